@@ -1,0 +1,235 @@
+//! What a host tells a controller, and what a controller answers.
+
+use alloc::vec::Vec;
+use units::{Bytes, Rate, Span, Time};
+
+/// What a controller knows when it is built.
+#[derive(Clone, Copy, Debug)]
+pub struct Setup {
+    /// Now.
+    pub now: Time,
+    /// Payload and headers of a full packet: what one packet occupies on the wire.
+    pub packet: Bytes,
+    /// Round-trip time seen by the handshake.
+    pub handshake_rtt: Span,
+    /// Window to start with, in packets (RFC 6928: 10).
+    pub initial_window: u32,
+    /// Seed for any random choice the controller makes.
+    pub seed: u64,
+}
+
+/// A packet has just left. Every transmission counts, retransmissions too.
+#[derive(Clone, Copy, Debug)]
+pub struct Sent {
+    /// When it left, as really created (not as intended).
+    pub now: Time,
+    /// Number of this transmission in its flow: 0, 1, 2, ... without holes.
+    pub transmission: u64,
+    /// Its size on the wire.
+    pub size: Bytes,
+    /// Packets in flight, this one included.
+    pub in_flight: u32,
+    /// The flow had nothing else to send when this packet left.
+    pub app_limited: bool,
+    /// It repeats data that was sent before.
+    pub retransmission: bool,
+}
+
+/// One packet newly known to have arrived.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// The transmission that arrived.
+    pub transmission: u64,
+    /// When the receiver saw it, on the receiver's clock; `None` when the receiver did not say.
+    pub arrived: Option<Time>,
+}
+
+/// One acknowledgment, measured.
+#[derive(Clone, Copy, Debug)]
+pub struct AckSample<'a> {
+    /// When the acknowledgment arrived.
+    pub now: Time,
+    /// Packets newly delivered: cumulatively and selectively acknowledged.
+    pub delivered: u32,
+    /// Of those, packets newly acknowledged cumulatively (the left edge moved by at least this).
+    pub cumulative: u32,
+    /// Packets in flight before this acknowledgment (RFC 6675 pipe).
+    pub prior_in_flight: u32,
+    /// Packets in flight after it.
+    pub in_flight: u32,
+    /// Round-trip time of the newest transmission it covers, if that can be told (RFC 6298, Karn).
+    pub rtt: Option<Span>,
+    /// Smoothed round-trip time (RFC 6298).
+    pub srtt: Span,
+    /// Smallest round-trip time seen by this connection.
+    pub min_rtt: Span,
+    /// Sequence number, in packets, up to which everything has arrived.
+    pub next_unacked: u64,
+    /// Sequence number, in packets, of the next packet never sent.
+    pub next_unsent: u64,
+    /// The window, not the application or the receiver, limits the flow.
+    pub window_limited: bool,
+    /// The sender is in fast recovery or in loss recovery after a timeout.
+    pub in_recovery: bool,
+    /// The packets it covers, in order of transmission, with what the receiver said of their arrival. Empty unless
+    /// the controller asks for them ([`Controller::wants_arrivals`]).
+    pub arrivals: &'a [Arrival],
+}
+
+/// Packets have been declared lost.
+#[derive(Clone, Copy, Debug)]
+pub struct Loss<'a> {
+    /// When.
+    pub now: Time,
+    /// The transmissions that were lost; only filled when the controller asks for arrivals.
+    pub transmissions: &'a [u64],
+    /// How many packets this declares lost.
+    pub lost: u32,
+    /// The first loss of a recovery episode: the one to react to once (RFC 6675 section 5).
+    pub enters_recovery: bool,
+    /// Packets in flight before the loss was declared.
+    pub prior_in_flight: u32,
+    /// Smoothed round-trip time.
+    pub srtt: Span,
+}
+
+/// The retransmission timer expired.
+#[derive(Clone, Copy, Debug)]
+pub struct Timeout {
+    /// When.
+    pub now: Time,
+    /// Packets in flight when it expired.
+    pub in_flight: u32,
+    /// First expiry for this data (later ones only back off).
+    pub first: bool,
+}
+
+/// The last reduction was for nothing: the packets were not lost (RFC 5682, RFC 4015).
+#[derive(Clone, Copy, Debug)]
+pub struct Undo {
+    /// When this became known.
+    pub now: Time,
+}
+
+/// What a controller wants done now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Decision {
+    /// At most this many packets in flight.
+    pub window: u32,
+    /// The next packet may leave no earlier than this.
+    pub departure: Time,
+}
+
+/// Who shapes sending during fast recovery.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LossResponse {
+    /// The host, by proportional rate reduction (RFC 6937) towards the window that the controller set on loss.
+    ProportionalReduction,
+    /// The controller: its window and departure times hold in recovery as always.
+    OwnWindow,
+}
+
+/// The contract. Events in, a value out. Events with a default are optional.
+pub trait Controller {
+    /// A packet left.
+    fn on_sent(&mut self, _sent: &Sent) {}
+
+    /// An acknowledgment arrived.
+    fn on_ack(&mut self, ack: &AckSample<'_>);
+
+    /// Packets were declared lost.
+    fn on_loss(&mut self, loss: &Loss<'_>);
+
+    /// An acknowledgment carried congestion marks for `_packets` packets.
+    fn on_mark(&mut self, _now: Time, _packets: u32) {}
+
+    /// The retransmission timer expired.
+    fn on_timeout(&mut self, timeout: &Timeout);
+
+    /// The last reduction proved needless.
+    fn on_undo(&mut self, _undo: &Undo) {}
+
+    /// What to do now. Cheap, without effect, valid until the next event.
+    fn decision(&self) -> Decision;
+
+    /// Who shapes sending in fast recovery.
+    fn loss_response(&self) -> LossResponse {
+        LossResponse::ProportionalReduction
+    }
+
+    /// Whether the host should fill [`AckSample::arrivals`] and [`Loss::transmissions`].
+    fn wants_arrivals(&self) -> bool {
+        false
+    }
+
+    /// Slow-start threshold in packets; `u32::MAX` before the first reduction, and for those that have none.
+    fn slow_start_threshold(&self) -> u32 {
+        u32::MAX
+    }
+
+    /// The mean rate the controller aims at, for those that have one.
+    fn rate(&self) -> Option<Rate> {
+        None
+    }
+
+    /// What the controller measures, for the recorder; `None` for those that do not probe.
+    fn probe(&self) -> Option<Probe> {
+        None
+    }
+
+    /// Keep a trace of the next probe stream to complete.
+    fn arm_trace(&mut self) {}
+
+    /// The trace of a stream that completed since it was armed, once.
+    fn take_trace(&mut self) -> Option<StreamTrace> {
+        None
+    }
+}
+
+/// What a probing controller knows of its path.
+#[derive(Clone, Copy, Debug)]
+pub struct Probe {
+    /// Mean sending rate aimed at.
+    pub rate: Rate,
+    /// Last estimate of the available capacity (RFC 5136).
+    pub available: Rate,
+    /// Standing queue seen above the base delay.
+    pub queue: Span,
+    /// Probe streams completed.
+    pub streams: u64,
+    /// Probe streams that gave no estimate.
+    pub unusable: u64,
+}
+
+/// One packet of a traced probe stream. Gaps are to the packet before it.
+#[derive(Clone, Copy, Debug)]
+pub struct GapRecord {
+    /// Gap the stream asked for.
+    pub intended: Span,
+    /// Gap that was created at the sender.
+    pub created: Span,
+    /// Gap at the receiver; `None` when this packet or the one before it has no arrival time.
+    pub received: Option<Span>,
+    /// Gap after the controller's own denoising, where it has one: for an envelope reader, the created gap plus the
+    /// slope of its envelope.
+    pub denoised: Option<Span>,
+    /// Size of the packet.
+    pub size: Bytes,
+    /// Probing rate of its level.
+    pub rate: Rate,
+    /// Arrival minus send time, above the smallest of the stream.
+    pub delay: Option<Span>,
+}
+
+/// A whole probe stream, gap by gap.
+#[derive(Clone, Debug)]
+pub struct StreamTrace {
+    /// When its first packet left.
+    pub start: Time,
+    /// Mean rate aimed at.
+    pub rate: Rate,
+    /// What the controller read from it; `None` when it abstained.
+    pub estimate: Option<Rate>,
+    /// Its packets in order.
+    pub gaps: Vec<GapRecord>,
+}

@@ -1,0 +1,22 @@
+//! Congestion control: the contract every controller keeps, the registry, and one file per controller.
+//!
+//! A controller is told what happened and answers with a value, its [`Decision`]. It has no clock, no randomness of
+//! its own (a seed is handed in) and no way into its host. The host applies the decision: it keeps at most
+//! [`Decision::window`] packets in flight and sends the next one no earlier than [`Decision::departure`]. An
+//! ack-clocked sender leaves the departure time in the past; a paced or gap-clocked sender sets it. They are one thing.
+#![no_std]
+
+extern crate alloc;
+
+mod contract;
+mod registry;
+
+pub mod cubic;
+pub mod newreno;
+pub mod rapid;
+
+pub use contract::{
+    AckSample, Arrival, Controller, Decision, GapRecord, Loss, LossResponse, Probe, Sent, Setup, StreamTrace, Timeout,
+    Undo,
+};
+pub use registry::{AnyController, Entry, Kind, Parameter, Setting, SettingError, Settings, find, registry};

@@ -1,0 +1,255 @@
+//! The registry: one line per controller. Everything that lists, builds, tests, benches, documents or draws
+//! controllers iterates over it.
+
+use crate::contract::{
+    AckSample, Controller, Decision, Loss, LossResponse, Probe, Sent, Setup, StreamTrace, Timeout, Undo,
+};
+use crate::{cubic, newreno, rapid};
+use alloc::boxed::Box;
+use alloc::collections::BTreeMap;
+use alloc::string::String;
+use core::fmt;
+use units::{Rate, Ratio, Span, Time};
+
+/// What kind of value a parameter takes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A length of time, `"50 ms"`.
+    Span,
+    /// A fraction, `0.25`.
+    Ratio,
+    /// A rate, `"1 Mbit/s"`.
+    Rate,
+    /// A whole number.
+    Integer,
+    /// `true` or `false`.
+    Switch,
+    /// One of these words.
+    Word(&'static [&'static str]),
+}
+
+/// A value set in a scenario.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Setting {
+    /// See [`Kind::Span`].
+    Span(Span),
+    /// See [`Kind::Ratio`].
+    Ratio(Ratio),
+    /// See [`Kind::Rate`].
+    Rate(Rate),
+    /// See [`Kind::Integer`].
+    Integer(u64),
+    /// See [`Kind::Switch`].
+    Switch(bool),
+    /// See [`Kind::Word`].
+    Word(String),
+}
+
+/// The values set for one controller, by parameter name.
+pub type Settings = BTreeMap<String, Setting>;
+
+/// A parameter that a scenario can set.
+#[derive(Clone, Copy, Debug)]
+pub struct Parameter {
+    /// Its key.
+    pub name: &'static str,
+    /// What it takes.
+    pub kind: Kind,
+    /// Its default, as a scenario would write it.
+    pub default: &'static str,
+    /// What it does, in one line.
+    pub doc: &'static str,
+}
+
+/// Settings that do not fit a controller.
+#[derive(Clone, Debug, PartialEq)]
+pub enum SettingError {
+    /// The controller has no parameter of this name.
+    Unknown {
+        /// The name that was used.
+        name: String,
+    },
+    /// The value is of another kind, or outside what the controller accepts.
+    Invalid {
+        /// The parameter.
+        name: &'static str,
+        /// What is expected.
+        expected: &'static str,
+    },
+}
+
+impl fmt::Display for SettingError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SettingError::Unknown { name } => write!(f, "there is no parameter \"{name}\""),
+            SettingError::Invalid { name, expected } => write!(f, "\"{name}\" must be {expected}"),
+        }
+    }
+}
+
+impl core::error::Error for SettingError {}
+
+/// One controller of the registry.
+pub struct Entry {
+    /// The name that scenarios, the command line and the report use.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// Its colour in every picture.
+    pub colour: &'static str,
+    /// What a scenario can set.
+    pub parameters: &'static [Parameter],
+    /// Builds it.
+    pub build: fn(&Setup, &Settings) -> Result<AnyController, SettingError>,
+}
+
+macro_rules! registry {
+    ($($variant:ident($type:ty) from $built:ty = $name:literal, $summary:literal, $colour:literal, $parameters:expr;)*) => {
+        /// Any controller of the registry, dispatched without a pointer.
+        #[allow(missing_docs)]
+        #[derive(Clone, Debug)]
+        pub enum AnyController {
+            $($variant($type),)*
+        }
+
+        const ENTRIES: &[Entry] = &[
+            $(Entry {
+                name: $name,
+                summary: $summary,
+                colour: $colour,
+                parameters: $parameters,
+                build: |setup, settings| <$built>::build(setup, settings).map(|c| AnyController::$variant(c.into())),
+            },)*
+        ];
+
+        macro_rules! each {
+            ($self:ident, $inner:ident => $body:expr) => {
+                match $self { $(AnyController::$variant($inner) => $body,)* }
+            };
+        }
+    };
+}
+
+registry! {
+    NewReno(newreno::NewReno) from newreno::NewReno = "newreno", "TCP NewReno: additive increase, halving on loss (RFC 5681, 6582)", "#0072B2", newreno::PARAMETERS;
+    Cubic(cubic::Cubic) from cubic::Cubic = "cubic", "TCP CUBIC with HyStart++ (RFC 9438, RFC 9406)", "#E69F00", cubic::PARAMETERS;
+    Rapid(Box<rapid::Rapid>) from rapid::Rapid = "rapid", "TCP RAPID: every packet probes, before a queue or a loss", "#D55E00", rapid::PARAMETERS;
+}
+
+impl Controller for AnyController {
+    #[inline]
+    fn on_sent(&mut self, sent: &Sent) {
+        each!(self, c => c.on_sent(sent))
+    }
+    #[inline]
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        each!(self, c => c.on_ack(ack))
+    }
+    fn on_loss(&mut self, loss: &Loss<'_>) {
+        each!(self, c => c.on_loss(loss))
+    }
+    fn on_mark(&mut self, now: Time, packets: u32) {
+        each!(self, c => c.on_mark(now, packets))
+    }
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        each!(self, c => c.on_timeout(timeout))
+    }
+    fn on_undo(&mut self, undo: &Undo) {
+        each!(self, c => c.on_undo(undo))
+    }
+    #[inline]
+    fn decision(&self) -> Decision {
+        each!(self, c => c.decision())
+    }
+    #[inline]
+    fn loss_response(&self) -> LossResponse {
+        each!(self, c => c.loss_response())
+    }
+    #[inline]
+    fn wants_arrivals(&self) -> bool {
+        each!(self, c => c.wants_arrivals())
+    }
+    fn slow_start_threshold(&self) -> u32 {
+        each!(self, c => c.slow_start_threshold())
+    }
+    fn rate(&self) -> Option<Rate> {
+        each!(self, c => c.rate())
+    }
+    fn probe(&self) -> Option<Probe> {
+        each!(self, c => c.probe())
+    }
+    fn arm_trace(&mut self) {
+        each!(self, c => c.arm_trace())
+    }
+    fn take_trace(&mut self) -> Option<StreamTrace> {
+        each!(self, c => c.take_trace())
+    }
+}
+
+impl<C: Controller> Controller for Box<C> {
+    #[inline]
+    fn on_sent(&mut self, sent: &Sent) {
+        (**self).on_sent(sent)
+    }
+    #[inline]
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        (**self).on_ack(ack)
+    }
+    fn on_loss(&mut self, loss: &Loss<'_>) {
+        (**self).on_loss(loss)
+    }
+    fn on_mark(&mut self, now: Time, packets: u32) {
+        (**self).on_mark(now, packets)
+    }
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        (**self).on_timeout(timeout)
+    }
+    fn on_undo(&mut self, undo: &Undo) {
+        (**self).on_undo(undo)
+    }
+    #[inline]
+    fn decision(&self) -> Decision {
+        (**self).decision()
+    }
+    #[inline]
+    fn loss_response(&self) -> LossResponse {
+        (**self).loss_response()
+    }
+    #[inline]
+    fn wants_arrivals(&self) -> bool {
+        (**self).wants_arrivals()
+    }
+    fn slow_start_threshold(&self) -> u32 {
+        (**self).slow_start_threshold()
+    }
+    fn rate(&self) -> Option<Rate> {
+        (**self).rate()
+    }
+    fn probe(&self) -> Option<Probe> {
+        (**self).probe()
+    }
+    fn arm_trace(&mut self) {
+        (**self).arm_trace()
+    }
+    fn take_trace(&mut self) -> Option<StreamTrace> {
+        (**self).take_trace()
+    }
+}
+
+/// All controllers, in the order in which they are shown.
+pub fn registry() -> &'static [Entry] {
+    ENTRIES
+}
+
+/// The controller of this name.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    ENTRIES.iter().find(|entry| entry.name == name)
+}
+
+/// Refuses settings that name no parameter.
+pub(crate) fn check_names(settings: &Settings, parameters: &[Parameter]) -> Result<(), SettingError> {
+    match settings.keys().find(|name| !parameters.iter().any(|p| p.name == name.as_str())) {
+        Some(name) => Err(SettingError::Unknown { name: name.clone() }),
+        None => Ok(()),
+    }
+}

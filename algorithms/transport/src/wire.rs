@@ -1,0 +1,80 @@
+//! What crosses the network: data segments one way, acknowledgments the other.
+
+use units::{Bytes, Time};
+
+/// Selective acknowledgment blocks in one acknowledgment (RFC 2018 with timestamps: three).
+pub const MAX_SACK_BLOCKS: usize = 3;
+
+/// Arrival stamps in one acknowledgment: what the option space holds beside timestamps.
+pub const MAX_STAMPS: usize = 8;
+
+/// A data segment.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Segment {
+    /// Its place in the flow, in packets.
+    pub sequence: u64,
+    /// Number of this transmission in the flow, echoed by the receiver's stamp.
+    pub transmission: u64,
+    /// Size on the wire.
+    pub size: Bytes,
+    /// It repeats data that was sent before.
+    pub retransmission: bool,
+}
+
+/// Packets `start..end` have arrived above a hole.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SackBlock {
+    /// First packet of the block.
+    pub start: u64,
+    /// First packet after it.
+    pub end: u64,
+}
+
+/// When one transmission arrived, on the receiver's clock.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Stamp {
+    /// The packet.
+    pub sequence: u64,
+    /// The transmission of it.
+    pub transmission: u64,
+    /// When the receiver saw it.
+    pub arrived: Time,
+}
+
+/// An acknowledgment. Only the first `blocks` and `stamps` entries of its arrays mean anything.
+#[derive(Clone, Copy, Debug)]
+pub struct Ack {
+    /// The next packet the receiver expects: everything below has arrived.
+    pub next_expected: u64,
+    /// Transmission that caused this acknowledgment: what a timestamp echo would tell (RFC 7323). The oldest not yet
+    /// acknowledged one under delayed acknowledgments.
+    pub echo: u64,
+    /// Packets the receiver is willing to hold beyond `next_expected`.
+    pub receive_window: u64,
+    /// How many blocks.
+    pub blocks: u8,
+    /// How many stamps.
+    pub stamps: u8,
+    /// The segment that caused it had arrived before (RFC 2883).
+    pub duplicate: bool,
+    /// Selectively acknowledged blocks, the newest first.
+    pub sack: [SackBlock; MAX_SACK_BLOCKS],
+    /// Arrival times of the packets that this acknowledgment is the first to cover, oldest first.
+    pub arrivals: [Stamp; MAX_STAMPS],
+}
+
+impl Ack {
+    /// An acknowledgment without blocks and stamps.
+    pub const fn plain(next_expected: u64, echo: u64, receive_window: u64) -> Ack {
+        Ack {
+            next_expected,
+            echo,
+            receive_window,
+            blocks: 0,
+            stamps: 0,
+            duplicate: false,
+            sack: [SackBlock { start: 0, end: 0 }; MAX_SACK_BLOCKS],
+            arrivals: [Stamp { sequence: 0, transmission: 0, arrived: Time::ZERO }; MAX_STAMPS],
+        }
+    }
+}

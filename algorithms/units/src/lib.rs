@@ -1,0 +1,30 @@
+//! Typed, exact quantities.
+//!
+//! This is the only place where quantities are computed. Inside the project a number with a unit is one of
+//! these types; where types stop (C, JSON, CSV) its name carries the unit (`min_rtt_ns`).
+//!
+//! * [`Time`]: a point of virtual or real time, picoseconds since the start (`u64`, 213 days).
+//! * [`Span`]: a length of time, picoseconds.
+//! * [`Bytes`], [`Packets`]: amounts.
+//! * [`Rate`]: bits per second (`u64`: 400 Gbit/s and far beyond).
+//! * [`Ratio`]: a non-negative fraction in 1/2^32.
+//! * [`Serialiser`]: times on the wire with the remainder carried, so that a rate is exact in the long run.
+//!
+//! Arithmetic that cannot overflow in any meaningful run uses plain operators, which panic on overflow in every
+//! build; `saturating_*` and `checked_*` forms exist where overflow can happen. Products go through 128 bits and
+//! round down unless the name says otherwise.
+#![no_std]
+
+extern crate alloc;
+
+mod amount;
+mod rate;
+mod ratio;
+mod text;
+mod time;
+
+pub use amount::{Bytes, Packets};
+pub use rate::{Rate, Serialiser};
+pub use ratio::Ratio;
+pub use text::{ParseError, Problem};
+pub use time::{Span, Time};

@@ -1,0 +1,269 @@
+//! One experiment, fully resolved: what a host needs to make one run, and nothing that needs looking up.
+
+use congestion::Settings;
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+use units::{Bytes, Packets, Rate, Ratio, Span, Time};
+
+/// One run: a scenario with its controller put in, its sweep point chosen and its seed drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Experiment {
+    /// Controller under test, for the table: that of the flows, or the one `[compare]` put in.
+    pub controller: String,
+    /// Swept keys and their values, as the scenario writes them.
+    pub params: BTreeMap<String, String>,
+    /// Which replication, from 0.
+    pub replication: u32,
+    /// Seed of this replication; the same for every controller and sweep point, so that they meet the same draws.
+    pub seed: u64,
+    /// Length of the run.
+    pub duration: Span,
+    /// Left out of steady-state figures.
+    pub warmup: Span,
+    /// Links in order of declaration. A dumbbell has one, named `bottleneck`.
+    pub links: Vec<LinkSpec>,
+    /// Index of the link where queue and utilisation are measured: the slowest.
+    pub bottleneck: usize,
+    /// The receiving hosts.
+    pub receiver: ReceiverSpec,
+    /// How the sending hosts create gaps.
+    pub gaps: GapModel,
+    /// Responsive flows, one entry each (counts unfolded).
+    pub flows: Vec<FlowSpec>,
+    /// Unresponsive traffic.
+    pub traffic: Vec<TrafficSpec>,
+    /// What to record.
+    pub record: Record,
+}
+
+/// A link: a queue, a wire, a delay.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LinkSpec {
+    /// Its name.
+    pub name: String,
+    /// Its rate.
+    pub rate: Rate,
+    /// Its propagation delay, one way.
+    pub delay: Span,
+    /// What its queue holds, the packet in service included.
+    pub buffer: Buffer,
+    /// Its discipline.
+    pub queue: QueueSpec,
+    /// Probability of losing each packet on the wire, independent of all others.
+    pub loss: Ratio,
+}
+
+/// A buffer, resolved (`"1 bdp"` has become bytes).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Buffer {
+    /// In packets.
+    Packets(Packets),
+    /// In bytes.
+    Bytes(Bytes),
+    /// Without limit.
+    Unlimited,
+}
+
+/// A queue discipline with its settings.
+#[derive(Clone, Debug, PartialEq)]
+pub struct QueueSpec {
+    /// Name in the registry.
+    pub kind: String,
+}
+
+/// The receiving hosts.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ReceiverSpec {
+    /// Interrupt coalescence at the network card.
+    pub coalescing: Coalescing,
+    /// Acknowledge at least every so many in-order packets.
+    pub delayed_ack: u32,
+    /// ... or after so long.
+    pub delayed_ack_timeout: Span,
+    /// Receive window in packets.
+    pub window: Packets,
+    /// Whether acknowledgments carry arrival times.
+    pub stamps: bool,
+    /// Granularity of those times.
+    pub stamp_granularity: Span,
+}
+
+/// Interrupt coalescence: the first packet of a batch starts a timer; the batch is handed over when the timer
+/// expires or when it holds `frames` packets. Stamps are taken when the batch is handed over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Coalescing {
+    /// The timer; zero: no coalescence by time.
+    pub time: Span,
+    /// The frame limit; zero: none.
+    pub frames: u32,
+}
+
+/// How a sending host creates gaps.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum GapModel {
+    /// At the instant asked for.
+    Perfect,
+    /// Late by a uniform draw up to this; packets keep their order.
+    Noise(Span),
+    /// At the next tick of a timer of this period.
+    Timer(Span),
+    /// So many packets at a time, when the last of them is due.
+    Batch(u32),
+}
+
+/// One responsive flow.
+#[derive(Clone, Debug, PartialEq)]
+pub struct FlowSpec {
+    /// Its controller.
+    pub controller: ControllerSpec,
+    /// Wire size of its packets.
+    pub packet: Bytes,
+    /// When it starts.
+    pub start: Start,
+    /// What it sends.
+    pub size: Size,
+    /// Base round-trip time: propagation only.
+    pub rtt: Span,
+    /// Links it crosses, as indices.
+    pub route: Vec<usize>,
+    /// Rate of its sender's network card; `None`: infinite.
+    pub access: Option<Rate>,
+    /// Initial window in packets.
+    pub initial_window: u32,
+    /// Pacing of window-based controllers, in percent of a window per smoothed round trip; 0: none.
+    pub pacing_percent: u32,
+    /// Least retransmission timeout.
+    pub min_rto: Span,
+}
+
+/// A controller with its settings, checked against the registry.
+#[derive(Clone, Debug, PartialEq)]
+pub struct ControllerSpec {
+    /// Name in the registry.
+    pub kind: String,
+    /// What the scenario set.
+    pub settings: Settings,
+}
+
+/// When something starts.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Start {
+    /// Then.
+    At(Time),
+    /// Drawn uniformly, from the run's seed.
+    Uniform(Time, Time),
+}
+
+/// How much a flow sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Size {
+    /// As long as the run lasts.
+    Unlimited,
+    /// So much.
+    Bytes(Bytes),
+}
+
+/// One source of unresponsive traffic.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TrafficSpec {
+    /// What it does.
+    pub kind: TrafficKind,
+    /// Wire size of its packets, where the kind does not say.
+    pub packet: Bytes,
+    /// When it starts.
+    pub start: Time,
+    /// When it stops.
+    pub stop: Time,
+    /// Links it crosses, as indices.
+    pub route: Vec<usize>,
+    /// Independent copies, superposed; each draws its own offset or seed.
+    pub copies: u32,
+}
+
+/// What a traffic source does.
+#[derive(Clone, Debug, PartialEq)]
+pub enum TrafficKind {
+    /// Equal gaps.
+    Cbr {
+        /// Its rate.
+        rate: Rate,
+    },
+    /// Periodic bursts: `on` at `rate`, then silent for `off`. The first burst begins at `start`.
+    OnOff {
+        /// Burst length.
+        on: Span,
+        /// Silence.
+        off: Span,
+        /// Rate within a burst.
+        rate: Rate,
+    },
+    /// Exponential bursts and silences with these means.
+    ExponentialOnOff {
+        /// Mean burst.
+        on: Span,
+        /// Mean silence.
+        off: Span,
+        /// Rate within a burst.
+        rate: Rate,
+    },
+    /// Pareto bursts and silences with these means.
+    ParetoOnOff {
+        /// Mean burst.
+        on: Span,
+        /// Mean silence.
+        off: Span,
+        /// Rate within a burst.
+        rate: Rate,
+        /// Tail index, above 1.
+        shape: f64,
+    },
+    /// Poisson arrivals of equal packets.
+    Poisson {
+        /// Mean rate.
+        rate: Rate,
+    },
+    /// Packets from a file, repeated end to end.
+    Trace {
+        /// The file.
+        file: PathBuf,
+        /// What it is.
+        source: TraceSource,
+        /// Mean rate of all copies together to scale time to; `None`: as recorded.
+        rate: Option<Rate>,
+    },
+}
+
+/// Kind of trace file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TraceSource {
+    /// pcap or pcapng.
+    Pcap,
+    /// CSV with the columns `time_ns,size_bytes`.
+    Csv,
+}
+
+/// What a host records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Record {
+    /// Curves over time, distributions, traces. Without it only the summary's counts and means are kept.
+    pub detail: bool,
+    /// Distance between the points of the curves.
+    pub step: Span,
+    /// Probe streams to trace per run.
+    pub streams: u32,
+}
+
+/// A window in words, checked after the runs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Expectation {
+    /// A field of the summary.
+    pub metric: String,
+    /// Only runs whose controller (key `controller`) or swept keys have these values.
+    pub conditions: BTreeMap<String, String>,
+    /// Lower bound.
+    pub at_least: Option<f64>,
+    /// Upper bound.
+    pub at_most: Option<f64>,
+    /// Where the bound comes from.
+    pub why: String,
+}
