@@ -47,6 +47,10 @@ pub struct Counters {
     pub timeouts: u64,
     /// Reductions undone because they proved needless.
     pub undone: u64,
+    /// Acknowledgments that gave a round-trip time.
+    pub rtt_samples: u64,
+    /// The sum of these times.
+    pub rtt_sum: Span,
 }
 
 /// The sending end of one flow, with its controller.

@@ -45,6 +45,8 @@ pub enum RunError {
     },
     /// A traffic source that cannot be opened or read.
     Traffic(traffic::TrafficError),
+    /// A trace that changed or could not be read while it was replayed.
+    Replay(String),
 }
 
 impl fmt::Display for RunError {
@@ -53,6 +55,7 @@ impl fmt::Display for RunError {
             RunError::UnknownController(name) => write!(f, "there is no controller \"{name}\""),
             RunError::Controller { name, error } => write!(f, "controller \"{name}\": {error}"),
             RunError::Traffic(error) => write!(f, "{error}"),
+            RunError::Replay(error) => f.write_str(error),
         }
     }
 }
@@ -81,7 +84,9 @@ pub fn run_in(experiment: &Experiment, mode: Mode) -> Result<results::Run, RunEr
     let mut network = network::Network::new(experiment, mode)?;
     let clock = std::time::Instant::now();
     network.run();
-    Ok(summary::summarise(experiment, network, clock.elapsed().as_secs_f64()))
+    let cpu_s = clock.elapsed().as_secs_f64();
+    network.check_traffic()?;
+    Ok(summary::summarise(experiment, network, cpu_s))
 }
 
 /// Makes one run and returns every service of every link, in order of link and departure, drops last: for comparing

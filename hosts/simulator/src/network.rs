@@ -6,14 +6,14 @@ use crate::link::{Fused, Server, Stepped};
 use crate::recorder::Recorder;
 use crate::schedule::Schedule;
 use crate::sources::{Counts, Kind, Sources};
-use crate::traffic::{self, AnySource, CrossPacket, Meter, Source};
+use crate::traffic::{self, AnySource, CrossPacket, Meter, Source, Superposition};
 use crate::transit::{AckTransit, Details, Transit};
 use crate::{Mode, RunError};
 use congestion::{Controller, Setup};
 use queueing::{AnyQueue, Limit};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use scenario::{Buffer, Experiment, FlowSpec, GapModel, LinkSpec, Size, Start};
+use scenario::{Buffer, Experiment, FlowSpec, GapModel, LinkSpec, Size, Start, TrafficSpec};
 use std::collections::VecDeque;
 use transport::{Receiver, ReceiverParams, Sender, SenderParams, Transfer};
 use units::{Rate, Serialiser, Span, Time};
@@ -65,13 +65,11 @@ pub(crate) struct LinkLane {
 
 /// One traffic source, with its next packet.
 pub(crate) struct Stream {
-    pub(crate) source: AnySource,
+    pub(crate) source: Superposition<AnySource>,
     pub(crate) next: Option<CrossPacket>,
     pub(crate) number: u64,
     pub(crate) route: Vec<u32>,
     pub(crate) meter: Meter,
-    /// Which entry of the experiment's traffic it is a copy of.
-    pub(crate) spec: usize,
 }
 
 /// Independent seeds for independent things (SplitMix64's finaliser over a running counter).
@@ -91,7 +89,8 @@ const FOR_TRAFFIC: u64 = 5;
 impl Network {
     pub(crate) fn new(experiment: &Experiment, mode: Mode) -> Result<Network, RunError> {
         let end = Time::ZERO + experiment.duration;
-        let starts: Vec<Time> = experiment.flows.iter().enumerate().map(|(i, f)| start(f, i, experiment.seed)).collect();
+        let starts: Vec<Time> =
+            experiment.flows.iter().enumerate().map(|(i, f)| start(f, i, experiment.seed)).collect();
         let traffic = open_traffic(experiment)?;
         let mut lanes = Lanes::default();
         let mut flows = Vec::with_capacity(experiment.flows.len());
@@ -135,6 +134,15 @@ impl Network {
         Ok(network)
     }
 
+    /// Whether every traffic source could be read to the end of the run.
+    pub(crate) fn check_traffic(&self) -> Result<(), RunError> {
+        let sources = self.traffic.iter().flat_map(|stream| stream.source.sources());
+        match sources.filter_map(AnySource::failure).next() {
+            Some(error) => Err(RunError::Replay(error.to_string())),
+            None => Ok(()),
+        }
+    }
+
     fn first_events(&mut self, sampled: bool) {
         for (index, flow) in self.flows.iter().enumerate() {
             self.schedule.timer(flow.start, self.sources.id(Kind::Flow(index as u32)));
@@ -161,18 +169,18 @@ fn start(flow: &FlowSpec, index: usize, seed: u64) -> Time {
     }
 }
 
+/// One stream per entry of the experiment's traffic, its copies superposed.
 fn open_traffic(experiment: &Experiment) -> Result<Vec<Stream>, RunError> {
-    let mut streams = Vec::new();
     let end = Time::ZERO + experiment.duration;
-    for (index, spec) in experiment.traffic.iter().enumerate() {
+    let warm = Time::ZERO + experiment.warmup;
+    let open = |(index, spec): (usize, &TrafficSpec)| {
         let seed = derive_seed(experiment.seed, FOR_TRAFFIC, index as u64);
-        for mut source in traffic::open(spec, seed, experiment.duration)? {
-            let next = source.next().filter(|next| next.at <= end);
-            let route = spec.route.iter().map(|link| *link as u32).collect();
-            streams.push(Stream { source, next, number: 0, route, meter: Meter::new(), spec: index });
-        }
-    }
-    Ok(streams)
+        let mut source = Superposition::new(traffic::open(spec, seed, experiment.duration)?);
+        let next = source.next().filter(|next| next.at <= end);
+        let route = spec.route.iter().map(|link| *link as u32).collect();
+        Ok(Stream { source, next, number: 0, route, meter: Meter::new(warm, Span::from_millis(1)) })
+    };
+    experiment.traffic.iter().enumerate().map(open).collect()
 }
 
 /// Rings for acknowledgments, found by (last link, return delay).

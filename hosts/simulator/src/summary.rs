@@ -3,11 +3,11 @@
 use crate::network::{Network, Stream};
 use crate::recorder::{Bins, Detail, FlowSamples, Recorder, Tally};
 use crate::response::{convergence, drain, step_response};
-use crate::traffic::planned_rate;
+use crate::traffic::{Burstiness, planned_rate};
 use congestion::Controller;
 use results::{FlowResult, Histogram, Run, Series, StreamGap, StreamRecord, Summary, TrafficResult};
 use scenario::Experiment;
-use units::{Span, Time};
+use units::{Rate, Span, Time};
 
 pub(crate) fn summarise(experiment: &Experiment, network: Network, cpu_s: f64) -> Run {
     let colour = congestion::find(&experiment.controller).map_or("#000000", |entry| entry.colour);
@@ -50,12 +50,10 @@ fn totals(experiment: &Experiment, network: &Network, cpu_s: f64) -> Summary {
     let left = capacity - share(recorder.offered_bytes as f64 * 8.0, time);
     let sent: u64 = network.flows.iter().map(|flow| flow.sender.counters().sent).sum();
     let count = |of: fn(&Tally) -> u64| recorder.flows.iter().map(of).sum::<u64>() as f64;
-    let first = network.flows.first();
-    let rtt = first.map_or(Span::ZERO, |flow| flow.access_delay) + experiment.flows.first().map_or(Span::ZERO, |f| f.rtt);
     let base = experiment.flows.first().map(|flow| flow.rtt);
-    let converged =
-        base.and_then(|rtt| convergence(&recorder.startup.0, &recorder.startup.1, experiment.links[experiment.bottleneck].rate, rtt));
-    let _ = rtt;
+    let converged = base.and_then(|rtt| {
+        convergence(&recorder.startup.0, &recorder.startup.1, experiment.links[experiment.bottleneck].rate, rtt)
+    });
     Summary {
         throughput_bps: throughput,
         utilisation: share(recorder.all_bytes as f64 * 8.0, time * capacity),
@@ -132,23 +130,22 @@ fn flows(experiment: &Experiment, network: &Network) -> Vec<FlowResult> {
     network.flows.iter().enumerate().map(one).collect()
 }
 
-/// One entry per traffic entry of the scenario, its copies together.
 fn traffic(experiment: &Experiment, network: &Network) -> Vec<TrafficResult> {
-    let entry = |index: usize| {
-        let copies = || network.traffic.iter().enumerate().filter(move |(_, stream)| stream.spec == index);
-        let meters: Vec<&crate::traffic::Meter> = copies().map(|(_, stream): (usize, &Stream)| &stream.meter).collect();
-        let burst = crate::traffic::Meter::together(&meters, network.recorder.warm, network.recorder.end);
+    let one = |(index, stream): (usize, &Stream)| {
+        let burst = stream.meter.burstiness(network.recorder.end);
+        let bps = |of: fn(&Burstiness) -> Rate| burst.as_ref().map_or(0.0, |burst| of(burst).bps() as f64);
+        let tally = &network.recorder.traffic[index];
         TrafficResult {
             kind: experiment.traffic[index].kind.name().to_string(),
-            mean_rate_bps: burst.mean_bps,
-            rate_p05_bps: burst.p05_bps,
-            rate_p95_bps: burst.p95_bps,
-            burstiness_bps: burst.p95_bps - burst.p05_bps,
-            packets: copies().map(|(i, _)| network.recorder.traffic[i].entered).sum(),
-            dropped_packets: copies().map(|(i, _)| network.recorder.traffic[i].dropped_ever).sum(),
+            mean_rate_bps: bps(|burst| burst.mean),
+            rate_p05_bps: bps(|burst| burst.low),
+            rate_p95_bps: bps(|burst| burst.high),
+            burstiness_bps: bps(Burstiness::spread),
+            packets: tally.entered,
+            dropped_packets: tally.dropped_ever,
         }
     };
-    (0..experiment.traffic.len()).map(entry).collect()
+    network.traffic.iter().enumerate().map(one).collect()
 }
 
 fn curves(experiment: &Experiment, network: &Network, detail: &Detail, run: &mut Run) {
@@ -217,7 +214,7 @@ fn distribution(detail: &Detail, run: &mut Run) {
     run.summary.queue_delay_p99_s = quantile(0.99);
 }
 
-fn stream_record((flow, trace, available): &(usize, congestion::StreamTrace, units::Rate)) -> StreamRecord {
+fn stream_record((flow, trace, available): &(usize, congestion::StreamTrace, Rate)) -> StreamRecord {
     let gap = |gap: &congestion::GapRecord| StreamGap {
         intended_s: gap.intended.as_secs_f64(),
         created_s: gap.created.as_secs_f64(),
@@ -253,13 +250,12 @@ fn responses(experiment: &Experiment, network: &Network, detail: &Detail, summar
 
 /// The available capacity from each time on, when every traffic source follows a plan.
 fn available_steps(experiment: &Experiment, capacity: f64) -> Option<Vec<(Time, f64)>> {
-    let end = Time::ZERO + experiment.duration;
-    let plans: Option<Vec<_>> = experiment.traffic.iter().map(|spec| planned_rate(spec, end)).collect();
+    let plans: Option<Vec<_>> = experiment.traffic.iter().map(|spec| planned_rate(spec, experiment.duration)).collect();
     let plans = plans?;
     let mut times: Vec<Time> = plans.iter().flatten().map(|(at, _)| *at).chain([Time::ZERO]).collect();
     times.sort_unstable();
     times.dedup();
-    let level = |plan: &[(Time, units::Rate)], at: Time| {
+    let level = |plan: &[(Time, Rate)], at: Time| {
         plan.iter().rev().find(|(from, _)| *from <= at).map_or(0.0, |(_, rate)| rate.bps() as f64)
     };
     let available = |at: Time| capacity - plans.iter().map(|plan| level(plan, at)).sum::<f64>();

@@ -108,8 +108,7 @@ impl Details {
     #[inline]
     pub(crate) fn pack(&mut self, flow: usize, at: Time, ack: &Ack, window: u64) -> AckTransit {
         let lone = ack.stamps == 1 && ack.arrivals[0].transmission == ack.echo;
-        let simple =
-            ack.blocks == 0 && !ack.duplicate && ack.receive_window == window && (ack.stamps == 0 || lone);
+        let simple = ack.blocks == 0 && !ack.duplicate && ack.receive_window == window && (ack.stamps == 0 || lone);
         let mut record = AckTransit {
             at,
             next_expected: ack.next_expected,
@@ -152,8 +151,7 @@ impl Details {
         let mut ack = Ack::plain(record.next_expected, record.echo, window);
         if record.detail == STAMPED {
             ack.stamps = 1;
-            ack.arrivals[0] =
-                Stamp { sequence: record.stamped, transmission: record.echo, arrived: record.arrived };
+            ack.arrivals[0] = Stamp { sequence: record.stamped, transmission: record.echo, arrived: record.arrived };
         }
         read(&ack)
     }
