@@ -229,6 +229,8 @@ impl<C: Controller> Sender<C> {
         let rtt = coverage.newest.map(|newest| now.saturating_since(newest.sent));
         if let Some(rtt) = rtt {
             self.rtt.see(rtt);
+            self.counters.rtt_samples += 1;
+            self.counters.rtt_sum += rtt;
         }
         if let Some(sent) = coverage.echo_sent.or(coverage.newest.map(|newest| newest.sent)) {
             self.rtt.sample(now, sent);
