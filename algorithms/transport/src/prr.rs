@@ -2,10 +2,12 @@
 //! what leaves is proportional to what is delivered, so that the window arrives at the controller's target when
 //! recovery ends, without a pause and without a burst.
 //!
-//!     pipe > target:   send = ceil(delivered * target / flight_at_start) - sent
-//!     otherwise:       send = min(target - pipe, limit)
-//!         safe:        limit = max(delivered - sent, newly delivered) + 1      (slow-start reduction bound)
-//!         else:        limit = delivered - sent                                (conservative reduction bound)
+//! ```text
+//! pipe > target:   send = ceil(delivered * target / flight_at_start) - sent
+//! otherwise:       send = min(target - pipe, limit)
+//!     safe:        limit = max(delivered - sent, newly delivered) + 1      (slow-start reduction bound)
+//!     else:        limit = delivered - sent                                (conservative reduction bound)
+//! ```
 //!
 //! An acknowledgment is safe when it moves the left edge and shows no further loss. The first call lets at least one
 //! packet leave: the fast retransmission.

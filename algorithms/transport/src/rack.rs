@@ -2,7 +2,9 @@
 //!
 //! A packet is lost when one that was sent later has arrived, and it has had time to arrive too:
 //!
-//!     lost  <=>  transmission < newest delivered transmission   and   sent + rtt + window <= now
+//! ```text
+//! lost  <=>  transmission < newest delivered transmission   and   sent + rtt + window <= now
+//! ```
 //!
 //! `rtt` is that of the newest transmission delivered, `window` what reordering is given. Chosen over the counting
 //! of RFC 6675 because one rule finds lost originals, lost retransmissions and lost tails, and because it learns to

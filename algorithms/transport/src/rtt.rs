@@ -1,9 +1,11 @@
 //! Round-trip time and retransmission timeout (RFC 6298), from samples that name their transmission (RFC 7323).
 //!
-//!     err    = R - SRTT
-//!     SRTT   = SRTT + err / 8                         (2.3, alpha = 1/8)
-//!     mdev   = mdev + (|err| - mdev) / 4              (2.3, beta = 1/4)
-//!     RTO    = SRTT + max(4 RTTVAR, floor)
+//! ```text
+//! err    = R - SRTT
+//! SRTT   = SRTT + err / 8                         (2.3, alpha = 1/8)
+//! mdev   = mdev + (|err| - mdev) / 4              (2.3, beta = 1/4)
+//! RTO    = SRTT + max(4 RTTVAR, floor)
+//! ```
 //!
 //! Deviations:
 //! 1. With a sample per acknowledgment the filters of RFC 6298 forget a window within a fraction of a round trip, and

@@ -450,10 +450,10 @@ impl<C: Controller> Sender<C> {
     #[cold]
     fn reordering_expired(&mut self, now: Time) {
         let prior_in_flight = self.board.in_flight();
-        if self.detect_losses(now, prior_in_flight) > 0 {
-            if let Some(prr) = &mut self.prr {
-                prr.on_delivery(0, self.board.in_flight(), false);
-            }
+        if self.detect_losses(now, prior_in_flight) > 0
+            && let Some(prr) = &mut self.prr
+        {
+            prr.on_delivery(0, self.board.in_flight(), false);
         }
     }
 
