@@ -82,7 +82,7 @@ pub fn run(experiment: &Experiment) -> Result<results::Run, RunError> {
 /// As [`run`].
 pub fn run_in(experiment: &Experiment, mode: Mode) -> Result<results::Run, RunError> {
     let mut network = network::Network::new(experiment, mode)?;
-    let clock = std::time::Instant::now();
+    let clock = cpu_time::ThreadTime::now();
     network.run();
     let cpu_s = clock.elapsed().as_secs_f64();
     network.check_traffic()?;
