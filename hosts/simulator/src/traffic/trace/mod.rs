@@ -16,6 +16,8 @@ mod link;
 mod pcap;
 mod pcapng;
 mod reader;
+#[cfg(test)]
+mod tests;
 
 use super::error::Fault;
 use super::{CrossPacket, Source, TrafficError, Window};
