@@ -6,7 +6,7 @@
 #                  1 Gbit/s tbf ->  450 Mbit/s tbf ->
 #
 # Everything runs in three network namespaces of its own, which are removed at the end, whatever happens. Nothing
-# reaches, or comes from, any network of the machine. The load ends after SECONDS.
+# reaches, or comes from, any network of the machine. The load ends after SECONDS_TO_RUN and two seconds of grace.
 #
 # Captured: packets from server to client, at the router's client side, as they leave after the rate limit; headers
 # only, nanosecond times. Segmentation offloads are off, so that packets are those of the wire.

@@ -98,8 +98,8 @@ mod tests {
         let figures = meter.burstiness(Time::ZERO + Span::from_millis(20)).unwrap();
         assert_eq!(figures.mean, Rate::from_mbps(76));
         assert_eq!((figures.low, figures.high), (Rate::ZERO, Rate::from_mbps(144)));
-        let figures = meter.burstiness(Time::ZERO + Span::from_millis(100)).unwrap();
-        assert_eq!((figures.intervals, figures.low, figures.high), (100, Rate::ZERO, Rate::from_mbps(14 * 8)));
+        let longer = meter.burstiness(Time::ZERO + Span::from_millis(100)).unwrap();
+        assert_eq!((longer.intervals, longer.low, longer.high), (100, Rate::ZERO, Rate::from_mbps(14 * 8)));
     }
 
     #[test]
