@@ -14,10 +14,11 @@
 # Needs: root, bash, iproute2 (ip, tc), ethtool, tcpdump, nginx, python3. Usage: record.sh [OUTPUT.pcap]
 set -euo pipefail
 
-USERS=${USERS:-20}
+USERS=${USERS:-22}
 SECONDS_TO_RUN=${SECONDS_TO_RUN:-4}
 PACKETS=${PACKETS:-45000}
 LIMIT=${LIMIT:-450mbit}
+CONTROL=${CONTROL:-cubic}
 SEED=${SEED:-1}
 OUTPUT=$(realpath -m "${1:-web-namespaces.pcap}")
 HERE=$(dirname "$(realpath "$0")")
@@ -59,7 +60,8 @@ for end in "$server to-router" "$router to-server" "$router to-client" "$client 
     ip -n "$1" link set "$2" up
     within "$1" ethtool -K "$2" tso off gso off gro off tx off rx off >/dev/null
 done
-ip -n "$server" route add default via 10.77.1.1
+# By route: what the machine allows and defaults to is left alone.
+ip -n "$server" route add default via 10.77.1.1 congctl "$CONTROL"
 ip -n "$client" route add default via 10.77.2.1
 within "$router" sysctl -qw net.ipv4.ip_forward=1
 within "$server" sysctl -qw net.ipv4.tcp_slow_start_after_idle=1 net.ipv4.tcp_no_metrics_save=1

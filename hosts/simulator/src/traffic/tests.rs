@@ -236,24 +236,24 @@ fn the_recorded_trace_holds_what_another_reader_finds_in_it() {
     // Counted with Python's struct module.
     let TrafficKind::Trace { file, source, .. } = recorded().kind else { unreachable!() };
     let found = survey(&file, source).unwrap();
-    let span = Span::from_nanos(3_186_724_790);
-    assert_eq!(found, Survey { packets: 45_000, bytes: Bytes::new(67_393_680), span });
+    let span = Span::from_nanos(2_922_429_342);
+    assert_eq!(found, Survey { packets: 45_000, bytes: Bytes::new(67_418_906), span });
 }
 
 #[test]
 fn nine_copies_of_the_recorded_trace_are_about_as_bursty_as_published_bursty_cross_traffic() {
     // Yin, Table 3.1, BCT: 2.51 Gbit/s, 1.15 to 3.94 Gbit/s per ms, a spread of 2.79. The offsets of the copies alone
-    // move the spread by 5 % (standard deviation over seeds), the mean of twenty by 1.2 %. "About" is 10 %.
+    // move the spread by 4 % (standard deviation over seeds), the mean of twenty by 1 %. "About" is 5 %.
     let duration = Span::from_secs(2);
     let mut spreads = Vec::new();
     for seed in 1..=20 {
         let mut meter = Meter::per_millisecond();
         packets(&recorded(), seed, duration).iter().for_each(|packet| meter.record(packet.at, packet.size));
         let figures = meter.burstiness(Time::ZERO + duration).unwrap();
-        // 2 s is one period of 1.933 s and a little of the next.
+        // 2 s is one period of 1.934 s and a little of the next.
         assert!(figures.mean.bps().abs_diff(2_510_000_000) < 75_000_000, "{figures:?}");
         spreads.push(figures.spread().bps() as f64 / 1e9);
     }
     let (mean, _) = mean_and_variance(&spreads);
-    assert!((mean / 2.79 - 1.0).abs() < 0.1, "{mean}: {spreads:?}");
+    assert!((mean / 2.79 - 1.0).abs() < 0.05, "{mean}: {spreads:?}");
 }
