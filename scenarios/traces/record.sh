@@ -31,7 +31,7 @@ done
 tag=packetscale$$
 server=$tag-server router=$tag-router client=$tag-client
 work=$(mktemp -d)
-nginx_pid= dump_pid=
+dump_pid=
 clean_up() {
     [ -z "$dump_pid" ] || kill "$dump_pid" 2>/dev/null || true
     [ ! -s "$work/nginx.pid" ] || kill "$(cat "$work/nginx.pid")" 2>/dev/null || true

@@ -144,6 +144,17 @@ fn drawn_lengths_have_the_mean_asked_for() {
 }
 
 #[test]
+fn drawn_lengths_are_those_of_another_implementation_to_the_picosecond() {
+    use super::on_off::Law;
+    // PCG-64 (XSL RR 128/64), SplitMix64 and both inversions in Python, logarithm and power in 50-digit decimals.
+    let (mut draws, mean) = (Draws::new(42, 3), Span::from_millis(1));
+    let exponential = [(); 2].map(|()| Exponential.length(&mut draws, mean).picos());
+    assert_eq!(exponential, [804_869_773, 30_450_367]);
+    let pareto = [(); 2].map(|()| Pareto::new(1.5).length(&mut draws, mean).picos());
+    assert_eq!(pareto, [1_081_938_041, 656_083_031]);
+}
+
+#[test]
 fn pareto_tails_fall_by_the_shape() {
     use super::on_off::Law;
     // P(length > 10 least) = 10^-1.5 = 0.03162; of 100000 draws, standard error 0.00055.
