@@ -26,7 +26,7 @@ impl Draws {
 
     /// Uniform from zero to just below `span` (zero if `span` is).
     pub(super) fn below(&mut self, span: Span) -> Span {
-        Span::from_picos((u128::from(self.0.next_u64()) * u128::from(span.picos()) >> 64) as u64)
+        Span::from_picos(((u128::from(self.0.next_u64()) * u128::from(span.picos())) >> 64) as u64)
     }
 
     /// Exponential with this mean, by inversion: -mean ln u. It ends at 36.7 means, which u = 2^-53 gives.

@@ -81,3 +81,36 @@ impl Meter {
         })
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quantiles_are_samples_and_empty_intervals_count() {
+        // Intervals 0..19 hold 0, 1000, ..., 19000 bytes: the 1st of 20 in order is 0, the 19th is 18000.
+        let mut meter = Meter::per_millisecond();
+        for ms in 0..20u64 {
+            for _ in 0..ms {
+                meter.record(Time::ZERO + Span::from_millis(ms), Bytes::new(1_000));
+            }
+        }
+        let figures = meter.burstiness(Time::ZERO + Span::from_millis(20)).unwrap();
+        assert_eq!(figures.mean, Rate::from_mbps(76));
+        assert_eq!((figures.low, figures.high), (Rate::ZERO, Rate::from_mbps(144)));
+        let longer = meter.burstiness(Time::ZERO + Span::from_millis(100)).unwrap();
+        assert_eq!((longer.intervals, longer.low, longer.high), (100, Rate::ZERO, Rate::from_mbps(14 * 8)));
+    }
+
+    #[test]
+    fn packets_outside_the_whole_intervals_do_not_count() {
+        let start = Time::ZERO + Span::from_millis(5);
+        let mut meter = Meter::new(start, Span::from_millis(1));
+        for at_us in [4_999, 5_000, 5_999, 6_000, 6_100] {
+            meter.record(Time::ZERO + Span::from_micros(at_us), Bytes::new(500));
+        }
+        let figures = meter.burstiness(start + Span::from_micros(1_500)).unwrap();
+        assert_eq!((figures.intervals, figures.mean), (1, Rate::from_mbps(8)));
+        assert_eq!(meter.burstiness(start + Span::from_micros(999)), None);
+    }
+}

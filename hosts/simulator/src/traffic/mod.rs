@@ -132,7 +132,7 @@ pub fn open(spec: &TrafficSpec, seed: u64, duration: Span) -> Result<Vec<AnySour
             .map(|mut draws| {
                 let lengths = Periodic::new(*on, *off);
                 let opening =
-                    if alone { lengths.from_the_beginning() } else { lengths.anywhere(&mut draws, *rate, size) };
+                    if alone { lengths.at_the_beginning() } else { lengths.anywhere(&mut draws, *rate, size) };
                 Kind::OnOff(OnOff::new(lengths, opening, *rate, size, window))
             })
             .collect(),

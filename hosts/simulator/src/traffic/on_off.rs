@@ -98,7 +98,7 @@ impl Periodic {
     }
 
     /// A burst first, a packet first in it.
-    pub(super) fn from_the_beginning(&self) -> Opening {
+    pub(super) fn at_the_beginning(&self) -> Opening {
         Opening { silence: Span::ZERO, burst: self.on, first: Span::ZERO }
     }
 

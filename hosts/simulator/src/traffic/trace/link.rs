@@ -2,8 +2,9 @@
 //! Ethernet.
 //!
 //! Every link type is counted alike: the network-layer packet and 14 bytes of Ethernet header. A header that the link
-//! type puts in front is taken off first. Tags (IEEE 802.1Q) are counted with the packet; a frame check sequence,
-//! the preamble and the gap between frames are not in captures, and are not counted.
+//! type puts in front is taken off first. Tags (IEEE 802.1Q) are counted with the packet; the preamble and the
+//! gap between frames are not in captures, and are not counted; nor is a frame check sequence, which captures rarely
+//! hold (where one does, its 4 bytes count with the packet).
 
 use super::super::error::Fault;
 use units::Bytes;

@@ -7,6 +7,9 @@
 //! B and s and checks everything on the way, so that a damaged file is refused before the run and not in it. Memory
 //! does not depend on the length of the file.
 //!
+//! All copies share one period, so their sum repeats itself after it: over runs longer than a period, more seconds
+//! are not more evidence about the trace's statistics. More seeds are, since the offsets change.
+//!
 //! Sizes: the network-layer packet and 14 bytes of Ethernet header, whatever link the trace was recorded on, from
 //! the original length, not the captured one ([`link`]).
 
@@ -16,6 +19,8 @@ mod link;
 mod pcap;
 mod pcapng;
 mod reader;
+#[cfg(test)]
+mod tests;
 
 use super::error::Fault;
 use super::{CrossPacket, Source, TrafficError, Window};

@@ -58,7 +58,7 @@ impl<R: BufRead> Pcap<R> {
         }
         let size = self.link.size(original, captured, offset + 8)?;
         self.input.skip(u64::from(captured), "the captured bytes of a packet")?;
-        let unit_ps = u64::from(1_000_000_000_000 / u64::from(self.resolution));
+        let unit_ps = 1_000_000_000_000 / u64::from(self.resolution);
         let at_ps = i128::from(seconds) * 1_000_000_000_000 + i128::from(u64::from(fraction) * unit_ps);
         Ok(Some(Stamped { offset, at_ps, size }))
     }

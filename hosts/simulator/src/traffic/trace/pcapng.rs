@@ -235,7 +235,9 @@ impl Clock {
         let power = u32::from(option & 0x7f);
         let parts = if option & 0x80 == 0 { 10u128.checked_pow(power) } else { 1u128.checked_shl(power) };
         self.tick = match parts {
-            Some(parts) if PS_PER_S as u128 % parts == 0 => Tick::Picoseconds((PS_PER_S as u128 / parts) as u64),
+            Some(parts) if (PS_PER_S as u128).is_multiple_of(parts) => {
+                Tick::Picoseconds((PS_PER_S as u128 / parts) as u64)
+            }
             Some(parts) => Tick::PartOfSecond(parts),
             None => return Err(Fault::bad(offset, format!("if_tsresol 10^-{power}"), "10^-38 or coarser")),
         };

@@ -53,7 +53,7 @@ const LONGEST: Span = Span::from_picos(u64::MAX / 2);
 
 impl Reader {
     pub(super) fn open(file: &Path, source: TraceSource) -> Result<Reader, TrafficError> {
-        let opened = File::open(file).map_err(|source| TrafficError::Io { file: file.into(), source })?;
+        let opened = File::open(file).map_err(|error| TrafficError::trace(file, 1, Fault::Io(error)))?;
         Reader::new(file, BufReader::with_capacity(1 << 16, opened), source)
     }
 }
