@@ -53,6 +53,30 @@ RAPID_FN const struct rapid_ladder *rapid_ladder_of(const struct rapid *law, u32
 }
 
 /*
+ * Coalescing: a packet that arrives within an eighth of its send gap belongs to
+ * a batch; the gaps between batches give their period.
+ */
+RAPID_FN void rapid_note_batch(struct rapid_envelope *e, u64 sent, u64 arrival)
+{
+	s64 sent_gap = rapid_difference(sent, e->last_sent_ns);
+	s64 gap = rapid_difference(arrival, e->last_arrival_ns);
+
+	e->last_sent_ns = sent;
+	e->last_arrival_ns = arrival;
+	if (sent_gap <= 0 || gap < 0)
+		return;
+	if (gap < sent_gap / 8) {
+		e->batched = (u32)rapid_average(e->batched, RAPID_ONE, RAPID_Q16(10));
+	} else {
+		e->batched = (u32)rapid_average(e->batched, 0, RAPID_Q16(10));
+		if (gap > 2 * sent_gap)
+			e->batch_ns = (u64)rapid_average((s64)e->batch_ns, rapid_smin(gap, 10000000), RAPID_Q16(50));
+	}
+}
+
+RAPID_FN u64 rapid_batch(const struct rapid_envelope *e) { return e->batched > RAPID_ONE / 4 ? e->batch_ns : 0; }
+
+/*
  * Packets per level: 16, up to 64 in large windows, down to 4 in small ones; at
  * least 50 stamp errors; half a level covers a batch of a coalescing receiver;
  * and of random length, so that flows do not lock in phase.
@@ -61,7 +85,7 @@ RAPID_FN u32 rapid_level_length(struct rapid *law)
 {
 	u64 window = rapid_window_packets(law), packet = law->params.packet;
 	u64 n = rapid_min(rapid_clamp(window / 256, 16, 64), rapid_max(4, window / 16));
-	u64 batch = 3 * rapid_bytes_in(law->rate, law->envelope.batch_ns) / packet;
+	u64 batch = 3 * rapid_bytes_in(law->rate, rapid_batch(&law->envelope)) / packet;
 
 	n = rapid_max(n, rapid_bytes_in(law->rate, law->params.level_min_ns) / packet);
 	n = rapid_max(n, rapid_min(batch, window / 8));
@@ -100,30 +124,6 @@ RAPID_FN void rapid_envelope_sample(struct rapid_stream *s, u32 level, u32 half,
 	if (level == 3 && half)
 		s->low3b = rapid_smin(s->low3b, delay);
 }
-
-/*
- * Coalescing: a packet that arrives within an eighth of its send gap belongs to
- * a batch; the gaps between batches give their period.
- */
-RAPID_FN void rapid_note_batch(struct rapid_envelope *e, u64 sent, u64 arrival)
-{
-	s64 sent_gap = rapid_difference(sent, e->last_sent_ns);
-	s64 gap = rapid_difference(arrival, e->last_arrival_ns);
-
-	e->last_sent_ns = sent;
-	e->last_arrival_ns = arrival;
-	if (sent_gap <= 0 || gap < 0)
-		return;
-	if (gap < sent_gap / 8) {
-		e->batched = (u32)rapid_average(e->batched, RAPID_ONE, RAPID_Q16(10));
-	} else {
-		e->batched = (u32)rapid_average(e->batched, 0, RAPID_Q16(10));
-		if (gap > 2 * sent_gap)
-			e->batch_ns = (u64)rapid_average((s64)e->batch_ns, rapid_smin(gap, 10000000), RAPID_Q16(50));
-	}
-}
-
-RAPID_FN u64 rapid_batch(const struct rapid_envelope *e) { return e->batched > RAPID_ONE / 4 ? e->batch_ns : 0; }
 
 /* Standing queue: the delay says how long, the round trip bounds what drifting clocks invent. */
 RAPID_FN u64 rapid_standing_queue(const struct rapid_envelope *e, const struct rapid_stream *s)
@@ -312,7 +312,7 @@ RAPID_FN void rapid_note_queue(struct rapid *law, const struct rapid_stream *s, 
 {
 	struct rapid_envelope *e = &law->envelope;
 
-	if (now - e->bucket_ns >= 5 * RAPID_NS_PER_S) {
+	if (now - e->bucket_ns >= 30 * RAPID_NS_PER_S) {
 		rapid_minimum_turn(&e->delay);
 		rapid_minimum_turn(&e->rtt);
 		e->bucket_ns = now;

@@ -93,6 +93,7 @@ pub struct Bottleneck {
     /// Waiting times of flow packets since `clear`.
     pub waits: Vec<u64>,
     pub drops: u64,
+    pub seed: u64,
 }
 
 impl Bottleneck {
@@ -108,11 +109,17 @@ impl Bottleneck {
             random: 0x9E37_79B9_7F4A_7C15,
             waits: Vec::new(),
             drops: 0,
+            seed: 1,
         }
     }
 
+    pub fn seed(mut self, seed: u64) -> Bottleneck {
+        self.seed = seed;
+        self
+    }
+
     pub fn flow(mut self, params: &Params, rtt: Span, start: Time) -> Bottleneck {
-        let seed = 1 + 77 * self.flows.len() as u64;
+        let seed = 1000 * self.seed + self.flows.len() as u64;
         self.flows.push(Flow {
             law: Law::new(params, start, rtt, seed),
             rtt,
@@ -296,6 +303,9 @@ impl Bottleneck {
     /// Waiting time not exceeded by `part` of the packets.
     pub fn wait(&self, part: f64) -> Span {
         let mut waits = self.waits.clone();
+        if waits.is_empty() {
+            return Span::ZERO;
+        }
         waits.sort_unstable();
         Span::from_picos(waits[((waits.len() - 1) as f64 * part) as usize])
     }
