@@ -6,97 +6,110 @@
 pub struct Column {
     /// Its name, which is that of the field of the schema.
     pub name: &'static str,
+    /// What it holds.
+    pub kind: Kind,
     /// Its unit; `1` for a pure number, empty for text.
     pub unit: &'static str,
     /// What it means, in one line.
     pub meaning: &'static str,
 }
 
+/// What a column holds. Every column but text may have holes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Words.
+    Text,
+    /// A count, 64 bits.
+    Integer,
+    /// A figure, double precision.
+    Float,
+}
+
 macro_rules! columns {
-    ($($(#[$doc:meta])* $table:ident: $($name:literal $unit:literal $meaning:literal;)*)*) => {
+    ($($(#[$doc:meta])* $table:ident: $($name:literal $kind:ident $unit:literal $meaning:literal;)*)*) => {
         $($(#[$doc])* pub const $table: &[Column] =
-            &[$(Column { name: $name, unit: $unit, meaning: $meaning },)*];)*
+            &[$(Column { name: $name, kind: Kind::$kind, unit: $unit, meaning: $meaning },)*];)*
     };
 }
 
 columns! {
     /// What identifies a run; the swept keys follow, one column each, under their own names.
     RUN:
-    "run" "1" "number of the run in the plan, from 0: joins the tables";
-    "controller" "" "controller under test";
-    "replication" "1" "replication, from 0";
-    "seed" "1" "seed of the replication, the same for every controller and sweep point";
+    "run" Integer "1" "number of the run in the plan, from 0: joins the tables";
+    "controller" Text "" "controller under test";
+    "replication" Integer "1" "replication, from 0";
+    "seed" Integer "1" "seed of the replication, the same for every controller and sweep point";
 
     /// The figures of a run.
     SUMMARY:
-    "throughput_bps" "bit/s" "packets of the flows that left the bottleneck, as bits on the wire";
-    "utilisation" "1" "all that left the bottleneck, divided by its capacity";
-    "available_share" "1" "throughput divided by capacity minus the traffic that arrived";
-    "loss_ratio" "1" "packets of the flows dropped at any queue or lost on any link, divided by those sent";
-    "drop_ratio" "1" "packets of the flows dropped at queues, divided by those sent";
-    "queue_delay_mean_s" "s" "waiting time at the bottleneck, mean over all packets served";
-    "queue_delay_p50_s" "s" "its median";
-    "queue_delay_p95_s" "s" "its 95th percentile";
-    "queue_delay_p99_s" "s" "its 99th percentile";
-    "rtt_mean_s" "s" "round-trip time of the flows, mean over acknowledgments that give one";
-    "fairness_jain" "1" "Jain's index over the flows' throughputs while all are active";
-    "fairness_jain_after_entry" "1" "smallest Jain's index from 5 s after each entry of a flow to the next";
-    "convergence_s" "s" "from the start of the last flow until 95 % of the available capacity is first used";
-    "convergence_rtts" "RTT" "the same in base round trips of the first flow";
-    "rise_rtts" "RTT" "after upward steps of the available capacity: until the rate is within 10 %; the largest";
-    "fall_rtts" "RTT" "after downward steps: first entry into that band; the largest";
-    "settle_rtts" "RTT" "after downward steps: last entry into that band; the largest";
-    "rise_hold_share" "1" "after upward steps: share of the time since first entry spent in the band";
-    "drain_rtts" "RTT" "from the end of the last standing queue made by the traffic until 5 % of its peak is left";
-    "packets_delivered" "packet" "packets of the flows delivered to their receivers, whole run";
-    "packet_hops" "packet" "link crossings of all packets, acknowledgments and traffic included, whole run";
-    "events" "1" "events processed";
+    "throughput_bps" Float "bit/s" "packets of the flows that left the bottleneck, as bits on the wire";
+    "utilisation" Float "1" "all that left the bottleneck, divided by its capacity";
+    "available_share" Float "1" "throughput divided by capacity minus the traffic that arrived";
+    "loss_ratio" Float "1" "packets of the flows dropped at any queue or lost on any link, divided by those sent";
+    "drop_ratio" Float "1" "packets of the flows dropped at queues, divided by those sent";
+    "queue_delay_mean_s" Float "s" "waiting time at the bottleneck, mean over all packets served";
+    "queue_delay_p50_s" Float "s" "its median";
+    "queue_delay_p95_s" Float "s" "its 95th percentile";
+    "queue_delay_p99_s" Float "s" "its 99th percentile";
+    "rtt_mean_s" Float "s" "round-trip time of the flows, mean over acknowledgments that give one";
+    "fairness_jain" Float "1" "Jain's index over the flows' throughputs while all are active";
+    "fairness_jain_after_entry" Float "1" "smallest Jain's index from 5 s after each entry of a flow to the next";
+    "convergence_s" Float "s" "from the start of the last flow until 95 % of the available capacity is first used";
+    "convergence_rtts" Float "RTT" "the same in base round trips of the first flow";
+    "rise_rtts" Float "RTT" "after upward steps of the available capacity: until the rate is within 10 %; the largest";
+    "fall_rtts" Float "RTT" "after downward steps: first entry into that band; the largest";
+    "settle_rtts" Float "RTT" "after downward steps: last entry into that band; the largest";
+    "rise_hold_share" Float "1" "after upward steps: share of the time since first entry spent in the band";
+    "drain_rtts" Float "RTT" "from the end of the last standing queue made by the traffic until 5 % of its peak is left";
+    "packets_delivered" Integer "packet" "packets of the flows delivered to their receivers, whole run";
+    "packet_hops" Integer "packet" "link crossings of all packets, acknowledgments and traffic included, whole run";
+    "events" Integer "1" "events processed";
 
     /// What a run cost. The only figures that differ from machine to machine, and so in a table of their own.
     TIMING:
-    "run" "1" "number of the run in the plan";
-    "cpu_s" "s" "processor time of the run";
+    "run" Integer "1" "number of the run in the plan";
+    "cpu_s" Float "s" "processor time of the run";
 
     /// One row per responsive flow.
     FLOW:
-    "run" "1" "number of the run in the plan";
-    "flow" "1" "flow number, from 0";
-    "controller" "" "its controller";
-    "start_s" "s" "when it started";
-    "completion_s" "s" "when it was done, if it had an end and reached it";
-    "throughput_bps" "bit/s" "bits on the wire that left the bottleneck, after warm-up or its start";
-    "base_rtt_s" "s" "base round-trip time";
-    "rtt_mean_s" "s" "mean round-trip time";
-    "sent_packets" "packet" "transmissions, retransmissions included, whole life";
-    "retransmitted_packets" "packet" "retransmissions";
-    "dropped_packets" "packet" "dropped at queues";
-    "lost_packets" "packet" "lost at random on links";
-    "timeouts" "1" "retransmission timeouts";
-    "recoveries" "1" "recovery episodes";
-    "undone" "1" "reductions undone";
-    "streams" "1" "probe streams completed, for those that probe";
-    "unusable_streams" "1" "probe streams that gave no estimate";
+    "run" Integer "1" "number of the run in the plan";
+    "flow" Integer "1" "flow number, from 0";
+    "controller" Text "" "its controller";
+    "start_s" Float "s" "when it started";
+    "completion_s" Float "s" "when it was done, if it had an end and reached it";
+    "throughput_bps" Float "bit/s" "bits on the wire that left the bottleneck, after warm-up or its start";
+    "base_rtt_s" Float "s" "base round-trip time";
+    "rtt_mean_s" Float "s" "mean round-trip time";
+    "sent_packets" Integer "packet" "transmissions, retransmissions included, whole life";
+    "retransmitted_packets" Integer "packet" "retransmissions";
+    "dropped_packets" Integer "packet" "dropped at queues";
+    "lost_packets" Integer "packet" "lost at random on links";
+    "timeouts" Integer "1" "retransmission timeouts";
+    "recoveries" Integer "1" "recovery episodes";
+    "undone" Integer "1" "reductions undone";
+    "streams" Integer "1" "probe streams completed, for those that probe";
+    "unusable_streams" Integer "1" "probe streams that gave no estimate";
 
     /// One row per traffic source.
     TRAFFIC:
-    "run" "1" "number of the run in the plan";
-    "source" "1" "number of the source, from 0";
-    "kind" "" "kind, as the scenario names it";
-    "mean_rate_bps" "bit/s" "mean rate after warm-up";
-    "rate_p05_bps" "bit/s" "5th percentile of the rate per millisecond";
-    "rate_p95_bps" "bit/s" "95th percentile of the rate per millisecond";
-    "burstiness_bps" "bit/s" "their difference";
-    "packets" "packet" "packets that entered";
-    "dropped_packets" "packet" "packets dropped at queues";
+    "run" Integer "1" "number of the run in the plan";
+    "source" Integer "1" "number of the source, from 0";
+    "kind" Text "" "kind, as the scenario names it";
+    "mean_rate_bps" Float "bit/s" "mean rate after warm-up";
+    "rate_p05_bps" Float "bit/s" "5th percentile of the rate per millisecond";
+    "rate_p95_bps" Float "bit/s" "95th percentile of the rate per millisecond";
+    "burstiness_bps" Float "bit/s" "their difference";
+    "packets" Integer "packet" "packets that entered";
+    "dropped_packets" Integer "packet" "packets dropped at queues";
 
     /// One row per point of a curve.
     SERIES:
-    "run" "1" "number of the run in the plan";
-    "metric" "" "what the curve shows";
-    "flow" "1" "flow number, when it belongs to a flow";
-    "unit" "" "unit of the value";
-    "time_s" "s" "middle of the interval";
-    "value" "" "the value, in the unit of this row";
+    "run" Integer "1" "number of the run in the plan";
+    "metric" Text "" "what the curve shows";
+    "flow" Integer "1" "flow number, when it belongs to a flow";
+    "unit" Text "" "unit of the value";
+    "time_s" Float "s" "middle of the interval";
+    "value" Text "" "the value, in the unit of this row";
 }
 
 /// Every table: the name of its files, and its columns.
