@@ -7,7 +7,7 @@ const Page = (() => {
   const index = new Plot.View();
   const tail = new Plot.View();
   const TIME = { title: "Time", unit: "s", name: "t" };
-  const chosen = { point: 0, replication: 0 };
+  const chosen = { point: 0, replication: 0, axes: "shared" };
 
   const controllerIndex = (name) => data.controllers.findIndex((c) => c.name === name);
   const line = (i, k = 0, n = 1) => {
@@ -92,10 +92,13 @@ const Page = (() => {
       },
     },
     rate: { y: { title: "Rate", unit: "bit/s" }, height: 110, make: (run) => perFlow(run, "rate", ["line"]) },
-    queue: { y: { title: "Delay", unit: "s" }, height: 110, make: queue },
-    rtt: { y: { title: "RTT", unit: "s", zero: false }, height: 130, grid: true, make: (run) => perFlow(run, "rtt", ["mean"]) },
+    queue: { y: { title: "Delay", unit: "s" }, axes: true, height: 110, make: queue },
+    rtt: { y: { title: "RTT", unit: "s", zero: false }, axes: true, height: 130, grid: true, make: (run) => perFlow(run, "rtt", ["mean"]) },
     window: { y: { title: "Window (packets)", unit: "" }, height: 130, grid: true, make: (run) => perFlow(run, "window", ["line"]) },
-    losses: { y: { title: "Packets", unit: "" }, height: 110, grid: true, make: (run) => perFlow(run, "losses", ["stems"]) },
+    losses: {
+      y: { title: "Packets", unit: "" }, height: 110, grid: true, make: (run) => perFlow(run, "losses", ["stems"]),
+      adjust(panel) { if (panel.series.every((s) => s.ys.every((v) => !(v > 0)))) panel.empty = "none"; },
+    },
   };
 
   function drawTime() {
@@ -111,7 +114,8 @@ const Page = (() => {
       const panels = timePanels(figure.make);
       if (figure.adjust) panels.forEach((panel, i) => figure.adjust(panel, selected[i]));
       const columns = figure.grid ? Math.min(3, panels.length) : 1;
-      new Plot.Figure(host, time, { x: TIME, y: figure.y, height: figure.height, columns, panels });
+      const axes = figure.axes ? { own: chosen.axes === "own", log: chosen.axes === "log" } : {};
+      new Plot.Figure(host, time, { x: TIME, y: { ...figure.y, ...axes }, height: figure.height, columns, panels });
     }
     const missing = runs().length === 0 || runs().some((r) => r.left_out);
     element("notice").hidden = !missing;
@@ -210,7 +214,7 @@ const Page = (() => {
     const colour = data.controllers[controllerIndex(run.controller)].colour;
     const X = { title: "Packet of the stream", unit: "", name: "packet" };
     new Plot.Figure(host, index, {
-      x: X, y: { title: "Gap", unit: "s" }, height: 220,
+      x: X, y: { title: "Gap", unit: "s", zero: false }, height: 220,
       panels: [{ colour, marks, series: lines.map((l) => ({ xs, ...l })) }],
     });
     new Plot.Figure(place("stream-delay"), index, {
@@ -257,6 +261,7 @@ const Page = (() => {
     select("replication", replications.map((r) => [r, `${r + 1} (seed ${seed(r)})`]), "replication");
     chosen.replication = replications[0] ?? 0;
     element("stream")?.addEventListener("change", drawStream);
+    element("axes")?.addEventListener("change", (e) => { chosen.axes = e.target.value; drawTime(); });
     const reset = element("reset");
     time.onchange = (zoomed) => { reset.hidden = !zoomed; };
     reset?.addEventListener("click", () => time.reset());

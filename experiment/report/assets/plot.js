@@ -128,7 +128,8 @@ const Plot = (() => {
   };
 
   class Figure {
-    // spec: { x: {title, unit, log}, y: {title, unit, log, zero}, height, columns, panels: [...] }
+    // spec: { x: {title, unit, log, name}, y: {title, unit, log, zero, own}, height, columns, panels: [...] }; `own`: each
+    // panel its own range of y.
     constructor(host, view, spec) {
       Object.assign(this, { host, view, spec });
       this.box = host.querySelector(".panels");
@@ -158,25 +159,25 @@ const Plot = (() => {
     draw() {
       const { x, y } = this.spec;
       const stacked = getComputedStyle(this.box).gridTemplateColumns.split(" ").length === 1;
-      const domain = this.domain();
+      const common = this.domain(this.panels);
       let drawn = 0;
       this.panels.forEach((panel, i) => {
         const last = !stacked || i === this.panels.length - 1;
-        drawn += this.drawPanel(panel, x, y, domain, last);
+        drawn += this.drawPanel(panel, x, y, y.own ? this.domain([panel]) : common, last);
       });
       this.host.dataset.drawn = drawn;
       if (this.view.cursor !== null) this.point(this.view.cursor);
     }
 
-    // Range of y over all panels, of what is seen.
-    domain() {
+    // Range of y over these panels, of what is seen.
+    domain(panels) {
       const { y } = this.spec, [x0, x1] = this.view.range;
       let lo = Infinity, hi = -Infinity;
       const take = (v) => {
         if (!Number.isFinite(v) || (y.log && !(v > 0))) return;
         lo = Math.min(lo, v); hi = Math.max(hi, v);
       };
-      for (const { spec } of this.panels) {
+      for (const { spec } of panels) {
         for (const s of spec.series) {
           const from = lower(s.xs, x0), to = lower(s.xs, x1 + (x1 - x0) * 1e-9);
           for (let i = from; i < to; i++) { take(s.ys[i]); if (s.hi) { take(s.hi[i]); take(s.lo[i]); } }
@@ -212,7 +213,6 @@ const Plot = (() => {
       let drawn = 0;
       for (const series of panel.spec.series) {
         const points = seen(series, [x0, x1], right - MARGIN.left);
-        if (y.log) points.forEach((p) => { if (!(p.mid > 0)) p.mid = NaN; p.lo = Math.max(p.lo, y0 / 2); });
         for (const kind of series.kinds) {
           const d = DRAW[kind](points, sx, sy, series);
           if (!d) continue;
@@ -223,6 +223,7 @@ const Plot = (() => {
         }
         if (series.marker !== undefined) this.markers(ink, series, points, sx, sy);
       }
+      if (panel.spec.empty) svg("text", { class: "note", x: f((MARGIN.left + right) / 2), y: f((MARGIN.top + base) / 2) }, ink).textContent = panel.spec.empty;
       this.levels(ink, panel, sy);
       this.marks(root, panel, sx);
       panel.hair = svg("line", { class: "hair", y1: MARGIN.top, y2: base, x1: -9, x2: -9 }, root);
@@ -266,7 +267,7 @@ const Plot = (() => {
         const a = Math.max(panel.left, sx(band.from)), b = Math.min(panel.right, sx(band.to));
         if (!(b > a)) continue;
         svg("rect", { class: "warmup", x: f(a), y: panel.top, width: f(b - a), height: panel.base - panel.top }, ink);
-        if (b - a > 52) svg("text", { class: "note", x: f(a + 4), y: panel.top + 11 }, ink).textContent = band.label;
+        if (b - a > 52) svg("text", { class: "note", x: f(a + 4), y: panel.top + (panel.spec.levels ? 24 : 11) }, ink).textContent = band.label;
       }
     }
 

@@ -89,20 +89,23 @@ pub fn short(value: f64) -> f64 {
     if value.is_finite() { format!("{value:.8e}").parse().unwrap_or(0.0) } else { 0.0 }
 }
 
-/// `(x, P(delay > x))` at the upper edge of every bin that changes it, from the first bin on; the last point, where
-/// the probability is zero, is left out, since a logarithmic axis has no place for it.
+/// `(x, P(delay > x))` at the edges between which the probability falls: from the lower edge of the first bin that
+/// holds anything, where it is one, to the upper edge of the last, where it is zero. The first bin of all begins at a
+/// tenth of its upper edge, for a logarithmic axis has no zero.
 pub fn ccdf(histogram: &Histogram) -> Vec<(f64, f64)> {
     let total: u64 = histogram.count.iter().sum();
     let mut above = total;
     let mut points = Vec::new();
-    for (upper, count) in histogram.upper_s.iter().zip(&histogram.count) {
+    for (i, (upper, count)) in histogram.upper_s.iter().zip(&histogram.count).enumerate() {
+        if *count == 0 || !upper.is_finite() {
+            continue;
+        }
+        if points.is_empty() {
+            let lower = if i == 0 { upper / 10.0 } else { histogram.upper_s[i - 1] };
+            points.push((short(lower), 1.0));
+        }
         above -= count;
-        if above == 0 || total == 0 {
-            break;
-        }
-        if *count > 0 && upper.is_finite() {
-            points.push((short(*upper), short(above as f64 / total as f64)));
-        }
+        points.push((short(*upper), short(above as f64 / total as f64)));
     }
     points
 }
@@ -159,7 +162,7 @@ mod tests {
     #[test]
     fn the_ccdf_counts_what_lies_above_each_edge() {
         let histogram = Histogram { upper_s: vec![1.0, 2.0, 3.0, 4.0], count: vec![5, 0, 4, 1] };
-        assert_eq!(ccdf(&histogram), [(1.0, 0.5), (3.0, 0.1)]);
+        assert_eq!(ccdf(&histogram), [(0.1, 1.0), (1.0, 0.5), (3.0, 0.1), (4.0, 0.0)]);
         assert!(ccdf(&Histogram::default()).is_empty());
     }
 }

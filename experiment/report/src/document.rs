@@ -172,12 +172,7 @@ fn comparison(out: &mut String, results: &Results, groups: &[Group]) {
     };
     let mut content = format!("<p class=\"note\">{note}</p>\n{}", tables::comparison(results, groups));
     if sweep::sweep(results).is_some() {
-        figure(
-            &mut content,
-            "sweep",
-            "Against the swept value",
-            "Mean and 95 % interval over replications. A cross marks a point without interval.",
-        );
+        figure(&mut content, "sweep", "Against the swept value", "Mean and 95 % interval over replications.");
     }
     section(out, "comparison", "Comparison", &content);
 }
@@ -204,7 +199,9 @@ fn pictures(out: &mut String, results: &Results) {
         content.push_str("<label>Replication <select id=\"replication\"></select></label>");
     }
     content.push_str(
-        "<button type=\"button\" id=\"reset\" hidden>Show whole run</button>\
+        "<label>Delay axes <select id=\"axes\"><option value=\"shared\">shared</option>\
+         <option value=\"own\">one each</option><option value=\"log\">shared, logarithmic</option></select></label>\
+         <button type=\"button\" id=\"reset\" hidden>Show whole run</button>\
          <span class=\"hint\">Drag to zoom, double-click to go back; arrow keys read values, + and \u{2212} zoom.</span></div>\n\
          <noscript><p>The curves are drawn by a script, which is switched off here. The tables need none.</p></noscript>\n\
          <p class=\"note\" id=\"notice\" hidden></p>\n",

@@ -58,7 +58,7 @@ pub fn scale(unit: Unit, largest: f64) -> Scale {
     };
     match unit {
         Unit::Rate => pick(&RATES, (1.0, "bit/s")),
-        Unit::Time if largest == 0.0 => Scale { factor: 1e-3, symbol: "ms" },
+        Unit::Time if largest == 0.0 => Scale { factor: 1.0, symbol: "s" },
         Unit::Time => pick(&TIMES, (1e-9, "ns")),
         Unit::Share => Scale { factor: 0.01, symbol: "%" },
         Unit::RoundTrips => Scale { factor: 1.0, symbol: "RTT" },
@@ -131,7 +131,7 @@ mod tests {
         assert_eq!(quantity(9.4123e9, Unit::Rate), "9.412 Gbit/s");
         assert_eq!(quantity(4.3e-5, Unit::Time), "43.00 µs");
         assert_eq!(quantity(0.931, Unit::Share), "93.10 %");
-        assert_eq!(quantity(0.0, Unit::Time), "0 ms");
+        assert_eq!(quantity(0.0, Unit::Time), "0 s");
     }
 
     #[test]

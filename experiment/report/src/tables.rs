@@ -59,7 +59,7 @@ fn comparison_table(out: &mut String, results: &Results, groups: &[Group], colum
         let title = escape(column.figure.definition);
         _ = write!(head, "<th scope=\"col\" class=\"n\" title=\"{title}\">{}", column.figure.label);
         if !column.scale.symbol.is_empty() {
-            _ = write!(head, " <span class=\"unit\">{}</span>", column.scale.symbol);
+            _ = write!(head, " <span class=\"unit\">({})</span>", column.scale.symbol);
         }
         head.push_str("</th>");
     }

@@ -125,7 +125,8 @@ fn over_points(question: &Question, results: &Results, groups: &[Group]) -> Opti
                 .collect();
             let low = means.iter().copied().fold(f64::INFINITY, f64::min);
             let high = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let range = format!("{} to {}", quantity(low, question.unit), quantity(high, question.unit));
+            let (low, high) = (quantity(low, question.unit), quantity(high, question.unit));
+            let range = if low == high { low } else { format!("{low} to {high}") };
             format!("{name} at {n} of {} sweep points ({range})", points.len())
         })
         .collect();
