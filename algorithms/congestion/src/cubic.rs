@@ -30,6 +30,7 @@
 
 use crate::contract::{AckSample, Controller, Decision, Loss, Setup, Timeout, Undo};
 use crate::registry::{Kind, Parameter, Setting, SettingError, Settings, check_names};
+use alloc::boxed::Box;
 use units::{Ratio, Span, Time};
 
 /// What a scenario can set.
@@ -92,7 +93,8 @@ struct Course {
 #[derive(Clone, Debug)]
 pub struct Cubic {
     course: Course,
-    before: Option<Course>,
+    /// As it was before the last reduction.
+    before: Option<Box<Course>>,
     /// In fast recovery the window stands still.
     recovering: bool,
     last_ack: Time,
@@ -128,7 +130,7 @@ impl Cubic {
     }
 
     fn reduce(&mut self) {
-        self.before = Some(self.course);
+        self.before = Some(Box::new(self.course));
         let window = self.course.window;
         let shrinking = self.course.w_max.is_some_and(|w_max| window < w_max);
         let w_max = if shrinking && self.fast_convergence { window * (1.0 + self.beta) / 2.0 } else { window };
@@ -218,7 +220,7 @@ impl Controller for Cubic {
 
     fn on_undo(&mut self, _undo: &Undo) {
         if let Some(before) = self.before.take() {
-            self.course = before;
+            self.course = *before;
         }
         self.recovering = false;
     }

@@ -48,7 +48,7 @@ pub fn controller(name: &str, params: &SenderParams, settings: &[(&str, Setting)
         initial_window: params.initial_window,
         seed: 1,
     };
-    let settings: Settings = settings.iter().map(|(name, value)| (name.to_string(), value.clone())).collect();
+    let settings: Settings = settings.iter().map(|(key, value)| (key.to_string(), value.clone())).collect();
     (find(name).expect("registered").build)(&setup, &settings).expect("valid settings")
 }
 
