@@ -14,7 +14,7 @@ use crate::contract::{
 };
 use crate::registry::{Kind, Parameter, Setting, SettingError, Settings, check_names};
 use alloc::string::String;
-use rapid::{Estimator, Law, Params, Preset};
+use rapid::{Estimator, Law, Params};
 use units::{Rate, Ratio, Span};
 
 /// What a scenario can set.
@@ -67,9 +67,7 @@ fn read(setup: &Setup, settings: &Settings) -> Result<Params, SettingError> {
         _ => Estimator::Streams,
     };
     let levels = take.integer("levels", 2..=16, "a whole number from 2 to 16", base.levels)?;
-    let per_level = 2..=1024 / u64::from(levels);
-    let thesis = base.preset == Preset::Thesis;
-    let most_levels = if thesis { levels } else { base.levels };
+    let per_level = 2..=512 / u64::from(levels);
     Ok(Params {
         margin: take.ratio("margin", 0.0..=0.5, "a fraction from 0 to 0.5", base.margin)?,
         range: take.ratio("range", 0.05..=3.0, "a fraction from 0.05 to 3", base.range)?,
@@ -77,15 +75,15 @@ fn read(setup: &Setup, settings: &Settings) -> Result<Params, SettingError> {
         eta: take.integer("eta", 1..=1000, "a whole number from 1 to 1000", base.eta)?,
         eta_time: take.span("eta_time", base.eta_time)?,
         gamma: take.integer("gamma", 1..=1000, "a whole number from 1 to 1000", base.gamma)?,
-        levels: most_levels,
+        levels,
         packets_per_level: take.integer(
             "packets_per_level",
             per_level,
-            "a whole number from 2, with at most 1024 packets in a stream",
+            "a whole number from 2, with at most 512 packets in a stream",
             base.packets_per_level,
         )?,
         epsilon: take.span("epsilon", base.epsilon)?,
-        smoothing: take.integer("smoothing", 1..=1024, "a whole number from 1 to 1024", base.smoothing)?,
+        smoothing: take.integer("smoothing", 1..=512, "a whole number from 1 to 512", base.smoothing)?,
         loss_cut: take.ratio("loss_cut", 0.0..=1.0, "a fraction from 0 to 1", base.loss_cut)?,
         estimator,
         ..base

@@ -10,12 +10,12 @@ struct rapid_view {
 
 /* Mirrors `Packet` of ffi.rs. */
 struct rapid_packet {
-	u64 known, sent_ns, arrival_ns, stamped, size, level, rate, gap_ns;
+	u64 known, sent_ns, arrival_ns, stamped, size, rate, gap_ns;
 };
 
 /* Mirrors `Stream` of ffi.rs. */
 struct rapid_summary {
-	u64 kind, first, sent, start_ns, rate, slope2, slope3;
+	u64 kind, first, sent, start_ns, rate;
 };
 
 enum { CROWDED_RECORDS = 1, CROWDED_STREAMS = 2 };
@@ -77,7 +77,6 @@ u64 rapid_face_next_ns(const struct rapid *law) { return law->next_ns; }
 u64 rapid_face_completed(const struct rapid *law) { return law->streams; }
 u32 rapid_face_window(const struct rapid *law) { return rapid_window(law); }
 u64 rapid_face_rate(const struct rapid *law) { return law->rate; }
-void rapid_face_ladder(u32 span, u32 levels, struct rapid_ladder *ladder) { rapid_ladder_fill(ladder, span, levels); }
 
 void rapid_face_view(const struct rapid *law, struct rapid_view *v)
 {
@@ -109,21 +108,48 @@ void rapid_face_view(const struct rapid *law, struct rapid_view *v)
 void rapid_face_stream(const struct rapid_memory *memory, u32 number, struct rapid_summary *v)
 {
 	const struct rapid_stream *s = RAPID_STREAM(memory, number);
-	s64 slope2 = 0, slope3 = 0;
 
-	if (s->low2 != RAPID_UNSEEN && s->low3a != RAPID_UNSEEN)
-		slope2 = rapid_slope(rapid_difference((u64)s->low3a, (u64)s->low2), s->level3_ns - s->level2_ns);
-	if (s->low3a != RAPID_UNSEEN && s->low3b != RAPID_UNSEEN)
-		slope3 = rapid_slope(rapid_difference((u64)s->low3b, (u64)s->low3a), s->half3_ns - s->level3_ns);
 	*v = (struct rapid_summary){
 		.kind = s->kind,
 		.first = s->first,
 		.sent = s->sent,
 		.start_ns = s->start_ns,
 		.rate = s->rate,
-		.slope2 = (u64)slope2,
-		.slope3 = (u64)slope3,
 	};
+}
+
+/* The slope of the envelope in one level of a stream, Q16. */
+static s64 level_slope(const struct rapid_stream *s, u32 level)
+{
+	if (level == 2 && s->low2 != RAPID_UNSEEN && s->low3a != RAPID_UNSEEN)
+		return rapid_slope(rapid_difference((u64)s->low3a, (u64)s->low2), s->level3_ns - s->level2_ns);
+	if (level == 3 && s->low3a != RAPID_UNSEEN && s->low3b != RAPID_UNSEEN)
+		return rapid_slope(rapid_difference((u64)s->low3b, (u64)s->low3a), s->half3_ns - s->level3_ns);
+	return 0;
+}
+
+/*
+ * What the law made of the gap from packet `number` to the next, which was
+ * created with `gap` ns. Says whether it made anything of it.
+ */
+u32 rapid_face_denoised(const struct rapid *law, const struct rapid_memory *memory, u32 stream, u64 number, u64 gap,
+			u64 *denoised)
+{
+	const struct rapid_record *r = RAPID_RECORD(memory, number);
+	const struct rapid_stream *s = RAPID_STREAM(memory, stream);
+	const struct rapid_gaps *gaps = memory->gaps;
+
+	if (law->params.preset == RAPID_THESIS) {
+		u64 i = number - s->first - (gaps ? gaps->offset : 0);
+
+		if (!gaps || gaps->stream != stream || number < s->first + gaps->offset || i >= gaps->count)
+			return 0;
+		*denoised = gaps->receive[i] >> 10;
+		return 1;
+	}
+	gap = rapid_min(gap, 1ULL << 36);
+	*denoised = (u64)rapid_smax(0, (s64)gap + (((s64)gap * level_slope(s, r->level >> 1)) >> 16));
+	return 1;
 }
 
 /* One packet of stream `stream`; `known` is 0 when its record has been overwritten. */
@@ -132,8 +158,7 @@ void rapid_face_packet(const struct rapid *law, const struct rapid_memory *memor
 {
 	const struct rapid_record *r = RAPID_RECORD(memory, number);
 	const struct rapid_stream *s = RAPID_STREAM(memory, stream);
-	u32 level = r->level >> 1;
-	u64 rate = rapid_probe_rate(law, s, level);
+	u64 rate = rapid_probe_rate(law, s, r->level >> 1);
 
 	*v = (struct rapid_packet){
 		.known = r->state != RAPID_EMPTY && r->stream == stream,
@@ -141,7 +166,6 @@ void rapid_face_packet(const struct rapid *law, const struct rapid_memory *memor
 		.arrival_ns = r->arrival_ns,
 		.stamped = r->state == RAPID_STAMPED,
 		.size = r->size,
-		.level = level,
 		.rate = rate,
 		.gap_ns = rapid_gap_ns(r->size, rate),
 	};

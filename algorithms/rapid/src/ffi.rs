@@ -72,7 +72,6 @@ pub struct Packet {
     pub arrival_ns: u64,
     pub stamped: u64,
     pub size: u64,
-    pub level: u64,
     pub rate: u64,
     pub gap_ns: u64,
 }
@@ -86,16 +85,6 @@ pub struct Stream {
     pub sent: u64,
     pub start_ns: u64,
     pub rate: u64,
-    pub slope2: i64,
-    pub slope3: i64,
-}
-
-/// `struct rapid_ladder`.
-#[repr(C)]
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Ladder {
-    pub x: [u32; 16],
-    pub levels: u32,
 }
 
 pub const CROWDED_RECORDS: u32 = 1;
@@ -117,9 +106,16 @@ unsafe extern "C" {
     pub fn rapid_face_completed(law: *const c_void) -> u64;
     pub fn rapid_face_window(law: *const c_void) -> u32;
     pub fn rapid_face_rate(law: *const c_void) -> u64;
-    pub fn rapid_face_ladder(span: u32, levels: u32, ladder: *mut Ladder);
     pub fn rapid_face_view(law: *const c_void, view: *mut View);
     pub fn rapid_face_stream(memory: *const Memory, number: u32, stream: *mut Stream);
+    pub fn rapid_face_denoised(
+        law: *const c_void,
+        memory: *const Memory,
+        stream: u32,
+        number: u64,
+        gap: u64,
+        denoised: *mut u64,
+    ) -> u32;
     pub fn rapid_face_packet(
         law: *const c_void,
         memory: *const Memory,

@@ -45,20 +45,25 @@ pub(crate) fn read(law: *const c_void, memory: &Memory, view: &View) -> Option<T
     if stream.kind != 0 || stream.sent == 0 {
         return None;
     }
-    let records: Option<Vec<ffi::Packet>> = (stream.first..stream.first + stream.sent)
-        .map(|number| {
-            let mut packet = ffi::Packet::default();
-            // SAFETY: as above.
-            unsafe { ffi::rapid_face_packet(law, memory, view.completed as u32, number, &mut packet) };
-            (packet.known != 0).then_some(packet)
-        })
-        .collect();
-    let records = records?;
+    let number = view.completed as u32;
+    let packet = |transmission| {
+        let mut packet = ffi::Packet::default();
+        // SAFETY: as above.
+        unsafe { ffi::rapid_face_packet(law, memory, number, transmission, &mut packet) };
+        (packet.known != 0).then_some(packet)
+    };
+    let denoised = |transmission, gap| {
+        let mut denoised = 0;
+        // SAFETY: as above.
+        let has = unsafe { ffi::rapid_face_denoised(law, memory, number, transmission, gap, &mut denoised) };
+        (has != 0).then_some(nanos(denoised))
+    };
+    let records: Vec<ffi::Packet> = (stream.first..stream.first + stream.sent).map(packet).collect::<Option<_>>()?;
     Some(TracedStream {
-        start: Time::from_nanos(stream.start_ns),
+        start: Time::from_nanos(stream.start_ns.min(u64::MAX / 1000)),
         rate: rate_of(stream.rate),
         estimate: (view.estimated != 0).then(|| rate_of(view.available)),
-        packets: packets(&records, &stream),
+        packets: packets(&records, |i, gap| denoised(stream.first + i as u64, gap)),
     })
 }
 
@@ -66,31 +71,25 @@ fn rate_of(bytes_per_second: u64) -> Rate {
     Rate::from_bps(bytes_per_second.saturating_mul(8))
 }
 
-fn packets(records: &[ffi::Packet], stream: &ffi::Stream) -> Vec<TracedPacket> {
+/// Gaps from records. `denoised` is what the law made of the created gap after packet `i`.
+fn packets(records: &[ffi::Packet], denoised: impl Fn(usize, u64) -> Option<Span>) -> Vec<TracedPacket> {
     let delay = |p: &ffi::Packet| (p.stamped != 0).then(|| p.arrival_ns.wrapping_sub(p.sent_ns) as i64);
     let smallest = records.iter().filter_map(delay).min().unwrap_or(0);
-    let mut traced = Vec::with_capacity(records.len());
-    for (i, packet) in records.iter().enumerate() {
-        let before = if i == 0 { packet } else { &records[i - 1] };
+    let one = |i: usize, packet: &ffi::Packet| {
+        let before = &records[i.saturating_sub(1)];
         let created = packet.sent_ns.saturating_sub(before.sent_ns);
-        let slope = match before.level {
-            2 => stream.slope2,
-            3 => stream.slope3,
-            _ => 0,
-        };
-        let stretched = created as i64 + ((created.min(1 << 40) as i64 * slope) >> 16);
         let both = i > 0 && packet.stamped != 0 && before.stamped != 0;
-        traced.push(TracedPacket {
+        TracedPacket {
             intended: if i == 0 { Span::ZERO } else { nanos(before.gap_ns) },
             created: nanos(created),
             received: both.then(|| nanos(packet.arrival_ns.saturating_sub(before.arrival_ns))),
-            denoised: (i > 0).then(|| nanos(stretched.max(0) as u64)),
+            denoised: if i == 0 { None } else { denoised(i - 1, created) },
             size: Bytes::new(packet.size),
             rate: rate_of(packet.rate),
             delay: delay(packet).map(|d| nanos(d.saturating_sub(smallest).max(0) as u64)),
-        });
-    }
-    traced
+        }
+    };
+    records.iter().enumerate().map(|(i, packet)| one(i, packet)).collect()
 }
 
 /// Hostile stamps must not overflow a span.

@@ -162,3 +162,28 @@ fn delack() {
           p.available.bps() as f64 / 1e10, p.capacity.bps() as f64/1e10, p.queue, p.startup, p.streams, p.unusable, net.wait(0.5).as_secs_f64()*1e6, net.wait(0.99).as_secs_f64()*1e6, p.batch);
     }
 }
+#[test]
+#[ignore]
+fn thesis() {
+    let rtt = Span::from_millis(30);
+    let t = Rate::from_gbps(10);
+    for (name, path, cross) in [
+        ("idle", Path::new(t, rtt), 0), ("cbr 3", Path::new(t, rtt), 3),
+        ("1G", Path::new(Rate::from_gbps(1), rtt), 0),
+        ("coalescing", Path { coalescing: Span::from_micros(120), ..Path::new(t, rtt) }, 0),
+        ("coalescing cbr 3", Path { coalescing: Span::from_micros(120), ..Path::new(t, rtt) }, 3),
+        ("delack", Path { delayed_ack: 2, ..Path::new(t, rtt) }, 3),
+    ] {
+        let mut net = Bottleneck::new(path.clone()).flow(&Params::thesis(Bytes::new(9000)), rtt, Time::ZERO);
+        if cross > 0 { net = net.cross(Cross::steady(Rate::from_gbps(cross), Bytes::new(9000), ms(0), Time::MAX)); }
+        let mut at = 0;
+        while net.flows[0].law.rate().bps() < (path.rate.bps() - cross * 1_000_000_000) * 9 / 10 && at < 4000 { at += 10; net.run_until(ms(at)); }
+        net.run_until(ms(4000));
+        net.clear();
+        let mut est = vec![];
+        for k in 1..=200 { net.run_until(ms(4000 + k * 10)); est.push(net.flows[0].law.probe().available.bps() / 10_000_000); }
+        est.sort();
+        report(&format!("{name} 90 % at {at} ms est p5 {} p50 {} p95 {} unusable {}", est[10], est[100], est[190], net.flows[0].law.probe().unusable), &net, Span::from_secs(2));
+        println!("     memory {}", net.flows[0].law.memory_in_use());
+    }
+}

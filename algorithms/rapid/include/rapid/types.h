@@ -37,7 +37,7 @@ typedef signed long long s64;
 
 #define RAPID_LEVELS_MAX 16
 #define RAPID_CHIRP_LEVELS 9
-#define RAPID_STREAM_MAX 1024
+#define RAPID_STREAM_MAX 512
 
 enum rapid_preset {
 	RAPID_DEFAULT, /* envelopes of delay: envelope.h, startup.h */
@@ -182,12 +182,10 @@ struct rapid_envelope {
 
 /* What thesis.h knows. */
 struct rapid_adapter {
-	u64 sum;    /* estimates gathered, */
+	u64 sum;     /* estimates gathered, */
 	u64 span_ns; /* and the time their streams took */
 	u32 count;
-	u32 growing; /* start-up: doubling */
-	u64 last_arrival_ns; /* last stamped arrival before this stream */
-	u64 ideal;
+	u64 ideal;   /* available bandwidth handed in by the host */
 };
 
 struct rapid {
@@ -221,12 +219,15 @@ struct rapid {
 	struct rapid_adapter adapter;
 };
 
-/* Work space of thesis.h: one stream, gap by gap. Not used by the default. */
+/* Work space of gaps.h: one stream, gap by gap, in 1/1024 ns. Not used by the default. */
 struct rapid_gaps {
 	u64 send[RAPID_STREAM_MAX];
 	u64 receive[RAPID_STREAM_MAX];
-	u64 spare[RAPID_STREAM_MAX];
+	u64 smooth_send[RAPID_STREAM_MAX];
+	u64 smooth_receive[RAPID_STREAM_MAX];
 	u32 count;
+	u32 offset; /* first packet of the stream with a gap after it */
+	u32 stream;
 };
 
 /*

@@ -75,6 +75,7 @@ pub struct Flow {
     transmission: u64,
     feedback: VecDeque<(Time, u64, Fate)>,
     outstanding: u32,
+    recovery_until: u64,
     batch_until: Time,
     held: Vec<u64>,
     pub delivered: Bytes,
@@ -129,6 +130,7 @@ impl Bottleneck {
             transmission: 0,
             feedback: VecDeque::new(),
             outstanding: 0,
+            recovery_until: 0,
             batch_until: Time::ZERO,
             held: Vec::new(),
             delivered: Bytes::ZERO,
@@ -263,7 +265,13 @@ impl Bottleneck {
                 flow.delivered += flow.packet;
                 flow.law.on_acked_without_stamp(now, number);
             }
-            Fate::Lost => flow.law.on_lost(now, number),
+            Fate::Lost => {
+                if number >= flow.recovery_until {
+                    flow.recovery_until = flow.transmission;
+                    flow.law.on_recovery();
+                }
+                flow.law.on_lost(now, number);
+            }
         }
         // The law may have moved its schedule up.
         if flow.law.departure() < flow.next && self.path.lateness == Span::ZERO {
