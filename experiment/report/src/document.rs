@@ -257,7 +257,7 @@ fn definitions(out: &mut String, results: &Results) {
     let mut content = format!(
         "<p>{what} Sizes are sizes on the wire. Figures are taken after the warm-up unless said. Curves have at most 2000 points: \
          a point of a rate, window or delay is the mean over its interval, one of losses the sum; for delays the smallest and \
-         largest of the interval are drawn as a band. The exported tables hold the values as recorded.</p>\n"
+         largest of the interval are drawn as a band (of round-trip times, where one flow is drawn). The exported tables hold the values as recorded.</p>\n"
     );
     let summary: Vec<Definition> = FIGURES.iter().map(|f| (f.key, f.unit, f.definition)).collect();
     let lists = [

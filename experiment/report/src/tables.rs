@@ -156,8 +156,8 @@ fn own_scale(found: Option<Interval>, unit: Unit) -> String {
     match found.half {
         Some(half) if half > 0.0 => {
             let scale = scale(unit, found.mean);
-            let unit = if scale.symbol.is_empty() { String::new() } else { format!(" {}", scale.symbol) };
-            format!("{}{unit}", interval_cell(Some(found), scale))
+            let cell = interval_cell(Some(found), scale);
+            if scale.symbol.is_empty() { cell } else { format!("{cell} {}", scale.symbol) }
         }
         _ => quantity(found.mean, unit),
     }
