@@ -3,9 +3,21 @@
 //! A host fills a [`Run`] per (controller, sweep point, replication); the command collects them into [`Results`],
 //! which the report draws and the writers store as JSON, CSV, Parquet and NDJSON. Every field name carries its unit.
 
+pub mod dictionary;
+mod json;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod rows;
 mod schema;
+mod statistics;
+mod table;
+mod write;
 
+pub use json::to_json;
 pub use schema::{
     Environment, ExpectationOutcome, FlowResult, Histogram, Host, Manifest, Results, Run, SCHEMA, Series, StreamGap,
     StreamRecord, Summary, TrafficResult,
 };
+pub use statistics::{Group, Interval, groups, student_t975};
+pub use table::{colours_wanted, to_table};
+pub use write::{write, write_file};

@@ -4,9 +4,24 @@
 //! message that names the file, the line, the key, what was found and what is expected. [`Scenario::plan`] unfolds
 //! comparison, sweep and replications into [`Experiment`]s, each of which a host runs by itself.
 
+mod controllers;
+mod document;
+mod error;
+mod expect;
+mod fields;
+mod flows;
+mod hosts;
+mod links;
 mod model;
+mod plan;
+mod resolve;
+mod sweep;
+mod traffic;
 
+pub use error::{Place, ScenarioError};
 pub use model::{
     Buffer, Coalescing, ControllerSpec, Expectation, Experiment, FlowSpec, GapModel, LinkSpec, QueueSpec, ReceiverSpec,
     Record, Size, Start, TraceSource, TrafficKind, TrafficSpec,
 };
+pub use plan::Scenario;
+pub use traffic::TRAFFIC_KINDS;

@@ -1,0 +1,124 @@
+//! What this machine can do, what will be skipped, and why.
+
+use crate::machine::system;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+/// One thing a machine can have or lack.
+struct Finding {
+    name: &'static str,
+    /// What there is, or what is missing.
+    state: Result<String, String>,
+    /// What is skipped without it.
+    skipped: &'static str,
+}
+
+pub fn doctor() -> String {
+    let findings = [
+        simulator(),
+        Finding { name: "kernel", state: kernel(), skipped: "real Linux TCP" },
+        Finding { name: "BTF", state: btf(), skipped: "Rapid in Linux TCP" },
+        Finding { name: "clang", state: program(&["clang"], "clang"), skipped: "building Rapid for Linux TCP" },
+        Finding { name: "root", state: root(), skipped: "network namespaces and Rapid in Linux TCP" },
+        Finding { name: "fq", state: discipline("fq"), skipped: "pacing in Linux TCP" },
+        Finding { name: "netem", state: discipline("netem"), skipped: "paths made of network namespaces" },
+        Finding {
+            name: "chromium",
+            state: program(&["chromium", "chromium-browser", "google-chrome"], "chromium"),
+            skipped: "the test that opens the page in a browser",
+        },
+        Finding { name: "ns-2", state: program(&["ns2", "ns"], "ns2"), skipped: "the comparison with ns-2" },
+    ];
+    findings.iter().map(Finding::line).collect()
+}
+
+impl Finding {
+    fn line(&self) -> String {
+        match &self.state {
+            Ok(there) => format!("yes  {:<10} {there}\n", self.name),
+            Err(missing) => format!("no   {:<10} {missing}; skipped: {}\n", self.name, self.skipped),
+        }
+    }
+}
+
+fn simulator() -> Finding {
+    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+    Finding { name: "simulator", state: Ok(format!("always; {cores} runs at a time")), skipped: "" }
+}
+
+/// Struct_ops congestion controllers with the arguments and helpers that Rapid needs came with Linux 6.1.
+const LEAST_KERNEL: (u32, u32) = (6, 1);
+
+fn kernel() -> Result<String, String> {
+    let system = system();
+    let release = fs::read_to_string("/proc/sys/kernel/osrelease").map_err(|_| format!("{system} is not Linux"))?;
+    let (major, minor) = LEAST_KERNEL;
+    match version(&release) {
+        Some(found) if found >= LEAST_KERNEL => Ok(system),
+        _ => Err(format!("{system} is older than Linux {major}.{minor}")),
+    }
+}
+
+fn version(release: &str) -> Option<(u32, u32)> {
+    let mut numbers = release.split(|c: char| !c.is_ascii_digit()).map(str::parse);
+    Some((numbers.next()?.ok()?, numbers.next()?.ok()?))
+}
+
+fn btf() -> Result<String, String> {
+    const FILE: &str = "/sys/kernel/btf/vmlinux";
+    if Path::new(FILE).exists() { Ok(FILE.to_string()) } else { Err(format!("{FILE} is not there")) }
+}
+
+fn is_root() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let uid = status.lines().find_map(|line| line.strip_prefix("Uid:"));
+    uid.and_then(|ids| ids.split_whitespace().nth(1)) == Some("0")
+}
+
+fn root() -> Result<String, String> {
+    if is_root() { Ok("this is root".to_string()) } else { Err("this is not root; try sudo".to_string()) }
+}
+
+/// Where one of the programs is, or the Debian package that has it.
+fn program(names: &[&str], package: &str) -> Result<String, String> {
+    let path = std::env::var_os("PATH").unwrap_or_default();
+    let found = names.iter().flat_map(|name| std::env::split_paths(&path).map(move |folder| folder.join(name)));
+    let found = found.into_iter().find(|file: &PathBuf| file.is_file());
+    found.map(|file| file.display().to_string()).ok_or_else(|| format!("not found; apt-get install {package}"))
+}
+
+/// Tries a queue discipline in a network namespace that ends with the trial.
+fn discipline(name: &str) -> Result<String, String> {
+    if !is_root() {
+        return Err("only root can try it".to_string());
+    }
+    program(&["tc"], "iproute2")?;
+    let mut trial = Command::new("unshare");
+    trial.args(["--net", "tc", "qdisc", "add", "dev", "lo", "root", name]).stdin(Stdio::null());
+    let output = trial.output().map_err(|error| format!("unshare: {error}"))?;
+    if output.status.success() {
+        return Ok("can be set".to_string());
+    }
+    let reason = String::from_utf8_lossy(&output.stderr);
+    Err(format!("cannot be set ({})", reason.lines().last().unwrap_or("no reason given").trim()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_release_is_read_up_to_its_minor_number() {
+        assert_eq!(version("6.12.0-rc1+deb13-amd64\n"), Some((6, 12)));
+        assert_eq!(version("6.9.10"), Some((6, 9)));
+        assert_eq!(version("unknown"), None);
+    }
+
+    #[test]
+    fn a_missing_program_names_its_package_and_what_is_skipped() {
+        let state = program(&["no-such-program-anywhere"], "clang");
+        let line = Finding { name: "clang", state, skipped: "building" }.line();
+        assert_eq!(line, "no   clang      not found; apt-get install clang; skipped: building\n");
+    }
+}

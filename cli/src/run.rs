@@ -1,0 +1,140 @@
+//! `packetscale run`: plan, run, write, say.
+
+use crate::args::{On, Run as Arguments};
+use crate::resume::{Finished, key};
+use crate::{Failure, host, machine, say};
+use indicatif::{ProgressBar, ProgressStyle};
+use rayon::prelude::*;
+use results::{Host, Manifest, Results, Run, SCHEMA};
+use scenario::{Experiment, Scenario};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+
+/// Exit code after Ctrl-C, as shells count: 128 and the number of SIGINT.
+const INTERRUPTED: i32 = 130;
+
+pub fn run(arguments: &Arguments) -> Result<(), Failure> {
+    let scenario =
+        Scenario::read(&arguments.file, &arguments.set).map_err(|error| Failure::Input(error.to_string()))?;
+    if arguments.print {
+        return say(&scenario.to_toml());
+    }
+    if arguments.on == On::Kernel {
+        let message = "this build has no kernel host yet: run the scenario with --on simulator";
+        return Err(Failure::Machine(message.to_string()));
+    }
+    let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(scenario.name()));
+    let plan = scenario.plan();
+    let inputs = machine::inputs(&plan).map_err(Failure::Input)?;
+    let (runs, finished) = execute(&plan, &inputs, &folder, arguments.jobs)?;
+    let results = Results {
+        schema: SCHEMA,
+        host: Host::Simulator,
+        manifest: manifest(arguments, &scenario, inputs),
+        expectations: scenario.expectations().iter().map(|expectation| expectation.check(&runs)).collect(),
+        runs,
+    };
+    write(&results, &folder, !arguments.no_page).map_err(|error| unwritable(&folder, &error))?;
+    finished.remove().map_err(|error| unwritable(&folder, &error))?;
+    if arguments.json {
+        say(&results::to_json(&results))?;
+    } else {
+        say(&format!("{}\nWritten to {}\n", results::to_table(&results, results::colours_wanted()), folder.display()))?;
+    }
+    if results.expectations.iter().all(|expectation| expectation.met) { Ok(()) } else { Err(Failure::Missed) }
+}
+
+fn manifest(arguments: &Arguments, scenario: &Scenario, inputs: Vec<String>) -> Manifest {
+    let file_name = arguments.file.file_name().unwrap_or_default();
+    Manifest {
+        version: env!("CARGO_PKG_VERSION").to_string(),
+        commit: option_env!("PACKETSCALE_COMMIT").map(str::to_string),
+        scenario_name: file_name.to_string_lossy().into_owned(),
+        scenario: scenario.to_toml(),
+        seeds: scenario.seeds(),
+        environment: machine::environment(inputs),
+    }
+}
+
+fn write(results: &Results, folder: &Path, page: bool) -> std::io::Result<()> {
+    results::write(results, folder)?;
+    const PAGE: &str = "report.html";
+    if page {
+        return results::write_file(folder, PAGE, |file| file.write_all(host::page(results).as_bytes()));
+    }
+    match std::fs::remove_file(folder.join(PAGE)) {
+        Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),
+        _ => Ok(()),
+    }
+}
+
+fn unwritable(folder: &Path, error: &std::io::Error) -> Failure {
+    Failure::Input(format!("{}: cannot be written: {error}; name another folder with --out", folder.display()))
+}
+
+/// Makes every run of the plan that the folder does not hold already, in parallel; returns them in the plan's order.
+fn execute(
+    plan: &[Experiment],
+    inputs: &[String],
+    folder: &Path,
+    jobs: Option<u16>,
+) -> Result<(Vec<Run>, Arc<Finished>), Failure> {
+    std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
+    let keys: Vec<String> = plan.iter().map(|experiment| key(experiment, inputs)).collect();
+    let (finished, mut kept) = Finished::open(folder, &keys).map_err(|error| unwritable(folder, &error))?;
+    let progress = Progress { done: Arc::new(AtomicUsize::new(kept.len())), all: plan.len(), finished: Arc::new(finished) };
+    progress.keep_on_interrupt(folder.to_path_buf());
+    let bar = progress.bar();
+    let missing: Vec<_> = plan.iter().zip(&keys).filter(|(_, key)| !kept.contains_key(*key)).collect();
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.map_or(0, usize::from)).build();
+    let pool = pool.map_err(|error| Failure::Machine(format!("no threads to run on: {error}")))?;
+    let made: Result<Vec<(String, Run)>, Failure> = pool.install(|| {
+        let runs = missing.into_par_iter().map(|(experiment, key)| {
+            let run = host::simulate(experiment).map_err(Failure::Input)?;
+            progress.finished.add(key, &run).map_err(|error| unwritable(folder, &error))?;
+            progress.done.fetch_add(1, Ordering::Relaxed);
+            bar.inc(1);
+            Ok((key.clone(), run))
+        });
+        runs.collect()
+    });
+    bar.finish_and_clear();
+    kept.extend(made?);
+    let runs = keys.iter().filter_map(|key| kept.get(key).cloned()).collect();
+    Ok((runs, progress.finished))
+}
+
+/// How far the plan is.
+struct Progress {
+    done: Arc<AtomicUsize>,
+    all: usize,
+    finished: Arc<Finished>,
+}
+
+impl Progress {
+    /// On standard error, when that is a terminal.
+    fn bar(&self) -> ProgressBar {
+        let bar = ProgressBar::new(self.all as u64).with_position(self.done.load(Ordering::Relaxed) as u64);
+        if let Ok(style) = ProgressStyle::with_template("{pos}/{len} runs {wide_bar} {elapsed}, {eta} left") {
+            bar.set_style(style);
+        }
+        bar.tick();
+        bar
+    }
+
+    /// On Ctrl-C lets the line that is being written be completed, says what is kept, and ends the program.
+    fn keep_on_interrupt(&self, folder: PathBuf) {
+        let (done, all, finished) = (Arc::clone(&self.done), self.all, Arc::clone(&self.finished));
+        let handler = move || {
+            let _no_more_lines = finished.lock();
+            let done = done.load(Ordering::Relaxed);
+            let kept = format!("{done} of {all} runs are kept in {}", folder.display());
+            let _ = writeln!(std::io::stderr(), "\ninterrupted: {kept}; the same command resumes");
+            std::process::exit(INTERRUPTED);
+        };
+        // Without a handler Ctrl-C ends the program at once; finished runs are kept all the same.
+        let _ = ctrlc::set_handler(handler);
+    }
+}

@@ -1,0 +1,128 @@
+//! Replications of one setting, and how sure their mean is.
+
+use crate::schema::{Run, Summary};
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A mean and its 95 % confidence interval.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Interval {
+    /// The mean.
+    pub mean: f64,
+    /// Half the width of the interval of Student's t; `None` for a single value.
+    pub half_width: Option<f64>,
+}
+
+impl Interval {
+    /// Of these values; `None` when there are none.
+    ///
+    /// The interval is `t * s / sqrt(n)`, where `s` is the sample's standard deviation and `t` the 97.5 % quantile of
+    /// Student's distribution with `n - 1` degrees of freedom. It supposes that the values scatter about normally.
+    pub fn of(values: &[f64]) -> Option<Interval> {
+        if values.is_empty() {
+            return None;
+        }
+        let n = values.len() as f64;
+        let mean = values.iter().sum::<f64>() / n;
+        let half_width = (values.len() > 1).then(|| {
+            let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+            student_t975(values.len() - 1) * (squares / (n - 1.0)).sqrt() / n.sqrt()
+        });
+        Some(Interval { mean, half_width })
+    }
+}
+
+/// 97.5 % quantiles of Student's t for 1 to 30 degrees of freedom.
+const T975: [f64; 30] = [
+    12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120,
+    2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
+];
+
+/// The 97.5 % quantile of Student's t: a table up to 30 degrees of freedom, above it the expansion around the normal
+/// quantile of Abramowitz and Stegun, 26.7.5.
+pub fn student_t975(degrees: usize) -> f64 {
+    if let Some(t) = degrees.checked_sub(1).and_then(|at| T975.get(at)) {
+        return *t;
+    }
+    if degrees == 0 {
+        return f64::INFINITY;
+    }
+    let (x, v) = (1.959_963_984_540_054_f64, degrees as f64);
+    let (x2, x3) = (x * x, x * x * x);
+    let first = (x3 + x) / 4.0;
+    let second = (5.0 * x2 * x3 + 16.0 * x3 + 3.0 * x) / 96.0;
+    let third = (3.0 * x2 * x2 * x3 + 19.0 * x2 * x3 + 17.0 * x3 - 15.0 * x) / 384.0;
+    x + first / v + second / (v * v) + third / (v * v * v)
+}
+
+/// The replications of one controller at one sweep point.
+#[derive(Clone, Debug)]
+pub struct Group<'a> {
+    /// The controller.
+    pub controller: &'a str,
+    /// Its colour.
+    pub colour: &'a str,
+    /// The sweep point.
+    pub params: &'a BTreeMap<String, String>,
+    /// The replications.
+    pub runs: Vec<&'a Run>,
+}
+
+/// The runs by controller and sweep point, in order of first appearance.
+pub fn groups(runs: &[Run]) -> Vec<Group<'_>> {
+    let mut groups: Vec<Group<'_>> = Vec::new();
+    let mut index: BTreeMap<(&str, &BTreeMap<String, String>), usize> = BTreeMap::new();
+    for run in runs {
+        let at = *index.entry((&run.controller, &run.params)).or_insert_with(|| {
+            let (controller, colour) = (run.controller.as_str(), run.colour.as_str());
+            groups.push(Group { controller, colour, params: &run.params, runs: Vec::new() });
+            groups.len() - 1
+        });
+        groups[at].runs.push(run);
+    }
+    groups
+}
+
+impl Group<'_> {
+    /// `rapid, path.buffer = 1 bdp`.
+    pub fn name(&self) -> String {
+        let params = self.params.iter().map(|(key, value)| format!(", {key} = {value}"));
+        format!("{}{}", self.controller, params.collect::<String>())
+    }
+
+    /// Mean and interval of a figure over the replications that have it; `None` when none has, or when there is no
+    /// such figure.
+    pub fn interval(&self, metric: &str) -> Option<Interval> {
+        Interval::of(&self.values(metric))
+    }
+
+    /// Mean of a figure, if every replication has it.
+    pub fn mean(&self, metric: &str) -> Option<f64> {
+        let values = self.values(metric);
+        if values.len() < self.runs.len() { None } else { Interval::of(&values).map(|interval| interval.mean) }
+    }
+
+    fn values(&self, metric: &str) -> Vec<f64> {
+        self.runs.iter().filter_map(|run| run.summary.metric(metric)).collect()
+    }
+}
+
+impl Summary {
+    /// The figure of this name; `None` when the run has none, or when there is no such figure.
+    pub fn metric(&self, name: &str) -> Option<f64> {
+        self.fields().get(name).and_then(Value::as_f64)
+    }
+
+    /// Names of all figures.
+    pub fn metrics() -> impl Iterator<Item = &'static str> {
+        crate::dictionary::SUMMARY.iter().map(|column| column.name).chain(["cpu_s"])
+    }
+
+    /// All figures by name.
+    pub(crate) fn fields(&self) -> serde_json::Map<String, Value> {
+        match serde_json::to_value(self) {
+            Ok(Value::Object(fields)) => fields,
+            _ => serde_json::Map::new(),
+        }
+    }
+}

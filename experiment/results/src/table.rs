@@ -1,0 +1,84 @@
+//! The table for the terminal.
+
+use crate::schema::{ExpectationOutcome, Results};
+use crate::statistics::{Group, groups};
+use std::io::IsTerminal;
+
+/// A column of the table: its head, the figure, what to multiply it with, decimals.
+type Figure = (&'static str, &'static str, f64, usize);
+
+const FIGURES: &[Figure] = &[
+    ("Mbit/s", "throughput_bps", 1e-6, 1),
+    ("used %", "utilisation", 100.0, 2),
+    ("of what is left %", "available_share", 100.0, 2),
+    ("loss %", "loss_ratio", 100.0, 4),
+    ("queue p50 ms", "queue_delay_p50_s", 1e3, 3),
+    ("p99 ms", "queue_delay_p99_s", 1e3, 3),
+    ("RTT ms", "rtt_mean_s", 1e3, 3),
+    ("Jain", "fairness_jain", 1.0, 4),
+];
+
+/// Colours are wanted: standard output is a terminal and `NO_COLOR` is not set (no-color.org).
+pub fn colours_wanted() -> bool {
+    std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+}
+
+/// One line per controller and sweep point, each figure with the half-width of its 95 % confidence interval where
+/// there are replications; then the expectations.
+pub fn to_table(results: &Results, colours: bool) -> String {
+    let groups = groups(&results.runs);
+    let keys: Vec<&String> = groups.first().map_or(Vec::new(), |group| group.params.keys().collect());
+    let head = ["controller"].into_iter().chain(keys.iter().map(|key| key.as_str()));
+    let head = head.chain(FIGURES.iter().map(|figure| figure.0)).map(str::to_string);
+    let mut lines: Vec<Vec<String>> = vec![head.collect()];
+    lines.extend(groups.iter().map(|group| {
+        let params = keys.iter().map(|key| group.params.get(*key).cloned().unwrap_or_default());
+        let figures = FIGURES.iter().map(|figure| shown(group, figure));
+        std::iter::once(group.controller.to_string()).chain(params).chain(figures).collect()
+    }));
+    let paint = |line: usize| if colours { line.checked_sub(1).and_then(|at| ansi(groups[at].colour)) } else { None };
+    let expectations = results.expectations.iter().map(|outcome| said(outcome, colours));
+    aligned(&lines, 1 + keys.len(), &paint) + &expectations.collect::<String>()
+}
+
+fn shown(group: &Group<'_>, (_, metric, scale, decimals): &Figure) -> String {
+    let Some(interval) = group.interval(metric) else {
+        return "-".to_string();
+    };
+    let mean = format!("{:.*}", decimals, interval.mean * scale);
+    interval.half_width.map_or(mean.clone(), |half| format!("{mean} ± {:.*}", decimals, half * scale))
+}
+
+/// Lines of cells in columns, the first `left` of them to the left, the others to the right.
+fn aligned(lines: &[Vec<String>], left: usize, paint: &dyn Fn(usize) -> Option<String>) -> String {
+    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
+    let mut out = String::new();
+    for (number, line) in lines.iter().enumerate() {
+        let cells = line.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
+            let cell = if column < left { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
+            match (column, paint(number)) {
+                (0, Some(colour)) => format!("{colour}{cell}\x1b[0m"),
+                _ => cell,
+            }
+        });
+        out.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
+        out.push('\n');
+    }
+    out
+}
+
+fn said(outcome: &ExpectationOutcome, colours: bool) -> String {
+    let (word, colour) = if outcome.met { ("met", "\x1b[32m") } else { ("MISSED", "\x1b[31m") };
+    let word = if colours { format!("{colour}{word}\x1b[0m") } else { word.to_string() };
+    let found = outcome.found.map_or("nothing".to_string(), |found| format!("{found}"));
+    let why = if outcome.why.is_empty() { String::new() } else { format!(" [{}]", outcome.why) };
+    format!("{word}: {} {}: found {found} ({}){why}\n", outcome.metric, outcome.bound, outcome.selected)
+}
+
+/// The escape sequence of a colour like `#D55E00`.
+fn ansi(colour: &str) -> Option<String> {
+    let hex = colour.strip_prefix('#').filter(|hex| hex.len() == 6 && hex.is_ascii())?;
+    let part = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).ok();
+    Some(format!("\x1b[38;2;{};{};{}m", part(0)?, part(2)?, part(4)?))
+}

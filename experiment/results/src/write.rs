@@ -1,0 +1,87 @@
+//! Results as files. Each is written under a temporary name and renamed when it is whole, so that nothing half-written
+//! stays under a name that somebody reads.
+
+use crate::dictionary;
+use crate::json::without_cost;
+use crate::rows::{Table, tables};
+use crate::schema::Results;
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::{self, BufWriter, Write};
+use std::path::Path;
+
+/// Writes all files of the results into `folder`, which must exist: `runs`, `timing`, `flows`, `traffic` and `series`
+/// as CSV and as Parquet, `runs.ndjson`, `manifest.json`, `dictionary.csv`.
+///
+/// Everything but `timing.*` and `manifest.json` depends on the scenario and its seeds only, byte for byte.
+///
+/// # Errors
+/// The first file that cannot be written.
+pub fn write(results: &Results, folder: &Path) -> io::Result<()> {
+    for table in tables(results) {
+        write_file(folder, &format!("{}.csv", table.name), |out| csv(&table, out))?;
+        #[cfg(feature = "parquet")]
+        write_file(folder, &format!("{}.parquet", table.name), |out| crate::parquet::parquet(&table, out))?;
+    }
+    write_file(folder, "runs.ndjson", |out| ndjson(results, out))?;
+    write_file(folder, "dictionary.csv", dictionary_csv)?;
+    write_file(folder, "manifest.json", |out| {
+        serde_json::to_writer_pretty(&mut *out, &results.manifest)?;
+        out.write_all(b"\n")
+    })
+}
+
+/// Writes one file of `folder`, whole or not at all.
+///
+/// # Errors
+/// That of the first step that fails; nothing stays of the attempt.
+pub fn write_file(
+    folder: &Path,
+    name: &str,
+    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
+) -> io::Result<()> {
+    let temporary = folder.join(format!(".{name}.partial"));
+    let written = (|| {
+        let mut out = BufWriter::new(File::create(&temporary)?);
+        content(&mut out)?;
+        out.into_inner().map_err(io::IntoInnerError::into_error)?.sync_all()?;
+        fs::rename(&temporary, folder.join(name))
+    })();
+    if written.is_err() {
+        let _ = fs::remove_file(&temporary);
+    }
+    written
+}
+
+/// One complete run per line, without its cost.
+fn ndjson(results: &Results, out: &mut dyn Write) -> io::Result<()> {
+    results.runs.iter().try_for_each(|run| writeln!(out, "{}", without_cost(run)))
+}
+
+fn csv(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(table.columns.iter().map(|(name, _)| name))?;
+    for row in &table.rows {
+        writer.write_record(row.iter().map(cell))?;
+    }
+    writer.flush()
+}
+
+fn cell(value: &Value) -> String {
+    match value {
+        Value::Null => String::new(),
+        Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}
+
+fn dictionary_csv(out: &mut dyn Write) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(["table", "column", "unit", "meaning"])?;
+    for (table, columns) in dictionary::tables() {
+        for column in columns {
+            writer.write_record([table, column.name, column.unit, column.meaning])?;
+        }
+    }
+    writer.flush()
+}

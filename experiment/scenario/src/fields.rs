@@ -1,0 +1,245 @@
+//! Reads one table of the scenario, key by key: checks each value, writes defaults back into the table, and in the
+//! end refuses the keys that nobody asked for.
+
+use crate::document::{Entry, Node, Table, Value};
+use crate::error::{Place, ScenarioError, listed, perhaps};
+use std::fmt::Display;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+use units::{Bytes, Packets, ParseError, Problem, Rate, Ratio, Span};
+
+/// A quantity that is written as text with a unit.
+pub(crate) trait Quantity: FromStr<Err = ParseError> + PartialEq + Default + Display {
+    /// What it is, in a message.
+    const NAME: &'static str;
+    /// A right form.
+    const EXAMPLE: &'static str;
+}
+
+macro_rules! quantity {
+    ($($type:ty, $name:literal, $example:literal;)*) => {
+        $(impl Quantity for $type {
+            const NAME: &'static str = $name;
+            const EXAMPLE: &'static str = $example;
+        })*
+    };
+}
+
+quantity! {
+    Span, "a time", "30 ms";
+    Bytes, "an amount of data", "1500 B";
+    Packets, "a number of packets", "100 packets";
+    Rate, "a rate", "10 Gbit/s";
+}
+
+/// Whether zero is a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Zero {
+    Allowed,
+    Refused,
+}
+
+/// Reads `node` as a quantity.
+pub(crate) fn quantity<T: Quantity>(node: &Node, key: &str, zero: Zero) -> Result<T, ScenarioError> {
+    let positive = if zero == Zero::Refused { " above zero" } else { "" };
+    let expected = format!("{}{positive} like \"{}\"", T::NAME, T::EXAMPLE);
+    let refuse = |found: String| ScenarioError::at(&node.place, key, found, &expected);
+    let Value::Text(text) = &node.value else {
+        let bare = matches!(node.value, Value::Integer(_) | Value::Float(_));
+        let found = node.value.described();
+        return Err(refuse(if bare { format!("{found}, a bare number") } else { found }));
+    };
+    let value: T = text.parse().map_err(|error: ParseError| refuse(format!("{} ({})", node.value, problem(&error))))?;
+    if zero == Zero::Refused && value == T::default() {
+        return Err(refuse(node.value.to_string()));
+    }
+    Ok(value)
+}
+
+fn problem(error: &ParseError) -> &'static str {
+    match error.problem {
+        Problem::NoUnit => "no unit",
+        Problem::UnknownUnit => "a unit that is not known here",
+        Problem::NotANumber => "not a number with a unit",
+        Problem::Negative => "negative",
+        Problem::TooLarge => "too large",
+    }
+}
+
+/// Reads `node` as a number, whole or not.
+pub(crate) fn number(node: &Node, key: &str, expected: &str) -> Result<f64, ScenarioError> {
+    let read = match &node.value {
+        Value::Integer(n) => Some(*n as f64),
+        Value::Float(x) => x.parse().ok().filter(|x: &f64| x.is_finite()),
+        _ => None,
+    };
+    read.ok_or_else(|| ScenarioError::at(&node.place, key, node.value.described(), expected))
+}
+
+/// Reads `node` as a fraction of `range`: a number, or a percentage in text.
+pub(crate) fn ratio(node: &Node, key: &str, range: RangeInclusive<f64>) -> Result<Ratio, ScenarioError> {
+    let expected = format!("a fraction from {} to {} like 0.01 or \"1 %\"", range.start(), range.end());
+    let refuse = || ScenarioError::at(&node.place, key, node.value.described(), &expected);
+    let ratio = match &node.value {
+        Value::Text(text) => text.parse().map_err(|_| refuse())?,
+        _ => {
+            let x = number(node, key, &expected)?;
+            if !range.contains(&x) {
+                return Err(refuse());
+            }
+            if x > 0.0 && Ratio::from_f64(x) == Ratio::ZERO {
+                return Err(ScenarioError::at(&node.place, key, node.value.described(), "zero or at least 2.4e-10"));
+            }
+            Ratio::from_f64(x)
+        }
+    };
+    if !range.contains(&ratio.as_f64()) {
+        return Err(refuse());
+    }
+    Ok(ratio)
+}
+
+/// Reads `node` as a whole number.
+pub(crate) fn integer(node: &Node, key: &str, range: RangeInclusive<u64>) -> Result<u64, ScenarioError> {
+    match node.value {
+        Value::Integer(n) if n >= 0 && range.contains(&(n as u64)) => Ok(n as u64),
+        _ => {
+            let expected = match (*range.start(), *range.end()) {
+                (start, end) if end >= i64::MAX as u64 => format!("a whole number of at least {start}"),
+                (start, end) => format!("a whole number from {start} to {end}"),
+            };
+            Err(ScenarioError::at(&node.place, key, node.value.described(), expected))
+        }
+    }
+}
+
+/// Reads `node` as text.
+pub(crate) fn text(node: &Node, key: &str, expected: &str) -> Result<String, ScenarioError> {
+    match &node.value {
+        Value::Text(text) => Ok(text.clone()),
+        other => Err(ScenarioError::at(&node.place, key, other.described(), expected)),
+    }
+}
+
+/// Reads `node` as `true` or `false`.
+pub(crate) fn switch(node: &Node, key: &str) -> Result<bool, ScenarioError> {
+    match node.value {
+        Value::Switch(switch) => Ok(switch),
+        ref other => Err(ScenarioError::at(&node.place, key, other.described(), "true or false")),
+    }
+}
+
+/// One table being read.
+pub(crate) struct Fields<'a> {
+    table: &'a mut Table,
+    name: String,
+    place: Place,
+    known: Vec<&'static str>,
+}
+
+impl<'a> Fields<'a> {
+    /// Of `node`, which is called `name` in messages.
+    pub fn of(node: &'a mut Node, name: &str, expected: &str) -> Result<Fields<'a>, ScenarioError> {
+        let place = node.place.clone();
+        match &mut node.value {
+            Value::Table(table) => Ok(Fields { table, name: name.to_string(), place, known: Vec::new() }),
+            other => Err(ScenarioError::at(&place, name, other.described(), expected)),
+        }
+    }
+
+    /// The dotted name of a key of this table.
+    pub fn key(&self, key: &str) -> String {
+        if self.name.is_empty() { key.to_string() } else { format!("{}.{key}", self.name) }
+    }
+
+    /// Where the value of `key` is written, or the table where it is not.
+    pub fn place(&self, key: &str) -> Place {
+        self.table.get(key).map_or(self.place.clone(), |entry| entry.node.place.clone())
+    }
+
+    /// A refusal of the value of `key`.
+    pub fn refuse(&self, key: &str, found: impl Into<String>, expected: impl Into<String>) -> ScenarioError {
+        ScenarioError::at(&self.place(key), self.key(key), found, expected)
+    }
+
+    /// Asks for `key`.
+    pub fn get(&mut self, key: &'static str) -> Option<&mut Node> {
+        self.known.push(key);
+        self.table.node_mut(key)
+    }
+
+    /// Asks for `key`, which takes this value when the scenario does not say.
+    pub fn or(&mut self, key: &'static str, default: Value) -> &mut Node {
+        self.known.push(key);
+        if self.table.get(key).is_none() {
+            let node = Node { value: default, place: self.place.clone() };
+            self.table.entries.push(Entry { key: key.to_string(), key_place: self.place.clone(), node });
+        }
+        self.table.node_mut(key).expect("it was there or has just been put there")
+    }
+
+    /// Asks for `key`, which must be there.
+    pub fn required(&mut self, key: &'static str, expected: &str) -> Result<&mut Node, ScenarioError> {
+        self.known.push(key);
+        if self.table.get(key).is_none() {
+            return Err(ScenarioError::at(&self.place, self.key(key), "nothing", expected));
+        }
+        Ok(self.table.node_mut(key).expect("it was there a line above"))
+    }
+
+    /// A quantity that must be given.
+    pub fn quantity<T: Quantity>(&mut self, key: &'static str, zero: Zero) -> Result<T, ScenarioError> {
+        let (name, expected) = (self.key(key), format!("{} like \"{}\"", T::NAME, T::EXAMPLE));
+        quantity(self.required(key, &expected)?, &name, zero)
+    }
+
+    /// A quantity with a default.
+    pub fn quantity_or<T: Quantity>(
+        &mut self,
+        key: &'static str,
+        default: &str,
+        zero: Zero,
+    ) -> Result<T, ScenarioError> {
+        let name = self.key(key);
+        quantity(self.or(key, Value::Text(default.to_string())), &name, zero)
+    }
+
+    /// A quantity that may be left out.
+    pub fn quantity_if<T: Quantity>(&mut self, key: &'static str, zero: Zero) -> Result<Option<T>, ScenarioError> {
+        let name = self.key(key);
+        self.get(key).map(|node| quantity(node, &name, zero)).transpose()
+    }
+
+    /// A whole number with a default.
+    pub fn integer_or(
+        &mut self,
+        key: &'static str,
+        default: i64,
+        range: RangeInclusive<u64>,
+    ) -> Result<u64, ScenarioError> {
+        let name = self.key(key);
+        integer(self.or(key, Value::Integer(default)), &name, range)
+    }
+
+    /// A whole number of 32 bits with a default.
+    pub fn count_or(&mut self, key: &'static str, default: u32, least: u32) -> Result<u32, ScenarioError> {
+        let n = self.integer_or(key, i64::from(default), u64::from(least)..=u64::from(u32::MAX))?;
+        Ok(u32::try_from(n).unwrap_or(u32::MAX))
+    }
+
+    /// Yes or no, with a default.
+    pub fn switch_or(&mut self, key: &'static str, default: bool) -> Result<bool, ScenarioError> {
+        let name = self.key(key);
+        switch(self.or(key, Value::Switch(default)), &name)
+    }
+
+    /// Refuses the keys that were not asked for.
+    pub fn finish(self) -> Result<(), ScenarioError> {
+        let unknown = self.table.entries.iter().find(|entry| !self.known.contains(&entry.key.as_str()));
+        unknown.map_or(Ok(()), |entry| {
+            let found = format!("an unknown key{}", perhaps(&entry.key, self.known.iter().copied()));
+            let expected = format!("one of {}", listed(self.known.iter().copied()));
+            Err(ScenarioError::at(&entry.key_place, self.key(&entry.key), found, expected))
+        })
+    }
+}

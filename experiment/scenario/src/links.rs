@@ -1,0 +1,195 @@
+//! The path of a dumbbell, or the links of a chain.
+
+use crate::document::{Node, Table, Value};
+use crate::error::{Place, ScenarioError, listed, perhaps};
+use crate::fields::{Fields, Zero, quantity, ratio, text};
+use crate::model::{Buffer, FlowSpec, LinkSpec, QueueSpec, TrafficSpec};
+use units::{Bytes, Packets, Rate, Ratio, Span};
+
+/// A link whose buffer may wait for the flows.
+pub(crate) struct Draft {
+    pub link: LinkSpec,
+    key: String,
+    buffer: Node,
+}
+
+/// What the scenario says of the network.
+pub(crate) struct Network {
+    pub links: Vec<Draft>,
+    /// Rate of the senders' network cards.
+    pub access: Option<Rate>,
+    /// `[path]` rather than `[[link]]`.
+    pub dumbbell: bool,
+}
+
+/// Name of the only link of a dumbbell.
+const BOTTLENECK: &str = "bottleneck";
+
+pub(crate) fn network(document: &mut Table) -> Result<Network, ScenarioError> {
+    match (document.get("path"), document.get("link")) {
+        (Some(_), Some(link)) => {
+            let found = "both [path] and [[link]]";
+            return Err(ScenarioError::at(&link.key_place, "link", found, "[path] for one link, [[link]] for a chain"));
+        }
+        (None, None) => {
+            let expected = "a table [path], or a table [[link]] for each link of a chain";
+            return Err(ScenarioError::at(&Place::Line(1), "path", "nothing", expected));
+        }
+        _ => {}
+    }
+    if let Some(node) = document.node_mut("path") {
+        let mut fields = Fields::of(node, "path", "a table [path]")?;
+        let access = fields.quantity_if("access", Zero::Refused)?;
+        let draft = draft(&mut fields, BOTTLENECK.to_string())?;
+        fields.finish()?;
+        return Ok(Network { links: vec![draft], access, dumbbell: true });
+    }
+    let mut links: Vec<Draft> = Vec::new();
+    for (index, node) in tables(document, "link")?.iter_mut().enumerate() {
+        let key = format!("link.{index}");
+        let mut fields = Fields::of(node, &key, "a table [[link]]")?;
+        let expected = "a name like \"access\"";
+        let name = text(fields.required("name", expected)?, &format!("{key}.name"), expected)?;
+        if links.iter().any(|other| other.link.name == name) {
+            return Err(fields.refuse("name", format!("\"{name}\" a second time"), "a name of its own for every link"));
+        }
+        links.push(draft(&mut fields, name)?);
+        fields.finish()?;
+    }
+    Ok(Network { links, access: None, dumbbell: false })
+}
+
+/// The tables of an array of tables; none when it is not there.
+pub(crate) fn tables<'a>(document: &'a mut Table, section: &str) -> Result<&'a mut [Node], ScenarioError> {
+    match document.node_mut(section) {
+        None => Ok(&mut []),
+        Some(Node { value: Value::List(items), .. }) => Ok(items),
+        Some(node) => {
+            let expected = format!("[[{section}]] with two brackets");
+            Err(ScenarioError::at(&node.place, section, node.value.described(), expected))
+        }
+    }
+}
+
+fn draft(fields: &mut Fields<'_>, name: String) -> Result<Draft, ScenarioError> {
+    let rate = fields.quantity("rate", Zero::Refused)?;
+    let delay = fields.quantity("delay", Zero::Allowed)?;
+    let buffer = fields.or("buffer", Value::Text("1 bdp".to_string())).clone();
+    let key = fields.key("queue");
+    let queue = queue(fields.or("queue", Value::Text("fifo".to_string())), &key)?;
+    let loss_key = fields.key("loss");
+    let loss = ratio(fields.or("loss", Value::Float("0.0".to_string())), &loss_key, 0.0..=1.0)?;
+    if loss == Ratio::ONE {
+        return Err(fields.refuse("loss", "certain loss", "a probability below 1"));
+    }
+    let link = LinkSpec { name, rate, delay, buffer: Buffer::Unlimited, queue, loss };
+    Ok(Draft { link, key: fields.key("buffer"), buffer })
+}
+
+fn queue(node: &mut Node, key: &str) -> Result<QueueSpec, ScenarioError> {
+    const EXPECTED: &str = "a queue like \"fifo\" or { kind = \"fifo\" }";
+    let place = node.place.clone();
+    let kind = match &mut node.value {
+        Value::Text(kind) => kind.clone(),
+        Value::Table(_) => {
+            let mut fields = Fields::of(node, key, EXPECTED)?;
+            let kind = text(fields.required("kind", EXPECTED)?, key, EXPECTED)?;
+            fields.finish()?;
+            kind
+        }
+        other => return Err(ScenarioError::at(&place, key, other.described(), EXPECTED)),
+    };
+    if queueing::find(&kind).is_none() {
+        let names = || queueing::registry().iter().map(|entry| entry.name);
+        let found = format!("the unknown queue \"{kind}\"{}", perhaps(&kind, names()));
+        return Err(ScenarioError::at(&place, key, found, format!("one of {}", listed(names()))));
+    }
+    Ok(QueueSpec { kind })
+}
+
+/// The links a flow or a source crosses, as indices: those of `route`, or all.
+pub(crate) fn route(fields: &mut Fields<'_>, network: &Network) -> Result<Vec<usize>, ScenarioError> {
+    const EXPECTED: &str = "a list of link names like [\"first\", \"second\"]";
+    let key = fields.key("route");
+    let Some(node) = fields.get("route") else {
+        return Ok((0..network.links.len()).collect());
+    };
+    let names = match &node.value {
+        Value::List(names) if !names.is_empty() => names,
+        Value::List(_) => return Err(ScenarioError::at(&node.place, key, "an empty list", EXPECTED)),
+        other => return Err(ScenarioError::at(&node.place, key, other.described(), EXPECTED)),
+    };
+    let mut route = Vec::new();
+    for node in names {
+        let name = text(node, &key, EXPECTED)?;
+        let known = || network.links.iter().map(|draft| draft.link.name.as_str());
+        let index = known().position(|other| other == name).ok_or_else(|| {
+            let found = format!("the unknown link \"{name}\"{}", perhaps(&name, known()));
+            ScenarioError::at(&node.place, &key, found, format!("one of {}", listed(known())))
+        })?;
+        if route.contains(&index) {
+            return Err(ScenarioError::at(&node.place, &key, format!("\"{name}\" twice"), "each link once at most"));
+        }
+        route.push(index);
+    }
+    Ok(route)
+}
+
+/// One-way delay of a route.
+pub(crate) fn delay(route: &[usize], network: &Network) -> Option<Span> {
+    route.iter().try_fold(0u64, |sum, index| sum.checked_add(network.links[*index].link.delay.picos())).map(Span::from_picos)
+}
+
+/// Resolves the buffers, now that the flows are known: `"1 bdp"` is the rate times twice the delay of the path, or
+/// times the largest base round-trip time of the flows that cross the link of a chain.
+pub(crate) fn links(
+    network: Network,
+    flows: &[FlowSpec],
+    traffic: &[TrafficSpec],
+) -> Result<Vec<LinkSpec>, ScenarioError> {
+    let dumbbell = network.dumbbell;
+    let resolved = network.links.into_iter().enumerate().map(|(index, draft)| {
+        let crossing = flows.iter().filter(|flow| flow.route.contains(&index));
+        let own = draft.link.delay.saturating_mul(2);
+        let rtt = crossing.clone().map(|flow| flow.rtt).max().filter(|_| !dumbbell).unwrap_or(own);
+        let others = traffic.iter().filter(|source| source.route.contains(&index)).map(|source| source.packet);
+        let largest = crossing.map(|flow| flow.packet).chain(others).max().unwrap_or(Bytes::ZERO);
+        let buffer = buffer(&draft, draft.link.rate.amount_in(rtt), largest)?;
+        Ok(LinkSpec { buffer, ..draft.link })
+    });
+    resolved.collect()
+}
+
+fn buffer(draft: &Draft, bdp: Bytes, largest: Bytes) -> Result<Buffer, ScenarioError> {
+    const EXPECTED: &str = "a buffer like \"1 bdp\", \"100 packets\", \"2 MB\" or \"unlimited\"";
+    let (node, key) = (&draft.buffer, draft.key.as_str());
+    let written = match &node.value {
+        Value::Text(text) => text.trim(),
+        Value::Integer(n) => {
+            return Err(ScenarioError::at(&node.place, key, format!("{n}, a bare number"), EXPECTED));
+        }
+        other => return Err(ScenarioError::at(&node.place, key, other.described(), EXPECTED)),
+    };
+    if written == "unlimited" {
+        return Ok(Buffer::Unlimited);
+    }
+    let bytes = if let Some(factor) = written.strip_suffix("bdp") {
+        let factor = factor.trim_end().parse().ok().filter(|x: &f64| (0.0..=1e6).contains(x));
+        let factor = factor.ok_or_else(|| ScenarioError::at(&node.place, key, node.value.to_string(), EXPECTED))?;
+        bdp.scale(Ratio::from_f64(factor))
+    } else if written.contains("packet") {
+        return Ok(Buffer::Packets(quantity::<Packets>(node, key, Zero::Refused)?));
+    } else {
+        quantity::<Bytes>(node, key, Zero::Refused).map_err(|error| ScenarioError { expected: EXPECTED.into(), ..error })?
+    };
+    if bytes == Bytes::ZERO || bytes < largest {
+        let found = format!("{}, which is {bytes}", node.value);
+        return Err(ScenarioError::at(&node.place, key, found, format!("room for one packet of {largest} at least")));
+    }
+    Ok(Buffer::Bytes(bytes))
+}
+
+/// The slowest link; the first of equals.
+pub(crate) fn bottleneck(links: &[LinkSpec]) -> usize {
+    (0..links.len()).min_by_key(|index| links[*index].rate).unwrap_or(0)
+}

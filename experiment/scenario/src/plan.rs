@@ -1,0 +1,176 @@
+//! The scenario as a whole: reading it, and unfolding it into runs.
+
+use crate::document::{Table, argument, parse};
+use crate::error::{Place, ScenarioError};
+use crate::expect::expectations;
+use crate::model::{Expectation, Experiment};
+use crate::resolve::{Point, resolve};
+use crate::sweep::{axes, grid, params};
+use std::path::{Path, PathBuf};
+
+/// The most runs of one plan.
+const MOST_RUNS: usize = 100_000;
+
+/// A scenario that has passed every check: each of its runs can start.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Scenario {
+    document: Table,
+    points: Vec<Point>,
+    expectations: Vec<Expectation>,
+}
+
+impl Scenario {
+    /// Reads a scenario file, with the changes of `--set KEY=VALUE` put in.
+    ///
+    /// # Errors
+    /// One message: the file, the line, the key, what was found, what is expected.
+    pub fn read(path: &Path, changes: &[String]) -> Result<Scenario, ScenarioError> {
+        let text = std::fs::read_to_string(path).map_err(|error| ScenarioError {
+            file: path.display().to_string(),
+            place: None,
+            key: String::new(),
+            found: error.to_string(),
+            expected: "a scenario file in TOML".to_string(),
+        })?;
+        Scenario::parse(&text, path, changes)
+    }
+
+    /// Reads the text of a scenario as if it stood in the file `path`, which names it in messages, gives it its name,
+    /// and says where the files it mentions are.
+    ///
+    /// # Errors
+    /// As [`Scenario::read`].
+    pub fn parse(text: &str, path: &Path, changes: &[String]) -> Result<Scenario, ScenarioError> {
+        let folder = path.parent().map_or(PathBuf::new(), Path::to_path_buf);
+        let stem = path.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
+        let read = || {
+            let mut document = parse(text)?;
+            for change in changes {
+                put(&mut document, change)?;
+            }
+            unfold(document, &named(&stem), &folder)
+        };
+        read().map_err(|error: ScenarioError| error.in_file(&path.display().to_string()))
+    }
+
+    /// Its name: `run.name`, by default that of its file.
+    pub fn name(&self) -> &str {
+        &self.points[0].run.name
+    }
+
+    /// Seeds of the replications.
+    pub fn seeds(&self) -> Vec<u64> {
+        seeds(self.points[0].run.seed).take(self.points[0].run.replications as usize).collect()
+    }
+
+    /// What it expects of its runs.
+    pub fn expectations(&self) -> &[Expectation] {
+        &self.expectations
+    }
+
+    /// The resolved file: changes and defaults put in. It reads again as the same scenario.
+    pub fn to_toml(&self) -> String {
+        self.document.to_toml()
+    }
+
+    /// Every run: point by point of the sweep, in each controller by controller, in each replication by replication.
+    pub fn plan(&self) -> Vec<Experiment> {
+        let seeds = self.seeds();
+        self.points.iter().flat_map(|point| point.experiments(&seeds)).collect()
+    }
+}
+
+impl Point {
+    fn experiments(&self, seeds: &[u64]) -> Vec<Experiment> {
+        let replicate = |experiment: Experiment| {
+            let numbered = (0u32..).zip(seeds);
+            numbered.map(move |(replication, seed)| Experiment { replication, seed: *seed, ..experiment.clone() })
+        };
+        if self.compared.is_empty() {
+            return replicate(Experiment { controller: self.label.clone(), ..self.template.clone() }).collect();
+        }
+        let put_in = self.compared.iter().map(|named| {
+            let mut experiment = Experiment { controller: named.label.clone(), ..self.template.clone() };
+            experiment.flows.iter_mut().for_each(|flow| flow.controller = named.spec.clone());
+            experiment
+        });
+        put_in.flat_map(replicate).collect()
+    }
+
+    fn labels(&self) -> Vec<String> {
+        if self.compared.is_empty() {
+            vec![self.label.clone()]
+        } else {
+            self.compared.iter().map(|named| named.label.clone()).collect()
+        }
+    }
+}
+
+/// A file's name as a scenario's name: what is not allowed becomes `-`.
+fn named(stem: &str) -> String {
+    let allowed = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
+    let name: String = stem.chars().map(allowed).collect();
+    if name.starts_with(char::is_alphanumeric) { name } else { format!("scenario{name}") }
+}
+
+/// Puts one `KEY=VALUE` of the command line in.
+fn put(document: &mut Table, change: &str) -> Result<(), ScenarioError> {
+    let place = Place::Argument(format!("--set {change}"));
+    let Some((key, value)) = change.split_once('=') else {
+        return Err(ScenarioError::at(&place, "", "no \"=\"", "KEY=VALUE like path.rate=\"10 Gbit/s\""));
+    };
+    document.substitute(key.trim(), argument(value.trim(), &place)?)
+}
+
+fn unfold(mut document: Table, name: &str, folder: &Path) -> Result<Scenario, ScenarioError> {
+    document.check_sections()?;
+    let axes = axes(&document)?;
+    let (mut first, mut points) = (None, Vec::new());
+    for at in grid(&axes) {
+        let mut substituted = document.clone();
+        for (key, node) in &at {
+            substituted.substitute(key, (*node).clone())?;
+        }
+        let mut point = resolve(&mut substituted, name, folder)?;
+        point.template.params = params(&at);
+        let runs = (points.len() + 1) * point.labels().len() * point.run.replications as usize;
+        if runs > MOST_RUNS {
+            let found = format!("a plan of more than {MOST_RUNS} runs");
+            let expected = "fewer sweep points, controllers or replications";
+            return Err(ScenarioError::at(&Place::Line(1), "run.replications", found, expected));
+        }
+        first.get_or_insert(substituted);
+        points.push(point);
+    }
+    document = first.unwrap_or(document);
+    let mut controllers: Vec<String> = points.iter().flat_map(Point::labels).collect();
+    controllers.sort();
+    controllers.dedup();
+    let expectations = expectations(&mut document, &axes, &controllers)?;
+    Ok(Scenario { document, points, expectations })
+}
+
+/// The seeds of the replications: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014, figure 17), its upper 53 bits, so that
+/// readers of JSON that keep numbers in floating point keep these.
+fn seeds(seed: u64) -> impl Iterator<Item = u64> {
+    let mut state = seed;
+    std::iter::repeat_with(move || {
+        state = state.wrapping_add(0x9E37_79B9_7F4A_7C15);
+        let mixed = (state ^ (state >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+        (mixed ^ (mixed >> 31)) >> 11
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::seeds;
+
+    #[test]
+    fn seeds_are_those_of_splitmix64() {
+        // First outputs of the reference implementation for state 1234567 (Vigna, prng.di.unimi.it/splitmix64.c).
+        let reference: [u64; 3] = [6457827717110365317, 3203168211198807973, 9817491932198370423];
+        let ours: Vec<u64> = seeds(1234567).take(3).collect();
+        assert_eq!(ours, reference.map(|output| output >> 11));
+    }
+}

@@ -1,0 +1,158 @@
+//! One point of the sweep: from the tree to everything a run needs except its controller and its seed.
+
+use crate::controllers::{Named, controller};
+use crate::document::{Node, Table, Value};
+use crate::error::{Place, ScenarioError};
+use crate::fields::{Fields, Zero, text};
+use crate::flows::{Flow, flows, setups};
+use crate::hosts::{receiver, sender};
+use crate::links::{bottleneck, links, network};
+use crate::model::{Experiment, Record};
+use crate::traffic::traffic;
+use congestion::Setup;
+use std::collections::BTreeMap;
+use std::path::Path;
+use units::Span;
+
+/// The section `[run]`.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct RunSection {
+    pub name: String,
+    pub duration: Span,
+    pub warmup: Span,
+    pub seed: u64,
+    pub replications: u32,
+}
+
+/// A point of the sweep, resolved.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Point {
+    pub run: RunSection,
+    /// Without `controller`, `params`, `replication` and `seed`, and without the controllers of the flows where
+    /// `compared` will put them.
+    pub template: Experiment,
+    /// What the flows' own controllers are called together.
+    pub label: String,
+    /// The controllers of `[compare]`; empty: the flows keep their own.
+    pub compared: Vec<Named>,
+}
+
+/// The most replications of one scenario.
+const MOST_REPLICATIONS: u64 = 10_000;
+
+/// The most points of one curve.
+const MOST_STEPS: u64 = 1_000_000;
+
+/// Resolves a document, and completes it with the defaults. `name` is what the scenario is called when it does not
+/// say; `folder` is where the files it names are.
+pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result<Point, ScenarioError> {
+    document.check_sections()?;
+    let run = run(document, name)?;
+    let network = network(document)?;
+    let receiver = receiver(document)?;
+    let sender = sender(document)?;
+    let flows = flows(document, &network, &sender, run.duration)?;
+    let traffic = traffic(document, &network, run.duration, folder)?;
+    if flows.is_empty() && traffic.is_empty() {
+        let expected = "a table [[flow]] or [[traffic]], or nothing would be sent";
+        return Err(ScenarioError::at(&Place::Line(1), "flow", "nothing", expected));
+    }
+    let label = label(&flows);
+    let flows: Vec<_> = flows.into_iter().map(|flow| flow.spec).collect();
+    let compared = compared(document, &setups(&flows))?;
+    let links = links(network, &flows, &traffic)?;
+    let record = record(document, run.duration)?;
+    let template = Experiment {
+        controller: String::new(),
+        params: BTreeMap::new(),
+        replication: 0,
+        seed: 0,
+        duration: run.duration,
+        warmup: run.warmup,
+        bottleneck: bottleneck(&links),
+        links,
+        receiver,
+        gaps: sender.gaps,
+        flows,
+        traffic,
+        record,
+    };
+    Ok(Point { run, template, label, compared })
+}
+
+fn run(document: &mut Table, name: &str) -> Result<RunSection, ScenarioError> {
+    let mut fields = Fields::of(document.node_or_table("run", &Place::Line(1)), "run", "a table [run]")?;
+    let expected = "a name in letters, digits, \"-\", \"_\" and \".\" that starts with a letter or digit";
+    let name = text(fields.or("name", Value::Text(name.to_string())), "run.name", expected)?;
+    let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
+    if !name.chars().all(allowed) || !name.starts_with(char::is_alphanumeric) {
+        return Err(fields.refuse("name", format!("\"{name}\""), expected));
+    }
+    let duration = fields.quantity_or("duration", "60 s", Zero::Refused)?;
+    let warmup = fields.quantity_or("warmup", "0 s", Zero::Allowed)?;
+    if warmup >= duration {
+        let expected = format!("a time below the duration of {duration}");
+        return Err(fields.refuse("warmup", format!("\"{warmup}\""), expected));
+    }
+    let seed = fields.integer_or("seed", 1, 0..=u64::MAX)?;
+    let replications = fields.integer_or("replications", 1, 1..=MOST_REPLICATIONS)?;
+    fields.finish()?;
+    Ok(RunSection { name, duration, warmup, seed, replications: u32::try_from(replications).unwrap_or(u32::MAX) })
+}
+
+fn record(document: &mut Table, duration: Span) -> Result<Record, ScenarioError> {
+    let mut fields = Fields::of(document.node_or_table("record", &Place::Line(1)), "record", "a table [record]")?;
+    let record = Record {
+        detail: fields.switch_or("detail", true)?,
+        step: fields.quantity_or("step", "100 ms", Zero::Refused)?,
+        streams: fields.count_or("streams", 8, 0)?,
+    };
+    if record.detail && duration / record.step > MOST_STEPS {
+        let found = format!("\"{}\", which makes curves of {} points", record.step, duration / record.step);
+        return Err(fields.refuse("step", found, format!("at most {MOST_STEPS} points in {duration}")));
+    }
+    fields.finish()?;
+    Ok(record)
+}
+
+/// `rapid`, or `rapid + cubic` where the flows differ.
+fn label(flows: &[Flow]) -> String {
+    let mut labels: Vec<&str> = Vec::new();
+    for label in flows.iter().filter_map(|flow| flow.label.as_deref()) {
+        if !labels.contains(&label) {
+            labels.push(label);
+        }
+    }
+    if labels.is_empty() { "none".to_string() } else { labels.join(" + ") }
+}
+
+fn compared(document: &mut Table, setups: &[Setup]) -> Result<Vec<Named>, ScenarioError> {
+    const KEY: &str = "compare.controllers";
+    const EXPECTED: &str = "a list of controllers like [\"rapid\", \"cubic\"]";
+    let Some(node) = document.node_mut("compare") else {
+        return Ok(Vec::new());
+    };
+    let mut fields = Fields::of(node, "compare", "a table [compare]")?;
+    let list = fields.required("controllers", EXPECTED)?;
+    let nodes = match &list.value {
+        Value::List(nodes) if !nodes.is_empty() => nodes,
+        Value::List(_) => return Err(ScenarioError::at(&list.place, KEY, "an empty list", EXPECTED)),
+        other => return Err(ScenarioError::at(&list.place, KEY, other.described(), EXPECTED)),
+    };
+    let compared = distinct(nodes, KEY, setups)?;
+    fields.finish()?;
+    Ok(compared)
+}
+
+fn distinct(nodes: &[Node], key: &str, setups: &[Setup]) -> Result<Vec<Named>, ScenarioError> {
+    let mut compared: Vec<Named> = Vec::new();
+    for node in nodes {
+        let named = controller(node, key, setups)?;
+        if compared.iter().any(|other| other.label == named.label) {
+            let found = format!("\"{}\" a second time", named.label);
+            return Err(ScenarioError::at(&node.place, key, found, "each controller once, or a \"label\" of its own"));
+        }
+        compared.push(named);
+    }
+    Ok(compared)
+}

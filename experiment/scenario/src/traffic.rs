@@ -1,0 +1,122 @@
+//! The traffic that does not respond.
+
+use crate::document::Table;
+use crate::error::{ScenarioError, listed, perhaps};
+use crate::fields::{Fields, Zero, number, quantity, text};
+use crate::flows::{instant, packet};
+use crate::links::{Network, route, tables};
+use crate::model::{TraceSource, TrafficKind, TrafficSpec};
+use crate::document::Value;
+use std::path::{Path, PathBuf};
+use units::{Bytes, Rate, Span, Time};
+
+/// The kinds of traffic, with a line on each.
+pub const TRAFFIC_KINDS: &[(&str, &str)] = &[
+    ("cbr", "equal packets at equal gaps"),
+    ("poisson", "equal packets, exponential gaps"),
+    ("on-off", "periodic bursts at a constant rate"),
+    ("exponential-on-off", "bursts and silences of exponential length"),
+    ("pareto-on-off", "bursts and silences of Pareto length"),
+    ("trace", "packets from a CSV file with the columns time_ns,size_bytes"),
+    ("pcap", "packets from a pcap or pcapng file"),
+];
+
+/// The most copies of one source.
+const MOST_COPIES: u64 = 10_000;
+
+pub(crate) fn traffic(
+    document: &mut Table,
+    network: &Network,
+    duration: Span,
+    folder: &Path,
+) -> Result<Vec<TrafficSpec>, ScenarioError> {
+    let mut sources = Vec::new();
+    for (index, node) in tables(document, "traffic")?.iter_mut().enumerate() {
+        let mut fields = Fields::of(node, &format!("traffic.{index}"), "a table [[traffic]]")?;
+        let (kind, packet) = kind(&mut fields, folder)?;
+        let route = route(&mut fields, network)?;
+        let (start, stop) = lifetime(&mut fields, duration)?;
+        let copies = fields.integer_or("copies", 1, 1..=MOST_COPIES)?;
+        let copies = u32::try_from(copies).unwrap_or(u32::MAX);
+        sources.push(TrafficSpec { kind, packet, start, stop, route, copies });
+        fields.finish()?;
+    }
+    Ok(sources)
+}
+
+fn kind(fields: &mut Fields<'_>, folder: &Path) -> Result<(TrafficKind, Bytes), ScenarioError> {
+    let names = || TRAFFIC_KINDS.iter().map(|(name, _)| *name);
+    let expected = format!("one of {}", listed(names()));
+    let key = fields.key("kind");
+    let kind = text(fields.required("kind", &expected)?, &key, &expected)?;
+    let traced = |fields: &mut Fields<'_>, source| {
+        let file = file(fields, folder)?;
+        let rate = fields.quantity_if("rate", Zero::Refused)?;
+        Ok((TrafficKind::Trace { file, source, rate }, Bytes::new(1500)))
+    };
+    let model = match kind.as_str() {
+        "pcap" => return traced(fields, TraceSource::Pcap),
+        "trace" => return traced(fields, TraceSource::Csv),
+        "cbr" => TrafficKind::Cbr { rate: rate(fields)? },
+        "poisson" => TrafficKind::Poisson { rate: rate(fields)? },
+        "on-off" => TrafficKind::OnOff { on: on(fields)?, off: off(fields)?, rate: rate(fields)? },
+        "exponential-on-off" => TrafficKind::ExponentialOnOff { on: on(fields)?, off: off(fields)?, rate: rate(fields)? },
+        "pareto-on-off" => {
+            let (on, off, rate) = (on(fields)?, off(fields)?, rate(fields)?);
+            TrafficKind::ParetoOnOff { on, off, rate, shape: shape(fields)? }
+        }
+        _ => {
+            let found = format!("the unknown traffic \"{kind}\"{}", perhaps(&kind, names()));
+            return Err(fields.refuse("kind", found, expected));
+        }
+    };
+    Ok((model, packet(fields)?))
+}
+
+fn rate(fields: &mut Fields<'_>) -> Result<Rate, ScenarioError> {
+    fields.quantity("rate", Zero::Refused)
+}
+
+fn on(fields: &mut Fields<'_>) -> Result<Span, ScenarioError> {
+    fields.quantity("on", Zero::Refused)
+}
+
+fn off(fields: &mut Fields<'_>) -> Result<Span, ScenarioError> {
+    fields.quantity("off", Zero::Refused)
+}
+
+fn shape(fields: &mut Fields<'_>) -> Result<f64, ScenarioError> {
+    const EXPECTED: &str = "a tail index above 1 (below it there is no mean) and up to 100, like 1.5";
+    let key = fields.key("shape");
+    let shape = number(fields.or("shape", Value::Float("1.5".to_string())), &key, EXPECTED)?;
+    if !(shape > 1.0 && shape <= 100.0) {
+        return Err(fields.refuse("shape", shape.to_string(), EXPECTED));
+    }
+    Ok(shape)
+}
+
+fn file(fields: &mut Fields<'_>, folder: &Path) -> Result<PathBuf, ScenarioError> {
+    const EXPECTED: &str = "the path of a file, from the folder of the scenario";
+    let key = fields.key("file");
+    let written = text(fields.required("file", EXPECTED)?, &key, EXPECTED)?;
+    let file = folder.join(&written);
+    if !file.is_file() {
+        let found = format!("\"{written}\", but there is no file {}", file.display());
+        return Err(fields.refuse("file", found, EXPECTED));
+    }
+    Ok(file)
+}
+
+fn lifetime(fields: &mut Fields<'_>, duration: Span) -> Result<(Time, Time), ScenarioError> {
+    let (start_key, stop_key) = (fields.key("start"), fields.key("stop"));
+    let start = instant(fields.or("start", Value::Text("0 s".to_string())), &start_key, duration)?;
+    let Some(node) = fields.get("stop") else {
+        return Ok((start, Time::ZERO + duration));
+    };
+    let stop = Time::ZERO + quantity::<Span>(node, &stop_key, Zero::Refused)?;
+    if stop <= start {
+        let expected = format!("a time after its start at {}", start.since(Time::ZERO));
+        return Err(ScenarioError::at(&node.place, stop_key, node.value.to_string(), expected));
+    }
+    Ok((start, stop))
+}
