@@ -61,9 +61,11 @@ struct StreamData {
     rate_bps: f64,
     estimate_bps: Option<f64>,
     available_bps: Option<f64>,
-    /// Nanoseconds: intended, created, received, denoised, delay; then level rate in bit/s and size in bytes.
-    gaps: Vec<(f64, f64, Option<f64>, Option<f64>, Option<f64>, f64, u32)>,
+    gaps: Vec<Gap>,
 }
+
+/// Nanoseconds: intended, created, received, denoised, delay; then level rate in bit/s and size in bytes.
+type Gap = (f64, f64, Option<f64>, Option<f64>, Option<f64>, f64, u32);
 
 /// Collects what is drawn.
 pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {

@@ -1,12 +1,12 @@
 //! The page as one HTML text: words and tables here, places for the figures, then style, data and script.
 
 use crate::definitions::{self, Definition, FIGURES};
-use crate::groups::{Group, groups, points};
+use crate::groups::points;
 use crate::html::{escape, script_data};
 use crate::numbers::{Unit, number};
 use crate::resolved::{Resolved, resolved};
 use crate::{data, sweep, tables, verdict};
-use results::{Host, Results};
+use results::{Group, Host, Results, groups};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("../assets/page.css");
@@ -68,7 +68,7 @@ const PLACES: [Place; 7] = [
 /// The whole document.
 pub fn document(results: &Results) -> String {
     let resolved = resolved(&results.manifest.scenario);
-    let groups = groups(results);
+    let groups = groups(&results.runs);
     let mut body = String::new();
     header(&mut body, results, &resolved);
     comparison(&mut body, results, &groups);
