@@ -74,7 +74,8 @@ pub fn document(results: &Results) -> String {
     comparison(&mut body, results, &groups);
     pictures(&mut body, results);
     streams(&mut body, results);
-    section(&mut body, "flows", "Flows and fairness", &tables::flows(results, &groups));
+    let flows = tables::fairness(&groups) + &tables::flows(results, &groups);
+    section(&mut body, "flows", "Flows and fairness", &flows);
     section(&mut body, "traffic", "Traffic", &tables::traffic(results, &groups));
     definitions(&mut body, results);
     let json = serde_json::to_string(&data::data(results, &resolved)).unwrap_or_else(|_| "{}".to_string());

@@ -163,6 +163,20 @@ fn own_scale(found: Option<Interval>, unit: Unit) -> String {
     }
 }
 
+/// Jain's index of each group that has several flows, in one sentence.
+pub fn fairness(groups: &[Group]) -> String {
+    let scale = scale(Unit::Index, 1.0);
+    let several = groups.iter().filter(|g| g.runs.iter().any(|r| r.flows.len() > 1));
+    let parts: Vec<String> = several
+        .map(|g| format!("{} {}", escape(&g.name()), interval_cell(g.interval("fairness_jain"), scale)))
+        .collect();
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!("<p>Jain\u{2019}s index over the flows: {}.</p>\n", parts.join("; "))
+    }
+}
+
 /// One row per flow.
 pub fn flows(results: &Results, groups: &[Group]) -> String {
     let columns: [(&str, &str, Read<FlowResult>); 15] = [
@@ -233,6 +247,15 @@ mod tests {
         results.runs[0].summary.rtt_mean_s = f64::NAN;
         let html = comparison(&results, &groups(&results.runs));
         assert!(!html.contains("NaN"));
+    }
+
+    #[test]
+    fn fairness_is_said_of_groups_with_several_flows_only() {
+        let mut results = example::single();
+        results.runs[0].summary.fairness_jain = 0.75;
+        assert!(fairness(&groups(&results.runs)).contains("rapid 0.7500."));
+        results.runs[0].flows.truncate(1);
+        assert_eq!(fairness(&groups(&results.runs)), "");
     }
 
     #[test]
