@@ -47,9 +47,11 @@ const Page = (() => {
       const own = run.flows[curve.flow];
       const name = curve.flow === null ? "all" : `flow ${curve.flow}${mixed ? ` (${own})` : ""}`;
       const few = all.length <= 6;
-      return series(curve, {
-        kinds: curve.lo && few && all.length === 1 ? ["band", ...kinds] : kinds,
-        name: few ? name : k === 0 ? `${all.length} flows (values: flow ${curve.flow})` : undefined,
+      const { lo, hi, ...plain } = curve;
+      const alone = all.length === 1;
+      return series(alone ? curve : plain, {
+        kinds: alone && lo ? ["band", ...kinds] : kinds,
+        name: few ? name : k === 0 ? `${all.length} of ${run.flows.length} flows; flow ${curve.flow}:` : undefined,
         colour: all.length > 1 ? line(undefined, k, all.length) : undefined,
         dash: all.length > 1 && few ? Plot.DASHES[k % Plot.DASHES.length] : "",
         role: all.length > 1 ? "thin" : "",
@@ -57,22 +59,12 @@ const Page = (() => {
     });
   }
 
-  function total(parts) {
-    const [first, ...rest] = parts;
-    if (!rest.length || rest.some((p) => p.ys.length !== first.ys.length)) return [];
-    const ys = first.ys.map((_, i) => {
-      const there = parts.map((p) => p.ys[i]).filter((v) => !Number.isNaN(v));
-      return there.length ? there.reduce((a, b) => a + b) : NaN;
-    });
-    return [{ xs: first.xs, ys, name: "total", kinds: ["line"], role: "heavy" }];
-  }
-
   function throughput(run) {
-    const flows = perFlow(run, "throughput", ["line"]);
     return [
       ...curves(run, "available").map((c) => series(c, { name: "available", kinds: ["area"], role: "available" })),
       ...curves(run, "traffic").map((c) => series(c, { name: "traffic", kinds: ["line"], role: "traffic" })),
-      ...total(flows), ...flows,
+      ...curves(run, "total").map((c) => series(c, { name: "total", kinds: ["line"], role: "heavy" })),
+      ...perFlow(run, "throughput", ["line"]),
     ];
   }
 
@@ -111,8 +103,9 @@ const Page = (() => {
       const host = place(name);
       if (!host) continue;
       const selected = runs();
-      const panels = timePanels(figure.make);
-      if (figure.adjust) panels.forEach((panel, i) => figure.adjust(panel, selected[i]));
+      const all = timePanels(figure.make);
+      if (figure.adjust) all.forEach((panel, i) => figure.adjust(panel, selected[i]));
+      const panels = all.filter((panel) => panel.series.length);
       const columns = figure.grid ? Math.min(3, panels.length) : 1;
       const axes = figure.axes ? { own: chosen.axes === "own", log: chosen.axes === "log" } : {};
       new Plot.Figure(host, time, { x: TIME, y: { ...figure.y, ...axes }, height: figure.height, columns, panels });
@@ -279,14 +272,21 @@ const Page = (() => {
     finish();
   }
 
-  // Folds are opened on paper.
+  // On paper folds are open, and the figures are drawn for its width.
   function printing() {
     let opened = [];
+    const redraw = () => [time, tail, index].forEach((view) => view.redraw());
     window.addEventListener("beforeprint", () => {
       opened = [...document.querySelectorAll("details:not([open])")];
       opened.forEach((d) => { d.open = true; });
+      document.documentElement.classList.add("paper");
+      redraw();
     });
-    window.addEventListener("afterprint", () => opened.forEach((d) => { d.open = false; }));
+    window.addEventListener("afterprint", () => {
+      opened.forEach((d) => { d.open = false; });
+      document.documentElement.classList.remove("paper");
+      redraw();
+    });
   }
 
   return { start };

@@ -250,7 +250,7 @@ const Plot = (() => {
       text(unit ? `${y.title} (${unit})` : y.title, { class: "title", transform: `translate(12 ${f((top + base) / 2)}) rotate(-90)` });
       const px = x.log ? { factor: 1, unit: "" } : { factor: 1, unit: x.unit };
       const fit = x.unit === "bit/s" && !x.log ? Scale.prefix("bit/s", x1) : px;
-      const columns = Math.max(2, Math.floor((right - left) / 74));
+      const columns = Math.max(2, Math.floor((right - left) / 56));
       const xt = x.log ? { ticks: Scale.logarithmic(x0, x1, columns) } : Scale.linear(x0 / fit.factor, x1 / fit.factor, columns);
       for (const t of xt.ticks) {
         const at = f(sx(t * fit.factor));
@@ -328,7 +328,11 @@ const Plot = (() => {
         return this.spec.x.log ? panel.x0 * (panel.x1 / panel.x0) ** u : panel.x0 + u * (panel.x1 - panel.x0);
       };
       let start = null;
-      frame.addEventListener("pointerdown", (e) => { if (e.button === 0) { start = toX(e); frame.setPointerCapture(e.pointerId); } });
+      frame.addEventListener("pointerdown", (e) => {
+        if (e.button !== 0) return;
+        start = toX(e);
+        if (e.isTrusted) frame.setPointerCapture(e.pointerId);
+      });
       frame.addEventListener("pointermove", (e) => {
         const x = toX(e);
         view.point(x);

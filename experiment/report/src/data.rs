@@ -7,7 +7,7 @@ use crate::curves::{Curve, ccdf, short, thin};
 use crate::groups::{controllers, point_name, points};
 use crate::resolved::Resolved;
 use crate::sweep::{Sweep, sweep};
-use results::{Results, Run, StreamRecord};
+use results::{Results, Run, Series, StreamRecord};
 use serde::Serialize;
 
 /// Values of all curves together: about 2 MB of text.
@@ -16,6 +16,8 @@ const MOST_VALUES: usize = 360_000;
 const MOST_POINTS: usize = 2000;
 /// With fewer, a curve says little: runs are left out instead.
 const FEWEST_POINTS: usize = 300;
+/// Flows of a run that are drawn one by one; the total is over all.
+const MOST_FLOWS: u32 = 12;
 /// Gaps of all probe streams together: about 0.6 MB of text.
 const MOST_GAPS: usize = 16_000;
 
@@ -59,9 +61,11 @@ struct StreamData {
     rate_bps: f64,
     estimate_bps: Option<f64>,
     available_bps: Option<f64>,
-    /// Nanoseconds: intended, created, received, denoised, delay; then level rate in bit/s and size in bytes.
-    gaps: Vec<(f64, f64, Option<f64>, Option<f64>, Option<f64>, f64, u32)>,
+    gaps: Vec<Gap>,
 }
+
+/// Nanoseconds: intended, created, received, denoised, delay; then level rate in bit/s and size in bytes.
+type Gap = (f64, f64, Option<f64>, Option<f64>, Option<f64>, f64, u32);
 
 /// Collects what is drawn.
 pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
@@ -77,7 +81,7 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
         flows: run.flows.iter().map(|f| f.controller.as_str()).collect(),
         converged_s: converged(run),
         left_out: !kept,
-        curves: if kept { run.series.iter().map(|s| thin(s, per_curve)).collect() } else { Vec::new() },
+        curves: if kept { curves(run, per_curve) } else { Vec::new() },
         ccdf: ccdf(&run.queue_delay),
         streams: streams(run, MOST_GAPS / results.runs.len().clamp(1, 8), &mut gaps_left),
     });
@@ -93,9 +97,8 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
 
 /// How many values each curve may have, and which runs keep their curves.
 fn allot(results: &Results) -> (usize, Vec<bool>) {
-    let weight = |run: &Run| {
-        run.series.iter().map(|s| if matches!(s.metric.as_str(), "queue_delay" | "rtt") { 3 } else { 1 }).sum::<usize>()
-    };
+    let values = |s: &Series| if matches!(s.metric.as_str(), "queue_delay" | "rtt") { 3 } else { 1 };
+    let weight = |run: &Run| 1 + drawn(run).map(values).sum::<usize>();
     let longest = results.runs.iter().flat_map(|r| &r.series).map(|s| s.values.len()).max().unwrap_or(0).max(1);
     let all: usize = results.runs.iter().map(weight).sum();
     let fair = MOST_VALUES / all.max(1);
@@ -114,6 +117,34 @@ fn allot(results: &Results) -> (usize, Vec<bool>) {
         }
     }
     (per_curve, kept)
+}
+
+/// The series that are drawn as they are.
+fn drawn(run: &Run) -> impl Iterator<Item = &Series> {
+    run.series.iter().filter(|s| s.flow.is_none_or(|f| f < MOST_FLOWS))
+}
+
+fn curves(run: &Run, per_curve: usize) -> Vec<Curve> {
+    let total = total(run);
+    drawn(run).chain(&total).map(|s| thin(s, per_curve)).collect()
+}
+
+/// The throughput of all flows together, where there are several.
+fn total(run: &Run) -> Option<Series> {
+    let mut flows = run.series.iter().filter(|s| s.metric == "throughput" && s.flow.is_some());
+    let mut total = Series { metric: "total".into(), flow: None, ..flows.next()?.clone() };
+    let mut several = false;
+    for flow in flows {
+        let same = (flow.start_s, flow.step_s, flow.values.len());
+        if same != (total.start_s, total.step_s, total.values.len()) {
+            return None;
+        }
+        several = true;
+        for (sum, value) in total.values.iter_mut().zip(&flow.values) {
+            *sum = sum.map_or(*value, |s| Some(s + value.unwrap_or(0.0)));
+        }
+    }
+    several.then_some(total)
 }
 
 fn converged(run: &Run) -> Option<f64> {
@@ -181,6 +212,18 @@ mod tests {
         assert_eq!(last_kept, Some(0));
         let written = serde_json::to_string(&data(&results, &Resolved::default())).unwrap();
         assert!(written.len() < 6_000_000, "{}", written.len());
+    }
+
+    #[test]
+    fn a_thousand_flows_are_drawn_in_part_and_their_total_in_full() {
+        let mut results = example::single();
+        let run = &mut results.runs[0];
+        let one = Series { values: vec![Some(1.0), None], step_s: 1.0, ..Series::default() };
+        run.series =
+            (0..1000).map(|flow| Series { metric: "throughput".into(), flow: Some(flow), ..one.clone() }).collect();
+        assert_eq!(total(run).unwrap().values, [Some(1000.0), None]);
+        assert_eq!(drawn(run).count(), 12);
+        assert_eq!(allot(&results).1, [true]);
     }
 
     #[test]

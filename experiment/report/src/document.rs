@@ -1,12 +1,12 @@
 //! The page as one HTML text: words and tables here, places for the figures, then style, data and script.
 
 use crate::definitions::{self, Definition, FIGURES};
-use crate::groups::{Group, groups, points};
+use crate::groups::points;
 use crate::html::{escape, script_data};
 use crate::numbers::{Unit, number};
 use crate::resolved::{Resolved, resolved};
 use crate::{data, sweep, tables, verdict};
-use results::{Host, Results};
+use results::{Group, Host, Results, groups};
 use std::fmt::Write;
 
 const STYLE: &str = include_str!("../assets/page.css");
@@ -68,13 +68,14 @@ const PLACES: [Place; 7] = [
 /// The whole document.
 pub fn document(results: &Results) -> String {
     let resolved = resolved(&results.manifest.scenario);
-    let groups = groups(results);
+    let groups = groups(&results.runs);
     let mut body = String::new();
     header(&mut body, results, &resolved);
     comparison(&mut body, results, &groups);
     pictures(&mut body, results);
     streams(&mut body, results);
-    section(&mut body, "flows", "Flows and fairness", &tables::flows(results, &groups));
+    let flows = tables::fairness(&groups) + &tables::flows(results, &groups);
+    section(&mut body, "flows", "Flows and fairness", &flows);
     section(&mut body, "traffic", "Traffic", &tables::traffic(results, &groups));
     definitions(&mut body, results);
     let json = serde_json::to_string(&data::data(results, &resolved)).unwrap_or_else(|_| "{}".to_string());
@@ -257,7 +258,7 @@ fn definitions(out: &mut String, results: &Results) {
     let mut content = format!(
         "<p>{what} Sizes are sizes on the wire. Figures are taken after the warm-up unless said. Curves have at most 2000 points: \
          a point of a rate, window or delay is the mean over its interval, one of losses the sum; for delays the smallest and \
-         largest of the interval are drawn as a band. The exported tables hold the values as recorded.</p>\n"
+         largest of the interval are drawn as a band (of round-trip times, where one flow is drawn). The exported tables hold the values as recorded.</p>\n"
     );
     let summary: Vec<Definition> = FIGURES.iter().map(|f| (f.key, f.unit, f.definition)).collect();
     let lists = [

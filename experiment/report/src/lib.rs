@@ -10,7 +10,6 @@ mod definitions;
 mod document;
 mod groups;
 mod html;
-mod interval;
 mod numbers;
 mod resolved;
 mod sweep;

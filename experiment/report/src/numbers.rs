@@ -1,6 +1,6 @@
 //! Numbers as people read them: SI prefixes, and no more digits than the interval supports.
 
-use crate::interval::Interval;
+use results::Interval;
 
 /// What a figure is measured in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,12 +79,15 @@ pub fn quantity(value: f64, unit: Unit) -> String {
     if scale.symbol.is_empty() { text } else { format!("{text} {}", scale.symbol) }
 }
 
+/// Half-widths below this part of the mean come from rounding the same value several times.
+const ROUNDING: f64 = 1e-12;
+
 /// Mean and half-width in `scale`, the half-width with two significant digits and the mean to the same place, as
 /// the GUM (JCGM 100:2008, 7.2.6) asks.
 pub fn mean_and_half(interval: Interval, scale: Scale) -> (String, Option<String>) {
     let mean = interval.mean / scale.factor;
-    match interval.half.map(|h| h / scale.factor) {
-        Some(half) if half > 0.0 => {
+    match interval.half_width.map(|h| h / scale.factor) {
+        Some(half) if half > mean.abs() * ROUNDING => {
             let decimals = (1 - magnitude(half)).min(5 - magnitude(mean)).clamp(0, 12);
             let last_place = 10f64.powi(-decimals);
             let below = half < last_place / 2.0;
@@ -104,7 +107,7 @@ pub fn count(value: u64) -> String {
     }
     let mut out = String::new();
     for (i, c) in digits.chars().enumerate() {
-        if i > 0 && (digits.len() - i) % 3 == 0 {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
             out.push('\u{202f}');
         }
         out.push(c);
@@ -137,10 +140,11 @@ mod tests {
     #[test]
     fn the_mean_stops_where_the_interval_makes_it_uncertain() {
         let scale = scale(Unit::Rate, 9.4e9);
-        let shown = |mean, half| mean_and_half(Interval { mean, half }, scale);
+        let shown = |mean, half_width| mean_and_half(Interval { mean, half_width }, scale);
         assert_eq!(shown(9.412_345e9, Some(0.0231e9)), ("9.412".into(), Some("0.023".into())));
         assert_eq!(shown(9.412_345e9, Some(1.26e9)), ("9.4".into(), Some("1.3".into())));
         assert_eq!(shown(9.412_346e9, Some(1.0)), ("9.41235".into(), Some("<0.00001".into())));
+        assert_eq!(shown(9.412_346e9, Some(1e-7)), ("9.412".into(), Some("0".into())));
         assert_eq!(shown(9.412_345e9, None), ("9.412".into(), None));
     }
 

@@ -1,10 +1,10 @@
 //! A sweep over one key, as curves: mean and interval of a figure against the swept value.
 
 use crate::definitions::FIGURES;
-use crate::groups::{controllers, groups, points};
+use crate::groups::{controllers, points};
 use crate::numbers::Unit;
 use crate::resolved::{number_and_unit, plain};
-use results::Results;
+use results::{Results, groups};
 use serde::Serialize;
 
 /// The curves of one swept key.
@@ -34,33 +34,36 @@ pub struct Chart {
 pub struct Line {
     /// Its name.
     pub controller: String,
-    /// `[swept value, mean, half-width]`, in order of the swept value.
-    pub points: Vec<(f64, f64, Option<f64>)>,
+    /// In order of the swept value.
+    pub points: Vec<Point>,
 }
+
+/// Swept value, mean, half-width.
+type Point = (f64, f64, Option<f64>);
 
 const SHOWN: [&str; 5] = ["available_share", "utilisation", "queue_delay_p99_s", "loss_ratio", "fairness_jain"];
 
 /// The sweep, if exactly one key was swept over at least two values that are all numbers of one kind.
 pub fn sweep(results: &Results) -> Option<Sweep> {
-    let points = points(results);
-    let key = points.first()?.keys().next()?.clone();
-    if points.len() < 2 || points.iter().any(|p| p.len() != 1 || !p.contains_key(&key)) {
+    let swept = points(results);
+    let key = swept.first()?.keys().next()?.clone();
+    if swept.len() < 2 || swept.iter().any(|p| p.len() != 1 || !p.contains_key(&key)) {
         return None;
     }
-    let texts: Vec<&str> = points.iter().map(|p| p[&key].as_str()).collect();
+    let texts: Vec<&str> = swept.iter().map(|p| p[&key].as_str()).collect();
     let (unit, value) = common_scale(&texts)?;
-    let groups = groups(results);
+    let groups = groups(&results.runs);
     let charts = FIGURES.iter().filter(|f| SHOWN.contains(&f.key)).map(|figure| Chart {
         label: figure.label,
         unit: if figure.unit == Unit::Index { "" } else { figure.unit.symbol() },
         lines: controllers(results)
             .into_iter()
             .map(|(controller, _)| {
-                let mut points: Vec<(f64, f64, Option<f64>)> = groups
+                let mut points: Vec<Point> = groups
                     .iter()
                     .filter(|g| g.controller == controller)
-                    .filter_map(|g| Some((value(&g.params[&key])?, g.interval(figure.read)?)))
-                    .map(|(x, interval)| (x, interval.mean, interval.half))
+                    .filter_map(|g| Some((value(&g.params[&key])?, g.interval(figure.key)?)))
+                    .map(|(x, interval)| (x, interval.mean, interval.half_width))
                     .collect();
                 points.sort_by(|a, b| a.0.total_cmp(&b.0));
                 Line { controller: controller.to_string(), points }
@@ -76,14 +79,12 @@ type Value = fn(&str) -> Option<f64>;
 /// that all are written in.
 fn common_scale(texts: &[&str]) -> Option<(String, Value)> {
     let units = texts.iter().map(|t| number_and_unit(t).map(|(_, unit)| unit)).collect::<Option<Vec<_>>>()?;
-    let all_end = |end: &str| units.iter().all(|u| u.ends_with(end)) && texts.iter().all(|t| plain(t).is_some());
-    if all_end("bit/s") {
+    let known = texts.iter().all(|t| plain(t).is_some()) && units.iter().all(|u| !u.is_empty());
+    let rates = units.iter().filter(|u| u.ends_with("bit/s")).count();
+    if known && rates == units.len() {
         return Some(("bit/s".into(), plain));
     }
-    if units.iter().all(|u| !u.is_empty())
-        && texts.iter().all(|t| plain(t).is_some())
-        && !units.iter().any(|u| u.ends_with("bit/s"))
-    {
+    if known && rates == 0 {
         return Some(("s".into(), plain));
     }
     units.iter().all(|u| u == &units[0]).then(|| (units[0].to_string(), (|t| Some(number_and_unit(t)?.0)) as Value))
@@ -120,10 +121,10 @@ mod tests {
 
     #[test]
     fn values_of_one_kind_may_carry_different_prefixes() {
-        let (unit, value) = common_scale(&["500 Mbit/s", "2 Gbit/s"]).unwrap();
-        assert_eq!((unit.as_str(), value("2 Gbit/s")), ("bit/s", Some(2e9)));
-        let (unit, value) = common_scale(&["500 us", "2 ms"]).unwrap();
-        assert_eq!((unit.as_str(), value("2 ms")), ("s", Some(0.002)));
+        let read = |texts: &[&str]| common_scale(texts).map(|(unit, value)| (unit, value(texts[1])));
+        assert_eq!(read(&["500 Mbit/s", "2 Gbit/s"]), Some(("bit/s".into(), Some(2e9))));
+        assert_eq!(read(&["500 us", "2 ms"]), Some(("s".into(), Some(0.002))));
+        assert_eq!(read(&["0.001", "1e-6"]), Some((String::new(), Some(1e-6))));
         assert!(common_scale(&["5 packets", "2 MB"]).is_none());
     }
 }

@@ -1,11 +1,10 @@
 //! The tables: one row per controller (and sweep point), mean and 95 % interval over replications.
 
 use crate::definitions::{self, Definition, FIGURES, Figure, Table};
-use crate::groups::{Group, controllers, point_name};
+use crate::groups::{controllers, point_name};
 use crate::html::escape;
-use crate::interval::{Interval, interval};
 use crate::numbers::{Scale, Unit, count, mean_and_half, quantity, scale};
-use results::{FlowResult, Results, Run, TrafficResult};
+use results::{FlowResult, Group, Interval, Results, Run, TrafficResult};
 use std::fmt::Write;
 
 /// A controller's name with its colour.
@@ -43,7 +42,7 @@ struct Column {
 
 impl Column {
     fn new(figure: &'static Figure, groups: &[Group]) -> Option<Column> {
-        let cells: Vec<Option<Interval>> = groups.iter().map(|g| g.interval(figure.read)).collect();
+        let cells: Vec<Option<Interval>> = groups.iter().map(|g| g.interval(figure.key)).collect();
         let largest = cells.iter().flatten().map(|c| c.mean.abs()).reduce(f64::max)?;
         Some(Column { figure, scale: scale(figure.unit, largest), cells })
     }
@@ -141,7 +140,8 @@ impl<T> Read<T> {
         match self {
             Read::Text(read) => format!("<td>{}</td>", entries.first().map_or(String::new(), |e| escape(&read(e)))),
             Read::Number(unit, read) => {
-                format!("<td class=\"n\">{}</td>", own_scale(interval(entries.iter().filter_map(|e| read(e))), *unit))
+                let values: Vec<f64> = entries.iter().filter_map(|e| read(e)).filter(|v| v.is_finite()).collect();
+                format!("<td class=\"n\">{}</td>", own_scale(Interval::of(&values), *unit))
             }
         }
     }
@@ -150,16 +150,30 @@ impl<T> Read<T> {
 /// A cell that carries its own unit, for columns whose rows differ by orders of magnitude.
 fn own_scale(found: Option<Interval>, unit: Unit) -> String {
     let Some(found) = found else { return "\u{2013}".to_string() };
-    if unit == Unit::Count && found.half.unwrap_or(0.0) == 0.0 && found.mean.fract() == 0.0 && found.mean >= 0.0 {
+    if unit == Unit::Count && found.half_width.unwrap_or(0.0) == 0.0 && found.mean.fract() == 0.0 && found.mean >= 0.0 {
         return count(found.mean as u64);
     }
-    match found.half {
+    match found.half_width {
         Some(half) if half > 0.0 => {
             let scale = scale(unit, found.mean);
-            let unit = if scale.symbol.is_empty() { String::new() } else { format!(" {}", scale.symbol) };
-            format!("{}{unit}", interval_cell(Some(found), scale))
+            let cell = interval_cell(Some(found), scale);
+            if scale.symbol.is_empty() { cell } else { format!("{cell} {}", scale.symbol) }
         }
         _ => quantity(found.mean, unit),
+    }
+}
+
+/// Jain's index of each group that has several flows, in one sentence.
+pub fn fairness(groups: &[Group]) -> String {
+    let scale = scale(Unit::Index, 1.0);
+    let several = groups.iter().filter(|g| g.runs.iter().any(|r| r.flows.len() > 1));
+    let parts: Vec<String> = several
+        .map(|g| format!("{} {}", escape(&g.name()), interval_cell(g.interval("fairness_jain"), scale)))
+        .collect();
+    if parts.is_empty() {
+        String::new()
+    } else {
+        format!("<p>Jain\u{2019}s index over the flows: {}.</p>\n", parts.join("; "))
     }
 }
 
@@ -206,12 +220,13 @@ pub fn traffic(results: &Results, groups: &[Group]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{example, groups::groups};
+    use crate::example;
+    use results::groups;
 
     #[test]
     fn every_controller_has_a_row_with_its_interval() {
         let results = example::demo();
-        let html = comparison(&results, &groups(&results));
+        let html = comparison(&results, &groups(&results.runs));
         assert_eq!(html.matches("<tr><th scope=\"row\">").count() % 3, 0);
         assert!(html.contains("± "));
     }
@@ -220,9 +235,9 @@ mod tests {
     fn a_column_that_no_run_fills_is_left_out_and_a_hole_in_it_is_a_dash() {
         let mut results = example::demo();
         results.runs.iter_mut().for_each(|r| r.summary.drain_rtts = None);
-        assert!(!comparison(&results, &groups(&results)).contains(">Drain"));
+        assert!(!comparison(&results, &groups(&results.runs)).contains(">Drain"));
         results.runs[0].summary.drain_rtts = Some(4.0);
-        let html = comparison(&results, &groups(&results));
+        let html = comparison(&results, &groups(&results.runs));
         assert!(html.contains(">Drain") && html.contains(">\u{2013}</td>"));
     }
 
@@ -230,13 +245,22 @@ mod tests {
     fn what_is_no_number_is_a_dash() {
         let mut results = example::single();
         results.runs[0].summary.rtt_mean_s = f64::NAN;
-        let html = comparison(&results, &groups(&results));
+        let html = comparison(&results, &groups(&results.runs));
         assert!(!html.contains("NaN"));
+    }
+
+    #[test]
+    fn fairness_is_said_of_groups_with_several_flows_only() {
+        let mut results = example::single();
+        results.runs[0].summary.fairness_jain = 0.75;
+        assert!(fairness(&groups(&results.runs)).contains("rapid 0.7500."));
+        results.runs[0].flows.truncate(1);
+        assert_eq!(fairness(&groups(&results.runs)), "");
     }
 
     #[test]
     fn one_replication_has_no_interval() {
         let results = example::single();
-        assert!(!comparison(&results, &groups(&results)).contains('±'));
+        assert!(!comparison(&results, &groups(&results.runs)).contains('±'));
     }
 }

@@ -1,46 +1,38 @@
 //! What came out, in words. Every word is computed; a difference that the replications do not establish is called so.
 
-use crate::groups::{Group, groups, points};
-use crate::interval::Interval;
+use crate::groups::{difference, points};
 use crate::numbers::{Unit, mean_and_half, quantity, scale};
-use results::{Results, Summary};
-
-type Read = fn(&Summary) -> Option<f64>;
+use results::{Group, Interval, Results, groups};
 
 /// A question to the results, with the words around its answer.
 struct Question {
-    read: Read,
+    metric: &'static str,
     unit: Unit,
     /// Whether more is better.
     more: bool,
-    /// `{} ` the winner, e.g. "The largest share of the available capacity went to".
+    /// The words before the winner's name.
     superlative: &'static str,
 }
 
 const QUESTIONS: [Question; 3] = [
     Question {
-        read: |s| Some(s.available_share),
+        metric: "available_share",
         unit: Unit::Share,
         more: true,
         superlative: "The largest share of the available capacity was used by",
     },
     Question {
-        read: |s| Some(s.queue_delay_p99_s),
+        metric: "queue_delay_p99_s",
         unit: Unit::Time,
         more: false,
         superlative: "The lowest 99th percentile of queueing delay was that with",
     },
-    Question {
-        read: |s| Some(s.loss_ratio),
-        unit: Unit::Share,
-        more: false,
-        superlative: "The fewest packets were lost by",
-    },
+    Question { metric: "loss_ratio", unit: Unit::Share, more: false, superlative: "The fewest packets were lost by" },
 ];
 
 /// A paragraph of plain text.
 pub fn verdict(results: &Results) -> String {
-    let groups = groups(results);
+    let groups = groups(&results.runs);
     let points = points(results);
     let sentences: Vec<String> = if groups.is_empty() {
         vec!["There are no runs.".to_string()]
@@ -57,7 +49,7 @@ fn ranked<'g, 'a>(question: &Question, groups: impl Iterator<Item = &'g Group<'a
 where
     'a: 'g,
 {
-    let mut found: Vec<_> = groups.filter_map(|g| Some((g, g.interval(question.read)?))).collect();
+    let mut found: Vec<_> = groups.filter_map(|g| Some((g, g.interval(question.metric)?))).collect();
     found.sort_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
     if question.more {
         found.reverse();
@@ -71,7 +63,7 @@ fn at_one_point(question: &Question, groups: &[Group]) -> Option<String> {
     let rest: Vec<String> =
         ranked[1..].iter().map(|(g, i)| format!("{} {}", g.controller, shown(*i, question.unit))).collect();
     let against = if rest.is_empty() { String::new() } else { format!("; {}", rest.join(", ")) };
-    let caveat = ranked.get(1).map_or("", |(second, _)| doubt(best.difference(second, question.read)));
+    let caveat = ranked.get(1).map_or("", |(second, _)| doubt(difference(best, second, question.metric)));
     if ranked.len() > 1 && ranked.iter().all(|(_, i)| i.mean == figure.mean) {
         return Some(format!("{}: all alike, {}.", topic(question), shown(*figure, question.unit)));
     }
@@ -79,13 +71,13 @@ fn at_one_point(question: &Question, groups: &[Group]) -> Option<String> {
     Some(format!("{lead} {} ({}{against}){caveat}.", best.controller, shown(*figure, question.unit)))
 }
 
-/// Ranks by the paired difference between the first two.
+/// What the paired difference between the first two says against their order.
 fn doubt(difference: Option<Interval>) -> &'static str {
     match difference {
-        Some(Interval { mean, half: Some(half) }) if mean.abs() <= half => {
+        Some(Interval { mean, half_width: Some(half) }) if mean.abs() <= half => {
             ", though the replications do not tell the first two apart (95 %, paired by seed)"
         }
-        Some(Interval { half: None, .. }) => ", in a single replication",
+        Some(Interval { half_width: None, .. }) => ", in a single replication",
         _ => "",
     }
 }
@@ -104,9 +96,8 @@ fn over_points(question: &Question, results: &Results, groups: &[Group]) -> Opti
     let mut wins: Vec<(&str, usize)> = Vec::new();
     for point in &points {
         let ranked = ranked(question, groups.iter().filter(|g| g.params == *point));
-        let Some((best, figure)) = ranked.first() else { continue };
+        let Some((_, figure)) = ranked.first() else { continue };
         for (group, _) in ranked.iter().filter(|(_, i)| i.mean == figure.mean) {
-            debug_assert_eq!(group.params, best.params);
             match wins.iter_mut().find(|(name, _)| *name == group.controller) {
                 Some((_, n)) => *n += 1,
                 None => wins.push((group.controller, 1)),
@@ -120,7 +111,7 @@ fn over_points(question: &Question, results: &Results, groups: &[Group]) -> Opti
             let means: Vec<f64> = groups
                 .iter()
                 .filter(|g| g.controller == *name)
-                .filter_map(|g| g.interval(question.read))
+                .filter_map(|g| g.interval(question.metric))
                 .map(|i| i.mean)
                 .collect();
             let low = means.iter().copied().fold(f64::INFINITY, f64::min);

@@ -166,9 +166,15 @@ fn run(controller: &str, colour: &str, replication: u32, values: usize) -> Run {
         let windows: Vec<f64> = rates.iter().zip(&rtts).map(|(r, t)| r * t / 72_000.0).collect();
         series.push(self::series("throughput", Some(flow), "bps", step, &rates));
         series.push(self::series("rtt", Some(flow), "s", step, &rtts));
+        if probes {
+            let own: Vec<f64> = (0..values).map(rate).collect();
+            series.push(self::series("rate", Some(flow), "bps", step, &own));
+        }
         series.push(self::series("window", Some(flow), "packets", step, &windows));
     }
     series.push(self::series("queue_delay", None, "s", step, &queue));
+    let longest: Vec<f64> = queue.iter().map(|q| q * 1.2 + 5e-6).collect();
+    series.push(self::series("queue_delay_max", None, "s", step, &longest));
     series.push(self::series("losses", None, "packets", step, &losses));
     let mean_available = available.iter().sum::<f64>() / values as f64;
     let throughput = mean_available * share * (0.99 + 0.02 * noise.next());
