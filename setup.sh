@@ -1,0 +1,48 @@
+#!/bin/sh
+# Installs what is missing on a Debian machine. `setup.sh build`: to build and run. `setup.sh test`: to test, too.
+# Does nothing where everything is there; says what is missing where it may not install.
+set -eu
+
+need() { # command package
+    command -v "$1" >/dev/null 2>&1 || missing="$missing $2"
+}
+
+missing=""
+need cc gcc
+need make make
+need git git
+need curl curl
+if [ "${1:-build}" = test ]; then
+    need clang clang
+    need chromium chromium
+    need ns ns2
+fi
+if [ -n "$missing" ]; then
+    if [ "$(id -u)" = 0 ]; then root=""; elif command -v sudo >/dev/null 2>&1; then root="sudo"; else
+        echo "setup: these Debian packages are missing, and only root can install them:$missing" >&2
+        exit 3
+    fi
+    command -v apt-get >/dev/null 2>&1 || {
+        echo "setup: install these first (names as in Debian):$missing" >&2
+        exit 3
+    }
+    echo "setup: installing$missing"
+    $root apt-get update -qq
+    # shellcheck disable=SC2086  # a list of packages
+    $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq ca-certificates libc6-dev $missing >/dev/null
+fi
+
+# Rust: what is there if it is new enough, else by rustup, which Debian 13 packages; on Debian 12 from its own script.
+wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "$0")/Cargo.toml")
+new_enough() {
+    PATH="$HOME/.cargo/bin:$PATH"
+    command -v cargo >/dev/null 2>&1 || return 1
+    found=$(rustc --version | cut -d' ' -f2)
+    [ "$(printf '%s\n%s\n' "$wanted" "$found" | sort -V | head -n1)" = "$wanted" ]
+}
+if ! new_enough; then
+    echo "setup: installing Rust $wanted or newer with rustup"
+    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --quiet --profile minimal \
+        --component rustfmt --component clippy
+    echo "setup: add \$HOME/.cargo/bin to your PATH, or open a new shell"
+fi
