@@ -439,7 +439,11 @@ impl Scoreboard {
                 self.in_flight += 1;
             }
         }
+        self.retransmissions.make_contiguous().sort_unstable_by_key(|&(_, transmission)| transmission);
         self.to_retransmit.clear();
         self.cursor = self.first;
     }
 }
+
+#[cfg(test)]
+mod tests;
