@@ -401,6 +401,11 @@ impl Scoreboard {
         None
     }
 
+    /// A packet that was declared lost is still not delivered.
+    pub fn is_repairing(&mut self) -> bool {
+        self.lost > 0 || self.oldest_retransmitted().is_some()
+    }
+
     /// Declares a packet in flight lost. Returns the transmission that was.
     pub fn lose(&mut self, sequence: u64) -> u64 {
         let record = self.record_mut(sequence);

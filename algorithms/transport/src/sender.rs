@@ -236,27 +236,25 @@ impl<C: Controller> Sender<C> {
     /// Everything that only happens when something was lost, reordered or repeated.
     #[cold]
     fn recover(&mut self, now: Time, ack: &Ack, coverage: &Coverage, prior_in_flight: u32, advanced: bool) {
-        if ack.duplicate && !self.recovery.is_open() {
+        if ack.duplicate {
             self.rack.on_duplicate(ack.echo, self.next_transmission);
         }
-        match self.recovery.phase() {
-            Phase::Open => {}
-            Phase::FastRecovery => {
-                if self.recovery.needless_recovery(ack, coverage) {
-                    self.undo(now);
-                }
+        if self.recovery.phase() == Phase::AfterTimeout {
+            if let Some(sent) = self.recovery.needless_timeout(ack) {
+                self.rtt.sample(now, sent);
+                self.undo(now);
             }
-            Phase::AfterTimeout => {
-                if let Some(sent) = self.recovery.needless_timeout(ack) {
-                    self.rtt.sample(now, sent);
-                    self.undo(now);
-                }
-            }
+        } else if self.recovery.needless_recovery(ack, coverage) {
+            self.undo(now);
         }
-        if !self.recovery.is_open() && self.recovery.is_over(self.board.first()) {
+        let over = !self.recovery.is_open() && self.recovery.is_over(self.board.first());
+        if over {
             self.end_recovery();
         }
         let lost = self.detect_losses(now, prior_in_flight);
+        if over && lost == 0 && self.board.is_repairing() {
+            self.declare(now, 0, prior_in_flight);
+        }
         if let Some(prr) = &mut self.prr {
             prr.on_delivery(coverage.delivered, self.board.in_flight(), advanced && lost == 0);
         }
@@ -270,7 +268,7 @@ impl<C: Controller> Sender<C> {
     }
 
     fn end_recovery(&mut self) {
-        self.recovery.end();
+        self.recovery.end(self.next_transmission);
         self.rack.on_recovered();
         self.prr = None;
     }

@@ -1,6 +1,8 @@
 //! A path to test on: two fixed delays, and a fate for every segment and acknowledgment. No queue, no rate.
 #![allow(dead_code)]
 
+pub mod scripted;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
