@@ -28,52 +28,43 @@ pub struct ReceiverParams {
 /// The receiving end of one flow.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    params: ReceiverParams,
-    next_expected: u64,
+    /// The next acknowledgment, as far as it can be told. Its echo is that of the first packet held back.
+    ack: Ack,
     /// Packets that arrived in order and are not acknowledged yet.
     held_back: u32,
-    /// Transmission of the first of them.
-    echo: u64,
     deadline: Time,
+    params: ReceiverParams,
     /// What has arrived above the first hole: sorted, disjoint, not adjacent.
     ranges: Vec<SackBlock>,
     /// Ranges reported most recently, newest first.
     recent: [SackBlock; MAX_SACK_BLOCKS],
     recent_count: usize,
-    /// Stamps not sent yet, in a ring: entry `stamped % MAX_STAMPS` is written next.
-    stamps: [Stamp; MAX_STAMPS],
-    stamped: usize,
-    stamps_pending: usize,
 }
 
 impl Receiver {
     /// A receiver that expects packet 0.
     pub fn new(params: ReceiverParams) -> Receiver {
         Receiver {
-            params,
-            next_expected: 0,
+            ack: Ack::plain(0, 0, params.window),
             held_back: 0,
-            echo: 0,
             deadline: Time::MAX,
+            params,
             ranges: Vec::new(),
             recent: [SackBlock::default(); MAX_SACK_BLOCKS],
             recent_count: 0,
-            stamps: [Stamp::default(); MAX_STAMPS],
-            stamped: 0,
-            stamps_pending: 0,
         }
     }
 
     /// A segment arrived: the acknowledgment to send now, if any.
     #[inline]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) -> Option<Ack> {
-        if segment.sequence != self.next_expected || !self.ranges.is_empty() || self.params.window == 0 {
+        if segment.sequence != self.ack.next_expected || !self.ranges.is_empty() || self.params.window == 0 {
             return Some(self.on_irregular(now, segment));
         }
         self.stamp(now, segment);
-        self.next_expected += 1;
+        self.ack.next_expected += 1;
         if self.held_back == 0 {
-            self.echo = segment.transmission;
+            self.ack.echo = segment.transmission;
         }
         self.held_back += 1;
         if self.held_back >= self.params.delayed_ack {
@@ -87,16 +78,16 @@ impl Receiver {
 
     /// A segment above a hole, into a hole, or one that is here already.
     fn on_irregular(&mut self, now: Time, segment: &Segment) -> Ack {
-        self.echo = segment.transmission;
+        self.ack.echo = segment.transmission;
         let sequence = segment.sequence;
-        if sequence >= self.next_expected.saturating_add(self.params.window) {
+        if sequence >= self.ack.next_expected.saturating_add(self.params.window) {
             return self.acknowledge(false); // no room
         }
         if self.holds(sequence) {
             return self.acknowledge(true);
         }
         self.stamp(now, segment);
-        if sequence == self.next_expected {
+        if sequence == self.ack.next_expected {
             self.fill_hole();
         } else {
             let range = self.insert(sequence);
@@ -106,7 +97,7 @@ impl Receiver {
     }
 
     fn holds(&self, sequence: u64) -> bool {
-        if sequence < self.next_expected {
+        if sequence < self.ack.next_expected {
             return true;
         }
         let after = self.ranges.partition_point(|range| range.start <= sequence);
@@ -115,10 +106,10 @@ impl Receiver {
 
     /// The next expected packet arrived.
     fn fill_hole(&mut self) {
-        self.next_expected += 1;
-        if self.ranges.first().is_some_and(|range| range.start == self.next_expected) {
-            self.next_expected = self.ranges.remove(0).end;
-            let edge = self.next_expected;
+        self.ack.next_expected += 1;
+        if self.ranges.first().is_some_and(|range| range.start == self.ack.next_expected) {
+            self.ack.next_expected = self.ranges.remove(0).end;
+            let edge = self.ack.next_expected;
             self.forget(|range| range.end <= edge);
         }
     }
@@ -172,45 +163,39 @@ impl Receiver {
     #[inline]
     fn stamp(&mut self, now: Time, segment: &Segment) {
         if self.params.stamps {
+            if usize::from(self.ack.stamps) == MAX_STAMPS {
+                self.ack.arrivals.copy_within(1.., 0);
+                self.ack.stamps -= 1;
+            }
             let stamp = Stamp { sequence: segment.sequence, transmission: segment.transmission, arrived: now };
-            self.stamps[self.stamped % MAX_STAMPS] = stamp;
-            self.stamped += 1;
-            self.stamps_pending = (self.stamps_pending + 1).min(MAX_STAMPS);
+            self.ack.arrivals[usize::from(self.ack.stamps)] = stamp;
+            self.ack.stamps += 1;
         }
     }
 
     #[inline]
     fn acknowledge(&mut self, duplicate: bool) -> Ack {
-        let mut ack = Ack::plain(self.next_expected, self.echo, self.params.window);
-        ack.duplicate = duplicate;
         self.held_back = 0;
         self.deadline = Time::MAX;
+        self.ack.duplicate = duplicate;
         if !self.ranges.is_empty() {
-            self.write_blocks(&mut ack);
+            self.write_blocks();
         }
-        if self.stamps_pending > 0 {
-            self.write_stamps(&mut ack);
-        }
+        let ack = self.ack;
+        self.ack.blocks = 0;
+        self.ack.stamps = 0;
         ack
     }
 
-    fn write_blocks(&self, ack: &mut Ack) {
+    fn write_blocks(&mut self) {
         let recent = &self.recent[..self.recent_count];
         let others = self.ranges.iter().filter(|range| !recent.contains(range));
         let mut count = 0;
         for block in recent.iter().chain(others).take(MAX_SACK_BLOCKS) {
-            ack.sack[count] = *block;
+            self.ack.sack[count] = *block;
             count += 1;
         }
-        ack.blocks = count as u8;
-    }
-
-    fn write_stamps(&mut self, ack: &mut Ack) {
-        for i in 0..self.stamps_pending {
-            ack.arrivals[i] = self.stamps[(self.stamped - self.stamps_pending + i) % MAX_STAMPS];
-        }
-        ack.stamps = self.stamps_pending as u8;
-        self.stamps_pending = 0;
+        self.ack.blocks = count as u8;
     }
 
     /// When a held-back acknowledgment is due; [`Time::MAX`] when none is.
@@ -228,6 +213,6 @@ impl Receiver {
     /// Packets that have arrived in order.
     #[inline]
     pub fn next_expected(&self) -> u64 {
-        self.next_expected
+        self.ack.next_expected
     }
 }
