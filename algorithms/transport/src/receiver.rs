@@ -28,10 +28,12 @@ pub struct ReceiverParams {
 /// The receiving end of one flow.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    /// The next acknowledgment, as far as it can be told. Its echo is that of the first packet held back.
-    ack: Ack,
+    next_expected: u64,
+    /// Transmission of the first packet that is held back.
+    echo: u64,
     /// Packets that arrived in order and are not acknowledged yet.
     held_back: u32,
+    stamped: u32,
     deadline: Time,
     params: ReceiverParams,
     /// What has arrived above the first hole: sorted, disjoint, not adjacent.
@@ -39,36 +41,41 @@ pub struct Receiver {
     /// Ranges reported most recently, newest first.
     recent: [SackBlock; MAX_SACK_BLOCKS],
     recent_count: usize,
+    /// The first `stamped` of these have not been sent yet.
+    stamps: [Stamp; MAX_STAMPS],
 }
 
 impl Receiver {
     /// A receiver that expects packet 0.
     pub fn new(params: ReceiverParams) -> Receiver {
         Receiver {
-            ack: Ack::plain(0, 0, params.window),
+            next_expected: 0,
+            echo: 0,
             held_back: 0,
+            stamped: 0,
             deadline: Time::MAX,
             params,
             ranges: Vec::new(),
             recent: [SackBlock::default(); MAX_SACK_BLOCKS],
             recent_count: 0,
+            stamps: [Stamp::default(); MAX_STAMPS],
         }
     }
 
     /// A segment arrived: the acknowledgment to send now, if any.
     #[inline]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) -> Option<Ack> {
-        if segment.sequence != self.ack.next_expected || !self.ranges.is_empty() || self.params.window == 0 {
-            return Some(self.on_irregular(now, segment));
+        if segment.sequence != self.next_expected || !self.ranges.is_empty() || self.params.window == 0 {
+            return self.on_irregular(now, segment);
         }
         self.stamp(now, segment);
-        self.ack.next_expected += 1;
+        self.next_expected += 1;
         if self.held_back == 0 {
-            self.ack.echo = segment.transmission;
+            self.echo = segment.transmission;
         }
         self.held_back += 1;
         if self.held_back >= self.params.delayed_ack {
-            return Some(self.acknowledge(false));
+            return self.acknowledge(false);
         }
         if self.held_back == 1 {
             self.deadline = now + self.params.delayed_ack_timeout;
@@ -77,17 +84,17 @@ impl Receiver {
     }
 
     /// A segment above a hole, into a hole, or one that is here already.
-    fn on_irregular(&mut self, now: Time, segment: &Segment) -> Ack {
-        self.ack.echo = segment.transmission;
+    fn on_irregular(&mut self, now: Time, segment: &Segment) -> Option<Ack> {
+        self.echo = segment.transmission;
         let sequence = segment.sequence;
-        if sequence >= self.ack.next_expected.saturating_add(self.params.window) {
+        if sequence >= self.next_expected.saturating_add(self.params.window) {
             return self.acknowledge(false); // no room
         }
         if self.holds(sequence) {
             return self.acknowledge(true);
         }
         self.stamp(now, segment);
-        if sequence == self.ack.next_expected {
+        if sequence == self.next_expected {
             self.fill_hole();
         } else {
             let range = self.insert(sequence);
@@ -97,7 +104,7 @@ impl Receiver {
     }
 
     fn holds(&self, sequence: u64) -> bool {
-        if sequence < self.ack.next_expected {
+        if sequence < self.next_expected {
             return true;
         }
         let after = self.ranges.partition_point(|range| range.start <= sequence);
@@ -106,10 +113,10 @@ impl Receiver {
 
     /// The next expected packet arrived.
     fn fill_hole(&mut self) {
-        self.ack.next_expected += 1;
-        if self.ranges.first().is_some_and(|range| range.start == self.ack.next_expected) {
-            self.ack.next_expected = self.ranges.remove(0).end;
-            let edge = self.ack.next_expected;
+        self.next_expected += 1;
+        if self.ranges.first().is_some_and(|range| range.start == self.next_expected) {
+            self.next_expected = self.ranges.remove(0).end;
+            let edge = self.next_expected;
             self.forget(|range| range.end <= edge);
         }
     }
@@ -163,39 +170,49 @@ impl Receiver {
     #[inline]
     fn stamp(&mut self, now: Time, segment: &Segment) {
         if self.params.stamps {
-            if usize::from(self.ack.stamps) == MAX_STAMPS {
-                self.ack.arrivals.copy_within(1.., 0);
-                self.ack.stamps -= 1;
+            if self.stamped == MAX_STAMPS as u32 {
+                self.stamps.copy_within(1.., 0);
+                self.stamped -= 1;
             }
             let stamp = Stamp { sequence: segment.sequence, transmission: segment.transmission, arrived: now };
-            self.ack.arrivals[usize::from(self.ack.stamps)] = stamp;
-            self.ack.stamps += 1;
+            self.stamps[self.stamped as usize] = stamp;
+            self.stamped += 1;
         }
     }
 
     #[inline]
-    fn acknowledge(&mut self, duplicate: bool) -> Ack {
+    fn acknowledge(&mut self, duplicate: bool) -> Option<Ack> {
         self.held_back = 0;
         self.deadline = Time::MAX;
-        self.ack.duplicate = duplicate;
-        if !self.ranges.is_empty() {
-            self.write_blocks();
+        if self.ranges.is_empty() && self.stamped == 0 && !duplicate {
+            return Some(Ack::plain(self.next_expected, self.echo, self.params.window));
         }
-        let ack = self.ack;
-        self.ack.blocks = 0;
-        self.ack.stamps = 0;
+        Some(self.acknowledge_in_full(duplicate))
+    }
+
+    fn acknowledge_in_full(&mut self, duplicate: bool) -> Ack {
+        let mut ack = Ack::plain(self.next_expected, self.echo, self.params.window);
+        ack.duplicate = duplicate;
+        for i in 0..self.stamped as usize {
+            ack.arrivals[i] = self.stamps[i];
+        }
+        ack.stamps = self.stamped as u8;
+        self.stamped = 0;
+        if !self.ranges.is_empty() {
+            self.write_blocks(&mut ack);
+        }
         ack
     }
 
-    fn write_blocks(&mut self) {
+    fn write_blocks(&self, ack: &mut Ack) {
         let recent = &self.recent[..self.recent_count];
         let others = self.ranges.iter().filter(|range| !recent.contains(range));
         let mut count = 0;
         for block in recent.iter().chain(others).take(MAX_SACK_BLOCKS) {
-            self.ack.sack[count] = *block;
+            ack.sack[count] = *block;
             count += 1;
         }
-        self.ack.blocks = count as u8;
+        ack.blocks = count as u8;
     }
 
     /// When a held-back acknowledgment is due; [`Time::MAX`] when none is.
@@ -207,12 +224,12 @@ impl Receiver {
     /// Time has come (or not: extra calls are harmless).
     #[inline]
     pub fn on_wakeup(&mut self, now: Time) -> Option<Ack> {
-        (now >= self.deadline).then(|| self.acknowledge(false))
+        if now >= self.deadline { self.acknowledge(false) } else { None }
     }
 
     /// Packets that have arrived in order.
     #[inline]
     pub fn next_expected(&self) -> u64 {
-        self.ack.next_expected
+        self.next_expected
     }
 }
