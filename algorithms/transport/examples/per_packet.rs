@@ -54,15 +54,16 @@ fn measure(name: &str, window: u64, delayed_ack: u32, stamps: bool) -> f64 {
         }
         wakeups += u64::from(sender.next_wakeup() <= now);
         now += gap;
-        let ack = match wire.pop_front() {
-            Some(segment) => receiver.on_segment(now, &segment),
-            None => {
-                now = sender.next_wakeup().min(receiver.next_wakeup()).max(now);
-                sender.on_wakeup(now);
-                receiver.on_wakeup(now)
+        if let Some(segment) = wire.front() {
+            if let Some(ack) = receiver.on_segment(now, segment) {
+                sender.on_ack(now, &ack);
             }
-        };
-        if let Some(ack) = ack {
+            wire.pop_front();
+            continue;
+        }
+        now = sender.next_wakeup().min(receiver.next_wakeup()).max(now);
+        sender.on_wakeup(now);
+        if let Some(ack) = receiver.on_wakeup(now) {
             sender.on_ack(now, &ack);
         }
     }
