@@ -143,10 +143,10 @@ fn arrivals_and_losses_are_told_to_a_controller_that_asks() {
     let mut path = transfer(sender_params(Transfer::Sized(PACKET * 60), RTT), receiver, controller);
     path.segment_fate = Box::new(|_, s| if [3, 4].contains(&s.transmission) { dropped() } else { arrives() });
     path.run(at(100_000));
-    let controller = path.sender.controller();
+    let told_all = &path.sender.controller().told;
 
     let mut arrived = Vec::new();
-    for told in &controller.told {
+    for told in told_all {
         if let Told::Arrivals(arrivals) = told {
             assert!(arrivals.is_sorted_by_key(|(transmission, _)| *transmission));
             arrived.extend_from_slice(arrivals);
@@ -161,8 +161,7 @@ fn arrivals_and_losses_are_told_to_a_controller_that_asks() {
         .collect();
     assert_eq!(arrived, expected);
 
-    let lost: Vec<u64> = controller
-        .told
+    let lost: Vec<u64> = told_all
         .iter()
         .filter_map(|told| match told {
             Told::Loss { transmissions, .. } => Some(transmissions.clone()),
