@@ -30,7 +30,7 @@ const PERSISTENCE: u32 = 16;
 pub(crate) struct Rack {
     /// Newest transmission known to have arrived, plus one; 0 before the first.
     horizon: u64,
-    /// Its round-trip time.
+    /// Its round-trip time; before the first, that of the handshake.
     rtt: Span,
     /// Reordering window in quarters of the smallest round-trip time.
     quarters: u32,
@@ -51,8 +51,8 @@ pub(crate) enum Verdict {
 }
 
 impl Rack {
-    pub fn new() -> Rack {
-        Rack { horizon: 0, rtt: Span::ZERO, quarters: 1, persistence: 0, widened_at: 0, reordering: false }
+    pub fn new(handshake_rtt: Span) -> Rack {
+        Rack { horizon: 0, rtt: handshake_rtt, quarters: 1, persistence: 0, widened_at: 0, reordering: false }
     }
 
     /// Packets were delivered (RFC 8985, 6.2 steps 1 to 3).
@@ -129,7 +129,7 @@ mod tests {
     /// A quarter of 100 ms, nothing from the third packet above the hole on, and nothing in recovery.
     #[test]
     fn before_reordering_is_seen_the_third_packet_ends_the_wait() {
-        let rack = Rack::new();
+        let rack = Rack::new(MIN_RTT);
         assert_eq!(window(&rack, false, 2), Span::from_millis(25));
         assert_eq!(window(&rack, false, 3), Span::ZERO);
         assert_eq!(window(&rack, true, 1), Span::ZERO);
@@ -137,7 +137,7 @@ mod tests {
 
     #[test]
     fn once_reordering_is_seen_it_waits_a_quarter_of_a_round_trip() {
-        let mut rack = Rack::new();
+        let mut rack = Rack::new(MIN_RTT);
         rack.on_delivery(Time::ZERO + MIN_RTT, &delivery(5, 5), MIN_RTT);
         rack.on_delivery(Time::ZERO + MIN_RTT, &delivery(6, 7), MIN_RTT);
         assert_eq!(window(&rack, false, 3), Span::ZERO, "nothing arrived late");
@@ -148,7 +148,7 @@ mod tests {
     /// A quarter more for each round trip with a duplicate, for sixteen recoveries, up to the smoothed round trip.
     #[test]
     fn duplicates_widen_the_window_once_per_round_trip() {
-        let mut rack = Rack::new();
+        let mut rack = Rack::new(MIN_RTT);
         rack.reordering = true;
         rack.on_duplicate(10, 20);
         rack.on_duplicate(15, 30);

@@ -79,7 +79,7 @@ impl<C: Controller> Sender<C> {
             gate: if total > 0 { now } else { Time::MAX },
             paced_until: Time::ZERO,
             rtt: RttEstimator::new(params.handshake_rtt, params.min_rto),
-            rack: Rack::new(),
+            rack: Rack::new(params.handshake_rtt),
             recovery: Recovery::new(),
             prr: None,
             forced: false,

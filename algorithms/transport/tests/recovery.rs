@@ -169,14 +169,25 @@ fn a_true_timeout_is_not_undone() {
     assert_eq!(path.sender.counters().retransmitted, 10);
 }
 
-/// Packet 2 is lost, and so is packet 14, transmission 15, which left after the reduction.
+/// Packet 2, its retransmission (transmission 14) and packet 14, which left after the reduction (transmission 15), are
+/// lost. When the second retransmission of packet 2 ends the episode, packet 14 is still missing: a second episode.
 #[test]
 fn a_loss_among_the_packets_of_recovery_begins_a_second_episode() {
+    let lost = [2, 14, 15];
     let mut path =
-        path(60, 0, |_, segment| if [2, 15].contains(&segment.transmission) { dropped() } else { arrives() });
+        path(60, 0, move |_, segment| if lost.contains(&segment.transmission) { dropped() } else { arrives() });
     run(&mut path);
     assert_eq!(path.sender.counters().recoveries, 2);
     assert_eq!(path.sender.controller().window, 2);
+}
+
+/// Of ten packets the eighth is lost: two above the hole are not three, but 100 + 100/4 ms after it left it is sent again.
+#[test]
+fn a_hole_with_too_few_packets_above_it_is_filled_after_a_quarter_of_a_round_trip() {
+    let mut path = path(10, 0, |_, segment| if segment.transmission == 7 { dropped() } else { arrives() });
+    run(&mut path);
+    assert_eq!(departures(&path, 7), [0, 125]);
+    assert_eq!(path.sender.counters().timeouts, 0);
 }
 
 /// Every acknowledgment, also that of a retransmission, gives the 100 ms of the path.

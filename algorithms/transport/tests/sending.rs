@@ -191,3 +191,31 @@ fn an_acknowledgment_of_what_was_never_sent_is_ignored() {
     sender.on_ack(at(100), &Ack::plain(5, 1, 100));
     assert_eq!((sender.in_flight(), sender.counters().delivered), (2, 0));
 }
+
+/// Packet 0 leaves at 0 ms, packet 1 at 290 ms. At 300 ms the timer expires: packet 1 has had no time to arrive and stays
+/// in flight, and packet 0 leaves again although that fills the window of one twice.
+#[test]
+fn a_timeout_spares_packets_that_have_just_left() {
+    let mut sender = sender(sender_params(Transfer::Unlimited, RTT), Scripted::new(2));
+    assert_eq!(sender.poll_transmit(at(0)).map(|segment| segment.sequence), Some(0));
+    sender.controller_mut().departure = at(290);
+    assert_eq!(burst(&mut sender, at(290)), [1]);
+    assert_eq!(sender.next_wakeup(), at(300));
+    sender.on_wakeup(at(300));
+    assert_eq!(burst(&mut sender, at(300)), [0]);
+    assert_eq!((sender.in_flight(), sender.counters().lost), (2, 1));
+}
+
+/// Packets 0 and 1 leave 20 ms apart and are acknowledged together at 140 ms. The estimator takes the 140 ms of the first
+/// (RFC 7323): 100 + 40/8 = 105 ms; the controller is told the 120 ms of the second.
+#[test]
+fn a_delayed_acknowledgment_is_timed_by_its_first_packet() {
+    let mut sender = sender(sender_params(Transfer::Unlimited, RTT), Scripted::new(1));
+    burst(&mut sender, at(0));
+    sender.controller_mut().window = 2;
+    burst(&mut sender, at(20));
+    sender.on_ack(at(140), &Ack::plain(2, 0, 100));
+    assert_eq!(sender.rtt().0, Span::from_millis(105));
+    let told = sender.controller().told.last();
+    assert!(matches!(told, Some(Told::Ack { rtt: Some(rtt), .. }) if *rtt == Span::from_millis(120)), "{told:?}");
+}
