@@ -58,20 +58,19 @@ impl Network {
         let Some(record) = self.ack_lanes[lane].pop_front() else { return };
         self.schedule.advance_packet(self.ack_lanes[lane].front().map(|next| next.at));
         let index = record.flow as usize;
-        if !self.oracle.is_empty() {
-            self.tell(now, index);
-        }
         let flow = &mut self.flows[index];
         let sender = &mut flow.sender;
         self.details.unpack(&record, flow.receive_window, |ack| sender.on_ack(now, ack));
+        if !self.oracle.is_empty() {
+            self.tell(now, index);
+        }
         self.transmit(now, index);
     }
 
-    /// Tells a controller what was available when the packet that is now acknowledged left the bottleneck.
+    /// Tells a controller what was available when the packet that was just acknowledged reached the bottleneck.
     fn tell(&mut self, now: Time, index: usize) {
         let flow = &mut self.flows[index];
-        let since = flow.return_delay + self.links[self.bottleneck].delay;
-        let then = now.saturating_sub(since);
+        let then = now.saturating_sub(flow.sender.counters().rtt_latest) + flow.access_delay;
         let known = self.oracle.iter().rev().find(|(from, _)| *from <= then);
         if let Some((_, available)) = known {
             flow.sender.controller_mut().on_available(now, *available);
