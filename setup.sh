@@ -32,7 +32,7 @@ if [ -n "$missing" ]; then
     $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq ca-certificates libc6-dev $missing >/dev/null
 fi
 
-# Rust: what is there if it is new enough, else by rustup, which Debian 13 packages; on Debian 12 from its own script.
+# Rust, if there is none or it is too old: rustup from Debian where it is packaged (13 and later), else from its makers.
 wanted=$(sed -n 's/^rust-version = "\(.*\)"/\1/p' "$(dirname "$0")/Cargo.toml")
 new_enough() {
     PATH="$HOME/.cargo/bin:$PATH"
@@ -42,7 +42,12 @@ new_enough() {
 }
 if ! new_enough; then
     echo "setup: installing Rust $wanted or newer with rustup"
-    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --quiet --profile minimal \
-        --component rustfmt --component clippy
-    echo "setup: add \$HOME/.cargo/bin to your PATH, or open a new shell"
+    if ${root:-} apt-get install -y -qq rustup >/dev/null 2>&1; then
+        rustup toolchain install stable --profile minimal --component rustfmt --component clippy
+        rustup default stable
+    else
+        curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs |
+            sh -s -- -y --quiet --profile minimal --component rustfmt --component clippy
+        echo "setup: open a new shell, or: . \"\$HOME/.cargo/env\""
+    fi
 fi

@@ -149,6 +149,14 @@ pub trait Controller {
     /// The last reduction proved needless.
     fn on_undo(&mut self, _undo: &Undo) {}
 
+    /// The available capacity, told by a host that knows it: for experiments with ideal estimation only.
+    fn on_available(&mut self, _now: Time, _available: Rate) {}
+
+    /// Whether the host should call [`Controller::on_available`].
+    fn wants_available(&self) -> bool {
+        false
+    }
+
     /// What to do now. Cheap, without effect, valid until the next event.
     fn decision(&self) -> Decision;
 

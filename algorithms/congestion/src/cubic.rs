@@ -110,7 +110,7 @@ impl Cubic {
     /// Builds it.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Cubic, SettingError> {
         check_names(settings, PARAMETERS)?;
-        let beta = fraction(settings, "beta", Ratio::from_f64(0.7))?;
+        let beta = fraction(settings, "beta", 0.7)?;
         if beta >= 1.0 {
             return Err(SettingError::Invalid { name: "beta", expected: "a fraction between 0 and 1" });
         }
@@ -122,7 +122,7 @@ impl Cubic {
             last_ack: setup.now,
             hystart: switch(settings, "hystart")?.then(HyStart::new),
             beta,
-            c: fraction(settings, "c", Ratio::from_f64(0.4))?,
+            c: fraction(settings, "c", 0.4)?,
             alpha: 3.0 * (1.0 - beta) / (1.0 + beta),
             fast_convergence: switch(settings, "fast_convergence")?,
             reno_friendly: switch(settings, "reno_friendly")?,
@@ -331,12 +331,17 @@ fn cube_root(a: f64) -> f64 {
     x
 }
 
-fn fraction(settings: &Settings, name: &'static str, default: Ratio) -> Result<f64, SettingError> {
+fn fraction(settings: &Settings, name: &'static str, default: f64) -> Result<f64, SettingError> {
     match settings.get(name) {
-        None => Ok(default.as_f64()),
-        Some(Setting::Ratio(ratio)) if ratio.q32() > 0 => Ok(ratio.as_f64()),
+        None => Ok(default),
+        Some(Setting::Ratio(ratio)) if *ratio > Ratio::ZERO => Ok(decimal(*ratio)),
         Some(_) => Err(SettingError::Invalid { name, expected: "a number above 0" }),
     }
+}
+
+/// The fraction as it was written: to nine decimal places, so that 0.7 is 0.7 and 1000 packets become 700.
+fn decimal(ratio: Ratio) -> f64 {
+    (ratio.as_f64() * 1e9 + 0.5) as u64 as f64 / 1e9
 }
 
 fn switch(settings: &Settings, name: &'static str) -> Result<bool, SettingError> {
@@ -346,3 +351,6 @@ fn switch(settings: &Settings, name: &'static str) -> Result<bool, SettingError>
         Some(_) => Err(SettingError::Invalid { name, expected: "true or false" }),
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -166,3 +166,139 @@ impl Controller for NewReno {
         self.threshold
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::{Bytes, Span};
+
+    fn newreno(window: u32) -> NewReno {
+        let setup = Setup {
+            now: Time::ZERO,
+            packet: Bytes::new(1000),
+            handshake_rtt: Span::from_millis(100),
+            initial_window: window,
+            seed: 1,
+        };
+        NewReno::build(&setup, &Settings::new()).expect("defaults are valid")
+    }
+
+    fn ack(cumulative: u32) -> AckSample<'static> {
+        AckSample {
+            now: Time::ZERO,
+            delivered: cumulative,
+            cumulative,
+            prior_in_flight: 10,
+            in_flight: 10,
+            rtt: None,
+            srtt: Span::from_millis(100),
+            min_rtt: Span::from_millis(100),
+            next_unacked: 0,
+            next_unsent: 0,
+            window_limited: true,
+            in_recovery: false,
+            arrivals: &[],
+        }
+    }
+
+    fn loss() -> Loss<'static> {
+        let srtt = Span::from_millis(100);
+        Loss { now: Time::ZERO, transmissions: &[], lost: 1, enters_recovery: true, prior_in_flight: 10, srtt }
+    }
+
+    fn timeout(first: bool) -> Timeout {
+        Timeout { now: Time::ZERO, in_flight: 10, first }
+    }
+
+    fn window(newreno: &NewReno) -> u32 {
+        newreno.decision().window
+    }
+
+    /// 10 + 2 + 2 + min(5, 2) + 1 = 17.
+    #[test]
+    fn slow_start_counts_packets_up_to_two_per_acknowledgment() {
+        let mut newreno = newreno(10);
+        for acked in [2, 2, 5, 1] {
+            newreno.on_ack(&ack(acked));
+        }
+        assert_eq!(window(&newreno), 17);
+    }
+
+    /// From 20, a loss leaves 10. Then 10 packets make 11, the next 11 make 12; 22 at once would too: 10 + 11 = 21.
+    #[test]
+    fn avoidance_adds_one_packet_per_window_acknowledged() {
+        let mut newreno = newreno(20);
+        newreno.on_loss(&loss());
+        assert_eq!((window(&newreno), newreno.slow_start_threshold()), (10, 10));
+        (0..9).for_each(|_| newreno.on_ack(&ack(1)));
+        assert_eq!(window(&newreno), 10);
+        newreno.on_ack(&ack(1));
+        assert_eq!(window(&newreno), 11);
+        newreno.on_ack(&ack(11));
+        assert_eq!(window(&newreno), 12);
+    }
+
+    #[test]
+    fn the_window_stands_still_in_recovery() {
+        let mut newreno = newreno(20);
+        newreno.on_loss(&loss());
+        newreno.on_ack(&AckSample { in_recovery: true, ..ack(10) });
+        assert_eq!(window(&newreno), 10);
+    }
+
+    #[test]
+    fn a_window_that_does_not_limit_the_flow_does_not_grow() {
+        let mut newreno = newreno(10);
+        newreno.on_ack(&AckSample { window_limited: false, ..ack(2) });
+        assert_eq!(window(&newreno), 10);
+    }
+
+    /// From 20: threshold 10, window 1. One packet per acknowledgment, 1 -> 3 after two with two packets each; the second
+    /// expiry leaves the threshold.
+    #[test]
+    fn after_a_timeout_it_starts_from_one() {
+        let mut newreno = newreno(20);
+        newreno.on_timeout(&timeout(true));
+        assert_eq!((window(&newreno), newreno.slow_start_threshold()), (1, 10));
+        newreno.on_ack(&AckSample { in_recovery: true, ..ack(2) });
+        newreno.on_ack(&AckSample { in_recovery: true, ..ack(2) });
+        assert_eq!(window(&newreno), 3);
+        newreno.on_timeout(&timeout(false));
+        assert_eq!((window(&newreno), newreno.slow_start_threshold()), (1, 10));
+    }
+
+    /// Nine of ten to the threshold, then three acknowledged: one step of slow start, two packets counted in avoidance.
+    #[test]
+    fn slow_start_ends_exactly_at_the_threshold() {
+        let mut newreno = newreno(9);
+        newreno.threshold = 10;
+        newreno.on_ack(&ack(3));
+        assert_eq!((window(&newreno), newreno.acked), (10, 1));
+    }
+
+    #[test]
+    fn an_undo_restores_window_and_threshold() {
+        for reduction in [|n: &mut NewReno| n.on_loss(&loss()), |n: &mut NewReno| n.on_timeout(&timeout(true))] {
+            let mut newreno = newreno(20);
+            reduction(&mut newreno);
+            newreno.on_undo(&Undo { now: Time::ZERO });
+            assert_eq!((window(&newreno), newreno.slow_start_threshold()), (20, u32::MAX));
+        }
+    }
+
+    #[test]
+    fn the_threshold_is_never_below_two() {
+        let mut newreno = newreno(2);
+        newreno.on_loss(&loss());
+        assert_eq!(window(&newreno), 2);
+    }
+
+    #[test]
+    fn a_beta_of_one_is_refused() {
+        let setup =
+            Setup { now: Time::ZERO, packet: Bytes::new(1000), handshake_rtt: Span::ZERO, initial_window: 10, seed: 1 };
+        let settings = Settings::from([("beta".into(), Setting::Ratio(Ratio::ONE))]);
+        let error = NewReno::build(&setup, &settings).expect_err("refused");
+        assert_eq!(error, SettingError::Invalid { name: "beta", expected: "a fraction between 0 and 1" });
+    }
+}

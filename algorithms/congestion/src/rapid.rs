@@ -15,7 +15,7 @@ use crate::contract::{
 use crate::registry::{Kind, Parameter, Setting, SettingError, Settings, check_names};
 use alloc::string::String;
 use rapid::{Estimator, Law, Params};
-use units::{Rate, Ratio, Span};
+use units::{Rate, Ratio, Span, Time};
 
 /// What a scenario can set.
 pub const PARAMETERS: &[Parameter] = &[
@@ -42,6 +42,7 @@ const fn parameter(name: &'static str, kind: Kind, default: &'static str, doc: &
 #[derive(Clone, Debug)]
 pub struct Rapid {
     law: Law,
+    estimator: Estimator,
 }
 
 impl Rapid {
@@ -52,7 +53,7 @@ impl Rapid {
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Rapid, SettingError> {
         check_names(settings, PARAMETERS)?;
         let params = read(setup, settings)?;
-        Ok(Rapid { law: Law::new(&params, setup.now, setup.handshake_rtt, setup.seed) })
+        Ok(Rapid { law: Law::new(&params, setup.now, setup.handshake_rtt, setup.seed), estimator: params.estimator })
     }
 }
 
@@ -131,12 +132,7 @@ impl Reader<'_> {
     }
 
     /// The index of the word among `words`.
-    fn word(
-        &self,
-        name: &'static str,
-        expected: &'static str,
-        words: &[&str],
-    ) -> Result<Option<usize>, SettingError> {
+    fn word(&self, name: &'static str, expected: &'static str, words: &[&str]) -> Result<Option<usize>, SettingError> {
         let unknown = SettingError::Invalid { name, expected };
         match self.0.get(name) {
             None => Ok(None),
@@ -184,6 +180,14 @@ impl Controller for Rapid {
     #[inline]
     fn decision(&self) -> Decision {
         Decision { window: self.law.window(), departure: self.law.departure() }
+    }
+
+    fn on_available(&mut self, _now: Time, available: Rate) {
+        self.law.set_available(available);
+    }
+
+    fn wants_available(&self) -> bool {
+        self.estimator == Estimator::Ideal
     }
 
     fn loss_response(&self) -> LossResponse {

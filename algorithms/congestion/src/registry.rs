@@ -157,6 +157,12 @@ impl Controller for AnyController {
     fn on_undo(&mut self, undo: &Undo) {
         each!(self, c => c.on_undo(undo))
     }
+    fn on_available(&mut self, now: Time, available: Rate) {
+        each!(self, c => c.on_available(now, available))
+    }
+    fn wants_available(&self) -> bool {
+        each!(self, c => c.wants_available())
+    }
     #[inline]
     fn decision(&self) -> Decision {
         each!(self, c => c.decision())
@@ -206,6 +212,12 @@ impl<C: Controller> Controller for Box<C> {
     }
     fn on_undo(&mut self, undo: &Undo) {
         (**self).on_undo(undo)
+    }
+    fn on_available(&mut self, now: Time, available: Rate) {
+        (**self).on_available(now, available)
+    }
+    fn wants_available(&self) -> bool {
+        (**self).wants_available()
     }
     #[inline]
     fn decision(&self) -> Decision {

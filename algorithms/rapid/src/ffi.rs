@@ -116,11 +116,5 @@ unsafe extern "C" {
         gap: u64,
         denoised: *mut u64,
     ) -> u32;
-    pub fn rapid_face_packet(
-        law: *const c_void,
-        memory: *const Memory,
-        stream: u32,
-        number: u64,
-        packet: *mut Packet,
-    );
+    pub fn rapid_face_packet(law: *const c_void, memory: *const Memory, stream: u32, number: u64, packet: *mut Packet);
 }

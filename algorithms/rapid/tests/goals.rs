@@ -31,8 +31,7 @@ fn idle_path_table() {
         (Rate::from_gbps(400), 1500, 30, 500),
     ] {
         let rtt = Span::from_millis(rtt_ms);
-        let mut net =
-            Bottleneck::new(Path::new(rate, rtt)).flow(&Params::new(Bytes::new(packet)), rtt, Time::ZERO);
+        let mut net = Bottleneck::new(Path::new(rate, rtt)).flow(&Params::new(Bytes::new(packet)), rtt, Time::ZERO);
         let round_trips = round_trips_to_95(&mut net, rtt);
         let from = Span::from_millis(rtt_ms * 12);
         net.run_until(Time::ZERO + from);

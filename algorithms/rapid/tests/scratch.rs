@@ -5,13 +5,23 @@ use units::{Bytes, Rate, Span, Time};
 
 fn report(name: &str, net: &Bottleneck, span: Span) {
     let sent: u64 = net.flows.iter().map(|f| f.sent).sum();
-    println!("{name}: util {:.2} jain {:.4} drops {} loss {:.4}% wait p50 {:.0} us p99 {:.0} us; rates {:?}",
-        100.0 * net.utilisation(span), net.jain(), net.drops, 100.0 * net.drops as f64 / sent.max(1) as f64,
-        net.wait(0.5).as_secs_f64() * 1e6, net.wait(0.99).as_secs_f64() * 1e6,
-        net.flows.iter().map(|f| f.law.rate().bps() / 1_000_000).collect::<Vec<_>>());
+    println!(
+        "{name}: util {:.2} jain {:.4} drops {} loss {:.4}% wait p50 {:.0} us p99 {:.0} us; rates {:?}",
+        100.0 * net.utilisation(span),
+        net.jain(),
+        net.drops,
+        100.0 * net.drops as f64 / sent.max(1) as f64,
+        net.wait(0.5).as_secs_f64() * 1e6,
+        net.wait(0.99).as_secs_f64() * 1e6,
+        net.flows.iter().map(|f| f.law.rate().bps() / 1_000_000).collect::<Vec<_>>()
+    );
 }
 
-fn flows(rate: Rate, packet: u64, rtts: &[u64], entry_ms: u64, after_ms: u64) { for seed in 1..4 { flows1(seed, rate, packet, rtts, entry_ms, after_ms) } }
+fn flows(rate: Rate, packet: u64, rtts: &[u64], entry_ms: u64, after_ms: u64) {
+    for seed in 1..4 {
+        flows1(seed, rate, packet, rtts, entry_ms, after_ms)
+    }
+}
 fn flows1(seed: u64, rate: Rate, packet: u64, rtts: &[u64], entry_ms: u64, after_ms: u64) {
     let longest = *rtts.iter().max().unwrap();
     let mut net = Bottleneck::new(Path::new(rate, Span::from_millis(longest))).seed(seed);
@@ -67,7 +77,16 @@ fn noise() {
     run("send noise .4us", Path { lateness: Span::from_nanos(400), ..Path::new(t, rtt) }, 9000);
     run("timer 5us", Path { lateness: Span::from_micros(5), ..Path::new(Rate::from_mbps(200), rtt) }, 1500);
     run("timer 20us", Path { lateness: Span::from_micros(20), ..Path::new(Rate::from_mbps(200), rtt) }, 1500);
-    run("all", Path { lateness: Span::from_nanos(400), delayed_ack: 2, coalescing: Span::from_micros(120), ..Path::new(t, rtt) }, 9000);
+    run(
+        "all",
+        Path {
+            lateness: Span::from_nanos(400),
+            delayed_ack: 2,
+            coalescing: Span::from_micros(120),
+            ..Path::new(t, rtt)
+        },
+        9000,
+    );
     for m in [1, 2, 5] {
         run("slow", Path::new(Rate::from_mbps(m), rtt), 1500);
     }
@@ -90,14 +109,18 @@ fn steps() {
         print!("{rtt_ms} ms down:");
         for k in 1..60 {
             net.run_until(ms(from) + rtt / 4 * k);
-            if k % 2 == 0 && k < 50 { print!(" {:.2}", net.flows[0].law.rate().bps() as f64 / 7e9); }
+            if k % 2 == 0 && k < 50 {
+                print!(" {:.2}", net.flows[0].law.rate().bps() as f64 / 7e9);
+            }
         }
         println!();
         net.run_until(ms(until));
         print!("  up:");
         for k in 1..40 {
             net.run_until(ms(until) + rtt / 4 * k);
-            if k % 2 == 0 { print!(" {:.2}", net.flows[0].law.rate().bps() as f64 / 10e9); }
+            if k % 2 == 0 {
+                print!(" {:.2}", net.flows[0].law.rate().bps() as f64 / 10e9);
+            }
         }
         println!(" drops {}", net.drops);
     }
@@ -107,15 +130,21 @@ fn steps() {
         let c = Rate::from_gbps(1);
         let mut path = Path::new(c, rtt);
         path.buffer = c.amount_in(Span::from_millis(100));
-        let mut net = Bottleneck::new(path).flow(&Params::new(Bytes::new(1500)), rtt, Time::ZERO)
-            .cross(Cross::steady(Rate::from_gbps(100), Bytes::new(1500), ms(1000), ms(1000) + Span::from_micros(q_ms * 10)));
+        let mut net = Bottleneck::new(path).flow(&Params::new(Bytes::new(1500)), rtt, Time::ZERO).cross(Cross::steady(
+            Rate::from_gbps(100),
+            Bytes::new(1500),
+            ms(1000),
+            ms(1000) + Span::from_micros(q_ms * 10),
+        ));
         net.run_until(ms(1001));
         let mut t = ms(1001);
         loop {
             net.clear();
             t += Span::from_millis(2);
             net.run_until(t);
-            if net.waits.is_empty() || net.wait(0.5) < Span::from_micros(500) || t > ms(5000) { break; }
+            if net.waits.is_empty() || net.wait(0.5) < Span::from_micros(500) || t > ms(5000) {
+                break;
+            }
         }
         println!("standing {q_ms} ms: below .5 ms after {} ms", t.since(ms(1000)));
     }
@@ -129,8 +158,14 @@ fn bursts() {
         path.buffer = Bytes::new(1_000_000);
         let mut net = Bottleneck::new(path).flow(&Params::new(Bytes::new(packet)), rtt, Time::ZERO);
         for i in 0..10 {
-            net = net.cross(Cross { rate: Rate::from_mbps(1000), packet: Bytes::new(1500), from: ms(0) + Span::from_micros(137 * i * i + 10*i),
-                until: Time::MAX, on: Span::from_micros(1000), off: Span::from_micros(3000 + 113 * i) });
+            net = net.cross(Cross {
+                rate: Rate::from_mbps(1000),
+                packet: Bytes::new(1500),
+                from: ms(0) + Span::from_micros(137 * i * i + 10 * i),
+                until: Time::MAX,
+                on: Span::from_micros(1000),
+                off: Span::from_micros(3000 + 113 * i),
+            });
         }
         net.run_until(ms(40 * rtt_ms));
         net.clear();
@@ -153,13 +188,28 @@ fn ten() {
 fn delack() {
     let rtt = Span::from_millis(30);
     let t = Rate::from_gbps(10);
-    let mut net = Bottleneck::new(Path { delayed_ack: 2, ..Path::new(t, rtt) }).flow(&Params::new(Bytes::new(9000)), rtt, Time::ZERO);
+    let mut net = Bottleneck::new(Path { delayed_ack: 2, ..Path::new(t, rtt) }).flow(
+        &Params::new(Bytes::new(9000)),
+        rtt,
+        Time::ZERO,
+    );
     for k in 1..60 {
         net.clear();
         net.run_until(ms(5 * k));
         let p = net.flows[0].law.probe();
-        println!("{k}: rate {:.3} avail {:.3} cap {:.3} q {} startup {} streams {} unusable {} wait50 {:.0} us 99 {:.0} us batch {}", p.rate.bps() as f64 / 1e10,
-          p.available.bps() as f64 / 1e10, p.capacity.bps() as f64/1e10, p.queue, p.startup, p.streams, p.unusable, net.wait(0.5).as_secs_f64()*1e6, net.wait(0.99).as_secs_f64()*1e6, p.batch);
+        println!(
+            "{k}: rate {:.3} avail {:.3} cap {:.3} q {} startup {} streams {} unusable {} wait50 {:.0} us 99 {:.0} us batch {}",
+            p.rate.bps() as f64 / 1e10,
+            p.available.bps() as f64 / 1e10,
+            p.capacity.bps() as f64 / 1e10,
+            p.queue,
+            p.startup,
+            p.streams,
+            p.unusable,
+            net.wait(0.5).as_secs_f64() * 1e6,
+            net.wait(0.99).as_secs_f64() * 1e6,
+            p.batch
+        );
     }
 }
 #[test]
@@ -168,22 +218,41 @@ fn thesis() {
     let rtt = Span::from_millis(30);
     let t = Rate::from_gbps(10);
     for (name, path, cross) in [
-        ("idle", Path::new(t, rtt), 0), ("cbr 3", Path::new(t, rtt), 3),
+        ("idle", Path::new(t, rtt), 0),
+        ("cbr 3", Path::new(t, rtt), 3),
         ("1G", Path::new(Rate::from_gbps(1), rtt), 0),
         ("coalescing", Path { coalescing: Span::from_micros(120), ..Path::new(t, rtt) }, 0),
         ("coalescing cbr 3", Path { coalescing: Span::from_micros(120), ..Path::new(t, rtt) }, 3),
         ("delack", Path { delayed_ack: 2, ..Path::new(t, rtt) }, 3),
     ] {
         let mut net = Bottleneck::new(path.clone()).flow(&Params::thesis(Bytes::new(9000)), rtt, Time::ZERO);
-        if cross > 0 { net = net.cross(Cross::steady(Rate::from_gbps(cross), Bytes::new(9000), ms(0), Time::MAX)); }
+        if cross > 0 {
+            net = net.cross(Cross::steady(Rate::from_gbps(cross), Bytes::new(9000), ms(0), Time::MAX));
+        }
         let mut at = 0;
-        while net.flows[0].law.rate().bps() < (path.rate.bps() - cross * 1_000_000_000) * 9 / 10 && at < 4000 { at += 10; net.run_until(ms(at)); }
+        while net.flows[0].law.rate().bps() < (path.rate.bps() - cross * 1_000_000_000) * 9 / 10 && at < 4000 {
+            at += 10;
+            net.run_until(ms(at));
+        }
         net.run_until(ms(4000));
         net.clear();
         let mut est = vec![];
-        for k in 1..=200 { net.run_until(ms(4000 + k * 10)); est.push(net.flows[0].law.probe().available.bps() / 10_000_000); }
+        for k in 1..=200 {
+            net.run_until(ms(4000 + k * 10));
+            est.push(net.flows[0].law.probe().available.bps() / 10_000_000);
+        }
         est.sort();
-        report(&format!("{name} 90 % at {at} ms est p5 {} p50 {} p95 {} unusable {}", est[10], est[100], est[190], net.flows[0].law.probe().unusable), &net, Span::from_secs(2));
+        report(
+            &format!(
+                "{name} 90 % at {at} ms est p5 {} p50 {} p95 {} unusable {}",
+                est[10],
+                est[100],
+                est[190],
+                net.flows[0].law.probe().unusable
+            ),
+            &net,
+            Span::from_secs(2),
+        );
         println!("     memory {}", net.flows[0].law.memory_in_use());
     }
 }

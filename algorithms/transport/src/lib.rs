@@ -10,6 +10,7 @@
 
 extern crate alloc;
 
+mod params;
 mod prr;
 mod rack;
 mod receiver;
@@ -19,6 +20,7 @@ mod scoreboard;
 mod sender;
 mod wire;
 
+pub use params::{Counters, SenderParams, Transfer};
 pub use receiver::{Receiver, ReceiverParams};
-pub use sender::{Counters, Sender, SenderParams, Transfer};
+pub use sender::Sender;
 pub use wire::{Ack, MAX_SACK_BLOCKS, MAX_STAMPS, SackBlock, Segment, Stamp};

@@ -56,3 +56,49 @@ impl ProportionalReduction {
         self.window
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Twenty packets in flight, one lost, target ten. The k-th delivery allows ceil(k * 10 / 20) in all: 1, 1, 2, 2,
+    /// 3, ... one packet for every two delivered. The 17th brings the pipe down to 20 - 1 lost - 17 + 8 = 10, the target:
+    /// from there on it is kept full.
+    #[test]
+    fn one_packet_leaves_for_every_two_delivered() {
+        let mut prr = ProportionalReduction::new(10, 20);
+        let mut pipe = 19;
+        let mut sent = alloc::vec::Vec::new();
+        for _ in 0..19 {
+            pipe -= 1;
+            prr.on_delivery(1, pipe, false);
+            let room = prr.window() - pipe;
+            (0..room).for_each(|_| prr.on_sent());
+            pipe += room;
+            sent.push(room);
+        }
+        assert_eq!(sent, [1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0, 1, 1]);
+        // 20 - 1 lost - 19 delivered + 10 sent
+        assert_eq!(pipe, 10);
+    }
+
+    /// Sixteen of twenty lost at once: the pipe, 3, is below the target. One delivered lets one leave; then, while the
+    /// left edge moves, max(2 - 1, 1) + 1 = 2.
+    #[test]
+    fn below_the_target_it_is_bound_by_what_is_delivered() {
+        let mut prr = ProportionalReduction::new(10, 20);
+        prr.on_delivery(1, 3, false);
+        assert_eq!(prr.window(), 3 + 1);
+        prr.on_sent();
+        prr.on_delivery(1, 3, true);
+        assert_eq!(prr.window(), 3 + 2);
+    }
+
+    /// Delivered 0 of 20: nothing is owed, but the fast retransmission must leave.
+    #[test]
+    fn the_first_retransmission_always_leaves() {
+        let mut prr = ProportionalReduction::new(10, 20);
+        prr.on_delivery(0, 19, false);
+        assert_eq!(prr.window(), 19 + 1);
+    }
+}

@@ -7,13 +7,14 @@
 //! ```
 //!
 //! `rtt` is that of the newest transmission delivered, `window` what reordering is given. Chosen over the counting
-//! of RFC 6675 because one rule finds lost originals, lost retransmissions and lost tails, and because it learns to
-//! wait on a path that reorders. Before reordering was ever seen it acts on the third packet above the hole, as
+//! of RFC 6675 because one rule finds lost originals and lost retransmissions, and because it learns to wait on a path
+//! that reorders. Before reordering was ever seen it acts on the third packet above the hole, as
 //! RFC 6675 does.
 //!
 //! Deviations:
 //! 1. Transmissions are numbered, so ties between send times need no second key (RFC 8985 uses sequence numbers).
-//! 2. Reordering is noticed by transmission, not by sequence: a packet sent once arrives after a later transmission.
+//! 2. There is no tail loss probe (RFC 8985, section 7): a lost tail waits for the timer.
+//! 3. Reordering is noticed by transmission, not by sequence: a packet sent once arrives after a later transmission.
 
 use units::{Span, Time};
 
@@ -29,7 +30,7 @@ const PERSISTENCE: u32 = 16;
 pub(crate) struct Rack {
     /// Newest transmission known to have arrived, plus one; 0 before the first.
     horizon: u64,
-    /// Its round-trip time.
+    /// Its round-trip time; before the first, that of the handshake.
     rtt: Span,
     /// Reordering window in quarters of the smallest round-trip time.
     quarters: u32,
@@ -50,8 +51,8 @@ pub(crate) enum Verdict {
 }
 
 impl Rack {
-    pub fn new() -> Rack {
-        Rack { horizon: 0, rtt: Span::ZERO, quarters: 1, persistence: 0, widened_at: 0, reordering: false }
+    pub fn new(handshake_rtt: Span) -> Rack {
+        Rack { horizon: 0, rtt: handshake_rtt, quarters: 1, persistence: 0, widened_at: 0, reordering: false }
     }
 
     /// Packets were delivered (RFC 8985, 6.2 steps 1 to 3).
@@ -106,5 +107,59 @@ impl Rack {
     /// After a timeout: a packet sent so recently may still arrive (RFC 8985, 6.3).
     pub fn may_arrive_after_timeout(&self, now: Time, record: &Record, window: Span) -> bool {
         record.sent + self.rtt + window > now
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MIN_RTT: Span = Span::from_millis(100);
+
+    /// Transmission `newest` has arrived, the oldest one with it was `oldest`.
+    fn delivery(oldest: u64, newest: u64) -> Coverage {
+        let last = Some(Delivered { transmission: newest, sent: Time::ZERO });
+        Coverage { oldest_once: oldest, newest: last, newest_likely: last, ..Coverage::new(newest) }
+    }
+
+    fn window(rack: &Rack, recovering: bool, sacked: u32) -> Span {
+        rack.reordering_window(recovering, sacked, MIN_RTT, MIN_RTT)
+    }
+
+    /// A quarter of 100 ms, nothing from the third packet above the hole on, and nothing in recovery.
+    #[test]
+    fn before_reordering_is_seen_the_third_packet_ends_the_wait() {
+        let rack = Rack::new(MIN_RTT);
+        assert_eq!(window(&rack, false, 2), Span::from_millis(25));
+        assert_eq!(window(&rack, false, 3), Span::ZERO);
+        assert_eq!(window(&rack, true, 1), Span::ZERO);
+    }
+
+    #[test]
+    fn once_reordering_is_seen_it_waits_a_quarter_of_a_round_trip() {
+        let mut rack = Rack::new(MIN_RTT);
+        rack.on_delivery(Time::ZERO + MIN_RTT, &delivery(5, 5), MIN_RTT);
+        rack.on_delivery(Time::ZERO + MIN_RTT, &delivery(6, 7), MIN_RTT);
+        assert_eq!(window(&rack, false, 3), Span::ZERO, "nothing arrived late");
+        rack.on_delivery(Time::ZERO + MIN_RTT, &delivery(4, 4), MIN_RTT);
+        assert_eq!(window(&rack, false, 3), Span::from_millis(25));
+    }
+
+    /// A quarter more for each round trip with a duplicate, for sixteen recoveries, up to the smoothed round trip.
+    #[test]
+    fn duplicates_widen_the_window_once_per_round_trip() {
+        let mut rack = Rack::new(MIN_RTT);
+        rack.reordering = true;
+        rack.on_duplicate(10, 20);
+        rack.on_duplicate(15, 30);
+        assert_eq!(window(&rack, false, 0), Span::from_millis(50));
+        rack.on_duplicate(20, 40);
+        assert_eq!(window(&rack, false, 0), Span::from_millis(75));
+        (0..15).for_each(|_| rack.on_recovered());
+        assert_eq!(window(&rack, false, 0), Span::from_millis(75));
+        rack.on_recovered();
+        assert_eq!(window(&rack, false, 0), Span::from_millis(25));
+        (0..9).for_each(|i| rack.on_duplicate(40 + 10 * i, 50 + 10 * i));
+        assert_eq!(window(&rack, false, 0), MIN_RTT);
     }
 }

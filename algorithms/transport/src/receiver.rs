@@ -28,39 +28,37 @@ pub struct ReceiverParams {
 /// The receiving end of one flow.
 #[derive(Clone, Debug)]
 pub struct Receiver {
-    params: ReceiverParams,
     next_expected: u64,
+    /// Transmission of the first packet that is held back.
+    echo: u64,
     /// Packets that arrived in order and are not acknowledged yet.
     held_back: u32,
-    /// Transmission of the first of them.
-    echo: u64,
+    stamped: u32,
     deadline: Time,
+    params: ReceiverParams,
     /// What has arrived above the first hole: sorted, disjoint, not adjacent.
     ranges: Vec<SackBlock>,
     /// Ranges reported most recently, newest first.
     recent: [SackBlock; MAX_SACK_BLOCKS],
     recent_count: usize,
-    /// Stamps not sent yet, in a ring: entry `stamped % MAX_STAMPS` is written next.
+    /// The first `stamped` of these have not been sent yet.
     stamps: [Stamp; MAX_STAMPS],
-    stamped: usize,
-    stamps_pending: usize,
 }
 
 impl Receiver {
     /// A receiver that expects packet 0.
     pub fn new(params: ReceiverParams) -> Receiver {
         Receiver {
-            params,
             next_expected: 0,
-            held_back: 0,
             echo: 0,
+            held_back: 0,
+            stamped: 0,
             deadline: Time::MAX,
+            params,
             ranges: Vec::new(),
             recent: [SackBlock::default(); MAX_SACK_BLOCKS],
             recent_count: 0,
             stamps: [Stamp::default(); MAX_STAMPS],
-            stamped: 0,
-            stamps_pending: 0,
         }
     }
 
@@ -68,7 +66,7 @@ impl Receiver {
     #[inline]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) -> Option<Ack> {
         if segment.sequence != self.next_expected || !self.ranges.is_empty() || self.params.window == 0 {
-            return Some(self.on_irregular(now, segment));
+            return self.on_irregular(now, segment);
         }
         self.stamp(now, segment);
         self.next_expected += 1;
@@ -77,7 +75,7 @@ impl Receiver {
         }
         self.held_back += 1;
         if self.held_back >= self.params.delayed_ack {
-            return Some(self.acknowledge(false));
+            return self.acknowledge(false);
         }
         if self.held_back == 1 {
             self.deadline = now + self.params.delayed_ack_timeout;
@@ -86,7 +84,7 @@ impl Receiver {
     }
 
     /// A segment above a hole, into a hole, or one that is here already.
-    fn on_irregular(&mut self, now: Time, segment: &Segment) -> Ack {
+    fn on_irregular(&mut self, now: Time, segment: &Segment) -> Option<Ack> {
         self.echo = segment.transmission;
         let sequence = segment.sequence;
         if sequence >= self.next_expected.saturating_add(self.params.window) {
@@ -172,24 +170,36 @@ impl Receiver {
     #[inline]
     fn stamp(&mut self, now: Time, segment: &Segment) {
         if self.params.stamps {
+            if self.stamped == MAX_STAMPS as u32 {
+                self.stamps.copy_within(1.., 0);
+                self.stamped -= 1;
+            }
             let stamp = Stamp { sequence: segment.sequence, transmission: segment.transmission, arrived: now };
-            self.stamps[self.stamped % MAX_STAMPS] = stamp;
+            self.stamps[self.stamped as usize] = stamp;
             self.stamped += 1;
-            self.stamps_pending = (self.stamps_pending + 1).min(MAX_STAMPS);
         }
     }
 
     #[inline]
-    fn acknowledge(&mut self, duplicate: bool) -> Ack {
-        let mut ack = Ack::plain(self.next_expected, self.echo, self.params.window);
-        ack.duplicate = duplicate;
+    fn acknowledge(&mut self, duplicate: bool) -> Option<Ack> {
         self.held_back = 0;
         self.deadline = Time::MAX;
+        if self.ranges.is_empty() && self.stamped == 0 && !duplicate {
+            return Some(Ack::plain(self.next_expected, self.echo, self.params.window));
+        }
+        Some(self.acknowledge_in_full(duplicate))
+    }
+
+    fn acknowledge_in_full(&mut self, duplicate: bool) -> Ack {
+        let mut ack = Ack::plain(self.next_expected, self.echo, self.params.window);
+        ack.duplicate = duplicate;
+        for i in 0..self.stamped as usize {
+            ack.arrivals[i] = self.stamps[i];
+        }
+        ack.stamps = self.stamped as u8;
+        self.stamped = 0;
         if !self.ranges.is_empty() {
             self.write_blocks(&mut ack);
-        }
-        if self.stamps_pending > 0 {
-            self.write_stamps(&mut ack);
         }
         ack
     }
@@ -205,14 +215,6 @@ impl Receiver {
         ack.blocks = count as u8;
     }
 
-    fn write_stamps(&mut self, ack: &mut Ack) {
-        for i in 0..self.stamps_pending {
-            ack.arrivals[i] = self.stamps[(self.stamped - self.stamps_pending + i) % MAX_STAMPS];
-        }
-        ack.stamps = self.stamps_pending as u8;
-        self.stamps_pending = 0;
-    }
-
     /// When a held-back acknowledgment is due; [`Time::MAX`] when none is.
     #[inline]
     pub fn next_wakeup(&self) -> Time {
@@ -222,7 +224,7 @@ impl Receiver {
     /// Time has come (or not: extra calls are harmless).
     #[inline]
     pub fn on_wakeup(&mut self, now: Time) -> Option<Ack> {
-        (now >= self.deadline).then(|| self.acknowledge(false))
+        if now >= self.deadline { self.acknowledge(false) } else { None }
     }
 
     /// Packets that have arrived in order.

@@ -9,15 +9,23 @@
 //!   was sent again, its acknowledgment echoes an earlier transmission, or its retransmission arrived as a duplicate
 //!   (RFC 3708).
 //!
+//! A retransmission that arrives as a duplicate is usually reported when recovery is over, so that evidence counts as
+//! long as it concerns the last episode. Packets that left during an episode and were lost too begin the next one when
+//! it ends.
+//!
 //! Deviations:
 //! 1. RFC 3522 would undo fast recovery on the first packet proven; with other packets truly lost, the reduction
 //!    stands, so that proof is asked for all.
-//! 2. A timeout during fast recovery is never undone: the earlier reduction had its own reason.
+//! 2. A timeout during fast recovery is never undone: the earlier reduction had its own reason. Neither is an episode
+//!    that begins with losses of the one before.
 
 use units::Time;
 
 use crate::scoreboard::Coverage;
 use crate::wire::Ack;
+
+/// More losses than can be proven needless.
+const NEVER_PROVEN: u32 = u32::MAX / 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Phase {
@@ -33,6 +41,8 @@ pub(crate) struct Recovery {
     point: u64,
     /// First transmission number of the episode.
     began_at: u64,
+    /// First transmission number after the episode.
+    ended_at: u64,
     /// Fast recovery: packets declared lost and not proven delivered.
     unproven: u32,
     /// Fast recovery: packets proven by their echo, whose retransmission will still arrive as a duplicate.
@@ -43,7 +53,15 @@ pub(crate) struct Recovery {
 
 impl Recovery {
     pub fn new() -> Recovery {
-        Recovery { phase: Phase::Open, point: 0, began_at: 0, unproven: 0, duplicates_awaited: 0, suspect: None }
+        Recovery {
+            phase: Phase::Open,
+            point: 0,
+            began_at: 0,
+            ended_at: 0,
+            unproven: 0,
+            duplicates_awaited: 0,
+            suspect: None,
+        }
     }
 
     #[inline]
@@ -56,7 +74,8 @@ impl Recovery {
         self.phase == Phase::Open
     }
 
-    /// Packets were declared lost. Tells whether that begins fast recovery.
+    /// Packets were declared lost, none if the loss was declared in the episode before. Tells whether that begins fast
+    /// recovery.
     pub fn on_loss(&mut self, lost: u32, next_unsent: u64, next_transmission: u64) -> bool {
         let enters = self.phase == Phase::Open;
         if enters {
@@ -64,12 +83,13 @@ impl Recovery {
                 phase: Phase::FastRecovery,
                 point: next_unsent,
                 began_at: next_transmission,
-                unproven: 0,
+                ended_at: u64::MAX,
+                unproven: if lost == 0 { NEVER_PROVEN } else { 0 },
                 duplicates_awaited: 0,
                 suspect: None,
             };
         }
-        self.unproven += lost;
+        self.unproven = self.unproven.saturating_add(lost);
         enters
     }
 
@@ -83,6 +103,7 @@ impl Recovery {
         }
         self.phase = Phase::AfterTimeout;
         self.point = next_unsent;
+        self.unproven = NEVER_PROVEN;
     }
 
     /// After a timeout: if `ack` proves it needless, when the packet had left.
@@ -95,14 +116,18 @@ impl Recovery {
         (ack.echo < self.began_at).then_some(sent)
     }
 
-    /// Fast recovery: collects what `ack` proves, and tells whether the whole episode was needless.
+    /// Fast recovery, also the last one that ended: collects what `ack` proves, and tells whether all of it was
+    /// needless.
     pub fn needless_recovery(&mut self, ack: &Ack, coverage: &Coverage) -> bool {
+        if self.unproven == 0 {
+            return false;
+        }
         let mut proven = coverage.exonerated;
         if coverage.delivered == 1 && coverage.overtaken == 1 {
             proven += 1;
             self.duplicates_awaited += 1;
         }
-        if ack.duplicate && ack.echo >= self.began_at {
+        if ack.duplicate && (self.began_at..self.ended_at).contains(&ack.echo) {
             if self.duplicates_awaited > 0 {
                 self.duplicates_awaited -= 1;
             } else {
@@ -118,8 +143,9 @@ impl Recovery {
         first_unacknowledged >= self.point
     }
 
-    pub fn end(&mut self) {
+    pub fn end(&mut self, next_transmission: u64) {
         self.phase = Phase::Open;
+        self.ended_at = next_transmission;
         self.suspect = None;
     }
 }

@@ -109,3 +109,53 @@ impl RttEstimator {
         self.backoff > 0
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ms(ms: u64) -> Span {
+        Span::from_millis(ms)
+    }
+
+    fn at(time: u64) -> Time {
+        Time::ZERO + ms(time)
+    }
+
+    /// RFC 6298, 2.2: SRTT = 100, RTTVAR = 50, RTO = 100 + 4 * 50 = 300 ms.
+    #[test]
+    fn the_first_sample_sets_the_timeout_to_three_round_trips() {
+        assert_eq!(RttEstimator::new(ms(100), ms(1)).rto(), ms(300));
+    }
+
+    /// 100 ms, then 180: err = 80, SRTT = 100 + 80/8 = 110; mdev = 50 - 12.5 + 20 = 57.5, which RTTVAR follows at once:
+    /// RTO = 110 + 230 = 340 ms.
+    #[test]
+    fn a_longer_round_trip_raises_the_timeout_at_once() {
+        let mut rtt = RttEstimator::new(ms(100), ms(1));
+        rtt.round_start = at(1);
+        rtt.sample(at(180), at(0));
+        assert_eq!((rtt.srtt(), rtt.rto()), (ms(110), ms(340)));
+    }
+
+    /// On a path that never varies the variance dies out, and 100 + 200 ms stay.
+    #[test]
+    fn a_constant_path_keeps_the_floor_above_its_round_trip() {
+        let mut rtt = RttEstimator::new(ms(100), ms(200));
+        (1..200).for_each(|i| rtt.sample(at(100 * i), at(100 * (i - 1))));
+        assert_eq!((rtt.srtt(), rtt.rto()), (ms(100), ms(300)));
+    }
+
+    /// 300, 600, 1200, ... and at most 60 s (RFC 6298, 2.5 and 5.5), until a sample is taken.
+    #[test]
+    fn the_timeout_doubles_with_every_expiry() {
+        let mut rtt = RttEstimator::new(ms(100), ms(200));
+        rtt.back_off();
+        rtt.back_off();
+        assert_eq!(rtt.rto(), ms(1200));
+        (0..20).for_each(|_| rtt.back_off());
+        assert_eq!(rtt.rto(), Span::from_secs(60));
+        rtt.sample(at(100), at(0));
+        assert!(!rtt.is_backed_off() && rtt.rto() <= ms(300));
+    }
+}

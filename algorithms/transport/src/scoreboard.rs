@@ -401,6 +401,11 @@ impl Scoreboard {
         None
     }
 
+    /// A packet that was declared lost is still not delivered.
+    pub fn is_repairing(&mut self) -> bool {
+        self.lost > 0 || self.oldest_retransmitted().is_some()
+    }
+
     /// Declares a packet in flight lost. Returns the transmission that was.
     pub fn lose(&mut self, sequence: u64) -> u64 {
         let record = self.record_mut(sequence);
@@ -439,7 +444,11 @@ impl Scoreboard {
                 self.in_flight += 1;
             }
         }
+        self.retransmissions.make_contiguous().sort_unstable_by_key(|&(_, transmission)| transmission);
         self.to_retransmit.clear();
         self.cursor = self.first;
     }
 }
+
+#[cfg(test)]
+mod tests;

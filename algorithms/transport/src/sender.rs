@@ -20,61 +20,13 @@ use alloc::vec::Vec;
 use congestion::{AckSample, Arrival, Controller, Loss, LossResponse, Sent, Timeout, Undo};
 use units::{Bytes, Span, Time};
 
+use crate::params::{Counters, SenderParams};
 use crate::prr::ProportionalReduction;
 use crate::rack::{Rack, Verdict};
 use crate::recovery::{Phase, Recovery};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Coverage, Scoreboard, State};
 use crate::wire::{Ack, MAX_STAMPS, Segment};
-
-/// How much there is to send.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Transfer {
-    /// More than the run can carry.
-    Unlimited,
-    /// So many bytes, the last packet perhaps short.
-    Sized(Bytes),
-}
-
-/// What a scenario can set of a sender.
-#[derive(Clone, Copy, Debug)]
-pub struct SenderParams {
-    /// Wire size of a full packet.
-    pub packet: Bytes,
-    /// What to send.
-    pub transfer: Transfer,
-    /// Initial window in packets.
-    pub initial_window: u32,
-    /// Round-trip time seen by the handshake.
-    pub handshake_rtt: Span,
-    /// Least retransmission timeout (RFC 6298: 1 s; Linux: 200 ms).
-    pub min_rto: Span,
-    /// Pace window-based controllers at this many windows per smoothed round trip, in percent; 0: ack-clocked.
-    pub pacing_percent: u32,
-}
-
-/// What has happened so far.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Counters {
-    /// Transmissions, retransmissions included.
-    pub sent: u64,
-    /// Retransmissions.
-    pub retransmitted: u64,
-    /// Packets delivered: acknowledged cumulatively or selectively.
-    pub delivered: u64,
-    /// Packets declared lost.
-    pub lost: u64,
-    /// Recovery episodes entered.
-    pub recoveries: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// Reductions undone because they proved needless.
-    pub undone: u64,
-    /// Acknowledgments that gave a round-trip time.
-    pub rtt_samples: u64,
-    /// The sum of these times.
-    pub rtt_sum: Span,
-}
 
 /// The sending end of one flow, with its controller.
 #[derive(Clone, Debug)]
@@ -115,7 +67,7 @@ pub struct Sender<C> {
 impl<C: Controller> Sender<C> {
     /// A sender that is ready at `now`.
     pub fn new(params: SenderParams, controller: C, now: Time) -> Sender<C> {
-        let (total, last_packet) = extent(params.packet, params.transfer);
+        let (total, last_packet) = params.extent();
         let paced = params.pacing_percent > 0 && controller.loss_response() == LossResponse::ProportionalReduction;
         Sender {
             board: Scoreboard::new(),
@@ -127,7 +79,7 @@ impl<C: Controller> Sender<C> {
             gate: if total > 0 { now } else { Time::MAX },
             paced_until: Time::ZERO,
             rtt: RttEstimator::new(params.handshake_rtt, params.min_rto),
-            rack: Rack::new(),
+            rack: Rack::new(params.handshake_rtt),
             recovery: Recovery::new(),
             prr: None,
             forced: false,
@@ -231,6 +183,7 @@ impl<C: Controller> Sender<C> {
             self.rtt.see(rtt);
             self.counters.rtt_samples += 1;
             self.counters.rtt_sum += rtt;
+            self.counters.rtt_latest = rtt;
         }
         if let Some(sent) = coverage.echo_sent.or(coverage.newest.map(|newest| newest.sent)) {
             self.rtt.sample(now, sent);
@@ -242,27 +195,25 @@ impl<C: Controller> Sender<C> {
     /// Everything that only happens when something was lost, reordered or repeated.
     #[cold]
     fn recover(&mut self, now: Time, ack: &Ack, coverage: &Coverage, prior_in_flight: u32, advanced: bool) {
-        if ack.duplicate && !self.recovery.is_open() {
+        if ack.duplicate {
             self.rack.on_duplicate(ack.echo, self.next_transmission);
         }
-        match self.recovery.phase() {
-            Phase::Open => {}
-            Phase::FastRecovery => {
-                if self.recovery.needless_recovery(ack, coverage) {
-                    self.undo(now);
-                }
+        if self.recovery.phase() == Phase::AfterTimeout {
+            if let Some(sent) = self.recovery.needless_timeout(ack) {
+                self.rtt.sample(now, sent);
+                self.undo(now);
             }
-            Phase::AfterTimeout => {
-                if let Some(sent) = self.recovery.needless_timeout(ack) {
-                    self.rtt.sample(now, sent);
-                    self.undo(now);
-                }
-            }
+        } else if self.recovery.needless_recovery(ack, coverage) {
+            self.undo(now);
         }
-        if !self.recovery.is_open() && self.recovery.is_over(self.board.first()) {
+        let over = !self.recovery.is_open() && self.recovery.is_over(self.board.first());
+        if over {
             self.end_recovery();
         }
         let lost = self.detect_losses(now, prior_in_flight);
+        if over && lost == 0 && self.board.is_repairing() {
+            self.declare(now, 0, prior_in_flight);
+        }
         if let Some(prr) = &mut self.prr {
             prr.on_delivery(coverage.delivered, self.board.in_flight(), advanced && lost == 0);
         }
@@ -276,7 +227,7 @@ impl<C: Controller> Sender<C> {
     }
 
     fn end_recovery(&mut self) {
-        self.recovery.end();
+        self.recovery.end(self.next_transmission);
         self.rack.on_recovered();
         self.prr = None;
     }
@@ -341,8 +292,9 @@ impl<C: Controller> Sender<C> {
         let decision = self.controller.decision();
         let window = match &self.prr {
             Some(prr) => prr.window(),
-            None => decision.window.max(1),
+            None => decision.window,
         };
+        let window = window.max(1);
         if self.board.in_flight() >= window && !self.forced {
             self.limited_by_window(true);
             return None;
@@ -531,16 +483,5 @@ impl<C: Controller> Sender<C> {
     /// The controller, for the recorder's trace calls.
     pub fn controller_mut(&mut self) -> &mut C {
         &mut self.controller
-    }
-}
-
-/// Packets in a transfer, and the size of the last.
-fn extent(packet: Bytes, transfer: Transfer) -> (u64, Bytes) {
-    match transfer {
-        Transfer::Unlimited => (u64::MAX, packet),
-        Transfer::Sized(bytes) => {
-            let total = bytes.packets_of(packet).get();
-            (total, bytes - packet * total.saturating_sub(1))
-        }
     }
 }

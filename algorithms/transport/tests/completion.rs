@@ -2,7 +2,10 @@
 
 mod path;
 
-use packetscale_transport::{Receiver, ReceiverParams, Sender, SenderParams, Transfer};
+use std::collections::BTreeSet;
+
+use packetscale_transport::{Ack, Receiver, ReceiverParams, SackBlock, Sender, SenderParams, Transfer};
+use path::scripted::{Scripted, Told};
 use path::{Dice, Fate, Path, controller, receiver_params, sender_params};
 use proptest::prelude::*;
 use units::{Bytes, Span, Time};
@@ -71,5 +74,66 @@ proptest! {
         prop_assert_eq!(counters.delivered, bytes.div_ceil(1000));
         prop_assert_eq!(counters.sent - counters.retransmitted, bytes.div_ceil(1000));
         prop_assert_eq!(counters.sent, path.sent.len() as u64);
+    }
+
+    /// Every packet is told delivered once, with a transmission that existed, and every loss is told of one.
+    #[test]
+    fn a_controller_that_asks_is_told_of_every_packet(channel in channels(), packets in 1u64..400) {
+        let rtt = Span::from_millis(50);
+        let params = sender_params(Transfer::Sized(path::PACKET * packets), rtt);
+        let mut controller = Scripted::new(30);
+        controller.wants_arrivals = true;
+        let receiver = Receiver::new(ReceiverParams { stamps: true, ..receiver_params() });
+        let mut path = Path::new(Sender::new(params, controller, Time::ZERO), receiver, rtt);
+        let (mut data, mut acks) = (channel.fates(3), channel.fates(4));
+        path.segment_fate = Box::new(move |_, _| data());
+        path.ack_fate = Box::new(move |_, _| acks());
+        path.run(Time::ZERO + Span::from_secs(100_000));
+        prop_assert!(path.sender.is_done());
+
+        let (mut arrived, mut lost) = (BTreeSet::new(), 0);
+        for told in &path.sender.controller().told {
+            match told {
+                Told::Arrivals(arrivals) => {
+                    prop_assert!(arrivals.is_sorted_by_key(|(transmission, _)| *transmission));
+                    for (transmission, when) in arrivals {
+                        let (left, segment) = path.sent[*transmission as usize];
+                        prop_assert!(arrived.insert(segment.sequence), "told twice");
+                        prop_assert!(when.is_none_or(|when| when >= left + rtt / 2));
+                    }
+                }
+                Told::Loss { lost: count, transmissions, .. } => {
+                    prop_assert_eq!(*count as usize, transmissions.len());
+                    lost += u64::from(*count);
+                }
+                _ => {}
+            }
+        }
+        prop_assert_eq!(arrived.len() as u64, packets);
+        prop_assert_eq!(lost, path.sender.counters().lost);
+        prop_assert!(path.sender.counters().retransmitted <= lost, "only what was declared lost is sent again");
+    }
+
+    /// Acknowledgments that no receiver would send, between transmissions and expiring timers.
+    #[test]
+    fn nonsense_is_survived(
+        nonsense in proptest::collection::vec((0u64..60, 0u64..80, 0u64..100, 0u8..9, proptest::array::uniform6(0u64..90)), 1..80),
+    ) {
+        let params = sender_params(Transfer::Unlimited, Span::from_millis(50));
+        let mut sender = Sender::new(params, controller("cubic", &params, &[]), Time::ZERO);
+        let mut now = Time::ZERO;
+        for (next_expected, echo, receive_window, flags, edges) in nonsense {
+            while sender.poll_transmit(now).is_some() {}
+            let mut ack = Ack::plain(next_expected, echo, receive_window);
+            ack.duplicate = flags & 1 == 1;
+            ack.blocks = flags / 2;
+            for (i, block) in ack.sack.iter_mut().enumerate() {
+                *block = SackBlock { start: edges[2 * i], end: edges[2 * i + 1] };
+            }
+            now += Span::from_millis(echo);
+            sender.on_ack(now, &ack);
+            sender.on_wakeup(now);
+            prop_assert!(sender.counters().delivered <= sender.counters().sent);
+        }
     }
 }

@@ -61,7 +61,20 @@ impl Network {
         let flow = &mut self.flows[index];
         let sender = &mut flow.sender;
         self.details.unpack(&record, flow.receive_window, |ack| sender.on_ack(now, ack));
+        if !self.oracle.is_empty() {
+            self.tell(now, index);
+        }
         self.transmit(now, index);
+    }
+
+    /// Tells a controller what was available when the packet that was just acknowledged reached the bottleneck.
+    fn tell(&mut self, now: Time, index: usize) {
+        let flow = &mut self.flows[index];
+        let then = now.saturating_sub(flow.sender.counters().rtt_latest) + flow.access_delay;
+        let known = self.oracle.iter().rev().find(|(from, _)| *from <= then);
+        if let Some((_, available)) = known {
+            flow.sender.controller_mut().on_available(now, *available);
+        }
     }
 
     fn flow_timer(&mut self, now: Time, index: usize) {

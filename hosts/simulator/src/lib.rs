@@ -47,6 +47,8 @@ pub enum RunError {
     Traffic(traffic::TrafficError),
     /// A trace that changed or could not be read while it was replayed.
     Replay(String),
+    /// Ideal estimation beside traffic whose rate is not known in advance.
+    NoOracle,
 }
 
 impl fmt::Display for RunError {
@@ -56,6 +58,9 @@ impl fmt::Display for RunError {
             RunError::Controller { name, error } => write!(f, "controller \"{name}\": {error}"),
             RunError::Traffic(error) => write!(f, "{error}"),
             RunError::Replay(error) => f.write_str(error),
+            RunError::NoOracle => f.write_str(
+                "estimator \"ideal\" needs traffic whose rate is known in advance: kinds \"cbr\" and \"on-off\", one copy each",
+            ),
         }
     }
 }

@@ -91,11 +91,7 @@ impl Stepped {
 
     /// The packet in service has left, if this is its time.
     pub(crate) fn finish(&mut self, now: Time) -> Option<(Transit, Service)> {
-        let (_, service) = self.in_service.as_ref()?;
-        if service.departs != now {
-            return None;
-        }
-        let (transit, service) = self.in_service.take()?;
+        let (transit, service) = self.in_service.take_if(|(_, service)| service.departs == now)?;
         self.queue.departed(now, transit.size());
         Some((transit, service))
     }

@@ -4,6 +4,7 @@ use crate::flow::{Card, Coalescer, Flow};
 use crate::gaps::Gaps;
 use crate::link::{Fused, Server, Stepped};
 use crate::recorder::Recorder;
+use crate::response::available_steps;
 use crate::schedule::Schedule;
 use crate::sources::{Counts, Kind, Sources};
 use crate::traffic::{self, AnySource, CrossPacket, Meter, Source, Superposition};
@@ -38,6 +39,8 @@ pub(crate) struct Network {
     pub(crate) bottleneck: usize,
     pub(crate) batching: bool,
     pub(crate) logging: bool,
+    /// The available capacity from each time on, for controllers that ask to be told.
+    pub(crate) oracle: Vec<(Time, Rate)>,
     pub(crate) sample_step: Span,
     /// When to trace probe streams, the latest first.
     pub(crate) trace_times: Vec<Time>,
@@ -120,6 +123,7 @@ impl Network {
             bottleneck: experiment.bottleneck,
             batching: matches!(experiment.gaps, GapModel::Batch(_)),
             logging: false,
+            oracle: oracle(experiment, &flows)?,
             sample_step: experiment.record.step,
             trace_times: trace_times(warm, end, experiment.record.streams),
             flows,
@@ -157,6 +161,14 @@ impl Network {
             self.schedule.timer(first, self.sources.id(Kind::Sampler));
         }
     }
+}
+
+/// What ideal estimation needs to know, if any flow asks for it.
+fn oracle(experiment: &Experiment, flows: &[Flow]) -> Result<Vec<(Time, Rate)>, RunError> {
+    if !flows.iter().any(|flow| flow.sender.controller().wants_available()) {
+        return Ok(Vec::new());
+    }
+    available_steps(experiment).ok_or(RunError::NoOracle)
 }
 
 fn start(flow: &FlowSpec, index: usize, seed: u64) -> Time {

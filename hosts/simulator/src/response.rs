@@ -1,6 +1,8 @@
 //! How fast the flows answer when the available capacity changes: start-up, steps up and down, standing queues.
 
 use crate::recorder::{Bins, Detail};
+use crate::traffic::planned_rate;
+use scenario::Experiment;
 use units::{Rate, Span, Time};
 
 /// Half-width of the band around the available capacity in which a rate counts as arrived.
@@ -27,6 +29,21 @@ pub(crate) fn convergence(flows: &Bins, traffic: &Bins, capacity: Rate, rtt: Spa
         .map(|end| flows.step.as_secs_f64() * end as f64)
 }
 
+/// The available capacity of the bottleneck from each time on, when every traffic source follows a plan.
+pub(crate) fn available_steps(experiment: &Experiment) -> Option<Vec<(Time, Rate)>> {
+    let capacity = experiment.links[experiment.bottleneck].rate;
+    let plans: Option<Vec<_>> = experiment.traffic.iter().map(|spec| planned_rate(spec, experiment.duration)).collect();
+    let plans = plans?;
+    let mut times: Vec<Time> = plans.iter().flatten().map(|(at, _)| *at).chain([Time::ZERO]).collect();
+    times.sort_unstable();
+    times.dedup();
+    let level = |plan: &[(Time, Rate)], at: Time| {
+        plan.iter().rev().find(|(from, _)| *from <= at).map_or(Rate::ZERO, |(_, rate)| *rate)
+    };
+    let used = |at: Time| plans.iter().fold(Rate::ZERO, |sum, plan| sum + level(plan, at));
+    Some(times.into_iter().map(|at| (at, capacity.saturating_sub(used(at)))).collect())
+}
+
 /// What the flows did after steps of the available capacity, in base round trips.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct StepResponse {
@@ -37,12 +54,12 @@ pub(crate) struct StepResponse {
 }
 
 /// Reads the response off a sampled rate. `steps`: the available capacity from each time on.
-pub(crate) fn step_response(rate: &[f64], step: Span, steps: &[(Time, f64)], warm: Time, rtt: Span) -> StepResponse {
+pub(crate) fn step_response(rate: &[f64], step: Span, steps: &[(Time, Rate)], warm: Time, rtt: Span) -> StepResponse {
     let mut response = StepResponse::default();
     let end = Time::ZERO + step * rate.len() as u64;
     let sample = |at: Time| ((at.picos() + step.picos() / 2) / step.picos()) as usize;
     for (i, &(at, available)) in steps.iter().enumerate().skip(1) {
-        let before = steps[i - 1].1;
+        let (before, available) = (steps[i - 1].1.bps() as f64, available.bps() as f64);
         let until = steps.get(i + 1).map_or(end, |next| next.0).min(end);
         if at < warm || (available - before).abs() < BAND * before || until <= at + rtt * 12 {
             continue;
@@ -95,11 +112,15 @@ mod tests {
         Time::ZERO + MS * ms
     }
 
+    fn bps(rate: u64) -> Rate {
+        Rate::from_bps(rate)
+    }
+
     #[test]
     fn a_step_up_is_answered_when_the_rate_enters_the_band() {
         // 10 ms round trip; 7 becomes 10 at 1000 ms; the rate reaches 9 (the edge of the band) 30 ms later.
         let rate: Vec<f64> = (0..2000).map(|ms| if ms < 1030 { 7.0 } else { 9.0 }).collect();
-        let response = step_response(&rate, MS, &[(at(0), 7.0), (at(1000), 10.0)], Time::ZERO, MS * 10);
+        let response = step_response(&rate, MS, &[(at(0), bps(7)), (at(1000), bps(10))], Time::ZERO, MS * 10);
         assert_eq!(response.rise, Some(3.0));
         assert_eq!(response.hold, Some(1.0));
         assert_eq!(response.fall, None);
@@ -114,13 +135,13 @@ mod tests {
             _ => 6.9,
         };
         let rate: Vec<f64> = (0..2000).map(level).collect();
-        let response = step_response(&rate, MS, &[(at(0), 10.0), (at(1000), 7.0)], Time::ZERO, MS * 10);
+        let response = step_response(&rate, MS, &[(at(0), bps(10)), (at(1000), bps(7))], Time::ZERO, MS * 10);
         assert_eq!((response.fall, response.settle), (Some(2.0), Some(8.0)));
     }
 
     #[test]
     fn a_rate_that_never_arrives_takes_for_ever() {
-        let response = step_response(&[5.0; 2000], MS, &[(at(0), 5.0), (at(1000), 10.0)], Time::ZERO, MS * 10);
+        let response = step_response(&[5.0; 2000], MS, &[(at(0), bps(5)), (at(1000), bps(10))], Time::ZERO, MS * 10);
         assert_eq!(response.rise, Some(f64::INFINITY));
     }
 

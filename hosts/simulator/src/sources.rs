@@ -51,7 +51,8 @@ pub(crate) struct Counts {
 
 impl Sources {
     pub(crate) fn new(counts: Counts) -> Sources {
-        let groups: [(usize, fn(u32) -> Kind); 10] = [
+        type Numbered = fn(u32) -> Kind;
+        let groups: [(usize, Numbered); 10] = [
             (counts.links, Kind::Link),
             (counts.links, Kind::Delivery),
             (counts.flows, Kind::Coalescer),

@@ -2,8 +2,8 @@
 
 use crate::network::{Network, Stream};
 use crate::recorder::{Bins, Detail, FlowSamples, Recorder, Tally};
-use crate::response::{convergence, drain, step_response};
-use crate::traffic::{Burstiness, planned_rate};
+use crate::response::{available_steps, convergence, drain, step_response};
+use crate::traffic::Burstiness;
 use congestion::Controller;
 use results::{FlowResult, Histogram, Run, Series, StreamGap, StreamRecord, Summary, TrafficResult};
 use scenario::Experiment;
@@ -238,28 +238,13 @@ fn responses(experiment: &Experiment, network: &Network, detail: &Detail, summar
     let Some(rtt) = experiment.flows.first().map(|flow| flow.rtt) else { return };
     let warm = network.recorder.warm;
     summary.drain_rtts = drain(detail, warm, rtt);
-    let capacity = experiment.links[experiment.bottleneck].rate.bps() as f64;
-    let Some(steps) = available_steps(experiment, capacity) else { return };
+    let Some(steps) = available_steps(experiment) else { return };
     let rate = total_rate(detail, network);
     let response = step_response(&rate, detail.step, &steps, warm, rtt);
     summary.rise_rtts = response.rise;
     summary.fall_rtts = response.fall;
     summary.settle_rtts = response.settle;
     summary.rise_hold_share = response.hold;
-}
-
-/// The available capacity from each time on, when every traffic source follows a plan.
-fn available_steps(experiment: &Experiment, capacity: f64) -> Option<Vec<(Time, f64)>> {
-    let plans: Option<Vec<_>> = experiment.traffic.iter().map(|spec| planned_rate(spec, experiment.duration)).collect();
-    let plans = plans?;
-    let mut times: Vec<Time> = plans.iter().flatten().map(|(at, _)| *at).chain([Time::ZERO]).collect();
-    times.sort_unstable();
-    times.dedup();
-    let level = |plan: &[(Time, Rate)], at: Time| {
-        plan.iter().rev().find(|(from, _)| *from <= at).map_or(0.0, |(_, rate)| rate.bps() as f64)
-    };
-    let available = |at: Time| capacity - plans.iter().map(|plan| level(plan, at)).sum::<f64>();
-    Some(times.into_iter().map(|at| (at, available(at))).collect())
 }
 
 /// The flows' total rate: the controllers' own where all have one, else their throughput.

@@ -1,6 +1,8 @@
 //! A path to test on: two fixed delays, and a fate for every segment and acknowledgment. No queue, no rate.
 #![allow(dead_code)]
 
+pub mod scripted;
+
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
@@ -12,6 +14,9 @@ pub const PACKET: Bytes = Bytes::new(1000);
 
 /// What becomes of something sent: one entry per copy that arrives, with its delay beyond that of the path.
 pub type Fate = Vec<Span>;
+
+/// Decides what becomes of each.
+pub type FateOf<T> = Box<dyn FnMut(Time, &T) -> Fate>;
 
 pub fn arrives() -> Fate {
     vec![Span::ZERO]
@@ -90,8 +95,8 @@ pub struct Path<C> {
     /// Every acknowledgment that left, when `record` is set.
     pub acks: Vec<(Time, Ack)>,
     pub record: bool,
-    pub segment_fate: Box<dyn FnMut(Time, &Segment) -> Fate>,
-    pub ack_fate: Box<dyn FnMut(Time, &Ack) -> Fate>,
+    pub segment_fate: FateOf<Segment>,
+    pub ack_fate: FateOf<Ack>,
     /// Checked after every event.
     pub check: fn(&Sender<C>),
     events: BinaryHeap<Reverse<(Time, u64, Entry)>>,
@@ -181,10 +186,10 @@ impl<C: Controller> Path<C> {
             self.sender_wakeup = due;
             self.at(due.max(self.now), Event::Sender);
         }
-        let due = self.receiver.next_wakeup();
-        if due < self.receiver_wakeup {
-            self.receiver_wakeup = due;
-            self.at(due.max(self.now), Event::Receiver);
+        let ack_due = self.receiver.next_wakeup();
+        if ack_due < self.receiver_wakeup {
+            self.receiver_wakeup = ack_due;
+            self.at(ack_due.max(self.now), Event::Receiver);
         }
     }
 }
