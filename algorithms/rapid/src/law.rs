@@ -105,14 +105,7 @@ impl Law {
         let memory = self.memory();
         // SAFETY: state and rings are ours, as long as the C side takes them to be, and outlive the call.
         unsafe {
-            ffi::rapid_face_on_sent(
-                self.state_mut(),
-                &memory,
-                now.nanos(),
-                transmission,
-                size,
-                u32::from(app_limited),
-            )
+            ffi::rapid_face_on_sent(self.state_mut(), &memory, now.nanos(), transmission, size, u32::from(app_limited))
         };
     }
 
@@ -149,9 +142,7 @@ impl Law {
     pub fn on_acked_without_stamp(&mut self, now: Time, transmission: u64) {
         let memory = self.memory();
         // SAFETY: as in `on_sent`.
-        self.feedback(|state| unsafe {
-            ffi::rapid_face_on_unstamped(state, &memory, now.nanos(), transmission)
-        });
+        self.feedback(|state| unsafe { ffi::rapid_face_on_unstamped(state, &memory, now.nanos(), transmission) });
     }
 
     /// A packet was given up.

@@ -407,14 +407,8 @@ proptest! {
 fn runs_end_early_only_now_and_then() {
     let mut agreed = 0;
     for seed in 1..20 {
-        let path = Weather {
-            packet: 1500,
-            rtt_us: 30_000,
-            available_mbps: vec![100, 60],
-            loss_ppm: 1000,
-            noise_ns: 50,
-            seed,
-        };
+        let path =
+            Weather { packet: 1500, rtt_us: 30_000, available_mbps: vec![100, 60], loss_ppm: 1000, noise_ns: 50, seed };
         agreed += compare(&path).expect("agreement");
     }
     assert!(agreed > 19 * 20, "only {agreed} streams were compared");

@@ -230,9 +230,12 @@ fn a_standing_queue_is_drained() {
         let rate = Rate::from_gbps(1);
         let path = Path { buffer: rate.amount_in(Span::from_millis(100)), ..Path::new(rate, RTT) };
         let burst = ms(1000) + Span::from_micros(10 * queue_ms);
-        let mut net = Bottleneck::new(path)
-            .flow(&params(1500), RTT, Time::ZERO)
-            .cross(Cross::steady(Rate::from_gbps(100), Bytes::new(1500), ms(1000), burst));
+        let mut net = Bottleneck::new(path).flow(&params(1500), RTT, Time::ZERO).cross(Cross::steady(
+            Rate::from_gbps(100),
+            Bytes::new(1500),
+            ms(1000),
+            burst,
+        ));
         net.run_until(ms(1000 + within_ms));
         net.clear();
         net.run_until(ms(1020 + within_ms));

@@ -53,7 +53,11 @@ fn the_headers_use_no_wide_or_floating_arithmetic() {
         let path = header.expect("an entry").path();
         let text = std::fs::read_to_string(&path).expect("a header");
         assert!(text.lines().count() < 500, "{} is too long", path.display());
-        assert!(text.starts_with("/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */"), "{}", path.display());
+        assert!(
+            text.starts_with("/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */"),
+            "{}",
+            path.display()
+        );
         for word in ["__int128", "double ", "float ", "#include <"] {
             assert!(!text.contains(word), "{} has {word}", path.display());
         }
