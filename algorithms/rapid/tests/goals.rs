@@ -269,3 +269,23 @@ fn bursts_of_others_leave_the_rest_to_be_used() {
     let sent: u64 = net.flows.iter().map(|f| f.sent).sum();
     assert!(net.drops * 2000 < sent, "{} drops of {sent}", net.drops);
 }
+
+#[test]
+fn a_path_that_becomes_longer_is_not_taken_for_a_queue() {
+    // One millisecond is drained against, gently, until it is forgotten; more is recognised.
+    for (longer, least) in [(31, 0.95), (34, 0.96), (40, 0.96), (90, 0.96)] {
+        let longer = Span::from_millis(longer);
+        let mut path = Path::new(Rate::from_gbps(1), RTT);
+        path.buffer = path.rate.amount_in(RTT * 3);
+        let mut net = Bottleneck::new(path).flow(&params(1500), RTT, Time::ZERO);
+        net.run_until(ms(1000));
+        net.flows[0].rtt = longer;
+        net.run_until(ms(1000) + longer * 20);
+        net.clear();
+        let from = net.now;
+        net.run_until(from + Span::from_secs(1));
+        let utilisation = net.utilisation(Span::from_secs(1));
+        assert!(utilisation > least, "{longer}: {utilisation}");
+        assert!(net.wait(0.99) < Span::from_micros(200), "{longer}: {}", net.wait(0.99));
+    }
+}

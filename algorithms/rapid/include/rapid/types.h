@@ -168,6 +168,9 @@ struct rapid_envelope {
 	s64 stream_delay;   /* lowest delay of the last stream, */
 	u64 stream_centre_ns; /* and the middle of its sending */
 	u64 queue_ns;       /* standing queue */
+	u64 doubt_since_ns; /* since when it has not moved from */
+	s64 doubt_delay;    /* this delay, although the path had room; */
+	u32 doubts;         /* streams that say so */
 	u64 ceiling_since_ns;
 	u64 ceiling_step_ns;
 	u32 ceiling_gain;   /* Q16 */
