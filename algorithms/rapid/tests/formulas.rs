@@ -183,7 +183,7 @@ impl Reading {
             self.queue = (s.delay - self.delay_min).min(s.rtt - t).max(0.0);
             let centre = s.times[0] + dt / 2.0;
             if let Some((before, delay)) = self.previous {
-                let slope = (s.delay - delay) / (centre - before);
+                let slope = ((s.delay - delay) / (centre - before)).clamp(-1.0, 1.0);
                 self.growth += (4.0 * dt / t).min(1.0) * (slope - self.growth);
             }
             self.previous = Some((centre, s.delay));
@@ -203,7 +203,8 @@ impl Reading {
             self.rate = self.rate.min(rs * (1.0 - part).max(0.25)).max(2.0 * p / t);
         }
         if self.above(dt, 1.125 * s.planned, s.planned) {
-            self.rate = self.rate.min(rs * x[3]).max(2.0 * p / t);
+            self.rate += (s.planned / t).min(1.0) * (self.rate.min(rs * x[3]) - self.rate);
+            self.rate = self.rate.max(2.0 * p / t);
             return;
         }
         if s.low.contains(&NONE) {

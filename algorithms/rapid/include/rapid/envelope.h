@@ -33,7 +33,7 @@
  *  2. A stream during which the application had nothing to send, or which took
  *     over 9/8 of its plan, does not have the levels that its slopes need: it
  *     gives no estimate. Such a stream of a sender that is late (not idle) still
- *     holds R below the top level of what was really sent. R otherwise stays.
+ *     pulls R towards the top level of what was really sent. R otherwise stays.
  *  3. The base delay is the smallest of 30-60 s. With 5-10 s, ten flows that enter
  *     a second apart never see an empty queue together: the early ones forget
  *     the base, the late ones take the queue for it and starve the early ones
@@ -43,7 +43,9 @@
  *  4. A path that becomes longer would look like a queue for that minute. A
  *     queue that stays within two packets for eight round trips although there is
  *     room to drain it is taken for the new base.
- *  5. Windows below 16 packets make streams longer than a round trip: 4 levels of
+ *  5. The growth of a queue is taken to be at most one (twice the capacity
+ *     offered): a path that becomes longer at once would stop the flow.
+ *  6. Windows below 16 packets make streams longer than a round trip: 4 levels of
  *     4 packets, weight one per stream. The floor is two packets per round trip.
  */
 #ifndef RAPID_ENVELOPE_H
@@ -154,6 +156,7 @@ RAPID_FN void rapid_note_growth(struct rapid *law, const struct rapid_stream *s,
 	if (e->stream_centre_ns && centre > e->stream_centre_ns) {
 		s64 slope = rapid_slope(rapid_difference((u64)s->delay, (u64)e->stream_delay), centre - e->stream_centre_ns);
 
+		slope = rapid_sclamp(slope, -RAPID_ONE, RAPID_ONE);
 		e->growth = rapid_average(e->growth, slope, rapid_weight(4, duration, law->rtt_ns));
 	}
 	if (centre >= e->stream_centre_ns) {
@@ -307,6 +310,18 @@ RAPID_FN void rapid_set_rate(struct rapid *law, u64 rate)
 	u64 floor = rapid_rate_of(2 * law->params.packet, law->rtt_ns);
 
 	law->rate = rapid_bound(rapid_max(rate, floor));
+	law->window_rate = rapid_max(law->window_rate, law->rate);
+}
+
+/*
+ * The window follows the rate down over two round trips: what a faster rate has
+ * put in flight must not block a slower one.
+ */
+RAPID_FN void rapid_relax_window(struct rapid *law, u64 duration)
+{
+	s64 down = rapid_average((s64)law->window_rate, (s64)law->rate, rapid_weight(1, duration, 2 * law->rtt_ns));
+
+	law->window_rate = rapid_max(law->rate, (u64)down);
 }
 
 /* A stream that lost 30 %: at once, and even without an estimate. */
@@ -361,11 +376,14 @@ RAPID_FN void rapid_note_queue(struct rapid *law, const struct rapid_stream *s, 
 /* Whether the stream has the levels its plan says. A late one only bounds the rate. */
 RAPID_FN int rapid_is_as_planned(struct rapid *law, const struct rapid_stream *s, u64 rate, u64 duration)
 {
+	u64 top;
+
 	if (s->app_limited)
 		return 0;
 	if (duration <= (s->planned_q10 + s->planned_q10 / 8) >> 10)
 		return 1;
-	rapid_set_rate(law, rapid_min(law->rate, rapid_scale(rate, rapid_ladder_of(law, s->wide)->x[3])));
+	top = rapid_min(law->rate, rapid_scale(rate, rapid_ladder_of(law, s->wide)->x[3]));
+	rapid_set_rate(law, (u64)rapid_average((s64)law->rate, (s64)top, rapid_weight(1, s->planned_q10 >> 10, law->rtt_ns)));
 	return 0;
 }
 

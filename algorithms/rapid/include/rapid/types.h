@@ -197,6 +197,7 @@ struct rapid {
 
 	/* the packet clock */
 	u64 rate;
+	u64 window_rate;    /* of the last round trips, for the window */
 	u64 next_ns;        /* the next packet may leave now or later */
 	u32 next_q10;       /* and the part of a nanosecond below it, in 1/1024 */
 	u64 gap_q10;        /* gap of a full packet at the present level */
