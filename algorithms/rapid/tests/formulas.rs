@@ -183,7 +183,7 @@ impl Reading {
             self.queue = (s.delay - self.delay_min).min(s.rtt - t).max(0.0);
             let centre = s.times[0] + dt / 2.0;
             if let Some((before, delay)) = self.previous {
-                let slope = ((s.delay - delay) / (centre - before)).clamp(-1.0, 1.0);
+                let slope = (s.delay - delay) / (centre - before);
                 self.growth += (4.0 * dt / t).min(1.0) * (slope - self.growth);
             }
             self.previous = Some((centre, s.delay));

@@ -43,9 +43,7 @@
  *  4. A path that becomes longer would look like a queue for that minute. A
  *     queue that stays within two packets for eight round trips although there is
  *     room to drain it is taken for the new base.
- *  5. The growth of a queue is taken to be at most one (twice the capacity
- *     offered): a path that becomes longer at once would stop the flow.
- *  6. Windows below 16 packets make streams longer than a round trip: 4 levels of
+ *  5. Windows below 16 packets make streams longer than a round trip: 4 levels of
  *     4 packets, weight one per stream. The floor is two packets per round trip.
  */
 #ifndef RAPID_ENVELOPE_H
@@ -156,7 +154,6 @@ RAPID_FN void rapid_note_growth(struct rapid *law, const struct rapid_stream *s,
 	if (e->stream_centre_ns && centre > e->stream_centre_ns) {
 		s64 slope = rapid_slope(rapid_difference((u64)s->delay, (u64)e->stream_delay), centre - e->stream_centre_ns);
 
-		slope = rapid_sclamp(slope, -RAPID_ONE, RAPID_ONE);
 		e->growth = rapid_average(e->growth, slope, rapid_weight(4, duration, law->rtt_ns));
 	}
 	if (centre >= e->stream_centre_ns) {
