@@ -9,7 +9,9 @@ fn git(arguments: &[&str]) -> Option<String> {
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    if let Some(head) = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|head| std::path::Path::new(head).exists()) {
+    if let Some(head) =
+        git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|head| std::path::Path::new(head).exists())
+    {
         println!("cargo::rerun-if-changed={head}");
     }
     if let Some(commit) = git(&["rev-parse", "HEAD"]) {

@@ -17,7 +17,11 @@ pub fn environment(inputs: Vec<String>) -> Environment {
 pub fn system() -> String {
     let release = fs::read_to_string("/proc/sys/kernel/osrelease").unwrap_or_default();
     let name = fs::read_to_string("/proc/sys/kernel/ostype").unwrap_or_else(|_| std::env::consts::OS.to_string());
-    [name.trim(), release.trim(), std::env::consts::ARCH].into_iter().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    [name.trim(), release.trim(), std::env::consts::ARCH]
+        .into_iter()
+        .filter(|word| !word.is_empty())
+        .collect::<Vec<_>>()
+        .join(" ")
 }
 
 fn processor() -> String {

@@ -84,7 +84,8 @@ fn execute(
     std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     let keys: Vec<String> = plan.iter().map(|experiment| key(experiment, inputs)).collect();
     let (finished, mut kept) = Finished::open(folder, &keys).map_err(|error| unwritable(folder, &error))?;
-    let progress = Progress { done: Arc::new(AtomicUsize::new(kept.len())), all: plan.len(), finished: Arc::new(finished) };
+    let progress =
+        Progress { done: Arc::new(AtomicUsize::new(kept.len())), all: plan.len(), finished: Arc::new(finished) };
     progress.keep_on_interrupt(folder.to_path_buf());
     let bar = progress.bar();
     let missing: Vec<_> = plan.iter().zip(&keys).filter(|(_, key)| !kept.contains_key(*key)).collect();

@@ -64,8 +64,7 @@ fn write_column(
         }
         Kind::Integer => {
             // Unsigned integers are stored by their bits.
-            let counts: Vec<i64> =
-                values.iter().filter_map(|value| value.as_u64()).map(u64::cast_signed).collect();
+            let counts: Vec<i64> = values.iter().filter_map(|value| value.as_u64()).map(u64::cast_signed).collect();
             column.typed::<Int64Type>().write_batch(&counts, levels, None)?;
         }
         Kind::Float => {

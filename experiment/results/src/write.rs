@@ -35,11 +35,7 @@ pub fn write(results: &Results, folder: &Path) -> io::Result<()> {
 ///
 /// # Errors
 /// That of the first step that fails; nothing stays of the attempt.
-pub fn write_file(
-    folder: &Path,
-    name: &str,
-    content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
-) -> io::Result<()> {
+pub fn write_file(folder: &Path, name: &str, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let temporary = folder.join(format!(".{name}.partial"));
     let written = (|| {
         let mut out = BufWriter::new(File::create(&temporary)?);

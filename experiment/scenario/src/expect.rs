@@ -29,7 +29,8 @@ pub(crate) fn expectations(
             return Err(fields.refuse("metric", "no bound", "\"at_least\", \"at_most\" or both"));
         }
         let why_key = fields.key("why");
-        let why = fields.get("why").map(|node| text(node, &why_key, "where the bound comes from, in words")).transpose()?;
+        let why =
+            fields.get("why").map(|node| text(node, &why_key, "where the bound comes from, in words")).transpose()?;
         fields.finish()?;
         expectations.push(Expectation { metric, conditions, at_least, at_most, why: why.unwrap_or_default() });
     }

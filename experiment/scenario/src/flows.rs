@@ -181,7 +181,11 @@ pub(crate) fn instant(node: &Node, key: &str, duration: Span) -> Result<Time, Sc
 pub(crate) fn packet(fields: &mut Fields<'_>) -> Result<Bytes, ScenarioError> {
     let packet = fields.quantity_or("packet", "1500 B", Zero::Allowed)?;
     if !(SMALLEST..=LARGEST).contains(&packet) {
-        return Err(fields.refuse("packet", format!("\"{packet}\""), format!("a size from {SMALLEST} to {} B", LARGEST.get())));
+        return Err(fields.refuse(
+            "packet",
+            format!("\"{packet}\""),
+            format!("a size from {SMALLEST} to {} B", LARGEST.get()),
+        ));
     }
     Ok(packet)
 }

@@ -21,8 +21,10 @@ pub(crate) fn receiver(document: &mut Table) -> Result<ReceiverSpec, ScenarioErr
     let coalescing = {
         let node = fields.or("coalescing", Value::Table(Table::default()));
         let mut inner = Fields::of(node, "receiver.coalescing", "{ time = \"120 us\", frames = 0 }")?;
-        let coalescing =
-            Coalescing { time: inner.quantity_or("time", "0 s", Zero::Allowed)?, frames: inner.count_or("frames", 0, 0)? };
+        let coalescing = Coalescing {
+            time: inner.quantity_or("time", "0 s", Zero::Allowed)?,
+            frames: inner.count_or("frames", 0, 0)?,
+        };
         inner.finish()?;
         coalescing
     };

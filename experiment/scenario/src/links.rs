@@ -137,7 +137,10 @@ pub(crate) fn route(fields: &mut Fields<'_>, network: &Network) -> Result<Vec<us
 
 /// One-way delay of a route.
 pub(crate) fn delay(route: &[usize], network: &Network) -> Option<Span> {
-    route.iter().try_fold(0u64, |sum, index| sum.checked_add(network.links[*index].link.delay.picos())).map(Span::from_picos)
+    route
+        .iter()
+        .try_fold(0u64, |sum, index| sum.checked_add(network.links[*index].link.delay.picos()))
+        .map(Span::from_picos)
 }
 
 /// Resolves the buffers, now that the flows are known: `"1 bdp"` is the rate times twice the delay of the path, or
@@ -180,7 +183,8 @@ fn buffer(draft: &Draft, bdp: Bytes, largest: Bytes) -> Result<Buffer, ScenarioE
     } else if written.contains("packet") {
         return Ok(Buffer::Packets(quantity::<Packets>(node, key, Zero::Refused)?));
     } else {
-        quantity::<Bytes>(node, key, Zero::Refused).map_err(|error| ScenarioError { expected: EXPECTED.into(), ..error })?
+        quantity::<Bytes>(node, key, Zero::Refused)
+            .map_err(|error| ScenarioError { expected: EXPECTED.into(), ..error })?
     };
     if bytes == Bytes::ZERO || bytes < largest {
         let found = format!("{}, which is {bytes}", node.value);

@@ -1,12 +1,12 @@
 //! The traffic that does not respond.
 
 use crate::document::Table;
+use crate::document::Value;
 use crate::error::{ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, number, quantity, text};
 use crate::flows::{instant, packet};
 use crate::links::{Network, route, tables};
 use crate::model::{TraceSource, TrafficKind, TrafficSpec};
-use crate::document::Value;
 use std::path::{Path, PathBuf};
 use units::{Bytes, Rate, Span, Time};
 
@@ -60,7 +60,9 @@ fn kind(fields: &mut Fields<'_>, folder: &Path) -> Result<(TrafficKind, Bytes), 
         "cbr" => TrafficKind::Cbr { rate: rate(fields)? },
         "poisson" => TrafficKind::Poisson { rate: rate(fields)? },
         "on-off" => TrafficKind::OnOff { on: on(fields)?, off: off(fields)?, rate: rate(fields)? },
-        "exponential-on-off" => TrafficKind::ExponentialOnOff { on: on(fields)?, off: off(fields)?, rate: rate(fields)? },
+        "exponential-on-off" => {
+            TrafficKind::ExponentialOnOff { on: on(fields)?, off: off(fields)?, rate: rate(fields)? }
+        }
         "pareto-on-off" => {
             let (on, off, rate) = (on(fields)?, off(fields)?, rate(fields)?);
             TrafficKind::ParetoOnOff { on, off, rate, shape: shape(fields)? }
