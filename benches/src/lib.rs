@@ -1,1 +1,56 @@
-//! placeholder
+//! The dumbbell on which packet simulators are compared: 1 Gbit/s, 20 ms round trip, 100-packet buffer, 1000 B
+//! packets, long-lived flows on 10 Gbit/s access links that start within the first second. Every packet is
+//! acknowledged. A delivered packet crosses six hops, its acknowledgment included.
+
+use scenario::{
+    Buffer, Coalescing, ControllerSpec, Experiment, FlowSpec, GapModel, LinkSpec, QueueSpec, ReceiverSpec, Record,
+    Size, Start,
+};
+use std::collections::BTreeMap;
+use units::{Bytes, Packets, Rate, Ratio, Span, Time};
+
+/// The dumbbell with this many flows, recorder off.
+pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
+    let rtt = Span::from_millis(20);
+    let flow = FlowSpec {
+        controller: ControllerSpec { kind: controller.to_string(), settings: BTreeMap::new() },
+        packet: Bytes::new(1000),
+        start: Start::Uniform(Time::ZERO, Time::ZERO + Span::from_secs(1)),
+        size: Size::Unlimited,
+        rtt,
+        route: vec![0],
+        access: Some(Rate::from_gbps(10)),
+        initial_window: 10,
+        pacing_percent: 0,
+        min_rto: Span::from_millis(200),
+    };
+    Experiment {
+        controller: controller.to_string(),
+        params: BTreeMap::new(),
+        replication: 0,
+        seed: 1,
+        duration: Span::from_secs(seconds),
+        warmup: Span::ZERO,
+        links: vec![LinkSpec {
+            name: "bottleneck".to_string(),
+            rate: Rate::from_gbps(1),
+            delay: Span::from_millis(8),
+            buffer: Buffer::Packets(Packets::new(100)),
+            queue: QueueSpec { kind: "fifo".to_string() },
+            loss: Ratio::ZERO,
+        }],
+        bottleneck: 0,
+        receiver: ReceiverSpec {
+            coalescing: Coalescing { time: Span::ZERO, frames: 0 },
+            delayed_ack: 1,
+            delayed_ack_timeout: Span::from_millis(40),
+            window: Packets::new(1 << 30),
+            stamps: true,
+            stamp_granularity: Span::ZERO,
+        },
+        gaps: GapModel::Perfect,
+        flows: vec![flow; flows],
+        traffic: Vec::new(),
+        record: Record { detail: false, step: Span::from_millis(10), streams: 0 },
+    }
+}

@@ -1,29 +1,229 @@
-//! Stand-in until the real file lands: a fixed window of ten packets.
+//! TCP RAPID: every packet probes, so that congestion is seen before there is a queue or a loss.
+//!
+//! The law itself is the C body of crate `rapid`, which runs in kernels too; this file only tells it what happens
+//! here, in its terms, and turns what it wants into a [`Decision`]. Two presets:
+//!
+//! * `default`: lower envelopes of arrival minus departure time, a proportional margin (`envelope.h`, `startup.h`);
+//! * `thesis`: gaps, denoised, with the rate adapter of Rapid's dissertation (`thesis.h`).
+//!
+//! The window is two bandwidth-delay products and a stream of slack: it stops a flow whose acknowledgments stop, and
+//! never shapes one that runs. Packets are clocked one by one through [`Decision::departure`].
 
-use crate::contract::{AckSample, Controller, Decision, Loss, Setup, Timeout};
-use crate::registry::{Parameter, SettingError, Settings, check_names};
-use units::Time;
+use crate::contract::{
+    AckSample, Controller, Decision, GapRecord, Loss, LossResponse, Probe, Sent, Setup, StreamTrace, Timeout,
+};
+use crate::registry::{Kind, Parameter, Setting, SettingError, Settings, check_names};
+use alloc::string::String;
+use rapid::{Estimator, Law, Params};
+use units::{Rate, Ratio, Span};
 
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[];
+pub const PARAMETERS: &[Parameter] = &[
+    parameter("preset", Kind::Word(&["default", "thesis"]), "default", "which law reads the streams"),
+    parameter("margin", Kind::Ratio, "0.03", "part of the available bandwidth left free (thesis: 0)"),
+    parameter("range", Kind::Ratio, "0.3", "top rate of a stream above its bottom rate (thesis: 0.5)"),
+    parameter("tau", Kind::Span, "50 ms", "thesis: time constant of an increase"),
+    parameter("eta", Kind::Integer, "4", "thesis: streams that a decrease takes (printed as 1/eta in its tables)"),
+    parameter("eta_time", Kind::Span, "0 s", "thesis: time constant of a decrease, in place of eta, unless zero"),
+    parameter("gamma", Kind::Integer, "3", "thesis: estimates averaged before the rate is adapted"),
+    parameter("levels", Kind::Integer, "4", "thesis: rates in a stream"),
+    parameter("packets_per_level", Kind::Integer, "16", "thesis: packets at each rate"),
+    parameter("epsilon", Kind::Span, "100 ns", "thesis: by how much a received gap must exceed the created one"),
+    parameter("smoothing", Kind::Integer, "16", "thesis: window of the last smoothing, in packets"),
+    parameter("loss_cut", Kind::Ratio, "0.25", "thesis: part of the rate cut once per loss recovery"),
+    parameter("estimator", Kind::Word(&["streams", "ideal"]), "streams", "thesis: what tells the available bandwidth"),
+];
 
-/// State.
+const fn parameter(name: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Parameter {
+    Parameter { name, kind, default, doc }
+}
+
+/// A flow under the law.
 #[derive(Clone, Debug)]
-pub struct Rapid {}
+pub struct Rapid {
+    law: Law,
+}
 
 impl Rapid {
     /// Builds it.
-    pub fn build(_setup: &Setup, settings: &Settings) -> Result<Rapid, SettingError> {
+    ///
+    /// # Errors
+    /// When a setting is unknown, of another kind, or out of range.
+    pub fn build(setup: &Setup, settings: &Settings) -> Result<Rapid, SettingError> {
         check_names(settings, PARAMETERS)?;
-        Ok(Rapid {})
+        let params = read(setup, settings)?;
+        Ok(Rapid { law: Law::new(&params, setup.now, setup.handshake_rtt, setup.seed) })
+    }
+}
+
+fn read(setup: &Setup, settings: &Settings) -> Result<Params, SettingError> {
+    let take = Reader(settings);
+    let base = match take.word("preset", "one of \"default\", \"thesis\"", &["default", "thesis"])? {
+        Some(1) => Params::thesis(setup.packet),
+        _ => Params::new(setup.packet),
+    };
+    let estimator = match take.word("estimator", "one of \"streams\", \"ideal\"", &["streams", "ideal"])? {
+        Some(1) => Estimator::Ideal,
+        _ => Estimator::Streams,
+    };
+    let levels = take.integer("levels", 2..=16, "a whole number from 2 to 16", base.levels)?;
+    let per_level = 2..=512 / u64::from(levels);
+    Ok(Params {
+        margin: take.ratio("margin", 0.0..=0.5, "a fraction from 0 to 0.5", base.margin)?,
+        range: take.ratio("range", 0.05..=3.0, "a fraction from 0.05 to 3", base.range)?,
+        tau: take.span("tau", base.tau)?,
+        eta: take.integer("eta", 1..=1000, "a whole number from 1 to 1000", base.eta)?,
+        eta_time: take.span("eta_time", base.eta_time)?,
+        gamma: take.integer("gamma", 1..=1000, "a whole number from 1 to 1000", base.gamma)?,
+        levels,
+        packets_per_level: take.integer(
+            "packets_per_level",
+            per_level,
+            "a whole number from 2, with at most 512 packets in a stream",
+            base.packets_per_level,
+        )?,
+        epsilon: take.span("epsilon", base.epsilon)?,
+        smoothing: take.integer("smoothing", 1..=512, "a whole number from 1 to 512", base.smoothing)?,
+        loss_cut: take.ratio("loss_cut", 0.0..=1.0, "a fraction from 0 to 1", base.loss_cut)?,
+        estimator,
+        ..base
+    })
+}
+
+/// Settings, read by kind.
+struct Reader<'a>(&'a Settings);
+
+impl Reader<'_> {
+    fn ratio(
+        &self,
+        name: &'static str,
+        range: core::ops::RangeInclusive<f64>,
+        expected: &'static str,
+        default: Ratio,
+    ) -> Result<Ratio, SettingError> {
+        match self.0.get(name) {
+            None => Ok(default),
+            Some(Setting::Ratio(ratio)) if range.contains(&ratio.as_f64()) => Ok(*ratio),
+            Some(_) => Err(SettingError::Invalid { name, expected }),
+        }
+    }
+
+    fn span(&self, name: &'static str, default: Span) -> Result<Span, SettingError> {
+        match self.0.get(name) {
+            None => Ok(default),
+            Some(Setting::Span(span)) => Ok(*span),
+            Some(_) => Err(SettingError::Invalid { name, expected: "a length of time, like \"50 ms\"" }),
+        }
+    }
+
+    fn integer(
+        &self,
+        name: &'static str,
+        range: core::ops::RangeInclusive<u64>,
+        expected: &'static str,
+        default: u32,
+    ) -> Result<u32, SettingError> {
+        match self.0.get(name) {
+            None => Ok(default),
+            Some(Setting::Integer(n)) if range.contains(n) => Ok(*n as u32),
+            Some(_) => Err(SettingError::Invalid { name, expected }),
+        }
+    }
+
+    /// The index of the word among `words`.
+    fn word(
+        &self,
+        name: &'static str,
+        expected: &'static str,
+        words: &[&str],
+    ) -> Result<Option<usize>, SettingError> {
+        let unknown = SettingError::Invalid { name, expected };
+        match self.0.get(name) {
+            None => Ok(None),
+            Some(Setting::Word(word)) => {
+                words.iter().position(|known| *known == String::as_str(word)).map(Some).ok_or(unknown)
+            }
+            Some(_) => Err(unknown),
+        }
     }
 }
 
 impl Controller for Rapid {
-    fn on_ack(&mut self, _ack: &AckSample<'_>) {}
-    fn on_loss(&mut self, _loss: &Loss<'_>) {}
-    fn on_timeout(&mut self, _timeout: &Timeout) {}
+    #[inline]
+    fn on_sent(&mut self, sent: &Sent) {
+        self.law.on_sent(sent.now, sent.transmission, sent.size, sent.app_limited);
+    }
+
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        if let Some(rtt) = ack.rtt {
+            self.law.on_rtt(rtt);
+        }
+        for arrival in ack.arrivals {
+            match arrival.arrived {
+                Some(arrived) => self.law.on_arrival(ack.now, arrival.transmission, arrived),
+                None => self.law.on_acked_without_stamp(ack.now, arrival.transmission),
+            }
+        }
+    }
+
+    fn on_loss(&mut self, loss: &Loss<'_>) {
+        if loss.enters_recovery {
+            self.law.on_recovery();
+        }
+        for transmission in loss.transmissions {
+            self.law.on_lost(loss.now, *transmission);
+        }
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        if timeout.first {
+            self.law.on_timeout();
+        }
+    }
+
+    #[inline]
     fn decision(&self) -> Decision {
-        Decision { window: 10, departure: Time::ZERO }
+        Decision { window: self.law.window(), departure: self.law.departure() }
+    }
+
+    fn loss_response(&self) -> LossResponse {
+        LossResponse::OwnWindow
+    }
+
+    fn wants_arrivals(&self) -> bool {
+        true
+    }
+
+    fn rate(&self) -> Option<Rate> {
+        Some(self.law.rate())
+    }
+
+    fn probe(&self) -> Option<Probe> {
+        let probe = self.law.probe();
+        Some(Probe {
+            rate: probe.rate,
+            available: probe.available,
+            queue: probe.queue,
+            streams: probe.streams,
+            unusable: probe.unusable,
+        })
+    }
+
+    fn arm_trace(&mut self) {
+        self.law.arm_trace();
+    }
+
+    fn take_trace(&mut self) -> Option<StreamTrace> {
+        let trace = self.law.take_trace()?;
+        let gaps = trace.packets.iter().map(|packet| GapRecord {
+            intended: packet.intended,
+            created: packet.created,
+            received: packet.received,
+            denoised: packet.denoised,
+            size: packet.size,
+            rate: packet.rate,
+            delay: packet.delay,
+        });
+        Some(StreamTrace { start: trace.start, rate: trace.rate, estimate: trace.estimate, gaps: gaps.collect() })
     }
 }

@@ -1,1 +1,21 @@
-//! placeholder
+//! The Rapid rate law and its safe face.
+//!
+//! The law itself is C, integers only, in `include/rapid/`: the same text runs here and inside a kernel. It has no
+//! memory, no clock and no randomness of its own. [`Law`] owns its memory, grows it with the bandwidth-delay product,
+//! and is the only way in; it is plain data, so it can be cloned and sent between threads.
+//!
+//! Start reading at `include/rapid/rapid.h` (what a host calls), then `frame.h` (packet clock, streams, records),
+//! `envelope.h` (the default law), `startup.h`, and `thesis.h` (the dissertation's law).
+#![no_std]
+
+extern crate alloc;
+
+mod ffi;
+mod law;
+mod memory;
+mod params;
+mod trace;
+
+pub use law::{Law, Probe};
+pub use params::{Estimator, Params, Preset};
+pub use trace::{TracedPacket, TracedStream};

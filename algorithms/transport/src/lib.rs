@@ -10,7 +10,12 @@
 
 extern crate alloc;
 
+mod prr;
+mod rack;
 mod receiver;
+mod recovery;
+mod rtt;
+mod scoreboard;
 mod sender;
 mod wire;
 

@@ -1,7 +1,16 @@
-//! Stand-in until the real file lands.
+//! The receiving end: what arrived, and when to say so.
+//!
+//! In-order packets are acknowledged every `delayed_ack`-th or after `delayed_ack_timeout`. A packet above a hole, one
+//! that fills part of a hole and one that had arrived before are acknowledged at once (RFC 5681, section 4.2). Packets
+//! above a hole are kept as ranges in a sorted list, which is empty on a path that loses nothing.
+//!
+//! Deviation: a full set of blocks is reported whenever there are enough ranges. Those reported most recently come
+//! first (RFC 2018, section 4); when some of them have been filled, the lowest ranges take their place.
 
-use crate::wire::{Ack, Segment};
+use alloc::vec::Vec;
 use units::{Span, Time};
+
+use crate::wire::{Ack, MAX_SACK_BLOCKS, MAX_STAMPS, SackBlock, Segment, Stamp};
 
 /// What a scenario can set of a receiver.
 #[derive(Clone, Copy, Debug)]
@@ -18,31 +27,207 @@ pub struct ReceiverParams {
 
 /// The receiving end of one flow.
 #[derive(Clone, Debug)]
-pub struct Receiver {}
+pub struct Receiver {
+    params: ReceiverParams,
+    next_expected: u64,
+    /// Packets that arrived in order and are not acknowledged yet.
+    held_back: u32,
+    /// Transmission of the first of them.
+    echo: u64,
+    deadline: Time,
+    /// What has arrived above the first hole: sorted, disjoint, not adjacent.
+    ranges: Vec<SackBlock>,
+    /// Ranges reported most recently, newest first.
+    recent: [SackBlock; MAX_SACK_BLOCKS],
+    recent_count: usize,
+    /// Stamps not sent yet, in a ring: entry `stamped % MAX_STAMPS` is written next.
+    stamps: [Stamp; MAX_STAMPS],
+    stamped: usize,
+    stamps_pending: usize,
+}
 
 impl Receiver {
     /// A receiver that expects packet 0.
-    pub fn new(_params: ReceiverParams) -> Receiver {
-        todo!()
+    pub fn new(params: ReceiverParams) -> Receiver {
+        Receiver {
+            params,
+            next_expected: 0,
+            held_back: 0,
+            echo: 0,
+            deadline: Time::MAX,
+            ranges: Vec::new(),
+            recent: [SackBlock::default(); MAX_SACK_BLOCKS],
+            recent_count: 0,
+            stamps: [Stamp::default(); MAX_STAMPS],
+            stamped: 0,
+            stamps_pending: 0,
+        }
     }
 
     /// A segment arrived: the acknowledgment to send now, if any.
-    pub fn on_segment(&mut self, _now: Time, _segment: &Segment) -> Option<Ack> {
-        todo!()
+    #[inline]
+    pub fn on_segment(&mut self, now: Time, segment: &Segment) -> Option<Ack> {
+        if segment.sequence != self.next_expected || !self.ranges.is_empty() || self.params.window == 0 {
+            return Some(self.on_irregular(now, segment));
+        }
+        self.stamp(now, segment);
+        self.next_expected += 1;
+        if self.held_back == 0 {
+            self.echo = segment.transmission;
+        }
+        self.held_back += 1;
+        if self.held_back >= self.params.delayed_ack {
+            return Some(self.acknowledge(false));
+        }
+        if self.held_back == 1 {
+            self.deadline = now + self.params.delayed_ack_timeout;
+        }
+        None
+    }
+
+    /// A segment above a hole, into a hole, or one that is here already.
+    fn on_irregular(&mut self, now: Time, segment: &Segment) -> Ack {
+        self.echo = segment.transmission;
+        let sequence = segment.sequence;
+        if sequence >= self.next_expected.saturating_add(self.params.window) {
+            return self.acknowledge(false); // no room
+        }
+        if self.holds(sequence) {
+            return self.acknowledge(true);
+        }
+        self.stamp(now, segment);
+        if sequence == self.next_expected {
+            self.fill_hole();
+        } else {
+            let range = self.insert(sequence);
+            self.report(range);
+        }
+        self.acknowledge(false)
+    }
+
+    fn holds(&self, sequence: u64) -> bool {
+        if sequence < self.next_expected {
+            return true;
+        }
+        let after = self.ranges.partition_point(|range| range.start <= sequence);
+        after > 0 && sequence < self.ranges[after - 1].end
+    }
+
+    /// The next expected packet arrived.
+    fn fill_hole(&mut self) {
+        self.next_expected += 1;
+        if self.ranges.first().is_some_and(|range| range.start == self.next_expected) {
+            self.next_expected = self.ranges.remove(0).end;
+            let edge = self.next_expected;
+            self.forget(|range| range.end <= edge);
+        }
+    }
+
+    /// Adds a packet above the first hole. Answers the range it is now part of.
+    fn insert(&mut self, sequence: u64) -> SackBlock {
+        let at = self.ranges.partition_point(|range| range.start <= sequence);
+        let joins_before = at > 0 && self.ranges[at - 1].end == sequence;
+        let joins_after = at < self.ranges.len() && self.ranges[at].start == sequence + 1;
+        match (joins_before, joins_after) {
+            (true, true) => {
+                self.ranges[at - 1].end = self.ranges.remove(at).end;
+                self.ranges[at - 1]
+            }
+            (true, false) => {
+                self.ranges[at - 1].end += 1;
+                self.ranges[at - 1]
+            }
+            (false, true) => {
+                self.ranges[at].start = sequence;
+                self.ranges[at]
+            }
+            (false, false) => {
+                let range = SackBlock { start: sequence, end: sequence + 1 };
+                self.ranges.insert(at, range);
+                range
+            }
+        }
+    }
+
+    /// Puts a range at the head of those reported, in place of the parts it has swallowed.
+    fn report(&mut self, range: SackBlock) {
+        self.forget(|known| known.start >= range.start && known.end <= range.end);
+        let kept = self.recent_count.min(MAX_SACK_BLOCKS - 1);
+        self.recent.copy_within(..kept, 1);
+        self.recent[0] = range;
+        self.recent_count = kept + 1;
+    }
+
+    fn forget(&mut self, gone: impl Fn(&SackBlock) -> bool) {
+        let mut kept = 0;
+        for i in 0..self.recent_count {
+            if !gone(&self.recent[i]) {
+                self.recent[kept] = self.recent[i];
+                kept += 1;
+            }
+        }
+        self.recent_count = kept;
+    }
+
+    #[inline]
+    fn stamp(&mut self, now: Time, segment: &Segment) {
+        if self.params.stamps {
+            let stamp = Stamp { sequence: segment.sequence, transmission: segment.transmission, arrived: now };
+            self.stamps[self.stamped % MAX_STAMPS] = stamp;
+            self.stamped += 1;
+            self.stamps_pending = (self.stamps_pending + 1).min(MAX_STAMPS);
+        }
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, duplicate: bool) -> Ack {
+        let mut ack = Ack::plain(self.next_expected, self.echo, self.params.window);
+        ack.duplicate = duplicate;
+        self.held_back = 0;
+        self.deadline = Time::MAX;
+        if !self.ranges.is_empty() {
+            self.write_blocks(&mut ack);
+        }
+        if self.stamps_pending > 0 {
+            self.write_stamps(&mut ack);
+        }
+        ack
+    }
+
+    fn write_blocks(&self, ack: &mut Ack) {
+        let recent = &self.recent[..self.recent_count];
+        let others = self.ranges.iter().filter(|range| !recent.contains(range));
+        let mut count = 0;
+        for block in recent.iter().chain(others).take(MAX_SACK_BLOCKS) {
+            ack.sack[count] = *block;
+            count += 1;
+        }
+        ack.blocks = count as u8;
+    }
+
+    fn write_stamps(&mut self, ack: &mut Ack) {
+        for i in 0..self.stamps_pending {
+            ack.arrivals[i] = self.stamps[(self.stamped - self.stamps_pending + i) % MAX_STAMPS];
+        }
+        ack.stamps = self.stamps_pending as u8;
+        self.stamps_pending = 0;
     }
 
     /// When a held-back acknowledgment is due; [`Time::MAX`] when none is.
+    #[inline]
     pub fn next_wakeup(&self) -> Time {
-        todo!()
+        self.deadline
     }
 
     /// Time has come (or not: extra calls are harmless).
-    pub fn on_wakeup(&mut self, _now: Time) -> Option<Ack> {
-        todo!()
+    #[inline]
+    pub fn on_wakeup(&mut self, now: Time) -> Option<Ack> {
+        (now >= self.deadline).then(|| self.acknowledge(false))
     }
 
     /// Packets that have arrived in order.
+    #[inline]
     pub fn next_expected(&self) -> u64 {
-        todo!()
+        self.next_expected
     }
 }

@@ -1,8 +1,31 @@
-//! Stand-in until the real files land.
+//! The sending end: when acknowledgments, timers and the controller meet.
+//!
+//! What happens on an acknowledgment, in this order: the scoreboard takes it in; the round-trip estimator and RACK
+//! learn from what it covers; recovery is undone, ended, entered or continued; the timer is set; the controller is
+//! told. Losses are told before the acknowledgment that revealed them, so that a controller sees `in_recovery` on it.
+//!
+//! A packet may leave when the window has room, the receiver has room (new data only) and its departure time has
+//! come. Packets delivered selectively leave the pipe, so the first acknowledgments above a hole release new packets
+//! before anything is declared lost: limited transmit (RFC 3042) needs no rule of its own.
+//!
+//! Deviations:
+//! 1. Selective acknowledgments are kept across a timeout (RFC 6675, section 5.1 allows it): the receiver of this
+//!    crate never discards what it has reported.
+//! 2. A timeout declares lost the packet at the left edge and those sent longer ago than RACK would wait, not the
+//!    whole window (RFC 8985, section 6.3).
+//! 3. The timer restarts on every acknowledgment that delivers something, also selectively (RFC 6298, 5.3 names
+//!    cumulative ones).
 
-use crate::wire::{Ack, Segment};
-use congestion::Controller;
+use alloc::vec::Vec;
+use congestion::{AckSample, Arrival, Controller, Loss, LossResponse, Sent, Timeout, Undo};
 use units::{Bytes, Span, Time};
+
+use crate::prr::ProportionalReduction;
+use crate::rack::{Rack, Verdict};
+use crate::recovery::{Phase, Recovery};
+use crate::rtt::RttEstimator;
+use crate::scoreboard::{Coverage, Scoreboard, State};
+use crate::wire::{Ack, MAX_STAMPS, Segment};
 
 /// How much there is to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,60 +70,457 @@ pub struct Counters {
     pub timeouts: u64,
     /// Reductions undone because they proved needless.
     pub undone: u64,
+    /// Acknowledgments that gave a round-trip time.
+    pub rtt_samples: u64,
+    /// The sum of these times.
+    pub rtt_sum: Span,
 }
 
 /// The sending end of one flow, with its controller.
 #[derive(Clone, Debug)]
 pub struct Sender<C> {
+    board: Scoreboard,
+    next_transmission: u64,
+    /// Packets in the whole transfer.
+    total: u64,
+    /// First packet that the receiver has no room for.
+    right_edge: u64,
+    rto_deadline: Time,
+    /// When a packet that reordering may have delayed counts as lost.
+    reordering_deadline: Time,
+    /// When a packet that waits for nothing but its departure time may leave.
+    gate: Time,
+    /// When pacing lets the next packet leave.
+    paced_until: Time,
+    rtt: RttEstimator,
+    rack: Rack,
+    recovery: Recovery,
+    prr: Option<ProportionalReduction>,
+    /// One packet may leave whatever the window says.
+    forced: bool,
+    wants_arrivals: bool,
+    window_limited: bool,
+    /// The verdict `window_limited` stands until this packet is acknowledged.
+    window_limited_until: u64,
+    most_in_flight: u32,
+    pacing_percent: u32,
+    packet: Bytes,
+    last_packet: Bytes,
+    counters: Counters,
+    arrivals: Vec<Arrival>,
+    lost_transmissions: Vec<u64>,
     controller: C,
 }
 
 impl<C: Controller> Sender<C> {
     /// A sender that is ready at `now`.
-    pub fn new(_params: SenderParams, controller: C, _now: Time) -> Sender<C> {
-        let _ = &controller;
-        todo!()
+    pub fn new(params: SenderParams, controller: C, now: Time) -> Sender<C> {
+        let (total, last_packet) = extent(params.packet, params.transfer);
+        let paced = params.pacing_percent > 0 && controller.loss_response() == LossResponse::ProportionalReduction;
+        Sender {
+            board: Scoreboard::new(),
+            next_transmission: 0,
+            total,
+            right_edge: u64::MAX,
+            rto_deadline: Time::MAX,
+            reordering_deadline: Time::MAX,
+            gate: if total > 0 { now } else { Time::MAX },
+            paced_until: Time::ZERO,
+            rtt: RttEstimator::new(params.handshake_rtt, params.min_rto),
+            rack: Rack::new(),
+            recovery: Recovery::new(),
+            prr: None,
+            forced: false,
+            wants_arrivals: controller.wants_arrivals(),
+            window_limited: false,
+            window_limited_until: 0,
+            most_in_flight: 0,
+            pacing_percent: if paced { params.pacing_percent } else { 0 },
+            packet: params.packet,
+            last_packet,
+            counters: Counters::default(),
+            arrivals: Vec::new(),
+            lost_transmissions: Vec::new(),
+            controller,
+        }
     }
 
     /// An acknowledgment arrived. Call [`Sender::poll_transmit`] afterwards.
-    pub fn on_ack(&mut self, _now: Time, _ack: &Ack) {
-        todo!()
+    #[inline]
+    pub fn on_ack(&mut self, now: Time, ack: &Ack) {
+        if ack.next_expected > self.board.next() {
+            return; // it acknowledges what was never sent
+        }
+        let prior_in_flight = self.board.in_flight();
+        let prior_first = self.board.first();
+        let mut coverage = Coverage::new(ack.echo);
+        self.take_in(ack, &mut coverage);
+        self.right_edge = self.right_edge_of(ack);
+        if coverage.delivered == 0 && !ack.duplicate {
+            return;
+        }
+        let rtt = self.learn(now, &coverage);
+        if !self.board.is_plain() || !self.recovery.is_open() || self.reordering_deadline != Time::MAX || ack.duplicate
+        {
+            let advanced = self.board.first() > prior_first;
+            self.recover(now, ack, &coverage, prior_in_flight, advanced);
+        }
+        if coverage.delivered == 0 {
+            return;
+        }
+        self.counters.delivered += u64::from(coverage.delivered);
+        self.rto_deadline = if self.board.is_empty() { Time::MAX } else { now + self.rtt.rto() };
+        let sample = AckSample {
+            now,
+            delivered: coverage.delivered,
+            cumulative: coverage.cumulative,
+            prior_in_flight,
+            in_flight: self.board.in_flight(),
+            rtt,
+            srtt: self.rtt.srtt(),
+            min_rtt: self.rtt.min(),
+            next_unacked: self.board.first(),
+            next_unsent: self.board.next(),
+            window_limited: self.is_window_limited(),
+            in_recovery: !self.recovery.is_open(),
+            arrivals: &self.arrivals,
+        };
+        self.controller.on_ack(&sample);
+    }
+
+    #[inline]
+    fn take_in(&mut self, ack: &Ack, coverage: &mut Coverage) {
+        if self.wants_arrivals {
+            self.take_in_with_arrivals(ack, coverage);
+        } else if ack.blocks == 0 && self.board.is_plain() {
+            if ack.next_expected > self.board.first() {
+                self.board.advance_plain(ack.next_expected, coverage);
+            }
+        } else {
+            self.board.acknowledge(ack, coverage, |_, _| {});
+        }
+    }
+
+    fn take_in_with_arrivals(&mut self, ack: &Ack, coverage: &mut Coverage) {
+        let stamps = &ack.arrivals[..usize::from(ack.stamps).min(MAX_STAMPS)];
+        let arrivals = &mut self.arrivals;
+        arrivals.clear();
+        self.board.acknowledge(ack, coverage, |sequence, record| {
+            arrivals.push(match stamps.iter().find(|stamp| stamp.sequence == sequence) {
+                Some(stamp) => Arrival { transmission: stamp.transmission, arrived: Some(stamp.arrived) },
+                None => Arrival { transmission: record.transmission, arrived: None },
+            });
+        });
+        if !arrivals.is_sorted_by_key(|arrival| arrival.transmission) {
+            arrivals.sort_unstable_by_key(|arrival| arrival.transmission);
+        }
+    }
+
+    /// A receiver does not take room back (RFC 9293, section 3.8.6), so an old acknowledgment changes nothing.
+    #[inline]
+    fn right_edge_of(&self, ack: &Ack) -> u64 {
+        let edge = ack.next_expected.saturating_add(ack.receive_window);
+        if self.right_edge == u64::MAX { edge } else { self.right_edge.max(edge) }
+    }
+
+    /// Round-trip times from what was covered. Answers that of the newest transmission.
+    #[inline]
+    fn learn(&mut self, now: Time, coverage: &Coverage) -> Option<Span> {
+        let rtt = coverage.newest.map(|newest| now.saturating_since(newest.sent));
+        if let Some(rtt) = rtt {
+            self.rtt.see(rtt);
+            self.counters.rtt_samples += 1;
+            self.counters.rtt_sum += rtt;
+        }
+        if let Some(sent) = coverage.echo_sent.or(coverage.newest.map(|newest| newest.sent)) {
+            self.rtt.sample(now, sent);
+        }
+        self.rack.on_delivery(now, coverage, self.rtt.min());
+        rtt
+    }
+
+    /// Everything that only happens when something was lost, reordered or repeated.
+    #[cold]
+    fn recover(&mut self, now: Time, ack: &Ack, coverage: &Coverage, prior_in_flight: u32, advanced: bool) {
+        if ack.duplicate && !self.recovery.is_open() {
+            self.rack.on_duplicate(ack.echo, self.next_transmission);
+        }
+        match self.recovery.phase() {
+            Phase::Open => {}
+            Phase::FastRecovery => {
+                if self.recovery.needless_recovery(ack, coverage) {
+                    self.undo(now);
+                }
+            }
+            Phase::AfterTimeout => {
+                if let Some(sent) = self.recovery.needless_timeout(ack) {
+                    self.rtt.sample(now, sent);
+                    self.undo(now);
+                }
+            }
+        }
+        if !self.recovery.is_open() && self.recovery.is_over(self.board.first()) {
+            self.end_recovery();
+        }
+        let lost = self.detect_losses(now, prior_in_flight);
+        if let Some(prr) = &mut self.prr {
+            prr.on_delivery(coverage.delivered, self.board.in_flight(), advanced && lost == 0);
+        }
+    }
+
+    fn undo(&mut self, now: Time) {
+        self.counters.undone += 1;
+        self.board.believe_in_flight();
+        self.end_recovery();
+        self.controller.on_undo(&Undo { now });
+    }
+
+    fn end_recovery(&mut self) {
+        self.recovery.end();
+        self.rack.on_recovered();
+        self.prr = None;
+    }
+
+    /// Declares lost what RACK says is lost, and tells the controller. Answers how many.
+    fn detect_losses(&mut self, now: Time, prior_in_flight: u32) -> u32 {
+        let window = self.reordering_window();
+        self.reordering_deadline = Time::MAX;
+        self.lost_transmissions.clear();
+        let mut lost = 0;
+        for candidate in [Scoreboard::oldest_retransmitted, Scoreboard::oldest_sent_once] {
+            while let Some(sequence) = candidate(&mut self.board) {
+                match self.rack.judge(now, self.board.record(sequence), window) {
+                    Verdict::Lost => {
+                        lost += 1;
+                        let transmission = self.board.lose(sequence);
+                        if self.wants_arrivals {
+                            self.lost_transmissions.push(transmission);
+                        }
+                    }
+                    Verdict::LateAfter(late) => {
+                        self.reordering_deadline = self.reordering_deadline.min(late);
+                        break;
+                    }
+                    Verdict::Expected => break,
+                }
+            }
+        }
+        if lost > 0 {
+            self.declare(now, lost, prior_in_flight);
+        }
+        lost
+    }
+
+    fn declare(&mut self, now: Time, lost: u32, prior_in_flight: u32) {
+        let enters_recovery = self.recovery.on_loss(lost, self.board.next(), self.next_transmission);
+        self.counters.lost += u64::from(lost);
+        self.counters.recoveries += u64::from(enters_recovery);
+        self.controller.on_loss(&Loss {
+            now,
+            transmissions: &self.lost_transmissions,
+            lost,
+            enters_recovery,
+            prior_in_flight,
+            srtt: self.rtt.srtt(),
+        });
+        if enters_recovery && self.controller.loss_response() == LossResponse::ProportionalReduction {
+            let target = self.controller.decision().window;
+            self.prr = Some(ProportionalReduction::new(target, prior_in_flight));
+        }
+    }
+
+    fn reordering_window(&self) -> Span {
+        let recovering = !self.recovery.is_open();
+        self.rack.reordering_window(recovering, self.board.sacked(), self.rtt.min(), self.rtt.srtt())
     }
 
     /// What may leave now. Call until it answers `None`.
-    pub fn poll_transmit(&mut self, _now: Time) -> Option<Segment> {
-        todo!()
+    #[inline]
+    pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
+        self.gate = Time::MAX;
+        let decision = self.controller.decision();
+        let window = match &self.prr {
+            Some(prr) => prr.window(),
+            None => decision.window.max(1),
+        };
+        if self.board.in_flight() >= window && !self.forced {
+            self.limited_by_window(true);
+            return None;
+        }
+        let repeated = if self.board.lost() > 0 { self.board.next_retransmission() } else { None };
+        if repeated.is_none() && self.board.next() >= self.total.min(self.right_edge) {
+            self.limited_by_window(false);
+            self.probe_closed_window(now);
+            return None;
+        }
+        let departure = decision.departure.max(self.paced_until);
+        if departure > now {
+            self.gate = departure;
+            self.limited_by_window(true);
+            return None;
+        }
+        Some(self.transmit(now, window, repeated))
+    }
+
+    #[inline]
+    fn transmit(&mut self, now: Time, window: u32, repeated: Option<u64>) -> Segment {
+        let transmission = self.next_transmission;
+        self.next_transmission += 1;
+        let sequence = match repeated {
+            Some(sequence) => {
+                self.board.retransmit(sequence, now, transmission);
+                self.counters.retransmitted += 1;
+                sequence
+            }
+            None => self.board.send_new(now, transmission),
+        };
+        self.counters.sent += 1;
+        self.forced = false;
+        if let Some(prr) = &mut self.prr {
+            prr.on_sent();
+        }
+        if self.rto_deadline == Time::MAX {
+            self.rto_deadline = now + self.rtt.rto();
+        }
+        if self.pacing_percent > 0 {
+            let per_window = self.rtt.srtt().saturating_mul(100);
+            let gap = per_window / (u64::from(window) * u64::from(self.pacing_percent));
+            self.paced_until = self.paced_until.max(now) + gap;
+        }
+        let size = if sequence + 1 == self.total { self.last_packet } else { self.packet };
+        let retransmission = repeated.is_some();
+        self.controller.on_sent(&Sent {
+            now,
+            transmission,
+            size,
+            in_flight: self.board.in_flight(),
+            app_limited: self.board.next() == self.total && self.board.lost() == 0,
+            retransmission,
+        });
+        Segment { sequence, transmission, size, retransmission }
+    }
+
+    /// Remembers what stopped the sender; a window that was full stays so for a round trip (as Linux does), since a
+    /// burst of acknowledgments would otherwise hide it.
+    #[inline]
+    fn limited_by_window(&mut self, limited: bool) {
+        if limited || self.board.first() >= self.window_limited_until {
+            self.window_limited = limited;
+            self.window_limited_until = self.board.next();
+            self.most_in_flight = self.board.in_flight();
+        } else {
+            self.most_in_flight = self.most_in_flight.max(self.board.in_flight());
+        }
+    }
+
+    /// In slow start a window half used counts as used: it doubles within a round trip.
+    #[inline]
+    fn is_window_limited(&self) -> bool {
+        self.window_limited || {
+            let window = self.controller.decision().window;
+            window < self.controller.slow_start_threshold() && window < 2 * self.most_in_flight
+        }
+    }
+
+    /// The receiver has no room and nothing is under way that could tell of new room (RFC 9293, section 3.8.6.1).
+    fn probe_closed_window(&mut self, now: Time) {
+        if self.board.is_empty() && self.board.next() < self.total && self.rto_deadline == Time::MAX {
+            self.rto_deadline = now + self.rtt.rto();
+        }
     }
 
     /// When to call [`Sender::on_wakeup`]: the earlier of the next departure and the next timer. [`Time::MAX`] when
     /// only an acknowledgment can move it. May move in either direction after any call.
+    #[inline]
     pub fn next_wakeup(&self) -> Time {
-        todo!()
+        self.gate.min(self.rto_deadline).min(self.reordering_deadline)
     }
 
     /// Time has come (or not: extra calls are harmless). Call [`Sender::poll_transmit`] afterwards.
-    pub fn on_wakeup(&mut self, _now: Time) {
-        todo!()
+    #[inline]
+    pub fn on_wakeup(&mut self, now: Time) {
+        if now >= self.reordering_deadline {
+            self.reordering_expired(now);
+        }
+        if now >= self.rto_deadline {
+            self.on_timeout(now);
+        }
+    }
+
+    #[cold]
+    fn reordering_expired(&mut self, now: Time) {
+        let prior_in_flight = self.board.in_flight();
+        if self.detect_losses(now, prior_in_flight) > 0
+            && let Some(prr) = &mut self.prr
+        {
+            prr.on_delivery(0, self.board.in_flight(), false);
+        }
+    }
+
+    #[cold]
+    fn on_timeout(&mut self, now: Time) {
+        let first = !self.rtt.is_backed_off();
+        self.rtt.back_off();
+        self.rto_deadline = now + self.rtt.rto();
+        self.forced = true;
+        if self.board.is_empty() {
+            self.right_edge = self.right_edge.max(self.board.next() + 1);
+            return;
+        }
+        self.counters.timeouts += 1;
+        self.prr = None;
+        let in_flight = self.board.in_flight();
+        self.controller.on_timeout(&Timeout { now, in_flight, first });
+        let head = self.board.first();
+        let record = *self.board.record(head);
+        let next = self.board.next();
+        self.recovery.on_timeout(head, record.sent, record.retransmitted, next, self.next_transmission);
+        self.lose_after_timeout(now, in_flight);
+    }
+
+    fn lose_after_timeout(&mut self, now: Time, prior_in_flight: u32) {
+        let window = self.reordering_window();
+        let head = self.board.first();
+        self.lost_transmissions.clear();
+        let mut lost = 0;
+        for sequence in head..self.board.next() {
+            let record = self.board.record(sequence);
+            let spared = sequence != head && self.rack.may_arrive_after_timeout(now, record, window);
+            if record.state == State::InFlight && !spared {
+                lost += 1;
+                let transmission = self.board.lose(sequence);
+                if self.wants_arrivals {
+                    self.lost_transmissions.push(transmission);
+                }
+            }
+        }
+        self.board.rewind();
+        self.reordering_deadline = Time::MAX;
+        if lost > 0 {
+            self.declare(now, lost, prior_in_flight);
+        }
     }
 
     /// Everything was delivered.
+    #[inline]
     pub fn is_done(&self) -> bool {
-        todo!()
+        self.board.first() == self.total
     }
 
     /// What has happened so far.
     pub fn counters(&self) -> &Counters {
-        todo!()
+        &self.counters
     }
 
     /// Packets in flight (RFC 6675 pipe).
+    #[inline]
     pub fn in_flight(&self) -> u32 {
-        todo!()
+        self.board.in_flight()
     }
 
     /// Smoothed round-trip time (RFC 6298), and the smallest seen.
     pub fn rtt(&self) -> (Span, Span) {
-        todo!()
+        (self.rtt.srtt(), self.rtt.min())
     }
 
     /// The controller, to look at.
@@ -111,5 +531,16 @@ impl<C: Controller> Sender<C> {
     /// The controller, for the recorder's trace calls.
     pub fn controller_mut(&mut self) -> &mut C {
         &mut self.controller
+    }
+}
+
+/// Packets in a transfer, and the size of the last.
+fn extent(packet: Bytes, transfer: Transfer) -> (u64, Bytes) {
+    match transfer {
+        Transfer::Unlimited => (u64::MAX, packet),
+        Transfer::Sized(bytes) => {
+            let total = bytes.packets_of(packet).get();
+            (total, bytes - packet * total.saturating_sub(1))
+        }
     }
 }

@@ -1,1 +1,28 @@
-//! placeholder
+//! The page that people look at: one HTML file that holds its own style, script and data, and asks the network for
+//! nothing.
+//!
+//! What can be said in words and tables is written here, so that the page reads without a script; curves are thinned
+//! here ([`curves`]) and drawn by `assets/plot.js`. What each figure means is written once, in [`definitions`].
+
+mod curves;
+mod data;
+mod definitions;
+mod document;
+mod groups;
+mod html;
+mod numbers;
+mod resolved;
+mod sweep;
+mod tables;
+mod verdict;
+
+#[cfg(test)]
+#[path = "../tests/example/mod.rs"]
+mod example;
+
+use results::Results;
+
+/// The whole page. Any [`Results`] gives one: what is not there is left out, and a name may hold any character.
+pub fn page(results: &Results) -> String {
+    document::document(results)
+}

@@ -233,6 +233,21 @@ pub enum TrafficKind {
     },
 }
 
+impl TrafficKind {
+    /// Its name in a scenario.
+    pub fn name(&self) -> &'static str {
+        match self {
+            TrafficKind::Cbr { .. } => "cbr",
+            TrafficKind::OnOff { .. } => "on-off",
+            TrafficKind::ExponentialOnOff { .. } => "exponential-on-off",
+            TrafficKind::ParetoOnOff { .. } => "pareto-on-off",
+            TrafficKind::Poisson { .. } => "poisson",
+            TrafficKind::Trace { source: TraceSource::Pcap, .. } => "pcap",
+            TrafficKind::Trace { source: TraceSource::Csv, .. } => "trace",
+        }
+    }
+}
+
 /// Kind of trace file.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum TraceSource {

@@ -1,1 +1,106 @@
-//! placeholder
+//! Virtual time: an experiment in, a run out.
+//!
+//! [`run`] builds links, flows and traffic from a [`scenario::Experiment`], lets them happen in order of time, and
+//! returns a [`results::Run`]. The same experiment gives the same bytes on every machine; only `cpu_s` differs.
+
+mod engine;
+mod flow;
+mod gaps;
+mod link;
+mod network;
+mod recorder;
+mod response;
+mod schedule;
+mod sources;
+mod summary;
+pub mod traffic;
+mod transit;
+
+pub use recorder::Served;
+
+use congestion::SettingError;
+use scenario::Experiment;
+use std::fmt;
+
+/// How links are simulated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Mode {
+    /// Drop-tail links need no events of their own.
+    Fused,
+    /// Every hop has events of its own: slower, the same run.
+    Stepped,
+}
+
+/// Why an experiment cannot be run.
+#[derive(Debug)]
+pub enum RunError {
+    /// No controller of this name.
+    UnknownController(String),
+    /// Settings that a controller refuses.
+    Controller {
+        /// The controller.
+        name: &'static str,
+        /// What it refuses.
+        error: SettingError,
+    },
+    /// A traffic source that cannot be opened or read.
+    Traffic(traffic::TrafficError),
+    /// A trace that changed or could not be read while it was replayed.
+    Replay(String),
+}
+
+impl fmt::Display for RunError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RunError::UnknownController(name) => write!(f, "there is no controller \"{name}\""),
+            RunError::Controller { name, error } => write!(f, "controller \"{name}\": {error}"),
+            RunError::Traffic(error) => write!(f, "{error}"),
+            RunError::Replay(error) => f.write_str(error),
+        }
+    }
+}
+
+impl std::error::Error for RunError {}
+
+impl From<traffic::TrafficError> for RunError {
+    fn from(error: traffic::TrafficError) -> RunError {
+        RunError::Traffic(error)
+    }
+}
+
+/// Makes one run.
+///
+/// # Errors
+/// When a controller refuses its settings or a traffic source cannot be read.
+pub fn run(experiment: &Experiment) -> Result<results::Run, RunError> {
+    run_in(experiment, Mode::Fused)
+}
+
+/// Makes one run with links simulated in this way.
+///
+/// # Errors
+/// As [`run`].
+pub fn run_in(experiment: &Experiment, mode: Mode) -> Result<results::Run, RunError> {
+    let mut network = network::Network::new(experiment, mode)?;
+    let clock = cpu_time::ThreadTime::now();
+    network.run();
+    let cpu_s = clock.elapsed().as_secs_f64();
+    network.check_traffic()?;
+    Ok(summary::summarise(experiment, network, cpu_s))
+}
+
+/// Makes one run and returns every service of every link, in order of link and departure, drops last: for comparing
+/// runs packet by packet.
+///
+/// # Errors
+/// As [`run`].
+pub fn log(experiment: &Experiment, mode: Mode) -> Result<Vec<Served>, RunError> {
+    let mut network = network::Network::new(experiment, mode)?;
+    network.logging = true;
+    network.recorder.log = Some(Vec::new());
+    network.run();
+    let mut log = network.recorder.log.take().unwrap_or_default();
+    log.retain(|served| served.departure <= network.end || served.departure == units::Time::MAX);
+    log.sort_by_key(|served| (served.link, served.departure, served.arrival, served.owner, served.transmission));
+    Ok(log)
+}

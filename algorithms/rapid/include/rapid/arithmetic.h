@@ -1,0 +1,132 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * Fixed point without 128 bits, floating point or signed division (which BPF
+ * does not have). Each function says the range in which it is exact.
+ */
+#ifndef RAPID_ARITHMETIC_H
+#define RAPID_ARITHMETIC_H
+
+#include "types.h"
+
+RAPID_FN u64 rapid_min(u64 a, u64 b) { return a < b ? a : b; }
+RAPID_FN u64 rapid_max(u64 a, u64 b) { return a > b ? a : b; }
+RAPID_FN s64 rapid_smin(s64 a, s64 b) { return a < b ? a : b; }
+RAPID_FN s64 rapid_smax(s64 a, s64 b) { return a > b ? a : b; }
+RAPID_FN u64 rapid_clamp(u64 x, u64 low, u64 high) { return x < low ? low : x > high ? high : x; }
+RAPID_FN s64 rapid_sclamp(s64 x, s64 low, s64 high) { return x < low ? low : x > high ? high : x; }
+RAPID_FN u64 rapid_above(u64 a, u64 b) { return a > b ? a - b : 0; }
+
+/* a - b of two clocks that may run backwards, wrap or lie. */
+RAPID_FN s64 rapid_difference(u64 a, u64 b) { return (s64)(a - b); }
+
+/* a / b rounded towards zero; 0 when b is 0. */
+RAPID_FN s64 rapid_divide(s64 a, u64 b)
+{
+	if (!b)
+		return 0;
+	return a < 0 ? -(s64)((0 - (u64)a) / b) : (s64)((u64)a / b);
+}
+
+/* x * q of a Q16 fraction, for x < 2^48. */
+RAPID_FN u64 rapid_scale(u64 x, u64 q) { return (x * q) >> 16; }
+
+/*
+ * One step of an average: x + w (y - x), rounded to nearest, for |y - x| < 2^46.
+ * A plain shift of a negative number pulls down by up to one unit each time,
+ * and what pulls one way is a bias between flows.
+ */
+RAPID_FN s64 rapid_average(s64 x, s64 y, u64 w) { return x + (((s64)w * (y - x) + 32768) >> 16); }
+
+/* min(1, n a / b) in Q16, for n a < 2^48; 1 when b is 0. */
+RAPID_FN u64 rapid_weight(u64 n, u64 a, u64 b)
+{
+	u64 part = n * rapid_min(a, RAPID_RTT_CEILING_NS);
+
+	return part >= b ? RAPID_ONE : (part << 16) / b;
+}
+
+/* rise / run in Q16. Rises are cut at 2 s: more than that is a clock that lies. */
+RAPID_FN s64 rapid_slope(s64 rise, u64 run)
+{
+	rise = rapid_sclamp(rise, -2000000000LL, 2000000000LL);
+	return rapid_sclamp(rapid_divide(rise * RAPID_ONE, run), -64 * RAPID_ONE, 64 * RAPID_ONE);
+}
+
+/* part of whole in Q16, at most one; 0 of nothing. */
+RAPID_FN s64 rapid_fraction(u32 part, u32 whole)
+{
+	return whole ? (s64)rapid_min(((u64)part << 16) / whole, RAPID_ONE) : 0;
+}
+
+RAPID_FN u64 rapid_bound(u64 rate) { return rapid_clamp(rate, RAPID_RATE_FLOOR, RAPID_RATE_CEILING); }
+
+/* Time of `size` < 2^20 bytes, in 1/1024 ns. */
+RAPID_FN u64 rapid_gap_q10(u64 size, u64 rate) { return size * RAPID_NS_PER_S * 1024 / rapid_max(rate, 1); }
+
+RAPID_FN u64 rapid_gap_ns(u64 size, u64 rate) { return size * RAPID_NS_PER_S / rapid_max(rate, 1); }
+
+/* Bytes that pass at `rate` in `ns` <= 60 s: whole microseconds, then the rest. */
+RAPID_FN u64 rapid_bytes_in(u64 rate, u64 ns)
+{
+	ns = rapid_min(ns, RAPID_RTT_CEILING_NS);
+	return rate * (ns / 1000) / 1000000 + rate * (ns % 1000) / RAPID_NS_PER_S;
+}
+
+/* Rate of `bytes` < 2^34 in `ns`. */
+RAPID_FN u64 rapid_rate_of(u64 bytes, u64 ns) { return bytes * RAPID_NS_PER_S / rapid_max(ns, 1); }
+
+/* Marsaglia's xorshift32: any host that starts from the same seed draws the same lengths. */
+RAPID_FN u32 rapid_random(u32 *state)
+{
+	u32 x = *state;
+
+	x ^= x << 13;
+	x ^= x >> 17;
+	x ^= x << 5;
+	*state = x;
+	return x;
+}
+
+RAPID_FN u64 rapid_power(u64 base, u32 exponent)
+{
+	u64 power = RAPID_ONE;
+
+	for (u32 i = 0; i < RAPID_LEVELS_MAX && i < exponent; i++)
+		power = (power * base + 32768) >> 16;
+	return power;
+}
+
+/*
+ * Levels x_k = h a^k with a = span^(1/(levels-1)) and h = (1 + 1/a + ... )/levels,
+ * so that a stream of equal counts per level has mean rate exactly one. Span is
+ * at most 4. Done once, when a flow begins.
+ */
+RAPID_FN void rapid_ladder_fill(struct rapid_ladder *ladder, u32 span, u32 levels)
+{
+	u64 low = RAPID_ONE, high = 4 * RAPID_ONE, inverse_sum = 0, level = RAPID_ONE;
+
+	levels = (u32)rapid_clamp(levels, 2, RAPID_LEVELS_MAX);
+	for (u32 i = 0; i < 18; i++) {
+		u64 middle = (low + high) / 2;
+
+		if (rapid_power(middle, levels - 1) <= span)
+			low = middle;
+		else
+			high = middle;
+	}
+	for (u32 k = 0; k < RAPID_LEVELS_MAX; k++) {
+		if (k >= levels)
+			break;
+		ladder->x[k] = (u32)level;
+		inverse_sum += ((u64)1 << 40) / level;
+		level = (level * low + 32768) >> 16;
+	}
+	for (u32 k = 0; k < RAPID_LEVELS_MAX; k++) {
+		if (k >= levels)
+			break;
+		ladder->x[k] = (u32)((ladder->x[k] * (inverse_sum / levels) + (1 << 23)) >> 24);
+	}
+	ladder->levels = levels;
+}
+
+#endif

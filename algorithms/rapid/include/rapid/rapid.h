@@ -1,0 +1,236 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * The Rapid rate law: the one header a host includes.
+ *
+ * A host calls rapid_init once, then
+ *
+ *     rapid_on_sent        when a packet has left, with the time it really left
+ *     rapid_on_arrival     when a packet is acknowledged and the receiver said when it arrived
+ *     rapid_on_unstamped   when it is acknowledged and the receiver did not
+ *     rapid_on_lost        when it is given up
+ *     rapid_on_rtt         for each round trip measured
+ *
+ * and lets the next packet go no earlier than law->next_ns. Transmissions are
+ * numbered 0, 1, 2, ... without holes; a retransmission has its own number.
+ * Integers only: no libc, no kernel header, no floating point, no signed
+ * division, no recursion; every loop has a constant bound.
+ */
+#ifndef RAPID_H
+#define RAPID_H
+
+#include "startup.h"
+#include "thesis.h"
+
+RAPID_FN void rapid_init(struct rapid *law, const struct rapid_params *params, u64 now, u64 handshake_rtt, u64 seed)
+{
+	*law = (struct rapid){0};
+	law->params = *params;
+	law->params.packet = (u32)rapid_clamp(params->packet, 64, 65535);
+	law->params.margin = (u32)rapid_min(params->margin, RAPID_ONE / 2);
+	law->random = (u32)(seed ^ (seed >> 32)) | 1;
+	law->next_ns = now;
+	law->rtt_ns = law->srtt_ns = rapid_clamp(handshake_rtt, RAPID_RTT_FLOOR_NS, RAPID_RTT_CEILING_NS);
+	law->envelope.rtt = (struct rapid_minimum){(s64)law->rtt_ns, RAPID_UNSEEN};
+	law->envelope.delay = (struct rapid_minimum){RAPID_UNSEEN, RAPID_UNSEEN};
+	law->envelope.bucket_ns = now;
+	law->envelope.fresh = 1;
+	law->startup = 1;
+	rapid_set_rate(law, rapid_rate_of(10 * law->params.packet, law->rtt_ns));
+	law->envelope.inverse = (1ULL << 56) / law->rate;
+	if (params->preset == RAPID_THESIS) {
+		rapid_thesis_init(law);
+	} else {
+		rapid_ladder_fill(&law->narrow, params->span, 4);
+		rapid_ladder_fill(&law->wide, params->wide_span, 4);
+	}
+	rapid_set_level_rate(law, law->rate);
+}
+
+RAPID_FN u32 rapid_levels_of(const struct rapid *law, const struct rapid_stream *s)
+{
+	return s->kind == RAPID_CHIRP ? RAPID_CHIRP_LEVELS : law->params.preset == RAPID_THESIS ? law->narrow.levels : 4;
+}
+
+/* Sets the clock to the level that begins now. */
+RAPID_FN void rapid_enter_level(struct rapid *law, const struct rapid_stream *s)
+{
+	u32 packets = s->per_level;
+	u64 rate = rapid_probe_rate(law, s, law->level);
+
+	if (s->kind == RAPID_CHIRP && law->level < RAPID_CHIRP_LEVELS) {
+		rate = law->chirp.rate[law->level];
+		packets = rapid_chirp_length(law, law->level, rate);
+	}
+	if (!law->half)
+		rapid_set_level_rate(law, rate);
+	law->left = rapid_half(packets, law->half);
+}
+
+RAPID_FN void rapid_open_next(struct rapid *law, const struct rapid_memory *memory)
+{
+	struct rapid_stream *s;
+
+	if (law->params.preset == RAPID_THESIS)
+		rapid_thesis_open(law, memory);
+	else if (law->startup)
+		rapid_startup_open(law, memory);
+	else
+		rapid_probe_open(law, memory);
+	s = RAPID_STREAM(memory, law->stream);
+	if (s && law->open)
+		rapid_enter_level(law, s);
+}
+
+/* A packet has left: note it, and set when the next may. */
+RAPID_FN void rapid_on_sent(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number, u32 size,
+			    u32 app_limited)
+{
+	struct rapid_record *r = RAPID_RECORD(memory, number);
+	struct rapid_stream *s;
+
+	size = (u32)rapid_clamp(size, 1, 65535);
+	law->next = rapid_max(law->next, number + 1);
+	if (!law->open)
+		rapid_open_next(law, memory);
+	s = RAPID_STREAM(memory, law->stream);
+	if (!r || !s || !law->open || s->number != law->stream)
+		return;
+
+	rapid_note_departure(law, s, now, number, size);
+	s->app_limited |= app_limited != 0;
+	if (s->kind == RAPID_CHIRP && law->level < RAPID_CHIRP_LEVELS)
+		law->chirp.sent[law->level]++;
+	*r = (struct rapid_record){now, 0, s->number, (u16)size, (u8)(law->level << 1 | law->half), RAPID_IN_FLIGHT};
+
+	s->planned_q10 += rapid_clock(law, now, size);
+	if (law->left)
+		law->left--;
+	if (law->left)
+		return;
+	law->level += law->half;
+	law->half ^= 1;
+	if (law->level < rapid_levels_of(law, s))
+		rapid_enter_level(law, s);
+	else
+		rapid_close(law, s);
+}
+
+/* A stream is complete: read it. */
+RAPID_FN void rapid_read(struct rapid *law, const struct rapid_memory *memory, struct rapid_stream *s, u64 now)
+{
+	u64 duration = s->end_ns - s->start_ns;
+
+	law->streams++;
+	law->completed = s->number;
+	law->estimated = 0;
+	if (law->params.preset == RAPID_THESIS) {
+		rapid_thesis_read(law, memory, s, now);
+	} else if (s->kind == RAPID_PROBE) {
+		rapid_probe_read(law, s, now);
+	} else {
+		rapid_note_queue(law, s, now, rapid_max(duration, 1));
+		if (s->kind == RAPID_CHIRP)
+			rapid_chirp_read(law, memory, s, now);
+		else
+			rapid_plain_read(law, s);
+	}
+	s->stage = RAPID_READ;
+}
+
+RAPID_FN void rapid_account(struct rapid *law, const struct rapid_memory *memory, struct rapid_stream *s, u64 now)
+{
+	s->accounted++;
+	if (rapid_is_complete(s))
+		rapid_read(law, memory, s, now);
+}
+
+RAPID_FN void rapid_on_arrival(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number, u64 arrival)
+{
+	struct rapid_record *r = rapid_take(law, memory, number);
+	struct rapid_stream *s = r ? rapid_stream_of(memory, r) : 0;
+	u32 level, half;
+	s64 delay;
+
+	if (!r)
+		return;
+	r->arrival_ns = arrival;
+	r->state = RAPID_STAMPED;
+	if (!s)
+		return;
+	level = r->level >> 1;
+	half = r->level & 1;
+	/* Clocks may differ by decades, not by centuries: what is wider than 62 bits is a lie. */
+	delay = rapid_sclamp(rapid_difference(arrival, r->sent_ns), -(1LL << 62), 1LL << 62);
+	s->delay = rapid_smin(s->delay, delay);
+	s->rtt_ns = rapid_min(s->rtt_ns, rapid_max(rapid_above(now, r->sent_ns), RAPID_RTT_FLOOR_NS));
+	rapid_note_batch(&law->envelope, r->sent_ns, arrival);
+	if (s->kind == RAPID_CHIRP)
+		rapid_chirp_sample(&law->chirp, level, half, r->sent_ns, delay);
+	else
+		rapid_envelope_sample(s, level, half, delay);
+	rapid_account(law, memory, s, now);
+}
+
+RAPID_FN void rapid_on_unstamped(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number)
+{
+	struct rapid_record *r = rapid_take(law, memory, number);
+	struct rapid_stream *s = r ? rapid_stream_of(memory, r) : 0;
+
+	if (!r)
+		return;
+	r->state = RAPID_UNSTAMPED;
+	if (s)
+		rapid_account(law, memory, s, now);
+}
+
+RAPID_FN void rapid_on_lost(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number)
+{
+	struct rapid_record *r = rapid_take(law, memory, number);
+	struct rapid_stream *s = r ? rapid_stream_of(memory, r) : 0;
+	u32 level;
+
+	if (!r)
+		return;
+	r->state = RAPID_LOST;
+	if (!s)
+		return;
+	level = r->level >> 1;
+	s->lost++;
+	s->lost2 += level == 2;
+	s->lost3 += level == 3;
+	if (s->kind == RAPID_CHIRP && level < RAPID_CHIRP_LEVELS)
+		law->chirp.lost[level]++;
+	rapid_account(law, memory, s, now);
+}
+
+RAPID_FN void rapid_on_rtt(struct rapid *law, u64 rtt) { rapid_note_rtt(law, rtt); }
+
+/* The first loss of a recovery episode. */
+RAPID_FN void rapid_on_recovery(struct rapid *law)
+{
+	if (law->params.preset == RAPID_THESIS)
+		rapid_thesis_cut(law);
+}
+
+/* The retransmission timer expired: the path may be gone. Halve, and let the streams tell. */
+RAPID_FN void rapid_on_timeout(struct rapid *law)
+{
+	law->startup = 0;
+	rapid_set_rate(law, law->rate / 2);
+}
+
+/* Packets that may be in flight: two bandwidth-delay products, and a stream of slack. */
+RAPID_FN u32 rapid_window(const struct rapid *law)
+{
+	u64 rtt = rapid_max(law->srtt_ns, law->rtt_ns);
+	u64 window = 2 * rapid_bytes_in(law->rate, rtt) / law->params.packet + 64;
+
+	if (law->startup)
+		window += rapid_bytes_in(law->rate, 55 * RAPID_CHIRP_LEVEL_NS) / law->params.packet;
+	return (u32)rapid_min(window, 1u << 28);
+}
+
+/* The available bandwidth, from a host that knows it (thesis.h, ideal estimation). */
+RAPID_FN void rapid_set_available(struct rapid *law, u64 rate) { law->adapter.ideal = rate; }
+
+#endif

@@ -1,0 +1,124 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * The dissertation's law: streams of N_r rates with N_p packets each, read by
+ * gaps.h, and a rate adapter. (Q. Yin, "TCP RAPID: from theory to practice",
+ * sections 2.3 and 8.1; the filter is section II-A of Lovewell and Kaur, TR11-007.)
+ *
+ *     every gamma streams, with A the mean of their estimates and l their time:
+ *     A >= R:  R = R + min(1, l / tau) (A - R)
+ *     A <  R:  R = R - (R - A) / eta
+ *     once per loss recovery:  R = 0.75 R
+ *
+ * Readings:
+ *  1. eta is a number of streams ("(tau, eta) = (50, 4)"): the tables' column
+ *     "eta = 1/4" is the fraction taken per step, 1 / eta. As printed in the
+ *     filter, 1/eta with eta = 1/4 would take four times the difference.
+ *     With `eta_ns` set it is a time, and the step is min(1, l / eta): the filter
+ *     of TR11-007 with "L/n" read as L/eta, and tau for the increase.
+ *  2. The printed start, 100 kbit/s and the filter alone, takes minutes: l / tau
+ *     is cut at one, and a stream shows at most 1.2 R. Here a flow starts at 10
+ *     packets per round trip and doubles from stream to stream while the estimate
+ *     is the top of the stream. The first estimate below ends that.
+ *  3. There is no margin, and nothing drains a standing queue; `margin` can add
+ *     the former.
+ *  4. A stream with short packets, or during which the application was idle,
+ *     gives no estimate.
+ */
+#ifndef RAPID_THESIS_H
+#define RAPID_THESIS_H
+
+#include "envelope.h"
+#include "gaps.h"
+
+RAPID_FN void rapid_thesis_init(struct rapid *law)
+{
+	struct rapid_params *p = &law->params;
+
+	p->levels = (u32)rapid_clamp(p->levels, 2, RAPID_LEVELS_MAX);
+	p->per_level = (u32)rapid_clamp(p->per_level, 2, RAPID_STREAM_MAX / p->levels);
+	p->gamma = (u32)rapid_max(p->gamma, 1);
+	p->eta_streams = (u32)rapid_max(p->eta_streams, 1);
+	rapid_ladder_fill(&law->narrow, p->span, p->levels);
+}
+
+RAPID_FN void rapid_thesis_open(struct rapid *law, const struct rapid_memory *memory)
+{
+	rapid_open(law, memory, RAPID_PROBE, law->rate, law->params.per_level);
+}
+
+/* What a stream says of the available bandwidth; 0 for nothing. */
+RAPID_FN u64 rapid_thesis_estimate(struct rapid *law, const struct rapid_memory *memory, const struct rapid_stream *s)
+{
+	if (law->params.ideal)
+		return law->adapter.ideal;
+	if (!memory->gaps || s->app_limited || s->bytes != (u64)s->sent * law->params.packet)
+		return 0;
+	rapid_normalise(memory, s);
+	rapid_denoise(memory->gaps, law->params.smoothing);
+	return rapid_search_rate(memory->gaps, law->params.packet, law->params.epsilon_ns);
+}
+
+/* The filter. */
+RAPID_FN void rapid_adapt(struct rapid *law, u64 available, u64 span)
+{
+	const struct rapid_params *p = &law->params;
+	u64 part = RAPID_ONE / p->eta_streams;
+
+	if (available >= law->rate)
+		part = rapid_weight(1, span, p->tau_ns);
+	else if (p->eta_ns)
+		part = rapid_weight(1, span, p->eta_ns);
+	rapid_set_rate(law, (u64)rapid_average((s64)law->rate, (s64)available, part));
+}
+
+/* Doubles while a stream shows no limit. Says whether start-up goes on. */
+RAPID_FN int rapid_thesis_grow(struct rapid *law, const struct rapid_stream *s, u64 estimate)
+{
+	u64 top = rapid_scale(s->rate, law->narrow.x[law->narrow.levels - 1]);
+
+	if (estimate >= top - top / 50) {
+		rapid_set_rate(law, rapid_max(law->rate, 2 * s->rate));
+		return 1;
+	}
+	law->startup = 0;
+	rapid_set_rate(law, rapid_min(law->rate, estimate));
+	return 0;
+}
+
+RAPID_FN void rapid_thesis_read(struct rapid *law, const struct rapid_memory *memory, const struct rapid_stream *s,
+				u64 now)
+{
+	struct rapid_adapter *a = &law->adapter;
+	u64 estimate = rapid_thesis_estimate(law, memory, s);
+
+	(void)now;
+	if (s->rtt_ns != ~0ULL)
+		law->envelope.queue_ns = rapid_above(s->rtt_ns, law->rtt_ns);
+	if (!estimate) {
+		law->unusable++;
+		return;
+	}
+	estimate = rapid_bound(estimate);
+	law->available = estimate;
+	law->estimated = 1;
+	if (law->startup && !law->params.ideal) {
+		rapid_thesis_grow(law, s, estimate);
+		return;
+	}
+	a->sum += estimate;
+	a->span_ns += s->end_ns - s->start_ns;
+	if (++a->count < law->params.gamma)
+		return;
+	rapid_adapt(law, rapid_scale(a->sum / a->count, RAPID_ONE - law->params.margin), a->span_ns);
+	a->sum = a->span_ns = 0;
+	a->count = 0;
+}
+
+/* Once per loss recovery. */
+RAPID_FN void rapid_thesis_cut(struct rapid *law)
+{
+	law->startup = 0;
+	rapid_set_rate(law, rapid_scale(law->rate, RAPID_ONE - rapid_min(law->params.loss_cut, RAPID_ONE)));
+}
+
+#endif

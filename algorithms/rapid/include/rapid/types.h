@@ -1,0 +1,267 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * What the Rapid law is made of: parameters, records, streams, state.
+ *
+ * Units, everywhere: times are nanoseconds, rates are bytes per second, sizes
+ * are bytes, fractions are Q16 (65536 is one). A name ends in its unit where a
+ * reader could doubt it.
+ *
+ * The law allocates nothing. The host hands in two rings (send records and
+ * streams in flight), each a power of two in size, and the law finds its way by
+ * number. A ring that is too small costs evidence, never correctness: a slot
+ * carries the number of what it holds, and feedback for something that has been
+ * overwritten is ignored.
+ */
+#ifndef RAPID_TYPES_H
+#define RAPID_TYPES_H
+
+typedef unsigned char u8;
+typedef unsigned short u16;
+typedef unsigned int u32;
+typedef unsigned long long u64;
+typedef signed int s32;
+typedef signed long long s64;
+
+#define RAPID_FN static inline __attribute__((always_inline, unused))
+
+#define RAPID_ONE 65536
+#define RAPID_NS_PER_S 1000000000ULL
+#define RAPID_UNSEEN ((s64)0x7fffffffffffffffLL)
+
+/* No rate is ever outside these: 8 kbit/s and 800 Gbit/s, in bytes per second. */
+#define RAPID_RATE_FLOOR 1000ULL
+#define RAPID_RATE_CEILING 100000000000ULL
+/* No round trip is taken to be outside these. */
+#define RAPID_RTT_FLOOR_NS 1000ULL
+#define RAPID_RTT_CEILING_NS (60ULL * RAPID_NS_PER_S)
+
+#define RAPID_LEVELS_MAX 16
+#define RAPID_CHIRP_LEVELS 9
+#define RAPID_STREAM_MAX 512
+
+enum rapid_preset {
+	RAPID_DEFAULT, /* envelopes of delay: envelope.h, startup.h */
+	RAPID_THESIS,  /* gaps of the dissertation: thesis.h */
+};
+
+enum rapid_kind {
+	RAPID_PROBE, /* rising levels around the mean rate */
+	RAPID_PLAIN, /* one constant rate, between the chirps of start-up */
+	RAPID_CHIRP, /* nine levels, up to 16 times the rate */
+};
+
+/* Everything a user can set, and nothing else. */
+struct rapid_params {
+	u32 preset;
+	u32 packet; /* full packet on the wire */
+
+	/* envelope.h */
+	u32 margin;       /* Q16: part of the available bandwidth left free; both presets */
+	u32 span;         /* Q16: top rate over bottom rate of a stream */
+	u32 wide_span;    /* Q16: the same while the path shows no limit */
+	u32 gain_max;     /* Q16 */
+	u32 gain_offset;  /* Q16: gain is share + offset, at most gain_max */
+	u32 drain_cap;    /* Q16: at most this much below the target to drain */
+	u32 stamp_noise_ns; /* error of a stamp that must not pass for a slope */
+	u32 level_min_ns; /* a level lasts at least this, 50 times the error */
+
+	/* thesis.h */
+	u64 tau_ns;       /* time constant of an increase */
+	u64 eta_ns;       /* time constant of a decrease; 0: use eta_streams */
+	u32 eta_streams;  /* streams that a decrease takes */
+	u32 gamma;        /* estimates averaged before the rate is adapted */
+	u32 levels;       /* N_r */
+	u32 per_level;    /* N_p */
+	u32 epsilon_ns;   /* GAP_NS_EPSILON */
+	u32 smoothing;    /* AVG_WINDOW */
+	u32 loss_cut;     /* Q16: part of the rate cut per loss recovery */
+	u32 ideal;        /* 1: the host hands in the available bandwidth */
+};
+
+/* One packet sent. 24 bytes. */
+struct rapid_record {
+	u64 sent_ns;
+	u64 arrival_ns;
+	u32 stream;
+	u16 size;
+	u8 level; /* level << 1 | half */
+	u8 state; /* enum rapid_record_state */
+};
+
+enum rapid_record_state {
+	RAPID_EMPTY,
+	RAPID_IN_FLIGHT,
+	RAPID_STAMPED,   /* arrived, and the receiver said when */
+	RAPID_UNSTAMPED, /* arrived */
+	RAPID_LOST,
+};
+
+enum rapid_stage {
+	RAPID_OPEN,   /* being sent */
+	RAPID_CLOSED, /* all sent */
+	RAPID_READ,   /* all accounted for, and read */
+};
+
+/* One stream, from its first packet until all are acknowledged or lost. */
+struct rapid_stream {
+	u32 number;
+	u8 kind;
+	u8 stage; /* enum rapid_stage */
+	u8 wide;
+	u8 app_limited;
+	u64 first;       /* transmission number of its first packet */
+	u64 rate;        /* mean rate aimed at */
+	u64 bytes;
+	u64 start_ns;    /* recorded departures: of the first packet, */
+	u64 level2_ns;   /* of level 2, */
+	u64 level3_ns;   /* of level 3, */
+	u64 half3_ns;    /* of its second half, */
+	u64 end_ns;      /* and when the next stream may begin */
+	u64 planned_q10; /* sum of the gaps asked for, 1/1024 ns */
+	u64 rtt_ns;      /* smallest round trip */
+	s64 delay;       /* smallest arrival - departure; clocks are not aligned */
+	s64 low2;        /* smallest of level 2, first half */
+	s64 low3a;       /* smallest of level 3, first half */
+	s64 low3b;       /* smallest of level 3, second half */
+	u32 per_level;
+	u32 sent;
+	u32 accounted;
+	u32 lost;
+	u32 lost2;
+	u32 lost3;
+};
+
+/* The lowest delay of a half-level of a chirp, and when its packet left. */
+struct rapid_point {
+	s64 delay;
+	u64 sent_ns;
+};
+
+struct rapid_chirp {
+	struct rapid_point low[RAPID_CHIRP_LEVELS][2];
+	u64 rate[RAPID_CHIRP_LEVELS];
+	u32 sent[RAPID_CHIRP_LEVELS];
+	u32 lost[RAPID_CHIRP_LEVELS];
+};
+
+/* Smallest value of the last five to ten seconds: two buckets. */
+struct rapid_minimum {
+	s64 now;
+	s64 before;
+};
+
+/* Rates of the levels over the mean rate, Q16. */
+struct rapid_ladder {
+	u32 x[RAPID_LEVELS_MAX];
+	u32 levels;
+};
+
+/* What envelope.h knows. */
+struct rapid_envelope {
+	struct rapid_minimum delay;
+	struct rapid_minimum rtt;
+	u64 bucket_ns;      /* when the buckets were last turned */
+	u64 inverse;        /* 2^56 / capacity of the path */
+	s64 growth;         /* Q16: how fast the lowest delay rises */
+	s64 slope2, slope3; /* Q16 */
+	s64 loss;           /* Q16 */
+	s64 stream_delay;   /* lowest delay of the last stream, */
+	u64 stream_centre_ns; /* and the middle of its sending */
+	u64 queue_ns;       /* standing queue */
+	u64 ceiling_since_ns;
+	u64 ceiling_step_ns;
+	u32 ceiling_gain;   /* Q16 */
+	u32 batched;        /* Q16: how often packets arrive in one batch */
+	u64 batch_ns;       /* time between batches */
+	u64 last_arrival_ns, last_sent_ns;
+	u8 at_ceiling;
+	u8 wide;
+	u8 fresh;           /* slopes hold nothing of this span yet */
+	u8 slopes_wide;     /* the span the slopes belong to */
+};
+
+/* What thesis.h knows. */
+struct rapid_adapter {
+	u64 sum;     /* estimates gathered, */
+	u64 span_ns; /* and the time their streams took */
+	u32 count;
+	u64 ideal;   /* available bandwidth handed in by the host */
+};
+
+struct rapid {
+	struct rapid_params params;
+	struct rapid_ladder narrow, wide;
+
+	/* the packet clock */
+	u64 rate;
+	u64 next_ns;        /* the next packet may leave now or later */
+	u32 next_q10;       /* and the part of a nanosecond below it, in 1/1024 */
+	u64 gap_q10;        /* gap of a full packet at the present level */
+	u64 level_rate;
+	u64 next;           /* transmission number expected next */
+	u32 stream;         /* number of the stream being sent */
+	u32 left;           /* packets left in this half of the level */
+	u8 open;
+	u8 level, half;
+	u8 startup;
+	u8 chirping;        /* a chirp is under way, or unread */
+	u32 random;
+
+	u64 rtt_ns;         /* the last minimum */
+	u64 srtt_ns;
+	u64 available;      /* last estimate */
+	u64 streams, unusable; /* completed; of these, without an estimate */
+	u32 completed;      /* number of the stream completed last */
+	u8 estimated;       /* and whether it gave an estimate */
+
+	struct rapid_envelope envelope;
+	struct rapid_chirp chirp;
+	struct rapid_adapter adapter;
+};
+
+/* Work space of gaps.h: one stream, gap by gap, in 1/1024 ns. Not used by the default. */
+struct rapid_gaps {
+	u64 send[RAPID_STREAM_MAX];
+	u64 receive[RAPID_STREAM_MAX];
+	u64 smooth_send[RAPID_STREAM_MAX];
+	u64 smooth_receive[RAPID_STREAM_MAX];
+	u32 count;
+	u32 offset; /* first packet of the stream with a gap after it */
+	u32 stream;
+};
+
+/*
+ * Memory of the host. The law is handed a pointer to this with each call and
+ * keeps none, so that a host whose verifier follows pointers can build it anew
+ * each time.
+ */
+struct rapid_memory {
+	struct rapid_record *records;
+	struct rapid_stream *streams;
+	struct rapid_gaps *gaps; /* null unless the preset is the thesis */
+	u32 record_mask;
+	u32 stream_mask;
+};
+
+/* A host that must look its memory up another way defines these; they may give null. */
+#ifndef RAPID_RECORD
+#define RAPID_RECORD(memory, number) (&(memory)->records[(u32)(number) & (memory)->record_mask])
+#endif
+#ifndef RAPID_STREAM
+#define RAPID_STREAM(memory, number) (&(memory)->streams[(u32)(number) & (memory)->stream_mask])
+#endif
+
+/*
+ * A loop of n <= bound turns over a function of (turn, context) that returns 0
+ * to go on. A BPF host defines it as bpf_loop.
+ */
+#ifndef RAPID_LOOP
+#define RAPID_LOOP(n, fn, context)                                                         \
+	do {                                                                               \
+		for (u32 rapid_turn = 0; rapid_turn < (n); rapid_turn++)                   \
+			if (fn(rapid_turn, (context)))                                     \
+				break;                                                     \
+	} while (0)
+#endif
+
+#endif

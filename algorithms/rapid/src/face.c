@@ -1,0 +1,172 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* The law as functions with linkage, for the Rust face. Nothing is decided here. */
+#include "rapid/rapid.h"
+
+/* Mirrors `View` of ffi.rs: words only, so that both sides agree on the layout. */
+struct rapid_view {
+	u64 rate, next_ns, next_q10, window, available, queue_ns, streams, unusable, startup, completed, estimated, rtt_ns;
+	u64 inverse, growth, slope2, slope3, loss, batch_ns, stream;
+};
+
+/* Mirrors `Packet` of ffi.rs. */
+struct rapid_packet {
+	u64 known, sent_ns, arrival_ns, stamped, size, rate, gap_ns;
+};
+
+/* Mirrors `Stream` of ffi.rs. */
+struct rapid_summary {
+	u64 kind, first, sent, start_ns, rate;
+};
+
+enum { CROWDED_RECORDS = 1, CROWDED_STREAMS = 2 };
+
+void rapid_face_sizes(u64 sizes[4])
+{
+	sizes[0] = sizeof(struct rapid);
+	sizes[1] = sizeof(struct rapid_record);
+	sizes[2] = sizeof(struct rapid_stream);
+	sizes[3] = sizeof(struct rapid_gaps);
+}
+
+void rapid_face_init(struct rapid *law, const struct rapid_params *params, u64 now, u64 rtt, u64 seed)
+{
+	rapid_init(law, params, now, rtt, seed);
+}
+
+static int unread(const struct rapid_stream *s) { return s->sent && s->stage != RAPID_READ; }
+
+/* Which ring would lose something that is still needed if packet `number` were noted now. */
+u32 rapid_face_crowded(const struct rapid *law, const struct rapid_memory *memory, u64 number)
+{
+	const struct rapid_record *r = RAPID_RECORD(memory, number);
+	const struct rapid_stream *next = RAPID_STREAM(memory, law->stream);
+	u32 crowded = 0;
+
+	if (r->state != RAPID_EMPTY && rapid_stream_of(memory, r))
+		crowded |= CROWDED_RECORDS;
+	if (!law->open && unread(next))
+		crowded |= CROWDED_STREAMS;
+	return crowded;
+}
+
+void rapid_face_on_sent(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number, u32 size, u32 idle)
+{
+	rapid_on_sent(law, memory, now, number, size, idle);
+}
+
+void rapid_face_on_arrival(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number, u64 arrival)
+{
+	rapid_on_arrival(law, memory, now, number, arrival);
+}
+
+void rapid_face_on_unstamped(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number)
+{
+	rapid_on_unstamped(law, memory, now, number);
+}
+
+void rapid_face_on_lost(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number)
+{
+	rapid_on_lost(law, memory, now, number);
+}
+
+void rapid_face_on_rtt(struct rapid *law, u64 rtt) { rapid_on_rtt(law, rtt); }
+void rapid_face_on_recovery(struct rapid *law) { rapid_on_recovery(law); }
+void rapid_face_on_timeout(struct rapid *law) { rapid_on_timeout(law); }
+void rapid_face_set_available(struct rapid *law, u64 rate) { rapid_set_available(law, rate); }
+u64 rapid_face_next_ns(const struct rapid *law) { return law->next_ns; }
+u64 rapid_face_completed(const struct rapid *law) { return law->streams; }
+u32 rapid_face_window(const struct rapid *law) { return rapid_window(law); }
+u64 rapid_face_rate(const struct rapid *law) { return law->rate; }
+
+void rapid_face_view(const struct rapid *law, struct rapid_view *v)
+{
+	const struct rapid_envelope *e = &law->envelope;
+
+	*v = (struct rapid_view){
+		.rate = law->rate,
+		.next_ns = law->next_ns,
+		.next_q10 = law->next_q10,
+		.window = rapid_window(law),
+		.available = law->available,
+		.queue_ns = e->queue_ns,
+		.streams = law->streams,
+		.unusable = law->unusable,
+		.startup = law->startup,
+		.completed = law->completed,
+		.estimated = law->estimated,
+		.rtt_ns = law->rtt_ns,
+		.inverse = e->inverse,
+		.growth = (u64)e->growth,
+		.slope2 = (u64)e->slope2,
+		.slope3 = (u64)e->slope3,
+		.loss = (u64)e->loss,
+		.batch_ns = rapid_batch(e),
+		.stream = law->stream,
+	};
+}
+
+void rapid_face_stream(const struct rapid_memory *memory, u32 number, struct rapid_summary *v)
+{
+	const struct rapid_stream *s = RAPID_STREAM(memory, number);
+
+	*v = (struct rapid_summary){
+		.kind = s->kind,
+		.first = s->first,
+		.sent = s->sent,
+		.start_ns = s->start_ns,
+		.rate = s->rate,
+	};
+}
+
+/* The slope of the envelope in one level of a stream, Q16. */
+static s64 level_slope(const struct rapid_stream *s, u32 level)
+{
+	if (level == 2 && s->low2 != RAPID_UNSEEN && s->low3a != RAPID_UNSEEN)
+		return rapid_slope(rapid_difference((u64)s->low3a, (u64)s->low2), s->level3_ns - s->level2_ns);
+	if (level == 3 && s->low3a != RAPID_UNSEEN && s->low3b != RAPID_UNSEEN)
+		return rapid_slope(rapid_difference((u64)s->low3b, (u64)s->low3a), s->half3_ns - s->level3_ns);
+	return 0;
+}
+
+/*
+ * What the law made of the gap from packet `number` to the next, which was
+ * created with `gap` ns. Says whether it made anything of it.
+ */
+u32 rapid_face_denoised(const struct rapid *law, const struct rapid_memory *memory, u32 stream, u64 number, u64 gap,
+			u64 *denoised)
+{
+	const struct rapid_record *r = RAPID_RECORD(memory, number);
+	const struct rapid_stream *s = RAPID_STREAM(memory, stream);
+	const struct rapid_gaps *gaps = memory->gaps;
+
+	if (law->params.preset == RAPID_THESIS) {
+		u64 i = number - s->first - (gaps ? gaps->offset : 0);
+
+		if (!gaps || gaps->stream != stream || number < s->first + gaps->offset || i >= gaps->count)
+			return 0;
+		*denoised = gaps->receive[i] >> 10;
+		return 1;
+	}
+	gap = rapid_min(gap, 1ULL << 36);
+	*denoised = (u64)rapid_smax(0, (s64)gap + (((s64)gap * level_slope(s, r->level >> 1)) >> 16));
+	return 1;
+}
+
+/* One packet of stream `stream`; `known` is 0 when its record has been overwritten. */
+void rapid_face_packet(const struct rapid *law, const struct rapid_memory *memory, u32 stream, u64 number,
+		       struct rapid_packet *v)
+{
+	const struct rapid_record *r = RAPID_RECORD(memory, number);
+	const struct rapid_stream *s = RAPID_STREAM(memory, stream);
+	u64 rate = rapid_probe_rate(law, s, r->level >> 1);
+
+	*v = (struct rapid_packet){
+		.known = r->state != RAPID_EMPTY && r->stream == stream,
+		.sent_ns = r->sent_ns,
+		.arrival_ns = r->arrival_ns,
+		.stamped = r->state == RAPID_STAMPED,
+		.size = r->size,
+		.rate = rate,
+		.gap_ns = rapid_gap_ns(r->size, rate),
+	};
+}

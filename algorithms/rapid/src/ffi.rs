@@ -1,0 +1,126 @@
+//! The C side as it is. Every struct here is mirrored in `src/face.c` or `include/rapid/types.h`.
+
+use core::ffi::c_void;
+
+/// `struct rapid_params`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Params {
+    pub preset: u32,
+    pub packet: u32,
+    pub margin: u32,
+    pub span: u32,
+    pub wide_span: u32,
+    pub gain_max: u32,
+    pub gain_offset: u32,
+    pub drain_cap: u32,
+    pub stamp_noise_ns: u32,
+    pub level_min_ns: u32,
+    pub tau_ns: u64,
+    pub eta_ns: u64,
+    pub eta_streams: u32,
+    pub gamma: u32,
+    pub levels: u32,
+    pub per_level: u32,
+    pub epsilon_ns: u32,
+    pub smoothing: u32,
+    pub loss_cut: u32,
+    pub ideal: u32,
+}
+
+/// `struct rapid_memory`.
+#[repr(C)]
+pub struct Memory {
+    pub records: *mut u64,
+    pub streams: *mut u64,
+    pub gaps: *mut u64,
+    pub record_mask: u32,
+    pub stream_mask: u32,
+}
+
+/// `struct rapid_view`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct View {
+    pub rate: u64,
+    pub next_ns: u64,
+    pub next_q10: u64,
+    pub window: u64,
+    pub available: u64,
+    pub queue_ns: u64,
+    pub streams: u64,
+    pub unusable: u64,
+    pub startup: u64,
+    pub completed: u64,
+    pub estimated: u64,
+    pub rtt_ns: u64,
+    pub inverse: u64,
+    pub growth: i64,
+    pub slope2: i64,
+    pub slope3: i64,
+    pub loss: i64,
+    pub batch_ns: u64,
+    pub stream: u64,
+}
+
+/// `struct rapid_packet`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Packet {
+    pub known: u64,
+    pub sent_ns: u64,
+    pub arrival_ns: u64,
+    pub stamped: u64,
+    pub size: u64,
+    pub rate: u64,
+    pub gap_ns: u64,
+}
+
+/// `struct rapid_summary`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stream {
+    pub kind: u64,
+    pub first: u64,
+    pub sent: u64,
+    pub start_ns: u64,
+    pub rate: u64,
+}
+
+pub const CROWDED_RECORDS: u32 = 1;
+pub const CROWDED_STREAMS: u32 = 2;
+
+unsafe extern "C" {
+    pub fn rapid_face_sizes(sizes: *mut [u64; 4]);
+    pub fn rapid_face_init(law: *mut c_void, params: *const Params, now: u64, rtt: u64, seed: u64);
+    pub fn rapid_face_crowded(law: *const c_void, memory: *const Memory, number: u64) -> u32;
+    pub fn rapid_face_on_sent(law: *mut c_void, memory: *const Memory, now: u64, number: u64, size: u32, idle: u32);
+    pub fn rapid_face_on_arrival(law: *mut c_void, memory: *const Memory, now: u64, number: u64, arrival: u64);
+    pub fn rapid_face_on_unstamped(law: *mut c_void, memory: *const Memory, now: u64, number: u64);
+    pub fn rapid_face_on_lost(law: *mut c_void, memory: *const Memory, now: u64, number: u64);
+    pub fn rapid_face_on_rtt(law: *mut c_void, rtt: u64);
+    pub fn rapid_face_on_recovery(law: *mut c_void);
+    pub fn rapid_face_on_timeout(law: *mut c_void);
+    pub fn rapid_face_set_available(law: *mut c_void, rate: u64);
+    pub fn rapid_face_next_ns(law: *const c_void) -> u64;
+    pub fn rapid_face_completed(law: *const c_void) -> u64;
+    pub fn rapid_face_window(law: *const c_void) -> u32;
+    pub fn rapid_face_rate(law: *const c_void) -> u64;
+    pub fn rapid_face_view(law: *const c_void, view: *mut View);
+    pub fn rapid_face_stream(memory: *const Memory, number: u32, stream: *mut Stream);
+    pub fn rapid_face_denoised(
+        law: *const c_void,
+        memory: *const Memory,
+        stream: u32,
+        number: u64,
+        gap: u64,
+        denoised: *mut u64,
+    ) -> u32;
+    pub fn rapid_face_packet(
+        law: *const c_void,
+        memory: *const Memory,
+        stream: u32,
+        number: u64,
+        packet: *mut Packet,
+    );
+}

@@ -1,0 +1,264 @@
+//! The safe face.
+
+use crate::ffi::{self, Memory};
+use crate::memory::{Ring, sizes};
+use crate::params::{Params, Preset};
+use crate::trace::{self, TracedStream};
+use alloc::vec;
+use alloc::vec::Vec;
+use core::ffi::c_void;
+use units::{Bytes, Rate, Ratio, Span, Time};
+
+/// Rings start small, so that a thousand short flows are cheap ...
+const FIRST_RECORDS: usize = 16;
+const FIRST_STREAMS: usize = 2;
+/// ... and stop where only a host that never accounts for its packets would lead them.
+const MOST_RECORDS: usize = 1 << 23;
+const MOST_STREAMS: usize = 1 << 19;
+
+/// One flow's rate law. Packets are known by their transmission number: 0, 1, 2, ... without holes, retransmissions
+/// counted.
+#[derive(Clone, Debug)]
+pub struct Law {
+    state: Vec<u64>,
+    records: Ring,
+    streams: Ring,
+    gaps: Vec<u64>,
+    next: u64,
+    armed: bool,
+    traced: Option<TracedStream>,
+}
+
+/// What the law knows of its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// Mean sending rate aimed at.
+    pub rate: Rate,
+    /// Last estimate of the available bandwidth; zero before the first.
+    pub available: Rate,
+    /// The capacity of the path, as far as slopes have shown it (default preset).
+    pub capacity: Rate,
+    /// Standing queue above the smallest delay of the last seconds.
+    pub queue: Span,
+    /// Smallest round trip of the last seconds.
+    pub min_rtt: Span,
+    /// Average part of packets lost.
+    pub loss: Ratio,
+    /// Time between the batches of a coalescing receiver; zero when there are none.
+    pub batch: Span,
+    /// Streams completed.
+    pub streams: u64,
+    /// Of these, without an estimate.
+    pub unusable: u64,
+    /// Still starting up.
+    pub startup: bool,
+}
+
+/// Bytes per second, as the C side has it.
+fn rate_of(bytes_per_second: u64) -> Rate {
+    Rate::from_bps(bytes_per_second.saturating_mul(8))
+}
+
+impl Law {
+    /// A flow that begins now, on a path whose handshake took `rtt`.
+    pub fn new(params: &Params, now: Time, rtt: Span, seed: u64) -> Law {
+        let size = sizes();
+        let mut law = Law {
+            state: vec![0; size.law],
+            records: Ring::new(size.record, FIRST_RECORDS),
+            streams: Ring::new(size.stream, FIRST_STREAMS),
+            gaps: vec![0; if params.preset == Preset::Thesis { size.gaps } else { 0 }],
+            next: 0,
+            armed: false,
+            traced: None,
+        };
+        let raw = params.raw();
+        // SAFETY: `state` is as long as the C struct and aligned for it; `raw` mirrors the C parameters.
+        unsafe { ffi::rapid_face_init(law.state_mut(), &raw, now.nanos(), rtt.nanos(), seed) };
+        law
+    }
+
+    fn state_mut(&mut self) -> *mut c_void {
+        self.state.as_mut_ptr().cast()
+    }
+
+    fn state(&self) -> *const c_void {
+        self.state.as_ptr().cast()
+    }
+
+    /// The rings for one call. The C side keeps no pointer.
+    fn memory(&mut self) -> Memory {
+        Memory {
+            records: self.records.words.as_mut_ptr(),
+            streams: self.streams.words.as_mut_ptr(),
+            gaps: if self.gaps.is_empty() { core::ptr::null_mut() } else { self.gaps.as_mut_ptr() },
+            record_mask: self.records.mask(),
+            stream_mask: self.streams.mask(),
+        }
+    }
+
+    /// Packet `transmission` of `size` left at `now`, as really created. `app_limited`: nothing else was waiting.
+    pub fn on_sent(&mut self, now: Time, transmission: u64, size: Bytes, app_limited: bool) {
+        self.make_room(transmission);
+        self.next = self.next.max(transmission.saturating_add(1));
+        let size = size.get().min(u64::from(u16::MAX)) as u32;
+        let memory = self.memory();
+        // SAFETY: state and rings are ours, as long as the C side takes them to be, and outlive the call.
+        unsafe {
+            ffi::rapid_face_on_sent(
+                self.state_mut(),
+                &memory,
+                now.nanos(),
+                transmission,
+                size,
+                u32::from(app_limited),
+            )
+        };
+    }
+
+    /// Doubles a ring that would lose something still needed.
+    fn make_room(&mut self, transmission: u64) {
+        loop {
+            let memory = self.memory();
+            // SAFETY: as in `on_sent`.
+            let crowded = unsafe { ffi::rapid_face_crowded(self.state(), &memory, transmission) };
+            let records = crowded & ffi::CROWDED_RECORDS != 0 && self.records.capacity() < MOST_RECORDS;
+            let streams = crowded & ffi::CROWDED_STREAMS != 0 && self.streams.capacity() < MOST_STREAMS;
+            if records {
+                self.records.double(self.next);
+            }
+            if streams {
+                self.streams.double(self.view().stream);
+            }
+            if !records && !streams {
+                return;
+            }
+        }
+    }
+
+    /// A packet was acknowledged; the receiver saw it at `arrival` on its own clock.
+    pub fn on_arrival(&mut self, now: Time, transmission: u64, arrival: Time) {
+        let memory = self.memory();
+        // SAFETY: as in `on_sent`.
+        self.feedback(|state| unsafe {
+            ffi::rapid_face_on_arrival(state, &memory, now.nanos(), transmission, arrival.nanos())
+        });
+    }
+
+    /// A packet was acknowledged, and the receiver did not say when it arrived.
+    pub fn on_acked_without_stamp(&mut self, now: Time, transmission: u64) {
+        let memory = self.memory();
+        // SAFETY: as in `on_sent`.
+        self.feedback(|state| unsafe {
+            ffi::rapid_face_on_unstamped(state, &memory, now.nanos(), transmission)
+        });
+    }
+
+    /// A packet was given up.
+    pub fn on_lost(&mut self, now: Time, transmission: u64) {
+        let memory = self.memory();
+        // SAFETY: as in `on_sent`.
+        self.feedback(|state| unsafe { ffi::rapid_face_on_lost(state, &memory, now.nanos(), transmission) });
+    }
+
+    /// Runs what may complete a stream, and keeps its trace when one is wanted.
+    fn feedback(&mut self, event: impl FnOnce(*mut c_void)) {
+        // SAFETY: reads the state, which is ours.
+        let before = unsafe { ffi::rapid_face_completed(self.state()) };
+        event(self.state_mut());
+        // SAFETY: as above.
+        if self.armed && unsafe { ffi::rapid_face_completed(self.state()) } != before {
+            self.keep_trace();
+        }
+    }
+
+    #[cold]
+    fn keep_trace(&mut self) {
+        let view = self.view();
+        let memory = self.memory();
+        self.traced = trace::read(self.state(), &memory, &view);
+        self.armed = self.traced.is_none();
+    }
+
+    /// A round trip was measured.
+    pub fn on_rtt(&mut self, rtt: Span) {
+        // SAFETY: the state is ours.
+        unsafe { ffi::rapid_face_on_rtt(self.state_mut(), rtt.nanos()) };
+    }
+
+    /// A recovery episode began.
+    pub fn on_recovery(&mut self) {
+        // SAFETY: the state is ours.
+        unsafe { ffi::rapid_face_on_recovery(self.state_mut()) };
+    }
+
+    /// The retransmission timer expired.
+    pub fn on_timeout(&mut self) {
+        // SAFETY: the state is ours.
+        unsafe { ffi::rapid_face_on_timeout(self.state_mut()) };
+    }
+
+    /// Hands in the available bandwidth, for [`crate::Estimator::Ideal`].
+    pub fn set_available(&mut self, rate: Rate) {
+        // SAFETY: the state is ours.
+        unsafe { ffi::rapid_face_set_available(self.state_mut(), rate.bps() / 8) };
+    }
+
+    /// The next packet may leave no earlier than this.
+    pub fn departure(&self) -> Time {
+        // SAFETY: the state is ours.
+        Time::from_nanos(unsafe { ffi::rapid_face_next_ns(self.state()) }.min(u64::MAX / 1000))
+    }
+
+    /// Packets that may be in flight.
+    pub fn window(&self) -> u32 {
+        // SAFETY: the state is ours.
+        unsafe { ffi::rapid_face_window(self.state()) }
+    }
+
+    /// Mean sending rate aimed at.
+    pub fn rate(&self) -> Rate {
+        // SAFETY: the state is ours.
+        rate_of(unsafe { ffi::rapid_face_rate(self.state()) })
+    }
+
+    fn view(&self) -> ffi::View {
+        let mut view = ffi::View::default();
+        // SAFETY: the state is ours and `view` mirrors the C struct.
+        unsafe { ffi::rapid_face_view(self.state(), &mut view) };
+        view
+    }
+
+    /// What the law knows of its path.
+    pub fn probe(&self) -> Probe {
+        let view = self.view();
+        Probe {
+            rate: rate_of(view.rate),
+            available: rate_of(view.available),
+            capacity: rate_of((1 << 56) / view.inverse.max(1)),
+            queue: Span::from_nanos(view.queue_ns),
+            min_rtt: Span::from_nanos(view.rtt_ns),
+            loss: Ratio::from_q32((view.loss.max(0) as u64) << 16),
+            batch: Span::from_nanos(view.batch_ns),
+            streams: view.streams,
+            unusable: view.unusable,
+            startup: view.startup != 0,
+        }
+    }
+
+    /// Keeps a trace of the next stream to complete.
+    pub fn arm_trace(&mut self) {
+        self.armed = true;
+    }
+
+    /// The trace, once.
+    pub fn take_trace(&mut self) -> Option<TracedStream> {
+        self.traced.take()
+    }
+
+    /// Bytes this flow holds.
+    pub fn memory_in_use(&self) -> Bytes {
+        let words = self.state.len() + self.records.words.len() + self.streams.words.len() + self.gaps.len();
+        Bytes::new((words * 8 + size_of::<Law>()) as u64)
+    }
+}

@@ -1,0 +1,58 @@
+//! The memory the C side works in: words, so that every struct in it is aligned.
+
+use crate::ffi;
+use alloc::vec;
+use alloc::vec::Vec;
+
+/// Sizes of the C structs, in words.
+pub struct Sizes {
+    pub law: usize,
+    pub record: usize,
+    pub stream: usize,
+    pub gaps: usize,
+}
+
+/// What the C compiler says.
+pub fn sizes() -> Sizes {
+    let mut bytes = [0u64; 4];
+    // SAFETY: writes four words.
+    unsafe { ffi::rapid_face_sizes(&mut bytes) };
+    let words = bytes.map(|b| (b as usize).div_ceil(8));
+    Sizes { law: words[0], record: words[1], stream: words[2], gaps: words[3] }
+}
+
+/// A ring of equal items, a power of two of them, found by number.
+#[derive(Clone, Debug)]
+pub struct Ring {
+    pub words: Vec<u64>,
+    item: usize,
+}
+
+impl Ring {
+    /// An empty ring of `capacity` items (a power of two) of `item` words.
+    pub fn new(item: usize, capacity: usize) -> Ring {
+        Ring { words: vec![0; item * capacity], item }
+    }
+
+    /// How many items it has room for.
+    pub fn capacity(&self) -> usize {
+        self.words.len() / self.item
+    }
+
+    /// Largest slot number.
+    pub fn mask(&self) -> u32 {
+        (self.capacity() - 1) as u32
+    }
+
+    /// Doubles the room. Items keep their numbers; `next` is the first number not used yet.
+    pub fn double(&mut self, next: u64) {
+        let old = self.capacity() as u64;
+        let mut words = vec![0; self.words.len() * 2];
+        for number in next.saturating_sub(old)..next {
+            let from = (number % old) as usize * self.item;
+            let to = (number % (2 * old)) as usize * self.item;
+            words[to..to + self.item].copy_from_slice(&self.words[from..from + self.item]);
+        }
+        self.words = words;
+    }
+}

@@ -1,0 +1,70 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/* The smallest BPF host of the law: it shows that the headers compile for that machine, and how a host plugs in. */
+#define SEC(name) __attribute__((section(name), used))
+
+#define HOST_RECORDS 4096
+#define HOST_STREAMS 256
+#define RAPID_RECORD(memory, number) (&(memory)->records[(u32)(number) & (HOST_RECORDS - 1)])
+#define RAPID_STREAM(memory, number) (&(memory)->streams[(u32)(number) & (HOST_STREAMS - 1)])
+#define RAPID_LOOP(n, fn, context) bpf_loop((unsigned int)(n), (void *)fn, (context), 0)
+
+static long (*const bpf_loop)(unsigned int, void *, void *, unsigned long long) = (void *)181;
+static unsigned long long (*const bpf_ktime_get_ns)(void) = (void *)5;
+
+#include "rapid/rapid.h"
+
+static struct rapid law;
+static struct rapid_record records[HOST_RECORDS];
+static struct rapid_stream streams[HOST_STREAMS];
+static struct rapid_gaps gaps;
+
+static __attribute__((always_inline)) struct rapid_memory memory(void)
+{
+	return (struct rapid_memory){records, streams, &gaps, HOST_RECORDS - 1, HOST_STREAMS - 1};
+}
+
+SEC("struct_ops/init") int host_init(struct rapid_params *params)
+{
+	rapid_init(&law, params, bpf_ktime_get_ns(), 30000000, 1);
+	return 0;
+}
+
+SEC("struct_ops/sent") int host_sent(u64 *packet)
+{
+	struct rapid_memory m = memory();
+
+	rapid_on_sent(&law, &m, bpf_ktime_get_ns(), *packet, 1500, 0);
+	return 0;
+}
+
+SEC("struct_ops/arrival") int host_arrival(u64 *packet)
+{
+	struct rapid_memory m = memory();
+
+	rapid_on_arrival(&law, &m, bpf_ktime_get_ns(), packet[0], packet[1]);
+	return 0;
+}
+
+SEC("struct_ops/unstamped") int host_unstamped(u64 *packet)
+{
+	struct rapid_memory m = memory();
+
+	rapid_on_unstamped(&law, &m, bpf_ktime_get_ns(), *packet);
+	return 0;
+}
+
+SEC("struct_ops/lost") int host_lost(u64 *packet)
+{
+	struct rapid_memory m = memory();
+
+	rapid_on_lost(&law, &m, bpf_ktime_get_ns(), *packet);
+	return 0;
+}
+
+SEC("struct_ops/window") int host_window(u64 *rtt)
+{
+	rapid_on_rtt(&law, *rtt);
+	return (int)rapid_window(&law);
+}
+
+SEC("license") char host_license[] = "GPL";

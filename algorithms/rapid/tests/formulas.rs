@@ -1,0 +1,421 @@
+//! The integer law against a floating-point reading of the same formulas.
+//!
+//! Both are told the same departures, arrivals and losses on a path whose available bandwidth, loss and noise are
+//! drawn at random. After each stream the rates must agree. The reading below shares no code with the law; only the
+//! random draw of stream lengths is the same generator, as it must be. Where a decision of the law (a threshold) is
+//! too close to call in either arithmetic, the run ends there: both answers are right.
+
+use packetscale_rapid::{Law, Params};
+use proptest::prelude::*;
+use std::collections::VecDeque;
+use units::{Bytes, Rate, Span, Time};
+
+const NONE: f64 = f64::INFINITY;
+
+#[derive(Clone, Default)]
+struct Stream {
+    wide: bool,
+    per_level: u64,
+    rate: f64,
+    bytes: f64,
+    times: [f64; 4], // first, level 2, level 3, its second half
+    end: f64,
+    planned: f64,
+    rtt: f64,
+    delay: f64,
+    low: [f64; 3],
+    packets: u64,
+    accounted: u64,
+    lost: [f64; 4],
+    closed: bool,
+}
+
+/// The law, read in floating point. Seconds, bytes per second.
+struct Reading {
+    packet: f64,
+    rate: f64,
+    rtt_min: f64,
+    delay_min: f64,
+    slopes: Option<(bool, f64, f64)>,
+    k: f64,
+    growth: f64,
+    loss: f64,
+    previous: Option<(f64, f64)>, // centre, delay
+    queue: f64,
+    ceiling: Option<(f64, f64, f64)>, // since, last step, gain
+    wide: bool,
+    random: u32,
+    streams: Vec<Stream>,
+    place: Vec<(usize, usize, f64)>, // stream, level * 2 + half, sent
+    at: (usize, u64),
+    too_close: bool,
+}
+
+fn ladder(span: f64) -> [f64; 4] {
+    let a = span.powf(1.0 / 3.0);
+    let h = (1.0 + 1.0 / a + 1.0 / (a * a) + 1.0 / (a * a * a)) / 4.0;
+    [h, h * a, h * a * a, h * a * a * a]
+}
+
+impl Reading {
+    fn new(packet: f64, rate: f64, rtt: f64, seed: u32) -> Reading {
+        Reading {
+            packet,
+            rate,
+            rtt_min: rtt,
+            delay_min: NONE,
+            slopes: None,
+            k: 0.5 / rate, // the law was told 10 packets a round trip, and a timeout halved it
+            growth: 0.0,
+            loss: 0.0,
+            previous: None,
+            queue: 0.0,
+            ceiling: None,
+            wide: false,
+            random: seed | 1,
+            streams: Vec::new(),
+            place: Vec::new(),
+            at: (0, 0),
+            too_close: false,
+        }
+    }
+
+    /// `a > b`, and whether that is too close to call.
+    fn above(&mut self, a: f64, b: f64, scale: f64) -> bool {
+        self.too_close |= (a - b).abs() < 1e-3 * scale;
+        a > b
+    }
+
+    fn length(&mut self) -> u64 {
+        let window = (self.rate * self.rtt_min / self.packet).floor() as u64;
+        let mut n = (window / 256).clamp(16, 64).min((window / 16).max(4));
+        n = n.max((5e-6 * self.rate / self.packet) as u64);
+        if n >= 8 {
+            self.random ^= self.random << 13;
+            self.random ^= self.random >> 17;
+            self.random ^= self.random << 5;
+            let reach = n / 4;
+            let uniform = f64::from(self.random) / 4_294_967_296.0;
+            n = n - reach + ((2 * reach + 1) as f64 * uniform).floor() as u64;
+        }
+        (n & !1).max(2)
+    }
+
+    fn sent(&mut self, now: f64, next: f64) {
+        if self.streams.last().is_none_or(|s| s.closed) {
+            let stream = Stream {
+                wide: self.wide,
+                per_level: self.length(),
+                rate: self.rate,
+                rtt: NONE,
+                delay: NONE,
+                low: [NONE; 3],
+                ..Stream::default()
+            };
+            self.streams.push(stream);
+            self.at = (0, 0);
+        }
+        let number = self.streams.len() - 1;
+        let s = self.streams.last_mut().expect("a stream");
+        let half = s.per_level / 2;
+        let slot = self.at.0;
+        if self.at.1 == 0 {
+            match slot {
+                0 => s.times[0] = now,
+                4 => s.times[1] = now,
+                6 => s.times[2] = now,
+                7 => s.times[3] = now,
+                _ => {}
+            }
+        }
+        let x = ladder(if s.wide { 1.6 } else { 1.3 });
+        s.planned += self.packet / (s.rate * x[slot / 2]);
+        s.bytes += self.packet;
+        s.packets += 1;
+        self.place.push((number, slot, now));
+        self.at.1 += 1;
+        if self.at.1 == half {
+            self.at = (slot + 1, 0);
+            if self.at.0 == 8 {
+                s.closed = true;
+                s.end = next;
+            }
+        }
+    }
+
+    fn arrived(&mut self, now: f64, packet: usize, arrival: f64) {
+        let (number, slot, sent) = self.place[packet];
+        let s = &mut self.streams[number];
+        let d = arrival - sent;
+        s.delay = s.delay.min(d);
+        s.rtt = s.rtt.min(now - sent);
+        if let Some(low) = match slot {
+            4 => Some(0),
+            6 => Some(1),
+            7 => Some(2),
+            _ => None,
+        } {
+            s.low[low] = s.low[low].min(d);
+        }
+        self.account(now, number);
+    }
+
+    fn lost(&mut self, now: f64, packet: usize) {
+        let (number, slot, _) = self.place[packet];
+        self.streams[number].lost[slot / 2] += 1.0;
+        self.account(now, number);
+    }
+
+    fn account(&mut self, now: f64, number: usize) {
+        self.streams[number].accounted += 1;
+        let s = self.streams[number].clone();
+        if s.closed && s.accounted == s.packets {
+            self.read(now, &s);
+        }
+    }
+
+    fn note_queue(&mut self, s: &Stream, dt: f64) {
+        let t = self.rtt_min;
+        if s.delay < NONE {
+            self.delay_min = self.delay_min.min(s.delay);
+            self.queue = (s.delay - self.delay_min).min(s.rtt - t).max(0.0);
+            let centre = s.times[0] + dt / 2.0;
+            if let Some((before, delay)) = self.previous {
+                let slope = (s.delay - delay) / (centre - before);
+                self.growth += (4.0 * dt / t).min(1.0) * (slope - self.growth);
+            }
+            self.previous = Some((centre, s.delay));
+        }
+        let lost: f64 = s.lost.iter().sum();
+        self.loss += (dt / t).min(1.0) * (lost / s.packets as f64 - self.loss);
+    }
+
+    fn read(&mut self, now: f64, s: &Stream) {
+        let (t, p, m) = (self.rtt_min, self.packet, 0.03);
+        let dt = s.end - s.times[0];
+        let rs = s.bytes / dt;
+        let x = ladder(if s.wide { 1.6 } else { 1.3 });
+        self.note_queue(s, dt);
+        let part = s.lost.iter().sum::<f64>() / s.packets as f64;
+        if part * s.packets as f64 >= 2.0 && self.above(part, 0.3, 0.3) {
+            self.rate = self.rate.min(rs * (1.0 - part).max(0.25)).max(2.0 * p / t);
+        }
+        if self.above(dt, 1.125 * s.planned, s.planned) {
+            self.rate = self.rate.min(rs * x[3]).max(2.0 * p / t);
+            return;
+        }
+        if s.low.contains(&NONE) {
+            return;
+        }
+        let n = s.per_level as f64;
+        let f0 = (s.lost[0] + s.lost[1]) / (2.0 * n);
+        let g2 = (s.low[1] - s.low[0]) / (s.times[2] - s.times[1]) + s.lost[2] / n - f0;
+        let g3 = (s.low[2] - s.low[1]) / (s.times[3] - s.times[2]) + s.lost[3] / n - f0;
+        let mut w = (8.0 * dt / t).min(1.0);
+        if dt < t / 4.0 {
+            w = w.min(0.5);
+        }
+        let (s2, s3) = match self.slopes {
+            Some((wide, s2, s3)) if wide == s.wide => (s2 + w * (g2 - s2), s3 + w * (g3 - s3)),
+            _ => (g2, g3),
+        };
+        self.slopes = Some((s.wide, s2, s3));
+
+        let e3 = f64::max(0.03, 100e-9 / (s.times[3] - s.times[2]));
+        let congested = self.above(s3, e3, 0.1);
+        if congested {
+            let line = self.above(s2, 0.005, 0.1);
+            let v = if line { (s3 - s2) / (rs * (x[3] - x[2])) } else { s3 / (rs * (x[3] - x[2])) };
+            let v = v.min(1.0 / rs);
+            let rises = self.above(v * rs, 0.0, 1.0);
+            if rises && (line || v > self.k) {
+                self.k += w / 4.0 * (v - self.k);
+            }
+        }
+        self.k = self.k.clamp(0.001 / rs, 1.0 / rs);
+        let share = rs * self.k;
+
+        let short = self.above(4.0 * p / rs, self.queue, 4.0 * p / rs);
+        let ceiling = !congested && short;
+        let alpha = if ceiling {
+            x[3]
+        } else if self.above(x[3] - s3 / share, x[2], 1.0) {
+            x[3].min(x[3] - s3 / share)
+        } else {
+            x[2].min(x[2] - s2 / share).max(0.5)
+        };
+        let gain = self.gain(now, t, share, ceiling);
+        let target = rs * (1.0 + gain * ((1.0 - m) * alpha - 1.0));
+        let target = self.hold_back(target, rs);
+        self.rate += (4.0 * dt / t).min(1.0) * (target - self.rate);
+        self.rate = self.rate.max(2.0 * p / t);
+    }
+
+    fn gain(&mut self, now: f64, t: f64, share: f64, ceiling: bool) -> f64 {
+        let gain = f64::min(0.7, share + 0.15);
+        if !ceiling {
+            self.ceiling = None;
+            self.wide = false;
+            return gain;
+        }
+        let (since, mut step, mut bold) = self.ceiling.unwrap_or((now, now, 0.0));
+        if !self.above(t, now - step, t) {
+            bold = f64::min(1.0, gain.max(2.0 * bold));
+            step = now;
+        }
+        self.ceiling = Some((since, step, bold));
+        self.wide = self.above(now - since, t / 4.0, t);
+        gain.max(bold)
+    }
+
+    fn hold_back(&mut self, mut target: f64, rs: f64) -> f64 {
+        let (t, p, m) = (self.rtt_min, self.packet, 0.03);
+        let tolerated = 2.0 * p / rs + 1e-6;
+        let stands = self.above(self.queue, tolerated, tolerated);
+        let queue = (self.queue - tolerated).max(0.0);
+        if stands && self.above(self.growth, 0.02, 0.1) {
+            target = target.min((1.0 - m) * rs / (1.0 + self.growth));
+        }
+        target *= 1.0 - (queue / (1.5 * t)).min(0.07);
+        if stands && self.above(self.loss, 0.005, 0.05) {
+            target = target.min((1.0 - m) * (1.0 - self.loss) * rs);
+        }
+        if self.above(self.loss, 0.08, 0.1) {
+            target = target.min((1.0 - self.loss) * rs);
+        }
+        target
+    }
+}
+
+/// A path drawn at random: how much is available in each stretch of time, how much is lost.
+#[derive(Clone, Debug)]
+struct Weather {
+    packet: u64,
+    rtt_us: u64,
+    available_mbps: Vec<u64>,
+    loss_ppm: u64,
+    noise_ns: u64,
+    seed: u32,
+}
+
+fn weather() -> impl Strategy<Value = Weather> {
+    (
+        prop::sample::select(vec![576u64, 1500, 9000]),
+        2_000u64..100_000,
+        prop::collection::vec(20u64..2000, 1..5),
+        prop::sample::select(vec![0u64, 0, 1000, 20_000, 100_000]),
+        prop::sample::select(vec![0u64, 50, 2000]),
+        1u32..1_000_000,
+    )
+        .prop_map(|(packet, rtt_us, available_mbps, loss_ppm, noise_ns, seed)| Weather {
+            packet,
+            rtt_us,
+            available_mbps,
+            loss_ppm,
+            noise_ns,
+            seed,
+        })
+}
+
+enum News {
+    Arrived(u64),
+    Lost,
+}
+
+/// Runs both; the number of streams on which they agreed, or what went wrong.
+fn compare(path: &Weather) -> Result<u64, String> {
+    let rtt_ns = path.rtt_us * 1000;
+    let params = Params::new(Bytes::new(path.packet));
+    let mut law = Law::new(&params, Time::ZERO, Span::from_nanos(rtt_ns), u64::from(path.seed));
+    law.on_timeout();
+    let rate = law.rate().bps() as f64 / 8.0;
+    let mut reading = Reading::new(path.packet as f64, rate, rtt_ns as f64 * 1e-9, path.seed);
+    let mut news: VecDeque<(u64, usize, News)> = VecDeque::new();
+    let (mut busy, mut last_arrival, mut dice) = (0u64, 0u64, u64::from(path.seed));
+    let mut draw = |n: u64| {
+        dice = dice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (dice >> 33) % n.max(1)
+    };
+    let (mut packet, mut agreed) = (0usize, 0);
+    let stretch = 40 * rtt_ns;
+    while packet < 6000 {
+        let departure = law.departure().nanos();
+        if news.front().is_some_and(|(at, ..)| *at <= departure) {
+            let (at, number, fate) = news.pop_front().expect("news");
+            let before = law.probe();
+            match fate {
+                News::Arrived(arrival) => {
+                    law.on_arrival(Time::from_nanos(at), number as u64, Time::from_nanos(arrival));
+                    reading.arrived(at as f64 * 1e-9, number, arrival as f64 * 1e-9);
+                }
+                News::Lost => {
+                    law.on_lost(Time::from_nanos(at), number as u64);
+                    reading.lost(at as f64 * 1e-9, number);
+                }
+            }
+            if reading.too_close || law.probe().batch > Span::ZERO {
+                return Ok(agreed);
+            }
+            let after = law.probe();
+            let integer = after.rate.bps() as f64 / 8.0;
+            if (integer - reading.rate).abs() > 0.003 * integer {
+                return Err(format!(
+                    "{integer} is not {} after {} streams: {after:?}, read share {} slopes {:?} loss {} queue {} growth {}",
+                    reading.rate,
+                    after.streams,
+                    reading.k * integer,
+                    reading.slopes,
+                    reading.loss,
+                    reading.queue,
+                    reading.growth
+                ));
+            }
+            agreed += after.streams - before.streams;
+            reading.rate = integer;
+            continue;
+        }
+        let available = path.available_mbps[(departure / stretch) as usize % path.available_mbps.len()];
+        let busy_from = busy.max(departure);
+        let backlog = busy_from - departure;
+        let lost = draw(1_000_000) < path.loss_ppm || backlog > 2 * rtt_ns;
+        if !lost {
+            busy = busy_from + Rate::from_mbps(available).time_for(Bytes::new(path.packet)).nanos();
+        }
+        law.on_sent(Time::from_nanos(departure), packet as u64, Bytes::new(path.packet), false);
+        reading.sent(departure as f64 * 1e-9, law.departure().nanos() as f64 * 1e-9);
+        let arrival = (busy.max(departure) + rtt_ns / 2 + draw(path.noise_ns + 1)).max(last_arrival);
+        last_arrival = arrival;
+        let due = news.back().map_or(0, |(at, ..)| *at).max(arrival + rtt_ns / 2);
+        news.push_back((due, packet, if lost { News::Lost } else { News::Arrived(arrival) }));
+        packet += 1;
+    }
+    Ok(agreed)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, rng_seed: proptest::test_runner::RngSeed::Fixed(7), ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_integer_law_is_the_formulas(path in weather()) {
+        if let Err(what) = compare(&path) {
+            prop_assert!(false, "{}", what);
+        }
+    }
+}
+
+#[test]
+fn runs_end_early_only_now_and_then() {
+    let mut agreed = 0;
+    for seed in 1..20 {
+        let path = Weather {
+            packet: 1500,
+            rtt_us: 30_000,
+            available_mbps: vec![100, 60],
+            loss_ppm: 1000,
+            noise_ns: 50,
+            seed,
+        };
+        agreed += compare(&path).expect("agreement");
+    }
+    assert!(agreed > 19 * 20, "only {agreed} streams were compared");
+}

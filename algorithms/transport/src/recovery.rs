@@ -1,0 +1,125 @@
+//! Recovery episodes, and the evidence that one was needless.
+//!
+//! Fast recovery begins with the first packet declared lost and ends when everything sent before that is acknowledged
+//! (RFC 6675, section 5). A timeout begins an episode with the same end. An episode is undone when
+//!
+//! * after a timeout, the first acknowledgment that covers the timed-out packet echoes a transmission from before the
+//!   timeout (Eifel detection, RFC 3522, section 3.2);
+//! * in fast recovery, every packet that was declared lost is proven to have arrived: it was acknowledged before it
+//!   was sent again, its acknowledgment echoes an earlier transmission, or its retransmission arrived as a duplicate
+//!   (RFC 3708).
+//!
+//! Deviations:
+//! 1. RFC 3522 would undo fast recovery on the first packet proven; with other packets truly lost, the reduction
+//!    stands, so that proof is asked for all.
+//! 2. A timeout during fast recovery is never undone: the earlier reduction had its own reason.
+
+use units::Time;
+
+use crate::scoreboard::Coverage;
+use crate::wire::Ack;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Phase {
+    Open,
+    FastRecovery,
+    AfterTimeout,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Recovery {
+    phase: Phase,
+    /// The episode ends when every packet before this one is acknowledged.
+    point: u64,
+    /// First transmission number of the episode.
+    began_at: u64,
+    /// Fast recovery: packets declared lost and not proven delivered.
+    unproven: u32,
+    /// Fast recovery: packets proven by their echo, whose retransmission will still arrive as a duplicate.
+    duplicates_awaited: u32,
+    /// After a timeout: the packet that timed out and when it had left, until it is known why.
+    suspect: Option<(u64, Time)>,
+}
+
+impl Recovery {
+    pub fn new() -> Recovery {
+        Recovery { phase: Phase::Open, point: 0, began_at: 0, unproven: 0, duplicates_awaited: 0, suspect: None }
+    }
+
+    #[inline]
+    pub fn phase(&self) -> Phase {
+        self.phase
+    }
+
+    #[inline]
+    pub fn is_open(&self) -> bool {
+        self.phase == Phase::Open
+    }
+
+    /// Packets were declared lost. Tells whether that begins fast recovery.
+    pub fn on_loss(&mut self, lost: u32, next_unsent: u64, next_transmission: u64) -> bool {
+        let enters = self.phase == Phase::Open;
+        if enters {
+            *self = Recovery {
+                phase: Phase::FastRecovery,
+                point: next_unsent,
+                began_at: next_transmission,
+                unproven: 0,
+                duplicates_awaited: 0,
+                suspect: None,
+            };
+        }
+        self.unproven += lost;
+        enters
+    }
+
+    /// The timer expired; the packet at the left edge, `head`, had left at `sent`.
+    pub fn on_timeout(&mut self, head: u64, sent: Time, retransmitted: bool, next_unsent: u64, next_transmission: u64) {
+        let again = self.phase == Phase::AfterTimeout && self.suspect.is_some_and(|(suspect, _)| suspect == head);
+        if !again {
+            let clear = self.phase != Phase::FastRecovery && !retransmitted;
+            self.suspect = clear.then_some((head, sent));
+            self.began_at = next_transmission;
+        }
+        self.phase = Phase::AfterTimeout;
+        self.point = next_unsent;
+    }
+
+    /// After a timeout: if `ack` proves it needless, when the packet had left.
+    pub fn needless_timeout(&mut self, ack: &Ack) -> Option<Time> {
+        let (head, sent) = self.suspect?;
+        if ack.next_expected <= head {
+            return None;
+        }
+        self.suspect = None;
+        (ack.echo < self.began_at).then_some(sent)
+    }
+
+    /// Fast recovery: collects what `ack` proves, and tells whether the whole episode was needless.
+    pub fn needless_recovery(&mut self, ack: &Ack, coverage: &Coverage) -> bool {
+        let mut proven = coverage.exonerated;
+        if coverage.delivered == 1 && coverage.overtaken == 1 {
+            proven += 1;
+            self.duplicates_awaited += 1;
+        }
+        if ack.duplicate && ack.echo >= self.began_at {
+            if self.duplicates_awaited > 0 {
+                self.duplicates_awaited -= 1;
+            } else {
+                proven += 1;
+            }
+        }
+        self.unproven = self.unproven.saturating_sub(proven);
+        proven > 0 && self.unproven == 0
+    }
+
+    /// Everything sent before the episode is acknowledged.
+    pub fn is_over(&self, first_unacknowledged: u64) -> bool {
+        first_unacknowledged >= self.point
+    }
+
+    pub fn end(&mut self) {
+        self.phase = Phase::Open;
+        self.suspect = None;
+    }
+}

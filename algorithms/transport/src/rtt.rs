@@ -1,0 +1,111 @@
+//! Round-trip time and retransmission timeout (RFC 6298), from samples that name their transmission (RFC 7323).
+//!
+//! ```text
+//! err    = R - SRTT
+//! SRTT   = SRTT + err / 8                         (2.3, alpha = 1/8)
+//! mdev   = mdev + (|err| - mdev) / 4              (2.3, beta = 1/4)
+//! RTO    = SRTT + max(4 RTTVAR, floor)
+//! ```
+//!
+//! Deviations:
+//! 1. With a sample per acknowledgment the filters of RFC 6298 forget a window within a fraction of a round trip, and
+//!    RFC 7323 section 4.2 asks for a longer history. As in Linux, SRTT takes every sample, while RTTVAR rises to a
+//!    larger `mdev` at once and falls by a quarter of the distance to the largest `mdev` of a round once per round.
+//! 2. The floor is on the variance term, as in Linux, not on the sum: on a path whose round-trip time is constant
+//!    and above the floor, the sum would leave no room for a delayed acknowledgment. The RTO is never below the floor.
+
+use units::{Span, Time};
+
+/// Longest timeout (RFC 6298, 2.5: at least 60 s).
+const MAX_RTO: Span = Span::from_secs(60);
+
+#[derive(Clone, Debug)]
+pub(crate) struct RttEstimator {
+    srtt: Span,
+    min: Span,
+    /// Timeout without back-off.
+    rto: Span,
+    mdev: Span,
+    mdev_max: Span,
+    rttvar: Span,
+    floor: Span,
+    /// A round ends with the first sample of a packet sent after this.
+    round_start: Time,
+    backoff: u32,
+}
+
+impl RttEstimator {
+    /// Starts from the handshake's sample (RFC 6298, 2.2).
+    pub fn new(handshake: Span, floor: Span) -> RttEstimator {
+        let mut estimator = RttEstimator {
+            srtt: handshake,
+            min: handshake,
+            rto: Span::ZERO,
+            mdev: handshake / 2,
+            mdev_max: Span::ZERO,
+            rttvar: handshake / 2,
+            floor,
+            round_start: Time::ZERO,
+            backoff: 0,
+        };
+        estimator.set_rto();
+        estimator
+    }
+
+    pub fn srtt(&self) -> Span {
+        self.srtt
+    }
+
+    pub fn min(&self) -> Span {
+        self.min
+    }
+
+    /// The smallest round-trip time is a matter of its own: it takes the newest packet covered, without the delay
+    /// of the acknowledgment.
+    #[inline]
+    pub fn see(&mut self, rtt: Span) {
+        self.min = self.min.min(rtt);
+    }
+
+    /// A packet sent at `sent` is acknowledged now.
+    #[inline]
+    pub fn sample(&mut self, now: Time, sent: Time) {
+        let rtt = now.saturating_since(sent).picos();
+        let srtt = self.srtt.picos();
+        let error = srtt.abs_diff(rtt);
+        let step = error / 8;
+        self.srtt = Span::from_picos(if rtt >= srtt { srtt + step } else { srtt - step });
+        let mdev = self.mdev.picos();
+        self.mdev = Span::from_picos(mdev - mdev / 4 + error / 4);
+        self.mdev_max = self.mdev_max.max(self.mdev);
+        self.rttvar = self.rttvar.max(self.mdev_max);
+        if sent >= self.round_start {
+            self.rttvar = self.rttvar - (self.rttvar - self.mdev_max) / 4;
+            self.mdev_max = Span::ZERO;
+            self.round_start = now;
+        }
+        self.backoff = 0;
+        self.set_rto();
+    }
+
+    #[inline]
+    fn set_rto(&mut self) {
+        self.rto = self.srtt + self.rttvar.saturating_mul(4).max(self.floor);
+    }
+
+    /// The timeout in force, backed off.
+    #[inline]
+    pub fn rto(&self) -> Span {
+        self.rto.saturating_mul(1 << self.backoff).min(MAX_RTO)
+    }
+
+    /// The timer expired (RFC 6298, 5.5).
+    pub fn back_off(&mut self) {
+        self.backoff = (self.backoff + 1).min(16);
+    }
+
+    /// The timer has expired since the last sample.
+    pub fn is_backed_off(&self) -> bool {
+        self.backoff > 0
+    }
+}

@@ -1,0 +1,204 @@
+//! A path to test on: two fixed delays, and a fate for every segment and acknowledgment. No queue, no rate.
+#![allow(dead_code)]
+
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+
+use congestion::{AnyController, Controller, Setting, Settings, Setup, find};
+use packetscale_transport::{Ack, Receiver, ReceiverParams, Segment, Sender, SenderParams, Transfer};
+use units::{Bytes, Span, Time};
+
+pub const PACKET: Bytes = Bytes::new(1000);
+
+/// What becomes of something sent: one entry per copy that arrives, with its delay beyond that of the path.
+pub type Fate = Vec<Span>;
+
+pub fn arrives() -> Fate {
+    vec![Span::ZERO]
+}
+
+pub fn arrives_late(by: Span) -> Fate {
+    vec![by]
+}
+
+pub fn dropped() -> Fate {
+    Vec::new()
+}
+
+pub fn sender_params(transfer: Transfer, rtt: Span) -> SenderParams {
+    SenderParams {
+        packet: PACKET,
+        transfer,
+        initial_window: 10,
+        handshake_rtt: rtt,
+        min_rto: Span::from_millis(200),
+        pacing_percent: 0,
+    }
+}
+
+pub fn receiver_params() -> ReceiverParams {
+    ReceiverParams { delayed_ack: 2, delayed_ack_timeout: Span::from_millis(40), window: 1 << 40, stamps: false }
+}
+
+pub fn controller(name: &str, params: &SenderParams, settings: &[(&str, Setting)]) -> AnyController {
+    let setup = Setup {
+        now: Time::ZERO,
+        packet: params.packet,
+        handshake_rtt: params.handshake_rtt,
+        initial_window: params.initial_window,
+        seed: 1,
+    };
+    let settings: Settings = settings.iter().map(|(key, value)| (key.to_string(), value.clone())).collect();
+    (find(name).expect("registered").build)(&setup, &settings).expect("valid settings")
+}
+
+enum Event {
+    Segment(Segment),
+    Ack(Box<Ack>),
+    Sender,
+    Receiver,
+}
+
+struct Entry(Event);
+
+impl PartialEq for Entry {
+    fn eq(&self, _: &Entry) -> bool {
+        true
+    }
+}
+impl Eq for Entry {}
+impl PartialOrd for Entry {
+    fn partial_cmp(&self, other: &Entry) -> Option<std::cmp::Ordering> {
+        Some(self.cmp(other))
+    }
+}
+impl Ord for Entry {
+    fn cmp(&self, _: &Entry) -> std::cmp::Ordering {
+        std::cmp::Ordering::Equal
+    }
+}
+
+/// Sender, receiver and what is between them.
+pub struct Path<C> {
+    pub now: Time,
+    pub sender: Sender<C>,
+    pub receiver: Receiver,
+    /// One way.
+    pub delay: Span,
+    /// Everything that left, when `record` is set.
+    pub sent: Vec<(Time, Segment)>,
+    /// Every acknowledgment that left, when `record` is set.
+    pub acks: Vec<(Time, Ack)>,
+    pub record: bool,
+    pub segment_fate: Box<dyn FnMut(Time, &Segment) -> Fate>,
+    pub ack_fate: Box<dyn FnMut(Time, &Ack) -> Fate>,
+    /// Checked after every event.
+    pub check: fn(&Sender<C>),
+    events: BinaryHeap<Reverse<(Time, u64, Entry)>>,
+    order: u64,
+    sender_wakeup: Time,
+    receiver_wakeup: Time,
+}
+
+impl<C: Controller> Path<C> {
+    pub fn new(sender: Sender<C>, receiver: Receiver, rtt: Span) -> Path<C> {
+        Path {
+            now: Time::ZERO,
+            sender,
+            receiver,
+            delay: rtt / 2,
+            sent: Vec::new(),
+            acks: Vec::new(),
+            record: true,
+            segment_fate: Box::new(|_, _| arrives()),
+            ack_fate: Box::new(|_, _| arrives()),
+            check: |_| {},
+            events: BinaryHeap::new(),
+            order: 0,
+            sender_wakeup: Time::MAX,
+            receiver_wakeup: Time::MAX,
+        }
+    }
+
+    fn at(&mut self, time: Time, event: Event) {
+        self.order += 1;
+        self.events.push(Reverse((time, self.order, Entry(event))));
+    }
+
+    /// Runs until nothing is left to happen, the transfer is done, or `until`.
+    pub fn run(&mut self, until: Time) {
+        self.transmit();
+        while !self.sender.is_done() {
+            match self.events.peek() {
+                Some(Reverse((time, _, _))) if *time <= until => {}
+                _ => break,
+            }
+            let Reverse((time, _, Entry(event))) = self.events.pop().expect("peeked");
+            self.now = time;
+            match event {
+                Event::Segment(segment) => {
+                    if let Some(ack) = self.receiver.on_segment(time, &segment) {
+                        self.acknowledge(ack);
+                    }
+                }
+                Event::Ack(ack) => self.sender.on_ack(time, &ack),
+                Event::Sender => {
+                    self.sender_wakeup = Time::MAX;
+                    self.sender.on_wakeup(time);
+                }
+                Event::Receiver => {
+                    self.receiver_wakeup = Time::MAX;
+                    if let Some(ack) = self.receiver.on_wakeup(time) {
+                        self.acknowledge(ack);
+                    }
+                }
+            }
+            self.transmit();
+        }
+    }
+
+    fn acknowledge(&mut self, ack: Ack) {
+        if self.record {
+            self.acks.push((self.now, ack));
+        }
+        for extra in (self.ack_fate)(self.now, &ack) {
+            self.at(self.now + self.delay + extra, Event::Ack(Box::new(ack)));
+        }
+    }
+
+    fn transmit(&mut self) {
+        while let Some(segment) = self.sender.poll_transmit(self.now) {
+            if self.record {
+                self.sent.push((self.now, segment));
+            }
+            for extra in (self.segment_fate)(self.now, &segment) {
+                self.at(self.now + self.delay + extra, Event::Segment(segment));
+            }
+        }
+        (self.check)(&self.sender);
+        let due = self.sender.next_wakeup();
+        if due < self.sender_wakeup {
+            self.sender_wakeup = due;
+            self.at(due.max(self.now), Event::Sender);
+        }
+        let due = self.receiver.next_wakeup();
+        if due < self.receiver_wakeup {
+            self.receiver_wakeup = due;
+            self.at(due.max(self.now), Event::Receiver);
+        }
+    }
+}
+
+/// A small generator for fates (splitmix64).
+#[derive(Clone)]
+pub struct Dice(pub u64);
+
+impl Dice {
+    pub fn roll(&mut self) -> f64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        ((z ^ (z >> 31)) >> 11) as f64 / (1u64 << 53) as f64
+    }
+}

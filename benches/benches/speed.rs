@@ -1,0 +1,121 @@
+//! `make bench`: CPU time per delivered data packet, its acknowledgment included, beside ns-2 when it is installed.
+//!
+//! Each cell is the cost of the packets between a short and a long run of the same dumbbell, so that building the
+//! network is left out on both sides; the median of three such pairs. Runs of the two simulators alternate, because
+//! shared machines drift. Memory is the peak of a process of its own.
+
+use packetscale_benches::dumbbell;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+const REPETITIONS: usize = 3;
+const FLOWS: [usize; 3] = [10, 100, 1000];
+const TARGET_NS: [f64; 3] = [100.0, 150.0, 250.0];
+
+fn main() {
+    let arguments: Vec<String> = std::env::args().collect();
+    if let [_, word, controller, flows, seconds] = arguments.as_slice()
+        && word == "--one"
+    {
+        one(controller, flows.parse().expect("a number of flows"), seconds.parse().expect("seconds"));
+        return;
+    }
+    let ns2 = Command::new("ns").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
+    println!("Dumbbell, 1 Gbit/s, 20 ms, 100-packet buffer, 1000 B packets, recorder off; one core.");
+    println!("ns of CPU time per delivered packet with its acknowledgment (6 hops), median of {REPETITIONS}.\n");
+    println!("| controller | flows | packetscale | target | events per packet | ns-2 | ns-2 / packetscale |");
+    println!("|---|---|---|---|---|---|---|");
+    for (controller, variant) in [("newreno", "sack"), ("cubic", "cubic")] {
+        for (flows, target) in FLOWS.into_iter().zip(TARGET_NS) {
+            row(controller, variant, flows, target, ns2);
+        }
+    }
+    if !ns2 {
+        println!("\nns-2 is not installed: its column is empty (Debian package ns2).");
+    }
+    memory();
+}
+
+/// What one run cost.
+struct Cost {
+    cpu_s: f64,
+    packets: f64,
+    events: f64,
+}
+
+fn ours(controller: &str, flows: usize, seconds: u64) -> Cost {
+    let run = simulator::run(&dumbbell(controller, flows, seconds)).expect("the dumbbell runs");
+    Cost { cpu_s: run.summary.cpu_s, packets: run.summary.packets_delivered as f64, events: run.summary.events as f64 }
+}
+
+fn ns2(variant: &str, flows: usize, seconds: u64) -> Cost {
+    let script = concat!(env!("CARGO_MANIFEST_DIR"), "/ns2/dumbbell.tcl");
+    let before = children_cpu();
+    let output = Command::new("ns")
+        .args([script, &flows.to_string(), &seconds.to_string(), variant])
+        .stderr(Stdio::null())
+        .output()
+        .expect("ns-2 starts");
+    let text = String::from_utf8_lossy(&output.stdout);
+    let packets = text.lines().filter_map(|line| line.trim().parse().ok()).next_back().expect("ns-2 prints a count");
+    Cost { cpu_s: (children_cpu() - before).as_secs_f64(), packets, events: 0.0 }
+}
+
+/// CPU time of finished child processes.
+fn children_cpu() -> Duration {
+    let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux has /proc");
+    let after_name = stat.rsplit(')').next().expect("a name in parentheses");
+    let fields: Vec<&str> = after_name.split_whitespace().collect();
+    // Fields 16 and 17 of proc(5), cutime and cstime, in ticks of 10 ms; the name was the second.
+    let ticks: u64 = fields[13].parse::<u64>().unwrap_or(0) + fields[14].parse::<u64>().unwrap_or(0);
+    Duration::from_millis(ticks * 10)
+}
+
+fn row(controller: &str, variant: &str, flows: usize, target: f64, with_ns2: bool) {
+    let (short, long) = (5, 30);
+    let (mut here, mut there, mut events) = (Vec::new(), Vec::new(), 0.0);
+    for _ in 0..REPETITIONS {
+        let (a, b) = (ours(controller, flows, short), ours(controller, flows, long));
+        here.push((b.cpu_s - a.cpu_s) / (b.packets - a.packets) * 1e9);
+        events = (b.events - a.events) / (b.packets - a.packets);
+        if with_ns2 {
+            let (a, b) = (ns2(variant, flows, short), ns2(variant, flows, long));
+            there.push((b.cpu_s - a.cpu_s) / (b.packets - a.packets) * 1e9);
+        }
+    }
+    let found = median(&mut here);
+    let (peer, ratio) = if with_ns2 {
+        let peer = median(&mut there);
+        (format!("{peer:.0}"), format!("{:.1}", peer / found))
+    } else {
+        (String::new(), String::new())
+    };
+    println!("| {controller} | {flows} | {found:.0} | {target:.0} | {events:.2} | {peer} | {ratio} |");
+}
+
+fn median(values: &mut [f64]) -> f64 {
+    values.sort_by(f64::total_cmp);
+    values[values.len() / 2]
+}
+
+/// One run in a process of its own: prints its packets in flight at most and its peak memory.
+fn one(controller: &str, flows: usize, seconds: u64) {
+    let _ = simulator::run(&dumbbell(controller, flows, seconds)).expect("the dumbbell runs");
+    let status = std::fs::read_to_string("/proc/self/status").expect("Linux has /proc");
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
+    println!("{}", peak.trim().trim_end_matches(" kB"));
+}
+
+fn peak_kb(flows: usize) -> f64 {
+    let program = std::env::current_exe().expect("a path to this program");
+    let output = Command::new(program).args(["--one", "newreno", &flows.to_string(), "2"]).output().expect("a process");
+    String::from_utf8_lossy(&output.stdout).trim().parse().expect("a number")
+}
+
+fn memory() {
+    let (few, many) = (1000, 5000);
+    let per_flow = (peak_kb(many) - peak_kb(few)) * 1024.0 / (many - few) as f64;
+    println!(
+        "\nPeak memory per flow, everything included, from {few} to {many} flows: {per_flow:.0} B (target 2000 B)."
+    );
+}

@@ -1,0 +1,294 @@
+// What is drawn where: reads the data of the page, follows the selectors.
+const Page = (() => {
+  const data = JSON.parse(document.getElementById("data").textContent);
+  const element = (id) => document.getElementById(id);
+  const place = (name) => document.querySelector(`[data-figure="${name}"]`);
+  const time = new Plot.View();
+  const index = new Plot.View();
+  const tail = new Plot.View();
+  const TIME = { title: "Time", unit: "s", name: "t" };
+  const chosen = { point: 0, replication: 0, axes: "shared" };
+
+  const controllerIndex = (name) => data.controllers.findIndex((c) => c.name === name);
+  const line = (i, k = 0, n = 1) => {
+    const base = i === undefined ? "var(--base)" : `var(--line${i})`;
+    return n < 2 ? base : `color-mix(in oklab, ${base} ${Math.round(100 - 55 * k / (n - 1))}%, var(--ink))`;
+  };
+
+  function numbers(values, q) {
+    return Float64Array.from(values, (v) => (v === null ? NaN : v * q));
+  }
+
+  function series(curve, more) {
+    const ys = numbers(curve.v, curve.q);
+    const out = { xs: Float64Array.from(ys, (_, i) => curve.t0 + i * curve.dt), ys, ...more };
+    if (curve.lo) Object.assign(out, { lo: numbers(curve.lo, curve.q), hi: numbers(curve.hi, curve.q) });
+    return out;
+  }
+
+  const runs = () => data.runs.filter((r) => r.point === chosen.point && r.replication === chosen.replication);
+  const curves = (run, metric) => run.curves.filter((c) => c.metric === metric);
+
+  // One panel per controller, with what all time figures have in common.
+  function timePanels(make) {
+    return runs().map((run) => ({
+      title: run.controller,
+      colour: data.controllers[controllerIndex(run.controller)].colour,
+      series: make(run),
+      bands: data.warmup_s > 0 ? [{ from: 0, to: data.warmup_s, label: "warm-up" }] : [],
+    }));
+  }
+
+  // The flows of a run as lines; named one by one while they are few.
+  function perFlow(run, metric, kinds) {
+    const all = curves(run, metric);
+    const mixed = new Set(run.flows).size > 1;
+    return all.map((curve, k) => {
+      const own = run.flows[curve.flow];
+      const name = curve.flow === null ? "all" : `flow ${curve.flow}${mixed ? ` (${own})` : ""}`;
+      const few = all.length <= 6;
+      const { lo, hi, ...plain } = curve;
+      const alone = all.length === 1;
+      return series(alone ? curve : plain, {
+        kinds: alone && lo ? ["band", ...kinds] : kinds,
+        name: few ? name : k === 0 ? `${all.length} of ${run.flows.length} flows; flow ${curve.flow}:` : undefined,
+        colour: all.length > 1 ? line(undefined, k, all.length) : undefined,
+        dash: all.length > 1 && few ? Plot.DASHES[k % Plot.DASHES.length] : "",
+        role: all.length > 1 ? "thin" : "",
+      });
+    });
+  }
+
+  function throughput(run) {
+    return [
+      ...curves(run, "available").map((c) => series(c, { name: "available", kinds: ["area"], role: "available" })),
+      ...curves(run, "traffic").map((c) => series(c, { name: "traffic", kinds: ["line"], role: "traffic" })),
+      ...curves(run, "total").map((c) => series(c, { name: "total", kinds: ["line"], role: "heavy" })),
+      ...perFlow(run, "throughput", ["line"]),
+    ];
+  }
+
+  function queue(run) {
+    return [
+      ...curves(run, "queue_delay_max").map((c) => series(c, { name: "longest in interval", kinds: ["line"], role: "faint" })),
+      ...curves(run, "queue_delay").map((c) => series(c, { name: "queueing delay", kinds: c.lo ? ["band", "mean"] : ["line"] })),
+    ];
+  }
+
+  const FIGURES = {
+    throughput: {
+      y: { title: "Rate", unit: "bit/s" }, height: 150, make: throughput,
+      adjust(panel, run) {
+        if (data.capacity_bps) panel.levels = [{ y: data.capacity_bps, role: "capacity" }];
+        if (run.converged_s !== null) panel.marks = [{ x: run.converged_s, label: "converged", low: true }];
+      },
+    },
+    rate: { y: { title: "Rate", unit: "bit/s" }, height: 110, make: (run) => perFlow(run, "rate", ["line"]) },
+    queue: { y: { title: "Delay", unit: "s" }, axes: true, height: 110, make: queue },
+    rtt: { y: { title: "RTT", unit: "s", zero: false }, axes: true, height: 130, grid: true, make: (run) => perFlow(run, "rtt", ["mean"]) },
+    window: { y: { title: "Window (packets)", unit: "" }, height: 130, grid: true, make: (run) => perFlow(run, "window", ["line"]) },
+    losses: {
+      y: { title: "Packets", unit: "" }, height: 110, grid: true, make: (run) => perFlow(run, "losses", ["stems"]),
+      adjust(panel) { if (panel.series.every((s) => s.ys.every((v) => !(v > 0)))) panel.empty = "none"; },
+    },
+  };
+
+  function drawTime() {
+    let end = 0;
+    for (const run of data.runs) for (const c of run.curves) end = Math.max(end, c.t0 + (c.v.length - 0.5) * c.dt);
+    const kept = time.zoomed ? time.range : null;
+    time.setFull(0, end);
+    if (kept) time.range = kept;
+    for (const [name, figure] of Object.entries(FIGURES)) {
+      const host = place(name);
+      if (!host) continue;
+      const selected = runs();
+      const all = timePanels(figure.make);
+      if (figure.adjust) all.forEach((panel, i) => figure.adjust(panel, selected[i]));
+      const panels = all.filter((panel) => panel.series.length);
+      const columns = figure.grid ? Math.min(3, panels.length) : 1;
+      const axes = figure.axes ? { own: chosen.axes === "own", log: chosen.axes === "log" } : {};
+      new Plot.Figure(host, time, { x: TIME, y: { ...figure.y, ...axes }, height: figure.height, columns, panels });
+    }
+    const missing = runs().length === 0 || runs().some((r) => r.left_out);
+    element("notice").hidden = !missing;
+    element("notice").textContent = "The curves of this run were left out to keep the page small; the exported tables have them.";
+  }
+
+  // Look of a controller where several share a panel: colour, dash and marker each tell them apart.
+  const look = (name) => {
+    const i = controllerIndex(name);
+    return { name, colour: line(i), dash: Plot.DASHES[i % Plot.DASHES.length], marker: i };
+  };
+
+  function drawTail() {
+    const host = place("ccdf");
+    if (!host) return;
+    const lines = runs().filter((r) => r.ccdf.length).map((r) => ({
+      xs: r.ccdf.map((p) => p[0]), ys: r.ccdf.map((p) => p[1]), kinds: ["stairs"], spaced: true, ...look(r.controller),
+    }));
+    const all = lines.flatMap((l) => l.xs).filter((x) => x > 0);
+    const lo = Math.min(...all, 1), hi = Math.max(...all, 1e-9);
+    const kept = tail.zoomed ? tail.range : null;
+    tail.setFull(all.length ? lo : 1e-6, all.length ? hi * 1.1 : 1);
+    if (kept) tail.range = kept;
+    new Plot.Figure(host, tail, {
+      x: { title: "Queueing delay", unit: "s", log: true, name: "delay" },
+      y: { title: "Share above", unit: "", log: true }, height: 240, panels: [{ series: lines }],
+    });
+  }
+
+  function drawSweep() {
+    const host = place("sweep");
+    if (!host || !data.sweep) return;
+    const view = new Plot.View();
+    const { key, unit, charts } = data.sweep;
+    const values = charts.flatMap((c) => c.lines.flatMap((l) => l.points.map((p) => p[0])));
+    const lo = Math.min(...values), hi = Math.max(...values);
+    const log = lo > 0 && hi / lo >= 10;
+    view.setFull(log ? lo / 1.1 : lo - (hi - lo) * 0.03, log ? hi * 1.1 : hi + (hi - lo) * 0.03);
+    // Charts of different figures share x but not y: one figure each, in one place.
+    const box = host.querySelector(".panels");
+    box.style.setProperty("--columns", Math.min(2, charts.length));
+    let drawn = 0;
+    for (const chart of charts) {
+      const part = Plot.html("div", { class: "part" }, box);
+      Plot.html("div", { class: "panels" }, part);
+      const lines = chart.lines.filter((l) => l.points.length).map((l) => ({
+        xs: l.points.map((p) => p[0]), ys: l.points.map((p) => p[1]),
+        lo: l.points.map((p) => p[1] - (p[2] ?? 0)), hi: l.points.map((p) => p[1] + (p[2] ?? 0)),
+        kinds: ["mean", "bars"], ...look(l.controller),
+      }));
+      new Plot.Figure(part, view, {
+        x: { title: key, unit, log, name: key },
+        y: { title: chart.label, unit: chart.unit, zero: chart.unit !== "" }, height: 150, panels: [{ series: lines }],
+      });
+      drawn += Number(part.dataset.drawn);
+    }
+    host.dataset.drawn = drawn;
+  }
+
+  function streams() {
+    const of = (list) => list.flatMap((run) => run.streams.map((stream) => ({ run, stream })));
+    const here = of(runs());
+    return here.length ? here : of(data.runs);
+  }
+
+  function fillStreams() {
+    const select = element("stream");
+    if (!select) return;
+    select.replaceChildren(...streams().map(({ run, stream }, i) => {
+      const words = `${run.controller}, flow ${stream.flow}, at ${stream.start_s.toFixed(4)} s`;
+      return new Option(words, i);
+    }));
+    drawStream();
+  }
+
+  function drawStream() {
+    const host = place("stream");
+    const entry = host && streams()[Number(element("stream").value) || 0];
+    if (!entry) return;
+    const { run, stream } = entry, { gaps } = stream;
+    const xs = gaps.map((_, i) => i + 1);
+    const column = (c, scale = 1e-9) => gaps.map((g) => (g[c] === null ? NaN : g[c] * scale));
+    const gapAt = (rate) => gaps.map((g) => g[6] * 8 / rate);
+    const rate = (v) => Scale.value(v, "bit/s");
+    const lines = [
+      { name: "intended", ys: column(0), kinds: ["steps"], role: "intended" },
+      { name: "created", ys: column(1), kinds: ["dots"], role: "created", shape: 1 },
+      { name: "received", ys: column(2), kinds: ["line", "dots"], role: "received", shape: 0 },
+      { name: "denoised", ys: column(3), kinds: ["steps"], role: "heavy" },
+    ];
+    if (stream.available_bps > 0) lines.push({ name: `available ${rate(stream.available_bps)}`, ys: gapAt(stream.available_bps), kinds: ["steps"], role: "truth" });
+    if (stream.estimate_bps > 0) lines.push({ name: `estimate ${rate(stream.estimate_bps)}`, ys: gapAt(stream.estimate_bps), kinds: ["steps"], role: "estimate" });
+    const marks = gaps.map((g, i) => ({ x: i + 0.5, label: rate(g[5]).replace(/(\.\d*?)0+ /, "$1 ").replace(". ", " ") }))
+      .filter((_, i) => i === 0 || gaps[i][5] !== gaps[i - 1][5]);
+    index.setFull(0.5, gaps.length + 0.5);
+    const colour = data.controllers[controllerIndex(run.controller)].colour;
+    const X = { title: "Packet of the stream", unit: "", name: "packet" };
+    new Plot.Figure(host, index, {
+      x: X, y: { title: "Gap", unit: "s", zero: false }, height: 220,
+      panels: [{ colour, marks, series: lines.map((l) => ({ xs, ...l })) }],
+    });
+    new Plot.Figure(place("stream-delay"), index, {
+      x: X, y: { title: "Delay", unit: "s" }, height: 120,
+      panels: [{ colour, marks: marks.map((m) => ({ ...m, label: "" })), series: [{ name: "delay above smallest", xs, ys: column(4), kinds: ["line", "dots"] }] }],
+    });
+    const error = stream.available_bps > 0 && stream.estimate_bps > 0 ? stream.estimate_bps / stream.available_bps - 1 : NaN;
+    element("stream-words").textContent = `${gaps.length} gaps at ${rate(stream.rate_bps)} on average, replication ${run.replication + 1}. `
+      + (stream.estimate_bps > 0 ? `Estimate ${rate(stream.estimate_bps)}` : "No estimate: the estimator abstained")
+      + (stream.available_bps > 0 ? `; really available ${rate(stream.available_bps)}` : "")
+      + (Number.isFinite(error) ? ` (${error < 0 ? "−" : "+"}${Scale.digits(Math.abs(error) * 100, 2)} %).` : ".");
+  }
+
+  function select(id, options, key) {
+    const box = element(id);
+    if (!box) return;
+    box.replaceChildren(...options.map(([value, words]) => new Option(words, value)));
+    box.addEventListener("change", () => { chosen[key] = Number(box.value); drawChosen(); });
+  }
+
+  function drawChosen() {
+    if (!data.runs.length) return;
+    drawTime();
+    drawTail();
+    fillStreams();
+  }
+
+  function finish() {
+    const root = document.documentElement;
+    root.dataset.errors = JSON.stringify(errors);
+    root.dataset.width = window.innerWidth;
+    root.dataset.fits = root.scrollWidth <= window.innerWidth;
+  }
+
+  function start() {
+    Plot.html("div", { id: "said", class: "unseen", "aria-live": "polite" }, document.body);
+    const style = document.documentElement.style;
+    data.controllers.forEach((c, i) => style.setProperty(`--c${i}`, c.colour));
+    const rules = data.controllers.map((_, i) => `--line${i}:color-mix(in oklab,var(--c${i}) var(--keep),var(--lift))`).join(";");
+    Plot.html("style", {}, document.head, `:root{${rules}}`);
+    select("point", data.points.map((name, i) => [i, name]), "point");
+    const replications = [...new Set(data.runs.map((r) => r.replication))].sort((a, b) => a - b);
+    const seed = (r) => data.runs.find((run) => run.replication === r).seed;
+    select("replication", replications.map((r) => [r, `${r + 1} (seed ${seed(r)})`]), "replication");
+    chosen.replication = replications[0] ?? 0;
+    element("stream")?.addEventListener("change", drawStream);
+    element("axes")?.addEventListener("change", (e) => { chosen.axes = e.target.value; drawTime(); });
+    const reset = element("reset");
+    time.onchange = (zoomed) => { reset.hidden = !zoomed; };
+    reset?.addEventListener("click", () => time.reset());
+    drawSweep();
+    drawChosen();
+    // New width, new drawing: heights stay, so that this cannot go on for ever.
+    let width = document.body.clientWidth;
+    new ResizeObserver(() => {
+      if (document.body.clientWidth === width) return;
+      width = document.body.clientWidth;
+      [time, tail, index].forEach((view) => view.redraw());
+      finish();
+    }).observe(document.body);
+    printing();
+    finish();
+  }
+
+  // On paper folds are open, and the figures are drawn for its width.
+  function printing() {
+    let opened = [];
+    const redraw = () => [time, tail, index].forEach((view) => view.redraw());
+    window.addEventListener("beforeprint", () => {
+      opened = [...document.querySelectorAll("details:not([open])")];
+      opened.forEach((d) => { d.open = true; });
+      document.documentElement.classList.add("paper");
+      redraw();
+    });
+    window.addEventListener("afterprint", () => {
+      opened.forEach((d) => { d.open = false; });
+      document.documentElement.classList.remove("paper");
+      redraw();
+    });
+  }
+
+  return { start };
+})();
+Page.start();

@@ -1,0 +1,240 @@
+//! The data of the curves, as the page's script reads it.
+//!
+//! A page has room for so many values. Every curve is thinned alike; if there are too many runs even then, those of
+//! later replications and later sweep points are left out first, and the page says so.
+
+use crate::curves::{Curve, ccdf, short, thin};
+use crate::groups::{controllers, point_name, points};
+use crate::resolved::Resolved;
+use crate::sweep::{Sweep, sweep};
+use results::{Results, Run, Series, StreamRecord};
+use serde::Serialize;
+
+/// Values of all curves together: about 2 MB of text.
+const MOST_VALUES: usize = 360_000;
+/// Values of one curve: more than a wide screen has pixels.
+const MOST_POINTS: usize = 2000;
+/// With fewer, a curve says little: runs are left out instead.
+const FEWEST_POINTS: usize = 300;
+/// Flows of a run that are drawn one by one; the total is over all.
+const MOST_FLOWS: u32 = 12;
+/// Gaps of all probe streams together: about 0.6 MB of text.
+const MOST_GAPS: usize = 16_000;
+
+/// Everything that is drawn.
+#[derive(Debug, Serialize)]
+pub struct Data<'a> {
+    controllers: Vec<Controller<'a>>,
+    points: Vec<String>,
+    capacity_bps: Option<f64>,
+    warmup_s: Option<f64>,
+    runs: Vec<RunData<'a>>,
+    sweep: Option<Sweep>,
+}
+
+#[derive(Debug, Serialize)]
+struct Controller<'a> {
+    name: &'a str,
+    colour: String,
+}
+
+#[derive(Debug, Serialize)]
+struct RunData<'a> {
+    controller: &'a str,
+    point: usize,
+    replication: u32,
+    seed: String,
+    flows: Vec<&'a str>,
+    /// When the flows had converged, in time of the run.
+    converged_s: Option<f64>,
+    /// Whether its curves were left out.
+    left_out: bool,
+    curves: Vec<Curve>,
+    ccdf: Vec<(f64, f64)>,
+    streams: Vec<StreamData>,
+}
+
+#[derive(Debug, Serialize)]
+struct StreamData {
+    flow: u32,
+    start_s: f64,
+    rate_bps: f64,
+    estimate_bps: Option<f64>,
+    available_bps: Option<f64>,
+    gaps: Vec<Gap>,
+}
+
+/// Nanoseconds: intended, created, received, denoised, delay; then level rate in bit/s and size in bytes.
+type Gap = (f64, f64, Option<f64>, Option<f64>, Option<f64>, f64, u32);
+
+/// Collects what is drawn.
+pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
+    let points = points(results);
+    let point_of = |run: &Run| points.iter().position(|p| **p == run.params).unwrap_or(0);
+    let (per_curve, kept) = allot(results);
+    let mut gaps_left = MOST_GAPS;
+    let runs = results.runs.iter().zip(kept).map(|(run, kept)| RunData {
+        controller: &run.controller,
+        point: point_of(run),
+        replication: run.replication,
+        seed: run.seed.to_string(),
+        flows: run.flows.iter().map(|f| f.controller.as_str()).collect(),
+        converged_s: converged(run),
+        left_out: !kept,
+        curves: if kept { curves(run, per_curve) } else { Vec::new() },
+        ccdf: ccdf(&run.queue_delay),
+        streams: streams(run, MOST_GAPS / results.runs.len().clamp(1, 8), &mut gaps_left),
+    });
+    Data {
+        controllers: controllers(results).into_iter().map(|(name, colour)| Controller { name, colour }).collect(),
+        capacity_bps: resolved.capacity_bps,
+        warmup_s: resolved.warmup_s,
+        runs: runs.collect(),
+        sweep: sweep(results),
+        points: points.into_iter().map(point_name).collect(),
+    }
+}
+
+/// How many values each curve may have, and which runs keep their curves.
+fn allot(results: &Results) -> (usize, Vec<bool>) {
+    let values = |s: &Series| if matches!(s.metric.as_str(), "queue_delay" | "rtt") { 3 } else { 1 };
+    let weight = |run: &Run| 1 + drawn(run).map(values).sum::<usize>();
+    let longest = results.runs.iter().flat_map(|r| &r.series).map(|s| s.values.len()).max().unwrap_or(0).max(1);
+    let all: usize = results.runs.iter().map(weight).sum();
+    let fair = MOST_VALUES / all.max(1);
+    let per_curve = fair.clamp(FEWEST_POINTS, MOST_POINTS);
+    let mut order: Vec<usize> = (0..results.runs.len()).collect();
+    order.sort_by_key(|&i| results.runs[i].replication);
+    let mut kept = vec![false; order.len()];
+    let mut left = MOST_VALUES + FEWEST_POINTS;
+    for i in order {
+        let cost = weight(&results.runs[i]) * per_curve.min(longest);
+        if cost <= left {
+            left -= cost;
+            kept[i] = true;
+        } else {
+            break;
+        }
+    }
+    (per_curve, kept)
+}
+
+/// The series that are drawn as they are.
+fn drawn(run: &Run) -> impl Iterator<Item = &Series> {
+    run.series.iter().filter(|s| s.flow.is_none_or(|f| f < MOST_FLOWS))
+}
+
+fn curves(run: &Run, per_curve: usize) -> Vec<Curve> {
+    let total = total(run);
+    drawn(run).chain(&total).map(|s| thin(s, per_curve)).collect()
+}
+
+/// The throughput of all flows together, where there are several.
+fn total(run: &Run) -> Option<Series> {
+    let mut flows = run.series.iter().filter(|s| s.metric == "throughput" && s.flow.is_some());
+    let mut total = Series { metric: "total".into(), flow: None, ..flows.next()?.clone() };
+    let mut several = false;
+    for flow in flows {
+        let same = (flow.start_s, flow.step_s, flow.values.len());
+        if same != (total.start_s, total.step_s, total.values.len()) {
+            return None;
+        }
+        several = true;
+        for (sum, value) in total.values.iter_mut().zip(&flow.values) {
+            *sum = sum.map_or(*value, |s| Some(s + value.unwrap_or(0.0)));
+        }
+    }
+    several.then_some(total)
+}
+
+fn converged(run: &Run) -> Option<f64> {
+    let last_start = run.flows.iter().map(|f| f.start_s).fold(f64::NEG_INFINITY, f64::max);
+    run.summary.convergence_s.map(|c| last_start + c).filter(|t| t.is_finite())
+}
+
+/// Streams spread evenly over those recorded, as many as fit.
+fn streams(run: &Run, most_of_run: usize, gaps_left: &mut usize) -> Vec<StreamData> {
+    let longest = run.streams.iter().map(|s| s.gaps.len()).max().unwrap_or(0).max(1);
+    let room = (most_of_run.min(*gaps_left) / longest).min(run.streams.len());
+    let chosen = (0..room).map(|i| &run.streams[i * run.streams.len() / room]);
+    *gaps_left -= room * longest;
+    chosen.map(stream).collect()
+}
+
+fn stream(record: &StreamRecord) -> StreamData {
+    let nanoseconds = |s: f64| (s * 1e10).round() / 10.0;
+    let finite = |v: Option<f64>| v.filter(|v| v.is_finite());
+    let optional = |s: Option<f64>| finite(s).map(nanoseconds);
+    StreamData {
+        flow: record.flow,
+        start_s: short(record.start_s),
+        rate_bps: short(record.rate_bps),
+        estimate_bps: finite(record.estimate_bps).map(short),
+        available_bps: finite(record.available_bps).map(short),
+        gaps: record
+            .gaps
+            .iter()
+            .map(|g| {
+                let (intended, created) = (nanoseconds(g.intended_s), nanoseconds(g.created_s));
+                let (received, denoised) = (optional(g.received_s), optional(g.denoised_s));
+                (intended, created, received, denoised, optional(g.delay_s), g.rate_bps.round(), g.size_bytes)
+            })
+            .collect(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn a_short_demo_keeps_all_its_runs() {
+        let (per_curve, kept) = allot(&example::demo());
+        assert!(kept.iter().all(|k| *k));
+        assert!((FEWEST_POINTS..=MOST_POINTS).contains(&per_curve));
+    }
+
+    #[test]
+    fn a_large_sweep_keeps_first_replications_and_marks_the_others() {
+        let mut results = example::demo();
+        let runs = results.runs.clone();
+        for i in 0..200 {
+            results.runs.extend(runs.iter().cloned().map(|mut run| {
+                run.params.insert("path.buffer".into(), format!("{i} packets"));
+                run
+            }));
+        }
+        let (per_curve, kept) = allot(&results);
+        assert_eq!(per_curve, FEWEST_POINTS);
+        assert!(kept[0] && !kept.iter().all(|k| *k));
+        let last_kept = results.runs.iter().zip(&kept).filter(|(_, k)| **k).map(|(r, _)| r.replication).max();
+        assert_eq!(last_kept, Some(0));
+        let written = serde_json::to_string(&data(&results, &Resolved::default())).unwrap();
+        assert!(written.len() < 6_000_000, "{}", written.len());
+    }
+
+    #[test]
+    fn a_thousand_flows_are_drawn_in_part_and_their_total_in_full() {
+        let mut results = example::single();
+        let run = &mut results.runs[0];
+        let one = Series { values: vec![Some(1.0), None], step_s: 1.0, ..Series::default() };
+        run.series =
+            (0..1000).map(|flow| Series { metric: "throughput".into(), flow: Some(flow), ..one.clone() }).collect();
+        assert_eq!(total(run).unwrap().values, [Some(1000.0), None]);
+        assert_eq!(drawn(run).count(), 12);
+        assert_eq!(allot(&results).1, [true]);
+    }
+
+    #[test]
+    fn more_streams_than_fit_are_thinned_evenly() {
+        let mut results = example::demo();
+        let record = results.runs[0].streams[0].clone();
+        let at = |i: usize| StreamRecord { start_s: i as f64, ..record.clone() };
+        results.runs[0].streams = (0..5000).map(at).collect();
+        let mut left = MOST_GAPS;
+        let chosen = streams(&results.runs[0], MOST_GAPS, &mut left);
+        assert!(chosen.iter().map(|s| s.gaps.len()).sum::<usize>() <= MOST_GAPS);
+        assert!(chosen.last().unwrap().start_s > 4500.0);
+    }
+}

@@ -1,0 +1,160 @@
+//! How each figure is defined: written once, for the tables, the sweep charts and the last section of the page.
+//!
+//! The words restate the doc lines of the results schema; a test refuses a field of the schema that has none here.
+
+use crate::numbers::Unit;
+
+/// A figure of a run's summary.
+pub struct Figure {
+    /// Field of the schema.
+    pub key: &'static str,
+    /// Column heading.
+    pub label: &'static str,
+    /// Its unit.
+    pub unit: Unit,
+    /// Which table it is shown in.
+    pub table: Table,
+    /// What it is.
+    pub definition: &'static str,
+}
+
+/// The table a figure is shown in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Table {
+    /// Throughput, loss and fairness.
+    Share,
+    /// Queueing delay and round-trip time.
+    Delay,
+    /// How fast it answers a change.
+    Response,
+    /// In no table of the page.
+    None,
+}
+
+macro_rules! figures {
+    ($($table:ident $unit:ident $key:ident $label:literal: $definition:literal;)*) => {
+        &[$(Figure {
+            key: stringify!($key), label: $label, unit: Unit::$unit, table: Table::$table,
+            definition: $definition,
+        }),*]
+    };
+}
+
+/// All figures of a summary, in the order of the schema.
+pub const FIGURES: &[Figure] = figures! {
+    Share Rate throughput_bps "Throughput": "Packets of the flows, not of the traffic, that left the bottleneck, as bits on the wire per second.";
+    Share Share utilisation "Utilisation": "All that left the bottleneck, traffic included, divided by its capacity.";
+    Share Share available_share "Share of available": "Throughput divided by what the traffic left: capacity minus the traffic that arrived, the available capacity of RFC 5136.";
+    Share Share loss_ratio "Loss": "Packets of the flows dropped at any queue or lost on any link, divided by those sent.";
+    Share Share drop_ratio "Drops at queues": "Packets of the flows dropped at queues only, divided by those sent: what the flows brought on themselves.";
+    Delay Time queue_delay_mean_s "Queueing, mean": "Waiting time at the bottleneck, without the packet's own transmission: mean over all packets served, those of the traffic included.";
+    Delay Time queue_delay_p50_s "Queueing, median": "Median of the same waiting times.";
+    Delay Time queue_delay_p95_s "Queueing, 95th pct.": "95th percentile of the same waiting times.";
+    Delay Time queue_delay_p99_s "Queueing, 99th pct.": "99th percentile of the same waiting times.";
+    Delay Time rtt_mean_s "RTT, mean": "Round-trip time of the flows, mean over the acknowledgments that give one.";
+    Share Index fairness_jain "Jain's index": "Jain's index (sum x)^2 / (n sum x^2) over the flows' throughputs, each over the time that all flows are active. 1: all equal; 1/n: one has all.";
+    Share Index fairness_jain_after_entry "Jain after entries": "Smallest Jain's index over the windows [entry + 5 s, next entry), one per flow entry, over the flows then active.";
+    Response Time convergence_s "Convergence": "From the start of the last flow (in the warm-up or not) until the throughput of the flows, over one round trip, first reaches 95 % of the available capacity.";
+    Response RoundTrips convergence_rtts "Convergence": "The same, in base round trips of the first flow.";
+    Response RoundTrips rise_rtts "Rise": "After each upward step of the available capacity of at least 10 %: base round trips until the flows' total rate (the controllers' own mean rate where they have one, else the throughput over a round trip) is within 10 % of the new value. The largest over all steps.";
+    Response RoundTrips fall_rtts "Fall": "The same after downward steps: first entry into the band.";
+    Response RoundTrips settle_rtts "Settle": "The same after downward steps: last entry into the band before the next step, after which it stays.";
+    Response Share rise_hold_share "Hold after rise": "After each upward step: share of the time from first entry to the next step in which the rate is in the band.";
+    Response RoundTrips drain_rtts "Drain": "From the end of the last standing queue made by the traffic (first instant above half its peak, traffic gone) until the queueing delay first falls below 5 % of its peak, in base round trips.";
+    None Count packets_delivered "Packets delivered": "Packets of the flows delivered to their receivers, whole run.";
+    None Count packet_hops "Packet hops": "Link crossings of all packets, acknowledgments and traffic included, whole run.";
+    None Count events "Events": "Events processed.";
+    None Time cpu_s "Processor time": "Processor time of this run. Not the same on every machine: written, never compared.";
+};
+
+/// Field of the schema, its unit, what it is.
+pub type Definition = (&'static str, Unit, &'static str);
+
+/// Figures of one flow.
+pub const FLOW: &[Definition] = &[
+    ("flow", Unit::Count, "Flow number, from 0."),
+    ("controller", Unit::Text, "The flow's controller."),
+    ("start_s", Unit::Time, "When it started."),
+    ("completion_s", Unit::Time, "When it was done, if it had an end and reached it."),
+    (
+        "throughput_bps",
+        Unit::Rate,
+        "Bits on the wire per second that left the bottleneck, from the end of the warm-up (or the flow's start, if later) to the end of the run (or of the flow).",
+    ),
+    ("base_rtt_s", Unit::Time, "Round-trip time without any queue."),
+    ("rtt_mean_s", Unit::Time, "Mean round-trip time."),
+    ("sent_packets", Unit::Count, "Transmissions, retransmissions included, whole life."),
+    ("retransmitted_packets", Unit::Count, "Retransmissions."),
+    ("dropped_packets", Unit::Count, "Packets dropped at queues."),
+    ("lost_packets", Unit::Count, "Packets lost at random on links."),
+    ("timeouts", Unit::Count, "Retransmission timeouts."),
+    ("recoveries", Unit::Count, "Recovery episodes."),
+    ("undone", Unit::Count, "Reductions undone, because the loss proved to be none."),
+    ("streams", Unit::Count, "Probe streams completed, for controllers that probe."),
+    ("unusable_streams", Unit::Count, "Probe streams that gave no estimate."),
+];
+
+/// Figures of one traffic source.
+pub const TRAFFIC: &[Definition] = &[
+    ("kind", Unit::Text, "Kind, as the scenario names it."),
+    ("mean_rate_bps", Unit::Rate, "Mean rate after warm-up, measured where the traffic enters the path."),
+    ("rate_p05_bps", Unit::Rate, "5th percentile of the rates per millisecond."),
+    ("rate_p95_bps", Unit::Rate, "95th percentile of the rates per millisecond."),
+    ("burstiness_bps", Unit::Rate, "95th minus 5th percentile: burstiness as in Table 3.1 of the RAPID dissertation."),
+    ("packets", Unit::Count, "Packets that entered."),
+    ("dropped_packets", Unit::Count, "Packets dropped at queues."),
+];
+
+/// Curves over time, by metric.
+pub const SERIES: &[Definition] = &[
+    ("throughput", Unit::Rate, "Bits on the wire per second that left the bottleneck, per flow."),
+    ("rate", Unit::Rate, "Mean rate that the controller itself has chosen, per flow."),
+    ("available", Unit::Rate, "Capacity minus the traffic that arrived."),
+    ("traffic", Unit::Rate, "Traffic that arrived at the bottleneck."),
+    ("queue_delay", Unit::Time, "Waiting time at the bottleneck."),
+    ("queue_delay_max", Unit::Time, "Longest waiting time in the interval."),
+    ("rtt", Unit::Time, "Round-trip time, per flow."),
+    ("window", Unit::Count, "Congestion window in packets, per flow."),
+    ("losses", Unit::Count, "Packets dropped or lost in the interval."),
+];
+
+/// A probe stream and its gaps.
+pub const STREAM: &[Definition] = &[
+    ("rate_bps", Unit::Rate, "Of a stream: the mean rate it was sent at. Of a gap: the rate its level probes."),
+    ("estimate_bps", Unit::Rate, "Available bandwidth read from the stream; absent when the estimator abstained."),
+    (
+        "available_bps",
+        Unit::Rate,
+        "What really was available at the bottleneck while the stream was sent, from the host's own books.",
+    ),
+    ("intended_s", Unit::Time, "Gap before the packet that was asked for."),
+    ("created_s", Unit::Time, "Gap that the sender really created."),
+    ("received_s", Unit::Time, "Gap at the receiver; absent where an arrival time is missing."),
+    ("denoised_s", Unit::Time, "Gap after denoising: what the estimator reads."),
+    ("delay_s", Unit::Time, "Arrival minus send time, above the smallest of the stream: the rise is queueing."),
+    ("size_bytes", Unit::Bytes, "Size of the packet."),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use results::{FlowResult, StreamGap, Summary, TrafficResult};
+    use std::collections::BTreeSet;
+
+    fn fields(value: impl serde::Serialize) -> BTreeSet<String> {
+        serde_json::to_value(value).unwrap().as_object().unwrap().keys().cloned().collect()
+    }
+
+    fn defined(table: &[Definition]) -> BTreeSet<String> {
+        table.iter().map(|(key, ..)| (*key).to_string()).collect()
+    }
+
+    #[test]
+    fn every_field_of_the_schema_that_is_a_figure_is_defined() {
+        let summary = FIGURES.iter().map(|f| f.key.to_string()).collect::<BTreeSet<_>>();
+        assert_eq!(summary, fields(Summary::default()));
+        assert_eq!(defined(FLOW), fields(FlowResult::default()));
+        assert_eq!(defined(TRAFFIC), fields(TrafficResult::default()));
+        assert!(defined(STREAM).is_superset(&fields(StreamGap::default())));
+    }
+}

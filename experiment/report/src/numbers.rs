@@ -1,0 +1,156 @@
+//! Numbers as people read them: SI prefixes, and no more digits than the interval supports.
+
+use results::Interval;
+
+/// What a figure is measured in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unit {
+    /// Bits per second.
+    Rate,
+    /// Seconds.
+    Time,
+    /// A part of a whole, shown in percent.
+    Share,
+    /// Without unit.
+    Index,
+    /// Base round-trip times.
+    RoundTrips,
+    /// A number of things.
+    Count,
+    /// Bytes.
+    Bytes,
+    /// A name or another text.
+    Text,
+}
+
+impl Unit {
+    /// Its symbol in the schema.
+    pub fn symbol(self) -> &'static str {
+        match self {
+            Unit::Rate => "bit/s",
+            Unit::Time => "s",
+            Unit::Share => "ratio",
+            Unit::Index | Unit::Count => "1",
+            Unit::RoundTrips => "RTT",
+            Unit::Bytes => "B",
+            Unit::Text => "",
+        }
+    }
+}
+
+/// A unit with its prefix: values are divided by `factor` and followed by `symbol`.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Scale {
+    /// Value of one `symbol`, in the plain unit.
+    pub factor: f64,
+    /// The prefixed unit; may be empty.
+    pub symbol: &'static str,
+}
+
+const RATES: [(f64, &str); 4] = [(1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")];
+const TIMES: [(f64, &str); 3] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")];
+
+/// The scale in which a value as large as `largest` has one to three digits before the point.
+pub fn scale(unit: Unit, largest: f64) -> Scale {
+    let pick = |table: &[(f64, &'static str)], smallest: (f64, &'static str)| {
+        let (factor, symbol) = table.iter().find(|(f, _)| largest.abs() >= *f).copied().unwrap_or(smallest);
+        Scale { factor, symbol }
+    };
+    match unit {
+        Unit::Rate => pick(&RATES, (1.0, "bit/s")),
+        Unit::Time if largest == 0.0 => Scale { factor: 1.0, symbol: "s" },
+        Unit::Time => pick(&TIMES, (1e-9, "ns")),
+        Unit::Share => Scale { factor: 0.01, symbol: "%" },
+        Unit::RoundTrips => Scale { factor: 1.0, symbol: "RTT" },
+        Unit::Bytes => Scale { factor: 1.0, symbol: "B" },
+        Unit::Index | Unit::Count | Unit::Text => Scale { factor: 1.0, symbol: "" },
+    }
+}
+
+/// `value` with four significant digits.
+pub fn number(value: f64) -> String {
+    fixed(value, 3 - magnitude(value))
+}
+
+/// `value` with its own prefix and unit: `9.41 Gbit/s`.
+pub fn quantity(value: f64, unit: Unit) -> String {
+    let scale = scale(unit, value);
+    let text = number(value / scale.factor);
+    if scale.symbol.is_empty() { text } else { format!("{text} {}", scale.symbol) }
+}
+
+/// Half-widths below this part of the mean come from rounding the same value several times.
+const ROUNDING: f64 = 1e-12;
+
+/// Mean and half-width in `scale`, the half-width with two significant digits and the mean to the same place, as
+/// the GUM (JCGM 100:2008, 7.2.6) asks.
+pub fn mean_and_half(interval: Interval, scale: Scale) -> (String, Option<String>) {
+    let mean = interval.mean / scale.factor;
+    match interval.half_width.map(|h| h / scale.factor) {
+        Some(half) if half > mean.abs() * ROUNDING => {
+            let decimals = (1 - magnitude(half)).min(5 - magnitude(mean)).clamp(0, 12);
+            let last_place = 10f64.powi(-decimals);
+            let below = half < last_place / 2.0;
+            let shown = if below { format!("<{}", fixed(last_place, decimals)) } else { fixed(half, decimals) };
+            (fixed(mean, decimals), Some(shown))
+        }
+        Some(_) => (number(mean), Some("0".to_string())),
+        None => (number(mean), None),
+    }
+}
+
+/// A count, in groups of three from five digits on.
+pub fn count(value: u64) -> String {
+    let digits = value.to_string();
+    if digits.len() < 5 {
+        return digits;
+    }
+    let mut out = String::new();
+    for (i, c) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            out.push('\u{202f}');
+        }
+        out.push(c);
+    }
+    out
+}
+
+/// Power of ten of the first digit.
+fn magnitude(value: f64) -> i32 {
+    if value == 0.0 || !value.is_finite() { 0 } else { value.abs().log10().floor() as i32 }
+}
+
+fn fixed(value: f64, decimals: i32) -> String {
+    let text = format!("{value:.*}", decimals.clamp(0, 12) as usize);
+    if value == 0.0 { "0".to_string() } else { text.replace('-', "\u{2212}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantity_takes_the_prefix_that_leaves_one_to_three_digits() {
+        assert_eq!(quantity(9.4123e9, Unit::Rate), "9.412 Gbit/s");
+        assert_eq!(quantity(4.3e-5, Unit::Time), "43.00 µs");
+        assert_eq!(quantity(0.931, Unit::Share), "93.10 %");
+        assert_eq!(quantity(0.0, Unit::Time), "0 s");
+    }
+
+    #[test]
+    fn the_mean_stops_where_the_interval_makes_it_uncertain() {
+        let scale = scale(Unit::Rate, 9.4e9);
+        let shown = |mean, half_width| mean_and_half(Interval { mean, half_width }, scale);
+        assert_eq!(shown(9.412_345e9, Some(0.0231e9)), ("9.412".into(), Some("0.023".into())));
+        assert_eq!(shown(9.412_345e9, Some(1.26e9)), ("9.4".into(), Some("1.3".into())));
+        assert_eq!(shown(9.412_346e9, Some(1.0)), ("9.41235".into(), Some("<0.00001".into())));
+        assert_eq!(shown(9.412_346e9, Some(1e-7)), ("9.412".into(), Some("0".into())));
+        assert_eq!(shown(9.412_345e9, None), ("9.412".into(), None));
+    }
+
+    #[test]
+    fn long_counts_are_grouped() {
+        assert_eq!(count(9999), "9999");
+        assert_eq!(count(1_234_567), "1\u{202f}234\u{202f}567");
+    }
+}

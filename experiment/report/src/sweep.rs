@@ -1,0 +1,130 @@
+//! A sweep over one key, as curves: mean and interval of a figure against the swept value.
+
+use crate::definitions::FIGURES;
+use crate::groups::{controllers, points};
+use crate::numbers::Unit;
+use crate::resolved::{number_and_unit, plain};
+use results::{Results, groups};
+use serde::Serialize;
+
+/// The curves of one swept key.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Sweep {
+    /// The key.
+    pub key: String,
+    /// Unit of the values; empty where there is none.
+    pub unit: String,
+    /// One chart per figure.
+    pub charts: Vec<Chart>,
+}
+
+/// One figure against the swept value.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Chart {
+    /// Heading.
+    pub label: &'static str,
+    /// Unit of the figure.
+    pub unit: &'static str,
+    /// One line per controller.
+    pub lines: Vec<Line>,
+}
+
+/// One controller.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Line {
+    /// Its name.
+    pub controller: String,
+    /// In order of the swept value.
+    pub points: Vec<Point>,
+}
+
+/// Swept value, mean, half-width.
+type Point = (f64, f64, Option<f64>);
+
+const SHOWN: [&str; 5] = ["available_share", "utilisation", "queue_delay_p99_s", "loss_ratio", "fairness_jain"];
+
+/// The sweep, if exactly one key was swept over at least two values that are all numbers of one kind.
+pub fn sweep(results: &Results) -> Option<Sweep> {
+    let swept = points(results);
+    let key = swept.first()?.keys().next()?.clone();
+    if swept.len() < 2 || swept.iter().any(|p| p.len() != 1 || !p.contains_key(&key)) {
+        return None;
+    }
+    let texts: Vec<&str> = swept.iter().map(|p| p[&key].as_str()).collect();
+    let (unit, value) = common_scale(&texts)?;
+    let groups = groups(&results.runs);
+    let charts = FIGURES.iter().filter(|f| SHOWN.contains(&f.key)).map(|figure| Chart {
+        label: figure.label,
+        unit: if figure.unit == Unit::Index { "" } else { figure.unit.symbol() },
+        lines: controllers(results)
+            .into_iter()
+            .map(|(controller, _)| {
+                let mut points: Vec<Point> = groups
+                    .iter()
+                    .filter(|g| g.controller == controller)
+                    .filter_map(|g| Some((value(&g.params[&key])?, g.interval(figure.key)?)))
+                    .map(|(x, interval)| (x, interval.mean, interval.half_width))
+                    .collect();
+                points.sort_by(|a, b| a.0.total_cmp(&b.0));
+                Line { controller: controller.to_string(), points }
+            })
+            .collect(),
+    });
+    Some(Sweep { charts: charts.collect(), key, unit })
+}
+
+type Value = fn(&str) -> Option<f64>;
+
+/// The unit that all values share and how to read one: bit/s or seconds if all can be read as such, else the unit
+/// that all are written in.
+fn common_scale(texts: &[&str]) -> Option<(String, Value)> {
+    let units = texts.iter().map(|t| number_and_unit(t).map(|(_, unit)| unit)).collect::<Option<Vec<_>>>()?;
+    let known = texts.iter().all(|t| plain(t).is_some()) && units.iter().all(|u| !u.is_empty());
+    let rates = units.iter().filter(|u| u.ends_with("bit/s")).count();
+    if known && rates == units.len() {
+        return Some(("bit/s".into(), plain));
+    }
+    if known && rates == 0 {
+        return Some(("s".into(), plain));
+    }
+    units.iter().all(|u| u == &units[0]).then(|| (units[0].to_string(), (|t| Some(number_and_unit(t)?.0)) as Value))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn one_swept_number_gives_a_line_per_controller() {
+        let sweep = sweep(&example::sweep()).unwrap();
+        assert_eq!((sweep.key.as_str(), sweep.unit.as_str()), ("path.buffer", "packets"));
+        let line = &sweep.charts[0].lines[0];
+        assert_eq!(line.points.iter().map(|p| p.0).collect::<Vec<_>>(), [5.0, 10.0, 20.0, 40.0]);
+        assert!(line.points.iter().all(|p| p.2.is_some()));
+    }
+
+    #[test]
+    fn no_sweep_two_keys_or_words_give_no_chart() {
+        assert_eq!(sweep(&example::demo()), None);
+        let mut words = example::sweep();
+        for run in &mut words.runs {
+            run.params.insert("path.buffer".into(), "large".into());
+        }
+        assert_eq!(sweep(&words), None);
+        let mut two = example::sweep();
+        for run in &mut two.runs {
+            run.params.insert("path.rate".into(), "1 Gbit/s".into());
+        }
+        assert_eq!(sweep(&two), None);
+    }
+
+    #[test]
+    fn values_of_one_kind_may_carry_different_prefixes() {
+        let read = |texts: &[&str]| common_scale(texts).map(|(unit, value)| (unit, value(texts[1])));
+        assert_eq!(read(&["500 Mbit/s", "2 Gbit/s"]), Some(("bit/s".into(), Some(2e9))));
+        assert_eq!(read(&["500 us", "2 ms"]), Some(("s".into(), Some(0.002))));
+        assert_eq!(read(&["0.001", "1e-6"]), Some((String::new(), Some(1e-6))));
+        assert!(common_scale(&["5 packets", "2 MB"]).is_none());
+    }
+}

@@ -1,0 +1,311 @@
+//! Results as a host would fill them, made of closed forms and a small generator: enough like real curves to judge a
+//! picture by, and the same on every call.
+#![allow(dead_code, missing_docs)]
+
+use results::{
+    Environment, ExpectationOutcome, FlowResult, Histogram, Host, Manifest, Results, Run, SCHEMA, Series, StreamGap,
+    StreamRecord, Summary, TrafficResult,
+};
+use std::collections::BTreeMap;
+
+const CONTROLLERS: [(&str, &str); 3] = [("rapid", "#0072b2"), ("cubic", "#d55e00"), ("newreno", "#009e73")];
+const CAPACITY: f64 = 10e9;
+const SCENARIO: &str = r#"[run]
+duration = "60 s"
+warmup = "5 s"
+seed = 1
+replications = 3
+
+[path]
+rate = "10 Gbit/s"
+delay = "15 ms"
+buffer = "1 bdp"
+queue = { kind = "fifo" }
+"#;
+
+/// Noise in 0..1, by a linear congruential generator.
+struct Noise(u64);
+
+impl Noise {
+    fn next(&mut self) -> f64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 11) as f64 / (1u64 << 53) as f64
+    }
+}
+
+/// Three controllers, three replications, 60 s in steps of 10 ms, three flows entering one after the other.
+pub fn demo() -> Results {
+    let runs = CONTROLLERS
+        .iter()
+        .flat_map(|(controller, colour)| (0..3).map(move |replication| run(controller, colour, replication, 6000)))
+        .collect();
+    wrap(runs)
+}
+
+/// One controller, once.
+pub fn single() -> Results {
+    wrap(vec![run("rapid", "#0072b2", 0, 1000)])
+}
+
+/// Two controllers over four buffers.
+pub fn sweep() -> Results {
+    let mut runs = Vec::new();
+    for (controller, colour) in &CONTROLLERS[..2] {
+        for (i, buffer) in [5, 10, 20, 40].into_iter().enumerate() {
+            for replication in 0..3 {
+                let mut run = run(controller, colour, replication, 600);
+                run.params = BTreeMap::from([("path.buffer".to_string(), format!("{buffer} packets"))]);
+                run.summary.available_share *=
+                    1.0 - 0.3 / (i as f64 + 1.0) * if *controller == "cubic" { 1.0 } else { 0.2 };
+                run.summary.queue_delay_p99_s *= f64::from(buffer) / 40.0;
+                runs.push(run);
+            }
+        }
+    }
+    wrap(runs)
+}
+
+/// Nothing at all.
+pub fn empty() -> Results {
+    let mut results = wrap(Vec::new());
+    results.manifest = Manifest::default();
+    results.expectations.clear();
+    results
+}
+
+/// The demo, with names that try to leave their place in the page.
+pub fn hostile() -> Results {
+    let bad = "</script><script>throw 1</script><b onclick='x'>\"&\u{2028}";
+    let mut results = sweep();
+    results.manifest.scenario_name = bad.into();
+    results.manifest.scenario = format!("# {bad}\n{SCENARIO}");
+    results.manifest.version = bad.into();
+    results.expectations[0].why = bad.into();
+    for run in &mut results.runs {
+        run.controller = format!("{bad}{}", run.controller);
+        run.colour = "red;}</style>".into();
+        run.params = BTreeMap::from([(bad.to_string(), bad.to_string())]);
+        run.flows.iter_mut().for_each(|f| f.controller = bad.into());
+        run.traffic.iter_mut().for_each(|t| t.kind = bad.into());
+        run.series.push(Series { metric: bad.into(), unit: bad.into(), values: vec![Some(1.0)], ..Series::default() });
+        run.summary.throughput_bps = f64::NAN;
+        run.summary.queue_delay_p99_s = f64::INFINITY;
+    }
+    results
+}
+
+fn wrap(runs: Vec<Run>) -> Results {
+    let expectation = |metric: &str, bound: &str, found, met, why: &str| ExpectationOutcome {
+        metric: metric.into(),
+        selected: "controller = rapid".into(),
+        bound: bound.into(),
+        found,
+        met,
+        why: why.into(),
+    };
+    Results {
+        schema: SCHEMA,
+        host: Host::Simulator,
+        manifest: Manifest {
+            version: "0.1.0".into(),
+            commit: Some("0123abcd".into()),
+            scenario_name: "example-10g.toml".into(),
+            scenario: SCENARIO.into(),
+            seeds: vec![1, 2, 3],
+            environment: Environment {
+                system: "Linux 6.1".into(),
+                processor: "example".into(),
+                cores: 2,
+                inputs: vec![],
+            },
+        },
+        runs,
+        expectations: vec![
+            expectation("available_share", "at least 0.88", Some(0.93), true, "example of a bound that is met"),
+            expectation("queue_delay_p99_s", "at most 0.00001", Some(0.0008), false, "example of one that is missed"),
+        ],
+    }
+}
+
+fn run(controller: &str, colour: &str, replication: u32, values: usize) -> Run {
+    let mut noise = Noise(u64::from(replication) * 7919 + controller.len() as u64);
+    let step = 60.0 / values as f64;
+    let probes = controller == "rapid";
+    let share = if probes { 0.94 } else { 0.55 + 0.3 * f64::from(u8::from(controller == "cubic")) };
+    let time = |i: usize| (i as f64 + 0.5) * step;
+    let traffic: Vec<f64> = (0..values).map(|i| traffic_at(time(i), &mut noise)).collect();
+    let available: Vec<f64> = traffic.iter().map(|t| (CAPACITY - t).max(0.0)).collect();
+    let active = |t: f64| [0.0, 20.0, 40.0].iter().filter(|start| t >= **start).count() as f64;
+    let mut series =
+        vec![series("traffic", None, "bps", step, &traffic), series("available", None, "bps", step, &available)];
+    let mut queue = Vec::new();
+    let mut total_loss = 0.0;
+    let mut losses = Vec::new();
+    for (i, room) in available.iter().enumerate() {
+        let phase = sawtooth(time(i), if probes { 0.0 } else { 7.0 });
+        let spike = if noise.next() < 0.02 { noise.next() * if probes { 6e-4 } else { 9e-3 } } else { 0.0 };
+        let standing = if probes { 2e-5 * noise.next() } else { 0.024 * (phase - 0.5).max(0.0) };
+        queue.push(standing + spike * (1.0 - room / CAPACITY));
+        let lost = if !probes && phase > 1.0 - step.max(0.035) / 7.0 { (noise.next() * 90.0).floor() } else { 0.0 };
+        total_loss += lost;
+        losses.push(lost);
+    }
+    for flow in 0..3u32 {
+        let start = f64::from(flow) * 20.0;
+        let rate = |i: usize| {
+            let t = time(i);
+            if t < start {
+                return f64::NAN;
+            }
+            let ramp = 1.0 - (-(t - start) / if probes { 0.15 } else { 3.0 }).exp();
+            let phase = sawtooth(t + f64::from(flow), if probes { 0.0 } else { 7.0 });
+            available[i] * share / active(t) * ramp * (0.7 + 0.3 * phase)
+        };
+        let rates: Vec<f64> = (0..values).map(|i| rate(i) * (0.97 + 0.06 * noise.next())).collect();
+        let rtts: Vec<f64> = queue.iter().map(|q| 0.030 + q + 1e-5).collect();
+        let windows: Vec<f64> = rates.iter().zip(&rtts).map(|(r, t)| r * t / 72_000.0).collect();
+        series.push(self::series("throughput", Some(flow), "bps", step, &rates));
+        series.push(self::series("rtt", Some(flow), "s", step, &rtts));
+        if probes {
+            let own: Vec<f64> = (0..values).map(rate).collect();
+            series.push(self::series("rate", Some(flow), "bps", step, &own));
+        }
+        series.push(self::series("window", Some(flow), "packets", step, &windows));
+    }
+    series.push(self::series("queue_delay", None, "s", step, &queue));
+    let longest: Vec<f64> = queue.iter().map(|q| q * 1.2 + 5e-6).collect();
+    series.push(self::series("queue_delay_max", None, "s", step, &longest));
+    series.push(self::series("losses", None, "packets", step, &losses));
+    let mean_available = available.iter().sum::<f64>() / values as f64;
+    let throughput = mean_available * share * (0.99 + 0.02 * noise.next());
+    Run {
+        controller: controller.into(),
+        colour: colour.into(),
+        seed: u64::from(replication) + 1,
+        replication,
+        params: BTreeMap::new(),
+        summary: Summary {
+            throughput_bps: throughput,
+            utilisation: (throughput + CAPACITY - mean_available) / CAPACITY,
+            available_share: throughput / mean_available,
+            loss_ratio: total_loss / 5e6,
+            drop_ratio: total_loss / 5e6,
+            queue_delay_mean_s: queue.iter().sum::<f64>() / values as f64,
+            queue_delay_p50_s: percentile(&queue, 0.5),
+            queue_delay_p95_s: percentile(&queue, 0.95),
+            queue_delay_p99_s: percentile(&queue, 0.99),
+            rtt_mean_s: 0.030 + queue.iter().sum::<f64>() / values as f64,
+            fairness_jain: if probes { 0.992 } else { 0.87 } + 0.004 * noise.next(),
+            fairness_jain_after_entry: Some(if probes { 0.981 } else { 0.62 }),
+            convergence_s: probes.then_some(0.42),
+            convergence_rtts: probes.then_some(14.0),
+            packets_delivered: 4_123_456,
+            packet_hops: 24_740_736,
+            events: 9_000_000,
+            cpu_s: 1.2,
+            ..Summary::default()
+        },
+        flows: (0..3).map(|flow| flow_result(controller, flow, throughput, probes)).collect(),
+        traffic: vec![TrafficResult {
+            kind: "pcap".into(),
+            mean_rate_bps: CAPACITY - mean_available,
+            rate_p05_bps: percentile(&traffic, 0.05),
+            rate_p95_bps: percentile(&traffic, 0.95),
+            burstiness_bps: percentile(&traffic, 0.95) - percentile(&traffic, 0.05),
+            packets: 12_345_678,
+            dropped_packets: 17,
+        }],
+        series,
+        queue_delay: histogram(&queue),
+        streams: if probes { (0..6).map(|i| stream(f64::from(i) * 9.5 + 1.0, &mut noise)).collect() } else { vec![] },
+    }
+}
+
+fn traffic_at(t: f64, noise: &mut Noise) -> f64 {
+    let slow = 3e9 + 1.2e9 * (t / 5.0).sin() + 0.6e9 * (t / 1.3).sin();
+    let burst = if noise.next() < 0.06 { 2.5e9 * noise.next() } else { 0.0 };
+    slow + burst + 0.8e9 * (noise.next() - 0.5)
+}
+
+/// 0 to 1 over `period`; 1 always when the period is zero.
+fn sawtooth(t: f64, period: f64) -> f64 {
+    if period == 0.0 { 1.0 } else { (t % period) / period }
+}
+
+fn series(metric: &str, flow: Option<u32>, unit: &str, step: f64, values: &[f64]) -> Series {
+    Series {
+        metric: metric.into(),
+        flow,
+        unit: unit.into(),
+        start_s: step / 2.0,
+        step_s: step,
+        values: values.iter().map(|v| v.is_finite().then_some(*v as f32)).collect(),
+    }
+}
+
+fn percentile(values: &[f64], share: f64) -> f64 {
+    let mut sorted = values.to_vec();
+    sorted.sort_by(f64::total_cmp);
+    sorted[((sorted.len() - 1) as f64 * share) as usize]
+}
+
+fn histogram(values: &[f64]) -> Histogram {
+    let upper_s: Vec<f64> = (0..120).map(|i| 1e-7 * 10f64.powf(f64::from(i) / 20.0)).collect();
+    let mut count = vec![0; upper_s.len()];
+    for value in values {
+        let bin = upper_s.partition_point(|u| u < value).min(upper_s.len() - 1);
+        count[bin] += 100;
+    }
+    Histogram { upper_s, count }
+}
+
+fn flow_result(controller: &str, flow: u32, throughput: f64, probes: bool) -> FlowResult {
+    FlowResult {
+        flow,
+        controller: controller.into(),
+        start_s: f64::from(flow) * 20.0,
+        throughput_bps: throughput / 3.0,
+        base_rtt_s: 0.030,
+        rtt_mean_s: 0.0304,
+        sent_packets: 1_400_000,
+        retransmitted_packets: if probes { 0 } else { 812 },
+        dropped_packets: if probes { 0 } else { 812 },
+        recoveries: if probes { 0 } else { 9 },
+        streams: probes.then_some(21_000),
+        unusable_streams: probes.then_some(140),
+        ..FlowResult::default()
+    }
+}
+
+/// Four levels of sixteen gaps; beyond the available rate the received gaps stretch and the delay rises.
+fn stream(start: f64, noise: &mut Noise) -> StreamRecord {
+    let (bits, available) = (72_000.0, 6.1e9 + 0.9e9 * noise.next());
+    let mut delay = 0.0;
+    let gaps = (0..64)
+        .map(|i| {
+            let rate = [4.2e9, 5.5e9, 7.2e9, 9.4e9][i / 16];
+            let intended = bits / rate;
+            let created = intended + 4e-7 * (noise.next() - 0.5);
+            let burst = if noise.next() < 0.12 { 2.0e-6 * noise.next() } else { 0.0 };
+            let growth = (bits / available - bits / rate).max(if delay > 0.0 { -delay } else { 0.0 }) + burst;
+            delay = (delay + growth - if rate < available { burst * 0.7 } else { 0.0 }).max(0.0);
+            StreamGap {
+                intended_s: intended,
+                created_s: created,
+                received_s: (i != 40).then_some(created + growth),
+                denoised_s: (i != 40).then_some(intended.max(bits / available)),
+                delay_s: (i != 40).then_some(delay),
+                rate_bps: rate,
+                size_bytes: 9000,
+            }
+        })
+        .collect();
+    StreamRecord {
+        flow: 0,
+        start_s: start,
+        rate_bps: 6.0e9,
+        estimate_bps: Some(available * 0.97),
+        available_bps: Some(available),
+        gaps,
+    }
+}

@@ -1,0 +1,416 @@
+//! The run: take what happens next, let it happen, until the end.
+//!
+//! On a path of drop-tail links a delivered packet costs two events: its arrival at the bottleneck, where its
+//! departure, its delivery and its acknowledgment are computed at once, and the acknowledgment's arrival at the
+//! sender. Receivers that wait (delayed acknowledgments, interrupt coalescence) and stepped links add events of their
+//! own.
+
+use crate::flow::{Flow, Interrupt};
+use crate::gaps::BATCH_TIMEOUT;
+use crate::link::Server;
+use crate::network::Network;
+use crate::recorder::Served;
+use crate::sources::Kind;
+use crate::traffic::Source;
+use crate::transit::{Owner, Transit};
+use congestion::Controller;
+use rand::Rng;
+use transport::Ack;
+use units::{Span, Time};
+
+impl Network {
+    /// Runs to the end.
+    pub(crate) fn run(&mut self) {
+        loop {
+            let (now, source) = self.schedule.peek();
+            if now > self.end {
+                break;
+            }
+            self.events += 1;
+            match self.sources.kind(source) {
+                Kind::Access(flow) => self.at_first_link(now, flow as usize),
+                Kind::AckLane(lane) => self.at_sender(now, lane as usize),
+                Kind::Traffic(index) => self.traffic_packet(now, index as usize),
+                Kind::LinkLane(lane) => self.at_next_link(now, lane as usize),
+                Kind::Delivery(lane) => self.at_receiver(now, lane as usize),
+                timer => {
+                    self.schedule.advance_timer();
+                    self.timer(now, timer);
+                }
+            }
+        }
+    }
+
+    fn timer(&mut self, now: Time, kind: Kind) {
+        match kind {
+            Kind::Flow(flow) => self.flow_timer(now, flow as usize),
+            Kind::Link(link) => self.link_timer(now, link as usize),
+            Kind::Coalescer(flow) => self.interrupt(now, flow as usize),
+            Kind::DelayedAck(flow) => self.delayed_ack(now, flow as usize),
+            Kind::Sampler => self.sample(now),
+            _ => unreachable!("rings of packets are not timers"),
+        }
+    }
+
+    // ---- senders -----------------------------------------------------------------------------------------------
+
+    fn at_sender(&mut self, now: Time, lane: usize) {
+        let Some(record) = self.ack_lanes[lane].pop_front() else { return };
+        self.schedule.advance_packet(self.ack_lanes[lane].front().map(|next| next.at));
+        let index = record.flow as usize;
+        let flow = &mut self.flows[index];
+        let sender = &mut flow.sender;
+        self.details.unpack(&record, flow.receive_window, |ack| sender.on_ack(now, ack));
+        self.transmit(now, index);
+    }
+
+    fn flow_timer(&mut self, now: Time, index: usize) {
+        let flow = &mut self.flows[index];
+        if flow.armed != now {
+            return;
+        }
+        (flow.armed, flow.due) = (Time::MAX, Time::MAX);
+        flow.sender.on_wakeup(now);
+        if flow.held.first().is_some_and(|first| first.at.saturating_add(BATCH_TIMEOUT) <= now) {
+            self.release(now, index);
+        }
+        self.transmit(now, index);
+    }
+
+    /// Sends what may leave now, and sets the flow's timer.
+    #[inline]
+    fn transmit(&mut self, now: Time, index: usize) {
+        while let Some(segment) = self.flows[index].sender.poll_transmit(now) {
+            let transit = Transit::of_flow(index, &segment, now);
+            if self.batching {
+                let flow = &mut self.flows[index];
+                flow.held.push(transit);
+                if flow.held.len() >= flow.gaps.batch() {
+                    self.release(now, index);
+                }
+            } else {
+                self.leave(now, index, transit);
+            }
+        }
+        self.arm(now, index);
+    }
+
+    /// A packet leaves its host, through the card if that has a rate.
+    #[inline]
+    fn leave(&mut self, now: Time, index: usize, mut transit: Transit) {
+        let flow = &mut self.flows[index];
+        let out = match &mut flow.card {
+            None => now,
+            Some(card) => {
+                card.free = now.max(card.free) + card.wire.next(transit.size());
+                card.free
+            }
+        };
+        transit.at = out + flow.access_delay;
+        if flow.access.is_empty() {
+            self.schedule.packet(transit.at, self.sources.id(Kind::Access(index as u32)));
+        }
+        flow.access.push_back(transit);
+    }
+
+    /// A batch leaves its host.
+    fn release(&mut self, now: Time, index: usize) {
+        let held = std::mem::take(&mut self.flows[index].held);
+        for transit in held {
+            self.leave(now, index, transit);
+        }
+    }
+
+    #[inline]
+    fn arm(&mut self, now: Time, index: usize) {
+        let flow = &mut self.flows[index];
+        let mut due = flow.sender.next_wakeup();
+        if due == Time::MAX && flow.completed.is_none() && flow.sender.is_done() {
+            flow.completed = Some(now);
+        }
+        if let Some(first) = flow.held.first() {
+            due = due.min(first.at.saturating_add(BATCH_TIMEOUT));
+        }
+        if due >= flow.due {
+            return;
+        }
+        flow.due = due;
+        let wake = flow.gaps.wake(due).max(now + Span::from_picos(1));
+        if wake < flow.armed {
+            flow.armed = wake;
+            self.schedule.timer(wake, self.sources.id(Kind::Flow(index as u32)));
+        }
+    }
+
+    // ---- links -------------------------------------------------------------------------------------------------
+
+    fn at_first_link(&mut self, now: Time, index: usize) {
+        let access = &mut self.flows[index].access;
+        let Some(transit) = access.pop_front() else { return };
+        let next = access.front().map(|next| next.at);
+        self.schedule.advance_packet(next);
+        let link = self.flows[index].route[0] as usize;
+        self.arrive(now, link, transit);
+    }
+
+    fn at_next_link(&mut self, now: Time, lane: usize) {
+        let ring = &mut self.link_lanes[lane];
+        let Some(transit) = ring.packets.pop_front() else { return };
+        self.schedule.advance_packet(ring.packets.front().map(|next| next.at));
+        let link = ring.to;
+        self.arrive(now, link, transit);
+    }
+
+    fn traffic_packet(&mut self, now: Time, index: usize) {
+        let stream = &mut self.traffic[index];
+        let Some(packet) = stream.next.take() else { return };
+        stream.next = stream.source.next().filter(|next| next.at <= self.end);
+        self.schedule.advance_packet(stream.next.as_ref().map(|next| next.at));
+        stream.number += 1;
+        if now > self.recorder.warm {
+            stream.meter.record(now, packet.size);
+        }
+        let transit = Transit::of_traffic(index, stream.number, packet.size, now);
+        self.recorder.traffic[index].entered += 1;
+        let link = stream.route[0] as usize;
+        self.arrive(now, link, transit);
+    }
+
+    #[inline]
+    fn arrive(&mut self, now: Time, index: usize, mut transit: Transit) {
+        let measured = index == self.bottleneck;
+        if measured && let Owner::Traffic(_) = transit.owner() {
+            self.recorder.offered(now, transit.size().get());
+        }
+        transit.at = now;
+        match &mut self.links[index].server {
+            Server::Fused(link) => match link.arrive(now, transit.size()) {
+                Some(service) => self.depart(index, transit, now, service.begins, service.departs),
+                None => self.drop(now, index, transit),
+            },
+            Server::Stepped(link) => {
+                if link.arrive(now, transit) {
+                    self.serve(now, index);
+                } else {
+                    self.drop(now, index, transit);
+                }
+            }
+        }
+    }
+
+    #[cold]
+    fn drop(&mut self, now: Time, index: usize, transit: Transit) {
+        self.recorder.dropped(transit.owner(), now);
+        self.note(index, &transit, now, Time::MAX);
+    }
+
+    /// If a stepped link is free, its next packet takes it.
+    fn serve(&mut self, now: Time, index: usize) {
+        let Server::Stepped(link) = &mut self.links[index].server else { return };
+        let wake = link.begin(now).unwrap_or_else(|| link.next_wakeup());
+        if wake < link.armed {
+            link.armed = wake;
+            self.schedule.timer(wake, self.sources.id(Kind::Link(index as u32)));
+        }
+    }
+
+    fn link_timer(&mut self, now: Time, index: usize) {
+        let Server::Stepped(link) = &mut self.links[index].server else { return };
+        if link.armed == now {
+            link.armed = Time::MAX;
+        }
+        if let Some((transit, service)) = link.finish(now) {
+            self.depart(index, transit, transit.at, service.begins, service.departs);
+        }
+        self.serve(now, index);
+    }
+
+    /// A packet's time on a link is known: it goes on from there, unless the wire loses it.
+    #[inline]
+    fn depart(&mut self, index: usize, mut transit: Transit, arrival: Time, begins: Time, departs: Time) {
+        self.recorder.hops += 1;
+        if index == self.bottleneck {
+            self.recorder.served(&transit, arrival, begins, departs);
+        }
+        if self.logging {
+            self.note(index, &transit, arrival, departs);
+        }
+        let link = &mut self.links[index];
+        if link.loss_below > 0 && link.random.next_u64() >> 32 < link.loss_below {
+            self.recorder.lost(transit.owner(), departs);
+            return;
+        }
+        transit.at = departs + link.delay;
+        transit.hop += 1;
+        let hop = usize::from(transit.hop);
+        let route = match transit.owner() {
+            Owner::Flow(flow) => &self.flows[flow].route,
+            Owner::Traffic(source) => &self.traffic[source].route,
+        };
+        match (route.get(hop), transit.owner()) {
+            (Some(&next), _) => self.towards_link(index, next as usize, transit),
+            (None, Owner::Flow(flow)) => self.towards_receiver(index, flow, transit),
+            (None, Owner::Traffic(_)) => {}
+        }
+    }
+
+    fn towards_link(&mut self, from: usize, to: usize, transit: Transit) {
+        let lane = self.lane_between[from * self.links.len() + to];
+        let ring = &mut self.link_lanes[lane as usize];
+        if ring.packets.is_empty() {
+            self.schedule.packet(transit.at, self.sources.id(Kind::LinkLane(lane)));
+        }
+        ring.packets.push_back(transit);
+    }
+
+    // ---- receivers ---------------------------------------------------------------------------------------------
+
+    #[inline]
+    fn towards_receiver(&mut self, link: usize, index: usize, transit: Transit) {
+        if self.flows[index].immediate {
+            self.receive(transit.at, index, &transit);
+            return;
+        }
+        let ring = &mut self.deliveries[link];
+        if ring.is_empty() {
+            self.schedule.packet(transit.at, self.sources.id(Kind::Delivery(link as u32)));
+        }
+        ring.push_back(transit);
+    }
+
+    fn at_receiver(&mut self, now: Time, lane: usize) {
+        let ring = &mut self.deliveries[lane];
+        let Some(transit) = ring.pop_front() else { return };
+        self.schedule.advance_packet(ring.front().map(|next| next.at));
+        let Owner::Flow(index) = transit.owner() else { return };
+        let flow = &mut self.flows[index];
+        if flow.coalescer.is_off() {
+            self.receive(now, index, &transit);
+            self.arm_ack(now, index);
+            return;
+        }
+        match flow.coalescer.receive(now, transit) {
+            Interrupt::Pending => {}
+            Interrupt::Set => {
+                let due = flow.coalescer.due;
+                self.schedule.timer(due, self.sources.id(Kind::Coalescer(index as u32)));
+            }
+            Interrupt::Now => self.hand_over(now, index),
+        }
+    }
+
+    fn interrupt(&mut self, now: Time, index: usize) {
+        if self.flows[index].coalescer.due == now {
+            self.hand_over(now, index);
+        }
+    }
+
+    fn hand_over(&mut self, now: Time, index: usize) {
+        let batch = self.flows[index].coalescer.take();
+        for transit in &batch {
+            self.receive(now, index, transit);
+        }
+        self.flows[index].coalescer.reuse(batch);
+        self.arm_ack(now, index);
+    }
+
+    #[inline]
+    fn receive(&mut self, at: Time, index: usize, transit: &Transit) {
+        if at <= self.end {
+            self.recorder.delivered += 1;
+        }
+        if let Some(ack) = self.flows[index].receiver.on_segment(at, &transit.segment()) {
+            self.acknowledge(at, index, ack);
+        }
+    }
+
+    fn arm_ack(&mut self, now: Time, index: usize) {
+        let flow = &mut self.flows[index];
+        let due = flow.receiver.next_wakeup();
+        if due < flow.ack_armed {
+            flow.ack_armed = due.max(now);
+            self.schedule.timer(flow.ack_armed, self.sources.id(Kind::DelayedAck(index as u32)));
+        }
+    }
+
+    fn delayed_ack(&mut self, now: Time, index: usize) {
+        let flow = &mut self.flows[index];
+        if flow.ack_armed != now {
+            return;
+        }
+        flow.ack_armed = Time::MAX;
+        if flow.receiver.next_wakeup() <= now
+            && let Some(ack) = flow.receiver.on_wakeup(now)
+        {
+            self.acknowledge(now, index, ack);
+        }
+        self.arm_ack(now, index);
+    }
+
+    #[inline]
+    fn acknowledge(&mut self, at: Time, index: usize, mut ack: Ack) {
+        let flow: &Flow = &self.flows[index];
+        if flow.stamp_granularity > Span::ZERO {
+            for stamp in &mut ack.arrivals[..usize::from(ack.stamps)] {
+                let rest = Span::from_picos(stamp.arrived.picos()) % flow.stamp_granularity;
+                stamp.arrived = stamp.arrived - rest;
+            }
+        }
+        self.recorder.hops += 1;
+        let record = self.details.pack(index, at + flow.return_delay, &ack, flow.receive_window);
+        let lane = &mut self.ack_lanes[flow.ack_lane as usize];
+        if lane.is_empty() {
+            self.schedule.packet(record.at, self.sources.id(Kind::AckLane(flow.ack_lane)));
+        }
+        lane.push_back(record);
+    }
+
+    // ---- recording ---------------------------------------------------------------------------------------------
+
+    fn note(&mut self, link: usize, transit: &Transit, arrival: Time, departure: Time) {
+        if let Some(log) = &mut self.recorder.log {
+            let owner = match transit.owner() {
+                Owner::Flow(flow) => flow as u32,
+                Owner::Traffic(source) => u32::MAX - source as u32,
+            };
+            log.push(Served { link, owner, transmission: transit.transmission, arrival, departure });
+        }
+    }
+
+    fn sample(&mut self, now: Time) {
+        let next = now + self.sample_step;
+        self.schedule.timer(next, self.sources.id(Kind::Sampler));
+        let Some(detail) = &mut self.recorder.detail else { return };
+        for (flow, samples) in self.flows.iter().zip(&mut detail.samples) {
+            let active = flow.start <= now && flow.completed.is_none();
+            let controller = flow.sender.controller();
+            let rate = controller.rate().filter(|_| active).map(|rate| rate.bps() as f32);
+            samples.rate_bps.push(rate);
+            samples.srtt_ns.push(if active { flow.sender.rtt().0.nanos() as f32 } else { f32::NAN });
+            samples.window.push(if active { controller.decision().window as f32 } else { f32::NAN });
+        }
+        self.trace_streams(now);
+    }
+
+    /// Asks for a probe stream when it is time, and takes it when it has come.
+    fn trace_streams(&mut self, now: Time) {
+        let capacity = self.links[self.bottleneck].rate;
+        for (index, flow) in self.flows.iter_mut().enumerate() {
+            if let Some(trace) = flow.sender.controller_mut().take_trace() {
+                let from = trace.start + flow.access_delay;
+                let span = trace.gaps.iter().skip(1).map(|gap| gap.created).sum();
+                self.recorder.traced(index, trace, from, from + span, capacity);
+                return;
+            }
+        }
+        if self.trace_times.last().is_some_and(|due| *due <= now) {
+            self.trace_times.pop();
+            let flows = self.flows.len().max(1);
+            let index = self.trace_times.len() % flows;
+            if let Some(flow) = self.flows.get_mut(index) {
+                flow.sender.controller_mut().arm_trace();
+                self.recorder.watch();
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! One flow: its sender, its receiver, and the hosts they live on.
+
+use crate::gaps::Gaps;
+use crate::transit::Transit;
+use congestion::AnyController;
+use scenario::Coalescing;
+use std::collections::VecDeque;
+use transport::{Receiver, Sender};
+use units::{Serialiser, Span, Time};
+
+/// A flow with everything that belongs to it alone. What the packet path touches stands first.
+#[derive(Clone, Debug)]
+pub(crate) struct Flow {
+    pub(crate) sender: Sender<AnyController>,
+    pub(crate) receiver: Receiver,
+    /// Packets on their way to the first link.
+    pub(crate) access: VecDeque<Transit>,
+    /// The sender's network card, when it has a rate.
+    pub(crate) card: Option<Card>,
+    /// From the sender to the first link.
+    pub(crate) access_delay: Span,
+    /// From the receiver back to the sender.
+    pub(crate) return_delay: Span,
+    /// Which ring its acknowledgments travel in.
+    pub(crate) ack_lane: u32,
+    /// Window that its receiver always advertises.
+    pub(crate) receive_window: u64,
+    /// Links of its route, in order.
+    pub(crate) route: Vec<u32>,
+    /// Each packet is acknowledged the instant it arrives: its reception needs no event.
+    pub(crate) immediate: bool,
+    /// Its sender's timer in the schedule; [`Time::MAX`]: none.
+    pub(crate) armed: Time,
+    /// The wake-up that timer stands for, before the host's error.
+    pub(crate) due: Time,
+    pub(crate) gaps: Gaps,
+    /// Packets held in the sending host until a batch is full.
+    pub(crate) held: Vec<Transit>,
+    pub(crate) coalescer: Coalescer,
+    /// Its delayed acknowledgment's timer in the schedule.
+    pub(crate) ack_armed: Time,
+    pub(crate) start: Time,
+    pub(crate) completed: Option<Time>,
+    /// Granularity of its receiver's clock; zero: exact.
+    pub(crate) stamp_granularity: Span,
+}
+
+/// A network card with a rate: packets leave it one after the other.
+#[derive(Clone, Debug)]
+pub(crate) struct Card {
+    pub(crate) wire: Serialiser,
+    pub(crate) free: Time,
+}
+
+/// Interrupt coalescence: the first packet of a batch starts a timer; the batch is handed over when it expires, or
+/// when the batch holds enough frames.
+#[derive(Clone, Debug)]
+pub(crate) struct Coalescer {
+    setting: Coalescing,
+    batch: Vec<Transit>,
+    /// When the interrupt fires; [`Time::MAX`]: none pending.
+    pub(crate) due: Time,
+}
+
+/// What the card does with a packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Interrupt {
+    /// The batch waits; an interrupt is pending.
+    Pending,
+    /// A timer must be set for [`Coalescer::due`].
+    Set,
+    /// The batch is full.
+    Now,
+}
+
+impl Coalescer {
+    pub(crate) fn new(setting: Coalescing) -> Coalescer {
+        Coalescer { setting, batch: Vec::new(), due: Time::MAX }
+    }
+
+    /// Whether packets wait here at all.
+    pub(crate) fn is_off(&self) -> bool {
+        self.setting.time == Span::ZERO || self.setting.frames == 1
+    }
+
+    pub(crate) fn receive(&mut self, now: Time, transit: Transit) -> Interrupt {
+        self.batch.push(transit);
+        let full = self.setting.frames > 0 && self.batch.len() >= self.setting.frames as usize;
+        if full {
+            return Interrupt::Now;
+        }
+        if self.batch.len() > 1 {
+            return Interrupt::Pending;
+        }
+        self.due = now + self.setting.time;
+        Interrupt::Set
+    }
+
+    /// The batch, handed over.
+    pub(crate) fn take(&mut self) -> Vec<Transit> {
+        self.due = Time::MAX;
+        std::mem::take(&mut self.batch)
+    }
+
+    /// Gives the batch's memory back for the next one.
+    pub(crate) fn reuse(&mut self, mut batch: Vec<Transit>) {
+        if self.batch.is_empty() {
+            batch.clear();
+            self.batch = batch;
+        }
+    }
+}

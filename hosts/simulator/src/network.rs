@@ -1,0 +1,312 @@
+//! An experiment, built: links, flows, traffic, and the rings between them.
+
+use crate::flow::{Card, Coalescer, Flow};
+use crate::gaps::Gaps;
+use crate::link::{Fused, Server, Stepped};
+use crate::recorder::Recorder;
+use crate::schedule::Schedule;
+use crate::sources::{Counts, Kind, Sources};
+use crate::traffic::{self, AnySource, CrossPacket, Meter, Source, Superposition};
+use crate::transit::{AckTransit, Details, Transit};
+use crate::{Mode, RunError};
+use congestion::{Controller, Setup};
+use queueing::{AnyQueue, Limit};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use scenario::{Buffer, Experiment, FlowSpec, GapModel, LinkSpec, Size, Start, TrafficSpec};
+use std::collections::VecDeque;
+use transport::{Receiver, ReceiverParams, Sender, SenderParams, Transfer};
+use units::{Rate, Serialiser, Span, Time};
+
+/// Everything that exists in one run.
+pub(crate) struct Network {
+    pub(crate) schedule: Schedule,
+    pub(crate) sources: Sources,
+    pub(crate) flows: Vec<Flow>,
+    pub(crate) links: Vec<Link>,
+    pub(crate) traffic: Vec<Stream>,
+    /// Packets from the last link of their route to their receivers, one ring per link.
+    pub(crate) deliveries: Vec<VecDeque<Transit>>,
+    /// Packets between links, one ring per pair in use.
+    pub(crate) link_lanes: Vec<LinkLane>,
+    /// Which ring joins link `from` to link `to`, at `from * links + to`.
+    pub(crate) lane_between: Vec<u32>,
+    /// Acknowledgments, one ring per last link and return delay, so that each is in order of time.
+    pub(crate) ack_lanes: Vec<VecDeque<AckTransit>>,
+    pub(crate) details: Details,
+    pub(crate) recorder: Recorder,
+    pub(crate) bottleneck: usize,
+    pub(crate) batching: bool,
+    pub(crate) logging: bool,
+    pub(crate) sample_step: Span,
+    /// When to trace probe streams, the latest first.
+    pub(crate) trace_times: Vec<Time>,
+    pub(crate) end: Time,
+    pub(crate) events: u64,
+}
+
+/// One link.
+#[derive(Clone, Debug)]
+pub(crate) struct Link {
+    pub(crate) server: Server,
+    pub(crate) rate: Rate,
+    pub(crate) delay: Span,
+    /// A draw of 32 bits below this loses the packet.
+    pub(crate) loss_below: u64,
+    pub(crate) random: Pcg64Mcg,
+}
+
+/// Packets between two links.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkLane {
+    pub(crate) to: usize,
+    pub(crate) packets: VecDeque<Transit>,
+}
+
+/// One traffic source, with its next packet.
+pub(crate) struct Stream {
+    pub(crate) source: Superposition<AnySource>,
+    pub(crate) next: Option<CrossPacket>,
+    pub(crate) number: u64,
+    pub(crate) route: Vec<u32>,
+    pub(crate) meter: Meter,
+}
+
+/// Independent seeds for independent things (SplitMix64's finaliser over a running counter).
+pub(crate) fn derive_seed(seed: u64, purpose: u64, index: u64) -> u64 {
+    let mut z = seed ^ purpose.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ index.wrapping_mul(0xD1B5_4A32_D192_ED03);
+    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
+    z ^ (z >> 31)
+}
+
+const FOR_LINK: u64 = 1;
+const FOR_FLOW: u64 = 2;
+const FOR_START: u64 = 3;
+const FOR_GAPS: u64 = 4;
+const FOR_TRAFFIC: u64 = 5;
+
+impl Network {
+    pub(crate) fn new(experiment: &Experiment, mode: Mode) -> Result<Network, RunError> {
+        let end = Time::ZERO + experiment.duration;
+        let starts: Vec<Time> =
+            experiment.flows.iter().enumerate().map(|(i, f)| start(f, i, experiment.seed)).collect();
+        let traffic = open_traffic(experiment)?;
+        let mut lanes = Lanes::default();
+        let mut flows = Vec::with_capacity(experiment.flows.len());
+        for (index, spec) in experiment.flows.iter().enumerate() {
+            flows.push(build_flow(experiment, spec, index, starts[index], &mut lanes, mode)?);
+        }
+        let (link_lanes, lane_between) = lanes_between(experiment);
+        let sources = Sources::new(Counts {
+            links: experiment.links.len(),
+            flows: flows.len(),
+            ack_lanes: lanes.returns.len(),
+            link_lanes: link_lanes.len(),
+            traffic: traffic.len(),
+        });
+        let base_rtt = experiment.flows.first().map_or(Span::from_millis(1), |flow| flow.rtt);
+        let warm = Time::ZERO + experiment.warmup;
+        let mut network = Network {
+            schedule: Schedule::default(),
+            sources,
+            links: experiment.links.iter().enumerate().map(|(i, l)| build_link(l, i, experiment.seed, mode)).collect(),
+            deliveries: vec![VecDeque::new(); experiment.links.len()],
+            link_lanes,
+            lane_between,
+            ack_lanes: vec![VecDeque::new(); lanes.returns.len()],
+            details: Details::default(),
+            recorder: Recorder::new(warm, end, &starts, traffic.len(), base_rtt),
+            bottleneck: experiment.bottleneck,
+            batching: matches!(experiment.gaps, GapModel::Batch(_)),
+            logging: false,
+            sample_step: experiment.record.step,
+            trace_times: trace_times(warm, end, experiment.record.streams),
+            flows,
+            traffic,
+            end,
+            events: 0,
+        };
+        if experiment.record.detail {
+            network.recorder.keep_detail(experiment.record.step);
+        }
+        network.first_events(experiment.record.detail);
+        Ok(network)
+    }
+
+    /// Whether every traffic source could be read to the end of the run.
+    pub(crate) fn check_traffic(&self) -> Result<(), RunError> {
+        let sources = self.traffic.iter().flat_map(|stream| stream.source.sources());
+        match sources.filter_map(AnySource::failure).next() {
+            Some(error) => Err(RunError::Replay(error.to_string())),
+            None => Ok(()),
+        }
+    }
+
+    fn first_events(&mut self, sampled: bool) {
+        for (index, flow) in self.flows.iter().enumerate() {
+            self.schedule.timer(flow.start, self.sources.id(Kind::Flow(index as u32)));
+        }
+        for (index, stream) in self.traffic.iter().enumerate() {
+            if let Some(packet) = &stream.next {
+                self.schedule.packet(packet.at, self.sources.id(Kind::Traffic(index as u32)));
+            }
+        }
+        if sampled {
+            let first = Time::ZERO + self.sample_step / 2;
+            self.schedule.timer(first, self.sources.id(Kind::Sampler));
+        }
+    }
+}
+
+fn start(flow: &FlowSpec, index: usize, seed: u64) -> Time {
+    match flow.start {
+        Start::At(time) => time,
+        Start::Uniform(from, to) => {
+            let mut random = Pcg64Mcg::seed_from_u64(derive_seed(seed, FOR_START, index as u64));
+            Time::from_picos(random.random_range(from.picos()..=to.picos()))
+        }
+    }
+}
+
+/// One stream per entry of the experiment's traffic, its copies superposed.
+fn open_traffic(experiment: &Experiment) -> Result<Vec<Stream>, RunError> {
+    let end = Time::ZERO + experiment.duration;
+    let warm = Time::ZERO + experiment.warmup;
+    let open = |(index, spec): (usize, &TrafficSpec)| {
+        let seed = derive_seed(experiment.seed, FOR_TRAFFIC, index as u64);
+        let mut source = Superposition::new(traffic::open(spec, seed, experiment.duration)?);
+        let next = source.next().filter(|next| next.at <= end);
+        let route = spec.route.iter().map(|link| *link as u32).collect();
+        Ok(Stream { source, next, number: 0, route, meter: Meter::new(warm, Span::from_millis(1)) })
+    };
+    experiment.traffic.iter().enumerate().map(open).collect()
+}
+
+/// Rings for acknowledgments, found by (last link, return delay).
+#[derive(Default)]
+struct Lanes {
+    returns: Vec<(usize, Span)>,
+}
+
+impl Lanes {
+    fn of(&mut self, last_link: usize, delay: Span) -> u32 {
+        let found = self.returns.iter().position(|lane| *lane == (last_link, delay));
+        found.unwrap_or_else(|| {
+            self.returns.push((last_link, delay));
+            self.returns.len() - 1
+        }) as u32
+    }
+}
+
+fn build_flow(
+    experiment: &Experiment,
+    spec: &FlowSpec,
+    index: usize,
+    start: Time,
+    lanes: &mut Lanes,
+    mode: Mode,
+) -> Result<Flow, RunError> {
+    let forward: Span = spec.route.iter().map(|link| experiment.links[*link].delay).sum();
+    let access_delay = (spec.rtt / 2).saturating_sub(forward);
+    let return_delay = spec.rtt.saturating_sub(forward + access_delay);
+    let setup = Setup {
+        now: start,
+        packet: spec.packet,
+        handshake_rtt: spec.rtt,
+        initial_window: spec.initial_window,
+        seed: derive_seed(experiment.seed, FOR_FLOW, index as u64),
+    };
+    let entry = congestion::find(&spec.controller.kind)
+        .ok_or_else(|| RunError::UnknownController(spec.controller.kind.clone()))?;
+    let controller = (entry.build)(&setup, &spec.controller.settings)
+        .map_err(|error| RunError::Controller { name: entry.name, error })?;
+    let stamps = experiment.receiver.stamps && controller.wants_arrivals();
+    let params = SenderParams {
+        packet: spec.packet,
+        transfer: match spec.size {
+            Size::Unlimited => Transfer::Unlimited,
+            Size::Bytes(bytes) => Transfer::Sized(bytes),
+        },
+        initial_window: spec.initial_window,
+        handshake_rtt: spec.rtt,
+        min_rto: spec.min_rto,
+        pacing_percent: spec.pacing_percent,
+    };
+    let coalescer = Coalescer::new(experiment.receiver.coalescing);
+    let immediate = coalescer.is_off() && experiment.receiver.delayed_ack <= 1 && mode == Mode::Fused;
+    let last_link = *spec.route.last().expect("a route has a link");
+    Ok(Flow {
+        sender: Sender::new(params, controller, start),
+        receiver: Receiver::new(ReceiverParams {
+            delayed_ack: experiment.receiver.delayed_ack,
+            delayed_ack_timeout: experiment.receiver.delayed_ack_timeout,
+            window: experiment.receiver.window.get(),
+            stamps,
+        }),
+        access: VecDeque::new(),
+        card: spec.access.map(|rate| Card { wire: Serialiser::new(rate), free: Time::ZERO }),
+        access_delay,
+        return_delay,
+        ack_lane: lanes.of(last_link, return_delay),
+        receive_window: experiment.receiver.window.get(),
+        route: spec.route.iter().map(|link| *link as u32).collect(),
+        immediate,
+        armed: start,
+        due: start,
+        gaps: Gaps::new(experiment.gaps, derive_seed(experiment.seed, FOR_GAPS, index as u64)),
+        held: Vec::new(),
+        coalescer,
+        ack_armed: Time::MAX,
+        start,
+        completed: None,
+        stamp_granularity: experiment.receiver.stamp_granularity,
+    })
+}
+
+fn build_link(spec: &LinkSpec, index: usize, seed: u64, mode: Mode) -> Link {
+    let limit = match spec.buffer {
+        Buffer::Packets(packets) => Limit::Packets(packets),
+        Buffer::Bytes(bytes) => Limit::Bytes(bytes),
+        Buffer::Unlimited => Limit::Unlimited,
+    };
+    let wire = Serialiser::new(spec.rate);
+    let server = match mode {
+        Mode::Fused => Server::Fused(Fused::new(wire, limit)),
+        Mode::Stepped => Server::Stepped(Box::new(Stepped::new(wire, AnyQueue::fifo(limit)))),
+    };
+    let random = Pcg64Mcg::seed_from_u64(derive_seed(seed, FOR_LINK, index as u64));
+    Link { server, rate: spec.rate, delay: spec.delay, loss_below: spec.loss.q32(), random }
+}
+
+/// One ring for each pair of links that some route joins.
+fn lanes_between(experiment: &Experiment) -> (Vec<LinkLane>, Vec<u32>) {
+    let links = experiment.links.len();
+    let mut between = vec![u32::MAX; links * links];
+    let mut lanes = Vec::new();
+    let routes = experiment.flows.iter().map(|f| &f.route).chain(experiment.traffic.iter().map(|t| &t.route));
+    for pair in routes.flat_map(|route| route.windows(2)) {
+        let place = &mut between[pair[0] * links + pair[1]];
+        if *place == u32::MAX {
+            *place = lanes.len() as u32;
+            lanes.push((pair[0], pair[1]));
+        }
+    }
+    // Numbered by upstream link, so that ties at a link are broken by where packets come from, not by who came first.
+    let mut order: Vec<usize> = (0..lanes.len()).collect();
+    order.sort_by_key(|lane| lanes[*lane]);
+    for (number, lane) in order.iter().enumerate() {
+        between[lanes[*lane].0 * links + lanes[*lane].1] = number as u32;
+    }
+    let rings = order.iter().map(|lane| LinkLane { to: lanes[*lane].1, packets: VecDeque::new() }).collect();
+    (rings, between)
+}
+
+/// Equally spaced in the time after warm-up, the latest first.
+fn trace_times(warm: Time, end: Time, count: u32) -> Vec<Time> {
+    let length = end.saturating_since(warm);
+    (0..u64::from(count))
+        .rev()
+        .map(|i| warm + Span::from_picos(length.picos() / (2 * u64::from(count)) * (2 * i + 1)))
+        .collect()
+}

@@ -1,0 +1,32 @@
+//! Constant bit rate: equal packets at equal gaps of size / rate.
+//!
+//! The gap's remainder below a picosecond is carried (`units::Serialiser`), so that the long-run rate is exact.
+
+use super::{CrossPacket, Source, Window};
+use units::{Bytes, Rate, Serialiser, Span, Time};
+
+/// A constant-rate source.
+#[derive(Debug)]
+pub(super) struct Cbr {
+    spacing: Serialiser,
+    size: Bytes,
+    next: Time,
+    end: Time,
+}
+
+impl Cbr {
+    pub(super) fn new(rate: Rate, size: Bytes, window: Window, offset: Span) -> Cbr {
+        Cbr { spacing: Serialiser::new(rate), size, next: window.start.saturating_add(offset), end: window.end }
+    }
+}
+
+impl Source for Cbr {
+    fn next(&mut self) -> Option<CrossPacket> {
+        if self.next >= self.end {
+            return None;
+        }
+        let packet = CrossPacket { at: self.next, size: self.size };
+        self.next = self.next.saturating_add(self.spacing.next(self.size));
+        Some(packet)
+    }
+}

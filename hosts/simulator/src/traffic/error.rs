@@ -1,0 +1,69 @@
+//! Why traffic cannot be made.
+
+use std::fmt::Display;
+use std::path::{Path, PathBuf};
+
+/// Why a traffic source cannot be opened, or stopped early.
+#[derive(Debug, thiserror::Error)]
+pub enum TrafficError {
+    /// A setting that no source can follow.
+    #[error("traffic: {key} is {found}; expected {expected}")]
+    Setting {
+        /// The scenario's key.
+        key: &'static str,
+        /// What it says.
+        found: String,
+        /// What it may say.
+        expected: String,
+    },
+    /// A trace file that cannot be opened or read.
+    #[error("{}: cannot be read: {source}", file.display())]
+    Io {
+        /// The file.
+        file: PathBuf,
+        /// What the system says.
+        source: std::io::Error,
+    },
+    /// A trace file that is not what it should be.
+    #[error("{}: packet {packet}, byte {offset}: found {found}; expected {expected}", file.display())]
+    Trace {
+        /// The file.
+        file: PathBuf,
+        /// Number of the packet that is wrong or missing, from 1.
+        packet: u64,
+        /// Where in the file, in bytes from its beginning.
+        offset: u64,
+        /// What is there.
+        found: String,
+        /// What should be there.
+        expected: String,
+    },
+}
+
+impl TrafficError {
+    pub(super) fn setting(key: &'static str, found: impl Display, expected: impl Display) -> TrafficError {
+        TrafficError::Setting { key, found: found.to_string(), expected: expected.to_string() }
+    }
+
+    pub(super) fn trace(file: &Path, packet: u64, fault: Fault) -> TrafficError {
+        match fault {
+            Fault::Io(source) => TrafficError::Io { file: file.into(), source },
+            Fault::Bad { offset, found, expected } => {
+                TrafficError::Trace { file: file.into(), packet, offset, found, expected }
+            }
+        }
+    }
+}
+
+/// What is wrong at one place of a trace file; the file's name and the packet's number are added on the way up.
+#[derive(Debug)]
+pub(super) enum Fault {
+    Io(std::io::Error),
+    Bad { offset: u64, found: String, expected: String },
+}
+
+impl Fault {
+    pub(super) fn bad(offset: u64, found: impl Display, expected: impl Display) -> Fault {
+        Fault::Bad { offset, found: found.to_string(), expected: expected.to_string() }
+    }
+}

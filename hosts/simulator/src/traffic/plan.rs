@@ -1,0 +1,51 @@
+//! The rate of traffic that leaves nothing to chance, as a step function: what an ideal controller would leave room
+//! for.
+
+use scenario::{TrafficKind, TrafficSpec};
+use units::{Rate, Span, Time};
+
+/// The instants at which the rate of all copies together changes, and the rate from each on; the first is the start
+/// of the run. `None` where chance decides: drawn lengths, Poisson arrivals, traces, several copies of periodic
+/// bursts (each begins at a random point).
+pub fn planned_rate(spec: &TrafficSpec, duration: Span) -> Option<Vec<(Time, Rate)>> {
+    let end = spec.stop.min(Time::ZERO.saturating_add(duration));
+    let bursts = match spec.kind {
+        TrafficKind::Cbr { rate } => {
+            let total = Rate::from_bps(rate.bps().saturating_mul(u64::from(spec.copies)));
+            vec![(spec.start, end, total)]
+        }
+        TrafficKind::OnOff { on, off, rate } if spec.copies == 1 => periodic(spec.start, end, on, off, rate),
+        _ => return None,
+    };
+    let mut steps = vec![(Time::ZERO, Rate::ZERO)];
+    for (from, until, rate) in bursts.into_iter().filter(|(from, until, _)| from < until) {
+        step(&mut steps, from, rate);
+        step(&mut steps, until, Rate::ZERO);
+    }
+    Some(steps)
+}
+
+fn periodic(start: Time, end: Time, on: Span, off: Span, rate: Rate) -> Vec<(Time, Time, Rate)> {
+    if on == Span::ZERO {
+        return Vec::new();
+    }
+    if off == Span::ZERO {
+        return vec![(start, end, rate)];
+    }
+    let mut bursts = Vec::new();
+    let mut from = start;
+    while from < end {
+        let until = from.saturating_add(on);
+        bursts.push((from, until.min(end), rate));
+        from = until.saturating_add(off);
+    }
+    bursts
+}
+
+/// Adds a step; one at the same instant as the last replaces it.
+fn step(steps: &mut Vec<(Time, Rate)>, at: Time, rate: Rate) {
+    match steps.last_mut() {
+        Some(last) if last.0 == at => last.1 = rate,
+        _ => steps.push((at, rate)),
+    }
+}

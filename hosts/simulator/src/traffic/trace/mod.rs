@@ -1,0 +1,196 @@
+//! Replay of a recorded trace: streamed from the file, scaled in time, repeated end to end.
+//!
+//! A trace of n packets, B bytes, with a span s between its first and last packet has the period s + s / (n - 1): one
+//! mean gap is put between its last packet and its repetition. Its mean rate is 8 B / period. To replay it at the
+//! rate R with k copies, each copy's period becomes 8 B k / R, and every instant is scaled alike; sizes stay. Copies
+//! begin at random points of the period and do not share a file position. One pass over the file (`survey`) finds n,
+//! B and s and checks everything on the way, so that a damaged file is refused before the run and not in it. Memory
+//! does not depend on the length of the file.
+//!
+//! All copies share one period, so their sum repeats itself after it: over runs longer than a period, more seconds
+//! are not more evidence about the trace's statistics. More seeds are, since the offsets change.
+//!
+//! Sizes: the network-layer packet and 14 bytes of Ethernet header, whatever link the trace was recorded on, from
+//! the original length, not the captured one ([`link`]).
+
+mod csv;
+mod input;
+mod link;
+mod pcap;
+mod pcapng;
+mod reader;
+#[cfg(test)]
+mod tests;
+
+use super::error::Fault;
+use super::{CrossPacket, Source, TrafficError, Window};
+use reader::{Packet, Reader};
+use scenario::TraceSource;
+use std::path::{Path, PathBuf};
+use units::{Bytes, Rate, Span};
+
+/// What a trace holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Survey {
+    /// How many packets; at least two.
+    pub packets: u64,
+    /// Their sizes on the wire, added.
+    pub bytes: Bytes,
+    /// From the first packet to the last.
+    pub span: Span,
+}
+
+impl Survey {
+    /// The span and one mean gap: the distance between repetitions.
+    pub fn period(&self) -> Span {
+        self.span + self.span / (self.packets - 1)
+    }
+
+    /// Bytes per period.
+    pub fn mean_rate(&self) -> Rate {
+        Rate::of(self.bytes, self.period())
+    }
+}
+
+/// Reads a trace from beginning to end and says what it holds.
+///
+/// # Errors
+/// [`TrafficError`]: the file cannot be read, is cut, runs backwards in time, holds fewer than two packets, or is not
+/// of a format and link type known here; with the packet and the byte at which that shows.
+pub fn survey(file: &Path, source: TraceSource) -> Result<Survey, TrafficError> {
+    let mut reader = Reader::open(file, source)?;
+    let (mut packets, mut bytes, mut span) = (0, Bytes::ZERO, Span::ZERO);
+    while let Some(packet) = reader.next()? {
+        packets += 1;
+        bytes += packet.size;
+        span = packet.since_first;
+    }
+    if packets < 2 || span == Span::ZERO {
+        let found = format!("the end after {packets} packets within {span}");
+        return Err(reader.fault(Fault::bad(reader.offset(), found, "two packets or more, at two instants or more")));
+    }
+    Ok(Survey { packets, bytes, span })
+}
+
+/// Trace time and replayed time, side by side.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Pace {
+    survey: Survey,
+    recorded: Span,
+    replayed: Span,
+}
+
+impl Pace {
+    /// For `copies` replays of a file that make up `rate` together; `None`: each as recorded.
+    pub(super) fn plan(
+        file: &Path,
+        source: TraceSource,
+        rate: Option<Rate>,
+        copies: u32,
+    ) -> Result<Pace, TrafficError> {
+        let survey = survey(file, source)?;
+        let recorded = survey.period();
+        let replayed = match rate {
+            None => recorded,
+            Some(rate) => scaled_period(survey.bytes, copies, rate).ok_or_else(|| {
+                let expected = format!("a rate at which {copies} x {} last between 1 ps and 106 days", survey.bytes);
+                TrafficError::setting("rate", rate, expected)
+            })?,
+        };
+        Ok(Pace { survey, recorded, replayed })
+    }
+
+    /// The period in trace time.
+    pub(super) fn period(&self) -> Span {
+        self.recorded
+    }
+
+    fn scale(&self, recorded: Span) -> i128 {
+        let product = u128::from(recorded.picos()) * u128::from(self.replayed.picos());
+        (product / u128::from(self.recorded.picos())) as i128
+    }
+}
+
+/// How long one copy takes for its bytes when all copies together move at `rate`.
+fn scaled_period(bytes: Bytes, copies: u32, rate: Rate) -> Option<Span> {
+    let bits = u128::from(bytes.get()) * 8 * u128::from(copies);
+    let picos = bits.checked_mul(1_000_000_000_000)?.checked_div(u128::from(rate.bps()))?;
+    // Half of what a clock holds, so that one period always fits after any other instant.
+    u64::try_from(picos).ok().filter(|ps| (1..=u64::MAX / 2).contains(ps)).map(Span::from_picos)
+}
+
+/// One copy of a replayed trace.
+#[derive(Debug)]
+pub(super) struct Trace {
+    file: PathBuf,
+    source: TraceSource,
+    pace: Pace,
+    reader: Reader,
+    /// Replayed time, in picoseconds, of the beginning of this repetition: before the run's start at first, where a
+    /// copy begins in mid-trace.
+    begin_ps: i128,
+    seen: u64,
+    window: Window,
+    failure: Option<TrafficError>,
+}
+
+impl Trace {
+    /// Begins at the first packet that is at `offset` into the trace or later.
+    pub(super) fn open(
+        file: &Path,
+        source: TraceSource,
+        pace: Pace,
+        window: Window,
+        offset: Span,
+    ) -> Result<Trace, TrafficError> {
+        let reader = Reader::open(file, source)?;
+        let begin_ps = i128::from(window.start.picos()) - pace.scale(offset);
+        Ok(Trace { file: file.into(), source, pace, reader, begin_ps, seen: 0, window, failure: None })
+    }
+
+    pub(super) fn failure(&self) -> Option<&TrafficError> {
+        self.failure.as_ref()
+    }
+
+    /// The next packet of the file, however often it takes to begin again.
+    fn step(&mut self) -> Result<Packet, TrafficError> {
+        loop {
+            match self.reader.next()? {
+                Some(packet) if packet.since_first <= self.pace.survey.span => {
+                    self.seen += 1;
+                    return Ok(packet);
+                }
+                None if self.seen == self.pace.survey.packets => {
+                    self.begin_ps += i128::from(self.pace.replayed.picos());
+                    self.seen = 0;
+                    self.reader = Reader::open(&self.file, self.source)?;
+                }
+                _ => {
+                    let survey = self.pace.survey;
+                    let expected = format!("{} packets within {}, as before the run", survey.packets, survey.span);
+                    return Err(self.reader.fault(Fault::bad(self.reader.offset(), "another trace", expected)));
+                }
+            }
+        }
+    }
+}
+
+impl Source for Trace {
+    fn next(&mut self) -> Option<CrossPacket> {
+        while self.failure.is_none() {
+            match self.step() {
+                Err(error) => self.failure = Some(error),
+                Ok(packet) => {
+                    let at_ps = self.begin_ps + self.pace.scale(packet.since_first);
+                    if at_ps >= i128::from(self.window.end.picos()) {
+                        return None;
+                    }
+                    if at_ps >= i128::from(self.window.start.picos()) {
+                        return Some(CrossPacket { at: units::Time::from_picos(at_ps as u64), size: packet.size });
+                    }
+                }
+            }
+        }
+        None
+    }
+}

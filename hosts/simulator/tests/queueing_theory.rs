@@ -1,0 +1,79 @@
+//! Waiting times against exact queueing theory.
+
+mod support;
+
+use packetscale_simulator as simulator;
+use scenario::{Buffer, TrafficKind};
+use support::{dumbbell, traffic};
+use units::{Rate, Span};
+
+/// Mean and standard error over independent seeds.
+fn over_seeds(seeds: u64, mut one: impl FnMut(u64) -> f64) -> (f64, f64) {
+    let values: Vec<f64> = (1..=seeds).map(&mut one).collect();
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let variance = values.iter().map(|v| (v - mean) * (v - mean)).sum::<f64>() / (n - 1.0);
+    (mean, (variance / n).sqrt())
+}
+
+/// Waiting in M/D/1 with service time S and load u: u S / (2 (1 - u)) (Pollaczek-Khinchine).
+#[test]
+fn poisson_arrivals_wait_as_long_as_in_m_d_1() {
+    for load in [0.5, 0.8] {
+        let mut experiment =
+            dumbbell(Rate::from_mbps(100), Span::from_millis(1), Buffer::Unlimited, Span::from_secs(20));
+        experiment.warmup = Span::from_secs(1);
+        experiment.record.detail = false;
+        let rate = Rate::from_bps((load * 100e6) as u64);
+        experiment.traffic = vec![traffic(TrafficKind::Poisson { rate }, 1000, 1)];
+        let (found, error) = over_seeds(10, |seed| {
+            experiment.seed = seed;
+            simulator::run(&experiment).unwrap().summary.queue_delay_mean_s
+        });
+        let expected = load * 80e-6 / (2.0 * (1.0 - load));
+        assert!((found - expected).abs() < 4.0 * error, "load {load}: {found} +- {error}, expected {expected}");
+        assert!(error < 0.05 * expected, "the test has no power: {error}");
+    }
+}
+
+/// P(V > y) of the N*D/D/1 queue at an arrival of one of the other sources: N sources with period T (in packet
+/// times) and independent uniform phases (Roberts, Mocci and Virtamo 1996, section 15.2).
+fn periodic_excess(sources: u64, period: f64, y: f64) -> f64 {
+    let mut total = 0.0;
+    let mut n = y.floor() as u64 + 1;
+    while n <= sources {
+        let k = n as f64;
+        let p = (k - y) / period;
+        let choose: f64 = (0..n).map(|i| (sources - i) as f64 / (n - i) as f64).product();
+        total += choose
+            * p.powi(n as i32)
+            * (1.0 - p).powi((sources - n) as i32)
+            * ((period - sources as f64 + y) / (period - k + y));
+        n += 1;
+    }
+    total
+}
+
+#[test]
+fn periodic_sources_wait_as_long_as_in_n_d_d_1() {
+    // 50 sources of one packet each per 60 packet times: load 0.83. An arriving packet meets the workload of the 49
+    // others at a random instant of theirs, so its mean wait is the integral of P(V > y) with N = 49.
+    let sources = 50;
+    let packet_time = 80e-6;
+    let expected =
+        (0..4900).map(|i| periodic_excess(sources - 1, 60.0, (f64::from(i) + 0.5) * 0.01) * 0.01).sum::<f64>()
+            * packet_time;
+    let mut experiment =
+        dumbbell(Rate::from_mbps(100), Span::from_millis(1), Buffer::Unlimited, Span::from_millis(100));
+    experiment.warmup = Span::from_millis(10);
+    experiment.record.detail = false;
+    let each = Rate::from_bps(100_000_000 / 60);
+    let kind = TrafficKind::Cbr { rate: each };
+    experiment.traffic = vec![traffic(kind, 1000, sources as u32)];
+    let (found, error) = over_seeds(4000, |seed| {
+        experiment.seed = seed;
+        simulator::run(&experiment).unwrap().summary.queue_delay_mean_s
+    });
+    assert!((found - expected).abs() < 4.0 * error, "{found} +- {error}, expected {expected}");
+    assert!(error < 0.05 * expected, "the test has no power: {error}");
+}

@@ -1,0 +1,68 @@
+//! Experiments for tests, built by hand.
+#![allow(dead_code)]
+
+use scenario::{
+    Buffer, Coalescing, ControllerSpec, Experiment, FlowSpec, GapModel, LinkSpec, QueueSpec, ReceiverSpec, Record,
+    Size, Start, TrafficKind, TrafficSpec,
+};
+use std::collections::BTreeMap;
+use units::{Bytes, Packets, Rate, Ratio, Span, Time};
+
+/// A link with an unlimited buffer.
+pub fn link(name: &str, rate: Rate, delay: Span) -> LinkSpec {
+    LinkSpec {
+        name: name.to_string(),
+        rate,
+        delay,
+        buffer: Buffer::Unlimited,
+        queue: QueueSpec { kind: "fifo".to_string() },
+        loss: Ratio::ZERO,
+    }
+}
+
+/// A dumbbell without flows and traffic.
+pub fn dumbbell(rate: Rate, delay: Span, buffer: Buffer, duration: Span) -> Experiment {
+    Experiment {
+        controller: "newreno".to_string(),
+        params: BTreeMap::new(),
+        replication: 0,
+        seed: 1,
+        duration,
+        warmup: Span::ZERO,
+        links: vec![LinkSpec { buffer, ..link("bottleneck", rate, delay) }],
+        bottleneck: 0,
+        receiver: ReceiverSpec {
+            coalescing: Coalescing { time: Span::ZERO, frames: 0 },
+            delayed_ack: 1,
+            delayed_ack_timeout: Span::from_millis(40),
+            window: Packets::new(1 << 40),
+            stamps: true,
+            stamp_granularity: Span::ZERO,
+        },
+        gaps: GapModel::Perfect,
+        flows: Vec::new(),
+        traffic: Vec::new(),
+        record: Record { detail: true, step: Span::from_millis(10), streams: 0 },
+    }
+}
+
+/// An unlimited flow.
+pub fn flow(controller: &str, packet: u64, rtt: Span) -> FlowSpec {
+    FlowSpec {
+        controller: ControllerSpec { kind: controller.to_string(), settings: BTreeMap::new() },
+        packet: Bytes::new(packet),
+        start: Start::At(Time::ZERO),
+        size: Size::Unlimited,
+        rtt,
+        route: vec![0],
+        access: None,
+        initial_window: 10,
+        pacing_percent: 0,
+        min_rto: Span::from_millis(200),
+    }
+}
+
+/// Traffic for the whole run over the first link.
+pub fn traffic(kind: TrafficKind, packet: u64, copies: u32) -> TrafficSpec {
+    TrafficSpec { kind, packet: Bytes::new(packet), start: Time::ZERO, stop: Time::MAX, route: vec![0], copies }
+}
