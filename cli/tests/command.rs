@@ -2,7 +2,8 @@
 
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 const SCENARIO: &str = r#"[run]
@@ -82,6 +83,86 @@ fn the_number_of_jobs_changes_no_byte() {
     let files = comparable(&folder.path().join("1"));
     assert!(files.len() >= 6);
     assert_eq!(files, comparable(&folder.path().join("7")));
+}
+
+/// Starts a plan, presses Ctrl-C when some runs are finished, and returns what the command said.
+fn interrupted(folder: &Path, arguments: &[&str]) -> Output {
+    let unfinished = folder.join("out/small/unfinished.ndjson");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
+    command.args(arguments).current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("the command starts");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while fs::read_to_string(&unfinished).unwrap_or_default().lines().count() < 2 {
+        assert!(Instant::now() < deadline, "no run was finished");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill starts");
+    assert!(sent.success());
+    child.wait_with_output().expect("the command ends")
+}
+
+/// The plan is long enough to be interrupted.
+fn long() -> String {
+    SCENARIO.replace("replications = 2", "replications = 100").replace("200 ms", "5 s")
+}
+
+fn cpu_times(folder: &Path) -> Vec<String> {
+    let timing = fs::read_to_string(folder.join("timing.csv")).expect("timing.csv");
+    timing.lines().skip(1).map(|line| line.split(',').nth(1).unwrap_or_default().to_string()).collect()
+}
+
+#[test]
+fn after_ctrl_c_the_same_command_takes_up_the_finished_runs_and_writes_the_same_bytes() {
+    let folder = folder(&long());
+    let command = ["run", "small.toml", "--jobs", "1", "--no-page"];
+    let stopped = interrupted(folder.path(), &command);
+    assert_eq!(stopped.status.code(), Some(130));
+    assert!(stderr(&stopped).contains("the same command resumes"), "{}", stderr(&stopped));
+    let out = folder.path().join("out/small");
+    assert!(!out.join("runs.csv").exists());
+    let lines = fs::read_to_string(out.join("unfinished.ndjson")).expect("kept runs");
+    let kept: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).expect("a run")).collect();
+    assert!(stderr(&stopped).contains(&format!("{} of 400 runs", kept.len())), "{}", stderr(&stopped));
+
+    assert_eq!(packetscale(folder.path(), &command).status.code(), Some(0));
+    let resumed = cpu_times(&out);
+    for (run, time) in kept.iter().zip(&resumed) {
+        assert_eq!(&run["run"]["summary"]["cpu_s"].to_string(), time, "a finished run was made again");
+    }
+    let fresh = packetscale(folder.path(), &["run", "small.toml", "--no-page", "--out", "fresh"]);
+    assert_eq!(fresh.status.code(), Some(0));
+    assert_eq!(comparable(&out), comparable(&folder.path().join("fresh")));
+}
+
+#[test]
+fn after_ctrl_c_a_changed_scenario_starts_anew() {
+    let folder = folder(&long());
+    assert_eq!(interrupted(folder.path(), &["run", "small.toml", "--jobs", "1"]).status.code(), Some(130));
+    let change = ["--set", "run.duration=100 ms", "--no-page"];
+    assert_eq!(packetscale(folder.path(), &[&["run", "small.toml"], &change[..]].concat()).status.code(), Some(0));
+    let fresh = packetscale(folder.path(), &[&["run", "small.toml", "--out", "fresh"], &change[..]].concat());
+    assert_eq!(fresh.status.code(), Some(0));
+    assert_eq!(comparable(&folder.path().join("out/small")), comparable(&folder.path().join("fresh")));
+}
+
+#[test]
+fn a_line_cut_short_by_a_crash_is_made_again() {
+    let folder = folder(SCENARIO);
+    let out = folder.path().join("out/small");
+    fs::create_dir_all(&out).expect("a folder");
+    fs::write(out.join("unfinished.ndjson"), "{\"key\":\"0123\",\"run\":{\"contr").expect("written");
+    assert_eq!(packetscale(folder.path(), &["run", "small.toml"]).status.code(), Some(0));
+    assert_eq!(cpu_times(&out).len(), 8);
+}
+
+#[test]
+fn a_trace_that_is_not_one_ends_with_two_and_leaves_nothing() {
+    let traffic = "\n[[traffic]]\nkind = \"pcap\"\nfile = \"small.toml\"\n";
+    let folder = folder(&format!("{SCENARIO}{traffic}"));
+    let output = packetscale(folder.path(), &["run", "small.toml"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
+    assert!(!folder.path().join("out/small").exists());
 }
 
 #[test]
