@@ -6,7 +6,6 @@ use packetscale_results::{
 };
 use std::collections::BTreeMap;
 use std::fs;
-use std::io::Write;
 
 fn run(controller: &str, replication: u32, utilisation: f64, cpu_s: f64) -> Run {
     Run {

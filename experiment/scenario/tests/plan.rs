@@ -128,7 +128,7 @@ fn a_trace_is_looked_for_beside_the_scenario() {
         [[traffic]]\nkind = \"trace\"\nfile = \"Cargo.toml\"\nrate = \"5 Mbit/s\"\ncopies = 3\n";
     let scenario = Scenario::parse(text, &folder.join("test.toml"), &[]).unwrap_or_else(|error| panic!("{error}"));
     let source = &scenario.plan()[0].traffic[0];
-    let file = PathBuf::from(folder.join("Cargo.toml"));
+    let file = folder.join("Cargo.toml");
     assert_eq!(source.kind, TrafficKind::Trace { file, source: TraceSource::Csv, rate: Some(Rate::from_mbps(5)) });
     assert_eq!((source.copies, source.stop), (3, Time::ZERO + Span::from_secs(60)));
 }
@@ -148,13 +148,13 @@ fn a_change_of_the_command_line_reaches_every_kind_of_key() {
 
 #[test]
 fn a_scenario_is_called_like_its_file_unless_it_says_otherwise() {
-    let text = "[path]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n[[flow]]\ncontroller = \"rapid\"\n";
+    let nameless = "[path]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n[[flow]]\ncontroller = \"rapid\"\n";
     let name = |text: &str| {
         let scenario = Scenario::parse(text, Path::new("folder/a day's work.toml"), &[]);
         scenario.unwrap_or_else(|error| panic!("{error}")).name().to_string()
     };
-    assert_eq!(name(text), "a-day-s-work");
-    assert_eq!(name(&format!("[run]\nname = \"other\"\n{text}")), "other");
+    assert_eq!(name(nameless), "a-day-s-work");
+    assert_eq!(name(&format!("[run]\nname = \"other\"\n{nameless}")), "other");
 }
 
 /// Scenarios of the project, where this one is built inside it.

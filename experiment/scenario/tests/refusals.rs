@@ -88,8 +88,8 @@ refusals! {
 rtt"# => "controller = \"rapit\"\nrtt",
         r#"bursty.toml:11: flow.0.controller: found the unknown controller "rapit", perhaps "rapid"; expected one of "newreno", "cubic", "rapid""#;
     an_unknown_setting_of_a_controller: r#"controller = "rapid"
-rtt"# => "controller = { kind = \"newreno\", speed = 4 }\nrtt",
-        r#"bursty.toml:11: flow.0.controller.speed: found an unknown setting of newreno; expected one of "label""#;
+rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
+        r#"bursty.toml:11: flow.0.controller.betta: found an unknown setting of newreno, perhaps "beta"; expected one of "beta", "abc_limit", "label""#;
     an_unknown_queue: r#"buffer = "1 bdp""# => r#"queue = "fofo""#,
         r#"bursty.toml:8: path.queue: found the unknown queue "fofo", perhaps "fifo"; expected one of "fifo""#;
     an_unknown_traffic: r#"kind = "cbr""# => r#"kind = "poison""#,
