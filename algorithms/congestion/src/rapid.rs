@@ -20,7 +20,7 @@ use units::{Rate, Ratio, Span, Time};
 /// What a scenario can set.
 pub const PARAMETERS: &[Parameter] = &[
     parameter("preset", Kind::Word(&["default", "thesis"]), "default", "which law reads the streams"),
-    parameter("margin", Kind::Ratio, "0.03", "part of the available bandwidth left free (thesis: 0)"),
+    parameter("margin", Kind::Ratio, "0.03", "part of the available bandwidth left free (thesis: 0.05)"),
     parameter("range", Kind::Ratio, "0.3", "top rate of a stream above its bottom rate (thesis: 0.5)"),
     parameter("tau", Kind::Span, "50 ms", "thesis: time constant of an increase"),
     parameter("eta", Kind::Integer, "4", "thesis: streams that a decrease takes (printed as 1/eta in its tables)"),
@@ -229,5 +229,161 @@ impl Controller for Rapid {
             delay: packet.delay,
         });
         Some(StreamTrace { start: trace.start, rate: trace.rate, estimate: trace.estimate, gaps: gaps.collect() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::Arrival;
+    use alloc::string::ToString;
+    use alloc::vec::Vec;
+    use units::{Bytes, Time};
+
+    const RTT: Span = Span::from_millis(30);
+
+    fn setup() -> Setup {
+        Setup { now: Time::from_nanos(1000), packet: Bytes::new(1500), handshake_rtt: RTT, initial_window: 10, seed: 1 }
+    }
+
+    fn settings(list: &[(&str, Setting)]) -> Settings {
+        list.iter().map(|(name, setting)| (name.to_string(), setting.clone())).collect()
+    }
+
+    fn build(list: &[(&str, Setting)]) -> Result<Rapid, SettingError> {
+        Rapid::build(&setup(), &settings(list))
+    }
+
+    fn sent(flow: &mut Rapid, now: Time, transmission: u64) {
+        flow.on_sent(&Sent {
+            now,
+            transmission,
+            size: Bytes::new(1500),
+            in_flight: 1,
+            app_limited: false,
+            retransmission: false,
+        });
+    }
+
+    /// Sends `packets` on schedule, each acknowledged `rtt` later with an arrival stamp.
+    fn run(flow: &mut Rapid, packets: u64) {
+        let mut waiting: Vec<(Time, Arrival)> = Vec::new();
+        for transmission in 0..packets {
+            let now = flow.decision().departure;
+            while waiting.first().is_some_and(|(due, _)| *due <= now) {
+                let (due, arrival) = waiting.remove(0);
+                flow.on_ack(&AckSample {
+                    now: due,
+                    delivered: 1,
+                    cumulative: 1,
+                    prior_in_flight: 2,
+                    in_flight: 1,
+                    rtt: Some(RTT),
+                    srtt: RTT,
+                    min_rtt: RTT,
+                    next_unacked: arrival.transmission + 1,
+                    next_unsent: transmission,
+                    window_limited: false,
+                    in_recovery: false,
+                    arrivals: &[arrival],
+                });
+            }
+            sent(flow, now, transmission);
+            waiting.push((now + RTT, Arrival { transmission, arrived: Some(now + RTT / 2) }));
+        }
+    }
+
+    #[test]
+    fn the_first_packet_may_leave_at_once_and_the_second_a_gap_later() {
+        let mut flow = build(&[]).expect("a flow");
+        assert_eq!(flow.decision().departure, setup().now);
+        sent(&mut flow, setup().now, 0);
+        // 10 packets per round trip.
+        assert_eq!(flow.decision().departure, setup().now + RTT / 10);
+    }
+
+    #[test]
+    fn a_path_without_limit_raises_rate_and_window() {
+        let mut flow = build(&[]).expect("a flow");
+        let (rate, window) = (flow.rate().expect("a rate"), flow.decision().window);
+        run(&mut flow, 4000);
+        assert!(flow.rate().expect("a rate").bps() > 50 * rate.bps());
+        assert!(flow.decision().window > window);
+        let probe = flow.probe().expect("a probe");
+        assert!(probe.streams > 3 && probe.queue == Span::ZERO, "{probe:?}");
+    }
+
+    #[test]
+    fn the_window_covers_two_round_trips_at_the_rate() {
+        for packets in [1, 500, 4000] {
+            let mut flow = build(&[]).expect("a flow");
+            run(&mut flow, packets);
+            let two = flow.rate().expect("a rate").amount_in(RTT * 2).get() / 1500;
+            assert!(u64::from(flow.decision().window) >= two, "{} < {two}", flow.decision().window);
+        }
+    }
+
+    #[test]
+    fn a_trace_comes_with_every_gap() {
+        let mut flow = build(&[("preset", Setting::Word("thesis".to_string()))]).expect("a flow");
+        flow.arm_trace();
+        run(&mut flow, 400);
+        let trace = flow.take_trace().expect("a trace");
+        assert_eq!(trace.gaps.len(), 64);
+        assert!(trace.estimate.is_some());
+        assert!(trace.gaps[1..].iter().all(|gap| gap.received == Some(gap.created)));
+        assert!(flow.take_trace().is_none());
+    }
+
+    #[test]
+    fn a_first_timeout_halves_the_rate_and_a_later_one_does_not() {
+        let mut flow = build(&[]).expect("a flow");
+        let rate = flow.rate().expect("a rate").bps();
+        flow.on_timeout(&Timeout { now: setup().now, in_flight: 1, first: true });
+        flow.on_timeout(&Timeout { now: setup().now, in_flight: 1, first: false });
+        assert_eq!(flow.rate().expect("a rate").bps(), rate / 2);
+    }
+
+    #[test]
+    fn settings_out_of_range_are_refused_by_name() {
+        for (name, setting) in [
+            ("preset", Setting::Word("vegas".to_string())),
+            ("preset", Setting::Integer(1)),
+            ("margin", Setting::Ratio(Ratio::of(6, 10))),
+            ("levels", Setting::Integer(1)),
+            ("packets_per_level", Setting::Integer(200)),
+            ("tau", Setting::Integer(5)),
+        ] {
+            match build(&[(name, setting)]) {
+                Err(SettingError::Invalid { name: refused, .. }) => assert_eq!(refused, name),
+                other => panic!("{name}: {other:?}"),
+            }
+        }
+        assert!(matches!(build(&[("beta", Setting::Integer(1))]), Err(SettingError::Unknown { .. })));
+    }
+
+    #[test]
+    fn the_printed_defaults_are_the_defaults() {
+        let thesis = settings(&[("preset", Setting::Word("thesis".to_string()))]);
+        for (given, params) in
+            [(Settings::new(), Params::new(Bytes::new(1500))), (thesis, Params::thesis(Bytes::new(1500)))]
+        {
+            assert_eq!(read(&setup(), &given).expect("params"), params);
+        }
+        let printed = |name| PARAMETERS.iter().find(|p| p.name == name).expect("a parameter").default;
+        let params = Params::new(Bytes::new(1500));
+        assert_eq!(printed("tau").parse(), Ok(params.tau));
+        assert_eq!(printed("epsilon").parse(), Ok(params.epsilon));
+        assert_eq!(printed("eta_time").parse(), Ok(params.eta_time));
+        assert_eq!(printed("margin").parse::<f64>().map(Ratio::from_f64), Ok(Ratio::from_f64(0.03)));
+        for (name, value) in [
+            ("eta", params.eta),
+            ("gamma", params.gamma),
+            ("levels", params.levels),
+            ("packets_per_level", params.packets_per_level),
+            ("smoothing", params.smoothing),
+        ] {
+            assert_eq!(printed(name).parse(), Ok(value), "{name}");
+        }
     }
 }

@@ -170,3 +170,29 @@ void rapid_face_packet(const struct rapid *law, const struct rapid_memory *memor
 		.gap_ns = rapid_gap_ns(r->size, rate),
 	};
 }
+
+/* gaps.h on gaps of the caller. */
+void rapid_face_denoise(struct rapid_gaps *gaps, u32 window) { rapid_denoise(gaps, window); }
+u32 rapid_face_smooth(struct rapid_gaps *gaps, u64 up, u64 down) { return rapid_smooth(gaps, up, down); }
+u64 rapid_face_search(const struct rapid_gaps *gaps, u32 packet, u32 epsilon_ns)
+{
+	return rapid_search_rate(gaps, packet, epsilon_ns);
+}
+
+void rapid_face_set_gaps(struct rapid_gaps *gaps, const u64 *send_q10, const u64 *receive_q10, u32 count)
+{
+	gaps->count = count < RAPID_STREAM_MAX ? count : RAPID_STREAM_MAX;
+	for (u32 i = 0; i < gaps->count; i++) {
+		gaps->send[i] = rapid_min(send_q10[i], 1ULL << 50);
+		gaps->receive[i] = rapid_min(receive_q10[i], 1ULL << 50);
+	}
+}
+
+u32 rapid_face_get_gaps(const struct rapid_gaps *gaps, u64 *send_q10, u64 *receive_q10)
+{
+	for (u32 i = 0; i < gaps->count; i++) {
+		send_q10[i] = gaps->send[i];
+		receive_q10[i] = gaps->receive[i];
+	}
+	return gaps->count;
+}

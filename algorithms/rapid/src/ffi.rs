@@ -117,4 +117,9 @@ unsafe extern "C" {
         denoised: *mut u64,
     ) -> u32;
     pub fn rapid_face_packet(law: *const c_void, memory: *const Memory, stream: u32, number: u64, packet: *mut Packet);
+    pub fn rapid_face_denoise(gaps: *mut u64, window: u32);
+    pub fn rapid_face_smooth(gaps: *mut u64, up: u64, down: u64) -> u32;
+    pub fn rapid_face_search(gaps: *const u64, packet: u32, epsilon_ns: u32) -> u64;
+    pub fn rapid_face_set_gaps(gaps: *mut u64, send: *const u64, receive: *const u64, count: u32);
+    pub fn rapid_face_get_gaps(gaps: *const u64, send: *mut u64, receive: *mut u64) -> u32;
 }

@@ -10,6 +10,8 @@
 
 extern crate alloc;
 
+pub mod gaps;
+
 mod ffi;
 mod law;
 mod memory;

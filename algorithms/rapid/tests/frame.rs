@@ -173,6 +173,33 @@ fn streams_of_an_idle_application_do_not_move_the_rate() {
 }
 
 #[test]
+fn an_interrupted_chirp_does_not_raise_the_rate() {
+    let mut law = law(Span::from_millis(30));
+    let rate = law.rate();
+    let mut now = Time::ZERO;
+    for number in 0..200u64 {
+        now = now.max(law.departure()) + Span::from_millis(20);
+        law.on_sent(now, number, PACKET, true);
+        law.on_arrival(now + Span::from_millis(30), number, now + Span::from_millis(15));
+    }
+    assert_eq!(law.rate(), rate);
+}
+
+#[test]
+fn a_slow_sender_leaves_start_up_with_what_it_can_do() {
+    let mut law = law(Span::from_millis(30));
+    let slowest = Span::from_millis(2); // 6 Mbit/s is all this sender can do
+    let mut now = Time::ZERO;
+    for number in 0..3000u64 {
+        now = law.departure().max(now + slowest);
+        law.on_sent(now, number, PACKET, false);
+        law.on_arrival(now + Span::from_millis(30), number, now + Span::from_millis(15));
+    }
+    assert!(!law.probe().startup);
+    assert!((4_000_000..8_000_000).contains(&law.rate().bps()), "{}", law.rate());
+}
+
+#[test]
 fn a_sender_that_cannot_keep_up_does_not_run_away_with_the_rate() {
     let mut law = law(Span::from_millis(30));
     law.on_timeout();

@@ -109,7 +109,7 @@ columns! {
     "flow" Integer "1" "flow number, when it belongs to a flow";
     "unit" Text "" "unit of the value";
     "time_s" Float "s" "middle of the interval";
-    "value" Float "" "the value, in the unit of this row";
+    "value" Float "unit" "the value, in the unit that the column \"unit\" names";
 }
 
 /// Every table: the name of its files, and its columns.

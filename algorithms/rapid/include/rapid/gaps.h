@@ -14,10 +14,13 @@
  *  2. SPIKE_UP and SPIKE_DOWN (20/10, 5/4, 2/1 us) and GAP_NS_EPSILON (100 ns)
  *     were made for 9000 B at 10 Gbit/s. Here they are the same multiples of the
  *     mean send gap of the stream (25/9, 25/18, ...), and equal to print there.
- *  3. BASS averages complete buffering events, and one that reaches the end of
- *     the stream if it has a dip. What comes before the first spike stays as it
- *     is: averaging it (the pseudo-code does) hides the rates of the stream, and
- *     the estimate becomes R_avg for ever.
+ *  3. BASS averages complete buffering events: from a spike to the next one, with
+ *     a dip in between. What comes before the first spike stays as it is, and
+ *     so does an event open at the end of the stream; where that is at most a third of
+ *     the stream, it is dropped. The text drops incomplete events, the
+ *     pseudo-code averages them: with coalesced interrupts that spreads one
+ *     event over the levels, hides their rates, and the estimate becomes R_avg
+ *     for ever.
  *  4. "While spike exists" ends after eight passes.
  *  5. Algorithm 1 prints receive gaps against receive gaps; the sense is receive
  *     against send. A run of L = 4 congested gaps gives all packets since the
@@ -165,8 +168,8 @@ static inline long rapid_smooth_gap(u32 i, void *context)
 			c->state = RAPID_SPIKE_VALID;
 	}
 	if (last) {
-		if (c->state == RAPID_SPIKE_VALID)
-			rapid_average_part(c->gaps, c->begin, c->gaps->count);
+		if (c->state != RAPID_NO_SPIKE && 3 * (c->gaps->count - c->begin) <= c->gaps->count)
+			c->gaps->count = c->begin;
 		return 1;
 	}
 	if (c->state == RAPID_SPIKE_PENDING || gap + c->up >= next)

@@ -122,6 +122,7 @@ RAPID_FN void rapid_read(struct rapid *law, const struct rapid_memory *memory, s
 
 	law->streams++;
 	law->completed = s->number;
+	rapid_relax_window(law, duration);
 	law->estimated = 0;
 	if (law->params.preset == RAPID_THESIS) {
 		rapid_thesis_read(law, memory, s, now);
@@ -223,7 +224,7 @@ RAPID_FN void rapid_on_timeout(struct rapid *law)
 RAPID_FN u32 rapid_window(const struct rapid *law)
 {
 	u64 rtt = rapid_max(law->srtt_ns, law->rtt_ns);
-	u64 window = 2 * rapid_bytes_in(law->rate, rtt) / law->params.packet + 64;
+	u64 window = 2 * rapid_bytes_in(law->window_rate, rtt) / law->params.packet + 64;
 
 	if (law->startup)
 		window += rapid_bytes_in(law->rate, 55 * RAPID_CHIRP_LEVEL_NS) / law->params.packet;

@@ -20,6 +20,10 @@
  * Streams that start-up leaves in flight are read for the queue, its growth and
  * heavy loss only.
  *
+ * A chirp that the application interrupted says nothing, and is sent again. One
+ * that took over 9/8 of its plan says no more than what was really sent; the
+ * sender cannot do better, and start-up ends.
+ *
  * Where delayed acknowledgments leave the first half of a level without a stamp,
  * its second half stands for it: a point carries its own time.
  */
@@ -167,14 +171,18 @@ RAPID_FN void rapid_leave_startup(struct rapid *law, u64 rate)
 /* A chirp is back. */
 RAPID_FN void rapid_chirp_read(struct rapid *law, const struct rapid_memory *memory, const struct rapid_stream *s, u64 now)
 {
+	u64 duration = s->end_ns - s->start_ns, sent = rapid_rate_of(s->bytes, duration);
+	int late = duration > (s->planned_q10 + s->planned_q10 / 8) >> 10;
 	struct rapid_tail t = {0};
 
 	law->chirping = 0;
-	if (!law->startup)
+	if (!law->startup || s->app_limited)
 		return;
 	rapid_tail_find(&law->chirp, &t);
 	if (rapid_tail_has_knee(law, &t)) {
 		law->available = rapid_tail_available(law, &t);
+		if (late)
+			law->available = rapid_min(law->available, sent);
 		law->estimated = 1;
 		rapid_leave_startup(law, rapid_max(s->rate / 2, rapid_scale(law->available, RAPID_Q16(920))));
 	} else if (t.usable && t.usable < RAPID_CHIRP_LEVELS) {
@@ -183,6 +191,8 @@ RAPID_FN void rapid_chirp_read(struct rapid *law, const struct rapid_memory *mem
 		/* Nothing can be read: retreat if much was lost, else ask again. */
 		if (4 * s->lost >= s->sent)
 			rapid_leave_startup(law, s->rate / 2);
+	} else if (late) {
+		rapid_leave_startup(law, rapid_max(s->rate, sent));
 	} else {
 		struct rapid_stream *plain = RAPID_STREAM(memory, law->stream);
 

@@ -168,6 +168,9 @@ struct rapid_envelope {
 	s64 stream_delay;   /* lowest delay of the last stream, */
 	u64 stream_centre_ns; /* and the middle of its sending */
 	u64 queue_ns;       /* standing queue */
+	u64 doubt_since_ns; /* since when it has not moved from */
+	s64 doubt_delay;    /* this delay, although the path had room; */
+	u32 doubts;         /* streams that say so */
 	u64 ceiling_since_ns;
 	u64 ceiling_step_ns;
 	u32 ceiling_gain;   /* Q16 */
@@ -186,6 +189,7 @@ struct rapid_adapter {
 	u64 span_ns; /* and the time their streams took */
 	u32 count;
 	u64 ideal;   /* available bandwidth handed in by the host */
+	u64 read_ns; /* when the last stream was read */
 };
 
 struct rapid {
@@ -194,6 +198,7 @@ struct rapid {
 
 	/* the packet clock */
 	u64 rate;
+	u64 window_rate;    /* of the last round trips, for the window */
 	u64 next_ns;        /* the next packet may leave now or later */
 	u32 next_q10;       /* and the part of a nanosecond below it, in 1/1024 */
 	u64 gap_q10;        /* gap of a full packet at the present level */

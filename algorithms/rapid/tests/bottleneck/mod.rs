@@ -61,7 +61,8 @@ struct Source {
 }
 
 enum Fate {
-    Arrived(Time),
+    /// Sent then, arrived then.
+    Arrived(Time, Time),
     Unstamped,
     Lost,
 }
@@ -235,7 +236,7 @@ impl Bottleneck {
                 flow.held.push(number);
                 if flow.held.len() as u64 == every {
                     for held in flow.held.drain(..) {
-                        let fate = if held == number { Fate::Arrived(arrival) } else { Fate::Unstamped };
+                        let fate = if held == number { Fate::Arrived(now, arrival) } else { Fate::Unstamped };
                         flow.feedback.push_back((arrival + half, held, fate));
                     }
                 }
@@ -257,8 +258,9 @@ impl Bottleneck {
         let (now, number, fate) = flow.feedback.pop_front().expect("an event");
         flow.outstanding -= 1;
         match fate {
-            Fate::Arrived(arrival) => {
+            Fate::Arrived(sent, arrival) => {
                 flow.delivered += flow.packet;
+                flow.law.on_rtt(now.since(sent));
                 flow.law.on_arrival(now, number, arrival);
             }
             Fate::Unstamped => {

@@ -1,0 +1,70 @@
+//! The dissertation's reading of one stream, by itself: for estimators, and for tests by hand.
+
+use crate::ffi;
+use crate::memory::sizes;
+use alloc::vec;
+use alloc::vec::Vec;
+use units::{Bytes, Rate, Span};
+
+/// Most gaps in a stream.
+pub const MOST_GAPS: usize = 512;
+
+/// Send and receive gaps of one probe stream, in step: gap `i` lies between packets `i` and `i + 1`. Kept in 1/1024 ns.
+#[derive(Clone, Debug)]
+pub struct Gaps {
+    words: Vec<u64>,
+}
+
+/// In 1/1024 ns.
+fn q10(span: Span) -> u64 {
+    (span.picos().min(1 << 50) * 128).div_ceil(125)
+}
+
+/// Back, in whole picoseconds.
+fn span(q10: u64) -> Span {
+    Span::from_picos(q10 * 125 / 128)
+}
+
+impl Gaps {
+    /// From gaps in step; what is beyond [`MOST_GAPS`], or has no partner, is left out.
+    pub fn new(send: &[Span], receive: &[Span]) -> Gaps {
+        let count = send.len().min(receive.len()).min(MOST_GAPS);
+        let (send, receive): (Vec<u64>, Vec<u64>) =
+            send.iter().zip(receive).take(count).map(|(s, r)| (q10(*s), q10(*r))).unzip();
+        let mut gaps = Gaps { words: vec![0; sizes().gaps] };
+        // SAFETY: the C side reads `count` words of each, and the room is as long as its struct.
+        unsafe {
+            ffi::rapid_face_set_gaps(gaps.words.as_mut_ptr(), send.as_ptr(), receive.as_ptr(), count as u32);
+        }
+        gaps
+    }
+
+    /// Multi-pass BASS, then a sliding window of `window` gaps (1: none).
+    pub fn denoise(&mut self, window: u32) {
+        // SAFETY: the room is ours.
+        unsafe { ffi::rapid_face_denoise(self.words.as_mut_ptr(), window) };
+    }
+
+    /// One pass of BASS; says whether there was a spike.
+    pub fn smooth(&mut self, spike_up: Span, spike_down: Span) -> bool {
+        // SAFETY: the room is ours.
+        unsafe { ffi::rapid_face_smooth(self.words.as_mut_ptr(), q10(spike_up), q10(spike_down)) != 0 }
+    }
+
+    /// Algorithm 1: the available bandwidth; `None` with fewer than eight gaps. `epsilon` is for a mean gap of 7.2 us.
+    pub fn search(&self, packet: Bytes, epsilon: Span) -> Option<Rate> {
+        let packet = packet.get().clamp(1, u64::from(u16::MAX)) as u32;
+        let epsilon = u32::try_from(epsilon.nanos()).unwrap_or(u32::MAX);
+        // SAFETY: the room is ours.
+        let rate = unsafe { ffi::rapid_face_search(self.words.as_ptr(), packet, epsilon) };
+        (rate != 0).then(|| Rate::from_bps(rate.saturating_mul(8)))
+    }
+
+    /// The gaps as they are now: send, receive.
+    pub fn get(&self) -> Vec<(Span, Span)> {
+        let (mut send, mut receive) = (vec![0; MOST_GAPS], vec![0; MOST_GAPS]);
+        // SAFETY: the C side writes at most `MOST_GAPS` words to each.
+        let count = unsafe { ffi::rapid_face_get_gaps(self.words.as_ptr(), send.as_mut_ptr(), receive.as_mut_ptr()) };
+        send.iter().zip(&receive).take(count as usize).map(|(s, r)| (span(*s), span(*r))).collect()
+    }
+}
