@@ -148,8 +148,8 @@ pub struct Summary {
     pub settle_rtts: Option<f64>,
     /// After each upward step: share of the time from first entry to the next step in which the rate is in the band.
     pub rise_hold_share: Option<f64>,
-    /// From the end of the last standing queue made by the traffic (first instant above half its peak, traffic gone)
-    /// until the queueing delay first falls below 5 % of its peak, in base round trips.
+    /// From the peak of the highest standing queue (at least 1 ms) until the largest queueing delay in an interval falls
+    /// below 5 % of it, in base round trips. Only where all traffic follows a plan (constant rate, periodic on-off).
     pub drain_rtts: Option<f64>,
     /// Packets of the flows delivered to their receivers, whole run.
     pub packets_delivered: u64,
@@ -266,7 +266,7 @@ pub struct StreamRecord {
     pub estimate_bps: Option<f64>,
     /// What really was available at the bottleneck while it was sent, from the simulator's own books.
     pub available_bps: Option<f64>,
-    /// Its gaps in order.
+    /// Its gaps in order: one fewer than packets.
     pub gaps: Vec<StreamGap>,
 }
 

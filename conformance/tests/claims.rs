@@ -1,0 +1,82 @@
+//! Every claim is a scenario with expectations: `claims/*.toml` here and `scenarios/*.toml` that people start from.
+//! Each file is one test; it reads the file, makes its runs and checks what it expects, as the command does.
+
+use libtest_mimic::{Arguments, Failed, Trial};
+use rayon::prelude::*;
+use results::{Host, Manifest, Results, SCHEMA};
+use scenario::Scenario;
+use std::path::{Path, PathBuf};
+
+fn main() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let mut files = scenarios(&folder.join("claims"));
+    files.extend(scenarios(&folder.join("../scenarios")));
+    assert!(files.len() > 10, "only {} scenarios: the test looks at nothing", files.len());
+    let one = |file: PathBuf| {
+        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+        Trial::test(name, move || claim(&file))
+    };
+    let mut trials: Vec<Trial> = files.into_iter().map(one).collect();
+    trials.push(Trial::test("a_missed_expectation_is_refused", a_missed_expectation_is_refused));
+    trials.push(Trial::test("a_claim_without_expectations_is_refused", a_claim_without_expectations_is_refused));
+    libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+/// Scenario files of a folder, in order of their names.
+fn scenarios(folder: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
+    let mut files: Vec<PathBuf> = entries
+        .flatten()
+        .map(|entry| entry.path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "toml"))
+        .collect();
+    files.sort();
+    files
+}
+
+fn claim(file: &Path) -> Result<(), Failed> {
+    check(&Scenario::read(file, &[]).map_err(|error| error.to_string())?)
+}
+
+/// Makes the runs and checks them; what fails prints the table, which ends with the expectations.
+fn check(scenario: &Scenario) -> Result<(), Failed> {
+    if scenario.expectations().is_empty() {
+        return Err("it expects nothing".into());
+    }
+    let runs: Result<Vec<results::Run>, String> =
+        scenario.plan().par_iter().map(|run| simulator::run(run).map_err(|error| error.to_string())).collect();
+    let runs = runs?;
+    let results = Results {
+        schema: SCHEMA,
+        host: Host::Simulator,
+        manifest: Manifest::default(),
+        expectations: scenario.expectations().iter().map(|expectation| expectation.check(&runs)).collect(),
+        runs,
+    };
+    if results.expectations.iter().all(|expectation| expectation.met) {
+        return Ok(());
+    }
+    Err(results::to_table(&results, false).into())
+}
+
+/// One flow on 10 Mbit/s, with something to expect of it.
+fn small(expect: &str) -> Scenario {
+    let text = format!(
+        "[run]\nduration = \"2 s\"\n[path]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"1 bdp\"\n\
+         [[flow]]\ncontroller = \"newreno\"\n{expect}"
+    );
+    Scenario::parse(&text, Path::new("small.toml"), &[]).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn a_missed_expectation_is_refused() -> Result<(), Failed> {
+    let bound = |at_least: f64| format!("[[expect]]\nmetric = \"utilisation\"\nat_least = {at_least:?}\n");
+    check(&small(&bound(0.5)))?;
+    match check(&small(&bound(1.5))) {
+        Err(failed) if failed.message().is_some_and(|text| text.contains("MISSED: utilisation at least 1.5")) => Ok(()),
+        other => Err(format!("a utilisation of 1.5 was believed: {other:?}").into()),
+    }
+}
+
+fn a_claim_without_expectations_is_refused() -> Result<(), Failed> {
+    if check(&small("")).is_err() { Ok(()) } else { Err("nothing was expected, and it passed".into()) }
+}

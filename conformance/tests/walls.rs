@@ -1,0 +1,138 @@
+//! The walls of the house: who may use whom, where `unsafe` may be, how large a file may grow.
+//!
+//! Each wall is a function from what it looks at (a list of arrows, a text) to the offences it finds, so that the
+//! same function is shown a wrong house beside the real one.
+
+#[path = "walls/arrows.rs"]
+mod arrows;
+#[path = "walls/text.rs"]
+mod text;
+#[path = "walls/tree.rs"]
+mod tree;
+
+use std::fs;
+use tree::{root, sources};
+
+#[track_caller]
+fn assert_none(offences: &[String]) {
+    assert!(offences.is_empty(), "\n{}", offences.join("\n"));
+}
+
+/// Every offence that `wall` finds in the sources whose name ends so.
+fn offences(endings: &[&str], wall: impl Fn(&str, &str) -> Vec<String>) -> Vec<String> {
+    let files = sources(endings);
+    assert!(!files.is_empty(), "no file ends in {endings:?}: the wall looks at nothing");
+    files.iter().flat_map(|path| wall(path, &fs::read_to_string(root().join(path)).unwrap())).collect()
+}
+
+#[test]
+fn arrows_go_one_way() {
+    let arrows = arrows::of_workspace();
+    assert!(arrows.len() > 10, "only {} arrows: the wall looks at nothing", arrows.len());
+    assert_none(&arrows::refused(&arrows));
+}
+
+#[test]
+fn a_wrong_arrow_is_refused() {
+    let wrong = [
+        ("algorithms/units", "algorithms/rapid"),
+        ("algorithms/queueing", "algorithms/congestion"),
+        ("algorithms/congestion", "algorithms/transport"),
+        ("algorithms/transport", "hosts/simulator"),
+        ("hosts/simulator", "hosts/kernel"),
+        ("hosts/simulator", "experiment/report"),
+        ("experiment/results", "algorithms/units"),
+        ("experiment/scenario", "hosts/simulator"),
+        ("cli", "conformance"),
+        ("hosts/simulator", "benches"),
+        ("somewhere/new", "algorithms/units"),
+    ];
+    for (from, to) in wrong {
+        assert_eq!(arrows::refused(&[arrows::arrow(from, to)]).len(), 1, "{from} -> {to}");
+    }
+}
+
+#[test]
+fn pure_crates_need_nothing_that_needs_std() {
+    assert_none(&arrows::impure(&arrows::outside_of_workspace()));
+    assert_eq!(arrows::impure(&[arrows::arrow("algorithms/units", "chrono")]).len(), 1);
+    assert_eq!(arrows::impure(&[arrows::arrow("hosts/simulator", "chrono")]).len(), 0);
+}
+
+#[test]
+fn algorithms_build_without_std() {
+    let roots: Vec<String> =
+        sources(&["src/lib.rs"]).into_iter().filter(|path| path.starts_with("algorithms/")).collect();
+    assert!(roots.len() >= 5, "only {roots:?}");
+    let bare = |path: &String| text::lacks_no_std(path, &fs::read_to_string(root().join(path)).unwrap());
+    assert_none(&roots.iter().flat_map(bare).collect::<Vec<String>>());
+    assert_none(&offences(&[".rs"], text::links_std));
+}
+
+#[test]
+fn a_crate_with_std_is_refused() {
+    assert_eq!(text::lacks_no_std("algorithms/new/src/lib.rs", "//! New.\nextern crate alloc;\n").len(), 1);
+    assert_eq!(text::lacks_no_std("algorithms/new/src/lib.rs", "//! Says #![no_std] only in words.\n").len(), 1);
+    assert_eq!(text::links_std("algorithms/new/src/lib.rs", "#![no_std]\nextern crate std;\n").len(), 1);
+    assert_eq!(text::links_std("algorithms/new/src/lib.rs", "#[cfg(test)]\nextern crate std;\n").len(), 0);
+}
+
+#[test]
+fn unsafe_stays_where_foreign_code_is_called() {
+    assert_none(&offences(&[".rs"], text::unsafe_elsewhere));
+    assert_none(&offences(&["Cargo.toml"], text::lints_not_inherited));
+    let workspace = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    assert!(text::forbids_unsafe(&workspace), "the workspace's lints must say unsafe_code = \"forbid\"");
+}
+
+#[test]
+fn unsafe_elsewhere_is_refused() {
+    assert_eq!(text::unsafe_elsewhere("cli/src/main.rs", "let x = unsafe { *p };").len(), 1);
+    assert_eq!(text::unsafe_elsewhere("algorithms/rapid/src/ffi.rs", "let x = unsafe { *p };").len(), 0);
+    assert_eq!(text::unsafe_elsewhere("cli/src/main.rs", "// unsafe is not used\nlet unsafe_code = 1;").len(), 0);
+    let bare = "[package]\nname = \"new\"\n";
+    assert_eq!(text::lints_not_inherited("experiment/new/Cargo.toml", bare).len(), 1);
+    assert_eq!(text::lints_not_inherited("algorithms/rapid/Cargo.toml", bare).len(), 0);
+    assert!(!text::forbids_unsafe("[workspace.lints.rust]\nunsafe_code = \"deny\"\n"));
+}
+
+#[test]
+fn modules_are_named_for_what_they_are() {
+    let paths = sources(&[".rs", ".h", ".c", ".py", ".js"]);
+    assert_none(&paths.iter().flat_map(|path| text::empty_name(path)).collect::<Vec<String>>());
+    for wrong in ["cli/src/utils.rs", "experiment/common/mod.rs", "algorithms/rapid/include/rapid/helpers.h"] {
+        assert_eq!(text::empty_name(wrong).len(), 1, "{wrong}");
+    }
+}
+
+#[test]
+fn files_fit_a_sitting() {
+    assert_none(&offences(&[".rs", ".c", ".h", ".py", ".js", ".css", ".tcl", ".sh"], text::too_long));
+    assert_eq!(text::too_long("new.rs", &"x\n".repeat(text::MOST_LINES + 1)).len(), 1);
+    assert_eq!(text::too_long("new.rs", &"x\n".repeat(text::MOST_LINES)).len(), 0);
+}
+
+#[test]
+fn c_says_its_licence() {
+    assert_none(&offences(&[".h", ".c"], text::lacks_licence));
+    assert_eq!(text::lacks_licence("new.h", "/* A header. */\n").len(), 1);
+    assert_eq!(text::lacks_licence("new.h", "/* SPDX-License-Identifier: MIT */\n").len(), 1);
+}
+
+#[test]
+fn every_algorithm_has_a_page() {
+    let controllers = congestion::registry().iter().map(|entry| entry.name);
+    let names: Vec<&str> = controllers.chain(queueing::registry().iter().map(|entry| entry.name)).collect();
+    let has = |name: &str| root().join(format!("docs/algorithms/{name}.md")).is_file();
+    let missing = |names: &[&str]| -> Vec<String> {
+        names.iter().filter(|name| !has(name)).map(|name| format!("docs/algorithms/{name}.md is not there")).collect()
+    };
+    assert_none(&missing(&names));
+    assert_eq!(missing(&["no-such-controller"]).len(), 1);
+}
+
+#[test]
+fn the_lock_file_is_committed() {
+    assert!(tree::tracked("Cargo.lock"), "Cargo.lock is not in the repository");
+    assert!(!tree::tracked("target/CACHEDIR.TAG"), "build output is in the repository");
+}

@@ -1,0 +1,103 @@
+//! Who may use whom, against the workspace's manifests as cargo reads them.
+
+use super::tree::root;
+use serde_json::Value;
+use std::process::Command;
+
+/// One crate uses another. Crates of the workspace are called by their folder.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Arrow {
+    from: String,
+    to: String,
+}
+
+pub fn arrow(from: &str, to: &str) -> Arrow {
+    Arrow { from: from.to_string(), to: to.to_string() }
+}
+
+/// What each folder may use, tests included. A folder that ends in `/` is everything inside.
+///
+/// Two arrows are not in the first sketch of the house, and are here because the other ways are worse: the transport
+/// uses the controllers' contract (else every host would join the two again), and hosts use the experiment's two
+/// schemas (else each would have its own idea of a run). The scenario uses the registries, so that a setting that a
+/// controller does not have is an error with a line number, before anything runs, and the results' groups, to check
+/// expectations.
+const ALLOWED: &[(&str, &[&str])] = &[
+    ("algorithms/units", &[]),
+    ("algorithms/rapid", &["algorithms/units"]),
+    ("algorithms/congestion", &["algorithms/units", "algorithms/rapid"]),
+    ("algorithms/queueing", &["algorithms/units"]),
+    ("algorithms/estimation", &["algorithms/units", "algorithms/rapid"]),
+    ("algorithms/transport", &["algorithms/units", "algorithms/congestion"]),
+    ("algorithms/theory", &["algorithms/units"]),
+    ("hosts/", &["algorithms/", "experiment/scenario", "experiment/results"]),
+    ("experiment/results", &[]),
+    (
+        "experiment/scenario",
+        &["algorithms/units", "algorithms/congestion", "algorithms/queueing", "experiment/results"],
+    ),
+    ("experiment/report", &["experiment/results", "algorithms/theory", "algorithms/units"]),
+    ("cli", &["algorithms/", "hosts/", "experiment/"]),
+    ("conformance", &["algorithms/", "hosts/", "experiment/"]),
+    ("benches", &["algorithms/", "hosts/", "experiment/"]),
+];
+
+/// Crates from outside that the pure crates may use: they need no `std`.
+const PURE: &[&str] = &["libm"];
+
+fn inside(folder: &str, pattern: &str) -> bool {
+    folder == pattern || (pattern.ends_with('/') && folder.starts_with(pattern))
+}
+
+/// Arrows that the house does not have.
+pub fn refused(arrows: &[Arrow]) -> Vec<String> {
+    let allowed = |arrow: &Arrow| {
+        let rule = ALLOWED.iter().find(|(from, _)| inside(&arrow.from, from));
+        rule.is_some_and(|(_, to)| to.iter().any(|to| inside(&arrow.to, to)))
+    };
+    arrows.iter().filter(|arrow| !allowed(arrow)).map(|a| format!("{} must not use {}", a.from, a.to)).collect()
+}
+
+/// Pure crates that use something from outside which may need `std`.
+pub fn impure(arrows: &[Arrow]) -> Vec<String> {
+    let bad = |arrow: &&Arrow| arrow.from.starts_with("algorithms/") && !PURE.contains(&arrow.to.as_str());
+    arrows.iter().filter(bad).map(|a| format!("{} must not use {}", a.from, a.to)).collect()
+}
+
+/// Arrows between crates of the workspace, those of tests and build scripts included.
+pub fn of_workspace() -> Vec<Arrow> {
+    dependencies().filter_map(|(from, dependency)| Some(arrow(&from, &folder(dependency["path"].as_str()?)))).collect()
+}
+
+/// Arrows to crates from outside, those of tests and build scripts left out.
+pub fn outside_of_workspace() -> Vec<Arrow> {
+    let shipped = |dependency: &Value| dependency["path"].is_null() && dependency["kind"].is_null();
+    dependencies()
+        .filter(|(_, dependency)| shipped(dependency))
+        .filter_map(|(from, dependency)| Some(arrow(&from, dependency["name"].as_str()?)))
+        .collect()
+}
+
+fn dependencies() -> impl Iterator<Item = (String, Value)> {
+    let output = Command::new(env!("CARGO"))
+        .args(["metadata", "--no-deps", "--offline", "--format-version", "1"])
+        .current_dir(root())
+        .output()
+        .expect("cargo starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let metadata: Value = serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON");
+    let packages = metadata["packages"].as_array().expect("packages").clone();
+    packages.into_iter().flat_map(|package| {
+        let manifest = package["manifest_path"].as_str().expect("a manifest").to_string();
+        let from = folder(manifest.trim_end_matches("/Cargo.toml"));
+        let dependencies = package["dependencies"].as_array().expect("dependencies").clone();
+        dependencies.into_iter().map(move |dependency| (from.clone(), dependency))
+    })
+}
+
+/// A path as the folder of a crate.
+fn folder(path: &str) -> String {
+    let root = root();
+    let inside = std::path::Path::new(path).strip_prefix(&root).unwrap_or_else(|_| panic!("{path} is outside"));
+    inside.to_string_lossy().into_owned()
+}

@@ -1,0 +1,83 @@
+//! What a file may say. Each wall answers with its offences, named so that an editor can jump there.
+
+use toml::{Table, Value};
+
+/// The most lines of a source file.
+pub const MOST_LINES: usize = 520;
+
+/// Names that say nothing.
+const EMPTY_NAMES: &[&str] = &["utils", "util", "common", "helpers", "helper", "misc", "shared"];
+
+/// Where foreign code is called.
+const UNSAFE_ALLOWED: &[&str] = &["algorithms/rapid/", "hosts/kernel/"];
+
+const LICENCE: &str = "SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)";
+
+/// Lines of Rust with their numbers, without line comments.
+fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
+    text.lines().enumerate().map(|(at, line)| (at + 1, line.split("//").next().unwrap_or_default()))
+}
+
+fn words(line: &str) -> impl Iterator<Item = &str> {
+    line.split(|c: char| !c.is_alphanumeric() && c != '_')
+}
+
+pub fn lacks_no_std(path: &str, text: &str) -> Vec<String> {
+    let says = code(text).any(|(_, line)| line.trim() == "#![no_std]");
+    if says { Vec::new() } else { vec![format!("{path}: #![no_std] is missing")] }
+}
+
+/// A pure crate cannot reach `std` but by naming it; tests may.
+pub fn links_std(path: &str, text: &str) -> Vec<String> {
+    if !path.starts_with("algorithms/") {
+        return Vec::new();
+    }
+    let lines: Vec<(usize, &str)> = code(text).collect();
+    let linked = lines.iter().enumerate().filter(|(at, (_, line))| {
+        let for_tests = *at > 0 && lines[at - 1].1.trim() == "#[cfg(test)]";
+        line.trim() == "extern crate std;" && !for_tests
+    });
+    linked.map(|(_, (number, _))| format!("{path}:{number}: links std")).collect()
+}
+
+pub fn unsafe_elsewhere(path: &str, text: &str) -> Vec<String> {
+    if UNSAFE_ALLOWED.iter().any(|folder| path.starts_with(folder)) {
+        return Vec::new();
+    }
+    let outside_texts =
+        |line: &str| line.split('\u{22}').step_by(2).any(|part| words(part).any(|word| word == "unsafe"));
+    let found = code(text).filter(|(_, line)| outside_texts(line));
+    found.map(|(number, _)| format!("{path}:{number}: unsafe outside of {UNSAFE_ALLOWED:?}")).collect()
+}
+
+pub fn lints_not_inherited(path: &str, text: &str) -> Vec<String> {
+    let own = UNSAFE_ALLOWED.iter().any(|folder| path.starts_with(folder));
+    let manifest: Table = text.parse().unwrap_or_else(|error| panic!("{path}: {error}"));
+    let inherits = manifest.get("lints").and_then(|lints| lints.get("workspace")).and_then(Value::as_bool);
+    if own || inherits == Some(true) || manifest.contains_key("workspace") {
+        return Vec::new();
+    }
+    vec![format!("{path}: [lints] workspace = true is missing")]
+}
+
+pub fn forbids_unsafe(workspace: &str) -> bool {
+    let manifest: Table = workspace.parse().expect("the workspace's manifest is TOML");
+    let lints = manifest.get("workspace").and_then(|workspace| workspace.get("lints"));
+    let level = lints.and_then(|lints| lints.get("rust")).and_then(|rust| rust.get("unsafe_code"));
+    level.and_then(Value::as_str) == Some("forbid")
+}
+
+pub fn empty_name(path: &str) -> Vec<String> {
+    let empty = |part: &str| EMPTY_NAMES.contains(&part.split('.').next().unwrap_or(part));
+    if path.split('/').any(empty) { vec![format!("{path}: a name that says nothing")] } else { Vec::new() }
+}
+
+pub fn too_long(path: &str, text: &str) -> Vec<String> {
+    let lines = text.lines().count();
+    if lines > MOST_LINES { vec![format!("{path}: {lines} lines, at most {MOST_LINES}")] } else { Vec::new() }
+}
+
+pub fn lacks_licence(path: &str, text: &str) -> Vec<String> {
+    let says = text.lines().next().is_some_and(|line| line.contains(LICENCE));
+    if says { Vec::new() } else { vec![format!("{path}:1: must say \"{LICENCE}\"")] }
+}

@@ -1,0 +1,45 @@
+//! The files of the repository.
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Where the repository is.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is a folder of the repository").to_path_buf()
+}
+
+/// Files that are not build output and whose name ends so, relative to the root, in order.
+pub fn sources(endings: &[&str]) -> Vec<String> {
+    let mut found = Vec::new();
+    walk(&root(), &mut found);
+    let mut paths: Vec<String> = found
+        .iter()
+        .filter_map(|path| path.strip_prefix(root()).ok())
+        .map(|path| path.to_string_lossy().into_owned())
+        .filter(|path| endings.iter().any(|ending| path.ends_with(ending)))
+        .collect();
+    paths.sort();
+    paths
+}
+
+fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).expect("the folder can be read").flatten() {
+        let path = entry.path();
+        let name = entry.file_name();
+        let skipped = [".git", "target", "out", "node_modules", ".venv"].iter().any(|skip| name == *skip);
+        match path.is_dir() {
+            true if !skipped => walk(&path, found),
+            false => found.push(path),
+            _ => {}
+        }
+    }
+}
+
+/// Whether git has this file; where there is no git, whether it is there.
+pub fn tracked(path: &str) -> bool {
+    let listed = Command::new("git").args(["ls-files", "--error-unmatch", path]).current_dir(root()).output();
+    match listed {
+        Ok(output) if root().join(".git").exists() => output.status.success(),
+        _ => path == "Cargo.lock" && root().join(path).exists(),
+    }
+}
