@@ -29,7 +29,13 @@ pub fn key(experiment: &Experiment, inputs: &[String]) -> String {
 /// The file, open for more.
 pub struct Finished {
     path: PathBuf,
-    file: Mutex<File>,
+    lines: Mutex<Lines>,
+}
+
+/// The open file and how many runs it holds.
+pub struct Lines {
+    file: File,
+    pub runs: usize,
 }
 
 impl Finished {
@@ -46,19 +52,28 @@ impl Finished {
             .collect();
         let lines = kept.iter().map(|(key, run)| line(key, run)).collect::<Result<Vec<String>, _>>()?;
         results::write_file(folder, NAME, |file| file.write_all(lines.concat().as_bytes()))?;
-        let file = Mutex::new(File::options().append(true).open(&path)?);
-        Ok((Finished { path, file }, kept))
+        let file = File::options().append(true).open(&path)?;
+        Ok((Finished { path, lines: Mutex::new(Lines { file, runs: kept.len() }) }, kept))
     }
 
     /// Keeps a run.
     pub fn add(&self, key: &str, run: &Run) -> io::Result<()> {
         let line = line(key, run)?;
-        self.lock().write_all(line.as_bytes())
+        let mut lines = self.lock();
+        lines.runs += 1;
+        lines.file.write_all(line.as_bytes())
     }
 
     /// Waits until no line is being written, and allows none any more while the guard lives.
-    pub fn lock(&self) -> std::sync::MutexGuard<'_, File> {
-        self.file.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    pub fn lock(&self) -> std::sync::MutexGuard<'_, Lines> {
+        self.lines.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+    }
+
+    /// Removes the file if it holds no run, and then the folder if it holds nothing else.
+    pub fn remove_if_empty(&self) {
+        if fs::metadata(&self.path).is_ok_and(|file| file.len() == 0) && self.remove().is_ok() {
+            let _ = self.path.parent().map(fs::remove_dir);
+        }
     }
 
     /// All is done and written: nothing to resume.

@@ -10,7 +10,6 @@ use scenario::{Experiment, Scenario};
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Exit code after Ctrl-C, as shells count: 128 and the number of SIGINT.
 const INTERRUPTED: i32 = 130;
@@ -84,8 +83,7 @@ fn execute(
     std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     let keys: Vec<String> = plan.iter().map(|experiment| key(experiment, inputs)).collect();
     let (finished, mut kept) = Finished::open(folder, &keys).map_err(|error| unwritable(folder, &error))?;
-    let progress =
-        Progress { done: Arc::new(AtomicUsize::new(kept.len())), all: plan.len(), finished: Arc::new(finished) };
+    let progress = Progress { all: plan.len(), finished: Arc::new(finished) };
     progress.keep_on_interrupt(folder.to_path_buf());
     let bar = progress.bar();
     let missing: Vec<_> = plan.iter().zip(&keys).filter(|(_, key)| !kept.contains_key(*key)).collect();
@@ -95,21 +93,19 @@ fn execute(
         let runs = missing.into_par_iter().map(|(experiment, key)| {
             let run = host::simulate(experiment).map_err(Failure::Input)?;
             progress.finished.add(key, &run).map_err(|error| unwritable(folder, &error))?;
-            progress.done.fetch_add(1, Ordering::Relaxed);
             bar.inc(1);
             Ok((key.clone(), run))
         });
         runs.collect()
     });
     bar.finish_and_clear();
-    kept.extend(made?);
+    kept.extend(made.inspect_err(|_| progress.finished.remove_if_empty())?);
     let runs = keys.iter().filter_map(|key| kept.get(key).cloned()).collect();
     Ok((runs, progress.finished))
 }
 
 /// How far the plan is.
 struct Progress {
-    done: Arc<AtomicUsize>,
     all: usize,
     finished: Arc<Finished>,
 }
@@ -117,7 +113,7 @@ struct Progress {
 impl Progress {
     /// On standard error, when that is a terminal.
     fn bar(&self) -> ProgressBar {
-        let bar = ProgressBar::new(self.all as u64).with_position(self.done.load(Ordering::Relaxed) as u64);
+        let bar = ProgressBar::new(self.all as u64).with_position(self.finished.lock().runs as u64);
         if let Ok(style) = ProgressStyle::with_template("{pos}/{len} runs {wide_bar} {elapsed}, {eta} left") {
             bar.set_style(style);
         }
@@ -127,11 +123,10 @@ impl Progress {
 
     /// On Ctrl-C lets the line that is being written be completed, says what is kept, and ends the program.
     fn keep_on_interrupt(&self, folder: PathBuf) {
-        let (done, all, finished) = (Arc::clone(&self.done), self.all, Arc::clone(&self.finished));
+        let (all, finished) = (self.all, Arc::clone(&self.finished));
         let handler = move || {
-            let _no_more_lines = finished.lock();
-            let done = done.load(Ordering::Relaxed);
-            let kept = format!("{done} of {all} runs are kept in {}", folder.display());
+            let no_more_lines = finished.lock();
+            let kept = format!("{} of {all} runs are kept in {}", no_more_lines.runs, folder.display());
             let _ = writeln!(std::io::stderr(), "\ninterrupted: {kept}; the same command resumes");
             std::process::exit(INTERRUPTED);
         };

@@ -20,12 +20,12 @@ impl Rate {
 
     /// From megabits per second.
     pub const fn from_mbps(mbps: u64) -> Rate {
-        Rate(mbps * 1_000_000)
+        Rate(mbps.checked_mul(1_000_000).expect("rate overflow"))
     }
 
     /// From gigabits per second.
     pub const fn from_gbps(gbps: u64) -> Rate {
-        Rate(gbps * 1_000_000_000)
+        Rate(gbps.checked_mul(1_000_000_000).expect("rate overflow"))
     }
 
     /// Bits per second.
@@ -116,6 +116,9 @@ impl Serialiser {
     }
 
     /// How long the next packet, of `size`, occupies the wire.
+    ///
+    /// # Panics
+    /// Above [`Span::MAX`].
     #[inline]
     pub fn next(&mut self, size: Bytes) -> Span {
         if size != self.size {
@@ -138,7 +141,7 @@ impl Serialiser {
     fn resize(&mut self, size: Bytes) {
         let product = size.bits() as u128 * PS_PER_S;
         self.size = size;
-        self.whole = Span::from_picos((product / self.rate.0 as u128) as u64);
+        self.whole = Span::from_picos(u64::try_from(product / self.rate.0 as u128).expect("span overflow"));
         self.part = (product % self.rate.0 as u128) as u64;
     }
 }

@@ -75,7 +75,7 @@ const RATE: &[Unit] = &[
     (&["Gbit/s", "Gbps"], 1_000_000_000),
     (&["Tbit/s", "Tbps"], 1_000_000_000_000),
 ];
-const PACKETS: &[Unit] = &[(&["packet", "packets"], 1)];
+const PACKETS: &[Unit] = &[(&["packets", "packet"], 1)];
 
 /// Reads `text` exactly: decimal digits are scaled as integers, never through floating point. Digits below one
 /// base unit are cut.

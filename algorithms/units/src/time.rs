@@ -37,7 +37,7 @@ impl Time {
 
     /// From whole nanoseconds since the start.
     pub const fn from_nanos(ns: u64) -> Time {
-        Time(ns * 1_000)
+        Time(ns.checked_mul(1_000).expect("time overflow"))
     }
 
     /// Seconds since the start, for display and statistics only.
@@ -82,22 +82,22 @@ impl Span {
 
     /// From nanoseconds.
     pub const fn from_nanos(ns: u64) -> Span {
-        Span(ns * 1_000)
+        Span(ns.checked_mul(1_000).expect("span overflow"))
     }
 
     /// From microseconds.
     pub const fn from_micros(us: u64) -> Span {
-        Span(us * 1_000_000)
+        Span(us.checked_mul(1_000_000).expect("span overflow"))
     }
 
     /// From milliseconds.
     pub const fn from_millis(ms: u64) -> Span {
-        Span(ms * 1_000_000_000)
+        Span(ms.checked_mul(1_000_000_000).expect("span overflow"))
     }
 
     /// From seconds.
     pub const fn from_secs(s: u64) -> Span {
-        Span(s * PS_PER_S)
+        Span(s.checked_mul(PS_PER_S).expect("span overflow"))
     }
 
     /// From seconds in floating point, rounded to the nearest picosecond; negative and NaN become zero, too large

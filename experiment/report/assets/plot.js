@@ -286,7 +286,7 @@ const Plot = (() => {
         svg("line", { class: "mark", x1: f(at), x2: f(at), y1: panel.top, y2: panel.base }, root);
         const room = mark.label.length * 6;
         if (at < free || at + room > panel.right) continue;
-        svg("text", { class: "note", x: f(at + 4), y: panel.top + (mark.low ? 24 : 11) }, root).textContent = mark.label;
+        svg("text", { class: "note", x: f(at + 4), y: panel.top + (mark.low ? 37 : 11) }, root).textContent = mark.label;
         free = at + room + 6;
       }
     }

@@ -60,7 +60,7 @@ pub const FIGURES: &[Figure] = figures! {
     Response RoundTrips fall_rtts "Fall": "The same after downward steps: first entry into the band.";
     Response RoundTrips settle_rtts "Settle": "The same after downward steps: last entry into the band before the next step, after which it stays.";
     Response Share rise_hold_share "Hold after rise": "After each upward step: share of the time from first entry to the next step in which the rate is in the band.";
-    Response RoundTrips drain_rtts "Drain": "From the end of the last standing queue made by the traffic (first instant above half its peak, traffic gone) until the queueing delay first falls below 5 % of its peak, in base round trips.";
+    Response RoundTrips drain_rtts "Drain": "From the peak of the highest standing queue (at least 1 ms) until the largest queueing delay in an interval falls below 5 % of it, in base round trips. Only where all traffic follows a plan (constant rate, periodic on-off).";
     None Count packets_delivered "Packets delivered": "Packets of the flows delivered to their receivers, whole run.";
     None Count packet_hops "Packet hops": "Link crossings of all packets, acknowledgments and traffic included, whole run.";
     None Count events "Events": "Events processed.";

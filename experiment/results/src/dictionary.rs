@@ -60,7 +60,7 @@ columns! {
     "fall_rtts" Float "RTT" "after downward steps: first entry into that band; the largest";
     "settle_rtts" Float "RTT" "after downward steps: last entry into that band; the largest";
     "rise_hold_share" Float "1" "after upward steps: share of the time since first entry spent in the band";
-    "drain_rtts" Float "RTT" "from the end of the last standing queue made by the traffic until 5 % of its peak is left";
+    "drain_rtts" Float "RTT" "from the peak of the highest standing queue (planned traffic only) until 5 % of it is left";
     "packets_delivered" Integer "packet" "packets of the flows delivered to their receivers, whole run";
     "packet_hops" Integer "packet" "link crossings of all packets, acknowledgments and traffic included, whole run";
     "events" Integer "1" "events processed";
@@ -109,7 +109,7 @@ columns! {
     "flow" Integer "1" "flow number, when it belongs to a flow";
     "unit" Text "" "unit of the value";
     "time_s" Float "s" "middle of the interval";
-    "value" Float "" "the value, in the unit of this row";
+    "value" Float "unit" "the value, in the unit that the column \"unit\" names";
 }
 
 /// Every table: the name of its files, and its columns.

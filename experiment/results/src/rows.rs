@@ -43,8 +43,8 @@ fn run_table(runs: &[Run]) -> Table {
             "run" => json!(number),
             name => field(&identity, name),
         });
-        let params = swept.iter().map(|key| json!(run.params.get(*key)));
-        identified.chain(params).chain(SUMMARY.iter().map(|column| field(&summary, column.name))).collect()
+        let point = swept.iter().map(|key| json!(run.params.get(*key)));
+        identified.chain(point).chain(SUMMARY.iter().map(|column| field(&summary, column.name))).collect()
     });
     let columns: [Vec<(String, Kind)>; 3] = [named(RUN), params, named(SUMMARY)];
     Table { name: "runs", rows: rows.collect(), columns: columns.concat() }

@@ -1,10 +1,15 @@
 //! The schema. A number here means what its doc line says on every host.
 
-use serde::{Deserialize, Serialize};
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 
 /// Version of this schema.
 pub const SCHEMA: u32 = 1;
+
+/// JSON has no NaN: a figure that does not exist is written as `null`, and read back as it was.
+fn null_is_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Error> {
+    Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
+}
 
 /// Where a run was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -93,27 +98,38 @@ pub struct Run {
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Summary {
     /// Packets of the flows (not of the traffic) that left the bottleneck, as bits on the wire per second.
+    #[serde(deserialize_with = "null_is_nan")]
     pub throughput_bps: f64,
     /// All that left the bottleneck, divided by its capacity.
+    #[serde(deserialize_with = "null_is_nan")]
     pub utilisation: f64,
     /// `throughput_bps` divided by what the traffic left: capacity minus the traffic that arrived, the available
     /// capacity of RFC 5136.
+    #[serde(deserialize_with = "null_is_nan")]
     pub available_share: f64,
     /// Packets of the flows dropped at any queue or lost on any link, divided by those sent.
+    #[serde(deserialize_with = "null_is_nan")]
     pub loss_ratio: f64,
     /// Packets of the flows dropped at queues only, divided by those sent: what the flows brought on themselves.
+    #[serde(deserialize_with = "null_is_nan")]
     pub drop_ratio: f64,
     /// Waiting time at the bottleneck (without the packet's own transmission), mean over all packets served.
+    #[serde(deserialize_with = "null_is_nan")]
     pub queue_delay_mean_s: f64,
     /// ... its median.
+    #[serde(deserialize_with = "null_is_nan")]
     pub queue_delay_p50_s: f64,
     /// ... its 95th percentile.
+    #[serde(deserialize_with = "null_is_nan")]
     pub queue_delay_p95_s: f64,
     /// ... its 99th percentile.
+    #[serde(deserialize_with = "null_is_nan")]
     pub queue_delay_p99_s: f64,
     /// Round-trip time of the flows, mean over acknowledgments that give one.
+    #[serde(deserialize_with = "null_is_nan")]
     pub rtt_mean_s: f64,
     /// Jain's index over the flows' throughputs, each over the time that all flows are active.
+    #[serde(deserialize_with = "null_is_nan")]
     pub fairness_jain: f64,
     /// Smallest Jain's index over the windows [entry + 5 s, next entry), one per flow entry, over the flows then active.
     pub fairness_jain_after_entry: Option<f64>,
@@ -132,8 +148,8 @@ pub struct Summary {
     pub settle_rtts: Option<f64>,
     /// After each upward step: share of the time from first entry to the next step in which the rate is in the band.
     pub rise_hold_share: Option<f64>,
-    /// From the end of the last standing queue made by the traffic (first instant above half its peak, traffic gone)
-    /// until the queueing delay first falls below 5 % of its peak, in base round trips.
+    /// From the peak of the highest standing queue (at least 1 ms) until the largest queueing delay in an interval falls
+    /// below 5 % of it, in base round trips. Only where all traffic follows a plan (constant rate, periodic on-off).
     pub drain_rtts: Option<f64>,
     /// Packets of the flows delivered to their receivers, whole run.
     pub packets_delivered: u64,
@@ -142,6 +158,7 @@ pub struct Summary {
     /// Events processed.
     pub events: u64,
     /// Processor time of this run. Not the same on every machine: written, never compared.
+    #[serde(deserialize_with = "null_is_nan", default)]
     pub cpu_s: f64,
 }
 
@@ -153,14 +170,18 @@ pub struct FlowResult {
     /// Its controller.
     pub controller: String,
     /// When it started.
+    #[serde(deserialize_with = "null_is_nan")]
     pub start_s: f64,
     /// When it was done, if it had an end and reached it.
     pub completion_s: Option<f64>,
     /// Bits on the wire per second that left the bottleneck, after warm-up (or its start) until the end (or its own).
+    #[serde(deserialize_with = "null_is_nan")]
     pub throughput_bps: f64,
     /// Base round-trip time.
+    #[serde(deserialize_with = "null_is_nan")]
     pub base_rtt_s: f64,
     /// Mean round-trip time.
+    #[serde(deserialize_with = "null_is_nan")]
     pub rtt_mean_s: f64,
     /// Transmissions, retransmissions included, whole life.
     pub sent_packets: u64,
@@ -188,12 +209,16 @@ pub struct TrafficResult {
     /// Kind, as the scenario names it.
     pub kind: String,
     /// Mean rate over the run after warm-up.
+    #[serde(deserialize_with = "null_is_nan")]
     pub mean_rate_bps: f64,
     /// 5th percentile of the rate per millisecond.
+    #[serde(deserialize_with = "null_is_nan")]
     pub rate_p05_bps: f64,
     /// 95th percentile of the rate per millisecond.
+    #[serde(deserialize_with = "null_is_nan")]
     pub rate_p95_bps: f64,
     /// Their difference: burstiness as in Table 3.1 of the RAPID dissertation.
+    #[serde(deserialize_with = "null_is_nan")]
     pub burstiness_bps: f64,
     /// Packets that entered.
     pub packets: u64,
@@ -241,7 +266,7 @@ pub struct StreamRecord {
     pub estimate_bps: Option<f64>,
     /// What really was available at the bottleneck while it was sent, from the simulator's own books.
     pub available_bps: Option<f64>,
-    /// Its gaps in order.
+    /// Its gaps in order: one fewer than packets.
     pub gaps: Vec<StreamGap>,
 }
 

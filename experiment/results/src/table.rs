@@ -51,8 +51,8 @@ fn shown(group: &Group<'_>, (_, metric, scale, decimals): &Figure) -> String {
 
 /// Lines of cells in columns, the first `left` of them to the left, the others to the right.
 fn aligned(lines: &[Vec<String>], left: usize, paint: &dyn Fn(usize) -> Option<String>) -> String {
-    let width = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..lines[0].len()).map(width).collect();
+    let widest = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
+    let widths: Vec<usize> = (0..lines[0].len()).map(widest).collect();
     let mut out = String::new();
     for (number, line) in lines.iter().enumerate() {
         let cells = line.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {

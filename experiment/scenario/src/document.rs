@@ -272,15 +272,20 @@ impl Table {
         })
     }
 
-    /// As a TOML file, sections in their usual order.
+    /// Puts the sections in their usual order.
+    pub fn sort_sections(&mut self) {
+        self.entries.sort_by_key(|entry| SECTIONS.iter().position(|section| *section == entry.key));
+    }
+
+    /// As a TOML file.
     pub fn to_toml(&self) -> String {
         let mut out = String::new();
-        for section in SECTIONS {
-            match self.get(section).map(|entry| &entry.node.value) {
-                Some(Value::Table(table)) => print_section(&mut out, &format!("[{section}]"), table),
-                Some(Value::List(items)) => items.iter().for_each(|item| {
+        for Entry { key, node, .. } in &self.entries {
+            match &node.value {
+                Value::Table(table) => print_section(&mut out, &format!("[{key}]"), table),
+                Value::List(items) => items.iter().for_each(|item| {
                     if let Value::Table(table) = &item.value {
-                        print_section(&mut out, &format!("[[{section}]]"), table);
+                        print_section(&mut out, &format!("[[{key}]]"), table);
                     }
                 }),
                 _ => {}

@@ -1,6 +1,6 @@
 //! One message per mistake: the file, the line, the key, what was found, what is expected.
 
-use std::fmt;
+use std::fmt::{self, Write};
 
 /// Where something was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -50,15 +50,17 @@ impl ScenarioError {
 
 impl fmt::Display for ScenarioError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.place {
-            Some(Place::Line(line)) => write!(f, "{}:{line}: ", self.file)?,
-            Some(Place::Argument(argument)) => write!(f, "{}: {argument}: ", self.file)?,
-            None => write!(f, "{}: ", self.file)?,
-        }
-        if !self.key.is_empty() {
-            write!(f, "{}: ", self.key)?;
-        }
-        write!(f, "found {}; expected {}", self.found, self.expected)
+        let place = match &self.place {
+            Some(Place::Line(line)) => format!(":{line}"),
+            Some(Place::Argument(argument)) => format!(": {argument}"),
+            None => String::new(),
+        };
+        let key = if self.key.is_empty() { String::new() } else { format!("{}: ", self.key) };
+        let message = format!("{}{place}: {key}found {}; expected {}", self.file, self.found, self.expected);
+        // What was found may hold anything; the message stays one line.
+        message
+            .chars()
+            .try_for_each(|c| if c.is_control() { write!(f, "{}", c.escape_default()) } else { f.write_char(c) })
     }
 }
 

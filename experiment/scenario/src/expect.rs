@@ -21,7 +21,7 @@ pub(crate) fn expectations(
         let mut fields = Fields::of(node, &name, "a table [[expect]]")?;
         let metric = metric(&mut fields)?;
         let conditions = match fields.get("where") {
-            Some(node) => conditions(node, &format!("{name}.where"), axes, controllers)?,
+            Some(selection) => conditions(selection, &format!("{name}.where"), axes, controllers)?,
             None => BTreeMap::new(),
         };
         let (at_least, at_most) = (bound(&mut fields, "at_least")?, bound(&mut fields, "at_most")?);
@@ -30,7 +30,7 @@ pub(crate) fn expectations(
         }
         let why_key = fields.key("why");
         let why =
-            fields.get("why").map(|node| text(node, &why_key, "where the bound comes from, in words")).transpose()?;
+            fields.get("why").map(|words| text(words, &why_key, "where the bound comes from, in words")).transpose()?;
         fields.finish()?;
         expectations.push(Expectation { metric, conditions, at_least, at_most, why: why.unwrap_or_default() });
     }

@@ -19,8 +19,8 @@ pub(crate) fn receiver(document: &mut Table) -> Result<ReceiverSpec, ScenarioErr
     let node = document.node_or_table("receiver", &Place::Line(1));
     let mut fields = Fields::of(node, "receiver", "a table [receiver]")?;
     let coalescing = {
-        let node = fields.or("coalescing", Value::Table(Table::default()));
-        let mut inner = Fields::of(node, "receiver.coalescing", "{ time = \"120 us\", frames = 0 }")?;
+        let table = fields.or("coalescing", Value::Table(Table::default()));
+        let mut inner = Fields::of(table, "receiver.coalescing", "{ time = \"120 us\", frames = 0 }")?;
         let coalescing = Coalescing {
             time: inner.quantity_or("time", "0 s", Zero::Allowed)?,
             frames: inner.count_or("frames", 0, 0)?,

@@ -120,15 +120,15 @@ pub(crate) fn route(fields: &mut Fields<'_>, network: &Network) -> Result<Vec<us
         other => return Err(ScenarioError::at(&node.place, key, other.described(), EXPECTED)),
     };
     let mut route = Vec::new();
-    for node in names {
-        let name = text(node, &key, EXPECTED)?;
+    for item in names {
+        let name = text(item, &key, EXPECTED)?;
         let known = || network.links.iter().map(|draft| draft.link.name.as_str());
         let index = known().position(|other| other == name).ok_or_else(|| {
             let found = format!("the unknown link \"{name}\"{}", perhaps(&name, known()));
-            ScenarioError::at(&node.place, &key, found, format!("one of {}", listed(known())))
+            ScenarioError::at(&item.place, &key, found, format!("one of {}", listed(known())))
         })?;
         if route.contains(&index) {
-            return Err(ScenarioError::at(&node.place, &key, format!("\"{name}\" twice"), "each link once at most"));
+            return Err(ScenarioError::at(&item.place, &key, format!("\"{name}\" twice"), "each link once at most"));
         }
         route.push(index);
     }

@@ -5,7 +5,7 @@ use crate::error::{Place, ScenarioError};
 use crate::expect::expectations;
 use crate::model::{Expectation, Experiment};
 use crate::resolve::{Point, resolve};
-use crate::sweep::{axes, grid, params};
+use crate::sweep::{Axis, axes, grid, params};
 use std::path::{Path, PathBuf};
 
 /// The most runs of one plan.
@@ -45,8 +45,9 @@ impl Scenario {
         let stem = path.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
         let read = || {
             let mut document = parse(text)?;
+            let swept = axes(&document)?;
             for change in changes {
-                put(&mut document, change)?;
+                put(&mut document, change, &swept)?;
             }
             unfold(document, &named(&stem), &folder)
         };
@@ -114,12 +115,16 @@ fn named(stem: &str) -> String {
 }
 
 /// Puts one `KEY=VALUE` of the command line in.
-fn put(document: &mut Table, change: &str) -> Result<(), ScenarioError> {
+fn put(document: &mut Table, change: &str, swept: &[Axis]) -> Result<(), ScenarioError> {
     let place = Place::Argument(format!("--set {change}"));
     let Some((key, value)) = change.split_once('=') else {
         return Err(ScenarioError::at(&place, "", "no \"=\"", "KEY=VALUE like path.rate=\"10 Gbit/s\""));
     };
-    document.substitute(key.trim(), argument(value.trim(), &place)?)
+    let key = key.trim();
+    if swept.iter().any(|axis| axis.key == key) {
+        return Err(ScenarioError::at(&place, key, "a key that is swept", "a key that [sweep] leaves alone"));
+    }
+    document.substitute(key, argument(value.trim(), &place)?)
 }
 
 fn unfold(mut document: Table, name: &str, folder: &Path) -> Result<Scenario, ScenarioError> {
@@ -143,6 +148,7 @@ fn unfold(mut document: Table, name: &str, folder: &Path) -> Result<Scenario, Sc
         points.push(point);
     }
     document = first.unwrap_or(document);
+    document.sort_sections();
     let mut controllers: Vec<String> = points.iter().flat_map(Point::labels).collect();
     controllers.sort();
     controllers.dedup();

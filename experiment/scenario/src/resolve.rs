@@ -91,8 +91,8 @@ fn run(document: &mut Table, name: &str) -> Result<RunSection, ScenarioError> {
     let duration = fields.quantity_or("duration", "60 s", Zero::Refused)?;
     let warmup = fields.quantity_or("warmup", "0 s", Zero::Allowed)?;
     if warmup >= duration {
-        let expected = format!("a time below the duration of {duration}");
-        return Err(fields.refuse("warmup", format!("\"{warmup}\""), expected));
+        let shorter = format!("a time below the duration of {duration}");
+        return Err(fields.refuse("warmup", format!("\"{warmup}\""), shorter));
     }
     let seed = fields.integer_or("seed", 1, 0..=u64::MAX)?;
     let replications = fields.integer_or("replications", 1, 1..=MOST_REPLICATIONS)?;

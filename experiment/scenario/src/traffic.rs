@@ -49,14 +49,9 @@ fn kind(fields: &mut Fields<'_>, folder: &Path) -> Result<(TrafficKind, Bytes), 
     let expected = format!("one of {}", listed(names()));
     let key = fields.key("kind");
     let kind = text(fields.required("kind", &expected)?, &key, &expected)?;
-    let traced = |fields: &mut Fields<'_>, source| {
-        let file = file(fields, folder)?;
-        let rate = fields.quantity_if("rate", Zero::Refused)?;
-        Ok((TrafficKind::Trace { file, source, rate }, Bytes::new(1500)))
-    };
     let model = match kind.as_str() {
-        "pcap" => return traced(fields, TraceSource::Pcap),
-        "trace" => return traced(fields, TraceSource::Csv),
+        "pcap" => return traced(fields, TraceSource::Pcap, folder),
+        "trace" => return traced(fields, TraceSource::Csv, folder),
         "cbr" => TrafficKind::Cbr { rate: rate(fields)? },
         "poisson" => TrafficKind::Poisson { rate: rate(fields)? },
         "on-off" => TrafficKind::OnOff { on: on(fields)?, off: off(fields)?, rate: rate(fields)? },
@@ -73,6 +68,13 @@ fn kind(fields: &mut Fields<'_>, folder: &Path) -> Result<(TrafficKind, Bytes), 
         }
     };
     Ok((model, packet(fields)?))
+}
+
+/// Packets from a file, which have sizes of their own.
+fn traced(fields: &mut Fields<'_>, source: TraceSource, folder: &Path) -> Result<(TrafficKind, Bytes), ScenarioError> {
+    let file = file(fields, folder)?;
+    let rate = fields.quantity_if("rate", Zero::Refused)?;
+    Ok((TrafficKind::Trace { file, source, rate }, Bytes::new(1500)))
 }
 
 fn rate(fields: &mut Fields<'_>) -> Result<Rate, ScenarioError> {

@@ -416,14 +416,16 @@ impl Network {
                 return;
             }
         }
-        if self.trace_times.last().is_some_and(|due| *due <= now) {
+        let Some(&due) = self.trace_times.last() else { return };
+        let index = (self.trace_times.len() - 1) % self.flows.len().max(1);
+        let Some(flow) = self.flows.get_mut(index) else { return };
+        // The next stream to complete was sent up to a few round trips ago: by then its traffic must have been seen.
+        if now + flow.sender.rtt().0 * 3 >= due {
+            self.recorder.watch();
+        }
+        if now >= due {
             self.trace_times.pop();
-            let flows = self.flows.len().max(1);
-            let index = self.trace_times.len() % flows;
-            if let Some(flow) = self.flows.get_mut(index) {
-                flow.sender.controller_mut().arm_trace();
-                self.recorder.watch();
-            }
+            flow.sender.controller_mut().arm_trace();
         }
     }
 }

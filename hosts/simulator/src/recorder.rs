@@ -174,7 +174,7 @@ impl Recorder {
 
     /// Keeps curves with a point every `step`.
     pub(crate) fn keep_detail(&mut self, step: Span) {
-        let count = (self.end.picos() / step.picos() + 1) as usize;
+        let count = self.end.picos().div_ceil(step.picos()) as usize;
         let bins = || Bins::new(Time::ZERO, step, count);
         let curves = if self.flows.len() <= FLOW_CURVES { self.flows.len() } else { 0 };
         self.detail = Some(Box::new(Detail {
@@ -298,11 +298,10 @@ impl Recorder {
         }
     }
 
-    /// A trace is awaited: remember the traffic from now on.
+    /// A trace will be asked for: remember the traffic from now on, until it comes. Extra calls are harmless.
     pub(crate) fn watch(&mut self) {
         if let Some(detail) = &mut self.detail {
             detail.watching = true;
-            detail.watched.clear();
         }
     }
 

@@ -230,15 +230,17 @@ fn stream_record((flow, trace, available): &(usize, congestion::StreamTrace, Rat
         rate_bps: trace.rate.bps() as f64,
         estimate_bps: trace.estimate.map(|rate| rate.bps() as f64),
         available_bps: Some(available.bps() as f64),
-        gaps: trace.gaps.iter().map(gap).collect(),
+        gaps: trace.gaps.iter().skip(1).map(gap).collect(),
     }
 }
 
 fn responses(experiment: &Experiment, network: &Network, detail: &Detail, summary: &mut Summary) {
     let Some(rtt) = experiment.flows.first().map(|flow| flow.rtt) else { return };
     let warm = network.recorder.warm;
-    summary.drain_rtts = drain(detail, warm, rtt);
     let Some(steps) = available_steps(experiment) else { return };
+    if !experiment.traffic.is_empty() {
+        summary.drain_rtts = drain(detail, warm, rtt);
+    }
     let rate = total_rate(detail, network);
     let response = step_response(&rate, detail.step, &steps, warm, rtt);
     summary.rise_rtts = response.rise;

@@ -189,6 +189,7 @@ struct rapid_adapter {
 	u64 span_ns; /* and the time their streams took */
 	u32 count;
 	u64 ideal;   /* available bandwidth handed in by the host */
+	u64 read_ns; /* when the last stream was read */
 };
 
 struct rapid {

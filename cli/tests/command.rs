@@ -1,0 +1,262 @@
+//! The command as people use it: arguments, exit codes, files.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+const SCENARIO: &str = r#"[run]
+duration = "200 ms"
+replications = 2
+
+[path]
+rate = "10 Mbit/s"
+delay = "5 ms"
+
+[[flow]]
+controller = "newreno"
+
+[compare]
+controllers = ["newreno", "cubic"]
+
+[sweep]
+"path.buffer" = ["10 packets", "20 packets"]
+
+[record]
+detail = false
+"#;
+
+/// A folder with a scenario in it.
+fn folder(scenario: &str) -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("small.toml"), scenario).expect("written");
+    folder
+}
+
+fn packetscale(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
+    command.args(arguments).current_dir(folder).output().expect("the command starts")
+}
+
+fn stdout(output: &Output) -> String {
+    String::from_utf8(output.stdout.clone()).expect("text")
+}
+
+fn stderr(output: &Output) -> String {
+    String::from_utf8(output.stderr.clone()).expect("text")
+}
+
+/// Everything in the output folder that depends on scenario and seed only.
+fn comparable(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let machine = ["manifest.json", "timing.csv", "timing.parquet", "report.html"];
+    let entries = fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("an entry"));
+    let named = entries.map(|entry| (entry.file_name().into_string().expect("a name"), entry.path()));
+    let mut files: Vec<_> = named
+        .filter(|(name, _)| !machine.contains(&name.as_str()))
+        .map(|(name, path)| (name, fs::read(path).expect("a file")))
+        .collect();
+    files.sort();
+    files
+}
+
+#[test]
+fn a_run_writes_its_files_beside_a_table_and_ends_with_zero() {
+    let folder = folder(SCENARIO);
+    let output = packetscale(folder.path(), &["run", "small.toml"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    assert_eq!(stderr(&output), "");
+    assert_eq!(stdout(&output).lines().count(), 1 + 4 + 2);
+    for name in ["runs.csv", "manifest.json", "dictionary.csv", "report.html"] {
+        assert!(folder.path().join("out/small").join(name).is_file(), "{name}");
+    }
+    assert!(!folder.path().join("out/small/unfinished.ndjson").exists());
+}
+
+#[test]
+fn the_number_of_jobs_changes_no_byte() {
+    let folder = folder(SCENARIO);
+    for jobs in ["1", "7"] {
+        let output = packetscale(folder.path(), &["run", "small.toml", "--jobs", jobs, "--out", jobs]);
+        assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    }
+    let files = comparable(&folder.path().join("1"));
+    assert!(files.len() >= 6);
+    assert_eq!(files, comparable(&folder.path().join("7")));
+}
+
+/// Starts a plan, presses Ctrl-C when some runs are finished, and returns what the command said.
+fn interrupted(folder: &Path, arguments: &[&str]) -> Output {
+    let unfinished = folder.join("out/small/unfinished.ndjson");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
+    command.args(arguments).current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let child = command.spawn().expect("the command starts");
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while fs::read_to_string(&unfinished).unwrap_or_default().lines().count() < 2 {
+        assert!(Instant::now() < deadline, "no run was finished");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill starts");
+    assert!(sent.success());
+    child.wait_with_output().expect("the command ends")
+}
+
+/// The plan is long enough to be interrupted.
+fn long() -> String {
+    SCENARIO.replace("replications = 2", "replications = 100").replace("200 ms", "5 s")
+}
+
+fn cpu_times(folder: &Path) -> Vec<String> {
+    let timing = fs::read_to_string(folder.join("timing.csv")).expect("timing.csv");
+    timing.lines().skip(1).map(|line| line.split(',').nth(1).unwrap_or_default().to_string()).collect()
+}
+
+#[test]
+fn after_ctrl_c_the_same_command_takes_up_the_finished_runs_and_writes_the_same_bytes() {
+    let folder = folder(&long());
+    let command = ["run", "small.toml", "--jobs", "1", "--no-page"];
+    let stopped = interrupted(folder.path(), &command);
+    assert_eq!(stopped.status.code(), Some(130));
+    assert!(stderr(&stopped).contains("the same command resumes"), "{}", stderr(&stopped));
+    let out = folder.path().join("out/small");
+    assert!(!out.join("runs.csv").exists());
+    let lines = fs::read_to_string(out.join("unfinished.ndjson")).expect("kept runs");
+    let kept: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).expect("a run")).collect();
+    assert!(stderr(&stopped).contains(&format!("{} of 400 runs", kept.len())), "{}", stderr(&stopped));
+
+    assert_eq!(packetscale(folder.path(), &command).status.code(), Some(0));
+    let resumed = cpu_times(&out);
+    for (run, time) in kept.iter().zip(&resumed) {
+        assert_eq!(&run["run"]["summary"]["cpu_s"].to_string(), time, "a finished run was made again");
+    }
+    let fresh = packetscale(folder.path(), &["run", "small.toml", "--no-page", "--out", "fresh"]);
+    assert_eq!(fresh.status.code(), Some(0));
+    assert_eq!(comparable(&out), comparable(&folder.path().join("fresh")));
+}
+
+#[test]
+fn after_ctrl_c_a_changed_scenario_starts_anew() {
+    let folder = folder(&long());
+    assert_eq!(interrupted(folder.path(), &["run", "small.toml", "--jobs", "1"]).status.code(), Some(130));
+    let change = ["--set", "run.duration=100 ms", "--no-page"];
+    assert_eq!(packetscale(folder.path(), &[&["run", "small.toml"], &change[..]].concat()).status.code(), Some(0));
+    let fresh = packetscale(folder.path(), &[&["run", "small.toml", "--out", "fresh"], &change[..]].concat());
+    assert_eq!(fresh.status.code(), Some(0));
+    assert_eq!(comparable(&folder.path().join("out/small")), comparable(&folder.path().join("fresh")));
+}
+
+#[test]
+fn a_line_cut_short_by_a_crash_is_made_again() {
+    let folder = folder(SCENARIO);
+    let out = folder.path().join("out/small");
+    fs::create_dir_all(&out).expect("a folder");
+    fs::write(out.join("unfinished.ndjson"), "{\"key\":\"0123\",\"run\":{\"contr").expect("written");
+    assert_eq!(packetscale(folder.path(), &["run", "small.toml"]).status.code(), Some(0));
+    assert_eq!(cpu_times(&out).len(), 8);
+}
+
+#[test]
+fn a_trace_that_is_not_one_ends_with_two_and_leaves_nothing() {
+    let traffic = "\n[[traffic]]\nkind = \"pcap\"\nfile = \"small.toml\"\n";
+    let folder = folder(&format!("{SCENARIO}{traffic}"));
+    let output = packetscale(folder.path(), &["run", "small.toml"]);
+    assert_eq!(output.status.code(), Some(2), "{}", stderr(&output));
+    assert_eq!(stderr(&output).lines().count(), 1, "{}", stderr(&output));
+    assert!(!folder.path().join("out/small").exists());
+}
+
+#[test]
+fn json_is_one_object_on_standard_output_and_nothing_else() {
+    let folder = folder(SCENARIO);
+    let output = packetscale(folder.path(), &["run", "small.toml", "--json", "--no-page"]);
+    let object: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
+    assert_eq!(object["schema"], 1);
+    assert_eq!(object["runs"].as_array().map(Vec::len), Some(8));
+    assert_eq!(object["runs"][0]["params"]["path.buffer"], "10 packets");
+    assert!(!folder.path().join("out/small/report.html").exists());
+}
+
+#[test]
+fn print_shows_the_resolved_scenario_and_runs_nothing() {
+    let folder = folder(SCENARIO);
+    let printed = stdout(&packetscale(folder.path(), &["run", "small.toml", "--print", "--set", "run.seed=5"]));
+    assert!(printed.contains("seed = 5\n") && printed.contains("queue = \"fifo\"\n"), "{printed}");
+    assert!(!folder.path().join("out").exists());
+    fs::write(folder.path().join("again.toml"), &printed).expect("written");
+    assert_eq!(stdout(&packetscale(folder.path(), &["run", "again.toml", "--print"])), printed);
+}
+
+#[test]
+fn a_missed_expectation_ends_with_one_and_is_named() {
+    let folder = folder(&format!("{SCENARIO}\n[[expect]]\nmetric = \"utilisation\"\nat_least = 2\nwhy = \"a test\"\n"));
+    let output = packetscale(folder.path(), &["run", "small.toml"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("MISSED: utilisation at least 2"), "{}", stdout(&output));
+}
+
+#[test]
+fn wrong_input_ends_with_two_and_one_message() {
+    let folder = folder(&SCENARIO.replace("\"10 Mbit/s\"", "10"));
+    let output = packetscale(folder.path(), &["run", "small.toml"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = "small.toml:6: path.rate: found 10, a bare number; expected a rate above zero like \"10 Gbit/s\"\n";
+    assert_eq!((stderr(&output).as_str(), stdout(&output).as_str()), (message, ""));
+    assert!(!folder.path().join("out").exists());
+}
+
+#[test]
+fn an_output_folder_that_cannot_be_written_ends_with_two_and_one_message() {
+    let folder = folder(SCENARIO);
+    let output = packetscale(folder.path(), &["run", "small.toml", "--out", "small.toml/inside"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message =
+        "small.toml/inside: cannot be written: Not a directory (os error 20); name another folder with --out\n";
+    assert_eq!(stderr(&output), message);
+}
+
+#[test]
+fn a_host_that_is_not_in_this_build_ends_with_three() {
+    let folder = folder(SCENARIO);
+    let output = packetscale(folder.path(), &["run", "small.toml", "--on", "kernel"]);
+    assert_eq!(output.status.code(), Some(3));
+    assert_eq!(stderr(&output), "this build has no kernel host yet: run the scenario with --on simulator\n");
+}
+
+#[test]
+fn a_key_that_is_not_there_cannot_be_set() {
+    let folder = folder(SCENARIO);
+    let output = packetscale(folder.path(), &["run", "small.toml", "--set", "path.rat=1 Gbit/s"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).starts_with("small.toml: --set path.rat=1 Gbit/s: path.rat: found an unknown key"));
+}
+
+#[test]
+fn every_list_names_what_scenarios_can_use() {
+    let folder = folder(SCENARIO);
+    let listed = |what| stdout(&packetscale(folder.path(), &["list", what]));
+    assert!(listed("controllers").contains("rapid") && listed("controllers").contains("cubic"));
+    assert!(listed("queues").starts_with("fifo "));
+    assert!(listed("traffic").contains("pareto-on-off") && listed("traffic").contains("pcap"));
+}
+
+#[test]
+fn completions_and_the_manual_know_every_subcommand() {
+    let folder = folder(SCENARIO);
+    let bash = stdout(&packetscale(folder.path(), &["completions", "bash"]));
+    let man = stdout(&packetscale(folder.path(), &["man"]));
+    for subcommand in ["run", "list", "doctor", "completions", "man"] {
+        assert!(bash.contains(&format!("packetscale__subcmd__{subcommand}")), "{subcommand}");
+        assert!(man.contains(&format!(".SH PACKETSCALE {}", subcommand.to_uppercase())), "{subcommand}");
+    }
+    assert!(man.contains("no\\-page"));
+}
+
+#[test]
+fn doctor_says_yes_or_no_to_every_line() {
+    let folder = folder(SCENARIO);
+    let output = packetscale(folder.path(), &["doctor"]);
+    assert_eq!(output.status.code(), Some(0));
+    let said = stdout(&output);
+    assert!(said.lines().all(|line| line.starts_with("yes  ") || line.starts_with("no   ")), "{said}");
+    assert!(said.lines().filter(|line| line.starts_with("no")).all(|line| line.contains("skipped: ")), "{said}");
+}

@@ -1,0 +1,230 @@
+//! The files that results become.
+
+use packetscale_results::{
+    Environment, FlowResult, Host, Manifest, Results, Run, SCHEMA, Series, Summary, TrafficResult, to_json, to_table,
+    write, write_file,
+};
+use std::collections::BTreeMap;
+use std::fs;
+
+fn run(controller: &str, replication: u32, utilisation: f64, cpu_s: f64) -> Run {
+    Run {
+        controller: controller.to_string(),
+        colour: "#D55E00".to_string(),
+        seed: 7 + u64::from(replication),
+        replication,
+        params: BTreeMap::from([("path.buffer".to_string(), "1 bdp, \"whole\"".to_string())]),
+        summary: Summary {
+            utilisation,
+            throughput_bps: 0.1 + 0.2,
+            rtt_mean_s: f64::NAN,
+            convergence_s: Some(0.25),
+            packets_delivered: u64::MAX,
+            cpu_s,
+            ..Summary::default()
+        },
+        flows: vec![FlowResult { controller: controller.to_string(), streams: Some(3), ..FlowResult::default() }],
+        traffic: vec![TrafficResult { kind: "cbr".to_string(), packets: 5, ..TrafficResult::default() }; 2],
+        series: vec![Series {
+            metric: "rtt".to_string(),
+            flow: Some(0),
+            unit: "s".to_string(),
+            start_s: 0.5,
+            step_s: 1.0,
+            values: vec![Some(0.5), None],
+        }],
+        queue_delay: Default::default(),
+        streams: Vec::new(),
+    }
+}
+
+fn results(cpu_s: f64) -> Results {
+    Results {
+        schema: SCHEMA,
+        host: Host::Simulator,
+        manifest: Manifest { environment: Environment { cores: 2, ..Default::default() }, ..Default::default() },
+        runs: vec![run("rapid", 0, 0.9, cpu_s), run("rapid", 1, 1.0, cpu_s), run("cubic", 0, 0.5, cpu_s)],
+        expectations: Vec::new(),
+    }
+}
+
+/// All files of the results, by name.
+fn written(results: &Results) -> BTreeMap<String, Vec<u8>> {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    write(results, folder.path()).expect("a folder that can be written");
+    let entries = fs::read_dir(folder.path()).expect("the folder").map(|entry| entry.expect("an entry"));
+    entries
+        .map(|entry| (entry.file_name().into_string().expect("a name"), fs::read(entry.path()).expect("a file")))
+        .collect()
+}
+
+fn text(files: &BTreeMap<String, Vec<u8>>, name: &str) -> String {
+    String::from_utf8(files[name].clone()).expect("text")
+}
+
+#[test]
+fn every_table_has_its_files_and_nothing_else_stays() {
+    let names: Vec<String> = written(&results(0.0)).into_keys().collect();
+    let mut expected = vec!["dictionary.csv", "manifest.json", "runs.ndjson"];
+    expected.extend(["flows.csv", "runs.csv", "series.csv", "timing.csv", "traffic.csv"]);
+    if cfg!(feature = "parquet") {
+        expected.extend(["flows.parquet", "runs.parquet", "series.parquet", "timing.parquet", "traffic.parquet"]);
+    }
+    expected.sort();
+    assert_eq!(names, expected);
+}
+
+#[test]
+fn processor_time_changes_nothing_but_the_table_of_timing() {
+    let (mut quick, mut slow) = (written(&results(0.5)), written(&results(2.5)));
+    let timings = |files: &mut BTreeMap<String, Vec<u8>>| (files.remove("timing.csv"), files.remove("timing.parquet"));
+    assert_ne!(timings(&mut quick), timings(&mut slow));
+    assert_eq!(quick, slow);
+}
+
+#[test]
+fn a_row_of_runs_holds_identity_swept_keys_and_figures() {
+    let files = written(&results(0.0));
+    let mut reader = csv::Reader::from_reader(files["runs.csv"].as_slice());
+    let head = reader.headers().expect("a head").clone();
+    let rows: Vec<csv::StringRecord> = reader.records().map(|row| row.expect("a row")).collect();
+    let cell =
+        |row: usize, name: &str| rows[row][head.iter().position(|column| column == name).expect("column")].to_string();
+    assert_eq!(rows.len(), 3);
+    assert_eq!(cell(1, "run"), "1");
+    assert_eq!(cell(1, "seed"), "8");
+    assert_eq!(cell(1, "path.buffer"), "1 bdp, \"whole\"");
+    assert_eq!(cell(1, "throughput_bps"), "0.30000000000000004");
+    assert_eq!(cell(1, "packets_delivered"), "18446744073709551615");
+    assert_eq!(cell(1, "rtt_mean_s"), "");
+    assert_eq!(cell(1, "rise_rtts"), "");
+    assert_eq!(cell(2, "controller"), "cubic");
+}
+
+#[test]
+fn curves_become_one_row_per_point() {
+    let series = text(&written(&results(0.0)), "series.csv");
+    let lines: Vec<&str> = series.lines().take(3).collect();
+    assert_eq!(lines, ["run,metric,flow,unit,time_s,value", "0,rtt,0,s,0.5,0.5", "0,rtt,0,s,1.5,"]);
+}
+
+#[test]
+fn sources_of_traffic_are_numbered() {
+    let traffic = text(&written(&results(0.0)), "traffic.csv");
+    assert_eq!(traffic.lines().nth(2), Some("0,1,cbr,0.0,0.0,0.0,0.0,5,0"));
+}
+
+#[test]
+fn a_line_of_ndjson_reads_again_as_the_run() {
+    let results = results(0.0);
+    let lines = text(&written(&results), "runs.ndjson");
+    let again: Vec<Run> = lines.lines().map(|line| serde_json::from_str(line).expect("a run")).collect();
+    assert_eq!(again.len(), results.runs.len());
+    // A NaN is not equal to itself: compared as written.
+    assert_eq!(format!("{again:?}"), format!("{:?}", results.runs));
+}
+
+#[test]
+fn the_dictionary_explains_every_column_of_every_table_but_the_swept_keys() {
+    let files = written(&results(0.0));
+    let dictionary = text(&files, "dictionary.csv");
+    for (name, content) in files.iter().filter(|(name, _)| name.ends_with(".csv") && *name != "dictionary.csv") {
+        let mut reader = csv::Reader::from_reader(content.as_slice());
+        for column in reader.headers().expect("a head").iter().filter(|column| *column != "path.buffer") {
+            let entry = format!("{},{column},", name.trim_end_matches(".csv"));
+            assert!(dictionary.lines().any(|line| line.starts_with(&entry)), "{entry}");
+        }
+    }
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_holds_what_csv_holds() {
+    use parquet::file::reader::{FileReader, SerializedFileReader};
+    use parquet::record::Field;
+    let files = written(&results(0.0));
+    for name in ["runs", "flows", "traffic", "series", "timing"] {
+        let mut csv = csv::Reader::from_reader(files[&format!("{name}.csv")].as_slice());
+        let head: Vec<String> = csv.headers().expect("a head").iter().map(str::to_string).collect();
+        let bytes = files[&format!("{name}.parquet")].clone();
+        let reader = SerializedFileReader::new(bytes::Bytes::from(bytes)).expect("a Parquet file");
+        let rows: Vec<_> = reader.get_row_iter(None).expect("rows").map(|row| row.expect("a row")).collect();
+        let records: Vec<_> = csv.records().map(|row| row.expect("a row")).collect();
+        assert_eq!(rows.len(), records.len(), "{name}");
+        for (row, record) in rows.iter().zip(&records) {
+            for ((column, field), (expected, cell)) in row.get_column_iter().zip(head.iter().zip(record)) {
+                assert_eq!(column, expected, "{name}");
+                match field {
+                    Field::Null => assert_eq!(cell, "", "{name}.{column}"),
+                    Field::Str(text) => assert_eq!(cell, text, "{name}.{column}"),
+                    Field::ULong(count) => assert_eq!(cell, count.to_string(), "{name}.{column}"),
+                    Field::Double(figure) => assert_eq!(cell.parse(), Ok(*figure), "{name}.{column}"),
+                    other => panic!("{name}.{column}: {other:?}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_object_of_json_has_schema_host_and_flat_runs() {
+    let object: serde_json::Value = serde_json::from_str(&to_json(&results(1.5))).expect("JSON");
+    assert_eq!(object["schema"], 1);
+    assert_eq!(object["host"], "simulator");
+    let run = &object["runs"][0];
+    assert_eq!(run["controller"], "rapid");
+    assert_eq!(run["params"]["path.buffer"], "1 bdp, \"whole\"");
+    assert_eq!(run["utilisation"], 0.9);
+    assert_eq!(run["cpu_s"], 1.5);
+    let wanted = [
+        "controller",
+        "seed",
+        "params",
+        "throughput_bps",
+        "utilisation",
+        "loss_ratio",
+        "queue_delay_mean_s",
+        "queue_delay_p50_s",
+        "queue_delay_p95_s",
+        "queue_delay_p99_s",
+        "rtt_mean_s",
+        "fairness_jain",
+        "convergence_s",
+        "packets_delivered",
+        "packet_hops",
+        "events",
+        "cpu_s",
+    ];
+    for key in wanted {
+        assert!(run.get(key).is_some(), "{key}");
+    }
+}
+
+#[test]
+fn the_table_shows_means_with_intervals_and_dashes_where_there_is_nothing() {
+    let table = to_table(&results(0.0), false);
+    let lines: Vec<&str> = table.lines().collect();
+    assert_eq!(lines.len(), 3);
+    assert!(lines[0].starts_with("controller  path.buffer"), "{}", lines[0]);
+    // Mean of 0.9 and 1.0; s = 0.0707, t = 12.706, so 12.706 * 0.0707 / sqrt 2 = 0.6353.
+    assert!(lines[1].starts_with("rapid") && lines[1].contains(" 95.00 ± 63.53 "), "{}", lines[1]);
+    assert!(lines[2].starts_with("cubic") && lines[2].contains(" 50.00 "), "{}", lines[2]);
+    assert!(lines[2].contains(" - "), "{}", lines[2]);
+    assert!(!table.contains('\x1b'));
+    assert!(to_table(&results(0.0), true).contains("\x1b[38;2;213;94;0mrapid"));
+}
+
+#[test]
+fn a_file_that_fails_half_way_leaves_nothing_and_keeps_what_was_there() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    write_file(folder.path(), "x", |out| out.write_all(b"old")).expect("written");
+    let failed = write_file(folder.path(), "x", |out| {
+        out.write_all(b"new")?;
+        Err(std::io::Error::other("full"))
+    });
+    assert!(failed.is_err());
+    let names: Vec<_> =
+        fs::read_dir(folder.path()).expect("the folder").map(|entry| entry.expect("entry").file_name()).collect();
+    assert_eq!(names, ["x"]);
+    assert_eq!(fs::read(folder.path().join("x")).expect("the file"), b"old");
+}

@@ -1,0 +1,46 @@
+//! Means and intervals, against printed tables and worked examples.
+
+use packetscale_results::{Interval, student_t975};
+
+#[test]
+fn quantiles_of_student_are_those_of_the_printed_table() {
+    // Upper 2.5 % points as printed in the NIST/SEMATECH e-Handbook of Statistical Methods, section 1.3.6.7.2.
+    let printed = [
+        (1, 12.706),
+        (2, 4.303),
+        (5, 2.571),
+        (10, 2.228),
+        (20, 2.086),
+        (30, 2.042),
+        (31, 2.040),
+        (40, 2.021),
+        (50, 2.009),
+        (60, 2.000),
+        (80, 1.990),
+        (100, 1.984),
+    ];
+    for (degrees, t) in printed {
+        assert!((student_t975(degrees) - t).abs() <= 0.0005, "{degrees}: {}", student_t975(degrees));
+    }
+}
+
+#[test]
+fn quantiles_fall_towards_that_of_the_normal_distribution() {
+    assert!((1..2000).all(|degrees| student_t975(degrees + 1) < student_t975(degrees)));
+    assert!((student_t975(1_000_000) - 1.95996).abs() < 1e-5);
+}
+
+#[test]
+fn an_interval_is_that_of_a_worked_example() {
+    // 2, 4, 4, 4, 5, 5, 7, 9: mean 5, sum of squares 32, s = sqrt(32 / 7) = 2.13809, t(7) = 2.365,
+    // half-width 2.365 * 2.13809 / sqrt(8) = 1.78777.
+    let interval = Interval::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).expect("values");
+    assert_eq!(interval.mean, 5.0);
+    assert!((interval.half_width.expect("several values") - 1.78777).abs() < 1e-5);
+}
+
+#[test]
+fn one_value_has_a_mean_and_no_interval_and_none_has_nothing() {
+    assert_eq!(Interval::of(&[3.0]), Some(Interval { mean: 3.0, half_width: None }));
+    assert_eq!(Interval::of(&[]), None);
+}

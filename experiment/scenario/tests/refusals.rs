@@ -1,0 +1,215 @@
+//! What is wrong is said in one message, word for word.
+
+use packetscale_scenario::Scenario;
+use std::path::Path;
+
+/// A scenario that is right; each test spoils one thing.
+const RIGHT: &str = r#"[run]
+duration = "10 s"
+warmup = "1 s"
+
+[path]
+rate = "10 Gbit/s"
+delay = "15 ms"
+buffer = "1 bdp"
+
+[[flow]]
+controller = "rapid"
+rtt = "30 ms"
+
+[[traffic]]
+kind = "cbr"
+rate = "1 Gbit/s"
+
+[sweep]
+"path.loss" = [0.0, 0.001]
+
+[[expect]]
+metric = "utilisation"
+where = { controller = "rapid" }
+at_least = 0.9
+"#;
+
+fn read(text: &str, changes: &[&str]) -> Result<Scenario, String> {
+    let changes: Vec<String> = changes.iter().map(|change| change.to_string()).collect();
+    Scenario::parse(text, Path::new("bursty.toml"), &changes).map_err(|error| error.to_string())
+}
+
+#[track_caller]
+fn refused(right: &str, wrong: &str, message: &str) {
+    assert!(read(RIGHT, &[]).is_ok());
+    assert_eq!(RIGHT.matches(right).count(), 1, "the spoilt text must be unique");
+    assert_eq!(read(&RIGHT.replace(right, wrong), &[]).map(|_| ()), Err(message.to_string()));
+}
+
+#[track_caller]
+fn change_refused(change: &str, message: &str) {
+    assert_eq!(read(RIGHT, &[change]).map(|_| ()), Err(message.to_string()));
+}
+
+macro_rules! refusals {
+    ($($name:ident: $right:literal => $wrong:literal, $message:literal;)*) => {
+        $(#[test] fn $name() { refused($right, $wrong, $message); })*
+    };
+}
+
+refusals! {
+    a_bare_number: r#"rate = "10 Gbit/s""# => "rate = 10",
+        r#"bursty.toml:6: path.rate: found 10, a bare number; expected a rate above zero like "10 Gbit/s""#;
+    a_number_without_a_unit: r#"rate = "10 Gbit/s""# => r#"rate = "10""#,
+        r#"bursty.toml:6: path.rate: found "10" (no unit); expected a rate above zero like "10 Gbit/s""#;
+    a_wrong_unit: r#"rate = "10 Gbit/s""# => r#"rate = "10 ms""#,
+        r#"bursty.toml:6: path.rate: found "10 ms" (a unit that is not known here); expected a rate above zero like "10 Gbit/s""#;
+    a_negative_rate: r#"rate = "10 Gbit/s""# => r#"rate = "-10 Gbit/s""#,
+        r#"bursty.toml:6: path.rate: found "-10 Gbit/s" (negative); expected a rate above zero like "10 Gbit/s""#;
+    a_rate_of_zero: r#"rate = "10 Gbit/s""# => r#"rate = "0 Gbit/s""#,
+        r#"bursty.toml:6: path.rate: found "0 Gbit/s"; expected a rate above zero like "10 Gbit/s""#;
+    a_rate_that_does_not_fit: r#"rate = "10 Gbit/s""# => r#"rate = "99999999999 Gbit/s""#,
+        r#"bursty.toml:6: path.rate: found "99999999999 Gbit/s" (too large); expected a rate above zero like "10 Gbit/s""#;
+    a_missing_rate: "rate = \"10 Gbit/s\"\n" => "",
+        r#"bursty.toml:5: path.rate: found nothing; expected a rate like "10 Gbit/s""#;
+    a_duration_of_zero: r#"duration = "10 s""# => r#"duration = "0 s""#,
+        r#"bursty.toml:2: run.duration: found "0 s"; expected a time above zero like "30 ms""#;
+    a_warmup_as_long_as_the_run: r#"warmup = "1 s""# => r#"warmup = "10 s""#,
+        r#"bursty.toml:3: run.warmup: found "10 s"; expected a time below the duration of 10 s"#;
+    a_buffer_of_zero_packets: r#"buffer = "1 bdp""# => r#"buffer = "0 packets""#,
+        r#"bursty.toml:8: path.buffer: found "0 packets"; expected a number of packets above zero like "100 packets""#;
+    a_buffer_smaller_than_a_packet: r#"buffer = "1 bdp""# => r#"buffer = "0.00001 bdp""#,
+        r#"bursty.toml:8: path.buffer: found "0.00001 bdp", which is 375 B; expected room for one packet of 1.5 kB at least"#;
+    a_buffer_without_a_unit: r#"buffer = "1 bdp""# => "buffer = 100",
+        r#"bursty.toml:8: path.buffer: found 100, a bare number; expected a buffer like "1 bdp", "100 packets", "2 MB" or "unlimited""#;
+    an_unknown_key: r#"buffer = "1 bdp""# => r#"bufer = "1 bdp""#,
+        r#"bursty.toml:8: path.bufer: found an unknown key, perhaps "buffer"; expected one of "access", "rate", "delay", "buffer", "queue", "loss""#;
+    an_unknown_key_like_no_other: r#"buffer = "1 bdp""# => r#"colour = "red""#,
+        r#"bursty.toml:8: path.colour: found an unknown key; expected one of "access", "rate", "delay", "buffer", "queue", "loss""#;
+    an_unknown_section: "[[traffic]]" => "[[trafic]]",
+        r#"bursty.toml:14: trafic: found an unknown key, perhaps "traffic"; expected one of "run", "path", "link", "receiver", "sender", "flow", "traffic", "compare", "sweep", "record", "expect""#;
+    an_unknown_controller: r#"controller = "rapid"
+rtt"# => "controller = \"rapit\"\nrtt",
+        r#"bursty.toml:11: flow.0.controller: found the unknown controller "rapit", perhaps "rapid"; expected one of "newreno", "cubic", "rapid""#;
+    an_unknown_setting_of_a_controller: r#"controller = "rapid"
+rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
+        r#"bursty.toml:11: flow.0.controller.betta: found an unknown setting of newreno, perhaps "beta"; expected one of "beta", "abc_limit", "label""#;
+    an_unknown_queue: r#"buffer = "1 bdp""# => r#"queue = "fofo""#,
+        r#"bursty.toml:8: path.queue: found the unknown queue "fofo", perhaps "fifo"; expected one of "fifo""#;
+    an_unknown_traffic: r#"kind = "cbr""# => r#"kind = "poison""#,
+        r#"bursty.toml:15: traffic.0.kind: found the unknown traffic "poison", perhaps "poisson"; expected one of "cbr", "poisson", "on-off", "exponential-on-off", "pareto-on-off", "trace", "pcap""#;
+    a_key_of_another_kind_of_traffic: r#"kind = "cbr""# => "kind = \"cbr\"\non = \"1 s\"",
+        r#"bursty.toml:16: traffic.0.on: found an unknown key; expected one of "kind", "rate", "packet", "route", "start", "stop", "copies""#;
+    a_missing_trace_file: r#"kind = "cbr""# => "kind = \"pcap\"\nfile = \"no-such.pcap\"",
+        r#"bursty.toml:16: traffic.0.file: found "no-such.pcap", but there is no file no-such.pcap; expected the path of a file, from the folder of the scenario"#;
+    a_tail_without_a_mean: "kind = \"cbr\"" => "kind = \"pareto-on-off\"\non = \"1 s\"\noff = \"1 s\"\nshape = 1.0",
+        r#"bursty.toml:18: traffic.0.shape: found 1; expected a tail index above 1 (below it there is no mean) and up to 100, like 1.5"#;
+    a_source_that_stops_before_it_starts: "kind = \"cbr\"" => "kind = \"cbr\"\nstart = \"2 s\"\nstop = \"1 s\"",
+        r#"bursty.toml:17: traffic.0.stop: found "1 s"; expected a time after its start at 2 s"#;
+    a_round_trip_shorter_than_the_path: r#"rtt = "30 ms""# => r#"rtt = "10 ms""#,
+        r#"bursty.toml:12: flow.0.rtt: found "10 ms"; expected at least 15 ms, the delay of its route in one direction"#;
+    a_list_of_another_length_than_the_count: r#"rtt = "30 ms""# => "count = 3\nrtt = [\"30 ms\", \"40 ms\"]",
+        r#"bursty.toml:13: flow.0.rtt: found 2 values for 3 flows; expected one value, or a list with one for each flow of the count"#;
+    a_start_after_the_end: r#"rtt = "30 ms""# => r#"start = "10 s""#,
+        r#"bursty.toml:12: flow.0.start: found "10 s"; expected a time before the end of the run at 10 s"#;
+    a_uniform_start_backwards: r#"rtt = "30 ms""# => r#"start = { uniform = ["5 s", "1 s"] }"#,
+        r#"bursty.toml:12: flow.0.start.uniform: found ["5 s", "1 s"]; expected { uniform = ["0 s", "10 s"] }, the earlier first"#;
+    no_flows_at_all: r#"rtt = "30 ms""# => "count = 0",
+        r#"bursty.toml:12: flow.0.count: found 0; expected a whole number from 1 to 4294967295"#;
+    too_many_flows: r#"rtt = "30 ms""# => "count = 1000000",
+        r#"bursty.toml:12: flow.0.count: found 1000000; expected at most 100000 flows in all"#;
+    a_packet_smaller_than_its_headers: r#"rtt = "30 ms""# => r#"packet = "20 B""#,
+        r#"bursty.toml:12: flow.0.packet: found "20 B"; expected a size from 40 B to 65535 B"#;
+    a_size_of_zero: r#"rtt = "30 ms""# => r#"size = "0 B""#,
+        r#"bursty.toml:12: flow.0.size: found "0 B"; expected an amount of data above zero like "2 MB", or "unlimited""#;
+    one_bracket_instead_of_two: "[[flow]]" => "[flow]",
+        r#"bursty.toml:10: flow: found a table; expected [[flow]] with two brackets"#;
+    a_route_over_an_unknown_link: r#"rtt = "30 ms""# => r#"route = ["botleneck"]"#,
+        r#"bursty.toml:12: flow.0.route: found the unknown link "botleneck", perhaps "bottleneck"; expected one of "bottleneck""#;
+    a_route_over_one_link_twice: r#"rtt = "30 ms""# => r#"route = ["bottleneck", "bottleneck"]"#,
+        r#"bursty.toml:12: flow.0.route: found "bottleneck" twice; expected each link once at most"#;
+    certain_loss: "[0.0, 0.001]" => "[0.0, 1.0]",
+        r#"bursty.toml:19: path.loss: found certain loss; expected a probability below 1"#;
+    loss_above_one: "[0.0, 0.001]" => "[0.0, 1.5]",
+        r#"bursty.toml:19: path.loss: found 1.5; expected a fraction from 0 to 1 like 0.01 or "1 %""#;
+    an_empty_sweep: "[0.0, 0.001]" => "[]",
+        r#"bursty.toml:19: sweep."path.loss": found an empty list; expected at least one value"#;
+    a_swept_value_twice: "[0.0, 0.001]" => "[0.0, 0.0]",
+        r#"bursty.toml:19: sweep."path.loss": found 0.0 twice; expected each value once"#;
+    a_wrong_value_in_a_sweep: "[0.0, 0.001]" => "[0.0,\n  -0.5]",
+        r#"bursty.toml:20: path.loss: found -0.5; expected a fraction from 0 to 1 like 0.01 or "1 %""#;
+    an_unknown_key_in_a_sweep: "\"path.loss\"" => "\"path.los\"",
+        r#"bursty.toml:19: path.los: found an unknown key, perhaps "loss"; expected one of "access", "rate", "delay", "buffer", "queue", "loss""#;
+    a_sweep_over_a_flow_that_is_not_there: "\"path.loss\"" => "\"flow.3.rtt\"",
+        r#"bursty.toml:19: flow.3.rtt: found "flow.3"; expected "flow.0", the only one there is"#;
+    a_sweep_over_the_replications: "\"path.loss\"" => "\"run.replications\"",
+        r#"bursty.toml:19: sweep."run.replications": found a key that holds for all runs; expected a key of one run, like "path.buffer""#;
+    an_unknown_metric: r#"metric = "utilisation""# => r#"metric = "utilization""#,
+        r#"bursty.toml:22: expect.0.metric: found the unknown figure "utilization", perhaps "utilisation"; expected one of "throughput_bps", "utilisation", "available_share", "loss_ratio", "drop_ratio", "queue_delay_mean_s", "queue_delay_p50_s", "queue_delay_p95_s", "queue_delay_p99_s", "rtt_mean_s", "fairness_jain", "fairness_jain_after_entry", "convergence_s", "convergence_rtts", "rise_rtts", "fall_rtts", "settle_rtts", "rise_hold_share", "drain_rtts", "packets_delivered", "packet_hops", "events", "cpu_s""#;
+    a_condition_that_selects_nothing: r#"where = { controller = "rapid" }"# => r#"where = { controller = "cubic" }"#,
+        r#"bursty.toml:23: expect.0.where.controller: found "cubic", which selects no run; expected one of "rapid""#;
+    a_condition_on_a_key_that_is_not_swept: r#"where = { controller = "rapid" }"# => r#"where = { "path.los" = 0.0 }"#,
+        r#"bursty.toml:23: expect.0.where.path.los: found a key that is not swept, perhaps "path.loss"; expected one of "path.loss", "controller""#;
+    an_expectation_without_a_bound: "at_least = 0.9\n" => "",
+        r#"bursty.toml:22: expect.0.metric: found no bound; expected "at_least", "at_most" or both"#;
+    a_seed_below_zero: r#"warmup = "1 s""# => "seed = -1",
+        r#"bursty.toml:3: run.seed: found -1; expected a whole number of at least 0"#;
+    a_number_beyond_64_bits: r#"warmup = "1 s""# => "seed = 99999999999999999999",
+        r#"bursty.toml:3: found the number 99999999999999999999; expected a whole number that fits 64 bits"#;
+    a_name_that_would_leave_the_output_folder: r#"warmup = "1 s""# => r#"name = "../else""#,
+        r#"bursty.toml:3: run.name: found "../else"; expected a name in letters, digits, "-", "_" and "." that starts with a letter or digit"#;
+    a_key_twice: "warmup = \"1 s\"" => "duration = \"1 s\"",
+        r#"bursty.toml:3: found duplicate key; expected a TOML file"#;
+    text_that_is_not_toml: "[run]" => "run: fast",
+        r#"bursty.toml:1: found key with no value, expected `=`; expected a TOML file"#;
+    a_path_and_links: "[[flow]]" => "[[link]]\nname = \"a\"\n[[flow]]",
+        r#"bursty.toml:10: link: found both [path] and [[link]]; expected [path] for one link, [[link]] for a chain"#;
+}
+
+#[test]
+fn a_change_of_the_command_line_is_named_in_the_message() {
+    change_refused(
+        "path.rate=10",
+        r#"bursty.toml: --set path.rate=10: path.rate: found 10, a bare number; expected a rate above zero like "10 Gbit/s""#,
+    );
+    change_refused(
+        "path.rat=10 Gbit/s",
+        r#"bursty.toml: --set path.rat=10 Gbit/s: path.rat: found an unknown key, perhaps "rate"; expected one of "access", "rate", "delay", "buffer", "queue", "loss""#,
+    );
+    change_refused(
+        "path.rate",
+        r#"bursty.toml: --set path.rate: found no "="; expected KEY=VALUE like path.rate="10 Gbit/s""#,
+    );
+    change_refused(
+        "path.loss=0.5",
+        "bursty.toml: --set path.loss=0.5: path.loss: found a key that is swept; expected a key that [sweep] leaves alone",
+    );
+}
+
+#[test]
+fn a_sweep_of_a_million_points_is_refused_with_the_count() {
+    let values: Vec<String> = (1..=1000).map(|n| n.to_string()).collect();
+    let sweep = format!("\"path.loss\" = [0.0]\n\"flow.0.count\" = [{0}]\n\"run.seed_\" = [{0}]", values.join(","));
+    let text = RIGHT.replace("\"path.loss\" = [0.0, 0.001]", &sweep);
+    let message = "bursty.toml:18: sweep: found a grid of 1000000 points; expected at most 10000 points";
+    assert_eq!(read(&text, &[]).map(|_| ()), Err(message.to_string()));
+}
+
+#[test]
+fn a_file_that_is_not_there_is_refused() {
+    let refusal = Scenario::read(Path::new("no/such.toml"), &[]).map_err(|error| error.to_string());
+    let message = "no/such.toml: found No such file or directory (os error 2); expected a scenario file in TOML";
+    assert_eq!(refusal.map(|_| ()), Err(message.to_string()));
+}
+
+#[test]
+fn two_links_of_one_name_are_refused() {
+    let link = "[[link]]\nname = \"a\"\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n";
+    let text = format!("{link}{link}[[flow]]\ncontroller = \"cubic\"\n");
+    let message = r#"bursty.toml:6: link.1.name: found "a" a second time; expected a name of its own for every link"#;
+    assert_eq!(read(&text, &[]).map(|_| ()), Err(message.to_string()));
+}
+
+#[test]
+fn a_controller_compared_with_itself_is_refused() {
+    let text = format!("{RIGHT}\n[compare]\ncontrollers = [\"rapid\",\n\"rapid\"]\n");
+    let message = "bursty.toml:28: compare.controllers: found \"rapid\" a second time; \
+        expected each controller once, or a \"label\" of its own";
+    assert_eq!(read(&text, &[]).map(|_| ()), Err(message.to_string()));
+}
