@@ -1,8 +1,11 @@
 # One flow over 100 Mbit/s with a base round trip of 60 ms, packets of 1500 B on the wire.
-# Usage: ns flow.tcl reno|cubic|sack1 BUFFER_PACKETS LOSS_RATE SEED WARMUP_S SECONDS
+# Usage: ns flow.tcl reno|cubic|sack1 BUFFER_PACKETS LOSS_RATE SEED WARMUP_S SECONDS ?FRIENDLY?
+# FRIENDLY: 1 lets CUBIC be as fast as Reno where that is faster; default 0.
 # Prints the packets acknowledged after the warm-up.
-if {$argc != 6} { puts stderr "usage: ns flow.tcl reno|cubic|sack1 BUFFER LOSS SEED WARMUP SECONDS"; exit 2 }
-foreach {variant buffer loss seed warmup seconds} $argv {}
+if {$argc < 6} { puts stderr "usage: ns flow.tcl reno|cubic|sack1 BUFFER LOSS SEED WARMUP SECONDS ?FRIENDLY?"; exit 2 }
+set friendly 0
+foreach {variant buffer loss seed warmup seconds} $argv {break}
+if {$argc > 6} { set friendly [lindex $argv 6] }
 
 remove-all-packet-headers
 add-packet-header Common Flags IP TCP
@@ -41,6 +44,11 @@ if {$variant == "sack1"} {
 } else {
     set tcp [new Agent/TCP/Linux]
     $ns at 0.0 "$tcp select_ca $variant"
+    if {$variant == "cubic"} {
+        # beta is in 1/1024.
+        $ns at 0.0 "$tcp set_ca_param cubic beta 717"
+        $ns at 0.0 "$tcp set_ca_param cubic tcp_friendliness $friendly"
+    }
 }
 $tcp set packetSize_ 1460
 $tcp set window_ 1000000
