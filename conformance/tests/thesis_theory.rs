@@ -96,14 +96,12 @@ fn assert_alike(setting: &Setting, published_shape: &str) {
 
 #[test]
 fn large_bursts_cost_what_the_filter_says() {
-    let large =
-        Setting { on_s: 0.100, off_s: 0.350, load: 0.111, increase_s: 0.150, decrease_s: 0.075, rtt_s: 0.125 };
+    let large = Setting { on_s: 0.100, off_s: 0.350, load: 0.111, increase_s: 0.150, decrease_s: 0.075, rtt_s: 0.125 };
     assert_alike(&large, "large-scale bursts, Figure 6");
 }
 
 #[test]
 fn small_bursts_cost_what_the_filter_says() {
-    let small =
-        Setting { on_s: 0.100, off_s: 0.200, load: 0.111, increase_s: 0.200, decrease_s: 0.175, rtt_s: 0.100 };
+    let small = Setting { on_s: 0.100, off_s: 0.200, load: 0.111, increase_s: 0.200, decrease_s: 0.175, rtt_s: 0.100 };
     assert_alike(&small, "small-scale bursts, Figure 8");
 }

@@ -76,6 +76,7 @@ fn measure<C: Controller>(controller: C, conditions: Conditions) -> f64 {
         transfer: Transfer::Unlimited,
         initial_window: 10,
         handshake_rtt: RTT,
+        handshake_window: window,
         min_rto: Span::from_millis(200),
         pacing_percent: 0,
     };

@@ -22,6 +22,8 @@ pub struct SenderParams {
     pub initial_window: u32,
     /// Round-trip time seen by the handshake.
     pub handshake_rtt: Span,
+    /// Receive window that the handshake advertised, in packets; 0 counts as 1, `u64::MAX` as not known.
+    pub handshake_window: u64,
     /// Least retransmission timeout (RFC 6298: 1 s; Linux: 200 ms).
     pub min_rto: Span,
     /// Pace window-based controllers at this many windows per smoothed round trip, in percent; 0: ack-clocked.

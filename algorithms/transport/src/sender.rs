@@ -73,7 +73,7 @@ impl<C: Controller> Sender<C> {
             board: Scoreboard::new(),
             next_transmission: 0,
             total,
-            right_edge: u64::MAX,
+            right_edge: params.handshake_window.max(1),
             rto_deadline: Time::MAX,
             reordering_deadline: Time::MAX,
             gate: if total > 0 { now } else { Time::MAX },

@@ -65,6 +65,14 @@ fn the_receiver_window_bounds_what_is_outstanding() {
     assert_eq!(burst(&mut sender, at(200)), [14, 15]);
 }
 
+#[test]
+fn before_the_first_acknowledgment_the_window_of_the_handshake_holds() {
+    for (window, leave) in [(4, 4), (10, 10), (11, 10), (0, 1)] {
+        let params = SenderParams { handshake_window: window, ..sender_params(Transfer::Unlimited, RTT) };
+        assert_eq!(burst(&mut sender(params, Scripted::new(10)), at(0)).len(), leave, "a window of {window}");
+    }
+}
+
 /// RTO = 100 + 200 ms after the window closed; then twice that.
 #[test]
 fn a_closed_receiver_window_is_probed() {

@@ -242,6 +242,7 @@ fn build_flow(
         },
         initial_window: spec.initial_window,
         handshake_rtt: spec.rtt,
+        handshake_window: experiment.receiver.window.get(),
         min_rto: spec.min_rto,
         pacing_percent: spec.pacing_percent,
     };

@@ -36,6 +36,7 @@ pub fn sender_params(transfer: Transfer, rtt: Span) -> SenderParams {
         transfer,
         initial_window: 10,
         handshake_rtt: rtt,
+        handshake_window: u64::MAX,
         min_rto: Span::from_millis(200),
         pacing_percent: 0,
     }

@@ -1,0 +1,90 @@
+//! Paths and flows for tests: a dumbbell, built by hand.
+#![allow(dead_code)]
+
+use congestion::{Setting, Settings};
+use rayon::prelude::*;
+use results::Run;
+use scenario::{
+    Buffer, Coalescing, ControllerSpec, Experiment, FlowSpec, GapModel, LinkSpec, QueueSpec, ReceiverSpec, Record,
+    Size, Start, TrafficKind, TrafficSpec,
+};
+use std::collections::BTreeMap;
+use units::{Bytes, Packets, Rate, Ratio, Span, Time};
+
+/// A drop-tail link.
+pub fn link(rate: Rate, delay: Span, buffer: Buffer) -> LinkSpec {
+    let queue = QueueSpec { kind: "fifo".to_string() };
+    LinkSpec { name: "bottleneck".to_string(), rate, delay, buffer, queue, loss: Ratio::ZERO }
+}
+
+/// One link without flows and traffic; every packet is acknowledged at once.
+pub fn dumbbell(link: LinkSpec, duration: Span) -> Experiment {
+    Experiment {
+        controller: "newreno".to_string(),
+        params: BTreeMap::new(),
+        replication: 0,
+        seed: 1,
+        duration,
+        warmup: Span::ZERO,
+        links: vec![link],
+        bottleneck: 0,
+        receiver: ReceiverSpec {
+            coalescing: Coalescing { time: Span::ZERO, frames: 0 },
+            delayed_ack: 1,
+            delayed_ack_timeout: Span::from_millis(40),
+            window: Packets::new(1 << 40),
+            stamps: true,
+            stamp_granularity: Span::ZERO,
+        },
+        gaps: GapModel::Perfect,
+        flows: Vec::new(),
+        traffic: Vec::new(),
+        record: Record { detail: false, step: Span::from_millis(10), streams: 0 },
+    }
+}
+
+/// An unlimited flow.
+pub fn flow(controller: &str, packet: u64, rtt: Span) -> FlowSpec {
+    FlowSpec {
+        controller: ControllerSpec { kind: controller.to_string(), settings: BTreeMap::new() },
+        packet: Bytes::new(packet),
+        start: Start::At(Time::ZERO),
+        size: Size::Unlimited,
+        rtt,
+        route: vec![0],
+        access: None,
+        initial_window: 10,
+        pacing_percent: 0,
+        min_rto: Span::from_millis(200),
+    }
+}
+
+/// The same flow with switches of its controller turned off.
+pub fn without(mut flow: FlowSpec, switches: &[&str]) -> FlowSpec {
+    let off: Settings = switches.iter().map(|name| (name.to_string(), Setting::Switch(false))).collect();
+    flow.controller.settings.extend(off);
+    flow
+}
+
+/// Traffic over the first link.
+pub fn traffic(kind: TrafficKind, packet: u64) -> TrafficSpec {
+    TrafficSpec { kind, packet: Bytes::new(packet), start: Time::ZERO, stop: Time::MAX, route: vec![0], copies: 1 }
+}
+
+pub fn run(experiment: &Experiment) -> Run {
+    simulator::run(experiment).unwrap_or_else(|error| panic!("{error}"))
+}
+
+/// One run per seed, in parallel.
+pub fn replicate(experiment: &Experiment, seeds: u64) -> Vec<Run> {
+    let seeds: Vec<u64> = (1..=seeds).collect();
+    seeds.into_par_iter().map(|seed| run(&Experiment { seed, ..experiment.clone() })).collect()
+}
+
+/// Mean and its standard error (0 for a single value).
+pub fn mean(values: &[f64]) -> (f64, f64) {
+    let n = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / n;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    (mean, (squares / (n - 1.0).max(1.0) / n).sqrt())
+}
