@@ -48,17 +48,15 @@ fn ours(controller: &str, flows: usize, seconds: u64) -> Cost {
     Cost { cpu_s: run.summary.cpu_s, packets: run.summary.packets_delivered as f64, events: run.summary.events as f64 }
 }
 
-fn ns2(variant: &str, flows: usize, seconds: u64) -> Cost {
+/// `None` when ns-2 ends without a count, as it does in some large runs.
+fn ns2(variant: &str, flows: usize, seconds: u64) -> Option<Cost> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/ns2/dumbbell.tcl");
     let before = children_cpu();
-    let output = Command::new("ns")
-        .args([script, &flows.to_string(), &seconds.to_string(), variant])
-        .stderr(Stdio::null())
-        .output()
-        .expect("ns-2 starts");
+    let arguments = [script, &flows.to_string(), &seconds.to_string(), variant];
+    let output = Command::new("ns").args(arguments).stderr(Stdio::null()).output().ok()?;
     let text = String::from_utf8_lossy(&output.stdout);
-    let packets = text.lines().filter_map(|line| line.trim().parse().ok()).next_back().expect("ns-2 prints a count");
-    Cost { cpu_s: (children_cpu() - before).as_secs_f64(), packets, events: 0.0 }
+    let packets = text.lines().filter_map(|line| line.trim().parse().ok()).next_back()?;
+    Some(Cost { cpu_s: (children_cpu() - before).as_secs_f64(), packets, events: 0.0 })
 }
 
 /// CPU time of finished child processes.
@@ -78,17 +76,16 @@ fn row(controller: &str, variant: &str, flows: usize, target: f64, with_ns2: boo
         let (a, b) = (ours(controller, flows, short), ours(controller, flows, long));
         here.push((b.cpu_s - a.cpu_s) / (b.packets - a.packets) * 1e9);
         events = (b.events - a.events) / (b.packets - a.packets);
-        if with_ns2 {
-            let (a, b) = (ns2(variant, flows, short), ns2(variant, flows, long));
+        if with_ns2 && let (Some(a), Some(b)) = (ns2(variant, flows, short), ns2(variant, flows, long)) {
             there.push((b.cpu_s - a.cpu_s) / (b.packets - a.packets) * 1e9);
         }
     }
     let found = median(&mut here);
-    let (peer, ratio) = if with_ns2 {
+    let (peer, ratio) = if there.len() == REPETITIONS {
         let peer = median(&mut there);
         (format!("{peer:.0}"), format!("{:.1}", peer / found))
     } else {
-        (String::new(), String::new())
+        ("-".to_string(), "-".to_string())
     };
     println!("| {controller} | {flows} | {found:.0} | {target:.0} | {events:.2} | {peer} | {ratio} |");
 }

@@ -33,7 +33,6 @@ pub struct Receiver {
     echo: u64,
     /// Packets that arrived in order and are not acknowledged yet.
     held_back: u32,
-    stamped: u32,
     deadline: Time,
     params: ReceiverParams,
     /// What has arrived above the first hole: sorted, disjoint, not adjacent.
@@ -41,8 +40,8 @@ pub struct Receiver {
     /// Ranges reported most recently, newest first.
     recent: [SackBlock; MAX_SACK_BLOCKS],
     recent_count: usize,
-    /// The first `stamped` of these have not been sent yet.
-    stamps: [Stamp; MAX_STAMPS],
+    /// Not sent yet, oldest first; memory only where stamps are asked for.
+    stamps: Vec<Stamp>,
 }
 
 impl Receiver {
@@ -52,13 +51,12 @@ impl Receiver {
             next_expected: 0,
             echo: 0,
             held_back: 0,
-            stamped: 0,
             deadline: Time::MAX,
             params,
             ranges: Vec::new(),
             recent: [SackBlock::default(); MAX_SACK_BLOCKS],
             recent_count: 0,
-            stamps: [Stamp::default(); MAX_STAMPS],
+            stamps: Vec::new(),
         }
     }
 
@@ -170,13 +168,10 @@ impl Receiver {
     #[inline]
     fn stamp(&mut self, now: Time, segment: &Segment) {
         if self.params.stamps {
-            if self.stamped == MAX_STAMPS as u32 {
-                self.stamps.copy_within(1.., 0);
-                self.stamped -= 1;
+            if self.stamps.len() == MAX_STAMPS {
+                self.stamps.remove(0);
             }
-            let stamp = Stamp { sequence: segment.sequence, transmission: segment.transmission, arrived: now };
-            self.stamps[self.stamped as usize] = stamp;
-            self.stamped += 1;
+            self.stamps.push(Stamp { sequence: segment.sequence, transmission: segment.transmission, arrived: now });
         }
     }
 
@@ -184,7 +179,7 @@ impl Receiver {
     fn acknowledge(&mut self, duplicate: bool) -> Option<Ack> {
         self.held_back = 0;
         self.deadline = Time::MAX;
-        if self.ranges.is_empty() && self.stamped == 0 && !duplicate {
+        if self.ranges.is_empty() && self.stamps.is_empty() && !duplicate {
             return Some(Ack::plain(self.next_expected, self.echo, self.params.window));
         }
         Some(self.acknowledge_in_full(duplicate))
@@ -193,11 +188,9 @@ impl Receiver {
     fn acknowledge_in_full(&mut self, duplicate: bool) -> Ack {
         let mut ack = Ack::plain(self.next_expected, self.echo, self.params.window);
         ack.duplicate = duplicate;
-        for i in 0..self.stamped as usize {
-            ack.arrivals[i] = self.stamps[i];
-        }
-        ack.stamps = self.stamped as u8;
-        self.stamped = 0;
+        ack.arrivals[..self.stamps.len()].copy_from_slice(&self.stamps);
+        ack.stamps = self.stamps.len() as u8;
+        self.stamps.clear();
         if !self.ranges.is_empty() {
             self.write_blocks(&mut ack);
         }

@@ -123,7 +123,7 @@ impl Network {
         if flow.access.is_empty() {
             self.schedule.packet(transit.at, self.sources.id(Kind::Access(index as u32)));
         }
-        flow.access.push_back(transit);
+        self.accesses.push(&mut flow.access, transit);
     }
 
     /// A batch leaves its host.
@@ -158,11 +158,10 @@ impl Network {
     // ---- links -------------------------------------------------------------------------------------------------
 
     fn at_first_link(&mut self, now: Time, index: usize) {
-        let access = &mut self.flows[index].access;
-        let Some(transit) = access.pop_front() else { return };
-        let next = access.front().map(|next| next.at);
-        self.schedule.advance_packet(next);
-        let link = self.flows[index].route[0] as usize;
+        let flow = &mut self.flows[index];
+        let Some(transit) = self.accesses.pop(&mut flow.access) else { return };
+        self.schedule.advance_packet(self.accesses.front(flow.access).map(|next| next.at));
+        let link = flow.route[0] as usize;
         self.arrive(now, link, transit);
     }
 

@@ -1,10 +1,10 @@
 //! One flow: its sender, its receiver, and the hosts they live on.
 
 use crate::gaps::Gaps;
+use crate::lines::Line;
 use crate::transit::Transit;
 use congestion::AnyController;
 use scenario::Coalescing;
-use std::collections::VecDeque;
 use transport::{Receiver, Sender};
 use units::{Serialiser, Span, Time};
 
@@ -14,7 +14,7 @@ pub(crate) struct Flow {
     pub(crate) sender: Sender<AnyController>,
     pub(crate) receiver: Receiver,
     /// Packets on their way to the first link.
-    pub(crate) access: VecDeque<Transit>,
+    pub(crate) access: Line,
     /// The sender's network card, when it has a rate.
     pub(crate) card: Option<Card>,
     /// From the sender to the first link.

@@ -6,6 +6,7 @@
 mod engine;
 mod flow;
 mod gaps;
+mod lines;
 mod link;
 mod network;
 mod recorder;

@@ -2,6 +2,7 @@
 
 use crate::flow::{Card, Coalescer, Flow};
 use crate::gaps::Gaps;
+use crate::lines::{Line, Lines};
 use crate::link::{Fused, Server, Stepped};
 use crate::recorder::Recorder;
 use crate::response::available_steps;
@@ -24,6 +25,8 @@ pub(crate) struct Network {
     pub(crate) schedule: Schedule,
     pub(crate) sources: Sources,
     pub(crate) flows: Vec<Flow>,
+    /// Packets on their way from senders to first links.
+    pub(crate) accesses: Lines,
     pub(crate) links: Vec<Link>,
     pub(crate) traffic: Vec<Stream>,
     /// Packets from the last link of their route to their receivers, one ring per link.
@@ -119,6 +122,7 @@ impl Network {
             lane_between,
             ack_lanes: vec![VecDeque::new(); lanes.returns.len()],
             details: Details::default(),
+            accesses: Lines::new(),
             recorder: Recorder::new(warm, end, &starts, traffic.len(), base_rtt),
             bottleneck: experiment.bottleneck,
             batching: matches!(experiment.gaps, GapModel::Batch(_)),
@@ -257,7 +261,7 @@ fn build_flow(
             window: experiment.receiver.window.get(),
             stamps,
         }),
-        access: VecDeque::new(),
+        access: Line::EMPTY,
         card: spec.access.map(|rate| Card { wire: Serialiser::new(rate), free: Time::ZERO }),
         access_delay,
         return_delay,
