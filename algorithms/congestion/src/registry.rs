@@ -105,7 +105,7 @@ pub struct Entry {
 
 macro_rules! registry {
     ($($variant:ident($type:ty) from $built:ty = $name:literal, $summary:literal, $colour:literal, $parameters:expr;)*) => {
-        /// Any controller of the registry, dispatched without a pointer.
+        /// Any controller of the registry. Large ones are boxed, so that a thousand small ones stay close together.
         #[allow(missing_docs)]
         #[derive(Clone, Debug)]
         pub enum AnyController {
@@ -132,7 +132,7 @@ macro_rules! registry {
 
 registry! {
     NewReno(newreno::NewReno) from newreno::NewReno = "newreno", "TCP NewReno: additive increase, halving on loss (RFC 5681, 6582)", "#0072B2", newreno::PARAMETERS;
-    Cubic(cubic::Cubic) from cubic::Cubic = "cubic", "TCP CUBIC with HyStart++ (RFC 9438, RFC 9406)", "#E69F00", cubic::PARAMETERS;
+    Cubic(Box<cubic::Cubic>) from cubic::Cubic = "cubic", "TCP CUBIC with HyStart++ (RFC 9438, RFC 9406)", "#E69F00", cubic::PARAMETERS;
     Rapid(Box<rapid::Rapid>) from rapid::Rapid = "rapid", "TCP RAPID: every packet probes, before a queue or a loss", "#D55E00", rapid::PARAMETERS;
 }
 

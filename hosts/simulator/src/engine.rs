@@ -6,7 +6,6 @@
 //! own.
 
 use crate::flow::{Flow, Interrupt};
-use crate::gaps::BATCH_TIMEOUT;
 use crate::link::Server;
 use crate::network::Network;
 use crate::recorder::Served;
@@ -84,7 +83,7 @@ impl Network {
         }
         (flow.armed, flow.due) = (Time::MAX, Time::MAX);
         flow.sender.on_wakeup(now);
-        if flow.held.first().is_some_and(|first| first.at.saturating_add(BATCH_TIMEOUT) <= now) {
+        if flow.gaps.as_ref().is_some_and(|gaps| gaps.deadline() <= now) {
             self.release(now, index);
         }
         self.transmit(now, index);
@@ -95,14 +94,10 @@ impl Network {
     fn transmit(&mut self, now: Time, index: usize) {
         while let Some(segment) = self.flows[index].sender.poll_transmit(now) {
             let transit = Transit::of_flow(index, &segment, now);
-            if self.batching {
-                let flow = &mut self.flows[index];
-                flow.held.push(transit);
-                if flow.held.len() >= flow.gaps.batch() {
-                    self.release(now, index);
-                }
-            } else {
+            if !self.batching {
                 self.leave(now, index, transit);
+            } else if self.flows[index].gaps.as_mut().is_some_and(|gaps| gaps.hold(transit)) {
+                self.release(now, index);
             }
         }
         self.arm(now, index);
@@ -128,8 +123,8 @@ impl Network {
 
     /// A batch leaves its host.
     fn release(&mut self, now: Time, index: usize) {
-        let held = std::mem::take(&mut self.flows[index].held);
-        for transit in held {
+        let held = self.flows[index].gaps.as_mut().map(|gaps| std::mem::take(&mut gaps.held));
+        for transit in held.into_iter().flatten() {
             self.leave(now, index, transit);
         }
     }
@@ -141,14 +136,14 @@ impl Network {
         if due == Time::MAX && flow.completed.is_none() && flow.sender.is_done() {
             flow.completed = Some(now);
         }
-        if let Some(first) = flow.held.first() {
-            due = due.min(first.at.saturating_add(BATCH_TIMEOUT));
+        if let Some(gaps) = &flow.gaps {
+            due = due.min(gaps.deadline());
         }
         if due >= flow.due {
             return;
         }
         flow.due = due;
-        let wake = flow.gaps.wake(due).max(now + Span::from_picos(1));
+        let wake = flow.gaps.as_mut().map_or(due, |gaps| gaps.wake(due)).max(now + Span::from_picos(1));
         if wake < flow.armed {
             flow.armed = wake;
             self.schedule.timer(wake, self.sources.id(Kind::Flow(index as u32)));
@@ -161,7 +156,7 @@ impl Network {
         let flow = &mut self.flows[index];
         let Some(transit) = self.accesses.pop(&mut flow.access) else { return };
         self.schedule.advance_packet(self.accesses.front(flow.access).map(|next| next.at));
-        let link = flow.route[0] as usize;
+        let link = self.routes[flow.route as usize][0] as usize;
         self.arrive(now, link, transit);
     }
 
@@ -184,7 +179,7 @@ impl Network {
         }
         let transit = Transit::of_traffic(index, stream.number, packet.size, now);
         self.recorder.traffic[index].entered += 1;
-        let link = stream.route[0] as usize;
+        let link = self.routes[stream.route as usize][0] as usize;
         self.arrive(now, link, transit);
     }
 
@@ -256,10 +251,10 @@ impl Network {
         transit.hop += 1;
         let hop = usize::from(transit.hop);
         let route = match transit.owner() {
-            Owner::Flow(flow) => &self.flows[flow].route,
-            Owner::Traffic(source) => &self.traffic[source].route,
+            Owner::Flow(flow) => self.flows[flow].route,
+            Owner::Traffic(source) => self.traffic[source].route,
         };
-        match (route.get(hop), transit.owner()) {
+        match (self.routes[route as usize].get(hop), transit.owner()) {
             (Some(&next), _) => self.towards_link(index, next as usize, transit),
             (None, Owner::Flow(flow)) => self.towards_receiver(index, flow, transit),
             (None, Owner::Traffic(_)) => {}
@@ -295,16 +290,15 @@ impl Network {
         let Some(transit) = ring.pop_front() else { return };
         self.schedule.advance_packet(ring.front().map(|next| next.at));
         let Owner::Flow(index) = transit.owner() else { return };
-        let flow = &mut self.flows[index];
-        if flow.coalescer.is_off() {
+        let Some(coalescer) = &mut self.flows[index].coalescer else {
             self.receive(now, index, &transit);
             self.arm_ack(now, index);
             return;
-        }
-        match flow.coalescer.receive(now, transit) {
+        };
+        match coalescer.receive(now, transit) {
             Interrupt::Pending => {}
             Interrupt::Set => {
-                let due = flow.coalescer.due;
+                let due = coalescer.due;
                 self.schedule.timer(due, self.sources.id(Kind::Coalescer(index as u32)));
             }
             Interrupt::Now => self.hand_over(now, index),
@@ -312,17 +306,20 @@ impl Network {
     }
 
     fn interrupt(&mut self, now: Time, index: usize) {
-        if self.flows[index].coalescer.due == now {
+        if self.flows[index].coalescer.as_ref().is_some_and(|coalescer| coalescer.due == now) {
             self.hand_over(now, index);
         }
     }
 
     fn hand_over(&mut self, now: Time, index: usize) {
-        let batch = self.flows[index].coalescer.take();
+        let Some(coalescer) = &mut self.flows[index].coalescer else { return };
+        let batch = coalescer.take();
         for transit in &batch {
             self.receive(now, index, transit);
         }
-        self.flows[index].coalescer.reuse(batch);
+        if let Some(coalescer) = &mut self.flows[index].coalescer {
+            coalescer.reuse(batch);
+        }
         self.arm_ack(now, index);
     }
 

@@ -25,18 +25,18 @@ pub(crate) struct Flow {
     pub(crate) ack_lane: u32,
     /// Window that its receiver always advertises.
     pub(crate) receive_window: u64,
-    /// Links of its route, in order.
-    pub(crate) route: Vec<u32>,
+    /// Its route, as an index into [`crate::network::Network::routes`].
+    pub(crate) route: u32,
     /// Each packet is acknowledged the instant it arrives: its reception needs no event.
     pub(crate) immediate: bool,
     /// Its sender's timer in the schedule; [`Time::MAX`]: none.
     pub(crate) armed: Time,
     /// The wake-up that timer stands for, before the host's error.
     pub(crate) due: Time,
-    pub(crate) gaps: Gaps,
-    /// Packets held in the sending host until a batch is full.
-    pub(crate) held: Vec<Transit>,
-    pub(crate) coalescer: Coalescer,
+    /// How its sending host errs; `None`: it does not.
+    pub(crate) gaps: Option<Box<Gaps>>,
+    /// Interrupt coalescence at its receiver; `None`: none.
+    pub(crate) coalescer: Option<Box<Coalescer>>,
     /// Its delayed acknowledgment's timer in the schedule.
     pub(crate) ack_armed: Time,
     pub(crate) start: Time,
@@ -74,13 +74,10 @@ pub(crate) enum Interrupt {
 }
 
 impl Coalescer {
-    pub(crate) fn new(setting: Coalescing) -> Coalescer {
-        Coalescer { setting, batch: Vec::new(), due: Time::MAX }
-    }
-
-    /// Whether packets wait here at all.
-    pub(crate) fn is_off(&self) -> bool {
-        self.setting.time == Span::ZERO || self.setting.frames == 1
+    /// `None` when packets do not wait at all.
+    pub(crate) fn new(setting: Coalescing) -> Option<Box<Coalescer>> {
+        let off = setting.time == Span::ZERO || setting.frames == 1;
+        (!off).then(|| Box::new(Coalescer { setting, batch: Vec::new(), due: Time::MAX }))
     }
 
     pub(crate) fn receive(&mut self, now: Time, transit: Transit) -> Interrupt {

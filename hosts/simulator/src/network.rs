@@ -29,6 +29,8 @@ pub(crate) struct Network {
     pub(crate) accesses: Lines,
     pub(crate) links: Vec<Link>,
     pub(crate) traffic: Vec<Stream>,
+    /// The routes in use: links in order.
+    pub(crate) routes: Vec<Vec<u32>>,
     /// Packets from the last link of their route to their receivers, one ring per link.
     pub(crate) deliveries: Vec<VecDeque<Transit>>,
     /// Packets between links, one ring per pair in use.
@@ -74,7 +76,8 @@ pub(crate) struct Stream {
     pub(crate) source: Superposition<AnySource>,
     pub(crate) next: Option<CrossPacket>,
     pub(crate) number: u64,
-    pub(crate) route: Vec<u32>,
+    /// As [`Flow::route`].
+    pub(crate) route: u32,
     pub(crate) meter: Meter,
 }
 
@@ -97,8 +100,8 @@ impl Network {
         let end = Time::ZERO + experiment.duration;
         let starts: Vec<Time> =
             experiment.flows.iter().enumerate().map(|(i, f)| start(f, i, experiment.seed)).collect();
-        let traffic = open_traffic(experiment)?;
         let mut lanes = Lanes::default();
+        let traffic = open_traffic(experiment, &mut lanes)?;
         let mut flows = Vec::with_capacity(experiment.flows.len());
         for (index, spec) in experiment.flows.iter().enumerate() {
             flows.push(build_flow(experiment, spec, index, starts[index], &mut lanes, mode)?);
@@ -117,6 +120,7 @@ impl Network {
             schedule: Schedule::default(),
             sources,
             links: experiment.links.iter().enumerate().map(|(i, l)| build_link(l, i, experiment.seed, mode)).collect(),
+            routes: lanes.routes,
             deliveries: vec![VecDeque::new(); experiment.links.len()],
             link_lanes,
             lane_between,
@@ -186,26 +190,36 @@ fn start(flow: &FlowSpec, index: usize, seed: u64) -> Time {
 }
 
 /// One stream per entry of the experiment's traffic, its copies superposed.
-fn open_traffic(experiment: &Experiment) -> Result<Vec<Stream>, RunError> {
+fn open_traffic(experiment: &Experiment, lanes: &mut Lanes) -> Result<Vec<Stream>, RunError> {
     let end = Time::ZERO + experiment.duration;
     let warm = Time::ZERO + experiment.warmup;
     let open = |(index, spec): (usize, &TrafficSpec)| {
         let seed = derive_seed(experiment.seed, FOR_TRAFFIC, index as u64);
         let mut source = Superposition::new(traffic::open(spec, seed, experiment.duration)?);
         let next = source.next().filter(|next| next.at <= end);
-        let route = spec.route.iter().map(|link| *link as u32).collect();
+        let route = lanes.route(&spec.route);
         Ok(Stream { source, next, number: 0, route, meter: Meter::new(warm, Span::from_millis(1)) })
     };
     experiment.traffic.iter().enumerate().map(open).collect()
 }
 
-/// Rings for acknowledgments, found by (last link, return delay).
+/// What flows share: rings for acknowledgments, found by (last link, return delay), and routes.
 #[derive(Default)]
 struct Lanes {
     returns: Vec<(usize, Span)>,
+    routes: Vec<Vec<u32>>,
 }
 
 impl Lanes {
+    fn route(&mut self, links: &[usize]) -> u32 {
+        let route: Vec<u32> = links.iter().map(|link| *link as u32).collect();
+        let found = self.routes.iter().position(|known| *known == route);
+        found.unwrap_or_else(|| {
+            self.routes.push(route);
+            self.routes.len() - 1
+        }) as u32
+    }
+
     fn of(&mut self, last_link: usize, delay: Span) -> u32 {
         let found = self.returns.iter().position(|lane| *lane == (last_link, delay));
         found.unwrap_or_else(|| {
@@ -251,7 +265,7 @@ fn build_flow(
         pacing_percent: spec.pacing_percent,
     };
     let coalescer = Coalescer::new(experiment.receiver.coalescing);
-    let immediate = coalescer.is_off() && experiment.receiver.delayed_ack <= 1 && mode == Mode::Fused;
+    let immediate = coalescer.is_none() && experiment.receiver.delayed_ack <= 1 && mode == Mode::Fused;
     let last_link = *spec.route.last().expect("a route has a link");
     Ok(Flow {
         sender: Sender::new(params, controller, start),
@@ -267,12 +281,11 @@ fn build_flow(
         return_delay,
         ack_lane: lanes.of(last_link, return_delay),
         receive_window: experiment.receiver.window.get(),
-        route: spec.route.iter().map(|link| *link as u32).collect(),
+        route: lanes.route(&spec.route),
         immediate,
         armed: start,
         due: start,
         gaps: Gaps::new(experiment.gaps, derive_seed(experiment.seed, FOR_GAPS, index as u64)),
-        held: Vec::new(),
         coalescer,
         ack_armed: Time::MAX,
         start,
