@@ -148,7 +148,7 @@ fn cubic_is_as_fast_as_cubic_of_linux_in_ns2() {
 #[test]
 fn cubic_is_told_from_reno() {
     if installed() {
-        let ((reno, _), (cubic, _)) = (mean(&LOSS_4.in_ns2("reno")), mean(&LOSS_4.here(&cubic())));
+        let ((reno, _), (cubic, _)) = (mean(&LOSS_3.in_ns2("reno")), mean(&LOSS_3.here(&cubic())));
         assert!((cubic / reno - 1.0).abs() > 0.1, "cubic here {cubic}, reno in ns-2 {reno}");
     }
 }
