@@ -20,6 +20,13 @@ pub enum Error {
         /// The load in units of the capacity that the formulas would give at the phase with the lowest load.
         load: f64,
     },
+    /// A period did not repeat the one before it: the method does not apply.
+    NotPeriodic {
+        /// Unfinished work at the end of the first period, packets.
+        first: f64,
+        /// Unfinished work at the end of the second period, packets.
+        second: f64,
+    },
 }
 
 impl Error {
@@ -37,6 +44,9 @@ impl fmt::Display for Error {
                 "unstable: even the best phase offers {load:.6} of the capacity, so the queue grows without bound; \
                  a shorter decrease or a longer increase is stable"
             ),
+            Error::NotPeriodic { first, second } => {
+                write!(f, "the second period ends with {second} packets of work and the first with {first}")
+            }
         }
     }
 }

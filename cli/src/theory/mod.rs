@@ -1,6 +1,9 @@
 //! `packetscale theory`: one file per paper.
 
 mod burstiness;
+mod multiplexing;
+mod qlbp;
+mod tdqm;
 
 use crate::{Failure, say};
 use clap::Subcommand;
@@ -11,11 +14,20 @@ use serde::Serialize;
 pub enum Theory {
     /// One Rapid flow against periodic on-off cross traffic: throughput, queue, stability
     Burstiness(burstiness::Burstiness),
+    /// Many flows of constant rate on one link: the least queue and loss, and the buffer or load for a loss
+    Multiplexing(multiplexing::Multiplexing),
+    /// A queue-length based pacer: delay, response, and how much smoother traffic leaves
+    Qlbp(qlbp::Qlbp),
+    /// The burstiness that a TDQM queue sees in Poisson traffic
+    Tdqm(tdqm::Tdqm),
 }
 
 pub fn answer(question: &Theory) -> Result<(), Failure> {
     match question {
         Theory::Burstiness(question) => burstiness::answer(question),
+        Theory::Multiplexing(question) => multiplexing::answer(question),
+        Theory::Qlbp(question) => qlbp::answer(question),
+        Theory::Tdqm(question) => tdqm::answer(question),
     }
 }
 

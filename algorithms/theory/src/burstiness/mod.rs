@@ -38,9 +38,10 @@ mod closed;
 mod waveform;
 
 use crate::Error;
+use crate::search::bisect;
 use alloc::format;
 use units::{Rate, Span};
-use waveform::{BISECTIONS, Waveform};
+use waveform::Waveform;
 
 pub use closed::closed_form;
 
@@ -174,8 +175,8 @@ pub fn at_rtt(traffic: &OnOff, smoothing: &Smoothing, rtt: Span) -> Result<Outco
     let mut outcome = if model.load(delay) <= FULL {
         model.outcome(delay, 0.0)
     } else {
-        let (delay, standing) = model.standing_queue(lag);
-        Outcome { stable: false, ..model.outcome(delay, standing) }
+        let (increment, standing) = model.standing_queue(lag);
+        Outcome { stable: false, ..model.outcome(increment, standing) }
     };
     (outcome.rtt_worst_s, outcome.rtt_worst_to_s) = Waveform::new(&model, worst).worst_lags();
     Ok(outcome)
@@ -343,14 +344,5 @@ impl OnOff {
 
 /// The root in `[0, limit]` of a function that is positive before it and not after.
 fn falling_root(limit: f64, f: impl Fn(f64) -> f64) -> f64 {
-    let (mut below, mut above) = (0.0, limit);
-    for _ in 0..BISECTIONS {
-        let middle = 0.5 * (below + above);
-        if f(middle) > 0.0 {
-            below = middle;
-        } else {
-            above = middle;
-        }
-    }
-    0.5 * (below + above)
+    bisect(0.0, limit, |x| f(x) > 0.0)
 }

@@ -14,6 +14,7 @@
 //! stands for the paper's eight pairs `R_H, R_L`: `B = 0` gives `R_H = C`, `A = 0` gives `R_L = C - R_on`.
 
 use super::{Filter, Model};
+use crate::search::bisect;
 use libm::expm1;
 
 /// One period of the sending rate for a given queue delay `D`.
@@ -82,17 +83,9 @@ impl Waveform {
     pub(super) fn worst_lags(&self) -> (f64, f64) {
         let m = &self.model;
         let limit = self.rise_for.min(m.on);
-        let (mut lag, mut above) = (0.0, limit);
-        for _ in 0..BISECTIONS {
-            let middle = 0.5 * (lag + above);
-            if self.excess(m.on - middle) < self.excess(-middle) {
-                lag = middle;
-            } else {
-                above = middle;
-            }
-        }
-        if limit - above > 1e-12 * limit {
-            return (above, above);
+        let lag = bisect(0.0, limit, |lag| self.excess(m.on - lag) < self.excess(-lag));
+        if limit - lag > 1e-12 * limit {
+            return (lag, lag);
         }
         let slack = if m.on < self.rise_for {
             self.rise_for - settled(m.filter, m.increase) - m.on
@@ -102,9 +95,6 @@ impl Waveform {
         (limit, limit + slack.max(0.0))
     }
 }
-
-/// Halvings of an interval until it is as small as a double can say.
-pub(super) const BISECTIONS: u32 = 64;
 
 fn wrapped(time: f64, period: f64) -> f64 {
     let t = time - libm::floor(time / period) * period;
