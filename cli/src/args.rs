@@ -23,6 +23,9 @@ pub enum Command {
         /// What to list
         what: Listed,
     },
+    /// Answers from closed forms and exact methods, without a simulation
+    #[command(subcommand)]
+    Theory(crate::theory::Theory),
     /// Says what this machine can do, what will be skipped, and why
     Doctor,
     /// Prints the completions of a shell

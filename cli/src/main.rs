@@ -7,6 +7,7 @@ mod list;
 mod machine;
 mod resume;
 mod run;
+mod theory;
 
 use args::{Arguments, Command};
 use clap::{CommandFactory, Parser};
@@ -27,6 +28,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
         Command::List { what } => say(&list::list(what)),
+        Command::Theory(question) => theory::answer(&question),
         Command::Doctor => say(&doctor::doctor()),
         Command::Completions { shell } => say(&completions(shell)),
         Command::Man => man().and_then(|page| say(&page)),

@@ -1,0 +1,22 @@
+//! What the papers say before anything is simulated: closed forms and exact methods, one module per paper.
+//!
+//! * [`burstiness`]: one Rapid flow against periodic on-off cross traffic.
+//! * [`multiplexing`]: many flows of constant rate on one link.
+//! * [`qlbp`]: a queue-length based pacer.
+//! * [`tdqm`]: the burstiness of busy periods.
+//!
+//! Inputs are typed quantities, checked once; where they lie outside the domain of validity the answer is an
+//! [`Error`] that says why. Results are real numbers whose names carry their units (`queue_delay_s`). Random numbers
+//! come from the caller.
+#![no_std]
+
+extern crate alloc;
+
+pub mod burstiness;
+mod error;
+pub mod multiplexing;
+pub mod qlbp;
+mod search;
+pub mod tdqm;
+
+pub use error::Error;

@@ -1,0 +1,49 @@
+//! The planner's question, both ways: the buffer for a loss, and the load for a buffer and a loss.
+//!
+//! The loss falls with the buffer and rises with the load if the same random draws are used for every trial, so both
+//! are bisections over a function that the caller evaluates (in parallel, if it likes).
+
+/// The smallest buffer, in packets, whose loss is at most `target`. As many packets as flows always suffice: no more
+/// can be in the queue.
+///
+/// # Errors
+/// Those of `loss`.
+pub fn smallest_buffer<E>(flows: u32, target: f64, mut loss: impl FnMut(u32) -> Result<f64, E>) -> Result<u32, E> {
+    // Doubling first: buffers for usual losses are far smaller than the number of flows.
+    let (mut too_small, mut enough) = (0, 1.min(flows));
+    while enough < flows && loss(enough)? > target {
+        too_small = enough;
+        enough = enough.saturating_mul(2).min(flows);
+    }
+    while enough - too_small > 1 {
+        let middle = too_small + (enough - too_small) / 2;
+        if loss(middle)? > target {
+            too_small = middle;
+        } else {
+            enough = middle;
+        }
+    }
+    Ok(enough)
+}
+
+/// The largest utilisation up to `most`, to a ten-thousandth of it and at least that, whose loss is at most `target`.
+///
+/// # Errors
+/// Those of `loss`.
+pub fn largest_utilisation<E>(most: f64, target: f64, mut loss: impl FnMut(f64) -> Result<f64, E>) -> Result<f64, E> {
+    const PARTS: u32 = 10_000;
+    let at = |part: u32| most * f64::from(part) / f64::from(PARTS);
+    if loss(most)? <= target {
+        return Ok(most);
+    }
+    let (mut low, mut high) = (1, PARTS);
+    while high - low > 1 {
+        let middle = low + (high - low) / 2;
+        if loss(at(middle))? > target {
+            high = middle;
+        } else {
+            low = middle;
+        }
+    }
+    Ok(at(low))
+}

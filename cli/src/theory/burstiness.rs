@@ -1,0 +1,124 @@
+//! `packetscale theory burstiness`.
+
+use super::{give, megabits, millis, refused};
+use crate::Failure;
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+use std::io::Write;
+use theory::burstiness::{Filter, OnOff, Outcome, Smoothing, at_rtt, small_burst_utilisation, worst_phase};
+use units::{Rate, Span};
+
+#[derive(Args)]
+pub struct Burstiness {
+    /// Capacity of the bottleneck
+    #[arg(long, value_name = "RATE")]
+    capacity: Rate,
+    /// Cross traffic averaged over bursts and silences
+    #[arg(long, value_name = "RATE")]
+    average: Rate,
+    /// Length of a burst
+    #[arg(long, value_name = "TIME")]
+    on: Span,
+    /// Silence between bursts
+    #[arg(long, value_name = "TIME")]
+    off: Span,
+    /// Time constant of increases, tau
+    #[arg(long, value_name = "TIME")]
+    increase: Span,
+    /// Time constant of decreases, eta
+    #[arg(long, value_name = "TIME")]
+    decrease: Span,
+    /// Round-trip time without queue [default: the one with the longest queue]
+    #[arg(long, value_name = "TIME")]
+    rtt: Option<Span>,
+    /// How a gap to the available bandwidth is closed
+    #[arg(long, default_value = "linear")]
+    filter: Shape,
+    /// Prints one JSON object, and nothing else, on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Shape {
+    /// The paper's analysis
+    Linear,
+    /// The fluid limit of the filter it prints
+    Exponential,
+}
+
+#[derive(Serialize)]
+struct Answer {
+    case: &'static str,
+    queue_delay_s: f64,
+    queue_max_bits: f64,
+    standing_queue_bits: f64,
+    throughput_bps: f64,
+    utilisation: f64,
+    rate_high_bps: f64,
+    rate_low_bps: f64,
+    rtt_worst_s: f64,
+    rtt_worst_to_s: f64,
+    small_burst_utilisation: f64,
+    stable: bool,
+}
+
+pub fn answer(question: &Burstiness) -> Result<(), Failure> {
+    let Burstiness { capacity, average, on, off, increase, decrease, .. } = *question;
+    let filter = match question.filter {
+        Shape::Linear => Filter::Linear,
+        Shape::Exponential => Filter::Exponential,
+    };
+    let traffic = OnOff { capacity, average, on, off };
+    let smoothing = Smoothing { filter, increase, decrease };
+    let outcome = match question.rtt {
+        Some(rtt) => at_rtt(&traffic, &smoothing, rtt),
+        None => worst_phase(&traffic, &smoothing),
+    }
+    .map_err(refused)?;
+    let limit = small_burst_utilisation(&traffic).map_err(refused)?;
+    if !outcome.stable {
+        let _ = writeln!(std::io::stderr(), "warning: {}", overload(question.rtt));
+    }
+    give(question.json, &figures(&outcome, limit), &lines(&outcome, limit))
+}
+
+fn overload(rtt: Option<Span>) -> String {
+    match rtt {
+        Some(rtt) => format!("an RTT of {rtt} overloads the link, so a queue stands until it has shifted the phase"),
+        None => "some other phase overloads the link, and a standing queue there can exceed this one".to_string(),
+    }
+}
+
+fn figures(o: &Outcome, limit: f64) -> Answer {
+    Answer {
+        case: o.case.name(),
+        queue_delay_s: o.queue_delay_s,
+        queue_max_bits: o.queue_max_bits,
+        standing_queue_bits: o.standing_queue_bits,
+        throughput_bps: o.throughput_bps,
+        utilisation: o.utilisation,
+        rate_high_bps: o.rate_high_bps,
+        rate_low_bps: o.rate_low_bps,
+        rtt_worst_s: o.rtt_worst_s,
+        rtt_worst_to_s: o.rtt_worst_to_s,
+        small_burst_utilisation: limit,
+        stable: o.stable,
+    }
+}
+
+fn lines(o: &Outcome, limit: f64) -> Vec<(&'static str, String)> {
+    vec![
+        ("case", o.case.name().to_string()),
+        ("utilisation", format!("{:.4}", o.utilisation)),
+        ("throughput", megabits(o.throughput_bps)),
+        ("queue delay", millis(o.queue_delay_s)),
+        ("longest queue", format!("{:.0} kB", o.queue_max_bits / 8e3)),
+        ("of it standing", format!("{:.0} kB", o.standing_queue_bits / 8e3)),
+        ("highest rate", megabits(o.rate_high_bps)),
+        ("lowest rate", megabits(o.rate_low_bps)),
+        ("worst RTT", format!("{} to {}", millis(o.rtt_worst_s), millis(o.rtt_worst_to_s))),
+        ("for very short bursts", format!("utilisation {limit:.4}")),
+        ("queue always empties", if o.stable { "yes" } else { "no" }.to_string()),
+    ]
+}

@@ -1,0 +1,110 @@
+//! `packetscale theory` as a user meets it: JSON on standard output, one message and exit code 2 on wrong input.
+
+use serde_json::Value;
+use std::process::{Command, Output};
+
+fn theory(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_packetscale")).arg("theory").args(arguments).output().expect("the command starts")
+}
+
+fn json(arguments: &[&str]) -> Value {
+    let output = theory(arguments);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    serde_json::from_slice(&output.stdout).expect("one JSON object and nothing else")
+}
+
+fn refusal(arguments: &[&str]) -> String {
+    let output = theory(arguments);
+    assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+    assert!(output.stdout.is_empty());
+    String::from_utf8(output.stderr).unwrap()
+}
+
+const ON_OFF: [&str; 11] = [
+    "burstiness",
+    "--capacity",
+    "1 Gbit/s",
+    "--on",
+    "100 ms",
+    "--off",
+    "350 ms",
+    "--increase",
+    "150 ms",
+    "--decrease",
+    "75 ms",
+];
+
+fn on_off<'a>(more: &[&'a str]) -> Vec<&'a str> {
+    ON_OFF.iter().chain(more).copied().collect()
+}
+
+#[test]
+fn burstiness_says_every_field_of_the_worst_phase() {
+    let answer = json(&on_off(&["--average", "111 Mbit/s", "--json"]));
+    assert_eq!(answer["case"], "L1");
+    // By hand: D = r T_on = 0.4995 * 0.1 s.
+    assert!((answer["queue_delay_s"].as_f64().unwrap() - 0.049_95).abs() < 1e-9);
+    for key in ["queue_max_bits", "throughput_bps", "utilisation", "rate_high_bps", "rate_low_bps", "rtt_worst_s"] {
+        assert!(answer[key].is_f64(), "{key}: {answer}");
+    }
+    assert_eq!(answer["stable"], true);
+}
+
+#[test]
+fn an_overloaded_phase_is_answered_with_a_warning_and_an_overloaded_link_refused_as_unstable() {
+    let short = ["--average", "111 Mbit/s", "--json", "--increase", "50 ms", "--decrease", "75 ms"];
+    let arguments: Vec<&str> = ON_OFF[..7].iter().chain(&short).copied().collect();
+    let output = theory(&arguments);
+    assert!(output.status.success());
+    let answer: Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(answer["stable"], false);
+    assert_eq!(String::from_utf8(output.stderr).unwrap().lines().count(), 1);
+    let slow = ["--average", "31 Mbit/s", "--increase", "1 ms", "--decrease", "900 ms"];
+    assert!(refusal(&ON_OFF[..7].iter().chain(&slow).copied().collect::<Vec<_>>()).starts_with("unstable"));
+}
+
+#[test]
+fn multiplexing_says_every_field_with_its_error_and_the_same_for_the_same_seed() {
+    let question = ["multiplexing", "--flows", "100", "--arrivals", "exponential", "--runs", "100", "--json"];
+    let answer = json(&question);
+    let sampled = ["mean_packets", "top1_packets", "top5_packets", "no_queue_fraction", "loss_ratio"];
+    let derived = ["bound_min_packets", "bound_max_packets", "law_mean_packets", "law_top1_packets"];
+    for key in sampled.iter().chain(&derived) {
+        assert!(answer[key].is_f64(), "{key}: {answer}");
+    }
+    sampled.iter().for_each(|key| assert!(answer[format!("{key}_se")].is_f64(), "{key}: {answer}"));
+    assert_eq!(answer, json(&question));
+}
+
+#[test]
+fn a_loss_target_finds_the_buffer_and_with_a_buffer_the_load() {
+    let question = ["multiplexing", "--flows", "200", "--runs", "50", "--target-loss", "0.01", "--json"];
+    let answer = json(&question);
+    assert!(answer["buffer_packets"].as_u64().unwrap() > 1 && answer["loss_ratio"].as_f64().unwrap() <= 0.01);
+    let with_buffer: Vec<&str> = question.iter().chain(&["--buffer", "5"]).copied().collect();
+    let load = json(&with_buffer);
+    assert!(load["utilisation"].as_f64().unwrap() < 1.0 && load["loss_ratio"].as_f64().unwrap() <= 0.01);
+}
+
+#[test]
+fn qlbp_and_tdqm_answer_in_json() {
+    let pacer = ["qlbp", "--mu-min", "2 Mbit/s", "--mu-max", "10 Mbit/s", "--q-max", "10 packets", "--json"];
+    // Theorem 1: 10 packets of 8000 bits at 10 Mbit/s.
+    assert!((json(&pacer)["bound_s"].as_f64().unwrap() - 8e-3).abs() < 1e-12);
+    assert_eq!(json(&["tdqm", "--load", "0.5", "--json"])["lengths"][1]["eta"], 0.75);
+}
+
+#[test]
+fn wrong_input_is_refused_with_one_message_that_names_it() {
+    for (arguments, names) in [
+        (vec!["multiplexing", "--flows", "0"], "flows"),
+        (vec!["multiplexing", "--flows", "10", "--utilisation", "1.2"], "utilisation"),
+        (vec!["multiplexing", "--flows", "10", "--arrivals", "pareto:0.8"], "pareto"),
+        (on_off(&["--average", "500 Mbit/s"]), "average"),
+        (vec!["qlbp", "--mu-min", "20 Mbit/s", "--mu-max", "10 Mbit/s", "--q-max", "10 packets"], "mu_min"),
+        (vec!["tdqm", "--load", "1"], "load"),
+    ] {
+        let message = refusal(&arguments);
+        assert!(message.contains(names) && message.lines().count() == 1, "{message}");
+    }
+}
