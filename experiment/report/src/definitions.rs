@@ -45,8 +45,8 @@ pub const FIGURES: &[Figure] = figures! {
     Share Rate throughput_bps "Throughput": "Packets of the flows, not of the traffic, that left the bottleneck, as bits on the wire per second.";
     Share Share utilisation "Utilisation": "All that left the bottleneck, traffic included, divided by its capacity.";
     Share Share available_share "Share of available": "Throughput divided by what the traffic left: capacity minus the traffic that arrived, the available capacity of RFC 5136.";
-    Share Share loss_ratio "Loss": "Packets of the flows dropped at any queue or lost on any link, divided by those sent.";
-    Share Share drop_ratio "Drops at queues": "Packets of the flows dropped at queues only, divided by those sent: what the flows brought on themselves.";
+    Share Share loss_ratio "Loss": "Packets of the flows dropped at any queue or lost on any link, divided by those sent. Whole run, start-up included.";
+    Share Share drop_ratio "Drops at queues": "Packets of the flows dropped at queues only, divided by those sent: what the flows brought on themselves. Whole run.";
     Delay Time queue_delay_mean_s "Queueing, mean": "Waiting time at the bottleneck, without the packet's own transmission: mean over all packets served, those of the traffic included.";
     Delay Time queue_delay_p50_s "Queueing, median": "Median of the same waiting times.";
     Delay Time queue_delay_p95_s "Queueing, 95th pct.": "95th percentile of the same waiting times.";

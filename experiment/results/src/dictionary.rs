@@ -45,8 +45,8 @@ columns! {
     "throughput_bps" Float "bit/s" "packets of the flows that left the bottleneck, as bits on the wire";
     "utilisation" Float "1" "all that left the bottleneck, divided by its capacity";
     "available_share" Float "1" "throughput divided by capacity minus the traffic that arrived";
-    "loss_ratio" Float "1" "packets of the flows dropped at any queue or lost on any link, divided by those sent";
-    "drop_ratio" Float "1" "packets of the flows dropped at queues, divided by those sent";
+    "loss_ratio" Float "1" "packets of the flows dropped at any queue or lost on any link, divided by those sent; whole run";
+    "drop_ratio" Float "1" "packets of the flows dropped at queues, divided by those sent; whole run";
     "queue_delay_mean_s" Float "s" "waiting time at the bottleneck, mean over all packets served";
     "queue_delay_p50_s" Float "s" "its median";
     "queue_delay_p95_s" Float "s" "its 95th percentile";

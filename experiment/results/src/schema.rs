@@ -107,10 +107,12 @@ pub struct Summary {
     /// capacity of RFC 5136.
     #[serde(deserialize_with = "null_is_nan")]
     pub available_share: f64,
-    /// Packets of the flows dropped at any queue or lost on any link, divided by those sent.
+    /// Packets of the flows dropped at any queue or lost on any link, divided by those sent. Whole run, start-up
+    /// included.
     #[serde(deserialize_with = "null_is_nan")]
     pub loss_ratio: f64,
     /// Packets of the flows dropped at queues only, divided by those sent: what the flows brought on themselves.
+    /// Whole run.
     #[serde(deserialize_with = "null_is_nan")]
     pub drop_ratio: f64,
     /// Waiting time at the bottleneck (without the packet's own transmission), mean over all packets served.

@@ -178,7 +178,6 @@ impl Network {
             stream.meter.record(now, packet.size);
         }
         let transit = Transit::of_traffic(index, stream.number, packet.size, now);
-        self.recorder.traffic[index].entered += 1;
         let link = self.routes[stream.route as usize][0] as usize;
         self.arrive(now, link, transit);
     }
@@ -359,9 +358,9 @@ impl Network {
     #[inline]
     fn acknowledge(&mut self, at: Time, index: usize, mut ack: Ack) {
         let flow: &Flow = &self.flows[index];
-        if flow.stamp_granularity > Span::ZERO {
+        if self.stamp_granularity > Span::ZERO {
             for stamp in &mut ack.arrivals[..usize::from(ack.stamps)] {
-                let rest = Span::from_picos(stamp.arrived.picos()) % flow.stamp_granularity;
+                let rest = Span::from_picos(stamp.arrived.picos()) % self.stamp_granularity;
                 stamp.arrived = stamp.arrived - rest;
             }
         }

@@ -41,8 +41,6 @@ pub(crate) struct Flow {
     pub(crate) ack_armed: Time,
     pub(crate) start: Time,
     pub(crate) completed: Option<Time>,
-    /// Granularity of its receiver's clock; zero: exact.
-    pub(crate) stamp_granularity: Span,
 }
 
 /// A network card with a rate: packets leave it one after the other.

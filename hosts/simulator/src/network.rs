@@ -43,6 +43,8 @@ pub(crate) struct Network {
     pub(crate) recorder: Recorder,
     pub(crate) bottleneck: usize,
     pub(crate) batching: bool,
+    /// Granularity of the receivers' clocks; zero: exact.
+    pub(crate) stamp_granularity: Span,
     pub(crate) logging: bool,
     /// The available capacity from each time on, for controllers that ask to be told.
     pub(crate) oracle: Vec<(Time, Rate)>,
@@ -130,6 +132,7 @@ impl Network {
             recorder: Recorder::new(warm, end, &starts, traffic.len(), base_rtt),
             bottleneck: experiment.bottleneck,
             batching: matches!(experiment.gaps, GapModel::Batch(_)),
+            stamp_granularity: experiment.receiver.stamp_granularity,
             logging: false,
             oracle: oracle(experiment, &flows)?,
             sample_step: experiment.record.step,
@@ -290,7 +293,6 @@ fn build_flow(
         ack_armed: Time::MAX,
         start,
         completed: None,
-        stamp_granularity: experiment.receiver.stamp_granularity,
     })
 }
 

@@ -57,16 +57,10 @@ pub(crate) struct Tally {
     pub(crate) bytes: u64,
     /// Bytes that left it while all flows were active.
     pub(crate) shared_bytes: u64,
-    /// Dropped at queues.
-    pub(crate) dropped: u64,
-    /// Lost on wires.
-    pub(crate) lost: u64,
     /// Dropped at queues, whole run.
-    pub(crate) dropped_ever: u64,
+    pub(crate) dropped: u64,
     /// Lost on wires, whole run.
-    pub(crate) lost_ever: u64,
-    /// Packets that entered, whole run (traffic only).
-    pub(crate) entered: u64,
+    pub(crate) lost: u64,
 }
 
 /// Bytes per flow between one entry of a flow and the next.
@@ -267,19 +261,13 @@ impl Recorder {
 
     /// A packet was dropped at a queue.
     pub(crate) fn dropped(&mut self, owner: Owner, now: Time) {
-        let warm = now > self.warm;
-        let tally = self.tally(owner);
-        tally.dropped_ever += 1;
-        tally.dropped += u64::from(warm);
+        self.tally(owner).dropped += 1;
         self.count_loss(owner, now);
     }
 
     /// A packet was lost on a wire.
     pub(crate) fn lost(&mut self, owner: Owner, now: Time) {
-        let warm = now > self.warm;
-        let tally = self.tally(owner);
-        tally.lost_ever += 1;
-        tally.lost += u64::from(warm);
+        self.tally(owner).lost += 1;
         self.count_loss(owner, now);
     }
 

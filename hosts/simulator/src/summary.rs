@@ -58,8 +58,8 @@ fn totals(experiment: &Experiment, network: &Network, cpu_s: f64) -> Summary {
         throughput_bps: throughput,
         utilisation: share(recorder.all_bytes as f64 * 8.0, time * capacity),
         available_share: share(throughput, left),
-        loss_ratio: share(count(|t| t.dropped_ever + t.lost_ever), sent as f64),
-        drop_ratio: share(count(|t| t.dropped_ever), sent as f64),
+        loss_ratio: share(count(|t| t.dropped + t.lost), sent as f64),
+        drop_ratio: share(count(|t| t.dropped), sent as f64),
         queue_delay_mean_s: share(recorder.wait_sum_ps as f64 * 1e-12, recorder.waited as f64),
         rtt_mean_s: mean(network.flows.iter().filter_map(|flow| rtt_mean(flow.sender.counters()))),
         convergence_s: converged,
@@ -118,8 +118,8 @@ fn flows(experiment: &Experiment, network: &Network) -> Vec<FlowResult> {
             rtt_mean_s: rtt_mean(counters).unwrap_or(0.0),
             sent_packets: counters.sent,
             retransmitted_packets: counters.retransmitted,
-            dropped_packets: tally.dropped_ever,
-            lost_packets: tally.lost_ever,
+            dropped_packets: tally.dropped,
+            lost_packets: tally.lost,
             timeouts: counters.timeouts,
             recoveries: counters.recoveries,
             undone: counters.undone,
@@ -141,8 +141,8 @@ fn traffic(experiment: &Experiment, network: &Network) -> Vec<TrafficResult> {
             rate_p05_bps: bps(|burst| burst.low),
             rate_p95_bps: bps(|burst| burst.high),
             burstiness_bps: bps(Burstiness::spread),
-            packets: tally.entered,
-            dropped_packets: tally.dropped_ever,
+            packets: stream.number,
+            dropped_packets: tally.dropped,
         }
     };
     network.traffic.iter().enumerate().map(one).collect()
