@@ -10,6 +10,7 @@
 
 extern crate alloc;
 
+mod delivery;
 mod params;
 mod prr;
 mod rack;

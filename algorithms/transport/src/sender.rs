@@ -16,10 +16,12 @@
 //! 3. The timer restarts on every acknowledgment that delivers something, also selectively (RFC 6298, 5.3 names
 //!    cumulative ones).
 
+use alloc::boxed::Box;
 use alloc::vec::Vec;
-use congestion::{AckSample, Arrival, Controller, Loss, LossResponse, Sent, Timeout, Undo};
+use congestion::{AckSample, Arrival, Controller, Loss, LossResponse, LostFlight, Sent, Timeout, Undo};
 use units::{Bytes, Span, Time};
 
+use crate::delivery::DeliverySampler;
 use crate::params::{Counters, SenderParams};
 use crate::prr::ProportionalReduction;
 use crate::rack::{Rack, Verdict};
@@ -51,6 +53,10 @@ pub struct Sender<C> {
     /// One packet may leave whatever the window says.
     forced: bool,
     wants_arrivals: bool,
+    /// Only for a controller that wants rate samples.
+    sampler: Option<Box<DeliverySampler>>,
+    /// The controller wants to know of every packet.
+    watched: bool,
     window_limited: bool,
     /// The verdict `window_limited` stands until this packet is acknowledged.
     window_limited_until: u64,
@@ -61,6 +67,7 @@ pub struct Sender<C> {
     counters: Counters,
     arrivals: Vec<Arrival>,
     lost_transmissions: Vec<u64>,
+    lost_flights: Vec<LostFlight>,
     controller: C,
 }
 
@@ -84,6 +91,8 @@ impl<C: Controller> Sender<C> {
             prr: None,
             forced: false,
             wants_arrivals: controller.wants_arrivals(),
+            watched: controller.wants_arrivals() || controller.wants_rate_samples(),
+            sampler: controller.wants_rate_samples().then(|| Box::new(DeliverySampler::new(now))),
             window_limited: false,
             window_limited_until: 0,
             most_in_flight: 0,
@@ -93,6 +102,7 @@ impl<C: Controller> Sender<C> {
             counters: Counters::default(),
             arrivals: Vec::new(),
             lost_transmissions: Vec::new(),
+            lost_flights: Vec::new(),
             controller,
         }
     }
@@ -106,7 +116,7 @@ impl<C: Controller> Sender<C> {
         let prior_in_flight = self.board.in_flight();
         let prior_first = self.board.first();
         let mut coverage = Coverage::new(ack.echo);
-        self.take_in(ack, &mut coverage);
+        self.take_in(now, ack, &mut coverage);
         self.right_edge = self.right_edge_of(ack);
         if coverage.delivered == 0 && !ack.duplicate {
             return;
@@ -122,6 +132,7 @@ impl<C: Controller> Sender<C> {
         }
         self.counters.delivered += u64::from(coverage.delivered);
         self.rto_deadline = if self.board.is_empty() { Time::MAX } else { now + self.rtt.rto() };
+        let min_rtt = self.rtt.min();
         let sample = AckSample {
             now,
             delivered: coverage.delivered,
@@ -130,20 +141,21 @@ impl<C: Controller> Sender<C> {
             in_flight: self.board.in_flight(),
             rtt,
             srtt: self.rtt.srtt(),
-            min_rtt: self.rtt.min(),
+            min_rtt,
             next_unacked: self.board.first(),
             next_unsent: self.board.next(),
             window_limited: self.is_window_limited(),
             in_recovery: !self.recovery.is_open(),
             arrivals: &self.arrivals,
+            rate: self.sampler.as_mut().and_then(|sampler| sampler.take_sample(min_rtt)),
         };
         self.controller.on_ack(&sample);
     }
 
     #[inline]
-    fn take_in(&mut self, ack: &Ack, coverage: &mut Coverage) {
-        if self.wants_arrivals {
-            self.take_in_with_arrivals(ack, coverage);
+    fn take_in(&mut self, now: Time, ack: &Ack, coverage: &mut Coverage) {
+        if self.watched {
+            self.take_in_watched(now, ack, coverage);
         } else if ack.blocks == 0 && self.board.is_plain() {
             if ack.next_expected > self.board.first() {
                 self.board.advance_plain(ack.next_expected, coverage);
@@ -153,11 +165,26 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    fn take_in_with_arrivals(&mut self, ack: &Ack, coverage: &mut Coverage) {
+    fn take_in_watched(&mut self, now: Time, ack: &Ack, coverage: &mut Coverage) {
+        if self.wants_arrivals {
+            self.take_in_with_arrivals(now, ack, coverage);
+        } else if let Some(sampler) = &mut self.sampler {
+            self.board.acknowledge(ack, coverage, |sequence, _| sampler.on_delivered(now, sequence));
+        }
+        if let Some(sampler) = &mut self.sampler {
+            sampler.forget_before(self.board.first());
+        }
+    }
+
+    fn take_in_with_arrivals(&mut self, now: Time, ack: &Ack, coverage: &mut Coverage) {
         let stamps = &ack.arrivals[..usize::from(ack.stamps).min(MAX_STAMPS)];
         let arrivals = &mut self.arrivals;
+        let mut sampler = self.sampler.as_mut();
         arrivals.clear();
         self.board.acknowledge(ack, coverage, |sequence, record| {
+            if let Some(sampler) = &mut sampler {
+                sampler.on_delivered(now, sequence);
+            }
             arrivals.push(match stamps.iter().find(|stamp| stamp.sequence == sequence) {
                 Some(stamp) => Arrival { transmission: stamp.transmission, arrived: Some(stamp.arrived) },
                 None => Arrival { transmission: record.transmission, arrived: None },
@@ -237,16 +264,14 @@ impl<C: Controller> Sender<C> {
         let window = self.reordering_window();
         self.reordering_deadline = Time::MAX;
         self.lost_transmissions.clear();
+        self.lost_flights.clear();
         let mut lost = 0;
         for candidate in [Scoreboard::oldest_retransmitted, Scoreboard::oldest_sent_once] {
             while let Some(sequence) = candidate(&mut self.board) {
                 match self.rack.judge(now, self.board.record(sequence), window) {
                     Verdict::Lost => {
                         lost += 1;
-                        let transmission = self.board.lose(sequence);
-                        if self.wants_arrivals {
-                            self.lost_transmissions.push(transmission);
-                        }
+                        self.lose(sequence);
                     }
                     Verdict::LateAfter(late) => {
                         self.reordering_deadline = self.reordering_deadline.min(late);
@@ -262,6 +287,16 @@ impl<C: Controller> Sender<C> {
         lost
     }
 
+    fn lose(&mut self, sequence: u64) {
+        let transmission = self.board.lose(sequence);
+        if self.wants_arrivals {
+            self.lost_transmissions.push(transmission);
+        }
+        if let Some(sampler) = &mut self.sampler {
+            self.lost_flights.push(sampler.on_lost(sequence));
+        }
+    }
+
     fn declare(&mut self, now: Time, lost: u32, prior_in_flight: u32) {
         let enters_recovery = self.recovery.on_loss(lost, self.board.next(), self.next_transmission);
         self.counters.lost += u64::from(lost);
@@ -269,6 +304,7 @@ impl<C: Controller> Sender<C> {
         self.controller.on_loss(&Loss {
             now,
             transmissions: &self.lost_transmissions,
+            flights: &self.lost_flights,
             lost,
             enters_recovery,
             prior_in_flight,
@@ -302,6 +338,7 @@ impl<C: Controller> Sender<C> {
         let repeated = if self.board.lost() > 0 { self.board.next_retransmission() } else { None };
         if repeated.is_none() && self.board.next() >= self.total.min(self.right_edge) {
             self.limited_by_window(false);
+            self.note_app_limited();
             self.probe_closed_window(now);
             return None;
         }
@@ -312,6 +349,14 @@ impl<C: Controller> Sender<C> {
             return None;
         }
         Some(self.transmit(now, window, repeated))
+    }
+
+    fn note_app_limited(&mut self) {
+        if let Some(sampler) = &mut self.sampler
+            && self.board.next() == self.total
+        {
+            sampler.on_nothing_to_send(self.board.in_flight());
+        }
     }
 
     #[inline]
@@ -327,6 +372,9 @@ impl<C: Controller> Sender<C> {
             None => self.board.send_new(now, transmission),
         };
         self.counters.sent += 1;
+        if let Some(sampler) = &mut self.sampler {
+            sampler.on_sent(now, sequence, transmission, self.board.in_flight());
+        }
         self.forced = false;
         if let Some(prr) = &mut self.prr {
             prr.on_sent();
@@ -434,16 +482,14 @@ impl<C: Controller> Sender<C> {
         let window = self.reordering_window();
         let head = self.board.first();
         self.lost_transmissions.clear();
+        self.lost_flights.clear();
         let mut lost = 0;
         for sequence in head..self.board.next() {
             let record = self.board.record(sequence);
             let spared = sequence != head && self.rack.may_arrive_after_timeout(now, record, window);
             if record.state == State::InFlight && !spared {
                 lost += 1;
-                let transmission = self.board.lose(sequence);
-                if self.wants_arrivals {
-                    self.lost_transmissions.push(transmission);
-                }
+                self.lose(sequence);
             }
         }
         self.board.rewind();
