@@ -163,8 +163,7 @@ impl Bbr {
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Bbr, SettingError> {
         check_names(settings, PARAMETERS)?;
         let tuning = Tuning {
-            // Rounded up: two packets of a hundred are not above 2 %.
-            loss_threshold: Ratio::from_q32(fraction(settings, "loss_threshold", Ratio::of(2, 100))?.q32() + 1),
+            loss_threshold: fraction(settings, "loss_threshold", Ratio::of(2, 100))?,
             beta: fraction(settings, "beta", Ratio::of(7, 10))?,
             headroom: fraction(settings, "headroom", Ratio::of(15, 100))?,
             probe_rtt_interval: match settings.get("probe_rtt_interval") {
@@ -421,12 +420,14 @@ impl Controller for Bbr {
     }
 }
 
+/// Rounded up in its last place, since volumes are rounded down: 0.7 of 100 packets are 70, not 69.
 fn fraction(settings: &Settings, name: &'static str, default: Ratio) -> Result<Ratio, SettingError> {
-    match settings.get(name) {
-        None => Ok(default),
-        Some(Setting::Ratio(ratio)) if *ratio > Ratio::ZERO && *ratio < Ratio::ONE => Ok(*ratio),
-        Some(_) => Err(SettingError::Invalid { name, expected: "a fraction between 0 and 1" }),
-    }
+    let ratio = match settings.get(name) {
+        None => default,
+        Some(Setting::Ratio(ratio)) if *ratio > Ratio::ZERO && *ratio < Ratio::ONE => *ratio,
+        Some(_) => return Err(SettingError::Invalid { name, expected: "a fraction between 0 and 1" }),
+    };
+    Ok(Ratio::from_q32(ratio.q32() + 1))
 }
 
 #[cfg(test)]

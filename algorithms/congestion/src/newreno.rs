@@ -204,7 +204,15 @@ mod tests {
 
     fn loss() -> Loss<'static> {
         let srtt = Span::from_millis(100);
-        Loss { now: Time::ZERO, transmissions: &[], flights: &[], lost: 1, enters_recovery: true, prior_in_flight: 10, srtt }
+        Loss {
+            now: Time::ZERO,
+            transmissions: &[],
+            flights: &[],
+            lost: 1,
+            enters_recovery: true,
+            prior_in_flight: 10,
+            srtt,
+        }
     }
 
     fn timeout(first: bool) -> Timeout {

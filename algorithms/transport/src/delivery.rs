@@ -178,7 +178,10 @@ mod tests {
         sampler.forget_before(10);
         (10..20).for_each(|n| sampler.on_sent(at(31 + 3 * (n - 10)), n, n, n as u32 - 9));
         (10..20).for_each(|n| sampler.on_delivered(at(59), n));
-        assert_eq!(sampler.take_sample(Span::ZERO).map(|s| (s.delivered, s.interval)), Some((10, Span::from_millis(28))));
+        assert_eq!(
+            sampler.take_sample(Span::ZERO).map(|s| (s.delivered, s.interval)),
+            Some((10, Span::from_millis(28)))
+        );
     }
 
     #[test]
@@ -212,10 +215,7 @@ mod tests {
         (0..5).for_each(|n| sampler.on_sent(at(n), n, n, n as u32 + 1));
         sampler.on_lost(1);
         sampler.on_sent(at(9), 1, 5, 5);
-        assert_eq!(
-            sampler.on_lost(3),
-            LostFlight { sequence: 3, tx_in_flight: 4, lost: 2, is_app_limited: false }
-        );
+        assert_eq!(sampler.on_lost(3), LostFlight { sequence: 3, tx_in_flight: 4, lost: 2, is_app_limited: false });
         sampler.on_delivered(at(20), 1);
         assert_eq!(sampler.take_sample(Span::ZERO).map(|s| (s.lost, s.tx_in_flight)), Some((1, 5)));
     }

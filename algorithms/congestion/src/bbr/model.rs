@@ -212,11 +212,8 @@ pub(super) struct Bounds {
 }
 
 impl Bounds {
-    pub const NONE: Bounds = Bounds {
-        bw_shortterm: Rate::from_bps(u64::MAX),
-        inflight_shortterm: UNBOUNDED,
-        inflight_longterm: UNBOUNDED,
-    };
+    pub const NONE: Bounds =
+        Bounds { bw_shortterm: Rate::from_bps(u64::MAX), inflight_shortterm: UNBOUNDED, inflight_longterm: UNBOUNDED };
 
     /// A round with losses ended: towards what it delivered, by `beta` at most.
     pub fn lower(&mut self, latest: &LatestRound, max_bw: Rate, window: u64, beta: Ratio) {
