@@ -19,6 +19,7 @@ mod recovery;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod watch;
 mod wire;
 
 pub use params::{Counters, SenderParams, Transfer};

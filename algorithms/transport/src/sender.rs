@@ -17,18 +17,17 @@
 //!    cumulative ones).
 
 use alloc::boxed::Box;
-use alloc::vec::Vec;
-use congestion::{AckSample, Arrival, Controller, Loss, LossResponse, LostFlight, Sent, Timeout, Undo};
+use congestion::{AckSample, Controller, Loss, LossResponse, Sent, Timeout, Undo};
 use units::{Bytes, Span, Time};
 
-use crate::delivery::DeliverySampler;
 use crate::params::{Counters, SenderParams};
 use crate::prr::ProportionalReduction;
 use crate::rack::{Rack, Verdict};
 use crate::recovery::{Phase, Recovery};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Coverage, Scoreboard, State};
-use crate::wire::{Ack, MAX_STAMPS, Segment};
+use crate::watch::Watch;
+use crate::wire::{Ack, Segment};
 
 /// The sending end of one flow, with its controller.
 #[derive(Clone, Debug)]
@@ -52,11 +51,8 @@ pub struct Sender<C> {
     prr: Option<ProportionalReduction>,
     /// One packet may leave whatever the window says.
     forced: bool,
-    wants_arrivals: bool,
-    /// Only for a controller that wants rate samples.
-    sampler: Option<Box<DeliverySampler>>,
-    /// The controller wants to know of every packet.
-    watched: bool,
+    /// Only for a controller that wants to know of every packet.
+    watch: Option<Box<Watch>>,
     window_limited: bool,
     /// The verdict `window_limited` stands until this packet is acknowledged.
     window_limited_until: u64,
@@ -65,9 +61,6 @@ pub struct Sender<C> {
     packet: Bytes,
     last_packet: Bytes,
     counters: Counters,
-    arrivals: Vec<Arrival>,
-    lost_transmissions: Vec<u64>,
-    lost_flights: Vec<LostFlight>,
     controller: C,
 }
 
@@ -90,9 +83,7 @@ impl<C: Controller> Sender<C> {
             recovery: Recovery::new(),
             prr: None,
             forced: false,
-            wants_arrivals: controller.wants_arrivals(),
-            watched: controller.wants_arrivals() || controller.wants_rate_samples(),
-            sampler: controller.wants_rate_samples().then(|| Box::new(DeliverySampler::new(now))),
+            watch: Watch::of(&controller, now).map(Box::new),
             window_limited: false,
             window_limited_until: 0,
             most_in_flight: 0,
@@ -100,9 +91,6 @@ impl<C: Controller> Sender<C> {
             packet: params.packet,
             last_packet,
             counters: Counters::default(),
-            arrivals: Vec::new(),
-            lost_transmissions: Vec::new(),
-            lost_flights: Vec::new(),
             controller,
         }
     }
@@ -133,6 +121,7 @@ impl<C: Controller> Sender<C> {
         self.counters.delivered += u64::from(coverage.delivered);
         self.rto_deadline = if self.board.is_empty() { Time::MAX } else { now + self.rtt.rto() };
         let min_rtt = self.rtt.min();
+        let rate = self.watch.as_mut().and_then(|watch| watch.take_sample(min_rtt));
         let sample = AckSample {
             now,
             delivered: coverage.delivered,
@@ -146,52 +135,22 @@ impl<C: Controller> Sender<C> {
             next_unsent: self.board.next(),
             window_limited: self.is_window_limited(),
             in_recovery: !self.recovery.is_open(),
-            arrivals: &self.arrivals,
-            rate: self.sampler.as_mut().and_then(|sampler| sampler.take_sample(min_rtt)),
+            arrivals: self.watch.as_ref().map_or(&[], |watch| &watch.arrivals),
+            rate,
         };
         self.controller.on_ack(&sample);
     }
 
     #[inline]
     fn take_in(&mut self, now: Time, ack: &Ack, coverage: &mut Coverage) {
-        if self.watched {
-            self.take_in_watched(now, ack, coverage);
+        if let Some(watch) = &mut self.watch {
+            watch.take_in(&mut self.board, now, ack, coverage);
         } else if ack.blocks == 0 && self.board.is_plain() {
             if ack.next_expected > self.board.first() {
                 self.board.advance_plain(ack.next_expected, coverage);
             }
         } else {
             self.board.acknowledge(ack, coverage, |_, _| {});
-        }
-    }
-
-    fn take_in_watched(&mut self, now: Time, ack: &Ack, coverage: &mut Coverage) {
-        if self.wants_arrivals {
-            self.take_in_with_arrivals(now, ack, coverage);
-        } else if let Some(sampler) = &mut self.sampler {
-            self.board.acknowledge(ack, coverage, |sequence, _| sampler.on_delivered(now, sequence));
-        }
-        if let Some(sampler) = &mut self.sampler {
-            sampler.forget_before(self.board.first());
-        }
-    }
-
-    fn take_in_with_arrivals(&mut self, now: Time, ack: &Ack, coverage: &mut Coverage) {
-        let stamps = &ack.arrivals[..usize::from(ack.stamps).min(MAX_STAMPS)];
-        let arrivals = &mut self.arrivals;
-        let mut sampler = self.sampler.as_mut();
-        arrivals.clear();
-        self.board.acknowledge(ack, coverage, |sequence, record| {
-            if let Some(sampler) = &mut sampler {
-                sampler.on_delivered(now, sequence);
-            }
-            arrivals.push(match stamps.iter().find(|stamp| stamp.sequence == sequence) {
-                Some(stamp) => Arrival { transmission: stamp.transmission, arrived: Some(stamp.arrived) },
-                None => Arrival { transmission: record.transmission, arrived: None },
-            });
-        });
-        if !arrivals.is_sorted_by_key(|arrival| arrival.transmission) {
-            arrivals.sort_unstable_by_key(|arrival| arrival.transmission);
         }
     }
 
@@ -263,8 +222,7 @@ impl<C: Controller> Sender<C> {
     fn detect_losses(&mut self, now: Time, prior_in_flight: u32) -> u32 {
         let window = self.reordering_window();
         self.reordering_deadline = Time::MAX;
-        self.lost_transmissions.clear();
-        self.lost_flights.clear();
+        self.begin_losses();
         let mut lost = 0;
         for candidate in [Scoreboard::oldest_retransmitted, Scoreboard::oldest_sent_once] {
             while let Some(sequence) = candidate(&mut self.board) {
@@ -289,11 +247,14 @@ impl<C: Controller> Sender<C> {
 
     fn lose(&mut self, sequence: u64) {
         let transmission = self.board.lose(sequence);
-        if self.wants_arrivals {
-            self.lost_transmissions.push(transmission);
+        if let Some(watch) = &mut self.watch {
+            watch.on_lost(sequence, transmission);
         }
-        if let Some(sampler) = &mut self.sampler {
-            self.lost_flights.push(sampler.on_lost(sequence));
+    }
+
+    fn begin_losses(&mut self) {
+        if let Some(watch) = &mut self.watch {
+            watch.begin_losses();
         }
     }
 
@@ -303,8 +264,8 @@ impl<C: Controller> Sender<C> {
         self.counters.recoveries += u64::from(enters_recovery);
         self.controller.on_loss(&Loss {
             now,
-            transmissions: &self.lost_transmissions,
-            flights: &self.lost_flights,
+            transmissions: self.watch.as_ref().map_or(&[], |watch| &watch.lost_transmissions),
+            flights: self.watch.as_ref().map_or(&[], |watch| &watch.lost_flights),
             lost,
             enters_recovery,
             prior_in_flight,
@@ -338,7 +299,11 @@ impl<C: Controller> Sender<C> {
         let repeated = if self.board.lost() > 0 { self.board.next_retransmission() } else { None };
         if repeated.is_none() && self.board.next() >= self.total.min(self.right_edge) {
             self.limited_by_window(false);
-            self.note_app_limited();
+            if self.board.next() == self.total
+                && let Some(watch) = &mut self.watch
+            {
+                watch.on_nothing_to_send(self.board.in_flight());
+            }
             self.probe_closed_window(now);
             return None;
         }
@@ -349,14 +314,6 @@ impl<C: Controller> Sender<C> {
             return None;
         }
         Some(self.transmit(now, window, repeated))
-    }
-
-    fn note_app_limited(&mut self) {
-        if let Some(sampler) = &mut self.sampler
-            && self.board.next() == self.total
-        {
-            sampler.on_nothing_to_send(self.board.in_flight());
-        }
     }
 
     #[inline]
@@ -372,8 +329,8 @@ impl<C: Controller> Sender<C> {
             None => self.board.send_new(now, transmission),
         };
         self.counters.sent += 1;
-        if let Some(sampler) = &mut self.sampler {
-            sampler.on_sent(now, sequence, transmission, self.board.in_flight());
+        if let Some(watch) = &mut self.watch {
+            watch.on_sent(now, sequence, transmission, self.board.in_flight());
         }
         self.forced = false;
         if let Some(prr) = &mut self.prr {
@@ -481,8 +438,7 @@ impl<C: Controller> Sender<C> {
     fn lose_after_timeout(&mut self, now: Time, prior_in_flight: u32) {
         let window = self.reordering_window();
         let head = self.board.first();
-        self.lost_transmissions.clear();
-        self.lost_flights.clear();
+        self.begin_losses();
         let mut lost = 0;
         for sequence in head..self.board.next() {
             let record = self.board.record(sequence);

@@ -132,12 +132,7 @@ impl Bbr {
             State::Down | State::Cruise if self.is_time_to_probe(seen.now) => self.start_refill(),
             State::Down if self.is_time_to_cruise(seen.in_flight) => self.state = State::Cruise,
             State::Refill if self.rounds.started => self.start_up(seen.rate),
-            State::Up => {
-                if self.is_time_to_go_down(seen) {
-                    self.probe_was_too_high = false;
-                    self.start_down(seen.now);
-                }
-            }
+            State::Up => self.end_probe_in_time(seen),
             _ => {}
         }
     }
@@ -154,6 +149,13 @@ impl Bbr {
     fn is_time_to_cruise(&self, in_flight: u64) -> bool {
         in_flight <= self.inflight_with_headroom()
             && in_flight <= self.budget(self.bdp(self.bandwidth.max(), Ratio::ONE))
+    }
+
+    fn end_probe_in_time(&mut self, seen: &Seen) {
+        if self.is_time_to_go_down(seen) {
+            self.probe_was_too_high = false;
+            self.start_down(seen.now);
+        }
     }
 
     fn is_time_to_go_down(&mut self, seen: &Seen) -> bool {
