@@ -44,6 +44,37 @@ pub struct Arrival {
     pub arrived: Option<Time>,
 }
 
+/// How fast the path delivered, seen from the newest packet that an acknowledgment covers (draft-ietf-ccwg-bbr,
+/// section "Delivery Rate Samples").
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RateSample {
+    /// Packets delivered between the departure of that packet and now.
+    pub delivered: u64,
+    /// How long that took; zero when it is shorter than the smallest round trip, which no path allows.
+    pub interval: Span,
+    /// Packets that the connection had delivered when that packet left. With `delivered`: the total now.
+    pub prior_delivered: u64,
+    /// The flow lacked data to send when that packet left.
+    pub is_app_limited: bool,
+    /// Packets in flight when it had left, itself included.
+    pub tx_in_flight: u32,
+    /// Packets declared lost since it left.
+    pub lost: u64,
+}
+
+/// A lost packet, as it was when it left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LostFlight {
+    /// Its number.
+    pub sequence: u64,
+    /// Packets in flight when it had left, itself included.
+    pub tx_in_flight: u32,
+    /// Packets declared lost since it left, itself included.
+    pub lost: u64,
+    /// The flow lacked data to send when it left.
+    pub is_app_limited: bool,
+}
+
 /// One acknowledgment, measured.
 #[derive(Clone, Copy, Debug)]
 pub struct AckSample<'a> {
@@ -74,6 +105,8 @@ pub struct AckSample<'a> {
     /// The packets it covers, in order of transmission, with what the receiver said of their arrival. Empty unless
     /// the controller asks for them ([`Controller::wants_arrivals`]).
     pub arrivals: &'a [Arrival],
+    /// The delivery rate, for controllers that ask for it ([`Controller::wants_rate_samples`]).
+    pub rate: Option<RateSample>,
 }
 
 /// Packets have been declared lost.
@@ -83,6 +116,8 @@ pub struct Loss<'a> {
     pub now: Time,
     /// The transmissions that were lost; only filled when the controller asks for arrivals.
     pub transmissions: &'a [u64],
+    /// The packets that were lost; only filled when the controller asks for rate samples.
+    pub flights: &'a [LostFlight],
     /// How many packets this declares lost.
     pub lost: u32,
     /// The first loss of a recovery episode: the one to react to once (RFC 6675 section 5).
@@ -167,6 +202,11 @@ pub trait Controller {
 
     /// Whether the host should fill [`AckSample::arrivals`] and [`Loss::transmissions`].
     fn wants_arrivals(&self) -> bool {
+        false
+    }
+
+    /// Whether the host should fill [`AckSample::rate`] and [`Loss::flights`].
+    fn wants_rate_samples(&self) -> bool {
         false
     }
 

@@ -11,12 +11,13 @@ extern crate alloc;
 mod contract;
 mod registry;
 
+pub mod bbr;
 pub mod cubic;
 pub mod newreno;
 pub mod rapid;
 
 pub use contract::{
-    AckSample, Arrival, Controller, Decision, GapRecord, Loss, LossResponse, Probe, Sent, Setup, StreamTrace, Timeout,
-    Undo,
+    AckSample, Arrival, Controller, Decision, GapRecord, Loss, LossResponse, LostFlight, Probe, RateSample, Sent,
+    Setup, StreamTrace, Timeout, Undo,
 };
 pub use registry::{AnyController, Entry, Kind, Parameter, Setting, SettingError, Settings, find, registry};

@@ -198,12 +198,21 @@ mod tests {
             window_limited: true,
             in_recovery: false,
             arrivals: &[],
+            rate: None,
         }
     }
 
     fn loss() -> Loss<'static> {
         let srtt = Span::from_millis(100);
-        Loss { now: Time::ZERO, transmissions: &[], lost: 1, enters_recovery: true, prior_in_flight: 10, srtt }
+        Loss {
+            now: Time::ZERO,
+            transmissions: &[],
+            flights: &[],
+            lost: 1,
+            enters_recovery: true,
+            prior_in_flight: 10,
+            srtt,
+        }
     }
 
     fn timeout(first: bool) -> Timeout {

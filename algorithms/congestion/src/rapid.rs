@@ -286,6 +286,7 @@ mod tests {
                     window_limited: false,
                     in_recovery: false,
                     arrivals: &[arrival],
+                    rate: None,
                 });
             }
             sent(flow, now, transmission);

@@ -4,7 +4,7 @@
 use crate::contract::{
     AckSample, Controller, Decision, Loss, LossResponse, Probe, Sent, Setup, StreamTrace, Timeout, Undo,
 };
-use crate::{cubic, newreno, rapid};
+use crate::{bbr, cubic, newreno, rapid};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -133,6 +133,7 @@ macro_rules! registry {
 registry! {
     NewReno(newreno::NewReno) from newreno::NewReno = "newreno", "TCP NewReno: additive increase, halving on loss (RFC 5681, 6582)", "#0072B2", newreno::PARAMETERS;
     Cubic(Box<cubic::Cubic>) from cubic::Cubic = "cubic", "TCP CUBIC with HyStart++ (RFC 9438, RFC 9406)", "#E69F00", cubic::PARAMETERS;
+    Bbr(Box<bbr::Bbr>) from bbr::Bbr = "bbr", "BBR version 3: paces at the rate the path delivers (draft-ietf-ccwg-bbr)", "#009E73", bbr::PARAMETERS;
     Rapid(Box<rapid::Rapid>) from rapid::Rapid = "rapid", "TCP RAPID: every packet probes, before a queue or a loss", "#D55E00", rapid::PARAMETERS;
 }
 
@@ -174,6 +175,10 @@ impl Controller for AnyController {
     #[inline]
     fn wants_arrivals(&self) -> bool {
         each!(self, c => c.wants_arrivals())
+    }
+    #[inline]
+    fn wants_rate_samples(&self) -> bool {
+        each!(self, c => c.wants_rate_samples())
     }
     fn slow_start_threshold(&self) -> u32 {
         each!(self, c => c.slow_start_threshold())
@@ -230,6 +235,10 @@ impl<C: Controller> Controller for Box<C> {
     #[inline]
     fn wants_arrivals(&self) -> bool {
         (**self).wants_arrivals()
+    }
+    #[inline]
+    fn wants_rate_samples(&self) -> bool {
+        (**self).wants_rate_samples()
     }
     fn slow_start_threshold(&self) -> u32 {
         (**self).slow_start_threshold()

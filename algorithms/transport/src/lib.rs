@@ -10,6 +10,7 @@
 
 extern crate alloc;
 
+mod delivery;
 mod params;
 mod prr;
 mod rack;
@@ -18,6 +19,7 @@ mod recovery;
 mod rtt;
 mod scoreboard;
 mod sender;
+mod watch;
 mod wire;
 
 pub use params::{Counters, SenderParams, Transfer};

@@ -16,8 +16,8 @@
 //! 3. The timer restarts on every acknowledgment that delivers something, also selectively (RFC 6298, 5.3 names
 //!    cumulative ones).
 
-use alloc::vec::Vec;
-use congestion::{AckSample, Arrival, Controller, Loss, LossResponse, Sent, Timeout, Undo};
+use alloc::boxed::Box;
+use congestion::{AckSample, Controller, Loss, LossResponse, Sent, Timeout, Undo};
 use units::{Bytes, Span, Time};
 
 use crate::params::{Counters, SenderParams};
@@ -26,7 +26,8 @@ use crate::rack::{Rack, Verdict};
 use crate::recovery::{Phase, Recovery};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Coverage, Scoreboard, State};
-use crate::wire::{Ack, MAX_STAMPS, Segment};
+use crate::watch::Watch;
+use crate::wire::{Ack, Segment};
 
 /// The sending end of one flow, with its controller.
 #[derive(Clone, Debug)]
@@ -50,7 +51,8 @@ pub struct Sender<C> {
     prr: Option<ProportionalReduction>,
     /// One packet may leave whatever the window says.
     forced: bool,
-    wants_arrivals: bool,
+    /// Only for a controller that wants to know of every packet.
+    watch: Option<Box<Watch>>,
     window_limited: bool,
     /// The verdict `window_limited` stands until this packet is acknowledged.
     window_limited_until: u64,
@@ -59,8 +61,6 @@ pub struct Sender<C> {
     packet: Bytes,
     last_packet: Bytes,
     counters: Counters,
-    arrivals: Vec<Arrival>,
-    lost_transmissions: Vec<u64>,
     controller: C,
 }
 
@@ -83,7 +83,7 @@ impl<C: Controller> Sender<C> {
             recovery: Recovery::new(),
             prr: None,
             forced: false,
-            wants_arrivals: controller.wants_arrivals(),
+            watch: Watch::of(&controller, now).map(Box::new),
             window_limited: false,
             window_limited_until: 0,
             most_in_flight: 0,
@@ -91,8 +91,6 @@ impl<C: Controller> Sender<C> {
             packet: params.packet,
             last_packet,
             counters: Counters::default(),
-            arrivals: Vec::new(),
-            lost_transmissions: Vec::new(),
             controller,
         }
     }
@@ -106,7 +104,7 @@ impl<C: Controller> Sender<C> {
         let prior_in_flight = self.board.in_flight();
         let prior_first = self.board.first();
         let mut coverage = Coverage::new(ack.echo);
-        self.take_in(ack, &mut coverage);
+        self.take_in(now, ack, &mut coverage);
         self.right_edge = self.right_edge_of(ack);
         if coverage.delivered == 0 && !ack.duplicate {
             return;
@@ -122,6 +120,8 @@ impl<C: Controller> Sender<C> {
         }
         self.counters.delivered += u64::from(coverage.delivered);
         self.rto_deadline = if self.board.is_empty() { Time::MAX } else { now + self.rtt.rto() };
+        let min_rtt = self.rtt.min();
+        let rate = self.watch.as_mut().and_then(|watch| watch.take_sample(min_rtt));
         let sample = AckSample {
             now,
             delivered: coverage.delivered,
@@ -130,41 +130,27 @@ impl<C: Controller> Sender<C> {
             in_flight: self.board.in_flight(),
             rtt,
             srtt: self.rtt.srtt(),
-            min_rtt: self.rtt.min(),
+            min_rtt,
             next_unacked: self.board.first(),
             next_unsent: self.board.next(),
             window_limited: self.is_window_limited(),
             in_recovery: !self.recovery.is_open(),
-            arrivals: &self.arrivals,
+            arrivals: self.watch.as_ref().map_or(&[], |watch| &watch.arrivals),
+            rate,
         };
         self.controller.on_ack(&sample);
     }
 
     #[inline]
-    fn take_in(&mut self, ack: &Ack, coverage: &mut Coverage) {
-        if self.wants_arrivals {
-            self.take_in_with_arrivals(ack, coverage);
+    fn take_in(&mut self, now: Time, ack: &Ack, coverage: &mut Coverage) {
+        if let Some(watch) = &mut self.watch {
+            watch.take_in(&mut self.board, now, ack, coverage);
         } else if ack.blocks == 0 && self.board.is_plain() {
             if ack.next_expected > self.board.first() {
                 self.board.advance_plain(ack.next_expected, coverage);
             }
         } else {
             self.board.acknowledge(ack, coverage, |_, _| {});
-        }
-    }
-
-    fn take_in_with_arrivals(&mut self, ack: &Ack, coverage: &mut Coverage) {
-        let stamps = &ack.arrivals[..usize::from(ack.stamps).min(MAX_STAMPS)];
-        let arrivals = &mut self.arrivals;
-        arrivals.clear();
-        self.board.acknowledge(ack, coverage, |sequence, record| {
-            arrivals.push(match stamps.iter().find(|stamp| stamp.sequence == sequence) {
-                Some(stamp) => Arrival { transmission: stamp.transmission, arrived: Some(stamp.arrived) },
-                None => Arrival { transmission: record.transmission, arrived: None },
-            });
-        });
-        if !arrivals.is_sorted_by_key(|arrival| arrival.transmission) {
-            arrivals.sort_unstable_by_key(|arrival| arrival.transmission);
         }
     }
 
@@ -236,17 +222,14 @@ impl<C: Controller> Sender<C> {
     fn detect_losses(&mut self, now: Time, prior_in_flight: u32) -> u32 {
         let window = self.reordering_window();
         self.reordering_deadline = Time::MAX;
-        self.lost_transmissions.clear();
+        self.begin_losses();
         let mut lost = 0;
         for candidate in [Scoreboard::oldest_retransmitted, Scoreboard::oldest_sent_once] {
             while let Some(sequence) = candidate(&mut self.board) {
                 match self.rack.judge(now, self.board.record(sequence), window) {
                     Verdict::Lost => {
                         lost += 1;
-                        let transmission = self.board.lose(sequence);
-                        if self.wants_arrivals {
-                            self.lost_transmissions.push(transmission);
-                        }
+                        self.lose(sequence);
                     }
                     Verdict::LateAfter(late) => {
                         self.reordering_deadline = self.reordering_deadline.min(late);
@@ -262,13 +245,27 @@ impl<C: Controller> Sender<C> {
         lost
     }
 
+    fn lose(&mut self, sequence: u64) {
+        let transmission = self.board.lose(sequence);
+        if let Some(watch) = &mut self.watch {
+            watch.on_lost(sequence, transmission);
+        }
+    }
+
+    fn begin_losses(&mut self) {
+        if let Some(watch) = &mut self.watch {
+            watch.begin_losses();
+        }
+    }
+
     fn declare(&mut self, now: Time, lost: u32, prior_in_flight: u32) {
         let enters_recovery = self.recovery.on_loss(lost, self.board.next(), self.next_transmission);
         self.counters.lost += u64::from(lost);
         self.counters.recoveries += u64::from(enters_recovery);
         self.controller.on_loss(&Loss {
             now,
-            transmissions: &self.lost_transmissions,
+            transmissions: self.watch.as_ref().map_or(&[], |watch| &watch.lost_transmissions),
+            flights: self.watch.as_ref().map_or(&[], |watch| &watch.lost_flights),
             lost,
             enters_recovery,
             prior_in_flight,
@@ -302,6 +299,11 @@ impl<C: Controller> Sender<C> {
         let repeated = if self.board.lost() > 0 { self.board.next_retransmission() } else { None };
         if repeated.is_none() && self.board.next() >= self.total.min(self.right_edge) {
             self.limited_by_window(false);
+            if self.board.next() == self.total
+                && let Some(watch) = &mut self.watch
+            {
+                watch.on_nothing_to_send(self.board.in_flight());
+            }
             self.probe_closed_window(now);
             return None;
         }
@@ -327,6 +329,9 @@ impl<C: Controller> Sender<C> {
             None => self.board.send_new(now, transmission),
         };
         self.counters.sent += 1;
+        if let Some(watch) = &mut self.watch {
+            watch.on_sent(now, sequence, transmission, self.board.in_flight());
+        }
         self.forced = false;
         if let Some(prr) = &mut self.prr {
             prr.on_sent();
@@ -433,17 +438,14 @@ impl<C: Controller> Sender<C> {
     fn lose_after_timeout(&mut self, now: Time, prior_in_flight: u32) {
         let window = self.reordering_window();
         let head = self.board.first();
-        self.lost_transmissions.clear();
+        self.begin_losses();
         let mut lost = 0;
         for sequence in head..self.board.next() {
             let record = self.board.record(sequence);
             let spared = sequence != head && self.rack.may_arrive_after_timeout(now, record, window);
             if record.state == State::InFlight && !spared {
                 lost += 1;
-                let transmission = self.board.lose(sequence);
-                if self.wants_arrivals {
-                    self.lost_transmissions.push(transmission);
-                }
+                self.lose(sequence);
             }
         }
         self.board.rewind();

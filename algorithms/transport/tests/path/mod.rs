@@ -148,10 +148,12 @@ impl<C: Controller> Path<C> {
                     }
                 }
                 Event::Ack(ack) => self.sender.on_ack(time, &ack),
-                Event::Sender => {
+                // One that was moved since it was set is left out.
+                Event::Sender if time == self.sender_wakeup => {
                     self.sender_wakeup = Time::MAX;
                     self.sender.on_wakeup(time);
                 }
+                Event::Sender => continue,
                 Event::Receiver => {
                     self.receiver_wakeup = Time::MAX;
                     if let Some(ack) = self.receiver.on_wakeup(time) {
@@ -182,10 +184,10 @@ impl<C: Controller> Path<C> {
             }
         }
         (self.check)(&self.sender);
-        let due = self.sender.next_wakeup();
+        let due = self.sender.next_wakeup().max(self.now);
         if due < self.sender_wakeup {
             self.sender_wakeup = due;
-            self.at(due.max(self.now), Event::Sender);
+            self.at(due, Event::Sender);
         }
         let ack_due = self.receiver.next_wakeup();
         if ack_due < self.receiver_wakeup {

@@ -1,0 +1,434 @@
+//! BBR version 3: a model of the path, its bandwidth and its delay, in place of a reaction to every loss.
+//!
+//! Source: draft-ietf-ccwg-bbr, "BBR Congestion Control". Sections are cited by their names, since their numbers move
+//! between revisions.
+//!
+//! ```text
+//! max_bw        = max delivery rate over this and the last probing cycle
+//! min_rtt       = min round-trip time over 10 s, looked for by draining the queue every 5 s
+//! bw            = min(max_bw, bw_shortterm)
+//! pacing rate   = 0.99 pacing_gain bw
+//! window        <= cwnd_gain bw min_rtt + extra_acked, and <= inflight_longterm, inflight_shortterm
+//!
+//!              pacing_gain  cwnd_gain   until
+//! Startup         2.77         2        the rate grows by less than 25 % in three rounds, or losses
+//! Drain           0.5          2        in flight <= bw min_rtt, or three rounds
+//! ProbeBW Down    0.9          2        in flight <= bw min_rtt, and headroom below inflight_longterm
+//!         Cruise  1            2        2 to 3 s since the last probe, or as many rounds as Reno would take
+//!         Refill  1            2        one round
+//!         Up      1.25         2.25     the rate stops growing, or losses
+//! ProbeRTT        1            0.5      200 ms and a round
+//! ```
+//!
+//! Losses above 2 % of what was in flight, while probing, set inflight_longterm; any loss while not probing moves
+//! bw_shortterm and inflight_shortterm towards what was delivered in the last round, by a factor of 0.7 at most.
+//! The parts: `model` measures, `machine` moves between the states, this file sets rate and window.
+//!
+//! Deviations:
+//! 1. Packets are paced one by one: the send quantum is one packet ("Send Quantum" permits the smallest feasible),
+//!    and the offload budget is the floor of four packets.
+//! 2. Volumes are counted in packets, so that the prefix of a lost packet that still fitted ("Probing for Bandwidth
+//!    In ProbeBW", lost_prefix) is zero.
+//! 3. After a timeout the window is one packet until the next acknowledgment; the draft asks for what is in flight
+//!    plus one, which the host grants by letting the first retransmission out.
+//! 4. ProbeRTT marks its own samples as limited, by the range of delivered counts in which they left; the draft has
+//!    the connection mark them.
+//! 5. ProbeRTT is due every 5 s, as in the published revisions and Linux; drafts in preparation merge it with the
+//!    10 s of the min_rtt filter. Its window is fixed on entry, from the min_rtt before, as these propose.
+//! 6. A max_bw filter without a sample in the current cycle does not advance.
+
+mod machine;
+mod model;
+
+use crate::contract::{
+    AckSample, Controller, Decision, Loss, LossResponse, LostFlight, RateSample, Sent, Setup, Timeout, Undo,
+};
+use crate::registry::{Kind, Parameter, Setting, SettingError, Settings, check_names};
+use machine::{AckPhase, State};
+use model::{Aggregation, Bandwidth, Bounds, Delay, FullPipe, LatestRound, Rounds, UNBOUNDED};
+use units::{Bytes, Rate, Ratio, Span, Time};
+
+/// What a scenario can set.
+pub const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "loss_threshold",
+        kind: Kind::Ratio,
+        default: "0.02",
+        doc: "losses that a bandwidth probe may cause, as a fraction of what is in flight",
+    },
+    Parameter { name: "beta", kind: Kind::Ratio, default: "0.7", doc: "what a round with losses leaves at least" },
+    Parameter {
+        name: "headroom",
+        kind: Kind::Ratio,
+        default: "0.15",
+        doc: "fraction of the safe volume that cruising leaves to others",
+    },
+    Parameter {
+        name: "probe_rtt_interval",
+        kind: Kind::Span,
+        default: "5 s",
+        doc: "how often to drain the queue and look for the base delay",
+    },
+];
+
+/// Least window, in packets: two under way and two acknowledgments coming back.
+const MIN_PIPE: u64 = 4;
+/// What is paced of the bandwidth: a margin of 1 %.
+const PACED: Ratio = Ratio::of(99, 100);
+/// Discontiguous ranges that must be lost in a round before losses end Startup.
+const STARTUP_LOST_RANGES: u32 = 6;
+
+#[derive(Clone, Copy, Debug)]
+struct Tuning {
+    loss_threshold: Ratio,
+    beta: Ratio,
+    headroom: Ratio,
+    probe_rtt_interval: Span,
+}
+
+/// An acknowledgment as BBR sees it.
+#[derive(Clone, Copy, Debug)]
+struct Seen {
+    now: Time,
+    rtt: Option<Span>,
+    /// Packets newly delivered.
+    delivered: u64,
+    in_flight: u64,
+    in_recovery: bool,
+    sample: RateSample,
+    /// Delivery rate; zero when the sample is too short.
+    rate: Rate,
+}
+
+/// What to restore when losses prove to be none.
+#[derive(Clone, Copy, Debug)]
+struct Saved {
+    bounds: Bounds,
+    /// The state that losses ended.
+    left: Option<State>,
+}
+
+/// The controller. See the file's head for the law.
+#[derive(Clone, Debug)]
+pub struct Bbr {
+    packet: Bytes,
+    initial_window: u64,
+    tuning: Tuning,
+    random: u64,
+
+    state: State,
+    ack_phase: AckPhase,
+    rounds: Rounds,
+    bandwidth: Bandwidth,
+    delay: Delay,
+    full_pipe: FullPipe,
+    latest: LatestRound,
+    bounds: Bounds,
+    aggregation: Aggregation,
+    /// Packets delivered in all.
+    delivered: u64,
+
+    drain_start_round: u64,
+    /// When the current cycle of ProbeBW began, and how long it waits for the next probe.
+    cycle_start: Time,
+    probe_wait: Span,
+    /// Feedback may come from packets sent while probing, and has not been reacted to.
+    judging_probe: bool,
+    probe_was_too_high: bool,
+    probe_was_precautionary: bool,
+    up_rounds: u32,
+    up_acked: u64,
+    up_acked_per_packet: u64,
+    probe_rtt_window: u64,
+    probe_rtt_done: Option<Time>,
+    probe_rtt_round_done: bool,
+    /// Packets that left after so many, up to so many had been delivered say nothing about the bandwidth.
+    limited: Option<(u64, u64)>,
+
+    pacing_rate: Rate,
+    next_departure: Time,
+    window: u64,
+    prior_window: u64,
+    recovering: bool,
+    /// The window was full in this round, and in the one before.
+    window_full: [bool; 2],
+    /// The application had nothing more to send after the last packet.
+    ran_dry: bool,
+    idle_restart: bool,
+    saved: Option<Saved>,
+}
+
+impl Bbr {
+    /// Builds it.
+    pub fn build(setup: &Setup, settings: &Settings) -> Result<Bbr, SettingError> {
+        check_names(settings, PARAMETERS)?;
+        let tuning = Tuning {
+            loss_threshold: fraction(settings, "loss_threshold", Ratio::of(2, 100))?,
+            beta: fraction(settings, "beta", Ratio::of(7, 10))?,
+            headroom: fraction(settings, "headroom", Ratio::of(15, 100))?,
+            probe_rtt_interval: match settings.get("probe_rtt_interval") {
+                None => Span::from_secs(5),
+                Some(Setting::Span(interval)) if *interval >= Span::from_millis(200) => *interval,
+                Some(_) => {
+                    return Err(SettingError::Invalid { name: "probe_rtt_interval", expected: "a time from 200 ms" });
+                }
+            },
+        };
+        let initial_window = u64::from(setup.initial_window.max(1));
+        let rtt = if setup.handshake_rtt == Span::ZERO { Span::from_millis(1) } else { setup.handshake_rtt };
+        Ok(Bbr {
+            packet: setup.packet,
+            initial_window,
+            tuning,
+            random: setup.seed,
+            state: State::Startup,
+            ack_phase: AckPhase::Init,
+            rounds: Rounds::default(),
+            bandwidth: Bandwidth::default(),
+            delay: Delay::new(setup.now, setup.handshake_rtt),
+            full_pipe: FullPipe::default(),
+            latest: LatestRound::default(),
+            bounds: Bounds::NONE,
+            aggregation: Aggregation::new(setup.now),
+            delivered: 0,
+            drain_start_round: 0,
+            cycle_start: setup.now,
+            probe_wait: Span::ZERO,
+            judging_probe: false,
+            probe_was_too_high: false,
+            probe_was_precautionary: false,
+            up_rounds: 0,
+            up_acked: 0,
+            up_acked_per_packet: UNBOUNDED,
+            probe_rtt_window: initial_window,
+            probe_rtt_done: None,
+            probe_rtt_round_done: false,
+            limited: None,
+            pacing_rate: Rate::of(setup.packet * initial_window, rtt).scale(State::Startup.pacing_gain()),
+            next_departure: setup.now,
+            window: initial_window,
+            prior_window: 0,
+            recovering: false,
+            window_full: [false; 2],
+            ran_dry: false,
+            idle_restart: false,
+            saved: None,
+        })
+    }
+
+    /// The bandwidth to use: the short-term bound on the long-term estimate ("Updating the Model Upon Packet Loss").
+    fn bw(&self) -> Rate {
+        self.bandwidth.max().min(self.bounds.bw_shortterm)
+    }
+
+    /// `gain bw min_rtt` in packets ("Computing BBR.max_inflight").
+    fn bdp(&self, bw: Rate, gain: Ratio) -> u64 {
+        match self.delay.min_rtt() {
+            Span::MAX => self.initial_window,
+            min_rtt => bw.scale(gain).amount_in(min_rtt).packets_of(self.packet).get(),
+        }
+    }
+
+    fn budget(&self, volume: u64) -> u64 {
+        volume.max(MIN_PIPE) + if self.state == State::Up { 2 } else { 0 }
+    }
+
+    /// What cruising may have in flight: a fraction below what was found to be safe.
+    fn inflight_with_headroom(&self) -> u64 {
+        let safe = self.bounds.inflight_longterm;
+        if safe == UNBOUNDED {
+            return UNBOUNDED;
+        }
+        safe.saturating_sub(self.tuning.headroom.of_u64(safe).max(1)).max(MIN_PIPE)
+    }
+
+    /// The sample's `lost` of `tx_in_flight` are more than a probe may cost.
+    fn is_too_high(&self, lost: u64, tx_in_flight: u32) -> bool {
+        lost > self.tuning.loss_threshold.of_u64(u64::from(tx_in_flight))
+    }
+
+    fn is_window_full(&self) -> bool {
+        self.window_full[0] || self.window_full[1]
+    }
+
+    /// "Pacing Rate": before the pipe was full once, the rate only rises.
+    fn set_pacing_rate(&mut self, gain: Ratio) {
+        let rate = self.bw().scale(gain).scale(PACED);
+        if rate > Rate::ZERO && (self.full_pipe.reached || rate > self.pacing_rate) {
+            self.pacing_rate = rate;
+        }
+    }
+
+    /// "cwnd Adjustment Mechanism" and "Bounding cwnd Based on Recent Congestion".
+    fn set_window(&mut self, newly: u64) {
+        let extra = self.aggregation.extra(self.full_pipe.reached, &self.rounds);
+        let target = self.budget(self.bdp(self.bw(), self.state.window_gain()).saturating_add(extra));
+        if self.full_pipe.reached {
+            self.window = (self.window + newly).min(target);
+        } else if self.window < target || self.delivered < self.initial_window {
+            self.window += newly;
+        }
+        self.window = self.window.max(MIN_PIPE);
+        if self.state == State::ProbeRtt {
+            self.window = self.window.min(self.probe_rtt_window);
+        }
+        let cap = match self.state {
+            State::Startup | State::Drain => UNBOUNDED,
+            State::Down | State::Refill | State::Up => self.bounds.inflight_longterm,
+            State::Cruise | State::ProbeRtt => self.inflight_with_headroom(),
+        };
+        self.window = self.window.min(cap.min(self.bounds.inflight_shortterm).max(MIN_PIPE));
+    }
+
+    fn save_window(&mut self) {
+        self.prior_window = if self.recovering || self.state == State::ProbeRtt {
+            self.prior_window.max(self.window)
+        } else {
+            self.window
+        };
+    }
+
+    fn restore_window(&mut self) {
+        self.window = self.window.max(self.prior_window);
+    }
+
+    fn save_upon_loss(&mut self) {
+        self.save_window();
+        self.saved = Some(Saved { bounds: self.bounds, left: None });
+    }
+
+    fn seen(&self, ack: &AckSample<'_>, mut sample: RateSample) -> Seen {
+        if self.limited.is_some_and(|(from, to)| (from..=to).contains(&sample.prior_delivered)) {
+            sample.is_app_limited = true;
+        }
+        Seen {
+            now: ack.now,
+            rtt: ack.rtt,
+            delivered: u64::from(ack.delivered),
+            in_flight: u64::from(ack.in_flight),
+            in_recovery: ack.in_recovery,
+            sample,
+            rate: Rate::of(self.packet * sample.delivered, sample.interval),
+        }
+    }
+
+    /// "Per-ACK Steps", in the draft's order.
+    fn update_model(&mut self, seen: &Seen) {
+        let (sample, rate) = (&seen.sample, seen.rate);
+        self.latest.see(sample, rate);
+        if self.rounds.see(sample) {
+            self.window_full = [false, self.window_full[0]];
+        }
+        self.bandwidth.see(rate, sample.is_app_limited);
+        if self.latest.ends {
+            if self.latest.lossy && !self.state.is_probing() {
+                self.bounds.lower(&self.latest, self.bandwidth.max(), self.window, self.tuning.beta);
+            }
+            self.latest.lossy = false;
+        }
+        self.aggregation.see(seen, self.bw(), self.packet, self.window, &self.rounds);
+        if self.rounds.started && !sample.is_app_limited && rate > Rate::ZERO {
+            self.full_pipe.see(rate);
+        }
+    }
+
+    /// "Probing for Bandwidth In ProbeBW": each lost packet is judged by what was in flight when it left.
+    fn judge_lost(&mut self, now: Time, flight: &LostFlight) {
+        if !self.latest.lossy {
+            self.latest.begin_loss_round(self.delivered);
+            self.save_upon_loss();
+        }
+        self.latest.count_lost(flight.sequence);
+        if self.judging_probe && self.is_too_high(flight.lost, flight.tx_in_flight) {
+            let fitted = u64::from(flight.tx_in_flight).saturating_sub(1);
+            self.handle_too_high(now, fitted, flight.is_app_limited);
+        }
+    }
+}
+
+impl Controller for Bbr {
+    fn on_sent(&mut self, sent: &Sent) {
+        if sent.in_flight == 1 && self.ran_dry && !sent.retransmission {
+            self.restart_from_idle(sent.now);
+        }
+        self.ran_dry = sent.app_limited;
+        self.window_full[0] |= u64::from(sent.in_flight) >= self.window;
+        self.next_departure = self.next_departure.max(sent.now).saturating_add(self.pacing_rate.time_for(sent.size));
+    }
+
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        let Some(sample) = ack.rate else { return };
+        self.delivered = sample.prior_delivered + sample.delivered;
+        let seen = self.seen(ack, sample);
+        if self.recovering && !ack.in_recovery {
+            self.recovering = false;
+            self.restore_window();
+        }
+        self.update_model(&seen);
+        self.update_state(&seen);
+        self.latest.advance(&seen.sample, seen.rate);
+        self.set_pacing_rate(self.state.pacing_gain());
+        self.set_window(seen.delivered);
+    }
+
+    fn on_loss(&mut self, loss: &Loss<'_>) {
+        if loss.enters_recovery {
+            self.save_upon_loss();
+            self.recovering = true;
+        }
+        for flight in loss.flights {
+            self.judge_lost(loss.now, flight);
+        }
+    }
+
+    /// "Modulating cwnd in Loss Recovery".
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        if timeout.first {
+            self.save_upon_loss();
+        }
+        self.recovering = true;
+        self.window = 1;
+    }
+
+    /// "Handling a Spurious Loss Recovery".
+    fn on_undo(&mut self, _undo: &Undo) {
+        self.recovering = false;
+        self.restore_window();
+        self.latest.lossy = false;
+        self.full_pipe.restart(Rate::ZERO);
+        if let Some(saved) = self.saved.take() {
+            self.bounds.raise_to(&saved.bounds);
+            self.return_to(saved.left);
+        }
+    }
+
+    #[inline]
+    fn decision(&self) -> Decision {
+        Decision { window: self.window.min(u64::from(u32::MAX)) as u32, departure: self.next_departure }
+    }
+
+    fn loss_response(&self) -> LossResponse {
+        LossResponse::OwnWindow
+    }
+
+    fn wants_rate_samples(&self) -> bool {
+        true
+    }
+
+    fn rate(&self) -> Option<Rate> {
+        Some(self.pacing_rate)
+    }
+}
+
+/// Rounded up in its last place, since volumes are rounded down: 0.7 of 100 packets are 70, not 69.
+fn fraction(settings: &Settings, name: &'static str, default: Ratio) -> Result<Ratio, SettingError> {
+    let ratio = match settings.get(name) {
+        None => default,
+        Some(Setting::Ratio(ratio)) if *ratio > Ratio::ZERO && *ratio < Ratio::ONE => *ratio,
+        Some(_) => return Err(SettingError::Invalid { name, expected: "a fraction between 0 and 1" }),
+    };
+    Ok(Ratio::from_q32(ratio.q32() + 1))
+}
+
+#[cfg(test)]
+mod tests;

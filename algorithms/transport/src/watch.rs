@@ -1,0 +1,96 @@
+//! What some controllers want to know of every packet: when it arrived, how fast the path delivered it, which were
+//! lost. A sender whose controller does not ask has none of this.
+
+use alloc::vec::Vec;
+use congestion::{Arrival, Controller, LostFlight, RateSample};
+use units::{Span, Time};
+
+use crate::delivery::DeliverySampler;
+use crate::scoreboard::{Coverage, Scoreboard};
+use crate::wire::{Ack, MAX_STAMPS};
+
+/// See the file's head.
+#[derive(Clone, Debug)]
+pub(crate) struct Watch {
+    wants_arrivals: bool,
+    sampler: Option<DeliverySampler>,
+    /// What the acknowledgment at hand covers, in order of transmission.
+    pub arrivals: Vec<Arrival>,
+    /// What was declared lost together.
+    pub lost_transmissions: Vec<u64>,
+    pub lost_flights: Vec<LostFlight>,
+}
+
+impl Watch {
+    /// What this controller asks for, if anything.
+    pub fn of(controller: &impl Controller, now: Time) -> Option<Watch> {
+        let wants_arrivals = controller.wants_arrivals();
+        let sampler = controller.wants_rate_samples().then(|| DeliverySampler::new(now));
+        (wants_arrivals || sampler.is_some()).then_some(Watch {
+            wants_arrivals,
+            sampler,
+            arrivals: Vec::new(),
+            lost_transmissions: Vec::new(),
+            lost_flights: Vec::new(),
+        })
+    }
+
+    /// Applies an acknowledgment to the scoreboard, packet by packet.
+    pub fn take_in(&mut self, board: &mut Scoreboard, now: Time, ack: &Ack, coverage: &mut Coverage) {
+        let Watch { wants_arrivals, sampler, arrivals, .. } = self;
+        let stamps = &ack.arrivals[..usize::from(ack.stamps).min(MAX_STAMPS)];
+        arrivals.clear();
+        board.acknowledge(ack, coverage, |sequence, record| {
+            if let Some(sampler) = sampler {
+                sampler.on_delivered(now, sequence);
+            }
+            if *wants_arrivals {
+                arrivals.push(match stamps.iter().find(|stamp| stamp.sequence == sequence) {
+                    Some(stamp) => Arrival { transmission: stamp.transmission, arrived: Some(stamp.arrived) },
+                    None => Arrival { transmission: record.transmission, arrived: None },
+                });
+            }
+        });
+        if let Some(sampler) = sampler {
+            sampler.forget_before(board.first());
+        }
+        if !arrivals.is_sorted_by_key(|arrival| arrival.transmission) {
+            arrivals.sort_unstable_by_key(|arrival| arrival.transmission);
+        }
+    }
+
+    /// A packet left; `in_flight` counts it.
+    pub fn on_sent(&mut self, now: Time, sequence: u64, transmission: u64, in_flight: u32) {
+        if let Some(sampler) = &mut self.sampler {
+            sampler.on_sent(now, sequence, transmission, in_flight);
+        }
+    }
+
+    /// The application has nothing to send.
+    pub fn on_nothing_to_send(&mut self, in_flight: u32) {
+        if let Some(sampler) = &mut self.sampler {
+            sampler.on_nothing_to_send(in_flight);
+        }
+    }
+
+    /// Losses are about to be declared.
+    pub fn begin_losses(&mut self) {
+        self.lost_transmissions.clear();
+        self.lost_flights.clear();
+    }
+
+    /// One more.
+    pub fn on_lost(&mut self, sequence: u64, transmission: u64) {
+        if self.wants_arrivals {
+            self.lost_transmissions.push(transmission);
+        }
+        if let Some(sampler) = &mut self.sampler {
+            self.lost_flights.push(sampler.on_lost(sequence));
+        }
+    }
+
+    /// The delivery rate that the acknowledgment at hand shows.
+    pub fn take_sample(&mut self, min_rtt: Span) -> Option<RateSample> {
+        self.sampler.as_mut()?.take_sample(min_rtt)
+    }
+}
