@@ -64,6 +64,9 @@ pub struct Pacer {
     pub reading: Reading,
 }
 
+/// Longer queues are no pacer's, and their emptying is a sum over every packet.
+const MOST_PACKETS: u64 = 10_000_000;
+
 impl Pacer {
     /// Checks that the rates are in order and that there is a queue.
     ///
@@ -74,8 +77,8 @@ impl Pacer {
             return Err(Error::input("mu_min", format!("{}", self.mu_min), format!("below mu_max, {}", self.mu_max)));
         }
         let least = if self.reading == Reading::Waiting { 1 } else { 2 };
-        if self.q_max.get() < least {
-            return Err(Error::input("q_max", format!("{}", self.q_max), format!("at least {least} packets")));
+        if !(least..=MOST_PACKETS).contains(&self.q_max.get()) {
+            return Err(Error::input("q_max", format!("{}", self.q_max), format!("{least} to {MOST_PACKETS} packets")));
         }
         if self.packet == Bytes::ZERO {
             return Err(Error::input("packet", "0 B", "a size above 0"));

@@ -2,12 +2,13 @@
 
 mod fluid;
 
-use fluid::Fluid;
+use fluid::{Fluid, Seen};
 use packetscale_theory::Error;
 use packetscale_theory::burstiness::{
     Case, Filter, OnOff, Outcome, Smoothing, at_rtt, closed_form, small_burst_utilisation, worst_phase,
 };
 use proptest::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
 use units::{Rate, Span};
 
 const CAPACITY_BPS: f64 = 1e9;
@@ -68,7 +69,12 @@ fn agree(a: &Outcome, b: &Outcome) -> Result<(), TestCaseError> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(2000))]
+    #![proptest_config(ProptestConfig {
+        cases: 2000,
+        rng_seed: proptest::test_runner::RngSeed::Fixed(1),
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn closed_forms_agree_with_bisection_over_all_cases((traffic, smoothing) in setting()) {
@@ -157,57 +163,68 @@ fn the_random_settings_reach_every_case() {
     assert!(seen.values().all(|&count| count > 10), "{seen:?}");
 }
 
-/// The steady state is a fixed point of period after period, and not always one that attracts: with a short rise and a
-/// long burst a longer queue now means a shorter one next time by more than the difference, and the fluid alternates.
-/// Such settings are counted and left out.
-fn compare_with_fluid(settled_at_least: usize, input: impl Strategy<Value = (OnOff, Smoothing, Span)>) {
+/// Holds the theory against fluid in time steps, up to twenty times per case, and returns the cases compared.
+///
+/// The steady state is a fixed point of period after period, and not always one that attracts: with bursts near the
+/// capacity a longer queue now can make the next one shorter by more than the difference, and the fluid alternates for
+/// ever. Settings whose last ten periods differ by more than half the tolerance are left out, and so are those where
+/// some other phase overloads the link and the start left a queue that stands; they must stay the few.
+fn compare_with_fluid(input: impl Strategy<Value = (OnOff, Smoothing, Span)>) -> BTreeSet<&'static str> {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
     let mut runner = TestRunner::deterministic();
-    let (mut settled, mut compared) = (0, 0);
-    while compared < 60 {
+    const PER_CASE: u32 = 20;
+    let (mut settled, mut compared, mut cases) = (0, 0, BTreeMap::new());
+    for _ in 0..3000 {
         let (traffic, smoothing, rtt) = input.new_tree(&mut runner).unwrap().current();
         let Ok(theory) = at_rtt(&traffic, &smoothing, rtt) else { continue };
-        if !theory.stable {
+        let of_case = cases.entry(theory.case.name()).or_insert(0);
+        if theory.standing_queue_bits > 0.0 || *of_case == PER_CASE {
             continue;
         }
+        *of_case += 1;
         compared += 1;
-        let seen = Fluid::new(&traffic, &smoothing, rtt.as_secs_f64()).run(60);
+        // A queue of a few steps cannot be resolved to one percent: a thousandth of a period is the floor.
+        let tolerance = 0.01 * theory.queue_delay_s + 1e-3 * (traffic.on + traffic.off).as_secs_f64();
+        let seen = Fluid::new(&traffic, &smoothing, rtt.as_secs_f64()).run(100);
         let after = seen.last().unwrap();
-        if seen.iter().rev().take(10).any(|period| !close(period.queue_max, after.queue_max, 1e-3)) {
+        let apart = |period: &Seen| (period.queue_max - after.queue_max).abs();
+        if seen.iter().rev().take(10).any(|period| apart(period) > 0.5 * tolerance) {
+            continue;
+        }
+        if after.queue_min > 0.0 {
+            assert!(!theory.stable, "{after:?} {theory:?} {traffic:?} {smoothing:?} {rtt}");
             continue;
         }
         settled += 1;
         let context = format!("{after:?} {theory:?} {traffic:?} {smoothing:?} {rtt}");
         assert!(close(after.throughput, theory.throughput_bps / CAPACITY_BPS, 0.01), "{context}");
-        // A queue of a few steps cannot be resolved to one percent: a thousandth of a period is the floor.
-        let floor = 1e-3 * (traffic.on + traffic.off).as_secs_f64();
-        let error = (after.queue_max - theory.queue_delay_s).abs();
-        assert!(error <= 0.01 * theory.queue_delay_s + floor, "{context}");
+        assert!((after.queue_max - theory.queue_delay_s).abs() <= tolerance, "{context}");
     }
-    assert!(settled >= settled_at_least, "{settled} of {compared} settled");
+    println!("{settled} of {compared} settled");
+    assert!(settled >= compared * 3 / 4, "{settled} of {compared} settled");
+    assert!(cases.values().all(|&count| count >= 5), "{cases:?}");
+    cases.into_keys().collect()
 }
 
 #[test]
 fn fluid_in_time_steps_agrees_within_one_percent_at_random_phases() {
-    compare_with_fluid(
-        50,
-        (setting(), 0.0..600.0f64, any::<bool>()).prop_map(|((traffic, linear), rtt_ms, exponential)| {
+    compare_with_fluid((setting(), 0.0..600.0f64, any::<bool>()).prop_map(
+        |((traffic, linear), rtt_ms, exponential)| {
             let filter = if exponential { Filter::Exponential } else { Filter::Linear };
             (traffic, Smoothing { filter, ..linear }, Span::from_secs_f64(rtt_ms * 1e-3))
-        }),
-    );
+        },
+    ));
 }
 
 #[test]
-fn fluid_in_time_steps_agrees_within_one_percent_at_the_worst_phase() {
-    compare_with_fluid(
-        50,
-        setting().prop_filter_map("unstable", |(traffic, linear)| {
-            let worst = worst_phase(&traffic, &linear).ok()?;
-            Some((traffic, linear, Span::from_secs_f64(0.5 * (worst.rtt_worst_s + worst.rtt_worst_to_s))))
-        }),
-    );
+fn fluid_in_time_steps_agrees_within_one_percent_at_the_worst_phase_of_every_case() {
+    let worst_phases = setting().prop_filter_map("unstable", |(traffic, linear)| {
+        let worst = worst_phase(&traffic, &linear).ok()?;
+        Some((traffic, linear, Span::from_secs_f64(0.5 * (worst.rtt_worst_s + worst.rtt_worst_to_s))))
+    });
+    let cases = compare_with_fluid(worst_phases);
+    assert_eq!(cases.len(), 9, "{cases:?}");
 }
 
 #[test]

@@ -78,16 +78,14 @@ pub fn answer(question: &Burstiness) -> Result<(), Failure> {
     .map_err(refused)?;
     let limit = small_burst_utilisation(&traffic).map_err(refused)?;
     if !outcome.stable {
-        let _ = writeln!(std::io::stderr(), "warning: {}", overload(question.rtt));
+        let what = if outcome.standing_queue_bits > 0.0 {
+            "this RTT overloads the link: a queue stands that has shifted the phase"
+        } else {
+            "some other phase overloads the link: a queue that stands there can be longer than this one"
+        };
+        let _ = writeln!(std::io::stderr(), "warning: {what}");
     }
     give(question.json, &figures(&outcome, limit), &lines(&outcome, limit))
-}
-
-fn overload(rtt: Option<Span>) -> String {
-    match rtt {
-        Some(rtt) => format!("an RTT of {rtt} overloads the link, so a queue stands until it has shifted the phase"),
-        None => "some other phase overloads the link, and a standing queue there can exceed this one".to_string(),
-    }
 }
 
 fn figures(o: &Outcome, limit: f64) -> Answer {
@@ -119,6 +117,6 @@ fn lines(o: &Outcome, limit: f64) -> Vec<(&'static str, String)> {
         ("lowest rate", megabits(o.rate_low_bps)),
         ("worst RTT", format!("{} to {}", millis(o.rtt_worst_s), millis(o.rtt_worst_to_s))),
         ("for very short bursts", format!("utilisation {limit:.4}")),
-        ("queue always empties", if o.stable { "yes" } else { "no" }.to_string()),
+        ("empties at every phase", if o.stable { "yes" } else { "no" }.to_string()),
     ]
 }

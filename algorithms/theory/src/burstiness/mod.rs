@@ -29,8 +29,8 @@
 //!    for many settings; footnote 6 (`eta < tau`) is the condition for large bursts only. Where some phase overloads
 //!    the link, `stable` is false; where every phase does, the answer is [`Error::Unstable`] and never a utilisation
 //!    above 1. At an overloaded phase a standing queue grows until it has shifted the phase to one with `U = 1`.
-//! 5. The steady state repeats from burst to burst, but need not attract: with a short rise and a long burst a longer
-//!    queue makes the next one shorter by more than the difference, and fluid in time steps alternates around it.
+//! 5. The steady state repeats from burst to burst, but need not attract: with bursts near the capacity a longer queue
+//!    can make the next one shorter by more than the difference, and fluid in time steps alternates around it.
 //!
 //! The misprints of single cases are listed in `closed.rs`.
 
@@ -144,9 +144,8 @@ pub struct Outcome {
     pub rtt_worst_s: f64,
     /// The longest RTT, below one period more, with that queue; the same unless the worst phase is an interval.
     pub rtt_worst_to_s: f64,
-    /// The queue empties in every period: at the given RTT once it has been empty, or, for the worst phase, at every
-    /// RTT from every start. (Where only some phases overload the link, a standing queue left from elsewhere can hold
-    /// the sender at one of them.)
+    /// No phase overloads the link, so the queue empties in every period from every start. Where only some phases do,
+    /// a standing queue left from another start can hold the sender at one of them.
     pub stable: bool,
 }
 
@@ -158,9 +157,7 @@ pub struct Outcome {
 pub fn worst_phase(traffic: &OnOff, smoothing: &Smoothing) -> Result<Outcome, Error> {
     let model = Model::new(traffic, smoothing)?;
     let delay = model.worst_delay()?;
-    let mut outcome = model.outcome(delay, 0.0);
-    outcome.stable = model.load(0.0) <= FULL;
-    Ok(outcome)
+    Ok(model.outcome(delay, 0.0))
 }
 
 /// The phase that a given RTT (without any queue) has.
@@ -176,7 +173,7 @@ pub fn at_rtt(traffic: &OnOff, smoothing: &Smoothing, rtt: Span) -> Result<Outco
         model.outcome(delay, 0.0)
     } else {
         let (increment, standing) = model.standing_queue(lag);
-        Outcome { stable: false, ..model.outcome(increment, standing) }
+        model.outcome(increment, standing)
     };
     (outcome.rtt_worst_s, outcome.rtt_worst_to_s) = Waveform::new(&model, worst).worst_lags();
     Ok(outcome)
@@ -308,7 +305,7 @@ impl Model {
             rate_low_bps: (floor + wave.low) * self.capacity,
             rtt_worst_s,
             rtt_worst_to_s,
-            stable: true,
+            stable: self.load(0.0) <= FULL,
         }
     }
 

@@ -59,6 +59,8 @@ pub struct Setting {
 
 /// More flows than this need gigabytes for one run.
 const MOST_FLOWS: u32 = 100_000_000;
+/// Far below anything of interest, and far above where a period stops being a number.
+const LEAST_LOAD: f64 = 1e-9;
 
 impl Setting {
     /// Checks the domain of the method.
@@ -70,7 +72,7 @@ impl Setting {
         if !(1..=MOST_FLOWS).contains(&self.flows) {
             return Err(Error::input("flows", format!("{}", self.flows), format!("1 to {MOST_FLOWS}")));
         }
-        if !(self.utilisation > 0.0 && self.utilisation <= 1.0) {
+        if !(LEAST_LOAD..=1.0).contains(&self.utilisation) {
             return Err(Error::input("utilisation", format!("{}", self.utilisation), "above 0 and at most 1"));
         }
         if self.buffer_packets == Some(0) {

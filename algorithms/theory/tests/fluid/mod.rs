@@ -4,7 +4,7 @@
 use super::{CAPACITY_BPS, Filter, OnOff, Smoothing};
 use std::collections::VecDeque;
 
-const STEPS_PER_PERIOD: usize = 20_000;
+const STEPS_PER_PERIOD: usize = 10_000;
 
 pub struct Fluid {
     on: usize,
