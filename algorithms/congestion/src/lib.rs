@@ -10,10 +10,25 @@ extern crate alloc;
 
 mod contract;
 mod registry;
+mod rounds;
+mod settings;
+mod window;
+mod window_based;
 
+pub mod bic;
 pub mod cubic;
+pub mod highspeed;
+pub mod htcp;
+pub mod hybla;
+pub mod illinois;
+pub mod lp;
 pub mod newreno;
 pub mod rapid;
+pub mod scalable;
+pub mod vegas;
+pub mod veno;
+pub mod westwood;
+pub mod yeah;
 
 pub use contract::{
     AckSample, Arrival, Controller, Decision, GapRecord, Loss, LossResponse, Probe, Sent, Setup, StreamTrace, Timeout,
