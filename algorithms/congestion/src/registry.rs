@@ -143,7 +143,7 @@ registry! {
     Htcp(WindowBased<htcp::Htcp>) from WindowBased<htcp::Htcp> = "htcp", "H-TCP: growth rises with the time since the last loss", "#882255", htcp::PARAMETERS;
     Illinois(WindowBased<illinois::Illinois>) from WindowBased<illinois::Illinois> = "illinois", "TCP Illinois: delay sets the pace, loss the time of the cut", "#AA4499", illinois::PARAMETERS;
     Yeah(WindowBased<yeah::Yeah>) from WindowBased<yeah::Yeah> = "yeah", "YeAH-TCP: Scalable while the queue is short, Reno while it is not", "#CC6677", &[];
-    Westwood(WindowBased<westwood::Westwood>) from WindowBased<westwood::Westwood> = "westwood", "TCP Westwood+: after a loss, the window that the measured rate needs", "#56B4E9", &[];
+    Westwood(WindowBased<westwood::Westwood>) from WindowBased<westwood::Westwood> = "westwood", "TCP Westwood+: after a loss, the window that the measured rate needs", "#56B4E9", westwood::PARAMETERS;
     Veno(WindowBased<veno::Veno>) from WindowBased<veno::Veno> = "veno", "TCP Veno: Reno that tells random losses from congestion", "#661100", &[];
     Lp(WindowBased<lp::Lp>) from WindowBased<lp::Lp> = "lp", "TCP-LP: low priority, gives way when the delay rises", "#777777", &[];
 }

@@ -3,7 +3,7 @@
 //! ```text
 //! growth:       as Reno
 //! bandwidth:    every max(rtt, 50 ms), b = packets delivered / time; n = (7 n + b) / 8; B = (7 B + n) / 8
-//! loss:         threshold = window = window / 2; at the end of recovery threshold = window = max(B rtt_min, 2)
+//! loss:         threshold = window = max(B rtt_min, 2), at most the window; again, from the newest B, when recovery ends
 //! timeout:      threshold = max(B rtt_min, 2), window = 1; rtt_min is measured anew
 //! ```
 //!
@@ -11,21 +11,33 @@
 //! congestion control", ACM CCR 34(2), 2004; Linux.
 //!
 //! Linux's behaviour, where the paper's is another:
-//! 1. In recovery the window moves towards a half first; the estimate is used when recovery ends.
-//! 2. The filter is two averages in a row, each with 1/8 for the new sample (paper: one, with 0.1). The first sample
+//! 1. The filter is two averages in a row, each with 1/8 for the new sample (paper: one, with 0.1). The first sample
 //!    fills both.
+//! 2. The estimate is applied once more when recovery ends.
 //!
-//! Deviations:
-//! 1. Selective acknowledgments say what was delivered. Linux counts a packet for each duplicate acknowledgment and
+//! Deviations from Linux:
+//! 1. Since Linux reduces the window proportionally (3.2, 2012), it moves towards a half in recovery and jumps to the
+//!    estimate at its end. The jump sends up to half a window at once, which a short buffer drops again. Here the
+//!    window moves towards the estimate at once, as in the paper and in Linux before; `recovery = "half"` is today's
+//!    Linux.
+//! 2. Selective acknowledgments say what was delivered. Linux counts a packet for each duplicate acknowledgment and
 //!    takes it off later.
-//! 2. The estimate is not applied at the end of a recovery that was undone; Linux does, and so gives up some of what
+//! 3. The estimate is not applied at the end of a recovery that was undone; Linux does, and so gives up some of what
 //!    the undo restored.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Parameter, SettingError, Settings};
+use crate::registry::{Kind, Parameter, Setting, SettingError, Settings};
 use crate::window::Window;
 use crate::window_based::{Law, State};
 use units::{Span, Time};
+
+/// What a scenario can set.
+pub const PARAMETERS: &[Parameter] = &[Parameter {
+    name: "recovery",
+    kind: Kind::Word(&["estimate", "half"]),
+    default: "estimate",
+    doc: "where the window goes during recovery, before the estimate is applied",
+}];
 
 /// Shortest time over which a sample of the bandwidth is taken.
 const MIN_SAMPLE: Span = Span::from_millis(50);
@@ -60,6 +72,8 @@ pub struct Westwood {
     /// The next round-trip time becomes the smallest.
     forget_min: bool,
     recovering: bool,
+    /// In recovery the window goes to a half first.
+    half_first: bool,
 }
 
 impl Westwood {
@@ -70,9 +84,16 @@ impl Westwood {
 }
 
 impl Law for Westwood {
-    const PARAMETERS: &'static [Parameter] = &[];
+    const PARAMETERS: &'static [Parameter] = PARAMETERS;
 
-    fn new(setup: &Setup, _settings: &Settings) -> Result<Westwood, SettingError> {
+    fn new(setup: &Setup, settings: &Settings) -> Result<Westwood, SettingError> {
+        let half_first = match settings.get("recovery") {
+            None => false,
+            Some(Setting::Word(word)) if word == "half" || word == "estimate" => word == "half",
+            Some(_) => {
+                return Err(SettingError::Invalid { name: "recovery", expected: "\"estimate\" or \"half\"" });
+            }
+        };
         Ok(Westwood {
             bandwidth: Bandwidth { inner: 0.0, outer: 0.0 },
             since: setup.now,
@@ -81,6 +102,7 @@ impl Law for Westwood {
             min_rtt: setup.handshake_rtt,
             forget_min: true,
             recovering: false,
+            half_first,
         })
     }
 
@@ -106,11 +128,13 @@ impl Law for Westwood {
     }
 
     fn threshold(&mut self, window: &Window, next: State, _now: Time) -> u32 {
-        if next == State::Loss {
-            self.forget_min = true;
-            self.window_without_queue()
-        } else {
-            window.half()
+        match next {
+            State::Loss => {
+                self.forget_min = true;
+                self.window_without_queue()
+            }
+            _ if self.half_first => window.half(),
+            _ => self.window_without_queue().min(window.size),
         }
     }
 
@@ -146,14 +170,28 @@ mod tests {
 
     /// 2000 packets/s for 100 ms without a queue: 200, whatever the window was.
     #[test]
-    fn after_recovery_the_window_is_what_the_rate_needs() {
+    fn a_loss_leaves_what_the_rate_needs() {
         let mut driver = Driver::<Westwood>::avoiding(300, RTT);
         driver.law().bandwidth = Bandwidth { inner: 2000.0, outer: 2000.0 };
         driver.ack(1);
         driver.loss();
+        assert_eq!((driver.window(), driver.threshold()), (200, 200));
+        driver.law().bandwidth.outer = 2100.0;
+        driver.recover();
+        assert_eq!((driver.window(), driver.threshold()), (210, 210));
+    }
+
+    #[test]
+    fn as_in_linux_of_today_the_window_is_halved_first() {
+        let settings = Settings::from([("recovery".into(), Setting::Word("half".into()))]);
+        let mut driver = Driver::<Westwood>::with(300, RTT, &settings);
+        driver.law().bandwidth = Bandwidth { inner: 2000.0, outer: 2000.0 };
+        driver.ack(1);
+        driver.controller.window = Window { threshold: 300, ..Window::new(300) };
+        driver.loss();
         assert_eq!(driver.window(), 150);
         driver.recover();
-        assert_eq!((driver.window(), driver.threshold()), (200, 200));
+        assert_eq!(driver.window(), 200);
     }
 
     #[test]
