@@ -25,7 +25,7 @@
 //! Linux's behaviour, where the paper's is another:
 //! 1. The search goes a quarter of the way per round trip, not half, and beta is 819/1024 (paper: 0.875).
 //! 2. `count` is renewed when the window changes or after 1/32 s, not with every acknowledgment.
-//! 3. Linux divides by the ratio of packets to acknowledgments and yet counts packets (since 2015), so a receiver that
+//! 3. Linux divides by the ratio of packets to acknowledgments and yet counts packets (since 2020), so a receiver that
 //!    acknowledges every second packet doubles the growth. So here.
 
 use crate::contract::{AckSample, Setup};

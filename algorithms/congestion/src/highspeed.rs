@@ -11,6 +11,8 @@
 //! Up to 38 packets it is Reno: a = 1, b = 1/2. Both are read from the table of RFC 3649, appendix B, whose row i
 //! holds the largest window with a(w) = i; b there is rounded down to 1/256.
 //!
+//! Source: S. Floyd, "HighSpeed TCP for Large Congestion Windows", RFC 3649, 2003; Linux.
+//!
 //! Linux's behaviour:
 //! 1. The row follows the window in avoidance only. A loss in the first slow start therefore halves the window, and a
 //!    loss after a reduction uses the row of the last growth.

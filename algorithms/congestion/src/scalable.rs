@@ -9,7 +9,7 @@
 //! So recovering from a loss takes as many round trips at any rate: with 1 % per round trip, ln(8/7) / 0.01 = 13.4.
 //!
 //! Source: T. Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", ACM CCR 33(2), 2003
-//! (a = 0.01, b = 0.125); Linux since 5.6, which counts packets (before, it counted acknowledgments, 50 of them).
+//! (a = 0.01, b = 0.125); Linux since 2020, which counts packets (before, it counted acknowledgments, 50 of them).
 //!
 //! Deviations:
 //! 1. The paper is Reno below a window of 16. As in Linux, the growth is Reno's up to 100, where the two meet; the

@@ -16,7 +16,7 @@
 //! 2. The estimate is applied once more when recovery ends.
 //!
 //! Deviations from Linux:
-//! 1. Since Linux reduces the window proportionally (3.2, 2012), it moves towards a half in recovery and jumps to the
+//! 1. Since Linux reduces the window proportionally (3.2), it moves towards a half in recovery and jumps to the
 //!    estimate at its end. The jump sends up to half a window at once, which a short buffer drops again. Here the
 //!    window moves towards the estimate at once, as in the paper and in Linux before; `recovery = "half"` is today's
 //!    Linux.
