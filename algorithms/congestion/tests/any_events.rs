@@ -4,7 +4,7 @@
 //! do not go back, time does not either. Within that anything goes, also what no path would do.
 
 use packetscale_congestion::{
-    AckSample, Controller, Decision, Loss, LossResponse, Sent, Settings, Setup, Timeout, Undo, registry,
+    AckSample, Controller, Decision, Loss, LossResponse, RateSample, Sent, Settings, Setup, Timeout, Undo, registry,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -128,6 +128,14 @@ impl<C: Controller> Host<C> {
             window_limited,
             in_recovery: self.in_recovery,
             arrivals: &[],
+            rate: Some(RateSample {
+                delivered: u64::from(delivered),
+                interval: rtt.unwrap_or(Span::ZERO),
+                prior_delivered: self.acked - u64::from(cumulative),
+                is_app_limited: !window_limited,
+                tx_in_flight: prior_in_flight,
+                lost: 0,
+            }),
         });
         self.expired = false;
     }
@@ -140,6 +148,7 @@ impl<C: Controller> Host<C> {
         self.controller.on_loss(&Loss {
             now: self.now,
             transmissions: &[],
+            flights: &[],
             lost,
             enters_recovery: !self.in_recovery,
             prior_in_flight: self.in_flight(),

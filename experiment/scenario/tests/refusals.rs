@@ -86,7 +86,7 @@ refusals! {
         r#"bursty.toml:14: trafic: found an unknown key, perhaps "traffic"; expected one of "run", "path", "link", "receiver", "sender", "flow", "traffic", "compare", "sweep", "record", "expect""#;
     an_unknown_controller: r#"controller = "rapid"
 rtt"# => "controller = \"rapit\"\nrtt",
-        r#"bursty.toml:11: flow.0.controller: found the unknown controller "rapit", perhaps "rapid"; expected one of "newreno", "cubic", "bbr", "rapid""#;
+        r#"bursty.toml:11: flow.0.controller: found the unknown controller "rapit", perhaps "rapid"; expected one of "newreno", "cubic", "bbr", "rapid", "bic", "highspeed", "scalable", "hybla", "vegas", "htcp", "illinois", "yeah", "westwood", "veno", "lp""#;
     an_unknown_setting_of_a_controller: r#"controller = "rapid"
 rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
         r#"bursty.toml:11: flow.0.controller.betta: found an unknown setting of newreno, perhaps "beta"; expected one of "beta", "abc_limit", "label""#;
