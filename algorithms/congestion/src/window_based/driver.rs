@@ -64,6 +64,7 @@ impl<L: Law> Driver<L> {
             window_limited: true,
             in_recovery: self.in_recovery,
             arrivals: &[],
+            rate: None,
         };
         self.controller.on_ack(&sample);
     }
@@ -76,6 +77,7 @@ impl<L: Law> Driver<L> {
     pub fn loss(&mut self) {
         self.in_recovery = true;
         self.controller.on_loss(&Loss {
+            flights: &[],
             now: self.now,
             transmissions: &[],
             lost: 1,
