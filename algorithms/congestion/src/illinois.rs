@@ -76,8 +76,8 @@ impl Illinois {
         if window < self.win_thresh {
             self.alpha = ALPHA_ONE;
             self.beta = BETA_MAX;
-        } else if self.count > 0 {
-            let mean = self.sum / self.count - self.base;
+        } else if let Some(mean) = self.sum.checked_div(self.count) {
+            let mean = mean - self.base;
             let largest = self.max - self.base;
             self.alpha = self.alpha_at(mean, largest);
             self.beta = beta_at(mean, largest);
