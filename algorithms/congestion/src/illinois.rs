@@ -20,7 +20,7 @@
 //!
 //! Linux's behaviour:
 //! 1. The largest delay is never forgotten.
-//! 2. A step empties the credit and is at least one window's worth: what was counted beyond it is lost.
+//! 2. A step empties the credit: what was counted beyond whole packets is lost.
 
 use crate::contract::{AckSample, Setup};
 use crate::registry::{Kind, Parameter, SettingError, Settings};
