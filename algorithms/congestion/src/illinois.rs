@@ -20,7 +20,7 @@
 //!
 //! Linux's behaviour:
 //! 1. The largest delay is never forgotten.
-//! 2. A step empties the credit and is at least one window's worth: what was counted beyond it is lost.
+//! 2. A step empties the credit: what was counted beyond whole packets is lost.
 
 use crate::contract::{AckSample, Setup};
 use crate::registry::{Kind, Parameter, SettingError, Settings};
@@ -76,8 +76,8 @@ impl Illinois {
         if window < self.win_thresh {
             self.alpha = ALPHA_ONE;
             self.beta = BETA_MAX;
-        } else if self.count > 0 {
-            let mean = self.sum / self.count - self.base;
+        } else if let Some(mean) = self.sum.checked_div(self.count) {
+            let mean = mean - self.base;
             let largest = self.max - self.base;
             self.alpha = self.alpha_at(mean, largest);
             self.beta = beta_at(mean, largest);

@@ -16,8 +16,8 @@
 //! Transactions on Networking 14(4), 2006; Linux.
 //!
 //! Linux's behaviour, where the paper's is another:
-//! 1. After an early indication the range begins at the present delay. So what gives way is a rise of 15 % above the
-//!    delay of the last indication, or above the smallest since, not 15 % of the range of all delays.
+//! 1. After an early indication the range begins at the present delay. So LP gives way to a rise of 15 % above the
+//!    delay of the last indication, or above the smallest since, not to 15 % of the range of all delays.
 //! 2. The very first sample is an indication, since it is not below its own range: the initial window is halved.
 //!
 //! Deviations:

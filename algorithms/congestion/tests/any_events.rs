@@ -191,6 +191,24 @@ fn hosts(initial_window: u32) -> impl Iterator<Item = (&'static str, Host<impl C
     })
 }
 
+/// A path without end: every round trip a whole window arrives, told in one acknowledgment. 2^31 packets would be 32
+/// doublings from one.
+#[test]
+fn a_window_that_nothing_stops_stays_within_bounds() {
+    for (name, mut host) in hosts(1) {
+        if host.controller.loss_response() == LossResponse::OwnWindow {
+            continue;
+        }
+        for _ in 0..100 {
+            let window = host.window();
+            assert!(window < 1 << 31, "{name}: {window}");
+            host.sent += u64::from(window);
+            host.now += HANDSHAKE;
+            host.ack(window, 0, Some(HANDSHAKE), true);
+        }
+    }
+}
+
 proptest! {
     #![proptest_config(ProptestConfig {
         cases: 128,
