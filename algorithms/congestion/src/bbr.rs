@@ -36,6 +36,7 @@
 //! 5. ProbeRTT is due every 5 s, as in the published revisions and Linux; drafts in preparation merge it with the
 //!    10 s of the min_rtt filter. Its window is fixed on entry, from the min_rtt before, as these propose.
 //! 6. A max_bw filter without a sample in the current cycle does not advance.
+//! 7. Congestion marks (ECN) are not answered, as the draft leaves them out.
 
 mod machine;
 mod model;

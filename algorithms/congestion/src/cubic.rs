@@ -30,6 +30,7 @@
 
 use crate::contract::{AckSample, Controller, Decision, Loss, Setup, Timeout, Undo};
 use crate::registry::{Kind, Parameter, Setting, SettingError, Settings, check_names};
+use crate::settings::switch;
 use alloc::boxed::Box;
 use units::{Ratio, Span, Time};
 
@@ -120,12 +121,12 @@ impl Cubic {
             before: None,
             recovering: false,
             last_ack: setup.now,
-            hystart: switch(settings, "hystart")?.then(HyStart::new),
+            hystart: switch(settings, "hystart", true)?.then(HyStart::new),
             beta,
             c: fraction(settings, "c", 0.4)?,
             alpha: 3.0 * (1.0 - beta) / (1.0 + beta),
-            fast_convergence: switch(settings, "fast_convergence")?,
-            reno_friendly: switch(settings, "reno_friendly")?,
+            fast_convergence: switch(settings, "fast_convergence", true)?,
+            reno_friendly: switch(settings, "reno_friendly", true)?,
         })
     }
 
@@ -342,14 +343,6 @@ fn fraction(settings: &Settings, name: &'static str, default: f64) -> Result<f64
 /// The fraction as it was written: to nine decimal places, so that 0.7 is 0.7 and 1000 packets become 700.
 fn decimal(ratio: Ratio) -> f64 {
     (ratio.as_f64() * 1e9 + 0.5) as u64 as f64 / 1e9
-}
-
-fn switch(settings: &Settings, name: &'static str) -> Result<bool, SettingError> {
-    match settings.get(name) {
-        None => Ok(true),
-        Some(Setting::Switch(on)) => Ok(*on),
-        Some(_) => Err(SettingError::Invalid { name, expected: "true or false" }),
-    }
 }
 
 #[cfg(test)]

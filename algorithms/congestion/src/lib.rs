@@ -10,11 +10,26 @@ extern crate alloc;
 
 mod contract;
 mod registry;
+mod rounds;
+mod settings;
+mod window;
+mod window_based;
 
 pub mod bbr;
+pub mod bic;
 pub mod cubic;
+pub mod highspeed;
+pub mod htcp;
+pub mod hybla;
+pub mod illinois;
+pub mod lp;
 pub mod newreno;
 pub mod rapid;
+pub mod scalable;
+pub mod vegas;
+pub mod veno;
+pub mod westwood;
+pub mod yeah;
 
 pub use contract::{
     AckSample, Arrival, Controller, Decision, GapRecord, Loss, LossResponse, LostFlight, Probe, RateSample, Sent,

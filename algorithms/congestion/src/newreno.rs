@@ -20,7 +20,9 @@
 //!    place of inflation and deflation.
 
 use crate::contract::{AckSample, Controller, Decision, Loss, Setup, Timeout, Undo};
-use crate::registry::{Kind, Parameter, Setting, SettingError, Settings, check_names};
+use crate::registry::{Kind, Parameter, SettingError, Settings, check_names};
+use crate::settings::{integer, proper_fraction};
+use crate::window::Window;
 use units::{Ratio, Time};
 
 /// What a scenario can set.
@@ -37,76 +39,49 @@ pub const PARAMETERS: &[Parameter] = &[
 /// Least window after a loss (RFC 5681, equation 4).
 const MIN_THRESHOLD: u32 = 2;
 
-/// What an undo restores.
-#[derive(Clone, Copy, Debug)]
-struct Prior {
-    window: u32,
-    threshold: u32,
-}
-
 /// The controller. See the file's head for the law.
 #[derive(Clone, Debug)]
 pub struct NewReno {
-    window: u32,
-    threshold: u32,
-    /// Packets acknowledged towards the next step of one.
-    acked: u32,
+    window: Window,
     /// In fast recovery the window stands still.
     recovering: bool,
     /// In the episode that began with a timeout.
     after_timeout: bool,
     abc_limit: u32,
     beta: Ratio,
-    prior: Option<Prior>,
+    /// As it was before the last reduction.
+    prior: Option<Window>,
 }
 
 impl NewReno {
     /// Builds it.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<NewReno, SettingError> {
         check_names(settings, PARAMETERS)?;
-        let beta = match settings.get("beta") {
-            None => Ratio::of(1, 2),
-            Some(Setting::Ratio(beta)) if *beta > Ratio::ZERO && *beta < Ratio::ONE => *beta,
-            Some(_) => return Err(SettingError::Invalid { name: "beta", expected: "a fraction between 0 and 1" }),
-        };
-        let abc_limit = match settings.get("abc_limit") {
-            None => 2,
-            Some(Setting::Integer(limit @ 1..=1_000_000)) => *limit as u32,
-            Some(_) => return Err(SettingError::Invalid { name: "abc_limit", expected: "a whole number from 1" }),
-        };
         Ok(NewReno {
-            window: setup.initial_window.max(1),
-            threshold: u32::MAX,
-            acked: 0,
+            window: Window::new(setup.initial_window),
             recovering: false,
             after_timeout: false,
-            abc_limit,
-            beta,
+            abc_limit: integer(settings, "abc_limit", 2, 1..=1_000_000, "a whole number from 1 to 1000000")?,
+            beta: proper_fraction(settings, "beta", Ratio::of(1, 2))?,
             prior: None,
         })
     }
 
     /// Remembers the state, and sets the threshold for what comes.
     fn reduce(&mut self) {
-        self.prior = Some(Prior { window: self.window, threshold: self.threshold });
-        self.threshold = (self.beta.of_u64(u64::from(self.window)) as u32).max(MIN_THRESHOLD);
-        self.acked = 0;
+        self.prior = Some(self.window);
+        let kept = self.beta.of_u64(u64::from(self.window.size)) as u32;
+        self.window.threshold = kept.max(MIN_THRESHOLD);
+        self.window.credit = 0;
     }
 
-    /// Grows exponentially up to the threshold. Answers how many packets are left to count in avoidance.
-    fn slow_start(&mut self, acked: u32) -> u32 {
-        let limit = if self.after_timeout { 1 } else { self.abc_limit };
-        let step = acked.min(limit);
-        let room = self.threshold - self.window;
-        self.window += step.min(room);
-        step.saturating_sub(room)
-    }
-
-    fn avoid_congestion(&mut self, acked: u32) {
-        self.acked += acked;
-        while self.acked >= self.window {
-            self.acked -= self.window;
-            self.window += 1;
+    fn grow(&mut self, acked: u32) {
+        let mut left = acked;
+        if self.window.in_slow_start() {
+            left = self.window.slow_start(acked.min(if self.after_timeout { 1 } else { self.abc_limit }));
+        }
+        if left > 0 {
+            self.window.increase(self.window.size, left);
         }
     }
 }
@@ -121,19 +96,13 @@ impl Controller for NewReno {
         if self.recovering || !ack.window_limited {
             return;
         }
-        let mut acked = ack.cumulative;
-        if self.window < self.threshold {
-            acked = self.slow_start(acked);
-        }
-        if acked > 0 && self.window >= self.threshold {
-            self.avoid_congestion(acked);
-        }
+        self.grow(ack.cumulative);
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
         if loss.enters_recovery {
             self.reduce();
-            self.window = self.threshold;
+            self.window.size = self.window.threshold;
             self.recovering = true;
         }
     }
@@ -142,16 +111,16 @@ impl Controller for NewReno {
         if timeout.first {
             self.reduce();
         }
-        self.window = 1;
-        self.acked = 0;
+        self.window.size = 1;
+        self.window.credit = 0;
         self.recovering = false;
         self.after_timeout = true;
     }
 
     fn on_undo(&mut self, _undo: &Undo) {
         if let Some(prior) = self.prior.take() {
-            self.window = self.window.max(prior.window);
-            self.threshold = prior.threshold;
+            self.window.size = self.window.size.max(prior.size);
+            self.window.threshold = prior.threshold;
         }
         self.recovering = false;
         self.after_timeout = false;
@@ -159,17 +128,18 @@ impl Controller for NewReno {
 
     #[inline]
     fn decision(&self) -> Decision {
-        Decision { window: self.window, departure: Time::ZERO }
+        Decision { window: self.window.size, departure: Time::ZERO }
     }
 
     fn slow_start_threshold(&self) -> u32 {
-        self.threshold
+        self.window.threshold
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::Setting;
     use units::{Bytes, Span};
 
     fn newreno(window: u32) -> NewReno {
@@ -280,9 +250,9 @@ mod tests {
     #[test]
     fn slow_start_ends_exactly_at_the_threshold() {
         let mut newreno = newreno(9);
-        newreno.threshold = 10;
+        newreno.window.threshold = 10;
         newreno.on_ack(&ack(3));
-        assert_eq!((window(&newreno), newreno.acked), (10, 1));
+        assert_eq!((window(&newreno), newreno.window.credit), (10, 1));
     }
 
     #[test]

@@ -4,7 +4,10 @@
 use crate::contract::{
     AckSample, Controller, Decision, Loss, LossResponse, Probe, Sent, Setup, StreamTrace, Timeout, Undo,
 };
-use crate::{bbr, cubic, newreno, rapid};
+use crate::window_based::WindowBased;
+use crate::{
+    bbr, bic, cubic, highspeed, htcp, hybla, illinois, lp, newreno, rapid, scalable, vegas, veno, westwood, yeah,
+};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -135,6 +138,17 @@ registry! {
     Cubic(Box<cubic::Cubic>) from cubic::Cubic = "cubic", "TCP CUBIC with HyStart++ (RFC 9438, RFC 9406)", "#E69F00", cubic::PARAMETERS;
     Bbr(Box<bbr::Bbr>) from bbr::Bbr = "bbr", "BBR version 3: paces at the rate the path delivers (draft-ietf-ccwg-bbr)", "#009E73", bbr::PARAMETERS;
     Rapid(Box<rapid::Rapid>) from rapid::Rapid = "rapid", "TCP RAPID: every packet probes, before a queue or a loss", "#D55E00", rapid::PARAMETERS;
+    Bic(Box<WindowBased<bic::Bic>>) from WindowBased<bic::Bic> = "bic", "BIC: a binary search for the window of the last loss (Linux)", "#332288", bic::PARAMETERS;
+    HighSpeed(Box<WindowBased<highspeed::HighSpeed>>) from WindowBased<highspeed::HighSpeed> = "highspeed", "HighSpeed TCP: larger windows grow faster and give up less (RFC 3649)", "#44AA99", &[];
+    Scalable(Box<WindowBased<scalable::Scalable>>) from WindowBased<scalable::Scalable> = "scalable", "Scalable TCP: 1 % more per round trip, an eighth less on loss", "#999933", &[];
+    Hybla(Box<WindowBased<hybla::Hybla>>) from WindowBased<hybla::Hybla> = "hybla", "TCP Hybla: long paths grow as fast as one of 25 ms", "#DDCC77", hybla::PARAMETERS;
+    Vegas(Box<WindowBased<vegas::Vegas>>) from WindowBased<vegas::Vegas> = "vegas", "TCP Vegas: two to four packets in the queue, told from the round-trip time", "#117733", vegas::PARAMETERS;
+    Htcp(Box<WindowBased<htcp::Htcp>>) from WindowBased<htcp::Htcp> = "htcp", "H-TCP: growth rises with the time since the last loss", "#882255", htcp::PARAMETERS;
+    Illinois(Box<WindowBased<illinois::Illinois>>) from WindowBased<illinois::Illinois> = "illinois", "TCP Illinois: delay sets the pace, loss the time of the cut", "#AA4499", illinois::PARAMETERS;
+    Yeah(Box<WindowBased<yeah::Yeah>>) from WindowBased<yeah::Yeah> = "yeah", "YeAH-TCP: Scalable while the queue is short, Reno while it is not", "#CC6677", &[];
+    Westwood(Box<WindowBased<westwood::Westwood>>) from WindowBased<westwood::Westwood> = "westwood", "TCP Westwood+: after a loss, the window that the measured rate needs", "#56B4E9", westwood::PARAMETERS;
+    Veno(Box<WindowBased<veno::Veno>>) from WindowBased<veno::Veno> = "veno", "TCP Veno: Reno that tells random losses from congestion", "#661100", &[];
+    Lp(Box<WindowBased<lp::Lp>>) from WindowBased<lp::Lp> = "lp", "TCP-LP: low priority, gives way when the delay rises", "#777777", &[];
 }
 
 impl Controller for AnyController {

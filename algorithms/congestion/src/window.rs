@@ -1,0 +1,103 @@
+//! The window of a window-based controller, and the growth that all of them share.
+//!
+//! ```text
+//! slow start (size < threshold):   size += acked, up to the threshold          RFC 5681 (2), RFC 3465
+//! increase, one per `per` packets: credit += acked; size += credit / per; credit %= per
+//! Reno's avoidance:                per = size                                  RFC 5681 (3), RFC 3465 section 2.1
+//! ```
+
+/// Size, slow-start threshold, and what is counted towards the next packet.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Window {
+    /// Packets.
+    pub size: u32,
+    /// Slow-start threshold in packets; `u32::MAX` before the first reduction.
+    pub threshold: u32,
+    /// Packets acknowledged towards the next step of one.
+    pub credit: u32,
+}
+
+impl Window {
+    /// Largest window in packets: of one-byte packets, what TCP's window field can say (RFC 7323, section 2.2).
+    pub const MAX: u32 = 1 << 30;
+
+    pub fn new(size: u32) -> Window {
+        Window { size: size.clamp(1, Window::MAX), threshold: u32::MAX, credit: 0 }
+    }
+
+    pub fn in_slow_start(&self) -> bool {
+        self.size < self.threshold
+    }
+
+    pub fn add(&mut self, packets: u32) {
+        self.size = self.size.saturating_add(packets).min(Window::MAX);
+    }
+
+    /// Grows up to the threshold. Answers how many packets are left to count in avoidance.
+    #[inline]
+    pub fn slow_start(&mut self, acked: u32) -> u32 {
+        let step = acked.min(self.threshold.saturating_sub(self.size));
+        self.add(step);
+        acked - step
+    }
+
+    /// One packet more for every `per` packets acknowledged. Credit from a time when more were asked for counts as one
+    /// packet, so that a falling `per` makes no burst.
+    #[inline]
+    pub fn increase(&mut self, per: u32, acked: u32) {
+        let per = per.max(1);
+        if self.credit >= per {
+            self.credit = 0;
+            self.add(1);
+        }
+        self.credit = self.credit.saturating_add(acked);
+        self.add(self.credit / per);
+        self.credit %= per;
+    }
+
+    /// Slow start, then one packet per window.
+    #[inline]
+    pub fn reno(&mut self, acked: u32) {
+        let left = self.slow_start(acked);
+        if left > 0 {
+            self.increase(self.size, left);
+        }
+    }
+
+    /// What Reno keeps after a loss (RFC 5681, equation 4, with the window in place of the flight).
+    pub fn half(&self) -> u32 {
+        self.size / 2
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// 8 + 2 reach the threshold of 10; the other 3 of 5 are left.
+    #[test]
+    fn slow_start_ends_at_the_threshold() {
+        let mut window = Window { threshold: 10, ..Window::new(8) };
+        assert_eq!((window.slow_start(5), window.size), (3, 10));
+        assert_eq!((window.slow_start(5), window.size), (5, 10));
+    }
+
+    /// 25 / 10 = 2 packets and 5 towards the next; 5 more make it 3.
+    #[test]
+    fn the_rest_of_a_step_is_kept() {
+        let mut window = Window::new(10);
+        window.increase(10, 25);
+        assert_eq!((window.size, window.credit), (12, 5));
+        window.increase(10, 5);
+        assert_eq!((window.size, window.credit), (13, 0));
+    }
+
+    /// A credit of 90 towards 100 is one packet when only 10 are asked for, not 9.
+    #[test]
+    fn a_falling_divisor_makes_no_burst() {
+        let mut window = Window::new(100);
+        window.increase(100, 90);
+        window.increase(10, 1);
+        assert_eq!((window.size, window.credit), (101, 1));
+    }
+}
