@@ -1,5 +1,8 @@
 # packetscale. `make demo` does the main job, `make test` passes the tests; each installs what it needs first.
 
+# Where rustup puts what setup.sh may just have installed.
+export PATH := $(HOME)/.cargo/bin:$(PATH)
+
 CARGO ?= cargo
 BIN := target/release/packetscale
 

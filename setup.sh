@@ -48,6 +48,6 @@ if ! new_enough; then
     else
         curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs |
             sh -s -- -y --quiet --profile minimal --component rustfmt --component clippy
-        echo "setup: open a new shell, or: . \"\$HOME/.cargo/env\""
+        echo "setup: in other shells: . \"\$HOME/.cargo/env\""
     fi
 fi

@@ -7,6 +7,7 @@
 use packetscale_benches::dumbbell;
 use std::process::{Command, Stdio};
 use std::time::Duration;
+use units::Span;
 
 const REPETITIONS: usize = 3;
 const FLOWS: [usize; 3] = [10, 100, 1000];
@@ -14,10 +15,10 @@ const TARGET_NS: [f64; 3] = [100.0, 150.0, 250.0];
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    if let [_, word, controller, flows, seconds] = arguments.as_slice()
+    if let [_, word, controller, flows, rtt_ms] = arguments.as_slice()
         && word == "--one"
     {
-        one(controller, flows.parse().expect("a number of flows"), seconds.parse().expect("seconds"));
+        one(controller, flows.parse().expect("a number of flows"), rtt_ms.parse().expect("milliseconds"));
         return;
     }
     let ns2 = Command::new("ns").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
@@ -97,29 +98,34 @@ fn median(values: &mut [f64]) -> f64 {
 
 /// One run in a process of its own: prints its peak memory. With the controller `none` the experiment is described and
 /// not run.
-fn one(controller: &str, flows: usize, seconds: u64) {
-    if controller == "none" {
-        std::hint::black_box(dumbbell("newreno", flows, seconds));
-    } else {
-        simulator::run(&dumbbell(controller, flows, seconds)).expect("the dumbbell runs");
+fn one(controller: &str, flows: usize, rtt_ms: u64) {
+    let mut experiment = dumbbell("newreno", flows, 5);
+    experiment.flows.iter_mut().for_each(|flow| flow.rtt = Span::from_millis(rtt_ms));
+    if controller != "none" {
+        simulator::run(&experiment).expect("the dumbbell runs");
     }
     let status = std::fs::read_to_string("/proc/self/status").expect("Linux has /proc");
     let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).expect("a peak");
     println!("{}", peak.trim().trim_end_matches(" kB"));
 }
 
-fn peak_bytes(controller: &str, flows: usize) -> f64 {
+fn peak_bytes(controller: &str, flows: u32, rtt_ms: u32) -> f64 {
     let program = std::env::current_exe().expect("a path to this program");
-    let output =
-        Command::new(program).args(["--one", controller, &flows.to_string(), "2"]).output().expect("a process");
+    let arguments = ["--one", controller, &flows.to_string(), &rtt_ms.to_string()];
+    let output = Command::new(program).args(arguments).output().expect("a process");
     let kb: f64 = String::from_utf8_lossy(&output.stdout).trim().parse().expect("a number");
     kb * 1024.0
 }
 
 fn memory() {
     let (few, many) = (1000, 5000);
-    let per_flow = |controller| (peak_bytes(controller, many) - peak_bytes(controller, few)) / (many - few) as f64;
+    let per_flow = |who| (peak_bytes(who, many, 20) - peak_bytes(who, few, 20)) / f64::from(many - few);
     let (whole, described) = (per_flow("newreno"), per_flow("none"));
     println!("\nPeak memory per flow, from {few} to {many} flows: {:.0} B, target 2000 B;", whole - described);
     println!("with its description in the experiment, {whole:.0} B.");
+    // 1 Gbit/s carries 125 packets of 1000 B per millisecond.
+    let (short, long) = (20, 220);
+    let per_packet =
+        (peak_bytes("newreno", 10, long) - peak_bytes("newreno", 10, short)) / f64::from(125 * (long - short));
+    println!("Peak memory per packet in flight, from {short} to {long} ms: {per_packet:.0} B, target 64 B.");
 }

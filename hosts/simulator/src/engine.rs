@@ -5,7 +5,7 @@
 //! sender. Receivers that wait (delayed acknowledgments, interrupt coalescence) and stepped links add events of their
 //! own.
 
-use crate::flow::{Flow, Interrupt};
+use crate::flow::{Flow, Interrupt, stamped};
 use crate::link::Server;
 use crate::network::Network;
 use crate::recorder::Served;
@@ -58,8 +58,9 @@ impl Network {
         self.schedule.advance_packet(self.ack_lanes[lane].front().map(|next| next.at));
         let index = record.flow as usize;
         let flow = &mut self.flows[index];
+        let usual = flow.usual(now - flow.return_delay, self.stamp_granularity);
         let sender = &mut flow.sender;
-        self.details.unpack(&record, flow.receive_window, |ack| sender.on_ack(now, ack));
+        self.details.unpack(&record, usual, |ack| sender.on_ack(now, ack));
         if !self.oracle.is_empty() {
             self.tell(now, index);
         }
@@ -358,14 +359,12 @@ impl Network {
     #[inline]
     fn acknowledge(&mut self, at: Time, index: usize, mut ack: Ack) {
         let flow: &Flow = &self.flows[index];
-        if self.stamp_granularity > Span::ZERO {
-            for stamp in &mut ack.arrivals[..usize::from(ack.stamps)] {
-                let rest = Span::from_picos(stamp.arrived.picos()) % self.stamp_granularity;
-                stamp.arrived = stamp.arrived - rest;
-            }
+        for stamp in &mut ack.arrivals[..usize::from(ack.stamps)] {
+            stamp.arrived = stamped(stamp.arrived, self.stamp_granularity);
         }
         self.recorder.hops += 1;
-        let record = self.details.pack(index, at + flow.return_delay, &ack, flow.receive_window);
+        let usual = flow.usual(at, self.stamp_granularity);
+        let record = self.details.pack(index, at + flow.return_delay, &ack, usual);
         let lane = &mut self.ack_lanes[flow.ack_lane as usize];
         if lane.is_empty() {
             self.schedule.packet(record.at, self.sources.id(Kind::AckLane(flow.ack_lane)));

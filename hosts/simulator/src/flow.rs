@@ -2,7 +2,7 @@
 
 use crate::gaps::Gaps;
 use crate::lines::Line;
-use crate::transit::Transit;
+use crate::transit::{Transit, Usual};
 use congestion::AnyController;
 use scenario::Coalescing;
 use transport::{Receiver, Sender};
@@ -41,6 +41,20 @@ pub(crate) struct Flow {
     pub(crate) ack_armed: Time,
     pub(crate) start: Time,
     pub(crate) completed: Option<Time>,
+}
+
+impl Flow {
+    /// What an acknowledgment says that leaves the receiver at `at`, usually.
+    #[inline]
+    pub(crate) fn usual(&self, at: Time, granularity: Span) -> Usual {
+        Usual { window: self.receive_window, stamp: stamped(at, granularity) }
+    }
+}
+
+/// An instant as a clock of this granularity shows it; zero: exactly.
+#[inline]
+pub(crate) fn stamped(at: Time, granularity: Span) -> Time {
+    if granularity == Span::ZERO { at } else { at - Span::from_picos(at.picos()) % granularity }
 }
 
 /// A network card with a rate: packets leave it one after the other.

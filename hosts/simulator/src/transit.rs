@@ -1,4 +1,4 @@
-//! What is under way: plain records in rings, 32 bytes for a data packet, 48 for an acknowledgment.
+//! What is under way: plain records in rings, 32 bytes for a data packet, 32 for an acknowledgment.
 
 use transport::{Ack, Segment, Stamp};
 use units::{Bytes, Time};
@@ -78,23 +78,30 @@ impl Transit {
     }
 }
 
-/// An acknowledgment on its way back. The common ones (no blocks, at most one stamp) fit in the record; the others
-/// lie whole in [`Details`].
+/// An acknowledgment on its way back. The common ones fit in the record: no blocks, and at most the stamp that can be
+/// told from its time. The others lie whole in [`Details`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckTransit {
     pub(crate) at: Time,
     next_expected: u64,
     echo: u64,
-    stamped: u64,
-    arrived: Time,
     pub(crate) flow: u32,
     detail: u32,
 }
 
 /// No detail, no stamp.
 const PLAIN: u32 = u32::MAX;
-/// No detail, one stamp.
+/// No detail, one stamp: of the last packet in order, at the usual time.
 const STAMPED: u32 = u32::MAX - 1;
+
+/// What the acknowledgments of a flow have in common.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Usual {
+    /// The window its receiver always advertises.
+    pub(crate) window: u64,
+    /// The stamp of a packet that is acknowledged the instant it arrives.
+    pub(crate) stamp: Time,
+}
 
 /// Acknowledgments that do not fit in a record.
 #[derive(Clone, Debug, Default)]
@@ -104,28 +111,17 @@ pub(crate) struct Details {
 }
 
 impl Details {
-    /// Packs an acknowledgment. `window` is what the receiver of this flow always advertises.
+    /// Packs an acknowledgment that reaches its sender at `at`.
     #[inline]
-    pub(crate) fn pack(&mut self, flow: usize, at: Time, ack: &Ack, window: u64) -> AckTransit {
-        let lone = ack.stamps == 1 && ack.arrivals[0].transmission == ack.echo;
-        let simple = ack.blocks == 0 && !ack.duplicate && ack.receive_window == window && (ack.stamps == 0 || lone);
-        let mut record = AckTransit {
-            at,
-            next_expected: ack.next_expected,
-            echo: ack.echo,
-            stamped: 0,
-            arrived: Time::ZERO,
-            flow: flow as u32,
-            detail: PLAIN,
+    pub(crate) fn pack(&mut self, flow: usize, at: Time, ack: &Ack, usual: Usual) -> AckTransit {
+        let bare = ack.blocks == 0 && !ack.duplicate && ack.receive_window == usual.window;
+        let lone = Stamp { sequence: ack.next_expected.wrapping_sub(1), transmission: ack.echo, arrived: usual.stamp };
+        let detail = match ack.stamps {
+            0 if bare => PLAIN,
+            1 if bare && ack.arrivals[0] == lone => STAMPED,
+            _ => self.store(ack),
         };
-        if !simple {
-            record.detail = self.store(ack);
-        } else if lone {
-            record.detail = STAMPED;
-            record.stamped = ack.arrivals[0].sequence;
-            record.arrived = ack.arrivals[0].arrived;
-        }
-        record
+        AckTransit { at, next_expected: ack.next_expected, echo: ack.echo, flow: flow as u32, detail }
     }
 
     fn store(&mut self, ack: &Ack) -> u32 {
@@ -143,16 +139,64 @@ impl Details {
 
     /// Unpacks it again and hands it to `read`.
     #[inline]
-    pub(crate) fn unpack<R>(&mut self, record: &AckTransit, window: u64, read: impl FnOnce(&Ack) -> R) -> R {
+    pub(crate) fn unpack<R>(&mut self, record: &AckTransit, usual: Usual, read: impl FnOnce(&Ack) -> R) -> R {
         if record.detail < STAMPED {
             self.free.push(record.detail);
             return read(&self.slots[record.detail as usize]);
         }
-        let mut ack = Ack::plain(record.next_expected, record.echo, window);
+        let mut ack = Ack::plain(record.next_expected, record.echo, usual.window);
         if record.detail == STAMPED {
             ack.stamps = 1;
-            ack.arrivals[0] = Stamp { sequence: record.stamped, transmission: record.echo, arrived: record.arrived };
+            ack.arrivals[0] =
+                Stamp { sequence: record.next_expected - 1, transmission: record.echo, arrived: usual.stamp };
         }
         read(&ack)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use transport::SackBlock;
+
+    const USUAL: Usual = Usual { window: 1000, stamp: Time::from_nanos(500) };
+
+    fn there_and_back(ack: &Ack) -> Ack {
+        let mut details = Details::default();
+        let record = details.pack(3, Time::from_nanos(900), ack, USUAL);
+        details.unpack(&record, USUAL, |ack| *ack)
+    }
+
+    fn assert_kept(ack: &Ack) {
+        assert_eq!(format!("{:?}", there_and_back(ack)), format!("{ack:?}"));
+    }
+
+    #[test]
+    fn records_are_as_small_as_is_said() {
+        assert_eq!((size_of::<Transit>(), size_of::<AckTransit>()), (32, 32));
+    }
+
+    #[test]
+    fn acknowledgments_come_out_as_they_went_in() {
+        assert_kept(&Ack::plain(17, 40, 1000));
+        assert_kept(&Ack::plain(17, 40, 999));
+        for (sequence, transmission, ns) in [(16, 40, 500), (16, 41, 500), (15, 40, 500), (16, 40, 499)] {
+            let mut ack = Ack::plain(17, 40, 1000);
+            ack.stamps = 1;
+            ack.arrivals[0] = Stamp { sequence, transmission, arrived: Time::from_nanos(ns) };
+            assert_kept(&ack);
+        }
+        let mut ack = Ack::plain(17, 40, 1000);
+        ack.blocks = 1;
+        ack.sack[0] = SackBlock { start: 19, end: 22 };
+        assert_kept(&ack);
+    }
+
+    #[test]
+    fn an_acknowledgment_before_any_packet_in_order_has_no_usual_stamp() {
+        let mut ack = Ack::plain(0, 5, 1000);
+        ack.stamps = 1;
+        ack.arrivals[0] = Stamp { sequence: 5, transmission: 5, arrived: USUAL.stamp };
+        assert_kept(&ack);
     }
 }

@@ -26,7 +26,7 @@ fn assert_same(experiment: &Experiment, at_least: usize) {
 fn on_a_dumbbell_with_drops() {
     let buffer = Buffer::Packets(Packets::new(20));
     let mut experiment = dumbbell(Rate::from_mbps(100), Span::from_millis(5), buffer, Span::from_secs(3));
-    for (i, controller) in ["newreno", "cubic", "rapid", "newreno"].into_iter().enumerate() {
+    for (i, controller) in ["newreno", "cubic", "rapid", "bbr"].into_iter().enumerate() {
         experiment.flows.push(flow(controller, 1500, Span::from_millis(10 + 7 * i as u64)));
     }
     experiment.traffic = vec![traffic(TrafficKind::Poisson { rate: Rate::from_mbps(20) }, 700, 2)];
