@@ -22,7 +22,6 @@ pub mod highspeed;
 pub mod htcp;
 pub mod hybla;
 pub mod illinois;
-pub mod lp;
 pub mod newreno;
 pub mod rapid;
 pub mod scalable;

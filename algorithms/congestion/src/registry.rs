@@ -5,9 +5,7 @@ use crate::contract::{
     AckSample, Controller, Decision, Loss, LossResponse, Probe, Sent, Setup, StreamTrace, Timeout, Undo,
 };
 use crate::window_based::WindowBased;
-use crate::{
-    bbr, bic, cubic, highspeed, htcp, hybla, illinois, lp, newreno, rapid, scalable, vegas, veno, westwood, yeah,
-};
+use crate::{bbr, bic, cubic, highspeed, htcp, hybla, illinois, newreno, rapid, scalable, vegas, veno, westwood, yeah};
 use alloc::boxed::Box;
 use alloc::collections::BTreeMap;
 use alloc::string::String;
@@ -148,7 +146,6 @@ registry! {
     Yeah(Box<WindowBased<yeah::Yeah>>) from WindowBased<yeah::Yeah> = "yeah", "YeAH-TCP: Scalable while the queue is short, Reno while it is not", "#CC6677", &[];
     Westwood(Box<WindowBased<westwood::Westwood>>) from WindowBased<westwood::Westwood> = "westwood", "TCP Westwood+: after a loss, the window that the measured rate needs", "#56B4E9", westwood::PARAMETERS;
     Veno(Box<WindowBased<veno::Veno>>) from WindowBased<veno::Veno> = "veno", "TCP Veno: Reno that tells random losses from congestion", "#661100", &[];
-    Lp(Box<WindowBased<lp::Lp>>) from WindowBased<lp::Lp> = "lp", "TCP-LP: low priority, gives way when the delay rises", "#777777", &[];
 }
 
 impl Controller for AnyController {

@@ -34,7 +34,8 @@ pub fn links_std(path: &str, text: &str) -> Vec<String> {
     }
     let lines: Vec<(usize, &str)> = code(text).collect();
     let linked = lines.iter().enumerate().filter(|(at, (_, line))| {
-        let for_tests = *at > 0 && lines[at - 1].1.trim() == "#[cfg(test)]";
+        // Test modules stand last in a file.
+        let for_tests = lines[..*at].iter().any(|(_, earlier)| earlier.trim() == "#[cfg(test)]");
         line.trim() == "extern crate std;" && !for_tests
     });
     linked.map(|(_, (number, _))| format!("{path}:{number}: links std")).collect()

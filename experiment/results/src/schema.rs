@@ -118,7 +118,7 @@ pub struct Summary {
     /// Waiting time at the bottleneck (without the packet's own transmission), mean over all packets served.
     #[serde(deserialize_with = "null_is_nan")]
     pub queue_delay_mean_s: f64,
-    /// ... its median.
+    /// ... its median. Quantiles need `record.detail`; without it they are `null`.
     #[serde(deserialize_with = "null_is_nan")]
     pub queue_delay_p50_s: f64,
     /// ... its 95th percentile.
