@@ -5,9 +5,10 @@
 //! shared machines drift. Memory is the peak of a process of its own.
 
 use packetscale_benches::dumbbell;
+use scenario::Buffer;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use units::Span;
+use units::{Packets, Span};
 
 const REPETITIONS: usize = 3;
 const FLOWS: [usize; 3] = [10, 100, 1000];
@@ -96,11 +97,16 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// One run in a process of its own: prints its peak memory. With the controller `none` the experiment is described and
-/// not run.
+/// One run in a process of its own: prints its peak memory. With `none` for a controller the experiment is described and
+/// not run; with `window` the receive window keeps the path full and its queue empty.
 fn one(controller: &str, flows: usize, rtt_ms: u64) {
     let mut experiment = dumbbell("newreno", flows, 5);
     experiment.flows.iter_mut().for_each(|flow| flow.rtt = Span::from_millis(rtt_ms));
+    if controller == "window" {
+        // As many packets in flight as the path holds, and no more: the receive window says so.
+        experiment.links[0].buffer = Buffer::Unlimited;
+        experiment.receiver.window = Packets::new(125 * rtt_ms / flows as u64);
+    }
     if controller != "none" {
         simulator::run(&experiment).expect("the dumbbell runs");
     }
@@ -126,6 +132,6 @@ fn memory() {
     // 1 Gbit/s carries 125 packets of 1000 B per millisecond.
     let (short, long) = (20, 220);
     let per_packet =
-        (peak_bytes("newreno", 10, long) - peak_bytes("newreno", 10, short)) / f64::from(125 * (long - short));
+        (peak_bytes("window", 10, long) - peak_bytes("window", 10, short)) / f64::from(125 * (long - short));
     println!("Peak memory per packet in flight, from {short} to {long} ms: {per_packet:.0} B, target 64 B.");
 }
