@@ -9,6 +9,9 @@
 //! * [`Rate`]: bits per second (`u64`: 400 Gbit/s and far beyond).
 //! * [`Ratio`]: a non-negative fraction in 1/2^32.
 //! * [`Serialiser`]: times on the wire with the remainder carried, so that a rate is exact in the long run.
+//! * [`Marks`]: what a queue writes into a packet and a receiver echoes.
+//! * [`Random`]: numbers from a seed, for algorithms without randomness of their own.
+//! * [`settings`]: quantities as scenarios set them, by name.
 //!
 //! Arithmetic that cannot overflow in any meaningful run uses plain operators, which panic on overflow in every
 //! build; `saturating_*` and `checked_*` forms exist where overflow can happen. Products go through 128 bits and
@@ -18,12 +21,17 @@
 extern crate alloc;
 
 mod amount;
+mod marks;
+mod random;
 mod rate;
 mod ratio;
+pub mod settings;
 mod text;
 mod time;
 
 pub use amount::{Bytes, Packets};
+pub use marks::Marks;
+pub use random::Random;
 pub use rate::{Rate, Serialiser};
 pub use ratio::Ratio;
 pub use text::{ParseError, Problem};
