@@ -174,9 +174,9 @@ void rapid_face_packet(const struct rapid *law, const struct rapid_memory *memor
 /* gaps.h on gaps of the caller. */
 void rapid_face_denoise(struct rapid_gaps *gaps, u32 window) { rapid_denoise(gaps, window); }
 u32 rapid_face_smooth(struct rapid_gaps *gaps, u64 up, u64 down) { return rapid_smooth(gaps, up, down); }
-u64 rapid_face_search(const struct rapid_gaps *gaps, u32 packet, u32 epsilon_ns)
+u64 rapid_face_search(const struct rapid_gaps *gaps, u32 packet, u32 epsilon_ns, u32 least)
 {
-	return rapid_search_rate(gaps, packet, epsilon_ns);
+	return rapid_search_runs(gaps, packet, epsilon_ns, least);
 }
 
 void rapid_face_set_gaps(struct rapid_gaps *gaps, const u64 *send_q10, const u64 *receive_q10, u32 count)

@@ -2,9 +2,10 @@
 
 use core::ffi::c_void;
 
-/// `struct rapid_params`.
+/// `struct rapid_params`: see `include/rapid/types.h` for units.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default)]
+#[allow(missing_docs)]
 pub struct Params {
     pub preset: u32,
     pub packet: u32,
@@ -16,6 +17,7 @@ pub struct Params {
     pub drain_cap: u32,
     pub stamp_noise_ns: u32,
     pub level_min_ns: u32,
+    pub rtt_floor_ns: u64,
     pub tau_ns: u64,
     pub eta_ns: u64,
     pub eta_streams: u32,
@@ -119,7 +121,7 @@ unsafe extern "C" {
     pub fn rapid_face_packet(law: *const c_void, memory: *const Memory, stream: u32, number: u64, packet: *mut Packet);
     pub fn rapid_face_denoise(gaps: *mut u64, window: u32);
     pub fn rapid_face_smooth(gaps: *mut u64, up: u64, down: u64) -> u32;
-    pub fn rapid_face_search(gaps: *const u64, packet: u32, epsilon_ns: u32) -> u64;
+    pub fn rapid_face_search(gaps: *const u64, packet: u32, epsilon_ns: u32, least: u32) -> u64;
     pub fn rapid_face_set_gaps(gaps: *mut u64, send: *const u64, receive: *const u64, count: u32);
     pub fn rapid_face_get_gaps(gaps: *const u64, send: *mut u64, receive: *mut u64) -> u32;
 }

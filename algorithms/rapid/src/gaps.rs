@@ -6,6 +6,9 @@ use alloc::vec;
 use alloc::vec::Vec;
 use units::{Bytes, Rate, Span};
 
+/// Runs of so many congested gaps are congestion: L of Algorithm 1, as the law has it.
+pub const RUN: u32 = 4;
+
 /// Most gaps in a stream.
 pub const MOST_GAPS: usize = 512;
 
@@ -53,10 +56,15 @@ impl Gaps {
 
     /// Algorithm 1: the available bandwidth; `None` with fewer than eight gaps. `epsilon` is for a mean gap of 7.2 us.
     pub fn search(&self, packet: Bytes, epsilon: Span) -> Option<Rate> {
+        self.search_runs(packet, epsilon, RUN)
+    }
+
+    /// [`Gaps::search`] with runs of at least `least` gaps; `None` with fewer than two such runs' gaps, or `least` 0.
+    pub fn search_runs(&self, packet: Bytes, epsilon: Span, least: u32) -> Option<Rate> {
         let packet = packet.get().clamp(1, u64::from(u16::MAX)) as u32;
         let epsilon = u32::try_from(epsilon.nanos()).unwrap_or(u32::MAX);
         // SAFETY: the room is ours.
-        let rate = unsafe { ffi::rapid_face_search(self.words.as_ptr(), packet, epsilon) };
+        let rate = unsafe { ffi::rapid_face_search(self.words.as_ptr(), packet, epsilon, least) };
         (rate != 0).then(|| Rate::from_bps(rate.saturating_mul(8)))
     }
 

@@ -18,6 +18,7 @@ mod memory;
 mod params;
 mod trace;
 
+pub use ffi::Params as RawParams;
 pub use law::{Law, Probe};
 pub use params::{Estimator, Params, Preset};
 pub use trace::{TracedPacket, TracedStream};

@@ -44,6 +44,9 @@ pub struct Params {
     pub stamp_error: Span,
     /// Shortest level (default preset).
     pub level_time: Span,
+    /// A shorter round trip is taken for this where time is counted in round trips: for a host whose timers are
+    /// coarse. Zero for none.
+    pub shortest_round_trip: Span,
     /// Time constant of an increase (thesis).
     pub tau: Span,
     /// Streams that a decrease takes (thesis).
@@ -85,6 +88,7 @@ impl Params {
             drain: percent(7),
             stamp_error: Span::from_nanos(100),
             level_time: Span::from_micros(5),
+            shortest_round_trip: Span::ZERO,
             tau: Span::from_millis(50),
             eta: 4,
             eta_time: Span::ZERO,
@@ -104,8 +108,8 @@ impl Params {
         Params { preset: Preset::Thesis, margin: percent(5), range: percent(50), ..Params::new(packet) }
     }
 
-    /// As the C side has it.
-    pub(crate) fn raw(&self) -> ffi::Params {
+    /// As the C side has it (`struct rapid_params`), for a host that runs the C itself.
+    pub fn raw(&self) -> ffi::Params {
         let thesis = self.preset == Preset::Thesis;
         ffi::Params {
             preset: u32::from(thesis),
@@ -118,6 +122,7 @@ impl Params {
             drain_cap: q16(self.drain),
             stamp_noise_ns: nanos(self.stamp_error),
             level_min_ns: nanos(self.level_time),
+            rtt_floor_ns: self.shortest_round_trip.nanos(),
             tau_ns: self.tau.nanos(),
             eta_ns: self.eta_time.nanos(),
             eta_streams: self.eta,

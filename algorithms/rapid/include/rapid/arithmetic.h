@@ -96,6 +96,25 @@ RAPID_FN u64 rapid_power(u64 base, u32 exponent)
 	return power;
 }
 
+/* The search for a = span^(1/(levels-1)). */
+struct rapid_root {
+	u64 low, high;
+	u32 span, exponent;
+};
+
+static inline long rapid_halve(u32 turn, void *context)
+{
+	struct rapid_root *root = (struct rapid_root *)context;
+	u64 middle = (root->low + root->high) / 2;
+
+	(void)turn;
+	if (rapid_power(middle, root->exponent) <= root->span)
+		root->low = middle;
+	else
+		root->high = middle;
+	return 0;
+}
+
 /*
  * Levels x_k = h a^k with a = span^(1/(levels-1)) and h = (1 + 1/a + ... )/levels,
  * so that a stream of equal counts per level has mean rate exactly one. Span is
@@ -103,23 +122,18 @@ RAPID_FN u64 rapid_power(u64 base, u32 exponent)
  */
 RAPID_FN void rapid_ladder_fill(struct rapid_ladder *ladder, u32 span, u32 levels)
 {
-	u64 low = RAPID_ONE, high = 4 * RAPID_ONE, inverse_sum = 0, level = RAPID_ONE;
+	struct rapid_root root = {.low = RAPID_ONE, .high = 4 * RAPID_ONE, .span = span};
+	u64 inverse_sum = 0, level = RAPID_ONE;
 
 	levels = (u32)rapid_clamp(levels, 2, RAPID_LEVELS_MAX);
-	for (u32 i = 0; i < 18; i++) {
-		u64 middle = (low + high) / 2;
-
-		if (rapid_power(middle, levels - 1) <= span)
-			low = middle;
-		else
-			high = middle;
-	}
+	root.exponent = levels - 1;
+	RAPID_LOOP(18, rapid_halve, &root);
 	for (u32 k = 0; k < RAPID_LEVELS_MAX; k++) {
 		if (k >= levels)
 			break;
 		ladder->x[k] = (u32)level;
 		inverse_sum += ((u64)1 << 40) / level;
-		level = (level * low + 32768) >> 16;
+		level = (level * root.low + 32768) >> 16;
 	}
 	for (u32 k = 0; k < RAPID_LEVELS_MAX; k++) {
 		if (k >= levels)

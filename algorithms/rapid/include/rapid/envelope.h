@@ -44,7 +44,9 @@
  *     queue that stays within two packets for eight round trips although there is
  *     room to drain it is taken for the new base.
  *  5. Windows below 16 packets make streams longer than a round trip: 4 levels of
- *     4 packets, weight one per stream. The floor is two packets per round trip.
+ *     4 packets, weight one per stream. The floor is two packets per round trip as
+ *     it now is: on a path shorter than a packet's own time (two hosts in one
+ *     machine) two packets per smallest round trip can be many times the capacity.
  *
  * Not reached, measured with the exact bottleneck of tests/ (three seeds where
  * flows share):
@@ -185,11 +187,16 @@ RAPID_FN u64 rapid_slope_weight(const struct rapid *law, u64 duration)
 }
 
 /* The slopes, and how much each level lost above the lower two. Gives 0 when a half-level has no stamp. */
-RAPID_FN int rapid_note_slopes(struct rapid *law, const struct rapid_stream *s, u64 w)
+RAPID_STAGE int rapid_note_slopes(struct rapid *law, const struct rapid_stream *s, u64 duration)
 {
-	struct rapid_envelope *e = &law->envelope;
+	struct rapid_envelope *e;
 	s64 slope2, slope3, base;
+	u64 w;
 
+	if (!law || !s)
+		return 0;
+	e = &law->envelope;
+	w = rapid_slope_weight(law, duration);
 	if (s->low2 == RAPID_UNSEEN || s->low3a == RAPID_UNSEEN || s->low3b == RAPID_UNSEEN)
 		return 0;
 	base = rapid_fraction(s->lost - s->lost2 - s->lost3, 2 * s->per_level);
@@ -293,13 +300,17 @@ RAPID_FN u64 rapid_tolerated_queue(const struct rapid *law, u64 rate)
 }
 
 /* Drain, overload and loss: what may only lower the target. */
-RAPID_FN u64 rapid_hold_back(const struct rapid *law, u64 target, u64 rate)
+RAPID_STAGE u64 rapid_hold_back(const struct rapid *law, u64 target, u64 rate)
 {
-	const struct rapid_envelope *e = &law->envelope;
-	u64 kept = RAPID_ONE - law->params.margin;
-	u64 queue = rapid_above(e->queue_ns, rapid_tolerated_queue(law, rate));
-	u64 delivered = (u64)rapid_sclamp(RAPID_ONE - e->loss, 0, RAPID_ONE);
+	const struct rapid_envelope *e;
+	u64 kept, queue, delivered;
 
+	if (!law)
+		return 0;
+	e = &law->envelope;
+	kept = RAPID_ONE - law->params.margin;
+	queue = rapid_above(e->queue_ns, rapid_tolerated_queue(law, rate));
+	delivered = (u64)rapid_sclamp(RAPID_ONE - e->loss, 0, RAPID_ONE);
 	if (queue && e->growth > RAPID_Q16(20))
 		target = rapid_min(target, rapid_scale(rate, kept) * RAPID_ONE / (u64)(RAPID_ONE + e->growth));
 	if (queue) {
@@ -316,7 +327,7 @@ RAPID_FN u64 rapid_hold_back(const struct rapid *law, u64 target, u64 rate)
 
 RAPID_FN void rapid_set_rate(struct rapid *law, u64 rate)
 {
-	u64 floor = rapid_rate_of(2 * law->params.packet, law->rtt_ns);
+	u64 floor = rapid_rate_of(2 * law->params.packet, rapid_max(law->srtt_ns, law->rtt_ns));
 
 	law->rate = rapid_bound(rapid_max(rate, floor));
 	law->window_rate = rapid_max(law->window_rate, law->rate);
@@ -361,15 +372,18 @@ RAPID_FN void rapid_doubt_base(struct rapid *law, const struct rapid_stream *s, 
 		return;
 	e->delay = (struct rapid_minimum){s->delay, RAPID_UNSEEN};
 	e->rtt = (struct rapid_minimum){(s64)s->rtt_ns, RAPID_UNSEEN};
-	law->rtt_ns = s->rtt_ns;
+	law->rtt_ns = rapid_max(s->rtt_ns, law->params.rtt_floor_ns);
 	e->queue_ns = 0;
 }
 
 /* What every stream tells, whatever its kind: the queue and its growth. */
-RAPID_FN void rapid_note_queue(struct rapid *law, const struct rapid_stream *s, u64 now, u64 duration)
+RAPID_STAGE int rapid_note_queue(struct rapid *law, const struct rapid_stream *s, u64 now, u64 duration)
 {
-	struct rapid_envelope *e = &law->envelope;
+	struct rapid_envelope *e;
 
+	if (!law || !s)
+		return 0;
+	e = &law->envelope;
 	if (now - e->bucket_ns >= 30 * RAPID_NS_PER_S) {
 		rapid_minimum_turn(&e->delay);
 		rapid_minimum_turn(&e->rtt);
@@ -380,6 +394,7 @@ RAPID_FN void rapid_note_queue(struct rapid *law, const struct rapid_stream *s, 
 	e->queue_ns = rapid_standing_queue(e, s);
 	rapid_note_growth(law, s, duration);
 	e->loss = rapid_average(e->loss, rapid_fraction(s->lost, s->sent), rapid_weight(1, duration, law->rtt_ns));
+	return 1;
 }
 
 /* Whether the stream has the levels its plan says. A late one only bounds the rate. */
@@ -396,21 +411,18 @@ RAPID_FN int rapid_is_as_planned(struct rapid *law, const struct rapid_stream *s
 	return 0;
 }
 
-/* A probe stream is complete: read it, move the rate. */
-RAPID_FN void rapid_probe_read(struct rapid *law, const struct rapid_stream *s, u64 now)
+/* The slopes are known: move the rate. */
+RAPID_STAGE int rapid_probe_act(struct rapid *law, const struct rapid_stream *s, u64 now, u64 duration, u64 rate)
 {
-	const struct rapid_ladder *ladder = rapid_ladder_of(law, s->wide);
-	u64 duration = rapid_max(s->end_ns - s->start_ns, 1), rate = rapid_bound(rapid_rate_of(s->bytes, duration));
-	u64 w = rapid_slope_weight(law, duration), target;
+	const struct rapid_ladder *ladder;
+	u64 w, target;
 	s64 threshold, share, alpha, gain;
 	u32 ceiling = 0;
 
-	rapid_note_queue(law, s, now, duration);
-	rapid_heed_heavy_loss(law, s, rate);
-	if (!rapid_is_as_planned(law, s, rate, duration) || !rapid_note_slopes(law, s, w)) {
-		law->unusable++;
-		return;
-	}
+	if (!law || !s)
+		return 0;
+	ladder = rapid_ladder_of(law, s->wide);
+	w = rapid_slope_weight(law, duration);
 	threshold = rapid_threshold(law, s);
 	share = rapid_note_share(law, ladder, rate, w, threshold);
 	alpha = rapid_read_available(law, ladder, share, threshold, rate, &ceiling);
@@ -424,6 +436,20 @@ RAPID_FN void rapid_probe_read(struct rapid *law, const struct rapid_stream *s, 
 	target = rapid_scale(rate, (u64)(RAPID_ONE + ((gain * (alpha - RAPID_ONE) + 32768) >> 16)));
 	target = rapid_hold_back(law, target, rate);
 	rapid_set_rate(law, (u64)rapid_average((s64)law->rate, (s64)target, rapid_weight(4, duration, law->rtt_ns)));
+	return 1;
+}
+
+/* A probe stream is complete: read it. */
+RAPID_FN void rapid_probe_read(struct rapid *law, const struct rapid_stream *s, u64 now)
+{
+	u64 duration = rapid_max(s->end_ns - s->start_ns, 1), rate = rapid_bound(rapid_rate_of(s->bytes, duration));
+
+	rapid_note_queue(law, s, now, duration);
+	rapid_heed_heavy_loss(law, s, rate);
+	if (rapid_is_as_planned(law, s, rate, duration) && rapid_note_slopes(law, s, duration))
+		rapid_probe_act(law, s, now, duration, rate);
+	else
+		law->unusable++;
 }
 
 #endif

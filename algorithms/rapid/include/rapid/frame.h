@@ -46,18 +46,40 @@ RAPID_FN void rapid_set_level_rate(struct rapid *law, u64 rate)
 	law->gap_q10 = rapid_gap_q10(law->params.packet, law->level_rate);
 }
 
+/* The gap after a packet of `size`, in 1/1024 ns. */
+RAPID_FN u64 rapid_gap_after(const struct rapid *law, u64 size)
+{
+	return size == law->params.packet ? law->gap_q10 : rapid_gap_q10(size, law->level_rate);
+}
+
+/* When the next packet may leave after one that leaves at `now`, in ns and 1/1024 ns. */
+struct rapid_departure {
+	u64 ns;
+	u32 q10;
+};
+
+RAPID_FN struct rapid_departure rapid_departure_after(const struct rapid *law, u64 now, u64 gap)
+{
+	struct rapid_departure next = {law->next_ns, law->next_q10};
+	u64 credit = gap >> 11;
+
+	if (now > next.ns && now - next.ns > credit) {
+		next.ns = now - credit;
+		next.q10 = 0;
+	}
+	next.ns += (gap + next.q10) >> 10;
+	next.q10 = (u32)((gap + next.q10) & 1023);
+	return next;
+}
+
 /* The schedule after a packet of `size` that left at `now`; gives the gap, in 1/1024 ns. */
 RAPID_FN u64 rapid_clock(struct rapid *law, u64 now, u64 size)
 {
-	u64 gap = size == law->params.packet ? law->gap_q10 : rapid_gap_q10(size, law->level_rate);
-	u64 credit = gap >> 11;
+	u64 gap = rapid_gap_after(law, size);
+	struct rapid_departure next = rapid_departure_after(law, now, gap);
 
-	if (now > law->next_ns && now - law->next_ns > credit) {
-		law->next_ns = now - credit;
-		law->next_q10 = 0;
-	}
-	law->next_ns += (gap + law->next_q10) >> 10;
-	law->next_q10 = (u32)((gap + law->next_q10) & 1023);
+	law->next_ns = next.ns;
+	law->next_q10 = next.q10;
 	return gap;
 }
 
@@ -143,7 +165,7 @@ RAPID_FN void rapid_note_rtt(struct rapid *law, u64 rtt)
 	rtt = rapid_clamp(rtt, RAPID_RTT_FLOOR_NS, RAPID_RTT_CEILING_NS);
 	law->srtt_ns = law->srtt_ns - law->srtt_ns / 8 + rtt / 8;
 	rapid_minimum_take(&law->envelope.rtt, (s64)rtt);
-	law->rtt_ns = (u64)rapid_minimum_of(&law->envelope.rtt);
+	law->rtt_ns = rapid_max((u64)rapid_minimum_of(&law->envelope.rtt), law->params.rtt_floor_ns);
 }
 
 /* Moves the schedule up when the rate has risen by much: the gap under way was cut for the old one. */

@@ -86,7 +86,7 @@ static inline long rapid_normalise_packet(u32 turn, void *context)
 	return 0;
 }
 
-RAPID_FN void rapid_normalise(const struct rapid_memory *memory, const struct rapid_stream *s)
+RAPID_APART void rapid_normalise(const struct rapid_memory *memory, const struct rapid_stream *s)
 {
 	struct rapid_normalising c = {.memory = memory, .first = s->first};
 
@@ -242,7 +242,7 @@ static inline long rapid_window_gap(u32 i, void *context)
 
 static inline long rapid_keep_smooth(u32 i, void *context)
 {
-	struct rapid_gaps *g = (struct rapid_gaps *)context;
+	struct rapid_gaps *g = ((struct rapid_window_sum *)context)->gaps;
 
 	if (i >= RAPID_STREAM_MAX)
 		return 1;
@@ -251,21 +251,22 @@ static inline long rapid_keep_smooth(u32 i, void *context)
 	return 0;
 }
 
-RAPID_FN void rapid_denoise(struct rapid_gaps *gaps, u32 window)
+RAPID_STAGE int rapid_denoise(struct rapid_gaps *gaps, u32 window)
 {
 	struct rapid_part all = {.gaps = gaps};
 	struct rapid_passes passes = {.gaps = gaps};
 	struct rapid_window_sum sliding = {.gaps = gaps, .window = window};
 
-	if (!gaps->count)
-		return;
+	if (!gaps || !gaps->count)
+		return 0;
 	RAPID_LOOP(gaps->count, rapid_sum_gap, &all);
 	passes.gap = all.send / gaps->count;
 	RAPID_LOOP(RAPID_PASSES, rapid_smooth_pass, &passes);
 	if (window < 2)
-		return;
+		return 0;
 	RAPID_LOOP(gaps->count, rapid_window_gap, &sliding);
-	RAPID_LOOP(gaps->count, rapid_keep_smooth, gaps);
+	RAPID_LOOP(gaps->count, rapid_keep_smooth, &sliding);
+	return 1;
 }
 
 /* Algorithm 1 as a sum over gaps. */
@@ -278,12 +279,13 @@ struct rapid_search {
 	u64 highest;
 	u32 settled; /* gaps that have their rate */
 	u32 run;
+	u32 least; /* a run is congestion from so many gaps on: L */
 };
 
 /* Ends a run: if it is long enough, all gaps since the last get the rate below it. */
 RAPID_FN void rapid_settle(struct rapid_search *c, u32 end)
 {
-	if (c->run >= RAPID_RUN) {
+	if (c->run >= c->least) {
 		c->sum += c->below * (end - c->settled);
 		c->settled = end;
 	}
@@ -308,13 +310,13 @@ static inline long rapid_search_gap(u32 i, void *context)
 	return 0;
 }
 
-/* The available bandwidth a denoised stream shows; 0 when it has too few gaps. */
-RAPID_FN u64 rapid_search_rate(const struct rapid_gaps *gaps, u32 packet, u32 epsilon_ns)
+/* The available bandwidth a denoised stream shows, with runs of at least `least`; 0 when it has too few gaps. */
+RAPID_STAGE u64 rapid_search_runs(const struct rapid_gaps *gaps, u32 packet, u32 epsilon_ns, u32 least)
 {
-	struct rapid_search c = {.gaps = gaps, .packet = packet};
+	struct rapid_search c = {.gaps = gaps, .packet = packet, .least = least};
 	struct rapid_part all = {.gaps = (struct rapid_gaps *)gaps};
 
-	if (gaps->count < 2 * RAPID_RUN)
+	if (!gaps || !least || gaps->count < 2 * least)
 		return 0;
 	RAPID_LOOP(gaps->count, rapid_sum_gap, &all);
 	c.below = rapid_bound(rapid_rate_of((u64)packet * 1024, gaps->send[0]));
@@ -324,6 +326,11 @@ RAPID_FN u64 rapid_search_rate(const struct rapid_gaps *gaps, u32 packet, u32 ep
 	if (c.settled < gaps->count)
 		c.sum += c.highest * (gaps->count - c.settled);
 	return c.sum / gaps->count;
+}
+
+RAPID_FN u64 rapid_search_rate(const struct rapid_gaps *gaps, u32 packet, u32 epsilon_ns)
+{
+	return rapid_search_runs(gaps, packet, epsilon_ns, RAPID_RUN);
 }
 
 #endif

@@ -29,8 +29,10 @@ RAPID_FN void rapid_init(struct rapid *law, const struct rapid_params *params, u
 	law->params.margin = (u32)rapid_min(params->margin, RAPID_ONE / 2);
 	law->random = (u32)(seed ^ (seed >> 32)) | 1;
 	law->next_ns = now;
-	law->rtt_ns = law->srtt_ns = rapid_clamp(handshake_rtt, RAPID_RTT_FLOOR_NS, RAPID_RTT_CEILING_NS);
-	law->envelope.rtt = (struct rapid_minimum){(s64)law->rtt_ns, RAPID_UNSEEN};
+	law->params.rtt_floor_ns = rapid_min(params->rtt_floor_ns, RAPID_RTT_CEILING_NS);
+	law->srtt_ns = rapid_clamp(handshake_rtt, RAPID_RTT_FLOOR_NS, RAPID_RTT_CEILING_NS);
+	law->rtt_ns = rapid_max(law->srtt_ns, law->params.rtt_floor_ns);
+	law->envelope.rtt = (struct rapid_minimum){(s64)law->srtt_ns, RAPID_UNSEEN};
 	law->envelope.delay = (struct rapid_minimum){RAPID_UNSEEN, RAPID_UNSEEN};
 	law->envelope.bucket_ns = now;
 	law->envelope.fresh = 1;
@@ -79,6 +81,19 @@ RAPID_FN void rapid_open_next(struct rapid *law, const struct rapid_memory *memo
 	s = RAPID_STREAM(memory, law->stream);
 	if (s && law->open)
 		rapid_enter_level(law, s);
+}
+
+/*
+ * What next_ns will be if a packet of `size` leaves at `now`: for a host that
+ * must set its timer before it sends. Sending nothing, or something else, or
+ * later, is allowed. Begins a stream when none is open.
+ */
+RAPID_FN u64 rapid_before_sending(struct rapid *law, const struct rapid_memory *memory, u64 now, u32 size)
+{
+	size = (u32)rapid_clamp(size, 1, 65535);
+	if (!law->open)
+		rapid_open_next(law, memory);
+	return rapid_departure_after(law, now, rapid_gap_after(law, size)).ns;
 }
 
 /* A packet has left: note it, and set when the next may. */
@@ -200,7 +215,7 @@ RAPID_FN void rapid_on_lost(struct rapid *law, const struct rapid_memory *memory
 	s->lost2 += level == 2;
 	s->lost3 += level == 3;
 	if (s->kind == RAPID_CHIRP && level < RAPID_CHIRP_LEVELS)
-		law->chirp.lost[level]++;
+		law->chirp.lost[RAPID_INDEX(level, RAPID_CHIRP_LEVELS)]++;
 	rapid_account(law, memory, s, now);
 }
 

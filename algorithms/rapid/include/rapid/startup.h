@@ -70,10 +70,13 @@ RAPID_FN void rapid_startup_open(struct rapid *law, const struct rapid_memory *m
 
 RAPID_FN void rapid_chirp_sample(struct rapid_chirp *chirp, u32 level, u32 half, u64 sent, s64 delay)
 {
-	if (level < RAPID_CHIRP_LEVELS && half < 2 && delay < chirp->low[level][half].delay) {
-		chirp->low[level][half].delay = delay;
-		chirp->low[level][half].sent_ns = sent;
-	}
+	struct rapid_point *low;
+
+	if (level >= RAPID_CHIRP_LEVELS || half >= 2)
+		return;
+	low = &chirp->low[RAPID_INDEX(level, RAPID_CHIRP_LEVELS)][RAPID_INDEX(half, 2)];
+	if (delay < low->delay)
+		*low = (struct rapid_point){delay, sent};
 }
 
 /* What a chirp shows: points of the envelope, and the slopes between them. */
@@ -95,11 +98,13 @@ RAPID_FN s64 rapid_tail_slope(const struct rapid_tail *t, u32 i)
 
 RAPID_FN void rapid_tail_add(struct rapid_tail *t, const struct rapid_point *p, u32 level)
 {
+	u32 i = RAPID_INDEX(t->points, RAPID_CHIRP_LEVELS + 1);
+
 	if (t->points > RAPID_CHIRP_LEVELS || p->delay == RAPID_UNSEEN)
 		return;
-	t->point[t->points] = *p;
-	t->level[t->points] = (u8)level;
-	t->points++;
+	t->point[i] = *p;
+	t->level[i] = (u8)level;
+	t->points = i + 1;
 }
 
 /* Collects the points of the usable levels and finds the longest rising tail. */
@@ -149,7 +154,7 @@ RAPID_FN u64 rapid_tail_available(struct rapid *law, const struct rapid_tail *t)
 	s64 slope = rapid_tail_slope(t, i), next = rapid_tail_slope(t, i + 1);
 	u64 rate = chirp->rate[j];
 	u64 available = rate * RAPID_ONE / (u64)(RAPID_ONE + rapid_smax(slope, 0));
-	u64 below = j ? chirp->rate[j - 1] : 0;
+	u64 below = j ? chirp->rate[RAPID_INDEX(j - 1, RAPID_CHIRP_LEVELS)] : 0;
 
 	law->envelope.inverse = (1ULL << 56) / rapid_bound(available);
 	if (next > slope && up > j) {
@@ -168,16 +173,21 @@ RAPID_FN void rapid_leave_startup(struct rapid *law, u64 rate)
 	rapid_set_rate(law, rate);
 }
 
-/* A chirp is back. */
-RAPID_FN void rapid_chirp_read(struct rapid *law, const struct rapid_memory *memory, const struct rapid_stream *s, u64 now)
+/* What a chirp says; 1 when that is to go on growing. */
+RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *s)
 {
-	u64 duration = s->end_ns - s->start_ns, sent = rapid_rate_of(s->bytes, duration);
-	int late = duration > (s->planned_q10 + s->planned_q10 / 8) >> 10;
 	struct rapid_tail t = {0};
+	u64 duration, sent;
+	int late;
 
+	if (!law || !s)
+		return 0;
+	duration = s->end_ns - s->start_ns;
+	sent = rapid_rate_of(s->bytes, duration);
+	late = duration > (s->planned_q10 + s->planned_q10 / 8) >> 10;
 	law->chirping = 0;
 	if (!law->startup || s->app_limited)
-		return;
+		return 0;
 	rapid_tail_find(&law->chirp, &t);
 	if (rapid_tail_has_knee(law, &t)) {
 		law->available = rapid_tail_available(law, &t);
@@ -194,13 +204,23 @@ RAPID_FN void rapid_chirp_read(struct rapid *law, const struct rapid_memory *mem
 	} else if (late) {
 		rapid_leave_startup(law, rapid_max(s->rate, sent));
 	} else {
-		struct rapid_stream *plain = RAPID_STREAM(memory, law->stream);
-
 		rapid_set_rate(law, 8 * s->rate);
-		if (law->open && plain)
-			rapid_close(law, plain);
-		rapid_hurry(law, now);
+		return 1;
 	}
+	return 0;
+}
+
+/* A chirp is back. */
+RAPID_FN void rapid_chirp_read(struct rapid *law, const struct rapid_memory *memory, const struct rapid_stream *s, u64 now)
+{
+	struct rapid_stream *plain;
+
+	if (!rapid_chirp_judge(law, s))
+		return;
+	plain = RAPID_STREAM(memory, law->stream);
+	if (law->open && plain)
+		rapid_close(law, plain);
+	rapid_hurry(law, now);
 }
 
 /* A plain stream is back, or any stream that start-up left behind. */

@@ -84,7 +84,7 @@ RAPID_FN void rapid_adapt(struct rapid *law, u64 available, u64 span)
 /* Start-up: see reading 2. */
 RAPID_FN void rapid_thesis_grow(struct rapid *law, const struct rapid_stream *s, u64 estimate)
 {
-	u64 top = rapid_scale(s->rate, law->narrow.x[law->narrow.levels - 1]);
+	u64 top = rapid_scale(s->rate, law->narrow.x[RAPID_INDEX(law->narrow.levels - 1, RAPID_LEVELS_MAX)]);
 
 	if (estimate >= top - top / 50) {
 		rapid_set_rate(law, rapid_max(law->rate, 2 * s->rate));
@@ -105,7 +105,7 @@ RAPID_FN void rapid_thesis_read(struct rapid *law, const struct rapid_memory *me
 
 	a->read_ns = now;
 	if (s->rtt_ns != ~0ULL)
-		law->envelope.queue_ns = rapid_above(s->rtt_ns, law->rtt_ns);
+		law->envelope.queue_ns = rapid_above(s->rtt_ns, (u64)rapid_minimum_of(&law->envelope.rtt));
 	if (!estimate) {
 		law->unusable++;
 		return;

@@ -24,6 +24,25 @@ typedef signed long long s64;
 
 #define RAPID_FN static inline __attribute__((always_inline, unused))
 
+/* An index below `bound`. A host whose verifier cannot see that it is checks it again. */
+#ifndef RAPID_INDEX
+#define RAPID_INDEX(i, bound) (i)
+#endif
+
+/*
+ * A stage is a function that a host may compile on its own, so that a verifier
+ * reads it once, not once per path that leads to it. It takes numbers and
+ * pointers to state, checks the pointers, and returns a number.
+ */
+#ifndef RAPID_STAGE
+#define RAPID_STAGE RAPID_FN
+#endif
+
+/* A function that a host with little stack may keep out of its callers. */
+#ifndef RAPID_APART
+#define RAPID_APART RAPID_FN
+#endif
+
 #define RAPID_ONE 65536
 #define RAPID_NS_PER_S 1000000000ULL
 #define RAPID_UNSEEN ((s64)0x7fffffffffffffffLL)
@@ -64,6 +83,7 @@ struct rapid_params {
 	u32 drain_cap;    /* Q16: at most this much below the target to drain */
 	u32 stamp_noise_ns; /* error of a stamp that must not pass for a slope */
 	u32 level_min_ns; /* a level lasts at least this, 50 times the error */
+	u64 rtt_floor_ns; /* a shorter round trip is taken for this where time is counted in round trips; 0: none */
 
 	/* thesis.h */
 	u64 tau_ns;       /* time constant of an increase */
