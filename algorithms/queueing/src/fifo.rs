@@ -3,9 +3,13 @@
 //! The buffer holds the packet in service too: a limit of one packet is a link without a waiting room. (ns-2 counts
 //! only those waiting; its limit of n is n + 1 here.)
 
-use crate::contract::{DropReason, Packet, Queue, Verdict};
+use crate::contract::{DropReason, Packet, Queue, Setup, Verdict};
 use alloc::collections::VecDeque;
+use units::settings::{Parameter, SettingError, Settings, check_names};
 use units::{Bytes, Packets, Time};
+
+/// What a scenario can set: nothing beyond the buffer of the link.
+pub const PARAMETERS: &[Parameter] = &[];
 
 /// What a buffer holds at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,6 +44,12 @@ pub struct Fifo<P> {
 }
 
 impl<P> Fifo<P> {
+    /// Builds it.
+    pub fn build(setup: &Setup, settings: &Settings) -> Result<Fifo<P>, SettingError> {
+        check_names(settings, PARAMETERS)?;
+        Ok(Fifo::new(setup.limit))
+    }
+
     /// An empty queue with this limit.
     pub fn new(limit: Limit) -> Fifo<P> {
         Fifo { limit, waiting: VecDeque::new(), packets: Packets::ZERO, bytes: Bytes::ZERO }
@@ -76,7 +86,7 @@ mod tests {
     use super::*;
 
     fn packet(size: u64) -> Packet<u64> {
-        Packet { flow: 0, size: Bytes::new(size), note: size }
+        Packet::new(0, Bytes::new(size), size)
     }
 
     #[test]

@@ -6,10 +6,18 @@
 
 extern crate alloc;
 
+mod average;
 mod contract;
 mod fifo;
+mod qlbp;
+mod ramp;
+mod rcp;
+mod red;
 mod registry;
+mod tdqm;
 
-pub use contract::{DropReason, Mark, Packet, Queue, Verdict};
+pub use contract::{DropReason, Packet, Queue, RateHeader, Readings, Setup, Verdict};
 pub use fifo::{Fifo, Limit};
+pub use red::Red;
 pub use registry::{AnyQueue, Entry, find, registry};
+pub use tdqm::Tdqm;

@@ -1,7 +1,8 @@
 //! The registry: one line per discipline.
 
-use crate::contract::{Packet, Queue, Verdict};
-use crate::fifo::{Fifo, Limit};
+use crate::contract::{Packet, Queue, Readings, Setup, Verdict};
+use crate::{fifo, qlbp, rcp, red, tdqm};
+use units::settings::{Parameter, SettingError, Settings};
 use units::{Bytes, Packets, Time};
 
 /// One discipline of the registry.
@@ -11,18 +12,36 @@ pub struct Entry {
     pub name: &'static str,
     /// What it is, in one line.
     pub summary: &'static str,
+    /// What a scenario can set.
+    pub parameters: &'static [Parameter],
 }
 
 macro_rules! registry {
-    ($($variant:ident($type:ty) = $name:literal, $summary:literal;)*) => {
+    ($($variant:ident($type:ty) = $name:literal, $summary:literal, $parameters:expr;)*) => {
         /// Any discipline of the registry, dispatched without a pointer.
-        #[allow(missing_docs)]
+        // A link has one queue, so a large variant costs nothing to speak of.
+        #[allow(missing_docs, clippy::large_enum_variant)]
         #[derive(Clone, Debug)]
         pub enum AnyQueue<P> {
             $($variant($type),)*
         }
 
-        const ENTRIES: &[Entry] = &[$(Entry { name: $name, summary: $summary },)*];
+        const ENTRIES: &[Entry] = &[
+            $(Entry { name: $name, summary: $summary, parameters: $parameters },)*
+        ];
+
+        impl<P> AnyQueue<P> {
+            /// Builds the discipline of this name; `None`: there is none.
+            ///
+            /// # Errors
+            /// Settings that it does not have or does not accept.
+            pub fn build(name: &str, setup: &Setup, settings: &Settings) -> Option<Result<AnyQueue<P>, SettingError>> {
+                match name {
+                    $($name => Some(<$type>::build(setup, settings).map(AnyQueue::$variant)),)*
+                    _ => None,
+                }
+            }
+        }
 
         impl<P> Queue<P> for AnyQueue<P> {
             fn enqueue(&mut self, now: Time, packet: Packet<P>) -> Verdict {
@@ -40,19 +59,19 @@ macro_rules! registry {
             fn length(&self) -> (Packets, Bytes) {
                 match self { $(AnyQueue::$variant(queue) => queue.length(),)* }
             }
+            fn readings(&self) -> Readings {
+                match self { $(AnyQueue::$variant(queue) => queue.readings(),)* }
+            }
         }
     };
 }
 
 registry! {
-    Fifo(Fifo<P>) = "fifo", "drop-tail: first in, first out, dropped when the buffer is full";
-}
-
-impl<P> AnyQueue<P> {
-    /// A drop-tail queue.
-    pub fn fifo(limit: Limit) -> AnyQueue<P> {
-        AnyQueue::Fifo(Fifo::new(limit))
-    }
+    Fifo(fifo::Fifo<P>) = "fifo", "drop-tail: first in, first out, dropped when the buffer is full", fifo::PARAMETERS;
+    Qlbp(qlbp::Qlbp<P>) = "qlbp", "paces by queue length: the longer the queue, the faster it leaves", qlbp::PARAMETERS;
+    Rcp(rcp::Rcp<P>) = "rcp", "RCP's router: offers all flows one rate, with which the link is full and its queue empty", rcp::PARAMETERS;
+    Red(red::Red<P>) = "red", "RED: marks or drops at random as the average queue rises (Floyd and Jacobson 1993, RFC 3168)", red::PARAMETERS;
+    Tdqm(tdqm::Tdqm<P>) = "tdqm", "TDQM: one mark for too much traffic, another for too bursty (Li and Mills)", tdqm::PARAMETERS;
 }
 
 /// All disciplines, in the order in which they are shown.

@@ -1,0 +1,212 @@
+//! Queue-length based pacing (QLBP): the longer the queue, the faster it leaves.
+//!
+//! With `n` packets waiting, a packet of size `S` that left at `t_last` is followed no earlier than
+//!
+//! ```text
+//! t_next = t_last + S / mu(n),    mu(n) = mu_min + (mu_max - mu_min) n / Q_max    n <= Q_max
+//!                                 mu(n) = rate of the link, that is: no pacing    n >  Q_max
+//! ```
+//!
+//! and `t_next` is computed again whenever `n` changes: an arrival moves it earlier, a departure starts it anew.
+//! A packet that comes after `t_next` to an empty queue is not held at all. Each step is one division: O(1).
+//!
+//! Source: Y. Cai, B. Jiang, T. Wolf and W. Gong, "A Practical On-line Pacing Scheme at Edges of Small Buffer
+//! Networks": equation (1), Algorithm 1.
+//!
+//! Where this differs from the paper:
+//!
+//! 1. Algorithm 1 sets only `t_last` before the first packet, and reads `t_next`; here nothing is held before the first.
+//! 2. `S` is the size of the packet that has left, where Table I says the one at the head: after a departure there may
+//!    be none at the head, and lines 7 and 31 would pace the same gap by two sizes.
+//! 3. Lines 7 and 31 go on rising beyond `Q_max`; equation (1) gives the link's rate there, and so does this.
+//! 4. Line 52 wakes the queue at once; the text (section III-D) has it wait until the packet is on the wire. A host asks
+//!    for a packet only when the link is free.
+//! 5. No state says `blocked`: a queue is blocked while the link is busy, which the host knows, or `t_next` lies ahead.
+//!    Unblocked and empty with `now < t_next` (line 22) cannot happen.
+//! 6. With [`Params::qmax_includes_in_service`] the slope is `(mu_max - mu_min) / (Q_max - 1)`, so that `mu_max` is
+//!    reached with `Q_max` packets in the system, one of them on the wire. The paper's Table II comes out of that
+//!    reading, and not of equation (1), which is the default.
+
+use crate::contract::{DropReason, Packet, Queue, Setup, Verdict};
+use crate::fifo::Limit;
+use alloc::collections::VecDeque;
+use units::settings::{
+    Kind, Parameter, Setting, SettingError, Settings, check_names, positive_packets_if, positive_rate, switch,
+};
+use units::{Bytes, Packets, Rate, Span, Time};
+
+/// What a scenario can set.
+pub const PARAMETERS: &[Parameter] = &[
+    Parameter {
+        name: "mu_min",
+        kind: Kind::Rate,
+        default: "a hundredth of the link's rate",
+        doc: "rate with nothing waiting; what comes slower is not held",
+    },
+    Parameter { name: "mu_max", kind: Kind::Rate, default: "the link's rate", doc: "rate with q_max packets waiting" },
+    Parameter {
+        name: "q_max",
+        kind: Kind::Packets,
+        default: "80 packets",
+        doc: "waiting packets beyond which nothing is held back",
+    },
+    Parameter {
+        name: "qmax_includes_in_service",
+        kind: Kind::Switch,
+        default: "false",
+        doc: "whether q_max counts the packet on the wire too",
+    },
+];
+
+/// The pacing law.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Params {
+    /// Rate with nothing waiting, `mu_min`. With zero the last packet of a burst leaves when the next arrives.
+    pub mu_min: Rate,
+    /// Rate with `q_max` packets waiting, `mu_max`.
+    pub mu_max: Rate,
+    /// Waiting packets beyond which nothing is paced, `Q_max`.
+    pub q_max: Packets,
+    /// Whether `q_max` counts the packet on the wire too.
+    pub qmax_includes_in_service: bool,
+}
+
+impl Params {
+    /// The longest queue that can be asked for, which keeps every product within 128 bits.
+    pub const MOST_PACKETS: Packets = Packets::new(10_000_000);
+
+    /// Waiting packets at `mu_max`.
+    fn steps(&self) -> u64 {
+        self.q_max.get().saturating_sub(u64::from(self.qmax_includes_in_service))
+    }
+
+    /// From what a scenario sets, for a link of this rate.
+    ///
+    /// # Errors
+    /// A setting that the law cannot follow.
+    pub fn of(rate: Rate, settings: &Settings) -> Result<Params, SettingError> {
+        check_names(settings, PARAMETERS)?;
+        let mu_min = match settings.get("mu_min") {
+            Some(Setting::Rate(rate)) => *rate,
+            Some(_) => return Err(SettingError::Invalid { name: "mu_min", expected: "a rate" }),
+            None => Rate::from_bps(rate.bps() / 100),
+        };
+        let params = Params {
+            mu_min,
+            mu_max: positive_rate(settings, "mu_max", rate)?,
+            q_max: positive_packets_if(settings, "q_max")?.unwrap_or(Packets::new(80)),
+            qmax_includes_in_service: switch(settings, "qmax_includes_in_service", false)?,
+        };
+        params.check()?;
+        Ok(params)
+    }
+
+    fn check(&self) -> Result<(), SettingError> {
+        let invalid = |name, expected| Err(SettingError::Invalid { name, expected });
+        if self.mu_min >= self.mu_max {
+            return invalid("mu_min", "a rate below mu_max");
+        }
+        match self.steps() {
+            0 if self.qmax_includes_in_service => invalid("q_max", "2 packets at least: one is on the wire"),
+            0 => invalid("q_max", "1 packet at least"),
+            _ if self.q_max > Params::MOST_PACKETS => invalid("q_max", "at most 10000000 packets"),
+            _ => Ok(()),
+        }
+    }
+
+    /// `S / mu(n)`, rounded down to the picosecond; nothing beyond `Q_max`.
+    fn gap(&self, size: Bytes, waiting: u64) -> Span {
+        const PS_PER_S: u128 = 1_000_000_000_000;
+        let steps = self.steps();
+        if waiting > steps {
+            return Span::ZERO;
+        }
+        let range = u128::from(self.mu_max.bps() - self.mu_min.bps());
+        // mu(n), in units of 1 / steps.
+        let scaled = u128::from(self.mu_min.bps()) * u128::from(steps) + range * u128::from(waiting);
+        let work = u128::from(size.bits()) * PS_PER_S * u128::from(steps);
+        let picos = work.checked_div(scaled).and_then(|ps| u64::try_from(ps).ok());
+        picos.map_or(Span::MAX, Span::from_picos)
+    }
+}
+
+/// A queue that paces what leaves it.
+#[derive(Clone, Debug)]
+pub struct Qlbp<P> {
+    params: Params,
+    limit: Limit,
+    waiting: VecDeque<Packet<P>>,
+    /// When the last packet left, `t_last`, and its size.
+    last: (Time, Bytes),
+    /// When the next may, `t_next`.
+    next: Time,
+    /// The packet on the wire included.
+    packets: Packets,
+    bytes: Bytes,
+}
+
+impl<P> Qlbp<P> {
+    /// Builds it.
+    ///
+    /// # Errors
+    /// As [`Params::of`].
+    pub fn build(setup: &Setup, settings: &Settings) -> Result<Qlbp<P>, SettingError> {
+        Ok(Qlbp::new(Params::of(setup.rate, settings)?, setup.limit))
+    }
+
+    fn new(params: Params, limit: Limit) -> Qlbp<P> {
+        Qlbp {
+            params,
+            limit,
+            waiting: VecDeque::new(),
+            last: (Time::ZERO, Bytes::ZERO),
+            next: Time::ZERO,
+            packets: Packets::ZERO,
+            bytes: Bytes::ZERO,
+        }
+    }
+
+    fn pace(&mut self) {
+        let (left, size) = self.last;
+        self.next = left.saturating_add(self.params.gap(size, self.waiting.len() as u64));
+    }
+}
+
+impl<P> Queue<P> for Qlbp<P> {
+    fn enqueue(&mut self, _now: Time, packet: Packet<P>) -> Verdict {
+        if !self.limit.admits(self.packets, self.bytes, packet.size) {
+            return Verdict::Dropped(DropReason::Full);
+        }
+        self.packets += Packets::new(1);
+        self.bytes += packet.size;
+        self.waiting.push_back(packet);
+        self.pace();
+        Verdict::Queued
+    }
+
+    fn dequeue(&mut self, now: Time) -> Option<Packet<P>> {
+        if now < self.next {
+            return None;
+        }
+        let packet = self.waiting.pop_front()?;
+        self.last = (now, packet.size);
+        self.pace();
+        Some(packet)
+    }
+
+    fn departed(&mut self, _now: Time, size: Bytes) {
+        self.packets -= Packets::new(1);
+        self.bytes -= size;
+    }
+
+    fn next_wakeup(&self) -> Time {
+        if self.waiting.is_empty() { Time::MAX } else { self.next }
+    }
+
+    fn length(&self) -> (Packets, Bytes) {
+        (self.packets, self.bytes)
+    }
+}
+
+#[cfg(test)]
+mod tests;

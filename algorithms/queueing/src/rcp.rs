@@ -1,0 +1,252 @@
+//! RCP's router: one rate for every flow, adjusted until the link is full and its queue empty.
+//!
+//! The router keeps a rate `R` and writes it into each packet that leaves, unless one before it wrote a lower one; the
+//! receiver returns it and the sender sends at it. Every interval `T`, with `y` the rate at which traffic arrived,
+//! dropped packets included, `q` the queue and `d` the mean of the round-trip times that packets carry,
+//!
+//! ```text
+//! R <- R (1 + T/d (alpha (g C - y) - beta q/d) / (g C)),     T = min(d, interval)
+//! d <- d + T/d (d_T - d)                                     d_T: mean over the bytes of the interval
+//! ```
+//!
+//! within one packet per hundred round trips and `g C`. The number of flows is never counted: `g C / R` stands for it.
+//! What does not fit into the buffer is dropped at the tail.
+//!
+//! Source: N. Dukkipati, M. Kobayashi, R. Zhang-Shen and N. McKeown, "Processor Sharing Flows in the Internet",
+//! IWQoS 2005, equation (2); N. Dukkipati, "Rate Control Protocol (RCP)", PhD thesis, Stanford 2008, chapter 2. Gains,
+//! first rate, bounds and the target `g` are the defaults of the authors' ns-2 code.
+//!
+//! Deviations:
+//! 1. The queue is that at the end of the interval, as in their ns-2 code; the thesis also offers its minimum.
+//! 2. An update takes place at the first packet after it is due, since no packet can carry the rate before. Intervals
+//!    in which nothing happened are made up for one by one, until the rate has reached its bound.
+//! 3. `d` moves by `T/d` in both directions. Their ns-2 code moves it down more slowly while `R` is small.
+
+use crate::contract::{Packet, Queue, Setup, Verdict};
+use crate::fifo::Fifo;
+use units::settings::{Kind, Parameter, Setting, SettingError, Settings, check_names, ratio};
+use units::{Bytes, Packets, Rate, Ratio, Span, Time};
+
+/// What a scenario can set.
+pub const PARAMETERS: &[Parameter] = &[
+    Parameter { name: "alpha", kind: Kind::Ratio, default: "0.4", doc: "weight of spare capacity" },
+    Parameter { name: "beta", kind: Kind::Ratio, default: "0.4", doc: "weight of the queue" },
+    Parameter { name: "target", kind: Kind::Ratio, default: "1.0", doc: "share of the capacity that it aims at" },
+    Parameter { name: "interval", kind: Kind::Span, default: "10 ms", doc: "longest time between updates of the rate" },
+    Parameter { name: "initial", kind: Kind::Ratio, default: "0.05", doc: "share of the capacity offered at first" },
+    Parameter { name: "initial_rtt", kind: Kind::Span, default: "200 ms", doc: "round-trip time before any is known" },
+];
+
+/// Least rate, in packets per round trip.
+const LEAST_PACKETS_PER_RTT: f64 = 0.01;
+
+/// The discipline. See the file's head for the law.
+#[derive(Clone, Debug)]
+pub struct Rcp<P> {
+    waiting: Fifo<P>,
+    rate: Law,
+    /// When the rate is due for an update.
+    due: Time,
+    /// Arrived in this interval, bytes.
+    arrived: u64,
+    /// Of those, bytes that carried a round-trip time, and the sum of these times over bytes, seconds.
+    timed: u64,
+    rtt_sum_s: f64,
+}
+
+/// The rate and what it follows.
+#[derive(Clone, Copy, Debug)]
+struct Law {
+    /// Bytes per second.
+    rate: f64,
+    /// Mean round-trip time, seconds.
+    rtt_s: f64,
+    /// Target, bytes per second.
+    target: f64,
+    alpha: f64,
+    beta: f64,
+    interval_s: f64,
+    packet: f64,
+}
+
+impl Law {
+    /// `T`.
+    fn interval_s(&self) -> f64 {
+        self.rtt_s.min(self.interval_s)
+    }
+
+    /// One update, after an interval in which so many bytes arrived, with a mean round-trip time, if one is known, and
+    /// at whose end so many bytes are queued.
+    fn update(&mut self, arrived: f64, rtt_s: Option<f64>, queued: f64) {
+        let interval = self.interval_s();
+        if let Some(rtt) = rtt_s {
+            self.rtt_s += (interval / self.rtt_s).min(1.0) * (rtt - self.rtt_s);
+        }
+        let spare = self.alpha * (self.target - arrived / interval) - self.beta * queued / self.rtt_s;
+        let wanted = self.rate * (1.0 + interval / self.rtt_s * spare / self.target);
+        let least = LEAST_PACKETS_PER_RTT * self.packet / self.rtt_s;
+        self.rate = wanted.max(least).min(self.target);
+    }
+
+    fn offer(&self) -> Rate {
+        Rate::from_bps((self.rate * 8.0) as u64)
+    }
+}
+
+impl<P> Rcp<P> {
+    /// Builds it.
+    pub fn build(setup: &Setup, settings: &Settings) -> Result<Rcp<P>, SettingError> {
+        check_names(settings, PARAMETERS)?;
+        let gain = |name, default| {
+            let most = Ratio::of(10, 1);
+            ratio(settings, name, default, Ratio::of(0, 1)..=most, "a number from 0 to 10").map(Ratio::as_f64)
+        };
+        let share = |name, default| {
+            let expected = "a fraction above 0 and at most 1";
+            ratio(settings, name, default, Ratio::from_q32(1)..=Ratio::ONE, expected).map(Ratio::as_f64)
+        };
+        let capacity = setup.rate.bps() as f64 / 8.0;
+        let target = capacity * share("target", Ratio::ONE)?;
+        let rate = (capacity * share("initial", Ratio::of(1, 20))?).min(target);
+        let law = Law {
+            rate,
+            rtt_s: span(settings, "initial_rtt", Span::from_millis(200))?,
+            target,
+            alpha: gain("alpha", Ratio::of(2, 5))?,
+            beta: gain("beta", Ratio::of(2, 5))?,
+            interval_s: span(settings, "interval", Span::from_millis(10))?,
+            packet: setup.packet.get() as f64,
+        };
+        let due = Time::ZERO + Span::from_secs_f64(law.interval_s());
+        Ok(Rcp { waiting: Fifo::new(setup.limit), rate: law, due, arrived: 0, timed: 0, rtt_sum_s: 0.0 })
+    }
+
+    /// Makes every update that is due.
+    fn catch_up(&mut self, now: Time) {
+        while self.due <= now {
+            let rtt = (self.timed > 0).then(|| self.rtt_sum_s / self.timed as f64);
+            let idle = self.arrived == 0 && rtt.is_none();
+            let queued = self.waiting.length().1.get() as f64;
+            self.rate.update(self.arrived as f64, rtt, queued);
+            (self.arrived, self.timed, self.rtt_sum_s) = (0, 0, 0.0);
+            let interval = Span::from_secs_f64(self.rate.interval_s());
+            self.due += interval;
+            if idle && queued == 0.0 && self.rate.rate >= self.rate.target && self.due <= now {
+                // Nothing would change any more.
+                self.due = now + interval;
+            }
+        }
+    }
+}
+
+fn span(settings: &Settings, name: &'static str, default: Span) -> Result<f64, SettingError> {
+    match settings.get(name) {
+        None => Ok(default.as_secs_f64()),
+        Some(Setting::Span(span)) if *span >= Span::from_micros(1) => Ok(span.as_secs_f64()),
+        Some(_) => Err(SettingError::Invalid { name, expected: "a time of at least 1 us" }),
+    }
+}
+
+impl<P> Queue<P> for Rcp<P> {
+    fn enqueue(&mut self, now: Time, packet: Packet<P>) -> Verdict {
+        self.catch_up(now);
+        self.arrived += packet.size.get();
+        if let Some(header) = packet.header
+            && header.rtt > Span::ZERO
+        {
+            self.timed += packet.size.get();
+            self.rtt_sum_s += header.rtt.as_secs_f64() * packet.size.get() as f64;
+        }
+        self.waiting.enqueue(now, packet)
+    }
+
+    fn dequeue(&mut self, now: Time) -> Option<Packet<P>> {
+        let mut packet = self.waiting.dequeue(now)?;
+        if let Some(header) = &mut packet.header {
+            self.catch_up(now);
+            header.lower(self.rate.offer());
+        }
+        Some(packet)
+    }
+
+    fn departed(&mut self, now: Time, size: Bytes) {
+        self.waiting.departed(now, size);
+    }
+
+    fn length(&self) -> (Packets, Bytes) {
+        self.waiting.length()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::contract::RateHeader;
+    use crate::fifo::Limit;
+
+    /// 80 Mbit/s are 10^7 bytes per second: 100 000 bytes in 10 ms.
+    fn rcp() -> Rcp<()> {
+        let setup = Setup { rate: Rate::from_mbps(80), limit: Limit::Unlimited, packet: Bytes::new(1000), seed: 1 };
+        Rcp::build(&setup, &Settings::new()).expect("defaults are valid")
+    }
+
+    fn near(found: f64, expected: f64) -> bool {
+        // Settings are kept in steps of 2^-32.
+        (found - expected).abs() < 1e-8 * expected
+    }
+
+    /// By hand: R (1 + 0.01/0.2 (0.4 (1e7 - 5e6) - 0.4 20000/0.2) / 1e7) = R (1 + 0.05 (2e6 - 4e4) / 1e7) = 1.0098 R.
+    #[test]
+    fn one_update_is_that_of_the_equation() {
+        let mut law = rcp().rate;
+        assert!(near(law.rate, 5e5));
+        law.update(50_000.0, None, 20_000.0);
+        assert!(near(law.rate, 5e5 * 1.0098), "{}", law.rate);
+    }
+
+    #[test]
+    fn the_mean_round_trip_time_moves_by_the_share_of_the_interval() {
+        let mut law = rcp().rate;
+        law.update(0.0, Some(0.1), 0.0);
+        // 0.2 + 0.01/0.2 (0.1 - 0.2).
+        assert!(near(law.rtt_s, 0.195), "{}", law.rtt_s);
+    }
+
+    #[test]
+    fn the_rate_stays_within_its_bounds() {
+        let mut law = rcp().rate;
+        (0..100_000).for_each(|_| law.update(0.0, None, 0.0));
+        assert!(near(law.rate, 1e7));
+        (0..100_000).for_each(|_| law.update(400_000.0, None, 1e6));
+        assert!(near(law.rate, 0.01 * 1000.0 / 0.2), "{}", law.rate);
+    }
+
+    #[test]
+    fn packets_leave_with_the_rate_unless_they_carry_a_lower_one() {
+        let mut queue = rcp();
+        let offered = |queue: &mut Rcp<()>, offer: Option<Rate>| {
+            let header = Some(RateHeader { rtt: Span::ZERO, offer });
+            queue.enqueue(Time::ZERO, Packet { header, ..Packet::new(0, Bytes::new(1000), ()) });
+            queue.dequeue(Time::ZERO).and_then(|packet| packet.header).and_then(|header| header.offer)
+        };
+        // A twentieth of 80 Mbit/s.
+        let own = offered(&mut queue, None).expect("an offer");
+        assert!(own.bps().abs_diff(4_000_000) <= 1, "{own}");
+        assert_eq!(offered(&mut queue, Some(Rate::from_mbps(9))), Some(own));
+        assert_eq!(offered(&mut queue, Some(Rate::from_mbps(1))), Some(Rate::from_mbps(1)));
+    }
+
+    #[test]
+    fn a_packet_without_the_header_stays_without() {
+        let mut queue = rcp();
+        queue.enqueue(Time::ZERO, Packet::new(0, Bytes::new(1000), ()));
+        assert!(queue.dequeue(Time::ZERO).is_some_and(|packet| packet.header.is_none()));
+    }
+
+    #[test]
+    fn a_long_silence_is_made_up_for_at_once() {
+        let mut queue = rcp();
+        queue.catch_up(Time::ZERO + Span::from_secs(100_000));
+        assert!(near(queue.rate.rate, 1e7));
+    }
+}
