@@ -79,6 +79,7 @@ fn measure<C: Controller>(controller: C, conditions: Conditions) -> f64 {
         handshake_window: window,
         min_rto: Span::from_millis(200),
         pacing_percent: 0,
+        ecn: false,
     };
     let receiver = ReceiverParams { delayed_ack, delayed_ack_timeout: Span::from_millis(40), window, stamps };
     let mut sender = Sender::new(params, controller, Time::ZERO);

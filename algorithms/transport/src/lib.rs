@@ -25,4 +25,4 @@ mod wire;
 pub use params::{Counters, SenderParams, Transfer};
 pub use receiver::{Receiver, ReceiverParams};
 pub use sender::Sender;
-pub use wire::{Ack, MAX_SACK_BLOCKS, MAX_STAMPS, SackBlock, Segment, Stamp};
+pub use wire::{Ack, MAX_SACK_BLOCKS, MAX_STAMPS, MarkCounts, SackBlock, Segment, Stamp};

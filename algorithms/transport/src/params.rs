@@ -9,6 +9,8 @@ pub enum Transfer {
     Unlimited,
     /// So many bytes, the last packet perhaps short.
     Sized(Bytes),
+    /// What an application hands over, packet by packet, without end ([`Sender::offer`](crate::Sender::offer)).
+    Offered,
 }
 
 /// What a scenario can set of a sender.
@@ -28,6 +30,8 @@ pub struct SenderParams {
     pub min_rto: Span,
     /// Pace window-based controllers at this many windows per smoothed round trip, in percent; 0: ack-clocked.
     pub pacing_percent: u32,
+    /// Send packets that queues may mark, if the controller reads marks (RFC 3168).
+    pub ecn: bool,
 }
 
 /// What has happened so far.
@@ -47,6 +51,8 @@ pub struct Counters {
     pub timeouts: u64,
     /// Reductions undone because they proved needless.
     pub undone: u64,
+    /// Congestion marks answered, once per window.
+    pub marks_answered: u64,
     /// Acknowledgments that gave a round-trip time.
     pub rtt_samples: u64,
     /// The sum of these times.
@@ -61,6 +67,7 @@ impl SenderParams {
         let packet = self.packet;
         match self.transfer {
             Transfer::Unlimited => (u64::MAX, packet),
+            Transfer::Offered => (0, packet),
             Transfer::Sized(bytes) => {
                 let total = bytes.packets_of(packet).get();
                 (total, bytes - packet * total.saturating_sub(1))

@@ -4,13 +4,20 @@
 //! that fills part of a hole and one that had arrived before are acknowledged at once (RFC 5681, section 4.2). Packets
 //! above a hole are kept as ranges in a sorted list, which is empty on a path that loses nothing.
 //!
-//! Deviation: a full set of blocks is reported whenever there are enough ranges. Those reported most recently come
-//! first (RFC 2018, section 4); when some of them have been filled, the lowest ranges take their place.
+//! Marks are echoed as counts of the marked packets that have arrived, one for each bit, in every acknowledgment: the
+//! accurate echo of RFC 9768, without the limits of its header fields. A sender that reacts once per window does on
+//! this echo what it would do on the latched ECE of RFC 3168 (section 6.1.3), which says only that some packet was
+//! marked; one that counts marks gets the counts.
+//!
+//! Deviations:
+//! 1. A full set of blocks is reported whenever there are enough ranges. Those reported most recently come
+//!    first (RFC 2018, section 4); when some of them have been filled, the lowest ranges take their place.
+//! 2. A mark makes no acknowledgment come sooner (RFC 9768, section 3.2.2.5.1 asks for it).
 
 use alloc::vec::Vec;
-use units::{Span, Time};
+use units::{Rate, Span, Time};
 
-use crate::wire::{Ack, MAX_SACK_BLOCKS, MAX_STAMPS, SackBlock, Segment, Stamp};
+use crate::wire::{Ack, MAX_SACK_BLOCKS, MAX_STAMPS, MarkCounts, SackBlock, Segment, Stamp};
 
 /// What a scenario can set of a receiver.
 #[derive(Clone, Copy, Debug)]
@@ -35,6 +42,9 @@ pub struct Receiver {
     held_back: u32,
     deadline: Time,
     params: ReceiverParams,
+    marked: MarkCounts,
+    /// What the routers offered to the packet that arrived last.
+    offer: Option<Rate>,
     /// What has arrived above the first hole: sorted, disjoint, not adjacent.
     ranges: Vec<SackBlock>,
     /// Ranges reported most recently, newest first.
@@ -53,6 +63,8 @@ impl Receiver {
             held_back: 0,
             deadline: Time::MAX,
             params,
+            marked: MarkCounts::ZERO,
+            offer: None,
             ranges: Vec::new(),
             recent: [SackBlock::default(); MAX_SACK_BLOCKS],
             recent_count: 0,
@@ -63,6 +75,9 @@ impl Receiver {
     /// A segment arrived: the acknowledgment to send now, if any.
     #[inline]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) -> Option<Ack> {
+        if segment.marks.any() {
+            self.marked.count(segment.marks);
+        }
         if segment.sequence != self.next_expected || !self.ranges.is_empty() || self.params.window == 0 {
             return self.on_irregular(now, segment);
         }
@@ -180,13 +195,18 @@ impl Receiver {
         self.held_back = 0;
         self.deadline = Time::MAX;
         if self.ranges.is_empty() && self.stamps.is_empty() && !duplicate {
-            return Some(Ack::plain(self.next_expected, self.echo, self.params.window));
+            return Some(self.plain());
         }
         Some(self.acknowledge_in_full(duplicate))
     }
 
+    #[inline]
+    fn plain(&self) -> Ack {
+        Ack { marked: self.marked, offer: self.offer, ..Ack::plain(self.next_expected, self.echo, self.params.window) }
+    }
+
     fn acknowledge_in_full(&mut self, duplicate: bool) -> Ack {
-        let mut ack = Ack::plain(self.next_expected, self.echo, self.params.window);
+        let mut ack = self.plain();
         ack.duplicate = duplicate;
         ack.arrivals[..self.stamps.len()].copy_from_slice(&self.stamps);
         ack.stamps = self.stamps.len() as u8;
@@ -218,6 +238,16 @@ impl Receiver {
     #[inline]
     pub fn on_wakeup(&mut self, now: Time) -> Option<Ack> {
         if now >= self.deadline { self.acknowledge(false) } else { None }
+    }
+
+    /// The segment that arrives next carries what routers offered to it. Tell it before [`Receiver::on_segment`].
+    pub fn on_offer(&mut self, offer: Option<Rate>) {
+        self.offer = offer;
+    }
+
+    /// Packets that have arrived marked, repeated ones included.
+    pub fn marked(&self) -> MarkCounts {
+        self.marked
     }
 
     /// Packets that have arrived in order.

@@ -8,6 +8,11 @@
 //! come. Packets delivered selectively leave the pipe, so the first acknowledgments above a hole release new packets
 //! before anything is declared lost: limited transmit (RFC 3042) needs no rule of its own.
 //!
+//! Marks: each acknowledgment says how many packets have arrived marked. What is new in it is told to the controller
+//! before the acknowledgment is, and the first congestion mark of a window is named as the one to react to (RFC 3168,
+//! section 6.1.2): a window ends when a packet is acknowledged that left after the last reduction, for marks or loss.
+//! Retransmissions are never sent as ECN-capable (section 6.1.5).
+//!
 //! Deviations:
 //! 1. Selective acknowledgments are kept across a timeout (RFC 6675, section 5.1 allows it): the receiver of this
 //!    crate never discards what it has reported.
@@ -15,27 +20,41 @@
 //!    whole window (RFC 8985, section 6.3).
 //! 3. The timer restarts on every acknowledgment that delivers something, also selectively (RFC 6298, 5.3 names
 //!    cumulative ones).
+//! 4. A loss in a window that was reduced for a mark is a reduction of its own (RFC 3168, section 6.1.2 advises against
+//!    it): a queue that marks drops only when marking was not enough.
+
+mod face;
 
 use alloc::boxed::Box;
-use congestion::{AckSample, Controller, Loss, LossResponse, Sent, Timeout, Undo};
-use units::{Bytes, Span, Time};
+use alloc::vec::Vec;
+use congestion::{AckSample, Controller, Loss, LossResponse, Marked, Sent, Timeout, Undo};
+use units::{Bytes, Marks, Span, Time};
 
-use crate::params::{Counters, SenderParams};
+use crate::params::{Counters, SenderParams, Transfer};
 use crate::prr::ProportionalReduction;
 use crate::rack::{Rack, Verdict};
 use crate::recovery::{Phase, Recovery};
 use crate::rtt::RttEstimator;
 use crate::scoreboard::{Coverage, Scoreboard, State};
 use crate::watch::Watch;
-use crate::wire::{Ack, Segment};
+use crate::wire::{Ack, MarkCounts, Segment};
 
 /// The sending end of one flow, with its controller.
 #[derive(Clone, Debug)]
 pub struct Sender<C> {
     board: Scoreboard,
     next_transmission: u64,
-    /// Packets in the whole transfer.
+    /// Packets in the whole transfer; those offered so far, when an application hands them over.
     total: u64,
+    offered: bool,
+    /// Last packets of messages that are not full, in order.
+    short: Vec<(u64, Bytes)>,
+    /// Packets are sent as ECN-capable, and the controller reads marks.
+    ecn: bool,
+    /// Marks that the receiver has reported.
+    marked: MarkCounts,
+    /// A mark is answered when a packet from here on, which left after the last reduction, is acknowledged.
+    reduced_until: u64,
     /// First packet that the receiver has no room for.
     right_edge: u64,
     rto_deadline: Time,
@@ -73,6 +92,11 @@ impl<C: Controller> Sender<C> {
             board: Scoreboard::new(),
             next_transmission: 0,
             total,
+            offered: params.transfer == Transfer::Offered,
+            short: Vec::new(),
+            ecn: params.ecn && controller.reads_marks(),
+            marked: MarkCounts::ZERO,
+            reduced_until: 0,
             right_edge: params.handshake_window.max(1),
             rto_deadline: Time::MAX,
             reordering_deadline: Time::MAX,
@@ -117,6 +141,12 @@ impl<C: Controller> Sender<C> {
         }
         if coverage.delivered == 0 {
             return;
+        }
+        if self.ecn && ack.marked != self.marked {
+            self.learn_marks(now, ack.marked);
+        }
+        if let Some(rate) = ack.offer {
+            self.controller.on_offer(now, rate);
         }
         self.counters.delivered += u64::from(coverage.delivered);
         self.rto_deadline = if self.board.is_empty() { Time::MAX } else { now + self.rtt.rto() };
@@ -176,6 +206,27 @@ impl<C: Controller> Sender<C> {
         }
         self.rack.on_delivery(now, coverage, self.rtt.min());
         rtt
+    }
+
+    /// Tells the controller of packets that arrived marked.
+    #[cold]
+    fn learn_marks(&mut self, now: Time, told: MarkCounts) {
+        let new = |told: u64, known: &mut u64| {
+            let before = *known;
+            *known = before.max(told);
+            u32::try_from(*known - before).unwrap_or(u32::MAX)
+        };
+        let congestion = new(told.congestion, &mut self.marked.congestion);
+        let burstiness = new(told.burstiness, &mut self.marked.burstiness);
+        if congestion == 0 && burstiness == 0 {
+            return; // an acknowledgment that was overtaken
+        }
+        let answer = congestion > 0 && self.recovery.is_open() && self.board.first() > self.reduced_until;
+        if answer {
+            self.reduced_until = self.board.next();
+            self.counters.marks_answered += 1;
+        }
+        self.controller.on_mark(&Marked { now, congestion, burstiness, answer, srtt: self.rtt.srtt() });
     }
 
     /// Everything that only happens when something was lost, reordered or repeated.
@@ -262,6 +313,9 @@ impl<C: Controller> Sender<C> {
         let enters_recovery = self.recovery.on_loss(lost, self.board.next(), self.next_transmission);
         self.counters.lost += u64::from(lost);
         self.counters.recoveries += u64::from(enters_recovery);
+        if enters_recovery {
+            self.reduced_until = self.board.next();
+        }
         self.controller.on_loss(&Loss {
             now,
             transmissions: self.watch.as_ref().map_or(&[], |watch| &watch.lost_transmissions),
@@ -341,10 +395,14 @@ impl<C: Controller> Sender<C> {
         }
         if self.pacing_percent > 0 {
             let per_window = self.rtt.srtt().saturating_mul(100);
-            let gap = per_window / (u64::from(window) * u64::from(self.pacing_percent));
+            // What may be in flight: the receiver's room where that is less than the window.
+            let usable = u64::from(window).min(self.right_edge.saturating_sub(self.board.first())).max(1);
+            let gap = per_window / (usable * u64::from(self.pacing_percent));
             self.paced_until = self.paced_until.max(now) + gap;
         }
         let size = if sequence + 1 == self.total { self.last_packet } else { self.packet };
+        let short = self.short.iter().find(|(at, _)| *at == sequence);
+        let size = short.map_or(size, |(_, size)| *size);
         let retransmission = repeated.is_some();
         self.controller.on_sent(&Sent {
             now,
@@ -354,7 +412,7 @@ impl<C: Controller> Sender<C> {
             app_limited: self.board.next() == self.total && self.board.lost() == 0,
             retransmission,
         });
-        Segment { sequence, transmission, size, retransmission }
+        Segment { sequence, transmission, size, retransmission, ecn: self.ecn && !retransmission, marks: Marks::NONE }
     }
 
     /// Remembers what stopped the sender; a window that was full stays so for a round trip (as Linux does), since a
@@ -425,6 +483,7 @@ impl<C: Controller> Sender<C> {
             return;
         }
         self.counters.timeouts += 1;
+        self.reduced_until = self.board.next();
         self.prr = None;
         let in_flight = self.board.in_flight();
         self.controller.on_timeout(&Timeout { now, in_flight, first });
@@ -453,37 +512,5 @@ impl<C: Controller> Sender<C> {
         if lost > 0 {
             self.declare(now, lost, prior_in_flight);
         }
-    }
-
-    /// Everything was delivered.
-    #[inline]
-    pub fn is_done(&self) -> bool {
-        self.board.first() == self.total
-    }
-
-    /// What has happened so far.
-    pub fn counters(&self) -> &Counters {
-        &self.counters
-    }
-
-    /// Packets in flight (RFC 6675 pipe).
-    #[inline]
-    pub fn in_flight(&self) -> u32 {
-        self.board.in_flight()
-    }
-
-    /// Smoothed round-trip time (RFC 6298), and the smallest seen.
-    pub fn rtt(&self) -> (Span, Span) {
-        (self.rtt.srtt(), self.rtt.min())
-    }
-
-    /// The controller, to look at.
-    pub fn controller(&self) -> &C {
-        &self.controller
-    }
-
-    /// The controller, for the recorder's trace calls.
-    pub fn controller_mut(&mut self) -> &mut C {
-        &mut self.controller
     }
 }

@@ -1,6 +1,6 @@
 //! What crosses the network: data segments one way, acknowledgments the other.
 
-use units::{Bytes, Time};
+use units::{Bytes, Marks, Rate, Time};
 
 /// Selective acknowledgment blocks in one acknowledgment (RFC 2018 with timestamps: three).
 pub const MAX_SACK_BLOCKS: usize = 3;
@@ -19,6 +19,31 @@ pub struct Segment {
     pub size: Bytes,
     /// It repeats data that was sent before.
     pub retransmission: bool,
+    /// Its sender reads marks (ECN-capable transport).
+    pub ecn: bool,
+    /// What queues have marked it with.
+    pub marks: Marks,
+}
+
+/// Packets that arrived marked, one count for each bit. A packet with both counts in both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct MarkCounts {
+    /// With congestion experienced.
+    pub congestion: u64,
+    /// With the burstiness bit.
+    pub burstiness: u64,
+}
+
+impl MarkCounts {
+    /// None yet.
+    pub const ZERO: MarkCounts = MarkCounts { congestion: 0, burstiness: 0 };
+
+    /// One more packet.
+    #[inline]
+    pub fn count(&mut self, marks: Marks) {
+        self.congestion += u64::from(marks.congestion);
+        self.burstiness += u64::from(marks.burstiness);
+    }
 }
 
 /// Packets `start..end` have arrived above a hole.
@@ -57,6 +82,10 @@ pub struct Ack {
     pub stamps: u8,
     /// The segment that caused it had arrived before (RFC 2883).
     pub duplicate: bool,
+    /// Marked packets since the connection began. Totals, not differences: a lost acknowledgment loses no mark.
+    pub marked: MarkCounts,
+    /// What the routers offered to the packet that arrived last (RCP).
+    pub offer: Option<Rate>,
     /// Selectively acknowledged blocks, the newest first.
     pub sack: [SackBlock; MAX_SACK_BLOCKS],
     /// Arrival times of the packets that this acknowledgment is the first to cover, oldest first.
@@ -73,6 +102,8 @@ impl Ack {
             blocks: 0,
             stamps: 0,
             duplicate: false,
+            marked: MarkCounts::ZERO,
+            offer: None,
             sack: [SackBlock { start: 0, end: 0 }; MAX_SACK_BLOCKS],
             arrivals: [Stamp { sequence: 0, transmission: 0, arrived: Time::ZERO }; MAX_STAMPS],
         }

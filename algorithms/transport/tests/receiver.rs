@@ -3,7 +3,7 @@
 use packetscale_transport::{Ack, MAX_STAMPS, Receiver, ReceiverParams, Segment};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use units::{Bytes, Span, Time};
+use units::{Bytes, Marks, Span, Time};
 
 fn params() -> ReceiverParams {
     ReceiverParams { delayed_ack: 2, delayed_ack_timeout: Span::from_millis(40), window: 1000, stamps: false }
@@ -14,7 +14,14 @@ fn at(ms: u64) -> Time {
 }
 
 fn segment(sequence: u64) -> Segment {
-    Segment { sequence, transmission: sequence, size: Bytes::new(1000), retransmission: false }
+    Segment {
+        sequence,
+        transmission: sequence,
+        size: Bytes::new(1000),
+        retransmission: false,
+        ecn: false,
+        marks: Marks::NONE,
+    }
 }
 
 /// Sends packets at time zero. Answers the last acknowledgment.

@@ -120,6 +120,28 @@ fn pacing_spreads_the_window_over_the_round_trip() {
 }
 
 #[test]
+fn messages_end_in_packets_of_their_own() {
+    let params = sender_params(Transfer::Offered, RTT);
+    let mut sender = sender(params, Scripted::new(10));
+    assert_eq!(sender.offer_message(2, Bytes::new(300)), 2);
+    assert_eq!(sender.offer_message(1, PACKET), 3);
+    assert_eq!(sender.offer_message(2, Bytes::new(500)), 5);
+    let sizes: Vec<Bytes> = std::iter::from_fn(|| sender.poll_transmit(at(0))).map(|segment| segment.size).collect();
+    assert_eq!(sizes, [PACKET, Bytes::new(300), PACKET, PACKET, Bytes::new(500)]);
+}
+
+/// A window of ten, room for four at the receiver, once per round trip of 100 ms: a packet every 25 ms.
+#[test]
+fn pacing_spreads_what_the_receiver_has_room_for() {
+    let params = SenderParams { pacing_percent: 100, handshake_window: 4, ..sender_params(Transfer::Unlimited, RTT) };
+    let mut sender = sender(params, Scripted::new(10));
+    for i in 0..4 {
+        assert_eq!(burst(&mut sender, at(25 * i)), [i]);
+    }
+    assert!(burst(&mut sender, at(100)).is_empty(), "the receiver has no more room");
+}
+
+#[test]
 fn a_flow_that_its_receiver_limits_is_not_window_limited() {
     let params = sender_params(Transfer::Sized(PACKET * 200), RTT);
     let mut path = transfer(params, ReceiverParams { window: 4, ..receiver_params() }, Scripted::new(10));

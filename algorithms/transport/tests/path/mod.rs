@@ -8,7 +8,7 @@ use std::collections::BinaryHeap;
 
 use congestion::{AnyController, Controller, Setting, Settings, Setup, find};
 use packetscale_transport::{Ack, Receiver, ReceiverParams, Segment, Sender, SenderParams, Transfer};
-use units::{Bytes, Span, Time};
+use units::{Bytes, Marks, Span, Time};
 
 pub const PACKET: Bytes = Bytes::new(1000);
 
@@ -39,6 +39,7 @@ pub fn sender_params(transfer: Transfer, rtt: Span) -> SenderParams {
         handshake_window: u64::MAX,
         min_rto: Span::from_millis(200),
         pacing_percent: 0,
+        ecn: false,
     }
 }
 
@@ -98,6 +99,8 @@ pub struct Path<C> {
     pub record: bool,
     pub segment_fate: FateOf<Segment>,
     pub ack_fate: FateOf<Ack>,
+    /// What queues on the way would write into a segment that may be marked.
+    pub marks: Box<dyn FnMut(&Segment) -> Marks>,
     /// Checked after every event.
     pub check: fn(&Sender<C>),
     events: BinaryHeap<Reverse<(Time, u64, Entry)>>,
@@ -118,6 +121,7 @@ impl<C: Controller> Path<C> {
             record: true,
             segment_fate: Box::new(|_, _| arrives()),
             ack_fate: Box::new(|_, _| arrives()),
+            marks: Box::new(|_| Marks::NONE),
             check: |_| {},
             events: BinaryHeap::new(),
             order: 0,
@@ -179,7 +183,9 @@ impl<C: Controller> Path<C> {
             if self.record {
                 self.sent.push((self.now, segment));
             }
+            let marks = if segment.ecn { (self.marks)(&segment) } else { Marks::NONE };
             for extra in (self.segment_fate)(self.now, &segment) {
+                let segment = Segment { marks, ..segment };
                 self.at(self.now + self.delay + extra, Event::Segment(segment));
             }
         }

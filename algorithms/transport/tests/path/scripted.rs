@@ -1,6 +1,6 @@
 //! A controller whose window a test dictates, and which remembers what it was told.
 
-use congestion::{AckSample, Controller, Decision, Loss, LossResponse, Sent, Timeout, Undo};
+use congestion::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Sent, Timeout, Undo};
 use units::{Span, Time};
 
 /// One thing a controller was told, without what tests do not look at.
@@ -9,6 +9,7 @@ pub enum Told {
     Ack { delivered: u32, cumulative: u32, in_flight: u32, rtt: Option<Span>, window_limited: bool, in_recovery: bool },
     Arrivals(Vec<(u64, Option<Time>)>),
     Loss { lost: u32, enters_recovery: bool, transmissions: Vec<u64> },
+    Marked { congestion: u32, burstiness: u32, answer: bool },
     Timeout { in_flight: u32, first: bool },
     Undo,
 }
@@ -71,6 +72,15 @@ impl Controller for Scripted {
         }
         let transmissions = loss.transmissions.to_vec();
         self.told.push(Told::Loss { lost: loss.lost, enters_recovery: loss.enters_recovery, transmissions });
+    }
+
+    fn on_mark(&mut self, marked: &Marked) {
+        let Marked { congestion, burstiness, answer, .. } = *marked;
+        self.told.push(Told::Marked { congestion, burstiness, answer });
+    }
+
+    fn reads_marks(&self) -> bool {
+        true
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
