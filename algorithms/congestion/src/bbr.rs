@@ -47,7 +47,7 @@ use crate::contract::{
 use crate::registry::{Kind, Parameter, Setting, SettingError, Settings, check_names};
 use machine::{AckPhase, State};
 use model::{Aggregation, Bandwidth, Bounds, Delay, FullPipe, LatestRound, Rounds, UNBOUNDED};
-use units::{Bytes, Rate, Ratio, Span, Time};
+use units::{Bytes, Random, Rate, Ratio, Span, Time};
 
 /// What a scenario can set.
 pub const PARAMETERS: &[Parameter] = &[
@@ -115,7 +115,7 @@ pub struct Bbr {
     packet: Bytes,
     initial_window: u64,
     tuning: Tuning,
-    random: u64,
+    random: Random,
 
     state: State,
     ack_phase: AckPhase,
@@ -181,7 +181,7 @@ impl Bbr {
             packet: setup.packet,
             initial_window,
             tuning,
-            random: setup.seed,
+            random: Random::new(setup.seed),
             state: State::Startup,
             ack_phase: AckPhase::Init,
             rounds: Rounds::default(),

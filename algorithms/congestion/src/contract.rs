@@ -146,6 +146,22 @@ pub struct Undo {
     pub now: Time,
 }
 
+/// Packets are newly known to have arrived marked. Told before the acknowledgment that says so.
+#[derive(Clone, Copy, Debug)]
+pub struct Marked {
+    /// When this became known.
+    pub now: Time,
+    /// Packets with congestion experienced.
+    pub congestion: u32,
+    /// Packets with the burstiness bit.
+    pub burstiness: u32,
+    /// The first congestion mark of a window: the one that a controller with one answer per window answers (RFC 3168,
+    /// section 6.1.2). Never set during recovery.
+    pub answer: bool,
+    /// Smoothed round-trip time.
+    pub srtt: Span,
+}
+
 /// What a controller wants done now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
@@ -175,8 +191,21 @@ pub trait Controller {
     /// Packets were declared lost.
     fn on_loss(&mut self, loss: &Loss<'_>);
 
-    /// An acknowledgment carried congestion marks for `_packets` packets.
-    fn on_mark(&mut self, _now: Time, _packets: u32) {}
+    /// Packets arrived marked.
+    fn on_mark(&mut self, _marked: &Marked) {}
+
+    /// Whether the controller answers marks: only then may its packets be marked instead of dropped.
+    fn reads_marks(&self) -> bool {
+        false
+    }
+
+    /// The routers of the path offer this rate, said by the acknowledgment that is told next (RCP).
+    fn on_offer(&mut self, _now: Time, _rate: Rate) {}
+
+    /// Whether packets carry room for such an offer.
+    fn takes_offers(&self) -> bool {
+        false
+    }
 
     /// The retransmission timer expired.
     fn on_timeout(&mut self, timeout: &Timeout);

@@ -12,6 +12,7 @@
 //!              cwnd += acked (target - cwnd) / cwnd                   otherwise (sections 4.4, 4.5)
 //! loss:        W_max = cwnd, or cwnd (1 + beta) / 2 if cwnd < W_max   (section 4.7, fast convergence)
 //!              threshold = cwnd = max(beta cwnd, 2)                   (section 4.6)
+//! mark:        as a loss, once per window                             (section 4.6)
 //! timeout:     the same with cwnd = 1; the next avoidance has K = 0   (section 4.8)
 //! undo:        everything as before the reduction                     (section 4.9)
 //! ```
@@ -28,7 +29,7 @@
 //! 3. After a timeout slow start is that of RFC 5681 with one packet per packet acknowledged; HyStart++ is for the
 //!    initial slow start only (RFC 9406, section 4.3).
 
-use crate::contract::{AckSample, Controller, Decision, Loss, Setup, Timeout, Undo};
+use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Setup, Timeout, Undo};
 use crate::registry::{Kind, Parameter, Setting, SettingError, Settings, check_names};
 use crate::settings::switch;
 use alloc::boxed::Box;
@@ -207,6 +208,17 @@ impl Controller for Cubic {
             self.reduce();
             self.recovering = true;
         }
+    }
+
+    fn on_mark(&mut self, marked: &Marked) {
+        if marked.answer {
+            self.reduce();
+            self.before = None; // a mark is never proven needless
+        }
+    }
+
+    fn reads_marks(&self) -> bool {
+        true
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {

@@ -9,29 +9,37 @@
 extern crate alloc;
 
 mod contract;
+mod extremes;
 mod registry;
 mod rounds;
-mod settings;
 mod window;
 mod window_based;
 
 pub mod bbr;
 pub mod bic;
+pub mod compound;
+pub mod copa;
 pub mod cubic;
+pub mod fast;
 pub mod highspeed;
 pub mod htcp;
 pub mod hybla;
 pub mod illinois;
+pub mod ledbat;
+pub mod newark;
 pub mod newreno;
 pub mod rapid;
+pub mod rcp;
 pub mod scalable;
 pub mod vegas;
 pub mod veno;
 pub mod westwood;
 pub mod yeah;
 
+use units::settings;
+
 pub use contract::{
-    AckSample, Arrival, Controller, Decision, GapRecord, Loss, LossResponse, LostFlight, Probe, RateSample, Sent,
-    Setup, StreamTrace, Timeout, Undo,
+    AckSample, Arrival, Controller, Decision, GapRecord, Loss, LossResponse, LostFlight, Marked, Probe, RateSample,
+    Sent, Setup, StreamTrace, Timeout, Undo,
 };
 pub use registry::{AnyController, Entry, Kind, Parameter, Setting, SettingError, Settings, find, registry};

@@ -7,6 +7,7 @@
 //! avoidance:                         acked += n; at acked >= window: acked -= window, window += 1
 //!                                                                RFC 5681 (3), RFC 3465 section 2.1
 //! loss:                              threshold = window = max(beta window, 2)
+//! mark:                              the same, once per window                RFC 3168 section 6.1.2
 //! timeout:                           threshold = max(beta window, 2), window = 1
 //! ```
 //!
@@ -19,7 +20,7 @@
 //! 2. In fast recovery the window is the target from the start; the host's proportional rate reduction takes the
 //!    place of inflation and deflation.
 
-use crate::contract::{AckSample, Controller, Decision, Loss, Setup, Timeout, Undo};
+use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Setup, Timeout, Undo};
 use crate::registry::{Kind, Parameter, SettingError, Settings, check_names};
 use crate::settings::{integer, proper_fraction};
 use crate::window::Window;
@@ -105,6 +106,18 @@ impl Controller for NewReno {
             self.window.size = self.window.threshold;
             self.recovering = true;
         }
+    }
+
+    fn on_mark(&mut self, marked: &Marked) {
+        if marked.answer {
+            self.reduce();
+            self.window.size = self.window.threshold;
+            self.prior = None; // a mark is never proven needless
+        }
+    }
+
+    fn reads_marks(&self) -> bool {
+        true
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {

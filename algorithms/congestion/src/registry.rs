@@ -2,93 +2,17 @@
 //! controllers iterates over it.
 
 use crate::contract::{
-    AckSample, Controller, Decision, Loss, LossResponse, Probe, Sent, Setup, StreamTrace, Timeout, Undo,
+    AckSample, Controller, Decision, Loss, LossResponse, Marked, Probe, Sent, Setup, StreamTrace, Timeout, Undo,
 };
 use crate::window_based::WindowBased;
-use crate::{bbr, bic, cubic, highspeed, htcp, hybla, illinois, newreno, rapid, scalable, vegas, veno, westwood, yeah};
+use crate::{
+    bbr, bic, compound, copa, cubic, fast, highspeed, htcp, hybla, illinois, ledbat, newark, newreno, rapid, rcp,
+    scalable, vegas, veno, westwood, yeah,
+};
 use alloc::boxed::Box;
-use alloc::collections::BTreeMap;
-use alloc::string::String;
-use core::fmt;
-use units::{Rate, Ratio, Span, Time};
+use units::{Rate, Time};
 
-/// What kind of value a parameter takes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// A length of time, `"50 ms"`.
-    Span,
-    /// A fraction, `0.25`.
-    Ratio,
-    /// A rate, `"1 Mbit/s"`.
-    Rate,
-    /// A whole number.
-    Integer,
-    /// `true` or `false`.
-    Switch,
-    /// One of these words.
-    Word(&'static [&'static str]),
-}
-
-/// A value set in a scenario.
-#[derive(Clone, Debug, PartialEq)]
-pub enum Setting {
-    /// See [`Kind::Span`].
-    Span(Span),
-    /// See [`Kind::Ratio`].
-    Ratio(Ratio),
-    /// See [`Kind::Rate`].
-    Rate(Rate),
-    /// See [`Kind::Integer`].
-    Integer(u64),
-    /// See [`Kind::Switch`].
-    Switch(bool),
-    /// See [`Kind::Word`].
-    Word(String),
-}
-
-/// The values set for one controller, by parameter name.
-pub type Settings = BTreeMap<String, Setting>;
-
-/// A parameter that a scenario can set.
-#[derive(Clone, Copy, Debug)]
-pub struct Parameter {
-    /// Its key.
-    pub name: &'static str,
-    /// What it takes.
-    pub kind: Kind,
-    /// Its default, as a scenario would write it.
-    pub default: &'static str,
-    /// What it does, in one line.
-    pub doc: &'static str,
-}
-
-/// Settings that do not fit a controller.
-#[derive(Clone, Debug, PartialEq)]
-pub enum SettingError {
-    /// The controller has no parameter of this name.
-    Unknown {
-        /// The name that was used.
-        name: String,
-    },
-    /// The value is of another kind, or outside what the controller accepts.
-    Invalid {
-        /// The parameter.
-        name: &'static str,
-        /// What is expected.
-        expected: &'static str,
-    },
-}
-
-impl fmt::Display for SettingError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            SettingError::Unknown { name } => write!(f, "there is no parameter \"{name}\""),
-            SettingError::Invalid { name, expected } => write!(f, "\"{name}\" must be {expected}"),
-        }
-    }
-}
-
-impl core::error::Error for SettingError {}
+pub use units::settings::{Kind, Parameter, Setting, SettingError, Settings, check_names};
 
 /// One controller of the registry.
 pub struct Entry {
@@ -146,6 +70,12 @@ registry! {
     Yeah(Box<WindowBased<yeah::Yeah>>) from WindowBased<yeah::Yeah> = "yeah", "YeAH-TCP: Scalable while the queue is short, Reno while it is not", "#CC6677", &[];
     Westwood(Box<WindowBased<westwood::Westwood>>) from WindowBased<westwood::Westwood> = "westwood", "TCP Westwood+: after a loss, the window that the measured rate needs", "#56B4E9", westwood::PARAMETERS;
     Veno(Box<WindowBased<veno::Veno>>) from WindowBased<veno::Veno> = "veno", "TCP Veno: Reno that tells random losses from congestion", "#661100", &[];
+    Compound(Box<WindowBased<compound::Compound>>) from WindowBased<compound::Compound> = "compound", "Compound TCP: Reno, and beside it a window that delay governs", "#6699CC", compound::PARAMETERS;
+    Fast(Box<WindowBased<fast::Fast>>) from WindowBased<fast::Fast> = "fast", "FAST TCP: a fixed number of packets queued, reached by an equation", "#997700", fast::PARAMETERS;
+    Copa(Box<copa::Copa>) from copa::Copa = "copa", "Copa: a rate of 1 / (delta queueing delay), paced", "#994455", copa::PARAMETERS;
+    Ledbat(Box<WindowBased<ledbat::Ledbat>>) from WindowBased<ledbat::Ledbat> = "ledbat", "LEDBAT++: takes what others leave, and gives way", "#777777", ledbat::PARAMETERS;
+    Rcp(Box<rcp::Rcp>) from rcp::Rcp = "rcp", "RCP: sends at the rate that routers offer; NewReno where none does", "#A65628", rcp::PARAMETERS;
+    Newark(Box<newark::Newark>) from newark::Newark = "newark", "Newark: a window for the rate, a token bucket for bursts, a mark for each (Li and Mills)", "#004488", newark::PARAMETERS;
 }
 
 impl Controller for AnyController {
@@ -160,8 +90,17 @@ impl Controller for AnyController {
     fn on_loss(&mut self, loss: &Loss<'_>) {
         each!(self, c => c.on_loss(loss))
     }
-    fn on_mark(&mut self, now: Time, packets: u32) {
-        each!(self, c => c.on_mark(now, packets))
+    fn on_mark(&mut self, marked: &Marked) {
+        each!(self, c => c.on_mark(marked))
+    }
+    fn reads_marks(&self) -> bool {
+        each!(self, c => c.reads_marks())
+    }
+    fn on_offer(&mut self, now: Time, rate: Rate) {
+        each!(self, c => c.on_offer(now, rate))
+    }
+    fn takes_offers(&self) -> bool {
+        each!(self, c => c.takes_offers())
     }
     fn on_timeout(&mut self, timeout: &Timeout) {
         each!(self, c => c.on_timeout(timeout))
@@ -220,8 +159,17 @@ impl<C: Controller> Controller for Box<C> {
     fn on_loss(&mut self, loss: &Loss<'_>) {
         (**self).on_loss(loss)
     }
-    fn on_mark(&mut self, now: Time, packets: u32) {
-        (**self).on_mark(now, packets)
+    fn on_mark(&mut self, marked: &Marked) {
+        (**self).on_mark(marked)
+    }
+    fn reads_marks(&self) -> bool {
+        (**self).reads_marks()
+    }
+    fn on_offer(&mut self, now: Time, rate: Rate) {
+        (**self).on_offer(now, rate)
+    }
+    fn takes_offers(&self) -> bool {
+        (**self).takes_offers()
     }
     fn on_timeout(&mut self, timeout: &Timeout) {
         (**self).on_timeout(timeout)
@@ -276,12 +224,4 @@ pub fn registry() -> &'static [Entry] {
 /// The controller of this name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name == name)
-}
-
-/// Refuses settings that name no parameter.
-pub(crate) fn check_names(settings: &Settings, parameters: &[Parameter]) -> Result<(), SettingError> {
-    match settings.keys().find(|name| !parameters.iter().any(|p| p.name == name.as_str())) {
-        Some(name) => Err(SettingError::Unknown { name: name.clone() }),
-        None => Ok(()),
-    }
 }

@@ -7,6 +7,7 @@
 //! acknowledgment:  the law measures; then, unless in recovery, and if the left edge moved and the window limits the
 //!                  flow, the law grows the window by the packets delivered
 //! loss:            threshold = window = max(law, 2), once per episode; the host reduces towards it (RFC 6937)
+//! mark:            as an episode that begins and ends at once, once per window (RFC 3168, section 6.1.2)
 //! timeout:         threshold = max(law, 2), window = 1; from recovery or after a repeated expiry the threshold stays
 //! undo:            window and threshold are at least what they were before the reduction
 //! ```
@@ -16,7 +17,7 @@
 //! 2. After a timeout the window is 1, not the flight plus 1.
 //! 3. Round-trip times are exact; Linux has microseconds, in places the ticks of its clock.
 
-use crate::contract::{AckSample, Controller, Decision, Loss, Setup, Timeout, Undo};
+use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Setup, Timeout, Undo};
 use crate::registry::{Parameter, SettingError, Settings, check_names};
 use crate::window::Window;
 use core::fmt;
@@ -115,6 +116,20 @@ impl<L: Law> Controller for WindowBased<L> {
             self.window.size = self.window.threshold;
             self.enter(State::Recovery, loss.now);
         }
+    }
+
+    fn on_mark(&mut self, marked: &Marked) {
+        if marked.answer && self.state == State::Open {
+            self.reduce(State::Recovery, marked.now);
+            self.window.size = self.window.threshold;
+            self.prior = None; // a mark is never proven needless
+            self.enter(State::Recovery, marked.now);
+            self.enter(State::Open, marked.now);
+        }
+    }
+
+    fn reads_marks(&self) -> bool {
+        true
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {

@@ -4,7 +4,8 @@
 //! do not go back, time does not either. Within that anything goes, also what no path would do.
 
 use packetscale_congestion::{
-    AckSample, Controller, Decision, Loss, LossResponse, RateSample, Sent, Settings, Setup, Timeout, Undo, registry,
+    AckSample, Controller, Decision, Loss, LossResponse, Marked, RateSample, Sent, Settings, Setup, Timeout, Undo,
+    registry,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
@@ -16,7 +17,7 @@ enum Operation {
     Send { packets: u32 },
     Ack { packets: u32, holes: u32, rtt_micros: Option<u64>, window_limited: bool },
     Lose { packets: u32 },
-    Mark { packets: u32 },
+    Mark { packets: u32, bursty: u32, answer: bool },
     Expire,
     Undo,
     Recover,
@@ -30,7 +31,8 @@ fn operation() -> impl Strategy<Value = Operation> {
             |(packets, holes, rtt_micros, window_limited)| Operation::Ack { packets, holes, rtt_micros, window_limited }
         ),
         1 => (1u32..100).prop_map(|packets| Operation::Lose { packets }),
-        1 => (1u32..100).prop_map(|packets| Operation::Mark { packets }),
+        1 => (0u32..100, 0u32..100, any::<bool>())
+            .prop_map(|(packets, bursty, answer)| Operation::Mark { packets, bursty, answer }),
         1 => Just(Operation::Expire),
         1 => Just(Operation::Undo),
         1 => Just(Operation::Recover),
@@ -80,7 +82,13 @@ impl<C: Controller> Host<C> {
                 self.ack(packets, holes, rtt_micros.map(Span::from_micros), window_limited);
             }
             Operation::Lose { packets } => self.lose(packets),
-            Operation::Mark { packets } => self.controller.on_mark(self.now, packets),
+            Operation::Mark { packets, bursty, answer } => self.controller.on_mark(&Marked {
+                now: self.now,
+                congestion: packets,
+                burstiness: bursty,
+                answer: answer && packets > 0 && !self.in_recovery,
+                srtt: self.srtt,
+            }),
             Operation::Expire => self.expire(),
             Operation::Undo => self.undo(),
             Operation::Recover => self.recover(),

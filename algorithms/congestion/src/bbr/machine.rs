@@ -96,8 +96,8 @@ impl Bbr {
     fn start_down(&mut self, now: Time) {
         self.latest.reset();
         self.up_acked_per_packet = UNBOUNDED;
-        self.rounds.since_probe = self.random() & 1;
-        self.probe_wait = Span::from_secs(2) + Span::from_micros(self.random() % 1_000_000);
+        self.rounds.since_probe = self.random.bits() & 1;
+        self.probe_wait = Span::from_secs(2) + Span::from_micros(self.random.bits() % 1_000_000);
         self.cycle_start = now;
         self.ack_phase = AckPhase::ProbeStopping;
         self.rounds.restart(self.delivered);
@@ -312,13 +312,5 @@ impl Bbr {
         } else if self.state == State::ProbeRtt {
             self.check_probe_rtt_done(now);
         }
-    }
-
-    /// The next of a fixed sequence (splitmix64), so that flows do not probe in step.
-    fn random(&mut self) -> u64 {
-        self.random = self.random.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let z = (self.random ^ (self.random >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ (z >> 31)
     }
 }
