@@ -1,0 +1,117 @@
+//! BASS: Buffering-Aware Spike Smoothing.
+//!
+//! A batch of packets that waited together (for an interrupt, behind other traffic) shows as one long receive gap, the
+//! spike, and short ones after it, the dips. Singly they say nothing; their mean is right, if taken over the whole event
+//! and nothing else. A gap longer by SPIKE_UP than the one before opens an event; a dip SPIKE_DOWN below the spike makes
+//! it valid; the next spike closes it. Send and receive gaps of an event take their means.
+//!
+//! Source: Q. Yin, "TCP RAPID: from theory to practice", Figure 5.5. The algorithm itself is the law's integer C
+//! (`rapid/gaps.h`), with the readings numbered there. Here:
+//!  1. SPIKE_UP and SPIKE_DOWN are multiples of the mean send gap: 25/9 and 25/18. With 9000 B at 10 Gbit/s (7.2 us) that
+//!     is the printed 20 and 10 us; elsewhere it keeps its meaning.
+//!  2. At the end, an event still open is dropped if it is at most a third of the stream. At the start, gaps before the
+//!     first spike go by the same rule; with `head = keep` they stay, as in the law. The text drops both, whatever their
+//!     length, the pseudo-code averages both.
+//!  3. Streams of more than 512 gaps are refused: the C keeps its streams in fixed room.
+
+use crate::contract::{Abstain, Denoiser};
+use crate::stream::{Gap, Stream};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use rapid::gaps::{Gaps, MOST_GAPS};
+use units::Span;
+use units::settings::{Kind, Parameter, SettingError, Settings, ratio, word};
+use units::{Bytes, Ratio};
+
+/// What a method can set.
+pub const PARAMETERS: &[Parameter] = &[
+    Parameter { name: "up", kind: Kind::Ratio, default: "2.7778", doc: "SPIKE_UP, in mean send gaps" },
+    Parameter { name: "down", kind: Kind::Ratio, default: "1.3889", doc: "SPIKE_DOWN, in mean send gaps" },
+    Parameter {
+        name: "head",
+        kind: Kind::Word(&["keep", "drop"]),
+        default: "drop",
+        doc: "gaps before the first spike, if they are at most a third of the stream",
+    },
+];
+
+/// In mean send gaps: 20 and 10 us at 7.2 us.
+const SPIKE_UP: Ratio = Ratio::of(25, 9);
+const SPIKE_DOWN: Ratio = Ratio::of(25, 18);
+
+/// One pass.
+pub struct Bass {
+    up: Ratio,
+    down: Ratio,
+    drop_head: bool,
+}
+
+impl Bass {
+    pub fn build(settings: &Settings) -> Result<Box<dyn Denoiser>, SettingError> {
+        let multiple = |name, default| {
+            ratio(
+                settings,
+                name,
+                default,
+                Ratio::ZERO..=Ratio::of(1000, 1),
+                "a multiple of the mean send gap up to 1000",
+            )
+        };
+        Ok(Box::new(Bass {
+            up: multiple("up", SPIKE_UP)?,
+            down: multiple("down", SPIKE_DOWN)?,
+            drop_head: word(settings, "head", "drop")? == "drop",
+        }))
+    }
+}
+
+impl Denoiser for Bass {
+    fn denoise(&self, stream: Stream) -> Result<Stream, Abstain> {
+        let mut gaps = for_the_law(&stream)?;
+        let mean = mean_gap(&stream);
+        let up = mean.scale(self.up);
+        let head = if self.drop_head { head(&stream.gaps, up, mean.scale(self.down)) } else { 0 };
+        gaps.smooth(up, mean.scale(self.down));
+        let mut smooth = from_the_law(&gaps, &stream)?;
+        if 3 * head <= stream.gaps.len() && head < smooth.gaps.len() {
+            smooth.gaps.drain(..head);
+        }
+        Ok(smooth)
+    }
+}
+
+/// Gaps before the first spike; none if the stream starts with one, or has none.
+fn head(gaps: &[Gap], up: Span, down: Span) -> usize {
+    match gaps {
+        [first, second, ..] if first.receive > second.receive + down => 0,
+        _ => first_spike(gaps, up).unwrap_or(0),
+    }
+}
+
+/// The stream as the law's C holds it.
+pub(crate) fn for_the_law(stream: &Stream) -> Result<Gaps, Abstain> {
+    if stream.gaps.len() > MOST_GAPS {
+        return Err(Abstain::TooLong { most: MOST_GAPS });
+    }
+    let send: Vec<Span> = stream.gaps.iter().map(|gap| gap.send).collect();
+    let receive: Vec<Span> = stream.gaps.iter().map(|gap| gap.receive).collect();
+    Ok(Gaps::new(&send, &receive))
+}
+
+/// And back. Averaged gaps belong to packets of one size.
+pub(crate) fn from_the_law(gaps: &Gaps, stream: &Stream) -> Result<Stream, Abstain> {
+    let size: Bytes = crate::readable::one_size(&stream.gaps)?;
+    let gap = |(send, receive)| Gap { send, receive, size, acked: true };
+    let batched = stream.batched || first_spike(&stream.gaps, mean_gap(stream).scale(SPIKE_UP)).is_some();
+    Ok(Stream { gaps: gaps.get().into_iter().map(gap).collect(), lost: stream.lost, batched })
+}
+
+/// The mean send gap.
+fn mean_gap(stream: &Stream) -> Span {
+    stream.send_time() / (stream.gaps.len() as u64).max(1)
+}
+
+/// The first gap that is longer than the one before by `up`.
+fn first_spike(gaps: &[Gap], up: Span) -> Option<usize> {
+    gaps.windows(2).position(|pair| pair[0].receive + up < pair[1].receive).map(|before| before + 1)
+}

@@ -1,0 +1,37 @@
+//! Available bandwidth from one probe stream.
+//!
+//! A sender creates gaps between packets, a receiver sees other gaps between the same packets, and the difference says
+//! how much room the path had. A [`Denoiser`] makes the receive gaps readable, an [`Estimator`] reads them. Both are
+//! named in a registry, and compose: `bass+multi-rate` is a [`Method`].
+//!
+//! An estimator gives a value with an interval, or abstains and says why. It never guesses.
+#![no_std]
+
+extern crate alloc;
+
+mod average;
+mod bass;
+mod contract;
+mod fleet;
+mod imr;
+mod method;
+mod multi_pass;
+mod multi_rate;
+mod normalise;
+mod pathload;
+mod prc_mt;
+mod readable;
+mod receive_rate;
+mod registry;
+mod stream;
+mod trend;
+mod wavelet;
+mod window;
+
+pub use contract::{Abstain, Denoiser, Estimate, Estimator, Probing, Verdict};
+pub use fleet::{Search, of_fleet};
+pub use method::{Method, MethodError};
+pub use prc_mt::{LengthError, Tuning, tune_length};
+pub use registry::{Entry, denoisers, estimators};
+pub use stream::{Gap, Stream};
+pub use trend::{Thresholds, Trend, trend};

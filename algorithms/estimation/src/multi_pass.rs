@@ -1,0 +1,41 @@
+//! Multi-pass BASS: coarse spikes first, then finer ones, then a sliding window.
+//!
+//! Interrupts make the high spikes; bursty cross traffic leaves lower ones under them. Three thresholds in turn, the last
+//! until no spike is left, then each gap is the mean over AVG_WINDOW.
+//!
+//! Source: Q. Yin, "TCP RAPID: from theory to practice", Algorithm 5 and section 5.3.3. The algorithm itself is the law's
+//! integer C (`rapid/gaps.h`, readings 2 to 4 and 6): thresholds are multiples of the mean send gap, at most eight passes,
+//! and the window is centred. Here:
+//!  1. Mean and window keep a stream's totals only inside: an open event at the end is dropped, and the window is shorter
+//!     at both ends.
+//!  2. Streams of more than 512 gaps are refused.
+
+use crate::bass::{for_the_law, from_the_law};
+use crate::contract::{Abstain, Denoiser};
+use crate::stream::Stream;
+use alloc::boxed::Box;
+use units::settings::{Kind, Parameter, SettingError, Settings, integer};
+
+/// What a method can set.
+pub const PARAMETERS: &[Parameter] =
+    &[Parameter { name: "window", kind: Kind::Integer, default: "16", doc: "AVG_WINDOW, in gaps; 1: none" }];
+
+/// Algorithm 5.
+pub struct MultiPass {
+    window: u32,
+}
+
+impl MultiPass {
+    pub fn build(settings: &Settings) -> Result<Box<dyn Denoiser>, SettingError> {
+        let window = integer(settings, "window", 16, 1..=512, "a number of gaps from 1 to 512")?;
+        Ok(Box::new(MultiPass { window }))
+    }
+}
+
+impl Denoiser for MultiPass {
+    fn denoise(&self, stream: Stream) -> Result<Stream, Abstain> {
+        let mut gaps = for_the_law(&stream)?;
+        gaps.denoise(self.window);
+        from_the_law(&gaps, &stream)
+    }
+}

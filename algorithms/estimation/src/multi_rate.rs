@@ -1,0 +1,128 @@
+//! The estimator of RAPID and pathChirp: the highest rate of a stream that did not congest the path.
+//!
+//! Rates rise along the stream. A run of at least L packets whose receive gaps exceed their send gaps by more than
+//! epsilon is congestion that the stream induced itself; every packet since the last such run votes for the rate just
+//! below it, packets after the last run for the highest rate, and the estimate is the mean of all votes.
+//!
+//! Source: Q. Yin, "TCP RAPID: from theory to practice", Algorithm 1; V. Ribeiro and others, "pathChirp", PAM 2003. The
+//! algorithm itself is the law's integer C (`rapid/gaps.h`, reading 5: receive gaps against send gaps, not against
+//! receive gaps as printed). Deviations here:
+//!  1. epsilon is a part of the mean send gap: the printed 100 ns at 7.2 us, the gap of 9000 B at 10 Gbit/s.
+//!  2. Where BASS found buffering events, epsilon is 250 ns, not 100: an event's mean is off by up to a gap over its
+//!     length, and an event across the turn congests as a whole. With 100 ns the estimate is 5 to 10 % low behind a
+//!     receiver that coalesces; with 250 ns everywhere it is 5 % high behind one that does not.
+//!  3. The rate just below a run is the last that fitted; the available bandwidth lies between it and the rate of the run.
+//!     With four levels over a range of 50 % these are 14 % apart, and the print is low by up to that in even traffic.
+//!     `reading = between`, the default, takes the geometric mean of the two; `reading = below` is the print. After a
+//!     sliding window, which makes levels a slope, they hardly differ.
+//!  4. The interval is what the stream says with a quarter of epsilon and with four times epsilon, the latter up to the
+//!     next rate: from 0 if it congested from its first packet on, open above if it never did.
+//!  5. A stream with packets of several sizes is refused: the search knows one size.
+
+use crate::bass::for_the_law;
+use crate::contract::{Abstain, Estimate, Estimator, Probing};
+use crate::readable::one_size;
+use crate::stream::{Gap, Stream};
+use alloc::boxed::Box;
+use rapid::gaps::Gaps;
+use units::settings::{Kind, Parameter, SettingError, Settings, integer, positive_span, word};
+use units::{Bytes, Rate, Span};
+
+/// What a method can set.
+pub const PARAMETERS: &[Parameter] = &[
+    Parameter { name: "run", kind: Kind::Integer, default: "4", doc: "L: congested gaps in a row that are congestion" },
+    Parameter {
+        name: "epsilon",
+        kind: Kind::Span,
+        default: "100 ns",
+        doc: "a gap is congested if longer by this, at a mean send gap of 7.2 us",
+    },
+    Parameter {
+        name: "batched-epsilon",
+        kind: Kind::Span,
+        default: "250 ns",
+        doc: "the same, where BASS found buffering events",
+    },
+    Parameter {
+        name: "reading",
+        kind: Kind::Word(&["between", "below"]),
+        default: "between",
+        doc: "of the last rate that fitted and the first that did not: their mean, or the last that fitted",
+    },
+];
+
+/// Largest packet of the law's search.
+const LARGEST: Bytes = Bytes::new(65_535);
+
+/// The interval is what the stream says with an epsilon so many times smaller and larger.
+const SURER: u64 = 4;
+
+/// Algorithm 1.
+pub struct MultiRate {
+    run: u32,
+    epsilon: Span,
+    batched_epsilon: Span,
+    below: bool,
+}
+
+impl MultiRate {
+    pub fn build(settings: &Settings) -> Result<Box<dyn Estimator>, SettingError> {
+        Ok(Box::new(MultiRate {
+            run: integer(settings, "run", rapid::gaps::RUN, 1..=128, "a number of gaps from 1 to 128")?,
+            epsilon: positive_span(settings, "epsilon", Span::from_nanos(100))?,
+            batched_epsilon: positive_span(settings, "batched-epsilon", Span::from_nanos(250))?,
+            below: word(settings, "reading", "between")? == "below",
+        }))
+    }
+}
+
+impl Estimator for MultiRate {
+    fn probing(&self) -> Probing {
+        Probing::Rising
+    }
+
+    fn estimate(&self, stream: &Stream) -> Result<Estimate, Abstain> {
+        let size = one_size(&stream.gaps)?;
+        let too_few = || Abstain::TooFewGaps { found: stream.gaps.len(), needed: 2 * self.run as usize };
+        let gaps = for_the_law(stream)?;
+        let epsilon = if stream.batched { self.batched_epsilon } else { self.epsilon };
+        let fitted = |epsilon| search(&gaps, size, epsilon, self.run).ok_or_else(too_few);
+        let (low, middle, high) = (fitted(epsilon / SURER)?, fitted(epsilon)?, fitted(epsilon * SURER)?);
+        let rates = || stream.gaps.iter().map(Gap::rate);
+        let (lowest, highest) = (rates().min().unwrap_or(middle), rates().max().unwrap_or(middle));
+        let next = |fitted: Rate| rates().filter(|rate| apart(fitted, *rate)).min();
+        let too_fast = |fitted, epsilon| !apart(lowest, fitted) && self.congested(stream, epsilon);
+        let value = match next(middle) {
+            Some(next) if !self.below && !too_fast(middle, epsilon) => between(middle, next),
+            _ => middle.clamp(lowest, highest),
+        };
+        let low = if too_fast(low, epsilon / SURER) { Rate::ZERO } else { low.min(value) };
+        Ok(Estimate { value, low, high: next(high.max(value)) })
+    }
+}
+
+impl MultiRate {
+    /// The stream congests from its first packet on.
+    fn congested(&self, stream: &Stream, epsilon: Span) -> bool {
+        let mean = stream.send_time() / (stream.gaps.len() as u64).max(1);
+        let epsilon = Span::from_picos((u128::from(mean.picos()) * u128::from(epsilon.nanos()) / 7200) as u64);
+        stream.gaps.iter().take(self.run as usize).all(|gap| gap.receive > gap.send + epsilon)
+    }
+}
+
+/// The law's search. Coarser streams have gaps that carry several packets, and more than it can hold.
+fn search(gaps: &Gaps, size: Bytes, epsilon: Span, run: u32) -> Option<Rate> {
+    let held = size.min(LARGEST);
+    let rate = gaps.search_runs(held, epsilon, run)?;
+    Some(Rate::from_bps((u128::from(rate.bps()) * u128::from(size.get()) / u128::from(held.get())) as u64))
+}
+
+/// More than a thousandth above: the search computes in 1/1024 ns, and gaps of one level differ by as much.
+fn apart(below: Rate, above: Rate) -> bool {
+    above.bps() > below.bps() + below.bps() / 1000
+}
+
+/// The geometric mean.
+fn between(low: Rate, high: Rate) -> Rate {
+    Rate::from_bps((u128::from(low.bps()) * u128::from(high.bps())).isqrt() as u64)
+}

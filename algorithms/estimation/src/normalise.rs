@@ -1,0 +1,65 @@
+//! Normalisation under delayed acknowledgments: one observation for several packets becomes as many.
+//!
+//! A receiver that acknowledges every other packet gives one receive gap for two send gaps. Both are summed between
+//! acknowledged packets and shared out equally over the packets in between.
+//!
+//! Source: Q. Yin, "TCP RAPID: from theory to practice", Algorithm 6. Deviations:
+//!  1. The print assigns line 8 (`sum_rcvgap = seqno - last_acked`, the arrival since the last acknowledged packet) under
+//!     the name of a sequence number; it is the receive gap.
+//!  2. The first acknowledged packet closes a gap that began in the stream before: two gaps' worth of receive time over
+//!     one send gap. It is left out. So are packets after the last acknowledged one.
+//!  3. A stream of which every packet is acknowledged stays as it is.
+//!  4. Sums are kept: what does not divide evenly stays with the last gap of its share.
+
+use crate::contract::{Abstain, Denoiser};
+use crate::stream::{Gap, Stream};
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use units::Span;
+use units::settings::{Parameter, SettingError, Settings};
+
+/// What a method can set: nothing.
+pub const PARAMETERS: &[Parameter] = &[];
+
+/// Algorithm 6.
+pub struct Normalise;
+
+impl Normalise {
+    pub fn build(_: &Settings) -> Result<Box<dyn Denoiser>, SettingError> {
+        Ok(Box::new(Normalise))
+    }
+}
+
+impl Denoiser for Normalise {
+    fn denoise(&self, stream: Stream) -> Result<Stream, Abstain> {
+        if stream.gaps.iter().all(|gap| gap.acked) {
+            return Ok(stream);
+        }
+        let mut gaps = Vec::with_capacity(stream.gaps.len());
+        let mut groups = stream.gaps.chunk_by(|before, _| !before.acked);
+        groups.next();
+        for group in groups {
+            if group.last().is_some_and(|gap| gap.acked) {
+                share(group, &mut gaps);
+            }
+        }
+        Ok(Stream { gaps, ..stream })
+    }
+
+    fn restores(&self) -> bool {
+        true
+    }
+}
+
+/// One acknowledgment's packets.
+fn share(group: &[Gap], gaps: &mut Vec<Gap>) {
+    let count = group.len() as u64;
+    let sent: Span = group.iter().map(|gap| gap.send).sum();
+    let received = group[group.len() - 1].receive;
+    let (send, receive) = (sent / count, received / count);
+    gaps.extend(group.iter().map(|gap| Gap { send, receive, size: gap.size, acked: true }));
+    if let Some(last) = gaps.last_mut() {
+        last.send = sent - send * (count - 1);
+        last.receive = received - receive * (count - 1);
+    }
+}

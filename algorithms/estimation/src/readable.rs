@@ -1,0 +1,80 @@
+//! Whether a stream can be read at all. This is asked of the gaps as they were seen, before they are smoothed: a
+//! stream that arrived in one batch looks perfect once it is averaged.
+//!
+//! A receiver with interrupt coalescence hands packets over in batches: one long gap, then gaps near zero. What a batch
+//! says is its mean, and only between its own spike and the next. Two such complete events are needed to see a rate
+//! change along a stream (the dissertation chooses N = 64 for that, section 5.4), one to see a rate.
+
+use crate::contract::{Abstain, Probing};
+use crate::stream::{Gap, Stream};
+
+/// A gap opens a batch if it is at least this part of the mean send gap. Packets of one batch are apart by the time to
+/// process one.
+const BATCH: u64 = 4;
+
+/// Mean rates of the first and the last quarter differ by at least 1/50 where rates rise, and by at most 1/20 where they
+/// are constant.
+const RISING: u128 = 50;
+const CONSTANT: u128 = 20;
+
+/// Fewest gaps of which quarters can be taken.
+const QUARTERS: usize = 4;
+
+/// # Errors
+/// Why it cannot be read.
+pub(crate) fn check(stream: &Stream, probing: Probing) -> Result<(), Abstain> {
+    let gaps = &stream.gaps;
+    if stream.lost > 0 {
+        return Err(Abstain::Lost { packets: stream.lost });
+    }
+    if gaps.iter().any(|gap| !gap.acked) {
+        return Err(Abstain::Unacknowledged);
+    }
+    if gaps.len() < QUARTERS {
+        return Err(Abstain::TooFewGaps { found: gaps.len(), needed: QUARTERS });
+    }
+    if gaps.iter().any(|gap| gap.send.picos() == 0) {
+        return Err(Abstain::NoSendGap);
+    }
+    batches(stream, probing)?;
+    shape(gaps, probing)
+}
+
+fn batches(stream: &Stream, probing: Probing) -> Result<(), Abstain> {
+    let gaps = &stream.gaps;
+    let least = stream.send_time() / (BATCH * gaps.len() as u64);
+    let opens = |gap: &&Gap| gap.receive >= least;
+    if !gaps[1..].iter().any(|gap| opens(&gap)) {
+        return Err(Abstain::OneBatch);
+    }
+    let found = gaps.iter().filter(opens).count() - 1;
+    let needed = if probing == Probing::Rising { 2 } else { 1 };
+    if found < needed { Err(Abstain::TooFewEvents { found, needed }) } else { Ok(()) }
+}
+
+/// Judged by quarters, so that the sender may be a little off with single gaps.
+fn shape(gaps: &[Gap], probing: Probing) -> Result<(), Abstain> {
+    let quarter = |number: usize| {
+        let part = &gaps[number * gaps.len() / 4..(number + 1) * gaps.len() / 4];
+        let (time, size) =
+            part.iter().fold((0, 0), |(time, size), gap| (time + gap.send.picos(), size + gap.size.get()));
+        (u128::from(time), u128::from(size))
+    };
+    // Rates as size over time, compared crosswise: a.1 / a.0 exceeds b.1 / b.0 by more than 1 / part.
+    let exceeds = |a: (u128, u128), b: (u128, u128), part| a.1 * b.0 * part > b.1 * a.0 * (part + 1);
+    match probing {
+        Probing::Rising if !exceeds(quarter(3), quarter(0), RISING) => Err(Abstain::NotRising),
+        Probing::Constant => {
+            let quarters = [quarter(0), quarter(1), quarter(2), quarter(3)];
+            let differ = |a| quarters.iter().any(|b| exceeds(a, *b, CONSTANT));
+            if quarters.into_iter().any(differ) { Err(Abstain::NotConstant) } else { Ok(()) }
+        }
+        Probing::Rising => Ok(()),
+    }
+}
+
+/// The size of all packets, where there is one.
+pub(crate) fn one_size(gaps: &[Gap]) -> Result<units::Bytes, Abstain> {
+    let size = gaps.first().map_or(units::Bytes::ZERO, |gap| gap.size);
+    if gaps.iter().all(|gap| gap.size == size) { Ok(size) } else { Err(Abstain::MixedSizes) }
+}

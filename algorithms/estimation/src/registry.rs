@@ -1,0 +1,101 @@
+//! The registries: one line per denoiser, one line per estimator.
+
+use crate::average::{self, Average};
+use crate::bass::{self, Bass};
+use crate::contract::{Denoiser, Estimator};
+use crate::imr::{self, Imr};
+use crate::multi_pass::{self, MultiPass};
+use crate::multi_rate::{self, MultiRate};
+use crate::normalise::{self, Normalise};
+use crate::pathload::{self, Pathload};
+use crate::prc_mt::{self, PrcMt};
+use crate::receive_rate::{self, ReceiveRate};
+use crate::wavelet::{self, Wavelet};
+use crate::window::{self, Window};
+use alloc::boxed::Box;
+use units::settings::{Parameter, SettingError, Settings};
+
+/// One line of a registry of `T`, a denoiser or an estimator.
+#[derive(Debug)]
+pub struct Entry<T: ?Sized> {
+    /// The name that methods and the command line use.
+    pub name: &'static str,
+    /// What it is, in one line.
+    pub summary: &'static str,
+    /// What a method can set.
+    pub parameters: &'static [Parameter],
+    /// Builds it from settings whose names have been checked.
+    pub build: fn(&Settings) -> Result<Box<T>, SettingError>,
+}
+
+const fn entry<T: ?Sized>(
+    name: &'static str,
+    summary: &'static str,
+    parameters: &'static [Parameter],
+    build: fn(&Settings) -> Result<Box<T>, SettingError>,
+) -> Entry<T> {
+    Entry { name, summary, parameters, build }
+}
+
+const DENOISERS: &[Entry<dyn Denoiser>] = &[
+    entry(
+        "normalise",
+        "delayed acknowledgments shared out over the packets they cover",
+        normalise::PARAMETERS,
+        Normalise::build,
+    ),
+    entry("bass", "buffering-aware spike smoothing: the mean of each buffering event", bass::PARAMETERS, Bass::build),
+    entry(
+        "multi-pass-bass",
+        "BASS at three heights in turn, then a sliding window",
+        multi_pass::PARAMETERS,
+        MultiPass::build,
+    ),
+    entry("window", "a sliding window over gaps, whatever they belong to", window::PARAMETERS, Window::build),
+    entry("average", "one-way delays averaged in ten windows (IMR-avg)", average::PARAMETERS, Average::denoiser),
+    entry(
+        "wavelet",
+        "one-way delays through a three-stage Daubechies transform (IMR-wavelet)",
+        wavelet::PARAMETERS,
+        Wavelet::denoiser,
+    ),
+];
+
+const ESTIMATORS: &[Entry<dyn Estimator>] = &[
+    entry(
+        "multi-rate",
+        "rising rates: the highest that did not congest (RAPID, pathChirp)",
+        multi_rate::PARAMETERS,
+        MultiRate::build,
+    ),
+    entry(
+        "receive-rate",
+        "one rate: too high if it arrives more slowly than it was sent",
+        receive_rate::PARAMETERS,
+        ReceiveRate::build,
+    ),
+    entry(
+        "pathload",
+        "one rate: too high if one-way delays increase (PCT and PDT)",
+        pathload::PARAMETERS,
+        Pathload::build,
+    ),
+    entry("imr-average", "IMR-Pathload: the trend tests on delays averaged in windows", imr::AVERAGE, Imr::average),
+    entry("imr-wavelet", "IMR-Pathload: the trend tests on delays denoised by wavelet", imr::WAVELET, Imr::wavelet),
+    entry(
+        "prc-mt",
+        "one rate, long streams: too high if it exceeds the receive rate at all",
+        prc_mt::PARAMETERS,
+        PrcMt::build,
+    ),
+];
+
+/// All denoisers, in the order in which they are shown.
+pub fn denoisers() -> &'static [Entry<dyn Denoiser>] {
+    DENOISERS
+}
+
+/// All estimators, in the order in which they are shown.
+pub fn estimators() -> &'static [Entry<dyn Estimator>] {
+    ESTIMATORS
+}

@@ -1,0 +1,75 @@
+//! Wavelet denoising of one-way delays, as IMR-Pathload does it: three stages of a Daubechies transform, of which the
+//! scale coefficients are kept and the wavelet coefficients, the noise, are thrown away. N delays become about N/8.
+//!
+//! ```text
+//! c[j] = sum over k of h[k] d[2j + k]     h = (1 + s, 3 + s, 3 - s, 1 - s) / 8,   s = sqrt(3)
+//! ```
+//!
+//! Source: S.-R. Kang and D. Loguinov, "IMR-Pathload", PAM 2008; Q. Yin, "TCP RAPID: from theory to practice", section
+//! 5.1.1 ("the standard Daubechies wavelet transform"). Deviations:
+//!  1. The order is not in print: the four-tap filter (two vanishing moments), the first that is not Haar's, so that a
+//!     steady slope passes unchanged.
+//!  2. Coefficients are divided by sqrt(2) at each stage, so that they stay delays.
+//!  3. At the end, where a filter would reach past the stream, delays are continued along the last step. Wrapping around,
+//!     the usual way, would put the first delay after the last and break every trend.
+//!  4. As a denoiser it gives a stream of gaps between coefficients, as `average.rs` does between windows.
+
+use crate::average::coarser;
+use crate::contract::{Abstain, Denoiser};
+use crate::stream::Stream;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use units::settings::{Kind, Parameter, SettingError, Settings, integer};
+
+/// What a method can set.
+pub const PARAMETERS: &[Parameter] =
+    &[Parameter { name: "stages", kind: Kind::Integer, default: "3", doc: "each halves the number of delays" }];
+
+const SQRT_3: f64 = 1.732_050_807_568_877_2;
+const FILTER: [f64; 4] = [(1.0 + SQRT_3) / 8.0, (3.0 + SQRT_3) / 8.0, (3.0 - SQRT_3) / 8.0, (1.0 - SQRT_3) / 8.0];
+
+/// How many stages.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Wavelet {
+    stages: u32,
+}
+
+impl Wavelet {
+    pub fn build(settings: &Settings) -> Result<Wavelet, SettingError> {
+        Ok(Wavelet { stages: integer(settings, "stages", 3, 1..=10, "a number of stages from 1 to 10")? })
+    }
+
+    pub fn denoiser(settings: &Settings) -> Result<Box<dyn Denoiser>, SettingError> {
+        Ok(Box::new(Wavelet::build(settings)?))
+    }
+
+    /// The scale coefficients of the last stage.
+    ///
+    /// # Errors
+    /// A stream that leaves fewer than two.
+    pub fn delays(&self, delays: &[i64]) -> Result<Vec<i64>, Abstain> {
+        let needed = 2 << self.stages;
+        if delays.len() < needed {
+            return Err(Abstain::TooFewGaps { found: delays.len(), needed });
+        }
+        let delays: Vec<f64> = delays.iter().map(|delay| *delay as f64).collect();
+        let scale = (0..self.stages).fold(delays, |delays, _| stage(&delays));
+        Ok(scale.into_iter().map(|delay| delay as i64).collect())
+    }
+}
+
+/// One stage: half as many.
+fn stage(delays: &[f64]) -> Vec<f64> {
+    let last = delays.len() - 1;
+    let slope = delays[last] - delays[last - 1];
+    let at = |i: usize| if i <= last { delays[i] } else { delays[last] + (i - last) as f64 * slope };
+    let coefficient = |j| FILTER.iter().enumerate().map(|(k, tap)| tap * at(2 * j + k)).sum();
+    (0..delays.len() / 2).map(coefficient).collect()
+}
+
+impl Denoiser for Wavelet {
+    fn denoise(&self, stream: Stream) -> Result<Stream, Abstain> {
+        let delays = self.delays(&stream.delays())?;
+        Ok(coarser(&stream, &delays, |coefficient| coefficient << self.stages))
+    }
+}
