@@ -1,0 +1,243 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * What an acknowledgment says about each transmission.
+ *
+ * Transmissions are numbered as they leave; each remembers snd_nxt as it was
+ * then (its edge), so edges never fall and a sequence number finds its packet by
+ * bisection. An acknowledgment newly delivers what lies below snd_una, and what
+ * its SACK blocks add. Of the arrivals it brings, the newest belongs to the
+ * packet that the option names (or, of timestamps, to the newest packet
+ * delivered), and so backwards; packets without one are unstamped.
+ *
+ * A packet is lost when `reordering` later ones have been delivered and it has
+ * not, or when the retransmission timer expires. A retransmission takes its place
+ * in the packet clock and in its stream, and no more: whether it or the original
+ * arrived cannot be told, so it has neither delay nor round trip.
+ */
+#ifndef PACKETSCALE_ACCOUNT_H
+#define PACKETSCALE_ACCOUNT_H
+
+#include "law.h"
+
+/* Packets looked at per acknowledgment, at most. */
+#define WALK 1024
+
+/* Notes a newly delivered transmission. Beyond FRESH, the oldest go unstamped. */
+INLINE void push_fresh(struct conn *c, u64 now, u64 number)
+{
+	if (c->fresh_count >= FRESH)
+		law_unstamped(c, now, c->fresh[INDEX(c->fresh_count, FRESH)]);
+	c->fresh[INDEX(c->fresh_count, FRESH)] = number;
+	c->fresh_count++;
+	c->report.delivered++;
+}
+
+/*
+ * The data of an original has arrived. If it was taken for lost, it is a
+ * retransmission that has: that takes up an arrival, of which the law makes
+ * nothing, having closed the record.
+ */
+INLINE void deliver(struct conn *c, u64 now, u64 number, struct packet *p)
+{
+	if (p->fate == FATE_DELIVERED)
+		return;
+	push_fresh(c, now, number);
+	if (p->fate == FATE_UNKNOWN)
+		c->highest = rapid_max(c->highest, number + 1);
+	p->fate = FATE_DELIVERED;
+}
+
+struct walking {
+	struct conn *conn;
+	u64 now;
+	u64 number;
+	u32 edge;
+	u32 low; /* where a block begins; the ordinal of the newest arrival */
+};
+
+/* One packet below snd_una. */
+static long walk_head(u32 turn, void *context)
+{
+	struct walking *w = context;
+	struct conn *c = w->conn;
+	struct packet *p;
+
+	(void)turn;
+	if (c->head >= c->next)
+		return 1;
+	p = packet_at(c->slot, c->head);
+	if (!p || before(w->edge, p->edge))
+		return 1;
+	deliver(c, w->now, c->head, p);
+	c->head++;
+	return 0;
+}
+
+GLOBAL int account_cumulative(struct conn *c, u64 now, u32 una)
+{
+	struct walking w = {.conn = c, .now = now, .edge = una};
+
+	if (!c)
+		return 0;
+	if (c->next > c->head + RECORDS)
+		c->head = c->next - RECORDS;
+	bpf_loop(WALK, walk_head, &w, 0);
+	return 0;
+}
+
+/* Packets in flight whose edge is at most w->edge: half the range less each turn. */
+static long bisect(u32 turn, void *context)
+{
+	struct walking *w = context;
+	u64 step = (RECORDS / 2) >> (turn & 31), number = w->number + step;
+	struct packet *p;
+
+	if (!step)
+		return 1;
+	if (number > w->conn->next)
+		return 0;
+	p = packet_at(w->conn->slot, number - 1);
+	if (p && !before(w->edge, p->edge))
+		w->number = number;
+	return 0;
+}
+
+/* Down to the first packet of the block, or the first that is known. */
+static long walk_down(u32 turn, void *context)
+{
+	struct walking *w = context;
+	struct packet *p;
+
+	(void)turn;
+	if (w->number <= w->conn->head)
+		return 1;
+	p = packet_at(w->conn->slot, w->number - 1);
+	if (!p || (!p->retransmission &&
+		   (before(p->edge - p->law.size + w->conn->overhead, w->low) || p->fate == FATE_DELIVERED)))
+		return 1;
+	w->number--;
+	return 0;
+}
+
+static long walk_up(u32 turn, void *context)
+{
+	struct walking *w = context;
+	struct packet *p;
+
+	(void)turn;
+	if (w->number >= w->conn->next)
+		return 1;
+	p = packet_at(w->conn->slot, w->number);
+	if (!p || before(w->edge, p->edge))
+		return 1;
+	deliver(w->conn, w->now, w->number, p);
+	w->number++;
+	return 0;
+}
+
+/* A block of data above snd_una that the peer has. */
+GLOBAL int account_block(struct conn *c, u64 now, u32 start, u32 end)
+{
+	struct walking w = {.conn = c, .now = now, .edge = end, .low = start};
+
+	if (!c || !before(start, end) || before(c->snd_nxt, end))
+		return 0;
+	w.number = c->head;
+	bpf_loop(13, bisect, &w, 0);
+	if (w.number <= c->head)
+		return 0;
+	bpf_loop(WALK, walk_down, &w, 0);
+	bpf_loop(WALK, walk_up, &w, 0);
+	return 0;
+}
+
+/* Hands one newly delivered transmission to the law, with its arrival if there is one. */
+static long account_fresh(u32 turn, void *context)
+{
+	struct walking *w = context;
+	struct conn *c = w->conn;
+	u32 kept = (u32)rapid_min(c->fresh_count, FRESH), age;
+	struct packet *p;
+	u64 number;
+
+	if (turn >= kept)
+		return 1;
+	number = c->fresh[INDEX(c->fresh_count - kept + turn, FRESH)];
+	p = packet_at(c->slot, number);
+	if (!p)
+		return 0;
+	age = (u16)(w->low - p->ordinal);
+	if (age < c->arrivals)
+		law_arrival(c, w->now, number, c->arrival_ns[INDEX(c->arrivals - 1 - age, FRESH)]);
+	else
+		law_unstamped(c, w->now, number);
+	return 0;
+}
+
+/* The ordinal of the packet that the newest arrival belongs to; negative where there is none. */
+GLOBAL int newest_arrival(struct conn *c)
+{
+	struct walking w = {.conn = c};
+	struct packet *p;
+
+	if (!c || !c->arrivals || !c->fresh_count)
+		return -1;
+	if (!c->by_edge) {
+		p = packet_at(c->slot, c->fresh[INDEX(c->fresh_count - 1, FRESH)]);
+		return p ? p->ordinal : -1;
+	}
+	w.edge = c->edge;
+	w.number = c->head;
+	bpf_loop(13, bisect, &w, 0);
+	p = packet_at(c->slot, w.number - 1);
+	return p && p->edge == c->edge ? p->ordinal : -1;
+}
+
+GLOBAL int account_arrivals(struct conn *c, u64 now)
+{
+	struct walking w = {.conn = c, .now = now};
+	int newest;
+
+	if (!c)
+		return 0;
+	newest = newest_arrival(c);
+	if (newest < 0)
+		c->arrivals = 0;
+	w.low = (u32)newest;
+	bpf_loop(FRESH, account_fresh, &w, 0);
+	return 0;
+}
+
+/* One packet below w->number that might be lost. */
+static long walk_lost(u32 turn, void *context)
+{
+	struct walking *w = context;
+	struct conn *c = w->conn;
+	struct packet *p;
+
+	(void)turn;
+	if (c->scanned >= w->number)
+		return 1;
+	p = packet_at(c->slot, c->scanned);
+	if (p && p->fate == FATE_UNKNOWN) {
+		p->fate = FATE_LOST;
+		law_lost(c, w->now, c->scanned);
+	}
+	c->scanned++;
+	return 0;
+}
+
+/* Packets that `reordering` later ones have overtaken; `all`: everything in flight. */
+GLOBAL int account_lost(struct conn *c, u64 now, u32 reordering, u32 all)
+{
+	struct walking w = {.conn = c, .now = now};
+
+	if (!c)
+		return 0;
+	w.number = all ? c->next : rapid_above(c->highest, reordering);
+	c->scanned = rapid_max(c->scanned, c->head);
+	bpf_loop(all ? RECORDS : WALK, walk_lost, &w, 0);
+	return 0;
+}
+
+#endif

@@ -1,0 +1,218 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * The packet clock, in TCP's own pacing.
+ *
+ * TCP asks a congestion control for min_tso_segs before it tries to send
+ * anything, and then looks whether its pacing timer allows it. One packet leaves
+ * per try, because the clock it compares with is read once per try; its gap to
+ * the next one is read from sk_pacing_rate as it leaves. So in min_tso_segs
+ *
+ *  - if something left since the last call, it left at the time proposed then:
+ *    tell the law (commit);
+ *  - if the timer is still running, or there is nothing to send, nothing leaves;
+ *  - else a packet is about to leave now: ask the law when the next one may, and
+ *    write the pacing rate that makes TCP wait until then (propose). A proposal
+ *    that came to nothing is made anew at the next call.
+ *
+ * TCP shortens a gap by up to half to make up for lateness. The law has a rule
+ * of its own for that. With lateness c, and L the time until the next packet,
+ *
+ *     rate = bytes * 1e9 / (L + min(L, c))
+ *
+ * is shortened to exactly L.
+ *
+ * The first ten packets of a connection are not paced: for the law the
+ * application has interrupted the stream that they are in, and it sends another.
+ * (Linux 6.1 to 6.18: tcp_write_xmit, tcp_update_skb_after_send. None of this is
+ * promised to a congestion control: the loader tries it.)
+ */
+#ifndef PACKETSCALE_CLOCK_H
+#define PACKETSCALE_CLOCK_H
+
+#include "law.h"
+
+#define UNPACED 10
+#define SHORT_GAP_NS 30000
+#define LATENESS_WINDOW 2048
+#define BURST_WINDOW 1024
+/* Packets that one commit may find: a burst of TSO. */
+#define BURST_MAX 64
+
+/* Quarter octaves from 64 ns. */
+INLINE u32 gap_bucket(u64 ns)
+{
+	u32 octave = 0;
+
+	if (ns < 64)
+		return 0;
+	for (u32 step = 32; step; step /= 2)
+		if (ns >> (octave + step))
+			octave += step;
+	/* 2^octave <= ns, octave >= 6 */
+	return (u32)rapid_min((octave - 6) * 4 + (ns >> (octave - 2) & 3) + 1, GAP_BUCKETS - 1);
+}
+
+/*
+ * How late it was. Gaps shorter than 30 us that are more than doubled, for half
+ * the packets of a window and then for half of the next: this machine cannot
+ * create them. (Longer gaps bear a busy machine: the law reads what was created.)
+ */
+INLINE void note_lateness(struct conn *c)
+{
+	u64 late = rapid_above(c->proposal_ns, c->planned_ns);
+	u64 gap = rapid_above(c->planned_ns, c->last_sent_ns);
+
+	if (!c->planned_ns || c->idle || !c->last_sent_ns)
+		return;
+	c->report.gap_error[INDEX(gap_bucket(late), GAP_BUCKETS)]++;
+	c->late += gap < SHORT_GAP_NS && late > gap;
+	if (++c->observed < LATENESS_WINDOW)
+		return;
+	c->unpaceable = c->late > c->observed / 2 ? c->unpaceable + 1 : 0;
+	c->late = c->observed = 0;
+}
+
+/*
+ * Packets that left together with the one before: where they are half of a thousand, segmentation is left to the device.
+ * (Half of fewer may be what is overdue where no timer makes the gaps, as at the start of a connection without delay.)
+ */
+INLINE void note_bursts(struct conn *c, u32 together)
+{
+	c->report.bursts += together;
+	c->together += together;
+	c->committed += together + 1;
+	if (c->committed < BURST_WINDOW)
+		return;
+	c->bursting = c->together > c->committed / 2;
+	c->together = c->committed = 0;
+}
+
+struct committing {
+	struct conn *conn;
+	u32 retransmissions;
+	u32 packets;
+	u32 left; /* bytes of new data not yet given to a packet */
+	u32 mss;
+};
+
+static long commit_one(u32 turn, void *context)
+{
+	struct committing *now = context;
+	struct conn *c = now->conn;
+	u32 again = turn < now->retransmissions;
+	u32 payload = again ? now->mss : (u32)rapid_min(now->left, now->mss);
+	u64 number = c->next;
+	struct packet *p;
+
+	if (turn + 1 == now->packets && !again)
+		payload = (u32)rapid_min(now->left, 65000);
+	law_sent(c, c->proposal_ns, number, payload + c->overhead, c->idle | (c->segments + turn < UNPACED));
+	c->next = number + 1;
+	c->idle = 0;
+	if (!again) {
+		now->left -= payload;
+		c->snd_nxt += payload;
+	}
+	p = packet_at(c->slot, number);
+	if (!p)
+		return 1;
+	p->edge = c->snd_nxt;
+	if (!again)
+		c->ordinals++;
+	p->ordinal = (u16)c->ordinals;
+	p->retransmission = (u8)again;
+	p->fate = again ? FATE_DELIVERED : FATE_UNKNOWN;
+	if (again)
+		law_unstamped(c, c->proposal_ns, number);
+	c->report.packets++;
+	c->report.bytes += payload + c->overhead;
+	return 0;
+}
+
+/* Tells the law what has left since the last call. */
+static __attribute__((noinline)) void commit(struct conn *c, const struct tcp_sock *tp)
+{
+	u32 packets = tp->data_segs_out - c->segments;
+	u32 again = tp->total_retrans - c->retransmitted;
+	struct committing now = {.conn = c, .left = tp->snd_nxt - c->snd_nxt, .mss = tp->mss_cache};
+
+	if (!packets)
+		return;
+	note_lateness(c);
+	now.packets = (u32)rapid_min(packets, BURST_MAX);
+	now.retransmissions = (u32)rapid_min(again, now.packets);
+	if (tp->data_segs_out > UNPACED)
+		note_bursts(c, packets - 1);
+	c->report.retransmitted += again;
+	bpf_loop(now.packets, commit_one, &now, 0);
+	c->segments += packets;
+	c->retransmitted += again;
+	c->snd_nxt = tp->snd_nxt;
+	c->last_sent_ns = c->proposal_ns;
+	c->planned_ns = c->law.next_ns;
+}
+
+static long spin_turn(u32 turn, void *context)
+{
+	u64 *until = context;
+
+	(void)turn;
+	return bpf_ktime_get_ns() >= *until;
+}
+
+/* Burns what is left of a gap, at most `limit`; gives the time it is then. */
+INLINE u64 spin(const struct conn *c, u64 now, u64 limit)
+{
+	u64 until = c->law.next_ns;
+
+	if (until <= now || until - now > limit)
+		return now;
+	bpf_loop(1 << 16, spin_turn, &until, 0);
+	return bpf_ktime_get_ns();
+}
+
+/* Payload of the packet that leaves next; 0 when there is none. */
+INLINE u32 next_payload(const struct sock *sk, const struct tcp_sock *tp)
+{
+	const struct sk_buff *head;
+
+	if (tp->lost_out > tp->retrans_out)
+		return tp->mss_cache;
+	if (!sk->sk_write_queue.qlen)
+		return 0;
+	head = sk->sk_write_queue.next;
+	return head ? (u32)rapid_min(head->len, tp->mss_cache) : 0;
+}
+
+/* Writes the pacing rate for a packet that leaves now. */
+INLINE void propose(struct conn *c, struct sock *sk, const struct tcp_sock *tp)
+{
+	const struct config *cfg = the_config();
+	u64 clock = tp->tcp_clock_cache, stamp = tp->tcp_wstamp_ns, now = clock, wait, next;
+	u32 payload = next_payload(sk, tp);
+
+	if (!payload) {
+		c->idle = 1;
+		c->guard.idled = 1;
+		return;
+	}
+	if (cfg && cfg->spin_ns)
+		now = spin(c, now, cfg->spin_ns);
+	next = law_before_sending(c, now, payload + c->overhead);
+	if (cfg && cfg->spin_ns)
+		next -= rapid_min(next, cfg->spin_ns);
+	wait = rapid_clamp(rapid_above(next, clock), 1000, RAPID_NS_PER_S);
+	wait += rapid_min(wait, rapid_above(clock, stamp));
+	sk->sk_pacing_rate = rapid_max(payload * RAPID_NS_PER_S / wait, 1);
+	c->proposal_ns = now;
+}
+
+/* min_tso_segs */
+INLINE void tick(struct conn *c, struct sock *sk, const struct tcp_sock *tp)
+{
+	commit(c, tp);
+	if (tp->tcp_wstamp_ns <= tp->tcp_clock_cache)
+		propose(c, sk, tp);
+}
+
+#endif

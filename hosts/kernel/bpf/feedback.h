@@ -1,0 +1,37 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * What an acknowledgment said about arrivals.
+ *
+ * Written as an acknowledgment's option is parsed (sock_ops), read in
+ * cong_control for the same acknowledgment: both run under the socket lock,
+ * one right after the other. Storage of the socket, one per connection.
+ */
+#ifndef PACKETSCALE_FEEDBACK_H
+#define PACKETSCALE_FEEDBACK_H
+
+/* Arrivals that fit into one acknowledgment. */
+#define FEEDBACK_ARRIVALS 16
+
+/* The peer stamps: both ends agreed on the option in their SYNs. */
+#define FEEDBACK_NEGOTIATED 1
+/* Its clock does not run as ours does: no more news will come, whatever the peer sends. */
+#define FEEDBACK_DISTRUSTED 2
+
+struct feedback {
+	u32 news;    /* options parsed so far; a new value means a new one */
+	u32 flags;
+	u32 ack_seq; /* of the acknowledgment that carried it */
+	u32 count;
+	u32 malformed; /* options that made no sense, ignored */
+	u32 end_seq;   /* where the last of the segments ends that these are the arrivals of, one by one without a hole */
+	u64 heard_ns;  /* when it came, by this host's clock */
+	u64 arrival_ns[FEEDBACK_ARRIVALS]; /* oldest first, by the receiver's clock */
+
+	/* Of option_clock.h. */
+	u64 anchor_ns;
+	u64 anchor_arrival_ns;
+	u32 doubts;
+	u32 reserved;
+};
+
+#endif

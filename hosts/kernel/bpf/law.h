@@ -1,0 +1,118 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * The law's calls as functions of their own: the verifier reads each once, not
+ * once per caller. Each can be noted in the log, with what came of it, so that
+ * the same calls can be made again in user space and compared bit by bit.
+ */
+#ifndef PACKETSCALE_LAW_H
+#define PACKETSCALE_LAW_H
+
+#include "journal.h"
+#include "memory.h"
+
+GLOBAL u64 law_before_sending(struct conn *c, u64 now, u32 size)
+{
+	struct memory m;
+	u64 next;
+
+	if (!c)
+		return 0;
+	m = memory_of(c);
+	next = rapid_before_sending(&c->law, &m.law, now, size);
+	note_call(c, CALL_BEFORE_SENDING, now, size, next);
+	return next;
+}
+
+GLOBAL int law_sent(struct conn *c, u64 now, u64 number, u32 size, u32 app_limited)
+{
+	struct memory m;
+
+	if (!c)
+		return 0;
+	m = memory_of(c);
+	rapid_on_sent(&c->law, &m.law, now, number, size, app_limited);
+	note_call(c, CALL_SENT, now, number, (u64)app_limited << 32 | size);
+	return 0;
+}
+
+GLOBAL int law_arrival(struct conn *c, u64 now, u64 number, u64 arrival)
+{
+	struct memory m;
+
+	if (!c)
+		return 0;
+	m = memory_of(c);
+	rapid_on_arrival(&c->law, &m.law, now, number, arrival);
+	c->report.stamped++;
+	note_call(c, CALL_ARRIVAL, now, number, arrival);
+	note_stream(c);
+	return 0;
+}
+
+GLOBAL int law_unstamped(struct conn *c, u64 now, u64 number)
+{
+	struct memory m;
+
+	if (!c)
+		return 0;
+	m = memory_of(c);
+	rapid_on_unstamped(&c->law, &m.law, now, number);
+	note_call(c, CALL_UNSTAMPED, now, number, 0);
+	note_stream(c);
+	return 0;
+}
+
+GLOBAL int law_lost(struct conn *c, u64 now, u64 number)
+{
+	struct memory m;
+
+	if (!c)
+		return 0;
+	m = memory_of(c);
+	rapid_on_lost(&c->law, &m.law, now, number);
+	c->report.lost++;
+	note_call(c, CALL_LOST, now, number, 0);
+	note_stream(c);
+	return 0;
+}
+
+INLINE void law_rtt(struct conn *c, u64 rtt)
+{
+	rapid_on_rtt(&c->law, rtt);
+	note_call(c, CALL_RTT, 0, 0, rtt);
+}
+
+INLINE void law_recovery(struct conn *c)
+{
+	rapid_on_recovery(&c->law);
+	note_call(c, CALL_RECOVERY, 0, 0, 0);
+}
+
+INLINE void law_timeout(struct conn *c)
+{
+	rapid_on_timeout(&c->law);
+	note_call(c, CALL_TIMEOUT, 0, 0, 0);
+}
+
+/* Lowers the rate to `rate`. */
+INLINE void law_cap(struct conn *c, u64 rate)
+{
+	rapid_set_rate(&c->law, rapid_min(c->law.rate, rate));
+	note_call(c, CALL_CAP, 0, 0, rate);
+}
+
+/* The error of a stamp that must not pass for a slope; a level lasts fifty times that. */
+INLINE void law_noise(struct conn *c, u32 noise_ns)
+{
+	c->law.params.stamp_noise_ns = noise_ns;
+	c->law.params.level_min_ns = 50 * noise_ns;
+	note_call(c, CALL_NOISE, 0, 0, noise_ns);
+}
+
+INLINE void law_begin(struct conn *c, const struct rapid_params *params, u64 now, u64 rtt, u64 seed)
+{
+	rapid_init(&c->law, params, now, rtt, seed);
+	note_call(c, CALL_BEGIN, now, rtt, seed);
+}
+
+#endif

@@ -1,0 +1,221 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * Where a connection's state lives.
+ *
+ * Everything is allocated at load: a connection takes a slot when it begins and
+ * gives it back when it ends, and the number of its slot is all that its socket
+ * carries (in the private area of a congestion control; 0 is none). Arrays, not
+ * storage of the socket: that is charged to net.core.optmem_max, 20 KB on Linux
+ * 6.1, and user space can read an array by slot.
+ */
+#ifndef PACKETSCALE_MEMORY_H
+#define PACKETSCALE_MEMORY_H
+
+/* How the law finds its memory here; defined before its first header. */
+#define RAPID_RECORD(memory, number) host_record(memory, number)
+#define RAPID_STREAM(memory, number) host_stream(memory, number)
+#define RAPID_INDEX(i, bound)                                       \
+	({                                                          \
+		u64 index_ = (u64)(i);                              \
+		asm volatile("" : "+r"(index_));                    \
+		index_ < (bound) ? index_ : 0;                      \
+	})
+#define RAPID_STAGE __attribute__((noinline))
+#define RAPID_APART static __attribute__((noinline))
+#define RAPID_LOOP(n, fn, context) bpf_loop((u32)(n), (void *)fn, (context), 0)
+
+#include "kernel.h"
+#include "report.h"
+
+/* Transmissions and streams that a connection remembers. Powers of two. */
+#define RECORDS 4096
+#define STREAMS 256
+/* Packets that one acknowledgment may newly deliver and still have stamped. */
+#define FRESH 64
+
+struct memory {
+	struct rapid_memory law;
+	u32 slot;
+};
+
+/* A transmission: the law's record, and what TCP calls it. */
+struct packet {
+	struct rapid_record law;
+	u32 edge;    /* snd_nxt once it was sent */
+	u16 ordinal; /* among those that are no retransmissions, modulo 2^16 */
+	u8 retransmission;
+	u8 fate;     /* enum fate */
+};
+
+enum fate {
+	FATE_UNKNOWN,
+	FATE_DELIVERED,
+	FATE_LOST,
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, RECORDS); /* times slots, set at load */
+	__type(key, u32);
+	__type(value, struct packet);
+} records SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, STREAMS);
+	__type(key, u32);
+	__type(value, struct rapid_stream);
+} streams SEC(".maps");
+
+/* One per slot for the thesis preset; a single one, unused, for the default. */
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct rapid_gaps);
+} gaps SEC(".maps");
+
+INLINE struct packet *packet_at(u32 slot, u64 number)
+{
+	u32 key = slot * RECORDS + ((u32)number & (RECORDS - 1));
+
+	return bpf_map_lookup_elem(&records, &key);
+}
+
+INLINE struct rapid_record *host_record(const struct rapid_memory *memory, u64 number)
+{
+	struct packet *p = packet_at(((const struct memory *)memory)->slot, number);
+
+	return p ? &p->law : 0;
+}
+
+INLINE struct rapid_stream *host_stream(const struct rapid_memory *memory, u32 number)
+{
+	u32 key = ((const struct memory *)memory)->slot * STREAMS + (number & (STREAMS - 1));
+
+	return bpf_map_lookup_elem(&streams, &key);
+}
+
+#include "rapid/rapid.h"
+
+/* Runs of one law per round trip that bound the rate: guard.h. */
+struct guard {
+	u64 since_ns;
+	u64 acked; /* bytes newly acknowledged since */
+	u64 rate[2]; /* of the last two epochs, bytes per second */
+	u64 idled;   /* nothing was waiting at some time */
+	u64 lost, delivered; /* packets, when the epoch began */
+};
+
+struct conn {
+	struct report report;
+
+	/* clock.h */
+	u64 proposal_ns; /* when the packet that may be leaving leaves */
+	u64 planned_ns;  /* when it should have left */
+	u64 last_sent_ns;
+	u32 segments;    /* data_segs_out, total_retrans and snd_nxt at the last commit */
+	u32 retransmitted;
+	u32 snd_nxt;
+	u32 overhead;    /* headers of a packet, from the IP header on */
+	u32 idle;        /* nothing was waiting when a packet could have left */
+	u32 slot;
+
+	/* account.h */
+	u64 next;    /* number of the next transmission */
+	u64 head;    /* first one not acknowledged cumulatively */
+	u64 scanned; /* those below were checked for loss */
+	u64 highest; /* highest delivered, plus one */
+	u64 fresh[FRESH];
+	u32 fresh_count;
+	u32 ordinals; /* packets sent that are no retransmissions */
+	u32 state; /* of TCP's own recovery */
+
+	/* source.h */
+	u32 news;
+	u32 tsval;
+	u32 first_tsval;
+	u32 arrivals;
+	u32 by_edge;     /* the newest arrival is of the packet that ends at */
+	u32 edge;        /* this; else of the newest packet delivered */
+	u64 first_ns;
+	u64 heard; /* packets delivered when an arrival last came */
+	u64 clock_ns; /* the peer's timestamps, unwrapped */
+	u64 arrival_ns[FRESH];
+
+	struct guard guard;
+	u32 late, observed; /* of the packets lately sent, how many came too late: clock.h */
+	u32 unpaceable;
+	u32 together, committed; /* of the packets lately sent, how many left with the one before */
+	u32 bursting;
+
+	struct rapid law;
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct conn);
+} conns SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_QUEUE);
+	__uint(max_entries, 1);
+	__type(value, u32);
+} slots SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct config);
+} config SEC(".maps");
+
+/* Connections that were given to CUBIC, and why. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 1024);
+	__type(key, struct address);
+	__type(value, struct fallen);
+} fallen SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 20);
+} events SEC(".maps");
+
+INLINE struct config *the_config(void)
+{
+	u32 zero = 0;
+
+	return bpf_map_lookup_elem(&config, &zero);
+}
+
+INLINE u32 slot_of(struct sock *sk) { return (u32)((struct inet_connection_sock *)sk)->icsk_ca_priv[0]; }
+INLINE void set_slot(struct sock *sk, u32 slot) { ((struct inet_connection_sock *)sk)->icsk_ca_priv[0] = slot; }
+
+INLINE struct conn *conn_at(u32 slot) { return slot ? bpf_map_lookup_elem(&conns, &slot) : 0; }
+INLINE struct conn *conn_of(struct sock *sk) { return conn_at(slot_of(sk)); }
+
+/* The state of a slot, all zero: copied from slot 0, which nobody has. */
+INLINE struct conn *clean_conn(u32 slot)
+{
+	u32 nobody = 0;
+	struct conn *zero = bpf_map_lookup_elem(&conns, &nobody);
+
+	if (!slot || !zero || bpf_map_update_elem(&conns, &slot, zero, 0))
+		return 0;
+	return conn_at(slot);
+}
+
+INLINE struct memory memory_of(const struct conn *c)
+{
+	struct memory m = {.law = {.record_mask = RECORDS - 1, .stream_mask = STREAMS - 1}, .slot = c->slot};
+
+	if (c->law.params.preset == RAPID_THESIS)
+		m.law.gaps = bpf_map_lookup_elem(&gaps, &m.slot);
+	return m;
+}
+
+#endif

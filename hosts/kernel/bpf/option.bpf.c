@@ -1,0 +1,310 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * Negotiates, writes and reads the option of wire.h: sock_ops on a cgroup2, at
+ * both ends of a connection.
+ *
+ *   connect, listen     ask TCP to let us write options
+ *   SYN, SYN-ACK        offer; answer an offer
+ *   established         what both said decides: read arrivals, tell them, or
+ *                       neither, and TCP is asked not to call again
+ *   each ACK sent       tell what has arrived (stamp.h)
+ *   each ACK received   write down what it told (feedback.h)
+ *
+ * Data never gets smaller for it: the option travels on segments that have room,
+ * which is pure acknowledgments and data at least WIRE_SPARE short of the MSS.
+ * SACK blocks are written before it and keep their place. A SYN that was sent
+ * twice in vain goes out without the option, in case something on the path does
+ * not let it through.
+ *
+ * A listener keeps the SYN's headers (TCP_SAVE_SYN) for as long as it takes to
+ * read them here. Listeners older than the program, and handshakes by SYN cookie,
+ * do without the option.
+ */
+#include "stamp_kernel.h"
+#include "stamp.h"
+#include "option_clock.h"
+
+#define TCP_FIN 0x01
+#define TCP_SYN 0x02
+#define TCP_RST 0x04
+#define TCP_ACK 0x10
+#define SOL_TCP 6
+#define TCP_SAVE_SYN 27
+#define SACK 5
+#define ENOMSG 42
+
+/* All the options that a TCP header can hold. */
+#define WIRE_SPARE 40
+/* SYNs that carry the option before it is left out. */
+#define SYN_TRIES 2
+
+/* Set before the program is loaded. */
+const volatile u32 offered = WIRE_STAMPS | WIRE_WANTS;
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct stamps);
+} stamps SEC(".maps");
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct feedback);
+} feedback SEC(".maps");
+
+struct tcp_sack_block {
+	u32 start_seq;
+	u32 end_seq;
+} __attribute__((preserve_access_index));
+
+struct tcp_options_received {
+	u8 num_sacks;
+} __attribute__((preserve_access_index));
+
+struct tcp_sock {
+	struct tcp_options_received rx_opt;
+	struct tcp_sack_block selective_acks[4];
+} __attribute__((preserve_access_index));
+
+INLINE int before(u32 a, u32 b) { return (s32)(a - b) < 0; }
+
+INLINE u32 big32(const u8 *at) { return (u32)at[0] << 24 | (u32)at[1] << 16 | (u32)at[2] << 8 | at[3]; }
+
+/* The peer's offer, in the packet at hand or (`flags`) in the SYN. */
+INLINE u32 peer_offer(struct bpf_sock_ops *s, u64 flags)
+{
+	u8 option[WIRE_OFFER] = {WIRE_KIND, WIRE_HEAD, WIRE_EXPERIMENT >> 8, WIRE_EXPERIMENT & 0xff};
+	long length = bpf_load_hdr_opt(s, option, sizeof(option), flags);
+
+	return length < 0 ? 0 : wire_get_offer(option, (u32)length);
+}
+
+/* Whether ends that offer these have anything to say to each other. */
+INLINE int match(u32 ours, u32 theirs)
+{
+	return (ours & WIRE_STAMPS && theirs & WIRE_WANTS) || (ours & WIRE_WANTS && theirs & WIRE_STAMPS);
+}
+
+INLINE void set_callbacks(struct bpf_sock_ops *s, u32 set, u32 clear)
+{
+	bpf_sock_ops_cb_flags_set(s, (int)((s->bpf_sock_ops_cb_flags & ~clear) | set));
+}
+
+INLINE void on_listen(struct bpf_sock_ops *s)
+{
+	int one = 1;
+
+	bpf_setsockopt(s, SOL_TCP, TCP_SAVE_SYN, &one, sizeof(one));
+	set_callbacks(s, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
+}
+
+INLINE void on_established(struct bpf_sock_ops *s, u32 theirs)
+{
+	struct bpf_sock *sk = s->sk;
+	u32 tells = 0, hears = 0;
+	struct feedback *f;
+
+	if (!sk)
+		return;
+	if (offered & WIRE_STAMPS && theirs & WIRE_WANTS)
+		tells = bpf_sk_storage_get(&stamps, sk, 0, BPF_SK_STORAGE_GET_F_CREATE) != 0;
+	if (offered & WIRE_WANTS && theirs & WIRE_STAMPS) {
+		f = bpf_sk_storage_get(&feedback, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+		if (f) {
+			f->flags = FEEDBACK_NEGOTIATED;
+			hears = 1;
+		}
+	}
+	set_callbacks(s, hears ? BPF_SOCK_OPS_PARSE_UNKNOWN_HDR_OPT_CB_FLAG : 0,
+		      tells ? 0 : BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+}
+
+INLINE int offers_now(struct bpf_sock_ops *s)
+{
+	if (s->skb_tcp_flags & TCP_ACK)
+		return s->args[0] != BPF_WRITE_HDR_TCP_SYNACK_COOKIE &&
+		       match(offered, peer_offer(s, BPF_LOAD_HDR_OPT_TCP_SYN));
+	return s->total_retrans < SYN_TRIES;
+}
+
+/* Right edge of the SACK block that comes first in the acknowledgment; `ack` where there is none. */
+INLINE u32 first_sacked(struct bpf_sock *sk, u32 ack)
+{
+	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+
+	return tp && tp->rx_opt.num_sacks ? tp->selective_acks[0].end_seq : ack;
+}
+
+/* Builds the option now, so that its length is known, and keeps it until TCP has written its own. */
+INLINE void reserve_run(struct bpf_sock_ops *s)
+{
+	struct bpf_sock *sk = s->sk;
+	struct stamp_ack ack = {.ack = s->rcv_nxt};
+	struct wire_run run = {0};
+	struct stamps *told;
+	u32 length, i;
+
+	if (!sk || (s->skb_len && s->skb_len + WIRE_SPARE > s->mss_cache))
+		return;
+	told = bpf_sk_storage_get(&stamps, sk, 0, 0);
+	if (!told)
+		return;
+	told->length = 0;
+	ack.sacked = first_sacked(sk, ack.ack);
+	if (!stamp_run(told, &ack, &run))
+		return;
+	length = stamp_write(told, &run);
+	/* As many as there is room for. */
+	for (i = 0; i < 6 && length >= WIRE_BASE; i++) {
+		if (!bpf_reserve_hdr_opt(s, length, 0)) {
+			wire_cut(told->option, length);
+			told->length = length;
+			return;
+		}
+		length = (length - 1) & ~3u;
+	}
+}
+
+INLINE void on_reserve(struct bpf_sock_ops *s)
+{
+	if (s->skb_tcp_flags & TCP_SYN) {
+		if (offers_now(s))
+			bpf_reserve_hdr_opt(s, WIRE_OFFER, 0);
+	} else if (s->args[0] != BPF_WRITE_HDR_TCP_CURRENT_MSS && !(s->skb_tcp_flags & TCP_RST)) {
+		reserve_run(s);
+	}
+}
+
+INLINE void on_write(struct bpf_sock_ops *s)
+{
+	u8 offer[WIRE_OFFER];
+	struct bpf_sock *sk = s->sk;
+	struct stamps *told;
+	u64 length;
+
+	if (s->skb_tcp_flags & TCP_SYN) {
+		wire_put_offer(offer, offered);
+		bpf_store_hdr_opt(s, offer, sizeof(offer), 0);
+		return;
+	}
+	told = sk ? bpf_sk_storage_get(&stamps, sk, 0, 0) : 0;
+	if (!told)
+		return;
+	length = told->length;
+	told->length = 0;
+	if (length < WIRE_BASE || length > WIRE_MAX)
+		return;
+	if (!bpf_store_hdr_opt(s, told->option, (u32)length, 0))
+		told->told = told->next;
+}
+
+/* Where the run ends that an incoming acknowledgment tells of; 0 where it names something never sent. */
+INLINE int run_end(struct bpf_sock_ops *s, u32 beside, u32 ack, u32 *end)
+{
+	u8 sack[34] = {SACK};
+	long length;
+
+	*end = ack;
+	if (beside) {
+		length = bpf_load_hdr_opt(s, sack, sizeof(sack), 0);
+		if (length < 10)
+			return 0;
+		*end = big32(sack + 6);
+		if (!before(ack, *end))
+			return 0;
+	}
+	return !before(s->snd_nxt, *end);
+}
+
+/* Arrivals count on from the last one heard: a clock of 2.1 s, carried by this host's own over any pause. */
+INLINE u64 clock_near(const struct feedback *f, u64 now)
+{
+	return f->count ? f->arrival_ns[MASKED(f->count - 1, FEEDBACK_ARRIVALS)] + (now - f->heard_ns) : now;
+}
+
+INLINE void write_down(struct feedback *f, const struct wire_run *run, u64 now, u64 newest)
+{
+	u64 at = newest;
+	u32 i, n = run->gaps;
+
+	f->heard_ns = now;
+	f->count = n + 1;
+	f->arrival_ns[MASKED(n, FEEDBACK_ARRIVALS)] = at;
+	for (i = 0; i < WIRE_GAPS; i++) {
+		if (i >= n)
+			break;
+		at -= run->gap_ns[i];
+		f->arrival_ns[MASKED(n - 1 - i, FEEDBACK_ARRIVALS)] = at;
+	}
+}
+
+INLINE void on_parse(struct bpf_sock_ops *s)
+{
+	u8 option[WIRE_MAX] = {WIRE_KIND, WIRE_HEAD, WIRE_EXPERIMENT >> 8, WIRE_EXPERIMENT & 0xff};
+	const u8 *tcp = s->skb_data, *end = s->skb_data_end;
+	struct bpf_sock *sk = s->sk;
+	struct wire_run run = {0};
+	struct feedback *f;
+	long length;
+	u64 now, newest;
+	u32 ack, edge;
+
+	if (!sk || tcp + 20 > end)
+		return;
+	f = bpf_sk_storage_get(&feedback, sk, 0, 0);
+	if (!f || f->flags & FEEDBACK_DISTRUSTED)
+		return;
+	length = bpf_load_hdr_opt(s, option, sizeof(option), 0);
+	if (length == -ENOMSG)
+		return;
+	ack = big32(tcp + 8);
+	if (length < 0 || !wire_get_run(option, (u32)length, &run) || before(ack, s->snd_una) ||
+	    !run_end(s, run.beside, ack, &edge)) {
+		f->malformed++;
+		return;
+	}
+	now = bpf_ktime_get_ns();
+	newest = wire_unwrap(run.newest_ns, clock_near(f, now));
+	if (!clock_believed(f, now, newest, (u64)s->srtt_us * 125)) {
+		f->malformed++;
+		return;
+	}
+	f->ack_seq = ack;
+	f->end_seq = edge;
+	write_down(f, &run, now, newest);
+	f->news++;
+}
+
+SEC("sockops")
+int stamp_option(struct bpf_sock_ops *s)
+{
+	switch (s->op) {
+	case BPF_SOCK_OPS_TCP_CONNECT_CB:
+		set_callbacks(s, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
+		break;
+	case BPF_SOCK_OPS_TCP_LISTEN_CB:
+		on_listen(s);
+		break;
+	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
+		on_established(s, peer_offer(s, 0));
+		break;
+	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
+		on_established(s, peer_offer(s, BPF_LOAD_HDR_OPT_TCP_SYN));
+		break;
+	case BPF_SOCK_OPS_HDR_OPT_LEN_CB:
+		on_reserve(s);
+		break;
+	case BPF_SOCK_OPS_WRITE_HDR_OPT_CB:
+		on_write(s);
+		break;
+	case BPF_SOCK_OPS_PARSE_HDR_OPT_CB:
+		on_parse(s);
+		break;
+	}
+	return 1;
+}
+
+SEC("license") char stamp_option_license[] = "GPL";

@@ -1,0 +1,147 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * Notes when data arrives: tc ingress (clsact or tcx) of a receiver's device.
+ *
+ * Looks at every packet, writes to none, drops none: always TC_ACT_UNSPEC, "as
+ * if I were not here". Only connections that agreed on the option have `stamps`
+ * (option.bpf.c), so everything else costs a look at its headers and at TCP's
+ * table of connections.
+ *
+ * Offsets count from the network header: the same with a link header, without
+ * one (TUN), and with a VLAN tag that the device took out; up to two tags still
+ * in the packet are stepped over. Of what the stack below has merged (GRO, LRO)
+ * there is one arrival for all segments. Fragments, extension headers that hide
+ * TCP (ESP, AH), IP packets longer than 65535 bytes are left without a stamp.
+ */
+#include "stamp_kernel.h"
+#include "stamp.h"
+
+#define TCP 6
+
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct stamps);
+} stamps SEC(".maps");
+
+/* A TCP segment with data, and the addresses that its connection is found by. */
+struct segment {
+	struct bpf_sock_tuple tuple;
+	u32 tuple_size;
+	u32 at;     /* where the headers not yet read begin */
+	u32 length; /* from there to the packet's end */
+	u32 seq;
+};
+
+INLINE int load(struct __sk_buff *skb, u32 at, void *to, u32 length)
+{
+	return !bpf_skb_load_bytes_relative(skb, at, to, length, BPF_HDR_START_NET);
+}
+
+INLINE u32 big16(const u8 *at) { return (u32)at[0] << 8 | at[1]; }
+
+INLINE u32 big32(const u8 *at) { return big16(at) << 16 | big16(at + 2); }
+
+/* EtherType of the packet, behind up to two VLAN tags. */
+INLINE u32 ethertype(struct __sk_buff *skb, u32 *at)
+{
+	u32 i, type = __builtin_bswap16((u16)skb->protocol);
+	u8 tag[4];
+
+	for (i = 0; i < 2; i++) {
+		if (type != 0x8100 && type != 0x88a8)
+			break;
+		if (!load(skb, *at, tag, sizeof(tag)))
+			return 0;
+		type = big16(tag + 2);
+		*at += sizeof(tag);
+	}
+	return type;
+}
+
+INLINE int read_ipv4(struct __sk_buff *skb, struct segment *s)
+{
+	u8 ip[20];
+	u32 header, total;
+
+	if (!load(skb, s->at, ip, sizeof(ip)) || ip[0] >> 4 != 4 || ip[9] != TCP || big16(ip + 6) & 0x3fff)
+		return 0;
+	header = (ip[0] & 0xf) * 4;
+	total = big16(ip + 2);
+	if (header < sizeof(ip) || total < header)
+		return 0;
+	__builtin_memcpy(&s->tuple.ipv4.saddr, ip + 12, 8);
+	s->tuple_size = sizeof(s->tuple.ipv4);
+	s->at += header;
+	s->length = total - header;
+	return 1;
+}
+
+INLINE int read_ipv6(struct __sk_buff *skb, struct segment *s)
+{
+	u8 ip[40], extension[2];
+	u32 i, next, size;
+
+	if (!load(skb, s->at, ip, sizeof(ip)) || ip[0] >> 4 != 6)
+		return 0;
+	__builtin_memcpy(s->tuple.ipv6.saddr, ip + 8, 32);
+	s->tuple_size = sizeof(s->tuple.ipv6);
+	s->at += sizeof(ip);
+	s->length = big16(ip + 4);
+	next = ip[6];
+	/* Hop-by-hop, routing, destination options. */
+	for (i = 0; i < 4 && (next == 0 || next == 43 || next == 60); i++) {
+		if (!load(skb, s->at, extension, sizeof(extension)))
+			return 0;
+		next = extension[0];
+		size = (extension[1] + 1) * 8;
+		if (s->length < size)
+			return 0;
+		s->at += size;
+		s->length -= size;
+	}
+	return next == TCP;
+}
+
+INLINE int read_tcp(struct __sk_buff *skb, struct segment *s)
+{
+	u8 tcp[20];
+	u32 header;
+
+	if (!load(skb, s->at, tcp, sizeof(tcp)) || tcp[13] & 0x06) /* SYN, RST */
+		return 0;
+	header = (tcp[12] >> 4) * 4;
+	if (header < sizeof(tcp) || s->length <= header)
+		return 0;
+	if (s->tuple_size == sizeof(s->tuple.ipv4))
+		__builtin_memcpy(&s->tuple.ipv4.sport, tcp, 4);
+	else
+		__builtin_memcpy(&s->tuple.ipv6.sport, tcp, 4);
+	s->seq = big32(tcp + 4);
+	s->length -= header;
+	return 1;
+}
+
+SEC("tc")
+int stamp_arrival(struct __sk_buff *skb)
+{
+	u64 now = bpf_ktime_get_ns();
+	struct segment s = {0};
+	struct bpf_sock *sk;
+	struct stamps *noted;
+	u32 type = ethertype(skb, &s.at);
+
+	if (!(type == 0x0800 ? read_ipv4(skb, &s) : type == 0x86dd && read_ipv6(skb, &s)) || !read_tcp(skb, &s))
+		return TC_ACT_UNSPEC;
+	sk = bpf_skc_lookup_tcp(skb, &s.tuple, s.tuple_size, BPF_F_CURRENT_NETNS, 0);
+	if (!sk)
+		return TC_ACT_UNSPEC;
+	noted = bpf_sk_storage_get(&stamps, sk, 0, 0);
+	if (noted)
+		stamp_note(noted, now, s.seq, s.length, skb->gso_segs);
+	bpf_sk_release(sk);
+	return TC_ACT_UNSPEC;
+}
+
+SEC("license") char stamp_license[] = "GPL";

@@ -1,0 +1,141 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * When a connection's data arrived, until an acknowledgment has told it.
+ *
+ * Storage of the socket at the receiver: stamp.bpf.c notes arrivals at the
+ * device, option.bpf.c picks from them when an acknowledgment leaves. Between
+ * the two lies everything that may delay TCP (its backlog, a busy application),
+ * which is why the arrivals wait in a ring.
+ *
+ * One CPU notes a flow's arrivals while another may read. An arrival is written
+ * before it is counted, and the reader keeps away from the oldest STAMPS_SLACK,
+ * which may be overwritten under its eyes.
+ */
+#ifndef PACKETSCALE_STAMP_H
+#define PACKETSCALE_STAMP_H
+
+#include "wire.h"
+
+#define STAMPS 128 /* a power of two */
+#define STAMPS_SLACK 8
+
+/* i modulo a power of two. For BPF in assembler: a compiler that can prove the mask needless drops it, and the verifier
+ * of Linux 6.1 then misses it. */
+#ifdef __bpf__
+#define MASKED(i, size)                                                          \
+	({                                                                       \
+		u64 masked_ = (u32)(i);                                          \
+		asm volatile("%0 &= %1" : "+r"(masked_) : "i"((size) - 1));      \
+		masked_;                                                         \
+	})
+#else
+#define MASKED(i, size) ((i) & ((size) - 1))
+#endif
+#define STAMP_INDEX(i) MASKED(i, STAMPS)
+
+/* A packet as the device handed it over. */
+struct stamp {
+	u64 ns;
+	u32 start; /* sequence numbers */
+	u32 end;
+};
+
+struct stamps {
+	u32 noted; /* arrivals so far, modulo 2^32 */
+	u32 told;  /* those before were told, or never will be */
+	u32 next;  /* what `told` becomes once `option` has left */
+	u32 length;
+	u8 option[WIRE_MAX]; /* of the acknowledgment that is being built */
+	u16 segments[STAMPS];
+	struct stamp ring[STAMPS];
+};
+
+WIRE_FN void stamp_note(struct stamps *s, u64 now, u32 start, u32 length, u32 segments)
+{
+	u32 number = s->noted, i = (u32)STAMP_INDEX(number);
+
+	s->ring[i].ns = now;
+	s->ring[i].start = start;
+	s->ring[i].end = start + length;
+	s->segments[i] = (u16)segments;
+	*(volatile u32 *)&s->noted = number + 1;
+}
+
+/* What an acknowledgment says that is being built. */
+struct stamp_ack {
+	u32 ack;
+	u32 sacked; /* right edge of its first SACK block; equal to `ack` where it has none */
+};
+
+/*
+ * Which arrival the acknowledgment was built for: the latest, among those not
+ * yet told, that ends where it acknowledges. Arrivals behind it are still on
+ * their way through TCP.
+ */
+WIRE_STAGE int stamp_find(const struct stamps *s, const struct stamp_ack *ack, u32 first, u32 *found)
+{
+	int any = 0;
+	u32 i, end;
+
+	if (!s || !ack || !found)
+		return 0;
+	for (i = 0; i < STAMPS - STAMPS_SLACK; i++) {
+		if (first + i == s->noted)
+			break;
+		end = s->ring[STAMP_INDEX(first + i)].end;
+		if (end != ack->ack && end != ack->sacked)
+			continue;
+		*found = first + i;
+		any = 1;
+		if (ack->ack == ack->sacked)
+			break;
+	}
+	return any;
+}
+
+/* The run that the acknowledgment tells; 0 where it has nothing to tell. Leaves in s->next what it covers. */
+WIRE_STAGE int stamp_run(struct stamps *s, const struct stamp_ack *ack, struct wire_run *run)
+{
+	const struct stamp *here, *before;
+	u32 first, at = 0, i, merged;
+
+	if (!s || !ack || !run)
+		return 0;
+	first = s->told;
+	if (s->noted - first > STAMPS - STAMPS_SLACK)
+		first = s->noted - (STAMPS - STAMPS_SLACK);
+	if (!stamp_find(s, ack, first, &at))
+		return 0;
+	s->next = at + 1;
+	here = &s->ring[STAMP_INDEX(at)];
+	run->newest_ns = (u32)here->ns & WIRE_CLOCK;
+	run->beside = here->end != ack->ack;
+	run->gaps = 0;
+	merged = s->segments[STAMP_INDEX(at)];
+	for (i = 0; i < WIRE_GAPS; i++) {
+		if (merged > 1) {
+			merged--;
+			run->gap_ns[i] = 0;
+		} else {
+			if (at == first)
+				break;
+			before = &s->ring[STAMP_INDEX(at - 1)];
+			if (before->end != here->start || here->ns - before->ns > WIRE_GAP_MAX_NS)
+				break;
+			run->gap_ns[i] = (u32)(here->ns - before->ns);
+			at--;
+			here = before;
+			merged = s->segments[STAMP_INDEX(at)];
+		}
+		run->gaps = i + 1;
+	}
+	return 1;
+}
+
+/* Writes the option that tells the run, until TCP has room for it; returns its length. */
+WIRE_STAGE u32 stamp_write(struct stamps *s, const struct wire_run *run)
+{
+	return s && run ? wire_put_run(s->option, run) : 0;
+}
+
+#endif

@@ -1,0 +1,33 @@
+//! Arrival times on their way back to the sender: the option, its programs, and peers that lie.
+
+mod capture;
+mod crafted;
+mod debian;
+mod hostile;
+mod life;
+mod negotiation;
+mod net;
+mod page;
+mod paths;
+mod programs;
+mod transfer;
+mod wire;
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Whether this machine can run the programs; says why not where it cannot.
+fn needs_programs() -> bool {
+    match programs::refusal() {
+        Some(reason) => {
+            eprintln!("skipped: {reason}");
+            false
+        }
+        None => true,
+    }
+}
+
+/// Tests that measure, or move the process between cgroups, run one at a time.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}

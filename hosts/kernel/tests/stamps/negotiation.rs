@@ -1,0 +1,164 @@
+//! Real connections between two namespaces: what is on the wire, and whether it is true.
+
+use std::collections::HashMap;
+use std::iter;
+
+use super::capture::Segment;
+use super::net::{Cgroup, Pair};
+use super::programs::{Programs, STAMPS, WANTS};
+use super::transfer::{PORT, Plan, Seen, send};
+use super::wire::{self, Run};
+use super::{alone, needs_programs};
+
+/// Segments of the transfer's data direction, as seen at one end.
+pub fn data(seen: &[Segment]) -> Vec<&Segment> {
+    seen.iter().filter(|s| s.target_port == PORT && s.payload > 0).collect()
+}
+
+/// Pure acknowledgments of that data, after the handshake.
+pub fn acks(seen: &[Segment]) -> Vec<&Segment> {
+    seen.iter().filter(|s| s.source_port == PORT && s.is_pure_ack()).collect()
+}
+
+pub fn run_of(ack: &Segment) -> Option<Run> {
+    Run::read(wire::find(&ack.options)?)
+}
+
+/// A transfer with both ends' sockets under the programs.
+pub fn both(pair: &Pair, plan: &Plan) -> Seen {
+    let cgroup = Cgroup::new("both").expect("a cgroup");
+    let programs = Programs::load(STAMPS | WANTS);
+    let _option = programs.attach_option(&cgroup);
+    programs.attach_stamp(&pair.right);
+    send(pair, plan, Some(&cgroup), Some(&cgroup), |_| {})
+}
+
+/// Realtime minus monotonic clock.
+fn clock_offset() -> i64 {
+    let read = |clock| nix::time::clock_gettime(clock).expect("a clock");
+    let monotonic = read(nix::time::ClockId::CLOCK_MONOTONIC);
+    let realtime = read(nix::time::ClockId::CLOCK_REALTIME);
+    (realtime.tv_sec() - monotonic.tv_sec()) * 1_000_000_000 + realtime.tv_nsec() - monotonic.tv_nsec()
+}
+
+/// How far, in nanoseconds, what the acknowledgments told lies from what the receiver's packet socket saw. One error per
+/// arrival told; panics where one is told of something that is no segment.
+pub fn errors(seen: &Seen) -> Vec<i64> {
+    let offset = clock_offset();
+    let arrivals: HashMap<u32, &Segment> = data(&seen.right).into_iter().map(|s| (s.end(), s)).collect();
+    let mut errors = Vec::new();
+    for ack in acks(&seen.left) {
+        let Some(run) = run_of(ack) else { continue };
+        let mut end = if run.beside { ack.first_sacked().expect("a block to lie beside") } else { ack.ack };
+        let mut earlier_ns = 0;
+        for gap in iter::once(0).chain(run.gap_ns.iter().copied()) {
+            earlier_ns += gap;
+            let segment = arrivals.get(&end).expect("the run steps over segments that arrived");
+            let truth = (segment.ns as i64 - offset) as u32;
+            let told = run.newest_ns.wrapping_sub(earlier_ns);
+            // Both clocks modulo 2^31, the difference around zero.
+            errors.push(i64::from((told.wrapping_sub(truth) << 1) as i32 >> 1));
+            end = segment.seq;
+        }
+    }
+    errors.sort_unstable();
+    errors
+}
+
+fn quantile(sorted: &[i64], q: f64) -> i64 {
+    sorted[((sorted.len() - 1) as f64 * q) as usize]
+}
+
+/// The median and the 95th percentile of what an arrival is off by. The socket stamps where the device hands the packet
+/// to its queue, the program where the queue is worked off. Between the two lies the waking of a processor: a microsecond
+/// on one that is awake, 14 on a virtual one that had halted, more where others want it too.
+pub fn assert_true(errors: &[i64]) {
+    let [low, median, high] = [0.0, 0.5, 0.95].map(|q| quantile(errors, q));
+    eprintln!("{} arrivals told; error {low} least, {median} median, {high} ns p95", errors.len());
+    assert!(low > -1_000, "an arrival was told {low} ns before it happened");
+    assert!(median < 50_000 && high < 500_000, "told {median} ns late, {high} ns in 5 of 100");
+}
+
+#[test]
+fn acknowledgments_tell_arrivals_where_both_ends_agree() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    let pair = Pair::new().expect("namespaces");
+    let seen = both(&pair, &Plan::default());
+    let acks = acks(&seen.left);
+    let told = acks.iter().filter(|a| run_of(a).is_some()).count();
+    let packets = data(&seen.right).len();
+    eprintln!("{packets} packets, {} acknowledgments, {told} with the option", acks.len());
+    assert!(acks.len() * 10 < packets * 7, "acknowledgments were to be delayed");
+    assert!(told * 100 >= acks.len() * 99, "{told} of {} acknowledgments carry the option", acks.len());
+    let errors = errors(&seen);
+    assert!(errors.len() * 100 >= packets * 99, "{} of {packets} packets have their arrival told", errors.len());
+    assert_true(&errors);
+}
+
+#[test]
+fn arrivals_are_told_over_ipv6() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    let pair = Pair::new().expect("namespaces");
+    let seen = both(&pair, &Plan { family: 1, bytes: 500_000, ..Plan::default() });
+    let (errors, packets) = (errors(&seen), data(&seen.right).len());
+    assert!(errors.len() * 100 >= packets * 98, "{} of {packets} packets have their arrival told", errors.len());
+    assert_true(&errors);
+}
+
+#[test]
+fn a_peer_without_the_programs_sees_one_offer_and_no_more() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    for programs_at_sender in [true, false] {
+        let pair = Pair::new().expect("namespaces");
+        let cgroup = Cgroup::new("one").expect("a cgroup");
+        let programs = Programs::load(STAMPS | WANTS);
+        let _option = programs.attach_option(&cgroup);
+        programs.attach_stamp(&pair.right);
+        let (left, right) = if programs_at_sender { (Some(&cgroup), None) } else { (None, Some(&cgroup)) };
+        let seen = send(&pair, &Plan { bytes: 300_000, ..Plan::default() }, left, right, |_| {});
+        let carrying = |s: &&Segment| wire::find(&s.options).is_some();
+        let carriers: Vec<&Segment> = seen.left.iter().filter(carrying).collect();
+        assert!(carriers.iter().all(|s| s.flags & 0x12 == 0x02), "only a SYN may carry an offer: {carriers:?}");
+        assert_eq!(carriers.len(), usize::from(programs_at_sender), "offers seen");
+    }
+}
+
+#[test]
+fn ends_stamp_only_what_is_wanted() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    for (sender, receiver, tells) in [(WANTS, STAMPS, true), (STAMPS, WANTS, false), (STAMPS, STAMPS, false)] {
+        let pair = Pair::new().expect("namespaces");
+        let cgroups = [Cgroup::new("left").expect("a cgroup"), Cgroup::new("right").expect("a cgroup")];
+        let programs = [Programs::load(sender), Programs::load(receiver)];
+        let _links = [0, 1].map(|i| programs[i].attach_option(&cgroups[i]));
+        programs[1].attach_stamp(&pair.right);
+        let plan = Plan { bytes: 300_000, ..Plan::default() };
+        let seen = send(&pair, &plan, Some(&cgroups[0]), Some(&cgroups[1]), |_| {});
+        let told = acks(&seen.left).iter().filter(|a| run_of(a).is_some()).count();
+        assert_eq!(
+            told > 0,
+            tells,
+            "sender offers {sender}, receiver {receiver}: {told} acknowledgments carry the option"
+        );
+        let offer = seen.left.iter().find_map(|s| wire::offer(wire::find(&s.options)?));
+        assert_eq!(offer, Some((1, sender as u8)), "the SYN says the version and what its sender offers");
+        let answered = seen.left.iter().any(|s| s.flags & 0x12 == 0x12 && wire::find(&s.options).is_some());
+        assert_eq!(answered, sender != receiver, "an offer is answered where the answer means something");
+    }
+}
+
+#[test]
+fn segments_of_data_are_as_large_as_without_the_option() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    let sizes = |seen: &Seen| {
+        let mut sizes: Vec<u32> = data(&seen.left).iter().map(|s| s.payload).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        (sizes.pop(), data(&seen.left).iter().any(|s| wire::find(&s.options).is_some()))
+    };
+    let plan = Plan { bytes: 1448 * 200, ..Plan::default() };
+    let pair = Pair::new().expect("namespaces");
+    let without = sizes(&send(&pair, &plan, None, None, |_| {}));
+    assert_eq!(without, (Some(1448), false), "an MTU of 1500 less IPv4, TCP and timestamps");
+    assert_eq!(sizes(&both(&pair, &plan)), without);
+}

@@ -1,0 +1,266 @@
+//! The page of `wire.h` and the ring of `stamp.h`, compiled for user space with sanitizers, against a reading in Rust.
+
+use std::cell::RefCell;
+use std::io::{BufRead, BufReader, Write};
+use std::path::{Path, PathBuf};
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::sync::OnceLock;
+
+use proptest::prelude::*;
+use proptest::test_runner::{RngSeed, TestRunner};
+
+use super::wire::{Run, unpack};
+
+/// The C side, one request per line.
+struct Page {
+    child: Child,
+    pipes: RefCell<Option<(ChildStdin, BufReader<ChildStdout>)>>,
+}
+
+impl Page {
+    /// Starts it; `None` where there is no compiler with sanitizers.
+    fn open() -> Option<Page> {
+        static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
+        let Some(program) = PROGRAM.get_or_init(compile) else {
+            eprintln!("skipped: gcc is not installed");
+            return None;
+        };
+        let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("runs");
+        let requests = child.stdin.take().expect("piped");
+        let answers = BufReader::new(child.stdout.take().expect("piped"));
+        Some(Page { child, pipes: RefCell::new(Some((requests, answers))) })
+    }
+
+    fn ask(&self, request: &str) -> String {
+        let mut pipes = self.pipes.borrow_mut();
+        let (requests, answers) = pipes.as_mut().expect("open");
+        writeln!(requests, "{request}").expect("the C side is alive");
+        let mut answer = String::new();
+        answers.read_line(&mut answer).expect("the C side is alive");
+        assert!(!answer.is_empty(), "the C side stopped at: {request}");
+        answer.trim_end().to_owned()
+    }
+
+    fn put(&self, run: &Run) -> Vec<u8> {
+        let gaps: String = run.gap_ns.iter().map(|g| format!(" {g}")).collect();
+        let hex = self.ask(&format!("put {} {} {}{gaps}", run.newest_ns, u8::from(run.beside), run.gap_ns.len()));
+        (0..hex.len()).step_by(2).map(|i| u8::from_str_radix(&hex[i..i + 2], 16).expect("hex")).collect()
+    }
+
+    fn get(&self, option: &[u8]) -> Option<Run> {
+        let hex: String = option.iter().map(|b| format!("{b:02x}")).collect();
+        said(&self.ask(&format!("get {} {hex}", option.len())))
+    }
+}
+
+impl Drop for Page {
+    fn drop(&mut self) {
+        self.pipes.take();
+        let status = self.child.wait().expect("a child");
+        assert!(std::thread::panicking() || status.success(), "the sanitizers found something: {status}");
+    }
+}
+
+fn compile() -> Option<PathBuf> {
+    let room = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page");
+    let compiled = Command::new("gcc")
+        .args(["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wconversion", "-Werror"])
+        .args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"])
+        .arg("-I")
+        .arg(room.join("bpf"))
+        .arg("-I")
+        .arg(room.join("../../algorithms/rapid/include"))
+        .arg(room.join("tests/stamps/page.c"))
+        .arg("-o")
+        .arg(&program)
+        .output()
+        .ok()?;
+    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
+    Some(program)
+}
+
+fn said(answer: &str) -> Option<Run> {
+    if answer == "no" {
+        return None;
+    }
+    let numbers: Vec<u32> = answer.split(' ').map(|n| n.parse().expect("a number")).collect();
+    Some(Run { newest_ns: numbers[0], beside: numbers[1] == 1, gap_ns: numbers[2..].to_vec() })
+}
+
+fn check<S: Strategy>(cases: u32, inputs: S, law: impl Fn(S::Value) -> Result<(), TestCaseError>) {
+    let rng_seed = RngSeed::Fixed(1);
+    let config = ProptestConfig { cases, rng_seed, failure_persistence: None, ..ProptestConfig::default() };
+    let held = TestRunner::new(config).run(&inputs, law);
+    held.unwrap_or_else(|e| panic!("{e}"));
+}
+
+const GAP_MAX_NS: u32 = 134_201_344;
+
+fn runs() -> impl Strategy<Value = Run> {
+    // As many of each size: the width in bits is drawn first.
+    let gap = (0u32..28, any::<u32>()).prop_map(|(bits, x)| (x & ((1 << bits) - 1)).min(GAP_MAX_NS));
+    let gaps = proptest::collection::vec(gap, 0..=10);
+    (0u32..1 << 31, any::<bool>(), gaps).prop_map(|(newest_ns, beside, gap_ns)| Run { newest_ns, beside, gap_ns })
+}
+
+#[test]
+fn a_run_reads_as_it_was_written_to_one_part_in_4096() {
+    let Some(page) = Page::open() else { return };
+    check(2000, runs(), |run| {
+        let option = page.put(&run);
+        prop_assert_eq!(option.len(), 8 + 2 * run.gap_ns.len());
+        let read = Run::read(&option).expect("an option");
+        prop_assert_eq!(page.get(&option), Some(read.clone()), "the two readings of the page");
+        prop_assert_eq!((read.newest_ns, read.beside), (run.newest_ns, run.beside));
+        for (&gap, &told) in run.gap_ns.iter().zip(&read.gap_ns) {
+            prop_assert!(told <= gap && (gap - told) * 4096 <= gap, "{} was told as {}", gap, told);
+            prop_assert!(gap >= 8192 || told == gap, "{} was told as {}", gap, told);
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn each_of_the_65536_gaps_is_written_in_one_way() {
+    let Some(page) = Page::open() else { return };
+    let all: Vec<u16> = (0..=u16::MAX).collect();
+    for packed in all.chunks(10) {
+        let run = Run { newest_ns: 0, beside: false, gap_ns: packed.iter().map(|&p| unpack(p)).collect() };
+        let expected: Vec<u8> = packed.iter().flat_map(|p| p.to_be_bytes()).collect();
+        assert_eq!(page.put(&run)[8..], expected, "{run:?}");
+    }
+}
+
+#[test]
+fn a_gap_too_long_to_tell_ends_the_run() {
+    let Some(page) = Page::open() else { return };
+    let told =
+        |gap_ns: Vec<u32>| Run::read(&page.put(&Run { newest_ns: 7, beside: false, gap_ns })).expect("an option");
+    assert_eq!(told(vec![5, GAP_MAX_NS, 6]).gap_ns, [5, GAP_MAX_NS, 6]);
+    assert_eq!(told(vec![5, GAP_MAX_NS + 1, 6]).gap_ns, [5]);
+}
+
+#[test]
+fn bytes_that_are_no_option_are_refused_and_never_read_beyond() {
+    let Some(page) = Page::open() else { return };
+    let anything = proptest::collection::vec(any::<u8>(), 0..=40);
+    // Garbage that gets past the first checks is what is worth reading.
+    let head = proptest::collection::vec(prop_oneof![Just(0u8), Just(1), Just(2), Just(3), Just(4)], 4);
+    check(3000, (anything, head), |(mut option, kept)| {
+        let length = option.len() as u8;
+        for (i, right) in [254, length, 0x52, 0x41].into_iter().enumerate() {
+            if i < option.len() && kept[i] != 0 {
+                option[i] = right;
+            }
+        }
+        prop_assert_eq!(page.get(&option), Run::read(&option), "{:?}", option);
+        Ok(())
+    });
+}
+
+#[test]
+fn an_option_cut_short_is_refused_unless_its_length_says_so() {
+    let Some(page) = Page::open() else { return };
+    check(300, runs(), |run| {
+        let option = page.put(&run);
+        for length in 0..option.len() {
+            let mut cut = option[..length].to_vec();
+            prop_assert_eq!(page.get(&cut), None);
+            if length >= 8 && length % 2 == 0 {
+                cut[1] = length as u8;
+                let read = page.get(&cut).expect("the newer arrivals");
+                prop_assert_eq!(read.newest_ns, run.newest_ns);
+                prop_assert_eq!(read.gap_ns.len(), length / 2 - 4);
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_clock_is_carried_on_from_the_time_nearest_to_it() {
+    let Some(page) = Page::open() else { return };
+    check(2000, (1u64 << 31..1 << 62, -(1i64 << 30)..1 << 30), |(about, away)| {
+        let time = about.wrapping_add_signed(away);
+        let said = page.ask(&format!("unwrap {} {about}", time & 0x7fff_ffff));
+        prop_assert_eq!(said, time.to_string());
+        Ok(())
+    });
+}
+
+/// Notes segments of 1000 bytes, by number and arrival.
+fn note(page: &Page, number: u32, ns: u64) {
+    page.ask(&format!("note {ns} {} 1000 1", number.wrapping_mul(1000)));
+}
+
+/// What an acknowledgment of all below `number` tells, with a first SACK block that ends before `sacked`.
+fn acknowledge(page: &Page, number: u32, sacked: u32) -> Option<Run> {
+    said(&page.ask(&format!("ack {} {}", number.wrapping_mul(1000), sacked.wrapping_mul(1000))))
+}
+
+#[test]
+fn every_arrival_is_told_once_however_late_tcp_gets_to_it() {
+    let Some(page) = Page::open() else { return };
+    // Steps: so many packets arrive, so many of those waiting does TCP take, then it acknowledges.
+    let steps = proptest::collection::vec((0u32..9, 0u32..9, 1u64..200_000), 1..100);
+    check(200, steps, |steps| {
+        page.ask("forget");
+        let (mut now, mut arrived, mut taken, mut times) = (1u64 << 40, 0, 0, Vec::new());
+        for (arrive, take, gap_ns) in steps {
+            for _ in 0..arrive.min(100 - (arrived - taken)) {
+                now += gap_ns;
+                note(&page, arrived, now);
+                times.push(now);
+                arrived += 1;
+            }
+            let take = take.min(arrived - taken);
+            taken += take;
+            let Some(run) = acknowledge(&page, taken, taken) else {
+                prop_assert_eq!(take, 0, "arrivals were left out");
+                continue;
+            };
+            let newest = times[taken as usize - 1];
+            prop_assert_eq!(run.newest_ns, (newest & 0x7fff_ffff) as u32);
+            prop_assert_eq!(run.gap_ns.len() as u32 + 1, take);
+            for (k, &gap) in run.gap_ns.iter().enumerate() {
+                let later = taken as usize - 1 - k;
+                prop_assert_eq!(u64::from(gap), times[later] - times[later - 1]);
+            }
+        }
+        Ok(())
+    });
+}
+
+#[test]
+fn a_segment_beside_a_hole_is_told_alone() {
+    let Some(page) = Page::open() else { return };
+    note(&page, 0, 1_000);
+    note(&page, 2, 3_000);
+    let run = |newest_ns, beside| Some(Run { newest_ns, beside, gap_ns: vec![] });
+    assert_eq!(acknowledge(&page, 1, 3), run(3_000, true), "segment 1 is missing");
+    note(&page, 1, 9_000);
+    assert_eq!(acknowledge(&page, 3, 3), None, "what ends at 3 was told");
+    note(&page, 3, 9_500);
+    assert_eq!(acknowledge(&page, 4, 4), run(9_500, false), "segment 1 is not next to it");
+}
+
+#[test]
+fn merged_segments_are_told_one_by_one_at_one_time() {
+    let Some(page) = Page::open() else { return };
+    note(&page, 0, 1_000);
+    page.ask("note 5000 1000 3000 3");
+    let run = acknowledge(&page, 4, 4).expect("a run");
+    assert_eq!((run.newest_ns, run.gap_ns), (5_000, vec![0, 0, 4_000]));
+}
+
+#[test]
+fn an_overrun_ring_tells_the_newest() {
+    let Some(page) = Page::open() else { return };
+    for number in 0..1000 {
+        note(&page, number, 1_000 + u64::from(number) * 100);
+    }
+    assert_eq!(acknowledge(&page, 500, 500), None, "overwritten");
+    let run = acknowledge(&page, 1000, 1000).expect("a run");
+    assert_eq!((run.newest_ns, run.gap_ns), (100_900, vec![100; 10]));
+}

@@ -1,0 +1,199 @@
+//! The eBPF programs under test, compiled from their source and loaded.
+
+use std::fs::File;
+use std::os::fd::{AsFd, AsRawFd};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::sync::OnceLock;
+
+use libbpf_rs::{Link, MapCore, MapFlags, Object, ObjectBuilder, TC_INGRESS, TcAttachPoint, TcHook};
+
+use super::net::{Cgroup, Namespace, cgroup2_root};
+
+/// What is compiled for the tests.
+pub const SOURCES: [&str; 3] = ["bpf/option.bpf.c", "bpf/stamp.bpf.c", "tests/stamps/path.bpf.c"];
+/// Where these are, compiled, on a machine without a compiler.
+const OBJECTS: &str = "PACKETSCALE_OBJECTS";
+
+pub const STAMPS: u32 = 1;
+pub const WANTS: u32 = 2;
+
+/// Why this machine cannot run programs, if it cannot.
+pub fn refusal() -> Option<&'static str> {
+    if !nix::unistd::geteuid().is_root() {
+        return Some("eBPF programs and network namespaces need root");
+    }
+    if !Path::new("/sys/kernel/btf/vmlinux").exists() {
+        return Some("the kernel has no type information (BTF)");
+    }
+    if std::env::var_os(OBJECTS).is_none() && Command::new("clang").arg("--version").output().is_err() {
+        return Some("clang is not installed");
+    }
+    if root_is_taken() {
+        return Some("a sock_ops program is attached to every connection of this machine (packetscale tcp load?)");
+    }
+    None
+}
+
+/// Whether every connection has sock_ops programs already, which would write options where the tests expect none.
+#[expect(unsafe_code, reason = "a query that libbpf-rs does not wrap")]
+fn root_is_taken() -> bool {
+    let Some(root) = cgroup2_root().ok().and_then(|root| File::open(root).ok()) else { return false };
+    let (mut flags, mut ids, mut count) = (0, [0; 16], 16);
+    // SAFETY: the pointers are to locals, and `count` says how many numbers `ids` has room for.
+    let found = unsafe {
+        let kind = libbpf_rs::libbpf_sys::BPF_CGROUP_SOCK_OPS;
+        libbpf_rs::libbpf_sys::bpf_prog_query(root.as_raw_fd(), kind, 0, &mut flags, ids.as_mut_ptr(), &mut count)
+    };
+    found == 0 && count > 0
+}
+
+/// Compiles `bpf/NAME.bpf.c`, or `tests/stamps/NAME.bpf.c`.
+pub fn compile(source: &str) -> PathBuf {
+    let room = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let name = Path::new(source).file_stem().expect("a file").to_str().expect("plain");
+    let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.o", std::process::id()));
+    let output = Command::new("clang")
+        .args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Wextra", "-Werror"])
+        .arg("-I")
+        .arg(room.join("bpf"))
+        .arg("-I")
+        .arg(room.join("../../algorithms/rapid/include"))
+        .arg("-idirafter")
+        .arg(format!("/usr/include/{}-linux-gnu", std::env::consts::ARCH))
+        .arg("-c")
+        .arg(room.join(source))
+        .arg("-o")
+        .arg(&object)
+        .output()
+        .expect("clang");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    object
+}
+
+fn object_of(cell: &'static OnceLock<Vec<u8>>, source: &str) -> &'static [u8] {
+    cell.get_or_init(|| {
+        if let Some(folder) = std::env::var_os(OBJECTS) {
+            let name = Path::new(source).file_stem().expect("a file");
+            return std::fs::read(Path::new(&folder).join(name).with_extension("o")).expect("a compiled object");
+        }
+        let object = compile(source);
+        let bytes = std::fs::read(&object).expect("what was just compiled");
+        let _ = std::fs::remove_file(object);
+        bytes
+    })
+}
+
+/// One host's programs.
+pub struct Programs {
+    pub option: Object,
+    pub stamp: Object,
+}
+
+impl Programs {
+    /// Loads both; `offered` is what the host says in its SYNs.
+    pub fn load(offered: u32) -> Programs {
+        static OPTION: OnceLock<Vec<u8>> = OnceLock::new();
+        static STAMP: OnceLock<Vec<u8>> = OnceLock::new();
+        let mut builder = ObjectBuilder::default();
+        let mut open = builder.open_memory(object_of(&OPTION, "bpf/option.bpf.c")).expect("an object");
+        for mut map in open.maps_mut() {
+            if map.name().to_string_lossy().ends_with(".rodata") {
+                map.initial_value_mut().expect("constants")[..4].copy_from_slice(&offered.to_ne_bytes());
+            }
+        }
+        let option = open.load().expect("the verifier accepts option.bpf.c");
+        let mut open = builder.open_memory(object_of(&STAMP, "bpf/stamp.bpf.c")).expect("an object");
+        for mut map in open.maps_mut() {
+            if map.name() == "stamps" {
+                let shared = option.maps().find(|m| m.name() == "stamps").expect("the map of stamps");
+                map.reuse_fd(shared.as_fd()).expect("the same map");
+            }
+        }
+        let stamp = open.load().expect("the verifier accepts stamp.bpf.c");
+        Programs { option, stamp }
+    }
+
+    /// Attaches the option to a cgroup, until the link is dropped.
+    pub fn attach_option(&self, cgroup: &Cgroup) -> Link {
+        let directory: File = cgroup.open().expect("our own cgroup");
+        let program = self.option.progs_mut().find(|p| p.name() == "stamp_option").expect("the program");
+        program.attach_cgroup(directory.as_raw_fd()).expect("attaches")
+    }
+
+    /// Attaches the stamp to the device `wire`, for as long as the namespace lives.
+    pub fn attach_stamp(&self, namespace: &Namespace) {
+        attach(&self.stamp, "stamp_arrival", namespace, TC_INGRESS, 1);
+    }
+}
+
+/// What the programs of `path.bpf.c` do.
+#[derive(Clone, Copy, Default)]
+pub struct Fate {
+    /// Of each hundred data packets, those are lost whose bit is set.
+    pub lost: u64,
+    /// VLAN tags pushed and popped.
+    pub tags: u32,
+    pub lie: Lie,
+}
+
+/// How the receiver lies: `enum lie`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Lie {
+    #[default]
+    Truth,
+    Zero,
+    Frozen,
+    Random,
+    Backwards,
+    Fast,
+    Slow,
+    Stripped,
+    Corrupt,
+    Unsent,
+}
+
+/// A path that does things to packets.
+pub struct Way(Object);
+
+impl Way {
+    pub fn load(fate: Fate) -> Way {
+        static PATH: OnceLock<Vec<u8>> = OnceLock::new();
+        let mut builder = ObjectBuilder::default();
+        let mut open = builder.open_memory(object_of(&PATH, "tests/stamps/path.bpf.c")).expect("an object");
+        for mut map in open.maps_mut() {
+            if map.name().to_string_lossy().ends_with(".rodata") {
+                let constants = map.initial_value_mut().expect("constants");
+                constants[..8].copy_from_slice(&fate.lost.to_ne_bytes());
+                constants[8..12].copy_from_slice(&fate.tags.to_ne_bytes());
+                constants[12..16].copy_from_slice(&(fate.lie as u32).to_ne_bytes());
+            }
+        }
+        Way(open.load().expect("the verifier accepts path.bpf.c"))
+    }
+
+    pub fn attach(&self, program: &str, namespace: &Namespace, point: TcAttachPoint) {
+        attach(&self.0, program, namespace, point, 2);
+    }
+
+    /// What the programs have done so far: packets lost, options changed.
+    pub fn done(&self) -> (u64, u64) {
+        let counters = self.0.maps().find(|m| m.name().to_string_lossy().ends_with(".bss")).expect("counters");
+        let bytes = counters.lookup(&[0; 4], MapFlags::ANY).expect("a lookup").expect("the counters");
+        let word = |at: usize| u64::from_ne_bytes(bytes[at..at + 8].try_into().expect("8 bytes"));
+        (word(8), word(16))
+    }
+}
+
+/// Attaches a tc program to `wire`; lower priorities come first.
+fn attach(object: &Object, program: &str, namespace: &Namespace, point: TcAttachPoint, priority: u32) {
+    let program = object.progs().find(|p| p.name() == program).expect("the program");
+    namespace.inside(|| {
+        let index = nix::net::if_::if_nametoindex("wire").expect("the device");
+        let mut hook = TcHook::new(program.as_fd());
+        hook.ifindex(index as i32).handle(1).priority(priority).attach_point(point);
+        // Fails where the device has its clsact already.
+        let _ = hook.create();
+        hook.attach().expect("attaches");
+    });
+}
