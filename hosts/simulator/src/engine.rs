@@ -6,13 +6,14 @@
 //! own.
 
 use crate::flow::{Flow, Interrupt, stamped};
-use crate::link::Server;
+use crate::link::{Leaving, Server};
 use crate::network::Network;
 use crate::recorder::Served;
 use crate::sources::Kind;
 use crate::traffic::Source;
 use crate::transit::{Owner, Transit};
 use congestion::Controller;
+use queueing::RateHeader;
 use rand::Rng;
 use transport::Ack;
 use units::{Span, Time};
@@ -46,6 +47,8 @@ impl Network {
             Kind::Link(link) => self.link_timer(now, link as usize),
             Kind::Coalescer(flow) => self.interrupt(now, flow as usize),
             Kind::DelayedAck(flow) => self.delayed_ack(now, flow as usize),
+            Kind::Arrivals(source) => self.connection(now, source as usize),
+            Kind::Message(flow) => self.message(now, flow as usize),
             Kind::Sampler => self.sample(now),
             _ => unreachable!("rings of packets are not timers"),
         }
@@ -83,6 +86,7 @@ impl Network {
             return;
         }
         (flow.armed, flow.due) = (Time::MAX, Time::MAX);
+        flow.offer(now);
         flow.sender.on_wakeup(now);
         if flow.gaps.as_ref().is_some_and(|gaps| gaps.deadline() <= now) {
             self.release(now, index);
@@ -92,9 +96,10 @@ impl Network {
 
     /// Sends what may leave now, and sets the flow's timer.
     #[inline]
-    fn transmit(&mut self, now: Time, index: usize) {
+    pub(crate) fn transmit(&mut self, now: Time, index: usize) {
         while let Some(segment) = self.flows[index].sender.poll_transmit(now) {
             let transit = Transit::of_flow(index, &segment, now);
+            self.write_header(index, segment.transmission);
             if !self.batching {
                 self.leave(now, index, transit);
             } else if self.flows[index].gaps.as_mut().is_some_and(|gaps| gaps.hold(transit)) {
@@ -102,6 +107,22 @@ impl Network {
             }
         }
         self.arm(now, index);
+    }
+
+    /// A packet of a sender that takes rates from routers carries room for one.
+    #[inline]
+    fn write_header(&mut self, index: usize, transmission: u64) {
+        let flow = &mut self.flows[index];
+        if let Some(headers) = &mut flow.headers {
+            headers.push(transmission, RateHeader { rtt: flow.sender.rtt().0, offer: None });
+        }
+    }
+
+    /// The header of a packet of a flow, where it has one.
+    #[inline]
+    fn header(&mut self, transit: &Transit) -> Option<&mut RateHeader> {
+        let Owner::Flow(index) = transit.owner() else { return None };
+        self.flows[index].headers.as_mut()?.get_mut(transit.transmission)
     }
 
     /// A packet leaves its host, through the card if that has a rate.
@@ -140,6 +161,7 @@ impl Network {
         if let Some(gaps) = &flow.gaps {
             due = due.min(gaps.deadline());
         }
+        due = due.min(flow.next_offer());
         if due >= flow.due {
             return;
         }
@@ -158,6 +180,9 @@ impl Network {
         let Some(transit) = self.accesses.pop(&mut flow.access) else { return };
         self.schedule.advance_packet(self.accesses.front(flow.access).map(|next| next.at));
         let link = self.routes[flow.route as usize][0] as usize;
+        if index >= self.plain {
+            self.entered(now, index, transit.size());
+        }
         self.arrive(now, link, transit);
     }
 
@@ -178,6 +203,9 @@ impl Network {
         if now > self.recorder.warm {
             stream.meter.record(now, packet.size);
         }
+        if let Some(windows) = &mut self.recorder.windows {
+            windows.entered(now, packet.size.get());
+        }
         let transit = Transit::of_traffic(index, stream.number, packet.size, now);
         let link = self.routes[stream.route as usize][0] as usize;
         self.arrive(now, link, transit);
@@ -186,17 +214,21 @@ impl Network {
     #[inline]
     fn arrive(&mut self, now: Time, index: usize, mut transit: Transit) {
         let measured = index == self.bottleneck;
-        if measured && let Owner::Traffic(_) = transit.owner() {
+        if measured && !self.recorder.is_of_a_flow(transit.owner()) {
             self.recorder.offered(now, transit.size().get());
         }
         transit.at = now;
+        let header = match self.links[index].server {
+            Server::Fused(_) => None,
+            Server::Stepped(_) => self.header(&transit).copied(),
+        };
         match &mut self.links[index].server {
             Server::Fused(link) => match link.arrive(now, transit.size()) {
                 Some(service) => self.depart(index, transit, now, service.begins, service.departs),
                 None => self.drop(now, index, transit),
             },
             Server::Stepped(link) => {
-                if link.arrive(now, transit) {
+                if link.arrive(now, transit, header) {
                     self.serve(now, index);
                 } else {
                     self.drop(now, index, transit);
@@ -208,13 +240,17 @@ impl Network {
     #[cold]
     fn drop(&mut self, now: Time, index: usize, transit: Transit) {
         self.recorder.dropped(transit.owner(), now);
+        if index == self.bottleneck {
+            self.recorder.refused(&transit, now);
+        }
         self.note(index, &transit, now, Time::MAX);
     }
 
     /// If a stepped link is free, its next packet takes it.
     fn serve(&mut self, now: Time, index: usize) {
         let Server::Stepped(link) = &mut self.links[index].server else { return };
-        let wake = link.begin(now).unwrap_or_else(|| link.next_wakeup());
+        link.begin(now);
+        let wake = link.next_wakeup();
         if wake < link.armed {
             link.armed = wake;
             self.schedule.timer(wake, self.sources.id(Kind::Link(index as u32)));
@@ -226,7 +262,12 @@ impl Network {
         if link.armed == now {
             link.armed = Time::MAX;
         }
-        if let Some((transit, service)) = link.finish(now) {
+        if let Some(Leaving { transit, service, header }) = link.finish(now) {
+            if let Some(place) = self.header(&transit)
+                && let Some(header) = header
+            {
+                *place = header;
+            }
             self.depart(index, transit, transit.at, service.begins, service.departs);
         }
         self.serve(now, index);
@@ -325,11 +366,18 @@ impl Network {
 
     #[inline]
     fn receive(&mut self, at: Time, index: usize, transit: &Transit) {
-        if at <= self.end {
-            self.recorder.delivered += 1;
+        if index < self.plain {
+            self.recorder.delivered(at);
         }
-        if let Some(ack) = self.flows[index].receiver.on_segment(at, &transit.segment()) {
+        let flow = &mut self.flows[index];
+        if let Some(headers) = &mut flow.headers {
+            flow.receiver.on_offer(headers.take(transit.transmission).and_then(|header| header.offer));
+        }
+        if let Some(ack) = flow.receiver.on_segment(at, &transit.segment()) {
             self.acknowledge(at, index, ack);
+        }
+        if index >= self.plain {
+            self.arrived(at, index);
         }
     }
 
@@ -388,13 +436,15 @@ impl Network {
         let next = now + self.sample_step;
         self.schedule.timer(next, self.sources.id(Kind::Sampler));
         let Some(detail) = &mut self.recorder.detail else { return };
+        detail.readings.push(self.links[self.bottleneck].server.readings());
         for (flow, samples) in self.flows.iter().zip(&mut detail.samples) {
             let active = flow.start <= now && flow.completed.is_none();
             let controller = flow.sender.controller();
             let rate = controller.rate().filter(|_| active).map(|rate| rate.bps() as f32);
             samples.rate_bps.push(rate);
             samples.srtt_ns.push(if active { flow.sender.rtt().0.nanos() as f32 } else { f32::NAN });
-            samples.window.push(if active { controller.decision().window as f32 } else { f32::NAN });
+            let window = u64::from(controller.decision().window).min(flow.receive_window);
+            samples.window.push(if active { window as f32 } else { f32::NAN });
         }
         self.trace_streams(now);
     }
@@ -402,7 +452,7 @@ impl Network {
     /// Asks for a probe stream when it is time, and takes it when it has come.
     fn trace_streams(&mut self, now: Time) {
         let capacity = self.links[self.bottleneck].rate;
-        for (index, flow) in self.flows.iter_mut().enumerate() {
+        for (index, flow) in self.flows.iter_mut().enumerate().take(self.plain) {
             if let Some(trace) = flow.sender.controller_mut().take_trace() {
                 let from = trace.start + flow.access_delay;
                 let span = trace.gaps.iter().skip(1).map(|gap| gap.created).sum();
@@ -411,7 +461,7 @@ impl Network {
             }
         }
         let Some(&due) = self.trace_times.last() else { return };
-        let index = (self.trace_times.len() - 1) % self.flows.len().max(1);
+        let index = (self.trace_times.len() - 1) % self.plain.max(1);
         let Some(flow) = self.flows.get_mut(index) else { return };
         // The next stream to complete was sent up to a few round trips ago: by then its traffic must have been seen.
         if now + flow.sender.rtt().0 * 3 >= due {

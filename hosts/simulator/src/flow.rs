@@ -1,7 +1,9 @@
 //! One flow: its sender, its receiver, and the hosts they live on.
 
 use crate::gaps::Gaps;
+use crate::headers::Headers;
 use crate::lines::Line;
+use crate::traffic::{AnySource, Source};
 use crate::transit::{Transit, Usual};
 use congestion::AnyController;
 use scenario::Coalescing;
@@ -9,7 +11,7 @@ use transport::{Receiver, Sender};
 use units::{Serialiser, Span, Time};
 
 /// A flow with everything that belongs to it alone. What the packet path touches stands first.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub(crate) struct Flow {
     pub(crate) sender: Sender<AnyController>,
     pub(crate) receiver: Receiver,
@@ -37,6 +39,10 @@ pub(crate) struct Flow {
     pub(crate) gaps: Option<Box<Gaps>>,
     /// Interrupt coalescence at its receiver; `None`: none.
     pub(crate) coalescer: Option<Box<Coalescer>>,
+    /// Rate headers of its packets under way; `None`: its sender takes no rates from routers.
+    pub(crate) headers: Option<Box<Headers>>,
+    /// What hands packets to its sender; `None`: it always has some.
+    pub(crate) application: Option<Box<Application>>,
     /// Its delayed acknowledgment's timer in the schedule.
     pub(crate) ack_armed: Time,
     pub(crate) start: Time,
@@ -44,6 +50,19 @@ pub(crate) struct Flow {
 }
 
 impl Flow {
+    /// When its application hands over the next packet; [`Time::MAX`]: never, or it has no such application.
+    #[inline]
+    pub(crate) fn next_offer(&self) -> Time {
+        self.application.as_ref().map_or(Time::MAX, |application| application.next)
+    }
+
+    /// Hands over what its application has by now.
+    pub(crate) fn offer(&mut self, now: Time) {
+        if let Some(application) = &mut self.application {
+            self.sender.offer(application.take(now));
+        }
+    }
+
     /// What an acknowledgment says that leaves the receiver at `at`, usually.
     #[inline]
     pub(crate) fn usual(&self, at: Time, granularity: Span) -> Usual {
@@ -55,6 +74,39 @@ impl Flow {
 #[inline]
 pub(crate) fn stamped(at: Time, granularity: Span) -> Time {
     if granularity == Span::ZERO { at } else { at - Span::from_picos(at.picos()) % granularity }
+}
+
+/// An application that is not always ready to send.
+#[derive(Debug)]
+pub(crate) struct Application {
+    source: AnySource,
+    /// From the start of its flow, on whose clock the source counts.
+    start: Time,
+    /// When it hands over its next packet; [`Time::MAX`]: never.
+    next: Time,
+}
+
+impl Application {
+    pub(crate) fn new(source: AnySource, start: Time) -> Application {
+        let mut application = Application { source, start, next: Time::MAX };
+        application.advance();
+        application
+    }
+
+    /// Packets handed over by `now` and not before.
+    pub(crate) fn take(&mut self, now: Time) -> u64 {
+        let mut packets = 0;
+        while self.next <= now && self.next != Time::MAX {
+            packets += 1;
+            self.advance();
+        }
+        packets
+    }
+
+    fn advance(&mut self) {
+        let next = self.source.next().map(|packet| self.start.saturating_add(packet.at.since(Time::ZERO)));
+        self.next = next.unwrap_or(Time::MAX);
+    }
 }
 
 /// A network card with a rate: packets leave it one after the other.

@@ -3,9 +3,11 @@
 //! [`run`] builds links, flows and traffic from a [`scenario::Experiment`], lets them happen in order of time, and
 //! returns a [`results::Run`]. The same experiment gives the same bytes on every machine; only `cpu_s` differs.
 
+mod connections;
 mod engine;
 mod flow;
 mod gaps;
+mod headers;
 mod lines;
 mod link;
 mod network;
@@ -16,12 +18,14 @@ mod sources;
 mod summary;
 pub mod traffic;
 mod transit;
+mod windows;
 
 pub use recorder::Served;
 
 use congestion::SettingError;
 use scenario::Experiment;
 use std::fmt;
+use units::Time;
 
 /// How links are simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -44,6 +48,15 @@ pub enum RunError {
         /// What it refuses.
         error: SettingError,
     },
+    /// No queue discipline of this name.
+    UnknownQueue(String),
+    /// Settings that a queue discipline refuses.
+    Queue {
+        /// The discipline.
+        name: String,
+        /// What it refuses.
+        error: SettingError,
+    },
     /// A traffic source that cannot be opened or read.
     Traffic(traffic::TrafficError),
     /// A trace that changed or could not be read while it was replayed.
@@ -57,6 +70,8 @@ impl fmt::Display for RunError {
         match self {
             RunError::UnknownController(name) => write!(f, "there is no controller \"{name}\""),
             RunError::Controller { name, error } => write!(f, "controller \"{name}\": {error}"),
+            RunError::UnknownQueue(name) => write!(f, "there is no queue \"{name}\""),
+            RunError::Queue { name, error } => write!(f, "queue \"{name}\": {error}"),
             RunError::Traffic(error) => write!(f, "{error}"),
             RunError::Replay(error) => f.write_str(error),
             RunError::NoOracle => f.write_str(
@@ -92,7 +107,25 @@ pub fn run_in(experiment: &Experiment, mode: Mode) -> Result<results::Run, RunEr
     network.run();
     let cpu_s = clock.elapsed().as_secs_f64();
     network.check_traffic()?;
+    network.check_connections()?;
+    // Connections are traffic: results know nothing of their flows.
+    network.flows.truncate(network.plain);
     Ok(summary::summarise(experiment, network, cpu_s))
+}
+
+/// When each flow of an experiment starts. Other hosts that start theirs then meet the same draws.
+pub fn starts(experiment: &Experiment) -> Vec<Time> {
+    experiment.flows.iter().enumerate().map(|(i, flow)| network::start(flow, i, experiment.seed)).collect()
+}
+
+/// The packets of each traffic source of an experiment. Other hosts that send these offer the same traffic.
+///
+/// # Errors
+/// A source that cannot be opened.
+pub fn cross_traffic(
+    experiment: &Experiment,
+) -> Result<Vec<traffic::Superposition<traffic::AnySource>>, traffic::TrafficError> {
+    experiment.traffic.iter().enumerate().map(|(i, spec)| network::source(experiment, i, spec)).collect()
 }
 
 /// Makes one run and returns every service of every link, in order of link and departure, drops last: for comparing
@@ -106,7 +139,7 @@ pub fn log(experiment: &Experiment, mode: Mode) -> Result<Vec<Served>, RunError>
     network.recorder.log = Some(Vec::new());
     network.run();
     let mut log = network.recorder.log.take().unwrap_or_default();
-    log.retain(|served| served.departure <= network.end || served.departure == units::Time::MAX);
+    log.retain(|served| served.departure <= network.end || served.departure == Time::MAX);
     log.sort_by_key(|served| (served.link, served.departure, served.arrival, served.owner, served.transmission));
     Ok(log)
 }

@@ -9,7 +9,7 @@
 //! At one instant departures come before arrivals, in both forms.
 
 use crate::transit::Transit;
-use queueing::{AnyQueue, Limit, Packet, Queue, Verdict};
+use queueing::{AnyQueue, Limit, Packet, Queue, RateHeader, Readings, Verdict};
 use std::collections::VecDeque;
 use units::{Bytes, Packets, Serialiser, Time};
 
@@ -57,13 +57,22 @@ impl Fused {
     }
 }
 
+/// A packet that takes the wire.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Leaving {
+    pub(crate) transit: Transit,
+    pub(crate) service: Service,
+    /// As the discipline left it.
+    pub(crate) header: Option<RateHeader>,
+}
+
 /// Any discipline, with departure events.
 #[derive(Clone, Debug)]
 pub(crate) struct Stepped {
     wire: Serialiser,
     queue: AnyQueue<Transit>,
-    in_service: Option<(Transit, Service)>,
-    /// The wake-up that the discipline asked for and that is in the schedule.
+    in_service: Option<Leaving>,
+    /// The earliest of its wake-ups in the schedule.
     pub(crate) armed: Time,
 }
 
@@ -72,33 +81,36 @@ impl Stepped {
         Stepped { wire, queue, in_service: None, armed: Time::MAX }
     }
 
-    /// A packet arrives (its `at` is the arrival time); `false`: it is dropped.
-    pub(crate) fn arrive(&mut self, now: Time, transit: Transit) -> bool {
-        let packet = Packet { flow: 0, size: transit.size(), note: transit };
+    /// A packet arrives (its `at` is the arrival time), perhaps with a header; `false`: it is dropped.
+    pub(crate) fn arrive(&mut self, now: Time, transit: Transit, header: Option<RateHeader>) -> bool {
+        let (ecn, marks) = (transit.ecn(), transit.marks());
+        let packet = Packet { flow: transit.owner_number(), size: transit.size(), ecn, marks, header, note: transit };
         !matches!(self.queue.enqueue(now, packet), Verdict::Dropped(_))
     }
 
-    /// If the wire is free, the next packet takes it: when it will have departed.
-    pub(crate) fn begin(&mut self, now: Time) -> Option<Time> {
-        if self.in_service.is_some() {
-            return None;
+    /// If the wire is free, the next packet takes it, unless the discipline holds it back.
+    pub(crate) fn begin(&mut self, now: Time) {
+        if self.in_service.is_none()
+            && let Some(packet) = self.queue.dequeue(now)
+        {
+            let departs = now + self.wire.next(packet.size);
+            let mut transit = packet.note;
+            transit.mark(packet.marks);
+            let service = Service { begins: now, departs };
+            self.in_service = Some(Leaving { transit, service, header: packet.header });
         }
-        let packet = self.queue.dequeue(now)?;
-        let departs = now + self.wire.next(packet.size);
-        self.in_service = Some((packet.note, Service { begins: now, departs }));
-        Some(departs)
     }
 
     /// The packet in service has left, if this is its time.
-    pub(crate) fn finish(&mut self, now: Time) -> Option<(Transit, Service)> {
-        let (transit, service) = self.in_service.take_if(|(_, service)| service.departs == now)?;
-        self.queue.departed(now, transit.size());
-        Some((transit, service))
+    pub(crate) fn finish(&mut self, now: Time) -> Option<Leaving> {
+        let leaving = self.in_service.take_if(|leaving| leaving.service.departs == now)?;
+        self.queue.departed(now, leaving.transit.size());
+        Some(leaving)
     }
 
-    /// When the discipline wants to be asked again.
+    /// When to look again: at the departure, or, the wire being free, when the discipline asks for it.
     pub(crate) fn next_wakeup(&self) -> Time {
-        self.queue.next_wakeup()
+        self.in_service.as_ref().map_or_else(|| self.queue.next_wakeup(), |leaving| leaving.service.departs)
     }
 }
 
@@ -107,4 +119,14 @@ impl Stepped {
 pub(crate) enum Server {
     Fused(Fused),
     Stepped(Box<Stepped>),
+}
+
+impl Server {
+    /// What the discipline measures; drop-tail measures nothing.
+    pub(crate) fn readings(&self) -> Readings {
+        match self {
+            Server::Fused(_) => Readings::default(),
+            Server::Stepped(link) => link.queue.readings(),
+        }
+    }
 }

@@ -1,6 +1,7 @@
 //! An experiment, built: links, flows, traffic, and the rings between them.
 
-use crate::flow::{Card, Coalescer, Flow};
+use crate::connections::Connections;
+use crate::flow::{Application, Card, Coalescer, Flow};
 use crate::gaps::Gaps;
 use crate::lines::{Line, Lines};
 use crate::link::{Fused, Server, Stepped};
@@ -10,21 +11,27 @@ use crate::schedule::Schedule;
 use crate::sources::{Counts, Kind, Sources};
 use crate::traffic::{self, AnySource, CrossPacket, Meter, Source, Superposition};
 use crate::transit::{AckTransit, Details, Transit};
+use crate::windows::Windows;
 use crate::{Mode, RunError};
 use congestion::{Controller, Setup};
-use queueing::{AnyQueue, Limit};
+use queueing::AnyQueue;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use scenario::{Buffer, Experiment, FlowSpec, GapModel, LinkSpec, Size, Start, TrafficSpec};
+use scenario::{Experiment, FlowSpec, GapModel, Size, Start, TrafficSpec};
 use std::collections::VecDeque;
 use transport::{Receiver, ReceiverParams, Sender, SenderParams, Transfer};
-use units::{Rate, Serialiser, Span, Time};
+use units::{Bytes, Rate, Serialiser, Span, Time};
 
 /// Everything that exists in one run.
 pub(crate) struct Network {
     pub(crate) schedule: Schedule,
     pub(crate) sources: Sources,
+    /// The flows of the scenario, and after them those of connections, two each.
     pub(crate) flows: Vec<Flow>,
+    /// How many are the scenario's.
+    pub(crate) plain: usize,
+    /// Traffic that is made of connections.
+    pub(crate) connections: Option<Box<Connections>>,
     /// Packets on their way from senders to first links.
     pub(crate) accesses: Lines,
     pub(crate) links: Vec<Link>,
@@ -96,6 +103,8 @@ const FOR_FLOW: u64 = 2;
 const FOR_START: u64 = 3;
 const FOR_GAPS: u64 = 4;
 const FOR_TRAFFIC: u64 = 5;
+const FOR_QUEUE: u64 = 6;
+const FOR_APPLICATION: u64 = 7;
 
 impl Network {
     pub(crate) fn new(experiment: &Experiment, mode: Mode) -> Result<Network, RunError> {
@@ -106,12 +115,17 @@ impl Network {
         let traffic = open_traffic(experiment, &mut lanes)?;
         let mut flows = Vec::with_capacity(experiment.flows.len());
         for (index, spec) in experiment.flows.iter().enumerate() {
-            flows.push(build_flow(experiment, spec, index, starts[index], &mut lanes, mode)?);
+            flows.push(build_flow(experiment, spec, index, starts[index], &mut lanes, mode, None)?);
         }
+        let seed = |index: usize| derive_seed(experiment.seed, FOR_TRAFFIC, index as u64);
+        let connections = Connections::open(experiment, mode, &mut lanes, seed)?;
+        let links: Result<_, RunError> =
+            (0..experiment.links.len()).map(|index| build_link(experiment, index, mode)).collect();
+        let links = links?;
         let (link_lanes, lane_between) = lanes_between(experiment);
         let sources = Sources::new(Counts {
             links: experiment.links.len(),
-            flows: flows.len(),
+            flows: flows.len() + connections.as_ref().map_or(0, |connections| connections.most_flows()),
             ack_lanes: lanes.returns.len(),
             link_lanes: link_lanes.len(),
             traffic: traffic.len(),
@@ -121,7 +135,7 @@ impl Network {
         let mut network = Network {
             schedule: Schedule::default(),
             sources,
-            links: experiment.links.iter().enumerate().map(|(i, l)| build_link(l, i, experiment.seed, mode)).collect(),
+            links,
             routes: lanes.routes,
             deliveries: vec![VecDeque::new(); experiment.links.len()],
             link_lanes,
@@ -137,11 +151,14 @@ impl Network {
             oracle: oracle(experiment, &flows)?,
             sample_step: experiment.record.step,
             trace_times: trace_times(warm, end, experiment.record.streams),
+            plain: flows.len(),
+            connections,
             flows,
             traffic,
             end,
             events: 0,
         };
+        network.recorder.windows = Windows::new(&experiment.record.windows, warm, end);
         if experiment.record.detail {
             network.recorder.keep_detail(experiment.record.step);
         }
@@ -161,6 +178,9 @@ impl Network {
     fn first_events(&mut self, sampled: bool) {
         for (index, flow) in self.flows.iter().enumerate() {
             self.schedule.timer(flow.start, self.sources.id(Kind::Flow(index as u32)));
+        }
+        for (source, start) in self.connections.iter().flat_map(|connections| connections.first()) {
+            self.schedule.timer(start, self.sources.id(Kind::Arrivals(source as u32)));
         }
         for (index, stream) in self.traffic.iter().enumerate() {
             if let Some(packet) = &stream.next {
@@ -182,7 +202,7 @@ fn oracle(experiment: &Experiment, flows: &[Flow]) -> Result<Vec<(Time, Rate)>, 
     available_steps(experiment).ok_or(RunError::NoOracle)
 }
 
-fn start(flow: &FlowSpec, index: usize, seed: u64) -> Time {
+pub(crate) fn start(flow: &FlowSpec, index: usize, seed: u64) -> Time {
     match flow.start {
         Start::At(time) => time,
         Start::Uniform(from, to) => {
@@ -197,8 +217,7 @@ fn open_traffic(experiment: &Experiment, lanes: &mut Lanes) -> Result<Vec<Stream
     let end = Time::ZERO + experiment.duration;
     let warm = Time::ZERO + experiment.warmup;
     let open = |(index, spec): (usize, &TrafficSpec)| {
-        let seed = derive_seed(experiment.seed, FOR_TRAFFIC, index as u64);
-        let mut source = Superposition::new(traffic::open(spec, seed, experiment.duration)?);
+        let mut source = source(experiment, index, spec)?;
         let next = source.next().filter(|next| next.at <= end);
         let route = lanes.route(&spec.route);
         Ok(Stream { source, next, number: 0, route, meter: Meter::new(warm, Span::from_millis(1)) })
@@ -206,9 +225,19 @@ fn open_traffic(experiment: &Experiment, lanes: &mut Lanes) -> Result<Vec<Stream
     experiment.traffic.iter().enumerate().map(open).collect()
 }
 
+/// The copies of one entry of the experiment's traffic, superposed.
+pub(crate) fn source(
+    experiment: &Experiment,
+    index: usize,
+    spec: &TrafficSpec,
+) -> Result<Superposition<AnySource>, traffic::TrafficError> {
+    let seed = derive_seed(experiment.seed, FOR_TRAFFIC, index as u64);
+    Ok(Superposition::new(traffic::open(spec, seed, experiment.duration)?))
+}
+
 /// What flows share: rings for acknowledgments, found by (last link, return delay), and routes.
-#[derive(Default)]
-struct Lanes {
+#[derive(Clone, Default)]
+pub(crate) struct Lanes {
     returns: Vec<(usize, Span)>,
     routes: Vec<Vec<u32>>,
 }
@@ -223,6 +252,13 @@ impl Lanes {
         }) as u32
     }
 
+    /// Makes sure of all that a flow needs.
+    pub(crate) fn of_flow(&mut self, experiment: &Experiment, flow: &FlowSpec) {
+        self.route(&flow.route);
+        let last_link = *flow.route.last().expect("a route has a link");
+        self.of(last_link, delays(experiment, flow).1);
+    }
+
     fn of(&mut self, last_link: usize, delay: Span) -> u32 {
         let found = self.returns.iter().position(|lane| *lane == (last_link, delay));
         found.unwrap_or_else(|| {
@@ -232,17 +268,25 @@ impl Lanes {
     }
 }
 
-fn build_flow(
+/// Delay from the sender to the first link, and from the receiver back to the sender.
+fn delays(experiment: &Experiment, spec: &FlowSpec) -> (Span, Span) {
+    let forward: Span = spec.route.iter().map(|link| experiment.links[*link].delay).sum();
+    let access = (spec.rtt / 2).saturating_sub(forward);
+    (access, spec.rtt.saturating_sub(forward + access))
+}
+
+/// `window`: the receive window of an end of a connection, whose messages are offered one by one.
+pub(crate) fn build_flow(
     experiment: &Experiment,
     spec: &FlowSpec,
     index: usize,
     start: Time,
     lanes: &mut Lanes,
     mode: Mode,
+    window: Option<u64>,
 ) -> Result<Flow, RunError> {
-    let forward: Span = spec.route.iter().map(|link| experiment.links[*link].delay).sum();
-    let access_delay = (spec.rtt / 2).saturating_sub(forward);
-    let return_delay = spec.rtt.saturating_sub(forward + access_delay);
+    let (access_delay, return_delay) = delays(experiment, spec);
+    let receive_window = experiment.receiver.window.get().min(window.unwrap_or(u64::MAX));
     let setup = Setup {
         now: start,
         packet: spec.packet,
@@ -254,18 +298,21 @@ fn build_flow(
         .ok_or_else(|| RunError::UnknownController(spec.controller.kind.clone()))?;
     let controller = (entry.build)(&setup, &spec.controller.settings)
         .map_err(|error| RunError::Controller { name: entry.name, error })?;
+    let headers = controller.takes_offers().then(Box::default);
     let stamps = experiment.receiver.stamps && controller.wants_arrivals();
     let params = SenderParams {
         packet: spec.packet,
         transfer: match spec.size {
+            _ if spec.application.is_some() || window.is_some() => Transfer::Offered,
             Size::Unlimited => Transfer::Unlimited,
             Size::Bytes(bytes) => Transfer::Sized(bytes),
         },
         initial_window: spec.initial_window,
         handshake_rtt: spec.rtt,
-        handshake_window: experiment.receiver.window.get(),
+        handshake_window: receive_window,
         min_rto: spec.min_rto,
         pacing_percent: spec.pacing_percent,
+        ecn: spec.ecn,
     };
     let coalescer = Coalescer::new(experiment.receiver.coalescing);
     let immediate = coalescer.is_none() && experiment.receiver.delayed_ack <= 1 && mode == Mode::Fused;
@@ -275,7 +322,7 @@ fn build_flow(
         receiver: Receiver::new(ReceiverParams {
             delayed_ack: experiment.receiver.delayed_ack,
             delayed_ack_timeout: experiment.receiver.delayed_ack_timeout,
-            window: experiment.receiver.window.get(),
+            window: receive_window,
             stamps,
         }),
         access: Line::EMPTY,
@@ -283,32 +330,59 @@ fn build_flow(
         access_delay,
         return_delay,
         ack_lane: lanes.of(last_link, return_delay),
-        receive_window: experiment.receiver.window.get(),
+        receive_window,
         route: lanes.route(&spec.route),
         immediate,
         armed: start,
         due: start,
         gaps: Gaps::new(experiment.gaps, derive_seed(experiment.seed, FOR_GAPS, index as u64)),
         coalescer,
+        headers,
+        application: application(experiment, spec, index, start)?,
         ack_armed: Time::MAX,
         start,
         completed: None,
     })
 }
 
-fn build_link(spec: &LinkSpec, index: usize, seed: u64, mode: Mode) -> Link {
-    let limit = match spec.buffer {
-        Buffer::Packets(packets) => Limit::Packets(packets),
-        Buffer::Bytes(bytes) => Limit::Bytes(bytes),
-        Buffer::Unlimited => Limit::Unlimited,
-    };
+fn application(
+    experiment: &Experiment,
+    spec: &FlowSpec,
+    index: usize,
+    start: Time,
+) -> Result<Option<Box<Application>>, RunError> {
+    let Some(offered) = spec.offered() else { return Ok(None) };
+    let seed = derive_seed(experiment.seed, FOR_APPLICATION, index as u64);
+    let source = traffic::open(&offered, seed, experiment.duration)?.pop().expect("one copy");
+    Ok(Some(Box::new(Application::new(source, start))))
+}
+
+fn build_link(experiment: &Experiment, index: usize, mode: Mode) -> Result<Link, RunError> {
+    let spec = &experiment.links[index];
     let wire = Serialiser::new(spec.rate);
-    let server = match mode {
-        Mode::Fused => Server::Fused(Fused::new(wire, limit)),
-        Mode::Stepped => Server::Stepped(Box::new(Stepped::new(wire, AnyQueue::fifo(limit)))),
+    let server = if mode == Mode::Fused && spec.queue.kind == "fifo" {
+        Server::Fused(Fused::new(wire, spec.buffer.limit()))
+    } else {
+        Server::Stepped(Box::new(Stepped::new(wire, build_queue(experiment, index)?)))
     };
-    let random = Pcg64Mcg::seed_from_u64(derive_seed(seed, FOR_LINK, index as u64));
-    Link { server, rate: spec.rate, delay: spec.delay, loss_below: spec.loss.q32(), random }
+    let random = Pcg64Mcg::seed_from_u64(derive_seed(experiment.seed, FOR_LINK, index as u64));
+    Ok(Link { server, rate: spec.rate, delay: spec.delay, loss_below: spec.loss.q32(), random })
+}
+
+fn build_queue(experiment: &Experiment, index: usize) -> Result<AnyQueue<Transit>, RunError> {
+    let spec = &experiment.links[index];
+    let flows = experiment.flows.iter().filter(|flow| flow.route.contains(&index)).map(|flow| flow.packet);
+    let traffic = experiment.traffic.iter().filter(|source| source.crosses(index)).map(|source| source.packet);
+    let setup = queueing::Setup {
+        rate: spec.rate,
+        limit: spec.buffer.limit(),
+        packet: flows.chain(traffic).max().unwrap_or(Bytes::ZERO),
+        seed: derive_seed(experiment.seed, FOR_QUEUE, index as u64),
+    };
+    let name = &spec.queue.kind;
+    let built = AnyQueue::build(name, &setup, &spec.queue.settings);
+    let built = built.ok_or_else(|| RunError::UnknownQueue(name.clone()))?;
+    built.map_err(|error| RunError::Queue { name: name.clone(), error })
 }
 
 /// One ring for each pair of links that some route joins.
@@ -316,7 +390,7 @@ fn lanes_between(experiment: &Experiment) -> (Vec<LinkLane>, Vec<u32>) {
     let links = experiment.links.len();
     let mut between = vec![u32::MAX; links * links];
     let mut lanes = Vec::new();
-    let routes = experiment.flows.iter().map(|f| &f.route).chain(experiment.traffic.iter().map(|t| &t.route));
+    let routes = experiment.flows.iter().map(|f| &f.route).chain(experiment.traffic.iter().flat_map(|t| t.routes()));
     for pair in routes.flat_map(|route| route.windows(2)) {
         let place = &mut between[pair[0] * links + pair[1]];
         if *place == u32::MAX {

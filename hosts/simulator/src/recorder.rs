@@ -3,8 +3,10 @@
 //! Everything is recorded at the bottleneck. A packet counts in the interval in which its last bit leaves.
 
 use crate::transit::{Owner, Transit};
+use crate::windows::Windows;
 use congestion::StreamTrace;
 use hdrhistogram::Histogram;
+use queueing::Readings;
 use units::{Rate, Span, Time};
 
 /// Most flows for which curves are kept one by one.
@@ -36,7 +38,7 @@ impl Bins {
     }
 
     #[inline]
-    fn add(&mut self, at: Time, amount: u64) {
+    pub(crate) fn add(&mut self, at: Time, amount: u64) {
         if let Some(slot) = self.slot(at) {
             *slot += amount;
         }
@@ -61,6 +63,8 @@ pub(crate) struct Tally {
     pub(crate) dropped: u64,
     /// Lost on wires, whole run.
     pub(crate) lost: u64,
+    /// Dropped or lost after the warm-up.
+    pub(crate) lost_warm: u64,
 }
 
 /// Bytes per flow between one entry of a flow and the next.
@@ -83,7 +87,11 @@ pub(crate) struct Detail {
     pub(crate) wait_sum_ns: Bins,
     pub(crate) wait_max_ns: Bins,
     pub(crate) served: Bins,
+    /// What the bottleneck's discipline measures, sampled.
+    pub(crate) readings: Vec<Readings>,
     pub(crate) losses: Vec<Bins>,
+    /// Bytes of flows dropped at the bottleneck.
+    pub(crate) dropped_bytes: Bins,
     /// Sampled per flow: rate in bit/s, smoothed RTT in ns, window in packets.
     pub(crate) samples: Vec<FlowSamples>,
     pub(crate) traces: Vec<(usize, StreamTrace, Rate)>,
@@ -109,19 +117,26 @@ pub(crate) struct Recorder {
     pub(crate) shared: Time,
     pub(crate) flows: Vec<Tally>,
     pub(crate) traffic: Vec<Tally>,
+    /// The traffic source of each connection's slot: flows beyond those of the scenario, two each.
+    slots: Vec<usize>,
     /// Bytes of all that left the bottleneck after warm-up.
     pub(crate) all_bytes: u64,
     /// Bytes of traffic that arrived there after warm-up.
     pub(crate) offered_bytes: u64,
     pub(crate) wait_sum_ps: u128,
+    /// Time on the wire of the same packets.
+    pub(crate) service_sum_ps: u128,
     pub(crate) waited: u64,
     pub(crate) delivered: u64,
+    /// Of these, after the warm-up.
+    pub(crate) delivered_warm: u64,
     pub(crate) hops: u64,
     pub(crate) entries: Vec<EntryWindow>,
     entry: usize,
     /// Start-up, in fine intervals from the start of the last flow: bytes of flows, bytes of traffic.
     pub(crate) startup: (Bins, Bins),
     pub(crate) detail: Option<Box<Detail>>,
+    pub(crate) windows: Option<Box<Windows>>,
     /// Every service of every link, for comparing runs packet by packet.
     pub(crate) log: Option<Vec<Served>>,
 }
@@ -152,16 +167,20 @@ impl Recorder {
             shared: last.max(warm),
             flows: vec![Tally::default(); starts.len()],
             traffic: vec![Tally::default(); traffic],
+            slots: Vec::new(),
             all_bytes: 0,
             offered_bytes: 0,
             wait_sum_ps: 0,
+            service_sum_ps: 0,
             waited: 0,
             delivered: 0,
+            delivered_warm: 0,
             hops: 0,
             entries: entry_windows(starts, end),
             entry: 0,
             startup: (bins(), bins()),
             detail: None,
+            windows: None,
             log: None,
         }
     }
@@ -180,7 +199,9 @@ impl Recorder {
             wait_sum_ns: bins(),
             wait_max_ns: bins(),
             served: bins(),
+            readings: Vec::new(),
             losses: vec![bins(); curves],
+            dropped_bytes: bins(),
             samples: vec![FlowSamples::default(); curves],
             traces: Vec::new(),
             watched: Vec::new(),
@@ -214,11 +235,19 @@ impl Recorder {
         if departs > self.warm {
             self.all_bytes += bytes;
             self.wait_sum_ps += u128::from(wait.picos());
+            self.service_sum_ps += u128::from(departs.since(begins).picos());
             self.waited += 1;
         }
-        match transit.owner() {
-            Owner::Flow(flow) => self.flow_served(flow, bytes, departs),
-            Owner::Traffic(source) => self.traffic[source].bytes += if departs > self.warm { bytes } else { 0 },
+        if let Some(windows) = &mut self.windows {
+            windows.left(departs, bytes);
+        }
+        let flow = match transit.owner() {
+            Owner::Flow(flow) if flow < self.flows.len() => Some(flow),
+            _ => None,
+        };
+        match flow {
+            Some(flow) => self.flow_served(flow, bytes, departs),
+            None => self.tally(transit.owner()).bytes += if departs > self.warm { bytes } else { 0 },
         }
         if let Some(detail) = &mut self.detail {
             let wait_ns = wait.nanos();
@@ -228,7 +257,7 @@ impl Recorder {
             detail.wait_sum_ns.add(departs, wait_ns);
             detail.wait_max_ns.raise(departs, wait_ns);
             detail.served.add(departs, 1);
-            if let Owner::Flow(flow) = transit.owner() {
+            if let Some(flow) = flow {
                 detail.total_bytes.add(departs, bytes);
                 if let Some(bins) = detail.flow_bytes.get_mut(flow) {
                     bins.add(departs, bytes);
@@ -259,10 +288,36 @@ impl Recorder {
         }
     }
 
+    /// A slot is taken by a connection of this traffic source.
+    pub(crate) fn connect(&mut self, slot: usize, source: usize) {
+        if slot == self.slots.len() {
+            self.slots.push(source);
+        }
+        self.slots[slot] = source;
+    }
+
+    /// The traffic source of the connection in a slot.
+    pub(crate) fn source_of(&self, slot: usize) -> usize {
+        self.slots[slot]
+    }
+
+    /// Whether a packet is a flow's of the scenario; else it is traffic.
+    #[inline]
+    pub(crate) fn is_of_a_flow(&self, owner: Owner) -> bool {
+        matches!(owner, Owner::Flow(flow) if flow < self.flows.len())
+    }
+
     /// A packet was dropped at a queue.
     pub(crate) fn dropped(&mut self, owner: Owner, now: Time) {
         self.tally(owner).dropped += 1;
         self.count_loss(owner, now);
+    }
+
+    /// A packet of a flow was refused by the bottleneck.
+    pub(crate) fn refused(&mut self, transit: &Transit, now: Time) {
+        if let (Some(detail), Owner::Flow(_)) = (&mut self.detail, transit.owner()) {
+            detail.dropped_bytes.add(now, transit.size().get());
+        }
     }
 
     /// A packet was lost on a wire.
@@ -271,7 +326,19 @@ impl Recorder {
         self.count_loss(owner, now);
     }
 
+    /// A packet of a flow has reached its receiver.
+    #[inline]
+    pub(crate) fn delivered(&mut self, at: Time) {
+        if at <= self.end {
+            self.delivered += 1;
+            self.delivered_warm += u64::from(at > self.warm);
+        }
+    }
+
     fn count_loss(&mut self, owner: Owner, now: Time) {
+        if now > self.warm {
+            self.tally(owner).lost_warm += 1;
+        }
         if let (Some(detail), Owner::Flow(flow)) = (&mut self.detail, owner)
             && let Some(bins) = detail.losses.get_mut(flow)
         {
@@ -281,7 +348,8 @@ impl Recorder {
 
     fn tally(&mut self, owner: Owner) -> &mut Tally {
         match owner {
-            Owner::Flow(flow) => &mut self.flows[flow],
+            Owner::Flow(flow) if flow < self.flows.len() => &mut self.flows[flow],
+            Owner::Flow(flow) => &mut self.traffic[self.slots[(flow - self.flows.len()) / 2]],
             Owner::Traffic(source) => &mut self.traffic[source],
         }
     }

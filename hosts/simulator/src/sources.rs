@@ -18,6 +18,10 @@ pub(crate) enum Kind {
     Coalescer(u32),
     /// A flow's delayed acknowledgment.
     DelayedAck(u32),
+    /// A traffic source's next connection.
+    Arrivals(u32),
+    /// One end of a connection hands its next message over. Its number is that of its flow.
+    Message(u32),
     /// Acknowledgments on their way back.
     AckLane(u32),
     /// A flow's start, departures and timers.
@@ -36,7 +40,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct Sources {
     kinds: Vec<Kind>,
-    starts: [SourceId; 10],
+    starts: [SourceId; 12],
 }
 
 /// How many of each there are.
@@ -52,11 +56,13 @@ pub(crate) struct Counts {
 impl Sources {
     pub(crate) fn new(counts: Counts) -> Sources {
         type Numbered = fn(u32) -> Kind;
-        let groups: [(usize, Numbered); 10] = [
+        let groups: [(usize, Numbered); 12] = [
             (counts.links, Kind::Link),
             (counts.links, Kind::Delivery),
             (counts.flows, Kind::Coalescer),
             (counts.flows, Kind::DelayedAck),
+            (counts.traffic, Kind::Arrivals),
+            (counts.flows, Kind::Message),
             (counts.ack_lanes, Kind::AckLane),
             (counts.flows, Kind::Flow),
             (counts.link_lanes, Kind::LinkLane),
@@ -65,7 +71,7 @@ impl Sources {
             (1, |_| Kind::Sampler),
         ];
         let mut kinds = Vec::new();
-        let mut starts = [0; 10];
+        let mut starts = [0; 12];
         for (group, (count, kind)) in groups.into_iter().enumerate() {
             starts[group] = kinds.len() as SourceId;
             kinds.extend((0..count as u32).map(kind));
@@ -85,12 +91,14 @@ impl Sources {
             Kind::Delivery(i) => (1, i),
             Kind::Coalescer(i) => (2, i),
             Kind::DelayedAck(i) => (3, i),
-            Kind::AckLane(i) => (4, i),
-            Kind::Flow(i) => (5, i),
-            Kind::LinkLane(i) => (6, i),
-            Kind::Access(i) => (7, i),
-            Kind::Traffic(i) => (8, i),
-            Kind::Sampler => (9, 0),
+            Kind::Arrivals(i) => (4, i),
+            Kind::Message(i) => (5, i),
+            Kind::AckLane(i) => (6, i),
+            Kind::Flow(i) => (7, i),
+            Kind::LinkLane(i) => (8, i),
+            Kind::Access(i) => (9, i),
+            Kind::Traffic(i) => (10, i),
+            Kind::Sampler => (11, 0),
         };
         self.starts[group] + index
     }

@@ -5,8 +5,10 @@ use crate::recorder::{Bins, Detail, FlowSamples, Recorder, Tally};
 use crate::response::{available_steps, convergence, drain, step_response};
 use crate::traffic::Burstiness;
 use congestion::Controller;
+use queueing::Readings;
 use results::{FlowResult, Histogram, Run, Series, StreamGap, StreamRecord, Summary, TrafficResult};
 use scenario::Experiment;
+use transport::MarkCounts;
 use units::{Rate, Span, Time};
 
 pub(crate) fn summarise(experiment: &Experiment, network: Network, cpu_s: f64) -> Run {
@@ -20,11 +22,15 @@ pub(crate) fn summarise(experiment: &Experiment, network: Network, cpu_s: f64) -
         summary: Summary::default(),
         flows: flows(experiment, &network),
         traffic: traffic(experiment, &network),
+        windows: network.recorder.windows.as_ref().map_or(Vec::new(), |windows| windows.results()),
         series: Vec::new(),
         queue_delay: Histogram::default(),
         streams: Vec::new(),
     };
     run.summary = totals(experiment, &network, cpu_s);
+    if let Some(windows) = &network.recorder.windows {
+        windows.summarise(&run.windows, !network.flows.is_empty(), &mut run.summary);
+    }
     fairness(&network.recorder, &network, &mut run.summary);
     if let Some(detail) = &network.recorder.detail {
         curves(experiment, &network, detail, &mut run);
@@ -54,25 +60,52 @@ fn totals(experiment: &Experiment, network: &Network, cpu_s: f64) -> Summary {
     let converged = base.and_then(|rtt| {
         convergence(&recorder.startup.0, &recorder.startup.1, experiment.links[experiment.bottleneck].rate, rtt)
     });
+    let utilisation = share(recorder.all_bytes as f64 * 8.0, time * capacity);
+    let waiting_s = share(recorder.wait_sum_ps as f64 * 1e-12, recorder.waited as f64);
     Summary {
         throughput_bps: throughput,
-        utilisation: share(recorder.all_bytes as f64 * 8.0, time * capacity),
+        utilisation,
         available_share: share(throughput, left),
         loss_ratio: share(count(|t| t.dropped + t.lost), sent as f64),
         drop_ratio: share(count(|t| t.dropped), sent as f64),
+        steady_loss_ratio: share(count(|t| t.lost_warm), count(|t| t.lost_warm) + recorder.delivered_warm as f64),
         queue_delay_p50_s: f64::NAN,
         queue_delay_p95_s: f64::NAN,
         queue_delay_p99_s: f64::NAN,
-        queue_delay_mean_s: share(recorder.wait_sum_ps as f64 * 1e-12, recorder.waited as f64),
+        queue_mean_packets: share((recorder.wait_sum_ps + recorder.service_sum_ps) as f64 * 1e-12, time),
+        mark_ratio: marked(network, sent, |counts| counts.congestion),
+        burst_mark_ratio: marked(network, sent, |counts| counts.burstiness),
+        burstiness_eta: network.links[network.bottleneck].server.readings().burstiness_mean.map(|(mean, _)| mean),
+        queue_delay_mean_s: waiting_s,
+        queue_over_bound: queue_over_bound(experiment, utilisation, waiting_s),
         rtt_mean_s: mean(network.flows.iter().filter_map(|flow| rtt_mean(flow.sender.counters()))),
         convergence_s: converged,
         convergence_rtts: converged.zip(base).map(|(s, rtt)| s / rtt.as_secs_f64()),
         packets_delivered: recorder.delivered,
-        packet_hops: recorder.hops,
-        events: network.events,
+        packet_hops: Some(recorder.hops),
+        events: Some(network.events),
         cpu_s,
         ..Summary::default()
     }
+}
+
+/// Packets that arrived marked, divided by those sent.
+fn marked(network: &Network, sent: u64, of: fn(MarkCounts) -> u64) -> f64 {
+    share(network.flows.iter().map(|flow| of(flow.receiver.marked())).sum::<u64>() as f64, sent as f64)
+}
+
+/// The mean queue found, in packets, over the least possible; `None` where that is not known.
+fn queue_over_bound(experiment: &Experiment, utilisation: f64, waiting_s: f64) -> Option<f64> {
+    let [link] = experiment.links.as_slice() else { return None };
+    let packet = experiment.flows.first()?.packet;
+    let alike = experiment.flows.iter().all(|flow| flow.packet == packet);
+    if experiment.flows.len() < 2 || !alike || !experiment.traffic.is_empty() {
+        return None;
+    }
+    let flows = u32::try_from(experiment.flows.len()).ok()?;
+    let least = theory::multiplexing::laws::least_mean_packets(flows, utilisation.min(1.0)).ok()?;
+    let found = waiting_s / link.rate.time_for(packet).as_secs_f64();
+    Some(found / least).filter(|ratio| ratio.is_finite())
 }
 
 fn rtt_mean(counters: &transport::Counters) -> Option<f64> {
@@ -123,9 +156,9 @@ fn flows(experiment: &Experiment, network: &Network) -> Vec<FlowResult> {
             retransmitted_packets: counters.retransmitted,
             dropped_packets: tally.dropped,
             lost_packets: tally.lost,
-            timeouts: counters.timeouts,
-            recoveries: counters.recoveries,
-            undone: counters.undone,
+            timeouts: Some(counters.timeouts),
+            recoveries: Some(counters.recoveries),
+            undone: Some(counters.undone),
             streams: probe.map(|p| p.streams),
             unusable_streams: probe.map(|p| p.unusable),
         }
@@ -167,6 +200,7 @@ fn curves(experiment: &Experiment, network: &Network, detail: &Detail, run: &mut
     if !network.traffic.is_empty() {
         run.series.push(series("traffic", None, "bps", &detail.traffic_bytes, throughput));
     }
+    run.series.push(offered(detail));
     let available = |bytes: u64| Some((capacity - bytes as f64 * per_second).max(0.0) as f32);
     run.series.push(series("available", None, "bps", &detail.traffic_bytes, available));
     let mut wait = series("queue_delay", None, "s", &detail.wait_sum_ns, |_| None);
@@ -177,8 +211,19 @@ fn curves(experiment: &Experiment, network: &Network, detail: &Detail, run: &mut
     }
     run.series.push(wait);
     run.series.push(series("queue_delay_max", None, "s", &detail.wait_max_ns, |ns| Some((ns as f64 * 1e-9) as f32)));
+    readings(detail, &mut run.series);
     distribution(detail, run);
     run.streams = detail.traces.iter().map(stream_record).collect();
+}
+
+/// What arrived at the bottleneck. A packet of a flow that is served counts when it leaves.
+fn offered(detail: &Detail) -> Series {
+    let per_second = 8.0 / detail.step.as_secs_f64();
+    let mut offered = series("offered", None, "bps", &detail.total_bytes, |_| None);
+    let served = detail.total_bytes.amounts.iter().zip(&detail.traffic_bytes.amounts);
+    let all = served.zip(&detail.dropped_bytes.amounts).map(|((flows, traffic), dropped)| flows + traffic + dropped);
+    offered.values = all.map(|bytes| Some((bytes as f64 * per_second) as f32)).collect();
+    offered
 }
 
 fn series(metric: &str, flow: Option<u32>, unit: &str, bins: &Bins, value: impl Fn(u64) -> Option<f32>) -> Series {
@@ -203,6 +248,23 @@ fn sampled(samples: &FlowSamples, flow: u32, step: Span, out: &mut Vec<Series>) 
     push("rate", "bps", samples.rate_bps.clone());
     push("rtt", "s", samples.srtt_ns.iter().map(|ns| known(*ns * 1e-9)).collect());
     push("window", "packets", samples.window.iter().map(|window| known(*window)).collect());
+}
+
+/// What the bottleneck's discipline measures, where it measures something.
+fn readings(detail: &Detail, out: &mut Vec<Series>) {
+    type Measured = fn(&Readings) -> Option<f64>;
+    let curves: [(&str, &str, Measured); 3] = [
+        ("queue_average", "packets", |readings| readings.average_packets),
+        ("queue_rho", "1", |readings| readings.utilisation),
+        ("queue_eta", "1", |readings| readings.burstiness),
+    ];
+    for (metric, unit, measured) in curves {
+        let values: Vec<Option<f32>> = detail.readings.iter().map(|r| measured(r).map(|x| x as f32)).collect();
+        if values.iter().any(Option::is_some) {
+            let (start_s, step_s) = (detail.step.as_secs_f64() / 2.0, detail.step.as_secs_f64());
+            out.push(Series { metric: metric.into(), flow: None, unit: unit.into(), start_s, step_s, values });
+        }
+    }
 }
 
 fn distribution(detail: &Detail, run: &mut Run) {

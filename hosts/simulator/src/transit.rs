@@ -1,7 +1,7 @@
 //! What is under way: plain records in rings, 32 bytes for a data packet, 32 for an acknowledgment.
 
-use transport::{Ack, Segment, Stamp};
-use units::{Bytes, Time};
+use transport::{Ack, MarkCounts, Segment, Stamp};
+use units::{Bytes, Marks, Time};
 
 /// Bit that tells traffic from flows in [`Transit::flow`].
 const TRAFFIC: u32 = 1 << 31;
@@ -17,8 +17,14 @@ pub(crate) struct Transit {
     size: u16,
     /// Links of its route that lie behind it.
     pub(crate) hop: u8,
-    retransmission: bool,
+    /// What the packet says of itself, one bit each.
+    flags: u8,
 }
+
+const RETRANSMISSION: u8 = 1;
+const ECN: u8 = 2;
+const CONGESTION: u8 = 4;
+const BURSTINESS: u8 = 8;
 
 /// Whose packet it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,21 +42,13 @@ impl Transit {
             flow: flow as u32,
             size: segment.size.get() as u16,
             hop: 0,
-            retransmission: segment.retransmission,
+            flags: u8::from(segment.retransmission) * RETRANSMISSION + u8::from(segment.ecn) * ECN,
         }
     }
 
     pub(crate) fn of_traffic(source: usize, number: u64, size: Bytes, at: Time) -> Transit {
         let size = size.get().min(u64::from(u16::MAX)) as u16;
-        Transit {
-            at,
-            sequence: number,
-            transmission: number,
-            flow: source as u32 | TRAFFIC,
-            size,
-            hop: 0,
-            retransmission: false,
-        }
+        Transit { at, sequence: number, transmission: number, flow: source as u32 | TRAFFIC, size, hop: 0, flags: 0 }
     }
 
     #[inline]
@@ -60,6 +58,12 @@ impl Transit {
         } else {
             Owner::Traffic((self.flow & !TRAFFIC) as usize)
         }
+    }
+
+    /// A number for each flow and each traffic source.
+    #[inline]
+    pub(crate) fn owner_number(&self) -> u32 {
+        self.flow
     }
 
     #[inline]
@@ -73,13 +77,30 @@ impl Transit {
             sequence: self.sequence,
             transmission: self.transmission,
             size: self.size(),
-            retransmission: self.retransmission,
+            retransmission: self.flags & RETRANSMISSION != 0,
+            ecn: self.ecn(),
+            marks: self.marks(),
         }
+    }
+
+    /// Its sender reads marks.
+    #[inline]
+    pub(crate) fn ecn(&self) -> bool {
+        self.flags & ECN != 0
+    }
+
+    #[inline]
+    pub(crate) fn marks(&self) -> Marks {
+        Marks { congestion: self.flags & CONGESTION != 0, burstiness: self.flags & BURSTINESS != 0 }
+    }
+
+    pub(crate) fn mark(&mut self, marks: Marks) {
+        self.flags |= u8::from(marks.congestion) * CONGESTION + u8::from(marks.burstiness) * BURSTINESS;
     }
 }
 
-/// An acknowledgment on its way back. The common ones fit in the record: no blocks, and at most the stamp that can be
-/// told from its time. The others lie whole in [`Details`].
+/// An acknowledgment on its way back. The common ones fit in the record: no blocks, no marks, and at most the stamp that
+/// can be told from its time. The others lie whole in [`Details`].
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckTransit {
     pub(crate) at: Time,
@@ -114,7 +135,11 @@ impl Details {
     /// Packs an acknowledgment that reaches its sender at `at`.
     #[inline]
     pub(crate) fn pack(&mut self, flow: usize, at: Time, ack: &Ack, usual: Usual) -> AckTransit {
-        let bare = ack.blocks == 0 && !ack.duplicate && ack.receive_window == usual.window;
+        let bare = ack.blocks == 0
+            && !ack.duplicate
+            && ack.receive_window == usual.window
+            && ack.marked == MarkCounts::ZERO
+            && ack.offer.is_none();
         let lone = Stamp { sequence: ack.next_expected.wrapping_sub(1), transmission: ack.echo, arrived: usual.stamp };
         let detail = match ack.stamps {
             0 if bare => PLAIN,
@@ -158,6 +183,7 @@ impl Details {
 mod tests {
     use super::*;
     use transport::SackBlock;
+    use units::Rate;
 
     const USUAL: Usual = Usual { window: 1000, stamp: Time::from_nanos(500) };
 
@@ -190,6 +216,26 @@ mod tests {
         ack.blocks = 1;
         ack.sack[0] = SackBlock { start: 19, end: 22 };
         assert_kept(&ack);
+        assert_kept(&Ack { offer: Some(Rate::from_mbps(7)), ..Ack::plain(17, 40, 1000) });
+        for (congestion, burstiness) in [(1, 0), (0, 1), (7, 9)] {
+            let mut ack = Ack::plain(17, 40, 1000);
+            ack.marked = MarkCounts { congestion, burstiness };
+            assert_kept(&ack);
+        }
+    }
+
+    #[test]
+    fn a_packet_keeps_what_it_says_of_itself_and_gains_marks_one_by_one() {
+        let size = Bytes::new(1500);
+        for (retransmission, ecn) in [(false, false), (false, true), (true, false), (true, true)] {
+            let segment = Segment { sequence: 4, transmission: 5, size, retransmission, ecn, marks: Marks::NONE };
+            let mut transit = Transit::of_flow(3, &segment, Time::ZERO);
+            assert_eq!(transit.segment(), segment);
+            transit.mark(Marks { congestion: false, burstiness: true });
+            assert_eq!(transit.marks(), Marks { congestion: false, burstiness: true });
+            transit.mark(Marks { congestion: true, burstiness: false });
+            assert_eq!(transit.segment(), Segment { marks: Marks { congestion: true, burstiness: true }, ..segment });
+        }
     }
 
     #[test]

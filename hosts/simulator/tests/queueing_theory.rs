@@ -77,3 +77,39 @@ fn periodic_sources_wait_as_long_as_in_n_d_d_1() {
     assert!((found - expected).abs() < 4.0 * error, "{found} +- {error}, expected {expected}");
     assert!(error < 0.05 * expected, "the test has no power: {error}");
 }
+
+/// Against the sum above, which shares no code with the one behind the figure.
+#[test]
+fn the_distance_from_the_bound_is_that_from_n_d_d_1() {
+    let mut experiment = dumbbell(Rate::from_mbps(100), Span::from_millis(20), Buffer::Unlimited, Span::from_secs(20));
+    experiment.warmup = Span::from_secs(10);
+    experiment.links[0].queue = scenario::QueueSpec::named("rcp");
+    let target = units::settings::Setting::Ratio(units::Ratio::of(4, 5));
+    experiment.links[0].queue.settings.insert("target".to_string(), target);
+    experiment.flows = vec![support::flow("rcp", 1000, Span::from_millis(40)); 20];
+    for (index, flow) in experiment.flows.iter_mut().enumerate() {
+        flow.start = scenario::Start::At(units::Time::from_nanos(137_911_000 * index as u64));
+    }
+    let summary = simulator::run(&experiment).unwrap().summary;
+    let found_packets = summary.queue_delay_mean_s / 80e-6;
+    let period = 20.0 / summary.utilisation;
+    let least: f64 = (0..1900).map(|i| periodic_excess(19, period, (f64::from(i) + 0.5) * 0.01) * 0.01).sum();
+    let ratio = summary.queue_over_bound.expect("twenty flows on one link");
+    assert!((ratio / (found_packets / least) - 1.0).abs() < 0.01, "{ratio}: {found_packets} packets of {least}");
+}
+
+#[test]
+fn the_bound_is_for_flows_alone_on_one_link() {
+    let mut experiment = dumbbell(Rate::from_mbps(10), Span::from_millis(5), Buffer::Unlimited, Span::from_secs(2));
+    experiment.flows = vec![support::flow("newreno", 1000, Span::from_millis(10)); 2];
+    let ratio = |experiment: &scenario::Experiment| simulator::run(experiment).unwrap().summary.queue_over_bound;
+    assert!(ratio(&experiment).is_some_and(|ratio| ratio > 1.0));
+    let mut alone = experiment.clone();
+    alone.flows.truncate(1);
+    assert_eq!(ratio(&alone), None);
+    let mut unequal = experiment.clone();
+    unequal.flows[1].packet = units::Bytes::new(1500);
+    assert_eq!(ratio(&unequal), None);
+    experiment.traffic = vec![traffic(TrafficKind::Cbr { rate: Rate::from_mbps(1) }, 1000, 1)];
+    assert_eq!(ratio(&experiment), None);
+}

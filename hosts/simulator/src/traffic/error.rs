@@ -24,6 +24,24 @@ pub enum TrafficError {
         /// What the system says.
         source: std::io::Error,
     },
+    /// A file of connection vectors that is not what it should be.
+    #[error("{}:{line}: found {found}; expected {expected}", file.display())]
+    Vectors {
+        /// The file.
+        file: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is there.
+        found: String,
+        /// What should be there.
+        expected: String,
+    },
+    /// More connections at a time than the simulator holds.
+    #[error("traffic: more than {most} connections at a time")]
+    Crowded {
+        /// How many it holds.
+        most: usize,
+    },
     /// A trace file that is not what it should be.
     #[error("{}: packet {packet}, byte {offset}: found {found}; expected {expected}", file.display())]
     Trace {
@@ -43,6 +61,10 @@ pub enum TrafficError {
 impl TrafficError {
     pub(super) fn setting(key: &'static str, found: impl Display, expected: impl Display) -> TrafficError {
         TrafficError::Setting { key, found: found.to_string(), expected: expected.to_string() }
+    }
+
+    pub(super) fn vectors(file: &Path, line: usize, found: String, expected: String) -> TrafficError {
+        TrafficError::Vectors { file: file.into(), line, found, expected }
     }
 
     pub(super) fn trace(file: &Path, packet: u64, fault: Fault) -> TrafficError {

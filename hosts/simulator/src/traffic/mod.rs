@@ -11,7 +11,10 @@
 //! | `exponential-on-off` | `exponential` | the same, lengths drawn |
 //! | `pareto-on-off` | `pareto` | the same, lengths drawn with a heavy tail |
 //! | `poisson` | `poisson` | independent gaps |
+//! | `tmix`, `sessions` | `vectors` | those of simulated TCP connections (see [`crate::connections`]) |
 //! | `trace`, `pcap` | `trace` | as recorded, scaled, repeated |
+//!
+//! A source may stand behind a token bucket (`shaper`).
 //!
 //! Same seed, same packets, on every machine: the generator is PCG-64, seeded per copy, and logarithms and powers
 //! are those of the `libm` crate, not the machine's. Rates and sizes count bytes on the wire (Ethernet header
@@ -26,10 +29,12 @@ mod on_off;
 mod pareto;
 mod plan;
 mod poisson;
+mod shaper;
 mod superposition;
 #[cfg(test)]
 mod tests;
 mod trace;
+pub(crate) mod vectors;
 
 pub use error::TrafficError;
 pub use meter::{Burstiness, Meter};
@@ -44,6 +49,7 @@ use on_off::{OnOff, Periodic, Stationary};
 use pareto::Pareto;
 use poisson::Poisson;
 use scenario::{TrafficKind, TrafficSpec};
+use shaper::Shaped;
 use trace::Trace;
 use units::{Bytes, Rate, Span, Time};
 
@@ -64,7 +70,10 @@ pub trait Source {
 
 /// A source of any kind.
 #[derive(Debug)]
-pub struct AnySource(Kind);
+pub struct AnySource {
+    kind: Kind,
+    shaped: Option<Shaped>,
+}
 
 #[derive(Debug)]
 enum Kind {
@@ -78,7 +87,16 @@ enum Kind {
 
 impl Source for AnySource {
     fn next(&mut self) -> Option<CrossPacket> {
-        match &mut self.0 {
+        match &mut self.shaped {
+            Some(shaped) => shaped.next(&mut self.kind),
+            None => self.kind.next(),
+        }
+    }
+}
+
+impl Source for Kind {
+    fn next(&mut self) -> Option<CrossPacket> {
+        match self {
             Kind::Cbr(source) => source.next(),
             Kind::OnOff(source) => source.next(),
             Kind::ExponentialOnOff(source) => source.next(),
@@ -92,7 +110,7 @@ impl Source for AnySource {
 impl AnySource {
     /// Why the source stopped early, if it did: a trace file that changed or could not be read while it was replayed.
     pub fn failure(&self) -> Option<&TrafficError> {
-        match &self.0 {
+        match &self.kind {
             Kind::Trace(source) => source.failure(),
             _ => None,
         }
@@ -145,6 +163,8 @@ pub fn open(spec: &TrafficSpec, seed: u64, duration: Span) -> Result<Vec<AnySour
         TrafficKind::Poisson { rate } => {
             copies.map(|draws| Kind::Poisson(Poisson::new(*rate, size, window, draws))).collect()
         }
+        // Their packets come from senders.
+        TrafficKind::Connections(_) => Vec::new(),
         TrafficKind::Trace { file, source, rate } => {
             let pace = trace::Pace::plan(file, *source, *rate, spec.copies)?;
             copies
@@ -155,7 +175,8 @@ pub fn open(spec: &TrafficSpec, seed: u64, duration: Span) -> Result<Vec<AnySour
                 .collect::<Result<_, TrafficError>>()?
         }
     };
-    Ok(sources.into_iter().map(AnySource).collect())
+    let shaped = || spec.shaper.map(|shaper| Shaped::new(shaper, window.end));
+    Ok(sources.into_iter().map(|kind| AnySource { kind, shaped: shaped() }).collect())
 }
 
 fn stationary<L: on_off::Law>(
@@ -177,7 +198,7 @@ const MAX_PACKET: Bytes = Bytes::new(1_000_000);
 fn check(spec: &TrafficSpec) -> Result<(), TrafficError> {
     let (rate, bursts) = match &spec.kind {
         // The trace knows its sizes; its rate is checked against its length.
-        TrafficKind::Trace { .. } => return Ok(()),
+        TrafficKind::Trace { .. } | TrafficKind::Connections(_) => return Ok(()),
         TrafficKind::Cbr { rate } | TrafficKind::Poisson { rate } => (*rate, None),
         TrafficKind::OnOff { on, off, rate }
         | TrafficKind::ExponentialOnOff { on, off, rate }

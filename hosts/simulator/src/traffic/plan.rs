@@ -6,8 +6,11 @@ use units::{Rate, Span, Time};
 
 /// The instants at which the rate of all copies together changes, and the rate from each on; the first is the start
 /// of the run. `None` where chance decides: drawn lengths, Poisson arrivals, traces, several copies of periodic
-/// bursts (each begins at a random point).
+/// bursts (each begins at a random point); and behind a shaper.
 pub fn planned_rate(spec: &TrafficSpec, duration: Span) -> Option<Vec<(Time, Rate)>> {
+    if spec.shaper.is_some() {
+        return None;
+    }
     let end = spec.stop.min(Time::ZERO.saturating_add(duration));
     let bursts = match spec.kind {
         TrafficKind::Cbr { rate } => {

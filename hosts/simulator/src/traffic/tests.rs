@@ -2,11 +2,12 @@
 
 use super::*;
 use proptest::prelude::*;
+use scenario::Shaper;
 
 const KILOBYTE: Bytes = Bytes::new(1_000);
 
 fn spec(kind: TrafficKind) -> TrafficSpec {
-    TrafficSpec { kind, packet: KILOBYTE, start: Time::ZERO, stop: Time::MAX, route: vec![0], copies: 1 }
+    TrafficSpec { kind, packet: KILOBYTE, start: Time::ZERO, stop: Time::MAX, route: vec![0], copies: 1, shaper: None }
 }
 
 fn packets(spec: &TrafficSpec, seed: u64, duration: Span) -> Vec<CrossPacket> {
@@ -64,6 +65,44 @@ fn periodic_bursts_carry_the_fraction_of_a_packet_into_the_next_burst() {
     });
     let us: Vec<u64> = packets(&on_off, 1, Span::from_millis(21)).iter().map(|p| p.at.picos() / 1_000_000).collect();
     assert_eq!(us, [0, 1_000, 2_000, 10_500, 11_500, 20_000]);
+}
+
+#[test]
+fn a_token_bucket_lets_a_bucket_through_and_then_its_rate() {
+    // Packets arrive every 80 us. Three of 1 kB leave as they come; tokens for one more take 0.8 ms at 10 Mbit/s.
+    let mut cbr = spec(TrafficKind::Cbr { rate: Rate::from_mbps(100) });
+    cbr.shaper = Some(Shaper { rate: Rate::from_mbps(10), bucket: Bytes::new(3_000) });
+    let us: Vec<u64> = packets(&cbr, 1, Span::from_micros(2_500)).iter().map(|p| p.at.picos() / 1_000_000).collect();
+    assert_eq!(us, [0, 80, 160, 800, 1_600, 2_400]);
+}
+
+#[test]
+fn a_packet_larger_than_the_bucket_leaves_when_the_bucket_is_full() {
+    // Half a packet of tokens fills in 0.4 ms; a packet still costs 0.8 ms.
+    let mut cbr = spec(TrafficKind::Cbr { rate: Rate::from_mbps(100) });
+    cbr.shaper = Some(Shaper { rate: Rate::from_mbps(10), bucket: Bytes::new(500) });
+    let us: Vec<u64> = packets(&cbr, 1, Span::from_millis(2)).iter().map(|p| p.at.picos() / 1_000_000).collect();
+    assert_eq!(us, [0, 800, 1_600]);
+}
+
+proptest! {
+    #[test]
+    fn behind_a_token_bucket_no_interval_holds_more_than_a_bucket_and_its_share_of_the_rate(
+        seed in any::<u64>(), mbps in 5u64..60, bucket in 1_000u64..20_000,
+    ) {
+        let mut bursty = spec(bursts(Some(1.5)));
+        let free = packets(&bursty, seed, Span::from_millis(200));
+        bursty.shaper = Some(Shaper { rate: Rate::from_mbps(mbps), bucket: Bytes::new(bucket) });
+        let shaped = packets(&bursty, seed, Span::from_millis(200));
+        prop_assert!(shaped.iter().zip(&free).all(|(after, before)| after.at >= before.at && after.size == before.size));
+        for (first, from) in shaped.iter().enumerate() {
+            for (more, until) in shaped[first..].iter().enumerate() {
+                let earned = Rate::from_mbps(mbps).amount_in(until.at.since(from.at));
+                // A byte for each rounding of a time to picoseconds.
+                prop_assert!((more as u64 + 1) * 1_000 <= bucket + earned.get() + 1 + more as u64);
+            }
+        }
+    }
 }
 
 #[test]

@@ -15,7 +15,7 @@ pub fn link(name: &str, rate: Rate, delay: Span) -> LinkSpec {
         rate,
         delay,
         buffer: Buffer::Unlimited,
-        queue: QueueSpec { kind: "fifo".to_string() },
+        queue: QueueSpec::named("fifo"),
         loss: Ratio::ZERO,
     }
 }
@@ -42,7 +42,7 @@ pub fn dumbbell(rate: Rate, delay: Span, buffer: Buffer, duration: Span) -> Expe
         gaps: GapModel::Perfect,
         flows: Vec::new(),
         traffic: Vec::new(),
-        record: Record { detail: true, step: Span::from_millis(10), streams: 0 },
+        record: Record { detail: true, step: Span::from_millis(10), streams: 0, windows: Vec::new() },
     }
 }
 
@@ -53,16 +53,26 @@ pub fn flow(controller: &str, packet: u64, rtt: Span) -> FlowSpec {
         packet: Bytes::new(packet),
         start: Start::At(Time::ZERO),
         size: Size::Unlimited,
+        application: None,
         rtt,
         route: vec![0],
         access: None,
         initial_window: 10,
         pacing_percent: 0,
         min_rto: Span::from_millis(200),
+        ecn: false,
     }
 }
 
 /// Traffic for the whole run over the first link.
 pub fn traffic(kind: TrafficKind, packet: u64, copies: u32) -> TrafficSpec {
-    TrafficSpec { kind, packet: Bytes::new(packet), start: Time::ZERO, stop: Time::MAX, route: vec![0], copies }
+    TrafficSpec {
+        kind,
+        packet: Bytes::new(packet),
+        start: Time::ZERO,
+        stop: Time::MAX,
+        route: vec![0],
+        copies,
+        shaper: None,
+    }
 }

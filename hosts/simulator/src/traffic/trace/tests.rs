@@ -288,7 +288,7 @@ fn two_bursts() -> PathBuf {
 fn replay(file: &Path, rate: Option<Rate>, copies: u32) -> TrafficSpec {
     let kind = TrafficKind::Trace { file: file.into(), source: TraceSource::Csv, rate };
     let (start, stop) = (Time::ZERO + Span::from_millis(1), Time::MAX);
-    TrafficSpec { kind, packet: Bytes::new(1514), start, stop, route: vec![0], copies }
+    TrafficSpec { kind, packet: Bytes::new(1514), start, stop, route: vec![0], copies, shaper: None }
 }
 
 fn drain(sources: Vec<AnySource>) -> Vec<(Time, u64)> {
