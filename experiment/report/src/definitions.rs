@@ -47,10 +47,16 @@ pub const FIGURES: &[Figure] = figures! {
     Share Share available_share "Share of available": "Throughput divided by what the traffic left: capacity minus the traffic that arrived, the available capacity of RFC 5136.";
     Share Share loss_ratio "Loss": "Packets of the flows dropped at any queue or lost on any link, divided by those sent. Whole run, start-up included.";
     Share Share drop_ratio "Drops at queues": "Packets of the flows dropped at queues only, divided by those sent: what the flows brought on themselves. Whole run.";
+    Share Share steady_loss_ratio "Loss, steady": "Packets of the flows dropped at any queue or lost on any link after the warm-up, divided by those and the ones delivered after it.";
     Delay Time queue_delay_mean_s "Queueing, mean": "Waiting time at the bottleneck, without the packet's own transmission: mean over all packets served, those of the traffic included.";
     Delay Time queue_delay_p50_s "Queueing, median": "Median of the same waiting times.";
     Delay Time queue_delay_p95_s "Queueing, 95th pct.": "95th percentile of the same waiting times.";
     Delay Time queue_delay_p99_s "Queueing, 99th pct.": "99th percentile of the same waiting times.";
+    None Index queue_mean_packets "Queue, mean": "Packets at the bottleneck, the one in service included: mean over time.";
+    None Share mark_ratio "Marked": "Packets of the flows that arrived with congestion experienced, divided by those sent. Whole run.";
+    None Share burst_mark_ratio "Marked as bursty": "Packets of the flows that arrived with the burstiness bit, divided by those sent. Whole run.";
+    None Index burstiness_eta "Burstiness": "Burstiness eta at the bottleneck: mean over its busy periods, for disciplines that measure it. Whole run.";
+    Delay Index queue_over_bound "Queue over bound": "Mean queue that a packet finds, in packets, divided by the least possible: that of as many flows which send at equal, constant rates with independent phases and load the link as much (N*D/D/1). Only for more than one flow with equal packets on a path of one link without traffic.";
     Delay Time rtt_mean_s "RTT, mean": "Round-trip time of the flows, mean over the acknowledgments that give one.";
     Share Index fairness_jain "Jain's index": "Jain's index (sum x)^2 / (n sum x^2) over the flows' throughputs, each over the time that all flows are active. 1: all equal; 1/n: one has all.";
     Share Index fairness_jain_after_entry "Jain after entries": "Smallest Jain's index over the windows [entry + 5 s, next entry), one per flow entry, over the flows then active.";
@@ -61,6 +67,9 @@ pub const FIGURES: &[Figure] = figures! {
     Response RoundTrips settle_rtts "Settle": "The same after downward steps: last entry into the band before the next step, after which it stays.";
     Response Share rise_hold_share "Hold after rise": "After each upward step: share of the time from first entry to the next step in which the rate is in the band.";
     Response RoundTrips drain_rtts "Drain": "From the peak of the highest standing queue (at least 1 ms) until the largest queueing delay in an interval falls below 5 % of it, in base round trips. Only where all traffic follows a plan (constant rate, periodic on-off).";
+    None Index rate_variation "Variation of the rate": "Coefficient of variation of the bytes that left the measured link, in windows of the first length of record.windows: standard deviation over mean.";
+    None Share variation_left "Variation left": "The same, divided by that of all traffic where it enters the path. Only where there are no flows.";
+    None Index hurst "Hurst parameter": "Over the lengths of record.windows: half the slope of the logarithm of the Allan variance over that of the length, weighted by the number of differences. At least three lengths.";
     None Count packets_delivered "Packets delivered": "Packets of the flows delivered to their receivers, whole run.";
     None Count packet_hops "Packet hops": "Link crossings of all packets, acknowledgments and traffic included, whole run.";
     None Count events "Events": "Events processed.";
@@ -113,8 +122,12 @@ pub const SERIES: &[Definition] = &[
     ("traffic", Unit::Rate, "Traffic that arrived at the bottleneck."),
     ("queue_delay", Unit::Time, "Waiting time at the bottleneck."),
     ("queue_delay_max", Unit::Time, "Longest waiting time in the interval."),
+    ("queue_average", Unit::Index, "The queue discipline's own average of the queue in packets."),
+    ("queue_rho", Unit::Share, "The queue discipline's own average of the utilisation."),
+    ("queue_eta", Unit::Index, "The queue discipline's own average of the burstiness."),
     ("rtt", Unit::Time, "Round-trip time, per flow."),
     ("window", Unit::Count, "Congestion window in packets, per flow."),
+    ("offered", Unit::Rate, "What arrived at the bottleneck: flows and traffic, dropped packets included."),
     ("losses", Unit::Count, "Packets dropped or lost in the interval."),
 ];
 

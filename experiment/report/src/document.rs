@@ -2,16 +2,15 @@
 
 use crate::definitions::{self, Definition, FIGURES};
 use crate::groups::points;
-use crate::html::{escape, script_data};
+use crate::html::escape;
 use crate::numbers::{Unit, number};
 use crate::resolved::{Resolved, resolved};
+use crate::shell::shell;
 use crate::{data, sweep, tables, verdict};
 use results::{Group, Host, Results, groups};
 use std::fmt::Write;
 
-const STYLE: &str = include_str!("../assets/page.css");
-const SCRIPTS: [&str; 3] =
-    [include_str!("../assets/scale.js"), include_str!("../assets/plot.js"), include_str!("../assets/page.js")];
+const SCRIPT: &str = include_str!("../assets/page.js");
 
 /// A place for a picture: its name in the script, its title, what it shows.
 struct Place {
@@ -78,19 +77,7 @@ pub fn document(results: &Results) -> String {
     section(&mut body, "flows", "Flows and fairness", &flows);
     section(&mut body, "traffic", "Traffic", &tables::traffic(results, &groups));
     definitions(&mut body, results);
-    let json = serde_json::to_string(&data::data(results, &resolved)).unwrap_or_else(|_| "{}".to_string());
-    format!(
-        "<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n\
-         <meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n\
-         <meta name=\"color-scheme\" content=\"light dark\">\n\
-         <meta name=\"generator\" content=\"packetscale\">\n\
-         <link rel=\"icon\" href=\"data:,\">\n\
-         <title>{title}</title>\n<style>\n{STYLE}</style>\n</head>\n<body>\n<main>\n{body}</main>\n\
-         <script type=\"application/json\" id=\"data\">{data}</script>\n<script>\n{scripts}</script>\n</body>\n</html>\n",
-        title = escape(&title(results)),
-        data = script_data(&json),
-        scripts = SCRIPTS.concat(),
-    )
+    shell(&title(results), &body, &data::data(results, &resolved), SCRIPT)
 }
 
 fn title(results: &Results) -> String {
@@ -260,6 +247,13 @@ fn definitions(out: &mut String, results: &Results) {
          a point of a rate, window or delay is the mean over its interval, one of losses the sum; for delays the smallest and \
          largest of the interval are drawn as a band (of round-trip times, where one flow is drawn). The exported tables hold the values as recorded.</p>\n"
     );
+    if !results.manifest.conditions.is_empty() {
+        let conditions = results.manifest.conditions.iter().map(|said| format!("<li>{}</li>", escape(said)));
+        content.push_str(&format!(
+            "<p>What the host did beside the scenario:</p>\n<ul>{}</ul>\n",
+            conditions.collect::<String>()
+        ));
+    }
     let summary: Vec<Definition> = FIGURES.iter().map(|f| (f.key, f.unit, f.definition)).collect();
     let lists = [
         ("Comparison, per run", summary.as_slice()),

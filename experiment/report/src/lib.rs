@@ -11,7 +11,9 @@ mod document;
 mod groups;
 mod html;
 mod numbers;
+mod paper;
 mod resolved;
+mod shell;
 mod sweep;
 mod tables;
 mod verdict;
@@ -20,9 +22,14 @@ mod verdict;
 #[path = "../tests/example/mod.rs"]
 mod example;
 
-use results::Results;
+use results::{Results, reproduction};
 
 /// The whole page. Any [`Results`] gives one: what is not there is left out, and a name may hold any character.
 pub fn page(results: &Results) -> String {
     document::document(results)
+}
+
+/// The page of a paper: each figure with its pictures, and what was published beside what came out here.
+pub fn paper_page(paper: &reproduction::Paper) -> String {
+    paper::page(paper)
 }

@@ -190,9 +190,9 @@ pub fn flows(results: &Results, groups: &[Group]) -> String {
         ("retransmitted_packets", "Retransmitted", Read::Number(Unit::Count, |f| Some(f.retransmitted_packets as f64))),
         ("dropped_packets", "Dropped", Read::Number(Unit::Count, |f| Some(f.dropped_packets as f64))),
         ("lost_packets", "Lost", Read::Number(Unit::Count, |f| Some(f.lost_packets as f64))),
-        ("timeouts", "Timeouts", Read::Number(Unit::Count, |f| Some(f.timeouts as f64))),
-        ("recoveries", "Recoveries", Read::Number(Unit::Count, |f| Some(f.recoveries as f64))),
-        ("undone", "Undone", Read::Number(Unit::Count, |f| Some(f.undone as f64))),
+        ("timeouts", "Timeouts", Read::Number(Unit::Count, |f| f.timeouts.map(|n| n as f64))),
+        ("recoveries", "Recoveries", Read::Number(Unit::Count, |f| f.recoveries.map(|n| n as f64))),
+        ("undone", "Undone", Read::Number(Unit::Count, |f| f.undone.map(|n| n as f64))),
         ("streams", "Streams", Read::Number(Unit::Count, |f| f.streams.map(|n| n as f64))),
         ("unusable_streams", "Unusable", Read::Number(Unit::Count, |f| f.unusable_streams.map(|n| n as f64))),
     ];

@@ -23,10 +23,10 @@ fn chromium() -> bool {
 /// the same origin, and then put in the place of the document around it, for `--dump-dom` to print.
 /// `visit` is a script that runs in between, with `page` for the page's window and `note(name, value)` to leave an
 /// attribute on its root.
-fn open(results: &Results, width: u32, visit: &str) -> (String, String) {
+fn open(page: &str, width: u32, visit: &str) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("report.html");
-    std::fs::write(&file, framed(&packetscale_report::page(results), width, visit)).unwrap();
+    std::fs::write(&file, framed(page, width, visit)).unwrap();
     let output = Command::new("chromium").args(flags(folder.path())).arg(url(&file)).output().unwrap();
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     (String::from_utf8(output.stdout).unwrap(), String::from_utf8_lossy(&output.stderr).into_owned())
@@ -69,7 +69,11 @@ fn attribute<'a>(dom: &'a str, tag: &str, name: &str) -> Option<&'a str> {
 
 /// Draws `results` at `width` and checks everything that must hold for any page.
 fn check(results: &Results, width: u32, figures: &[&str]) {
-    let (dom, log) = open(results, width, "");
+    check_page(&packetscale_report::page(results), width, figures);
+}
+
+fn check_page(page: &str, width: u32, figures: &[&str]) {
+    let (dom, log) = open(page, width, "");
     assert_eq!(attribute(&dom, "<html", "data-errors"), Some("[]"), "at {width}: {log}");
     assert!(!log.contains("CONSOLE"), "{log}");
     assert_eq!(attribute(&dom, "<html", "data-fits"), Some("true"), "the page is wider than {width}");
@@ -106,6 +110,17 @@ fn a_sweep_is_drawn() {
 fn hostile_names_are_drawn_as_text_and_run_nothing() {
     if chromium() {
         check(&example::hostile(), 390, &DEMO);
+    }
+}
+
+#[test]
+fn the_pictures_of_a_paper_are_drawn_on_a_desktop_and_on_a_phone() {
+    if chromium() {
+        for paper in [example::paper(), example::hostile_paper()] {
+            let page = packetscale_report::paper_page(&paper);
+            check_page(&page, 1280, &["picture-0", "picture-1"]);
+            check_page(&page, 390, &["picture-0", "picture-1"]);
+        }
     }
 }
 
@@ -148,7 +163,7 @@ fn a_reader_can_zoom_go_back_read_values_and_choose_a_replication() {
     if !chromium() {
         return;
     }
-    let (dom, log) = open(&example::demo(), 1280, READER);
+    let (dom, log) = open(&packetscale_report::page(&example::demo()), 1280, READER);
     let noted =
         |name: &str| attribute(&dom, "<html", &format!("data-{name}")).unwrap_or_else(|| panic!("no {name}: {log}"));
     let share = |name: &str| noted(name).parse::<f64>().unwrap();

@@ -47,10 +47,16 @@ columns! {
     "available_share" Float "1" "throughput divided by capacity minus the traffic that arrived";
     "loss_ratio" Float "1" "packets of the flows dropped at any queue or lost on any link, divided by those sent; whole run";
     "drop_ratio" Float "1" "packets of the flows dropped at queues, divided by those sent; whole run";
+    "steady_loss_ratio" Float "1" "packets of the flows dropped or lost after the warm-up, divided by those and the ones delivered after it";
     "queue_delay_mean_s" Float "s" "waiting time at the bottleneck, mean over all packets served";
     "queue_delay_p50_s" Float "s" "its median";
     "queue_delay_p95_s" Float "s" "its 95th percentile";
     "queue_delay_p99_s" Float "s" "its 99th percentile";
+    "queue_mean_packets" Float "packet" "packets at the bottleneck, the one in service included, mean over time";
+    "mark_ratio" Float "1" "packets of the flows that arrived with congestion experienced, divided by those sent; whole run";
+    "burst_mark_ratio" Float "1" "packets of the flows that arrived with the burstiness bit, divided by those sent; whole run";
+    "burstiness_eta" Float "1" "burstiness at the bottleneck, mean over busy periods, where it is measured; whole run";
+    "queue_over_bound" Float "1" "mean queue found, divided by that of as many flows of equal, constant rate (one link, equal packets, no traffic)";
     "rtt_mean_s" Float "s" "round-trip time of the flows, mean over acknowledgments that give one";
     "fairness_jain" Float "1" "Jain's index over the flows' throughputs while all are active";
     "fairness_jain_after_entry" Float "1" "smallest Jain's index from 5 s after each entry of a flow to the next";
@@ -61,6 +67,9 @@ columns! {
     "settle_rtts" Float "RTT" "after downward steps: last entry into that band; the largest";
     "rise_hold_share" Float "1" "after upward steps: share of the time since first entry spent in the band";
     "drain_rtts" Float "RTT" "from the peak of the highest standing queue (planned traffic only) until 5 % of it is left";
+    "rate_variation" Float "1" "coefficient of variation of the bytes that left the measured link, in windows of the first length recorded";
+    "variation_left" Float "1" "rate_variation divided by that of the traffic where it enters; without flows";
+    "hurst" Float "1" "Hurst parameter over the window lengths recorded: half the slope of log allan_variance over log length";
     "packets_delivered" Integer "packet" "packets of the flows delivered to their receivers, whole run";
     "packet_hops" Integer "packet" "link crossings of all packets, acknowledgments and traffic included, whole run";
     "events" Integer "1" "events processed";
@@ -102,6 +111,15 @@ columns! {
     "packets" Integer "packet" "packets that entered";
     "dropped_packets" Integer "packet" "packets dropped at queues";
 
+    /// One row per length of window.
+    WINDOW:
+    "run" Integer "1" "number of the run in the plan";
+    "window_s" Float "s" "length of a window";
+    "windows" Integer "1" "whole windows after the warm-up";
+    "mean_bytes" Float "byte" "mean of the bytes that left the measured link in a window";
+    "variation" Float "1" "their standard deviation divided by their mean";
+    "allan_variance_bytes2" Float "byte^2" "half the mean square difference of neighbours, in pairs: energy of the Haar wavelet";
+
     /// One row per point of a curve.
     SERIES:
     "run" Integer "1" "number of the run in the plan";
@@ -119,6 +137,7 @@ pub fn tables() -> Vec<(&'static str, Vec<Column>)> {
         ("timing", TIMING.to_vec()),
         ("flows", FLOW.to_vec()),
         ("traffic", TRAFFIC.to_vec()),
+        ("windows", WINDOW.to_vec()),
         ("series", SERIES.to_vec()),
     ]
 }
@@ -126,7 +145,7 @@ pub fn tables() -> Vec<(&'static str, Vec<Column>)> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{FlowResult, Summary, TrafficResult};
+    use crate::{FlowResult, Summary, TrafficResult, WindowResult};
     use serde_json::Value;
     use std::collections::BTreeSet;
 
@@ -155,6 +174,11 @@ mod tests {
     #[test]
     fn every_field_of_a_traffic_source_is_a_column() {
         assert_eq!(names(TRAFFIC, &["run", "source"]), fields(&TrafficResult::default()));
+    }
+
+    #[test]
+    fn every_field_of_a_window_is_a_column() {
+        assert_eq!(names(WINDOW, &["run"]), fields(&WindowResult::default()));
     }
 
     #[test]

@@ -7,6 +7,7 @@ pub mod dictionary;
 mod json;
 #[cfg(feature = "parquet")]
 mod parquet;
+pub mod reproduction;
 mod rows;
 mod schema;
 mod statistics;
@@ -16,8 +17,8 @@ mod write;
 pub use json::to_json;
 pub use schema::{
     Environment, ExpectationOutcome, FlowResult, Histogram, Host, Manifest, Results, Run, SCHEMA, Series, StreamGap,
-    StreamRecord, Summary, TrafficResult,
+    StreamRecord, Summary, TrafficResult, WindowResult,
 };
 pub use statistics::{Group, Interval, groups, student_t975};
-pub use table::{colours_wanted, to_table};
+pub use table::{colours_wanted, to_lines, to_table};
 pub use write::{write, write_file};

@@ -1,6 +1,6 @@
 //! Runs as rows of tables, in the columns of the dictionary.
 
-use crate::dictionary::{Column, FLOW, Kind, RUN, SERIES, SUMMARY, TIMING, TRAFFIC};
+use crate::dictionary::{Column, FLOW, Kind, RUN, SERIES, SUMMARY, TIMING, TRAFFIC, WINDOW};
 use crate::schema::{Results, Run};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -27,6 +27,7 @@ pub fn tables(results: &Results) -> Vec<Table> {
             let numbered = run.traffic.iter().enumerate();
             numbered.map(|(source, traffic)| with(object(traffic), "source", json!(source))).collect()
         }),
+        table("windows", WINDOW, runs, |run| run.windows.iter().map(object).collect()),
         table("series", SERIES, runs, points),
     ]
 }

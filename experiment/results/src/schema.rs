@@ -11,6 +11,11 @@ fn null_is_nan<'de, D: Deserializer<'de>>(deserializer: D) -> Result<f64, D::Err
     Ok(Option::<f64>::deserialize(deserializer)?.unwrap_or(f64::NAN))
 }
 
+/// A figure that an older file does not have.
+fn nan() -> f64 {
+    f64::NAN
+}
+
 /// Where a run was made.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
@@ -49,6 +54,9 @@ pub struct Manifest {
     pub scenario: String,
     /// Seeds of all replications.
     pub seeds: Vec<u64>,
+    /// What the host did that the scenario does not say, one sentence each.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub conditions: Vec<String>,
     /// The machine. Left out of anything that must be the same on every machine.
     pub environment: Environment,
 }
@@ -85,6 +93,9 @@ pub struct Run {
     pub flows: Vec<FlowResult>,
     /// One entry per traffic source.
     pub traffic: Vec<TrafficResult>,
+    /// What left the measured link, counted in windows: one entry for each of `record.windows`.
+    #[serde(default)]
+    pub windows: Vec<WindowResult>,
     /// Curves over time.
     pub series: Vec<Series>,
     /// Queueing delay at the bottleneck after warm-up, over the packets of all flows and traffic that it served.
@@ -115,6 +126,9 @@ pub struct Summary {
     /// Whole run.
     #[serde(deserialize_with = "null_is_nan")]
     pub drop_ratio: f64,
+    /// Packets of the flows dropped or lost after the warm-up, divided by those and the ones delivered after it.
+    #[serde(deserialize_with = "null_is_nan")]
+    pub steady_loss_ratio: f64,
     /// Waiting time at the bottleneck (without the packet's own transmission), mean over all packets served.
     #[serde(deserialize_with = "null_is_nan")]
     pub queue_delay_mean_s: f64,
@@ -127,6 +141,22 @@ pub struct Summary {
     /// ... its 99th percentile.
     #[serde(deserialize_with = "null_is_nan")]
     pub queue_delay_p99_s: f64,
+    /// Packets at the bottleneck, the one in service included: mean over time.
+    #[serde(deserialize_with = "null_is_nan", default = "nan")]
+    pub queue_mean_packets: f64,
+    /// Packets of the flows that arrived with congestion experienced, divided by those sent. Whole run.
+    #[serde(deserialize_with = "null_is_nan", default = "nan")]
+    pub mark_ratio: f64,
+    /// Packets of the flows that arrived with the burstiness bit, divided by those sent. Whole run.
+    #[serde(deserialize_with = "null_is_nan", default = "nan")]
+    pub burst_mark_ratio: f64,
+    /// Burstiness eta at the bottleneck, mean over its busy periods, for disciplines that measure it. Whole run.
+    #[serde(default)]
+    pub burstiness_eta: Option<f64>,
+    /// Mean queue that a packet finds, in packets, divided by the least that is possible: that of as many flows which
+    /// send at equal, constant rates with independent phases and load the link as much (N*D/D/1). Only where more
+    /// than one flow, all with equal packets, and no traffic share a path of one link.
+    pub queue_over_bound: Option<f64>,
     /// Round-trip time of the flows, mean over acknowledgments that give one.
     #[serde(deserialize_with = "null_is_nan")]
     pub rtt_mean_s: f64,
@@ -153,12 +183,21 @@ pub struct Summary {
     /// From the peak of the highest standing queue (at least 1 ms) until the largest queueing delay in an interval falls
     /// below 5 % of it, in base round trips. Only where all traffic follows a plan (constant rate, periodic on-off).
     pub drain_rtts: Option<f64>,
+    /// Coefficient of variation of the bytes that left the measured link, in windows of the first length of
+    /// `record.windows`: standard deviation over mean.
+    pub rate_variation: Option<f64>,
+    /// `rate_variation`, divided by the same of all traffic where it enters the path: how much of the unevenness is
+    /// left. Only where there are no flows.
+    pub variation_left: Option<f64>,
+    /// Hurst parameter over the lengths of `record.windows`: half the slope of the logarithm of `allan_variance` over
+    /// that of the length, weighted by the number of differences. At least three lengths.
+    pub hurst: Option<f64>,
     /// Packets of the flows delivered to their receivers, whole run.
     pub packets_delivered: u64,
-    /// Link crossings of all packets, acknowledgments and traffic included, whole run.
-    pub packet_hops: u64,
-    /// Events processed.
-    pub events: u64,
+    /// Link crossings of all packets, acknowledgments and traffic included, whole run. Hosts in virtual time only.
+    pub packet_hops: Option<u64>,
+    /// Events processed. Hosts in virtual time only.
+    pub events: Option<u64>,
     /// Processor time of this run. Not the same on every machine: written, never compared.
     #[serde(deserialize_with = "null_is_nan", default)]
     pub cpu_s: f64,
@@ -193,12 +232,12 @@ pub struct FlowResult {
     pub dropped_packets: u64,
     /// Lost at random on links.
     pub lost_packets: u64,
-    /// Retransmission timeouts.
-    pub timeouts: u64,
-    /// Recovery episodes.
-    pub recoveries: u64,
-    /// Reductions undone.
-    pub undone: u64,
+    /// Retransmission timeouts; `None` where the host does not say.
+    pub timeouts: Option<u64>,
+    /// Recovery episodes; `None` where the host does not say.
+    pub recoveries: Option<u64>,
+    /// Reductions undone; `None` where the host does not say.
+    pub undone: Option<u64>,
     /// Probe streams completed, for those that probe.
     pub streams: Option<u64>,
     /// Probe streams that gave no estimate.
@@ -228,11 +267,27 @@ pub struct TrafficResult {
     pub dropped_packets: u64,
 }
 
+/// What left the measured link after the warm-up, in windows of one length.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+pub struct WindowResult {
+    /// Length of a window.
+    pub window_s: f64,
+    /// Whole windows counted.
+    pub windows: u64,
+    /// Mean of the bytes in a window.
+    pub mean_bytes: f64,
+    /// Their standard deviation, divided by their mean.
+    pub variation: Option<f64>,
+    /// Half the mean square of the difference between neighbours, pair by pair: the energy of the Haar wavelet at this
+    /// length. It grows with the length to the power of 2 H, whatever the mean does.
+    pub allan_variance_bytes2: f64,
+}
+
 /// A curve over time, equally spaced.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
     /// What it is: `throughput`, `rate`, `available`, `traffic`, `queue_delay`, `queue_delay_max`, `rtt`, `window`,
-    /// `losses` (per interval).
+    /// `losses` (per interval), `offered`.
     pub metric: String,
     /// Flow number, when it belongs to a flow.
     pub flow: Option<u32>,

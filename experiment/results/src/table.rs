@@ -38,7 +38,12 @@ pub fn to_table(results: &Results, colours: bool) -> String {
     }));
     let paint = |line: usize| if colours { line.checked_sub(1).and_then(|at| ansi(groups[at].colour)) } else { None };
     let expectations = results.expectations.iter().map(|outcome| said(outcome, colours));
-    aligned(&lines, 1 + keys.len(), &paint) + &expectations.collect::<String>()
+    aligned(&lines, |column| column < 1 + keys.len(), &paint) + &expectations.collect::<String>()
+}
+
+/// Lines of cells in columns, those of the given range of columns to the right, the others to the left.
+pub fn to_lines(lines: &[Vec<String>], right: std::ops::Range<usize>) -> String {
+    aligned(lines, |column| !right.contains(&column), &|_| None)
 }
 
 fn shown(group: &Group<'_>, (_, metric, scale, decimals): &Figure) -> String {
@@ -49,14 +54,14 @@ fn shown(group: &Group<'_>, (_, metric, scale, decimals): &Figure) -> String {
     interval.half_width.map_or(mean.clone(), |half| format!("{mean} ± {:.*}", decimals, half * scale))
 }
 
-/// Lines of cells in columns, the first `left` of them to the left, the others to the right.
-fn aligned(lines: &[Vec<String>], left: usize, paint: &dyn Fn(usize) -> Option<String>) -> String {
+/// Lines of cells in columns, flush left or right.
+fn aligned(lines: &[Vec<String>], left: impl Fn(usize) -> bool, paint: &dyn Fn(usize) -> Option<String>) -> String {
     let widest = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..lines[0].len()).map(widest).collect();
     let mut out = String::new();
     for (number, line) in lines.iter().enumerate() {
         let cells = line.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            let cell = if column < left { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
+            let cell = if left(column) { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
             match (column, paint(number)) {
                 (0, Some(colour)) => format!("{colour}{cell}\x1b[0m"),
                 _ => cell,

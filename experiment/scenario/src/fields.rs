@@ -233,6 +233,12 @@ impl<'a> Fields<'a> {
         switch(self.or(key, Value::Switch(default)), &name)
     }
 
+    /// Yes or no, which may be left out.
+    pub fn switch_if(&mut self, key: &'static str) -> Result<Option<bool>, ScenarioError> {
+        let name = self.key(key);
+        self.get(key).map(|node| switch(node, &name)).transpose()
+    }
+
     /// Refuses the keys that were not asked for.
     pub fn finish(self) -> Result<(), ScenarioError> {
         let unknown = self.table.entries.iter().find(|entry| !self.known.contains(&entry.key.as_str()));

@@ -6,7 +6,8 @@ use crate::error::ScenarioError;
 use crate::fields::{Fields, Quantity, Zero, quantity};
 use crate::hosts::Sender;
 use crate::links::{Network, delay, route, tables};
-use crate::model::{ControllerSpec, FlowSpec, Size, Start};
+use crate::model::{ControllerSpec, FlowSpec, Size, Start, TrafficKind};
+use crate::traffic::application;
 use congestion::Setup;
 use units::{Bytes, Rate, Span, Time};
 
@@ -71,18 +72,21 @@ impl Reader<'_> {
         let rtts = self.rtts(fields, &route, count)?;
         let starts = self.starts(fields, count)?;
         let size = size(fields)?;
+        let application = self.application(fields, size)?;
         let access = fields.quantity_if::<Rate>("access", Zero::Refused)?.or(self.network.access);
         let blank = FlowSpec {
             controller: ControllerSpec { kind: String::new(), settings: Default::default() },
             packet,
             start: Start::At(Time::ZERO),
             size,
+            application,
             rtt: Span::ZERO,
             route,
             access,
             initial_window: self.sender.initial_window,
             pacing_percent: self.sender.pacing_percent,
             min_rto: self.sender.min_rto,
+            ecn: fields.switch_if("ecn")?.unwrap_or(self.sender.ecn),
         };
         let mut specs: Vec<FlowSpec> =
             rtts.into_iter().zip(starts).map(|(rtt, start)| FlowSpec { rtt, start, ..blank.clone() }).collect();
@@ -92,6 +96,16 @@ impl Reader<'_> {
         }
         let label = named.map(|named| named.label);
         Ok(specs.into_iter().map(|spec| Flow { spec, label: label.clone() }).collect())
+    }
+
+    fn application(&self, fields: &mut Fields<'_>, size: Size) -> Result<Option<TrafficKind>, ScenarioError> {
+        let key = fields.key("application");
+        let application = fields.get("application").map(|node| application(node, &key)).transpose()?;
+        if application.is_some() && size != Size::Unlimited {
+            let expected = "no size beside an application, which says itself how much it sends";
+            return Err(fields.refuse("size", "a size", expected));
+        }
+        Ok(application)
     }
 
     fn controller(&self, fields: &mut Fields<'_>, specs: &[FlowSpec]) -> Result<Option<Named>, ScenarioError> {

@@ -13,6 +13,7 @@ pub(crate) struct Sender {
     pub pacing_percent: u32,
     pub initial_window: u32,
     pub min_rto: Span,
+    pub ecn: bool,
 }
 
 pub(crate) fn receiver(document: &mut Table) -> Result<ReceiverSpec, ScenarioError> {
@@ -64,6 +65,7 @@ pub(crate) fn sender(document: &mut Table) -> Result<Sender, ScenarioError> {
         pacing_percent: pacing(fields.or("pacing", Value::Text("0 %".to_string())))?,
         initial_window: fields.count_or("initial_window", 10, 1)?,
         min_rto: fields.quantity_or("min_rto", "200 ms", Zero::Refused)?,
+        ecn: fields.switch_or("ecn", false)?,
     };
     fields.finish()?;
     Ok(sender)

@@ -4,6 +4,7 @@
 //! message that names the file, the line, the key, what was found and what is expected. [`Scenario::plan`] unfolds
 //! comparison, sweep and replications into [`Experiment`]s, each of which a host runs by itself.
 
+mod connections;
 mod controllers;
 mod document;
 mod error;
@@ -14,14 +15,16 @@ mod hosts;
 mod links;
 mod model;
 mod plan;
+mod record;
 mod resolve;
+mod settings;
 mod sweep;
 mod traffic;
 
 pub use error::{Place, ScenarioError};
 pub use model::{
-    Buffer, Coalescing, ControllerSpec, Expectation, Experiment, FlowSpec, GapModel, LinkSpec, QueueSpec, ReceiverSpec,
-    Record, Size, Start, TraceSource, TrafficKind, TrafficSpec,
+    Buffer, Coalescing, ConnectionSource, Connections, ControllerSpec, Expectation, Experiment, FlowSpec, GapModel,
+    LinkSpec, QueueSpec, ReceiverSpec, Record, Sessions, Shaper, Size, Start, TraceSource, TrafficKind, TrafficSpec,
 };
 pub use plan::Scenario;
 pub use traffic::TRAFFIC_KINDS;

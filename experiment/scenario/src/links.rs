@@ -4,13 +4,17 @@ use crate::document::{Node, Table, Value};
 use crate::error::{Place, ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, quantity, ratio, text};
 use crate::model::{Buffer, FlowSpec, LinkSpec, QueueSpec, TrafficSpec};
+use crate::settings::{Choice, Registry};
+use queueing::AnyQueue;
+use units::settings::Parameter;
 use units::{Bytes, Packets, Rate, Ratio, Span};
 
 /// A link whose buffer may wait for the flows.
 pub(crate) struct Draft {
     pub link: LinkSpec,
-    key: String,
-    buffer: Node,
+    /// Key and value of the buffer, and of the queue, which is built for trial once the buffer is known.
+    buffer: (String, Node),
+    queue: (String, Node),
 }
 
 /// What the scenario says of the network.
@@ -75,43 +79,55 @@ fn draft(fields: &mut Fields<'_>, name: String) -> Result<Draft, ScenarioError> 
     let rate = fields.quantity("rate", Zero::Refused)?;
     let delay = fields.quantity("delay", Zero::Allowed)?;
     let buffer = fields.or("buffer", Value::Text("1 bdp".to_string())).clone();
-    let key = fields.key("queue");
-    let queue = queue(fields.or("queue", Value::Text("fifo".to_string())), &key)?;
+    let queue_key = fields.key("queue");
+    let queue_node = fields.or("queue", Value::Text("fifo".to_string())).clone();
+    let queue = queue(&queue_node, &queue_key)?;
     let loss_key = fields.key("loss");
     let loss = ratio(fields.or("loss", Value::Float("0.0".to_string())), &loss_key, 0.0..=1.0)?;
     if loss == Ratio::ONE {
         return Err(fields.refuse("loss", "certain loss", "a probability below 1"));
     }
     let link = LinkSpec { name, rate, delay, buffer: Buffer::Unlimited, queue, loss };
-    Ok(Draft { link, key: fields.key("buffer"), buffer })
+    Ok(Draft { link, buffer: (fields.key("buffer"), buffer), queue: (queue_key, queue_node) })
 }
 
-fn queue(node: &mut Node, key: &str) -> Result<QueueSpec, ScenarioError> {
-    const EXPECTED: &str = "a queue like \"fifo\" or { kind = \"fifo\" }";
-    let place = node.place.clone();
-    let kind = match &mut node.value {
-        Value::Text(kind) => kind.clone(),
-        Value::Table(_) => {
-            let mut fields = Fields::of(node, key, EXPECTED)?;
-            let kind = text(fields.required("kind", EXPECTED)?, key, EXPECTED)?;
-            fields.finish()?;
-            kind
-        }
-        other => return Err(ScenarioError::at(&place, key, other.described(), EXPECTED)),
-    };
-    if queueing::find(&kind).is_none() {
-        let names = || queueing::registry().iter().map(|entry| entry.name);
-        let found = format!("the unknown queue \"{kind}\"{}", perhaps(&kind, names()));
-        return Err(ScenarioError::at(&place, key, found, format!("one of {}", listed(names()))));
-    }
-    Ok(QueueSpec { kind })
+fn queue(node: &Node, key: &str) -> Result<QueueSpec, ScenarioError> {
+    let Choice { kind, settings, .. } = queues(&entries()).choose(node, key)?;
+    Ok(QueueSpec { kind, settings })
+}
+
+fn entries() -> Vec<(&'static str, &'static [Parameter])> {
+    queueing::registry().iter().map(|entry| (entry.name, entry.parameters)).collect()
+}
+
+fn queues<'a>(entries: &'a [(&'static str, &'static [Parameter])]) -> Registry<'a> {
+    Registry { noun: "queue", expected: "a queue like \"fifo\" or { kind = \"fifo\", ... }", entries, others: &[] }
+}
+
+/// Builds the discipline of a link for trial, so that a setting it does not accept is refused with its line.
+fn check_queue(draft: &Draft, buffer: Buffer, packet: Bytes) -> Result<(), ScenarioError> {
+    let QueueSpec { kind, settings } = &draft.link.queue;
+    let setup = queueing::Setup { rate: draft.link.rate, limit: buffer.limit(), packet, seed: 0 };
+    let built = AnyQueue::<()>::build(kind, &setup, settings).expect("chosen from the registry");
+    let (key, node) = &draft.queue;
+    built.map(drop).map_err(|error| queues(&entries()).refused(node, key, &error))
 }
 
 /// The links a flow or a source crosses, as indices: those of `route`, or all.
 pub(crate) fn route(fields: &mut Fields<'_>, network: &Network) -> Result<Vec<usize>, ScenarioError> {
+    route_of(fields, "route", network)
+}
+
+/// The links that the list under this key names, or all.
+pub(crate) fn route_of(
+    fields: &mut Fields<'_>,
+    key: &'static str,
+    network: &Network,
+) -> Result<Vec<usize>, ScenarioError> {
     const EXPECTED: &str = "a list of link names like [\"first\", \"second\"]";
-    let key = fields.key("route");
-    let Some(node) = fields.get("route") else {
+    let name = key;
+    let key = fields.key(name);
+    let Some(node) = fields.get(name) else {
         return Ok((0..network.links.len()).collect());
     };
     let names = match &node.value {
@@ -155,17 +171,17 @@ pub(crate) fn links(
         let crossing = flows.iter().filter(|flow| flow.route.contains(&index));
         let own = draft.link.delay.saturating_mul(2);
         let rtt = crossing.clone().map(|flow| flow.rtt).max().filter(|_| !dumbbell).unwrap_or(own);
-        let others = traffic.iter().filter(|source| source.route.contains(&index)).map(|source| source.packet);
+        let others = traffic.iter().filter(|source| source.crosses(index)).map(|source| source.packet);
         let largest = crossing.map(|flow| flow.packet).chain(others).max().unwrap_or(Bytes::ZERO);
-        let buffer = buffer(&draft, draft.link.rate.amount_in(rtt), largest)?;
+        let buffer = buffer(&draft.buffer, draft.link.rate.amount_in(rtt), largest)?;
+        check_queue(&draft, buffer, largest)?;
         Ok(LinkSpec { buffer, ..draft.link })
     });
     resolved.collect()
 }
 
-fn buffer(draft: &Draft, bdp: Bytes, largest: Bytes) -> Result<Buffer, ScenarioError> {
+fn buffer((key, node): &(String, Node), bdp: Bytes, largest: Bytes) -> Result<Buffer, ScenarioError> {
     const EXPECTED: &str = "a buffer like \"1 bdp\", \"100 packets\", \"2 MB\" or \"unlimited\"";
-    let (node, key) = (&draft.buffer, draft.key.as_str());
     let written = match &node.value {
         Value::Text(text) => text.trim(),
         Value::Integer(n) => {

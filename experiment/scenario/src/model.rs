@@ -1,8 +1,9 @@
 //! One experiment, fully resolved: what a host needs to make one run, and nothing that needs looking up.
 
-use congestion::Settings;
+use queueing::Limit;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use units::settings::Settings;
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 
 /// One run: a scenario with its controller put in, its sweep point chosen and its seed drawn.
@@ -22,7 +23,7 @@ pub struct Experiment {
     pub warmup: Span,
     /// Links in order of declaration. A dumbbell has one, named `bottleneck`.
     pub links: Vec<LinkSpec>,
-    /// Index of the link where queue and utilisation are measured: the slowest.
+    /// Index of the link where queue and utilisation are measured: the one that `record.link` names, or the slowest.
     pub bottleneck: usize,
     /// The receiving hosts.
     pub receiver: ReceiverSpec,
@@ -64,11 +65,31 @@ pub enum Buffer {
     Unlimited,
 }
 
-/// A queue discipline with its settings.
+impl Buffer {
+    /// As a queue takes it.
+    pub fn limit(self) -> Limit {
+        match self {
+            Buffer::Packets(packets) => Limit::Packets(packets),
+            Buffer::Bytes(bytes) => Limit::Bytes(bytes),
+            Buffer::Unlimited => Limit::Unlimited,
+        }
+    }
+}
+
+/// A queue discipline with its settings, checked against the registry.
 #[derive(Clone, Debug, PartialEq)]
 pub struct QueueSpec {
     /// Name in the registry.
     pub kind: String,
+    /// What the scenario set.
+    pub settings: Settings,
+}
+
+impl QueueSpec {
+    /// The discipline of this name with its defaults.
+    pub fn named(kind: &str) -> QueueSpec {
+        QueueSpec { kind: kind.to_string(), settings: Settings::new() }
+    }
 }
 
 /// The receiving hosts.
@@ -122,6 +143,8 @@ pub struct FlowSpec {
     pub start: Start,
     /// What it sends.
     pub size: Size,
+    /// When its application has packets to send, from the start of the flow on; `None`: always.
+    pub application: Option<TrafficKind>,
     /// Base round-trip time: propagation only.
     pub rtt: Span,
     /// Links it crosses, as indices.
@@ -134,6 +157,8 @@ pub struct FlowSpec {
     pub pacing_percent: u32,
     /// Least retransmission timeout.
     pub min_rto: Span,
+    /// Its packets may be marked instead of dropped, if its controller reads marks.
+    pub ecn: bool,
 }
 
 /// A controller with its settings, checked against the registry.
@@ -163,6 +188,22 @@ pub enum Size {
     Bytes(Bytes),
 }
 
+impl FlowSpec {
+    /// The application as a source of packets: it offers to its sender what traffic would put on a link.
+    pub fn offered(&self) -> Option<TrafficSpec> {
+        let source = |kind: &TrafficKind| TrafficSpec {
+            kind: kind.clone(),
+            packet: self.packet,
+            start: Time::ZERO,
+            stop: Time::MAX,
+            route: Vec::new(),
+            copies: 1,
+            shaper: None,
+        };
+        self.application.as_ref().map(source)
+    }
+}
+
 /// One source of unresponsive traffic.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TrafficSpec {
@@ -178,6 +219,17 @@ pub struct TrafficSpec {
     pub route: Vec<usize>,
     /// Independent copies, superposed; each draws its own offset or seed.
     pub copies: u32,
+    /// The token bucket behind which each copy stands.
+    pub shaper: Option<Shaper>,
+}
+
+/// A token bucket.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Shaper {
+    /// At which tokens come.
+    pub rate: Rate,
+    /// How many there can be: what may leave at once.
+    pub bucket: Bytes,
 }
 
 /// What a traffic source does.
@@ -222,6 +274,8 @@ pub enum TrafficKind {
         /// Mean rate.
         rate: Rate,
     },
+    /// TCP connections that exchange messages.
+    Connections(Box<Connections>),
     /// Packets from a file, repeated end to end.
     Trace {
         /// The file.
@@ -233,6 +287,60 @@ pub enum TrafficKind {
     },
 }
 
+/// TCP connections between initiators and acceptors: both sides send, each when it has received or waited.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Connections {
+    /// What they send, and when.
+    pub source: ConnectionSource,
+    /// What their senders have in common. Its start, round trip and route are each connection's own.
+    pub flow: FlowSpec,
+    /// Links that the acceptors' data cross; the initiators' cross the route of the source.
+    pub back: Vec<usize>,
+}
+
+/// Where connections come from.
+#[derive(Clone, Debug, PartialEq)]
+pub enum ConnectionSource {
+    /// A file of connection vectors (Tmix).
+    Vectors(PathBuf),
+    /// Drawn.
+    Drawn(Sessions),
+}
+
+/// Connections that begin as a Poisson process: a short request, and an answer that the receive window of the
+/// connection stretches to a length of bounded Pareto law.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sessions {
+    /// Mean rate of all answers, headers included.
+    pub rate: Rate,
+    /// Rate of one.
+    pub peak: Rate,
+    /// Mean base round-trip time; each draws its own, from a half to one and a half of it.
+    pub rtt: Span,
+    /// Shortest answer.
+    pub shortest: Span,
+    /// Longest.
+    pub longest: Span,
+    /// Tail index of the lengths, between 1 and 2.
+    pub shape: f64,
+}
+
+impl TrafficSpec {
+    /// Whether its packets cross this link.
+    pub fn crosses(&self, link: usize) -> bool {
+        self.routes().any(|route| route.contains(&link))
+    }
+
+    /// The ways that its packets take.
+    pub fn routes(&self) -> impl Iterator<Item = &Vec<usize>> {
+        let back = match &self.kind {
+            TrafficKind::Connections(connections) => Some(&connections.back),
+            _ => None,
+        };
+        std::iter::once(&self.route).chain(back)
+    }
+}
+
 impl TrafficKind {
     /// Its name in a scenario.
     pub fn name(&self) -> &'static str {
@@ -242,6 +350,10 @@ impl TrafficKind {
             TrafficKind::ExponentialOnOff { .. } => "exponential-on-off",
             TrafficKind::ParetoOnOff { .. } => "pareto-on-off",
             TrafficKind::Poisson { .. } => "poisson",
+            TrafficKind::Connections(connections) => match connections.source {
+                ConnectionSource::Vectors(_) => "tmix",
+                ConnectionSource::Drawn(_) => "sessions",
+            },
             TrafficKind::Trace { source: TraceSource::Pcap, .. } => "pcap",
             TrafficKind::Trace { source: TraceSource::Csv, .. } => "trace",
         }
@@ -258,7 +370,7 @@ pub enum TraceSource {
 }
 
 /// What a host records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Record {
     /// Curves over time, distributions, traces. Without it only the summary's counts and means are kept.
     pub detail: bool,
@@ -266,6 +378,8 @@ pub struct Record {
     pub step: Span,
     /// Probe streams to trace per run.
     pub streams: u32,
+    /// Windows in which to count what leaves the measured link; each a multiple of the first.
+    pub windows: Vec<Span>,
 }
 
 /// A window in words, checked after the runs.

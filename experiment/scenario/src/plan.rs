@@ -5,7 +5,7 @@ use crate::error::{Place, ScenarioError};
 use crate::expect::expectations;
 use crate::model::{Expectation, Experiment};
 use crate::resolve::{Point, resolve};
-use crate::sweep::{Axis, axes, grid, params};
+use crate::sweep::{Axis, axes, grid, keys, params};
 use std::path::{Path, PathBuf};
 
 /// The most runs of one plan.
@@ -121,7 +121,7 @@ fn put(document: &mut Table, change: &str, swept: &[Axis]) -> Result<(), Scenari
         return Err(ScenarioError::at(&place, "", "no \"=\"", "KEY=VALUE like path.rate=\"10 Gbit/s\""));
     };
     let key = key.trim();
-    if swept.iter().any(|axis| axis.key == key) {
+    if swept.iter().any(|axis| keys(&axis.key).any(|swept| swept == key)) {
         return Err(ScenarioError::at(&place, key, "a key that is swept", "a key that [sweep] leaves alone"));
     }
     document.substitute(key, argument(value.trim(), &place)?)
@@ -134,7 +134,7 @@ fn unfold(mut document: Table, name: &str, folder: &Path) -> Result<Scenario, Sc
     for at in grid(&axes) {
         let mut substituted = document.clone();
         for (key, node) in &at {
-            substituted.substitute(key, (*node).clone())?;
+            keys(key).try_for_each(|key| substituted.substitute(key, (*node).clone()))?;
         }
         let mut point = resolve(&mut substituted, name, folder)?;
         point.template.params = params(&at);

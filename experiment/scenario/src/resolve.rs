@@ -6,8 +6,9 @@ use crate::error::{Place, ScenarioError};
 use crate::fields::{Fields, Zero, text};
 use crate::flows::{Flow, flows, setups};
 use crate::hosts::{receiver, sender};
-use crate::links::{bottleneck, links, network};
-use crate::model::{Experiment, Record};
+use crate::links::{links, network};
+use crate::model::Experiment;
+use crate::record::record;
 use crate::traffic::traffic;
 use congestion::Setup;
 use std::collections::BTreeMap;
@@ -40,9 +41,6 @@ pub(crate) struct Point {
 /// The most replications of one scenario.
 const MOST_REPLICATIONS: u64 = 10_000;
 
-/// The most points of one curve.
-const MOST_STEPS: u64 = 1_000_000;
-
 /// Resolves a document, and completes it with the defaults. `name` is what the scenario is called when it does not
 /// say; `folder` is where the files it names are.
 pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result<Point, ScenarioError> {
@@ -52,7 +50,7 @@ pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result
     let receiver = receiver(document)?;
     let sender = sender(document)?;
     let flows = flows(document, &network, &sender, run.duration)?;
-    let traffic = traffic(document, &network, run.duration, folder)?;
+    let traffic = traffic(document, &network, &sender, run.duration, folder)?;
     if flows.is_empty() && traffic.is_empty() {
         let expected = "a table [[flow]] or [[traffic]], or nothing would be sent";
         return Err(ScenarioError::at(&Place::Line(1), "flow", "nothing", expected));
@@ -61,7 +59,7 @@ pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result
     let flows: Vec<_> = flows.into_iter().map(|flow| flow.spec).collect();
     let compared = compared(document, &setups(&flows))?;
     let links = links(network, &flows, &traffic)?;
-    let record = record(document, run.duration)?;
+    let (record, measured) = record(document, &run, &links)?;
     let template = Experiment {
         controller: String::new(),
         params: BTreeMap::new(),
@@ -69,7 +67,7 @@ pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result
         seed: 0,
         duration: run.duration,
         warmup: run.warmup,
-        bottleneck: bottleneck(&links),
+        bottleneck: measured,
         links,
         receiver,
         gaps: sender.gaps,
@@ -98,21 +96,6 @@ fn run(document: &mut Table, name: &str) -> Result<RunSection, ScenarioError> {
     let replications = fields.integer_or("replications", 1, 1..=MOST_REPLICATIONS)?;
     fields.finish()?;
     Ok(RunSection { name, duration, warmup, seed, replications: u32::try_from(replications).unwrap_or(u32::MAX) })
-}
-
-fn record(document: &mut Table, duration: Span) -> Result<Record, ScenarioError> {
-    let mut fields = Fields::of(document.node_or_table("record", &Place::Line(1)), "record", "a table [record]")?;
-    let record = Record {
-        detail: fields.switch_or("detail", true)?,
-        step: fields.quantity_or("step", "100 ms", Zero::Refused)?,
-        streams: fields.count_or("streams", 8, 0)?,
-    };
-    if record.detail && duration / record.step > MOST_STEPS {
-        let found = format!("\"{}\", which makes curves of {} points", record.step, duration / record.step);
-        return Err(fields.refuse("step", found, format!("at most {MOST_STEPS} points in {duration}")));
-    }
-    fields.finish()?;
-    Ok(record)
 }
 
 /// `rapid`, or `rapid + cubic` where the flows differ.

@@ -10,11 +10,16 @@ const MOST_POINTS: u128 = 10_000;
 /// Sections whose keys cannot be swept: they are about all runs together.
 const NOT_SWEPT: &[&str] = &["compare", "expect", "sweep", "run.name", "run.replications", "run.seed"];
 
-/// A swept key and its values.
+/// A swept key and its values. Several keys with commas between them take each value together.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Axis {
     pub key: String,
     pub values: Vec<Node>,
+}
+
+/// The keys that an axis changes.
+pub(crate) fn keys(axis: &str) -> impl Iterator<Item = &str> {
+    axis.split(',').map(str::trim)
 }
 
 /// The axes of `[sweep]`, in the order of the file.
@@ -48,11 +53,16 @@ fn collect(table: &Table, prefix: &str, axes: &mut Vec<Axis>) -> Result<(), Scen
                 return Err(ScenarioError::at(place, name, "an empty list", "at least one value"));
             }
             Value::List(values) => {
-                if NOT_SWEPT.iter().any(|fixed| key == *fixed || key.starts_with(&format!("{fixed}."))) {
+                let is = |key: &str, fixed: &str| key == fixed || key.starts_with(&format!("{fixed}."));
+                if keys(&key).any(|key| NOT_SWEPT.iter().any(|fixed| is(key, fixed))) {
                     let expected = "a key of one run, like \"path.buffer\"";
                     return Err(ScenarioError::at(&entry.key_place, name, "a key that holds for all runs", expected));
                 }
-                if axes.iter().any(|axis| axis.key == key) {
+                let others = axes.iter().flat_map(|axis| keys(&axis.key)).collect::<Vec<_>>();
+                if keys(&key)
+                    .enumerate()
+                    .any(|(at, one)| others.contains(&one) || keys(&key).take(at).any(|k| k == one))
+                {
                     return Err(ScenarioError::at(&entry.key_place, name, "this key twice", "each key once"));
                 }
                 twice(values, &name)?;

@@ -1,12 +1,13 @@
 //! The traffic that does not respond.
 
-use crate::document::Table;
-use crate::document::Value;
+use crate::connections::connections;
+use crate::document::{Node, Table, Value};
 use crate::error::{ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, number, quantity, text};
 use crate::flows::{instant, packet};
+use crate::hosts::Sender;
 use crate::links::{Network, route, tables};
-use crate::model::{TraceSource, TrafficKind, TrafficSpec};
+use crate::model::{Shaper, TraceSource, TrafficKind, TrafficSpec};
 use std::path::{Path, PathBuf};
 use units::{Bytes, Rate, Span, Time};
 
@@ -17,6 +18,8 @@ pub const TRAFFIC_KINDS: &[(&str, &str)] = &[
     ("on-off", "periodic bursts at a constant rate"),
     ("exponential-on-off", "bursts and silences of exponential length"),
     ("pareto-on-off", "bursts and silences of Pareto length"),
+    ("tmix", "TCP connections from a file of connection vectors"),
+    ("sessions", "TCP connections of heavy-tailed length, drawn: self-similar"),
     ("trace", "packets from a CSV file with the columns time_ns,size_bytes"),
     ("pcap", "packets from a pcap or pcapng file"),
 ];
@@ -24,34 +27,72 @@ pub const TRAFFIC_KINDS: &[(&str, &str)] = &[
 /// The most copies of one source.
 const MOST_COPIES: u64 = 10_000;
 
+/// How many of the kinds have equal packets that a source sends by itself. They come first.
+const WITH_EQUAL_PACKETS: usize = 5;
+
 pub(crate) fn traffic(
     document: &mut Table,
     network: &Network,
+    sender: &Sender,
     duration: Span,
     folder: &Path,
 ) -> Result<Vec<TrafficSpec>, ScenarioError> {
     let mut sources = Vec::new();
     for (index, node) in tables(document, "traffic")?.iter_mut().enumerate() {
         let mut fields = Fields::of(node, &format!("traffic.{index}"), "a table [[traffic]]")?;
-        let (kind, packet) = kind(&mut fields, folder)?;
+        let (kind, packet) = kind(&mut fields, network, sender, folder)?;
         let route = route(&mut fields, network)?;
         let (start, stop) = lifetime(&mut fields, duration)?;
         let copies = fields.integer_or("copies", 1, 1..=MOST_COPIES)?;
         let copies = u32::try_from(copies).unwrap_or(u32::MAX);
-        sources.push(TrafficSpec { kind, packet, start, stop, route, copies });
+        if copies > 1 && matches!(kind, TrafficKind::Connections(_)) {
+            return Err(fields.refuse(
+                "copies",
+                copies.to_string(),
+                "1: a second table instead of a copy of connections",
+            ));
+        }
+        let shaper = shaper(&mut fields)?;
+        sources.push(TrafficSpec { kind, packet, start, stop, route, copies, shaper });
         fields.finish()?;
     }
     Ok(sources)
 }
 
-fn kind(fields: &mut Fields<'_>, folder: &Path) -> Result<(TrafficKind, Bytes), ScenarioError> {
+fn kind(
+    fields: &mut Fields<'_>,
+    network: &Network,
+    sender: &Sender,
+    folder: &Path,
+) -> Result<(TrafficKind, Bytes), ScenarioError> {
     let names = || TRAFFIC_KINDS.iter().map(|(name, _)| *name);
     let expected = format!("one of {}", listed(names()));
     let key = fields.key("kind");
     let kind = text(fields.required("kind", &expected)?, &key, &expected)?;
     let model = match kind.as_str() {
         "pcap" => return traced(fields, TraceSource::Pcap, folder),
+        "tmix" | "sessions" => return connections(fields, &kind, network, sender, folder),
         "trace" => return traced(fields, TraceSource::Csv, folder),
+        _ => model(fields, &kind, TRAFFIC_KINDS)?,
+    };
+    Ok((model, packet(fields)?))
+}
+
+/// The kinds that an application of a flow may have: those with equal packets.
+pub(crate) fn application(node: &mut Node, key: &str) -> Result<TrafficKind, ScenarioError> {
+    const EXPECTED: &str = "{ kind = \"on-off\", on = \"10 ms\", off = \"1 s\", rate = \"10 Mbit/s\" }";
+    let kinds = &TRAFFIC_KINDS[..WITH_EQUAL_PACKETS];
+    let mut fields = Fields::of(node, key, EXPECTED)?;
+    let kind_key = fields.key("kind");
+    let kind = text(fields.required("kind", EXPECTED)?, &kind_key, EXPECTED)?;
+    let application = model(&mut fields, &kind, kinds)?;
+    fields.finish()?;
+    Ok(application)
+}
+
+/// A kind with equal packets; `kinds` are those to choose from.
+fn model(fields: &mut Fields<'_>, kind: &str, kinds: &[(&str, &str)]) -> Result<TrafficKind, ScenarioError> {
+    Ok(match kind {
         "cbr" => TrafficKind::Cbr { rate: rate(fields)? },
         "poisson" => TrafficKind::Poisson { rate: rate(fields)? },
         "on-off" => TrafficKind::OnOff { on: on(fields)?, off: off(fields)?, rate: rate(fields)? },
@@ -63,11 +104,11 @@ fn kind(fields: &mut Fields<'_>, folder: &Path) -> Result<(TrafficKind, Bytes), 
             TrafficKind::ParetoOnOff { on, off, rate, shape: shape(fields)? }
         }
         _ => {
-            let found = format!("the unknown traffic \"{kind}\"{}", perhaps(&kind, names()));
-            return Err(fields.refuse("kind", found, expected));
+            let names = || kinds.iter().map(|(name, _)| *name);
+            let found = format!("the unknown traffic \"{kind}\"{}", perhaps(kind, names()));
+            return Err(fields.refuse("kind", found, format!("one of {}", listed(names()))));
         }
-    };
-    Ok((model, packet(fields)?))
+    })
 }
 
 /// Packets from a file, which have sizes of their own.
@@ -75,6 +116,15 @@ fn traced(fields: &mut Fields<'_>, source: TraceSource, folder: &Path) -> Result
     let file = file(fields, folder)?;
     let rate = fields.quantity_if("rate", Zero::Refused)?;
     Ok((TrafficKind::Trace { file, source, rate }, Bytes::new(1500)))
+}
+
+fn shaper(fields: &mut Fields<'_>) -> Result<Option<Shaper>, ScenarioError> {
+    let key = fields.key("shaper");
+    let Some(node) = fields.get("shaper") else { return Ok(None) };
+    let mut fields = Fields::of(node, &key, "{ rate = \"300 Mbit/s\", bucket = \"300 kB\" }")?;
+    let shaper = Shaper { rate: rate(&mut fields)?, bucket: fields.quantity("bucket", Zero::Refused)? };
+    fields.finish()?;
+    Ok(Some(shaper))
 }
 
 fn rate(fields: &mut Fields<'_>) -> Result<Rate, ScenarioError> {
@@ -99,7 +149,7 @@ fn shape(fields: &mut Fields<'_>) -> Result<f64, ScenarioError> {
     Ok(shape)
 }
 
-fn file(fields: &mut Fields<'_>, folder: &Path) -> Result<PathBuf, ScenarioError> {
+pub(crate) fn file(fields: &mut Fields<'_>, folder: &Path) -> Result<PathBuf, ScenarioError> {
     const EXPECTED: &str = "the path of a file, from the folder of the scenario";
     let key = fields.key("file");
     let written = text(fields.required("file", EXPECTED)?, &key, EXPECTED)?;

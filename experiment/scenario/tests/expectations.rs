@@ -14,6 +14,7 @@ fn run(controller: &str, loss: &str, replication: u32, summary: Summary) -> Run 
         summary,
         flows: Vec::new(),
         traffic: Vec::new(),
+        windows: Vec::new(),
         series: Vec::new(),
         queue_delay: Default::default(),
         streams: Vec::new(),

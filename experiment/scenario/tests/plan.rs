@@ -1,6 +1,6 @@
 //! What a scenario unfolds to.
 
-use packetscale_scenario::{Buffer, Experiment, GapModel, Scenario, Size, Start, TraceSource, TrafficKind};
+use packetscale_scenario::{Buffer, Experiment, GapModel, Scenario, Shaper, Size, Start, TraceSource, TrafficKind};
 use std::path::{Path, PathBuf};
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 
@@ -13,6 +13,17 @@ fn dumbbell(rest: &str) -> Vec<Experiment> {
 }
 
 const FLOW: &str = "[[flow]]\ncontroller = \"rapid\"\n";
+
+#[test]
+fn a_flow_may_have_an_application_and_marks_of_its_own() {
+    let flows = &dumbbell(&format!(
+        "[sender]\necn = true\n{FLOW}application = {{ kind = \"on-off\", on = \"10 ms\", off = \"1 s\", rate = \"5 Mbit/s\" }}\n{FLOW}ecn = false"
+    ))[0]
+    .flows;
+    let bursts = TrafficKind::OnOff { on: Span::from_millis(10), off: Span::from_secs(1), rate: Rate::from_mbps(5) };
+    assert_eq!(flows.iter().map(|flow| flow.application.clone()).collect::<Vec<_>>(), [Some(bursts), None]);
+    assert_eq!(flows.iter().map(|flow| flow.ecn).collect::<Vec<_>>(), [true, false]);
+}
 
 #[test]
 fn a_bdp_is_the_rate_times_twice_the_delay() {
@@ -58,6 +69,24 @@ fn counts_unfold_with_a_round_trip_and_a_start_each() {
     let starts = [Start::At(Time::ZERO), Start::At(Time::ZERO + Span::from_secs(5))];
     assert_eq!(flows.iter().map(|flow| flow.start).collect::<Vec<_>>(), starts);
     assert!(flows.iter().all(|flow| flow.size == Size::Bytes(Bytes::new(1_000_000))));
+}
+
+#[test]
+fn keys_with_commas_between_them_are_swept_together() {
+    let plan = plan(
+        r#"
+        link = [
+          { name = "a", rate = "1 Gbit/s", delay = "2 ms", buffer = "9 packets" },
+          { name = "b", rate = "1 Gbit/s", delay = "3 ms", buffer = "9 packets" },
+        ]
+        flow = [{ controller = "rapid" }]
+        [sweep]
+        "link.0.buffer, link.1.buffer" = ["1 packets", "2 packets"]
+        "flow.0.count" = [1, 2]"#,
+    );
+    let buffers: Vec<_> = plan.iter().map(|run| (run.links[0].buffer, run.links[1].buffer)).collect();
+    let both = |packets| (Buffer::Packets(Packets::new(packets)), Buffer::Packets(Packets::new(packets)));
+    assert_eq!(buffers, [both(1), both(1), both(2), both(2)]);
 }
 
 #[test]
@@ -131,6 +160,21 @@ fn a_trace_is_looked_for_beside_the_scenario() {
     let file = folder.join("Cargo.toml");
     assert_eq!(source.kind, TrafficKind::Trace { file, source: TraceSource::Csv, rate: Some(Rate::from_mbps(5)) });
     assert_eq!((source.copies, source.stop), (3, Time::ZERO + Span::from_secs(60)));
+}
+
+#[test]
+fn traffic_may_stand_behind_a_token_bucket() {
+    let scenario = |shaper: &str| {
+        let text = format!(
+            "[path]\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n\
+            [[traffic]]\nkind = \"poisson\"\nrate = \"5 Mbit/s\"\nshaper = {{ {shaper} }}\n"
+        );
+        Scenario::parse(&text, Path::new("test.toml"), &[])
+    };
+    let shaped = scenario("rate = \"289 Mbit/s\", bucket = \"300 kB\"").unwrap().plan()[0].traffic[0].shaper;
+    assert_eq!(shaped, Some(Shaper { rate: Rate::from_mbps(289), bucket: Bytes::new(300_000) }));
+    let refused = scenario("rate = \"289 Mbit/s\"").unwrap_err().to_string();
+    assert!(refused.contains("traffic.0.shaper.bucket: found nothing"), "{refused}");
 }
 
 #[test]

@@ -64,6 +64,16 @@ fn an_unknown_controller() {
     refused("controller = \"rapid\"\nrtt", "controller = \"rapit\"\nrtt", &message);
 }
 
+#[test]
+fn an_unknown_queue() {
+    let names: Vec<_> = queueing::registry().iter().map(|entry| format!("{:?}", entry.name)).collect();
+    let message = format!(
+        "bursty.toml:8: path.queue: found the unknown queue \"fofo\", perhaps \"fifo\"; expected one of {}",
+        names.join(", ")
+    );
+    refused("buffer = \"1 bdp\"", "queue = \"fofo\"", &message);
+}
+
 refusals! {
     a_bare_number: r#"rate = "10 Gbit/s""# => "rate = 10",
         r#"bursty.toml:6: path.rate: found 10, a bare number; expected a rate above zero like "10 Gbit/s""#;
@@ -98,12 +108,28 @@ refusals! {
     an_unknown_setting_of_a_controller: r#"controller = "rapid"
 rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
         r#"bursty.toml:11: flow.0.controller.betta: found an unknown setting of newreno, perhaps "beta"; expected one of "beta", "abc_limit", "label""#;
-    an_unknown_queue: r#"buffer = "1 bdp""# => r#"queue = "fofo""#,
-        r#"bursty.toml:8: path.queue: found the unknown queue "fofo", perhaps "fifo"; expected one of "fifo""#;
+    a_setting_of_a_queue_that_has_none: r#"buffer = "1 bdp""# => r#"queue = { kind = "fifo", limit = 3 }"#,
+        r#"bursty.toml:8: path.queue.limit: found an unknown setting of fifo; expected no settings: fifo has none"#;
+    an_application_that_is_a_file: r#"rtt = "30 ms""# => r#"application = { kind = "pcap" }"#,
+        r#"bursty.toml:12: flow.0.application.kind: found the unknown traffic "pcap"; expected one of "cbr", "poisson", "on-off", "exponential-on-off", "pareto-on-off""#;
+    an_application_without_its_silences: r#"rtt = "30 ms""# => r#"application = { kind = "on-off", on = "1 s", rate = "1 Mbit/s" }"#,
+        r#"bursty.toml:12: flow.0.application.off: found nothing; expected a time like "30 ms""#;
+    a_size_beside_an_application: r#"rtt = "30 ms""# => "size = \"1 MB\"\napplication = { kind = \"cbr\", rate = \"1 Mbit/s\" }",
+        r#"bursty.toml:12: flow.0.size: found a size; expected no size beside an application, which says itself how much it sends"#;
     an_unknown_traffic: r#"kind = "cbr""# => r#"kind = "poison""#,
-        r#"bursty.toml:15: traffic.0.kind: found the unknown traffic "poison", perhaps "poisson"; expected one of "cbr", "poisson", "on-off", "exponential-on-off", "pareto-on-off", "trace", "pcap""#;
+        r#"bursty.toml:15: traffic.0.kind: found the unknown traffic "poison", perhaps "poisson"; expected one of "cbr", "poisson", "on-off", "exponential-on-off", "pareto-on-off", "tmix", "sessions", "trace", "pcap""#;
+    connections_without_a_way_back: r#"kind = "cbr""# => r#"kind = "sessions""#,
+        r#"bursty.toml:14: traffic.0.back: found nothing; expected the names of the links that the acceptors' data cross, like ["back"]"#;
+    sessions_of_a_tail_without_a_mean: r#"kind = "cbr""# => "kind = \"sessions\"\nshape = 1.0",
+        r#"bursty.toml:16: traffic.0.shape: found 1; expected a tail index above 1 and below 2, like 1.1"#;
+    copies_of_connections: r#"kind = "cbr""# => "kind = \"sessions\"\nback = [\"bottleneck\"]\ncopies = 2",
+        r#"bursty.toml:17: traffic.0.copies: found 2; expected 1: a second table instead of a copy of connections"#;
+    windows_that_do_not_divide: "[sweep]" => "[record]\nwindows = [\"2 ms\", \"5 ms\"]\n[sweep]",
+        r#"bursty.toml:19: record.windows: found "5 ms"; expected a whole multiple of the first window, 2 ms"#;
+    a_recorded_link_that_is_not_there: "[sweep]" => "[record]\nlink = \"botleneck\"\n[sweep]",
+        r#"bursty.toml:19: record.link: found the unknown link "botleneck", perhaps "bottleneck"; expected one of "bottleneck""#;
     a_key_of_another_kind_of_traffic: r#"kind = "cbr""# => "kind = \"cbr\"\non = \"1 s\"",
-        r#"bursty.toml:16: traffic.0.on: found an unknown key; expected one of "kind", "rate", "packet", "route", "start", "stop", "copies""#;
+        r#"bursty.toml:16: traffic.0.on: found an unknown key; expected one of "kind", "rate", "packet", "route", "start", "stop", "copies", "shaper""#;
     a_missing_trace_file: r#"kind = "cbr""# => "kind = \"pcap\"\nfile = \"no-such.pcap\"",
         r#"bursty.toml:16: traffic.0.file: found "no-such.pcap", but there is no file no-such.pcap; expected the path of a file, from the folder of the scenario"#;
     a_tail_without_a_mean: "kind = \"cbr\"" => "kind = \"pareto-on-off\"\non = \"1 s\"\noff = \"1 s\"\nshape = 1.0",
@@ -149,7 +175,7 @@ rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
     a_sweep_over_the_replications: "\"path.loss\"" => "\"run.replications\"",
         r#"bursty.toml:19: sweep."run.replications": found a key that holds for all runs; expected a key of one run, like "path.buffer""#;
     an_unknown_metric: r#"metric = "utilisation""# => r#"metric = "utilization""#,
-        r#"bursty.toml:22: expect.0.metric: found the unknown figure "utilization", perhaps "utilisation"; expected one of "throughput_bps", "utilisation", "available_share", "loss_ratio", "drop_ratio", "queue_delay_mean_s", "queue_delay_p50_s", "queue_delay_p95_s", "queue_delay_p99_s", "rtt_mean_s", "fairness_jain", "fairness_jain_after_entry", "convergence_s", "convergence_rtts", "rise_rtts", "fall_rtts", "settle_rtts", "rise_hold_share", "drain_rtts", "packets_delivered", "packet_hops", "events", "cpu_s""#;
+        r#"bursty.toml:22: expect.0.metric: found the unknown figure "utilization", perhaps "utilisation"; expected one of "throughput_bps", "utilisation", "available_share", "loss_ratio", "drop_ratio", "steady_loss_ratio", "queue_delay_mean_s", "queue_delay_p50_s", "queue_delay_p95_s", "queue_delay_p99_s", "queue_mean_packets", "mark_ratio", "burst_mark_ratio", "burstiness_eta", "queue_over_bound", "rtt_mean_s", "fairness_jain", "fairness_jain_after_entry", "convergence_s", "convergence_rtts", "rise_rtts", "fall_rtts", "settle_rtts", "rise_hold_share", "drain_rtts", "rate_variation", "variation_left", "hurst", "packets_delivered", "packet_hops", "events", "cpu_s""#;
     a_condition_that_selects_nothing: r#"where = { controller = "rapid" }"# => r#"where = { controller = "cubic" }"#,
         r#"bursty.toml:23: expect.0.where.controller: found "cubic", which selects no run; expected one of "rapid""#;
     a_condition_on_a_key_that_is_not_swept: r#"where = { controller = "rapid" }"# => r#"where = { "path.los" = 0.0 }"#,

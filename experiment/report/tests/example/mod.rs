@@ -2,6 +2,7 @@
 //! picture by, and the same on every call.
 #![allow(dead_code, missing_docs)]
 
+use results::reproduction::{Axis, Claim, Figure as PaperFigure, Line, Origin, Paper, Picture, Source, Value, Verdict};
 use results::{
     Environment, ExpectationOutcome, FlowResult, Histogram, Host, Manifest, Results, Run, SCHEMA, Series, StreamGap,
     StreamRecord, Summary, TrafficResult,
@@ -112,6 +113,7 @@ fn wrap(runs: Vec<Run>) -> Results {
             scenario_name: "example-10g.toml".into(),
             scenario: SCENARIO.into(),
             seeds: vec![1, 2, 3],
+            conditions: Vec::new(),
             environment: Environment {
                 system: "Linux 6.1".into(),
                 processor: "example".into(),
@@ -200,8 +202,8 @@ fn run(controller: &str, colour: &str, replication: u32, values: usize) -> Run {
             convergence_s: probes.then_some(0.42),
             convergence_rtts: probes.then_some(14.0),
             packets_delivered: 4_123_456,
-            packet_hops: 24_740_736,
-            events: 9_000_000,
+            packet_hops: Some(24_740_736),
+            events: Some(9_000_000),
             cpu_s: 1.2,
             ..Summary::default()
         },
@@ -215,6 +217,7 @@ fn run(controller: &str, colour: &str, replication: u32, values: usize) -> Run {
             packets: 12_345_678,
             dropped_packets: 17,
         }],
+        windows: Vec::new(),
         series,
         queue_delay: histogram(&queue),
         streams: if probes { (0..6).map(|i| stream(f64::from(i) * 9.5 + 1.0, &mut noise)).collect() } else { vec![] },
@@ -270,7 +273,7 @@ fn flow_result(controller: &str, flow: u32, throughput: f64, probes: bool) -> Fl
         sent_packets: 1_400_000,
         retransmitted_packets: if probes { 0 } else { 812 },
         dropped_packets: if probes { 0 } else { 812 },
-        recoveries: if probes { 0 } else { 9 },
+        recoveries: Some(if probes { 0 } else { 9 }),
         streams: probes.then_some(21_000),
         unusable_streams: probes.then_some(140),
         ..FlowResult::default()
@@ -308,4 +311,106 @@ fn stream(start: f64, noise: &mut Noise) -> StreamRecord {
         available_bps: Some(available),
         gaps,
     }
+}
+
+/// A paper of two figures: values, claims, and pictures of every kind of line.
+pub fn paper() -> Paper {
+    let value = |what: &str, ours, verdict| Value {
+        what: what.to_string(),
+        unit: "packets".to_string(),
+        place: "section V".to_string(),
+        published: 25.0,
+        ours: Some(ours),
+        half_width: Some(2.5),
+        ratio: Some(ours / 25.0),
+        origin: Origin::Computed,
+        verdict,
+        because: String::new(),
+    };
+    let claim = Claim {
+        words: "The loss is near 30 %.".to_string(),
+        place: "section VII".to_string(),
+        bound: "loss_ratio at most 0.4".to_string(),
+        selected: "rcp, flow.0.count = 600".to_string(),
+        found: Some(0.45),
+        origin: Origin::Simulated,
+        verdict: Verdict::Differs,
+        because: "another interval".to_string(),
+        ..Claim::default()
+    };
+    let figure = |name: &str, values, claims, pictures| PaperFigure {
+        name: name.to_string(),
+        title: format!("Figure {name}"),
+        place: "section V".to_string(),
+        says: "Less load, less queue.".to_string(),
+        sources: vec![Source {
+            name: "exact".to_string(),
+            origin: Origin::Computed,
+            recipe: "packetscale theory multiplexing --flows 1000".to_string(),
+            count: 1,
+            unanswered: vec!["unstable".to_string()],
+        }],
+        values,
+        claims,
+        pictures,
+        notes: vec!["A note.".to_string()],
+        ..PaperFigure::default()
+    };
+    let values = vec![value("Queue of the top 1 %", 24.7, Verdict::Kept), value("Another", 50.0, Verdict::Unexpected)];
+    Paper {
+        name: "example".to_string(),
+        title: "A paper about queues".to_string(),
+        authors: vec!["A. Author".to_string(), "B. Author".to_string()],
+        published: "Here, 2007".to_string(),
+        about: "It asks how little queue there can be.".to_string(),
+        figures: vec![
+            figure("9", values, vec![claim], vec![picture(false)]),
+            figure("10", Vec::new(), Vec::new(), vec![picture(true)]),
+        ],
+    }
+}
+
+fn picture(log: bool) -> Picture {
+    let line = |name: &str, origin, dense, count: u32| Line {
+        name: name.to_string(),
+        origin,
+        colour: None,
+        dense,
+        points: (1..=count).map(|i| (f64::from(i), Some(f64::from(i * i)), (i > 1).then_some(0.5))).collect(),
+    };
+    let mut holed = line("with a hole", Origin::Computed, true, 300);
+    holed.points[100].1 = None;
+    Picture {
+        title: "Queue".to_string(),
+        caption: "By load.".to_string(),
+        x: Axis { label: "Load".to_string(), log, ..Axis::default() },
+        y: Axis { label: "Queue".to_string(), unit: "packets".to_string(), log, ..Axis::default() },
+        lines: vec![
+            line("rcp", Origin::Simulated, false, 6),
+            holed,
+            line("theirs", Origin::Published, false, 3),
+            line("nothing", Origin::Simulated, false, 0),
+        ],
+    }
+}
+
+/// A paper whose every text tries to become markup.
+pub fn hostile_paper() -> Paper {
+    const EVIL: &str = "</script></style><b onclick=\"x\">&'";
+    let mut paper = paper();
+    for text in [&mut paper.title, &mut paper.published, &mut paper.about, &mut paper.authors[0]] {
+        text.push_str(EVIL);
+    }
+    for figure in &mut paper.figures {
+        for text in [&mut figure.name, &mut figure.title, &mut figure.says, &mut figure.notes[0]] {
+            text.push_str(EVIL);
+        }
+        figure.sources[0].recipe.push_str(EVIL);
+        figure.pictures[0].title.push_str(EVIL);
+        figure.pictures[0].lines[0].name.push_str(EVIL);
+        figure.pictures[0].lines[0].colour = Some(EVIL.to_string());
+        figure.values.iter_mut().for_each(|value| value.what.push_str(EVIL));
+        figure.claims.iter_mut().for_each(|claim| claim.words.push_str(EVIL));
+    }
+    paper
 }

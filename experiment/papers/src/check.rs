@@ -1,0 +1,144 @@
+//! What a figure's file must keep beyond its form, checked before anything is run.
+
+use crate::abscissa::Abscissa;
+use crate::figure::{Figure, Source, known, selects};
+use crate::file::{Line, Picture};
+use crate::reading::Reading;
+use results::reproduction::Origin;
+use results::{Summary, dictionary};
+
+/// A mistake: the byte near which it stands, and what it is.
+pub(crate) type Mistake = (usize, String);
+
+/// Series that hosts record, and the variation over the length of windows.
+const SERIES: &[&str] = &[
+    "throughput",
+    "rate",
+    "available",
+    "traffic",
+    "offered",
+    "queue_delay",
+    "queue_delay_max",
+    "rtt",
+    "window",
+    "losses",
+    "variation",
+];
+
+pub(crate) fn check(figure: &Figure) -> Result<(), Mistake> {
+    let file = &figure.file;
+    for (at, source) in figure.sources.iter().enumerate() {
+        if figure.sources[..at].iter().any(|other| other.name == source.name) {
+            return Err((
+                0,
+                format!("found the name \"{}\" twice, expected a name of its own for each source", source.name),
+            ));
+        }
+    }
+    for value in &file.value {
+        let here = |what: String| (value.span().start, format!("value \"{}\": {what}", value.as_ref().what));
+        let selected = reading(figure, &Reading::from(value.as_ref())).map_err(here)?;
+        if selected != 1 {
+            return Err(here(format!("where: found {selected} points, expected one: name more keys")));
+        }
+    }
+    for claim in &file.claim {
+        let here = |what: String| (claim.span().start, format!("claim \"{}\": {what}", claim.as_ref().words));
+        reading(figure, &Reading::from(claim.as_ref())).map_err(here)?;
+        if claim.as_ref().at_least.is_none() && claim.as_ref().at_most.is_none() {
+            return Err(here("found no bound, expected at_least, at_most or both".to_string()));
+        }
+    }
+    file.picture.iter().try_for_each(|picture| lines(figure, picture.as_ref()))
+}
+
+/// Checks a reading; says how many points it selects.
+fn reading(figure: &Figure, reading: &Reading<'_>) -> Result<usize, String> {
+    let source = source(figure, reading.from)?;
+    metric(source, reading.metric)?;
+    known(reading.selection, &source.points).map_err(|what| format!("where.{what}"))?;
+    let selected: Vec<_> = source.points.iter().filter(|point| selects(reading.selection, point)).collect();
+    if let Some(divisor) = reading.divided_by {
+        let other = match &divisor.from {
+            Some(from) => self::source(figure, from)?,
+            None => source,
+        };
+        metric(other, divisor.metric.as_deref().unwrap_or(reading.metric))?;
+        known(&divisor.selection, &other.points).map_err(|what| format!("divided_by.where.{what}"))?;
+        for point in &selected {
+            match other.points.iter().filter(|other| Reading::divides(divisor, point, other)).count() {
+                1 => {}
+                n => return Err(format!("divided_by: found {n} points to divide {point:?} by, expected one")),
+            }
+        }
+    }
+    Ok(selected.len())
+}
+
+fn source<'a>(figure: &'a Figure, name: &str) -> Result<&'a Source, String> {
+    figure.sources.iter().find(|source| source.name == name).ok_or_else(|| {
+        let names: Vec<&str> = figure.sources.iter().map(|source| source.name.as_str()).collect();
+        format!("from: found \"{name}\", expected one of {}", names.join(", "))
+    })
+}
+
+/// Metrics of runs are known beforehand; those of answers are looked up in the answer.
+fn metric(source: &Source, name: &str) -> Result<(), String> {
+    let column = |columns: &[dictionary::Column], name: &str| columns.iter().any(|column| column.name == name);
+    let parts: Vec<&str> = name.split('.').collect();
+    let is_known = source.origin != Origin::Simulated
+        || Summary::metrics().any(|metric| metric == name)
+        || match parts.as_slice() {
+            ["flows", index, field] => index.parse::<usize>().is_ok() && column(dictionary::FLOW, field),
+            ["traffic", index, field] => index.parse::<usize>().is_ok() && column(dictionary::TRAFFIC, field),
+            ["windows", index, field] => index.parse::<usize>().is_ok() && column(dictionary::WINDOW, field),
+            _ => false,
+        };
+    if is_known {
+        return Ok(());
+    }
+    let names: Vec<&str> = Summary::metrics().collect();
+    Err(format!(
+        "metric: found \"{name}\", expected flows.N.FIELD, traffic.N.FIELD, windows.N.FIELD, or one of {}",
+        names.join(", ")
+    ))
+}
+
+fn lines(figure: &Figure, picture: &Picture) -> Result<(), Mistake> {
+    picture.line.iter().try_for_each(|line| {
+        let here = |what: String| (line.span().start, format!("line of \"{}\": {what}", picture.title));
+        checked_line(figure, line.as_ref()).map_err(here)
+    })
+}
+
+fn checked_line(figure: &Figure, line: &Line) -> Result<(), String> {
+    if line.published.is_some() {
+        let alone = line.from.is_none() && line.y.is_none() && line.curve.is_none();
+        return if alone { Ok(()) } else { Err("found published with from, expected one of them".to_string()) };
+    }
+    let Some(from) = line.from.as_deref() else {
+        return Err("found no from, expected the name of a source, or published points".to_string());
+    };
+    let source = source(figure, from)?;
+    known(&line.selection, &source.points).map_err(|what| format!("where.{what}"))?;
+    let has = |key: &str| source.points.iter().any(|point| point.contains_key(key));
+    if let Some(missing) = line.by.iter().find(|key| !has(key)) {
+        return Err(format!("by: found \"{missing}\", which is no key of {from}"));
+    }
+    match (&line.curve, &line.x, &line.y) {
+        (Some(curve), _, _) => match source.origin {
+            Origin::Simulated if !SERIES.contains(&curve.as_str()) => {
+                Err(format!("curve: found \"{curve}\", expected one of {}", SERIES.join(", ")))
+            }
+            _ => Ok(()),
+        },
+        (None, Some(x), Some(y)) => {
+            metric(source, y)?;
+            match Abscissa::parse(x).keys().into_iter().find(|key| !has(key)) {
+                Some(missing) => Err(format!("x: found \"{missing}\", which is no key of {from}")),
+                None => Ok(()),
+            }
+        }
+        _ => Err("found neither curve nor x and y".to_string()),
+    }
+}

@@ -1,0 +1,233 @@
+//! The files as they are written; `docs/adding-a-figure.md` says what each key means.
+
+use serde::Deserialize;
+use std::collections::BTreeMap;
+use toml::Spanned;
+
+/// Values by key, as a figure writes them: text, numbers, switches, or lists of these.
+pub(crate) type Keys = BTreeMap<String, toml::Value>;
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct PaperFile {
+    pub title: String,
+    pub authors: Vec<String>,
+    pub published: String,
+    pub about: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct FigureFile {
+    pub title: String,
+    pub place: String,
+    pub says: String,
+    #[serde(default)]
+    pub simulate: Vec<Spanned<Simulate>>,
+    #[serde(default)]
+    pub compute: Vec<Spanned<Compute>>,
+    #[serde(default)]
+    pub value: Vec<Spanned<Value>>,
+    #[serde(default)]
+    pub table: Vec<Spanned<Table>>,
+    #[serde(default)]
+    pub claim: Vec<Spanned<Claim>>,
+    #[serde(default)]
+    pub picture: Vec<Spanned<Picture>>,
+    #[serde(default)]
+    pub note: Vec<Note>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Simulate {
+    pub name: String,
+    pub scenario: Spanned<String>,
+    #[serde(default)]
+    pub set: Keys,
+    #[serde(default)]
+    pub quick: QuickRuns,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QuickRuns {
+    #[serde(default)]
+    pub set: Keys,
+    #[serde(default)]
+    pub only: Keys,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Compute {
+    pub name: String,
+    pub theory: String,
+    #[serde(default)]
+    pub with: Keys,
+    #[serde(default)]
+    pub grid: BTreeMap<String, Vec<toml::Value>>,
+    #[serde(default)]
+    pub quick: QuickAnswers,
+}
+
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct QuickAnswers {
+    #[serde(default)]
+    pub with: Keys,
+    #[serde(default)]
+    pub only: Keys,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Value {
+    pub what: String,
+    pub published: f64,
+    #[serde(default)]
+    pub unit: String,
+    pub place: String,
+    pub from: String,
+    pub metric: String,
+    #[serde(default, rename = "where")]
+    pub selection: Keys,
+    pub divided_by: Option<Divisor>,
+    #[serde(default = "one")]
+    pub times: f64,
+    pub within: Option<f64>,
+    pub factor: Option<f64>,
+    #[serde(default)]
+    pub differs: String,
+}
+
+/// A printed table: a value for each cell.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Table {
+    #[serde(default)]
+    pub what: String,
+    #[serde(default)]
+    pub unit: String,
+    pub place: String,
+    pub from: String,
+    pub metric: String,
+    #[serde(default, rename = "where")]
+    pub selection: Keys,
+    #[serde(default = "one")]
+    pub times: f64,
+    pub within: Option<f64>,
+    pub factor: Option<f64>,
+    /// The key in which rows differ, and that in which columns do.
+    pub row: String,
+    pub column: String,
+    pub columns: Vec<toml::Value>,
+    pub rows: BTreeMap<String, Vec<f64>>,
+    #[serde(default)]
+    pub except: Vec<Exception>,
+    /// Least rank correlation of each column.
+    pub order: Option<f64>,
+    #[serde(default)]
+    pub order_except: Vec<Exception>,
+}
+
+/// Cells that are known to differ, and why.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Exception {
+    #[serde(default)]
+    pub rows: Vec<String>,
+    #[serde(default)]
+    pub columns: Vec<toml::Value>,
+    pub because: String,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Claim {
+    pub words: String,
+    pub place: String,
+    pub from: String,
+    pub metric: String,
+    #[serde(default, rename = "where")]
+    pub selection: Keys,
+    pub divided_by: Option<Divisor>,
+    #[serde(default = "one")]
+    pub times: f64,
+    pub at_least: Option<f64>,
+    pub at_most: Option<f64>,
+    #[serde(default)]
+    pub differs: String,
+}
+
+/// What is left out is as in the reading that is divided.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Divisor {
+    pub from: Option<String>,
+    pub metric: Option<String>,
+    #[serde(default, rename = "where")]
+    pub selection: Keys,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Picture {
+    pub title: String,
+    #[serde(default)]
+    pub caption: String,
+    pub x: Axis,
+    pub y: Axis,
+    pub line: Vec<Spanned<Line>>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Axis {
+    pub label: String,
+    #[serde(default)]
+    pub unit: String,
+    #[serde(default)]
+    pub log: bool,
+    pub from: Option<f64>,
+    pub to: Option<f64>,
+}
+
+/// One of three kinds: `x` and `y`, `curve`, or `published`.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Line {
+    pub name: Option<String>,
+    pub from: Option<String>,
+    pub x: Option<String>,
+    pub y: Option<String>,
+    pub curve: Option<String>,
+    pub flow: Option<u32>,
+    #[serde(default)]
+    pub by: Vec<String>,
+    #[serde(default, rename = "where")]
+    pub selection: Keys,
+    pub published: Option<Vec<(f64, f64)>>,
+    #[serde(default = "one")]
+    pub times: f64,
+    #[serde(default = "one")]
+    pub times_x: f64,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Note {
+    pub words: String,
+}
+
+fn one() -> f64 {
+    1.0
+}
+
+/// A value as tables and options show it: text without quotes.
+pub(crate) fn plain(value: &toml::Value) -> String {
+    match value {
+        toml::Value::String(text) => text.clone(),
+        other => other.to_string(),
+    }
+}

@@ -1,0 +1,190 @@
+//! Where papers are: compiled into the program, or in a folder.
+//!
+//! They are compiled in so that an installed command reproduces a paper without the source tree; a path is read from
+//! the disk, for those who write a figure or keep papers of their own.
+
+use crate::error::PaperError;
+use crate::figure::Figure;
+use crate::file::PaperFile;
+use include_dir::{Dir, include_dir};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../papers");
+
+const ABOUT: &str = "paper.toml";
+/// Where scenarios are that figures name.
+const SCENARIOS: &str = "scenarios";
+
+/// A paper: what it is, and the texts of its folder.
+#[derive(Clone, Debug)]
+pub struct Paper {
+    /// Name of its folder.
+    pub name: String,
+    about: PaperFile,
+    /// What messages call the folder.
+    folder: PathBuf,
+    /// The TOML files beside `paper.toml` and in `scenarios`, by path from the folder.
+    files: BTreeMap<String, String>,
+}
+
+/// All papers of the program.
+#[derive(Debug)]
+pub struct Library {
+    papers: Vec<Paper>,
+}
+
+impl Library {
+    /// The papers that are compiled in, by name.
+    ///
+    /// # Errors
+    /// A paper that cannot be read.
+    pub fn embedded() -> Result<Library, PaperError> {
+        let mut papers = Vec::new();
+        for folder in EMBEDDED.dirs() {
+            let files =
+                folder.files().chain(folder.get_dir(folder.path().join(SCENARIOS)).into_iter().flat_map(Dir::files));
+            let named = files.filter_map(|file| {
+                let name = file.path().strip_prefix(folder.path()).ok()?.to_str()?.to_string();
+                Some((name, file.contents_utf8()?.to_string()))
+            });
+            papers.push(Paper::new(&Path::new("papers").join(folder.path()), named.collect())?);
+        }
+        papers.sort_by(|a, b| a.name.cmp(&b.name));
+        Ok(Library { papers })
+    }
+
+    /// All papers.
+    pub fn papers(&self) -> &[Paper] {
+        &self.papers
+    }
+
+    /// The paper and the figures that `PAPER` or `PAPER/FIGURE` names.
+    ///
+    /// # Errors
+    /// A message that lists what there is.
+    pub fn find(&self, name: &str) -> Result<(Paper, Vec<String>), PaperError> {
+        let (paper, figure) = name.split_once('/').map_or((name, None), |(paper, figure)| (paper, Some(figure)));
+        let Some(found) = self.papers.iter().find(|known| known.name == paper) else {
+            let names: Vec<&str> = self.papers.iter().map(|paper| paper.name.as_str()).collect();
+            let expected = format!("one of {}, or a path that ends in .toml", names.join(", "));
+            return Err(PaperError::about(name, format!("found no paper \"{paper}\"; expected {expected}")));
+        };
+        found.select(figure.filter(|figure| !figure.is_empty())).map(|figures| (found.clone(), figures))
+    }
+}
+
+impl Paper {
+    fn new(folder: &Path, mut files: BTreeMap<String, String>) -> Result<Paper, PaperError> {
+        let name = folder.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+        let path = folder.join(ABOUT).display().to_string();
+        let text =
+            files.remove(ABOUT).ok_or_else(|| PaperError::about(&path, "is not there; it says which paper it is"))?;
+        let about = toml::from_str(&text).map_err(|error| PaperError::toml(&path, &text, &error))?;
+        files.retain(|name, _| name.ends_with(".toml"));
+        Ok(Paper { name, about, folder: folder.to_path_buf(), files })
+    }
+
+    /// The paper of a folder, or of one figure's file, and the figures meant.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn read(path: &Path) -> Result<(Paper, Vec<String>), PaperError> {
+        let (folder, file) =
+            if path.is_dir() { (path, None) } else { (path.parent().unwrap_or(path), path.file_stem()) };
+        let shown = |error: std::io::Error| PaperError::about(&path.display().to_string(), error);
+        let inside = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        let mut files = BTreeMap::new();
+        read_folder(inside, "", &mut files)?;
+        if inside.join(SCENARIOS).is_dir() {
+            read_folder(&inside.join(SCENARIOS), &format!("{SCENARIOS}/"), &mut files)?;
+        }
+        let absolute = inside.canonicalize().map_err(shown)?;
+        let mut paper = Paper::new(&absolute, files)?;
+        paper.folder = folder.to_path_buf();
+        let figures = paper.select(file.and_then(|stem| stem.to_str()))?;
+        Ok((paper, figures))
+    }
+
+    /// Names of its figures, the files beside `paper.toml`, in the order in which people count.
+    pub fn figures(&self) -> Vec<String> {
+        let mut names: Vec<String> =
+            self.files.keys().filter(|name| !name.contains('/')).map(|name| stem(name)).collect();
+        names.sort_by_key(|name| counted(name));
+        names
+    }
+
+    fn select(&self, figure: Option<&str>) -> Result<Vec<String>, PaperError> {
+        let figures = self.figures();
+        match figure {
+            None => Ok(figures),
+            Some(name) if figures.iter().any(|known| known == name) => Ok(vec![name.to_string()]),
+            Some(name) => {
+                let what = format!("found no figure \"{name}\"; expected one of {}", figures.join(", "));
+                Err(PaperError::about(&self.name, what))
+            }
+        }
+    }
+
+    /// Reads and checks a figure, in its short form if `quick`.
+    ///
+    /// # Errors
+    /// The first mistake in it, with its line.
+    pub fn figure(&self, name: &str, quick: bool) -> Result<Figure, PaperError> {
+        let file = format!("{name}.toml");
+        let text = self.files.get(&file).ok_or_else(|| PaperError::about(&file, "is not there"))?;
+        Figure::read(name, &self.folder.join(&file), text, &self.files, quick)
+    }
+
+    /// The title of a figure, without checking it.
+    pub fn title_of(&self, figure: &str) -> Option<String> {
+        let table: toml::Table = self.files.get(&format!("{figure}.toml"))?.parse().ok()?;
+        Some(table.get("title")?.as_str()?.to_string())
+    }
+
+    /// Its title.
+    pub fn title(&self) -> &str {
+        &self.about.title
+    }
+
+    /// The paper as results show it, with these figures.
+    pub fn outcome(&self, figures: Vec<results::reproduction::Figure>) -> results::reproduction::Paper {
+        results::reproduction::Paper {
+            name: self.name.clone(),
+            title: self.about.title.clone(),
+            authors: self.about.authors.clone(),
+            published: self.about.published.clone(),
+            about: self.about.about.clone(),
+            figures,
+        }
+    }
+}
+
+/// Puts the texts of a folder's TOML files in, their names after `prefix`.
+fn read_folder(folder: &Path, prefix: &str, files: &mut BTreeMap<String, String>) -> Result<(), PaperError> {
+    let refused = |path: &Path, error: std::io::Error| PaperError::about(&path.display().to_string(), error);
+    for entry in fs::read_dir(folder).map_err(|error| refused(folder, error))? {
+        let path = entry.map_err(|error| refused(folder, error))?.path();
+        let name = path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
+        if name.ends_with(".toml") {
+            files.insert(format!("{prefix}{name}"), fs::read_to_string(&path).map_err(|error| refused(&path, error))?);
+        }
+    }
+    Ok(())
+}
+
+/// A name as words and numbers, so that `figure-10` comes after `figure-9`.
+fn counted(name: &str) -> Vec<(String, u64)> {
+    let part = |part: &str| (part.trim_end_matches(|c: char| c.is_ascii_digit()).to_string(), digits(part));
+    name.split_inclusive(|c: char| !c.is_ascii_digit()).map(part).collect()
+}
+
+fn digits(part: &str) -> u64 {
+    let word = part.trim_end_matches(|c: char| c.is_ascii_digit());
+    part[word.len()..].parse().unwrap_or(0)
+}
+
+fn stem(name: &str) -> String {
+    name.trim_end_matches(".toml").to_string()
+}

@@ -1,0 +1,202 @@
+//! What was found, held against what was published.
+
+use crate::figure::{Figure, Findings, Point, Task, same};
+use crate::file;
+use crate::picture::draw;
+use crate::reading::Reading;
+use crate::table::rank_correlation;
+use results::Interval;
+use results::reproduction::{self, Claim, Origin, Source, Value, Verdict};
+
+impl Figure {
+    /// Ours beside theirs: `findings` are those of [`Figure::tasks`], in order.
+    pub fn outcome(&self, findings: &[Findings]) -> reproduction::Figure {
+        let file = &self.file;
+        reproduction::Figure {
+            name: self.name.clone(),
+            title: file.title.clone(),
+            place: file.place.clone(),
+            says: file.says.trim().to_string(),
+            quick: self.quick,
+            sources: self.tasks.iter().zip(findings).map(|(task, findings)| source(task, findings)).collect(),
+            values: file.value.iter().map(|value| self.value(value.as_ref(), findings)).collect(),
+            claims: file
+                .claim
+                .iter()
+                .map(|claim| self.claim(claim.as_ref(), findings))
+                .chain(file.table.iter().flat_map(|table| self.order(table.as_ref(), findings)))
+                .collect(),
+            pictures: file.picture.iter().map(|picture| draw(self, picture.as_ref(), findings)).collect(),
+            notes: file.note.iter().map(|note| note.words.trim().to_string()).collect(),
+        }
+    }
+
+    fn value(&self, value: &file::Value, findings: &[Findings]) -> Value {
+        let reading = Reading::from(value);
+        let read = reading.read(&self.sources, findings).into_iter().next().and_then(|(_, read)| read);
+        let ratio = read.map(|read| read.mean / value.published).filter(|ratio| ratio.is_finite());
+        let near = ratio.and_then(|ratio| near(ratio, value.within, value.factor));
+        Value {
+            what: value.what.clone(),
+            unit: value.unit.clone(),
+            place: value.place.clone(),
+            published: value.published,
+            ours: read.map(|read| read.mean),
+            half_width: read.and_then(|read| read.half_width),
+            ratio,
+            origin: self.origin(&value.from),
+            verdict: self.verdict(near, &value.differs),
+            because: value.differs.trim().to_string(),
+        }
+    }
+
+    fn claim(&self, claim: &file::Claim, findings: &[Findings]) -> Claim {
+        let readings = Reading::from(claim).read(&self.sources, findings);
+        let margin = |read: &Option<Interval>| {
+            let found = read.map_or(f64::NAN, |read| read.mean);
+            let above = claim.at_least.map_or(f64::INFINITY, |bound| found - bound);
+            let below = claim.at_most.map_or(f64::INFINITY, |bound| bound - found);
+            if found.is_nan() { f64::INFINITY } else { above.min(below) }
+        };
+        let there = readings.iter().filter(|(_, read)| read.is_some());
+        let worst = there.min_by(|a, b| margin(&a.1).total_cmp(&margin(&b.1)));
+        let bounds = [("at least", claim.at_least), ("at most", claim.at_most)];
+        let bounds: Vec<String> =
+            bounds.iter().filter_map(|(word, bound)| bound.map(|bound| format!("{word} {bound}"))).collect();
+        let divided = if claim.divided_by.is_some() { ", divided" } else { "" };
+        Claim {
+            words: claim.words.trim().to_string(),
+            place: claim.place.clone(),
+            bound: format!("{}{divided} {}", claim.metric, bounds.join(" and ")),
+            selected: worst
+                .map_or("nothing was found".to_string(), |(point, _)| self.named(&claim.from, point, readings.len())),
+            found: worst.and_then(|(_, read)| *read).map(|read| read.mean),
+            half_width: worst.and_then(|(_, read)| *read).and_then(|read| read.half_width),
+            origin: self.origin(&claim.from),
+            verdict: self.verdict(worst.map(|(_, read)| margin(read) >= 0.0), &claim.differs),
+            because: claim.differs.trim().to_string(),
+        }
+    }
+
+    /// The order of the rows in each column of a table, where the table asks for it.
+    fn order(&self, table: &file::Table, findings: &[Findings]) -> Vec<Claim> {
+        let Some(least) = table.order else { return Vec::new() };
+        let column = |(at, column): (usize, &toml::Value)| {
+            let selection = table.in_column(column);
+            let reading = Reading {
+                from: &table.from,
+                metric: &table.metric,
+                selection: &selection,
+                divided_by: None,
+                times: table.times,
+            };
+            let read = reading.read(&self.sources, findings);
+            let ours = |row: &str| {
+                let here = read.iter().find(|(point, _)| point.get(&table.row).is_some_and(|found| same(found, row)));
+                here.and_then(|(_, read)| read.map(|read| read.mean))
+            };
+            let pairs: Vec<(f64, f64)> =
+                table.rows.iter().filter_map(|(row, values)| Some((values[at], ours(row)?))).collect();
+            let found = rank_correlation(&pairs);
+            let because = table.order_differs(column);
+            let what = if table.what.is_empty() { table.metric.clone() } else { table.what.clone() };
+            Claim {
+                words: format!("{what}: who comes before whom."),
+                place: table.place.clone(),
+                bound: format!("rank correlation at least {least}"),
+                selected: format!("{}, {} = {}, {} rows", table.from, table.column, file::plain(column), pairs.len()),
+                found,
+                half_width: None,
+                origin: self.origin(&table.from),
+                verdict: self.verdict(found.map(|found| found >= least), because),
+                because: because.to_string(),
+            }
+        };
+        table.columns.iter().enumerate().map(column).collect()
+    }
+
+    fn origin(&self, source: &str) -> Origin {
+        self.source(source).map_or(Origin::Simulated, |at| self.sources[at].origin)
+    }
+
+    /// A difference that the figure knows of must be there; the short form is too noisy to insist on it.
+    fn verdict(&self, met: Option<bool>, differs: &str) -> Verdict {
+        match (met, differs.is_empty()) {
+            (None, _) => Verdict::NotJudged,
+            (Some(true), true) => Verdict::Kept,
+            (Some(false), false) => Verdict::Differs,
+            (Some(true), false) if self.quick => Verdict::Kept,
+            (Some(true), false) | (Some(false), true) => Verdict::Unexpected,
+        }
+    }
+
+    /// `rcp, flow.0.count = 600, the worst of 6`: the keys in which the points of the source differ.
+    fn named(&self, from: &str, point: &Point, selected: usize) -> String {
+        let points = self.source(from).map_or(&[][..], |at| &self.sources[at].points);
+        let differing = |key: &String| points.iter().any(|other| other.get(key) != point.get(key));
+        let mut words = vec![from.to_string()];
+        words.extend(point.iter().filter(|(key, _)| differing(key)).map(|(key, value)| format!("{key} = {value}")));
+        if selected > 1 {
+            words.push(format!("the worst of {selected}"));
+        }
+        words.join(", ")
+    }
+}
+
+/// Whether ours is as near to the published as asked; `None` where nothing is asked.
+fn near(ratio: f64, within: Option<f64>, factor: Option<f64>) -> Option<bool> {
+    let within = within.map(|within| (ratio - 1.0).abs() <= within);
+    let factor = factor.map(|factor| ratio <= factor && ratio * factor >= 1.0);
+    within.into_iter().chain(factor).reduce(|a, b| a && b)
+}
+
+fn source(task: &Task, findings: &Findings) -> Source {
+    let mut unanswered = Vec::new();
+    if let Findings::Answers(answers) = findings {
+        for why in answers.iter().filter_map(|(_, answer)| answer.as_ref().err()) {
+            if !unanswered.contains(why) {
+                unanswered.push(why.clone());
+            }
+        }
+    }
+    match task {
+        Task::Simulate { name, scenario, plan } => Source {
+            name: name.clone(),
+            origin: Origin::Simulated,
+            recipe: scenario.to_toml(),
+            count: plan.len(),
+            unanswered,
+        },
+        Task::Compute { name, theory, questions } => Source {
+            name: name.clone(),
+            origin: Origin::Computed,
+            recipe: questions.iter().map(|options| command(theory, options)).collect::<Vec<_>>().join("\n"),
+            count: questions.len(),
+            unanswered,
+        },
+    }
+}
+
+/// The command that asks the same.
+fn command(theory: &str, options: &Point) -> String {
+    let option = |(key, value): (&String, &String)| match value.as_str() {
+        "true" => format!(" --{key}"),
+        text if text.contains(' ') => format!(" --{key} \"{text}\""),
+        text => format!(" --{key} {text}"),
+    };
+    format!("packetscale theory {theory}{}", options.iter().map(option).collect::<String>())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::near;
+
+    #[test]
+    fn a_factor_holds_as_far_below_as_above() {
+        let within_half_as_much = |ratio| near(ratio, None, Some(1.5)).unwrap();
+        assert!(within_half_as_much(1.5) && within_half_as_much(0.67));
+        assert!(!within_half_as_much(1.51) && !within_half_as_much(0.66));
+        assert_eq!(near(1.2, Some(0.1), Some(1.5)), Some(false));
+        assert_eq!(near(1.2, None, None), None);
+    }
+}

@@ -1,0 +1,150 @@
+//! Reading ours off: a metric at the points selected, perhaps divided by another.
+
+use crate::figure::{Findings, Point, Source, point_of, same, selects};
+use crate::file::{Claim, Divisor, Keys, Line, Value};
+use results::{Interval, Run, Summary};
+
+/// What is read, and where.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Reading<'a> {
+    pub from: &'a str,
+    pub metric: &'a str,
+    pub selection: &'a Keys,
+    pub divided_by: Option<&'a Divisor>,
+    pub times: f64,
+}
+
+impl<'a> From<&'a Value> for Reading<'a> {
+    fn from(v: &'a Value) -> Reading<'a> {
+        let Value { from, metric, selection, times, .. } = v;
+        Reading { from, metric, selection, divided_by: v.divided_by.as_ref(), times: *times }
+    }
+}
+
+impl<'a> From<&'a Claim> for Reading<'a> {
+    fn from(c: &'a Claim) -> Reading<'a> {
+        let Claim { from, metric, selection, times, .. } = c;
+        Reading { from, metric, selection, divided_by: c.divided_by.as_ref(), times: *times }
+    }
+}
+
+impl<'a> Reading<'a> {
+    /// The metric of a picture's line.
+    pub fn of_line(line: &'a Line) -> Option<Reading<'a>> {
+        let (from, metric) = (line.from.as_deref()?, line.y.as_deref()?);
+        Some(Reading { from, metric, selection: &line.selection, divided_by: None, times: line.times })
+    }
+
+    /// Whether `other`, a point of the divisor's source, is what the reading at `point` is divided by: it has the
+    /// divisor's own values, and agrees in every other key that both have.
+    pub fn divides(divisor: &Divisor, point: &Point, other: &Point) -> bool {
+        let mut shared = point.iter().filter(|(key, _)| !divisor.selection.contains_key(*key));
+        selects(&divisor.selection, other)
+            && shared.all(|(key, value)| other.get(key).is_none_or(|found| same(value, found)))
+    }
+
+    /// The points selected, each with what is read there; `None` where there is nothing.
+    pub fn read(&self, sources: &[Source], findings: &[Findings]) -> Vec<(Point, Option<Interval>)> {
+        let points = found_at(sources, findings, self.from);
+        let selected = points.into_iter().filter(|(point, _)| selects(self.selection, point));
+        let divisors = self.divided_by.map(|divisor| {
+            (
+                divisor,
+                divisor.metric.as_deref().unwrap_or(self.metric),
+                found_at(sources, findings, divisor.from.as_deref().unwrap_or(self.from)),
+            )
+        });
+        let value = |point: &Point, found: &Found<'_>| {
+            let ours = found.metric(self.metric)?;
+            let Some((divisor, metric, others)) = &divisors else { return Some(ours) };
+            let other = others.iter().find(|(other, _)| Reading::divides(divisor, point, other))?;
+            quotient(ours, other.1.metric(metric)?)
+        };
+        selected
+            .map(|(point, found)| {
+                let read = value(&point, &found).map(|interval| Interval {
+                    mean: interval.mean * self.times,
+                    half_width: interval.half_width.map(|half| half * self.times.abs()),
+                });
+                (point, read)
+            })
+            .collect()
+    }
+}
+
+/// `a / b`, the relative half-widths added in squares: they are taken as independent.
+fn quotient(a: Interval, b: Interval) -> Option<Interval> {
+    if b.mean == 0.0 {
+        return None;
+    }
+    let mean = a.mean / b.mean;
+    let part = |i: Interval| i.half_width.map_or(0.0, |half| half / i.mean);
+    let relative = (part(a) * part(a) + part(b) * part(b)).sqrt();
+    let known = a.half_width.is_some() || b.half_width.is_some();
+    Some(Interval { mean, half_width: (known && relative.is_finite()).then_some(mean.abs() * relative) })
+}
+
+/// What a point found.
+pub(crate) enum Found<'a> {
+    /// Its replications.
+    Runs(Vec<&'a Run>),
+    /// The answer of the theory.
+    Answer(&'a serde_json::Value),
+    /// The theory has none.
+    Nothing,
+}
+
+impl Found<'_> {
+    /// Mean and interval of a metric.
+    pub fn metric(&self, name: &str) -> Option<Interval> {
+        match self {
+            Found::Runs(runs) => Interval::of(&runs.iter().filter_map(|run| of_run(run, name)).collect::<Vec<f64>>()),
+            Found::Answer(answer) => {
+                let mean = inside(answer, name)?.as_f64()?;
+                // A standard error is taken as normal: the answers pool many runs.
+                let error = inside(answer, &format!("{name}_se")).and_then(serde_json::Value::as_f64);
+                Some(Interval { mean, half_width: error.map(|error| 1.96 * error) })
+            }
+            Found::Nothing => None,
+        }
+    }
+}
+
+/// Every point of a source that was run, with what it found.
+pub(crate) fn found_at<'a>(sources: &[Source], findings: &'a [Findings], name: &str) -> Vec<(Point, Found<'a>)> {
+    let Some(at) = sources.iter().position(|source| source.name == name) else { return Vec::new() };
+    match &findings[at] {
+        Findings::Runs(runs) => results::groups(runs)
+            .into_iter()
+            .map(|group| (point_of(group.controller, group.params), Found::Runs(group.runs)))
+            .collect(),
+        Findings::Answers(answers) => answers
+            .iter()
+            .map(|(point, answer)| (point.clone(), answer.as_ref().map_or(Found::Nothing, Found::Answer)))
+            .collect(),
+    }
+}
+
+/// A figure of the run, or of one of its flows, traffic sources or windows.
+fn of_run(run: &Run, name: &str) -> Option<f64> {
+    if Summary::metrics().any(|known| known == name) {
+        return run.summary.metric(name);
+    }
+    let mut parts = name.splitn(3, '.');
+    let (table, index, field) = (parts.next()?, parts.next()?.parse::<usize>().ok()?, parts.next()?);
+    let row = match table {
+        "flows" => serde_json::to_value(run.flows.get(index)?),
+        "traffic" => serde_json::to_value(run.traffic.get(index)?),
+        "windows" => serde_json::to_value(run.windows.get(index)?),
+        _ => return None,
+    };
+    row.ok()?.get(field)?.as_f64()
+}
+
+/// The value at a path of keys and numbers, as in `variation.2`.
+pub(crate) fn inside<'a>(answer: &'a serde_json::Value, path: &str) -> Option<&'a serde_json::Value> {
+    path.split('.').try_fold(answer, |value, part| match value {
+        serde_json::Value::Array(items) => items.get(part.parse::<usize>().ok()?),
+        other => other.get(part),
+    })
+}

@@ -1,0 +1,286 @@
+//! Figures read, refused, and held against what was found.
+
+use packetscale_papers::{Figure, Findings, Library, Paper, Task};
+use results::reproduction::{self, Origin, Verdict};
+use results::{Run, Series, Summary};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fs;
+use tempfile::TempDir;
+
+const PAPER: &str =
+    "title = \"A paper\"\nauthors = [\"A. Author\"]\npublished = \"Here, 2026\"\nabout = \"Nothing.\"\n";
+
+const HEAD: &str = "title = \"Figure 1\"\nplace = \"section 1\"\nsays = \"So it is.\"\n";
+
+const SIMULATE: &str = r#"
+[[simulate]]
+name = "runs"
+scenario = '''
+[run]
+replications = 2
+
+[path]
+rate = "10 Mbit/s"
+delay = "5 ms"
+
+[[flow]]
+packet = "1000 B"
+
+[compare]
+controllers = ["newreno", "cubic"]
+
+[sweep]
+"path.buffer" = ["5 packets", "20 packets"]
+'''
+quick = { set = { "run.replications" = 1 }, only = { "path.buffer" = ["20 packets"] } }
+"#;
+
+const COMPUTE: &str = r#"
+[[compute]]
+name = "law"
+theory = "some"
+with = { flows = 10 }
+grid = { load = [0.5, 0.9], kind = ["a", "b"] }
+"#;
+
+/// A folder with one paper of one figure.
+fn folder(figure: &str) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("paper.toml"), PAPER).expect("written");
+    fs::write(folder.path().join("figure-1.toml"), figure).expect("written");
+    folder
+}
+
+fn read(figure: &str, quick: bool) -> Result<Figure, String> {
+    let folder = folder(figure);
+    let (paper, names) = Paper::read(folder.path()).expect("a paper");
+    assert_eq!(names, ["figure-1"]);
+    paper.figure("figure-1", quick).map_err(|error| error.to_string())
+}
+
+fn refusal(more: &str) -> String {
+    let text = [HEAD, SIMULATE, COMPUTE, more].concat();
+    let message = read(&text, false).expect_err("it is wrong");
+    assert_eq!(message.lines().count(), 1, "{message}");
+    message
+}
+
+/// Throughput 1 or 2 Mbit/s by replication for newreno, 4 and 6 for cubic, ten times that with the larger buffer.
+fn findings(figure: &Figure) -> Vec<Findings> {
+    let task = |task: &Task| match task {
+        Task::Simulate { plan, .. } => Findings::Runs(plan.iter().map(run).collect()),
+        Task::Compute { questions, .. } => Findings::Answers(questions.iter().map(answer).collect()),
+    };
+    figure.tasks.iter().map(task).collect()
+}
+
+fn run(experiment: &scenario::Experiment) -> Run {
+    let base = if experiment.controller == "cubic" { [4e6, 6e6] } else { [1e6, 2e6] };
+    let factor = if experiment.params["path.buffer"] == "20 packets" { 10.0 } else { 1.0 };
+    let throughput_bps = base[experiment.replication as usize] * factor;
+    let values = vec![Some(1.0), None, Some(3.0)];
+    let rate = Series { metric: "rate".into(), flow: Some(0), start_s: 0.5, step_s: 1.0, values, ..Series::default() };
+    Run {
+        controller: experiment.controller.clone(),
+        colour: "#112233".to_string(),
+        seed: experiment.seed,
+        replication: experiment.replication,
+        params: experiment.params.clone(),
+        summary: Summary { throughput_bps, ..Summary::default() },
+        flows: vec![results::FlowResult { timeouts: Some(7), ..results::FlowResult::default() }],
+        traffic: Vec::new(),
+        windows: Vec::new(),
+        series: vec![rate],
+        queue_delay: results::Histogram::default(),
+        streams: Vec::new(),
+    }
+}
+
+fn answer(options: &BTreeMap<String, String>) -> (BTreeMap<String, String>, Result<serde_json::Value, String>) {
+    let load: f64 = options["load"].parse().expect("a number");
+    let answer = if options["kind"] == "b" && load > 0.8 {
+        Err("unstable".to_string())
+    } else {
+        Ok(json!({ "queue": 10.0 * load, "queue_se": 1.0, "curve": [[0.0, 1.0], [1.0, load]], "list": [1.0, 2.0] }))
+    };
+    (options.clone(), answer)
+}
+
+fn outcome(more: &str) -> reproduction::Figure {
+    let figure = read(&[HEAD, SIMULATE, COMPUTE, more].concat(), false).expect("a figure");
+    let findings = findings(&figure);
+    figure.outcome(&findings)
+}
+
+fn value(more: &str) -> reproduction::Value {
+    let head = "[[value]]\nwhat = \"It\"\npublished = 2.0\nplace = \"here\"\n";
+    outcome(&format!("{head}{more}")).values.remove(0)
+}
+
+fn claim(more: &str) -> reproduction::Claim {
+    outcome(&format!("[[claim]]\nwords = \"It is so.\"\nplace = \"here\"\n{more}")).claims.remove(0)
+}
+
+#[test]
+fn ours_is_the_mean_over_replications_with_its_interval() {
+    let value = value(
+        "from = \"runs\"\nmetric = \"throughput_bps\"\nwhere = { controller = \"newreno\", \"path.buffer\" = \"5 packets\" }\ntimes = 1e-6\n",
+    );
+    // 1 and 2: mean 1.5, deviation sqrt(1/2), t(1) = 12.706, so 12.706 / 2.
+    assert_eq!((value.ours, value.ratio, value.origin), (Some(1.5), Some(0.75), Origin::Simulated));
+    assert!((value.half_width.unwrap() - 6.353).abs() < 1e-9, "{value:?}");
+}
+
+#[test]
+fn a_standard_error_becomes_an_interval() {
+    let value = value("from = \"law\"\nmetric = \"queue\"\nwhere = { load = 0.5, kind = \"a\" }\n");
+    assert_eq!((value.ours, value.half_width, value.origin), (Some(5.0), Some(1.96), Origin::Computed));
+}
+
+#[test]
+fn fields_of_flows_and_places_in_lists_can_be_read() {
+    let of_flow = value(
+        "from = \"runs\"\nmetric = \"flows.0.timeouts\"\nwhere = { controller = \"cubic\", \"path.buffer\" = \"5 packets\" }\n",
+    );
+    assert_eq!(of_flow.ours, Some(7.0));
+    let of_list = value("from = \"law\"\nmetric = \"list.1\"\nwhere = { load = 0.5, kind = \"a\" }\n");
+    assert_eq!(of_list.ours, Some(2.0));
+}
+
+#[test]
+fn a_reading_is_divided_by_the_point_that_agrees_in_all_other_keys() {
+    let value = value(
+        "from = \"runs\"\nmetric = \"throughput_bps\"\nwhere = { controller = \"cubic\", \"path.buffer\" = \"20 packets\" }\n\
+         divided_by = { where = { controller = \"newreno\" } }\n",
+    );
+    // 50 over 15 Mbit/s.
+    assert!((value.ours.unwrap() - 50.0 / 15.0).abs() < 1e-12, "{value:?}");
+}
+
+#[test]
+fn a_point_without_an_answer_is_not_judged() {
+    let value = value("from = \"law\"\nmetric = \"queue\"\nwhere = { load = 0.9, kind = \"b\" }\nwithin = 0.1\n");
+    assert_eq!((value.ours, value.verdict), (None, Verdict::NotJudged));
+    let figure = outcome("");
+    assert_eq!(figure.sources[1].unanswered, ["unstable"]);
+}
+
+#[test]
+fn a_value_is_judged_by_how_far_its_ratio_is_from_one() {
+    let judged = |more: &str| {
+        let of = "from = \"law\"\nmetric = \"queue\"\nwhere = { load = 0.5, kind = \"a\" }\ntimes = 0.44\n";
+        // 2.2 of 2.
+        value(&format!("{of}{more}")).verdict
+    };
+    assert_eq!(judged(""), Verdict::NotJudged);
+    assert_eq!(judged("within = 0.11\n"), Verdict::Kept);
+    assert_eq!(judged("within = 0.09\n"), Verdict::Unexpected);
+    assert_eq!(judged("within = 0.09\ndiffers = \"known\"\n"), Verdict::Differs);
+    assert_eq!(judged("within = 0.11\ndiffers = \"known\"\n"), Verdict::Unexpected);
+}
+
+#[test]
+fn a_claim_holds_if_its_worst_point_does() {
+    let all = "from = \"law\"\nmetric = \"queue\"\n";
+    let kept = claim(&format!("{all}at_least = 5\nat_most = 9\n"));
+    assert_eq!((kept.verdict, kept.bound.as_str()), (Verdict::Kept, "queue at least 5 and at most 9"));
+    let broken = claim(&format!("{all}at_most = 8.5\n"));
+    assert_eq!((broken.verdict, broken.found), (Verdict::Unexpected, Some(9.0)));
+    assert!(broken.selected.contains("load = 0.9") && broken.selected.contains("the worst of 4"), "{broken:?}");
+}
+
+#[test]
+fn lines_are_drawn_by_key_and_by_curve() {
+    let figure = outcome(
+        "[[picture]]\ntitle = \"P\"\nx = { label = \"Buffer\" }\ny = { label = \"Rate\", unit = \"bit/s\" }\n\
+         [[picture.line]]\nfrom = \"runs\"\nx = \"path.buffer\"\ny = \"throughput_bps\"\nby = [\"controller\"]\n\
+         [[picture.line]]\nfrom = \"runs\"\ncurve = \"rate\"\nwhere = { controller = \"cubic\", \"path.buffer\" = \"5 packets\" }\n\
+         [[picture.line]]\nfrom = \"law\"\ncurve = \"curve\"\nby = [\"load\"]\nwhere = { kind = \"a\" }\n\
+         [[picture.line]]\npublished = [[1, 2], [3, 4]]\n",
+    );
+    let lines = &figure.pictures[0].lines;
+    let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+    assert_eq!(names, ["newreno", "cubic", "runs", "load 0.5", "load 0.9", "published"]);
+    let xs: Vec<f64> = lines[0].points.iter().map(|point| point.0).collect();
+    assert_eq!((xs, lines[0].points[1].1), (vec![5.0, 20.0], Some(15e6)));
+    assert_eq!(lines[2].points, [(0.5, Some(1.0), None), (1.5, None, None), (2.5, Some(3.0), None)]);
+    assert_eq!(lines[4].points[1], (1.0, Some(0.9), None));
+    assert_eq!((lines[5].origin, lines[5].points[0]), (Origin::Published, (1.0, Some(2.0), None)));
+}
+
+#[test]
+fn the_short_form_runs_less_and_leaves_the_rest_unjudged() {
+    let claim = "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"runs\"\nmetric = \"throughput_bps\"\n\
+                 where = { \"path.buffer\" = \"5 packets\" }\nat_least = 1\n";
+    let figure = read(&[HEAD, SIMULATE, COMPUTE, claim].concat(), true).expect("a figure");
+    let Task::Simulate { plan, .. } = &figure.tasks[0] else { panic!("the first task is a simulation") };
+    assert_eq!(plan.len(), 2);
+    let outcome = figure.outcome(&findings(&figure));
+    assert_eq!(outcome.claims[0].verdict, Verdict::NotJudged);
+}
+
+#[test]
+fn a_mistake_is_named_with_its_line() {
+    let line = [HEAD, SIMULATE, COMPUTE].concat().lines().count() + 1;
+    for (more, named) in [
+        ("[[value]]\nwhat = \"W\"\n", "missing field"),
+        ("[[valu]]\n", "unknown field `valu`"),
+        ("[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\n", "found no bound"),
+        (
+            "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"lawn\"\nmetric = \"queue\"\nat_least = 1\n",
+            "found \"lawn\", expected one of runs, law",
+        ),
+        (
+            "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"runs\"\nmetric = \"throughput\"\nat_least = 1\n",
+            "metric: found \"throughput\"",
+        ),
+        (
+            "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\nwhere = { load = 0.7 }\nat_least = 1\n",
+            "load: found \"0.7\", expected one of 0.5, 0.9",
+        ),
+        (
+            "[[value]]\nwhat = \"W\"\npublished = 1\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\n",
+            "found 4 points, expected one",
+        ),
+    ] {
+        let message = refusal(more);
+        assert!(message.contains(named), "{message}");
+        assert!(message.contains(&format!("figure-1.toml:{line}: ")), "{message}");
+    }
+}
+
+#[test]
+fn a_mistake_in_an_inline_scenario_has_the_line_of_the_figure() {
+    let wrong = SIMULATE.replace("rate = \"10 Mbit/s\"", "rate = 10");
+    let message = read(&[HEAD, &wrong].concat(), false).expect_err("it is wrong");
+    // The line after the head's three and the eight before it.
+    assert!(message.contains("figure-1.toml:12: path.rate: found 10, a bare number"), "{message}");
+}
+
+#[test]
+fn every_paper_that_is_compiled_in_can_be_read_in_both_forms() {
+    // Recorded traces are not compiled in: figures that replay one are made from the root of the source tree.
+    std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/../..")).expect("the root");
+    let library = Library::embedded().expect("papers");
+    assert!(library.papers().len() >= 2);
+    for paper in library.papers() {
+        assert!(!paper.figures().is_empty(), "{} has no figure", paper.name);
+        for figure in paper.figures() {
+            for quick in [false, true] {
+                paper.figure(&figure, quick).unwrap_or_else(|error| panic!("{error}"));
+            }
+        }
+    }
+    let order = library.find("multiplexing-2007").expect("a paper").1;
+    let place = |name: &str| order.iter().position(|figure| figure == name);
+    assert!(place("figure-9") < place("figure-10"), "{order:?}");
+}
+
+#[test]
+fn a_name_that_is_not_there_is_refused_with_those_that_are() {
+    let library = Library::embedded().expect("papers");
+    let said = |name: &str| library.find(name).expect_err("no such name").to_string();
+    assert!(said("nothing").contains("multiplexing-2007"), "{}", said("nothing"));
+    assert!(said("multiplexing-2007/figure-99").contains("figure-9"), "{}", said("multiplexing-2007/figure-99"));
+}

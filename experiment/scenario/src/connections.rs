@@ -1,0 +1,82 @@
+//! Traffic made of TCP connections: recorded ones (`tmix`), or drawn ones (`sessions`).
+
+use crate::controllers::controller;
+use crate::document::Value;
+use crate::error::ScenarioError;
+use crate::fields::{Fields, Zero, number};
+use crate::flows::{packet, setups};
+use crate::hosts::Sender;
+use crate::links::{Network, route_of};
+use crate::model::{ConnectionSource, Connections, ControllerSpec, FlowSpec, Sessions, Size, Start, TrafficKind};
+use crate::traffic::file;
+use std::path::Path;
+use units::{Bytes, Rate, Span, Time};
+
+/// Bytes of a packet that carry no data: the headers of IP and TCP.
+const HEADERS: Bytes = Bytes::new(40);
+
+pub(crate) fn connections(
+    fields: &mut Fields<'_>,
+    kind: &str,
+    network: &Network,
+    sender: &Sender,
+    folder: &Path,
+) -> Result<(TrafficKind, Bytes), ScenarioError> {
+    let source = match kind {
+        "tmix" => ConnectionSource::Vectors(file(fields, folder)?),
+        _ => ConnectionSource::Drawn(sessions(fields)?),
+    };
+    let packet = packet(fields)?;
+    if packet <= HEADERS {
+        return Err(fields.refuse(
+            "packet",
+            format!("\"{packet}\""),
+            format!("more than the {HEADERS} of its headers"),
+        ));
+    }
+    let expected = "the names of the links that the acceptors' data cross, like [\"back\"]";
+    fields.required("back", expected)?;
+    let back = route_of(fields, "back", network)?;
+    let mut flow = FlowSpec {
+        controller: ControllerSpec { kind: String::new(), settings: Default::default() },
+        packet,
+        start: Start::At(Time::ZERO),
+        size: Size::Unlimited,
+        rtt: Span::from_millis(100),
+        route: Vec::new(),
+        access: None,
+        initial_window: sender.initial_window,
+        pacing_percent: sender.pacing_percent,
+        min_rto: sender.min_rto,
+        application: None,
+        ecn: sender.ecn,
+    };
+    let key = fields.key("controller");
+    let node = fields.or("controller", Value::Text("newreno".to_string()));
+    flow.controller = controller(node, &key, &setups(std::slice::from_ref(&flow)))?.spec;
+    Ok((TrafficKind::Connections(Box::new(Connections { source, flow, back })), packet))
+}
+
+fn sessions(fields: &mut Fields<'_>) -> Result<Sessions, ScenarioError> {
+    let rate: Rate = fields.quantity("rate", Zero::Refused)?;
+    let peak: Rate = fields.quantity_or("peak", "1 Mbit/s", Zero::Refused)?;
+    let rtt = fields.quantity_or("rtt", "100 ms", Zero::Refused)?;
+    let (shortest, longest) = (
+        fields.quantity_or("shortest", "200 ms", Zero::Refused)?,
+        fields.quantity_or("longest", "1 h", Zero::Refused)?,
+    );
+    if longest <= shortest {
+        return Err(fields.refuse(
+            "longest",
+            format!("\"{longest}\""),
+            format!("a time above the shortest, {shortest}"),
+        ));
+    }
+    const EXPECTED: &str = "a tail index above 1 and below 2, like 1.1";
+    let key = fields.key("shape");
+    let shape = number(fields.or("shape", Value::Float("1.1".to_string())), &key, EXPECTED)?;
+    if !(shape > 1.0 && shape < 2.0) {
+        return Err(fields.refuse("shape", shape.to_string(), EXPECTED));
+    }
+    Ok(Sessions { rate, peak, rtt, shortest, longest, shape })
+}
