@@ -12,10 +12,18 @@ need cc gcc
 need make make
 need git git
 need curl curl
+need pkg-config pkg-config
+[ -e /usr/include/gelf.h ] || missing="$missing libelf-dev"
+[ -e /usr/include/zlib.h ] || missing="$missing zlib1g-dev"
 if [ "${1:-build}" = test ]; then
     need clang clang
     need chromium chromium
     need ns ns2
+    need ip iproute2
+    need qemu-system-x86_64 qemu-system-x86
+    [ -e /usr/share/doc/busybox-static ] || missing="$missing busybox-static"
+    need cpio cpio
+    need ar binutils
 fi
 if [ -n "$missing" ]; then
     if [ "$(id -u)" = 0 ]; then root=""; elif command -v sudo >/dev/null 2>&1; then root="sudo"; else
@@ -30,6 +38,13 @@ if [ -n "$missing" ]; then
     $root apt-get update -qq
     # shellcheck disable=SC2086  # a list of packages
     $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq ca-certificates libc6-dev $missing >/dev/null
+fi
+
+# A kernel of Debian's, for the test that boots one. Where it cannot be had that test skips, and says so.
+if [ "${1:-build}" = test ]; then
+    here=$(dirname "$0")
+    "$here/hosts/kernel/tests/debian/fetch.sh" "$here/target/debian-6.1" ||
+        echo "setup: no Debian kernel 6.1; the test that boots it will be skipped" >&2
 fi
 
 # Rust, if there is none or it is too old: rustup from Debian where it is packaged (13 and later), else from its makers.

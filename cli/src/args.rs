@@ -18,7 +18,9 @@ it. NO_COLOR turns colours off.";
 pub enum Command {
     /// Runs a scenario, prints its table, and writes data and a page with pictures
     Run(Run),
-    /// Lists what scenarios can name
+    /// Reproduces the figures of papers: published beside ours, as a table and as pages with pictures
+    Reproduce(Reproduce),
+    /// Lists what scenarios and methods can name, and the papers
     List {
         /// What to list
         what: Listed,
@@ -26,6 +28,12 @@ pub enum Command {
     /// Answers from closed forms and exact methods, without a simulation
     #[command(subcommand)]
     Theory(crate::theory::Theory),
+    /// Rapid in this machine's Linux TCP
+    #[cfg(feature = "kernel")]
+    #[command(subcommand)]
+    Tcp(crate::tcp::Tcp),
+    /// Reads recorded probe streams: the available bandwidth that each one shows
+    Estimate(Estimate),
     /// Says what this machine can do, what will be skipped, and why
     Doctor,
     /// Prints the completions of a shell
@@ -64,8 +72,40 @@ pub struct Run {
     pub no_page: bool,
 }
 
+#[derive(clap::Args)]
+pub struct Reproduce {
+    /// A paper or one of its figures, as `packetscale list papers` names them, or a path [default: all papers]
+    #[arg(value_name = "PAPER[/FIGURE]")]
+    pub what: Option<String>,
+    /// The short form: fewer and shorter runs
+    #[arg(long)]
+    pub quick: bool,
+    /// Where pages and data go
+    #[arg(long, value_name = "DIR", default_value = "out/papers")]
+    pub out: PathBuf,
+    /// Prints one JSON object, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// Runs at the same time; the results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+}
+
+#[derive(clap::Args)]
+pub struct Estimate {
+    /// A CSV file with the columns stream_id, pkt, send_gap_ns, recv_gap_ns, size_bytes and, if you like, acked; - is
+    /// standard input
+    pub file: PathBuf,
+    /// Denoisers and an estimator, as in bass+multi-rate or "bass(head=drop)+receive-rate"
+    #[arg(long, value_name = "METHOD", default_value = estimation::Method::DEFAULT)]
+    pub method: String,
+    /// Prints one JSON object, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+}
+
 /// Where a scenario runs.
-#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub enum On {
     /// Virtual time
     Simulator,
@@ -82,4 +122,10 @@ pub enum Listed {
     Queues,
     /// Kinds of traffic
     Traffic,
+    /// Papers and their figures
+    Papers,
+    /// Ways to read an available bandwidth from a probe stream
+    Estimators,
+    /// Ways to make a probe stream readable
+    Denoisers,
 }

@@ -1,5 +1,6 @@
 //! What this machine can do, what will be skipped, and why.
 
+use crate::host;
 use crate::machine::system;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,8 +22,9 @@ pub fn doctor() -> String {
         Finding { name: "BTF", state: btf(), skipped: "Rapid in Linux TCP" },
         Finding { name: "clang", state: program(&["clang"], "clang"), skipped: "building Rapid for Linux TCP" },
         Finding { name: "root", state: root(), skipped: "network namespaces and Rapid in Linux TCP" },
+        rapid(),
         Finding { name: "fq", state: discipline("fq"), skipped: "pacing in Linux TCP" },
-        Finding { name: "netem", state: discipline("netem"), skipped: "paths made of network namespaces" },
+        Finding { name: "lab", state: host::lab(), skipped: "run --on kernel" },
         Finding {
             name: "chromium",
             state: program(&["chromium", "chromium-browser", "google-chrome"], "chromium"),
@@ -68,6 +70,18 @@ fn version(release: &str) -> Option<(u32, u32)> {
 fn btf() -> Result<String, String> {
     const FILE: &str = "/sys/kernel/btf/vmlinux";
     if Path::new(FILE).exists() { Ok(FILE.to_string()) } else { Err(format!("{FILE} is not there")) }
+}
+
+#[cfg(feature = "kernel")]
+fn rapid() -> Finding {
+    let state = kernel::tcp::readiness().map_err(|error| error.to_string());
+    Finding { name: "rapid", state, skipped: "Rapid in Linux TCP" }
+}
+
+#[cfg(not(feature = "kernel"))]
+fn rapid() -> Finding {
+    let state = Err("this build has no Linux TCP (feature kernel)".to_string());
+    Finding { name: "rapid", state, skipped: "Rapid in Linux TCP" }
 }
 
 fn is_root() -> bool {

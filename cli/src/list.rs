@@ -1,26 +1,38 @@
-//! What scenarios can name.
+//! What scenarios and methods can name.
 
+use crate::Failure;
 use crate::args::Listed;
+use congestion::Parameter;
+use papers::{Library, Paper};
 
-pub fn list(what: Listed) -> String {
-    match what {
-        Listed::Controllers => controllers(),
-        Listed::Queues => lines(queueing::registry().iter().map(|entry| (entry.name, entry.summary))),
-        Listed::Traffic => lines(scenario::TRAFFIC_KINDS.iter().copied()),
-    }
+pub fn list(what: Listed) -> Result<String, Failure> {
+    Ok(match what {
+        Listed::Controllers => congestion::registry().iter().map(|e| entry(e.name, e.summary, e.parameters)).collect(),
+        Listed::Queues => queueing::registry().iter().map(|e| entry(e.name, e.summary, e.parameters)).collect(),
+        Listed::Traffic => scenario::TRAFFIC_KINDS.iter().map(|(name, summary)| entry(name, summary, &[])).collect(),
+        Listed::Estimators => estimation::estimators().iter().map(|e| entry(e.name, e.summary, e.parameters)).collect(),
+        Listed::Denoisers => estimation::denoisers().iter().map(|e| entry(e.name, e.summary, e.parameters)).collect(),
+        Listed::Papers => papers()?,
+    })
 }
 
-fn lines<'a>(entries: impl Iterator<Item = (&'a str, &'a str)>) -> String {
-    entries.map(|(name, summary)| format!("{name:<20} {summary}\n")).collect()
-}
-
-fn controllers() -> String {
-    let entries = congestion::registry().iter().map(|entry| {
-        let settings = entry.parameters.iter().map(|parameter| {
-            let written = format!("{} = {}", parameter.name, parameter.default);
-            format!("    {written:<36} {}\n", parameter.doc)
-        });
-        format!("{:<20} {}\n{}", entry.name, entry.summary, settings.collect::<String>())
+fn entry(name: &str, summary: &str, parameters: &[Parameter]) -> String {
+    let settings = parameters.iter().map(|parameter| {
+        let written = format!("{} = {}", parameter.name, parameter.default);
+        format!("    {written:<36} {}\n", parameter.doc)
     });
-    entries.collect()
+    format!("{name:<20} {summary}\n{}", settings.collect::<String>())
+}
+
+/// Each paper, and under it what `packetscale reproduce` calls its figures.
+fn papers() -> Result<String, Failure> {
+    let library = Library::embedded().map_err(|error| Failure::Input(error.to_string()))?;
+    let paper = |paper: &Paper| {
+        let figures = paper.figures().into_iter().map(|figure| {
+            let title = paper.title_of(&figure).unwrap_or_default();
+            format!("    {:<40} {title}\n", format!("{}/{figure}", paper.name))
+        });
+        format!("{:<24} {}\n{}", paper.name, paper.title(), figures.collect::<String>())
+    };
+    Ok(library.papers().iter().map(paper).collect())
 }

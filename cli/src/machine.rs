@@ -1,7 +1,7 @@
 //! The machine, for the manifest: never part of what must be the same everywhere.
 
 use results::Environment;
-use scenario::{Experiment, TrafficKind};
+use scenario::{ConnectionSource, Experiment, TrafficKind};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 use std::fs;
@@ -39,6 +39,10 @@ pub fn inputs(plan: &[Experiment]) -> Result<Vec<String>, String> {
     let files: BTreeSet<&Path> = sources
         .filter_map(|source| match &source.kind {
             TrafficKind::Trace { file, .. } => Some(file.as_path()),
+            TrafficKind::Connections(connections) => match &connections.source {
+                ConnectionSource::Vectors(file) => Some(file.as_path()),
+                ConnectionSource::Drawn(_) => None,
+            },
             _ => None,
         })
         .collect();

@@ -2,11 +2,15 @@
 
 mod args;
 mod doctor;
+mod estimate;
 mod host;
 mod list;
 mod machine;
+mod reproduce;
 mod resume;
 mod run;
+#[cfg(feature = "kernel")]
+mod tcp;
 mod theory;
 
 use args::{Arguments, Command};
@@ -27,8 +31,12 @@ enum Failure {
 fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
-        Command::List { what } => say(&list::list(what)),
+        Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
+        Command::List { what } => list::list(what).and_then(|text| say(&text)),
         Command::Theory(question) => theory::answer(&question),
+        #[cfg(feature = "kernel")]
+        Command::Tcp(command) => tcp::tcp(&command),
+        Command::Estimate(arguments) => estimate::estimate(&arguments),
         Command::Doctor => say(&doctor::doctor()),
         Command::Completions { shell } => say(&completions(shell)),
         Command::Man => man().and_then(|page| say(&page)),

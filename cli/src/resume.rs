@@ -1,7 +1,8 @@
 //! Finished runs, kept while a plan is under way: one line per run in a file of the output folder. After an
 //! interruption the same command takes them from there. A run is taken up again only if nothing has changed: its key
-//! is a digest of the whole experiment, of the files it reads and of the program.
+//! is a digest of the whole experiment, of its host, of the files it reads and of the program.
 
+use crate::args::On;
 use crate::machine::digest;
 use results::Run;
 use scenario::Experiment;
@@ -21,9 +22,9 @@ struct Line<R> {
 }
 
 /// What identifies a run.
-pub fn key(experiment: &Experiment, inputs: &[String]) -> String {
+pub fn key(on: On, experiment: &Experiment, inputs: &[String]) -> String {
     let program = std::env::current_exe().and_then(fs::metadata).map(|file| (file.len(), file.modified().ok()));
-    digest(&format!("{} {:?} {inputs:?} {experiment:?}", env!("CARGO_PKG_VERSION"), program.ok()))
+    digest(&format!("{} {:?} {on:?} {inputs:?} {experiment:?}", env!("CARGO_PKG_VERSION"), program.ok()))
 }
 
 /// The file, open for more.

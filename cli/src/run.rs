@@ -5,11 +5,11 @@ use crate::resume::{Finished, key};
 use crate::{Failure, host, machine, say};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
-use results::{Host, Manifest, Results, Run, SCHEMA};
+use results::{Manifest, Results, Run, SCHEMA};
 use scenario::{Experiment, Scenario};
 use std::io::Write;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Exit code after Ctrl-C, as shells count: 128 and the number of SIGINT.
 const INTERRUPTED: i32 = 130;
@@ -20,23 +20,11 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.print {
         return say(&scenario.to_toml());
     }
-    if arguments.on == On::Kernel {
-        let message = "this build has no kernel host yet: run the scenario with --on simulator";
-        return Err(Failure::Machine(message.to_string()));
-    }
+    let jobs = jobs(arguments)?;
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(scenario.name()));
-    let plan = scenario.plan();
-    let inputs = machine::inputs(&plan).map_err(Failure::Input)?;
-    let (runs, finished) = execute(&plan, &inputs, &folder, arguments.jobs)?;
-    let results = Results {
-        schema: SCHEMA,
-        host: Host::Simulator,
-        manifest: manifest(arguments, &scenario, inputs),
-        expectations: scenario.expectations().iter().map(|expectation| expectation.check(&runs)).collect(),
-        runs,
-    };
-    write(&results, &folder, !arguments.no_page).map_err(|error| unwritable(&folder, &error))?;
-    finished.remove().map_err(|error| unwritable(&folder, &error))?;
+    let name = arguments.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
+    let results = record(arguments.on, &scenario, &scenario.plan(), name, &folder, jobs)?;
+    write_page(&results, &folder, !arguments.no_page).map_err(|error| unwritable(&folder, &error))?;
     if arguments.json {
         say(&results::to_json(&results))?;
     } else {
@@ -45,20 +33,54 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if results.expectations.iter().all(|expectation| expectation.met) { Ok(()) } else { Err(Failure::Missed) }
 }
 
-fn manifest(arguments: &Arguments, scenario: &Scenario, inputs: Vec<String>) -> Manifest {
-    let file_name = arguments.file.file_name().unwrap_or_default();
+/// Makes the runs of a scenario's plan, and puts them in `folder`, without a page.
+pub fn record(
+    on: On,
+    scenario: &Scenario,
+    plan: &[Experiment],
+    name: String,
+    folder: &Path,
+    jobs: Option<u16>,
+) -> Result<Results, Failure> {
+    let inputs = machine::inputs(plan).map_err(Failure::Input)?;
+    let conditions = host::check(on, plan)?;
+    let (runs, finished) = execute(plan, &inputs, folder, on, jobs)?;
+    let results = Results {
+        schema: SCHEMA,
+        host: host::named(on),
+        manifest: Manifest { conditions, ..manifest(name, scenario, inputs) },
+        expectations: scenario.expectations().iter().map(|expectation| expectation.check(&runs)).collect(),
+        runs,
+    };
+    results::write(&results, folder).and_then(|()| finished.remove()).map_err(|error| unwritable(folder, &error))?;
+    Ok(results)
+}
+
+/// How many runs are made at the same time; `None`: as many as there are cores. Runs in real time would share the machine,
+/// and each would measure the others.
+fn jobs(arguments: &Arguments) -> Result<Option<u16>, Failure> {
+    match (arguments.on, arguments.jobs) {
+        (On::Simulator, jobs) => Ok(jobs),
+        (On::Kernel, None | Some(1)) => Ok(Some(1)),
+        (On::Kernel, Some(jobs)) => {
+            Err(Failure::Input(format!("--jobs: found {jobs}; expected 1, one run at a time, with --on kernel")))
+        }
+    }
+}
+
+fn manifest(scenario_name: String, scenario: &Scenario, inputs: Vec<String>) -> Manifest {
     Manifest {
         version: env!("CARGO_PKG_VERSION").to_string(),
         commit: option_env!("PACKETSCALE_COMMIT").map(str::to_string),
-        scenario_name: file_name.to_string_lossy().into_owned(),
+        scenario_name,
         scenario: scenario.to_toml(),
         seeds: scenario.seeds(),
+        conditions: Vec::new(),
         environment: machine::environment(inputs),
     }
 }
 
-fn write(results: &Results, folder: &Path, page: bool) -> std::io::Result<()> {
-    results::write(results, folder)?;
+fn write_page(results: &Results, folder: &Path, page: bool) -> std::io::Result<()> {
     const PAGE: &str = "report.html";
     if page {
         return results::write_file(folder, PAGE, |file| file.write_all(host::page(results).as_bytes()));
@@ -69,7 +91,7 @@ fn write(results: &Results, folder: &Path, page: bool) -> std::io::Result<()> {
     }
 }
 
-fn unwritable(folder: &Path, error: &std::io::Error) -> Failure {
+pub fn unwritable(folder: &Path, error: &std::io::Error) -> Failure {
     Failure::Input(format!("{}: cannot be written: {error}; name another folder with --out", folder.display()))
 }
 
@@ -78,20 +100,19 @@ fn execute(
     plan: &[Experiment],
     inputs: &[String],
     folder: &Path,
+    on: On,
     jobs: Option<u16>,
 ) -> Result<(Vec<Run>, Arc<Finished>), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
-    let keys: Vec<String> = plan.iter().map(|experiment| key(experiment, inputs)).collect();
+    let keys: Vec<String> = plan.iter().map(|experiment| key(on, experiment, inputs)).collect();
     let (finished, mut kept) = Finished::open(folder, &keys).map_err(|error| unwritable(folder, &error))?;
     let progress = Progress { all: plan.len(), finished: Arc::new(finished) };
     progress.keep_on_interrupt(folder.to_path_buf());
     let bar = progress.bar();
     let missing: Vec<_> = plan.iter().zip(&keys).filter(|(_, key)| !kept.contains_key(*key)).collect();
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.map_or(0, usize::from)).build();
-    let pool = pool.map_err(|error| Failure::Machine(format!("no threads to run on: {error}")))?;
-    let made: Result<Vec<(String, Run)>, Failure> = pool.install(|| {
+    let made: Result<Vec<(String, Run)>, Failure> = threads(jobs)?.install(|| {
         let runs = missing.into_par_iter().map(|(experiment, key)| {
-            let run = host::simulate(experiment).map_err(Failure::Input)?;
+            let run = host::make(on, experiment)?;
             progress.finished.add(key, &run).map_err(|error| unwritable(folder, &error))?;
             bar.inc(1);
             Ok((key.clone(), run))
@@ -102,6 +123,12 @@ fn execute(
     kept.extend(made.inspect_err(|_| progress.finished.remove_if_empty())?);
     let runs = keys.iter().filter_map(|key| kept.get(key).cloned()).collect();
     Ok((runs, progress.finished))
+}
+
+/// As many threads as jobs.
+pub fn threads(jobs: Option<u16>) -> Result<rayon::ThreadPool, Failure> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.map_or(0, usize::from)).build();
+    pool.map_err(|error| Failure::Machine(format!("no threads to run on: {error}")))
 }
 
 /// How far the plan is.
@@ -121,14 +148,19 @@ impl Progress {
         bar
     }
 
-    /// On Ctrl-C lets the line that is being written be completed, says what is kept, and ends the program.
+    /// On Ctrl-C lets the line that is being written be completed, says what is kept, and ends the program. One plan
+    /// is under way at a time: the last that asked.
     fn keep_on_interrupt(&self, folder: PathBuf) {
-        let (all, finished) = (self.all, Arc::clone(&self.finished));
+        static UNDER_WAY: Mutex<Option<(usize, PathBuf, Arc<Finished>)>> = Mutex::new(None);
+        let under_way = || UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner);
+        *under_way() = Some((self.all, folder, Arc::clone(&self.finished)));
         let handler = move || {
-            let no_more_lines = finished.lock();
-            let kept = format!("{} of {all} runs are kept in {}", no_more_lines.runs, folder.display());
-            let _ = writeln!(std::io::stderr(), "\ninterrupted: {kept}; the same command resumes");
-            std::process::exit(INTERRUPTED);
+            if let Some((all, folder, finished)) = &*under_way() {
+                let no_more_lines = finished.lock();
+                let kept = format!("{} of {all} runs are kept in {}", no_more_lines.runs, folder.display());
+                let _ = writeln!(std::io::stderr(), "\ninterrupted: {kept}; the same command resumes");
+                std::process::exit(INTERRUPTED);
+            }
         };
         // Without a handler Ctrl-C ends the program at once; finished runs are kept all the same.
         let _ = ctrlc::set_handler(handler);

@@ -215,11 +215,47 @@ fn an_output_folder_that_cannot_be_written_ends_with_two_and_one_message() {
 }
 
 #[test]
-fn a_host_that_is_not_in_this_build_ends_with_three() {
+fn what_the_kernel_host_does_not_do_ends_with_three_and_names_the_key() {
     let folder = folder(SCENARIO);
-    let output = packetscale(folder.path(), &["run", "small.toml", "--on", "kernel"]);
+    let paced = ["run", "small.toml", "--on", "kernel", "--set", "sender.pacing=120 %"];
+    let output = packetscale(folder.path(), &paced);
     assert_eq!(output.status.code(), Some(3));
-    assert_eq!(stderr(&output), "this build has no kernel host yet: run the scenario with --on simulator\n");
+    assert!(stderr(&output).starts_with("sender.pacing: found a percentage; with --on kernel only"), "{output:?}");
+    assert!(!folder.path().join("out").exists());
+}
+
+#[test]
+fn two_runs_at_a_time_in_real_time_are_refused() {
+    let folder = folder(SCENARIO);
+    let output = packetscale(folder.path(), &["run", "small.toml", "--on", "kernel", "--jobs", "2"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(stderr(&output), "--jobs: found 2; expected 1, one run at a time, with --on kernel\n");
+}
+
+/// Whether this machine can make a run in real time; says so if not.
+fn can_run_on_kernel() -> bool {
+    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let root = status.lines().any(|line| line.starts_with("Uid:\t0\t"));
+    if !root {
+        eprintln!("skipped: network namespaces need root");
+    }
+    root
+}
+
+#[test]
+fn a_run_on_the_kernel_writes_the_same_files_and_says_what_the_host_did() {
+    if !can_run_on_kernel() {
+        return;
+    }
+    let folder = folder(&SCENARIO.replace("\"newreno\", \"cubic\"", "\"cubic\"").replace("200 ms", "500 ms"));
+    let output = packetscale(folder.path(), &["run", "small.toml", "--on", "kernel", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let object: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
+    assert_eq!(object["host"], "kernel");
+    let out = folder.path().join("out/small");
+    let manifest = fs::read_to_string(out.join("manifest.json")).expect("a manifest");
+    assert!(manifest.contains("gso_max_segs 1") && manifest.contains("and the delay line carried"), "{manifest}");
+    assert!(fs::read_to_string(out.join("report.html")).expect("a page").contains("measured: Linux kernel TCP"));
 }
 
 #[test]
@@ -236,6 +272,7 @@ fn every_list_names_what_scenarios_can_use() {
     let listed = |what| stdout(&packetscale(folder.path(), &["list", what]));
     assert!(listed("controllers").contains("rapid") && listed("controllers").contains("cubic"));
     assert!(listed("queues").starts_with("fifo "));
+    assert!(listed("papers").contains("multiplexing-2007/figure-9"));
     assert!(listed("traffic").contains("pareto-on-off") && listed("traffic").contains("pcap"));
 }
 
@@ -244,7 +281,7 @@ fn completions_and_the_manual_know_every_subcommand() {
     let folder = folder(SCENARIO);
     let bash = stdout(&packetscale(folder.path(), &["completions", "bash"]));
     let man = stdout(&packetscale(folder.path(), &["man"]));
-    for subcommand in ["run", "list", "doctor", "completions", "man"] {
+    for subcommand in ["run", "reproduce", "list", "doctor", "completions", "man"] {
         assert!(bash.contains(&format!("packetscale__subcmd__{subcommand}")), "{subcommand}");
         assert!(man.contains(&format!(".SH PACKETSCALE {}", subcommand.to_uppercase())), "{subcommand}");
     }
@@ -259,4 +296,78 @@ fn doctor_says_yes_or_no_to_every_line() {
     let said = stdout(&output);
     assert!(said.lines().all(|line| line.starts_with("yes  ") || line.starts_with("no   ")), "{said}");
     assert!(said.lines().filter(|line| line.starts_with("no")).all(|line| line.contains("skipped: ")), "{said}");
+}
+
+/// A paper with a figure whose claim is `claim`.
+fn paper(claim: &str) -> tempfile::TempDir {
+    let folder = folder(SCENARIO);
+    let paper = "title = \"P\"\nauthors = [\"A\"]\npublished = \"Here\"\nabout = \"Nothing.\"\n";
+    let figure = format!(
+        "title = \"F\"\nplace = \"section 1\"\nsays = \"So.\"\n\n[[simulate]]\nname = \"runs\"\nscenario = \"scenarios/small.toml\"\n\n\
+         [[compute]]\nname = \"law\"\ntheory = \"tdqm\"\ngrid = {{ load = [0.5, 1.5] }}\n\n{claim}\n"
+    );
+    let inside = folder.path().join("paper");
+    fs::create_dir_all(inside.join("scenarios")).expect("a folder");
+    fs::write(inside.join("paper.toml"), paper).expect("written");
+    fs::write(inside.join("figure-1.toml"), figure).expect("written");
+    fs::rename(folder.path().join("small.toml"), inside.join("scenarios/small.toml")).expect("moved");
+    folder
+}
+
+const KEPT: &str = "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"runs\"\nmetric = \"utilisation\"\nat_most = 1";
+
+#[test]
+fn reproduce_runs_and_computes_a_figure_and_writes_a_page_and_data() {
+    let folder = paper(KEPT);
+    let output = packetscale(folder.path(), &["reproduce", "paper"]);
+    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
+    let said = stdout(&output);
+    assert!(said.contains("as published: \"W\" (p): utilisation at most 1: found"), "{said}");
+    assert!(said.contains("no answer at some points of law: load"), "{said}");
+    let page = fs::read_to_string(folder.path().join("out/papers/paper/report.html")).expect("the page");
+    assert!(page.contains("Simulated: runs, 8 runs") && page.contains("Computed: law, 2 answers"));
+    assert!(folder.path().join("out/papers/paper/figure-1/runs/runs.csv").is_file());
+}
+
+#[test]
+fn reproduce_in_json_is_one_object_and_the_same_for_any_number_of_jobs() {
+    let folder = paper(KEPT);
+    let object = |jobs: &str| {
+        let output =
+            packetscale(folder.path(), &["reproduce", "paper/figure-1.toml", "--json", "--quick", "--jobs", jobs]);
+        serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("one JSON value")
+    };
+    let first = object("1");
+    assert_eq!(first["papers"][0]["figures"][0]["claims"][0]["verdict"], "kept");
+    assert_eq!(first["papers"][0]["figures"][0]["quick"], true);
+    assert_eq!(first, object("5"));
+}
+
+#[test]
+fn a_claim_that_is_not_kept_ends_with_one_and_a_mistake_with_two() {
+    let broken = paper(&KEPT.replace("at_most = 1", "at_least = 2"));
+    let output = packetscale(broken.path(), &["reproduce", "paper"]);
+    assert_eq!(output.status.code(), Some(1));
+    assert!(stdout(&output).contains("NOT AS EXPECTED: \"W\""), "{}", stdout(&output));
+    let wrong = paper(&KEPT.replace("utilisation", "utilization"));
+    let output = packetscale(wrong.path(), &["reproduce", "paper"]);
+    assert_eq!((output.status.code(), stderr(&output).lines().count()), (Some(2), 1), "{}", stderr(&output));
+    assert!(
+        stderr(&output).starts_with("paper/figure-1.toml:14: claim \"W\": metric: found \"utilization\""),
+        "{}",
+        stderr(&output)
+    );
+    let output = packetscale(wrong.path(), &["reproduce", "no-such-paper"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("burstiness-2011"), "{}", stderr(&output));
+}
+
+#[test]
+fn a_theory_that_does_not_have_an_option_is_refused_with_the_command() {
+    let folder = paper(
+        &KEPT.replace("[[claim]]", "[[compute]]\nname = \"x\"\ntheory = \"tdqm\"\nwith = { lod = 1 }\n\n[[claim]]"),
+    );
+    let output = packetscale(folder.path(), &["reproduce", "paper"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).contains("packetscale theory tdqm --lod 1"), "{}", stderr(&output));
 }

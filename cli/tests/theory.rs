@@ -108,3 +108,29 @@ fn wrong_input_is_refused_with_one_message_that_names_it() {
         assert!(message.contains(names) && message.lines().count() == 1, "{message}");
     }
 }
+
+#[test]
+fn burstiness_draws_the_rate_over_two_periods_from_a_burst_on() {
+    let answer = json(&on_off(&["--average", "111 Mbit/s", "--rtt", "125 ms", "--curve", "45 s", "--json"]));
+    let curve = answer["rate_curve"].as_array().expect("pairs");
+    let at = |seconds: f64| {
+        let found = curve.iter().find(|pair| pair[0].as_f64().unwrap() >= seconds - 1e-9).expect("a point");
+        found[1].as_f64().unwrap()
+    };
+    // A decrease acts one round trip after the burst began: full before it, 500.5 Mbit/s once 75 ms have passed.
+    assert!((at(45.12) / 1e9 - 1.0).abs() < 1e-6, "{}", at(45.12));
+    assert!((at(45.21) - 500.5e6).abs() < 1e3, "{}", at(45.21));
+    assert!((curve.last().unwrap()[0].as_f64().unwrap() - 45.9).abs() < 1e-9);
+}
+
+#[test]
+fn multiplexing_gives_its_distribution_and_one_period() {
+    let question = ["multiplexing", "--flows", "50", "--runs", "20", "--curves", "--json"];
+    let answer = json(&question);
+    let distribution = answer["distribution"].as_array().expect("pairs");
+    assert_eq!(distribution.len(), 199);
+    assert_eq!(distribution[197][0], 0.99);
+    assert!((distribution[197][1].as_f64().unwrap() - answer["top1_packets"].as_f64().unwrap()).abs() < 1e-9);
+    assert_eq!(answer["period"].as_array().expect("pairs").len(), 50);
+    assert!(json(&question[..5].iter().chain(&["--json"]).copied().collect::<Vec<_>>())["period"].is_null());
+}

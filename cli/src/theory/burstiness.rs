@@ -1,11 +1,10 @@
 //! `packetscale theory burstiness`.
 
-use super::{give, megabits, millis, refused};
+use super::{Answer, megabits, millis, refused};
 use crate::Failure;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
-use std::io::Write;
-use theory::burstiness::{Filter, OnOff, Outcome, Smoothing, at_rtt, small_burst_utilisation, worst_phase};
+use theory::burstiness::{Filter, OnOff, Outcome, Smoothing, at_rtt, rate_bps, small_burst_utilisation, worst_phase};
 use units::{Rate, Span};
 
 #[derive(Args)]
@@ -34,9 +33,12 @@ pub struct Burstiness {
     /// How a gap to the available bandwidth is closed
     #[arg(long, default_value = "linear")]
     filter: Shape,
+    /// With --json: the sending rate at the bottleneck over two periods, as `rate_curve`, from a burst that starts then
+    #[arg(long, value_name = "TIME")]
+    curve: Option<Span>,
     /// Prints one JSON object, and nothing else, on standard output
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -48,7 +50,7 @@ enum Shape {
 }
 
 #[derive(Serialize)]
-struct Answer {
+struct Figures {
     case: &'static str,
     queue_delay_s: f64,
     queue_max_bits: f64,
@@ -61,9 +63,12 @@ struct Answer {
     rtt_worst_to_s: f64,
     small_burst_utilisation: f64,
     stable: bool,
+    /// Pairs of a time in seconds and a rate in bit/s.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    rate_curve: Vec<(f64, f64)>,
 }
 
-pub fn answer(question: &Burstiness) -> Result<(), Failure> {
+pub fn answer(question: &Burstiness) -> Result<Answer, Failure> {
     let Burstiness { capacity, average, on, off, increase, decrease, .. } = *question;
     let filter = match question.filter {
         Shape::Linear => Filter::Linear,
@@ -77,19 +82,40 @@ pub fn answer(question: &Burstiness) -> Result<(), Failure> {
     }
     .map_err(refused)?;
     let limit = small_burst_utilisation(&traffic).map_err(refused)?;
-    if !outcome.stable {
-        let what = if outcome.standing_queue_bits > 0.0 {
-            "this RTT overloads the link: a queue stands that has shifted the phase"
-        } else {
-            "some other phase overloads the link: a queue that stands there can be longer than this one"
-        };
-        let _ = writeln!(std::io::stderr(), "warning: {what}");
-    }
-    give(question.json, &figures(&outcome, limit), &lines(&outcome, limit))
+    let warning = (!outcome.stable).then_some(if outcome.standing_queue_bits > 0.0 {
+        "this RTT overloads the link: a queue stands that has shifted the phase"
+    } else {
+        "some other phase overloads the link: a queue that stands there can be longer than this one"
+    });
+    let lag_s = question.rtt.map_or(outcome.rtt_worst_s, Span::as_secs_f64);
+    let curve = question.curve.map_or(Ok(Vec::new()), |start| curve(&traffic, &smoothing, &outcome, lag_s, start));
+    let curve = curve.map_err(refused)?;
+    let answer = Answer::new(&figures(&outcome, limit, curve), lines(&outcome, limit))?;
+    Ok(Answer { warning, ..answer })
 }
 
-fn figures(o: &Outcome, limit: f64) -> Answer {
-    Answer {
+/// Two periods of the sending rate from a burst that reaches the link at `start`.
+fn curve(
+    traffic: &OnOff,
+    smoothing: &Smoothing,
+    outcome: &Outcome,
+    lag_s: f64,
+    start: Span,
+) -> Result<Vec<(f64, f64)>, theory::Error> {
+    const POINTS: u32 = 600;
+    let capacity_bps = traffic.capacity.bps() as f64;
+    let standing_s = outcome.standing_queue_bits / capacity_bps;
+    let (delay_s, two_periods_s) = (outcome.queue_delay_s - standing_s, 2.0 * (traffic.on + traffic.off).as_secs_f64());
+    let point = |i| {
+        let since_s = two_periods_s * f64::from(i) / f64::from(POINTS);
+        let rate = rate_bps(traffic, smoothing, delay_s, since_s - lag_s - standing_s)?;
+        Ok((start.as_secs_f64() + since_s, rate))
+    };
+    (0..=POINTS).map(point).collect()
+}
+
+fn figures(o: &Outcome, limit: f64, rate_curve: Vec<(f64, f64)>) -> Figures {
+    Figures {
         case: o.case.name(),
         queue_delay_s: o.queue_delay_s,
         queue_max_bits: o.queue_max_bits,
@@ -102,6 +128,7 @@ fn figures(o: &Outcome, limit: f64) -> Answer {
         rtt_worst_to_s: o.rtt_worst_to_s,
         small_burst_utilisation: limit,
         stable: o.stable,
+        rate_curve,
     }
 }
 

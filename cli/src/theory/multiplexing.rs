@@ -1,6 +1,6 @@
 //! `packetscale theory multiplexing`.
 
-use super::{give, refused};
+use super::{Answer, refused};
 use crate::Failure;
 use clap::Args;
 use rand_pcg::Pcg64Mcg;
@@ -38,9 +38,12 @@ pub struct Multiplexing {
     /// Seed of all runs
     #[arg(long, default_value_t = 1)]
     seed: u64,
+    /// With --json: the distribution of the queue, as `distribution`, and the queue over the period of one run, as `period`
+    #[arg(long)]
+    curves: bool,
     /// Prints one JSON object, and nothing else, on standard output
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
 #[derive(Clone, Copy)]
@@ -90,7 +93,7 @@ fn ratio(text: &str) -> Result<f64, String> {
 }
 
 #[derive(Serialize)]
-struct Answer {
+struct Figures {
     flows: u32,
     utilisation: f64,
     #[serde(serialize_with = "unlimited")]
@@ -112,6 +115,12 @@ struct Answer {
     law_mean_packets: Option<f64>,
     law_top1_packets: Option<f64>,
     law_top5_packets: Option<f64>,
+    /// Pairs: this share of packets finds at most so many packets.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    distribution: Vec<(f64, f64)>,
+    /// Pairs of the first run: the time since the period began, in packets, and the queue that a packet finds then.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    period: Vec<(f64, f64)>,
 }
 
 fn unlimited<S: Serializer>(buffer: &Option<u32>, serializer: S) -> Result<S::Ok, S::Error> {
@@ -121,7 +130,7 @@ fn unlimited<S: Serializer>(buffer: &Option<u32>, serializer: S) -> Result<S::Ok
     }
 }
 
-pub fn answer(question: &Multiplexing) -> Result<(), Failure> {
+pub fn answer(question: &Multiplexing) -> Result<Answer, Failure> {
     let setting = plan(question)?;
     let groups = run(setting, question).map_err(refused)?;
     let estimates = Estimates {
@@ -131,8 +140,14 @@ pub fn answer(question: &Multiplexing) -> Result<(), Failure> {
         no_queue: pooled(&groups, Tally::no_queue_fraction),
         loss: pooled(&groups, Tally::loss_ratio),
     };
-    let answer = figures(question, &setting, &estimates);
-    give(question.json, &answer, &lines(&answer, &estimates))
+    let mut answer = figures(question, &setting, &estimates);
+    if question.curves {
+        answer.distribution = distribution(&groups);
+        let mut source = source(question.seed, 0);
+        let first_run = Runner::new(setting).and_then(|mut runner| runner.trace(&mut || source.next_u64()));
+        answer.period = first_run.map_err(refused)?;
+    }
+    Answer::new(&answer, lines(&answer, &estimates))
 }
 
 /// The setting asked about, or the one that a loss target leads to.
@@ -172,14 +187,26 @@ fn run(setting: Setting, question: &Multiplexing) -> Result<Vec<Tally>, Error> {
             let mut runner = Runner::new(setting)?;
             let mut tally = Tally::default();
             for number in first(group)..first(group + 1) {
-                // Odd and far from a small fraction, so that neighbouring seeds share no runs.
-                let mixed = seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(u64::from(number));
-                let mut source = Pcg64Mcg::seed_from_u64(mixed);
+                let mut source = source(seed, number);
                 runner.run(&mut || source.next_u64(), &mut tally)?;
             }
             Ok(tally)
         })
         .collect()
+}
+
+/// The random numbers of a run.
+fn source(seed: u64, run: u32) -> Pcg64Mcg {
+    // Odd and far from a small fraction, so that neighbouring seeds share no runs.
+    Pcg64Mcg::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15).wrapping_add(u64::from(run)))
+}
+
+/// The queue that so many percent of all packets find at most.
+fn distribution(groups: &[Tally]) -> Vec<(f64, f64)> {
+    let mut all = Tally::default();
+    groups.iter().for_each(|group| all.merge(group));
+    // From 0.5 % to 99.5 %, in steps of half a percent.
+    (1..200).map(|step| f64::from(step) / 200.0).map(|share| (share, all.top_packets(1.0 - share))).collect()
 }
 
 struct Estimates {
@@ -190,12 +217,12 @@ struct Estimates {
     loss: Estimate,
 }
 
-fn figures(question: &Multiplexing, setting: &Setting, of: &Estimates) -> Answer {
+fn figures(question: &Multiplexing, setting: &Setting, of: &Estimates) -> Figures {
     // The bounds are derived for a full link.
     let bounds = queue_packets(setting.flows, setting.arrivals, 0.01).filter(|_| setting.utilisation == 1.0);
     // The laws of successive arrivals hold for queues of many packets: below one they say nothing.
     let law = Law::of(setting).filter(|law| matches!(law, Law::Periodic { .. }) || law.mean_packets() >= 1.0);
-    Answer {
+    Figures {
         flows: setting.flows,
         utilisation: setting.utilisation,
         buffer_packets: setting.buffer_packets,
@@ -216,10 +243,12 @@ fn figures(question: &Multiplexing, setting: &Setting, of: &Estimates) -> Answer
         law_mean_packets: law.map(|law| law.mean_packets()),
         law_top1_packets: law.map(|law| law.top_packets(0.01)),
         law_top5_packets: law.map(|law| law.top_packets(0.05)),
+        distribution: Vec::new(),
+        period: Vec::new(),
     }
 }
 
-fn lines(a: &Answer, of: &Estimates) -> Vec<(&'static str, String)> {
+fn lines(a: &Figures, of: &Estimates) -> Vec<(&'static str, String)> {
     let none = || "none here".to_string();
     let packets = |value: Option<f64>| value.map_or_else(none, |count| format!("{count:.2} packets"));
     let bounds = a.bound_min_packets.zip(a.bound_max_packets);

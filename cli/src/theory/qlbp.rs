@@ -1,6 +1,6 @@
 //! `packetscale theory qlbp`.
 
-use super::{give, megabits, millis, refused};
+use super::{Answer, megabits, millis, refused};
 use crate::Failure;
 use clap::{Args, ValueEnum};
 use serde::Serialize;
@@ -44,7 +44,7 @@ pub struct Qlbp {
     pacers: u32,
     /// Prints one JSON object, and nothing else, on standard output
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -56,7 +56,7 @@ enum Counts {
 }
 
 #[derive(Serialize)]
-struct Answer {
+struct Figures {
     response_per_s: f64,
     rate_bps: u64,
     steady_queue_packets: f64,
@@ -87,7 +87,7 @@ struct Lag {
 
 const BOUND_HOLDS: &str = "in steady state, constant rate up to mu_max; an emptying queue waits up to emptying_s";
 
-pub fn answer(question: &Qlbp) -> Result<(), Failure> {
+pub fn answer(question: &Qlbp) -> Result<Answer, Failure> {
     let reading = match question.counts {
         Counts::Waiting => Reading::Waiting,
         Counts::WithInService => Reading::WithInService,
@@ -100,15 +100,15 @@ pub fn answer(question: &Qlbp) -> Result<(), Failure> {
         return Err(Failure::Input("window: found 0 ps, expected a time above 0".to_string()));
     }
     let answer = figures(question, &pacer, &source);
-    give(question.json, &answer, &lines(&answer, question.window))
+    Answer::new(&answer, lines(&answer, question.window))
 }
 
-fn figures(question: &Qlbp, pacer: &Pacer, source: &OnOff) -> Answer {
+fn figures(question: &Qlbp, pacer: &Pacer, source: &OnOff) -> Figures {
     let rate = question.rate.unwrap_or(pacer.mu_max);
     let alpha = pacer.response_per_s();
     // Ten points over five time constants show all of an exponential.
     let times = || (0..=10).map(|i| Span::from_secs_f64(0.5 * f64::from(i) / alpha));
-    Answer {
+    Figures {
         response_per_s: alpha,
         rate_bps: rate.bps(),
         steady_queue_packets: pacer.steady_queue_packets(rate),
@@ -131,7 +131,7 @@ fn figures(question: &Qlbp, pacer: &Pacer, source: &OnOff) -> Answer {
     }
 }
 
-fn lines(a: &Answer, window: Span) -> Vec<(&'static str, String)> {
+fn lines(a: &Figures, window: Span) -> Vec<(&'static str, String)> {
     let after = a.step_response.get(2).map_or(0.0, |point| point.rate_bps);
     let variation: Vec<String> = a.variation.iter().map(|cv| format!("{cv:.4}")).collect();
     vec![

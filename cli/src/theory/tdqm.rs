@@ -1,6 +1,6 @@
 //! `packetscale theory tdqm`.
 
-use super::{give, refused};
+use super::{Answer, refused};
 use crate::Failure;
 use clap::Args;
 use serde::Serialize;
@@ -20,11 +20,11 @@ pub struct Tdqm {
     lengths: u32,
     /// Prints one JSON object, and nothing else, on standard output
     #[arg(long)]
-    json: bool,
+    pub json: bool,
 }
 
 #[derive(Serialize)]
-struct Answer {
+struct Figures {
     load: f64,
     eta_per_period: f64,
     eta_per_packet: f64,
@@ -42,7 +42,7 @@ struct Length {
     eta_least: f64,
 }
 
-pub fn answer(question: &Tdqm) -> Result<(), Failure> {
+pub fn answer(question: &Tdqm) -> Result<Answer, Failure> {
     if !(question.accumulate > 0.0 && question.accumulate.is_finite()) {
         let message = format!("accumulate: found {}, expected packet times above 0", question.accumulate);
         return Err(Failure::Input(message));
@@ -60,17 +60,17 @@ pub fn answer(question: &Tdqm) -> Result<(), Failure> {
         let Length { packets, probability, eta, .. } = length;
         ("eta of a busy period", format!("{eta:.4} with {packets} packets, probability {probability:.4}"))
     }));
-    give(question.json, &answer, &lines)
+    Answer::new(&answer, lines)
 }
 
-fn figures(question: &Tdqm) -> Result<Answer, Error> {
+fn figures(question: &Tdqm) -> Result<Figures, Error> {
     let load = question.load;
     let length = |packets| {
         let (eta, one) = (eta_of_length(packets)?, 1.0 / f64::from(packets));
         let probability = length_probability(packets, load)?;
         Ok(Length { packets, probability, eta, eta_waiting_only: eta - one, eta_least: one })
     };
-    Ok(Answer {
+    Ok(Figures {
         load,
         eta_per_period: eta_per_period(load)?,
         eta_per_packet: eta_per_packet(load)?,

@@ -1,0 +1,149 @@
+//! `packetscale reproduce`: runs and computes what the figures of papers ask for, prints published and ours side by
+//! side, and writes a page for each paper.
+
+use crate::args::{On, Reproduce as Arguments};
+use crate::run::{record, threads, unwritable};
+use crate::{Failure, host, say, theory};
+use papers::{Figure, Findings, Library, Paper, Task};
+use rayon::prelude::*;
+use results::reproduction::{self, Verdict};
+use results::to_lines;
+use serde_json::json;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+pub fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
+    let chosen = chosen(arguments.what.as_deref())?;
+    // All is read and checked before anything runs.
+    let read = |(paper, figures): (Paper, Vec<String>)| {
+        let figures: Result<Vec<Figure>, _> = figures.iter().map(|name| paper.figure(name, arguments.quick)).collect();
+        figures.map(|figures| (paper, figures)).map_err(input)
+    };
+    let chosen: Vec<(Paper, Vec<Figure>)> = chosen.into_iter().map(read).collect::<Result<_, Failure>>()?;
+    let mut outcomes = Vec::new();
+    for (paper, figures) in &chosen {
+        let folder = arguments.out.join(&paper.name);
+        let mut done = Vec::new();
+        for figure in figures {
+            let outcome = outcome(figure, &folder.join(&figure.name), arguments.jobs)?;
+            if !arguments.json {
+                say(&shown(&paper.name, &outcome))?;
+            }
+            done.push(outcome);
+        }
+        let whole = figures.len() == paper.figures().len();
+        let page_folder = if whole { folder } else { folder.join(&figures[0].name) };
+        let outcome = paper.outcome(done);
+        let page = write_page(&outcome, &page_folder)?;
+        if !arguments.json {
+            say(&format!("Written to {}\n\n", page.display()))?;
+        }
+        outcomes.push(outcome);
+    }
+    if arguments.json {
+        say(&format!("{}\n", json!({ "schema": results::SCHEMA, "papers": outcomes })))?;
+    }
+    let as_expected = outcomes.iter().flat_map(|paper| &paper.figures).all(reproduction::Figure::as_expected);
+    if as_expected { Ok(()) } else { Err(Failure::Missed) }
+}
+
+fn input(error: papers::PaperError) -> Failure {
+    Failure::Input(error.to_string())
+}
+
+/// What the argument names: all that is compiled in, some of it, or what stands at a path.
+fn chosen(what: Option<&str>) -> Result<Vec<(Paper, Vec<String>)>, Failure> {
+    if let Some(path) = what.filter(|what| what.ends_with(".toml") || Path::new(what).join("paper.toml").is_file()) {
+        return Ok(vec![Paper::read(Path::new(path)).map_err(input)?]);
+    }
+    let library = Library::embedded().map_err(input)?;
+    match what {
+        Some(name) => Ok(vec![library.find(name).map_err(input)?]),
+        None => Ok(library.papers().iter().map(|paper| (paper.clone(), paper.figures())).collect()),
+    }
+}
+
+/// Does all tasks of a figure; data of runs go to `folder`.
+fn outcome(figure: &Figure, folder: &Path, jobs: Option<u16>) -> Result<reproduction::Figure, Failure> {
+    let findings = figure.tasks.iter().map(|task| match task {
+        Task::Simulate { name, scenario, plan } => {
+            let results =
+                record(On::Simulator, scenario, plan, format!("{}/{name}", figure.name), &folder.join(name), jobs)?;
+            Ok(Findings::Runs(results.runs))
+        }
+        Task::Compute { theory, questions, .. } => {
+            let ask = |options: &_| theory::ask(theory, options);
+            let answers: Vec<_> =
+                threads(jobs)?.install(|| questions.par_iter().map(ask).collect::<Result<_, Failure>>())?;
+            Ok(Findings::Answers(questions.iter().cloned().zip(answers).collect()))
+        }
+    });
+    Ok(figure.outcome(&findings.collect::<Result<Vec<Findings>, Failure>>()?))
+}
+
+fn write_page(paper: &reproduction::Paper, folder: &Path) -> Result<PathBuf, Failure> {
+    const PAGE: &str = "report.html";
+    let page = host::paper_page(paper);
+    fs::create_dir_all(folder)
+        .and_then(|()| results::write_file(folder, PAGE, |file| file.write_all(page.as_bytes())))
+        .map_err(|error| unwritable(folder, &error))?;
+    Ok(folder.join(PAGE))
+}
+
+/// A figure for the terminal.
+fn shown(paper: &str, figure: &reproduction::Figure) -> String {
+    let short = if figure.quick { " (short form)" } else { "" };
+    let mut out = format!("{paper}/{}{short}: {}\n", figure.name, figure.title);
+    if !figure.values.is_empty() {
+        out.push_str(&values(&figure.values));
+    }
+    for claim in &figure.claims {
+        let found = claim.found.map_or("nothing".to_string(), |found| format!("{found:.4}"));
+        let because = if claim.because.is_empty() { String::new() } else { format!(" [{}]", one_line(&claim.because)) };
+        let claimed = format!("\"{}\" ({})", one_line(&claim.words), claim.place);
+        let judged = format!("{}: found {found}, {} ({})", claim.bound, claim.origin.word(), claim.selected);
+        out.push_str(&format!("{}: {claimed}: {judged}{because}\n", word(claim.verdict)));
+    }
+    for source in figure.sources.iter().filter(|source| !source.unanswered.is_empty()) {
+        out.push_str(&format!("no answer at some points of {}: {}\n", source.name, source.unanswered.join("; ")));
+    }
+    out
+}
+
+fn values(values: &[reproduction::Value]) -> String {
+    let head = ["", "published", "ours", "ratio", "unit", "ours is", "verdict"].map(str::to_string);
+    let rows = values.iter().map(|value| {
+        let half = value.half_width.map_or(String::new(), |half| format!(" ± {half:.2}"));
+        let because = if value.because.is_empty() { String::new() } else { format!(" [{}]", one_line(&value.because)) };
+        [
+            format!("{} ({})", value.what, value.place),
+            value.published.to_string(),
+            value.ours.map_or("-".to_string(), |ours| format!("{}{half}", digits(ours))),
+            value.ratio.map_or("-".to_string(), |ratio| format!("{ratio:.2}")),
+            value.unit.clone(),
+            value.origin.word().to_string(),
+            word(value.verdict).to_string() + &because,
+        ]
+    });
+    let lines: Vec<Vec<String>> = std::iter::once(head).chain(rows).map(Vec::from).collect();
+    to_lines(&lines, 1..4)
+}
+
+/// Four significant digits, or all before the point.
+fn digits(value: f64) -> String {
+    let before = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
+    format!("{value:.*}", (3 - before).clamp(0, 9) as usize)
+}
+
+fn word(verdict: Verdict) -> &'static str {
+    match verdict {
+        Verdict::NotJudged => "",
+        Verdict::Kept => "as published",
+        Verdict::Differs => "differs",
+        Verdict::Unexpected => "NOT AS EXPECTED",
+    }
+}
+
+fn one_line(text: &str) -> String {
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}

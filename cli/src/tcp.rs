@@ -1,0 +1,142 @@
+//! Rapid in this machine's Linux TCP: `packetscale tcp load|unload|status|top|log`.
+
+mod log;
+mod shown;
+
+use crate::{Failure, say};
+use clap::{Args, Subcommand, ValueEnum};
+use kernel::tcp::{self, Error, Options};
+use rapid::Params;
+use serde_json::json;
+use std::path::PathBuf;
+use std::time::Duration;
+use units::{Bytes, Span};
+
+#[derive(Subcommand)]
+pub enum Tcp {
+    /// Registers the congestion control, for every program of this machine
+    Load(Load),
+    /// Takes it out, and restores what was touched
+    Unload(Named),
+    /// Lists every connection: what it measures and does
+    Status(Named),
+    /// The same, live, until Ctrl-C
+    Top {
+        #[command(flatten)]
+        named: Named,
+        /// Seconds between two looks
+        #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=3600))]
+        every: u64,
+    },
+    /// Writes each probe stream to a CSV file, packet by packet, until Ctrl-C
+    Log {
+        #[command(flatten)]
+        named: Named,
+        /// The file
+        #[arg(short, value_name = "FILE")]
+        output: PathBuf,
+        /// Ends after so long
+        #[arg(long, value_name = "SECONDS")]
+        seconds: Option<u64>,
+    },
+}
+
+#[derive(Args)]
+pub struct Named {
+    /// Name of the congestion control
+    #[arg(long, value_name = "NAME", default_value = "rapid")]
+    name: String,
+    /// Prints one JSON object, and nothing else, on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Args)]
+pub struct Load {
+    #[command(flatten)]
+    named: Named,
+    /// How probe streams are read
+    #[arg(long, value_name = "PRESET", default_value = "default")]
+    preset: Preset,
+    /// Connections at a time; more fall to CUBIC. Each takes 170 KB of memory
+    #[arg(long, value_name = "N", default_value_t = 256)]
+    flows: u32,
+    /// Waits for up to so many microseconds of each gap in a loop: better gaps for a busy processor
+    #[arg(long, value_name = "MICROSECONDS", default_value_t = 0)]
+    spin: u64,
+    /// Sends packet by packet on this device (gso_max_segs 1, for all its flows) and notes arrivals there
+    #[arg(long, value_name = "DEVICE")]
+    device: Vec<String>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Preset {
+    /// Lower envelopes of delay
+    Default,
+    /// The dissertation's gaps
+    Thesis,
+}
+
+impl From<Error> for Failure {
+    fn from(error: Error) -> Failure {
+        match error {
+            Error::Input(message) => Failure::Input(message),
+            Error::Machine(message) => Failure::Machine(message),
+        }
+    }
+}
+
+pub fn tcp(command: &Tcp) -> Result<(), Failure> {
+    match command {
+        Tcp::Load(load) => register(load),
+        Tcp::Unload(named) => {
+            let there = tcp::unload(&named.name)?;
+            let text = if there { "unloaded\n" } else { "nothing was loaded\n" };
+            say(&spoken(named, json!({"schema": 1, "name": named.name, "unloaded": there}), text))
+        }
+        Tcp::Status(named) => {
+            let status = tcp::status(&named.name)?;
+            say(&spoken(named, shown::json(&named.name, &status), &shown::table(&status)))
+        }
+        Tcp::Top { named, every } => loop {
+            let status = tcp::status(&named.name)?;
+            let screen = format!("\x1b[H\x1b[J{}", shown::table(&status));
+            say(&spoken(named, shown::json(&named.name, &status), &screen))?;
+            std::thread::sleep(Duration::from_secs(*every));
+        },
+        Tcp::Log { named, output, seconds } => log::log(&named.name, output, seconds.map(Duration::from_secs)),
+    }
+}
+
+/// One object with `--json`, else the text.
+fn spoken(named: &Named, object: serde_json::Value, text: &str) -> String {
+    if named.json { format!("{object}\n") } else { text.to_string() }
+}
+
+fn register(load: &Load) -> Result<(), Failure> {
+    let packet = Bytes::new(1500);
+    let options = Options {
+        name: load.named.name.clone(),
+        params: match load.preset {
+            Preset::Default => Params::new(packet),
+            Preset::Thesis => Params::thesis(packet),
+        },
+        flows: load.flows,
+        spin: Span::from_micros(load.spin),
+        devices: load.device.clone(),
+        ..Options::default()
+    };
+    let trial = tcp::load(&options)?;
+    let name = &options.name;
+    let text = format!(
+        "tried: {} packets on a loopback connection, each paced; {} of {} delivered with their arrival time\n\
+         {name} is registered: iperf3 -C {name}, setsockopt(TCP_CONGESTION), or \
+         sysctl net.ipv4.tcp_congestion_control={name}\n",
+        trial.packets, trial.stamped, trial.delivered
+    );
+    let option = trial.without_option.map_or(String::new(), |why| {
+        format!("this kernel refuses the TCP option; only microsecond timestamps tell arrivals ({why})\n")
+    });
+    let object = json!({"schema": 1, "name": name, "flows": options.flows, "option": option.is_empty()});
+    say(&spoken(&load.named, object, &(option + &text)))
+}
