@@ -17,12 +17,14 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
         packet: Bytes::new(1000),
         start: Start::Uniform(Time::ZERO, Time::ZERO + Span::from_secs(1)),
         size: Size::Unlimited,
+        application: None,
         rtt,
         route: vec![0],
         access: Some(Rate::from_gbps(10)),
         initial_window: 10,
         pacing_percent: 0,
         min_rto: Span::from_millis(200),
+        ecn: false,
     };
     Experiment {
         controller: controller.to_string(),
@@ -36,7 +38,7 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
             rate: Rate::from_gbps(1),
             delay: Span::from_millis(8),
             buffer: Buffer::Packets(Packets::new(100)),
-            queue: QueueSpec { kind: "fifo".to_string() },
+            queue: QueueSpec::named("fifo"),
             loss: Ratio::ZERO,
         }],
         bottleneck: 0,
@@ -51,6 +53,6 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
         gaps: GapModel::Perfect,
         flows: vec![flow; flows],
         traffic: Vec::new(),
-        record: Record { detail: false, step: Span::from_millis(10), streams: 0 },
+        record: Record { detail: false, step: Span::from_millis(10), streams: 0, windows: Vec::new() },
     }
 }

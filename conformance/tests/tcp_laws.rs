@@ -163,7 +163,8 @@ fn newreno_in_a_buffer_of_one_bdp_makes_the_sawtooth_of_theory() {
     let path = Sawtooth::new(100.0);
     let (short, long) = (path.run(300), path.run(1500));
     assert_within(0.001, long.summary.utilisation, 1.0, "utilisation");
-    let cycles = (long.flows[0].recoveries - short.flows[0].recoveries) as f64;
+    let recoveries = |run: &results::Run| run.flows[0].recoveries.expect("the simulator counts recoveries");
+    let cycles = (recoveries(&long) - recoveries(&short)) as f64;
     let losses = (long.flows[0].dropped_packets - short.flows[0].dropped_packets) as f64;
     assert_within(0.02, 1200.0 / cycles, path.packets() / path.packets_per_s, "period");
     assert!((losses - cycles).abs() <= 1.0, "{losses} losses in {cycles} cycles, of which the last may be cut");

@@ -132,6 +132,19 @@ fn every_algorithm_has_a_page() {
 }
 
 #[test]
+fn every_estimator_and_denoiser_is_on_its_page() {
+    let page = fs::read_to_string(root().join("docs/estimation.md")).expect("the page");
+    let denoisers = estimation::denoisers().iter().map(|entry| entry.name);
+    let names: Vec<&str> = denoisers.chain(estimation::estimators().iter().map(|entry| entry.name)).collect();
+    let missing = |names: &[&str]| -> Vec<String> {
+        let has = |name: &&&str| page.contains(&format!("\n| `{name}` |"));
+        names.iter().filter(|name| !has(name)).map(|name| format!("docs/estimation.md has no row for {name}")).collect()
+    };
+    assert_none(&missing(&names));
+    assert_eq!(missing(&["no-such-estimator"]).len(), 1);
+}
+
+#[test]
 fn the_lock_file_is_committed() {
     assert!(tree::tracked("Cargo.lock"), "Cargo.lock is not in the repository");
     assert!(!tree::tracked("target/CACHEDIR.TAG"), "build output is in the repository");

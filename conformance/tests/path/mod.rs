@@ -13,7 +13,7 @@ use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 
 /// A drop-tail link.
 pub fn link(rate: Rate, delay: Span, buffer: Buffer) -> LinkSpec {
-    let queue = QueueSpec { kind: "fifo".to_string() };
+    let queue = QueueSpec::named("fifo");
     LinkSpec { name: "bottleneck".to_string(), rate, delay, buffer, queue, loss: Ratio::ZERO }
 }
 
@@ -39,7 +39,7 @@ pub fn dumbbell(link: LinkSpec, duration: Span) -> Experiment {
         gaps: GapModel::Perfect,
         flows: Vec::new(),
         traffic: Vec::new(),
-        record: Record { detail: false, step: Span::from_millis(10), streams: 0 },
+        record: Record { detail: false, step: Span::from_millis(10), streams: 0, windows: Vec::new() },
     }
 }
 
@@ -50,12 +50,14 @@ pub fn flow(controller: &str, packet: u64, rtt: Span) -> FlowSpec {
         packet: Bytes::new(packet),
         start: Start::At(Time::ZERO),
         size: Size::Unlimited,
+        application: None,
         rtt,
         route: vec![0],
         access: None,
         initial_window: 10,
         pacing_percent: 0,
         min_rto: Span::from_millis(200),
+        ecn: false,
     }
 }
 
@@ -68,7 +70,15 @@ pub fn without(mut flow: FlowSpec, switches: &[&str]) -> FlowSpec {
 
 /// Traffic over the first link.
 pub fn traffic(kind: TrafficKind, packet: u64) -> TrafficSpec {
-    TrafficSpec { kind, packet: Bytes::new(packet), start: Time::ZERO, stop: Time::MAX, route: vec![0], copies: 1 }
+    TrafficSpec {
+        kind,
+        packet: Bytes::new(packet),
+        start: Time::ZERO,
+        stop: Time::MAX,
+        route: vec![0],
+        copies: 1,
+        shaper: None,
+    }
 }
 
 pub fn run(experiment: &Experiment) -> Run {

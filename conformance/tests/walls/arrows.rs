@@ -37,6 +37,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &["algorithms/units", "algorithms/congestion", "algorithms/queueing", "experiment/results"],
     ),
     ("experiment/report", &["experiment/results", "algorithms/theory", "algorithms/units"]),
+    ("experiment/papers", &["experiment/scenario", "experiment/results", "algorithms/units"]),
     ("cli", &["algorithms/", "hosts/", "experiment/"]),
     ("conformance", &["algorithms/", "hosts/", "experiment/"]),
     ("benches", &["algorithms/", "hosts/", "experiment/"]),
