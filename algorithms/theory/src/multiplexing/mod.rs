@@ -110,7 +110,22 @@ impl Runner {
     pub fn run(&mut self, random: &mut impl FnMut() -> u64, tally: &mut Tally) -> Result<(), Error> {
         let period = self.setting.period();
         self.setting.arrivals.draw(self.setting.flows, period, random, &mut self.phases);
-        let limit = self.setting.buffer_packets.map_or(f64::INFINITY, |packets| f64::from(packets) - 1.0);
-        exact::measure(&self.phases, period, limit, tally)
+        exact::measure(&self.phases, period, self.limit(), tally)
+    }
+
+    /// Draws arrivals and returns what each accepted packet of the measured period finds: pairs of the time since the
+    /// period began and the queue, both in packets.
+    ///
+    /// # Errors
+    /// As [`Runner::run`].
+    pub fn trace(&mut self, random: &mut impl FnMut() -> u64) -> Result<Vec<(f64, f64)>, Error> {
+        let period = self.setting.period();
+        self.setting.arrivals.draw(self.setting.flows, period, random, &mut self.phases);
+        exact::trace(&self.phases, period, self.limit())
+    }
+
+    /// Unfinished work with which the buffer is not full yet.
+    fn limit(&self) -> f64 {
+        self.setting.buffer_packets.map_or(f64::INFINITY, |packets| f64::from(packets) - 1.0)
     }
 }
