@@ -32,9 +32,10 @@
 #include "law.h"
 
 #define UNPACED 10
-#define SHORT_GAP_NS 30000
+/* Packets per second that gaps of 30 us make. */
+#define SHORT_GAP_RATE 33333
 #define LATENESS_WINDOW 2048
-#define BURST_WINDOW 1024
+#define BURST_WINDOW 64
 /* Packets that one commit may find: a burst of TSO. */
 #define BURST_MAX 64
 
@@ -53,19 +54,20 @@ INLINE u32 gap_bucket(u64 ns)
 }
 
 /*
- * How late it was. Gaps shorter than 30 us that are more than doubled, for half
- * the packets of a window and then for half of the next: this machine cannot
- * create them. (Longer gaps bear a busy machine: the law reads what was created.)
+ * How late it was. Where the rate asks for gaps shorter than 30 us, and those made are more than twice as long, for half
+ * the packets of a window and then for half of the next: this machine cannot create them. (Longer gaps bear a busy
+ * machine, since the law reads what was created; single gaps are shorter than the rate asks for where the law makes up for
+ * lateness.)
  */
 INLINE void note_lateness(struct conn *c)
 {
-	u64 late = rapid_above(c->proposal_ns, c->planned_ns);
-	u64 gap = rapid_above(c->planned_ns, c->last_sent_ns);
+	u64 created = rapid_min(rapid_above(c->proposal_ns, c->last_sent_ns), RAPID_NS_PER_S), rate = c->law.rate;
+	u32 packet = c->law.params.packet;
 
 	if (!c->planned_ns || c->idle || !c->last_sent_ns)
 		return;
-	c->report.gap_error[INDEX(gap_bucket(late), GAP_BUCKETS)]++;
-	c->late += gap < SHORT_GAP_NS && late > gap;
+	c->report.gap_error[INDEX(gap_bucket(rapid_above(c->proposal_ns, c->planned_ns)), GAP_BUCKETS)]++;
+	c->late += rate > (u64)SHORT_GAP_RATE * packet && rapid_bytes_in(rate, created) > 2 * packet;
 	if (++c->observed < LATENESS_WINDOW)
 		return;
 	c->unpaceable = c->late > c->observed / 2 ? c->unpaceable + 1 : 0;
@@ -73,12 +75,14 @@ INLINE void note_lateness(struct conn *c)
 }
 
 /*
- * Packets that left together with the one before: where they are half of a thousand, segmentation is left to the device.
- * (Half of fewer may be what is overdue where no timer makes the gaps, as at the start of a connection without delay.)
+ * Packets that left together with the one before. Where a device takes several at a time and half of the last ones came
+ * to it so, segmentation is left to it.
  */
-INLINE void note_bursts(struct conn *c, u32 together)
+INLINE void note_bursts(struct conn *c, const struct sock *sk, u32 together)
 {
 	c->report.bursts += together;
+	if (sk->sk_gso_max_segs <= 1)
+		return;
 	c->together += together;
 	c->committed += together + 1;
 	if (c->committed < BURST_WINDOW)
@@ -142,7 +146,7 @@ static __attribute__((noinline)) void commit(struct conn *c, const struct tcp_so
 	now.packets = (u32)rapid_min(packets, BURST_MAX);
 	now.retransmissions = (u32)rapid_min(again, now.packets);
 	if (tp->data_segs_out > UNPACED)
-		note_bursts(c, packets - 1);
+		note_bursts(c, (const struct sock *)tp, packets - 1);
 	c->report.retransmitted += again;
 	bpf_loop(now.packets, commit_one, &now, 0);
 	c->segments += packets;

@@ -67,6 +67,7 @@ struct sk_buff_head {
 struct sock {
 	struct sock_common __sk_common;
 	struct sk_buff_head sk_write_queue;
+	u16 sk_gso_max_segs;
 	u32 sk_pacing_status;
 	unsigned long sk_pacing_rate;
 };

@@ -24,6 +24,9 @@ pub struct Bottleneck {
     pub limit: u32,
 }
 
+/// What devices take of TCP at a time, unless told otherwise.
+pub const MANY_SEGMENTS: u32 = 65_535;
+
 impl Path {
     pub fn new(test: &str, bottleneck: &Bottleneck) -> Path {
         let path = Path { name: format!("rt_{test}_{}", std::process::id()) };
@@ -51,6 +54,11 @@ impl Path {
 
     pub fn host(&self, host: &str) -> String {
         format!("{}_{host}", self.name)
+    }
+
+    /// How many segments the sender's device takes at a time; one, at first. For connections made afterwards.
+    pub fn segments(&self, most: u32) {
+        run(&format!("ip -n {} link set out gso_max_segs {most}", self.host("a")));
     }
 
     /// Runs `work` on a thread in the namespace of `host`.
