@@ -15,8 +15,18 @@
 #include <linux/in.h>
 #include <linux/ip.h>
 #include <linux/pkt_cls.h>
-#include <bpf/bpf_endian.h>
-#include <bpf/bpf_helpers.h>
+
+#define SEC(name) __attribute__((section(name), used))
+#define INLINE static inline __attribute__((always_inline))
+#define __uint(name, val) int (*name)[val]
+#define __type(name, val) typeof(val) *name
+
+static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
+static __u64 (*const bpf_ktime_get_ns)(void) = (void *)5;
+static long (*const bpf_set_hash_invalid)(struct __sk_buff *packet) = (void *)41;
+static long (*const bpf_set_hash)(struct __sk_buff *packet, __u32 hash) = (void *)48;
+static void *(*const bpf_ringbuf_reserve)(void *ring, __u64 size, __u64 flags) = (void *)131;
+static void (*const bpf_ringbuf_submit)(void *record, __u64 flags) = (void *)132;
 
 enum { ARRIVED = 0, DEPARTED = 1 };
 
@@ -44,7 +54,7 @@ struct {
 	__type(value, __u64);
 } missed SEC(".maps");
 
-static __always_inline void report(struct __sk_buff *packet, __u8 end, __u64 now, __u32 stamp)
+INLINE void report(struct __sk_buff *packet, __u8 end, __u64 now, __u32 stamp)
 {
 	struct record *record = bpf_ringbuf_reserve(&records, sizeof(*record), 0);
 
@@ -61,9 +71,9 @@ static __always_inline void report(struct __sk_buff *packet, __u8 end, __u64 now
 	struct iphdr *ip = data + sizeof(struct ethhdr);
 	__be16 *source = (void *)(ip + 1);
 
-	if ((void *)(source + 1) <= data_end && packet->protocol == bpf_htons(ETH_P_IP) && ip->ihl == 5) {
+	if ((void *)(source + 1) <= data_end && packet->protocol == __builtin_bswap16(ETH_P_IP) && ip->ihl == 5) {
 		record->protocol = ip->protocol;
-		record->port = bpf_ntohs(*source);
+		record->port = __builtin_bswap16(*source);
 	}
 	/* Whoever reads looks often enough: no wake-ups, which would cost more than the record. */
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
