@@ -4,10 +4,12 @@
 
 use std::io;
 use std::mem::{size_of, zeroed};
+use std::net::UdpSocket;
 use std::os::fd::{AsRawFd, FromRawFd, OwnedFd};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, OnceLock};
 use std::thread::{self, JoinHandle};
+use std::time::Duration;
 
 use nix::libc;
 
@@ -106,6 +108,8 @@ pub struct Capture {
 
 impl Capture {
     pub fn start(namespace: &Namespace) -> io::Result<Capture> {
+        static STAMPING: OnceLock<UdpSocket> = OnceLock::new();
+        STAMPING.get_or_init(|| stamping().expect("a socket"));
         let socket = namespace.inside(|| open("wire"))?;
         let stop = Arc::new(AtomicBool::new(false));
         let stopped = stop.clone();
@@ -127,6 +131,15 @@ impl Capture {
         self.stop.store(true, Ordering::Relaxed);
         self.reader.join().expect("the reader does not panic")
     }
+}
+
+/// While it lives the kernel stamps packets as they come in. It begins to some time after the first socket asks for it; what
+/// comes before is stamped when it is read.
+fn stamping() -> io::Result<UdpSocket> {
+    let socket = UdpSocket::bind("127.0.0.1:0")?;
+    nix::sys::socket::setsockopt(&socket, nix::sys::socket::sockopt::ReceiveTimestampns, &true)?;
+    thread::sleep(Duration::from_millis(100));
+    Ok(socket)
 }
 
 fn open(device: &str) -> io::Result<OwnedFd> {
