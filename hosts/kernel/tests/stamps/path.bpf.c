@@ -109,10 +109,13 @@ INLINE void bend(struct wire_run *run)
 	run->newest_ns = (u32)now & WIRE_CLOCK;
 }
 
-/* Rewrites the option at `at`, of `length` bytes. */
+/*
+ * Rewrites the option at `at`, of `length` bytes. Its kind stays as it was: with two arrivals it is as long as a
+ * timestamp, and one byte made of it a false one, to which any TCP falls (RFC 7323, PAWS).
+ */
 INLINE void rewrite(u8 *tcp, u32 at, u32 length)
 {
-	u32 i, where = bpf_get_prandom_u32() % WIRE_BASE;
+	u32 i, where = 1 + bpf_get_prandom_u32() % (WIRE_BASE - 1);
 	u8 option[WIRE_MAX] = {0};
 	struct wire_run run = {0};
 
