@@ -64,6 +64,10 @@ pub struct Load {
     /// Waits for up to so many microseconds of each gap in a loop: better gaps for a busy processor
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 0)]
     spin: u64,
+    /// Offers to tell arrivals on connections of other congestion controls too, so that a server may send to this
+    /// machine with Rapid
+    #[arg(long)]
+    volunteer: bool,
     /// Sends packet by packet on this device (gso_max_segs 1, for all its flows) and notes arrivals there
     #[arg(long, value_name = "DEVICE")]
     device: Vec<String>,
@@ -123,6 +127,7 @@ fn register(load: &Load) -> Result<(), Failure> {
         },
         flows: load.flows,
         spin: Span::from_micros(load.spin),
+        volunteer: load.volunteer,
         devices: load.device.clone(),
         ..Options::default()
     };

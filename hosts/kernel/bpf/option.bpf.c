@@ -16,6 +16,11 @@
  * twice in vain goes out without the option, in case something on the path does
  * not let it through.
  *
+ * Only connections that a congestion control of ours sends on ask for arrivals,
+ * and a SYN-ACK only answers: no other connection's packets change. A host may
+ * volunteer to tell arrivals on whatever it opens, so that who sends to it with
+ * Rapid need not be the one who connects.
+ *
  * A listener keeps the SYN's headers (TCP_SAVE_SYN) for as long as it takes to
  * read them here. Listeners older than the program, and handshakes by SYN cookie,
  * do without the option.
@@ -29,6 +34,7 @@
 #define TCP_RST 0x04
 #define TCP_ACK 0x10
 #define SOL_TCP 6
+#define TCP_CONGESTION 13
 #define TCP_SAVE_SYN 27
 #define SACK 5
 #define ENOMSG 42
@@ -40,6 +46,16 @@
 
 /* Set before the program is loaded. */
 const volatile u32 offered = WIRE_STAMPS | WIRE_WANTS;
+/* Of this, what connections of other congestion controls offer when they are opened. */
+const volatile u32 volunteered = 0;
+
+/* The names of the congestion controls that want arrivals. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 64);
+	__type(key, char[16]);
+	__type(value, u32);
+} askers SEC(".maps");
 
 struct {
 	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
@@ -93,6 +109,23 @@ INLINE void set_callbacks(struct bpf_sock_ops *s, u32 set, u32 clear)
 	bpf_sock_ops_cb_flags_set(s, (int)((s->bpf_sock_ops_cb_flags & ~clear) | set));
 }
 
+/* What this end says in its SYN. An answer may come from a listener whose connections change hands later. */
+INLINE u32 our_offer(struct bpf_sock_ops *s, u32 answering)
+{
+	char name[16] = {0};
+
+	if (answering || (!bpf_getsockopt(s, SOL_TCP, TCP_CONGESTION, name, sizeof(name)) &&
+			  bpf_map_lookup_elem(&askers, name)))
+		return offered;
+	return offered & volunteered;
+}
+
+INLINE void on_connect(struct bpf_sock_ops *s)
+{
+	if (our_offer(s, 0))
+		set_callbacks(s, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
+}
+
 INLINE void on_listen(struct bpf_sock_ops *s)
 {
 	int one = 1;
@@ -101,7 +134,7 @@ INLINE void on_listen(struct bpf_sock_ops *s)
 	set_callbacks(s, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
 }
 
-INLINE void on_established(struct bpf_sock_ops *s, u32 theirs)
+INLINE void on_established(struct bpf_sock_ops *s, u32 ours, u32 theirs)
 {
 	struct bpf_sock *sk = s->sk;
 	u32 tells = 0, hears = 0;
@@ -109,9 +142,9 @@ INLINE void on_established(struct bpf_sock_ops *s, u32 theirs)
 
 	if (!sk)
 		return;
-	if (offered & WIRE_STAMPS && theirs & WIRE_WANTS)
+	if (ours & WIRE_STAMPS && theirs & WIRE_WANTS)
 		tells = bpf_sk_storage_get(&stamps, sk, 0, BPF_SK_STORAGE_GET_F_CREATE) != 0;
-	if (offered & WIRE_WANTS && theirs & WIRE_STAMPS) {
+	if (ours & WIRE_WANTS && theirs & WIRE_STAMPS) {
 		f = bpf_sk_storage_get(&feedback, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 		if (f) {
 			f->flags = FEEDBACK_NEGOTIATED;
@@ -186,7 +219,7 @@ INLINE void on_write(struct bpf_sock_ops *s)
 	u64 length;
 
 	if (s->skb_tcp_flags & TCP_SYN) {
-		wire_put_offer(offer, offered);
+		wire_put_offer(offer, our_offer(s, s->skb_tcp_flags & TCP_ACK));
 		bpf_store_hdr_opt(s, offer, sizeof(offer), 0);
 		return;
 	}
@@ -283,16 +316,16 @@ int stamp_option(struct bpf_sock_ops *s)
 {
 	switch (s->op) {
 	case BPF_SOCK_OPS_TCP_CONNECT_CB:
-		set_callbacks(s, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
+		on_connect(s);
 		break;
 	case BPF_SOCK_OPS_TCP_LISTEN_CB:
 		on_listen(s);
 		break;
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
-		on_established(s, peer_offer(s, 0));
+		on_established(s, our_offer(s, 0), peer_offer(s, 0));
 		break;
 	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
-		on_established(s, peer_offer(s, BPF_LOAD_HDR_OPT_TCP_SYN));
+		on_established(s, our_offer(s, 1), peer_offer(s, BPF_LOAD_HDR_OPT_TCP_SYN));
 		break;
 	case BPF_SOCK_OPS_HDR_OPT_LEN_CB:
 		on_reserve(s);

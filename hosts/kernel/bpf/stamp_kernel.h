@@ -12,8 +12,10 @@
 #define __uint(name, val) int (*name)[val]
 #define __type(name, val) typeof(val) *name
 
+static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
 static __u64 (*const bpf_ktime_get_ns)(void) = (void *)5;
 static long (*const bpf_setsockopt)(void *s, int level, int option, void *value, int length) = (void *)49;
+static long (*const bpf_getsockopt)(void *s, int level, int option, void *value, int length) = (void *)57;
 static long (*const bpf_sock_ops_cb_flags_set)(struct bpf_sock_ops *s, int flags) = (void *)59;
 static long (*const bpf_skb_load_bytes_relative)(const void *skb, __u32 at, void *to, __u32 length,
 						 __u32 from) = (void *)68;

@@ -4,7 +4,7 @@ use super::programs::{Programs, Receiver, broken};
 use super::report::Config;
 use super::selftest::Trial;
 use super::wire::bytes_of;
-use super::{Error, devices, pins, selftest};
+use super::{Error, devices, pins, programs, selftest};
 use libbpf_rs::{MapCore, MapHandle};
 use rapid::Params;
 use std::fs::{self, File};
@@ -32,7 +32,9 @@ pub struct Options {
     pub spin: Span,
     /// Devices that are told to send packets one by one.
     pub devices: Vec<String>,
-    /// The cgroup2 whose sockets negotiate the TCP option; the root, and so every socket, where it is `None`.
+    /// Connections of other congestion controls offer to tell arrivals, too: to senders that use Rapid and did not connect.
+    pub volunteer: bool,
+    /// The cgroup2 whose sockets may negotiate the TCP option; the root, and so every socket, where it is `None`.
     pub cgroup: Option<PathBuf>,
     /// For tests: how arrivals are falsified (`enum lie`).
     #[doc(hidden)]
@@ -47,6 +49,7 @@ impl Default for Options {
             flows: 256,
             spin: Span::ZERO,
             devices: Vec::new(),
+            volunteer: false,
             cgroup: None,
             lie: 0,
         }
@@ -165,6 +168,7 @@ fn register(options: &Options) -> Result<Option<Error>, Error> {
     if let Some(receiver) = &programs.receiver {
         attach_option(receiver, options.cgroup.as_deref(), &folder)?;
     }
+    programs::ask(&options.name)?;
     devices::prepare(&folder, &options.devices)?;
     let mut control = programs.sender.maps_mut().find(|map| map.name() == CONTROL).ok_or_else(|| broken(CONTROL))?;
     // The kernel keeps what is registered until its map is told otherwise: the link only says so when it is dropped.
@@ -172,7 +176,7 @@ fn register(options: &Options) -> Result<Option<Error>, Error> {
     Ok(programs.without_option)
 }
 
-/// The option, for every connection of a cgroup.
+/// The option, for connections of a cgroup.
 fn attach_option(receiver: &Receiver, cgroup: Option<&Path>, folder: &Path) -> Result<(), Error> {
     let cgroup = cgroup.map_or_else(cgroup_root, |cgroup| Ok(cgroup.to_path_buf()))?;
     let what = format!("attaching the TCP option to the cgroup {}", cgroup.display());
@@ -229,5 +233,6 @@ fn undo(name: &str) -> Result<(), Error> {
         let _ = control.delete(&0u32.to_ne_bytes());
     }
     devices::restore(&folder)?;
+    programs::ask_no_more(name)?;
     pins::remove(name)
 }

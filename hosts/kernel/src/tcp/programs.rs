@@ -23,6 +23,10 @@ const KEPT: [&str; 6] = [CONTROL, "conns", "slots", "config", "fallen", "events"
 
 /// The map of arrivals told.
 const FEEDBACK: &str = "feedback";
+/// The map of the congestion controls whose connections ask for arrivals.
+const ASKERS: &str = "askers";
+/// `WIRE_STAMPS`: this end notes arrivals and can tell them.
+const STAMPS: u32 = 1;
 
 /// Everything, loaded, attached to nothing.
 pub struct Programs {
@@ -69,7 +73,7 @@ impl Programs {
             let feedback = MapHandle::from_pinned_path(pinned).map_err(failed(FEEDBACK))?;
             reuse(&mut sender, FEEDBACK, feedback.as_fd())?;
         } else {
-            match Receiver::load() {
+            match Receiver::load(options.volunteer) {
                 Ok(loaded) => share(&mut sender, &receiver.insert(loaded).option, FEEDBACK)?,
                 Err(error) => without_option = Some(error),
             }
@@ -90,21 +94,53 @@ impl Programs {
         for mut program in receiver.stamp.progs_mut().filter(|program| program.name() == loader::STAMP) {
             program.pin(folder.join(loader::STAMP)).map_err(failed(loader::STAMP))?;
         }
-        for mut map in receiver.option.maps_mut().filter(|map| map.name() == FEEDBACK) {
-            map.pin(folder.join(FEEDBACK)).map_err(failed(FEEDBACK))?;
+        for mut map in receiver.option.maps_mut() {
+            if let Some(name) = [FEEDBACK, ASKERS].iter().find(|name| map.name() == **name) {
+                map.pin(folder.join(name)).map_err(failed(name))?;
+            }
         }
         Ok(())
     }
 }
 
 impl Receiver {
-    fn load() -> Result<Receiver, Error> {
-        let option = open(OPTION)?.load().map_err(failed("loading option.bpf.o"))?;
+    fn load(volunteer: bool) -> Result<Receiver, Error> {
+        let mut option = open(OPTION)?;
+        if volunteer {
+            // The second of the constants; the first is what connections of ours offer.
+            let mut constants = option.maps_mut().find(|map| map.name().to_string_lossy().ends_with(".rodata"));
+            let value = constants.as_mut().and_then(|map| map.initial_value_mut()).ok_or_else(|| broken("constants"))?;
+            value[4..8].copy_from_slice(&STAMPS.to_ne_bytes());
+        }
+        let option = option.load().map_err(failed("loading option.bpf.o"))?;
         let mut stamp = open(STAMP)?;
         share(&mut stamp, &option, "stamps")?;
         let stamp = stamp.load().map_err(failed("loading stamp.bpf.o"))?;
         Ok(Receiver { option, stamp })
     }
+}
+
+/// The key of a congestion control in the map of those that ask.
+fn asker(name: &str) -> [u8; 16] {
+    let mut key = [0; 16];
+    key[..name.len()].copy_from_slice(name.as_bytes());
+    key
+}
+
+/// From now on connections of this congestion control ask for arrivals, if there is an option to ask by.
+pub fn ask(name: &str) -> Result<(), Error> {
+    let Some(pinned) = pins::find(ASKERS) else { return Ok(()) };
+    let askers = MapHandle::from_pinned_path(pinned).map_err(failed(ASKERS))?;
+    askers.update(&asker(name), &1u32.to_ne_bytes(), MapFlags::ANY).map_err(failed(ASKERS))
+}
+
+/// No longer.
+pub fn ask_no_more(name: &str) -> Result<(), Error> {
+    let Some(pinned) = pins::find(ASKERS) else { return Ok(()) };
+    let askers = MapHandle::from_pinned_path(pinned).map_err(failed(ASKERS))?;
+    // Fails where it never asked, which is as good.
+    let _ = askers.delete(&asker(name));
+    Ok(())
 }
 
 fn open(object: &[u8]) -> Result<OpenObject, Error> {

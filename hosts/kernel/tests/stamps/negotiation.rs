@@ -124,6 +124,20 @@ fn a_peer_without_the_programs_sees_one_offer_and_no_more() {
 }
 
 #[test]
+fn connections_of_other_congestion_controls_carry_nothing() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    let pair = Pair::new().expect("namespaces");
+    let cgroup = Cgroup::new("others").expect("a cgroup");
+    let programs = Programs::load_unasked(STAMPS | WANTS);
+    let _option = programs.attach_option(&cgroup);
+    programs.attach_stamp(&pair.right);
+    let seen = send(&pair, &Plan { bytes: 300_000, ..Plan::default() }, Some(&cgroup), Some(&cgroup), |_| {});
+    assert!(seen.left.len() > 200, "{} packets", seen.left.len());
+    let carriers: Vec<&Segment> = seen.left.iter().filter(|s| wire::find(&s.options).is_some()).collect();
+    assert!(carriers.is_empty(), "{carriers:?}");
+}
+
+#[test]
 fn ends_stamp_only_what_is_wanted() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     for (sender, receiver, tells) in [(WANTS, STAMPS, true), (STAMPS, WANTS, false), (STAMPS, STAMPS, false)] {

@@ -91,8 +91,21 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Loads both; `offered` is what the host says in its SYNs.
+    /// Loads both; `offered` is what the host says in its SYNs, whatever the congestion control.
     pub fn load(offered: u32) -> Programs {
+        let programs = Programs::load_unasked(offered);
+        let askers = programs.option.maps().find(|m| m.name() == "askers").expect("the map of askers");
+        let known = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").expect("a list");
+        for name in known.split_whitespace() {
+            let mut key = [0; 16];
+            key[..name.len()].copy_from_slice(name.as_bytes());
+            askers.update(&key, &1u32.to_ne_bytes(), MapFlags::ANY).expect("an entry");
+        }
+        programs
+    }
+
+    /// Loads both; no congestion control asks for arrivals.
+    pub fn load_unasked(offered: u32) -> Programs {
         static OPTION: OnceLock<Vec<u8>> = OnceLock::new();
         static STAMP: OnceLock<Vec<u8>> = OnceLock::new();
         let mut builder = ObjectBuilder::default();
