@@ -32,15 +32,12 @@ lint: setup-build
 	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
 
 # The unit and property tests run with checks on; the claims need the speed of a release build. The kernel's tests run in
-# real time, on a machine that may stand still for others' sake: each group is made again, twice at most.
+# real time.
 REAL_TIME := lab lab_killed stamps tcp
 test: setup-test lint
 	$(CARGO) test --locked --workspace --exclude packetscale-conformance --exclude packetscale-kernel
 	$(CARGO) test --locked --package packetscale-kernel --lib
-	@for group in $(REAL_TIME); do \
-		try="$(CARGO) test --locked --package packetscale-kernel --test $$group"; \
-		$$try || $$try || $$try || exit 1; \
-	done
+	CARGO="$(CARGO)" hosts/kernel/tests/in-real-time.sh $(REAL_TIME)
 	$(CARGO) test --locked --release --package packetscale-conformance
 
 bench: setup-build

@@ -9,8 +9,8 @@ use super::net::{Cgroup, Pair};
 use super::transfer::{Plan, send};
 use super::{alone, needs_programs};
 
-/// Sends a little under Rapid and says what its connection saw: source, packets delivered, packets with an arrival time.
-fn a_life(pair: &Pair, name: &str) -> (tcp::Source, u64, u64) {
+/// Sends some hundred packets under Rapid and says what its connection saw: source, packets delivered, packets with an arrival time.
+fn a_life(pair: &Pair, name: &str, family: usize) -> (tcp::Source, u64, u64) {
     let cgroup = Cgroup::new("life").expect("a cgroup");
     let options =
         tcp::Options { name: name.into(), flows: 2, cgroup: Some(cgroup.path().into()), ..Default::default() };
@@ -18,14 +18,15 @@ fn a_life(pair: &Pair, name: &str) -> (tcp::Source, u64, u64) {
     let refused = tcp::load(&options).expect_err("a second load is refused");
     assert!(refused.to_string().contains("loaded already"), "{refused}");
     pair.right.inside(|| tcp::note_arrivals(name, "wire")).expect("attaches");
-    let plan = Plan { bytes: 300_000, limit: Duration::from_secs(60), control: Some(name.into()), ..Plan::default() };
+    let (bytes, limit) = (600_000, Duration::from_secs(60));
+    let plan = Plan { bytes, limit, family, control: Some(name.into()), ..Plan::default() };
     let mut seen = None;
     send(pair, &plan, Some(&cgroup), Some(&cgroup), |_| {
         // The socket has taken what the wire has yet to carry.
-        for _ in 0..200 {
+        for _ in 0..400 {
             let status = tcp::status(name).expect("the state of connections");
             seen = status.connections.first().map(|c| (c.source(), c.delivered, c.stamped));
-            if seen.is_some_and(|(_, delivered, _)| delivered >= 100) {
+            if seen.is_some_and(|(_, delivered, _)| delivered >= 300) {
                 break;
             }
             thread::sleep(Duration::from_millis(50));
@@ -39,10 +40,19 @@ fn a_life(pair: &Pair, name: &str) -> (tcp::Source, u64, u64) {
 #[test]
 fn rapid_loads_negotiates_stamps_and_unloads() {
     let Some(_alone) = needs_programs().then(alone) else { return };
-    let pair = Pair::new().expect("namespaces");
-    let (source, delivered, stamped) = a_life(&pair, &format!("rl_{}", std::process::id()));
+    let pair = Pair::behind_bottleneck(20, 100_000).expect("namespaces");
+    let (source, delivered, stamped) = a_life(&pair, &format!("rl_{}", std::process::id()), 0);
     assert_eq!(source, tcp::Source::Option);
-    assert!(stamped * 10 >= delivered * 8 && stamped >= 80, "{stamped} of {delivered} packets have an arrival time");
+    assert!(stamped * 10 >= delivered * 8 && stamped >= 240, "{stamped} of {delivered} packets have an arrival time");
+}
+
+#[test]
+fn rapid_is_told_of_arrivals_over_ipv6() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    let pair = Pair::behind_bottleneck(20, 100_000).expect("namespaces");
+    let (source, delivered, stamped) = a_life(&pair, &format!("r6_{}", std::process::id()), 1);
+    assert_eq!(source, tcp::Source::Option);
+    assert!(stamped * 10 >= delivered * 8 && stamped >= 240, "{stamped} of {delivered} packets have an arrival time");
 }
 
 #[test]
@@ -54,7 +64,7 @@ fn rapid_runs_through_fq_and_netem_where_the_kernel_has_them() {
         return;
     }
     pair.right.command("tc", "qdisc add dev wire root netem delay 5ms").expect("netem");
-    let (source, delivered, stamped) = a_life(&pair, &format!("rq_{}", std::process::id()));
+    let (source, delivered, stamped) = a_life(&pair, &format!("rq_{}", std::process::id()), 0);
     assert_eq!(source, tcp::Source::Option);
-    assert!(stamped * 10 >= delivered * 8 && stamped >= 80, "{stamped} of {delivered} packets have an arrival time");
+    assert!(stamped * 10 >= delivered * 8 && stamped >= 240, "{stamped} of {delivered} packets have an arrival time");
 }

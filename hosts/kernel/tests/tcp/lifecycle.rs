@@ -1,5 +1,6 @@
 //! What loading and unloading leave on the machine.
 
+use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path as Route};
 use super::{Loaded, able, alone};
 use libbpf_rs::query::{MapInfoIter, ProgInfoIter};
 use packetscale_kernel::tcp::{self, Error, Options};
@@ -74,6 +75,26 @@ fn a_load_that_died_half_way_is_repaired_by_the_next() {
     assert!(!tcp::is_registered(&rapid.name) && pinned.exists());
     tcp::load(&Options { name: rapid.name.clone(), flows: 5, ..Options::default() }).expect("repairs");
     assert_eq!(tcp::status(&rapid.name).expect("loaded").flows, 5);
+}
+
+#[test]
+fn a_device_named_at_load_sends_packet_by_packet_until_unload() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let route = Route::new("device", &Bottleneck { mbit: 100, limit: 100_000 });
+    route.segments(MANY_SEGMENTS);
+    let was = route.device();
+    let rapid = route.inside("a", || {
+        Loaded::new("device", Options { flows: 4, devices: vec!["out".to_string()], ..Options::default() })
+    });
+    let (segments, filters) = route.device();
+    assert_eq!(segments, 1);
+    assert!(filters.contains("stamp_arrival"), "{filters:?}");
+    // In the device's own namespace.
+    route.inside("a", || drop(rapid));
+    assert_eq!(route.device(), was);
 }
 
 #[test]

@@ -13,6 +13,13 @@ pub fn run(line: &str) {
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
+/// What a command prints.
+fn said(line: &str) -> String {
+    let mut words = line.split_whitespace();
+    let output = Command::new(words.next().expect("a command")).args(words).output().expect("it starts");
+    String::from_utf8(output.stdout).expect("text")
+}
+
 /// Sender `a`, router `r`, receiver `b`.
 pub struct Path {
     name: String,
@@ -59,6 +66,15 @@ impl Path {
     /// How many segments the sender's device takes at a time; one, at first. For connections made afterwards.
     pub fn segments(&self, most: u32) {
         run(&format!("ip -n {} link set out gso_max_segs {most}", self.host("a")));
+    }
+
+    /// The sender's device: how many segments it takes, and the programs at its ingress.
+    pub fn device(&self) -> (u32, String) {
+        let host = self.host("a");
+        let shown = said(&format!("ip -n {host} -d link show dev out"));
+        let mut words = shown.split_whitespace().skip_while(|word| *word != "gso_max_segs");
+        let segments = words.nth(1).and_then(|word| word.parse().ok()).expect("gso_max_segs N");
+        (segments, said(&format!("tc -n {host} filter show dev out ingress")))
     }
 
     /// Runs `work` on a thread in the namespace of `host`.
