@@ -120,6 +120,8 @@ impl Flows {
         self.stop.store(true, Ordering::Release);
         let _ = socket::shutdown(self.listener.as_raw_fd(), Shutdown::Both);
         for socket in self.connections.iter().filter_map(|connection| connection.socket.get()) {
+            // What is still unsent would keep the connection, and its congestion control, for minutes after the path is gone.
+            let _ = socket::setsockopt(socket, sockopt::Linger, &libc::linger { l_onoff: 1, l_linger: 0 });
             let _ = socket::shutdown(socket.as_raw_fd(), Shutdown::Both);
         }
         if let Some(acceptor) = self.acceptor.take() {

@@ -12,7 +12,8 @@
 //!
 //! The bottleneck is a token bucket (`tc-tbf`) with a byte- or packet-limited FIFO on the router's device towards the
 //! receiver. Its bucket is small against the buffer but holds what a late timer needs: `BUCKET` of time at the rate, and
-//! three packets at least. Sizes are those of frames, the Ethernet header included, as the token bucket counts.
+//! two packets at least: what it holds passes in a burst, and a probe that is faster than the link by less leaves no trace.
+//! Sizes are those of frames, the Ethernet header included, as the token bucket counts.
 
 use super::delay_line::{DEVICE_QUEUE, DelayLine, Tun};
 use super::error::LabError;
@@ -112,7 +113,7 @@ impl Path {
     }
 
     fn bottleneck(&self, link: &LinkSpec, packet: Bytes) -> Result<(), LabError> {
-        let bucket = link.rate.amount_in(BUCKET).get().max(packet.get() * 3);
+        let bucket = link.rate.amount_in(BUCKET).get().max(packet.get() * 2);
         let rate = link.rate.bps();
         let tbf =
             |limit: u64| format!("qdisc add dev r1 root handle 1: tbf rate {rate}bit burst {bucket} limit {limit}");

@@ -5,7 +5,7 @@
 //! is kept in a pinned map, so that whoever unloads can restore it.
 
 use super::wire::{Plain, bytes_of, value_of};
-use super::{Error, loader, pins};
+use super::{Error, loader, pins, programs};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType, Program, TC_INGRESS, TcHook};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
@@ -129,6 +129,7 @@ fn attach(index: u32) -> Result<(), Error> {
     let Some(program) = stamp()? else { return Ok(()) };
     let mut hook = hook(program.as_fd(), index);
     // Fails where the device has its clsact already, and attaching then says what is wrong, if anything.
+    programs::listen_to_libbpf();
     let _ = hook.create();
     hook.replace(true);
     hook.attach().map_err(failed).map(drop)

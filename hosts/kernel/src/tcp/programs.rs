@@ -62,10 +62,15 @@ fn failed(what: &str) -> impl Fn(libbpf_rs::Error) -> Error + '_ {
     }
 }
 
+/// Keeps what libbpf says from here on, rather than let it print.
+pub fn listen_to_libbpf() {
+    SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    libbpf_rs::set_print(Some((PrintLevel::Warn, listen)));
+}
+
 impl Programs {
     pub fn load(options: &Options) -> Result<Programs, Error> {
-        SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
-        libbpf_rs::set_print(Some((PrintLevel::Warn, listen)));
+        listen_to_libbpf();
         let mut sender = open(SENDER)?;
         provide(&mut sender, options)?;
         let (mut receiver, mut without_option) = (None, None);
