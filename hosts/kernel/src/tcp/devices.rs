@@ -7,6 +7,8 @@
 use super::wire::{Plain, bytes_of, value_of};
 use super::{Error, loader, pins, programs};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType, Program, TC_INGRESS, TcHook};
+use nix::sched::{CloneFlags, setns};
+use std::fs::{self, File};
 use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
@@ -42,7 +44,7 @@ unsafe impl Plain for Key {}
 unsafe impl Plain for Before {}
 
 fn namespace() -> Result<u64, Error> {
-    let here = std::fs::metadata("/proc/thread-self/ns/net")
+    let here = fs::metadata("/proc/thread-self/ns/net")
         .map_err(|error| Error::machine("/proc/thread-self/ns/net", error))?;
     Ok(here.ino())
 }
@@ -154,28 +156,56 @@ pub fn prepare_loopback(name: &str) -> Result<(), Error> {
     note_arrivals(name, "lo")
 }
 
-/// Restores the devices of this network namespace as far as they are still there.
+/// Restores the devices, as far as they are still there.
 pub fn restore(folder: &Path) -> Result<(), Error> {
     let Ok(touched) = MapHandle::from_pinned_path(folder.join(TOUCHED)) else { return Ok(()) };
     let program = stamp()?;
-    let namespace = namespace()?;
+    let here = namespace()?;
     for bytes in touched.keys() {
         let found = touched.lookup(&bytes, MapFlags::ANY).ok().flatten();
         let Some((key, before)) = value_of::<Key>(&bytes).zip(found.and_then(|value| value_of::<Before>(&value)))
         else {
             continue;
         };
-        let Some(device) = (key.namespace == namespace).then(|| name_of(key.index)).flatten() else { continue };
-        if let Some(program) = &program {
-            let mut hook = hook(program.as_fd(), key.index);
-            let _ = hook.detach();
+        let put_back = || restore_one(key.index, &before, program.as_ref());
+        if key.namespace == here {
+            put_back()?;
+        } else if let Some(there) = find_namespace(key.namespace) {
+            inside(&there, put_back)?;
         }
-        if before.had_clsact == 0 {
-            let _ = Command::new("tc").args(["qdisc", "del", "dev", &device, "clsact"]).output();
-        }
-        set_gso_max_segs(&device, before.gso_max_segs)?;
     }
     Ok(())
+}
+
+fn restore_one(index: u32, before: &Before, program: Option<&OwnedFd>) -> Result<(), Error> {
+    let Some(device) = name_of(index) else { return Ok(()) };
+    if let Some(program) = program {
+        let mut hook = hook(program.as_fd(), index);
+        let _ = hook.detach();
+    }
+    if before.had_clsact == 0 {
+        let _ = Command::new("tc").args(["qdisc", "del", "dev", &device, "clsact"]).output();
+    }
+    set_gso_max_segs(&device, before.gso_max_segs)
+}
+
+/// The network namespace of this number, if a name or a process still holds it.
+fn find_namespace(number: u64) -> Option<File> {
+    let entries = |folder| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut places = entries("/run/netns").chain(entries("/proc").map(|process| process.join("ns/net")));
+    let place = places.find(|place| fs::metadata(place).is_ok_and(|found| found.ino() == number))?;
+    File::open(place).ok()
+}
+
+/// Runs `work` in a network namespace, on a thread of its own, since it is entered for good.
+fn inside(namespace: &File, work: impl FnOnce() -> Result<(), Error> + Send) -> Result<(), Error> {
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            setns(namespace, CloneFlags::CLONE_NEWNET).map_err(|error| Error::machine("a network namespace", error))?;
+            work()
+        });
+        worker.join().unwrap_or_else(|_| Err(Error::Machine("a worker thread panicked".to_string())))
+    })
 }
 
 fn name_of(index: u32) -> Option<String> {
