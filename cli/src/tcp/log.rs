@@ -88,7 +88,21 @@ mod tests {
     use super::*;
 
     fn packet(number: u32, sent_ns: u64, arrival_ns: u64, state: u16) -> PacketEvent {
-        PacketEvent { kind: 2, slot: 1, stream: 7, packet: number, of: 5, size: 1500, state, sent_ns, arrival_ns }
+        PacketEvent {
+            kind: 2,
+            slot: 1,
+            stream: 7,
+            packet: number,
+            of: 5,
+            size: 1500,
+            state,
+            sent_ns,
+            arrival_ns,
+            rate: 0,
+            available: 0,
+            stream_kind: 0,
+            reserved: 0,
+        }
     }
 
     #[test]

@@ -321,7 +321,7 @@ pub struct StreamRecord {
     pub rate_bps: f64,
     /// Estimate read from it; `null` when it abstained.
     pub estimate_bps: Option<f64>,
-    /// What really was available at the bottleneck while it was sent, from the simulator's own books.
+    /// What really was available at the bottleneck while it was sent, from the host's own books.
     pub available_bps: Option<f64>,
     /// Its gaps in order: one fewer than packets.
     pub gaps: Vec<StreamGap>,

@@ -35,6 +35,7 @@ GLOBAL int note_call(struct conn *c, u32 call, u64 now, u64 number, u64 argument
 
 struct noting {
 	struct conn *conn;
+	struct rapid_stream *stream_record;
 	u64 first;
 	u32 stream;
 	u32 sent;
@@ -56,6 +57,9 @@ static long note_packet(u32 turn, void *context)
 	e.state = p->law.state;
 	e.sent_ns = p->law.sent_ns;
 	e.arrival_ns = p->law.arrival_ns;
+	e.rate = rapid_probe_rate(&n->conn->law, n->stream_record, p->law.level >> 1);
+	e.available = n->conn->law.estimated ? n->conn->law.available : 0;
+	e.stream_kind = n->stream_record->kind;
 	n->conn->report.unlogged += bpf_ringbuf_output(&events, &e, sizeof(e), 0) != 0;
 	return 0;
 }
@@ -81,6 +85,7 @@ GLOBAL int note_stream(struct conn *c)
 	s = RAPID_STREAM(&m.law, n.stream);
 	if (!cfg || !(cfg->log & LOG_STREAMS) || !s)
 		return 0;
+	n.stream_record = s;
 	n.first = s->first;
 	n.sent = s->sent;
 	bpf_loop((u32)rapid_min(n.sent, RECORDS), note_packet, &n, 0);

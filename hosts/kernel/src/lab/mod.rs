@@ -16,6 +16,7 @@ mod error;
 mod flows;
 mod namespace;
 mod path;
+mod probes;
 mod processors;
 mod rapid;
 mod sampler;
@@ -34,6 +35,7 @@ use cross::Cross;
 use delay_line::{Account, DelayLine};
 use flows::Flows;
 use path::Path;
+use probes::Probes;
 use processors::Meter;
 use results::Run;
 use sampler::Samples;
@@ -121,9 +123,11 @@ fn observe(experiment: &Experiment, draws: Draws, with_delay_line: bool) -> Resu
     let delay_line = path.start_delay_line(experiment, zero_ns)?;
     let flows = Flows::start(&path, &experiment.flows, &begins)?;
     let cross = Cross::start(&path, draws.traffic, path::mtu(experiment), zero_ns)?;
+    let probes = Probes::start(experiment, zero_ns);
     let mut samples = Samples::new(experiment.flows.len());
     let records = watch(experiment, &tap, zero_ns, &flows, &mut samples)?;
     let cpu_s = meter.used_s()?;
+    let probes = probes.end();
     let completed_ns = flows.connections.iter().map(|flow| flow.completed_ns().map(|at| at.saturating_sub(zero_ns)));
     let completed_ns = completed_ns.collect();
     let steered = rapid::steered(experiment, zero_ns)?;
@@ -139,7 +143,8 @@ fn observe(experiment: &Experiment, draws: Draws, with_delay_line: bool) -> Resu
     let books = Books::of(&records, zero_ns, experiment.flows.len(), experiment.traffic.len());
     let rate = experiment.links[experiment.bottleneck].rate;
     verdict::check(&books, rate, path::full_buffer_ns(experiment))?;
-    Ok(Observed { books, samples, losses: account.losses, steered, starts_ns, completed_ns, cpu_s })
+    let streams = probes.iter().map(|probe| probes::record(probe, &books, rate, zero_ns)).collect();
+    Ok(Observed { books, samples, losses: account.losses, steered, streams, starts_ns, completed_ns, cpu_s })
 }
 
 /// Reads records and asks connections until the run is over.

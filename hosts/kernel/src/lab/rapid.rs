@@ -7,7 +7,7 @@ use crate::tcp::{self, Reason};
 use scenario::Experiment;
 
 /// Name of the congestion control.
-const RAPID: &str = "rapid";
+pub(super) const RAPID: &str = "rapid";
 
 /// What became of a flow in Rapid's hands.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -50,7 +50,7 @@ pub(super) fn steered(experiment: &Experiment, zero_ns: u64) -> Result<Vec<Optio
     Ok(steered)
 }
 
-fn is_wanted(experiment: &Experiment) -> bool {
+pub(super) fn is_wanted(experiment: &Experiment) -> bool {
     experiment.flows.iter().any(|flow| flow.controller.kind == RAPID)
 }
 

@@ -5,7 +5,7 @@ use super::books::{Books, Fate, Owner};
 use super::delay_line::Loss;
 use super::rapid::Steered;
 use super::sampler::Samples;
-use results::{FlowResult, Histogram, Run, Summary, TrafficResult};
+use results::{FlowResult, Histogram, Run, StreamRecord, Summary, TrafficResult};
 use scenario::Experiment;
 
 /// Most flows for which curves are kept one by one.
@@ -25,6 +25,8 @@ pub(super) struct Observed {
     pub losses: Vec<Loss>,
     /// What became of Rapid's flows.
     pub steered: Vec<Option<Steered>>,
+    /// Probe streams of Rapid, some.
+    pub streams: Vec<StreamRecord>,
     /// When each flow started and, if it did, was done, nanoseconds.
     pub starts_ns: Vec<u64>,
     pub completed_ns: Vec<Option<u64>>,
@@ -58,7 +60,7 @@ pub(super) fn summarise(experiment: &Experiment, observed: &Observed) -> Run {
         series: Vec::new(),
         windows: Vec::new(),
         queue_delay: Histogram::default(),
-        streams: Vec::new(),
+        streams: observed.streams.clone(),
     };
     if experiment.record.detail {
         distribution(&totals.waits_ns, &mut run);
@@ -346,6 +348,7 @@ mod tests {
             samples: Samples::new(1),
             losses: vec![Loss { at_ns: 5, owner: Owner::Flow(0) }],
             steered: vec![None],
+            streams: vec![],
             starts_ns: vec![0],
             completed_ns: vec![None],
             cpu_s: 0.0,

@@ -30,9 +30,16 @@ pub struct PacketEvent {
     pub state: u16,
     pub sent_ns: u64,
     pub arrival_ns: u64,
+    /// That its level probes, bytes per second.
+    pub rate: u64,
+    /// As read from the stream, bytes per second; 0: it told nothing.
+    pub available: u64,
+    /// 0: a probe; others belong to start-up.
+    pub stream_kind: u32,
+    pub reserved: u32,
 }
 
-// SAFETY: five words, two halves, and double words; no padding.
+// SAFETY: words, two halves, and double words; no padding.
 unsafe impl Plain for PacketEvent {}
 
 /// `struct law_event`: a call of the law, and the law after it.

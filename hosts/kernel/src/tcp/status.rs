@@ -12,6 +12,8 @@ pub struct Status {
     pub flows: u32,
     /// Connections steered by Rapid now.
     pub connections: Vec<Report>,
+    /// The slot of each: what events call it.
+    pub slots: Vec<u32>,
     /// Connections that CUBIC has taken over, the last ones.
     pub fallen: Vec<(Address, Fallen)>,
     /// The monotonic clock now, nanoseconds.
@@ -27,11 +29,14 @@ pub fn status(name: &str) -> Result<Status, Error> {
     let fallen = loader::open(name, "fallen")?;
     let flows = conns.max_entries() - 1;
     let read = |error| Error::machine("reading the state of connections", error);
-    let mut connections = Vec::new();
+    let (mut connections, mut slots) = (Vec::new(), Vec::new());
     for slot in 1..=flows {
         let value = conns.lookup(&slot.to_ne_bytes(), MapFlags::ANY).map_err(read)?;
         let report: Option<Report> = value.and_then(|bytes| value_of(&bytes));
-        connections.extend(report.filter(|report| report.mode() != Mode::Free));
+        if let Some(report) = report.filter(|report| report.mode() != Mode::Free) {
+            connections.push(report);
+            slots.push(slot);
+        }
     }
     let mut taken = Vec::new();
     for key in fallen.keys() {
@@ -39,7 +44,7 @@ pub fn status(name: &str) -> Result<Status, Error> {
         taken.extend(value_of(&key).zip(value.and_then(|bytes| value_of::<Fallen>(&bytes))));
     }
     taken.sort_by_key(|(_, fallen): &(Address, Fallen)| fallen.at_ns);
-    Ok(Status { flows, connections, fallen: taken, now_ns: now_ns() })
+    Ok(Status { flows, connections, slots, fallen: taken, now_ns: now_ns() })
 }
 
 /// The clock of the programs.
