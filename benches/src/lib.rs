@@ -3,8 +3,8 @@
 //! acknowledged. A delivered packet crosses six hops, its acknowledgment included.
 
 use scenario::{
-    Buffer, Coalescing, ControllerSpec, Experiment, FlowSpec, GapModel, LinkSpec, QueueSpec, ReceiverSpec, Record,
-    Size, Start,
+    Buffer, Coalescing, ControllerSpec, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, QueueSpec, ReceiverSpec,
+    Record, Size, Start,
 };
 use std::collections::BTreeMap;
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
@@ -40,6 +40,7 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
             buffer: Buffer::Packets(Packets::new(100)),
             queue: QueueSpec::named("fifo"),
             loss: Ratio::ZERO,
+            impairments: Impairments::default(),
         }],
         bottleneck: 0,
         receiver: ReceiverSpec {
@@ -49,6 +50,8 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
             window: Packets::new(1 << 30),
             stamps: true,
             stamp_granularity: Span::ZERO,
+            ack_loss: Ratio::ZERO,
+            ack_bunching: Span::ZERO,
         },
         gaps: GapModel::Perfect,
         flows: vec![flow; flows],

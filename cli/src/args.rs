@@ -20,6 +20,8 @@ pub enum Command {
     Run(Run),
     /// Reproduces the figures of papers: published beside ours, as a table and as pages with pictures
     Reproduce(Reproduce),
+    /// Asks a controller the questions of RFC 9743, beside cubic and bbr, and writes one page by its headings
+    Evaluate(Evaluate),
     /// Lists what scenarios and methods can name, and the papers
     List {
         /// What to list
@@ -83,6 +85,27 @@ pub struct Reproduce {
     /// Where pages and data go
     #[arg(long, value_name = "DIR", default_value = "out/papers")]
     pub out: PathBuf,
+    /// Prints one JSON object, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// Runs at the same time; the results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+}
+
+#[derive(clap::Args)]
+pub struct Evaluate {
+    /// A controller, as `packetscale list controllers` names it, or with settings: '{ kind = "rapid", preset = "thesis" }'
+    pub controller: String,
+    /// The short form: fewer and shorter runs
+    #[arg(long)]
+    pub quick: bool,
+    /// Only the sections of the RFC whose number begins like this, as in 5.1 or 7.7
+    #[arg(long, value_name = "SECTION")]
+    pub only: Option<String>,
+    /// Where the page and its data go [default: out/evaluate/ and the controller's name]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
     /// Prints one JSON object, and nothing else, on standard output
     #[arg(long)]
     pub json: bool,

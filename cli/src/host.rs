@@ -27,6 +27,7 @@ mod lab {
 
 use crate::Failure;
 use crate::args::On;
+use results::evaluation::Evaluation;
 use results::reproduction::Paper;
 use results::{Host, Results, Run};
 use scenario::Experiment;
@@ -68,4 +69,14 @@ pub fn page(results: &Results) -> String {
 /// The page of a paper.
 pub fn paper_page(paper: &Paper) -> String {
     report::paper_page(paper)
+}
+
+/// The page of an evaluation.
+pub fn evaluation_page(evaluation: &Evaluation) -> String {
+    report::evaluation_page(evaluation)
+}
+
+/// Heading of a figure, with the unit for values up to this, and what one of the unit is worth.
+pub fn figure_label(name: &str, largest: f64) -> Option<(String, f64)> {
+    report::figure_label(name, largest)
 }

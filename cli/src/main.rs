@@ -3,6 +3,7 @@
 mod args;
 mod doctor;
 mod estimate;
+mod evaluate;
 mod host;
 mod list;
 mod machine;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
     let done = match Arguments::parse().command {
         Command::Run(arguments) => run::run(&arguments),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments),
+        Command::Evaluate(arguments) => evaluate::evaluate(&arguments),
         Command::List { what } => list::list(what).and_then(|text| say(&text)),
         Command::Theory(question) => theory::answer(&question),
         #[cfg(feature = "kernel")]

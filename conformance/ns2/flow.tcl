@@ -1,11 +1,14 @@
 # One flow over 100 Mbit/s with a base round trip of 60 ms, packets of 1500 B on the wire.
-# Usage: ns flow.tcl reno|cubic|sack1 BUFFER_PACKETS LOSS_RATE SEED WARMUP_S SECONDS ?FRIENDLY?
+# Usage: ns flow.tcl VARIANT BUFFER_PACKETS LOSS_RATE SEED WARMUP_S SECONDS ?FRIENDLY? ?STAMPS?
+# VARIANT: sack1, or a congestion control of Linux that Agent/TCP/Linux has: reno, cubic, bic, ...
 # FRIENDLY: 1 lets CUBIC be as fast as Reno where that is faster; default 0.
+# STAMPS: 1 turns timestamps on, from which the delay-based ones read round-trip times; default 0.
 # Prints the packets acknowledged after the warm-up.
-if {$argc < 6} { puts stderr "usage: ns flow.tcl reno|cubic|sack1 BUFFER LOSS SEED WARMUP SECONDS ?FRIENDLY?"; exit 2 }
+if {$argc < 6} { puts stderr "usage: ns flow.tcl VARIANT BUFFER LOSS SEED WARMUP SECONDS ?FRIENDLY? ?STAMPS?"; exit 2 }
 set friendly 0
 foreach {variant buffer loss seed warmup seconds} $argv {break}
 if {$argc > 6} { set friendly [lindex $argv 6] }
+set stamps [expr {$argc > 7 ? int([lindex $argv 7]) : 0}]
 
 remove-all-packet-headers
 add-packet-header Common Flags IP TCP
@@ -54,6 +57,10 @@ $tcp set packetSize_ 1460
 $tcp set window_ 1000000
 $tcp set windowInit_ 10
 set receiver [new Agent/TCPSink/Sack1]
+if {$stamps} {
+    $tcp set timestamps_ true
+    $receiver set ts_echo_rfc1323_ true
+}
 $ns attach-agent $source $tcp
 $ns attach-agent $sink $receiver
 $ns connect $tcp $receiver

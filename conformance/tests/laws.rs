@@ -4,6 +4,8 @@
 mod controllers;
 #[path = "laws/fused.rs"]
 mod fused;
+#[path = "laws/impairments.rs"]
+mod impairments;
 #[path = "laws/links.rs"]
 mod links;
 mod path;

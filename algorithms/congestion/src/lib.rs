@@ -20,6 +20,7 @@ pub mod bic;
 pub mod compound;
 pub mod copa;
 pub mod cubic;
+pub mod dctcp;
 pub mod fast;
 pub mod highspeed;
 pub mod htcp;

@@ -68,12 +68,21 @@ impl NewReno {
         })
     }
 
-    /// Remembers the state, and sets the threshold for what comes.
-    fn reduce(&mut self) {
+    /// Remembers the state, and sets the threshold for what comes to this part of the window.
+    fn reduce(&mut self, part: Ratio) {
         self.prior = Some(self.window);
-        let kept = self.beta.of_u64(u64::from(self.window.size)) as u32;
+        let kept = part.of_u64(u64::from(self.window.size)) as u32;
         self.window.threshold = kept.max(MIN_THRESHOLD);
         self.window.credit = 0;
+    }
+
+    /// A mark that is to be answered leaves this part of the window.
+    pub(crate) fn answer(&mut self, marked: &Marked, part: Ratio) {
+        if marked.answer {
+            self.reduce(part);
+            self.window.size = self.window.threshold;
+            self.prior = None; // a mark is never proven needless
+        }
     }
 
     fn grow(&mut self, acked: u32) {
@@ -102,18 +111,14 @@ impl Controller for NewReno {
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
         if loss.enters_recovery {
-            self.reduce();
+            self.reduce(self.beta);
             self.window.size = self.window.threshold;
             self.recovering = true;
         }
     }
 
     fn on_mark(&mut self, marked: &Marked) {
-        if marked.answer {
-            self.reduce();
-            self.window.size = self.window.threshold;
-            self.prior = None; // a mark is never proven needless
-        }
+        self.answer(marked, self.beta);
     }
 
     fn reads_marks(&self) -> bool {
@@ -122,7 +127,7 @@ impl Controller for NewReno {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         if timeout.first {
-            self.reduce();
+            self.reduce(self.beta);
         }
         self.window.size = 1;
         self.window.credit = 0;

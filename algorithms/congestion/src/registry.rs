@@ -6,8 +6,8 @@ use crate::contract::{
 };
 use crate::window_based::WindowBased;
 use crate::{
-    bbr, bic, compound, copa, cubic, fast, highspeed, htcp, hybla, illinois, ledbat, newark, newreno, rapid, rcp,
-    scalable, vegas, veno, westwood, yeah,
+    bbr, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp, hybla, illinois, ledbat, newark, newreno, rapid,
+    rcp, scalable, vegas, veno, westwood, yeah,
 };
 use alloc::boxed::Box;
 use units::{Rate, Time};
@@ -74,6 +74,7 @@ registry! {
     Fast(Box<WindowBased<fast::Fast>>) from WindowBased<fast::Fast> = "fast", "FAST TCP: a fixed number of packets queued, reached by an equation", "#997700", fast::PARAMETERS;
     Copa(Box<copa::Copa>) from copa::Copa = "copa", "Copa: a rate of 1 / (delta queueing delay), paced", "#994455", copa::PARAMETERS;
     Ledbat(Box<WindowBased<ledbat::Ledbat>>) from WindowBased<ledbat::Ledbat> = "ledbat", "LEDBAT++: takes what others leave, and gives way", "#777777", ledbat::PARAMETERS;
+    Dctcp(Box<dctcp::Dctcp>) from dctcp::Dctcp = "dctcp", "DCTCP: gives up as much of its window as there are marks (RFC 8257)", "#661100", dctcp::PARAMETERS;
     Rcp(Box<rcp::Rcp>) from rcp::Rcp = "rcp", "RCP: sends at the rate that routers offer; NewReno where none does", "#A65628", rcp::PARAMETERS;
     Newark(Box<newark::Newark>) from newark::Newark = "newark", "Newark: a window for the rate, a token bucket for bursts, a mark for each (Li and Mills)", "#004488", newark::PARAMETERS;
 }

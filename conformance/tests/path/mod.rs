@@ -5,8 +5,8 @@ use congestion::{Setting, Settings};
 use rayon::prelude::*;
 use results::Run;
 use scenario::{
-    Buffer, Coalescing, ControllerSpec, Experiment, FlowSpec, GapModel, LinkSpec, QueueSpec, ReceiverSpec, Record,
-    Size, Start, TrafficKind, TrafficSpec,
+    Buffer, Coalescing, ControllerSpec, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, QueueSpec, ReceiverSpec,
+    Record, Size, Start, TrafficKind, TrafficSpec,
 };
 use std::collections::BTreeMap;
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
@@ -14,7 +14,15 @@ use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 /// A drop-tail link.
 pub fn link(rate: Rate, delay: Span, buffer: Buffer) -> LinkSpec {
     let queue = QueueSpec::named("fifo");
-    LinkSpec { name: "bottleneck".to_string(), rate, delay, buffer, queue, loss: Ratio::ZERO }
+    LinkSpec {
+        name: "bottleneck".to_string(),
+        rate,
+        delay,
+        buffer,
+        queue,
+        loss: Ratio::ZERO,
+        impairments: Impairments::default(),
+    }
 }
 
 /// One link without flows and traffic; every packet is acknowledged at once.
@@ -35,6 +43,8 @@ pub fn dumbbell(link: LinkSpec, duration: Span) -> Experiment {
             window: Packets::new(1 << 40),
             stamps: true,
             stamp_granularity: Span::ZERO,
+            ack_loss: Ratio::ZERO,
+            ack_bunching: Span::ZERO,
         },
         gaps: GapModel::Perfect,
         flows: Vec::new(),

@@ -76,6 +76,22 @@ pub const FIGURES: &[Figure] = figures! {
     None Time cpu_s "Processor time": "Processor time of this run. Not the same on every machine: written, never compared.";
 };
 
+/// Figures of an evaluation, which tells the evaluated flows from those beside them.
+pub const EVALUATION: &[Figure] = figures! {
+    None Rate subject_bps "Each of them": "Throughput of the evaluated flows, mean over them: bits on the wire per second that left the bottleneck.";
+    None Rate others_bps "Each of the others": "The same of the flows beside them.";
+    None Share subject_share "Share": "Mean throughput of an evaluated flow, divided by that and the mean of another flow. 50 %: equal.";
+    None Index last_to_first "Long to short": "Throughput of the last of the evaluated flows, divided by that of the first.";
+    None Share sent_again "Sent again": "Retransmissions of the evaluated flows, divided by all that they sent. Whole run.";
+    None Count timeouts "Timeouts": "Retransmission timeouts, per evaluated flow. Whole run.";
+    None Count undone "Cuts undone": "Reductions that proved needless and were taken back, per evaluated flow. Whole run.";
+    None Time completion_p50_s "Completion, median": "From the start of a transfer until its last packet is acknowledged; those that were not done count as longest.";
+    None Time completion_p95_s "Completion, 95th pct.": "The same, 95th percentile.";
+    None Time others_completion_p50_s "Others' completion, median": "The same of the flows beside them.";
+    None Time others_completion_p95_s "Others' completion, 95th pct.": "The same, 95th percentile.";
+    None Share traffic_lost "Traffic lost": "Packets of the traffic dropped at queues, divided by those that entered. Whole run.";
+};
+
 /// Field of the schema, its unit, what it is.
 pub type Definition = (&'static str, Unit, &'static str);
 

@@ -8,6 +8,7 @@ mod curves;
 mod data;
 mod definitions;
 mod document;
+mod evaluation;
 mod groups;
 mod html;
 mod numbers;
@@ -22,6 +23,7 @@ mod verdict;
 #[path = "../tests/example/mod.rs"]
 mod example;
 
+use results::evaluation::Evaluation;
 use results::{Results, reproduction};
 
 /// The whole page. Any [`Results`] gives one: what is not there is left out, and a name may hold any character.
@@ -32,4 +34,15 @@ pub fn page(results: &Results) -> String {
 /// The page of a paper: each figure with its pictures, and what was published beside what came out here.
 pub fn paper_page(paper: &reproduction::Paper) -> String {
     paper::page(paper)
+}
+
+/// The page of an evaluation: the questions of RFC 9743 by its headings, with numbers.
+pub fn evaluation_page(evaluation: &Evaluation) -> String {
+    evaluation::page(evaluation)
+}
+
+/// Heading of a figure whose largest value is this, with its unit, and what one of the unit is worth; `None`: no such
+/// figure.
+pub fn figure_label(name: &str, largest: f64) -> Option<(String, f64)> {
+    evaluation::label(name, largest)
 }

@@ -4,6 +4,7 @@
 //! which the report draws and the writers store as JSON, CSV, Parquet and NDJSON. Every field name carries its unit.
 
 pub mod dictionary;
+pub mod evaluation;
 mod json;
 #[cfg(feature = "parquet")]
 mod parquet;

@@ -2,9 +2,9 @@
 
 use crate::document::{Node, Table, Value};
 use crate::error::{Place, ScenarioError, listed, perhaps};
-use crate::fields::{Fields, Zero, quantity, text};
+use crate::fields::{Fields, Zero, quantity, ratio, text};
 use crate::model::{Coalescing, GapModel, ReceiverSpec};
-use units::{Packets, Span};
+use units::{Packets, Ratio, Span};
 
 /// What the scenario says of all sending hosts.
 #[derive(Clone, Copy)]
@@ -40,9 +40,20 @@ pub(crate) fn receiver(document: &mut Table) -> Result<ReceiverSpec, ScenarioErr
         window: window(&mut fields)?,
         stamps: fields.switch_or("stamps", true)?,
         stamp_granularity: fields.quantity_or("stamp_granularity", "1 ns", Zero::Refused)?,
+        ack_loss: ack_loss(&mut fields)?,
+        ack_bunching: fields.quantity_if("ack_bunching", Zero::Allowed)?.unwrap_or(Span::ZERO),
     };
     fields.finish()?;
     Ok(spec)
+}
+
+fn ack_loss(fields: &mut Fields<'_>) -> Result<Ratio, ScenarioError> {
+    let key = fields.key("ack_loss");
+    let loss = fields.get("ack_loss").map_or(Ok(Ratio::ZERO), |node| ratio(node, &key, 0.0..=1.0))?;
+    if loss == Ratio::ONE {
+        return Err(fields.refuse("ack_loss", "certain loss", "a probability below 1"));
+    }
+    Ok(loss)
 }
 
 fn window(fields: &mut Fields<'_>) -> Result<Packets, ScenarioError> {

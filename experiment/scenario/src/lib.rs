@@ -12,6 +12,7 @@ mod expect;
 mod fields;
 mod flows;
 mod hosts;
+mod impairments;
 mod links;
 mod model;
 mod plan;
@@ -24,7 +25,8 @@ mod traffic;
 pub use error::{Place, ScenarioError};
 pub use model::{
     Buffer, Coalescing, ConnectionSource, Connections, ControllerSpec, Expectation, Experiment, FlowSpec, GapModel,
-    LinkSpec, QueueSpec, ReceiverSpec, Record, Sessions, Shaper, Size, Start, TraceSource, TrafficKind, TrafficSpec,
+    Impairments, LinkSpec, QueueSpec, ReceiverSpec, Record, Reordering, Sessions, Shaper, Size, Start, TraceSource,
+    TrafficKind, TrafficSpec,
 };
 pub use plan::Scenario;
 pub use traffic::TRAFFIC_KINDS;

@@ -3,6 +3,7 @@
 use crate::document::{Node, Table, Value};
 use crate::error::{Place, ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, quantity, ratio, text};
+use crate::impairments::impairments;
 use crate::model::{Buffer, FlowSpec, LinkSpec, QueueSpec, TrafficSpec};
 use crate::settings::{Choice, Registry};
 use queueing::AnyQueue;
@@ -87,7 +88,8 @@ fn draft(fields: &mut Fields<'_>, name: String) -> Result<Draft, ScenarioError> 
     if loss == Ratio::ONE {
         return Err(fields.refuse("loss", "certain loss", "a probability below 1"));
     }
-    let link = LinkSpec { name, rate, delay, buffer: Buffer::Unlimited, queue, loss };
+    let impairments = impairments(fields)?;
+    let link = LinkSpec { name, rate, delay, buffer: Buffer::Unlimited, queue, loss, impairments };
     Ok(Draft { link, buffer: (fields.key("buffer"), buffer), queue: (queue_key, queue_node) })
 }
 

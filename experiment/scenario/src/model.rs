@@ -52,6 +52,29 @@ pub struct LinkSpec {
     pub queue: QueueSpec,
     /// Probability of losing each packet on the wire, independent of all others.
     pub loss: Ratio,
+    /// What else the wire does to them.
+    pub impairments: Impairments,
+}
+
+/// What a wire does to packets beside delaying and losing them. The default is nothing.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Impairments {
+    /// Some packets are overtaken by those that left after them.
+    pub reorder: Option<Reordering>,
+    /// From, to: what leaves the link in this time is lost. In order of time.
+    pub outages: Vec<(Time, Time)>,
+    /// From then on the delay is this. In order of time. The wire keeps its order: where the delay falls, packets wait
+    /// for those that left before them.
+    pub delay_steps: Vec<(Time, Span)>,
+}
+
+/// Packets that arrive late.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reordering {
+    /// Probability of being late, independent of all others.
+    pub share: Ratio,
+    /// By the time in which the link sends so many of its largest packets: on a busy link so many overtake it.
+    pub packets: u64,
 }
 
 /// A buffer, resolved (`"1 bdp"` has become bytes).
@@ -107,6 +130,10 @@ pub struct ReceiverSpec {
     pub stamps: bool,
     /// Granularity of those times.
     pub stamp_granularity: Span,
+    /// Probability of losing each acknowledgment on its way back.
+    pub ack_loss: Ratio,
+    /// Acknowledgments reach the sender at whole multiples of this; zero: whenever they come.
+    pub ack_bunching: Span,
 }
 
 /// Interrupt coalescence: the first packet of a batch starts a timer; the batch is handed over when the timer

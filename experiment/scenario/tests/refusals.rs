@@ -100,9 +100,9 @@ refusals! {
     a_buffer_without_a_unit: r#"buffer = "1 bdp""# => "buffer = 100",
         r#"bursty.toml:8: path.buffer: found 100, a bare number; expected a buffer like "1 bdp", "100 packets", "2 MB" or "unlimited""#;
     an_unknown_key: r#"buffer = "1 bdp""# => r#"bufer = "1 bdp""#,
-        r#"bursty.toml:8: path.bufer: found an unknown key, perhaps "buffer"; expected one of "access", "rate", "delay", "buffer", "queue", "loss""#;
+        r#"bursty.toml:8: path.bufer: found an unknown key, perhaps "buffer"; expected one of "access", "rate", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps""#;
     an_unknown_key_like_no_other: r#"buffer = "1 bdp""# => r#"colour = "red""#,
-        r#"bursty.toml:8: path.colour: found an unknown key; expected one of "access", "rate", "delay", "buffer", "queue", "loss""#;
+        r#"bursty.toml:8: path.colour: found an unknown key; expected one of "access", "rate", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps""#;
     an_unknown_section: "[[traffic]]" => "[[trafic]]",
         r#"bursty.toml:14: trafic: found an unknown key, perhaps "traffic"; expected one of "run", "path", "link", "receiver", "sender", "flow", "traffic", "compare", "sweep", "record", "expect""#;
     an_unknown_setting_of_a_controller: r#"controller = "rapid"
@@ -162,6 +162,18 @@ rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
         r#"bursty.toml:19: path.loss: found certain loss; expected a probability below 1"#;
     loss_above_one: "[0.0, 0.001]" => "[0.0, 1.5]",
         r#"bursty.toml:19: path.loss: found 1.5; expected a fraction from 0 to 1 like 0.01 or "1 %""#;
+    reordering_of_every_packet: r#"buffer = "1 bdp""# => "reorder = { share = 1.0, packets = 3 }",
+        r#"bursty.toml:8: path.reorder.share: found every packet; expected a share below 1: somebody must overtake"#;
+    reordering_by_nothing: r#"buffer = "1 bdp""# => "reorder = { share = 0.1 }",
+        r#"bursty.toml:8: path.reorder.packets: found nothing; expected a table like { share = 0.01, packets = 3 }"#;
+    an_outage_that_ends_before_it_begins: r#"buffer = "1 bdp""# => r#"outages = [["3 s", "2 s"]]"#,
+        r#"bursty.toml:8: path.outages: found ["3 s", "2 s"]; expected a list of pairs in order of time, like [["10 s", "20 s"]]"#;
+    steps_of_the_delay_out_of_order: r#"buffer = "1 bdp""# => r#"delay_steps = [["3 s", "2 ms"], ["1 s", "4 ms"]]"#,
+        r#"bursty.toml:8: path.delay_steps: found ["1 s", "4 ms"]; expected a list of pairs in order of time, like [["10 s", "150 ms"]]"#;
+    a_step_of_the_delay_without_a_unit: r#"buffer = "1 bdp""# => r#"delay_steps = [["3 s", 2]]"#,
+        r#"bursty.toml:8: path.delay_steps: found 2, a bare number; expected a time like "30 ms""#;
+    certain_loss_of_acknowledgments: "[sweep]" => "[receiver]\nack_loss = 1.0\n[sweep]",
+        r#"bursty.toml:19: receiver.ack_loss: found certain loss; expected a probability below 1"#;
     an_empty_sweep: "[0.0, 0.001]" => "[]",
         r#"bursty.toml:19: sweep."path.loss": found an empty list; expected at least one value"#;
     a_swept_value_twice: "[0.0, 0.001]" => "[0.0, 0.0]",
@@ -169,7 +181,7 @@ rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
     a_wrong_value_in_a_sweep: "[0.0, 0.001]" => "[0.0,\n  -0.5]",
         r#"bursty.toml:20: path.loss: found -0.5; expected a fraction from 0 to 1 like 0.01 or "1 %""#;
     an_unknown_key_in_a_sweep: "\"path.loss\"" => "\"path.los\"",
-        r#"bursty.toml:19: path.los: found an unknown key, perhaps "loss"; expected one of "access", "rate", "delay", "buffer", "queue", "loss""#;
+        r#"bursty.toml:19: path.los: found an unknown key, perhaps "loss"; expected one of "access", "rate", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps""#;
     a_sweep_over_a_flow_that_is_not_there: "\"path.loss\"" => "\"flow.3.rtt\"",
         r#"bursty.toml:19: flow.3.rtt: found "flow.3"; expected "flow.0", the only one there is"#;
     a_sweep_over_the_replications: "\"path.loss\"" => "\"run.replications\"",
@@ -204,7 +216,7 @@ fn a_change_of_the_command_line_is_named_in_the_message() {
     );
     change_refused(
         "path.rat=10 Gbit/s",
-        r#"bursty.toml: --set path.rat=10 Gbit/s: path.rat: found an unknown key, perhaps "rate"; expected one of "access", "rate", "delay", "buffer", "queue", "loss""#,
+        r#"bursty.toml: --set path.rat=10 Gbit/s: path.rat: found an unknown key, perhaps "rate"; expected one of "access", "rate", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps""#,
     );
     change_refused(
         "path.rate",

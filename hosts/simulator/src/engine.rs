@@ -12,6 +12,7 @@ use crate::recorder::Served;
 use crate::sources::Kind;
 use crate::traffic::Source;
 use crate::transit::{Owner, Transit};
+use crate::wire::Fate;
 use congestion::Controller;
 use queueing::RateHeader;
 use rand::Rng;
@@ -33,6 +34,7 @@ impl Network {
                 Kind::Traffic(index) => self.traffic_packet(now, index as usize),
                 Kind::LinkLane(lane) => self.at_next_link(now, lane as usize),
                 Kind::Delivery(lane) => self.at_receiver(now, lane as usize),
+                Kind::Detour(link) => self.off_detour(now, link as usize),
                 timer => {
                     self.schedule.advance_timer();
                     self.timer(now, timer);
@@ -212,7 +214,7 @@ impl Network {
     }
 
     #[inline]
-    fn arrive(&mut self, now: Time, index: usize, mut transit: Transit) {
+    pub(crate) fn arrive(&mut self, now: Time, index: usize, mut transit: Transit) {
         let measured = index == self.bottleneck;
         if measured && !self.recorder.is_of_a_flow(transit.owner()) {
             self.recorder.offered(now, transit.size().get());
@@ -290,6 +292,16 @@ impl Network {
         }
         transit.at = departs + link.delay;
         transit.hop += 1;
+        if let Some(wire) = &mut link.wire {
+            match wire.fate(departs) {
+                Fate::Arrives(at) => transit.at = at,
+                Fate::Lost => return self.recorder.lost(transit.owner(), departs),
+                Fate::Late(at) => {
+                    transit.at = at;
+                    return self.detour(index, transit);
+                }
+            }
+        }
         let hop = usize::from(transit.hop);
         let route = match transit.owner() {
             Owner::Flow(flow) => self.flows[flow].route,
@@ -330,6 +342,10 @@ impl Network {
         let ring = &mut self.deliveries[lane];
         let Some(transit) = ring.pop_front() else { return };
         self.schedule.advance_packet(ring.front().map(|next| next.at));
+        self.reaches_host(now, transit);
+    }
+
+    pub(crate) fn reaches_host(&mut self, now: Time, transit: Transit) {
         let Owner::Flow(index) = transit.owner() else { return };
         let Some(coalescer) = &mut self.flows[index].coalescer else {
             self.receive(now, index, &transit);
@@ -406,13 +422,18 @@ impl Network {
 
     #[inline]
     fn acknowledge(&mut self, at: Time, index: usize, mut ack: Ack) {
-        let flow: &Flow = &self.flows[index];
+        let flow: &mut Flow = &mut self.flows[index];
         for stamp in &mut ack.arrivals[..usize::from(ack.stamps)] {
             stamp.arrived = stamped(stamp.arrived, self.stamp_granularity);
         }
         self.recorder.hops += 1;
-        let usual = flow.usual(at, self.stamp_granularity);
-        let record = self.details.pack(index, at + flow.return_delay, &ack, usual);
+        let mut arrives = at + flow.return_delay;
+        if let Some(back) = &mut flow.back {
+            let Some(carried) = back.carry(arrives) else { return };
+            arrives = carried;
+        }
+        let usual = flow.usual(arrives - flow.return_delay, self.stamp_granularity);
+        let record = self.details.pack(index, arrives, &ack, usual);
         let lane = &mut self.ack_lanes[flow.ack_lane as usize];
         if lane.is_empty() {
             self.schedule.packet(record.at, self.sources.id(Kind::AckLane(flow.ack_lane)));

@@ -5,6 +5,7 @@ use crate::headers::Headers;
 use crate::lines::Line;
 use crate::traffic::{AnySource, Source};
 use crate::transit::{Transit, Usual};
+use crate::wire::Return;
 use congestion::AnyController;
 use scenario::Coalescing;
 use transport::{Receiver, Sender};
@@ -43,6 +44,8 @@ pub(crate) struct Flow {
     pub(crate) headers: Option<Box<Headers>>,
     /// What hands packets to its sender; `None`: it always has some.
     pub(crate) application: Option<Box<Application>>,
+    /// What happens to its acknowledgments; `None`: they are only delayed.
+    pub(crate) back: Option<Box<Return>>,
     /// Its delayed acknowledgment's timer in the schedule.
     pub(crate) ack_armed: Time,
     pub(crate) start: Time,

@@ -19,6 +19,7 @@ mod summary;
 pub mod traffic;
 mod transit;
 mod windows;
+mod wire;
 
 pub use recorder::Served;
 

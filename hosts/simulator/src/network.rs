@@ -12,6 +12,7 @@ use crate::sources::{Counts, Kind, Sources};
 use crate::traffic::{self, AnySource, CrossPacket, Meter, Source, Superposition};
 use crate::transit::{AckTransit, Details, Transit};
 use crate::windows::Windows;
+use crate::wire::{Return, Wire};
 use crate::{Mode, RunError};
 use congestion::{Controller, Setup};
 use queueing::AnyQueue;
@@ -40,6 +41,8 @@ pub(crate) struct Network {
     pub(crate) routes: Vec<Vec<u32>>,
     /// Packets from the last link of their route to their receivers, one ring per link.
     pub(crate) deliveries: Vec<VecDeque<Transit>>,
+    /// Packets that others overtake, one ring per link.
+    pub(crate) detours: Vec<VecDeque<Transit>>,
     /// Packets between links, one ring per pair in use.
     pub(crate) link_lanes: Vec<LinkLane>,
     /// Which ring joins link `from` to link `to`, at `from * links + to`.
@@ -71,6 +74,8 @@ pub(crate) struct Link {
     /// A draw of 32 bits below this loses the packet.
     pub(crate) loss_below: u64,
     pub(crate) random: Pcg64Mcg,
+    /// What it does beside that; `None`: nothing.
+    pub(crate) wire: Option<Box<Wire>>,
 }
 
 /// Packets between two links.
@@ -138,6 +143,7 @@ impl Network {
             links,
             routes: lanes.routes,
             deliveries: vec![VecDeque::new(); experiment.links.len()],
+            detours: vec![VecDeque::new(); experiment.links.len()],
             link_lanes,
             lane_between,
             ack_lanes: vec![VecDeque::new(); lanes.returns.len()],
@@ -315,7 +321,8 @@ pub(crate) fn build_flow(
         ecn: spec.ecn,
     };
     let coalescer = Coalescer::new(experiment.receiver.coalescing);
-    let immediate = coalescer.is_none() && experiment.receiver.delayed_ack <= 1 && mode == Mode::Fused;
+    let in_order = experiment.links.iter().all(|link| link.impairments.reorder.is_none());
+    let immediate = coalescer.is_none() && experiment.receiver.delayed_ack <= 1 && mode == Mode::Fused && in_order;
     let last_link = *spec.route.last().expect("a route has a link");
     Ok(Flow {
         sender: Sender::new(params, controller, start),
@@ -339,6 +346,7 @@ pub(crate) fn build_flow(
         coalescer,
         headers,
         application: application(experiment, spec, index, start)?,
+        back: Return::new(&experiment.receiver, experiment.seed, index),
         ack_armed: Time::MAX,
         start,
         completed: None,
@@ -366,17 +374,23 @@ fn build_link(experiment: &Experiment, index: usize, mode: Mode) -> Result<Link,
         Server::Stepped(Box::new(Stepped::new(wire, build_queue(experiment, index)?)))
     };
     let random = Pcg64Mcg::seed_from_u64(derive_seed(experiment.seed, FOR_LINK, index as u64));
-    Ok(Link { server, rate: spec.rate, delay: spec.delay, loss_below: spec.loss.q32(), random })
+    let wire = Wire::new(experiment, index, largest(experiment, index));
+    Ok(Link { server, rate: spec.rate, delay: spec.delay, loss_below: spec.loss.q32(), random, wire })
+}
+
+/// The largest packet that crosses a link.
+fn largest(experiment: &Experiment, index: usize) -> Bytes {
+    let flows = experiment.flows.iter().filter(|flow| flow.route.contains(&index)).map(|flow| flow.packet);
+    let traffic = experiment.traffic.iter().filter(|source| source.crosses(index)).map(|source| source.packet);
+    flows.chain(traffic).max().unwrap_or(Bytes::ZERO)
 }
 
 fn build_queue(experiment: &Experiment, index: usize) -> Result<AnyQueue<Transit>, RunError> {
     let spec = &experiment.links[index];
-    let flows = experiment.flows.iter().filter(|flow| flow.route.contains(&index)).map(|flow| flow.packet);
-    let traffic = experiment.traffic.iter().filter(|source| source.crosses(index)).map(|source| source.packet);
     let setup = queueing::Setup {
         rate: spec.rate,
         limit: spec.buffer.limit(),
-        packet: flows.chain(traffic).max().unwrap_or(Bytes::ZERO),
+        packet: largest(experiment, index),
         seed: derive_seed(experiment.seed, FOR_QUEUE, index as u64),
     };
     let name = &spec.queue.kind;

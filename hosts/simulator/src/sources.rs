@@ -14,6 +14,8 @@ pub(crate) enum Kind {
     Link(u32),
     /// Packets on their way from the last link of their route to a receiver.
     Delivery(u32),
+    /// Packets that others overtook, on their way from a link.
+    Detour(u32),
     /// A flow's interrupt coalescer.
     Coalescer(u32),
     /// A flow's delayed acknowledgment.
@@ -40,7 +42,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct Sources {
     kinds: Vec<Kind>,
-    starts: [SourceId; 12],
+    starts: [SourceId; 13],
 }
 
 /// How many of each there are.
@@ -56,9 +58,10 @@ pub(crate) struct Counts {
 impl Sources {
     pub(crate) fn new(counts: Counts) -> Sources {
         type Numbered = fn(u32) -> Kind;
-        let groups: [(usize, Numbered); 12] = [
+        let groups: [(usize, Numbered); 13] = [
             (counts.links, Kind::Link),
             (counts.links, Kind::Delivery),
+            (counts.links, Kind::Detour),
             (counts.flows, Kind::Coalescer),
             (counts.flows, Kind::DelayedAck),
             (counts.traffic, Kind::Arrivals),
@@ -71,7 +74,7 @@ impl Sources {
             (1, |_| Kind::Sampler),
         ];
         let mut kinds = Vec::new();
-        let mut starts = [0; 12];
+        let mut starts = [0; 13];
         for (group, (count, kind)) in groups.into_iter().enumerate() {
             starts[group] = kinds.len() as SourceId;
             kinds.extend((0..count as u32).map(kind));
@@ -89,16 +92,17 @@ impl Sources {
         let (group, index) = match kind {
             Kind::Link(i) => (0, i),
             Kind::Delivery(i) => (1, i),
-            Kind::Coalescer(i) => (2, i),
-            Kind::DelayedAck(i) => (3, i),
-            Kind::Arrivals(i) => (4, i),
-            Kind::Message(i) => (5, i),
-            Kind::AckLane(i) => (6, i),
-            Kind::Flow(i) => (7, i),
-            Kind::LinkLane(i) => (8, i),
-            Kind::Access(i) => (9, i),
-            Kind::Traffic(i) => (10, i),
-            Kind::Sampler => (11, 0),
+            Kind::Detour(i) => (2, i),
+            Kind::Coalescer(i) => (3, i),
+            Kind::DelayedAck(i) => (4, i),
+            Kind::Arrivals(i) => (5, i),
+            Kind::Message(i) => (6, i),
+            Kind::AckLane(i) => (7, i),
+            Kind::Flow(i) => (8, i),
+            Kind::LinkLane(i) => (9, i),
+            Kind::Access(i) => (10, i),
+            Kind::Traffic(i) => (11, i),
+            Kind::Sampler => (12, 0),
         };
         self.starts[group] + index
     }

@@ -3,7 +3,7 @@
 mod support;
 
 use packetscale_simulator as simulator;
-use scenario::{Buffer, Coalescing, Experiment, GapModel, Start, TrafficKind};
+use scenario::{Buffer, Coalescing, Experiment, GapModel, Reordering, Start, TrafficKind};
 use simulator::{Mode, Served};
 use support::{dumbbell, flow, link, traffic};
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
@@ -76,6 +76,28 @@ fn with_random_loss_delayed_acknowledgments_and_coalescence() {
     for controller in ["newreno", "cubic", "rapid"] {
         let mut one = flow(controller, 1500, Span::from_millis(12));
         one.start = Start::Uniform(Time::ZERO, Time::ZERO + Span::from_millis(500));
+        experiment.flows.push(one);
+    }
+    assert_same(&experiment, 10_000);
+}
+
+#[test]
+fn over_wires_that_reorder_go_away_and_change_their_delay() {
+    let buffer = Buffer::Packets(Packets::new(40));
+    let mut experiment = dumbbell(Rate::from_mbps(100), Span::from_millis(5), buffer, Span::from_secs(3));
+    let mut second = link("second", Rate::from_mbps(80), Span::from_millis(2));
+    second.buffer = Buffer::Packets(Packets::new(60));
+    let at = |ms| Time::ZERO + Span::from_millis(ms);
+    let wire = &mut experiment.links[0].impairments;
+    wire.reorder = Some(Reordering { share: Ratio::of(1, 50), packets: 7 });
+    wire.outages = vec![(at(1000), at(1200))];
+    second.impairments.reorder = Some(Reordering { share: Ratio::of(1, 20), packets: 90 });
+    second.impairments.delay_steps = vec![(at(500), Span::from_millis(20)), (at(2000), Span::from_millis(1))];
+    experiment.links.push(second);
+    (experiment.receiver.ack_loss, experiment.receiver.ack_bunching) = (Ratio::of(1, 10), Span::from_millis(1));
+    for (route, controller) in [(vec![0, 1], "cubic"), (vec![0], "bbr"), (vec![1], "rapid")] {
+        let mut one = flow(controller, 1500, Span::from_millis(20));
+        one.route = route;
         experiment.flows.push(one);
     }
     assert_same(&experiment, 10_000);

@@ -3,9 +3,9 @@
 use super::error::LabError;
 use super::flows::{available, is_missing, kernel_name, stream_with};
 use super::path::HEADER;
-use scenario::{Experiment, GapModel};
+use scenario::{Experiment, GapModel, Impairments};
 use std::collections::BTreeSet;
-use units::{Bytes, Packets, Span};
+use units::{Bytes, Packets, Ratio, Span};
 
 /// Most flows: each has a source port.
 const MOST_FLOWS: usize = 50_000;
@@ -23,6 +23,9 @@ pub(super) fn accept(experiment: &Experiment) -> Result<(), LabError> {
     let link = &experiment.links[0];
     if link.queue.kind != "fifo" {
         return no("path.queue", format!("\"{}\"", link.queue.kind), "\"fifo\"");
+    }
+    if link.impairments != Impairments::default() {
+        return no("path", "reordering, outages or steps of the delay", "a delay and a loss that stay");
     }
     if link.rate.bps() < 8_000 {
         return no("path.rate", link.rate, "8 kbit/s at least, tc-tbf's least rate");
@@ -55,6 +58,9 @@ fn hosts(experiment: &Experiment) -> Result<(), LabError> {
     }
     if !receiver.stamps || receiver.stamp_granularity != Span::from_nanos(1) {
         return no("receiver.stamps", "stamps other than the receiver's programs give", "the defaults");
+    }
+    if receiver.ack_loss > Ratio::ZERO || receiver.ack_bunching > Span::ZERO {
+        return no("receiver", "acknowledgments lost or bunched on purpose", "a way back that does neither");
     }
     if experiment.gaps != GapModel::Perfect {
         return no("sender.gaps", "a model of gaps", "\"perfect\", which means: as well as this machine can");

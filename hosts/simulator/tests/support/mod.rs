@@ -2,8 +2,8 @@
 #![allow(dead_code)]
 
 use scenario::{
-    Buffer, Coalescing, ControllerSpec, Experiment, FlowSpec, GapModel, LinkSpec, QueueSpec, ReceiverSpec, Record,
-    Size, Start, TrafficKind, TrafficSpec,
+    Buffer, Coalescing, ControllerSpec, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, QueueSpec, ReceiverSpec,
+    Record, Size, Start, TrafficKind, TrafficSpec,
 };
 use std::collections::BTreeMap;
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
@@ -17,6 +17,7 @@ pub fn link(name: &str, rate: Rate, delay: Span) -> LinkSpec {
         buffer: Buffer::Unlimited,
         queue: QueueSpec::named("fifo"),
         loss: Ratio::ZERO,
+        impairments: Impairments::default(),
     }
 }
 
@@ -38,6 +39,8 @@ pub fn dumbbell(rate: Rate, delay: Span, buffer: Buffer, duration: Span) -> Expe
             window: Packets::new(1 << 40),
             stamps: true,
             stamp_granularity: Span::ZERO,
+            ack_loss: Ratio::ZERO,
+            ack_bunching: Span::ZERO,
         },
         gaps: GapModel::Perfect,
         flows: Vec::new(),

@@ -1,0 +1,140 @@
+//! What every controller does on a path that is not what it expects: one that goes away, reorders, loses
+//! acknowledgments or changes its delay.
+
+use super::contenders;
+use super::path::{dumbbell, link, run};
+use rayon::prelude::*;
+use scenario::{Buffer, Experiment, FlowSpec, Reordering};
+use simulator::Mode;
+use units::{Packets, Rate, Ratio, Span, Time};
+
+const PACKET: u64 = 1000;
+const RATE: Rate = Rate::from_mbps(20);
+
+/// 20 Mbit/s with a round trip of 20.13 ms, about 50 packets, and as much buffer, from one second to another.
+fn path(flow: FlowSpec, (from, to): (u64, u64)) -> Experiment {
+    let wire = link(RATE, Span::from_micros(20_130) / 2, Buffer::Packets(Packets::new(50)));
+    Experiment { flows: vec![flow], warmup: Span::from_secs(from), ..dumbbell(wire, Span::from_secs(to)) }
+}
+
+/// What each contender gets of the path between two times, in the experiment that `change` makes of an idle path.
+fn shares(within: (u64, u64), change: impl Fn(&mut Experiment) + Sync) -> Vec<(String, f64)> {
+    let share = |(name, flow): (String, FlowSpec)| {
+        let mut experiment = path(flow, within);
+        change(&mut experiment);
+        (name, run(&experiment).summary.throughput_bps / RATE.bps() as f64)
+    };
+    contenders(PACKET, Span::from_micros(20_130)).into_par_iter().map(share).collect()
+}
+
+fn at(seconds: u64) -> Time {
+    Time::ZERO + Span::from_secs(seconds)
+}
+
+/// Those that get less than this share of what is given beside them, but for the excepted.
+fn below(least: f64, found: &[(String, f64)], of: &[(String, f64)], except: &[&str]) -> Vec<String> {
+    let pairs = found.iter().zip(of).filter(|((name, found), (_, of))| {
+        let short = *found < least * of;
+        assert!(short || !except.contains(&name.as_str()), "{name} is excepted for nothing: {found:.3} of {of:.3}");
+        short && !except.contains(&name.as_str())
+    });
+    pairs.map(|((name, found), (_, of))| format!("{name}: {found:.3} of {of:.3}")).collect()
+}
+
+fn idle() -> Vec<(String, f64)> {
+    shares((20, 60), |_| {})
+}
+
+/// The wire loses everything for ten seconds. Timeouts have backed off to seconds by then, so the flow is given ten
+/// more. Meanwhile it backs off (RFC 9743, section 5.1.1).
+#[test]
+fn every_controller_recovers_when_the_wire_comes_back() {
+    let outage = |e: &mut Experiment| e.links[0].impairments.outages = vec![(at(30), at(40))];
+    for (name, share) in shares((31, 40), outage) {
+        assert!(share < 0.05, "{name} goes on into a wire that loses everything: {share:.3}");
+    }
+    let after = shares((50, 80), outage);
+    let short = below(0.8, &after, &idle(), &[]);
+    assert!(short.is_empty(), "{short:?}");
+}
+
+/// One packet in a hundred is overtaken by 3 or by 30 others, less than a round trip: nobody takes it for a loss for
+/// long.
+#[test]
+fn no_controller_minds_reordering_within_a_round_trip() {
+    for packets in [3, 30] {
+        let reorder = Some(Reordering { share: Ratio::of(1, 100), packets });
+        let found = shares((20, 60), |e| e.links[0].impairments.reorder = reorder);
+        let short = below(0.8, &found, &idle(), &[]);
+        assert!(short.is_empty(), "{packets} packets: {short:?}");
+    }
+}
+
+/// Overtaken by 300, six round trips: no sender can wait that long (RFC 8985 section 6.2 waits a round trip at most),
+/// and what is late counts as lost. It must not cost more than if it were.
+#[test]
+fn reordering_over_many_round_trips_costs_no_more_than_loss() {
+    for one_in in [100, 1000] {
+        let share = Ratio::of(1, one_in);
+        let reorder = Some(Reordering { share, packets: 300 });
+        let late = shares((20, 60), |e| e.links[0].impairments.reorder = reorder);
+        let lost = shares((20, 60), |e| e.links[0].loss = share);
+        let short = below(0.8, &late, &lost, &[]);
+        assert!(short.is_empty(), "one in {one_in}: {short:?}");
+    }
+}
+
+/// Acknowledgments are cumulative: every other one is enough. LEDBAT++ begins with two packets and needs six
+/// acknowledged in a row to add one; with every other acknowledgment lost, a timeout comes first. With one in three
+/// lost it grows.
+#[test]
+fn no_controller_minds_that_every_other_acknowledgment_is_lost() {
+    let half = shares((20, 60), |e| e.receiver.ack_loss = Ratio::of(1, 2));
+    let short = below(0.8, &half, &idle(), &["ledbat"]);
+    assert!(short.is_empty(), "{short:?}");
+    let third = shares((20, 60), |e| e.receiver.ack_loss = Ratio::of(3, 10));
+    let short = below(0.8, &third, &idle(), &[]);
+    assert!(short.is_empty(), "{short:?}");
+}
+
+/// They come every 10 ms, half a round trip, all at once.
+#[test]
+fn no_controller_minds_acknowledgments_in_bunches() {
+    let found = shares((20, 60), |e| e.receiver.ack_bunching = Span::from_millis(10));
+    let short = below(0.8, &found, &idle(), &[]);
+    assert!(short.is_empty(), "{short:?}");
+}
+
+/// The round trip grows from 20 to 200 ms after 30 s. From 100 s on a controller gets what it gets where the round
+/// trip was long from the start, but for those that keep the smallest round trip for ever and take the rest for a queue:
+/// Vegas and FAST shrink to nothing, Illinois grows at its slowest, Westwood+ leaves too little after a loss. LEDBAT++
+/// keeps it for ten minutes. When the round trip falls again, all get what they had.
+#[test]
+fn controllers_that_forget_adapt_to_a_longer_path() {
+    let long = Span::from_millis(190);
+    let up = |e: &mut Experiment| e.links[0].impairments.delay_steps = vec![(at(30), long)];
+    let always = |e: &mut Experiment| e.links[0].impairments.delay_steps = vec![(at(0), long)];
+    let (after, of) = (shares((150, 210), up), shares((150, 210), always));
+    let short = below(0.8, &after, &of, &["vegas", "fast", "illinois", "westwood", "ledbat"]);
+    assert!(short.is_empty(), "{short:?}");
+
+    let back = |e: &mut Experiment| {
+        e.links[0].impairments.delay_steps = vec![(at(30), long), (at(60), e.links[0].delay)];
+    };
+    let short = below(0.8, &shares((90, 120), back), &idle(), &[]);
+    assert!(short.is_empty(), "{short:?}");
+}
+
+/// With data to send and nothing in its way, no flow is silent for a second: ten round trips.
+#[test]
+fn no_controller_stalls_on_an_empty_path() {
+    for (name, flow) in contenders(PACKET, Span::from_millis(100)) {
+        let wire = link(Rate::from_mbps(10), Span::from_millis(50), Buffer::Packets(Packets::new(125)));
+        let experiment = Experiment { flows: vec![flow], ..dumbbell(wire, Span::from_secs(60)) };
+        let log = simulator::log(&experiment, Mode::Fused).unwrap();
+        let sent: Vec<Time> = log.iter().map(|s| s.departure).filter(|departure| *departure < Time::MAX).collect();
+        let longest = sent.windows(2).map(|pair| pair[1].since(pair[0])).max().expect("packets");
+        assert!(longest < Span::from_secs(1), "{name}: silent for {longest}");
+        assert!(at(60).since(sent[sent.len() - 1]) < Span::from_secs(1), "{name}: silent at the end");
+    }
+}

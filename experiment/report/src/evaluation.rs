@@ -1,0 +1,204 @@
+//! The page of an evaluation: by the headings of RFC 9743, each question with its numbers.
+
+use crate::definitions::{self, Figure};
+use crate::html::{colour, escape};
+use crate::numbers::{Scale, Unit, mean_and_half, scale};
+use crate::shell::shell;
+use results::evaluation::{Evaluation, Question, Section};
+use std::fmt::Write;
+
+const NONE: &str = "\u{2013}";
+
+/// Of this name: of a run, or of an evaluation's flows.
+pub fn figure(name: &str) -> Option<&'static Figure> {
+    definitions::FIGURES.iter().chain(definitions::EVALUATION).find(|figure| figure.key == name)
+}
+
+/// A figure's heading, with its unit where it has one.
+pub fn label(name: &str, largest: f64) -> Option<(String, f64)> {
+    let figure = figure(name)?;
+    let Scale { factor, symbol } = scale(figure.unit, largest);
+    let unit = if symbol.is_empty() { String::new() } else { format!(", {symbol}") };
+    Some((format!("{}{unit}", figure.label), factor))
+}
+
+pub fn page(evaluation: &Evaluation) -> String {
+    let mut body = String::new();
+    header(&mut body, evaluation);
+    for (number, part) in evaluation.sections.iter().enumerate() {
+        section(&mut body, number, part, evaluation);
+    }
+    figures(&mut body, evaluation);
+    shell(&format!("{} evaluated \u{00b7} packetscale", evaluation.controller), &body, &(), "")
+}
+
+fn header(out: &mut String, evaluation: &Evaluation) {
+    let beside: Vec<String> = (1..evaluation.contenders.len()).map(|contender| swatch(evaluation, contender)).collect();
+    let beside = if beside.is_empty() { String::new() } else { format!(", beside {}", beside.join(" and ")) };
+    let short = if evaluation.quick { " The short form: fewer and shorter runs." } else { "" };
+    let commit = evaluation.commit.as_ref().map_or(String::new(), |commit| format!(", commit {}", escape(commit)));
+    _ = write!(
+        out,
+        "<header>\n<p class=\"over\">packetscale <span class=\"host\">a controller evaluated</span></p>\n<h1>{}</h1>\n\
+         <p class=\"verdict\">The questions of RFC 9743, \u{201c}Specifying New Congestion Control Algorithms\u{201d}, by its \
+         headings{beside}. {} simulated runs.{short}</p>\n\
+         <p class=\"note\">The RFC asks, and sets no bounds: numbers stand beside those of what is deployed, and the reader \
+         judges. \u{00b1} is half of a 95 % confidence interval, where there are replications. packetscale {}{commit}.</p>\n\
+         <ul class=\"contents\">\n",
+        escape(&evaluation.controller),
+        evaluation.runs,
+        escape(&evaluation.version),
+    );
+    for (number, section) in evaluation.sections.iter().enumerate() {
+        _ = writeln!(out, "<li><a href=\"#section-{number}\">{}</a></li>", escape(&section.heading));
+    }
+    out.push_str("</ul>\n</header>\n");
+}
+
+fn swatch(evaluation: &Evaluation, contender: usize) -> String {
+    let Some((name, own)) = evaluation.contenders.get(contender) else { return NONE.to_string() };
+    format!("<i class=\"swatch\" style=\"--c:{}\"></i>{}", colour(own, contender), escape(name))
+}
+
+fn section(out: &mut String, number: usize, section: &Section, evaluation: &Evaluation) {
+    _ = writeln!(out, "<section id=\"section-{number}\">\n<h2>{}</h2>", escape(&section.heading));
+    if let Some(why) = &section.left_out {
+        _ = writeln!(out, "<p class=\"note\">{}</p>", escape(why));
+    }
+    for question in &section.questions {
+        ask(out, question, evaluation);
+    }
+    out.push_str("</section>\n");
+}
+
+fn ask(out: &mut String, question: &Question, evaluation: &Evaluation) {
+    _ = writeln!(out, "<h3>{}</h3>\n<p>{}</p>", escape(&question.title), escape(&question.asks));
+    let swept = question.rows.iter().any(|row| !row.point.is_empty());
+    let scales: Vec<Scale> = (0..question.figures.len()).map(|column| scale_of(question, column)).collect();
+    _ = write!(
+        out,
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{}\"><table><thead><tr>",
+        escape(&question.title)
+    );
+    if swept {
+        out.push_str("<th scope=\"col\">Where</th>");
+    }
+    out.push_str("<th scope=\"col\">Controller</th>");
+    for (name, scale) in question.figures.iter().zip(&scales) {
+        let (label, title) = figure(name).map_or((name.as_str(), ""), |figure| (figure.label, figure.definition));
+        let unit = if scale.symbol.is_empty() {
+            String::new()
+        } else {
+            format!(" <span class=\"unit\">({})</span>", scale.symbol)
+        };
+        _ = write!(out, "<th scope=\"col\" class=\"n\" title=\"{}\">{}{unit}</th>", escape(title), escape(label));
+    }
+    out.push_str("</tr></thead><tbody>\n");
+    let mut point = None;
+    for row in &question.rows {
+        let first = point != Some(&row.point);
+        point = Some(&row.point);
+        out.push_str(if first { "<tr>" } else { "<tr class=\"same\">" });
+        if swept {
+            let shown = if first { escape(&row.point) } else { String::new() };
+            _ = write!(out, "<td>{shown}</td>");
+        }
+        let name = swatch(evaluation, row.contender);
+        let name = if row.contender == 0 { format!("<b>{name}</b>") } else { name };
+        _ = write!(out, "<td>{name}</td>");
+        for (cell, scale) in row.cells.iter().zip(&scales) {
+            let shown = cell.map_or(NONE.to_string(), |cell| match mean_and_half(cell.into(), *scale) {
+                (mean, Some(half)) => format!("{mean} <span class=\"half\">\u{00b1} {}</span>", escape(&half)),
+                (mean, None) => mean,
+            });
+            _ = write!(out, "<td class=\"n\">{shown}</td>");
+        }
+        out.push_str("</tr>\n");
+    }
+    _ = writeln!(
+        out,
+        "</tbody></table></div>\n<details><summary>Scenario</summary><pre tabindex=\"0\">{}</pre></details>",
+        escape(&question.scenario)
+    );
+}
+
+/// The one scale that makes a column comparable.
+fn scale_of(question: &Question, column: usize) -> Scale {
+    let largest = question.rows.iter().filter_map(|row| Some(row.cells.get(column)?.as_ref()?.mean.abs()));
+    scale(figure(&question.figures[column]).map_or(Unit::Index, |figure| figure.unit), largest.fold(0.0, f64::max))
+}
+
+/// What each figure is, once.
+fn figures(out: &mut String, evaluation: &Evaluation) {
+    let asked = |figure: &&Figure| {
+        let questions = evaluation.sections.iter().flat_map(|section| &section.questions);
+        questions.flat_map(|question| &question.figures).any(|name| name == figure.key)
+    };
+    out.push_str("<section>\n<h2>How each figure is defined</h2>\n<dl class=\"definitions\">");
+    for figure in definitions::FIGURES.iter().chain(definitions::EVALUATION).filter(asked) {
+        _ = write!(
+            out,
+            "<dt>{} <code>{}</code></dt><dd>{}</dd>",
+            escape(figure.label),
+            figure.key,
+            escape(figure.definition)
+        );
+    }
+    out.push_str("</dl>\n</section>\n");
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use results::evaluation::{Cell, FLOW_FIGURES, Row};
+
+    fn evaluation(name: &str) -> Evaluation {
+        let cell = |mean| Some(Cell { mean, half_width: None });
+        let row =
+            |contender, mean| Row { contender, point: "path.loss = 0.01".to_string(), cells: vec![cell(mean), None] };
+        let question = Question {
+            title: name.to_string(),
+            asks: name.to_string(),
+            figures: vec!["subject_bps".to_string(), "queue_delay_p95_s".to_string()],
+            rows: vec![row(0, 12.5e6), row(1, 9e6)],
+            scenario: name.to_string(),
+        };
+        Evaluation {
+            controller: name.to_string(),
+            contenders: vec![(name.to_string(), "#D55E00".to_string()), ("cubic".to_string(), String::new())],
+            runs: 2,
+            sections: vec![
+                Section { heading: "5.1.1 One".to_string(), left_out: None, questions: vec![question] },
+                Section {
+                    heading: "7.6 Other".to_string(),
+                    left_out: Some("Not here.".to_string()),
+                    questions: vec![],
+                },
+            ],
+            ..Evaluation::default()
+        }
+    }
+
+    #[test]
+    fn a_row_has_its_figures_in_the_scale_of_its_column() {
+        let page = page(&evaluation("rapid"));
+        let row = page.lines().find(|line| line.contains("<b>") && line.contains("rapid")).expect("the row");
+        assert!(row.contains("path.loss = 0.01") && row.contains(">12.50<") && row.contains(NONE), "{row}");
+        assert!(page.contains("Mbit/s") && page.contains("7.6 Other") && page.contains("Not here."));
+    }
+
+    #[test]
+    fn every_figure_of_flows_is_defined() {
+        for (name, _) in FLOW_FIGURES.iter().copied().chain([("traffic_lost", FLOW_FIGURES[0].1)]) {
+            assert!(figure(name).is_some(), "{name}");
+        }
+        assert_eq!(definitions::EVALUATION.len(), FLOW_FIGURES.len() + 1);
+    }
+
+    #[test]
+    fn a_hostile_name_opens_no_element() {
+        let page = page(&evaluation("</script><script><b onclick=\"x\">"));
+        assert_eq!((page.matches("<script").count(), page.matches("</script").count()), (2, 2));
+        assert!(!page.contains("<b onclick"));
+    }
+}
