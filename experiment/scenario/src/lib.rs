@@ -20,11 +20,13 @@ mod resolve;
 mod settings;
 mod sweep;
 mod traffic;
+mod web;
 
 pub use error::{Place, ScenarioError};
 pub use model::{
-    Buffer, Coalescing, ConnectionSource, Connections, ControllerSpec, Expectation, Experiment, FlowSpec, GapModel,
-    LinkSpec, QueueSpec, ReceiverSpec, Record, Sessions, Shaper, Size, Start, TraceSource, TrafficKind, TrafficSpec,
+    Buffer, Coalescing, ConnectionSource, Connections, ControllerSpec, Expectation, Experiment, FileSizes, FlowSpec,
+    GapModel, LinkSpec, Objects, Parse, QueueSpec, ReceiverSpec, Record, Sessions, Shaper, Size, Start, Think,
+    TraceSource, TrafficKind, TrafficSpec, Web,
 };
 pub use plan::Scenario;
 pub use traffic::TRAFFIC_KINDS;

@@ -49,6 +49,7 @@ impl Network {
             Kind::DelayedAck(flow) => self.delayed_ack(now, flow as usize),
             Kind::Arrivals(source) => self.connection(now, source as usize),
             Kind::Message(flow) => self.message(now, flow as usize),
+            Kind::User(user) => self.browse(now, user as usize),
             Kind::Sampler => self.sample(now),
             _ => unreachable!("rings of packets are not timers"),
         }
@@ -129,13 +130,7 @@ impl Network {
     #[inline]
     fn leave(&mut self, now: Time, index: usize, mut transit: Transit) {
         let flow = &mut self.flows[index];
-        let out = match &mut flow.card {
-            None => now,
-            Some(card) => {
-                card.free = now.max(card.free) + card.wire.next(transit.size());
-                card.free
-            }
-        };
+        let out = flow.card.map_or(now, |card| self.cards[card as usize].leaves(now, transit.size()));
         transit.at = out + flow.access_delay;
         if flow.access.is_empty() {
             self.schedule.packet(transit.at, self.sources.id(Kind::Access(index as u32)));
@@ -423,6 +418,9 @@ impl Network {
     // ---- recording ---------------------------------------------------------------------------------------------
 
     fn note(&mut self, link: usize, transit: &Transit, arrival: Time, departure: Time) {
+        if link == self.bottleneck && departure <= self.end {
+            self.tap(transit, departure);
+        }
         if let Some(log) = &mut self.recorder.log {
             let owner = match transit.owner() {
                 Owner::Flow(flow) => flow as u32,

@@ -1,5 +1,6 @@
 //! One flow: its sender, its receiver, and the hosts they live on.
 
+use crate::connections::HEADERS;
 use crate::gaps::Gaps;
 use crate::headers::Headers;
 use crate::lines::Line;
@@ -8,7 +9,7 @@ use crate::transit::{Transit, Usual};
 use congestion::AnyController;
 use scenario::Coalescing;
 use transport::{Receiver, Sender};
-use units::{Serialiser, Span, Time};
+use units::{Bytes, Rate, Serialiser, Span, Time};
 
 /// A flow with everything that belongs to it alone. What the packet path touches stands first.
 #[derive(Debug)]
@@ -17,8 +18,8 @@ pub(crate) struct Flow {
     pub(crate) receiver: Receiver,
     /// Packets on their way to the first link.
     pub(crate) access: Line,
-    /// The sender's network card, when it has a rate.
-    pub(crate) card: Option<Card>,
+    /// Its sender's network card among [`crate::network::Network::cards`], when that has a rate.
+    pub(crate) card: Option<u32>,
     /// From the sender to the first link.
     pub(crate) access_delay: Span,
     /// From the receiver back to the sender.
@@ -61,6 +62,14 @@ impl Flow {
         if let Some(application) = &mut self.application {
             self.sender.offer(application.take(now));
         }
+    }
+
+    /// Hands over a message of so much data, in packets of this size. Answers the packets handed over so far: it has
+    /// arrived when they have.
+    pub(crate) fn offer_data(&mut self, data: Bytes, packet: Bytes) -> u64 {
+        let most = packet - HEADERS;
+        let packets = data.packets_of(most).get();
+        self.sender.offer_message(packets, data - most * (packets - 1) + HEADERS)
     }
 
     /// What an acknowledgment says that leaves the receiver at `at`, usually.
@@ -112,8 +121,21 @@ impl Application {
 /// A network card with a rate: packets leave it one after the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Card {
-    pub(crate) wire: Serialiser,
+    wire: Serialiser,
     pub(crate) free: Time,
+}
+
+impl Card {
+    pub(crate) fn new(rate: Rate) -> Card {
+        Card { wire: Serialiser::new(rate), free: Time::ZERO }
+    }
+
+    /// When a packet that is handed over now has left.
+    #[inline]
+    pub(crate) fn leaves(&mut self, now: Time, size: Bytes) -> Time {
+        self.free = now.max(self.free) + self.wire.next(size);
+        self.free
+    }
 }
 
 /// Interrupt coalescence: the first packet of a batch starts a timer; the batch is handed over when it expires, or
