@@ -49,6 +49,7 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
             window: Packets::new(1 << 30),
             stamps: true,
             stamp_granularity: Span::ZERO,
+            stamp_delay: Span::ZERO,
         },
         gaps: GapModel::Perfect,
         flows: vec![flow; flows],

@@ -35,6 +35,7 @@ pub fn dumbbell(link: LinkSpec, duration: Span) -> Experiment {
             window: Packets::new(1 << 40),
             stamps: true,
             stamp_granularity: Span::ZERO,
+            stamp_delay: Span::ZERO,
         },
         gaps: GapModel::Perfect,
         flows: Vec::new(),

@@ -40,6 +40,7 @@ pub(crate) fn receiver(document: &mut Table) -> Result<ReceiverSpec, ScenarioErr
         window: window(&mut fields)?,
         stamps: fields.switch_or("stamps", true)?,
         stamp_granularity: fields.quantity_or("stamp_granularity", "1 ns", Zero::Refused)?,
+        stamp_delay: fields.quantity_or("stamp_delay", "0 s", Zero::Allowed)?,
     };
     fields.finish()?;
     Ok(spec)

@@ -107,6 +107,8 @@ pub struct ReceiverSpec {
     pub stamps: bool,
     /// Granularity of those times.
     pub stamp_granularity: Span,
+    /// Longest time by which they are late.
+    pub stamp_delay: Span,
 }
 
 /// Interrupt coalescence: the first packet of a batch starts a timer; the batch is handed over when the timer

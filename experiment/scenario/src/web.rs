@@ -31,7 +31,7 @@ pub(crate) fn web(fields: &mut Fields<'_>, sender: &Sender) -> Result<(TrafficKi
         flow,
         access,
         rtt: rtts(fields)?,
-        window: fields.quantity_or("window", "256 kB", Zero::Refused)?,
+        window: fields.quantity_or("window", "64 kB", Zero::Refused)?,
         parallel: u32::try_from(fields.integer_or("parallel", 4, 1..=MOST_PARALLEL)?).unwrap_or(1),
         persistent: fields.switch_or("persistent", false)?,
         responsive: fields.switch_or("responsive", true)?,

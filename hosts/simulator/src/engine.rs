@@ -401,9 +401,10 @@ impl Network {
 
     #[inline]
     fn acknowledge(&mut self, at: Time, index: usize, mut ack: Ack) {
-        let flow: &Flow = &self.flows[index];
+        let flow: &mut Flow = &mut self.flows[index];
         for stamp in &mut ack.arrivals[..usize::from(ack.stamps)] {
-            stamp.arrived = stamped(stamp.arrived, self.stamp_granularity);
+            let made = flow.processing.as_mut().map_or(stamp.arrived, |processing| processing.stamp(stamp.arrived));
+            stamp.arrived = stamped(made, self.stamp_granularity);
         }
         self.recorder.hops += 1;
         let usual = flow.usual(at, self.stamp_granularity);

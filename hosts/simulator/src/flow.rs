@@ -7,6 +7,8 @@ use crate::lines::Line;
 use crate::traffic::{AnySource, Source};
 use crate::transit::{Transit, Usual};
 use congestion::AnyController;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 use scenario::Coalescing;
 use transport::{Receiver, Sender};
 use units::{Bytes, Rate, Serialiser, Span, Time};
@@ -40,6 +42,8 @@ pub(crate) struct Flow {
     pub(crate) gaps: Option<Box<Gaps>>,
     /// Interrupt coalescence at its receiver; `None`: none.
     pub(crate) coalescer: Option<Box<Coalescer>>,
+    /// What makes its receiver's stamps late; `None`: nothing.
+    pub(crate) processing: Option<Box<Processing>>,
     /// Rate headers of its packets under way; `None`: its sender takes no rates from routers.
     pub(crate) headers: Option<Box<Headers>>,
     /// What hands packets to its sender; `None`: it always has some.
@@ -135,6 +139,28 @@ impl Card {
     pub(crate) fn leaves(&mut self, now: Time, size: Bytes) -> Time {
         self.free = now.max(self.free) + self.wire.next(size);
         self.free
+    }
+}
+
+/// Processing between a packet's arrival and its stamp: a uniform draw. Stamps keep their order.
+#[derive(Debug)]
+pub(crate) struct Processing {
+    most: Span,
+    last: Time,
+    random: Pcg64Mcg,
+}
+
+impl Processing {
+    /// `None` when stamps are not late.
+    pub(crate) fn new(most: Span, seed: u64) -> Option<Box<Processing>> {
+        let random = Pcg64Mcg::seed_from_u64(seed);
+        (most > Span::ZERO).then(|| Box::new(Processing { most, last: Time::ZERO, random }))
+    }
+
+    pub(crate) fn stamp(&mut self, arrived: Time) -> Time {
+        let drawn = arrived + Span::from_picos(self.random.random_range(0..=self.most.picos()));
+        self.last = self.last.max(drawn);
+        self.last
     }
 }
 

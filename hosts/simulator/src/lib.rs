@@ -129,6 +129,14 @@ pub fn cross_traffic(experiment: &Experiment) -> Result<Vec<traffic::Superpositi
     experiment.traffic.iter().enumerate().map(|(i, spec)| network::source(experiment, i, spec)).collect()
 }
 
+/// Makes one run and returns what left the measured link, packet by packet: a trace to replay.
+///
+/// # Errors
+/// As [`run`].
+pub fn departures(experiment: &Experiment) -> Result<Vec<traffic::CrossPacket>, RunError> {
+    Ok(web::departures(experiment, 1)?.pop().unwrap_or_default())
+}
+
 /// Makes one run and returns every service of every link, in order of link and departure, drops last: for comparing
 /// runs packet by packet.
 ///

@@ -2,7 +2,7 @@
 
 use crate::background::Carries;
 use crate::connections::Connections;
-use crate::flow::{Application, Card, Coalescer, Flow};
+use crate::flow::{Application, Card, Coalescer, Flow, Processing};
 use crate::gaps::Gaps;
 use crate::lines::{Line, Lines};
 use crate::link::{Fused, Server, Stepped};
@@ -61,7 +61,7 @@ pub(crate) struct Network {
     /// Granularity of the receivers' clocks; zero: exact.
     pub(crate) stamp_granularity: Span,
     pub(crate) logging: bool,
-    /// Packets of users that left the bottleneck, of each copy, while they are recorded.
+    /// Packets that left the bottleneck, of each copy of users, while they are recorded.
     pub(crate) tap: Option<Vec<Vec<CrossPacket>>>,
     /// The available capacity from each time on, for controllers that ask to be told.
     pub(crate) oracle: Vec<(Time, Rate)>,
@@ -115,6 +115,7 @@ const FOR_GAPS: u64 = 4;
 const FOR_TRAFFIC: u64 = 5;
 const FOR_QUEUE: u64 = 6;
 const FOR_APPLICATION: u64 = 7;
+const FOR_STAMPS: u64 = 8;
 
 impl Network {
     pub(crate) fn new(experiment: &Experiment, mode: Mode) -> Result<Network, RunError> {
@@ -365,6 +366,10 @@ pub(crate) fn build_flow(
         gaps: Gaps::new(experiment.gaps, derive_seed(experiment.seed, FOR_GAPS, index as u64)),
         coalescer,
         headers,
+        processing: Processing::new(
+            experiment.receiver.stamp_delay,
+            derive_seed(experiment.seed, FOR_STAMPS, index as u64),
+        ),
         application: application(experiment, spec, index, start)?,
         ack_armed: Time::MAX,
         start,

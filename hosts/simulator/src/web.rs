@@ -377,13 +377,17 @@ impl Network {
         }
     }
 
-    /// Records a packet that left the bottleneck, if it is one of users.
+    /// Records a packet that left the bottleneck, by the copy of the source whose users it is for.
     pub(crate) fn tap(&mut self, transit: &Transit, departure: Time) {
-        let (Some(tap), Some(users), Owner::Flow(flow)) = (&mut self.tap, &self.users, transit.owner()) else { return };
-        if flow >= self.plain {
-            let copy = users.users[users.fetches[flow - self.plain].user].copy;
-            tap[copy as usize].push(CrossPacket { at: departure, size: transit.size() });
-        }
+        let Some(tap) = &mut self.tap else { return };
+        let copy = match (&self.users, transit.owner()) {
+            (Some(users), Owner::Flow(flow)) if flow >= self.plain => {
+                users.users[users.fetches[flow - self.plain].user].copy as usize
+            }
+            _ => 0,
+        };
+        let place = copy.min(tap.len() - 1);
+        tap[place].push(CrossPacket { at: departure, size: transit.size() });
     }
 }
 
@@ -399,10 +403,17 @@ pub(crate) fn recorded(experiment: &Experiment, spec: &TrafficSpec) -> Result<Op
     let mut alone = Experiment { flows: Vec::new(), traffic: vec![alone], ..experiment.clone() };
     alone.record.detail = false;
     alone.record.windows.clear();
-    let mut network = Network::new(&alone, Mode::Fused)?;
+    departures(&alone, spec.copies).map(Some)
+}
+
+/// What leaves the measured link, packet by packet, copy by copy of users; what is of no copy is with the first.
+pub(crate) fn departures(experiment: &Experiment, copies: u32) -> Result<Vec<Vec<CrossPacket>>, RunError> {
+    let mut network = Network::new(experiment, Mode::Fused)?;
     network.logging = true;
-    network.tap = Some(vec![Vec::new(); spec.copies as usize]);
+    network.tap = Some(vec![Vec::new(); copies.max(1) as usize]);
     network.run();
+    network.check_traffic()?;
+    network.check_connections()?;
     network.check_users()?;
-    Ok(network.tap.take())
+    Ok(network.tap.take().unwrap_or_default())
 }

@@ -38,6 +38,7 @@ pub fn dumbbell(rate: Rate, delay: Span, buffer: Buffer, duration: Span) -> Expe
             window: Packets::new(1 << 40),
             stamps: true,
             stamp_granularity: Span::ZERO,
+            stamp_delay: Span::ZERO,
         },
         gaps: GapModel::Perfect,
         flows: Vec::new(),
