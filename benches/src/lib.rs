@@ -52,6 +52,7 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
             stamp_granularity: Span::ZERO,
             ack_loss: Ratio::ZERO,
             ack_bunching: Span::ZERO,
+            stamp_delay: Span::ZERO,
         },
         gaps: GapModel::Perfect,
         flows: vec![flow; flows],

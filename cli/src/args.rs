@@ -72,6 +72,10 @@ pub struct Run {
     /// Writes no page
     #[arg(long)]
     pub no_page: bool,
+    /// Also writes what left the measured link, packet by packet, to this file, for traffic of kind "trace". The scenario
+    /// must plan one run
+    #[arg(long, value_name = "FILE")]
+    pub trace: Option<PathBuf>,
 }
 
 #[derive(clap::Args)]

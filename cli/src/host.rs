@@ -61,6 +61,12 @@ pub fn make(on: On, experiment: &Experiment) -> Result<Run, Failure> {
     }
 }
 
+/// What left the measured link in a run: nanoseconds, and bytes.
+pub fn departures(experiment: &Experiment) -> Result<Vec<(u64, u64)>, Failure> {
+    let packets = simulator::departures(experiment).map_err(|error| Failure::Input(error.to_string()))?;
+    Ok(packets.iter().map(|packet| (packet.at.nanos(), packet.size.get())).collect())
+}
+
 /// The page.
 pub fn page(results: &Results) -> String {
     report::page(results)

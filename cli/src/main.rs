@@ -13,6 +13,7 @@ mod run;
 #[cfg(feature = "kernel")]
 mod tcp;
 mod theory;
+mod trace;
 
 use args::{Arguments, Command};
 use clap::{CommandFactory, Parser};

@@ -16,6 +16,7 @@ pub fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
     let chosen = chosen(arguments.what.as_deref())?;
     // All is read and checked before anything runs.
     let read = |(paper, figures): (Paper, Vec<String>)| {
+        let paper = paper.with_traces(&arguments.out.join("inputs")).map_err(input)?;
         let figures: Result<Vec<Figure>, _> = figures.iter().map(|name| paper.figure(name, arguments.quick)).collect();
         figures.map(|figures| (paper, figures)).map_err(input)
     };

@@ -2,7 +2,7 @@
 
 use crate::args::{On, Run as Arguments};
 use crate::resume::{Finished, key};
-use crate::{Failure, host, machine, say};
+use crate::{Failure, host, machine, say, trace};
 use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use results::{Manifest, Results, Run, SCHEMA};
@@ -23,8 +23,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let jobs = jobs(arguments)?;
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(scenario.name()));
     let name = arguments.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let results = record(arguments.on, &scenario, &scenario.plan(), name, &folder, jobs)?;
+    let plan = scenario.plan();
+    trace::check(arguments.trace.as_ref(), arguments.on, &plan)?;
+    let results = record(arguments.on, &scenario, &plan, name, &folder, jobs)?;
     write_page(&results, &folder, !arguments.no_page).map_err(|error| unwritable(&folder, &error))?;
+    if let Some(file) = &arguments.trace {
+        trace::write(file, &plan)?;
+    }
     if arguments.json {
         say(&results::to_json(&results))?;
     } else {

@@ -31,7 +31,12 @@ pub const PARAMETERS: &[Parameter] = &[
     parameter("epsilon", Kind::Span, "100 ns", "thesis: by how much a received gap must exceed the created one"),
     parameter("smoothing", Kind::Integer, "16", "thesis: window of the last smoothing, in packets"),
     parameter("loss_cut", Kind::Ratio, "0.25", "thesis: part of the rate cut once per loss recovery"),
-    parameter("estimator", Kind::Word(&["streams", "ideal"]), "streams", "thesis: what tells the available bandwidth"),
+    parameter(
+        "estimator",
+        Kind::Word(&["streams", "ideal", "raw"]),
+        "streams",
+        "thesis: what tells the available bandwidth",
+    ),
 ];
 
 const fn parameter(name: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Parameter {
@@ -63,8 +68,10 @@ fn read(setup: &Setup, settings: &Settings) -> Result<Params, SettingError> {
         Some(1) => Params::thesis(setup.packet),
         _ => Params::new(setup.packet),
     };
-    let estimator = match take.word("estimator", "one of \"streams\", \"ideal\"", &["streams", "ideal"])? {
+    const ESTIMATORS: &[&str] = &["streams", "ideal", "raw"];
+    let estimator = match take.word("estimator", "one of \"streams\", \"ideal\", \"raw\"", ESTIMATORS)? {
         Some(1) => Estimator::Ideal,
+        Some(2) => Estimator::Raw,
         _ => Estimator::Streams,
     };
     let levels = take.integer("levels", 2..=16, "a whole number from 2 to 16", base.levels)?;

@@ -172,7 +172,7 @@ void rapid_face_packet(const struct rapid *law, const struct rapid_memory *memor
 }
 
 /* gaps.h on gaps of the caller. */
-void rapid_face_denoise(struct rapid_gaps *gaps, u32 window) { rapid_denoise(gaps, window); }
+void rapid_face_denoise(struct rapid_gaps *gaps, u32 window) { rapid_denoise(gaps, window, 1); }
 u32 rapid_face_smooth(struct rapid_gaps *gaps, u64 up, u64 down) { return rapid_smooth(gaps, up, down); }
 u64 rapid_face_search(const struct rapid_gaps *gaps, u32 packet, u32 epsilon_ns, u32 least)
 {

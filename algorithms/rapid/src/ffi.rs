@@ -27,7 +27,7 @@ pub struct Params {
     pub epsilon_ns: u32,
     pub smoothing: u32,
     pub loss_cut: u32,
-    pub ideal: u32,
+    pub reading: u32,
 }
 
 /// `struct rapid_memory`.

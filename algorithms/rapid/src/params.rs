@@ -16,9 +16,11 @@ pub enum Preset {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Estimator {
     /// From its probe streams.
-    Streams,
+    Streams = 0,
     /// From the host, through [`crate::Law::set_available`].
-    Ideal,
+    Ideal = 1,
+    /// From its probe streams, smoothed but not denoised by BASS.
+    Raw = 2,
 }
 
 /// Everything a user can set, and nothing else.
@@ -132,7 +134,7 @@ impl Params {
             epsilon_ns: nanos(self.epsilon),
             smoothing: self.smoothing,
             loss_cut: q16(self.loss_cut),
-            ideal: u32::from(self.estimator == Estimator::Ideal),
+            reading: self.estimator as u32,
         }
     }
 }

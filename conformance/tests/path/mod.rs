@@ -45,6 +45,7 @@ pub fn dumbbell(link: LinkSpec, duration: Span) -> Experiment {
             stamp_granularity: Span::ZERO,
             ack_loss: Ratio::ZERO,
             ack_bunching: Span::ZERO,
+            stamp_delay: Span::ZERO,
         },
         gaps: GapModel::Perfect,
         flows: Vec::new(),

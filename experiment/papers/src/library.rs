@@ -12,6 +12,10 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../papers");
+/// Recordings that figures replay.
+static TRACES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../scenarios/traces");
+/// Where figures say that they are.
+const TRACES_AT: &str = "../../scenarios/traces";
 
 const ABOUT: &str = "paper.toml";
 /// Where scenarios are that figures name.
@@ -105,6 +109,29 @@ impl Paper {
         paper.folder = folder.to_path_buf();
         let figures = paper.select(file.and_then(|stem| stem.to_str()))?;
         Ok((paper, figures))
+    }
+
+    /// The paper with the recordings that its figures replay: those where its folder stands, or else, for the program
+    /// may be installed anywhere, those compiled in, which are put into the folder `into`.
+    ///
+    /// # Errors
+    /// What cannot be written.
+    pub fn with_traces(mut self, into: &Path) -> Result<Paper, PaperError> {
+        let replayed = |name: &str| self.files.values().any(|text| text.contains(&format!("{TRACES_AT}/{name}")));
+        if !replayed("") || self.folder.join(TRACES_AT).is_dir() {
+            return Ok(self);
+        }
+        let refused = |error: std::io::Error| PaperError::about(&into.display().to_string(), error);
+        let (folder, traces) = (into.join("papers").join(&self.name), into.join("scenarios/traces"));
+        fs::create_dir_all(&folder).and_then(|()| fs::create_dir_all(&traces)).map_err(refused)?;
+        for file in TRACES.files() {
+            let name = file.path().to_string_lossy();
+            if replayed(&name) {
+                results::write_file(&traces, &name, |out| out.write_all(file.contents())).map_err(refused)?;
+            }
+        }
+        self.folder = folder;
+        Ok(self)
     }
 
     /// Names of its figures, the files beside `paper.toml`, in the order in which people count.

@@ -128,6 +128,19 @@ pub const TRAFFIC: &[Definition] = &[
     ("burstiness_bps", Unit::Rate, "95th minus 5th percentile: burstiness as in Table 3.1 of the RAPID dissertation."),
     ("packets", Unit::Count, "Packets that entered."),
     ("dropped_packets", Unit::Count, "Packets dropped at queues."),
+    ("files_asked", Unit::Count, "Files that users asked for after the warm-up."),
+    ("files_fetched", Unit::Count, "Of these, files that came before the end."),
+    ("file_mean_s", Unit::Time, "From asking for a file until its last byte is there: mean over the files that came."),
+    ("file_p05_s", Unit::Time, "Its 5th percentile."),
+    ("file_p10_s", Unit::Time, "Its 10th percentile."),
+    ("file_p50_s", Unit::Time, "Its median."),
+    ("file_p90_s", Unit::Time, "Its 90th percentile."),
+    ("file_p95_s", Unit::Time, "Its 95th percentile."),
+    ("file_p99_s", Unit::Time, "Its 99th percentile."),
+    ("pages_fetched", Unit::Count, "Pages asked for after the warm-up that were complete before the end."),
+    ("page_p50_s", Unit::Time, "From asking for the first file of a page until the last is there: median."),
+    ("page_p95_s", Unit::Time, "Its 95th percentile."),
+    ("page_p99_s", Unit::Time, "Its 99th percentile."),
 ];
 
 /// Curves over time, by metric.

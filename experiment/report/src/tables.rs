@@ -203,7 +203,7 @@ pub fn flows(results: &Results, groups: &[Group]) -> String {
 
 /// One row per traffic source.
 pub fn traffic(results: &Results, groups: &[Group]) -> String {
-    let columns: [(&str, &str, Read<TrafficResult>); 7] = [
+    let columns: [(&str, &str, Read<TrafficResult>); 13] = [
         ("kind", "Kind", Read::Text(|t| t.kind.clone())),
         ("mean_rate_bps", "Mean rate", Read::Number(Unit::Rate, |t| Some(t.mean_rate_bps))),
         ("rate_p05_bps", "5 % per ms", Read::Number(Unit::Rate, |t| Some(t.rate_p05_bps))),
@@ -211,6 +211,12 @@ pub fn traffic(results: &Results, groups: &[Group]) -> String {
         ("burstiness_bps", "Burstiness", Read::Number(Unit::Rate, |t| Some(t.burstiness_bps))),
         ("packets", "Packets", Read::Number(Unit::Count, |t| Some(t.packets as f64))),
         ("dropped_packets", "Dropped", Read::Number(Unit::Count, |t| Some(t.dropped_packets as f64))),
+        ("files_fetched", "Files", Read::Number(Unit::Count, |t| t.files_fetched.map(|n| n as f64))),
+        ("file_p50_s", "File, median", Read::Number(Unit::Time, |t| t.file_p50_s)),
+        ("file_p95_s", "95 %", Read::Number(Unit::Time, |t| t.file_p95_s)),
+        ("file_p99_s", "99 %", Read::Number(Unit::Time, |t| t.file_p99_s)),
+        ("page_p50_s", "Page, median", Read::Number(Unit::Time, |t| t.page_p50_s)),
+        ("page_p95_s", "95 %", Read::Number(Unit::Time, |t| t.page_p95_s)),
     ];
     let mut out = String::new();
     per_entry(&mut out, results, groups, "Traffic", &columns, definitions::TRAFFIC, |r| &r.traffic);

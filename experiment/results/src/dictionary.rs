@@ -110,6 +110,19 @@ columns! {
     "burstiness_bps" Float "bit/s" "their difference";
     "packets" Integer "packet" "packets that entered";
     "dropped_packets" Integer "packet" "packets dropped at queues";
+    "files_asked" Integer "1" "files asked for after the warm-up, for users who browse";
+    "files_fetched" Integer "1" "of these, files that came before the end";
+    "file_mean_s" Float "s" "from asking for a file until it is there: mean";
+    "file_p05_s" Float "s" "its 5th percentile";
+    "file_p10_s" Float "s" "its 10th percentile";
+    "file_p50_s" Float "s" "its median";
+    "file_p90_s" Float "s" "its 90th percentile";
+    "file_p95_s" Float "s" "its 95th percentile";
+    "file_p99_s" Float "s" "its 99th percentile";
+    "pages_fetched" Integer "1" "pages asked for after the warm-up that were complete before the end";
+    "page_p50_s" Float "s" "from asking for the first file of a page until the last is there: median";
+    "page_p95_s" Float "s" "its 95th percentile";
+    "page_p99_s" Float "s" "its 99th percentile";
 
     /// One row per length of window.
     WINDOW:

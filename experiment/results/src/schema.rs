@@ -265,6 +265,45 @@ pub struct TrafficResult {
     pub packets: u64,
     /// Packets dropped at queues.
     pub dropped_packets: u64,
+    /// Files asked for after the warm-up, for users who browse.
+    #[serde(default)]
+    pub files_asked: Option<u64>,
+    /// Of these, files that came before the end.
+    #[serde(default)]
+    pub files_fetched: Option<u64>,
+    /// From asking for a file until it is there: mean.
+    #[serde(default)]
+    pub file_mean_s: Option<f64>,
+    /// Its 5th percentile.
+    #[serde(default)]
+    pub file_p05_s: Option<f64>,
+    /// Its 10th percentile.
+    #[serde(default)]
+    pub file_p10_s: Option<f64>,
+    /// Its median.
+    #[serde(default)]
+    pub file_p50_s: Option<f64>,
+    /// Its 90th percentile.
+    #[serde(default)]
+    pub file_p90_s: Option<f64>,
+    /// Its 95th percentile.
+    #[serde(default)]
+    pub file_p95_s: Option<f64>,
+    /// Its 99th percentile.
+    #[serde(default)]
+    pub file_p99_s: Option<f64>,
+    /// Pages asked for after the warm-up that were complete before the end.
+    #[serde(default)]
+    pub pages_fetched: Option<u64>,
+    /// From asking for the first file of a page until the last is there: median.
+    #[serde(default)]
+    pub page_p50_s: Option<f64>,
+    /// Its 95th percentile.
+    #[serde(default)]
+    pub page_p95_s: Option<f64>,
+    /// Its 99th percentile.
+    #[serde(default)]
+    pub page_p99_s: Option<f64>,
 }
 
 /// What left the measured link after the warm-up, in windows of one length.

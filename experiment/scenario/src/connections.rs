@@ -13,7 +13,7 @@ use std::path::Path;
 use units::{Bytes, Rate, Span, Time};
 
 /// Bytes of a packet that carry no data: the headers of IP and TCP.
-const HEADERS: Bytes = Bytes::new(40);
+pub(crate) const HEADERS: Bytes = Bytes::new(40);
 
 pub(crate) fn connections(
     fields: &mut Fields<'_>,
@@ -37,6 +37,17 @@ pub(crate) fn connections(
     let expected = "the names of the links that the acceptors' data cross, like [\"back\"]";
     fields.required("back", expected)?;
     let back = route_of(fields, "back", network)?;
+    let flow = senders(fields, sender, packet, "newreno")?;
+    Ok((TrafficKind::Connections(Box::new(Connections { source, flow, back })), packet))
+}
+
+/// What the senders of connections have in common.
+pub(crate) fn senders(
+    fields: &mut Fields<'_>,
+    sender: &Sender,
+    packet: Bytes,
+    usual: &str,
+) -> Result<FlowSpec, ScenarioError> {
     let mut flow = FlowSpec {
         controller: ControllerSpec { kind: String::new(), settings: Default::default() },
         packet,
@@ -52,9 +63,9 @@ pub(crate) fn connections(
         ecn: sender.ecn,
     };
     let key = fields.key("controller");
-    let node = fields.or("controller", Value::Text("newreno".to_string()));
+    let node = fields.or("controller", Value::Text(usual.to_string()));
     flow.controller = controller(node, &key, &setups(std::slice::from_ref(&flow)))?.spec;
-    Ok((TrafficKind::Connections(Box::new(Connections { source, flow, back })), packet))
+    Ok(flow)
 }
 
 fn sessions(fields: &mut Fields<'_>) -> Result<Sessions, ScenarioError> {

@@ -42,6 +42,7 @@ pub(crate) fn receiver(document: &mut Table) -> Result<ReceiverSpec, ScenarioErr
         stamp_granularity: fields.quantity_or("stamp_granularity", "1 ns", Zero::Refused)?,
         ack_loss: ack_loss(&mut fields)?,
         ack_bunching: fields.quantity_if("ack_bunching", Zero::Allowed)?.unwrap_or(Span::ZERO),
+        stamp_delay: fields.quantity_or("stamp_delay", "0 s", Zero::Allowed)?,
     };
     fields.finish()?;
     Ok(spec)

@@ -21,12 +21,13 @@ mod resolve;
 mod settings;
 mod sweep;
 mod traffic;
+mod web;
 
 pub use error::{Place, ScenarioError};
 pub use model::{
-    Buffer, Coalescing, ConnectionSource, Connections, ControllerSpec, Expectation, Experiment, FlowSpec, GapModel,
-    Impairments, LinkSpec, QueueSpec, ReceiverSpec, Record, Reordering, Sessions, Shaper, Size, Start, TraceSource,
-    TrafficKind, TrafficSpec,
+    Buffer, Coalescing, ConnectionSource, Connections, ControllerSpec, Expectation, Experiment, FileSizes, FlowSpec,
+    GapModel, Impairments, LinkSpec, Objects, Parse, QueueSpec, ReceiverSpec, Record, Reordering, Sessions, Shaper, Size,
+    Start, Think, TraceSource, TrafficKind, TrafficSpec, Web,
 };
 pub use plan::Scenario;
 pub use traffic::TRAFFIC_KINDS;

@@ -134,6 +134,8 @@ pub struct ReceiverSpec {
     pub ack_loss: Ratio,
     /// Acknowledgments reach the sender at whole multiples of this; zero: whenever they come.
     pub ack_bunching: Span,
+    /// Longest time by which they are late.
+    pub stamp_delay: Span,
 }
 
 /// Interrupt coalescence: the first packet of a batch starts a timer; the batch is handed over when the timer
@@ -303,6 +305,8 @@ pub enum TrafficKind {
     },
     /// TCP connections that exchange messages.
     Connections(Box<Connections>),
+    /// Users who browse.
+    Web(Box<Web>),
     /// Packets from a file, repeated end to end.
     Trace {
         /// The file.
@@ -352,6 +356,85 @@ pub struct Sessions {
     pub shape: f64,
 }
 
+/// Users who fetch pages and pause. Each copy of the source is a pair of hosts: servers behind one link, users that
+/// many.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Web {
+    /// Users of one copy.
+    pub users: u32,
+    /// What the servers' senders have in common. Start, size, round trip and route are each connection's own.
+    pub flow: FlowSpec,
+    /// Rate of the link that the servers of one copy share; `None`: infinite.
+    pub access: Option<Rate>,
+    /// Bounds of the base round-trip times; each connection draws its own uniformly.
+    pub rtt: (Span, Span),
+    /// Receive window of a connection.
+    pub window: Bytes,
+    /// Connections of one user at a time.
+    pub parallel: u32,
+    /// The files of a page share connections.
+    pub persistent: bool,
+    /// Whether what the path does to its packets changes what is sent. If not, they are those of users who had the path
+    /// to themselves, replayed.
+    pub responsive: bool,
+    /// Sizes of files.
+    pub size: FileSizes,
+    /// Files of a page.
+    pub objects: Objects,
+    /// Pauses between pages.
+    pub think: Think,
+    /// Pauses between the files of a page.
+    pub parse: Parse,
+}
+
+/// Lognormal sizes below `tail_from`, bounded Pareto sizes above it.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct FileSizes {
+    /// Median of the lognormal law, before it is cut.
+    pub median: Bytes,
+    /// Standard deviation of its logarithm.
+    pub sigma: f64,
+    /// Share of the files in the tail.
+    pub tail: f64,
+    /// Where the tail begins.
+    pub tail_from: Bytes,
+    /// Its index.
+    pub tail_shape: f64,
+    /// Where it ends.
+    pub most: Bytes,
+}
+
+/// Number of files: Pareto from 1, rounded down.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Objects {
+    /// Tail index.
+    pub shape: f64,
+    /// Most files of a page.
+    pub most: u32,
+}
+
+/// Bounded Pareto pauses.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Think {
+    /// The shortest.
+    pub least: Span,
+    /// Tail index, above 1.
+    pub shape: f64,
+    /// The longest.
+    pub most: Span,
+}
+
+/// Weibull pauses, cut at the longest.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Parse {
+    /// Scale.
+    pub scale: Span,
+    /// Shape.
+    pub shape: f64,
+    /// The longest; zero: no pauses.
+    pub most: Span,
+}
+
 impl TrafficSpec {
     /// Whether its packets cross this link.
     pub fn crosses(&self, link: usize) -> bool {
@@ -381,6 +464,7 @@ impl TrafficKind {
                 ConnectionSource::Vectors(_) => "tmix",
                 ConnectionSource::Drawn(_) => "sessions",
             },
+            TrafficKind::Web(_) => "web",
             TrafficKind::Trace { source: TraceSource::Pcap, .. } => "pcap",
             TrafficKind::Trace { source: TraceSource::Csv, .. } => "trace",
         }

@@ -8,6 +8,7 @@ use crate::flows::{instant, packet};
 use crate::hosts::Sender;
 use crate::links::{Network, route, tables};
 use crate::model::{Shaper, TraceSource, TrafficKind, TrafficSpec};
+use crate::web::web;
 use std::path::{Path, PathBuf};
 use units::{Bytes, Rate, Span, Time};
 
@@ -20,6 +21,7 @@ pub const TRAFFIC_KINDS: &[(&str, &str)] = &[
     ("pareto-on-off", "bursts and silences of Pareto length"),
     ("tmix", "TCP connections from a file of connection vectors"),
     ("sessions", "TCP connections of heavy-tailed length, drawn: self-similar"),
+    ("web", "users who browse over TCP: pages, files, pauses (SURGE)"),
     ("trace", "packets from a CSV file with the columns time_ns,size_bytes"),
     ("pcap", "packets from a pcap or pcapng file"),
 ];
@@ -53,6 +55,10 @@ pub(crate) fn traffic(
             ));
         }
         let shaper = shaper(&mut fields)?;
+        if shaper.is_some() && matches!(&kind, TrafficKind::Web(web) if web.responsive) {
+            let expected = "no token bucket before users who respond: responsive = false";
+            return Err(fields.refuse("shaper", "a token bucket", expected));
+        }
         sources.push(TrafficSpec { kind, packet, start, stop, route, copies, shaper });
         fields.finish()?;
     }
@@ -72,6 +78,7 @@ fn kind(
     let model = match kind.as_str() {
         "pcap" => return traced(fields, TraceSource::Pcap, folder),
         "tmix" | "sessions" => return connections(fields, &kind, network, sender, folder),
+        "web" => return web(fields, sender),
         "trace" => return traced(fields, TraceSource::Csv, folder),
         _ => model(fields, &kind, TRAFFIC_KINDS)?,
     };

@@ -117,13 +117,23 @@ rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
     a_size_beside_an_application: r#"rtt = "30 ms""# => "size = \"1 MB\"\napplication = { kind = \"cbr\", rate = \"1 Mbit/s\" }",
         r#"bursty.toml:12: flow.0.size: found a size; expected no size beside an application, which says itself how much it sends"#;
     an_unknown_traffic: r#"kind = "cbr""# => r#"kind = "poison""#,
-        r#"bursty.toml:15: traffic.0.kind: found the unknown traffic "poison", perhaps "poisson"; expected one of "cbr", "poisson", "on-off", "exponential-on-off", "pareto-on-off", "tmix", "sessions", "trace", "pcap""#;
+        r#"bursty.toml:15: traffic.0.kind: found the unknown traffic "poison", perhaps "poisson"; expected one of "cbr", "poisson", "on-off", "exponential-on-off", "pareto-on-off", "tmix", "sessions", "web", "trace", "pcap""#;
     connections_without_a_way_back: r#"kind = "cbr""# => r#"kind = "sessions""#,
         r#"bursty.toml:14: traffic.0.back: found nothing; expected the names of the links that the acceptors' data cross, like ["back"]"#;
     sessions_of_a_tail_without_a_mean: r#"kind = "cbr""# => "kind = \"sessions\"\nshape = 1.0",
         r#"bursty.toml:16: traffic.0.shape: found 1; expected a tail index above 1 and below 2, like 1.1"#;
     copies_of_connections: r#"kind = "cbr""# => "kind = \"sessions\"\nback = [\"bottleneck\"]\ncopies = 2",
         r#"bursty.toml:17: traffic.0.copies: found 2; expected 1: a second table instead of a copy of connections"#;
+    users_without_a_number: r#"kind = "cbr""# => r#"kind = "web""#,
+        r#"bursty.toml:14: traffic.0.users: found nothing; expected a whole number from 1 to 100000"#;
+    round_trips_the_larger_first: r#"kind = "cbr""# => "kind = \"web\"\nusers = 5\nrtt = [\"10 ms\", \"1 ms\"]",
+        r#"bursty.toml:17: traffic.0.rtt: found ["10 ms", "1 ms"]; expected two times, the smaller first, like ["0 ms", "10 ms"]"#;
+    a_tail_that_ends_before_it_begins: r#"kind = "cbr""# => "kind = \"web\"\nusers = 5\nsize = { most = \"100 kB\" }",
+        r#"bursty.toml:17: traffic.0.size.most: found "100 kB"; expected a size above that at which the tail begins, 133 kB"#;
+    an_unknown_law_of_users: r#"kind = "cbr""# => "kind = \"web\"\nusers = 5\nthink = { leats = \"1 s\" }",
+        r#"bursty.toml:17: traffic.0.think.leats: found an unknown key, perhaps "least"; expected one of "least", "shape", "most""#;
+    a_token_bucket_before_users_who_respond: r#"kind = "cbr""# => "kind = \"web\"\nusers = 5\nshaper = { rate = \"1 Mbit/s\", bucket = \"9 kB\" }",
+        r#"bursty.toml:17: traffic.0.shaper: found a token bucket; expected no token bucket before users who respond: responsive = false"#;
     windows_that_do_not_divide: "[sweep]" => "[record]\nwindows = [\"2 ms\", \"5 ms\"]\n[sweep]",
         r#"bursty.toml:19: record.windows: found "5 ms"; expected a whole multiple of the first window, 2 ms"#;
     a_recorded_link_that_is_not_there: "[sweep]" => "[record]\nlink = \"botleneck\"\n[sweep]",

@@ -8,8 +8,9 @@
 //! it begins), data and acknowledgments in one segment, and the round-trip times of a script below a millisecond: they
 //! are rounded to whole ones, so that acknowledgments of equal delay share a line.
 
+use crate::background::Carries;
 use crate::flow::Flow;
-use crate::network::{Lanes, Network, Stream, build_flow};
+use crate::network::{Lanes, Network, build_flow};
 use crate::sources::Kind;
 use crate::traffic::TrafficError;
 use crate::traffic::vectors::{After, End, Message, Vector, draw, read};
@@ -19,7 +20,7 @@ use std::collections::VecDeque;
 use units::{Bytes, Span, Time};
 
 /// Bytes of a packet that carry no data: the headers of IP and TCP.
-const HEADERS: Bytes = Bytes::new(40);
+pub(crate) const HEADERS: Bytes = Bytes::new(40);
 
 /// How long a slot rests: no packet of its last connection is under way any more.
 const REST: Span = Span::from_secs(10);
@@ -42,6 +43,9 @@ pub(crate) struct Connections {
 }
 
 struct Connection {
+    /// The first of its flows; the other end's is the next.
+    flow: usize,
+    source: usize,
     ends: [Script; 2],
     over: bool,
 }
@@ -159,8 +163,9 @@ impl Network {
         };
         let TrafficKind::Connections(spec) = &connections.experiment.traffic[source].kind else { return };
         let route = &connections.experiment.traffic[source].route;
+        let first = connections.slots.get(slot).map_or(self.flows.len(), |connection| connection.flow);
         for end in [End::Initiator, End::Acceptor] {
-            let index = self.plain + 2 * slot + end as usize;
+            let index = first + end as usize;
             let window = packets(vector.windows[end.other() as usize], spec.flow.packet);
             let flow = flow_of(spec, route, &vector, end);
             let lanes = &mut connections.lanes;
@@ -168,10 +173,15 @@ impl Network {
             // What could be refused was tried when the scenario was read.
             let Ok(flow) = built else { return };
             let flow = Flow { armed: Time::MAX, due: Time::MAX, immediate: false, ..flow };
-            if index < self.flows.len() { self.flows[index] = flow } else { self.flows.push(flow) }
+            if index < self.flows.len() {
+                self.flows[index] = flow;
+            } else {
+                self.flows.push(flow);
+                self.background.push(Carries::Messages { slot, end: end as usize });
+            }
+            self.recorder.belongs(index, source);
         }
-        self.recorder.connect(slot, source);
-        let connection = Connection { ends: vector.messages.map(Script::new), over: false };
+        let connection = Connection { flow: first, source, ends: vector.messages.map(Script::new), over: false };
         let established = now + vector.rtt;
         let starts = connection.ends.each_ref().map(|script| {
             let first = script.messages.first().filter(|message| message.after == After::Start);
@@ -190,21 +200,19 @@ impl Network {
 
     fn await_message(&mut self, slot: usize, end: usize, at: Time) {
         if let Some(connections) = &mut self.connections {
-            connections.slots[slot].ends[end].due = at;
-            let flow = self.plain + 2 * slot + end;
+            let connection = &mut connections.slots[slot];
+            connection.ends[end].due = at;
+            let flow = connection.flow + end;
             self.schedule.timer(at, self.sources.id(Kind::Message(flow as u32)));
         }
     }
 
     /// An end hands its next message to its sender.
-    pub(crate) fn message(&mut self, now: Time, index: usize) {
-        let (slot, end) = ((index - self.plain) / 2, (index - self.plain) % 2);
+    pub(crate) fn say(&mut self, now: Time, slot: usize, end: usize) {
         let Some(connections) = &mut self.connections else { return };
-        let TrafficKind::Connections(spec) = &connections.experiment.traffic[self.recorder.source_of(slot)].kind else {
-            return;
-        };
-        let data = spec.flow.packet - HEADERS;
         let connection = &mut connections.slots[slot];
+        let TrafficKind::Connections(spec) = &connections.experiment.traffic[connection.source].kind else { return };
+        let index = connection.flow + end;
         let received = connection.ends[1 - end].arrived;
         let script = &mut connection.ends[end];
         if script.due != now {
@@ -213,9 +221,7 @@ impl Network {
         script.due = Time::MAX;
         let size = script.messages[script.next].size;
         script.next += 1;
-        let packets = size.packets_of(data).get();
-        let last = size - data * (packets - 1) + HEADERS;
-        script.under_way.push_back(self.flows[index].sender.offer_message(packets, last));
+        script.under_way.push_back(self.flows[index].offer_data(size, spec.flow.packet));
         let following = script.after(now, received, true);
         if let Some(at) = following {
             self.await_message(slot, end, at);
@@ -224,12 +230,11 @@ impl Network {
     }
 
     /// A packet of a connection has arrived: perhaps a message is whole now.
-    pub(crate) fn arrived(&mut self, now: Time, index: usize) {
-        let (slot, end) = ((index - self.plain) / 2, (index - self.plain) % 2);
+    pub(crate) fn heard(&mut self, now: Time, slot: usize, end: usize) {
         let Some(connections) = &mut self.connections else { return };
         let connection = &mut connections.slots[slot];
+        let expected = self.flows[connection.flow + end].receiver.next_expected();
         let script = &mut connection.ends[end];
-        let expected = self.flows[index].receiver.next_expected();
         let mut whole = false;
         while script.under_way.pop_front_if(|boundary| *boundary <= expected).is_some() {
             script.arrived += 1;
@@ -249,19 +254,6 @@ impl Network {
         }
     }
 
-    /// Counts a packet of a connection where it enters the path.
-    pub(crate) fn entered(&mut self, now: Time, index: usize, size: Bytes) {
-        let source = self.recorder.source_of((index - self.plain) / 2);
-        let stream: &mut Stream = &mut self.traffic[source];
-        stream.number += 1;
-        if now > self.recorder.warm {
-            stream.meter.record(now, size);
-        }
-        if let Some(windows) = &mut self.recorder.windows {
-            windows.entered(now, size.get());
-        }
-    }
-
     /// Whether there was a slot for every connection.
     pub(crate) fn check_connections(&self) -> Result<(), RunError> {
         match &self.connections {
@@ -272,6 +264,6 @@ impl Network {
 }
 
 /// A receive window of bytes of data in packets; one at least.
-fn packets(window: Bytes, packet: Bytes) -> u64 {
+pub(crate) fn packets(window: Bytes, packet: Bytes) -> u64 {
     (window / (packet - HEADERS)).max(1)
 }

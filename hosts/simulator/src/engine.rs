@@ -51,6 +51,7 @@ impl Network {
             Kind::DelayedAck(flow) => self.delayed_ack(now, flow as usize),
             Kind::Arrivals(source) => self.connection(now, source as usize),
             Kind::Message(flow) => self.message(now, flow as usize),
+            Kind::User(user) => self.browse(now, user as usize),
             Kind::Sampler => self.sample(now),
             _ => unreachable!("rings of packets are not timers"),
         }
@@ -131,13 +132,7 @@ impl Network {
     #[inline]
     fn leave(&mut self, now: Time, index: usize, mut transit: Transit) {
         let flow = &mut self.flows[index];
-        let out = match &mut flow.card {
-            None => now,
-            Some(card) => {
-                card.free = now.max(card.free) + card.wire.next(transit.size());
-                card.free
-            }
-        };
+        let out = flow.card.map_or(now, |card| self.cards[card as usize].leaves(now, transit.size()));
         transit.at = out + flow.access_delay;
         if flow.access.is_empty() {
             self.schedule.packet(transit.at, self.sources.id(Kind::Access(index as u32)));
@@ -424,7 +419,8 @@ impl Network {
     fn acknowledge(&mut self, at: Time, index: usize, mut ack: Ack) {
         let flow: &mut Flow = &mut self.flows[index];
         for stamp in &mut ack.arrivals[..usize::from(ack.stamps)] {
-            stamp.arrived = stamped(stamp.arrived, self.stamp_granularity);
+            let made = flow.processing.as_mut().map_or(stamp.arrived, |processing| processing.stamp(stamp.arrived));
+            stamp.arrived = stamped(made, self.stamp_granularity);
         }
         self.recorder.hops += 1;
         let mut arrives = at + flow.return_delay;
@@ -444,6 +440,9 @@ impl Network {
     // ---- recording ---------------------------------------------------------------------------------------------
 
     fn note(&mut self, link: usize, transit: &Transit, arrival: Time, departure: Time) {
+        if link == self.bottleneck && departure <= self.end {
+            self.tap(transit, departure);
+        }
         if let Some(log) = &mut self.recorder.log {
             let owner = match transit.owner() {
                 Owner::Flow(flow) => flow as u32,

@@ -1,5 +1,6 @@
 //! One flow: its sender, its receiver, and the hosts they live on.
 
+use crate::connections::HEADERS;
 use crate::gaps::Gaps;
 use crate::headers::Headers;
 use crate::lines::Line;
@@ -7,9 +8,11 @@ use crate::traffic::{AnySource, Source};
 use crate::transit::{Transit, Usual};
 use crate::wire::Return;
 use congestion::AnyController;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
 use scenario::Coalescing;
 use transport::{Receiver, Sender};
-use units::{Serialiser, Span, Time};
+use units::{Bytes, Rate, Serialiser, Span, Time};
 
 /// A flow with everything that belongs to it alone. What the packet path touches stands first.
 #[derive(Debug)]
@@ -18,8 +21,8 @@ pub(crate) struct Flow {
     pub(crate) receiver: Receiver,
     /// Packets on their way to the first link.
     pub(crate) access: Line,
-    /// The sender's network card, when it has a rate.
-    pub(crate) card: Option<Card>,
+    /// Its sender's network card among [`crate::network::Network::cards`], when that has a rate.
+    pub(crate) card: Option<u32>,
     /// From the sender to the first link.
     pub(crate) access_delay: Span,
     /// From the receiver back to the sender.
@@ -40,6 +43,8 @@ pub(crate) struct Flow {
     pub(crate) gaps: Option<Box<Gaps>>,
     /// Interrupt coalescence at its receiver; `None`: none.
     pub(crate) coalescer: Option<Box<Coalescer>>,
+    /// What makes its receiver's stamps late; `None`: nothing.
+    pub(crate) processing: Option<Box<Processing>>,
     /// Rate headers of its packets under way; `None`: its sender takes no rates from routers.
     pub(crate) headers: Option<Box<Headers>>,
     /// What hands packets to its sender; `None`: it always has some.
@@ -64,6 +69,14 @@ impl Flow {
         if let Some(application) = &mut self.application {
             self.sender.offer(application.take(now));
         }
+    }
+
+    /// Hands over a message of so much data, in packets of this size. Answers the packets handed over so far: it has
+    /// arrived when they have.
+    pub(crate) fn offer_data(&mut self, data: Bytes, packet: Bytes) -> u64 {
+        let most = packet - HEADERS;
+        let packets = data.packets_of(most).get();
+        self.sender.offer_message(packets, data - most * (packets - 1) + HEADERS)
     }
 
     /// What an acknowledgment says that leaves the receiver at `at`, usually.
@@ -115,8 +128,43 @@ impl Application {
 /// A network card with a rate: packets leave it one after the other.
 #[derive(Clone, Debug)]
 pub(crate) struct Card {
-    pub(crate) wire: Serialiser,
+    wire: Serialiser,
     pub(crate) free: Time,
+}
+
+impl Card {
+    pub(crate) fn new(rate: Rate) -> Card {
+        Card { wire: Serialiser::new(rate), free: Time::ZERO }
+    }
+
+    /// When a packet that is handed over now has left.
+    #[inline]
+    pub(crate) fn leaves(&mut self, now: Time, size: Bytes) -> Time {
+        self.free = now.max(self.free) + self.wire.next(size);
+        self.free
+    }
+}
+
+/// Processing between a packet's arrival and its stamp: a uniform draw. Stamps keep their order.
+#[derive(Debug)]
+pub(crate) struct Processing {
+    most: Span,
+    last: Time,
+    random: Pcg64Mcg,
+}
+
+impl Processing {
+    /// `None` when stamps are not late.
+    pub(crate) fn new(most: Span, seed: u64) -> Option<Box<Processing>> {
+        let random = Pcg64Mcg::seed_from_u64(seed);
+        (most > Span::ZERO).then(|| Box::new(Processing { most, last: Time::ZERO, random }))
+    }
+
+    pub(crate) fn stamp(&mut self, arrived: Time) -> Time {
+        let drawn = arrived + Span::from_picos(self.random.random_range(0..=self.most.picos()));
+        self.last = self.last.max(drawn);
+        self.last
+    }
 }
 
 /// Interrupt coalescence: the first packet of a batch starts a timer; the batch is handed over when it expires, or

@@ -3,6 +3,7 @@
 //! [`run`] builds links, flows and traffic from a [`scenario::Experiment`], lets them happen in order of time, and
 //! returns a [`results::Run`]. The same experiment gives the same bytes on every machine; only `cpu_s` differs.
 
+mod background;
 mod connections;
 mod engine;
 mod flow;
@@ -18,6 +19,7 @@ mod sources;
 mod summary;
 pub mod traffic;
 mod transit;
+mod web;
 mod windows;
 mod wire;
 
@@ -109,6 +111,7 @@ pub fn run_in(experiment: &Experiment, mode: Mode) -> Result<results::Run, RunEr
     let cpu_s = clock.elapsed().as_secs_f64();
     network.check_traffic()?;
     network.check_connections()?;
+    network.check_users()?;
     // Connections are traffic: results know nothing of their flows.
     network.flows.truncate(network.plain);
     Ok(summary::summarise(experiment, network, cpu_s))
@@ -123,10 +126,16 @@ pub fn starts(experiment: &Experiment) -> Vec<Time> {
 ///
 /// # Errors
 /// A source that cannot be opened.
-pub fn cross_traffic(
-    experiment: &Experiment,
-) -> Result<Vec<traffic::Superposition<traffic::AnySource>>, traffic::TrafficError> {
+pub fn cross_traffic(experiment: &Experiment) -> Result<Vec<traffic::Superposition<traffic::AnySource>>, RunError> {
     experiment.traffic.iter().enumerate().map(|(i, spec)| network::source(experiment, i, spec)).collect()
+}
+
+/// Makes one run and returns what left the measured link, packet by packet: a trace to replay.
+///
+/// # Errors
+/// As [`run`].
+pub fn departures(experiment: &Experiment) -> Result<Vec<traffic::CrossPacket>, RunError> {
+    Ok(web::departures(experiment, 1)?.pop().unwrap_or_default())
 }
 
 /// Makes one run and returns every service of every link, in order of link and departure, drops last: for comparing

@@ -1,7 +1,8 @@
 //! An experiment, built: links, flows, traffic, and the rings between them.
 
+use crate::background::Carries;
 use crate::connections::Connections;
-use crate::flow::{Application, Card, Coalescer, Flow};
+use crate::flow::{Application, Card, Coalescer, Flow, Processing};
 use crate::gaps::Gaps;
 use crate::lines::{Line, Lines};
 use crate::link::{Fused, Server, Stepped};
@@ -11,6 +12,7 @@ use crate::schedule::Schedule;
 use crate::sources::{Counts, Kind, Sources};
 use crate::traffic::{self, AnySource, CrossPacket, Meter, Source, Superposition};
 use crate::transit::{AckTransit, Details, Transit};
+use crate::web::{self, Users};
 use crate::windows::Windows;
 use crate::wire::{Return, Wire};
 use crate::{Mode, RunError};
@@ -31,8 +33,14 @@ pub(crate) struct Network {
     pub(crate) flows: Vec<Flow>,
     /// How many are the scenario's.
     pub(crate) plain: usize,
+    /// What those after them carry.
+    pub(crate) background: Vec<Carries>,
     /// Traffic that is made of connections.
     pub(crate) connections: Option<Box<Connections>>,
+    /// Traffic that is made of users who browse.
+    pub(crate) users: Option<Box<Users>>,
+    /// Network cards with a rate.
+    pub(crate) cards: Vec<Card>,
     /// Packets on their way from senders to first links.
     pub(crate) accesses: Lines,
     pub(crate) links: Vec<Link>,
@@ -56,6 +64,8 @@ pub(crate) struct Network {
     /// Granularity of the receivers' clocks; zero: exact.
     pub(crate) stamp_granularity: Span,
     pub(crate) logging: bool,
+    /// Packets that left the bottleneck, of each copy of users, while they are recorded.
+    pub(crate) tap: Option<Vec<Vec<CrossPacket>>>,
     /// The available capacity from each time on, for controllers that ask to be told.
     pub(crate) oracle: Vec<(Time, Rate)>,
     pub(crate) sample_step: Span,
@@ -110,6 +120,7 @@ const FOR_GAPS: u64 = 4;
 const FOR_TRAFFIC: u64 = 5;
 const FOR_QUEUE: u64 = 6;
 const FOR_APPLICATION: u64 = 7;
+const FOR_STAMPS: u64 = 8;
 
 impl Network {
     pub(crate) fn new(experiment: &Experiment, mode: Mode) -> Result<Network, RunError> {
@@ -119,21 +130,28 @@ impl Network {
         let mut lanes = Lanes::default();
         let traffic = open_traffic(experiment, &mut lanes)?;
         let mut flows = Vec::with_capacity(experiment.flows.len());
+        let mut cards = Vec::new();
         for (index, spec) in experiment.flows.iter().enumerate() {
-            flows.push(build_flow(experiment, spec, index, starts[index], &mut lanes, mode, None)?);
+            let flow = build_flow(experiment, spec, index, starts[index], &mut lanes, mode, None)?;
+            let card = spec.access.map(|rate| add_card(&mut cards, rate));
+            flows.push(Flow { card, ..flow });
         }
         let seed = |index: usize| derive_seed(experiment.seed, FOR_TRAFFIC, index as u64);
         let connections = Connections::open(experiment, mode, &mut lanes, seed)?;
+        let users = Users::open(experiment, mode, &mut lanes, &mut cards, seed);
+        let most_flows = connections.as_ref().map_or(0, |connections| connections.most_flows())
+            + users.as_ref().map_or(0, |users| users.most_flows());
         let links: Result<_, RunError> =
             (0..experiment.links.len()).map(|index| build_link(experiment, index, mode)).collect();
         let links = links?;
         let (link_lanes, lane_between) = lanes_between(experiment);
         let sources = Sources::new(Counts {
             links: experiment.links.len(),
-            flows: flows.len() + connections.as_ref().map_or(0, |connections| connections.most_flows()),
+            flows: flows.len() + most_flows,
             ack_lanes: lanes.returns.len(),
             link_lanes: link_lanes.len(),
             traffic: traffic.len(),
+            users: users.as_ref().map_or(0, |users| users.count()),
         });
         let base_rtt = experiment.flows.first().map_or(Span::from_millis(1), |flow| flow.rtt);
         let warm = Time::ZERO + experiment.warmup;
@@ -158,7 +176,11 @@ impl Network {
             sample_step: experiment.record.step,
             trace_times: trace_times(warm, end, experiment.record.streams),
             plain: flows.len(),
+            background: Vec::new(),
             connections,
+            users,
+            cards,
+            tap: None,
             flows,
             traffic,
             end,
@@ -187,6 +209,9 @@ impl Network {
         }
         for (source, start) in self.connections.iter().flat_map(|connections| connections.first()) {
             self.schedule.timer(start, self.sources.id(Kind::Arrivals(source as u32)));
+        }
+        for (user, start) in self.users.iter_mut().flat_map(|users| users.first()) {
+            self.schedule.timer(start, self.sources.id(Kind::User(user as u32)));
         }
         for (index, stream) in self.traffic.iter().enumerate() {
             if let Some(packet) = &stream.next {
@@ -236,7 +261,10 @@ pub(crate) fn source(
     experiment: &Experiment,
     index: usize,
     spec: &TrafficSpec,
-) -> Result<Superposition<AnySource>, traffic::TrafficError> {
+) -> Result<Superposition<AnySource>, RunError> {
+    if let Some(recorded) = web::recorded(experiment, spec)? {
+        return Ok(Superposition::new(traffic::replay(spec, recorded, experiment.duration)));
+    }
     let seed = derive_seed(experiment.seed, FOR_TRAFFIC, index as u64);
     Ok(Superposition::new(traffic::open(spec, seed, experiment.duration)?))
 }
@@ -333,7 +361,7 @@ pub(crate) fn build_flow(
             stamps,
         }),
         access: Line::EMPTY,
-        card: spec.access.map(|rate| Card { wire: Serialiser::new(rate), free: Time::ZERO }),
+        card: None,
         access_delay,
         return_delay,
         ack_lane: lanes.of(last_link, return_delay),
@@ -345,12 +373,21 @@ pub(crate) fn build_flow(
         gaps: Gaps::new(experiment.gaps, derive_seed(experiment.seed, FOR_GAPS, index as u64)),
         coalescer,
         headers,
+        processing: Processing::new(
+            experiment.receiver.stamp_delay,
+            derive_seed(experiment.seed, FOR_STAMPS, index as u64),
+        ),
         application: application(experiment, spec, index, start)?,
         back: Return::new(&experiment.receiver, experiment.seed, index),
         ack_armed: Time::MAX,
         start,
         completed: None,
     })
+}
+
+pub(crate) fn add_card(cards: &mut Vec<Card>, rate: Rate) -> u32 {
+    cards.push(Card::new(rate));
+    (cards.len() - 1) as u32
 }
 
 fn application(

@@ -117,8 +117,8 @@ pub(crate) struct Recorder {
     pub(crate) shared: Time,
     pub(crate) flows: Vec<Tally>,
     pub(crate) traffic: Vec<Tally>,
-    /// The traffic source of each connection's slot: flows beyond those of the scenario, two each.
-    slots: Vec<usize>,
+    /// The traffic source of each flow beyond those of the scenario.
+    sources: Vec<usize>,
     /// Bytes of all that left the bottleneck after warm-up.
     pub(crate) all_bytes: u64,
     /// Bytes of traffic that arrived there after warm-up.
@@ -167,7 +167,7 @@ impl Recorder {
             shared: last.max(warm),
             flows: vec![Tally::default(); starts.len()],
             traffic: vec![Tally::default(); traffic],
-            slots: Vec::new(),
+            sources: Vec::new(),
             all_bytes: 0,
             offered_bytes: 0,
             wait_sum_ps: 0,
@@ -288,17 +288,18 @@ impl Recorder {
         }
     }
 
-    /// A slot is taken by a connection of this traffic source.
-    pub(crate) fn connect(&mut self, slot: usize, source: usize) {
-        if slot == self.slots.len() {
-            self.slots.push(source);
+    /// A flow beyond those of the scenario belongs to this traffic source from now on.
+    pub(crate) fn belongs(&mut self, flow: usize, source: usize) {
+        let place = flow - self.flows.len();
+        if place == self.sources.len() {
+            self.sources.push(source);
         }
-        self.slots[slot] = source;
+        self.sources[place] = source;
     }
 
-    /// The traffic source of the connection in a slot.
-    pub(crate) fn source_of(&self, slot: usize) -> usize {
-        self.slots[slot]
+    /// The traffic source of a flow beyond those of the scenario.
+    pub(crate) fn source_of(&self, flow: usize) -> usize {
+        self.sources[flow - self.flows.len()]
     }
 
     /// Whether a packet is a flow's of the scenario; else it is traffic.
@@ -349,7 +350,7 @@ impl Recorder {
     fn tally(&mut self, owner: Owner) -> &mut Tally {
         match owner {
             Owner::Flow(flow) if flow < self.flows.len() => &mut self.flows[flow],
-            Owner::Flow(flow) => &mut self.traffic[self.slots[(flow - self.flows.len()) / 2]],
+            Owner::Flow(flow) => &mut self.traffic[self.sources[flow - self.flows.len()]],
             Owner::Traffic(source) => &mut self.traffic[source],
         }
     }

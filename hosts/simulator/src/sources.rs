@@ -24,6 +24,8 @@ pub(crate) enum Kind {
     Arrivals(u32),
     /// One end of a connection hands its next message over. Its number is that of its flow.
     Message(u32),
+    /// A user asks for a file.
+    User(u32),
     /// Acknowledgments on their way back.
     AckLane(u32),
     /// A flow's start, departures and timers.
@@ -42,7 +44,7 @@ pub(crate) enum Kind {
 #[derive(Clone, Debug)]
 pub(crate) struct Sources {
     kinds: Vec<Kind>,
-    starts: [SourceId; 13],
+    starts: [SourceId; 14],
 }
 
 /// How many of each there are.
@@ -53,12 +55,13 @@ pub(crate) struct Counts {
     pub(crate) ack_lanes: usize,
     pub(crate) link_lanes: usize,
     pub(crate) traffic: usize,
+    pub(crate) users: usize,
 }
 
 impl Sources {
     pub(crate) fn new(counts: Counts) -> Sources {
         type Numbered = fn(u32) -> Kind;
-        let groups: [(usize, Numbered); 13] = [
+        let groups: [(usize, Numbered); 14] = [
             (counts.links, Kind::Link),
             (counts.links, Kind::Delivery),
             (counts.links, Kind::Detour),
@@ -66,6 +69,7 @@ impl Sources {
             (counts.flows, Kind::DelayedAck),
             (counts.traffic, Kind::Arrivals),
             (counts.flows, Kind::Message),
+            (counts.users, Kind::User),
             (counts.ack_lanes, Kind::AckLane),
             (counts.flows, Kind::Flow),
             (counts.link_lanes, Kind::LinkLane),
@@ -74,7 +78,7 @@ impl Sources {
             (1, |_| Kind::Sampler),
         ];
         let mut kinds = Vec::new();
-        let mut starts = [0; 13];
+        let mut starts = [0; 14];
         for (group, (count, kind)) in groups.into_iter().enumerate() {
             starts[group] = kinds.len() as SourceId;
             kinds.extend((0..count as u32).map(kind));
@@ -97,12 +101,13 @@ impl Sources {
             Kind::DelayedAck(i) => (4, i),
             Kind::Arrivals(i) => (5, i),
             Kind::Message(i) => (6, i),
-            Kind::AckLane(i) => (7, i),
-            Kind::Flow(i) => (8, i),
-            Kind::LinkLane(i) => (9, i),
-            Kind::Access(i) => (10, i),
-            Kind::Traffic(i) => (11, i),
-            Kind::Sampler => (12, 0),
+            Kind::User(i) => (7, i),
+            Kind::AckLane(i) => (8, i),
+            Kind::Flow(i) => (9, i),
+            Kind::LinkLane(i) => (10, i),
+            Kind::Access(i) => (11, i),
+            Kind::Traffic(i) => (12, i),
+            Kind::Sampler => (13, 0),
         };
         self.starts[group] + index
     }

@@ -4,6 +4,7 @@ use crate::network::{Network, Stream};
 use crate::recorder::{Bins, Detail, FlowSamples, Recorder, Tally};
 use crate::response::{available_steps, convergence, drain, step_response};
 use crate::traffic::Burstiness;
+use crate::web::Completions;
 use congestion::Controller;
 use queueing::Readings;
 use results::{FlowResult, Histogram, Run, Series, StreamGap, StreamRecord, Summary, TrafficResult};
@@ -179,9 +180,34 @@ fn traffic(experiment: &Experiment, network: &Network) -> Vec<TrafficResult> {
             burstiness_bps: bps(Burstiness::spread),
             packets: stream.number,
             dropped_packets: tally.dropped,
+            ..network.users.as_ref().and_then(|users| users.completions(index)).map(fetched).unwrap_or_default()
         }
     };
     network.traffic.iter().enumerate().map(one).collect()
+}
+
+/// What became of files and pages.
+fn fetched(completions: &Completions) -> TrafficResult {
+    let (files, pages) = (&completions.files_ns, &completions.pages_ns);
+    let at = |durations: &hdrhistogram::Histogram<u64>, percent: f64| {
+        (!durations.is_empty()).then(|| durations.value_at_percentile(percent) as f64 * 1e-9)
+    };
+    TrafficResult {
+        files_asked: Some(completions.asked),
+        files_fetched: Some(files.len()),
+        file_mean_s: (!files.is_empty()).then(|| files.mean() * 1e-9),
+        file_p05_s: at(files, 5.0),
+        file_p10_s: at(files, 10.0),
+        file_p50_s: at(files, 50.0),
+        file_p90_s: at(files, 90.0),
+        file_p95_s: at(files, 95.0),
+        file_p99_s: at(files, 99.0),
+        pages_fetched: Some(pages.len()),
+        page_p50_s: at(pages, 50.0),
+        page_p95_s: at(pages, 95.0),
+        page_p99_s: at(pages, 99.0),
+        ..TrafficResult::default()
+    }
 }
 
 fn curves(experiment: &Experiment, network: &Network, detail: &Detail, run: &mut Run) {

@@ -251,7 +251,7 @@ static inline long rapid_keep_smooth(u32 i, void *context)
 	return 0;
 }
 
-RAPID_STAGE int rapid_denoise(struct rapid_gaps *gaps, u32 window)
+RAPID_STAGE int rapid_denoise(struct rapid_gaps *gaps, u32 window, u32 bass)
 {
 	struct rapid_part all = {.gaps = gaps};
 	struct rapid_passes passes = {.gaps = gaps};
@@ -261,7 +261,8 @@ RAPID_STAGE int rapid_denoise(struct rapid_gaps *gaps, u32 window)
 		return 0;
 	RAPID_LOOP(gaps->count, rapid_sum_gap, &all);
 	passes.gap = all.send / gaps->count;
-	RAPID_LOOP(RAPID_PASSES, rapid_smooth_pass, &passes);
+	if (bass)
+		RAPID_LOOP(RAPID_PASSES, rapid_smooth_pass, &passes);
 	if (window < 2)
 		return 0;
 	RAPID_LOOP(gaps->count, rapid_window_gap, &sliding);

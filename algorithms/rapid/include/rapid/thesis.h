@@ -59,12 +59,12 @@ RAPID_FN void rapid_thesis_open(struct rapid *law, const struct rapid_memory *me
 /* What a stream says of the available bandwidth; 0 for nothing. */
 RAPID_FN u64 rapid_thesis_estimate(struct rapid *law, const struct rapid_memory *memory, const struct rapid_stream *s)
 {
-	if (law->params.ideal)
+	if (law->params.reading == RAPID_IDEAL)
 		return law->adapter.ideal;
 	if (!memory->gaps || s->app_limited || s->bytes != (u64)s->sent * law->params.packet)
 		return 0;
 	rapid_normalise(memory, s);
-	rapid_denoise(memory->gaps, law->params.smoothing);
+	rapid_denoise(memory->gaps, law->params.smoothing, law->params.reading != RAPID_RAW);
 	return rapid_search_rate(memory->gaps, law->params.packet, law->params.epsilon_ns);
 }
 
@@ -113,7 +113,7 @@ RAPID_FN void rapid_thesis_read(struct rapid *law, const struct rapid_memory *me
 	estimate = rapid_bound(estimate);
 	law->available = estimate;
 	law->estimated = 1;
-	if (law->startup && !law->params.ideal) {
+	if (law->startup && law->params.reading != RAPID_IDEAL) {
 		rapid_thesis_grow(law, s, estimate);
 		return;
 	}

@@ -69,6 +69,13 @@ enum rapid_kind {
 	RAPID_CHIRP, /* nine levels, up to 16 times the rate */
 };
 
+/* thesis.h: what tells the available bandwidth. */
+enum rapid_reading {
+	RAPID_DENOISED, /* streams, after BASS */
+	RAPID_IDEAL,    /* the host hands it in */
+	RAPID_RAW,      /* streams, without BASS: variant V4 of section 8.6 */
+};
+
 /* Everything a user can set, and nothing else. */
 struct rapid_params {
 	u32 preset;
@@ -95,7 +102,7 @@ struct rapid_params {
 	u32 epsilon_ns;   /* GAP_NS_EPSILON */
 	u32 smoothing;    /* AVG_WINDOW */
 	u32 loss_cut;     /* Q16: part of the rate cut per loss recovery */
-	u32 ideal;        /* 1: the host hands in the available bandwidth */
+	u32 reading;      /* enum rapid_reading */
 };
 
 /* One packet sent. 24 bytes. */

@@ -216,6 +216,7 @@ fn run(controller: &str, colour: &str, replication: u32, values: usize) -> Run {
             burstiness_bps: percentile(&traffic, 0.95) - percentile(&traffic, 0.05),
             packets: 12_345_678,
             dropped_packets: 17,
+            ..TrafficResult::default()
         }],
         windows: Vec::new(),
         series,

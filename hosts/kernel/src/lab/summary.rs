@@ -257,6 +257,7 @@ fn traffic(experiment: &Experiment, observed: &Observed, totals: &Totals) -> Vec
             burstiness_bps: at(95) - at(5),
             packets: totals.traffic[source].arrived,
             dropped_packets: totals.traffic[source].dropped,
+            ..TrafficResult::default()
         }
     };
     bytes.into_iter().enumerate().map(one).collect()

@@ -12,6 +12,7 @@
 //! | `pareto-on-off` | `pareto` | the same, lengths drawn with a heavy tail |
 //! | `poisson` | `poisson` | independent gaps |
 //! | `tmix`, `sessions` | `vectors` | those of simulated TCP connections (see [`crate::connections`]) |
+//! | `web` | `surge` | those of simulated TCP connections (see [`crate::web`]), or these replayed (`recorded`) |
 //! | `trace`, `pcap` | `trace` | as recorded, scaled, repeated |
 //!
 //! A source may stand behind a token bucket (`shaper`).
@@ -20,8 +21,9 @@
 //! are those of the `libm` crate, not the machine's. Rates and sizes count bytes on the wire (Ethernet header
 //! included, frame check sequence not).
 
+mod bounded;
 mod cbr;
-mod draw;
+pub(crate) mod draw;
 mod error;
 mod exponential;
 mod meter;
@@ -29,8 +31,10 @@ mod on_off;
 mod pareto;
 mod plan;
 mod poisson;
+mod recorded;
 mod shaper;
 mod superposition;
+pub(crate) mod surge;
 #[cfg(test)]
 mod tests;
 mod trace;
@@ -48,6 +52,7 @@ use exponential::Exponential;
 use on_off::{OnOff, Periodic, Stationary};
 use pareto::Pareto;
 use poisson::Poisson;
+use recorded::Recorded;
 use scenario::{TrafficKind, TrafficSpec};
 use shaper::Shaped;
 use trace::Trace;
@@ -83,6 +88,7 @@ enum Kind {
     ParetoOnOff(OnOff<Stationary<Pareto>>),
     Poisson(Poisson),
     Trace(Box<Trace>),
+    Recorded(Recorded),
 }
 
 impl Source for AnySource {
@@ -103,6 +109,7 @@ impl Source for Kind {
             Kind::ParetoOnOff(source) => source.next(),
             Kind::Poisson(source) => source.next(),
             Kind::Trace(source) => source.next(),
+            Kind::Recorded(source) => source.next(),
         }
     }
 }
@@ -164,7 +171,7 @@ pub fn open(spec: &TrafficSpec, seed: u64, duration: Span) -> Result<Vec<AnySour
             copies.map(|draws| Kind::Poisson(Poisson::new(*rate, size, window, draws))).collect()
         }
         // Their packets come from senders.
-        TrafficKind::Connections(_) => Vec::new(),
+        TrafficKind::Connections(_) | TrafficKind::Web(_) => Vec::new(),
         TrafficKind::Trace { file, source, rate } => {
             let pace = trace::Pace::plan(file, *source, *rate, spec.copies)?;
             copies
@@ -175,8 +182,21 @@ pub fn open(spec: &TrafficSpec, seed: u64, duration: Span) -> Result<Vec<AnySour
                 .collect::<Result<_, TrafficError>>()?
         }
     };
-    let shaped = || spec.shaper.map(|shaper| Shaped::new(shaper, window.end));
-    Ok(sources.into_iter().map(|kind| AnySource { kind, shaped: shaped() }).collect())
+    Ok(behind(spec.shaper, window.end, sources))
+}
+
+/// Sources that send packets recorded before, one for each copy: from the spec's start until just before its stop and
+/// the end, `duration` after the start of the run.
+pub(crate) fn replay(spec: &TrafficSpec, copies: Vec<Vec<CrossPacket>>, duration: Span) -> Vec<AnySource> {
+    let end = spec.stop.min(Time::ZERO.saturating_add(duration));
+    let sources = copies.into_iter().map(|packets| Kind::Recorded(Recorded::new(packets, end))).collect();
+    behind(spec.shaper, end, sources)
+}
+
+/// Each behind a token bucket of its own, if there is one.
+fn behind(shaper: Option<scenario::Shaper>, end: Time, sources: Vec<Kind>) -> Vec<AnySource> {
+    let shaped = || shaper.map(|shaper| Shaped::new(shaper, end));
+    sources.into_iter().map(|kind| AnySource { kind, shaped: shaped() }).collect()
 }
 
 fn stationary<L: on_off::Law>(
@@ -198,7 +218,7 @@ const MAX_PACKET: Bytes = Bytes::new(1_000_000);
 fn check(spec: &TrafficSpec) -> Result<(), TrafficError> {
     let (rate, bursts) = match &spec.kind {
         // The trace knows its sizes; its rate is checked against its length.
-        TrafficKind::Trace { .. } | TrafficKind::Connections(_) => return Ok(()),
+        TrafficKind::Trace { .. } | TrafficKind::Connections(_) | TrafficKind::Web(_) => return Ok(()),
         TrafficKind::Cbr { rate } | TrafficKind::Poisson { rate } => (*rate, None),
         TrafficKind::OnOff { on, off, rate }
         | TrafficKind::ExponentialOnOff { on, off, rate }

@@ -41,6 +41,7 @@ pub fn dumbbell(rate: Rate, delay: Span, buffer: Buffer, duration: Span) -> Expe
             stamp_granularity: Span::ZERO,
             ack_loss: Ratio::ZERO,
             ack_bunching: Span::ZERO,
+            stamp_delay: Span::ZERO,
         },
         gaps: GapModel::Perfect,
         flows: Vec::new(),

@@ -17,6 +17,7 @@
 //! in proportion to itself.
 
 use super::{After, Message, Vector};
+use crate::traffic::bounded::BoundedPareto;
 use crate::traffic::draw::{Draws, times};
 use scenario::Sessions;
 use units::{Bytes, Span};
@@ -29,20 +30,20 @@ const HEADERS: u64 = 40;
 /// The connections of a run of this length, in order of start; answers go in packets of this size.
 pub(crate) fn draw(sessions: &Sessions, packet: Bytes, seed: u64, duration: Span) -> Vec<Vector> {
     let mut draws = Draws::new(seed, 0);
-    let law = Law::of(sessions);
+    let law = law(sessions);
     // Answers under way on the average, and time between beginnings.
     let under_way = sessions.rate.bps() as f64 / sessions.peak.bps() as f64;
-    let gap = times(law.mean(), 1.0 / under_way);
+    let gap = times(Span::from_secs_f64(law.mean()), 1.0 / under_way);
     let mut vectors = Vec::new();
     let mut at = draws.exponential(Span::from_secs(1));
     while at < times(Span::from_secs(1), under_way) {
-        let left = times(law.length(law.shape - 1.0, &mut draws), draws.uniform());
+        let left = times(Span::from_secs_f64(law.found(&mut draws)), draws.uniform());
         vectors.push(vector(sessions, packet, Span::ZERO, left, &mut draws));
         at += draws.exponential(Span::from_secs(1));
     }
     let mut start = draws.exponential(gap);
     while start < duration {
-        let length = law.length(law.shape, &mut draws);
+        let length = Span::from_secs_f64(law.draw(&mut draws));
         vectors.push(vector(sessions, packet, start, length, &mut draws));
         start += draws.exponential(gap);
     }
@@ -66,31 +67,11 @@ fn vector(sessions: &Sessions, packet: Bytes, start: Span, length: Span, draws: 
     }
 }
 
-/// The bounded Pareto law, in seconds.
-struct Law {
-    shape: f64,
-    shortest: f64,
-    longest: f64,
-}
-
-impl Law {
-    fn of(sessions: &Sessions) -> Law {
-        Law {
-            shape: sessions.shape,
-            shortest: sessions.shortest.as_secs_f64(),
-            longest: sessions.longest.as_secs_f64(),
-        }
-    }
-
-    /// With this tail index. One below `shape` is the same law in proportion to the length.
-    fn length(&self, index: f64, draws: &mut Draws) -> Span {
-        let (most, least) = (libm::pow(self.shortest, -index), libm::pow(self.longest, -index));
-        Span::from_secs_f64(libm::pow(least + (most - least) * draws.uniform(), -1.0 / index))
-    }
-
-    fn mean(&self) -> Span {
-        let (a, ratio) = (self.shape, self.shortest / self.longest);
-        let bounded = (1.0 - libm::pow(ratio, a - 1.0)) / (1.0 - libm::pow(ratio, a));
-        Span::from_secs_f64(a / (a - 1.0) * self.shortest * bounded)
+/// Lengths in seconds.
+fn law(sessions: &Sessions) -> BoundedPareto {
+    BoundedPareto {
+        shape: sessions.shape,
+        least: sessions.shortest.as_secs_f64(),
+        most: sessions.longest.as_secs_f64(),
     }
 }
