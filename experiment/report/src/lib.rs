@@ -14,6 +14,7 @@ mod numbers;
 mod paper;
 mod resolved;
 mod shell;
+mod streams;
 mod sweep;
 mod tables;
 mod verdict;
@@ -21,6 +22,8 @@ mod verdict;
 #[cfg(test)]
 #[path = "../tests/example/mod.rs"]
 mod example;
+
+pub use streams::Streams;
 
 use results::{Results, reproduction};
 
@@ -32,4 +35,9 @@ pub fn page(results: &Results) -> String {
 /// The page of a paper: each figure with its pictures, and what was published beside what came out here.
 pub fn paper_page(paper: &reproduction::Paper) -> String {
     paper::page(paper)
+}
+
+/// The page of probe streams: scores, streams before and after each denoiser, and how errors spread.
+pub fn streams_page(streams: &Streams) -> String {
+    streams::page(streams)
 }

@@ -15,6 +15,7 @@ mod hosts;
 mod links;
 mod model;
 mod plan;
+mod probe;
 mod record;
 mod resolve;
 mod settings;
@@ -24,7 +25,7 @@ mod traffic;
 pub use error::{Place, ScenarioError};
 pub use model::{
     Buffer, Coalescing, ConnectionSource, Connections, ControllerSpec, Expectation, Experiment, FlowSpec, GapModel,
-    LinkSpec, QueueSpec, ReceiverSpec, Record, Sessions, Shaper, Size, Start, TraceSource, TrafficKind, TrafficSpec,
+    LinkSpec, Moderation, ProbeSpec, QueueSpec, ReceiverSpec, Record, Recorded, Sessions, Shaper, Size, Start, TraceSource, TrafficKind, TrafficSpec,
 };
 pub use plan::Scenario;
 pub use traffic::TRAFFIC_KINDS;

@@ -11,6 +11,7 @@ mod headers;
 mod lines;
 mod link;
 mod network;
+mod probes;
 mod recorder;
 mod response;
 mod schedule;
@@ -20,6 +21,7 @@ pub mod traffic;
 mod transit;
 mod windows;
 
+pub use probes::{Probe, ProbePacket, probe};
 pub use recorder::Served;
 
 use congestion::SettingError;
