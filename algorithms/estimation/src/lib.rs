@@ -19,6 +19,7 @@ mod multi_pass;
 mod multi_rate;
 mod normalise;
 mod pathload;
+mod posterior;
 mod prc_mt;
 mod readable;
 mod receive_rate;

@@ -54,7 +54,7 @@ impl Method {
         }
         let (restoring, denoising) = self.denoisers.split_at(self.restoring);
         let stream = apply(restoring, stream)?;
-        readable::check(&stream, self.estimator.probing())?;
+        readable::check(&stream, &*self.estimator)?;
         self.estimator.estimate(&apply(denoising, stream)?)
     }
 }

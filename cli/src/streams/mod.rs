@@ -6,7 +6,7 @@ mod page;
 mod shown;
 mod table;
 
-pub use judge::{Method, answer};
+use judge::{Method, answer};
 
 use crate::args::Estimate as Arguments;
 use crate::run::{threads, unwritable};
@@ -23,13 +23,14 @@ use std::path::{Path, PathBuf};
 pub struct Point {
     /// Swept keys and their values.
     pub params: BTreeMap<String, String>,
-    /// Rate of the bottleneck, bit/s.
-    pub capacity: f64,
     /// Rates in each stream.
     pub levels: u32,
     /// Replication by replication.
     pub runs: Vec<Vec<Probe>>,
 }
+
+/// As a figure takes them.
+type Answers = Vec<(BTreeMap<String, String>, Result<Value, String>)>;
 
 /// Refuses a plan without probe streams.
 pub fn check(plan: &[Experiment], file: &Path) -> Result<(), Failure> {
@@ -51,7 +52,6 @@ pub fn observe(plan: &[Experiment], jobs: Option<u16>) -> Result<Vec<Point>, Fai
             Some(point) => point.runs.push(probes),
             None => points.push(Point {
                 params: experiment.params.clone(),
-                capacity: experiment.links[experiment.bottleneck].rate.bps() as f64,
                 levels: experiment.probe.map_or(1, |probe| probe.levels),
                 runs: vec![probes],
             }),
@@ -69,6 +69,17 @@ pub fn answers(points: &[Point], methods: &[Method]) -> Vec<(BTreeMap<String, St
     };
     let pairs: Vec<(&Point, &Method)> = points.iter().flat_map(|point| methods.iter().map(move |m| (point, m))).collect();
     pairs.into_iter().map(|(point, method)| each(point, method)).collect()
+}
+
+/// Sends the streams of a figure's plan and reads them by its methods.
+pub fn read(plan: &[Experiment], methods: &[String], jobs: Option<u16>) -> Result<Answers, Failure> {
+    let methods: Vec<Method> = methods
+        .iter()
+        .map(|text| Method::named(text))
+        .collect::<Result<_, _>>()
+        .map_err(|error| Failure::Input(format!("methods: {error}")))?;
+    let answers = answers(&observe(plan, jobs)?, &methods);
+    Ok(answers.into_iter().map(|(point, answer)| (point, Ok(answer))).collect())
 }
 
 /// `packetscale estimate --from-simulator`.
