@@ -98,7 +98,7 @@ pub struct Estimate {
     #[arg(required_unless_present = "from_simulator", conflicts_with = "from_simulator")]
     pub file: Option<PathBuf>,
     /// Denoisers and an estimator, as in bass+multi-rate or "bass(head=drop)+receive-rate"; with --from-simulator as often
-    /// as you like [default: normalise+bass+window(part=0.375)+multi-rate]
+    /// as you like [default: combined]
     #[arg(long, value_name = "METHOD")]
     pub method: Vec<String>,
     /// Sends the probe streams of this scenario (its table [probe]) through the simulator, judges the methods by what was

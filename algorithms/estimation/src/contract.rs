@@ -26,6 +26,11 @@ pub trait Estimator {
         if self.probing() == Probing::Rising { 2 } else { 1 }
     }
 
+    /// It reads streams of which the receiver gave only some packets a time.
+    fn reads_unacknowledged(&self) -> bool {
+        false
+    }
+
     /// # Errors
     /// Why this stream says nothing.
     fn estimate(&self, stream: &Stream) -> Result<Estimate, Abstain>;

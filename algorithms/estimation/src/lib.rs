@@ -11,6 +11,7 @@ extern crate alloc;
 
 mod average;
 mod bass;
+mod combined;
 mod contract;
 mod fleet;
 mod imr;

@@ -29,7 +29,7 @@ pub struct Method {
 
 impl Method {
     /// What the command uses unless told otherwise.
-    pub const DEFAULT: &'static str = "normalise+bass+window(part=0.375)+multi-rate";
+    pub const DEFAULT: &'static str = "combined";
 
     /// The stream after each of its denoisers in turn, with the denoiser's text.
     ///

@@ -2,6 +2,7 @@
 
 use crate::average::{self, Average};
 use crate::bass::{self, Bass};
+use crate::combined::{self, Combined};
 use crate::contract::{Denoiser, Estimator};
 use crate::imr::{self, Imr};
 use crate::multi_pass::{self, MultiPass};
@@ -68,6 +69,12 @@ const ESTIMATORS: &[Entry<dyn Estimator>] = &[
         "rising rates: the highest that did not congest (RAPID, pathChirp)",
         multi_rate::PARAMETERS,
         MultiRate::build,
+    ),
+    entry(
+        "combined",
+        "rising rates: the mean of posterior and of BASS with multi-rate",
+        combined::PARAMETERS,
+        Combined::build,
     ),
     entry(
         "posterior",
