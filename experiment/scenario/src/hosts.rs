@@ -115,7 +115,7 @@ fn gaps(node: &mut Node) -> Result<GapModel, ScenarioError> {
         "busy-wait" => GapModel::BusyWait(fields.quantity_or("resolution", "1 us", Zero::Refused)?),
         "hrtimer" => GapModel::Hrtimer {
             deferral: fields.quantity_or("deferral", "100 us", Zero::Refused)?,
-            often: ratio(fields.or("often", Value::Float("0.1".to_string())), "sender.gaps.often", 0.0..=1.0)?,
+            often: ratio(fields.or("often", Value::Float("0.05".to_string())), "sender.gaps.often", 0.0..=1.0)?,
         },
         "dummy-packets" => GapModel::Noise(fields.quantity_or("up_to", "0.4 us", Zero::Allowed)?),
         "late" => late(&mut fields)?,

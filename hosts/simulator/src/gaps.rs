@@ -9,7 +9,7 @@
 //!     gap. Here exactly the floor.
 //!  2. Timer interrupts (hrtimer): a mean below 0.1 us, but single gaps off by more than 20 us; handlers that were deferred
 //!     run together, which leaves a gap of over 100 us and, behind it, gaps of the line rate. Here an interrupt is deferred
-//!     with a probability, by 50 to 150 us; what is due meanwhile leaves with it. How often is not printed: the default, 0.1,
+//!     with a probability, by 50 to 150 us; what is due meanwhile leaves with it. How often is not printed: the default, 0.05,
 //!     is the value at which the share of over-estimates in figure 4.9 comes out as printed.
 //!  3. Dummy packets: errors below 0.4 us with a deviation below 0.5 us. Here `Noise`, uniform up to 0.4 us.
 //!  4. Several flows on one processor (figure 4.10) are not modelled: `Late` takes measured quantiles instead.
