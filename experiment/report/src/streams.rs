@@ -116,7 +116,7 @@ mod tests {
     fn pictures_of_one_heading_share_a_section() {
         let page = page(&example("probe"));
         assert_eq!(page.matches("<h2>One stream</h2>").count(), 1);
-        assert_eq!(page.matches("data-figure=\"picture-").count(), 2);
+        assert_eq!(page.matches("<figure data-figure=\"picture-").count(), 2);
         assert_eq!(page.matches("<section").count(), page.matches("</section>").count());
     }
 

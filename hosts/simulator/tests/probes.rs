@@ -91,14 +91,17 @@ fn rates_of_a_stream_rise_by_equal_ratios_about_its_mean() {
 fn with_constant_traffic_and_a_receiver_that_sees_each_packet_every_reading_is_right() {
     let streams = probes(&even());
     let chirps = probes(&changed(|probe| probe.levels = 63));
-    for method in ["posterior", "multi-rate", "bass+multi-rate", "bass+window(part=0.375)+multi-rate"] {
+    // The posterior expects bursts and finds none: up to 3 % off.
+    let methods =
+        [("combined", 0.02), ("posterior", 0.03), ("multi-rate", 0.02), ("bass+window(part=0.375)+multi-rate", 0.02)];
+    for (method, most) in methods {
         for (kind, streams) in [("levels", &streams), ("chirps", &chirps)] {
             let score = score(streams, method);
             assert!(score.read == score.covering && score.read > 150, "{method}, {kind}: {}", score.read);
             let worst = score.errors[0].abs().max(score.errors[score.errors.len() - 1].abs());
             // Four levels are 14 % apart: a reading between two of them is off by up to 7 %.
             assert!(worst < 0.1, "{method}, {kind}: {worst}");
-            assert!(score.quantile(0.5).abs() < 0.02, "{method}, {kind}: {}", score.quantile(0.5));
+            assert!(score.quantile(0.5).abs() < most, "{method}, {kind}: {}", score.quantile(0.5));
         }
     }
 }
@@ -159,7 +162,9 @@ fn coalescence_shows_all_packets_of_a_batch_at_one_time() {
 
 #[test]
 fn the_host_errs_as_its_model_says_and_the_record_is_what_was_asked_for() {
-    let mut experiment = changed(|probe| probe.access = Some(Rate::from_gbps(10)));
+    // At most 9.3 Gbit/s, so that the card is never busy.
+    let mut experiment =
+        changed(|probe| (probe.access, probe.fastest) = (Some(Rate::from_gbps(10)), Rate::from_mbps(7500)));
     experiment.gaps = GapModel::BusyWait(Span::from_micros(1));
     for probe in probes(&experiment) {
         assert!(probe.gap_errors_ns().all(|error| (-1000.0..=1.0).contains(&error)));
