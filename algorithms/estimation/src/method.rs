@@ -93,7 +93,8 @@ impl FromStr for Method {
         let parts = before.into_iter().flat_map(|before| before.split('+'));
         let denoisers: Vec<_> =
             parts.map(|text| part(text, denoisers(), "a denoiser, before the last part")).collect::<Result<_, _>>()?;
-        let names = before.into_iter().flat_map(|before| before.split('+')).map(|name| name.trim().to_owned()).collect();
+        let names =
+            before.into_iter().flat_map(|before| before.split('+')).map(|name| name.trim().to_owned()).collect();
         let restoring = denoisers.iter().take_while(|denoiser| denoiser.restores()).count();
         Ok(Method { denoisers, names, restoring, estimator })
     }

@@ -37,7 +37,12 @@ use units::{Rate, Ratio};
 /// What a method can set.
 pub const PARAMETERS: &[Parameter] = &[
     Parameter { name: "blur", kind: Kind::Ratio, default: "0.14", doc: "b: how gradually a queue begins to grow" },
-    Parameter { name: "noise", kind: Kind::Ratio, default: "0.03", doc: "v0: variance of delays expected, in mean gaps" },
+    Parameter {
+        name: "noise",
+        kind: Kind::Ratio,
+        default: "0.03",
+        doc: "v0: variance of delays expected, in mean gaps",
+    },
 ];
 
 /// The weight of v0 against the stream: as if of so many steps.
@@ -157,9 +162,8 @@ fn summary(weights: &[(f64, f64)], lowest: f64, highest: f64) -> Estimate {
 fn ends(stream: &Stream, bits: f64) -> (f64, f64) {
     let gaps = &stream.gaps;
     let many = (gaps.len() / 16).max(1);
-    let rate = |part: &[crate::stream::Gap]| {
-        many as f64 * bits / part.iter().map(|gap| gap.send.as_secs_f64()).sum::<f64>()
-    };
+    let rate =
+        |part: &[crate::stream::Gap]| many as f64 * bits / part.iter().map(|gap| gap.send.as_secs_f64()).sum::<f64>();
     let (first, last) = (rate(&gaps[..many]), rate(&gaps[gaps.len() - many..]));
     (first.min(last), first.max(last))
 }

@@ -11,8 +11,8 @@ use estimation::{Abstain, Estimate, Method};
 use recording::{Recorded, Recording, Refusal};
 use serde::{Serialize, Serializer};
 use std::fs::File;
-use std::path::Path;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::path::Path;
 
 /// One line of output.
 #[derive(Serialize)]

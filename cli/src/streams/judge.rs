@@ -156,9 +156,8 @@ fn cdf(score: &Score) -> Vec<[f64; 2]> {
 /// Wrong, ambiguous and refused streams of one rate.
 fn decided(figures: &mut Map<String, Value>, method: &Method, runs: &[&[Probe]]) {
     let of = |run: &&[Probe]| -> Vec<_> {
-        let stream = |probe: &Probe| {
-            Some((probe.mean_rate.bps() as f64, probe.truth.bps() as f64, method.read(probe)?))
-        };
+        let stream =
+            |probe: &Probe| Some((probe.mean_rate.bps() as f64, probe.truth.bps() as f64, method.read(probe)?));
         run.iter().filter_map(stream).collect()
     };
     let each: Vec<Vec<_>> = runs.iter().map(of).collect();
@@ -194,7 +193,9 @@ fn levels(figures: &mut Map<String, Value>, method: &Method, runs: &[&[Probe]]) 
         let Some(Ok(estimate)) = method.read(probe) else { continue };
         let (rates, value) = (rates(probe), estimate.value.bps() as f64);
         let far = |rate: &f64| (rate / value).ln().abs();
-        let Some(nearest) = (0..rates.len()).min_by(|a, b| far(&rates[*a]).total_cmp(&far(&rates[*b]))) else { continue };
+        let Some(nearest) = (0..rates.len()).min_by(|a, b| far(&rates[*a]).total_cmp(&far(&rates[*b]))) else {
+            continue;
+        };
         let fits = rates.iter().filter(|rate| **rate <= probe.truth.bps() as f64).count().saturating_sub(1);
         at.resize(at.len().max(rates.len()), 0.0);
         at[nearest] += 1.0;

@@ -37,14 +37,17 @@ pub fn check(plan: &[Experiment], file: &Path) -> Result<(), Failure> {
     let shown = file.display();
     match plan.iter().all(|experiment| experiment.probe.is_some()) {
         true => Ok(()),
-        false => Err(Failure::Input(format!("{shown}: probe: found nothing, expected a table [probe] that says which streams to send"))),
+        false => Err(Failure::Input(format!(
+            "{shown}: probe: found nothing, expected a table [probe] that says which streams to send"
+        ))),
     }
 }
 
 /// Sends all streams of a plan.
 pub fn observe(plan: &[Experiment], jobs: Option<u16>) -> Result<Vec<Point>, Failure> {
     crate::machine::inputs(plan).map_err(Failure::Input)?;
-    let send = |experiment: &Experiment| simulator::probe(experiment).map_err(|error| Failure::Input(error.to_string()));
+    let send =
+        |experiment: &Experiment| simulator::probe(experiment).map_err(|error| Failure::Input(error.to_string()));
     let sent: Vec<Vec<Probe>> = threads(jobs)?.install(|| plan.par_iter().map(send).collect::<Result<_, Failure>>())?;
     let mut points: Vec<Point> = Vec::new();
     for (experiment, probes) in plan.iter().zip(sent) {
@@ -67,7 +70,8 @@ pub fn answers(points: &[Point], methods: &[Method]) -> Vec<(BTreeMap<String, St
         key.insert("method".to_string(), method.name.clone());
         (key, answer(point, method))
     };
-    let pairs: Vec<(&Point, &Method)> = points.iter().flat_map(|point| methods.iter().map(move |m| (point, m))).collect();
+    let pairs: Vec<(&Point, &Method)> =
+        points.iter().flat_map(|point| methods.iter().map(move |m| (point, m))).collect();
     pairs.into_iter().map(|(point, method)| each(point, method)).collect()
 }
 
@@ -89,8 +93,11 @@ pub fn estimate(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
         [] => vec![Built::DEFAULT],
         named => named.iter().map(String::as_str).collect(),
     };
-    let methods: Vec<Method> =
-        named.into_iter().map(Method::named).collect::<Result<_, _>>().map_err(|error| Failure::Input(format!("--method: {error}")))?;
+    let methods: Vec<Method> = named
+        .into_iter()
+        .map(Method::named)
+        .collect::<Result<_, _>>()
+        .map_err(|error| Failure::Input(format!("--method: {error}")))?;
     let plan = scenario.plan();
     check(&plan, file)?;
     let points = observe(&plan, arguments.jobs)?;
@@ -100,9 +107,11 @@ pub fn estimate(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
         with_baselines.extend(Method::baselines());
     }
     let answers = answers(&points, &with_baselines);
-    let files = write(&folder, &scenario, &points, &with_baselines, &answers).map_err(|error| unwritable(&folder, &error))?;
+    let files =
+        write(&folder, &scenario, &points, &with_baselines, &answers).map_err(|error| unwritable(&folder, &error))?;
     if arguments.json {
-        let rows: Vec<Value> = answers.iter().map(|(point, answer)| json!({ "point": point, "score": answer })).collect();
+        let rows: Vec<Value> =
+            answers.iter().map(|(point, answer)| json!({ "point": point, "score": answer })).collect();
         return say(&format!("{}\n", json!({ "schema": results::SCHEMA, "methods": rows })));
     }
     let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();

@@ -22,8 +22,10 @@ pub fn page(
     let lines = shown::lines(answers);
     let keys = answers.first().map_or(0, |(point, _)| point.len());
     let mut pictures = Vec::new();
-    let (streams, runs) =
-        (points.iter().flat_map(|point| &point.runs).map(Vec::len).sum::<usize>(), points.iter().map(|p| p.runs.len()).sum::<usize>());
+    let (streams, runs) = (
+        points.iter().flat_map(|point| &point.runs).map(Vec::len).sum::<usize>(),
+        points.iter().map(|p| p.runs.len()).sum::<usize>(),
+    );
     if let Some(point) = points.first() {
         for probe in chosen(point) {
             pictures.extend(stages(probe, methods).into_iter().map(|picture| (heading(probe), picture)));
@@ -66,8 +68,13 @@ fn gbps(bps: f64) -> String {
 fn stages(probe: &Probe, methods: &[Method]) -> Vec<Picture> {
     let raw = probe.stream();
     let fits = fitting(probe);
-    let seen = picture("As it was seen", "Each packet's gap as it was sent, behind the bottleneck, and as the receiver saw it.", &raw, fits)
-        .with("behind the bottleneck", &receive(&probe.behind_bottleneck()));
+    let seen = picture(
+        "As it was seen",
+        "Each packet's gap as it was sent, behind the bottleneck, and as the receiver saw it.",
+        &raw,
+        fits,
+    )
+    .with("behind the bottleneck", &receive(&probe.behind_bottleneck()));
     let mut pictures = vec![seen.0];
     for method in methods {
         let Ok(stages) = method.stages(&raw) else { continue };
@@ -141,7 +148,13 @@ fn errors(answers: &[(BTreeMap<String, String>, Value)]) -> impl Iterator<Item =
             None => pictures.push(Picture {
                 title,
                 caption: "Share of the scored streams whose relative error is at most so much.".into(),
-                x: Axis { label: "Relative error".into(), unit: "%".into(), from: Some(-40.0), to: Some(40.0), ..Axis::default() },
+                x: Axis {
+                    label: "Relative error".into(),
+                    unit: "%".into(),
+                    from: Some(-40.0),
+                    to: Some(40.0),
+                    ..Axis::default()
+                },
                 y: Axis { label: "Share of streams".into(), from: Some(0.0), to: Some(1.0), ..Axis::default() },
                 lines: vec![line],
             }),

@@ -112,14 +112,20 @@ impl Figure {
             if experiments.iter().any(|run| run.probe.is_none()) {
                 return Err(at(source.span().start, "scenario: found no table [probe], expected one".to_string()));
             }
-            let named = |run: &Experiment| methods.iter().map(|method| read_by(method, &run.params)).collect::<Vec<_>>();
+            let named =
+                |run: &Experiment| methods.iter().map(|method| read_by(method, &run.params)).collect::<Vec<_>>();
             let points = distinct(experiments.iter().flat_map(named));
             sources.push(Source { name: name.clone(), origin: Origin::Simulated, answers: true, points });
             tasks.push(Task::Probe { name: name.clone(), scenario, plan, methods: methods.clone() });
         }
         for source in &file.compute {
             let (task, points) = compute(source.as_ref(), quick).map_err(|what| at(source.span().start, what))?;
-            sources.push(Source { name: source.as_ref().name.clone(), origin: Origin::Computed, answers: true, points });
+            sources.push(Source {
+                name: source.as_ref().name.clone(),
+                origin: Origin::Computed,
+                answers: true,
+                points,
+            });
             tasks.push(task);
         }
         let figure = Figure { name: name.to_string(), quick, tasks, sources, file };

@@ -87,7 +87,8 @@ fn table(out: &mut String, streams: &Streams) {
         for (column, cell) in row.iter().enumerate() {
             let tag = if column == 0 { "th scope=\"row\"" } else { "td" };
             let end = if column == 0 { "th" } else { "td" };
-            _ = write!(out, "<{tag}{}>{}</{end}>", class(column), escape(&cell.replace('-', "\u{2212}")));
+            let shown = if column < streams.keys { cell.clone() } else { cell.replace('-', "\u{2212}") };
+            _ = write!(out, "<{tag}{}>{}</{end}>", class(column), escape(&shown));
         }
         out.push_str("</tr>\n");
     }

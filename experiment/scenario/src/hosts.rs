@@ -2,8 +2,8 @@
 
 use crate::document::{Entry, Node, Table, Value};
 use crate::error::{Place, ScenarioError, listed, perhaps};
-use crate::fields::{Fields, Zero, quantity, text};
 use crate::fields::ratio;
+use crate::fields::{Fields, Zero, quantity, text};
 use crate::model::{Coalescing, GapModel, Moderation, ReceiverSpec};
 use units::{Packets, Span};
 
@@ -54,7 +54,8 @@ fn coalescing(node: &mut Node) -> Result<Coalescing, ScenarioError> {
         return Err(fields.refuse("frames", "frames without a time", expected));
     }
     if *kind == Moderation::Adaptive && coalescing.time > Coalescing::HONOURED && coalescing.frames == 0 {
-        let expected = format!("frames beside it: an adaptive card counts them where the time exceeds {}", Coalescing::HONOURED);
+        let expected =
+            format!("frames beside it: an adaptive card counts them where the time exceeds {}", Coalescing::HONOURED);
         return Err(fields.refuse("time", format!("\"{}\" without frames", coalescing.time), expected));
     }
     fields.finish()?;

@@ -25,7 +25,8 @@ mod traffic;
 pub use error::{Place, ScenarioError};
 pub use model::{
     Buffer, Coalescing, ConnectionSource, Connections, ControllerSpec, Expectation, Experiment, FlowSpec, GapModel,
-    LinkSpec, Moderation, ProbeSpec, QueueSpec, ReceiverSpec, Record, Recorded, Sessions, Shaper, Size, Start, TraceSource, TrafficKind, TrafficSpec,
+    LinkSpec, Moderation, ProbeSpec, QueueSpec, ReceiverSpec, Record, Recorded, Sessions, Shaper, Size, Start,
+    TraceSource, TrafficKind, TrafficSpec,
 };
 pub use plan::Scenario;
 pub use traffic::TRAFFIC_KINDS;

@@ -14,7 +14,11 @@ const PACKETS: std::ops::RangeInclusive<u64> = 2..=65_536;
 const MOST_STREAMS: u64 = 1_000_000;
 
 /// Reads `[probe]`, if it is there.
-pub(crate) fn probe(document: &mut Table, time: Span, access: Option<Rate>) -> Result<Option<ProbeSpec>, ScenarioError> {
+pub(crate) fn probe(
+    document: &mut Table,
+    time: Span,
+    access: Option<Rate>,
+) -> Result<Option<ProbeSpec>, ScenarioError> {
     let Some(node) = document.node_mut("probe") else { return Ok(None) };
     let mut fields = Fields::of(node, "probe", "a table [probe]")?;
     let packet = packet(&mut fields)?;
@@ -103,7 +107,11 @@ pub(crate) fn alone(
     let Some(probe) = document.get("probe") else { return Ok(()) };
     let no = |key: &str, found: &str, expected: &str| Err(ScenarioError::at(&probe.key_place, key, found, expected));
     if flows > 0 || document.get("compare").is_some() {
-        return no("probe", "probe streams beside flows", "traffic that does not respond: [[traffic]] without [[flow]]");
+        return no(
+            "probe",
+            "probe streams beside flows",
+            "traffic that does not respond: [[traffic]] without [[flow]]",
+        );
     }
     if links.len() > 1 {
         return no("probe", "probe streams over several links", "one link: [path] instead of [[link]]");
@@ -112,7 +120,11 @@ pub(crate) fn alone(
         return no("path.queue", &format!("\"{}\" under probe streams", links[0].queue.kind), "\"fifo\"");
     }
     if traffic.iter().any(|source| matches!(source.kind, TrafficKind::Connections(_))) {
-        return no("traffic", "connections beside probe streams", "kinds that do not respond, like \"pcap\" or \"poisson\"");
+        return no(
+            "traffic",
+            "connections beside probe streams",
+            "kinds that do not respond, like \"pcap\" or \"poisson\"",
+        );
     }
     Ok(())
 }

@@ -32,7 +32,9 @@ fn every_default_stands_in_the_documentation() {
         }
     }
     assert!(checked > 20, "{checked}");
-    for row in ["| `coalescing.kind` | `\"timer\"` |", "| `coalescing.time` | `\"0 s\"` |", "| `coalescing.frames` | `0` |"] {
+    for row in
+        ["| `coalescing.kind` | `\"timer\"` |", "| `coalescing.time` | `\"0 s\"` |", "| `coalescing.frames` | `0` |"]
+    {
         assert!(PAGE.contains(row), "{row}");
     }
 }

@@ -72,7 +72,10 @@ fn a_host_that_is_early_cannot_have_flows() {
 #[test]
 fn quantiles_that_fall_are_refused() {
     let change = "sender.gaps={ kind = \"late\", p50 = \"1 us\", p99 = \"2 us\", p999 = \"1 us\" }";
-    refused(&[change], "sender.gaps.p50: found \"1 us\", \"2 us\", \"1 us\"; expected p50, p99 and p999 that do not fall");
+    refused(
+        &[change],
+        "sender.gaps.p50: found \"1 us\", \"2 us\", \"1 us\"; expected p50, p99 and p999 that do not fall",
+    );
 }
 
 #[test]

@@ -316,7 +316,8 @@ pub(crate) fn build_flow(
         pacing_percent: spec.pacing_percent,
         ecn: spec.ecn,
     };
-    let coalescer = Coalescer::new(experiment.receiver.coalescing, derive_seed(experiment.seed, FOR_CARD, index as u64));
+    let coalescer =
+        Coalescer::new(experiment.receiver.coalescing, derive_seed(experiment.seed, FOR_CARD, index as u64));
     let immediate = coalescer.is_none() && experiment.receiver.delayed_ack <= 1 && mode == Mode::Fused;
     let last_link = *spec.route.last().expect("a route has a link");
     Ok(Flow {

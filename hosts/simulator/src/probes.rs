@@ -243,7 +243,14 @@ impl Path {
     }
 
     /// Sends one stream from `start` on; says when the next of its train begins, and when its last packet left.
-    fn carry(&mut self, spec: &ProbeSpec, host: &mut Host, number: u32, mean: Rate, start: Time) -> (Probe, Time, Time) {
+    fn carry(
+        &mut self,
+        spec: &ProbeSpec,
+        host: &mut Host,
+        number: u32,
+        mean: Rate,
+        start: Time,
+    ) -> (Probe, Time, Time) {
         let (gaps, lowest, highest) = gaps(spec, mean);
         let sent = host.send(start, &gaps, spec.packet);
         let mut packets = Vec::with_capacity(sent.len());

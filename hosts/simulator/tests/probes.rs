@@ -92,8 +92,12 @@ fn with_constant_traffic_and_a_receiver_that_sees_each_packet_every_reading_is_r
     let streams = probes(&even());
     let chirps = probes(&changed(|probe| probe.levels = 63));
     // The posterior expects bursts and finds none: up to 3 % off.
-    let methods =
-        [("combined", 0.02), ("posterior", 0.03), ("multi-rate", 0.02), ("bass+window(part=0.375)+multi-rate", 0.02)];
+    let methods = [
+        ("combined", 0.02),
+        ("posterior", 0.03),
+        ("window+multi-rate", 0.02),
+        ("bass+window(part=0.375)+multi-rate", 0.02),
+    ];
     for (method, most) in methods {
         for (kind, streams) in [("levels", &streams), ("chirps", &chirps)] {
             let score = score(streams, method);
@@ -113,9 +117,9 @@ fn single_rates_are_judged_right_on_both_sides() {
         let streams = probes(&changed(|probe| (probe.levels, probe.slowest, probe.fastest) = (1, rate, rate)));
         for method in ["receive-rate", "pathload", "imr-average"] {
             let method: Method = method.parse().expect("a method");
-            let said = streams.iter().filter(|probe| {
-                method.estimate(probe.stream()).is_ok_and(|estimate| estimate.high.is_some()) == above
-            });
+            let said = streams
+                .iter()
+                .filter(|probe| method.estimate(probe.stream()).is_ok_and(|estimate| estimate.high.is_some()) == above);
             assert_eq!(said.count(), streams.len(), "{mbps} Mbit/s");
         }
     }
@@ -191,7 +195,8 @@ fn lost_packets_are_counted_and_left_out() {
 
 #[test]
 fn the_same_seed_gives_the_same_streams() {
-    let seen = |experiment: &Experiment| probes(experiment).iter().map(|probe| probe.packets[63].seen).collect::<Vec<_>>();
+    let seen =
+        |experiment: &Experiment| probes(experiment).iter().map(|probe| probe.packets[63].seen).collect::<Vec<_>>();
     assert_eq!(seen(&even()), seen(&even()));
     assert_ne!(seen(&even()), seen(&Experiment { seed: 2, ..even() }));
 }
