@@ -44,7 +44,7 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
         }],
         bottleneck: 0,
         receiver: ReceiverSpec {
-            coalescing: Coalescing { time: Span::ZERO, frames: 0 },
+            coalescing: Coalescing::NONE,
             delayed_ack: 1,
             delayed_ack_timeout: Span::from_millis(40),
             window: Packets::new(1 << 30),
@@ -57,6 +57,7 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
         gaps: GapModel::Perfect,
         flows: vec![flow; flows],
         traffic: Vec::new(),
+        probe: None,
         record: Record { detail: false, step: Span::from_millis(10), streams: 0, windows: Vec::new() },
     }
 }

@@ -122,10 +122,25 @@ pub struct Evaluate {
 pub struct Estimate {
     /// A CSV file with the columns stream_id, pkt, send_gap_ns, recv_gap_ns, size_bytes and, if you like, acked; - is
     /// standard input
-    pub file: PathBuf,
-    /// Denoisers and an estimator, as in bass+multi-rate or "bass(head=drop)+receive-rate"
-    #[arg(long, value_name = "METHOD", default_value = estimation::Method::DEFAULT)]
-    pub method: String,
+    #[arg(required_unless_present = "from_simulator", conflicts_with = "from_simulator")]
+    pub file: Option<PathBuf>,
+    /// Denoisers and an estimator, as in bass+multi-rate or "bass(head=drop)+receive-rate"; with --from-simulator as often
+    /// as you like [default: combined]
+    #[arg(long, value_name = "METHOD")]
+    pub method: Vec<String>,
+    /// Sends the probe streams of this scenario (its table [probe]) through the simulator, judges the methods by what was
+    /// really available, and writes the streams as CSV
+    #[arg(long, value_name = "SCENARIO")]
+    pub from_simulator: Option<PathBuf>,
+    /// With --from-simulator: where recording and page go [default: out/ and the scenario's name]
+    #[arg(long, value_name = "DIR", requires = "from_simulator")]
+    pub out: Option<PathBuf>,
+    /// With --from-simulator: changes a key of the scenario
+    #[arg(long, value_name = "KEY=VALUE", requires = "from_simulator")]
+    pub set: Vec<String>,
+    /// With --from-simulator: runs at the same time; the results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N", requires = "from_simulator", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
     /// Prints one JSON object, and nothing else, on standard output
     #[arg(long)]
     pub json: bool,

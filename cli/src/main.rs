@@ -10,6 +10,7 @@ mod machine;
 mod reproduce;
 mod resume;
 mod run;
+mod streams;
 #[cfg(feature = "kernel")]
 mod tcp;
 mod theory;

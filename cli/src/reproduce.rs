@@ -3,7 +3,7 @@
 
 use crate::args::{On, Reproduce as Arguments};
 use crate::run::{record, threads, unwritable};
-use crate::{Failure, host, say, theory};
+use crate::{Failure, host, say, streams, theory};
 use papers::{Figure, Findings, Library, Paper, Task};
 use rayon::prelude::*;
 use results::reproduction::{self, Verdict};
@@ -72,6 +72,7 @@ fn outcome(figure: &Figure, folder: &Path, jobs: Option<u16>) -> Result<reproduc
                 record(On::Simulator, scenario, plan, format!("{}/{name}", figure.name), &folder.join(name), jobs)?;
             Ok(Findings::Runs(results.runs))
         }
+        Task::Probe { plan, methods, .. } => Ok(Findings::Answers(streams::read(plan, methods, jobs)?)),
         Task::Compute { theory, questions, .. } => {
             let ask = |options: &_| theory::ask(theory, options);
             let answers: Vec<_> =

@@ -20,6 +20,13 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if arguments.print {
         return say(&scenario.to_toml());
     }
+    if scenario.plan().iter().any(|experiment| experiment.probe.is_some()) {
+        let how = format!("packetscale estimate --from-simulator {}", arguments.file.display());
+        return Err(Failure::Input(format!(
+            "{}: probe: found probe streams, which `{how}` sends and judges",
+            arguments.file.display()
+        )));
+    }
     let jobs = jobs(arguments)?;
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(scenario.name()));
     let name = arguments.file.file_name().unwrap_or_default().to_string_lossy().into_owned();

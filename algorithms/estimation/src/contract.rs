@@ -21,6 +21,16 @@ pub trait Estimator {
     /// The streams it reads.
     fn probing(&self) -> Probing;
 
+    /// Of a stream that arrives in batches, so many must lie between their own beginning and the next.
+    fn least_events(&self) -> usize {
+        if self.probing() == Probing::Rising { 2 } else { 1 }
+    }
+
+    /// It reads streams of which the receiver gave only some packets a time.
+    fn reads_unacknowledged(&self) -> bool {
+        false
+    }
+
     /// # Errors
     /// Why this stream says nothing.
     fn estimate(&self, stream: &Stream) -> Result<Estimate, Abstain>;

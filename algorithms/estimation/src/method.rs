@@ -20,6 +20,8 @@ use units::settings::{Kind, Parameter, Setting, Settings};
 /// A way to read streams.
 pub struct Method {
     denoisers: Vec<Box<dyn Denoiser>>,
+    /// As the method's text has them.
+    names: Vec<String>,
     /// The first so many restore what the receiver did not say.
     restoring: usize,
     estimator: Box<dyn Estimator>,
@@ -27,7 +29,20 @@ pub struct Method {
 
 impl Method {
     /// What the command uses unless told otherwise.
-    pub const DEFAULT: &'static str = "normalise+bass+window(part=0.375)+multi-rate";
+    pub const DEFAULT: &'static str = "combined";
+
+    /// The stream after each of its denoisers in turn, with the denoiser's text.
+    ///
+    /// # Errors
+    /// Why one of them refuses it.
+    pub fn stages(&self, stream: &Stream) -> Result<Vec<(&str, Stream)>, Abstain> {
+        let mut stages: Vec<(&str, Stream)> = Vec::with_capacity(self.names.len());
+        for (name, denoiser) in self.names.iter().zip(&self.denoisers) {
+            let before = stages.last().map_or(stream, |(_, stream)| stream).clone();
+            stages.push((name, denoiser.denoise(before)?));
+        }
+        Ok(stages)
+    }
 
     /// Reads one stream.
     ///
@@ -39,7 +54,7 @@ impl Method {
         }
         let (restoring, denoising) = self.denoisers.split_at(self.restoring);
         let stream = apply(restoring, stream)?;
-        readable::check(&stream, self.estimator.probing())?;
+        readable::check(&stream, &*self.estimator)?;
         self.estimator.estimate(&apply(denoising, stream)?)
     }
 }
@@ -78,8 +93,10 @@ impl FromStr for Method {
         let parts = before.into_iter().flat_map(|before| before.split('+'));
         let denoisers: Vec<_> =
             parts.map(|text| part(text, denoisers(), "a denoiser, before the last part")).collect::<Result<_, _>>()?;
+        let names =
+            before.into_iter().flat_map(|before| before.split('+')).map(|name| name.trim().to_owned()).collect();
         let restoring = denoisers.iter().take_while(|denoiser| denoiser.restores()).count();
-        Ok(Method { denoisers, restoring, estimator })
+        Ok(Method { denoisers, names, restoring, estimator })
     }
 }
 

@@ -5,12 +5,12 @@
 //! says is its mean, and only between its own spike and the next. Two such complete events are needed to see a rate
 //! change along a stream (the dissertation chooses N = 64 for that, section 5.4), one to see a rate.
 
-use crate::contract::{Abstain, Probing};
+use crate::contract::{Abstain, Estimator, Probing};
 use crate::stream::{Gap, Stream};
 
 /// A gap opens a batch if it is at least this part of the mean send gap. Packets of one batch are apart by the time to
 /// process one.
-const BATCH: u64 = 4;
+pub(crate) const BATCH: u64 = 4;
 
 /// Mean rates of the first and the last quarter differ by at least 1/50 where rates rise, and by at most 1/20 where they
 /// are constant.
@@ -22,12 +22,12 @@ const QUARTERS: usize = 4;
 
 /// # Errors
 /// Why it cannot be read.
-pub(crate) fn check(stream: &Stream, probing: Probing) -> Result<(), Abstain> {
+pub(crate) fn check(stream: &Stream, estimator: &dyn Estimator) -> Result<(), Abstain> {
     let gaps = &stream.gaps;
     if stream.lost > 0 {
         return Err(Abstain::Lost { packets: stream.lost });
     }
-    if gaps.iter().any(|gap| !gap.acked) {
+    if !estimator.reads_unacknowledged() && gaps.iter().any(|gap| !gap.acked) {
         return Err(Abstain::Unacknowledged);
     }
     if gaps.len() < QUARTERS {
@@ -36,11 +36,11 @@ pub(crate) fn check(stream: &Stream, probing: Probing) -> Result<(), Abstain> {
     if gaps.iter().any(|gap| gap.send.picos() == 0) {
         return Err(Abstain::NoSendGap);
     }
-    batches(stream, probing)?;
-    shape(gaps, probing)
+    batches(stream, estimator.least_events())?;
+    shape(gaps, estimator.probing())
 }
 
-fn batches(stream: &Stream, probing: Probing) -> Result<(), Abstain> {
+fn batches(stream: &Stream, needed: usize) -> Result<(), Abstain> {
     let gaps = &stream.gaps;
     let least = stream.send_time() / (BATCH * gaps.len() as u64);
     let opens = |gap: &&Gap| gap.receive >= least;
@@ -48,7 +48,6 @@ fn batches(stream: &Stream, probing: Probing) -> Result<(), Abstain> {
         return Err(Abstain::OneBatch);
     }
     let found = gaps.iter().filter(opens).count() - 1;
-    let needed = if probing == Probing::Rising { 2 } else { 1 };
     if found < needed { Err(Abstain::TooFewEvents { found, needed }) } else { Ok(()) }
 }
 

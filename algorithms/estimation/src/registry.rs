@@ -2,12 +2,14 @@
 
 use crate::average::{self, Average};
 use crate::bass::{self, Bass};
+use crate::combined::{self, Combined};
 use crate::contract::{Denoiser, Estimator};
 use crate::imr::{self, Imr};
 use crate::multi_pass::{self, MultiPass};
 use crate::multi_rate::{self, MultiRate};
 use crate::normalise::{self, Normalise};
 use crate::pathload::{self, Pathload};
+use crate::posterior::{self, Posterior};
 use crate::prc_mt::{self, PrcMt};
 use crate::receive_rate::{self, ReceiveRate};
 use crate::wavelet::{self, Wavelet};
@@ -67,6 +69,18 @@ const ESTIMATORS: &[Entry<dyn Estimator>] = &[
         "rising rates: the highest that did not congest (RAPID, pathChirp)",
         multi_rate::PARAMETERS,
         MultiRate::build,
+    ),
+    entry(
+        "combined",
+        "rising rates: the mean of posterior and of BASS with multi-rate",
+        combined::PARAMETERS,
+        Combined::build,
+    ),
+    entry(
+        "posterior",
+        "rising rates: what explains the growth of delays, weighed against having learnt nothing",
+        posterior::PARAMETERS,
+        Posterior::build,
     ),
     entry(
         "receive-rate",

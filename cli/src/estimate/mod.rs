@@ -12,6 +12,7 @@ use recording::{Recorded, Recording, Refusal};
 use serde::{Serialize, Serializer};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
+use std::path::Path;
 
 /// One line of output.
 #[derive(Serialize)]
@@ -33,11 +34,23 @@ fn number_if_it_is_one<S: Serializer>(id: &str, serializer: S) -> Result<S::Ok, 
 }
 
 pub fn estimate(arguments: &Arguments) -> Result<(), Failure> {
-    let method: Method = arguments.method.parse().map_err(|error| Failure::Input(format!("--method: {error}")))?;
-    let name = arguments.file.display().to_string();
+    let Some(file) = &arguments.file else {
+        let scenario = arguments.from_simulator.as_deref().unwrap_or(Path::new(""));
+        return crate::streams::estimate(arguments, scenario);
+    };
+    let method = match arguments.method.as_slice() {
+        [] => Method::DEFAULT,
+        [method] => method,
+        several => {
+            let found = several.len();
+            return Err(Failure::Input(format!("--method: found {found} methods, expected one for a recording")));
+        }
+    };
+    let method: Method = method.parse().map_err(|error| Failure::Input(format!("--method: {error}")))?;
+    let name = file.display().to_string();
     let input: Box<dyn Read> = match name.as_str() {
         "-" => Box::new(io::stdin().lock()),
-        _ => Box::new(File::open(&arguments.file).map_err(|error| unreadable(&name, &error))?),
+        _ => Box::new(File::open(file).map_err(|error| unreadable(&name, &error))?),
     };
     let refused = |refusal| match refusal {
         Refusal::Unreadable(error) => unreadable(&name, &error),

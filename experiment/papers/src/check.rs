@@ -4,7 +4,6 @@ use crate::abscissa::Abscissa;
 use crate::figure::{Figure, Source, known, selects};
 use crate::file::{Line, Picture};
 use crate::reading::Reading;
-use results::reproduction::Origin;
 use results::{Summary, dictionary};
 
 /// A mistake: the byte near which it stands, and what it is.
@@ -86,7 +85,7 @@ fn source<'a>(figure: &'a Figure, name: &str) -> Result<&'a Source, String> {
 fn metric(source: &Source, name: &str) -> Result<(), String> {
     let column = |columns: &[dictionary::Column], name: &str| columns.iter().any(|column| column.name == name);
     let parts: Vec<&str> = name.split('.').collect();
-    let is_known = source.origin != Origin::Simulated
+    let is_known = source.answers
         || Summary::metrics().any(|metric| metric == name)
         || match parts.as_slice() {
             ["flows", index, field] => index.parse::<usize>().is_ok() && column(dictionary::FLOW, field),
@@ -126,12 +125,10 @@ fn checked_line(figure: &Figure, line: &Line) -> Result<(), String> {
         return Err(format!("by: found \"{missing}\", which is no key of {from}"));
     }
     match (&line.curve, &line.x, &line.y) {
-        (Some(curve), _, _) => match source.origin {
-            Origin::Simulated if !SERIES.contains(&curve.as_str()) => {
-                Err(format!("curve: found \"{curve}\", expected one of {}", SERIES.join(", ")))
-            }
-            _ => Ok(()),
-        },
+        (Some(curve), _, _) if !source.answers && !SERIES.contains(&curve.as_str()) => {
+            Err(format!("curve: found \"{curve}\", expected one of {}", SERIES.join(", ")))
+        }
+        (Some(_), _, _) => Ok(()),
         (None, Some(x), Some(y)) => {
             metric(source, y)?;
             match Abscissa::parse(x).keys().into_iter().find(|key| !has(key)) {

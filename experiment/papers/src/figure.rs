@@ -2,7 +2,7 @@
 
 use crate::check::check;
 use crate::error::{PaperError, line};
-use crate::file::{Compute, FigureFile, Keys, Simulate, plain};
+use crate::file::{Compute, FigureFile, Keys, Probe, QuickRuns, Simulate, plain};
 use results::Run;
 use results::reproduction::Origin;
 use scenario::{Experiment, Scenario};
@@ -38,6 +38,17 @@ pub enum Task {
         /// Its runs, in order; those that the short form leaves out are missing.
         plan: Vec<Experiment>,
     },
+    /// Probe streams of a scenario, read by methods.
+    Probe {
+        /// What the figure calls it.
+        name: String,
+        /// The scenario.
+        scenario: Box<Scenario>,
+        /// Its runs, in order; those that the short form leaves out are missing.
+        plan: Vec<Experiment>,
+        /// The methods, as `packetscale estimate` takes them, or `NAME: METHOD`.
+        methods: Vec<String>,
+    },
     /// Questions to a theory.
     Compute {
         /// What the figure calls it.
@@ -63,6 +74,8 @@ pub enum Findings {
 pub(crate) struct Source {
     pub name: String,
     pub origin: Origin,
+    /// Its points have answers with figures of their own, rather than runs.
+    pub answers: bool,
     /// All points, those too that the short form leaves out.
     pub points: Vec<Point>,
 }
@@ -85,13 +98,34 @@ impl Figure {
         }
         let (mut tasks, mut sources) = (Vec::new(), Vec::new());
         for source in &file.simulate {
-            let (task, points) = simulate(source, path, text, beside, quick, &at)?;
-            sources.push(Source { name: source.as_ref().name.clone(), origin: Origin::Simulated, points });
-            tasks.push(task);
+            let Simulate { name, scenario, set, quick: short } = source.as_ref();
+            let written = Written { scenario, set, short, at: source.span().start };
+            let (scenario, plan, experiments) = written.read(path, text, beside, quick, &[], &at)?;
+            let points = distinct(experiments.iter().map(|run| point_of(&run.controller, &run.params)));
+            sources.push(Source { name: name.clone(), origin: Origin::Simulated, answers: false, points });
+            tasks.push(Task::Simulate { name: name.clone(), scenario, plan });
+        }
+        for source in &file.probe {
+            let Probe { name, scenario, methods, set, quick: short } = source.as_ref();
+            let written = Written { scenario, set, short, at: source.span().start };
+            let (scenario, plan, experiments) = written.read(path, text, beside, quick, methods, &at)?;
+            if experiments.iter().any(|run| run.probe.is_none()) {
+                return Err(at(source.span().start, "scenario: found no table [probe], expected one".to_string()));
+            }
+            let named =
+                |run: &Experiment| methods.iter().map(|method| read_by(method, &run.params)).collect::<Vec<_>>();
+            let points = distinct(experiments.iter().flat_map(named));
+            sources.push(Source { name: name.clone(), origin: Origin::Simulated, answers: true, points });
+            tasks.push(Task::Probe { name: name.clone(), scenario, plan, methods: methods.clone() });
         }
         for source in &file.compute {
             let (task, points) = compute(source.as_ref(), quick).map_err(|what| at(source.span().start, what))?;
-            sources.push(Source { name: source.as_ref().name.clone(), origin: Origin::Computed, points });
+            sources.push(Source {
+                name: source.as_ref().name.clone(),
+                origin: Origin::Computed,
+                answers: true,
+                points,
+            });
             tasks.push(task);
         }
         let figure = Figure { name: name.to_string(), quick, tasks, sources, file };
@@ -104,46 +138,74 @@ impl Figure {
     }
 }
 
-/// The runs of a scenario, and the points they stand for.
-fn simulate(
-    source: &Spanned<Simulate>,
-    path: &Path,
-    text: &str,
-    beside: &BTreeMap<String, String>,
-    quick: bool,
-    at: &dyn Fn(usize, String) -> PaperError,
-) -> Result<(Task, Vec<Point>), PaperError> {
-    let Simulate { name, scenario, set, quick: short } = source.as_ref();
-    let written = scenario.as_ref();
-    let mut changes: Vec<String> = set.iter().map(|(key, value)| format!("{key}={value}")).collect();
-    if quick {
-        changes.extend(short.set.iter().map(|(key, value)| format!("{key}={value}")));
+/// A scenario as a figure writes it.
+struct Written<'a> {
+    scenario: &'a Spanned<String>,
+    set: &'a Keys,
+    short: &'a QuickRuns,
+    /// Where its source stands.
+    at: usize,
+}
+
+impl Written<'_> {
+    /// The scenario, the runs to make, and all of its runs, those too that the short form leaves out.
+    fn read(
+        &self,
+        path: &Path,
+        text: &str,
+        beside: &BTreeMap<String, String>,
+        quick: bool,
+        methods: &[String],
+        at: &dyn Fn(usize, String) -> PaperError,
+    ) -> Result<(Box<Scenario>, Vec<Experiment>, Vec<Experiment>), PaperError> {
+        let written = self.scenario.as_ref();
+        let mut changes: Vec<String> = self.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        if quick {
+            changes.extend(self.short.set.iter().map(|(key, value)| format!("{key}={value}")));
+        }
+        let (scenario_path, scenario_text) = if written.trim_end().ends_with(".toml") && !written.contains('\n') {
+            let found = beside.get(written).cloned();
+            let missing = || format!("scenario: found no file {written} beside");
+            (path.with_file_name(written), found.ok_or_else(|| at(self.scenario.span().start, missing()))?)
+        } else {
+            // Empty lines before it, so that a message names the line of the figure's file.
+            let lines = line(text, self.scenario.span().start);
+            (path.to_path_buf(), "\n".repeat(lines) + written)
+        };
+        let scenario = Scenario::parse(&scenario_text, &scenario_path, &changes)
+            .map_err(|error| PaperError::about("scenario", error))?;
+        let all = scenario.plan();
+        let mut plan = all.clone();
+        if quick {
+            let points_of = |run: &Experiment| match methods {
+                [] => vec![point_of(&run.controller, &run.params)],
+                methods => methods.iter().map(|method| read_by(method, &run.params)).collect(),
+            };
+            let points: Vec<Point> = all.iter().flat_map(points_of).collect();
+            let only = &self.short.only;
+            known(only, &points).map_err(|what| at(self.at, format!("quick.only: {what}")))?;
+            plan.retain(|run| points_of(run).iter().any(|point| selects(only, point)));
+        }
+        Ok((Box::new(scenario), plan, all))
     }
-    let (scenario_path, scenario_text) = if written.trim_end().ends_with(".toml") && !written.contains('\n') {
-        let found = beside.get(written).cloned();
-        let found =
-            found.ok_or_else(|| at(scenario.span().start, format!("scenario: found no file {written} beside")))?;
-        (path.with_file_name(written), found)
-    } else {
-        // Empty lines before it, so that a message names the line of the figure's file.
-        let lines = line(text, scenario.span().start);
-        (path.to_path_buf(), "\n".repeat(lines) + written)
-    };
-    let scenario = Scenario::parse(&scenario_text, &scenario_path, &changes)
-        .map_err(|error| PaperError::about("scenario", error))?;
-    let mut plan = scenario.plan();
-    let mut points: Vec<Point> = Vec::new();
-    for experiment in &plan {
-        let point = point_of(&experiment.controller, &experiment.params);
-        if !points.contains(&point) {
-            points.push(point);
+}
+
+fn distinct(points: impl Iterator<Item = Point>) -> Vec<Point> {
+    let mut distinct: Vec<Point> = Vec::new();
+    for point in points {
+        if !distinct.contains(&point) {
+            distinct.push(point);
         }
     }
-    if quick {
-        known(&short.only, &points).map_err(|what| at(source.span().start, format!("quick.only: {what}")))?;
-        plan.retain(|run| selects(&short.only, &point_of(&run.controller, &run.params)));
-    }
-    Ok((Task::Simulate { name: name.clone(), scenario: Box::new(scenario), plan }, points))
+    distinct
+}
+
+/// The point of a method at a point of a sweep. A method may have a name before it: `BASS: bass+multi-rate`.
+fn read_by(method: &str, params: &Point) -> Point {
+    let name = method.split_once(": ").map_or(method, |(name, _)| name);
+    let mut point = params.clone();
+    point.insert("method".to_string(), name.to_string());
+    point
 }
 
 /// The questions of a grid, and the points they stand for.

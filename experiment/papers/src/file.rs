@@ -27,6 +27,8 @@ pub(crate) struct FigureFile {
     #[serde(default)]
     pub compute: Vec<Spanned<Compute>>,
     #[serde(default)]
+    pub probe: Vec<Spanned<Probe>>,
+    #[serde(default)]
     pub value: Vec<Spanned<Value>>,
     #[serde(default)]
     pub table: Vec<Spanned<Table>>,
@@ -43,6 +45,19 @@ pub(crate) struct FigureFile {
 pub(crate) struct Simulate {
     pub name: String,
     pub scenario: Spanned<String>,
+    #[serde(default)]
+    pub set: Keys,
+    #[serde(default)]
+    pub quick: QuickRuns,
+}
+
+/// Probe streams of a scenario, read by methods.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Probe {
+    pub name: String,
+    pub scenario: Spanned<String>,
+    pub methods: Vec<String>,
     #[serde(default)]
     pub set: Keys,
     #[serde(default)]

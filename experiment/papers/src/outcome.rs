@@ -167,6 +167,13 @@ fn source(task: &Task, findings: &Findings) -> Source {
             count: plan.len(),
             unanswered,
         },
+        Task::Probe { name, scenario, plan, methods } => Source {
+            name: name.clone(),
+            origin: Origin::Simulated,
+            recipe: format!("{}\n# read by\n{}\n", scenario.to_toml(), commented(methods)),
+            count: plan.len(),
+            unanswered,
+        },
         Task::Compute { name, theory, questions } => Source {
             name: name.clone(),
             origin: Origin::Computed,
@@ -175,6 +182,10 @@ fn source(task: &Task, findings: &Findings) -> Source {
             unanswered,
         },
     }
+}
+
+fn commented(methods: &[String]) -> String {
+    methods.iter().map(|method| format!("#     {method}")).collect::<Vec<_>>().join("\n")
 }
 
 /// The command that asks the same.

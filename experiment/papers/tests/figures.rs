@@ -71,8 +71,23 @@ fn findings(figure: &Figure) -> Vec<Findings> {
     let task = |task: &Task| match task {
         Task::Simulate { plan, .. } => Findings::Runs(plan.iter().map(run).collect()),
         Task::Compute { questions, .. } => Findings::Answers(questions.iter().map(answer).collect()),
+        Task::Probe { plan, methods, .. } => Findings::Answers(scored(plan, methods)),
     };
     figure.tasks.iter().map(task).collect()
+}
+
+/// Within 10 %: 80 % and 90 % by method, a tenth of that over the wider range.
+fn scored(
+    plan: &[scenario::Experiment],
+    methods: &[String],
+) -> Vec<(BTreeMap<String, String>, Result<serde_json::Value, String>)> {
+    let score = |(at, method): (usize, &String), params: &BTreeMap<String, String>| {
+        let mut point = params.clone();
+        point.insert("method".into(), method.split(": ").next().unwrap_or_default().into());
+        let factor = if params["probe.range"] == "50 %" { 0.1 } else { 1.0 };
+        (point, Ok(serde_json::json!({ "within_10": (0.8 + 0.1 * at as f64) * factor })))
+    };
+    plan.iter().flat_map(|run| methods.iter().enumerate().map(|method| score(method, &run.params))).collect()
 }
 
 fn run(experiment: &scenario::Experiment) -> Run {
@@ -284,3 +299,43 @@ fn a_name_that_is_not_there_is_refused_with_those_that_are() {
     assert!(said("nothing").contains("multiplexing-2007"), "{}", said("nothing"));
     assert!(said("multiplexing-2007/figure-99").contains("figure-9"), "{}", said("multiplexing-2007/figure-99"));
 }
+
+const PROBE: &str = r#"
+[[probe]]
+name = "streams"
+scenario = '''
+[path]
+rate = "1 Gbit/s"
+delay = "1 ms"
+
+[probe]
+rate = "700 Mbit/s"
+streams = 10
+
+[sweep]
+"probe.range" = ["30 %", "50 %"]
+'''
+methods = ["BASS: bass+multi-rate", "combined"]
+"#;
+
+#[test]
+fn a_method_is_a_key_of_probe_streams_under_its_own_name() {
+    let claim = "[[claim]]\nwords = \"w\"\nplace = \"p\"\nfrom = \"streams\"\nmetric = \"within_10\"\n\
+        where = { method = \"BASS\", \"probe.range\" = \"30 %\" }\nat_least = 0.75\n\
+        divided_by = { where = { method = \"combined\" } }\nat_most = 0.9\n";
+    let figure = read(&[HEAD, PROBE, claim].concat(), false).unwrap_or_else(|error| panic!("{error}"));
+    let outcome = figure.outcome(&findings(&figure));
+    // 0.8 / 0.9.
+    assert!((outcome.claims[0].found.expect("a value") - 0.8 / 0.9).abs() < 1e-9, "{:?}", outcome.claims[0]);
+    assert_eq!(outcome.claims[0].verdict, Verdict::Kept);
+}
+
+#[test]
+fn probe_streams_need_a_scenario_with_some() {
+    let text = [HEAD, &PROBE.replace("[probe]\nrate = \"700 Mbit/s\"\nstreams = 10\n", SENDING)].concat();
+    let text = text.replace("\"probe.range\"", "\"path.delay\"").replace("\"30 %\", \"50 %\"", "\"1 ms\"");
+    let message = read(&text, false).expect_err("it is wrong");
+    assert!(message.contains("scenario: found no table [probe], expected one"), "{message}");
+}
+
+const SENDING: &str = "[[traffic]]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\n";

@@ -15,6 +15,7 @@ mod numbers;
 mod paper;
 mod resolved;
 mod shell;
+mod streams;
 mod sweep;
 mod tables;
 mod verdict;
@@ -22,6 +23,8 @@ mod verdict;
 #[cfg(test)]
 #[path = "../tests/example/mod.rs"]
 mod example;
+
+pub use streams::Streams;
 
 use results::evaluation::Evaluation;
 use results::{Results, reproduction};
@@ -45,4 +48,9 @@ pub fn evaluation_page(evaluation: &Evaluation) -> String {
 /// figure.
 pub fn figure_label(name: &str, largest: f64) -> Option<(String, f64)> {
     evaluation::label(name, largest)
+}
+
+/// The page of probe streams: scores, streams before and after each denoiser, and how errors spread.
+pub fn streams_page(streams: &Streams) -> String {
+    streams::page(streams)
 }

@@ -259,7 +259,7 @@ fn quoted(text: &str) -> String {
 
 /// The sections of a scenario, in the order in which they are printed.
 pub(crate) const SECTIONS: &[&str] =
-    &["run", "path", "link", "receiver", "sender", "flow", "traffic", "compare", "sweep", "record", "expect"];
+    &["run", "path", "link", "receiver", "sender", "flow", "probe", "traffic", "compare", "sweep", "record", "expect"];
 
 impl Table {
     /// Refuses sections that do not exist, and values outside any section.

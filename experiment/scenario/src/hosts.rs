@@ -1,9 +1,9 @@
 //! The receiving and the sending hosts.
 
-use crate::document::{Node, Table, Value};
+use crate::document::{Entry, Node, Table, Value};
 use crate::error::{Place, ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, quantity, ratio, text};
-use crate::model::{Coalescing, GapModel, ReceiverSpec};
+use crate::model::{Coalescing, GapModel, Moderation, ReceiverSpec};
 use units::{Packets, Ratio, Span};
 
 /// What the scenario says of all sending hosts.
@@ -19,20 +19,7 @@ pub(crate) struct Sender {
 pub(crate) fn receiver(document: &mut Table) -> Result<ReceiverSpec, ScenarioError> {
     let node = document.node_or_table("receiver", &Place::Line(1));
     let mut fields = Fields::of(node, "receiver", "a table [receiver]")?;
-    let coalescing = {
-        let table = fields.or("coalescing", Value::Table(Table::default()));
-        let mut inner = Fields::of(table, "receiver.coalescing", "{ time = \"120 us\", frames = 0 }")?;
-        let coalescing = Coalescing {
-            time: inner.quantity_or("time", "0 s", Zero::Allowed)?,
-            frames: inner.count_or("frames", 0, 0)?,
-        };
-        inner.finish()?;
-        coalescing
-    };
-    if coalescing.frames > 0 && coalescing.time == Span::ZERO {
-        let expected = "a time beside a frame limit, or the last packets of a flow would wait for ever";
-        return Err(fields.refuse("coalescing", "frames without a time", expected));
-    }
+    let coalescing = coalescing(fields.or("coalescing", Value::Table(Table::default())))?;
     let spec = ReceiverSpec {
         coalescing,
         delayed_ack: fields.count_or("delayed_ack", 2, 1)?,
@@ -55,6 +42,35 @@ fn ack_loss(fields: &mut Fields<'_>) -> Result<Ratio, ScenarioError> {
         return Err(fields.refuse("ack_loss", "certain loss", "a probability below 1"));
     }
     Ok(loss)
+}
+
+fn coalescing(node: &mut Node) -> Result<Coalescing, ScenarioError> {
+    const KINDS: &[(&str, Moderation)] =
+        &[("timer", Moderation::Timer), ("spacing", Moderation::Spacing), ("adaptive", Moderation::Adaptive)];
+    let mut fields = Fields::of(node, "receiver.coalescing", "{ kind = \"timer\", time = \"120 us\", frames = 0 }")?;
+    let names = || KINDS.iter().map(|(name, _)| *name);
+    let expected = format!("one of {}", listed(names()));
+    let name = text(fields.or("kind", Value::Text("timer".to_string())), "receiver.coalescing.kind", &expected)?;
+    let Some((_, kind)) = KINDS.iter().find(|(known, _)| *known == name) else {
+        let found = format!("the unknown coalescence \"{name}\"{}", perhaps(&name, names()));
+        return Err(fields.refuse("kind", found, expected));
+    };
+    let coalescing = Coalescing {
+        kind: *kind,
+        time: fields.quantity_or("time", "0 s", Zero::Allowed)?,
+        frames: fields.count_or("frames", 0, 0)?,
+    };
+    if coalescing.frames > 0 && coalescing.time == Span::ZERO {
+        let expected = "a time beside a frame limit, or the last packets of a flow would wait for ever";
+        return Err(fields.refuse("frames", "frames without a time", expected));
+    }
+    if *kind == Moderation::Adaptive && coalescing.time > Coalescing::HONOURED && coalescing.frames == 0 {
+        let expected =
+            format!("frames beside it: an adaptive card counts them where the time exceeds {}", Coalescing::HONOURED);
+        return Err(fields.refuse("time", format!("\"{}\" without frames", coalescing.time), expected));
+    }
+    fields.finish()?;
+    Ok(coalescing)
 }
 
 fn window(fields: &mut Fields<'_>) -> Result<Packets, ScenarioError> {
@@ -83,7 +99,7 @@ pub(crate) fn sender(document: &mut Table) -> Result<Sender, ScenarioError> {
     Ok(sender)
 }
 
-const GAPS: &[&str] = &["perfect", "noise", "timer", "batch"];
+const GAPS: &[&str] = &["perfect", "busy-wait", "hrtimer", "dummy-packets", "late", "noise", "timer", "batch"];
 
 fn gaps(node: &mut Node) -> Result<GapModel, ScenarioError> {
     const KEY: &str = "sender.gaps";
@@ -92,10 +108,29 @@ fn gaps(node: &mut Node) -> Result<GapModel, ScenarioError> {
     if node.value == Value::Text("perfect".to_string()) {
         return Ok(GapModel::Perfect);
     }
+    if let Value::Text(_) = &node.value {
+        let kind = node.value.plain();
+        if !GAPS.contains(&kind.as_str()) {
+            let found = format!("the unknown gap model \"{kind}\"{}", perhaps(&kind, GAPS.iter().copied()));
+            return Err(ScenarioError::at(&node.place, KEY, found, format!("one of {}", listed(GAPS.iter().copied()))));
+        }
+        // A name alone is a table with nothing but the name.
+        let named = Node { value: node.value.clone(), place: node.place.clone() };
+        let place = node.place.clone();
+        let entry = Entry { key: "kind".to_string(), key_place: place, node: named };
+        node.value = Value::Table(Table { entries: vec![entry] });
+    }
     let mut fields = Fields::of(node, KEY, EXPECTED)?;
     let kind = text(fields.required("kind", EXPECTED)?, "sender.gaps.kind", EXPECTED)?;
     let model = match kind.as_str() {
         "perfect" => GapModel::Perfect,
+        "busy-wait" => GapModel::BusyWait(fields.quantity_or("resolution", "1 us", Zero::Refused)?),
+        "hrtimer" => GapModel::Hrtimer {
+            deferral: fields.quantity_or("deferral", "100 us", Zero::Refused)?,
+            often: ratio(fields.or("often", Value::Float("0.05".to_string())), "sender.gaps.often", 0.0..=1.0)?,
+        },
+        "dummy-packets" => GapModel::Noise(fields.quantity_or("up_to", "0.4 us", Zero::Allowed)?),
+        "late" => late(&mut fields)?,
         "noise" => GapModel::Noise(fields.quantity("up_to", Zero::Allowed)?),
         "timer" => GapModel::Timer(fields.quantity("granularity", Zero::Refused)?),
         "batch" => GapModel::Batch(fields.count_or("packets", 1, 1)?),
@@ -106,6 +141,19 @@ fn gaps(node: &mut Node) -> Result<GapModel, ScenarioError> {
     };
     fields.finish()?;
     Ok(model)
+}
+
+fn late(fields: &mut Fields<'_>) -> Result<GapModel, ScenarioError> {
+    let [p50, p99, p999]: [Span; 3] = [
+        fields.quantity("p50", Zero::Allowed)?,
+        fields.quantity("p99", Zero::Allowed)?,
+        fields.quantity("p999", Zero::Allowed)?,
+    ];
+    if p50 > p99 || p99 > p999 {
+        let found = format!("\"{p50}\", \"{p99}\", \"{p999}\"");
+        return Err(fields.refuse("p50", found, "p50, p99 and p999 that do not fall"));
+    }
+    Ok(GapModel::Late { p50, p99, p999 })
 }
 
 /// Whole percents of a window per smoothed round trip.

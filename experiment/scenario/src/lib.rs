@@ -16,6 +16,7 @@ mod impairments;
 mod links;
 mod model;
 mod plan;
+mod probe;
 mod record;
 mod resolve;
 mod settings;
@@ -26,8 +27,8 @@ mod web;
 pub use error::{Place, ScenarioError};
 pub use model::{
     Buffer, Coalescing, ConnectionSource, Connections, ControllerSpec, Expectation, Experiment, FileSizes, FlowSpec,
-    GapModel, Impairments, LinkSpec, Objects, Parse, QueueSpec, ReceiverSpec, Record, Reordering, Sessions, Shaper, Size,
-    Start, Think, TraceSource, TrafficKind, TrafficSpec, Web,
+    GapModel, Impairments, LinkSpec, Moderation, Objects, Parse, ProbeSpec, QueueSpec, ReceiverSpec, Record, Recorded,
+    Reordering, Sessions, Shaper, Size, Start, Think, TraceSource, TrafficKind, TrafficSpec, Web,
 };
 pub use plan::Scenario;
 pub use traffic::TRAFFIC_KINDS;

@@ -33,8 +33,48 @@ pub struct Experiment {
     pub flows: Vec<FlowSpec>,
     /// Unresponsive traffic.
     pub traffic: Vec<TrafficSpec>,
+    /// Probe streams; then there are no flows.
+    pub probe: Option<ProbeSpec>,
     /// What to record.
     pub record: Record,
+}
+
+/// Probe streams, one after the other. Rates within a stream rise by equal ratios, in levels.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProbeSpec {
+    /// How many.
+    pub streams: u32,
+    /// Packets of each; they have one gap fewer.
+    pub packets: u32,
+    /// Rates of each: 1 for a single rate, as many as gaps for a chirp.
+    pub levels: u32,
+    /// By how much the highest rate exceeds the lowest.
+    pub range: Ratio,
+    /// Mean rate (bits over time) of the slowest stream.
+    pub slowest: Rate,
+    /// Mean rate of the fastest; those of all are spread evenly in between.
+    pub fastest: Rate,
+    /// Wire size of its packets.
+    pub packet: Bytes,
+    /// Rate of the sender's network card; `None`: infinite.
+    pub access: Option<Rate>,
+    /// So many streams of one mean rate follow each other without a pause.
+    pub train: u32,
+    /// Mean time between trains; each is drawn, from a half to one and a half of it.
+    pub pause: Span,
+    /// The receiver gives a time for every so many packets.
+    pub acknowledge: u32,
+    /// Which send gaps are recorded.
+    pub recorded: Recorded,
+}
+
+/// Which send gaps a sender writes down.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Recorded {
+    /// Those with which packets left the host.
+    Sent,
+    /// Those it was asked for.
+    Intended,
 }
 
 /// A link: a queue, a wire, a delay.
@@ -138,14 +178,36 @@ pub struct ReceiverSpec {
     pub stamp_delay: Span,
 }
 
-/// Interrupt coalescence: the first packet of a batch starts a timer; the batch is handed over when the timer
-/// expires or when it holds `frames` packets. Stamps are taken when the batch is handed over.
+/// Interrupt coalescence: packets wait at the card and are handed over in a batch, also when it holds `frames` packets.
+/// Stamps are taken when the batch is handed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Coalescing {
+    /// When the card interrupts.
+    pub kind: Moderation,
     /// The timer; zero: no coalescence by time.
     pub time: Span,
     /// The frame limit; zero: none.
     pub frames: u32,
+}
+
+impl Coalescing {
+    /// An adaptive card honours a time up to this (dissertation, section 6.3.2.2).
+    pub const HONOURED: Span = Span::from_micros(12);
+    /// None.
+    pub const NONE: Coalescing = Coalescing { kind: Moderation::Timer, time: Span::ZERO, frames: 0 };
+}
+
+/// When a card with interrupt coalescence interrupts.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Moderation {
+    /// A time after the first packet of a batch.
+    #[default]
+    Timer,
+    /// When a packet is there, and not before a time since the last interrupt.
+    Spacing,
+    /// Adaptive: up to 12 us the time counts, as with [`Moderation::Timer`], and frames do not; beyond it the time counts
+    /// no more, and batches have a number of packets that is drawn about `frames`.
+    Adaptive,
 }
 
 /// How a sending host creates gaps.
@@ -153,6 +215,25 @@ pub struct Coalescing {
 pub enum GapModel {
     /// At the instant asked for.
     Perfect,
+    /// Waiting on a clock of this resolution: gaps are cut to whole steps of it. For probe streams only, since packets
+    /// leave before their time.
+    BusyWait(Span),
+    /// By timer interrupts, the handling of which is now and then deferred; what is due meanwhile leaves together.
+    Hrtimer {
+        /// How long, on average; drawn from a half to one and a half of it.
+        deferral: Span,
+        /// Probability that an interrupt is deferred.
+        often: Ratio,
+    },
+    /// Late by a draw from a distribution given by three of its quantiles, linear in between and from zero.
+    Late {
+        /// Half of the packets are at most so late.
+        p50: Span,
+        /// 99 % of them.
+        p99: Span,
+        /// 99.9 % of them; none is later.
+        p999: Span,
+    },
     /// Late by a uniform draw up to this; packets keep their order.
     Noise(Span),
     /// At the next tick of a timer of this period.

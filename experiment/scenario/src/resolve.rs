@@ -7,7 +7,8 @@ use crate::fields::{Fields, Zero, text};
 use crate::flows::{Flow, flows, setups};
 use crate::hosts::{receiver, sender};
 use crate::links::{links, network};
-use crate::model::Experiment;
+use crate::model::{Experiment, GapModel};
+use crate::probe::{alone, probe};
 use crate::record::record;
 use crate::traffic::traffic;
 use congestion::Setup;
@@ -51,14 +52,20 @@ pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result
     let sender = sender(document)?;
     let flows = flows(document, &network, &sender, run.duration)?;
     let traffic = traffic(document, &network, &sender, run.duration, folder)?;
-    if flows.is_empty() && traffic.is_empty() {
-        let expected = "a table [[flow]] or [[traffic]], or nothing would be sent";
+    let probe = probe(document, run.duration - run.warmup, network.access)?;
+    if flows.is_empty() && traffic.is_empty() && probe.is_none() {
+        let expected = "a table [[flow]], [[traffic]] or [probe], or nothing would be sent";
         return Err(ScenarioError::at(&Place::Line(1), "flow", "nothing", expected));
+    }
+    if matches!(sender.gaps, GapModel::BusyWait(_)) && !flows.is_empty() {
+        let expected = "another model for flows: a host that waits too short sends before their controller allows it";
+        return Err(ScenarioError::at(&Place::Line(1), "sender.gaps", "\"busy-wait\" beside flows", expected));
     }
     let label = label(&flows);
     let flows: Vec<_> = flows.into_iter().map(|flow| flow.spec).collect();
     let compared = compared(document, &setups(&flows))?;
     let links = links(network, &flows, &traffic)?;
+    alone(document, &links, flows.len(), &traffic)?;
     let (record, measured) = record(document, &run, &links)?;
     let template = Experiment {
         controller: String::new(),
@@ -73,6 +80,7 @@ pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result
         gaps: sender.gaps,
         flows,
         traffic,
+        probe,
         record,
     };
     Ok(Point { run, template, label, compared })

@@ -104,7 +104,7 @@ refusals! {
     an_unknown_key_like_no_other: r#"buffer = "1 bdp""# => r#"colour = "red""#,
         r#"bursty.toml:8: path.colour: found an unknown key; expected one of "access", "rate", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps""#;
     an_unknown_section: "[[traffic]]" => "[[trafic]]",
-        r#"bursty.toml:14: trafic: found an unknown key, perhaps "traffic"; expected one of "run", "path", "link", "receiver", "sender", "flow", "traffic", "compare", "sweep", "record", "expect""#;
+        r#"bursty.toml:14: trafic: found an unknown key, perhaps "traffic"; expected one of "run", "path", "link", "receiver", "sender", "flow", "probe", "traffic", "compare", "sweep", "record", "expect""#;
     an_unknown_setting_of_a_controller: r#"controller = "rapid"
 rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
         r#"bursty.toml:11: flow.0.controller.betta: found an unknown setting of newreno, perhaps "beta"; expected one of "beta", "abc_limit", "label""#;

@@ -12,6 +12,7 @@ mod headers;
 mod lines;
 mod link;
 mod network;
+mod probes;
 mod recorder;
 mod response;
 mod schedule;
@@ -23,6 +24,7 @@ mod web;
 mod windows;
 mod wire;
 
+pub use probes::{Probe, ProbePacket, probe};
 pub use recorder::Served;
 
 use congestion::SettingError;

@@ -113,14 +113,16 @@ pub(crate) fn derive_seed(seed: u64, purpose: u64, index: u64) -> u64 {
     z ^ (z >> 31)
 }
 
-const FOR_LINK: u64 = 1;
+pub(crate) const FOR_LINK: u64 = 1;
 const FOR_FLOW: u64 = 2;
 const FOR_START: u64 = 3;
-const FOR_GAPS: u64 = 4;
+pub(crate) const FOR_GAPS: u64 = 4;
 const FOR_TRAFFIC: u64 = 5;
 const FOR_QUEUE: u64 = 6;
 const FOR_APPLICATION: u64 = 7;
-const FOR_STAMPS: u64 = 8;
+pub(crate) const FOR_CARD: u64 = 8;
+pub(crate) const FOR_PROBES: u64 = 9;
+const FOR_STAMPS: u64 = 10;
 
 impl Network {
     pub(crate) fn new(experiment: &Experiment, mode: Mode) -> Result<Network, RunError> {
@@ -348,7 +350,8 @@ pub(crate) fn build_flow(
         pacing_percent: spec.pacing_percent,
         ecn: spec.ecn,
     };
-    let coalescer = Coalescer::new(experiment.receiver.coalescing);
+    let coalescer =
+        Coalescer::new(experiment.receiver.coalescing, derive_seed(experiment.seed, FOR_CARD, index as u64));
     let in_order = experiment.links.iter().all(|link| link.impairments.reorder.is_none());
     let immediate = coalescer.is_none() && experiment.receiver.delayed_ack <= 1 && mode == Mode::Fused && in_order;
     let last_link = *spec.route.last().expect("a route has a link");

@@ -71,7 +71,7 @@ fn with_random_loss_delayed_acknowledgments_and_coalescence() {
     let mut experiment = dumbbell(Rate::from_mbps(100), Span::from_millis(5), buffer, Span::from_secs(3));
     experiment.links[0].loss = Ratio::of(1, 300);
     experiment.receiver.delayed_ack = 2;
-    experiment.receiver.coalescing = Coalescing { time: Span::from_micros(300), frames: 8 };
+    experiment.receiver.coalescing = Coalescing { time: Span::from_micros(300), frames: 8, ..Coalescing::NONE };
     experiment.gaps = GapModel::Noise(Span::from_micros(3));
     for controller in ["newreno", "cubic", "rapid"] {
         let mut one = flow(controller, 1500, Span::from_millis(12));

@@ -53,7 +53,7 @@ fn coalescence_lengthens_the_round_trip_by_up_to_its_timer() {
     let mut experiment = dumbbell(Rate::from_gbps(10), Span::from_millis(5), Buffer::Unlimited, Span::from_secs(1));
     experiment.flows = vec![flow("rapid", 9000, Span::from_millis(10))];
     let without = simulator::run(&experiment).unwrap().summary.rtt_mean_s;
-    experiment.receiver.coalescing = Coalescing { time: Span::from_micros(120), frames: 0 };
+    experiment.receiver.coalescing = Coalescing { time: Span::from_micros(120), ..Coalescing::NONE };
     let with = simulator::run(&experiment).unwrap().summary.rtt_mean_s;
     let added = with - without;
     assert!((20e-6..=130e-6).contains(&added), "{added}");

@@ -33,7 +33,7 @@ pub fn dumbbell(rate: Rate, delay: Span, buffer: Buffer, duration: Span) -> Expe
         links: vec![LinkSpec { buffer, ..link("bottleneck", rate, delay) }],
         bottleneck: 0,
         receiver: ReceiverSpec {
-            coalescing: Coalescing { time: Span::ZERO, frames: 0 },
+            coalescing: Coalescing::NONE,
             delayed_ack: 1,
             delayed_ack_timeout: Span::from_millis(40),
             window: Packets::new(1 << 40),
@@ -46,6 +46,7 @@ pub fn dumbbell(rate: Rate, delay: Span, buffer: Buffer, duration: Span) -> Expe
         gaps: GapModel::Perfect,
         flows: Vec::new(),
         traffic: Vec::new(),
+        probe: None,
         record: Record { detail: true, step: Span::from_millis(10), streams: 0, windows: Vec::new() },
     }
 }

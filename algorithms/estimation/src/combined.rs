@@ -1,0 +1,102 @@
+//! Two readings whose errors have different causes, averaged: `posterior`, which is sure of delays but not of the capacity,
+//! and BASS with Algorithm 1, which needs no capacity but whole batches.
+//!
+//! ```text
+//! estimate = posterior^w other^(1 - w)
+//! ```
+//!
+//! Where the other reading abstains (too few complete batches), the posterior stands alone. Unacknowledged packets are
+//! skipped by the one and normalised for the other.
+//!
+//! Source: ours. In even traffic on a busy link the posterior is high, since the growth of a queue is divided by a capacity
+//! that it does not know; Algorithm 1 compares signs only. Through interrupts it is the other way round. w = 0.6 was chosen
+//! on periodic, Poisson and on-off traffic (`docs/estimation.md` has what came of it elsewhere).
+
+use crate::bass::Bass;
+use crate::contract::{Abstain, Denoiser, Estimate, Estimator, Probing};
+use crate::multi_rate::MultiRate;
+use crate::normalise::Normalise;
+use crate::posterior::Posterior;
+use crate::readable;
+use crate::stream::Stream;
+use crate::window::Window;
+use alloc::boxed::Box;
+use units::settings::{Kind, Parameter, Setting, SettingError, Settings, ratio};
+use units::{Rate, Ratio};
+
+/// What a method can set.
+pub const PARAMETERS: &[Parameter] =
+    &[Parameter { name: "weight", kind: Kind::Ratio, default: "0.6", doc: "w: of the posterior" }];
+
+/// Length of the window after BASS, in streams.
+const WINDOW: Ratio = Ratio::of(375, 1000);
+
+/// Both.
+pub struct Combined {
+    weight: f64,
+    posterior: Box<dyn Estimator>,
+    denoisers: [Box<dyn Denoiser>; 3],
+    other: Box<dyn Estimator>,
+}
+
+impl Combined {
+    pub fn build(settings: &Settings) -> Result<Box<dyn Estimator>, SettingError> {
+        let defaults = Settings::new();
+        let window = Settings::from_iter([("part".into(), Setting::Ratio(WINDOW))]);
+        let weight = ratio(settings, "weight", Ratio::of(6, 10), Ratio::ZERO..=Ratio::ONE, "a fraction up to 1")?;
+        Ok(Box::new(Combined {
+            weight: weight.as_f64(),
+            posterior: Posterior::build(&defaults)?,
+            denoisers: [Normalise::build(&defaults)?, Bass::build(&defaults)?, Window::build(&window)?],
+            other: MultiRate::build(&defaults)?,
+        }))
+    }
+
+    fn other(&self, stream: &Stream) -> Result<Estimate, Abstain> {
+        let [normalise, bass, window] = &self.denoisers;
+        let normal = normalise.denoise(stream.clone())?;
+        readable::check(&normal, &*self.other)?;
+        self.other.estimate(&window.denoise(bass.denoise(normal)?)?)
+    }
+}
+
+impl Estimator for Combined {
+    fn probing(&self) -> Probing {
+        Probing::Rising
+    }
+
+    fn least_events(&self) -> usize {
+        self.posterior.least_events()
+    }
+
+    fn reads_unacknowledged(&self) -> bool {
+        true
+    }
+
+    fn estimate(&self, stream: &Stream) -> Result<Estimate, Abstain> {
+        match (self.posterior.estimate(stream), self.other(stream)) {
+            (Ok(posterior), Ok(other)) => Ok(self.mean(posterior, other)),
+            (Ok(posterior), Err(_)) => Ok(posterior),
+            (Err(_), Ok(other)) => Ok(other),
+            (Err(reason), Err(_)) => Err(reason),
+        }
+    }
+}
+
+impl Combined {
+    /// Weighted geometric means: of the values, and of the ends of the intervals where both have one. Where they do not, the
+    /// interval is open.
+    fn mean(&self, a: Estimate, b: Estimate) -> Estimate {
+        let mean = |a: Rate, b: Rate| {
+            let log = |rate: Rate| libm::log(rate.bps().max(1) as f64);
+            Rate::from_bps(libm::exp(self.weight * log(a) + (1.0 - self.weight) * log(b)) as u64)
+        };
+        let value = mean(a.value, b.value);
+        let open = a.low == Rate::ZERO || b.low == Rate::ZERO;
+        Estimate {
+            value,
+            low: if open { Rate::ZERO } else { mean(a.low, b.low).min(value) },
+            high: a.high.zip(b.high).map(|(a, b)| mean(a, b).max(value)),
+        }
+    }
+}

@@ -1,0 +1,245 @@
+//! The available bandwidth that explains best how the delays of a stream grew, weighed against having learnt nothing.
+//!
+//! Rates rise along the stream. Where a rate r exceeds the available bandwidth A of a link of capacity C, the queue grows by
+//! (r - A) / C of the time; where it does not, by nothing. Between two packets whose delays D are known, time s apart at
+//! mean rate r:
+//!
+//! ```text
+//! x = D' - D = s A g(r / A - 1) / C + noise of variance v s,    g(z) = (z + sqrt(z^2 + b^2)) / 2
+//! P(A, C | x) ~ P(A) P(C) (sum (x - s A g / C)^2 / s + n0 v0) ^ -((n + n0) / 2)
+//! ```
+//!
+//! g is the kink of a fluid, rounded by b: bursts fill a queue now and then below A too. A is spread evenly (in its
+//! logarithm) over the stream's range and a little beyond, highest rate / C over values up to 1, and v is integrated
+//! out over a scaled inverse chi-squared law. The estimate is the mean of A, the interval holds 90 %. A stream that
+//! says little leaves A where it was, about the middle of the range: the estimate is as unsure as the stream is.
+//!
+//! What is known under interrupt coalescence are not gaps but the delays of single packets. All packets of a batch have
+//! one time. If the card waits from a batch's first packet on, that packet's delay is off by a constant; if it interrupts
+//! at set times or after so many packets, the last one's is off by less than a gap. Whichever of the two makes delays grow
+//! more smoothly is taken, which is exact where BASS's mean over an event is off by a gap. The last packets of the stream
+//! may wait for company that does not come, and are left out unless they are the first of their batch.
+//!
+//! Source: ours. The fluid relation is that of Q. Yin, "TCP RAPID: from theory to practice", section 2.2; that single
+//! packets of a batch are exact, of the law's lower envelopes (`rapid/envelope.h`). The constants b = 0.14, n0 = 2 and
+//! v0 = 0.03 gaps were chosen on periodic, Poisson and on-off traffic, and are judged on recorded traffic too
+//! (`docs/estimation.md`). What it does not know is C: on a link of which little is left, the estimate is high by up to 8 %.
+
+use crate::contract::{Abstain, Estimate, Estimator, Probing};
+use crate::readable::{BATCH, one_size};
+use crate::stream::Stream;
+use alloc::boxed::Box;
+use alloc::vec;
+use alloc::vec::Vec;
+use units::settings::{Kind, Parameter, SettingError, Settings, ratio};
+use units::{Rate, Ratio};
+
+/// What a method can set.
+pub const PARAMETERS: &[Parameter] = &[
+    Parameter { name: "blur", kind: Kind::Ratio, default: "0.14", doc: "b: how gradually a queue begins to grow" },
+    Parameter {
+        name: "noise",
+        kind: Kind::Ratio,
+        default: "0.03",
+        doc: "v0: variance of delays expected, in mean gaps",
+    },
+];
+
+/// The weight of v0 against the stream: as if of so many steps.
+const WEIGHT: f64 = 2.0;
+/// The prior ends so far beyond the stream's rates.
+const BEYOND: f64 = 0.1;
+/// Values of A that are tried.
+const GRID: usize = 41;
+/// Highest rate over capacity.
+const LOADS: [f64; 7] = [1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2];
+/// Most steps of delay that are looked at; more packets are taken together.
+const STEPS: usize = 12;
+/// Part of the probability left out on either side of the interval.
+const TAIL: f64 = 0.05;
+
+/// The search.
+pub struct Posterior {
+    blur: f64,
+    noise: f64,
+}
+
+impl Posterior {
+    pub fn build(settings: &Settings) -> Result<Box<dyn Estimator>, SettingError> {
+        let positive = |name, default| {
+            let range = Ratio::of(1, 1_000_000)..=Ratio::of(100, 1);
+            ratio(settings, name, default, range, "a number above 0 and up to 100").map(Ratio::as_f64)
+        };
+        Ok(Box::new(Posterior {
+            blur: positive("blur", Ratio::of(14, 100))?,
+            noise: positive("noise", Ratio::of(3, 100))?,
+        }))
+    }
+}
+
+/// How a delay changed, in seconds: over `time`, during which packets came at `rate`, bit/s.
+#[derive(Clone, Copy)]
+struct Step {
+    time: f64,
+    rate: f64,
+    growth: f64,
+}
+
+impl Estimator for Posterior {
+    fn probing(&self) -> Probing {
+        Probing::Rising
+    }
+
+    fn least_events(&self) -> usize {
+        1
+    }
+
+    fn reads_unacknowledged(&self) -> bool {
+        true
+    }
+
+    fn estimate(&self, stream: &Stream) -> Result<Estimate, Abstain> {
+        let bits = one_size(&stream.gaps)?.get() as f64 * 8.0;
+        let steps = Delays::of(stream).steps(bits)?;
+        let (lowest, highest) = ends(stream, bits);
+        let mean_gap = stream.send_time().as_secs_f64() / stream.gaps.len() as f64;
+        let weights = self.weights(&steps, lowest, highest, self.noise * mean_gap);
+        Ok(summary(&weights, lowest, highest))
+    }
+}
+
+impl Posterior {
+    /// Values of A, rising, each with its weight; they need not sum to one.
+    fn weights(&self, steps: &[Step], lowest: f64, highest: f64, v0: f64) -> Vec<(f64, f64)> {
+        let (from, to) = (libm::log(lowest * (1.0 - BEYOND)), libm::log(highest * (1.0 + BEYOND)));
+        let power = -0.5 * (steps.len() as f64 + WEIGHT);
+        let at = |number: usize| libm::exp(from + (to - from) * number as f64 / (GRID - 1) as f64);
+        let logs = (0..GRID).map(at).map(|a| {
+            let grown: Vec<f64> = steps.iter().map(|step| step.time * a * self.kink(step.rate / a - 1.0)).collect();
+            let of = |load: f64| {
+                let missed = |(step, grown): (&Step, &f64)| {
+                    let off = step.growth - load / highest * grown;
+                    off * off / step.time
+                };
+                power * libm::log(steps.iter().zip(&grown).map(missed).sum::<f64>() + WEIGHT * v0)
+            };
+            (a, LOADS.map(of))
+        });
+        let logs: Vec<(f64, [f64; LOADS.len()])> = logs.collect();
+        let top = logs.iter().flat_map(|(_, logs)| logs).fold(f64::NEG_INFINITY, |top, log| top.max(*log));
+        logs.into_iter().map(|(a, logs)| (a, logs.iter().map(|log| libm::exp(log - top)).sum())).collect()
+    }
+
+    /// g.
+    fn kink(&self, excess: f64) -> f64 {
+        0.5 * (excess + libm::sqrt(excess * excess + self.blur * self.blur))
+    }
+}
+
+/// Mean and interval, within the rates of the stream.
+fn summary(weights: &[(f64, f64)], lowest: f64, highest: f64) -> Estimate {
+    let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
+    let mean = weights.iter().map(|(a, weight)| a.clamp(lowest, highest) * weight).sum::<f64>() / sum;
+    let quantile = |part: f64| {
+        let mut below = 0.0;
+        let reached = |(_, weight): &&(f64, f64)| {
+            below += *weight;
+            below >= part * sum
+        };
+        weights.iter().find(reached).map_or(highest, |(a, _)| *a)
+    };
+    let rate = |bps: f64| Rate::from_bps(bps as u64);
+    let (low, high) = (quantile(TAIL), quantile(1.0 - TAIL));
+    Estimate {
+        value: rate(mean),
+        low: if low < lowest { Rate::ZERO } else { rate(low.min(mean)) },
+        high: (high <= highest).then(|| rate(high.max(mean))),
+    }
+}
+
+/// Lowest and highest rate, bit/s: means over a sixteenth of the stream at either end, so that a sender may be a little off
+/// with single gaps.
+fn ends(stream: &Stream, bits: f64) -> (f64, f64) {
+    let gaps = &stream.gaps;
+    let many = (gaps.len() / 16).max(1);
+    let rate =
+        |part: &[crate::stream::Gap]| many as f64 * bits / part.iter().map(|gap| gap.send.as_secs_f64()).sum::<f64>();
+    let (first, last) = (rate(&gaps[..many]), rate(&gaps[gaps.len() - many..]));
+    (first.min(last), first.max(last))
+}
+
+/// Packets of which the receiver gave a time: their numbers in the stream, when each was sent and its delay beyond that of
+/// the first of them, in seconds.
+struct Delays {
+    number: Vec<usize>,
+    sent: Vec<f64>,
+    delay: Vec<f64>,
+    /// Which of them to read.
+    known: Vec<usize>,
+}
+
+impl Delays {
+    /// From the first packet on, or from the first that has a time: what came before that counts from another stream.
+    fn of(stream: &Stream) -> Delays {
+        let gaps = &stream.gaps;
+        let whole = gaps.first().is_some_and(|gap| gap.acked);
+        let start = if whole { 0 } else { gaps.iter().position(|gap| gap.acked).map_or(0, |gap| gap + 1) };
+        let (mut number, mut sent, mut seen) = (vec![start], vec![0.0], vec![0.0]);
+        let (mut now_sent, mut now_seen) = (0.0, 0.0);
+        for (at, gap) in gaps.iter().enumerate().skip(start) {
+            now_sent += gap.send.as_secs_f64();
+            if gap.acked {
+                now_seen += gap.receive.as_secs_f64();
+                number.push(at + 1);
+                sent.push(now_sent);
+                seen.push(now_seen);
+            }
+        }
+        let delay = seen.iter().zip(&sent).map(|(seen, sent)| seen - sent).collect();
+        let mut delays = Delays { number, sent, delay, known: Vec::new() };
+        delays.known = delays.choose(&seen);
+        delays
+    }
+
+    /// All, or one of each batch: the first of each, or the last of each but the last, by which are smoother.
+    fn choose(&self, seen: &[f64]) -> Vec<usize> {
+        let last = seen.len() - 1;
+        let least = self.sent[last] / (BATCH as usize * last.max(1)) as f64;
+        let before: Vec<usize> = (0..last).filter(|at| seen[at + 1] - seen[*at] >= least).collect();
+        // Cross traffic makes a gap short now and then; batches make most of them.
+        if 4 * before.len() >= 3 * last {
+            return (0..=last).collect();
+        }
+        let first: Vec<usize> = core::iter::once(0).chain(before.iter().map(|at| at + 1)).collect();
+        let few = before.len() < 3;
+        if few || self.roughness(&first) <= self.roughness(&before) { first } else { before }
+    }
+
+    /// Mean square change of slope; 0 where there are too few packets for one.
+    fn roughness(&self, packets: &[usize]) -> f64 {
+        let slope = |from: usize, to: usize| {
+            (self.delay[to] - self.delay[from]) / (self.sent[to] - self.sent[from]).max(f64::MIN_POSITIVE)
+        };
+        let change = |three: &[usize]| slope(three[1], three[2]) - slope(three[0], three[1]);
+        let changes = packets.windows(3).map(|three| change(three) * change(three));
+        changes.sum::<f64>() / packets.len().saturating_sub(2).max(1) as f64
+    }
+
+    /// From one known delay to the next; several at a time where there are many.
+    fn steps(&self, bits: f64) -> Result<Vec<Step>, Abstain> {
+        let stride = self.known.len().div_ceil(STEPS).max(1);
+        let mut packets: Vec<usize> = self.known.iter().step_by(stride).copied().collect();
+        if packets.last() != self.known.last() {
+            packets.extend(self.known.last());
+        }
+        if packets.len() < 3 {
+            return Err(Abstain::TooFewEvents { found: packets.len().saturating_sub(1), needed: 2 });
+        }
+        let step = |pair: &[usize]| {
+            let time = self.sent[pair[1]] - self.sent[pair[0]];
+            let rate = (self.number[pair[1]] - self.number[pair[0]]) as f64 * bits / time;
+            Step { time, rate, growth: self.delay[pair[1]] - self.delay[pair[0]] }
+        };
+        Ok(packets.windows(2).map(step).collect())
+    }
+}

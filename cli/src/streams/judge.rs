@@ -1,0 +1,223 @@
+//! What a method makes of streams whose truth is known, as figures.
+
+use super::Point;
+use estimation::{Abstain, Decisions, Estimate, Method as Built, MethodError, Reading, Score, Stream};
+use serde_json::{Map, Value, json};
+use simulator::Probe;
+
+/// A way to read streams, or one of the two that do not read them.
+pub struct Method {
+    /// As the user or the figure calls it.
+    pub name: String,
+    reads: Reads,
+}
+
+enum Reads {
+    Streams(Box<Built>),
+    /// The mean of the truth, in hindsight.
+    Constant,
+    /// The stream's own mean rate.
+    MeanRate,
+}
+
+/// Names of the two.
+const CONSTANT: &str = "constant guess";
+const MEAN_RATE: &str = "R_avg, no measurement";
+
+impl Method {
+    /// A method, one of the two baselines, or `NAME = METHOD`.
+    pub fn named(text: &str) -> Result<Method, MethodError> {
+        let (name, method) = text.split_once(": ").unwrap_or((text, text));
+        let reads = match method {
+            CONSTANT => Reads::Constant,
+            MEAN_RATE => Reads::MeanRate,
+            method => Reads::Streams(Box::new(method.parse()?)),
+        };
+        Ok(Method { name: name.to_string(), reads })
+    }
+
+    /// What no method may be worse than.
+    pub fn baselines() -> [Method; 2] {
+        [(CONSTANT, Reads::Constant), (MEAN_RATE, Reads::MeanRate)]
+            .map(|(name, reads)| Method { name: name.to_string(), reads })
+    }
+
+    /// What it says of one stream; the baselines nothing.
+    pub fn read(&self, probe: &Probe) -> Option<Result<Estimate, Abstain>> {
+        match &self.reads {
+            Reads::Streams(method) => Some(method.estimate(probe.stream())),
+            Reads::Constant | Reads::MeanRate => None,
+        }
+    }
+
+    /// The stream after each of its denoisers.
+    pub fn stages(&self, stream: &Stream) -> Result<Vec<(&str, Stream)>, Abstain> {
+        match &self.reads {
+            Reads::Streams(method) => method.stages(stream),
+            Reads::Constant | Reads::MeanRate => Ok(Vec::new()),
+        }
+    }
+
+    /// Readings of a run, one per train.
+    fn readings(&self, probes: &[Probe]) -> Vec<Reading> {
+        let trains = probes.chunk_by(|a, b| a.train == b.train);
+        trains.map(|train| self.of_train(train)).collect()
+    }
+
+    /// The mean of the estimates of a train, beside what was available during all of it.
+    fn of_train(&self, train: &[Probe]) -> Reading {
+        let first = &train[0];
+        let estimate = match &self.reads {
+            Reads::MeanRate => Ok(first.mean_rate.bps() as f64),
+            Reads::Constant => Ok(0.0),
+            Reads::Streams(method) => mean_of(train.iter().map(|probe| method.estimate(probe.stream()))),
+        };
+        let range = (first.lowest.bps() as f64, first.highest.bps() as f64);
+        Reading { truth: first.train_truth.bps() as f64, range, estimate }
+    }
+
+    fn score(&self, readings: &[Reading]) -> Score {
+        let score = Score::of(readings);
+        if !matches!(self.reads, Reads::Constant) {
+            return score;
+        }
+        let guess = |reading: &Reading| Reading { estimate: Ok(score.mean_truth), ..*reading };
+        Score::of(&readings.iter().map(guess).collect::<Vec<_>>())
+    }
+}
+
+/// The mean of those that could be read; the reason of the last, if none could.
+fn mean_of(estimates: impl Iterator<Item = Result<Estimate, Abstain>>) -> Result<f64, Abstain> {
+    let (mut sum, mut read, mut refusal) = (0.0, 0.0, Abstain::Ambiguous);
+    for estimate in estimates {
+        match estimate {
+            Ok(estimate) => (sum, read) = (sum + estimate.value.bps() as f64, read + 1.0),
+            Err(reason) => refusal = reason,
+        }
+    }
+    if read > 0.0 { Ok(sum / read) } else { Err(refusal) }
+}
+
+/// All figures of a method at a point. Those with `_se` are standard errors over the runs.
+pub fn answer(point: &Point, method: &Method) -> Value {
+    let mut figures = Map::new();
+    gap_errors(&mut figures, point);
+    let runs: Vec<&[Probe]> = point.runs.iter().map(Vec::as_slice).collect();
+    if point.levels == 1 {
+        decided(&mut figures, method, &runs);
+        return Value::Object(figures);
+    }
+    let readings: Vec<Vec<Reading>> = runs.iter().map(|run| method.readings(run)).collect();
+    let score = method.score(&readings.concat());
+    let each: Vec<Score> = readings.iter().map(|readings| method.score(readings)).collect();
+    let mut put = |name: &str, figure: &dyn Fn(&Score) -> f64| {
+        put(&mut figures, name, figure(&score), &each.iter().map(figure).collect::<Vec<_>>());
+    };
+    put("within_10", &|score| score.within_10);
+    put("within_15", &|score| score.within_15);
+    put("all_within_10", &|score| score.all_within_10);
+    put("bias", &|score| score.bias);
+    put("median", &|score| score.quantile(0.5));
+    put("r2", &|score| score.r2);
+    for (name, part) in [("p05", 0.05), ("p10", 0.1), ("p90", 0.9), ("p95", 0.95)] {
+        put(name, &|score| score.quantile(part));
+    }
+    put("clamped", &|score| score.clamped);
+    put("mean_truth_bps", &|score| score.mean_truth);
+    let refused = 1.0 - score.read as f64 / score.covering as f64;
+    figures.insert("scored".into(), json!(score.covering));
+    figures.insert("outside".into(), json!(score.outside));
+    figures.insert("refused".into(), json!(refused));
+    figures.insert("cdf".into(), json!(cdf(&score)));
+    levels(&mut figures, method, &runs);
+    Value::Object(figures)
+}
+
+/// A figure, and its standard error where there are several runs.
+fn put(figures: &mut Map<String, Value>, name: &str, figure: f64, each: &[f64]) {
+    figures.insert(name.to_string(), json!(figure));
+    let known: Vec<f64> = each.iter().copied().filter(|x| x.is_finite()).collect();
+    let n = known.len() as f64;
+    if known.len() > 1 {
+        let mean = known.iter().sum::<f64>() / n;
+        let variance = known.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
+        figures.insert(format!("{name}_se"), json!((variance / n).sqrt()));
+    }
+}
+
+/// Share of the streams whose error is at most so much.
+fn cdf(score: &Score) -> Vec<[f64; 2]> {
+    if score.errors.is_empty() {
+        return Vec::new();
+    }
+    (0..=200).map(|step| f64::from(step) / 200.0).map(|part| [score.quantile(part), part]).collect()
+}
+
+/// Wrong, ambiguous and refused streams of one rate.
+fn decided(figures: &mut Map<String, Value>, method: &Method, runs: &[&[Probe]]) {
+    let of = |run: &&[Probe]| -> Vec<_> {
+        let stream =
+            |probe: &Probe| Some((probe.mean_rate.bps() as f64, probe.truth.bps() as f64, method.read(probe)?));
+        run.iter().filter_map(stream).collect()
+    };
+    let each: Vec<Vec<_>> = runs.iter().map(of).collect();
+    let (all, runs) = (Decisions::of(&each.concat()), each.iter().map(|run| Decisions::of(run)).collect::<Vec<_>>());
+    let mut put_share = |name: &str, share: fn(&Decisions) -> f64| {
+        put(figures, name, share(&all), &runs.iter().map(share).collect::<Vec<_>>());
+    };
+    put_share("wrong", |found| found.wrong);
+    put_share("ambiguous", |found| found.ambiguous);
+    put_share("refused", |found| found.refused);
+    put_share("above", |found| found.above);
+    figures.insert("scored".into(), json!(all.streams));
+}
+
+/// Mean and deviation of the errors with which the host created gaps, in microseconds.
+fn gap_errors(figures: &mut Map<String, Value>, point: &Point) {
+    let errors = || point.runs.iter().flatten().flat_map(Probe::gap_errors_ns);
+    let (mut n, mut sum, mut squares, mut largest) = (0.0, 0.0, 0.0, 0.0f64);
+    for error in errors() {
+        (n, sum, squares, largest) = (n + 1.0, sum + error, squares + error * error, largest.max(error.abs()));
+    }
+    let mean = sum / n;
+    figures.insert("gap_error_mean_us".into(), json!(mean * 1e-3));
+    figures.insert("gap_error_sd_us".into(), json!((squares / n - mean * mean).max(0.0).sqrt() * 1e-3));
+    figures.insert("gap_error_largest_us".into(), json!(largest * 1e-3));
+}
+
+/// Shares of the scored streams whose estimate is nearest to each of their rates, and whether that is the highest rate not
+/// above the truth.
+fn levels(figures: &mut Map<String, Value>, method: &Method, runs: &[&[Probe]]) {
+    let (mut at, mut right, mut over, mut all) = (Vec::<f64>::new(), 0.0, 0.0, 0.0f64);
+    for probe in runs.iter().copied().flatten().filter(|probe| probe.covers_truth()) {
+        let Some(Ok(estimate)) = method.read(probe) else { continue };
+        let (rates, value) = (rates(probe), estimate.value.bps() as f64);
+        let far = |rate: &f64| (rate / value).ln().abs();
+        let Some(nearest) = (0..rates.len()).min_by(|a, b| far(&rates[*a]).total_cmp(&far(&rates[*b]))) else {
+            continue;
+        };
+        let fits = rates.iter().filter(|rate| **rate <= probe.truth.bps() as f64).count().saturating_sub(1);
+        at.resize(at.len().max(rates.len()), 0.0);
+        at[nearest] += 1.0;
+        all += 1.0;
+        right += f64::from(u8::from(nearest == fits));
+        over += f64::from(u8::from(nearest > fits));
+    }
+    let all = all.max(1.0);
+    figures.insert("at_level".into(), json!(at.iter().map(|count| count / all).collect::<Vec<_>>()));
+    figures.insert("right_level".into(), json!(right / all));
+    figures.insert("over_level".into(), json!(over / all));
+}
+
+/// The different rates of a stream as intended, bit/s, rising.
+fn rates(probe: &Probe) -> Vec<f64> {
+    let size = probe.stream().gaps.first().map_or(0.0, |gap| gap.size.get() as f64);
+    let mut rates: Vec<f64> = Vec::new();
+    for packet in &probe.packets[1..] {
+        let rate = size * 8.0 / packet.asked.as_secs_f64();
+        if rates.last().is_none_or(|last| rate > last * 1.001) {
+            rates.push(rate);
+        }
+    }
+    rates
+}

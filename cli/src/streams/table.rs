@@ -1,0 +1,47 @@
+//! The recording: the CSV that `packetscale estimate` reads, with the truth beside.
+
+use super::Point;
+use simulator::Probe;
+use std::io::{self, Write};
+
+/// The first six are those of a recording; `run` and `point` tell which streams met the same traffic.
+const HEADER: &str = "stream_id,pkt,send_gap_ns,recv_gap_ns,size_bytes,acked,\
+    truth_bps,lowest_bps,highest_bps,mean_bps,run,point";
+
+/// One row per packet that arrived. Streams are numbered through all points and runs.
+pub fn write(out: &mut dyn Write, points: &[Point]) -> io::Result<()> {
+    let mut out = io::BufWriter::new(out);
+    writeln!(out, "{HEADER}")?;
+    let mut id = 0u64;
+    for point in points {
+        let named: Vec<String> = point.params.iter().map(|(key, value)| format!("{key} = {value}")).collect();
+        for (run, probes) in point.runs.iter().enumerate() {
+            for probe in probes {
+                rows(&mut out, probe, id, run, &named.join("; "))?;
+                id += 1;
+            }
+        }
+    }
+    out.flush()
+}
+
+fn rows(out: &mut impl Write, probe: &Probe, id: u64, run: usize, point: &str) -> io::Result<()> {
+    let stream = probe.stream();
+    let size = stream.gaps.first().map_or(0, |gap| gap.size.get());
+    let beside = format!(
+        "{},{},{},{},{run},\"{}\"",
+        probe.truth.bps(),
+        probe.lowest.bps(),
+        probe.highest.bps(),
+        probe.mean_rate.bps(),
+        point.replace('"', "\"\"")
+    );
+    let Some(first) = probe.packets.first() else { return Ok(()) };
+    writeln!(out, "{id},{},,,{size},1,{beside}", first.number)?;
+    for (packet, gap) in probe.packets[1..].iter().zip(&stream.gaps) {
+        let ns = |span: units::Span| format!("{}.{:03}", span.nanos(), span.picos() % 1000);
+        let (send, receive) = (ns(gap.send), ns(gap.receive));
+        writeln!(out, "{id},{},{send},{receive},{size},{},{beside}", packet.number, u8::from(gap.acked))?;
+    }
+    Ok(())
+}

@@ -1,0 +1,165 @@
+//! Probe streams: rows of packets whose gaps ask the path how much room it has.
+
+use crate::document::{Node, Table, Value};
+use crate::error::ScenarioError;
+use crate::fields::{Fields, Zero, quantity, ratio, text};
+use crate::flows::packet;
+use crate::model::{LinkSpec, ProbeSpec, Recorded, TrafficKind, TrafficSpec};
+use units::{Rate, Span};
+
+/// A stream of fewer packets has no trend; one of more is longer than any method reads.
+const PACKETS: std::ops::RangeInclusive<u64> = 2..=65_536;
+
+/// The most streams of one run.
+const MOST_STREAMS: u64 = 1_000_000;
+
+/// Reads `[probe]`, if it is there.
+pub(crate) fn probe(
+    document: &mut Table,
+    time: Span,
+    access: Option<Rate>,
+) -> Result<Option<ProbeSpec>, ScenarioError> {
+    let Some(node) = document.node_mut("probe") else { return Ok(None) };
+    let mut fields = Fields::of(node, "probe", "a table [probe]")?;
+    let packet = packet(&mut fields)?;
+    let packets = fields.integer_or("packets", 64, PACKETS)? as u32;
+    let levels = fields.integer_or("levels", 4, 1..=u64::from(packets) - 1)? as u32;
+    let range_key = fields.key("range");
+    let range = ratio(fields.or("range", Value::Text("50 %".to_string())), &range_key, 0.0..=100.0)?;
+    let (slowest, fastest) = rates(&mut fields)?;
+    let train = fields.integer_or("train", 1, 1..=1000)? as u32;
+    let pause = fields.quantity_or("pause", "5 ms", Zero::Allowed)?;
+    let streams = fields.integer_or("streams", 500, 1..=MOST_STREAMS)? as u32;
+    let acknowledge = fields.integer_or("acknowledge", 1, 1..=64)? as u32;
+    let recorded = recorded(&mut fields)?;
+    let spec = ProbeSpec {
+        streams,
+        packets,
+        levels,
+        range,
+        slowest,
+        fastest,
+        packet,
+        access,
+        train,
+        pause,
+        acknowledge,
+        recorded,
+    };
+    let longest = longest(&spec);
+    if longest > time {
+        let fit = u64::from(streams) * (time.picos() / 1_000_000) / (longest.picos() / 1_000_000).max(1);
+        let found = format!("{streams} streams, which may take {longest}");
+        return Err(fields.refuse("streams", found, format!("at most about {fit} in the {time} after the warm-up")));
+    }
+    fields.finish()?;
+    Ok(Some(spec))
+}
+
+/// How long the streams may take, pauses included.
+fn longest(spec: &ProbeSpec) -> Span {
+    let streams = u64::from(spec.streams);
+    let stream = spec.slowest.time_for(spec.packet).saturating_mul(u64::from(spec.packets));
+    let pauses = (spec.pause + spec.pause / 2).saturating_mul(streams.div_ceil(u64::from(spec.train)) + 1);
+    Span::from_picos(stream.saturating_mul(streams).picos().saturating_add(pauses.picos()))
+}
+
+/// One mean rate for all streams, or two between which those of the streams are spread evenly.
+fn rates(fields: &mut Fields<'_>) -> Result<(Rate, Rate), ScenarioError> {
+    const EXPECTED: &str = "a rate like \"7 Gbit/s\", or two as in { from = \"5 Gbit/s\", to = \"9 Gbit/s\" }";
+    let key = fields.key("rate");
+    let node = fields.required("rate", EXPECTED)?;
+    if !matches!(node.value, Value::Table(_)) {
+        let rate = quantity(node, &key, Zero::Refused).map_err(|error| expecting(error, EXPECTED))?;
+        return Ok((rate, rate));
+    }
+    let mut inner = Fields::of(node, &key, EXPECTED)?;
+    let (from, to) = (inner.quantity("from", Zero::Refused)?, inner.quantity("to", Zero::Refused)?);
+    if from > to {
+        return Err(inner.refuse("to", format!("\"{to}\""), format!("a rate from \"{from}\" on")));
+    }
+    inner.finish()?;
+    Ok((from, to))
+}
+
+fn expecting(error: ScenarioError, expected: &str) -> ScenarioError {
+    ScenarioError { expected: expected.to_string(), ..error }
+}
+
+fn recorded(fields: &mut Fields<'_>) -> Result<Recorded, ScenarioError> {
+    const EXPECTED: &str = "\"sent\", the gaps that left the host, or \"intended\", those it was asked for";
+    let key = fields.key("recorded");
+    let node: &Node = fields.or("recorded", Value::Text("sent".to_string()));
+    match text(node, &key, EXPECTED)?.as_str() {
+        "sent" => Ok(Recorded::Sent),
+        "intended" => Ok(Recorded::Intended),
+        other => Err(ScenarioError::at(&node.place, key, format!("\"{other}\""), EXPECTED)),
+    }
+}
+
+/// Refuses what probe streams cannot share a scenario with.
+pub(crate) fn alone(
+    document: &Table,
+    links: &[LinkSpec],
+    flows: usize,
+    traffic: &[TrafficSpec],
+) -> Result<(), ScenarioError> {
+    let Some(probe) = document.get("probe") else { return Ok(()) };
+    let no = |key: &str, found: &str, expected: &str| Err(ScenarioError::at(&probe.key_place, key, found, expected));
+    if flows > 0 || document.get("compare").is_some() {
+        return no(
+            "probe",
+            "probe streams beside flows",
+            "traffic that does not respond: [[traffic]] without [[flow]]",
+        );
+    }
+    if links.len() > 1 {
+        return no("probe", "probe streams over several links", "one link: [path] instead of [[link]]");
+    }
+    if links[0].queue.kind != "fifo" {
+        return no("path.queue", &format!("\"{}\" under probe streams", links[0].queue.kind), "\"fifo\"");
+    }
+    if traffic.iter().any(|source| matches!(source.kind, TrafficKind::Connections(_))) {
+        return no(
+            "traffic",
+            "connections beside probe streams",
+            "kinds that do not respond, like \"pcap\" or \"poisson\"",
+        );
+    }
+    Ok(())
+}
+
+impl ProbeSpec {
+    /// The ratio of the highest rate of a stream to its lowest.
+    pub fn spread(&self) -> f64 {
+        if self.levels > 1 { 1.0 + self.range.as_f64() } else { 1.0 }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::Ratio;
+
+    #[test]
+    fn one_level_has_no_spread() {
+        let spec = ProbeSpec {
+            streams: 1,
+            packets: 64,
+            levels: 1,
+            range: Ratio::of(1, 2),
+            slowest: Rate::from_gbps(7),
+            fastest: Rate::from_gbps(7),
+            packet: units::Bytes::new(9000),
+            access: None,
+            train: 1,
+            pause: Span::ZERO,
+            acknowledge: 1,
+            recorded: Recorded::Sent,
+        };
+        assert!((spec.spread() - 1.0).abs() < 1e-12);
+        assert!((ProbeSpec { levels: 4, ..spec }.spread() - 1.5).abs() < 1e-9);
+        // 64 packets of 72 000 bit at 7 Gbit/s: 658 us.
+        assert_eq!(longest(&spec).picos() / 1_000_000, 658);
+    }
+}

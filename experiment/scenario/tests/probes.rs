@@ -1,0 +1,86 @@
+//! `[probe]`, and how hosts err: what is refused, in which words.
+
+use packetscale_scenario::Scenario;
+use std::path::Path;
+
+const RIGHT: &str = r#"[run]
+duration = "5 s"
+
+[path]
+rate = "10 Gbit/s"
+delay = "1 ms"
+
+[probe]
+rate = { from = "5 Gbit/s", to = "9 Gbit/s" }
+streams = 100
+"#;
+
+#[track_caller]
+fn refused(changes: &[&str], message: &str) {
+    let read = |changes: &[&str]| {
+        let changes: Vec<String> = changes.iter().map(|change| change.to_string()).collect();
+        Scenario::parse(RIGHT, Path::new("p.toml"), &changes)
+    };
+    assert!(read(&[]).is_ok(), "{:?}", read(&[]).map(|_| ()));
+    let error = read(changes).map(|_| ()).expect_err("it is wrong").to_string();
+    assert!(error.contains(message), "{error}");
+}
+
+#[test]
+fn streams_that_do_not_fit_say_how_many_would() {
+    refused(&["probe.streams=2000"], "probe.streams: found 2000 streams, which may take ");
+    refused(&["probe.streams=2000"], "expected at most about ");
+}
+
+#[test]
+fn rates_that_fall_are_refused() {
+    refused(&["probe.rate.to=4 Gbit/s"], "probe.rate.to: found \"4 Gbit/s\"; expected a rate from \"5 Gbit/s\" on");
+    refused(&["probe.rate=7"], "two as in { from = \"5 Gbit/s\", to = \"9 Gbit/s\" }");
+}
+
+#[test]
+fn more_rates_than_gaps_are_refused() {
+    refused(&["probe.levels=64"], "probe.levels: found 64; expected a whole number from 1 to 63");
+}
+
+#[test]
+fn flows_and_disciplines_beside_probe_streams_are_refused() {
+    refused(&["flow=[{ controller = \"rapid\" }]"], "probe: found probe streams beside flows");
+    refused(&["path.queue=qlbp"], "path.queue: found \"qlbp\" under probe streams; expected \"fifo\"");
+}
+
+#[test]
+fn a_kind_of_coalescence_that_does_not_exist_names_those_that_do() {
+    let change = "receiver.coalescing={ kind = \"adaptve\", time = \"20 us\" }";
+    refused(&[change], "perhaps \"adaptive\"; expected one of \"timer\", \"spacing\", \"adaptive\"");
+}
+
+#[test]
+fn an_adaptive_card_beyond_12_us_needs_frames() {
+    let change = "receiver.coalescing={ kind = \"adaptive\", time = \"20 us\" }";
+    refused(&[change], "receiver.coalescing.time: found \"20 us\" without frames");
+}
+
+#[test]
+fn a_host_that_is_early_cannot_have_flows() {
+    let text = RIGHT.split("[probe]").next().unwrap_or_default().to_string()
+        + "[sender]\ngaps = \"busy-wait\"\n[[flow]]\ncontroller = \"rapid\"\n";
+    let error = Scenario::parse(&text, Path::new("p.toml"), &[]).map(|_| ()).expect_err("it is wrong").to_string();
+    assert!(error.contains("sender.gaps: found \"busy-wait\" beside flows"), "{error}");
+}
+
+#[test]
+fn quantiles_that_fall_are_refused() {
+    let change = "sender.gaps={ kind = \"late\", p50 = \"1 us\", p99 = \"2 us\", p999 = \"1 us\" }";
+    refused(
+        &[change],
+        "sender.gaps.p50: found \"1 us\", \"2 us\", \"1 us\"; expected p50, p99 and p999 that do not fall",
+    );
+}
+
+#[test]
+fn the_resolved_scenario_reads_again_as_the_same() {
+    let scenario = Scenario::parse(RIGHT, Path::new("p.toml"), &["sender.gaps=hrtimer".to_string()]).expect("right");
+    let again = Scenario::parse(&scenario.to_toml(), Path::new("p.toml"), &[]).expect("right");
+    assert_eq!(scenario.plan(), again.plan());
+}
