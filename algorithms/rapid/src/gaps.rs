@@ -12,6 +12,9 @@ pub const RUN: u32 = 4;
 /// Most gaps in a stream.
 pub const MOST_GAPS: usize = 512;
 
+/// Numbers that a learnt estimator sees of a stream (`features.h`).
+pub const FEATURES: usize = 55;
+
 /// Send and receive gaps of one probe stream, in step: gap `i` lies between packets `i` and `i + 1`. Kept in 1/1024 ns.
 #[derive(Clone, Debug)]
 pub struct Gaps {
@@ -74,5 +77,13 @@ impl Gaps {
         // SAFETY: the C side writes at most `MOST_GAPS` words to each.
         let count = unsafe { ffi::rapid_face_get_gaps(self.words.as_ptr(), send.as_mut_ptr(), receive.as_mut_ptr()) };
         send.iter().zip(&receive).take(count as usize).map(|(s, r)| (span(*s), span(*r))).collect()
+    }
+
+    /// What a learnt estimator sees; `None` with fewer than eight gaps or two batches.
+    pub fn features(&mut self) -> Option<[i16; FEATURES]> {
+        let mut features = [0; FEATURES];
+        // SAFETY: the room is ours, and the C side writes `FEATURES` numbers.
+        let batches = unsafe { ffi::rapid_face_features(self.words.as_mut_ptr(), features.as_mut_ptr()) };
+        (batches > 0).then_some(features)
     }
 }

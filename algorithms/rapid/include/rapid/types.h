@@ -17,6 +17,7 @@
 
 typedef unsigned char u8;
 typedef unsigned short u16;
+typedef signed short s16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef signed int s32;
@@ -57,6 +58,7 @@ typedef signed long long s64;
 #define RAPID_LEVELS_MAX 16
 #define RAPID_CHIRP_LEVELS 9
 #define RAPID_STREAM_MAX 512
+#define RAPID_FEATURES 55
 
 enum rapid_preset {
 	RAPID_DEFAULT, /* envelopes of delay: envelope.h, startup.h */
@@ -253,6 +255,7 @@ struct rapid_gaps {
 	u32 count;
 	u32 offset; /* first packet of the stream with a gap after it */
 	u32 stream;
+	s16 feature[RAPID_FEATURES]; /* features.h */
 };
 
 /*
