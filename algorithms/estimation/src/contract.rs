@@ -21,6 +21,11 @@ pub trait Estimator {
     /// The streams it reads.
     fn probing(&self) -> Probing;
 
+    /// Complete buffering events that a stream in batches must have.
+    fn events(&self) -> usize {
+        if self.probing() == Probing::Rising { 2 } else { 1 }
+    }
+
     /// # Errors
     /// Why this stream says nothing.
     fn estimate(&self, stream: &Stream) -> Result<Estimate, Abstain>;
@@ -122,6 +127,11 @@ pub enum Abstain {
     NotConstant,
     /// The trend tests disagree.
     Ambiguous,
+    /// The estimate would be off by more than was asked for.
+    Unsure {
+        /// Its expected error, per cent of itself.
+        percent: u32,
+    },
 }
 
 impl fmt::Display for Abstain {
@@ -140,6 +150,7 @@ impl fmt::Display for Abstain {
             Abstain::NotRising => write!(f, "rates do not rise"),
             Abstain::NotConstant => write!(f, "rates are not constant"),
             Abstain::Ambiguous => write!(f, "ambiguous trend"),
+            Abstain::Unsure { percent } => write!(f, "unsure: expected to be off by {percent} %"),
         }
     }
 }

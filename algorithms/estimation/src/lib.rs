@@ -14,6 +14,7 @@ mod bass;
 mod contract;
 mod fleet;
 mod imr;
+mod learnt;
 mod method;
 mod multi_pass;
 mod multi_rate;

@@ -39,7 +39,7 @@ impl Method {
         }
         let (restoring, denoising) = self.denoisers.split_at(self.restoring);
         let stream = apply(restoring, stream)?;
-        readable::check(&stream, self.estimator.probing())?;
+        readable::check(&stream, self.estimator.probing(), self.estimator.events())?;
         self.estimator.estimate(&apply(denoising, stream)?)
     }
 }

@@ -22,7 +22,7 @@ const QUARTERS: usize = 4;
 
 /// # Errors
 /// Why it cannot be read.
-pub(crate) fn check(stream: &Stream, probing: Probing) -> Result<(), Abstain> {
+pub(crate) fn check(stream: &Stream, probing: Probing, events: usize) -> Result<(), Abstain> {
     let gaps = &stream.gaps;
     if stream.lost > 0 {
         return Err(Abstain::Lost { packets: stream.lost });
@@ -36,11 +36,11 @@ pub(crate) fn check(stream: &Stream, probing: Probing) -> Result<(), Abstain> {
     if gaps.iter().any(|gap| gap.send.picos() == 0) {
         return Err(Abstain::NoSendGap);
     }
-    batches(stream, probing)?;
+    batches(stream, events)?;
     shape(gaps, probing)
 }
 
-fn batches(stream: &Stream, probing: Probing) -> Result<(), Abstain> {
+fn batches(stream: &Stream, needed: usize) -> Result<(), Abstain> {
     let gaps = &stream.gaps;
     let least = stream.send_time() / (BATCH * gaps.len() as u64);
     let opens = |gap: &&Gap| gap.receive >= least;
@@ -48,7 +48,6 @@ fn batches(stream: &Stream, probing: Probing) -> Result<(), Abstain> {
         return Err(Abstain::OneBatch);
     }
     let found = gaps.iter().filter(opens).count() - 1;
-    let needed = if probing == Probing::Rising { 2 } else { 1 };
     if found < needed { Err(Abstain::TooFewEvents { found, needed }) } else { Ok(()) }
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* The law as functions with linkage, for the Rust face. Nothing is decided here. */
-#include "rapid/features.h"
+#define RAPID_WITH_LEARNT
 #include "rapid/rapid.h"
 
 /* Mirrors `View` of ffi.rs: words only, so that both sides agree on the layout. */
@@ -206,4 +206,15 @@ u32 rapid_face_features(struct rapid_gaps *gaps, s16 *feature)
 	for (u32 i = 0; i < RAPID_FEATURES; i++)
 		feature[i] = gaps->feature[i];
 	return batches;
+}
+
+/* learnt.h on features taken before: value, spread, verdict, in 1/2^18. */
+void rapid_face_learnt(const struct rapid_gaps *gaps, s32 *value, s32 *spread, s32 *verdict)
+{
+	if (value)
+		*value = rapid_learnt_value(gaps);
+	if (spread)
+		*spread = rapid_learnt_spread(gaps);
+	if (verdict)
+		*verdict = rapid_learnt_verdict(gaps);
 }

@@ -28,6 +28,7 @@ pub struct Params {
     pub smoothing: u32,
     pub loss_cut: u32,
     pub ideal: u32,
+    pub learnt: u32,
 }
 
 /// `struct rapid_memory`.
@@ -125,4 +126,5 @@ unsafe extern "C" {
     pub fn rapid_face_set_gaps(gaps: *mut u64, send: *const u64, receive: *const u64, count: u32);
     pub fn rapid_face_get_gaps(gaps: *const u64, send: *mut u64, receive: *mut u64) -> u32;
     pub fn rapid_face_features(gaps: *mut u64, feature: *mut i16) -> u32;
+    pub fn rapid_face_learnt(gaps: *const u64, value: *mut i32, spread: *mut i32, verdict: *mut i32);
 }

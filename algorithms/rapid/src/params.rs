@@ -17,6 +17,8 @@ pub enum Preset {
 pub enum Estimator {
     /// From its probe streams.
     Streams,
+    /// From its probe streams, read by the learnt estimator (`learnt.h`).
+    Learnt,
     /// From the host, through [`crate::Law::set_available`].
     Ideal,
 }
@@ -133,6 +135,7 @@ impl Params {
             smoothing: self.smoothing,
             loss_cut: q16(self.loss_cut),
             ideal: u32::from(self.estimator == Estimator::Ideal),
+            learnt: u32::from(self.estimator == Estimator::Learnt),
         }
     }
 }

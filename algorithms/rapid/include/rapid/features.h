@@ -33,9 +33,6 @@
 #include "gaps.h"
 
 #define RAPID_UNIT 16384
-#define RAPID_PARTS 8
-#define RAPID_ONSETS 5
-#define RAPID_RECENT 4
 #define RAPID_BATCH 4 /* a receive gap of at least 1/4 of the mean send gap begins a batch */
 #define RAPID_FEATURE_MAX 32767
 
@@ -63,11 +60,6 @@ enum rapid_feature {
 
 _Static_assert(RAPID_F_LIST_END == RAPID_FEATURES, "rapid_gaps.feature holds every feature");
 
-/* Least squares of delay over time. */
-struct rapid_fit {
-	s64 n, t, x, tx, tt;
-};
-
 RAPID_FN void rapid_fit_add(struct rapid_fit *f, s64 t, s64 x)
 {
 	f->n++;
@@ -85,29 +77,6 @@ RAPID_FN s64 rapid_fit_slope(const struct rapid_fit *f)
 	return run > 0 ? rapid_divide((f->n * f->tx - f->t * f->x) * 4096, (u64)run) : 0;
 }
 
-/* One envelope. */
-struct rapid_envelope_seen {
-	s32 part[RAPID_PARTS];
-	s32 lowest;
-	s32 onset[RAPID_ONSETS];
-	struct rapid_fit fit[3];
-};
-
-struct rapid_seeing {
-	struct rapid_gaps *gaps;
-	u64 whole; /* T, 1/1024 ns */
-	u64 time;  /* since the first packet, the same */
-	s64 delay; /* the same */
-	s32 t, x;  /* both in units */
-	s32 highest, lowest;
-	u64 noise;
-	u32 batches, length, longest;
-	u32 first, last; /* gaps before the first packet of the first and of the last batch */
-	s32 first_t, first_x;
-	s32 recent_t[RAPID_RECENT + 1], recent_x[RAPID_RECENT + 1];
-	struct rapid_envelope_seen low, high;
-};
-
 /* In units of T. */
 RAPID_FN s32 rapid_units(s64 x, u64 whole)
 {
@@ -116,9 +85,10 @@ RAPID_FN s32 rapid_units(s64 x, u64 whole)
 }
 
 /* A packet of an envelope: number `i` of the stream. */
-RAPID_FN void rapid_see_packet(struct rapid_envelope_seen *e, const struct rapid_seeing *c, u32 i)
+RAPID_FN void rapid_see_packet(struct rapid_envelope_seen *e, const struct rapid_gaps *g, u32 i)
 {
-	u32 part = RAPID_INDEX(i * RAPID_PARTS / (c->gaps->count + 1), RAPID_PARTS);
+	const struct rapid_seeing *c = &g->seen;
+	u32 part = RAPID_INDEX(i * RAPID_PARTS / (g->count + 1), RAPID_PARTS);
 
 	e->part[part] = (s32)rapid_smin(e->part[part], c->x);
 	e->lowest = (s32)rapid_smin(e->lowest, c->x);
@@ -130,9 +100,11 @@ RAPID_FN void rapid_see_packet(struct rapid_envelope_seen *e, const struct rapid
 }
 
 /* The first packet of a batch, after gap `i`. */
-RAPID_FN void rapid_see_first(struct rapid_seeing *c, u32 i)
+RAPID_FN void rapid_see_first(struct rapid_gaps *g, u32 i)
 {
-	rapid_see_packet(&c->high, c, i + 1);
+	struct rapid_seeing *c = &g->seen;
+
+	rapid_see_packet(&c->high, g, i + 1);
 	if (!c->batches) {
 		c->first = i;
 		c->first_t = c->t;
@@ -149,23 +121,23 @@ RAPID_FN void rapid_see_first(struct rapid_seeing *c, u32 i)
 	c->length = 0;
 }
 
-RAPID_FN u32 rapid_begins_batch(const struct rapid_seeing *c, u32 i)
+RAPID_FN u32 rapid_begins_batch(const struct rapid_gaps *g, u32 i)
 {
-	return c->gaps->receive[i] * RAPID_BATCH * c->gaps->count >= c->whole;
+	return g->receive[i] * RAPID_BATCH * g->count >= g->seen.whole;
 }
 
 static inline long rapid_see_gap(u32 i, void *context)
 {
-	struct rapid_seeing *c = (struct rapid_seeing *)context;
-	struct rapid_gaps *g = c->gaps;
+	struct rapid_gaps *g = (struct rapid_gaps *)context;
+	struct rapid_seeing *c = &g->seen;
 	u32 begins;
 	s32 before = c->x;
 
 	if (i >= RAPID_STREAM_MAX)
 		return 1;
-	begins = rapid_begins_batch(c, i);
+	begins = rapid_begins_batch(g, i);
 	if (begins)
-		rapid_see_packet(&c->low, c, i);
+		rapid_see_packet(&c->low, g, i);
 	c->time += g->send[i];
 	c->delay += (s64)g->receive[i] - (s64)g->send[i];
 	c->t = rapid_units((s64)c->time, c->whole);
@@ -178,7 +150,7 @@ static inline long rapid_see_gap(u32 i, void *context)
 	c->length++;
 	c->longest = (u32)rapid_max(c->longest, c->length);
 	if (begins)
-		rapid_see_first(c, i);
+		rapid_see_first(g, i);
 	return 0;
 }
 
@@ -192,17 +164,18 @@ RAPID_FN void rapid_see_onset(struct rapid_envelope_seen *e, s32 gap, s32 t, s32
 /* Second pass, when the minima are known. */
 static inline long rapid_see_onsets(u32 i, void *context)
 {
-	struct rapid_seeing *c = (struct rapid_seeing *)context;
-	s32 gap = (s32)(RAPID_UNIT / c->gaps->count);
+	struct rapid_gaps *g = (struct rapid_gaps *)context;
+	struct rapid_seeing *c = &g->seen;
+	s32 gap = (s32)(RAPID_UNIT / g->count);
 
 	if (i >= RAPID_STREAM_MAX)
 		return 1;
-	if (rapid_begins_batch(c, i)) {
+	if (rapid_begins_batch(g, i)) {
 		rapid_see_onset(&c->low, gap, c->t, c->x);
-		rapid_see_onset(&c->high, gap, (s32)c->gaps->smooth_send[i], (s32)c->gaps->smooth_receive[i]);
+		rapid_see_onset(&c->high, gap, (s32)g->smooth_send[i], (s32)g->smooth_receive[i]);
 	}
-	c->t = (s32)c->gaps->smooth_send[i];
-	c->x = (s32)c->gaps->smooth_receive[i];
+	c->t = (s32)g->smooth_send[i];
+	c->x = (s32)g->smooth_receive[i];
 	return 0;
 }
 
@@ -277,28 +250,30 @@ RAPID_FN void rapid_batch_features(struct rapid_gaps *g, const struct rapid_seei
  */
 RAPID_STAGE u32 rapid_features(struct rapid_gaps *gaps)
 {
-	struct rapid_seeing c = {.gaps = gaps};
 	struct rapid_part all = {.gaps = gaps};
+	struct rapid_seeing *c;
 
 	if (!gaps || gaps->count < 8 || gaps->count > RAPID_STREAM_MAX)
 		return 0;
 	RAPID_LOOP(gaps->count, rapid_sum_gap, &all);
 	if (!all.send || all.send >> 42 || all.receive >> 48)
 		return 0;
-	c.whole = all.send;
-	c.low.lowest = c.high.lowest = 2 * RAPID_FEATURE_MAX;
+	c = &gaps->seen;
+	*c = (struct rapid_seeing){0};
+	c->whole = all.send;
+	c->low.lowest = c->high.lowest = 2 * RAPID_FEATURE_MAX;
 	for (u32 k = 0; k < RAPID_PARTS; k++)
-		c.low.part[k] = c.high.part[k] = 2 * RAPID_FEATURE_MAX;
-	RAPID_LOOP(gaps->count, rapid_see_gap, &c);
-	if (c.batches < 2)
+		c->low.part[k] = c->high.part[k] = 2 * RAPID_FEATURE_MAX;
+	RAPID_LOOP(gaps->count, rapid_see_gap, gaps);
+	if (c->batches < 2)
 		return 0;
-	rapid_batch_features(gaps, &c);
-	c.t = c.x = 0;
-	RAPID_LOOP(gaps->count, rapid_see_onsets, &c);
-	rapid_envelope_features(gaps, &c.low, RAPID_F_LOW, 0);
-	rapid_envelope_features(gaps, &c.high, RAPID_F_HIGH, 1);
-	rapid_quarter_features(gaps, c.whole);
-	return c.batches;
+	rapid_batch_features(gaps, c);
+	c->t = c->x = 0;
+	RAPID_LOOP(gaps->count, rapid_see_onsets, gaps);
+	rapid_envelope_features(gaps, &c->low, RAPID_F_LOW, 0);
+	rapid_envelope_features(gaps, &c->high, RAPID_F_HIGH, 1);
+	rapid_quarter_features(gaps, c->whole);
+	return c->batches;
 }
 
 #endif

@@ -59,6 +59,9 @@ typedef signed long long s64;
 #define RAPID_CHIRP_LEVELS 9
 #define RAPID_STREAM_MAX 512
 #define RAPID_FEATURES 55
+#define RAPID_PARTS 8
+#define RAPID_ONSETS 5
+#define RAPID_RECENT 4
 
 enum rapid_preset {
 	RAPID_DEFAULT, /* envelopes of delay: envelope.h, startup.h */
@@ -98,6 +101,7 @@ struct rapid_params {
 	u32 smoothing;    /* AVG_WINDOW */
 	u32 loss_cut;     /* Q16: part of the rate cut per loss recovery */
 	u32 ideal;        /* 1: the host hands in the available bandwidth */
+	u32 learnt;       /* 1: streams are read by learnt.h, where the host has it (RAPID_WITH_LEARNT) */
 };
 
 /* One packet sent. 24 bytes. */
@@ -246,6 +250,34 @@ struct rapid {
 	struct rapid_adapter adapter;
 };
 
+/* Least squares of delay over time. */
+struct rapid_fit {
+	s64 n, t, x, tx, tt;
+};
+
+/* One envelope of its delays. */
+struct rapid_envelope_seen {
+	s32 part[RAPID_PARTS];
+	s32 lowest;
+	s32 onset[RAPID_ONSETS];
+	struct rapid_fit fit[3];
+};
+
+/* A stream, as features.h goes along it. */
+struct rapid_seeing {
+	u64 whole; /* T, 1/1024 ns */
+	u64 time;  /* since the first packet, the same */
+	s64 delay; /* the same */
+	s32 t, x;  /* both in units */
+	s32 highest, lowest;
+	u64 noise;
+	u32 batches, length, longest;
+	u32 first, last; /* gaps before the first packet of the first and of the last batch */
+	s32 first_t, first_x;
+	s32 recent_t[RAPID_RECENT + 1], recent_x[RAPID_RECENT + 1];
+	struct rapid_envelope_seen low, high;
+};
+
 /* Work space of gaps.h: one stream, gap by gap, in 1/1024 ns. Not used by the default. */
 struct rapid_gaps {
 	u64 send[RAPID_STREAM_MAX];
@@ -255,7 +287,8 @@ struct rapid_gaps {
 	u32 count;
 	u32 offset; /* first packet of the stream with a gap after it */
 	u32 stream;
-	s16 feature[RAPID_FEATURES]; /* features.h */
+	struct rapid_seeing seen;    /* features.h */
+	s16 feature[RAPID_FEATURES]; /* the same */
 };
 
 /*

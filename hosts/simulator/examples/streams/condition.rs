@@ -108,6 +108,8 @@ pub struct Condition {
     /// The sender is late by up to this part of a gap.
     pub lateness: f64,
     pub receiver: Receiver,
+    /// Only every so many packets are answered, with their own time.
+    pub delayed_ack: usize,
 }
 
 const CROSS: [&str; 6] = ["cbr", "poisson", "pareto", "on-off", "trains", "trace"];
@@ -165,6 +167,8 @@ impl Condition {
         let rates_bps = (0..streams).map(|_| mean_bps * centre * draws.between(-aim, aim).exp()).collect();
         let lateness = draws.one_of(&[0.0, 0.0, 0.1]);
         let lateness = fixed.real("lateness", lateness)?;
+        let delayed_ack = draws.one_of(&[1, 1, 2]);
+        let delayed_ack = fixed.number("delayed_ack", delayed_ack)?.max(1) as usize;
         let kind = draws.one_of(&[0, 1, 1, 1, 2, 3]);
         let time_s = (stream_s * draws.between(0.01, 0.4)).clamp(1e-6, 300e-6);
         let time_s = fixed.span("time", time_s)?;
@@ -191,6 +195,7 @@ impl Condition {
             rates_bps,
             lateness,
             receiver,
+            delayed_ack,
         })
     }
 }

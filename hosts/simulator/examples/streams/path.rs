@@ -16,7 +16,7 @@ use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 
 /// One stream that crossed the path.
 pub struct Carried {
-    /// Between packets, as sent and as stamped.
+    /// Between packets, as sent and as stamped, shared out evenly between packets that were answered together.
     pub send: Vec<Span>,
     pub receive: Vec<Span>,
     pub size: Bytes,
@@ -173,21 +173,28 @@ impl Books {
 fn read(condition: &Condition, cross: &Books, sent: &[&Served], stamped: &[Option<Time>]) -> Carried {
     let (first, last) = (sent[0].arrival, sent[sent.len() - 1].arrival);
     let span_s = last.since(first).as_secs_f64();
-    let send: Vec<Span> = sent.windows(2).map(|pair| pair[1].arrival.since(pair[0].arrival)).collect();
+    let created: Vec<Span> = sent.windows(2).map(|pair| pair[1].arrival.since(pair[0].arrival)).collect();
     let stamps: Vec<u64> = stamped.iter().flatten().map(|at| at.picos() / 1000).collect();
     let level = |part: &[Span]| {
         let time: Span = part.iter().copied().sum();
         part.len() as f64 * condition.packet as f64 * 8.0 / time.as_secs_f64()
     };
-    let each = send.len() / condition.levels;
+    let each = created.len() / condition.levels;
+    let received: Vec<Span> = stamps.windows(2).map(|pair| Span::from_nanos(pair[1] - pair[0])).collect();
     Carried {
-        low_bps: level(&send[..each]),
-        high_bps: level(&send[send.len() - each..]),
-        rate_bps: level(&send),
-        send,
-        receive: stamps.windows(2).map(|pair| Span::from_nanos(pair[1] - pair[0])).collect(),
+        low_bps: level(&created[..each]),
+        high_bps: level(&created[created.len() - each..]),
+        rate_bps: level(&created),
+        send: shared(&created, condition.delayed_ack),
+        receive: shared(&received, condition.delayed_ack),
         size: Bytes::new(condition.packet),
         lost: stamped.iter().filter(|stamp| stamp.is_none()).count() as u64,
         truth_bps: condition.capacity_bps - (cross.up_to(last) - cross.up_to(first)) as f64 * 8.0 / span_s,
     }
+}
+
+/// What is left of gaps if only every `each`th packet is answered: the first answer is that of packet `each - 1`.
+fn shared(gaps: &[Span], each: usize) -> Vec<Span> {
+    let groups = gaps[(each - 1).min(gaps.len())..].chunks_exact(each);
+    groups.flat_map(|group| std::iter::repeat_n(group.iter().copied().sum::<Span>() / each as u64, each)).collect()
 }
