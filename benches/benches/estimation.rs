@@ -48,6 +48,8 @@ fn main() {
         ("pathload", false, "-"),
         ("imr-average", false, "-"),
         ("imr-wavelet", false, "-"),
+        ("learnt", true, "60"),
+        ("learnt-verdict", false, "60"),
     ];
     for (text, rising, target) in methods {
         let method: Method = text.parse().unwrap_or_else(|error| panic!("{text}: {error}"));

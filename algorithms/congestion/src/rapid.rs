@@ -31,13 +31,10 @@ pub const PARAMETERS: &[Parameter] = &[
     parameter("epsilon", Kind::Span, "100 ns", "thesis: by how much a received gap must exceed the created one"),
     parameter("smoothing", Kind::Integer, "16", "thesis: window of the last smoothing, in packets"),
     parameter("loss_cut", Kind::Ratio, "0.25", "thesis: part of the rate cut once per loss recovery"),
-    parameter(
-        "estimator",
-        Kind::Word(&["streams", "ideal", "raw"]),
-        "streams",
-        "thesis: what tells the available bandwidth",
-    ),
+    parameter("estimator", Kind::Word(ESTIMATORS), "streams", "thesis: what tells the available bandwidth"),
 ];
+
+const ESTIMATORS: &[&str] = &["streams", "ideal", "raw", "learnt"];
 
 const fn parameter(name: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Parameter {
     Parameter { name, kind, default, doc }
@@ -68,10 +65,10 @@ fn read(setup: &Setup, settings: &Settings) -> Result<Params, SettingError> {
         Some(1) => Params::thesis(setup.packet),
         _ => Params::new(setup.packet),
     };
-    const ESTIMATORS: &[&str] = &["streams", "ideal", "raw"];
-    let estimator = match take.word("estimator", "one of \"streams\", \"ideal\", \"raw\"", ESTIMATORS)? {
+    let estimator = match take.word("estimator", "one of \"streams\", \"ideal\", \"raw\", \"learnt\"", ESTIMATORS)? {
         Some(1) => Estimator::Ideal,
         Some(2) => Estimator::Raw,
+        Some(3) => Estimator::Learnt,
         _ => Estimator::Streams,
     };
     let levels = take.integer("levels", 2..=16, "a whole number from 2 to 16", base.levels)?;

@@ -132,6 +132,11 @@ pub enum Abstain {
     NotConstant,
     /// The trend tests disagree.
     Ambiguous,
+    /// The estimate would be off by more than was asked for.
+    Unsure {
+        /// Its expected error, per cent of itself.
+        percent: u32,
+    },
 }
 
 impl fmt::Display for Abstain {
@@ -150,6 +155,7 @@ impl fmt::Display for Abstain {
             Abstain::NotRising => write!(f, "rates do not rise"),
             Abstain::NotConstant => write!(f, "rates are not constant"),
             Abstain::Ambiguous => write!(f, "ambiguous trend"),
+            Abstain::Unsure { percent } => write!(f, "unsure: expected to be off by {percent} %"),
         }
     }
 }

@@ -15,6 +15,7 @@ mod combined;
 mod contract;
 mod fleet;
 mod imr;
+mod learnt;
 mod method;
 mod multi_pass;
 mod multi_rate;

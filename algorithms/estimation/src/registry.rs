@@ -5,6 +5,7 @@ use crate::bass::{self, Bass};
 use crate::combined::{self, Combined};
 use crate::contract::{Denoiser, Estimator};
 use crate::imr::{self, Imr};
+use crate::learnt::{self, Learnt, LearntVerdict};
 use crate::multi_pass::{self, MultiPass};
 use crate::multi_rate::{self, MultiRate};
 use crate::normalise::{self, Normalise};
@@ -101,6 +102,18 @@ const ESTIMATORS: &[Entry<dyn Estimator>] = &[
         "one rate, long streams: too high if it exceeds the receive rate at all",
         prc_mt::PARAMETERS,
         PrcMt::build,
+    ),
+    entry(
+        "learnt",
+        "rising rates: trees trained on simulated streams, with an expected error",
+        learnt::PARAMETERS,
+        Learnt::build,
+    ),
+    entry(
+        "learnt-verdict",
+        "one rate: too high if trees trained on simulated streams say so",
+        learnt::VERDICT,
+        LearntVerdict::build,
     ),
 ];
 

@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* The law as functions with linkage, for the Rust face. Nothing is decided here. */
+#define RAPID_WITH_LEARNT
 #include "rapid/rapid.h"
 
 /* Mirrors `View` of ffi.rs: words only, so that both sides agree on the layout. */
@@ -195,4 +196,25 @@ u32 rapid_face_get_gaps(const struct rapid_gaps *gaps, u64 *send_q10, u64 *recei
 		receive_q10[i] = gaps->receive[i];
 	}
 	return gaps->count;
+}
+
+/* features.h on gaps of the caller. */
+u32 rapid_face_features(struct rapid_gaps *gaps, s16 *feature)
+{
+	u32 batches = rapid_features(gaps);
+
+	for (u32 i = 0; i < RAPID_FEATURES; i++)
+		feature[i] = gaps->feature[i];
+	return batches;
+}
+
+/* learnt.h on features taken before: value, spread, verdict, in 1/2^18. */
+void rapid_face_learnt(const struct rapid_gaps *gaps, s32 *value, s32 *spread, s32 *verdict)
+{
+	if (value)
+		*value = rapid_learnt_value(gaps);
+	if (spread)
+		*spread = rapid_learnt_spread(gaps);
+	if (verdict)
+		*verdict = rapid_learnt_verdict(gaps);
 }

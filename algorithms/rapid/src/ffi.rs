@@ -124,4 +124,6 @@ unsafe extern "C" {
     pub fn rapid_face_search(gaps: *const u64, packet: u32, epsilon_ns: u32, least: u32) -> u64;
     pub fn rapid_face_set_gaps(gaps: *mut u64, send: *const u64, receive: *const u64, count: u32);
     pub fn rapid_face_get_gaps(gaps: *const u64, send: *mut u64, receive: *mut u64) -> u32;
+    pub fn rapid_face_features(gaps: *mut u64, feature: *mut i16) -> u32;
+    pub fn rapid_face_learnt(gaps: *const u64, value: *mut i32, spread: *mut i32, verdict: *mut i32);
 }

@@ -12,6 +12,12 @@ pub const RUN: u32 = 4;
 /// Most gaps in a stream.
 pub const MOST_GAPS: usize = 512;
 
+/// Numbers that a learnt estimator sees of a stream (`features.h`).
+pub const FEATURES: usize = 55;
+
+/// One, as the trees of the learnt estimator have it (`learnt.h`).
+pub const LEARNT_ONE: i32 = 1 << 18;
+
 /// Send and receive gaps of one probe stream, in step: gap `i` lies between packets `i` and `i + 1`. Kept in 1/1024 ns.
 #[derive(Clone, Debug)]
 pub struct Gaps {
@@ -74,5 +80,31 @@ impl Gaps {
         // SAFETY: the C side writes at most `MOST_GAPS` words to each.
         let count = unsafe { ffi::rapid_face_get_gaps(self.words.as_ptr(), send.as_mut_ptr(), receive.as_mut_ptr()) };
         send.iter().zip(&receive).take(count as usize).map(|(s, r)| (span(*s), span(*r))).collect()
+    }
+
+    /// What a learnt estimator sees; `None` with fewer than eight gaps, fewer than two batches, or more than 4 s.
+    pub fn features(&mut self) -> Option<[i16; FEATURES]> {
+        let mut features = [0; FEATURES];
+        // SAFETY: the room is ours, and the C side writes `FEATURES` numbers.
+        let batches = unsafe { ffi::rapid_face_features(self.words.as_mut_ptr(), features.as_mut_ptr()) };
+        (batches > 0).then_some(features)
+    }
+
+    /// What the trees make of a stream of several rates whose features were taken: its available bandwidth in mean
+    /// rates, and by how much of itself that is off. Both in 1/[`LEARNT_ONE`].
+    pub fn learnt_value(&self) -> (i32, i32) {
+        let (mut value, mut spread) = (0, 0);
+        // SAFETY: the room is ours; what is null is not written.
+        unsafe { ffi::rapid_face_learnt(self.words.as_ptr(), &mut value, &mut spread, core::ptr::null_mut()) };
+        (value, spread)
+    }
+
+    /// And of a stream of one rate: log-odds that it was too fast, in 16/[`LEARNT_ONE`].
+    pub fn learnt_verdict(&self) -> i32 {
+        let mut verdict = 0;
+        let null = core::ptr::null_mut();
+        // SAFETY: the room is ours; what is null is not written.
+        unsafe { ffi::rapid_face_learnt(self.words.as_ptr(), null, null, &mut verdict) };
+        verdict
     }
 }

@@ -21,6 +21,8 @@ pub enum Estimator {
     Ideal = 1,
     /// From its probe streams, smoothed but not denoised by BASS.
     Raw = 2,
+    /// From its probe streams, read by the learnt estimator (`learnt.h`).
+    Learnt = 3,
 }
 
 /// Everything a user can set, and nothing else.

@@ -35,8 +35,17 @@ fn the_headers_are_clean_c11() {
 
 #[test]
 fn the_headers_compile_for_bpf() {
-    let flags = ["-std=c11", "-target", "bpf", "-O2", "-Wall", "-Werror"];
-    let Some((compiled, said)) = compile("clang", &flags, "tests/bpf/host.bpf.c", "host.bpf.o") else {
+    compiles_for_bpf(&[], "host.bpf.o");
+}
+
+#[test]
+fn so_they_do_with_the_learnt_estimator() {
+    compiles_for_bpf(&["-DRAPID_WITH_LEARNT"], "host-learnt.bpf.o");
+}
+
+fn compiles_for_bpf(definitions: &[&str], object: &str) {
+    let flags = [&["-std=c11", "-target", "bpf", "-O2", "-Wall", "-Werror"], definitions].concat();
+    let Some((compiled, said)) = compile("clang", &flags, "tests/bpf/host.bpf.c", object) else {
         eprintln!("skipped: clang is not installed");
         return;
     };

@@ -17,6 +17,7 @@
 
 typedef unsigned char u8;
 typedef unsigned short u16;
+typedef signed short s16;
 typedef unsigned int u32;
 typedef unsigned long long u64;
 typedef signed int s32;
@@ -57,6 +58,10 @@ typedef signed long long s64;
 #define RAPID_LEVELS_MAX 16
 #define RAPID_CHIRP_LEVELS 9
 #define RAPID_STREAM_MAX 512
+#define RAPID_FEATURES 55
+#define RAPID_PARTS 8
+#define RAPID_ONSETS 5
+#define RAPID_RECENT 4
 
 enum rapid_preset {
 	RAPID_DEFAULT, /* envelopes of delay: envelope.h, startup.h */
@@ -74,6 +79,7 @@ enum rapid_reading {
 	RAPID_DENOISED, /* streams, after BASS */
 	RAPID_IDEAL,    /* the host hands it in */
 	RAPID_RAW,      /* streams, without BASS: variant V4 of section 8.6 */
+	RAPID_LEARNT,   /* streams, by learnt.h, where the host has it (RAPID_WITH_LEARNT) */
 };
 
 /* Everything a user can set, and nothing else. */
@@ -251,6 +257,34 @@ struct rapid {
 	struct rapid_adapter adapter;
 };
 
+/* Least squares of delay over time. */
+struct rapid_fit {
+	s64 n, t, x, tx, tt;
+};
+
+/* One envelope of its delays. */
+struct rapid_envelope_seen {
+	s32 part[RAPID_PARTS];
+	s32 lowest;
+	s32 onset[RAPID_ONSETS];
+	struct rapid_fit fit[3];
+};
+
+/* A stream, as features.h goes along it. */
+struct rapid_seeing {
+	u64 whole; /* T, 1/1024 ns */
+	u64 time;  /* since the first packet, the same */
+	s64 delay; /* the same */
+	s32 t, x;  /* both in units */
+	s32 highest, lowest;
+	u64 noise;
+	u32 batches, length, longest;
+	u32 first, last; /* gaps before the first packet of the first and of the last batch */
+	s32 first_t, first_x;
+	s32 recent_t[RAPID_RECENT + 1], recent_x[RAPID_RECENT + 1];
+	struct rapid_envelope_seen low, high;
+};
+
 /* Work space of gaps.h: one stream, gap by gap, in 1/1024 ns. Not used by the default. */
 struct rapid_gaps {
 	u64 send[RAPID_STREAM_MAX];
@@ -260,6 +294,8 @@ struct rapid_gaps {
 	u32 count;
 	u32 offset; /* first packet of the stream with a gap after it */
 	u32 stream;
+	struct rapid_seeing seen;    /* features.h */
+	s16 feature[RAPID_FEATURES]; /* the same */
 };
 
 /*

@@ -94,9 +94,10 @@ pub(super) fn record(probe: &Probe, books: &Books, rate: Rate, zero_ns: u64) -> 
     let lasted_s = (last_ns.saturating_sub(first_ns).max(1)) as f64 / 1e9;
     let per_second = |bytes: u64| bytes as f64 * 8.0 / lasted_s;
     let own: u64 = packets.iter().skip(1).map(|p| u64::from(p.size)).sum();
-    let others = books.packets.iter().filter(|p| {
-        p.owner != Owner::Flow(probe.flow) && (since(first_ns)..since(last_ns)).contains(&p.arrival_ns)
-    });
+    let others = books
+        .packets
+        .iter()
+        .filter(|p| p.owner != Owner::Flow(probe.flow) && (since(first_ns)..since(last_ns)).contains(&p.arrival_ns));
     let taken: u64 = others.map(|p| u64::from(p.size)).sum();
     let available = packets.last().map_or(0, |p| p.available);
     StreamRecord {

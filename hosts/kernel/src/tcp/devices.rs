@@ -44,8 +44,8 @@ unsafe impl Plain for Key {}
 unsafe impl Plain for Before {}
 
 fn namespace() -> Result<u64, Error> {
-    let here = fs::metadata("/proc/thread-self/ns/net")
-        .map_err(|error| Error::machine("/proc/thread-self/ns/net", error))?;
+    let here =
+        fs::metadata("/proc/thread-self/ns/net").map_err(|error| Error::machine("/proc/thread-self/ns/net", error))?;
     Ok(here.ino())
 }
 

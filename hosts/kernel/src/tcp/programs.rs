@@ -114,7 +114,8 @@ impl Receiver {
         if volunteer {
             // The second of the constants; the first is what connections of ours offer.
             let mut constants = option.maps_mut().find(|map| map.name().to_string_lossy().ends_with(".rodata"));
-            let value = constants.as_mut().and_then(|map| map.initial_value_mut()).ok_or_else(|| broken("constants"))?;
+            let value =
+                constants.as_mut().and_then(|map| map.initial_value_mut()).ok_or_else(|| broken("constants"))?;
             value[4..8].copy_from_slice(&STAMPS.to_ne_bytes());
         }
         let option = option.load().map_err(failed("loading option.bpf.o"))?;

@@ -1,0 +1,113 @@
+//! The learnt estimator: boosted trees that were shown some hundred thousand streams with the truth beside them.
+//!
+//! One model reads all lengths, rates and receivers: what it sees of a stream has no units. It makes its own sense of
+//! interrupts, so no denoiser belongs before it but `normalise`. `learnt` reads streams of several rates, and gives the
+//! available bandwidth and how far off it will be; `learnt-verdict` reads streams of one rate, and says whether that was
+//! too high.
+//!
+//! Source: Q. Yin, "TCP RAPID: from theory to practice", chapter 6. The algorithm itself is the law's integer C
+//! (`rapid/features.h`, `rapid/learnt.h`, deviations there); training is in `python/`. Here:
+//!  1. The interval is the estimate and [`SPREADS`] times the expected error to both sides. That is a quantile, unlike
+//!     the intervals of other methods: it held 93 % of the truths of runs that the model was not trained on.
+//!  2. A stream is refused if its expected error exceeds `sure`. By default none is.
+//!  3. Two batches are enough: the first packets of both, and the last of the first, tell of the time between.
+
+use crate::contract::{Abstain, Estimate, Estimator, Probing, Verdict};
+use crate::readable::one_size;
+use crate::stream::Stream;
+use alloc::boxed::Box;
+use alloc::vec::Vec;
+use rapid::gaps::{Gaps, LEARNT_ONE, MOST_GAPS};
+use units::settings::{Kind, Parameter, SettingError, Settings, ratio};
+use units::{Rate, Ratio, Span};
+
+/// What a method can set.
+pub const PARAMETERS: &[Parameter] = &[Parameter {
+    name: "sure",
+    kind: Kind::Ratio,
+    default: "1",
+    doc: "streams whose expected error is a larger part of the estimate are refused",
+}];
+
+/// The verdict's: nothing.
+pub const VERDICT: &[Parameter] = &[];
+
+/// Half the interval, in expected errors, as a fraction.
+const SPREADS: (i64, i64) = (5, 2);
+
+/// Fewest gaps of which features are taken.
+const FEWEST: usize = 8;
+
+/// For streams of several rates.
+pub struct Learnt {
+    sure: Ratio,
+}
+
+impl Learnt {
+    pub fn build(settings: &Settings) -> Result<Box<dyn Estimator>, SettingError> {
+        let sure = ratio(settings, "sure", Ratio::ONE, Ratio::ZERO..=Ratio::ONE, "a part of the estimate, up to 1")?;
+        Ok(Box::new(Learnt { sure }))
+    }
+}
+
+impl Estimator for Learnt {
+    fn probing(&self) -> Probing {
+        Probing::Rising
+    }
+
+    fn least_events(&self) -> usize {
+        1
+    }
+
+    fn estimate(&self, stream: &Stream) -> Result<Estimate, Abstain> {
+        let gaps = seen(stream)?;
+        let (value, spread) = gaps.learnt_value();
+        let sure = i64::try_from(self.sure.of_u64(LEARNT_ONE as u64)).unwrap_or(i64::MAX);
+        if i64::from(spread) > sure {
+            return Err(Abstain::Unsure { percent: (i64::from(spread) * 100 / i64::from(LEARNT_ONE)) as u32 });
+        }
+        let (value, one) = (i64::from(value), i64::from(LEARNT_ONE));
+        let half = value * i64::from(spread).clamp(0, one) / one * SPREADS.0 / SPREADS.1;
+        let rate = |parts: i64| {
+            let bps = u128::from(stream.send_rate().bps()) * parts.max(0) as u128 / one as u128;
+            Rate::from_bps(bps as u64)
+        };
+        Ok(Estimate { value: rate(value), low: rate(value - half), high: Some(rate(value + half)) })
+    }
+}
+
+/// For streams of one rate.
+pub struct LearntVerdict;
+
+impl LearntVerdict {
+    pub fn build(_: &Settings) -> Result<Box<dyn Estimator>, SettingError> {
+        Ok(Box::new(LearntVerdict))
+    }
+}
+
+impl Estimator for LearntVerdict {
+    fn probing(&self) -> Probing {
+        Probing::Constant
+    }
+
+    fn estimate(&self, stream: &Stream) -> Result<Estimate, Abstain> {
+        let gaps = seen(stream)?;
+        let verdict = if gaps.learnt_verdict() > 0 { Verdict::Above } else { Verdict::NotAbove };
+        Estimate::of(verdict, stream.send_rate())
+    }
+}
+
+/// The stream as the law's C holds it, with its features taken.
+fn seen(stream: &Stream) -> Result<Gaps, Abstain> {
+    one_size(&stream.gaps)?;
+    if stream.gaps.len() > MOST_GAPS {
+        return Err(Abstain::TooLong { most: MOST_GAPS });
+    }
+    if stream.gaps.len() < FEWEST {
+        return Err(Abstain::TooFewGaps { found: stream.gaps.len(), needed: FEWEST });
+    }
+    let (send, receive): (Vec<Span>, Vec<Span>) = stream.gaps.iter().map(|gap| (gap.send, gap.receive)).unzip();
+    let mut gaps = Gaps::new(&send, &receive);
+    gaps.features().ok_or(Abstain::OneBatch)?;
+    Ok(gaps)
+}
