@@ -1,10 +1,11 @@
 # One flow over 100 Mbit/s with a base round trip of 60 ms, packets of 1500 B on the wire.
-# Usage: ns flow.tcl VARIANT BUFFER_PACKETS LOSS_RATE SEED WARMUP_S SECONDS ?FRIENDLY? ?STAMPS?
+# Usage: ns flow.tcl VARIANT BUFFER_PACKETS LOSS_RATE SEED WARMUP_S SECONDS ?FRIENDLY? ?STAMPS? ?EVERY_S?
 # VARIANT: sack1, or a congestion control of Linux that Agent/TCP/Linux has: reno, cubic, bic, ...
 # FRIENDLY: 1 lets CUBIC be as fast as Reno where that is faster; default 0.
 # STAMPS: 1 turns timestamps on, from which the delay-based ones read round-trip times; default 0.
+# EVERY_S: prints "window TIME PACKETS" so often; default never.
 # Prints the packets acknowledged after the warm-up.
-if {$argc < 6} { puts stderr "usage: ns flow.tcl VARIANT BUFFER LOSS SEED WARMUP SECONDS ?FRIENDLY? ?STAMPS?"; exit 2 }
+if {$argc < 6} { puts stderr "usage: ns flow.tcl VARIANT BUFFER LOSS SEED WARMUP SECONDS ?FRIENDLY? ?STAMPS? ?EVERY_S?"; exit 2 }
 set friendly 0
 foreach {variant buffer loss seed warmup seconds} $argv {break}
 if {$argc > 6} { set friendly [lindex $argv 6] }
@@ -67,6 +68,14 @@ $ns connect $tcp $receiver
 set ftp [new Application/FTP]
 $ftp attach-agent $tcp
 $ns at 0.0 "$ftp start"
+if {$argc > 8} {
+    proc sample {every} {
+        global ns tcp
+        puts "window [$ns now] [$tcp set cwnd_]"
+        $ns at [expr {[$ns now] + $every}] "sample $every"
+    }
+    $ns at 0.0 "sample [lindex $argv 8]"
+}
 $ns at $warmup {set before [expr int([$tcp set ack_])]}
 $ns at $seconds {puts [expr int([$tcp set ack_]) - $before]; exit 0}
 $ns run
