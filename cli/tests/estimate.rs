@@ -287,3 +287,80 @@ fn estimators_and_denoisers_are_listed_with_their_settings() {
         assert!(list("denoisers").contains(&format!("\n{} ", entry.name)) || list("denoisers").starts_with(entry.name));
     }
 }
+
+/// Sixty streams through even traffic.
+const PROBES: &str = r#"
+[run]
+duration = "1 s"
+
+[path]
+rate = "10 Gbit/s"
+delay = "1 ms"
+
+[probe]
+packet = "9000 B"
+rate = { from = "6 Gbit/s", to = "8 Gbit/s" }
+streams = 60
+
+[[traffic]]
+kind = "cbr"
+rate = "3 Gbit/s"
+packet = "500 B"
+"#;
+
+fn command(arguments: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_packetscale")).args(arguments).output().expect("the command starts")
+}
+
+#[test]
+fn streams_of_the_simulator_are_judged_and_written_as_a_recording() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = folder.path().join("probes.toml");
+    std::fs::write(&scenario, PROBES).expect("the scenario is written");
+    let (scenario, out) = (scenario.display().to_string(), folder.path().join("out").display().to_string());
+    let judged = command(&["estimate", "--from-simulator", &scenario, "--out", &out, "--json"]);
+    assert!(judged.status.success(), "{}", String::from_utf8_lossy(&judged.stderr));
+    let judged: serde_json::Value = serde_json::from_slice(&judged.stdout).expect("one JSON object");
+    let methods = judged["methods"].as_array().expect("a list");
+    let named: Vec<_> = methods.iter().filter_map(|row| row["point"]["method"].as_str()).collect();
+    assert_eq!(named, ["combined", "constant guess", "R_avg, no measurement"]);
+    // 7 Gbit/s are available, within one packet of cross traffic.
+    assert!((methods[0]["score"]["mean_truth_bps"].as_f64().expect("a number") - 7e9).abs() < 1e7);
+    assert!((methods[0]["score"]["within_10"].as_f64().expect("a number") - 1.0).abs() < 1e-12);
+    let recording = format!("{out}/streams.csv");
+    let read = command(&["estimate", &recording, "--json"]);
+    let read: serde_json::Value = serde_json::from_slice(&read.stdout).expect("one JSON object");
+    let streams = read["streams"].as_array().expect("a list");
+    assert_eq!(streams.len(), 60);
+    let errors = streams.iter().filter_map(|row| row["estimate_bps"].as_f64()).map(|bps| (bps / 7e9 - 1.0).abs());
+    assert!(errors.fold(0.0, f64::max) < 0.1);
+    assert!(std::fs::read_to_string(format!("{out}/report.html")).expect("a page").contains("How errors spread"));
+}
+
+#[test]
+fn scenarios_are_sent_to_the_command_that_runs_them() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let write = |name: &str, text: &str| {
+        let path = folder.path().join(name);
+        std::fs::write(&path, text).expect("the scenario is written");
+        path.display().to_string()
+    };
+    let probes = write("probes.toml", PROBES);
+    let without = write(
+        "without.toml",
+        &PROBES
+            .replace("[probe]", "[[flow]]\ncontroller = \"rapid\"\n#")
+            .replace("rate = { from", "# ")
+            .replace("streams = 60", ""),
+    );
+    for (arguments, message) in [
+        (vec!["run", &probes], "probe: found probe streams, which `packetscale estimate --from-simulator"),
+        (vec!["estimate", "--from-simulator", &without], "expected a table [probe] that says which streams to send"),
+        (vec!["estimate", "--from-simulator", &probes, "--method", "bas"], "--method: found \"bas\""),
+    ] {
+        let output = command(&arguments);
+        assert_eq!(output.status.code(), Some(2), "{arguments:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(said.contains(message) && said.lines().count() == 1, "{said}");
+    }
+}

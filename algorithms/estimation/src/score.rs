@@ -111,6 +111,9 @@ fn clamped(reading: &Reading) -> bool {
     }
 }
 
+/// A stream of one rate: its rate, what was available, bit/s, and what was said.
+type Judged = (f64, f64, Result<Estimate, Abstain>);
+
 /// Shares of streams of one rate that were judged wrongly, or not at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Decisions {
@@ -128,10 +131,9 @@ pub struct Decisions {
 
 impl Decisions {
     /// Of streams, each with its rate, what was available, bit/s, and what was said.
-    pub fn of(streams: &[(f64, f64, Result<Estimate, Abstain>)]) -> Decisions {
-        let share = |is: fn(&(f64, f64, Result<Estimate, Abstain>)) -> bool| {
-            streams.iter().filter(|stream| is(stream)).count() as f64 / streams.len() as f64
-        };
+    pub fn of(streams: &[Judged]) -> Decisions {
+        let share =
+            |is: fn(&Judged) -> bool| streams.iter().filter(|stream| is(stream)).count() as f64 / streams.len() as f64;
         Decisions {
             streams: streams.len(),
             wrong: share(|(rate, truth, said)| said.is_ok_and(|said| said.high.is_some() != (rate > truth))),

@@ -129,8 +129,30 @@ pub fn answer(point: &Point, method: &Method) -> Value {
     figures.insert("outside".into(), json!(score.outside));
     figures.insert("refused".into(), json!(refused));
     figures.insert("cdf".into(), json!(cdf(&score)));
+    surest(&mut figures, method, &runs);
     levels(&mut figures, method, &runs);
     Value::Object(figures)
+}
+
+/// The share of intervals that hold the truth; and the share within 10 % of the half of the streams whose interval is
+/// narrowest: whether a method knows when it knows.
+fn surest(figures: &mut Map<String, Value>, method: &Method, runs: &[&[Probe]]) {
+    let read = |probe: &Probe| {
+        let estimate = method.read(probe)?.ok()?;
+        let value = estimate.value.bps() as f64;
+        let high = estimate.high.unwrap_or(probe.highest).max(estimate.value).bps() as f64;
+        let low = estimate.low.max(probe.lowest).min(estimate.value).bps() as f64;
+        let holds = estimate.low <= probe.truth && estimate.high.is_none_or(|high| probe.truth <= high);
+        Some(((high - low) / value, (value / probe.truth.bps() as f64 - 1.0).abs(), holds))
+    };
+    let covering = runs.iter().copied().flatten().filter(|probe| probe.covers_truth());
+    let mut readings: Vec<(f64, f64, bool)> = covering.filter_map(read).collect();
+    let holding = readings.iter().filter(|(_, _, holds)| *holds).count() as f64 / readings.len() as f64;
+    figures.insert("interval_holds".into(), json!(holding));
+    readings.sort_by(|a, b| a.0.total_cmp(&b.0));
+    readings.truncate(readings.len().div_ceil(2));
+    let near = readings.iter().filter(|(_, error, _)| *error <= 0.1).count();
+    figures.insert("surest_half_within_10".into(), json!(near as f64 / readings.len() as f64));
 }
 
 /// A figure, and its standard error where there are several runs.

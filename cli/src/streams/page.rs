@@ -10,6 +10,9 @@ use serde_json::Value;
 use simulator::Probe;
 use std::collections::BTreeMap;
 
+/// A point of a line, and half of its interval.
+type Dot = (f64, Option<f64>, Option<f64>);
+
 /// So many streams are shown.
 const SHOWN: usize = 2;
 
@@ -164,7 +167,7 @@ fn errors(answers: &[(BTreeMap<String, String>, Value)]) -> impl Iterator<Item =
 }
 
 /// Errors in percent, and the share that does not exceed them.
-fn curve(answer: &Value) -> Option<Vec<(f64, Option<f64>, Option<f64>)>> {
+fn curve(answer: &Value) -> Option<Vec<Dot>> {
     let pairs = answer.get("cdf")?.as_array()?;
     let point = |pair: &Value| Some((pair.get(0)?.as_f64()? * 100.0, pair.get(1)?.as_f64(), None));
     Some(pairs.iter().filter_map(point).collect())

@@ -138,6 +138,9 @@ impl Figure {
     }
 }
 
+/// A scenario, the runs to make, and all of its runs, those too that the short form leaves out.
+type Planned = (Box<Scenario>, Vec<Experiment>, Vec<Experiment>);
+
 /// A scenario as a figure writes it.
 struct Written<'a> {
     scenario: &'a Spanned<String>,
@@ -148,7 +151,7 @@ struct Written<'a> {
 }
 
 impl Written<'_> {
-    /// The scenario, the runs to make, and all of its runs, those too that the short form leaves out.
+    /// Reads it and unfolds its runs. `methods` are those of probe streams; none: it is simulated.
     fn read(
         &self,
         path: &Path,
@@ -157,7 +160,7 @@ impl Written<'_> {
         quick: bool,
         methods: &[String],
         at: &dyn Fn(usize, String) -> PaperError,
-    ) -> Result<(Box<Scenario>, Vec<Experiment>, Vec<Experiment>), PaperError> {
+    ) -> Result<Planned, PaperError> {
         let written = self.scenario.as_ref();
         let mut changes: Vec<String> = self.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
         if quick {

@@ -180,7 +180,7 @@ impl Host {
         let (mut due, mut before) = (start, start);
         let mut sent = vec![start];
         for gap in gaps {
-            due = due + *gap;
+            due += *gap;
             before = self.gaps.as_mut().map_or(due, |host| host.create(before, *gap, due));
             sent.push(before);
         }
