@@ -27,8 +27,7 @@ pub struct Params {
     pub epsilon_ns: u32,
     pub smoothing: u32,
     pub loss_cut: u32,
-    pub ideal: u32,
-    pub learnt: u32,
+    pub estimator: u32,
 }
 
 /// `struct rapid_memory`.

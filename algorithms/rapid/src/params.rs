@@ -134,8 +134,11 @@ impl Params {
             epsilon_ns: nanos(self.epsilon),
             smoothing: self.smoothing,
             loss_cut: q16(self.loss_cut),
-            ideal: u32::from(self.estimator == Estimator::Ideal),
-            learnt: u32::from(self.estimator == Estimator::Learnt),
+            estimator: match self.estimator {
+                Estimator::Streams => 0,
+                Estimator::Ideal => 1,
+                Estimator::Learnt => 2,
+            },
         }
     }
 }

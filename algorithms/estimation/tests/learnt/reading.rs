@@ -147,6 +147,7 @@ impl Trees {
             }
             i32::from((node >> 16) as i16)
         };
-        self.constant(&format!("{forest}_BASE")) + self.roots[first..first + trees].iter().map(|r| leaf(*r)).sum::<i32>()
+        self.constant(&format!("{forest}_BASE"))
+            + self.roots[first..first + trees].iter().map(|r| leaf(*r)).sum::<i32>()
     }
 }

@@ -31,8 +31,8 @@
  *     than they were sent; with the time they took to send, the filter would
  *     lag by that stretch (on-off traffic, ideal estimation: utilisation .936
  *     where the filter's differential equation gives .892; on this clock .892).
- *  5. With `learnt` set, and RAPID_WITH_LEARNT defined before this is included
- *     (its tables take 45 kB), chapter 6 reads the streams instead of chapter 5.
+ *  5. With RAPID_LEARNT, in a host that defines RAPID_WITH_LEARNT before it includes
+ *     this (its tables take 59 kB), chapter 6 reads the streams, not chapter 5.
  *  6. A stream with short packets, or during which the application was idle,
  *     gives no estimate.
  */
@@ -64,13 +64,13 @@ RAPID_FN void rapid_thesis_open(struct rapid *law, const struct rapid_memory *me
 /* What a stream says of the available bandwidth; 0 for nothing. */
 RAPID_FN u64 rapid_thesis_estimate(struct rapid *law, const struct rapid_memory *memory, const struct rapid_stream *s)
 {
-	if (law->params.ideal)
+	if (law->params.estimator == RAPID_IDEAL)
 		return law->adapter.ideal;
 	if (!memory->gaps || s->app_limited || s->bytes != (u64)s->sent * law->params.packet)
 		return 0;
 	rapid_normalise(memory, s);
 #ifdef RAPID_WITH_LEARNT
-	if (law->params.learnt)
+	if (law->params.estimator == RAPID_LEARNT)
 		return rapid_learnt_rate(memory->gaps, law->params.packet);
 #endif
 	rapid_denoise(memory->gaps, law->params.smoothing);
@@ -122,7 +122,7 @@ RAPID_FN void rapid_thesis_read(struct rapid *law, const struct rapid_memory *me
 	estimate = rapid_bound(estimate);
 	law->available = estimate;
 	law->estimated = 1;
-	if (law->startup && !law->params.ideal) {
+	if (law->startup && law->params.estimator != RAPID_IDEAL) {
 		rapid_thesis_grow(law, s, estimate);
 		return;
 	}

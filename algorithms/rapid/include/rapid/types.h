@@ -68,6 +68,13 @@ enum rapid_preset {
 	RAPID_THESIS,  /* gaps of the dissertation: thesis.h */
 };
 
+/* What tells the thesis preset the available bandwidth. */
+enum rapid_estimator {
+	RAPID_BY_GAPS, /* streams, read by gaps.h */
+	RAPID_IDEAL,   /* the host hands it in */
+	RAPID_LEARNT,  /* streams, read by learnt.h, in a host that has it (thesis.h); else as RAPID_BY_GAPS */
+};
+
 enum rapid_kind {
 	RAPID_PROBE, /* rising levels around the mean rate */
 	RAPID_PLAIN, /* one constant rate, between the chirps of start-up */
@@ -100,8 +107,7 @@ struct rapid_params {
 	u32 epsilon_ns;   /* GAP_NS_EPSILON */
 	u32 smoothing;    /* AVG_WINDOW */
 	u32 loss_cut;     /* Q16: part of the rate cut per loss recovery */
-	u32 ideal;        /* 1: the host hands in the available bandwidth */
-	u32 learnt;       /* 1: streams are read by learnt.h, where the host has it (RAPID_WITH_LEARNT) */
+	u32 estimator;    /* enum rapid_estimator */
 };
 
 /* One packet sent. 24 bytes. */
