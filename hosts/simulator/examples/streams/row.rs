@@ -23,7 +23,10 @@ impl Readers {
 }
 
 pub fn header(out: &mut impl Write) -> io::Result<()> {
-    write!(out, "run,cross,receiver,coalescing,delayed_ack,capacity_bps,load,packet,length,levels,range,together,aim,lost,")?;
+    write!(
+        out,
+        "run,cross,receiver,coalescing,delayed_ack,capacity_bps,load,packet,length,levels,range,together,aim,lost,"
+    )?;
     write!(out, "rate_bps,low_bps,high_bps,truth_bps")?;
     READERS.iter().try_for_each(|(name, _)| write!(out, ",{name}"))?;
     (0..FEATURES).try_for_each(|i| write!(out, ",f{i}"))?;
@@ -41,7 +44,11 @@ pub fn write(
     let Carried { lost, rate_bps, low_bps, high_bps, truth_bps, .. } = carried;
     let (receiver, coalescing) = condition.receiver.name();
     let together = u8::from(condition.spacing == Spacing::Together);
-    write!(out, "{}-{},{cross},{receiver},{coalescing},{},{capacity_bps:.0},{load:.3},", run.0, run.1, condition.delayed_ack)?;
+    write!(
+        out,
+        "{}-{},{cross},{receiver},{coalescing},{},{capacity_bps:.0},{load:.3},",
+        run.0, run.1, condition.delayed_ack
+    )?;
     write!(
         out,
         "{packet},{length},{levels},{range},{together},{:.3},{lost},",
