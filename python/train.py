@@ -153,7 +153,8 @@ def vectors(forests, value, spread, verdict):
     gaps = {run: stream for run, stream in gaps.groupby("stream_id")}
     with VECTORS.open("w") as out:
         out.write("value,spread,verdict,size,features,send_ns,receive_ns\n")
-        for _, stream in rows[(rows.lost == 0) & rows.f0.notna()].iterrows():
+        # Gaps that were shared out are not whole nanoseconds.
+        for _, stream in rows[(rows.lost == 0) & rows.f0.notna() & (rows.delayed_ack == 1)].iterrows():
             one = gaps[f"{stream.run}-0"].iloc[1:]
             features = stream[FEATURES].astype(int).tolist()
             said = [m.predict([features], raw_score=True)[0] for m in (value, spread, verdict)]

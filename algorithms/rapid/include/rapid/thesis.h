@@ -31,8 +31,8 @@
  *     than they were sent; with the time they took to send, the filter would
  *     lag by that stretch (on-off traffic, ideal estimation: utilisation .936
  *     where the filter's differential equation gives .892; on this clock .892).
- *  5. With `learnt` set, and RAPID_WITH_LEARNT defined before this is included
- *     (its tables take 45 kB), chapter 6 reads the streams instead of chapter 5.
+ *  5. With RAPID_LEARNT, in a host that defines RAPID_WITH_LEARNT before it includes
+ *     this (its tables take 59 kB), chapter 6 reads the streams, not chapter 5.
  *  6. A stream with short packets, or during which the application was idle,
  *     gives no estimate.
  */
