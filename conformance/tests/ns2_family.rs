@@ -10,7 +10,7 @@
 //!   and reduction are equal, 1 / w = p w / 8, at sqrt(8 / p) packets.
 //! * Illinois under loss: no queue, so alpha = 10 and beta = 1/8, and its mean window is that of an additive increase and
 //!   multiplicative decrease, sqrt(alpha (2 - beta) / (2 beta p)), or what it gets without loss where that is less.
-//!   ns-2's never leaves alpha = 1.
+//!   ns-2's falls to some ten packets after losses, which is no reduction of this law; why has not been traced.
 
 mod path;
 
