@@ -29,7 +29,7 @@ pub fn dumbbell(link: LinkSpec, duration: Span) -> Experiment {
         links: vec![link],
         bottleneck: 0,
         receiver: ReceiverSpec {
-            coalescing: Coalescing { time: Span::ZERO, frames: 0 },
+            coalescing: Coalescing::NONE,
             delayed_ack: 1,
             delayed_ack_timeout: Span::from_millis(40),
             window: Packets::new(1 << 40),
@@ -39,6 +39,7 @@ pub fn dumbbell(link: LinkSpec, duration: Span) -> Experiment {
         gaps: GapModel::Perfect,
         flows: Vec::new(),
         traffic: Vec::new(),
+        probe: None,
         record: Record { detail: false, step: Span::from_millis(10), streams: 0, windows: Vec::new() },
     }
 }
