@@ -3,7 +3,9 @@
 
 use super::path::{dumbbell, flow, link, traffic};
 use proptest::prelude::*;
-use scenario::{Buffer, Coalescing, Experiment, FlowSpec, GapModel, LinkSpec, Start, TrafficKind, TrafficSpec};
+use scenario::{
+    Buffer, Coalescing, Experiment, FlowSpec, GapModel, LinkSpec, Moderation, Start, TrafficKind, TrafficSpec,
+};
 use simulator::Mode;
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 
@@ -67,12 +69,13 @@ prop_compose! {
         flows in prop::collection::vec(any_flow(), 1..6),
         traffic in prop::collection::vec(any_traffic(), 0..3),
         (delayed_ack, coalescing_us, frames) in (1u32..4, prop_oneof![Just(0u64), 1u64..500], 0u32..20),
+        kind in prop_oneof![Just(Moderation::Timer), Just(Moderation::Spacing), Just(Moderation::Adaptive)],
         noise_us in prop_oneof![Just(0u64), 1u64..20],
         seed in any::<u64>(),
     ) -> Experiment {
         let mut experiment = dumbbell(links[0].clone(), Span::from_secs(1));
         experiment.receiver.delayed_ack = delayed_ack;
-        experiment.receiver.coalescing = Coalescing { time: Span::from_micros(coalescing_us), frames, ..Coalescing::NONE };
+        experiment.receiver.coalescing = Coalescing { kind, time: Span::from_micros(coalescing_us), frames };
         experiment.gaps = if noise_us == 0 { GapModel::Perfect } else { GapModel::Noise(Span::from_micros(noise_us)) };
         Experiment { links, flows, traffic, seed, ..experiment }
     }

@@ -203,7 +203,7 @@ impl Coalescer {
     /// `None` when packets do not wait at all.
     pub(crate) fn new(setting: Coalescing, seed: u64) -> Option<Box<Coalescer>> {
         let adaptive = setting.kind == Moderation::Adaptive;
-        let timed = !adaptive || setting.time <= Coalescing::HONOURED;
+        let timed = !adaptive || setting.time <= Coalescing::HONOURED || setting.frames == 0;
         let setting = if adaptive && timed { Coalescing { frames: 0, ..setting } } else { setting };
         let off = setting.time == Span::ZERO || setting.frames == 1;
         (!off).then(|| {
