@@ -235,8 +235,8 @@ fn definitions(out: &mut String, results: &Results) {
     let what = match results.host {
         Host::Simulator => {
             "This page shows a simulation: packets, links, queues and protocol end points in virtual time. Hosts take no \
-             time to process a packet unless the scenario says so, links do not reorder, and the traffic does not react to \
-             the flows. Rates and delays at the bottleneck come from the simulator\u{2019}s own books, not from sampling."
+             time to process a packet and links do not reorder, unless the scenario says so, and the traffic does not react \
+             to the flows. Rates and delays at the bottleneck come from the simulator\u{2019}s own books, not from sampling."
         }
         Host::Kernel => {
             "This page shows a measurement: Linux TCP in real time. The machine\u{2019}s own scheduling and timers are part of it."
