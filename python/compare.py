@@ -29,7 +29,7 @@ import streams
 import train
 from streams import DATA, FEATURES, HEAD, ROOT, SETS, TESTS, folds, line, load, row
 
-STREAMS = 6000
+STREAMS = 3000
 SETS["fourier-single"] = ["runs=300", "seed=42", "length=64", "levels=1"]
 GRADIENT = {"n_estimators": 100, "max_depth": 5, "subsample": 0.5, "max_features": 0.3, "random_state": 1}
 FOREST = {"n_estimators": 100, "min_samples_leaf": 5, "max_features": 0.3, "n_jobs": 1, "random_state": 1}
@@ -37,14 +37,14 @@ BOOSTED = {"n_estimators": 100, "learning_rate": 0.1, "num_leaves": 31, "min_chi
 REGRESSORS = {
     "ElasticNet": lambda: make_pipeline(StandardScaler(), ElasticNet(alpha=0.001, max_iter=2000)),
     "RandomForest": lambda: RandomForestRegressor(**FOREST),
-    "AdaBoost": lambda: AdaBoostRegressor(DecisionTreeRegressor(max_depth=8), n_estimators=40, random_state=1),
+    "AdaBoost": lambda: AdaBoostRegressor(DecisionTreeRegressor(max_depth=8), n_estimators=20, random_state=1),
     "GradientBoosting": lambda: GradientBoostingRegressor(**GRADIENT),
     "LightGBM": lambda: LGBMRegressor(**BOOSTED),
 }
 CLASSIFIERS = {
     "ElasticNet": lambda: make_pipeline(StandardScaler(), SGDClassifier(loss="log_loss", penalty="elasticnet", random_state=1)),
     "RandomForest": lambda: RandomForestClassifier(**FOREST),
-    "AdaBoost": lambda: AdaBoostClassifier(DecisionTreeClassifier(max_depth=4), n_estimators=60, random_state=1),
+    "AdaBoost": lambda: AdaBoostClassifier(DecisionTreeClassifier(max_depth=4), n_estimators=40, random_state=1),
     "GradientBoosting": lambda: GradientBoostingClassifier(**GRADIENT),
     "LightGBM": lambda: LGBMClassifier(**BOOSTED),
 }

@@ -30,7 +30,7 @@ RESULTS = ROOT / "python/results.md"
 
 def fit(settings, rows, target, weight=None):
     """A LightGBM model, the same every time."""
-    settings = dict(settings, seed=SEED, deterministic=True, force_row_wise=True, num_threads=2, verbose=-1)
+    settings = dict(settings, seed=SEED, deterministic=True, force_row_wise=True, num_threads=1, verbose=-1)
     settings |= {"min_data_in_leaf": 50, "feature_fraction": 0.6, "bagging_fraction": 0.5, "bagging_freq": 1}
     trees = settings.pop("trees")
     settings["boost_from_average"] = False

@@ -36,7 +36,8 @@ fn every_entry_can_be_written_with_its_printed_defaults() {
 
 #[test]
 fn mistakes_are_named_with_what_is_right() {
-    let names = "one of multi-rate, combined, posterior, receive-rate, pathload, imr-average, imr-wavelet, prc-mt";
+    let names = "one of multi-rate, combined, posterior, receive-rate, pathload, imr-average, imr-wavelet, prc-mt, learnt, \
+                 learnt-verdict";
     assert_eq!(refusal("bass"), format!("found \"bass\", expected an estimator, the last part: {names}"));
     assert_eq!(refusal(""), format!("found \"\", expected an estimator, the last part: {names}"));
     assert!(
