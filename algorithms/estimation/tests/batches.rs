@@ -109,11 +109,11 @@ fn a_stream_in_one_batch_is_refused() {
 }
 
 #[test]
-fn a_stream_with_one_complete_event_is_refused() {
+fn two_means_need_two_complete_events() {
     // Spikes at gaps 0, 30: one event is complete.
     let send: Vec<Span> = (0..60).map(|i| Span::from_nanos(9000 - 50 * i)).collect();
     let receive: Vec<Span> = (0..60).map(|i| Span::from_nanos(if i % 30 == 0 { 200_000 } else { 200 })).collect();
-    let method: Method = Method::DEFAULT.parse().expect("a method");
+    let method: Method = "bass+multi-rate".parse().expect("a method");
     let refused = method.estimate(Stream::of(&send, &receive, Bytes::new(9000)));
     assert_eq!(refused, Err(Abstain::TooFewEvents { found: 1, needed: 2 }));
 }

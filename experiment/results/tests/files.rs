@@ -113,7 +113,7 @@ fn curves_become_one_row_per_point() {
 #[test]
 fn sources_of_traffic_are_numbered() {
     let traffic = text(&written(&results(0.0)), "traffic.csv");
-    assert_eq!(traffic.lines().nth(2), Some("0,1,cbr,0.0,0.0,0.0,0.0,5,0"));
+    assert_eq!(traffic.lines().nth(2), Some("0,1,cbr,0.0,0.0,0.0,0.0,5,0,,,,,,,,,,,,,"));
 }
 
 #[test]
