@@ -70,7 +70,7 @@ def load(name):
     streams["truth"] = streams.truth_bps / streams.rate_bps
     streams["y"] = streams.truth.clip(0.6, streams.high_bps / streams.rate_bps)
     streams["inside"] = (streams.truth_bps >= streams.low_bps) & (streams.truth_bps <= streams.high_bps)
-    streams["default"] = (streams.default_bps / streams.rate_bps).where(streams.default_bps > 0)
+    streams["bass"] = (streams.bass_bps / streams.rate_bps).where(streams.bass_bps > 0)
     streams["thesis"] = (streams.thesis_bps / streams.rate_bps).where(streams.thesis_bps > 0)
     return streams, part
 

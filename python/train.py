@@ -102,7 +102,7 @@ def main():
 def results(rows, found, forests):
     inside = rows.inside
     yield row("held-out runs, all", "learnt", found[inside], rows.truth[inside])
-    for who, estimate in [("by hand (default)", rows.default), ("dissertation", rows.thesis), ("R_avg", 1 + 0 * rows.y)]:
+    for who, estimate in [("BASS, best reading", rows.bass), ("dissertation", rows.thesis), ("R_avg", 1 + 0 * rows.y)]:
         yield row("", who, estimate[inside].to_numpy(), rows.truth[inside].to_numpy())
     for name in TESTS:
         test, part = load(name)
@@ -112,7 +112,7 @@ def results(rows, found, forests):
             continue
         truth = test.truth.to_numpy()
         yield row(name, "learnt", walks(forests["VALUE"], test), truth)
-        yield row("", "by hand (default)", test.default.to_numpy(), truth)
+        yield row("", "BASS, best reading", test.bass.to_numpy(), truth)
         yield row("", "dissertation", test.thesis.to_numpy(), truth)
         yield row("", "R_avg, no measurement", np.ones(len(test)), truth)
         middle = (np.sqrt(test.low_bps / test.rate_bps * test.high_bps / test.rate_bps)).to_numpy()
