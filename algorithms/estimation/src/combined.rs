@@ -10,7 +10,7 @@
 //!
 //! Source: ours. In even traffic on a busy link the posterior is high, since the growth of a queue is divided by a capacity
 //! that it does not know; Algorithm 1 compares signs only. Through interrupts it is the other way round. w = 0.6 was chosen
-//! on periodic, Poisson and on-off traffic (`docs/estimation.md` has what came of it elsewhere).
+//! on periodic, Poisson and on-off traffic, with an eye on recorded traffic (`docs/estimation.md` has what came of it).
 
 use crate::bass::Bass;
 use crate::contract::{Abstain, Denoiser, Estimate, Estimator, Probing};
