@@ -2,6 +2,7 @@
 
 use super::Point;
 use estimation::{Abstain, Decisions, Estimate, Method as Built, MethodError, Reading, Score, Stream};
+use results::Interval;
 use serde_json::{Map, Value, json};
 use simulator::Probe;
 
@@ -98,7 +99,7 @@ fn mean_of(estimates: impl Iterator<Item = Result<Estimate, Abstain>>) -> Result
     if read > 0.0 { Ok(sum / read) } else { Err(refusal) }
 }
 
-/// All figures of a method at a point. Those with `_se` are standard errors over the runs.
+/// All figures of a method at a point. Those with `_half_width` are half of the 95 % interval over the runs.
 pub fn answer(point: &Point, method: &Method) -> Value {
     let mut figures = Map::new();
     gap_errors(&mut figures, point);
@@ -155,15 +156,12 @@ fn surest(figures: &mut Map<String, Value>, method: &Method, runs: &[&[Probe]]) 
     figures.insert("surest_half_within_10".into(), json!(near as f64 / readings.len() as f64));
 }
 
-/// A figure, and its standard error where there are several runs.
+/// A figure, and half of its 95 % interval where there are several runs.
 fn put(figures: &mut Map<String, Value>, name: &str, figure: f64, each: &[f64]) {
     figures.insert(name.to_string(), json!(figure));
     let known: Vec<f64> = each.iter().copied().filter(|x| x.is_finite()).collect();
-    let n = known.len() as f64;
-    if known.len() > 1 {
-        let mean = known.iter().sum::<f64>() / n;
-        let variance = known.iter().map(|x| (x - mean).powi(2)).sum::<f64>() / (n - 1.0);
-        figures.insert(format!("{name}_se"), json!((variance / n).sqrt()));
+    if let Some(half) = Interval::of(&known).and_then(|interval| interval.half_width) {
+        figures.insert(format!("{name}_half_width"), json!(half));
     }
 }
 

@@ -48,7 +48,7 @@ pub fn lines(answers: &[(BTreeMap<String, String>, Value)]) -> Vec<Vec<String>> 
 fn cell(answer: &Value, (_, name, scale, decimals): &Figure) -> String {
     let figure = |name: &str| answer.get(name).and_then(Value::as_f64).map(|figure| figure * scale);
     let Some(value) = figure(name) else { return "-".to_string() };
-    let half = figure(&format!("{name}_se")).map(|error| 1.96 * error);
+    let half = figure(&format!("{name}_half_width"));
     let with_half = matches!(*name, "within_10" | "within_15" | "bias" | "r2" | "wrong" | "ambiguous");
     match half.filter(|_| with_half) {
         Some(half) => format!("{value:.decimals$} ± {half:.decimals$}"),

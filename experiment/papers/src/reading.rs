@@ -101,9 +101,10 @@ impl Found<'_> {
             Found::Runs(runs) => Interval::of(&runs.iter().filter_map(|run| of_run(run, name)).collect::<Vec<f64>>()),
             Found::Answer(answer) => {
                 let mean = inside(answer, name)?.as_f64()?;
-                // A standard error is taken as normal: the answers pool many runs.
-                let error = inside(answer, &format!("{name}_se")).and_then(serde_json::Value::as_f64);
-                Some(Interval { mean, half_width: error.map(|error| 1.96 * error) })
+                let figure = |suffix| inside(answer, &format!("{name}_{suffix}")).and_then(serde_json::Value::as_f64);
+                // A standard error is taken as normal: the answers that give one pool many runs.
+                let half_width = figure("half_width").or_else(|| figure("se").map(|error| 1.96 * error));
+                Some(Interval { mean, half_width })
             }
             Found::Nothing => None,
         }

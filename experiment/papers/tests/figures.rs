@@ -117,7 +117,9 @@ fn answer(options: &BTreeMap<String, String>) -> (BTreeMap<String, String>, Resu
     let answer = if options["kind"] == "b" && load > 0.8 {
         Err("unstable".to_string())
     } else {
-        Ok(json!({ "queue": 10.0 * load, "queue_se": 1.0, "curve": [[0.0, 1.0], [1.0, load]], "list": [1.0, 2.0] }))
+        Ok(
+            json!({ "queue": 10.0 * load, "queue_se": 1.0, "wait": 3.0, "wait_half_width": 0.5, "curve": [[0.0, 1.0], [1.0, load]], "list": [1.0, 2.0] }),
+        )
     };
     (options.clone(), answer)
 }
@@ -151,6 +153,12 @@ fn ours_is_the_mean_over_replications_with_its_interval() {
 fn a_standard_error_becomes_an_interval() {
     let value = value("from = \"law\"\nmetric = \"queue\"\nwhere = { load = 0.5, kind = \"a\" }\n");
     assert_eq!((value.ours, value.half_width, value.origin), (Some(5.0), Some(1.96), Origin::Computed));
+}
+
+#[test]
+fn an_interval_that_an_answer_gives_itself_is_taken_as_it_is() {
+    let value = value("from = \"law\"\nmetric = \"wait\"\nwhere = { load = 0.5, kind = \"a\" }\n");
+    assert_eq!((value.ours, value.half_width), (Some(3.0), Some(0.5)));
 }
 
 #[test]
