@@ -27,6 +27,7 @@ pub mod htcp;
 pub mod hybla;
 pub mod illinois;
 pub mod ledbat;
+pub mod lp;
 pub mod newark;
 pub mod newreno;
 pub mod rapid;

@@ -6,7 +6,7 @@ use crate::contract::{
 };
 use crate::window_based::WindowBased;
 use crate::{
-    bbr, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp, hybla, illinois, ledbat, newark, newreno, rapid,
+    bbr, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp, hybla, illinois, ledbat, lp, newark, newreno, rapid,
     rcp, scalable, vegas, veno, westwood, yeah,
 };
 use alloc::boxed::Box;
@@ -70,6 +70,7 @@ registry! {
     Yeah(Box<WindowBased<yeah::Yeah>>) from WindowBased<yeah::Yeah> = "yeah", "YeAH-TCP: Scalable while the queue is short, Reno while it is not", "#CC6677", &[];
     Westwood(Box<WindowBased<westwood::Westwood>>) from WindowBased<westwood::Westwood> = "westwood", "TCP Westwood+: after a loss, the window that the measured rate needs", "#56B4E9", westwood::PARAMETERS;
     Veno(Box<WindowBased<veno::Veno>>) from WindowBased<veno::Veno> = "veno", "TCP Veno: Reno that tells random losses from congestion", "#661100", &[];
+    Lp(Box<WindowBased<lp::Lp>>) from WindowBased<lp::Lp> = "lp", "TCP-LP: Reno that gives way when the one-way delay rises", "#DDAA33", lp::PARAMETERS;
     Compound(Box<WindowBased<compound::Compound>>) from WindowBased<compound::Compound> = "compound", "Compound TCP: Reno, and beside it a window that delay governs", "#6699CC", compound::PARAMETERS;
     Fast(Box<WindowBased<fast::Fast>>) from WindowBased<fast::Fast> = "fast", "FAST TCP: a fixed number of packets queued, reached by an equation", "#997700", fast::PARAMETERS;
     Copa(Box<copa::Copa>) from copa::Copa = "copa", "Copa: a rate of 1 / (delta queueing delay), paced", "#994455", copa::PARAMETERS;

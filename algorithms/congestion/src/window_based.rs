@@ -49,6 +49,11 @@ pub(crate) trait Law: Sized + Clone + fmt::Debug {
         setup.initial_window
     }
 
+    /// Whether it reads when packets arrived.
+    fn wants_arrivals(&self) -> bool {
+        false
+    }
+
     /// Takes in every acknowledgment, in the state in which it found the flow.
     fn measure(&mut self, _ack: &AckSample<'_>, _state: State, _window: &mut Window) {}
 
@@ -148,6 +153,11 @@ impl<L: Law> Controller for WindowBased<L> {
             self.window.threshold = self.window.threshold.max(prior.threshold);
         }
         self.enter(State::Open, undo.now);
+    }
+
+    #[inline]
+    fn wants_arrivals(&self) -> bool {
+        self.law.wants_arrivals()
     }
 
     #[inline]

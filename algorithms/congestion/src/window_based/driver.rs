@@ -1,7 +1,7 @@
 //! Drives a law by hand: a path whose round-trip time the test says, one call per event.
 
 use super::{Law, WindowBased};
-use crate::contract::{AckSample, Controller, Loss, Setup, Timeout, Undo};
+use crate::contract::{AckSample, Arrival, Controller, Loss, Setup, Timeout, Undo};
 use crate::registry::Settings;
 use units::{Bytes, Span, Time};
 
@@ -12,6 +12,8 @@ pub(crate) struct Driver<L> {
     /// Packets acknowledged.
     pub acked: u64,
     pub in_recovery: bool,
+    /// When the packets that the next acknowledgments cover arrived, if the receiver says so.
+    pub arrived: Option<Time>,
 }
 
 impl<L: Law> Driver<L> {
@@ -32,7 +34,7 @@ impl<L: Law> Driver<L> {
         let now = Time::ZERO + Span::from_secs(1);
         let setup = Setup { now, packet: Bytes::new(1000), handshake_rtt: rtt, initial_window: window, seed: 1 };
         let controller = WindowBased::build(&setup, settings).expect("valid settings");
-        Driver { controller, now, rtt, acked: 0, in_recovery: false }
+        Driver { controller, now, rtt, acked: 0, in_recovery: false, arrived: None }
     }
 
     pub fn window(&self) -> u32 {
@@ -50,6 +52,7 @@ impl<L: Law> Driver<L> {
     /// One acknowledgment of so many packets; no time passes. A full window is in flight.
     pub fn ack(&mut self, packets: u32) {
         self.acked += u64::from(packets);
+        let arrival = Arrival { transmission: self.acked, arrived: self.arrived };
         let sample = AckSample {
             now: self.now,
             delivered: packets,
@@ -63,7 +66,7 @@ impl<L: Law> Driver<L> {
             next_unsent: self.acked + u64::from(self.window()),
             window_limited: true,
             in_recovery: self.in_recovery,
-            arrivals: &[],
+            arrivals: &[arrival],
             rate: None,
         };
         self.controller.on_ack(&sample);
