@@ -64,6 +64,9 @@ pub struct Load {
     /// Waits for up to so many microseconds of each gap in a loop: better gaps for a busy processor
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 0)]
     spin: u64,
+    /// Contends with flows that fill the queue, and fills it with them (preset default)
+    #[arg(long)]
+    competitive: bool,
     /// Offers to tell arrivals on connections of other congestion controls too, so that a server may send to this
     /// machine with Rapid
     #[arg(long)]
@@ -119,12 +122,13 @@ fn spoken(named: &Named, object: serde_json::Value, text: &str) -> String {
 
 fn register(load: &Load) -> Result<(), Failure> {
     let packet = Bytes::new(1500);
+    let params = match load.preset {
+        Preset::Default => Params::new(packet),
+        Preset::Thesis => Params::thesis(packet),
+    };
     let options = Options {
         name: load.named.name.clone(),
-        params: match load.preset {
-            Preset::Default => Params::new(packet),
-            Preset::Thesis => Params::thesis(packet),
-        },
+        params: Params { competitive: load.competitive, ..params },
         flows: load.flows,
         spin: Span::from_micros(load.spin),
         volunteer: load.volunteer,

@@ -13,6 +13,7 @@ use crate::contract::{
     AckSample, Controller, Decision, GapRecord, Loss, LossResponse, Probe, Sent, Setup, StreamTrace, Timeout,
 };
 use crate::registry::{Kind, Parameter, Setting, SettingError, Settings, check_names};
+use crate::settings::switch;
 use alloc::string::String;
 use rapid::{Estimator, Law, Params};
 use units::{Rate, Ratio, Span, Time};
@@ -22,6 +23,12 @@ pub const PARAMETERS: &[Parameter] = &[
     parameter("preset", Kind::Word(&["default", "thesis"]), "default", "which law reads the streams"),
     parameter("margin", Kind::Ratio, "0.03", "part of the available bandwidth left free (thesis: 0.05)"),
     parameter("range", Kind::Ratio, "0.3", "top rate of a stream above its bottom rate (thesis: 0.5)"),
+    parameter(
+        "competitive",
+        Kind::Switch,
+        "false",
+        "default: contend with flows that fill the queue, and fill it with them",
+    ),
     parameter("tau", Kind::Span, "50 ms", "thesis: time constant of an increase"),
     parameter("eta", Kind::Integer, "4", "thesis: streams that a decrease takes (printed as 1/eta in its tables)"),
     parameter("eta_time", Kind::Span, "0 s", "thesis: time constant of a decrease, in place of eta, unless zero"),
@@ -76,6 +83,7 @@ fn read(setup: &Setup, settings: &Settings) -> Result<Params, SettingError> {
     Ok(Params {
         margin: take.ratio("margin", 0.0..=0.5, "a fraction from 0 to 0.5", base.margin)?,
         range: take.ratio("range", 0.05..=3.0, "a fraction from 0.05 to 3", base.range)?,
+        competitive: switch(settings, "competitive", base.competitive)?,
         tau: take.span("tau", base.tau)?,
         eta: take.integer("eta", 1..=1000, "a whole number from 1 to 1000", base.eta)?,
         eta_time: take.span("eta_time", base.eta_time)?,

@@ -21,13 +21,14 @@ pub struct Params {
     pub tau_ns: u64,
     pub eta_ns: u64,
     pub eta_streams: u32,
-    pub gamma: u32,
+    pub gamma: u16,
+    pub smoothing: u16,
     pub levels: u32,
     pub per_level: u32,
     pub epsilon_ns: u32,
-    pub smoothing: u32,
     pub loss_cut: u32,
     pub reading: u32,
+    pub competitive: u32,
 }
 
 /// `struct rapid_memory`.

@@ -48,6 +48,8 @@ pub struct Params {
     pub stamp_error: Span,
     /// Shortest level (default preset).
     pub level_time: Span,
+    /// Contend with flows that fill the queue (default preset, `contest.h`).
+    pub competitive: bool,
     /// A shorter round trip is taken for this where time is counted in round trips: for a host whose timers are
     /// coarse. Zero for none.
     pub shortest_round_trip: Span,
@@ -92,6 +94,7 @@ impl Params {
             drain: percent(7),
             stamp_error: Span::from_nanos(100),
             level_time: Span::from_micros(5),
+            competitive: false,
             shortest_round_trip: Span::ZERO,
             tau: Span::from_millis(50),
             eta: 4,
@@ -130,13 +133,14 @@ impl Params {
             tau_ns: self.tau.nanos(),
             eta_ns: self.eta_time.nanos(),
             eta_streams: self.eta,
-            gamma: self.gamma,
+            gamma: u16::try_from(self.gamma).unwrap_or(u16::MAX),
+            smoothing: u16::try_from(self.smoothing).unwrap_or(u16::MAX),
             levels: self.levels,
             per_level: self.packets_per_level,
             epsilon_ns: nanos(self.epsilon),
-            smoothing: self.smoothing,
             loss_cut: q16(self.loss_cut),
             reading: self.estimator as u32,
+            competitive: u32::from(self.competitive),
         }
     }
 }

@@ -426,7 +426,8 @@ RAPID_STAGE int rapid_probe_act(struct rapid *law, const struct rapid_stream *s,
 	threshold = rapid_threshold(law, s);
 	share = rapid_note_share(law, ladder, rate, w, threshold);
 	alpha = rapid_read_available(law, ladder, share, threshold, rate, &ceiling);
-	rapid_doubt_base(law, s, now, alpha, rapid_tolerated_queue(law, rate));
+	if (!law->params.competitive)
+		rapid_doubt_base(law, s, now, alpha, rapid_tolerated_queue(law, rate));
 	gain = rapid_gain(law, now, share, ceiling);
 	law->available = rapid_scale(rate, (u64)alpha);
 	law->estimated = 1;
@@ -439,12 +440,11 @@ RAPID_STAGE int rapid_probe_act(struct rapid *law, const struct rapid_stream *s,
 	return 1;
 }
 
-/* A probe stream is complete: read it. */
-RAPID_FN void rapid_probe_read(struct rapid *law, const struct rapid_stream *s, u64 now)
+/* A probe stream is complete, its queue noted: read it. */
+RAPID_FN void rapid_probe_read(struct rapid *law, const struct rapid_stream *s, u64 now, u64 duration)
 {
-	u64 duration = rapid_max(s->end_ns - s->start_ns, 1), rate = rapid_bound(rapid_rate_of(s->bytes, duration));
+	u64 rate = rapid_bound(rapid_rate_of(s->bytes, duration));
 
-	rapid_note_queue(law, s, now, duration);
 	rapid_heed_heavy_loss(law, s, rate);
 	if (rapid_is_as_planned(law, s, rate, duration) && rapid_note_slopes(law, s, duration))
 		rapid_probe_act(law, s, now, duration, rate);

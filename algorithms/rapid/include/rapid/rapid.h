@@ -18,8 +18,12 @@
 #ifndef RAPID_H
 #define RAPID_H
 
+#include "contest.h"
 #include "startup.h"
 #include "thesis.h"
+
+/* A BPF compiler clears no more than this in place. */
+_Static_assert(sizeof(struct rapid) <= 1024, "struct rapid");
 
 RAPID_FN void rapid_init(struct rapid *law, const struct rapid_params *params, u64 now, u64 handshake_rtt, u64 seed)
 {
@@ -35,6 +39,7 @@ RAPID_FN void rapid_init(struct rapid *law, const struct rapid_params *params, u
 	law->envelope.rtt = (struct rapid_minimum){(s64)law->srtt_ns, RAPID_UNSEEN};
 	law->envelope.delay = (struct rapid_minimum){RAPID_UNSEEN, RAPID_UNSEEN};
 	law->envelope.bucket_ns = now;
+	law->contest.queued_since_ns = now;
 	law->envelope.fresh = 1;
 	law->startup = 1;
 	rapid_set_rate(law, rapid_rate_of(10 * law->params.packet, law->rtt_ns));
@@ -142,7 +147,7 @@ RAPID_FN void rapid_read(struct rapid *law, const struct rapid_memory *memory, s
 	if (law->params.preset == RAPID_THESIS) {
 		rapid_thesis_read(law, memory, s, now);
 	} else if (s->kind == RAPID_PROBE) {
-		rapid_probe_read(law, s, now);
+		rapid_probe_complete(law, s, now);
 	} else {
 		rapid_note_queue(law, s, now, rapid_max(duration, 1));
 		if (s->kind == RAPID_CHIRP)
@@ -226,6 +231,8 @@ RAPID_FN void rapid_on_recovery(struct rapid *law)
 {
 	if (law->params.preset == RAPID_THESIS)
 		rapid_thesis_cut(law);
+	else
+		rapid_contest_cut(law);
 }
 
 /* The retransmission timer expired: the path may be gone. Halve, and let the streams tell. */

@@ -51,7 +51,7 @@ RAPID_FN void rapid_thesis_init(struct rapid *law)
 
 	p->levels = (u32)rapid_clamp(p->levels, 2, RAPID_LEVELS_MAX);
 	p->per_level = (u32)rapid_clamp(p->per_level, 2, RAPID_STREAM_MAX / p->levels);
-	p->gamma = (u32)rapid_max(p->gamma, 1);
+	p->gamma = (u16)rapid_max(p->gamma, 1);
 	p->eta_streams = (u32)rapid_max(p->eta_streams, 1);
 	rapid_ladder_fill(&law->narrow, p->span, p->levels);
 }

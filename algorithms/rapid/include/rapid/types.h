@@ -102,13 +102,16 @@ struct rapid_params {
 	u64 tau_ns;       /* time constant of an increase */
 	u64 eta_ns;       /* time constant of a decrease; 0: use eta_streams */
 	u32 eta_streams;  /* streams that a decrease takes */
-	u32 gamma;        /* estimates averaged before the rate is adapted */
+	u16 gamma;        /* estimates averaged before the rate is adapted */
+	u16 smoothing;    /* AVG_WINDOW */
 	u32 levels;       /* N_r */
 	u32 per_level;    /* N_p */
 	u32 epsilon_ns;   /* GAP_NS_EPSILON */
-	u32 smoothing;    /* AVG_WINDOW */
 	u32 loss_cut;     /* Q16: part of the rate cut per loss recovery */
 	u32 reading;      /* enum rapid_reading */
+
+	/* contest.h */
+	u32 competitive;  /* whether to contend with flows that fill the queue */
 };
 
 /* One packet sent. 24 bytes. */
@@ -216,6 +219,11 @@ struct rapid_envelope {
 	u8 slopes_wide;     /* the span the slopes belong to */
 };
 
+/* What contest.h knows. */
+struct rapid_contest {
+	u64 queued_since_ns; /* since when every stream has met a queue */
+};
+
 /* What thesis.h knows. */
 struct rapid_adapter {
 	u64 sum;     /* estimates gathered, */
@@ -251,8 +259,10 @@ struct rapid {
 	u64 streams, unusable; /* completed; of these, without an estimate */
 	u32 completed;      /* number of the stream completed last */
 	u8 estimated;       /* and whether it gave an estimate */
+	u8 contending;      /* contest.h is on */
 
 	struct rapid_envelope envelope;
+	struct rapid_contest contest;
 	struct rapid_chirp chirp;
 	struct rapid_adapter adapter;
 };
