@@ -2,7 +2,7 @@
 //! side, and writes a page for each paper.
 
 use crate::args::{On, Reproduce as Arguments};
-use crate::run::{record, threads, unwritable};
+use crate::run::{Made, record, threads, unwritable};
 use crate::{Failure, host, say, streams, theory};
 use papers::{Figure, Findings, Library, Paper, Task};
 use rayon::prelude::*;
@@ -21,12 +21,12 @@ pub fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
         figures.map(|figures| (paper, figures)).map_err(input)
     };
     let chosen: Vec<(Paper, Vec<Figure>)> = chosen.into_iter().map(read).collect::<Result<_, Failure>>()?;
-    let mut outcomes = Vec::new();
+    let (mut outcomes, mut made) = (Vec::new(), Made::new());
     for (paper, figures) in &chosen {
         let folder = arguments.out.join(&paper.name);
         let mut done = Vec::new();
         for figure in figures {
-            let outcome = outcome(figure, &folder.join(&figure.name), arguments.jobs)?;
+            let outcome = outcome(figure, &folder.join(&figure.name), arguments.jobs, &mut made)?;
             if !arguments.json {
                 say(&shown(&paper.name, &outcome))?;
             }
@@ -64,12 +64,24 @@ fn chosen(what: Option<&str>) -> Result<Vec<(Paper, Vec<String>)>, Failure> {
     }
 }
 
-/// Does all tasks of a figure; data of runs go to `folder`.
-fn outcome(figure: &Figure, folder: &Path, jobs: Option<u16>) -> Result<reproduction::Figure, Failure> {
+/// Does all tasks of a figure; data of runs go to `folder`. What another figure has `made` is not made again.
+fn outcome(
+    figure: &Figure,
+    folder: &Path,
+    jobs: Option<u16>,
+    made: &mut Made,
+) -> Result<reproduction::Figure, Failure> {
     let findings = figure.tasks.iter().map(|task| match task {
         Task::Simulate { name, scenario, plan } => {
-            let results =
-                record(On::Simulator, scenario, plan, format!("{}/{name}", figure.name), &folder.join(name), jobs)?;
+            let results = record(
+                On::Simulator,
+                scenario,
+                plan,
+                format!("{}/{name}", figure.name),
+                &folder.join(name),
+                jobs,
+                made,
+            )?;
             Ok(Findings::Runs(results.runs))
         }
         Task::Probe { plan, methods, .. } => Ok(Findings::Answers(streams::read(plan, methods, jobs)?)),

@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use rayon::prelude::*;
 use results::{Manifest, Results, Run, SCHEMA};
 use scenario::{Experiment, Scenario};
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -32,7 +33,7 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     let name = arguments.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let plan = scenario.plan();
     trace::check(arguments.trace.as_ref(), arguments.on, &plan)?;
-    let results = record(arguments.on, &scenario, &plan, name, &folder, jobs)?;
+    let results = record(arguments.on, &scenario, &plan, name, &folder, jobs, &mut Made::new())?;
     write_page(&results, &folder, !arguments.no_page).map_err(|error| unwritable(&folder, &error))?;
     if let Some(file) = &arguments.trace {
         trace::write(file, &plan)?;
@@ -45,7 +46,10 @@ pub fn run(arguments: &Arguments) -> Result<(), Failure> {
     if results.expectations.iter().all(|expectation| expectation.met) { Ok(()) } else { Err(Failure::Missed) }
 }
 
-/// Makes the runs of a scenario's plan, and puts them in `folder`, without a page.
+/// Runs that this command has made, by their keys; those without detail, which are small.
+pub type Made = BTreeMap<String, Run>;
+
+/// Makes the runs of a scenario's plan that are not `made`, and puts all of the plan in `folder`, without a page.
 pub fn record(
     on: On,
     scenario: &Scenario,
@@ -53,10 +57,11 @@ pub fn record(
     name: String,
     folder: &Path,
     jobs: Option<u16>,
+    made: &mut Made,
 ) -> Result<Results, Failure> {
     let inputs = machine::inputs(plan).map_err(Failure::Input)?;
     let conditions = host::check(on, plan)?;
-    let (runs, finished) = execute(plan, &inputs, folder, on, jobs)?;
+    let (runs, finished) = execute(plan, &inputs, folder, on, jobs, made)?;
     let results = Results {
         schema: SCHEMA,
         host: host::named(on),
@@ -107,17 +112,20 @@ pub fn unwritable(folder: &Path, error: &std::io::Error) -> Failure {
     Failure::Input(format!("{}: cannot be written: {error}; name another folder with --out", folder.display()))
 }
 
-/// Makes every run of the plan that the folder does not hold already, in parallel; returns them in the plan's order.
+/// Makes every run of the plan that is neither in the folder nor `known` already, in parallel; returns all in the plan's
+/// order.
 fn execute(
     plan: &[Experiment],
     inputs: &[String],
     folder: &Path,
     on: On,
     jobs: Option<u16>,
+    known: &mut Made,
 ) -> Result<(Vec<Run>, Arc<Finished>), Failure> {
     std::fs::create_dir_all(folder).map_err(|error| unwritable(folder, &error))?;
     let keys: Vec<String> = plan.iter().map(|experiment| key(on, experiment, inputs)).collect();
     let (finished, mut kept) = Finished::open(folder, &keys).map_err(|error| unwritable(folder, &error))?;
+    kept.extend(keys.iter().filter_map(|key| known.get(key).map(|run| (key.clone(), run.clone()))));
     let progress = Progress { all: plan.len(), finished: Arc::new(finished) };
     progress.keep_on_interrupt(folder.to_path_buf());
     let bar = progress.bar();
@@ -133,6 +141,8 @@ fn execute(
     });
     bar.finish_and_clear();
     kept.extend(made.inspect_err(|_| progress.finished.remove_if_empty())?);
+    let small = plan.iter().zip(&keys).filter(|(experiment, _)| !experiment.record.detail);
+    known.extend(small.filter_map(|(_, key)| kept.get(key).map(|run| (key.clone(), run.clone()))));
     let runs = keys.iter().filter_map(|key| kept.get(key).cloned()).collect();
     Ok((runs, progress.finished))
 }

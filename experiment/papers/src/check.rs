@@ -9,7 +9,7 @@ use results::{Summary, dictionary};
 /// A mistake: the byte near which it stands, and what it is.
 pub(crate) type Mistake = (usize, String);
 
-/// Series that hosts record, and the variation over the length of windows.
+/// Series that hosts record, the variation over the length of windows, and the distribution of durations.
 const SERIES: &[&str] = &[
     "throughput",
     "rate",
@@ -22,6 +22,7 @@ const SERIES: &[&str] = &[
     "window",
     "losses",
     "variation",
+    "file_duration",
 ];
 
 pub(crate) fn check(figure: &Figure) -> Result<(), Mistake> {

@@ -123,7 +123,8 @@ impl Paper {
         }
         let refused = |error: std::io::Error| PaperError::about(&into.display().to_string(), error);
         let (folder, traces) = (into.join("papers").join(&self.name), into.join("scenarios/traces"));
-        fs::create_dir_all(&folder).and_then(|()| fs::create_dir_all(&traces)).map_err(refused)?;
+        // Paths go up from the folder of a scenario, which must be there for that.
+        fs::create_dir_all(folder.join(SCENARIOS)).and_then(|()| fs::create_dir_all(&traces)).map_err(refused)?;
         for file in TRACES.files() {
             let name = file.path().to_string_lossy();
             if replayed(&name) {

@@ -4,8 +4,8 @@ use crate::abscissa::{Abscissa, number};
 use crate::figure::{Figure, Findings, Point, selects};
 use crate::file;
 use crate::reading::{Found, Reading, found_at, inside};
-use results::Run;
 use results::reproduction::{Axis, Line, Origin, Picture};
+use results::{Histogram, Run};
 
 /// Points of one curve: more than a wide screen has pixels.
 const MOST_POINTS: usize = 2000;
@@ -86,10 +86,19 @@ fn curves(figure: &Figure, line: &file::Line, curve: &str, findings: &[Findings]
         .collect()
 }
 
-/// A series over time; without a flow the path's own, else that of the first flow.
+/// Of a run: a distribution, the variation over the length of windows, or a series over time; without a flow the path's
+/// own, else that of the first flow.
 fn series(run: &Run, metric: &str, flow: Option<u32>) -> Vec<(f64, Option<f64>)> {
     if metric == "variation" {
         return run.windows.iter().map(|window| (window.window_s, window.variation)).collect();
+    }
+    if metric == "file_duration" {
+        return run
+            .traffic
+            .iter()
+            .map(|traffic| shares(&traffic.file_duration))
+            .find(|s| !s.is_empty())
+            .unwrap_or_default();
     }
     let of = |flow: Option<u32>| run.series.iter().find(|series| series.metric == metric && series.flow == flow);
     let Some(series) = (if flow.is_some() { of(flow) } else { of(None).or_else(|| of(Some(0))) }) else {
@@ -97,6 +106,22 @@ fn series(run: &Run, metric: &str, flow: Option<u32>) -> Vec<(f64, Option<f64>)>
     };
     let times = (0..).map(|i| series.start_s + f64::from(i) * series.step_s);
     times.zip(&series.values).map(|(time, value)| (time, value.map(f64::from))).collect()
+}
+
+/// `(x, share of what was counted that is at most x)`, from the last upper edge at which it is zero.
+fn shares(histogram: &Histogram) -> Vec<(f64, Option<f64>)> {
+    let total: u64 = histogram.count.iter().sum();
+    if total == 0 {
+        return Vec::new();
+    }
+    let mut below = 0;
+    let share = |(upper, count): (&f64, &u64)| {
+        below += count;
+        (*upper, Some(below as f64 / total as f64))
+    };
+    let points: Vec<_> = histogram.upper_s.iter().zip(&histogram.count).map(share).collect();
+    let empty = histogram.count.iter().take_while(|count| **count == 0).count();
+    points[empty.saturating_sub(1)..].to_vec()
 }
 
 /// Pairs `[x, y]`, or objects with these fields.

@@ -2,7 +2,7 @@
 
 use packetscale_papers::{Figure, Findings, Library, Paper, Task};
 use results::reproduction::{self, Origin, Verdict};
-use results::{Run, Series, Summary};
+use results::{Histogram, Run, Series, Summary, TrafficResult};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs;
@@ -95,6 +95,7 @@ fn run(experiment: &scenario::Experiment) -> Run {
     let factor = if experiment.params["path.buffer"] == "20 packets" { 10.0 } else { 1.0 };
     let throughput_bps = base[experiment.replication as usize] * factor;
     let values = vec![Some(1.0), None, Some(3.0)];
+    let file_duration = Histogram { upper_s: vec![0.1, 0.2, 0.5, 1.0], count: vec![0, 0, 3, 1] };
     let rate = Series { metric: "rate".into(), flow: Some(0), start_s: 0.5, step_s: 1.0, values, ..Series::default() };
     Run {
         controller: experiment.controller.clone(),
@@ -104,10 +105,10 @@ fn run(experiment: &scenario::Experiment) -> Run {
         params: experiment.params.clone(),
         summary: Summary { throughput_bps, ..Summary::default() },
         flows: vec![results::FlowResult { timeouts: Some(7), ..results::FlowResult::default() }],
-        traffic: Vec::new(),
+        traffic: vec![TrafficResult { file_duration, ..TrafficResult::default() }],
         windows: Vec::new(),
         series: vec![rate],
-        queue_delay: results::Histogram::default(),
+        queue_delay: Histogram::default(),
         streams: Vec::new(),
     }
 }
@@ -230,6 +231,16 @@ fn lines_are_drawn_by_key_and_by_curve() {
     assert_eq!(lines[2].points, [(0.5, Some(1.0), None), (1.5, None, None), (2.5, Some(3.0), None)]);
     assert_eq!(lines[4].points[1], (1.0, Some(0.9), None));
     assert_eq!((lines[5].origin, lines[5].points[0]), (Origin::Published, (1.0, Some(2.0), None)));
+}
+
+#[test]
+fn durations_of_files_are_drawn_as_the_share_that_took_at_most_so_long() {
+    let figure = outcome(
+        "[[picture]]\ntitle = \"P\"\nx = { label = \"Duration\", unit = \"s\" }\ny = { label = \"Share of files\" }\n\
+         [[picture.line]]\nfrom = \"runs\"\ncurve = \"file_duration\"\nby = [\"controller\", \"path.buffer\"]\n",
+    );
+    let points = &figure.pictures[0].lines[0].points;
+    assert_eq!(points, &[(0.2, Some(0.0), None), (0.5, Some(0.75), None), (1.0, Some(1.0), None)]);
 }
 
 #[test]

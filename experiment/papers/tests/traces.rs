@@ -24,3 +24,13 @@ fn a_paper_that_replays_nothing_writes_nothing() {
     paper.with_traces(folder.path()).expect("a paper");
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }
+
+/// Its path goes up from a folder of its own.
+#[test]
+fn a_scenario_that_figures_name_finds_its_recording_too() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let library = Library::embedded().expect("papers");
+    let (paper, _) = library.find("rapid-2017").expect("a paper");
+    let paper = paper.with_traces(folder.path()).expect("a folder to write to");
+    paper.figure("table-8.7", true).expect("a figure");
+}

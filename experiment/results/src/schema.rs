@@ -292,6 +292,9 @@ pub struct TrafficResult {
     /// Its 99th percentile.
     #[serde(default)]
     pub file_p99_s: Option<f64>,
+    /// How the time that a file takes is distributed, over the files that came; empty without users who browse.
+    #[serde(default)]
+    pub file_duration: Histogram,
     /// Pages asked for after the warm-up that were complete before the end.
     #[serde(default)]
     pub pages_fetched: Option<u64>,
@@ -345,7 +348,7 @@ pub struct Series {
 pub struct Histogram {
     /// Upper edges of the bins, seconds, ascending.
     pub upper_s: Vec<f64>,
-    /// Packets in each bin.
+    /// Packets, or whatever is counted, in each bin.
     pub count: Vec<u64>,
 }
 

@@ -70,7 +70,7 @@ fn conditions(
         let known: Vec<String> = if entry.key == "controller" {
             controllers.to_vec()
         } else if let Some(axis) = axes.iter().find(|axis| axis.key == entry.key) {
-            axis.values.iter().map(|value| value.value.plain()).collect()
+            axis.values.iter().map(|choice| choice.shown.clone()).collect()
         } else {
             let keys = || axes.iter().map(|axis| axis.key.as_str()).chain(["controller"]);
             let found = format!("a key that is not swept{}", perhaps(&entry.key, keys()));

@@ -5,7 +5,7 @@ use crate::error::{Place, ScenarioError};
 use crate::expect::expectations;
 use crate::model::{Expectation, Experiment};
 use crate::resolve::{Point, resolve};
-use crate::sweep::{Axis, axes, grid, keys, params};
+use crate::sweep::{Axis, axes, grid, params};
 use std::path::{Path, PathBuf};
 
 /// The most runs of one plan.
@@ -121,7 +121,7 @@ fn put(document: &mut Table, change: &str, swept: &[Axis]) -> Result<(), Scenari
         return Err(ScenarioError::at(&place, "", "no \"=\"", "KEY=VALUE like path.rate=\"10 Gbit/s\""));
     };
     let key = key.trim();
-    if swept.iter().any(|axis| keys(&axis.key).any(|swept| swept == key)) {
+    if swept.iter().any(|axis| axis.keys().any(|swept| swept == key)) {
         return Err(ScenarioError::at(&place, key, "a key that is swept", "a key that [sweep] leaves alone"));
     }
     document.substitute(key, argument(value.trim(), &place)?)
@@ -133,8 +133,8 @@ fn unfold(mut document: Table, name: &str, folder: &Path) -> Result<Scenario, Sc
     let (mut first, mut points) = (None, Vec::new());
     for at in grid(&axes) {
         let mut substituted = document.clone();
-        for (key, node) in &at {
-            keys(key).try_for_each(|key| substituted.substitute(key, (*node).clone()))?;
+        for (key, node) in at.iter().flat_map(|(_, choice)| &choice.puts) {
+            substituted.substitute(key, node.clone())?;
         }
         let mut point = resolve(&mut substituted, name, folder)?;
         point.template.params = params(&at);

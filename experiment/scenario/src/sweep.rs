@@ -2,7 +2,7 @@
 
 use crate::document::{Node, Table, Value};
 use crate::error::ScenarioError;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The most points of one sweep.
 const MOST_POINTS: u128 = 10_000;
@@ -10,17 +10,71 @@ const MOST_POINTS: u128 = 10_000;
 /// Sections whose keys cannot be swept: they are about all runs together.
 const NOT_SWEPT: &[&str] = &["compare", "expect", "sweep", "run.name", "run.replications", "run.seed"];
 
-/// A swept key and its values. Several keys with commas between them take each value together.
+/// A swept key and its values. Several keys with commas between them take each value together. Where the values are
+/// cases, the key is a name for them, and each case has a value for every key that any of them changes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Axis {
     pub key: String,
-    pub values: Vec<Node>,
+    pub values: Vec<Choice>,
 }
 
-/// The keys that an axis changes.
-pub(crate) fn keys(axis: &str) -> impl Iterator<Item = &str> {
-    axis.split(',').map(str::trim)
+/// One value of an axis.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Choice {
+    /// As tables show it.
+    pub shown: String,
+    /// What is put where.
+    pub puts: Vec<(String, Node)>,
 }
+
+impl Axis {
+    fn read(key: &str, list: &[Node], name: &str) -> Result<Axis, ScenarioError> {
+        twice(list, name)?;
+        let are_cases = list.iter().any(|node| case(node).is_some());
+        let choice = |node: &Node| if are_cases { chosen(node, name) } else { Ok(plain(key, node)) };
+        let values = list.iter().map(choice).collect::<Result<Vec<Choice>, _>>()?;
+        let axis = Axis { key: key.to_string(), values };
+        let keys: Vec<&str> = axis.keys().collect();
+        for (node, choice) in list.iter().zip(&axis.values) {
+            if let Some(missing) = keys.iter().find(|key| !choice.puts.iter().any(|(put, _)| put == *key)) {
+                let found = format!("no \"{missing}\" in the case \"{}\"", choice.shown);
+                return Err(ScenarioError::at(&node.place, name, found, "the same keys in every case"));
+            }
+        }
+        Ok(axis)
+    }
+
+    /// The keys that it changes, each once.
+    pub fn keys(&self) -> impl Iterator<Item = &str> {
+        let all = self.values.iter().flat_map(|choice| choice.puts.iter().map(|(key, _)| key.as_str()));
+        all.collect::<BTreeSet<_>>().into_iter()
+    }
+}
+
+/// A value that goes to each key named.
+fn plain(keys: &str, node: &Node) -> Choice {
+    let puts = keys.split(',').map(|key| (key.trim().to_string(), node.clone())).collect();
+    Choice { shown: node.value.plain(), puts }
+}
+
+/// A case: a table whose other keys are keys of the scenario.
+fn chosen(node: &Node, name: &str) -> Result<Choice, ScenarioError> {
+    const EXPECTED: &str = "cases, each like { case = \"short\", \"path.buffer\" = \"5 packets\" }";
+    let (Value::Table(table), Some(shown)) = (&node.value, case(node)) else {
+        return Err(ScenarioError::at(&node.place, name, node.value.described(), EXPECTED));
+    };
+    let puts = table.entries.iter().filter(|entry| entry.key != CASE);
+    Ok(Choice { shown, puts: puts.map(|entry| (entry.key.clone(), entry.node.clone())).collect() })
+}
+
+/// What a case is called.
+fn case(node: &Node) -> Option<String> {
+    let Value::Table(table) = &node.value else { return None };
+    table.get(CASE).map(|entry| entry.node.value.plain())
+}
+
+/// The key under which a case has its name.
+const CASE: &str = "case";
 
 /// The axes of `[sweep]`, in the order of the file.
 pub(crate) fn axes(document: &Table) -> Result<Vec<Axis>, ScenarioError> {
@@ -53,20 +107,17 @@ fn collect(table: &Table, prefix: &str, axes: &mut Vec<Axis>) -> Result<(), Scen
                 return Err(ScenarioError::at(place, name, "an empty list", "at least one value"));
             }
             Value::List(values) => {
+                let axis = Axis::read(&key, values, &name)?;
                 let is = |key: &str, fixed: &str| key == fixed || key.starts_with(&format!("{fixed}."));
-                if keys(&key).any(|key| NOT_SWEPT.iter().any(|fixed| is(key, fixed))) {
+                if axis.keys().any(|key| NOT_SWEPT.iter().any(|fixed| is(key, fixed))) {
                     let expected = "a key of one run, like \"path.buffer\"";
                     return Err(ScenarioError::at(&entry.key_place, name, "a key that holds for all runs", expected));
                 }
-                let others = axes.iter().flat_map(|axis| keys(&axis.key)).collect::<Vec<_>>();
-                if keys(&key)
-                    .enumerate()
-                    .any(|(at, one)| others.contains(&one) || keys(&key).take(at).any(|k| k == one))
-                {
+                let once = axis.keys().count() == axis.values[0].puts.len();
+                if !once || axis.keys().any(|key| axes.iter().flat_map(Axis::keys).any(|other| other == key)) {
                     return Err(ScenarioError::at(&entry.key_place, name, "this key twice", "each key once"));
                 }
-                twice(values, &name)?;
-                axes.push(Axis { key, values: values.clone() });
+                axes.push(axis);
             }
             other => return Err(ScenarioError::at(place, name, other.described(), "a list of values")),
         }
@@ -75,9 +126,13 @@ fn collect(table: &Table, prefix: &str, axes: &mut Vec<Axis>) -> Result<(), Scen
 }
 
 fn twice(values: &[Node], name: &str) -> Result<(), ScenarioError> {
+    let shown = |node: &Node| case(node).unwrap_or_else(|| node.value.plain());
     for (index, value) in values.iter().enumerate() {
-        if values[..index].iter().any(|other| other.value.plain() == value.value.plain()) {
-            let found = format!("{} twice", value.value.described());
+        if values[..index].iter().any(|other| shown(other) == shown(value)) {
+            let found = match case(value) {
+                Some(case) => format!("the case \"{case}\" twice"),
+                None => format!("{} twice", value.value.described()),
+            };
             return Err(ScenarioError::at(&value.place, name, found, "each value once"));
         }
     }
@@ -85,16 +140,16 @@ fn twice(values: &[Node], name: &str) -> Result<(), ScenarioError> {
 }
 
 /// Every point of the grid: what is put where. The last axis runs fastest; without axes there is one point.
-pub(crate) fn grid(axes: &[Axis]) -> impl Iterator<Item = Vec<(&str, &Node)>> {
+pub(crate) fn grid(axes: &[Axis]) -> impl Iterator<Item = Vec<(&str, &Choice)>> {
     let points: usize = axes.iter().map(|axis| axis.values.len()).product();
     (0..points).map(move |mut index| {
         let mut point: Vec<_> = axes
             .iter()
             .rev()
             .map(|axis| {
-                let node = &axis.values[index % axis.values.len()];
+                let choice = &axis.values[index % axis.values.len()];
                 index /= axis.values.len();
-                (axis.key.as_str(), node)
+                (axis.key.as_str(), choice)
             })
             .collect();
         point.reverse();
@@ -103,6 +158,6 @@ pub(crate) fn grid(axes: &[Axis]) -> impl Iterator<Item = Vec<(&str, &Node)>> {
 }
 
 /// The point as tables show it.
-pub(crate) fn params(point: &[(&str, &Node)]) -> BTreeMap<String, String> {
-    point.iter().map(|(key, node)| (key.to_string(), node.value.plain())).collect()
+pub(crate) fn params(point: &[(&str, &Choice)]) -> BTreeMap<String, String> {
+    point.iter().map(|(key, choice)| (key.to_string(), choice.shown.clone())).collect()
 }

@@ -90,6 +90,41 @@ fn keys_with_commas_between_them_are_swept_together() {
 }
 
 #[test]
+fn a_case_puts_its_values_and_lends_its_name() {
+    let text = r#"
+        [path]
+        rate = "10 Gbit/s"
+        delay = "15 ms"
+        [[flow]]
+        controller = "rapid"
+        [sweep]
+        host = [
+            { case = "as it is", receiver = {}, sender = {} },
+            { case = "slow clock", receiver = { stamp_granularity = "1 ms" }, sender = { pacing = "100 %" } },
+        ]
+        traffic = [
+            { case = "none", traffic = [] },
+            { case = "steady", traffic = [{ kind = "cbr", rate = "1 Gbit/s" }] },
+        ]"#;
+    let found: Vec<_> = plan(text)
+        .iter()
+        .map(|run| {
+            let clock = run.receiver.stamp_granularity;
+            (run.params["host"].clone(), run.params["traffic"].clone(), clock, run.traffic.len())
+        })
+        .collect();
+    let at = |host: &str, traffic: &str, clock, sources| (host.to_string(), traffic.to_string(), clock, sources);
+    let (nanosecond, millisecond) = (Span::from_nanos(1), Span::from_millis(1));
+    let expected = [
+        at("as it is", "none", nanosecond, 0),
+        at("as it is", "steady", nanosecond, 1),
+        at("slow clock", "none", millisecond, 0),
+        at("slow clock", "steady", millisecond, 1),
+    ];
+    assert_eq!(found, expected);
+}
+
+#[test]
 fn every_controller_and_sweep_point_meets_the_same_seeds() {
     let plan = dumbbell(&format!(
         "{FLOW}[run]\nreplications = 3\n[compare]\ncontrollers = [\"rapid\", \"cubic\"]\n\

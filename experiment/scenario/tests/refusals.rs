@@ -188,6 +188,12 @@ rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
         r#"bursty.toml:19: sweep."path.loss": found an empty list; expected at least one value"#;
     a_swept_value_twice: "[0.0, 0.001]" => "[0.0, 0.0]",
         r#"bursty.toml:19: sweep."path.loss": found 0.0 twice; expected each value once"#;
+    a_case_that_leaves_a_key_out: "\"path.loss\" = [0.0, 0.001]" =>
+        "wire = [\n  { case = \"a\", \"path.loss\" = 0.0 },\n  { case = \"b\", \"path.delay\" = \"1 ms\" },\n]",
+        r#"bursty.toml:20: sweep."wire": found no "path.delay" in the case "a"; expected the same keys in every case"#;
+    a_case_twice: "\"path.loss\" = [0.0, 0.001]" =>
+        "wire = [\n  { case = \"a\", \"path.loss\" = 0.0 },\n  { case = \"a\", \"path.loss\" = 0.1 },\n]",
+        r#"bursty.toml:21: sweep."wire": found the case "a" twice; expected each value once"#;
     a_wrong_value_in_a_sweep: "[0.0, 0.001]" => "[0.0,\n  -0.5]",
         r#"bursty.toml:20: path.loss: found -0.5; expected a fraction from 0 to 1 like 0.01 or "1 %""#;
     an_unknown_key_in_a_sweep: "\"path.loss\"" => "\"path.los\"",

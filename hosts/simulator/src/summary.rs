@@ -202,6 +202,7 @@ fn fetched(completions: &Completions) -> TrafficResult {
         file_p90_s: at(files, 90.0),
         file_p95_s: at(files, 95.0),
         file_p99_s: at(files, 99.0),
+        file_duration: binned(files, 10_000, DECADE_IN_40),
         pages_fetched: Some(pages.len()),
         page_p50_s: at(pages, 50.0),
         page_p95_s: at(pages, 95.0),
@@ -293,12 +294,23 @@ fn readings(detail: &Detail, out: &mut Vec<Series>) {
     }
 }
 
+/// Twenty and forty bins for each factor of ten.
+const DECADE_IN_20: f64 = 1.122_018_454_301_963_3;
+const DECADE_IN_40: f64 = 1.059_253_725_177_288_8;
+
+/// Counts over bins that grow by a factor, the first from zero to `first_ns`.
+fn binned(durations_ns: &hdrhistogram::Histogram<u64>, first_ns: u64, factor: f64) -> Histogram {
+    let mut bins = Histogram::default();
+    for bar in durations_ns.iter_log(first_ns, factor) {
+        bins.upper_s.push(bar.value_iterated_to() as f64 * 1e-9);
+        bins.count.push(bar.count_since_last_iteration());
+    }
+    bins
+}
+
 fn distribution(detail: &Detail, run: &mut Run) {
     let waits = &detail.wait_ns;
-    for bar in waits.iter_log(100, 1.122_018_454_301_963_3) {
-        run.queue_delay.upper_s.push(bar.value_iterated_to() as f64 * 1e-9);
-        run.queue_delay.count.push(bar.count_since_last_iteration());
-    }
+    run.queue_delay = binned(waits, 100, DECADE_IN_20);
     let quantile = |q: f64| if waits.is_empty() { 0.0 } else { waits.value_at_quantile(q) as f64 * 1e-9 };
     run.summary.queue_delay_p50_s = quantile(0.50);
     run.summary.queue_delay_p95_s = quantile(0.95);

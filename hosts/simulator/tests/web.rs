@@ -45,6 +45,16 @@ fn a_file_takes_a_connection_a_request_and_its_data() {
 }
 
 #[test]
+fn the_distribution_counts_every_file_in_the_bin_of_its_duration() {
+    let traffic = traffic("60 s", &[ONE, SINGLE]);
+    let bins = traffic.file_duration;
+    let full = bins.count.iter().position(|count| *count > 0).expect("a file");
+    assert_eq!((bins.count[full], bins.upper_s.len()), (traffic.files_fetched.expect("a count"), full + 1));
+    // Bins grow by 10^(1/40), 5.9 %.
+    assert!(bins.upper_s[full - 1] < 0.0215 && 0.0215 <= bins.upper_s[full] * 1.001, "{:?}", bins.upper_s);
+}
+
+#[test]
 fn files_of_a_page_come_one_after_the_other_over_connections_of_their_own() {
     is(traffic("60 s", &[ONE, THREE, "parallel = 1\n"]).page_p50_s, 3.0 * 21.5);
 }
