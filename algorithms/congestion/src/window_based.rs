@@ -49,6 +49,11 @@ pub(crate) trait Law: Sized + Clone + fmt::Debug {
         setup.initial_window
     }
 
+    /// Whether it reads arrival times ([`Controller::wants_arrivals`]).
+    fn wants_arrivals(&self) -> bool {
+        false
+    }
+
     /// Takes in every acknowledgment, in the state in which it found the flow.
     fn measure(&mut self, _ack: &AckSample<'_>, _state: State, _window: &mut Window) {}
 
@@ -153,6 +158,10 @@ impl<L: Law> Controller for WindowBased<L> {
     #[inline]
     fn decision(&self) -> Decision {
         Decision { window: self.window.size, departure: Time::ZERO }
+    }
+
+    fn wants_arrivals(&self) -> bool {
+        self.law.wants_arrivals()
     }
 
     fn slow_start_threshold(&self) -> u32 {

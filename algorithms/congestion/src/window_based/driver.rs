@@ -1,7 +1,7 @@
 //! Drives a law by hand: a path whose round-trip time the test says, one call per event.
 
 use super::{Law, WindowBased};
-use crate::contract::{AckSample, Controller, Loss, Setup, Timeout, Undo};
+use crate::contract::{AckSample, Arrival, Controller, Loss, Setup, Timeout, Undo};
 use crate::registry::Settings;
 use units::{Bytes, Span, Time};
 
@@ -9,6 +9,10 @@ pub(crate) struct Driver<L> {
     pub controller: WindowBased<L>,
     pub now: Time,
     pub rtt: Span,
+    /// The smallest that an acknowledgment has shown.
+    min_rtt: Span,
+    /// The receiver's stamp of what is acknowledged; `None`: it gives none.
+    pub stamp: Option<Time>,
     /// Packets acknowledged.
     pub acked: u64,
     pub in_recovery: bool,
@@ -32,7 +36,7 @@ impl<L: Law> Driver<L> {
         let now = Time::ZERO + Span::from_secs(1);
         let setup = Setup { now, packet: Bytes::new(1000), handshake_rtt: rtt, initial_window: window, seed: 1 };
         let controller = WindowBased::build(&setup, settings).expect("valid settings");
-        Driver { controller, now, rtt, acked: 0, in_recovery: false }
+        Driver { controller, now, rtt, min_rtt: Span::MAX, stamp: None, acked: 0, in_recovery: false }
     }
 
     pub fn window(&self) -> u32 {
@@ -50,6 +54,8 @@ impl<L: Law> Driver<L> {
     /// One acknowledgment of so many packets; no time passes. A full window is in flight.
     pub fn ack(&mut self, packets: u32) {
         self.acked += u64::from(packets);
+        self.min_rtt = self.min_rtt.min(self.rtt);
+        let arrival = Arrival { transmission: self.acked - 1, arrived: self.stamp };
         let sample = AckSample {
             now: self.now,
             delivered: packets,
@@ -58,12 +64,12 @@ impl<L: Law> Driver<L> {
             in_flight: self.window(),
             rtt: Some(self.rtt),
             srtt: self.rtt,
-            min_rtt: self.rtt,
+            min_rtt: self.min_rtt,
             next_unacked: self.acked,
             next_unsent: self.acked + u64::from(self.window()),
             window_limited: true,
             in_recovery: self.in_recovery,
-            arrivals: &[],
+            arrivals: &[arrival],
             rate: None,
         };
         self.controller.on_ack(&sample);
