@@ -10,8 +10,17 @@
 //!
 //! At rest `window (rtt - base) / rtt = alpha`.
 //!
+//! All it knows is delay, and `delay` says by which clock:
+//!
+//! ```text
+//! fine:    rtt = now - sent                               with what the end hosts and the way back add
+//! coarse:  rtt = floor(now) - floor(sent), in ticks of 1 ms
+//! stamps:  rtt = base + (owd - base owd), owd = arrived - sent, base the smallest now - sent
+//! ```
+//!
 //! Source: C. Jin, D. Wei, S. Low, "FAST TCP: motivation, architecture, algorithms, performance", IEEE INFOCOM 2004 and
-//! IEEE/ACM Transactions on Networking 14(6), 2006, equation 2 (gamma = 1/2).
+//! IEEE/ACM Transactions on Networking 14(6), 2006, equation 2 (gamma = 1/2). The three clocks: Q. Yin, "TCP RAPID: from
+//! theory to practice", section 9.3 and equation 9.1.
 //!
 //! Choices where the papers leave one:
 //! 1. alpha is 8 packets below 10 Mbit/s, 20 below 100 Mbit/s, 200 above, unless it is set: one constant is either
@@ -20,14 +29,17 @@
 //!    does; a round with fewer than three samples is not judged.
 //! 3. The round between two updates shows what the first of them did.
 //! 4. There is no pacing within a round; the host has it for all window-based controllers.
+//! 5. Of the packets that an acknowledgment covers the one sent last gives the one-way delay, as it gives the round-trip
+//!    time. Receivers that do not stamp give none, and the window stays where slow start or a loss left it.
+//! 6. A coarse round-trip time of no tick counts as 1 us, as in Linux, where none is zero.
 
 use crate::contract::{AckSample, Setup};
 use crate::registry::{Kind, Parameter, SettingError, Settings};
 use crate::rounds::{Backlog, VegasSamples};
-use crate::settings::{integer, proper_fraction};
+use crate::settings::{integer, proper_fraction, word};
 use crate::window::Window;
 use crate::window_based::{Law, State};
-use units::{Bytes, Rate, Ratio, Time};
+use units::{Bytes, Rate, Ratio, Span, Time};
 
 /// What a scenario can set.
 pub const PARAMETERS: &[Parameter] = &[
@@ -38,7 +50,59 @@ pub const PARAMETERS: &[Parameter] = &[
         doc: "packets to keep queued; 0: 8, 20 or 200 by the rate",
     },
     Parameter { name: "gamma", kind: Kind::Ratio, default: "0.5", doc: "part of the way gone in one update" },
+    Parameter {
+        name: "delay",
+        kind: Kind::Word(CLOCKS),
+        default: "fine",
+        doc: "what tells it: exact round-trip times, those of a clock of 1 ms, or the receiver's stamps",
+    },
 ];
+
+const CLOCKS: &[&str] = &["fine", "coarse", "stamps"];
+
+/// A tick of the coarse clock.
+const TICK: Span = Span::from_millis(1);
+/// The least that it measures.
+const LEAST: Span = Span::from_micros(1);
+
+/// By which clock delay is told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Clock {
+    Fine,
+    Coarse,
+    Stamps,
+}
+
+impl Clock {
+    /// What an acknowledgment says of delay: a round-trip time; of stamps the one-way delay, on a scale whose zero is
+    /// arbitrary, since two hosts have two clocks.
+    #[inline]
+    fn read(self, ack: &AckSample<'_>) -> Option<Span> {
+        let rtt = ack.rtt?;
+        let sent = ack.now.saturating_sub(rtt);
+        match self {
+            Clock::Fine => Some(rtt),
+            Clock::Coarse => Some((TICK * (ticks(ack.now) - ticks(sent))).max(LEAST)),
+            Clock::Stamps => {
+                let arrived = ack.arrivals.last()?.arrived?;
+                Some(Span::from_picos(arrived.picos().wrapping_sub(sent.picos()).wrapping_add(1 << 63)))
+            }
+        }
+    }
+
+    /// What was read, in round-trip times, the smallest of which is `base`; of stamps by equation 9.1.
+    fn in_round_trips(self, shown: Backlog, base: Span) -> Backlog {
+        match self {
+            Clock::Fine | Clock::Coarse => shown,
+            Clock::Stamps => Backlog { base, rtt: base + shown.delay() },
+        }
+    }
+}
+
+/// Whole ticks of the coarse clock by then.
+fn ticks(at: Time) -> u64 {
+    at.picos() / TICK.picos()
+}
 
 /// Least window that the law itself sets.
 const MIN_WINDOW: u32 = 2;
@@ -53,6 +117,7 @@ pub struct Fast {
     /// As set; zero: by the rate.
     alpha: u32,
     gamma: Ratio,
+    clock: Clock,
 }
 
 impl Fast {
@@ -78,6 +143,15 @@ impl Fast {
     }
 }
 
+fn clock(settings: &Settings) -> Result<Clock, SettingError> {
+    match word(settings, "delay", "fine")? {
+        "fine" => Ok(Clock::Fine),
+        "coarse" => Ok(Clock::Coarse),
+        "stamps" => Ok(Clock::Stamps),
+        _ => Err(SettingError::Invalid { name: "delay", expected: "one of \"fine\", \"coarse\", \"stamps\"" }),
+    }
+}
+
 impl Law for Fast {
     const PARAMETERS: &'static [Parameter] = PARAMETERS;
 
@@ -88,17 +162,23 @@ impl Law for Fast {
             settling: false,
             alpha: integer(settings, "alpha", 0, 0..=1_000_000, "a whole number from 0 to 1000000")?,
             gamma: proper_fraction(settings, "gamma", Ratio::of(1, 2))?,
+            clock: clock(settings)?,
         })
+    }
+
+    fn wants_arrivals(&self) -> bool {
+        self.clock == Clock::Stamps
     }
 
     #[inline]
     fn measure(&mut self, ack: &AckSample<'_>, _state: State, _window: &mut Window) {
-        self.samples.take(ack.rtt);
+        self.samples.take(self.clock.read(ack));
     }
 
     #[inline]
     fn grow(&mut self, ack: &AckSample<'_>, acked: u32, window: &mut Window) {
         let shown = self.samples.end_of_round(ack).flatten();
+        let shown = shown.map(|shown| self.clock.in_round_trips(shown, ack.min_rtt));
         if window.in_slow_start() {
             window.slow_start(acked);
             if let Some(backlog) = shown
@@ -129,8 +209,9 @@ impl Law for Fast {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::registry::Setting;
     use crate::window_based::driver::Driver;
-    use units::Span;
+    use alloc::string::ToString;
 
     const BASE: Span = Span::from_millis(100);
 
@@ -189,5 +270,78 @@ mod tests {
         driver.acks(once);
         driver.ack(1);
         assert_eq!(driver.window(), once);
+    }
+
+    fn settings(delay: &str) -> Settings {
+        [("alpha", Setting::Integer(100)), ("delay", Setting::Word(delay.to_string()))]
+            .map(|(name, setting)| (name.to_string(), setting))
+            .into()
+    }
+
+    /// A window of 1000 packets, alpha 100, after a round on a path that was seen idle before. Each path: the round-trip
+    /// time, and by how much the receiver's stamp is after the departure on the sender's clock, in microseconds.
+    fn judged(delay: &str, idle: (u64, i64), loaded: (u64, i64)) -> u32 {
+        let mut driver = Driver::<Fast>::with(1000, BASE, &settings(delay));
+        driver.controller.window.threshold = 1000;
+        driver.now += Span::from_micros(900);
+        for ((rtt, after), packets) in [(idle, 1), (loaded, 1002)] {
+            driver.rtt = Span::from_micros(rtt);
+            let sent = driver.now - driver.rtt;
+            driver.stamp = Some(Time::from_nanos(sent.nanos().strict_add_signed(1000 * after)));
+            driver.law().samples.restart();
+            driver.acks(packets);
+        }
+        driver.window()
+    }
+
+    /// An empty path: 1050, as above. At 5.5 ms of 5: 1000 / 1.1 = 909, and 100, half way from 1000 is 1004. At 6 ms:
+    /// 833 and 100, half way is 967.
+    #[test]
+    fn fine_round_trips_hold_the_queue_and_the_way_back() {
+        assert_eq!(judged("fine", (5000, 2500), (5500, 3000)), 1004);
+        assert_eq!(judged("fine", (5000, 2500), (6000, 3000)), 967);
+    }
+
+    /// At 1000.9 ms: what left 5.0 or 5.5 ms before left in the tick of 995, what left 6 ms before in that of 994.
+    #[test]
+    fn a_clock_of_1_ms_does_not_see_half_a_millisecond_of_queue() {
+        assert_eq!(judged("coarse", (5000, 2500), (5500, 3000)), 1050);
+        assert_eq!(judged("coarse", (5000, 2500), (6000, 3500)), 967);
+    }
+
+    #[test]
+    fn a_round_trip_within_one_tick_is_not_zero() {
+        assert_eq!(judged("coarse", (300, 150), (600, 450)), 1050);
+    }
+
+    /// Equation 9.1: 0.5 ms of one-way delay more are 5.5 ms of 5, whatever the acknowledgments met.
+    #[test]
+    fn stamps_see_the_queue_and_not_the_way_back() {
+        assert_eq!(judged("stamps", (5000, 2500), (6000, 2500)), 1050);
+        assert_eq!(judged("stamps", (5000, 2500), (6000, 3000)), 1004);
+    }
+
+    /// The receiver's clock is 0.9 s behind: its stamps are before the departures.
+    #[test]
+    fn stamps_need_no_common_clock() {
+        assert_eq!(judged("stamps", (5000, -897_500), (6000, -897_000)), 1004);
+    }
+
+    #[test]
+    fn without_stamps_there_is_nothing_to_judge() {
+        let mut driver = Driver::<Fast>::with(1000, BASE, &settings("stamps"));
+        driver.controller.window.threshold = 1000;
+        driver.acks(1002);
+        assert_eq!(driver.window(), 1000);
+    }
+
+    #[test]
+    fn only_stamps_ask_for_arrivals_and_other_words_are_refused() {
+        let asks = |delay| Driver::<Fast>::with(10, BASE, &settings(delay)).law().wants_arrivals();
+        assert_eq!(["fine", "coarse", "stamps"].map(asks), [false, false, true]);
+        let setup =
+            Setup { now: Time::ZERO, packet: Bytes::new(1000), handshake_rtt: BASE, initial_window: 10, seed: 1 };
+        let refused = Fast::new(&setup, &settings("exact")).map(|_| ());
+        assert!(matches!(refused, Err(SettingError::Invalid { name: "delay", .. })), "{refused:?}");
     }
 }

@@ -172,7 +172,7 @@ mod tests {
     /// An acknowledgment 100 ms after its packet left, which arrived so much after that.
     fn ack_with_delay(driver: &mut Driver<Lp>, delay_ms: u64) {
         let sent = driver.now.saturating_sub(RTT);
-        driver.arrived = Some(sent + Span::from_millis(delay_ms));
+        driver.stamp = Some(sent + Span::from_millis(delay_ms));
         driver.ack(1);
     }
 

@@ -49,7 +49,7 @@ pub(crate) trait Law: Sized + Clone + fmt::Debug {
         setup.initial_window
     }
 
-    /// Whether it reads when packets arrived.
+    /// Whether it reads arrival times ([`Controller::wants_arrivals`]).
     fn wants_arrivals(&self) -> bool {
         false
     }
@@ -156,13 +156,12 @@ impl<L: Law> Controller for WindowBased<L> {
     }
 
     #[inline]
-    fn wants_arrivals(&self) -> bool {
-        self.law.wants_arrivals()
-    }
-
-    #[inline]
     fn decision(&self) -> Decision {
         Decision { window: self.window.size, departure: Time::ZERO }
+    }
+
+    fn wants_arrivals(&self) -> bool {
+        self.law.wants_arrivals()
     }
 
     fn slow_start_threshold(&self) -> u32 {

@@ -131,6 +131,7 @@ columns! {
     "windows" Integer "1" "whole windows after the warm-up";
     "mean_bytes" Float "byte" "mean of the bytes that left the measured link in a window";
     "variation" Float "1" "their standard deviation divided by their mean";
+    "deviation_bps" Float "bit/s" "their standard deviation as a rate: burstiness at this timescale";
     "allan_variance_bytes2" Float "byte^2" "half the mean square difference of neighbours, in pairs: energy of the Haar wavelet";
 
     /// One row per point of a curve.

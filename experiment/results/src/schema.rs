@@ -320,6 +320,9 @@ pub struct WindowResult {
     pub mean_bytes: f64,
     /// Their standard deviation, divided by their mean.
     pub variation: Option<f64>,
+    /// Their standard deviation as a rate, in bit/s.
+    #[serde(default)]
+    pub deviation_bps: Option<f64>,
     /// Half the mean square of the difference between neighbours, pair by pair: the energy of the Haar wavelet at this
     /// length. It grows with the length to the power of 2 H, whatever the mean does.
     pub allan_variance_bytes2: f64,

@@ -57,8 +57,10 @@ pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result
         let expected = "a table [[flow]], [[traffic]] or [probe], or nothing would be sent";
         return Err(ScenarioError::at(&Place::Line(1), "flow", "nothing", expected));
     }
-    if matches!(sender.gaps, GapModel::BusyWait(_)) && !flows.is_empty() {
-        let expected = "another model for flows: a host that waits too short sends before their controller allows it";
+    let clocked = flows.iter().any(|flow| flow.spec.application.is_none());
+    if matches!(sender.gaps, GapModel::BusyWait(_)) && clocked {
+        let expected = "another model, or an application for every flow: a host that waits too short sends before their \
+                        controller allows it";
         return Err(ScenarioError::at(&Place::Line(1), "sender.gaps", "\"busy-wait\" beside flows", expected));
     }
     let label = label(&flows);

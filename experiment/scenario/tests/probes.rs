@@ -70,6 +70,14 @@ fn a_host_that_is_early_cannot_have_flows() {
 }
 
 #[test]
+fn a_host_that_is_early_can_have_flows_that_an_application_paces() {
+    let text = RIGHT.split("[probe]").next().unwrap_or_default().to_string()
+        + "[sender]\ngaps = \"busy-wait\"\n[[flow]]\ncontroller = \"newreno\"\n"
+        + "application = { kind = \"cbr\", rate = \"1 Gbit/s\" }\n";
+    assert!(Scenario::parse(&text, Path::new("p.toml"), &[]).is_ok());
+}
+
+#[test]
 fn quantiles_that_fall_are_refused() {
     let change = "sender.gaps={ kind = \"late\", p50 = \"1 us\", p99 = \"2 us\", p999 = \"1 us\" }";
     refused(

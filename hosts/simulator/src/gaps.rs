@@ -2,7 +2,7 @@
 //!
 //! Most models delay the instant at which the sender is woken: it sends late and records the late time, as a kernel does.
 //! `Batch` errs behind its back: packets leave the sender on time, wait in the network card and leave the host together,
-//! which no send record shows. `BusyWait` is early, which only probe streams can be.
+//! which no send record shows. `BusyWait` is early, which only probe streams and packets of applications can be: no controller allows it.
 //!
 //! Source: Q. Yin, "TCP RAPID: from theory to practice", section 4.6. What is printed there and what is chosen here:
 //!  1. Busy-waiting: errors within 2 us, always below zero, since a clock of 1 us makes the sender use the floor of the

@@ -401,8 +401,9 @@ fn application(
 ) -> Result<Option<Box<Application>>, RunError> {
     let Some(offered) = spec.offered() else { return Ok(None) };
     let seed = derive_seed(experiment.seed, FOR_APPLICATION, index as u64);
-    let source = traffic::open(&offered, seed, experiment.duration)?.pop().expect("one copy");
-    Ok(Some(Box::new(Application::new(source, start))))
+    let duration = experiment.duration.saturating_mul(Application::asks_for(experiment.gaps));
+    let source = traffic::open(&offered, seed, duration)?.pop().expect("one copy");
+    Ok(Some(Box::new(Application::new(source, start, experiment.gaps))))
 }
 
 fn build_link(experiment: &Experiment, index: usize, mode: Mode) -> Result<Link, RunError> {

@@ -4,7 +4,7 @@
 //! counts `X_1 ... X_n` has
 //!
 //! ```text
-//! variation       = standard deviation / mean
+//! variation       = standard deviation / mean             deviation = standard deviation / w
 //! allan variance  = mean of (X_2k - X_2k-1)^2 / 2                       ~ w^(2 H)
 //! ```
 //!
@@ -65,12 +65,14 @@ fn figures(bins: &Bins, length: Span) -> WindowResult {
     let n = counts.len() as f64;
     let mean = counts.iter().sum::<f64>() / n;
     let squares: f64 = counts.iter().map(|count| (count - mean) * (count - mean)).sum();
+    let deviation = (n > 1.0).then(|| (squares / (n - 1.0)).sqrt());
     let pairs = counts.chunks_exact(2).map(|pair| (pair[1] - pair[0]) * (pair[1] - pair[0]) / 2.0);
     WindowResult {
         window_s: length.as_secs_f64(),
         windows: counts.len() as u64,
         mean_bytes: mean,
-        variation: (n > 1.0 && mean > 0.0).then(|| (squares / (n - 1.0)).sqrt() / mean),
+        variation: deviation.filter(|_| mean > 0.0).map(|deviation| deviation / mean),
+        deviation_bps: deviation.map(|deviation| deviation * 8.0 / length.as_secs_f64()),
         allan_variance_bytes2: pairs.sum::<f64>() / (counts.len() / 2) as f64,
     }
 }
@@ -117,6 +119,8 @@ mod tests {
         let results = counted(&[1, 3, 5, 7, 9], &[5, 10]).results();
         assert_eq!((results[0].windows, results[0].mean_bytes, results[0].allan_variance_bytes2), (5, 5.0, 2.0));
         assert!((results[0].variation.unwrap() - 10f64.sqrt() / 5.0).abs() < 1e-15);
+        // 3.162 B, in 5 ms.
+        assert!((results[0].deviation_bps.unwrap() - 5059.6).abs() < 0.1);
         assert_eq!((results[1].windows, results[1].mean_bytes, results[1].allan_variance_bytes2), (2, 8.0, 32.0));
         assert!((results[1].variation.unwrap() - 32f64.sqrt() / 8.0).abs() < 1e-15);
     }

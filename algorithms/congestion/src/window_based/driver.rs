@@ -9,11 +9,13 @@ pub(crate) struct Driver<L> {
     pub controller: WindowBased<L>,
     pub now: Time,
     pub rtt: Span,
+    /// The smallest that an acknowledgment has shown.
+    min_rtt: Span,
+    /// The receiver's stamp of what is acknowledged; `None`: it gives none.
+    pub stamp: Option<Time>,
     /// Packets acknowledged.
     pub acked: u64,
     pub in_recovery: bool,
-    /// When the packets that the next acknowledgments cover arrived, if the receiver says so.
-    pub arrived: Option<Time>,
 }
 
 impl<L: Law> Driver<L> {
@@ -34,7 +36,7 @@ impl<L: Law> Driver<L> {
         let now = Time::ZERO + Span::from_secs(1);
         let setup = Setup { now, packet: Bytes::new(1000), handshake_rtt: rtt, initial_window: window, seed: 1 };
         let controller = WindowBased::build(&setup, settings).expect("valid settings");
-        Driver { controller, now, rtt, acked: 0, in_recovery: false, arrived: None }
+        Driver { controller, now, rtt, min_rtt: Span::MAX, stamp: None, acked: 0, in_recovery: false }
     }
 
     pub fn window(&self) -> u32 {
@@ -52,7 +54,8 @@ impl<L: Law> Driver<L> {
     /// One acknowledgment of so many packets; no time passes. A full window is in flight.
     pub fn ack(&mut self, packets: u32) {
         self.acked += u64::from(packets);
-        let arrival = Arrival { transmission: self.acked, arrived: self.arrived };
+        self.min_rtt = self.min_rtt.min(self.rtt);
+        let arrival = Arrival { transmission: self.acked - 1, arrived: self.stamp };
         let sample = AckSample {
             now: self.now,
             delivered: packets,
@@ -61,7 +64,7 @@ impl<L: Law> Driver<L> {
             in_flight: self.window(),
             rtt: Some(self.rtt),
             srtt: self.rtt,
-            min_rtt: self.rtt,
+            min_rtt: self.min_rtt,
             next_unacked: self.acked,
             next_unsent: self.acked + u64::from(self.window()),
             window_limited: true,
