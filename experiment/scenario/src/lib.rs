@@ -19,6 +19,7 @@ mod plan;
 mod probe;
 mod record;
 mod resolve;
+mod search;
 mod settings;
 mod sweep;
 mod traffic;
@@ -28,7 +29,8 @@ pub use error::{Place, ScenarioError};
 pub use model::{
     Buffer, Coalescing, ConnectionSource, Connections, ControllerSpec, Expectation, Experiment, FileSizes, FlowSpec,
     GapModel, Impairments, LinkSpec, Moderation, Objects, Parse, ProbeSpec, QueueSpec, ReceiverSpec, Record, Recorded,
-    Reordering, Sessions, Shaper, Size, Start, Think, TraceSource, TrafficKind, TrafficSpec, Web,
+    Reordering, SearchSpec, SearchTool, Sessions, Shaper, Size, Start, Think, TraceSource, TrafficKind, TrafficSpec,
+    Web,
 };
 pub use plan::Scenario;
 pub use traffic::TRAFFIC_KINDS;
