@@ -24,6 +24,7 @@ use crate::contract::{Abstain, Estimate, Estimator, Probing};
 use crate::readable::one_size;
 use crate::stream::{Gap, Stream};
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use rapid::gaps::Gaps;
 use units::settings::{Kind, Parameter, SettingError, Settings, integer, positive_span, word};
 use units::{Bytes, Rate, Span};
@@ -88,7 +89,8 @@ impl Estimator for MultiRate {
         let epsilon = if stream.batched { self.batched_epsilon } else { self.epsilon };
         let fitted = |epsilon| search(&gaps, size, epsilon, self.run).ok_or_else(too_few);
         let (low, middle, high) = (fitted(epsilon / SURER)?, fitted(epsilon)?, fitted(epsilon * SURER)?);
-        let rates = || stream.gaps.iter().map(Gap::rate);
+        let rates: Vec<Rate> = stream.gaps.iter().map(Gap::rate).collect();
+        let rates = || rates.iter().copied();
         let (lowest, highest) = (rates().min().unwrap_or(middle), rates().max().unwrap_or(middle));
         let next = |fitted: Rate| rates().filter(|rate| apart(fitted, *rate)).min();
         let too_fast = |fitted, epsilon| !apart(lowest, fitted) && self.congested(stream, epsilon);
