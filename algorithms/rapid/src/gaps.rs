@@ -52,8 +52,9 @@ impl Gaps {
             send.push(q10(s));
             receive.push(q10(r));
         }
-        let mut words = Vec::with_capacity(sizes().gaps);
-        words.resize(GAP_WORDS.min(sizes().gaps), MaybeUninit::uninit());
+        let mut words: Vec<MaybeUninit<u64>> = Vec::with_capacity(sizes().gaps.max(GAP_WORDS));
+        // SAFETY: there is room for so many, which need not have a value.
+        unsafe { words.set_len(GAP_WORDS) };
         words.resize(sizes().gaps, MaybeUninit::new(0));
         let mut gaps = Gaps { words };
         // SAFETY: the C side reads as many words of each, and the room is as long as its struct.
