@@ -29,8 +29,8 @@ pub use error::{Place, ScenarioError};
 pub use model::{
     Buffer, Coalescing, ConnectionSource, Connections, ControllerSpec, Expectation, Experiment, FileSizes, FlowSpec,
     GapModel, Impairments, LinkSpec, Moderation, Objects, Parse, ProbeSpec, QueueSpec, ReceiverSpec, Record, Recorded,
-    Reordering, SearchSpec, SearchTool, Sessions, Shaper, Size, Start, Think, TraceSource, TrafficKind, TrafficSpec,
-    Web,
+    Reordering, Sessions, Shaper, Size, Start, Think, TraceSource, TrafficKind, TrafficSpec, Web,
 };
 pub use plan::Scenario;
+pub use search::{SearchSpec, SearchTool};
 pub use traffic::TRAFFIC_KINDS;

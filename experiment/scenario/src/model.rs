@@ -4,6 +4,7 @@ mod connections;
 
 pub use connections::{ConnectionSource, Connections, FileSizes, Objects, Parse, Sessions, Think, Web};
 
+use crate::search::SearchSpec;
 use queueing::Limit;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -72,38 +73,6 @@ pub struct ProbeSpec {
     pub recorded: Recorded,
     /// Rates follow from what earlier streams said; then `streams` and `packets` do too.
     pub search: Option<SearchSpec>,
-}
-
-/// A search for the available bandwidth, between the slowest and the fastest rate of the probe streams.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct SearchSpec {
-    /// Which streams it sends.
-    pub tool: SearchTool,
-    /// It ends when what is open is as narrow.
-    pub resolution: Rate,
-}
-
-/// Which streams a search sends.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum SearchTool {
-    /// Fleets of equal streams, which vote.
-    Pathload {
-        /// Streams of a fleet.
-        fleet: u32,
-        /// The part of a fleet that must agree.
-        agree: Ratio,
-    },
-    /// Single streams, of a length found first.
-    PrcMt {
-        /// N_min.
-        shortest: u32,
-        /// N_max.
-        longest: u32,
-        /// sigma: two ratios of receive rate to ADR agree within this.
-        agree: Ratio,
-        /// eta: the search for a length ends when it changes by less.
-        step: u32,
-    },
 }
 
 /// Which send gaps a sender writes down.

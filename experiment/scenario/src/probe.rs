@@ -4,8 +4,8 @@ use crate::document::{Node, Table, Value};
 use crate::error::ScenarioError;
 use crate::fields::{Fields, Zero, quantity, ratio, text};
 use crate::flows::packet;
-use crate::model::{LinkSpec, ProbeSpec, Recorded, SearchSpec, SearchTool, TrafficKind, TrafficSpec};
-use crate::search::search;
+use crate::model::{LinkSpec, ProbeSpec, Recorded, TrafficKind, TrafficSpec};
+use crate::search::{SearchSpec, SearchTool, search};
 use units::{Rate, Span};
 
 /// A stream of fewer packets has no trend; one of more is longer than any method reads.

@@ -3,8 +3,39 @@
 use crate::document::{Entry, Node, Table, Value};
 use crate::error::{ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, ratio, text};
-use crate::model::{SearchSpec, SearchTool};
 use units::{Rate, Ratio};
+
+/// A search for the available bandwidth, between the slowest and the fastest rate of the probe streams.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SearchSpec {
+    /// Which streams it sends.
+    pub tool: SearchTool,
+    /// It ends when what is open is as narrow.
+    pub resolution: Rate,
+}
+
+/// Which streams a search sends.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SearchTool {
+    /// Fleets of equal streams, which vote.
+    Pathload {
+        /// Streams of a fleet.
+        fleet: u32,
+        /// The part of a fleet that must agree.
+        agree: Ratio,
+    },
+    /// Single streams, of a length found first.
+    PrcMt {
+        /// N_min.
+        shortest: u32,
+        /// N_max.
+        longest: u32,
+        /// sigma: two ratios of receive rate to ADR agree within this.
+        agree: Ratio,
+        /// eta: the search for a length ends when it changes by less.
+        step: u32,
+    },
+}
 
 const TOOLS: &[&str] = &["pathload", "prc-mt"];
 const KEY: &str = "probe.search";
