@@ -338,6 +338,34 @@ fn streams_of_the_simulator_are_judged_and_written_as_a_recording() {
 }
 
 #[test]
+fn a_search_ends_with_an_interval_that_holds_what_even_traffic_leaves() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let scenario = folder.path().join("search.toml");
+    let text = PROBES
+        .replace(
+            "rate = { from = \"6 Gbit/s\", to = \"8 Gbit/s\" }",
+            "rate = { from = \"1 Gbit/s\", to = \"10 Gbit/s\" }",
+        )
+        .replace("streams = 60", "search = { kind = \"pathload\", fleet = 4 }");
+    std::fs::write(&scenario, text).expect("the scenario is written");
+    let (scenario, out) = (scenario.display().to_string(), folder.path().join("out").display().to_string());
+    let found = command(&["estimate", "--from-simulator", &scenario, "--out", &out, "--json"]);
+    assert!(found.status.success(), "{}", String::from_utf8_lossy(&found.stderr));
+    let found: serde_json::Value = serde_json::from_slice(&found.stdout).expect("one JSON object");
+    assert_eq!(found["methods"][0]["point"]["method"], "pathload");
+    let search = &found["searches"][0];
+    let figure = |name: &str| search[name].as_f64().unwrap_or_else(|| panic!("{name}: {search}"));
+    // 7 Gbit/s are available, within one packet of cross traffic.
+    assert!((figure("available_bps") - 7e9).abs() < 1e7 && search["holds"] == true && search["ended"] == "found");
+    assert!(figure("low_bps") <= 7e9 && 7e9 <= figure("high_bps"), "{search}");
+    // Streams of four to a fleet, each of 100 packets.
+    assert!(figure("streams") % 4.0 == 0.0 && (figure("packets") - 100.0 * figure("streams")).abs() < 0.5, "{search}");
+    let streams = std::fs::read_to_string(format!("{out}/searches.csv")).expect("the streams");
+    assert_eq!(streams.lines().count() as f64, figure("streams") + 1.0);
+    assert!(std::fs::read_to_string(format!("{out}/report.html")).expect("a page").contains("Which rates were sent"));
+}
+
+#[test]
 fn scenarios_are_sent_to_the_command_that_runs_them() {
     let folder = tempfile::tempdir().expect("a folder");
     let write = |name: &str, text: &str| {

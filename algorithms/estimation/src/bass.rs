@@ -17,7 +17,6 @@
 use crate::contract::{Abstain, Denoiser};
 use crate::stream::{Gap, Stream};
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use rapid::gaps::{Gaps, MOST_GAPS};
 use units::Span;
 use units::settings::{Kind, Parameter, SettingError, Settings, ratio, word};
@@ -93,9 +92,7 @@ pub(crate) fn for_the_law(stream: &Stream) -> Result<Gaps, Abstain> {
     if stream.gaps.len() > MOST_GAPS {
         return Err(Abstain::TooLong { most: MOST_GAPS });
     }
-    let send: Vec<Span> = stream.gaps.iter().map(|gap| gap.send).collect();
-    let receive: Vec<Span> = stream.gaps.iter().map(|gap| gap.receive).collect();
-    Ok(Gaps::new(&send, &receive))
+    Ok(Gaps::of(stream.gaps.iter().map(|gap| (gap.send, gap.receive))))
 }
 
 /// And back. Averaged gaps belong to packets of one size.

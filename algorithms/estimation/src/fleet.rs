@@ -56,6 +56,11 @@ impl Search {
         self.grey = self.grey.filter(|(below, above)| below <= above);
     }
 
+    /// The rates at which fleets could not decide.
+    pub fn grey(&self) -> Option<(Rate, Rate)> {
+        self.grey
+    }
+
     /// What is known so far: the middle of what is open, grey region included.
     pub fn estimate(&self) -> Estimate {
         let value = self.low + Rate::from_bps((self.high - self.low).bps() / 2);

@@ -30,6 +30,7 @@ mod score;
 mod stream;
 mod trend;
 mod wavelet;
+mod whole;
 mod window;
 
 pub use contract::{Abstain, Denoiser, Estimate, Estimator, Probing, Verdict};
@@ -40,3 +41,4 @@ pub use registry::{Entry, denoisers, estimators};
 pub use score::{Decisions, Reading, Score};
 pub use stream::{Gap, Stream};
 pub use trend::{Thresholds, Trend, trend};
+pub use whole::{Ended, Found, Sender, Tool, find};

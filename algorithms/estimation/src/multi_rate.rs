@@ -24,6 +24,7 @@ use crate::contract::{Abstain, Estimate, Estimator, Probing};
 use crate::readable::one_size;
 use crate::stream::{Gap, Stream};
 use alloc::boxed::Box;
+use alloc::vec::Vec;
 use rapid::gaps::Gaps;
 use units::settings::{Kind, Parameter, SettingError, Settings, integer, positive_span, word};
 use units::{Bytes, Rate, Span};
@@ -88,7 +89,8 @@ impl Estimator for MultiRate {
         let epsilon = if stream.batched { self.batched_epsilon } else { self.epsilon };
         let fitted = |epsilon| search(&gaps, size, epsilon, self.run).ok_or_else(too_few);
         let (low, middle, high) = (fitted(epsilon / SURER)?, fitted(epsilon)?, fitted(epsilon * SURER)?);
-        let rates = || stream.gaps.iter().map(Gap::rate);
+        let rates = rates(&stream.gaps);
+        let rates = || rates.iter().copied();
         let (lowest, highest) = (rates().min().unwrap_or(middle), rates().max().unwrap_or(middle));
         let next = |fitted: Rate| rates().filter(|rate| apart(fitted, *rate)).min();
         let too_fast = |fitted, epsilon| !apart(lowest, fitted) && self.congested(stream, epsilon);
@@ -108,6 +110,16 @@ impl MultiRate {
         let epsilon = Span::from_picos((u128::from(mean.picos()) * u128::from(epsilon.nanos()) / 7200) as u64);
         stream.gaps.iter().take(self.run as usize).all(|gap| gap.receive > gap.send + epsilon)
     }
+}
+
+/// The rate of each gap. Gaps of one level, or of one buffering event, are equal: their rate is divided out once.
+fn rates(gaps: &[Gap]) -> Vec<Rate> {
+    let mut rates: Vec<Rate> = Vec::with_capacity(gaps.len());
+    for (at, gap) in gaps.iter().enumerate() {
+        let same = at.checked_sub(1).filter(|before| gaps[*before].send == gap.send && gaps[*before].size == gap.size);
+        rates.push(same.map_or_else(|| gap.rate(), |before| rates[before]));
+    }
+    rates
 }
 
 /// The law's search. Coarser streams have gaps that carry several packets, and more than it can hold.

@@ -13,8 +13,8 @@ use crate::contract::{Abstain, Estimate, Estimator, Probing};
 use crate::stream::Stream;
 use crate::trend::{Thresholds, trend};
 use alloc::boxed::Box;
-use units::settings::{Kind, Parameter, SettingError, Settings, integer, proper_fraction};
-use units::{Rate, Ratio};
+use units::settings::{Kind, Parameter, SettingError, Settings, integer, positive_span, proper_fraction};
+use units::{Rate, Ratio, Span};
 
 /// What a method can set.
 pub const PARAMETERS: &[Parameter] = &[
@@ -23,6 +23,7 @@ pub const PARAMETERS: &[Parameter] = &[
     Parameter { name: "pdt-high", kind: Kind::Ratio, default: "0.55", doc: "increasing above, by difference" },
     Parameter { name: "pdt-low", kind: Kind::Ratio, default: "0.45", doc: "not increasing below" },
     Parameter { name: "points", kind: Kind::Integer, default: "8", doc: "fewest delays to test" },
+    Parameter { name: "clock", kind: Kind::Span, default: "1 ns", doc: "the receiver's: shorter steps are none" },
 ];
 
 /// Both tests.
@@ -30,6 +31,7 @@ pub const PARAMETERS: &[Parameter] = &[
 pub(crate) struct TrendTest {
     thresholds: Thresholds,
     points: usize,
+    clock: Span,
 }
 
 impl TrendTest {
@@ -41,7 +43,8 @@ impl TrendTest {
             steady: (fraction("pct-low", steady.0)?, fraction("pdt-low", steady.1)?),
         };
         let points = integer(settings, "points", 8, 2..=65_536, "a number of delays from 2 to 65536")?;
-        Ok(TrendTest { thresholds, points: points as usize })
+        let clock = positive_span(settings, "clock", Span::from_nanos(1))?;
+        Ok(TrendTest { thresholds, points: points as usize, clock })
     }
 
     /// What delays say of the rate of their stream.
@@ -49,7 +52,7 @@ impl TrendTest {
         if delays.len() < self.points {
             return Err(Abstain::TooFewGaps { found: delays.len(), needed: self.points });
         }
-        Estimate::of(trend(delays).verdict(&self.thresholds), rate)
+        Estimate::of(trend(delays, self.clock).verdict(&self.thresholds), rate)
     }
 }
 

@@ -47,7 +47,7 @@ pub const PARAMETERS: &[Parameter] = &[
 ];
 
 /// The weight of v0 against the stream: as if of so many steps.
-const WEIGHT: f64 = 2.0;
+const WEIGHT: usize = 2;
 /// The prior ends so far beyond the stream's rates.
 const BEYOND: f64 = 0.1;
 /// Values of A that are tried.
@@ -111,30 +111,46 @@ impl Estimator for Posterior {
 
 impl Posterior {
     /// Values of A, rising, each with its weight; they need not sum to one.
+    ///
+    /// The sum of squares is a polynomial in the load, so that each step is looked at once for all loads; and with a whole
+    /// number of steps its power needs no logarithm.
     fn weights(&self, steps: &[Step], lowest: f64, highest: f64, v0: f64) -> Vec<(f64, f64)> {
-        let (from, to) = (libm::log(lowest * (1.0 - BEYOND)), libm::log(highest * (1.0 + BEYOND)));
-        let power = -0.5 * (steps.len() as f64 + WEIGHT);
-        let at = |number: usize| libm::exp(from + (to - from) * number as f64 / (GRID - 1) as f64);
-        let logs = (0..GRID).map(at).map(|a| {
-            let grown: Vec<f64> = steps.iter().map(|step| step.time * a * self.kink(step.rate / a - 1.0)).collect();
-            let of = |load: f64| {
-                let missed = |(step, grown): (&Step, &f64)| {
-                    let off = step.growth - load / highest * grown;
-                    off * off / step.time
-                };
-                power * libm::log(steps.iter().zip(&grown).map(missed).sum::<f64>() + WEIGHT * v0)
-            };
-            (a, LOADS.map(of))
-        });
-        let logs: Vec<(f64, [f64; LOADS.len()])> = logs.collect();
-        let top = logs.iter().flat_map(|(_, logs)| logs).fold(f64::NEG_INFINITY, |top, log| top.max(*log));
-        logs.into_iter().map(|(a, logs)| (a, logs.iter().map(|log| libm::exp(log - top)).sum())).collect()
+        let (from, to) = (lowest * (1.0 - BEYOND), highest * (1.0 + BEYOND));
+        let ratio = libm::exp(libm::log(to / from) / (GRID - 1) as f64);
+        let grown = steps.iter().map(|step| step.growth * step.growth / step.time).sum::<f64>();
+        let noise = WEIGHT as f64 * v0;
+        let (mut a, mut least) = (from, f64::INFINITY);
+        let mut squares = [(0.0, [0.0; LOADS.len()]); GRID];
+        for (value, of_load) in &mut squares {
+            let (mut both, mut fluid) = (0.0, 0.0);
+            for step in steps {
+                let slope = self.slope(step.rate, a);
+                both += step.growth * slope;
+                fluid += step.time * slope * slope;
+            }
+            *value = a;
+            for (sum, load) in of_load.iter_mut().zip(LOADS) {
+                let part = load / highest;
+                *sum = (grown - 2.0 * part * both + part * part * fluid).max(0.0) + noise;
+                least = least.min(*sum);
+            }
+            a *= ratio;
+        }
+        let weight = |sum: &f64| half_power(least / sum, steps.len() + WEIGHT);
+        squares.iter().map(|(a, sums)| (*a, sums.iter().map(weight).sum())).collect()
     }
 
-    /// g.
-    fn kink(&self, excess: f64) -> f64 {
-        0.5 * (excess + libm::sqrt(excess * excess + self.blur * self.blur))
+    /// A g, bit/s: how fast a queue grows at this rate, times the capacity.
+    fn slope(&self, rate: f64, a: f64) -> f64 {
+        let (excess, blur) = (rate - a, self.blur * a);
+        0.5 * (excess + libm::sqrt(excess * excess + blur * blur))
     }
+}
+
+/// x^(n / 2).
+fn half_power(x: f64, n: usize) -> f64 {
+    let whole = (0..n / 2).fold(1.0, |power, _| power * x);
+    if n.is_multiple_of(2) { whole } else { whole * libm::sqrt(x) }
 }
 
 /// Mean and interval, within the rates of the stream.

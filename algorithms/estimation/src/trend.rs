@@ -12,9 +12,11 @@
 //! section 2.2. Deviations:
 //!  1. The print has delay_k in S_PDT's numerator, outside of any sum; the sense is the last delay.
 //!  2. Delays that never change have S_PDT = 0: no trend.
+//!  3. A step shorter than the receiver's clock can tell is none. Packets that no one disturbs have equal delays, but a
+//!     clock of 1 ns writes them down up to 1 ns apart, and where gaps are x.7 ns long, seven of ten such steps go up.
 
 use crate::contract::Verdict;
-use units::Ratio;
+use units::{Ratio, Span};
 
 /// What separates increasing from ambiguous, and ambiguous from not.
 #[derive(Clone, Copy, Debug)]
@@ -42,11 +44,11 @@ pub struct Trend {
     pub pdt: Ratio,
 }
 
-/// The metrics of one-way delays, in any unit.
-pub fn trend(delays: &[i64]) -> Trend {
-    let steps = || delays.windows(2).map(|pair| i128::from(pair[1]) - i128::from(pair[0]));
+/// The metrics of one-way delays, in picoseconds, by a receiver with this clock.
+pub fn trend(delays: &[i64], clock: Span) -> Trend {
+    let steps = delays.windows(2).map(|pair| i128::from(pair[1]) - i128::from(pair[0]));
     let (mut ups, mut gone, mut good) = (0, 0, 0);
-    for step in steps() {
+    for step in steps.filter(|step| step.unsigned_abs() >= u128::from(clock.picos())) {
         ups += u64::from(step > 0);
         gone += step.unsigned_abs();
         good += step;

@@ -3,17 +3,20 @@
 use packetscale_estimation::{
     Abstain, LengthError, Search, Thresholds, Trend, Tuning, Verdict, of_fleet, trend, tune_length,
 };
-use units::{Rate, Ratio};
+use units::{Rate, Ratio, Span};
+
+/// Finer than any delay here.
+const CLOCK: Span = Span::from_picos(1);
 
 fn verdict(delays: &[i64]) -> Verdict {
-    trend(delays).verdict(&Thresholds::PUBLISHED)
+    trend(delays, CLOCK).verdict(&Thresholds::PUBLISHED)
 }
 
 #[test]
 fn the_metrics_of_five_delays_by_hand() {
     // Steps 2, 3, -1, 4: three of four go up; 8 made good of 10 gone.
     let expected = Trend { pct: Ratio::of(3, 4), pdt: Ratio::of(8, 10) };
-    assert_eq!(trend(&[0, 2, 5, 4, 8]), expected);
+    assert_eq!(trend(&[0, 2, 5, 4, 8], CLOCK), expected);
     assert_eq!(verdict(&[0, 2, 5, 4, 8]), Verdict::Above);
 }
 
@@ -38,7 +41,7 @@ fn tests_that_disagree_are_ambiguous() {
 fn thresholds_are_not_reached_by_equality() {
     // 33 of 50 steps go up: S_PCT is 0.66, and not above it.
     let delays: Vec<i64> = (0..=50i64).map(|k| k.min(33)).collect();
-    assert_eq!(trend(&delays).pct, Ratio::of(66, 100));
+    assert_eq!(trend(&delays, CLOCK).pct, Ratio::of(66, 100));
     assert_eq!(verdict(&delays), Verdict::Ambiguous);
 }
 
@@ -129,4 +132,13 @@ fn a_quiet_path_takes_the_shortest_streams_and_a_loud_one_none() {
     assert!(tuned(0.0).is_ok_and(|packets| packets <= 68));
     assert_eq!(tuned(100.0), Err(LengthError::TooNoisy));
     assert_eq!(tune_length(Rate::ZERO, &Tuning::default(), |_, rate| rate), Err(LengthError::Invalid));
+}
+
+#[test]
+fn what_a_clock_of_1_ns_does_to_equal_delays_is_no_trend() {
+    // Gaps of 100.7 ns, arrivals written down in whole nanoseconds: seven of ten steps go up by 0.3 ns.
+    let delays: Vec<i64> = (0..100).map(|k| 100_700 * k / 1000 * 1000 - 100_700 * k).collect();
+    assert!(trend(&delays, CLOCK).pct > Ratio::of(66, 100));
+    let seen = trend(&delays, Span::from_nanos(1));
+    assert_eq!((seen.pct, seen.pdt), (Ratio::ZERO, Ratio::ZERO));
 }

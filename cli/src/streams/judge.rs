@@ -43,20 +43,22 @@ impl Method {
             .map(|(name, reads)| Method { name: name.to_string(), reads })
     }
 
-    /// What it says of one stream; the baselines nothing.
-    pub fn read(&self, probe: &Probe) -> Option<Result<Estimate, Abstain>> {
+    /// What reads streams; the baselines do not.
+    pub fn reading(&self) -> Option<&Built> {
         match &self.reads {
-            Reads::Streams(method) => Some(method.estimate(probe.stream())),
+            Reads::Streams(method) => Some(method),
             Reads::Constant | Reads::MeanRate => None,
         }
     }
 
+    /// What it says of one stream; the baselines nothing.
+    pub fn read(&self, probe: &Probe) -> Option<Result<Estimate, Abstain>> {
+        self.reading().map(|method| method.estimate(probe.stream()))
+    }
+
     /// The stream after each of its denoisers.
     pub fn stages(&self, stream: &Stream) -> Result<Vec<(&str, Stream)>, Abstain> {
-        match &self.reads {
-            Reads::Streams(method) => method.stages(stream),
-            Reads::Constant | Reads::MeanRate => Ok(Vec::new()),
-        }
+        self.reading().map_or(Ok(Vec::new()), |method| method.stages(stream))
     }
 
     /// Readings of a run, one per train.
@@ -157,7 +159,7 @@ fn surest(figures: &mut Map<String, Value>, method: &Method, runs: &[&[Probe]]) 
 }
 
 /// A figure, and half of its 95 % interval where there are several runs.
-fn put(figures: &mut Map<String, Value>, name: &str, figure: f64, each: &[f64]) {
+pub fn put(figures: &mut Map<String, Value>, name: &str, figure: f64, each: &[f64]) {
     figures.insert(name.to_string(), json!(figure));
     let known: Vec<f64> = each.iter().copied().filter(|x| x.is_finite()).collect();
     if let Some(half) = Interval::of(&known).and_then(|interval| interval.half_width) {

@@ -3,6 +3,8 @@
 
 mod judge;
 mod page;
+mod search;
+mod searched;
 mod shown;
 mod table;
 
@@ -43,6 +45,11 @@ pub fn check(plan: &[Experiment], file: &Path) -> Result<(), Failure> {
     }
 }
 
+/// The plan's streams follow from each other.
+fn searching(plan: &[Experiment]) -> bool {
+    plan.iter().all(|experiment| experiment.probe.is_some_and(|probe| probe.search.is_some()))
+}
+
 /// Sends all streams of a plan.
 pub fn observe(plan: &[Experiment], jobs: Option<u16>) -> Result<Vec<Point>, Failure> {
     crate::machine::inputs(plan).map_err(Failure::Input)?;
@@ -77,31 +84,34 @@ pub fn answers(points: &[Point], methods: &[Method]) -> Vec<(BTreeMap<String, St
 
 /// Sends the streams of a figure's plan and reads them by its methods.
 pub fn read(plan: &[Experiment], methods: &[String], jobs: Option<u16>) -> Result<Answers, Failure> {
-    let methods: Vec<Method> = methods
+    let built: Vec<Method> = methods
         .iter()
         .map(|text| Method::named(text))
         .collect::<Result<_, _>>()
         .map_err(|error| Failure::Input(format!("methods: {error}")))?;
-    let answers = answers(&observe(plan, jobs)?, &methods);
+    let answers = match searching(plan) {
+        true => search::answers(&search::all(plan, methods, jobs)?),
+        false => answers(&observe(plan, jobs)?, &built),
+    };
     Ok(answers.into_iter().map(|(point, answer)| (point, Ok(answer))).collect())
 }
 
 /// `packetscale estimate --from-simulator`.
 pub fn estimate(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
     let scenario = Scenario::read(file, &arguments.set).map_err(|error| Failure::Input(error.to_string()))?;
-    let named: Vec<&str> = match arguments.method.as_slice() {
-        [] => vec![Built::DEFAULT],
-        named => named.iter().map(String::as_str).collect(),
-    };
-    let methods: Vec<Method> = named
-        .into_iter()
-        .map(Method::named)
-        .collect::<Result<_, _>>()
-        .map_err(|error| Failure::Input(format!("--method: {error}")))?;
     let plan = scenario.plan();
     check(&plan, file)?;
-    let points = observe(&plan, arguments.jobs)?;
+    let named = |text: &str| Method::named(text).map_err(|error| Failure::Input(format!("--method: {error}")));
+    let mut methods: Vec<Method> = arguments.method.iter().map(|text| named(text)).collect::<Result<_, _>>()?;
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(scenario.name()));
+    if searching(&plan) {
+        let searches = search::all(&plan, &arguments.method, arguments.jobs)?;
+        return searched::give(arguments, &scenario, &folder, &searches);
+    }
+    if methods.is_empty() {
+        methods.push(named(Built::DEFAULT)?);
+    }
+    let points = observe(&plan, arguments.jobs)?;
     let mut with_baselines = methods;
     if points.iter().all(|point| point.levels > 1) {
         with_baselines.extend(Method::baselines());

@@ -19,6 +19,7 @@ mod plan;
 mod probe;
 mod record;
 mod resolve;
+mod search;
 mod settings;
 mod sweep;
 mod traffic;
@@ -31,4 +32,5 @@ pub use model::{
     Reordering, Sessions, Shaper, Size, Start, Think, TraceSource, TrafficKind, TrafficSpec, Web,
 };
 pub use plan::Scenario;
+pub use search::{SearchSpec, SearchTool};
 pub use traffic::TRAFFIC_KINDS;

@@ -4,6 +4,7 @@ mod connections;
 
 pub use connections::{ConnectionSource, Connections, FileSizes, Objects, Parse, Sessions, Think, Web};
 
+use crate::search::SearchSpec;
 use queueing::Limit;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
@@ -70,6 +71,8 @@ pub struct ProbeSpec {
     pub acknowledge: u32,
     /// Which send gaps are recorded.
     pub recorded: Recorded,
+    /// Rates follow from what earlier streams said; then `streams` and `packets` do too.
+    pub search: Option<SearchSpec>,
 }
 
 /// Which send gaps a sender writes down.

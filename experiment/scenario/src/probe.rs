@@ -5,6 +5,7 @@ use crate::error::ScenarioError;
 use crate::fields::{Fields, Zero, quantity, ratio, text};
 use crate::flows::packet;
 use crate::model::{LinkSpec, ProbeSpec, Recorded, TrafficKind, TrafficSpec};
+use crate::search::{SearchSpec, SearchTool, search};
 use units::{Rate, Span};
 
 /// A stream of fewer packets has no trend; one of more is longer than any method reads.
@@ -22,14 +23,15 @@ pub(crate) fn probe(
     let Some(node) = document.node_mut("probe") else { return Ok(None) };
     let mut fields = Fields::of(node, "probe", "a table [probe]")?;
     let packet = packet(&mut fields)?;
-    let packets = fields.integer_or("packets", 64, PACKETS)? as u32;
-    let levels = fields.integer_or("levels", 4, 1..=u64::from(packets) - 1)? as u32;
+    let (slowest, fastest) = rates(&mut fields)?;
+    let search = fields.get("search").map(|node| search(node, fastest)).transpose()?;
+    let Shape { packets, levels, train, streams } = match &search {
+        Some(search) => searching(&mut fields, search, slowest == fastest)?,
+        None => Shape::of(&mut fields)?,
+    };
     let range_key = fields.key("range");
     let range = ratio(fields.or("range", Value::Text("50 %".to_string())), &range_key, 0.0..=100.0)?;
-    let (slowest, fastest) = rates(&mut fields)?;
-    let train = fields.integer_or("train", 1, 1..=1000)? as u32;
     let pause = fields.quantity_or("pause", "5 ms", Zero::Allowed)?;
-    let streams = fields.integer_or("streams", 500, 1..=MOST_STREAMS)? as u32;
     let acknowledge = fields.integer_or("acknowledge", 1, 1..=64)? as u32;
     let recorded = recorded(&mut fields)?;
     let spec = ProbeSpec {
@@ -45,6 +47,7 @@ pub(crate) fn probe(
         pause,
         acknowledge,
         recorded,
+        search,
     };
     let longest = longest(&spec);
     if longest > time {
@@ -54,6 +57,50 @@ pub(crate) fn probe(
     }
     fields.finish()?;
     Ok(Some(spec))
+}
+
+/// How many streams of which shape.
+struct Shape {
+    packets: u32,
+    levels: u32,
+    train: u32,
+    streams: u32,
+}
+
+impl Shape {
+    fn of(fields: &mut Fields<'_>) -> Result<Shape, ScenarioError> {
+        let packets = fields.integer_or("packets", 64, PACKETS)? as u32;
+        let levels = fields.integer_or("levels", 4, 1..=u64::from(packets) - 1)? as u32;
+        let train = fields.integer_or("train", 1, 1..=1000)? as u32;
+        let streams = fields.integer_or("streams", 500, 1..=MOST_STREAMS)? as u32;
+        Ok(Shape { packets, levels, train, streams })
+    }
+}
+
+/// A search finds out how many streams it sends, and perhaps how long ones.
+fn searching(fields: &mut Fields<'_>, search: &SearchSpec, one_rate: bool) -> Result<Shape, ScenarioError> {
+    if one_rate {
+        return Err(fields.refuse("rate", "one rate beside a search", "two, between which to search"));
+    }
+    none(fields, "streams", "none: the search ends by itself, or with the run")?;
+    let packets = match search.tool {
+        SearchTool::Pathload { .. } => fields.integer_or("packets", 100, PACKETS)? as u32,
+        SearchTool::PrcMt { longest, .. } => {
+            none(fields, "packets", "probe.search.shortest and longest, between which the number is found")?;
+            longest
+        }
+    };
+    // One rate in each stream, one stream at a time.
+    let levels = fields.integer_or("levels", 1, 1..=1)? as u32;
+    let train = fields.integer_or("train", 1, 1..=1)? as u32;
+    Ok(Shape { packets, levels, train, streams: 0 })
+}
+
+fn none(fields: &mut Fields<'_>, key: &'static str, expected: &str) -> Result<(), ScenarioError> {
+    match fields.get(key) {
+        Some(_) => Err(fields.refuse(key, "a number beside a search", expected)),
+        None => Ok(()),
+    }
 }
 
 /// How long the streams may take, pauses included.
@@ -156,6 +203,7 @@ mod tests {
             pause: Span::ZERO,
             acknowledge: 1,
             recorded: Recorded::Sent,
+            search: None,
         };
         assert!((spec.spread() - 1.0).abs() < 1e-12);
         assert!((ProbeSpec { levels: 4, ..spec }.spread() - 1.5).abs() < 1e-9);

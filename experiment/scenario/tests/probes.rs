@@ -92,3 +92,34 @@ fn the_resolved_scenario_reads_again_as_the_same() {
     let again = Scenario::parse(&scenario.to_toml(), Path::new("p.toml"), &[]).expect("right");
     assert_eq!(scenario.plan(), again.plan());
 }
+
+const SEARCH: &str = "probe.search={ kind = \"pathload\", fleet = 6 }";
+
+#[test]
+fn a_search_takes_its_defaults_from_its_kind_and_the_highest_rate() {
+    let text = RIGHT.replace("streams = 100\n", "search = \"pathload\"\n");
+    let scenario = Scenario::parse(&text, Path::new("p.toml"), &[]).unwrap_or_else(|error| panic!("{error}"));
+    let resolved = scenario.to_toml();
+    for line in ["packets = 100", "levels = 1", "kind = \"pathload\"", "fleet = 12", "resolution = \"180 Mbit/s\""] {
+        assert!(resolved.contains(line), "{line}: {resolved}");
+    }
+}
+
+#[test]
+fn what_a_search_finds_out_by_itself_is_refused_beside_it() {
+    refused(&[SEARCH], "probe.streams: found a number beside a search; expected none");
+    refused(
+        &["probe={ search = \"prc-mt\", packets = 64, rate = { from = \"1 Gbit/s\", to = \"9 Gbit/s\" } }"],
+        "probe.packets: found ",
+    );
+    refused(
+        &["probe={ search = \"pathload\", rate = \"5 Gbit/s\" }"],
+        "probe.rate: found one rate beside a search; expected two",
+    );
+}
+
+#[test]
+fn a_search_that_does_not_exist_names_those_that_do() {
+    refused(&["probe.search=pathlod"], "perhaps \"pathload\"; expected one of \"pathload\", \"prc-mt\"");
+    refused(&["probe.search={ kind = \"pathload\", fleets = 3 }"], "probe.search.fleets: found an unknown key");
+}

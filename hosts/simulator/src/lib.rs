@@ -12,6 +12,7 @@ mod headers;
 mod lines;
 mod link;
 mod network;
+mod prober;
 mod probes;
 mod recorder;
 mod response;
@@ -24,6 +25,7 @@ mod web;
 mod windows;
 mod wire;
 
+pub use prober::Prober;
 pub use probes::{Probe, ProbePacket, probe};
 pub use recorder::Served;
 

@@ -119,8 +119,7 @@ pub fn probe(experiment: &Experiment) -> Result<Vec<Probe>, RunError> {
         let begun = now + Span::from_picos(random.random_range(half..=half + spec.pause.picos()));
         let mean = mean_rate(&spec, train);
         let first = train * spec.train;
-        path.cross_until(begun);
-        let before = path.cross;
+        let before = path.offered_until(begun);
         let (mut start, mut closed) = (begun, begun);
         for number in first..spec.streams.min(first + spec.train) {
             let (probe, next, last) = path.carry(&spec, &mut host, number, mean, start);
@@ -162,14 +161,14 @@ fn gaps(spec: &ProbeSpec, mean: Rate) -> (Vec<Span>, Rate, Rate) {
 }
 
 /// The sending host.
-struct Host {
+pub(crate) struct Host {
     gaps: Option<Box<Gaps>>,
     card: Option<Serialiser>,
     free: Time,
 }
 
 impl Host {
-    fn new(experiment: &Experiment) -> Host {
+    pub(crate) fn new(experiment: &Experiment) -> Host {
         let seed = derive_seed(experiment.seed, FOR_GAPS, 0);
         let card = experiment.probe.and_then(|probe| probe.access).map(Serialiser::new);
         Host { gaps: Gaps::new(experiment.gaps, seed), card, free: Time::ZERO }
@@ -201,14 +200,14 @@ impl Host {
 }
 
 /// From the bottleneck to the receiving host.
-struct Path {
+pub(crate) struct Path {
     link: Fused,
     rate: Rate,
     delay: Span,
     /// A draw of 32 bits below this loses the packet.
     loss_below: u64,
     random: Pcg64Mcg,
-    sources: Vec<Superposition<AnySource>>,
+    pub(crate) sources: Vec<Superposition<AnySource>>,
     heads: Vec<Option<CrossPacket>>,
     /// Bytes that cross traffic has offered.
     cross: u64,
@@ -221,7 +220,7 @@ struct Path {
 }
 
 impl Path {
-    fn new(experiment: &Experiment) -> Result<Path, RunError> {
+    pub(crate) fn new(experiment: &Experiment) -> Result<Path, RunError> {
         let link = &experiment.links[experiment.bottleneck];
         let mut sources = cross_traffic(experiment)?;
         let heads = sources.iter_mut().map(Source::next).collect();
@@ -243,7 +242,7 @@ impl Path {
     }
 
     /// Sends one stream from `start` on; says when the next of its train begins, and when its last packet left.
-    fn carry(
+    pub(crate) fn carry(
         &mut self,
         spec: &ProbeSpec,
         host: &mut Host,
@@ -288,8 +287,19 @@ impl Path {
     }
 
     /// What was left of the link while cross traffic offered so many bytes.
-    fn available(&self, cross: u64, time: Span) -> Rate {
+    pub(crate) fn available(&self, cross: u64, time: Span) -> Rate {
         self.rate.saturating_sub(Rate::of(Bytes::new(cross), time.max(Span::from_picos(1))))
+    }
+
+    /// Bytes that cross traffic has offered up to and including `now`.
+    pub(crate) fn offered_until(&mut self, now: Time) -> u64 {
+        self.cross_until(now);
+        self.cross
+    }
+
+    /// From the bottleneck to the receiving host, and back.
+    pub(crate) fn delay(&self) -> Span {
+        self.delay
     }
 
     /// Lets cross traffic arrive up to and including `now`: a probe packet that comes at the same instant is behind it.
@@ -333,7 +343,7 @@ impl Path {
     }
 
     /// Writes down when packets were seen, those too that still wait.
-    fn hand_over(&mut self, probes: &mut [Probe]) {
+    pub(crate) fn hand_over(&mut self, probes: &mut [Probe]) {
         if let Some(card) = &mut self.coalescer {
             let due = card.due;
             card.take();

@@ -25,6 +25,7 @@ fn even() -> Experiment {
         pause: Span::from_millis(2),
         acknowledge: 1,
         recorded: Recorded::Sent,
+        search: None,
     });
     experiment.traffic = vec![traffic(TrafficKind::Cbr { rate: Rate::from_gbps(3) }, 500, 1)];
     experiment

@@ -1,0 +1,166 @@
+//! Whole searches over the simulated path: each method steers the streams of its own search, run by run.
+
+use super::judge::{Method, put};
+use crate::Failure;
+use crate::run::threads;
+use estimation::{Ended, Found, Method as Built, Sender, Stream, Tool, Tuning, find};
+use rayon::prelude::*;
+use scenario::{Experiment, ProbeSpec, SearchTool};
+use serde_json::{Map, Value, json};
+use simulator::{Probe, Prober};
+use std::collections::BTreeMap;
+use units::{Rate, Span};
+
+/// One search, and what was so.
+pub struct Search {
+    /// Swept keys and their values, and the method.
+    pub key: BTreeMap<String, String>,
+    /// Replication.
+    pub run: u32,
+    pub found: Found,
+    /// What was available from its first packet to its last.
+    pub available: Rate,
+    /// How long that took.
+    pub time: Span,
+    /// The streams it sent.
+    pub sent: Vec<Sent>,
+}
+
+/// One stream of a search.
+pub struct Sent {
+    pub rate: Rate,
+    pub packets: u32,
+    /// Available while it was under way.
+    pub available: Rate,
+    /// What the method said of it.
+    pub said: String,
+}
+
+/// Makes the searches of a plan: all runs of a point with one method, then the next method; without any, the search's own.
+pub fn all(plan: &[Experiment], methods: &[String], jobs: Option<u16>) -> Result<Vec<Search>, Failure> {
+    crate::machine::inputs(plan).map_err(Failure::Input)?;
+    let mut asked: Vec<(&Experiment, Option<&String>, u32)> = Vec::new();
+    for point in plan.chunk_by(|a, b| a.params == b.params) {
+        let own = methods.is_empty().then_some(None);
+        for method in own.into_iter().chain(methods.iter().map(Some)) {
+            asked.extend(point.iter().zip(0..).map(|(experiment, run)| (experiment, method, run)));
+        }
+    }
+    let search = |(experiment, method, run): (&Experiment, Option<&String>, u32)| one(experiment, method, run);
+    threads(jobs)?.install(|| asked.into_par_iter().map(search).collect())
+}
+
+/// The search's tool, and the method that reads its streams unless the user names another.
+fn tool(spec: &ProbeSpec) -> Result<(Tool, Rate, &'static str), Failure> {
+    let search = spec.search.ok_or_else(|| Failure::Input("probe.search: found nothing, expected a search".into()))?;
+    let (tool, own) = match search.tool {
+        SearchTool::Pathload { fleet, agree } => (Tool::Pathload { fleet, packets: spec.packets, agree }, "pathload"),
+        SearchTool::PrcMt { shortest, longest, agree, step } => {
+            (Tool::PrcMt(Tuning { shortest, longest, agreement: agree, resolution: step }), "prc-mt")
+        }
+    };
+    Ok((tool, search.resolution, own))
+}
+
+fn one(experiment: &Experiment, method: Option<&String>, run: u32) -> Result<Search, Failure> {
+    let failed = |error: simulator::RunError| Failure::Input(error.to_string());
+    let spec = experiment.probe.as_ref().ok_or_else(|| Failure::Input("probe: found nothing".into()))?;
+    let (tool, resolution, own) = tool(spec)?;
+    let text = method.map_or(own, String::as_str);
+    let method = Method::named(text).map_err(|error| Failure::Input(format!("--method: {error}")))?;
+    let Some(reading) = method.reading() else {
+        let found = &method.name;
+        return Err(Failure::Input(format!("--method: found \"{found}\", expected a method that reads streams")));
+    };
+    let mut sender = Recorder { prober: Prober::new(experiment).map_err(failed)?, method: reading, sent: Vec::new() };
+    let found = find(&tool, reading, (spec.slowest, spec.fastest), resolution, &mut sender);
+    let (time, available) = sender.prober.available();
+    sender.prober.check().map_err(failed)?;
+    let mut key = experiment.params.clone();
+    key.insert("method".to_string(), method.name.clone());
+    Ok(Search { key, run, found, available, time, sent: sender.sent })
+}
+
+/// Sends, and writes down what was sent.
+struct Recorder<'a> {
+    prober: Prober,
+    method: &'a Built,
+    sent: Vec<Sent>,
+}
+
+impl Sender for Recorder<'_> {
+    fn send(&mut self, packets: u32, rate: Rate) -> Option<Stream> {
+        let probe: Probe = self.prober.send(packets, rate)?;
+        let said = match self.method.estimate(probe.stream()) {
+            Ok(estimate) if estimate.high.is_some() => "too high".to_string(),
+            Ok(_) => "not too high".to_string(),
+            Err(reason) => reason.to_string(),
+        };
+        self.sent.push(Sent { rate, packets, available: probe.truth, said });
+        Some(probe.stream())
+    }
+}
+
+/// Why a search ended, in a few words.
+pub fn ended(search: &Search) -> String {
+    match search.found.ended {
+        Ended::Found => "found".to_string(),
+        Ended::Stopped => "out of time".to_string(),
+        Ended::Unread(reason) => format!("unread: {reason}"),
+        Ended::NoLength(error) => error.to_string(),
+    }
+}
+
+impl Search {
+    pub fn packets(&self) -> u64 {
+        self.sent.iter().map(|sent| u64::from(sent.packets)).sum()
+    }
+
+    pub fn holds(&self) -> bool {
+        (self.found.low..=self.found.high).contains(&self.available)
+    }
+
+    /// The middle of the interval, beyond what was available, as a part of that.
+    fn error(&self) -> f64 {
+        let middle = (self.found.low.bps() as f64 + self.found.high.bps() as f64) / 2.0;
+        middle / self.available.bps().max(1) as f64 - 1.0
+    }
+
+    fn width(&self) -> f64 {
+        (self.found.high - self.found.low).bps() as f64 / self.available.bps().max(1) as f64
+    }
+}
+
+/// Figures of all runs of each point and method. Those with `_half_width` are half of the 95 % interval over the runs.
+pub fn answers(searches: &[Search]) -> Vec<(BTreeMap<String, String>, Value)> {
+    searches.chunk_by(|a, b| a.key == b.key).map(|runs| (runs[0].key.clone(), answer(runs))).collect()
+}
+
+fn answer(runs: &[Search]) -> Value {
+    let found: Vec<&Search> = runs.iter().filter(|search| search.found.ended == Ended::Found).collect();
+    let mut figures = Map::new();
+    figures.insert("searches".into(), json!(runs.len()));
+    figures.insert("found".into(), json!(found.len() as f64 / runs.len() as f64));
+    let mut mean = |name: &str, figure: &dyn Fn(&Search) -> f64| {
+        let each: Vec<f64> = found.iter().map(|search| figure(search)).filter(|x| x.is_finite()).collect();
+        put(&mut figures, name, each.iter().sum::<f64>() / each.len() as f64, &each);
+    };
+    let share = |is: bool| f64::from(u8::from(is));
+    let adr = |search: &Search| search.found.adr.map(|adr| adr.bps() as f64);
+    mean("low_bps", &|search| search.found.low.bps() as f64);
+    mean("high_bps", &|search| search.found.high.bps() as f64);
+    mean("available_bps", &|search| search.available.bps() as f64);
+    mean("width", &Search::width);
+    mean("error", &Search::error);
+    mean("absolute_error", &|search| search.error().abs());
+    mean("within_10", &|search| share(search.error().abs() <= 0.1));
+    mean("holds", &|search| share(search.holds()));
+    mean("grey", &|search| share(search.found.grey.is_some()));
+    mean("streams", &|search| search.sent.len() as f64);
+    mean("packets", &|search| search.packets() as f64);
+    mean("stream_packets", &|search| f64::from(search.found.packets));
+    mean("time_s", &|search| search.time.as_secs_f64());
+    mean("adr_bps", &|search| adr(search).unwrap_or(f64::NAN));
+    mean("adr_over_available", &|search| adr(search).map_or(f64::NAN, |adr| adr / search.available.bps() as f64));
+    Value::Object(figures)
+}
