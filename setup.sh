@@ -19,6 +19,8 @@ if [ "${1:-build}" = test ]; then
     need clang clang
     need chromium chromium
     need ns ns2
+    need g++ g++
+    [ -e /usr/include/ns3 ] || missing="$missing libns3-dev"
     need ip iproute2
     need qemu-system-x86_64 qemu-system-x86
     [ -e /usr/share/doc/busybox-static ] || missing="$missing busybox-static"
