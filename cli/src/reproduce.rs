@@ -72,6 +72,7 @@ fn outcome(figure: &Figure, folder: &Path, jobs: Option<u16>) -> Result<reproduc
                 record(On::Simulator, scenario, plan, format!("{}/{name}", figure.name), &folder.join(name), jobs)?;
             Ok(Findings::Runs(results.runs))
         }
+        Task::Recorded { answers, .. } => Ok(Findings::Answers(answers.clone())),
         Task::Probe { plan, methods, .. } => Ok(Findings::Answers(streams::read(plan, methods, jobs)?)),
         Task::Compute { theory, questions, .. } => {
             let ask = |options: &_| theory::ask(theory, options);

@@ -14,7 +14,8 @@
  * node after that one. A leaf has the feature behind the last, which is below
  * every threshold, leads to itself, and has its value, in 1/2^18, for a threshold.
  * So all walks of a forest take as many steps, and none asks whether it is there:
- * RAPID_LANES trees are walked side by side, and wait for memory together.
+ * RAPID_LANES trees are walked side by side, and wait for memory together. That
+ * pays only with the walks in registers, which takes unrolled loops.
  *
  * Source: Q. Yin, "TCP RAPID: from theory to practice", chapter 6, which trains
  * such models and has no way to run them in a kernel. Deviations: other features
@@ -48,6 +49,7 @@ static inline long rapid_walk_down(u32 turn, void *context)
 	struct rapid_walk *w = (struct rapid_walk *)context;
 
 	(void)turn;
+#pragma GCC unroll 8
 	for (u32 k = 0; k < RAPID_LANES; k++) {
 		u32 node = w->node[k], feature = RAPID_INDEX(node >> 8 & 255, RAPID_FEATURES + 1);
 		u32 more = w->gaps->feature[feature] > (s16)(node >> 16);
@@ -69,11 +71,13 @@ static inline long rapid_add_trees(u32 turn, void *context)
 	struct rapid_sum *c = (struct rapid_sum *)context;
 	struct rapid_walk w = {.gaps = c->gaps};
 
+#pragma GCC unroll 8
 	for (u32 k = 0; k < RAPID_LANES; k++) {
 		w.root[k] = rapid_learnt_roots[RAPID_INDEX(c->first + turn * RAPID_LANES + k, RAPID_LEARNT_TREES)];
 		w.node[k] = rapid_node(w.root[k]);
 	}
 	RAPID_LOOP(c->depth, rapid_walk_down, &w);
+#pragma GCC unroll 8
 	for (u32 k = 0; k < RAPID_LANES; k++)
 		c->sum += (s16)(w.node[k] >> 16);
 	return 0;

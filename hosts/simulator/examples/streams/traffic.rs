@@ -2,20 +2,25 @@
 
 use crate::condition::{Draws, Scale, span};
 use crate::fixed::Fixed;
-use scenario::{TraceSource, TrafficKind, TrafficSpec};
+use scenario::{Shaper, TraceSource, TrafficKind, TrafficSpec};
 use std::error::Error;
 use std::path::PathBuf;
 use units::{Bytes, Rate, Time};
 
 pub const CROSS: [&str; 6] = ["cbr", "poisson", "pareto", "on-off", "trains", "trace"];
 
-/// Bursts last from a tenth of a stream to twenty streams; trains are packets back to back; a trace is the recorded web.
+/// Tokens of a shaper: those of table 3.1's SCT.
+const BUCKET: Bytes = Bytes::new(300_000);
+
+/// Bursts last from a tenth of a stream to twenty streams; trains are packets back to back; a trace is the recorded web. None is
+/// shaped unless that is fixed.
 pub fn spec(cross: &str, scale: &Scale, fixed: &Fixed, draws: &mut Draws) -> Result<TrafficSpec, Box<dyn Error>> {
     let bps = scale.capacity_bps * scale.load;
     let (copies, size) = (draws.one_of(&[1, 3, 9, 25]), draws.one_of(&[500, 1500, 1500, 9000]));
     let (peak, on_s) = (draws.between(1.5, 6.0), scale.stream_s * draws.geometric(0.1, 20.0));
     let (shape, train) = (draws.between(1.2, 1.9), draws.geometric(2.0, 20.0));
     let web_copies = draws.one_of(&[4, 9, 9, 16]);
+    let size = fixed.number("cross-packet", size)?;
     let copies = match cross {
         "trains" => 1,
         "trace" => web_copies,
@@ -42,5 +47,7 @@ pub fn spec(cross: &str, scale: &Scale, fixed: &Fixed, draws: &mut Draws) -> Res
         }
     };
     let packet = Bytes::new(size);
-    Ok(TrafficSpec { kind, packet, start: Time::ZERO, stop: Time::MAX, route: vec![0], copies, shaper: None })
+    let shaping = fixed.rate("shaper", 0.0)? as u64;
+    let shaper = (shaping > 0).then(|| Shaper { rate: Rate::from_bps(shaping), bucket: BUCKET });
+    Ok(TrafficSpec { kind, packet, start: Time::ZERO, stop: Time::MAX, route: vec![0], copies, shaper })
 }
