@@ -30,7 +30,7 @@ import train
 from streams import DATA, FEATURES, HEAD, ROOT, SETS, TESTS, folds, line, load, row
 
 STREAMS = 3000
-SETS["fourier-single"] = ["runs=300", "seed=42", "length=64", "levels=1"]
+SETS["fourier-single"] = ["runs=300", "seed=42", "packets=64", "levels=1"]
 GRADIENT = {"n_estimators": 100, "max_depth": 5, "subsample": 0.5, "max_features": 0.3, "random_state": 1}
 FOREST = {"n_estimators": 100, "min_samples_leaf": 5, "max_features": 0.3, "n_jobs": 1, "random_state": 1}
 BOOSTED = {"n_estimators": 100, "learning_rate": 0.1, "num_leaves": 31, "min_child_samples": 20, "verbose": -1, "n_jobs": 1}
@@ -55,7 +55,7 @@ def both_features(name):
     streams.generate(name, gaps=True)
     rows = pd.read_csv(DATA / f"{name}.csv")
     rows["id"] = rows.run + "-" + rows.groupby("run").cumcount().astype(str)
-    rows = rows[(rows.lost == 0) & rows.f0.notna() & (rows.delayed_ack == 1)]
+    rows = rows[rows.f0.notna() & (rows.acknowledge == 1)]
     gaps = pd.read_csv(DATA / f"{name}-gaps.csv").dropna()
     counts = gaps.groupby("stream_id").size()
     rows = rows[rows.id.isin(counts[counts == 63].index)].set_index("id", drop=False)
@@ -100,14 +100,14 @@ def classifiers():
 def unseen():
     """The exported model's settings, trained without a condition, on that condition."""
     rows, _ = load("train")
-    near_120 = (rows.receiver == "first") & rows.coalescing.between(60_000, 240_000)
+    near_120 = rows.receiver.isin(["timer", "timer-frames"]) & rows.time_ns.between(60_000, 240_000)
     leave = {
         "web traffic": (rows.cross == "trace", ["web-64", "web-32"]),
         "trains": (rows.cross == "trains", ["trains-64"]),
         "timers of 60 to 240 us": (near_120, ["web-64", "trains-64"]),
-        "timers since the last interrupt": (rows.receiver == "since", ["web-64-since"]),
-        "changing frame limits": (rows.receiver == "adaptive", ["web-64-adaptive"]),
-        "N = 48": (rows.length == 48, ["web-48"]),
+        "spaced interrupts": (rows.receiver == "spacing", ["web-64-spacing"]),
+        "adaptive cards": (rows.receiver == "adaptive", ["web-64-adaptive"]),
+        "N = 48": (rows.packets == 48, ["web-48"]),
         "10 Gbit/s": (rows.capacity_bps == 1e10, ["web-64", "trains-64"]),
     }
     yield HEAD

@@ -1,13 +1,18 @@
 """Trees in whole numbers, as the law's C walks them (`rapid/learnt.h`).
 
 A node is one 32-bit word: threshold << 16 | feature << 8 | child. The walk goes to `root + child` if the feature is at most
-the threshold, else to the node after it. Feature 255 is a leaf, and its threshold the value, in 1/2^18.
+the threshold, else to the node after it. A leaf has the feature behind the last, leads to itself, and has its value, in
+1/2^18, for a threshold.
 """
 
 import numpy as np
 
-LEAF = 255
+from streams import FEATURES
+
+LEAF = len(FEATURES)
 VALUE = 1 << 18
+# Trees that the law walks side by side.
+LANES = 8
 
 
 class Forest:
@@ -18,6 +23,7 @@ class Forest:
         for tree in booster.dump_model()["tree_info"]:
             self.roots.append(len(self.nodes))
             self._lay(tree["tree_structure"])
+        assert len(self.roots) % LANES == 0, f"{len(self.roots)} trees are not whole groups of {LANES}"
 
     def _lay(self, root):
         """Breadth first, so that children are neighbours."""
@@ -30,7 +36,7 @@ class Forest:
             if "leaf_value" in node:
                 value = round(node["leaf_value"] * VALUE)
                 assert -32768 <= value <= 32767, f"a leaf of {node['leaf_value']} does not fit"
-                self.nodes[place] = (value, LEAF, 0)
+                self.nodes[place] = (value, LEAF, place - begin)
             else:
                 assert node["decision_type"] == "<="
                 child = len(self.nodes) - begin
@@ -40,14 +46,16 @@ class Forest:
                 waiting += [(node["left_child"], depth + 1), (node["right_child"], depth + 1)]
             place += 1
 
-    def walk(self, features):
-        """What one stream gives, in 1/2^18."""
-        total = self.base
+    def walk(self, rows):
+        """What each stream gives, in 1/2^18; a row of features each."""
+        threshold, feature, child = np.array(self.nodes).T
+        rows = np.hstack([rows, np.full((len(rows), 1), -32768)])
+        streams, total = np.arange(len(rows)), np.full(len(rows), self.base)
         for root in self.roots:
-            threshold, feature, child = self.nodes[root]
-            while feature != LEAF:
-                threshold, feature, child = self.nodes[root + child + (features[feature] > threshold)]
-            total += threshold
+            node = np.full(len(rows), root)
+            for _ in range(self.depth):
+                node = root + child[node] + (rows[streams, feature[node]] > threshold[node])
+            total += threshold[node]
         return total
 
 

@@ -84,6 +84,7 @@ fn outcome(
             )?;
             Ok(Findings::Runs(results.runs))
         }
+        Task::Recorded { answers, .. } => Ok(Findings::Answers(answers.clone())),
         Task::Probe { plan, methods, .. } => Ok(Findings::Answers(streams::read(plan, methods, jobs)?)),
         Task::Compute { theory, questions, .. } => {
             let ask = |options: &_| theory::ask(theory, options);

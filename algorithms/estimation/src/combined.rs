@@ -10,7 +10,8 @@
 //!
 //! Source: ours. In even traffic on a busy link the posterior is high, since the growth of a queue is divided by a capacity
 //! that it does not know; Algorithm 1 compares signs only. Through interrupts it is the other way round. w = 0.6 was chosen
-//! on periodic, Poisson and on-off traffic, with an eye on recorded traffic (`docs/estimation.md` has what came of it).
+//! on periodic, Poisson and on-off traffic and on the recorded web trace, whose scores were looked at while choosing
+//! (`docs/estimation.md` has what came of it, on other superpositions of that trace).
 
 use crate::bass::Bass;
 use crate::contract::{Abstain, Denoiser, Estimate, Estimator, Probing};

@@ -10,7 +10,8 @@
 //!  1. The interval is the estimate and [`SPREADS`] times the expected error to both sides. That is a quantile, unlike
 //!     the intervals of other methods: it held 92 % of the truths of runs that the model was not trained on.
 //!  2. A stream is refused if its expected error exceeds `sure`. By default none is.
-//!  3. Two batches are enough: the first packets of both, and the last of the first, tell of the time between.
+//!  3. One interrupt between two batches is enough: the first packets of both, and the last of the first, tell of the time
+//!     between.
 
 use crate::contract::{Abstain, Estimate, Estimator, Probing, Verdict};
 use crate::readable::one_size;
@@ -56,7 +57,7 @@ impl Estimator for Learnt {
     }
 
     fn least_events(&self) -> usize {
-        1
+        0
     }
 
     fn estimate(&self, stream: &Stream) -> Result<Estimate, Abstain> {
@@ -88,6 +89,10 @@ impl LearntVerdict {
 impl Estimator for LearntVerdict {
     fn probing(&self) -> Probing {
         Probing::Constant
+    }
+
+    fn least_events(&self) -> usize {
+        0
     }
 
     fn estimate(&self, stream: &Stream) -> Result<Estimate, Abstain> {

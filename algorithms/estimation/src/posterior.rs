@@ -22,9 +22,10 @@
 //!
 //! Source: ours. The fluid relation is that of Q. Yin, "TCP RAPID: from theory to practice", section 2.2; that single
 //! packets of a batch are exact, of the law's lower envelopes (`rapid/envelope.h`). The constants b = 0.14, n0 = 2 and
-//! v0 = 0.03 gaps were chosen on periodic, Poisson and on-off traffic, with an eye on recorded traffic, and are judged on
-//! recorded traffic with other seeds (`docs/estimation.md`). What it does not know is C: on a link of which little is left,
-//! the estimate is high by up to 8 %.
+//! v0 = 0.03 gaps were chosen on periodic, Poisson and on-off traffic and on the recorded web trace, whose scores were
+//! looked at while choosing. They are judged on other superpositions of that same trace (`docs/estimation.md`): no score
+//! on it is of traffic that the choice did not know. What it does not know is C: on a link of which little is left, the
+//! estimate is high by up to 8 %.
 
 use crate::contract::{Abstain, Estimate, Estimator, Probing};
 use crate::readable::{BATCH, one_size};

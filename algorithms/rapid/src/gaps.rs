@@ -13,7 +13,7 @@ pub const RUN: u32 = 4;
 pub const MOST_GAPS: usize = 512;
 
 /// Numbers that a learnt estimator sees of a stream (`features.h`).
-pub const FEATURES: usize = 55;
+pub const FEATURES: usize = 59;
 
 /// One, as the trees of the learnt estimator have it (`learnt.h`).
 pub const LEARNT_ONE: i32 = 1 << 18;
@@ -108,7 +108,8 @@ impl Gaps {
         send.into_iter().zip(receive).map(|(s, r): (u64, u64)| (span(s), span(r))).collect()
     }
 
-    /// What a learnt estimator sees; `None` with fewer than eight gaps, fewer than two batches, or more than 4 s.
+    /// What a learnt estimator sees; `None` with fewer than eight gaps, with no interrupt between
+    /// its packets, or with more than 4 s.
     pub fn features(&mut self) -> Option<[i16; FEATURES]> {
         let mut features = [0; FEATURES];
         // SAFETY: the room is ours, and the C side writes `FEATURES` numbers.

@@ -3,6 +3,7 @@
 use crate::check::check;
 use crate::error::{PaperError, line};
 use crate::file::{Compute, FigureFile, Keys, Probe, QuickRuns, Simulate, plain};
+use crate::recorded::{Answer, recorded};
 use results::Run;
 use results::reproduction::Origin;
 use scenario::{Experiment, Scenario};
@@ -57,6 +58,15 @@ pub enum Task {
         theory: String,
         /// The options of each question, without dashes.
         questions: Vec<BTreeMap<String, String>>,
+    },
+    /// Nothing: the figures are there.
+    Recorded {
+        /// What the figure calls it.
+        name: String,
+        /// How they were found.
+        recipe: String,
+        /// Points and figures.
+        answers: Vec<Answer>,
     },
 }
 
@@ -126,6 +136,12 @@ impl Figure {
                 answers: true,
                 points,
             });
+            tasks.push(task);
+        }
+        for source in &file.recorded {
+            let (task, points) = recorded(source.as_ref(), beside).map_err(|what| at(source.span().start, what))?;
+            let name = source.as_ref().name.clone();
+            sources.push(Source { name, origin: Origin::Recorded, answers: true, points });
             tasks.push(task);
         }
         let figure = Figure { name: name.to_string(), quick, tasks, sources, file };

@@ -29,6 +29,8 @@ pub(crate) struct FigureFile {
     #[serde(default)]
     pub probe: Vec<Spanned<Probe>>,
     #[serde(default)]
+    pub recorded: Vec<Spanned<Recorded>>,
+    #[serde(default)]
     pub value: Vec<Spanned<Value>>,
     #[serde(default)]
     pub table: Vec<Spanned<Table>>,
@@ -62,6 +64,14 @@ pub(crate) struct Probe {
     pub set: Keys,
     #[serde(default)]
     pub quick: QuickRuns,
+}
+
+/// Figures found beforehand.
+#[derive(Clone, Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Recorded {
+    pub name: String,
+    pub data: Spanned<String>,
 }
 
 #[derive(Clone, Debug, Default, Deserialize)]

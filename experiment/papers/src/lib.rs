@@ -13,6 +13,7 @@ mod library;
 mod outcome;
 mod picture;
 mod reading;
+mod recorded;
 mod table;
 
 pub use error::PaperError;

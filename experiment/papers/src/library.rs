@@ -18,7 +18,8 @@ static TRACES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../scenarios/trace
 const TRACES_AT: &str = "../../scenarios/traces";
 
 const ABOUT: &str = "paper.toml";
-/// Where scenarios are that figures name.
+/// Where scenarios are that figures name, and figures found beforehand.
+const FOLDERS: [&str; 2] = [SCENARIOS, "recorded"];
 const SCENARIOS: &str = "scenarios";
 
 /// A paper: what it is, and the texts of its folder.
@@ -29,7 +30,7 @@ pub struct Paper {
     about: PaperFile,
     /// What messages call the folder.
     folder: PathBuf,
-    /// The TOML files beside `paper.toml` and in `scenarios`, by path from the folder.
+    /// The TOML files beside `paper.toml` and in its [`FOLDERS`], by path from the folder.
     files: BTreeMap<String, String>,
 }
 
@@ -47,8 +48,8 @@ impl Library {
     pub fn embedded() -> Result<Library, PaperError> {
         let mut papers = Vec::new();
         for folder in EMBEDDED.dirs() {
-            let files =
-                folder.files().chain(folder.get_dir(folder.path().join(SCENARIOS)).into_iter().flat_map(Dir::files));
+            let inner = FOLDERS.iter().filter_map(|name| folder.get_dir(folder.path().join(name)));
+            let files = folder.files().chain(inner.flat_map(Dir::files));
             let named = files.filter_map(|file| {
                 let name = file.path().strip_prefix(folder.path()).ok()?.to_str()?.to_string();
                 Some((name, file.contents_utf8()?.to_string()))
@@ -101,8 +102,8 @@ impl Paper {
         let inside = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
         let mut files = BTreeMap::new();
         read_folder(inside, "", &mut files)?;
-        if inside.join(SCENARIOS).is_dir() {
-            read_folder(&inside.join(SCENARIOS), &format!("{SCENARIOS}/"), &mut files)?;
+        for name in FOLDERS.iter().filter(|name| inside.join(name).is_dir()) {
+            read_folder(&inside.join(name), &format!("{name}/"), &mut files)?;
         }
         let absolute = inside.canonicalize().map_err(shown)?;
         let mut paper = Paper::new(&absolute, files)?;

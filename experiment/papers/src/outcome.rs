@@ -181,6 +181,13 @@ fn source(task: &Task, findings: &Findings) -> Source {
             count: questions.len(),
             unanswered,
         },
+        Task::Recorded { name, recipe, answers } => Source {
+            name: name.clone(),
+            origin: Origin::Recorded,
+            recipe: recipe.clone(),
+            count: answers.len(),
+            unanswered,
+        },
     }
 }
 

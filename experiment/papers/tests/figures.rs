@@ -72,6 +72,7 @@ fn findings(figure: &Figure) -> Vec<Findings> {
         Task::Simulate { plan, .. } => Findings::Runs(plan.iter().map(run).collect()),
         Task::Compute { questions, .. } => Findings::Answers(questions.iter().map(answer).collect()),
         Task::Probe { plan, methods, .. } => Findings::Answers(scored(plan, methods)),
+        Task::Recorded { answers, .. } => Findings::Answers(answers.clone()),
     };
     figure.tasks.iter().map(task).collect()
 }
@@ -358,3 +359,47 @@ fn probe_streams_need_a_scenario_with_some() {
 }
 
 const SENDING: &str = "[[traffic]]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\n";
+
+const RECORDED: &str = r#"
+[[recorded]]
+name = "kept"
+data = "recorded/kept.toml"
+
+[[claim]]
+words = "Most are within 10 %."
+place = "section 1"
+from = "kept"
+metric = "within_10"
+where = { trained = "on A" }
+at_least = 0.5
+"#;
+
+/// The figure with this file of recorded figures beside it.
+fn with_recorded(data: &str) -> Result<reproduction::Figure, String> {
+    let folder = folder(&[HEAD, RECORDED].concat());
+    fs::create_dir(folder.path().join("recorded")).expect("a folder");
+    fs::write(folder.path().join("recorded/kept.toml"), data).expect("written");
+    let (paper, names) = Paper::read(folder.path()).expect("a paper");
+    assert_eq!(names, ["figure-1"]);
+    let figure = paper.figure("figure-1", false).map_err(|error| error.to_string())?;
+    Ok(figure.outcome(&findings(&figure)))
+}
+
+#[test]
+fn recorded_figures_are_read_with_the_command_that_found_them() {
+    let point = |trained: &str, within: f64| format!("[[point]]\ntrained = \"{trained}\"\nwithin_10 = {within}\n");
+    let data = ["recipe = \"make them\"\n".to_string(), point("on A", 0.75), point("on B", 0.25)].concat();
+    let outcome = with_recorded(&data).expect("a figure");
+    let claim = &outcome.claims[0];
+    assert_eq!((claim.found, claim.origin, claim.verdict), (Some(0.75), Origin::Recorded, Verdict::Kept));
+    assert_eq!((outcome.sources[0].recipe.as_str(), outcome.sources[0].count), ("make them", 2));
+}
+
+#[test]
+fn recorded_figures_without_a_recipe_or_with_one_point_twice_are_refused() {
+    let point = "[[point]]\ntrained = \"on A\"\nwithin_10 = 1.0\n";
+    let refusal = |data: &str| with_recorded(data).expect_err("it is wrong");
+    assert!(refusal(point).contains("recorded/kept.toml: missing field `recipe`"), "{}", refusal(point));
+    let twice = format!("recipe = \"make them\"\n{point}{point}");
+    assert!(refusal(&twice).contains("twice"), "{}", refusal(&twice));
+}

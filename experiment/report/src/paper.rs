@@ -185,6 +185,7 @@ fn sources(out: &mut String, figure: &Figure) {
     for source in &figure.sources {
         let what = match source.origin {
             Origin::Simulated => format!("Simulated: {}, {}", source.name, plural(source.count, "run")),
+            Origin::Recorded => format!("Recorded: {}, {}", source.name, plural(source.count, "point")),
             Origin::Computed | Origin::Published => {
                 format!("Computed: {}, {}", source.name, plural(source.count, "answer"))
             }

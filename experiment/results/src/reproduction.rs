@@ -53,6 +53,8 @@ pub enum Origin {
     Simulated,
     /// A closed form or an exact method.
     Computed,
+    /// Found beforehand by a command that the source names, and kept as data.
+    Recorded,
     /// Printed in the paper.
     Published,
 }
@@ -63,6 +65,7 @@ impl Origin {
         match self {
             Origin::Simulated => "simulated",
             Origin::Computed => "computed",
+            Origin::Recorded => "recorded",
             Origin::Published => "published",
         }
     }

@@ -16,7 +16,7 @@ fn limited(x: i128) -> i128 {
     x.clamp(-MOST, MOST)
 }
 
-/// Features of gaps in 1/1024 ns; `None` where fewer than two batches begin, and beyond 4 s.
+/// Features of gaps in 1/1024 ns; `None` where no batch begins, and beyond 4 s.
 pub fn features(send: &[u64], receive: &[u64]) -> Option<Vec<i16>> {
     let n = send.len();
     let whole: i128 = send.iter().map(|gap| i128::from(*gap)).sum();
@@ -32,7 +32,7 @@ pub fn features(send: &[u64], receive: &[u64]) -> Option<Vec<i16>> {
         return None;
     }
     let begins: Vec<usize> = (0..n).filter(|i| i128::from(receive[*i]) * 4 * n as i128 >= whole).collect();
-    if begins.len() < 2 {
+    if begins.is_empty() {
         return None;
     }
     let lasts: Vec<Packet> = begins.iter().map(|i| packets[*i]).collect();
@@ -82,6 +82,8 @@ pub fn features(send: &[u64], receive: &[u64]) -> Option<Vec<i16>> {
     let before = |k: usize| firsts.len().checked_sub(k + 1).map(|at| firsts[at]);
     out.extend((1..=4).map(|k| before(k).map_or(0, |p| last.t - p.t)));
     out.extend((1..=4).map(|k| before(k).map_or(0, |p| last.x - p.x)));
+    let line = |t: i128, x: i128| if t > 0 { x * 4096 / t } else { 0 };
+    out.extend([first.x, line(first.t, first.x), line(last.t, last.x), line(last.t - first.t, last.x - first.x)]);
     Some(out.into_iter().map(|x| limited(x) as i16).collect())
 }
 
@@ -101,6 +103,9 @@ fn slope<'a>(points: impl Iterator<Item = &'a Packet>) -> i128 {
     let run = n * sum(|p| p.t * p.t) - t * t;
     if run > 0 { (n * sum(|p| p.t * p.x) - t * sum(|p| p.x)) * 4096 / run } else { 0 }
 }
+
+/// The feature of a leaf: one beyond those that are.
+const LEAF: u32 = 59;
 
 /// The trees, as python/ wrote them.
 pub struct Trees {
@@ -135,13 +140,36 @@ impl Trees {
         4 * self.nodes.len() + 2 * self.roots.len()
     }
 
+    /// Panics unless every node of a tree leads on within it, and every leaf to itself; says how deep the deepest is.
+    pub fn deepest(&self, forest: &str) -> usize {
+        let first = self.constant(&format!("{forest}_FIRST")) as usize;
+        let trees = self.constant(&format!("{forest}_TREES")) as usize;
+        let ends = |tree: usize| self.roots.get(tree + 1).copied().unwrap_or(self.nodes.len());
+        (first..first + trees).map(|tree| self.below(self.roots[tree], 0, ends(tree))).max().expect("trees")
+    }
+
+    fn below(&self, root: usize, place: usize, end: usize) -> usize {
+        let node = self.nodes[root + place];
+        let (feature, child) = (node >> 8 & 255, (node & 255) as usize);
+        if feature == LEAF {
+            assert_eq!(child, place, "a leaf leads to itself");
+            return 0;
+        }
+        assert!(feature < LEAF && child > place && root + child + 1 < end, "{place} of the tree at {root}");
+        1 + self.below(root, child, end).max(self.below(root, child + 1, end))
+    }
+
+    pub fn depth(&self, forest: &str) -> usize {
+        self.constant(&format!("{forest}_DEPTH")) as usize
+    }
+
     /// The sum over one forest.
     pub fn sum(&self, forest: &str, features: &[i16]) -> i32 {
         let first = self.constant(&format!("{forest}_FIRST")) as usize;
         let trees = self.constant(&format!("{forest}_TREES")) as usize;
         let leaf = |root: usize| {
             let mut node = self.nodes[root];
-            while node >> 8 & 255 != 255 {
+            while node >> 8 & 255 != LEAF {
                 let more = features[(node >> 8 & 255) as usize] > (node >> 16) as i16;
                 node = self.nodes[root + (node & 255) as usize + usize::from(more)];
             }

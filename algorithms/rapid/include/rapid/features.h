@@ -20,7 +20,11 @@
  *   - batches: how many, how long, when the first and the last begin, and how
  *     much longer the last few first packets took than the last of them;
  *   - rates of the quarters, sent; of what lies between first packets, sent and
- *     arrived; the noise of the gaps.
+ *     arrived; the noise of the gaps;
+ *   - the first packet of all, which opens a batch unless one was open: how much
+ *     later than it the first packet of the next batch is, and the slopes from it
+ *     to that, from it to the last first packet, and between these two. With two
+ *     batches in a stream nothing else is exact.
  *
  * The lower envelope is the default law's (envelope.h), onset is what Algorithm
  * 1 (gaps.h) looks for. Chapter 6 of the dissertation gives a learner Fourier
@@ -55,7 +59,8 @@ enum rapid_feature {
 	RAPID_F_SLOPE = RAPID_F_HIGH + RAPID_PARTS, /* lower, then upper */
 	RAPID_F_ONSET = RAPID_F_SLOPE + 6,          /* lower, then upper */
 	RAPID_F_RECENT = RAPID_F_ONSET + 2 * RAPID_ONSETS, /* time before, and delay less than, the last first packet */
-	RAPID_F_LIST_END = RAPID_F_RECENT + 2 * RAPID_RECENT
+	RAPID_F_OPENING = RAPID_F_RECENT + 2 * RAPID_RECENT, /* delay, then three slopes in 1/4096 */
+	RAPID_F_LIST_END = RAPID_F_OPENING + 4
 };
 
 _Static_assert(RAPID_F_LIST_END == RAPID_FEATURES, "rapid_gaps.feature holds every feature");
@@ -243,10 +248,23 @@ RAPID_FN void rapid_batch_features(struct rapid_gaps *g, const struct rapid_seei
 	}
 }
 
+/* Of a line through two packets, in 1/4096. */
+RAPID_FN s64 rapid_line(s64 t, s64 x) { return t > 0 ? rapid_divide(x * 4096, (u64)t) : 0; }
+
+RAPID_FN void rapid_opening_features(struct rapid_gaps *g, const struct rapid_seeing *c)
+{
+	s32 last_t = c->recent_t[0], last_x = c->recent_x[0];
+
+	rapid_feature_set(g, RAPID_F_OPENING, c->first_x);
+	rapid_feature_set(g, RAPID_F_OPENING + 1, rapid_line(c->first_t, c->first_x));
+	rapid_feature_set(g, RAPID_F_OPENING + 2, rapid_line(last_t, last_x));
+	rapid_feature_set(g, RAPID_F_OPENING + 3, rapid_line(last_t - c->first_t, last_x - c->first_x));
+}
+
 /*
  * Fills `feature` from the gaps of a stream. Gives the number of batches that
  * begin in it, or 0 for a stream that cannot be read: fewer than eight gaps, no
- * time to send or more than 4 s, fewer than two batches.
+ * time to send or more than 4 s, no batch that begins.
  */
 RAPID_STAGE u32 rapid_features(struct rapid_gaps *gaps)
 {
@@ -265,7 +283,7 @@ RAPID_STAGE u32 rapid_features(struct rapid_gaps *gaps)
 	for (u32 k = 0; k < RAPID_PARTS; k++)
 		c->low.part[k] = c->high.part[k] = 2 * RAPID_FEATURE_MAX;
 	RAPID_LOOP(gaps->count, rapid_see_gap, gaps);
-	if (c->batches < 2)
+	if (!c->batches)
 		return 0;
 	rapid_batch_features(gaps, c);
 	c->t = c->x = 0;
@@ -273,6 +291,8 @@ RAPID_STAGE u32 rapid_features(struct rapid_gaps *gaps)
 	rapid_envelope_features(gaps, &c->low, RAPID_F_LOW, 0);
 	rapid_envelope_features(gaps, &c->high, RAPID_F_HIGH, 1);
 	rapid_quarter_features(gaps, c->whole);
+	rapid_opening_features(gaps, c);
+	gaps->feature[RAPID_FEATURES] = -RAPID_FEATURE_MAX - 1;
 	return c->batches;
 }
 

@@ -58,7 +58,7 @@ typedef signed long long s64;
 #define RAPID_LEVELS_MAX 16
 #define RAPID_CHIRP_LEVELS 9
 #define RAPID_STREAM_MAX 512
-#define RAPID_FEATURES 55
+#define RAPID_FEATURES 59
 #define RAPID_PARTS 8
 #define RAPID_ONSETS 5
 #define RAPID_RECENT 4
@@ -304,8 +304,8 @@ struct rapid_gaps {
 	u32 count;
 	u32 offset; /* first packet of the stream with a gap after it */
 	u32 stream;
-	struct rapid_seeing seen;    /* features.h */
-	s16 feature[RAPID_FEATURES]; /* the same */
+	struct rapid_seeing seen;        /* features.h */
+	s16 feature[RAPID_FEATURES + 1]; /* the same; the last is below all thresholds: learnt.h */
 };
 
 /*

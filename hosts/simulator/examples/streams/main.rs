@@ -2,21 +2,23 @@
 //!
 //!     cargo run --release -p packetscale-simulator --example streams -- OUT.csv runs=1500 seed=1 [key=value]...
 //!
-//! A *run* is one path, one piece of cross traffic and one receiver, all drawn from the seed and the run's number; a few
-//! dozen streams cross it. Streams of one run share their traffic, so whoever learns from them splits by run, never by
-//! stream. A key fixes what would be drawn (see [`condition::Condition::draw`]); `gaps=FILE` writes the streams themselves
-//! too, as `packetscale estimate` reads them.
+//! A *run* is one path, one piece of cross traffic, a sending and a receiving host, all drawn from the seed and the run's
+//! number; a few dozen streams cross it. Streams of one run share their traffic, so whoever learns from them splits by
+//! run, never by stream. A key fixes what would be drawn (see [`condition::Condition::draw`]); `gaps-file=FILE` writes the
+//! streams themselves too, as `packetscale estimate` reads them.
 //!
-//! Link, traffic and books are the simulator's: probes enter it as a trace, and `packetscale_simulator::log` tells when each packet
-//! of either came and left. The truth is the link's rate less what cross traffic brought between the first and the last
-//! packet of a stream. Times are then cut to nanoseconds, as hosts stamp them.
+//! Each run is an experiment with a table `[probe]`, and its streams are those that `packetscale estimate
+//! --from-simulator` would send: `packetscale_simulator::probe` has link, hosts, traffic and truth.
 
 mod condition;
-mod path;
+mod fixed;
 mod receiver;
 mod row;
+mod sender;
+mod traffic;
 
-use condition::{Condition, Fixed};
+use condition::Condition;
+use fixed::Fixed;
 use std::error::Error;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -26,7 +28,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     let out = arguments.next().ok_or("expected: OUT.csv [key=value]...")?;
     let mut fixed = Fixed::parse(arguments)?;
     let (runs, seed) = (fixed.number("runs", 100)?, fixed.number("seed", 1)?);
-    let gaps = fixed.take("gaps");
+    let gaps = fixed.take("gaps-file");
     let mut rows = BufWriter::new(File::create(format!("{out}.part"))?);
     let mut recording = gaps.as_ref().map(|name| File::create(name).map(BufWriter::new)).transpose()?;
     row::header(&mut rows)?;
@@ -37,10 +39,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     for run in 0..runs {
         let condition = Condition::draw(seed, run, &fixed)?;
         fixed.all_used()?;
-        for (number, stream) in path::carry(&condition)?.iter().enumerate() {
-            row::write(&mut rows, &readers, (seed, run), &condition, stream)?;
-            if let Some(recording) = &mut recording {
-                row::record(recording, &format!("{seed}-{run}-{number}"), stream)?;
+        for probe in packetscale_simulator::probe(&condition.experiment)? {
+            row::write(&mut rows, &readers, (seed, run), &condition, &probe)?;
+            if let (Some(recording), Some(stream)) = (&mut recording, readers.handed(&probe, condition.probe().levels))
+            {
+                row::record(recording, &format!("{seed}-{run}-{}", probe.number), &stream)?;
             }
         }
     }

@@ -1,51 +1,53 @@
-//! Receivers that hand packets over in batches, and stamp them then.
+//! Receiving hosts: every kind of interrupt coalescence that a scenario has.
 
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64;
-use units::{Span, Time};
+use crate::condition::{Draws, Scale, span};
+use crate::fixed::Fixed;
+use scenario::{Coalescing, Moderation, ReceiverSpec};
+use std::error::Error;
+use units::{Packets, Ratio, Span};
 
-/// What makes a batch.
-#[derive(Clone, Copy, Debug)]
-pub enum Receiver {
-    /// Nothing: each packet is stamped when it arrives.
-    None,
-    /// The first packet starts a timer (the dissertation's NIC1, and `coalescing` of a scenario).
-    First { time: Span },
-    /// No interrupt within a time of the last one.
-    Since { time: Span },
-    /// The first packet starts a timer, or a number of frames that changes from batch to batch is reached (after NIC2).
-    Adaptive { time: Span, frames: u32 },
+/// None; a timer from the first packet of a batch; that and a limit of frames; a distance from the interrupt before;
+/// batches of a number of frames that is drawn anew for each.
+const KINDS: [&str; 5] = ["none", "timer", "timer-frames", "spacing", "adaptive"];
+
+/// One that answers everything at once.
+pub const PLAIN: ReceiverSpec = ReceiverSpec {
+    coalescing: Coalescing::NONE,
+    delayed_ack: 1,
+    delayed_ack_timeout: Span::from_millis(40),
+    window: Packets::new(1 << 40),
+    stamps: true,
+    stamp_granularity: Span::ZERO,
+    ack_loss: Ratio::ZERO,
+    ack_bunching: Span::ZERO,
+    stamp_delay: Span::ZERO,
+};
+
+/// A kind's name and its setting. Times are up to 0.4 of a stream, and at most 300 us; frames up to a quarter of one.
+pub fn draw(
+    packets: u32,
+    scale: &Scale,
+    fixed: &Fixed,
+    draws: &mut Draws,
+) -> Result<(&'static str, Coalescing), Box<dyn Error>> {
+    let kind = draws.one_of(&[0, 1, 1, 1, 2, 3, 3, 4, 4]);
+    let kind = fixed.word("receiver", &KINDS, kind)?;
+    let time_s = (scale.stream_s * draws.between(0.01, 0.4)).clamp(1e-6, 300e-6);
+    let time = span(fixed.span("time", time_s)?);
+    let frames = draws.one_of(&[2, 4, 6, 8, 12, 20]).min(packets / 4);
+    let frames = fixed.number("frames", u64::from(frames))? as u32;
+    let coalescing = match kind {
+        "none" => Coalescing::NONE,
+        "timer" => Coalescing { kind: Moderation::Timer, time, frames: 0 },
+        "timer-frames" => Coalescing { kind: Moderation::Timer, time, frames },
+        "spacing" => Coalescing { kind: Moderation::Spacing, time, frames: 0 },
+        _ => adaptive(frames, scale),
+    };
+    Ok((kind, coalescing))
 }
 
-impl Receiver {
-    /// Its name, and its time in nanoseconds or its most frames.
-    pub fn name(self) -> (&'static str, u64) {
-        match self {
-            Receiver::None => ("none", 0),
-            Receiver::First { time } => ("first", time.nanos()),
-            Receiver::Since { time } => ("since", time.nanos()),
-            Receiver::Adaptive { frames, .. } => ("adaptive", u64::from(frames)),
-        }
-    }
-
-    /// When packets that arrive at these times, in order, are stamped.
-    pub fn stamps(self, arrivals: &[Time], seed: u64) -> Vec<Time> {
-        let mut draws = Pcg64::seed_from_u64(seed);
-        let (mut stamps, mut begin, mut last) = (Vec::with_capacity(arrivals.len()), 0, Time::ZERO);
-        while let Some(&first) = arrivals.get(begin) {
-            let (due, most) = match self {
-                Receiver::None => (first, 1),
-                Receiver::First { time } => (first + time, usize::MAX),
-                Receiver::Since { time } => (first.max(last + time), usize::MAX),
-                Receiver::Adaptive { time, frames } => (first + time, draws.random_range(1..=frames.max(1)) as usize),
-            };
-            let batch = arrivals[begin..].iter().take(most).take_while(|at| **at <= due).count();
-            // A full batch does not wait for the timer.
-            let at = if batch == most { arrivals[begin + batch - 1] } else { due };
-            stamps.extend(std::iter::repeat_n(at, batch));
-            begin += batch;
-            last = at;
-        }
-        stamps
-    }
+/// A card hands over what it has when no packet has come for 100 us, or for four gaps where those are longer.
+fn adaptive(frames: u32, scale: &Scale) -> Coalescing {
+    let time = span((4.0 * scale.gap_s).max(100e-6));
+    Coalescing { kind: Moderation::Adaptive, time, frames }
 }

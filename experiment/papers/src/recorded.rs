@@ -1,0 +1,40 @@
+//! Figures that were found beforehand and are kept as data, where finding them needs more than this program (a learner,
+//! say): points with their figures, and the command that finds them again.
+
+use crate::figure::{Point, Task};
+use crate::file::Recorded;
+use serde::Deserialize;
+use serde_json::Value;
+use std::collections::BTreeMap;
+
+/// A file of the folder `recorded`.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Data {
+    /// The command, what it was given, and what it did.
+    recipe: String,
+    /// Text tells points from one another; all else are their figures.
+    point: Vec<toml::Table>,
+}
+
+/// A point with its figures, as of a theory that was asked.
+pub(crate) type Answer = (Point, Result<Value, String>);
+
+/// The source's task, and its points.
+pub(crate) fn recorded(source: &Recorded, beside: &BTreeMap<String, String>) -> Result<(Task, Vec<Point>), String> {
+    let file = source.data.as_ref();
+    let text = beside.get(file).ok_or_else(|| format!("data: found no file {file} beside"))?;
+    let data: Data = toml::from_str(text).map_err(|error| format!("{file}: {}", error.message()))?;
+    let answers: Vec<Answer> = data.point.iter().map(answer).collect();
+    let points: Vec<Point> = answers.iter().map(|(point, _)| point.clone()).collect();
+    if let Some(twice) = points.iter().enumerate().find(|(at, point)| points[..*at].contains(point)) {
+        return Err(format!("{file}: found the point {:?} twice, expected text that tells points apart", twice.1));
+    }
+    Ok((Task::Recorded { name: source.name.clone(), recipe: data.recipe, answers }, points))
+}
+
+fn answer(table: &toml::Table) -> Answer {
+    let text = |(key, value): (&String, &toml::Value)| Some((key.clone(), value.as_str()?.to_string()));
+    let figures = serde_json::to_value(table).map_err(|error| error.to_string());
+    (table.iter().filter_map(text).collect(), figures)
+}
