@@ -38,7 +38,7 @@ struct Loaded {
 
 impl Loaded {
     fn new(what: &str, options: Options) -> Loaded {
-        let name = format!("r_{what}_{}", std::process::id() % 100_000);
+        let name = format!("r_{what}_{}", std::process::id() % 10_000);
         tcp::load(&Options { name: name.clone(), ..options }).unwrap_or_else(|error| panic!("{error}"));
         Loaded { name }
     }
