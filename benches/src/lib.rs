@@ -3,8 +3,8 @@
 //! acknowledged. A delivered packet crosses six hops, its acknowledgment included.
 
 use scenario::{
-    Buffer, Coalescing, ControllerSpec, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, QueueSpec, ReceiverSpec,
-    Record, Size, Start,
+    Buffer, ControllerSpec, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, QueueSpec, ReceiverSpec, Record,
+    Size, Start,
 };
 use std::collections::BTreeMap;
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
@@ -43,17 +43,7 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
             impairments: Impairments::default(),
         }],
         bottleneck: 0,
-        receiver: ReceiverSpec {
-            coalescing: Coalescing::NONE,
-            delayed_ack: 1,
-            delayed_ack_timeout: Span::from_millis(40),
-            window: Packets::new(1 << 30),
-            stamps: true,
-            stamp_granularity: Span::ZERO,
-            ack_loss: Ratio::ZERO,
-            ack_bunching: Span::ZERO,
-            stamp_delay: Span::ZERO,
-        },
+        receiver: ReceiverSpec { window: Packets::new(1 << 30), ..ReceiverSpec::PLAIN },
         gaps: GapModel::Perfect,
         flows: vec![flow; flows],
         traffic: Vec::new(),

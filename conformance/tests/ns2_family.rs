@@ -14,11 +14,10 @@
 
 mod path;
 
-use path::{dumbbell, flow, link, mean, replicate};
+use path::{apart, flow, mean, replicate, single};
 use rayon::prelude::*;
-use scenario::{Buffer, Experiment};
 use std::process::{Command, Stdio};
-use units::{Packets, Rate, Ratio, Span};
+use units::Span;
 
 const PACKET: u64 = 1500;
 const WARMUP_S: u64 = 10;
@@ -30,12 +29,7 @@ const LAWS: [&str; 10] =
 const LOSSES: [(u64, u64, u64); 3] = [(0, 1, 1), (10_000, 2, 6), (1000, 4, 6)];
 
 fn here(name: &str, one_in: u64, seeds: u64) -> Vec<f64> {
-    let rtt = Span::from_millis(60);
-    let mut wire = link(Rate::from_mbps(100), rtt / 2, Buffer::Packets(Packets::new(125)));
-    wire.loss = if one_in > 0 { Ratio::of(1, one_in) } else { Ratio::ZERO };
-    let warmup = Span::from_secs(WARMUP_S);
-    let mut experiment = Experiment { warmup, ..dumbbell(wire, Span::from_secs(SECONDS)) };
-    experiment.flows = vec![flow(name, PACKET, rtt)];
+    let experiment = single(flow(name, PACKET, Span::from_millis(60)), one_in, WARMUP_S, SECONDS);
     replicate(&experiment, seeds).iter().map(|run| run.summary.throughput_bps).collect()
 }
 
@@ -90,8 +84,7 @@ fn the_laws_of_linux_are_as_fast_as_in_ns2() {
     let row = |(name, (one_in, there_seeds, here_seeds)): (&str, (u64, u64, u64))| {
         let (here, here_error) = mean(&here(name, one_in, here_seeds));
         let (who, (there, there_error)) = judge(name, one_in, there_seeds);
-        let chance = 2.0 * here_error.hypot(there_error);
-        let far = (here - there).abs() > 0.1 * there + chance;
+        let far = apart((here, here_error), (there, there_error));
         let numbers = [here, here_error, there, there_error].map(|bps| bps / 1e6);
         let [a, b, c, d] = numbers;
         let line = format!("{name} | {one_in} | {a:.2} +- {b:.2} | {who} | {c:.2} +- {d:.2} | {:.2}", here / there);

@@ -7,12 +7,11 @@
 
 mod path;
 
-use path::{dumbbell, flow, link, mean, replicate, without};
+use path::{apart, flow, mean, replicate, single, without};
 use rayon::prelude::*;
-use scenario::{Buffer, Experiment};
 use std::path::PathBuf;
 use std::process::Command;
-use units::{Packets, Rate, Ratio, Span};
+use units::Span;
 
 const PACKET: u64 = 1500;
 /// What a packet of ns-3 carries besides the headers of PPP, IP, and TCP with timestamps.
@@ -44,11 +43,8 @@ const PAIRS: [Pair; 6] = [
 ];
 
 fn here(pair: &Pair, one_in: u64) -> Vec<f64> {
-    let rtt = Span::from_millis(60);
-    let mut wire = link(Rate::from_mbps(100), rtt / 2, Buffer::Packets(Packets::new(125)));
-    wire.loss = if one_in > 0 { Ratio::of(1, one_in) } else { Ratio::ZERO };
-    let mut experiment = Experiment { warmup: Span::from_secs(WARMUP_S), ..dumbbell(wire, Span::from_secs(SECONDS)) };
-    experiment.flows = vec![without(flow(pair.here, PACKET, rtt), pair.off)];
+    let flow = without(flow(pair.here, PACKET, Span::from_millis(60)), pair.off);
+    let experiment = single(flow, one_in, WARMUP_S, SECONDS);
     let seeds = if one_in == 0 { 1 } else { HERE_SEEDS };
     replicate(&experiment, seeds).iter().map(|run| run.summary.throughput_bps).collect()
 }
@@ -90,7 +86,7 @@ fn in_ns3(program: &PathBuf, pair: &Pair, one_in: u64, seeds: u64) -> Vec<f64> {
 fn compare(program: &PathBuf, pair: &Pair, one_in: u64, seeds: u64) -> (String, bool) {
     let (here, here_error) = mean(&here(pair, one_in));
     let (there, there_error) = mean(&in_ns3(program, pair, one_in, seeds));
-    let far = (here - there).abs() > 0.1 * there + 2.0 * here_error.hypot(there_error);
+    let far = apart((here, here_error), (there, there_error));
     let [a, b, c, d] = [here, here_error, there, there_error].map(|bps| bps / 1e6);
     let ratio = here / there;
     (format!("{} | {one_in} | {a:.2} +- {b:.2} | {c:.2} +- {d:.2} | {ratio:.2}", pair.here), far)

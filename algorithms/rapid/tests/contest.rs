@@ -74,6 +74,12 @@ impl Beside {
     }
 }
 
+fn a_loss_is_no_reason(flow: &mut Beside) {
+    let before = flow.mbps();
+    flow.law.on_recovery();
+    assert!((flow.mbps() - before).abs() < 1e-9, "{before} to {}", flow.mbps());
+}
+
 #[test]
 fn a_standing_queue_makes_it_grow_as_reno_does() {
     let mut flow = Beside::beside_a_queue(true, Span::from_secs(1));
@@ -96,23 +102,17 @@ fn it_ends_with_the_queue() {
     let mut flow = Beside::beside_a_queue(true, Span::from_secs(1));
     flow.queue = Span::ZERO;
     flow.run(Span::from_millis(200));
-    let before = flow.mbps();
-    flow.law.on_recovery();
-    assert!((flow.mbps() - before).abs() < 1e-9, "a loss alone is no reason");
+    a_loss_is_no_reason(&mut flow);
 }
 
 #[test]
 fn without_the_setting_a_loss_beside_a_queue_is_no_reason() {
     let mut flow = Beside::beside_a_queue(false, Span::from_secs(1));
-    let before = flow.mbps();
-    flow.law.on_recovery();
-    assert!((flow.mbps() - before).abs() < 1e-9);
+    a_loss_is_no_reason(&mut flow);
 }
 
 #[test]
 fn a_queue_of_less_than_ten_round_trips_does_not_begin_it() {
     let mut flow = Beside::beside_a_queue(true, Span::from_millis(250));
-    let before = flow.mbps();
-    flow.law.on_recovery();
-    assert!((flow.mbps() - before).abs() < 1e-9);
+    a_loss_is_no_reason(&mut flow);
 }

@@ -5,8 +5,8 @@ use congestion::{Setting, Settings};
 use rayon::prelude::*;
 use results::Run;
 use scenario::{
-    Buffer, Coalescing, ControllerSpec, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, QueueSpec, ReceiverSpec,
-    Record, Size, Start, TrafficKind, TrafficSpec,
+    Buffer, ControllerSpec, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, QueueSpec, ReceiverSpec, Record,
+    Size, Start, TrafficKind, TrafficSpec,
 };
 use std::collections::BTreeMap;
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
@@ -36,17 +36,7 @@ pub fn dumbbell(link: LinkSpec, duration: Span) -> Experiment {
         warmup: Span::ZERO,
         links: vec![link],
         bottleneck: 0,
-        receiver: ReceiverSpec {
-            coalescing: Coalescing::NONE,
-            delayed_ack: 1,
-            delayed_ack_timeout: Span::from_millis(40),
-            window: Packets::new(1 << 40),
-            stamps: true,
-            stamp_granularity: Span::ZERO,
-            ack_loss: Ratio::ZERO,
-            ack_bunching: Span::ZERO,
-            stamp_delay: Span::ZERO,
-        },
+        receiver: ReceiverSpec::PLAIN,
         gaps: GapModel::Perfect,
         flows: Vec::new(),
         traffic: Vec::new(),
@@ -109,4 +99,18 @@ pub fn mean(values: &[f64]) -> (f64, f64) {
     let mean = values.iter().sum::<f64>() / n;
     let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
     (mean, (squares / (n - 1.0).max(1.0) / n).sqrt())
+}
+
+/// The path of the comparisons with other simulators: 100 Mbit/s, base round trip 60 ms, a quarter of the bandwidth-delay
+/// product as buffer, random losses of one in so many packets (0: none), and one flow of packets of 1500 B.
+pub fn single(flow: FlowSpec, one_in: u64, warmup_s: u64, seconds: u64) -> Experiment {
+    let mut wire = link(Rate::from_mbps(100), flow.rtt / 2, Buffer::Packets(Packets::new(125)));
+    wire.loss = if one_in > 0 { Ratio::of(1, one_in) } else { Ratio::ZERO };
+    let path = dumbbell(wire, Span::from_secs(seconds));
+    Experiment { warmup: Span::from_secs(warmup_s), flows: vec![flow], ..path }
+}
+
+/// Whether two means with their standard errors differ by more than 10 % and twice the error of their difference.
+pub fn apart((here, here_error): (f64, f64), (there, there_error): (f64, f64)) -> bool {
+    (here - there).abs() > 0.1 * there + 2.0 * here_error.hypot(there_error)
 }

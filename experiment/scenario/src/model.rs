@@ -185,6 +185,21 @@ pub struct ReceiverSpec {
     pub stamp_delay: Span,
 }
 
+impl ReceiverSpec {
+    /// Acknowledges and stamps every packet at once, exactly.
+    pub const PLAIN: ReceiverSpec = ReceiverSpec {
+        coalescing: Coalescing::NONE,
+        delayed_ack: 1,
+        delayed_ack_timeout: Span::from_millis(40),
+        window: Packets::new(1 << 40),
+        stamps: true,
+        stamp_granularity: Span::ZERO,
+        ack_loss: Ratio::ZERO,
+        ack_bunching: Span::ZERO,
+        stamp_delay: Span::ZERO,
+    };
+}
+
 /// Interrupt coalescence: packets wait at the card and are handed over in a batch, also when it holds `frames` packets.
 /// Stamps are taken when the batch is handed over.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

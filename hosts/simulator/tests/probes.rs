@@ -6,26 +6,18 @@ use estimation::{Method, Reading, Score};
 use packetscale_simulator as simulator;
 use scenario::{Buffer, Coalescing, Experiment, GapModel, ProbeSpec, Recorded, TrafficKind};
 use simulator::Probe;
-use support::{dumbbell, traffic};
-use units::{Bytes, Rate, Ratio, Span};
+use support::{dumbbell, probing, traffic};
+use units::{Rate, Ratio, Span};
 
 /// 300 streams of 64 packets of 9000 B in four rates, mean rates from 6 to 8.5 Gbit/s, 10 Gbit/s, 3 Gbit/s at constant gaps.
 fn even() -> Experiment {
     let mut experiment = dumbbell(Rate::from_gbps(10), Span::from_millis(1), Buffer::Unlimited, Span::from_secs(2));
     experiment.probe = Some(ProbeSpec {
-        streams: 300,
-        packets: 64,
         levels: 4,
         range: Ratio::of(1, 2),
         slowest: Rate::from_mbps(6000),
         fastest: Rate::from_mbps(8500),
-        packet: Bytes::new(9000),
-        access: None,
-        train: 1,
-        pause: Span::from_millis(2),
-        acknowledge: 1,
-        recorded: Recorded::Sent,
-        search: None,
+        ..probing(300, 64)
     });
     experiment.traffic = vec![traffic(TrafficKind::Cbr { rate: Rate::from_gbps(3) }, 500, 1)];
     experiment

@@ -4,28 +4,14 @@ mod support;
 
 use estimation::{Ended, Found, Method, Sender, Stream, Tool, Tuning, find};
 use packetscale_simulator::Prober;
-use scenario::{Buffer, Coalescing, Experiment, ProbeSpec, Recorded, TrafficKind};
-use support::{dumbbell, traffic};
-use units::{Bytes, Rate, Ratio, Span};
+use scenario::{Buffer, Coalescing, Experiment, TrafficKind};
+use support::{dumbbell, probing, traffic};
+use units::{Rate, Ratio, Span};
 
 /// Streams of 9000 B over 10 Gbit/s, of which this traffic leaves something.
 fn path(kind: TrafficKind) -> Experiment {
     let mut experiment = dumbbell(Rate::from_gbps(10), Span::from_millis(1), Buffer::Unlimited, Span::from_secs(2));
-    experiment.probe = Some(ProbeSpec {
-        streams: 0,
-        packets: 100,
-        levels: 1,
-        range: Ratio::ZERO,
-        slowest: Rate::from_gbps(1),
-        fastest: Rate::from_gbps(10),
-        packet: Bytes::new(9000),
-        access: None,
-        train: 1,
-        pause: Span::from_millis(2),
-        acknowledge: 1,
-        recorded: Recorded::Sent,
-        search: None,
-    });
+    experiment.probe = Some(probing(0, 100));
     experiment.traffic = vec![traffic(kind, 500, 1)];
     experiment
 }

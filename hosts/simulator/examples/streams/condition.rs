@@ -82,7 +82,7 @@ impl Condition {
         let granularity = draws.one_of(&[Span::ZERO, Span::from_nanos(1), Span::from_nanos(1)]);
         let (gaps, model) = sender::draw(&scale, fixed, &mut draws)?;
         let link = link(&probe, &scale);
-        let receiving = ReceiverSpec { coalescing, stamp_granularity: granularity, ..receiver::PLAIN };
+        let receiving = ReceiverSpec { coalescing, stamp_granularity: granularity, ..ReceiverSpec::PLAIN };
         let experiment = Experiment { gaps: model, ..experiment(draws.0.random(), link, receiving, traffic, probe) };
         Ok(Condition { experiment, load, cross, receiver, gaps })
     }

@@ -2,26 +2,12 @@
 
 use crate::condition::{Draws, Scale, span};
 use crate::fixed::Fixed;
-use scenario::{Coalescing, Moderation, ReceiverSpec};
+use scenario::{Coalescing, Moderation};
 use std::error::Error;
-use units::{Packets, Ratio, Span};
 
 /// None; a timer from the first packet of a batch; that and a limit of frames; a distance from the interrupt before;
 /// batches of a number of frames that is drawn anew for each.
 const KINDS: [&str; 5] = ["none", "timer", "timer-frames", "spacing", "adaptive"];
-
-/// One that answers everything at once.
-pub const PLAIN: ReceiverSpec = ReceiverSpec {
-    coalescing: Coalescing::NONE,
-    delayed_ack: 1,
-    delayed_ack_timeout: Span::from_millis(40),
-    window: Packets::new(1 << 40),
-    stamps: true,
-    stamp_granularity: Span::ZERO,
-    ack_loss: Ratio::ZERO,
-    ack_bunching: Span::ZERO,
-    stamp_delay: Span::ZERO,
-};
 
 /// A kind's name and its setting. Times are up to 0.4 of a stream, and at most 300 us; frames up to a quarter of one.
 pub fn draw(

@@ -2,11 +2,11 @@
 #![allow(dead_code)]
 
 use scenario::{
-    Buffer, Coalescing, ControllerSpec, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, QueueSpec, ReceiverSpec,
-    Record, Size, Start, TrafficKind, TrafficSpec,
+    Buffer, ControllerSpec, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, ProbeSpec, QueueSpec, ReceiverSpec,
+    Record, Recorded, Size, Start, TrafficKind, TrafficSpec,
 };
 use std::collections::BTreeMap;
-use units::{Bytes, Packets, Rate, Ratio, Span, Time};
+use units::{Bytes, Rate, Ratio, Span, Time};
 
 /// A link with an unlimited buffer.
 pub fn link(name: &str, rate: Rate, delay: Span) -> LinkSpec {
@@ -32,22 +32,32 @@ pub fn dumbbell(rate: Rate, delay: Span, buffer: Buffer, duration: Span) -> Expe
         warmup: Span::ZERO,
         links: vec![LinkSpec { buffer, ..link("bottleneck", rate, delay) }],
         bottleneck: 0,
-        receiver: ReceiverSpec {
-            coalescing: Coalescing::NONE,
-            delayed_ack: 1,
-            delayed_ack_timeout: Span::from_millis(40),
-            window: Packets::new(1 << 40),
-            stamps: true,
-            stamp_granularity: Span::ZERO,
-            ack_loss: Ratio::ZERO,
-            ack_bunching: Span::ZERO,
-            stamp_delay: Span::ZERO,
-        },
+        receiver: ReceiverSpec::PLAIN,
         gaps: GapModel::Perfect,
         flows: Vec::new(),
         traffic: Vec::new(),
         probe: None,
         record: Record { detail: true, step: Span::from_millis(10), streams: 0, windows: Vec::new() },
+    }
+}
+
+/// `streams` of so many packets of 9000 B, one after the other with 2 ms between, over 10 Gbit/s; rates, in one level, from 1 to
+/// 10 Gbit/s.
+pub fn probing(streams: u32, packets: u32) -> ProbeSpec {
+    ProbeSpec {
+        streams,
+        packets,
+        levels: 1,
+        range: Ratio::ZERO,
+        slowest: Rate::from_gbps(1),
+        fastest: Rate::from_gbps(10),
+        packet: Bytes::new(9000),
+        access: None,
+        train: 1,
+        pause: Span::from_millis(2),
+        acknowledge: 1,
+        recorded: Recorded::Sent,
+        search: None,
     }
 }
 
