@@ -1,7 +1,7 @@
 //! Poisson arrivals: equal packets, independent exponential gaps of mean size / rate.
 
-use super::draw::Draws;
 use super::{CrossPacket, Source, Window};
+use crate::draw::Draws;
 use units::{Bytes, Rate, Span, Time};
 
 /// A Poisson source.

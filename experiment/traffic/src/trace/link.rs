@@ -6,7 +6,7 @@
 //! gap between frames are not in captures, and are not counted; nor is a frame check sequence, which captures rarely
 //! hold (where one does, its 4 bytes count with the packet).
 
-use super::super::error::Fault;
+use crate::error::Fault;
 use units::Bytes;
 
 const ETHERNET_HEADER: u32 = 14;

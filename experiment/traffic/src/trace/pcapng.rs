@@ -2,10 +2,10 @@
 //! A section header sets the byte order and forgets the interfaces; an interface description gives the link type and
 //! the resolution of time of the interface that the packets after it name by number.
 
-use super::super::error::Fault;
 use super::input::{Input, Order};
 use super::link::Link;
 use super::reader::Stamped;
+use crate::error::Fault;
 use std::io::BufRead;
 
 /// Type of a section header block: the same in both byte orders.

@@ -1,5 +1,7 @@
-//! Unresponsive traffic: sources that send whatever the path does to their packets.
+//! What chance decides in a run, the same for every host: the packets of traffic ([`open`], [`packets`]), when flows
+//! start ([`starts`]), when applications hand over data ([`Application`]), and the seeds of all of it ([`chance`]).
 //!
+//! Sources send whatever the path does to their packets.
 //! [`open`] turns one `[[traffic]]` table of a scenario into as many sources as it asks for copies. A source is
 //! asked for its next packet and answers with an instant and a size, in order of time, until it stops. Nothing else
 //! is shared: sources do not know the links, and links do not know the kinds of traffic.
@@ -11,8 +13,8 @@
 //! | `exponential-on-off` | `exponential` | the same, lengths drawn |
 //! | `pareto-on-off` | `pareto` | the same, lengths drawn with a heavy tail |
 //! | `poisson` | `poisson` | independent gaps |
-//! | `tmix`, `sessions` | `vectors` | those of simulated TCP connections (see [`crate::connections`]) |
-//! | `web` | `surge` | those of simulated TCP connections (see [`crate::web`]), or these replayed (`recorded`) |
+//! | `tmix`, `sessions` | `vectors` | those of simulated TCP connections (the host makes them; [`vectors`] says what they send) |
+//! | `web` | `surge` | those of simulated TCP connections (the host makes them; [`surge`] says what users do), or these replayed (`recorded`) |
 //! | `trace`, `pcap` | `trace` | as recorded, scaled, repeated |
 //!
 //! A source may stand behind a token bucket (`shaper`).
@@ -21,12 +23,15 @@
 //! are those of the `libm` crate, not the machine's. Rates and sizes count bytes on the wire (Ethernet header
 //! included, frame check sequence not).
 
+mod application;
 mod bounded;
 mod cbr;
-pub(crate) mod draw;
+pub mod chance;
+mod draw;
 mod error;
 mod exponential;
 mod meter;
+mod offered;
 mod on_off;
 mod pareto;
 mod plan;
@@ -34,20 +39,22 @@ mod poisson;
 mod recorded;
 mod shaper;
 mod superposition;
-pub(crate) mod surge;
+pub mod surge;
 #[cfg(test)]
 mod tests;
 mod trace;
-pub(crate) mod vectors;
+pub mod vectors;
 
+pub use application::Application;
+pub use draw::Draws;
 pub use error::TrafficError;
 pub use meter::{Burstiness, Meter};
+pub use offered::{cross_traffic, packets, start, starts};
 pub use plan::planned_rate;
 pub use superposition::Superposition;
 pub use trace::{Survey, survey};
 
 use cbr::Cbr;
-use draw::Draws;
 use exponential::Exponential;
 use on_off::{OnOff, Periodic, Stationary};
 use pareto::Pareto;
@@ -187,7 +194,7 @@ pub fn open(spec: &TrafficSpec, seed: u64, duration: Span) -> Result<Vec<AnySour
 
 /// Sources that send packets recorded before, one for each copy: from the spec's start until just before its stop and
 /// the end, `duration` after the start of the run.
-pub(crate) fn replay(spec: &TrafficSpec, copies: Vec<Vec<CrossPacket>>, duration: Span) -> Vec<AnySource> {
+pub fn replay(spec: &TrafficSpec, copies: Vec<Vec<CrossPacket>>, duration: Span) -> Vec<AnySource> {
     let end = spec.stop.min(Time::ZERO.saturating_add(duration));
     let sources = copies.into_iter().map(|packets| Kind::Recorded(Recorded::new(packets, end))).collect();
     behind(spec.shaper, end, sources)

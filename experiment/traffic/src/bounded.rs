@@ -4,7 +4,7 @@
 //! P(x > t) = (t^-a - most^-a) / (least^-a - most^-a)       least <= t <= most
 //! ```
 
-use super::draw::Draws;
+use crate::draw::Draws;
 
 /// The law. The unit of its bounds is that of what is drawn.
 #[derive(Clone, Copy, Debug)]

@@ -1,7 +1,7 @@
 //! Hand-made captures of every format, byte order and link type; damaged ones; replay against hand arithmetic.
 
 use super::*;
-use crate::traffic::{AnySource, Source, Superposition, open};
+use crate::{AnySource, Source, Superposition, open};
 use proptest::prelude::*;
 use scenario::{TrafficKind, TrafficSpec};
 use std::io::Cursor;

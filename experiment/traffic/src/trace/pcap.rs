@@ -2,10 +2,10 @@
 //! fraction, captured length, original length) and the captured bytes. The magic number says the byte order and
 //! whether the fraction counts micro- or nanoseconds.
 
-use super::super::error::Fault;
 use super::input::{Input, Order};
 use super::link::Link;
 use super::reader::Stamped;
+use crate::error::Fault;
 use std::io::BufRead;
 
 const MICROSECONDS: u32 = 0xa1b2_c3d4;

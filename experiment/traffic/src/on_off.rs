@@ -8,8 +8,8 @@
 //! on / (on + off), what is left of the first burst or silence drawn from the residual law, the first packet anywhere
 //! within a gap. The expected rate is then the mean rate at every instant, with no transient to discard.
 
-use super::draw::Draws;
 use super::{CrossPacket, Source, Window};
+use crate::draw::Draws;
 use units::{Bytes, Rate, Serialiser, Span, Time};
 
 /// Lengths of bursts and silences.

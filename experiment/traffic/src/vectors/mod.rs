@@ -10,20 +10,23 @@ mod sessions;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use reader::read;
-pub(crate) use sessions::draw;
+pub use reader::read;
+pub use sessions::draw;
 
 use units::{Bytes, Span};
 
 /// An end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum End {
+pub enum End {
+    /// It opens the connection.
     Initiator = 0,
+    /// It waits for connections.
     Acceptor = 1,
 }
 
 impl End {
-    pub(crate) fn other(self) -> End {
+    /// The other end.
+    pub fn other(self) -> End {
         match self {
             End::Initiator => End::Acceptor,
             End::Acceptor => End::Initiator,
@@ -33,33 +36,35 @@ impl End {
 
 /// What a message waits for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum After {
+pub enum After {
     /// The connection's establishment.
     Start,
     /// The message before it, handed over.
     Sent,
-    /// So many messages of the other end, arrived whole.
+    /// This number of messages of the other end, arrived whole.
     Received(u32),
 }
 
 /// One message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Message {
-    pub(crate) after: After,
-    pub(crate) wait: Span,
+pub struct Message {
+    /// What it waits for.
+    pub after: After,
+    /// How long it waits after that.
+    pub wait: Span,
     /// Without headers.
-    pub(crate) size: Bytes,
+    pub size: Bytes,
 }
 
 /// One connection.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub(crate) struct Vector {
+pub struct Vector {
     /// When it begins, from the start of the source.
-    pub(crate) start: Span,
+    pub start: Span,
     /// Receive windows of both ends.
-    pub(crate) windows: [Bytes; 2],
+    pub windows: [Bytes; 2],
     /// Base round-trip time.
-    pub(crate) rtt: Span,
+    pub rtt: Span,
     /// The messages of both ends.
-    pub(crate) messages: [Vec<Message>; 2],
+    pub messages: [Vec<Message>; 2],
 }

@@ -1,6 +1,6 @@
 //! Bytes of a file, read in order, with their place known.
 
-use super::super::error::Fault;
+use crate::error::Fault;
 use std::io::{BufRead, ErrorKind};
 
 /// A buffered file and how far it has been read.

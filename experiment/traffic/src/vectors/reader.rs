@@ -21,14 +21,14 @@
 //! not simulated; rates of loss are checked and not applied, since loss is the links'.
 
 use super::{After, End, Message, Vector};
-use crate::traffic::TrafficError;
+use crate::TrafficError;
 use std::fs::File;
 use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::Path;
 use units::{Bytes, Span};
 
 /// Every connection of a file, in order of start.
-pub(crate) fn read(file: &Path) -> Result<Vec<Vector>, TrafficError> {
+pub fn read(file: &Path) -> Result<Vec<Vector>, TrafficError> {
     let text = File::open(file).map_err(|source| TrafficError::Io { file: file.into(), source })?;
     parse(BufReader::new(text), file)
 }

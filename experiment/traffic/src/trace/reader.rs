@@ -1,10 +1,10 @@
 //! A trace file of any format, as packets in order of time.
 
-use super::super::error::{Fault, TrafficError};
 use super::csv::Csv;
 use super::input::Input;
 use super::pcap::Pcap;
 use super::pcapng::Pcapng;
+use crate::error::{Fault, TrafficError};
 use scenario::TraceSource;
 use std::fs::File;
 use std::io::{BufRead, BufReader};

@@ -10,8 +10,8 @@
 //! (shape - 1) / shape, else Pareto with shape - 1, the same `least`, and for shapes up to 2 an infinite mean. A
 //! stationary source may thus open with a silence or a burst longer than the run; that is what stationarity means.
 
-use super::draw::{Draws, times};
-use super::on_off::Law;
+use crate::draw::{Draws, times};
+use crate::on_off::Law;
 use units::Span;
 
 /// The Pareto law.

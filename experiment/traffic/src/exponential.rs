@@ -1,7 +1,7 @@
 //! Exponential lengths: P(length > x) = exp(-x / mean). Without memory, so the residual has the same law.
 
-use super::draw::Draws;
-use super::on_off::Law;
+use crate::draw::Draws;
+use crate::on_off::Law;
 use units::Span;
 
 /// The exponential law.

@@ -160,7 +160,7 @@ fn pareto_bursts_have_their_mean_rate_from_the_first_instant_on_however_heavy_th
 
 #[test]
 fn drawn_lengths_have_the_mean_asked_for() {
-    use super::on_off::Law;
+    use crate::on_off::Law;
     let (mean, n) = (Span::from_millis(2), 200_000);
     let mut draws = Draws::new(5, 0);
     let average = |lengths: &mut dyn FnMut() -> Span| {
@@ -184,7 +184,7 @@ fn drawn_lengths_have_the_mean_asked_for() {
 
 #[test]
 fn drawn_lengths_are_those_of_another_implementation_to_the_picosecond() {
-    use super::on_off::Law;
+    use crate::on_off::Law;
     // PCG-64 (XSL RR 128/64), SplitMix64 and both inversions in Python, logarithm and power in 50-digit decimals.
     let (mut draws, mean) = (Draws::new(42, 3), Span::from_millis(1));
     let exponential = [(); 2].map(|()| Exponential.length(&mut draws, mean).picos());
@@ -195,7 +195,7 @@ fn drawn_lengths_are_those_of_another_implementation_to_the_picosecond() {
 
 #[test]
 fn pareto_tails_fall_by_the_shape() {
-    use super::on_off::Law;
+    use crate::on_off::Law;
     // P(length > 10 least) = 10^-1.5 = 0.03162; of 100000 draws, standard error 0.00055.
     let (pareto, mut draws) = (Pareto::new(1.5), Draws::new(9, 0));
     let long = (0..100_000).filter(|_| pareto.length(&mut draws, Span::from_millis(3)) > Span::from_millis(10)).count();

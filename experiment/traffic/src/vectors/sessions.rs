@@ -17,8 +17,8 @@
 //! in proportion to itself.
 
 use super::{After, Message, Vector};
-use crate::traffic::bounded::BoundedPareto;
-use crate::traffic::draw::{Draws, times};
+use crate::bounded::BoundedPareto;
+use crate::draw::{Draws, times};
 use scenario::Sessions;
 use units::{Bytes, Span};
 
@@ -28,7 +28,7 @@ const REQUEST: Bytes = Bytes::new(300);
 const HEADERS: u64 = 40;
 
 /// The connections of a run of this length, in order of start; answers go in packets of this size.
-pub(crate) fn draw(sessions: &Sessions, packet: Bytes, seed: u64, duration: Span) -> Vec<Vector> {
+pub fn draw(sessions: &Sessions, packet: Bytes, seed: u64, duration: Span) -> Vec<Vector> {
     let mut draws = Draws::new(seed, 0);
     let law = law(sessions);
     // Answers under way on the average, and time between beginnings.

@@ -1,9 +1,9 @@
 //! Traces as text: a line `time_ns,size_bytes`, then a line per packet. Times count from anywhere; sizes count the
 //! bytes on the wire. Empty lines and lines that begin with `#` are passed over.
 
-use super::super::error::Fault;
 use super::input::Input;
 use super::reader::Stamped;
+use crate::error::Fault;
 use std::io::BufRead;
 use units::Bytes;
 

@@ -15,14 +15,14 @@
 //!    index 1.1 has a tenth of it in files above 10^15 B.
 //! 3. The Weibull law is that of pauses found below a threshold of one second, and is cut there.
 
-use super::bounded::BoundedPareto;
-use super::draw::{Draws, times};
+use crate::bounded::BoundedPareto;
+use crate::draw::{Draws, times};
 use scenario::Web;
 use units::{Bytes, Span};
 
 /// The laws of one source.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Surge {
+pub struct Surge {
     median: f64,
     sigma: f64,
     tail: f64,
@@ -34,7 +34,8 @@ pub(crate) struct Surge {
 }
 
 impl Surge {
-    pub(crate) fn new(web: &Web) -> Surge {
+    /// Those that a scenario asks for.
+    pub fn new(web: &Web) -> Surge {
         let (size, think) = (&web.size, &web.think);
         let bytes = |bytes: Bytes| bytes.get() as f64;
         Surge {
@@ -54,7 +55,7 @@ impl Surge {
     }
 
     /// Size of a file.
-    pub(crate) fn size(&self, draws: &mut Draws) -> Bytes {
+    pub fn size(&self, draws: &mut Draws) -> Bytes {
         if draws.uniform() <= self.tail {
             return Bytes::new(self.large.draw(draws) as u64);
         }
@@ -67,24 +68,24 @@ impl Surge {
     }
 
     /// Files of a page, one at least.
-    pub(crate) fn objects(&self, draws: &mut Draws) -> u32 {
+    pub fn objects(&self, draws: &mut Draws) -> u32 {
         let files = libm::pow(draws.uniform(), -1.0 / self.objects);
         // As conversions go, what is too large becomes the largest.
         (files as u32).clamp(1, self.most_objects)
     }
 
     /// Pause between pages.
-    pub(crate) fn think(&self, draws: &mut Draws) -> Span {
+    pub fn think(&self, draws: &mut Draws) -> Span {
         Span::from_secs_f64(self.think.draw(draws))
     }
 
     /// What is left of a pause that is under way.
-    pub(crate) fn thinking(&self, draws: &mut Draws) -> Span {
+    pub fn thinking(&self, draws: &mut Draws) -> Span {
         times(Span::from_secs_f64(self.think.found(draws)), draws.uniform())
     }
 
     /// Pause before a file of the same page.
-    pub(crate) fn parse(&self, draws: &mut Draws) -> Span {
+    pub fn parse(&self, draws: &mut Draws) -> Span {
         let (scale, shape) = (self.parse.scale.as_secs_f64(), self.parse.shape);
         let below = -libm::expm1(-libm::pow(self.parse.most.as_secs_f64() / scale, shape));
         times(self.parse.scale, libm::pow(-libm::log1p(-below * draws.uniform()), 1.0 / shape)).min(self.parse.most)
