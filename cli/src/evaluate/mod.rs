@@ -156,7 +156,7 @@ fn answered(
         found.entry((at, task.contender)).or_default().push(run);
     }
     let cell = |name: &String, runs: &[&Run], subjects: usize| {
-        let values: Vec<f64> = runs.iter().filter_map(|run| evaluation::figure(name, run, subjects)).collect();
+        let values: Vec<f64> = runs.iter().filter_map(|run| evaluation::read(name, run, subjects)).collect();
         Interval::of(&values).filter(|_| values.len() == runs.len()).map(Into::into)
     };
     let row = |at: usize, contender: usize| {

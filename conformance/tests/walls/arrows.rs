@@ -18,8 +18,8 @@ pub fn arrow(from: &str, to: &str) -> Arrow {
 /// What each folder may use, tests included. A folder that ends in `/` is everything inside.
 ///
 /// Two arrows are not in the first sketch of the house, and are here because the other ways are worse: the transport
-/// uses the controllers' contract (else every host would join the two again), and hosts use the experiment's two
-/// schemas (else each would have its own idea of a run). The scenario uses the registries, so that a setting that a
+/// uses the controllers' contract (else every host would join the two again), and hosts use the experiment's
+/// schemas, traffic and figures (else each would have its own idea of a run). The scenario uses the registries, so that a setting that a
 /// controller does not have is an error with a line number, before anything runs, and the results' groups, to check
 /// expectations.
 const ALLOWED: &[(&str, &[&str])] = &[
@@ -37,6 +37,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "algorithms/",
             "experiment/scenario",
             "experiment/traffic",
+            "experiment/measure",
             "experiment/results",
             "hosts/realtime",
             "hosts/tcp",
@@ -44,9 +45,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("hosts/realtime", &[]),
     ("hosts/tcp", &["algorithms/rapid", "algorithms/units", "hosts/realtime"]),
-    ("hosts/simulator", &["algorithms/", "experiment/scenario", "experiment/traffic", "experiment/results"]),
+    (
+        "hosts/simulator",
+        &["algorithms/", "experiment/scenario", "experiment/traffic", "experiment/measure", "experiment/results"],
+    ),
     ("training/streams", &["algorithms/", "experiment/scenario", "hosts/simulator"]),
     ("experiment/traffic", &["algorithms/units", "experiment/scenario"]),
+    ("experiment/measure", &["algorithms/", "experiment/scenario", "experiment/traffic", "experiment/results"]),
     ("experiment/results", &[]),
     (
         "experiment/scenario",

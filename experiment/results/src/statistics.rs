@@ -1,6 +1,7 @@
 //! Replications of one setting, and how sure their mean is.
 
-use crate::schema::{Run, Summary};
+use crate::figures::Summary;
+use crate::schema::Run;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -111,11 +112,6 @@ impl Summary {
     /// The figure of this name; `None` when the run has none, or when there is no such figure.
     pub fn metric(&self, name: &str) -> Option<f64> {
         self.fields().get(name).and_then(Value::as_f64)
-    }
-
-    /// Names of all figures.
-    pub fn metrics() -> impl Iterator<Item = &'static str> {
-        crate::dictionary::SUMMARY.iter().map(|column| column.name).chain(["cpu_s"])
     }
 
     /// All figures by name.

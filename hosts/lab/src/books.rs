@@ -3,18 +3,8 @@
 use crate::cross::FIRST_PORT as FIRST_TRAFFIC_PORT;
 use crate::flows::FIRST_PORT as FIRST_FLOW_PORT;
 use crate::tap::{End, Record};
+use measure::Owner;
 use std::collections::VecDeque;
-
-/// Whose packet it was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Owner {
-    /// A responsive flow, by number.
-    Flow(usize),
-    /// A source of traffic, by number.
-    Traffic(usize),
-    /// The network's own: address resolution and the like.
-    Other,
-}
 
 /// A packet at the bottleneck. Times are nanoseconds since the start of the run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -58,7 +48,7 @@ impl Books {
             match record.end {
                 End::Arrived => {
                     waiting.push_back((record.stamp, packets.len()));
-                    let owner = Owner::of(record.protocol, record.port, flows, traffic);
+                    let owner = owner_of(record.protocol, record.port, flows, traffic);
                     packets.push(Packet { owner, size: record.size, arrival_ns: time_ns, fate: Fate::Queued });
                 }
                 End::Departed => {
@@ -106,17 +96,15 @@ impl Packet {
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-impl Owner {
-    /// By protocol and the sending host's port, where there are so many flows and sources.
-    pub fn of(protocol: u8, port: u16, flows: usize, traffic: usize) -> Owner {
-        let (first, count, named): (u16, usize, fn(usize) -> Owner) = match protocol {
-            TCP => (FIRST_FLOW_PORT, flows, Owner::Flow),
-            UDP => (FIRST_TRAFFIC_PORT, traffic, Owner::Traffic),
-            _ => return Owner::Other,
-        };
-        let number = port.checked_sub(first).map(usize::from).filter(|number| *number < count);
-        number.map_or(Owner::Other, named)
-    }
+/// Whose packet it is, by protocol and the sending host's port, where there are so many flows and sources.
+pub(crate) fn owner_of(protocol: u8, port: u16, flows: usize, traffic: usize) -> Owner {
+    let (first, count, named): (u16, usize, fn(usize) -> Owner) = match protocol {
+        TCP => (FIRST_FLOW_PORT, flows, Owner::Flow),
+        UDP => (FIRST_TRAFFIC_PORT, traffic, Owner::Traffic),
+        _ => return Owner::Other,
+    };
+    let number = port.checked_sub(first).map(usize::from).filter(|number| *number < count);
+    number.map_or(Owner::Other, named)
 }
 
 /// What the headers of an IPv4 packet say.

@@ -10,10 +10,11 @@
 
 #![expect(unsafe_code, reason = "calls of libc that nix does not wrap")]
 
-use crate::books::{Headers, Owner};
+use crate::books::{Headers, owner_of};
 use crate::error::LabError;
 use crate::namespace::Namespace;
 use crate::namespace::spawn;
+use measure::Owner;
 use nix::libc;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -271,7 +272,7 @@ impl Line {
 
     fn owner(&self, headers: &Headers, forth: bool) -> Owner {
         let port = if forth { headers.source } else { headers.destination };
-        Owner::of(headers.protocol, port, self.orders.back_ns.len(), self.orders.sources)
+        owner_of(headers.protocol, port, self.orders.back_ns.len(), self.orders.sources)
     }
 
     /// Hands on what is due.

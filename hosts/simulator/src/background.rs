@@ -3,8 +3,8 @@
 //! They stand behind the scenario's in [`Network::flows`] and behave like them in all but the books: their packets count
 //! as traffic. A flow's place is used again when its connection is over.
 
-use crate::network::{Network, Stream};
-use units::{Bytes, Time};
+use crate::network::Network;
+use units::Time;
 
 /// What such a flow carries.
 #[derive(Clone, Copy, Debug)]
@@ -35,19 +35,6 @@ impl Network {
         match self.carries(index) {
             Carries::Messages { slot, end } => self.heard(now, slot, end),
             Carries::Files => self.fetched(now, index),
-        }
-    }
-
-    /// Counts a packet where it enters the path.
-    pub(crate) fn entered(&mut self, now: Time, index: usize, size: Bytes) {
-        let source = self.recorder.source_of(index);
-        let stream: &mut Stream = &mut self.traffic[source];
-        stream.number += 1;
-        if now > self.recorder.warm {
-            stream.meter.record(now, size);
-        }
-        if let Some(windows) = &mut self.recorder.windows {
-            windows.entered(now, size.get());
         }
     }
 }

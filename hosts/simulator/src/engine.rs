@@ -8,7 +8,7 @@
 use crate::flow::{Flow, Interrupt, stamped};
 use crate::link::{Leaving, Server};
 use crate::network::Network;
-use crate::recorder::Served;
+use crate::services::Served;
 use crate::sources::Kind;
 use crate::transit::{Owner, Transit};
 use crate::wire::Fate;
@@ -178,7 +178,7 @@ impl Network {
         self.schedule.advance_packet(self.accesses.front(flow.access).map(|next| next.at));
         let link = self.routes[flow.route as usize][0] as usize;
         if index >= self.plain {
-            self.entered(now, index, transit.size());
+            self.recorder.entered(transit.owner().into(), now, transit.size());
         }
         self.arrive(now, link, transit);
     }
@@ -197,22 +197,16 @@ impl Network {
         stream.next = stream.source.next().filter(|next| next.at <= self.end);
         self.schedule.advance_packet(stream.next.as_ref().map(|next| next.at));
         stream.number += 1;
-        if now > self.recorder.warm {
-            stream.meter.record(now, packet.size);
-        }
-        if let Some(windows) = &mut self.recorder.windows {
-            windows.entered(now, packet.size.get());
-        }
         let transit = Transit::of_traffic(index, stream.number, packet.size, now);
+        self.recorder.entered(transit.owner().into(), now, packet.size);
         let link = self.routes[stream.route as usize][0] as usize;
         self.arrive(now, link, transit);
     }
 
     #[inline]
     pub(crate) fn arrive(&mut self, now: Time, index: usize, mut transit: Transit) {
-        let measured = index == self.bottleneck;
-        if measured && !self.recorder.is_of_a_flow(transit.owner()) {
-            self.recorder.offered(now, transit.size().get());
+        if index == self.bottleneck {
+            self.recorder.arrives(transit.owner().into(), now, transit.size());
         }
         transit.at = now;
         let header = match self.links[index].server {
@@ -236,9 +230,9 @@ impl Network {
 
     #[cold]
     fn drop(&mut self, now: Time, index: usize, transit: Transit) {
-        self.recorder.dropped(transit.owner(), now);
+        self.recorder.dropped(transit.owner().into(), now);
         if index == self.bottleneck {
-            self.recorder.refused(&transit, now);
+            self.recorder.refused(transit.owner().into(), now, transit.size());
         }
         self.note(index, &transit, now, Time::MAX);
     }
@@ -273,16 +267,16 @@ impl Network {
     /// A packet's time on a link is known: it goes on from there, unless the wire loses it.
     #[inline]
     fn depart(&mut self, index: usize, mut transit: Transit, arrival: Time, begins: Time, departs: Time) {
-        self.recorder.hops += 1;
+        self.hops += 1;
         if index == self.bottleneck {
-            self.recorder.served(&transit, arrival, begins, departs);
+            self.recorder.served(transit.owner().into(), transit.size(), arrival, begins, departs);
         }
         if self.logging {
             self.note(index, &transit, arrival, departs);
         }
         let link = &mut self.links[index];
         if link.loss_below > 0 && link.random.next_u64() >> 32 < link.loss_below {
-            self.recorder.lost(transit.owner(), departs);
+            self.recorder.lost(transit.owner().into(), departs);
             return;
         }
         transit.at = departs + link.delay;
@@ -290,7 +284,7 @@ impl Network {
         if let Some(wire) = &mut link.wire {
             match wire.fate(departs) {
                 Fate::Arrives(at) => transit.at = at,
-                Fate::Lost => return self.recorder.lost(transit.owner(), departs),
+                Fate::Lost => return self.recorder.lost(transit.owner().into(), departs),
                 Fate::Late(at) => {
                     transit.at = at;
                     return self.detour(index, transit);
@@ -422,7 +416,7 @@ impl Network {
             let made = flow.processing.as_mut().map_or(stamp.arrived, |processing| processing.stamp(stamp.arrived));
             stamp.arrived = stamped(made, self.stamp_granularity);
         }
-        self.recorder.hops += 1;
+        self.hops += 1;
         let mut arrives = at + flow.return_delay;
         if let Some(back) = &mut flow.back {
             let Some(carried) = back.carry(arrives) else { return };
@@ -443,7 +437,7 @@ impl Network {
         if link == self.bottleneck && departure <= self.end {
             self.tap(transit, departure);
         }
-        if let Some(log) = &mut self.recorder.log {
+        if let Some(log) = &mut self.log {
             let owner = match transit.owner() {
                 Owner::Flow(flow) => flow as u32,
                 Owner::Traffic(source) => u32::MAX - source as u32,
@@ -455,28 +449,24 @@ impl Network {
     fn sample(&mut self, now: Time) {
         let next = now + self.sample_step;
         self.schedule.timer(next, self.sources.id(Kind::Sampler));
-        let Some(detail) = &mut self.recorder.detail else { return };
-        detail.readings.push(self.links[self.bottleneck].server.readings());
-        for (flow, samples) in self.flows.iter().zip(&mut detail.samples) {
-            let active = flow.start <= now && flow.completed.is_none();
-            let controller = flow.sender.controller();
-            let rate = controller.rate().filter(|_| active).map(|rate| rate.bps() as f32);
-            samples.rate_bps.push(rate);
-            samples.srtt_ns.push(if active { flow.sender.rtt().0.nanos() as f32 } else { f32::NAN });
-            let window = u64::from(controller.decision().window).min(flow.receive_window);
-            samples.window.push(if active { window as f32 } else { f32::NAN });
+        if !self.recorder.keeps_curves() {
+            return;
+        }
+        self.recorder.sample_queue(self.links[self.bottleneck].server.readings());
+        let sampled = self.recorder.sampled_flows();
+        for (index, flow) in self.flows.iter().enumerate().take(sampled) {
+            self.recorder.sample_flow(index, flow.sample(now));
         }
         self.trace_streams(now);
     }
 
     /// Asks for a probe stream when it is time, and takes it when it has come.
     fn trace_streams(&mut self, now: Time) {
-        let capacity = self.links[self.bottleneck].rate;
         for (index, flow) in self.flows.iter_mut().enumerate().take(self.plain) {
             if let Some(trace) = flow.sender.controller_mut().take_trace() {
                 let from = trace.start + flow.access_delay;
                 let span = trace.gaps.iter().skip(1).map(|gap| gap.created).sum();
-                self.recorder.traced(index, trace, from, from + span, capacity);
+                self.recorder.traced(index, trace, from, from + span);
                 return;
             }
         }

@@ -6,7 +6,8 @@ use crate::headers::Headers;
 use crate::lines::Line;
 use crate::transit::{Transit, Usual};
 use crate::wire::Return;
-use congestion::AnyController;
+use congestion::{AnyController, Controller};
+use measure::{FlowSample, FlowSeen, Marked, RoundTrips};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use scenario::{Coalescing, Moderation};
@@ -77,6 +78,39 @@ impl Flow {
         let most = packet - HEADERS;
         let packets = data.packets_of(most).get();
         self.sender.offer_message(packets, data - most * (packets - 1) + HEADERS)
+    }
+
+    /// What it says of itself.
+    pub(crate) fn sample(&self, now: Time) -> FlowSample {
+        if self.start > now || self.completed.is_some() {
+            return FlowSample::default();
+        }
+        let controller = self.sender.controller();
+        FlowSample {
+            rate: controller.rate(),
+            rtt: Some(self.sender.rtt().0),
+            window: Some(u64::from(controller.decision().window).min(self.receive_window)),
+        }
+    }
+
+    /// What is known of it at the end of a run. `base_rtt`: without any queue.
+    pub(crate) fn seen(&self, base_rtt: Span) -> FlowSeen {
+        let (counters, marked) = (self.sender.counters(), self.receiver.marked());
+        let controller = self.sender.controller();
+        FlowSeen {
+            remark: None,
+            completed: self.completed,
+            base_rtt,
+            round_trips: RoundTrips { sum: counters.rtt_sum, count: counters.rtt_samples },
+            sent: counters.sent,
+            retransmitted: counters.retransmitted,
+            marked: Some(Marked { congestion: marked.congestion, burstiness: marked.burstiness }),
+            timeouts: Some(counters.timeouts),
+            recoveries: Some(counters.recoveries),
+            undone: Some(counters.undone),
+            streams: controller.probe().map(|probe| (probe.streams, probe.unusable)),
+            has_rate: controller.rate().is_some(),
+        }
     }
 
     /// What an acknowledgment says that leaves the receiver at `at`, usually.

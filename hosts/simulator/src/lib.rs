@@ -6,6 +6,7 @@
 mod background;
 mod connections;
 mod engine;
+mod finish;
 mod flow;
 mod gaps;
 mod headers;
@@ -14,25 +15,21 @@ mod link;
 mod network;
 mod prober;
 mod probes;
-mod recorder;
-mod response;
 mod schedule;
+mod services;
 mod sources;
-mod summary;
 mod transit;
 mod web;
-mod windows;
 mod wire;
 
 pub use prober::Prober;
 pub use probes::{Probe, ProbePacket, probe};
-pub use recorder::Served;
+pub use services::Served;
 
 use congestion::SettingError;
 use scenario::{Experiment, TrafficSpec};
 use std::fmt;
 use traffic::{CrossPacket, TrafficError};
-use units::Time;
 
 /// How links are simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -116,9 +113,7 @@ pub fn run_in(experiment: &Experiment, mode: Mode) -> Result<results::Run, RunEr
     network.check_traffic()?;
     network.check_connections()?;
     network.check_users()?;
-    // Connections are traffic: results know nothing of their flows.
-    network.flows.truncate(network.plain);
-    Ok(summary::summarise(experiment, network, cpu_s))
+    Ok(network.finish(experiment, cpu_s))
 }
 
 /// What users who do not react to the path send, copy by copy: what they send alone on it.
@@ -145,10 +140,8 @@ pub fn departures(experiment: &Experiment) -> Result<Vec<CrossPacket>, RunError>
 pub fn log(experiment: &Experiment, mode: Mode) -> Result<Vec<Served>, RunError> {
     let mut network = network::Network::new(experiment, mode)?;
     network.logging = true;
-    network.recorder.log = Some(Vec::new());
+    network.log = Some(Vec::new());
     network.run();
-    let mut log = network.recorder.log.take().unwrap_or_default();
-    log.retain(|served| served.departure <= network.end || served.departure == Time::MAX);
-    log.sort_by_key(|served| (served.link, served.departure, served.arrival, served.owner, served.transmission));
-    Ok(log)
+    let log = network.log.take().unwrap_or_default();
+    Ok(services::in_order(log, network.end))
 }

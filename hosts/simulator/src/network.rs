@@ -6,23 +6,22 @@ use crate::flow::{Card, Coalescer, Flow, Processing};
 use crate::gaps::Gaps;
 use crate::lines::{Line, Lines};
 use crate::link::{Fused, Server, Stepped};
-use crate::recorder::Recorder;
-use crate::response::available_steps;
 use crate::schedule::Schedule;
+use crate::services::Served;
 use crate::sources::{Counts, Kind, Sources};
 use crate::transit::{AckTransit, Details, Transit};
 use crate::web::{self, Users};
-use crate::windows::Windows;
 use crate::wire::{Return, Wire};
 use crate::{Mode, RunError};
 use congestion::{Controller, Setup};
+use measure::Recorder;
 use queueing::AnyQueue;
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
 use scenario::{Experiment, FlowSpec, GapModel, Size, TrafficSpec};
 use std::collections::VecDeque;
 use traffic::chance::{Purpose, seed};
-use traffic::{AnySource, Application, CrossPacket, Meter, Source, Superposition};
+use traffic::{AnySource, Application, CrossPacket, Source, Superposition, available_steps};
 use transport::{Receiver, ReceiverParams, Sender, SenderParams, Transfer};
 use units::{Bytes, Rate, Serialiser, Span, Time};
 
@@ -64,6 +63,8 @@ pub(crate) struct Network {
     pub(crate) batching: bool,
     /// Granularity of the receivers' clocks; zero: exact.
     pub(crate) stamp_granularity: Span,
+    /// Every service of every link, for comparing runs packet by packet.
+    pub(crate) log: Option<Vec<Served>>,
     pub(crate) logging: bool,
     /// Packets that left the bottleneck, of each copy of users, while they are recorded.
     pub(crate) tap: Option<Vec<Vec<CrossPacket>>>,
@@ -74,13 +75,14 @@ pub(crate) struct Network {
     pub(crate) trace_times: Vec<Time>,
     pub(crate) end: Time,
     pub(crate) events: u64,
+    /// Link crossings of all packets.
+    pub(crate) hops: u64,
 }
 
 /// One link.
 #[derive(Clone, Debug)]
 pub(crate) struct Link {
     pub(crate) server: Server,
-    pub(crate) rate: Rate,
     pub(crate) delay: Span,
     /// A draw of 32 bits below this loses the packet.
     pub(crate) loss_below: u64,
@@ -103,7 +105,6 @@ pub(crate) struct Stream {
     pub(crate) number: u64,
     /// As [`Flow::route`].
     pub(crate) route: u32,
-    pub(crate) meter: Meter,
 }
 
 impl Network {
@@ -136,7 +137,7 @@ impl Network {
             traffic: traffic.len(),
             users: users.as_ref().map_or(0, |users| users.count()),
         });
-        let base_rtt = experiment.flows.first().map_or(Span::from_millis(1), |flow| flow.rtt);
+        let base_rtt = experiment.flows.first().map(|flow| flow.rtt);
         let warm = Time::ZERO + experiment.warmup;
         let mut network = Network {
             schedule: Schedule::default(),
@@ -150,10 +151,11 @@ impl Network {
             ack_lanes: vec![VecDeque::new(); lanes.returns.len()],
             details: Details::default(),
             accesses: Lines::new(),
-            recorder: Recorder::new(warm, end, &starts, traffic.len(), base_rtt),
+            recorder: Recorder::new(experiment, &starts, base_rtt),
             bottleneck: experiment.bottleneck,
             batching: matches!(experiment.gaps, GapModel::Batch(_)),
             stamp_granularity: experiment.receiver.stamp_granularity,
+            log: None,
             logging: false,
             oracle: oracle(experiment, &flows)?,
             sample_step: experiment.record.step,
@@ -168,11 +170,8 @@ impl Network {
             traffic,
             end,
             events: 0,
+            hops: 0,
         };
-        network.recorder.windows = Windows::new(&experiment.record.windows, warm, end);
-        if experiment.record.detail {
-            network.recorder.keep_detail(experiment.record.step);
-        }
         network.first_events(experiment.record.detail);
         Ok(network)
     }
@@ -219,12 +218,11 @@ fn oracle(experiment: &Experiment, flows: &[Flow]) -> Result<Vec<(Time, Rate)>, 
 /// One stream per entry of the experiment's traffic, its copies superposed.
 fn open_traffic(experiment: &Experiment, lanes: &mut Lanes) -> Result<Vec<Stream>, RunError> {
     let end = Time::ZERO + experiment.duration;
-    let warm = Time::ZERO + experiment.warmup;
     let open = |(index, spec): (usize, &TrafficSpec)| {
         let mut source = traffic::packets(experiment, index, web::alone)?;
         let next = source.next().filter(|next| next.at <= end);
         let route = lanes.route(&spec.route);
-        Ok(Stream { source, next, number: 0, route, meter: Meter::new(warm, Span::from_millis(1)) })
+        Ok(Stream { source, next, number: 0, route })
     };
     experiment.traffic.iter().enumerate().map(open).collect()
 }
@@ -357,7 +355,7 @@ fn build_link(experiment: &Experiment, index: usize, mode: Mode) -> Result<Link,
     };
     let random = Pcg64Mcg::seed_from_u64(seed(experiment.seed, Purpose::LinkLoss, index));
     let wire = Wire::new(experiment, index, largest(experiment, index));
-    Ok(Link { server, rate: spec.rate, delay: spec.delay, loss_below: spec.loss.q32(), random, wire })
+    Ok(Link { server, delay: spec.delay, loss_below: spec.loss.q32(), random, wire })
 }
 
 /// The largest packet that crosses a link.

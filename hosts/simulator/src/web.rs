@@ -20,7 +20,7 @@ use crate::network::{Lanes, Network, add_card, build_flow};
 use crate::sources::Kind;
 use crate::transit::{Owner, Transit};
 use crate::{Mode, RunError};
-use hdrhistogram::Histogram;
+use measure::Recorder;
 use scenario::{Buffer, Experiment, FlowSpec, TrafficKind, TrafficSpec, Web};
 use std::collections::VecDeque;
 use traffic::Draws;
@@ -65,25 +65,6 @@ struct Site {
     rest: Span,
     /// Flows to use again, and from when.
     rested: VecDeque<(Time, usize)>,
-    completions: Completions,
-}
-
-/// How long files and pages took, over those asked for after the warm-up.
-#[derive(Debug)]
-pub(crate) struct Completions {
-    /// Files asked for.
-    pub(crate) asked: u64,
-    /// From asking for a file until it is there, nanoseconds.
-    pub(crate) files_ns: Histogram<u64>,
-    /// From asking for the first file of a page until the last is there.
-    pub(crate) pages_ns: Histogram<u64>,
-}
-
-impl Completions {
-    fn new() -> Completions {
-        let durations = || Histogram::new_with_bounds(1, 1_000_000_000_000, 3).expect("bounds are in range");
-        Completions { asked: 0, files_ns: durations(), pages_ns: durations() }
-    }
 }
 
 struct User {
@@ -136,7 +117,6 @@ impl Site {
             stop: traffic.stop,
             rest: REST + web.rtt.1 * 2 + longest_queue(experiment, &traffic.route),
             rested: VecDeque::new(),
-            completions: Completions::new(),
             web: web.clone(),
             flow,
         }
@@ -234,11 +214,6 @@ impl Users {
         })
     }
 
-    /// What became of the files of a source.
-    pub(crate) fn completions(&self, source: usize) -> Option<&Completions> {
-        self.sites[source].as_ref().map(|site| &site.completions)
-    }
-
     /// The next file of a user: its connection, if one is kept, and its size. `None`: it has stopped.
     fn next_file(&mut self, now: Time, number: usize) -> Option<(Option<usize>, Bytes)> {
         let user = &mut self.users[number];
@@ -254,12 +229,11 @@ impl Users {
     }
 
     /// A file has come over this flow.
-    fn received(&mut self, now: Time, warm: Time, flow: usize, fetch: &Fetch, free: Time) -> Vec<Time> {
+    fn received(&mut self, now: Time, recorder: &mut Recorder, flow: usize, fetch: &Fetch, free: Time) -> Vec<Time> {
         let user = &mut self.users[fetch.user];
-        let Some(site) = &mut self.sites[user.source as usize] else { return Vec::new() };
-        if fetch.asked > warm {
-            site.completions.files_ns.saturating_record(now.since(fetch.asked).nanos());
-        }
+        let source = user.source as usize;
+        let Some(site) = &mut self.sites[source] else { return Vec::new() };
+        recorder.file_fetched(source, fetch.asked, now);
         let next = user.received(site.web.parallel);
         let from = now.max(free) + site.rest;
         match site.web.persistent {
@@ -270,9 +244,7 @@ impl Users {
             return (0..next).map(|_| now + site.law.parse(&mut user.draws)).collect();
         }
         site.rested.extend(user.kept.drain(..).map(|flow| (from, flow)));
-        if user.page_asked > warm {
-            site.completions.pages_ns.saturating_record(now.since(user.page_asked).nanos());
-        }
+        recorder.page_fetched(source, user.page_asked, now);
         vec![now + site.law.think(&mut user.draws)]
     }
 }
@@ -292,10 +264,7 @@ impl Network {
         let Some(users) = &mut self.users else { return };
         let fetch = &mut users.fetches[flow - self.plain];
         *fetch = Fetch { user: number, asked: now, size, boundary: u64::MAX, ..*fetch };
-        let source = users.users[number].source as usize;
-        if let Some(site) = &mut users.sites[source] {
-            site.completions.asked += u64::from(now > self.recorder.warm);
-        }
+        self.recorder.file_asked(users.users[number].source as usize, now);
         self.schedule.timer(now + wait, self.sources.id(Kind::Message(flow as u32)));
     }
 
@@ -364,7 +333,7 @@ impl Network {
         let whole = *fetch;
         fetch.boundary = u64::MAX;
         let free = self.flows[index].card.map_or(now, |card| self.cards[card as usize].free);
-        for at in users.received(now, self.recorder.warm, index, &whole, free) {
+        for at in users.received(now, &mut self.recorder, index, &whole, free) {
             self.schedule.timer(at, self.sources.id(Kind::User(whole.user as u32)));
         }
     }
