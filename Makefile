@@ -35,9 +35,9 @@ lint: setup-build
 # real time.
 REAL_TIME := lab lab_killed stamps tcp
 test: setup-test lint
-	$(CARGO) test --locked --workspace --exclude packetscale-conformance --exclude packetscale-kernel
-	$(CARGO) test --locked --package packetscale-kernel --lib
-	CARGO="$(CARGO)" hosts/kernel/tests/in-real-time.sh $(REAL_TIME)
+	$(CARGO) test --locked --workspace --exclude packetscale-conformance --exclude packetscale-tcp --exclude packetscale-lab
+	$(CARGO) test --locked --package packetscale-tcp --package packetscale-lab --lib
+	CARGO="$(CARGO)" hosts/in-real-time.sh $(REAL_TIME)
 	$(CARGO) test --locked --release --package packetscale-conformance
 
 bench: setup-build

@@ -45,7 +45,7 @@ fi
 # A kernel of Debian's, for the test that boots one. Where it cannot be had that test skips, and says so.
 if [ "${1:-build}" = test ]; then
     here=$(dirname "$0")
-    "$here/hosts/kernel/tests/debian/fetch.sh" "$here/target/debian-6.1" ||
+    "$here/hosts/tcp/tests/debian/fetch.sh" "$here/target/debian-6.1" ||
         echo "setup: no Debian kernel 6.1; the test that boots it will be skipped" >&2
 fi
 

@@ -74,7 +74,7 @@ fn btf() -> Result<String, String> {
 
 #[cfg(feature = "kernel")]
 fn rapid() -> Finding {
-    let state = kernel::tcp::readiness().map_err(|error| error.to_string());
+    let state = ::tcp::readiness().map_err(|error| error.to_string());
     Finding { name: "rapid", state, skipped: "Rapid in Linux TCP" }
 }
 

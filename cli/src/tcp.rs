@@ -4,8 +4,8 @@ mod log;
 mod shown;
 
 use crate::{Failure, say};
+use ::tcp::{self as rapid_tcp, Error, Options};
 use clap::{Args, Subcommand, ValueEnum};
-use kernel::tcp::{self, Error, Options};
 use rapid::Params;
 use serde_json::json;
 use std::path::PathBuf;
@@ -97,16 +97,16 @@ pub fn tcp(command: &Tcp) -> Result<(), Failure> {
     match command {
         Tcp::Load(load) => register(load),
         Tcp::Unload(named) => {
-            let there = tcp::unload(&named.name)?;
+            let there = rapid_tcp::unload(&named.name)?;
             let text = if there { "unloaded\n" } else { "nothing was loaded\n" };
             say(&spoken(named, json!({"schema": 1, "name": named.name, "unloaded": there}), text))
         }
         Tcp::Status(named) => {
-            let status = tcp::status(&named.name)?;
+            let status = rapid_tcp::status(&named.name)?;
             say(&spoken(named, shown::json(&named.name, &status), &shown::table(&status)))
         }
         Tcp::Top { named, every } => loop {
-            let status = tcp::status(&named.name)?;
+            let status = rapid_tcp::status(&named.name)?;
             let screen = format!("\x1b[H\x1b[J{}", shown::table(&status));
             say(&spoken(named, shown::json(&named.name, &status), &screen))?;
             std::thread::sleep(Duration::from_secs(*every));
@@ -135,7 +135,7 @@ fn register(load: &Load) -> Result<(), Failure> {
         devices: load.device.clone(),
         ..Options::default()
     };
-    let trial = tcp::load(&options)?;
+    let trial = rapid_tcp::load(&options)?;
     let name = &options.name;
     let text = format!(
         "tried: {} packets on a loopback connection, each paced; {} of {} delivered with their arrival time\n\

@@ -6,7 +6,7 @@
 //! too high.
 //!
 //! Source: Q. Yin, "TCP RAPID: from theory to practice", chapter 6. The algorithm itself is the law's integer C
-//! (`rapid/features.h`, `rapid/learnt.h`, deviations there); training is in `python/`. Here:
+//! (`rapid/features.h`, `rapid/learnt.h`, deviations there); training is in `training/`. Here:
 //!  1. The interval is the estimate and [`SPREADS`] times the expected error to both sides. That is a quantile, unlike
 //!     the intervals of other methods: it held 92 % of the truths of runs that the model was not trained on.
 //!  2. A stream is refused if its expected error exceeds `sure`. By default none is.

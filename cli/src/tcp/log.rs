@@ -5,7 +5,7 @@
 //! packet of a stream has no gaps.
 
 use crate::Failure;
-use kernel::tcp::{Event, PacketEvent, Wanted, follow};
+use ::tcp::{Event, PacketEvent, Wanted, follow};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};

@@ -1,6 +1,6 @@
 //! A status, as people and programs read it.
 
-use kernel::tcp::{Address, Fallen, Reason, Report, Source, Status};
+use ::tcp::{Address, Fallen, Reason, Report, Source, Status};
 use serde_json::{Value, json};
 use std::fmt::Write;
 

@@ -30,7 +30,23 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("algorithms/estimation", &["algorithms/units", "algorithms/rapid"]),
     ("algorithms/transport", &["algorithms/units", "algorithms/congestion"]),
     ("algorithms/theory", &["algorithms/units"]),
-    ("hosts/", &["algorithms/", "experiment/scenario", "experiment/results"]),
+    // The lab measures what users load into their TCP: it is the one host that another room of this folder serves.
+    (
+        "hosts/lab",
+        &[
+            "algorithms/",
+            "experiment/scenario",
+            "experiment/traffic",
+            "experiment/results",
+            "hosts/realtime",
+            "hosts/tcp",
+        ],
+    ),
+    ("hosts/realtime", &[]),
+    ("hosts/tcp", &["algorithms/rapid", "algorithms/units", "hosts/realtime"]),
+    ("hosts/simulator", &["algorithms/", "experiment/scenario", "experiment/traffic", "experiment/results"]),
+    ("training/streams", &["algorithms/", "experiment/scenario", "hosts/simulator"]),
+    ("experiment/traffic", &["algorithms/units", "experiment/scenario"]),
     ("experiment/results", &[]),
     (
         "experiment/scenario",

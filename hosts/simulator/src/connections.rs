@@ -12,11 +12,11 @@ use crate::background::Carries;
 use crate::flow::Flow;
 use crate::network::{Lanes, Network, build_flow};
 use crate::sources::Kind;
-use crate::traffic::TrafficError;
-use crate::traffic::vectors::{After, End, Message, Vector, draw, read};
 use crate::{Mode, RunError};
 use scenario::{ConnectionSource, Connections as Spec, Experiment, FlowSpec, TrafficKind};
 use std::collections::VecDeque;
+use traffic::TrafficError;
+use traffic::vectors::{After, End, Message, Vector, draw, read};
 use units::{Bytes, Span, Time};
 
 /// Bytes of a packet that carry no data: the headers of IP and TCP.

@@ -10,12 +10,12 @@ use crate::link::{Leaving, Server};
 use crate::network::Network;
 use crate::recorder::Served;
 use crate::sources::Kind;
-use crate::traffic::Source;
 use crate::transit::{Owner, Transit};
 use crate::wire::Fate;
 use congestion::Controller;
 use queueing::RateHeader;
 use rand::Rng;
+use traffic::Source;
 use transport::Ack;
 use units::{Span, Time};
 

@@ -4,13 +4,13 @@ use crate::connections::HEADERS;
 use crate::gaps::Gaps;
 use crate::headers::Headers;
 use crate::lines::Line;
-use crate::traffic::{AnySource, Source};
 use crate::transit::{Transit, Usual};
 use crate::wire::Return;
 use congestion::AnyController;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use scenario::{Coalescing, GapModel, Moderation};
+use scenario::{Coalescing, Moderation};
+use traffic::Application;
 use transport::{Receiver, Sender};
 use units::{Bytes, Rate, Serialiser, Span, Time};
 
@@ -61,7 +61,7 @@ impl Flow {
     /// When its application hands over the next packet; [`Time::MAX`]: never, or it has no such application.
     #[inline]
     pub(crate) fn next_offer(&self) -> Time {
-        self.application.as_ref().map_or(Time::MAX, |application| application.next)
+        self.application.as_ref().map_or(Time::MAX, |application| application.next())
     }
 
     /// Hands over what its application has by now.
@@ -90,59 +90,6 @@ impl Flow {
 #[inline]
 pub(crate) fn stamped(at: Time, granularity: Span) -> Time {
     if granularity == Span::ZERO { at } else { at - Span::from_picos(at.picos()) % granularity }
-}
-
-/// An application that is not always ready to send.
-#[derive(Debug)]
-pub(crate) struct Application {
-    /// Counts from the start of its flow.
-    source: AnySource,
-    /// When its last packet was due by the source.
-    due: Time,
-    /// When that packet was handed over: before it was due where the host cuts gaps.
-    handed: Time,
-    /// Gaps are cut to whole multiples of this.
-    step: Span,
-    /// When it hands over its next packet; [`Time::MAX`]: never.
-    next: Time,
-}
-
-impl Application {
-    pub(crate) fn new(source: AnySource, start: Time, gaps: GapModel) -> Application {
-        let step = match gaps {
-            GapModel::BusyWait(step) => step,
-            _ => Span::from_picos(1),
-        };
-        let mut application = Application { source, due: Time::ZERO, handed: start, step, next: Time::MAX };
-        application.advance();
-        application
-    }
-
-    /// For so many durations of a run it asks its source: gaps that are cut lose less than half, unless nothing is left.
-    pub(crate) fn asks_for(gaps: GapModel) -> u64 {
-        if matches!(gaps, GapModel::BusyWait(_)) { 2 } else { 1 }
-    }
-
-    /// Packets handed over by `now` and not before.
-    pub(crate) fn take(&mut self, now: Time) -> u64 {
-        let mut packets = 0;
-        while self.next <= now && self.next != Time::MAX {
-            packets += 1;
-            self.advance();
-        }
-        packets
-    }
-
-    fn advance(&mut self) {
-        let Some(packet) = self.source.next() else {
-            self.next = Time::MAX;
-            return;
-        };
-        let gap = packet.at.since(self.due);
-        self.due = packet.at;
-        self.handed = self.handed.saturating_add(gap - gap % self.step);
-        self.next = self.handed;
-    }
 }
 
 /// A network card with a rate: packets leave it one after the other.
@@ -277,7 +224,6 @@ impl Coalescer {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scenario::{TrafficKind, TrafficSpec};
     use units::Bytes;
 
     /// Packets of each batch, and when it was handed over, for packets that arrive at these microseconds.
@@ -299,26 +245,6 @@ mod tests {
 
     fn setting(kind: Moderation, time_us: u64, frames: u32) -> Coalescing {
         Coalescing { kind, time: Span::from_micros(time_us), frames }
-    }
-
-    /// 9000 B at 8.2 Gbit/s: 8.78 us, cut to 8.
-    #[test]
-    fn an_application_that_busy_waits_takes_the_floor_of_its_gaps() {
-        let kind = TrafficKind::Cbr { rate: Rate::from_mbps(8200) };
-        let packet = Bytes::new(9000);
-        let (start, stop, route, copies, shaper) = (Time::ZERO, Time::MAX, Vec::new(), 1, None);
-        let spec = TrafficSpec { kind, packet, start, stop, route, copies, shaper };
-        let handed = |gaps| {
-            let source = crate::traffic::open(&spec, 1, Span::from_millis(1)).unwrap().pop().unwrap();
-            let mut application = Application::new(source, Time::from_nanos(1_000), gaps);
-            [(); 4].map(|()| {
-                let next = application.next;
-                application.take(next);
-                next.nanos()
-            })
-        };
-        assert_eq!(handed(GapModel::BusyWait(Span::from_micros(1))), [1_000, 9_000, 17_000, 25_000]);
-        assert_eq!(handed(GapModel::Perfect), [1_000, 9_780, 18_560, 27_341]);
     }
 
     #[test]

@@ -19,7 +19,6 @@ mod response;
 mod schedule;
 mod sources;
 mod summary;
-pub mod traffic;
 mod transit;
 mod web;
 mod windows;
@@ -30,8 +29,9 @@ pub use probes::{Probe, ProbePacket, probe};
 pub use recorder::Served;
 
 use congestion::SettingError;
-use scenario::Experiment;
+use scenario::{Experiment, TrafficSpec};
 use std::fmt;
+use traffic::{CrossPacket, TrafficError};
 use units::Time;
 
 /// How links are simulated.
@@ -65,7 +65,7 @@ pub enum RunError {
         error: SettingError,
     },
     /// A traffic source that cannot be opened or read.
-    Traffic(traffic::TrafficError),
+    Traffic(TrafficError),
     /// A trace that changed or could not be read while it was replayed.
     Replay(String),
     /// Ideal estimation beside traffic whose rate is not known in advance.
@@ -90,8 +90,8 @@ impl fmt::Display for RunError {
 
 impl std::error::Error for RunError {}
 
-impl From<traffic::TrafficError> for RunError {
-    fn from(error: traffic::TrafficError) -> RunError {
+impl From<TrafficError> for RunError {
+    fn from(error: TrafficError) -> RunError {
         RunError::Traffic(error)
     }
 }
@@ -121,24 +121,19 @@ pub fn run_in(experiment: &Experiment, mode: Mode) -> Result<results::Run, RunEr
     Ok(summary::summarise(experiment, network, cpu_s))
 }
 
-/// When each flow of an experiment starts. Other hosts that start theirs then meet the same draws.
-pub fn starts(experiment: &Experiment) -> Vec<Time> {
-    experiment.flows.iter().enumerate().map(|(i, flow)| network::start(flow, i, experiment.seed)).collect()
-}
-
-/// The packets of each traffic source of an experiment. Other hosts that send these offer the same traffic.
+/// What users who do not react to the path send, copy by copy: what they send alone on it.
 ///
 /// # Errors
-/// A source that cannot be opened.
-pub fn cross_traffic(experiment: &Experiment) -> Result<Vec<traffic::Superposition<traffic::AnySource>>, RunError> {
-    experiment.traffic.iter().enumerate().map(|(i, spec)| network::source(experiment, i, spec)).collect()
+/// As [`run`].
+pub fn alone(experiment: &Experiment, spec: &TrafficSpec) -> Result<Vec<Vec<CrossPacket>>, RunError> {
+    web::alone(experiment, spec)
 }
 
 /// Makes one run and returns what left the measured link, packet by packet: a trace to replay.
 ///
 /// # Errors
 /// As [`run`].
-pub fn departures(experiment: &Experiment) -> Result<Vec<traffic::CrossPacket>, RunError> {
+pub fn departures(experiment: &Experiment) -> Result<Vec<CrossPacket>, RunError> {
     Ok(web::departures(experiment, 1)?.pop().unwrap_or_default())
 }
 

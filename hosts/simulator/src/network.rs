@@ -2,7 +2,7 @@
 
 use crate::background::Carries;
 use crate::connections::Connections;
-use crate::flow::{Application, Card, Coalescer, Flow, Processing};
+use crate::flow::{Card, Coalescer, Flow, Processing};
 use crate::gaps::Gaps;
 use crate::lines::{Line, Lines};
 use crate::link::{Fused, Server, Stepped};
@@ -10,7 +10,6 @@ use crate::recorder::Recorder;
 use crate::response::available_steps;
 use crate::schedule::Schedule;
 use crate::sources::{Counts, Kind, Sources};
-use crate::traffic::{self, AnySource, CrossPacket, Meter, Source, Superposition};
 use crate::transit::{AckTransit, Details, Transit};
 use crate::web::{self, Users};
 use crate::windows::Windows;
@@ -18,10 +17,12 @@ use crate::wire::{Return, Wire};
 use crate::{Mode, RunError};
 use congestion::{Controller, Setup};
 use queueing::AnyQueue;
-use rand::{RngExt, SeedableRng};
+use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
-use scenario::{Experiment, FlowSpec, GapModel, Size, Start, TrafficSpec};
+use scenario::{Experiment, FlowSpec, GapModel, Size, TrafficSpec};
 use std::collections::VecDeque;
+use traffic::chance::{Purpose, seed};
+use traffic::{AnySource, Application, CrossPacket, Meter, Source, Superposition};
 use transport::{Receiver, ReceiverParams, Sender, SenderParams, Transfer};
 use units::{Bytes, Rate, Serialiser, Span, Time};
 
@@ -105,30 +106,10 @@ pub(crate) struct Stream {
     pub(crate) meter: Meter,
 }
 
-/// Independent seeds for independent things (SplitMix64's finaliser over a running counter).
-pub(crate) fn derive_seed(seed: u64, purpose: u64, index: u64) -> u64 {
-    let mut z = seed ^ purpose.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ index.wrapping_mul(0xD1B5_4A32_D192_ED03);
-    z = (z ^ (z >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);
-    z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
-    z ^ (z >> 31)
-}
-
-pub(crate) const FOR_LINK: u64 = 1;
-const FOR_FLOW: u64 = 2;
-const FOR_START: u64 = 3;
-pub(crate) const FOR_GAPS: u64 = 4;
-const FOR_TRAFFIC: u64 = 5;
-const FOR_QUEUE: u64 = 6;
-const FOR_APPLICATION: u64 = 7;
-pub(crate) const FOR_CARD: u64 = 8;
-pub(crate) const FOR_PROBES: u64 = 9;
-const FOR_STAMPS: u64 = 10;
-
 impl Network {
     pub(crate) fn new(experiment: &Experiment, mode: Mode) -> Result<Network, RunError> {
         let end = Time::ZERO + experiment.duration;
-        let starts: Vec<Time> =
-            experiment.flows.iter().enumerate().map(|(i, f)| start(f, i, experiment.seed)).collect();
+        let starts = traffic::starts(experiment);
         let mut lanes = Lanes::default();
         let traffic = open_traffic(experiment, &mut lanes)?;
         let mut flows = Vec::with_capacity(experiment.flows.len());
@@ -138,9 +119,9 @@ impl Network {
             let card = spec.access.map(|rate| add_card(&mut cards, rate));
             flows.push(Flow { card, ..flow });
         }
-        let seed = |index: usize| derive_seed(experiment.seed, FOR_TRAFFIC, index as u64);
-        let connections = Connections::open(experiment, mode, &mut lanes, seed)?;
-        let users = Users::open(experiment, mode, &mut lanes, &mut cards, seed);
+        let traffic_seed = |index: usize| seed(experiment.seed, Purpose::Traffic, index);
+        let connections = Connections::open(experiment, mode, &mut lanes, traffic_seed)?;
+        let users = Users::open(experiment, mode, &mut lanes, &mut cards, traffic_seed);
         let most_flows = connections.as_ref().map_or(0, |connections| connections.most_flows())
             + users.as_ref().map_or(0, |users| users.most_flows());
         let links: Result<_, RunError> =
@@ -235,40 +216,17 @@ fn oracle(experiment: &Experiment, flows: &[Flow]) -> Result<Vec<(Time, Rate)>, 
     available_steps(experiment).ok_or(RunError::NoOracle)
 }
 
-pub(crate) fn start(flow: &FlowSpec, index: usize, seed: u64) -> Time {
-    match flow.start {
-        Start::At(time) => time,
-        Start::Uniform(from, to) => {
-            let mut random = Pcg64Mcg::seed_from_u64(derive_seed(seed, FOR_START, index as u64));
-            Time::from_picos(random.random_range(from.picos()..=to.picos()))
-        }
-    }
-}
-
 /// One stream per entry of the experiment's traffic, its copies superposed.
 fn open_traffic(experiment: &Experiment, lanes: &mut Lanes) -> Result<Vec<Stream>, RunError> {
     let end = Time::ZERO + experiment.duration;
     let warm = Time::ZERO + experiment.warmup;
     let open = |(index, spec): (usize, &TrafficSpec)| {
-        let mut source = source(experiment, index, spec)?;
+        let mut source = traffic::packets(experiment, index, web::alone)?;
         let next = source.next().filter(|next| next.at <= end);
         let route = lanes.route(&spec.route);
         Ok(Stream { source, next, number: 0, route, meter: Meter::new(warm, Span::from_millis(1)) })
     };
     experiment.traffic.iter().enumerate().map(open).collect()
-}
-
-/// The copies of one entry of the experiment's traffic, superposed.
-pub(crate) fn source(
-    experiment: &Experiment,
-    index: usize,
-    spec: &TrafficSpec,
-) -> Result<Superposition<AnySource>, RunError> {
-    if let Some(recorded) = web::recorded(experiment, spec)? {
-        return Ok(Superposition::new(traffic::replay(spec, recorded, experiment.duration)));
-    }
-    let seed = derive_seed(experiment.seed, FOR_TRAFFIC, index as u64);
-    Ok(Superposition::new(traffic::open(spec, seed, experiment.duration)?))
 }
 
 /// What flows share: rings for acknowledgments, found by (last link, return delay), and routes.
@@ -328,7 +286,7 @@ pub(crate) fn build_flow(
         packet: spec.packet,
         handshake_rtt: spec.rtt,
         initial_window: spec.initial_window,
-        seed: derive_seed(experiment.seed, FOR_FLOW, index as u64),
+        seed: seed(experiment.seed, Purpose::Controller, index),
     };
     let entry = congestion::find(&spec.controller.kind)
         .ok_or_else(|| RunError::UnknownController(spec.controller.kind.clone()))?;
@@ -350,8 +308,7 @@ pub(crate) fn build_flow(
         pacing_percent: spec.pacing_percent,
         ecn: spec.ecn,
     };
-    let coalescer =
-        Coalescer::new(experiment.receiver.coalescing, derive_seed(experiment.seed, FOR_CARD, index as u64));
+    let coalescer = Coalescer::new(experiment.receiver.coalescing, seed(experiment.seed, Purpose::Card, index));
     let in_order = experiment.links.iter().all(|link| link.impairments.reorder.is_none());
     let immediate = coalescer.is_none() && experiment.receiver.delayed_ack <= 1 && mode == Mode::Fused && in_order;
     let last_link = *spec.route.last().expect("a route has a link");
@@ -373,14 +330,11 @@ pub(crate) fn build_flow(
         immediate,
         armed: start,
         due: start,
-        gaps: Gaps::new(experiment.gaps, derive_seed(experiment.seed, FOR_GAPS, index as u64)),
+        gaps: Gaps::new(experiment.gaps, seed(experiment.seed, Purpose::Gaps, index)),
         coalescer,
         headers,
-        processing: Processing::new(
-            experiment.receiver.stamp_delay,
-            derive_seed(experiment.seed, FOR_STAMPS, index as u64),
-        ),
-        application: application(experiment, spec, index, start)?,
+        processing: Processing::new(experiment.receiver.stamp_delay, seed(experiment.seed, Purpose::Stamps, index)),
+        application: Application::of_flow(experiment, spec, index, start)?.map(Box::new),
         back: Return::new(&experiment.receiver, experiment.seed, index),
         ack_armed: Time::MAX,
         start,
@@ -393,19 +347,6 @@ pub(crate) fn add_card(cards: &mut Vec<Card>, rate: Rate) -> u32 {
     (cards.len() - 1) as u32
 }
 
-fn application(
-    experiment: &Experiment,
-    spec: &FlowSpec,
-    index: usize,
-    start: Time,
-) -> Result<Option<Box<Application>>, RunError> {
-    let Some(offered) = spec.offered() else { return Ok(None) };
-    let seed = derive_seed(experiment.seed, FOR_APPLICATION, index as u64);
-    let duration = experiment.duration.saturating_mul(Application::asks_for(experiment.gaps));
-    let source = traffic::open(&offered, seed, duration)?.pop().expect("one copy");
-    Ok(Some(Box::new(Application::new(source, start, experiment.gaps))))
-}
-
 fn build_link(experiment: &Experiment, index: usize, mode: Mode) -> Result<Link, RunError> {
     let spec = &experiment.links[index];
     let wire = Serialiser::new(spec.rate);
@@ -414,7 +355,7 @@ fn build_link(experiment: &Experiment, index: usize, mode: Mode) -> Result<Link,
     } else {
         Server::Stepped(Box::new(Stepped::new(wire, build_queue(experiment, index)?)))
     };
-    let random = Pcg64Mcg::seed_from_u64(derive_seed(experiment.seed, FOR_LINK, index as u64));
+    let random = Pcg64Mcg::seed_from_u64(seed(experiment.seed, Purpose::LinkLoss, index));
     let wire = Wire::new(experiment, index, largest(experiment, index));
     Ok(Link { server, rate: spec.rate, delay: spec.delay, loss_below: spec.loss.q32(), random, wire })
 }
@@ -432,7 +373,7 @@ fn build_queue(experiment: &Experiment, index: usize) -> Result<AnyQueue<Transit
         rate: spec.rate,
         limit: spec.buffer.limit(),
         packet: largest(experiment, index),
-        seed: derive_seed(experiment.seed, FOR_QUEUE, index as u64),
+        seed: seed(experiment.seed, Purpose::Queue, index),
     };
     let name = &spec.queue.kind;
     let built = AnyQueue::build(name, &setup, &spec.queue.settings);

@@ -4,12 +4,12 @@
 //! and truth are those of `probes.rs`.
 
 use crate::RunError;
-use crate::network::{FOR_PROBES, derive_seed};
 use crate::probes::{Host, Path, Probe};
-use crate::traffic::{AnySource, Superposition};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use scenario::{Experiment, ProbeSpec};
+use traffic::chance::{Purpose, seed};
+use traffic::{AnySource, Superposition};
 use units::{Rate, Span, Time};
 
 /// A sender of probe streams on one path, with its cross traffic and its receiving host.
@@ -42,7 +42,7 @@ impl Prober {
             spec,
             path: Path::new(experiment)?,
             host: Host::new(experiment),
-            random: Pcg64Mcg::seed_from_u64(derive_seed(experiment.seed, FOR_PROBES, 0)),
+            random: Pcg64Mcg::seed_from_u64(seed(experiment.seed, Purpose::ProbeStreams, 0)),
             now: Time::ZERO + experiment.warmup,
             end: Time::ZERO + experiment.duration,
             next: 0,

@@ -8,14 +8,14 @@
 use crate::flow::{Coalescer, Interrupt, stamped};
 use crate::gaps::Gaps;
 use crate::link::Fused;
-use crate::network::{FOR_CARD, FOR_GAPS, FOR_LINK, FOR_PROBES, derive_seed};
-use crate::traffic::{AnySource, CrossPacket, Source, Superposition};
 use crate::transit::Transit;
-use crate::{RunError, cross_traffic};
+use crate::{RunError, web};
 use estimation::{Gap, Stream};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use scenario::{Experiment, ProbeSpec, Recorded};
+use traffic::chance::{self, Purpose};
+use traffic::{AnySource, CrossPacket, Source, Superposition};
 use units::{Bytes, Rate, Serialiser, Span, Time};
 
 /// One probe stream and what became of it.
@@ -110,7 +110,7 @@ impl Probe {
 pub fn probe(experiment: &Experiment) -> Result<Vec<Probe>, RunError> {
     let spec = experiment.probe.expect("the experiment has probe streams");
     let mut path = Path::new(experiment)?;
-    let mut random = Pcg64Mcg::seed_from_u64(derive_seed(experiment.seed, FOR_PROBES, 0));
+    let mut random = Pcg64Mcg::seed_from_u64(chance::seed(experiment.seed, Purpose::ProbeStreams, 0));
     let mut host = Host::new(experiment);
     let mut now = Time::ZERO + experiment.warmup;
     let mut probes: Vec<Probe> = Vec::with_capacity(spec.streams as usize);
@@ -169,7 +169,7 @@ pub(crate) struct Host {
 
 impl Host {
     pub(crate) fn new(experiment: &Experiment) -> Host {
-        let seed = derive_seed(experiment.seed, FOR_GAPS, 0);
+        let seed = chance::seed(experiment.seed, Purpose::Gaps, 0);
         let card = experiment.probe.and_then(|probe| probe.access).map(Serialiser::new);
         Host { gaps: Gaps::new(experiment.gaps, seed), card, free: Time::ZERO }
     }
@@ -222,19 +222,19 @@ pub(crate) struct Path {
 impl Path {
     pub(crate) fn new(experiment: &Experiment) -> Result<Path, RunError> {
         let link = &experiment.links[experiment.bottleneck];
-        let mut sources = cross_traffic(experiment)?;
+        let mut sources = traffic::cross_traffic(experiment, web::alone)?;
         let heads = sources.iter_mut().map(Source::next).collect();
-        let seed = |purpose| derive_seed(experiment.seed, purpose, 0);
+        let seed = |purpose| chance::seed(experiment.seed, purpose, 0);
         Ok(Path {
             link: Fused::new(Serialiser::new(link.rate), link.buffer.limit()),
             rate: link.rate,
             delay: link.delay,
             loss_below: link.loss.q32(),
-            random: Pcg64Mcg::seed_from_u64(seed(FOR_LINK)),
+            random: Pcg64Mcg::seed_from_u64(seed(Purpose::LinkLoss)),
             sources,
             heads,
             cross: 0,
-            coalescer: Coalescer::new(experiment.receiver.coalescing, seed(FOR_CARD)),
+            coalescer: Coalescer::new(experiment.receiver.coalescing, seed(Purpose::Card)),
             granularity: experiment.receiver.stamp_granularity,
             waiting: Vec::new(),
             seen: Vec::new(),

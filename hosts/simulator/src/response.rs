@@ -1,8 +1,8 @@
 //! How fast the flows answer when the available capacity changes: start-up, steps up and down, standing queues.
 
 use crate::recorder::{Bins, Detail};
-use crate::traffic::planned_rate;
 use scenario::Experiment;
+use traffic::planned_rate;
 use units::{Rate, Span, Time};
 
 /// Half-width of the band around the available capacity in which a rate counts as arrived.

@@ -3,12 +3,12 @@
 use crate::network::{Network, Stream};
 use crate::recorder::{Bins, Detail, FlowSamples, Recorder, Tally};
 use crate::response::{available_steps, convergence, drain, step_response};
-use crate::traffic::Burstiness;
 use crate::web::Completions;
 use congestion::Controller;
 use queueing::Readings;
 use results::{FlowResult, Histogram, Run, Series, StreamGap, StreamRecord, Summary, TrafficResult};
 use scenario::Experiment;
+use traffic::Burstiness;
 use transport::MarkCounts;
 use units::{Rate, Span, Time};
 

@@ -1,5 +1,5 @@
 //! Users who browse: each fetches a page, file by file over TCP, thinks, and fetches the next. The laws are those of
-//! [`crate::traffic::surge`]; what the path does to a file decides when the next is asked for.
+//! [`traffic::surge`]; what the path does to a file decides when the next is asked for.
 //!
 //! ```text
 //! a page    its first file; then the others, by `parallel` connections at a time, each after a pause to parse
@@ -18,14 +18,14 @@ use crate::connections::packets;
 use crate::flow::{Card, Flow};
 use crate::network::{Lanes, Network, add_card, build_flow};
 use crate::sources::Kind;
-use crate::traffic::draw::Draws;
-use crate::traffic::surge::Surge;
-use crate::traffic::{CrossPacket, TrafficError};
 use crate::transit::{Owner, Transit};
 use crate::{Mode, RunError};
 use hdrhistogram::Histogram;
 use scenario::{Buffer, Experiment, FlowSpec, TrafficKind, TrafficSpec, Web};
 use std::collections::VecDeque;
+use traffic::Draws;
+use traffic::surge::Surge;
+use traffic::{CrossPacket, TrafficError};
 use units::{Bytes, Span, Time};
 
 /// Granularity of base round-trip times: acknowledgments of equal delay share a ring.
@@ -391,19 +391,17 @@ impl Network {
     }
 }
 
-/// What users who do not respond send, copy by copy: what leaves the measured link when they have the links to themselves.
-/// `None`: the source is another.
-pub(crate) fn recorded(experiment: &Experiment, spec: &TrafficSpec) -> Result<Option<Vec<Vec<CrossPacket>>>, RunError> {
-    let web = match &spec.kind {
-        TrafficKind::Web(web) if !web.responsive => web,
-        _ => return Ok(None),
-    };
-    let kind = TrafficKind::Web(Box::new(Web { responsive: true, ..(**web).clone() }));
-    let alone = TrafficSpec { kind, shaper: None, ..spec.clone() };
+/// What users who do not react to the path send, copy by copy: what leaves the measured link when they have the path to
+/// themselves.
+pub(crate) fn alone(experiment: &Experiment, spec: &TrafficSpec) -> Result<Vec<Vec<CrossPacket>>, RunError> {
+    let mut alone = TrafficSpec { shaper: None, ..spec.clone() };
+    if let TrafficKind::Web(web) = &mut alone.kind {
+        web.responsive = true;
+    }
     let mut alone = Experiment { flows: Vec::new(), traffic: vec![alone], ..experiment.clone() };
     alone.record.detail = false;
     alone.record.windows.clear();
-    departures(&alone, spec.copies).map(Some)
+    departures(&alone, spec.copies)
 }
 
 /// What leaves the measured link, packet by packet, copy by copy of users; what is of no copy is with the first.

@@ -4,16 +4,14 @@
 //! Rings of packets are in order of time, so that only their heads need be scheduled. Packets that others overtake
 //! take a detour: a ring of their own, on which all are late by the same time.
 
-use crate::network::{Network, derive_seed};
+use crate::network::Network;
 use crate::sources::Kind;
 use crate::transit::{Owner, Transit};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use scenario::{Experiment, Impairments, ReceiverSpec};
+use traffic::chance::{self, Purpose};
 use units::{Bytes, Span, Time};
-
-const FOR_REORDERING: u64 = 8;
-const FOR_RETURN: u64 = 9;
 
 /// A wire with impairments.
 #[derive(Clone, Debug)]
@@ -49,7 +47,7 @@ impl Wire {
             delay: spec.delay,
             last: Time::ZERO,
             hold: spec.impairments.reorder.map_or(Span::ZERO, |late| spec.rate.time_for(largest) * late.packets),
-            random: Pcg64Mcg::seed_from_u64(derive_seed(experiment.seed, FOR_REORDERING, index as u64)),
+            random: Pcg64Mcg::seed_from_u64(chance::seed(experiment.seed, Purpose::Reordering, index)),
             impairments: spec.impairments.clone(),
         }))
     }
@@ -82,7 +80,7 @@ impl Return {
     /// That of a flow; `None`: it only delays.
     pub(crate) fn new(receiver: &ReceiverSpec, seed: u64, index: usize) -> Option<Box<Return>> {
         let loss_below = receiver.ack_loss.q32();
-        let random = Pcg64Mcg::seed_from_u64(derive_seed(seed, FOR_RETURN, index as u64));
+        let random = Pcg64Mcg::seed_from_u64(chance::seed(seed, Purpose::Return, index));
         let plain = loss_below == 0 && receiver.ack_bunching == Span::ZERO;
         (!plain).then(|| Box::new(Return { loss_below, bunching: receiver.ack_bunching, random }))
     }

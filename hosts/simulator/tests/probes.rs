@@ -57,8 +57,8 @@ fn the_truth_counts_the_packets_that_arrive_while_a_stream_is_under_way() {
     let rate = Rate::from_gbps(2);
     experiment.traffic = vec![traffic(TrafficKind::Poisson { rate }, 1500, 1)];
     let arrivals: Vec<_> = {
-        use simulator::traffic::Source;
-        let mut source = simulator::cross_traffic(&experiment).unwrap().remove(0);
+        use traffic::Source;
+        let mut source = traffic::cross_traffic(&experiment, simulator::alone).unwrap().remove(0);
         std::iter::from_fn(move || source.next()).collect()
     };
     for probe in probes(&experiment) {

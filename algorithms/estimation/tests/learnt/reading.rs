@@ -107,7 +107,7 @@ fn slope<'a>(points: impl Iterator<Item = &'a Packet>) -> i128 {
 /// The feature of a leaf: one beyond those that are.
 const LEAF: u32 = 59;
 
-/// The trees, as python/ wrote them.
+/// The trees, as training/ wrote them.
 pub struct Trees {
     text: &'static str,
     roots: Vec<usize>,

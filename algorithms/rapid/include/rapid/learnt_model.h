@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Written by python/train.py; not to be edited. See learnt.h.
+ * Written by training/train.py; not to be edited. See learnt.h.
  *
  * Trained on 224972 multi-rate streams of 3998 runs and 164395 single-rate streams of
- * 2997 runs, probe scenarios of the simulator (hosts/simulator/examples/streams), seeds 1 and 2:
+ * 2997 runs, probe scenarios of the simulator (training/streams), seeds 1 and 2:
  * 100 Mbit/s to 100 Gbit/s, 1500 and 9000 B, streams of 16, 32, 48 and 64 packets in four rates over 30 or 50 %,
  * loads of 0.1 to 0.7 of even, Poisson, Pareto and exponential on-off traffic, trains, and a recorded web trace;
  * receivers without coalescing, with a timer (to 300 us, with and without a frame limit), spacing, and adaptive (2 to

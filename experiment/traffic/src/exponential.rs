@@ -1,0 +1,19 @@
+//! Exponential lengths: P(length > x) = exp(-x / mean). Without memory, so the residual has the same law.
+
+use crate::draw::Draws;
+use crate::on_off::Law;
+use units::Span;
+
+/// The exponential law.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Exponential;
+
+impl Law for Exponential {
+    fn length(&self, draws: &mut Draws, mean: Span) -> Span {
+        draws.exponential(mean)
+    }
+
+    fn residual(&self, draws: &mut Draws, mean: Span) -> Span {
+        draws.exponential(mean)
+    }
+}

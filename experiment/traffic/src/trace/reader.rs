@@ -1,0 +1,129 @@
+//! A trace file of any format, as packets in order of time.
+
+use super::csv::Csv;
+use super::input::Input;
+use super::pcap::Pcap;
+use super::pcapng::Pcapng;
+use crate::error::{Fault, TrafficError};
+use scenario::TraceSource;
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::{Path, PathBuf};
+use units::{Bytes, Span};
+
+/// A packet as its format gives it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Stamped {
+    /// Where its record begins in the file.
+    pub(super) offset: u64,
+    /// Picoseconds since the format's epoch.
+    pub(super) at_ps: i128,
+    /// Size on the wire.
+    pub(super) size: Bytes,
+}
+
+/// A packet of a trace.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Packet {
+    /// Since the first packet.
+    pub(super) since_first: Span,
+    /// Size on the wire.
+    pub(super) size: Bytes,
+}
+
+#[derive(Debug)]
+enum Format<R> {
+    Csv(Csv<R>),
+    Pcap(Pcap<R>),
+    Pcapng(Pcapng<R>),
+}
+
+/// Reads one file, once.
+#[derive(Debug)]
+pub(super) struct Reader<R = BufReader<File>> {
+    file: PathBuf,
+    format: Format<R>,
+    first_ps: Option<i128>,
+    last: Span,
+    packets: u64,
+}
+
+/// Longest trace: half of what a clock of picoseconds holds.
+const LONGEST: Span = Span::from_picos(u64::MAX / 2);
+
+impl Reader {
+    pub(super) fn open(file: &Path, source: TraceSource) -> Result<Reader, TrafficError> {
+        let opened = File::open(file).map_err(|error| TrafficError::trace(file, 1, Fault::Io(error)))?;
+        Reader::new(file, BufReader::with_capacity(1 << 16, opened), source)
+    }
+}
+
+impl<R: BufRead> Reader<R> {
+    pub(super) fn new(file: &Path, from: R, source: TraceSource) -> Result<Reader<R>, TrafficError> {
+        let format = Format::begin(Input::new(from), source).map_err(|fault| TrafficError::trace(file, 1, fault))?;
+        Ok(Reader { file: file.into(), format, first_ps: None, last: Span::ZERO, packets: 0 })
+    }
+
+    /// The next packet; `None` at the end of the file.
+    pub(super) fn next(&mut self) -> Result<Option<Packet>, TrafficError> {
+        match self.read() {
+            Ok(packet) => {
+                self.packets += u64::from(packet.is_some());
+                Ok(packet)
+            }
+            Err(fault) => Err(self.fault(fault)),
+        }
+    }
+
+    fn read(&mut self) -> Result<Option<Packet>, Fault> {
+        let Some(Stamped { offset, at_ps, size }) = self.format.next()? else {
+            return Ok(None);
+        };
+        let since_first_ps = at_ps - *self.first_ps.get_or_insert(at_ps);
+        if since_first_ps < i128::from(self.last.picos()) {
+            let back =
+                Span::from_picos(u64::try_from(i128::from(self.last.picos()) - since_first_ps).unwrap_or(u64::MAX));
+            return Err(Fault::bad(offset, format!("a time {back} before the packet before"), "times in order"));
+        }
+        if since_first_ps > i128::from(LONGEST.picos()) {
+            return Err(Fault::bad(offset, "a time over 106 days after the first packet", "a shorter trace"));
+        }
+        self.last = Span::from_picos(since_first_ps as u64);
+        Ok(Some(Packet { since_first: self.last, size }))
+    }
+
+    /// Where in the file the reader stands.
+    pub(super) fn offset(&self) -> u64 {
+        match &self.format {
+            Format::Csv(csv) => csv.input.offset(),
+            Format::Pcap(pcap) => pcap.input.offset(),
+            Format::Pcapng(pcapng) => pcapng.input.offset(),
+        }
+    }
+
+    /// A fault at the packet that would be next.
+    pub(super) fn fault(&self, fault: Fault) -> TrafficError {
+        TrafficError::trace(&self.file, self.packets + 1, fault)
+    }
+}
+
+impl<R: BufRead> Format<R> {
+    fn begin(mut input: Input<R>, source: TraceSource) -> Result<Format<R>, Fault> {
+        if source == TraceSource::Csv {
+            return Csv::begin(input).map(Format::Csv);
+        }
+        let magic = input.array::<4>("the first 4 bytes of a pcap or pcapng file")?;
+        if magic == super::pcapng::SECTION.to_be_bytes() {
+            return Pcapng::begin(input).map(Format::Pcapng);
+        }
+        Pcap::begin(input, magic).map(Format::Pcap)
+    }
+
+    fn next(&mut self) -> Result<Option<Stamped>, Fault> {
+        match self {
+            Format::Csv(csv) => csv.next(),
+            Format::Pcap(pcap) => pcap.next(),
+            Format::Pcapng(pcapng) => pcapng.next(),
+        }
+    }
+}

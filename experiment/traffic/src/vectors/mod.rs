@@ -1,0 +1,70 @@
+//! Connection vectors: what the two ends of a TCP connection send each other, and when, without the network between
+//! them. A message leaves a wait after the message before it from the same end was handed over, or after one from the
+//! other end has arrived whole.
+//!
+//! Source of the model: M. C. Weigle, P. Adurthi, F. Hernandez-Campos, K. Jeffay and F. D. Smith, "Tmix: a tool for
+//! generating realistic TCP application workloads in ns-2", ACM CCR 36(3), 2006.
+
+mod reader;
+mod sessions;
+#[cfg(test)]
+mod tests;
+
+pub use reader::read;
+pub use sessions::draw;
+
+use units::{Bytes, Span};
+
+/// An end of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// It opens the connection.
+    Initiator = 0,
+    /// It waits for connections.
+    Acceptor = 1,
+}
+
+impl End {
+    /// The other end.
+    pub fn other(self) -> End {
+        match self {
+            End::Initiator => End::Acceptor,
+            End::Acceptor => End::Initiator,
+        }
+    }
+}
+
+/// What a message waits for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum After {
+    /// The connection's establishment.
+    Start,
+    /// The message before it, handed over.
+    Sent,
+    /// This number of messages of the other end, arrived whole.
+    Received(u32),
+}
+
+/// One message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Message {
+    /// What it waits for.
+    pub after: After,
+    /// How long it waits after that.
+    pub wait: Span,
+    /// Without headers.
+    pub size: Bytes,
+}
+
+/// One connection.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Vector {
+    /// When it begins, from the start of the source.
+    pub start: Span,
+    /// Receive windows of both ends.
+    pub windows: [Bytes; 2],
+    /// Base round-trip time.
+    pub rtt: Span,
+    /// The messages of both ends.
+    pub messages: [Vec<Message>; 2],
+}

@@ -1,0 +1,113 @@
+//! What of a scenario this lab can do, and what it refuses, naming the key.
+
+use crate::error::LabError;
+use crate::flows::{available, is_missing, kernel_name, stream_with};
+use crate::path::HEADER;
+use scenario::{Experiment, GapModel, Impairments};
+use std::collections::BTreeSet;
+use units::{Bytes, Packets, Ratio, Span};
+
+/// Most flows: each has a source port.
+const MOST_FLOWS: usize = 50_000;
+
+/// Smallest frame of a flow: headers, and a segment that Linux still makes (its least MSS is 88).
+const SMALLEST: Bytes = Bytes::new(HEADER + 40 + 88);
+
+/// Refuses what the lab cannot do.
+pub(crate) fn accept(experiment: &Experiment) -> Result<(), LabError> {
+    hosts(experiment)?;
+    flows(experiment)?;
+    if experiment.links.len() > 1 {
+        return no("link", format!("{} links", experiment.links.len()), "one bottleneck, [path]");
+    }
+    let link = &experiment.links[0];
+    if link.queue.kind != "fifo" {
+        return no("path.queue", format!("\"{}\"", link.queue.kind), "\"fifo\"");
+    }
+    if link.impairments != Impairments::default() {
+        return no("path", "reordering, outages or steps of the delay", "a delay and a loss that stay");
+    }
+    if link.rate.bps() < 8_000 {
+        return no("path.rate", link.rate, "8 kbit/s at least, tc-tbf's least rate");
+    }
+    Ok(())
+}
+
+fn no(key: &str, found: impl std::fmt::Display, can: &str) -> Result<(), LabError> {
+    Err(LabError(format!("{key}: found {found}; with --on kernel only {can}")))
+}
+
+fn hosts(experiment: &Experiment) -> Result<(), LabError> {
+    let receiver = &experiment.receiver;
+    if receiver.coalescing.time > Span::ZERO {
+        return no(
+            "receiver.coalescing",
+            format!("\"{}\"", receiver.coalescing.time),
+            "none: virtual devices have no interrupts",
+        );
+    }
+    if receiver.delayed_ack > 2 {
+        return no("receiver.delayed_ack", receiver.delayed_ack, "1 (the route's quickack) or 2 (Linux as it is)");
+    }
+    if receiver.delayed_ack == 2 && receiver.delayed_ack_timeout != Span::from_millis(40) {
+        let found = format!("\"{}\"", receiver.delayed_ack_timeout);
+        return no("receiver.delayed_ack_timeout", found, "\"40 ms\", Linux's own");
+    }
+    if receiver.window != Packets::MAX {
+        return no("receiver.window", receiver.window, "\"unlimited\": Linux sizes its buffers itself");
+    }
+    if !receiver.stamps || receiver.stamp_granularity != Span::from_nanos(1) {
+        return no("receiver.stamps", "stamps other than the receiver's programs give", "the defaults");
+    }
+    if receiver.ack_loss > Ratio::ZERO || receiver.ack_bunching > Span::ZERO {
+        return no("receiver", "acknowledgments lost or bunched on purpose", "a way back that does neither");
+    }
+    if experiment.gaps != GapModel::Perfect {
+        return no("sender.gaps", "a model of gaps", "\"perfect\", which means: as well as this machine can");
+    }
+    Ok(())
+}
+
+fn flows(experiment: &Experiment) -> Result<(), LabError> {
+    if experiment.flows.len() > MOST_FLOWS {
+        return no("flow", format!("{} flows", experiment.flows.len()), "50 000, one port each");
+    }
+    let first = experiment.flows.first();
+    for (number, flow) in experiment.flows.iter().enumerate() {
+        let key = |name: &str| format!("flow.{number}.{name}");
+        if flow.access.is_some() {
+            return no(&key("access"), "a rate", "cards as fast as the machine");
+        }
+        if flow.pacing_percent > 0 {
+            return no("sender.pacing", "a percentage", "\"0 %\": controllers of the kernel decide themselves");
+        }
+        if flow.packet < SMALLEST {
+            return no(&key("packet"), flow.packet, &format!("{} B and more", SMALLEST.get()));
+        }
+        if let Some(setting) = flow.controller.settings.keys().next() {
+            let found = format!("the setting \"{setting}\" of \"{}\"", flow.controller.kind);
+            return no("controller", found, "controllers as the kernel has them, without settings");
+        }
+        if first.is_some_and(|first| first.initial_window != flow.initial_window || first.min_rto != flow.min_rto) {
+            return no("sender", "flows that differ", "one kind of sender");
+        }
+    }
+    Ok(())
+}
+
+/// Refuses controllers that the kernel does not have.
+pub(crate) fn controllers(plan: &[Experiment]) -> Result<(), LabError> {
+    let names: BTreeSet<&str> =
+        plan.iter().flat_map(|run| &run.flows).map(|flow| kernel_name(&flow.controller.kind)).collect();
+    for name in names {
+        match stream_with(name) {
+            Err(error) if is_missing(&error) => {
+                let hint = if name == "rapid" { "; \"packetscale tcp load\" brings it" } else { "" };
+                let has = available();
+                return Err(LabError(format!("this kernel has no congestion control \"{name}\"; it has {has}{hint}")));
+            }
+            tried => drop(tried.map_err(LabError::doing(format!("congestion control \"{name}\"")))?),
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,236 @@
+//! The flows: one thread that writes and one that reads for each connection, in blocks of `BLOCK`. Small blocks, because
+//! the kernel defers pacing timers while a program holds the socket in a long `write`.
+
+#![expect(unsafe_code, reason = "a descriptor that accept4 has just made gets its owner")]
+
+use crate::error::LabError;
+use crate::namespace::spawn;
+use crate::path::{HEADER, Path, RECEIVER};
+use crate::tcp_info::TcpInfo;
+use nix::errno::Errno;
+use nix::libc;
+use nix::sys::socket::{self, AddressFamily, Backlog, Shutdown, SockFlag, SockType, SockaddrIn, sockopt};
+use realtime::clock::{monotonic_ns, sleep_until};
+use realtime::priority::Urgency;
+use scenario::{FlowSpec, Size};
+use std::ffi::OsString;
+use std::io;
+use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, OnceLock};
+use std::thread::JoinHandle;
+
+const BLOCK: usize = 16 * 1024;
+
+/// Port of the receiver.
+const PORT: u16 = 5_000;
+
+/// Source port of flow 0; the others follow. Records name their flow by it.
+pub(crate) const FIRST_PORT: u16 = 10_000;
+
+/// IP and TCP headers with the time-stamp option, which Linux sends with every packet.
+const HEADERS: u64 = 20 + 32;
+
+/// Names of controllers that Linux calls otherwise.
+pub(crate) fn kernel_name(controller: &str) -> &str {
+    match controller {
+        "newreno" => "reno",
+        other => other,
+    }
+}
+
+/// A flow under way, as seen from outside.
+#[derive(Default)]
+pub(crate) struct Connection {
+    socket: OnceLock<OwnedFd>,
+    completed_ns: AtomicU64,
+}
+
+impl Connection {
+    /// What the kernel says of it; `None` before it has begun.
+    pub fn info(&self) -> Option<TcpInfo> {
+        TcpInfo::of(self.socket.get()?.as_fd()).ok()
+    }
+
+    /// When all was delivered, if it had an end and reached it.
+    pub fn completed_ns(&self) -> Option<u64> {
+        Some(self.completed_ns.load(Ordering::Acquire)).filter(|ns| *ns > 0)
+    }
+}
+
+/// All flows of a run.
+pub(crate) struct Flows {
+    pub connections: Vec<Arc<Connection>>,
+    senders: Vec<JoinHandle<io::Result<()>>>,
+    listener: Arc<OwnedFd>,
+    acceptor: Option<JoinHandle<io::Result<()>>>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Flows {
+    /// Starts threads; each flow connects at its instant of CLOCK_MONOTONIC.
+    pub fn start(path: &Path, specs: &[FlowSpec], starts_ns: &[u64]) -> Result<Flows, LabError> {
+        let stop = Arc::new(AtomicBool::new(false));
+        let listener = path.receiver.inside(|| listen().map_err(LabError::doing("the receiver cannot listen")))?;
+        let listener = Arc::new(listener);
+        let (place, shared) = (path.receiver.clone(), Arc::clone(&listener));
+        let accepting = move || {
+            while let Ok(descriptor) = socket::accept4(shared.as_raw_fd(), SockFlag::SOCK_CLOEXEC) {
+                // SAFETY: accept4 has just made this descriptor, and nothing else owns it.
+                let connection = unsafe { OwnedFd::from_raw_fd(descriptor) };
+                // The reader ends with its connection.
+                spawn(&place, Urgency::Application, move || drain(&connection))?;
+            }
+            Ok(())
+        };
+        let no_thread = || LabError::doing("no thread to run on");
+        let acceptor = spawn(&path.receiver, Urgency::Application, accepting).map_err(no_thread())?;
+        let mut flows =
+            Flows { connections: Vec::new(), senders: Vec::new(), listener, acceptor: Some(acceptor), stop };
+        for ((number, spec), start_ns) in (0u16..).zip(specs).zip(starts_ns) {
+            let connection = Arc::new(Connection::default());
+            let sender = Sender {
+                controller: kernel_name(&spec.controller.kind).into(),
+                port: FIRST_PORT + number,
+                segment: spec.packet.get() - HEADER - 40,
+                amount: amount(spec),
+                start_ns: *start_ns,
+                connection: Arc::clone(&connection),
+                stop: Arc::clone(&flows.stop),
+            };
+            flows.connections.push(connection);
+            let sending = spawn(&path.sender, Urgency::Application, move || sender.run());
+            flows.senders.push(sending.map_err(no_thread())?);
+        }
+        Ok(flows)
+    }
+
+    /// Ends all connections and waits for all who send.
+    ///
+    /// # Errors
+    /// The first flow that could not begin.
+    pub fn end(mut self) -> Result<(), LabError> {
+        self.close();
+        for (number, sender) in std::mem::take(&mut self.senders).into_iter().enumerate() {
+            let ended = sender.join().unwrap_or_else(|_| Err(io::Error::other("its thread failed")));
+            ended.map_err(LabError::doing(format!("flow {number}")))?;
+        }
+        Ok(())
+    }
+
+    fn close(&mut self) {
+        self.stop.store(true, Ordering::Release);
+        let _ = socket::shutdown(self.listener.as_raw_fd(), Shutdown::Both);
+        for socket in self.connections.iter().filter_map(|connection| connection.socket.get()) {
+            // What is still unsent would keep the connection, and its congestion control, for minutes after the path is gone.
+            let _ = socket::setsockopt(socket, sockopt::Linger, &libc::linger { l_onoff: 1, l_linger: 0 });
+            let _ = socket::shutdown(socket.as_raw_fd(), Shutdown::Both);
+        }
+        if let Some(acceptor) = self.acceptor.take() {
+            let _ = acceptor.join();
+        }
+    }
+}
+
+impl Drop for Flows {
+    fn drop(&mut self) {
+        self.close();
+    }
+}
+
+/// Payload of a flow: as many packets as the simulator's flow would send.
+fn amount(spec: &FlowSpec) -> Option<u64> {
+    match spec.size {
+        Size::Unlimited => None,
+        Size::Bytes(bytes) => Some(bytes.packets_of(spec.packet).get() * (spec.packet.get() - HEADER - HEADERS)),
+    }
+}
+
+fn listen() -> io::Result<OwnedFd> {
+    let listener = stream()?;
+    socket::setsockopt(&listener, sockopt::ReuseAddr, &true)?;
+    socket::bind(listener.as_raw_fd(), &SockaddrIn::new(0, 0, 0, 0, PORT))?;
+    socket::listen(&listener, Backlog::MAXCONN)?;
+    Ok(listener)
+}
+
+fn stream() -> io::Result<OwnedFd> {
+    Ok(socket::socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?)
+}
+
+/// Makes a socket with this congestion control.
+pub(crate) fn stream_with(controller: &str) -> io::Result<OwnedFd> {
+    let socket = stream()?;
+    socket::setsockopt(&socket, sockopt::TcpCongestion, &OsString::from(controller))?;
+    Ok(socket)
+}
+
+/// Reads to the end.
+fn drain(connection: &OwnedFd) -> io::Result<()> {
+    let mut block = vec![0u8; 4 * BLOCK];
+    loop {
+        match nix::unistd::read(connection, &mut block) {
+            Ok(0) => return Ok(()),
+            Ok(_) | Err(Errno::EINTR) => {}
+            // The end of the run cuts connections.
+            Err(_) => return Ok(()),
+        }
+    }
+}
+
+struct Sender {
+    controller: String,
+    port: u16,
+    segment: u64,
+    amount: Option<u64>,
+    start_ns: u64,
+    connection: Arc<Connection>,
+    stop: Arc<AtomicBool>,
+}
+
+impl Sender {
+    fn run(self) -> io::Result<()> {
+        sleep_until(self.start_ns);
+        let socket = stream_with(&self.controller)?;
+        socket::setsockopt(&socket, sockopt::TcpMaxSeg, &(self.segment as u32))?;
+        socket::bind(socket.as_raw_fd(), &SockaddrIn::new(0, 0, 0, 0, self.port))?;
+        let socket = self.connection.socket.get_or_init(|| socket);
+        let to: std::net::Ipv4Addr = RECEIVER.parse().map_err(io::Error::other)?;
+        let connected = socket::connect(socket.as_raw_fd(), &SockaddrIn::from(std::net::SocketAddrV4::new(to, PORT)));
+        match connected.map_err(io::Error::from).and_then(|()| self.write(socket)) {
+            // The end of the run cuts connections, in whatever state they are.
+            Err(_) if self.stop.load(Ordering::Acquire) => Ok(()),
+            ended => ended,
+        }
+    }
+
+    fn write(&self, socket: &OwnedFd) -> io::Result<()> {
+        let block = vec![0u8; BLOCK];
+        let mut left = self.amount.unwrap_or(u64::MAX);
+        while left > 0 && !self.stop.load(Ordering::Relaxed) {
+            let size = left.min(BLOCK as u64) as usize;
+            let written = socket::send(socket.as_raw_fd(), &block[..size], socket::MsgFlags::MSG_NOSIGNAL)?;
+            left -= if self.amount.is_some() { written as u64 } else { 0 };
+        }
+        if left == 0 {
+            socket::shutdown(socket.as_raw_fd(), Shutdown::Write)?;
+            // The receiver closes when it has everything.
+            drain(socket)?;
+            if !self.stop.load(Ordering::Acquire) {
+                self.connection.completed_ns.store(monotonic_ns(), Ordering::Release);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Controllers that the kernel has loaded, for messages.
+pub(crate) fn available() -> String {
+    let names = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
+    names.split_whitespace().collect::<Vec<_>>().join(", ")
+}
+
+/// Whether `error` says that the kernel has no controller of that name.
+pub(crate) fn is_missing(error: &io::Error) -> bool {
+    error.raw_os_error() == Some(libc::ENOENT)
+}

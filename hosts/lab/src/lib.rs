@@ -1,0 +1,178 @@
+//! Scenarios over real TCP connections through a real bottleneck, in network namespaces of our own.
+//!
+//! [`check`] says whether this machine and this kernel can do what a plan asks for; [`run`] makes one run. A run builds
+//! its path ([`path`]), attaches two programs to the ends of the bottleneck ([`tap`]), lets real connections ([`flows`])
+//! and real datagrams ([`cross`]) cross it for the length of the scenario, and turns what was recorded, packet by
+//! packet, into the figures of the results' dictionary ([`books`], [`summary`], [`curves`]). Nothing outlives the
+//! process, however it ends ([`namespace`]).
+
+mod accept;
+mod books;
+mod calibrate;
+mod cross;
+mod curves;
+mod delay_line;
+mod error;
+mod flows;
+mod namespace;
+mod path;
+mod probes;
+mod rapid;
+mod sampler;
+mod summary;
+mod tap;
+mod tcp_info;
+mod verdict;
+
+pub use cross::Packets;
+pub use error::LabError;
+
+use books::Books;
+use calibrate::{calibrate, one_flow};
+use cross::Cross;
+use delay_line::{Account, DelayLine};
+use flows::Flows;
+use path::Path;
+use probes::Probes;
+use realtime::clock::{monotonic_ns, sleep_until};
+use realtime::priority::{Hurry, Urgency};
+use realtime::processors::Meter;
+use results::Run;
+use sampler::Samples;
+use scenario::Experiment;
+use summary::{Observed, summarise};
+use tap::{Record, Tap};
+use units::{Bytes, Rate, Time};
+
+/// What chance has decided for a run.
+pub struct Draws {
+    /// When each flow starts.
+    pub starts: Vec<Time>,
+    /// The packets of each source of traffic.
+    pub traffic: Vec<Packets>,
+}
+
+/// How often records are read and, at most, connections asked.
+const LOOK_NS: u64 = 10_000_000;
+
+/// From the making of the threads to the start of the run.
+const LEAD_NS: u64 = 100_000_000;
+
+/// What holds for every run.
+const CONDITIONS: [&str; 5] = [
+    "hosts are network namespaces of one machine, devices are virtual, and all hosts share its processors",
+    "the sender's device has gso_max_segs 1, so that every controller sends packets of one segment",
+    "packets are frames with their Ethernet header: the MTU is 14 bytes less",
+    "queueing delay is from the entry of the queue to the entry of the next host, above the least of the run",
+    "cpu_s is the time that the machine's processors were not idle, whoever used them",
+];
+
+/// Whether every run of a plan can be made here. Returns what the lab does that the scenario does not say, one sentence
+/// each, for the manifest.
+///
+/// # Errors
+/// What is missing, the key that asks for what the lab does not do, or a rate that this machine does not reach.
+pub fn check(plan: &[Experiment]) -> Result<Vec<String>, LabError> {
+    plan.iter().try_for_each(accept::accept)?;
+    root()?;
+    accept::controllers(plan)?;
+    let mut conditions: Vec<String> = CONDITIONS.iter().map(|said| said.to_string()).collect();
+    conditions.extend(calibrate(plan)?);
+    Ok(conditions)
+}
+
+/// Whether the lab works here at all: a path is built, watched and taken down again. Says what there is, or what is
+/// missing.
+pub fn ability() -> Result<String, String> {
+    let built = || -> Result<(), LabError> {
+        root()?;
+        let packet = Bytes::new(1_514);
+        let path = Path::build(&one_flow(Rate::from_mbps(10), packet, packet * 100), true)?;
+        Tap::attach(&path).map(drop)
+    };
+    let made = "paths of network namespaces, watched packet by packet; each ends with its process";
+    built().map(|()| made.to_string()).map_err(|error| error.to_string())
+}
+
+fn root() -> Result<(), LabError> {
+    if nix::unistd::geteuid().is_root() {
+        return Ok(());
+    }
+    Err(LabError("network namespaces need root; try sudo".to_string()))
+}
+
+/// Makes one run.
+///
+/// # Errors
+/// When the machine refuses something, or could not keep up.
+pub fn run(experiment: &Experiment, draws: Draws) -> Result<Run, LabError> {
+    let observed = observe(experiment, draws, DelayLine::is_needed(experiment))?;
+    Ok(summarise(experiment, &observed))
+}
+
+/// Builds the path, lets everything happen, and takes the path down.
+fn observe(experiment: &Experiment, draws: Draws, with_delay_line: bool) -> Result<Observed, LabError> {
+    let mut path = Path::build(experiment, with_delay_line)?;
+    let tap = Tap::attach(&path)?;
+    rapid::note_arrivals(&path, experiment)?;
+    let meter = Meter::start().map_err(LabError::doing("/proc/stat"))?;
+    let zero_ns = monotonic_ns() + LEAD_NS;
+    let starts_ns: Vec<u64> = draws.starts.iter().map(|start| start.nanos()).collect();
+    let begins: Vec<u64> = starts_ns.iter().map(|start| zero_ns + start).collect();
+    let delay_line = path.start_delay_line(experiment, zero_ns)?;
+    let flows = Flows::start(&path, &experiment.flows, &begins)?;
+    let cross = Cross::start(&path, draws.traffic, path::mtu(experiment), zero_ns)?;
+    let probes = Probes::start(experiment, zero_ns);
+    let mut samples = Samples::new(experiment.flows.len());
+    let records = watch(experiment, &tap, zero_ns, &flows, &mut samples)?;
+    let cpu_s = meter.used_s().map_err(LabError::doing("/proc/stat"))?;
+    let probes = probes.end();
+    let completed_ns = flows.connections.iter().map(|flow| flow.completed_ns().map(|at| at.saturating_sub(zero_ns)));
+    let completed_ns = completed_ns.collect();
+    let steered = rapid::steered(experiment, zero_ns)?;
+    flows.end()?;
+    cross.end()?;
+    let account = delay_line.map_or_else(|| Ok(Account::default()), DelayLine::end)?;
+    account.check(experiment)?;
+    let missed = tap.missed()?;
+    if missed > 0 {
+        let message = format!("this machine was too busy: {missed} records of packets at the bottleneck found no room");
+        return Err(LabError(message));
+    }
+    let books = Books::of(&records, zero_ns, experiment.flows.len(), experiment.traffic.len());
+    let rate = experiment.links[experiment.bottleneck].rate;
+    verdict::check(&books, rate, path::full_buffer_ns(experiment))?;
+    let streams = probes.iter().map(|probe| probes::record(probe, &books, rate, zero_ns)).collect();
+    Ok(Observed { books, samples, losses: account.losses, steered, streams, starts_ns, completed_ns, cpu_s })
+}
+
+/// Reads records and asks connections until the run is over.
+fn watch(
+    experiment: &Experiment,
+    tap: &Tap,
+    zero_ns: u64,
+    flows: &Flows,
+    samples: &mut Samples,
+) -> Result<Vec<Record>, LabError> {
+    let mut records = Vec::new();
+    let step_ns = experiment.record.step.nanos().max(1);
+    let end_ns = zero_ns + experiment.duration.nanos();
+    // Records that are not read in time are lost.
+    let _urgent = Hurry::new(Urgency::Application).map_err(LabError::doing("no real-time priority"))?;
+    tap.records(&mut records, |look| {
+        let mut sample_ns = zero_ns + step_ns / 2;
+        let mut now = monotonic_ns();
+        while now < end_ns {
+            sleep_until((now + LOOK_NS).min(sample_ns.max(now)).min(end_ns));
+            now = monotonic_ns();
+            if now >= sample_ns {
+                samples.take(&flows.connections);
+                sample_ns += step_ns;
+            }
+            look()?;
+        }
+        samples.remember(&flows.connections);
+        look()
+    })?;
+    Ok(records)
+}

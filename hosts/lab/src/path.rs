@@ -1,0 +1,157 @@
+//! The path: hosts, the devices between them, the bottleneck.
+//!
+//! ```text
+//!  sender  s0 ──── r0 ┐                                ┌ (no delay, no loss)  d0 receiver
+//!                     ├ router ── r1: TBF, drop-tail ──┤
+//!  cross   c0 ──── r2 ┘                                └ w0 wire w1 ── delay line ── d0 receiver
+//! ```
+//!
+//! Where the scenario has neither delay nor loss, `r1` leads to the receiver at once. Else a host in between, the wire,
+//! takes packets from the bottleneck and its TUN device `w1` gives them to the [`delay_line`](crate::delay_line), whose
+//! other end is the receiver's `d0`.
+//!
+//! The bottleneck is a token bucket (`tc-tbf`) with a byte- or packet-limited FIFO on the router's device towards the
+//! receiver. Its bucket is small against the buffer but holds what a late timer needs: `BUCKET` of time at the rate, and
+//! two packets at least: what it holds passes in a burst, and a probe that is faster than the link by less leaves no trace.
+//! Sizes are those of frames, the Ethernet header included, as the token bucket counts.
+
+use crate::delay_line::{DEVICE_QUEUE, DelayLine, Tun};
+use crate::error::LabError;
+use crate::namespace::Namespace;
+use scenario::{Buffer, Experiment, LinkSpec};
+use units::{Bytes, Span};
+
+pub(crate) const RECEIVER: &str = "10.0.3.1";
+
+/// The receiver's device, whatever is in front of it.
+pub(crate) const RECEIVING_DEVICE: &str = "d0";
+
+/// Bytes of an Ethernet header: the difference between a frame and the packet (MTU) in it.
+pub(crate) const HEADER: u64 = 14;
+
+/// Time at the link's rate that the bucket holds.
+const BUCKET: Span = Span::from_micros(160);
+
+/// The hosts, and what connects them.
+pub(crate) struct Path {
+    pub sender: Namespace,
+    pub cross: Namespace,
+    pub router: Namespace,
+    pub receiver: Namespace,
+    wire: Option<Wire>,
+}
+
+/// The host with the delay line.
+struct Wire {
+    host: Namespace,
+    /// Both ends of the delay line, until it is started.
+    ends: Option<(Tun, Tun)>,
+}
+
+impl Path {
+    /// Builds it for this experiment, with a delay line if it is to have one.
+    pub fn build(experiment: &Experiment, with_delay_line: bool) -> Result<Path, LabError> {
+        let wire = if with_delay_line { Some(Wire { host: Namespace::new("wire")?, ends: None }) } else { None };
+        let mut path = Path {
+            sender: Namespace::new("sender")?,
+            cross: Namespace::new("cross")?,
+            router: Namespace::new("router")?,
+            receiver: Namespace::new("receiver")?,
+            wire,
+        };
+        let mtu = mtu(experiment);
+        path.before_bottleneck(mtu, experiment)?;
+        path.behind_bottleneck(mtu, experiment)?;
+        path.bottleneck(&experiment.links[experiment.bottleneck], Bytes::new(mtu + HEADER))?;
+        Ok(path)
+    }
+
+    /// The host and the device that take in what has left the bottleneck.
+    pub fn behind(&self) -> (&Namespace, &'static str) {
+        self.wire.as_ref().map_or((&self.receiver, "d0"), |wire| (&wire.host, "w0"))
+    }
+
+    /// Starts the delay line, if there is one.
+    pub fn start_delay_line(&mut self, experiment: &Experiment, zero_ns: u64) -> Result<Option<DelayLine>, LabError> {
+        let Some(wire) = &mut self.wire else { return Ok(None) };
+        let Some((near, far)) = wire.ends.take() else { return Ok(None) };
+        DelayLine::start(experiment, &wire.host, near, far, zero_ns).map(Some)
+    }
+
+    fn before_bottleneck(&self, mtu: u64, experiment: &Experiment) -> Result<(), LabError> {
+        self.router.sysctl("ipv4/ip_forward", "1")?;
+        self.router.ip(&[pair("r0", "s0", &self.sender), pair("r2", "c0", &self.cross)])?;
+        self.router.ip(&[up("r0", "10.0.1.254/24", mtu, ""), up("r2", "10.0.2.254/24", mtu, "")].concat())?;
+        self.cross.ip(&up("c0", "10.0.2.1/24", mtu, ""))?;
+        self.cross.ip(&["route add default via 10.0.2.254".to_string()])?;
+        let flow = experiment.flows.first();
+        let window = flow.map_or(10, |flow| flow.initial_window);
+        let rto_ms = flow.map_or(200, |flow| flow.min_rto.nanos() / 1_000_000).max(1);
+        self.sender.ip(&up("s0", "10.0.1.1/24", mtu, "gso_max_segs 1"))?;
+        self.sender.ip(&[format!("route add default via 10.0.1.254 initcwnd {window} rto_min {rto_ms}ms")])?;
+        self.sender.sysctl("ipv4/tcp_no_metrics_save", "1")
+    }
+
+    fn behind_bottleneck(&mut self, mtu: u64, experiment: &Experiment) -> Result<(), LabError> {
+        let quick = u32::from(experiment.receiver.delayed_ack == 1);
+        let Some(wire) = &mut self.wire else {
+            self.router.ip(&[pair("r1", "d0", &self.receiver)])?;
+            self.router.ip(&up("r1", "10.0.3.254/24", mtu, ""))?;
+            self.receiver.ip(&up("d0", "10.0.3.1/24", mtu, ""))?;
+            return self.receiver.ip(&[format!("route add default via 10.0.3.254 quickack {quick}")]);
+        };
+        wire.ends = Some((Tun::new(&wire.host, "w1")?, Tun::new(&self.receiver, "d0")?));
+        let queue = format!("txqueuelen {DEVICE_QUEUE}");
+        self.router.ip(&[pair("r1", "w0", &wire.host)])?;
+        self.router.ip(&up("r1", "10.0.4.254/24", mtu, ""))?;
+        self.router.ip(&["route add 10.0.3.0/24 via 10.0.4.1".to_string()])?;
+        wire.host.sysctl("ipv4/ip_forward", "1")?;
+        wire.host.ip(&[up("w0", "10.0.4.1/24", mtu, ""), up("w1", "10.0.3.254/24", mtu, &queue)].concat())?;
+        wire.host.ip(&["route add default via 10.0.4.254".to_string()])?;
+        self.receiver.ip(&up("d0", "10.0.3.1/24", mtu, &queue))?;
+        self.receiver.ip(&[format!("route add default via 10.0.3.254 quickack {quick}")])
+    }
+
+    fn bottleneck(&self, link: &LinkSpec, packet: Bytes) -> Result<(), LabError> {
+        let bucket = link.rate.amount_in(BUCKET).get().max(packet.get() * 2);
+        let rate = link.rate.bps();
+        let tbf =
+            |limit: u64| format!("qdisc add dev r1 root handle 1: tbf rate {rate}bit burst {bucket} limit {limit}");
+        // The packet in service counts: the token bucket only looks at it until its tokens are there.
+        let lines = match link.buffer {
+            Buffer::Bytes(bytes) => vec![tbf(bytes.get())],
+            Buffer::Packets(packets) => vec![
+                tbf(packets.get().saturating_mul(packet.get())),
+                format!("qdisc add dev r1 parent 1:1 handle 10: pfifo limit {}", packets.get()),
+            ],
+            Buffer::Unlimited => vec![tbf(u64::from(u32::MAX / 2))],
+        };
+        self.router.tc(&lines)
+    }
+}
+
+fn pair(near: &str, far: &str, place: &Namespace) -> String {
+    format!("link add {near} type veth peer name {far} netns {}", place.path())
+}
+
+fn up(device: &str, address: &str, mtu: u64, more: &str) -> [String; 2] {
+    [format!("link set {device} mtu {mtu} {more} up"), format!("address add {address} dev {device}")]
+}
+
+/// The path's MTU: the largest frame of the flows and of the traffic, without its header.
+pub(crate) fn mtu(experiment: &Experiment) -> u64 {
+    let flows = experiment.flows.iter().map(|flow| flow.packet);
+    let traffic = experiment.traffic.iter().map(|source| source.packet);
+    flows.chain(traffic).max().unwrap_or(Bytes::new(1_514)).get().saturating_sub(HEADER)
+}
+
+/// How long a full buffer takes to leave, and one packet more.
+pub(crate) fn full_buffer_ns(experiment: &Experiment) -> u64 {
+    let link = &experiment.links[experiment.bottleneck];
+    let bytes = match link.buffer {
+        Buffer::Bytes(bytes) => bytes,
+        Buffer::Packets(packets) => Bytes::new(packets.get().saturating_mul(mtu(experiment) + HEADER)),
+        Buffer::Unlimited => return u64::MAX,
+    };
+    link.rate.time_for(bytes + Bytes::new(mtu(experiment) + HEADER)).nanos()
+}

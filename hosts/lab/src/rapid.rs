@@ -1,0 +1,65 @@
+//! What Rapid's programs say of the flows that they steer, and what they need of the receiver.
+
+use crate::error::LabError;
+use crate::flows::FIRST_PORT;
+use crate::path::{Path, RECEIVING_DEVICE};
+use scenario::Experiment;
+use tcp::{self, Reason};
+
+/// Name of the congestion control.
+pub(crate) const RAPID: &str = "rapid";
+
+/// What became of a flow in Rapid's hands.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Steered {
+    /// Probe streams completed, and those that gave no estimate; `None` where CUBIC has taken over and they are forgotten.
+    pub streams: Option<(u64, u64)>,
+    /// Why CUBIC has taken over, if it has.
+    pub fell_back: Option<&'static str>,
+}
+
+/// Has the receiver note arrival times, if a flow wants them.
+pub(crate) fn note_arrivals(path: &Path, experiment: &Experiment) -> Result<(), LabError> {
+    if !is_wanted(experiment) {
+        return Ok(());
+    }
+    path.receiver.inside(|| {
+        let noted = tcp::note_arrivals(RAPID, RECEIVING_DEVICE);
+        noted.map_err(|error| LabError(format!("the receiver cannot note arrival times: {error}")))
+    })
+}
+
+/// What became of each flow, by number, of a run that began at `zero_ns`; nothing of flows of other controllers.
+pub(crate) fn steered(experiment: &Experiment, zero_ns: u64) -> Result<Vec<Option<Steered>>, LabError> {
+    let mut steered: Vec<Option<Steered>> = vec![None; experiment.flows.len()];
+    if !is_wanted(experiment) {
+        return Ok(steered);
+    }
+    let status = tcp::status(RAPID).map_err(|error| LabError(error.to_string()))?;
+    let flow = |port: u16| port.checked_sub(FIRST_PORT).map(usize::from);
+    for report in status.connections.iter().filter(|report| report.began_ns >= zero_ns) {
+        if let Some(steered) = flow(report.address.local().port()).and_then(|flow| steered.get_mut(flow)) {
+            steered.get_or_insert_default().streams = Some((report.streams, report.unusable));
+        }
+    }
+    for (address, fallen) in status.fallen.iter().filter(|(_, fallen)| fallen.at_ns >= zero_ns) {
+        if let Some(steered) = flow(address.local().port()).and_then(|flow| steered.get_mut(flow)) {
+            *steered = Some(Steered { streams: None, fell_back: Some(in_words(fallen.why())) });
+        }
+    }
+    Ok(steered)
+}
+
+pub(crate) fn is_wanted(experiment: &Experiment) -> bool {
+    experiment.flows.iter().any(|flow| flow.controller.kind == RAPID)
+}
+
+fn in_words(reason: Reason) -> &'static str {
+    match reason {
+        Reason::TooManyConnections => "too many connections",
+        Reason::NoStamps => "no arrival times",
+        Reason::CannotPace => "this machine cannot pace",
+        Reason::Bursts => "packets leave in bursts",
+        Reason::Unknown => "for a reason unknown here",
+    }
+}

@@ -1,0 +1,144 @@
+//! The ring of events: the mirror of `bpf/events.h`.
+
+use crate::report::{Config, LOG_LAW, LOG_STREAMS};
+use crate::wire::{Plain, bytes_of, value_of};
+use crate::{Error, loader};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, RingBufferBuilder};
+use std::time::Duration;
+
+/// What can be listened to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Each stream as it is read, packet by packet.
+    Streams,
+    /// Each call of the law.
+    Law,
+}
+
+/// `struct packet_event`: one packet of a stream that has been read.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct PacketEvent {
+    pub kind: u32,
+    pub slot: u32,
+    pub stream: u32,
+    pub packet: u32,
+    pub of: u32,
+    pub size: u16,
+    /// 2: arrived, and it is known when; 3: arrived; 4: lost.
+    pub state: u16,
+    pub sent_ns: u64,
+    pub arrival_ns: u64,
+    /// That its level probes, bytes per second.
+    pub rate: u64,
+    /// As read from the stream, bytes per second; 0: it told nothing.
+    pub available: u64,
+    /// 0: a probe; others belong to start-up.
+    pub stream_kind: u32,
+    pub reserved: u32,
+}
+
+// SAFETY: words, two halves, and double words; no padding.
+unsafe impl Plain for PacketEvent {}
+
+/// `struct law_event`: a call of the law, and the law after it.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct LawEvent {
+    pub kind: u32,
+    pub call: u32,
+    pub slot: u32,
+    pub packet: u32,
+    pub now_ns: u64,
+    pub number: u64,
+    pub argument: u64,
+    pub rate: u64,
+    pub next_ns: u64,
+    pub available: u64,
+    pub streams: u64,
+}
+
+// SAFETY: words and double words; no padding.
+unsafe impl Plain for LawEvent {}
+
+/// The bytes of a call, as it came out of the ring.
+pub fn raw_event(event: &LawEvent) -> &[u8] {
+    bytes_of(event)
+}
+
+/// What comes out of the ring.
+#[derive(Clone, Copy, Debug)]
+pub enum Event {
+    /// A packet of a stream.
+    Packet(PacketEvent),
+    /// A call of the law.
+    Law(LawEvent),
+}
+
+fn event(bytes: &[u8]) -> Option<Event> {
+    match value_of::<u32>(bytes)? {
+        1 => value_of(bytes).map(Event::Law),
+        2 => value_of(bytes).map(Event::Packet),
+        _ => None,
+    }
+}
+
+/// The switch in the programs; off again when it is dropped.
+struct Listening {
+    config: MapHandle,
+}
+
+impl Listening {
+    fn set(&self, log: u32) -> Result<(), Error> {
+        let failed = |error| Error::machine("switching the log", error);
+        let key = 0u32.to_ne_bytes();
+        let value = self.config.lookup(&key, MapFlags::ANY).map_err(failed)?.unwrap_or_default();
+        let mut config: Config =
+            value_of(&value).ok_or_else(|| Error::Machine("the configuration is gone".to_string()))?;
+        config.log = log;
+        self.config.update(&key, bytes_of(&config), MapFlags::ANY).map_err(failed)
+    }
+}
+
+impl Drop for Listening {
+    fn drop(&mut self) {
+        let _ = self.set(0);
+    }
+}
+
+/// Hands each event to `take` while `go_on` says so; asked at least ten times a second.
+///
+/// # Errors
+/// Nothing is loaded under `name`, or the ring cannot be read.
+pub fn follow(
+    name: &str,
+    wanted: Wanted,
+    mut take: impl FnMut(Event),
+    mut go_on: impl FnMut() -> bool,
+) -> Result<(), Error> {
+    let failed = |error| Error::machine("reading the log", error);
+    let ring = loader::open(name, "events")?;
+    let listening = Listening { config: loader::open(name, "config")? };
+    let mut builder = RingBufferBuilder::new();
+    builder
+        .add(&ring, |bytes| {
+            event(bytes).into_iter().for_each(&mut take);
+            0
+        })
+        .map_err(failed)?;
+    let reader = builder.build().map_err(failed)?;
+    // What an earlier listener has left behind.
+    listening.set(match wanted {
+        Wanted::Streams => LOG_STREAMS,
+        Wanted::Law => LOG_LAW,
+    })?;
+    while go_on() {
+        match reader.poll(Duration::from_millis(100)) {
+            Err(error) if error.kind() != libbpf_rs::ErrorKind::Interrupted => return Err(failed(error)),
+            _ => {}
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,202 @@
+//! The compiled programs, and how they share their maps.
+//!
+//! `sender` is the congestion control; `option` negotiates, writes and reads the TCP option that returns arrival times;
+//! `stamp` notes arrivals at a device. `option` and `stamp` share the map `stamps`, `option` and `sender` the map
+//! `feedback`.
+
+use crate::loader::{CONTROL, Options};
+use crate::report::{RECORDS, STREAMS};
+use crate::wire::bytes_of;
+use crate::{Error, loader, pins};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, Object, ObjectBuilder, OpenObject, PrintLevel};
+use std::os::fd::{AsFd, BorrowedFd};
+use std::path::Path;
+use std::sync::{Mutex, PoisonError};
+
+// Compiled by `bpf/build.sh`.
+static SENDER: &[u8] = include_bytes!("../objects/sender.bpf.o");
+static OPTION: &[u8] = include_bytes!("../objects/option.bpf.o");
+static STAMP: &[u8] = include_bytes!("../objects/stamp.bpf.o");
+
+/// Maps that user space comes back to.
+const KEPT: [&str; 6] = [CONTROL, "conns", "slots", "config", "fallen", "events"];
+
+/// The map of arrivals told.
+const FEEDBACK: &str = "feedback";
+/// The map of the congestion controls whose connections ask for arrivals.
+const ASKERS: &str = "askers";
+/// `WIRE_STAMPS`: this end notes arrivals and can tell them.
+const STAMPS: u32 = 1;
+
+/// Everything, loaded, attached to nothing.
+pub struct Programs {
+    pub sender: Object,
+    pub receiver: Option<Receiver>,
+    /// Why there is no option, where this kernel refuses it: microsecond timestamps remain.
+    pub without_option: Option<Error>,
+}
+
+/// What notes and returns arrivals. One serves every congestion control of ours on this machine: two would write two
+/// options.
+pub struct Receiver {
+    pub option: Object,
+    pub stamp: Object,
+}
+
+/// What libbpf said last, for errors: it prints where a caller would like to be told.
+static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
+/// Lines that are kept: the verifier's verdict is near the end.
+const LINES: usize = 4;
+
+fn listen(_level: PrintLevel, text: String) {
+    let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    said.extend(text.lines().filter(|line| !line.trim().is_empty()).map(|line| line.trim().to_string()));
+    let surplus = said.len().saturating_sub(LINES);
+    said.drain(..surplus);
+}
+
+fn failed(what: &str) -> impl Fn(libbpf_rs::Error) -> Error + '_ {
+    move |error| {
+        let said = SAID.lock().unwrap_or_else(PoisonError::into_inner).join("; ");
+        Error::machine(what, if said.is_empty() { format!("{error:#}") } else { format!("{error:#} ({said})") })
+    }
+}
+
+/// Keeps what libbpf says from here on, rather than let it print.
+pub fn listen_to_libbpf() {
+    SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    libbpf_rs::set_print(Some((PrintLevel::Warn, listen)));
+}
+
+impl Programs {
+    pub fn load(options: &Options) -> Result<Programs, Error> {
+        listen_to_libbpf();
+        let mut sender = open(SENDER)?;
+        provide(&mut sender, options)?;
+        let (mut receiver, mut without_option) = (None, None);
+        if let Some(pinned) = pins::find(FEEDBACK) {
+            let feedback = MapHandle::from_pinned_path(pinned).map_err(failed(FEEDBACK))?;
+            reuse(&mut sender, FEEDBACK, feedback.as_fd())?;
+        } else {
+            match Receiver::load(options.volunteer) {
+                Ok(loaded) => share(&mut sender, &receiver.insert(loaded).option, FEEDBACK)?,
+                Err(error) => without_option = Some(error),
+            }
+        }
+        let sender = sender.load().map_err(failed("loading sender.bpf.o"))?;
+        Ok(Programs { sender, receiver, without_option })
+    }
+
+    /// Fills what must be there before the first connection, and pins what is come back to.
+    pub fn settle(&mut self, options: &Options, folder: &Path) -> Result<(), Error> {
+        for mut map in self.sender.maps_mut() {
+            fill(&map, options).map_err(failed("filling a map"))?;
+            if let Some(name) = KEPT.iter().find(|name| map.name() == **name) {
+                map.pin(folder.join(name)).map_err(failed(name))?;
+            }
+        }
+        let Some(receiver) = &mut self.receiver else { return Ok(()) };
+        for mut program in receiver.stamp.progs_mut().filter(|program| program.name() == loader::STAMP) {
+            program.pin(folder.join(loader::STAMP)).map_err(failed(loader::STAMP))?;
+        }
+        for mut map in receiver.option.maps_mut() {
+            if let Some(name) = [FEEDBACK, ASKERS].iter().find(|name| map.name() == **name) {
+                map.pin(folder.join(name)).map_err(failed(name))?;
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Receiver {
+    fn load(volunteer: bool) -> Result<Receiver, Error> {
+        let mut option = open(OPTION)?;
+        if volunteer {
+            // The second of the constants; the first is what connections of ours offer.
+            let mut constants = option.maps_mut().find(|map| map.name().to_string_lossy().ends_with(".rodata"));
+            let value =
+                constants.as_mut().and_then(|map| map.initial_value_mut()).ok_or_else(|| broken("constants"))?;
+            value[4..8].copy_from_slice(&STAMPS.to_ne_bytes());
+        }
+        let option = option.load().map_err(failed("loading option.bpf.o"))?;
+        let mut stamp = open(STAMP)?;
+        share(&mut stamp, &option, "stamps")?;
+        let stamp = stamp.load().map_err(failed("loading stamp.bpf.o"))?;
+        Ok(Receiver { option, stamp })
+    }
+}
+
+/// The key of a congestion control in the map of those that ask.
+fn asker(name: &str) -> [u8; 16] {
+    let mut key = [0; 16];
+    key[..name.len()].copy_from_slice(name.as_bytes());
+    key
+}
+
+/// From now on connections of this congestion control ask for arrivals, if there is an option to ask by.
+pub fn ask(name: &str) -> Result<(), Error> {
+    let Some(pinned) = pins::find(ASKERS) else { return Ok(()) };
+    let askers = MapHandle::from_pinned_path(pinned).map_err(failed(ASKERS))?;
+    askers.update(&asker(name), &1u32.to_ne_bytes(), MapFlags::ANY).map_err(failed(ASKERS))
+}
+
+/// No longer.
+pub fn ask_no_more(name: &str) -> Result<(), Error> {
+    let Some(pinned) = pins::find(ASKERS) else { return Ok(()) };
+    let askers = MapHandle::from_pinned_path(pinned).map_err(failed(ASKERS))?;
+    // Fails where it never asked, which is as good.
+    let _ = askers.delete(&asker(name));
+    Ok(())
+}
+
+fn open(object: &[u8]) -> Result<OpenObject, Error> {
+    ObjectBuilder::default().open_memory(object).map_err(failed("opening a compiled object"))
+}
+
+/// Makes `into` use the map `name` of `owner`.
+fn share(into: &mut OpenObject, owner: &Object, name: &str) -> Result<(), Error> {
+    let owned = owner.maps().find(|map| map.name() == name).ok_or_else(|| broken(name))?;
+    reuse(into, name, owned.as_fd())
+}
+
+fn reuse(into: &mut OpenObject, name: &str, map: BorrowedFd<'_>) -> Result<(), Error> {
+    let mut shared = into.maps_mut().find(|map| map.name() == name).ok_or_else(|| broken(name))?;
+    shared.reuse_fd(map).map_err(failed(name))
+}
+
+pub fn broken(what: &str) -> Error {
+    Error::Machine(format!("the compiled objects have no {what}: this is a broken build"))
+}
+
+/// Sizes the maps for the connections to provide for, and names the congestion control.
+fn provide(sender: &mut OpenObject, options: &Options) -> Result<(), Error> {
+    let slots = options.flows + 1;
+    let thesis = options.params.preset == rapid::Preset::Thesis;
+    for mut map in sender.maps_mut() {
+        let entries = match map.name().to_str() {
+            Some("conns") => slots,
+            Some("slots") => options.flows,
+            Some("records") => slots * RECORDS,
+            Some("streams") => slots * STREAMS,
+            Some("gaps") if thesis => slots,
+            Some(CONTROL) => {
+                // The name is the first member.
+                let value = map.initial_value_mut().filter(|value| value.len() >= 16).ok_or_else(|| broken(CONTROL))?;
+                value[..16].fill(0);
+                value[..options.name.len()].copy_from_slice(options.name.as_bytes());
+                continue;
+            }
+            _ => continue,
+        };
+        map.set_max_entries(entries).map_err(failed("sizing a map"))?;
+    }
+    Ok(())
+}
+
+fn fill(map: &MapMut<'_>, options: &Options) -> Result<(), libbpf_rs::Error> {
+    match map.name().to_str() {
+        Some("slots") => (1..=options.flows).try_for_each(|slot| map.update(&[], &slot.to_ne_bytes(), MapFlags::ANY)),
+        Some("config") => map.update(&0u32.to_ne_bytes(), bytes_of(&options.config()), MapFlags::ANY),
+        _ => Ok(()),
+    }
+}

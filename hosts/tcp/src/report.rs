@@ -1,0 +1,244 @@
+//! What the programs write for user space: the mirror of `bpf/report.h`.
+
+use crate::wire::Plain;
+use rapid::RawParams;
+use serde::Serialize;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+
+/// Transmissions and streams that a connection remembers: of `bpf/memory.h`.
+pub const RECORDS: u32 = 4096;
+pub const STREAMS: u32 = 256;
+
+/// Buckets of the histogram of gap errors: quarter octaves from 64 ns.
+pub const GAP_BUCKETS: usize = 64;
+
+/// `struct address`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Address {
+    family: u32,
+    local_port: u16,
+    remote_port: u16,
+    local: [u32; 4],
+    remote: [u32; 4],
+}
+
+// SAFETY: words, halves in pairs.
+unsafe impl Plain for Address {}
+
+impl Address {
+    fn ip(&self, words: &[u32; 4]) -> IpAddr {
+        if self.family == libc_family_inet6() {
+            let mut bytes = [0; 16];
+            for (four, word) in bytes.chunks_exact_mut(4).zip(words) {
+                four.copy_from_slice(&word.to_ne_bytes());
+            }
+            IpAddr::V6(Ipv6Addr::from(bytes))
+        } else {
+            IpAddr::V4(Ipv4Addr::from(words[0].to_ne_bytes()))
+        }
+    }
+
+    /// This end.
+    pub fn local(&self) -> SocketAddr {
+        SocketAddr::new(self.ip(&self.local), self.local_port)
+    }
+
+    /// The other end.
+    pub fn remote(&self) -> SocketAddr {
+        SocketAddr::new(self.ip(&self.remote), self.remote_port)
+    }
+}
+
+fn libc_family_inet6() -> u32 {
+    nix::sys::socket::AddressFamily::Inet6 as u32
+}
+
+/// What steers a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Mode {
+    /// Nobody has this slot.
+    Free,
+    /// Rapid.
+    Rapid,
+    /// The kernel's CUBIC has taken over.
+    Cubic,
+}
+
+/// Where arrival times come from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Source {
+    /// Too early to say.
+    Undecided,
+    /// The TCP option.
+    Option,
+    /// TCP timestamps of microseconds.
+    Timestamps,
+    /// Nowhere.
+    None,
+}
+
+impl Source {
+    pub(super) fn from_raw(raw: u32) -> Source {
+        [Source::Undecided, Source::Option, Source::Timestamps].get(raw as usize).copied().unwrap_or(Source::None)
+    }
+}
+
+/// Why CUBIC has taken over.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Reason {
+    /// More connections than the flows that were provided for at load.
+    TooManyConnections,
+    /// The peer says nothing about arrivals.
+    NoStamps,
+    /// This machine creates gaps far too late at this rate.
+    CannotPace,
+    /// Packets leave several at a time: segmentation is left to the device.
+    Bursts,
+    /// A reason that this build does not know.
+    Unknown,
+}
+
+impl Reason {
+    pub(super) fn from_raw(raw: u32) -> Reason {
+        match raw {
+            1 => Reason::TooManyConnections,
+            2 => Reason::NoStamps,
+            3 => Reason::CannotPace,
+            4 => Reason::Bursts,
+            _ => Reason::Unknown,
+        }
+    }
+}
+
+/// `struct report`: one connection, cumulative since it began. Rates are bytes per second, IP header included; times
+/// are nanoseconds of the monotonic clock.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Report {
+    pub address: Address,
+    pub mode: u32,
+    pub source: u32,
+    pub startup: u32,
+    pub reserved: u32,
+    pub began_ns: u64,
+    pub acked_ns: u64,
+    pub rate: u64,
+    pub available: u64,
+    pub estimated_ns: u64,
+    pub queue_ns: u64,
+    pub queue_max_ns: u64,
+    pub rtt_ns: u64,
+    pub srtt_ns: u64,
+    pub packets: u64,
+    pub bytes: u64,
+    pub delivered: u64,
+    pub stamped: u64,
+    pub lost: u64,
+    pub retransmitted: u64,
+    pub streams: u64,
+    pub unusable: u64,
+    pub capped: u64,
+    pub bursts: u64,
+    pub malformed: u64,
+    pub unlogged: u64,
+    pub gap_error: [u64; GAP_BUCKETS],
+}
+
+// SAFETY: words; the padding that C would add is named.
+unsafe impl Plain for Report {}
+
+impl Report {
+    /// In whose hands the slot is.
+    pub fn mode(&self) -> Mode {
+        if self.mode == 0 { Mode::Free } else { Mode::Rapid }
+    }
+
+    /// Where its arrival times come from.
+    pub fn source(&self) -> Source {
+        Source::from_raw(self.source)
+    }
+
+    /// The gap error (created minus intended, late is positive) that `part` of the packets did not exceed, in
+    /// nanoseconds, to a quarter octave; `None` before there are any.
+    pub fn gap_error_ns(&self, part: f64) -> Option<u64> {
+        let total: u64 = self.gap_error.iter().sum();
+        let wanted = (total as f64 * part).ceil().max(1.0) as u64;
+        let mut seen = 0;
+        let bucket = self.gap_error.iter().position(|count| {
+            seen += count;
+            seen >= wanted
+        })?;
+        (total > 0).then(|| top_of_bucket(bucket))
+    }
+}
+
+/// Gap errors of bucket `i` are below this.
+fn top_of_bucket(i: usize) -> u64 {
+    let octave = 6 + i as u64 / 4;
+    (1 << octave) + (i as u64 % 4) * (1 << (octave - 2))
+}
+
+/// `struct fallen`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Fallen {
+    pub at_ns: u64,
+    pub packets: u64,
+    pub reason: u32,
+    pub source: u32,
+}
+
+// SAFETY: words.
+unsafe impl Plain for Fallen {}
+
+impl Fallen {
+    /// Why.
+    pub fn why(&self) -> Reason {
+        Reason::from_raw(self.reason)
+    }
+}
+
+/// `struct config`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Config {
+    pub params: RawParams,
+    pub log: u32,
+    pub lie: u32,
+    pub spin_ns: u32,
+    pub option_noise_ns: u32,
+    pub timestamp_noise_ns: u32,
+    pub reserved: u32,
+}
+
+// SAFETY: ten words, three double words, eight words; no padding.
+unsafe impl Plain for RawParams {}
+// SAFETY: `RawParams` has none, and six words follow.
+unsafe impl Plain for Config {}
+
+/// What `Config::log` asks for.
+pub const LOG_STREAMS: u32 = 1;
+pub const LOG_LAW: u32 = 2;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_quantile_of_gap_errors_is_the_top_of_its_bucket() {
+        let zero = [0u8; size_of::<Report>()];
+        let mut report: Report = crate::wire::value_of(&zero).expect("a report");
+        assert_eq!(report.gap_error_ns(0.5), None);
+        // 99 below 64 ns, one between 2048 and 2560 ns: bucket 1 + 4 * (11 - 6)
+        report.gap_error[0] = 99;
+        report.gap_error[21] = 1;
+        assert_eq!(report.gap_error_ns(0.5), Some(64));
+        assert_eq!(report.gap_error_ns(1.0), Some(2560));
+    }
+}

@@ -1,0 +1,158 @@
+//! A trial at load: what the programs rely on is not promised by any kernel.
+//!
+//! A connection over the loopback device of a network namespace that ends with the trial. TCP counts the packets that
+//! it sends; the packet clock must have seen each of them leave, one at a time, and arrivals must have come back.
+
+use crate::report::{Reason, Report};
+use crate::status::status;
+use crate::{Error, devices};
+use nix::libc;
+use nix::sched::{CloneFlags, unshare};
+use nix::sys::socket::{
+    AddressFamily, SockFlag, SockProtocol, SockType, SockaddrIn, connect, setsockopt, socket, sockopt,
+};
+use std::ffi::OsString;
+use std::io::{Read, Write};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
+use std::os::fd::{AsRawFd, OwnedFd};
+use std::time::Duration;
+
+/// What the trial saw.
+#[derive(Clone, Debug, Default)]
+pub struct Trial {
+    /// Packets that left, by TCP's own count.
+    pub packets: u64,
+    /// Of these, how many the packet clock saw.
+    pub seen: u64,
+    /// How many left together with the one before.
+    pub bursts: u64,
+    /// How many were delivered.
+    pub delivered: u64,
+    /// Delivered with an arrival time.
+    pub stamped: u64,
+    /// Why there is no TCP option, where this kernel refuses it.
+    pub without_option: Option<String>,
+}
+
+/// Bytes to send: some hundred packets.
+const AMOUNT: usize = 400_000;
+const SEGMENT: u32 = 1400;
+
+fn failed(error: impl std::fmt::Display) -> Error {
+    Error::machine("the trial connection", error)
+}
+
+/// Tries the congestion control `name`; `option`: the TCP option serves this process.
+pub fn try_out(name: &str, option: bool, without_option: Option<String>) -> Result<Trial, Error> {
+    let mut trial = std::thread::scope(|scope| {
+        let trial = scope.spawn(|| {
+            unshare(CloneFlags::CLONE_NEWNET).map_err(failed)?;
+            in_own_namespace(name)
+        });
+        trial.join().unwrap_or_else(|_| Err(failed("the thread panicked")))
+    })?;
+    judge(&trial, option && without_option.is_none())?;
+    trial.without_option = without_option;
+    Ok(trial)
+}
+
+fn judge(trial: &Trial, option: bool) -> Result<(), Error> {
+    let Trial { packets, seen, bursts, delivered, stamped, .. } = *trial;
+    // The last packet is told of by the next call.
+    if seen + 1 < packets || seen > packets || bursts > packets / 4 {
+        return Err(Error::Machine(format!(
+            "this kernel does not pace as expected: {packets} packets left, the packet clock saw {seen}, {bursts} of them in bursts"
+        )));
+    }
+    // Delayed acknowledgments leave some out.
+    if option && 8 * stamped < delivered {
+        return Err(Error::Machine(format!(
+            "arrival times do not come back: {stamped} of {delivered} packets had one on a loopback connection"
+        )));
+    }
+    Ok(())
+}
+
+fn in_own_namespace(name: &str) -> Result<Trial, Error> {
+    devices::prepare_loopback(name)?;
+    let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
+    let SocketAddr::V4(address) = listener.local_addr().map_err(failed)? else { return Err(failed("no IPv4")) };
+    let stream = connection(name, address)?;
+    let (mut peer, _) = listener.accept().map_err(failed)?;
+    let mut writer = &stream;
+    stream.set_write_timeout(Some(Duration::from_secs(2))).map_err(failed)?;
+    peer.set_read_timeout(Some(Duration::from_secs(2))).map_err(failed)?;
+    std::thread::scope(|scope| {
+        let reader = scope.spawn(move || {
+            let (mut block, mut read) = ([0; 16384], 0);
+            while read < AMOUNT {
+                match peer.read(&mut block) {
+                    Ok(n) if n > 0 => read += n,
+                    _ => break,
+                }
+            }
+        });
+        let sent = (0..AMOUNT / 1000).try_for_each(|_| writer.write_all(&[0; 1000]));
+        let _ = reader.join();
+        sent.map_err(failed)
+    })?;
+    let port = stream.local_addr().map_err(failed)?.port();
+    let (status, packets) = (status(name)?, packets_sent(&stream)?);
+    if let Some(report) = status.connections.iter().find(|report| report.address.local().port() == port) {
+        return Ok(Trial::of(report, packets));
+    }
+    // Without stamps it is CUBIC's after some packets, as it should be.
+    let fallen = status
+        .fallen
+        .iter()
+        .find(|(address, fallen)| address.local().port() == port && fallen.why() == Reason::NoStamps);
+    match fallen {
+        Some(_) => Ok(Trial::default()),
+        None => Err(failed("Rapid let go of it")),
+    }
+}
+
+impl Trial {
+    fn of(report: &Report, packets: u64) -> Trial {
+        let Report { packets: seen, bursts, delivered, stamped, .. } = *report;
+        Trial { packets, seen, bursts, delivered, stamped, without_option: None }
+    }
+}
+
+fn connection(name: &str, to: SocketAddrV4) -> Result<TcpStream, Error> {
+    let socket: OwnedFd =
+        socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, SockProtocol::Tcp).map_err(failed)?;
+    setsockopt(&socket, sockopt::TcpMaxSeg, &SEGMENT).map_err(failed)?;
+    setsockopt(&socket, sockopt::TcpCongestion, &OsString::from(name)).map_err(failed)?;
+    connect(socket.as_raw_fd(), &SockaddrIn::from(to)).map_err(failed)?;
+    Ok(TcpStream::from(socket))
+}
+
+fn packets_sent(stream: &TcpStream) -> Result<u64, Error> {
+    // SAFETY: plain words, which the kernel fills as far as it knows them.
+    let info = unsafe {
+        let mut info: libc::tcp_info = std::mem::zeroed();
+        let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
+        let at = (&raw mut info).cast();
+        if libc::getsockopt(stream.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, at, &mut length) != 0 {
+            return Err(failed(std::io::Error::last_os_error()));
+        }
+        info
+    };
+    Ok(u64::from(info.tcpi_data_segs_out))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_that_sends_unseen_or_in_bursts_or_returns_no_arrivals_is_refused() {
+        let good = || Trial { packets: 400, seen: 399, bursts: 9, delivered: 390, stamped: 380, without_option: None };
+        assert!(judge(&good(), true).is_ok());
+        for bad in [Trial { seen: 300, ..good() }, Trial { bursts: 200, ..good() }, Trial { stamped: 10, ..good() }] {
+            assert!(judge(&bad, true).is_err(), "{bad:?}");
+        }
+        assert!(judge(&Trial { stamped: 0, ..good() }, false).is_ok());
+    }
+}

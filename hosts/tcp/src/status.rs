@@ -1,0 +1,55 @@
+//! What the connections measure and do.
+
+use crate::report::{Address, Fallen, Mode, Report};
+use crate::wire::value_of;
+use crate::{Error, loader};
+use libbpf_rs::{MapCore, MapFlags};
+
+/// All that is known of what runs under a name.
+#[derive(Clone, Debug)]
+pub struct Status {
+    /// Connections provided for.
+    pub flows: u32,
+    /// Connections steered by Rapid now.
+    pub connections: Vec<Report>,
+    /// The slot of each: what events call it.
+    pub slots: Vec<u32>,
+    /// Connections that CUBIC has taken over, the last ones.
+    pub fallen: Vec<(Address, Fallen)>,
+    /// The monotonic clock now, nanoseconds.
+    pub now_ns: u64,
+}
+
+/// Reads the state of every connection.
+///
+/// # Errors
+/// Nothing is loaded under `name`, or it cannot be read.
+pub fn status(name: &str) -> Result<Status, Error> {
+    let conns = loader::open(name, "conns")?;
+    let fallen = loader::open(name, "fallen")?;
+    let flows = conns.max_entries() - 1;
+    let read = |error| Error::machine("reading the state of connections", error);
+    let (mut connections, mut slots) = (Vec::new(), Vec::new());
+    for slot in 1..=flows {
+        let value = conns.lookup(&slot.to_ne_bytes(), MapFlags::ANY).map_err(read)?;
+        let report: Option<Report> = value.and_then(|bytes| value_of(&bytes));
+        if let Some(report) = report.filter(|report| report.mode() != Mode::Free) {
+            connections.push(report);
+            slots.push(slot);
+        }
+    }
+    let mut taken = Vec::new();
+    for key in fallen.keys() {
+        let value = fallen.lookup(&key, MapFlags::ANY).map_err(read)?;
+        taken.extend(value_of(&key).zip(value.and_then(|bytes| value_of::<Fallen>(&bytes))));
+    }
+    taken.sort_by_key(|(_, fallen): &(Address, Fallen)| fallen.at_ns);
+    Ok(Status { flows, connections, slots, fallen: taken, now_ns: now_ns() })
+}
+
+/// The clock of the programs.
+pub fn now_ns() -> u64 {
+    let now =
+        nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).unwrap_or(nix::sys::time::TimeSpec::new(0, 0));
+    now.tv_sec() as u64 * 1_000_000_000 + now.tv_nsec() as u64
+}

@@ -1,0 +1,85 @@
+//! What the kernel's build of the law computed, computed again by the user-space build of the same text.
+
+use super::connection::transfer;
+use super::namespaces::{Bottleneck, Path};
+use super::{Loaded, able, alone};
+use packetscale_tcp::{self as tcp, Event, LawEvent, Options, Wanted};
+use rapid::Params;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+use units::Bytes;
+
+/// `enum law_call`.
+const BEGIN: u32 = 0;
+
+/// The calls of one connection, from its first.
+fn recorded(options: Options) -> Vec<LawEvent> {
+    let rapid = Loaded::new("step", Options { flows: 2, ..options });
+    // A small buffer, so that there are losses.
+    let path = Path::new("step", &Bottleneck { mbit: 40, limit: 12_000 });
+    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
+    let (mut events, done) = (Vec::new(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(300));
+            transfer(&path, &rapid.name, Duration::from_millis(1500));
+            done.store(true, Ordering::Relaxed);
+        });
+        let take = |event| {
+            if let Event::Law(call) = event {
+                events.push(call);
+            }
+        };
+        tcp::follow(&rapid.name, Wanted::Law, take, || !done.load(Ordering::Relaxed)).expect("follows");
+    });
+    let first = events.iter().position(|call| call.call == BEGIN).expect("a connection begins");
+    let slot = events[first].slot;
+    events[first..].iter().filter(|call| call.slot == slot).copied().collect()
+}
+
+/// The replay, with the sanitizers where the compiler has them.
+fn compiled() -> std::path::PathBuf {
+    let room = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
+    let program = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay");
+    let build = |sanitizers: &[&str]| {
+        let mut compiler = Command::new("cc");
+        compiler.args(["-std=gnu11", "-O1", "-g", "-Wall", "-Werror"]).args(sanitizers);
+        compiler.arg("-I").arg(room.join("../../algorithms/rapid/include")).arg("-I").arg(room.join("bpf"));
+        compiler.arg(room.join("tests/lockstep/replay.c")).arg("-o").arg(&program).output().expect("cc")
+    };
+    if !build(&["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]).status.success() {
+        eprintln!("without sanitizers: this compiler has none");
+        let output = build(&[]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    program
+}
+
+fn replayed(options: Options) {
+    let (raw, calls) = (tcp::raw_params(&options), recorded(options));
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let bytes: Vec<u8> = calls.iter().flat_map(tcp::raw_event).copied().collect();
+    std::fs::write(file.path(), [raw, bytes].concat()).expect("written");
+    let output = Command::new(compiled()).arg(file.path()).output().expect("replay");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let streams: u64 = said.split(' ').nth(2).and_then(|n| n.parse().ok()).expect("a count");
+    assert!(calls.len() > 2000 && streams > 20, "too little to compare: {said}");
+}
+
+#[test]
+fn the_default_law_in_the_kernel_is_bit_for_bit_the_one_in_user_space() {
+    if able() {
+        let _alone = alone();
+        replayed(Options::default());
+    }
+}
+
+#[test]
+fn the_law_of_the_dissertation_in_the_kernel_is_bit_for_bit_the_one_in_user_space() {
+    if able() {
+        let _alone = alone();
+        replayed(Options { params: Params::thesis(Bytes::new(1500)), ..Options::default() });
+    }
+}

@@ -1,0 +1,51 @@
+//! Rapid in this machine's TCP: loaded, used between network namespaces, compared, taken out again. Root only.
+
+mod connection;
+mod hostile;
+mod lifecycle;
+mod lockstep;
+mod namespaces;
+mod objects;
+mod queueing;
+mod slots;
+
+use packetscale_tcp::{self as tcp, Options};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Whether this machine can run Rapid; says why not where it cannot.
+fn able() -> bool {
+    let reason = if !nix::unistd::geteuid().is_root() {
+        "network namespaces and eBPF need root"
+    } else if !std::path::Path::new("/sys/kernel/btf/vmlinux").exists() {
+        "the kernel has no type information (BTF)"
+    } else {
+        return true;
+    };
+    eprintln!("skipped: {reason}");
+    false
+}
+
+/// What measures runs alone: there may be two processors.
+fn alone() -> MutexGuard<'static, ()> {
+    static ALONE: Mutex<()> = Mutex::new(());
+    ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// A congestion control of the test's own, taken out at its end.
+struct Loaded {
+    name: String,
+}
+
+impl Loaded {
+    fn new(what: &str, options: Options) -> Loaded {
+        let name = format!("r_{what}_{}", std::process::id() % 10_000);
+        tcp::load(&Options { name: name.clone(), ..options }).unwrap_or_else(|error| panic!("{error}"));
+        Loaded { name }
+    }
+}
+
+impl Drop for Loaded {
+    fn drop(&mut self) {
+        tcp::unload(&self.name).expect("unloads");
+    }
+}

@@ -1,0 +1,102 @@
+//! Slots are taken and given back.
+
+use super::connection::{listen, open};
+use super::namespaces::{Bottleneck, Path};
+use super::{Loaded, able, alone};
+use nix::libc;
+use nix::sys::socket::{setsockopt, sockopt};
+use packetscale_tcp::{self as tcp, Options, Reason, Status};
+use std::io::{Read, Write};
+use std::net::TcpStream;
+
+/// Rapid between two namespaces, and a server that reads from everyone who connects.
+struct Many {
+    rapid: Loaded,
+    path: Path,
+    port: u16,
+}
+
+impl Many {
+    fn new(test: &str, flows: u32) -> Many {
+        let rapid = Loaded::new(test, Options { flows, ..Options::default() });
+        let path = Path::new(test, &Bottleneck { mbit: 1000, limit: 1_000_000 });
+        let listener = listen(&path);
+        let port = listener.local_addr().expect("an address").port();
+        std::thread::spawn(move || {
+            for stream in listener.incoming() {
+                let mut stream = stream.expect("a connection");
+                // A thousand of these wait at a time.
+                let reader = std::thread::Builder::new().stack_size(64 << 10);
+                let read = move || while stream.read(&mut [0; 4096]).is_ok_and(|n| n > 0) {};
+                reader.spawn(read).expect("a thread");
+            }
+        });
+        Many { rapid, path, port }
+    }
+
+    fn open(&self) -> TcpStream {
+        open(&self.path, &self.rapid.name, self.port).expect("connects")
+    }
+
+    /// Connections that end at once when they are dropped, after one another.
+    fn open_and_close(&self, times: usize) {
+        for _ in 0..times {
+            let mut stream = self.open();
+            stream.write_all(&[0; 10_000]).expect("sends");
+            setsockopt(&stream, sockopt::Linger, &libc::linger { l_onoff: 1, l_linger: 0 }).expect("resets");
+        }
+    }
+
+    fn status(&self) -> Status {
+        tcp::status(&self.rapid.name).expect("loaded")
+    }
+}
+
+fn had_no_slot(status: &Status) -> usize {
+    status.fallen.iter().filter(|(_, fallen)| fallen.why() == Reason::TooManyConnections).count()
+}
+
+#[test]
+fn one_connection_more_than_there_are_slots_falls_to_cubic() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let many = Many::new("slots", 6);
+    let held: Vec<TcpStream> = (0..7).map(|_| many.open()).collect();
+    let status = many.status();
+    assert_eq!((status.connections.len(), had_no_slot(&status)), (6, 1), "{:?}", status.fallen);
+    drop(held);
+}
+
+#[test]
+fn a_thousand_connections_at_a_time_are_all_steered_by_rapid() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let many = Many::new("thousand", 1000);
+    let mut held: Vec<TcpStream> = (0..1000).map(|_| many.open()).collect();
+    for stream in &mut held {
+        stream.write_all(&[0; 20_000]).expect("sends");
+    }
+    let status = many.status();
+    assert_eq!((status.connections.len(), had_no_slot(&status)), (1000, 0));
+    drop(held);
+}
+
+#[test]
+fn after_ten_thousand_connections_every_slot_is_free_again() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let many = Many::new("ten", 6);
+    many.open_and_close(10_000);
+    let status = many.status();
+    assert_eq!((status.connections.len(), had_no_slot(&status)), (0, 0), "{:?}", status.fallen);
+    let held: Vec<TcpStream> = (0..6).map(|_| many.open()).collect();
+    let status = many.status();
+    assert_eq!((status.connections.len(), had_no_slot(&status)), (6, 0), "{:?}", status.fallen);
+    drop(held);
+}
