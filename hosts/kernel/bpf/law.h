@@ -101,11 +101,11 @@ INLINE void law_cap(struct conn *c, u64 rate)
 	note_call(c, CALL_CAP, 0, 0, rate);
 }
 
-/* The error of a stamp that must not pass for a slope; a level lasts fifty times that. */
+/* Sets the error of a stamp that must not pass for a slope, and with it how long a level lasts at least. */
 INLINE void law_noise(struct conn *c, u32 noise_ns)
 {
 	c->law.params.stamp_noise_ns = noise_ns;
-	c->law.params.level_min_ns = 50 * noise_ns;
+	c->law.params.level_min_ns = RAPID_LEVEL_NOISES * noise_ns;
 	note_call(c, CALL_NOISE, 0, 0, noise_ns);
 }
 

@@ -25,16 +25,16 @@
  * read them here. Listeners older than the program, and handshakes by SYN cookie,
  * do without the option.
  */
-#include "stamp_kernel.h"
+#include "kernel.h"
 #include "stamp.h"
+#include "feedback.h"
+#include "maps.h"
 #include "option_clock.h"
 
 #define TCP_FIN 0x01
 #define TCP_SYN 0x02
 #define TCP_RST 0x04
 #define TCP_ACK 0x10
-#define SOL_TCP 6
-#define TCP_CONGESTION 13
 #define TCP_SAVE_SYN 27
 #define SACK 5
 #define ENOMSG 42
@@ -56,38 +56,6 @@ struct {
 	__type(key, char[16]);
 	__type(value, u32);
 } askers SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct stamps);
-} stamps SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct feedback);
-} feedback SEC(".maps");
-
-struct tcp_sack_block {
-	u32 start_seq;
-	u32 end_seq;
-} __attribute__((preserve_access_index));
-
-struct tcp_options_received {
-	u8 num_sacks;
-} __attribute__((preserve_access_index));
-
-struct tcp_sock {
-	struct tcp_options_received rx_opt;
-	struct tcp_sack_block selective_acks[4];
-} __attribute__((preserve_access_index));
-
-INLINE int before(u32 a, u32 b) { return (s32)(a - b) < 0; }
-
-INLINE u32 big32(const u8 *at) { return (u32)at[0] << 24 | (u32)at[1] << 16 | (u32)at[2] << 8 | at[3]; }
 
 /* The peer's offer, in the packet at hand or (`flags`) in the SYN. */
 INLINE u32 peer_offer(struct bpf_sock_ops *s, u64 flags)

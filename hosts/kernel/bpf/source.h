@@ -20,13 +20,7 @@
 
 #include "feedback.h"
 #include "law.h"
-
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct feedback);
-} feedback SEC(".maps");
+#include "maps.h"
 
 /* Microseconds show after this, their absence after that, if there was anything to show them. */
 #define SEEN_NS 500000ULL
@@ -54,26 +48,6 @@ INLINE void search_again(struct conn *c)
 	c->heard = c->report.delivered;
 }
 
-INLINE u64 lied(const struct conn *c, u32 lie, u64 arrival)
-{
-	switch (lie) {
-	case LIE_ZERO:
-		return 0;
-	case LIE_FROZEN:
-		return 1000000007;
-	case LIE_RANDOM:
-		return (u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32();
-	case LIE_BACKWARDS:
-		return 0 - arrival;
-	case LIE_FAST:
-		return c->first_ns + rapid_above(arrival, c->first_ns) / 2;
-	case LIE_SLOW:
-		return arrival * 2;
-	default:
-		return arrival;
-	}
-}
-
 INLINE void take_option(struct conn *c, const struct feedback *f)
 {
 	settle(c, SOURCE_OPTION);
@@ -84,29 +58,6 @@ INLINE void take_option(struct conn *c, const struct feedback *f)
 	c->edge = f->end_seq;
 	for (u32 i = 0; i < FEEDBACK_ARRIVALS; i++)
 		c->arrival_ns[i] = f->arrival_ns[i];
-}
-
-struct lying {
-	struct conn *conn;
-	u32 lie;
-};
-
-static long distort_one(u32 turn, void *context)
-{
-	struct lying *now = context;
-	u64 *arrival = &now->conn->arrival_ns[INDEX(turn, FRESH)];
-
-	*arrival = lied(now->conn, now->lie, *arrival);
-	return 0;
-}
-
-GLOBAL int distort(struct conn *c, u32 lie)
-{
-	struct lying now = {.conn = c, .lie = lie};
-
-	if (c)
-		bpf_loop(FEEDBACK_ARRIVALS, distort_one, &now, 0);
-	return 0;
 }
 
 /* Decides whether timestamps are microseconds, as soon as it can be decided. */
@@ -147,7 +98,6 @@ INLINE void take_timestamp(struct conn *c, const struct tcp_sock *tp, u64 now)
 /* The arrivals that the acknowledgment at hand brings. */
 INLINE void take_arrivals(struct conn *c, struct sock *sk, const struct tcp_sock *tp, u64 now)
 {
-	const struct config *cfg = the_config();
 	const struct feedback *f = bpf_sk_storage_get(&feedback, sk, 0, 0);
 
 	c->arrivals = 0;
@@ -159,8 +109,6 @@ INLINE void take_arrivals(struct conn *c, struct sock *sk, const struct tcp_sock
 		c->heard = c->report.delivered;
 	if (c->report.source != SOURCE_UNDECIDED && c->report.delivered - c->heard > SILENT_PACKETS)
 		search_again(c);
-	if (cfg && cfg->lie)
-		distort(c, cfg->lie);
 }
 
 #endif

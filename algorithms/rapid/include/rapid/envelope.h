@@ -195,7 +195,7 @@ RAPID_FN u64 rapid_slope_weight(const struct rapid *law, u64 duration)
 	return rapid_batch(&law->envelope) ? rapid_min(w, RAPID_SLOPE_BATCHED_Q16) : w;
 }
 
-/* Notes the slopes, and with them how much more each level lost than the lower two. Returns 0 when a half-level has no stamp. */
+/* Notes the slopes, with how much more each level lost than the lower two. Returns 0 where a half-level has no stamp. */
 RAPID_STAGE int rapid_note_slopes(struct rapid *law, const struct rapid_stream *s, u64 duration)
 {
 	struct rapid_envelope *e;

@@ -70,7 +70,7 @@ typedef signed long long s64;
 #define RAPID_ONSETS 5
 #define RAPID_RECENT 4
 
-/* A level lasts at least this many errors of a stamp: one error then is about 4 % of half a level, in which a slope is read. */
+/* A level lasts at least this many errors of a stamp: one error is then 4 % of half a level, where a slope is read. */
 #define RAPID_LEVEL_NOISES 50
 
 enum rapid_preset {

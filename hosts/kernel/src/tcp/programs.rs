@@ -71,7 +71,7 @@ pub fn listen_to_libbpf() {
 impl Programs {
     pub fn load(options: &Options) -> Result<Programs, Error> {
         listen_to_libbpf();
-        let mut sender = open(SENDER)?;
+        let mut sender = open(options.sender.as_deref().unwrap_or(SENDER))?;
         provide(&mut sender, options)?;
         let (mut receiver, mut without_option) = (None, None);
         if let Some(pinned) = pins::find(FEEDBACK) {

@@ -1,5 +1,7 @@
 //! Rapid in this machine's TCP: loaded, used between network namespaces, compared, taken out again. Root only.
 
+#[path = "../clang/mod.rs"]
+mod clang;
 mod connection;
 mod hostile;
 mod lifecycle;
