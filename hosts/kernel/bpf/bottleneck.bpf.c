@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * When each packet came to the bottleneck and when it left it: one record per packet and end, to user space.
+ * Tells user space when each packet came to the bottleneck and when it left it: one record per packet and end.
  *
  * `arrives` runs at the egress of the router's device, before its queue discipline. It writes the time into the
  * packet's flow hash, 32 bits that travel with the packet through the queue and over a veth pair into the next
- * namespace (mark, priority and time stamp are cleared on the way), and that nothing on this path reads. `departs` runs
+ * namespace (mark, priority and time stamp are cleared on the way); nothing on this path reads them. `departs` runs
  * at the ingress of the device at the other end, takes the time out and lets the kernel compute the hash anew. So each
  * packet carries its own arrival: nothing is looked up, and a packet that never departs was dropped.
  *
@@ -63,7 +63,7 @@ INLINE void report(struct __sk_buff *packet, u8 end, u64 now, u32 stamp)
 		record->protocol = ip->protocol;
 		record->port = __builtin_bswap16(*source);
 	}
-	/* Whoever reads looks often enough: no wake-ups, which would cost more than the record. */
+	/* No wake-up, which would cost more than the record: the reader looks often enough. */
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
 

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
  * The law's calls as functions of their own: the verifier reads each once, not
- * once per caller. Each can be noted in the log, with what came of it, so that
- * the same calls can be made again in user space and compared bit by bit.
+ * once per caller. The log can note each call with its outcome, so that user space
+ * can make the same calls again and compare bit by bit.
  */
 #ifndef PACKETSCALE_LAW_H
 #define PACKETSCALE_LAW_H

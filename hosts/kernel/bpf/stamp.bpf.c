@@ -2,16 +2,16 @@
 /*
  * Notes when data arrives: tc ingress (clsact or tcx) of a receiver's device.
  *
- * Looks at every packet, writes to none, drops none: always TC_ACT_UNSPEC, "as
- * if I were not here". Only connections that agreed on the option have `stamps`
- * (option.bpf.c), so everything else costs a look at its headers and at TCP's
- * table of connections.
+ * Looks at every packet, writes to none, drops none: it always returns TC_ACT_UNSPEC,
+ * "as if I were not here". Only connections that agreed on the option have `stamps`
+ * (option.bpf.c); any other packet costs a look at its headers and at TCP's table of
+ * connections.
  *
  * Offsets count from the network header: the same with a link header, without
- * one (TUN), and with a VLAN tag that the device took out; up to two tags still
- * in the packet are stepped over. Of what the stack below has merged (GRO, LRO)
- * there is one arrival for all segments. Fragments, extension headers that hide
- * TCP (ESP, AH), IP packets longer than 65535 bytes are left without a stamp.
+ * one (TUN), and with a VLAN tag that the device took out; it steps over up to two
+ * tags still in the packet. Segments that the stack below has merged (GRO, LRO) have
+ * one arrival. It leaves without a stamp: fragments, packets with extension headers
+ * that hide TCP (ESP, AH), and IP packets longer than 65535 bytes.
  */
 #include "prelude.h"
 #include "stamp.h"
