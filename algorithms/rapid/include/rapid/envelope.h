@@ -70,7 +70,7 @@
  * The length of a level, in packets: 1/256 of a window, so that a stream is 1/64 of
  * a round trip; at least 16, which give an envelope, and at most 64, which give many
  * streams per round trip. In small windows at most 1/16 of a window (a stream is
- * 1/4 of a round trip), but 4.
+ * 1/4 of a round trip), but at least 4.
  */
 #define RAPID_LEVEL_WINDOW_PART 256
 #define RAPID_LEVEL_PACKETS 16
@@ -82,7 +82,7 @@
 #define RAPID_LEVEL_BATCHES_WINDOW_PART 8
 /* At most this: drawn a quarter longer, four levels are 60 000 packets, and their bytes stay below 2^34. */
 #define RAPID_LEVEL_PACKETS_MAX 12000
-/* The length is drawn within a quarter of its mean, so that flows do not lock in phase; below 8 there is no choice. */
+/* The length is drawn within a quarter of its mean, so that flows do not lock in phase; below 8 that is one packet. */
 #define RAPID_LEVEL_DRAWN_FROM 8
 #define RAPID_LEVEL_DRAWN_PART 4
 /* Two halves of one packet. */

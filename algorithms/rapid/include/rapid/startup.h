@@ -46,7 +46,7 @@
 #define RAPID_LEVEL_LOST_PART 8
 /* The delay rises if its slope is above 2 %. */
 #define RAPID_TAIL_SLOPE_Q16 RAPID_Q16(20)
-/* A tail has a knee if it rises by more than two packets of the top level take, and by more than noise of stamps. */
+/* A tail has a knee if it rises by more than the time of two packets in the top level, and by more than stamps' noise. */
 #define RAPID_KNEE_PACKETS 2
 #define RAPID_KNEE_NS 500
 /* What a knee shows lies above 9/10 of the level below it, which was not congested. */
@@ -55,9 +55,9 @@
 /* Where start-up leaves to: 0.92 of what a knee shows, 0.85 of the last level that lost little. */
 #define RAPID_LEAVE_KNEE_Q16 RAPID_Q16(920)
 #define RAPID_LEAVE_LOSS_Q16 RAPID_Q16(850)
-/* It never leaves a knee, or a chirp of which nothing can be read, below half the rate that made it. */
+/* At a knee it leaves with at least half the rate of the chirp; with half of it where nothing can be read of the chirp, */
 #define RAPID_LEAVE_LEAST_PART 2
-/* Nothing can be read of a chirp: its losses are the reason if they are 1/4 of it. */
+/* and 1/4 of it or more was lost. (With fewer lost, another chirp asks again.) */
 #define RAPID_UNREAD_LOST_PART 4
 
 /* Between chirps, at R: start-up ends with a queue above four packets, 50 us and two batches that grows by 10 %, */
