@@ -2,8 +2,8 @@
 
 use crate::Failure;
 use crate::args::Listed;
-use congestion::Parameter;
 use papers::{Library, Paper};
+use settings::Parameter;
 
 pub fn list(what: Listed) -> Result<String, Failure> {
     Ok(match what {

@@ -12,8 +12,8 @@ mod path;
 #[path = "laws/repeatable.rs"]
 mod repeatable;
 
-use congestion::Setting;
 use scenario::FlowSpec;
+use settings::Setting;
 use units::Span;
 
 /// One flow per controller of the registry, and one per preset that is a law of its own.

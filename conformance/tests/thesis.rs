@@ -12,10 +12,10 @@
 
 mod path;
 
-use congestion::Setting;
 use path::{dumbbell, flow, link, mean, replicate};
 use results::Run;
 use scenario::{Buffer, Experiment, FlowSpec};
+use settings::Setting;
 use units::{Bytes, Rate, Ratio, Span};
 
 const PACKET: u64 = 9000;

@@ -5,6 +5,8 @@
 
 #[path = "walls/arrows.rs"]
 mod arrows;
+#[path = "walls/modules.rs"]
+mod modules;
 #[path = "walls/text.rs"]
 mod text;
 #[path = "walls/tree.rs"]
@@ -50,6 +52,35 @@ fn a_wrong_arrow_is_refused() {
     for (from, to) in wrong {
         assert_eq!(arrows::refused(&[arrows::arrow(from, to)]).len(), 1, "{from} -> {to}");
     }
+}
+
+/// Crates whose modules still use each other in circles: the wire and the sources of the simulator's network.
+const WITH_CIRCLES: &[&str] = &["hosts/simulator"];
+
+#[test]
+fn modules_use_each_other_one_way() {
+    let manifests = sources(&["/Cargo.toml"]);
+    let read = |path: String| (path.clone(), fs::read_to_string(root().join(path)).unwrap());
+    let files: Vec<(String, String)> = sources(&[".rs"]).into_iter().map(read).collect();
+    let folders: Vec<&str> = manifests.iter().filter_map(|path| path.strip_suffix("/Cargo.toml")).collect();
+    assert!(folders.len() > 10, "only {folders:?}: the wall looks at nothing");
+    let checked = folders.iter().filter(|folder| !WITH_CIRCLES.contains(folder));
+    assert_none(
+        &checked.flat_map(|folder| modules::circles(folder, &modules::uses(folder, &files))).collect::<Vec<_>>(),
+    );
+}
+
+#[test]
+fn a_circle_of_modules_is_refused() {
+    let file = |path: &str, text: &str| (path.to_string(), text.to_string());
+    let circles = |b: &str| {
+        let a = file("new/src/a.rs", "use crate::{\n    b::B,\n    c,\n};\n// crate::d\n");
+        let files = [a, file("new/src/b/deep.rs", b), file("new/src/c.rs", ""), file("new/src/lib.rs", "mod a;")];
+        modules::circles("new", &modules::uses("new", &files))
+    };
+    assert_eq!(circles("use crate::c::C;\n"), Vec::<String>::new());
+    assert_eq!(circles("use crate::a::A;\n").len(), 2);
+    assert_eq!(circles("fn f() { crate::a::g() }\n")[0], "new: a -> b -> a use each other in a circle");
 }
 
 #[test]

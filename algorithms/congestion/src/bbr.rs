@@ -44,9 +44,9 @@ mod model;
 use crate::contract::{
     AckSample, Controller, Decision, Loss, LossResponse, LostFlight, RateSample, Sent, Setup, Timeout, Undo,
 };
-use crate::registry::{Kind, Parameter, Setting, SettingError, Settings, check_names};
 use machine::{AckPhase, State};
 use model::{Aggregation, Bandwidth, Bounds, Delay, FullPipe, LatestRound, Rounds, UNBOUNDED};
+use settings::{Kind, Parameter, Setting, SettingError, Settings, check_names};
 use units::{Bytes, Random, Rate, Ratio, Span, Time};
 
 /// What a scenario can set.

@@ -29,10 +29,9 @@
 //!    acknowledges every second packet doubles the growth. So here.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, SettingError, Settings};
-use crate::settings::{integer, proper_fraction, switch};
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Kind, Parameter, SettingError, Settings, integer, proper_fraction, switch};
 use units::{Ratio, Span, Time};
 
 /// What a scenario can set.

@@ -22,11 +22,10 @@
 //! 2. A round with fewer than three samples is not judged, as in Vegas: all of them may be of delayed acknowledgments.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, SettingError, Settings};
 use crate::rounds::{Backlog, VegasSamples};
-use crate::settings::integer;
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Kind, Parameter, SettingError, Settings, integer};
 use units::Time;
 
 /// What a scenario can set.

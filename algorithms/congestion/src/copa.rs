@@ -26,9 +26,8 @@
 
 use crate::contract::{AckSample, Controller, Decision, Loss, LossResponse, Sent, Setup, Timeout};
 use crate::extremes::Smallest;
-use crate::registry::{Kind, Parameter, SettingError, Settings, check_names};
 use crate::rounds::Rounds;
-use crate::settings::{proper_fraction, switch};
+use settings::{Kind, Parameter, SettingError, Settings, check_names, proper_fraction, switch};
 use units::{Bytes, Rate, Ratio, Span, Time};
 
 /// What a scenario can set.

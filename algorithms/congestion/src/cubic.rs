@@ -30,9 +30,8 @@
 //!    initial slow start only (RFC 9406, section 4.3).
 
 use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Setup, Timeout, Undo};
-use crate::registry::{Kind, Parameter, Setting, SettingError, Settings, check_names};
-use crate::settings::switch;
 use alloc::boxed::Box;
+use settings::{Kind, Parameter, Setting, SettingError, Settings, check_names, switch};
 use units::{Ratio, Span, Time};
 
 /// What a scenario can set.

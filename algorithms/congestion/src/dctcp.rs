@@ -20,8 +20,7 @@
 
 use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Setup, Timeout, Undo};
 use crate::newreno::NewReno;
-use crate::registry::{Kind, Parameter, SettingError, Settings, check_names};
-use crate::settings::proper_fraction;
+use settings::{Kind, Parameter, SettingError, Settings, check_names, proper_fraction};
 use units::Ratio;
 
 /// What a scenario can set.

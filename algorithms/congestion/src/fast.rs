@@ -34,11 +34,10 @@
 //! 6. A coarse round-trip time of no tick counts as 1 us, as in Linux, where none is zero.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, SettingError, Settings};
 use crate::rounds::{Backlog, VegasSamples};
-use crate::settings::{integer, proper_fraction, word};
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Kind, Parameter, SettingError, Settings, integer, proper_fraction, word};
 use units::{Bytes, Rate, Ratio, Span, Time};
 
 /// What a scenario can set.
@@ -209,9 +208,9 @@ impl Law for Fast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Setting;
     use crate::window_based::driver::Driver;
     use alloc::string::ToString;
+    use settings::Setting;
 
     const BASE: Span = Span::from_millis(100);
 

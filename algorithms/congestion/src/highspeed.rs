@@ -20,9 +20,9 @@
 //! 3. Windows above the last row keep its a = 72 and b = 0.09.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Parameter, SettingError, Settings};
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Parameter, SettingError, Settings};
 use units::Time;
 
 /// Largest window, in packets, that grows by 1, 2, 3, ... packets per window of acknowledgments.

@@ -25,10 +25,9 @@
 //!    last loss is.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, SettingError, Settings};
-use crate::settings::switch;
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Kind, Parameter, SettingError, Settings, switch};
 use units::{Span, Time};
 
 /// What a scenario can set.

@@ -23,10 +23,9 @@
 //! 1. It starts with the larger of the host's initial window and rho; Linux replaces the initial window by rho.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, SettingError, Settings};
-use crate::settings::positive_span;
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Kind, Parameter, SettingError, Settings, positive_span};
 use units::{Span, Time};
 
 /// What a scenario can set.

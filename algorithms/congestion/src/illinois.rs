@@ -23,11 +23,10 @@
 //! 2. A step empties the credit: what was counted beyond whole packets is lost.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, SettingError, Settings};
 use crate::rounds::Rounds;
-use crate::settings::integer;
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Kind, Parameter, SettingError, Settings, integer};
 use units::{Span, Time};
 
 /// What a scenario can set.

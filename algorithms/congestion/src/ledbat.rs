@@ -23,11 +23,10 @@
 //! 2. The base is forgotten in two halves of five minutes, not in ten of one.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, SettingError, Settings};
 use crate::rounds::{Rounds, proportion};
-use crate::settings::positive_span;
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Kind, Parameter, SettingError, Settings, positive_span};
 use units::{Span, Time};
 
 /// What a scenario can set.

@@ -38,10 +38,8 @@ pub mod veno;
 pub mod westwood;
 pub mod yeah;
 
-use units::settings;
-
 pub use contract::{
     AckSample, Arrival, Controller, Decision, GapRecord, Loss, LossResponse, LostFlight, Marked, Probe, RateSample,
     Sent, Setup, StreamTrace, Timeout, Undo,
 };
-pub use registry::{AnyController, Entry, Kind, Parameter, Setting, SettingError, Settings, find, registry};
+pub use registry::{AnyController, Entry, find, registry};

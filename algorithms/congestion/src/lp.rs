@@ -28,9 +28,9 @@
 //! 2. Stamps are wide enough. In Linux's 32 bits a smoothed delay above 2^29 ticks (six days) overflows.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, Setting, SettingError, Settings};
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Kind, Parameter, Setting, SettingError, Settings};
 use units::{Span, Time};
 
 /// What a scenario can set.

@@ -30,9 +30,8 @@
 //! 7. The paper holds `W_p` to 240 packets, its receiver's buffer; here that is `window_max`, by default no limit.
 
 use crate::contract::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Sent, Setup, Timeout, Undo};
-use crate::registry::{Kind, Parameter, SettingError, Settings, check_names};
-use crate::settings::{integer, ratio, switch};
 use crate::window::Window;
+use settings::{Kind, Parameter, SettingError, Settings, check_names, integer, ratio, switch};
 use units::{Bytes, Random, Rate, Ratio, Span, Time};
 
 /// What a scenario can set.

@@ -21,9 +21,8 @@
 //!    place of inflation and deflation.
 
 use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Setup, Timeout, Undo};
-use crate::registry::{Kind, Parameter, SettingError, Settings, check_names};
-use crate::settings::{integer, proper_fraction};
 use crate::window::Window;
+use settings::{Kind, Parameter, SettingError, Settings, check_names, integer, proper_fraction};
 use units::{Ratio, Time};
 
 /// What a scenario can set.
@@ -157,7 +156,7 @@ impl Controller for NewReno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Setting;
+    use settings::Setting;
     use units::{Bytes, Span};
 
     fn newreno(window: u32) -> NewReno {

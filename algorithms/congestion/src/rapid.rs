@@ -12,10 +12,9 @@
 use crate::contract::{
     AckSample, Controller, Decision, GapRecord, Loss, LossResponse, Probe, Sent, Setup, StreamTrace, Timeout,
 };
-use crate::registry::{Kind, Parameter, Setting, SettingError, Settings, check_names};
-use crate::settings::switch;
 use alloc::string::String;
 use rapid::{Estimator, Law, Params};
+use settings::{Kind, Parameter, Setting, SettingError, Settings, check_names, switch};
 use units::{Rate, Ratio, Span, Time};
 
 /// What a scenario can set.

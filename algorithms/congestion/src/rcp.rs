@@ -21,7 +21,7 @@
 
 use crate::contract::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Sent, Setup, Timeout, Undo};
 use crate::newreno::NewReno;
-use crate::registry::{Parameter, SettingError, Settings, check_names};
+use settings::{Parameter, SettingError, Settings, check_names};
 use units::{Bytes, Rate, Span, Time};
 
 /// What a scenario can set: nothing.

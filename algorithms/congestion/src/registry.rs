@@ -12,7 +12,7 @@ use crate::{
 use alloc::boxed::Box;
 use units::{Rate, Time};
 
-pub use units::settings::{Kind, Parameter, Setting, SettingError, Settings, check_names};
+use settings::{Parameter, SettingError, Settings};
 
 /// One controller of the registry.
 pub struct Entry {

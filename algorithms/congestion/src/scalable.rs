@@ -16,9 +16,9 @@
 //!    reduction is 1/8 at every window.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Parameter, SettingError, Settings};
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Parameter, SettingError, Settings};
 use units::Time;
 
 /// Packets acknowledged per packet added: 1 / a.

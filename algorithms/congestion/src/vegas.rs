@@ -27,11 +27,10 @@
 //! 2. The base is not forgotten after idle times.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, SettingError, Settings};
 use crate::rounds::{Backlog, VegasSamples};
-use crate::settings::integer;
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Kind, Parameter, SettingError, Settings, integer};
 use units::Time;
 
 /// What a scenario can set.

@@ -22,10 +22,10 @@
 //! 2. The base is not forgotten after idle times.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Parameter, SettingError, Settings};
 use crate::rounds::proportion;
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Parameter, SettingError, Settings};
 use units::{Span, Time};
 
 /// Packets queued, in halves, from which losses are of congestion (beta).

@@ -26,9 +26,9 @@
 //!    the undo restored.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, Setting, SettingError, Settings};
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Kind, Parameter, Setting, SettingError, Settings};
 use units::{Span, Time};
 
 /// What a scenario can set.

@@ -18,9 +18,9 @@
 //! 3. Round-trip times are exact; Linux has microseconds, in places the ticks of its clock.
 
 use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Setup, Timeout, Undo};
-use crate::registry::{Parameter, SettingError, Settings, check_names};
 use crate::window::Window;
 use core::fmt;
+use settings::{Parameter, SettingError, Settings, check_names};
 use units::Time;
 
 /// Least threshold (RFC 5681, equation 4).

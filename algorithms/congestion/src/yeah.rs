@@ -27,10 +27,10 @@
 //! 1. The base is not forgotten after idle times.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Parameter, SettingError, Settings};
 use crate::rounds::{Backlog, VegasSamples};
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Parameter, SettingError, Settings};
 use units::Time;
 
 /// Most packets to leave in the queue (alpha).

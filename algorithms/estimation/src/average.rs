@@ -12,7 +12,7 @@ use crate::contract::{Abstain, Denoiser};
 use crate::stream::{Gap, Stream};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use units::settings::{Kind, Parameter, SettingError, Settings, integer};
+use settings::{Kind, Parameter, SettingError, Settings, integer};
 use units::{Bytes, Span};
 
 /// What a method can set.

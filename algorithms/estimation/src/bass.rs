@@ -18,8 +18,8 @@ use crate::contract::{Abstain, Denoiser};
 use crate::stream::{Gap, Stream};
 use alloc::boxed::Box;
 use rapid::gaps::{Gaps, MOST_GAPS};
+use settings::{Kind, Parameter, SettingError, Settings, ratio, word};
 use units::Span;
-use units::settings::{Kind, Parameter, SettingError, Settings, ratio, word};
 use units::{Bytes, Ratio};
 
 /// What a method can set.

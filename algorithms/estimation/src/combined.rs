@@ -22,7 +22,7 @@ use crate::readable;
 use crate::stream::Stream;
 use crate::window::Window;
 use alloc::boxed::Box;
-use units::settings::{Kind, Parameter, Setting, SettingError, Settings, ratio};
+use settings::{Kind, Parameter, Setting, SettingError, Settings, ratio};
 use units::{Rate, Ratio};
 
 /// What a method can set.

@@ -13,7 +13,7 @@ use crate::stream::Stream;
 use crate::wavelet::{self, Wavelet};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use units::settings::{Parameter, SettingError, Settings};
+use settings::{Parameter, SettingError, Settings};
 
 /// What a method can set of IMR-avg. The tests' thresholds are set on `pathload`, with `average` before it.
 pub const AVERAGE: &[Parameter] = average::PARAMETERS;

@@ -19,7 +19,7 @@ use crate::stream::Stream;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use rapid::gaps::{Gaps, LEARNT_ONE, MOST_GAPS};
-use units::settings::{Kind, Parameter, SettingError, Settings, ratio};
+use settings::{Kind, Parameter, SettingError, Settings, ratio};
 use units::{Rate, Ratio, Span};
 
 /// What a method can set.

@@ -14,8 +14,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
+use settings::{Kind, Parameter, Setting, Settings};
 use units::Ratio;
-use units::settings::{Kind, Parameter, Setting, Settings};
 
 /// A way to read streams.
 pub struct Method {

@@ -14,7 +14,7 @@ use crate::bass::{for_the_law, from_the_law};
 use crate::contract::{Abstain, Denoiser};
 use crate::stream::Stream;
 use alloc::boxed::Box;
-use units::settings::{Kind, Parameter, SettingError, Settings, integer};
+use settings::{Kind, Parameter, SettingError, Settings, integer};
 
 /// What a method can set.
 pub const PARAMETERS: &[Parameter] =

@@ -26,7 +26,7 @@ use crate::stream::{Gap, Stream};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use rapid::gaps::Gaps;
-use units::settings::{Kind, Parameter, SettingError, Settings, integer, positive_span, word};
+use settings::{Kind, Parameter, SettingError, Settings, integer, positive_span, word};
 use units::{Bytes, Rate, Span};
 
 /// What a method can set.

@@ -15,8 +15,8 @@ use crate::contract::{Abstain, Denoiser};
 use crate::stream::{Gap, Stream};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use settings::{Parameter, SettingError, Settings};
 use units::Span;
-use units::settings::{Parameter, SettingError, Settings};
 
 /// What a method can set: nothing.
 pub const PARAMETERS: &[Parameter] = &[];

@@ -13,7 +13,7 @@ use crate::contract::{Abstain, Estimate, Estimator, Probing};
 use crate::stream::Stream;
 use crate::trend::{Thresholds, trend};
 use alloc::boxed::Box;
-use units::settings::{Kind, Parameter, SettingError, Settings, integer, positive_span, proper_fraction};
+use settings::{Kind, Parameter, SettingError, Settings, integer, positive_span, proper_fraction};
 use units::{Rate, Ratio, Span};
 
 /// What a method can set.

@@ -33,7 +33,7 @@ use crate::stream::Stream;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
-use units::settings::{Kind, Parameter, SettingError, Settings, ratio};
+use settings::{Kind, Parameter, SettingError, Settings, ratio};
 use units::{Rate, Ratio};
 
 /// What a method can set.

@@ -17,7 +17,7 @@ use crate::receive_rate::verdict;
 use crate::stream::Stream;
 use alloc::boxed::Box;
 use core::fmt;
-use units::settings::{Kind, Parameter, SettingError, Settings, integer};
+use settings::{Kind, Parameter, SettingError, Settings, integer};
 use units::{Rate, Ratio};
 
 /// What a method can set.

@@ -13,7 +13,7 @@
 use crate::contract::{Abstain, Estimate, Estimator, Probing, Verdict};
 use crate::stream::Stream;
 use alloc::boxed::Box;
-use units::settings::{Kind, Parameter, SettingError, Settings, ratio};
+use settings::{Kind, Parameter, SettingError, Settings, ratio};
 use units::{Rate, Ratio};
 
 /// What a method can set.

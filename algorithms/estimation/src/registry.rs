@@ -16,7 +16,7 @@ use crate::receive_rate::{self, ReceiveRate};
 use crate::wavelet::{self, Wavelet};
 use crate::window::{self, Window};
 use alloc::boxed::Box;
-use units::settings::{Parameter, SettingError, Settings};
+use settings::{Parameter, SettingError, Settings};
 
 /// One line of a registry of `T`, a denoiser or an estimator.
 #[derive(Debug)]

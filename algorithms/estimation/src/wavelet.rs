@@ -19,7 +19,7 @@ use crate::contract::{Abstain, Denoiser};
 use crate::stream::Stream;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use units::settings::{Kind, Parameter, SettingError, Settings, integer};
+use settings::{Kind, Parameter, SettingError, Settings, integer};
 
 /// What a method can set.
 pub const PARAMETERS: &[Parameter] =

@@ -10,7 +10,7 @@
 use crate::contract::{Abstain, Denoiser};
 use crate::stream::{Gap, Stream};
 use alloc::boxed::Box;
-use units::settings::{Kind, Parameter, SettingError, Settings, ratio};
+use settings::{Kind, Parameter, SettingError, Settings, ratio};
 use units::{Ratio, Span};
 
 /// What a method can set.

@@ -21,7 +21,7 @@ fn plain() -> Stream {
 
 #[test]
 fn every_entry_can_be_written_with_its_printed_defaults() {
-    let written = |name: &str, parameters: &[units::settings::Parameter]| {
+    let written = |name: &str, parameters: &[settings::Parameter]| {
         let settings: Vec<String> = parameters.iter().map(|p| format!("{}={}", p.name, p.default)).collect();
         format!("{name}({})", settings.join(", "))
     };

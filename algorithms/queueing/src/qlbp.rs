@@ -27,10 +27,10 @@
 //!    reached with `Q_max` packets in the system, one of them on the wire. The paper's Table II comes out of that
 //!    reading, and not of equation (1), which is the default.
 
-use crate::contract::{DropReason, Packet, Queue, Setup, Verdict};
-use crate::fifo::Limit;
+use crate::contract::{DropReason, Limit, Packet, Queue, Setup, Verdict};
+
 use alloc::collections::VecDeque;
-use units::settings::{
+use settings::{
     Kind, Parameter, Setting, SettingError, Settings, check_names, positive_packets_if, positive_rate, switch,
 };
 use units::{Bytes, Packets, Rate, Span, Time};

@@ -24,7 +24,7 @@
 
 use crate::contract::{Packet, Queue, Setup, Verdict};
 use crate::fifo::Fifo;
-use units::settings::{Kind, Parameter, Setting, SettingError, Settings, check_names, ratio};
+use settings::{Kind, Parameter, Setting, SettingError, Settings, check_names, ratio};
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 
 /// What a scenario can set.
@@ -181,8 +181,7 @@ impl<P> Queue<P> for Rcp<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::RateHeader;
-    use crate::fifo::Limit;
+    use crate::contract::{Limit, RateHeader};
 
     /// 80 Mbit/s are 10^7 bytes per second: 100 000 bytes in 10 ms.
     fn rcp() -> Rcp<()> {

@@ -26,7 +26,7 @@ use crate::average::Average;
 use crate::contract::{DropReason, Packet, Queue, Readings, Setup, Verdict};
 use crate::fifo::Fifo;
 use crate::ramp::{Choice, Ramp};
-use units::settings::{
+use settings::{
     Kind, Parameter, SettingError, Settings, check_names, positive_packets_if, proper_fraction, ratio, switch,
 };
 use units::{Bytes, Packets, Random, Ratio, Span, Time};
@@ -150,9 +150,9 @@ impl<P> Queue<P> for Red<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fifo::Limit;
+    use crate::contract::Limit;
+    use settings::Setting;
     use units::Rate;
-    use units::settings::Setting;
 
     /// 8 Mbit/s: a packet of 1000 bytes takes 1 ms.
     fn red(settings: &[(&str, Setting)]) -> Red<u32> {

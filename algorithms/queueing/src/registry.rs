@@ -2,7 +2,7 @@
 
 use crate::contract::{Packet, Queue, Readings, Setup, Verdict};
 use crate::{fifo, qlbp, rcp, red, tdqm};
-use units::settings::{Parameter, SettingError, Settings};
+use settings::{Parameter, SettingError, Settings};
 use units::{Bytes, Packets, Time};
 
 /// One discipline of the registry.

@@ -33,11 +33,11 @@
 mod meter;
 
 use crate::average::Average;
-use crate::contract::{DropReason, Packet, Queue, Readings, Setup, Verdict};
-use crate::fifo::{Fifo, Limit};
+use crate::contract::{DropReason, Limit, Packet, Queue, Readings, Setup, Verdict};
+use crate::fifo::Fifo;
 use crate::ramp::{Choice, Ramp};
 use meter::{Delay, Known, Meter};
-use units::settings::{
+use settings::{
     Kind, Parameter, SettingError, Settings, check_names, positive_span_if, proper_fraction, ratio, switch, word,
 };
 use units::{Bytes, Packets, Random, Ratio, Span, Time};
@@ -236,7 +236,7 @@ impl<P> Queue<P> for Tdqm<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::settings::Setting;
+    use settings::Setting;
     use units::{Marks, Rate};
 
     /// 8 Mbit/s: a packet of 1000 bytes takes 1 ms. A buffer of 40 packets: windows of 20 ms, busy periods beyond 0.5 ms.

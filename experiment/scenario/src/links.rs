@@ -1,13 +1,13 @@
 //! The path of a dumbbell, or the links of a chain.
 
+use crate::choice::{Choice, Registry};
 use crate::document::{Node, Table, Value};
 use crate::error::{Place, ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, quantity, ratio, text};
 use crate::impairments::impairments;
 use crate::model::{Buffer, FlowSpec, LinkSpec, QueueSpec, TrafficSpec};
-use crate::settings::{Choice, Registry};
 use queueing::AnyQueue;
-use units::settings::Parameter;
+use settings::Parameter;
 use units::{Bytes, Packets, Rate, Ratio, Span};
 
 /// A link whose buffer may wait for the flows.

@@ -29,8 +29,8 @@ pub use prober::Prober;
 pub use probes::{Probe, ProbePacket, probe};
 pub use recorder::Served;
 
-use congestion::SettingError;
 use scenario::Experiment;
+use settings::SettingError;
 use std::fmt;
 use units::Time;
 

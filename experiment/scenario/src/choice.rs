@@ -3,7 +3,7 @@
 use crate::document::{Entry, Node, Table, Value};
 use crate::error::{ScenarioError, listed, perhaps};
 use crate::fields::{Zero, integer, quantity, ratio, switch, text};
-use units::settings::{Kind, Parameter, Setting, SettingError, Settings};
+use settings::{Kind, Parameter, Setting, SettingError, Settings};
 
 /// A registry, as messages speak of it.
 pub(crate) struct Registry<'a> {

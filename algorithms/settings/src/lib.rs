@@ -2,12 +2,15 @@
 //!
 //! Every registry describes its entries with [`Parameter`]s and builds them from [`Settings`]. The readers below take
 //! one setting each and refuse what is of another kind or out of bounds.
+#![no_std]
 
-use crate::{Bytes, Packets, Rate, Ratio, Span};
+extern crate alloc;
+
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use core::fmt;
 use core::ops::RangeInclusive;
+use units::{Bytes, Packets, Rate, Ratio, Span};
 
 /// What kind of value a parameter takes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
