@@ -42,7 +42,7 @@ mod machine;
 mod model;
 
 use crate::contract::{
-    AckSample, Controller, Decision, Loss, LossResponse, LostFlight, RateSample, Sent, Setup, Timeout, Undo,
+    AckSample, Controller, Decision, Loss, LossResponse, LostFlight, Needs, RateSample, Sent, Setup, Timeout, Undo,
 };
 use machine::{AckPhase, State};
 use model::{Aggregation, Bandwidth, Bounds, Delay, FullPipe, LatestRound, Rounds, UNBOUNDED};
@@ -412,8 +412,8 @@ impl Controller for Bbr {
         LossResponse::OwnWindow
     }
 
-    fn wants_rate_samples(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs { rate_samples: true, ..Needs::NOTHING }
     }
 
     fn rate(&self) -> Option<Rate> {

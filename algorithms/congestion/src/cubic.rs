@@ -29,7 +29,7 @@
 //! 3. After a timeout slow start is that of RFC 5681 with one packet per packet acknowledged; HyStart++ is for the
 //!    initial slow start only (RFC 9406, section 4.3).
 
-use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Setup, Timeout, Undo};
+use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use alloc::boxed::Box;
 use settings::{Kind, Parameter, Setting, SettingError, Settings, check_names, switch};
 use units::{Ratio, Span, Time};
@@ -216,8 +216,8 @@ impl Controller for Cubic {
         }
     }
 
-    fn reads_marks(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs { marks: true, ..Needs::NOTHING }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {

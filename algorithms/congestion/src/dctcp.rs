@@ -18,7 +18,7 @@
 //!    receiver approximates with one bit.
 //! 2. The window is in whole packets, rounded down: a mark takes one at least.
 
-use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Setup, Timeout, Undo};
+use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use crate::newreno::NewReno;
 use settings::{Kind, Parameter, SettingError, Settings, check_names, proper_fraction};
 use units::Ratio;
@@ -87,8 +87,8 @@ impl Controller for Dctcp {
         self.reno.answer(marked, Ratio::from_q32(self.alpha.q32() / 2).complement());
     }
 
-    fn reads_marks(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs { marks: true, ..Needs::NOTHING }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {

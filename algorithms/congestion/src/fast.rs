@@ -165,7 +165,7 @@ impl Law for Fast {
         })
     }
 
-    fn wants_arrivals(&self) -> bool {
+    fn needs_arrivals(&self) -> bool {
         self.clock == Clock::Stamps
     }
 
@@ -336,7 +336,7 @@ mod tests {
 
     #[test]
     fn only_stamps_ask_for_arrivals_and_other_words_are_refused() {
-        let asks = |delay| Driver::<Fast>::with(10, BASE, &settings(delay)).law().wants_arrivals();
+        let asks = |delay| Driver::<Fast>::with(10, BASE, &settings(delay)).law().needs_arrivals();
         assert_eq!(["fine", "coarse", "stamps"].map(asks), [false, false, true]);
         let setup =
             Setup { now: Time::ZERO, packet: Bytes::new(1000), handshake_rtt: BASE, initial_window: 10, seed: 1 };

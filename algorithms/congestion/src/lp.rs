@@ -125,7 +125,7 @@ impl Law for Lp {
         Ok(Lp { clock_offset, delays, indicated: None, inference: Span::ZERO })
     }
 
-    fn wants_arrivals(&self) -> bool {
+    fn needs_arrivals(&self) -> bool {
         true
     }
 

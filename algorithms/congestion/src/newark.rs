@@ -29,7 +29,7 @@
 //!    application never used says nothing about the path.
 //! 7. The paper holds `W_p` to 240 packets, its receiver's buffer; here that is `window_max`, by default no limit.
 
-use crate::contract::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Sent, Setup, Timeout, Undo};
+use crate::contract::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo};
 use crate::window::Window;
 use settings::{Kind, Parameter, SettingError, Settings, check_names, integer, ratio, switch};
 use units::{Bytes, Random, Rate, Ratio, Span, Time};
@@ -226,8 +226,8 @@ impl Controller for Newark {
         Decision { window: Window::MAX, departure }
     }
 
-    fn reads_marks(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs { marks: true, ..Needs::NOTHING }
     }
 
     fn loss_response(&self) -> LossResponse {

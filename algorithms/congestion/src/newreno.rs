@@ -20,7 +20,7 @@
 //! 2. In fast recovery the window is the target from the start; the host's proportional rate reduction takes the
 //!    place of inflation and deflation.
 
-use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Setup, Timeout, Undo};
+use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use crate::window::Window;
 use settings::{Kind, Parameter, SettingError, Settings, check_names, integer, proper_fraction};
 use units::{Ratio, Time};
@@ -120,8 +120,8 @@ impl Controller for NewReno {
         self.answer(marked, self.beta);
     }
 
-    fn reads_marks(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs { marks: true, ..Needs::NOTHING }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {

@@ -10,7 +10,8 @@
 //! never shapes one that runs. Packets are clocked one by one through [`Decision::departure`].
 
 use crate::contract::{
-    AckSample, Controller, Decision, GapRecord, Loss, LossResponse, Probe, Sent, Setup, StreamTrace, Timeout,
+    AckSample, Controller, Decision, GapRecord, Loss, LossResponse, Needs, Probe, Probing, Sent, Setup, StreamTrace,
+    Timeout,
 };
 use alloc::string::String;
 use rapid::{Estimator, Law, Params};
@@ -197,31 +198,37 @@ impl Controller for Rapid {
         self.law.set_available(available);
     }
 
-    fn wants_available(&self) -> bool {
-        self.estimator == Estimator::Ideal
-    }
-
     fn loss_response(&self) -> LossResponse {
         LossResponse::OwnWindow
     }
 
-    fn wants_arrivals(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs { arrivals: true, available: self.estimator == Estimator::Ideal, ..Needs::NOTHING }
     }
 
     fn rate(&self) -> Option<Rate> {
         Some(self.law.rate())
     }
 
-    fn probe(&self) -> Option<Probe> {
+    fn probing(&self) -> Option<&dyn Probing> {
+        Some(self)
+    }
+
+    fn probing_mut(&mut self) -> Option<&mut dyn Probing> {
+        Some(self)
+    }
+}
+
+impl Probing for Rapid {
+    fn probe(&self) -> Probe {
         let probe = self.law.probe();
-        Some(Probe {
+        Probe {
             rate: probe.rate,
             available: probe.available,
             queue: probe.queue,
             streams: probe.streams,
             unusable: probe.unusable,
-        })
+        }
     }
 
     fn arm_trace(&mut self) {
@@ -321,7 +328,7 @@ mod tests {
         run(&mut flow, 4000);
         assert!(flow.rate().expect("a rate").bps() > 50 * rate.bps());
         assert!(flow.decision().window > window);
-        let probe = flow.probe().expect("a probe");
+        let probe = flow.probe();
         assert!(probe.streams > 3 && probe.queue == Span::ZERO, "{probe:?}");
     }
 

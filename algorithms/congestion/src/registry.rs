@@ -2,7 +2,7 @@
 //! controllers iterates over it.
 
 use crate::contract::{
-    AckSample, Controller, Decision, Loss, LossResponse, Marked, Probe, Sent, Setup, StreamTrace, Timeout, Undo,
+    AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Probing, Sent, Setup, Timeout, Undo,
 };
 use crate::window_based::WindowBased;
 use crate::{
@@ -47,9 +47,9 @@ macro_rules! registry {
             },)*
         ];
 
-        macro_rules! each {
-            ($self:ident, $inner:ident => $body:expr) => {
-                match $self { $(AnyController::$variant($inner) => $body,)* }
+        macro_rules! any {
+            ($self:ident.$method:ident $arguments:tt) => {
+                match $self { $(AnyController::$variant(inner) => inner.$method $arguments,)* }
             };
         }
     };
@@ -80,142 +80,71 @@ registry! {
     Newark(Box<newark::Newark>) from newark::Newark = "newark", "Newark: a window for the rate, a token bucket for bursts, a mark for each (Li and Mills)", "#004488", newark::PARAMETERS;
 }
 
+/// The whole contract, each call handed on to the controller inside: how to reach it is said by the macro `$to`.
+macro_rules! forward {
+    ($to:ident) => {
+        #[inline]
+        fn on_sent(&mut self, sent: &Sent) {
+            $to!(self.on_sent(sent))
+        }
+        #[inline]
+        fn on_ack(&mut self, ack: &AckSample<'_>) {
+            $to!(self.on_ack(ack))
+        }
+        fn on_loss(&mut self, loss: &Loss<'_>) {
+            $to!(self.on_loss(loss))
+        }
+        fn on_mark(&mut self, marked: &Marked) {
+            $to!(self.on_mark(marked))
+        }
+        fn on_offer(&mut self, now: Time, rate: Rate) {
+            $to!(self.on_offer(now, rate))
+        }
+        fn on_timeout(&mut self, timeout: &Timeout) {
+            $to!(self.on_timeout(timeout))
+        }
+        fn on_undo(&mut self, undo: &Undo) {
+            $to!(self.on_undo(undo))
+        }
+        fn on_available(&mut self, now: Time, available: Rate) {
+            $to!(self.on_available(now, available))
+        }
+        #[inline]
+        fn decision(&self) -> Decision {
+            $to!(self.decision())
+        }
+        #[inline]
+        fn loss_response(&self) -> LossResponse {
+            $to!(self.loss_response())
+        }
+        fn needs(&self) -> Needs {
+            $to!(self.needs())
+        }
+        fn slow_start_threshold(&self) -> u32 {
+            $to!(self.slow_start_threshold())
+        }
+        fn rate(&self) -> Option<Rate> {
+            $to!(self.rate())
+        }
+        fn probing(&self) -> Option<&dyn Probing> {
+            $to!(self.probing())
+        }
+        fn probing_mut(&mut self) -> Option<&mut dyn Probing> {
+            $to!(self.probing_mut())
+        }
+    };
+}
+
+macro_rules! boxed {
+    ($self:ident.$method:ident $arguments:tt) => { (**$self).$method $arguments };
+}
+
 impl Controller for AnyController {
-    #[inline]
-    fn on_sent(&mut self, sent: &Sent) {
-        each!(self, c => c.on_sent(sent))
-    }
-    #[inline]
-    fn on_ack(&mut self, ack: &AckSample<'_>) {
-        each!(self, c => c.on_ack(ack))
-    }
-    fn on_loss(&mut self, loss: &Loss<'_>) {
-        each!(self, c => c.on_loss(loss))
-    }
-    fn on_mark(&mut self, marked: &Marked) {
-        each!(self, c => c.on_mark(marked))
-    }
-    fn reads_marks(&self) -> bool {
-        each!(self, c => c.reads_marks())
-    }
-    fn on_offer(&mut self, now: Time, rate: Rate) {
-        each!(self, c => c.on_offer(now, rate))
-    }
-    fn takes_offers(&self) -> bool {
-        each!(self, c => c.takes_offers())
-    }
-    fn on_timeout(&mut self, timeout: &Timeout) {
-        each!(self, c => c.on_timeout(timeout))
-    }
-    fn on_undo(&mut self, undo: &Undo) {
-        each!(self, c => c.on_undo(undo))
-    }
-    fn on_available(&mut self, now: Time, available: Rate) {
-        each!(self, c => c.on_available(now, available))
-    }
-    fn wants_available(&self) -> bool {
-        each!(self, c => c.wants_available())
-    }
-    #[inline]
-    fn decision(&self) -> Decision {
-        each!(self, c => c.decision())
-    }
-    #[inline]
-    fn loss_response(&self) -> LossResponse {
-        each!(self, c => c.loss_response())
-    }
-    #[inline]
-    fn wants_arrivals(&self) -> bool {
-        each!(self, c => c.wants_arrivals())
-    }
-    #[inline]
-    fn wants_rate_samples(&self) -> bool {
-        each!(self, c => c.wants_rate_samples())
-    }
-    fn slow_start_threshold(&self) -> u32 {
-        each!(self, c => c.slow_start_threshold())
-    }
-    fn rate(&self) -> Option<Rate> {
-        each!(self, c => c.rate())
-    }
-    fn probe(&self) -> Option<Probe> {
-        each!(self, c => c.probe())
-    }
-    fn arm_trace(&mut self) {
-        each!(self, c => c.arm_trace())
-    }
-    fn take_trace(&mut self) -> Option<StreamTrace> {
-        each!(self, c => c.take_trace())
-    }
+    forward!(any);
 }
 
 impl<C: Controller> Controller for Box<C> {
-    #[inline]
-    fn on_sent(&mut self, sent: &Sent) {
-        (**self).on_sent(sent)
-    }
-    #[inline]
-    fn on_ack(&mut self, ack: &AckSample<'_>) {
-        (**self).on_ack(ack)
-    }
-    fn on_loss(&mut self, loss: &Loss<'_>) {
-        (**self).on_loss(loss)
-    }
-    fn on_mark(&mut self, marked: &Marked) {
-        (**self).on_mark(marked)
-    }
-    fn reads_marks(&self) -> bool {
-        (**self).reads_marks()
-    }
-    fn on_offer(&mut self, now: Time, rate: Rate) {
-        (**self).on_offer(now, rate)
-    }
-    fn takes_offers(&self) -> bool {
-        (**self).takes_offers()
-    }
-    fn on_timeout(&mut self, timeout: &Timeout) {
-        (**self).on_timeout(timeout)
-    }
-    fn on_undo(&mut self, undo: &Undo) {
-        (**self).on_undo(undo)
-    }
-    fn on_available(&mut self, now: Time, available: Rate) {
-        (**self).on_available(now, available)
-    }
-    fn wants_available(&self) -> bool {
-        (**self).wants_available()
-    }
-    #[inline]
-    fn decision(&self) -> Decision {
-        (**self).decision()
-    }
-    #[inline]
-    fn loss_response(&self) -> LossResponse {
-        (**self).loss_response()
-    }
-    #[inline]
-    fn wants_arrivals(&self) -> bool {
-        (**self).wants_arrivals()
-    }
-    #[inline]
-    fn wants_rate_samples(&self) -> bool {
-        (**self).wants_rate_samples()
-    }
-    fn slow_start_threshold(&self) -> u32 {
-        (**self).slow_start_threshold()
-    }
-    fn rate(&self) -> Option<Rate> {
-        (**self).rate()
-    }
-    fn probe(&self) -> Option<Probe> {
-        (**self).probe()
-    }
-    fn arm_trace(&mut self) {
-        (**self).arm_trace()
-    }
-    fn take_trace(&mut self) -> Option<StreamTrace> {
-        (**self).take_trace()
-    }
+    forward!(boxed);
 }
 
 /// All controllers, in the order in which they are shown.
