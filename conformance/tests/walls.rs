@@ -7,11 +7,14 @@
 mod arrows;
 #[path = "walls/modules.rs"]
 mod modules;
+#[path = "walls/pages.rs"]
+mod pages;
 #[path = "walls/text.rs"]
 mod text;
 #[path = "walls/tree.rs"]
 mod tree;
 
+use settings::Parameter;
 use std::fs;
 use tree::{root, sources};
 
@@ -173,6 +176,33 @@ fn every_estimator_and_denoiser_is_on_its_page() {
     };
     assert_none(&missing(&names));
     assert_eq!(missing(&["no-such-estimator"]).len(), 1);
+}
+
+#[test]
+fn every_setting_is_on_its_page_with_its_default_and_range() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap_or_default();
+    let controllers = congestion::registry().iter().map(|entry| (entry.name, entry.parameters));
+    let queues = queueing::registry().iter().map(|entry| (entry.name, entry.parameters));
+    let own_page = controllers.chain(queues).flat_map(|(name, parameters)| {
+        let path = format!("docs/algorithms/{name}.md");
+        pages::missing_rows(&path, &read(&path), None, parameters)
+    });
+    let path = "docs/estimation.md";
+    let page = read(path);
+    let denoisers = estimation::denoisers().iter().map(|entry| (entry.name, entry.parameters));
+    let methods = denoisers.chain(estimation::estimators().iter().map(|entry| (entry.name, entry.parameters)));
+    let one_page = methods.flat_map(|(name, parameters)| pages::missing_rows(path, &page, Some(name), parameters));
+    assert_none(&own_page.chain(one_page).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_setting_without_its_default_or_range_is_refused() {
+    const LEVELS: Parameter<u32> = Parameter::new("levels", 4, 2..=16, "rates in a stream");
+    let missing = |row: &str| pages::missing_rows("new.md", row, None, &[&LEVELS]).len();
+    assert_eq!(missing("| `levels` | 4 | from 2 to 16 | rates |"), 0);
+    assert_eq!(missing("| `levels` | 5 | from 2 to 16 | rates |"), 1);
+    assert_eq!(missing("| `levels` | 4 | from 1 to 16 | rates |"), 1);
+    assert_eq!(missing("`levels` is 4, from 2 to 16"), 1);
 }
 
 #[test]

@@ -20,16 +20,14 @@
 
 use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use crate::newreno::NewReno;
-use settings::{Kind, Parameter, SettingError, Settings, check_names, proper_fraction};
+use settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
 use units::Ratio;
 
+const GAIN: Parameter<Ratio> =
+    Parameter::new("gain", Ratio::of(1, 16), PROPER, "weight of a window's marks in alpha (RFC 8257: g)");
+
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[Parameter {
-    name: "gain",
-    kind: Kind::Ratio,
-    default: "0.0625",
-    doc: "weight of a window's marks in alpha (RFC 8257: g)",
-}];
+pub const PARAMETERS: Parameters = &[&GAIN];
 
 /// The controller. See the file's head for the law.
 #[derive(Clone, Debug)]
@@ -52,7 +50,7 @@ impl Dctcp {
         Ok(Dctcp {
             reno: NewReno::build(setup, &Settings::new())?,
             alpha: Ratio::ONE,
-            gain: proper_fraction(settings, "gain", Ratio::of(1, 16))?,
+            gain: GAIN.read(settings)?,
             delivered: 0,
             marked: 0,
             window_end: 0,

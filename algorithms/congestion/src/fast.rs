@@ -37,27 +37,20 @@ use crate::contract::{AckSample, Setup};
 use crate::rounds::{Backlog, VegasSamples};
 use crate::window::Window;
 use crate::window_based::{Law, State};
-use settings::{Kind, Parameter, SettingError, Settings, integer, proper_fraction, word};
+use settings::{OneOf, PROPER, Parameter, Parameters, SettingError, Settings};
 use units::{Bytes, Rate, Ratio, Span, Time};
 
-/// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "alpha",
-        kind: Kind::Integer,
-        default: "0",
-        doc: "packets to keep queued; 0: 8, 20 or 200 by the rate",
-    },
-    Parameter { name: "gamma", kind: Kind::Ratio, default: "0.5", doc: "part of the way gone in one update" },
-    Parameter {
-        name: "delay",
-        kind: Kind::Word(CLOCKS),
-        default: "fine",
-        doc: "what tells it: exact round-trip times, those of a clock of 1 ms, or the receiver's stamps",
-    },
-];
+const ALPHA: Parameter<u32> =
+    Parameter::new("alpha", 0, 0..=1_000_000, "packets to keep queued; 0: 8, 20 or 200 by the rate");
+const GAMMA: Parameter<Ratio> = Parameter::new("gamma", Ratio::of(1, 2), PROPER, "part of the way gone in one update");
+const DELAY: OneOf = OneOf::new(
+    "delay",
+    &["fine", "coarse", "stamps"],
+    "what tells it: exact round-trip times, those of a clock of 1 ms, or the receiver's stamps",
+);
 
-const CLOCKS: &[&str] = &["fine", "coarse", "stamps"];
+/// What a scenario can set.
+pub const PARAMETERS: Parameters = &[&ALPHA, &GAMMA, &DELAY];
 
 /// A tick of the coarse clock.
 const TICK: Span = Span::from_millis(1);
@@ -143,24 +136,23 @@ impl Fast {
 }
 
 fn clock(settings: &Settings) -> Result<Clock, SettingError> {
-    match word(settings, "delay", "fine")? {
-        "fine" => Ok(Clock::Fine),
-        "coarse" => Ok(Clock::Coarse),
-        "stamps" => Ok(Clock::Stamps),
-        _ => Err(SettingError::Invalid { name: "delay", expected: "one of \"fine\", \"coarse\", \"stamps\"" }),
-    }
+    Ok(match DELAY.read(settings)? {
+        "coarse" => Clock::Coarse,
+        "stamps" => Clock::Stamps,
+        _ => Clock::Fine,
+    })
 }
 
 impl Law for Fast {
-    const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    const PARAMETERS: Parameters = PARAMETERS;
 
     fn new(setup: &Setup, settings: &Settings) -> Result<Fast, SettingError> {
         Ok(Fast {
             samples: VegasSamples::new(),
             packet: setup.packet,
             settling: false,
-            alpha: integer(settings, "alpha", 0, 0..=1_000_000, "a whole number from 0 to 1000000")?,
-            gamma: proper_fraction(settings, "gamma", Ratio::of(1, 2))?,
+            alpha: ALPHA.read(settings)?,
+            gamma: GAMMA.read(settings)?,
             clock: clock(settings)?,
         })
     }

@@ -31,6 +31,7 @@ pub mod lp;
 pub mod newark;
 pub mod newreno;
 pub mod rapid;
+pub mod rapid_thesis;
 pub mod rcp;
 pub mod scalable;
 pub mod vegas;

@@ -21,11 +21,11 @@
 
 use crate::contract::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo};
 use crate::newreno::NewReno;
-use settings::{Parameter, SettingError, Settings, check_names};
+use settings::{Parameters, SettingError, Settings, check_names};
 use units::{Bytes, Rate, Span, Time};
 
 /// What a scenario can set: nothing.
-pub const PARAMETERS: &[Parameter] = &[];
+pub const PARAMETERS: Parameters = &[];
 
 /// Round trips' worth of packets that may be under way at most.
 const MOST_ROUND_TRIPS: u64 = 4;

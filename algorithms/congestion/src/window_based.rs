@@ -20,7 +20,7 @@
 use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use crate::window::Window;
 use core::fmt;
-use settings::{Parameter, SettingError, Settings, check_names};
+use settings::{Parameters, SettingError, Settings, check_names};
 use units::Time;
 
 /// Least threshold (RFC 5681, equation 4).
@@ -40,7 +40,7 @@ pub(crate) enum State {
 /// What makes one controller differ from another.
 pub(crate) trait Law: Sized + Clone + fmt::Debug {
     /// What a scenario can set.
-    const PARAMETERS: &'static [Parameter];
+    const PARAMETERS: Parameters;
 
     fn new(setup: &Setup, settings: &Settings) -> Result<Self, SettingError>;
 

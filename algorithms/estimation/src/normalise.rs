@@ -15,11 +15,11 @@ use crate::contract::{Abstain, Denoiser};
 use crate::stream::{Gap, Stream};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use settings::{Parameter, SettingError, Settings};
+use settings::{Parameters, SettingError, Settings};
 use units::Span;
 
 /// What a method can set: nothing.
-pub const PARAMETERS: &[Parameter] = &[];
+pub const PARAMETERS: Parameters = &[];
 
 /// Algorithm 6.
 pub struct Normalise;

@@ -5,11 +5,11 @@
 
 use crate::contract::{DropReason, Limit, Packet, Queue, Setup, Verdict};
 use alloc::collections::VecDeque;
-use settings::{Parameter, SettingError, Settings, check_names};
+use settings::{Parameters, SettingError, Settings, check_names};
 use units::{Bytes, Packets, Time};
 
 /// What a scenario can set: nothing beyond the buffer of the link.
-pub const PARAMETERS: &[Parameter] = &[];
+pub const PARAMETERS: Parameters = &[];
 
 /// Drop-tail FIFO.
 #[derive(Clone, Debug)]

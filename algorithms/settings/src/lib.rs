@@ -1,15 +1,36 @@
-//! What a scenario can set of an algorithm: named parameters, each of one kind, each with a default.
+//! What a scenario can set of an algorithm: named parameters, each with a kind, a default and a range.
 //!
-//! Every registry describes its entries with [`Parameter`]s and builds them from [`Settings`]. The readers below take
-//! one setting each and refuse what is of another kind or out of bounds.
+//! A [`Parameter`] says all of this once. Registries show it, and the algorithm reads its setting with it, so that what
+//! is shown is what is read:
+//!
+//! ```
+//! use packetscale_settings::{Parameter, Parameters, SettingError, Settings, check_names};
+//!
+//! const ALPHA: Parameter<u32> = Parameter::new("alpha", 2, 0..=1_000_000, "grow below this many packets queued");
+//! pub const PARAMETERS: Parameters = &[&ALPHA];
+//!
+//! fn build(settings: &Settings) -> Result<u32, SettingError> {
+//!     check_names(settings, PARAMETERS)?;
+//!     ALPHA.read(settings)
+//! }
+//!
+//! assert_eq!(build(&Settings::new()), Ok(2));
+//! ```
+//!
+//! [`Derived`] is a parameter whose default follows from something else, [`OneOf`] one that takes one of some words.
 #![no_std]
 
 extern crate alloc;
 
+mod parameter;
+mod value;
+
+pub use parameter::{Derived, Described, OneOf, Parameter, Parameters};
+pub use value::{PROPER, Value, above_zero, any};
+
 use alloc::collections::BTreeMap;
 use alloc::string::String;
 use core::fmt;
-use core::ops::RangeInclusive;
 use units::{Bytes, Packets, Rate, Ratio, Span};
 
 /// What kind of value a parameter takes.
@@ -57,19 +78,6 @@ pub enum Setting {
 /// The values set for one algorithm, by parameter name.
 pub type Settings = BTreeMap<String, Setting>;
 
-/// A parameter that a scenario can set.
-#[derive(Clone, Copy, Debug)]
-pub struct Parameter {
-    /// Its key.
-    pub name: &'static str,
-    /// What it takes.
-    pub kind: Kind,
-    /// Its default, as a scenario would write it.
-    pub default: &'static str,
-    /// What it does, in one line.
-    pub doc: &'static str,
-}
-
 /// Settings that do not fit an algorithm.
 #[derive(Clone, Debug, PartialEq)]
 pub enum SettingError {
@@ -83,8 +91,15 @@ pub enum SettingError {
         /// The parameter.
         name: &'static str,
         /// What is expected.
-        expected: &'static str,
+        expected: String,
     },
+}
+
+impl SettingError {
+    /// A value that does not fit: of its own, or beside others.
+    pub fn invalid(name: &'static str, expected: impl Into<String>) -> SettingError {
+        SettingError::Invalid { name, expected: expected.into() }
+    }
 }
 
 impl fmt::Display for SettingError {
@@ -99,99 +114,11 @@ impl fmt::Display for SettingError {
 impl core::error::Error for SettingError {}
 
 /// Refuses settings that name no parameter.
-pub fn check_names(settings: &Settings, parameters: &[Parameter]) -> Result<(), SettingError> {
-    match settings.keys().find(|name| !parameters.iter().any(|p| p.name == name.as_str())) {
+///
+/// Errors: the first name that is unknown.
+pub fn check_names(settings: &Settings, parameters: Parameters) -> Result<(), SettingError> {
+    match settings.keys().find(|name| !parameters.iter().any(|p| p.name() == name.as_str())) {
         Some(name) => Err(SettingError::Unknown { name: name.clone() }),
         None => Ok(()),
-    }
-}
-
-/// A whole number in `range`.
-pub fn integer(
-    settings: &Settings,
-    name: &'static str,
-    default: u32,
-    range: RangeInclusive<u32>,
-    expected: &'static str,
-) -> Result<u32, SettingError> {
-    match settings.get(name) {
-        None => Ok(default),
-        Some(Setting::Integer(n)) => match u32::try_from(*n) {
-            Ok(n) if range.contains(&n) => Ok(n),
-            _ => Err(SettingError::Invalid { name, expected }),
-        },
-        Some(_) => Err(SettingError::Invalid { name, expected }),
-    }
-}
-
-/// Yes or no.
-pub fn switch(settings: &Settings, name: &'static str, default: bool) -> Result<bool, SettingError> {
-    match settings.get(name) {
-        None => Ok(default),
-        Some(Setting::Switch(on)) => Ok(*on),
-        Some(_) => Err(SettingError::Invalid { name, expected: "true or false" }),
-    }
-}
-
-/// A fraction in `range`.
-pub fn ratio(
-    settings: &Settings,
-    name: &'static str,
-    default: Ratio,
-    range: RangeInclusive<Ratio>,
-    expected: &'static str,
-) -> Result<Ratio, SettingError> {
-    match settings.get(name) {
-        None => Ok(default),
-        Some(Setting::Ratio(ratio)) if range.contains(ratio) => Ok(*ratio),
-        Some(_) => Err(SettingError::Invalid { name, expected }),
-    }
-}
-
-/// A fraction above 0 and below 1.
-pub fn proper_fraction(settings: &Settings, name: &'static str, default: Ratio) -> Result<Ratio, SettingError> {
-    let above_zero = Ratio::from_q32(1);
-    let below_one = Ratio::from_q32(Ratio::ONE.q32() - 1);
-    ratio(settings, name, default, above_zero..=below_one, "a fraction between 0 and 1")
-}
-
-/// A time above zero; `None` where the scenario does not say.
-pub fn positive_span_if(settings: &Settings, name: &'static str) -> Result<Option<Span>, SettingError> {
-    match settings.get(name) {
-        None => Ok(None),
-        Some(Setting::Span(span)) if *span > Span::ZERO => Ok(Some(*span)),
-        Some(_) => Err(SettingError::Invalid { name, expected: "a time above 0" }),
-    }
-}
-
-/// A time above zero.
-pub fn positive_span(settings: &Settings, name: &'static str, default: Span) -> Result<Span, SettingError> {
-    Ok(positive_span_if(settings, name)?.unwrap_or(default))
-}
-
-/// A rate above zero.
-pub fn positive_rate(settings: &Settings, name: &'static str, default: Rate) -> Result<Rate, SettingError> {
-    match settings.get(name) {
-        None => Ok(default),
-        Some(Setting::Rate(rate)) if *rate > Rate::ZERO => Ok(*rate),
-        Some(_) => Err(SettingError::Invalid { name, expected: "a rate above 0" }),
-    }
-}
-
-/// A number of packets above zero; `None` where the scenario does not say.
-pub fn positive_packets_if(settings: &Settings, name: &'static str) -> Result<Option<Packets>, SettingError> {
-    match settings.get(name) {
-        None => Ok(None),
-        Some(Setting::Packets(packets)) if *packets > Packets::ZERO => Ok(Some(*packets)),
-        Some(_) => Err(SettingError::Invalid { name, expected: "a number of packets above 0" }),
-    }
-}
-
-/// One of the words of a [`Kind::Word`].
-pub fn word<'a>(settings: &'a Settings, name: &'static str, default: &'a str) -> Result<&'a str, SettingError> {
-    match settings.get(name) {
-        None => Ok(default),
-        Some(Setting::Word(word)) => Ok(word),
-        Some(_) => Err(SettingError::Invalid { name, expected: "one of its words" }),
     }
 }

@@ -24,6 +24,10 @@ pub(crate) fn controller(node: &Node, key: &str, setups: &[Setup]) -> Result<Nam
         expected: "a controller like \"rapid\" or { kind = \"rapid\", ... }",
         entries: &entries,
         others: &["label"],
+        former: &[(
+            "preset",
+            "kind = \"rapid-thesis\" for the law of the dissertation, kind = \"rapid\" for the default law",
+        )],
     };
     let choice = registry.choose(node, key)?;
     let entry = congestion::find(&choice.kind).expect("chosen from the registry");
