@@ -4,6 +4,7 @@
 //! message that names the file, the line, the key, what was found and what is expected. [`Scenario::plan`] unfolds
 //! comparison, sweep and replications into [`Experiment`]s, each of which a host runs by itself.
 
+mod choice;
 mod connections;
 mod controllers;
 mod document;
@@ -15,12 +16,13 @@ mod hosts;
 mod impairments;
 mod links;
 mod model;
+mod packet;
 mod plan;
 mod probe;
 mod record;
 mod resolve;
+mod run;
 mod search;
-mod settings;
 mod sweep;
 mod traffic;
 mod web;

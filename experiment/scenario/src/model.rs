@@ -6,9 +6,9 @@ pub use connections::{ConnectionSource, Connections, FileSizes, Objects, Parse, 
 
 use crate::search::SearchSpec;
 use queueing::Limit;
+use settings::Settings;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use units::settings::Settings;
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 
 /// One run: a scenario with its controller put in, its sweep point chosen and its seed drawn.
