@@ -1,9 +1,9 @@
-//! The compiled programs that users get are those of the sources.
+//! The compiled programs that users get match their sources.
 
 use std::path::Path;
 use std::process::Command;
 
-/// The version that compiled the objects kept; another makes other code of the same source.
+/// The version that compiled the committed objects; another version makes different code from the same source.
 const CLANG: &str = "clang version 14.";
 
 #[test]
