@@ -1,4 +1,4 @@
-//! Controllers, checked against the registry: their names, their settings, and whether they can be built from them.
+//! Checks controllers against the registry: their names, their settings, and whether they can be built from these.
 
 use crate::document::{Node, Value};
 use crate::error::ScenarioError;
@@ -7,10 +7,10 @@ use crate::model::ControllerSpec;
 use crate::settings::Registry;
 use congestion::Setup;
 
-/// A controller and what tables and pictures call it.
+/// A controller and its label in tables and pictures.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Named {
-    /// Its `label`; without one its name, and its settings in brackets when there are any.
+    /// Its `label`. Without one: its name, followed by its settings in brackets, if it has any.
     pub label: String,
     pub spec: ControllerSpec,
 }

@@ -18,7 +18,7 @@ const MOST_FLOWS: usize = 100_000;
 const SMALLEST: Bytes = Bytes::new(40);
 const LARGEST: Bytes = Bytes::new(65_535);
 
-/// A flow and what its controller is called; without a controller where `[compare]` will put one.
+/// A flow and its controller's label; no controller where `[compare]` will put one.
 pub(crate) struct Flow {
     pub spec: FlowSpec,
     pub label: Option<String>,
@@ -42,7 +42,7 @@ pub(crate) fn flows(
     Ok(flows)
 }
 
-/// What a controller of this flow is built from.
+/// Returns the setup from which a controller of this flow is built.
 pub(crate) fn setup(flow: &FlowSpec) -> Setup {
     Setup {
         now: Time::ZERO,
@@ -117,7 +117,7 @@ impl Reader<'_> {
         controller(node, &key, &setups(specs)).map(Some)
     }
 
-    /// Base round-trip times, one per flow: those written, or twice the delay of the route.
+    /// Returns the base round-trip times, one per flow: the given ones, or twice the delay of the route.
     fn rtts(&self, fields: &mut Fields<'_>, route: &[usize], count: usize) -> Result<Vec<Span>, ScenarioError> {
         let one_way = delay(route, self.network).filter(|delay| delay.picos() <= u64::MAX / 2);
         let one_way = one_way.ok_or_else(|| fields.refuse("route", "delays beyond 100 days", "shorter links"))?;
@@ -164,7 +164,7 @@ impl Reader<'_> {
     }
 }
 
-/// One value for all flows, or a list with one for each.
+/// Reads one value for all flows, or a list with one for each.
 fn each<T: Clone>(
     node: &Node,
     key: &str,
@@ -181,7 +181,7 @@ fn each<T: Clone>(
     }
 }
 
-/// A point of time within the run.
+/// Reads a point of time within the run.
 pub(crate) fn instant(node: &Node, key: &str, duration: Span) -> Result<Time, ScenarioError> {
     let after: Span = quantity(node, key, Zero::Allowed)?;
     if after >= duration {
@@ -191,7 +191,7 @@ pub(crate) fn instant(node: &Node, key: &str, duration: Span) -> Result<Time, Sc
     Ok(Time::ZERO + after)
 }
 
-/// Wire size of the packets of a flow or a source.
+/// Reads the wire size of the packets of a flow or a source.
 pub(crate) fn packet(fields: &mut Fields<'_>) -> Result<Bytes, ScenarioError> {
     let packet = fields.quantity_or("packet", "1500 B", Zero::Allowed)?;
     if !(SMALLEST..=LARGEST).contains(&packet) {
@@ -217,7 +217,7 @@ fn size(fields: &mut Fields<'_>) -> Result<Size, ScenarioError> {
     }
 }
 
-/// The different setups of these flows.
+/// Returns the different setups of these flows.
 pub(crate) fn setups(specs: &[FlowSpec]) -> Vec<Setup> {
     let mut different: Vec<_> = specs.iter().collect();
     different.sort_by_key(|spec| (spec.packet, spec.rtt, spec.initial_window));

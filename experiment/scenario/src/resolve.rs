@@ -1,4 +1,4 @@
-//! One point of the sweep: from the tree to everything a run needs except its controller and its seed.
+//! Resolves one point of the sweep: turns the tree into everything a run needs except its controller and its seed.
 
 use crate::controllers::{Named, controller};
 use crate::document::{Node, Table, Value};
@@ -30,10 +30,10 @@ pub(crate) struct RunSection {
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Point {
     pub run: RunSection,
-    /// Without `controller`, `params`, `replication` and `seed`, and without the controllers of the flows where
+    /// A run without `controller`, `params`, `replication` and `seed`, and without the flows' controllers where
     /// `compared` will put them.
     pub template: Experiment,
-    /// What the flows' own controllers are called together.
+    /// The label of the flows' own controllers together.
     pub label: String,
     /// The controllers of `[compare]`; empty: the flows keep their own.
     pub compared: Vec<Named>,
@@ -42,8 +42,8 @@ pub(crate) struct Point {
 /// The most replications of one scenario.
 const MOST_REPLICATIONS: u64 = 10_000;
 
-/// Resolves a document, and completes it with the defaults. `name` is what the scenario is called when it does not
-/// say; `folder` is where the files it names are.
+/// Resolves a document, and completes it with the defaults. `name` is the scenario's default name; `folder` holds the
+/// files that it names.
 pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result<Point, ScenarioError> {
     document.check_sections()?;
     let run = run(document, name)?;
@@ -108,7 +108,7 @@ fn run(document: &mut Table, name: &str) -> Result<RunSection, ScenarioError> {
     Ok(RunSection { name, duration, warmup, seed, replications: u32::try_from(replications).unwrap_or(u32::MAX) })
 }
 
-/// `rapid`, or `rapid + cubic` where the flows differ.
+/// Returns `rapid`, or `rapid + cubic` where the flows differ.
 fn label(flows: &[Flow]) -> String {
     let mut labels: Vec<&str> = Vec::new();
     for label in flows.iter().filter_map(|flow| flow.label.as_deref()) {

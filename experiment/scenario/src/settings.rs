@@ -5,19 +5,19 @@ use crate::error::{ScenarioError, listed, perhaps};
 use crate::fields::{Zero, integer, quantity, ratio, switch, text};
 use units::settings::{Kind, Parameter, Setting, SettingError, Settings};
 
-/// A registry, as messages speak of it.
+/// A registry, as messages describe it.
 pub(crate) struct Registry<'a> {
     /// What its entries are: `controller`.
     pub noun: &'static str,
-    /// A right form.
+    /// An example of a valid entry.
     pub expected: &'static str,
-    /// Names and parameters.
+    /// Names and parameters of the entries.
     pub entries: &'a [(&'static str, &'static [Parameter])],
-    /// Keys beside `kind` and the settings, which the caller reads.
+    /// Keys besides `kind` and the settings; the caller reads them.
     pub others: &'static [&'static str],
 }
 
-/// What a scenario chose.
+/// An entry that a scenario chose.
 pub(crate) struct Choice {
     pub kind: String,
     pub settings: Settings,
@@ -72,7 +72,7 @@ impl Registry<'_> {
         ScenarioError::at(&option.key_place, name, found, expected)
     }
 
-    /// The refusal of the algorithm itself, put at the setting it is about.
+    /// Turns the algorithm's own refusal into a message at the setting concerned.
     pub fn refused(&self, node: &Node, key: &str, error: &SettingError) -> ScenarioError {
         let SettingError::Invalid { name, expected } = error else {
             let expected = format!("settings that this {} has", self.noun);
