@@ -5,11 +5,11 @@ use crate::error::{ScenarioError, listed, perhaps};
 use crate::fields::{Zero, integer, quantity, ratio, switch, text};
 use settings::{Described, Kind, Parameters, Setting, SettingError, Settings};
 
-/// A registry, as messages speak of it.
+/// A registry, as messages describe it.
 pub(crate) struct Registry<'a> {
     /// What its entries are: `controller`.
     pub noun: &'static str,
-    /// A right form.
+    /// An example of a valid entry.
     pub expected: &'static str,
     /// Names and parameters.
     pub entries: &'a [(&'static str, Parameters)],
@@ -19,7 +19,7 @@ pub(crate) struct Registry<'a> {
     pub former: &'static [(&'static str, &'static str)],
 }
 
-/// What a scenario chose.
+/// An entry that a scenario chose.
 pub(crate) struct Choice {
     pub kind: String,
     pub settings: Settings,

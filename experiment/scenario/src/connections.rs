@@ -37,7 +37,7 @@ pub(crate) fn connections(
     Ok((TrafficKind::Connections(Box::new(Connections { source, flow, back })), packet))
 }
 
-/// What the senders of connections have in common.
+/// Reads the settings that the senders of all connections share.
 pub(crate) fn senders(
     fields: &mut Fields<'_>,
     sender: &Sender,

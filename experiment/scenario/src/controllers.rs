@@ -1,4 +1,4 @@
-//! Controllers, checked against the registry: their names, their settings, and whether they can be built from them.
+//! Checks controllers against the registry: their names, their settings, and whether they can be built from these.
 
 use crate::choice::Registry;
 use crate::document::{Node, Value};
@@ -8,10 +8,10 @@ use crate::model::{ControllerSpec, FlowSpec};
 use congestion::Setup;
 use units::Time;
 
-/// A controller and what tables and pictures call it.
+/// A controller and its label in tables and pictures.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Named {
-    /// Its `label`; without one its name, and its settings in brackets when there are any.
+    /// Its `label`. Without one: its name, followed by its settings in brackets, if it has any.
     pub label: String,
     pub spec: ControllerSpec,
 }

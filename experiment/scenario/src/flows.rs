@@ -102,7 +102,7 @@ impl Reader<'_> {
         controller(node, &key, &setups(specs)).map(Some)
     }
 
-    /// Base round-trip times, one per flow: those written, or twice the delay of the route.
+    /// Returns the base round-trip times, one per flow: the given ones, or twice the delay of the route.
     fn rtts(&self, fields: &mut Fields<'_>, route: &[usize], count: usize) -> Result<Vec<Span>, ScenarioError> {
         let one_way = delay(route, self.network).filter(|delay| delay.picos() <= u64::MAX / 2);
         let one_way = one_way.ok_or_else(|| fields.refuse("route", "delays beyond 100 days", "shorter links"))?;
@@ -149,7 +149,7 @@ impl Reader<'_> {
     }
 }
 
-/// One value for all flows, or a list with one for each.
+/// Reads one value for all flows, or a list with one for each.
 fn each<T: Clone>(
     node: &Node,
     key: &str,

@@ -1,4 +1,4 @@
-//! One point of the sweep: from the tree to everything a run needs except its controller and its seed.
+//! Resolves one point of the sweep: turns the tree into everything a run needs except its controller and its seed.
 
 use crate::controllers::{Named, controller, setups};
 use crate::document::{Node, Table, Value};
@@ -20,10 +20,10 @@ use std::path::Path;
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Point {
     pub run: RunSection,
-    /// Without `controller`, `params`, `replication` and `seed`, and without the controllers of the flows where
+    /// A run without `controller`, `params`, `replication` and `seed`, and without the flows' controllers where
     /// `compared` will put them.
     pub template: Experiment,
-    /// What the flows' own controllers are called together.
+    /// The label of the flows' own controllers together.
     pub label: String,
     /// The controllers of `[compare]`; empty: the flows keep their own.
     pub compared: Vec<Named>,
@@ -75,7 +75,7 @@ pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result
     Ok(Point { run, template, label, compared })
 }
 
-/// `rapid`, or `rapid + cubic` where the flows differ.
+/// Returns `rapid`, or `rapid + cubic` where the flows differ.
 fn label(flows: &[Flow]) -> String {
     let mut labels: Vec<&str> = Vec::new();
     for label in flows.iter().filter_map(|flow| flow.label.as_deref()) {

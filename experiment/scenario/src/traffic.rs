@@ -1,4 +1,4 @@
-//! The traffic that does not respond.
+//! Traffic that does not respond to the network.
 
 use crate::connections::connections;
 use crate::document::{Node, Table, Value};
@@ -29,7 +29,7 @@ pub const TRAFFIC_KINDS: &[(&str, &str)] = &[
 /// The most copies of one source.
 const MOST_COPIES: u64 = 10_000;
 
-/// How many of the kinds have equal packets that a source sends by itself. They come first.
+/// The number of kinds with equal packets that a source sends by itself. They come first.
 const WITH_EQUAL_PACKETS: usize = 5;
 
 pub(crate) fn traffic(
@@ -85,7 +85,7 @@ fn kind(
     Ok((model, packet(fields)?))
 }
 
-/// The kinds that an application of a flow may have: those with equal packets.
+/// Reads the application of a flow. It may be of the kinds with equal packets.
 pub(crate) fn application(node: &mut Node, key: &str) -> Result<TrafficKind, ScenarioError> {
     const EXPECTED: &str = "{ kind = \"on-off\", on = \"10 ms\", off = \"1 s\", rate = \"10 Mbit/s\" }";
     let kinds = &TRAFFIC_KINDS[..WITH_EQUAL_PACKETS];
@@ -97,7 +97,7 @@ pub(crate) fn application(node: &mut Node, key: &str) -> Result<TrafficKind, Sce
     Ok(application)
 }
 
-/// A kind with equal packets; `kinds` are those to choose from.
+/// Reads a kind with equal packets, one of `kinds`.
 fn model(fields: &mut Fields<'_>, kind: &str, kinds: &[(&str, &str)]) -> Result<TrafficKind, ScenarioError> {
     Ok(match kind {
         "cbr" => TrafficKind::Cbr { rate: rate(fields)? },
@@ -118,7 +118,7 @@ fn model(fields: &mut Fields<'_>, kind: &str, kinds: &[(&str, &str)]) -> Result<
     })
 }
 
-/// Packets from a file, which have sizes of their own.
+/// Reads a kind that takes its packets, and their sizes, from a file.
 fn traced(fields: &mut Fields<'_>, source: TraceSource, folder: &Path) -> Result<(TrafficKind, Bytes), ScenarioError> {
     let file = file(fields, folder)?;
     let rate = fields.quantity_if("rate", Zero::Refused)?;

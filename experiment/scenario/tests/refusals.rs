@@ -1,9 +1,9 @@
-//! What is wrong is said in one message, word for word.
+//! Each mistake gives one message; the tests compare it word for word.
 
 use packetscale_scenario::Scenario;
 use std::path::Path;
 
-/// A scenario that is right; each test spoils one thing.
+/// A valid scenario; each test makes one mistake in it.
 const RIGHT: &str = r#"[run]
 duration = "10 s"
 warmup = "1 s"

@@ -1,8 +1,8 @@
 //! Rapid in this machine's Linux TCP.
 //!
-//! [`load`] registers the congestion control, [`status`] tells what its connections measure, [`unload`] takes it out
-//! again. Nothing stays in user space in between: the kernel keeps what is registered, and [`pins`](self) in a file
-//! system of our own make it findable.
+//! [`load`] registers the congestion control, [`status`] returns what its connections measure, and [`unload`] removes
+//! it. No process stays in user space in between: the kernel keeps what is registered, and [`pins`](self) in a file
+//! system of our own let later commands find it.
 
 mod devices;
 mod error;

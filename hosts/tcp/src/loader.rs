@@ -1,4 +1,4 @@
-//! Loads and unloads.
+//! Loads and unloads the congestion control.
 
 use crate::programs::{Programs, Receiver, broken};
 use crate::report::Config;
@@ -14,7 +14,7 @@ use units::{Bytes, Span};
 
 /// The map that registers the congestion control, and its usual name.
 pub const CONTROL: &str = "rapid";
-/// The program that notes arrivals.
+/// The program that records arrivals.
 pub const STAMP: &str = "stamp_arrival";
 /// The program of the option, and where its link is pinned.
 const OPTION: &str = "stamp_option";
@@ -24,17 +24,18 @@ const OPTION: &str = "stamp_option";
 pub struct Options {
     /// Name of the congestion control.
     pub name: String,
-    /// The law's settings; the size of a packet is that of each connection.
+    /// The law's settings. Each connection uses its own packet size.
     pub params: Params,
-    /// Connections at a time; more are CUBIC's.
+    /// Most connections that Rapid steers at a time; CUBIC steers the others.
     pub flows: u32,
-    /// Part of a gap that is waited for in a loop, for a better clock at the price of a processor; at most this.
+    /// The most of each gap that is spent waiting in a loop: better gaps, at the price of a busy processor.
     pub spin: Span,
-    /// Devices that are told to send packets one by one.
+    /// Devices that shall send packets one by one.
     pub devices: Vec<String>,
-    /// Connections of other congestion controls offer to tell arrivals, too: to senders that use Rapid and did not connect.
+    /// Whether connections of other congestion controls offer arrival times too. This serves senders that use Rapid but
+    /// did not open the connection.
     pub volunteer: bool,
-    /// The cgroup2 whose sockets may negotiate the TCP option; the root, and so every socket, where it is `None`.
+    /// The cgroup2 whose sockets may negotiate the TCP option. `None`: the root, and so every socket.
     pub cgroup: Option<PathBuf>,
     /// For tests: another compiled sender than the one this crate brings. It is not tried out.
     #[doc(hidden)]
@@ -56,13 +57,13 @@ impl Default for Options {
     }
 }
 
-/// Most flows that fit: 144 KB of kernel memory each.
+/// Most flows. Each takes 170 kB of kernel memory: 4096 records of 32 B, 256 streams of 144 B, 3008 B of state.
 const MOST_FLOWS: u32 = 16384;
-/// Spinning runs with interrupts' bottom halves held: it must stay short.
+/// Spinning holds back the bottom halves of interrupts, so it must stay short.
 const LONGEST_SPIN: Span = Span::from_micros(50);
 
-/// Where no delay is added, a round trip between two hosts of one machine is some microseconds; what the law averages
-/// over one would be the noise of timers.
+/// The law averages over round trips. Between two hosts of one machine, where no delay is added, a round trip takes
+/// some microseconds, and an average over it would measure the noise of timers.
 const SHORTEST_ROUND_TRIP: Span = Span::from_millis(20);
 
 impl Options {
@@ -94,29 +95,30 @@ impl Options {
     }
 }
 
-/// The bytes of `struct rapid_params` that connections begin with, but for the size of a packet.
+/// Returns the bytes of `struct rapid_params` with which connections begin; only the packet size differs.
 pub fn raw_params(options: &Options) -> Vec<u8> {
     bytes_of(&options.config().params).to_vec()
 }
 
-/// Whether a congestion control of this name is registered in the kernel, by whomever.
+/// Whether the kernel has a congestion control of this name, whoever registered it.
 pub fn is_registered(name: &str) -> bool {
     let listed = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
     listed.split_whitespace().any(|word| word == name)
 }
 
-/// Registers the congestion control, and tries it.
+/// Registers the congestion control, and tries it with one connection.
 ///
 /// # Errors
-/// The options make no sense, something of that name is loaded already, or this machine cannot; nothing is left then.
+/// The options are not valid, the name is loaded already, or this machine cannot run it. A failed load leaves nothing
+/// behind.
 pub fn load(options: &Options) -> Result<Trial, Error> {
     options.check()?;
     able()?;
     let name = options.name.as_str();
     if is_registered(name) {
         return Err(Error::Machine(match pins::among_pins(|| Ok(pins::folder(name).join(CONTROL).exists()))? {
-            true => format!("{name} is loaded already; `packetscale tcp unload` takes it out"),
-            false => format!("a congestion control named {name} is registered already, and it is not ours"),
+            true => format!("{name} is loaded already; `packetscale tcp unload` removes it"),
+            false => format!("another program has already registered a congestion control named {name}"),
         }));
     }
     let undone = |error| {
@@ -131,20 +133,20 @@ pub fn load(options: &Options) -> Result<Trial, Error> {
     }
 }
 
-/// What every load needs.
+/// Checks what every load needs.
 fn able() -> Result<(), Error> {
     if !nix::unistd::geteuid().is_root() {
-        return Err(Error::Machine("this is not root; try sudo".to_string()));
+        return Err(Error::Machine("loading needs root; try sudo".to_string()));
     }
     if !Path::new("/sys/kernel/btf/vmlinux").exists() {
         return Err(Error::Machine(
-            "/sys/kernel/btf/vmlinux is not there: this kernel was built without CONFIG_DEBUG_INFO_BTF".to_string(),
+            "/sys/kernel/btf/vmlinux does not exist: this kernel was built without CONFIG_DEBUG_INFO_BTF".to_string(),
         ));
     }
     Ok(())
 }
 
-/// Whether Rapid can be loaded, and whether it is.
+/// Returns whether Rapid is loaded or can be loaded, in words.
 ///
 /// # Errors
 /// What is missing.
@@ -169,12 +171,12 @@ fn register(options: &Options) -> Result<Option<Error>, Error> {
     programs::ask(&options.name)?;
     devices::prepare(&folder, &options.devices)?;
     let mut control = programs.sender.maps_mut().find(|map| map.name() == CONTROL).ok_or_else(|| broken(CONTROL))?;
-    // The kernel keeps what is registered until its map is told otherwise: the link only says so when it is dropped.
+    // The kernel keeps the registration until its map's entry is deleted. Dropping the link would delete it.
     std::mem::forget(control.attach_struct_ops().map_err(|error| Error::machine("registering", format!("{error:#}")))?);
     Ok(programs.without_option)
 }
 
-/// The option, for connections of a cgroup.
+/// Attaches the TCP option to the connections of a cgroup.
 fn attach_option(receiver: &Receiver, cgroup: Option<&Path>, folder: &Path) -> Result<(), Error> {
     let cgroup = cgroup.map_or_else(cgroup_root, |cgroup| Ok(cgroup.to_path_buf()))?;
     let what = format!("attaching the TCP option to the cgroup {}", cgroup.display());
@@ -185,7 +187,7 @@ fn attach_option(receiver: &Receiver, cgroup: Option<&Path>, folder: &Path) -> R
     link.pin(folder.join(OPTION)).map_err(|error| failed(&error))
 }
 
-/// Where cgroup2 is mounted.
+/// Returns where cgroup2 is mounted.
 fn cgroup_root() -> Result<PathBuf, Error> {
     let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
     let mut words = mounts.lines().map(|line| line.split(' '));
@@ -195,7 +197,7 @@ fn cgroup_root() -> Result<PathBuf, Error> {
         .ok_or_else(|| Error::Machine("cgroup2 is not mounted; the TCP option needs it".to_string()))
 }
 
-/// A map of what is loaded under `name`.
+/// Opens a map of the congestion control loaded under `name`.
 pub(super) fn open(name: &str, map: &str) -> Result<MapHandle, Error> {
     able()?;
     pins::among_pins(|| {
@@ -207,8 +209,8 @@ pub(super) fn open(name: &str, map: &str) -> Result<MapHandle, Error> {
     })
 }
 
-/// Takes the congestion control out, and restores what was touched. Connections that use it keep it until they end.
-/// Says whether there was anything to take out.
+/// Removes the congestion control, and restores what the load changed. Connections that use it keep it until they end.
+/// Returns whether there was anything to remove.
 ///
 /// # Errors
 /// This machine refused a step.
@@ -221,13 +223,13 @@ pub fn unload(name: &str) -> Result<bool, Error> {
     })
 }
 
-/// Every step of a load backwards, whichever of them were made.
+/// Undoes every step of a load in reverse order; skips steps that were not made.
 fn undo(name: &str) -> Result<(), Error> {
     let folder = pins::folder(name);
     if folder.join(CONTROL).exists() {
         let control =
             MapHandle::from_pinned_path(folder.join(CONTROL)).map_err(|error| Error::machine(CONTROL, error))?;
-        // Fails where it was never registered, which is as good.
+        // Fails where it was never registered; then there is nothing to delete.
         let _ = control.delete(&0u32.to_ne_bytes());
     }
     devices::restore(&folder)?;
