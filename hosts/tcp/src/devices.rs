@@ -4,8 +4,9 @@
 //! between them. `gso_max_segs 1` prevents this, for every flow of the device. A tc program at the device's ingress
 //! records arrivals. A pinned map keeps each device's earlier settings, so that any later unload can restore them.
 
+use crate::options::STAMP;
 use crate::wire::{Plain, bytes_of, value_of};
-use crate::{Error, loader, pins, programs};
+use crate::{Error, pins, programs};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType, Program, TC_INGRESS, TcHook};
 use nix::sched::{CloneFlags, setns};
 use std::fs::{self, File};
@@ -121,8 +122,8 @@ fn has_clsact(device: &str) -> Result<bool, Error> {
 
 /// Returns the program that records arrivals, whichever load pinned it; `None` where this kernel refuses the option.
 fn stamp() -> Result<Option<OwnedFd>, Error> {
-    let Some(pinned) = pins::find(loader::STAMP) else { return Ok(None) };
-    Program::fd_from_pinned_path(pinned).map(Some).map_err(|error| Error::machine(loader::STAMP, error))
+    let Some(pinned) = pins::find(STAMP) else { return Ok(None) };
+    Program::fd_from_pinned_path(pinned).map(Some).map_err(|error| Error::machine(STAMP, error))
 }
 
 fn attach(index: u32) -> Result<(), Error> {

@@ -8,6 +8,8 @@ mod devices;
 mod error;
 mod loader;
 mod log;
+mod machine;
+mod options;
 mod pins;
 mod programs;
 mod report;
@@ -19,10 +21,11 @@ pub use devices::note_arrivals;
 pub use error::Error;
 #[doc(hidden)]
 pub use loader::raw_params;
-pub use loader::{Options, is_registered, load, readiness, unload};
+pub use loader::{is_registered, load, readiness, unload};
 #[doc(hidden)]
 pub use log::raw_event;
 pub use log::{Event, LawEvent, PacketEvent, Wanted, follow};
+pub use options::Options;
 pub use report::{Address, Fallen, Mode, Reason, Report, Source};
 pub use selftest::Trial;
 pub use status::{Status, status};

@@ -1,99 +1,15 @@
 //! Loads and unloads the congestion control.
 
+use crate::machine::{able, cgroup_root};
+use crate::options::{CONTROL, OPTION, Options};
 use crate::programs::{Programs, Receiver, broken};
-use crate::report::Config;
 use crate::selftest::Trial;
 use crate::wire::bytes_of;
 use crate::{Error, devices, pins, programs, selftest};
 use libbpf_rs::{MapCore, MapHandle};
-use rapid::Params;
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
-use std::path::{Path, PathBuf};
-use units::{Bytes, Span};
-
-/// The map that registers the congestion control, and its usual name.
-pub const CONTROL: &str = "rapid";
-/// The program that records arrivals.
-pub const STAMP: &str = "stamp_arrival";
-/// The program of the option, and where its link is pinned.
-const OPTION: &str = "stamp_option";
-
-/// What to load, and how.
-#[derive(Clone, Debug)]
-pub struct Options {
-    /// Name of the congestion control.
-    pub name: String,
-    /// The law's settings. Each connection uses its own packet size.
-    pub params: Params,
-    /// Most connections that Rapid steers at a time; CUBIC steers the others.
-    pub flows: u32,
-    /// The most of each gap that is spent waiting in a loop: better gaps, at the price of a busy processor.
-    pub spin: Span,
-    /// Devices that shall send packets one by one.
-    pub devices: Vec<String>,
-    /// Whether connections of other congestion controls offer arrival times too. This serves senders that use Rapid but
-    /// did not open the connection.
-    pub volunteer: bool,
-    /// The cgroup2 whose sockets may negotiate the TCP option. `None`: the root, and so every socket.
-    pub cgroup: Option<PathBuf>,
-    /// For tests: another compiled sender than the one this crate brings. It is not tried out.
-    #[doc(hidden)]
-    pub sender: Option<Vec<u8>>,
-}
-
-impl Default for Options {
-    fn default() -> Options {
-        Options {
-            name: CONTROL.to_string(),
-            params: Params::new(Bytes::new(1500)),
-            flows: 256,
-            spin: Span::ZERO,
-            devices: Vec::new(),
-            volunteer: false,
-            cgroup: None,
-            sender: None,
-        }
-    }
-}
-
-/// Most flows. Each takes 170 kB of kernel memory: 4096 records of 32 B, 256 streams of 144 B, 3008 B of state.
-const MOST_FLOWS: u32 = 16384;
-/// Spinning holds back the bottom halves of interrupts, so it must stay short.
-const LONGEST_SPIN: Span = Span::from_micros(50);
-
-/// The law averages over round trips. Between two hosts of one machine, where no delay is added, a round trip takes
-/// some microseconds, and an average over it would measure the noise of timers.
-const SHORTEST_ROUND_TRIP: Span = Span::from_millis(20);
-
-impl Options {
-    fn check(&self) -> Result<(), Error> {
-        let wrong = |message: String| Err(Error::Input(message));
-        if self.name.is_empty()
-            || self.name.len() > 15
-            || !self.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-        {
-            return wrong(format!("name {:?}: expected 1 to 15 letters, digits or underscores", self.name));
-        }
-        if self.flows == 0 || self.flows > MOST_FLOWS {
-            return wrong(format!("flows = {}: expected 1 to {MOST_FLOWS}", self.flows));
-        }
-        if self.spin > LONGEST_SPIN {
-            return wrong(format!("spin = {} ns: expected at most {} ns", self.spin.nanos(), LONGEST_SPIN.nanos()));
-        }
-        Ok(())
-    }
-
-    pub(super) fn config(&self) -> Config {
-        Config {
-            params: Params { shortest_round_trip: SHORTEST_ROUND_TRIP, ..self.params }.raw(),
-            log: 0,
-            spin_ns: self.spin.nanos() as u32,
-            option_noise_ns: 5_000,
-            timestamp_noise_ns: 10_000,
-        }
-    }
-}
+use std::path::Path;
 
 /// Returns the bytes of `struct rapid_params` with which connections begin; only the packet size differs.
 pub fn raw_params(options: &Options) -> Vec<u8> {
@@ -131,19 +47,6 @@ pub fn load(options: &Options) -> Result<Trial, Error> {
         None => selftest::try_out(name, options.cgroup.is_none(), without_option).map_err(undone),
         Some(_) => Ok(Trial::default()),
     }
-}
-
-/// Checks what every load needs.
-fn able() -> Result<(), Error> {
-    if !nix::unistd::geteuid().is_root() {
-        return Err(Error::Machine("loading needs root; try sudo".to_string()));
-    }
-    if !Path::new("/sys/kernel/btf/vmlinux").exists() {
-        return Err(Error::Machine(
-            "/sys/kernel/btf/vmlinux does not exist: this kernel was built without CONFIG_DEBUG_INFO_BTF".to_string(),
-        ));
-    }
-    Ok(())
 }
 
 /// Returns whether Rapid is loaded or can be loaded, in words.
@@ -185,28 +88,6 @@ fn attach_option(receiver: &Receiver, cgroup: Option<&Path>, folder: &Path) -> R
     let program = receiver.option.progs_mut().find(|program| program.name() == OPTION).ok_or_else(|| broken(OPTION))?;
     let mut link = program.attach_cgroup(root.as_raw_fd()).map_err(|error| failed(&error))?;
     link.pin(folder.join(OPTION)).map_err(|error| failed(&error))
-}
-
-/// Returns where cgroup2 is mounted.
-fn cgroup_root() -> Result<PathBuf, Error> {
-    let mounts = fs::read_to_string("/proc/self/mounts").unwrap_or_default();
-    let mut words = mounts.lines().map(|line| line.split(' '));
-    words
-        .find_map(|mut line| Some((line.nth(1)?, line.next()?)).filter(|(_, kind)| *kind == "cgroup2"))
-        .map(|(place, _)| PathBuf::from(place))
-        .ok_or_else(|| Error::Machine("cgroup2 is not mounted; the TCP option needs it".to_string()))
-}
-
-/// Opens a map of the congestion control loaded under `name`.
-pub(super) fn open(name: &str, map: &str) -> Result<MapHandle, Error> {
-    able()?;
-    pins::among_pins(|| {
-        let folder = pins::folder(name);
-        if !folder.exists() {
-            return Err(Error::Machine(format!("{name} is not loaded; `packetscale tcp load` loads it")));
-        }
-        MapHandle::from_pinned_path(folder.join(map)).map_err(|error| Error::machine(map, error))
-    })
 }
 
 /// Removes the congestion control, and restores what the load changed. Connections that use it keep it until they end.

@@ -2,7 +2,7 @@
 
 use crate::report::{Config, LOG_LAW, LOG_STREAMS};
 use crate::wire::{Plain, bytes_of, value_of};
-use crate::{Error, loader};
+use crate::{Error, pins};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, RingBufferBuilder};
 use std::time::Duration;
 
@@ -119,8 +119,8 @@ pub fn follow(
     mut go_on: impl FnMut() -> bool,
 ) -> Result<(), Error> {
     let failed = |error| Error::machine("reading the log", error);
-    let ring = loader::open(name, "events")?;
-    let listening = Listening { config: loader::open(name, "config")? };
+    let ring = pins::open(name, "events")?;
+    let listening = Listening { config: pins::open(name, "config")? };
     let mut builder = RingBufferBuilder::new();
     builder
         .add(&ring, |bytes| {

@@ -4,6 +4,8 @@
 //! mount namespace of process 1, because pins in a private mount namespace vanish with that namespace.
 
 use crate::Error;
+use crate::machine::able;
+use libbpf_rs::MapHandle;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
@@ -74,4 +76,16 @@ pub fn remove(name: &str) -> Result<(), Error> {
         fs::remove_dir(ROOT).map_err(|error| failed(&error))?;
     }
     Ok(())
+}
+
+/// Opens a map of the congestion control loaded under `name`.
+pub fn open(name: &str, map: &str) -> Result<MapHandle, Error> {
+    able()?;
+    among_pins(|| {
+        let folder = folder(name);
+        if !folder.exists() {
+            return Err(Error::Machine(format!("{name} is not loaded; `packetscale tcp load` loads it")));
+        }
+        MapHandle::from_pinned_path(folder.join(map)).map_err(|error| Error::machine(map, error))
+    })
 }

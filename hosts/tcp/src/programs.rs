@@ -4,19 +4,19 @@
 //! `stamp` records arrivals at a device. `option` and `stamp` share the map `stamps`; `option` and `sender` share the
 //! map `feedback`.
 
-use crate::loader::{CONTROL, Options};
+use crate::options::{CONTROL, Options, STAMP};
 use crate::report::{RECORDS, STREAMS};
 use crate::wire::bytes_of;
-use crate::{Error, loader, pins};
+use crate::{Error, pins};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, Object, ObjectBuilder, OpenObject, PrintLevel};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 // Compiled by `hosts/build-programs.sh`.
-static SENDER: &[u8] = include_bytes!("../objects/sender.bpf.o");
-static OPTION: &[u8] = include_bytes!("../objects/option.bpf.o");
-static STAMP: &[u8] = include_bytes!("../objects/stamp.bpf.o");
+static SENDER_OBJECT: &[u8] = include_bytes!("../objects/sender.bpf.o");
+static OPTION_OBJECT: &[u8] = include_bytes!("../objects/option.bpf.o");
+static STAMP_OBJECT: &[u8] = include_bytes!("../objects/stamp.bpf.o");
 
 /// Maps that user space opens again later, by their pins.
 const KEPT: [&str; 6] = [CONTROL, "conns", "slots", "config", "fallen", "events"];
@@ -71,7 +71,7 @@ pub fn listen_to_libbpf() {
 impl Programs {
     pub fn load(options: &Options) -> Result<Programs, Error> {
         listen_to_libbpf();
-        let mut sender = open(options.sender.as_deref().unwrap_or(SENDER))?;
+        let mut sender = open(options.sender.as_deref().unwrap_or(SENDER_OBJECT))?;
         provide(&mut sender, options)?;
         let (mut receiver, mut without_option) = (None, None);
         if let Some(pinned) = pins::find(FEEDBACK) {
@@ -96,8 +96,8 @@ impl Programs {
             }
         }
         let Some(receiver) = &mut self.receiver else { return Ok(()) };
-        for mut program in receiver.stamp.progs_mut().filter(|program| program.name() == loader::STAMP) {
-            program.pin(folder.join(loader::STAMP)).map_err(failed(loader::STAMP))?;
+        for mut program in receiver.stamp.progs_mut().filter(|program| program.name() == STAMP) {
+            program.pin(folder.join(STAMP)).map_err(failed(STAMP))?;
         }
         for mut map in receiver.option.maps_mut() {
             if let Some(name) = [FEEDBACK, ASKERS].iter().find(|name| map.name() == **name) {
@@ -110,7 +110,7 @@ impl Programs {
 
 impl Receiver {
     fn load(volunteer: bool) -> Result<Receiver, Error> {
-        let mut option = open(OPTION)?;
+        let mut option = open(OPTION_OBJECT)?;
         if volunteer {
             // The second constant is the offer of other connections; the first is the offer of our own.
             let mut constants = option.maps_mut().find(|map| map.name().to_string_lossy().ends_with(".rodata"));
@@ -119,7 +119,7 @@ impl Receiver {
             value[4..8].copy_from_slice(&STAMPS.to_ne_bytes());
         }
         let option = option.load().map_err(failed("loading option.bpf.o"))?;
-        let mut stamp = open(STAMP)?;
+        let mut stamp = open(STAMP_OBJECT)?;
         share(&mut stamp, &option, "stamps")?;
         let stamp = stamp.load().map_err(failed("loading stamp.bpf.o"))?;
         Ok(Receiver { option, stamp })

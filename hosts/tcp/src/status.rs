@@ -2,7 +2,7 @@
 
 use crate::report::{Address, Fallen, Mode, Report};
 use crate::wire::value_of;
-use crate::{Error, loader};
+use crate::{Error, pins};
 use libbpf_rs::{MapCore, MapFlags};
 
 /// The state of the congestion control loaded under a name.
@@ -25,8 +25,8 @@ pub struct Status {
 /// # Errors
 /// Nothing is loaded under `name`, or its maps cannot be read.
 pub fn status(name: &str) -> Result<Status, Error> {
-    let conns = loader::open(name, "conns")?;
-    let fallen = loader::open(name, "fallen")?;
+    let conns = pins::open(name, "conns")?;
+    let fallen = pins::open(name, "fallen")?;
     let flows = conns.max_entries() - 1;
     let read = |error| Error::machine("reading the state of connections", error);
     let (mut connections, mut slots) = (Vec::new(), Vec::new());
