@@ -7,8 +7,8 @@
 
 use crate::model::{ConnectionSource, Experiment, TrafficKind};
 use serde::{Serialize, Serializer};
+use settings::{Setting, Settings};
 use std::path::Path;
-use units::settings::{Setting, Settings};
 
 /// In the place of a file's name.
 const FILE: &str = "a file";

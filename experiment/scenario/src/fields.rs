@@ -5,8 +5,9 @@ use crate::document::{Entry, Node, Table, Value};
 use crate::error::{Place, ScenarioError, listed, perhaps};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use units::{Bytes, Packets, ParseError, Problem, Rate, Ratio, Span};
+use units::{Bytes, Packets, ParseError, Problem, Rate, Ratio, Span, Time};
 
 /// A quantity that is written as text with a unit.
 pub(crate) trait Quantity: FromStr<Err = ParseError> + PartialEq + Default + Display {
@@ -248,4 +249,27 @@ impl<'a> Fields<'a> {
             Err(ScenarioError::at(&entry.key_place, self.key(&entry.key), found, expected))
         })
     }
+}
+
+/// A point of time within the run.
+pub(crate) fn instant(node: &Node, key: &str, duration: Span) -> Result<Time, ScenarioError> {
+    let after: Span = quantity(node, key, Zero::Allowed)?;
+    if after >= duration {
+        let expected = format!("{} before the end of the run at {duration}", Span::NAME);
+        return Err(ScenarioError::at(&node.place, key, node.value.to_string(), expected));
+    }
+    Ok(Time::ZERO + after)
+}
+
+/// A file, named from the folder of the scenario.
+pub(crate) fn file(fields: &mut Fields<'_>, folder: &Path) -> Result<PathBuf, ScenarioError> {
+    const EXPECTED: &str = "the path of a file, from the folder of the scenario";
+    let key = fields.key("file");
+    let written = text(fields.required("file", EXPECTED)?, &key, EXPECTED)?;
+    let file = folder.join(&written);
+    if !file.is_file() {
+        let found = format!("\"{written}\", but there is no file {}", file.display());
+        return Err(fields.refuse("file", found, EXPECTED));
+    }
+    Ok(file)
 }

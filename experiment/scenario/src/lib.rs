@@ -5,6 +5,7 @@
 //! comparison, sweep and replications into [`Experiment`]s, each of which a host runs by itself.
 
 mod canonical;
+mod choice;
 mod connections;
 mod controllers;
 mod document;
@@ -16,12 +17,13 @@ mod hosts;
 mod impairments;
 mod links;
 mod model;
+mod packet;
 mod plan;
 mod probe;
 mod record;
 mod resolve;
+mod run;
 mod search;
-mod settings;
 mod sweep;
 mod traffic;
 mod web;

@@ -1,13 +1,13 @@
 //! The path of a dumbbell, or the links of a chain.
 
+use crate::choice::{Choice, Registry};
 use crate::document::{Node, Table, Value};
 use crate::error::{Place, ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, quantity, ratio, text};
 use crate::impairments::impairments;
 use crate::model::{Buffer, FlowSpec, LinkSpec, QueueSpec, TrafficSpec};
-use crate::settings::{Choice, Registry};
 use queueing::AnyQueue;
-use units::settings::Parameter;
+use settings::Parameters;
 use units::{Bytes, Packets, Rate, Ratio, Span};
 
 /// A link whose buffer may wait for the flows.
@@ -98,12 +98,18 @@ fn queue(node: &Node, key: &str) -> Result<QueueSpec, ScenarioError> {
     Ok(QueueSpec { kind, settings })
 }
 
-fn entries() -> Vec<(&'static str, &'static [Parameter])> {
+fn entries() -> Vec<(&'static str, Parameters)> {
     queueing::registry().iter().map(|entry| (entry.name, entry.parameters)).collect()
 }
 
-fn queues<'a>(entries: &'a [(&'static str, &'static [Parameter])]) -> Registry<'a> {
-    Registry { noun: "queue", expected: "a queue like \"fifo\" or { kind = \"fifo\", ... }", entries, others: &[] }
+fn queues<'a>(entries: &'a [(&'static str, Parameters)]) -> Registry<'a> {
+    Registry {
+        noun: "queue",
+        expected: "a queue like \"fifo\" or { kind = \"fifo\", ... }",
+        entries,
+        others: &[],
+        former: &[],
+    }
 }
 
 /// Builds the discipline of a link for trial, so that a setting it does not accept is refused with its line.

@@ -8,9 +8,9 @@ use crate::canonical;
 use crate::search::SearchSpec;
 use queueing::Limit;
 use serde::Serialize;
+use settings::Settings;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use units::settings::Settings;
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 
 /// One run: a scenario with its controller put in, its sweep point chosen and its seed drawn.

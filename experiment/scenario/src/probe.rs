@@ -3,8 +3,8 @@
 use crate::document::{Node, Table, Value};
 use crate::error::ScenarioError;
 use crate::fields::{Fields, Zero, quantity, ratio, text};
-use crate::flows::packet;
 use crate::model::{LinkSpec, ProbeSpec, Recorded, TrafficKind, TrafficSpec};
+use crate::packet::packet;
 use crate::search::{SearchSpec, SearchTool, search};
 use units::{Rate, Span};
 

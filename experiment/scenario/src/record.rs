@@ -5,7 +5,7 @@ use crate::error::{Place, ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, quantity, text};
 use crate::links::bottleneck;
 use crate::model::{LinkSpec, Record};
-use crate::resolve::RunSection;
+use crate::run::RunSection;
 use units::Span;
 
 /// The most points of one curve.

@@ -3,13 +3,13 @@
 use crate::connections::connections;
 use crate::document::{Node, Table, Value};
 use crate::error::{ScenarioError, listed, perhaps};
-use crate::fields::{Fields, Zero, number, quantity, text};
-use crate::flows::{instant, packet};
+use crate::fields::{Fields, Zero, file, instant, number, quantity, text};
 use crate::hosts::Sender;
 use crate::links::{Network, route, tables};
 use crate::model::{Shaper, TraceSource, TrafficKind, TrafficSpec};
+use crate::packet::packet;
 use crate::web::web;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use units::{Bytes, Rate, Span, Time};
 
 /// The kinds of traffic, with a line on each.
@@ -154,18 +154,6 @@ fn shape(fields: &mut Fields<'_>) -> Result<f64, ScenarioError> {
         return Err(fields.refuse("shape", shape.to_string(), EXPECTED));
     }
     Ok(shape)
-}
-
-pub(crate) fn file(fields: &mut Fields<'_>, folder: &Path) -> Result<PathBuf, ScenarioError> {
-    const EXPECTED: &str = "the path of a file, from the folder of the scenario";
-    let key = fields.key("file");
-    let written = text(fields.required("file", EXPECTED)?, &key, EXPECTED)?;
-    let file = folder.join(&written);
-    if !file.is_file() {
-        let found = format!("\"{written}\", but there is no file {}", file.display());
-        return Err(fields.refuse("file", found, EXPECTED));
-    }
-    Ok(file)
 }
 
 fn lifetime(fields: &mut Fields<'_>, duration: Span) -> Result<(Time, Time), ScenarioError> {

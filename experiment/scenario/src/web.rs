@@ -1,12 +1,12 @@
 //! Traffic made of users who browse: pages of files, one or several connections at a time, and pauses between pages.
 
-use crate::connections::{HEADERS, senders};
+use crate::connections::senders;
 use crate::document::{Node, Value};
 use crate::error::ScenarioError;
 use crate::fields::{Fields, Zero, integer, number, quantity};
-use crate::flows::packet;
 use crate::hosts::Sender;
 use crate::model::{FileSizes, Objects, Parse, Think, TrafficKind, Web};
+use crate::packet::{HEADERS, packet};
 use units::{Bytes, Span};
 
 /// The most users of one copy.

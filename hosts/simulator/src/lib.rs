@@ -30,8 +30,8 @@ pub use prober::Prober;
 pub use probes::{Probe, ProbePacket, probe};
 pub use recorder::Served;
 
-use congestion::SettingError;
 use scenario::{Experiment, TrafficSpec};
+use settings::SettingError;
 use std::fmt;
 use traffic::{CrossPacket, TrafficError};
 use units::Time;

@@ -13,7 +13,7 @@ use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-// Compiled by `bpf/build.sh`.
+// Compiled by `hosts/build-programs.sh`.
 static SENDER: &[u8] = include_bytes!("../objects/sender.bpf.o");
 static OPTION: &[u8] = include_bytes!("../objects/option.bpf.o");
 static STAMP: &[u8] = include_bytes!("../objects/stamp.bpf.o");
@@ -71,7 +71,7 @@ pub fn listen_to_libbpf() {
 impl Programs {
     pub fn load(options: &Options) -> Result<Programs, Error> {
         listen_to_libbpf();
-        let mut sender = open(SENDER)?;
+        let mut sender = open(options.sender.as_deref().unwrap_or(SENDER))?;
         provide(&mut sender, options)?;
         let (mut receiver, mut without_option) = (None, None);
         if let Some(pinned) = pins::find(FEEDBACK) {

@@ -210,16 +210,14 @@ impl Fallen {
 pub struct Config {
     pub params: RawParams,
     pub log: u32,
-    pub lie: u32,
     pub spin_ns: u32,
     pub option_noise_ns: u32,
     pub timestamp_noise_ns: u32,
-    pub reserved: u32,
 }
 
 // SAFETY: ten words, three double words, eight words; no padding.
 unsafe impl Plain for RawParams {}
-// SAFETY: `RawParams` has none, and six words follow.
+// SAFETY: `RawParams` has none, and four words follow.
 unsafe impl Plain for Config {}
 
 /// What `Config::log` asks for.

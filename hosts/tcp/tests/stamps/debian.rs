@@ -9,7 +9,8 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::programs::{SOURCES, compile};
+use super::clang::compile;
+use super::programs::SOURCES;
 
 /// What runs in the guest: nothing that judges times.
 const TESTS: &str = "crafted:: life:: negotiation::a_peer negotiation::ends negotiation::segments";
@@ -59,7 +60,7 @@ fn furnish(root: &Path, kernel: &Path) -> io::Result<()> {
     let stripped = Command::new("strip").arg("-o").arg(root.join("stamps")).arg(&own).status()?;
     assert!(stripped.success(), "strip");
     for source in SOURCES {
-        let object = compile(source);
+        let object = compile(source, &[]);
         let name = Path::new(source).file_stem().expect("a file");
         fs::rename(&object, root.join("objects").join(name).with_extension("o"))?;
     }

@@ -1,6 +1,8 @@
 //! Arrival times on their way back to the sender: the option, its programs, and peers that lie.
 
 mod capture;
+#[path = "../clang/mod.rs"]
+mod clang;
 mod crafted;
 mod debian;
 mod hostile;

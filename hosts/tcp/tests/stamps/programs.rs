@@ -2,12 +2,12 @@
 
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use libbpf_rs::{Link, MapCore, MapFlags, Object, ObjectBuilder, TC_INGRESS, TcAttachPoint, TcHook};
 
+use super::clang;
 use super::net::{Cgroup, Namespace, cgroup2_root};
 
 /// What is compiled for the tests.
@@ -26,7 +26,7 @@ pub fn refusal() -> Option<&'static str> {
     if !Path::new("/sys/kernel/btf/vmlinux").exists() {
         return Some("the kernel has no type information (BTF)");
     }
-    if std::env::var_os(OBJECTS).is_none() && Command::new("clang").arg("--version").output().is_err() {
+    if std::env::var_os(OBJECTS).is_none() && !clang::is_installed() {
         return Some("clang is not installed");
     }
     if root_is_taken() {
@@ -48,39 +48,13 @@ fn root_is_taken() -> bool {
     found == 0 && count > 0
 }
 
-/// Compiles `bpf/NAME.bpf.c`, or `tests/stamps/NAME.bpf.c`.
-pub fn compile(source: &str) -> PathBuf {
-    let room = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let name = Path::new(source).file_stem().expect("a file").to_str().expect("plain");
-    let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.o", std::process::id()));
-    let output = Command::new("clang")
-        .args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Wextra", "-Werror"])
-        .arg("-I")
-        .arg(room.join("bpf"))
-        .arg("-I")
-        .arg(room.join("../../algorithms/rapid/include"))
-        .arg("-idirafter")
-        .arg(format!("/usr/include/{}-linux-gnu", std::env::consts::ARCH))
-        .arg("-c")
-        .arg(room.join(source))
-        .arg("-o")
-        .arg(&object)
-        .output()
-        .expect("clang");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    object
-}
-
 fn object_of(cell: &'static OnceLock<Vec<u8>>, source: &str) -> &'static [u8] {
     cell.get_or_init(|| {
         if let Some(folder) = std::env::var_os(OBJECTS) {
             let name = Path::new(source).file_stem().expect("a file");
             return std::fs::read(Path::new(&folder).join(name).with_extension("o")).expect("a compiled object");
         }
-        let object = compile(source);
-        let bytes = std::fs::read(&object).expect("what was just compiled");
-        let _ = std::fs::remove_file(object);
-        bytes
+        clang::compiled(source, &[])
     })
 }
 

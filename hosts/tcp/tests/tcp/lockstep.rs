@@ -10,11 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use units::Bytes;
 
-/// `enum law_call`.
+/// Of `enum law_call`.
 const BEGIN: u32 = 0;
+/// Its argument is the arrival.
+pub const ARRIVAL: u32 = 3;
 
 /// The calls of one connection, from its first.
-fn recorded(options: Options) -> Vec<LawEvent> {
+pub fn recorded(options: Options) -> Vec<LawEvent> {
     let rapid = Loaded::new("step", Options { flows: 2, ..options });
     // A small buffer, so that there are losses.
     let path = Path::new("step", &Bottleneck { mbit: 40, limit: 12_000 });

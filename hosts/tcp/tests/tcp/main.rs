@@ -1,11 +1,12 @@
 //! Rapid in this machine's TCP: loaded, used between network namespaces, compared, taken out again. Root only.
 
+#[path = "../clang/mod.rs"]
+mod clang;
 mod connection;
 mod hostile;
 mod lifecycle;
 mod lockstep;
 mod namespaces;
-mod objects;
 mod queueing;
 mod slots;
 
