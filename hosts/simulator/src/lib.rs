@@ -9,6 +9,7 @@ mod engine;
 mod flow;
 mod gaps;
 mod headers;
+mod host;
 mod lines;
 mod link;
 mod network;
@@ -24,6 +25,7 @@ mod web;
 mod windows;
 mod wire;
 
+pub use host::Simulator;
 pub use prober::Prober;
 pub use probes::{Probe, ProbePacket, probe};
 pub use recorder::Served;
