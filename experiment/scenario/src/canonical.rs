@@ -1,11 +1,10 @@
-//! What an experiment is, written out to be compared: an [`Experiment`] can be serialised, and two are the same if and
+//! What an experiment is, written out to be compared: an [`crate::Experiment`] can be serialised, and two are the same if and
 //! only if their texts are.
 //!
 //! Fields stand in the order of their declaration, and what is set by name in the order of the names. Quantities are
 //! whole numbers (picoseconds, bytes, bits per second, ...), so nothing is rounded. A file has no name in the text: it
-//! is known by its content, so its digest stands beside the text, in the order of [`Experiment::files`].
+//! is known by its content, so its digest stands beside the text, in the order of [`crate::Experiment::files`].
 
-use crate::model::{ConnectionSource, Experiment, TrafficKind};
 use serde::{Serialize, Serializer};
 use settings::{Setting, Settings};
 use std::path::Path;
@@ -46,33 +45,6 @@ impl<'a> From<&'a Setting> for Written<'a> {
             Setting::Integer(number) => Written::Integer(*number),
             Setting::Switch(on) => Written::Switch(*on),
             Setting::Word(word) => Written::Word(word),
-        }
-    }
-}
-
-impl Experiment {
-    /// The files that the run reads, in the order in which the experiment mentions them; a file as often as it is
-    /// mentioned.
-    pub fn files(&self) -> impl Iterator<Item = &Path> {
-        let offered = self.flows.iter().filter_map(|flow| flow.application.as_ref());
-        offered.chain(self.traffic.iter().map(|traffic| &traffic.kind)).filter_map(TrafficKind::file)
-    }
-}
-
-impl TrafficKind {
-    fn file(&self) -> Option<&Path> {
-        match self {
-            TrafficKind::Trace { file, .. } => Some(file),
-            TrafficKind::Connections(connections) => match &connections.source {
-                ConnectionSource::Vectors(file) => Some(file),
-                ConnectionSource::Drawn(_) => None,
-            },
-            TrafficKind::Cbr { .. }
-            | TrafficKind::OnOff { .. }
-            | TrafficKind::ExponentialOnOff { .. }
-            | TrafficKind::ParetoOnOff { .. }
-            | TrafficKind::Poisson { .. }
-            | TrafficKind::Web(_) => None,
         }
     }
 }

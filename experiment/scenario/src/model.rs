@@ -1,6 +1,7 @@
 //! One experiment, fully resolved: everything that a host needs to make one run, without further look-ups.
 
 mod connections;
+mod files;
 
 pub use connections::{ConnectionSource, Connections, FileSizes, Objects, Parse, Sessions, Think, Web};
 
