@@ -94,14 +94,14 @@ pub struct Parts<'a> {
 /// Reads a figure off a run; `None`: it has none.
 type Read = fn(&Parts) -> Option<f64>;
 
-const fn figure(name: &'static str, unit: Unit, label: &'static str, meaning: &'static str) -> Definition {
+const fn defined(name: &'static str, unit: Unit, label: &'static str, meaning: &'static str) -> Definition {
     Definition { name, kind: Some(Kind::Float), unit, label, theme: None, meaning }
 }
 
 /// Figures of an evaluation, which tells the evaluated flows from the others beside them.
 pub const FIGURES: &[(Definition, Read)] = &[
     (
-        figure(
+        defined(
             "subject_bps",
             Unit::Rate,
             "Each of them",
@@ -109,11 +109,11 @@ pub const FIGURES: &[(Definition, Read)] = &[
         ),
         |run| mean_bps(run.subjects),
     ),
-    (figure("others_bps", Unit::Rate, "Each of the others", "The same of the flows beside them."), |run| {
+    (defined("others_bps", Unit::Rate, "Each of the others", "The same of the flows beside them."), |run| {
         mean_bps(run.others)
     }),
     (
-        figure(
+        defined(
             "subject_share",
             Unit::Share,
             "Share",
@@ -125,7 +125,7 @@ pub const FIGURES: &[(Definition, Read)] = &[
         },
     ),
     (
-        figure(
+        defined(
             "last_to_first",
             Unit::Index,
             "Long to short",
@@ -137,7 +137,7 @@ pub const FIGURES: &[(Definition, Read)] = &[
         },
     ),
     (
-        figure(
+        defined(
             "sent_again",
             Unit::Share,
             "Sent again",
@@ -149,11 +149,11 @@ pub const FIGURES: &[(Definition, Read)] = &[
             (sent > 0).then(|| again as f64 / sent as f64)
         },
     ),
-    (figure("timeouts", Unit::Count, "Timeouts", "Retransmission timeouts, per evaluated flow. Whole run."), |run| {
+    (defined("timeouts", Unit::Count, "Timeouts", "Retransmission timeouts, per evaluated flow. Whole run."), |run| {
         per_flow(run.subjects, |flow| flow.timeouts)
     }),
     (
-        figure(
+        defined(
             "undone",
             Unit::Count,
             "Cuts undone",
@@ -162,7 +162,7 @@ pub const FIGURES: &[(Definition, Read)] = &[
         |run| per_flow(run.subjects, |flow| flow.undone),
     ),
     (
-        figure(
+        defined(
             "completion_p50_s",
             Unit::Time,
             "Completion, median",
@@ -170,11 +170,11 @@ pub const FIGURES: &[(Definition, Read)] = &[
         ),
         |run| completion_s(run.subjects, 0.5),
     ),
-    (figure("completion_p95_s", Unit::Time, "Completion, 95th pct.", "The same, 95th percentile."), |run| {
+    (defined("completion_p95_s", Unit::Time, "Completion, 95th pct.", "The same, 95th percentile."), |run| {
         completion_s(run.subjects, 0.95)
     }),
     (
-        figure(
+        defined(
             "others_completion_p50_s",
             Unit::Time,
             "Others' completion, median",
@@ -183,11 +183,11 @@ pub const FIGURES: &[(Definition, Read)] = &[
         |run| completion_s(run.others, 0.5),
     ),
     (
-        figure("others_completion_p95_s", Unit::Time, "Others' completion, 95th pct.", "The same, 95th percentile."),
+        defined("others_completion_p95_s", Unit::Time, "Others' completion, 95th pct.", "The same, 95th percentile."),
         |run| completion_s(run.others, 0.95),
     ),
     (
-        figure(
+        defined(
             "traffic_lost",
             Unit::Share,
             "Traffic lost",
@@ -202,7 +202,7 @@ pub const FIGURES: &[(Definition, Read)] = &[
 ];
 
 /// The figure of this name, in a run whose first `subjects` flows are the evaluated ones.
-pub fn read(name: &str, run: &Run, subjects: usize) -> Option<f64> {
+pub fn figure(name: &str, run: &Run, subjects: usize) -> Option<f64> {
     let Some((_, read)) = FIGURES.iter().find(|(figure, _)| figure.name == name) else {
         return run.summary.metric(name);
     };

@@ -17,7 +17,7 @@ mod write;
 
 pub use figures::{FlowResult, StreamGap, StreamRecord, Summary, TrafficResult, WindowResult};
 pub use json::to_json;
-pub use schema::{Environment, ExpectationOutcome, Histogram, Host, Manifest, Results, Run, SCHEMA, Series};
+pub use schema::{Environment, ExpectationOutcome, Histogram, HostLabel, Manifest, Results, Run, SCHEMA, Series};
 pub use statistics::{Group, Interval, groups, student_t975};
 pub use table::{colours_wanted, to_lines, to_table};
 pub use write::{write, write_file};

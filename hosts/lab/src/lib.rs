@@ -12,6 +12,7 @@ mod cross;
 mod delay_line;
 mod error;
 mod flows;
+mod host;
 mod namespace;
 mod path;
 mod probes;
@@ -24,6 +25,7 @@ mod verdict;
 
 pub use cross::Packets;
 pub use error::LabError;
+pub use host::{Alone, Lab};
 
 use books::Books;
 use calibrate::{calibrate, one_flow};

@@ -1,4 +1,4 @@
-//! What the kernel says of each connection, sampled while the run goes on.
+//! Samples the kernel's figures of each connection during the run.
 
 use crate::flows::Connection;
 use crate::tcp_info::TcpInfo;
@@ -17,13 +17,13 @@ pub(crate) struct Samples {
 }
 
 impl Samples {
-    /// None yet.
+    /// Starts without samples.
     pub fn new(flows: usize) -> Samples {
         let curves = if flows <= FLOW_CURVES { flows } else { 0 };
         Samples { flows: vec![Vec::new(); curves], last: vec![None; flows], rtt: vec![RoundTrips::default(); flows] }
     }
 
-    /// One sample of every connection that is not over.
+    /// Takes one sample of every connection that has not ended.
     pub fn take(&mut self, connections: &[Arc<Connection>]) {
         for (flow, connection) in connections.iter().enumerate() {
             let info = connection.info();

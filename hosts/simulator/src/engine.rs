@@ -463,7 +463,7 @@ impl Network {
     /// Asks for a probe stream when it is time, and takes it when it has come.
     fn trace_streams(&mut self, now: Time) {
         for (index, flow) in self.flows.iter_mut().enumerate().take(self.plain) {
-            if let Some(trace) = flow.sender.controller_mut().take_trace() {
+            if let Some(trace) = flow.sender.controller_mut().probing_mut().and_then(|probing| probing.take_trace()) {
                 let from = trace.start + flow.access_delay;
                 let span = trace.gaps.iter().skip(1).map(|gap| gap.created).sum();
                 self.recorder.traced(index, trace, from, from + span);
@@ -479,7 +479,9 @@ impl Network {
         }
         if now >= due {
             self.trace_times.pop();
-            flow.sender.controller_mut().arm_trace();
+            if let Some(probing) = flow.sender.controller_mut().probing_mut() {
+                probing.arm_trace();
+            }
         }
     }
 }

@@ -108,7 +108,7 @@ impl Flow {
             timeouts: Some(counters.timeouts),
             recoveries: Some(counters.recoveries),
             undone: Some(counters.undone),
-            streams: controller.probe().map(|probe| (probe.streams, probe.unusable)),
+            streams: controller.probing().map(|probing| (probing.probe().streams, probing.probe().unusable)),
             has_rate: controller.rate().is_some(),
         }
     }

@@ -10,6 +10,7 @@ mod finish;
 mod flow;
 mod gaps;
 mod headers;
+mod host;
 mod lines;
 mod link;
 mod network;
@@ -22,12 +23,13 @@ mod transit;
 mod web;
 mod wire;
 
+pub use host::Simulator;
 pub use prober::Prober;
 pub use probes::{Probe, ProbePacket, probe};
 pub use services::Served;
 
-use congestion::SettingError;
 use scenario::{Experiment, TrafficSpec};
+use settings::SettingError;
 use std::fmt;
 use traffic::{CrossPacket, TrafficError};
 

@@ -1,0 +1,31 @@
+//! The files that an experiment reads.
+
+use super::{ConnectionSource, Experiment, TrafficKind};
+use std::path::Path;
+
+impl Experiment {
+    /// The files that the run reads, in the order in which the experiment mentions them; a file as often as it is
+    /// mentioned.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let offered = self.flows.iter().filter_map(|flow| flow.application.as_ref());
+        offered.chain(self.traffic.iter().map(|traffic| &traffic.kind)).filter_map(TrafficKind::file)
+    }
+}
+
+impl TrafficKind {
+    fn file(&self) -> Option<&Path> {
+        match self {
+            TrafficKind::Trace { file, .. } => Some(file),
+            TrafficKind::Connections(connections) => match &connections.source {
+                ConnectionSource::Vectors(file) => Some(file),
+                ConnectionSource::Drawn(_) => None,
+            },
+            TrafficKind::Cbr { .. }
+            | TrafficKind::OnOff { .. }
+            | TrafficKind::ExponentialOnOff { .. }
+            | TrafficKind::ParetoOnOff { .. }
+            | TrafficKind::Poisson { .. }
+            | TrafficKind::Web(_) => None,
+        }
+    }
+}
