@@ -60,7 +60,7 @@ impl Host for Toy {
 fn replayed(experiment: &Experiment, cpu_s: f64) -> Run {
     let seconds = experiment.duration.as_secs_f64();
     let bits = |flow: u32| RECORDED.iter().filter(|packet| packet.0 == flow).map(|packet| packet.3 * 8.0).sum::<f64>();
-    let flow = |flow: u32| FlowResult { flow, throughput_bps: bits(flow) / seconds, ..FlowResult::default() };
+    let flow = |flow: u32| FlowResult { flow, throughput_bps: Some(bits(flow) / seconds), ..FlowResult::default() };
     let delay_us: f64 = RECORDED.iter().map(|(_, arrival, departure, _)| departure - arrival).sum();
     Run {
         controller: experiment.controller.clone(),
@@ -69,10 +69,10 @@ fn replayed(experiment: &Experiment, cpu_s: f64) -> Run {
         replication: experiment.replication,
         params: experiment.params.clone(),
         summary: Summary {
-            throughput_bps: (bits(0) + bits(1)) / seconds,
-            queue_delay_mean_s: delay_us * 1e-6 / RECORDED.len() as f64,
+            throughput_bps: Some((bits(0) + bits(1)) / seconds),
+            queue_delay_mean_s: Some(delay_us * 1e-6 / RECORDED.len() as f64),
             packets_delivered: RECORDED.len() as u64,
-            cpu_s,
+            cpu_s: Some(cpu_s),
             ..Summary::default()
         },
         flows: vec![flow(0), flow(1)],

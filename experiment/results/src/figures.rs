@@ -4,7 +4,7 @@
 //! `dictionary.csv`, the heading and the definition on the report's page, and the row of `docs/results.md`. A new figure
 //! is one new entry (and the line of `experiment/measure` that computes it).
 
-use crate::schema::Histogram;
+use crate::distribution::Histogram;
 use serde::{Deserialize, Serialize};
 
 /// What is known of a figure.

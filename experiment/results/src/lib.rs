@@ -3,6 +3,7 @@
 //! A host fills a [`Run`] per (controller, sweep point, replication); the command collects them into [`Results`],
 //! which the report draws and the writers store as JSON, CSV, Parquet and NDJSON. Every field name carries its unit.
 
+mod distribution;
 pub mod evaluation;
 pub mod figures;
 mod json;
@@ -15,9 +16,10 @@ mod statistics;
 mod table;
 mod write;
 
+pub use distribution::Histogram;
 pub use figures::{FlowResult, StreamGap, StreamRecord, Summary, TrafficResult, WindowResult};
 pub use json::to_json;
-pub use schema::{Environment, ExpectationOutcome, Histogram, HostLabel, Manifest, Results, Run, SCHEMA, Series};
+pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA, Series};
 pub use statistics::{Group, Interval, groups, student_t975};
 pub use table::{colours_wanted, to_lines, to_table};
 pub use write::{write, write_file};

@@ -1,5 +1,6 @@
 //! The schema: what surrounds the figures. The figures themselves are in [`crate::figures`].
 
+use crate::distribution::Histogram;
 use crate::figures::{FlowResult, StreamRecord, Summary, TrafficResult, WindowResult};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -111,15 +112,6 @@ pub struct Series {
     pub step_s: f64,
     /// The values; `null` where there is none.
     pub values: Vec<Option<f32>>,
-}
-
-/// A distribution, as counts over growing bins.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Histogram {
-    /// Upper edges of the bins, seconds, ascending.
-    pub upper_s: Vec<f64>,
-    /// Packets, or whatever is counted, in each bin.
-    pub count: Vec<u64>,
 }
 
 /// An expectation of the scenario, checked.
