@@ -5,11 +5,14 @@
 //! link's own account, to the packet: its rate less what cross traffic arrived between the first and the last packet of a
 //! stream, over that time (dissertation, section 5.3.3: from the trace taken at the bottleneck).
 
-use crate::flow::{Coalescer, Interrupt, stamped};
-use crate::gaps::Gaps;
-use crate::link::Fused;
+mod prober;
+
+pub use prober::Prober;
+
+use crate::endpoints::{Coalescer, Gaps, Interrupt, stamped};
+use crate::topology::Fused;
 use crate::transit::Transit;
-use crate::{RunError, web};
+use crate::{RunError, network};
 use estimation::{Gap, Stream};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -222,7 +225,7 @@ pub(crate) struct Path {
 impl Path {
     pub(crate) fn new(experiment: &Experiment) -> Result<Path, RunError> {
         let link = &experiment.links[experiment.bottleneck];
-        let mut sources = traffic::cross_traffic(experiment, web::alone)?;
+        let mut sources = traffic::cross_traffic(experiment, network::alone)?;
         let heads = sources.iter_mut().map(Source::next).collect();
         let seed = |purpose| chance::seed(experiment.seed, purpose, 0);
         Ok(Path {
@@ -330,8 +333,8 @@ impl Path {
             self.seen.push((stream, place, at));
             return;
         };
-        if card.due < at {
-            let due = card.due;
+        if card.due() < at {
+            let due = card.due();
             card.take();
             self.seen.extend(self.waiting.drain(..).map(|(stream, place)| (stream, place, due)));
         }
@@ -345,7 +348,7 @@ impl Path {
     /// Writes down when packets were seen, those too that still wait.
     pub(crate) fn hand_over(&mut self, probes: &mut [Probe]) {
         if let Some(card) = &mut self.coalescer {
-            let due = card.due;
+            let due = card.due();
             card.take();
             self.seen.extend(self.waiting.drain(..).map(|(stream, place)| (stream, place, due)));
         }

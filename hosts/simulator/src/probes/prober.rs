@@ -1,10 +1,10 @@
 //! Probe streams one at a time: the next is sent when the last has been answered, at a rate that may follow from the answer.
 //!
 //! The answer comes back over a way as long as the bottleneck's delay, without a queue; then the sender pauses. Path, host
-//! and truth are those of `probes.rs`.
+//! and truth are those of [`super`].
 
+use super::{Host, Path, Probe};
 use crate::RunError;
-use crate::probes::{Host, Path, Probe};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use scenario::{Experiment, ProbeSpec};
