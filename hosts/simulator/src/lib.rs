@@ -17,7 +17,7 @@ mod topology;
 mod transit;
 mod windows;
 
-pub use probes::{Probe, ProbePacket, Prober, probe};
+pub use probes::{ProbePacket, ProbeStream, Prober, probe};
 pub use recorder::Served;
 
 use congestion::SettingError;
