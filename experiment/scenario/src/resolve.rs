@@ -28,7 +28,7 @@ pub(crate) struct RunSection {
 
 /// A point of the sweep, resolved.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Point {
+pub(crate) struct SweepPoint {
     pub run: RunSection,
     /// Without `controller`, `params`, `replication` and `seed`, and without the controllers of the flows where
     /// `compared` will put them.
@@ -44,7 +44,7 @@ const MOST_REPLICATIONS: u64 = 10_000;
 
 /// Resolves a document, and completes it with the defaults. `name` is what the scenario is called when it does not
 /// say; `folder` is where the files it names are.
-pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result<Point, ScenarioError> {
+pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result<SweepPoint, ScenarioError> {
     document.check_sections()?;
     let run = run(document, name)?;
     let network = network(document)?;
@@ -85,7 +85,7 @@ pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result
         probe,
         record,
     };
-    Ok(Point { run, template, label, compared })
+    Ok(SweepPoint { run, template, label, compared })
 }
 
 fn run(document: &mut Table, name: &str) -> Result<RunSection, ScenarioError> {

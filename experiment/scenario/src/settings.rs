@@ -1,6 +1,6 @@
 //! An entry of a registry and its settings: `"rapid"`, or `{ kind = "rapid", setting = value, ... }`.
 
-use crate::document::{Entry, Node, Table, Value};
+use crate::document::{KeyValue, Node, Table, Value};
 use crate::error::{ScenarioError, listed, perhaps};
 use crate::fields::{Zero, integer, quantity, ratio, switch, text};
 use units::settings::{Kind, Parameter, Setting, SettingError, Settings};
@@ -29,7 +29,7 @@ impl Registry<'_> {
     /// Reads a choice.
     pub fn choose(&self, node: &Node, key: &str) -> Result<Choice, ScenarioError> {
         let expected = self.expected;
-        let (kind_node, options): (&Node, Vec<&Entry>) = match &node.value {
+        let (kind_node, options): (&Node, Vec<&KeyValue>) = match &node.value {
             Value::Text(_) => (node, Vec::new()),
             Value::Table(table) => (self.kind_of(table, node, key)?, self.options(table)),
             other => return Err(ScenarioError::at(&node.place, key, other.described(), expected)),
@@ -57,12 +57,12 @@ impl Registry<'_> {
         table.get("kind").map(|entry| &entry.node).ok_or_else(missing)
     }
 
-    fn options<'n>(&self, table: &'n Table) -> Vec<&'n Entry> {
-        let is_setting = |entry: &&Entry| entry.key != "kind" && !self.others.contains(&entry.key.as_str());
+    fn options<'n>(&self, table: &'n Table) -> Vec<&'n KeyValue> {
+        let is_setting = |entry: &&KeyValue| entry.key != "kind" && !self.others.contains(&entry.key.as_str());
         table.entries.iter().filter(is_setting).collect()
     }
 
-    fn unknown(&self, option: &Entry, name: &str, kind: &str, parameters: &[Parameter]) -> ScenarioError {
+    fn unknown(&self, option: &KeyValue, name: &str, kind: &str, parameters: &[Parameter]) -> ScenarioError {
         let names = || parameters.iter().map(|parameter| parameter.name).chain(self.others.iter().copied());
         let found = format!("an unknown setting of {kind}{}", perhaps(&option.key, names()));
         let expected = match names().next() {
