@@ -58,7 +58,7 @@ struct Site {
     start: Time,
     stop: Time,
     rest: Span,
-    /// BackgroundFlows to use again, and from when.
+    /// Flows to use again, and from when.
     rested: VecDeque<(Time, usize)>,
     completions: Completions,
 }
