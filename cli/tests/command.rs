@@ -91,7 +91,8 @@ fn interrupted(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
     command.args(arguments).current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().expect("the command starts");
-    let deadline = Instant::now() + Duration::from_secs(30);
+    // Not a limit on speed: it ends a test that would wait for ever.
+    let deadline = Instant::now() + Duration::from_secs(600);
     while fs::read_to_string(&unfinished).unwrap_or_default().lines().count() < 2 {
         assert!(Instant::now() < deadline, "no run was finished");
         std::thread::sleep(Duration::from_millis(1));
@@ -230,32 +231,6 @@ fn two_runs_at_a_time_in_real_time_are_refused() {
     let output = packetscale(folder.path(), &["run", "small.toml", "--on", "kernel", "--jobs", "2"]);
     assert_eq!(output.status.code(), Some(2));
     assert_eq!(stderr(&output), "--jobs: found 2; expected 1, one run at a time, with --on kernel\n");
-}
-
-/// Whether this machine can make a run in real time; says so if not.
-fn can_run_on_kernel() -> bool {
-    let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
-    let root = status.lines().any(|line| line.starts_with("Uid:\t0\t"));
-    if !root {
-        eprintln!("skipped: network namespaces need root");
-    }
-    root
-}
-
-#[test]
-fn a_run_on_the_kernel_writes_the_same_files_and_says_what_the_host_did() {
-    if !can_run_on_kernel() {
-        return;
-    }
-    let folder = folder(&SCENARIO.replace("\"newreno\", \"cubic\"", "\"cubic\"").replace("200 ms", "500 ms"));
-    let output = packetscale(folder.path(), &["run", "small.toml", "--on", "kernel", "--json"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let object: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
-    assert_eq!(object["host"], "kernel");
-    let out = folder.path().join("out/small");
-    let manifest = fs::read_to_string(out.join("manifest.json")).expect("a manifest");
-    assert!(manifest.contains("gso_max_segs 1") && manifest.contains("and the delay line carried"), "{manifest}");
-    assert!(fs::read_to_string(out.join("report.html")).expect("a page").contains("measured: Linux kernel TCP"));
 }
 
 #[test]

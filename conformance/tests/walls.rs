@@ -5,6 +5,8 @@
 
 #[path = "walls/arrows.rs"]
 mod arrows;
+#[path = "walls/links.rs"]
+mod links;
 #[path = "walls/text.rs"]
 mod text;
 #[path = "walls/tree.rs"]
@@ -152,4 +154,46 @@ fn every_estimator_and_denoiser_is_on_its_page() {
 fn the_lock_file_is_committed() {
     assert!(tree::tracked("Cargo.lock"), "Cargo.lock is not in the repository");
     assert!(!tree::tracked("target/CACHEDIR.TAG"), "build output is in the repository");
+}
+
+/// The text of a file of the repository; that of a folder is empty.
+fn text_at(path: &str) -> Option<String> {
+    let whole = root().join(path);
+    if whole.is_dir() { Some(String::new()) } else { fs::read(whole).ok().map(|b| String::from_utf8_lossy(&b).into()) }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    assert_none(&offences(&[".md"], |path, text| links::dead(path, text, text_at)));
+}
+
+#[test]
+fn a_dead_link_is_refused() {
+    let read = |path: &str| (path == "docs/other.md").then(|| "# One heading\n## Two: `x`, y\n".to_string());
+    let dead = |text: &str| links::dead("docs/page.md", text, read).len();
+    assert_eq!(dead("[there](other.md), [heading](other.md#two-x-y), [web](https://example.org/x)"), 0);
+    assert_eq!(dead("[gone](../other.md)"), 1);
+    assert_eq!(dead("[no heading](other.md#three)"), 1);
+    assert_eq!(dead("[own](#here)\n# Here\n"), 0);
+    assert_eq!(dead("```\n[code](gone.md)\n```\n`[code](gone.md)`"), 0);
+}
+
+/// A reader finds every page from docs/README.md, and every algorithm from its own list.
+#[test]
+fn every_page_is_listed() {
+    let missing = |index: &str, folder: &str| -> Vec<String> {
+        let text = text_at(index).unwrap_or_default();
+        let listed = links::targets(&text);
+        let depth = folder.matches('/').count();
+        let pages = sources(&[".md"])
+            .into_iter()
+            .filter(|path| path.starts_with(folder) && path.matches('/').count() == depth && path != index);
+        let name = |path: &str| path.trim_start_matches(folder).to_string();
+        let lists = |path: &String| listed.iter().any(|target| target.split('#').next() == Some(name(path).as_str()));
+        pages.filter(|path| !lists(path)).map(|path| format!("{index} does not list {path}")).collect()
+    };
+    assert_none(&missing("docs/README.md", "docs/"));
+    assert_none(&missing("docs/algorithms/README.md", "docs/algorithms/"));
+    assert_none(&missing("docs/decisions/README.md", "docs/decisions/"));
+    assert!(!missing("CHANGELOG.md", "docs/").is_empty(), "the wall looks at nothing");
 }
