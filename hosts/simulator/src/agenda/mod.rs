@@ -34,7 +34,7 @@ impl Agenda {
     }
 
     /// A ring of packets has a new head.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn packet(&mut self, at: Time, source: EventSource) {
         self.schedule.packet(at, self.numbering.id(source));
     }

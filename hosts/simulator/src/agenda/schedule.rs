@@ -28,7 +28,7 @@ struct Heap {
 const ARITY: usize = 4;
 
 impl Heap {
-    #[inline]
+    #[inline(always)]
     fn push(&mut self, entry: Event) {
         let mut place = self.entries.len();
         self.entries.push(entry);
@@ -93,7 +93,7 @@ pub(super) struct Schedule {
 
 impl Schedule {
     /// A ring of packets has a new head.
-    #[inline]
+    #[inline(always)]
     pub(super) fn packet(&mut self, time: Time, source: SourceId) {
         self.packets.push(Event { time, source });
     }
