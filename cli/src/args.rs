@@ -99,7 +99,7 @@ pub struct Reproduce {
 
 #[derive(clap::Args)]
 pub struct Evaluate {
-    /// A controller, as `packetscale list controllers` names it, or with settings: '{ kind = "rapid", preset = "thesis" }'
+    /// A controller, as `packetscale list controllers` names it, or with settings: '{ kind = "rapid-thesis", tau = "10 ms" }'
     pub controller: String,
     /// The short form: fewer and shorter runs
     #[arg(long)]

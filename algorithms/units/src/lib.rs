@@ -11,7 +11,6 @@
 //! * [`Serialiser`]: times on the wire with the remainder carried, so that a rate is exact in the long run.
 //! * [`Marks`]: what a queue writes into a packet and a receiver echoes.
 //! * [`Random`]: numbers from a seed, for algorithms without randomness of their own.
-//! * [`settings`]: quantities as scenarios set them, by name.
 //!
 //! Arithmetic that cannot overflow in any meaningful run uses plain operators, which panic on overflow in every
 //! build; `saturating_*` and `checked_*` forms exist where overflow can happen. Products go through 128 bits and
@@ -25,7 +24,6 @@ mod marks;
 mod random;
 mod rate;
 mod ratio;
-pub mod settings;
 mod text;
 mod time;
 

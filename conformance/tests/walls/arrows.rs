@@ -24,11 +24,12 @@ pub fn arrow(from: &str, to: &str) -> Arrow {
 /// expectations.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("algorithms/units", &[]),
+    ("algorithms/settings", &["algorithms/units"]),
     ("algorithms/rapid", &["algorithms/units"]),
-    ("algorithms/congestion", &["algorithms/units", "algorithms/rapid"]),
-    ("algorithms/queueing", &["algorithms/units"]),
-    ("algorithms/estimation", &["algorithms/units", "algorithms/rapid"]),
-    ("algorithms/transport", &["algorithms/units", "algorithms/congestion"]),
+    ("algorithms/congestion", &["algorithms/units", "algorithms/settings", "algorithms/rapid"]),
+    ("algorithms/queueing", &["algorithms/units", "algorithms/settings"]),
+    ("algorithms/estimation", &["algorithms/units", "algorithms/settings", "algorithms/rapid"]),
+    ("algorithms/transport", &["algorithms/units", "algorithms/settings", "algorithms/congestion"]),
     ("algorithms/theory", &["algorithms/units"]),
     // The lab measures what users load into their TCP: it is the one host that another room of this folder serves.
     (
@@ -50,7 +51,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("experiment/results", &[]),
     (
         "experiment/scenario",
-        &["algorithms/units", "algorithms/congestion", "algorithms/queueing", "experiment/results"],
+        &[
+            "algorithms/units",
+            "algorithms/settings",
+            "algorithms/congestion",
+            "algorithms/queueing",
+            "experiment/results",
+        ],
     ),
     ("experiment/report", &["experiment/results", "algorithms/theory", "algorithms/units"]),
     ("experiment/papers", &["experiment/scenario", "experiment/results", "algorithms/units"]),

@@ -20,8 +20,8 @@ mod windows;
 pub use probes::{ProbePacket, ProbeStream, Prober, probe};
 pub use recorder::Served;
 
-use congestion::SettingError;
 use scenario::{Experiment, TrafficSpec};
+use settings::SettingError;
 use std::fmt;
 use traffic::{CrossPacket, TrafficError};
 

@@ -37,7 +37,7 @@ impl<P: UnderWay> Ring<P> {
     }
 
     /// Adds a packet that arrives no earlier than those before it. `source`: this ring's events.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn push(&mut self, agenda: &mut Agenda, source: EventSource, packet: P) {
         if self.packets.is_empty() {
             agenda.packet(packet.at(), source);

@@ -116,8 +116,9 @@ impl<'e> FlowBuilder<'e> {
         let seed = |purpose| seed(self.experiment.seed, purpose, index);
         let receive_window = receiver.window.get().min(message_window.unwrap_or(u64::MAX));
         let controller = self.controller(&new)?;
-        let headers = controller.takes_offers().then(Box::default);
-        let stamps = receiver.stamps && controller.wants_arrivals();
+        let needs = controller.needs();
+        let headers = needs.offers.then(Box::default);
+        let stamps = receiver.stamps && needs.arrivals;
         let params = sender_params(spec, receive_window, message_window.is_some());
         let coalescer = Coalescer::new(receiver.coalescing, seed(Purpose::Card));
         let fused = self.mode == Mode::Fused && self.in_order;

@@ -89,12 +89,14 @@ impl Flow {
 
     /// Asks the controller to trace its next probe stream.
     pub(crate) fn arm_trace(&mut self) {
-        self.sender.controller_mut().arm_trace();
+        if let Some(probing) = self.sender.controller_mut().probing_mut() {
+            probing.arm_trace();
+        }
     }
 
     /// The traced stream, once it is complete, and when its first packet reached the first link.
     pub(crate) fn take_trace(&mut self) -> Option<(StreamTrace, Time)> {
-        let trace = self.sender.controller_mut().take_trace()?;
+        let trace = self.sender.controller_mut().probing_mut()?.take_trace()?;
         let from = trace.start + self.access_delay;
         Some((trace, from))
     }

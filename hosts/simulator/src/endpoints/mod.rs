@@ -159,7 +159,7 @@ impl Endpoints {
 
 /// What ideal estimation needs to know, if any flow asks for it.
 fn oracle(experiment: &Experiment, flows: &[Flow]) -> Result<Vec<(Time, Rate)>, RunError> {
-    if !flows.iter().any(|flow| flow.sender.controller().wants_available()) {
+    if !flows.iter().any(|flow| flow.sender.controller().needs().available) {
         return Ok(Vec::new());
     }
     available_steps(experiment).ok_or(RunError::NoOracle)

@@ -56,8 +56,7 @@ impl Endpoints {
         }
     }
 
-    /// The receiver sees a packet. Returns whether it sends an acknowledgment. Inlined into the few places where packets
-    /// arrive, which are on the path of every packet.
+    /// The receiver sees a packet. Returns whether it sends an acknowledgment.
     #[inline(always)]
     pub(crate) fn receive(&mut self, agenda: &mut Agenda, at: Time, index: usize, transit: &Transit) -> bool {
         let flow = &mut self.flows[index];

@@ -215,7 +215,8 @@ impl<'e> Network<'e> {
         self.endpoints.arm_ack(&mut self.agenda, now, index);
     }
 
-    #[inline]
+    /// The receiver of a flow sees a packet. One function for all who call it, so that what it calls is inlined once.
+    #[inline(never)]
     fn receive(&mut self, at: Time, index: usize, transit: &Transit) {
         let of_scenario = self.endpoints.is_of_scenario(index);
         if of_scenario {

@@ -3,21 +3,23 @@
 use crate::document::{KeyValue, Node, Table, Value};
 use crate::error::{ScenarioError, listed, perhaps};
 use crate::fields::{Zero, integer, quantity, ratio, switch, text};
-use units::settings::{Kind, Parameter, Setting, SettingError, Settings};
+use settings::{Described, Kind, Parameters, Setting, SettingError, Settings};
 
-/// A registry, as messages speak of it.
+/// A registry, as messages describe it.
 pub(crate) struct Registry<'a> {
     /// What its entries are: `controller`.
     pub noun: &'static str,
-    /// A right form.
+    /// An example of a valid entry.
     pub expected: &'static str,
     /// Names and parameters.
-    pub entries: &'a [(&'static str, &'static [Parameter])],
+    pub entries: &'a [(&'static str, Parameters)],
     /// Keys beside `kind` and the settings, which the caller reads.
     pub others: &'static [&'static str],
+    /// Settings that were, and what says the same today.
+    pub former: &'static [(&'static str, &'static str)],
 }
 
-/// What a scenario chose.
+/// An entry that a scenario chose.
 pub(crate) struct Choice {
     pub kind: String,
     pub settings: Settings,
@@ -44,9 +46,9 @@ impl Registry<'_> {
         let (mut settings, mut written) = (Settings::new(), Vec::new());
         for option in options {
             let name = format!("{key}.{}", option.key);
-            let parameter = parameters.iter().find(|parameter| parameter.name == option.key);
+            let parameter = parameters.iter().find(|parameter| parameter.name() == option.key);
             let parameter = parameter.ok_or_else(|| self.unknown(option, &name, &kind, parameters))?;
-            settings.insert(option.key.clone(), setting(&option.node, &name, parameter)?);
+            settings.insert(option.key.clone(), setting(&option.node, &name, *parameter)?);
             written.push(format!("{} = {}", option.key, option.node.value.plain()));
         }
         Ok(Choice { kind, settings, written })
@@ -62,14 +64,27 @@ impl Registry<'_> {
         table.entries.iter().filter(is_setting).collect()
     }
 
-    fn unknown(&self, option: &KeyValue, name: &str, kind: &str, parameters: &[Parameter]) -> ScenarioError {
-        let names = || parameters.iter().map(|parameter| parameter.name).chain(self.others.iter().copied());
-        let found = format!("an unknown setting of {kind}{}", perhaps(&option.key, names()));
+    fn unknown(&self, option: &KeyValue, name: &str, kind: &str, parameters: Parameters) -> ScenarioError {
+        let names = || parameters.iter().map(|parameter| parameter.name()).chain(self.others.iter().copied());
+        if let Some((_, instead)) = self.former.iter().find(|(former, _)| *former == option.key) {
+            return ScenarioError::at(&option.key_place, name, "a setting that there is no more", *instead);
+        }
+        let found = match self.only_owner(&option.key) {
+            Some(owner) => format!("a setting of {owner}, which {kind} does not have"),
+            None => format!("an unknown setting of {kind}{}", perhaps(&option.key, names())),
+        };
         let expected = match names().next() {
             Some(_) => format!("one of {}", listed(names())),
             None => format!("no settings: {kind} has none"),
         };
         ScenarioError::at(&option.key_place, name, found, expected)
+    }
+
+    /// The only entry that has a setting of this name.
+    fn only_owner(&self, setting: &str) -> Option<&'static str> {
+        let has = |parameters: Parameters| parameters.iter().any(|parameter| parameter.name() == setting);
+        let mut owners = self.entries.iter().filter(|(_, parameters)| has(parameters)).map(|(name, _)| *name);
+        owners.next().filter(|_| owners.next().is_none())
     }
 
     /// The refusal of the algorithm itself, put at the setting it is about.
@@ -86,12 +101,12 @@ impl Registry<'_> {
             Some(option) => (&option.node.place, option.node.value.described()),
             None => (&node.place, "no value that fits the others".to_string()),
         };
-        ScenarioError::at(place, format!("{key}.{name}"), found, *expected)
+        ScenarioError::at(place, format!("{key}.{name}"), found, expected.as_str())
     }
 }
 
-fn setting(node: &Node, key: &str, parameter: &Parameter) -> Result<Setting, ScenarioError> {
-    Ok(match parameter.kind {
+fn setting(node: &Node, key: &str, parameter: &dyn Described) -> Result<Setting, ScenarioError> {
+    Ok(match parameter.kind() {
         Kind::Span => Setting::Span(quantity(node, key, Zero::Allowed)?),
         Kind::Rate => Setting::Rate(quantity(node, key, Zero::Allowed)?),
         Kind::Packets => Setting::Packets(quantity(node, key, Zero::Allowed)?),
