@@ -15,6 +15,7 @@ mod delay_line;
 mod error;
 mod flows;
 mod namespace;
+mod owner;
 mod path;
 mod probes;
 mod rapid;
