@@ -15,6 +15,9 @@
 //! Arithmetic that cannot overflow in any meaningful run uses plain operators, which panic on overflow in every
 //! build; `saturating_*` and `checked_*` forms exist where overflow can happen. Products go through 128 bits and
 //! round down unless the name says otherwise.
+//!
+//! With the feature `serde` each quantity is written as the whole number that it is made of: picoseconds, bytes,
+//! packets, bits per second, 1/2^32.
 #![no_std]
 
 extern crate alloc;

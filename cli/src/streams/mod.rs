@@ -52,7 +52,7 @@ fn searching(plan: &[Experiment]) -> bool {
 
 /// Sends all streams of a plan.
 pub fn observe(plan: &[Experiment], jobs: Option<u16>) -> Result<Vec<Point>, Failure> {
-    crate::machine::inputs(plan).map_err(Failure::Input)?;
+    runner::Files::of(plan)?;
     let send =
         |experiment: &Experiment| simulator::probe(experiment).map_err(|error| Failure::Input(error.to_string()));
     let sent: Vec<Vec<ProbeStream>> =

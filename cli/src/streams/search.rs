@@ -38,7 +38,7 @@ pub struct Sent {
 
 /// Makes the searches of a plan: all runs of a point with one method, then the next method; without any, the search's own.
 pub fn all(plan: &[Experiment], methods: &[String], jobs: Option<u16>) -> Result<Vec<Search>, Failure> {
-    crate::machine::inputs(plan).map_err(Failure::Input)?;
+    runner::Files::of(plan)?;
     let mut asked: Vec<(&Experiment, Option<&String>, u32)> = Vec::new();
     for point in plan.chunk_by(|a, b| a.params == b.params) {
         let own = methods.is_empty().then_some(None);

@@ -4,6 +4,7 @@
 //! message that names the file, the line, the key, what was found and what is expected. [`Scenario::plan`] unfolds
 //! comparison, sweep and replications into [`Experiment`]s. A host runs each of them by itself.
 
+mod canonical;
 mod choice;
 mod connections;
 mod controllers;

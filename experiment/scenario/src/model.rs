@@ -4,15 +4,17 @@ mod connections;
 
 pub use connections::{ConnectionSource, Connections, FileSizes, Objects, Parse, Sessions, Think, Web};
 
+use crate::canonical;
 use crate::search::SearchSpec;
 use queueing::Limit;
+use serde::Serialize;
 use settings::Settings;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 
 /// One run: a scenario with its controller put in, its sweep point chosen and its seed drawn.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Experiment {
     /// Label of the controller under test, for tables: the flows' own controller, or the one from `[compare]`.
     pub controller: String,
@@ -45,7 +47,7 @@ pub struct Experiment {
 }
 
 /// Probe streams, one after the other. Rates within a stream rise by equal ratios, in levels.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ProbeSpec {
     /// Number of streams.
     pub streams: u32,
@@ -76,7 +78,7 @@ pub struct ProbeSpec {
 }
 
 /// Which send gaps a sender records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Recorded {
     /// The gaps with which packets left the host.
     Sent,
@@ -85,7 +87,7 @@ pub enum Recorded {
 }
 
 /// A link: a queue, a wire, a delay.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkSpec {
     /// Its name.
     pub name: String,
@@ -104,7 +106,7 @@ pub struct LinkSpec {
 }
 
 /// What a wire does to packets besides delaying and losing them. The default is nothing.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Impairments {
     /// Later packets overtake some packets.
     pub reorder: Option<Reordering>,
@@ -116,7 +118,7 @@ pub struct Impairments {
 }
 
 /// Packets that arrive late.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Reordering {
     /// Probability of being late, independent of all others.
     pub share: Ratio,
@@ -126,7 +128,7 @@ pub struct Reordering {
 }
 
 /// A buffer, resolved (`"1 bdp"` has become bytes).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Buffer {
     /// In packets.
     Packets(Packets),
@@ -148,11 +150,12 @@ impl Buffer {
 }
 
 /// A queue discipline with its settings, checked against the registry.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct QueueSpec {
     /// Name in the registry.
     pub kind: String,
     /// What the scenario set.
+    #[serde(serialize_with = "canonical::settings")]
     pub settings: Settings,
 }
 
@@ -164,7 +167,7 @@ impl QueueSpec {
 }
 
 /// The receiving hosts.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ReceiverSpec {
     /// Interrupt coalescence at the network card.
     pub coalescing: Coalescing,
@@ -203,7 +206,7 @@ impl ReceiverSpec {
 
 /// Interrupt coalescence: packets wait at the card, which hands them over in a batch, also when it holds `frames`
 /// packets. Arrival times are those of the handover.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Coalescing {
     /// When the card interrupts.
     pub kind: Moderation,
@@ -221,7 +224,7 @@ impl Coalescing {
 }
 
 /// When a card with interrupt coalescence interrupts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub enum Moderation {
     /// A time after the first packet of a batch.
     #[default]
@@ -234,7 +237,7 @@ pub enum Moderation {
 }
 
 /// How a sending host creates gaps.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum GapModel {
     /// At the requested instant.
     Perfect,
@@ -266,7 +269,7 @@ pub enum GapModel {
 }
 
 /// One responsive flow.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowSpec {
     /// Its controller.
     pub controller: ControllerSpec,
@@ -295,16 +298,17 @@ pub struct FlowSpec {
 }
 
 /// A controller with its settings, checked against the registry.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ControllerSpec {
     /// Name in the registry.
     pub kind: String,
     /// What the scenario set.
+    #[serde(serialize_with = "canonical::settings")]
     pub settings: Settings,
 }
 
 /// When something starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Start {
     /// At this time.
     At(Time),
@@ -313,7 +317,7 @@ pub enum Start {
 }
 
 /// How much a flow sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Size {
     /// As long as the run lasts.
     Unlimited,
@@ -339,7 +343,7 @@ impl FlowSpec {
 }
 
 /// One source of unresponsive traffic.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrafficSpec {
     /// What it does.
     pub kind: TrafficKind,
@@ -358,7 +362,7 @@ pub struct TrafficSpec {
 }
 
 /// A token bucket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Shaper {
     /// Rate at which tokens come.
     pub rate: Rate,
@@ -367,7 +371,7 @@ pub struct Shaper {
 }
 
 /// What a traffic source does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum TrafficKind {
     /// Equal gaps.
     Cbr {
@@ -415,6 +419,7 @@ pub enum TrafficKind {
     /// Packets from a file, which is repeated end to end.
     Trace {
         /// The file.
+        #[serde(serialize_with = "canonical::file")]
         file: PathBuf,
         /// Its format.
         source: TraceSource,
@@ -460,7 +465,7 @@ impl TrafficKind {
 }
 
 /// Kind of trace file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum TraceSource {
     /// pcap or pcapng.
     Pcap,
@@ -469,7 +474,7 @@ pub enum TraceSource {
 }
 
 /// What a host records.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Record {
     /// Whether to record curves over time, distributions and traces. Otherwise only the summary's counts and means.
     pub detail: bool,

@@ -7,6 +7,7 @@ mod agenda;
 mod background;
 mod cross_traffic;
 mod endpoints;
+mod host;
 mod network;
 mod probes;
 mod recorder;
@@ -17,6 +18,7 @@ mod topology;
 mod transit;
 mod windows;
 
+pub use host::Simulator;
 pub use probes::{ProbePacket, ProbeStream, Prober, probe};
 pub use recorder::Served;
 

@@ -1,11 +1,13 @@
 //! Traffic over TCP connections: recorded or drawn conversations, and users of the web.
 
 use super::FlowSpec;
+use crate::canonical;
+use serde::Serialize;
 use std::path::PathBuf;
 use units::{Bytes, Rate, Span};
 
 /// TCP connections between initiators and acceptors. Both sides send, each after it has received or waited.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Connections {
     /// What they send, and when.
     pub source: ConnectionSource,
@@ -16,17 +18,17 @@ pub struct Connections {
 }
 
 /// Where connections come from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum ConnectionSource {
     /// A file of connection vectors (Tmix).
-    Vectors(PathBuf),
+    Vectors(#[serde(serialize_with = "canonical::file")] PathBuf),
     /// Drawn.
     Drawn(Sessions),
 }
 
 /// Connections that begin as a Poisson process. Each has a short request and an answer. The connection's receive window
 /// stretches the answer to a duration of bounded Pareto law.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sessions {
     /// Mean rate of all answers, headers included.
     pub rate: Rate,
@@ -44,7 +46,7 @@ pub struct Sessions {
 
 /// Users who fetch pages and pause. Each copy of the source is a pair of hosts: servers behind one link, and `users`
 /// users.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Web {
     /// Users of one copy.
     pub users: u32,
@@ -74,7 +76,7 @@ pub struct Web {
 }
 
 /// Lognormal sizes below `tail_from`, bounded Pareto sizes above it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FileSizes {
     /// Median of the lognormal law, before it is cut.
     pub median: Bytes,
@@ -91,7 +93,7 @@ pub struct FileSizes {
 }
 
 /// Number of files: Pareto from 1, rounded down.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Objects {
     /// Tail index.
     pub shape: f64,
@@ -100,7 +102,7 @@ pub struct Objects {
 }
 
 /// Bounded Pareto pauses.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Think {
     /// The shortest.
     pub least: Span,
@@ -111,7 +113,7 @@ pub struct Think {
 }
 
 /// Weibull pauses, cut at the longest.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Parse {
     /// Scale.
     pub scale: Span,

@@ -1,12 +1,12 @@
-//! The questions, compiled in: `cli/evaluation/rfc9743.toml`.
+//! The questions, compiled in: `rfc9743.toml`.
 
-use crate::{Failure, host};
+use runner::Refusal;
 use scenario::Scenario;
 use serde::Deserialize;
 use std::path::Path;
 
 const FILE: &str = "rfc9743.toml";
-const TEXT: &str = include_str!("../../evaluation/rfc9743.toml");
+const TEXT: &str = include_str!("../rfc9743.toml");
 
 /// All of them.
 #[derive(Deserialize)]
@@ -39,13 +39,13 @@ pub struct Question {
 }
 
 /// Those of the sections whose number begins with `only`; of all without it.
-pub fn read(only: Option<&str>) -> Result<Questions, Failure> {
+pub fn read(only: Option<&str>) -> Result<Questions, Refusal> {
     let mut questions: Questions =
-        toml::from_str(TEXT).map_err(|error| Failure::Input(format!("{FILE}: {}", error.message())))?;
+        toml::from_str(TEXT).map_err(|error| Refusal::Input(format!("{FILE}: {}", error.message())))?;
     for question in questions.section.iter().flat_map(|section| &section.question) {
-        let unknown = |name: &&String| host::figure_label(name, 0.0).is_none();
+        let unknown = |name: &&String| report::figure_label(name, 0.0).is_none();
         if let Some(name) = question.figures.iter().find(unknown) {
-            return Err(Failure::Input(format!("{FILE}: {}: found the unknown figure \"{name}\"", question.title)));
+            return Err(Refusal::Input(format!("{FILE}: {}: found the unknown figure \"{name}\"", question.title)));
         }
     }
     let numbers: Vec<String> = questions.section.iter().map(|section| section.number().to_string()).collect();
@@ -54,7 +54,7 @@ pub fn read(only: Option<&str>) -> Result<Questions, Failure> {
     questions.section.retain(|section| only.is_none_or(|only| inside(section.number(), only)));
     if questions.section.is_empty() {
         let found = only.unwrap_or_default();
-        return Err(Failure::Input(format!("--only: found \"{found}\"; expected one of {}", numbers.join(", "))));
+        return Err(Refusal::Input(format!("--only: found \"{found}\"; expected one of {}", numbers.join(", "))));
     }
     Ok(questions)
 }
@@ -67,14 +67,14 @@ impl Section {
 
 impl Question {
     /// With this controller in the place of that of the first flows.
-    pub fn scenario(&self, controller: &str, quick: bool) -> Result<Scenario, Failure> {
+    pub fn scenario(&self, controller: &str, quick: bool) -> Result<Scenario, Refusal> {
         let mut changes = vec![format!("flow.0.controller={controller}"), "record.streams=0".to_string()];
         if quick {
             changes.extend(self.quick.iter().cloned());
         }
         let name = self.title.to_lowercase().replace(' ', "-");
         Scenario::parse(&self.scenario, Path::new(&format!("{name}.toml")), &changes)
-            .map_err(|error| Failure::Input(error.to_string()))
+            .map_err(|error| Refusal::Input(error.to_string()))
     }
 }
 
