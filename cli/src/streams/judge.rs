@@ -4,7 +4,7 @@ use super::Point;
 use estimation::{Abstain, Decisions, Estimate, Method as Built, MethodError, Reading, Score, Stream};
 use results::Interval;
 use serde_json::{Map, Value, json};
-use simulator::Probe;
+use simulator::ProbeStream;
 
 /// A way to read streams, or one of the two that do not read them.
 pub struct Method {
@@ -52,7 +52,7 @@ impl Method {
     }
 
     /// What it says of one stream; the baselines nothing.
-    pub fn read(&self, probe: &Probe) -> Option<Result<Estimate, Abstain>> {
+    pub fn read(&self, probe: &ProbeStream) -> Option<Result<Estimate, Abstain>> {
         self.reading().map(|method| method.estimate(probe.stream()))
     }
 
@@ -62,13 +62,13 @@ impl Method {
     }
 
     /// Readings of a run, one per train.
-    fn readings(&self, probes: &[Probe]) -> Vec<Reading> {
+    fn readings(&self, probes: &[ProbeStream]) -> Vec<Reading> {
         let trains = probes.chunk_by(|a, b| a.train == b.train);
         trains.map(|train| self.of_train(train)).collect()
     }
 
     /// The mean of the estimates of a train, beside what was available during all of it.
-    fn of_train(&self, train: &[Probe]) -> Reading {
+    fn of_train(&self, train: &[ProbeStream]) -> Reading {
         let first = &train[0];
         let estimate = match &self.reads {
             Reads::MeanRate => Ok(first.mean_rate.bps() as f64),
@@ -105,7 +105,7 @@ fn mean_of(estimates: impl Iterator<Item = Result<Estimate, Abstain>>) -> Result
 pub fn answer(point: &Point, method: &Method) -> Value {
     let mut figures = Map::new();
     gap_errors(&mut figures, point);
-    let runs: Vec<&[Probe]> = point.runs.iter().map(Vec::as_slice).collect();
+    let runs: Vec<&[ProbeStream]> = point.runs.iter().map(Vec::as_slice).collect();
     if point.levels == 1 {
         decided(&mut figures, method, &runs);
         return Value::Object(figures);
@@ -139,8 +139,8 @@ pub fn answer(point: &Point, method: &Method) -> Value {
 
 /// The share of intervals that hold the truth; and the share within 10 % of the half of the streams whose interval is
 /// narrowest: whether a method knows when it knows.
-fn surest(figures: &mut Map<String, Value>, method: &Method, runs: &[&[Probe]]) {
-    let read = |probe: &Probe| {
+fn surest(figures: &mut Map<String, Value>, method: &Method, runs: &[&[ProbeStream]]) {
+    let read = |probe: &ProbeStream| {
         let estimate = method.read(probe)?.ok()?;
         let value = estimate.value.bps() as f64;
         let high = estimate.high.unwrap_or(probe.highest).max(estimate.value).bps() as f64;
@@ -176,10 +176,10 @@ fn cdf(score: &Score) -> Vec<[f64; 2]> {
 }
 
 /// Wrong, ambiguous and refused streams of one rate.
-fn decided(figures: &mut Map<String, Value>, method: &Method, runs: &[&[Probe]]) {
-    let of = |run: &&[Probe]| -> Vec<_> {
+fn decided(figures: &mut Map<String, Value>, method: &Method, runs: &[&[ProbeStream]]) {
+    let of = |run: &&[ProbeStream]| -> Vec<_> {
         let stream =
-            |probe: &Probe| Some((probe.mean_rate.bps() as f64, probe.truth.bps() as f64, method.read(probe)?));
+            |probe: &ProbeStream| Some((probe.mean_rate.bps() as f64, probe.truth.bps() as f64, method.read(probe)?));
         run.iter().filter_map(stream).collect()
     };
     let each: Vec<Vec<_>> = runs.iter().map(of).collect();
@@ -196,7 +196,7 @@ fn decided(figures: &mut Map<String, Value>, method: &Method, runs: &[&[Probe]])
 
 /// Mean and deviation of the errors with which the host created gaps, in microseconds.
 fn gap_errors(figures: &mut Map<String, Value>, point: &Point) {
-    let errors = || point.runs.iter().flatten().flat_map(Probe::gap_errors_ns);
+    let errors = || point.runs.iter().flatten().flat_map(ProbeStream::gap_errors_ns);
     let (mut n, mut sum, mut squares, mut largest) = (0.0, 0.0, 0.0, 0.0f64);
     for error in errors() {
         (n, sum, squares, largest) = (n + 1.0, sum + error, squares + error * error, largest.max(error.abs()));
@@ -209,7 +209,7 @@ fn gap_errors(figures: &mut Map<String, Value>, point: &Point) {
 
 /// Shares of the scored streams whose estimate is nearest to each of their rates, and whether that is the highest rate not
 /// above the truth.
-fn levels(figures: &mut Map<String, Value>, method: &Method, runs: &[&[Probe]]) {
+fn levels(figures: &mut Map<String, Value>, method: &Method, runs: &[&[ProbeStream]]) {
     let (mut at, mut right, mut over, mut all) = (Vec::<f64>::new(), 0.0, 0.0, 0.0f64);
     for probe in runs.iter().copied().flatten().filter(|probe| probe.covers_truth()) {
         let Some(Ok(estimate)) = method.read(probe) else { continue };
@@ -232,7 +232,7 @@ fn levels(figures: &mut Map<String, Value>, method: &Method, runs: &[&[Probe]]) 
 }
 
 /// The different rates of a stream as intended, bit/s, rising.
-fn rates(probe: &Probe) -> Vec<f64> {
+fn rates(probe: &ProbeStream) -> Vec<f64> {
     let size = probe.stream().gaps.first().map_or(0.0, |gap| gap.size.get() as f64);
     let mut rates: Vec<f64> = Vec::new();
     for packet in &probe.packets[1..] {

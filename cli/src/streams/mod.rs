@@ -17,7 +17,7 @@ use estimation::Method as Built;
 use rayon::prelude::*;
 use scenario::{Experiment, Scenario};
 use serde_json::{Value, json};
-use simulator::Probe;
+use simulator::ProbeStream;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -28,7 +28,7 @@ pub struct Point {
     /// Rates in each stream.
     pub levels: u32,
     /// Replication by replication.
-    pub runs: Vec<Vec<Probe>>,
+    pub runs: Vec<Vec<ProbeStream>>,
 }
 
 /// As a figure takes them.
@@ -55,7 +55,8 @@ pub fn observe(plan: &[Experiment], jobs: Option<u16>) -> Result<Vec<Point>, Fai
     runner::Files::of(plan)?;
     let send =
         |experiment: &Experiment| simulator::probe(experiment).map_err(|error| Failure::Input(error.to_string()));
-    let sent: Vec<Vec<Probe>> = threads(jobs)?.install(|| plan.par_iter().map(send).collect::<Result<_, Failure>>())?;
+    let sent: Vec<Vec<ProbeStream>> =
+        threads(jobs)?.install(|| plan.par_iter().map(send).collect::<Result<_, Failure>>())?;
     let mut points: Vec<Point> = Vec::new();
     for (experiment, probes) in plan.iter().zip(sent) {
         match points.last_mut().filter(|point| point.params == experiment.params) {

@@ -7,7 +7,7 @@ use report::Streams;
 use results::reproduction::{Axis, Line, Origin, Picture};
 use scenario::Scenario;
 use serde_json::Value;
-use simulator::Probe;
+use simulator::ProbeStream;
 use std::collections::BTreeMap;
 
 /// A point of a line, and half of its interval.
@@ -53,13 +53,13 @@ pub fn page(
 }
 
 /// Streams whose rates cover the truth; the one in the middle of the first run, then the next.
-fn chosen(point: &Point) -> Vec<&Probe> {
+fn chosen(point: &Point) -> Vec<&ProbeStream> {
     let Some(run) = point.runs.first() else { return Vec::new() };
-    let covering = |probe: &&Probe| probe.packets.len() > 2 && (point.levels == 1 || probe.covers_truth());
+    let covering = |probe: &&ProbeStream| probe.packets.len() > 2 && (point.levels == 1 || probe.covers_truth());
     run.iter().skip(run.len() / 2).filter(covering).take(SHOWN).collect()
 }
 
-fn heading(probe: &Probe) -> String {
+fn heading(probe: &ProbeStream) -> String {
     format!("Stream {}: {} available", probe.number, gbps(probe.truth.bps() as f64))
 }
 
@@ -68,7 +68,7 @@ fn gbps(bps: f64) -> String {
 }
 
 /// The stream as it was seen, then after each denoiser of each method, once.
-fn stages(probe: &Probe, methods: &[Method]) -> Vec<Picture> {
+fn stages(probe: &ProbeStream, methods: &[Method]) -> Vec<Picture> {
     let raw = probe.stream();
     let fits = fitting(probe);
     let seen = picture(
@@ -100,7 +100,7 @@ fn stages(probe: &Probe, methods: &[Method]) -> Vec<Picture> {
 }
 
 /// The gap of packets at exactly what was available, in seconds.
-fn fitting(probe: &Probe) -> f64 {
+fn fitting(probe: &ProbeStream) -> f64 {
     let size = probe.stream().gaps.first().map_or(0.0, |gap| gap.size.get() as f64 * 8.0);
     size / probe.truth.bps().max(1) as f64
 }

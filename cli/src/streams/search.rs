@@ -7,7 +7,7 @@ use estimation::{Ended, Found, Method as Built, Sender, Stream, Tool, Tuning, fi
 use rayon::prelude::*;
 use scenario::{Experiment, ProbeSpec, SearchTool};
 use serde_json::{Map, Value, json};
-use simulator::{Probe, Prober};
+use simulator::{ProbeStream, Prober};
 use std::collections::BTreeMap;
 use units::{Rate, Span};
 
@@ -90,7 +90,7 @@ struct Recorder<'a> {
 
 impl Sender for Recorder<'_> {
     fn send(&mut self, packets: u32, rate: Rate) -> Option<Stream> {
-        let probe: Probe = self.prober.send(packets, rate)?;
+        let probe: ProbeStream = self.prober.send(packets, rate)?;
         let said = match self.method.estimate(probe.stream()) {
             Ok(estimate) if estimate.high.is_some() => "too high".to_string(),
             Ok(_) => "not too high".to_string(),

@@ -1,7 +1,7 @@
 //! The recording: the CSV that `packetscale estimate` reads, with the truth beside.
 
 use super::Point;
-use simulator::Probe;
+use simulator::ProbeStream;
 use std::io::{self, Write};
 
 /// The first six are those of a recording; `run` and `point` tell which streams met the same traffic.
@@ -25,7 +25,7 @@ pub fn write(out: &mut dyn Write, points: &[Point]) -> io::Result<()> {
     out.flush()
 }
 
-fn rows(out: &mut impl Write, probe: &Probe, id: u64, run: usize, point: &str) -> io::Result<()> {
+fn rows(out: &mut impl Write, probe: &ProbeStream, id: u64, run: usize, point: &str) -> io::Result<()> {
     let stream = probe.stream();
     let size = stream.gaps.first().map_or(0, |gap| gap.size.get());
     let beside = format!(

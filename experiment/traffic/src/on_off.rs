@@ -8,7 +8,7 @@
 //! on / (on + off), what is left of the first burst or silence drawn from the residual law, the first packet anywhere
 //! within a gap. The expected rate is then the mean rate at every instant, with no transient to discard.
 
-use super::{CrossPacket, Source, Window};
+use super::{CrossPacket, SendingTime, Source};
 use crate::draw::Draws;
 use units::{Bytes, Rate, Serialiser, Span, Time};
 
@@ -52,15 +52,15 @@ pub(super) struct OnOff<L> {
 }
 
 impl<L: Lengths> OnOff<L> {
-    pub(super) fn new(lengths: L, opening: Opening, rate: Rate, size: Bytes, window: Window) -> OnOff<L> {
-        let begin = window.start.saturating_add(opening.silence);
+    pub(super) fn new(lengths: L, opening: Opening, rate: Rate, size: Bytes, sending: SendingTime) -> OnOff<L> {
+        let begin = sending.start.saturating_add(opening.silence);
         OnOff {
             lengths,
             spacing: Serialiser::new(rate),
             size,
             next: begin.saturating_add(opening.first),
             burst_end: begin.saturating_add(opening.burst),
-            end: window.end,
+            end: sending.end,
         }
     }
 }

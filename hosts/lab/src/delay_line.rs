@@ -11,10 +11,9 @@
 
 #![expect(unsafe_code, reason = "calls of libc that nix does not wrap")]
 
-use crate::books::{Headers, Owner};
 use crate::error::LabError;
-use crate::namespace::Namespace;
-use crate::namespace::spawn;
+use crate::namespace::{Namespace, spawn};
+use crate::owner::{Headers, Owner};
 use nix::libc;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;

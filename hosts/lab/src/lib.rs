@@ -16,6 +16,7 @@ mod error;
 mod flows;
 mod host;
 mod namespace;
+mod owner;
 mod path;
 mod probes;
 mod rapid;

@@ -3,38 +3,29 @@
 //! [`run`] builds links, flows and traffic from a [`scenario::Experiment`], lets them happen in order of time, and
 //! returns a [`results::Run`]. The same experiment gives the same bytes on every machine; only `cpu_s` differs.
 
+mod agenda;
 mod background;
-mod connections;
-mod engine;
-mod flow;
-mod gaps;
-mod headers;
+mod cross_traffic;
+mod endpoints;
 mod host;
-mod lines;
-mod link;
 mod network;
-mod prober;
 mod probes;
 mod recorder;
 mod response;
-mod schedule;
-mod sources;
+mod ring;
 mod summary;
+mod topology;
 mod transit;
-mod web;
 mod windows;
-mod wire;
 
 pub use host::Simulator;
-pub use prober::Prober;
-pub use probes::{Probe, ProbePacket, probe};
+pub use probes::{ProbePacket, ProbeStream, Prober, probe};
 pub use recorder::Served;
 
 use scenario::{Experiment, TrafficSpec};
 use settings::SettingError;
 use std::fmt;
 use traffic::{CrossPacket, TrafficError};
-use units::Time;
 
 /// How links are simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,11 +106,7 @@ pub fn run_in(experiment: &Experiment, mode: Mode) -> Result<results::Run, RunEr
     let clock = cpu_time::ThreadTime::now();
     network.run();
     let cpu_s = clock.elapsed().as_secs_f64();
-    network.check_traffic()?;
-    network.check_connections()?;
-    network.check_users()?;
-    // Connections are traffic: results know nothing of their flows.
-    network.flows.truncate(network.plain);
+    network.check()?;
     Ok(summary::summarise(experiment, network, cpu_s))
 }
 
@@ -128,7 +115,7 @@ pub fn run_in(experiment: &Experiment, mode: Mode) -> Result<results::Run, RunEr
 /// # Errors
 /// As [`run`].
 pub fn alone(experiment: &Experiment, spec: &TrafficSpec) -> Result<Vec<Vec<CrossPacket>>, RunError> {
-    web::alone(experiment, spec)
+    network::alone(experiment, spec)
 }
 
 /// Makes one run and returns what left the measured link, packet by packet: a trace to replay.
@@ -136,7 +123,7 @@ pub fn alone(experiment: &Experiment, spec: &TrafficSpec) -> Result<Vec<Vec<Cros
 /// # Errors
 /// As [`run`].
 pub fn departures(experiment: &Experiment) -> Result<Vec<CrossPacket>, RunError> {
-    Ok(web::departures(experiment, 1)?.pop().unwrap_or_default())
+    Ok(network::departures(experiment, 1)?.pop().unwrap_or_default())
 }
 
 /// Makes one run and returns every service of every link, in order of link and departure, drops last: for comparing
@@ -145,12 +132,7 @@ pub fn departures(experiment: &Experiment) -> Result<Vec<CrossPacket>, RunError>
 /// # Errors
 /// As [`run`].
 pub fn log(experiment: &Experiment, mode: Mode) -> Result<Vec<Served>, RunError> {
-    let mut network = network::Network::new(experiment, mode)?;
-    network.logging = true;
-    network.recorder.log = Some(Vec::new());
-    network.run();
-    let mut log = network.recorder.log.take().unwrap_or_default();
-    log.retain(|served| served.departure <= network.end || served.departure == Time::MAX);
+    let mut log = network::Network::new(experiment, mode)?.log();
     log.sort_by_key(|served| (served.link, served.departure, served.arrival, served.owner, served.transmission));
     Ok(log)
 }

@@ -1,9 +1,10 @@
 //! From what was recorded to what is reported.
 
-use crate::network::{Network, Stream};
+use crate::background::Completions;
+use crate::cross_traffic::CrossSource;
+use crate::network::Network;
 use crate::recorder::{Bins, Detail, FlowSamples, Recorder, Tally};
 use crate::response::{available_steps, convergence, drain, step_response};
-use crate::web::Completions;
 use congestion::Controller;
 use queueing::Readings;
 use results::{FlowResult, Histogram, Run, Series, StreamGap, StreamRecord, Summary, TrafficResult};
@@ -12,7 +13,7 @@ use traffic::Burstiness;
 use transport::MarkCounts;
 use units::{Rate, Span, Time};
 
-pub(crate) fn summarise(experiment: &Experiment, network: Network, cpu_s: f64) -> Run {
+pub(crate) fn summarise(experiment: &Experiment, network: Network<'_>, cpu_s: f64) -> Run {
     let colour = congestion::find(&experiment.controller).map_or("#000000", |entry| entry.colour);
     let mut run = Run {
         controller: experiment.controller.clone(),
@@ -30,7 +31,7 @@ pub(crate) fn summarise(experiment: &Experiment, network: Network, cpu_s: f64) -
     };
     run.summary = totals(experiment, &network, cpu_s);
     if let Some(windows) = &network.recorder.windows {
-        windows.summarise(&run.windows, !network.flows.is_empty(), &mut run.summary);
+        windows.summarise(&run.windows, !network.flows().is_empty(), &mut run.summary);
     }
     fairness(&network.recorder, &network, &mut run.summary);
     if let Some(detail) = &network.recorder.detail {
@@ -48,14 +49,14 @@ fn share(part: f64, whole: f64) -> f64 {
     if whole > 0.0 { part / whole } else { 0.0 }
 }
 
-fn totals(experiment: &Experiment, network: &Network, cpu_s: f64) -> Summary {
+fn totals(experiment: &Experiment, network: &Network<'_>, cpu_s: f64) -> Summary {
     let recorder = &network.recorder;
     let time = seconds_after(recorder.warm, recorder.end);
     let capacity = experiment.links[experiment.bottleneck].rate.bps() as f64;
     let bytes: u64 = recorder.flows.iter().map(|tally| tally.bytes).sum();
     let throughput = share(bytes as f64 * 8.0, time);
     let left = capacity - share(recorder.offered_bytes as f64 * 8.0, time);
-    let sent: u64 = network.flows.iter().map(|flow| flow.sender.counters().sent).sum();
+    let sent: u64 = network.flows().iter().map(|flow| flow.sender().counters().sent).sum();
     let count = |of: fn(&Tally) -> u64| recorder.flows.iter().map(of).sum::<u64>() as f64;
     let base = experiment.flows.first().map(|flow| flow.rtt);
     let converged = base.and_then(|rtt| {
@@ -76,23 +77,23 @@ fn totals(experiment: &Experiment, network: &Network, cpu_s: f64) -> Summary {
         queue_mean_packets: share((recorder.wait_sum_ps + recorder.service_sum_ps) as f64 * 1e-12, time),
         mark_ratio: marked(network, sent, |counts| counts.congestion),
         burst_mark_ratio: marked(network, sent, |counts| counts.burstiness),
-        burstiness_eta: network.links[network.bottleneck].server.readings().burstiness_mean.map(|(mean, _)| mean),
+        burstiness_eta: network.readings().burstiness_mean.map(|(mean, _)| mean),
         queue_delay_mean_s: waiting_s,
         queue_over_bound: queue_over_bound(experiment, utilisation, waiting_s),
-        rtt_mean_s: mean(network.flows.iter().filter_map(|flow| rtt_mean(flow.sender.counters()))),
+        rtt_mean_s: mean(network.flows().iter().filter_map(|flow| rtt_mean(flow.sender().counters()))),
         convergence_s: converged,
         convergence_rtts: converged.zip(base).map(|(s, rtt)| s / rtt.as_secs_f64()),
         packets_delivered: recorder.delivered,
         packet_hops: Some(recorder.hops),
-        events: Some(network.events),
+        events: Some(network.events()),
         cpu_s,
         ..Summary::default()
     }
 }
 
 /// Packets that arrived marked, divided by those sent.
-fn marked(network: &Network, sent: u64, of: fn(MarkCounts) -> u64) -> f64 {
-    share(network.flows.iter().map(|flow| of(flow.receiver.marked())).sum::<u64>() as f64, sent as f64)
+fn marked(network: &Network<'_>, sent: u64, of: fn(MarkCounts) -> u64) -> f64 {
+    share(network.flows().iter().map(|flow| of(flow.receiver().marked())).sum::<u64>() as f64, sent as f64)
 }
 
 /// The mean queue found, in packets, over the least possible; `None` where that is not known.
@@ -126,31 +127,31 @@ fn jain(shares: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     (squares > 0.0).then(|| sum * sum / (n * squares))
 }
 
-fn fairness(recorder: &Recorder, network: &Network, summary: &mut Summary) {
+fn fairness(recorder: &Recorder, network: &Network<'_>, summary: &mut Summary) {
     summary.fairness_jain = jain(recorder.flows.iter().map(|tally| tally.shared_bytes as f64)).unwrap_or(1.0);
     summary.fairness_jain_after_entry = recorder
         .entries
         .iter()
         .filter_map(|window| {
-            let active = network.flows.iter().zip(&window.bytes).filter(|(flow, _)| flow.start < window.from);
+            let active = network.flows().iter().zip(&window.bytes).filter(|(flow, _)| flow.start() < window.from);
             jain(active.map(|(_, bytes)| *bytes as f64))
         })
         .reduce(f64::min);
 }
 
-fn flows(experiment: &Experiment, network: &Network) -> Vec<FlowResult> {
+fn flows(experiment: &Experiment, network: &Network<'_>) -> Vec<FlowResult> {
     let recorder = &network.recorder;
-    let one = |(index, flow): (usize, &crate::flow::Flow)| {
-        let counters = flow.sender.counters();
+    let one = |(index, flow): (usize, &crate::endpoints::Flow)| {
+        let counters = flow.sender().counters();
         let tally = &recorder.flows[index];
-        let probe = flow.sender.controller().probing().map(|probing| probing.probe());
-        let until = flow.completed.unwrap_or(recorder.end);
+        let probe = flow.sender().controller().probing().map(|probing| probing.probe());
+        let until = flow.completed().unwrap_or(recorder.end);
         FlowResult {
             flow: index as u32,
             controller: experiment.flows[index].controller.kind.clone(),
-            start_s: flow.start.as_secs_f64(),
-            completion_s: flow.completed.map(Time::as_secs_f64),
-            throughput_bps: share(tally.bytes as f64 * 8.0, seconds_after(flow.start.max(recorder.warm), until)),
+            start_s: flow.start().as_secs_f64(),
+            completion_s: flow.completed().map(Time::as_secs_f64),
+            throughput_bps: share(tally.bytes as f64 * 8.0, seconds_after(flow.start().max(recorder.warm), until)),
             base_rtt_s: experiment.flows[index].rtt.as_secs_f64(),
             rtt_mean_s: rtt_mean(counters).unwrap_or(0.0),
             sent_packets: counters.sent,
@@ -164,12 +165,12 @@ fn flows(experiment: &Experiment, network: &Network) -> Vec<FlowResult> {
             unusable_streams: probe.map(|p| p.unusable),
         }
     };
-    network.flows.iter().enumerate().map(one).collect()
+    network.flows().iter().enumerate().map(one).collect()
 }
 
-fn traffic(experiment: &Experiment, network: &Network) -> Vec<TrafficResult> {
-    let one = |(index, stream): (usize, &Stream)| {
-        let burst = stream.meter.burstiness(network.recorder.end);
+fn traffic(experiment: &Experiment, network: &Network<'_>) -> Vec<TrafficResult> {
+    let one = |(index, source): (usize, &CrossSource)| {
+        let burst = source.burstiness(network.recorder.end);
         let bps = |of: fn(&Burstiness) -> Rate| burst.as_ref().map_or(0.0, |burst| of(burst).bps() as f64);
         let tally = &network.recorder.traffic[index];
         TrafficResult {
@@ -178,12 +179,12 @@ fn traffic(experiment: &Experiment, network: &Network) -> Vec<TrafficResult> {
             rate_p05_bps: bps(|burst| burst.low),
             rate_p95_bps: bps(|burst| burst.high),
             burstiness_bps: bps(Burstiness::spread),
-            packets: stream.number,
+            packets: source.sent(),
             dropped_packets: tally.dropped,
-            ..network.users.as_ref().and_then(|users| users.completions(index)).map(fetched).unwrap_or_default()
+            ..network.completions(index).map(fetched).unwrap_or_default()
         }
     };
-    network.traffic.iter().enumerate().map(one).collect()
+    network.cross_sources().iter().enumerate().map(one).collect()
 }
 
 /// What became of files and pages.
@@ -211,7 +212,7 @@ fn fetched(completions: &Completions) -> TrafficResult {
     }
 }
 
-fn curves(experiment: &Experiment, network: &Network, detail: &Detail, run: &mut Run) {
+fn curves(experiment: &Experiment, network: &Network<'_>, detail: &Detail, run: &mut Run) {
     let capacity = experiment.links[experiment.bottleneck].rate.bps() as f64;
     let per_second = 8.0 / detail.step.as_secs_f64();
     let flow = |flow: usize| Some(flow as u32);
@@ -224,7 +225,7 @@ fn curves(experiment: &Experiment, network: &Network, detail: &Detail, run: &mut
     if detail.flow_bytes.is_empty() {
         run.series.push(series("throughput", None, "bps", &detail.total_bytes, throughput));
     }
-    if !network.traffic.is_empty() {
+    if !network.cross_sources().is_empty() {
         run.series.push(series("traffic", None, "bps", &detail.traffic_bytes, throughput));
     }
     run.series.push(offered(detail));
@@ -337,7 +338,7 @@ fn stream_record((flow, trace, available): &(usize, congestion::StreamTrace, Rat
     }
 }
 
-fn responses(experiment: &Experiment, network: &Network, detail: &Detail, summary: &mut Summary) {
+fn responses(experiment: &Experiment, network: &Network<'_>, detail: &Detail, summary: &mut Summary) {
     let Some(rtt) = experiment.flows.first().map(|flow| flow.rtt) else { return };
     let warm = network.recorder.warm;
     let Some(steps) = available_steps(experiment) else { return };
@@ -353,10 +354,10 @@ fn responses(experiment: &Experiment, network: &Network, detail: &Detail, summar
 }
 
 /// The flows' total rate: the controllers' own where all have one, else their throughput.
-fn total_rate(detail: &Detail, network: &Network) -> Vec<f64> {
-    let own = !network.flows.is_empty()
-        && detail.samples.len() == network.flows.len()
-        && network.flows.iter().all(|flow| flow.sender.controller().rate().is_some());
+fn total_rate(detail: &Detail, network: &Network<'_>) -> Vec<f64> {
+    let own = !network.flows().is_empty()
+        && detail.samples.len() == network.flows().len()
+        && network.flows().iter().all(|flow| flow.sender().controller().rate().is_some());
     if own {
         let length = detail.samples[0].rate_bps.len();
         let at = |i: usize| detail.samples.iter().map(|s| f64::from(s.rate_bps[i].unwrap_or(0.0))).sum();

@@ -67,21 +67,21 @@ enum Event {
     Receiver,
 }
 
-struct Entry(Event);
+struct Unordered(Event);
 
-impl PartialEq for Entry {
-    fn eq(&self, _: &Entry) -> bool {
+impl PartialEq for Unordered {
+    fn eq(&self, _: &Unordered) -> bool {
         true
     }
 }
-impl Eq for Entry {}
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Entry) -> Option<std::cmp::Ordering> {
+impl Eq for Unordered {}
+impl PartialOrd for Unordered {
+    fn partial_cmp(&self, other: &Unordered) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for Entry {
-    fn cmp(&self, _: &Entry) -> std::cmp::Ordering {
+impl Ord for Unordered {
+    fn cmp(&self, _: &Unordered) -> std::cmp::Ordering {
         std::cmp::Ordering::Equal
     }
 }
@@ -104,7 +104,7 @@ pub struct Path<C> {
     pub marks: Box<dyn FnMut(&Segment) -> Marks>,
     /// Checked after every event.
     pub check: fn(&Sender<C>),
-    events: BinaryHeap<Reverse<(Time, u64, Entry)>>,
+    events: BinaryHeap<Reverse<(Time, u64, Unordered)>>,
     order: u64,
     sender_wakeup: Time,
     receiver_wakeup: Time,
@@ -133,7 +133,7 @@ impl<C: Controller> Path<C> {
 
     fn at(&mut self, time: Time, event: Event) {
         self.order += 1;
-        self.events.push(Reverse((time, self.order, Entry(event))));
+        self.events.push(Reverse((time, self.order, Unordered(event))));
     }
 
     /// Runs until nothing is left to happen, the transfer is done, or `until`.
@@ -144,7 +144,7 @@ impl<C: Controller> Path<C> {
                 Some(Reverse((time, _, _))) if *time <= until => {}
                 _ => break,
             }
-            let Reverse((time, _, Entry(event))) = self.events.pop().expect("peeked");
+            let Reverse((time, _, Unordered(event))) = self.events.pop().expect("peeked");
             self.now = time;
             match event {
                 Event::Segment(segment) => {

@@ -23,7 +23,7 @@ mod reader;
 mod tests;
 
 use super::error::Fault;
-use super::{CrossPacket, Source, TrafficError, Window};
+use super::{CrossPacket, SendingTime, Source, TrafficError};
 use reader::{Packet, Reader};
 use scenario::TraceSource;
 use std::path::{Path, PathBuf};
@@ -130,7 +130,7 @@ pub(super) struct Trace {
     /// copy begins in mid-trace.
     begin_ps: i128,
     seen: u64,
-    window: Window,
+    sending: SendingTime,
     failure: Option<TrafficError>,
 }
 
@@ -140,12 +140,12 @@ impl Trace {
         file: &Path,
         source: TraceSource,
         pace: Pace,
-        window: Window,
+        sending: SendingTime,
         offset: Span,
     ) -> Result<Trace, TrafficError> {
         let reader = Reader::open(file, source)?;
-        let begin_ps = i128::from(window.start.picos()) - pace.scale(offset);
-        Ok(Trace { file: file.into(), source, pace, reader, begin_ps, seen: 0, window, failure: None })
+        let begin_ps = i128::from(sending.start.picos()) - pace.scale(offset);
+        Ok(Trace { file: file.into(), source, pace, reader, begin_ps, seen: 0, sending, failure: None })
     }
 
     pub(super) fn failure(&self) -> Option<&TrafficError> {
@@ -182,10 +182,10 @@ impl Source for Trace {
                 Err(error) => self.failure = Some(error),
                 Ok(packet) => {
                     let at_ps = self.begin_ps + self.pace.scale(packet.since_first);
-                    if at_ps >= i128::from(self.window.end.picos()) {
+                    if at_ps >= i128::from(self.sending.end.picos()) {
                         return None;
                     }
-                    if at_ps >= i128::from(self.window.start.picos()) {
+                    if at_ps >= i128::from(self.sending.start.picos()) {
                         return Some(CrossPacket { at: units::Time::from_picos(at_ps as u64), size: packet.size });
                     }
                 }

@@ -2,7 +2,7 @@
 //!
 //! Only the head of each ring of packets is in it, so it holds about one entry per busy source, not one per packet.
 //! Equal times are served in order of source number, and sources are numbered so that causes come before effects
-//! (see [`crate::sources`]); the order of insertion never matters. Entries are never cancelled: a source that moved
+//! (see [`super::sources`]); the order of insertion never matters. Entries are never cancelled: a source that moved
 //! its time ignores the stale entry when it surfaces.
 //!
 //! Timers live in a heap of their own: a thousand retransmission timers, almost all far away, would otherwise deepen
@@ -11,10 +11,10 @@
 use units::Time;
 
 /// Number of an event source.
-pub(crate) type SourceId = u32;
+pub(super) type SourceId = u32;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Entry {
+struct Event {
     time: Time,
     source: SourceId,
 }
@@ -22,14 +22,14 @@ struct Entry {
 /// A 4-ary implicit heap: half the depth of a binary one, and the four children share a cache line.
 #[derive(Clone, Debug, Default)]
 struct Heap {
-    entries: Vec<Entry>,
+    entries: Vec<Event>,
 }
 
 const ARITY: usize = 4;
 
 impl Heap {
-    #[inline]
-    fn push(&mut self, entry: Entry) {
+    #[inline(always)]
+    fn push(&mut self, entry: Event) {
         let mut place = self.entries.len();
         self.entries.push(entry);
         while place > 0 {
@@ -45,7 +45,7 @@ impl Heap {
 
     /// Puts `entry` where the top was and restores the order.
     #[inline]
-    fn sink(&mut self, entry: Entry) {
+    fn sink(&mut self, entry: Event) {
         let length = self.entries.len();
         let mut place = 0;
         loop {
@@ -79,34 +79,34 @@ impl Heap {
     }
 
     #[inline]
-    fn top(&self) -> Entry {
-        self.entries.first().copied().unwrap_or(Entry { time: Time::MAX, source: SourceId::MAX })
+    fn top(&self) -> Event {
+        self.entries.first().copied().unwrap_or(Event { time: Time::MAX, source: SourceId::MAX })
     }
 }
 
 /// The two heaps as one queue.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Schedule {
+pub(super) struct Schedule {
     packets: Heap,
     timers: Heap,
 }
 
 impl Schedule {
     /// A ring of packets has a new head.
-    #[inline]
-    pub(crate) fn packet(&mut self, time: Time, source: SourceId) {
-        self.packets.push(Entry { time, source });
+    #[inline(always)]
+    pub(super) fn packet(&mut self, time: Time, source: SourceId) {
+        self.packets.push(Event { time, source });
     }
 
     /// A timer was set.
     #[inline]
-    pub(crate) fn timer(&mut self, time: Time, source: SourceId) {
-        self.timers.push(Entry { time, source });
+    pub(super) fn timer(&mut self, time: Time, source: SourceId) {
+        self.timers.push(Event { time, source });
     }
 
     /// What happens next, left in place. ([`Time::MAX`], _) when nothing does.
     #[inline]
-    pub(crate) fn peek(&self) -> (Time, SourceId) {
+    pub(super) fn peek(&self) -> (Time, SourceId) {
         let next = self.packets.top().min(self.timers.top());
         (next.time, next.source)
     }
@@ -114,11 +114,11 @@ impl Schedule {
     /// Takes away the entry that [`Schedule::peek`] showed, a ring's head; the ring's next packet, if any, takes its
     /// place.
     #[inline]
-    pub(crate) fn advance_packet(&mut self, next: Option<Time>) {
+    pub(super) fn advance_packet(&mut self, next: Option<Time>) {
         match next {
             Some(time) => {
                 let source = self.packets.top().source;
-                self.packets.sink(Entry { time, source });
+                self.packets.sink(Event { time, source });
             }
             None => self.packets.pop(),
         }
@@ -126,7 +126,7 @@ impl Schedule {
 
     /// Takes away the entry that [`Schedule::peek`] showed, a timer.
     #[inline]
-    pub(crate) fn advance_timer(&mut self) {
+    pub(super) fn advance_timer(&mut self) {
         self.timers.pop();
     }
 }

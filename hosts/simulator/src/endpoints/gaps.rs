@@ -31,7 +31,7 @@ pub(crate) struct Gaps {
     /// Until when timer interrupts are deferred.
     deferred: Time,
     /// Packets that wait until a batch is full.
-    pub(crate) held: Vec<Transit>,
+    held: Vec<Transit>,
 }
 
 impl Gaps {
@@ -43,7 +43,7 @@ impl Gaps {
 
     /// When a sender that asked for `due` is woken.
     #[inline]
-    pub(crate) fn wake(&mut self, due: Time) -> Time {
+    pub(super) fn wake(&mut self, due: Time) -> Time {
         match self.model {
             GapModel::Perfect | GapModel::Batch(_) | GapModel::BusyWait(_) => due,
             GapModel::Hrtimer { deferral, often } => self.interrupt(due, deferral, often),
@@ -98,13 +98,18 @@ impl Gaps {
     }
 
     /// Holds a packet; whether the batch is full.
-    pub(crate) fn hold(&mut self, transit: Transit) -> bool {
+    pub(super) fn hold(&mut self, transit: Transit) -> bool {
         self.held.push(transit);
         self.held.len() >= self.batch()
     }
 
+    /// Takes the packets that wait.
+    pub(super) fn release(&mut self) -> Vec<Transit> {
+        std::mem::take(&mut self.held)
+    }
+
     /// When the batch leaves, full or not; [`Time::MAX`] when there is none.
-    pub(crate) fn deadline(&self) -> Time {
+    pub(super) fn deadline(&self) -> Time {
         self.held.first().map_or(Time::MAX, |first| first.at.saturating_add(BATCH_TIMEOUT))
     }
 }

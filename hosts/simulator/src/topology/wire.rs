@@ -1,21 +1,17 @@
-//! What a wire does to packets beside delaying and losing them ([`scenario::Impairments`]), on the way there and, for
-//! acknowledgments, on the way back.
+//! What a wire does to packets beside delaying and losing them ([`scenario::Impairments`]).
 //!
 //! Rings of packets are in order of time, so that only their heads need be scheduled. Packets that others overtake
 //! take a detour: a ring of their own, on which all are late by the same time.
 
-use crate::network::Network;
-use crate::sources::Kind;
-use crate::transit::{Owner, Transit};
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use scenario::{Experiment, Impairments, ReceiverSpec};
+use scenario::{Experiment, Impairments};
 use traffic::chance::{self, Purpose};
 use units::{Bytes, Span, Time};
 
 /// A wire with impairments.
 #[derive(Clone, Debug)]
-pub(crate) struct Wire {
+pub(super) struct Wire {
     impairments: Impairments,
     /// The delay before the first step.
     delay: Span,
@@ -38,7 +34,7 @@ pub(crate) enum Fate {
 
 impl Wire {
     /// That of a link; `None`: it only delays and loses.
-    pub(crate) fn new(experiment: &Experiment, index: usize, largest: Bytes) -> Option<Box<Wire>> {
+    pub(super) fn new(experiment: &Experiment, index: usize, largest: Bytes) -> Option<Box<Wire>> {
         let spec = &experiment.links[index];
         if spec.impairments == Impairments::default() {
             return None;
@@ -53,7 +49,7 @@ impl Wire {
     }
 
     /// Of a packet that leaves the link at `departs`.
-    pub(crate) fn fate(&mut self, departs: Time) -> Fate {
+    pub(super) fn fate(&mut self, departs: Time) -> Fate {
         if self.impairments.outages.iter().any(|(from, to)| *from <= departs && departs < *to) {
             return Fate::Lost;
         }
@@ -63,60 +59,6 @@ impl Wire {
         match self.impairments.reorder {
             Some(late) if self.random.next_u64() >> 32 < late.share.q32() => Fate::Late(self.last + self.hold),
             _ => Fate::Arrives(self.last),
-        }
-    }
-}
-
-/// The way back of one flow's acknowledgments, where that does more than delay them.
-#[derive(Clone, Debug)]
-pub(crate) struct Return {
-    /// A draw of 32 bits below this loses one.
-    loss_below: u64,
-    bunching: Span,
-    random: Pcg64Mcg,
-}
-
-impl Return {
-    /// That of a flow; `None`: it only delays.
-    pub(crate) fn new(receiver: &ReceiverSpec, seed: u64, index: usize) -> Option<Box<Return>> {
-        let loss_below = receiver.ack_loss.q32();
-        let random = Pcg64Mcg::seed_from_u64(chance::seed(seed, Purpose::Return, index));
-        let plain = loss_below == 0 && receiver.ack_bunching == Span::ZERO;
-        (!plain).then(|| Box::new(Return { loss_below, bunching: receiver.ack_bunching, random }))
-    }
-
-    /// When an acknowledgment gets there that would do so at `at`; `None`: it is lost.
-    pub(crate) fn carry(&mut self, at: Time) -> Option<Time> {
-        if self.loss_below > 0 && self.random.next_u64() >> 32 < self.loss_below {
-            return None;
-        }
-        let bunch = self.bunching.picos().max(1);
-        Some(Time::from_picos(at.picos().div_ceil(bunch) * bunch))
-    }
-}
-
-impl Network {
-    /// A packet that others overtake.
-    pub(crate) fn detour(&mut self, link: usize, transit: Transit) {
-        let ring = &mut self.detours[link];
-        if ring.is_empty() {
-            self.schedule.packet(transit.at, self.sources.id(Kind::Detour(link as u32)));
-        }
-        ring.push_back(transit);
-    }
-
-    /// The first packet of a detour arrives.
-    pub(crate) fn off_detour(&mut self, now: Time, link: usize) {
-        let ring = &mut self.detours[link];
-        let Some(transit) = ring.pop_front() else { return };
-        self.schedule.advance_packet(ring.front().map(|next| next.at));
-        let route = match transit.owner() {
-            Owner::Flow(flow) => self.flows[flow].route,
-            Owner::Traffic(source) => self.traffic[source].route,
-        };
-        match self.routes[route as usize].get(usize::from(transit.hop)) {
-            Some(&next) => self.arrive(now, next as usize, transit),
-            None => self.reaches_host(now, transit),
         }
     }
 }
@@ -162,14 +104,5 @@ mod tests {
         let mut wire = wire(Impairments { reorder, ..Impairments::default() });
         let late = (0..4000).filter(|ms| wire.fate(at(*ms)) == Fate::Late(at(ms + 13))).count();
         assert!((900..1100).contains(&late), "{late}");
-    }
-
-    #[test]
-    fn acknowledgments_come_in_bunches_and_the_share_that_is_asked_for_is_lost() {
-        let mut back =
-            Return { loss_below: 1 << 31, bunching: Span::from_millis(5), random: Pcg64Mcg::seed_from_u64(1) };
-        let carried: Vec<Time> = (1..=4000).filter_map(|ms| back.carry(at(ms))).collect();
-        assert!((1900..2100).contains(&carried.len()), "{}", carried.len());
-        assert!(carried.iter().all(|time| time.picos() % Span::from_millis(5).picos() == 0));
     }
 }

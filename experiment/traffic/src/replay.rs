@@ -1,24 +1,24 @@
-//! Packets recorded in memory, sent once.
+//! Replay of packets that are in memory, once.
 
 use super::{CrossPacket, Source};
 use units::Time;
 
 /// One copy's packets.
 #[derive(Debug)]
-pub(super) struct Recorded {
+pub(super) struct Replay {
     packets: std::vec::IntoIter<CrossPacket>,
     /// Nothing is sent from here on.
     end: Time,
 }
 
-impl Recorded {
+impl Replay {
     /// `packets` are in order of time.
-    pub(super) fn new(packets: Vec<CrossPacket>, end: Time) -> Recorded {
-        Recorded { packets: packets.into_iter(), end }
+    pub(super) fn new(packets: Vec<CrossPacket>, end: Time) -> Replay {
+        Replay { packets: packets.into_iter(), end }
     }
 }
 
-impl Source for Recorded {
+impl Source for Replay {
     fn next(&mut self) -> Option<CrossPacket> {
         self.packets.next().filter(|packet| packet.at < self.end)
     }

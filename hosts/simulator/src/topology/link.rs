@@ -68,12 +68,12 @@ pub(crate) struct Leaving {
 
 /// Any discipline, with departure events.
 #[derive(Clone, Debug)]
-pub(crate) struct Stepped {
+pub(super) struct Stepped {
     wire: Serialiser,
     queue: AnyQueue<Transit>,
     in_service: Option<Leaving>,
     /// The earliest of its wake-ups in the schedule.
-    pub(crate) armed: Time,
+    pub(super) armed: Time,
 }
 
 impl Stepped {
@@ -116,7 +116,7 @@ impl Stepped {
 
 /// One of the two.
 #[derive(Clone, Debug)]
-pub(crate) enum Server {
+pub(super) enum Server {
     Fused(Fused),
     Stepped(Box<Stepped>),
 }

@@ -10,16 +10,16 @@ const NONE: u32 = u32::MAX;
 
 /// One line: first in, first out.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Line {
+pub(super) struct Line {
     head: u32,
     tail: u32,
 }
 
 impl Line {
-    pub(crate) const EMPTY: Line = Line { head: NONE, tail: NONE };
+    pub(super) const EMPTY: Line = Line { head: NONE, tail: NONE };
 
     #[inline]
-    pub(crate) fn is_empty(self) -> bool {
+    pub(super) fn is_empty(self) -> bool {
         self.head == NONE
     }
 }
@@ -32,18 +32,18 @@ struct Slot {
 
 /// The slab that all lines go through.
 #[derive(Clone, Debug)]
-pub(crate) struct Lines {
+pub(super) struct Lines {
     slots: Vec<Slot>,
     free: u32,
 }
 
 impl Lines {
-    pub(crate) fn new() -> Lines {
+    pub(super) fn new() -> Lines {
         Lines { slots: Vec::new(), free: NONE }
     }
 
     #[inline]
-    pub(crate) fn push(&mut self, line: &mut Line, transit: Transit) {
+    pub(super) fn push(&mut self, line: &mut Line, transit: Transit) {
         let slot = self.take_slot(transit);
         if line.is_empty() {
             line.head = slot;
@@ -67,7 +67,7 @@ impl Lines {
     }
 
     #[inline]
-    pub(crate) fn pop(&mut self, line: &mut Line) -> Option<Transit> {
+    pub(super) fn pop(&mut self, line: &mut Line) -> Option<Transit> {
         let slot = line.head;
         let place = self.slots.get_mut(slot as usize)?;
         line.head = place.next;
@@ -77,7 +77,7 @@ impl Lines {
     }
 
     #[inline]
-    pub(crate) fn front(&self, line: Line) -> Option<&Transit> {
+    pub(super) fn front(&self, line: Line) -> Option<&Transit> {
         self.slots.get(line.head as usize).map(|slot| &slot.transit)
     }
 }

@@ -9,7 +9,7 @@ use std::collections::VecDeque;
 
 /// The headers under way.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Headers {
+pub(super) struct Headers {
     /// Transmission of the first.
     first: u64,
     headers: VecDeque<RateHeader>,
@@ -17,7 +17,7 @@ pub(crate) struct Headers {
 
 impl Headers {
     /// The next transmission leaves with this header.
-    pub(crate) fn push(&mut self, transmission: u64, header: RateHeader) {
+    pub(super) fn push(&mut self, transmission: u64, header: RateHeader) {
         if self.headers.is_empty() {
             self.first = transmission;
         }
@@ -25,13 +25,13 @@ impl Headers {
     }
 
     /// The header of a transmission that is under way.
-    pub(crate) fn get_mut(&mut self, transmission: u64) -> Option<&mut RateHeader> {
+    pub(super) fn get_mut(&mut self, transmission: u64) -> Option<&mut RateHeader> {
         let at = transmission.checked_sub(self.first)?;
         self.headers.get_mut(at as usize)
     }
 
     /// The header of a transmission that arrives.
-    pub(crate) fn take(&mut self, transmission: u64) -> Option<RateHeader> {
+    pub(super) fn take(&mut self, transmission: u64) -> Option<RateHeader> {
         let at = transmission.checked_sub(self.first)? as usize;
         let header = *self.headers.get(at)?;
         self.headers.drain(..=at);

@@ -5,11 +5,14 @@
 //! link's own account, to the packet: its rate less what cross traffic arrived between the first and the last packet of a
 //! stream, over that time (dissertation, section 5.3.3: from the trace taken at the bottleneck).
 
-use crate::flow::{Coalescer, Interrupt, stamped};
-use crate::gaps::Gaps;
-use crate::link::Fused;
+mod prober;
+
+pub use prober::Prober;
+
+use crate::endpoints::{Coalescer, Gaps, Interrupt, stamped};
+use crate::topology::Fused;
 use crate::transit::Transit;
-use crate::{RunError, web};
+use crate::{RunError, network};
 use estimation::{Gap, Stream};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -20,7 +23,7 @@ use units::{Bytes, Rate, Serialiser, Span, Time};
 
 /// One probe stream and what became of it.
 #[derive(Clone, Debug)]
-pub struct Probe {
+pub struct ProbeStream {
     /// Which of its run.
     pub number: u32,
     /// Streams of one train follow each other without a pause.
@@ -61,7 +64,7 @@ pub struct ProbePacket {
     pub seen: Time,
 }
 
-impl Probe {
+impl ProbeStream {
     /// As estimators read it.
     pub fn stream(&self) -> Stream {
         self.read(|packet| packet.seen)
@@ -107,13 +110,13 @@ impl Probe {
 ///
 /// # Panics
 /// If the experiment has no probe streams.
-pub fn probe(experiment: &Experiment) -> Result<Vec<Probe>, RunError> {
+pub fn probe(experiment: &Experiment) -> Result<Vec<ProbeStream>, RunError> {
     let spec = experiment.probe.expect("the experiment has probe streams");
-    let mut path = Path::new(experiment)?;
+    let mut path = ProbedPath::new(experiment)?;
     let mut random = Pcg64Mcg::seed_from_u64(chance::seed(experiment.seed, Purpose::ProbeStreams, 0));
-    let mut host = Host::new(experiment);
+    let mut host = ProbingHost::new(experiment);
     let mut now = Time::ZERO + experiment.warmup;
-    let mut probes: Vec<Probe> = Vec::with_capacity(spec.streams as usize);
+    let mut probes: Vec<ProbeStream> = Vec::with_capacity(spec.streams as usize);
     for train in 0..spec.streams.div_ceil(spec.train) {
         let half = spec.pause.picos() / 2;
         let begun = now + Span::from_picos(random.random_range(half..=half + spec.pause.picos()));
@@ -123,7 +126,7 @@ pub fn probe(experiment: &Experiment) -> Result<Vec<Probe>, RunError> {
         let (mut start, mut closed) = (begun, begun);
         for number in first..spec.streams.min(first + spec.train) {
             let (probe, next, last) = path.carry(&spec, &mut host, number, mean, start);
-            probes.push(Probe { train, ..probe });
+            probes.push(ProbeStream { train, ..probe });
             (start, closed) = (next, last);
         }
         let truth = path.available(path.cross - before, closed.since(begun));
@@ -161,17 +164,17 @@ fn gaps(spec: &ProbeSpec, mean: Rate) -> (Vec<Span>, Rate, Rate) {
 }
 
 /// The sending host.
-pub(crate) struct Host {
+pub(crate) struct ProbingHost {
     gaps: Option<Box<Gaps>>,
     card: Option<Serialiser>,
     free: Time,
 }
 
-impl Host {
-    pub(crate) fn new(experiment: &Experiment) -> Host {
+impl ProbingHost {
+    pub(crate) fn new(experiment: &Experiment) -> ProbingHost {
         let seed = chance::seed(experiment.seed, Purpose::Gaps, 0);
         let card = experiment.probe.and_then(|probe| probe.access).map(Serialiser::new);
-        Host { gaps: Gaps::new(experiment.gaps, seed), card, free: Time::ZERO }
+        ProbingHost { gaps: Gaps::new(experiment.gaps, seed), card, free: Time::ZERO }
     }
 
     /// When packets asked for with these gaps are sent, by the sender's own record, and when they leave.
@@ -200,7 +203,7 @@ impl Host {
 }
 
 /// From the bottleneck to the receiving host.
-pub(crate) struct Path {
+pub(crate) struct ProbedPath {
     link: Fused,
     rate: Rate,
     delay: Span,
@@ -219,13 +222,13 @@ pub(crate) struct Path {
     seen: Vec<(u32, usize, Time)>,
 }
 
-impl Path {
-    pub(crate) fn new(experiment: &Experiment) -> Result<Path, RunError> {
+impl ProbedPath {
+    pub(crate) fn new(experiment: &Experiment) -> Result<ProbedPath, RunError> {
         let link = &experiment.links[experiment.bottleneck];
-        let mut sources = traffic::cross_traffic(experiment, web::alone)?;
+        let mut sources = traffic::cross_traffic(experiment, network::alone)?;
         let heads = sources.iter_mut().map(Source::next).collect();
         let seed = |purpose| chance::seed(experiment.seed, purpose, 0);
-        Ok(Path {
+        Ok(ProbedPath {
             link: Fused::new(Serialiser::new(link.rate), link.buffer.limit()),
             rate: link.rate,
             delay: link.delay,
@@ -245,11 +248,11 @@ impl Path {
     pub(crate) fn carry(
         &mut self,
         spec: &ProbeSpec,
-        host: &mut Host,
+        host: &mut ProbingHost,
         number: u32,
         mean: Rate,
         start: Time,
-    ) -> (Probe, Time, Time) {
+    ) -> (ProbeStream, Time, Time) {
         let (gaps, lowest, highest) = gaps(spec, mean);
         let sent = host.send(start, &gaps, spec.packet);
         let mut packets = Vec::with_capacity(sent.len());
@@ -269,7 +272,7 @@ impl Path {
         let (opened, closed) = (sent[0].1, sent[sent.len() - 1].1);
         let truth = self.available(self.cross - first, closed.since(opened));
         let lost = sent.len() as u32 - packets.len() as u32;
-        let probe = Probe {
+        let probe = ProbeStream {
             number,
             train: 0,
             mean_rate: mean,
@@ -330,8 +333,8 @@ impl Path {
             self.seen.push((stream, place, at));
             return;
         };
-        if card.due < at {
-            let due = card.due;
+        if card.due() < at {
+            let due = card.due();
             card.take();
             self.seen.extend(self.waiting.drain(..).map(|(stream, place)| (stream, place, due)));
         }
@@ -343,9 +346,9 @@ impl Path {
     }
 
     /// Writes down when packets were seen, those too that still wait.
-    pub(crate) fn hand_over(&mut self, probes: &mut [Probe]) {
+    pub(crate) fn hand_over(&mut self, probes: &mut [ProbeStream]) {
         if let Some(card) = &mut self.coalescer {
-            let due = card.due;
+            let due = card.due();
             card.take();
             self.seen.extend(self.waiting.drain(..).map(|(stream, place)| (stream, place, due)));
         }

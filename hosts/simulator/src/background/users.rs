@@ -13,19 +13,15 @@
 //! Each user has a generator of its own, so that runs with one seed have users who ask for the same files in the same
 //! order, however long each takes.
 
-use crate::background::Carries;
-use crate::connections::packets;
-use crate::flow::{Card, Flow};
-use crate::network::{Lanes, Network, add_card, build_flow};
-use crate::sources::Kind;
-use crate::transit::{Owner, Transit};
-use crate::{Mode, RunError};
+use super::connections::packets;
+use super::{BackgroundFlows, Carries, Opening, Stage};
+use crate::agenda::EventSource;
+use crate::endpoints::{Cards, FlowBuilder, NewFlow};
 use hdrhistogram::Histogram;
 use scenario::{Buffer, Experiment, FlowSpec, TrafficKind, TrafficSpec, Web};
 use std::collections::VecDeque;
 use traffic::Draws;
 use traffic::surge::Surge;
-use traffic::{CrossPacket, TrafficError};
 use units::{Bytes, Span, Time};
 
 /// Granularity of base round-trip times: acknowledgments of equal delay share a ring.
@@ -38,10 +34,9 @@ const MOST: usize = 1 << 16;
 const REST: Span = Span::from_secs(1);
 
 /// All users of a run.
-pub(crate) struct Users {
-    experiment: Experiment,
-    mode: Mode,
-    lanes: Lanes,
+pub(super) struct Users {
+    /// The number of the first flow in the background.
+    first_flow: usize,
     /// One for each traffic source; `None`: of another kind.
     sites: Vec<Option<Site>>,
     users: Vec<User>,
@@ -124,10 +119,10 @@ impl User {
 }
 
 impl Site {
-    fn open(experiment: &Experiment, traffic: &TrafficSpec, web: &Web, cards: &mut Vec<Card>) -> Site {
+    fn open(experiment: &Experiment, traffic: &TrafficSpec, web: &Web, cards: &mut Cards) -> Site {
         let flow = FlowSpec { route: traffic.route.clone(), ..web.flow.clone() };
         let copies = 0..traffic.copies;
-        let card = web.access.and_then(|rate| copies.map(|_| add_card(cards, rate)).min());
+        let card = web.access.and_then(|rate| copies.map(|_| cards.add(rate)).min());
         Site {
             law: Surge::new(web),
             window: packets(web.window, flow.packet),
@@ -175,13 +170,12 @@ fn longest_queue(experiment: &Experiment, route: &[usize]) -> Span {
 
 impl Users {
     /// `None` where no traffic is made of users who respond.
-    pub(crate) fn open(
-        experiment: &Experiment,
-        mode: Mode,
-        lanes: &mut Lanes,
-        cards: &mut Vec<Card>,
+    pub(super) fn open(
+        builder: &mut FlowBuilder<'_>,
+        cards: &mut Cards,
         seed: impl Fn(usize) -> u64,
     ) -> Option<Box<Users>> {
+        let experiment = builder.experiment();
         let (mut sites, mut users) = (Vec::new(), Vec::new());
         for (index, traffic) in experiment.traffic.iter().enumerate() {
             let TrafficKind::Web(web) = &traffic.kind else {
@@ -194,7 +188,7 @@ impl Users {
             }
             let site = Site::open(experiment, traffic, web, cards);
             for rtt in site.rtts() {
-                lanes.of_flow(experiment, &FlowSpec { rtt, ..site.flow.clone() });
+                builder.prepare(&FlowSpec { rtt, ..site.flow.clone() });
             }
             sites.push(Some(site));
             users.extend((0..traffic.copies * web.users).map(|number| User {
@@ -211,22 +205,22 @@ impl Users {
         if users.is_empty() {
             return None;
         }
-        let (experiment, lanes, fetches) = (experiment.clone(), lanes.clone(), Vec::new());
-        Some(Box::new(Users { experiment, mode, lanes, sites, users, fetches, opened: 0, crowded: false }))
+        let first_flow = experiment.flows.len();
+        Some(Box::new(Users { first_flow, sites, users, fetches: Vec::new(), opened: 0, crowded: false }))
     }
 
     /// How many there are.
-    pub(crate) fn count(&self) -> usize {
+    pub(super) fn count(&self) -> usize {
         self.users.len()
     }
 
     /// Most flows that will be needed.
-    pub(crate) fn most_flows(&self) -> usize {
+    pub(super) fn most_flows(&self) -> usize {
         MOST
     }
 
     /// When each user asks for its first page: it has been thinking for a while.
-    pub(crate) fn first(&mut self) -> impl Iterator<Item = (usize, Time)> {
+    pub(super) fn first(&mut self) -> impl Iterator<Item = (usize, Time)> {
         let sites = &self.sites;
         self.users.iter_mut().enumerate().filter_map(|(number, user)| {
             let site = sites[user.source as usize].as_ref()?;
@@ -235,7 +229,7 @@ impl Users {
     }
 
     /// What became of the files of a source.
-    pub(crate) fn completions(&self, source: usize) -> Option<&Completions> {
+    pub(super) fn completions(&self, source: usize) -> Option<&Completions> {
         self.sites[source].as_ref().map(|site| &site.completions)
     }
 
@@ -275,69 +269,72 @@ impl Users {
         }
         vec![now + site.law.think(&mut user.draws)]
     }
-}
 
-impl Network {
+    /// The most connections at a time, if more would have been needed.
+    pub(super) fn crowded(&self) -> Option<usize> {
+        self.crowded.then_some(MOST)
+    }
+
+    /// The copy of its source that the user of this flow belongs to.
+    pub(super) fn copy(&self, flow: usize) -> usize {
+        let fetch = self.fetches.get(flow - self.first_flow);
+        fetch.map_or(0, |fetch| self.users[fetch.user].copy as usize)
+    }
+
     /// A user asks for a file: the first of a page, or another.
-    pub(crate) fn browse(&mut self, now: Time, number: usize) {
-        let Some(users) = &mut self.users else { return };
-        let Some((kept, size)) = users.next_file(now, number) else { return };
+    pub(super) fn browse(&mut self, flows: &mut BackgroundFlows<'_>, stage: &mut Stage<'_>, now: Time, number: usize) {
+        let Some((kept, size)) = self.next_file(now, number) else { return };
         let (flow, wait) = match kept {
-            Some(flow) => (flow, users.fetches[flow - self.plain].rtt / 2),
-            None => match self.connect(now, number) {
+            Some(flow) => (flow, self.fetches[flow - self.first_flow].rtt / 2),
+            None => match self.connect(flows, stage, now, number) {
                 Some((flow, rtt)) => (flow, rtt + rtt / 2),
                 None => return,
             },
         };
-        let Some(users) = &mut self.users else { return };
-        let fetch = &mut users.fetches[flow - self.plain];
+        let fetch = &mut self.fetches[flow - self.first_flow];
         *fetch = Fetch { user: number, asked: now, size, boundary: u64::MAX, ..*fetch };
-        let source = users.users[number].source as usize;
-        if let Some(site) = &mut users.sites[source] {
-            site.completions.asked += u64::from(now > self.recorder.warm);
+        let source = self.users[number].source as usize;
+        if let Some(site) = &mut self.sites[source] {
+            site.completions.asked += u64::from(now > stage.recorder.warm);
         }
-        self.schedule.timer(now + wait, self.sources.id(Kind::Message(flow as u32)));
+        stage.agenda.timer(now + wait, EventSource::Message(flow as u32));
     }
 
     /// Opens a connection for a user: its flow, and its base round-trip time.
-    fn connect(&mut self, now: Time, number: usize) -> Option<(usize, Span)> {
-        let place = self.free_flow(now, number);
-        let users = self.users.as_mut()?;
-        let user = &mut users.users[number];
-        let site = users.sites[user.source as usize].as_mut()?;
-        let index = place.unwrap_or(self.flows.len());
+    fn connect(
+        &mut self,
+        flows: &mut BackgroundFlows<'_>,
+        stage: &mut Stage<'_>,
+        now: Time,
+        number: usize,
+    ) -> Option<(usize, Span)> {
+        let place = self.free_flow(stage, now, number);
         if place.is_none() {
-            if users.opened == MOST {
-                users.crowded = true;
+            if self.opened == MOST {
+                self.crowded = true;
                 return None;
             }
-            users.opened += 1;
+            self.opened += 1;
         }
+        let user = &mut self.users[number];
+        let source = user.source as usize;
+        let site = self.sites[source].as_ref()?;
+        let index = place.unwrap_or(stage.endpoints.next_flow());
         let rtt = site.rtt(&mut user.draws);
         let spec = FlowSpec { rtt, ..site.flow.clone() };
-        let built = build_flow(&users.experiment, &spec, index, now, &mut users.lanes, users.mode, Some(site.window));
-        // What could be refused was tried when the scenario was read.
         let card = site.card.map(|first| first + user.copy);
-        let flow = Flow { armed: Time::MAX, due: Time::MAX, immediate: false, card, ..built.ok()? };
-        self.recorder.belongs(index, user.source as usize);
-        if place.is_none() {
-            self.flows.push(flow);
-            self.background.push(Carries::Files);
-            users.fetches.resize(self.background.len(), Fetch::default());
-        } else {
-            self.flows[index] = flow;
-        }
-        users.fetches[index - self.plain].rtt = rtt;
+        let new = NewFlow { spec: &spec, index, start: now, message_window: Some(site.window) };
+        flows.open(stage, new, Opening { source, carries: Carries::Files, card })?;
+        self.fetches.resize(flows.count(), Fetch::default());
+        self.fetches[index - self.first_flow].rtt = rtt;
         Some((index, rtt))
     }
 
     /// A flow whose last connection is over, and all of whose packets have gone.
-    fn free_flow(&mut self, now: Time, number: usize) -> Option<usize> {
-        let users = self.users.as_mut()?;
-        let site = users.sites[users.users[number].source as usize].as_mut()?;
+    fn free_flow(&mut self, stage: &Stage<'_>, now: Time, number: usize) -> Option<usize> {
+        let site = self.sites[self.users[number].source as usize].as_mut()?;
         let (_, flow) = site.rested.pop_front_if(|(from, _)| *from <= now)?;
-        let old = &self.flows[flow];
-        if old.sender.in_flight() == 0 && old.access.is_empty() {
+        if stage.endpoints.is_quiet(flow) {
             return Some(flow);
         }
         site.rested.push_back((now + site.rest, flow));
@@ -345,73 +342,25 @@ impl Network {
     }
 
     /// A request has reached the server.
-    pub(crate) fn answer(&mut self, now: Time, index: usize) {
-        let Some(users) = &mut self.users else { return };
-        let fetch = &mut users.fetches[index - self.plain];
-        let Some(site) = &users.sites[users.users[fetch.user].source as usize] else { return };
-        fetch.boundary = self.flows[index].offer_data(fetch.size, site.flow.packet);
-        self.transmit(now, index);
+    pub(super) fn answer(&mut self, stage: &mut Stage<'_>, now: Time, flow: usize) {
+        let fetch = &mut self.fetches[flow - self.first_flow];
+        let Some(site) = &self.sites[self.users[fetch.user].source as usize] else { return };
+        fetch.boundary = stage.endpoints.offer_data(flow, fetch.size, site.flow.packet);
+        stage.endpoints.transmit(stage.agenda, now, flow);
     }
 
     /// A packet of a file has arrived: perhaps the file is whole now.
     #[inline]
-    pub(crate) fn fetched(&mut self, now: Time, index: usize) {
-        let Some(users) = &mut self.users else { return };
-        let fetch = &mut users.fetches[index - self.plain];
-        if self.flows[index].receiver.next_expected() < fetch.boundary {
+    pub(super) fn fetched(&mut self, stage: &mut Stage<'_>, now: Time, flow: usize) {
+        let fetch = &mut self.fetches[flow - self.first_flow];
+        if stage.endpoints.arrived(flow) < fetch.boundary {
             return;
         }
         let whole = *fetch;
         fetch.boundary = u64::MAX;
-        let free = self.flows[index].card.map_or(now, |card| self.cards[card as usize].free);
-        for at in users.received(now, self.recorder.warm, index, &whole, free) {
-            self.schedule.timer(at, self.sources.id(Kind::User(whole.user as u32)));
+        let free = stage.endpoints.card_free(flow).unwrap_or(now);
+        for at in self.received(now, stage.recorder.warm, flow, &whole, free) {
+            stage.agenda.timer(at, EventSource::User(whole.user as u32));
         }
     }
-
-    /// Whether there was a flow for every file.
-    pub(crate) fn check_users(&self) -> Result<(), RunError> {
-        match &self.users {
-            Some(users) if users.crowded => Err(TrafficError::Crowded { most: MOST }.into()),
-            _ => Ok(()),
-        }
-    }
-
-    /// Records a packet that left the bottleneck, by the copy of the source whose users it is for.
-    pub(crate) fn tap(&mut self, transit: &Transit, departure: Time) {
-        let Some(tap) = &mut self.tap else { return };
-        let copy = match (&self.users, transit.owner()) {
-            (Some(users), Owner::Flow(flow)) if flow >= self.plain => {
-                users.users[users.fetches[flow - self.plain].user].copy as usize
-            }
-            _ => 0,
-        };
-        let place = copy.min(tap.len() - 1);
-        tap[place].push(CrossPacket { at: departure, size: transit.size() });
-    }
-}
-
-/// What users who do not react to the path send, copy by copy: what leaves the measured link when they have the path to
-/// themselves.
-pub(crate) fn alone(experiment: &Experiment, spec: &TrafficSpec) -> Result<Vec<Vec<CrossPacket>>, RunError> {
-    let mut alone = TrafficSpec { shaper: None, ..spec.clone() };
-    if let TrafficKind::Web(web) = &mut alone.kind {
-        web.responsive = true;
-    }
-    let mut alone = Experiment { flows: Vec::new(), traffic: vec![alone], ..experiment.clone() };
-    alone.record.detail = false;
-    alone.record.windows.clear();
-    departures(&alone, spec.copies)
-}
-
-/// What leaves the measured link, packet by packet, copy by copy of users; what is of no copy is with the first.
-pub(crate) fn departures(experiment: &Experiment, copies: u32) -> Result<Vec<Vec<CrossPacket>>, RunError> {
-    let mut network = Network::new(experiment, Mode::Fused)?;
-    network.logging = true;
-    network.tap = Some(vec![Vec::new(); copies.max(1) as usize]);
-    network.run();
-    network.check_traffic()?;
-    network.check_connections()?;
-    network.check_users()?;
-    Ok(network.tap.take().unwrap_or_default())
 }

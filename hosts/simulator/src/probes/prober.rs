@@ -1,10 +1,10 @@
 //! Probe streams one at a time: the next is sent when the last has been answered, at a rate that may follow from the answer.
 //!
 //! The answer comes back over a way as long as the bottleneck's delay, without a queue; then the sender pauses. Path, host
-//! and truth are those of `probes.rs`.
+//! and truth are those of [`super`].
 
+use super::{ProbeStream, ProbedPath, ProbingHost};
 use crate::RunError;
-use crate::probes::{Host, Path, Probe};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use scenario::{Experiment, ProbeSpec};
@@ -15,8 +15,8 @@ use units::{Rate, Span, Time};
 /// A sender of probe streams on one path, with its cross traffic and its receiving host.
 pub struct Prober {
     spec: ProbeSpec,
-    path: Path,
-    host: Host,
+    path: ProbedPath,
+    host: ProbingHost,
     random: Pcg64Mcg,
     /// When the sender may send again.
     now: Time,
@@ -40,8 +40,8 @@ impl Prober {
         let spec = experiment.probe.expect("the experiment has probe streams");
         Ok(Prober {
             spec,
-            path: Path::new(experiment)?,
-            host: Host::new(experiment),
+            path: ProbedPath::new(experiment)?,
+            host: ProbingHost::new(experiment),
             random: Pcg64Mcg::seed_from_u64(seed(experiment.seed, Purpose::ProbeStreams, 0)),
             now: Time::ZERO + experiment.warmup,
             end: Time::ZERO + experiment.duration,
@@ -53,7 +53,7 @@ impl Prober {
 
     /// Sends one stream of so many packets, at least two, in the scenario's rates about this mean, and waits for the answer.
     /// `None`: the run would be over before it had been sent.
-    pub fn send(&mut self, packets: u32, mean: Rate) -> Option<Probe> {
+    pub fn send(&mut self, packets: u32, mean: Rate) -> Option<ProbeStream> {
         let half = self.spec.pause.picos() / 2;
         let start = self.now + Span::from_picos(self.random.random_range(half..=half + self.spec.pause.picos()));
         if start + mean.time_for(self.spec.packet).saturating_mul(u64::from(packets)) > self.end {

@@ -8,19 +8,14 @@
 //! it begins), data and acknowledgments in one segment, and the round-trip times of a script below a millisecond: they
 //! are rounded to whole ones, so that acknowledgments of equal delay share a line.
 
-use crate::background::Carries;
-use crate::flow::Flow;
-use crate::network::{Lanes, Network, build_flow};
-use crate::sources::Kind;
-use crate::{Mode, RunError};
+use super::{BackgroundFlows, Carries, Opening, Stage};
+use crate::RunError;
+use crate::agenda::EventSource;
+use crate::endpoints::{FlowBuilder, HEADERS, NewFlow};
 use scenario::{ConnectionSource, Connections as Spec, Experiment, FlowSpec, TrafficKind};
 use std::collections::VecDeque;
-use traffic::TrafficError;
 use traffic::vectors::{After, End, Message, Vector, draw, read};
 use units::{Bytes, Span, Time};
-
-/// Bytes of a packet that carry no data: the headers of IP and TCP.
-pub(crate) const HEADERS: Bytes = Bytes::new(40);
 
 /// How long a slot rests: no packet of its last connection is under way any more.
 const REST: Span = Span::from_secs(10);
@@ -29,17 +24,14 @@ const REST: Span = Span::from_secs(10);
 const MOST: usize = 1 << 14;
 
 /// All connections of a run.
-pub(crate) struct Connections {
-    experiment: Experiment,
-    mode: Mode,
-    lanes: Lanes,
+pub(super) struct Connections {
     /// One for each traffic source; those of other kinds are empty.
     sources: Vec<VecDeque<Vector>>,
     slots: Vec<Connection>,
     /// Slots to use again, and from when.
     rested: VecDeque<(Time, usize)>,
     /// More would have been needed.
-    pub(crate) crowded: bool,
+    crowded: bool,
 }
 
 struct Connection {
@@ -86,12 +78,11 @@ impl Script {
 
 impl Connections {
     /// `None` where no traffic is made of connections.
-    pub(crate) fn open(
-        experiment: &Experiment,
-        mode: Mode,
-        lanes: &mut Lanes,
+    pub(super) fn open(
+        builder: &mut FlowBuilder<'_>,
         seed: impl Fn(usize) -> u64,
     ) -> Result<Option<Box<Connections>>, RunError> {
+        let experiment = builder.experiment();
         let mut sources = Vec::new();
         for (index, traffic) in experiment.traffic.iter().enumerate() {
             let TrafficKind::Connections(spec) = &traffic.kind else {
@@ -106,25 +97,24 @@ impl Connections {
             let vectors: VecDeque<Vector> =
                 vectors.filter(|vector| Time::ZERO.saturating_add(vector.start) < traffic.stop).collect();
             for (vector, end) in vectors.iter().flat_map(|vector| [(vector, End::Initiator), (vector, End::Acceptor)]) {
-                lanes.of_flow(experiment, &flow_of(spec, &traffic.route, vector, end));
+                builder.prepare(&flow_of(spec, &traffic.route, vector, end));
             }
             sources.push(vectors);
         }
         if sources.iter().all(VecDeque::is_empty) {
             return Ok(None);
         }
-        let (experiment, lanes) = (experiment.clone(), lanes.clone());
         let (slots, rested) = (Vec::new(), VecDeque::new());
-        Ok(Some(Box::new(Connections { experiment, mode, lanes, sources, slots, rested, crowded: false })))
+        Ok(Some(Box::new(Connections { sources, slots, rested, crowded: false })))
     }
 
     /// Most flows that will be needed.
-    pub(crate) fn most_flows(&self) -> usize {
+    pub(super) fn most_flows(&self) -> usize {
         2 * self.sources.iter().map(VecDeque::len).sum::<usize>().min(MOST)
     }
 
     /// When each source's first connection begins.
-    pub(crate) fn first(&self) -> impl Iterator<Item = (usize, Time)> {
+    pub(super) fn first(&self) -> impl Iterator<Item = (usize, Time)> {
         let first = |(source, vectors): (usize, &VecDeque<Vector>)| Some((source, Time::ZERO + vectors.front()?.start));
         self.sources.iter().enumerate().filter_map(first)
     }
@@ -136,50 +126,27 @@ impl Connections {
         }
         (self.slots.len() < MOST).then_some(self.slots.len())
     }
-}
 
-fn placed(vector: Vector, start: Span) -> Vector {
-    const MS: Span = Span::from_millis(1);
-    let rtt = MS * ((vector.rtt + MS / 2) / MS).max(1);
-    Vector { start: Span::from_picos(vector.start.picos().saturating_add(start.picos())), rtt, ..vector }
-}
+    /// The most connections at a time, if more would have been needed.
+    pub(super) fn crowded(&self) -> Option<usize> {
+        self.crowded.then_some(MOST)
+    }
 
-fn flow_of(spec: &Spec, route: &[usize], vector: &Vector, end: End) -> FlowSpec {
-    let route = if end == End::Initiator { route } else { &spec.back };
-    FlowSpec { rtt: vector.rtt, route: route.to_vec(), ..spec.flow.clone() }
-}
-
-impl Network {
     /// A connection of this traffic source begins.
-    pub(crate) fn connection(&mut self, now: Time, source: usize) {
-        let Some(connections) = &mut self.connections else { return };
-        let Some(vector) = connections.sources[source].pop_front() else { return };
-        if let Some(next) = connections.sources[source].front() {
-            self.schedule.timer(Time::ZERO + next.start, self.sources.id(Kind::Arrivals(source as u32)));
+    pub(super) fn begin(&mut self, flows: &mut BackgroundFlows<'_>, stage: &mut Stage<'_>, now: Time, source: usize) {
+        let Some(vector) = self.sources[source].pop_front() else { return };
+        if let Some(next) = self.sources[source].front() {
+            stage.agenda.timer(Time::ZERO + next.start, EventSource::Connection(source as u32));
         }
-        let Some(slot) = connections.slot(now) else {
-            connections.crowded = true;
+        let Some(slot) = self.slot(now) else {
+            self.crowded = true;
             return;
         };
-        let TrafficKind::Connections(spec) = &connections.experiment.traffic[source].kind else { return };
-        let route = &connections.experiment.traffic[source].route;
-        let first = connections.slots.get(slot).map_or(self.flows.len(), |connection| connection.flow);
+        let first = self.slots.get(slot).map_or(stage.endpoints.next_flow(), |connection| connection.flow);
         for end in [End::Initiator, End::Acceptor] {
-            let index = first + end as usize;
-            let window = packets(vector.windows[end.other() as usize], spec.flow.packet);
-            let flow = flow_of(spec, route, &vector, end);
-            let lanes = &mut connections.lanes;
-            let built = build_flow(&connections.experiment, &flow, index, now, lanes, connections.mode, Some(window));
-            // What could be refused was tried when the scenario was read.
-            let Ok(flow) = built else { return };
-            let flow = Flow { armed: Time::MAX, due: Time::MAX, immediate: false, ..flow };
-            if index < self.flows.len() {
-                self.flows[index] = flow;
-            } else {
-                self.flows.push(flow);
-                self.background.push(Carries::Messages { slot, end: end as usize });
+            if open_end(flows, stage, &vector, Place { source, slot, flow: first + end as usize, end }, now).is_none() {
+                return;
             }
-            self.recorder.belongs(index, source);
         }
         let connection = Connection { flow: first, source, ends: vector.messages.map(Script::new), over: false };
         let established = now + vector.rtt;
@@ -187,31 +154,21 @@ impl Network {
             let first = script.messages.first().filter(|message| message.after == After::Start);
             first.map(|message| established + message.wait)
         });
-        match connections.slots.get_mut(slot) {
+        match self.slots.get_mut(slot) {
             Some(last) => *last = connection,
-            None => connections.slots.push(connection),
+            None => self.slots.push(connection),
         }
         for (end, at) in starts.into_iter().enumerate() {
             if let Some(at) = at {
-                self.await_message(slot, end, at);
+                self.slots[slot].await_message(stage, end, at);
             }
         }
     }
 
-    fn await_message(&mut self, slot: usize, end: usize, at: Time) {
-        if let Some(connections) = &mut self.connections {
-            let connection = &mut connections.slots[slot];
-            connection.ends[end].due = at;
-            let flow = connection.flow + end;
-            self.schedule.timer(at, self.sources.id(Kind::Message(flow as u32)));
-        }
-    }
-
     /// An end hands its next message to its sender.
-    pub(crate) fn say(&mut self, now: Time, slot: usize, end: usize) {
-        let Some(connections) = &mut self.connections else { return };
-        let connection = &mut connections.slots[slot];
-        let TrafficKind::Connections(spec) = &connections.experiment.traffic[connection.source].kind else { return };
+    pub(super) fn say(&mut self, experiment: &Experiment, stage: &mut Stage<'_>, now: Time, slot: usize, end: usize) {
+        let connection = &mut self.slots[slot];
+        let TrafficKind::Connections(spec) = &experiment.traffic[connection.source].kind else { return };
         let index = connection.flow + end;
         let received = connection.ends[1 - end].arrived;
         let script = &mut connection.ends[end];
@@ -221,19 +178,18 @@ impl Network {
         script.due = Time::MAX;
         let size = script.messages[script.next].size;
         script.next += 1;
-        script.under_way.push_back(self.flows[index].offer_data(size, spec.flow.packet));
+        script.under_way.push_back(stage.endpoints.offer_data(index, size, spec.flow.packet));
         let following = script.after(now, received, true);
         if let Some(at) = following {
-            self.await_message(slot, end, at);
+            connection.await_message(stage, end, at);
         }
-        self.transmit(now, index);
+        stage.endpoints.transmit(stage.agenda, now, index);
     }
 
     /// A packet of a connection has arrived: perhaps a message is whole now.
-    pub(crate) fn heard(&mut self, now: Time, slot: usize, end: usize) {
-        let Some(connections) = &mut self.connections else { return };
-        let connection = &mut connections.slots[slot];
-        let expected = self.flows[connection.flow + end].receiver.next_expected();
+    pub(super) fn heard(&mut self, stage: &mut Stage<'_>, now: Time, slot: usize, end: usize) {
+        let connection = &mut self.slots[slot];
+        let expected = stage.endpoints.arrived(connection.flow + end);
         let script = &mut connection.ends[end];
         let mut whole = false;
         while script.under_way.pop_front_if(|boundary| *boundary <= expected).is_some() {
@@ -247,23 +203,65 @@ impl Network {
         let answer = connection.ends[1 - end].after(now, received, false);
         if connection.ends.iter().all(Script::is_over) && !connection.over {
             connection.over = true;
-            connections.rested.push_back((now + REST, slot));
+            self.rested.push_back((now + REST, slot));
         }
         if let Some(at) = answer {
-            self.await_message(slot, 1 - end, at);
-        }
-    }
-
-    /// Whether there was a slot for every connection.
-    pub(crate) fn check_connections(&self) -> Result<(), RunError> {
-        match &self.connections {
-            Some(connections) if connections.crowded => Err(TrafficError::Crowded { most: MOST }.into()),
-            _ => Ok(()),
+            connection.await_message(stage, 1 - end, at);
         }
     }
 }
 
+impl Connection {
+    /// An end hands over its next message at `at`.
+    fn await_message(&mut self, stage: &mut Stage<'_>, end: usize, at: Time) {
+        self.ends[end].due = at;
+        stage.agenda.timer(at, EventSource::Message((self.flow + end) as u32));
+    }
+}
+
+/// Where one end of a connection stands.
+#[derive(Clone, Copy)]
+struct Place {
+    source: usize,
+    slot: usize,
+    flow: usize,
+    end: End,
+}
+
+/// Opens the flow of one end. `None`: it cannot be built.
+fn open_end(
+    flows: &mut BackgroundFlows<'_>,
+    stage: &mut Stage<'_>,
+    vector: &Vector,
+    place: Place,
+    now: Time,
+) -> Option<()> {
+    let Place { source, slot, flow, end } = place;
+    let traffic = &flows.experiment().traffic[source];
+    let TrafficKind::Connections(spec) = &traffic.kind else { return None };
+    let window = packets(vector.windows[end.other() as usize], spec.flow.packet);
+    let new = NewFlow {
+        spec: &flow_of(spec, &traffic.route, vector, end),
+        index: flow,
+        start: now,
+        message_window: Some(window),
+    };
+    let carries = Carries::Messages { slot, end: end as usize };
+    flows.open(stage, new, Opening { source, carries, card: None })
+}
+
+fn placed(vector: Vector, start: Span) -> Vector {
+    const MS: Span = Span::from_millis(1);
+    let rtt = MS * ((vector.rtt + MS / 2) / MS).max(1);
+    Vector { start: Span::from_picos(vector.start.picos().saturating_add(start.picos())), rtt, ..vector }
+}
+
+fn flow_of(spec: &Spec, route: &[usize], vector: &Vector, end: End) -> FlowSpec {
+    let route = if end == End::Initiator { route } else { &spec.back };
+    FlowSpec { rtt: vector.rtt, route: route.to_vec(), ..spec.flow.clone() }
+}
+
 /// A receive window of bytes of data in packets; one at least.
-pub(crate) fn packets(window: Bytes, packet: Bytes) -> u64 {
+pub(super) fn packets(window: Bytes, packet: Bytes) -> u64 {
     (window / (packet - HEADERS)).max(1)
 }
