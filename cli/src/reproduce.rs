@@ -3,8 +3,8 @@
 
 use crate::args::{On, Reproduce as Arguments};
 use crate::run::{Made, record, threads, unwritable};
-use crate::{Failure, host, say, streams, theory};
-use papers::{Figure, Findings, Library, Paper, Task};
+use crate::{Failure, host, say, streams};
+use papers::{Figure, Findings, GridQuestion, Library, Paper, Task};
 use rayon::prelude::*;
 use results::reproduction::{self, Verdict};
 use results::to_lines;
@@ -86,11 +86,9 @@ fn outcome(
         }
         Task::Recorded { answers, .. } => Ok(Findings::Answers(answers.clone())),
         Task::Probe { plan, methods, .. } => Ok(Findings::Answers(streams::read(plan, methods, jobs)?)),
-        Task::Compute { theory, questions, .. } => {
-            let ask = |options: &_| theory::ask(theory, options);
-            let answers: Vec<_> =
-                threads(jobs)?.install(|| questions.par_iter().map(ask).collect::<Result<_, Failure>>())?;
-            Ok(Findings::Answers(questions.iter().cloned().zip(answers).collect()))
+        Task::Compute { questions, .. } => {
+            let answers = threads(jobs)?.install(|| questions.par_iter().map(GridQuestion::answer).collect());
+            Ok(Findings::Answers(answers))
         }
     });
     Ok(figure.outcome(&findings.collect::<Result<Vec<Findings>, Failure>>()?))

@@ -2,8 +2,9 @@
 
 use crate::check::check;
 use crate::error::{PaperError, line};
-use crate::file::{Compute, FigureFile, Keys, Probe, QuickRuns, Simulate, plain};
+use crate::file::{Compute, FigureFile, Keys, ProbeSource, QuickRuns, Simulate, plain};
 use crate::recorded::{Answer, recorded};
+use analysis::Question;
 use results::Run;
 use results::reproduction::Origin;
 use scenario::{Experiment, Scenario};
@@ -56,8 +57,8 @@ pub enum Task {
         name: String,
         /// The theory, as `packetscale theory` names it.
         theory: String,
-        /// The options of each question, without dashes.
-        questions: Vec<BTreeMap<String, String>>,
+        /// The questions of its grid, in order; those that the short form leaves out are missing.
+        questions: Vec<GridQuestion>,
     },
     /// Nothing: the figures are there.
     Recorded {
@@ -70,13 +71,37 @@ pub enum Task {
     },
 }
 
+/// A question to a theory at one point of a figure's grid.
+#[derive(Clone, Debug)]
+pub struct GridQuestion {
+    /// The parameters as the figure writes them.
+    pub point: BTreeMap<String, String>,
+    /// The same, read.
+    pub question: Question,
+}
+
+impl GridQuestion {
+    fn read(theory: &str, parameters: &toml::Table) -> Result<GridQuestion, String> {
+        let question = Question::read(theory, parameters)?;
+        Ok(GridQuestion {
+            point: parameters.iter().map(|(key, value)| (key.clone(), plain(value))).collect(),
+            question,
+        })
+    }
+
+    /// Its point with the answer, or why the theory gives none.
+    pub fn answer(&self) -> Answer {
+        (self.point.clone(), self.question.answer().map_err(|why| why.to_string()))
+    }
+}
+
 /// What came of a task.
 #[derive(Clone, Debug)]
 pub enum Findings {
     /// The runs of the plan, in order.
     Runs(Vec<Run>),
-    /// Each question with its answer, in order, or why there is none.
-    Answers(Vec<(BTreeMap<String, String>, Result<serde_json::Value, String>)>),
+    /// Each point with its answer, in order, or why there is none.
+    Answers(Vec<Answer>),
 }
 
 /// A source as readings see it.
@@ -116,7 +141,7 @@ impl Figure {
             tasks.push(Task::Simulate { name: name.clone(), scenario, plan });
         }
         for source in &file.probe {
-            let Probe { name, scenario, methods, set, quick: short } = source.as_ref();
+            let ProbeSource { name, scenario, methods, set, quick: short } = source.as_ref();
             let written = Written { scenario, set, short, at: source.span().start };
             let (scenario, plan, experiments) = written.read(path, text, beside, quick, methods, &at)?;
             if experiments.iter().any(|run| run.probe.is_none()) {
@@ -229,31 +254,30 @@ fn read_by(method: &str, params: &Point) -> Point {
 
 /// The questions of a grid, and the points they stand for.
 fn compute(source: &Compute, quick: bool) -> Result<(Task, Vec<Point>), String> {
-    let mut points = vec![source.with.iter().map(|(key, value)| (key.clone(), plain(value))).collect::<Point>()];
+    let mut parameters = vec![source.with.clone().into_iter().collect::<toml::Table>()];
     if quick {
-        points[0].extend(source.quick.with.iter().map(|(key, value)| (key.clone(), plain(value))));
+        parameters[0].extend(source.quick.with.clone());
     }
     for (key, values) in &source.grid {
         if values.is_empty() {
             return Err(format!("grid.{key}: found an empty list, expected at least one value"));
         }
-        let put = |point: &Point| {
-            let point = point.clone();
-            values
-                .iter()
-                .map(move |value| {
-                    let mut point = point.clone();
-                    point.insert(key.clone(), plain(value));
-                    point
-                })
-                .collect::<Vec<_>>()
+        let put = |table: &toml::Table| {
+            let table = table.clone();
+            let with = |value: &toml::Value| table.clone().into_iter().chain([(key.clone(), value.clone())]).collect();
+            values.iter().map(with).collect::<Vec<toml::Table>>()
         };
-        points = points.iter().flat_map(put).collect();
+        parameters = parameters.iter().flat_map(put).collect();
     }
-    let mut questions = points.clone();
+    let mut questions = parameters
+        .iter()
+        .map(|table| GridQuestion::read(&source.theory, table))
+        .collect::<Result<Vec<GridQuestion>, String>>()
+        .map_err(|what| format!("compute \"{}\": {what}", source.name))?;
+    let points: Vec<Point> = questions.iter().map(|question| question.point.clone()).collect();
     if quick {
         known(&source.quick.only, &points).map_err(|what| format!("quick.only: {what}"))?;
-        questions.retain(|point| selects(&source.quick.only, point));
+        questions.retain(|question| selects(&source.quick.only, &question.point));
     }
     Ok((Task::Compute { name: source.name.clone(), theory: source.theory.clone(), questions }, points))
 }

@@ -17,5 +17,6 @@ mod recorded;
 mod table;
 
 pub use error::PaperError;
-pub use figure::{Figure, Findings, Task};
+pub use figure::{Figure, Findings, GridQuestion, Task};
 pub use library::{Library, Paper};
+pub use recorded::Answer;

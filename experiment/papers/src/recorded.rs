@@ -17,8 +17,8 @@ struct Data {
     point: Vec<toml::Table>,
 }
 
-/// A point with its figures, as of a theory that was asked.
-pub(crate) type Answer = (Point, Result<Value, String>);
+/// A point with its figures, or why there are none.
+pub type Answer = (BTreeMap<String, String>, Result<Value, String>);
 
 /// The source's task, and its points.
 pub(crate) fn recorded(source: &Recorded, beside: &BTreeMap<String, String>) -> Result<(Task, Vec<Point>), String> {
