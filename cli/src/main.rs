@@ -10,7 +10,6 @@ mod machine;
 mod reproduce;
 mod resume;
 mod run;
-mod streams;
 #[cfg(feature = "kernel")]
 mod tcp;
 mod theory;

@@ -2,8 +2,9 @@
 //! side, and writes a page for each paper.
 
 use crate::args::{On, Reproduce as Arguments};
+use crate::estimate::streams;
 use crate::run::{Made, record, threads, unwritable};
-use crate::{Failure, host, say, streams};
+use crate::{Failure, host, say};
 use papers::{Figure, Findings, GridQuestion, Library, Paper, Task};
 use rayon::prelude::*;
 use results::reproduction::{self, Verdict};
@@ -85,7 +86,7 @@ fn outcome(
             Ok(Findings::Runs(results.runs))
         }
         Task::Recorded { answers, .. } => Ok(Findings::Answers(answers.clone())),
-        Task::Probe { plan, methods, .. } => Ok(Findings::Answers(streams::read(plan, methods, jobs)?)),
+        Task::Probe { plan, methods, .. } => streams::judge(plan, methods, jobs),
         Task::Compute { questions, .. } => {
             let answers = threads(jobs)?.install(|| questions.par_iter().map(GridQuestion::answer).collect());
             Ok(Findings::Answers(answers))

@@ -26,7 +26,7 @@ pub struct Qlbp {
     pub q_max: Packets,
     /// Size of a packet
     #[serde(default = "packet_size", deserialize_with = "written")]
-    #[cfg_attr(feature = "clap", arg(long, value_name = "SIZE", default_value_t = packet_size()))]
+    #[cfg_attr(feature = "clap", arg(long, value_name = "SIZE", default_value = PACKET))]
     pub packet: Bytes,
     /// What q-max counts
     #[serde(default)]
@@ -77,8 +77,11 @@ fn silent() -> Rate {
     Rate::ZERO
 }
 
+/// The size of a packet as the paper writes it.
+const PACKET: &str = "1000 B";
+
 fn packet_size() -> Bytes {
-    Bytes::new(1000)
+    PACKET.parse().expect("a size")
 }
 
 fn half_second() -> Span {

@@ -85,7 +85,7 @@ fn a_mistake_names_the_key_what_was_found_and_what_is_expected() {
 fn answers_have_their_figures_by_name() {
     let pacer = "mu-min = \"2 Mbit/s\"\nmu-max = \"10 Mbit/s\"\nq-max = \"10 packets\"\n";
     let answer = read("qlbp", pacer).expect("a question").answer().expect("an answer");
-    // Theorem 1: 10 packets of 8000 bits at 10 Mbit/s.
+    // Theorem 1: 10 packets of 8000 bits, the size that is left out, at 10 Mbit/s.
     assert!((answer["bound_s"].as_f64().expect("a number") - 8e-3).abs() < 1e-12, "{answer}");
 }
 

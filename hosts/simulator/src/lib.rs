@@ -24,8 +24,8 @@ mod web;
 mod windows;
 mod wire;
 
-pub use prober::Prober;
-pub use probes::{Probe, ProbePacket, probe};
+pub use prober::{Prober, SimulatedProbes};
+pub use probes::probe;
 pub use recorder::Served;
 
 use congestion::SettingError;

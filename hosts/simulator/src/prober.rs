@@ -4,7 +4,8 @@
 //! and truth are those of `probes.rs`.
 
 use crate::RunError;
-use crate::probes::{Host, Path, Probe};
+use crate::probes::{Host, Path, probe};
+use probing::{ProbeHost, ProbeStream, ProbingError};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use scenario::{Experiment, ProbeSpec};
@@ -53,7 +54,7 @@ impl Prober {
 
     /// Sends one stream of so many packets, at least two, in the scenario's rates about this mean, and waits for the answer.
     /// `None`: the run would be over before it had been sent.
-    pub fn send(&mut self, packets: u32, mean: Rate) -> Option<Probe> {
+    pub fn send(&mut self, packets: u32, mean: Rate) -> Option<ProbeStream> {
         let half = self.spec.pause.picos() / 2;
         let start = self.now + Span::from_picos(self.random.random_range(half..=half + self.spec.pause.picos()));
         if start + mean.time_for(self.spec.packet).saturating_mul(u64::from(packets)) > self.end {
@@ -85,4 +86,36 @@ impl Prober {
         let failed = self.path.sources.iter().flat_map(Superposition::sources).find_map(AnySource::failure);
         failed.map_or(Ok(()), |error| Err(RunError::Replay(error.to_string())))
     }
+}
+
+/// The simulator as a sender of probe streams.
+#[derive(Clone, Copy, Debug)]
+pub struct SimulatedProbes;
+
+impl ProbeHost for SimulatedProbes {
+    fn send(&self, experiment: &Experiment) -> Result<Vec<ProbeStream>, ProbingError> {
+        probe(experiment).map_err(unsent)
+    }
+
+    fn prober(&self, experiment: &Experiment) -> Result<Box<dyn probing::Prober>, ProbingError> {
+        Ok(Box::new(Prober::new(experiment).map_err(unsent)?))
+    }
+}
+
+impl probing::Prober for Prober {
+    fn send(&mut self, packets: u32, mean: Rate) -> Option<ProbeStream> {
+        Prober::send(self, packets, mean)
+    }
+
+    fn available(&mut self) -> (Span, Rate) {
+        Prober::available(self)
+    }
+
+    fn check(&self) -> Result<(), ProbingError> {
+        Prober::check(self).map_err(unsent)
+    }
+}
+
+fn unsent(error: RunError) -> ProbingError {
+    ProbingError::Sending(error.to_string())
 }

@@ -10,95 +10,13 @@ use crate::gaps::Gaps;
 use crate::link::Fused;
 use crate::transit::Transit;
 use crate::{RunError, web};
-use estimation::{Gap, Stream};
+use probing::{ProbePacket, ProbeStream};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use scenario::{Experiment, ProbeSpec, Recorded};
 use traffic::chance::{self, Purpose};
 use traffic::{AnySource, CrossPacket, Source, Superposition};
 use units::{Bytes, Rate, Serialiser, Span, Time};
-
-/// One probe stream and what became of it.
-#[derive(Clone, Debug)]
-pub struct Probe {
-    /// Which of its run.
-    pub number: u32,
-    /// Streams of one train follow each other without a pause.
-    pub train: u32,
-    /// Its mean rate as intended.
-    pub mean_rate: Rate,
-    /// Its lowest rate as intended.
-    pub lowest: Rate,
-    /// Its highest.
-    pub highest: Rate,
-    /// What was available from its first packet to its last.
-    pub truth: Rate,
-    /// What was available from the first packet of its train to the last.
-    pub train_truth: Rate,
-    /// Its packets in order; those that never arrived are missing.
-    pub packets: Vec<ProbePacket>,
-    /// Packets that never arrived.
-    pub lost: u32,
-    /// Every so many packets have a time.
-    acknowledge: u32,
-    size: Bytes,
-}
-
-/// One packet of a stream.
-#[derive(Clone, Copy, Debug)]
-pub struct ProbePacket {
-    /// Its number in the stream, from 0.
-    pub number: u32,
-    /// The gap before it as the sender was asked for it.
-    pub asked: Span,
-    /// When it was sent, by the sender's record.
-    pub sent: Time,
-    /// When it left the host.
-    pub left: Time,
-    /// When it had left the bottleneck.
-    pub passed: Time,
-    /// When the receiving host saw it.
-    pub seen: Time,
-}
-
-impl Probe {
-    /// As estimators read it.
-    pub fn stream(&self) -> Stream {
-        self.read(|packet| packet.seen)
-    }
-
-    /// As it would be read right behind the bottleneck, before the receiving host.
-    pub fn behind_bottleneck(&self) -> Stream {
-        self.read(|packet| packet.passed)
-    }
-
-    fn read(&self, at: impl Fn(&ProbePacket) -> Time) -> Stream {
-        let mut heard = self.packets.first().map_or(Time::ZERO, &at);
-        let gap = |pair: &[ProbePacket]| {
-            let (before, packet) = (&pair[0], &pair[1]);
-            let acked = (packet.number + 1) % self.acknowledge == 0;
-            let receive = if acked { at(packet).since(heard) } else { Span::ZERO };
-            heard = if acked { at(packet) } else { heard };
-            Gap { send: packet.sent.since(before.sent), receive, size: self.size, acked }
-        };
-        let gaps = self.packets.windows(2).map(gap).collect();
-        Stream { lost: u64::from(self.lost), ..Stream::new(gaps) }
-    }
-
-    /// Whether the truth lies between its lowest and its highest rate.
-    pub fn covers_truth(&self) -> bool {
-        (self.lowest..=self.highest).contains(&self.truth)
-    }
-
-    /// Error of each gap that its host created, in nanoseconds: real less asked for.
-    pub fn gap_errors_ns(&self) -> impl Iterator<Item = f64> {
-        let error = |pair: &[ProbePacket]| {
-            let real = pair[1].left.picos() as f64 - pair[0].left.picos() as f64;
-            (real - pair[1].asked.picos() as f64) * 1e-3
-        };
-        self.packets.windows(2).filter(|pair| pair[1].number == pair[0].number + 1).map(error)
-    }
-}
 
 /// Sends the probe streams of an experiment.
 ///
@@ -107,13 +25,13 @@ impl Probe {
 ///
 /// # Panics
 /// If the experiment has no probe streams.
-pub fn probe(experiment: &Experiment) -> Result<Vec<Probe>, RunError> {
+pub fn probe(experiment: &Experiment) -> Result<Vec<ProbeStream>, RunError> {
     let spec = experiment.probe.expect("the experiment has probe streams");
     let mut path = Path::new(experiment)?;
     let mut random = Pcg64Mcg::seed_from_u64(chance::seed(experiment.seed, Purpose::ProbeStreams, 0));
     let mut host = Host::new(experiment);
     let mut now = Time::ZERO + experiment.warmup;
-    let mut probes: Vec<Probe> = Vec::with_capacity(spec.streams as usize);
+    let mut probes: Vec<ProbeStream> = Vec::with_capacity(spec.streams as usize);
     for train in 0..spec.streams.div_ceil(spec.train) {
         let half = spec.pause.picos() / 2;
         let begun = now + Span::from_picos(random.random_range(half..=half + spec.pause.picos()));
@@ -123,7 +41,7 @@ pub fn probe(experiment: &Experiment) -> Result<Vec<Probe>, RunError> {
         let (mut start, mut closed) = (begun, begun);
         for number in first..spec.streams.min(first + spec.train) {
             let (probe, next, last) = path.carry(&spec, &mut host, number, mean, start);
-            probes.push(Probe { train, ..probe });
+            probes.push(ProbeStream { train, ..probe });
             (start, closed) = (next, last);
         }
         let truth = path.available(path.cross - before, closed.since(begun));
@@ -249,7 +167,7 @@ impl Path {
         number: u32,
         mean: Rate,
         start: Time,
-    ) -> (Probe, Time, Time) {
+    ) -> (ProbeStream, Time, Time) {
         let (gaps, lowest, highest) = gaps(spec, mean);
         let sent = host.send(start, &gaps, spec.packet);
         let mut packets = Vec::with_capacity(sent.len());
@@ -269,7 +187,7 @@ impl Path {
         let (opened, closed) = (sent[0].1, sent[sent.len() - 1].1);
         let truth = self.available(self.cross - first, closed.since(opened));
         let lost = sent.len() as u32 - packets.len() as u32;
-        let probe = Probe {
+        let probe = ProbeStream {
             number,
             train: 0,
             mean_rate: mean,
@@ -343,7 +261,7 @@ impl Path {
     }
 
     /// Writes down when packets were seen, those too that still wait.
-    pub(crate) fn hand_over(&mut self, probes: &mut [Probe]) {
+    pub(crate) fn hand_over(&mut self, probes: &mut [ProbeStream]) {
         if let Some(card) = &mut self.coalescer {
             let due = card.due;
             card.take();

@@ -2,8 +2,8 @@
 
 use crate::condition::Condition;
 use estimation::{Abstain, Method, Stream};
+use probing::ProbeStream;
 use rapid::gaps::{FEATURES, Gaps};
-use simulator::Probe;
 use std::io::{self, Write};
 use units::Span;
 
@@ -35,7 +35,7 @@ impl Readers {
     }
 
     /// The stream as the learnt estimator is handed it, where it reads it at all.
-    pub fn handed(&self, probe: &Probe, levels: u32) -> Option<Stream> {
+    pub fn handed(&self, probe: &ProbeStream, levels: u32) -> Option<Stream> {
         let learnt = if levels == 1 { &self.constant } else { &self.rising };
         let stream = probe.stream();
         let read = matches!(learnt.estimate(stream.clone()), Ok(_) | Err(Abstain::Unsure { .. }));
@@ -61,7 +61,7 @@ pub fn write(
     readers: &Readers,
     run: (u64, u64),
     condition: &Condition,
-    probe: &Probe,
+    probe: &ProbeStream,
 ) -> io::Result<()> {
     let Condition { experiment, cross, receiver, gaps, load } = condition;
     let (spec, card) = (condition.probe(), experiment.receiver.coalescing);
