@@ -1,20 +1,59 @@
 //! Tells the command which commit it is built from, where that is known.
 
-use std::process::Command;
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Stdio};
 
-fn git(arguments: &[&str]) -> Option<String> {
-    let output = Command::new("git").args(arguments).output().ok().filter(|output| output.status.success())?;
-    Some(String::from_utf8(output.stdout).ok()?.trim().to_string())
-}
+/// What the command is made of, beside its own folder: from the root of the repository.
+const SOURCES: [&str; 7] =
+    ["Cargo.toml", "Cargo.lock", "algorithms", "experiment", "hosts", "papers", "scenarios/traces"];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    if let Some(head) =
-        git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|head| std::path::Path::new(head).exists())
-    {
+    for source in SOURCES {
+        println!("cargo::rerun-if-changed=../{source}");
+    }
+    println!("cargo::rerun-if-changed=.");
+    if let Some(head) = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|head| Path::new(head).exists()) {
         println!("cargo::rerun-if-changed={head}");
     }
-    if let Some(commit) = git(&["rev-parse", "HEAD"]) {
+    if let Some(commit) = commit() {
         println!("cargo::rustc-env=PACKETSCALE_COMMIT={commit}");
     }
+}
+
+/// The commit; of changed sources `COMMIT+dirty-DIGEST`, with a digest of what differs from it. `None`: this folder
+/// belongs to no repository, or lies as a foreign copy in one.
+fn commit() -> Option<String> {
+    git(&["ls-files", "--error-unmatch", "build.rs"])?;
+    let commit = git(&["rev-parse", "HEAD"])?;
+    let sources: Vec<String> = SOURCES.iter().map(|source| format!(":/{source}")).chain([".".to_string()]).collect();
+    let with = |words: &[&str]| -> Option<String> {
+        let words: Vec<&str> = words.iter().copied().chain(["--"]).chain(sources.iter().map(String::as_str)).collect();
+        git(&words)
+    };
+    let changed = with(&["diff", "--binary", "--no-ext-diff", "--no-textconv", "HEAD"])?;
+    let new = with(&["ls-files", "--others", "--exclude-standard", "--full-name"])?;
+    if changed.is_empty() && new.is_empty() {
+        return Some(commit);
+    }
+    let root = git(&["rev-parse", "--show-toplevel"])?;
+    let digest = |name: &str| git(&["hash-object", &format!("{root}/{name}")]);
+    let new: Option<Vec<String>> = new.lines().map(|name| Some(format!("{name} {}", digest(name)?))).collect();
+    Some(format!("{commit}+dirty-{}", digest_of(&format!("{changed}\n{}", new?.join("\n")))?))
+}
+
+fn git(words: &[&str]) -> Option<String> {
+    let output = Command::new("git").args(words).output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_string())
+}
+
+/// As git names content.
+fn digest_of(text: &str) -> Option<String> {
+    let mut git = Command::new("git");
+    git.args(["hash-object", "--stdin"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+    let mut child = git.spawn().ok()?;
+    child.stdin.take()?.write_all(text.as_bytes()).ok()?;
+    let output = child.wait_with_output().ok().filter(|output| output.status.success())?;
+    Some(String::from_utf8_lossy(&output.stdout).trim().to_string())
 }

@@ -141,7 +141,7 @@ def confidence(rows, found, error):
         within = [100 * np.mean(off[kept] < 0.1), 100 * np.mean(off[kept & rows.inside] < 0.1)]
         yield line(f"{100 * part:.0f} %", f"{limit:.3f}", *(f"{x:.1f} %" for x in within))
     covered = [f"{k}: {100 * np.mean(off <= k * sure):.1f} %" for k in (1, 2, 2.5, 3)]
-    yield "\nTruths within so many spreads of the estimate: " + ", ".join(covered) + "."
+    yield "\nShare of truths within this many spreads of the estimate: " + ", ".join(covered) + "."
 
 
 def vectors(forests, value, spread, verdict):

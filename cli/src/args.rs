@@ -1,6 +1,8 @@
 //! What the command understands.
 
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::builder::{PossibleValue, PossibleValuesParser};
+use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
+use runner::Host;
 use std::path::PathBuf;
 
 /// Controls network traffic at the scale of single packets: experiments from scenario files.
@@ -13,6 +15,16 @@ pub struct Arguments {
 
 const AFTER: &str = "Exit codes: 0 done, 1 an expectation was missed, 2 the input is wrong, 3 this machine cannot do \
 it. NO_COLOR turns colours off.";
+
+/// The command, with these hosts to choose from.
+pub fn command(hosts: &[&dyn Host]) -> clap::Command {
+    let known: Vec<PossibleValue> =
+        hosts.iter().map(|host| PossibleValue::new(host.name()).help(host.summary())).collect();
+    let first = hosts.first().map(|host| host.name());
+    Arguments::command().mut_subcommand("run", |run| {
+        run.mut_arg("on", |on| on.value_parser(PossibleValuesParser::new(known)).default_value(first))
+    })
+}
 
 #[derive(Subcommand)]
 pub enum Command {
@@ -52,8 +64,8 @@ pub struct Run {
     /// The scenario, a TOML file
     pub file: PathBuf,
     /// Where it runs
-    #[arg(long, value_name = "HOST", default_value = "simulator")]
-    pub on: On,
+    #[arg(long, value_name = "HOST")]
+    pub on: String,
     /// Where results go [default: out/ and the scenario's name]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -99,7 +111,7 @@ pub struct Reproduce {
 
 #[derive(clap::Args)]
 pub struct Evaluate {
-    /// A controller, as `packetscale list controllers` names it, or with settings: '{ kind = "rapid", preset = "thesis" }'
+    /// A controller, as `packetscale list controllers` names it, or with settings: '{ kind = "rapid-thesis", tau = "10 ms" }'
     pub controller: String,
     /// The short form: fewer and shorter runs
     #[arg(long)]
@@ -144,15 +156,6 @@ pub struct Estimate {
     /// Prints one JSON object, and nothing else, on standard output
     #[arg(long)]
     pub json: bool,
-}
-
-/// Where a scenario runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum On {
-    /// Virtual time
-    Simulator,
-    /// Real Linux TCP
-    Kernel,
 }
 
 /// What can be listed.

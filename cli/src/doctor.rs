@@ -1,7 +1,6 @@
 //! What this machine can do, what will be skipped, and why.
 
-use crate::host;
-use crate::machine::system;
+use runner::{Host, system};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -15,16 +14,14 @@ struct Finding {
     skipped: &'static str,
 }
 
-pub fn doctor() -> String {
+pub fn doctor(hosts: &[&dyn Host]) -> String {
     let findings = [
-        simulator(),
-        Finding { name: "kernel", state: kernel(), skipped: "real Linux TCP" },
+        Finding { name: "Linux", state: kernel(), skipped: "real Linux TCP" },
         Finding { name: "BTF", state: btf(), skipped: "Rapid in Linux TCP" },
         Finding { name: "clang", state: program(&["clang"], "clang"), skipped: "building Rapid for Linux TCP" },
         Finding { name: "root", state: root(), skipped: "network namespaces and Rapid in Linux TCP" },
         rapid(),
         Finding { name: "fq", state: discipline("fq"), skipped: "pacing in Linux TCP" },
-        Finding { name: "lab", state: host::lab(), skipped: "run --on kernel" },
         Finding {
             name: "chromium",
             state: program(&["chromium", "chromium-browser", "google-chrome"], "chromium"),
@@ -32,21 +29,16 @@ pub fn doctor() -> String {
         },
         Finding { name: "ns-2", state: program(&["ns2", "ns"], "ns2"), skipped: "the comparison with ns-2" },
     ];
-    findings.iter().map(Finding::line).collect()
+    let of_host = |host: &&dyn Host| line(host.name(), &host.ability(), &format!("run --on {}", host.name()));
+    let rest = findings.iter().map(|finding| line(finding.name, &finding.state, finding.skipped));
+    hosts.iter().map(of_host).chain(rest).collect()
 }
 
-impl Finding {
-    fn line(&self) -> String {
-        match &self.state {
-            Ok(there) => format!("yes  {:<10} {there}\n", self.name),
-            Err(missing) => format!("no   {:<10} {missing}; skipped: {}\n", self.name, self.skipped),
-        }
+fn line(name: &str, state: &Result<String, String>, skipped: &str) -> String {
+    match state {
+        Ok(there) => format!("yes  {name:<10} {there}\n"),
+        Err(missing) => format!("no   {name:<10} {missing}; skipped: {skipped}\n"),
     }
-}
-
-fn simulator() -> Finding {
-    let cores = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-    Finding { name: "simulator", state: Ok(format!("always; {cores} runs at a time")), skipped: "" }
 }
 
 /// Struct_ops congestion controllers with the arguments and helpers that Rapid needs came with Linux 6.1.
@@ -132,7 +124,9 @@ mod tests {
     #[test]
     fn a_missing_program_names_its_package_and_what_is_skipped() {
         let state = program(&["no-such-program-anywhere"], "clang");
-        let line = Finding { name: "clang", state, skipped: "building" }.line();
-        assert_eq!(line, "no   clang      not found; apt-get install clang; skipped: building\n");
+        assert_eq!(
+            line("clang", &state, "building"),
+            "no   clang      not found; apt-get install clang; skipped: building\n"
+        );
     }
 }

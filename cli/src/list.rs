@@ -2,8 +2,8 @@
 
 use crate::Failure;
 use crate::args::Listed;
-use congestion::Parameter;
 use papers::{Library, Paper};
+use settings::Parameters;
 
 pub fn list(what: Listed) -> Result<String, Failure> {
     Ok(match what {
@@ -16,10 +16,13 @@ pub fn list(what: Listed) -> Result<String, Failure> {
     })
 }
 
-fn entry(name: &str, summary: &str, parameters: &[Parameter]) -> String {
+/// A line for the entry, and one for each setting: its default, what it does, and which values it accepts.
+fn entry(name: &str, summary: &str, parameters: Parameters) -> String {
     let settings = parameters.iter().map(|parameter| {
-        let written = format!("{} = {}", parameter.name, parameter.default);
-        format!("    {written:<36} {}\n", parameter.doc)
+        let written = format!("{} = {}", parameter.name(), parameter.default());
+        let range = Some(parameter.range()).filter(|range| !range.is_empty());
+        let range = range.map_or(String::new(), |range| format!(" [{range}]"));
+        format!("    {written:<36} {}{range}\n", parameter.doc())
     });
     format!("{name:<20} {summary}\n{}", settings.collect::<String>())
 }

@@ -1,19 +1,21 @@
 //! `packetscale reproduce`: runs and computes what the figures of papers ask for, prints published and ours side by
 //! side, and writes a page for each paper.
 
-use crate::args::{On, Reproduce as Arguments};
+use crate::args::Reproduce as Arguments;
 use crate::estimate::streams;
-use crate::run::{Made, record, threads, unwritable};
-use crate::{Failure, host, say};
+use crate::run::{threads, unwritable};
+use crate::terminal::Terminal;
+use crate::{Failure, PROGRAM, say};
 use papers::{Figure, Findings, GridQuestion, Library, Paper, Task};
 use rayon::prelude::*;
 use results::reproduction::{self, Verdict};
 use results::to_lines;
+use runner::{Host, Made, Runner};
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-pub fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
+pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
     let chosen = chosen(arguments.what.as_deref())?;
     // All is read and checked before anything runs.
     let read = |(paper, figures): (Paper, Vec<String>)| {
@@ -22,12 +24,13 @@ pub fn reproduce(arguments: &Arguments) -> Result<(), Failure> {
         figures.map(|figures| (paper, figures)).map_err(input)
     };
     let chosen: Vec<(Paper, Vec<Figure>)> = chosen.into_iter().map(read).collect::<Result<_, Failure>>()?;
+    let runner = Runner { host, program: &PROGRAM, jobs: arguments.jobs, progress: &Terminal::new() };
     let (mut outcomes, mut made) = (Vec::new(), Made::new());
     for (paper, figures) in &chosen {
         let folder = arguments.out.join(&paper.name);
         let mut done = Vec::new();
         for figure in figures {
-            let outcome = outcome(figure, &folder.join(&figure.name), arguments.jobs, &mut made)?;
+            let outcome = outcome(figure, &folder.join(&figure.name), &runner, &mut made)?;
             if !arguments.json {
                 say(&shown(&paper.name, &outcome))?;
             }
@@ -69,26 +72,18 @@ fn chosen(what: Option<&str>) -> Result<Vec<(Paper, Vec<String>)>, Failure> {
 fn outcome(
     figure: &Figure,
     folder: &Path,
-    jobs: Option<u16>,
+    runner: &Runner<'_>,
     made: &mut Made,
 ) -> Result<reproduction::Figure, Failure> {
     let findings = figure.tasks.iter().map(|task| match task {
         Task::Simulate { name, scenario, plan } => {
-            let results = record(
-                On::Simulator,
-                scenario,
-                plan,
-                format!("{}/{name}", figure.name),
-                &folder.join(name),
-                jobs,
-                made,
-            )?;
-            Ok(Findings::Runs(results.runs))
+            let shown = format!("{}/{name}", figure.name);
+            Ok(Findings::Runs(runner.record(scenario, plan, shown, &folder.join(name), made)?.runs))
         }
         Task::Recorded { answers, .. } => Ok(Findings::Answers(answers.clone())),
-        Task::Probe { plan, methods, .. } => streams::judge(plan, methods, jobs),
+        Task::Probe { plan, methods, .. } => streams::judge(plan, methods, runner.jobs),
         Task::Compute { questions, .. } => {
-            let answers = threads(jobs)?.install(|| questions.par_iter().map(GridQuestion::answer).collect());
+            let answers = threads(runner.jobs)?.install(|| questions.par_iter().map(GridQuestion::answer).collect());
             Ok(Findings::Answers(answers))
         }
     });
@@ -97,7 +92,7 @@ fn outcome(
 
 fn write_page(paper: &reproduction::Paper, folder: &Path) -> Result<PathBuf, Failure> {
     const PAGE: &str = "report.html";
-    let page = host::paper_page(paper);
+    let page = report::paper_page(paper);
     fs::create_dir_all(folder)
         .and_then(|()| results::write_file(folder, PAGE, |file| file.write_all(page.as_bytes())))
         .map_err(|error| unwritable(folder, &error))?;

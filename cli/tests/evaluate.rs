@@ -41,11 +41,11 @@ fn a_question_is_answered_for_the_controller_and_for_the_yardsticks() {
 #[test]
 fn a_controller_with_settings_is_evaluated_like_one_without() {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let thesis = r#"{ kind = "rapid", preset = "thesis" }"#;
+    let thesis = r#"{ kind = "rapid-thesis", gamma = 1 }"#;
     let output = evaluate(folder.path(), &[thesis, "--quick", "--only", "7.4"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("A thin path"), "{}", text(&output.stdout));
-    assert!(folder.path().join("out/evaluate/kind-rapid-preset-thesis/report.html").is_file());
+    assert!(folder.path().join("out/evaluate/kind-rapid-thesis-gamma-1/report.html").is_file());
 }
 
 #[test]

@@ -3,7 +3,7 @@
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use rayon::prelude::*;
-use results::{Host, Manifest, Results, SCHEMA};
+use results::{HostLabel, Manifest, Results, SCHEMA};
 use scenario::Scenario;
 use std::path::{Path, PathBuf};
 
@@ -54,7 +54,7 @@ fn check(scenario: &Scenario) -> Result<(), Failed> {
     let runs = runs?;
     let results = Results {
         schema: SCHEMA,
-        host: Host::Simulator,
+        host: HostLabel::default(),
         manifest: Manifest::default(),
         expectations: scenario.expectations().iter().map(|expectation| expectation.check(&runs)).collect(),
         runs,

@@ -18,7 +18,7 @@ mod path;
 use path::{dumbbell, flow, link, run};
 use results::Run;
 use scenario::{Buffer, Experiment, FlowSpec, QueueSpec};
-use units::settings::{Setting, Settings};
+use settings::{Setting, Settings};
 use units::{Packets, Rate, Ratio, Span};
 
 /// 12 us at 1 Gbit/s.

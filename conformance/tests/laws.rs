@@ -12,18 +12,11 @@ mod path;
 #[path = "laws/repeatable.rs"]
 mod repeatable;
 
-use congestion::Setting;
 use scenario::FlowSpec;
 use units::Span;
 
-/// One flow per controller of the registry, and one per preset that is a law of its own.
+/// One flow per controller of the registry.
 fn contenders(packet: u64, rtt: Span) -> Vec<(String, FlowSpec)> {
-    let mut flows: Vec<(String, FlowSpec)> = congestion::registry()
-        .iter()
-        .map(|entry| (entry.name.to_string(), path::flow(entry.name, packet, rtt)))
-        .collect();
-    let mut thesis = path::flow("rapid", packet, rtt);
-    thesis.controller.settings.insert("preset".to_string(), Setting::Word("thesis".to_string()));
-    flows.push(("rapid, thesis".to_string(), thesis));
-    flows
+    let flow = |name: &str| (name.to_string(), path::flow(name, packet, rtt));
+    congestion::registry().iter().map(|entry| flow(entry.name)).collect()
 }

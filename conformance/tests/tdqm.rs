@@ -4,8 +4,8 @@ mod path;
 
 use path::{dumbbell, link, mean, replicate, traffic};
 use scenario::{Buffer, Experiment, QueueSpec, TrafficKind};
+use settings::{Setting, Settings};
 use theory::tdqm::{eta_accumulated, eta_per_period};
-use units::settings::{Setting, Settings};
 use units::{Rate, Ratio, Span};
 
 /// A packet takes 200 us on the link.

@@ -12,10 +12,10 @@
 
 mod path;
 
-use congestion::Setting;
 use path::{dumbbell, flow, link, mean, replicate};
 use results::Run;
 use scenario::{Buffer, Experiment, FlowSpec};
+use settings::Setting;
 use units::{Bytes, Rate, Ratio, Span};
 
 const PACKET: u64 = 9000;
@@ -26,9 +26,8 @@ fn rtt() -> Span {
 }
 
 fn thesis() -> FlowSpec {
-    let mut rapid = flow("rapid", PACKET, rtt());
+    let mut rapid = flow("rapid-thesis", PACKET, rtt());
     let settings = &mut rapid.controller.settings;
-    settings.insert("preset".to_string(), Setting::Word("thesis".to_string()));
     settings.insert("tau".to_string(), Setting::Span(Span::from_millis(10)));
     settings.insert("eta".to_string(), Setting::Integer(3));
     rapid

@@ -63,8 +63,7 @@ buffer = "unlimited"
 packet = "1000 B"
 
 [flow.controller]
-kind = "rapid"
-preset = "thesis"
+kind = "rapid-thesis"
 estimator = "ideal"
 tau = "{increase}"
 eta_time = "{decrease}"

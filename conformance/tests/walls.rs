@@ -5,11 +5,18 @@
 
 #[path = "walls/arrows.rs"]
 mod arrows;
+#[path = "walls/links.rs"]
+mod links;
+#[path = "walls/modules.rs"]
+mod modules;
+#[path = "walls/pages.rs"]
+mod pages;
 #[path = "walls/text.rs"]
 mod text;
 #[path = "walls/tree.rs"]
 mod tree;
 
+use settings::Parameter;
 use std::fs;
 use tree::{root, sources};
 
@@ -44,6 +51,9 @@ fn a_wrong_arrow_is_refused() {
         ("hosts/realtime", "hosts/tcp"),
         ("hosts/lab", "hosts/simulator"),
         ("experiment/traffic", "hosts/simulator"),
+        ("experiment/runner", "hosts/simulator"),
+        ("experiment/evaluation", "hosts/simulator"),
+        ("hosts/lab", "experiment/evaluation"),
         ("hosts/simulator", "experiment/report"),
         ("experiment/results", "algorithms/units"),
         ("experiment/scenario", "hosts/simulator"),
@@ -56,6 +66,35 @@ fn a_wrong_arrow_is_refused() {
     for (from, to) in wrong {
         assert_eq!(arrows::refused(&[arrows::arrow(from, to)]).len(), 1, "{from} -> {to}");
     }
+}
+
+/// Crates whose modules still use each other in circles: the wire and the sources of the simulator's network.
+const WITH_CIRCLES: &[&str] = &["hosts/simulator"];
+
+#[test]
+fn modules_use_each_other_one_way() {
+    let manifests = sources(&["/Cargo.toml"]);
+    let read = |path: String| (path.clone(), fs::read_to_string(root().join(path)).unwrap());
+    let files: Vec<(String, String)> = sources(&[".rs"]).into_iter().map(read).collect();
+    let folders: Vec<&str> = manifests.iter().filter_map(|path| path.strip_suffix("/Cargo.toml")).collect();
+    assert!(folders.len() > 10, "only {folders:?}: the wall looks at nothing");
+    let checked = folders.iter().filter(|folder| !WITH_CIRCLES.contains(folder));
+    assert_none(
+        &checked.flat_map(|folder| modules::circles(folder, &modules::uses(folder, &files))).collect::<Vec<_>>(),
+    );
+}
+
+#[test]
+fn a_circle_of_modules_is_refused() {
+    let file = |path: &str, text: &str| (path.to_string(), text.to_string());
+    let circles = |b: &str| {
+        let a = file("new/src/a.rs", "use crate::{\n    b::B,\n    c,\n};\n// crate::d\n");
+        let files = [a, file("new/src/b/deep.rs", b), file("new/src/c.rs", ""), file("new/src/lib.rs", "mod a;")];
+        modules::circles("new", &modules::uses("new", &files))
+    };
+    assert_eq!(circles("use crate::c::C;\n"), Vec::<String>::new());
+    assert_eq!(circles("use crate::a::A;\n").len(), 2);
+    assert_eq!(circles("fn f() { crate::a::g() }\n")[0], "new: a -> b -> a use each other in a circle");
 }
 
 #[test]
@@ -151,7 +190,76 @@ fn every_estimator_and_denoiser_is_on_its_page() {
 }
 
 #[test]
+fn every_setting_is_on_its_page_with_its_default_and_range() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap_or_default();
+    let controllers = congestion::registry().iter().map(|entry| (entry.name, entry.parameters));
+    let queues = queueing::registry().iter().map(|entry| (entry.name, entry.parameters));
+    let own_page = controllers.chain(queues).flat_map(|(name, parameters)| {
+        let path = format!("docs/algorithms/{name}.md");
+        pages::missing_rows(&path, &read(&path), None, parameters)
+    });
+    let path = "docs/estimation.md";
+    let page = read(path);
+    let denoisers = estimation::denoisers().iter().map(|entry| (entry.name, entry.parameters));
+    let methods = denoisers.chain(estimation::estimators().iter().map(|entry| (entry.name, entry.parameters)));
+    let one_page = methods.flat_map(|(name, parameters)| pages::missing_rows(path, &page, Some(name), parameters));
+    assert_none(&own_page.chain(one_page).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_setting_without_its_default_or_range_is_refused() {
+    const LEVELS: Parameter<u32> = Parameter::new("levels", 4, 2..=16, "rates in a stream");
+    let missing = |row: &str| pages::missing_rows("new.md", row, None, &[&LEVELS]).len();
+    assert_eq!(missing("| `levels` | 4 | from 2 to 16 | rates |"), 0);
+    assert_eq!(missing("| `levels` | 5 | from 2 to 16 | rates |"), 1);
+    assert_eq!(missing("| `levels` | 4 | from 1 to 16 | rates |"), 1);
+    assert_eq!(missing("`levels` is 4, from 2 to 16"), 1);
+}
+
+#[test]
 fn the_lock_file_is_committed() {
     assert!(tree::tracked("Cargo.lock"), "Cargo.lock is not in the repository");
     assert!(!tree::tracked("target/CACHEDIR.TAG"), "build output is in the repository");
+}
+
+/// The text of a file of the repository; that of a folder is empty.
+fn text_at(path: &str) -> Option<String> {
+    let whole = root().join(path);
+    if whole.is_dir() { Some(String::new()) } else { fs::read(whole).ok().map(|b| String::from_utf8_lossy(&b).into()) }
+}
+
+#[test]
+fn links_lead_somewhere() {
+    assert_none(&offences(&[".md"], |path, text| links::dead(path, text, text_at)));
+}
+
+#[test]
+fn a_dead_link_is_refused() {
+    let read = |path: &str| (path == "docs/other.md").then(|| "# One heading\n## Two: `x`, y\n".to_string());
+    let dead = |text: &str| links::dead("docs/page.md", text, read).len();
+    assert_eq!(dead("[there](other.md), [heading](other.md#two-x-y), [web](https://example.org/x)"), 0);
+    assert_eq!(dead("[gone](../other.md)"), 1);
+    assert_eq!(dead("[no heading](other.md#three)"), 1);
+    assert_eq!(dead("[own](#here)\n# Here\n"), 0);
+    assert_eq!(dead("```\n[code](gone.md)\n```\n`[code](gone.md)`"), 0);
+}
+
+/// A reader finds every page from docs/README.md, and every algorithm from its own list.
+#[test]
+fn every_page_is_listed() {
+    let missing = |index: &str, folder: &str| -> Vec<String> {
+        let text = text_at(index).unwrap_or_default();
+        let listed = links::targets(&text);
+        let depth = folder.matches('/').count();
+        let pages = sources(&[".md"])
+            .into_iter()
+            .filter(|path| path.starts_with(folder) && path.matches('/').count() == depth && path != index);
+        let name = |path: &str| path.trim_start_matches(folder).to_string();
+        let lists = |path: &String| listed.iter().any(|target| target.split('#').next() == Some(name(path).as_str()));
+        pages.filter(|path| !lists(path)).map(|path| format!("{index} does not list {path}")).collect()
+    };
+    assert_none(&missing("docs/README.md", "docs/"));
+    assert_none(&missing("docs/algorithms/README.md", "docs/algorithms/"));
+    assert_none(&missing("docs/decisions/README.md", "docs/decisions/"));
+    assert!(!missing("CHANGELOG.md", "docs/").is_empty(), "the wall looks at nothing");
 }

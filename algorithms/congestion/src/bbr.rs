@@ -42,35 +42,36 @@ mod machine;
 mod model;
 
 use crate::contract::{
-    AckSample, Controller, Decision, Loss, LossResponse, LostFlight, RateSample, Sent, Setup, Timeout, Undo,
+    AckSample, Controller, Decision, Loss, LossResponse, LostFlight, Needs, RateSample, Sent, Setup, Timeout, Undo,
 };
-use crate::registry::{Kind, Parameter, Setting, SettingError, Settings, check_names};
 use machine::{AckPhase, State};
 use model::{Aggregation, Bandwidth, Bounds, Delay, FullPipe, LatestRound, Rounds, UNBOUNDED};
+use settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
 use units::{Bytes, Random, Rate, Ratio, Span, Time};
 
+const LOSS_THRESHOLD: Parameter<Ratio> = Parameter::new(
+    "loss_threshold",
+    Ratio::of(2, 100),
+    PROPER,
+    "losses that a bandwidth probe may cause, as a fraction of what is in flight",
+);
+const BETA: Parameter<Ratio> =
+    Parameter::new("beta", Ratio::of(7, 10), PROPER, "what a round with losses leaves at least");
+const HEADROOM: Parameter<Ratio> = Parameter::new(
+    "headroom",
+    Ratio::of(15, 100),
+    PROPER,
+    "fraction of the safe volume that cruising leaves to others",
+);
+const PROBE_RTT_INTERVAL: Parameter<Span> = Parameter::new(
+    "probe_rtt_interval",
+    Span::from_secs(5),
+    Span::from_millis(200)..=Span::MAX,
+    "how often to drain the queue and look for the base delay",
+);
+
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "loss_threshold",
-        kind: Kind::Ratio,
-        default: "0.02",
-        doc: "losses that a bandwidth probe may cause, as a fraction of what is in flight",
-    },
-    Parameter { name: "beta", kind: Kind::Ratio, default: "0.7", doc: "what a round with losses leaves at least" },
-    Parameter {
-        name: "headroom",
-        kind: Kind::Ratio,
-        default: "0.15",
-        doc: "fraction of the safe volume that cruising leaves to others",
-    },
-    Parameter {
-        name: "probe_rtt_interval",
-        kind: Kind::Span,
-        default: "5 s",
-        doc: "how often to drain the queue and look for the base delay",
-    },
-];
+pub const PARAMETERS: Parameters = &[&LOSS_THRESHOLD, &BETA, &HEADROOM, &PROBE_RTT_INTERVAL];
 
 /// Least window, in packets: two under way and two acknowledgments coming back.
 const MIN_PIPE: u64 = 4;
@@ -164,16 +165,10 @@ impl Bbr {
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Bbr, SettingError> {
         check_names(settings, PARAMETERS)?;
         let tuning = Tuning {
-            loss_threshold: fraction(settings, "loss_threshold", Ratio::of(2, 100))?,
-            beta: fraction(settings, "beta", Ratio::of(7, 10))?,
-            headroom: fraction(settings, "headroom", Ratio::of(15, 100))?,
-            probe_rtt_interval: match settings.get("probe_rtt_interval") {
-                None => Span::from_secs(5),
-                Some(Setting::Span(interval)) if *interval >= Span::from_millis(200) => *interval,
-                Some(_) => {
-                    return Err(SettingError::Invalid { name: "probe_rtt_interval", expected: "a time from 200 ms" });
-                }
-            },
+            loss_threshold: rounded_up(LOSS_THRESHOLD.read(settings)?),
+            beta: rounded_up(BETA.read(settings)?),
+            headroom: rounded_up(HEADROOM.read(settings)?),
+            probe_rtt_interval: PROBE_RTT_INTERVAL.read(settings)?,
         };
         let initial_window = u64::from(setup.initial_window.max(1));
         let rtt = if setup.handshake_rtt == Span::ZERO { Span::from_millis(1) } else { setup.handshake_rtt };
@@ -412,8 +407,8 @@ impl Controller for Bbr {
         LossResponse::OwnWindow
     }
 
-    fn wants_rate_samples(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs { rate_samples: true, ..Needs::NOTHING }
     }
 
     fn rate(&self) -> Option<Rate> {
@@ -422,13 +417,8 @@ impl Controller for Bbr {
 }
 
 /// Rounded up in its last place, since volumes are rounded down: 0.7 of 100 packets are 70, not 69.
-fn fraction(settings: &Settings, name: &'static str, default: Ratio) -> Result<Ratio, SettingError> {
-    let ratio = match settings.get(name) {
-        None => default,
-        Some(Setting::Ratio(ratio)) if *ratio > Ratio::ZERO && *ratio < Ratio::ONE => *ratio,
-        Some(_) => return Err(SettingError::Invalid { name, expected: "a fraction between 0 and 1" }),
-    };
-    Ok(Ratio::from_q32(ratio.q32() + 1))
+fn rounded_up(ratio: Ratio) -> Ratio {
+    Ratio::from_q32(ratio.q32() + 1)
 }
 
 #[cfg(test)]

@@ -29,35 +29,26 @@
 //!    acknowledges every second packet doubles the growth. So here.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, SettingError, Settings};
-use crate::settings::{integer, proper_fraction, switch};
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{PROPER, Parameter, Parameters, SettingError, Settings};
 use units::{Ratio, Span, Time};
 
+const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(819, 1024), PROPER, "what a loss leaves of the window");
+const MAX_INCREMENT: Parameter<u32> =
+    Parameter::new("max_increment", 16, 1..=10_000, "most packets that a window of acknowledgments adds");
+const LOW_WINDOW: Parameter<u32> = Parameter::new("low_window", 14, 1..=10_000, "up to this many packets it is Reno");
+const SMOOTH_PART: Parameter<u32> = Parameter::new(
+    "smooth_part",
+    20,
+    1..=10_000,
+    "windows of acknowledgments, times 4, per packet close to the maximum",
+);
+const FAST_CONVERGENCE: Parameter<bool> =
+    Parameter::switch("fast_convergence", true, "give up room faster while the window shrinks from loss to loss");
+
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter { name: "beta", kind: Kind::Ratio, default: "0.7998046875", doc: "what a loss leaves of the window" },
-    Parameter {
-        name: "max_increment",
-        kind: Kind::Integer,
-        default: "16",
-        doc: "most packets that a window of acknowledgments adds",
-    },
-    Parameter { name: "low_window", kind: Kind::Integer, default: "14", doc: "up to this many packets it is Reno" },
-    Parameter {
-        name: "smooth_part",
-        kind: Kind::Integer,
-        default: "20",
-        doc: "windows of acknowledgments, times 4, per packet close to the maximum",
-    },
-    Parameter {
-        name: "fast_convergence",
-        kind: Kind::Switch,
-        default: "true",
-        doc: "give up room faster while the window shrinks from loss to loss",
-    },
-];
+pub const PARAMETERS: Parameters = &[&BETA, &MAX_INCREMENT, &LOW_WINDOW, &SMOOTH_PART, &FAST_CONVERGENCE];
 
 /// The search goes this part of the way.
 const PART: u32 = 4;
@@ -125,21 +116,20 @@ impl Bic {
 }
 
 impl Law for Bic {
-    const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    const PARAMETERS: Parameters = PARAMETERS;
 
     fn new(setup: &Setup, settings: &Settings) -> Result<Bic, SettingError> {
-        let whole = "a whole number from 1 to 10000";
         Ok(Bic {
             w_max: 0,
             count: 1,
             counted_for: 0,
             counted_at: setup.now,
             ratio: 2 * RATIO_UNIT,
-            beta: proper_fraction(settings, "beta", Ratio::of(819, 1024))?,
-            max_increment: integer(settings, "max_increment", 16, 1..=10_000, whole)?,
-            low_window: integer(settings, "low_window", 14, 1..=10_000, whole)?,
-            smooth_part: integer(settings, "smooth_part", 20, 1..=10_000, whole)?,
-            fast_convergence: switch(settings, "fast_convergence", true)?,
+            beta: BETA.read(settings)?,
+            max_increment: MAX_INCREMENT.read(settings)?,
+            low_window: LOW_WINDOW.read(settings)?,
+            smooth_part: SMOOTH_PART.read(settings)?,
+            fast_convergence: FAST_CONVERGENCE.read(settings)?,
         })
     }
 

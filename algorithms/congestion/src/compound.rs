@@ -22,20 +22,17 @@
 //! 2. A round with fewer than three samples is not judged, as in Vegas: all of them may be of delayed acknowledgments.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, SettingError, Settings};
 use crate::rounds::{Backlog, VegasSamples};
-use crate::settings::integer;
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Parameter, Parameters, SettingError, Settings};
 use units::Time;
 
+const GAMMA: Parameter<u32> =
+    Parameter::new("gamma", 30, 1..=1_000_000, "packets queued from which the delay window shrinks");
+
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[Parameter {
-    name: "gamma",
-    kind: Kind::Integer,
-    default: "30",
-    doc: "packets queued from which the delay window shrinks",
-}];
+pub const PARAMETERS: Parameters = &[&GAMMA];
 
 /// Below this many packets there is no delay window.
 const LOW_WINDOW: u32 = 41;
@@ -74,10 +71,10 @@ impl Compound {
 }
 
 impl Law for Compound {
-    const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    const PARAMETERS: Parameters = PARAMETERS;
 
     fn new(_setup: &Setup, settings: &Settings) -> Result<Compound, SettingError> {
-        let gamma = integer(settings, "gamma", 30, 1..=1_000_000, "a whole number from 1 to 1000000")?;
+        let gamma = GAMMA.read(settings)?;
         Ok(Compound { samples: VegasSamples::new(), delay: 0, prior_delay: 0, gamma })
     }
 

@@ -103,9 +103,9 @@ pub struct AckSample<'a> {
     /// The sender is in fast recovery or in loss recovery after a timeout.
     pub in_recovery: bool,
     /// The packets it covers, in order of transmission, with what the receiver said of their arrival. Empty unless
-    /// the controller asks for them ([`Controller::wants_arrivals`]).
+    /// the controller asks for them ([`Needs::arrivals`]).
     pub arrivals: &'a [Arrival],
-    /// The delivery rate, for controllers that ask for it ([`Controller::wants_rate_samples`]).
+    /// The delivery rate, for controllers that ask for it ([`Needs::rate_samples`]).
     pub rate: Option<RateSample>,
 }
 
@@ -180,6 +180,28 @@ pub enum LossResponse {
     OwnWindow,
 }
 
+/// What a controller needs of its host, beyond being told what happens. Each costs something to keep; only controllers
+/// that ask for it pay.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Needs {
+    /// [`AckSample::arrivals`] and [`Loss::transmissions`] are filled.
+    pub arrivals: bool,
+    /// [`AckSample::rate`] and [`Loss::flights`] are filled.
+    pub rate_samples: bool,
+    /// [`Controller::on_available`] is called, by hosts that know the available capacity.
+    pub available: bool,
+    /// It answers marks: only then may its packets be marked instead of dropped.
+    pub marks: bool,
+    /// Its packets carry room for an offer of the routers ([`Controller::on_offer`]).
+    pub offers: bool,
+}
+
+impl Needs {
+    /// Nothing.
+    pub const NOTHING: Needs =
+        Needs { arrivals: false, rate_samples: false, available: false, marks: false, offers: false };
+}
+
 /// The contract. Events in, a value out. Events with a default are optional.
 pub trait Controller {
     /// A packet left.
@@ -194,18 +216,8 @@ pub trait Controller {
     /// Packets arrived marked.
     fn on_mark(&mut self, _marked: &Marked) {}
 
-    /// Whether the controller answers marks: only then may its packets be marked instead of dropped.
-    fn reads_marks(&self) -> bool {
-        false
-    }
-
     /// The routers of the path offer this rate, said by the acknowledgment that is told next (RCP).
     fn on_offer(&mut self, _now: Time, _rate: Rate) {}
-
-    /// Whether packets carry room for such an offer.
-    fn takes_offers(&self) -> bool {
-        false
-    }
 
     /// The retransmission timer expired.
     fn on_timeout(&mut self, timeout: &Timeout);
@@ -216,11 +228,6 @@ pub trait Controller {
     /// The available capacity, told by a host that knows it: for experiments with ideal estimation only.
     fn on_available(&mut self, _now: Time, _available: Rate) {}
 
-    /// Whether the host should call [`Controller::on_available`].
-    fn wants_available(&self) -> bool {
-        false
-    }
-
     /// What to do now. Cheap, without effect, valid until the next event.
     fn decision(&self) -> Decision;
 
@@ -229,14 +236,9 @@ pub trait Controller {
         LossResponse::ProportionalReduction
     }
 
-    /// Whether the host should fill [`AckSample::arrivals`] and [`Loss::transmissions`].
-    fn wants_arrivals(&self) -> bool {
-        false
-    }
-
-    /// Whether the host should fill [`AckSample::rate`] and [`Loss::flights`].
-    fn wants_rate_samples(&self) -> bool {
-        false
+    /// What the host must do for it beyond these calls. The same for the life of a controller: hosts ask once.
+    fn needs(&self) -> Needs {
+        Needs::NOTHING
     }
 
     /// Slow-start threshold in packets; `u32::MAX` before the first reduction, and for those that have none.
@@ -249,18 +251,27 @@ pub trait Controller {
         None
     }
 
-    /// What the controller measures, for the recorder; `None` for those that do not probe.
-    fn probe(&self) -> Option<Probe> {
+    /// What it measures, for those that probe.
+    fn probing(&self) -> Option<&dyn Probing> {
         None
     }
 
-    /// Keep a trace of the next probe stream to complete.
-    fn arm_trace(&mut self) {}
+    /// The same, to trace streams.
+    fn probing_mut(&mut self) -> Option<&mut dyn Probing> {
+        None
+    }
+}
+
+/// What a controller that probes shows of its probing: for recorders, nothing that a host acts upon.
+pub trait Probing {
+    /// What it knows of its path.
+    fn probe(&self) -> Probe;
+
+    /// Keeps a trace of the next probe stream to complete.
+    fn arm_trace(&mut self);
 
     /// The trace of a stream that completed since it was armed, once.
-    fn take_trace(&mut self) -> Option<StreamTrace> {
-        None
-    }
+    fn take_trace(&mut self) -> Option<StreamTrace>;
 }
 
 /// What a probing controller knows of its path.

@@ -26,26 +26,17 @@
 
 use crate::contract::{AckSample, Controller, Decision, Loss, LossResponse, Sent, Setup, Timeout};
 use crate::extremes::Smallest;
-use crate::registry::{Kind, Parameter, SettingError, Settings, check_names};
 use crate::rounds::Rounds;
-use crate::settings::{proper_fraction, switch};
+use settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
 use units::{Bytes, Rate, Ratio, Span, Time};
 
+const DELTA: Parameter<Ratio> =
+    Parameter::new("delta", Ratio::of(1, 2), PROPER, "packets queued are 1 / delta; smaller is more demanding");
+const COMPETITIVE: Parameter<bool> =
+    Parameter::switch("competitive", true, "become more demanding beside flows that fill the queue");
+
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "delta",
-        kind: Kind::Ratio,
-        default: "0.5",
-        doc: "packets queued are 1 / delta; smaller is more demanding",
-    },
-    Parameter {
-        name: "competitive",
-        kind: Kind::Switch,
-        default: "true",
-        doc: "become more demanding beside flows that fill the queue",
-    },
-];
+pub const PARAMETERS: Parameters = &[&DELTA, &COMPETITIVE];
 
 /// The window counts in this part of a packet.
 const FRACTION: u64 = 1 << 16;
@@ -97,7 +88,7 @@ impl Copa {
     /// Builds it.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Copa, SettingError> {
         check_names(settings, PARAMETERS)?;
-        let delta = proper_fraction(settings, "delta", Ratio::of(1, 2))?;
+        let delta = DELTA.read(settings)?;
         let demand = (u128::from(FRACTION) << 32) / u128::from(delta.q32());
         let demand = u64::try_from(demand).unwrap_or(u64::MAX).min(MAX_DEMAND * FRACTION);
         let window = (u64::from(setup.initial_window) * FRACTION).clamp(MIN_WINDOW, MAX_WINDOW);
@@ -116,7 +107,7 @@ impl Copa {
             window_before: window,
             default_demand: demand,
             demand,
-            competitive: switch(settings, "competitive", true)?,
+            competitive: COMPETITIVE.read(settings)?,
             lost_in_round: false,
             pacing: Rate::from_bps(u64::MAX),
             next_departure: setup.now,

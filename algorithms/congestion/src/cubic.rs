@@ -29,40 +29,23 @@
 //! 3. After a timeout slow start is that of RFC 5681 with one packet per packet acknowledged; HyStart++ is for the
 //!    initial slow start only (RFC 9406, section 4.3).
 
-use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Setup, Timeout, Undo};
-use crate::registry::{Kind, Parameter, Setting, SettingError, Settings, check_names};
-use crate::settings::switch;
+use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use alloc::boxed::Box;
+use settings::{PROPER, Parameter, Parameters, SettingError, Settings, above_zero, check_names};
 use units::{Ratio, Span, Time};
 
+const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(7, 10), PROPER, "what a loss leaves of the window");
+const C: Parameter<Ratio> =
+    Parameter::new("c", Ratio::of(4, 10), above_zero(), "steepness of the cubic, in packets per second cubed");
+const FAST_CONVERGENCE: Parameter<bool> =
+    Parameter::switch("fast_convergence", true, "give up room faster while the window shrinks from loss to loss");
+const RENO_FRIENDLY: Parameter<bool> =
+    Parameter::switch("reno_friendly", true, "never grow more slowly than Reno would");
+const HYSTART: Parameter<bool> =
+    Parameter::switch("hystart", true, "leave the initial slow start when the delay rises (HyStart++)");
+
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter { name: "beta", kind: Kind::Ratio, default: "0.7", doc: "what a loss leaves of the window" },
-    Parameter {
-        name: "c",
-        kind: Kind::Ratio,
-        default: "0.4",
-        doc: "steepness of the cubic, in packets per second cubed",
-    },
-    Parameter {
-        name: "fast_convergence",
-        kind: Kind::Switch,
-        default: "true",
-        doc: "give up room faster while the window shrinks from loss to loss",
-    },
-    Parameter {
-        name: "reno_friendly",
-        kind: Kind::Switch,
-        default: "true",
-        doc: "never grow more slowly than Reno would",
-    },
-    Parameter {
-        name: "hystart",
-        kind: Kind::Switch,
-        default: "true",
-        doc: "leave the initial slow start when the delay rises (HyStart++)",
-    },
-];
+pub const PARAMETERS: Parameters = &[&BETA, &C, &FAST_CONVERGENCE, &RENO_FRIENDLY, &HYSTART];
 
 /// Least window after a loss (RFC 9438, section 4.6).
 const MIN_THRESHOLD: f64 = 2.0;
@@ -112,22 +95,19 @@ impl Cubic {
     /// Builds it.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Cubic, SettingError> {
         check_names(settings, PARAMETERS)?;
-        let beta = fraction(settings, "beta", 0.7)?;
-        if beta >= 1.0 {
-            return Err(SettingError::Invalid { name: "beta", expected: "a fraction between 0 and 1" });
-        }
+        let beta = decimal(BETA.read(settings)?);
         let window = f64::from(setup.initial_window.max(1));
         Ok(Cubic {
             course: Course { window, threshold: f64::MAX, prior: 0.0, w_max: None, epoch: None },
             before: None,
             recovering: false,
             last_ack: setup.now,
-            hystart: switch(settings, "hystart", true)?.then(HyStart::new),
+            hystart: HYSTART.read(settings)?.then(HyStart::new),
             beta,
-            c: fraction(settings, "c", 0.4)?,
+            c: decimal(C.read(settings)?),
             alpha: 3.0 * (1.0 - beta) / (1.0 + beta),
-            fast_convergence: switch(settings, "fast_convergence", true)?,
-            reno_friendly: switch(settings, "reno_friendly", true)?,
+            fast_convergence: FAST_CONVERGENCE.read(settings)?,
+            reno_friendly: RENO_FRIENDLY.read(settings)?,
         })
     }
 
@@ -217,8 +197,8 @@ impl Controller for Cubic {
         }
     }
 
-    fn reads_marks(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs { marks: true, ..Needs::NOTHING }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
@@ -342,14 +322,6 @@ fn cube_root(a: f64) -> f64 {
         x = (2.0 * x + a / (x * x)) / 3.0;
     }
     x
-}
-
-fn fraction(settings: &Settings, name: &'static str, default: f64) -> Result<f64, SettingError> {
-    match settings.get(name) {
-        None => Ok(default),
-        Some(Setting::Ratio(ratio)) if *ratio > Ratio::ZERO => Ok(decimal(*ratio)),
-        Some(_) => Err(SettingError::Invalid { name, expected: "a number above 0" }),
-    }
 }
 
 /// The fraction as it was written: to nine decimal places, so that 0.7 is 0.7 and 1000 packets become 700.

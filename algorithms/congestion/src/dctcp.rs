@@ -18,19 +18,16 @@
 //!    receiver approximates with one bit.
 //! 2. The window is in whole packets, rounded down: a mark takes one at least.
 
-use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Setup, Timeout, Undo};
+use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use crate::newreno::NewReno;
-use crate::registry::{Kind, Parameter, SettingError, Settings, check_names};
-use crate::settings::proper_fraction;
+use settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
 use units::Ratio;
 
+const GAIN: Parameter<Ratio> =
+    Parameter::new("gain", Ratio::of(1, 16), PROPER, "weight of a window's marks in alpha (RFC 8257: g)");
+
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[Parameter {
-    name: "gain",
-    kind: Kind::Ratio,
-    default: "0.0625",
-    doc: "weight of a window's marks in alpha (RFC 8257: g)",
-}];
+pub const PARAMETERS: Parameters = &[&GAIN];
 
 /// The controller. See the file's head for the law.
 #[derive(Clone, Debug)]
@@ -53,7 +50,7 @@ impl Dctcp {
         Ok(Dctcp {
             reno: NewReno::build(setup, &Settings::new())?,
             alpha: Ratio::ONE,
-            gain: proper_fraction(settings, "gain", Ratio::of(1, 16))?,
+            gain: GAIN.read(settings)?,
             delivered: 0,
             marked: 0,
             window_end: 0,
@@ -88,8 +85,8 @@ impl Controller for Dctcp {
         self.reno.answer(marked, Ratio::from_q32(self.alpha.q32() / 2).complement());
     }
 
-    fn reads_marks(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs { marks: true, ..Needs::NOTHING }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {

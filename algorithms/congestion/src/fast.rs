@@ -34,31 +34,23 @@
 //! 6. A coarse round-trip time of no tick counts as 1 us, as in Linux, where none is zero.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, SettingError, Settings};
 use crate::rounds::{Backlog, VegasSamples};
-use crate::settings::{integer, proper_fraction, word};
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{OneOf, PROPER, Parameter, Parameters, SettingError, Settings};
 use units::{Bytes, Rate, Ratio, Span, Time};
 
-/// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "alpha",
-        kind: Kind::Integer,
-        default: "0",
-        doc: "packets to keep queued; 0: 8, 20 or 200 by the rate",
-    },
-    Parameter { name: "gamma", kind: Kind::Ratio, default: "0.5", doc: "part of the way gone in one update" },
-    Parameter {
-        name: "delay",
-        kind: Kind::Word(CLOCKS),
-        default: "fine",
-        doc: "what tells it: exact round-trip times, those of a clock of 1 ms, or the receiver's stamps",
-    },
-];
+const ALPHA: Parameter<u32> =
+    Parameter::new("alpha", 0, 0..=1_000_000, "packets to keep queued; 0: 8, 20 or 200 by the rate");
+const GAMMA: Parameter<Ratio> = Parameter::new("gamma", Ratio::of(1, 2), PROPER, "part of the way gone in one update");
+const DELAY: OneOf = OneOf::new(
+    "delay",
+    &["fine", "coarse", "stamps"],
+    "what tells it: exact round-trip times, those of a clock of 1 ms, or the receiver's stamps",
+);
 
-const CLOCKS: &[&str] = &["fine", "coarse", "stamps"];
+/// What a scenario can set.
+pub const PARAMETERS: Parameters = &[&ALPHA, &GAMMA, &DELAY];
 
 /// A tick of the coarse clock.
 const TICK: Span = Span::from_millis(1);
@@ -144,29 +136,28 @@ impl Fast {
 }
 
 fn clock(settings: &Settings) -> Result<Clock, SettingError> {
-    match word(settings, "delay", "fine")? {
-        "fine" => Ok(Clock::Fine),
-        "coarse" => Ok(Clock::Coarse),
-        "stamps" => Ok(Clock::Stamps),
-        _ => Err(SettingError::Invalid { name: "delay", expected: "one of \"fine\", \"coarse\", \"stamps\"" }),
-    }
+    Ok(match DELAY.read(settings)? {
+        "coarse" => Clock::Coarse,
+        "stamps" => Clock::Stamps,
+        _ => Clock::Fine,
+    })
 }
 
 impl Law for Fast {
-    const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    const PARAMETERS: Parameters = PARAMETERS;
 
     fn new(setup: &Setup, settings: &Settings) -> Result<Fast, SettingError> {
         Ok(Fast {
             samples: VegasSamples::new(),
             packet: setup.packet,
             settling: false,
-            alpha: integer(settings, "alpha", 0, 0..=1_000_000, "a whole number from 0 to 1000000")?,
-            gamma: proper_fraction(settings, "gamma", Ratio::of(1, 2))?,
+            alpha: ALPHA.read(settings)?,
+            gamma: GAMMA.read(settings)?,
             clock: clock(settings)?,
         })
     }
 
-    fn wants_arrivals(&self) -> bool {
+    fn needs_arrivals(&self) -> bool {
         self.clock == Clock::Stamps
     }
 
@@ -209,9 +200,9 @@ impl Law for Fast {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Setting;
     use crate::window_based::driver::Driver;
     use alloc::string::ToString;
+    use settings::Setting;
 
     const BASE: Span = Span::from_millis(100);
 
@@ -337,7 +328,7 @@ mod tests {
 
     #[test]
     fn only_stamps_ask_for_arrivals_and_other_words_are_refused() {
-        let asks = |delay| Driver::<Fast>::with(10, BASE, &settings(delay)).law().wants_arrivals();
+        let asks = |delay| Driver::<Fast>::with(10, BASE, &settings(delay)).law().needs_arrivals();
         assert_eq!(["fine", "coarse", "stamps"].map(asks), [false, false, true]);
         let setup =
             Setup { now: Time::ZERO, packet: Bytes::new(1000), handshake_rtt: BASE, initial_window: 10, seed: 1 };

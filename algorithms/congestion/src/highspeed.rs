@@ -20,9 +20,9 @@
 //! 3. Windows above the last row keep its a = 72 and b = 0.09.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Parameter, SettingError, Settings};
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Parameters, SettingError, Settings};
 use units::Time;
 
 /// Largest window, in packets, that grows by 1, 2, 3, ... packets per window of acknowledgments.
@@ -49,7 +49,7 @@ pub struct HighSpeed {
 }
 
 impl Law for HighSpeed {
-    const PARAMETERS: &'static [Parameter] = &[];
+    const PARAMETERS: Parameters = &[];
 
     fn new(_setup: &Setup, _settings: &Settings) -> Result<HighSpeed, SettingError> {
         Ok(HighSpeed { row: 0 })

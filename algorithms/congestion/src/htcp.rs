@@ -25,27 +25,18 @@
 //!    last loss is.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, SettingError, Settings};
-use crate::settings::switch;
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Parameter, Parameters, SettingError, Settings};
 use units::{Span, Time};
 
+const RTT_SCALING: Parameter<bool> =
+    Parameter::switch("rtt_scaling", true, "let long paths grow as fast as one of 100 ms");
+const BANDWIDTH_SWITCH: Parameter<bool> =
+    Parameter::switch("bandwidth_switch", true, "halve the window when the throughput changes from loss to loss");
+
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "rtt_scaling",
-        kind: Kind::Switch,
-        default: "true",
-        doc: "let long paths grow as fast as one of 100 ms",
-    },
-    Parameter {
-        name: "bandwidth_switch",
-        kind: Kind::Switch,
-        default: "true",
-        doc: "halve the window when the throughput changes from loss to loss",
-    },
-];
+pub const PARAMETERS: Parameters = &[&RTT_SCALING, &BANDWIDTH_SWITCH];
 
 /// One, in the unit of alpha and beta.
 const ONE: u64 = 128;
@@ -164,7 +155,7 @@ fn milliseconds(span: Span) -> u64 {
 }
 
 impl Law for Htcp {
-    const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    const PARAMETERS: Parameters = PARAMETERS;
 
     fn new(setup: &Setup, settings: &Settings) -> Result<Htcp, SettingError> {
         Ok(Htcp {
@@ -176,8 +167,8 @@ impl Law for Htcp {
             last_loss: setup.now,
             undo: None,
             throughput: Throughput { packets: 0, since: setup.now, smoothed: 0, max: 0, max_before: 0 },
-            rtt_scaling: switch(settings, "rtt_scaling", true)?,
-            bandwidth_switch: switch(settings, "bandwidth_switch", true)?,
+            rtt_scaling: RTT_SCALING.read(settings)?,
+            bandwidth_switch: BANDWIDTH_SWITCH.read(settings)?,
         })
     }
 

@@ -23,15 +23,16 @@
 //! 1. It starts with the larger of the host's initial window and rho; Linux replaces the initial window by rho.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, SettingError, Settings};
-use crate::settings::positive_span;
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Parameter, Parameters, SettingError, Settings, above_zero};
 use units::{Span, Time};
 
+const RTT0: Parameter<Span> =
+    Parameter::new("rtt0", Span::from_millis(25), above_zero(), "round-trip time of the reference path");
+
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] =
-    &[Parameter { name: "rtt0", kind: Kind::Span, default: "25 ms", doc: "round-trip time of the reference path" }];
+pub const PARAMETERS: Parameters = &[&RTT0];
 
 /// Largest window, in packets.
 const MAX_WINDOW: u32 = 65_535;
@@ -73,10 +74,10 @@ impl Hybla {
 }
 
 impl Law for Hybla {
-    const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    const PARAMETERS: Parameters = PARAMETERS;
 
     fn new(setup: &Setup, settings: &Settings) -> Result<Hybla, SettingError> {
-        let rtt0 = positive_span(settings, "rtt0", Span::from_millis(25))?;
+        let rtt0 = RTT0.read(settings)?;
         let min_srtt = setup.handshake_rtt;
         Ok(Hybla { rtt0, min_srtt, rho: Hybla::rho(min_srtt, rtt0), fraction: 0, open: true })
     }

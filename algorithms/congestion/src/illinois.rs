@@ -23,23 +23,18 @@
 //! 2. A step empties the credit: what was counted beyond whole packets is lost.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, SettingError, Settings};
 use crate::rounds::Rounds;
-use crate::settings::integer;
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Parameter, Parameters, SettingError, Settings};
 use units::{Span, Time};
 
+const WIN_THRESH: Parameter<u32> =
+    Parameter::new("win_thresh", 15, 0..=1_000_000, "below this many packets it is Reno");
+const THETA: Parameter<u32> = Parameter::new("theta", 5, 1..=255, "rounds with little delay before the fastest growth");
+
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter { name: "win_thresh", kind: Kind::Integer, default: "15", doc: "below this many packets it is Reno" },
-    Parameter {
-        name: "theta",
-        kind: Kind::Integer,
-        default: "5",
-        doc: "rounds with little delay before the fastest growth",
-    },
-];
+pub const PARAMETERS: Parameters = &[&WIN_THRESH, &THETA];
 
 /// One packet per window, in the unit of alpha.
 const ALPHA_ONE: u64 = 128;
@@ -121,7 +116,7 @@ fn beta_at(mean: u64, largest: u64) -> u64 {
 }
 
 impl Law for Illinois {
-    const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    const PARAMETERS: Parameters = PARAMETERS;
 
     fn new(_setup: &Setup, settings: &Settings) -> Result<Illinois, SettingError> {
         Ok(Illinois {
@@ -134,8 +129,8 @@ impl Law for Illinois {
             beta: BETA_MAX,
             above: false,
             low_rounds: 0,
-            win_thresh: integer(settings, "win_thresh", 15, 0..=1_000_000, "a whole number from 0 to 1000000")?,
-            theta: integer(settings, "theta", 5, 1..=255, "a whole number from 1 to 255")?,
+            win_thresh: WIN_THRESH.read(settings)?,
+            theta: THETA.read(settings)?,
         })
     }
 

@@ -23,16 +23,17 @@
 //! 2. The base is forgotten in two halves of five minutes, not in ten of one.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, SettingError, Settings};
 use crate::rounds::{Rounds, proportion};
-use crate::settings::positive_span;
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Parameter, Parameters, SettingError, Settings, above_zero};
 use units::{Span, Time};
 
+const TARGET: Parameter<Span> =
+    Parameter::new("target", Span::from_millis(60), above_zero(), "delay that it may add to the path");
+
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] =
-    &[Parameter { name: "target", kind: Kind::Span, default: "60 ms", doc: "delay that it may add to the path" }];
+pub const PARAMETERS: Parameters = &[&TARGET];
 
 /// Half of the time for which a base is remembered.
 const BASE_MEMORY: Span = Span::from_secs(300);
@@ -145,7 +146,7 @@ impl Ledbat {
 }
 
 impl Law for Ledbat {
-    const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    const PARAMETERS: Parameters = PARAMETERS;
 
     fn new(setup: &Setup, settings: &Settings) -> Result<Ledbat, SettingError> {
         Ok(Ledbat {
@@ -155,7 +156,7 @@ impl Law for Ledbat {
             samples: [Span::MAX; SAMPLES],
             next_sample: 0,
             phase: Phase::First,
-            target: positive_span(settings, "target", Span::from_millis(60))?,
+            target: TARGET.read(settings)?,
         })
     }
 

@@ -31,6 +31,7 @@ pub mod lp;
 pub mod newark;
 pub mod newreno;
 pub mod rapid;
+pub mod rapid_thesis;
 pub mod rcp;
 pub mod scalable;
 pub mod vegas;
@@ -38,10 +39,8 @@ pub mod veno;
 pub mod westwood;
 pub mod yeah;
 
-use units::settings;
-
 pub use contract::{
-    AckSample, Arrival, Controller, Decision, GapRecord, Loss, LossResponse, LostFlight, Marked, Probe, RateSample,
-    Sent, Setup, StreamTrace, Timeout, Undo,
+    AckSample, Arrival, Controller, Decision, GapRecord, Loss, LossResponse, LostFlight, Marked, Needs, Probe, Probing,
+    RateSample, Sent, Setup, StreamTrace, Timeout, Undo,
 };
-pub use registry::{AnyController, Entry, Kind, Parameter, Setting, SettingError, Settings, find, registry};
+pub use registry::{AnyController, Entry, find, registry};

@@ -28,20 +28,21 @@
 //! 2. Stamps are wide enough. In Linux's 32 bits a smoothed delay above 2^29 ticks (six days) overflows.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, Setting, SettingError, Settings};
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Parameter, Parameters, SettingError, Settings, any};
 use units::{Span, Time};
 
-/// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[Parameter {
-    name: "clock_offset",
-    kind: Kind::Span,
-    default: "3600 s",
-    doc: "by how much the receiver's clock of stamps is ahead of the sender's",
-}];
+const CLOCK_OFFSET: Parameter<Span> = Parameter::new(
+    "clock_offset",
+    Span::from_secs(3600),
+    any(),
+    "by how much the receiver's clock of stamps is ahead of the sender's",
+);
 
-const DEFAULT_OFFSET: Span = Span::from_secs(3600);
+/// What a scenario can set.
+pub const PARAMETERS: Parameters = &[&CLOCK_OFFSET];
+
 const TICK: Span = Span::from_millis(1);
 /// Part of the range of delays above which the path is taken to be used by others, in per cent.
 const THRESHOLD_PERCENT: u64 = 15;
@@ -113,19 +114,15 @@ impl Lp {
 }
 
 impl Law for Lp {
-    const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    const PARAMETERS: Parameters = PARAMETERS;
 
     fn new(_setup: &Setup, settings: &Settings) -> Result<Lp, SettingError> {
-        let clock_offset = match settings.get("clock_offset") {
-            None => DEFAULT_OFFSET,
-            Some(Setting::Span(span)) => *span,
-            Some(_) => return Err(SettingError::Invalid { name: "clock_offset", expected: "a time" }),
-        };
+        let clock_offset = CLOCK_OFFSET.read(settings)?;
         let delays = Delays { min: u64::MAX, max: 0, largest: 0, smoothed8: 0 };
         Ok(Lp { clock_offset, delays, indicated: None, inference: Span::ZERO })
     }
 
-    fn wants_arrivals(&self) -> bool {
+    fn needs_arrivals(&self) -> bool {
         true
     }
 
@@ -161,6 +158,7 @@ impl Law for Lp {
 mod tests {
     use super::*;
     use crate::window_based::driver::Driver;
+    use settings::Setting;
 
     const RTT: Span = Span::from_millis(100);
 

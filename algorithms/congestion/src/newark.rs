@@ -29,29 +29,24 @@
 //!    application never used says nothing about the path.
 //! 7. The paper holds `W_p` to 240 packets, its receiver's buffer; here that is `window_max`, by default no limit.
 
-use crate::contract::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Sent, Setup, Timeout, Undo};
-use crate::registry::{Kind, Parameter, SettingError, Settings, check_names};
-use crate::settings::{integer, ratio, switch};
+use crate::contract::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo};
 use crate::window::Window;
+use settings::{Parameter, Parameters, SettingError, Settings, check_names};
 use units::{Bytes, Random, Rate, Ratio, Span, Time};
 
+const G: Parameter<Ratio> = Parameter::new(
+    "g",
+    Ratio::ONE,
+    Ratio::of(1, 1000)..=Ratio::of(1000, 1),
+    "tokens come every g RTT / W_p: above 1 for less than TCP",
+);
+const BUCKET_MAX: Parameter<u32> = Parameter::new("bucket_max", 240, 1..=Window::MAX, "T_max, the most tokens kept");
+const WINDOW_MAX: Parameter<u32> =
+    Parameter::new("window_max", Window::MAX, 1..=Window::MAX, "the most W_p, in packets");
+const VALIDATE: Parameter<bool> = Parameter::switch("validate", true, "W_p grows only while tokens limit the flow");
+
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "g",
-        kind: Kind::Ratio,
-        default: "1.0",
-        doc: "tokens come every g RTT / W_p: above 1 for less than TCP",
-    },
-    Parameter { name: "bucket_max", kind: Kind::Integer, default: "240", doc: "T_max, the most tokens kept" },
-    Parameter { name: "window_max", kind: Kind::Integer, default: "1073741824", doc: "the most W_p, in packets" },
-    Parameter {
-        name: "validate",
-        kind: Kind::Switch,
-        default: "true",
-        doc: "W_p grows only while tokens limit the flow",
-    },
-];
+pub const PARAMETERS: Parameters = &[&G, &BUCKET_MAX, &WINDOW_MAX, &VALIDATE];
 
 /// The controller. See the file's head for the law.
 #[derive(Clone, Debug)]
@@ -86,10 +81,8 @@ impl Newark {
     /// Builds it.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Newark, SettingError> {
         check_names(settings, PARAMETERS)?;
-        const POSITIVE: &str = "a whole number from 1 to 1073741824";
-        let bucket_max = integer(settings, "bucket_max", 240, 1..=Window::MAX, POSITIVE)?;
-        let window_max = integer(settings, "window_max", Window::MAX, 1..=Window::MAX, POSITIVE)?;
-        let range = Ratio::of(1, 1000)..=Ratio::of(1000, 1);
+        let bucket_max = BUCKET_MAX.read(settings)?;
+        let window_max = WINDOW_MAX.read(settings)?;
         let initial = setup.initial_window.clamp(1, window_max);
         let mut newark = Newark {
             window: Window::new(initial),
@@ -104,10 +97,10 @@ impl Newark {
             reduced: Time::ZERO,
             prior: None,
             packet: setup.packet,
-            g: ratio(settings, "g", Ratio::ONE, range, "a number from 0.001 to 1000")?,
+            g: G.read(settings)?,
             bucket_max,
             window_max,
-            validate: switch(settings, "validate", true)?,
+            validate: VALIDATE.read(settings)?,
             random: Random::new(setup.seed),
         };
         newark.expiry = setup.now.saturating_add(newark.draw());
@@ -227,8 +220,8 @@ impl Controller for Newark {
         Decision { window: Window::MAX, departure }
     }
 
-    fn reads_marks(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs { marks: true, ..Needs::NOTHING }
     }
 
     fn loss_response(&self) -> LossResponse {

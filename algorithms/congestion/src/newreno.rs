@@ -20,22 +20,21 @@
 //! 2. In fast recovery the window is the target from the start; the host's proportional rate reduction takes the
 //!    place of inflation and deflation.
 
-use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Setup, Timeout, Undo};
-use crate::registry::{Kind, Parameter, SettingError, Settings, check_names};
-use crate::settings::{integer, proper_fraction};
+use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use crate::window::Window;
+use settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
 use units::{Ratio, Time};
 
+const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(1, 2), PROPER, "what a loss leaves of the window");
+const ABC_LIMIT: Parameter<u32> = Parameter::new(
+    "abc_limit",
+    2,
+    1..=1_000_000,
+    "packets that one acknowledgment may add in slow start (RFC 3465: L)",
+);
+
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter { name: "beta", kind: Kind::Ratio, default: "0.5", doc: "what a loss leaves of the window" },
-    Parameter {
-        name: "abc_limit",
-        kind: Kind::Integer,
-        default: "2",
-        doc: "packets that one acknowledgment may add in slow start (RFC 3465: L)",
-    },
-];
+pub const PARAMETERS: Parameters = &[&BETA, &ABC_LIMIT];
 
 /// Least window after a loss (RFC 5681, equation 4).
 const MIN_THRESHOLD: u32 = 2;
@@ -62,8 +61,8 @@ impl NewReno {
             window: Window::new(setup.initial_window),
             recovering: false,
             after_timeout: false,
-            abc_limit: integer(settings, "abc_limit", 2, 1..=1_000_000, "a whole number from 1 to 1000000")?,
-            beta: proper_fraction(settings, "beta", Ratio::of(1, 2))?,
+            abc_limit: ABC_LIMIT.read(settings)?,
+            beta: BETA.read(settings)?,
             prior: None,
         })
     }
@@ -121,8 +120,8 @@ impl Controller for NewReno {
         self.answer(marked, self.beta);
     }
 
-    fn reads_marks(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs { marks: true, ..Needs::NOTHING }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
@@ -157,7 +156,7 @@ impl Controller for NewReno {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::registry::Setting;
+    use settings::Setting;
     use units::{Bytes, Span};
 
     fn newreno(window: u32) -> NewReno {
@@ -296,6 +295,6 @@ mod tests {
             Setup { now: Time::ZERO, packet: Bytes::new(1000), handshake_rtt: Span::ZERO, initial_window: 10, seed: 1 };
         let settings = Settings::from([("beta".into(), Setting::Ratio(Ratio::ONE))]);
         let error = NewReno::build(&setup, &settings).expect_err("refused");
-        assert_eq!(error, SettingError::Invalid { name: "beta", expected: "a fraction between 0 and 1" });
+        assert_eq!(error, SettingError::invalid("beta", "a number above 0 and below 1"));
     }
 }

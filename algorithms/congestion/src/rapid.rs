@@ -1,51 +1,44 @@
 //! TCP RAPID: every packet probes, so that congestion is seen before there is a queue or a loss.
 //!
 //! The law itself is the C body of crate `rapid`, which runs in kernels too; this file only tells it what happens
-//! here, in its terms, and turns what it wants into a [`Decision`]. Two presets:
-//!
-//! * `default`: lower envelopes of arrival minus departure time, a proportional margin (`envelope.h`, `startup.h`);
-//! * `thesis`: gaps, denoised, with the rate adapter of Rapid's dissertation (`thesis.h`).
+//! here, in its terms, and turns what it wants into a [`Decision`]. It reads lower envelopes of arrival minus departure
+//! time and keeps a proportional margin (`envelope.h`, `startup.h`). The law of Rapid's dissertation is an entry of its
+//! own ([`crate::rapid_thesis`]) in the same frame.
 //!
 //! The window is two bandwidth-delay products and a stream of slack: it stops a flow whose acknowledgments stop, and
 //! never shapes one that runs. Packets are clocked one by one through [`Decision::departure`].
 
 use crate::contract::{
-    AckSample, Controller, Decision, GapRecord, Loss, LossResponse, Probe, Sent, Setup, StreamTrace, Timeout,
+    AckSample, Controller, Decision, GapRecord, Loss, LossResponse, Needs, Probe, Probing, Sent, Setup, StreamTrace,
+    Timeout,
 };
-use crate::registry::{Kind, Parameter, Setting, SettingError, Settings, check_names};
-use crate::settings::switch;
-use alloc::string::String;
 use rapid::{Estimator, Law, Params};
-use units::{Rate, Ratio, Span, Time};
+use settings::{Parameter, Parameters, SettingError, Settings, check_names};
+use units::{Bytes, Rate, Ratio, Time};
+
+/// Where the defaults are: they do not depend on the size of a packet.
+const DEFAULTS: Params = Params::new(Bytes::new(1500));
+
+const MARGIN: Parameter<Ratio> = Parameter::new(
+    "margin",
+    DEFAULTS.margin,
+    Ratio::ZERO..=Ratio::of(1, 2),
+    "part of the available bandwidth left free",
+);
+const RANGE: Parameter<Ratio> = Parameter::new(
+    "range",
+    DEFAULTS.range,
+    Ratio::of(5, 100)..=Ratio::of(3, 1),
+    "top rate of a stream above its bottom rate",
+);
+const COMPETITIVE: Parameter<bool> = Parameter::switch(
+    "competitive",
+    DEFAULTS.competitive,
+    "contend with flows that fill the queue, and fill it with them",
+);
 
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[
-    parameter("preset", Kind::Word(&["default", "thesis"]), "default", "which law reads the streams"),
-    parameter("margin", Kind::Ratio, "0.03", "part of the available bandwidth left free (thesis: 0.05)"),
-    parameter("range", Kind::Ratio, "0.3", "top rate of a stream above its bottom rate (thesis: 0.5)"),
-    parameter(
-        "competitive",
-        Kind::Switch,
-        "false",
-        "default: contend with flows that fill the queue, and fill it with them",
-    ),
-    parameter("tau", Kind::Span, "50 ms", "thesis: time constant of an increase"),
-    parameter("eta", Kind::Integer, "4", "thesis: streams that a decrease takes (printed as 1/eta in its tables)"),
-    parameter("eta_time", Kind::Span, "0 s", "thesis: time constant of a decrease, in place of eta, unless zero"),
-    parameter("gamma", Kind::Integer, "3", "thesis: estimates averaged before the rate is adapted"),
-    parameter("levels", Kind::Integer, "4", "thesis: rates in a stream"),
-    parameter("packets_per_level", Kind::Integer, "16", "thesis: packets at each rate"),
-    parameter("epsilon", Kind::Span, "100 ns", "thesis: by how much a received gap must exceed the created one"),
-    parameter("smoothing", Kind::Integer, "16", "thesis: window of the last smoothing, in packets"),
-    parameter("loss_cut", Kind::Ratio, "0.25", "thesis: part of the rate cut once per loss recovery"),
-    parameter("estimator", Kind::Word(ESTIMATORS), "streams", "thesis: what tells the available bandwidth"),
-];
-
-const ESTIMATORS: &[&str] = &["streams", "ideal", "raw", "learnt"];
-
-const fn parameter(name: &'static str, kind: Kind, default: &'static str, doc: &'static str) -> Parameter {
-    Parameter { name, kind, default, doc }
-}
+pub const PARAMETERS: Parameters = &[&MARGIN, &RANGE, &COMPETITIVE];
 
 /// A flow under the law.
 #[derive(Clone, Debug)]
@@ -57,103 +50,24 @@ pub struct Rapid {
 impl Rapid {
     /// Builds it.
     ///
-    /// # Errors
-    /// When a setting is unknown, of another kind, or out of range.
+    /// Errors: a setting that is unknown, of another kind, or out of range.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Rapid, SettingError> {
-        check_names(settings, PARAMETERS)?;
-        let params = read(setup, settings)?;
-        Ok(Rapid { law: Law::new(&params, setup.now, setup.handshake_rtt, setup.seed), estimator: params.estimator })
+        Ok(Rapid::new(setup, &read(setup.packet, settings)?))
+    }
+
+    pub(crate) fn new(setup: &Setup, params: &Params) -> Rapid {
+        Rapid { law: Law::new(params, setup.now, setup.handshake_rtt, setup.seed), estimator: params.estimator }
     }
 }
 
-fn read(setup: &Setup, settings: &Settings) -> Result<Params, SettingError> {
-    let take = Reader(settings);
-    let base = match take.word("preset", "one of \"default\", \"thesis\"", &["default", "thesis"])? {
-        Some(1) => Params::thesis(setup.packet),
-        _ => Params::new(setup.packet),
-    };
-    let estimator = match take.word("estimator", "one of \"streams\", \"ideal\", \"raw\", \"learnt\"", ESTIMATORS)? {
-        Some(1) => Estimator::Ideal,
-        Some(2) => Estimator::Raw,
-        Some(3) => Estimator::Learnt,
-        _ => Estimator::Streams,
-    };
-    let levels = take.integer("levels", 2..=16, "a whole number from 2 to 16", base.levels)?;
-    let per_level = 2..=512 / u64::from(levels);
+fn read(packet: Bytes, settings: &Settings) -> Result<Params, SettingError> {
+    check_names(settings, PARAMETERS)?;
     Ok(Params {
-        margin: take.ratio("margin", 0.0..=0.5, "a fraction from 0 to 0.5", base.margin)?,
-        range: take.ratio("range", 0.05..=3.0, "a fraction from 0.05 to 3", base.range)?,
-        competitive: switch(settings, "competitive", base.competitive)?,
-        tau: take.span("tau", base.tau)?,
-        eta: take.integer("eta", 1..=1000, "a whole number from 1 to 1000", base.eta)?,
-        eta_time: take.span("eta_time", base.eta_time)?,
-        gamma: take.integer("gamma", 1..=1000, "a whole number from 1 to 1000", base.gamma)?,
-        levels,
-        packets_per_level: take.integer(
-            "packets_per_level",
-            per_level,
-            "a whole number from 2, with at most 512 packets in a stream",
-            base.packets_per_level,
-        )?,
-        epsilon: take.span("epsilon", base.epsilon)?,
-        smoothing: take.integer("smoothing", 1..=512, "a whole number from 1 to 512", base.smoothing)?,
-        loss_cut: take.ratio("loss_cut", 0.0..=1.0, "a fraction from 0 to 1", base.loss_cut)?,
-        estimator,
-        ..base
+        margin: MARGIN.read(settings)?,
+        range: RANGE.read(settings)?,
+        competitive: COMPETITIVE.read(settings)?,
+        ..Params::new(packet)
     })
-}
-
-/// Settings, read by kind.
-struct Reader<'a>(&'a Settings);
-
-impl Reader<'_> {
-    fn ratio(
-        &self,
-        name: &'static str,
-        range: core::ops::RangeInclusive<f64>,
-        expected: &'static str,
-        default: Ratio,
-    ) -> Result<Ratio, SettingError> {
-        match self.0.get(name) {
-            None => Ok(default),
-            Some(Setting::Ratio(ratio)) if range.contains(&ratio.as_f64()) => Ok(*ratio),
-            Some(_) => Err(SettingError::Invalid { name, expected }),
-        }
-    }
-
-    fn span(&self, name: &'static str, default: Span) -> Result<Span, SettingError> {
-        match self.0.get(name) {
-            None => Ok(default),
-            Some(Setting::Span(span)) => Ok(*span),
-            Some(_) => Err(SettingError::Invalid { name, expected: "a length of time, like \"50 ms\"" }),
-        }
-    }
-
-    fn integer(
-        &self,
-        name: &'static str,
-        range: core::ops::RangeInclusive<u64>,
-        expected: &'static str,
-        default: u32,
-    ) -> Result<u32, SettingError> {
-        match self.0.get(name) {
-            None => Ok(default),
-            Some(Setting::Integer(n)) if range.contains(n) => Ok(*n as u32),
-            Some(_) => Err(SettingError::Invalid { name, expected }),
-        }
-    }
-
-    /// The index of the word among `words`.
-    fn word(&self, name: &'static str, expected: &'static str, words: &[&str]) -> Result<Option<usize>, SettingError> {
-        let unknown = SettingError::Invalid { name, expected };
-        match self.0.get(name) {
-            None => Ok(None),
-            Some(Setting::Word(word)) => {
-                words.iter().position(|known| *known == String::as_str(word)).map(Some).ok_or(unknown)
-            }
-            Some(_) => Err(unknown),
-        }
-    }
 }
 
 impl Controller for Rapid {
@@ -198,31 +112,37 @@ impl Controller for Rapid {
         self.law.set_available(available);
     }
 
-    fn wants_available(&self) -> bool {
-        self.estimator == Estimator::Ideal
-    }
-
     fn loss_response(&self) -> LossResponse {
         LossResponse::OwnWindow
     }
 
-    fn wants_arrivals(&self) -> bool {
-        true
+    fn needs(&self) -> Needs {
+        Needs { arrivals: true, available: self.estimator == Estimator::Ideal, ..Needs::NOTHING }
     }
 
     fn rate(&self) -> Option<Rate> {
         Some(self.law.rate())
     }
 
-    fn probe(&self) -> Option<Probe> {
+    fn probing(&self) -> Option<&dyn Probing> {
+        Some(self)
+    }
+
+    fn probing_mut(&mut self) -> Option<&mut dyn Probing> {
+        Some(self)
+    }
+}
+
+impl Probing for Rapid {
+    fn probe(&self) -> Probe {
         let probe = self.law.probe();
-        Some(Probe {
+        Probe {
             rate: probe.rate,
             available: probe.available,
             queue: probe.queue,
             streams: probe.streams,
             unusable: probe.unusable,
-        })
+        }
     }
 
     fn arm_trace(&mut self) {
@@ -250,7 +170,8 @@ mod tests {
     use crate::contract::Arrival;
     use alloc::string::ToString;
     use alloc::vec::Vec;
-    use units::{Bytes, Time};
+    use settings::Setting;
+    use units::{Span, Time};
 
     const RTT: Span = Span::from_millis(30);
 
@@ -322,7 +243,7 @@ mod tests {
         run(&mut flow, 4000);
         assert!(flow.rate().expect("a rate").bps() > 50 * rate.bps());
         assert!(flow.decision().window > window);
-        let probe = flow.probe().expect("a probe");
+        let probe = flow.probe();
         assert!(probe.streams > 3 && probe.queue == Span::ZERO, "{probe:?}");
     }
 
@@ -338,7 +259,7 @@ mod tests {
 
     #[test]
     fn a_trace_comes_with_every_gap() {
-        let mut flow = build(&[("preset", Setting::Word("thesis".to_string()))]).expect("a flow");
+        let mut flow = crate::rapid_thesis::build(&setup(), &Settings::new()).expect("a flow");
         flow.arm_trace();
         run(&mut flow, 400);
         let trace = flow.take_trace().expect("a trace");
@@ -360,43 +281,26 @@ mod tests {
     #[test]
     fn settings_out_of_range_are_refused_by_name() {
         for (name, setting) in [
-            ("preset", Setting::Word("vegas".to_string())),
-            ("preset", Setting::Integer(1)),
             ("margin", Setting::Ratio(Ratio::of(6, 10))),
-            ("levels", Setting::Integer(1)),
-            ("packets_per_level", Setting::Integer(200)),
-            ("tau", Setting::Integer(5)),
+            ("range", Setting::Ratio(Ratio::ZERO)),
+            ("competitive", Setting::Integer(1)),
         ] {
             match build(&[(name, setting)]) {
                 Err(SettingError::Invalid { name: refused, .. }) => assert_eq!(refused, name),
                 other => panic!("{name}: {other:?}"),
             }
         }
-        assert!(matches!(build(&[("beta", Setting::Integer(1))]), Err(SettingError::Unknown { .. })));
     }
 
     #[test]
-    fn the_printed_defaults_are_the_defaults() {
-        let thesis = settings(&[("preset", Setting::Word("thesis".to_string()))]);
-        for (given, params) in
-            [(Settings::new(), Params::new(Bytes::new(1500))), (thesis, Params::thesis(Bytes::new(1500)))]
-        {
-            assert_eq!(read(&setup(), &given).expect("params"), params);
+    fn the_settings_of_the_other_law_are_unknown() {
+        for (name, setting) in [("tau", Setting::Span(RTT)), ("preset", Setting::Word("thesis".to_string()))] {
+            assert!(matches!(build(&[(name, setting)]), Err(SettingError::Unknown { .. })), "{name}");
         }
-        let printed = |name| PARAMETERS.iter().find(|p| p.name == name).expect("a parameter").default;
-        let params = Params::new(Bytes::new(1500));
-        assert_eq!(printed("tau").parse(), Ok(params.tau));
-        assert_eq!(printed("epsilon").parse(), Ok(params.epsilon));
-        assert_eq!(printed("eta_time").parse(), Ok(params.eta_time));
-        assert_eq!(printed("margin").parse::<f64>().map(Ratio::from_f64), Ok(Ratio::from_f64(0.03)));
-        for (name, value) in [
-            ("eta", params.eta),
-            ("gamma", params.gamma),
-            ("levels", params.levels),
-            ("packets_per_level", params.packets_per_level),
-            ("smoothing", params.smoothing),
-        ] {
-            assert_eq!(printed(name).parse(), Ok(value), "{name}");
-        }
+    }
+
+    #[test]
+    fn without_settings_it_is_the_default_law() {
+        assert_eq!(read(Bytes::new(9000), &Settings::new()), Ok(Params::new(Bytes::new(9000))));
     }
 }

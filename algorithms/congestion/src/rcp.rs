@@ -19,13 +19,13 @@
 //! 2. A flow whose rate is below a packet per round trip sends no packets in between to ask for news.
 //! 3. What is not in the source: the window above, what a timeout does, and NewReno where no router makes an offer.
 
-use crate::contract::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Sent, Setup, Timeout, Undo};
+use crate::contract::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo};
 use crate::newreno::NewReno;
-use crate::registry::{Parameter, SettingError, Settings, check_names};
+use settings::{Parameters, SettingError, Settings, check_names};
 use units::{Bytes, Rate, Span, Time};
 
 /// What a scenario can set: nothing.
-pub const PARAMETERS: &[Parameter] = &[];
+pub const PARAMETERS: Parameters = &[];
 
 /// Round trips' worth of packets that may be under way at most.
 const MOST_ROUND_TRIPS: u64 = 4;
@@ -153,12 +153,8 @@ impl Controller for Rcp {
         if self.state == State::Unheard { LossResponse::ProportionalReduction } else { LossResponse::OwnWindow }
     }
 
-    fn takes_offers(&self) -> bool {
-        true
-    }
-
-    fn reads_marks(&self) -> bool {
-        self.fallback.reads_marks()
+    fn needs(&self) -> Needs {
+        Needs { offers: true, ..self.fallback.needs() }
     }
 
     fn slow_start_threshold(&self) -> u32 {

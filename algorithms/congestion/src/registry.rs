@@ -2,17 +2,17 @@
 //! controllers iterates over it.
 
 use crate::contract::{
-    AckSample, Controller, Decision, Loss, LossResponse, Marked, Probe, Sent, Setup, StreamTrace, Timeout, Undo,
+    AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Probing, Sent, Setup, Timeout, Undo,
 };
 use crate::window_based::WindowBased;
 use crate::{
     bbr, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp, hybla, illinois, ledbat, lp, newark, newreno, rapid,
-    rcp, scalable, vegas, veno, westwood, yeah,
+    rapid_thesis, rcp, scalable, vegas, veno, westwood, yeah,
 };
 use alloc::boxed::Box;
 use units::{Rate, Time};
 
-pub use units::settings::{Kind, Parameter, Setting, SettingError, Settings, check_names};
+use settings::{Parameters, SettingError, Settings};
 
 /// One controller of the registry.
 pub struct Entry {
@@ -23,13 +23,13 @@ pub struct Entry {
     /// Its colour in every picture.
     pub colour: &'static str,
     /// What a scenario can set.
-    pub parameters: &'static [Parameter],
+    pub parameters: Parameters,
     /// Builds it.
     pub build: fn(&Setup, &Settings) -> Result<AnyController, SettingError>,
 }
 
 macro_rules! registry {
-    ($($variant:ident($type:ty) from $built:ty = $name:literal, $summary:literal, $colour:literal, $parameters:expr;)*) => {
+    ($($variant:ident($type:ty) from $build:path = $name:literal, $summary:literal, $colour:literal, $parameters:expr;)*) => {
         /// Any controller of the registry. Large ones are boxed, so that a thousand small ones stay close together.
         #[allow(missing_docs)]
         #[derive(Clone, Debug)]
@@ -43,179 +43,109 @@ macro_rules! registry {
                 summary: $summary,
                 colour: $colour,
                 parameters: $parameters,
-                build: |setup, settings| <$built>::build(setup, settings).map(|c| AnyController::$variant(c.into())),
+                build: |setup, settings| $build(setup, settings).map(|c| AnyController::$variant(c.into())),
             },)*
         ];
 
-        macro_rules! each {
-            ($self:ident, $inner:ident => $body:expr) => {
-                match $self { $(AnyController::$variant($inner) => $body,)* }
+        macro_rules! any {
+            ($self:ident.$method:ident $arguments:tt) => {
+                match $self { $(AnyController::$variant(inner) => inner.$method $arguments,)* }
             };
         }
     };
 }
 
 registry! {
-    NewReno(newreno::NewReno) from newreno::NewReno = "newreno", "TCP NewReno: additive increase, halving on loss (RFC 5681, 6582)", "#0072B2", newreno::PARAMETERS;
-    Cubic(Box<cubic::Cubic>) from cubic::Cubic = "cubic", "TCP CUBIC with HyStart++ (RFC 9438, RFC 9406)", "#E69F00", cubic::PARAMETERS;
-    Bbr(Box<bbr::Bbr>) from bbr::Bbr = "bbr", "BBR version 3: paces at the rate the path delivers (draft-ietf-ccwg-bbr)", "#009E73", bbr::PARAMETERS;
-    Rapid(Box<rapid::Rapid>) from rapid::Rapid = "rapid", "TCP RAPID: every packet probes, before a queue or a loss", "#D55E00", rapid::PARAMETERS;
-    Bic(Box<WindowBased<bic::Bic>>) from WindowBased<bic::Bic> = "bic", "BIC: a binary search for the window of the last loss (Linux)", "#332288", bic::PARAMETERS;
-    HighSpeed(Box<WindowBased<highspeed::HighSpeed>>) from WindowBased<highspeed::HighSpeed> = "highspeed", "HighSpeed TCP: larger windows grow faster and give up less (RFC 3649)", "#44AA99", &[];
-    Scalable(Box<WindowBased<scalable::Scalable>>) from WindowBased<scalable::Scalable> = "scalable", "Scalable TCP: 1 % more per round trip, an eighth less on loss", "#999933", &[];
-    Hybla(Box<WindowBased<hybla::Hybla>>) from WindowBased<hybla::Hybla> = "hybla", "TCP Hybla: long paths grow as fast as one of 25 ms", "#DDCC77", hybla::PARAMETERS;
-    Vegas(Box<WindowBased<vegas::Vegas>>) from WindowBased<vegas::Vegas> = "vegas", "TCP Vegas: two to four packets in the queue, told from the round-trip time", "#117733", vegas::PARAMETERS;
-    Htcp(Box<WindowBased<htcp::Htcp>>) from WindowBased<htcp::Htcp> = "htcp", "H-TCP: growth rises with the time since the last loss", "#882255", htcp::PARAMETERS;
-    Illinois(Box<WindowBased<illinois::Illinois>>) from WindowBased<illinois::Illinois> = "illinois", "TCP Illinois: delay sets the pace, loss the time of the cut", "#AA4499", illinois::PARAMETERS;
-    Yeah(Box<WindowBased<yeah::Yeah>>) from WindowBased<yeah::Yeah> = "yeah", "YeAH-TCP: Scalable while the queue is short, Reno while it is not", "#CC6677", &[];
-    Westwood(Box<WindowBased<westwood::Westwood>>) from WindowBased<westwood::Westwood> = "westwood", "TCP Westwood+: after a loss, the window that the measured rate needs", "#56B4E9", westwood::PARAMETERS;
-    Veno(Box<WindowBased<veno::Veno>>) from WindowBased<veno::Veno> = "veno", "TCP Veno: Reno that tells random losses from congestion", "#661100", &[];
-    Lp(Box<WindowBased<lp::Lp>>) from WindowBased<lp::Lp> = "lp", "TCP-LP: Reno that gives way when the one-way delay rises", "#DDAA33", lp::PARAMETERS;
-    Compound(Box<WindowBased<compound::Compound>>) from WindowBased<compound::Compound> = "compound", "Compound TCP: Reno, and beside it a window that delay governs", "#6699CC", compound::PARAMETERS;
-    Fast(Box<WindowBased<fast::Fast>>) from WindowBased<fast::Fast> = "fast", "FAST TCP: a fixed number of packets queued, reached by an equation", "#997700", fast::PARAMETERS;
-    Copa(Box<copa::Copa>) from copa::Copa = "copa", "Copa: a rate of 1 / (delta queueing delay), paced", "#994455", copa::PARAMETERS;
-    Ledbat(Box<WindowBased<ledbat::Ledbat>>) from WindowBased<ledbat::Ledbat> = "ledbat", "LEDBAT++: takes what others leave, and gives way", "#777777", ledbat::PARAMETERS;
-    Dctcp(Box<dctcp::Dctcp>) from dctcp::Dctcp = "dctcp", "DCTCP: gives up as much of its window as there are marks (RFC 8257)", "#661100", dctcp::PARAMETERS;
-    Rcp(Box<rcp::Rcp>) from rcp::Rcp = "rcp", "RCP: sends at the rate that routers offer; NewReno where none does", "#A65628", rcp::PARAMETERS;
-    Newark(Box<newark::Newark>) from newark::Newark = "newark", "Newark: a window for the rate, a token bucket for bursts, a mark for each (Li and Mills)", "#004488", newark::PARAMETERS;
+    NewReno(newreno::NewReno) from newreno::NewReno::build = "newreno", "TCP NewReno: additive increase, halving on loss (RFC 5681, 6582)", "#0072B2", newreno::PARAMETERS;
+    Cubic(Box<cubic::Cubic>) from cubic::Cubic::build = "cubic", "TCP CUBIC with HyStart++ (RFC 9438, RFC 9406)", "#E69F00", cubic::PARAMETERS;
+    Bbr(Box<bbr::Bbr>) from bbr::Bbr::build = "bbr", "BBR version 3: paces at the rate the path delivers (draft-ietf-ccwg-bbr)", "#009E73", bbr::PARAMETERS;
+    Rapid(Box<rapid::Rapid>) from rapid::Rapid::build = "rapid", "TCP RAPID: every packet probes, before a queue or a loss", "#D55E00", rapid::PARAMETERS;
+    RapidThesis(Box<rapid::Rapid>) from rapid_thesis::build = "rapid-thesis", "TCP RAPID as its dissertation has it: gaps, denoised, and a rate adapter", "#EE3377", rapid_thesis::PARAMETERS;
+    Bic(Box<WindowBased<bic::Bic>>) from WindowBased::<bic::Bic>::build = "bic", "BIC: a binary search for the window of the last loss (Linux)", "#332288", bic::PARAMETERS;
+    HighSpeed(Box<WindowBased<highspeed::HighSpeed>>) from WindowBased::<highspeed::HighSpeed>::build = "highspeed", "HighSpeed TCP: larger windows grow faster and give up less (RFC 3649)", "#44AA99", &[];
+    Scalable(Box<WindowBased<scalable::Scalable>>) from WindowBased::<scalable::Scalable>::build = "scalable", "Scalable TCP: 1 % more per round trip, an eighth less on loss", "#999933", &[];
+    Hybla(Box<WindowBased<hybla::Hybla>>) from WindowBased::<hybla::Hybla>::build = "hybla", "TCP Hybla: long paths grow as fast as one of 25 ms", "#DDCC77", hybla::PARAMETERS;
+    Vegas(Box<WindowBased<vegas::Vegas>>) from WindowBased::<vegas::Vegas>::build = "vegas", "TCP Vegas: two to four packets in the queue, told from the round-trip time", "#117733", vegas::PARAMETERS;
+    Htcp(Box<WindowBased<htcp::Htcp>>) from WindowBased::<htcp::Htcp>::build = "htcp", "H-TCP: growth rises with the time since the last loss", "#882255", htcp::PARAMETERS;
+    Illinois(Box<WindowBased<illinois::Illinois>>) from WindowBased::<illinois::Illinois>::build = "illinois", "TCP Illinois: delay sets the pace, loss the time of the cut", "#AA4499", illinois::PARAMETERS;
+    Yeah(Box<WindowBased<yeah::Yeah>>) from WindowBased::<yeah::Yeah>::build = "yeah", "YeAH-TCP: Scalable while the queue is short, Reno while it is not", "#CC6677", &[];
+    Westwood(Box<WindowBased<westwood::Westwood>>) from WindowBased::<westwood::Westwood>::build = "westwood", "TCP Westwood+: after a loss, the window that the measured rate needs", "#56B4E9", westwood::PARAMETERS;
+    Veno(Box<WindowBased<veno::Veno>>) from WindowBased::<veno::Veno>::build = "veno", "TCP Veno: Reno that tells random losses from congestion", "#661100", &[];
+    Lp(Box<WindowBased<lp::Lp>>) from WindowBased::<lp::Lp>::build = "lp", "TCP-LP: Reno that gives way when the one-way delay rises", "#DDAA33", lp::PARAMETERS;
+    Compound(Box<WindowBased<compound::Compound>>) from WindowBased::<compound::Compound>::build = "compound", "Compound TCP: Reno, and beside it a window that delay governs", "#6699CC", compound::PARAMETERS;
+    Fast(Box<WindowBased<fast::Fast>>) from WindowBased::<fast::Fast>::build = "fast", "FAST TCP: a fixed number of packets queued, reached by an equation", "#997700", fast::PARAMETERS;
+    Copa(Box<copa::Copa>) from copa::Copa::build = "copa", "Copa: a rate of 1 / (delta queueing delay), paced", "#994455", copa::PARAMETERS;
+    Ledbat(Box<WindowBased<ledbat::Ledbat>>) from WindowBased::<ledbat::Ledbat>::build = "ledbat", "LEDBAT++: takes what others leave, and gives way", "#777777", ledbat::PARAMETERS;
+    Dctcp(Box<dctcp::Dctcp>) from dctcp::Dctcp::build = "dctcp", "DCTCP: gives up as much of its window as there are marks (RFC 8257)", "#661100", dctcp::PARAMETERS;
+    Rcp(Box<rcp::Rcp>) from rcp::Rcp::build = "rcp", "RCP: sends at the rate that routers offer; NewReno where none does", "#A65628", rcp::PARAMETERS;
+    Newark(Box<newark::Newark>) from newark::Newark::build = "newark", "Newark: a window for the rate, a token bucket for bursts, a mark for each (Li and Mills)", "#004488", newark::PARAMETERS;
+}
+
+/// The whole contract, each call handed on to the controller inside: how to reach it is said by the macro `$to`.
+macro_rules! forward {
+    ($to:ident) => {
+        #[inline]
+        fn on_sent(&mut self, sent: &Sent) {
+            $to!(self.on_sent(sent))
+        }
+        #[inline]
+        fn on_ack(&mut self, ack: &AckSample<'_>) {
+            $to!(self.on_ack(ack))
+        }
+        fn on_loss(&mut self, loss: &Loss<'_>) {
+            $to!(self.on_loss(loss))
+        }
+        fn on_mark(&mut self, marked: &Marked) {
+            $to!(self.on_mark(marked))
+        }
+        fn on_offer(&mut self, now: Time, rate: Rate) {
+            $to!(self.on_offer(now, rate))
+        }
+        fn on_timeout(&mut self, timeout: &Timeout) {
+            $to!(self.on_timeout(timeout))
+        }
+        fn on_undo(&mut self, undo: &Undo) {
+            $to!(self.on_undo(undo))
+        }
+        fn on_available(&mut self, now: Time, available: Rate) {
+            $to!(self.on_available(now, available))
+        }
+        #[inline]
+        fn decision(&self) -> Decision {
+            $to!(self.decision())
+        }
+        #[inline]
+        fn loss_response(&self) -> LossResponse {
+            $to!(self.loss_response())
+        }
+        fn needs(&self) -> Needs {
+            $to!(self.needs())
+        }
+        fn slow_start_threshold(&self) -> u32 {
+            $to!(self.slow_start_threshold())
+        }
+        fn rate(&self) -> Option<Rate> {
+            $to!(self.rate())
+        }
+        fn probing(&self) -> Option<&dyn Probing> {
+            $to!(self.probing())
+        }
+        fn probing_mut(&mut self) -> Option<&mut dyn Probing> {
+            $to!(self.probing_mut())
+        }
+    };
+}
+
+macro_rules! boxed {
+    ($self:ident.$method:ident $arguments:tt) => { (**$self).$method $arguments };
 }
 
 impl Controller for AnyController {
-    #[inline]
-    fn on_sent(&mut self, sent: &Sent) {
-        each!(self, c => c.on_sent(sent))
-    }
-    #[inline]
-    fn on_ack(&mut self, ack: &AckSample<'_>) {
-        each!(self, c => c.on_ack(ack))
-    }
-    fn on_loss(&mut self, loss: &Loss<'_>) {
-        each!(self, c => c.on_loss(loss))
-    }
-    fn on_mark(&mut self, marked: &Marked) {
-        each!(self, c => c.on_mark(marked))
-    }
-    fn reads_marks(&self) -> bool {
-        each!(self, c => c.reads_marks())
-    }
-    fn on_offer(&mut self, now: Time, rate: Rate) {
-        each!(self, c => c.on_offer(now, rate))
-    }
-    fn takes_offers(&self) -> bool {
-        each!(self, c => c.takes_offers())
-    }
-    fn on_timeout(&mut self, timeout: &Timeout) {
-        each!(self, c => c.on_timeout(timeout))
-    }
-    fn on_undo(&mut self, undo: &Undo) {
-        each!(self, c => c.on_undo(undo))
-    }
-    fn on_available(&mut self, now: Time, available: Rate) {
-        each!(self, c => c.on_available(now, available))
-    }
-    fn wants_available(&self) -> bool {
-        each!(self, c => c.wants_available())
-    }
-    #[inline]
-    fn decision(&self) -> Decision {
-        each!(self, c => c.decision())
-    }
-    #[inline]
-    fn loss_response(&self) -> LossResponse {
-        each!(self, c => c.loss_response())
-    }
-    #[inline]
-    fn wants_arrivals(&self) -> bool {
-        each!(self, c => c.wants_arrivals())
-    }
-    #[inline]
-    fn wants_rate_samples(&self) -> bool {
-        each!(self, c => c.wants_rate_samples())
-    }
-    fn slow_start_threshold(&self) -> u32 {
-        each!(self, c => c.slow_start_threshold())
-    }
-    fn rate(&self) -> Option<Rate> {
-        each!(self, c => c.rate())
-    }
-    fn probe(&self) -> Option<Probe> {
-        each!(self, c => c.probe())
-    }
-    fn arm_trace(&mut self) {
-        each!(self, c => c.arm_trace())
-    }
-    fn take_trace(&mut self) -> Option<StreamTrace> {
-        each!(self, c => c.take_trace())
-    }
+    forward!(any);
 }
 
 impl<C: Controller> Controller for Box<C> {
-    #[inline]
-    fn on_sent(&mut self, sent: &Sent) {
-        (**self).on_sent(sent)
-    }
-    #[inline]
-    fn on_ack(&mut self, ack: &AckSample<'_>) {
-        (**self).on_ack(ack)
-    }
-    fn on_loss(&mut self, loss: &Loss<'_>) {
-        (**self).on_loss(loss)
-    }
-    fn on_mark(&mut self, marked: &Marked) {
-        (**self).on_mark(marked)
-    }
-    fn reads_marks(&self) -> bool {
-        (**self).reads_marks()
-    }
-    fn on_offer(&mut self, now: Time, rate: Rate) {
-        (**self).on_offer(now, rate)
-    }
-    fn takes_offers(&self) -> bool {
-        (**self).takes_offers()
-    }
-    fn on_timeout(&mut self, timeout: &Timeout) {
-        (**self).on_timeout(timeout)
-    }
-    fn on_undo(&mut self, undo: &Undo) {
-        (**self).on_undo(undo)
-    }
-    fn on_available(&mut self, now: Time, available: Rate) {
-        (**self).on_available(now, available)
-    }
-    fn wants_available(&self) -> bool {
-        (**self).wants_available()
-    }
-    #[inline]
-    fn decision(&self) -> Decision {
-        (**self).decision()
-    }
-    #[inline]
-    fn loss_response(&self) -> LossResponse {
-        (**self).loss_response()
-    }
-    #[inline]
-    fn wants_arrivals(&self) -> bool {
-        (**self).wants_arrivals()
-    }
-    #[inline]
-    fn wants_rate_samples(&self) -> bool {
-        (**self).wants_rate_samples()
-    }
-    fn slow_start_threshold(&self) -> u32 {
-        (**self).slow_start_threshold()
-    }
-    fn rate(&self) -> Option<Rate> {
-        (**self).rate()
-    }
-    fn probe(&self) -> Option<Probe> {
-        (**self).probe()
-    }
-    fn arm_trace(&mut self) {
-        (**self).arm_trace()
-    }
-    fn take_trace(&mut self) -> Option<StreamTrace> {
-        (**self).take_trace()
-    }
+    forward!(boxed);
 }
 
 /// All controllers, in the order in which they are shown.

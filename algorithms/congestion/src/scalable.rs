@@ -16,9 +16,9 @@
 //!    reduction is 1/8 at every window.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Parameter, SettingError, Settings};
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Parameters, SettingError, Settings};
 use units::Time;
 
 /// Packets acknowledged per packet added: 1 / a.
@@ -29,7 +29,7 @@ const PER_PACKET: u32 = 100;
 pub struct Scalable;
 
 impl Law for Scalable {
-    const PARAMETERS: &'static [Parameter] = &[];
+    const PARAMETERS: Parameters = &[];
 
     fn new(_setup: &Setup, _settings: &Settings) -> Result<Scalable, SettingError> {
         Ok(Scalable)

@@ -27,24 +27,19 @@
 //! 2. The base is not forgotten after idle times.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, SettingError, Settings};
 use crate::rounds::{Backlog, VegasSamples};
-use crate::settings::integer;
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Parameter, Parameters, SettingError, Settings};
 use units::Time;
 
+const ALPHA: Parameter<u32> = Parameter::new("alpha", 2, 0..=1_000_000, "grow below this many packets queued");
+const BETA: Parameter<u32> = Parameter::new("beta", 4, 0..=1_000_000, "shrink above this many packets queued");
+const GAMMA: Parameter<u32> =
+    Parameter::new("gamma", 1, 0..=1_000_000, "end slow start above this many packets queued");
+
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter { name: "alpha", kind: Kind::Integer, default: "2", doc: "grow below this many packets queued" },
-    Parameter { name: "beta", kind: Kind::Integer, default: "4", doc: "shrink above this many packets queued" },
-    Parameter {
-        name: "gamma",
-        kind: Kind::Integer,
-        default: "1",
-        doc: "end slow start above this many packets queued",
-    },
-];
+pub const PARAMETERS: Parameters = &[&ALPHA, &BETA, &GAMMA];
 
 /// Least window that the law itself sets.
 const MIN_WINDOW: u32 = 2;
@@ -81,19 +76,18 @@ impl Vegas {
 }
 
 impl Law for Vegas {
-    const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    const PARAMETERS: Parameters = PARAMETERS;
 
     fn new(_setup: &Setup, settings: &Settings) -> Result<Vegas, SettingError> {
-        let whole = "a whole number from 0 to 1000000";
         let vegas = Vegas {
             samples: VegasSamples::new(),
             open: true,
-            alpha: integer(settings, "alpha", 2, 0..=1_000_000, whole)?,
-            beta: integer(settings, "beta", 4, 0..=1_000_000, whole)?,
-            gamma: integer(settings, "gamma", 1, 0..=1_000_000, whole)?,
+            alpha: ALPHA.read(settings)?,
+            beta: BETA.read(settings)?,
+            gamma: GAMMA.read(settings)?,
         };
         if vegas.alpha > vegas.beta {
-            return Err(SettingError::Invalid { name: "beta", expected: "at least alpha" });
+            return Err(BETA.refuse("at least alpha"));
         }
         Ok(vegas)
     }

@@ -22,10 +22,10 @@
 //! 2. The base is not forgotten after idle times.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Parameter, SettingError, Settings};
 use crate::rounds::proportion;
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Parameters, SettingError, Settings};
 use units::{Span, Time};
 
 /// Packets queued, in halves, from which losses are of congestion (beta).
@@ -62,7 +62,7 @@ impl Veno {
 }
 
 impl Law for Veno {
-    const PARAMETERS: &'static [Parameter] = &[];
+    const PARAMETERS: Parameters = &[];
 
     fn new(_setup: &Setup, _settings: &Settings) -> Result<Veno, SettingError> {
         Ok(Veno { base: Span::MAX, rtt: None, samples: 0, backlog: 0, every_other: true, open: true })

@@ -26,18 +26,19 @@
 //!    the undo restored.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Kind, Parameter, Setting, SettingError, Settings};
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{OneOf, Parameters, SettingError, Settings};
 use units::{Span, Time};
 
+const RECOVERY: OneOf = OneOf::new(
+    "recovery",
+    &["estimate", "half"],
+    "where the window goes during recovery, before the estimate is applied",
+);
+
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[Parameter {
-    name: "recovery",
-    kind: Kind::Word(&["estimate", "half"]),
-    default: "estimate",
-    doc: "where the window goes during recovery, before the estimate is applied",
-}];
+pub const PARAMETERS: Parameters = &[&RECOVERY];
 
 /// Shortest time over which a sample of the bandwidth is taken.
 const MIN_SAMPLE: Span = Span::from_millis(50);
@@ -84,16 +85,10 @@ impl Westwood {
 }
 
 impl Law for Westwood {
-    const PARAMETERS: &'static [Parameter] = PARAMETERS;
+    const PARAMETERS: Parameters = PARAMETERS;
 
     fn new(setup: &Setup, settings: &Settings) -> Result<Westwood, SettingError> {
-        let half_first = match settings.get("recovery") {
-            None => false,
-            Some(Setting::Word(word)) if word == "half" || word == "estimate" => word == "half",
-            Some(_) => {
-                return Err(SettingError::Invalid { name: "recovery", expected: "\"estimate\" or \"half\"" });
-            }
-        };
+        let half_first = RECOVERY.read(settings)? == "half";
         Ok(Westwood {
             bandwidth: Bandwidth { inner: 0.0, outer: 0.0 },
             since: setup.now,
@@ -155,6 +150,7 @@ impl Law for Westwood {
 mod tests {
     use super::*;
     use crate::window_based::driver::Driver;
+    use settings::Setting;
 
     const RTT: Span = Span::from_millis(100);
 

@@ -17,10 +17,10 @@
 //! 2. After a timeout the window is 1, not the flight plus 1.
 //! 3. Round-trip times are exact; Linux has microseconds, in places the ticks of its clock.
 
-use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Setup, Timeout, Undo};
-use crate::registry::{Parameter, SettingError, Settings, check_names};
+use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use crate::window::Window;
 use core::fmt;
+use settings::{Parameters, SettingError, Settings, check_names};
 use units::Time;
 
 /// Least threshold (RFC 5681, equation 4).
@@ -40,7 +40,7 @@ pub(crate) enum State {
 /// What makes one controller differ from another.
 pub(crate) trait Law: Sized + Clone + fmt::Debug {
     /// What a scenario can set.
-    const PARAMETERS: &'static [Parameter];
+    const PARAMETERS: Parameters;
 
     fn new(setup: &Setup, settings: &Settings) -> Result<Self, SettingError>;
 
@@ -49,8 +49,8 @@ pub(crate) trait Law: Sized + Clone + fmt::Debug {
         setup.initial_window
     }
 
-    /// Whether it reads arrival times ([`Controller::wants_arrivals`]).
-    fn wants_arrivals(&self) -> bool {
+    /// Whether it reads arrival times ([`Needs::arrivals`]).
+    fn needs_arrivals(&self) -> bool {
         false
     }
 
@@ -133,10 +133,6 @@ impl<L: Law> Controller for WindowBased<L> {
         }
     }
 
-    fn reads_marks(&self) -> bool {
-        true
-    }
-
     fn on_timeout(&mut self, timeout: &Timeout) {
         if timeout.first && self.state != State::Recovery {
             self.reduce(State::Loss, timeout.now);
@@ -160,8 +156,8 @@ impl<L: Law> Controller for WindowBased<L> {
         Decision { window: self.window.size, departure: Time::ZERO }
     }
 
-    fn wants_arrivals(&self) -> bool {
-        self.law.wants_arrivals()
+    fn needs(&self) -> Needs {
+        Needs { arrivals: self.law.needs_arrivals(), marks: true, ..Needs::NOTHING }
     }
 
     fn slow_start_threshold(&self) -> u32 {

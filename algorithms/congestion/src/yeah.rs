@@ -27,10 +27,10 @@
 //! 1. The base is not forgotten after idle times.
 
 use crate::contract::{AckSample, Setup};
-use crate::registry::{Parameter, SettingError, Settings};
 use crate::rounds::{Backlog, VegasSamples};
 use crate::window::Window;
 use crate::window_based::{Law, State};
+use settings::{Parameters, SettingError, Settings};
 use units::Time;
 
 /// Most packets to leave in the queue (alpha).
@@ -79,7 +79,7 @@ impl Yeah {
 }
 
 impl Law for Yeah {
-    const PARAMETERS: &'static [Parameter] = &[];
+    const PARAMETERS: Parameters = &[];
 
     fn new(_setup: &Setup, _settings: &Settings) -> Result<Yeah, SettingError> {
         Ok(Yeah { samples: VegasSamples::new(), queue: 0, slow_rounds: 0, fast_rounds: 0, reno: 2 })

@@ -4,11 +4,11 @@
 //! do not go back, time does not either. Within that anything goes, also what no path would do.
 
 use packetscale_congestion::{
-    AckSample, Controller, Decision, Loss, LossResponse, Marked, RateSample, Sent, Settings, Setup, Timeout, Undo,
-    registry,
+    AckSample, Controller, Decision, Loss, LossResponse, Marked, RateSample, Sent, Setup, Timeout, Undo, registry,
 };
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
+use settings::Settings;
 use units::{Bytes, Span, Time};
 
 #[derive(Clone, Debug)]

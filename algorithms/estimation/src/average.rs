@@ -12,12 +12,13 @@ use crate::contract::{Abstain, Denoiser};
 use crate::stream::{Gap, Stream};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use units::settings::{Kind, Parameter, SettingError, Settings, integer};
+use settings::{Parameter, Parameters, SettingError, Settings};
 use units::{Bytes, Span};
 
+const WINDOWS: Parameter<u32> = Parameter::new("windows", 10, 2..=4096, "means that are left");
+
 /// What a method can set.
-pub const PARAMETERS: &[Parameter] =
-    &[Parameter { name: "windows", kind: Kind::Integer, default: "10", doc: "means that are left" }];
+pub const PARAMETERS: Parameters = &[&WINDOWS];
 
 /// How many means.
 #[derive(Clone, Copy, Debug)]
@@ -27,7 +28,7 @@ pub(crate) struct Average {
 
 impl Average {
     pub fn build(settings: &Settings) -> Result<Average, SettingError> {
-        let windows = integer(settings, "windows", 10, 2..=4096, "a number of windows from 2 to 4096")?;
+        let windows = WINDOWS.read(settings)?;
         Ok(Average { windows: windows as usize })
     }
 

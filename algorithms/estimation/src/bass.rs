@@ -18,21 +18,19 @@ use crate::contract::{Abstain, Denoiser};
 use crate::stream::{Gap, Stream};
 use alloc::boxed::Box;
 use rapid::gaps::{Gaps, MOST_GAPS};
+use settings::{OneOf, Parameter, Parameters, SettingError, Settings};
 use units::Span;
-use units::settings::{Kind, Parameter, SettingError, Settings, ratio, word};
 use units::{Bytes, Ratio};
 
+const UP: Parameter<Ratio> =
+    Parameter::new("up", SPIKE_UP, Ratio::ZERO..=Ratio::of(1000, 1), "SPIKE_UP, in mean send gaps");
+const DOWN: Parameter<Ratio> =
+    Parameter::new("down", SPIKE_DOWN, Ratio::ZERO..=Ratio::of(1000, 1), "SPIKE_DOWN, in mean send gaps");
+const HEAD: OneOf =
+    OneOf::new("head", &["drop", "keep"], "gaps before the first spike, if they are at most a third of the stream");
+
 /// What a method can set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter { name: "up", kind: Kind::Ratio, default: "2.7778", doc: "SPIKE_UP, in mean send gaps" },
-    Parameter { name: "down", kind: Kind::Ratio, default: "1.3889", doc: "SPIKE_DOWN, in mean send gaps" },
-    Parameter {
-        name: "head",
-        kind: Kind::Word(&["keep", "drop"]),
-        default: "drop",
-        doc: "gaps before the first spike, if they are at most a third of the stream",
-    },
-];
+pub const PARAMETERS: Parameters = &[&UP, &DOWN, &HEAD];
 
 /// In mean send gaps: 20 and 10 us at 7.2 us.
 const SPIKE_UP: Ratio = Ratio::of(25, 9);
@@ -47,19 +45,10 @@ pub struct Bass {
 
 impl Bass {
     pub fn build(settings: &Settings) -> Result<Box<dyn Denoiser>, SettingError> {
-        let multiple = |name, default| {
-            ratio(
-                settings,
-                name,
-                default,
-                Ratio::ZERO..=Ratio::of(1000, 1),
-                "a multiple of the mean send gap up to 1000",
-            )
-        };
         Ok(Box::new(Bass {
-            up: multiple("up", SPIKE_UP)?,
-            down: multiple("down", SPIKE_DOWN)?,
-            drop_head: word(settings, "head", "drop")? == "drop",
+            up: UP.read(settings)?,
+            down: DOWN.read(settings)?,
+            drop_head: HEAD.read(settings)? == "drop",
         }))
     }
 }

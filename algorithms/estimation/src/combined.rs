@@ -22,12 +22,14 @@ use crate::readable;
 use crate::stream::Stream;
 use crate::window::Window;
 use alloc::boxed::Box;
-use units::settings::{Kind, Parameter, Setting, SettingError, Settings, ratio};
+use settings::{Parameter, Parameters, Setting, SettingError, Settings};
 use units::{Rate, Ratio};
 
+const WEIGHT: Parameter<Ratio> =
+    Parameter::new("weight", Ratio::of(6, 10), Ratio::ZERO..=Ratio::ONE, "w: of the posterior");
+
 /// What a method can set.
-pub const PARAMETERS: &[Parameter] =
-    &[Parameter { name: "weight", kind: Kind::Ratio, default: "0.6", doc: "w: of the posterior" }];
+pub const PARAMETERS: Parameters = &[&WEIGHT];
 
 /// Length of the window after BASS, in streams.
 const WINDOW: Ratio = Ratio::of(375, 1000);
@@ -44,7 +46,7 @@ impl Combined {
     pub fn build(settings: &Settings) -> Result<Box<dyn Estimator>, SettingError> {
         let defaults = Settings::new();
         let window = Settings::from_iter([("part".into(), Setting::Ratio(WINDOW))]);
-        let weight = ratio(settings, "weight", Ratio::of(6, 10), Ratio::ZERO..=Ratio::ONE, "a fraction up to 1")?;
+        let weight = WEIGHT.read(settings)?;
         Ok(Box::new(Combined {
             weight: weight.as_f64(),
             posterior: Posterior::build(&defaults)?,

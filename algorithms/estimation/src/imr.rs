@@ -13,12 +13,12 @@ use crate::stream::Stream;
 use crate::wavelet::{self, Wavelet};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use units::settings::{Parameter, SettingError, Settings};
+use settings::{Parameters, SettingError, Settings};
 
 /// What a method can set of IMR-avg. The tests' thresholds are set on `pathload`, with `average` before it.
-pub const AVERAGE: &[Parameter] = average::PARAMETERS;
+pub const AVERAGE: Parameters = average::PARAMETERS;
 /// What a method can set of IMR-wavelet.
-pub const WAVELET: &[Parameter] = wavelet::PARAMETERS;
+pub const WAVELET: Parameters = wavelet::PARAMETERS;
 
 enum Means {
     Average(Average),

@@ -19,19 +19,21 @@ use crate::stream::Stream;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use rapid::gaps::{Gaps, LEARNT_ONE, MOST_GAPS};
-use units::settings::{Kind, Parameter, SettingError, Settings, ratio};
+use settings::{Parameter, Parameters, SettingError, Settings};
 use units::{Rate, Ratio, Span};
 
+const SURE: Parameter<Ratio> = Parameter::new(
+    "sure",
+    Ratio::ONE,
+    Ratio::ZERO..=Ratio::ONE,
+    "streams whose expected error is a larger part of the estimate are refused",
+);
+
 /// What a method can set.
-pub const PARAMETERS: &[Parameter] = &[Parameter {
-    name: "sure",
-    kind: Kind::Ratio,
-    default: "1",
-    doc: "streams whose expected error is a larger part of the estimate are refused",
-}];
+pub const PARAMETERS: Parameters = &[&SURE];
 
 /// The verdict's: nothing.
-pub const VERDICT: &[Parameter] = &[];
+pub const VERDICT: Parameters = &[];
 
 /// Half the interval, in expected errors, as a fraction.
 const SPREADS: (i64, i64) = (5, 2);
@@ -46,7 +48,7 @@ pub struct Learnt {
 
 impl Learnt {
     pub fn build(settings: &Settings) -> Result<Box<dyn Estimator>, SettingError> {
-        let sure = ratio(settings, "sure", Ratio::ONE, Ratio::ZERO..=Ratio::ONE, "a part of the estimate, up to 1")?;
+        let sure = SURE.read(settings)?;
         Ok(Box::new(Learnt { sure }))
     }
 }

@@ -14,8 +14,8 @@ use alloc::string::{String, ToString};
 use alloc::vec::Vec;
 use core::fmt;
 use core::str::FromStr;
+use settings::{Described, Kind, Parameters, Setting, Settings};
 use units::Ratio;
-use units::settings::{Kind, Parameter, Setting, Settings};
 
 /// A way to read streams.
 pub struct Method {
@@ -121,20 +121,20 @@ fn part<T: ?Sized>(text: &str, registry: &[Entry<T>], what: &str) -> Result<Box<
     (entry.build)(&values).map_err(|error| wrong(text, error.to_string()))
 }
 
-fn setting(pair: &str, parameters: &[Parameter]) -> Result<(String, Setting), MethodError> {
+fn setting(pair: &str, parameters: Parameters) -> Result<(String, Setting), MethodError> {
     let (key, value) = pair.split_once('=').ok_or_else(|| wrong(pair.trim(), "key=value"))?;
     let (key, value) = (key.trim(), value.trim());
-    let parameter = parameters.iter().find(|parameter| parameter.name == key).ok_or_else(|| {
-        let names: Vec<&str> = parameters.iter().map(|parameter| parameter.name).collect();
+    let parameter = parameters.iter().find(|parameter| parameter.name() == key).ok_or_else(|| {
+        let names: Vec<&str> = parameters.iter().map(|parameter| parameter.name()).collect();
         wrong(key, if names.is_empty() { "no settings".to_string() } else { format!("one of {}", names.join(", ")) })
     })?;
-    Ok((key.to_owned(), value_of(value, parameter)?))
+    Ok((key.to_owned(), value_of(value, *parameter)?))
 }
 
-fn value_of(text: &str, parameter: &Parameter) -> Result<Setting, MethodError> {
-    let like = |what: &str| wrong(text, format!("{what} for {}, like {}", parameter.name, parameter.default));
-    let quantity = |error: units::ParseError| wrong(text, format!("for {}: {error}", parameter.name));
-    Ok(match parameter.kind {
+fn value_of(text: &str, parameter: &dyn Described) -> Result<Setting, MethodError> {
+    let like = |what: &str| wrong(text, format!("{what} for {}, like {}", parameter.name(), parameter.default()));
+    let quantity = |error: units::ParseError| wrong(text, format!("for {}: {error}", parameter.name()));
+    Ok(match parameter.kind() {
         Kind::Span => Setting::Span(text.parse().map_err(quantity)?),
         Kind::Rate => Setting::Rate(text.parse().map_err(quantity)?),
         Kind::Packets => Setting::Packets(text.parse().map_err(quantity)?),

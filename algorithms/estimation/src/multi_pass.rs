@@ -14,11 +14,12 @@ use crate::bass::{for_the_law, from_the_law};
 use crate::contract::{Abstain, Denoiser};
 use crate::stream::Stream;
 use alloc::boxed::Box;
-use units::settings::{Kind, Parameter, SettingError, Settings, integer};
+use settings::{Parameter, Parameters, SettingError, Settings};
+
+const WINDOW: Parameter<u32> = Parameter::new("window", 16, 1..=512, "AVG_WINDOW, in gaps; 1: none");
 
 /// What a method can set.
-pub const PARAMETERS: &[Parameter] =
-    &[Parameter { name: "window", kind: Kind::Integer, default: "16", doc: "AVG_WINDOW, in gaps; 1: none" }];
+pub const PARAMETERS: Parameters = &[&WINDOW];
 
 /// Algorithm 5.
 pub struct MultiPass {
@@ -27,7 +28,7 @@ pub struct MultiPass {
 
 impl MultiPass {
     pub fn build(settings: &Settings) -> Result<Box<dyn Denoiser>, SettingError> {
-        let window = integer(settings, "window", 16, 1..=512, "a number of gaps from 1 to 512")?;
+        let window = WINDOW.read(settings)?;
         Ok(Box::new(MultiPass { window }))
     }
 }

@@ -26,31 +26,31 @@ use crate::stream::{Gap, Stream};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use rapid::gaps::Gaps;
-use units::settings::{Kind, Parameter, SettingError, Settings, integer, positive_span, word};
+use settings::{OneOf, Parameter, Parameters, SettingError, Settings, above_zero};
 use units::{Bytes, Rate, Span};
 
+const RUN: Parameter<u32> =
+    Parameter::new("run", rapid::gaps::RUN, 1..=128, "L: congested gaps in a row that are congestion");
+const EPSILON: Parameter<Span> = Parameter::new(
+    "epsilon",
+    Span::from_nanos(100),
+    above_zero(),
+    "a gap is congested if longer by this, at a mean send gap of 7.2 us",
+);
+const BATCHED_EPSILON: Parameter<Span> = Parameter::new(
+    "batched-epsilon",
+    Span::from_nanos(250),
+    above_zero(),
+    "the same, where BASS found buffering events",
+);
+const READING: OneOf = OneOf::new(
+    "reading",
+    &["between", "below"],
+    "of the last rate that fitted and the first that did not: their mean, or the last that fitted",
+);
+
 /// What a method can set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter { name: "run", kind: Kind::Integer, default: "4", doc: "L: congested gaps in a row that are congestion" },
-    Parameter {
-        name: "epsilon",
-        kind: Kind::Span,
-        default: "100 ns",
-        doc: "a gap is congested if longer by this, at a mean send gap of 7.2 us",
-    },
-    Parameter {
-        name: "batched-epsilon",
-        kind: Kind::Span,
-        default: "250 ns",
-        doc: "the same, where BASS found buffering events",
-    },
-    Parameter {
-        name: "reading",
-        kind: Kind::Word(&["between", "below"]),
-        default: "between",
-        doc: "of the last rate that fitted and the first that did not: their mean, or the last that fitted",
-    },
-];
+pub const PARAMETERS: Parameters = &[&RUN, &EPSILON, &BATCHED_EPSILON, &READING];
 
 /// Largest packet of the law's search.
 const LARGEST: Bytes = Bytes::new(65_535);
@@ -69,10 +69,10 @@ pub struct MultiRate {
 impl MultiRate {
     pub fn build(settings: &Settings) -> Result<Box<dyn Estimator>, SettingError> {
         Ok(Box::new(MultiRate {
-            run: integer(settings, "run", rapid::gaps::RUN, 1..=128, "a number of gaps from 1 to 128")?,
-            epsilon: positive_span(settings, "epsilon", Span::from_nanos(100))?,
-            batched_epsilon: positive_span(settings, "batched-epsilon", Span::from_nanos(250))?,
-            below: word(settings, "reading", "between")? == "below",
+            run: RUN.read(settings)?,
+            epsilon: EPSILON.read(settings)?,
+            batched_epsilon: BATCHED_EPSILON.read(settings)?,
+            below: READING.read(settings)? == "below",
         }))
     }
 }

@@ -15,11 +15,11 @@ use crate::contract::{Abstain, Denoiser};
 use crate::stream::{Gap, Stream};
 use alloc::boxed::Box;
 use alloc::vec::Vec;
+use settings::{Parameters, SettingError, Settings};
 use units::Span;
-use units::settings::{Parameter, SettingError, Settings};
 
 /// What a method can set: nothing.
-pub const PARAMETERS: &[Parameter] = &[];
+pub const PARAMETERS: Parameters = &[];
 
 /// Algorithm 6.
 pub struct Normalise;

@@ -13,18 +13,23 @@ use crate::contract::{Abstain, Estimate, Estimator, Probing};
 use crate::stream::Stream;
 use crate::trend::{Thresholds, trend};
 use alloc::boxed::Box;
-use units::settings::{Kind, Parameter, SettingError, Settings, integer, positive_span, proper_fraction};
+use settings::{PROPER, Parameter, Parameters, SettingError, Settings, above_zero};
 use units::{Rate, Ratio, Span};
 
+const PCT_HIGH: Parameter<Ratio> =
+    Parameter::new("pct-high", Thresholds::PUBLISHED.increasing.0, PROPER, "increasing above, by comparison");
+const PCT_LOW: Parameter<Ratio> =
+    Parameter::new("pct-low", Thresholds::PUBLISHED.steady.0, PROPER, "not increasing below");
+const PDT_HIGH: Parameter<Ratio> =
+    Parameter::new("pdt-high", Thresholds::PUBLISHED.increasing.1, PROPER, "increasing above, by difference");
+const PDT_LOW: Parameter<Ratio> =
+    Parameter::new("pdt-low", Thresholds::PUBLISHED.steady.1, PROPER, "not increasing below");
+const POINTS: Parameter<u32> = Parameter::new("points", 8, 2..=65_536, "fewest delays to test");
+const CLOCK: Parameter<Span> =
+    Parameter::new("clock", Span::from_nanos(1), above_zero(), "the receiver's: shorter steps are none");
+
 /// What a method can set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter { name: "pct-high", kind: Kind::Ratio, default: "0.66", doc: "increasing above, by comparison" },
-    Parameter { name: "pct-low", kind: Kind::Ratio, default: "0.54", doc: "not increasing below" },
-    Parameter { name: "pdt-high", kind: Kind::Ratio, default: "0.55", doc: "increasing above, by difference" },
-    Parameter { name: "pdt-low", kind: Kind::Ratio, default: "0.45", doc: "not increasing below" },
-    Parameter { name: "points", kind: Kind::Integer, default: "8", doc: "fewest delays to test" },
-    Parameter { name: "clock", kind: Kind::Span, default: "1 ns", doc: "the receiver's: shorter steps are none" },
-];
+pub const PARAMETERS: Parameters = &[&PCT_HIGH, &PCT_LOW, &PDT_HIGH, &PDT_LOW, &POINTS, &CLOCK];
 
 /// Both tests.
 #[derive(Clone, Copy, Debug)]
@@ -36,14 +41,12 @@ pub(crate) struct TrendTest {
 
 impl TrendTest {
     pub fn build(settings: &Settings) -> Result<TrendTest, SettingError> {
-        let Thresholds { increasing, steady } = Thresholds::PUBLISHED;
-        let fraction = |name, default: Ratio| proper_fraction(settings, name, default);
         let thresholds = Thresholds {
-            increasing: (fraction("pct-high", increasing.0)?, fraction("pdt-high", increasing.1)?),
-            steady: (fraction("pct-low", steady.0)?, fraction("pdt-low", steady.1)?),
+            increasing: (PCT_HIGH.read(settings)?, PDT_HIGH.read(settings)?),
+            steady: (PCT_LOW.read(settings)?, PDT_LOW.read(settings)?),
         };
-        let points = integer(settings, "points", 8, 2..=65_536, "a number of delays from 2 to 65536")?;
-        let clock = positive_span(settings, "clock", Span::from_nanos(1))?;
+        let points = POINTS.read(settings)?;
+        let clock = CLOCK.read(settings)?;
         Ok(TrendTest { thresholds, points: points as usize, clock })
     }
 

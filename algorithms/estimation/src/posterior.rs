@@ -33,19 +33,24 @@ use crate::stream::Stream;
 use alloc::boxed::Box;
 use alloc::vec;
 use alloc::vec::Vec;
-use units::settings::{Kind, Parameter, SettingError, Settings, ratio};
+use settings::{Parameter, Parameters, SettingError, Settings};
 use units::{Rate, Ratio};
 
+const BLUR: Parameter<Ratio> = Parameter::new(
+    "blur",
+    Ratio::of(14, 100),
+    Ratio::of(1, 1_000_000)..=Ratio::of(100, 1),
+    "b: how gradually a queue begins to grow",
+);
+const NOISE: Parameter<Ratio> = Parameter::new(
+    "noise",
+    Ratio::of(3, 100),
+    Ratio::of(1, 1_000_000)..=Ratio::of(100, 1),
+    "v0: variance of delays expected, in mean gaps",
+);
+
 /// What a method can set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter { name: "blur", kind: Kind::Ratio, default: "0.14", doc: "b: how gradually a queue begins to grow" },
-    Parameter {
-        name: "noise",
-        kind: Kind::Ratio,
-        default: "0.03",
-        doc: "v0: variance of delays expected, in mean gaps",
-    },
-];
+pub const PARAMETERS: Parameters = &[&BLUR, &NOISE];
 
 /// The weight of v0 against the stream: as if of so many steps.
 const WEIGHT: usize = 2;
@@ -68,14 +73,7 @@ pub struct Posterior {
 
 impl Posterior {
     pub fn build(settings: &Settings) -> Result<Box<dyn Estimator>, SettingError> {
-        let positive = |name, default| {
-            let range = Ratio::of(1, 1_000_000)..=Ratio::of(100, 1);
-            ratio(settings, name, default, range, "a number above 0 and up to 100").map(Ratio::as_f64)
-        };
-        Ok(Box::new(Posterior {
-            blur: positive("blur", Ratio::of(14, 100))?,
-            noise: positive("noise", Ratio::of(3, 100))?,
-        }))
+        Ok(Box::new(Posterior { blur: BLUR.read(settings)?.as_f64(), noise: NOISE.read(settings)?.as_f64() }))
     }
 }
 

@@ -17,12 +17,13 @@ use crate::receive_rate::verdict;
 use crate::stream::Stream;
 use alloc::boxed::Box;
 use core::fmt;
-use units::settings::{Kind, Parameter, SettingError, Settings, integer};
+use settings::{Parameter, Parameters, SettingError, Settings};
 use units::{Rate, Ratio};
 
+const SHORTEST: Parameter<u32> = Parameter::new("shortest", 60, 2..=65_536, "N_min, in packets");
+
 /// What a method can set.
-pub const PARAMETERS: &[Parameter] =
-    &[Parameter { name: "shortest", kind: Kind::Integer, default: "60", doc: "N_min, in packets" }];
+pub const PARAMETERS: Parameters = &[&SHORTEST];
 
 /// The strict comparison.
 pub struct PrcMt {
@@ -31,7 +32,7 @@ pub struct PrcMt {
 
 impl PrcMt {
     pub fn build(settings: &Settings) -> Result<Box<dyn Estimator>, SettingError> {
-        let shortest = integer(settings, "shortest", 60, 2..=65_536, "a number of packets from 2 to 65536")?;
+        let shortest = SHORTEST.read(settings)?;
         Ok(Box::new(PrcMt { shortest: shortest as usize }))
     }
 }

@@ -13,16 +13,18 @@
 use crate::contract::{Abstain, Estimate, Estimator, Probing, Verdict};
 use crate::stream::Stream;
 use alloc::boxed::Box;
-use units::settings::{Kind, Parameter, SettingError, Settings, ratio};
+use settings::{Parameter, Parameters, SettingError, Settings};
 use units::{Rate, Ratio};
 
+const TOLERANCE: Parameter<Ratio> = Parameter::new(
+    "tolerance",
+    Ratio::of(2, 100),
+    Ratio::ZERO..=Ratio::ONE,
+    "part by which the send rate may exceed the receive rate",
+);
+
 /// What a method can set.
-pub const PARAMETERS: &[Parameter] = &[Parameter {
-    name: "tolerance",
-    kind: Kind::Ratio,
-    default: "0.02",
-    doc: "part by which the send rate may exceed the receive rate",
-}];
+pub const PARAMETERS: Parameters = &[&TOLERANCE];
 
 /// Fewest gaps that make a rate.
 const FEWEST: usize = 4;
@@ -34,8 +36,7 @@ pub struct ReceiveRate {
 
 impl ReceiveRate {
     pub fn build(settings: &Settings) -> Result<Box<dyn Estimator>, SettingError> {
-        let tolerance =
-            ratio(settings, "tolerance", Ratio::of(2, 100), Ratio::ZERO..=Ratio::ONE, "a fraction up to 1")?;
+        let tolerance = TOLERANCE.read(settings)?;
         Ok(Box::new(ReceiveRate { tolerance }))
     }
 }

@@ -16,7 +16,7 @@ use crate::receive_rate::{self, ReceiveRate};
 use crate::wavelet::{self, Wavelet};
 use crate::window::{self, Window};
 use alloc::boxed::Box;
-use units::settings::{Parameter, SettingError, Settings};
+use settings::{Parameters, SettingError, Settings};
 
 /// One line of a registry of `T`, a denoiser or an estimator.
 #[derive(Debug)]
@@ -26,7 +26,7 @@ pub struct Entry<T: ?Sized> {
     /// What it is, in one line.
     pub summary: &'static str,
     /// What a method can set.
-    pub parameters: &'static [Parameter],
+    pub parameters: Parameters,
     /// Builds it from settings whose names have been checked.
     pub build: fn(&Settings) -> Result<Box<T>, SettingError>,
 }
@@ -34,7 +34,7 @@ pub struct Entry<T: ?Sized> {
 const fn entry<T: ?Sized>(
     name: &'static str,
     summary: &'static str,
-    parameters: &'static [Parameter],
+    parameters: Parameters,
     build: fn(&Settings) -> Result<Box<T>, SettingError>,
 ) -> Entry<T> {
     Entry { name, summary, parameters, build }

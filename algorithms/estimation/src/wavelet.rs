@@ -19,11 +19,12 @@ use crate::contract::{Abstain, Denoiser};
 use crate::stream::Stream;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use units::settings::{Kind, Parameter, SettingError, Settings, integer};
+use settings::{Parameter, Parameters, SettingError, Settings};
+
+const STAGES: Parameter<u32> = Parameter::new("stages", 3, 1..=10, "each halves the number of delays");
 
 /// What a method can set.
-pub const PARAMETERS: &[Parameter] =
-    &[Parameter { name: "stages", kind: Kind::Integer, default: "3", doc: "each halves the number of delays" }];
+pub const PARAMETERS: Parameters = &[&STAGES];
 
 const SQRT_3: f64 = 1.732_050_807_568_877_2;
 const FILTER: [f64; 4] = [(1.0 + SQRT_3) / 8.0, (3.0 + SQRT_3) / 8.0, (3.0 - SQRT_3) / 8.0, (1.0 - SQRT_3) / 8.0];
@@ -36,7 +37,7 @@ pub(crate) struct Wavelet {
 
 impl Wavelet {
     pub fn build(settings: &Settings) -> Result<Wavelet, SettingError> {
-        Ok(Wavelet { stages: integer(settings, "stages", 3, 1..=10, "a number of stages from 1 to 10")? })
+        Ok(Wavelet { stages: STAGES.read(settings)? })
     }
 
     pub fn denoiser(settings: &Settings) -> Result<Box<dyn Denoiser>, SettingError> {

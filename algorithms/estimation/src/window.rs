@@ -10,12 +10,14 @@
 use crate::contract::{Abstain, Denoiser};
 use crate::stream::{Gap, Stream};
 use alloc::boxed::Box;
-use units::settings::{Kind, Parameter, SettingError, Settings, ratio};
+use settings::{Parameter, Parameters, SettingError, Settings};
 use units::{Ratio, Span};
 
+const PART: Parameter<Ratio> =
+    Parameter::new("part", Ratio::of(1, 4), Ratio::ZERO..=Ratio::ONE, "length of the window, in streams");
+
 /// What a method can set.
-pub const PARAMETERS: &[Parameter] =
-    &[Parameter { name: "part", kind: Kind::Ratio, default: "0.25", doc: "length of the window, in streams" }];
+pub const PARAMETERS: Parameters = &[&PART];
 
 /// The window.
 pub struct Window {
@@ -24,7 +26,7 @@ pub struct Window {
 
 impl Window {
     pub fn build(settings: &Settings) -> Result<Box<dyn Denoiser>, SettingError> {
-        let part = ratio(settings, "part", Ratio::of(1, 4), Ratio::ZERO..=Ratio::ONE, "a part of the stream, up to 1")?;
+        let part = PART.read(settings)?;
         Ok(Box::new(Window { part }))
     }
 }

@@ -3,7 +3,7 @@
 use packetscale_estimation::{Denoiser, Gap, Stream, denoisers};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
-use units::settings::Settings;
+use settings::Settings;
 use units::{Bytes, Span};
 
 fn denoiser(name: &str) -> Box<dyn Denoiser> {
@@ -100,7 +100,7 @@ fn one_wavelet_stage_is_the_four_tap_filter() {
     let mut receive = [20.0; 15];
     (receive[1], receive[2]) = (28.0, 12.0);
     let entry = denoisers().iter().find(|entry| entry.name == "wavelet").expect("a denoiser");
-    let settings = Settings::from([("stages".to_string(), units::settings::Setting::Integer(1))]);
+    let settings = Settings::from([("stages".to_string(), settings::Setting::Integer(1))]);
     let found = (entry.build)(&settings).expect("a denoiser").denoise(stream(&[20.0; 15], &receive)).expect("a stream");
     let s = 3.0f64.sqrt();
     near(&receive_us(&found), &[40.0 + (1.0 + s) - (3.0 - s), 40.0 - (1.0 + s), 40.0, 40.0, 40.0, 40.0, 40.0]);

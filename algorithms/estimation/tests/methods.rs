@@ -21,8 +21,8 @@ fn plain() -> Stream {
 
 #[test]
 fn every_entry_can_be_written_with_its_printed_defaults() {
-    let written = |name: &str, parameters: &[units::settings::Parameter]| {
-        let settings: Vec<String> = parameters.iter().map(|p| format!("{}={}", p.name, p.default)).collect();
+    let written = |name: &str, parameters: settings::Parameters| {
+        let settings: Vec<String> = parameters.iter().map(|p| format!("{}={}", p.name(), p.default())).collect();
         format!("{name}({})", settings.join(", "))
     };
     for entry in estimators() {
@@ -49,9 +49,9 @@ fn mistakes_are_named_with_what_is_right() {
     assert_eq!(refusal("multi-rate(run)"), "found \"run\", expected key=value");
     assert_eq!(refusal("multi-rate(run=x)"), "found \"x\", expected a whole number for run, like 4");
     assert!(refusal("multi-rate(epsilon=100)").contains("has no unit"));
-    let out_of_range = "found \"multi-rate(run=0)\", expected \"run\" must be a number of gaps from 1 to 128";
+    let out_of_range = "found \"multi-rate(run=0)\", expected \"run\" must be a whole number from 1 to 128";
     assert_eq!(refusal("multi-rate(run=0)"), out_of_range);
-    assert!(refusal("bass(head=maybe)+multi-rate").contains("one of keep, drop"));
+    assert!(refusal("bass(head=maybe)+multi-rate").contains("one of drop, keep"));
 }
 
 #[test]

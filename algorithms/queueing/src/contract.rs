@@ -1,7 +1,29 @@
 //! What a host tells a queue, and what a queue answers.
 
-use crate::fifo::Limit;
 use units::{Bytes, Marks, Packets, Rate, Span, Time};
+
+/// What a buffer holds at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Limit {
+    /// So many packets of any size.
+    Packets(Packets),
+    /// So many bytes.
+    Bytes(Bytes),
+    /// Everything.
+    Unlimited,
+}
+
+impl Limit {
+    /// Whether a packet of `size` fits beside what is there.
+    #[inline]
+    pub fn admits(self, packets: Packets, bytes: Bytes, size: Bytes) -> bool {
+        match self {
+            Limit::Packets(limit) => packets < limit,
+            Limit::Bytes(limit) => bytes + size <= limit,
+            Limit::Unlimited => true,
+        }
+    }
+}
 
 /// What a discipline knows when it is built.
 #[derive(Clone, Copy, Debug)]

@@ -3,36 +3,13 @@
 //! The buffer holds the packet in service too: a limit of one packet is a link without a waiting room. (ns-2 counts
 //! only those waiting; its limit of n is n + 1 here.)
 
-use crate::contract::{DropReason, Packet, Queue, Setup, Verdict};
+use crate::contract::{DropReason, Limit, Packet, Queue, Setup, Verdict};
 use alloc::collections::VecDeque;
-use units::settings::{Parameter, SettingError, Settings, check_names};
+use settings::{Parameters, SettingError, Settings, check_names};
 use units::{Bytes, Packets, Time};
 
 /// What a scenario can set: nothing beyond the buffer of the link.
-pub const PARAMETERS: &[Parameter] = &[];
-
-/// What a buffer holds at most.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Limit {
-    /// So many packets of any size.
-    Packets(Packets),
-    /// So many bytes.
-    Bytes(Bytes),
-    /// Everything.
-    Unlimited,
-}
-
-impl Limit {
-    /// Whether a packet of `size` fits beside what is there.
-    #[inline]
-    pub fn admits(self, packets: Packets, bytes: Bytes, size: Bytes) -> bool {
-        match self {
-            Limit::Packets(limit) => packets < limit,
-            Limit::Bytes(limit) => bytes + size <= limit,
-            Limit::Unlimited => true,
-        }
-    }
-}
+pub const PARAMETERS: Parameters = &[];
 
 /// Drop-tail FIFO.
 #[derive(Clone, Debug)]

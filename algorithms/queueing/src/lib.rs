@@ -16,8 +16,8 @@ mod red;
 mod registry;
 mod tdqm;
 
-pub use contract::{DropReason, Packet, Queue, RateHeader, Readings, Setup, Verdict};
-pub use fifo::{Fifo, Limit};
+pub use contract::{DropReason, Limit, Packet, Queue, RateHeader, Readings, Setup, Verdict};
+pub use fifo::Fifo;
 pub use red::Red;
 pub use registry::{AnyQueue, Entry, find, registry};
 pub use tdqm::Tdqm;

@@ -27,36 +27,31 @@
 //!    reached with `Q_max` packets in the system, one of them on the wire. The paper's Table II comes out of that
 //!    reading, and not of equation (1), which is the default.
 
-use crate::contract::{DropReason, Packet, Queue, Setup, Verdict};
-use crate::fifo::Limit;
+use crate::contract::{DropReason, Limit, Packet, Queue, Setup, Verdict};
+
 use alloc::collections::VecDeque;
-use units::settings::{
-    Kind, Parameter, Setting, SettingError, Settings, check_names, positive_packets_if, positive_rate, switch,
-};
+use settings::{Derived, Parameter, Parameters, SettingError, Settings, Value, above_zero, any, check_names};
 use units::{Bytes, Packets, Rate, Span, Time};
 
+const MU_MIN: Derived<Rate> = Derived::new(
+    "mu_min",
+    "a hundredth of the link's rate",
+    any(),
+    "rate with nothing waiting; what comes slower is not held",
+);
+const MU_MAX: Derived<Rate> =
+    Derived::new("mu_max", "the link's rate", above_zero(), "rate with q_max packets waiting");
+const Q_MAX: Parameter<Packets> = Parameter::new(
+    "q_max",
+    Packets::new(80),
+    Packets::NEXT..=Params::MOST_PACKETS,
+    "waiting packets beyond which nothing is held back",
+);
+const QMAX_INCLUDES_IN_SERVICE: Parameter<bool> =
+    Parameter::switch("qmax_includes_in_service", false, "whether q_max counts the packet on the wire too");
+
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "mu_min",
-        kind: Kind::Rate,
-        default: "a hundredth of the link's rate",
-        doc: "rate with nothing waiting; what comes slower is not held",
-    },
-    Parameter { name: "mu_max", kind: Kind::Rate, default: "the link's rate", doc: "rate with q_max packets waiting" },
-    Parameter {
-        name: "q_max",
-        kind: Kind::Packets,
-        default: "80 packets",
-        doc: "waiting packets beyond which nothing is held back",
-    },
-    Parameter {
-        name: "qmax_includes_in_service",
-        kind: Kind::Switch,
-        default: "false",
-        doc: "whether q_max counts the packet on the wire too",
-    },
-];
+pub const PARAMETERS: Parameters = &[&MU_MIN, &MU_MAX, &Q_MAX, &QMAX_INCLUDES_IN_SERVICE];
 
 /// The pacing law.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,30 +81,24 @@ impl Params {
     /// A setting that the law cannot follow.
     pub fn of(rate: Rate, settings: &Settings) -> Result<Params, SettingError> {
         check_names(settings, PARAMETERS)?;
-        let mu_min = match settings.get("mu_min") {
-            Some(Setting::Rate(rate)) => *rate,
-            Some(_) => return Err(SettingError::Invalid { name: "mu_min", expected: "a rate" }),
-            None => Rate::from_bps(rate.bps() / 100),
-        };
         let params = Params {
-            mu_min,
-            mu_max: positive_rate(settings, "mu_max", rate)?,
-            q_max: positive_packets_if(settings, "q_max")?.unwrap_or(Packets::new(80)),
-            qmax_includes_in_service: switch(settings, "qmax_includes_in_service", false)?,
+            mu_min: MU_MIN.read(settings)?.unwrap_or(Rate::from_bps(rate.bps() / 100)),
+            mu_max: MU_MAX.read(settings)?.unwrap_or(rate),
+            q_max: Q_MAX.read(settings)?,
+            qmax_includes_in_service: QMAX_INCLUDES_IN_SERVICE.read(settings)?,
         };
         params.check()?;
         Ok(params)
     }
 
     fn check(&self) -> Result<(), SettingError> {
-        let invalid = |name, expected| Err(SettingError::Invalid { name, expected });
         if self.mu_min >= self.mu_max {
-            return invalid("mu_min", "a rate below mu_max");
+            return Err(MU_MIN.refuse("a rate below mu_max"));
         }
         match self.steps() {
-            0 if self.qmax_includes_in_service => invalid("q_max", "2 packets at least: one is on the wire"),
-            0 => invalid("q_max", "1 packet at least"),
-            _ if self.q_max > Params::MOST_PACKETS => invalid("q_max", "at most 10000000 packets"),
+            0 if self.qmax_includes_in_service => Err(Q_MAX.refuse("2 packets at least: one is on the wire")),
+            0 => Err(Q_MAX.refuse("1 packet at least")),
+            _ if self.q_max > Params::MOST_PACKETS => Err(Q_MAX.refuse("at most 10000000 packets")),
             _ => Ok(()),
         }
     }

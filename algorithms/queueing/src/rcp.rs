@@ -24,18 +24,29 @@
 
 use crate::contract::{Packet, Queue, Setup, Verdict};
 use crate::fifo::Fifo;
-use units::settings::{Kind, Parameter, Setting, SettingError, Settings, check_names, ratio};
+use core::ops::RangeInclusive;
+use settings::{Parameter, Parameters, SettingError, Settings, Value, check_names};
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 
+/// Weights of the law.
+const GAIN: RangeInclusive<Ratio> = Ratio::ZERO..=Ratio::of(10, 1);
+/// Shares of the capacity.
+const SHARE: RangeInclusive<Ratio> = Ratio::NEXT..=Ratio::ONE;
+/// Times that the law divides by.
+const TIME: RangeInclusive<Span> = Span::from_micros(1)..=Span::MAX;
+
+const ALPHA: Parameter<Ratio> = Parameter::new("alpha", Ratio::of(2, 5), GAIN, "weight of spare capacity");
+const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(2, 5), GAIN, "weight of the queue");
+const TARGET: Parameter<Ratio> = Parameter::new("target", Ratio::ONE, SHARE, "share of the capacity that it aims at");
+const INTERVAL: Parameter<Span> =
+    Parameter::new("interval", Span::from_millis(10), TIME, "longest time between updates of the rate");
+const INITIAL: Parameter<Ratio> =
+    Parameter::new("initial", Ratio::of(1, 20), SHARE, "share of the capacity offered at first");
+const INITIAL_RTT: Parameter<Span> =
+    Parameter::new("initial_rtt", Span::from_millis(200), TIME, "round-trip time before any is known");
+
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter { name: "alpha", kind: Kind::Ratio, default: "0.4", doc: "weight of spare capacity" },
-    Parameter { name: "beta", kind: Kind::Ratio, default: "0.4", doc: "weight of the queue" },
-    Parameter { name: "target", kind: Kind::Ratio, default: "1.0", doc: "share of the capacity that it aims at" },
-    Parameter { name: "interval", kind: Kind::Span, default: "10 ms", doc: "longest time between updates of the rate" },
-    Parameter { name: "initial", kind: Kind::Ratio, default: "0.05", doc: "share of the capacity offered at first" },
-    Parameter { name: "initial_rtt", kind: Kind::Span, default: "200 ms", doc: "round-trip time before any is known" },
-];
+pub const PARAMETERS: Parameters = &[&ALPHA, &BETA, &TARGET, &INTERVAL, &INITIAL, &INITIAL_RTT];
 
 /// Least rate, in packets per round trip.
 const LEAST_PACKETS_PER_RTT: f64 = 0.01;
@@ -97,24 +108,16 @@ impl<P> Rcp<P> {
     /// Builds it.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Rcp<P>, SettingError> {
         check_names(settings, PARAMETERS)?;
-        let gain = |name, default| {
-            let most = Ratio::of(10, 1);
-            ratio(settings, name, default, Ratio::of(0, 1)..=most, "a number from 0 to 10").map(Ratio::as_f64)
-        };
-        let share = |name, default| {
-            let expected = "a fraction above 0 and at most 1";
-            ratio(settings, name, default, Ratio::from_q32(1)..=Ratio::ONE, expected).map(Ratio::as_f64)
-        };
         let capacity = setup.rate.bps() as f64 / 8.0;
-        let target = capacity * share("target", Ratio::ONE)?;
-        let rate = (capacity * share("initial", Ratio::of(1, 20))?).min(target);
+        let target = capacity * TARGET.read(settings)?.as_f64();
+        let rate = (capacity * INITIAL.read(settings)?.as_f64()).min(target);
         let law = Law {
             rate,
-            rtt_s: span(settings, "initial_rtt", Span::from_millis(200))?,
+            rtt_s: INITIAL_RTT.read(settings)?.as_secs_f64(),
             target,
-            alpha: gain("alpha", Ratio::of(2, 5))?,
-            beta: gain("beta", Ratio::of(2, 5))?,
-            interval_s: span(settings, "interval", Span::from_millis(10))?,
+            alpha: ALPHA.read(settings)?.as_f64(),
+            beta: BETA.read(settings)?.as_f64(),
+            interval_s: INTERVAL.read(settings)?.as_secs_f64(),
             packet: setup.packet.get() as f64,
         };
         let due = Time::ZERO + Span::from_secs_f64(law.interval_s());
@@ -136,14 +139,6 @@ impl<P> Rcp<P> {
                 self.due = now + interval;
             }
         }
-    }
-}
-
-fn span(settings: &Settings, name: &'static str, default: Span) -> Result<f64, SettingError> {
-    match settings.get(name) {
-        None => Ok(default.as_secs_f64()),
-        Some(Setting::Span(span)) if *span >= Span::from_micros(1) => Ok(span.as_secs_f64()),
-        Some(_) => Err(SettingError::Invalid { name, expected: "a time of at least 1 us" }),
     }
 }
 
@@ -181,8 +176,7 @@ impl<P> Queue<P> for Rcp<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::RateHeader;
-    use crate::fifo::Limit;
+    use crate::contract::{Limit, RateHeader};
 
     /// 80 Mbit/s are 10^7 bytes per second: 100 000 bytes in 10 ms.
     fn rcp() -> Rcp<()> {

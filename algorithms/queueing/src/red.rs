@@ -26,36 +26,26 @@ use crate::average::Average;
 use crate::contract::{DropReason, Packet, Queue, Readings, Setup, Verdict};
 use crate::fifo::Fifo;
 use crate::ramp::{Choice, Ramp};
-use units::settings::{
-    Kind, Parameter, SettingError, Settings, check_names, positive_packets_if, proper_fraction, ratio, switch,
-};
+use settings::{Derived, PROPER, Parameter, Parameters, SettingError, Settings, Value, above_zero, check_names};
 use units::{Bytes, Packets, Random, Ratio, Span, Time};
 
+const MIN: Parameter<Packets> =
+    Parameter::new("min", Packets::new(5), above_zero(), "average queue from which packets are chosen");
+const MAX: Derived<Packets> = Derived::new("max", "three times min", above_zero(), "... at which max_p is reached");
+const MAX_P: Parameter<Ratio> = Parameter::new("max_p", Ratio::of(1, 10), PROPER, "probability at max");
+const WEIGHT: Parameter<Ratio> = Parameter::new(
+    "weight",
+    Ratio::of(2, 1000),
+    Ratio::NEXT..=Ratio::ONE,
+    "of a new sample in the average; 1: no average",
+);
+const GENTLE: Parameter<bool> = Parameter::switch("gentle", true, "from max_p to 1 between max and twice max");
+const SPREAD: Parameter<bool> = Parameter::switch("spread", true, "spread the choices evenly over packets");
+const MARK_ABOVE: Parameter<bool> =
+    Parameter::switch("mark_above", false, "above the ramp, mark where that is possible instead of dropping");
+
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "min",
-        kind: Kind::Packets,
-        default: "5 packets",
-        doc: "average queue from which packets are chosen",
-    },
-    Parameter { name: "max", kind: Kind::Packets, default: "three times min", doc: "... at which max_p is reached" },
-    Parameter { name: "max_p", kind: Kind::Ratio, default: "0.1", doc: "probability at max" },
-    Parameter {
-        name: "weight",
-        kind: Kind::Ratio,
-        default: "0.002",
-        doc: "of a new sample in the average; 1: no average",
-    },
-    Parameter { name: "gentle", kind: Kind::Switch, default: "true", doc: "from max_p to 1 between max and twice max" },
-    Parameter { name: "spread", kind: Kind::Switch, default: "true", doc: "spread the choices evenly over packets" },
-    Parameter {
-        name: "mark_above",
-        kind: Kind::Switch,
-        default: "false",
-        doc: "above the ramp, mark where that is possible instead of dropping",
-    },
-];
+pub const PARAMETERS: Parameters = &[&MIN, &MAX, &MAX_P, &WEIGHT, &GENTLE, &SPREAD, &MARK_ABOVE];
 
 /// The discipline. See the file's head.
 #[derive(Clone, Debug)]
@@ -75,14 +65,13 @@ impl<P> Red<P> {
     /// Builds it.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Red<P>, SettingError> {
         check_names(settings, PARAMETERS)?;
-        let min = positive_packets_if(settings, "min")?.unwrap_or(Packets::new(5));
-        let max = positive_packets_if(settings, "max")?.unwrap_or(Packets::new(min.get().saturating_mul(3)));
+        let min = MIN.read(settings)?;
+        let max = MAX.read(settings)?.unwrap_or(Packets::new(min.get().saturating_mul(3)));
         if max < min {
-            return Err(SettingError::Invalid { name: "max", expected: "at least min" });
+            return Err(MAX.refuse("at least min"));
         }
-        let max_p = proper_fraction(settings, "max_p", Ratio::of(1, 10))?;
-        let least = Ratio::from_q32(1);
-        let weight = ratio(settings, "weight", Ratio::of(2, 1000), least..=Ratio::ONE, "a fraction above 0, up to 1")?;
+        let max_p = MAX_P.read(settings)?;
+        let weight = WEIGHT.read(settings)?;
         Ok(Red {
             fifo: Fifo::new(setup.limit),
             average: Average::new(weight.as_f64()),
@@ -90,11 +79,11 @@ impl<P> Red<P> {
                 min: min.get() as f64,
                 max: max.get() as f64,
                 max_p: max_p.as_f64(),
-                gentle: switch(settings, "gentle", true)?,
-                spread: switch(settings, "spread", true)?,
+                gentle: GENTLE.read(settings)?,
+                spread: SPREAD.read(settings)?,
                 count: None,
             },
-            mark_above: switch(settings, "mark_above", false)?,
+            mark_above: MARK_ABOVE.read(settings)?,
             service: setup.rate.time_for(setup.packet).max(Span::from_picos(1)),
             idle_since: Time::ZERO,
             random: Random::new(setup.seed),
@@ -150,9 +139,9 @@ impl<P> Queue<P> for Red<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::fifo::Limit;
+    use crate::contract::Limit;
+    use settings::Setting;
     use units::Rate;
-    use units::settings::Setting;
 
     /// 8 Mbit/s: a packet of 1000 bytes takes 1 ms.
     fn red(settings: &[(&str, Setting)]) -> Red<u32> {
@@ -254,6 +243,6 @@ mod tests {
         let setup = Setup { rate: Rate::from_mbps(8), limit, packet: Bytes::new(1000), seed: 5 };
         let settings = Settings::from([("max".into(), Setting::Packets(Packets::new(4)))]);
         let error = Red::<()>::build(&setup, &settings).expect_err("refused");
-        assert_eq!(error, SettingError::Invalid { name: "max", expected: "at least min" });
+        assert_eq!(error, SettingError::invalid("max", "at least min"));
     }
 }

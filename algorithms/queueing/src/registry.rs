@@ -2,7 +2,7 @@
 
 use crate::contract::{Packet, Queue, Readings, Setup, Verdict};
 use crate::{fifo, qlbp, rcp, red, tdqm};
-use units::settings::{Parameter, SettingError, Settings};
+use settings::{Parameters, SettingError, Settings};
 use units::{Bytes, Packets, Time};
 
 /// One discipline of the registry.
@@ -13,7 +13,7 @@ pub struct Entry {
     /// What it is, in one line.
     pub summary: &'static str,
     /// What a scenario can set.
-    pub parameters: &'static [Parameter],
+    pub parameters: Parameters,
 }
 
 macro_rules! registry {

@@ -33,65 +33,61 @@
 mod meter;
 
 use crate::average::Average;
-use crate::contract::{DropReason, Packet, Queue, Readings, Setup, Verdict};
-use crate::fifo::{Fifo, Limit};
+use crate::contract::{DropReason, Limit, Packet, Queue, Readings, Setup, Verdict};
+use crate::fifo::Fifo;
 use crate::ramp::{Choice, Ramp};
 use meter::{Delay, Known, Meter};
-use units::settings::{
-    Kind, Parameter, SettingError, Settings, check_names, positive_span_if, proper_fraction, ratio, switch, word,
+use settings::{
+    Derived, OneOf, PROPER, Parameter, Parameters, SettingError, Settings, Value, above_zero, any, check_names,
 };
 use units::{Bytes, Packets, Random, Ratio, Span, Time};
 
+const RHO_MIN: Parameter<Ratio> =
+    Parameter::new("rho_min", Ratio::of(9, 10), any(), "average utilisation from which packets are marked");
+const RHO_MAX: Parameter<Ratio> = Parameter::new("rho_max", Ratio::ONE, any(), "... at which all are; both 1: none");
+const ETA_MIN: Parameter<Ratio> =
+    Parameter::new("eta_min", Ratio::of(1, 10), any(), "average burstiness from which packets are marked");
+const ETA_MAX: Parameter<Ratio> =
+    Parameter::new("eta_max", Ratio::of(2, 10), any(), "... at which all are; both 1: none");
+const MAX_P: Parameter<Ratio> =
+    Parameter::new("max_p", Ratio::of(1, 10), PROPER, "probability just below either maximum");
+const WINDOW: Derived<Span> =
+    Derived::new("window", "half the time to drain the buffer", above_zero(), "of utilisation");
+const SHORTEST: Parameter<Ratio> = Parameter::new(
+    "shortest",
+    Ratio::of(25, 1000),
+    Ratio::ZERO..=Ratio::ONE,
+    "busy periods up to this share of the window are put together",
+);
+const RHO_WEIGHT: Parameter<Ratio> =
+    Parameter::new("rho_weight", Ratio::of(1, 4), Ratio::NEXT..=Ratio::ONE, "of a window in the average utilisation");
+const ETA_WEIGHT: Parameter<Ratio> =
+    Parameter::new("eta_weight", Ratio::of(1, 10), Ratio::NEXT..=Ratio::ONE, "of a value in the average burstiness");
+const SPREAD: Parameter<bool> = Parameter::switch("spread", false, "spread the marks evenly over packets, as RED");
+const LOAD: OneOf = OneOf::new("load", &["busy", "offered"], "utilisation: share of time busy, or work that arrived");
+const DELAY: OneOf = OneOf::new(
+    "delay",
+    &["waiting", "unfinished"],
+    "what burstiness is of: the packets that wait, or the one in service too",
+);
+const PROVISIONAL: Parameter<bool> =
+    Parameter::switch("provisional", false, "count a busy period that lasts at the end of every window");
+
 /// What a scenario can set.
-pub const PARAMETERS: &[Parameter] = &[
-    Parameter {
-        name: "rho_min",
-        kind: Kind::Ratio,
-        default: "0.9",
-        doc: "average utilisation from which packets are marked",
-    },
-    Parameter { name: "rho_max", kind: Kind::Ratio, default: "1.0", doc: "... at which all are; both 1: none" },
-    Parameter {
-        name: "eta_min",
-        kind: Kind::Ratio,
-        default: "0.1",
-        doc: "average burstiness from which packets are marked",
-    },
-    Parameter { name: "eta_max", kind: Kind::Ratio, default: "0.2", doc: "... at which all are; both 1: none" },
-    Parameter { name: "max_p", kind: Kind::Ratio, default: "0.1", doc: "probability just below either maximum" },
-    Parameter { name: "window", kind: Kind::Span, default: "half the time to drain the buffer", doc: "of utilisation" },
-    Parameter {
-        name: "shortest",
-        kind: Kind::Ratio,
-        default: "0.025",
-        doc: "busy periods up to this share of the window are put together",
-    },
-    Parameter { name: "rho_weight", kind: Kind::Ratio, default: "0.25", doc: "of a window in the average utilisation" },
-    Parameter { name: "eta_weight", kind: Kind::Ratio, default: "0.1", doc: "of a value in the average burstiness" },
-    Parameter {
-        name: "spread",
-        kind: Kind::Switch,
-        default: "false",
-        doc: "spread the marks evenly over packets, as RED",
-    },
-    Parameter {
-        name: "load",
-        kind: Kind::Word(&["busy", "offered"]),
-        default: "busy",
-        doc: "utilisation: share of time busy, or work that arrived",
-    },
-    Parameter {
-        name: "delay",
-        kind: Kind::Word(&["waiting", "unfinished"]),
-        default: "waiting",
-        doc: "what burstiness is of: the packets that wait, or the one in service too",
-    },
-    Parameter {
-        name: "provisional",
-        kind: Kind::Switch,
-        default: "false",
-        doc: "count a busy period that lasts at the end of every window",
-    },
+pub const PARAMETERS: Parameters = &[
+    &RHO_MIN,
+    &RHO_MAX,
+    &ETA_MIN,
+    &ETA_MAX,
+    &MAX_P,
+    &WINDOW,
+    &SHORTEST,
+    &RHO_WEIGHT,
+    &ETA_WEIGHT,
+    &SPREAD,
+    &LOAD,
+    &DELAY,
+    &PROVISIONAL,
 ];
 
 /// The discipline. See the file's head.
@@ -115,30 +111,26 @@ impl<P> Tdqm<P> {
     /// Builds it.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Tdqm<P>, SettingError> {
         check_names(settings, PARAMETERS)?;
-        let window = match positive_span_if(settings, "window")? {
+        let window = match WINDOW.read(settings)? {
             Some(window) => window,
             None => half_drainage(setup)?,
         };
-        let shortest =
-            ratio(settings, "shortest", Ratio::of(25, 1000), Ratio::ZERO..=Ratio::ONE, "a fraction up to 1")?;
-        let weight = |name, default| {
-            ratio(settings, name, default, Ratio::from_q32(1)..=Ratio::ONE, "a fraction above 0, up to 1")
-        };
-        let waiting = word(settings, "delay", "waiting")? == "waiting";
+        let shortest = SHORTEST.read(settings)?;
+        let waiting = DELAY.read(settings)? == "waiting";
         let delay = if waiting { Delay::Waiting } else { Delay::Unfinished };
-        let provisional = switch(settings, "provisional", false)?;
+        let provisional = PROVISIONAL.read(settings)?;
         if provisional && waiting {
-            return Err(SettingError::Invalid { name: "provisional", expected: "false beside delay = \"waiting\"" });
+            return Err(PROVISIONAL.refuse("false beside delay = \"waiting\""));
         }
         Ok(Tdqm {
             fifo: Fifo::new(setup.limit),
             meter: Meter::new(setup.rate, window, window.scale(shortest), delay),
-            rho: Average::new(weight("rho_weight", Ratio::of(1, 4))?.as_f64()),
-            eta: Average::new(weight("eta_weight", Ratio::of(1, 10))?.as_f64()),
+            rho: Average::new(RHO_WEIGHT.read(settings)?.as_f64()),
+            eta: Average::new(ETA_WEIGHT.read(settings)?.as_f64()),
             etas: (0.0, 0),
-            rho_ramp: ramp(settings, ["rho_min", "rho_max"], [Ratio::of(9, 10), Ratio::ONE])?,
-            eta_ramp: ramp(settings, ["eta_min", "eta_max"], [Ratio::of(1, 10), Ratio::of(2, 10)])?,
-            offered: word(settings, "load", "busy")? == "offered",
+            rho_ramp: ramp(settings, &RHO_MIN, &RHO_MAX)?,
+            eta_ramp: ramp(settings, &ETA_MIN, &ETA_MAX)?,
+            offered: LOAD.read(settings)? == "offered",
             provisional,
             random: Random::new(setup.seed),
         })
@@ -174,15 +166,14 @@ fn half_drainage(setup: &Setup) -> Result<Span, SettingError> {
         Limit::Unlimited => None,
     };
     let half = content.map(|bytes| setup.rate.time_for(Bytes::new(bytes)) / 2).filter(|half| *half > Span::ZERO);
-    half.ok_or(SettingError::Invalid { name: "window", expected: "a time, where the buffer has no limit" })
+    half.ok_or_else(|| WINDOW.refuse("a time, where the buffer has no limit"))
 }
 
-fn ramp(settings: &Settings, names: [&'static str; 2], defaults: [Ratio; 2]) -> Result<Option<Ramp>, SettingError> {
-    let most = Ratio::from_q32(u64::MAX);
-    let min = ratio(settings, names[0], defaults[0], Ratio::ZERO..=most, "a fraction")?;
-    let max = ratio(settings, names[1], defaults[1].max(min), min..=most, "a fraction of at least the minimum")?;
-    let max_p = proper_fraction(settings, "max_p", Ratio::of(1, 10))?.as_f64();
-    let spread = switch(settings, "spread", false)?;
+fn ramp(settings: &Settings, min: &Parameter<Ratio>, max: &Parameter<Ratio>) -> Result<Option<Ramp>, SettingError> {
+    let min = min.read(settings)?;
+    let max = max.read_from(settings, min)?;
+    let max_p = MAX_P.read(settings)?.as_f64();
+    let spread = SPREAD.read(settings)?;
     let off = min == Ratio::ONE && max == Ratio::ONE;
     let ramp = Ramp { min: min.as_f64(), max: max.as_f64(), max_p, gentle: false, spread, count: None };
     Ok((!off).then_some(ramp))
@@ -236,7 +227,7 @@ impl<P> Queue<P> for Tdqm<P> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use units::settings::Setting;
+    use settings::Setting;
     use units::{Marks, Rate};
 
     /// 8 Mbit/s: a packet of 1000 bytes takes 1 ms. A buffer of 40 packets: windows of 20 ms, busy periods beyond 0.5 ms.

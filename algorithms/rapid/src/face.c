@@ -122,11 +122,11 @@ void rapid_face_stream(const struct rapid_memory *memory, u32 number, struct rap
 /* The slope of the envelope in one level of a stream, Q16. */
 static s64 level_slope(const struct rapid_stream *s, u32 level)
 {
-	if (level == 2 && s->low2 != RAPID_UNSEEN && s->low3a != RAPID_UNSEEN)
-		return rapid_slope(rapid_difference((u64)s->low3a, (u64)s->low2), s->level3_ns - s->level2_ns);
-	if (level == 3 && s->low3a != RAPID_UNSEEN && s->low3b != RAPID_UNSEEN)
-		return rapid_slope(rapid_difference((u64)s->low3b, (u64)s->low3a), s->half3_ns - s->level3_ns);
-	return 0;
+	u32 edge = level == 2 ? RAPID_EDGE_2 : RAPID_EDGE_3;
+
+	if ((level != 2 && level != 3) || s->low[edge] == RAPID_UNSEEN || s->low[edge + 1] == RAPID_UNSEEN)
+		return 0;
+	return rapid_edge_slope(s, edge);
 }
 
 /*

@@ -5,8 +5,9 @@
 use std::collections::VecDeque;
 use std::time::Instant;
 
-use congestion::{AckSample, AnyController, Controller, Decision, Loss, LossResponse, Settings, Setup, Timeout, find};
+use congestion::{AckSample, AnyController, Controller, Decision, Loss, LossResponse, Setup, Timeout, find};
 use packetscale_transport::{Ack, Receiver, ReceiverParams, Segment, Sender, SenderParams, Transfer};
+use settings::Settings;
 use units::{Bytes, Span, Time};
 
 const PACKETS: u64 = 2_000_000;

@@ -87,6 +87,7 @@ impl<C: Controller> Sender<C> {
     /// A sender that is ready at `now`.
     pub fn new(params: SenderParams, controller: C, now: Time) -> Sender<C> {
         let (total, last_packet) = params.extent();
+        let needs = controller.needs();
         let paced = params.pacing_percent > 0 && controller.loss_response() == LossResponse::ProportionalReduction;
         Sender {
             board: Scoreboard::new(),
@@ -94,7 +95,7 @@ impl<C: Controller> Sender<C> {
             total,
             offered: params.transfer == Transfer::Offered,
             short: Vec::new(),
-            ecn: params.ecn && controller.reads_marks(),
+            ecn: params.ecn && needs.marks,
             marked: MarkCounts::ZERO,
             reduced_until: 0,
             right_edge: params.handshake_window.max(1),
@@ -107,7 +108,7 @@ impl<C: Controller> Sender<C> {
             recovery: Recovery::new(),
             prr: None,
             forced: false,
-            watch: Watch::of(&controller, now).map(Box::new),
+            watch: Watch::of(needs, now).map(Box::new),
             window_limited: false,
             window_limited_until: 0,
             most_in_flight: 0,

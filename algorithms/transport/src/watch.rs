@@ -2,7 +2,7 @@
 //! lost. A sender whose controller does not ask has none of this.
 
 use alloc::vec::Vec;
-use congestion::{Arrival, Controller, LostFlight, RateSample};
+use congestion::{Arrival, LostFlight, Needs, RateSample};
 use units::{Span, Time};
 
 use crate::delivery::DeliverySampler;
@@ -22,13 +22,11 @@ pub(crate) struct Watch {
 }
 
 impl Watch {
-    /// What this controller asks for, if anything.
-    pub fn of(controller: &impl Controller, now: Time) -> Option<Watch> {
-        let wants_arrivals = controller.wants_arrivals();
-        let sampler = controller.wants_rate_samples().then(|| DeliverySampler::new(now));
-        (wants_arrivals || sampler.is_some()).then_some(Watch {
-            wants_arrivals,
-            sampler,
+    /// What a controller with these needs asks for, if anything.
+    pub fn of(needs: Needs, now: Time) -> Option<Watch> {
+        (needs.arrivals || needs.rate_samples).then(|| Watch {
+            wants_arrivals: needs.arrivals,
+            sampler: needs.rate_samples.then(|| DeliverySampler::new(now)),
             arrivals: Vec::new(),
             lost_transmissions: Vec::new(),
             lost_flights: Vec::new(),

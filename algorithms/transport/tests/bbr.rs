@@ -5,9 +5,10 @@ mod path;
 use std::cell::RefCell;
 use std::rc::Rc;
 
-use congestion::{AnyController, Controller, Settings, Setup, find};
+use congestion::{AnyController, Controller, Setup, find};
 use packetscale_transport::{Receiver, ReceiverParams, Sender, Transfer};
 use path::{Dice, PACKET, Path, dropped, receiver_params, sender_params};
+use settings::Settings;
 use units::{Rate, Span, Time};
 
 const RTT: Span = Span::from_millis(40);

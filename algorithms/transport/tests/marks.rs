@@ -2,7 +2,7 @@
 
 mod path;
 
-use congestion::{AckSample, AnyController, Controller, Decision, Loss, Marked, Timeout};
+use congestion::{AckSample, AnyController, Controller, Decision, Loss, Marked, Needs, Timeout};
 use packetscale_transport::{Ack, MarkCounts, Receiver, ReceiverParams, Segment, Sender, SenderParams, Transfer};
 use path::scripted::{Scripted, Told};
 use path::{Dice, PACKET, Path, arrives, controller, dropped, receiver_params, sender_params};
@@ -181,8 +181,8 @@ impl Controller for Watched {
             assert_eq!(before, after, "one answer per window");
         }
     }
-    fn reads_marks(&self) -> bool {
-        self.inner.reads_marks()
+    fn needs(&self) -> Needs {
+        self.inner.needs()
     }
     fn decision(&self) -> Decision {
         self.inner.decision()

@@ -11,11 +11,13 @@
 //! * [`Serialiser`]: times on the wire with the remainder carried, so that a rate is exact in the long run.
 //! * [`Marks`]: what a queue writes into a packet and a receiver echoes.
 //! * [`Random`]: numbers from a seed, for algorithms without randomness of their own.
-//! * [`settings`]: quantities as scenarios set them, by name.
 //!
 //! Arithmetic that cannot overflow in any meaningful run uses plain operators, which panic on overflow in every
 //! build; `saturating_*` and `checked_*` forms exist where overflow can happen. Products go through 128 bits and
 //! round down unless the name says otherwise.
+//!
+//! With the feature `serde` each quantity is written as the whole number that it is made of: picoseconds, bytes,
+//! packets, bits per second, 1/2^32.
 #![no_std]
 
 extern crate alloc;
@@ -25,7 +27,6 @@ mod marks;
 mod random;
 mod rate;
 mod ratio;
-pub mod settings;
 mod text;
 mod time;
 

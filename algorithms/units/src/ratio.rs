@@ -2,6 +2,7 @@
 
 /// A non-negative fraction in 1/2^32, up to 2^32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize))]
 pub struct Ratio(u64);
 
 impl Ratio {

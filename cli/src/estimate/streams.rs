@@ -3,18 +3,19 @@
 
 use crate::args::Estimate as Arguments;
 use crate::run::{threads, unwritable};
-use crate::{Failure, machine, say};
+use crate::{Failure, say};
 use estimation::Method;
 use papers::Findings;
 use probing::search::{self, Search};
 use probing::{ProbeHost, ProbingError, Reader, Scored, SweepPoint};
 use results::to_lines;
+use runner::Files;
 use scenario::{Experiment, Scenario};
 use serde_json::{Value, json};
-use simulator::SimulatedProbes;
+use simulator::Simulator;
 use std::path::{Path, PathBuf};
 
-const HOST: &dyn ProbeHost = &SimulatedProbes;
+const HOST: &dyn ProbeHost = &Simulator;
 const PAGE: &str = "report.html";
 
 /// Sends the streams of a figure's plan and judges its methods.
@@ -25,7 +26,7 @@ pub fn judge(plan: &[Experiment], methods: &[String], jobs: Option<u16>) -> Resu
 
 /// Does the work on as many threads as jobs, once the files that the plan replays are there.
 fn with_inputs<T: Send>(plan: &[Experiment], jobs: Option<u16>, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
-    machine::inputs(plan).map_err(Failure::Input)?;
+    Files::of(plan)?;
     Ok(threads(jobs)?.install(work))
 }
 

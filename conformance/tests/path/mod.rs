@@ -1,13 +1,13 @@
 //! Paths and flows for tests: a dumbbell, built by hand.
 #![allow(dead_code)]
 
-use congestion::{Setting, Settings};
 use rayon::prelude::*;
 use results::Run;
 use scenario::{
     Buffer, ControllerSpec, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, QueueSpec, ReceiverSpec, Record,
     Size, Start, TrafficKind, TrafficSpec,
 };
+use settings::{Setting, Settings};
 use std::collections::BTreeMap;
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 

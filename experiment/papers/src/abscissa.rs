@@ -1,6 +1,6 @@
 //! What a line of a picture is drawn against: a key, or the difference or quotient of two.
 
-use crate::figure::Point;
+use crate::point::Point;
 use units::{Bytes, Packets, Rate, Ratio, Span};
 
 /// `KEY`, `KEY - KEY` or `KEY / KEY`.

@@ -1,9 +1,10 @@
 //! What a figure's file must keep beyond its form, checked before anything is run.
 
 use crate::abscissa::Abscissa;
-use crate::figure::{Figure, Source, known, selects};
-use crate::file::{Line, Picture};
+use crate::file::{FigureFile, Line, Picture};
+use crate::point::{known, selects};
 use crate::reading::Reading;
+use crate::source::Source;
 use results::{Summary, dictionary};
 
 /// A mistake: the byte near which it stands, and what it is.
@@ -25,10 +26,9 @@ const SERIES: &[&str] = &[
     "file_duration",
 ];
 
-pub(crate) fn check(figure: &Figure) -> Result<(), Mistake> {
-    let file = &figure.file;
-    for (at, source) in figure.sources.iter().enumerate() {
-        if figure.sources[..at].iter().any(|other| other.name == source.name) {
+pub(crate) fn check(sources: &[Source], file: &FigureFile) -> Result<(), Mistake> {
+    for (at, source) in sources.iter().enumerate() {
+        if sources[..at].iter().any(|other| other.name == source.name) {
             return Err((
                 0,
                 format!("found the name \"{}\" twice, expected a name of its own for each source", source.name),
@@ -37,30 +37,30 @@ pub(crate) fn check(figure: &Figure) -> Result<(), Mistake> {
     }
     for value in &file.value {
         let here = |what: String| (value.span().start, format!("value \"{}\": {what}", value.as_ref().what));
-        let selected = reading(figure, &Reading::from(value.as_ref())).map_err(here)?;
+        let selected = reading(sources, &Reading::from(value.as_ref())).map_err(here)?;
         if selected != 1 {
             return Err(here(format!("where: found {selected} points, expected one: name more keys")));
         }
     }
     for claim in &file.claim {
         let here = |what: String| (claim.span().start, format!("claim \"{}\": {what}", claim.as_ref().words));
-        reading(figure, &Reading::from(claim.as_ref())).map_err(here)?;
+        reading(sources, &Reading::from(claim.as_ref())).map_err(here)?;
         if claim.as_ref().at_least.is_none() && claim.as_ref().at_most.is_none() {
             return Err(here("found no bound, expected at_least, at_most or both".to_string()));
         }
     }
-    file.picture.iter().try_for_each(|picture| lines(figure, picture.as_ref()))
+    file.picture.iter().try_for_each(|picture| lines(sources, picture.as_ref()))
 }
 
 /// Checks a reading; says how many points it selects.
-fn reading(figure: &Figure, reading: &Reading<'_>) -> Result<usize, String> {
-    let source = source(figure, reading.from)?;
+fn reading(sources: &[Source], reading: &Reading<'_>) -> Result<usize, String> {
+    let source = source(sources, reading.from)?;
     metric(source, reading.metric)?;
     known(reading.selection, &source.points).map_err(|what| format!("where.{what}"))?;
     let selected: Vec<_> = source.points.iter().filter(|point| selects(reading.selection, point)).collect();
     if let Some(divisor) = reading.divided_by {
         let other = match &divisor.from {
-            Some(from) => self::source(figure, from)?,
+            Some(from) => self::source(sources, from)?,
             None => source,
         };
         metric(other, divisor.metric.as_deref().unwrap_or(reading.metric))?;
@@ -75,9 +75,9 @@ fn reading(figure: &Figure, reading: &Reading<'_>) -> Result<usize, String> {
     Ok(selected.len())
 }
 
-fn source<'a>(figure: &'a Figure, name: &str) -> Result<&'a Source, String> {
-    figure.sources.iter().find(|source| source.name == name).ok_or_else(|| {
-        let names: Vec<&str> = figure.sources.iter().map(|source| source.name.as_str()).collect();
+fn source<'a>(sources: &'a [Source], name: &str) -> Result<&'a Source, String> {
+    sources.iter().find(|source| source.name == name).ok_or_else(|| {
+        let names: Vec<&str> = sources.iter().map(|source| source.name.as_str()).collect();
         format!("from: found \"{name}\", expected one of {}", names.join(", "))
     })
 }
@@ -104,14 +104,14 @@ fn metric(source: &Source, name: &str) -> Result<(), String> {
     ))
 }
 
-fn lines(figure: &Figure, picture: &Picture) -> Result<(), Mistake> {
+fn lines(sources: &[Source], picture: &Picture) -> Result<(), Mistake> {
     picture.line.iter().try_for_each(|line| {
         let here = |what: String| (line.span().start, format!("line of \"{}\": {what}", picture.title));
-        checked_line(figure, line.as_ref()).map_err(here)
+        checked_line(sources, line.as_ref()).map_err(here)
     })
 }
 
-fn checked_line(figure: &Figure, line: &Line) -> Result<(), String> {
+fn checked_line(sources: &[Source], line: &Line) -> Result<(), String> {
     if line.published.is_some() {
         let alone = line.from.is_none() && line.y.is_none() && line.curve.is_none();
         return if alone { Ok(()) } else { Err("found published with from, expected one of them".to_string()) };
@@ -119,7 +119,7 @@ fn checked_line(figure: &Figure, line: &Line) -> Result<(), String> {
     let Some(from) = line.from.as_deref() else {
         return Err("found no from, expected the name of a source, or published points".to_string());
     };
-    let source = source(figure, from)?;
+    let source = source(sources, from)?;
     known(&line.selection, &source.points).map_err(|what| format!("where.{what}"))?;
     let has = |key: &str| source.points.iter().any(|point| point.contains_key(key));
     if let Some(missing) = line.by.iter().find(|key| !has(key)) {

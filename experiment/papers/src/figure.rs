@@ -2,18 +2,15 @@
 
 use crate::check::check;
 use crate::error::{PaperError, line};
-use crate::file::{Compute, FigureFile, Keys, ProbeSource, QuickRuns, Simulate, plain};
-use crate::recorded::{Answer, recorded};
-use analysis::Question;
-use results::Run;
+use crate::file::{Compute, FigureFile, Keys, ProbeSource, QuickRuns, Simulate};
+use crate::point::{Point, distinct, known, point_of, selects};
+use crate::recorded::recorded;
+use crate::source::{GridQuestion, Source, Task};
 use results::reproduction::Origin;
 use scenario::{Experiment, Scenario};
 use std::collections::BTreeMap;
 use std::path::Path;
 use toml::Spanned;
-
-/// A point: the keys that tell it from others.
-pub(crate) type Point = BTreeMap<String, String>;
 
 /// A figure that has passed every check.
 #[derive(Clone, Debug)]
@@ -26,93 +23,6 @@ pub struct Figure {
     pub tasks: Vec<Task>,
     pub(crate) sources: Vec<Source>,
     pub(crate) file: FigureFile,
-}
-
-/// What must be done for a source.
-#[derive(Clone, Debug)]
-pub enum Task {
-    /// Runs of a scenario.
-    Simulate {
-        /// What the figure calls it.
-        name: String,
-        /// The scenario.
-        scenario: Box<Scenario>,
-        /// Its runs, in order; those that the short form leaves out are missing.
-        plan: Vec<Experiment>,
-    },
-    /// Probe streams of a scenario, read by methods.
-    Probe {
-        /// What the figure calls it.
-        name: String,
-        /// The scenario.
-        scenario: Box<Scenario>,
-        /// Its runs, in order; those that the short form leaves out are missing.
-        plan: Vec<Experiment>,
-        /// The methods, as `packetscale estimate` takes them, or `NAME: METHOD`.
-        methods: Vec<String>,
-    },
-    /// Questions to a theory.
-    Compute {
-        /// What the figure calls it.
-        name: String,
-        /// The theory, as `packetscale theory` names it.
-        theory: String,
-        /// The questions of its grid, in order; those that the short form leaves out are missing.
-        questions: Vec<GridQuestion>,
-    },
-    /// Nothing: the figures are there.
-    Recorded {
-        /// What the figure calls it.
-        name: String,
-        /// How they were found.
-        recipe: String,
-        /// Points and figures.
-        answers: Vec<Answer>,
-    },
-}
-
-/// A question to a theory at one point of a figure's grid.
-#[derive(Clone, Debug)]
-pub struct GridQuestion {
-    /// The parameters as the figure writes them.
-    pub point: BTreeMap<String, String>,
-    /// The same, read.
-    pub question: Question,
-}
-
-impl GridQuestion {
-    fn read(theory: &str, parameters: &toml::Table) -> Result<GridQuestion, String> {
-        let question = Question::read(theory, parameters)?;
-        Ok(GridQuestion {
-            point: parameters.iter().map(|(key, value)| (key.clone(), plain(value))).collect(),
-            question,
-        })
-    }
-
-    /// Its point with the answer, or why the theory gives none.
-    pub fn answer(&self) -> Answer {
-        (self.point.clone(), self.question.answer().map_err(|why| why.to_string()))
-    }
-}
-
-/// What came of a task.
-#[derive(Clone, Debug)]
-pub enum Findings {
-    /// The runs of the plan, in order.
-    Runs(Vec<Run>),
-    /// Each point with its answer, in order, or why there is none.
-    Answers(Vec<Answer>),
-}
-
-/// A source as readings see it.
-#[derive(Clone, Debug)]
-pub(crate) struct Source {
-    pub name: String,
-    pub origin: Origin,
-    /// Its points have answers with figures of their own, rather than runs.
-    pub answers: bool,
-    /// All points, those too that the short form leaves out.
-    pub points: Vec<Point>,
 }
 
 impl Figure {
@@ -170,7 +80,7 @@ impl Figure {
             tasks.push(task);
         }
         let figure = Figure { name: name.to_string(), quick, tasks, sources, file };
-        check(&figure).map_err(|(offset, what)| at(offset, what))?;
+        check(&figure.sources, &figure.file).map_err(|(offset, what)| at(offset, what))?;
         Ok(figure)
     }
 
@@ -234,16 +144,6 @@ impl Written<'_> {
     }
 }
 
-fn distinct(points: impl Iterator<Item = Point>) -> Vec<Point> {
-    let mut distinct: Vec<Point> = Vec::new();
-    for point in points {
-        if !distinct.contains(&point) {
-            distinct.push(point);
-        }
-    }
-    distinct
-}
-
 /// The point of a method at a point of a sweep. A method may have a name before it: `BASS: bass+multi-rate`.
 fn read_by(method: &str, params: &Point) -> Point {
     let name = method.split_once(": ").map_or(method, |(name, _)| name);
@@ -280,52 +180,4 @@ fn compute(source: &Compute, quick: bool) -> Result<(Task, Vec<Point>), String> 
         questions.retain(|question| selects(&source.quick.only, &question.point));
     }
     Ok((Task::Compute { name: source.name.clone(), theory: source.theory.clone(), questions }, points))
-}
-
-/// The point that a run belongs to.
-pub(crate) fn point_of(controller: &str, params: &Point) -> Point {
-    let mut point = params.clone();
-    point.insert("controller".to_string(), controller.to_string());
-    point
-}
-
-/// Whether a point has the values asked for; a list allows each of its values.
-pub(crate) fn selects(selection: &Keys, point: &Point) -> bool {
-    selection.iter().all(|(key, wanted)| {
-        let Some(found) = point.get(key) else { return false };
-        match wanted {
-            toml::Value::Array(values) => values.iter().any(|value| same(&plain(value), found)),
-            value => same(&plain(value), found),
-        }
-    })
-}
-
-/// The same text, or the same number.
-pub(crate) fn same(a: &str, b: &str) -> bool {
-    a == b || matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
-}
-
-/// Refuses a selection that selects nothing.
-pub(crate) fn known(selection: &Keys, points: &[Point]) -> Result<(), String> {
-    for (key, wanted) in selection {
-        let mut there: Vec<&str> = points.iter().filter_map(|point| point.get(key)).map(String::as_str).collect();
-        there.sort_unstable();
-        there.dedup();
-        if there.is_empty() {
-            let keys =
-                points.first().map_or(String::new(), |point| point.keys().cloned().collect::<Vec<_>>().join(", "));
-            return Err(format!("found the key \"{key}\", expected one of {keys}"));
-        }
-        let values = match wanted {
-            toml::Value::Array(values) => values.clone(),
-            value => vec![value.clone()],
-        };
-        if let Some(missing) = values.iter().map(plain).find(|value| !there.iter().any(|known| same(value, known))) {
-            return Err(format!("{key}: found \"{missing}\", expected one of {}", there.join(", ")));
-        }
-    }
-    if points.iter().any(|point| selects(selection, point)) {
-        return Ok(());
-    }
-    Err("no point has all these values".to_string())
 }

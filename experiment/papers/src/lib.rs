@@ -12,11 +12,13 @@ mod file;
 mod library;
 mod outcome;
 mod picture;
+mod point;
 mod reading;
 mod recorded;
+mod source;
 mod table;
 
 pub use error::PaperError;
-pub use figure::{Figure, Findings, GridQuestion, Task};
+pub use figure::Figure;
 pub use library::{Library, Paper};
-pub use recorded::Answer;
+pub use source::{Answer, Findings, GridQuestion, Task};

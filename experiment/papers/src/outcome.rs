@@ -1,9 +1,11 @@
 //! What was found, held against what was published.
 
-use crate::figure::{Figure, Findings, Point, Task, same};
+use crate::figure::Figure;
 use crate::file;
 use crate::picture::draw;
+use crate::point::{Point, same};
 use crate::reading::Reading;
+use crate::source::{Findings, Task};
 use crate::table::rank_correlation;
 use results::Interval;
 use results::reproduction::{self, Claim, Origin, Source, Value, Verdict};

@@ -1,9 +1,11 @@
 //! Pictures: lines of metrics against keys, and whole curves.
 
 use crate::abscissa::{Abscissa, number};
-use crate::figure::{Figure, Findings, Point, selects};
+use crate::figure::Figure;
 use crate::file;
+use crate::point::{Point, selects};
 use crate::reading::{Found, Reading, found_at, inside};
+use crate::source::Findings;
 use results::reproduction::{Axis, Line, Origin, Picture};
 use results::{Histogram, Run};
 

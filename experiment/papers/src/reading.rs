@@ -1,7 +1,8 @@
 //! Reading ours off: a metric at the points selected, perhaps divided by another.
 
-use crate::figure::{Findings, Point, Source, point_of, same, selects};
 use crate::file::{Claim, Divisor, Keys, Line, Value};
+use crate::point::{Point, point_of, same, selects};
+use crate::source::{Findings, Source};
 use results::{Interval, Run, Summary};
 
 /// What is read, and where.

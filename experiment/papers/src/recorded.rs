@@ -1,10 +1,10 @@
 //! Figures that were found beforehand and are kept as data, where finding them needs more than this program (a learner,
 //! say): points with their figures, and the command that finds them again.
 
-use crate::figure::{Point, Task};
 use crate::file::Recorded;
+use crate::point::Point;
+use crate::source::{Answer, Task};
 use serde::Deserialize;
-use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// A file of the folder `recorded`.
@@ -16,9 +16,6 @@ struct Data {
     /// Text tells points from one another; all else are their figures.
     point: Vec<toml::Table>,
 }
-
-/// A point with its figures, or why there are none.
-pub type Answer = (BTreeMap<String, String>, Result<Value, String>);
 
 /// The source's task, and its points.
 pub(crate) fn recorded(source: &Recorded, beside: &BTreeMap<String, String>) -> Result<(Task, Vec<Point>), String> {

@@ -4,8 +4,8 @@
 //! is who comes before whom, the columns are judged too: by Spearman's coefficient, the linear correlation of the ranks
 //! of ours with the ranks of the published values, equal values sharing the mean of their ranks.
 
-use crate::figure::same;
 use crate::file::{Exception, Keys, Table, Value, plain};
+use crate::point::same;
 use std::ops::Range;
 use toml::Spanned;
 

@@ -7,7 +7,7 @@ use crate::numbers::{Unit, number};
 use crate::resolved::{Resolved, resolved};
 use crate::shell::shell;
 use crate::{data, sweep, tables, verdict};
-use results::{Group, Host, Results, groups};
+use results::{Group, Results, groups};
 use std::fmt::Write;
 
 const SCRIPT: &str = include_str!("../assets/page.js");
@@ -94,10 +94,7 @@ fn section(out: &mut String, id: &str, heading: &str, content: &str) {
 fn header(out: &mut String, results: &Results, resolved: &Resolved) {
     let manifest = &results.manifest;
     let name = manifest.scenario_name.trim_end_matches(".toml");
-    let host = match results.host {
-        Host::Simulator => "simulated: virtual time",
-        Host::Kernel => "measured: Linux kernel TCP, real time",
-    };
+    let host = escape(&results.host.badge);
     _ = write!(
         out,
         "<header>\n<p class=\"over\">packetscale <span class=\"host\">{host}</span></p>\n<h1>{}</h1>\n<p class=\"verdict\">{}</p>\n",
@@ -232,16 +229,7 @@ fn streams(out: &mut String, results: &Results) {
 }
 
 fn definitions(out: &mut String, results: &Results) {
-    let what = match results.host {
-        Host::Simulator => {
-            "This page shows a simulation: packets, links, queues and protocol end points in virtual time. Hosts take no \
-             time to process a packet and links do not reorder, unless the scenario says so, and the traffic does not react \
-             to the flows. Rates and delays at the bottleneck come from the simulator\u{2019}s own books, not from sampling."
-        }
-        Host::Kernel => {
-            "This page shows a measurement: Linux TCP in real time. The machine\u{2019}s own scheduling and timers are part of it."
-        }
-    };
+    let what = escape(&results.host.about);
     let mut content = format!(
         "<p>{what} Sizes are sizes on the wire. Figures are taken after the warm-up unless said. Curves have at most 2000 points: \
          a point of a rate, window or delay is the mean over its interval, one of losses the sum; for delays the smallest and \

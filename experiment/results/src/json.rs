@@ -7,7 +7,7 @@ use serde_json::{Map, Value, json};
 /// `seed` and `params`.
 pub fn to_json(results: &Results) -> String {
     let runs: Vec<Value> = results.runs.iter().map(flattened).collect();
-    json!({ "schema": results.schema, "host": results.host, "runs": runs }).to_string() + "\n"
+    json!({ "schema": results.schema, "host": results.host.name, "runs": runs }).to_string() + "\n"
 }
 
 fn flattened(run: &Run) -> Value {

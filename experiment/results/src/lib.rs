@@ -17,8 +17,8 @@ mod write;
 
 pub use json::to_json;
 pub use schema::{
-    Environment, ExpectationOutcome, FlowResult, Histogram, Host, Manifest, Results, Run, SCHEMA, Series, StreamGap,
-    StreamRecord, Summary, TrafficResult, WindowResult,
+    Environment, ExpectationOutcome, FlowResult, Histogram, HostLabel, Manifest, Results, Run, SCHEMA, Series,
+    StreamGap, StreamRecord, Summary, TrafficResult, WindowResult,
 };
 pub use statistics::{Group, Interval, groups, student_t975};
 pub use table::{colours_wanted, to_lines, to_table};

@@ -16,14 +16,15 @@ fn nan() -> f64 {
     f64::NAN
 }
 
-/// Where a run was made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Host {
-    /// Virtual time.
-    Simulator,
-    /// Real Linux TCP.
-    Kernel,
+/// The host that made the runs, in its own words.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HostLabel {
+    /// Its name, as `--on` takes it.
+    pub name: String,
+    /// A few words beside the heading of a page, as in `simulated: virtual time`.
+    pub badge: String,
+    /// What a page says of how its figures were found, in whole sentences.
+    pub about: String,
 }
 
 /// Everything one command produced.
@@ -32,7 +33,7 @@ pub struct Results {
     /// [`SCHEMA`].
     pub schema: u32,
     /// Where it ran.
-    pub host: Host,
+    pub host: HostLabel,
     /// How to get it again.
     pub manifest: Manifest,
     /// One entry per controller, sweep point and replication.

@@ -1,8 +1,8 @@
 //! The files that results become.
 
 use packetscale_results::{
-    Environment, FlowResult, Host, Manifest, Results, Run, SCHEMA, Series, Summary, TrafficResult, to_json, to_table,
-    write, write_file,
+    Environment, FlowResult, HostLabel, Manifest, Results, Run, SCHEMA, Series, Summary, TrafficResult, to_json,
+    to_table, write, write_file,
 };
 use std::collections::BTreeMap;
 use std::fs;
@@ -42,7 +42,7 @@ fn run(controller: &str, replication: u32, utilisation: f64, cpu_s: f64) -> Run 
 fn results(cpu_s: f64) -> Results {
     Results {
         schema: SCHEMA,
-        host: Host::Simulator,
+        host: HostLabel { name: "simulator".to_string(), ..HostLabel::default() },
         manifest: Manifest { environment: Environment { cores: 2, ..Default::default() }, ..Default::default() },
         runs: vec![run("rapid", 0, 0.9, cpu_s), run("rapid", 1, 1.0, cpu_s), run("cubic", 0, 0.5, cpu_s)],
         expectations: Vec::new(),

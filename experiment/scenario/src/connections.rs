@@ -1,19 +1,15 @@
 //! Traffic made of TCP connections: recorded ones (`tmix`), or drawn ones (`sessions`).
 
-use crate::controllers::controller;
+use crate::controllers::{controller, setups};
 use crate::document::Value;
 use crate::error::ScenarioError;
-use crate::fields::{Fields, Zero, number};
-use crate::flows::{packet, setups};
+use crate::fields::{Fields, Zero, file, number};
 use crate::hosts::Sender;
 use crate::links::{Network, route_of};
 use crate::model::{ConnectionSource, Connections, ControllerSpec, FlowSpec, Sessions, Size, Start, TrafficKind};
-use crate::traffic::file;
+use crate::packet::{HEADERS, packet};
 use std::path::Path;
 use units::{Bytes, Rate, Span, Time};
-
-/// Bytes of a packet that carry no data: the headers of IP and TCP.
-pub(crate) const HEADERS: Bytes = Bytes::new(40);
 
 pub(crate) fn connections(
     fields: &mut Fields<'_>,
@@ -41,7 +37,7 @@ pub(crate) fn connections(
     Ok((TrafficKind::Connections(Box::new(Connections { source, flow, back })), packet))
 }
 
-/// What the senders of connections have in common.
+/// Reads the settings that the senders of all connections share.
 pub(crate) fn senders(
     fields: &mut Fields<'_>,
     sender: &Sender,

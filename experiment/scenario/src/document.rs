@@ -1,8 +1,8 @@
 //! The scenario file as a tree in which every value knows where it was written.
 //!
-//! Sweeps and `--set` replace values in this tree before anything is read from it, so that they can change every key
-//! and are checked like the file itself. Reading fills defaults in (see `fields`), so that the tree printed afterwards
-//! is the resolved file.
+//! Sweeps and `--set` replace values in this tree before anything is read from it. So they can change every key, and
+//! they are checked like the file itself. Reading fills in the defaults (see `fields`), so that the tree printed
+//! afterwards is the resolved file.
 
 use crate::error::{Place, ScenarioError, listed, perhaps};
 use std::fmt;
@@ -16,7 +16,7 @@ pub(crate) struct Node {
     pub place: Place,
 }
 
-/// What TOML knows. Numbers keep their spelling, so that tables show them as they were written.
+/// The values of TOML. Numbers keep their spelling, so that tables show them as they were written.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) enum Value {
     Text(String),
@@ -42,7 +42,7 @@ pub(crate) struct Entry {
     pub node: Node,
 }
 
-/// Two trees are the same when they say the same, wherever it is written.
+/// Two trees are equal when their values are equal, wherever they were written.
 impl PartialEq for Node {
     fn eq(&self, other: &Node) -> bool {
         self.value == other.value
@@ -80,7 +80,7 @@ pub(crate) fn parse(text: &str) -> Result<Table, ScenarioError> {
     table(tree.get_ref(), &|offset| lines.place(offset))
 }
 
-/// Reads the value of a `--set KEY=VALUE`: TOML where it is TOML, else text.
+/// Reads the value of a `--set KEY=VALUE` as TOML, or else as text.
 pub(crate) fn argument(text: &str, place: &Place) -> Result<Node, ScenarioError> {
     match DeValue::parse(text) {
         Ok(parsed) => node(&parsed, &|_| place.clone()),
@@ -129,7 +129,7 @@ impl Table {
         self.entries.iter_mut().find(|entry| entry.key == key).map(|entry| &mut entry.node)
     }
 
-    /// The value of `key`, an empty table where there was none.
+    /// Returns the value of `key`; adds an empty table if there is none.
     pub fn node_or_table(&mut self, key: &str, place: &Place) -> &mut Node {
         let at = self.entries.iter().position(|entry| entry.key == key).unwrap_or_else(|| {
             let node = Node { value: Value::Table(Table::default()), place: place.clone() };
@@ -139,7 +139,7 @@ impl Table {
         &mut self.entries[at].node
     }
 
-    /// Puts `node` at the dotted `path`; tables that are not there are made, entries of lists are named by number.
+    /// Puts `node` at the dotted `path`. Makes the tables that are missing; a number names an entry of a list.
     pub fn substitute(&mut self, path: &str, node: Node) -> Result<(), ScenarioError> {
         let place = node.place.clone();
         let (heads, last) = match path.rsplit_once('.') {
@@ -191,7 +191,7 @@ fn numbered<'a>(
 }
 
 impl Value {
-    /// The value in a message: `10`, `"fast"`, `a list`.
+    /// Returns the value as messages show it: `10`, `"fast"`, `a list`.
     pub fn described(&self) -> String {
         match self {
             Value::Text(_) | Value::Integer(_) | Value::Float(_) | Value::Switch(_) => self.to_string(),
@@ -201,7 +201,7 @@ impl Value {
         }
     }
 
-    /// The value in a column: text without its quotes.
+    /// Returns the value as a table's column shows it: text without its quotes.
     pub fn plain(&self) -> String {
         match self {
             Value::Text(text) => text.clone(),
@@ -210,7 +210,7 @@ impl Value {
     }
 }
 
-/// As TOML on one line.
+/// Writes TOML on one line.
 impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
@@ -277,7 +277,7 @@ impl Table {
         self.entries.sort_by_key(|entry| SECTIONS.iter().position(|section| *section == entry.key));
     }
 
-    /// As a TOML file.
+    /// Returns the text of a TOML file.
     pub fn to_toml(&self) -> String {
         let mut out = String::new();
         for Entry { key, node, .. } in &self.entries {

@@ -16,7 +16,7 @@ pub enum Place {
 pub struct ScenarioError {
     /// The scenario file.
     pub file: String,
-    /// Where in it; `None`: the file as a whole.
+    /// The place in it; `None`: the file as a whole.
     pub place: Option<Place>,
     /// The key, dotted, as in `flow.0.rtt`; empty when there is none.
     pub key: String,
@@ -57,14 +57,14 @@ impl fmt::Display for ScenarioError {
         };
         let key = if self.key.is_empty() { String::new() } else { format!("{}: ", self.key) };
         let message = format!("{}{place}: {key}found {}; expected {}", self.file, self.found, self.expected);
-        // What was found may hold anything; the message stays one line.
+        // The value found may hold any character; the message stays one line.
         message
             .chars()
             .try_for_each(|c| if c.is_control() { write!(f, "{}", c.escape_default()) } else { f.write_char(c) })
     }
 }
 
-/// `, perhaps "nearest"` when one of the candidates is near enough to `word` to be a slip of the pen, else nothing.
+/// Returns `, perhaps "nearest"` if `word` may be a typing error for one of the candidates, else nothing.
 pub(crate) fn perhaps<'a>(word: &str, candidates: impl IntoIterator<Item = &'a str>) -> String {
     let near = |candidate: &&str| strsim::osa_distance(word, candidate);
     let limit = (word.chars().count() / 2).clamp(1, 4);
@@ -75,7 +75,7 @@ pub(crate) fn perhaps<'a>(word: &str, candidates: impl IntoIterator<Item = &'a s
         .map_or(String::new(), |candidate| format!(", perhaps \"{candidate}\""))
 }
 
-/// `"a", "b", "c"`.
+/// Returns the words as `"a", "b", "c"`.
 pub(crate) fn listed<'a>(words: impl IntoIterator<Item = &'a str>) -> String {
     words.into_iter().map(|word| format!("\"{word}\"")).collect::<Vec<_>>().join(", ")
 }

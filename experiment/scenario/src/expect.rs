@@ -1,4 +1,4 @@
-//! Expectations: read and checked against the plan before the runs, and against the runs afterwards.
+//! Expectations: checked against the plan before the runs, and against the results afterwards.
 
 use crate::document::{Node, Table, Value};
 use crate::error::{ScenarioError, listed, perhaps};
@@ -9,7 +9,7 @@ use crate::sweep::Axis;
 use results::{ExpectationOutcome, Group, Run, Summary};
 use std::collections::BTreeMap;
 
-/// Reads every `[[expect]]`. Conditions must be able to select something.
+/// Reads every `[[expect]]`. Errors: conditions that cannot select any run.
 pub(crate) fn expectations(
     document: &mut Table,
     axes: &[Axis],
@@ -88,8 +88,8 @@ fn conditions(
 }
 
 impl Expectation {
-    /// Checks the mean over the replications of every selected group of runs, and reports the worst group. Where a
-    /// group has no such figure, the expectation is missed.
+    /// Checks the mean over the replications of every selected group of runs, and reports the worst group. The
+    /// expectation is missed if a group lacks the figure.
     pub fn check(&self, runs: &[Run]) -> ExpectationOutcome {
         let groups = results::groups(runs);
         let selected: Vec<&Group<'_>> = groups.iter().filter(|group| self.selects(group)).collect();
@@ -116,7 +116,7 @@ impl Expectation {
         })
     }
 
-    /// How far inside the bounds; negative outside.
+    /// Returns how far `found` lies inside the bounds; negative outside.
     fn margin(&self, found: Option<f64>) -> f64 {
         let Some(found) = found else {
             return f64::NEG_INFINITY;

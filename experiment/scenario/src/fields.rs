@@ -1,18 +1,19 @@
-//! Reads one table of the scenario, key by key: checks each value, writes defaults back into the table, and in the
-//! end refuses the keys that nobody asked for.
+//! Reads one table of the scenario, key by key: checks each value, writes defaults back into the table, and at the
+//! end refuses unknown keys.
 
 use crate::document::{Entry, Node, Table, Value};
 use crate::error::{Place, ScenarioError, listed, perhaps};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
+use std::path::{Path, PathBuf};
 use std::str::FromStr;
-use units::{Bytes, Packets, ParseError, Problem, Rate, Ratio, Span};
+use units::{Bytes, Packets, ParseError, Problem, Rate, Ratio, Span, Time};
 
 /// A quantity that is written as text with a unit.
 pub(crate) trait Quantity: FromStr<Err = ParseError> + PartialEq + Default + Display {
-    /// What it is, in a message.
+    /// Its name in messages.
     const NAME: &'static str;
-    /// A right form.
+    /// An example of a valid value.
     const EXAMPLE: &'static str;
 }
 
@@ -32,7 +33,7 @@ quantity! {
     Rate, "a rate", "10 Gbit/s";
 }
 
-/// Whether zero is a value.
+/// Whether zero is a valid value.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Zero {
     Allowed,
@@ -138,7 +139,7 @@ pub(crate) struct Fields<'a> {
 }
 
 impl<'a> Fields<'a> {
-    /// Of `node`, which is called `name` in messages.
+    /// Starts reading `node`, whose name in messages is `name`.
     pub fn of(node: &'a mut Node, name: &str, expected: &str) -> Result<Fields<'a>, ScenarioError> {
         let place = node.place.clone();
         match &mut node.value {
@@ -147,28 +148,28 @@ impl<'a> Fields<'a> {
         }
     }
 
-    /// The dotted name of a key of this table.
+    /// Returns the dotted name of a key of this table.
     pub fn key(&self, key: &str) -> String {
         if self.name.is_empty() { key.to_string() } else { format!("{}.{key}", self.name) }
     }
 
-    /// Where the value of `key` is written, or the table where it is not.
+    /// Returns where the value of `key` is written, or the place of the table if it is absent.
     pub fn place(&self, key: &str) -> Place {
         self.table.get(key).map_or(self.place.clone(), |entry| entry.node.place.clone())
     }
 
-    /// A refusal of the value of `key`.
+    /// Returns a refusal of the value of `key`.
     pub fn refuse(&self, key: &str, found: impl Into<String>, expected: impl Into<String>) -> ScenarioError {
         ScenarioError::at(&self.place(key), self.key(key), found, expected)
     }
 
-    /// Asks for `key`.
+    /// Reads `key`, if it is present.
     pub fn get(&mut self, key: &'static str) -> Option<&mut Node> {
         self.known.push(key);
         self.table.node_mut(key)
     }
 
-    /// Asks for `key`, which takes this value when the scenario does not say.
+    /// Reads `key`. Its default is this value, which is then written into the table.
     pub fn or(&mut self, key: &'static str, default: Value) -> &mut Node {
         self.known.push(key);
         if self.table.get(key).is_none() {
@@ -178,7 +179,7 @@ impl<'a> Fields<'a> {
         self.table.node_mut(key).expect("it was there or has just been put there")
     }
 
-    /// Asks for `key`, which must be there.
+    /// Reads `key`, which must be present.
     pub fn required(&mut self, key: &'static str, expected: &str) -> Result<&mut Node, ScenarioError> {
         self.known.push(key);
         if self.table.get(key).is_none() {
@@ -187,13 +188,13 @@ impl<'a> Fields<'a> {
         Ok(self.table.node_mut(key).expect("it was there a line above"))
     }
 
-    /// A quantity that must be given.
+    /// Reads a quantity that must be given.
     pub fn quantity<T: Quantity>(&mut self, key: &'static str, zero: Zero) -> Result<T, ScenarioError> {
         let (name, expected) = (self.key(key), format!("{} like \"{}\"", T::NAME, T::EXAMPLE));
         quantity(self.required(key, &expected)?, &name, zero)
     }
 
-    /// A quantity with a default.
+    /// Reads a quantity with a default.
     pub fn quantity_or<T: Quantity>(
         &mut self,
         key: &'static str,
@@ -204,13 +205,13 @@ impl<'a> Fields<'a> {
         quantity(self.or(key, Value::Text(default.to_string())), &name, zero)
     }
 
-    /// A quantity that may be left out.
+    /// Reads a quantity that may be left out.
     pub fn quantity_if<T: Quantity>(&mut self, key: &'static str, zero: Zero) -> Result<Option<T>, ScenarioError> {
         let name = self.key(key);
         self.get(key).map(|node| quantity(node, &name, zero)).transpose()
     }
 
-    /// A whole number with a default.
+    /// Reads a whole number with a default.
     pub fn integer_or(
         &mut self,
         key: &'static str,
@@ -221,25 +222,25 @@ impl<'a> Fields<'a> {
         integer(self.or(key, Value::Integer(default)), &name, range)
     }
 
-    /// A whole number of 32 bits with a default.
+    /// Reads a whole number of 32 bits with a default.
     pub fn count_or(&mut self, key: &'static str, default: u32, least: u32) -> Result<u32, ScenarioError> {
         let n = self.integer_or(key, i64::from(default), u64::from(least)..=u64::from(u32::MAX))?;
         Ok(u32::try_from(n).unwrap_or(u32::MAX))
     }
 
-    /// Yes or no, with a default.
+    /// Reads a switch with a default.
     pub fn switch_or(&mut self, key: &'static str, default: bool) -> Result<bool, ScenarioError> {
         let name = self.key(key);
         switch(self.or(key, Value::Switch(default)), &name)
     }
 
-    /// Yes or no, which may be left out.
+    /// Reads a switch that may be left out.
     pub fn switch_if(&mut self, key: &'static str) -> Result<Option<bool>, ScenarioError> {
         let name = self.key(key);
         self.get(key).map(|node| switch(node, &name)).transpose()
     }
 
-    /// Refuses the keys that were not asked for.
+    /// Refuses the keys that nothing has read.
     pub fn finish(self) -> Result<(), ScenarioError> {
         let unknown = self.table.entries.iter().find(|entry| !self.known.contains(&entry.key.as_str()));
         unknown.map_or(Ok(()), |entry| {
@@ -248,4 +249,27 @@ impl<'a> Fields<'a> {
             Err(ScenarioError::at(&entry.key_place, self.key(&entry.key), found, expected))
         })
     }
+}
+
+/// A point of time within the run.
+pub(crate) fn instant(node: &Node, key: &str, duration: Span) -> Result<Time, ScenarioError> {
+    let after: Span = quantity(node, key, Zero::Allowed)?;
+    if after >= duration {
+        let expected = format!("{} before the end of the run at {duration}", Span::NAME);
+        return Err(ScenarioError::at(&node.place, key, node.value.to_string(), expected));
+    }
+    Ok(Time::ZERO + after)
+}
+
+/// A file, named from the folder of the scenario.
+pub(crate) fn file(fields: &mut Fields<'_>, folder: &Path) -> Result<PathBuf, ScenarioError> {
+    const EXPECTED: &str = "the path of a file, from the folder of the scenario";
+    let key = fields.key("file");
+    let written = text(fields.required("file", EXPECTED)?, &key, EXPECTED)?;
+    let file = folder.join(&written);
+    if !file.is_file() {
+        let found = format!("\"{written}\", but there is no file {}", file.display());
+        return Err(fields.refuse("file", found, EXPECTED));
+    }
+    Ok(file)
 }

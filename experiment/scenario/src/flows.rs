@@ -1,22 +1,18 @@
 //! The responsive flows.
 
-use crate::controllers::{Named, controller};
+use crate::controllers::{Named, controller, setups};
 use crate::document::{Node, Table, Value};
 use crate::error::ScenarioError;
-use crate::fields::{Fields, Quantity, Zero, quantity};
+use crate::fields::{Fields, Zero, instant, quantity};
 use crate::hosts::Sender;
 use crate::links::{Network, delay, route, tables};
 use crate::model::{ControllerSpec, FlowSpec, Size, Start, TrafficKind};
+use crate::packet::packet;
 use crate::traffic::application;
-use congestion::Setup;
-use units::{Bytes, Rate, Span, Time};
+use units::{Rate, Span, Time};
 
 /// The most flows one run may have.
 const MOST_FLOWS: usize = 100_000;
-
-/// The sizes a packet may have.
-const SMALLEST: Bytes = Bytes::new(40);
-const LARGEST: Bytes = Bytes::new(65_535);
 
 /// A flow and what its controller is called; without a controller where `[compare]` will put one.
 pub(crate) struct Flow {
@@ -40,17 +36,6 @@ pub(crate) fn flows(
         fields.finish()?;
     }
     Ok(flows)
-}
-
-/// What a controller of this flow is built from.
-pub(crate) fn setup(flow: &FlowSpec) -> Setup {
-    Setup {
-        now: Time::ZERO,
-        packet: flow.packet,
-        handshake_rtt: flow.rtt,
-        initial_window: flow.initial_window,
-        seed: 0,
-    }
 }
 
 struct Reader<'a> {
@@ -117,7 +102,7 @@ impl Reader<'_> {
         controller(node, &key, &setups(specs)).map(Some)
     }
 
-    /// Base round-trip times, one per flow: those written, or twice the delay of the route.
+    /// Returns the base round-trip times, one per flow: the given ones, or twice the delay of the route.
     fn rtts(&self, fields: &mut Fields<'_>, route: &[usize], count: usize) -> Result<Vec<Span>, ScenarioError> {
         let one_way = delay(route, self.network).filter(|delay| delay.picos() <= u64::MAX / 2);
         let one_way = one_way.ok_or_else(|| fields.refuse("route", "delays beyond 100 days", "shorter links"))?;
@@ -164,7 +149,7 @@ impl Reader<'_> {
     }
 }
 
-/// One value for all flows, or a list with one for each.
+/// Reads one value for all flows, or a list with one for each.
 fn each<T: Clone>(
     node: &Node,
     key: &str,
@@ -181,29 +166,6 @@ fn each<T: Clone>(
     }
 }
 
-/// A point of time within the run.
-pub(crate) fn instant(node: &Node, key: &str, duration: Span) -> Result<Time, ScenarioError> {
-    let after: Span = quantity(node, key, Zero::Allowed)?;
-    if after >= duration {
-        let expected = format!("{} before the end of the run at {duration}", Span::NAME);
-        return Err(ScenarioError::at(&node.place, key, node.value.to_string(), expected));
-    }
-    Ok(Time::ZERO + after)
-}
-
-/// Wire size of the packets of a flow or a source.
-pub(crate) fn packet(fields: &mut Fields<'_>) -> Result<Bytes, ScenarioError> {
-    let packet = fields.quantity_or("packet", "1500 B", Zero::Allowed)?;
-    if !(SMALLEST..=LARGEST).contains(&packet) {
-        return Err(fields.refuse(
-            "packet",
-            format!("\"{packet}\""),
-            format!("a size from {SMALLEST} to {} B", LARGEST.get()),
-        ));
-    }
-    Ok(packet)
-}
-
 fn size(fields: &mut Fields<'_>) -> Result<Size, ScenarioError> {
     let key = fields.key("size");
     let node = fields.or("size", Value::Text("unlimited".to_string()));
@@ -215,12 +177,4 @@ fn size(fields: &mut Fields<'_>) -> Result<Size, ScenarioError> {
             bytes.map(Size::Bytes).map_err(|error| ScenarioError { expected, ..error })
         }
     }
-}
-
-/// The different setups of these flows.
-pub(crate) fn setups(specs: &[FlowSpec]) -> Vec<Setup> {
-    let mut different: Vec<_> = specs.iter().collect();
-    different.sort_by_key(|spec| (spec.packet, spec.rtt, spec.initial_window));
-    different.dedup_by_key(|spec| (spec.packet, spec.rtt, spec.initial_window));
-    different.into_iter().map(setup).collect()
 }

@@ -6,7 +6,7 @@ use crate::fields::{Fields, Zero, quantity, ratio, text};
 use crate::model::{Coalescing, GapModel, Moderation, ReceiverSpec};
 use units::{Packets, Ratio, Span};
 
-/// What the scenario says of all sending hosts.
+/// The settings of all sending hosts.
 #[derive(Clone, Copy)]
 pub(crate) struct Sender {
     pub gaps: GapModel,
@@ -114,7 +114,7 @@ fn gaps(node: &mut Node) -> Result<GapModel, ScenarioError> {
             let found = format!("the unknown gap model \"{kind}\"{}", perhaps(&kind, GAPS.iter().copied()));
             return Err(ScenarioError::at(&node.place, KEY, found, format!("one of {}", listed(GAPS.iter().copied()))));
         }
-        // A name alone is a table with nothing but the name.
+        // A name alone means a table with only that name.
         let named = Node { value: node.value.clone(), place: node.place.clone() };
         let place = node.place.clone();
         let entry = Entry { key: "kind".to_string(), key_place: place, node: named };
@@ -156,7 +156,7 @@ fn late(fields: &mut Fields<'_>) -> Result<GapModel, ScenarioError> {
     Ok(GapModel::Late { p50, p99, p999 })
 }
 
-/// Whole percents of a window per smoothed round trip.
+/// Reads the pacing: whole percents of a window per smoothed round trip.
 fn pacing(node: &Node) -> Result<u32, ScenarioError> {
     const EXPECTED: &str = "a whole percentage of a window per round trip, up to \"10000 %\", like \"120 %\"";
     let percent = match &node.value {

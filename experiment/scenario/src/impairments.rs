@@ -1,4 +1,4 @@
-//! What a wire does to packets beside delaying them: reordering, outages, changes of the delay.
+//! What a wire does to packets besides delaying them: reordering, outages, changes of the delay.
 
 use crate::document::{Node, Value};
 use crate::error::ScenarioError;
@@ -9,7 +9,7 @@ use units::{Ratio, Span, Time};
 /// The most packets that may overtake one.
 const MOST_OVERTAKING: u64 = 1_000_000;
 
-/// Those of a link; none where the scenario does not say.
+/// Reads the impairments of a link. The default is none.
 pub(crate) fn impairments(fields: &mut Fields<'_>) -> Result<Impairments, ScenarioError> {
     let reorder = reordering(fields)?;
     let outages = pairs(fields, "outages", "20 s", |from, to| to > from)?;
@@ -37,7 +37,7 @@ fn reordering(fields: &mut Fields<'_>) -> Result<Option<Reordering>, ScenarioErr
     Ok(Some(Reordering { share, packets }))
 }
 
-/// A list of pairs `[time, value]` that fit, each later than the one before it.
+/// Reads a list of pairs `[time, value]`, each later than the one before it and valid by `fits`.
 fn pairs(
     fields: &mut Fields<'_>,
     key: &'static str,

@@ -2,8 +2,10 @@
 //!
 //! A scenario file is TOML (see `docs/scenarios.md`). [`Scenario::read`] turns it into a [`Scenario`], or into one
 //! message that names the file, the line, the key, what was found and what is expected. [`Scenario::plan`] unfolds
-//! comparison, sweep and replications into [`Experiment`]s, each of which a host runs by itself.
+//! comparison, sweep and replications into [`Experiment`]s. A host runs each of them by itself.
 
+mod canonical;
+mod choice;
 mod connections;
 mod controllers;
 mod document;
@@ -15,12 +17,13 @@ mod hosts;
 mod impairments;
 mod links;
 mod model;
+mod packet;
 mod plan;
 mod probe;
 mod record;
 mod resolve;
+mod run;
 mod search;
-mod settings;
 mod sweep;
 mod traffic;
 mod web;

@@ -1,29 +1,29 @@
 //! The path of a dumbbell, or the links of a chain.
 
+use crate::choice::{Choice, Registry};
 use crate::document::{Node, Table, Value};
 use crate::error::{Place, ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, quantity, ratio, text};
 use crate::impairments::impairments;
 use crate::model::{Buffer, FlowSpec, LinkSpec, QueueSpec, TrafficSpec};
-use crate::settings::{Choice, Registry};
 use queueing::AnyQueue;
-use units::settings::Parameter;
+use settings::Parameters;
 use units::{Bytes, Packets, Rate, Ratio, Span};
 
-/// A link whose buffer may wait for the flows.
+/// A link whose buffer may not be known until the flows are read.
 pub(crate) struct Draft {
     pub link: LinkSpec,
-    /// Key and value of the buffer, and of the queue, which is built for trial once the buffer is known.
+    /// Keys and values of the buffer and of the queue. A trial builds the queue once the buffer is known.
     buffer: (String, Node),
     queue: (String, Node),
 }
 
-/// What the scenario says of the network.
+/// The network of the scenario.
 pub(crate) struct Network {
     pub links: Vec<Draft>,
     /// Rate of the senders' network cards.
     pub access: Option<Rate>,
-    /// `[path]` rather than `[[link]]`.
+    /// Whether the scenario has `[path]` rather than `[[link]]`.
     pub dumbbell: bool,
 }
 
@@ -64,7 +64,7 @@ pub(crate) fn network(document: &mut Table) -> Result<Network, ScenarioError> {
     Ok(Network { links, access: None, dumbbell: false })
 }
 
-/// The tables of an array of tables; none when it is not there.
+/// Returns the tables of an array of tables; none if it is absent.
 pub(crate) fn tables<'a>(document: &'a mut Table, section: &str) -> Result<&'a mut [Node], ScenarioError> {
     match document.node_mut(section) {
         None => Ok(&mut []),
@@ -98,15 +98,21 @@ fn queue(node: &Node, key: &str) -> Result<QueueSpec, ScenarioError> {
     Ok(QueueSpec { kind, settings })
 }
 
-fn entries() -> Vec<(&'static str, &'static [Parameter])> {
+fn entries() -> Vec<(&'static str, Parameters)> {
     queueing::registry().iter().map(|entry| (entry.name, entry.parameters)).collect()
 }
 
-fn queues<'a>(entries: &'a [(&'static str, &'static [Parameter])]) -> Registry<'a> {
-    Registry { noun: "queue", expected: "a queue like \"fifo\" or { kind = \"fifo\", ... }", entries, others: &[] }
+fn queues<'a>(entries: &'a [(&'static str, Parameters)]) -> Registry<'a> {
+    Registry {
+        noun: "queue",
+        expected: "a queue like \"fifo\" or { kind = \"fifo\", ... }",
+        entries,
+        others: &[],
+        former: &[],
+    }
 }
 
-/// Builds the discipline of a link for trial, so that a setting it does not accept is refused with its line.
+/// Builds the discipline of a link as a trial, so that a setting which it does not accept is refused with its line.
 fn check_queue(draft: &Draft, buffer: Buffer, packet: Bytes) -> Result<(), ScenarioError> {
     let QueueSpec { kind, settings } = &draft.link.queue;
     let setup = queueing::Setup { rate: draft.link.rate, limit: buffer.limit(), packet, seed: 0 };
@@ -115,12 +121,12 @@ fn check_queue(draft: &Draft, buffer: Buffer, packet: Bytes) -> Result<(), Scena
     built.map(drop).map_err(|error| queues(&entries()).refused(node, key, &error))
 }
 
-/// The links a flow or a source crosses, as indices: those of `route`, or all.
+/// Returns the links that a flow or a source crosses, as indices: those of `route`, or all.
 pub(crate) fn route(fields: &mut Fields<'_>, network: &Network) -> Result<Vec<usize>, ScenarioError> {
     route_of(fields, "route", network)
 }
 
-/// The links that the list under this key names, or all.
+/// Returns the links that the list under this key names, or all.
 pub(crate) fn route_of(
     fields: &mut Fields<'_>,
     key: &'static str,
@@ -153,7 +159,7 @@ pub(crate) fn route_of(
     Ok(route)
 }
 
-/// One-way delay of a route.
+/// Returns the one-way delay of a route.
 pub(crate) fn delay(route: &[usize], network: &Network) -> Option<Span> {
     route
         .iter()
@@ -211,7 +217,7 @@ fn buffer((key, node): &(String, Node), bdp: Bytes, largest: Bytes) -> Result<Bu
     Ok(Buffer::Bytes(bytes))
 }
 
-/// The slowest link; the first of equals.
+/// Returns the slowest link; the first of several equal ones.
 pub(crate) fn bottleneck(links: &[LinkSpec]) -> usize {
     (0..links.len()).min_by_key(|index| links[*index].rate).unwrap_or(0)
 }

@@ -1,30 +1,32 @@
-//! One experiment, fully resolved: what a host needs to make one run, and nothing that needs looking up.
+//! One experiment, fully resolved: everything that a host needs to make one run, without further look-ups.
 
 mod connections;
 
 pub use connections::{ConnectionSource, Connections, FileSizes, Objects, Parse, Sessions, Think, Web};
 
+use crate::canonical;
 use crate::search::SearchSpec;
 use queueing::Limit;
+use serde::Serialize;
+use settings::Settings;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use units::settings::Settings;
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 
 /// One run: a scenario with its controller put in, its sweep point chosen and its seed drawn.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Experiment {
-    /// Controller under test, for the table: that of the flows, or the one `[compare]` put in.
+    /// Label of the controller under test, for tables: the flows' own controller, or the one from `[compare]`.
     pub controller: String,
     /// Swept keys and their values, as the scenario writes them.
     pub params: BTreeMap<String, String>,
     /// Which replication, from 0.
     pub replication: u32,
-    /// Seed of this replication; the same for every controller and sweep point, so that they meet the same draws.
+    /// Seed of this replication. It is the same for every controller and sweep point, so that all meet the same draws.
     pub seed: u64,
-    /// Length of the run.
+    /// Length of a run.
     pub duration: Span,
-    /// Left out of steady-state figures.
+    /// The first part of the run, which steady-state figures leave out.
     pub warmup: Span,
     /// Links in order of declaration. A dumbbell has one, named `bottleneck`.
     pub links: Vec<LinkSpec>,
@@ -38,54 +40,54 @@ pub struct Experiment {
     pub flows: Vec<FlowSpec>,
     /// Unresponsive traffic.
     pub traffic: Vec<TrafficSpec>,
-    /// Probe streams; then there are no flows.
+    /// Probe streams; a scenario with probe streams has no flows.
     pub probe: Option<ProbeSpec>,
     /// What to record.
     pub record: Record,
 }
 
 /// Probe streams, one after the other. Rates within a stream rise by equal ratios, in levels.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ProbeSpec {
-    /// How many.
+    /// Number of streams.
     pub streams: u32,
-    /// Packets of each; they have one gap fewer.
+    /// Packets of each stream; it has one gap fewer.
     pub packets: u32,
-    /// Rates of each: 1 for a single rate, as many as gaps for a chirp.
+    /// Number of rates in each stream: 1 for a single rate, as many as gaps for a chirp.
     pub levels: u32,
     /// By how much the highest rate exceeds the lowest.
     pub range: Ratio,
     /// Mean rate (bits over time) of the slowest stream.
     pub slowest: Rate,
-    /// Mean rate of the fastest; those of all are spread evenly in between.
+    /// Mean rate of the fastest stream; the rates of the others are spread evenly in between.
     pub fastest: Rate,
     /// Wire size of its packets.
     pub packet: Bytes,
     /// Rate of the sender's network card; `None`: infinite.
     pub access: Option<Rate>,
-    /// So many streams of one mean rate follow each other without a pause.
+    /// Number of streams in a train. They have one mean rate and follow each other without a pause.
     pub train: u32,
-    /// Mean time between trains; each is drawn, from a half to one and a half of it.
+    /// Mean time between trains; each time is drawn from a half to one and a half of it.
     pub pause: Span,
-    /// The receiver gives a time for every so many packets.
+    /// The receiver reports an arrival time once for this number of packets.
     pub acknowledge: u32,
     /// Which send gaps are recorded.
     pub recorded: Recorded,
-    /// Rates follow from what earlier streams said; then `streams` and `packets` do too.
+    /// A search, if any. It chooses rates by the results of earlier streams, and then `streams` and `packets` too.
     pub search: Option<SearchSpec>,
 }
 
-/// Which send gaps a sender writes down.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Which send gaps a sender records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Recorded {
-    /// Those with which packets left the host.
+    /// The gaps with which packets left the host.
     Sent,
-    /// Those it was asked for.
+    /// The gaps that the sender was asked for.
     Intended,
 }
 
 /// A link: a queue, a wire, a delay.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct LinkSpec {
     /// Its name.
     pub name: String,
@@ -93,39 +95,40 @@ pub struct LinkSpec {
     pub rate: Rate,
     /// Its propagation delay, one way.
     pub delay: Span,
-    /// What its queue holds, the packet in service included.
+    /// How much its queue holds, the packet in service included.
     pub buffer: Buffer,
     /// Its discipline.
     pub queue: QueueSpec,
     /// Probability of losing each packet on the wire, independent of all others.
     pub loss: Ratio,
-    /// What else the wire does to them.
+    /// What else the wire does to packets.
     pub impairments: Impairments,
 }
 
-/// What a wire does to packets beside delaying and losing them. The default is nothing.
-#[derive(Clone, Debug, Default, PartialEq)]
+/// What a wire does to packets besides delaying and losing them. The default is nothing.
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Impairments {
-    /// Some packets are overtaken by those that left after them.
+    /// Later packets overtake some packets.
     pub reorder: Option<Reordering>,
-    /// From, to: what leaves the link in this time is lost. In order of time.
+    /// Outages (from, to), in order of time. Packets that leave the link in an outage are lost.
     pub outages: Vec<(Time, Time)>,
-    /// From then on the delay is this. In order of time. The wire keeps its order: where the delay falls, packets wait
-    /// for those that left before them.
+    /// Changes of the delay (from when, new delay), in order of time. The wire keeps its order: where the delay falls,
+    /// packets wait for those that left before them.
     pub delay_steps: Vec<(Time, Span)>,
 }
 
 /// Packets that arrive late.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Reordering {
     /// Probability of being late, independent of all others.
     pub share: Ratio,
-    /// By the time in which the link sends so many of its largest packets: on a busy link so many overtake it.
+    /// Each such packet is delayed by the transmission time of this number of full-size packets. On a busy link, this
+    /// number of packets overtakes it.
     pub packets: u64,
 }
 
 /// A buffer, resolved (`"1 bdp"` has become bytes).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Buffer {
     /// In packets.
     Packets(Packets),
@@ -136,7 +139,7 @@ pub enum Buffer {
 }
 
 impl Buffer {
-    /// As a queue takes it.
+    /// Returns the limit in the form that queues take.
     pub fn limit(self) -> Limit {
         match self {
             Buffer::Packets(packets) => Limit::Packets(packets),
@@ -147,46 +150,47 @@ impl Buffer {
 }
 
 /// A queue discipline with its settings, checked against the registry.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct QueueSpec {
     /// Name in the registry.
     pub kind: String,
     /// What the scenario set.
+    #[serde(serialize_with = "canonical::settings")]
     pub settings: Settings,
 }
 
 impl QueueSpec {
-    /// The discipline of this name with its defaults.
+    /// Returns the discipline of this name with its defaults.
     pub fn named(kind: &str) -> QueueSpec {
         QueueSpec { kind: kind.to_string(), settings: Settings::new() }
     }
 }
 
 /// The receiving hosts.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct ReceiverSpec {
     /// Interrupt coalescence at the network card.
     pub coalescing: Coalescing,
-    /// Acknowledge at least every so many in-order packets.
+    /// The receiver acknowledges after at most this number of in-order packets ...
     pub delayed_ack: u32,
-    /// ... or after so long.
+    /// ... or after this time.
     pub delayed_ack_timeout: Span,
     /// Receive window in packets.
     pub window: Packets,
     /// Whether acknowledgments carry arrival times.
     pub stamps: bool,
-    /// Granularity of those times.
+    /// Granularity of the arrival times.
     pub stamp_granularity: Span,
     /// Probability of losing each acknowledgment on its way back.
     pub ack_loss: Ratio,
-    /// Acknowledgments reach the sender at whole multiples of this; zero: whenever they come.
+    /// Acknowledgments reach the sender at whole multiples of this time; zero: whenever they come.
     pub ack_bunching: Span,
-    /// Longest time by which they are late.
+    /// Longest time by which arrival times are late.
     pub stamp_delay: Span,
 }
 
 impl ReceiverSpec {
-    /// Acknowledges and stamps every packet at once, exactly.
+    /// A receiver that acknowledges and stamps every packet at once, exactly.
     pub const PLAIN: ReceiverSpec = ReceiverSpec {
         coalescing: Coalescing::NONE,
         delayed_ack: 1,
@@ -200,9 +204,9 @@ impl ReceiverSpec {
     };
 }
 
-/// Interrupt coalescence: packets wait at the card and are handed over in a batch, also when it holds `frames` packets.
-/// Stamps are taken when the batch is handed over.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Interrupt coalescence: packets wait at the card, which hands them over in a batch, also when it holds `frames`
+/// packets. Arrival times are those of the handover.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Coalescing {
     /// When the card interrupts.
     pub kind: Moderation,
@@ -215,57 +219,57 @@ pub struct Coalescing {
 impl Coalescing {
     /// An adaptive card honours a time up to this (dissertation, section 6.3.2.2).
     pub const HONOURED: Span = Span::from_micros(12);
-    /// None.
+    /// No coalescence.
     pub const NONE: Coalescing = Coalescing { kind: Moderation::Timer, time: Span::ZERO, frames: 0 };
 }
 
 /// When a card with interrupt coalescence interrupts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 pub enum Moderation {
     /// A time after the first packet of a batch.
     #[default]
     Timer,
-    /// When a packet is there, and not before a time since the last interrupt.
+    /// When a packet is there, but not until a time after the last interrupt.
     Spacing,
-    /// Adaptive: up to 12 us the time counts, as with [`Moderation::Timer`], and frames do not; beyond it the time counts
-    /// no more, and batches have a number of packets that is drawn about `frames`.
+    /// Adaptive. Up to 12 us, the time counts as with [`Moderation::Timer`], and `frames` does not. Beyond 12 us, the
+    /// time does not count, and batches have a number of packets that is drawn about `frames`.
     Adaptive,
 }
 
 /// How a sending host creates gaps.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum GapModel {
-    /// At the instant asked for.
+    /// At the requested instant.
     Perfect,
-    /// Waiting on a clock of this resolution: gaps are cut to whole steps of it. For probe streams only, since packets
+    /// Waits on a clock of this resolution, which cuts gaps to whole steps. For probe streams only, because packets
     /// leave before their time.
     BusyWait(Span),
-    /// By timer interrupts, the handling of which is now and then deferred; what is due meanwhile leaves together.
+    /// Uses timer interrupts. The host defers some of them; packets that become due meanwhile leave together.
     Hrtimer {
-        /// How long, on average; drawn from a half to one and a half of it.
+        /// Mean time of a deferral; each is drawn from a half to one and a half of it.
         deferral: Span,
         /// Probability that an interrupt is deferred.
         often: Ratio,
     },
-    /// Late by a draw from a distribution given by three of its quantiles, linear in between and from zero.
+    /// Late by a draw from a distribution with three given quantiles; it is linear between them and from zero.
     Late {
-        /// Half of the packets are at most so late.
+        /// Half of the packets are at most this late.
         p50: Span,
-        /// 99 % of them.
+        /// 99 % of the packets are at most this late.
         p99: Span,
-        /// 99.9 % of them; none is later.
+        /// 99.9 % of the packets are at most this late; none is later.
         p999: Span,
     },
     /// Late by a uniform draw up to this; packets keep their order.
     Noise(Span),
     /// At the next tick of a timer of this period.
     Timer(Span),
-    /// So many packets at a time, when the last of them is due.
+    /// This number of packets at a time, when the last of them is due.
     Batch(u32),
 }
 
 /// One responsive flow.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct FlowSpec {
     /// Its controller.
     pub controller: ControllerSpec,
@@ -275,7 +279,7 @@ pub struct FlowSpec {
     pub start: Start,
     /// What it sends.
     pub size: Size,
-    /// When its application has packets to send, from the start of the flow on; `None`: always.
+    /// When its application has packets to send, counted from the start of the flow; `None`: always.
     pub application: Option<TrafficKind>,
     /// Base round-trip time: propagation only.
     pub rtt: Span,
@@ -289,39 +293,41 @@ pub struct FlowSpec {
     pub pacing_percent: u32,
     /// Least retransmission timeout.
     pub min_rto: Span,
-    /// Its packets may be marked instead of dropped, if its controller reads marks.
+    /// Whether its packets may be marked instead of dropped, if its controller reads marks.
     pub ecn: bool,
 }
 
 /// A controller with its settings, checked against the registry.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct ControllerSpec {
     /// Name in the registry.
     pub kind: String,
     /// What the scenario set.
+    #[serde(serialize_with = "canonical::settings")]
     pub settings: Settings,
 }
 
 /// When something starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Start {
-    /// Then.
+    /// At this time.
     At(Time),
     /// Drawn uniformly, from the run's seed.
     Uniform(Time, Time),
 }
 
 /// How much a flow sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum Size {
     /// As long as the run lasts.
     Unlimited,
-    /// So much.
+    /// This amount.
     Bytes(Bytes),
 }
 
 impl FlowSpec {
-    /// The application as a source of packets: it offers to its sender what traffic would put on a link.
+    /// Returns the application as a source of packets. It offers its sender the packets that traffic would put on a
+    /// link.
     pub fn offered(&self) -> Option<TrafficSpec> {
         let source = |kind: &TrafficKind| TrafficSpec {
             kind: kind.clone(),
@@ -337,11 +343,11 @@ impl FlowSpec {
 }
 
 /// One source of unresponsive traffic.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct TrafficSpec {
     /// What it does.
     pub kind: TrafficKind,
-    /// Wire size of its packets, where the kind does not say.
+    /// Wire size of its packets, unless its kind decides the sizes.
     pub packet: Bytes,
     /// When it starts.
     pub start: Time,
@@ -351,21 +357,21 @@ pub struct TrafficSpec {
     pub route: Vec<usize>,
     /// Independent copies, superposed; each draws its own offset or seed.
     pub copies: u32,
-    /// The token bucket behind which each copy stands.
+    /// The token bucket that each copy passes.
     pub shaper: Option<Shaper>,
 }
 
 /// A token bucket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub struct Shaper {
-    /// At which tokens come.
+    /// Rate at which tokens come.
     pub rate: Rate,
-    /// How many there can be: what may leave at once.
+    /// Most tokens: how much may leave at once.
     pub bucket: Bytes,
 }
 
 /// What a traffic source does.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum TrafficKind {
     /// Equal gaps.
     Cbr {
@@ -410,13 +416,14 @@ pub enum TrafficKind {
     Connections(Box<Connections>),
     /// Users who browse.
     Web(Box<Web>),
-    /// Packets from a file, repeated end to end.
+    /// Packets from a file, which is repeated end to end.
     Trace {
         /// The file.
+        #[serde(serialize_with = "canonical::file")]
         file: PathBuf,
-        /// What it is.
+        /// Its format.
         source: TraceSource,
-        /// Mean rate of all copies together to scale time to; `None`: as recorded.
+        /// Mean rate of all copies together, to which time is scaled; `None`: as recorded.
         rate: Option<Rate>,
     },
 }
@@ -427,7 +434,7 @@ impl TrafficSpec {
         self.routes().any(|route| route.contains(&link))
     }
 
-    /// The ways that its packets take.
+    /// Returns the routes that its packets take.
     pub fn routes(&self) -> impl Iterator<Item = &Vec<usize>> {
         let back = match &self.kind {
             TrafficKind::Connections(connections) => Some(&connections.back),
@@ -438,7 +445,7 @@ impl TrafficSpec {
 }
 
 impl TrafficKind {
-    /// Its name in a scenario.
+    /// Returns its name in a scenario.
     pub fn name(&self) -> &'static str {
         match self {
             TrafficKind::Cbr { .. } => "cbr",
@@ -458,7 +465,7 @@ impl TrafficKind {
 }
 
 /// Kind of trace file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub enum TraceSource {
     /// pcap or pcapng.
     Pcap,
@@ -467,9 +474,9 @@ pub enum TraceSource {
 }
 
 /// What a host records.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct Record {
-    /// Curves over time, distributions, traces. Without it only the summary's counts and means are kept.
+    /// Whether to record curves over time, distributions and traces. Otherwise only the summary's counts and means.
     pub detail: bool,
     /// Distance between the points of the curves.
     pub step: Span,
@@ -479,7 +486,7 @@ pub struct Record {
     pub windows: Vec<Span>,
 }
 
-/// A window in words, checked after the runs.
+/// A bound on a figure, checked after the runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {
     /// A field of the summary.
@@ -490,6 +497,6 @@ pub struct Expectation {
     pub at_least: Option<f64>,
     /// Upper bound.
     pub at_most: Option<f64>,
-    /// Where the bound comes from.
+    /// Where the bound comes from, in words.
     pub why: String,
 }

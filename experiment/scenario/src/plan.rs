@@ -20,7 +20,7 @@ pub struct Scenario {
 }
 
 impl Scenario {
-    /// Reads a scenario file, with the changes of `--set KEY=VALUE` put in.
+    /// Reads a scenario file and applies the changes of `--set KEY=VALUE`.
     ///
     /// # Errors
     /// One message: the file, the line, the key, what was found, what is expected.
@@ -35,8 +35,8 @@ impl Scenario {
         Scenario::parse(&text, path, changes)
     }
 
-    /// Reads the text of a scenario as if it stood in the file `path`, which names it in messages, gives it its name,
-    /// and says where the files it mentions are.
+    /// Reads the text of a scenario as if it stood in the file `path`. That path appears in messages, gives the
+    /// scenario its name, and locates the files that it mentions.
     ///
     /// # Errors
     /// As [`Scenario::read`].
@@ -54,27 +54,27 @@ impl Scenario {
         read().map_err(|error: ScenarioError| error.in_file(&path.display().to_string()))
     }
 
-    /// Its name: `run.name`, by default that of its file.
+    /// Returns its name: `run.name`, by default the name of its file.
     pub fn name(&self) -> &str {
         &self.points[0].run.name
     }
 
-    /// Seeds of the replications.
+    /// Returns the seeds of the replications.
     pub fn seeds(&self) -> Vec<u64> {
         seeds(self.points[0].run.seed).take(self.points[0].run.replications as usize).collect()
     }
 
-    /// What it expects of its runs.
+    /// Returns its expectations of its runs.
     pub fn expectations(&self) -> &[Expectation] {
         &self.expectations
     }
 
-    /// The resolved file: changes and defaults put in. It reads again as the same scenario.
+    /// Returns the resolved file, with changes and defaults filled in. Reading it gives the same scenario.
     pub fn to_toml(&self) -> String {
         self.document.to_toml()
     }
 
-    /// Every run: point by point of the sweep, in each controller by controller, in each replication by replication.
+    /// Returns every run, ordered by sweep point, then by controller, then by replication.
     pub fn plan(&self) -> Vec<Experiment> {
         let seeds = self.seeds();
         self.points.iter().flat_map(|point| point.experiments(&seeds)).collect()
@@ -107,14 +107,14 @@ impl Point {
     }
 }
 
-/// A file's name as a scenario's name: what is not allowed becomes `-`.
+/// Turns a file's name into a scenario's name: characters that are not allowed become `-`.
 fn named(stem: &str) -> String {
     let allowed = |c: char| if c.is_alphanumeric() || matches!(c, '-' | '_' | '.') { c } else { '-' };
     let name: String = stem.chars().map(allowed).collect();
     if name.starts_with(char::is_alphanumeric) { name } else { format!("scenario{name}") }
 }
 
-/// Puts one `KEY=VALUE` of the command line in.
+/// Applies one `KEY=VALUE` of the command line.
 fn put(document: &mut Table, change: &str, swept: &[Axis]) -> Result<(), ScenarioError> {
     let place = Place::Argument(format!("--set {change}"));
     let Some((key, value)) = change.split_once('=') else {

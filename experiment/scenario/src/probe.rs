@@ -1,10 +1,10 @@
-//! Probe streams: rows of packets whose gaps ask the path how much room it has.
+//! Probe streams: sequences of packets whose gaps measure the path's available bandwidth.
 
 use crate::document::{Node, Table, Value};
 use crate::error::ScenarioError;
 use crate::fields::{Fields, Zero, quantity, ratio, text};
-use crate::flows::packet;
 use crate::model::{LinkSpec, ProbeSpec, Recorded, TrafficKind, TrafficSpec};
+use crate::packet::packet;
 use crate::search::{SearchSpec, SearchTool, search};
 use units::{Rate, Span};
 
@@ -14,7 +14,7 @@ const PACKETS: std::ops::RangeInclusive<u64> = 2..=65_536;
 /// The most streams of one run.
 const MOST_STREAMS: u64 = 1_000_000;
 
-/// Reads `[probe]`, if it is there.
+/// Reads `[probe]`, if it is present.
 pub(crate) fn probe(
     document: &mut Table,
     time: Span,
@@ -59,7 +59,7 @@ pub(crate) fn probe(
     Ok(Some(spec))
 }
 
-/// How many streams of which shape.
+/// The number of streams, and their shape.
 struct Shape {
     packets: u32,
     levels: u32,
@@ -77,7 +77,7 @@ impl Shape {
     }
 }
 
-/// A search finds out how many streams it sends, and perhaps how long ones.
+/// Returns the shape of a search's streams. The search itself decides their number, and perhaps their length.
 fn searching(fields: &mut Fields<'_>, search: &SearchSpec, one_rate: bool) -> Result<Shape, ScenarioError> {
     if one_rate {
         return Err(fields.refuse("rate", "one rate beside a search", "two, between which to search"));
@@ -103,7 +103,7 @@ fn none(fields: &mut Fields<'_>, key: &'static str, expected: &str) -> Result<()
     }
 }
 
-/// How long the streams may take, pauses included.
+/// Returns the longest time that the streams may take, pauses included.
 fn longest(spec: &ProbeSpec) -> Span {
     let streams = u64::from(spec.streams);
     let stream = spec.slowest.time_for(spec.packet).saturating_mul(u64::from(spec.packets));
@@ -111,7 +111,7 @@ fn longest(spec: &ProbeSpec) -> Span {
     Span::from_picos(stream.saturating_mul(streams).picos().saturating_add(pauses.picos()))
 }
 
-/// One mean rate for all streams, or two between which those of the streams are spread evenly.
+/// Reads one mean rate for all streams, or two rates between which the streams' rates are spread evenly.
 fn rates(fields: &mut Fields<'_>) -> Result<(Rate, Rate), ScenarioError> {
     const EXPECTED: &str = "a rate like \"7 Gbit/s\", or two as in { from = \"5 Gbit/s\", to = \"9 Gbit/s\" }";
     let key = fields.key("rate");
@@ -144,7 +144,7 @@ fn recorded(fields: &mut Fields<'_>) -> Result<Recorded, ScenarioError> {
     }
 }
 
-/// Refuses what probe streams cannot share a scenario with.
+/// Refuses whatever probe streams cannot share a scenario with.
 pub(crate) fn alone(
     document: &Table,
     links: &[LinkSpec],
@@ -177,7 +177,7 @@ pub(crate) fn alone(
 }
 
 impl ProbeSpec {
-    /// The ratio of the highest rate of a stream to its lowest.
+    /// Returns the ratio of a stream's highest rate to its lowest.
     pub fn spread(&self) -> f64 {
         if self.levels > 1 { 1.0 + self.range.as_f64() } else { 1.0 }
     }

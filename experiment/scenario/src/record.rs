@@ -5,7 +5,7 @@ use crate::error::{Place, ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, quantity, text};
 use crate::links::bottleneck;
 use crate::model::{LinkSpec, Record};
-use crate::resolve::RunSection;
+use crate::run::RunSection;
 use units::Span;
 
 /// The most points of one curve.
@@ -14,7 +14,7 @@ const MOST_STEPS: u64 = 1_000_000;
 /// The most windows that are counted one by one.
 const MOST_WINDOWS: u64 = 10_000_000;
 
-/// What to record, and the index of the link where it is measured.
+/// Reads what to record. Returns it with the index of the measured link.
 pub(crate) fn record(
     document: &mut Table,
     run: &RunSection,
@@ -49,7 +49,7 @@ fn named_link(node: &Node, key: &str, links: &[LinkSpec]) -> Result<usize, Scena
     })
 }
 
-/// Each a whole multiple of the first, and at least two of each in the time after the warm-up.
+/// Reads the windows. Each is a whole multiple of the first, and fits at least twice into the time after the warm-up.
 fn windows(fields: &mut Fields<'_>, run: &RunSection) -> Result<Vec<Span>, ScenarioError> {
     const KEY: &str = "record.windows";
     const EXPECTED: &str = "a list of times like [\"5 ms\", \"50 ms\"]";

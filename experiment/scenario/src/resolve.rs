@@ -1,46 +1,33 @@
-//! One point of the sweep: from the tree to everything a run needs except its controller and its seed.
+//! Resolves one point of the sweep: turns the tree into everything a run needs except its controller and its seed.
 
-use crate::controllers::{Named, controller};
+use crate::controllers::{Named, controller, setups};
 use crate::document::{Node, Table, Value};
 use crate::error::{Place, ScenarioError};
-use crate::fields::{Fields, Zero, text};
-use crate::flows::{Flow, flows, setups};
+use crate::fields::Fields;
+use crate::flows::{Flow, flows};
 use crate::hosts::{receiver, sender};
 use crate::links::{links, network};
 use crate::model::{Experiment, GapModel};
 use crate::probe::{alone, probe};
 use crate::record::record;
+use crate::run::{RunSection, run};
 use crate::traffic::traffic;
 use congestion::Setup;
 use std::collections::BTreeMap;
 use std::path::Path;
-use units::Span;
-
-/// The section `[run]`.
-#[derive(Clone, Debug, PartialEq)]
-pub(crate) struct RunSection {
-    pub name: String,
-    pub duration: Span,
-    pub warmup: Span,
-    pub seed: u64,
-    pub replications: u32,
-}
 
 /// A point of the sweep, resolved.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Point {
     pub run: RunSection,
-    /// Without `controller`, `params`, `replication` and `seed`, and without the controllers of the flows where
+    /// A run without `controller`, `params`, `replication` and `seed`, and without the flows' controllers where
     /// `compared` will put them.
     pub template: Experiment,
-    /// What the flows' own controllers are called together.
+    /// The label of the flows' own controllers together.
     pub label: String,
     /// The controllers of `[compare]`; empty: the flows keep their own.
     pub compared: Vec<Named>,
 }
-
-/// The most replications of one scenario.
-const MOST_REPLICATIONS: u64 = 10_000;
 
 /// Resolves a document, and completes it with the defaults. `name` is what the scenario is called when it does not
 /// say; `folder` is where the files it names are.
@@ -88,27 +75,7 @@ pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result
     Ok(Point { run, template, label, compared })
 }
 
-fn run(document: &mut Table, name: &str) -> Result<RunSection, ScenarioError> {
-    let mut fields = Fields::of(document.node_or_table("run", &Place::Line(1)), "run", "a table [run]")?;
-    let expected = "a name in letters, digits, \"-\", \"_\" and \".\" that starts with a letter or digit";
-    let name = text(fields.or("name", Value::Text(name.to_string())), "run.name", expected)?;
-    let allowed = |c: char| c.is_alphanumeric() || matches!(c, '-' | '_' | '.');
-    if !name.chars().all(allowed) || !name.starts_with(char::is_alphanumeric) {
-        return Err(fields.refuse("name", format!("\"{name}\""), expected));
-    }
-    let duration = fields.quantity_or("duration", "60 s", Zero::Refused)?;
-    let warmup = fields.quantity_or("warmup", "0 s", Zero::Allowed)?;
-    if warmup >= duration {
-        let shorter = format!("a time below the duration of {duration}");
-        return Err(fields.refuse("warmup", format!("\"{warmup}\""), shorter));
-    }
-    let seed = fields.integer_or("seed", 1, 0..=u64::MAX)?;
-    let replications = fields.integer_or("replications", 1, 1..=MOST_REPLICATIONS)?;
-    fields.finish()?;
-    Ok(RunSection { name, duration, warmup, seed, replications: u32::try_from(replications).unwrap_or(u32::MAX) })
-}
-
-/// `rapid`, or `rapid + cubic` where the flows differ.
+/// Returns `rapid`, or `rapid + cubic` where the flows differ.
 fn label(flows: &[Flow]) -> String {
     let mut labels: Vec<&str> = Vec::new();
     for label in flows.iter().filter_map(|flow| flow.label.as_deref()) {

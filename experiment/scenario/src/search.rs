@@ -1,30 +1,31 @@
-//! `[probe] search`: streams whose rates follow from what earlier ones said.
+//! `[probe] search`: streams whose rates follow from the results of earlier streams.
 
 use crate::document::{Entry, Node, Table, Value};
 use crate::error::{ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, ratio, text};
+use serde::Serialize;
 use units::{Rate, Ratio};
 
 /// A search for the available bandwidth, between the slowest and the fastest rate of the probe streams.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct SearchSpec {
     /// Which streams it sends.
     pub tool: SearchTool,
-    /// It ends when what is open is as narrow.
+    /// The search ends when the remaining interval is this narrow.
     pub resolution: Rate,
 }
 
 /// Which streams a search sends.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub enum SearchTool {
-    /// Fleets of equal streams, which vote.
+    /// Fleets of equal streams; the streams of a fleet vote.
     Pathload {
         /// Streams of a fleet.
         fleet: u32,
         /// The part of a fleet that must agree.
         agree: Ratio,
     },
-    /// Single streams, of a length found first.
+    /// Single streams, whose length is found first.
     PrcMt {
         /// N_min.
         shortest: u32,
@@ -40,7 +41,7 @@ pub enum SearchTool {
 const TOOLS: &[&str] = &["pathload", "prc-mt"];
 const KEY: &str = "probe.search";
 
-/// The resolution is this part of the fastest rate unless the scenario says.
+/// The default resolution is the fastest rate divided by this.
 const RESOLUTION: u64 = 50;
 
 /// Reads `search`, which searches up to `fastest`: a name, or a table with settings.

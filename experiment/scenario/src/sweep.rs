@@ -7,11 +7,11 @@ use std::collections::{BTreeMap, BTreeSet};
 /// The most points of one sweep.
 const MOST_POINTS: u128 = 10_000;
 
-/// Sections whose keys cannot be swept: they are about all runs together.
+/// Keys and sections that cannot be swept, because they concern all runs together.
 const NOT_SWEPT: &[&str] = &["compare", "expect", "sweep", "run.name", "run.replications", "run.seed"];
 
-/// A swept key and its values. Several keys with commas between them take each value together. Where the values are
-/// cases, the key is a name for them, and each case has a value for every key that any of them changes.
+/// A swept key and its values. Several keys, separated by commas, take each value together. Where the values are cases,
+/// the key is only a name, and each case has a value for every key that any case changes.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Axis {
     pub key: String,
@@ -21,9 +21,9 @@ pub(crate) struct Axis {
 /// One value of an axis.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Choice {
-    /// As tables show it.
+    /// The value as tables show it.
     pub shown: String,
-    /// What is put where.
+    /// The keys that it sets, with their values.
     pub puts: Vec<(String, Node)>,
 }
 
@@ -44,20 +44,20 @@ impl Axis {
         Ok(axis)
     }
 
-    /// The keys that it changes, each once.
+    /// Returns the keys that it changes, each once.
     pub fn keys(&self) -> impl Iterator<Item = &str> {
         let all = self.values.iter().flat_map(|choice| choice.puts.iter().map(|(key, _)| key.as_str()));
         all.collect::<BTreeSet<_>>().into_iter()
     }
 }
 
-/// A value that goes to each key named.
+/// Returns the choice of one value for each of the named keys.
 fn plain(keys: &str, node: &Node) -> Choice {
     let puts = keys.split(',').map(|key| (key.trim().to_string(), node.clone())).collect();
     Choice { shown: node.value.plain(), puts }
 }
 
-/// A case: a table whose other keys are keys of the scenario.
+/// Reads a case: a table whose keys, besides its name, are keys of the scenario.
 fn chosen(node: &Node, name: &str) -> Result<Choice, ScenarioError> {
     const EXPECTED: &str = "cases, each like { case = \"short\", \"path.buffer\" = \"5 packets\" }";
     let (Value::Table(table), Some(shown)) = (&node.value, case(node)) else {
@@ -67,16 +67,16 @@ fn chosen(node: &Node, name: &str) -> Result<Choice, ScenarioError> {
     Ok(Choice { shown, puts: puts.map(|entry| (entry.key.clone(), entry.node.clone())).collect() })
 }
 
-/// What a case is called.
+/// Returns the name of a case.
 fn case(node: &Node) -> Option<String> {
     let Value::Table(table) = &node.value else { return None };
     table.get(CASE).map(|entry| entry.node.value.plain())
 }
 
-/// The key under which a case has its name.
+/// The key that holds a case's name.
 const CASE: &str = "case";
 
-/// The axes of `[sweep]`, in the order of the file.
+/// Returns the axes of `[sweep]`, in the order of the file.
 pub(crate) fn axes(document: &Table) -> Result<Vec<Axis>, ScenarioError> {
     let Some(entry) = document.get("sweep") else {
         return Ok(Vec::new());
@@ -95,7 +95,7 @@ pub(crate) fn axes(document: &Table) -> Result<Vec<Axis>, ScenarioError> {
     Ok(axes)
 }
 
-/// A table in the sweep is a key written with dots but without quotes.
+/// Collects the axes of a table. A table in the sweep comes from a dotted key without quotes.
 fn collect(table: &Table, prefix: &str, axes: &mut Vec<Axis>) -> Result<(), ScenarioError> {
     for entry in &table.entries {
         let key = if prefix.is_empty() { entry.key.clone() } else { format!("{prefix}.{}", entry.key) };
@@ -139,7 +139,7 @@ fn twice(values: &[Node], name: &str) -> Result<(), ScenarioError> {
     Ok(())
 }
 
-/// Every point of the grid: what is put where. The last axis runs fastest; without axes there is one point.
+/// Returns every point of the grid. The last axis varies fastest; without axes there is one point.
 pub(crate) fn grid(axes: &[Axis]) -> impl Iterator<Item = Vec<(&str, &Choice)>> {
     let points: usize = axes.iter().map(|axis| axis.values.len()).product();
     (0..points).map(move |mut index| {
@@ -157,7 +157,7 @@ pub(crate) fn grid(axes: &[Axis]) -> impl Iterator<Item = Vec<(&str, &Choice)>> 
     })
 }
 
-/// The point as tables show it.
+/// Returns the point as tables show it.
 pub(crate) fn params(point: &[(&str, &Choice)]) -> BTreeMap<String, String> {
     point.iter().map(|(key, choice)| (key.to_string(), choice.shown.clone())).collect()
 }

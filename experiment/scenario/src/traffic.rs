@@ -1,15 +1,15 @@
-//! The traffic that does not respond.
+//! Traffic that does not respond to the network.
 
 use crate::connections::connections;
 use crate::document::{Node, Table, Value};
 use crate::error::{ScenarioError, listed, perhaps};
-use crate::fields::{Fields, Zero, number, quantity, text};
-use crate::flows::{instant, packet};
+use crate::fields::{Fields, Zero, file, instant, number, quantity, text};
 use crate::hosts::Sender;
 use crate::links::{Network, route, tables};
 use crate::model::{Shaper, TraceSource, TrafficKind, TrafficSpec};
+use crate::packet::packet;
 use crate::web::web;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use units::{Bytes, Rate, Span, Time};
 
 /// The kinds of traffic, with a line on each.
@@ -29,7 +29,7 @@ pub const TRAFFIC_KINDS: &[(&str, &str)] = &[
 /// The most copies of one source.
 const MOST_COPIES: u64 = 10_000;
 
-/// How many of the kinds have equal packets that a source sends by itself. They come first.
+/// The number of kinds with equal packets that a source sends by itself. They come first.
 const WITH_EQUAL_PACKETS: usize = 5;
 
 pub(crate) fn traffic(
@@ -85,7 +85,7 @@ fn kind(
     Ok((model, packet(fields)?))
 }
 
-/// The kinds that an application of a flow may have: those with equal packets.
+/// Reads the application of a flow. It may be of the kinds with equal packets.
 pub(crate) fn application(node: &mut Node, key: &str) -> Result<TrafficKind, ScenarioError> {
     const EXPECTED: &str = "{ kind = \"on-off\", on = \"10 ms\", off = \"1 s\", rate = \"10 Mbit/s\" }";
     let kinds = &TRAFFIC_KINDS[..WITH_EQUAL_PACKETS];
@@ -97,7 +97,7 @@ pub(crate) fn application(node: &mut Node, key: &str) -> Result<TrafficKind, Sce
     Ok(application)
 }
 
-/// A kind with equal packets; `kinds` are those to choose from.
+/// Reads a kind with equal packets, one of `kinds`.
 fn model(fields: &mut Fields<'_>, kind: &str, kinds: &[(&str, &str)]) -> Result<TrafficKind, ScenarioError> {
     Ok(match kind {
         "cbr" => TrafficKind::Cbr { rate: rate(fields)? },
@@ -118,7 +118,7 @@ fn model(fields: &mut Fields<'_>, kind: &str, kinds: &[(&str, &str)]) -> Result<
     })
 }
 
-/// Packets from a file, which have sizes of their own.
+/// Reads a kind that takes its packets, and their sizes, from a file.
 fn traced(fields: &mut Fields<'_>, source: TraceSource, folder: &Path) -> Result<(TrafficKind, Bytes), ScenarioError> {
     let file = file(fields, folder)?;
     let rate = fields.quantity_if("rate", Zero::Refused)?;
@@ -154,18 +154,6 @@ fn shape(fields: &mut Fields<'_>) -> Result<f64, ScenarioError> {
         return Err(fields.refuse("shape", shape.to_string(), EXPECTED));
     }
     Ok(shape)
-}
-
-pub(crate) fn file(fields: &mut Fields<'_>, folder: &Path) -> Result<PathBuf, ScenarioError> {
-    const EXPECTED: &str = "the path of a file, from the folder of the scenario";
-    let key = fields.key("file");
-    let written = text(fields.required("file", EXPECTED)?, &key, EXPECTED)?;
-    let file = folder.join(&written);
-    if !file.is_file() {
-        let found = format!("\"{written}\", but there is no file {}", file.display());
-        return Err(fields.refuse("file", found, EXPECTED));
-    }
-    Ok(file)
 }
 
 fn lifetime(fields: &mut Fields<'_>, duration: Span) -> Result<(Time, Time), ScenarioError> {

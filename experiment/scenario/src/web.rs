@@ -1,12 +1,12 @@
-//! Traffic made of users who browse: pages of files, one or several connections at a time, and pauses between pages.
+//! Traffic of users who browse: pages of files, one or several connections at a time, and pauses between pages.
 
-use crate::connections::{HEADERS, senders};
+use crate::connections::senders;
 use crate::document::{Node, Value};
 use crate::error::ScenarioError;
 use crate::fields::{Fields, Zero, integer, number, quantity};
-use crate::flows::packet;
 use crate::hosts::Sender;
 use crate::model::{FileSizes, Objects, Parse, Think, TrafficKind, Web};
+use crate::packet::{HEADERS, packet};
 use units::{Bytes, Span};
 
 /// The most users of one copy.
@@ -43,7 +43,7 @@ pub(crate) fn web(fields: &mut Fields<'_>, sender: &Sender) -> Result<(TrafficKi
     Ok((TrafficKind::Web(Box::new(web)), packet))
 }
 
-/// A table of the source, which is empty when it is not there.
+/// Reads a table of the source; an absent table counts as empty.
 fn table<T>(
     fields: &mut Fields<'_>,
     key: &'static str,
@@ -118,7 +118,7 @@ fn plain(fields: &mut Fields<'_>, key: &'static str, default: &str, expected: &s
     number(fields.or(key, Value::Float(default.to_string())), &name, expected)
 }
 
-/// The bounds of base round-trip times.
+/// Reads the bounds of base round-trip times.
 fn rtts(fields: &mut Fields<'_>) -> Result<(Span, Span), ScenarioError> {
     const EXPECTED: &str = "two times, the smaller first, like [\"0 ms\", \"10 ms\"]";
     let key = fields.key("rtt");

@@ -1,4 +1,4 @@
-//! The documentation tells the defaults that the code takes.
+//! The defaults in the documentation are those of the code.
 
 use packetscale_scenario::Scenario;
 use std::path::Path;

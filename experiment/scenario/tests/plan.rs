@@ -1,4 +1,4 @@
-//! What a scenario unfolds to.
+//! The plans that scenarios unfold to.
 
 use packetscale_scenario::{Buffer, Experiment, GapModel, Scenario, Shaper, Size, Start, TraceSource, TrafficKind};
 use std::path::{Path, PathBuf};

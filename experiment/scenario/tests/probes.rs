@@ -1,4 +1,4 @@
-//! `[probe]`, and how hosts err: what is refused, in which words.
+//! `[probe]` and the errors of hosts: what is refused, and in which words.
 
 use packetscale_scenario::Scenario;
 use std::path::Path;

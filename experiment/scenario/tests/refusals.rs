@@ -1,9 +1,9 @@
-//! What is wrong is said in one message, word for word.
+//! Each mistake gives one message; the tests compare it word for word.
 
 use packetscale_scenario::Scenario;
 use std::path::Path;
 
-/// A scenario that is right; each test spoils one thing.
+/// A valid scenario; each test makes one mistake in it.
 const RIGHT: &str = r#"[run]
 duration = "10 s"
 warmup = "1 s"
@@ -105,6 +105,12 @@ refusals! {
         r#"bursty.toml:8: path.colour: found an unknown key; expected one of "access", "rate", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps""#;
     an_unknown_section: "[[traffic]]" => "[[trafic]]",
         r#"bursty.toml:14: trafic: found an unknown key, perhaps "traffic"; expected one of "run", "path", "link", "receiver", "sender", "flow", "probe", "traffic", "compare", "sweep", "record", "expect""#;
+    a_setting_of_another_controller: r#"controller = "rapid"
+rtt"# => "controller = { kind = \"rapid\", tau = \"5 ms\" }\nrtt",
+        r#"bursty.toml:11: flow.0.controller.tau: found a setting of rapid-thesis, which rapid does not have; expected one of "margin", "range", "competitive", "label""#;
+    the_preset_that_was: r#"controller = "rapid"
+rtt"# => "controller = { kind = \"rapid\", preset = \"thesis\" }\nrtt",
+        r#"bursty.toml:11: flow.0.controller.preset: found a setting that there is no more; expected kind = "rapid-thesis" for the law of the dissertation, kind = "rapid" for the default law"#;
     an_unknown_setting_of_a_controller: r#"controller = "rapid"
 rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
         r#"bursty.toml:11: flow.0.controller.betta: found an unknown setting of newreno, perhaps "beta"; expected one of "beta", "abc_limit", "label""#;

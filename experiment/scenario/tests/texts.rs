@@ -1,4 +1,4 @@
-//! Whatever the text: a scenario, or one message with its place. Never a panic.
+//! Any text gives a scenario, or one message with its place, and never a panic.
 
 use packetscale_scenario::{Place, Scenario};
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ fn is_scenario_or_located_refusal(text: &str) -> Result<(), TestCaseError> {
     Ok(())
 }
 
-/// Values that are right somewhere and wrong elsewhere.
+/// Values that are valid in some places and wrong in others.
 fn value() -> impl Strategy<Value = String> {
     const CHOSEN: &[&str] = &[
         "0",
@@ -156,7 +156,7 @@ proptest! {
     }
 }
 
-/// `text` without the entry `key` of `section`.
+/// Returns `text` without the entry `key` of `section`.
 fn without(text: &str, section: &str, key: &str) -> String {
     let mut inside = false;
     let kept = text.lines().filter(|line| {
@@ -168,7 +168,7 @@ fn without(text: &str, section: &str, key: &str) -> String {
     kept.map(|line| format!("{line}\n")).collect()
 }
 
-/// A right entry of some section, drawn.
+/// Draws a valid entry of some section.
 fn change() -> impl Strategy<Value = (String, String)> {
     let entry = |section: &'static str| move |entry: String| (section.to_string(), entry);
     prop_oneof![

@@ -1,4 +1,4 @@
-//! What of a scenario this lab can do, and what it refuses, naming the key.
+//! Checks whether the lab can carry out a scenario. A refusal names the key.
 
 use crate::error::LabError;
 use crate::flows::{available, is_missing, kernel_name, stream_with};
@@ -10,10 +10,10 @@ use units::{Bytes, Packets, Ratio, Span};
 /// Most flows: each has a source port.
 const MOST_FLOWS: usize = 50_000;
 
-/// Smallest frame of a flow: headers, and a segment that Linux still makes (its least MSS is 88).
+/// Smallest frame of a flow: headers, and the smallest segment that Linux makes (its least MSS is 88).
 const SMALLEST: Bytes = Bytes::new(HEADER + 40 + 88);
 
-/// Refuses what the lab cannot do.
+/// Refuses an experiment that the lab cannot carry out.
 pub(crate) fn accept(experiment: &Experiment) -> Result<(), LabError> {
     hosts(experiment)?;
     flows(experiment)?;
@@ -25,10 +25,10 @@ pub(crate) fn accept(experiment: &Experiment) -> Result<(), LabError> {
         return no("path.queue", format!("\"{}\"", link.queue.kind), "\"fifo\"");
     }
     if link.impairments != Impairments::default() {
-        return no("path", "reordering, outages or steps of the delay", "a delay and a loss that stay");
+        return no("path", "reordering, outages or steps of the delay", "a constant delay and a constant loss");
     }
     if link.rate.bps() < 8_000 {
-        return no("path.rate", link.rate, "8 kbit/s at least, tc-tbf's least rate");
+        return no("path.rate", link.rate, "8 kbit/s and more: tc-tbf's least rate");
     }
     Ok(())
 }
@@ -47,7 +47,7 @@ fn hosts(experiment: &Experiment) -> Result<(), LabError> {
         );
     }
     if receiver.delayed_ack > 2 {
-        return no("receiver.delayed_ack", receiver.delayed_ack, "1 (the route's quickack) or 2 (Linux as it is)");
+        return no("receiver.delayed_ack", receiver.delayed_ack, "1 (the route's quickack) or 2 (Linux's default)");
     }
     if receiver.delayed_ack == 2 && receiver.delayed_ack_timeout != Span::from_millis(40) {
         let found = format!("\"{}\"", receiver.delayed_ack_timeout);
@@ -57,13 +57,13 @@ fn hosts(experiment: &Experiment) -> Result<(), LabError> {
         return no("receiver.window", receiver.window, "\"unlimited\": Linux sizes its buffers itself");
     }
     if !receiver.stamps || receiver.stamp_granularity != Span::from_nanos(1) {
-        return no("receiver.stamps", "stamps other than the receiver's programs give", "the defaults");
+        return no("receiver.stamps", "stamps that the receiver's programs do not give", "the defaults");
     }
     if receiver.ack_loss > Ratio::ZERO || receiver.ack_bunching > Span::ZERO {
-        return no("receiver", "acknowledgments lost or bunched on purpose", "a way back that does neither");
+        return no("receiver", "acknowledgments lost or bunched on purpose", "a return path that does neither");
     }
     if experiment.gaps != GapModel::Perfect {
-        return no("sender.gaps", "a model of gaps", "\"perfect\", which means: as well as this machine can");
+        return no("sender.gaps", "a model of gaps", "\"perfect\", which here means: as well as this machine can");
     }
     Ok(())
 }
@@ -76,20 +76,20 @@ fn flows(experiment: &Experiment) -> Result<(), LabError> {
     for (number, flow) in experiment.flows.iter().enumerate() {
         let key = |name: &str| format!("flow.{number}.{name}");
         if flow.access.is_some() {
-            return no(&key("access"), "a rate", "cards as fast as the machine");
+            return no(&key("access"), "a rate", "cards without a rate: they are as fast as the machine");
         }
         if flow.pacing_percent > 0 {
-            return no("sender.pacing", "a percentage", "\"0 %\": controllers of the kernel decide themselves");
+            return no("sender.pacing", "a percentage", "\"0 %\": the kernel's controllers decide their pacing");
         }
         if flow.packet < SMALLEST {
             return no(&key("packet"), flow.packet, &format!("{} B and more", SMALLEST.get()));
         }
         if let Some(setting) = flow.controller.settings.keys().next() {
             let found = format!("the setting \"{setting}\" of \"{}\"", flow.controller.kind);
-            return no("controller", found, "controllers as the kernel has them, without settings");
+            return no("controller", found, "the kernel's controllers, without settings");
         }
         if first.is_some_and(|first| first.initial_window != flow.initial_window || first.min_rto != flow.min_rto) {
-            return no("sender", "flows that differ", "one kind of sender");
+            return no("sender", "flows that differ in initial window or min_rto", "the same for all flows");
         }
     }
     Ok(())

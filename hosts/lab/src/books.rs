@@ -1,11 +1,11 @@
-//! From records of packets to what each flow and source got of the bottleneck: arrivals, departures, drops.
+//! Turns records of packets into arrivals, departures and drops at the bottleneck, for each flow and source.
 
 use crate::cross::FIRST_PORT as FIRST_TRAFFIC_PORT;
 use crate::flows::FIRST_PORT as FIRST_FLOW_PORT;
 use crate::tap::{End, Record};
 use std::collections::VecDeque;
 
-/// Whose packet it was.
+/// Who sent a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Owner {
     /// A responsive flow, by number.
@@ -16,7 +16,7 @@ pub(crate) enum Owner {
     Other,
 }
 
-/// A packet at the bottleneck. Times are nanoseconds since the start of the run.
+/// A packet at the bottleneck. Times are nanoseconds since the run's start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Packet {
     pub owner: Owner,
@@ -28,30 +28,31 @@ pub(crate) struct Packet {
 /// What became of a packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fate {
-    /// It left then.
+    /// It left at this time.
     Departed(u64),
     /// The queue refused it.
     Dropped,
-    /// When the records end it was still there.
+    /// It was still in the queue when the records ended.
     Queued,
 }
 
 /// Every packet in order of arrival.
 pub(crate) struct Books {
     pub packets: Vec<Packet>,
-    /// The least time from arrival to departure: what passing the bottleneck takes without a queue. Subtracted below.
+    /// The least time from arrival to departure: the time to pass the bottleneck without a queue. Waiting times exclude
+    /// it.
     pub least_wait_ns: u64,
 }
 
-/// Two packets that reach the queue at once, on two processors, may enter it in the other order than recorded; one that
-/// is this much older than a packet that has departed will not depart any more.
+/// Two packets that reach the queue at once, on two processors, may enter it in another order than recorded. A packet
+/// that is older than a departed packet by this much will not depart any more.
 const REORDERING_NS: u64 = 1_000_000;
 
 impl Books {
     /// Joins arrivals and departures. Records before `zero_ns` are left out.
     pub fn of(records: &[Record], zero_ns: u64, flows: usize, traffic: usize) -> Books {
         let mut packets: Vec<Packet> = Vec::with_capacity(records.len() / 2);
-        // Packets that have arrived and not departed, as stamps and places in `packets`.
+        // Packets that have arrived but not departed, as stamps and indices in `packets`.
         let mut waiting: VecDeque<(u32, usize)> = VecDeque::new();
         for record in records.iter().filter(|record| record.time_ns >= zero_ns) {
             let time_ns = record.time_ns - zero_ns;
@@ -80,7 +81,7 @@ impl Books {
         Books { packets, least_wait_ns }
     }
 
-    /// Time that a packet spent in the queue; `None` when it did not leave it.
+    /// Returns the time that a packet spent in the queue; `None` if it did not leave.
     pub fn wait_ns(&self, packet: &Packet) -> Option<u64> {
         packet.whole_wait_ns().map(|wait| wait - self.least_wait_ns)
     }
@@ -94,7 +95,7 @@ impl Packet {
         }
     }
 
-    /// When it left, if it did.
+    /// Returns when it left; `None` if it did not.
     pub fn departure_ns(&self) -> Option<u64> {
         match self.fate {
             Fate::Departed(at) => Some(at),
@@ -107,7 +108,8 @@ const TCP: u8 = 6;
 const UDP: u8 = 17;
 
 impl Owner {
-    /// By protocol and the sending host's port, where there are so many flows and sources.
+    /// Returns the owner of packets with this protocol and source port, in a run with these numbers of flows and
+    /// sources.
     pub fn of(protocol: u8, port: u16, flows: usize, traffic: usize) -> Owner {
         let (first, count, named): (u16, usize, fn(usize) -> Owner) = match protocol {
             TCP => (FIRST_FLOW_PORT, flows, Owner::Flow),
@@ -119,18 +121,18 @@ impl Owner {
     }
 }
 
-/// What the headers of an IPv4 packet say.
+/// The fields of an IPv4 packet's headers that the lab needs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Headers {
     pub protocol: u8,
     pub source: u16,
     pub destination: u16,
-    /// A TCP packet with SYN, FIN or RST.
+    /// Whether it is a TCP packet with SYN, FIN or RST.
     pub opens_or_closes: bool,
 }
 
 impl Headers {
-    /// Reads them; `None` if it is anything else than TCP or UDP over IPv4.
+    /// Reads the headers; `None` if the packet is not TCP or UDP over IPv4.
     pub fn parse(packet: &[u8]) -> Option<Headers> {
         let first = packet.first()?;
         let above = packet.get(usize::from(first & 0x0f) * 4..)?;

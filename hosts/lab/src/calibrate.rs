@@ -1,8 +1,8 @@
-//! Whether this machine can create a path honestly, found out by trying: before the first run, one real TCP connection
-//! fills each different path of the plan, without delay or loss but with the delay line in it where the plan needs one.
-//! A path is honest when what left the bottleneck in the second half of the trial is the rate that was asked for: not
-//! more than `MOST` of it (a token bucket that lets too much through), not less than `LEAST` (timers, processors or the
-//! delay line are the bottleneck, and would be taken for the network).
+//! Tries whether this machine can create the plan's paths honestly. Before the first run, one real TCP connection fills
+//! each different path, without delay or loss, but with the delay line where the plan needs one. A path is honest when
+//! the bottleneck carries the requested rate in the second half of the trial. More than `MOST` of it shows a token
+//! bucket that lets too much through. Less than `LEAST` shows that timers, processors or the delay line are the
+//! bottleneck; a run would take them for the network.
 
 use crate::delay_line::DelayLine;
 use crate::error::LabError;
@@ -16,23 +16,23 @@ use units::{Bytes, Packets, Rate, Span, Time};
 const LEAST: f64 = 0.97;
 const MOST: f64 = 1.01;
 
-/// Length of a trial, and the part of it that is not judged.
+/// Length of a trial, and its first part, which is not judged.
 const TRIAL: Span = Span::from_millis(800);
 const SETTLING: Span = Span::from_millis(400);
 
-/// Trials before a path is refused: other programs may have had the processors.
+/// Trials before a path is refused: other programs may have held the processors.
 const TRIALS: usize = 3;
 
-/// The least buffer of a trial, so that the controller that fills it is not what is judged.
+/// The least buffer of a trial. With a smaller one, the trial would judge the controller that fills it.
 const LEAST_BUFFER: Packets = Packets::new(100);
 
-/// What makes one path harder than another: its rate, its packets, whether there is a delay line.
+/// What makes one path harder to create than another: its rate, its packet size, whether it has a delay line.
 type Kind = (Rate, Bytes, bool);
 
-/// Tries every different path of the plan. Returns what was found, one sentence each.
+/// Tries every different path of the plan. Returns the findings, one sentence each.
 ///
 /// # Errors
-/// The first path that this machine does not carry, and how far it came.
+/// The first path that this machine cannot create, and what it reached.
 pub(crate) fn calibrate(plan: &[Experiment]) -> Result<Vec<String>, LabError> {
     let kinds: BTreeMap<Kind, &Experiment> = plan.iter().rev().map(|run| (kind(run), run)).collect();
     let mut found = vec![timers()?];
@@ -63,7 +63,7 @@ fn kind(run: &Experiment) -> Kind {
     (run.links[run.bottleneck].rate, packet, DelayLine::is_needed(run))
 }
 
-/// One flow on the path of an experiment, without delay and loss.
+/// Returns an experiment with one flow on the path of `run`, without delay and loss.
 fn trial(run: &Experiment, packet: Bytes) -> Experiment {
     let link = &run.links[run.bottleneck];
     let least = Bytes::new(LEAST_BUFFER.get() * packet.get());
@@ -75,7 +75,7 @@ fn trial(run: &Experiment, packet: Bytes) -> Experiment {
     one_flow(link.rate, packet, buffer)
 }
 
-/// One flow on an empty path, for [`TRIAL`].
+/// Returns an experiment with one flow on an empty path, for [`TRIAL`].
 pub(crate) fn one_flow(rate: Rate, packet: Bytes, buffer: Bytes) -> Experiment {
     let scenario = format!(
         r#"
@@ -105,7 +105,7 @@ fn share(trial: &Experiment, delayed: bool) -> Result<f64, LabError> {
     Ok(bits / ((to - from) as f64 * 1e-9) / trial.links[0].rate.bps() as f64)
 }
 
-/// How late this machine wakes a thread that sleeps for a millisecond.
+/// Returns how late this machine wakes a thread that sleeps for a millisecond, in words.
 fn timers() -> Result<String, LabError> {
     let lateness = Lateness::measure().map_err(LabError::doing("a thread cannot have a real-time priority"))?;
     let us = |percent| lateness.percentile_ns(percent) as f64 * 1e-3;

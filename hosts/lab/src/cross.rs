@@ -1,5 +1,5 @@
-//! Traffic that does not respond: UDP, each packet at its instant, by a thread that sleeps in between. A thread that
-//! woke late sends at once what is overdue.
+//! Traffic that does not respond. For each source, a thread sends UDP packets, each at its instant, and sleeps in
+//! between. A thread that wakes late sends the overdue packets at once.
 
 use crate::error::LabError;
 use crate::namespace::spawn;
@@ -29,7 +29,7 @@ const HEADERS: u64 = 20 + 8;
 pub(crate) struct Cross {
     sources: Vec<JoinHandle<io::Result<()>>>,
     stop: Arc<AtomicBool>,
-    /// Takes the packets in, so that no error message comes back; nobody reads it.
+    /// Receives the packets, so that no ICMP error comes back. Nobody reads them.
     _sink: UdpSocket,
 }
 
@@ -89,7 +89,7 @@ fn send(socket: &UdpSocket, packets: Packets, mtu: u64, zero_ns: u64, stop: &Ato
         }
         let length = size.get().min(mtu + HEADER).saturating_sub(HEADER + HEADERS) as usize;
         match socket.send(&payload[..length]) {
-            // The sender's own queue is full: the path is not what dropped it, and it is not counted as offered.
+            // The sender's own queue is full. The path did not drop the packet, so it does not count as offered.
             Err(error) if error.raw_os_error() == Some(nix::libc::ENOBUFS) => {}
             sent => drop(sent?),
         }

@@ -1,12 +1,13 @@
-//! Delay and random loss, for kernels without a queue discipline for them: one thread between two TUN devices that holds
-//! each packet for its time and then hands it on. It sleeps in between, under SCHED_FIFO: a thread that spins is stopped
-//! for 50 ms of every second, and one without a real-time priority is late by milliseconds when others compute.
+//! Delay and random loss, for kernels without a queue discipline for them. One thread between two TUN devices holds
+//! each packet for its time and then passes it on. It sleeps in between, under SCHED_FIFO: the kernel stops a
+//! spinning thread for 50 ms of every second, and a thread without a real-time priority is late by milliseconds when
+//! others compute.
 //!
-//! Towards the receiver a packet is held for the delay of the link, on the way back for the rest of the base round-trip
-//! time of its flow. Loss is drawn for each packet towards the receiver, independently, from the seed of the run; only
-//! packets that open, close or reset a connection are spared, which the simulator does not have.
+//! Towards the receiver, a packet waits for the link's delay; on the way back, for the rest of its flow's base
+//! round-trip time. Loss is drawn for each packet towards the receiver, independently, from the run's seed. Packets
+//! that open, close or reset a connection are never lost, because the simulator has none of them.
 //!
-//! Error: a packet is late by the wake-up on its arrival and the one on its departure; `Lateness` has the second.
+//! Error: a packet is late by the wake-up at its arrival and the wake-up at its departure; `Lateness` has the second.
 
 #![expect(unsafe_code, reason = "calls of libc that nix does not wrap")]
 
@@ -29,10 +30,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 
-/// A TUN device, which lives as long as this.
+/// A TUN device, which lives as long as this value.
 pub(crate) struct Tun(File);
 
-/// Packets that a device keeps for a thread that is late. At 200 Mbit/s of 1514 B this is a quarter of a second.
+/// Packets that a device queues for a late thread. At 200 Mbit/s of 1514 B this is a quarter of a second.
 pub(crate) const DEVICE_QUEUE: u32 = 4_096;
 
 /// Largest IP packet.
@@ -67,15 +68,15 @@ pub(crate) struct Loss {
     pub owner: Owner,
 }
 
-/// What the delay line did.
+/// The results of the delay line.
 #[derive(Default)]
 pub(crate) struct Account {
     pub losses: Vec<Loss>,
-    /// How late each packet was handed on, nanoseconds.
+    /// How late each packet was passed on, nanoseconds.
     pub lateness_ns: Vec<u32>,
 }
 
-/// Most that the delay line may be late at the median, whatever the delay; and the share of the delay, if that is more.
+/// The delay line's median lateness may reach this, or the delay divided by `MOST_LATE_SHARE` where that is more.
 const MOST_LATE_NS: u64 = 200_000;
 const MOST_LATE_SHARE: u64 = 20;
 
@@ -95,7 +96,7 @@ impl Account {
     }
 }
 
-/// What the delay line is to do.
+/// The delay line's orders: delays and loss.
 #[derive(Clone)]
 struct Orders {
     there_ns: u64,
@@ -207,7 +208,7 @@ impl Line {
     fn run(mut self, stop: &AtomicBool) -> io::Result<Account> {
         while !stop.load(Ordering::Relaxed) {
             self.hand_on()?;
-            // A packet that is taken in may be due before those already held.
+            // A new packet may be due before those already held.
             let taken = self.take_in(true)? + self.take_in(false)?;
             if taken == 0 {
                 let due = self.held.peek().map_or(u64::MAX, |held| held.due_ns);
@@ -217,7 +218,7 @@ impl Line {
         Ok(self.account)
     }
 
-    /// Sleeps until a packet comes or the time is over.
+    /// Sleeps until a packet comes or `ns` have passed.
     fn wait(&self, ns: u64) -> io::Result<()> {
         let watched = |tun: &Tun| libc::pollfd { fd: tun.0.as_raw_fd(), events: libc::POLLIN, revents: 0 };
         let mut both = [watched(&self.near), watched(&self.far)];
@@ -229,7 +230,7 @@ impl Line {
         }
     }
 
-    /// Takes in what has come to one device, some packets at most; returns how many.
+    /// Reads some packets, at most, from one device; returns how many.
     fn take_in(&mut self, forth: bool) -> io::Result<usize> {
         const MOST: usize = 32;
         for taken in 0..MOST {
@@ -274,7 +275,7 @@ impl Line {
         Owner::of(headers.protocol, port, self.orders.back_ns.len(), self.orders.sources)
     }
 
-    /// Hands on what is due.
+    /// Passes on the packets that are due.
     fn hand_on(&mut self) -> io::Result<()> {
         let mut now = monotonic_ns();
         while self.held.peek().is_some_and(|held| held.due_ns <= now) {
@@ -282,7 +283,7 @@ impl Line {
             self.account.lateness_ns.push(u32::try_from(now - held.due_ns).unwrap_or(u32::MAX));
             let to = if held.forth { &mut self.far.0 } else { &mut self.near.0 };
             match to.write(&held.packet) {
-                // What the host behind it has no room for, or no route, is its own loss.
+                // If the next host has no room or no route for a packet, that host loses it.
                 Err(error) if error.kind() != ErrorKind::WouldBlock && error.raw_os_error() != Some(libc::EIO) => {
                     return Err(error);
                 }

@@ -1,14 +1,14 @@
-//! Why there is no run.
+//! Why the lab cannot make a run.
 
 use std::fmt::Display;
 
-/// What this machine, this kernel or this lab cannot do: one line for the person who asked.
+/// What this machine, this kernel or this lab cannot do, in one line.
 #[derive(Debug, thiserror::Error)]
 #[error("{0}")]
 pub struct LabError(pub(crate) String);
 
 impl LabError {
-    /// What was being done, and what the system said to it.
+    /// Returns an error that says what failed and what the system reported.
     pub(crate) fn doing(what: impl Display) -> impl FnOnce(std::io::Error) -> LabError {
         move |error| LabError(format!("{what}: {error}"))
     }

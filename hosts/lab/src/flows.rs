@@ -1,4 +1,4 @@
-//! The flows: one thread that writes and one that reads for each connection, in blocks of `BLOCK`. Small blocks, because
+//! The flows. For each connection, one thread writes and one reads, in blocks of `BLOCK`. The blocks are small, because
 //! the kernel defers pacing timers while a program holds the socket in a long `write`.
 
 #![expect(unsafe_code, reason = "a descriptor that accept4 has just made gets its owner")]
@@ -31,7 +31,7 @@ pub(crate) const FIRST_PORT: u16 = 10_000;
 /// IP and TCP headers with the time-stamp option, which Linux sends with every packet.
 const HEADERS: u64 = 20 + 32;
 
-/// Names of controllers that Linux calls otherwise.
+/// Returns Linux's name of a controller.
 pub(crate) fn kernel_name(controller: &str) -> &str {
     match controller {
         "newreno" => "reno",
@@ -47,12 +47,12 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// What the kernel says of it; `None` before it has begun.
+    /// Returns the kernel's `TCP_INFO` of it; `None` before it has begun.
     pub fn info(&self) -> Option<TcpInfo> {
         TcpInfo::of(self.socket.get()?.as_fd()).ok()
     }
 
-    /// When all was delivered, if it had an end and reached it.
+    /// Returns when everything was delivered; `None` if the flow has no end or did not reach it.
     pub fn completed_ns(&self) -> Option<u64> {
         Some(self.completed_ns.load(Ordering::Acquire)).filter(|ns| *ns > 0)
     }
@@ -68,7 +68,7 @@ pub(crate) struct Flows {
 }
 
 impl Flows {
-    /// Starts threads; each flow connects at its instant of CLOCK_MONOTONIC.
+    /// Starts the threads. Each flow connects at its instant of CLOCK_MONOTONIC.
     pub fn start(path: &Path, specs: &[FlowSpec], starts_ns: &[u64]) -> Result<Flows, LabError> {
         let stop = Arc::new(AtomicBool::new(false));
         let listener = path.receiver.inside(|| listen().map_err(LabError::doing("the receiver cannot listen")))?;
@@ -105,10 +105,10 @@ impl Flows {
         Ok(flows)
     }
 
-    /// Ends all connections and waits for all who send.
+    /// Ends all connections and waits for all senders.
     ///
     /// # Errors
-    /// The first flow that could not begin.
+    /// A flow could not begin; the first such flow's reason.
     pub fn end(mut self) -> Result<(), LabError> {
         self.close();
         for (number, sender) in std::mem::take(&mut self.senders).into_iter().enumerate() {
@@ -122,7 +122,7 @@ impl Flows {
         self.stop.store(true, Ordering::Release);
         let _ = socket::shutdown(self.listener.as_raw_fd(), Shutdown::Both);
         for socket in self.connections.iter().filter_map(|connection| connection.socket.get()) {
-            // What is still unsent would keep the connection, and its congestion control, for minutes after the path is gone.
+            // Unsent data would keep the connection, and its congestion control, alive for minutes without a path.
             let _ = socket::setsockopt(socket, sockopt::Linger, &libc::linger { l_onoff: 1, l_linger: 0 });
             let _ = socket::shutdown(socket.as_raw_fd(), Shutdown::Both);
         }
@@ -138,7 +138,7 @@ impl Drop for Flows {
     }
 }
 
-/// Payload of a flow: as many packets as the simulator's flow would send.
+/// Returns the payload of a flow: as many packets as the simulator's flow would send.
 fn amount(spec: &FlowSpec) -> Option<u64> {
     match spec.size {
         Size::Unlimited => None,
@@ -172,7 +172,7 @@ fn drain(connection: &OwnedFd) -> io::Result<()> {
         match nix::unistd::read(connection, &mut block) {
             Ok(0) => return Ok(()),
             Ok(_) | Err(Errno::EINTR) => {}
-            // The end of the run cuts connections.
+            // Connections are cut when the run ends.
             Err(_) => return Ok(()),
         }
     }
@@ -198,7 +198,7 @@ impl Sender {
         let to: std::net::Ipv4Addr = RECEIVER.parse().map_err(io::Error::other)?;
         let connected = socket::connect(socket.as_raw_fd(), &SockaddrIn::from(std::net::SocketAddrV4::new(to, PORT)));
         match connected.map_err(io::Error::from).and_then(|()| self.write(socket)) {
-            // The end of the run cuts connections, in whatever state they are.
+            // Connections are cut when the run ends, whatever their state.
             Err(_) if self.stop.load(Ordering::Acquire) => Ok(()),
             ended => ended,
         }
@@ -224,7 +224,7 @@ impl Sender {
     }
 }
 
-/// Controllers that the kernel has loaded, for messages.
+/// Returns the controllers that the kernel has loaded, for messages.
 pub(crate) fn available() -> String {
     let names = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
     names.split_whitespace().collect::<Vec<_>>().join(", ")

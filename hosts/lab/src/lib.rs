@@ -14,6 +14,7 @@ mod curves;
 mod delay_line;
 mod error;
 mod flows;
+mod host;
 mod namespace;
 mod path;
 mod probes;
@@ -26,6 +27,7 @@ mod verdict;
 
 pub use cross::Packets;
 pub use error::LabError;
+pub use host::{Alone, Lab};
 
 use books::Books;
 use calibrate::{calibrate, one_flow};

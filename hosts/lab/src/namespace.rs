@@ -1,9 +1,9 @@
-//! Network namespaces without a name in the file system: each lives as long as a descriptor, a thread or a socket of
-//! this process refers to it. When the process ends, killed or not, the kernel takes its namespaces, their devices,
-//! queues and attached programs with it: there is nothing to clean up, and nothing that could be left behind.
+//! Network namespaces without a name in the file system. Each lives as long as a descriptor, a thread or a socket of
+//! this process refers to it. When the process ends, killed or not, the kernel removes its namespaces, their devices,
+//! queues and attached programs. So nothing needs cleaning up, and nothing is left behind.
 //!
-//! To look inside while a run is under way: `nsenter --net --target TID`, where TID is a thread of the process whose
-//! name is that of the host (`ps -L -o tid,comm`).
+//! To look inside during a run, use `nsenter --net --target TID`. TID is the thread of this process that has the host's
+//! name (`ps -L -o tid,comm`).
 
 use crate::error::LabError;
 use nix::sched::{CloneFlags, setns, unshare};
@@ -16,16 +16,16 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use std::thread::{Builder, JoinHandle};
 
-/// One host of the lab. Clones are the same host.
+/// One host of the lab. Clones name the same host.
 #[derive(Clone)]
 pub(crate) struct Namespace {
-    /// What messages, and its threads, call it.
+    /// Its name in messages, and the name of its threads.
     pub name: &'static str,
     descriptor: Arc<OwnedFd>,
 }
 
 impl Namespace {
-    /// An empty one, its loopback device down.
+    /// Makes an empty namespace, whose loopback device is down.
     pub fn new(name: &'static str) -> Result<Namespace, LabError> {
         let made = std::thread::scope(|scope| {
             let inside = scope.spawn(|| {
@@ -38,12 +38,12 @@ impl Namespace {
         Ok(Namespace { name, descriptor: Arc::new(descriptor.into()) })
     }
 
-    /// Moves the calling thread in, for good.
+    /// Moves the calling thread into it. The thread stays there.
     pub fn enter(&self) -> std::io::Result<()> {
         setns(&*self.descriptor, CloneFlags::CLONE_NEWNET).map_err(std::io::Error::from)
     }
 
-    /// Does something inside, in a thread of its own.
+    /// Runs `what` inside, on a thread of its own.
     pub fn inside<T: Send>(&self, what: impl FnOnce() -> Result<T, LabError> + Send) -> Result<T, LabError> {
         std::thread::scope(|scope| {
             let thread = std::thread::Builder::new().name(self.name.to_string()).spawn_scoped(scope, || {
@@ -55,22 +55,22 @@ impl Namespace {
         })
     }
 
-    /// A path by which other programs can name this namespace while this process lives.
+    /// Returns a path by which other programs can name this namespace while this process lives.
     pub fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.descriptor.as_raw_fd())
     }
 
-    /// Has `ip` carry out these lines inside.
+    /// Runs these lines of `ip` inside.
     pub fn ip(&self, lines: &[String]) -> Result<(), LabError> {
         self.batch("ip", lines)
     }
 
-    /// Has `tc` carry out these lines inside.
+    /// Runs these lines of `tc` inside.
     pub fn tc(&self, lines: &[String]) -> Result<(), LabError> {
         self.batch("tc", lines)
     }
 
-    /// Sets a switch below `/proc/sys/net/`.
+    /// Writes a setting below `/proc/sys/net/`.
     pub fn sysctl(&self, key: &str, value: &str) -> Result<(), LabError> {
         let path = format!("/proc/sys/net/{key}");
         self.inside(|| std::fs::write(&path, value).map_err(LabError::doing(format!("{path} = {value}"))))
@@ -93,7 +93,7 @@ impl Namespace {
         })
     }
 
-    /// The line of the batch that was refused, and why. Both programs end with `Command failed -:LINE`.
+    /// Returns which line of the batch was refused, and why. Both programs end with `Command failed -:LINE`.
     fn complaint(&self, program: &str, lines: &[String], said: &str) -> String {
         let number = said.rsplit("-:").next().and_then(|rest| rest.trim().parse::<usize>().ok());
         let line = number.and_then(|number| lines.get(number.checked_sub(1)?)).map_or("", String::as_str);
@@ -102,7 +102,7 @@ impl Namespace {
     }
 }
 
-/// A thread in a namespace, named for it. Its stack is small: there may be thousands.
+/// Starts a thread in a namespace, and names it after the host. Its stack is small: there may be thousands of threads.
 pub(crate) fn spawn<T: Send + 'static>(
     place: &Namespace,
     urgency: Urgency,

@@ -6,14 +6,15 @@
 //!  cross   c0 ──── r2 ┘                                └ w0 wire w1 ── delay line ── d0 receiver
 //! ```
 //!
-//! Where the scenario has neither delay nor loss, `r1` leads to the receiver at once. Else a host in between, the wire,
-//! takes packets from the bottleneck and its TUN device `w1` gives them to the [`delay_line`](crate::delay_line), whose
-//! other end is the receiver's `d0`.
+//! Where the scenario has neither delay nor loss, `r1` leads directly to the receiver. Otherwise a host in between, the
+//! wire, takes packets from the bottleneck. Its TUN device `w1` gives them to the [`delay_line`](crate::delay_line),
+//! whose other end is the receiver's `d0`.
 //!
-//! The bottleneck is a token bucket (`tc-tbf`) with a byte- or packet-limited FIFO on the router's device towards the
-//! receiver. Its bucket is small against the buffer but holds what a late timer needs: `BUCKET` of time at the rate, and
-//! two packets at least: what it holds passes in a burst, and a probe that is faster than the link by less leaves no trace.
-//! Sizes are those of frames, the Ethernet header included, as the token bucket counts.
+//! The bottleneck is a token bucket (`tc-tbf`) with a byte- or packet-limited FIFO, on the router's device towards the
+//! receiver. The bucket is small against the buffer but large enough for late timers: it holds `BUCKET` of time at the
+//! rate, and at least two packets. A full bucket passes in a burst, so a probe that exceeds the link's rate by less
+//! than the bucket leaves no trace. Sizes are those of frames, the Ethernet header included, as the token bucket
+//! counts.
 
 use crate::delay_line::{DEVICE_QUEUE, DelayLine, Tun};
 use crate::error::LabError;
@@ -23,7 +24,7 @@ use units::{Bytes, Span};
 
 pub(crate) const RECEIVER: &str = "10.0.3.1";
 
-/// The receiver's device, whatever is in front of it.
+/// The receiver's device, with or without a delay line in front of it.
 pub(crate) const RECEIVING_DEVICE: &str = "d0";
 
 /// Bytes of an Ethernet header: the difference between a frame and the packet (MTU) in it.
@@ -32,7 +33,7 @@ pub(crate) const HEADER: u64 = 14;
 /// Time at the link's rate that the bucket holds.
 const BUCKET: Span = Span::from_micros(160);
 
-/// The hosts, and what connects them.
+/// The hosts and the links between them.
 pub(crate) struct Path {
     pub sender: Namespace,
     pub cross: Namespace,
@@ -49,7 +50,7 @@ struct Wire {
 }
 
 impl Path {
-    /// Builds it for this experiment, with a delay line if it is to have one.
+    /// Builds the path for this experiment, with or without a delay line.
     pub fn build(experiment: &Experiment, with_delay_line: bool) -> Result<Path, LabError> {
         let wire = if with_delay_line { Some(Wire { host: Namespace::new("wire")?, ends: None }) } else { None };
         let mut path = Path {
@@ -66,7 +67,7 @@ impl Path {
         Ok(path)
     }
 
-    /// The host and the device that take in what has left the bottleneck.
+    /// Returns the host and the device that receive packets from the bottleneck.
     pub fn behind(&self) -> (&Namespace, &'static str) {
         self.wire.as_ref().map_or((&self.receiver, "d0"), |wire| (&wire.host, "w0"))
     }
@@ -117,7 +118,7 @@ impl Path {
         let rate = link.rate.bps();
         let tbf =
             |limit: u64| format!("qdisc add dev r1 root handle 1: tbf rate {rate}bit burst {bucket} limit {limit}");
-        // The packet in service counts: the token bucket only looks at it until its tokens are there.
+        // The packet in service counts: it stays in the FIFO until the token bucket has its tokens.
         let lines = match link.buffer {
             Buffer::Bytes(bytes) => vec![tbf(bytes.get())],
             Buffer::Packets(packets) => vec![
@@ -138,14 +139,14 @@ fn up(device: &str, address: &str, mtu: u64, more: &str) -> [String; 2] {
     [format!("link set {device} mtu {mtu} {more} up"), format!("address add {address} dev {device}")]
 }
 
-/// The path's MTU: the largest frame of the flows and of the traffic, without its header.
+/// Returns the path's MTU: the largest frame of the flows and the traffic, without its Ethernet header.
 pub(crate) fn mtu(experiment: &Experiment) -> u64 {
     let flows = experiment.flows.iter().map(|flow| flow.packet);
     let traffic = experiment.traffic.iter().map(|source| source.packet);
     flows.chain(traffic).max().unwrap_or(Bytes::new(1_514)).get().saturating_sub(HEADER)
 }
 
-/// How long a full buffer takes to leave, and one packet more.
+/// Returns the time to send a full buffer and one more packet.
 pub(crate) fn full_buffer_ns(experiment: &Experiment) -> u64 {
     let link = &experiment.links[experiment.bottleneck];
     let bytes = match link.buffer {

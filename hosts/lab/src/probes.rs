@@ -1,7 +1,7 @@
-//! Some of Rapid's probe streams, packet by packet, for people to look at.
+//! Records some of Rapid's probe streams, packet by packet, for people to look at.
 //!
-//! The programs tell of every stream that they read while somebody listens. Listening costs an event per packet, so it
-//! begins at times spread over the run and ends with the first whole stream.
+//! While somebody listens, the programs report every stream that they read. Each packet then costs an event. So
+//! listening begins at times spread over the run, and ends each time with the first whole stream.
 
 use crate::books::{Books, Owner};
 use crate::flows::FIRST_PORT;
@@ -21,7 +21,7 @@ const PROBE: u32 = 0;
 /// `RAPID_STAMPED` of `enum rapid_record_state`.
 const STAMPED: u16 = 2;
 
-/// A stream as it was told, and the flow it belongs to.
+/// A stream as the programs reported it, and its flow.
 pub(crate) struct Probe {
     flow: usize,
     packets: Vec<PacketEvent>,
@@ -34,7 +34,8 @@ pub(crate) struct Probes {
 }
 
 impl Probes {
-    /// For as many streams as the scenario records, after the warm-up of a run that begins at `zero_ns`.
+    /// Starts listening for as many streams as the scenario records, after the warm-up of a run that begins at
+    /// `zero_ns`.
     pub fn start(experiment: &Experiment, zero_ns: u64) -> Probes {
         let stop = Arc::new(AtomicBool::new(false));
         let count = u64::from(experiment.record.streams);
@@ -51,14 +52,14 @@ impl Probes {
         Probes { stop, listener: std::thread::Builder::new().spawn(listen).ok() }
     }
 
-    /// What has been heard. Without it a run has no picture of a stream, and all else.
+    /// Stops, and returns the streams. A run without any lacks only the pictures of streams.
     pub fn end(self) -> Vec<Probe> {
         self.stop.store(true, Ordering::Release);
         self.listener.and_then(|listener| listener.join().ok()).unwrap_or_default()
     }
 }
 
-/// The first whole probe stream that ends between two times.
+/// Returns the first whole probe stream that ends between two times.
 fn one(from_ns: u64, until_ns: u64, flows: usize, stop: &AtomicBool) -> Option<Probe> {
     sleep_until(from_ns);
     let (packets, whole) = (RefCell::new(Vec::<PacketEvent>::new()), Cell::new(false));
@@ -86,7 +87,7 @@ fn one(from_ns: u64, until_ns: u64, flows: usize, stop: &AtomicBool) -> Option<P
     (flow < flows).then_some(Probe { flow, packets })
 }
 
-/// A stream in the words of the results; what was available comes from the books of the bottleneck.
+/// Returns a stream as the results describe it. The available bandwidth comes from the books of the bottleneck.
 pub(crate) fn record(probe: &Probe, books: &Books, rate: Rate, zero_ns: u64) -> StreamRecord {
     let packets = &probe.packets;
     let since = |ns: u64| ns.saturating_sub(zero_ns);
@@ -161,7 +162,7 @@ mod tests {
             ],
         };
         let packet = |owner, arrival_ns| Packet { owner, size: 1500, arrival_ns, fate: Fate::Queued };
-        // The run began at 0.9 ms; one packet of traffic came during the stream, one after it.
+        // The run began at 0.9 ms. One packet of traffic arrived during the stream, and one after it.
         let books = Books {
             packets: vec![
                 packet(Owner::Flow(0), 100_000),

@@ -1,4 +1,4 @@
-//! What Rapid's programs say of the flows that they steer, and what they need of the receiver.
+//! What Rapid's programs report about the flows that they steer, and what they need at the receiver.
 
 use crate::error::LabError;
 use crate::flows::FIRST_PORT;
@@ -9,27 +9,28 @@ use tcp::{self, Reason};
 /// Name of the congestion control.
 pub(crate) const RAPID: &str = "rapid";
 
-/// What became of a flow in Rapid's hands.
+/// The result of a flow that Rapid steers.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Steered {
-    /// Probe streams completed, and those that gave no estimate; `None` where CUBIC has taken over and they are forgotten.
+    /// Probe streams completed, and those that gave no estimate. `None` after CUBIC has taken over: the counts are
+    /// lost.
     pub streams: Option<(u64, u64)>,
     /// Why CUBIC has taken over, if it has.
     pub fell_back: Option<&'static str>,
 }
 
-/// Has the receiver note arrival times, if a flow wants them.
+/// Makes the receiver record arrival times, if a flow needs them.
 pub(crate) fn note_arrivals(path: &Path, experiment: &Experiment) -> Result<(), LabError> {
     if !is_wanted(experiment) {
         return Ok(());
     }
     path.receiver.inside(|| {
         let noted = tcp::note_arrivals(RAPID, RECEIVING_DEVICE);
-        noted.map_err(|error| LabError(format!("the receiver cannot note arrival times: {error}")))
+        noted.map_err(|error| LabError(format!("the receiver cannot record arrival times: {error}")))
     })
 }
 
-/// What became of each flow, by number, of a run that began at `zero_ns`; nothing of flows of other controllers.
+/// Returns the result of each flow, by number, in a run that began at `zero_ns`; `None` for other controllers' flows.
 pub(crate) fn steered(experiment: &Experiment, zero_ns: u64) -> Result<Vec<Option<Steered>>, LabError> {
     let mut steered: Vec<Option<Steered>> = vec![None; experiment.flows.len()];
     if !is_wanted(experiment) {

@@ -1,4 +1,4 @@
-//! What the kernel says of each connection, sampled while the run goes on.
+//! Samples the kernel's figures of each connection during the run.
 
 use crate::flows::Connection;
 use crate::summary::FLOW_CURVES;
@@ -14,22 +14,22 @@ pub(crate) struct FlowSamples {
 
 /// All samples of a run.
 pub(crate) struct Samples {
-    /// Empty when there are more flows than are drawn.
+    /// Empty when there are more flows than the curves show.
     pub flows: Vec<FlowSamples>,
-    /// The last that was heard of each.
+    /// The last sample of each.
     pub last: Vec<Option<TcpInfo>>,
-    /// Sum of smoothed round-trip times and their number.
+    /// Sum and number of the smoothed round-trip times.
     rtt: Vec<(f64, u64)>,
 }
 
 impl Samples {
-    /// None yet.
+    /// Starts without samples.
     pub fn new(flows: usize) -> Samples {
         let curves = if flows <= FLOW_CURVES { flows } else { 0 };
         Samples { flows: vec![FlowSamples::default(); curves], last: vec![None; flows], rtt: vec![(0.0, 0); flows] }
     }
 
-    /// One sample of every connection that is not over.
+    /// Takes one sample of every connection that has not ended.
     pub fn take(&mut self, connections: &[Arc<Connection>]) {
         for (flow, connection) in connections.iter().enumerate() {
             let info = connection.info();
@@ -53,13 +53,13 @@ impl Samples {
         }
     }
 
-    /// Mean over the samples of the smoothed round-trip time.
+    /// Returns the mean of the sampled smoothed round-trip times.
     pub fn mean_rtt_s(&self, flow: usize) -> Option<f64> {
         let (sum, count) = *self.rtt.get(flow)?;
         (count > 0).then(|| sum / count as f64)
     }
 
-    /// The least round-trip time that the connection has seen.
+    /// Returns the least round-trip time that the connection has measured.
     pub fn least_rtt_s(&self, flow: usize) -> Option<f64> {
         let least = (*self.last.get(flow)?)?.least_rtt_us;
         (least < u32::MAX).then(|| f64::from(least) * 1e-6)

@@ -1,9 +1,9 @@
-//! Who came to the bottleneck when, and when it left: the records of `bpf/bottleneck.bpf.c`, packet by packet.
+//! Reads when each packet arrives at the bottleneck and when it departs: the records of `bpf/bottleneck.bpf.c`.
 //!
 //! Cost: two records of 32 bytes per packet, 0.17 us each, without a system call and without a wake-up; they are
-//! read a hundred times a second. Error: a departure is recorded where the next host takes the packet in, one crossing
-//! of a veth pair (some microseconds, more when the processor is busy elsewhere) after the queue let it go; the least
-//! of a run, which everything in it contains, is subtracted.
+//! read a hundred times a second. Error: a departure is recorded where the next host receives the packet. That is one
+//! crossing of a veth pair after the queue: some microseconds, more when the processor is busy elsewhere. The run's
+//! least such time, which every packet's time contains, is subtracted.
 
 use crate::error::LabError;
 use crate::path::Path;
@@ -27,9 +27,9 @@ pub(crate) enum End {
 pub(crate) struct Record {
     /// CLOCK_MONOTONIC.
     pub time_ns: u64,
-    /// Low half of the time of its arrival: names the packet.
+    /// Low half of its arrival time, which identifies the packet.
     pub stamp: u32,
-    /// The frame, Ethernet header included.
+    /// Size of the frame, Ethernet header included.
     pub size: u32,
     /// Its source port.
     pub port: u16,
@@ -54,7 +54,7 @@ impl Record {
     }
 }
 
-/// Both programs, attached. They leave with their devices.
+/// Both programs, attached. They vanish with their devices.
 pub(crate) struct Tap {
     object: Object,
 }
@@ -75,7 +75,7 @@ impl Tap {
         Ok(Tap { object })
     }
 
-    /// Hands every record to `take` as it comes, for as long as `during` goes on; it is told when to look for more.
+    /// Appends every record to `take` while `during` runs. `during` calls its argument to read new records.
     pub fn records(
         &self,
         take: &mut Vec<Record>,
@@ -94,7 +94,7 @@ impl Tap {
         during(&|| ring.consume().map_err(failed()))
     }
 
-    /// How many records found no room, since the programs were attached.
+    /// Returns how many records found no room in the ring since the programs were attached.
     pub fn missed(&self) -> Result<u64, LabError> {
         let value = self.map("missed")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY);
         let value = value.map_err(refused("the count of missed records cannot be read"))?;

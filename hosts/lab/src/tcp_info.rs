@@ -1,12 +1,12 @@
-//! What the kernel says of a connection: `TCP_INFO` (`struct tcp_info` of include/uapi/linux/tcp.h). The structure only
-//! ever grows at its end, so fields are read at their offsets, and those that an older kernel does not fill are absent.
+//! The kernel's figures of a connection: `TCP_INFO` (`struct tcp_info` of include/uapi/linux/tcp.h). The structure only
+//! ever grows at its end, so fields are read at their offsets. Fields that an older kernel does not fill are absent.
 
 #![expect(unsafe_code, reason = "getsockopt into plain bytes")]
 
 use nix::libc;
 use std::os::fd::{AsRawFd, BorrowedFd};
 
-/// What is read of it.
+/// The fields that the lab reads.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TcpInfo {
     /// Smoothed round-trip time; zero before the first sample.
@@ -23,11 +23,11 @@ pub(crate) struct TcpInfo {
     pub timeouts: Option<u16>,
 }
 
-/// Room for the structure as it is today, and more.
+/// Room for the structure of today, and more.
 const ROOM: usize = 512;
 
 impl TcpInfo {
-    /// Of this connection.
+    /// Reads the figures of this connection.
     pub fn of(socket: BorrowedFd<'_>) -> std::io::Result<TcpInfo> {
         let mut bytes = [0u8; ROOM];
         let mut length = ROOM as libc::socklen_t;

@@ -1,24 +1,25 @@
-//! Whether the path of a run was the one that was asked for, judged afterwards by what crossed it. Where other programs
-//! have the processors, packets wait for the machine, and the machine would be measured as if it were the network.
+//! Judges after a run whether its path was the requested one, by the packets that crossed it. Where other programs hold
+//! the processors, packets wait for the machine, and the run would measure the machine as if it were the network.
 
 use crate::books::{Books, Packet};
 use crate::error::LabError;
 use units::Rate;
 
-/// Share of the packets that may have waited longer than a full buffer takes: more, and the 95th percentile shows it.
+/// Share of the packets that may wait longer than a full buffer takes. A larger share would show in the 95th
+/// percentile.
 const MOST_STALLED: f64 = 0.05;
 
-/// What a waiting time may exceed that by: crossing into the next host.
+/// Waiting times may exceed a full buffer's by this: the crossing to the next host.
 const CROSSING_NS: u64 = 1_000_000;
 
-/// Least share of its rate that the bottleneck has to carry while packets wait.
+/// Least share of its rate that the bottleneck must carry while packets wait.
 const LEAST_CARRIED: f64 = 0.90;
 
 /// Refuses a run in which packets waited for the machine.
 ///
 /// # Errors
-/// How many packets waited longer than `full_buffer_ns`, which none does in this buffer at this rate; or what the
-/// bottleneck carried while it had something to carry.
+/// Too many packets waited longer than `full_buffer_ns`, the longest wait in this buffer at this rate; or the
+/// bottleneck carried too little of its rate while packets waited. The message has the figure.
 pub(crate) fn check(books: &Books, rate: Rate, full_buffer_ns: u64) -> Result<(), LabError> {
     let stalled = stalled(books, full_buffer_ns.saturating_add(CROSSING_NS));
     if stalled > MOST_STALLED {
@@ -40,8 +41,8 @@ fn stalled(books: &Books, limit_ns: u64) -> f64 {
     waits().filter(|wait| *wait > limit_ns).count() as f64 / waits().count().max(1) as f64
 }
 
-/// Bits per second over the gaps between departures whose second packet was there before the first had left; `None`
-/// where no packet ever waited for another.
+/// Returns the bits per second over the gaps between two departures where the second packet arrived before the first
+/// left; `None` where no packet ever waited for another.
 fn carried_bps(books: &Books) -> Option<f64> {
     let mut served: Vec<(u64, &Packet)> =
         books.packets.iter().filter_map(|packet| Some((packet.departure_ns()?, packet))).collect();
@@ -89,7 +90,7 @@ mod tests {
 
     #[test]
     fn a_run_is_refused_when_the_bottleneck_idled_while_packets_waited() {
-        // All come in pairs, the second of which leaves so long after the first.
+        // All packets come in pairs; the second leaves `gap_us` after the first.
         let pairs = |gap_us: u64| {
             let pair =
                 move |n: u64| [(100 * MS * n, 100 * MS * n + 1), (100 * MS * n, 100 * MS * n + 1 + gap_us * 1_000)];

@@ -1,4 +1,4 @@
-//! What is left of a run whose process was killed: nothing.
+//! A run whose process was killed leaves nothing behind.
 
 use libbpf_rs::query::ProgInfoIter;
 use packetscale_lab::{self as lab, Draws};
@@ -9,11 +9,11 @@ use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 use units::Time;
 
-/// Set in the process that is to be killed.
+/// The environment variable that is set in the process that the test kills.
 const VICTIM: &str = "PACKETSCALE_LAB_VICTIM";
 
-/// Programs of the lab that the kernel holds, by number. They live as long as their devices, which live as long as
-/// their namespaces.
+/// Returns the lab's programs that the kernel holds, by number. They live as long as their devices, which live as long
+/// as their namespaces.
 fn programs() -> BTreeSet<u32> {
     let ours = |name: &str| matches!(name, "arrives" | "departs");
     ProgInfoIter::default().filter(|program| ours(&program.name.to_string_lossy())).map(|program| program.id).collect()
@@ -27,7 +27,7 @@ fn wait(what: &str, done: impl Fn() -> bool) {
     }
 }
 
-/// Starts this very test in a process of its own, where it makes a long run.
+/// Starts this test again in a process of its own, where it makes a long run.
 fn victim() -> Child {
     let mut command = Command::new(std::env::current_exe().expect("this program"));
     command.args(["--exact", "a_killed_run_leaves_nothing_behind"]).env(VICTIM, "1");

@@ -1,4 +1,4 @@
-//! The lab, closed: real packets, against arithmetic. Needs root; elsewhere each test says that it is skipped.
+//! The whole lab: compares real packets with arithmetic. Needs root; without it, each test says that it is skipped.
 
 use packetscale_lab::{self as lab, Draws, Packets};
 use results::Run;
@@ -10,7 +10,7 @@ use units::{Bytes, Rate, Serialiser, Span, Time};
 /// One run at a time: the runs share the machine.
 static MACHINE: Mutex<()> = Mutex::new(());
 
-/// The machine, or `None` where it cannot be had.
+/// Reserves the machine; `None` where the tests cannot run.
 fn machine() -> Option<MutexGuard<'static, ()>> {
     if !nix::unistd::geteuid().is_root() {
         eprintln!("skipped: network namespaces need root");
@@ -23,7 +23,7 @@ fn plan(text: &str) -> Vec<Experiment> {
     Scenario::parse(text, Path::new("test.toml"), &[]).expect("a scenario").plan()
 }
 
-/// A path of 50 Mbit/s with a buffer of 100 kB, and something that crosses it for 2 s after a warm-up of 0.5 s.
+/// Returns a path of 50 Mbit/s with a buffer of 100 kB, and something that crosses it for 2 s after a warm-up of 0.5 s.
 fn experiment(delay: &str, loss: f64, rest: &str) -> Experiment {
     let text = format!(
         "[run]\nduration = \"2.5 s\"\nwarmup = \"0.5 s\"\n\
@@ -35,8 +35,8 @@ fn experiment(delay: &str, loss: f64, rest: &str) -> Experiment {
 
 const CUBIC: &str = "[[flow]]\ncontroller = \"cubic\"\npacket = \"1514 B\"\n";
 
-/// A run. One that the lab itself refuses, because other programs had the processors, is made again. `None`, which is
-/// said, where it refuses all and the clock shows why.
+/// Makes a run. Repeats it if the lab refuses it because other programs held the processors. Returns `None`, with a
+/// message, where the lab refuses all runs and the clock shows why.
 fn run(experiment: &Experiment, traffic: impl Fn() -> Vec<Packets>) -> Option<Run> {
     let once = || {
         let starts = vec![Time::ZERO; experiment.flows.len()];
@@ -54,8 +54,8 @@ fn run(experiment: &Experiment, traffic: impl Fn() -> Vec<Packets>) -> Option<Ru
     }
 }
 
-/// Whether one sleep of 200 us in a hundred ends later than two packets take at 50 Mbit/s: a token bucket that is woken
-/// as late loses tokens, whatever the lab does.
+/// Whether one sleep of 200 us in a hundred ends later than two packets take at 50 Mbit/s. A token bucket that wakes as
+/// late loses tokens, whatever the lab does.
 fn clock_is_late() -> bool {
     let lateness = |_| {
         let before = std::time::Instant::now();
@@ -94,8 +94,8 @@ fn a_buffer_kept_full_delays_by_its_size_over_the_rate_and_drops_the_excess() {
     assert_within(run.summary.queue_delay_p50_s, 0.0158, 0.0161, "median wait");
     assert_within(run.summary.utilisation, 0.89, 1.005, "utilisation");
     let sent = run.traffic[0].packets as f64;
-    // What came and did not get through: of all, what the link carried of 75 Mbit/s after the warm-up is left, but for
-    // the 66 packets that the buffer holds.
+    // The share that was dropped: what the link did not carry of 75 Mbit/s after the warm-up, but for the 66 packets
+    // that the buffer holds.
     let dropped = 1.0 - run.summary.utilisation * 50.0 / 75.0;
     assert_within(run.traffic[0].dropped_packets as f64 / sent, dropped - 0.02, dropped + 0.02, "drops");
     assert_within(run.traffic[0].mean_rate_bps, 74e6, 76e6, "rate offered");
@@ -105,7 +105,8 @@ fn a_buffer_kept_full_delays_by_its_size_over_the_rate_and_drops_the_excess() {
 fn a_queue_that_nobody_fills_is_empty() {
     let Some(_machine) = machine() else { return };
     let traffic = "[[traffic]]\nkind = \"cbr\"\nrate = \"10 Mbit/s\"\npacket = \"1514 B\"\n";
-    // A virtual machine that stood still for 0.1 s owes more packets at once than the buffer holds; not four times in a row.
+    // A virtual machine that stood still for 0.1 s sends more packets at once than the buffer holds. That will not
+    // happen four times in a row.
     for _ in 0..4 {
         let Some(run) = run(&experiment("0 s", 0.0, traffic), || vec![constant(10, 3)]) else { return };
         if run.traffic[0].dropped_packets == 0 {
@@ -121,12 +122,12 @@ fn a_queue_that_nobody_fills_is_empty() {
 fn cubic_fills_the_link_and_its_buffer_and_what_was_dropped_is_sent_again() {
     let Some(_machine) = machine() else { return };
     let Some(run) = run(&experiment("0 s", 0.0, CUBIC), Vec::new) else { return };
-    // Not less: a run in which the bottleneck carries less than 90 % while packets wait is refused.
+    // It cannot be less: the lab refuses a run whose bottleneck carries less than 90 % while packets wait.
     assert_within(run.summary.utilisation, 0.88, 1.005, "utilisation");
     assert_within(run.summary.queue_delay_p50_s, 0.008, 0.0165, "median wait, between half a buffer and a full one");
     let flow = &run.flows[0];
     assert!(flow.dropped_packets > 0, "a buffer that is filled overflows");
-    // What the queue dropped, by the records; what was sent again, by the kernel. The last drops are not repaired yet.
+    // The records count drops; the kernel counts retransmissions. The last drops are not repaired yet.
     assert_within(flow.retransmitted_packets as f64, 0.5 * flow.dropped_packets as f64, 1e9, "retransmissions");
     assert_within(flow.rtt_mean_s, run.summary.queue_delay_mean_s * 0.8, 0.02, "round trip, mostly the queue");
 }
@@ -135,7 +136,7 @@ fn cubic_fills_the_link_and_its_buffer_and_what_was_dropped_is_sent_again() {
 fn the_delay_line_adds_its_delay_in_both_directions() {
     let Some(_machine) = machine() else { return };
     let Some(run) = run(&experiment("5 ms", 0.0, CUBIC), Vec::new) else { return };
-    // The kernel's own least round-trip time: 10 ms, and what five hosts and four wake-ups take.
+    // The kernel's own least round-trip time: 10 ms, and the time for five hosts and four wake-ups.
     assert_within(run.flows[0].base_rtt_s, 0.010, 0.0115, "base round trip");
     assert_within(run.summary.utilisation, 0.85, 1.005, "utilisation");
 }

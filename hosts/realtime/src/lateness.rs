@@ -8,20 +8,32 @@ use std::io;
 const SLEEPS: usize = 200;
 const SLEEP_NS: u64 = 1_000_000;
 
-/// The lateness of sleeps of 1 ms, at the priority of [`Urgency::Path`].
+/// The lateness of sleeps of 1 ms.
 #[derive(Clone, Debug)]
 pub struct Lateness {
     ascending_ns: Vec<u64>,
 }
 
 impl Lateness {
-    /// Measures for about 0.2 s, in a thread of its own.
+    /// Measures for about 0.2 s, in a thread of its own at the priority of [`Urgency::Path`].
     ///
     /// # Errors
     /// The thread cannot have its priority.
     pub fn measure() -> io::Result<Lateness> {
-        let sleeper = std::thread::spawn(|| {
-            hurry(Urgency::Path)?;
+        Lateness::after(|| hurry(Urgency::Path))
+    }
+
+    /// Measures for about 0.2 s, in a thread of its own that other programs may delay.
+    ///
+    /// # Errors
+    /// There is no thread to be had.
+    pub fn measure_at_ordinary_priority() -> io::Result<Lateness> {
+        Lateness::after(|| Ok(()))
+    }
+
+    fn after(prepare: fn() -> io::Result<()>) -> io::Result<Lateness> {
+        let sleeper = std::thread::spawn(move || {
+            prepare()?;
             let mut ascending_ns: Vec<u64> = (0..SLEEPS).map(|_| one_sleep()).collect();
             ascending_ns.sort_unstable();
             Ok(Lateness { ascending_ns })

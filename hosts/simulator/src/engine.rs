@@ -473,7 +473,7 @@ impl Network {
     fn trace_streams(&mut self, now: Time) {
         let capacity = self.links[self.bottleneck].rate;
         for (index, flow) in self.flows.iter_mut().enumerate().take(self.plain) {
-            if let Some(trace) = flow.sender.controller_mut().take_trace() {
+            if let Some(trace) = flow.sender.controller_mut().probing_mut().and_then(|probing| probing.take_trace()) {
                 let from = trace.start + flow.access_delay;
                 let span = trace.gaps.iter().skip(1).map(|gap| gap.created).sum();
                 self.recorder.traced(index, trace, from, from + span, capacity);
@@ -489,7 +489,9 @@ impl Network {
         }
         if now >= due {
             self.trace_times.pop();
-            flow.sender.controller_mut().arm_trace();
+            if let Some(probing) = flow.sender.controller_mut().probing_mut() {
+                probing.arm_trace();
+            }
         }
     }
 }

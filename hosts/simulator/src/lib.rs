@@ -9,6 +9,7 @@ mod engine;
 mod flow;
 mod gaps;
 mod headers;
+mod host;
 mod lines;
 mod link;
 mod network;
@@ -24,12 +25,13 @@ mod web;
 mod windows;
 mod wire;
 
-pub use prober::{Prober, SimulatedProbes};
+pub use host::Simulator;
+pub use prober::Prober;
 pub use probes::probe;
 pub use recorder::Served;
 
-use congestion::SettingError;
 use scenario::{Experiment, TrafficSpec};
+use settings::SettingError;
 use std::fmt;
 use traffic::{CrossPacket, TrafficError};
 use units::Time;

@@ -210,7 +210,7 @@ impl Network {
 
 /// What ideal estimation needs to know, if any flow asks for it.
 fn oracle(experiment: &Experiment, flows: &[Flow]) -> Result<Vec<(Time, Rate)>, RunError> {
-    if !flows.iter().any(|flow| flow.sender.controller().wants_available()) {
+    if !flows.iter().any(|flow| flow.sender.controller().needs().available) {
         return Ok(Vec::new());
     }
     available_steps(experiment).ok_or(RunError::NoOracle)
@@ -292,8 +292,9 @@ pub(crate) fn build_flow(
         .ok_or_else(|| RunError::UnknownController(spec.controller.kind.clone()))?;
     let controller = (entry.build)(&setup, &spec.controller.settings)
         .map_err(|error| RunError::Controller { name: entry.name, error })?;
-    let headers = controller.takes_offers().then(Box::default);
-    let stamps = experiment.receiver.stamps && controller.wants_arrivals();
+    let needs = controller.needs();
+    let headers = needs.offers.then(Box::default);
+    let stamps = experiment.receiver.stamps && needs.arrivals;
     let params = SenderParams {
         packet: spec.packet,
         transfer: match spec.size {

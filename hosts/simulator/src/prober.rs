@@ -3,8 +3,8 @@
 //! The answer comes back over a way as long as the bottleneck's delay, without a queue; then the sender pauses. Path, host
 //! and truth are those of `probes.rs`.
 
-use crate::RunError;
 use crate::probes::{Host, Path, probe};
+use crate::{RunError, Simulator};
 use probing::{ProbeHost, ProbeStream, ProbingError};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -88,11 +88,7 @@ impl Prober {
     }
 }
 
-/// The simulator as a sender of probe streams.
-#[derive(Clone, Copy, Debug)]
-pub struct SimulatedProbes;
-
-impl ProbeHost for SimulatedProbes {
+impl ProbeHost for Simulator {
     fn send(&self, experiment: &Experiment) -> Result<Vec<ProbeStream>, ProbingError> {
         probe(experiment).map_err(unsent)
     }

@@ -143,7 +143,7 @@ fn flows(experiment: &Experiment, network: &Network) -> Vec<FlowResult> {
     let one = |(index, flow): (usize, &crate::flow::Flow)| {
         let counters = flow.sender.counters();
         let tally = &recorder.flows[index];
-        let probe = flow.sender.controller().probe();
+        let probe = flow.sender.controller().probing().map(|probing| probing.probe());
         let until = flow.completed.unwrap_or(recorder.end);
         FlowResult {
             flow: index as u32,

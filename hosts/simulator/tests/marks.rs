@@ -6,9 +6,9 @@ use packetscale_simulator as simulator;
 use queueing::find;
 use results::Run;
 use scenario::{Buffer, Experiment, FlowSpec, QueueSpec, TrafficKind};
+use settings::{Setting, Settings};
 use simulator::Mode;
 use support::{dumbbell, flow, traffic};
-use units::settings::{Setting, Settings};
 use units::{Packets, Rate, Ratio, Span, Time};
 
 const RTT: Span = Span::from_millis(40);

@@ -84,7 +84,7 @@ fn the_distance_from_the_bound_is_that_from_n_d_d_1() {
     let mut experiment = dumbbell(Rate::from_mbps(100), Span::from_millis(20), Buffer::Unlimited, Span::from_secs(20));
     experiment.warmup = Span::from_secs(10);
     experiment.links[0].queue = scenario::QueueSpec::named("rcp");
-    let target = units::settings::Setting::Ratio(units::Ratio::of(4, 5));
+    let target = settings::Setting::Ratio(units::Ratio::of(4, 5));
     experiment.links[0].queue.settings.insert("target".to_string(), target);
     experiment.flows = vec![support::flow("rcp", 1000, Span::from_millis(40)); 20];
     for (index, flow) in experiment.flows.iter_mut().enumerate() {

@@ -4,8 +4,8 @@ mod support;
 
 use results::Run;
 use scenario::{Buffer, Experiment, QueueSpec};
+use settings::Settings;
 use support::{dumbbell, flow};
-use units::settings::Settings;
 use units::{Packets, Rate, Span};
 
 const RTT: Span = Span::from_millis(40);
@@ -60,7 +60,7 @@ fn the_lowest_offer_of_a_path_counts() {
 #[test]
 fn the_target_leaves_capacity_free() {
     let mut experiment = shared(10);
-    let target = units::settings::Setting::Ratio(units::Ratio::of(4, 5));
+    let target = settings::Setting::Ratio(units::Ratio::of(4, 5));
     experiment.links[0].queue.settings.insert("target".to_string(), target);
     let utilisation = run(&experiment).summary.utilisation;
     assert!((utilisation - 0.8).abs() < 0.02, "{utilisation}");

@@ -2,17 +2,17 @@
 /*
  * What an acknowledgment says about each transmission.
  *
- * Transmissions are numbered as they leave; each remembers snd_nxt as it was
- * then (its edge), so edges never fall and a sequence number finds its packet by
- * bisection. An acknowledgment newly delivers what lies below snd_una, and what
- * its SACK blocks add. Of the arrivals it brings, the newest belongs to the
- * packet that the option names (or, of timestamps, to the newest packet
- * delivered), and so backwards; packets without one are unstamped.
+ * Transmissions are numbered as they leave. Each remembers snd_nxt as it was then
+ * (its edge), so edges never fall, and bisection finds the packet of a sequence
+ * number. An acknowledgment newly delivers what is below snd_una, and what its SACK
+ * blocks add. The newest of the arrivals that it brings belongs to the packet that
+ * the option names (of timestamps: to the newest packet delivered), the one before
+ * to the packet before, and so on. Packets without an arrival are unstamped.
  *
- * A packet is lost when `reordering` later ones have been delivered and it has
- * not, or when the retransmission timer expires. A retransmission takes its place
- * in the packet clock and in its stream, and no more: whether it or the original
- * arrived cannot be told, so it has neither delay nor round trip.
+ * A packet is lost when `reordering` later ones have been delivered and it has not,
+ * or when the retransmission timer expires. A retransmission has its place in the
+ * packet clock and in its stream, and no more: nothing tells whether it or the
+ * original arrived, so it has neither delay nor round trip.
  */
 #ifndef PACKETSCALE_ACCOUNT_H
 #define PACKETSCALE_ACCOUNT_H
@@ -21,6 +21,8 @@
 
 /* Packets looked at per acknowledgment, at most. */
 #define WALK 1024
+/* Turns of a bisection over RECORDS packets: 2^12, and one that finds nothing left to halve. */
+#define BISECTIONS 13
 
 /* Notes a newly delivered transmission. Beyond FRESH, the oldest go unstamped. */
 INLINE void push_fresh(struct conn *c, u64 now, u64 number)
@@ -33,9 +35,9 @@ INLINE void push_fresh(struct conn *c, u64 now, u64 number)
 }
 
 /*
- * The data of an original has arrived. If it was taken for lost, it is a
- * retransmission that has: that takes up an arrival, of which the law makes
- * nothing, having closed the record.
+ * The data of an original has arrived. If it was taken for lost, the retransmission
+ * has arrived: that uses up an arrival, which the law ignores, since it has closed
+ * the record.
  */
 INLINE void deliver(struct conn *c, u64 now, u64 number, struct packet *p)
 {
@@ -52,7 +54,7 @@ struct walking {
 	u64 now;
 	u64 number;
 	u32 edge;
-	u32 low; /* where a block begins; the ordinal of the newest arrival */
+	u32 low; /* where a block begins; or the ordinal of the newest arrival */
 };
 
 /* One packet below snd_una. */
@@ -85,7 +87,7 @@ GLOBAL int account_cumulative(struct conn *c, u64 now, u32 una)
 	return 0;
 }
 
-/* Packets in flight whose edge is at most w->edge: half the range less each turn. */
+/* Finds the packets in flight whose edge is at most w->edge: each turn halves the range. */
 static long bisect(u32 turn, void *context)
 {
 	struct walking *w = context;
@@ -102,7 +104,7 @@ static long bisect(u32 turn, void *context)
 	return 0;
 }
 
-/* Down to the first packet of the block, or the first that is known. */
+/* Goes down to the first packet of the block, or the first that is known. */
 static long walk_down(u32 turn, void *context)
 {
 	struct walking *w = context;
@@ -143,7 +145,7 @@ GLOBAL int account_block(struct conn *c, u64 now, u32 start, u32 end)
 	if (!c || !before(start, end) || before(c->snd_nxt, end))
 		return 0;
 	w.number = c->head;
-	bpf_loop(13, bisect, &w, 0);
+	bpf_loop(BISECTIONS, bisect, &w, 0);
 	if (w.number <= c->head)
 		return 0;
 	bpf_loop(WALK, walk_down, &w, 0);
@@ -174,7 +176,7 @@ static long account_fresh(u32 turn, void *context)
 	return 0;
 }
 
-/* The ordinal of the packet that the newest arrival belongs to; negative where there is none. */
+/* Returns the ordinal of the packet that the newest arrival belongs to; negative: there is none. */
 GLOBAL int newest_arrival(struct conn *c)
 {
 	struct walking w = {.conn = c};
@@ -188,7 +190,7 @@ GLOBAL int newest_arrival(struct conn *c)
 	}
 	w.edge = c->edge;
 	w.number = c->head;
-	bpf_loop(13, bisect, &w, 0);
+	bpf_loop(BISECTIONS, bisect, &w, 0);
 	p = packet_at(c->slot, w.number - 1);
 	return p && p->edge == c->edge ? p->ordinal : -1;
 }
@@ -208,7 +210,7 @@ GLOBAL int account_arrivals(struct conn *c, u64 now)
 	return 0;
 }
 
-/* One packet below w->number that might be lost. */
+/* Takes one packet below w->number for lost, if it has not arrived. */
 static long walk_lost(u32 turn, void *context)
 {
 	struct walking *w = context;
@@ -227,7 +229,7 @@ static long walk_lost(u32 turn, void *context)
 	return 0;
 }
 
-/* Packets that `reordering` later ones have overtaken; `all`: everything in flight. */
+/* Finds the packets that `reordering` later ones have overtaken; with `all`, everything in flight is lost. */
 GLOBAL int account_lost(struct conn *c, u64 now, u32 reordering, u32 all)
 {
 	struct walking w = {.conn = c, .now = now};

@@ -4,15 +4,16 @@
  *
  * TCP asks a congestion control for min_tso_segs before it tries to send
  * anything, and then looks whether its pacing timer allows it. One packet leaves
- * per try, because the clock it compares with is read once per try; its gap to
- * the next one is read from sk_pacing_rate as it leaves. So in min_tso_segs
+ * per try, because TCP reads the clock that it compares with once per try. As the
+ * packet leaves, TCP reads its gap to the next one from sk_pacing_rate. So in
+ * min_tso_segs
  *
  *  - if something left since the last call, it left at the time proposed then:
  *    tell the law (commit);
  *  - if the timer is still running, or there is nothing to send, nothing leaves;
  *  - else a packet is about to leave now: ask the law when the next one may, and
- *    write the pacing rate that makes TCP wait until then (propose). A proposal
- *    that came to nothing is made anew at the next call.
+ *    write the pacing rate that makes TCP wait until then (propose). If nothing
+ *    leaves after all, the next call proposes again.
  *
  * TCP shortens a gap by up to half to make up for lateness. The law has a rule
  * of its own for that. With lateness c, and L the time until the next packet,
@@ -21,25 +22,33 @@
  *
  * is shortened to exactly L.
  *
- * The first ten packets of a connection are not paced: for the law the
- * application has interrupted the stream that they are in, and it sends another.
- * (Linux 6.1 to 6.18: tcp_write_xmit, tcp_update_skb_after_send. None of this is
- * promised to a congestion control: the loader tries it.)
+ * TCP does not pace the first ten packets of a connection. To the law the
+ * application has interrupted their stream, and it sends another.
+ * (Linux 6.1 to 6.18: tcp_write_xmit, tcp_update_skb_after_send. The kernel promises
+ * none of this to a congestion control: the loader tries it.)
  */
 #ifndef PACKETSCALE_CLOCK_H
 #define PACKETSCALE_CLOCK_H
 
 #include "law.h"
 
+/* Packets that TCP does not pace. */
 #define UNPACED 10
 /* Packets per second that gaps of 30 us make. */
 #define SHORT_GAP_RATE 33333
+/* Packets over which lateness is judged, and bursts. */
 #define LATENESS_WINDOW 2048
 #define BURST_WINDOW 64
+/* Largest payload of a packet. */
+#define PAYLOAD_MAX 65000
+/* No wait is shorter than this: the quotient that makes the pacing rate stays fine. */
+#define WAIT_MIN_NS 1000
+/* Turns of a spin: far more than its time allows. */
+#define SPIN_TURNS (1 << 16)
 /* Packets that one commit may find: a burst of TSO. */
 #define BURST_MAX 64
 
-/* Quarter octaves from 64 ns. */
+/* The bucket of a lateness: quarter octaves from 64 ns. */
 INLINE u32 gap_bucket(u64 ns)
 {
 	u32 octave = 0;
@@ -54,10 +63,10 @@ INLINE u32 gap_bucket(u64 ns)
 }
 
 /*
- * How late it was. Where the rate asks for gaps shorter than 30 us, and those made are more than twice as long, for half
- * the packets of a window and then for half of the next: this machine cannot create them. (Longer gaps bear a busy
- * machine, since the law reads what was created; single gaps are shorter than the rate asks for where the law makes up for
- * lateness.)
+ * Notes how late the packet was. This machine cannot create the gaps if the rate asks for gaps shorter than 30 us, and
+ * those made are more than twice as long, for half the packets of a window and then for half of the next. (Longer gaps
+ * bear a busy machine, since the law reads what was created. Single gaps are shorter than the rate asks for where the law
+ * makes up for lateness.)
  */
 INLINE void note_lateness(struct conn *c)
 {
@@ -75,8 +84,8 @@ INLINE void note_lateness(struct conn *c)
 }
 
 /*
- * Packets that left together with the one before. Where a device takes several at a time and half of the last ones came
- * to it so, segmentation is left to it.
+ * Notes packets that left together with the one before. If the device takes several at a time, and half of the last ones
+ * came to it so, TCP leaves segmentation to the device.
  */
 INLINE void note_bursts(struct conn *c, const struct sock *sk, u32 together)
 {
@@ -109,7 +118,7 @@ static long commit_one(u32 turn, void *context)
 	struct packet *p;
 
 	if (turn + 1 == now->packets && !again)
-		payload = (u32)rapid_min(now->left, 65000);
+		payload = (u32)rapid_min(now->left, PAYLOAD_MAX);
 	law_sent(c, c->proposal_ns, number, payload + c->overhead, c->idle | (c->segments + turn < UNPACED));
 	c->next = number + 1;
 	c->idle = 0;
@@ -164,18 +173,18 @@ static long spin_turn(u32 turn, void *context)
 	return bpf_ktime_get_ns() >= *until;
 }
 
-/* Burns what is left of a gap, at most `limit`; gives the time it is then. */
+/* Burns what is left of a gap, at most `limit`. Returns the time after it. */
 INLINE u64 spin(const struct conn *c, u64 now, u64 limit)
 {
 	u64 until = c->law.next_ns;
 
 	if (until <= now || until - now > limit)
 		return now;
-	bpf_loop(1 << 16, spin_turn, &until, 0);
+	bpf_loop(SPIN_TURNS, spin_turn, &until, 0);
 	return bpf_ktime_get_ns();
 }
 
-/* Payload of the packet that leaves next; 0 when there is none. */
+/* Returns the payload of the packet that leaves next; 0: there is none. */
 INLINE u32 next_payload(const struct sock *sk, const struct tcp_sock *tp)
 {
 	const struct sk_buff *head;
@@ -205,7 +214,7 @@ INLINE void propose(struct conn *c, struct sock *sk, const struct tcp_sock *tp)
 	next = law_before_sending(c, now, payload + c->overhead);
 	if (cfg && cfg->spin_ns)
 		next -= rapid_min(next, cfg->spin_ns);
-	wait = rapid_clamp(rapid_above(next, clock), 1000, RAPID_NS_PER_S);
+	wait = rapid_clamp(rapid_above(next, clock), WAIT_MIN_NS, RAPID_NS_PER_S);
 	wait += rapid_min(wait, rapid_above(clock, stamp));
 	sk->sk_pacing_rate = rapid_max(payload * RAPID_NS_PER_S / wait, 1);
 	c->proposal_ns = now;

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* What comes out of the ring of events: mirrored in src/tcp/log.rs, read by tests/lockstep/replay.c. */
+/* The entries of the ring of events: mirrored in src/tcp/log.rs, read by tests/lockstep/replay.c. */
 #ifndef PACKETSCALE_EVENTS_H
 #define PACKETSCALE_EVENTS_H
 

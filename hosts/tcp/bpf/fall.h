@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* When Rapid can do nothing for a connection: the kernel's CUBIC takes over, and the reason is kept. */
+/* Where Rapid can do nothing for a connection, the kernel's CUBIC takes over, and the reason is kept. */
 #ifndef PACKETSCALE_FALL_H
 #define PACKETSCALE_FALL_H
 
@@ -22,7 +22,7 @@ INLINE void read_address(const struct sock *sk, struct address *a)
 	}
 }
 
-/* The socket belongs to CUBIC after this, and its slot to nobody: `release` has run. */
+/* After this the socket belongs to CUBIC, and its slot to nobody: `release` has run. */
 static __attribute__((noinline)) void fall(struct sock *sk, u32 reason, u32 source, u64 packets)
 {
 	struct fallen f = {.at_ns = bpf_ktime_get_ns(), .packets = packets, .reason = reason, .source = source};
@@ -36,12 +36,15 @@ static __attribute__((noinline)) void fall(struct sock *sk, u32 reason, u32 sour
 	bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, cubic, sizeof(cubic));
 }
 
+/* Two windows in a row in which gaps came too late: clock.h. */
+#define UNPACEABLE_WINDOWS 2
+
 /* Why Rapid should let go of a connection, or REASON_NONE. */
 INLINE u32 reason_to_fall(const struct conn *c)
 {
 	if (c->report.source == SOURCE_NONE)
 		return REASON_NO_STAMPS;
-	if (c->unpaceable >= 2)
+	if (c->unpaceable >= UNPACEABLE_WINDOWS)
 		return REASON_CANNOT_PACE;
 	if (c->bursting)
 		return REASON_BURSTS;

@@ -2,9 +2,9 @@
 /*
  * What an acknowledgment said about arrivals.
  *
- * Written as an acknowledgment's option is parsed (sock_ops), read in
- * cong_control for the same acknowledgment: both run under the socket lock,
- * one right after the other. Storage of the socket, one per connection.
+ * sock_ops writes it as it parses an acknowledgment's option, cong_control reads it
+ * for the same acknowledgment: both run under the socket lock, one right after the
+ * other. Storage of the socket, one per connection.
  */
 #ifndef PACKETSCALE_FEEDBACK_H
 #define PACKETSCALE_FEEDBACK_H
@@ -14,7 +14,7 @@
 
 /* The peer stamps: both ends agreed on the option in their SYNs. */
 #define FEEDBACK_NEGOTIATED 1
-/* Its clock does not run as ours does: no more news will come, whatever the peer sends. */
+/* Its clock does not run as ours does: nothing more that it sends is news. */
 #define FEEDBACK_DISTRUSTED 2
 
 struct feedback {
@@ -23,7 +23,7 @@ struct feedback {
 	u32 ack_seq; /* of the acknowledgment that carried it */
 	u32 count;
 	u32 malformed; /* options that made no sense, ignored */
-	u32 end_seq;   /* where the last of the segments ends that these are the arrivals of, one by one without a hole */
+	u32 end_seq;   /* end of the newest segment; the arrivals are of segments one by one without a hole */
 	u64 heard_ns;  /* when it came, by this host's clock */
 	u64 arrival_ns[FEEDBACK_ARRIVALS]; /* oldest first, by the receiver's clock */
 

@@ -1,15 +1,14 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
  * A bound that no arrival time can lift: a receiver may lie about when packets
- * arrived, but what it has acknowledged, it has acknowledged.
+ * arrived, but not about what it has acknowledged.
  *
- * The bytes newly acknowledged are counted over epochs of a round trip (at least
- * 5 ms). After start-up the rate is at most 1.25 times the higher of the last two
- * epochs', and 17/16 of the last one's if 1/32 of its packets were lost: a bound that
- * is always reached must stay below the factor it is there for. During start-up,
- * which grows eightfold per round trip, ten times. What
- * an idle sender did not send was not acknowledged either: an epoch in which it had
- * nothing to send sets no bound.
+ * The guard counts the bytes newly acknowledged over epochs of a round trip (at
+ * least 5 ms). After start-up the rate is at most 1.25 times the higher of the last
+ * two epochs', and 17/16 of the last one's if 1/32 of its packets were lost: a bound
+ * that is always reached must stay below the factor it is there for. During start-up,
+ * which grows eightfold per round trip, it is ten times. An epoch in which the sender
+ * was idle sets no bound: what was not sent was not acknowledged either.
  */
 #ifndef PACKETSCALE_GUARD_H
 #define PACKETSCALE_GUARD_H
@@ -19,6 +18,14 @@
 #define EPOCH_MIN_NS 5000000ULL
 /* Below this many packets an epoch says little about a rate. */
 #define EPOCH_PACKETS 8
+/* Above the rate acknowledged: 1/4, after losses 1/16; losses count from 1/32 of the packets. */
+#define HEADROOM_PART 4
+#define HEADROOM_LOSSY_PART 16
+#define LOSSY_PART 32
+/* During start-up, times the rate acknowledged. */
+#define STARTUP_TIMES 10
+/* As many bytes as rapid_rate_of can count. */
+#define EPOCH_BYTES_MAX (1ULL << 33)
 
 INLINE void guard(struct conn *c, u64 now, u64 acked)
 {
@@ -29,11 +36,11 @@ INLINE void guard(struct conn *c, u64 now, u64 acked)
 	if (lasted < rapid_max(EPOCH_MIN_NS, c->law.srtt_ns))
 		return;
 	g->rate[1] = g->rate[0];
-	g->rate[0] = g->idled ? RAPID_RATE_CEILING : rapid_rate_of(rapid_min(g->acked, 1ULL << 33), lasted);
+	g->rate[0] = g->idled ? RAPID_RATE_CEILING : rapid_rate_of(rapid_min(g->acked, EPOCH_BYTES_MAX), lasted);
 	highest = rapid_max(g->rate[0], g->rate[1]);
-	bound = c->law.startup ? 10 * highest : highest + highest / 4;
-	if (!c->law.startup && 32 * (c->report.lost - g->lost) > c->report.delivered - g->delivered)
-		bound = g->rate[0] + g->rate[0] / 16;
+	bound = c->law.startup ? STARTUP_TIMES * highest : highest + highest / HEADROOM_PART;
+	if (!c->law.startup && LOSSY_PART * (c->report.lost - g->lost) > c->report.delivered - g->delivered)
+		bound = g->rate[0] + g->rate[0] / HEADROOM_LOSSY_PART;
 	if (g->since_ns && g->acked > EPOCH_PACKETS * c->law.params.packet && c->law.rate > bound) {
 		c->report.capped++;
 		law_cap(c, bound);

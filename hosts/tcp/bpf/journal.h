@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What is written to the ring of events when user space asks for it: each call
- * of the law with its outcome, or each stream that was read, packet by packet.
+ * Writes to the ring of events what user space asks for: each call of the law with
+ * its outcome, or each stream that was read, packet by packet.
  */
 #ifndef PACKETSCALE_JOURNAL_H
 #define PACKETSCALE_JOURNAL_H
@@ -64,7 +64,7 @@ static long note_packet(u32 turn, void *context)
 	return 0;
 }
 
-/* Notes the stream that has just been read, if one has. */
+/* Notes the stream that has just been read, if there is one. */
 GLOBAL int note_stream(struct conn *c)
 {
 	const struct config *cfg = the_config();

@@ -1,41 +1,13 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What these programs use of the kernel, and no more: the members named here are
- * found in the running kernel's own type information when the programs load
- * (CO-RE), whatever their offsets there. Helpers are called by number.
+ * What these programs use of the kernel's own structures, and no more. When the
+ * programs load, libbpf finds the members named here in the running kernel's type
+ * information (CO-RE), whatever their offsets there.
  */
 #ifndef PACKETSCALE_KERNEL_H
 #define PACKETSCALE_KERNEL_H
 
-#include "rapid/types.h"
-
-#define SEC(name) __attribute__((section(name), used))
-#define GLOBAL __attribute__((noinline))
-#define INLINE static inline __attribute__((always_inline, unused))
-
-#define __uint(name, val) int (*name)[val]
-#define __type(name, val) typeof(val) *name
-
-enum {
-	BPF_MAP_TYPE_HASH = 1,
-	BPF_MAP_TYPE_ARRAY = 2,
-	BPF_MAP_TYPE_LRU_HASH = 9,
-	BPF_MAP_TYPE_QUEUE = 22,
-	BPF_MAP_TYPE_SK_STORAGE = 24,
-	BPF_MAP_TYPE_RINGBUF = 27,
-	BPF_F_NO_PREALLOC = 1,
-};
-
-static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
-static long (*const bpf_map_update_elem)(void *map, const void *key, const void *value, u64 flags) = (void *)2;
-static u64 (*const bpf_ktime_get_ns)(void) = (void *)5;
-static u32 (*const bpf_get_prandom_u32)(void) = (void *)7;
-static long (*const bpf_setsockopt)(void *sk, int level, int option, void *value, int length) = (void *)49;
-static long (*const bpf_map_push_elem)(void *map, const void *value, u64 flags) = (void *)87;
-static long (*const bpf_map_pop_elem)(void *map, void *value) = (void *)88;
-static void *(*const bpf_sk_storage_get)(void *map, void *sk, void *value, u64 flags) = (void *)107;
-static long (*const bpf_ringbuf_output)(void *ring, const void *data, u64 size, u64 flags) = (void *)130;
-static long (*const bpf_loop)(u32 turns, void *fn, void *context, u64 flags) = (void *)181;
+#include "prelude.h"
 
 #pragma clang attribute push(__attribute__((preserve_access_index)), apply_to = record)
 
@@ -84,6 +56,7 @@ struct inet_connection_sock {
 struct tcp_options_received {
 	u32 rcv_tsval;
 	u16 saw_tstamp : 1;
+	u8 num_sacks;
 };
 
 struct tcp_sack_block {
@@ -114,7 +87,8 @@ struct tcp_sock {
 	u64 tcp_wstamp_ns;
 	u64 tcp_clock_cache;
 	struct tcp_options_received rx_opt;
-	struct tcp_sack_block recv_sack_cache[4];
+	struct tcp_sack_block selective_acks[4];  /* to send, */
+	struct tcp_sack_block recv_sack_cache[4]; /* received */
 };
 
 #pragma clang attribute pop
@@ -140,17 +114,5 @@ struct tcp_congestion_ops {
 #define AF_INET6 10
 #define SOL_TCP 6
 #define TCP_CONGESTION 13
-
-/* a before b, of sequence numbers. */
-INLINE int before(u32 a, u32 b) { return (s32)(a - b) < 0; }
-
-/* An index below a power of two. In assembler, since a compiler that can prove the mask needless drops it, and the
- * verifier of Linux 6.1 then misses it. */
-#define INDEX(i, size)                                                                \
-	({                                                                            \
-		u64 index_ = (u64)(i);                                                \
-		asm volatile("%0 &= %1" : "+r"(index_) : "i"((size) - 1));            \
-		index_;                                                               \
-	})
 
 #endif

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
  * The law's calls as functions of their own: the verifier reads each once, not
- * once per caller. Each can be noted in the log, with what came of it, so that
- * the same calls can be made again in user space and compared bit by bit.
+ * once per caller. The log can note each call with its outcome, so that user space
+ * can make the same calls again and compare bit by bit.
  */
 #ifndef PACKETSCALE_LAW_H
 #define PACKETSCALE_LAW_H
@@ -101,11 +101,11 @@ INLINE void law_cap(struct conn *c, u64 rate)
 	note_call(c, CALL_CAP, 0, 0, rate);
 }
 
-/* The error of a stamp that must not pass for a slope; a level lasts fifty times that. */
+/* Sets the error of a stamp that must not pass for a slope, and with it how long a level lasts at least. */
 INLINE void law_noise(struct conn *c, u32 noise_ns)
 {
 	c->law.params.stamp_noise_ns = noise_ns;
-	c->law.params.level_min_ns = 50 * noise_ns;
+	c->law.params.level_min_ns = RAPID_LEVEL_NOISES * noise_ns;
 	note_call(c, CALL_NOISE, 0, 0, noise_ns);
 }
 

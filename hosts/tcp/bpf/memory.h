@@ -2,11 +2,11 @@
 /*
  * Where a connection's state lives.
  *
- * Everything is allocated at load: a connection takes a slot when it begins and
- * gives it back when it ends, and the number of its slot is all that its socket
- * carries (in the private area of a congestion control; 0 is none). Arrays, not
- * storage of the socket: that is charged to net.core.optmem_max, 20 KB on Linux
- * 6.1, and user space can read an array by slot.
+ * Everything is allocated at load. A connection takes a slot when it begins and
+ * gives it back when it ends. Its socket carries only the number of its slot (in the
+ * private area of a congestion control; 0 is none). The slots are in arrays, not in
+ * storage of the socket: the kernel charges that to net.core.optmem_max, 20 KB on
+ * Linux 6.1, and user space can read an array by slot.
  */
 #ifndef PACKETSCALE_MEMORY_H
 #define PACKETSCALE_MEMORY_H
@@ -30,7 +30,7 @@
 /* Transmissions and streams that a connection remembers. Powers of two. */
 #define RECORDS 4096
 #define STREAMS 256
-/* Packets that one acknowledgment may newly deliver and still have stamped. */
+/* Packets that one acknowledgment can newly deliver with a stamp. */
 #define FRESH 64
 
 struct memory {
@@ -145,7 +145,7 @@ struct conn {
 
 	struct guard guard;
 	u32 late, observed; /* of the packets lately sent, how many came too late: clock.h */
-	u32 unpaceable;
+	u32 unpaceable; /* windows in a row in which half came too late */
 	u32 together, committed; /* of the packets lately sent, how many left with the one before */
 	u32 bursting;
 

@@ -10,31 +10,31 @@
  *   each ACK sent       tell what has arrived (stamp.h)
  *   each ACK received   write down what it told (feedback.h)
  *
- * Data never gets smaller for it: the option travels on segments that have room,
- * which is pure acknowledgments and data at least WIRE_SPARE short of the MSS.
- * SACK blocks are written before it and keep their place. A SYN that was sent
- * twice in vain goes out without the option, in case something on the path does
- * not let it through.
+ * Data never gets smaller for it: the option travels on segments that have room, so
+ * on pure acknowledgments and on data at least WIRE_SPARE short of the MSS. SACK
+ * blocks are written before it and keep their place. A SYN that was sent twice in
+ * vain goes out without the option, since something on the path may not let it
+ * through.
  *
- * Only connections that a congestion control of ours sends on ask for arrivals,
- * and a SYN-ACK only answers: no other connection's packets change. A host may
- * volunteer to tell arrivals on whatever it opens, so that who sends to it with
- * Rapid need not be the one who connects.
+ * Only connections under a congestion control of ours ask for arrivals, and a
+ * SYN-ACK only answers: no other connection's packets change. A host may volunteer to
+ * tell arrivals on every connection that it opens, so that a peer can send to it with
+ * Rapid though it did not connect.
  *
  * A listener keeps the SYN's headers (TCP_SAVE_SYN) for as long as it takes to
  * read them here. Listeners older than the program, and handshakes by SYN cookie,
  * do without the option.
  */
-#include "stamp_kernel.h"
+#include "kernel.h"
 #include "stamp.h"
+#include "feedback.h"
+#include "maps.h"
 #include "option_clock.h"
 
 #define TCP_FIN 0x01
 #define TCP_SYN 0x02
 #define TCP_RST 0x04
 #define TCP_ACK 0x10
-#define SOL_TCP 6
-#define TCP_CONGESTION 13
 #define TCP_SAVE_SYN 27
 #define SACK 5
 #define ENOMSG 42
@@ -43,6 +43,8 @@
 #define WIRE_SPARE 40
 /* SYNs that carry the option before it is left out. */
 #define SYN_TRIES 2
+/* Lengths that are tried: 28 bytes to 8, four at a time. */
+#define RESERVE_TRIES 6
 
 /* Set before the program is loaded. */
 const volatile u32 offered = WIRE_STAMPS | WIRE_WANTS;
@@ -56,38 +58,6 @@ struct {
 	__type(key, char[16]);
 	__type(value, u32);
 } askers SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct stamps);
-} stamps SEC(".maps");
-
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct feedback);
-} feedback SEC(".maps");
-
-struct tcp_sack_block {
-	u32 start_seq;
-	u32 end_seq;
-} __attribute__((preserve_access_index));
-
-struct tcp_options_received {
-	u8 num_sacks;
-} __attribute__((preserve_access_index));
-
-struct tcp_sock {
-	struct tcp_options_received rx_opt;
-	struct tcp_sack_block selective_acks[4];
-} __attribute__((preserve_access_index));
-
-INLINE int before(u32 a, u32 b) { return (s32)(a - b) < 0; }
-
-INLINE u32 big32(const u8 *at) { return (u32)at[0] << 24 | (u32)at[1] << 16 | (u32)at[2] << 8 | at[3]; }
 
 /* The peer's offer, in the packet at hand or (`flags`) in the SYN. */
 INLINE u32 peer_offer(struct bpf_sock_ops *s, u64 flags)
@@ -190,8 +160,8 @@ INLINE void reserve_run(struct bpf_sock_ops *s)
 	if (!stamp_run(told, &ack, &run))
 		return;
 	length = stamp_write(told, &run);
-	/* As many as there is room for. */
-	for (i = 0; i < 6 && length >= WIRE_BASE; i++) {
+	/* As many arrivals as there is room for. */
+	for (i = 0; i < RESERVE_TRIES && length >= WIRE_BASE; i++) {
 		if (!bpf_reserve_hdr_opt(s, length, 0)) {
 			wire_cut(told->option, length);
 			told->length = length;
@@ -234,7 +204,7 @@ INLINE void on_write(struct bpf_sock_ops *s)
 		told->told = told->next;
 }
 
-/* Where the run ends that an incoming acknowledgment tells of; 0 where it names something never sent. */
+/* Sets `end` to where the run of an incoming acknowledgment ends. Returns 0 where it names something never sent. */
 INLINE int run_end(struct bpf_sock_ops *s, u32 beside, u32 ack, u32 *end)
 {
 	u8 sack[34] = {SACK};
@@ -252,7 +222,7 @@ INLINE int run_end(struct bpf_sock_ops *s, u32 beside, u32 ack, u32 *end)
 	return !before(s->snd_nxt, *end);
 }
 
-/* Arrivals count on from the last one heard: a clock of 2.1 s, carried by this host's own over any pause. */
+/* The time that an arrival is near to: the last one heard, carried on by this host. (The clock of the option wraps: 2.1 s.) */
 INLINE u64 clock_near(const struct feedback *f, u64 now)
 {
 	return f->count ? f->arrival_ns[MASKED(f->count - 1, FEEDBACK_ARRIVALS)] + (now - f->heard_ns) : now;

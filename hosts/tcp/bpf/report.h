@@ -73,25 +73,12 @@ enum {
 	LOG_LAW = 2,     /* each call of the law */
 };
 
-/* For tests: arrivals as a peer that lies would give them. */
-enum lie {
-	LIE_NONE,
-	LIE_ZERO,
-	LIE_FROZEN,
-	LIE_RANDOM,
-	LIE_BACKWARDS,
-	LIE_FAST,
-	LIE_SLOW,
-};
-
 struct config {
 	struct rapid_params params;
 	u32 log;
-	u32 lie;
 	u32 spin_ns;     /* at most this is spent waiting in a loop, per packet */
 	u32 option_noise_ns; /* error of a stamp of the option, */
 	u32 timestamp_noise_ns; /* and of a timestamp */
-	u32 reserved;
 };
 
 #endif

@@ -5,12 +5,12 @@
  *     init          take a slot, begin the law
  *     min_tso_segs  the packet clock: clock.h
  *     cong_control  an acknowledgment: arrivals (source.h), each packet's fate
- *                   (account.h), the bound on lies (guard.h), the window
+ *                   (account.h), the bound on what a lie can gain (guard.h), the window
  *     set_state     loss recovery and the retransmission timer
  *     release       give the slot back
  *
- * A connection that Rapid can do nothing for is given to the kernel's own CUBIC
- * (fall.h). The law is algorithms/rapid, word for word.
+ * The kernel's own CUBIC takes over where Rapid can do nothing (fall.h). The law is
+ * algorithms/rapid, word for word.
  */
 #include "memory.h"
 
@@ -20,7 +20,7 @@
 #include "guard.h"
 #include "source.h"
 
-/* What user space sees of the law. */
+/* Copies what user space sees of the law. */
 INLINE void update_report(struct conn *c, u64 now)
 {
 	struct report *r = &c->report;
@@ -34,7 +34,7 @@ INLINE void update_report(struct conn *c, u64 now)
 	r->srtt_ns = c->law.srtt_ns;
 }
 
-/* The law's window: beyond what the packet clock lets go. */
+/* Sets the law's window, which is above what the packet clock lets go. */
 INLINE void set_window(struct tcp_sock *tp, const struct conn *c)
 {
 	u32 window = (u32)rapid_min(rapid_window(&c->law), RECORDS - RECORDS / 8);
@@ -99,7 +99,7 @@ SEC("struct_ops") u32 rapid_min_tso_segs(u64 *ctx)
 	return 1;
 }
 
-/* The round trip of the newest packet delivered, unless it may have been sent twice. */
+/* Tells the law the round trip of the newest packet delivered, unless that may have been sent twice. */
 INLINE void take_rtt(struct conn *c, const struct tcp_sock *tp, u64 now)
 {
 	struct packet *p;
@@ -162,7 +162,7 @@ SEC("struct_ops") void rapid_set_state(u64 *ctx)
 	c->state = state;
 }
 
-/* Nothing here goes by ssthresh: the window never shrinks for a loss. */
+/* Rapid does not use ssthresh: the window never shrinks for a loss. */
 SEC("struct_ops") u32 rapid_ssthresh(u64 *ctx) { return ((const struct tcp_sock *)ctx[0])->snd_ssthresh; }
 SEC("struct_ops") u32 rapid_undo_cwnd(u64 *ctx) { return ((const struct tcp_sock *)ctx[0])->snd_cwnd; }
 

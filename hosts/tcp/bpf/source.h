@@ -1,41 +1,39 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Where arrival times come from, found out per connection:
+ * Where arrival times come from. Each connection finds it out:
  *
  *  1. the option, when both ends agreed on it in their SYNs (feedback.h): each
  *     arrival, stamped before TCP saw it;
  *  2. TCP timestamps of microseconds (the route feature tcp_usec_ts of Linux 6.7
- *     and later at the receiver): the time the acknowledgment was built, which is
- *     the arrival of the newest packet it covers when the receiver is not busy.
- *     The peer does not announce them; they show by advancing with our own clock,
- *     where others advance a thousand times slower;
- *  3. none. Rapid has nothing to steer by then.
+ *     and later at the receiver): the time when the acknowledgment was built. If the
+ *     receiver is not busy, this is the arrival of the newest packet it covers. The
+ *     peer does not announce them; they show by advancing with our own clock, where
+ *     others advance a thousand times slower;
+ *  3. none: Rapid then has nothing to steer by.
  *
  * What was agreed on may still not come (nothing notes arrivals at the peer's
- * device, something on the path strips the option), and what came may cease:
- * then the search begins again.
+ * device, or something on the path strips the option), and what came may cease. Then
+ * the search begins again.
  */
 #ifndef PACKETSCALE_SOURCE_H
 #define PACKETSCALE_SOURCE_H
 
 #include "feedback.h"
 #include "law.h"
+#include "maps.h"
 
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct feedback);
-} feedback SEC(".maps");
-
-/* Microseconds show after this, their absence after that, if there was anything to show them. */
+/* Timestamps of microseconds show after this time; */
 #define SEEN_NS 500000ULL
+/* their absence after this time, and this many packets that could have shown them. */
 #define UNSEEN_NS 100000000ULL
 #define UNSEEN_PACKETS 32
+/* Such timestamps advance at half to twice our pace, with 200 us of slack. */
+#define PACE_TIMES 2
+#define PACE_SLACK_US 200
 /* Packets delivered without a word on arrivals, after which the source counts as gone. */
 #define SILENT_PACKETS 512
 
-/* The source is known now, and with it how far off a stamp may be. */
+/* The source is known now, and with it the error of a stamp. */
 INLINE void settle(struct conn *c, u32 source)
 {
 	const struct config *cfg = the_config();
@@ -54,26 +52,6 @@ INLINE void search_again(struct conn *c)
 	c->heard = c->report.delivered;
 }
 
-INLINE u64 lied(const struct conn *c, u32 lie, u64 arrival)
-{
-	switch (lie) {
-	case LIE_ZERO:
-		return 0;
-	case LIE_FROZEN:
-		return 1000000007;
-	case LIE_RANDOM:
-		return (u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32();
-	case LIE_BACKWARDS:
-		return 0 - arrival;
-	case LIE_FAST:
-		return c->first_ns + rapid_above(arrival, c->first_ns) / 2;
-	case LIE_SLOW:
-		return arrival * 2;
-	default:
-		return arrival;
-	}
-}
-
 INLINE void take_option(struct conn *c, const struct feedback *f)
 {
 	settle(c, SOURCE_OPTION);
@@ -86,35 +64,12 @@ INLINE void take_option(struct conn *c, const struct feedback *f)
 		c->arrival_ns[i] = f->arrival_ns[i];
 }
 
-struct lying {
-	struct conn *conn;
-	u32 lie;
-};
-
-static long distort_one(u32 turn, void *context)
-{
-	struct lying *now = context;
-	u64 *arrival = &now->conn->arrival_ns[INDEX(turn, FRESH)];
-
-	*arrival = lied(now->conn, now->lie, *arrival);
-	return 0;
-}
-
-GLOBAL int distort(struct conn *c, u32 lie)
-{
-	struct lying now = {.conn = c, .lie = lie};
-
-	if (c)
-		bpf_loop(FEEDBACK_ARRIVALS, distort_one, &now, 0);
-	return 0;
-}
-
-/* Decides whether timestamps are microseconds, as soon as it can be decided. */
+/* Decides, as soon as it can, whether timestamps are microseconds. */
 INLINE void judge_timestamps(struct conn *c, u64 now)
 {
 	u64 local = rapid_above(now, c->first_ns) / 1000, remote = c->tsval - c->first_tsval;
 
-	if (remote > local / 2 && remote < local * 2 + 200 && local * 1000 >= SEEN_NS)
+	if (remote > local / PACE_TIMES && remote < local * PACE_TIMES + PACE_SLACK_US && local * 1000 >= SEEN_NS)
 		settle(c, SOURCE_TIMESTAMPS);
 	else if (local * 1000 >= UNSEEN_NS && c->report.delivered - c->heard >= UNSEEN_PACKETS)
 		settle(c, SOURCE_NONE);
@@ -147,7 +102,6 @@ INLINE void take_timestamp(struct conn *c, const struct tcp_sock *tp, u64 now)
 /* The arrivals that the acknowledgment at hand brings. */
 INLINE void take_arrivals(struct conn *c, struct sock *sk, const struct tcp_sock *tp, u64 now)
 {
-	const struct config *cfg = the_config();
 	const struct feedback *f = bpf_sk_storage_get(&feedback, sk, 0, 0);
 
 	c->arrivals = 0;
@@ -159,8 +113,6 @@ INLINE void take_arrivals(struct conn *c, struct sock *sk, const struct tcp_sock
 		c->heard = c->report.delivered;
 	if (c->report.source != SOURCE_UNDECIDED && c->report.delivered - c->heard > SILENT_PACKETS)
 		search_again(c);
-	if (cfg && cfg->lie)
-		distort(c, cfg->lie);
 }
 
 #endif

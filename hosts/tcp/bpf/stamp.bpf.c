@@ -2,28 +2,22 @@
 /*
  * Notes when data arrives: tc ingress (clsact or tcx) of a receiver's device.
  *
- * Looks at every packet, writes to none, drops none: always TC_ACT_UNSPEC, "as
- * if I were not here". Only connections that agreed on the option have `stamps`
- * (option.bpf.c), so everything else costs a look at its headers and at TCP's
- * table of connections.
+ * Looks at every packet, writes to none, drops none: it always returns TC_ACT_UNSPEC,
+ * "as if I were not here". Only connections that agreed on the option have `stamps`
+ * (option.bpf.c); any other packet costs a look at its headers and at TCP's table of
+ * connections.
  *
  * Offsets count from the network header: the same with a link header, without
- * one (TUN), and with a VLAN tag that the device took out; up to two tags still
- * in the packet are stepped over. Of what the stack below has merged (GRO, LRO)
- * there is one arrival for all segments. Fragments, extension headers that hide
- * TCP (ESP, AH), IP packets longer than 65535 bytes are left without a stamp.
+ * one (TUN), and with a VLAN tag that the device took out; it steps over up to two
+ * tags still in the packet. Segments that the stack below has merged (GRO, LRO) have
+ * one arrival. It leaves without a stamp: fragments, packets with extension headers
+ * that hide TCP (ESP, AH), and IP packets longer than 65535 bytes.
  */
-#include "stamp_kernel.h"
+#include "prelude.h"
 #include "stamp.h"
+#include "maps.h"
 
 #define TCP 6
-
-struct {
-	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
-	__uint(map_flags, BPF_F_NO_PREALLOC);
-	__type(key, int);
-	__type(value, struct stamps);
-} stamps SEC(".maps");
 
 /* A TCP segment with data, and the addresses that its connection is found by. */
 struct segment {
@@ -38,10 +32,6 @@ INLINE int load(struct __sk_buff *skb, u32 at, void *to, u32 length)
 {
 	return !bpf_skb_load_bytes_relative(skb, at, to, length, BPF_HDR_START_NET);
 }
-
-INLINE u32 big16(const u8 *at) { return (u32)at[0] << 8 | at[1]; }
-
-INLINE u32 big32(const u8 *at) { return big16(at) << 16 | big16(at + 2); }
 
 /* EtherType of the packet, behind up to two VLAN tags. */
 INLINE u32 ethertype(struct __sk_buff *skb, u32 *at)

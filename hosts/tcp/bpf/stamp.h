@@ -1,11 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * When a connection's data arrived, until an acknowledgment has told it.
+ * Keeps when a connection's data arrived until an acknowledgment has told it.
  *
  * Storage of the socket at the receiver: stamp.bpf.c notes arrivals at the
- * device, option.bpf.c picks from them when an acknowledgment leaves. Between
- * the two lies everything that may delay TCP (its backlog, a busy application),
- * which is why the arrivals wait in a ring.
+ * device, option.bpf.c takes them when an acknowledgment leaves. In between,
+ * its backlog or a busy application may delay TCP, so the arrivals wait in a ring.
  *
  * One CPU notes a flow's arrivals while another may read. An arrival is written
  * before it is counted, and the reader keeps away from the oldest STAMPS_SLACK,
@@ -68,9 +67,9 @@ struct stamp_ack {
 };
 
 /*
- * Which arrival the acknowledgment was built for: the latest, among those not
- * yet told, that ends where it acknowledges. Arrivals behind it are still on
- * their way through TCP.
+ * Finds the arrival that the acknowledgment was built for: the latest, among those
+ * not yet told, that ends where it acknowledges. Later arrivals are still on their
+ * way through TCP.
  */
 WIRE_STAGE int stamp_find(const struct stamps *s, const struct stamp_ack *ack, u32 first, u32 *found)
 {
@@ -93,7 +92,7 @@ WIRE_STAGE int stamp_find(const struct stamps *s, const struct stamp_ack *ack, u
 	return any;
 }
 
-/* The run that the acknowledgment tells; 0 where it has nothing to tell. Leaves in s->next what it covers. */
+/* Fills the run that the acknowledgment tells. Returns 0 where it has nothing to tell. Leaves in s->next what it covers. */
 WIRE_STAGE int stamp_run(struct stamps *s, const struct stamp_ack *ack, struct wire_run *run)
 {
 	const struct stamp *here, *before;
@@ -132,7 +131,7 @@ WIRE_STAGE int stamp_run(struct stamps *s, const struct stamp_ack *ack, struct w
 	return 1;
 }
 
-/* Writes the option that tells the run, until TCP has room for it; returns its length. */
+/* Writes the option that tells the run; it waits here until TCP has room for it. Returns its length. */
 WIRE_STAGE u32 stamp_write(struct stamps *s, const struct wire_run *run)
 {
 	return s && run ? wire_put_run(s->option, run) : 0;

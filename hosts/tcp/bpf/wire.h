@@ -27,7 +27,7 @@
  *          most 134 201 344 ns. A longer gap ends the run: the base alone says
  *          as much to a sender, and older segments are left out.
  *
- * A run is segments that follow each other in sequence without a hole, so the
+ * The segments of a run follow each other in sequence without a hole, so the
  * sender counts back over its own segments from where the run ends. Segments
  * that the receiver got merged (GRO, LRO) are told one by one, all with the
  * time of the merged packet: gaps of zero between them.
@@ -139,7 +139,7 @@ WIRE_FN u32 wire_unpack_gap(u32 packed)
 	return exponent ? (4096 | fraction) << (exponent - 1) : fraction;
 }
 
-/* Shortens a written option to `length`: the oldest arrivals go. */
+/* Shortens a written option to `length`, by its oldest arrivals. */
 WIRE_FN void wire_cut(u8 *out, u32 length)
 {
 	out[1] = (u8)length;
@@ -167,7 +167,7 @@ WIRE_FN u32 wire_put_run(u8 out[WIRE_MAX], const struct wire_run *run)
 	return length;
 }
 
-/* Reads an option of `length` bytes into `run`; 0 where it makes no sense, and `run` is then as it was. */
+/* Reads an option of `length` bytes into `run`. Returns 0 where it makes no sense; `run` is then as it was. */
 WIRE_FN int wire_get_run(const u8 in[WIRE_MAX], u32 length, struct wire_run *run)
 {
 	u32 base, i;

@@ -1,11 +1,12 @@
-//! Devices: told to send packets one by one, and watched for arrivals.
+//! Devices: makes them send packets one by one, and records arrivals at them.
 //!
-//! TCP hands a device super-packets of many segments; their gaps are then the device's, not ours. `gso_max_segs 1` ends
-//! that, for every flow of the device. Arrivals are noted by a tc program at its ingress. What each device had before
-//! is kept in a pinned map, so that whoever unloads can restore it.
+//! TCP hands a device super-packets of many segments; the device, and not the congestion control, then decides the gaps
+//! between them. `gso_max_segs 1` prevents this, for every flow of the device. A tc program at the device's ingress
+//! records arrivals. A pinned map keeps each device's earlier settings, so that any later unload can restore them.
 
+use crate::options::STAMP;
 use crate::wire::{Plain, bytes_of, value_of};
-use crate::{Error, loader, pins, programs};
+use crate::{Error, pins, programs};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType, Program, TC_INGRESS, TcHook};
 use nix::sched::{CloneFlags, setns};
 use std::fs::{self, File};
@@ -14,10 +15,10 @@ use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 use std::process::Command;
 
-/// The map of devices that were touched.
+/// The map of devices that a load has changed.
 const TOUCHED: &str = "devices";
 const MOST_DEVICES: u32 = 64;
-/// Handle and priority of our filter: unlikely to be another's.
+/// Handle and priority of our filter; another program is unlikely to use them.
 const HANDLE: u32 = 0x5241;
 const PRIORITY: u32 = 0x5241;
 
@@ -30,7 +31,7 @@ struct Key {
     reserved: u32,
 }
 
-/// How it was before.
+/// The device's settings before the load.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Before {
@@ -51,7 +52,7 @@ fn namespace() -> Result<u64, Error> {
 
 fn index_of(device: &str) -> Result<u32, Error> {
     nix::net::if_::if_nametoindex(device)
-        .map_err(|_| Error::Input(format!("device {device:?}: there is none of that name in this network namespace")))
+        .map_err(|_| Error::Input(format!("device {device:?}: this network namespace has no device of that name")))
 }
 
 fn ip(arguments: &[&str]) -> Result<Vec<u8>, Error> {
@@ -63,21 +64,21 @@ fn ip(arguments: &[&str]) -> Result<Vec<u8>, Error> {
     Ok(output.stdout)
 }
 
-/// Whether the programs of iproute2 are there.
+/// Whether the programs of iproute2 are installed.
 pub fn able() -> Result<(), Error> {
     let missing = |program: &&&str| Command::new(program).arg("-V").output().is_err();
     match ["ip", "tc"].iter().find(missing) {
-        Some(program) => Err(Error::Machine(format!("{program} is not there; apt-get install iproute2"))),
+        Some(program) => Err(Error::Machine(format!("{program} is not installed; run apt-get install iproute2"))),
         None => Ok(()),
     }
 }
 
 fn gso_max_segs(device: &str) -> Result<u32, Error> {
     let said: serde_json::Value = serde_json::from_slice(&ip(&["-j", "-d", "link", "show", "dev", device])?)
-        .map_err(|error| Error::machine("reading what ip says", error))?;
+        .map_err(|error| Error::machine("reading the output of ip", error))?;
     let segments = said[0]["gso_max_segs"].as_u64().and_then(|n| u32::try_from(n).ok());
     segments
-        .ok_or_else(|| Error::Machine(format!("ip does not say the gso_max_segs of {device}; is iproute2 too old?")))
+        .ok_or_else(|| Error::Machine(format!("ip does not show the gso_max_segs of {device}; is iproute2 too old?")))
 }
 
 fn set_gso_max_segs(device: &str, segments: u32) -> Result<(), Error> {
@@ -90,9 +91,9 @@ fn hook(program: BorrowedFd<'_>, index: u32) -> TcHook {
     hook
 }
 
-/// Prepares the devices of this network namespace, and keeps how they were.
+/// Prepares the devices of this network namespace, and keeps their earlier settings.
 pub fn prepare(folder: &Path, devices: &[String]) -> Result<(), Error> {
-    let failed = |error| Error::machine("keeping how devices were", error);
+    let failed = |error| Error::machine("keeping the devices' earlier settings", error);
     let options = libbpf_rs::libbpf_sys::bpf_map_create_opts {
         sz: size_of::<libbpf_rs::libbpf_sys::bpf_map_create_opts>() as libbpf_rs::libbpf_sys::size_t,
         ..Default::default()
@@ -119,29 +120,29 @@ fn has_clsact(device: &str) -> Result<bool, Error> {
     Ok(String::from_utf8_lossy(&output.stdout).contains("clsact"))
 }
 
-/// The program that notes arrivals, of whichever load brought it; none where this kernel refuses the option.
+/// Returns the program that records arrivals, whichever load pinned it; `None` where this kernel refuses the option.
 fn stamp() -> Result<Option<OwnedFd>, Error> {
-    let Some(pinned) = pins::find(loader::STAMP) else { return Ok(None) };
-    Program::fd_from_pinned_path(pinned).map(Some).map_err(|error| Error::machine(loader::STAMP, error))
+    let Some(pinned) = pins::find(STAMP) else { return Ok(None) };
+    Program::fd_from_pinned_path(pinned).map(Some).map_err(|error| Error::machine(STAMP, error))
 }
 
 fn attach(index: u32) -> Result<(), Error> {
     let failed =
-        |error: libbpf_rs::Error| Error::machine("attaching the program that notes arrivals", format!("{error:#}"));
+        |error: libbpf_rs::Error| Error::machine("attaching the program that records arrivals", format!("{error:#}"));
     let Some(program) = stamp()? else { return Ok(()) };
     let mut hook = hook(program.as_fd(), index);
-    // Fails where the device has its clsact already, and attaching then says what is wrong, if anything.
+    // Fails where the device already has a clsact. If something else is wrong, attaching reports it.
     programs::listen_to_libbpf();
     let _ = hook.create();
     hook.replace(true);
     hook.attach().map_err(failed).map(drop)
 }
 
-/// Notes arrivals at `device` of the present network namespace, for what is loaded under `name`. Lasts as long as the
-/// device, or until its clsact is removed; [`crate::unload`] does not touch it.
+/// Records arrivals at `device` of the current network namespace, for the congestion control loaded under `name`. Lasts
+/// until the device or its clsact is removed; [`crate::unload`] does not remove it.
 ///
 /// # Errors
-/// There is no such device, nothing is loaded under `name`, or tc refuses.
+/// The device does not exist, nothing is loaded under `name`, or tc refuses.
 pub fn note_arrivals(name: &str, device: &str) -> Result<(), Error> {
     let index = index_of(device)?;
     pins::among_pins(|| match pins::folder(name).exists() {
@@ -150,13 +151,14 @@ pub fn note_arrivals(name: &str, device: &str) -> Result<(), Error> {
     })
 }
 
-/// The loopback device of a network namespace of one's own: up, packet by packet, arrivals noted.
+/// Prepares the loopback device of a private network namespace: brings it up, makes it send packets one by one, and
+/// records arrivals at it.
 pub fn prepare_loopback(name: &str) -> Result<(), Error> {
     ip(&["link", "set", "dev", "lo", "gso_max_segs", "1", "up"])?;
     note_arrivals(name, "lo")
 }
 
-/// Restores the devices, as far as they are still there.
+/// Restores the devices that still exist.
 pub fn restore(folder: &Path) -> Result<(), Error> {
     let Ok(touched) = MapHandle::from_pinned_path(folder.join(TOUCHED)) else { return Ok(()) };
     let program = stamp()?;
@@ -189,7 +191,7 @@ fn restore_one(index: u32, before: &Before, program: Option<&OwnedFd>) -> Result
     set_gso_max_segs(&device, before.gso_max_segs)
 }
 
-/// The network namespace of this number, if a name or a process still holds it.
+/// Returns the network namespace of this number, if a name or a process still holds it.
 fn find_namespace(number: u64) -> Option<File> {
     let entries = |folder| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
     let mut places = entries("/run/netns").chain(entries("/proc").map(|process| process.join("ns/net")));
@@ -197,7 +199,7 @@ fn find_namespace(number: u64) -> Option<File> {
     File::open(place).ok()
 }
 
-/// Runs `work` in a network namespace, on a thread of its own, since it is entered for good.
+/// Runs `work` in a network namespace. Uses a thread of its own, because a thread that enters a namespace stays there.
 fn inside(namespace: &File, work: impl FnOnce() -> Result<(), Error> + Send) -> Result<(), Error> {
     std::thread::scope(|scope| {
         let worker = scope.spawn(|| {

@@ -1,13 +1,15 @@
 //! Rapid in this machine's Linux TCP.
 //!
-//! [`load`] registers the congestion control, [`status`] tells what its connections measure, [`unload`] takes it out
-//! again. Nothing stays in user space in between: the kernel keeps what is registered, and [`pins`](self) in a file
-//! system of our own make it findable.
+//! [`load`] registers the congestion control, [`status`] returns what its connections measure, and [`unload`] removes
+//! it. No process stays in user space in between: the kernel keeps what is registered, and [`pins`](self) in a file
+//! system of our own let later commands find it.
 
 mod devices;
 mod error;
 mod loader;
 mod log;
+mod machine;
+mod options;
 mod pins;
 mod programs;
 mod report;
@@ -19,10 +21,11 @@ pub use devices::note_arrivals;
 pub use error::Error;
 #[doc(hidden)]
 pub use loader::raw_params;
-pub use loader::{Options, is_registered, load, readiness, unload};
+pub use loader::{is_registered, load, readiness, unload};
 #[doc(hidden)]
 pub use log::raw_event;
 pub use log::{Event, LawEvent, PacketEvent, Wanted, follow};
+pub use options::Options;
 pub use report::{Address, Fallen, Mode, Reason, Report, Source};
 pub use selftest::Trial;
 pub use status::{Status, status};

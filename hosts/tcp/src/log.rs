@@ -2,11 +2,11 @@
 
 use crate::report::{Config, LOG_LAW, LOG_STREAMS};
 use crate::wire::{Plain, bytes_of, value_of};
-use crate::{Error, loader};
+use crate::{Error, pins};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, RingBufferBuilder};
 use std::time::Duration;
 
-/// What can be listened to.
+/// Which events to log.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Wanted {
     /// Each stream as it is read, packet by packet.
@@ -26,15 +26,15 @@ pub struct PacketEvent {
     pub packet: u32,
     pub of: u32,
     pub size: u16,
-    /// 2: arrived, and it is known when; 3: arrived; 4: lost.
+    /// 2: arrived at a known time; 3: arrived, time unknown; 4: lost.
     pub state: u16,
     pub sent_ns: u64,
     pub arrival_ns: u64,
-    /// That its level probes, bytes per second.
+    /// The rate that its level probes, bytes per second.
     pub rate: u64,
-    /// As read from the stream, bytes per second; 0: it told nothing.
+    /// The available bandwidth read from the stream, bytes per second; 0: the stream gave no estimate.
     pub available: u64,
-    /// 0: a probe; others belong to start-up.
+    /// 0: a probe stream; other values belong to start-up.
     pub stream_kind: u32,
     pub reserved: u32,
 }
@@ -42,7 +42,7 @@ pub struct PacketEvent {
 // SAFETY: words, two halves, and double words; no padding.
 unsafe impl Plain for PacketEvent {}
 
-/// `struct law_event`: a call of the law, and the law after it.
+/// `struct law_event`: a call of the law, and the law's state after it.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
 #[allow(missing_docs)]
@@ -63,12 +63,12 @@ pub struct LawEvent {
 // SAFETY: words and double words; no padding.
 unsafe impl Plain for LawEvent {}
 
-/// The bytes of a call, as it came out of the ring.
+/// Returns the bytes of a call as the ring held them.
 pub fn raw_event(event: &LawEvent) -> &[u8] {
     bytes_of(event)
 }
 
-/// What comes out of the ring.
+/// An event from the ring.
 #[derive(Clone, Copy, Debug)]
 pub enum Event {
     /// A packet of a stream.
@@ -85,18 +85,18 @@ fn event(bytes: &[u8]) -> Option<Event> {
     }
 }
 
-/// The switch in the programs; off again when it is dropped.
+/// The programs' logging switch. Dropping this turns it off.
 struct Listening {
     config: MapHandle,
 }
 
 impl Listening {
     fn set(&self, log: u32) -> Result<(), Error> {
-        let failed = |error| Error::machine("switching the log", error);
+        let failed = |error| Error::machine("switching the log on or off", error);
         let key = 0u32.to_ne_bytes();
         let value = self.config.lookup(&key, MapFlags::ANY).map_err(failed)?.unwrap_or_default();
         let mut config: Config =
-            value_of(&value).ok_or_else(|| Error::Machine("the configuration is gone".to_string()))?;
+            value_of(&value).ok_or_else(|| Error::Machine("the map `config` has no entry".to_string()))?;
         config.log = log;
         self.config.update(&key, bytes_of(&config), MapFlags::ANY).map_err(failed)
     }
@@ -108,7 +108,7 @@ impl Drop for Listening {
     }
 }
 
-/// Hands each event to `take` while `go_on` says so; asked at least ten times a second.
+/// Hands each event to `take` until `go_on` returns false. Calls `go_on` at least ten times a second.
 ///
 /// # Errors
 /// Nothing is loaded under `name`, or the ring cannot be read.
@@ -119,8 +119,8 @@ pub fn follow(
     mut go_on: impl FnMut() -> bool,
 ) -> Result<(), Error> {
     let failed = |error| Error::machine("reading the log", error);
-    let ring = loader::open(name, "events")?;
-    let listening = Listening { config: loader::open(name, "config")? };
+    let ring = pins::open(name, "events")?;
+    let listening = Listening { config: pins::open(name, "config")? };
     let mut builder = RingBufferBuilder::new();
     builder
         .add(&ring, |bytes| {
@@ -129,7 +129,7 @@ pub fn follow(
         })
         .map_err(failed)?;
     let reader = builder.build().map_err(failed)?;
-    // What an earlier listener has left behind.
+    // This overwrites what an earlier listener, if it was killed, has left switched on.
     listening.set(match wanted {
         Wanted::Streams => LOG_STREAMS,
         Wanted::Law => LOG_LAW,

@@ -1,9 +1,11 @@
-//! Where what is loaded can be found again: a BPF file system of our own at `/run/packetscale`, one folder per name.
+//! Pins: our own BPF file system at `/run/packetscale`, with one folder per name, keeps what is loaded findable.
 //!
-//! Not under `/sys/fs/bpf`: `ip netns exec` mounts a fresh `/sys`, which hides it. And always in the mount namespace of
-//! process 1, whatever this process sees: what is pinned in a private one vanishes with it.
+//! It is not under `/sys/fs/bpf`, because `ip netns exec` mounts a fresh `/sys`, which hides it. It is always in the
+//! mount namespace of process 1, because pins in a private mount namespace vanish with that namespace.
 
 use crate::Error;
+use crate::machine::able;
+use libbpf_rs::MapHandle;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, setns, unshare};
 use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
@@ -12,12 +14,13 @@ use std::path::{Path, PathBuf};
 
 const ROOT: &str = "/run/packetscale";
 
-/// The folder of what is loaded under `name`.
+/// Returns the folder for what is loaded under `name`.
 pub fn folder(name: &str) -> PathBuf {
     Path::new(ROOT).join(name)
 }
 
-/// Runs `work` where the pins are. On a thread of its own, since a mount namespace is entered for good.
+/// Runs `work` in the mount namespace that holds the pins. Uses a thread of its own, because a thread that enters a
+/// mount namespace stays there.
 pub fn among_pins<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
     let enter = || -> Result<(), nix::Error> {
         let Ok(first) = File::open("/proc/1/ns/mnt") else { return Ok(()) };
@@ -37,7 +40,7 @@ fn is_mounted() -> bool {
     statfs(ROOT).is_ok_and(|found| found.filesystem_type() == BPF_FS_MAGIC)
 }
 
-/// Makes the folder of `name`, empty. To be called among the pins, as all that follows.
+/// Makes an empty folder for `name`. Call this and the functions below inside [`among_pins`].
 pub fn create(name: &str) -> Result<PathBuf, Error> {
     let failed = |error: &dyn std::fmt::Display| Error::machine(ROOT, error);
     if !is_mounted() {
@@ -52,20 +55,20 @@ pub fn create(name: &str) -> Result<PathBuf, Error> {
     Ok(folder)
 }
 
-/// A pin called `pin` in any folder.
+/// Returns a pin called `pin` from any folder.
 pub fn find(pin: &str) -> Option<PathBuf> {
     let folders = fs::read_dir(ROOT).ok()?;
     folders.filter_map(|folder| Some(folder.ok()?.path().join(pin))).find(|path| path.exists())
 }
 
-/// Removes the folder of `name`, and the file system with the last one.
+/// Removes the folder of `name`. With the last folder, unmounts the file system.
 pub fn remove(name: &str) -> Result<(), Error> {
     let failed = |error: &dyn std::fmt::Display| Error::machine(ROOT, error);
     let folder = folder(name);
     if folder.exists() {
         fs::remove_dir_all(&folder).map_err(|error| failed(&error))?;
     }
-    // Some kernels put files of their own into every BPF file system.
+    // Some kernels put their own files into every BPF file system, so only folders count.
     let is_folder = |entry: std::io::Result<fs::DirEntry>| entry.is_ok_and(|entry| entry.path().is_dir());
     let empty = || fs::read_dir(ROOT).is_ok_and(|mut entries| !entries.any(is_folder));
     if is_mounted() && empty() {
@@ -73,4 +76,16 @@ pub fn remove(name: &str) -> Result<(), Error> {
         fs::remove_dir(ROOT).map_err(|error| failed(&error))?;
     }
     Ok(())
+}
+
+/// Opens a map of the congestion control loaded under `name`.
+pub fn open(name: &str, map: &str) -> Result<MapHandle, Error> {
+    able()?;
+    among_pins(|| {
+        let folder = folder(name);
+        if !folder.exists() {
+            return Err(Error::Machine(format!("{name} is not loaded; `packetscale tcp load` loads it")));
+        }
+        MapHandle::from_pinned_path(folder.join(map)).map_err(|error| Error::machine(map, error))
+    })
 }

@@ -1,51 +1,51 @@
 //! The compiled programs, and how they share their maps.
 //!
-//! `sender` is the congestion control; `option` negotiates, writes and reads the TCP option that returns arrival times;
-//! `stamp` notes arrivals at a device. `option` and `stamp` share the map `stamps`, `option` and `sender` the map
-//! `feedback`.
+//! `sender` is the congestion control. `option` negotiates, writes and reads the TCP option that returns arrival times.
+//! `stamp` records arrivals at a device. `option` and `stamp` share the map `stamps`; `option` and `sender` share the
+//! map `feedback`.
 
-use crate::loader::{CONTROL, Options};
+use crate::options::{CONTROL, Options, STAMP};
 use crate::report::{RECORDS, STREAMS};
 use crate::wire::bytes_of;
-use crate::{Error, loader, pins};
+use crate::{Error, pins};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, Object, ObjectBuilder, OpenObject, PrintLevel};
 use std::os::fd::{AsFd, BorrowedFd};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
-// Compiled by `bpf/build.sh`.
-static SENDER: &[u8] = include_bytes!("../objects/sender.bpf.o");
-static OPTION: &[u8] = include_bytes!("../objects/option.bpf.o");
-static STAMP: &[u8] = include_bytes!("../objects/stamp.bpf.o");
+// Compiled by `hosts/build-programs.sh`.
+static SENDER_OBJECT: &[u8] = include_bytes!("../objects/sender.bpf.o");
+static OPTION_OBJECT: &[u8] = include_bytes!("../objects/option.bpf.o");
+static STAMP_OBJECT: &[u8] = include_bytes!("../objects/stamp.bpf.o");
 
-/// Maps that user space comes back to.
+/// Maps that user space opens again later, by their pins.
 const KEPT: [&str; 6] = [CONTROL, "conns", "slots", "config", "fallen", "events"];
 
-/// The map of arrivals told.
+/// The map of arrival times that peers report.
 const FEEDBACK: &str = "feedback";
 /// The map of the congestion controls whose connections ask for arrivals.
 const ASKERS: &str = "askers";
-/// `WIRE_STAMPS`: this end notes arrivals and can tell them.
+/// `WIRE_STAMPS`: this end records arrivals and can report them.
 const STAMPS: u32 = 1;
 
-/// Everything, loaded, attached to nothing.
+/// All programs, loaded but not yet attached.
 pub struct Programs {
     pub sender: Object,
     pub receiver: Option<Receiver>,
-    /// Why there is no option, where this kernel refuses it: microsecond timestamps remain.
+    /// Why this kernel refuses the option, if it does. Then only microsecond timestamps remain.
     pub without_option: Option<Error>,
 }
 
-/// What notes and returns arrivals. One serves every congestion control of ours on this machine: two would write two
-/// options.
+/// The programs that record and return arrivals. One copy serves all our congestion controls on this machine: two
+/// copies would write two options.
 pub struct Receiver {
     pub option: Object,
     pub stamp: Object,
 }
 
-/// What libbpf said last, for errors: it prints where a caller would like to be told.
+/// The last messages of libbpf. It prints its messages; kept here, they can go into errors.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
-/// Lines that are kept: the verifier's verdict is near the end.
+/// How many lines are kept: the verifier's verdict is near the end.
 const LINES: usize = 4;
 
 fn listen(_level: PrintLevel, text: String) {
@@ -62,7 +62,7 @@ fn failed(what: &str) -> impl Fn(libbpf_rs::Error) -> Error + '_ {
     }
 }
 
-/// Keeps what libbpf says from here on, rather than let it print.
+/// From now on, keeps the messages of libbpf instead of printing them.
 pub fn listen_to_libbpf() {
     SAID.lock().unwrap_or_else(PoisonError::into_inner).clear();
     libbpf_rs::set_print(Some((PrintLevel::Warn, listen)));
@@ -71,7 +71,7 @@ pub fn listen_to_libbpf() {
 impl Programs {
     pub fn load(options: &Options) -> Result<Programs, Error> {
         listen_to_libbpf();
-        let mut sender = open(SENDER)?;
+        let mut sender = open(options.sender.as_deref().unwrap_or(SENDER_OBJECT))?;
         provide(&mut sender, options)?;
         let (mut receiver, mut without_option) = (None, None);
         if let Some(pinned) = pins::find(FEEDBACK) {
@@ -87,7 +87,7 @@ impl Programs {
         Ok(Programs { sender, receiver, without_option })
     }
 
-    /// Fills what must be there before the first connection, and pins what is come back to.
+    /// Fills the maps that connections need from the start, and pins the maps and programs that user space opens later.
     pub fn settle(&mut self, options: &Options, folder: &Path) -> Result<(), Error> {
         for mut map in self.sender.maps_mut() {
             fill(&map, options).map_err(failed("filling a map"))?;
@@ -96,8 +96,8 @@ impl Programs {
             }
         }
         let Some(receiver) = &mut self.receiver else { return Ok(()) };
-        for mut program in receiver.stamp.progs_mut().filter(|program| program.name() == loader::STAMP) {
-            program.pin(folder.join(loader::STAMP)).map_err(failed(loader::STAMP))?;
+        for mut program in receiver.stamp.progs_mut().filter(|program| program.name() == STAMP) {
+            program.pin(folder.join(STAMP)).map_err(failed(STAMP))?;
         }
         for mut map in receiver.option.maps_mut() {
             if let Some(name) = [FEEDBACK, ASKERS].iter().find(|name| map.name() == **name) {
@@ -110,41 +110,41 @@ impl Programs {
 
 impl Receiver {
     fn load(volunteer: bool) -> Result<Receiver, Error> {
-        let mut option = open(OPTION)?;
+        let mut option = open(OPTION_OBJECT)?;
         if volunteer {
-            // The second of the constants; the first is what connections of ours offer.
+            // The second constant is the offer of other connections; the first is the offer of our own.
             let mut constants = option.maps_mut().find(|map| map.name().to_string_lossy().ends_with(".rodata"));
             let value =
                 constants.as_mut().and_then(|map| map.initial_value_mut()).ok_or_else(|| broken("constants"))?;
             value[4..8].copy_from_slice(&STAMPS.to_ne_bytes());
         }
         let option = option.load().map_err(failed("loading option.bpf.o"))?;
-        let mut stamp = open(STAMP)?;
+        let mut stamp = open(STAMP_OBJECT)?;
         share(&mut stamp, &option, "stamps")?;
         let stamp = stamp.load().map_err(failed("loading stamp.bpf.o"))?;
         Ok(Receiver { option, stamp })
     }
 }
 
-/// The key of a congestion control in the map of those that ask.
+/// Returns a congestion control's key in the map `askers`.
 fn asker(name: &str) -> [u8; 16] {
     let mut key = [0; 16];
     key[..name.len()].copy_from_slice(name.as_bytes());
     key
 }
 
-/// From now on connections of this congestion control ask for arrivals, if there is an option to ask by.
+/// From now on, connections of this congestion control ask for arrival times, if the option is loaded.
 pub fn ask(name: &str) -> Result<(), Error> {
     let Some(pinned) = pins::find(ASKERS) else { return Ok(()) };
     let askers = MapHandle::from_pinned_path(pinned).map_err(failed(ASKERS))?;
     askers.update(&asker(name), &1u32.to_ne_bytes(), MapFlags::ANY).map_err(failed(ASKERS))
 }
 
-/// No longer.
+/// From now on, connections of this congestion control do not ask for arrival times.
 pub fn ask_no_more(name: &str) -> Result<(), Error> {
     let Some(pinned) = pins::find(ASKERS) else { return Ok(()) };
     let askers = MapHandle::from_pinned_path(pinned).map_err(failed(ASKERS))?;
-    // Fails where it never asked, which is as good.
+    // Fails where it never asked; then there is nothing to delete.
     let _ = askers.delete(&asker(name));
     Ok(())
 }
@@ -168,7 +168,7 @@ pub fn broken(what: &str) -> Error {
     Error::Machine(format!("the compiled objects have no {what}: this is a broken build"))
 }
 
-/// Sizes the maps for the connections to provide for, and names the congestion control.
+/// Sizes the maps for `options.flows` connections, and names the congestion control.
 fn provide(sender: &mut OpenObject, options: &Options) -> Result<(), Error> {
     let slots = options.flows + 1;
     let thesis = options.params.preset == rapid::Preset::Thesis;

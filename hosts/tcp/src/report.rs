@@ -5,7 +5,7 @@ use rapid::RawParams;
 use serde::Serialize;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// Transmissions and streams that a connection remembers: of `bpf/memory.h`.
+/// How many transmissions and streams a connection remembers, as in `bpf/memory.h`.
 pub const RECORDS: u32 = 4096;
 pub const STREAMS: u32 = 256;
 
@@ -39,12 +39,12 @@ impl Address {
         }
     }
 
-    /// This end.
+    /// Returns this end's address.
     pub fn local(&self) -> SocketAddr {
         SocketAddr::new(self.ip(&self.local), self.local_port)
     }
 
-    /// The other end.
+    /// Returns the peer's address.
     pub fn remote(&self) -> SocketAddr {
         SocketAddr::new(self.ip(&self.remote), self.remote_port)
     }
@@ -58,7 +58,7 @@ fn libc_family_inet6() -> u32 {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Mode {
-    /// Nobody has this slot.
+    /// No connection uses this slot.
     Free,
     /// Rapid.
     Rapid,
@@ -70,13 +70,13 @@ pub enum Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Source {
-    /// Too early to say.
+    /// Not decided yet.
     Undecided,
     /// The TCP option.
     Option,
     /// TCP timestamps of microseconds.
     Timestamps,
-    /// Nowhere.
+    /// There are none.
     None,
 }
 
@@ -90,13 +90,13 @@ impl Source {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Reason {
-    /// More connections than the flows that were provided for at load.
+    /// There are more connections than the `flows` set at load.
     TooManyConnections,
-    /// The peer says nothing about arrivals.
+    /// The peer reports no arrival times.
     NoStamps,
-    /// This machine creates gaps far too late at this rate.
+    /// At this rate, this machine ends its gaps far too late.
     CannotPace,
-    /// Packets leave several at a time: segmentation is left to the device.
+    /// Several packets leave at a time, because the device does the segmentation.
     Bursts,
     /// A reason that this build does not know.
     Unknown,
@@ -114,7 +114,7 @@ impl Reason {
     }
 }
 
-/// `struct report`: one connection, cumulative since it began. Rates are bytes per second, IP header included; times
+/// `struct report`: one connection, cumulative since its start. Rates are bytes per second, IP header included; times
 /// are nanoseconds of the monotonic clock.
 #[repr(C)]
 #[derive(Clone, Copy, Debug)]
@@ -153,18 +153,18 @@ pub struct Report {
 unsafe impl Plain for Report {}
 
 impl Report {
-    /// In whose hands the slot is.
+    /// Returns what steers the connection in this slot.
     pub fn mode(&self) -> Mode {
         if self.mode == 0 { Mode::Free } else { Mode::Rapid }
     }
 
-    /// Where its arrival times come from.
+    /// Returns where its arrival times come from.
     pub fn source(&self) -> Source {
         Source::from_raw(self.source)
     }
 
-    /// The gap error (created minus intended, late is positive) that `part` of the packets did not exceed, in
-    /// nanoseconds, to a quarter octave; `None` before there are any.
+    /// Returns the quantile `part` of the gap errors (created minus intended; late is positive), in nanoseconds, to a
+    /// quarter octave. `None` before the first gap.
     pub fn gap_error_ns(&self, part: f64) -> Option<u64> {
         let total: u64 = self.gap_error.iter().sum();
         let wanted = (total as f64 * part).ceil().max(1.0) as u64;
@@ -177,7 +177,7 @@ impl Report {
     }
 }
 
-/// Gap errors of bucket `i` are below this.
+/// Returns the bound that gap errors in bucket `i` stay below.
 fn top_of_bucket(i: usize) -> u64 {
     let octave = 6 + i as u64 / 4;
     (1 << octave) + (i as u64 % 4) * (1 << (octave - 2))
@@ -198,7 +198,7 @@ pub struct Fallen {
 unsafe impl Plain for Fallen {}
 
 impl Fallen {
-    /// Why.
+    /// Returns why CUBIC took over.
     pub fn why(&self) -> Reason {
         Reason::from_raw(self.reason)
     }
@@ -210,19 +210,17 @@ impl Fallen {
 pub struct Config {
     pub params: RawParams,
     pub log: u32,
-    pub lie: u32,
     pub spin_ns: u32,
     pub option_noise_ns: u32,
     pub timestamp_noise_ns: u32,
-    pub reserved: u32,
 }
 
 // SAFETY: ten words, three double words, eight words; no padding.
 unsafe impl Plain for RawParams {}
-// SAFETY: `RawParams` has none, and six words follow.
+// SAFETY: `RawParams` has no padding, and four words follow it.
 unsafe impl Plain for Config {}
 
-/// What `Config::log` asks for.
+/// Values of `Config::log`: which events to log.
 pub const LOG_STREAMS: u32 = 1;
 pub const LOG_LAW: u32 = 2;
 

@@ -1,7 +1,8 @@
-//! A trial at load: what the programs rely on is not promised by any kernel.
+//! A trial at load, because no kernel promises what the programs rely on.
 //!
-//! A connection over the loopback device of a network namespace that ends with the trial. TCP counts the packets that
-//! it sends; the packet clock must have seen each of them leave, one at a time, and arrivals must have come back.
+//! The trial makes a connection over the loopback device of a network namespace that ends with it. TCP counts the
+//! packets that it sends. The packet clock must have seen each of them leave, one at a time, and arrival times must
+//! have come back.
 
 use crate::report::{Reason, Report};
 use crate::status::status;
@@ -17,24 +18,24 @@ use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::{AsRawFd, OwnedFd};
 use std::time::Duration;
 
-/// What the trial saw.
+/// The results of the trial.
 #[derive(Clone, Debug, Default)]
 pub struct Trial {
     /// Packets that left, by TCP's own count.
     pub packets: u64,
-    /// Of these, how many the packet clock saw.
+    /// How many of these the packet clock saw.
     pub seen: u64,
-    /// How many left together with the one before.
+    /// How many left together with the packet before.
     pub bursts: u64,
     /// How many were delivered.
     pub delivered: u64,
     /// Delivered with an arrival time.
     pub stamped: u64,
-    /// Why there is no TCP option, where this kernel refuses it.
+    /// Why this kernel refuses the TCP option, if it does.
     pub without_option: Option<String>,
 }
 
-/// Bytes to send: some hundred packets.
+/// Bytes to send: a few hundred packets.
 const AMOUNT: usize = 400_000;
 const SEGMENT: u32 = 1400;
 
@@ -42,7 +43,7 @@ fn failed(error: impl std::fmt::Display) -> Error {
     Error::machine("the trial connection", error)
 }
 
-/// Tries the congestion control `name`; `option`: the TCP option serves this process.
+/// Tries the congestion control `name`. `option`: whether the TCP option serves this process.
 pub fn try_out(name: &str, option: bool, without_option: Option<String>) -> Result<Trial, Error> {
     let mut trial = std::thread::scope(|scope| {
         let trial = scope.spawn(|| {
@@ -58,16 +59,16 @@ pub fn try_out(name: &str, option: bool, without_option: Option<String>) -> Resu
 
 fn judge(trial: &Trial, option: bool) -> Result<(), Error> {
     let Trial { packets, seen, bursts, delivered, stamped, .. } = *trial;
-    // The last packet is told of by the next call.
+    // The clock counts a packet at the call after it, so it may lack the last one.
     if seen + 1 < packets || seen > packets || bursts > packets / 4 {
         return Err(Error::Machine(format!(
             "this kernel does not pace as expected: {packets} packets left, the packet clock saw {seen}, {bursts} of them in bursts"
         )));
     }
-    // Delayed acknowledgments leave some out.
+    // Delayed acknowledgments leave some arrivals out.
     if option && 8 * stamped < delivered {
         return Err(Error::Machine(format!(
-            "arrival times do not come back: {stamped} of {delivered} packets had one on a loopback connection"
+            "arrival times do not come back: on a loopback connection, {stamped} of {delivered} packets had one"
         )));
     }
     Ok(())
@@ -101,14 +102,14 @@ fn in_own_namespace(name: &str) -> Result<Trial, Error> {
     if let Some(report) = status.connections.iter().find(|report| report.address.local().port() == port) {
         return Ok(Trial::of(report, packets));
     }
-    // Without stamps it is CUBIC's after some packets, as it should be.
+    // Without arrival times, CUBIC takes over after some packets, as it should.
     let fallen = status
         .fallen
         .iter()
         .find(|(address, fallen)| address.local().port() == port && fallen.why() == Reason::NoStamps);
     match fallen {
         Some(_) => Ok(Trial::default()),
-        None => Err(failed("Rapid let go of it")),
+        None => Err(failed("Rapid stopped steering it")),
     }
 }
 
@@ -129,7 +130,7 @@ fn connection(name: &str, to: SocketAddrV4) -> Result<TcpStream, Error> {
 }
 
 fn packets_sent(stream: &TcpStream) -> Result<u64, Error> {
-    // SAFETY: plain words, which the kernel fills as far as it knows them.
+    // SAFETY: plain words; the kernel fills those that it knows.
     let info = unsafe {
         let mut info: libc::tcp_info = std::mem::zeroed();
         let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;

@@ -1,32 +1,32 @@
-//! What the connections measure and do.
+//! The state of the connections: what they measure and do.
 
 use crate::report::{Address, Fallen, Mode, Report};
 use crate::wire::value_of;
-use crate::{Error, loader};
+use crate::{Error, pins};
 use libbpf_rs::{MapCore, MapFlags};
 
-/// All that is known of what runs under a name.
+/// The state of the congestion control loaded under a name.
 #[derive(Clone, Debug)]
 pub struct Status {
-    /// Connections provided for.
+    /// Most connections that Rapid steers at a time.
     pub flows: u32,
     /// Connections steered by Rapid now.
     pub connections: Vec<Report>,
-    /// The slot of each: what events call it.
+    /// The slot of each connection in `connections`; events name connections by their slots.
     pub slots: Vec<u32>,
-    /// Connections that CUBIC has taken over, the last ones.
+    /// The latest connections that CUBIC has taken over.
     pub fallen: Vec<(Address, Fallen)>,
-    /// The monotonic clock now, nanoseconds.
+    /// The present time by the monotonic clock, nanoseconds.
     pub now_ns: u64,
 }
 
 /// Reads the state of every connection.
 ///
 /// # Errors
-/// Nothing is loaded under `name`, or it cannot be read.
+/// Nothing is loaded under `name`, or its maps cannot be read.
 pub fn status(name: &str) -> Result<Status, Error> {
-    let conns = loader::open(name, "conns")?;
-    let fallen = loader::open(name, "fallen")?;
+    let conns = pins::open(name, "conns")?;
+    let fallen = pins::open(name, "fallen")?;
     let flows = conns.max_entries() - 1;
     let read = |error| Error::machine("reading the state of connections", error);
     let (mut connections, mut slots) = (Vec::new(), Vec::new());
@@ -47,7 +47,7 @@ pub fn status(name: &str) -> Result<Status, Error> {
     Ok(Status { flows, connections, slots, fallen: taken, now_ns: now_ns() })
 }
 
-/// The clock of the programs.
+/// Returns the present time by the programs' clock, nanoseconds.
 pub fn now_ns() -> u64 {
     let now =
         nix::time::clock_gettime(nix::time::ClockId::CLOCK_MONOTONIC).unwrap_or(nix::sys::time::TimeSpec::new(0, 0));

@@ -1,11 +1,10 @@
 //! What a run is: drawn, where not fixed.
 
+use crate::draws::{Draws, Scale, span};
 use crate::fixed::Fixed;
 use crate::receiver;
 use crate::sender;
 use crate::traffic::{self, CROSS};
-use rand::{RngExt, SeedableRng};
-use rand_pcg::Pcg64;
 use scenario::{
     Buffer, Experiment, Impairments, LinkSpec, ProbeSpec, QueueSpec, ReceiverSpec, Record, Recorded, TrafficSpec,
 };
@@ -23,46 +22,13 @@ pub struct Condition {
     pub gaps: &'static str,
 }
 
-/// Numbers from chance.
-pub struct Draws(Pcg64);
-
-impl Draws {
-    pub fn one_of<T: Copy>(&mut self, all: &[T]) -> T {
-        all[self.0.random_range(0..all.len())]
-    }
-
-    pub fn between(&mut self, low: f64, high: f64) -> f64 {
-        low + (high - low) * self.0.random::<f64>()
-    }
-
-    /// Equal ratios are equally likely.
-    pub fn geometric(&mut self, low: f64, high: f64) -> f64 {
-        self.between(low.ln(), high.ln()).exp()
-    }
-}
-
-/// What sizes and times are measured by.
-pub struct Scale {
-    pub capacity_bps: f64,
-    /// Of cross traffic, in capacities.
-    pub load: f64,
-    /// Time of a stream at the rate that is left on average, and of one of its gaps.
-    pub stream_s: f64,
-    pub gap_s: f64,
-}
-
-/// A span of so many seconds.
-pub fn span(seconds: f64) -> Span {
-    Span::from_picos((seconds * 1e12) as u64)
-}
-
 impl Condition {
     /// Draws run number `run`. Every number is drawn, fixed or not, so that fixing one leaves the others as they are.
     ///
     /// # Errors
     /// A fixed value that cannot be read.
     pub fn draw(seed: u64, run: u64, fixed: &Fixed) -> Result<Condition, Box<dyn Error>> {
-        let mut draws = Draws(Pcg64::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ run));
+        let mut draws = Draws::of_run(seed, run);
         // A third of the runs are the testbed's path.
         let testbed = draws.between(0.0, 1.0) < 0.33;
         let (capacity, packet) = (draws.geometric(1e8, 1e11), draws.one_of(&[1500, 9000]));
@@ -83,7 +49,7 @@ impl Condition {
         let (gaps, model) = sender::draw(&scale, fixed, &mut draws)?;
         let link = link(&probe, &scale);
         let receiving = ReceiverSpec { coalescing, stamp_granularity: granularity, ..ReceiverSpec::PLAIN };
-        let experiment = Experiment { gaps: model, ..experiment(draws.0.random(), link, receiving, traffic, probe) };
+        let experiment = Experiment { gaps: model, ..experiment(draws.seed(), link, receiving, traffic, probe) };
         Ok(Condition { experiment, load, cross, receiver, gaps })
     }
 

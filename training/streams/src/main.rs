@@ -11,6 +11,7 @@
 //! --from-simulator` would send: `simulator::probe` has link, hosts, traffic and truth.
 
 mod condition;
+mod draws;
 mod fixed;
 mod receiver;
 mod row;

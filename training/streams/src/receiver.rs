@@ -1,6 +1,6 @@
 //! Receiving hosts: every kind of interrupt coalescence that a scenario has.
 
-use crate::condition::{Draws, Scale, span};
+use crate::draws::{Draws, Scale, span};
 use crate::fixed::Fixed;
 use scenario::{Coalescing, Moderation};
 use std::error::Error;

@@ -1,6 +1,6 @@
 //! Sending hosts: every way to create gaps that a scenario has.
 
-use crate::condition::{Draws, Scale, span};
+use crate::draws::{Draws, Scale, span};
 use crate::fixed::Fixed;
 use scenario::GapModel;
 use std::error::Error;

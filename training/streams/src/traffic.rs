@@ -1,6 +1,6 @@
 //! Cross traffic of a mean rate.
 
-use crate::condition::{Draws, Scale, span};
+use crate::draws::{Draws, Scale, span};
 use crate::fixed::Fixed;
 use scenario::{Shaper, TraceSource, TrafficKind, TrafficSpec};
 use std::error::Error;

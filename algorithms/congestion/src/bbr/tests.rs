@@ -3,6 +3,7 @@
 
 use super::*;
 use alloc::vec::Vec;
+use settings::Setting;
 
 const RTT: Span = Span::from_millis(100);
 const PACKET: Bytes = Bytes::new(1000);

@@ -1,5 +1,5 @@
 use super::*;
-use crate::registry::Setting;
+use settings::Setting;
 
 const RTT: Span = Span::from_millis(100);
 

@@ -2,7 +2,7 @@
 
 use super::{Law, WindowBased};
 use crate::contract::{AckSample, Arrival, Controller, Loss, Setup, Timeout, Undo};
-use crate::registry::Settings;
+use settings::Settings;
 use units::{Bytes, Span, Time};
 
 pub(crate) struct Driver<L> {

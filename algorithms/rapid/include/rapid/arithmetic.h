@@ -8,6 +8,13 @@
 
 #include "types.h"
 
+/* A larger rise of delay is the work of a clock that lies. */
+#define RAPID_RISE_MAX_NS 2000000000LL
+/* No slope is taken to be outside 64 and -64: far above any that steers, and products of it stay within 62 bits. */
+#define RAPID_SLOPE_MAX (64 * RAPID_ONE)
+/* Halvings that find a root between one and four to the last bit of Q16: 2^18 = 4 * 65536. */
+#define RAPID_ROOT_TURNS 18
+
 RAPID_FN u64 rapid_min(u64 a, u64 b) { return a < b ? a : b; }
 RAPID_FN u64 rapid_max(u64 a, u64 b) { return a > b ? a : b; }
 RAPID_FN s64 rapid_smin(s64 a, s64 b) { return a < b ? a : b; }
@@ -35,7 +42,7 @@ RAPID_FN u64 rapid_scale(u64 x, u64 q) { return (x * q) >> 16; }
  * A plain shift of a negative number pulls down by up to one unit each time,
  * and what pulls one way is a bias between flows.
  */
-RAPID_FN s64 rapid_average(s64 x, s64 y, u64 w) { return x + (((s64)w * (y - x) + 32768) >> 16); }
+RAPID_FN s64 rapid_average(s64 x, s64 y, u64 w) { return x + (((s64)w * (y - x) + RAPID_HALF) >> 16); }
 
 /* min(1, n a / b) in Q16, for n a < 2^48; 1 when b is 0. */
 RAPID_FN u64 rapid_weight(u64 n, u64 a, u64 b)
@@ -45,11 +52,11 @@ RAPID_FN u64 rapid_weight(u64 n, u64 a, u64 b)
 	return part >= b ? RAPID_ONE : (part << 16) / b;
 }
 
-/* rise / run in Q16. Rises are cut at 2 s: more than that is a clock that lies. */
+/* rise / run in Q16. */
 RAPID_FN s64 rapid_slope(s64 rise, u64 run)
 {
-	rise = rapid_sclamp(rise, -2000000000LL, 2000000000LL);
-	return rapid_sclamp(rapid_divide(rise * RAPID_ONE, run), -64 * RAPID_ONE, 64 * RAPID_ONE);
+	rise = rapid_sclamp(rise, -RAPID_RISE_MAX_NS, RAPID_RISE_MAX_NS);
+	return rapid_sclamp(rapid_divide(rise * RAPID_ONE, run), -RAPID_SLOPE_MAX, RAPID_SLOPE_MAX);
 }
 
 /* part of whole in Q16, at most one; 0 of nothing. */
@@ -61,7 +68,10 @@ RAPID_FN s64 rapid_fraction(u32 part, u32 whole)
 RAPID_FN u64 rapid_bound(u64 rate) { return rapid_clamp(rate, RAPID_RATE_FLOOR, RAPID_RATE_CEILING); }
 
 /* Time of `size` < 2^20 bytes, in 1/1024 ns. */
-RAPID_FN u64 rapid_gap_q10(u64 size, u64 rate) { return size * RAPID_NS_PER_S * 1024 / rapid_max(rate, 1); }
+RAPID_FN u64 rapid_gap_q10(u64 size, u64 rate)
+{
+	return (size * RAPID_NS_PER_S << RAPID_Q10_BITS) / rapid_max(rate, 1);
+}
 
 RAPID_FN u64 rapid_gap_ns(u64 size, u64 rate) { return size * RAPID_NS_PER_S / rapid_max(rate, 1); }
 
@@ -92,7 +102,7 @@ RAPID_FN u64 rapid_power(u64 base, u32 exponent)
 	u64 power = RAPID_ONE;
 
 	for (u32 i = 0; i < RAPID_LEVELS_MAX && i < exponent; i++)
-		power = (power * base + 32768) >> 16;
+		power = (power * base + RAPID_HALF) >> 16;
 	return power;
 }
 
@@ -127,13 +137,13 @@ RAPID_FN void rapid_ladder_fill(struct rapid_ladder *ladder, u32 span, u32 level
 
 	levels = (u32)rapid_clamp(levels, 2, RAPID_LEVELS_MAX);
 	root.exponent = levels - 1;
-	RAPID_LOOP(18, rapid_halve, &root);
+	RAPID_LOOP(RAPID_ROOT_TURNS, rapid_halve, &root);
 	for (u32 k = 0; k < RAPID_LEVELS_MAX; k++) {
 		if (k >= levels)
 			break;
 		ladder->x[k] = (u32)level;
 		inverse_sum += ((u64)1 << 40) / level;
-		level = (level * root.low + 32768) >> 16;
+		level = (level * root.low + RAPID_HALF) >> 16;
 	}
 	for (u32 k = 0; k < RAPID_LEVELS_MAX; k++) {
 		if (k >= levels)

@@ -13,13 +13,13 @@
  *     before would divide two gaps' worth of receive time by one send gap.
  *  2. SPIKE_UP and SPIKE_DOWN (20/10, 5/4, 2/1 us) and GAP_NS_EPSILON (100 ns)
  *     were made for 9000 B at 10 Gbit/s. Here they are the same multiples of the
- *     mean send gap of the stream (25/9, 25/18, ...), and equal to print there.
+ *     mean send gap of the stream (25/9, 25/18, ...), and equal to the print there.
  *  3. BASS averages complete buffering events: from a spike to the next one, with
  *     a dip in between. What comes before the first spike stays as it is, and
  *     so does an event open at the end of the stream; where that is at most a third of
  *     the stream, it is dropped. The text drops incomplete events, the
  *     pseudo-code averages them: with coalesced interrupts that spreads one
- *     event over the levels, hides their rates, and the estimate becomes R_avg
+ *     event over the levels and hides their rates, and the estimate stays R_avg
  *     for ever.
  *  4. "While spike exists" ends after eight passes.
  *  5. Algorithm 1 prints receive gaps against receive gaps; the sense is receive
@@ -34,8 +34,26 @@
 
 #include "frame.h"
 
+/* L: this many congested gaps in a row are congestion (Algorithm 1). */
 #define RAPID_RUN 4
+/* Reading 4. */
 #define RAPID_PASSES 8
+/* Where the event that is open at the end is at most 1/3 of the stream, it is dropped: reading 3. */
+#define RAPID_OPEN_EVENT_PART 3
+
+/* The mean send gap for which thresholds are printed: 9000 B at 10 Gbit/s (reading 2). */
+#define RAPID_PRINTED_GAP_NS 7200
+/* SPIKE_UP and SPIKE_DOWN in 1/36 of the mean send gap, which is 200 ns as printed. */
+#define RAPID_SPIKE_PARTS 36
+#define RAPID_COARSE_UP 100  /* 20 us */
+#define RAPID_COARSE_DOWN 50 /* 10 us */
+#define RAPID_FINER_UP 25    /*  5 us */
+#define RAPID_FINER_DOWN 20  /*  4 us */
+#define RAPID_FINE_UP 10     /*  2 us */
+#define RAPID_FINE_DOWN 5    /*  1 us */
+
+/* A gap is at most this, 18 minutes, so that its 1/1024 ns, a hundredfold, stay within 62 bits. */
+#define RAPID_GAP_MAX_NS (1LL << 40)
 
 /* Algorithm 6, one packet: closes the gap since the last stamped packet and shares it out. */
 struct rapid_normalising {
@@ -70,11 +88,11 @@ static inline long rapid_normalise_packet(u32 turn, void *context)
 		return 0;
 	if (c->begun) {
 		u32 covered = turn - c->number;
-		u64 sent = (u64)rapid_sclamp(rapid_difference(r->sent_ns, c->sent), 0, 1LL << 40);
-		u64 received = (u64)rapid_sclamp(rapid_difference(r->arrival_ns, c->arrival), 0, 1LL << 40);
+		u64 sent = (u64)rapid_sclamp(rapid_difference(r->sent_ns, c->sent), 0, RAPID_GAP_MAX_NS);
+		u64 received = (u64)rapid_sclamp(rapid_difference(r->arrival_ns, c->arrival), 0, RAPID_GAP_MAX_NS);
 
-		c->send_gap = sent * 1024 / covered;
-		c->receive_gap = received * 1024 / covered;
+		c->send_gap = (sent << RAPID_Q10_BITS) / covered;
+		c->receive_gap = (received << RAPID_Q10_BITS) / covered;
 		RAPID_LOOP(covered, rapid_share_gap, c);
 	} else {
 		c->memory->gaps->offset = turn;
@@ -168,7 +186,8 @@ static inline long rapid_smooth_gap(u32 i, void *context)
 			c->state = RAPID_SPIKE_VALID;
 	}
 	if (last) {
-		if (c->state != RAPID_NO_SPIKE && 3 * (c->gaps->count - c->begin) <= c->gaps->count)
+		if (c->state != RAPID_NO_SPIKE &&
+		    RAPID_OPEN_EVENT_PART * (c->gaps->count - c->begin) <= c->gaps->count)
 			c->gaps->count = c->begin;
 		return 1;
 	}
@@ -183,7 +202,7 @@ static inline long rapid_smooth_gap(u32 i, void *context)
 	return 0;
 }
 
-/* Says whether there was a spike. */
+/* One pass. Returns whether there was a spike. */
 RAPID_FN u32 rapid_smooth(struct rapid_gaps *gaps, u64 up, u64 down)
 {
 	struct rapid_smoothing c = {.gaps = gaps, .up = up, .down = down};
@@ -204,17 +223,21 @@ struct rapid_passes {
 	u64 gap; /* mean send gap */
 };
 
+RAPID_FN u32 rapid_smooth_by(const struct rapid_passes *c, u32 up, u32 down)
+{
+	return rapid_smooth(c->gaps, c->gap * up / RAPID_SPIKE_PARTS, c->gap * down / RAPID_SPIKE_PARTS);
+}
+
 static inline long rapid_smooth_pass(u32 turn, void *context)
 {
 	struct rapid_passes *c = (struct rapid_passes *)context;
-	u64 gap = c->gap;
 
 	if (turn == 0)
-		rapid_smooth(c->gaps, gap * 25 / 9, gap * 25 / 18);
+		rapid_smooth_by(c, RAPID_COARSE_UP, RAPID_COARSE_DOWN);
 	else if (turn == 1)
-		rapid_smooth(c->gaps, gap * 25 / 36, gap * 5 / 9);
+		rapid_smooth_by(c, RAPID_FINER_UP, RAPID_FINER_DOWN);
 	else
-		return !rapid_smooth(c->gaps, gap * 5 / 18, gap * 5 / 36);
+		return !rapid_smooth_by(c, RAPID_FINE_UP, RAPID_FINE_DOWN);
 	return 0;
 }
 
@@ -280,7 +303,7 @@ struct rapid_search {
 	u64 highest;
 	u32 settled; /* gaps that have their rate */
 	u32 run;
-	u32 least; /* a run is congestion from so many gaps on: L */
+	u32 least; /* a run of at least this many gaps is congestion: L */
 };
 
 /* Ends a run: if it is long enough, all gaps since the last get the rate below it. */
@@ -300,7 +323,7 @@ static inline long rapid_search_gap(u32 i, void *context)
 
 	if (i >= RAPID_STREAM_MAX)
 		return 1;
-	rate = rapid_bound(rapid_rate_of(c->packet * 1024, c->gaps->send[i]));
+	rate = rapid_bound(rapid_rate_of(c->packet << RAPID_Q10_BITS, c->gaps->send[i]));
 	c->highest = rapid_max(c->highest, rate);
 	if (c->gaps->receive[i] > c->gaps->send[i] + c->epsilon) {
 		c->run++;
@@ -311,7 +334,7 @@ static inline long rapid_search_gap(u32 i, void *context)
 	return 0;
 }
 
-/* The available bandwidth a denoised stream shows, with runs of at least `least`; 0 when it has too few gaps. */
+/* Returns the available bandwidth that a denoised stream shows, with runs of at least `least`; 0: too few gaps. */
 RAPID_STAGE u64 rapid_search_runs(const struct rapid_gaps *gaps, u32 packet, u32 epsilon_ns, u32 least)
 {
 	struct rapid_search c = {.gaps = gaps, .packet = packet, .least = least};
@@ -320,8 +343,8 @@ RAPID_STAGE u64 rapid_search_runs(const struct rapid_gaps *gaps, u32 packet, u32
 	if (!gaps || !least || gaps->count < 2 * least)
 		return 0;
 	RAPID_LOOP(gaps->count, rapid_sum_gap, &all);
-	c.below = rapid_bound(rapid_rate_of((u64)packet * 1024, gaps->send[0]));
-	c.epsilon = all.send / gaps->count * epsilon_ns / 7200;
+	c.below = rapid_bound(rapid_rate_of((u64)packet << RAPID_Q10_BITS, gaps->send[0]));
+	c.epsilon = all.send / gaps->count * epsilon_ns / RAPID_PRINTED_GAP_NS;
 	RAPID_LOOP(gaps->count, rapid_search_gap, &c);
 	rapid_settle(&c, gaps->count);
 	if (c.settled < gaps->count)

@@ -22,6 +22,20 @@
 #include "startup.h"
 #include "thesis.h"
 
+/* A connection begins with ten packets per round trip, as TCP does (RFC 6928). */
+#define RAPID_INITIAL_PACKETS 10
+/* The sizes of packets that the arithmetic is made for. */
+#define RAPID_PACKET_MIN 64
+#define RAPID_PACKET_MAX 65535
+/* The window: two bandwidth-delay products, and a stream of slack; during start-up a chirp more. */
+#define RAPID_WINDOW_TIMES 2
+#define RAPID_WINDOW_SLACK_PACKETS 64
+#define RAPID_WINDOW_MAX_PACKETS (1u << 28)
+/* Clocks may differ by decades, not by centuries (62 bits of ns are 146 years): what is wider is a lie. */
+#define RAPID_DELAY_MAX_NS (1LL << 62)
+/* What a retransmission timeout leaves of the rate: half. */
+#define RAPID_TIMEOUT_PART 2
+
 /* A BPF compiler clears no more than this in place. */
 _Static_assert(sizeof(struct rapid) <= 1024, "struct rapid");
 
@@ -29,7 +43,7 @@ RAPID_FN void rapid_init(struct rapid *law, const struct rapid_params *params, u
 {
 	*law = (struct rapid){0};
 	law->params = *params;
-	law->params.packet = (u32)rapid_clamp(params->packet, 64, 65535);
+	law->params.packet = (u32)rapid_clamp(params->packet, RAPID_PACKET_MIN, RAPID_PACKET_MAX);
 	law->params.margin = (u32)rapid_min(params->margin, RAPID_ONE / 2);
 	law->random = (u32)(seed ^ (seed >> 32)) | 1;
 	law->next_ns = now;
@@ -42,20 +56,22 @@ RAPID_FN void rapid_init(struct rapid *law, const struct rapid_params *params, u
 	law->contest.queued_since_ns = now;
 	law->envelope.fresh = 1;
 	law->startup = 1;
-	rapid_set_rate(law, rapid_rate_of(10 * law->params.packet, law->rtt_ns));
-	law->envelope.inverse = (1ULL << 56) / law->rate;
+	rapid_set_rate(law, rapid_rate_of(RAPID_INITIAL_PACKETS * law->params.packet, law->rtt_ns));
+	law->envelope.inverse = RAPID_INVERSE_ONE / law->rate;
 	if (params->preset == RAPID_THESIS) {
 		rapid_thesis_init(law);
 	} else {
-		rapid_ladder_fill(&law->narrow, params->span, 4);
-		rapid_ladder_fill(&law->wide, params->wide_span, 4);
+		rapid_ladder_fill(&law->narrow, params->span, RAPID_PROBE_LEVELS);
+		rapid_ladder_fill(&law->wide, params->wide_span, RAPID_PROBE_LEVELS);
 	}
 	rapid_set_level_rate(law, law->rate);
 }
 
 RAPID_FN u32 rapid_levels_of(const struct rapid *law, const struct rapid_stream *s)
 {
-	return s->kind == RAPID_CHIRP ? RAPID_CHIRP_LEVELS : law->params.preset == RAPID_THESIS ? law->narrow.levels : 4;
+	if (s->kind == RAPID_CHIRP)
+		return RAPID_CHIRP_LEVELS;
+	return law->params.preset == RAPID_THESIS ? law->narrow.levels : RAPID_PROBE_LEVELS;
 }
 
 /* Sets the clock to the level that begins now. */
@@ -95,7 +111,7 @@ RAPID_FN void rapid_open_next(struct rapid *law, const struct rapid_memory *memo
  */
 RAPID_FN u64 rapid_before_sending(struct rapid *law, const struct rapid_memory *memory, u64 now, u32 size)
 {
-	size = (u32)rapid_clamp(size, 1, 65535);
+	size = (u32)rapid_clamp(size, 1, RAPID_PACKET_MAX);
 	if (!law->open)
 		rapid_open_next(law, memory);
 	return rapid_departure_after(law, now, rapid_gap_after(law, size)).ns;
@@ -108,7 +124,7 @@ RAPID_FN void rapid_on_sent(struct rapid *law, const struct rapid_memory *memory
 	struct rapid_record *r = RAPID_RECORD(memory, number);
 	struct rapid_stream *s;
 
-	size = (u32)rapid_clamp(size, 1, 65535);
+	size = (u32)rapid_clamp(size, 1, RAPID_PACKET_MAX);
 	law->next = rapid_max(law->next, number + 1);
 	if (!law->open)
 		rapid_open_next(law, memory);
@@ -180,8 +196,7 @@ RAPID_FN void rapid_on_arrival(struct rapid *law, const struct rapid_memory *mem
 		return;
 	level = r->level >> 1;
 	half = r->level & 1;
-	/* Clocks may differ by decades, not by centuries: what is wider than 62 bits is a lie. */
-	delay = rapid_sclamp(rapid_difference(arrival, r->sent_ns), -(1LL << 62), 1LL << 62);
+	delay = rapid_sclamp(rapid_difference(arrival, r->sent_ns), -RAPID_DELAY_MAX_NS, RAPID_DELAY_MAX_NS);
 	s->delay = rapid_smin(s->delay, delay);
 	s->rtt_ns = rapid_min(s->rtt_ns, rapid_max(rapid_above(now, r->sent_ns), RAPID_RTT_FLOOR_NS));
 	rapid_note_batch(&law->envelope, r->sent_ns, arrival);
@@ -239,18 +254,19 @@ RAPID_FN void rapid_on_recovery(struct rapid *law)
 RAPID_FN void rapid_on_timeout(struct rapid *law)
 {
 	law->startup = 0;
-	rapid_set_rate(law, law->rate / 2);
+	rapid_set_rate(law, law->rate / RAPID_TIMEOUT_PART);
 }
 
 /* Packets that may be in flight: two bandwidth-delay products, and a stream of slack. */
 RAPID_FN u32 rapid_window(const struct rapid *law)
 {
 	u64 rtt = rapid_max(law->srtt_ns, law->rtt_ns);
-	u64 window = 2 * rapid_bytes_in(law->window_rate, rtt) / law->params.packet + 64;
+	u64 window = RAPID_WINDOW_TIMES * rapid_bytes_in(law->window_rate, rtt) / law->params.packet;
 
+	window += RAPID_WINDOW_SLACK_PACKETS;
 	if (law->startup)
-		window += rapid_bytes_in(law->rate, 55 * RAPID_CHIRP_LEVEL_NS) / law->params.packet;
-	return (u32)rapid_min(window, 1u << 28);
+		window += rapid_bytes_in(law->rate, RAPID_CHIRP_SUM * RAPID_CHIRP_LEVEL_NS) / law->params.packet;
+	return (u32)rapid_min(window, RAPID_WINDOW_MAX_PACKETS);
 }
 
 /* The available bandwidth, from a host that knows it (thesis.h, ideal estimation). */

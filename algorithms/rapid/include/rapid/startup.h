@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Start-up of the default law: one wide chirp a round trip.
+ * Start-up of the default law: one wide chirp per round trip.
  *
- * From R = 10 packets per handshake round trip, a chirp of nine levels R 2^(j/2)
- * (up to 16 R) goes out; between chirps packets leave at R. When a chirp has
- * come back, the longest rising tail of its envelope tells where the path ended:
+ * From R = 10 packets per handshake round trip, a flow sends a chirp of nine levels
+ * R 2^(j/2) (up to 16 R). Between chirps packets leave at R. When a chirp has come
+ * back, the longest rising tail of its envelope tells where the path ended:
  *
  *     no knee                    R = 8 R, and the next chirp at once
  *     knee in level j, slope k_j A = r_j / (1 + k_j); the next slope gives 1/C,
@@ -14,14 +14,14 @@
  *     a growing standing queue,  leave at once
  *     or half a stream lost
  *
- * What a chirp can do to others is bounded by its tail: 2 to 9 packets at low
+ * The tail of a chirp bounds what it can do to others: 2 to 9 packets at low
  * rates, 9 levels of 50 us at high ones.
  *
- * Streams that start-up leaves in flight are read for the queue, its growth and
- * heavy loss only.
+ * Of the streams that start-up leaves in flight, the law reads only the queue, its
+ * growth and heavy loss.
  *
  * A chirp that the application interrupted says nothing, and is sent again. One
- * that took over 9/8 of its plan says no more than what was really sent; the
+ * that took over 9/8 of its plan says no more than what was really sent: the
  * sender cannot do better, and start-up ends.
  *
  * Where delayed acknowledgments leave the first half of a level without a stamp,
@@ -32,19 +32,57 @@
 
 #include "envelope.h"
 
+/* A level of a chirp: 50 us, and at least two packets, which make a gap. */
 #define RAPID_CHIRP_LEVEL_NS 50000
+#define RAPID_CHIRP_LEVEL_PACKETS 2
+#define RAPID_SQRT2_Q16 92682
+/* What a chirp sends: the sum of 2^(j/2), j = 0..8, is 52.2 levels at R; a few more for its last packets. */
+#define RAPID_CHIRP_SUM 55
+/* The factor from chirp to chirp while there is no knee: half of the 16 that the last chirp has tried. */
+#define RAPID_CHIRP_GROWTH 8
 
-/* 2^(j/2) in Q16. */
+/* A level is lost, and with it those above, if it lost three packets (fewer may be chance) and 1/8 of its own. */
+#define RAPID_LEVEL_LOST_PACKETS 3
+#define RAPID_LEVEL_LOST_PART 8
+/* The delay rises if its slope is above 2 %. */
+#define RAPID_TAIL_SLOPE_Q16 RAPID_Q16(20)
+/* A tail has a knee if it rises by more than the time of two packets in the top level, and by more than stamps' noise. */
+#define RAPID_KNEE_PACKETS 2
+#define RAPID_KNEE_NS 500
+/* What a knee shows lies above 9/10 of the level below it, which was not congested. */
+#define RAPID_KNEE_LEAST(below) ((below) / 10 * 9)
+
+/* Where start-up leaves to: 0.92 of what a knee shows, 0.85 of the last level that lost little. */
+#define RAPID_LEAVE_KNEE_Q16 RAPID_Q16(920)
+#define RAPID_LEAVE_LOSS_Q16 RAPID_Q16(850)
+/* At a knee it leaves with at least half the rate of the chirp; with half of it where nothing can be read of the chirp, */
+#define RAPID_LEAVE_LEAST_PART 2
+/* and 1/4 of it or more was lost. (With fewer lost, another chirp asks again.) */
+#define RAPID_UNREAD_LOST_PART 4
+
+/* Between chirps, at R: start-up ends with a queue above four packets, 50 us and two batches that grows by 10 %, */
+#define RAPID_PLAIN_PACKETS 4
+#define RAPID_PLAIN_NS 50000
+#define RAPID_PLAIN_BATCHES 2
+#define RAPID_PLAIN_GROWING_Q16 RAPID_Q16(100)
+/* or with two packets and half a stream lost; at 9/10 of what arrives, and at least a quarter of R. */
+#define RAPID_PLAIN_LOST_PACKETS 2
+#define RAPID_PLAIN_LOST_PART 2
+#define RAPID_PLAIN_KEEPS(rate) ((rate) * 9 / 10)
+#define RAPID_PLAIN_KEEPS_MIN_Q16 (RAPID_ONE / 4)
+
+/* The rate of a level: R 2^(j/2). */
 RAPID_FN u64 rapid_chirp_rate(u64 rate, u32 level)
 {
 	u64 octave = rate << (level / 2);
 
-	return rapid_bound(level % 2 ? rapid_scale(octave, 92682) : octave);
+	return rapid_bound(level % 2 ? rapid_scale(octave, RAPID_SQRT2_Q16) : octave);
 }
 
 RAPID_FN u32 rapid_chirp_length(const struct rapid *law, u32 level, u64 rate)
 {
-	u32 n = (u32)rapid_max(2, rapid_bytes_in(rate, RAPID_CHIRP_LEVEL_NS) / law->params.packet);
+	u64 packets = rapid_bytes_in(rate, RAPID_CHIRP_LEVEL_NS) / law->params.packet;
+	u32 n = (u32)rapid_max(RAPID_CHIRP_LEVEL_PACKETS, packets);
 
 	return level == RAPID_CHIRP_LEVELS - 1 ? n + 1 : n;
 }
@@ -84,7 +122,7 @@ struct rapid_tail {
 	struct rapid_point point[RAPID_CHIRP_LEVELS + 1];
 	u8 level[RAPID_CHIRP_LEVELS + 1];
 	u32 points;
-	u32 usable; /* levels below this one lost little */
+	u32 usable; /* the levels below this one lost little */
 	u32 knee;   /* first point of the rising tail */
 };
 
@@ -117,7 +155,8 @@ RAPID_FN void rapid_tail_find(const struct rapid_chirp *chirp, struct rapid_tail
 
 		if (j >= t->usable)
 			break;
-		if (chirp->lost[j] >= 3 && 8 * chirp->lost[j] >= chirp->sent[j]) {
+		if (chirp->lost[j] >= RAPID_LEVEL_LOST_PACKETS &&
+		    RAPID_LEVEL_LOST_PART * chirp->lost[j] >= chirp->sent[j]) {
 			t->usable = j;
 			break;
 		}
@@ -127,7 +166,7 @@ RAPID_FN void rapid_tail_find(const struct rapid_chirp *chirp, struct rapid_tail
 	}
 	t->knee = t->points ? t->points - 1 : 0;
 	for (u32 i = 0; i < RAPID_CHIRP_LEVELS; i++) {
-		if (!t->knee || rapid_tail_slope(t, t->knee - 1) <= RAPID_Q16(20))
+		if (!t->knee || rapid_tail_slope(t, t->knee - 1) <= RAPID_TAIL_SLOPE_Q16)
 			break;
 		t->knee--;
 	}
@@ -140,11 +179,11 @@ RAPID_FN int rapid_tail_has_knee(const struct rapid *law, const struct rapid_tai
 	if (t->knee + 1 >= t->points || t->points > RAPID_CHIRP_LEVELS + 1)
 		return 0;
 	rise = (u64)rapid_smax(0, rapid_difference((u64)t->point[t->points - 1].delay, (u64)t->point[t->knee].delay));
-	needed = 2 * rapid_gap_ns(law->params.packet, law->chirp.rate[RAPID_CHIRP_LEVELS - 1]);
-	return rise > rapid_max(needed, 500);
+	needed = RAPID_KNEE_PACKETS * rapid_gap_ns(law->params.packet, law->chirp.rate[RAPID_CHIRP_LEVELS - 1]);
+	return rise > rapid_max(needed, RAPID_KNEE_NS);
 }
 
-/* Available bandwidth at the knee, and the capacity where the next slope tells. */
+/* Returns the available bandwidth at the knee. Notes the capacity, from the next slope where there is one. */
 RAPID_FN u64 rapid_tail_available(struct rapid *law, const struct rapid_tail *t)
 {
 	const struct rapid_chirp *chirp = &law->chirp;
@@ -156,13 +195,13 @@ RAPID_FN u64 rapid_tail_available(struct rapid *law, const struct rapid_tail *t)
 	u64 available = rate * RAPID_ONE / (u64)(RAPID_ONE + rapid_smax(slope, 0));
 	u64 below = j ? chirp->rate[RAPID_INDEX(j - 1, RAPID_CHIRP_LEVELS)] : 0;
 
-	law->envelope.inverse = (1ULL << 56) / rapid_bound(available);
+	law->envelope.inverse = RAPID_INVERSE_ONE / rapid_bound(available);
 	if (next > slope && up > j) {
 		u64 capacity = (chirp->rate[up] - rate) * RAPID_ONE / (u64)(next - slope);
 		u64 excess = (u64)slope * rapid_min(capacity, RAPID_RATE_CEILING) >> 16;
 
-		law->envelope.inverse = (1ULL << 56) / rapid_bound(capacity);
-		available = rapid_min(rate, rapid_max(rapid_above(rate, excess), below / 10 * 9));
+		law->envelope.inverse = RAPID_INVERSE_ONE / rapid_bound(capacity);
+		available = rapid_min(rate, rapid_max(rapid_above(rate, excess), RAPID_KNEE_LEAST(below)));
 	}
 	return available;
 }
@@ -173,7 +212,7 @@ RAPID_FN void rapid_leave_startup(struct rapid *law, u64 rate)
 	rapid_set_rate(law, rate);
 }
 
-/* What a chirp says; 1 when that is to go on growing. */
+/* Does what a chirp says. Returns 1 when that is to grow on. */
 RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *s)
 {
 	struct rapid_tail t = {0};
@@ -184,7 +223,7 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 		return 0;
 	duration = s->end_ns - s->start_ns;
 	sent = rapid_rate_of(s->bytes, duration);
-	late = duration > (s->planned_q10 + s->planned_q10 / 8) >> 10;
+	late = rapid_is_late(s, duration);
 	law->chirping = 0;
 	if (!law->startup || s->app_limited)
 		return 0;
@@ -194,23 +233,24 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 		if (late)
 			law->available = rapid_min(law->available, sent);
 		law->estimated = 1;
-		rapid_leave_startup(law, rapid_max(s->rate / 2, rapid_scale(law->available, RAPID_Q16(920))));
+		rapid_leave_startup(law, rapid_max(s->rate / RAPID_LEAVE_LEAST_PART,
+						   rapid_scale(law->available, RAPID_LEAVE_KNEE_Q16)));
 	} else if (t.usable && t.usable < RAPID_CHIRP_LEVELS) {
-		rapid_leave_startup(law, rapid_scale(law->chirp.rate[t.usable - 1], RAPID_Q16(850)));
+		rapid_leave_startup(law, rapid_scale(law->chirp.rate[t.usable - 1], RAPID_LEAVE_LOSS_Q16));
 	} else if (!t.points || !t.usable) {
 		/* Nothing can be read: retreat if much was lost, else ask again. */
-		if (4 * s->lost >= s->sent)
-			rapid_leave_startup(law, s->rate / 2);
+		if (RAPID_UNREAD_LOST_PART * s->lost >= s->sent)
+			rapid_leave_startup(law, s->rate / RAPID_LEAVE_LEAST_PART);
 	} else if (late) {
 		rapid_leave_startup(law, rapid_max(s->rate, sent));
 	} else {
-		rapid_set_rate(law, 8 * s->rate);
+		rapid_set_rate(law, RAPID_CHIRP_GROWTH * s->rate);
 		return 1;
 	}
 	return 0;
 }
 
-/* A chirp is back. */
+/* Reads a chirp that is back. */
 RAPID_FN void rapid_chirp_read(struct rapid *law, const struct rapid_memory *memory, const struct rapid_stream *s, u64 now)
 {
 	struct rapid_stream *plain;
@@ -223,22 +263,23 @@ RAPID_FN void rapid_chirp_read(struct rapid *law, const struct rapid_memory *mem
 	rapid_hurry(law, now);
 }
 
-/* A plain stream is back, or any stream that start-up left behind. */
+/* Reads a plain stream that is back, or any stream that start-up left behind. */
 RAPID_FN void rapid_plain_read(struct rapid *law, const struct rapid_stream *s)
 {
 	const struct rapid_envelope *e = &law->envelope;
-	u64 tolerated = rapid_max(rapid_gap_ns(4 * law->params.packet, s->rate), rapid_max(50000, 2 * rapid_batch(e)));
+	u64 tolerated = rapid_max(rapid_gap_ns(RAPID_PLAIN_PACKETS * law->params.packet, s->rate),
+				  rapid_max(RAPID_PLAIN_NS, RAPID_PLAIN_BATCHES * rapid_batch(e)));
 
 	if (!law->startup) {
 		rapid_heed_heavy_loss(law, s, s->rate);
 		return;
 	}
-	if (s->lost >= 2 && 2 * s->lost >= s->sent) {
-		s64 kept = RAPID_ONE - rapid_fraction(s->lost, s->sent);
+	if (s->lost >= RAPID_PLAIN_LOST_PACKETS && RAPID_PLAIN_LOST_PART * s->lost >= s->sent) {
+		u64 kept = RAPID_PLAIN_KEEPS((u64)(RAPID_ONE - rapid_fraction(s->lost, s->sent)));
 
-		rapid_leave_startup(law, rapid_scale(s->rate, rapid_max(RAPID_ONE / 4, (u64)kept * 9 / 10)));
-	} else if (e->queue_ns > tolerated && e->growth > RAPID_Q16(100)) {
-		rapid_leave_startup(law, law->rate * 9 / 10 * RAPID_ONE / (u64)(RAPID_ONE + e->growth));
+		rapid_leave_startup(law, rapid_scale(s->rate, rapid_max(RAPID_PLAIN_KEEPS_MIN_Q16, kept)));
+	} else if (e->queue_ns > tolerated && e->growth > RAPID_PLAIN_GROWING_Q16) {
+		rapid_leave_startup(law, RAPID_PLAIN_KEEPS(law->rate) * RAPID_ONE / (u64)(RAPID_ONE + e->growth));
 	}
 }
 

@@ -13,28 +13,28 @@
  *  1. eta is a number of streams ("(tau, eta) = (50, 4)"): the tables' column
  *     "eta = 1/4" is the fraction taken per step, 1 / eta. As printed in the
  *     filter, 1/eta with eta = 1/4 would take four times the difference.
- *     With `eta_ns` set it is a time, and the step is min(1, l / eta): the filter
+ *     With `eta_ns` set, eta is a time, and the step is min(1, l / eta): the filter
  *     of TR11-007 with "L/n" read as L/eta, and tau for the increase.
  *  2. The printed start, 100 kbit/s and the filter alone, takes minutes: l / tau
- *     is cut at one, and a stream shows at most 1.2 R. Here a flow starts at 10
- *     packets per round trip, doubles while the estimate is the top of a stream,
- *     and grows by a quarter while it is not 1/16 below its mean (coalesced
- *     interrupts make streams of low rates say their own mean). The first
- *     estimate below that, or a loss, ends start-up.
+ *     is at most one, and a stream shows at most 1.2 R. Here a flow starts at 10
+ *     packets per round trip. It doubles while the estimate is the top of a stream,
+ *     and grows by a quarter while the estimate is not 1/16 below the stream's mean
+ *     (coalesced interrupts make streams of low rates say their own mean). The
+ *     first estimate below that, or a loss, ends start-up.
  *  3. The target is 95 % of the mean estimate (`margin`). Without a margin the
- *     rate settles where the estimator is blind by epsilon, above the capacity;
- *     then a queue stands, receive gaps are always those of the capacity, and
- *     nothing drains it. In the printed testbed the sender's own link was the
- *     bottleneck, and could not be overdriven. `margin = 0` is the print.
+ *     rate settles where the estimator is blind by epsilon, above the capacity.
+ *     Then a queue stands, receive gaps are always those of the capacity, and
+ *     nothing drains the queue. In the printed testbed the sender's own link was
+ *     the bottleneck, and could not be overdriven. `margin = 0` is the print.
  *  4. l runs on the clock of the feedback: from the reading of one stream to the
  *     reading of the next. Behind a queue that grows, streams come back slower
- *     than they were sent; with the time they took to send, the filter would
+ *     than they were sent. With the time they took to send, the filter would
  *     lag by that stretch (on-off traffic, ideal estimation: utilisation .936
  *     where the filter's differential equation gives .892; on this clock .892).
  *  5. With RAPID_LEARNT, in a host that defines RAPID_WITH_LEARNT before it includes
  *     this (its tables take 59 kB), chapter 6 reads the streams, not chapter 5.
- *  6. A stream with short packets, or during which the application was idle,
- *     gives no estimate.
+ *  6. A stream gives no estimate if it has short packets, or if the application was
+ *     idle during it.
  */
 #ifndef RAPID_THESIS_H
 #define RAPID_THESIS_H
@@ -45,12 +45,22 @@
 #include "learnt.h"
 #endif
 
+/* A stream has a level and a level has a gap only with two of each. */
+#define RAPID_THESIS_LEVELS_MIN 2
+#define RAPID_THESIS_PER_LEVEL_MIN 2
+/* Start-up: an estimate within 2 % of the top rate of a stream doubles the rate, */
+#define RAPID_THESIS_TOP_PART 50
+#define RAPID_THESIS_TOP_TIMES 2
+/* one not 1/16 below its mean rate adds a quarter. */
+#define RAPID_THESIS_MEAN_PART 16
+#define RAPID_THESIS_MEAN_GROWTH_PART 4
+
 RAPID_FN void rapid_thesis_init(struct rapid *law)
 {
 	struct rapid_params *p = &law->params;
 
-	p->levels = (u32)rapid_clamp(p->levels, 2, RAPID_LEVELS_MAX);
-	p->per_level = (u32)rapid_clamp(p->per_level, 2, RAPID_STREAM_MAX / p->levels);
+	p->levels = (u32)rapid_clamp(p->levels, RAPID_THESIS_LEVELS_MIN, RAPID_LEVELS_MAX);
+	p->per_level = (u32)rapid_clamp(p->per_level, RAPID_THESIS_PER_LEVEL_MIN, RAPID_STREAM_MAX / p->levels);
 	p->gamma = (u16)rapid_max(p->gamma, 1);
 	p->eta_streams = (u32)rapid_max(p->eta_streams, 1);
 	rapid_ladder_fill(&law->narrow, p->span, p->levels);
@@ -61,7 +71,7 @@ RAPID_FN void rapid_thesis_open(struct rapid *law, const struct rapid_memory *me
 	rapid_open(law, memory, RAPID_PROBE, law->rate, law->params.per_level);
 }
 
-/* What a stream says of the available bandwidth; 0 for nothing. */
+/* Returns what a stream says of the available bandwidth; 0: nothing. */
 RAPID_FN u64 rapid_thesis_estimate(struct rapid *law, const struct rapid_memory *memory, const struct rapid_stream *s)
 {
 	if (law->params.reading == RAPID_IDEAL)
@@ -77,7 +87,7 @@ RAPID_FN u64 rapid_thesis_estimate(struct rapid *law, const struct rapid_memory 
 	return rapid_search_rate(memory->gaps, law->params.packet, law->params.epsilon_ns);
 }
 
-/* The filter. */
+/* The filter: moves the rate towards `available`, which streams of time `span` gave. */
 RAPID_FN void rapid_adapt(struct rapid *law, u64 available, u64 span)
 {
 	const struct rapid_params *p = &law->params;
@@ -95,10 +105,10 @@ RAPID_FN void rapid_thesis_grow(struct rapid *law, const struct rapid_stream *s,
 {
 	u64 top = rapid_scale(s->rate, law->narrow.x[RAPID_INDEX(law->narrow.levels - 1, RAPID_LEVELS_MAX)]);
 
-	if (estimate >= top - top / 50) {
-		rapid_set_rate(law, rapid_max(law->rate, 2 * s->rate));
-	} else if (estimate >= s->rate - s->rate / 16) {
-		rapid_set_rate(law, rapid_max(law->rate, s->rate + s->rate / 4));
+	if (estimate >= top - top / RAPID_THESIS_TOP_PART) {
+		rapid_set_rate(law, rapid_max(law->rate, RAPID_THESIS_TOP_TIMES * s->rate));
+	} else if (estimate >= s->rate - s->rate / RAPID_THESIS_MEAN_PART) {
+		rapid_set_rate(law, rapid_max(law->rate, s->rate + s->rate / RAPID_THESIS_MEAN_GROWTH_PART));
 	} else {
 		law->startup = 0;
 		rapid_set_rate(law, rapid_min(law->rate, estimate));

@@ -1,16 +1,15 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * What the Rapid law is made of: parameters, records, streams, state.
+ * What the Rapid law is made of: parameters, records, streams and state.
  *
  * Units, everywhere: times are nanoseconds, rates are bytes per second, sizes
  * are bytes, fractions are Q16 (65536 is one). A name ends in its unit where a
  * reader could doubt it.
  *
- * The law allocates nothing. The host hands in two rings (send records and
- * streams in flight), each a power of two in size, and the law finds its way by
- * number. A ring that is too small costs evidence, never correctness: a slot
- * carries the number of what it holds, and feedback for something that has been
- * overwritten is ignored.
+ * The law allocates nothing. The host hands in two rings (send records, and streams
+ * in flight), each a power of two in size; the law finds an entry by its number. A
+ * ring that is too small costs evidence, never correctness: a slot carries the
+ * number of what it holds, and the law ignores feedback for what was overwritten.
  */
 #ifndef RAPID_TYPES_H
 #define RAPID_TYPES_H
@@ -45,8 +44,15 @@ typedef signed long long s64;
 #endif
 
 #define RAPID_ONE 65536
+#define RAPID_HALF (RAPID_ONE / 2) /* also what rounds a Q16 product to nearest */
+/* A fraction in Q16, written in thousandths. */
+#define RAPID_Q16(thousandths) ((thousandths) * 65536LL / 1000)
 #define RAPID_NS_PER_S 1000000000ULL
 #define RAPID_UNSEEN ((s64)0x7fffffffffffffffLL)
+
+/* Gaps are kept in 1/1024 ns: at 400 Gbit/s a packet takes 30 ns, and a whole nanosecond would be 3 % of it. */
+#define RAPID_Q10_BITS 10
+#define RAPID_Q10_MASK ((1 << RAPID_Q10_BITS) - 1)
 
 /* No rate is ever outside these: 8 kbit/s and 800 Gbit/s, in bytes per second. */
 #define RAPID_RATE_FLOOR 1000ULL
@@ -56,6 +62,7 @@ typedef signed long long s64;
 #define RAPID_RTT_CEILING_NS (60ULL * RAPID_NS_PER_S)
 
 #define RAPID_LEVELS_MAX 16
+#define RAPID_PROBE_LEVELS 4 /* of a stream of the default law */
 #define RAPID_CHIRP_LEVELS 9
 #define RAPID_STREAM_MAX 512
 #define RAPID_FEATURES 59
@@ -63,8 +70,11 @@ typedef signed long long s64;
 #define RAPID_ONSETS 5
 #define RAPID_RECENT 4
 
+/* A level lasts at least this many errors of a stamp: one error is then 4 % of half a level, where a slope is read. */
+#define RAPID_LEVEL_NOISES 50
+
 enum rapid_preset {
-	RAPID_DEFAULT, /* envelopes of delay: envelope.h, startup.h */
+	RAPID_DEFAULT, /* envelopes of delay: envelope.h, startup.h, contest.h */
 	RAPID_THESIS,  /* gaps of the dissertation: thesis.h */
 };
 
@@ -74,10 +84,10 @@ enum rapid_kind {
 	RAPID_CHIRP, /* nine levels, up to 16 times the rate */
 };
 
-/* thesis.h: what tells the available bandwidth. */
+/* thesis.h: where the available bandwidth is read. */
 enum rapid_reading {
 	RAPID_DENOISED, /* streams, after BASS */
-	RAPID_IDEAL,    /* the host hands it in */
+	RAPID_IDEAL,    /* the host knows it, and hands it in */
 	RAPID_RAW,      /* streams, without BASS: variant V4 of section 8.6 */
 	RAPID_LEARNT,   /* streams, by learnt.h, where the host has it (RAPID_WITH_LEARNT) */
 };
@@ -95,7 +105,7 @@ struct rapid_params {
 	u32 gain_offset;  /* Q16: gain is share + offset, at most gain_max */
 	u32 drain_cap;    /* Q16: at most this much below the target to drain */
 	u32 stamp_noise_ns; /* error of a stamp that must not pass for a slope */
-	u32 level_min_ns; /* a level lasts at least this, 50 times the error */
+	u32 level_min_ns; /* a level lasts at least this, RAPID_LEVEL_NOISES times the error */
 	u64 rtt_floor_ns; /* a shorter round trip is taken for this where time is counted in round trips; 0: none */
 
 	/* thesis.h */
@@ -132,6 +142,17 @@ enum rapid_record_state {
 	RAPID_LOST,
 };
 
+/*
+ * The edges between which the default law reads the slope of the delay. Each is the beginning of a half-level of a
+ * probe stream.
+ */
+enum rapid_edge {
+	RAPID_EDGE_2,      /* level 2 begins */
+	RAPID_EDGE_3,      /* level 3 begins */
+	RAPID_EDGE_3_HALF, /* the second half of level 3 begins */
+	RAPID_EDGES,
+};
+
 enum rapid_stage {
 	RAPID_OPEN,   /* being sent */
 	RAPID_CLOSED, /* all sent */
@@ -148,23 +169,19 @@ struct rapid_stream {
 	u64 first;       /* transmission number of its first packet */
 	u64 rate;        /* mean rate aimed at */
 	u64 bytes;
-	u64 start_ns;    /* recorded departures: of the first packet, */
-	u64 level2_ns;   /* of level 2, */
-	u64 level3_ns;   /* of level 3, */
-	u64 half3_ns;    /* of its second half, */
+	u64 start_ns;    /* recorded departure of the first packet, */
+	u64 edge_ns[RAPID_EDGES]; /* of the first packet after each edge, */
 	u64 end_ns;      /* and when the next stream may begin */
 	u64 planned_q10; /* sum of the gaps asked for, 1/1024 ns */
 	u64 rtt_ns;      /* smallest round trip */
 	s64 delay;       /* smallest arrival - departure; clocks are not aligned */
-	s64 low2;        /* smallest of level 2, first half */
-	s64 low3a;       /* smallest of level 3, first half */
-	s64 low3b;       /* smallest of level 3, second half */
+	s64 low[RAPID_EDGES]; /* smallest delay of the half-level after each edge */
 	u32 per_level;
 	u32 sent;
 	u32 accounted;
 	u32 lost;
-	u32 lost2;
-	u32 lost3;
+	u32 lost2; /* of these, in level 2, */
+	u32 lost3; /* and in level 3 */
 };
 
 /* The lowest delay of a half-level of a chirp, and when its packet left. */
@@ -180,7 +197,7 @@ struct rapid_chirp {
 	u32 lost[RAPID_CHIRP_LEVELS];
 };
 
-/* Smallest value of the last five to ten seconds: two buckets. */
+/* Smallest value of the last 30-60 s: two buckets of 30 s (queue.h). */
 struct rapid_minimum {
 	s64 now;
 	s64 before;
@@ -309,8 +326,8 @@ struct rapid_gaps {
 };
 
 /*
- * Memory of the host. The law is handed a pointer to this with each call and
- * keeps none, so that a host whose verifier follows pointers can build it anew
+ * The memory of the host. The host hands in a pointer to this with each call, and
+ * the law keeps none. So a host whose verifier follows pointers can build it anew
  * each time.
  */
 struct rapid_memory {
@@ -321,7 +338,7 @@ struct rapid_memory {
 	u32 stream_mask;
 };
 
-/* A host that must look its memory up another way defines these; they may give null. */
+/* A host that finds its memory in another way defines these. They may return null. */
 #ifndef RAPID_RECORD
 #define RAPID_RECORD(memory, number) (&(memory)->records[(u32)(number) & (memory)->record_mask])
 #endif

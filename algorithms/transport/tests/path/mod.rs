@@ -6,8 +6,9 @@ pub mod scripted;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 
-use congestion::{AnyController, Controller, Setting, Settings, Setup, find};
+use congestion::{AnyController, Controller, Setup, find};
 use packetscale_transport::{Ack, Receiver, ReceiverParams, Segment, Sender, SenderParams, Transfer};
+use settings::{Setting, Settings};
 use units::{Bytes, Marks, Span, Time};
 
 pub const PACKET: Bytes = Bytes::new(1000);

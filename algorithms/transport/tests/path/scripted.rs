@@ -1,6 +1,6 @@
 //! A controller whose window a test dictates, and which remembers what it was told.
 
-use congestion::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Sent, Timeout, Undo};
+use congestion::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Timeout, Undo};
 use units::{Span, Time};
 
 /// One thing a controller was told, without what tests do not look at.
@@ -79,10 +79,6 @@ impl Controller for Scripted {
         self.told.push(Told::Marked { congestion, burstiness, answer });
     }
 
-    fn reads_marks(&self) -> bool {
-        true
-    }
-
     fn on_timeout(&mut self, timeout: &Timeout) {
         if timeout.first {
             self.before = self.window;
@@ -104,7 +100,7 @@ impl Controller for Scripted {
         self.response
     }
 
-    fn wants_arrivals(&self) -> bool {
-        self.wants_arrivals
+    fn needs(&self) -> Needs {
+        Needs { arrivals: self.wants_arrivals, marks: true, ..Needs::NOTHING }
     }
 }

@@ -4,8 +4,8 @@
 
 use results::reproduction::{Axis, Claim, Figure as PaperFigure, Line, Origin, Paper, Picture, Source, Value, Verdict};
 use results::{
-    Environment, ExpectationOutcome, FlowResult, Histogram, Host, Manifest, Results, Run, SCHEMA, Series, StreamGap,
-    StreamRecord, Summary, TrafficResult,
+    Environment, ExpectationOutcome, FlowResult, Histogram, HostLabel, Manifest, Results, Run, SCHEMA, Series,
+    StreamGap, StreamRecord, Summary, TrafficResult,
 };
 use std::collections::BTreeMap;
 
@@ -106,7 +106,7 @@ fn wrap(runs: Vec<Run>) -> Results {
     };
     Results {
         schema: SCHEMA,
-        host: Host::Simulator,
+        host: HostLabel { name: "simulator".to_string(), ..HostLabel::default() },
         manifest: Manifest {
             version: "0.1.0".into(),
             commit: Some("0123abcd".into()),

@@ -1,54 +1,56 @@
-//! Traffic that connects: recorded or drawn conversations, and users of the web.
+//! Traffic over TCP connections: recorded or drawn conversations, and users of the web.
 
 use super::FlowSpec;
+use crate::canonical;
+use serde::Serialize;
 use std::path::PathBuf;
 use units::{Bytes, Rate, Span};
 
-/// TCP connections between initiators and acceptors: both sides send, each when it has received or waited.
-#[derive(Clone, Debug, PartialEq)]
+/// TCP connections between initiators and acceptors. Both sides send, each after it has received or waited.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Connections {
     /// What they send, and when.
     pub source: ConnectionSource,
-    /// What their senders have in common. Its start, round trip and route are each connection's own.
+    /// The settings that their senders share. Each connection has its own start, round trip and route.
     pub flow: FlowSpec,
-    /// Links that the acceptors' data cross; the initiators' cross the route of the source.
+    /// Links that the acceptors' data cross; the initiators' data cross the route of the source.
     pub back: Vec<usize>,
 }
 
 /// Where connections come from.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub enum ConnectionSource {
     /// A file of connection vectors (Tmix).
-    Vectors(PathBuf),
+    Vectors(#[serde(serialize_with = "canonical::file")] PathBuf),
     /// Drawn.
     Drawn(Sessions),
 }
 
-/// Connections that begin as a Poisson process: a short request, and an answer that the receive window of the
-/// connection stretches to a length of bounded Pareto law.
-#[derive(Clone, Copy, Debug, PartialEq)]
+/// Connections that begin as a Poisson process. Each has a short request and an answer. The connection's receive window
+/// stretches the answer to a duration of bounded Pareto law.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Sessions {
     /// Mean rate of all answers, headers included.
     pub rate: Rate,
-    /// Rate of one.
+    /// Rate of one answer.
     pub peak: Rate,
-    /// Mean base round-trip time; each draws its own, from a half to one and a half of it.
+    /// Mean base round-trip time; each connection draws its own, from a half to one and a half of it.
     pub rtt: Span,
     /// Shortest answer.
     pub shortest: Span,
-    /// Longest.
+    /// Longest answer.
     pub longest: Span,
     /// Tail index of the lengths, between 1 and 2.
     pub shape: f64,
 }
 
-/// Users who fetch pages and pause. Each copy of the source is a pair of hosts: servers behind one link, users that
-/// many.
-#[derive(Clone, Debug, PartialEq)]
+/// Users who fetch pages and pause. Each copy of the source is a pair of hosts: servers behind one link, and `users`
+/// users.
+#[derive(Clone, Debug, PartialEq, Serialize)]
 pub struct Web {
     /// Users of one copy.
     pub users: u32,
-    /// What the servers' senders have in common. Start, size, round trip and route are each connection's own.
+    /// The settings that the servers' senders share. Each connection has its own start, size, round trip and route.
     pub flow: FlowSpec,
     /// Rate of the link that the servers of one copy share; `None`: infinite.
     pub access: Option<Rate>,
@@ -58,10 +60,10 @@ pub struct Web {
     pub window: Bytes,
     /// Connections of one user at a time.
     pub parallel: u32,
-    /// The files of a page share connections.
+    /// Whether the files of a page share connections.
     pub persistent: bool,
-    /// Whether what the path does to its packets changes what is sent. If not, they are those of users who had the path
-    /// to themselves, replayed.
+    /// Whether the path changes what users send. If not, the packets of users who had the path to themselves are
+    /// replayed.
     pub responsive: bool,
     /// Sizes of files.
     pub size: FileSizes,
@@ -74,7 +76,7 @@ pub struct Web {
 }
 
 /// Lognormal sizes below `tail_from`, bounded Pareto sizes above it.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct FileSizes {
     /// Median of the lognormal law, before it is cut.
     pub median: Bytes,
@@ -91,7 +93,7 @@ pub struct FileSizes {
 }
 
 /// Number of files: Pareto from 1, rounded down.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Objects {
     /// Tail index.
     pub shape: f64,
@@ -100,7 +102,7 @@ pub struct Objects {
 }
 
 /// Bounded Pareto pauses.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Think {
     /// The shortest.
     pub least: Span,
@@ -111,7 +113,7 @@ pub struct Think {
 }
 
 /// Weibull pauses, cut at the longest.
-#[derive(Clone, Copy, Debug, PartialEq)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
 pub struct Parse {
     /// Scale.
     pub scale: Span,

@@ -57,7 +57,7 @@ static u64 call(const struct law_event *e, struct rapid_params *params, const st
 		break;
 	case CALL_NOISE:
 		law.params.stamp_noise_ns = (u32)e->argument;
-		law.params.level_min_ns = 50 * (u32)e->argument;
+		law.params.level_min_ns = RAPID_LEVEL_NOISES * (u32)e->argument;
 		break;
 	default:
 		fprintf(stderr, "an unknown call: %u\n", e->call);

@@ -1,4 +1,4 @@
-//! What passes a device, seen by a packet socket: independent of everything under test.
+//! A packet socket captures what passes a device, independently of everything under test.
 
 #![expect(unsafe_code, reason = "socket options and messages that no safe wrapper covers")]
 
@@ -15,12 +15,12 @@ use nix::libc;
 
 use super::net::Namespace;
 
-/// A TCP segment as it was seen.
+/// A captured TCP segment.
 #[derive(Clone, Debug)]
 pub struct Segment {
     /// When the kernel received it, by the realtime clock.
     pub ns: u64,
-    /// Sent by this device, rather than received.
+    /// Whether this device sent it, rather than received it.
     pub outgoing: bool,
     pub source_port: u16,
     pub target_port: u16,
@@ -28,7 +28,7 @@ pub struct Segment {
     pub ack: u32,
     pub flags: u8,
     pub payload: u32,
-    /// Kind, and all bytes of the option; padding left out.
+    /// Each option's kind and all its bytes; padding is left out.
     pub options: Vec<(u8, Vec<u8>)>,
 }
 
@@ -37,7 +37,7 @@ impl Segment {
         self.seq.wrapping_add(self.payload)
     }
 
-    /// Acknowledges and carries nothing else.
+    /// Whether it acknowledges and carries nothing else.
     pub fn is_pure_ack(&self) -> bool {
         self.flags & 0x17 == 0x10 && self.payload == 0
     }
@@ -46,7 +46,7 @@ impl Segment {
         self.options.iter().find(|(k, _)| *k == kind).map(|(_, bytes)| bytes.as_slice())
     }
 
-    /// Right edge of the SACK block that comes first.
+    /// Returns the right edge of the first SACK block.
     pub fn first_sacked(&self) -> Option<u32> {
         self.option(5).map(|sack| u32::from_be_bytes(sack[6..10].try_into().expect("a block")))
     }
@@ -126,15 +126,15 @@ impl Capture {
         Ok(Capture { stop, reader })
     }
 
-    /// Everything seen so far, in order.
+    /// Stops, and returns everything captured, in order.
     pub fn finish(self) -> Vec<Segment> {
         self.stop.store(true, Ordering::Relaxed);
         self.reader.join().expect("the reader does not panic")
     }
 }
 
-/// While it lives the kernel stamps packets as they come in. It begins to some time after the first socket asks for it; what
-/// comes before is stamped when it is read.
+/// While this socket lives, the kernel stamps packets on arrival. It begins some time after the first socket asks for
+/// it; earlier packets are stamped when they are read.
 fn stamping() -> io::Result<UdpSocket> {
     let socket = UdpSocket::bind("127.0.0.1:0")?;
     nix::sys::socket::setsockopt(&socket, nix::sys::socket::sockopt::ReceiveTimestampns, &true)?;
@@ -144,7 +144,7 @@ fn stamping() -> io::Result<UdpSocket> {
 
 fn open(device: &str) -> io::Result<OwnedFd> {
     let index = nix::net::if_::if_nametoindex(device)?;
-    // SAFETY: plain system calls on a descriptor that is owned from the first check on.
+    // SAFETY: plain system calls on a descriptor that has an owner after the first check.
     unsafe {
         let fd = libc::socket(libc::AF_PACKET, libc::SOCK_DGRAM | libc::SOCK_CLOEXEC, 0);
         if fd < 0 {
@@ -178,7 +178,7 @@ fn open(device: &str) -> io::Result<OwnedFd> {
 fn receive(socket: &OwnedFd) -> Option<(u64, bool, Vec<u8>)> {
     let mut packet = vec![0u8; 128];
     let mut control = [0u64; 16];
-    // SAFETY: every pointer of the message is to a local of the size that is given with it.
+    // SAFETY: every pointer in the message points to a local of the size given with it.
     unsafe {
         let mut from: libc::sockaddr_ll = zeroed();
         let mut part = libc::iovec { iov_base: packet.as_mut_ptr().cast(), iov_len: packet.len() };

@@ -1,4 +1,4 @@
-//! The stamp program over packets made by hand: what it notes, and that it lets everything pass as it came.
+//! Runs the stamp program over packets made by hand: checks what it records, and that it passes every packet unchanged.
 
 use std::io::Write;
 use std::net::{SocketAddr, TcpListener, TcpStream};
@@ -10,24 +10,24 @@ use super::net::{Cgroup, Namespace};
 use super::programs::{Programs, STAMPS, WANTS};
 use super::{alone, needs_programs};
 
-/// TC_ACT_UNSPEC: as if the program were not there.
+/// TC_ACT_UNSPEC: the packet goes on as if there were no program.
 const UNSPECIFIED: u32 = u32::MAX;
 
 const SEQ: u32 = 0xffff_fe00;
 const PAYLOAD: usize = 600;
 
-/// A connection over a loopback device of our own, and the programs.
+/// A connection over our own loopback device, and the programs.
 struct Host {
     namespace: Namespace,
     programs: Programs,
     client: SocketAddr,
     server: SocketAddr,
-    /// Where the data arrives; its storage holds the stamps.
+    /// The socket where the data arrives; its storage holds the stamps.
     receiver: TcpStream,
     _sender: TcpStream,
 }
 
-/// What an arrival looks like in the ring of `stamp.h`.
+/// An arrival in the ring of `stamp.h`.
 #[derive(Debug, PartialEq, Eq)]
 struct Noted {
     start: u32,
@@ -60,7 +60,7 @@ impl Host {
         stamps.lookup(&key, MapFlags::ANY).expect("a lookup").expect("the connection has stamps")
     }
 
-    /// Runs the program over an Ethernet frame; what it newly noted. Panics where it did anything to the frame.
+    /// Runs the program over an Ethernet frame and returns the arrival that it records. Panics if it changes the frame.
     fn run(&self, frame: &[u8], merged: u32) -> Option<Noted> {
         let word = |bytes: &[u8], at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
         let before = word(&self.storage(), 0);
@@ -114,7 +114,7 @@ struct Frame {
     flags: u8,
     data_offset: u8,
     payload: usize,
-    /// Added to what the IP header says of its length.
+    /// Added to the length in the IP header.
     lie: i32,
 }
 
@@ -170,7 +170,7 @@ impl Frame {
                 frame.extend([self.extensions.first().copied().unwrap_or(self.protocol), 64]);
                 frame.extend(from.octets().iter().chain(&to.octets()));
                 for (i, _) in self.extensions.iter().enumerate() {
-                    // Sixteen bytes each: one unit beyond the first eight, options that say nothing.
+                    // Sixteen bytes each: one unit beyond the first eight, filled with options that have no effect.
                     frame.extend([self.extensions.get(i + 1).copied().unwrap_or(self.protocol), 1]);
                     frame.extend([0; 14]);
                 }
@@ -264,7 +264,7 @@ fn a_packet_cut_anywhere_passes() {
         let host = Host::new(address);
         let frame = Frame { tags: vec![0x8100], ..host.frame() }.build();
         for length in 14..headers + 10 {
-            // A whole TCP header behind the tag is what it takes; more is for TCP to judge.
+            // A whole TCP header behind the tag is enough; TCP judges the rest.
             let expected = if length < headers + 4 { None } else { whole(0) };
             assert_eq!(host.run(&frame[..length], 0), expected, "{address}: {length} bytes");
         }

@@ -1,7 +1,7 @@
 //! The same tests on another kernel: Debian's 6.1, in a virtual machine without acceleration.
 //!
-//! Functional only: an emulated processor says nothing about time. The kernel is not fetched here but by
-//! `tests/debian/fetch.sh`, into `target/debian-6.1`.
+//! They judge no times, because an emulated processor says nothing about time. `tests/debian/fetch.sh` fetches the
+//! kernel into `target/debian-6.1`; this test does not.
 
 use std::fs;
 use std::io;
@@ -9,15 +9,16 @@ use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use super::programs::{SOURCES, compile};
+use super::clang::compile;
+use super::programs::SOURCES;
 
-/// What runs in the guest: nothing that judges times.
+/// The tests that run in the guest: none that judges times.
 const TESTS: &str = "crafted:: life:: negotiation::a_peer negotiation::ends negotiation::segments";
 
-/// What the guest needs of the kernel's modules; `init` loads them.
+/// The kernel modules that the guest needs; `init` loads them.
 const MODULES: [&str; 9] = ["llc", "stp", "bridge", "veth", "sch_ingress", "cls_bpf", "sch_tbf", "sch_fq", "sch_netem"];
 
-/// Copies a file to the same place below `root`, executable as it was.
+/// Copies a file to the same place below `root`, and keeps its permissions.
 fn take(root: &Path, file: &Path) -> io::Result<()> {
     let target = root.join(file.strip_prefix("/").expect("an absolute path"));
     fs::create_dir_all(target.parent().expect("a folder"))?;
@@ -59,7 +60,7 @@ fn furnish(root: &Path, kernel: &Path) -> io::Result<()> {
     let stripped = Command::new("strip").arg("-o").arg(root.join("stamps")).arg(&own).status()?;
     assert!(stripped.success(), "strip");
     for source in SOURCES {
-        let object = compile(source);
+        let object = compile(source, &[]);
         let name = Path::new(source).file_stem().expect("a file");
         fs::rename(&object, root.join("objects").join(name).with_extension("o"))?;
     }
@@ -71,7 +72,7 @@ fn furnish(root: &Path, kernel: &Path) -> io::Result<()> {
     fs::set_permissions(root.join("init"), fs::Permissions::from_mode(0o755))
 }
 
-/// Why the guest cannot be started, if it cannot.
+/// Returns why the guest cannot start, if it cannot.
 fn refusal(kernel: &Path) -> Option<String> {
     let missing: Vec<&str> = ["qemu-system-x86_64", "busybox", "cpio", "clang", "strip", "ldd"]
         .into_iter()
@@ -81,7 +82,7 @@ fn refusal(kernel: &Path) -> Option<String> {
         return Some(format!("{} not installed", missing.join(", ")));
     }
     if !kernel.join("vmlinuz").exists() {
-        return Some(format!("{} is not there; tests/debian/fetch.sh fetches it", kernel.join("vmlinuz").display()));
+        return Some(format!("{} does not exist; tests/debian/fetch.sh fetches it", kernel.join("vmlinuz").display()));
     }
     None
 }

@@ -1,7 +1,7 @@
 //! Receivers that lie about arrivals, drop or break the option, or acknowledge what was never sent.
 //!
-//! A program on the path rewrites the acknowledgments of an honest receiver, so that the sender sees a liar and the test
-//! sees the truth: the receiver's side of the path.
+//! A program on the path rewrites the acknowledgments of an honest receiver. The sender then sees a liar, and the test
+//! sees the truth at the receiver's side of the path.
 
 use std::collections::HashSet;
 use std::os::fd::AsRawFd;
@@ -17,11 +17,11 @@ use super::programs::{Fate, Lie, Programs, STAMPS, WANTS, Way};
 use super::transfer::{Plan, Seen, send};
 use super::{alone, needs_programs};
 
-/// `struct feedback`, as far as it is looked at.
+/// The fields of `struct feedback` that the tests read.
 #[derive(Debug)]
 struct Feedback {
     news: u32,
-    /// The peer's clock is believed.
+    /// Whether the sender believes the peer's clock.
     trusted: bool,
     count: u32,
     malformed: u32,
@@ -38,7 +38,7 @@ fn feedback(programs: &Programs, socket: i32) -> Feedback {
     Feedback { news: word(0), trusted: word(4) == 1, count, malformed: word(16), arrival_ns }
 }
 
-/// A short transfer to a receiver that lies, and what the sender was left with.
+/// Makes a short transfer to a receiver that lies; returns what the sender holds at its end.
 fn told(lie: Lie) -> (Feedback, u64) {
     told_of(lie, Plan { bytes: 400_000, rate: 4_000_000, ..Plan::default() })
 }
@@ -56,7 +56,7 @@ fn told_of(lie: Lie, plan: Plan) -> (Feedback, u64) {
     (left.expect("looked at"), way.done().1)
 }
 
-/// Two seconds to a receiver that lies.
+/// Sends for two seconds to a receiver that lies; returns what the sender holds at the end.
 fn told_for_long(lie: Lie) -> Feedback {
     told_of(lie, Plan { bytes: 500_000, rate: 250_000, ..Plan::default() }).0
 }
@@ -104,7 +104,7 @@ fn arrivals_within_one_acknowledgment_never_run_backwards() {
     }
 }
 
-/// A congestion control that is gone when the test ends, however it does.
+/// A congestion control that is unloaded when the test ends, however it ends.
 struct Control(String);
 
 impl Drop for Control {
@@ -118,20 +118,20 @@ impl Drop for Control {
 /// The bottleneck of the closed loop.
 const MBIT: u32 = 40;
 const RATE: f64 = MBIT as f64 * 1e6 / 8.0;
-/// Ten round trips of what the controller takes for the shortest.
+/// Ten of the shortest round trips that the controller assumes.
 const WINDOW_NS: u64 = 200_000_000;
-/// Start-up is over.
+/// By then, start-up is over.
 const BEGUN_NS: u64 = 1_000_000_000;
 
 /// How a sender fared.
 #[derive(Debug)]
 #[allow(dead_code, reason = "printed")]
 struct Fared {
-    /// Of the bottleneck's rate, payload received after start-up.
+    /// Payload received after start-up, as a share of the bottleneck's rate.
     goodput: f64,
-    /// Of the packets sent.
+    /// Share of the packets sent.
     lost: f64,
-    /// Most that was sent in ten round trips, as a multiple of what was acknowledged in them.
+    /// The most that was sent in ten round trips, as a multiple of what was acknowledged in them.
     excess: f64,
     /// Longest time in which nothing new was acknowledged.
     stall_ms: f64,
@@ -140,9 +140,9 @@ struct Fared {
     fallen: Vec<tcp::Reason>,
 }
 
-/// Times of events and how many bytes each was of, as a running sum.
+/// Turns events (time and bytes) into a running sum of bytes.
 fn running(events: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
-    // Packets of two processors may be seen out of order.
+    // Packets from two processors may be captured out of order.
     let mut events: Vec<(u64, u64)> = events.collect();
     events.sort_unstable();
     let add = |sum: &mut u64, (ns, bytes): (u64, u64)| {
@@ -152,7 +152,7 @@ fn running(events: impl Iterator<Item = (u64, u64)>) -> Vec<(u64, u64)> {
     events.into_iter().scan(0, add).collect()
 }
 
-/// The running sum at a time.
+/// Returns the running sum at a time.
 fn at(sums: &[(u64, u64)], ns: u64) -> u64 {
     let after = sums.partition_point(|&(t, _)| t <= ns);
     if after == 0 { 0 } else { sums[after - 1].1 }
@@ -163,7 +163,7 @@ impl Fared {
         let sent: Vec<&Segment> = data(&seen.left);
         let begin = sent.first().expect("something was sent").ns;
         let end = begin + duration.as_nanos() as u64;
-        // The truth, from the receiver's side: what reached it and so is acknowledged, cumulatively or by SACK.
+        // The truth, from the receiver's side: what reached it is acknowledged, cumulatively or by SACK.
         let mut known = HashSet::new();
         let arrived = data(&seen.right);
         let acked = running(arrived.iter().map(|s| (s.ns, if known.insert(s.seq) { s.payload.into() } else { 0 })));
@@ -188,7 +188,7 @@ impl Fared {
     }
 }
 
-/// Rapid through a bottleneck to a receiver that lies.
+/// Sends with Rapid through a bottleneck to a receiver that lies.
 fn fare(lie: Lie) -> Fared {
     let name = format!("rh_{}_{}", std::process::id(), lie as u32);
     let pair = Pair::behind_bottleneck(MBIT, 100_000).expect("namespaces");

@@ -9,7 +9,8 @@ use super::net::{Cgroup, Pair};
 use super::transfer::{Plan, send};
 use super::{alone, needs_programs};
 
-/// Sends some hundred packets under Rapid and says what its connection saw: source, packets delivered, packets with an arrival time.
+/// Sends a few hundred packets under Rapid. Returns what its connection saw: the source of arrival times, packets
+/// delivered, and packets with an arrival time.
 fn a_life(pair: &Pair, name: &str, family: usize) -> (tcp::Source, u64, u64) {
     let cgroup = Cgroup::new("life").expect("a cgroup");
     let options =
@@ -22,7 +23,7 @@ fn a_life(pair: &Pair, name: &str, family: usize) -> (tcp::Source, u64, u64) {
     let plan = Plan { bytes, limit, family, control: Some(name.into()), ..Plan::default() };
     let mut seen = None;
     send(pair, &plan, Some(&cgroup), Some(&cgroup), |_| {
-        // The socket has taken what the wire has yet to carry.
+        // The socket has taken data that the wire has not carried yet.
         for _ in 0..400 {
             let status = tcp::status(name).expect("the state of connections");
             seen = status.connections.first().map(|c| (c.source(), c.delivered, c.stamped));

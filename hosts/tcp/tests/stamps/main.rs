@@ -1,6 +1,8 @@
 //! Arrival times on their way back to the sender: the option, its programs, and peers that lie.
 
 mod capture;
+#[path = "../clang/mod.rs"]
+mod clang;
 mod crafted;
 mod debian;
 mod hostile;
@@ -15,7 +17,7 @@ mod wire;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Whether this machine can run the programs; says why not where it cannot.
+/// Whether this machine can run the programs. Prints why if it cannot.
 fn needs_programs() -> bool {
     match programs::refusal() {
         Some(reason) => {

@@ -1,4 +1,4 @@
-//! Real connections between two namespaces: what is on the wire, and whether it is true.
+//! Real connections between two namespaces: what the option says on the wire, and whether it is true.
 
 use std::collections::HashMap;
 use std::iter;
@@ -10,12 +10,12 @@ use super::transfer::{PORT, Plan, Seen, send};
 use super::wire::{self, Run};
 use super::{alone, needs_programs};
 
-/// Segments of the transfer's data direction, as seen at one end.
+/// Returns the segments with the transfer's data, as captured at one end.
 pub fn data(seen: &[Segment]) -> Vec<&Segment> {
     seen.iter().filter(|s| s.target_port == PORT && s.payload > 0).collect()
 }
 
-/// Pure acknowledgments of that data, after the handshake.
+/// Returns the pure acknowledgments of that data, after the handshake.
 pub fn acks(seen: &[Segment]) -> Vec<&Segment> {
     seen.iter().filter(|s| s.source_port == PORT && s.is_pure_ack()).collect()
 }
@@ -24,7 +24,7 @@ pub fn run_of(ack: &Segment) -> Option<Run> {
     Run::read(wire::find(&ack.options)?)
 }
 
-/// A transfer with both ends' sockets under the programs.
+/// Makes a transfer with the sockets of both ends under the programs.
 pub fn both(pair: &Pair, plan: &Plan) -> Seen {
     let cgroup = Cgroup::new("both").expect("a cgroup");
     let programs = Programs::load(STAMPS | WANTS);
@@ -41,8 +41,8 @@ fn clock_offset() -> i64 {
     (realtime.tv_sec() - monotonic.tv_sec()) * 1_000_000_000 + realtime.tv_nsec() - monotonic.tv_nsec()
 }
 
-/// How far, in nanoseconds, what the acknowledgments told lies from what the receiver's packet socket saw. One error per
-/// arrival told; panics where one is told of something that is no segment.
+/// Returns the error of each arrival time in the acknowledgments against the receiver's packet socket, in nanoseconds.
+/// Panics where an acknowledgment reports the arrival of something that is no segment.
 pub fn errors(seen: &Seen) -> Vec<i64> {
     let offset = clock_offset();
     let arrivals: HashMap<u32, &Segment> = data(&seen.right).into_iter().map(|s| (s.end(), s)).collect();
@@ -69,9 +69,9 @@ fn quantile(sorted: &[i64], q: f64) -> i64 {
     sorted[((sorted.len() - 1) as f64 * q) as usize]
 }
 
-/// The median and the 95th percentile of what an arrival is off by. The socket stamps where the device hands the packet
-/// to its queue, the program where the queue is worked off. Between the two lies the waking of a processor: a microsecond
-/// on one that is awake, 14 on a virtual one that had halted, more where others want it too.
+/// Judges the median and the 95th percentile of the errors. The socket stamps a packet where the device hands it to its
+/// queue; the program stamps it where the queue is processed. In between, a processor wakes up. That takes a
+/// microsecond on one that is awake, 14 on a virtual one that had halted, and more where other programs want it too.
 pub fn assert_true(errors: &[i64]) {
     let [low, median, high] = [0.0, 0.5, 0.95].map(|q| quantile(errors, q));
     eprintln!("{} arrivals told; error {low} least, {median} median, {high} ns p95", errors.len());

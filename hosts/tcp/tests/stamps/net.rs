@@ -1,4 +1,4 @@
-//! Network namespaces without names: they vanish with the process, however it ends.
+//! Network namespaces without names, which vanish with the process, however it ends.
 
 use std::fs::File;
 use std::os::fd::AsRawFd;
@@ -35,7 +35,7 @@ impl Namespace {
         work()
     }
 
-    /// Where other programs find it.
+    /// Returns a path by which other programs find it.
     pub fn path(&self) -> String {
         format!("/proc/{}/fd/{}", std::process::id(), self.0.as_raw_fd())
     }
@@ -75,7 +75,7 @@ impl Cgroup {
         Ok(Cgroup { path, before: root.join(own) })
     }
 
-    /// Sockets opened by `open` belong to the cgroup.
+    /// Runs `open`; the sockets that it opens belong to the cgroup.
     pub fn with<T>(&self, open: impl FnOnce() -> T) -> T {
         fs::write(self.path.join("cgroup.procs"), "0").expect("our own cgroup");
         let opened = open();
@@ -99,7 +99,7 @@ impl Drop for Cgroup {
     }
 }
 
-/// Where cgroup2 is mounted.
+/// Returns where cgroup2 is mounted.
 pub fn cgroup2_root() -> io::Result<PathBuf> {
     let mounts = fs::read_to_string("/proc/mounts")?;
     mounts
@@ -114,7 +114,7 @@ pub fn cgroup2_root() -> io::Result<PathBuf> {
 pub struct Pair {
     pub left: Namespace,
     pub right: Namespace,
-    /// A bridge between the two, where there is one.
+    /// The bridge between the two, if there is one.
     _between: Option<Namespace>,
 }
 
@@ -122,7 +122,7 @@ pub const LEFT: [&str; 2] = ["10.77.0.1", "fd77::1"];
 pub const RIGHT: [&str; 2] = ["10.77.0.2", "fd77::2"];
 
 impl Pair {
-    /// Joined by a pair of devices.
+    /// Makes two namespaces that a pair of devices joins.
     pub fn new() -> io::Result<Pair> {
         let pair = Pair { left: Namespace::new()?, right: Namespace::new()?, _between: None };
         let right = pair.right.path();
@@ -130,7 +130,8 @@ impl Pair {
         pair.settle()
     }
 
-    /// Joined by a bridge, which sends to the right at so many Mbit/s and holds back so many bytes.
+    /// Makes two namespaces that a bridge joins. The bridge sends to the right at `mbit` Mbit/s and queues at most
+    /// `limit` bytes.
     pub fn behind_bottleneck(mbit: u32, limit: u32) -> io::Result<Pair> {
         let (left, right, between) = (Namespace::new()?, Namespace::new()?, Namespace::new()?);
         between.ip("link add joint type bridge")?;

@@ -1,4 +1,5 @@
-//! The page of `wire.h` and the ring of `stamp.h`, compiled for user space with sanitizers, against a reading in Rust.
+//! Compiles the page of `wire.h` and the ring of `stamp.h` for user space with sanitizers, and compares them with a
+//! reading in Rust.
 
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Write};
@@ -11,7 +12,7 @@ use proptest::test_runner::{RngSeed, TestRunner};
 
 use super::wire::{Run, unpack};
 
-/// The C side, one request per line.
+/// The C program, which takes one request per line.
 struct Page {
     child: Child,
     pipes: RefCell<Option<(ChildStdin, BufReader<ChildStdout>)>>,
@@ -98,7 +99,7 @@ fn check<S: Strategy>(cases: u32, inputs: S, law: impl Fn(S::Value) -> Result<()
 const GAP_MAX_NS: u32 = 134_201_344;
 
 fn runs() -> impl Strategy<Value = Run> {
-    // As many of each size: the width in bits is drawn first.
+    // The width in bits is drawn first, so that each order of magnitude is equally likely.
     let gap = (0u32..28, any::<u32>()).prop_map(|(bits, x)| (x & ((1 << bits) - 1)).min(GAP_MAX_NS));
     let gaps = proptest::collection::vec(gap, 0..=10);
     (0u32..1 << 31, any::<bool>(), gaps).prop_map(|(newest_ns, beside, gap_ns)| Run { newest_ns, beside, gap_ns })
@@ -145,7 +146,7 @@ fn a_gap_too_long_to_tell_ends_the_run() {
 fn bytes_that_are_no_option_are_refused_and_never_read_beyond() {
     let Some(page) = Page::open() else { return };
     let anything = proptest::collection::vec(any::<u8>(), 0..=40);
-    // Garbage that gets past the first checks is what is worth reading.
+    // Only garbage that passes the first checks tests the reading.
     let head = proptest::collection::vec(prop_oneof![Just(0u8), Just(1), Just(2), Just(3), Just(4)], 4);
     check(3000, (anything, head), |(mut option, kept)| {
         let length = option.len() as u8;
@@ -194,7 +195,7 @@ fn note(page: &Page, number: u32, ns: u64) {
     page.ask(&format!("note {ns} {} 1000 1", number.wrapping_mul(1000)));
 }
 
-/// What an acknowledgment of all below `number` tells, with a first SACK block that ends before `sacked`.
+/// Returns what an acknowledgment of all below `number` reports, when its first SACK block ends before `sacked`.
 fn acknowledge(page: &Page, number: u32, sacked: u32) -> Option<Run> {
     said(&page.ask(&format!("ack {} {}", number.wrapping_mul(1000), sacked.wrapping_mul(1000))))
 }
@@ -202,7 +203,7 @@ fn acknowledge(page: &Page, number: u32, sacked: u32) -> Option<Run> {
 #[test]
 fn every_arrival_is_told_once_however_late_tcp_gets_to_it() {
     let Some(page) = Page::open() else { return };
-    // Steps: so many packets arrive, so many of those waiting does TCP take, then it acknowledges.
+    // In each step, some packets arrive, TCP takes some of the waiting packets, and then it acknowledges.
     let steps = proptest::collection::vec((0u32..9, 0u32..9, 1u64..200_000), 1..100);
     check(200, steps, |steps| {
         page.ask("forget");

@@ -4,7 +4,7 @@
  * pattern, tags and untags, and makes a receiver lie by rewriting its
  * acknowledgments. IPv4 without IP options; one connection at a time.
  */
-#include "stamp_kernel.h"
+#include "prelude.h"
 #include "wire.h"
 
 #define TCP_AT (14 + 20)
@@ -14,7 +14,6 @@ static long (*const bpf_skb_store_bytes)(struct __sk_buff *skb, u32 at, const vo
 					 u64 flags) = (void *)9;
 static long (*const bpf_l4_csum_replace)(struct __sk_buff *skb, u32 at, u64 from, u64 to, u64 flags) = (void *)11;
 static long (*const bpf_skb_load_bytes)(const void *skb, u32 at, void *to, u32 length) = (void *)26;
-static u32 (*const bpf_get_prandom_u32)(void) = (void *)7;
 static long (*const bpf_skb_vlan_push)(struct __sk_buff *skb, u16 protocol, u16 tci) = (void *)18;
 static long (*const bpf_skb_vlan_pop)(struct __sk_buff *skb) = (void *)19;
 static s64 (*const bpf_csum_diff)(const void *from, u32 from_length, const void *to, u32 to_length,

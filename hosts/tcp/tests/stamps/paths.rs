@@ -14,14 +14,14 @@ use super::programs::{Fate, Programs, STAMPS, WANTS, Way};
 use super::transfer::{Plan, Seen};
 use super::{alone, needs_programs};
 
-/// SACK blocks of an acknowledgment, first one first.
+/// Returns the SACK blocks of an acknowledgment, in their order.
 fn blocks(ack: &Segment) -> Vec<(u32, u32)> {
     let word = |b: &[u8]| u32::from_be_bytes(b.try_into().expect("4 bytes"));
     let sack = ack.option(5).map_or(&[][..], |option| &option[2..]);
     sack.chunks(8).map(|b| (word(&b[..4]), word(&b[4..]))).collect()
 }
 
-/// Ranges above `ack` that a receiver holds after these arrivals: what RFC 2018 lets it report.
+/// Returns the ranges above `ack` that a receiver holds after these arrivals: what RFC 2018 lets it report.
 fn held(arrived: &[(u32, u32)], ack: u32) -> Vec<(u32, u32)> {
     let mut ranges: Vec<(u32, u32)> =
         arrived.iter().copied().filter(|&(_, end)| (end.wrapping_sub(ack) as i32) > 0).collect();
@@ -40,17 +40,17 @@ fn held(arrived: &[(u32, u32)], ack: u32) -> Vec<(u32, u32)> {
     merged
 }
 
-/// What the acknowledgments of one transfer did that report losses.
+/// Counts of the acknowledgments in one transfer that report losses.
 #[derive(Debug, Default)]
 struct Reports {
     all: u32,
-    /// Report every range they can.
+    /// Those that report every range they can.
     whole: u32,
-    /// Have room, and the arrival that they are for can be named: it ends at the acknowledgment number or at the first
-    /// block's right edge.
+    /// Those that have room for the option and can name the arrival that they are for: it ends at the acknowledgment
+    /// number or at the first block's right edge.
     nameable: u32,
     told: u32,
-    /// Have three blocks and so no room.
+    /// Those that have three blocks and so no room for the option.
     crowded: u32,
 }
 
@@ -67,14 +67,14 @@ impl Reports {
             }
             let held = held(&arrived, segment.ack).len();
             most_held = if held == 0 { 0 } else { most_held.max(held) };
-            // Linux remembers four ranges; where there were more, what it forgot does not come back.
+            // Linux remembers four ranges; it never reports the ranges that it forgot.
             if sack.is_empty() || most_held > 4 {
                 continue;
             }
             self.all += 1;
             // A duplicate is reported first (RFC 2883), in the place of one of the ranges.
             let duplicate = (sack[0].1.wrapping_sub(segment.ack) as i32) <= 0;
-            // With timestamps there is room for three; the option must not cost one.
+            // With timestamps there is room for three blocks; the option must not displace one.
             self.whole += u32::from(sack.len() == (held + usize::from(duplicate)).min(3));
             let newest = arrived.last().map_or(0, |&(_, end)| end);
             if sack.len() == 3 {
@@ -92,7 +92,7 @@ fn sack_blocks_keep_their_place_and_arrivals_are_told_beside_them() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     // A queue of 20 ms, so that several holes are open at the same time.
     let pair = Pair::behind_bottleneck(20, 50_000).expect("namespaces");
-    // Every acknowledgment at once, so that what it reports is what arrived before it.
+    // The receiver acknowledges at once, so that each acknowledgment reports what arrived before it.
     pair.right.sysctl("net/ipv4/tcp_comp_sack_nr", "0").expect("a setting");
     let way = Way::load(Fate { lost: 0b0010_1010, ..Fate::default() });
     way.attach("path_lose", &pair.left, TC_EGRESS);
@@ -110,7 +110,7 @@ fn sack_blocks_keep_their_place_and_arrivals_are_told_beside_them() {
 #[test]
 fn arrivals_are_told_behind_vlan_tags() {
     let Some(_alone) = needs_programs().then(alone) else { return };
-    // One tag, held by the device or left in the packet; two, of which one is in the packet in any case.
+    // One tag, which the device holds or leaves in the packet; two tags, where one is in the packet in any case.
     for (tags, offload) in [(1, "on"), (1, "off"), (2, "on")] {
         let pair = Pair::new().expect("namespaces");
         pair.left.command("ethtool", &format!("-K wire txvlan {offload}")).expect("ethtool");
@@ -123,7 +123,7 @@ fn arrivals_are_told_behind_vlan_tags() {
     }
 }
 
-/// Arrivals told. The packet socket of the receiver sees tags that its reading of packets does not know.
+/// Returns the number of arrivals reported. The receiver's packet socket sees tags, which its parser does not know.
 fn errors_of_tagged(seen: &Seen) -> usize {
     acks(&seen.left).iter().filter_map(|a| run_of(a)).map(|run| run.gap_ns.len() + 1).sum()
 }
@@ -139,7 +139,7 @@ fn traffic_of_others_arrives_as_it_was_sent() {
         let target = socket.local_addr().expect("bound");
         let unspecified = if target.is_ipv4() { "0.0.0.0" } else { "::" };
         let sender = pair.left.inside(|| UdpSocket::bind((unspecified, 0))).expect("a socket");
-        // Up to what must be cut into fragments.
+        // The longest must be cut into fragments.
         for length in [0, 1, 17, 600, 1400, 1472, 1473, 9000, 40_000] {
             let datagram: Vec<u8> = (0..length).map(|i: u32| (i * 31 + length) as u8).collect();
             sender.send_to(&datagram, target).expect("sends");

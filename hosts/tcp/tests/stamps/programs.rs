@@ -1,24 +1,24 @@
-//! The eBPF programs under test, compiled from their source and loaded.
+//! Compiles the eBPF programs under test from their source, and loads them.
 
 use std::fs::File;
 use std::os::fd::{AsFd, AsRawFd};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 use std::sync::OnceLock;
 
 use libbpf_rs::{Link, MapCore, MapFlags, Object, ObjectBuilder, TC_INGRESS, TcAttachPoint, TcHook};
 
+use super::clang;
 use super::net::{Cgroup, Namespace, cgroup2_root};
 
-/// What is compiled for the tests.
+/// The sources that are compiled for the tests.
 pub const SOURCES: [&str; 3] = ["bpf/option.bpf.c", "bpf/stamp.bpf.c", "tests/stamps/path.bpf.c"];
-/// Where these are, compiled, on a machine without a compiler.
+/// The environment variable that names the folder of compiled objects on a machine without a compiler.
 const OBJECTS: &str = "PACKETSCALE_OBJECTS";
 
 pub const STAMPS: u32 = 1;
 pub const WANTS: u32 = 2;
 
-/// Why this machine cannot run programs, if it cannot.
+/// Returns why this machine cannot run the programs, if it cannot.
 pub fn refusal() -> Option<&'static str> {
     if !nix::unistd::geteuid().is_root() {
         return Some("eBPF programs and network namespaces need root");
@@ -26,7 +26,7 @@ pub fn refusal() -> Option<&'static str> {
     if !Path::new("/sys/kernel/btf/vmlinux").exists() {
         return Some("the kernel has no type information (BTF)");
     }
-    if std::env::var_os(OBJECTS).is_none() && Command::new("clang").arg("--version").output().is_err() {
+    if std::env::var_os(OBJECTS).is_none() && !clang::is_installed() {
         return Some("clang is not installed");
     }
     if root_is_taken() {
@@ -35,40 +35,17 @@ pub fn refusal() -> Option<&'static str> {
     None
 }
 
-/// Whether every connection has sock_ops programs already, which would write options where the tests expect none.
+/// Whether every connection already has sock_ops programs. Those would write options where the tests expect none.
 #[expect(unsafe_code, reason = "a query that libbpf-rs does not wrap")]
 fn root_is_taken() -> bool {
     let Some(root) = cgroup2_root().ok().and_then(|root| File::open(root).ok()) else { return false };
     let (mut flags, mut ids, mut count) = (0, [0; 16], 16);
-    // SAFETY: the pointers are to locals, and `count` says how many numbers `ids` has room for.
+    // SAFETY: the pointers point to locals, and `count` says how many numbers fit into `ids`.
     let found = unsafe {
         let kind = libbpf_rs::libbpf_sys::BPF_CGROUP_SOCK_OPS;
         libbpf_rs::libbpf_sys::bpf_prog_query(root.as_raw_fd(), kind, 0, &mut flags, ids.as_mut_ptr(), &mut count)
     };
     found == 0 && count > 0
-}
-
-/// Compiles `bpf/NAME.bpf.c`, or `tests/stamps/NAME.bpf.c`.
-pub fn compile(source: &str) -> PathBuf {
-    let room = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let name = Path::new(source).file_stem().expect("a file").to_str().expect("plain");
-    let object = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}-{}.o", std::process::id()));
-    let output = Command::new("clang")
-        .args(["-target", "bpf", "-mcpu=v3", "-O2", "-g", "-Wall", "-Wextra", "-Werror"])
-        .arg("-I")
-        .arg(room.join("bpf"))
-        .arg("-I")
-        .arg(room.join("../../algorithms/rapid/include"))
-        .arg("-idirafter")
-        .arg(format!("/usr/include/{}-linux-gnu", std::env::consts::ARCH))
-        .arg("-c")
-        .arg(room.join(source))
-        .arg("-o")
-        .arg(&object)
-        .output()
-        .expect("clang");
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    object
 }
 
 fn object_of(cell: &'static OnceLock<Vec<u8>>, source: &str) -> &'static [u8] {
@@ -77,10 +54,7 @@ fn object_of(cell: &'static OnceLock<Vec<u8>>, source: &str) -> &'static [u8] {
             let name = Path::new(source).file_stem().expect("a file");
             return std::fs::read(Path::new(&folder).join(name).with_extension("o")).expect("a compiled object");
         }
-        let object = compile(source);
-        let bytes = std::fs::read(&object).expect("what was just compiled");
-        let _ = std::fs::remove_file(object);
-        bytes
+        clang::compiled(source, &[])
     })
 }
 
@@ -91,7 +65,7 @@ pub struct Programs {
 }
 
 impl Programs {
-    /// Loads both; `offered` is what the host says in its SYNs, whatever the congestion control.
+    /// Loads both. The host offers `offered` in its SYNs, whatever the congestion control.
     pub fn load(offered: u32) -> Programs {
         let programs = Programs::load_unasked(offered);
         let askers = programs.option.maps().find(|m| m.name() == "askers").expect("the map of askers");
@@ -143,7 +117,7 @@ impl Programs {
 /// What the programs of `path.bpf.c` do.
 #[derive(Clone, Copy, Default)]
 pub struct Fate {
-    /// Of each hundred data packets, those are lost whose bit is set.
+    /// The packets to lose, of each hundred data packets: packet `i` is lost where bit `i` is set.
     pub lost: u64,
     /// VLAN tags pushed and popped.
     pub tags: u32,
@@ -189,7 +163,7 @@ impl Way {
         attach(&self.0, program, namespace, point, 2);
     }
 
-    /// What the programs have done so far: packets lost, options changed.
+    /// Returns what the programs have done so far: packets lost, options changed.
     pub fn done(&self) -> (u64, u64) {
         let counters = self.0.maps().find(|m| m.name().to_string_lossy().ends_with(".bss")).expect("counters");
         let bytes = counters.lookup(&[0; 4], MapFlags::ANY).expect("a lookup").expect("the counters");
@@ -205,7 +179,7 @@ fn attach(object: &Object, program: &str, namespace: &Namespace, point: TcAttach
         let index = nix::net::if_::if_nametoindex("wire").expect("the device");
         let mut hook = TcHook::new(program.as_fd());
         hook.ifindex(index as i32).handle(1).priority(priority).attach_point(point);
-        // Fails where the device has its clsact already.
+        // Fails where the device already has a clsact.
         let _ = hook.create();
         hook.attach().expect("attaches");
     });

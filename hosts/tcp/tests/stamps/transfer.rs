@@ -1,4 +1,4 @@
-//! One TCP transfer from the left to the right namespace, and what was seen of it at both ends.
+//! One TCP transfer from the left to the right namespace, captured at both ends.
 
 #![expect(unsafe_code, reason = "socket options and messages that no safe wrapper covers")]
 
@@ -20,13 +20,13 @@ pub const PORT: u16 = 7100;
 /// What to send, and how.
 pub struct Plan {
     pub bytes: usize,
-    /// At most so long; what is left then is not sent.
+    /// The longest time to send; data that is left then is not sent.
     pub limit: Duration,
     /// Payload bytes per second, paced by TCP itself.
     pub rate: u32,
     /// 0: IPv4, 1: IPv6.
     pub family: usize,
-    /// The sender's congestion control; the system's where it is `None`.
+    /// The sender's congestion control; `None`: the system's default.
     pub control: Option<String>,
 }
 
@@ -36,14 +36,14 @@ impl Default for Plan {
     }
 }
 
-/// Both ends of a transfer, as packet sockets saw it.
+/// A transfer as packet sockets at both ends captured it.
 pub struct Seen {
     pub left: Vec<Segment>,
     pub right: Vec<Segment>,
 }
 
-/// Sends, with the sockets of each end in its cgroup where one is given. `look` is called with the sender's socket before
-/// that is closed.
+/// Sends. Puts the sockets of each end into its cgroup, if one is given. Calls `look` with the sender's socket before
+/// it closes that socket.
 pub fn send(
     pair: &Pair,
     plan: &Plan,
@@ -68,7 +68,7 @@ pub fn send(
     let all = write(&stream, plan);
     look(&stream);
     if !all {
-        // What waits in the socket is given up.
+        // Discards the data that still waits in the socket.
         let linger = libc::linger { l_onoff: 1, l_linger: 0 };
         set(&stream, libc::SOL_SOCKET, libc::SO_LINGER, &linger);
     }
@@ -92,7 +92,7 @@ fn connect(address: SocketAddr, plan: &Plan) -> TcpStream {
     stream
 }
 
-/// Whether all of it could be written in time.
+/// Writes the data. Returns whether all of it was written in time.
 fn write(mut stream: &TcpStream, plan: &Plan) -> bool {
     let (block, begin) = (vec![0x5a; 1448 * 4], Instant::now());
     let mut left = plan.bytes;

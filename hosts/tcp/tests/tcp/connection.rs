@@ -1,4 +1,4 @@
-//! A bulk TCP connection over a path, and what TCP itself says of it.
+//! A bulk TCP connection over a path, and what TCP itself reports about it.
 
 use super::namespaces::{Path, RECEIVER};
 use nix::libc;
@@ -11,7 +11,7 @@ use std::net::{SocketAddrV4, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
-/// One look at a connection.
+/// One sample of a connection's state.
 #[derive(Clone, Copy, Debug)]
 pub struct Look {
     pub at: Duration,
@@ -20,12 +20,12 @@ pub struct Look {
     pub bytes_sent: u64,
 }
 
-/// A listener in the receiver's namespace.
+/// Opens a listener in the receiver's namespace.
 pub fn listen(path: &Path) -> TcpListener {
     path.inside("b", || TcpListener::bind((RECEIVER, 0)).expect("a port"))
 }
 
-/// A connection to it from the sender's namespace.
+/// Opens a connection to it from the sender's namespace.
 pub fn open(path: &Path, control: &str, to: u16) -> std::io::Result<TcpStream> {
     path.inside("a", || {
         let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::empty(), SockProtocol::Tcp)?;
@@ -35,7 +35,7 @@ pub fn open(path: &Path, control: &str, to: u16) -> std::io::Result<TcpStream> {
     })
 }
 
-/// Sends for so long in small blocks; looks every 10 ms.
+/// Sends in small blocks for the time `long`; samples the connection every 10 ms.
 pub fn transfer(path: &Path, control: &str, long: Duration) -> Vec<Look> {
     let listener = listen(path);
     let port = listener.local_addr().expect("an address").port();
@@ -54,7 +54,7 @@ pub fn transfer(path: &Path, control: &str, long: Duration) -> Vec<Look> {
             looks.push(look(&stream, began));
         }
     }
-    // What is still in the socket need not arrive.
+    // Data that is still in the socket need not arrive.
     socket_reset(&stream);
     drop(stream);
     receiver.join().expect("the receiver ends");
@@ -67,7 +67,7 @@ fn socket_reset(stream: &TcpStream) {
 }
 
 fn look(stream: &TcpStream, began: Instant) -> Look {
-    // SAFETY: plain words, which getsockopt fills as far as its kernel knows them.
+    // SAFETY: plain words; getsockopt fills those that its kernel knows.
     let (info, failed) = unsafe {
         let mut info: libc::tcp_info = std::mem::zeroed();
         let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
@@ -89,14 +89,14 @@ pub fn median(mut values: Vec<f64>) -> f64 {
     values[values.len() / 2]
 }
 
-/// Bits per second acknowledged after `from`.
+/// Returns the bits per second acknowledged after `from`.
 pub fn goodput(looks: &[Look], from: Duration) -> f64 {
     let first = looks.iter().find(|look| look.at >= from).expect("looks");
     let last = looks.last().expect("looks");
     (last.bytes_acked - first.bytes_acked) as f64 * 8.0 / (last.at - first.at).as_secs_f64()
 }
 
-/// The median round trip after `from`, in microseconds.
+/// Returns the median round trip after `from`, in microseconds.
 pub fn round_trip(looks: &[Look], from: Duration) -> f64 {
     median(looks.iter().filter(|look| look.at >= from).map(|look| f64::from(look.rtt_us)).collect())
 }

@@ -1,22 +1,50 @@
-//! Receivers that lie about arrivals.
+//! A sender that hears lies about arrivals (`liar.bpf.c`): what remains to bound it is its guard.
 
 use super::connection::transfer;
+use super::lockstep::{ARRIVAL, recorded};
 use super::namespaces::{Bottleneck, Path};
-use super::{Loaded, able, alone};
+use super::{Loaded, able, alone, clang};
 use packetscale_tcp::{self as tcp, Options};
 use std::time::Duration;
 
+/// `enum lie` of `liar.bpf.c`, from 1.
 const LIES: [&str; 6] = ["zero", "frozen", "random", "backwards", "fast", "slow"];
+
+/// The sender that hears the lie of this number.
+fn liar(number: usize) -> Vec<u8> {
+    clang::compiled("tests/tcp/liar.bpf.c", &[&format!("-DLIE={number}")])
+}
+
+/// Whether this machine can run it; says why not where it cannot.
+fn can_lie() -> bool {
+    let installed = clang::is_installed();
+    if !installed {
+        eprintln!("skipped: clang is not installed");
+    }
+    installed && able()
+}
+
+#[test]
+fn a_sender_that_is_lied_to_hears_nothing_else() {
+    if !can_lie() {
+        return;
+    }
+    let _alone = alone();
+    let calls = recorded(Options { sender: Some(liar(1)), ..Options::default() });
+    let arrivals: Vec<u64> = calls.iter().filter(|call| call.call == ARRIVAL).map(|call| call.argument).collect();
+    assert!(arrivals.len() > 500, "{} arrivals", arrivals.len());
+    assert!(arrivals.iter().all(|&arrival| arrival == 0), "{arrivals:?}");
+}
 
 #[test]
 fn no_lie_about_arrivals_makes_a_sender_exceed_what_is_acknowledged_or_stall() {
-    if !able() {
+    if !can_lie() {
         return;
     }
     let _alone = alone();
     let path = Path::new("lies", &Bottleneck { mbit: 50, limit: 50_000 });
     for (number, lie) in (1..).zip(LIES) {
-        let rapid = Loaded::new("lies", Options { flows: 2, lie: number, ..Options::default() });
+        let rapid = Loaded::new("lies", Options { flows: 2, sender: Some(liar(number)), ..Options::default() });
         path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
         let looks = transfer(&path, &rapid.name, Duration::from_millis(2500));
         // Half a second is more than ten round trips of a full buffer (8 ms); start-up is over by then.

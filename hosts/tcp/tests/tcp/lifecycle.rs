@@ -14,7 +14,7 @@ fn inventory() -> BTreeSet<(char, u32)> {
     maps.chain(ProgInfoIter::default().map(|program| ('p', program.id))).collect()
 }
 
-/// Whether nothing of `new` is left within some seconds: the kernel frees behind grace periods.
+/// Whether everything in `new` disappears within some seconds; the kernel frees it after grace periods.
 fn gone(before: &BTreeSet<(char, u32)>, new: &BTreeSet<(char, u32)>) -> bool {
     let deadline = Instant::now() + Duration::from_secs(5);
     while Instant::now() < deadline {
@@ -67,7 +67,7 @@ fn a_load_that_died_half_way_is_repaired_by_the_next() {
     }
     let _alone = alone();
     let rapid = Loaded::new("half", Options { flows: 4, ..Options::default() });
-    // What a load leaves that is killed before it registers: pins, and no congestion control.
+    // The state that a load leaves if it is killed before it registers: pins, and no congestion control.
     let pinned = Path::new("/run/packetscale").join(&rapid.name).join("rapid");
     let control = libbpf_rs::MapHandle::from_pinned_path(&pinned).expect("the pin");
     libbpf_rs::MapCore::delete(&control, &0u32.to_ne_bytes()).expect("unregisters");

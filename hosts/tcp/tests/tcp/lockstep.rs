@@ -1,4 +1,4 @@
-//! What the kernel's build of the law computed, computed again by the user-space build of the same text.
+//! The user-space build of the law repeats what the kernel's build of the same source computed.
 
 use super::connection::transfer;
 use super::namespaces::{Bottleneck, Path};
@@ -10,11 +10,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use units::Bytes;
 
-/// `enum law_call`.
+/// Of `enum law_call`.
 const BEGIN: u32 = 0;
+/// Its argument is the arrival.
+pub const ARRIVAL: u32 = 3;
 
-/// The calls of one connection, from its first.
-fn recorded(options: Options) -> Vec<LawEvent> {
+/// Records the calls of one connection, from its first.
+pub fn recorded(options: Options) -> Vec<LawEvent> {
     let rapid = Loaded::new("step", Options { flows: 2, ..options });
     // A small buffer, so that there are losses.
     let path = Path::new("step", &Bottleneck { mbit: 40, limit: 12_000 });
@@ -38,7 +40,7 @@ fn recorded(options: Options) -> Vec<LawEvent> {
     events[first..].iter().filter(|call| call.slot == slot).copied().collect()
 }
 
-/// The replay, with the sanitizers where the compiler has them.
+/// Compiles the replay, with sanitizers where the compiler has them.
 fn compiled() -> std::path::PathBuf {
     let room = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
     let program = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay");

@@ -1,18 +1,19 @@
-//! Rapid in this machine's TCP: loaded, used between network namespaces, compared, taken out again. Root only.
+//! Loads Rapid into this machine's TCP, uses it between network namespaces, compares it, and unloads it. Needs root.
 
+#[path = "../clang/mod.rs"]
+mod clang;
 mod connection;
 mod hostile;
 mod lifecycle;
 mod lockstep;
 mod namespaces;
-mod objects;
 mod queueing;
 mod slots;
 
 use packetscale_tcp::{self as tcp, Options};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Whether this machine can run Rapid; says why not where it cannot.
+/// Whether this machine can run Rapid. Prints why if it cannot.
 fn able() -> bool {
     let reason = if !nix::unistd::geteuid().is_root() {
         "network namespaces and eBPF need root"
@@ -25,13 +26,13 @@ fn able() -> bool {
     false
 }
 
-/// What measures runs alone: there may be two processors.
+/// Tests that measure run one at a time: there may be only two processors.
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A congestion control of the test's own, taken out at its end.
+/// A congestion control that belongs to one test and is unloaded at its end.
 struct Loaded {
     name: String,
 }

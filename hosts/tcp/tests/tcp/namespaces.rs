@@ -6,14 +6,14 @@ use std::process::Command;
 
 pub const RECEIVER: Ipv4Addr = Ipv4Addr::new(10, 88, 2, 1);
 
-/// Runs a command line, which must work.
+/// Runs a command line, which must succeed.
 pub fn run(line: &str) {
     let mut words = line.split_whitespace();
     let output = Command::new(words.next().expect("a command")).args(words).output().expect("it starts");
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
 }
 
-/// What a command prints.
+/// Runs a command and returns what it prints.
 fn said(line: &str) -> String {
     let mut words = line.split_whitespace();
     let output = Command::new(words.next().expect("a command")).args(words).output().expect("it starts");
@@ -25,13 +25,13 @@ pub struct Path {
     name: String,
 }
 
-/// `mbit` per second with room for `limit` bytes.
+/// A token bucket of `mbit` Mbit/s whose queue holds `limit` bytes.
 pub struct Bottleneck {
     pub mbit: u32,
     pub limit: u32,
 }
 
-/// What devices take of TCP at a time, unless told otherwise.
+/// How many segments a device takes from TCP at a time by default.
 pub const MANY_SEGMENTS: u32 = 65_535;
 
 impl Path {
@@ -63,12 +63,12 @@ impl Path {
         format!("{}_{host}", self.name)
     }
 
-    /// How many segments the sender's device takes at a time; one, at first. For connections made afterwards.
+    /// Sets how many segments the sender's device takes at a time; it begins with one. Later connections obey it.
     pub fn segments(&self, most: u32) {
         run(&format!("ip -n {} link set out gso_max_segs {most}", self.host("a")));
     }
 
-    /// The sender's device: how many segments it takes, and the programs at its ingress.
+    /// Returns how many segments the sender's device takes at a time, and the programs at its ingress.
     pub fn device(&self) -> (u32, String) {
         let host = self.host("a");
         let shown = said(&format!("ip -n {host} -d link show dev out"));

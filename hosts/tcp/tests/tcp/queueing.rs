@@ -1,4 +1,4 @@
-//! The closed loop, against CUBIC on the same path.
+//! Compares the closed loop with CUBIC on the same path.
 
 use super::connection::{goodput, median, round_trip, transfer};
 use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path};

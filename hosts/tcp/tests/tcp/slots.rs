@@ -1,4 +1,4 @@
-//! Slots are taken and given back.
+//! Connections take slots and give them back.
 
 use super::connection::{listen, open};
 use super::namespaces::{Bottleneck, Path};
@@ -38,7 +38,7 @@ impl Many {
         open(&self.path, &self.rapid.name, self.port).expect("connects")
     }
 
-    /// Connections that end at once when they are dropped, after one another.
+    /// Opens connections one after the other; dropping each ends it at once.
     fn open_and_close(&self, times: usize) {
         for _ in 0..times {
             let mut stream = self.open();

@@ -1,0 +1,52 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * Receivers that coalesce interrupts hand packets over in batches.
+ *
+ * A packet that arrives within an eighth of its send gap belongs to a batch. The
+ * gaps between batches give their period. What the law reads from delays must
+ * last longer than that, or tolerate as much.
+ */
+#ifndef RAPID_COALESCING_H
+#define RAPID_COALESCING_H
+
+#include "frame.h"
+
+/* A packet belongs to a batch if it arrives within 1/8 of its send gap. */
+#define RAPID_BATCH_GAP_PART 8
+/* A receive gap of more than two send gaps separates two batches, and measures their period. */
+#define RAPID_BATCH_PAUSE_GAPS 2
+/* A longer pause counts as this: coalescing timers are far shorter, so something else paused. */
+#define RAPID_BATCH_PAUSE_MAX_NS 10000000
+/* Weight of one packet in the average of how often packets are batched: it takes about a hundred. */
+#define RAPID_BATCHED_WEIGHT_Q16 RAPID_Q16(10)
+/* Weight of one pause in the period: it takes about twenty. */
+#define RAPID_BATCH_PERIOD_WEIGHT_Q16 RAPID_Q16(50)
+/* A receiver coalesces if more than a quarter of its packets came in a batch; fewer do by chance. */
+#define RAPID_BATCHED_MIN_Q16 (RAPID_ONE / 4)
+
+RAPID_FN void rapid_note_batch(struct rapid_envelope *e, u64 sent, u64 arrival)
+{
+	s64 sent_gap = rapid_difference(sent, e->last_sent_ns);
+	s64 gap = rapid_difference(arrival, e->last_arrival_ns);
+
+	e->last_sent_ns = sent;
+	e->last_arrival_ns = arrival;
+	if (sent_gap <= 0 || gap < 0)
+		return;
+	if (gap < sent_gap / RAPID_BATCH_GAP_PART) {
+		e->batched = (u32)rapid_average(e->batched, RAPID_ONE, RAPID_BATCHED_WEIGHT_Q16);
+		return;
+	}
+	e->batched = (u32)rapid_average(e->batched, 0, RAPID_BATCHED_WEIGHT_Q16);
+	if (gap > RAPID_BATCH_PAUSE_GAPS * sent_gap)
+		e->batch_ns = (u64)rapid_average((s64)e->batch_ns, rapid_smin(gap, RAPID_BATCH_PAUSE_MAX_NS),
+						 RAPID_BATCH_PERIOD_WEIGHT_Q16);
+}
+
+/* The period of the receiver's batches; 0 where it does not coalesce. */
+RAPID_FN u64 rapid_batch(const struct rapid_envelope *e)
+{
+	return e->batched > RAPID_BATCHED_MIN_Q16 ? e->batch_ns : 0;
+}
+
+#endif

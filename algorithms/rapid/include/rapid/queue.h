@@ -1,0 +1,199 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * The queue on the path: how long it is, how fast it grows, and what it and loss
+ * take from the target of the default law (envelope.h).
+ *
+ * The queue is the smallest delay of a stream above the base, the smallest delay
+ * of the last 30-60 s (envelope.h, choices 3 and 4). Corrections only lower the
+ * target:
+ *
+ *     drain      a standing queue lowers it by at most `drain_cap`
+ *     overload   a queue that still grows caps it at the rate received
+ *     loss       counts where a queue confirms it, or alone above 8 %
+ *
+ * and a stream that lost 30 % cuts the rate at once.
+ */
+#ifndef RAPID_QUEUE_H
+#define RAPID_QUEUE_H
+
+#include "coalescing.h"
+
+/* The base delay is the smallest of the present bucket and the one before, so of 30-60 s: envelope.h, choice 3. */
+#define RAPID_BASE_BUCKET_NS (30 * RAPID_NS_PER_S)
+/* The growth of the queue is averaged over 1/4 of a round trip, as the rate is (envelope.h). */
+#define RAPID_GROWTH_PER_ROUND 4
+/* Loss is averaged over a round trip. */
+#define RAPID_LOSS_PER_ROUND 1
+/* The window follows the rate down over two round trips: for that long packets of the faster rate may be in flight. */
+#define RAPID_WINDOW_ROUNDS 2
+/* The floor of the rate, in packets per round trip: two make a gap. */
+#define RAPID_FLOOR_PACKETS 2
+
+/* The queue that streams and stamps make by themselves: two packets, 1 us, and 1/10 of a batch's period. */
+#define RAPID_TOLERATED_PACKETS 2
+#define RAPID_TOLERATED_NS 1000
+#define RAPID_TOLERATED_BATCH_PART 10
+
+/* A queue grows if its delay rises by more than 2 % of the time that passes. */
+#define RAPID_GROWING_Q16 RAPID_Q16(20)
+/* The drain lowers the target by 2/3 of the queue's part of a round trip: 2/3 of it would go in one. */
+#define RAPID_DRAIN_TIMES 2
+#define RAPID_DRAIN_PART 3
+/* Loss that a queue confirms counts above 0.5 %; any loss, which may be the line's own, above 8 %. */
+#define RAPID_LOSS_QUEUED_Q16 RAPID_Q16(5)
+#define RAPID_LOSS_ALONE_Q16 RAPID_Q16(80)
+/* Heavy loss: two packets (one may be chance) and 30 % of a stream. The rate keeps at least a quarter. */
+#define RAPID_HEAVY_LOSS_PACKETS 2
+#define RAPID_HEAVY_LOSS_Q16 RAPID_Q16(300)
+#define RAPID_HEAVY_LOSS_KEEPS_Q16 (RAPID_ONE / 4)
+
+/*
+ * A queue that stands still is none if the path had room for 3 % more in eight
+ * round trips and more than eight streams: that room drains a quarter of a round trip.
+ */
+#define RAPID_DOUBT_ROOM_Q16 RAPID_Q16(1030)
+#define RAPID_DOUBT_STREAMS 8
+#define RAPID_DOUBT_ROUNDS 8
+
+/* The standing queue: the delay says how long; the round trip bounds what drifting clocks invent. */
+RAPID_FN u64 rapid_standing_queue(const struct rapid_envelope *e, const struct rapid_stream *s)
+{
+	s64 by_delay, by_rtt;
+
+	if (s->delay == RAPID_UNSEEN || s->rtt_ns == ~0ULL)
+		return e->queue_ns;
+	by_delay = rapid_difference((u64)s->delay, (u64)rapid_minimum_of(&e->delay));
+	by_rtt = rapid_difference(s->rtt_ns, (u64)rapid_minimum_of(&e->rtt));
+	return (u64)rapid_sclamp(rapid_smin(by_delay, by_rtt), 0, (s64)RAPID_RTT_CEILING_NS);
+}
+
+/* How fast the lowest delay rises from stream to stream, Q16. */
+RAPID_FN void rapid_note_growth(struct rapid *law, const struct rapid_stream *s, u64 duration)
+{
+	struct rapid_envelope *e = &law->envelope;
+	u64 centre = s->start_ns + duration / 2;
+
+	if (s->delay == RAPID_UNSEEN)
+		return;
+	if (e->stream_centre_ns && centre > e->stream_centre_ns) {
+		s64 slope = rapid_slope(rapid_difference((u64)s->delay, (u64)e->stream_delay), centre - e->stream_centre_ns);
+
+		e->growth = rapid_average(e->growth, slope, rapid_weight(RAPID_GROWTH_PER_ROUND, duration, law->rtt_ns));
+	}
+	if (centre >= e->stream_centre_ns) {
+		e->stream_centre_ns = centre;
+		e->stream_delay = s->delay;
+	}
+}
+
+/* What every stream says, whatever its kind: the queue, its growth, and loss. */
+RAPID_STAGE int rapid_note_queue(struct rapid *law, const struct rapid_stream *s, u64 now, u64 duration)
+{
+	struct rapid_envelope *e;
+
+	if (!law || !s)
+		return 0;
+	e = &law->envelope;
+	if (now - e->bucket_ns >= RAPID_BASE_BUCKET_NS) {
+		rapid_minimum_turn(&e->delay);
+		rapid_minimum_turn(&e->rtt);
+		e->bucket_ns = now;
+	}
+	if (s->delay != RAPID_UNSEEN)
+		rapid_minimum_take(&e->delay, s->delay);
+	e->queue_ns = rapid_standing_queue(e, s);
+	rapid_note_growth(law, s, duration);
+	e->loss = rapid_average(e->loss, rapid_fraction(s->lost, s->sent),
+				rapid_weight(RAPID_LOSS_PER_ROUND, duration, law->rtt_ns));
+	return 1;
+}
+
+/* The queue that streams and stamps make by themselves. */
+RAPID_FN u64 rapid_tolerated_queue(const struct rapid *law, u64 rate)
+{
+	return rapid_gap_ns(RAPID_TOLERATED_PACKETS * law->params.packet, rate) + RAPID_TOLERATED_NS +
+	       rapid_batch(&law->envelope) / RAPID_TOLERATED_BATCH_PART;
+}
+
+RAPID_FN void rapid_set_rate(struct rapid *law, u64 rate)
+{
+	u64 floor = rapid_rate_of(RAPID_FLOOR_PACKETS * law->params.packet, rapid_max(law->srtt_ns, law->rtt_ns));
+
+	law->rate = rapid_bound(rapid_max(rate, floor));
+	law->window_rate = rapid_max(law->window_rate, law->rate);
+}
+
+/*
+ * The window follows the rate down over two round trips: what a faster rate has
+ * put in flight must not block a slower one.
+ */
+RAPID_FN void rapid_relax_window(struct rapid *law, u64 duration)
+{
+	u64 weight = rapid_weight(1, duration, RAPID_WINDOW_ROUNDS * law->rtt_ns);
+	s64 down = rapid_average((s64)law->window_rate, (s64)law->rate, weight);
+
+	law->window_rate = rapid_max(law->rate, (u64)down);
+}
+
+/* Drain, overload and loss: what may only lower the target. Returns the target that is left. */
+RAPID_STAGE u64 rapid_hold_back(const struct rapid *law, u64 target, u64 rate)
+{
+	const struct rapid_envelope *e;
+	u64 kept, queue, delivered;
+
+	if (!law)
+		return 0;
+	e = &law->envelope;
+	kept = RAPID_ONE - law->params.margin;
+	queue = rapid_above(e->queue_ns, rapid_tolerated_queue(law, rate));
+	delivered = (u64)rapid_sclamp(RAPID_ONE - e->loss, 0, RAPID_ONE);
+	if (queue && e->growth > RAPID_GROWING_Q16)
+		target = rapid_min(target, rapid_scale(rate, kept) * RAPID_ONE / (u64)(RAPID_ONE + e->growth));
+	if (queue) {
+		u64 share = RAPID_DRAIN_TIMES * RAPID_ONE * rapid_min(queue, law->rtt_ns);
+		u64 drain = share / (RAPID_DRAIN_PART * law->rtt_ns);
+
+		target = rapid_scale(target, RAPID_ONE - rapid_min(law->params.drain_cap, drain));
+	}
+	if (queue && e->loss > RAPID_LOSS_QUEUED_Q16)
+		target = rapid_min(target, rapid_scale(rapid_scale(rate, kept), delivered));
+	if (e->loss > RAPID_LOSS_ALONE_Q16)
+		target = rapid_min(target, rapid_scale(rate, delivered));
+	return target;
+}
+
+/* A stream that lost 30 % cuts the rate at once, even without an estimate. */
+RAPID_FN void rapid_heed_heavy_loss(struct rapid *law, const struct rapid_stream *s, u64 rate)
+{
+	s64 lost = rapid_fraction(s->lost, s->sent);
+	u64 kept = rapid_max(RAPID_HEAVY_LOSS_KEEPS_Q16, (u64)(RAPID_ONE - lost));
+
+	if (s->lost >= RAPID_HEAVY_LOSS_PACKETS && lost >= RAPID_HEAVY_LOSS_Q16)
+		rapid_set_rate(law, rapid_min(law->rate, rapid_scale(rate, kept)));
+}
+
+/*
+ * A queue that does not move by two packets in eight round trips and more than
+ * eight streams, while the path has room for 3 % more (and so would have drained a
+ * quarter of a round trip), is none: the path has become longer. The law then
+ * takes it as it is.
+ */
+RAPID_FN void rapid_doubt_base(struct rapid *law, const struct rapid_stream *s, u64 now, s64 alpha, u64 tolerated)
+{
+	struct rapid_envelope *e = &law->envelope;
+	s64 moved = rapid_difference((u64)s->delay, (u64)e->doubt_delay);
+
+	if (e->queue_ns <= tolerated || alpha < RAPID_DOUBT_ROOM_Q16 || moved > (s64)tolerated || moved < -(s64)tolerated) {
+		e->doubt_since_ns = now;
+		e->doubt_delay = s->delay;
+		e->doubts = 0;
+	}
+	if (++e->doubts <= RAPID_DOUBT_STREAMS || now - e->doubt_since_ns < RAPID_DOUBT_ROUNDS * law->rtt_ns)
+		return;
+	e->delay = (struct rapid_minimum){s->delay, RAPID_UNSEEN};
+	e->rtt = (struct rapid_minimum){(s64)s->rtt_ns, RAPID_UNSEEN};
+	law->rtt_ns = rapid_max(s->rtt_ns, law->params.rtt_floor_ns);
+	e->queue_ns = 0;
+}
+
+#endif

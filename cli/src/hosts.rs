@@ -1,0 +1,61 @@
+//! The hosts that the command knows.
+
+use runner::Host;
+use simulator::Simulator;
+
+/// Every host of this build, in the order in which they are listed. Where nothing says where, the first one runs it.
+pub fn hosts() -> Vec<&'static dyn Host> {
+    vec![&Simulator, &KERNEL]
+}
+
+#[cfg(feature = "kernel")]
+static KERNEL: lab::Lab = lab::Lab {
+    alone: |experiment, spec| {
+        simulator::alone(experiment, spec).map_err(|error| runner::Refusal::Input(error.to_string()))
+    },
+};
+
+#[cfg(not(feature = "kernel"))]
+static KERNEL: without_kernel::Kernel = without_kernel::Kernel;
+
+/// In a build without Linux TCP: says what is missing.
+#[cfg(not(feature = "kernel"))]
+mod without_kernel {
+    use results::{HostLabel, Run};
+    use runner::{Clock, Host, Refusal};
+    use scenario::Experiment;
+
+    const MISSING: &str = "this build has no kernel host (feature \"kernel\")";
+
+    pub struct Kernel;
+
+    impl Host for Kernel {
+        fn name(&self) -> &'static str {
+            "kernel"
+        }
+
+        fn summary(&self) -> &'static str {
+            "Real Linux TCP, which this build does not have"
+        }
+
+        fn label(&self) -> HostLabel {
+            HostLabel { name: self.name().to_string(), ..HostLabel::default() }
+        }
+
+        fn ability(&self) -> Result<String, String> {
+            Err(MISSING.to_string())
+        }
+
+        fn clock(&self) -> Clock {
+            Clock::Real
+        }
+
+        fn check(&self, _: &[Experiment]) -> Result<Vec<String>, Refusal> {
+            Err(Refusal::Machine(format!("{MISSING}: run the scenario with --on simulator")))
+        }
+
+        fn run(&self, _: &Experiment) -> Result<Run, Refusal> {
+            Err(Refusal::Machine(MISSING.to_string()))
+        }
+    }
+}

@@ -1,0 +1,132 @@
+//! The `packetscale` command: arguments, words, exit codes.
+//!
+//! [`main_with`] is the whole command on a list of hosts; the binary calls it with [`hosts`]. A program with a host of its
+//! own calls it with one more.
+
+mod args;
+mod doctor;
+mod estimate;
+mod evaluate;
+mod hosts;
+mod list;
+mod reproduce;
+mod run;
+#[cfg(feature = "kernel")]
+mod tcp;
+mod terminal;
+mod theory;
+mod trace;
+
+pub use hosts::hosts;
+
+use args::{Arguments, Command};
+use clap::FromArgMatches;
+use runner::{Host, Program, Refusal};
+use std::ffi::OsString;
+use std::io::Write;
+use std::process::ExitCode;
+
+/// This program, as results and finished runs know it.
+static PROGRAM: Program = Program::new(env!("CARGO_PKG_VERSION"), option_env!("PACKETSCALE_COMMIT"));
+
+/// Why the command ends with something else than 0.
+enum Failure {
+    /// An expectation was missed; the table has said which. Exit code 1.
+    Missed,
+    /// The input is wrong. Exit code 2, which is also clap's for wrong arguments.
+    Input(String),
+    /// This machine cannot do it. Exit code 3.
+    Machine(String),
+}
+
+impl From<Refusal> for Failure {
+    fn from(refusal: Refusal) -> Failure {
+        match refusal {
+            Refusal::Input(message) => Failure::Input(message),
+            Refusal::Machine(message) => Failure::Machine(message),
+        }
+    }
+}
+
+impl From<runner::Error> for Failure {
+    fn from(error: runner::Error) -> Failure {
+        match error {
+            runner::Error::Refused(refusal) => refusal.into(),
+            runner::Error::Unwritable { folder, error } => run::unwritable(&folder, &error),
+        }
+    }
+}
+
+/// The command with these words, the first of which is its own name, on these hosts. The first host is the one where
+/// runs are made if nothing says where.
+pub fn main_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    let parsed = args::command(hosts).try_get_matches_from(words).and_then(|found| Arguments::from_arg_matches(&found));
+    let done = match parsed {
+        Ok(arguments) => perform(arguments.command, hosts),
+        Err(refused) => {
+            let _ = refused.print();
+            return ExitCode::from(if refused.use_stderr() { 2 } else { 0 });
+        }
+    };
+    let (code, message) = match done {
+        Ok(()) => return ExitCode::SUCCESS,
+        Err(Failure::Missed) => return ExitCode::from(1),
+        Err(Failure::Input(message)) => (2, message),
+        Err(Failure::Machine(message)) => (3, message),
+    };
+    let _ = writeln!(std::io::stderr(), "{message}");
+    ExitCode::from(code)
+}
+
+fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
+    let first = || hosts.first().copied().ok_or_else(|| Failure::Machine("there is no host to run on".to_string()));
+    match command {
+        Command::Run(arguments) => run::run(&arguments, hosts),
+        Command::Reproduce(arguments) => reproduce::reproduce(&arguments, first()?),
+        Command::Evaluate(arguments) => evaluate::evaluate(&arguments, first()?),
+        Command::List { what } => list::list(what).and_then(|text| say(&text)),
+        Command::Theory(question) => theory::answer(&question),
+        #[cfg(feature = "kernel")]
+        Command::Tcp(command) => tcp::tcp(&command),
+        Command::Estimate(arguments) => estimate::estimate(&arguments),
+        Command::Doctor => say(&doctor::doctor(hosts)),
+        Command::Completions { shell } => say(&completions(shell, hosts)),
+        Command::Man => man(hosts).and_then(|page| say(&page)),
+    }
+}
+
+/// Prints on standard output. A reader that has gone away (`packetscale list queues | head -1`) is no mistake.
+fn say(text: &str) -> Result<(), Failure> {
+    let mut out = std::io::stdout().lock();
+    match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
+            Err(Failure::Machine(format!("standard output cannot be written: {error}")))
+        }
+        _ => Ok(()),
+    }
+}
+
+fn completions(shell: clap_complete::Shell, hosts: &[&dyn Host]) -> String {
+    let mut script = Vec::new();
+    clap_complete::generate(shell, &mut args::command(hosts), "packetscale", &mut script);
+    String::from_utf8_lossy(&script).into_owned()
+}
+
+/// One page: the command, then each of its subcommands.
+fn man(hosts: &[&dyn Host]) -> Result<String, Failure> {
+    let mut page = Vec::new();
+    let mut command = args::command(hosts);
+    command.build();
+    let written = clap_mangen::Man::new(command.clone()).render(&mut page).and_then(|()| {
+        command.get_subcommands().filter(|inner| inner.get_name() != "help").try_for_each(|inner| {
+            let man = clap_mangen::Man::new(inner.clone());
+            let name = inner.get_display_name().unwrap_or(inner.get_name()).replace('-', " ");
+            writeln!(page, ".SH {}", name.to_uppercase())?;
+            man.render_description_section(&mut page)?;
+            man.render_synopsis_section(&mut page)?;
+            man.render_options_section(&mut page)
+        })
+    });
+    written.map_err(|error| Failure::Machine(error.to_string()))?;
+    Ok(String::from_utf8_lossy(&page).into_owned())
+}

@@ -1,0 +1,90 @@
+//! The questions of RFC 9743 to one controller, and to those that it would live beside.
+//!
+//! A question is a scenario whose first flows take the controller that is asked ([`questions`]). All runs of all
+//! questions are made in one pool: the longest questions need not wait for each other. What was made of it before an
+//! interruption is taken up again.
+
+mod answers;
+mod plan;
+mod questions;
+
+use answers::sections;
+use plan::{Task, plan};
+use results::Run;
+use results::evaluation::Evaluation;
+use runner::{Error, Files, Keep, Made, Runner};
+use scenario::Experiment;
+use serde_json::json;
+use std::io;
+use std::path::Path;
+
+/// What every controller is held against.
+const YARDSTICKS: [&str; 2] = ["cubic", "bbr"];
+
+/// The page, in the folder of an evaluation.
+pub const PAGE: &str = "report.html";
+
+/// What is asked.
+pub struct Asked<'a> {
+    /// The controller, by its name, or with settings as a scenario writes them.
+    pub controller: &'a str,
+    /// Only the sections of the RFC whose number begins like this; `None`: all.
+    pub only: Option<&'a str>,
+    /// The short form: fewer and shorter runs.
+    pub quick: bool,
+}
+
+impl Asked<'_> {
+    /// A name for a folder: a controller with settings is a table.
+    pub fn folder_name(&self) -> String {
+        let words = self.controller.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+        words.collect::<Vec<_>>().join("-")
+    }
+
+    /// Makes all runs, and writes a page and its data into `folder`.
+    ///
+    /// # Errors
+    /// A controller or section that is not there, what the host refuses, or the folder that cannot be written.
+    pub fn answer(&self, runner: &Runner<'_>, folder: &Path) -> Result<Evaluation, Error> {
+        let questions = questions::read(self.only)?;
+        let contenders = self.contenders();
+        let (planned, tasks) = plan(&questions, &contenders, self.quick)?;
+        let experiments: Vec<Experiment> = tasks.iter().map(|task| task.experiment.clone()).collect();
+        let files = Files::of(&experiments)?;
+        runner.host.check(&experiments)?;
+        let finished = runner.finish(&experiments, &files, Keep::Figures, folder, &mut Made::new())?;
+        let runs = &finished.runs;
+        let evaluation = Evaluation {
+            version: runner.program.version().to_string(),
+            commit: runner.program.commit().map(str::to_string),
+            controller: self.controller.to_string(),
+            contenders: (contenders.iter().enumerate())
+                .map(|(number, name)| (name.clone(), colour(runs, &tasks, number)))
+                .collect(),
+            quick: self.quick,
+            runs: runs.len(),
+            sections: sections(&questions, &planned, &tasks, runs, contenders.len()),
+        };
+        write(&evaluation, folder).and_then(|()| finished.written()).map_err(Error::unwritable(folder))?;
+        Ok(evaluation)
+    }
+
+    /// The controller, and the yardsticks that it is not itself.
+    fn contenders(&self) -> Vec<String> {
+        let yardsticks = YARDSTICKS.iter().filter(|name| **name != self.controller);
+        std::iter::once(self.controller).chain(yardsticks.copied()).map(str::to_string).collect()
+    }
+}
+
+/// That of the registry, as a run of this contender says it.
+fn colour(runs: &[Run], tasks: &[Task], contender: usize) -> String {
+    let of = |(task, run): (&Task, &Run)| (task.contender == contender).then(|| run.colour.clone());
+    tasks.iter().zip(runs).find_map(of).unwrap_or_default()
+}
+
+fn write(evaluation: &Evaluation, folder: &Path) -> io::Result<()> {
+    let json = json!({ "schema": results::SCHEMA, "evaluation": evaluation });
+    results::write_file(folder, "evaluation.json", |file| file.write_all(json.to_string().as_bytes()))?;
+    let page = report::evaluation_page(evaluation);
+    results::write_file(folder, PAGE, |file| file.write_all(page.as_bytes()))
+}

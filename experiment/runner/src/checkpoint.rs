@@ -1,0 +1,113 @@
+//! What is done of a plan that is under way: one line per run in a file of the output folder. After an interruption,
+//! whoever asks for the same runs takes them from there: the same program again, or another copy of it.
+
+use results::Run;
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs::{self, File};
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+const NAME: &str = "unfinished.ndjson";
+
+/// A run, and what it is known by.
+#[derive(Serialize, Deserialize)]
+struct Line<R> {
+    id: String,
+    run: R,
+}
+
+/// The file, open for more.
+pub struct Checkpoint {
+    folder: PathBuf,
+    file: File,
+    planned: usize,
+    done: Mutex<usize>,
+}
+
+/// While it lives, no run is added.
+pub struct Sealed<'a> {
+    checkpoint: &'a Checkpoint,
+    done: MutexGuard<'a, usize>,
+}
+
+impl Checkpoint {
+    /// Opens the file in `folder` for a plan of so many runs. What it holds of the runs with these `ids` is kept and
+    /// returned, all else is dropped; so is a last line that was cut short.
+    pub(crate) fn open(
+        folder: &Path,
+        ids: &BTreeSet<&str>,
+        planned: usize,
+    ) -> io::Result<(Checkpoint, BTreeMap<String, Run>)> {
+        let path = folder.join(NAME);
+        let kept: BTreeMap<String, Run> = fs::read_to_string(&path)
+            .unwrap_or_default()
+            .lines()
+            .filter_map(|line| serde_json::from_str::<Line<Run>>(line).ok())
+            .filter(|line| ids.contains(line.id.as_str()))
+            .map(|line| (line.id, line.run))
+            .collect();
+        let lines = kept.iter().map(|(id, run)| line(id, run)).collect::<Result<Vec<String>, _>>()?;
+        results::write_file(folder, NAME, |file| file.write_all(lines.concat().as_bytes()))?;
+        let file = File::options().append(true).open(&path)?;
+        Ok((Checkpoint { folder: folder.to_path_buf(), file, planned, done: Mutex::new(kept.len()) }, kept))
+    }
+
+    /// Keeps a run. When this returns, the run is on the disk.
+    pub(crate) fn add(&self, id: &str, run: &Run) -> io::Result<()> {
+        let line = line(id, run)?;
+        {
+            let mut done = self.done();
+            (&self.file).write_all(line.as_bytes())?;
+            *done += 1;
+        }
+        self.file.sync_data()
+    }
+
+    /// Waits until no line is being written, and allows none any more while what it returns lives.
+    pub fn seal(&self) -> Sealed<'_> {
+        Sealed { checkpoint: self, done: self.done() }
+    }
+
+    /// Removes the file if it holds no run, and then the folder if it holds nothing else.
+    pub(crate) fn remove_if_empty(&self) {
+        if fs::metadata(self.path()).is_ok_and(|file| file.len() == 0) && self.remove().is_ok() {
+            let _ = fs::remove_dir(&self.folder);
+        }
+    }
+
+    /// All is done and written: nothing to resume.
+    pub(crate) fn remove(&self) -> io::Result<()> {
+        fs::remove_file(self.path())
+    }
+
+    fn path(&self) -> PathBuf {
+        self.folder.join(NAME)
+    }
+
+    fn done(&self) -> MutexGuard<'_, usize> {
+        self.done.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Sealed<'_> {
+    /// Runs of the plan.
+    pub fn planned(&self) -> usize {
+        self.checkpoint.planned
+    }
+
+    /// Runs that the file holds.
+    pub fn done(&self) -> usize {
+        *self.done
+    }
+
+    /// Where it is.
+    pub fn folder(&self) -> &Path {
+        &self.checkpoint.folder
+    }
+}
+
+fn line(id: &str, run: &Run) -> io::Result<String> {
+    Ok(serde_json::to_string(&Line { id: id.to_string(), run })? + "\n")
+}

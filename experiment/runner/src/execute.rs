@@ -1,0 +1,178 @@
+//! Makes the runs of a plan that are not done yet.
+
+use crate::checkpoint::Checkpoint;
+use crate::files::Files;
+use crate::host::{Host, Refusal};
+use crate::job::{Job, Keep};
+use crate::machine::environment;
+use crate::program::Program;
+use rayon::prelude::*;
+use results::{Manifest, Results, Run, SCHEMA};
+use scenario::{Experiment, Scenario};
+use std::collections::{BTreeMap, BTreeSet};
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Makes runs on a host.
+pub struct Runner<'a> {
+    /// Where.
+    pub host: &'a dyn Host,
+    /// By which program.
+    pub program: &'a Program,
+    /// How many at the same time, if the host makes as many; `None`: as many as it makes. Results do not depend on it.
+    pub jobs: Option<u16>,
+    /// Who is told how far it is.
+    pub progress: &'a dyn Progress,
+}
+
+/// Is told how far a plan is.
+pub trait Progress: Sync {
+    /// Runs are about to be made; some may be kept from before. What is done is safe in `checkpoint` at any time.
+    fn begin(&self, checkpoint: &Arc<Checkpoint>);
+    /// One more was made.
+    fn made(&self);
+    /// No more are made.
+    fn end(&self);
+}
+
+/// Tells nobody.
+pub struct Silent;
+
+impl Progress for Silent {
+    fn begin(&self, _: &Arc<Checkpoint>) {}
+    fn made(&self) {}
+    fn end(&self) {}
+}
+
+/// Why a plan was not finished. What is done of it is kept.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The host makes no run.
+    #[error(transparent)]
+    Refused(#[from] Refusal),
+    /// Results cannot be kept.
+    #[error("{}: cannot be written: {error}", folder.display())]
+    Unwritable {
+        /// Where they were to go.
+        folder: PathBuf,
+        /// What the system says.
+        error: io::Error,
+    },
+}
+
+impl Error {
+    /// For the errors of writing into this folder.
+    pub fn unwritable(folder: &Path) -> impl Fn(io::Error) -> Error {
+        move |error| Error::Unwritable { folder: folder.to_path_buf(), error }
+    }
+}
+
+/// Runs already made, by their ids; those without detail, which are small.
+pub type Made = BTreeMap<String, Run>;
+
+/// All runs of a plan, in its order.
+pub struct Finished {
+    /// The runs.
+    pub runs: Vec<Run>,
+    checkpoint: Arc<Checkpoint>,
+}
+
+impl Finished {
+    /// The results are written: nothing is kept for a resumption any more.
+    ///
+    /// # Errors
+    /// That of removing the file.
+    pub fn written(&self) -> io::Result<()> {
+        self.checkpoint.remove()
+    }
+}
+
+impl Runner<'_> {
+    /// Makes the runs of a scenario's plan that are not `made`, and puts all of the plan in `folder`.
+    ///
+    /// # Errors
+    /// What the host refuses, or the folder that cannot be written.
+    pub fn record(
+        &self,
+        scenario: &Scenario,
+        plan: &[Experiment],
+        name: String,
+        folder: &Path,
+        made: &mut Made,
+    ) -> Result<Results, Error> {
+        let files = Files::of(plan)?;
+        let conditions = self.host.check(plan)?;
+        let finished = self.finish(plan, &files, Keep::Everything, folder, made)?;
+        let manifest = Manifest {
+            version: self.program.version().to_string(),
+            commit: self.program.commit().map(str::to_string),
+            scenario_name: name,
+            scenario: scenario.to_toml(),
+            seeds: scenario.seeds(),
+            conditions,
+            environment: environment(files.described()),
+        };
+        let results = Results {
+            schema: SCHEMA,
+            host: self.host.label(),
+            manifest,
+            expectations: scenario.expectations().iter().map(|one| one.check(&finished.runs)).collect(),
+            runs: finished.runs,
+        };
+        let written = results::write(&results, folder).and_then(|()| finished.checkpoint.remove());
+        written.map_err(Error::unwritable(folder))?;
+        Ok(results)
+    }
+
+    /// Makes every run of a plan that is neither kept in the folder nor `made`, in parallel. The same run is made once,
+    /// however often the plan has it.
+    ///
+    /// # Errors
+    /// As [`Runner::record`].
+    pub fn finish(
+        &self,
+        plan: &[Experiment],
+        files: &Files,
+        keep: Keep,
+        folder: &Path,
+        made: &mut Made,
+    ) -> Result<Finished, Error> {
+        std::fs::create_dir_all(folder).map_err(Error::unwritable(folder))?;
+        let jobs = Job::all(plan, files, self.host, self.program, keep).map_err(Refusal::Machine)?;
+        let ids: BTreeSet<&str> = jobs.iter().map(|job| job.id.as_str()).collect();
+        let (checkpoint, mut runs) = Checkpoint::open(folder, &ids, ids.len()).map_err(Error::unwritable(folder))?;
+        runs.extend(ids.iter().filter_map(|id| made.get(*id).map(|run| (id.to_string(), run.clone()))));
+        let checkpoint = Arc::new(checkpoint);
+        self.progress.begin(&checkpoint);
+        let mut asked: BTreeSet<&str> = runs.keys().map(String::as_str).collect();
+        let missing: Vec<&Job<'_>> = jobs.iter().filter(|job| asked.insert(&job.id)).collect();
+        let fresh = self.make(&missing, &checkpoint, folder);
+        self.progress.end();
+        runs.extend(fresh.inspect_err(|_| checkpoint.remove_if_empty())?);
+        let small = jobs.iter().filter(|job| !job.experiment.record.detail);
+        made.extend(small.filter_map(|job| runs.get(&job.id).map(|run| (job.id.clone(), run.clone()))));
+        let runs = jobs.iter().filter_map(|job| runs.get(&job.id).cloned()).collect();
+        Ok(Finished { runs, checkpoint })
+    }
+
+    fn make(&self, jobs: &[&Job<'_>], checkpoint: &Checkpoint, folder: &Path) -> Result<Vec<(String, Run)>, Error> {
+        let one = |job: &&Job<'_>| {
+            let run = job.keep.of(self.host.run(job.experiment)?);
+            checkpoint.add(&job.id, &run).map_err(Error::unwritable(folder))?;
+            self.progress.made();
+            Ok((job.id.clone(), run))
+        };
+        let at_once = self.jobs.into_iter().chain(self.host.at_once()).min();
+        threads(at_once)?.install(|| jobs.par_iter().map(one).collect())
+    }
+}
+
+/// As many threads as jobs.
+///
+/// # Errors
+/// When this machine gives none.
+pub fn threads(jobs: Option<u16>) -> Result<rayon::ThreadPool, Refusal> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(jobs.map_or(0, usize::from)).build();
+    pool.map_err(|error| Refusal::Machine(format!("no threads to run on: {error}")))
+}

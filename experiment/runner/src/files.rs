@@ -1,0 +1,39 @@
+//! The files that runs read beside their scenario.
+
+use crate::digest::of_file;
+use crate::host::Refusal;
+use scenario::Experiment;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+/// The files of a plan, each read once: sizes and digests of what is in them.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Files(BTreeMap<PathBuf, (u64, String)>);
+
+impl Files {
+    /// Reads all files that a plan mentions.
+    ///
+    /// # Errors
+    /// The file that cannot be read.
+    pub fn of(plan: &[Experiment]) -> Result<Files, Refusal> {
+        let names: BTreeSet<&Path> = plan.iter().flat_map(Experiment::files).collect();
+        let read = |name: &Path| match of_file(name) {
+            Ok(found) => Ok((name.to_path_buf(), found)),
+            Err(error) => Err(Refusal::Input(format!("{}: {error}", name.display()))),
+        };
+        names.into_iter().map(read).collect::<Result<_, _>>().map(Files)
+    }
+
+    /// Digests of what an experiment reads, in the order in which it mentions the files.
+    pub(crate) fn digests<'a>(&'a self, experiment: &'a Experiment) -> impl Iterator<Item = Option<&'a str>> {
+        experiment.files().map(|name| self.0.get(name).map(|(_, digest)| digest.as_str()))
+    }
+
+    /// One line for each, in order of their names: for the manifest.
+    pub fn described(&self) -> Vec<String> {
+        let line = |(name, (size, digest)): (&PathBuf, &(u64, String))| {
+            format!("{} {size} bytes sha256:{digest}", name.display())
+        };
+        self.0.iter().map(line).collect()
+    }
+}

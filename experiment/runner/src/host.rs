@@ -1,0 +1,67 @@
+//! What a host is.
+
+use results::{HostLabel, Run};
+use scenario::Experiment;
+
+/// Makes runs of experiments. To add one: a crate that implements this, and a line in the list of hosts of the command.
+pub trait Host: Sync {
+    /// Its name, as `--on` takes it and as results give it.
+    fn name(&self) -> &'static str;
+
+    /// What it is, in one line.
+    fn summary(&self) -> &'static str;
+
+    /// What a page says of runs that it made: a few words, and a paragraph.
+    fn label(&self) -> HostLabel;
+
+    /// Whether this machine has what the host needs: what there is, or what is missing.
+    ///
+    /// # Errors
+    /// What is missing, in words.
+    fn ability(&self) -> Result<String, String>;
+
+    /// Which time passes in its runs.
+    fn clock(&self) -> Clock;
+
+    /// The most runs that it makes at the same time; `None`: as many as there are cores.
+    fn at_once(&self) -> Option<u16> {
+        match self.clock() {
+            Clock::Virtual => None,
+            // Runs in real time would share the machine, and each would measure the others.
+            Clock::Real => Some(1),
+        }
+    }
+
+    /// Whether it can make all of these runs. Returns what it does that the scenario does not say, one sentence each, for
+    /// the manifest.
+    ///
+    /// # Errors
+    /// The key that asks for what the host does not do, or what this machine lacks.
+    fn check(&self, plan: &[Experiment]) -> Result<Vec<String>, Refusal>;
+
+    /// Makes one run.
+    ///
+    /// # Errors
+    /// Why there is no run.
+    fn run(&self, experiment: &Experiment) -> Result<Run, Refusal>;
+}
+
+/// Which time passes in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// The run's own: as fast as the machine computes, and the same on every machine.
+    Virtual,
+    /// That of the machine.
+    Real,
+}
+
+/// Why a host makes no run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// What is asked for is wrong.
+    #[error("{0}")]
+    Input(String),
+    /// It is right, but this machine cannot do it.
+    #[error("{0}")]
+    Machine(String),
+}

@@ -1,0 +1,77 @@
+//! One run, and what it is known by.
+
+use crate::digest::Hash;
+use crate::files::Files;
+use crate::host::Host;
+use crate::program::Program;
+use results::Run;
+use scenario::Experiment;
+use serde::Serialize;
+use std::io;
+
+/// A run to make.
+#[derive(Clone, Debug)]
+pub struct Job<'a> {
+    /// What is asked.
+    pub experiment: &'a Experiment,
+    /// What is kept of the run.
+    pub keep: Keep,
+    /// SHA-256 of a text of all that decides what comes out: the resolved experiment, the content of the files that it
+    /// reads, what is kept, the host and the program. Times of files, folders and machines are not in it, and neither
+    /// are the other runs of the plan.
+    pub id: String,
+}
+
+/// What is kept of a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Keep {
+    /// All that was recorded.
+    Everything,
+    /// All but curves and probe streams.
+    Figures,
+}
+
+impl Keep {
+    /// What is left of a run.
+    pub(crate) fn of(self, run: Run) -> Run {
+        match self {
+            Keep::Everything => run,
+            Keep::Figures => Run { series: Vec::new(), streams: Vec::new(), ..run },
+        }
+    }
+}
+
+/// What the digest is taken of, as JSON.
+#[derive(Serialize)]
+struct Identity<'a> {
+    program: &'a str,
+    host: &'a str,
+    keep: Keep,
+    files: Vec<Option<&'a str>>,
+    experiment: &'a Experiment,
+}
+
+impl<'a> Job<'a> {
+    /// Each run of a plan, in its order.
+    ///
+    /// # Errors
+    /// When the program does not know what it is.
+    pub fn all(
+        plan: &'a [Experiment],
+        files: &Files,
+        host: &dyn Host,
+        program: &Program,
+        keep: Keep,
+    ) -> Result<Vec<Job<'a>>, String> {
+        let program = program.identity()?;
+        let job = |experiment: &'a Experiment| {
+            let files = files.digests(experiment).collect();
+            let identity = Identity { program: &program, host: host.name(), keep, files, experiment };
+            let mut hash = Hash::default();
+            serde_json::to_writer(io::BufWriter::new(&mut hash), &identity).map_err(|error| error.to_string())?;
+            Ok(Job { experiment, keep, id: hash.hex() })
+        };
+        plan.iter().map(job).collect()
+    }
+}

@@ -1,0 +1,94 @@
+//! What an experiment is, written out: the same text for the same experiment, another for another.
+
+use packetscale_scenario::{Experiment, Scenario};
+use std::path::Path;
+
+const TEXT: &str = r#"[run]
+duration = "200 ms"
+
+[path]
+rate = "10 Mbit/s"
+delay = "5 ms"
+buffer = "20 packets"
+
+[[flow]]
+controller = { kind = "vegas", alpha = 3 }
+
+[[traffic]]
+kind = "trace"
+file = "packets.csv"
+"#;
+
+fn plan(text: &str, path: &str) -> Vec<Experiment> {
+    Scenario::parse(text, Path::new(path), &[]).unwrap_or_else(|error| panic!("{error}")).plan()
+}
+
+fn canonical(experiment: &Experiment) -> String {
+    serde_json::to_string(experiment).expect("JSON")
+}
+
+#[test]
+fn quantities_are_whole_numbers_and_settings_carry_their_unit() {
+    let text = canonical(&plan(TEXT, "here.toml")[0]);
+    // 200 ms in picoseconds, 10 Mbit/s in bit/s, 20 packets.
+    assert!(text.contains(r#""duration":200000000000,"#), "{text}");
+    assert!(text.contains(r#""rate":10000000,"#), "{text}");
+    assert!(text.contains(r#""buffer":{"Packets":20}"#), "{text}");
+    assert!(text.contains(r#""settings":{"alpha":{"integer":3}}"#), "{text}");
+}
+
+#[test]
+fn a_file_has_no_name_in_the_text_and_stands_among_the_files() {
+    let [here, there] = ["here/one.toml", "/else/where/two.toml"].map(|path| plan(TEXT, path).remove(0));
+    assert_eq!(canonical(&here), canonical(&there));
+    assert_eq!(here.files().collect::<Vec<_>>(), [Path::new("here/packets.csv")]);
+    assert_eq!(there.files().collect::<Vec<_>>(), [Path::new("/else/where/packets.csv")]);
+}
+
+#[test]
+fn a_point_of_a_sweep_is_the_same_whatever_points_stand_beside_it() {
+    let swept = |values: &str| plan(&format!("{TEXT}\n[sweep]\n\"path.buffer\" = [{values}]\n"), "here.toml");
+    let (few, many) = (swept("\"5 packets\""), swept("\"2 packets\", \"5 packets\", \"9 packets\""));
+    assert_eq!(canonical(&few[0]), canonical(&many[1]));
+    assert_ne!(canonical(&few[0]), canonical(&many[0]));
+}
+
+/// Every change of a key changes the text; so does another replication.
+#[test]
+fn whatever_a_scenario_changes_changes_the_text() {
+    let changes = [
+        "run.duration=201 ms",
+        "run.warmup=1 ms",
+        "run.seed=2",
+        "path.rate=10000001 bit/s",
+        "path.delay=5001 us",
+        "path.buffer=30000 B",
+        "path.queue=qlbp",
+        "path.loss=0.001",
+        "receiver.stamps=false",
+        "receiver.coalescing.time=1 us",
+        "sender.gaps={ kind = \"timer\", granularity = \"1 us\" }",
+        "sender.ecn=true",
+        "flow.0.controller={ kind = \"vegas\", alpha = 2 }",
+        "flow.0.packet=1000 B",
+        "flow.0.start=1 ms",
+        "flow.0.size=1 MB",
+        "flow.0.count=2",
+        "traffic.0.rate=1 Mbit/s",
+        "traffic.0.stop=100 ms",
+        "record.detail=false",
+    ];
+    let plain = canonical(&plan(TEXT, "here.toml")[0]);
+    let mut texts = vec![plain];
+    for change in changes {
+        let scenario = Scenario::parse(TEXT, Path::new("here.toml"), &[change.to_string()]);
+        let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
+        let text = canonical(&scenario.plan()[0]);
+        assert!(!texts.contains(&text), "{change} changes nothing");
+        texts.push(text);
+    }
+    let scenario = Scenario::parse(TEXT, Path::new("here.toml"), &["run.replications=2".to_string()]);
+    let plan = scenario.unwrap_or_else(|error| panic!("{error}")).plan();
+    assert_eq!(canonical(&plan[0]), texts[0], "the first replication is the same beside a second");
+    assert_ne!(canonical(&plan[1]), texts[0]);
+}

@@ -1,0 +1,78 @@
+//! The lab as a host among others.
+
+use crate::{Draws, LabError, Packets};
+use results::{HostLabel, Run};
+use runner::{Clock, Host, Refusal};
+use scenario::{Experiment, TrafficSpec};
+use traffic::{CrossPacket, Source};
+
+/// What users who do not react to the path send alone on it, copy by copy: packets that only a simulation can
+/// tell.
+pub type Alone = fn(&Experiment, &TrafficSpec) -> Result<Vec<Vec<CrossPacket>>, Refusal>;
+
+/// Real Linux TCP, between network namespaces of this machine.
+pub struct Lab {
+    /// Who says what users send alone on a path.
+    pub alone: Alone,
+}
+
+impl Host for Lab {
+    fn name(&self) -> &'static str {
+        "kernel"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Real Linux TCP"
+    }
+
+    fn label(&self) -> HostLabel {
+        HostLabel {
+            name: self.name().to_string(),
+            badge: "measured: Linux kernel TCP, real time".to_string(),
+            about:
+                "This page shows a measurement: Linux TCP in real time. The machine\u{2019}s own scheduling and timers \
+                are part of it."
+                    .to_string(),
+        }
+    }
+
+    fn ability(&self) -> Result<String, String> {
+        crate::ability()
+    }
+
+    fn clock(&self) -> Clock {
+        Clock::Real
+    }
+
+    fn check(&self, plan: &[Experiment]) -> Result<Vec<String>, Refusal> {
+        crate::check(plan).map_err(refused)
+    }
+
+    fn run(&self, experiment: &Experiment) -> Result<Run, Refusal> {
+        let sources = traffic::cross_traffic(experiment, |experiment, spec| Ok((self.alone)(experiment, spec)?));
+        let packets = |mut source: traffic::Superposition<_>| -> Packets {
+            Box::new(std::iter::from_fn(move || source.next().map(|packet| (packet.at, packet.size))))
+        };
+        let traffic = sources.map_err(|Unsent(refusal)| refusal)?.into_iter().map(packets).collect();
+        crate::run(experiment, Draws { starts: traffic::starts(experiment), traffic }).map_err(refused)
+    }
+}
+
+fn refused(error: LabError) -> Refusal {
+    Refusal::Machine(error.to_string())
+}
+
+/// Why traffic has no packets.
+struct Unsent(Refusal);
+
+impl From<Refusal> for Unsent {
+    fn from(refusal: Refusal) -> Unsent {
+        Unsent(refusal)
+    }
+}
+
+impl From<traffic::TrafficError> for Unsent {
+    fn from(error: traffic::TrafficError) -> Unsent {
+        Unsent(Refusal::Input(error.to_string()))
+    }
+}

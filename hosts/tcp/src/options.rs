@@ -1,0 +1,90 @@
+//! What to load, and how.
+
+use crate::Error;
+use crate::report::Config;
+use rapid::Params;
+use std::path::PathBuf;
+use units::{Bytes, Span};
+
+/// The map that registers the congestion control, and its usual name.
+pub const CONTROL: &str = "rapid";
+/// The program that records arrivals.
+pub const STAMP: &str = "stamp_arrival";
+/// The program of the option, and where its link is pinned.
+pub const OPTION: &str = "stamp_option";
+
+/// What to load, and how.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Name of the congestion control.
+    pub name: String,
+    /// The law's settings. Each connection uses its own packet size.
+    pub params: Params,
+    /// Most connections that Rapid steers at a time; CUBIC steers the others.
+    pub flows: u32,
+    /// The most of each gap that is spent waiting in a loop: better gaps, at the price of a busy processor.
+    pub spin: Span,
+    /// Devices that shall send packets one by one.
+    pub devices: Vec<String>,
+    /// Whether connections of other congestion controls offer arrival times too. This serves senders that use Rapid but
+    /// did not open the connection.
+    pub volunteer: bool,
+    /// The cgroup2 whose sockets may negotiate the TCP option. `None`: the root, and so every socket.
+    pub cgroup: Option<PathBuf>,
+    /// For tests: another compiled sender than the one this crate brings. It is not tried out.
+    #[doc(hidden)]
+    pub sender: Option<Vec<u8>>,
+}
+
+impl Default for Options {
+    fn default() -> Options {
+        Options {
+            name: CONTROL.to_string(),
+            params: Params::new(Bytes::new(1500)),
+            flows: 256,
+            spin: Span::ZERO,
+            devices: Vec::new(),
+            volunteer: false,
+            cgroup: None,
+            sender: None,
+        }
+    }
+}
+
+/// Most flows. Each takes 170 kB of kernel memory: 4096 records of 32 B, 256 streams of 144 B, 3008 B of state.
+const MOST_FLOWS: u32 = 16384;
+/// Spinning holds back the bottom halves of interrupts, so it must stay short.
+const LONGEST_SPIN: Span = Span::from_micros(50);
+
+/// The law averages over round trips. Between two hosts of one machine, where no delay is added, a round trip takes
+/// some microseconds, and an average over it would measure the noise of timers.
+const SHORTEST_ROUND_TRIP: Span = Span::from_millis(20);
+
+impl Options {
+    pub(crate) fn check(&self) -> Result<(), Error> {
+        let wrong = |message: String| Err(Error::Input(message));
+        if self.name.is_empty()
+            || self.name.len() > 15
+            || !self.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
+        {
+            return wrong(format!("name {:?}: expected 1 to 15 letters, digits or underscores", self.name));
+        }
+        if self.flows == 0 || self.flows > MOST_FLOWS {
+            return wrong(format!("flows = {}: expected 1 to {MOST_FLOWS}", self.flows));
+        }
+        if self.spin > LONGEST_SPIN {
+            return wrong(format!("spin = {} ns: expected at most {} ns", self.spin.nanos(), LONGEST_SPIN.nanos()));
+        }
+        Ok(())
+    }
+
+    pub(crate) fn config(&self) -> Config {
+        Config {
+            params: Params { shortest_round_trip: SHORTEST_ROUND_TRIP, ..self.params }.raw(),
+            log: 0,
+            spin_ns: self.spin.nanos() as u32,
+            option_noise_ns: 5_000,
+            timestamp_noise_ns: 10_000,
+        }
+    }
+}

@@ -1,0 +1,66 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * The sender, with a liar at its ear: the shipped program word for word, but for
+ * one call. Whatever arrivals an acknowledgment brings, it hears others.
+ *
+ * The lie comes behind everything that could find it out (option_clock.h): what
+ * remains is the guard. A liar on the wire is tests/stamps/path.bpf.c.
+ *
+ * LIE is one of enum lie, set by the compiler's command line.
+ */
+#include "memory.h"
+
+#include "source.h"
+
+enum lie {
+	LIE_ZERO = 1,
+	LIE_FROZEN,
+	LIE_RANDOM,
+	LIE_BACKWARDS,
+	LIE_FAST,
+	LIE_SLOW,
+};
+
+_Static_assert(LIE >= LIE_ZERO && LIE <= LIE_SLOW, "LIE is one of enum lie");
+
+/* What a frozen clock reads: any time will do. */
+#define FROZEN_NS 1000000007
+
+INLINE u64 lied(const struct conn *c, u64 arrival)
+{
+	switch (LIE) {
+	case LIE_ZERO:
+		return 0;
+	case LIE_FROZEN:
+		return FROZEN_NS;
+	case LIE_RANDOM:
+		return (u64)bpf_get_prandom_u32() << 32 | bpf_get_prandom_u32();
+	case LIE_BACKWARDS:
+		return 0 - arrival;
+	case LIE_FAST:
+		return c->first_ns + rapid_above(arrival, c->first_ns) / 2;
+	default: /* LIE_SLOW */
+		return arrival * 2;
+	}
+}
+
+static long distort_one(u32 turn, void *context)
+{
+	struct conn *c = *(struct conn **)context;
+	u64 *arrival = &c->arrival_ns[INDEX(turn, FRESH)];
+
+	*arrival = lied(c, *arrival);
+	return 0;
+}
+
+GLOBAL int distort(struct conn *c)
+{
+	if (c)
+		bpf_loop(FEEDBACK_ARRIVALS, distort_one, &c, 0);
+	return 0;
+}
+
+/* The call of sender.bpf.c, and the lie after it. A macro does not expand itself. */
+#define take_arrivals(c, sk, tp, now) (take_arrivals(c, sk, tp, now), distort(c))
+
+#include "sender.bpf.c"
