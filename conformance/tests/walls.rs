@@ -57,6 +57,8 @@ fn a_wrong_arrow_is_refused() {
         ("hosts/simulator", "experiment/report"),
         ("experiment/results", "algorithms/units"),
         ("experiment/scenario", "hosts/simulator"),
+        ("experiment/probing", "hosts/simulator"),
+        ("experiment/analysis", "experiment/papers"),
         ("cli", "conformance"),
         ("hosts/simulator", "benches"),
         ("somewhere/new", "algorithms/units"),

@@ -2,10 +2,10 @@
 
 use crate::check::check;
 use crate::error::{PaperError, line};
-use crate::file::{Compute, FigureFile, Keys, Probe, QuickRuns, Simulate, plain};
+use crate::file::{Compute, FigureFile, Keys, ProbeSource, QuickRuns, Simulate};
 use crate::point::{Point, distinct, known, point_of, selects};
 use crate::recorded::recorded;
-use crate::source::{Source, Task};
+use crate::source::{GridQuestion, Source, Task};
 use results::reproduction::Origin;
 use scenario::{Experiment, Scenario};
 use std::collections::BTreeMap;
@@ -51,7 +51,7 @@ impl Figure {
             tasks.push(Task::Simulate { name: name.clone(), scenario, plan });
         }
         for source in &file.probe {
-            let Probe { name, scenario, methods, set, quick: short } = source.as_ref();
+            let ProbeSource { name, scenario, methods, set, quick: short } = source.as_ref();
             let written = Written { scenario, set, short, at: source.span().start };
             let (scenario, plan, experiments) = written.read(path, text, beside, quick, methods, &at)?;
             if experiments.iter().any(|run| run.probe.is_none()) {
@@ -154,31 +154,30 @@ fn read_by(method: &str, params: &Point) -> Point {
 
 /// The questions of a grid, and the points they stand for.
 fn compute(source: &Compute, quick: bool) -> Result<(Task, Vec<Point>), String> {
-    let mut points = vec![source.with.iter().map(|(key, value)| (key.clone(), plain(value))).collect::<Point>()];
+    let mut parameters = vec![source.with.clone().into_iter().collect::<toml::Table>()];
     if quick {
-        points[0].extend(source.quick.with.iter().map(|(key, value)| (key.clone(), plain(value))));
+        parameters[0].extend(source.quick.with.clone());
     }
     for (key, values) in &source.grid {
         if values.is_empty() {
             return Err(format!("grid.{key}: found an empty list, expected at least one value"));
         }
-        let put = |point: &Point| {
-            let point = point.clone();
-            values
-                .iter()
-                .map(move |value| {
-                    let mut point = point.clone();
-                    point.insert(key.clone(), plain(value));
-                    point
-                })
-                .collect::<Vec<_>>()
+        let put = |table: &toml::Table| {
+            let table = table.clone();
+            let with = |value: &toml::Value| table.clone().into_iter().chain([(key.clone(), value.clone())]).collect();
+            values.iter().map(with).collect::<Vec<toml::Table>>()
         };
-        points = points.iter().flat_map(put).collect();
+        parameters = parameters.iter().flat_map(put).collect();
     }
-    let mut questions = points.clone();
+    let mut questions = parameters
+        .iter()
+        .map(|table| GridQuestion::read(&source.theory, table))
+        .collect::<Result<Vec<GridQuestion>, String>>()
+        .map_err(|what| format!("compute \"{}\": {what}", source.name))?;
+    let points: Vec<Point> = questions.iter().map(|question| question.point.clone()).collect();
     if quick {
         known(&source.quick.only, &points).map_err(|what| format!("quick.only: {what}"))?;
-        questions.retain(|point| selects(&source.quick.only, point));
+        questions.retain(|question| selects(&source.quick.only, &question.point));
     }
     Ok((Task::Compute { name: source.name.clone(), theory: source.theory.clone(), questions }, points))
 }

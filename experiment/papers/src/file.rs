@@ -27,7 +27,7 @@ pub(crate) struct FigureFile {
     #[serde(default)]
     pub compute: Vec<Spanned<Compute>>,
     #[serde(default)]
-    pub probe: Vec<Spanned<Probe>>,
+    pub probe: Vec<Spanned<ProbeSource>>,
     #[serde(default)]
     pub recorded: Vec<Spanned<Recorded>>,
     #[serde(default)]
@@ -56,7 +56,7 @@ pub(crate) struct Simulate {
 /// Probe streams of a scenario, read by methods.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Probe {
+pub(crate) struct ProbeSource {
     pub name: String,
     pub scenario: Spanned<String>,
     pub methods: Vec<String>,

@@ -21,4 +21,4 @@ mod table;
 pub use error::PaperError;
 pub use figure::Figure;
 pub use library::{Library, Paper};
-pub use source::{Findings, Task};
+pub use source::{Answer, Findings, GridQuestion, Task};

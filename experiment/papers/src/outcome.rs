@@ -179,7 +179,7 @@ fn source(task: &Task, findings: &Findings) -> Source {
         Task::Compute { name, theory, questions } => Source {
             name: name.clone(),
             origin: Origin::Computed,
-            recipe: questions.iter().map(|options| command(theory, options)).collect::<Vec<_>>().join("\n"),
+            recipe: questions.iter().map(|asked| command(theory, &asked.point)).collect::<Vec<_>>().join("\n"),
             count: questions.len(),
             unanswered,
         },

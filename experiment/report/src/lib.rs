@@ -13,9 +13,9 @@ mod groups;
 mod html;
 mod numbers;
 mod paper;
+mod probing;
 mod resolved;
 mod shell;
-mod streams;
 mod sweep;
 mod tables;
 mod verdict;
@@ -24,7 +24,7 @@ mod verdict;
 #[path = "../tests/example/mod.rs"]
 mod example;
 
-pub use streams::Streams;
+pub use crate::probing::{searches_page, streams_page};
 
 use results::evaluation::Evaluation;
 use results::{Results, reproduction};
@@ -48,9 +48,4 @@ pub fn evaluation_page(evaluation: &Evaluation) -> String {
 /// figure.
 pub fn figure_label(name: &str, largest: f64) -> Option<(String, f64)> {
     evaluation::label(name, largest)
-}
-
-/// The page of probe streams: scores, streams before and after each denoiser, and how errors spread.
-pub fn streams_page(streams: &Streams) -> String {
-    streams::page(streams)
 }

@@ -19,7 +19,7 @@ mod transit;
 mod windows;
 
 pub use host::Simulator;
-pub use probes::{ProbePacket, ProbeStream, Prober, probe};
+pub use probes::{Prober, probe};
 pub use recorder::Served;
 
 use scenario::{Experiment, TrafficSpec};

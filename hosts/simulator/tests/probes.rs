@@ -4,8 +4,8 @@ mod support;
 
 use estimation::{Method, Reading, Score};
 use packetscale_simulator as simulator;
+use probing::ProbeStream;
 use scenario::{Buffer, Coalescing, Experiment, GapModel, ProbeSpec, Recorded, TrafficKind};
-use simulator::ProbeStream;
 use support::{dumbbell, probing, traffic};
 use units::{Rate, Ratio, Span};
 

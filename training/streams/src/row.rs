@@ -2,8 +2,8 @@
 
 use crate::condition::Condition;
 use estimation::{Abstain, Method, Stream};
+use probing::ProbeStream;
 use rapid::gaps::{FEATURES, Gaps};
-use simulator::ProbeStream;
 use std::io::{self, Write};
 use units::Span;
 

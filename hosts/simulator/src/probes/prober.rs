@@ -3,8 +3,9 @@
 //! The answer comes back over a way as long as the bottleneck's delay, without a queue; then the sender pauses. Path, host
 //! and truth are those of [`super`].
 
-use super::{ProbeStream, ProbedPath, ProbingHost};
-use crate::RunError;
+use super::{ProbedPath, ProbingHost, probe};
+use crate::{RunError, Simulator};
+use probing::{ProbeHost, ProbeStream, ProbingError};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use scenario::{Experiment, ProbeSpec};
@@ -85,4 +86,32 @@ impl Prober {
         let failed = self.path.sources.iter().flat_map(Superposition::sources).find_map(AnySource::failure);
         failed.map_or(Ok(()), |error| Err(RunError::Replay(error.to_string())))
     }
+}
+
+impl ProbeHost for Simulator {
+    fn send(&self, experiment: &Experiment) -> Result<Vec<ProbeStream>, ProbingError> {
+        probe(experiment).map_err(unsent)
+    }
+
+    fn prober(&self, experiment: &Experiment) -> Result<Box<dyn probing::Prober>, ProbingError> {
+        Ok(Box::new(Prober::new(experiment).map_err(unsent)?))
+    }
+}
+
+impl probing::Prober for Prober {
+    fn send(&mut self, packets: u32, mean: Rate) -> Option<ProbeStream> {
+        Prober::send(self, packets, mean)
+    }
+
+    fn available(&mut self) -> (Span, Rate) {
+        Prober::available(self)
+    }
+
+    fn check(&self) -> Result<(), ProbingError> {
+        Prober::check(self).map_err(unsent)
+    }
+}
+
+fn unsent(error: RunError) -> ProbingError {
+    ProbingError::Sending(error.to_string())
 }

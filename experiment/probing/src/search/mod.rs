@@ -1,22 +1,25 @@
-//! Whole searches over the simulated path: each method steers the streams of its own search, run by run.
+//! Whole searches over a host's path: each method steers the streams of its own search, run by run.
 
-use super::judge::{Method, put};
-use crate::Failure;
-use crate::run::threads;
-use estimation::{Ended, Found, Method as Built, Sender, Stream, Tool, Tuning, find};
+mod table;
+
+pub use table::{search_table, summary_table, write};
+
+use crate::judge::put;
+use crate::{ProbeHost, Prober, ProbingError, Reader, Scored};
+use estimation::{Ended, Found, Method, Sender, Stream, Tool, Tuning, find};
 use rayon::prelude::*;
 use scenario::{Experiment, ProbeSpec, SearchTool};
 use serde_json::{Map, Value, json};
-use simulator::{ProbeStream, Prober};
 use std::collections::BTreeMap;
 use units::{Rate, Span};
 
-/// One search, and what was so.
+/// One search, and what was available while it was under way.
 pub struct Search {
     /// Swept keys and their values, and the method.
     pub key: BTreeMap<String, String>,
     /// Replication.
     pub run: u32,
+    /// What it found, and why it ended.
     pub found: Found,
     /// What was available from its first packet to its last.
     pub available: Rate,
@@ -28,7 +31,9 @@ pub struct Search {
 
 /// One stream of a search.
 pub struct Sent {
+    /// Its mean rate.
     pub rate: Rate,
+    /// How many packets it had.
     pub packets: u32,
     /// Available while it was under way.
     pub available: Rate,
@@ -37,8 +42,10 @@ pub struct Sent {
 }
 
 /// Makes the searches of a plan: all runs of a point with one method, then the next method; without any, the search's own.
-pub fn all(plan: &[Experiment], methods: &[String], jobs: Option<u16>) -> Result<Vec<Search>, Failure> {
-    runner::Files::of(plan)?;
+///
+/// # Errors
+/// A method that does not exist, a plan without a search, or a host that cannot send.
+pub fn all(host: &dyn ProbeHost, plan: &[Experiment], methods: &[String]) -> Result<Vec<Search>, ProbingError> {
     let mut asked: Vec<(&Experiment, Option<&String>, u32)> = Vec::new();
     for point in plan.chunk_by(|a, b| a.params == b.params) {
         let own = methods.is_empty().then_some(None);
@@ -46,13 +53,13 @@ pub fn all(plan: &[Experiment], methods: &[String], jobs: Option<u16>) -> Result
             asked.extend(point.iter().zip(0..).map(|(experiment, run)| (experiment, method, run)));
         }
     }
-    let search = |(experiment, method, run): (&Experiment, Option<&String>, u32)| one(experiment, method, run);
-    threads(jobs)?.install(|| asked.into_par_iter().map(search).collect())
+    asked.into_par_iter().map(|(experiment, method, run)| one(host, experiment, method, run)).collect()
 }
 
 /// The search's tool, and the method that reads its streams unless the user names another.
-fn tool(spec: &ProbeSpec) -> Result<(Tool, Rate, &'static str), Failure> {
-    let search = spec.search.ok_or_else(|| Failure::Input("probe.search: found nothing, expected a search".into()))?;
+fn tool(spec: &ProbeSpec) -> Result<(Tool, Rate, &'static str), ProbingError> {
+    let none = || ProbingError::Sending("probe.search: found nothing, expected a search".into());
+    let search = spec.search.ok_or_else(none)?;
     let (tool, own) = match search.tool {
         SearchTool::Pathload { fleet, agree } => (Tool::Pathload { fleet, packets: spec.packets, agree }, "pathload"),
         SearchTool::PrcMt { shortest, longest, agree, step } => {
@@ -62,35 +69,39 @@ fn tool(spec: &ProbeSpec) -> Result<(Tool, Rate, &'static str), Failure> {
     Ok((tool, search.resolution, own))
 }
 
-fn one(experiment: &Experiment, method: Option<&String>, run: u32) -> Result<Search, Failure> {
-    let failed = |error: simulator::RunError| Failure::Input(error.to_string());
-    let spec = experiment.probe.as_ref().ok_or_else(|| Failure::Input("probe: found nothing".into()))?;
+fn one(
+    host: &dyn ProbeHost,
+    experiment: &Experiment,
+    method: Option<&String>,
+    run: u32,
+) -> Result<Search, ProbingError> {
+    let none = || ProbingError::Sending("probe: found nothing, expected probe streams".into());
+    let spec = experiment.probe.as_ref().ok_or_else(none)?;
     let (tool, resolution, own) = tool(spec)?;
-    let text = method.map_or(own, String::as_str);
-    let method = Method::named(text).map_err(|error| Failure::Input(format!("--method: {error}")))?;
-    let Some(reading) = method.reading() else {
-        let found = &method.name;
-        return Err(Failure::Input(format!("--method: found \"{found}\", expected a method that reads streams")));
+    let reader = Reader::named(method.map_or(own, String::as_str))?;
+    let Some(method) = reader.reading() else {
+        let found = &reader.name;
+        return Err(ProbingError::Method(format!("found \"{found}\", expected a method that reads streams")));
     };
-    let mut sender = Recorder { prober: Prober::new(experiment).map_err(failed)?, method: reading, sent: Vec::new() };
-    let found = find(&tool, reading, (spec.slowest, spec.fastest), resolution, &mut sender);
+    let mut sender = Recorder { prober: host.prober(experiment)?, method, sent: Vec::new() };
+    let found = find(&tool, method, (spec.slowest, spec.fastest), resolution, &mut sender);
     let (time, available) = sender.prober.available();
-    sender.prober.check().map_err(failed)?;
+    sender.prober.check()?;
     let mut key = experiment.params.clone();
-    key.insert("method".to_string(), method.name.clone());
+    key.insert("method".to_string(), reader.name.clone());
     Ok(Search { key, run, found, available, time, sent: sender.sent })
 }
 
 /// Sends, and writes down what was sent.
 struct Recorder<'a> {
-    prober: Prober,
-    method: &'a Built,
+    prober: Box<dyn Prober>,
+    method: &'a Method,
     sent: Vec<Sent>,
 }
 
 impl Sender for Recorder<'_> {
     fn send(&mut self, packets: u32, rate: Rate) -> Option<Stream> {
-        let probe: ProbeStream = self.prober.send(packets, rate)?;
+        let probe = self.prober.send(packets, rate)?;
         let said = match self.method.estimate(probe.stream()) {
             Ok(estimate) if estimate.high.is_some() => "too high".to_string(),
             Ok(_) => "not too high".to_string(),
@@ -101,21 +112,35 @@ impl Sender for Recorder<'_> {
     }
 }
 
-/// Why a search ended, in a few words.
-pub fn ended(search: &Search) -> String {
-    match search.found.ended {
-        Ended::Found => "found".to_string(),
-        Ended::Stopped => "out of time".to_string(),
-        Ended::Unread(reason) => format!("unread: {reason}"),
-        Ended::NoLength(error) => error.to_string(),
-    }
-}
-
 impl Search {
+    /// Why it ended, in a few words.
+    pub fn ended(&self) -> String {
+        match self.found.ended {
+            Ended::Found => "found".to_string(),
+            Ended::Stopped => "out of time".to_string(),
+            Ended::Unread(reason) => format!("unread: {reason}"),
+            Ended::NoLength(error) => error.to_string(),
+        }
+    }
+
+    /// Its figures, with its point and run.
+    pub fn figures(&self) -> Value {
+        let found = &self.found;
+        let grey = found.grey.map(|(low, high)| [low.bps(), high.bps()]);
+        json!({
+            "point": self.key, "run": self.run, "low_bps": found.low.bps(), "high_bps": found.high.bps(),
+            "grey_bps": grey, "available_bps": self.available.bps(), "holds": self.holds(),
+            "streams": self.sent.len(), "packets": self.packets(), "stream_packets": found.packets,
+            "adr_bps": found.adr.map(Rate::bps), "time_s": self.time.as_secs_f64(), "ended": self.ended(),
+        })
+    }
+
+    /// Packets of all its streams.
     pub fn packets(&self) -> u64 {
         self.sent.iter().map(|sent| u64::from(sent.packets)).sum()
     }
 
+    /// Whether what was available lies between low and high.
     pub fn holds(&self) -> bool {
         (self.found.low..=self.found.high).contains(&self.available)
     }
@@ -132,11 +157,11 @@ impl Search {
 }
 
 /// Figures of all runs of each point and method. Those with `_half_width` are half of the 95 % interval over the runs.
-pub fn answers(searches: &[Search]) -> Vec<(BTreeMap<String, String>, Value)> {
-    searches.chunk_by(|a, b| a.key == b.key).map(|runs| (runs[0].key.clone(), answer(runs))).collect()
+pub fn scores(searches: &[Search]) -> Vec<Scored> {
+    searches.chunk_by(|a, b| a.key == b.key).map(|runs| (runs[0].key.clone(), score(runs))).collect()
 }
 
-fn answer(runs: &[Search]) -> Value {
+fn score(runs: &[Search]) -> Value {
     let found: Vec<&Search> = runs.iter().filter(|search| search.found.ended == Ended::Found).collect();
     let mut figures = Map::new();
     figures.insert("searches".into(), json!(runs.len()));

@@ -1,17 +1,19 @@
-//! The recording: the CSV that `packetscale estimate` reads, with the truth beside.
+//! Writes streams whose truth is known as a recording, with the truth beside.
 
-use super::Point;
-use simulator::ProbeStream;
+use super::COLUMNS;
+use crate::{ProbeStream, SweepPoint};
 use std::io::{self, Write};
 
-/// The first six are those of a recording; `run` and `point` tell which streams met the same traffic.
-const HEADER: &str = "stream_id,pkt,send_gap_ns,recv_gap_ns,size_bytes,acked,\
-    truth_bps,lowest_bps,highest_bps,mean_bps,run,point";
+/// Columns beside those of a recording; `run` and `point` tell which streams met the same traffic.
+const BESIDE: &str = "truth_bps,lowest_bps,highest_bps,mean_bps,run,point";
 
 /// One row per packet that arrived. Streams are numbered through all points and runs.
-pub fn write(out: &mut dyn Write, points: &[Point]) -> io::Result<()> {
+///
+/// # Errors
+/// What cannot be written.
+pub fn write(out: &mut dyn Write, points: &[SweepPoint]) -> io::Result<()> {
     let mut out = io::BufWriter::new(out);
-    writeln!(out, "{HEADER}")?;
+    writeln!(out, "{},{BESIDE}", COLUMNS.join(","))?;
     let mut id = 0u64;
     for point in points {
         let named: Vec<String> = point.params.iter().map(|(key, value)| format!("{key} = {value}")).collect();

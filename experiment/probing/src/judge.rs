@@ -1,108 +1,56 @@
-//! What a method makes of streams whose truth is known, as figures.
+//! All streams of a plan, sent and judged by what was available: scores as named figures.
 
-use super::Point;
-use estimation::{Abstain, Decisions, Estimate, Method as Built, MethodError, Reading, Score, Stream};
+use crate::{ProbeHost, ProbeStream, ProbingError, Reader, Scored};
+use estimation::{Decisions, Reading, Score};
+use rayon::prelude::*;
 use results::Interval;
+use scenario::Experiment;
 use serde_json::{Map, Value, json};
-use simulator::ProbeStream;
+use std::collections::BTreeMap;
 
-/// A way to read streams, or one of the two that do not read them.
-pub struct Method {
-    /// As the user or the figure calls it.
-    pub name: String,
-    reads: Reads,
+/// The streams of one point of a sweep, run by run: streams of one run met the same traffic.
+pub struct SweepPoint {
+    /// Swept keys and their values.
+    pub params: BTreeMap<String, String>,
+    /// Rates in each stream.
+    pub levels: u32,
+    /// Replication by replication.
+    pub runs: Vec<Vec<ProbeStream>>,
 }
 
-enum Reads {
-    Streams(Box<Built>),
-    /// The mean of the truth, in hindsight.
-    Constant,
-    /// The stream's own mean rate.
-    MeanRate,
+/// Sends all streams of a plan.
+///
+/// # Errors
+/// A host that cannot send.
+pub fn observe(host: &dyn ProbeHost, plan: &[Experiment]) -> Result<Vec<SweepPoint>, ProbingError> {
+    let sent: Vec<Vec<ProbeStream>> =
+        plan.par_iter().map(|experiment| host.send(experiment)).collect::<Result<_, ProbingError>>()?;
+    let mut points: Vec<SweepPoint> = Vec::new();
+    for (experiment, probes) in plan.iter().zip(sent) {
+        match points.last_mut().filter(|point| point.params == experiment.params) {
+            Some(point) => point.runs.push(probes),
+            None => points.push(SweepPoint {
+                params: experiment.params.clone(),
+                levels: experiment.probe.map_or(1, |probe| probe.levels),
+                runs: vec![probes],
+            }),
+        }
+    }
+    Ok(points)
 }
 
-/// Names of the two.
-const CONSTANT: &str = "constant guess";
-const MEAN_RATE: &str = "R_avg, no measurement";
-
-impl Method {
-    /// A method, one of the two baselines, or `NAME = METHOD`.
-    pub fn named(text: &str) -> Result<Method, MethodError> {
-        let (name, method) = text.split_once(": ").unwrap_or((text, text));
-        let reads = match method {
-            CONSTANT => Reads::Constant,
-            MEAN_RATE => Reads::MeanRate,
-            method => Reads::Streams(Box::new(method.parse()?)),
-        };
-        Ok(Method { name: name.to_string(), reads })
-    }
-
-    /// What no method may be worse than.
-    pub fn baselines() -> [Method; 2] {
-        [(CONSTANT, Reads::Constant), (MEAN_RATE, Reads::MeanRate)]
-            .map(|(name, reads)| Method { name: name.to_string(), reads })
-    }
-
-    /// What reads streams; the baselines do not.
-    pub fn reading(&self) -> Option<&Built> {
-        match &self.reads {
-            Reads::Streams(method) => Some(method),
-            Reads::Constant | Reads::MeanRate => None,
-        }
-    }
-
-    /// What it says of one stream; the baselines nothing.
-    pub fn read(&self, probe: &ProbeStream) -> Option<Result<Estimate, Abstain>> {
-        self.reading().map(|method| method.estimate(probe.stream()))
-    }
-
-    /// The stream after each of its denoisers.
-    pub fn stages(&self, stream: &Stream) -> Result<Vec<(&str, Stream)>, Abstain> {
-        self.reading().map_or(Ok(Vec::new()), |method| method.stages(stream))
-    }
-
-    /// Readings of a run, one per train.
-    fn readings(&self, probes: &[ProbeStream]) -> Vec<Reading> {
-        let trains = probes.chunk_by(|a, b| a.train == b.train);
-        trains.map(|train| self.of_train(train)).collect()
-    }
-
-    /// The mean of the estimates of a train, beside what was available during all of it.
-    fn of_train(&self, train: &[ProbeStream]) -> Reading {
-        let first = &train[0];
-        let estimate = match &self.reads {
-            Reads::MeanRate => Ok(first.mean_rate.bps() as f64),
-            Reads::Constant => Ok(0.0),
-            Reads::Streams(method) => mean_of(train.iter().map(|probe| method.estimate(probe.stream()))),
-        };
-        let range = (first.lowest.bps() as f64, first.highest.bps() as f64);
-        Reading { truth: first.train_truth.bps() as f64, range, estimate }
-    }
-
-    fn score(&self, readings: &[Reading]) -> Score {
-        let score = Score::of(readings);
-        if !matches!(self.reads, Reads::Constant) {
-            return score;
-        }
-        let guess = |reading: &Reading| Reading { estimate: Ok(score.mean_truth), ..*reading };
-        Score::of(&readings.iter().map(guess).collect::<Vec<_>>())
-    }
-}
-
-/// The mean of those that could be read; the reason of the last, if none could.
-fn mean_of(estimates: impl Iterator<Item = Result<Estimate, Abstain>>) -> Result<f64, Abstain> {
-    let (mut sum, mut read, mut refusal) = (0.0, 0.0, Abstain::Ambiguous);
-    for estimate in estimates {
-        match estimate {
-            Ok(estimate) => (sum, read) = (sum + estimate.value.bps() as f64, read + 1.0),
-            Err(reason) => refusal = reason,
-        }
-    }
-    if read > 0.0 { Ok(sum / read) } else { Err(refusal) }
+/// The score of every reader at every point, with the point's keys and the reader's name.
+pub fn scores(points: &[SweepPoint], readers: &[Reader]) -> Vec<Scored> {
+    let each = |point: &SweepPoint, reader: &Reader| {
+        let mut key = point.params.clone();
+        key.insert("method".to_string(), reader.name.clone());
+        (key, score(point, reader))
+    };
+    points.iter().flat_map(|point| readers.iter().map(move |reader| each(point, reader))).collect()
 }
 
 /// All figures of a method at a point. Those with `_half_width` are half of the 95 % interval over the runs.
-pub fn answer(point: &Point, method: &Method) -> Value {
+fn score(point: &SweepPoint, method: &Reader) -> Value {
     let mut figures = Map::new();
     gap_errors(&mut figures, point);
     let runs: Vec<&[ProbeStream]> = point.runs.iter().map(Vec::as_slice).collect();
@@ -139,7 +87,7 @@ pub fn answer(point: &Point, method: &Method) -> Value {
 
 /// The share of intervals that hold the truth; and the share within 10 % of the half of the streams whose interval is
 /// narrowest: whether a method knows when it knows.
-fn surest(figures: &mut Map<String, Value>, method: &Method, runs: &[&[ProbeStream]]) {
+fn surest(figures: &mut Map<String, Value>, method: &Reader, runs: &[&[ProbeStream]]) {
     let read = |probe: &ProbeStream| {
         let estimate = method.read(probe)?.ok()?;
         let value = estimate.value.bps() as f64;
@@ -159,7 +107,7 @@ fn surest(figures: &mut Map<String, Value>, method: &Method, runs: &[&[ProbeStre
 }
 
 /// A figure, and half of its 95 % interval where there are several runs.
-pub fn put(figures: &mut Map<String, Value>, name: &str, figure: f64, each: &[f64]) {
+pub(crate) fn put(figures: &mut Map<String, Value>, name: &str, figure: f64, each: &[f64]) {
     figures.insert(name.to_string(), json!(figure));
     let known: Vec<f64> = each.iter().copied().filter(|x| x.is_finite()).collect();
     if let Some(half) = Interval::of(&known).and_then(|interval| interval.half_width) {
@@ -176,7 +124,7 @@ fn cdf(score: &Score) -> Vec<[f64; 2]> {
 }
 
 /// Wrong, ambiguous and refused streams of one rate.
-fn decided(figures: &mut Map<String, Value>, method: &Method, runs: &[&[ProbeStream]]) {
+fn decided(figures: &mut Map<String, Value>, method: &Reader, runs: &[&[ProbeStream]]) {
     let of = |run: &&[ProbeStream]| -> Vec<_> {
         let stream =
             |probe: &ProbeStream| Some((probe.mean_rate.bps() as f64, probe.truth.bps() as f64, method.read(probe)?));
@@ -195,7 +143,7 @@ fn decided(figures: &mut Map<String, Value>, method: &Method, runs: &[&[ProbeStr
 }
 
 /// Mean and deviation of the errors with which the host created gaps, in microseconds.
-fn gap_errors(figures: &mut Map<String, Value>, point: &Point) {
+fn gap_errors(figures: &mut Map<String, Value>, point: &SweepPoint) {
     let errors = || point.runs.iter().flatten().flat_map(ProbeStream::gap_errors_ns);
     let (mut n, mut sum, mut squares, mut largest) = (0.0, 0.0, 0.0, 0.0f64);
     for error in errors() {
@@ -209,7 +157,7 @@ fn gap_errors(figures: &mut Map<String, Value>, point: &Point) {
 
 /// Shares of the scored streams whose estimate is nearest to each of their rates, and whether that is the highest rate not
 /// above the truth.
-fn levels(figures: &mut Map<String, Value>, method: &Method, runs: &[&[ProbeStream]]) {
+fn levels(figures: &mut Map<String, Value>, method: &Reader, runs: &[&[ProbeStream]]) {
     let (mut at, mut right, mut over, mut all) = (Vec::<f64>::new(), 0.0, 0.0, 0.0f64);
     for probe in runs.iter().copied().flatten().filter(|probe| probe.covers_truth()) {
         let Some(Ok(estimate)) = method.read(probe) else { continue };

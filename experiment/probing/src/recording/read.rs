@@ -1,13 +1,10 @@
-//! Recorded gaps: CSV, read one stream at a time, refused with line, column, what was found and what was expected.
+//! Reads a recording one stream at a time. A mistake is refused with line, column, what was found and what was expected.
 
-use estimation::{Abstain, Gap, Stream};
+use super::{COLUMNS, REQUIRED};
+use estimation::{Abstain, Estimate, Gap, Method, Stream};
 use std::collections::VecDeque;
 use std::io::{self, Chain, Read};
 use units::{Bytes, Span};
-
-/// Columns that must be there, and the one that may.
-const COLUMNS: [&str; 6] = ["stream_id", "pkt", "send_gap_ns", "recv_gap_ns", "size_bytes", "acked"];
-const REQUIRED: usize = 5;
 
 /// What is beyond this in one stream is not kept, so that memory stays bounded; the stream is then too long to be read.
 const MOST_GAPS: usize = 65_536;
@@ -19,6 +16,7 @@ const REMEMBERED: usize = 256;
 const LONGEST_NS: f64 = 1e10;
 
 /// Why a recording is refused.
+#[derive(Debug)]
 pub enum Refusal {
     /// Its bytes cannot be read.
     Unreadable(io::Error),
@@ -39,9 +37,20 @@ pub struct Recording<R> {
 
 /// One stream of a recording.
 pub struct Recorded {
+    /// Its name or number.
     pub id: String,
-    /// Or that it is too long to be kept.
+    /// Its gaps, or that it is too long to be kept.
     pub stream: Result<Stream, Abstain>,
+}
+
+impl Recorded {
+    /// What a method reads from it.
+    ///
+    /// # Errors
+    /// Why it reads nothing.
+    pub fn estimate(self, method: &Method) -> Result<Estimate, Abstain> {
+        self.stream.and_then(|stream| method.estimate(stream))
+    }
 }
 
 /// One packet, as recorded.
@@ -66,6 +75,9 @@ fn csv_error(error: csv::Error) -> Refusal {
 
 impl<R: Read> Recording<R> {
     /// Reads the header and the first row.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or that is no recording.
     pub fn open(input: R) -> Result<Recording<R>, Refusal> {
         // A line feed ends every row, the last one too, so that lines can be counted; a carriage return is white space.
         let builder = &mut csv::ReaderBuilder::new();
@@ -84,7 +96,10 @@ impl<R: Read> Recording<R> {
         Ok(recording)
     }
 
-    /// The next stream.
+    /// The next stream; `None` after the last.
+    ///
+    /// # Errors
+    /// What cannot be read, or is no packet of a stream.
     pub fn next_stream(&mut self) -> Result<Option<Recorded>, Refusal> {
         let Some(first) = self.next.take() else { return Ok(None) };
         self.remember(&first)?;

@@ -6,11 +6,11 @@ use results::reproduction::Picture;
 use serde::Serialize;
 use std::fmt::Write;
 
-const SCRIPT: &str = include_str!("../assets/paper.js");
+const SCRIPT: &str = include_str!("../../assets/paper.js");
 
 /// What the page shows.
 #[derive(Clone, Debug, Default)]
-pub struct Streams {
+pub struct ProbePage {
     /// Name of the scenario.
     pub name: String,
     /// How many streams were sent, over what, in a sentence.
@@ -35,7 +35,7 @@ struct Data<'a> {
     colours: Vec<Vec<String>>,
 }
 
-pub fn page(streams: &Streams) -> String {
+pub fn html(streams: &ProbePage) -> String {
     let mut body = String::new();
     _ = write!(
         body,
@@ -75,7 +75,7 @@ pub fn page(streams: &Streams) -> String {
     shell(&format!("{} \u{00b7} packetscale", streams.name), &body, &Data { pictures, colours }, SCRIPT)
 }
 
-fn table(out: &mut String, streams: &Streams) {
+fn table(out: &mut String, streams: &ProbePage) {
     let class = |column: usize| if column < streams.keys { "" } else { " class=\"n\"" };
     out.push_str("<div class=\"scroll\" tabindex=\"0\"><table><thead><tr>");
     for (column, head) in streams.head.iter().enumerate() {
@@ -99,9 +99,9 @@ fn table(out: &mut String, streams: &Streams) {
 mod tests {
     use super::*;
 
-    fn example(name: &str) -> Streams {
+    fn example(name: &str) -> ProbePage {
         let picture = Picture { title: "Gaps".into(), ..Picture::default() };
-        Streams {
+        ProbePage {
             name: name.into(),
             about: "Two streams.".into(),
             head: vec!["method".into(), "R2".into()],
@@ -115,7 +115,7 @@ mod tests {
 
     #[test]
     fn pictures_of_one_heading_share_a_section() {
-        let page = page(&example("probe"));
+        let page = html(&example("probe"));
         assert_eq!(page.matches("<h2>One stream</h2>").count(), 1);
         assert_eq!(page.matches("<figure data-figure=\"picture-").count(), 2);
         assert_eq!(page.matches("<section").count(), page.matches("</section>").count());
@@ -123,7 +123,7 @@ mod tests {
 
     #[test]
     fn a_hostile_name_opens_no_element() {
-        let page = page(&example("<script>alert(1)</script>"));
+        let page = html(&example("<script>alert(1)</script>"));
         assert!(!page.contains("<script>alert"));
     }
 }

@@ -1,29 +1,20 @@
-//! The page's content: scores, one stream through each denoiser, and how errors spread.
+//! The page of judged streams: scores, one stream through each denoiser, and how errors spread.
 
-use super::judge::Method;
-use super::{Point, shown};
+use super::page::ProbePage;
 use estimation::Stream;
-use report::Streams;
+use probing::{ProbeStream, Reader, Scored, SweepPoint, score_table};
 use results::reproduction::{Axis, Line, Origin, Picture};
-use scenario::Scenario;
 use serde_json::Value;
-use simulator::ProbeStream;
-use std::collections::BTreeMap;
 
 /// A point of a line, and half of its interval.
 type Dot = (f64, Option<f64>, Option<f64>);
 
-/// So many streams are shown.
+/// How many streams are shown.
 const SHOWN: usize = 2;
 
-pub fn page(
-    scenario: &Scenario,
-    points: &[Point],
-    methods: &[Method],
-    answers: &[(BTreeMap<String, String>, Value)],
-) -> Streams {
-    let lines = shown::lines(answers);
-    let keys = answers.first().map_or(0, |(point, _)| point.len());
+pub fn content(name: &str, recipe: String, points: &[SweepPoint], readers: &[Reader], scores: &[Scored]) -> ProbePage {
+    let lines = score_table(scores);
+    let keys = scores.first().map_or(0, |(point, _)| point.len());
     let mut pictures = Vec::new();
     let (streams, runs) = (
         points.iter().flat_map(|point| &point.runs).map(Vec::len).sum::<usize>(),
@@ -31,12 +22,12 @@ pub fn page(
     );
     if let Some(point) = points.first() {
         for probe in chosen(point) {
-            pictures.extend(stages(probe, methods).into_iter().map(|picture| (heading(probe), picture)));
+            pictures.extend(stages(probe, readers).into_iter().map(|picture| (heading(probe), picture)));
         }
     }
-    pictures.extend(errors(answers).map(|picture| ("How errors spread".to_string(), picture)));
-    Streams {
-        name: scenario.name().to_string(),
+    pictures.extend(errors(scores).map(|picture| ("How errors spread".to_string(), picture)));
+    ProbePage {
+        name: name.to_string(),
         about: format!("{streams} probe streams in {runs} runs of cross traffic."),
         head: lines[0].clone(),
         keys,
@@ -48,12 +39,12 @@ pub fn page(
              of 95 %, over runs of traffic."
                 .to_string(),
         ],
-        recipe: scenario.to_toml(),
+        recipe,
     }
 }
 
 /// Streams whose rates cover the truth; the one in the middle of the first run, then the next.
-fn chosen(point: &Point) -> Vec<&ProbeStream> {
+fn chosen(point: &SweepPoint) -> Vec<&ProbeStream> {
     let Some(run) = point.runs.first() else { return Vec::new() };
     let covering = |probe: &&ProbeStream| probe.packets.len() > 2 && (point.levels == 1 || probe.covers_truth());
     run.iter().skip(run.len() / 2).filter(covering).take(SHOWN).collect()
@@ -68,7 +59,7 @@ fn gbps(bps: f64) -> String {
 }
 
 /// The stream as it was seen, then after each denoiser of each method, once.
-fn stages(probe: &ProbeStream, methods: &[Method]) -> Vec<Picture> {
+fn stages(probe: &ProbeStream, readers: &[Reader]) -> Vec<Picture> {
     let raw = probe.stream();
     let fits = fitting(probe);
     let seen = picture(
@@ -79,8 +70,8 @@ fn stages(probe: &ProbeStream, methods: &[Method]) -> Vec<Picture> {
     )
     .with("behind the bottleneck", &receive(&probe.behind_bottleneck()));
     let mut pictures = vec![seen.0];
-    for method in methods {
-        let Ok(stages) = method.stages(&raw) else { continue };
+    for reader in readers {
+        let Ok(stages) = reader.stages(&raw) else { continue };
         let mut so_far = Vec::new();
         for (name, stream) in stages {
             so_far.push(name);
@@ -88,9 +79,9 @@ fn stages(probe: &ProbeStream, methods: &[Method]) -> Vec<Picture> {
             if pictures.iter().any(|picture| picture.title == title) {
                 continue;
             }
-            let caption = match method.read(probe) {
-                Some(Ok(estimate)) => format!("{} reads {}.", method.name, gbps(estimate.value.bps() as f64)),
-                Some(Err(reason)) => format!("{} abstains: {reason}.", method.name),
+            let caption = match reader.read(probe) {
+                Some(Ok(estimate)) => format!("{} reads {}.", reader.name, gbps(estimate.value.bps() as f64)),
+                Some(Err(reason)) => format!("{} abstains: {reason}.", reader.name),
                 None => String::new(),
             };
             pictures.push(picture(&title, &caption, &stream, fits).0);
@@ -138,10 +129,10 @@ fn line(name: &str, gaps: &[f64]) -> Line {
 }
 
 /// One picture per point: the share of streams whose error is at most so much, a line per method.
-fn errors(answers: &[(BTreeMap<String, String>, Value)]) -> impl Iterator<Item = Picture> {
+fn errors(scores: &[Scored]) -> impl Iterator<Item = Picture> {
     let mut pictures: Vec<Picture> = Vec::new();
-    for (point, answer) in answers {
-        let Some(points) = curve(answer) else { continue };
+    for (point, score) in scores {
+        let Some(points) = curve(score) else { continue };
         let others = point.iter().filter(|(key, _)| *key != "method");
         let named: Vec<String> = others.map(|(key, value)| format!("{key} = {value}")).collect();
         let title = if named.is_empty() { "All streams".to_string() } else { named.join(", ") };
@@ -167,8 +158,8 @@ fn errors(answers: &[(BTreeMap<String, String>, Value)]) -> impl Iterator<Item =
 }
 
 /// Errors in percent, and the share that does not exceed them.
-fn curve(answer: &Value) -> Option<Vec<Dot>> {
-    let pairs = answer.get("cdf")?.as_array()?;
+fn curve(score: &Value) -> Option<Vec<Dot>> {
+    let pairs = score.get("cdf")?.as_array()?;
     let point = |pair: &Value| Some((pair.get(0)?.as_f64()? * 100.0, pair.get(1)?.as_f64(), None));
     Some(pairs.iter().filter_map(point).collect())
 }
