@@ -1,4 +1,4 @@
-//! A figure, read: its sources unfolded into what must be run, point by point.
+//! Reads a figure and unfolds its sources into what must be run, point by point.
 
 use crate::check::check;
 use crate::error::{PaperError, line};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 use toml::Spanned;
 
-/// A point: the keys that tell it from others.
+/// A point: the keys that distinguish it from others.
 pub(crate) type Point = BTreeMap<String, String>;
 
 /// A figure that has passed every check.
@@ -21,7 +21,7 @@ pub struct Figure {
     pub name: String,
     /// Whether this is the short form.
     pub quick: bool,
-    /// What must be run or computed, in the order of the file.
+    /// The tasks to run or compute, in the order of the file.
     pub tasks: Vec<Task>,
     pub(crate) sources: Vec<Source>,
     pub(crate) file: FigureFile,
@@ -59,34 +59,34 @@ pub enum Task {
         /// The options of each question, without dashes.
         questions: Vec<BTreeMap<String, String>>,
     },
-    /// Nothing: the figures are there.
+    /// Nothing: the file already holds the results.
     Recorded {
         /// What the figure calls it.
         name: String,
-        /// How they were found.
+        /// How they were obtained.
         recipe: String,
         /// Points and figures.
         answers: Vec<Answer>,
     },
 }
 
-/// What came of a task.
+/// The results of a task.
 #[derive(Clone, Debug)]
 pub enum Findings {
     /// The runs of the plan, in order.
     Runs(Vec<Run>),
-    /// Each question with its answer, in order, or why there is none.
+    /// Each question, in order, with its answer or the reason why it has none.
     Answers(Vec<(BTreeMap<String, String>, Result<serde_json::Value, String>)>),
 }
 
-/// A source as readings see it.
+/// A source, as readings use it.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
     pub name: String,
     pub origin: Origin,
-    /// Its points have answers with figures of their own, rather than runs.
+    /// Whether its points have answers, each with its own figures, rather than runs.
     pub answers: bool,
-    /// All points, those too that the short form leaves out.
+    /// All points, also those that the short form leaves out.
     pub points: Vec<Point>,
 }
 
@@ -154,7 +154,7 @@ impl Figure {
     }
 }
 
-/// A scenario, the runs to make, and all of its runs, those too that the short form leaves out.
+/// A scenario, the runs to make, and all of its runs, also those that the short form leaves out.
 type Planned = (Box<Scenario>, Vec<Experiment>, Vec<Experiment>);
 
 /// A scenario as a figure writes it.
@@ -162,12 +162,12 @@ struct Written<'a> {
     scenario: &'a Spanned<String>,
     set: &'a Keys,
     short: &'a QuickRuns,
-    /// Where its source stands.
+    /// The byte where its source stands.
     at: usize,
 }
 
 impl Written<'_> {
-    /// Reads it and unfolds its runs. `methods` are those of probe streams; none: it is simulated.
+    /// Reads it and unfolds its runs. `methods` are the methods that read probe streams; without any, it is simulated.
     fn read(
         &self,
         path: &Path,
@@ -184,10 +184,10 @@ impl Written<'_> {
         }
         let (scenario_path, scenario_text) = if written.trim_end().ends_with(".toml") && !written.contains('\n') {
             let found = beside.get(written).cloned();
-            let missing = || format!("scenario: found no file {written} beside");
+            let missing = || format!("scenario: found no file {written} beside the figure");
             (path.with_file_name(written), found.ok_or_else(|| at(self.scenario.span().start, missing()))?)
         } else {
-            // Empty lines before it, so that a message names the line of the figure's file.
+            // Empty lines in front make messages name the line in the figure's file.
             let lines = line(text, self.scenario.span().start);
             (path.to_path_buf(), "\n".repeat(lines) + written)
         };
@@ -219,7 +219,7 @@ fn distinct(points: impl Iterator<Item = Point>) -> Vec<Point> {
     distinct
 }
 
-/// The point of a method at a point of a sweep. A method may have a name before it: `BASS: bass+multi-rate`.
+/// Returns the point of a method at a point of a sweep. A name may precede the method: `BASS: bass+multi-rate`.
 fn read_by(method: &str, params: &Point) -> Point {
     let name = method.split_once(": ").map_or(method, |(name, _)| name);
     let mut point = params.clone();
@@ -227,7 +227,7 @@ fn read_by(method: &str, params: &Point) -> Point {
     point
 }
 
-/// The questions of a grid, and the points they stand for.
+/// Returns the questions of a grid, and their points.
 fn compute(source: &Compute, quick: bool) -> Result<(Task, Vec<Point>), String> {
     let mut points = vec![source.with.iter().map(|(key, value)| (key.clone(), plain(value))).collect::<Point>()];
     if quick {
@@ -258,14 +258,14 @@ fn compute(source: &Compute, quick: bool) -> Result<(Task, Vec<Point>), String> 
     Ok((Task::Compute { name: source.name.clone(), theory: source.theory.clone(), questions }, points))
 }
 
-/// The point that a run belongs to.
+/// Returns the point that a run belongs to.
 pub(crate) fn point_of(controller: &str, params: &Point) -> Point {
     let mut point = params.clone();
     point.insert("controller".to_string(), controller.to_string());
     point
 }
 
-/// Whether a point has the values asked for; a list allows each of its values.
+/// Whether a point has the selected values; a list allows each of its values.
 pub(crate) fn selects(selection: &Keys, point: &Point) -> bool {
     selection.iter().all(|(key, wanted)| {
         let Some(found) = point.get(key) else { return false };
@@ -276,7 +276,7 @@ pub(crate) fn selects(selection: &Keys, point: &Point) -> bool {
     })
 }
 
-/// The same text, or the same number.
+/// Whether two texts are the same, or mean the same number.
 pub(crate) fn same(a: &str, b: &str) -> bool {
     a == b || matches!((a.parse::<f64>(), b.parse::<f64>()), (Ok(a), Ok(b)) if a == b)
 }
