@@ -7,12 +7,12 @@ use units::Time;
 #[derive(Debug)]
 pub(super) struct Recorded {
     packets: std::vec::IntoIter<CrossPacket>,
-    /// Nothing is sent from here on.
+    /// Nothing is sent from this time on.
     end: Time,
 }
 
 impl Recorded {
-    /// `packets` are in order of time.
+    /// Returns a source of `packets`, which must be in order of time.
     pub(super) fn new(packets: Vec<CrossPacket>, end: Time) -> Recorded {
         Recorded { packets: packets.into_iter(), end }
     }
