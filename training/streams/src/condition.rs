@@ -1,4 +1,4 @@
-//! What a run is: drawn, where not fixed.
+//! The condition of a run: drawn, except for what the command line fixes.
 
 use crate::fixed::Fixed;
 use crate::receiver;
@@ -13,17 +13,17 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use units::{Bytes, Rate, Ratio, Span};
 
-/// One run, and what of it is not in the experiment.
+/// One run: its experiment, and the facts that the experiment does not contain.
 pub struct Condition {
     pub experiment: Experiment,
-    /// Of cross traffic, in capacities.
+    /// Load of cross traffic, as a share of the capacity.
     pub load: f64,
     pub cross: &'static str,
     pub receiver: &'static str,
     pub gaps: &'static str,
 }
 
-/// Numbers from chance.
+/// A source of random numbers.
 pub struct Draws(Pcg64);
 
 impl Draws {
@@ -35,35 +35,35 @@ impl Draws {
         low + (high - low) * self.0.random::<f64>()
     }
 
-    /// Equal ratios are equally likely.
+    /// Draws a number so that equal ratios are equally likely.
     pub fn geometric(&mut self, low: f64, high: f64) -> f64 {
         self.between(low.ln(), high.ln()).exp()
     }
 }
 
-/// What sizes and times are measured by.
+/// The scale of sizes and times.
 pub struct Scale {
     pub capacity_bps: f64,
-    /// Of cross traffic, in capacities.
+    /// Load of cross traffic, as a share of the capacity.
     pub load: f64,
-    /// Time of a stream at the rate that is left on average, and of one of its gaps.
+    /// Duration of a stream at the mean available bandwidth, and of one of its gaps.
     pub stream_s: f64,
     pub gap_s: f64,
 }
 
-/// A span of so many seconds.
+/// Returns a span of `seconds`.
 pub fn span(seconds: f64) -> Span {
     Span::from_picos((seconds * 1e12) as u64)
 }
 
 impl Condition {
-    /// Draws run number `run`. Every number is drawn, fixed or not, so that fixing one leaves the others as they are.
+    /// Draws run number `run`. Every number is drawn, fixed or not, so that fixing one does not change the others.
     ///
     /// # Errors
     /// A fixed value that cannot be read.
     pub fn draw(seed: u64, run: u64, fixed: &Fixed) -> Result<Condition, Box<dyn Error>> {
         let mut draws = Draws(Pcg64::seed_from_u64(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ run));
-        // A third of the runs are the testbed's path.
+        // A third of the runs have the testbed's path.
         let testbed = draws.between(0.0, 1.0) < 0.33;
         let (capacity, packet) = (draws.geometric(1e8, 1e11), draws.one_of(&[1500, 9000]));
         let capacity_bps = fixed.rate("capacity", if testbed { 1e10 } else { capacity })?;
@@ -96,7 +96,7 @@ impl Condition {
     }
 }
 
-/// Its streams. Some runs aim at what is available on average, some are far off.
+/// Draws the streams. Some runs aim at the mean available bandwidth, some are far from it.
 fn probe(
     packets: u32,
     packet: Bytes,
@@ -110,7 +110,7 @@ fn probe(
     let aim = fixed.real("aim", aim)?;
     let mean_bps = scale.capacity_bps * (1.0 - scale.load) * fixed.real("centre", 1.0)?;
     let rate = |x: f64| Rate::from_bps((mean_bps * x.exp()) as u64);
-    // One after the other, as Rapid sends them, or with pauses in which queues drain.
+    // Streams follow each other, as Rapid sends them, or have pauses in which queues drain.
     let pause = draws.one_of(&[0.0, 2.5]);
     let pause = fixed.real("pause", pause)?;
     let acknowledge = draws.one_of(&[1, 1, 2]);
@@ -133,7 +133,7 @@ fn probe(
     })
 }
 
-/// With room for some streams, and at least for the bursts of the traffic.
+/// Returns the link. Its buffer has room for some streams, and at least for the bursts of the traffic.
 fn link(probe: &ProbeSpec, scale: &Scale) -> LinkSpec {
     let room = 6 * u64::from(probe.packets) * probe.packet.get().max(1500);
     LinkSpec {
@@ -147,7 +147,7 @@ fn link(probe: &ProbeSpec, scale: &Scale) -> LinkSpec {
     }
 }
 
-/// Cross traffic has the link for itself for so many streams' time first.
+/// At first, cross traffic has the link to itself for the duration of this number of streams.
 const WARMUP_STREAMS: u64 = 8;
 
 fn experiment(seed: u64, link: LinkSpec, receiver: ReceiverSpec, traffic: TrafficSpec, probe: ProbeSpec) -> Experiment {
