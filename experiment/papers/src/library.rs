@@ -84,8 +84,7 @@ impl Paper {
     fn new(folder: &Path, mut files: BTreeMap<String, String>) -> Result<Paper, PaperError> {
         let name = folder.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
         let path = folder.join(ABOUT).display().to_string();
-        let text =
-            files.remove(ABOUT).ok_or_else(|| PaperError::about(&path, "is missing; it describes the paper"))?;
+        let text = files.remove(ABOUT).ok_or_else(|| PaperError::about(&path, "is missing; it describes the paper"))?;
         let about = toml::from_str(&text).map_err(|error| PaperError::toml(&path, &text, &error))?;
         files.retain(|name, _| name.ends_with(".toml"));
         Ok(Paper { name, about, folder: folder.to_path_buf(), files })
