@@ -1,4 +1,4 @@
-//! A figure, read: its sources unfolded into what must be run, point by point.
+//! Reads a figure and unfolds its sources into what must be run, point by point.
 
 use crate::check::check;
 use crate::error::{PaperError, line};
@@ -19,7 +19,7 @@ pub struct Figure {
     pub name: String,
     /// Whether this is the short form.
     pub quick: bool,
-    /// What must be run or computed, in the order of the file.
+    /// The tasks to run or compute, in the order of the file.
     pub tasks: Vec<Task>,
     pub(crate) sources: Vec<Source>,
     pub(crate) file: FigureFile,
@@ -89,7 +89,7 @@ impl Figure {
     }
 }
 
-/// A scenario, the runs to make, and all of its runs, those too that the short form leaves out.
+/// A scenario, the runs to make, and all of its runs, also those that the short form leaves out.
 type Planned = (Box<Scenario>, Vec<Experiment>, Vec<Experiment>);
 
 /// A scenario as a figure writes it.
@@ -97,12 +97,12 @@ struct Written<'a> {
     scenario: &'a Spanned<String>,
     set: &'a Keys,
     short: &'a QuickRuns,
-    /// Where its source stands.
+    /// The byte where its source stands.
     at: usize,
 }
 
 impl Written<'_> {
-    /// Reads it and unfolds its runs. `methods` are those of probe streams; none: it is simulated.
+    /// Reads it and unfolds its runs. `methods` are the methods that read probe streams; without any, it is simulated.
     fn read(
         &self,
         path: &Path,
@@ -119,10 +119,10 @@ impl Written<'_> {
         }
         let (scenario_path, scenario_text) = if written.trim_end().ends_with(".toml") && !written.contains('\n') {
             let found = beside.get(written).cloned();
-            let missing = || format!("scenario: found no file {written} beside");
+            let missing = || format!("scenario: found no file {written} beside the figure");
             (path.with_file_name(written), found.ok_or_else(|| at(self.scenario.span().start, missing()))?)
         } else {
-            // Empty lines before it, so that a message names the line of the figure's file.
+            // Empty lines in front make messages name the line in the figure's file.
             let lines = line(text, self.scenario.span().start);
             (path.to_path_buf(), "\n".repeat(lines) + written)
         };
@@ -152,7 +152,7 @@ fn read_by(method: &str, params: &Point) -> Point {
     point
 }
 
-/// The questions of a grid, and the points they stand for.
+/// Returns the questions of a grid, and their points.
 fn compute(source: &Compute, quick: bool) -> Result<(Task, Vec<Point>), String> {
     let mut parameters = vec![source.with.clone().into_iter().collect::<toml::Table>()];
     if quick {

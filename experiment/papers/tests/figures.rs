@@ -1,4 +1,4 @@
-//! Figures read, refused, and held against what was found.
+//! Reads figures, refuses wrong ones, and compares them with results.
 
 use packetscale_papers::{Answer, Figure, Findings, GridQuestion, Library, Paper, Task};
 use results::reproduction::{self, Origin, Verdict};
@@ -44,7 +44,7 @@ with = { flows = 10 }
 grid = { utilisation = [0.5, 0.9], arrivals = ["uniform", "exponential"] }
 "#;
 
-/// A folder with one paper of one figure.
+/// Makes a folder with one paper of one figure.
 fn folder(figure: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("paper.toml"), PAPER).expect("written");
@@ -392,7 +392,7 @@ where = { trained = "on A" }
 at_least = 0.5
 "#;
 
-/// The figure with this file of recorded figures beside it.
+/// Reads the figure with this file of recorded results beside it.
 fn with_recorded(data: &str) -> Result<reproduction::Figure, String> {
     let folder = folder(&[HEAD, RECORDED].concat());
     fs::create_dir(folder.path().join("recorded")).expect("a folder");

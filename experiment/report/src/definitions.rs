@@ -1,6 +1,6 @@
 //! How each figure is defined: written once, for the tables, the sweep charts and the last section of the page.
 //!
-//! The words restate the doc lines of the results schema; a test refuses a field of the schema that has none here.
+//! The words restate the doc lines of the results schema; a test refuses a schema field without a definition here.
 
 use crate::numbers::Unit;
 
@@ -14,7 +14,7 @@ pub struct Figure {
     pub unit: Unit,
     /// Which table it is shown in.
     pub table: Table,
-    /// What it is.
+    /// Its definition.
     pub definition: &'static str,
 }
 
@@ -25,7 +25,7 @@ pub enum Table {
     Share,
     /// Queueing delay and round-trip time.
     Delay,
-    /// How fast it answers a change.
+    /// Speed of the response to changes.
     Response,
     /// In no table of the page.
     None,
@@ -76,7 +76,7 @@ pub const FIGURES: &[Figure] = figures! {
     None Time cpu_s "Processor time": "Processor time of this run. Not the same on every machine: written, never compared.";
 };
 
-/// Figures of an evaluation, which tells the evaluated flows from those beside them.
+/// Figures of an evaluation, which separates the evaluated flows from the flows beside them.
 pub const EVALUATION: &[Figure] = figures! {
     None Rate subject_bps "Each of them": "Throughput of the evaluated flows, mean over them: bits on the wire per second that left the bottleneck.";
     None Rate others_bps "Each of the others": "The same of the flows beside them.";
@@ -92,7 +92,7 @@ pub const EVALUATION: &[Figure] = figures! {
     None Share traffic_lost "Traffic lost": "Packets of the traffic dropped at queues, divided by those that entered. Whole run.";
 };
 
-/// Field of the schema, its unit, what it is.
+/// Field of the schema, its unit, its definition.
 pub type Definition = (&'static str, Unit, &'static str);
 
 /// Figures of one flow.

@@ -1,4 +1,4 @@
-//! The page of an evaluation: by the headings of RFC 9743, each question with its numbers.
+//! The page of an evaluation: each question with its numbers, under the headings of RFC 9743.
 
 use crate::definitions::{self, Figure};
 use crate::html::{colour, escape};
@@ -9,12 +9,12 @@ use std::fmt::Write;
 
 const NONE: &str = "\u{2013}";
 
-/// Of this name: of a run, or of an evaluation's flows.
+/// Returns the figure of this name, of a run or of an evaluation's flows.
 pub fn figure(name: &str) -> Option<&'static Figure> {
     definitions::FIGURES.iter().chain(definitions::EVALUATION).find(|figure| figure.key == name)
 }
 
-/// A figure's heading, with its unit where it has one.
+/// Returns a figure's heading, with its unit if it has one, and the value of one unit.
 pub fn label(name: &str, largest: f64) -> Option<(String, f64)> {
     let figure = figure(name)?;
     let Scale { factor, symbol } = scale(figure.unit, largest);
@@ -122,13 +122,13 @@ fn ask(out: &mut String, question: &Question, evaluation: &Evaluation) {
     );
 }
 
-/// The one scale that makes a column comparable.
+/// Returns the single scale that makes a column comparable.
 fn scale_of(question: &Question, column: usize) -> Scale {
     let largest = question.rows.iter().filter_map(|row| Some(row.cells.get(column)?.as_ref()?.mean.abs()));
     scale(figure(&question.figures[column]).map_or(Unit::Index, |figure| figure.unit), largest.fold(0.0, f64::max))
 }
 
-/// What each figure is, once.
+/// Writes the definition of each figure, once.
 fn figures(out: &mut String, evaluation: &Evaluation) {
     let asked = |figure: &&Figure| {
         let questions = evaluation.sections.iter().flat_map(|section| &section.questions);

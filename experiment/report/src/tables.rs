@@ -7,7 +7,7 @@ use crate::numbers::{Scale, Unit, count, mean_and_half, quantity, scale};
 use results::{FlowResult, Group, Interval, Results, Run, TrafficResult};
 use std::fmt::Write;
 
-/// A controller's name with its colour.
+/// Returns a controller's name with its colour.
 pub fn swatch(results: &Results, controller: &str) -> String {
     let all = controllers(results);
     let index = all.iter().position(|(name, _)| *name == controller);
@@ -15,7 +15,7 @@ pub fn swatch(results: &Results, controller: &str) -> String {
     format!("{mark}{}", escape(controller))
 }
 
-/// The comparison, as one table per theme; a theme or column of which no run has a value is left out.
+/// Returns the comparison as one table per theme. Leaves out a theme or column for which no run has a value.
 pub fn comparison(results: &Results, groups: &[Group]) -> String {
     let themes = [
         (Table::Share, "Throughput, loss and fairness"),
@@ -33,7 +33,7 @@ pub fn comparison(results: &Results, groups: &[Group]) -> String {
     out
 }
 
-/// A figure over all groups, in the one scale that makes the column comparable.
+/// A figure over all groups, in the single scale that makes the column comparable.
 struct Column {
     figure: &'static Figure,
     scale: Scale,
@@ -147,7 +147,7 @@ impl<T> Read<T> {
     }
 }
 
-/// A cell that carries its own unit, for columns whose rows differ by orders of magnitude.
+/// Returns a cell with its own unit, for columns whose rows differ by orders of magnitude.
 fn own_scale(found: Option<Interval>, unit: Unit) -> String {
     let Some(found) = found else { return "\u{2013}".to_string() };
     if unit == Unit::Count && found.half_width.unwrap_or(0.0) == 0.0 && found.mean.fract() == 0.0 && found.mean >= 0.0 {
@@ -163,7 +163,7 @@ fn own_scale(found: Option<Interval>, unit: Unit) -> String {
     }
 }
 
-/// Jain's index of each group that has several flows, in one sentence.
+/// Returns Jain's index of each group with several flows, in one sentence.
 pub fn fairness(groups: &[Group]) -> String {
     let scale = scale(Unit::Index, 1.0);
     let several = groups.iter().filter(|g| g.runs.iter().any(|r| r.flows.len() > 1));
@@ -177,7 +177,7 @@ pub fn fairness(groups: &[Group]) -> String {
     }
 }
 
-/// One row per flow.
+/// Returns the table of flows, with one row per flow.
 pub fn flows(results: &Results, groups: &[Group]) -> String {
     let columns: [(&str, &str, Read<FlowResult>); 15] = [
         ("flow", "Flow", Read::Text(|f| format!("{} · {}", f.flow, f.controller))),
@@ -201,7 +201,7 @@ pub fn flows(results: &Results, groups: &[Group]) -> String {
     out
 }
 
-/// One row per traffic source.
+/// Returns the table of traffic, with one row per source.
 pub fn traffic(results: &Results, groups: &[Group]) -> String {
     let columns: [(&str, &str, Read<TrafficResult>); 13] = [
         ("kind", "Kind", Read::Text(|t| t.kind.clone())),

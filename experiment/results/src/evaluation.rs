@@ -1,20 +1,20 @@
-//! A controller evaluated: the questions of RFC 9743, and what came out for it and for the yardsticks beside it. The
-//! report draws it, `--json` prints it.
+//! An evaluation of a controller: the questions of RFC 9743, with the results of this controller and of the reference
+//! controllers beside it. The report draws it; `--json` prints it.
 
 use crate::schema::{FlowResult, Run};
 use crate::statistics::Interval;
 use serde::Serialize;
 
-/// One controller, all questions.
+/// The evaluation of one controller by all questions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Evaluation {
     /// Version of packetscale.
     pub version: String,
     /// Commit it was built from, if known.
     pub commit: Option<String>,
-    /// The controller that is evaluated, as it was asked for.
+    /// The evaluated controller, as the user wrote it.
     pub controller: String,
-    /// What stands beside it, and it itself first, with colours.
+    /// The evaluated controller first, then those beside it, with colours.
     pub contenders: Vec<(String, String)>,
     /// Whether this is the short form.
     pub quick: bool,
@@ -32,33 +32,33 @@ pub struct Section {
     /// Why there are no questions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
-    /// What was asked.
+    /// The questions asked.
     pub questions: Vec<Question>,
 }
 
-/// One question: a scenario, and what was read off.
+/// One question: a scenario, and the figures read from its results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Question {
-    /// A few words.
+    /// Its title, in a few words.
     pub title: String,
     /// The question.
     pub asks: String,
     /// Names of the figures, those of a run's summary or of [`FLOW_FIGURES`].
     pub figures: Vec<String>,
-    /// Point by point of its sweep, contender by contender.
+    /// The rows, ordered by sweep point, then by contender.
     pub rows: Vec<Row>,
     /// The resolved scenario, with the evaluated controller in it.
     pub scenario: String,
 }
 
-/// What one contender did at one point.
+/// The results of one contender at one point.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
     /// Its number among the contenders.
     pub contender: usize,
     /// Swept keys and their values.
     pub point: String,
-    /// One for each figure, in their order; `null` where there is none.
+    /// One cell for each figure, in their order; `null` where there is none.
     pub cells: Vec<Option<Cell>>,
 }
 
@@ -83,10 +83,10 @@ impl From<Cell> for Interval {
     }
 }
 
-/// A figure of the flows, the evaluated ones and the others.
+/// Computes a figure from the evaluated flows and the others.
 type Read = fn(&[FlowResult], &[FlowResult]) -> Option<f64>;
 
-/// Figures that tell the evaluated flows from the others beside them.
+/// Figures that separate the evaluated flows from the flows beside them.
 pub const FLOW_FIGURES: &[(&str, Read)] = &[
     ("subject_bps", |subjects, _| mean_bps(subjects)),
     ("others_bps", |_, others| mean_bps(others)),
@@ -111,7 +111,7 @@ pub const FLOW_FIGURES: &[(&str, Read)] = &[
     ("others_completion_p95_s", |_, others| completion_s(others, 0.95)),
 ];
 
-/// The figure of this name, in a run whose first `subjects` flows are the evaluated ones.
+/// Returns the figure of this name, in a run whose first `subjects` flows are the evaluated ones.
 pub fn figure(name: &str, run: &Run, subjects: usize) -> Option<f64> {
     if name == "traffic_lost" {
         let packets: u64 = run.traffic.iter().map(|source| source.packets).sum();
@@ -137,7 +137,7 @@ fn per_flow(flows: &[FlowResult], count: fn(&FlowResult) -> Option<u64>) -> Opti
     sum.filter(|_| !flows.is_empty()).map(|sum| sum as f64 / flows.len() as f64)
 }
 
-/// The least time within which so large a share of the flows was done; `None` where fewer were.
+/// Returns the least time within which this share of the flows was done; `None` where fewer were.
 fn completion_s(flows: &[FlowResult], share: f64) -> Option<f64> {
     let mut times: Vec<f64> = flows.iter().filter_map(|flow| Some(flow.completion_s? - flow.start_s)).collect();
     times.sort_by(f64::total_cmp);

@@ -3,8 +3,8 @@
 use crate::schema::{Results, Run};
 use serde_json::{Map, Value, json};
 
-/// One object: `schema`, `host`, and `runs` with the figures of the summary beside `controller`, `replication`,
-/// `seed` and `params`.
+/// Returns one object: `schema`, `host`, and `runs`. Each run has the figures of its summary, and `controller`,
+/// `replication`, `seed` and `params`.
 pub fn to_json(results: &Results) -> String {
     let runs: Vec<Value> = results.runs.iter().map(flattened).collect();
     json!({ "schema": results.schema, "host": results.host.name, "runs": runs }).to_string() + "\n"
@@ -20,7 +20,7 @@ fn flattened(run: &Run) -> Value {
     Value::Object(fields)
 }
 
-/// A run as one line of JSON, without `cpu_s`, which differs from machine to machine.
+/// Returns a run as one line of JSON, without `cpu_s`, which differs from machine to machine.
 pub(crate) fn without_cost(run: &Run) -> Value {
     let mut value = json!(run);
     if let Some(summary) = value.get_mut("summary").and_then(Value::as_object_mut) {

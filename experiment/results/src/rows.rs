@@ -5,7 +5,7 @@ use crate::schema::{Results, Run};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// A table: its columns, and one value for each in every row. `Value::Null` is a hole.
+/// A table: its columns, and rows with one value for each column. `Value::Null` marks a missing value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// Name of its files.
@@ -16,7 +16,7 @@ pub struct Table {
     pub rows: Vec<Vec<Value>>,
 }
 
-/// All tables of the results.
+/// Returns all tables of the results.
 pub fn tables(results: &Results) -> Vec<Table> {
     let runs = &results.runs;
     vec![
@@ -32,7 +32,7 @@ pub fn tables(results: &Results) -> Vec<Table> {
     ]
 }
 
-/// One row per run: what identifies it, the swept keys, its figures.
+/// Returns the table of runs. Each row has what identifies the run, the swept keys, and its figures.
 fn run_table(runs: &[Run]) -> Table {
     let swept: Vec<&String> = runs.first().map_or(Vec::new(), |run| run.params.keys().collect());
     let named = |columns: &[Column]| columns.iter().map(|column| (column.name.to_string(), column.kind)).collect();
@@ -51,7 +51,7 @@ fn run_table(runs: &[Run]) -> Table {
     Table { name: "runs", rows: rows.collect(), columns: columns.concat() }
 }
 
-/// A table whose first column is the number of the run.
+/// Returns a table whose first column is the run's number.
 fn table(
     name: &'static str,
     columns: &[Column],

@@ -1,4 +1,4 @@
-//! The data dictionary in the documentation is the one in the code.
+//! The data dictionary in the documentation is that of the code.
 
 use packetscale_results::dictionary::tables;
 

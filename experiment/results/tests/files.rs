@@ -1,4 +1,4 @@
-//! The files that results become.
+//! The files that are written for results.
 
 use packetscale_results::{
     Environment, FlowResult, HostLabel, Manifest, Results, Run, SCHEMA, Series, Summary, TrafficResult, to_json,
@@ -49,7 +49,7 @@ fn results(cpu_s: f64) -> Results {
     }
 }
 
-/// All files of the results, by name.
+/// Writes all files of the results. Returns them by name.
 fn written(results: &Results) -> BTreeMap<String, Vec<u8>> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     write(results, folder.path()).expect("a folder that can be written");
@@ -122,7 +122,7 @@ fn a_line_of_ndjson_reads_again_as_the_run() {
     let lines = text(&written(&results), "runs.ndjson");
     let again: Vec<Run> = lines.lines().map(|line| serde_json::from_str(line).expect("a run")).collect();
     assert_eq!(again.len(), results.runs.len());
-    // A NaN is not equal to itself: compared as written.
+    // A NaN is not equal to itself, so the texts are compared.
     assert_eq!(format!("{again:?}"), format!("{:?}", results.runs));
 }
 

@@ -1,6 +1,6 @@
 //! Constant bit rate: equal packets at equal gaps of size / rate.
 //!
-//! The gap's remainder below a picosecond is carried (`units::Serialiser`), so that the long-run rate is exact.
+//! The gap's remainder below a picosecond is carried over (`units::Serialiser`), so the long-run rate is exact.
 
 use super::{CrossPacket, SendingTime, Source};
 use units::{Bytes, Rate, Serialiser, Span, Time};

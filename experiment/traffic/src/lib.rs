@@ -1,10 +1,10 @@
 //! What chance decides in a run, the same for every host: the packets of traffic ([`open`], [`packets`]), when flows
 //! start ([`starts`]), when applications hand over data ([`Application`]), and the seeds of all of it ([`chance`]).
 //!
-//! Sources send whatever the path does to their packets.
-//! [`open`] turns one `[[traffic]]` table of a scenario into as many sources as it asks for copies. A source is
-//! asked for its next packet and answers with an instant and a size, in order of time, until it stops. Nothing else
-//! is shared: sources do not know the links, and links do not know the kinds of traffic.
+//! Sources do not respond to what the path does to their packets.
+//! [`open`] turns one `[[traffic]]` table of a scenario into one source per copy. A source returns its next packet, an
+//! instant and a size, in order of time, until it stops. Sources share nothing else with the network: they do not know
+//! the links, and links do not know the kinds of traffic.
 //!
 //! | kind | file | packets |
 //! |---|---|---|
@@ -19,9 +19,9 @@
 //!
 //! A source may stand behind a token bucket (`shaper`).
 //!
-//! Same seed, same packets, on every machine: the generator is PCG-64, seeded per copy, and logarithms and powers
-//! are those of the `libm` crate, not the machine's. Rates and sizes count bytes on the wire (Ethernet header
-//! included, frame check sequence not).
+//! The same seed gives the same packets on every machine: the generator is PCG-64, seeded per copy, and logarithms and
+//! powers are those of the `libm` crate, not the machine's. Rates and sizes count bytes on the wire (with the Ethernet
+//! header, without the frame check sequence).
 
 mod application;
 mod bounded;
@@ -76,7 +76,7 @@ pub struct CrossPacket {
 
 /// A stream of packets in order of time.
 pub trait Source {
-    /// The next packet, no earlier than the one before; `None` when the source has stopped, for good.
+    /// Returns the next packet, no earlier than the one before; `None` when the source has stopped for good.
     fn next(&mut self) -> Option<CrossPacket>;
 }
 
@@ -122,7 +122,7 @@ impl Source for Generator {
 }
 
 impl AnySource {
-    /// Why the source stopped early, if it did: a trace file that changed or could not be read while it was replayed.
+    /// Returns why the source stopped early, if it did: its trace file changed or could not be read during the replay.
     pub fn failure(&self) -> Option<&TrafficError> {
         match &self.generator {
             Generator::Trace(source) => source.failure(),
@@ -138,7 +138,7 @@ struct SendingTime {
     end: Time,
 }
 
-/// The sources of one `[[traffic]]` table, one per copy.
+/// Opens the sources of one `[[traffic]]` table, one per copy.
 ///
 /// `seed` is the table's own: two tables given the same seed draw the same numbers. Nothing is sent at or after
 /// `duration`. A single copy of a kind without chance begins at `start`; several copies each begin at a random point
@@ -194,15 +194,15 @@ pub fn open(spec: &TrafficSpec, seed: u64, duration: Span) -> Result<Vec<AnySour
     Ok(behind(spec.shaper, sending.end, sources))
 }
 
-/// Sources that send packets recorded before, one for each copy: from the spec's start until just before its stop and
-/// the end, `duration` after the start of the run.
+/// Returns sources that send recorded packets, one for each copy. They send from the spec's start until just before its
+/// stop, and before the run's end at `duration`.
 pub fn replay(spec: &TrafficSpec, copies: Vec<Vec<CrossPacket>>, duration: Span) -> Vec<AnySource> {
     let end = spec.stop.min(Time::ZERO.saturating_add(duration));
     let sources = copies.into_iter().map(|packets| Generator::Replay(Replay::new(packets, end))).collect();
     behind(spec.shaper, end, sources)
 }
 
-/// Each behind a token bucket of its own, if there is one.
+/// Returns the sources, each behind its own token bucket, if there is a `shaper`.
 fn behind(shaper: Option<scenario::Shaper>, end: Time, sources: Vec<Generator>) -> Vec<AnySource> {
     let shaped = || shaper.map(|shaper| Shaped::new(shaper, end));
     sources.into_iter().map(|generator| AnySource { generator, shaped: shaped() }).collect()
@@ -221,7 +221,7 @@ fn stationary<L: on_off::Law>(
     OnOff::new(lengths, opening, rate, size, sending)
 }
 
-/// Largest packet a source may be asked for; anything near it is a mistake in the scenario.
+/// Largest packet that a scenario may request; a size near it is a mistake in the scenario.
 const MAX_PACKET: Bytes = Bytes::new(1_000_000);
 
 fn check(spec: &TrafficSpec) -> Result<(), TrafficError> {

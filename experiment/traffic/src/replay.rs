@@ -7,7 +7,7 @@ use units::Time;
 #[derive(Debug)]
 pub(super) struct Replay {
     packets: std::vec::IntoIter<CrossPacket>,
-    /// Nothing is sent from here on.
+    /// Nothing is sent from this time on.
     end: Time,
 }
 

@@ -99,7 +99,7 @@ impl Account {
 #[derive(Clone)]
 struct Orders {
     there_ns: u64,
-    /// By flow.
+    /// Delay on the way back, for each flow.
     back_ns: Vec<u64>,
     loss: u32,
     seed: u64,
@@ -229,7 +229,7 @@ impl Line {
         }
     }
 
-    /// Reads some packets, at most, from one device; returns how many.
+    /// Reads a limited number of packets from one device; returns how many it read.
     fn take_in(&mut self, forth: bool) -> io::Result<usize> {
         const MOST: usize = 32;
         for taken in 0..MOST {

@@ -1,4 +1,5 @@
-//! The page of probe streams: how each method did, what its denoisers make of a stream, and how its errors spread.
+//! The page of probe streams: each method's scores, a stream before and after its denoisers, and the spread of its
+//! errors.
 
 use crate::html::{colour, escape};
 use crate::shell::shell;
@@ -8,22 +9,22 @@ use std::fmt::Write;
 
 const SCRIPT: &str = include_str!("../../assets/paper.js");
 
-/// What the page shows.
+/// The content of the page.
 #[derive(Clone, Debug, Default)]
 pub struct ProbePage {
     /// Name of the scenario.
     pub name: String,
-    /// How many streams were sent, over what, in a sentence.
+    /// A sentence that says how many streams were sent, over which path.
     pub about: String,
-    /// Heads of the table's columns, of which the first so many are keys.
+    /// Headings of the table's columns.
     pub head: Vec<String>,
-    /// See `head`.
+    /// How many columns, from the first, hold keys.
     pub keys: usize,
-    /// Its rows, a cell for each head.
+    /// The table's rows, with a cell for each heading.
     pub rows: Vec<Vec<String>>,
-    /// Pictures, each with the heading of its section; pictures of one heading stand together.
+    /// Pictures, each with the heading of its section. Pictures under one heading stand together.
     pub pictures: Vec<(String, Picture)>,
-    /// What to read the page with.
+    /// Notes that help to read the page.
     pub notes: Vec<String>,
     /// The resolved scenario.
     pub recipe: String,
