@@ -22,7 +22,7 @@ pub fn command(hosts: &[&dyn Host]) -> clap::Command {
         hosts.iter().map(|host| PossibleValue::new(host.name()).help(host.summary())).collect();
     let first = hosts.first().map(|host| host.name());
     Arguments::command().mut_subcommand("run", |run| {
-        run.mut_arg("on", |on| on.value_parser(PossibleValuesParser::new(known)).default_value(first))
+        run.mut_arg("on", |on| on.value_parser(PossibleValuesParser::new(known)).default_value(first).required(false))
     })
 }
 
