@@ -1,7 +1,7 @@
-//! First in, first out, and what does not fit is dropped at the tail.
+//! First in, first out. A packet that does not fit is dropped at the tail.
 //!
 //! The buffer holds the packet in service too: a limit of one packet is a link without a waiting room. (ns-2 counts
-//! only those waiting; its limit of n is n + 1 here.)
+//! only waiting packets; its limit of n is n + 1 here.)
 
 use crate::contract::{DropReason, Packet, Queue, Setup, Verdict};
 use alloc::collections::VecDeque;
@@ -11,19 +11,19 @@ use units::{Bytes, Packets, Time};
 /// What a scenario can set: nothing beyond the buffer of the link.
 pub const PARAMETERS: &[Parameter] = &[];
 
-/// What a buffer holds at most.
+/// The most that a buffer holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Limit {
-    /// So many packets of any size.
+    /// This number of packets, of any size.
     Packets(Packets),
-    /// So many bytes.
+    /// This number of bytes.
     Bytes(Bytes),
-    /// Everything.
+    /// No limit.
     Unlimited,
 }
 
 impl Limit {
-    /// Whether a packet of `size` fits beside what is there.
+    /// Whether a packet of `size` fits beside what is queued.
     #[inline]
     pub fn admits(self, packets: Packets, bytes: Bytes, size: Bytes) -> bool {
         match self {
