@@ -1,4 +1,4 @@
-//! Laws over the whole registry of controllers. A new controller is held to all of them by being registered.
+//! Laws for the whole registry of controllers. Registering a new controller is enough for all of them to apply to it.
 
 #[path = "laws/controllers.rs"]
 mod controllers;
@@ -16,7 +16,7 @@ use congestion::Setting;
 use scenario::FlowSpec;
 use units::Span;
 
-/// One flow per controller of the registry, and one per preset that is a law of its own.
+/// Returns one flow per controller of the registry, and one per preset that is a separate law.
 fn contenders(packet: u64, rtt: Span) -> Vec<(String, FlowSpec)> {
     let mut flows: Vec<(String, FlowSpec)> = congestion::registry()
         .iter()
