@@ -98,8 +98,8 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// Makes one run, in a process started for it, and prints its peak memory. With the controller `none` the experiment is built but not
-/// run; with `window` the receive window keeps the path full and its queue empty.
+/// Makes one run, in a process started for it, and prints its peak memory. With the controller `none` the experiment is
+/// built but not run; with `window` the receive window keeps the path full and its queue empty.
 fn one(controller: &str, flows: usize, rtt_ms: u64) {
     let mut experiment = dumbbell("newreno", flows, 5);
     experiment.flows.iter_mut().for_each(|flow| flow.rtt = Span::from_millis(rtt_ms));
