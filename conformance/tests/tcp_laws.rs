@@ -168,7 +168,7 @@ fn newreno_in_a_buffer_of_one_bdp_makes_the_sawtooth_of_theory() {
     let cycles = (recoveries(&long) - recoveries(&short)) as f64;
     let losses = (long.flows[0].dropped_packets - short.flows[0].dropped_packets) as f64;
     assert_within(0.02, 1200.0 / cycles, path.packets() / path.packets_per_s, "period");
-    assert!((losses - cycles).abs() <= 1.0, "{losses} losses in {cycles} cycles, of which the last may be cut");
+    assert!((losses - cycles).abs() <= 1.0, "{losses} losses in {cycles} cycles; the last may be incomplete");
     let window = path.rounds().map(|w| w * w).sum::<f64>() / path.rounds().sum::<f64>();
     let waiting = long.summary.queue_delay_mean_s * path.packets_per_s;
     assert_within(0.02, waiting, window - path.bdp - 1.0, "packets that wait");

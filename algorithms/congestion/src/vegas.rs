@@ -23,7 +23,8 @@
 //! 4. A round with fewer than three samples grows as Reno: all of them may be from delayed acknowledgments.
 //!
 //! Deviations:
-//! 1. A round does not end while the window does not limit the flow. Linux's Vegas, unlike its other laws, grows even then.
+//! 1. A round does not end while the window does not limit the flow. Linux's Vegas, unlike its other laws, grows even
+//!    then.
 //! 2. The base is not forgotten after idle times.
 
 use crate::contract::{AckSample, Setup};

@@ -175,7 +175,7 @@ fn half_drainage(setup: &Setup) -> Result<Span, SettingError> {
         Limit::Unlimited => None,
     };
     let half = content.map(|bytes| setup.rate.time_for(Bytes::new(bytes)) / 2).filter(|half| *half > Span::ZERO);
-    half.ok_or(SettingError::Invalid { name: "window", expected: "a time, where the buffer has no limit" })
+    half.ok_or(SettingError::Invalid { name: "window", expected: "a time, because the buffer has no limit" })
 }
 
 fn ramp(settings: &Settings, names: [&'static str; 2], defaults: [Ratio; 2]) -> Result<Option<Ramp>, SettingError> {

@@ -178,7 +178,7 @@ impl Controller for Watched {
         if marked.answer {
             self.answers.push((marked.now, before, after));
         } else {
-            assert_eq!(before, after, "one answer per window");
+            assert_eq!(before, after, "one reaction per window");
         }
     }
     fn reads_marks(&self) -> bool {

@@ -26,9 +26,9 @@
 //!    it has a dimension. The worst phase of section IV needs `T_on <= RTT_rem <= T_off - D`, else the other RTT-only
 //!    branch holds.
 //! 4. The analysis takes the queue as empty when a burst starts, which is `U <= 1`. With `D = 0` the load is above 1
-//!    for many settings; footnote 6 (`eta < tau`) is the condition for large bursts only. If some phase overloads the link,
-//!    `stable` is false. If every phase does, the result is [`Error::Unstable`], never a utilisation above 1. At an
-//!    overloaded phase a standing queue grows until it has shifted the phase to one with `U = 1`.
+//!    for many settings; footnote 6 (`eta < tau`) is the condition for large bursts only. If some phase overloads the
+//!    link, `stable` is false. If every phase does, the result is [`Error::Unstable`], never a utilisation above 1. At
+//!    an overloaded phase a standing queue grows until it has shifted the phase to one with `U = 1`.
 //! 5. The steady state repeats from burst to burst, but need not attract. With bursts near the capacity a longer queue
 //!    can make the next one shorter by more than the difference, and a fluid in time steps alternates around it.
 //!
