@@ -429,7 +429,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes back the loss of every packet that has not been sent again.
+    /// Takes back every declaration of loss that no retransmission has followed.
     pub fn believe_in_flight(&mut self) {
         for sequence in self.first..self.next {
             let record = self.record_mut(sequence);
