@@ -1,4 +1,4 @@
-//! A path to test on: two fixed delays, and a fate for every segment and acknowledgment. No queue, no rate.
+//! A path for tests: two fixed delays, and a fate for every segment and acknowledgment. It has no queue and no rate.
 #![allow(dead_code)]
 
 pub mod scripted;
@@ -13,10 +13,10 @@ use units::{Bytes, Marks, Span, Time};
 
 pub const PACKET: Bytes = Bytes::new(1000);
 
-/// What becomes of something sent: one entry per copy that arrives, with its delay beyond that of the path.
+/// The fate of a segment or acknowledgment: one entry per copy that arrives, with its delay beyond that of the path.
 pub type Fate = Vec<Span>;
 
-/// Decides what becomes of each.
+/// Decides the fate of each.
 pub type FateOf<T> = Box<dyn FnMut(Time, &T) -> Fate>;
 
 pub fn arrives() -> Fate {
@@ -86,12 +86,12 @@ impl Ord for Unordered {
     }
 }
 
-/// Sender, receiver and what is between them.
+/// A sender, a receiver, and the path between them.
 pub struct Path<C> {
     pub now: Time,
     pub sender: Sender<C>,
     pub receiver: Receiver,
-    /// One way.
+    /// The one-way delay.
     pub delay: Span,
     /// Everything that left, when `record` is set.
     pub sent: Vec<(Time, Segment)>,
@@ -100,7 +100,7 @@ pub struct Path<C> {
     pub record: bool,
     pub segment_fate: FateOf<Segment>,
     pub ack_fate: FateOf<Ack>,
-    /// What queues on the way would write into a segment that may be marked.
+    /// The marks that queues on the path would write into a segment that may be marked.
     pub marks: Box<dyn FnMut(&Segment) -> Marks>,
     /// Checked after every event.
     pub check: fn(&Sender<C>),
@@ -153,7 +153,7 @@ impl<C: Controller> Path<C> {
                     }
                 }
                 Event::Ack(ack) => self.sender.on_ack(time, &ack),
-                // One that was moved since it was set is left out.
+                // Skips a wake-up that was moved after it was set.
                 Event::Sender if time == self.sender_wakeup => {
                     self.sender_wakeup = Time::MAX;
                     self.sender.on_wakeup(time);
