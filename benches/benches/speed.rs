@@ -48,7 +48,7 @@ struct Cost {
 fn ours(controller: &str, flows: usize, seconds: u64) -> Cost {
     let run = simulator::run(&dumbbell(controller, flows, seconds)).expect("the dumbbell runs");
     let events = run.summary.events.expect("the simulator counts events") as f64;
-    Cost { cpu_s: run.summary.cpu_s, packets: run.summary.packets_delivered as f64, events }
+    Cost { cpu_s: run.summary.cpu_s.unwrap(), packets: run.summary.packets_delivered as f64, events }
 }
 
 /// Runs ns-2. Returns `None` if it ends without a count, as in some large runs.

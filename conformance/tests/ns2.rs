@@ -66,7 +66,7 @@ impl Case {
         let warmup = Span::from_secs(WARMUP_S);
         let mut experiment = Experiment { warmup, ..dumbbell(wire, Span::from_secs(self.seconds)) };
         experiment.flows = vec![flow.clone()];
-        replicate(&experiment, self.seeds()).iter().map(|run| run.summary.throughput_bps).collect()
+        replicate(&experiment, self.seeds()).iter().map(|run| run.summary.throughput_bps.unwrap()).collect()
     }
 
     fn in_ns2(&self, variant: &str) -> Vec<f64> {

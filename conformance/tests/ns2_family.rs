@@ -30,7 +30,7 @@ const LOSSES: [(u64, u64, u64); 3] = [(0, 1, 1), (10_000, 2, 6), (1000, 4, 6)];
 
 fn here(name: &str, one_in: u64, seeds: u64) -> Vec<f64> {
     let experiment = single(flow(name, PACKET, Span::from_millis(60)), one_in, WARMUP_S, SECONDS);
-    replicate(&experiment, seeds).iter().map(|run| run.summary.throughput_bps).collect()
+    replicate(&experiment, seeds).iter().map(|run| run.summary.throughput_bps.unwrap()).collect()
 }
 
 fn in_ns2(name: &str, one_in: u64, seeds: u64) -> Vec<f64> {

@@ -46,7 +46,7 @@ fn here(pair: &Pair, one_in: u64) -> Vec<f64> {
     let flow = without(flow(pair.here, PACKET, Span::from_millis(60)), pair.off);
     let experiment = single(flow, one_in, WARMUP_S, SECONDS);
     let seeds = if one_in == 0 { 1 } else { HERE_SEEDS };
-    replicate(&experiment, seeds).iter().map(|run| run.summary.throughput_bps).collect()
+    replicate(&experiment, seeds).iter().map(|run| run.summary.throughput_bps.unwrap()).collect()
 }
 
 /// Compiles the program of `ns3/`. Returns `None` without ns-3, which is a failure if everything must be checked.

@@ -21,7 +21,7 @@ fn experiment(seconds: u64, queue: &str, traffic: &str) -> scenario::Experiment 
 }
 
 fn mean_delay(experiment: &scenario::Experiment) -> f64 {
-    simulator::run(experiment).unwrap_or_else(|error| panic!("{error}")).summary.queue_delay_mean_s
+    simulator::run(experiment).unwrap_or_else(|error| panic!("{error}")).summary.queue_delay_mean_s.unwrap()
 }
 
 fn served(experiment: &scenario::Experiment) -> Vec<Served> {

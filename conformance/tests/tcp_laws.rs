@@ -39,7 +39,7 @@ fn measured(controller: &str, one_in: u64, delayed_ack: u32) -> f64 {
     experiment.receiver.delayed_ack = delayed_ack;
     let switches: &[&str] = if controller == "cubic" { &["hystart", "fast_convergence"] } else { &[] };
     experiment.flows = vec![without(flow(controller, PACKET, rtt), switches)];
-    let window = |run: &Run| run.summary.throughput_bps * RTT_S / (8 * PACKET) as f64;
+    let window = |run: &Run| run.summary.throughput_bps.unwrap() * RTT_S / (8 * PACKET) as f64;
     let windows: Vec<f64> = replicate(&experiment, 8).iter().map(window).collect();
     let (mean, error) = mean(&windows);
     assert!(error < 0.03 * mean, "{controller}, 1 in {one_in}: {mean} +- {error} says too little");
@@ -163,14 +163,14 @@ impl Sawtooth {
 fn newreno_in_a_buffer_of_one_bdp_makes_the_sawtooth_of_theory() {
     let path = Sawtooth::new(100.0);
     let (short, long) = (path.run(300), path.run(1500));
-    assert_within(0.001, long.summary.utilisation, 1.0, "utilisation");
+    assert_within(0.001, long.summary.utilisation.unwrap(), 1.0, "utilisation");
     let recoveries = |run: &results::Run| run.flows[0].recoveries.expect("the simulator counts recoveries");
     let cycles = (recoveries(&long) - recoveries(&short)) as f64;
     let losses = (long.flows[0].dropped_packets - short.flows[0].dropped_packets) as f64;
     assert_within(0.02, 1200.0 / cycles, path.packets() / path.packets_per_s, "period");
     assert!((losses - cycles).abs() <= 1.0, "{losses} losses in {cycles} cycles; the last may be incomplete");
     let window = path.rounds().map(|w| w * w).sum::<f64>() / path.rounds().sum::<f64>();
-    let waiting = long.summary.queue_delay_mean_s * path.packets_per_s;
+    let waiting = long.summary.queue_delay_mean_s.unwrap() * path.packets_per_s;
     assert_within(0.02, waiting, window - path.bdp - 1.0, "packets that wait");
 }
 
@@ -181,5 +181,5 @@ fn newreno_in_a_quarter_of_a_bdp_uses_as_much_as_theory_says() {
     let path = Sawtooth::new(25.0);
     let peak = path.rounds().fold(0.0, f64::max);
     let time = path.rounds().map(|window| window.max(path.bdp)).sum::<f64>() + peak;
-    assert_within(0.01, path.run(600).summary.utilisation, path.packets() / time, "utilisation");
+    assert_within(0.01, path.run(600).summary.utilisation.unwrap(), path.packets() / time, "utilisation");
 }

@@ -43,7 +43,7 @@ fn runs(flow: FlowSpec, per_1e7: u64, seconds: u64, seeds: u64) -> Vec<Run> {
 }
 
 fn gbps(runs: &[Run]) -> f64 {
-    mean(&runs.iter().map(|run| run.summary.throughput_bps / 1e9).collect::<Vec<f64>>()).0
+    mean(&runs.iter().map(|run| run.summary.throughput_bps.unwrap() / 1e9).collect::<Vec<f64>>()).0
 }
 
 #[track_caller]

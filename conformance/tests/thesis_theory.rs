@@ -86,7 +86,7 @@ packet = "1000 B"
         rate = (s.load * 1e9 * (s.on_s + s.off_s) / s.on_s).round(),
     );
     let scenario = Scenario::parse(&text, Path::new("on-off.toml"), &[]).expect("a scenario");
-    simulator::run(&scenario.plan()[0]).expect("a run").summary.utilisation
+    simulator::run(&scenario.plan()[0]).expect("a run").summary.utilisation.unwrap()
 }
 
 fn assert_alike(setting: &Setting, published_shape: &str) {

@@ -27,7 +27,7 @@ fn no_controller_starves_itself_on_an_idle_path() {
             let path = idle(Rate::from_mbps(mbps), rtt, bdp.max(10), 0);
             let experiment =
                 Experiment { flows: vec![flow], warmup: grown, duration: grown + Span::from_secs(30), ..path };
-            let used = run(&experiment).summary.utilisation;
+            let used = run(&experiment).summary.utilisation.unwrap();
             if used < 0.8 {
                 starved.push(format!("{name} at {mbps} Mbit/s, {rtt_ms} ms: {used:.3}"));
             }
@@ -90,7 +90,7 @@ fn a_transfer_moves_the_bytes_asked_for() {
             let run = run(&experiment);
             let flow = &run.flows[0];
             let done = flow.completion_s.unwrap_or_else(|| panic!("{name}: {bytes} B are not done"));
-            let moved = flow.throughput_bps * (done - flow.start_s) / 8.0;
+            let moved = flow.throughput_bps.unwrap() * (done - flow.start_s) / 8.0;
             assert!((moved - bytes as f64).abs() < 0.5, "{name}: {moved} of {bytes} B");
             assert_eq!(flow.sent_packets, bytes.div_ceil(PACKET), "{name}");
             assert_eq!(run.summary.packets_delivered, flow.sent_packets, "{name}");

@@ -24,7 +24,7 @@ fn shares(within: (u64, u64), change: impl Fn(&mut Experiment) + Sync) -> Vec<(S
     let share = |(name, flow): (String, FlowSpec)| {
         let mut experiment = path(flow, within);
         change(&mut experiment);
-        (name, run(&experiment).summary.throughput_bps / RATE.bps() as f64)
+        (name, run(&experiment).summary.throughput_bps.unwrap() / RATE.bps() as f64)
     };
     contenders(PACKET, Span::from_micros(20_130)).into_par_iter().map(share).collect()
 }

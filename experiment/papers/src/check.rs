@@ -5,26 +5,17 @@ use crate::file::{FigureFile, Line, Picture};
 use crate::point::{known, selects};
 use crate::reading::Reading;
 use crate::source::Source;
-use results::{Summary, dictionary};
+use results::Summary;
+use results::figures::{CURVES, Definition, FLOW, TRAFFIC, WINDOW};
 
 /// A mistake: a byte near its place, and its description.
 pub(crate) type Mistake = (usize, String);
 
-/// The series that hosts record, the variation over the window length, and the distribution of durations.
-const SERIES: &[&str] = &[
-    "throughput",
-    "rate",
-    "available",
-    "traffic",
-    "offered",
-    "queue_delay",
-    "queue_delay_max",
-    "rtt",
-    "window",
-    "losses",
-    "variation",
-    "file_duration",
-];
+/// What a picture can show of a run: the curves that hosts record, the variation over the length of windows, and the
+/// distribution of durations.
+fn series() -> impl Iterator<Item = &'static str> {
+    CURVES.iter().map(|curve| curve.name).chain(["variation", "file_duration"])
+}
 
 pub(crate) fn check(sources: &[Source], file: &FigureFile) -> Result<(), Mistake> {
     for (at, source) in sources.iter().enumerate() {
@@ -84,14 +75,15 @@ fn source<'a>(sources: &'a [Source], name: &str) -> Result<&'a Source, String> {
 
 /// Checks the name of a metric. The metrics of runs are known in advance; those of theories depend on the answer.
 fn metric(source: &Source, name: &str) -> Result<(), String> {
-    let column = |columns: &[dictionary::Column], name: &str| columns.iter().any(|column| column.name == name);
+    let column =
+        |table: &[Definition], name: &str| table.iter().any(|figure| figure.name == name && figure.kind.is_some());
     let parts: Vec<&str> = name.split('.').collect();
     let is_known = source.answers
         || Summary::metrics().any(|metric| metric == name)
         || match parts.as_slice() {
-            ["flows", index, field] => index.parse::<usize>().is_ok() && column(dictionary::FLOW, field),
-            ["traffic", index, field] => index.parse::<usize>().is_ok() && column(dictionary::TRAFFIC, field),
-            ["windows", index, field] => index.parse::<usize>().is_ok() && column(dictionary::WINDOW, field),
+            ["flows", index, field] => index.parse::<usize>().is_ok() && column(FLOW, field),
+            ["traffic", index, field] => index.parse::<usize>().is_ok() && column(TRAFFIC, field),
+            ["windows", index, field] => index.parse::<usize>().is_ok() && column(WINDOW, field),
             _ => false,
         };
     if is_known {
@@ -126,8 +118,8 @@ fn checked_line(sources: &[Source], line: &Line) -> Result<(), String> {
         return Err(format!("by: found \"{missing}\", which is no key of {from}"));
     }
     match (&line.curve, &line.x, &line.y) {
-        (Some(curve), _, _) if !source.answers && !SERIES.contains(&curve.as_str()) => {
-            Err(format!("curve: found \"{curve}\", expected one of {}", SERIES.join(", ")))
+        (Some(curve), _, _) if !source.answers && !series().any(|known| known == curve) => {
+            Err(format!("curve: found \"{curve}\", expected one of {}", series().collect::<Vec<_>>().join(", ")))
         }
         (Some(_), _, _) => Ok(()),
         (None, Some(x), Some(y)) => {

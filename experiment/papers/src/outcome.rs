@@ -55,10 +55,10 @@ impl Figure {
     fn claim(&self, claim: &file::Claim, findings: &[Findings]) -> Claim {
         let readings = Reading::from(claim).read(&self.sources, findings);
         let margin = |read: &Option<Interval>| {
-            let found = read.map_or(f64::NAN, |read| read.mean);
+            let Some(Interval { mean: found, .. }) = *read else { return f64::INFINITY };
             let above = claim.at_least.map_or(f64::INFINITY, |bound| found - bound);
             let below = claim.at_most.map_or(f64::INFINITY, |bound| bound - found);
-            if found.is_nan() { f64::INFINITY } else { above.min(below) }
+            above.min(below)
         };
         let there = readings.iter().filter(|(_, read)| read.is_some());
         let worst = there.min_by(|a, b| margin(&a.1).total_cmp(&margin(&b.1)));

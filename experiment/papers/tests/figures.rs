@@ -101,7 +101,7 @@ fn run(experiment: &scenario::Experiment) -> Run {
         seed: experiment.seed,
         replication: experiment.replication,
         params: experiment.params.clone(),
-        summary: Summary { throughput_bps, ..Summary::default() },
+        summary: Summary { throughput_bps: Some(throughput_bps), ..Summary::default() },
         flows: vec![results::FlowResult { timeouts: Some(7), ..results::FlowResult::default() }],
         traffic: vec![TrafficResult { file_duration, ..TrafficResult::default() }],
         windows: Vec::new(),

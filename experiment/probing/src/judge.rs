@@ -107,8 +107,8 @@ fn surest(figures: &mut Map<String, Value>, method: &Reader, runs: &[&[ProbeStre
 }
 
 /// A figure, and half of its 95 % interval where there are several runs.
-pub(crate) fn put(figures: &mut Map<String, Value>, name: &str, figure: f64, each: &[f64]) {
-    figures.insert(name.to_string(), json!(figure));
+pub(crate) fn put(figures: &mut Map<String, Value>, name: &str, figure: impl Into<Option<f64>>, each: &[f64]) {
+    figures.insert(name.to_string(), json!(figure.into()));
     let known: Vec<f64> = each.iter().copied().filter(|x| x.is_finite()).collect();
     if let Some(half) = Interval::of(&known).and_then(|interval| interval.half_width) {
         figures.insert(format!("{name}_half_width"), json!(half));

@@ -1,12 +1,12 @@
 //! Writes the page as one HTML text: words, tables and places for the figures, then style, data and script.
 
-use crate::definitions::{self, Definition, FIGURES};
 use crate::groups::points;
 use crate::html::escape;
-use crate::numbers::{Unit, number};
+use crate::numbers::number;
 use crate::resolved::{Resolved, resolved};
 use crate::shell::shell;
 use crate::{data, sweep, tables, verdict};
+use results::figures::{self, Definition, Unit};
 use results::{Group, Results, groups};
 use std::fmt::Write;
 
@@ -242,23 +242,23 @@ fn definitions(out: &mut String, results: &Results) {
             conditions.collect::<String>()
         ));
     }
-    let summary: Vec<Definition> = FIGURES.iter().map(|f| (f.key, f.unit, f.definition)).collect();
-    let lists = [
-        ("Comparison, per run", summary.as_slice()),
-        ("Curves", definitions::SERIES),
-        ("Flows", definitions::FLOW),
-        ("Traffic", definitions::TRAFFIC),
-        ("Probe streams", definitions::STREAM),
+    let lists: [(&str, &[Definition]); 7] = [
+        ("Comparison, per run", figures::SUMMARY),
+        ("Curves", figures::CURVES),
+        ("Flows", figures::FLOW),
+        ("Traffic", figures::TRAFFIC),
+        ("Windows", figures::WINDOW),
+        ("Probe streams", figures::STREAM),
+        ("Gaps of a probe stream", figures::GAP),
     ];
     for (heading, list) in lists {
         _ = write!(content, "<details><summary>{heading}</summary><dl class=\"definitions\">");
-        for (key, unit, words) in list {
-            let unit = if *unit == Unit::Text {
-                String::new()
-            } else {
-                format!(" <span class=\"unit\">{}</span>", unit.symbol())
+        for figure in list.iter().filter(|figure| figure.kind.is_some()) {
+            let unit = match figure.unit {
+                Unit::Text => String::new(),
+                unit => format!(" <span class=\"unit\">{}</span>", unit.symbol()),
             };
-            _ = write!(content, "<dt><code>{key}</code>{unit}</dt><dd>{}</dd>", escape(words));
+            _ = write!(content, "<dt><code>{}</code>{unit}</dt><dd>{}</dd>", figure.name, escape(figure.meaning));
         }
         content.push_str("</dl></details>\n");
     }

@@ -1,17 +1,22 @@
 //! The page of an evaluation: each question with its numbers, under the headings of RFC 9743.
 
-use crate::definitions::{self, Figure};
 use crate::html::{colour, escape};
-use crate::numbers::{Scale, Unit, mean_and_half, scale};
+use crate::numbers::{Scale, mean_and_half, scale};
 use crate::shell::shell;
-use results::evaluation::{Evaluation, Question, Section};
+use results::evaluation::{Evaluation, FIGURES, Question, Section};
+use results::figures::{Definition, SUMMARY, Unit};
 use std::fmt::Write;
 
 const NONE: &str = "\u{2013}";
 
-/// Returns the figure of this name, of a run or of an evaluation's flows.
-pub fn figure(name: &str) -> Option<&'static Figure> {
-    definitions::FIGURES.iter().chain(definitions::EVALUATION).find(|figure| figure.key == name)
+/// Of this name: of a run, or of an evaluation's flows.
+pub fn figure(name: &str) -> Option<&'static Definition> {
+    defined().find(|figure| figure.name == name)
+}
+
+/// All figures that an evaluation may ask for.
+fn defined() -> impl Iterator<Item = &'static Definition> {
+    SUMMARY.iter().chain(FIGURES.iter().map(|(figure, _)| figure))
 }
 
 /// Returns a figure's heading, with its unit if it has one, and the value of one unit.
@@ -85,7 +90,7 @@ fn ask(out: &mut String, question: &Question, evaluation: &Evaluation) {
     }
     out.push_str("<th scope=\"col\">Controller</th>");
     for (name, scale) in question.figures.iter().zip(&scales) {
-        let (label, title) = figure(name).map_or((name.as_str(), ""), |figure| (figure.label, figure.definition));
+        let (label, title) = figure(name).map_or((name.as_str(), ""), |figure| (figure.label, figure.meaning));
         let unit = if scale.symbol.is_empty() {
             String::new()
         } else {
@@ -130,18 +135,18 @@ fn scale_of(question: &Question, column: usize) -> Scale {
 
 /// Writes the definition of each figure, once.
 fn figures(out: &mut String, evaluation: &Evaluation) {
-    let asked = |figure: &&Figure| {
+    let asked = |figure: &&Definition| {
         let questions = evaluation.sections.iter().flat_map(|section| &section.questions);
-        questions.flat_map(|question| &question.figures).any(|name| name == figure.key)
+        questions.flat_map(|question| &question.figures).any(|name| name == figure.name)
     };
     out.push_str("<section>\n<h2>How each figure is defined</h2>\n<dl class=\"definitions\">");
-    for figure in definitions::FIGURES.iter().chain(definitions::EVALUATION).filter(asked) {
+    for figure in defined().filter(asked) {
         _ = write!(
             out,
             "<dt>{} <code>{}</code></dt><dd>{}</dd>",
             escape(figure.label),
-            figure.key,
-            escape(figure.definition)
+            figure.name,
+            escape(figure.meaning)
         );
     }
     out.push_str("</dl>\n</section>\n");
@@ -150,7 +155,7 @@ fn figures(out: &mut String, evaluation: &Evaluation) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use results::evaluation::{Cell, FLOW_FIGURES, Row};
+    use results::evaluation::{Cell, Row};
 
     fn evaluation(name: &str) -> Evaluation {
         let cell = |mean| Some(Cell { mean, half_width: None });
@@ -188,11 +193,11 @@ mod tests {
     }
 
     #[test]
-    fn every_figure_of_flows_is_defined() {
-        for (name, _) in FLOW_FIGURES.iter().copied().chain([("traffic_lost", FLOW_FIGURES[0].1)]) {
-            assert!(figure(name).is_some(), "{name}");
-        }
-        assert_eq!(definitions::EVALUATION.len(), FLOW_FIGURES.len() + 1);
+    fn figures_of_a_run_and_of_an_evaluation_are_found_by_name() {
+        let label = |name: &str| figure(name).map(|figure| figure.label);
+        assert_eq!(label("loss_ratio"), Some("Loss"));
+        assert_eq!(label("traffic_lost"), Some("Traffic lost"));
+        assert_eq!(label("no_such_figure"), None);
     }
 
     #[test]

@@ -51,7 +51,7 @@ mod tests {
         let mut results = example::demo();
         for run in &mut results.runs {
             let offset = if run.controller == "rapid" { 1.0 } else { 0.0 };
-            run.summary.rtt_mean_s = f64::from(run.replication) * 10.0 + offset;
+            run.summary.rtt_mean_s = Some(f64::from(run.replication) * 10.0 + offset);
         }
         let groups = results::groups(&results.runs);
         let found = difference(&groups[0], &groups[1], "rtt_mean_s");

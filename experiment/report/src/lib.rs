@@ -6,7 +6,6 @@
 
 mod curves;
 mod data;
-mod definitions;
 mod document;
 mod evaluation;
 mod groups;

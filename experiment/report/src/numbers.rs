@@ -1,42 +1,7 @@
 //! Numbers as people read them: SI prefixes, and no more digits than the interval supports.
 
 use results::Interval;
-
-/// The unit of a figure.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Unit {
-    /// Bits per second.
-    Rate,
-    /// Seconds.
-    Time,
-    /// A part of a whole, shown in percent.
-    Share,
-    /// Without unit.
-    Index,
-    /// Base round-trip times.
-    RoundTrips,
-    /// A count.
-    Count,
-    /// Bytes.
-    Bytes,
-    /// A name or another text.
-    Text,
-}
-
-impl Unit {
-    /// Returns its symbol in the schema.
-    pub fn symbol(self) -> &'static str {
-        match self {
-            Unit::Rate => "bit/s",
-            Unit::Time => "s",
-            Unit::Share => "ratio",
-            Unit::Index | Unit::Count => "1",
-            Unit::RoundTrips => "RTT",
-            Unit::Bytes => "B",
-            Unit::Text => "",
-        }
-    }
-}
+use results::figures::Unit;
 
 /// A unit with its prefix: values are divided by `factor` and followed by `symbol`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -63,7 +28,9 @@ pub fn scale(unit: Unit, largest: f64) -> Scale {
         Unit::Share => Scale { factor: 0.01, symbol: "%" },
         Unit::RoundTrips => Scale { factor: 1.0, symbol: "RTT" },
         Unit::Bytes => Scale { factor: 1.0, symbol: "B" },
-        Unit::Index | Unit::Count | Unit::Text => Scale { factor: 1.0, symbol: "" },
+        Unit::Index | Unit::Count | Unit::Packets | Unit::SquareBytes | Unit::Text | Unit::Named => {
+            Scale { factor: 1.0, symbol: "" }
+        }
     }
 }
 

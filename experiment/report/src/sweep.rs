@@ -1,9 +1,8 @@
 //! Draws a sweep over one key as curves: mean and interval of a figure against the swept value.
 
-use crate::definitions::FIGURES;
 use crate::groups::{controllers, points};
-use crate::numbers::Unit;
 use crate::resolved::{number_and_unit, plain};
+use results::figures::{SUMMARY, Unit};
 use results::{Results, groups};
 use serde::Serialize;
 
@@ -23,7 +22,7 @@ pub struct Sweep {
 pub struct Chart {
     /// Heading.
     pub label: &'static str,
-    /// Unit of the figure.
+    /// Unit of the figure, as the page's script knows it.
     pub unit: &'static str,
     /// One line per controller.
     pub lines: Vec<Line>,
@@ -53,16 +52,20 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
     let texts: Vec<&str> = swept.iter().map(|p| p[&key].as_str()).collect();
     let (unit, value) = common_scale(&texts)?;
     let groups = groups(&results.runs);
-    let charts = FIGURES.iter().filter(|f| SHOWN.contains(&f.key)).map(|figure| Chart {
+    let charts = SUMMARY.iter().filter(|f| SHOWN.contains(&f.name)).map(|figure| Chart {
         label: figure.label,
-        unit: if figure.unit == Unit::Index { "" } else { figure.unit.symbol() },
+        unit: match figure.unit {
+            Unit::Index => "",
+            Unit::Share => "ratio",
+            unit => unit.symbol(),
+        },
         lines: controllers(results)
             .into_iter()
             .map(|(controller, _)| {
                 let mut points: Vec<Point> = groups
                     .iter()
                     .filter(|g| g.controller == controller)
-                    .filter_map(|g| Some((value(&g.params[&key])?, g.interval(figure.key)?)))
+                    .filter_map(|g| Some((value(&g.params[&key])?, g.interval(figure.name)?)))
                     .map(|(x, interval)| (x, interval.mean, interval.half_width))
                     .collect();
                 points.sort_by(|a, b| a.0.total_cmp(&b.0));

@@ -1,7 +1,8 @@
 //! The results in words. Every word is computed. The text says so where the replications do not establish a difference.
 
 use crate::groups::{difference, points};
-use crate::numbers::{Unit, mean_and_half, quantity, scale};
+use crate::numbers::{mean_and_half, quantity, scale};
+use results::figures::Unit;
 use results::{Group, Interval, Results, groups};
 
 /// A question to the results, with the words around its answer.
@@ -141,7 +142,7 @@ mod tests {
     fn the_controller_with_the_largest_share_is_named_first() {
         let mut results = example::demo();
         for run in &mut results.runs {
-            run.summary.available_share = if run.controller == "cubic" { 0.9 } else { 0.5 };
+            run.summary.available_share = Some(if run.controller == "cubic" { 0.9 } else { 0.5 });
         }
         assert!(
             verdict(&results).starts_with("The largest share of the available capacity was used by cubic (90.00 ± 0 %")
@@ -153,11 +154,11 @@ mod tests {
         let mut results = example::demo();
         for run in &mut results.runs {
             let sign = if run.replication % 2 == 0 { 1.0 } else { -1.0 };
-            run.summary.available_share = match run.controller.as_str() {
+            run.summary.available_share = Some(match run.controller.as_str() {
                 "rapid" => 0.8 + 0.1 * sign,
                 "cubic" => 0.8 - 0.1 * sign,
                 _ => 0.1,
-            };
+            });
         }
         assert!(verdict(&results).contains("do not tell the first two apart"));
     }
@@ -172,7 +173,7 @@ mod tests {
         let mut results = example::sweep();
         for run in &mut results.runs {
             let small = run.params["path.buffer"] == "5 packets";
-            run.summary.available_share = if (run.controller == "rapid") ^ small { 0.9 } else { 0.4 };
+            run.summary.available_share = Some(if (run.controller == "rapid") ^ small { 0.9 } else { 0.4 });
         }
         let words = verdict(&results);
         assert!(words.contains("rapid at 3 of 4 sweep points (40.00 % to 90.00 %)"), "{words}");

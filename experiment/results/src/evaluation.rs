@@ -1,7 +1,8 @@
 //! An evaluation of a controller: the questions of RFC 9743, with the results of this controller and of the reference
 //! controllers beside it. The report draws it; `--json` prints it.
 
-use crate::schema::{FlowResult, Run};
+use crate::figures::{Definition, FlowResult, Kind, TrafficResult, Unit};
+use crate::schema::Run;
 use crate::statistics::Interval;
 use serde::Serialize;
 
@@ -43,7 +44,7 @@ pub struct Question {
     pub title: String,
     /// The question.
     pub asks: String,
-    /// Names of the figures, those of a run's summary or of [`FLOW_FIGURES`].
+    /// Names of the figures, those of a run's summary or of [`FIGURES`].
     pub figures: Vec<String>,
     /// The rows, ordered by sweep point, then by contender.
     pub rows: Vec<Row>,
@@ -83,53 +84,136 @@ impl From<Cell> for Interval {
     }
 }
 
-/// Computes a figure from the evaluated flows and the others.
-type Read = fn(&[FlowResult], &[FlowResult]) -> Option<f64>;
+/// A run with its flows in two parts: the evaluated ones, and those beside them.
+pub struct Parts<'a> {
+    subjects: &'a [FlowResult],
+    others: &'a [FlowResult],
+    traffic: &'a [TrafficResult],
+}
 
-/// Figures that separate the evaluated flows from the flows beside them.
-pub const FLOW_FIGURES: &[(&str, Read)] = &[
-    ("subject_bps", |subjects, _| mean_bps(subjects)),
-    ("others_bps", |_, others| mean_bps(others)),
-    ("subject_share", |subjects, others| {
-        let (subject, other) = (mean_bps(subjects)?, mean_bps(others)?);
-        (subject + other > 0.0).then_some(subject / (subject + other))
+/// Reads a figure off a run; `None`: it has none.
+type Read = fn(&Parts) -> Option<f64>;
+
+const fn defined(name: &'static str, unit: Unit, label: &'static str, meaning: &'static str) -> Definition {
+    Definition { name, kind: Some(Kind::Float), unit, label, theme: None, meaning }
+}
+
+/// Figures of an evaluation, which tells the evaluated flows from the others beside them.
+pub const FIGURES: &[(Definition, Read)] = &[
+    (
+        defined(
+            "subject_bps",
+            Unit::Rate,
+            "Each of them",
+            "Throughput of the evaluated flows, mean over them: bits on the wire per second that left the bottleneck.",
+        ),
+        |run| mean_bps(run.subjects),
+    ),
+    (defined("others_bps", Unit::Rate, "Each of the others", "The same of the flows beside them."), |run| {
+        mean_bps(run.others)
     }),
-    ("last_to_first", |subjects, _| {
-        let (first, last) = (subjects.first()?.throughput_bps, subjects.last()?.throughput_bps);
-        (first > 0.0).then_some(last / first)
+    (
+        defined(
+            "subject_share",
+            Unit::Share,
+            "Share",
+            "Mean throughput of an evaluated flow, divided by that and the mean of another flow. 50 %: equal.",
+        ),
+        |run| {
+            let (subject, other) = (mean_bps(run.subjects)?, mean_bps(run.others)?);
+            (subject + other > 0.0).then_some(subject / (subject + other))
+        },
+    ),
+    (
+        defined(
+            "last_to_first",
+            Unit::Index,
+            "Long to short",
+            "Throughput of the last of the evaluated flows, divided by that of the first.",
+        ),
+        |run| {
+            let (first, last) = (run.subjects.first()?.throughput_bps?, run.subjects.last()?.throughput_bps?);
+            (first > 0.0).then_some(last / first)
+        },
+    ),
+    (
+        defined(
+            "sent_again",
+            Unit::Share,
+            "Sent again",
+            "Retransmissions of the evaluated flows, divided by all that they sent. Whole run.",
+        ),
+        |run| {
+            let sent: u64 = run.subjects.iter().map(|flow| flow.sent_packets).sum();
+            let again: u64 = run.subjects.iter().map(|flow| flow.retransmitted_packets).sum();
+            (sent > 0).then(|| again as f64 / sent as f64)
+        },
+    ),
+    (defined("timeouts", Unit::Count, "Timeouts", "Retransmission timeouts, per evaluated flow. Whole run."), |run| {
+        per_flow(run.subjects, |flow| flow.timeouts)
     }),
-    ("sent_again", |subjects, _| {
-        let sent: u64 = subjects.iter().map(|flow| flow.sent_packets).sum();
-        let again: u64 = subjects.iter().map(|flow| flow.retransmitted_packets).sum();
-        (sent > 0).then(|| again as f64 / sent as f64)
+    (
+        defined(
+            "undone",
+            Unit::Count,
+            "Cuts undone",
+            "Reductions that proved needless and were taken back, per evaluated flow. Whole run.",
+        ),
+        |run| per_flow(run.subjects, |flow| flow.undone),
+    ),
+    (
+        defined(
+            "completion_p50_s",
+            Unit::Time,
+            "Completion, median",
+            "From the start of a transfer until its last packet is acknowledged; those that were not done count as longest.",
+        ),
+        |run| completion_s(run.subjects, 0.5),
+    ),
+    (defined("completion_p95_s", Unit::Time, "Completion, 95th pct.", "The same, 95th percentile."), |run| {
+        completion_s(run.subjects, 0.95)
     }),
-    ("timeouts", |subjects, _| per_flow(subjects, |flow| flow.timeouts)),
-    ("undone", |subjects, _| per_flow(subjects, |flow| flow.undone)),
-    ("completion_p50_s", |subjects, _| completion_s(subjects, 0.5)),
-    ("completion_p95_s", |subjects, _| completion_s(subjects, 0.95)),
-    ("others_completion_p50_s", |_, others| completion_s(others, 0.5)),
-    ("others_completion_p95_s", |_, others| completion_s(others, 0.95)),
+    (
+        defined(
+            "others_completion_p50_s",
+            Unit::Time,
+            "Others' completion, median",
+            "The same of the flows beside them.",
+        ),
+        |run| completion_s(run.others, 0.5),
+    ),
+    (
+        defined("others_completion_p95_s", Unit::Time, "Others' completion, 95th pct.", "The same, 95th percentile."),
+        |run| completion_s(run.others, 0.95),
+    ),
+    (
+        defined(
+            "traffic_lost",
+            Unit::Share,
+            "Traffic lost",
+            "Packets of the traffic dropped at queues, divided by those that entered. Whole run.",
+        ),
+        |run| {
+            let packets: u64 = run.traffic.iter().map(|source| source.packets).sum();
+            let dropped: u64 = run.traffic.iter().map(|source| source.dropped_packets).sum();
+            (packets > 0).then(|| dropped as f64 / packets as f64)
+        },
+    ),
 ];
 
 /// Returns the figure of this name, in a run whose first `subjects` flows are the evaluated ones.
 pub fn figure(name: &str, run: &Run, subjects: usize) -> Option<f64> {
-    if name == "traffic_lost" {
-        let packets: u64 = run.traffic.iter().map(|source| source.packets).sum();
-        let dropped: u64 = run.traffic.iter().map(|source| source.dropped_packets).sum();
-        return (packets > 0).then(|| dropped as f64 / packets as f64);
-    }
-    match FLOW_FIGURES.iter().find(|(known, _)| *known == name) {
-        Some((_, read)) => {
-            let (subjects, others) = run.flows.split_at(subjects.min(run.flows.len()));
-            read(subjects, others)
-        }
-        None => run.summary.metric(name),
-    }
+    let Some((_, read)) = FIGURES.iter().find(|(figure, _)| figure.name == name) else {
+        return run.summary.metric(name);
+    };
+    let (subjects, others) = run.flows.split_at(subjects.min(run.flows.len()));
+    read(&Parts { subjects, others, traffic: &run.traffic })
 }
 
+/// Mean over the flows that were active at all.
 fn mean_bps(flows: &[FlowResult]) -> Option<f64> {
-    let sum: f64 = flows.iter().map(|flow| flow.throughput_bps).sum();
-    (!flows.is_empty()).then(|| sum / flows.len() as f64)
+    let active: Vec<f64> = flows.iter().filter_map(|flow| flow.throughput_bps).collect();
+    (!active.is_empty()).then(|| active.iter().sum::<f64>() / active.len() as f64)
 }
 
 fn per_flow(flows: &[FlowResult], count: fn(&FlowResult) -> Option<u64>) -> Option<f64> {
@@ -152,11 +236,12 @@ mod tests {
     fn flow(throughput_bps: f64, completion_s: Option<f64>) -> FlowResult {
         let counts =
             FlowResult { sent_packets: 100, retransmitted_packets: 5, timeouts: Some(3), ..Default::default() };
-        FlowResult { throughput_bps, start_s: 1.0, completion_s, ..counts }
+        FlowResult { throughput_bps: Some(throughput_bps), start_s: 1.0, completion_s, ..counts }
     }
 
     fn read(name: &str, subjects: &[FlowResult], others: &[FlowResult]) -> Option<f64> {
-        FLOW_FIGURES.iter().find(|(known, _)| *known == name).expect("a figure").1(subjects, others)
+        let (_, read) = FIGURES.iter().find(|(figure, _)| figure.name == name).expect("a figure");
+        read(&Parts { subjects, others, traffic: &[] })
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The object that `--json` prints.
 
+use crate::figures::COST;
 use crate::schema::{Results, Run};
 use serde_json::{Map, Value, json};
 
@@ -20,11 +21,11 @@ fn flattened(run: &Run) -> Value {
     Value::Object(fields)
 }
 
-/// Returns a run as one line of JSON, without `cpu_s`, which differs from machine to machine.
+/// A run as one line of JSON, without its cost, which differs from machine to machine.
 pub(crate) fn without_cost(run: &Run) -> Value {
     let mut value = json!(run);
     if let Some(summary) = value.get_mut("summary").and_then(Value::as_object_mut) {
-        summary.remove("cpu_s");
+        summary.remove(COST);
     }
     value
 }

@@ -3,8 +3,8 @@
 //! A host fills a [`Run`] per (controller, sweep point, replication). The command collects them into [`Results`]. The
 //! report draws these, and the writers store them as JSON, CSV, Parquet and NDJSON. Every field name carries its unit.
 
-pub mod dictionary;
 pub mod evaluation;
+pub mod figures;
 mod json;
 #[cfg(feature = "parquet")]
 mod parquet;
@@ -15,11 +15,9 @@ mod statistics;
 mod table;
 mod write;
 
+pub use figures::{FlowResult, StreamGap, StreamRecord, Summary, TrafficResult, WindowResult};
 pub use json::to_json;
-pub use schema::{
-    Environment, ExpectationOutcome, FlowResult, Histogram, HostLabel, Manifest, Results, Run, SCHEMA, Series,
-    StreamGap, StreamRecord, Summary, TrafficResult, WindowResult,
-};
+pub use schema::{Environment, ExpectationOutcome, Histogram, HostLabel, Manifest, Results, Run, SCHEMA, Series};
 pub use statistics::{Group, Interval, groups, student_t975};
 pub use table::{colours_wanted, to_lines, to_table};
 pub use write::{write, write_file};

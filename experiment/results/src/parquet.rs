@@ -1,6 +1,6 @@
 //! Tables as Parquet: one row group, columns of text, unsigned integers and double precision, all optional.
 
-use crate::dictionary::Kind;
+use crate::figures::Kind;
 use crate::rows::Table;
 use parquet::basic::{LogicalType, Repetition, Type as Physical};
 use parquet::data_type::{ByteArray, ByteArrayType, DoubleType, Int64Type};

@@ -1,6 +1,6 @@
-//! Runs as rows of tables, in the columns of the dictionary.
+//! Runs as rows of tables, in the columns of the table of figures.
 
-use crate::dictionary::{Column, FLOW, Kind, RUN, SERIES, SUMMARY, TIMING, TRAFFIC, WINDOW};
+use crate::figures::{Definition, Kind, RUN, tables as written};
 use crate::schema::{Results, Run};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -18,55 +18,50 @@ pub struct Table {
 
 /// Returns all tables of the results.
 pub fn tables(results: &Results) -> Vec<Table> {
-    let runs = &results.runs;
-    vec![
-        run_table(runs),
-        table("timing", TIMING, runs, |run| vec![object(&run.summary)]),
-        table("flows", FLOW, runs, |run| run.flows.iter().map(object).collect()),
-        table("traffic", TRAFFIC, runs, |run| {
+    written().into_iter().map(|(name, columns)| table(name, &columns, &results.runs)).collect()
+}
+
+/// One table: the number of the run, and one value for each of the other columns. After the columns that identify a run
+/// come the swept keys.
+fn table(name: &'static str, figures: &[Definition], runs: &[Run]) -> Table {
+    let swept: Vec<&String> = match (name, runs.first()) {
+        ("runs", Some(run)) => run.params.keys().collect(),
+        _ => Vec::new(),
+    };
+    let (identity, figures) = figures.split_at(if name == "runs" { RUN.len() } else { 1 });
+    let named = |figure: &Definition| figure.kind.map(|kind| (figure.name.to_string(), kind));
+    let params = swept.iter().map(|key| ((*key).clone(), Kind::Text));
+    let columns = identity.iter().filter_map(named).chain(params).chain(figures.iter().filter_map(named));
+    let row = |object: &Map<String, Value>, run: &Run| {
+        let value = |figure: &Definition| object.get(figure.name).cloned().unwrap_or(Value::Null);
+        let point = swept.iter().map(|key| json!(run.params.get(*key)));
+        identity.iter().map(value).chain(point).chain(figures.iter().map(value)).collect()
+    };
+    let rows = runs.iter().enumerate().flat_map(|(number, run)| {
+        let objects = objects(name, run).into_iter().map(move |object| with(object, "run", json!(number)));
+        objects.map(|object| row(&object, run)).collect::<Vec<_>>()
+    });
+    Table { name, columns: columns.collect(), rows: rows.collect() }
+}
+
+/// What a run has to say in a table, one object per row.
+fn objects(table: &str, run: &Run) -> Vec<Map<String, Value>> {
+    match table {
+        "runs" => {
+            let mut row = run.summary.fields();
+            row.extend(object(&json!({
+                "controller": run.controller, "replication": run.replication, "seed": run.seed,
+            })));
+            vec![row]
+        }
+        "timing" => vec![run.summary.fields()],
+        "flows" => run.flows.iter().map(object).collect(),
+        "traffic" => {
             let numbered = run.traffic.iter().enumerate();
             numbered.map(|(source, traffic)| with(object(traffic), "source", json!(source))).collect()
-        }),
-        table("windows", WINDOW, runs, |run| run.windows.iter().map(object).collect()),
-        table("series", SERIES, runs, points),
-    ]
-}
-
-/// Returns the table of runs. Each row has what identifies the run, the swept keys, and its figures.
-fn run_table(runs: &[Run]) -> Table {
-    let swept: Vec<&String> = runs.first().map_or(Vec::new(), |run| run.params.keys().collect());
-    let named = |columns: &[Column]| columns.iter().map(|column| (column.name.to_string(), column.kind)).collect();
-    let params = swept.iter().map(|key| ((*key).clone(), Kind::Text)).collect();
-    let rows = runs.iter().enumerate().map(|(number, run)| {
-        let identity = object(run);
-        let summary = object(&run.summary);
-        let identified = RUN.iter().map(|column| match column.name {
-            "run" => json!(number),
-            name => field(&identity, name),
-        });
-        let point = swept.iter().map(|key| json!(run.params.get(*key)));
-        identified.chain(point).chain(SUMMARY.iter().map(|column| field(&summary, column.name))).collect()
-    });
-    let columns: [Vec<(String, Kind)>; 3] = [named(RUN), params, named(SUMMARY)];
-    Table { name: "runs", rows: rows.collect(), columns: columns.concat() }
-}
-
-/// Returns a table whose first column is the run's number.
-fn table(
-    name: &'static str,
-    columns: &[Column],
-    runs: &[Run],
-    objects: impl Fn(&Run) -> Vec<Map<String, Value>>,
-) -> Table {
-    let numbered = runs.iter().enumerate();
-    let rows = numbered.flat_map(|(number, run)| {
-        let objects = objects(run).into_iter().map(move |object| with(object, "run", json!(number)));
-        objects.map(|object| columns.iter().map(|column| field(&object, column.name)).collect()).collect::<Vec<_>>()
-    });
-    Table {
-        name,
-        rows: rows.collect(),
-        columns: columns.iter().map(|column| (column.name.to_string(), column.kind)).collect(),
+        }
+        "windows" => run.windows.iter().map(object).collect(),
+        _ => points(run),
     }
 }
 
@@ -93,8 +88,4 @@ fn object(value: &impl Serialize) -> Map<String, Value> {
 fn with(mut object: Map<String, Value>, key: &str, value: Value) -> Map<String, Value> {
     object.insert(key.to_string(), value);
     object
-}
-
-fn field(object: &Map<String, Value>, name: &str) -> Value {
-    object.get(name).cloned().unwrap_or(Value::Null)
 }

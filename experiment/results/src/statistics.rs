@@ -1,6 +1,7 @@
 //! Replications of one setting, and the confidence in their mean.
 
-use crate::schema::{Run, Summary};
+use crate::figures::Summary;
+use crate::schema::Run;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
@@ -114,12 +115,7 @@ impl Summary {
         self.fields().get(name).and_then(Value::as_f64)
     }
 
-    /// Returns the names of all figures.
-    pub fn metrics() -> impl Iterator<Item = &'static str> {
-        crate::dictionary::SUMMARY.iter().map(|column| column.name).chain(["cpu_s"])
-    }
-
-    /// Returns all figures by name.
+    /// All figures by name.
     pub(crate) fn fields(&self) -> serde_json::Map<String, Value> {
         match serde_json::to_value(self) {
             Ok(Value::Object(fields)) => fields,

@@ -1,7 +1,7 @@
 //! Writes results as files. Each file is written under a temporary name and renamed when it is complete, so that no
 //! reader finds a half-written file under its name.
 
-use crate::dictionary;
+use crate::figures;
 use crate::json::without_cost;
 use crate::rows::{Table, tables};
 use crate::schema::Results;
@@ -74,9 +74,9 @@ fn cell(value: &Value) -> String {
 fn dictionary_csv(out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(["table", "column", "unit", "meaning"])?;
-    for (table, columns) in dictionary::tables() {
+    for (table, columns) in figures::tables() {
         for column in columns {
-            writer.write_record([table, column.name, column.unit, column.meaning])?;
+            writer.write_record([table, column.name, column.unit.symbol(), column.meaning])?;
         }
     }
     writer.flush()

@@ -15,12 +15,11 @@ fn run(controller: &str, replication: u32, utilisation: f64, cpu_s: f64) -> Run 
         replication,
         params: BTreeMap::from([("path.buffer".to_string(), "1 bdp, \"whole\"".to_string())]),
         summary: Summary {
-            utilisation,
-            throughput_bps: 0.1 + 0.2,
-            rtt_mean_s: f64::NAN,
+            utilisation: Some(utilisation),
+            throughput_bps: Some(0.1 + 0.2),
             convergence_s: Some(0.25),
             packets_delivered: u64::MAX,
-            cpu_s,
+            cpu_s: Some(cpu_s),
             ..Summary::default()
         },
         flows: vec![FlowResult { controller: controller.to_string(), streams: Some(3), ..FlowResult::default() }],
@@ -113,17 +112,36 @@ fn curves_become_one_row_per_point() {
 #[test]
 fn sources_of_traffic_are_numbered() {
     let traffic = text(&written(&results(0.0)), "traffic.csv");
-    assert_eq!(traffic.lines().nth(2), Some("0,1,cbr,0.0,0.0,0.0,0.0,5,0,,,,,,,,,,,,,"));
+    assert_eq!(traffic.lines().nth(2), Some("0,1,cbr,,,,,5,0,,,,,,,,,,,,,"));
 }
 
 #[test]
 fn a_line_of_ndjson_reads_again_as_the_run() {
-    let results = results(0.0);
+    let mut results = results(0.0);
     let lines = text(&written(&results), "runs.ndjson");
     let again: Vec<Run> = lines.lines().map(|line| serde_json::from_str(line).expect("a run")).collect();
-    assert_eq!(again.len(), results.runs.len());
-    // A NaN is not equal to itself, so the texts are compared.
-    assert_eq!(format!("{again:?}"), format!("{:?}", results.runs));
+    // The cost of a run is not in its line.
+    results.runs.iter_mut().for_each(|run| run.summary.cpu_s = None);
+    assert_eq!(again, results.runs);
+}
+
+/// Files of earlier versions have `null` where there is no figure, and lack figures that came later.
+#[test]
+fn a_line_of_an_earlier_version_is_read() {
+    let run = r##"{"controller":"cubic","colour":"#000","seed":1,"replication":0,"params":{},
+        "summary":{"throughput_bps":5.0,"utilisation":0.5,"available_share":null,"loss_ratio":0.0,"drop_ratio":0.0,
+            "steady_loss_ratio":null,"queue_delay_mean_s":null,"queue_delay_p50_s":null,"queue_delay_p95_s":null,
+            "queue_delay_p99_s":null,"queue_over_bound":null,"rtt_mean_s":null,"fairness_jain":1.0,
+            "fairness_jain_after_entry":null,"convergence_s":null,"convergence_rtts":null,"rise_rtts":null,
+            "fall_rtts":null,"settle_rtts":null,"rise_hold_share":null,"drain_rtts":null,"rate_variation":null,
+            "variation_left":null,"hurst":null,"packets_delivered":7,"packet_hops":null,"events":null},
+        "flows":[],"traffic":[{"kind":"cbr","mean_rate_bps":null,"rate_p05_bps":null,"rate_p95_bps":null,
+            "burstiness_bps":null,"packets":3,"dropped_packets":0}],
+        "series":[],"queue_delay":{"upper_s":[],"count":[]},"streams":[]}"##;
+    let run: Run = serde_json::from_str(run).expect("a run");
+    assert_eq!((run.summary.throughput_bps, run.summary.rtt_mean_s), (Some(5.0), None));
+    assert_eq!((run.summary.mark_ratio, run.summary.packets_delivered), (None, 7));
+    assert_eq!((run.traffic[0].mean_rate_bps, run.traffic[0].packets), (None, 3));
 }
 
 #[test]

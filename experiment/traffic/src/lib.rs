@@ -50,7 +50,7 @@ pub use draw::Draws;
 pub use error::TrafficError;
 pub use meter::{Burstiness, Meter};
 pub use offered::{cross_traffic, packets, start, starts};
-pub use plan::planned_rate;
+pub use plan::{available_steps, planned_rate};
 pub use superposition::Superposition;
 pub use trace::{Survey, survey};
 

@@ -1,6 +1,6 @@
 //! The rate of traffic without chance, as a step function: the room that an ideal controller would leave.
 
-use scenario::{TrafficKind, TrafficSpec};
+use scenario::{Experiment, TrafficKind, TrafficSpec};
 use units::{Rate, Span, Time};
 
 /// Returns the instants at which the rate of all copies together changes, and the rate from each on; the first is the
@@ -25,6 +25,21 @@ pub fn planned_rate(spec: &TrafficSpec, duration: Span) -> Option<Vec<(Time, Rat
         step(&mut steps, until, Rate::ZERO);
     }
     Some(steps)
+}
+
+/// The available capacity of the bottleneck from each time on, when every traffic source follows a plan.
+pub fn available_steps(experiment: &Experiment) -> Option<Vec<(Time, Rate)>> {
+    let capacity = experiment.links[experiment.bottleneck].rate;
+    let plans: Option<Vec<_>> = experiment.traffic.iter().map(|spec| planned_rate(spec, experiment.duration)).collect();
+    let plans = plans?;
+    let mut times: Vec<Time> = plans.iter().flatten().map(|(at, _)| *at).chain([Time::ZERO]).collect();
+    times.sort_unstable();
+    times.dedup();
+    let level = |plan: &[(Time, Rate)], at: Time| {
+        plan.iter().rev().find(|(from, _)| *from <= at).map_or(Rate::ZERO, |(_, rate)| *rate)
+    };
+    let used = |at: Time| plans.iter().fold(Rate::ZERO, |sum, plan| sum + level(plan, at));
+    Some(times.into_iter().map(|at| (at, capacity.saturating_sub(used(at)))).collect())
 }
 
 fn periodic(start: Time, end: Time, on: Span, off: Span, rate: Rate) -> Vec<(Time, Time, Rate)> {

@@ -1,8 +1,9 @@
 //! Turns records of packets into arrivals, departures and drops at the bottleneck, for each flow and source.
 
-pub(crate) use crate::owner::Owner;
+use crate::owner::owner_of;
 
 use crate::tap::{End, Record};
+use measure::Owner;
 use std::collections::VecDeque;
 
 /// A packet at the bottleneck. Times are nanoseconds since the run's start.
@@ -48,7 +49,7 @@ impl Books {
             match record.end {
                 End::Arrived => {
                     waiting.push_back((record.stamp, packets.len()));
-                    let owner = Owner::of(record.protocol, record.port, flows, traffic);
+                    let owner = owner_of(record.protocol, record.port, flows, traffic);
                     packets.push(Packet { owner, size: record.size, arrival_ns: time_ns, fate: Fate::Queued });
                 }
                 End::Departed => {

@@ -13,7 +13,8 @@
 
 use crate::error::LabError;
 use crate::namespace::{Namespace, spawn};
-use crate::owner::{Headers, Owner};
+use crate::owner::{Headers, owner_of};
+use measure::Owner;
 use nix::libc;
 use rand::{Rng, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -271,7 +272,7 @@ impl Line {
 
     fn owner(&self, headers: &Headers, forth: bool) -> Owner {
         let port = if forth { headers.source } else { headers.destination };
-        Owner::of(headers.protocol, port, self.orders.back_ns.len(), self.orders.sources)
+        owner_of(headers.protocol, port, self.orders.back_ns.len(), self.orders.sources)
     }
 
     /// Passes on the packets that are due.

@@ -3,14 +3,12 @@
 //! [`check`] says whether this machine and this kernel can do what a plan asks for; [`run`] makes one run. A run builds
 //! its path ([`path`]), attaches two programs to the ends of the bottleneck ([`tap`]), lets real connections ([`flows`])
 //! and real datagrams ([`cross`]) cross it for the length of the scenario, and turns what was recorded, packet by
-//! packet, into the figures of the results' dictionary ([`books`], [`summary`], [`curves`]). Nothing outlives the
-//! process, however it ends ([`namespace`]).
+//! packet, into the figures of [`measure`] ([`books`], [`summary`]). Nothing outlives the process, however it ends ([`namespace`]).
 
 mod accept;
 mod books;
 mod calibrate;
 mod cross;
-mod curves;
 mod delay_line;
 mod error;
 mod flows;

@@ -1,5 +1,7 @@
 //! Whose packet it is. The sending host's port says so.
 
+use measure::Owner;
+
 /// Source port of flow 0; the others follow.
 pub(crate) const FIRST_FLOW_PORT: u16 = 10_000;
 
@@ -9,29 +11,15 @@ pub(crate) const FIRST_TRAFFIC_PORT: u16 = 2_000;
 const TCP: u8 = 6;
 const UDP: u8 = 17;
 
-/// Who sent a packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Owner {
-    /// A responsive flow, by number.
-    Flow(usize),
-    /// A source of traffic, by number.
-    Traffic(usize),
-    /// The network's own: address resolution and the like.
-    Other,
-}
-
-impl Owner {
-    /// Returns the owner of packets with this protocol and source port, in a run with these numbers of flows and
-    /// sources.
-    pub fn of(protocol: u8, port: u16, flows: usize, traffic: usize) -> Owner {
-        let (first, count, named): (u16, usize, fn(usize) -> Owner) = match protocol {
-            TCP => (FIRST_FLOW_PORT, flows, Owner::Flow),
-            UDP => (FIRST_TRAFFIC_PORT, traffic, Owner::Traffic),
-            _ => return Owner::Other,
-        };
-        let number = port.checked_sub(first).map(usize::from).filter(|number| *number < count);
-        number.map_or(Owner::Other, named)
-    }
+/// Returns the owner of packets with this protocol and source port, in a run with these numbers of flows and sources.
+pub(crate) fn owner_of(protocol: u8, port: u16, flows: usize, traffic: usize) -> Owner {
+    let (first, count, named): (u16, usize, fn(usize) -> Owner) = match protocol {
+        TCP => (FIRST_FLOW_PORT, flows, Owner::Flow),
+        UDP => (FIRST_TRAFFIC_PORT, traffic, Owner::Traffic),
+        _ => return Owner::Other,
+    };
+    let number = port.checked_sub(first).map(usize::from).filter(|number| *number < count);
+    number.map_or(Owner::Other, named)
 }
 
 /// The fields of an IPv4 packet's headers that the lab needs.

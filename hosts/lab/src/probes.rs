@@ -4,8 +4,9 @@
 //! listening begins at times spread over the run, and ends each time with the first whole stream.
 
 use crate::books::Books;
-use crate::owner::{FIRST_FLOW_PORT, Owner};
+use crate::owner::FIRST_FLOW_PORT;
 use crate::rapid::{RAPID, is_wanted};
+use measure::Owner;
 use realtime::clock::{monotonic_ns, sleep_until};
 use results::{StreamGap, StreamRecord};
 use scenario::Experiment;
@@ -14,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::JoinHandle;
 use tcp::{self, Event, PacketEvent, Wanted};
-use units::Rate;
+use units::{Bytes, Rate, Span};
 
 /// `RAPID_PROBE` of `enum rapid_kind`.
 const PROBE: u32 = 0;
@@ -95,18 +96,18 @@ pub(crate) fn record(probe: &HeardStream, books: &Books, rate: Rate, zero_ns: u6
     let lasted_s = (last_ns.saturating_sub(first_ns).max(1)) as f64 / 1e9;
     let per_second = |bytes: u64| bytes as f64 * 8.0 / lasted_s;
     let own: u64 = packets.iter().skip(1).map(|p| u64::from(p.size)).sum();
-    let others = books
-        .packets
-        .iter()
-        .filter(|p| p.owner != Owner::Flow(probe.flow) && (since(first_ns)..since(last_ns)).contains(&p.arrival_ns));
-    let taken: u64 = others.map(|p| u64::from(p.size)).sum();
+    let during = since(first_ns)..since(last_ns);
+    let traffic =
+        books.packets.iter().filter(|p| matches!(p.owner, Owner::Traffic(_)) && during.contains(&p.arrival_ns));
+    let taken = Bytes::new(traffic.map(|p| u64::from(p.size)).sum());
+    let left = measure::available(rate, taken, Span::from_nanos(last_ns.saturating_sub(first_ns).max(1)));
     let available = packets.last().map_or(0, |p| p.available);
     StreamRecord {
         flow: probe.flow as u32,
         start_s: since(first_ns) as f64 / 1e9,
         rate_bps: per_second(own),
         estimate_bps: (available > 0).then_some(available as f64 * 8.0),
-        available_bps: Some((rate.bps() as f64 - per_second(taken)).max(0.0)),
+        available_bps: Some(left.bps() as f64),
         gaps: gaps(packets),
     }
 }

@@ -17,8 +17,6 @@ pub(crate) struct TcpInfo {
     pub retransmitted: u32,
     /// Least round-trip time; `u32::MAX` before the first sample.
     pub least_rtt_us: u32,
-    /// Packets with data sent, retransmissions included.
-    pub data_packets: u32,
     /// Retransmission timeouts (Linux 6.7 and later).
     pub timeouts: Option<u16>,
 }
@@ -51,7 +49,6 @@ impl TcpInfo {
             window: word(80),
             retransmitted: word(100),
             least_rtt_us: word(148),
-            data_packets: word(156),
             timeouts: half(240),
         }
     }

@@ -61,7 +61,8 @@ fn carried_bps(books: &Books) -> Option<f64> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::books::{Fate, Owner};
+    use crate::books::Fate;
+    use measure::Owner;
 
     const MS: u64 = 1_000_000;
 

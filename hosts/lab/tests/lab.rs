@@ -91,14 +91,14 @@ fn a_buffer_kept_full_delays_by_its_size_over_the_rate_and_drops_the_excess() {
     // 66 packets of 1514 B fit 100 kB. One that finds room waits for the 65 before it and for its own tokens, 66 * 1514
     // * 8 / 50e6 = 15.99 ms, less the time since room was made, up to one gap of 75 Mbit/s: 15.83 ms to 15.99 ms. On a
     // busy machine the median crossing to the next host is some tens of microseconds above the least.
-    assert_within(run.summary.queue_delay_p50_s, 0.0158, 0.0161, "median wait");
-    assert_within(run.summary.utilisation, 0.89, 1.005, "utilisation");
+    assert_within(run.summary.queue_delay_p50_s.expect("served"), 0.0158, 0.0161, "median wait");
+    assert_within(run.summary.utilisation.expect("served"), 0.89, 1.005, "utilisation");
     let sent = run.traffic[0].packets as f64;
     // The share that was dropped: what the link did not carry of 75 Mbit/s after the warm-up, but for the 66 packets
     // that the buffer holds.
-    let dropped = 1.0 - run.summary.utilisation * 50.0 / 75.0;
+    let dropped = 1.0 - run.summary.utilisation.expect("served") * 50.0 / 75.0;
     assert_within(run.traffic[0].dropped_packets as f64 / sent, dropped - 0.02, dropped + 0.02, "drops");
-    assert_within(run.traffic[0].mean_rate_bps, 74e6, 76e6, "rate offered");
+    assert_within(run.traffic[0].mean_rate_bps.expect("a rate"), 74e6, 76e6, "rate offered");
 }
 
 #[test]
@@ -110,8 +110,8 @@ fn a_queue_that_nobody_fills_is_empty() {
     for _ in 0..4 {
         let Some(run) = run(&experiment("0 s", 0.0, traffic), || vec![constant(10, 3)]) else { return };
         if run.traffic[0].dropped_packets == 0 {
-            assert_within(run.summary.queue_delay_p50_s, 0.0, 0.0001, "median wait");
-            assert_within(run.summary.utilisation, 0.198, 0.202, "utilisation");
+            assert_within(run.summary.queue_delay_p50_s.expect("served"), 0.0, 0.0001, "median wait");
+            assert_within(run.summary.utilisation.expect("served"), 0.198, 0.202, "utilisation");
             return;
         }
     }
@@ -129,7 +129,12 @@ fn cubic_fills_the_link_and_its_buffer_and_what_was_dropped_is_sent_again() {
     assert!(flow.dropped_packets > 0, "a buffer that is filled overflows");
     // The records count drops; the kernel counts retransmissions. The last drops are not repaired yet.
     assert_within(flow.retransmitted_packets as f64, 0.5 * flow.dropped_packets as f64, 1e9, "retransmissions");
-    assert_within(flow.rtt_mean_s, run.summary.queue_delay_mean_s * 0.8, 0.02, "round trip, mostly the queue");
+    assert_within(
+        flow.rtt_mean_s.expect("measured"),
+        run.summary.queue_delay_mean_s.expect("served") * 0.8,
+        0.02,
+        "round trip, mostly the queue",
+    );
 }
 
 #[test]
@@ -138,7 +143,7 @@ fn the_delay_line_adds_its_delay_in_both_directions() {
     let Some(run) = run(&experiment("5 ms", 0.0, CUBIC), Vec::new) else { return };
     // The kernel's own least round-trip time: 10 ms, and the time for five hosts and four wake-ups.
     assert_within(run.flows[0].base_rtt_s, 0.010, 0.0115, "base round trip");
-    assert_within(run.summary.utilisation, 0.85, 1.005, "utilisation");
+    assert_within(run.summary.utilisation.expect("served"), 0.85, 1.005, "utilisation");
 }
 
 #[test]

@@ -3,14 +3,13 @@
 use crate::RunError;
 use crate::agenda::{Agenda, EventSource};
 use crate::transit::Transit;
-use traffic::{AnySource, Burstiness, CrossPacket, Meter, Source, Superposition};
-use units::{Bytes, Span, Time};
+use traffic::{AnySource, CrossPacket, Source, Superposition};
+use units::Time;
 
 /// All sources of a run, one per `[[traffic]]` table of the scenario. The packets of tables whose traffic is made of
 /// TCP connections come from [`crate::background`]; here they are only counted.
 pub(crate) struct CrossTraffic {
     sources: Vec<CrossSource>,
-    warm: Time,
     /// Nothing is sent after this.
     end: Time,
 }
@@ -23,23 +22,17 @@ pub(crate) struct CrossSource {
     sent: u64,
     /// The number of its route.
     route: u32,
-    meter: Meter,
 }
 
 impl CrossTraffic {
-    pub(crate) fn new(warm: Time, end: Time) -> CrossTraffic {
-        CrossTraffic { sources: Vec::new(), warm, end }
+    pub(crate) fn new(end: Time) -> CrossTraffic {
+        CrossTraffic { sources: Vec::new(), end }
     }
 
     /// Adds the next source.
     pub(crate) fn add(&mut self, mut packets: Superposition<AnySource>, route: u32) {
         let next = packets.next().filter(|next| next.at <= self.end);
-        let meter = Meter::new(self.warm, Span::from_millis(1));
-        self.sources.push(CrossSource { packets, next, sent: 0, route, meter });
-    }
-
-    pub(crate) fn sources(&self) -> &[CrossSource] {
-        &self.sources
+        self.sources.push(CrossSource { packets, next, sent: 0, route });
     }
 
     /// The number of a source's route.
@@ -65,17 +58,8 @@ impl CrossTraffic {
         let packet = source.next.take()?;
         source.next = source.packets.next().filter(|next| next.at <= end);
         agenda.advance_packet(source.next.as_ref().map(|next| next.at));
-        Some(Transit::of_traffic(index, source.sent + 1, packet.size, now))
-    }
-
-    /// Counts a packet of a source where it enters the path.
-    #[inline]
-    pub(crate) fn count(&mut self, now: Time, index: usize, size: Bytes) {
-        let source = &mut self.sources[index];
         source.sent += 1;
-        if now > self.warm {
-            source.meter.record(now, size);
-        }
+        Some(Transit::of_traffic(index, source.sent, packet.size, now))
     }
 
     /// Errors: a source could not be read to the end of the run.
@@ -85,17 +69,5 @@ impl CrossTraffic {
             Some(error) => Err(RunError::Replay(error.to_string())),
             None => Ok(()),
         }
-    }
-}
-
-impl CrossSource {
-    /// Packets sent so far.
-    pub(crate) fn sent(&self) -> u64 {
-        self.sent
-    }
-
-    /// How its rate varied, up to `until`; `None`: nothing was sent.
-    pub(crate) fn burstiness(&self, until: Time) -> Option<Burstiness> {
-        self.meter.burstiness(until)
     }
 }

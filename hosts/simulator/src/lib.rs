@@ -10,17 +10,14 @@ mod endpoints;
 mod host;
 mod network;
 mod probes;
-mod recorder;
-mod response;
 mod ring;
-mod summary;
+mod services;
 mod topology;
 mod transit;
-mod windows;
 
 pub use host::Simulator;
 pub use probes::{Prober, probe};
-pub use recorder::Served;
+pub use services::Served;
 
 use scenario::{Experiment, TrafficSpec};
 use settings::SettingError;
@@ -107,7 +104,7 @@ pub fn run_in(experiment: &Experiment, mode: Mode) -> Result<results::Run, RunEr
     network.run();
     let cpu_s = clock.elapsed().as_secs_f64();
     network.check()?;
-    Ok(summary::summarise(experiment, network, cpu_s))
+    Ok(network.finish(experiment, cpu_s))
 }
 
 /// What users who do not react to the path send, copy by copy: what they send alone on it.
@@ -132,7 +129,5 @@ pub fn departures(experiment: &Experiment) -> Result<Vec<CrossPacket>, RunError>
 /// # Errors
 /// As [`run`].
 pub fn log(experiment: &Experiment, mode: Mode) -> Result<Vec<Served>, RunError> {
-    let mut log = network::Network::new(experiment, mode)?.log();
-    log.sort_by_key(|served| (served.link, served.departure, served.arrival, served.owner, served.transmission));
-    Ok(log)
+    Ok(services::in_order(network::Network::new(experiment, mode)?.log()))
 }

@@ -33,6 +33,16 @@ pub(crate) enum Owner {
     Traffic(usize),
 }
 
+impl From<Owner> for measure::Owner {
+    #[inline]
+    fn from(owner: Owner) -> measure::Owner {
+        match owner {
+            Owner::Flow(flow) => measure::Owner::Flow(flow),
+            Owner::Traffic(source) => measure::Owner::Traffic(source),
+        }
+    }
+}
+
 impl Transit {
     pub(crate) fn of_flow(flow: usize, segment: &Segment, at: Time) -> Transit {
         Transit {

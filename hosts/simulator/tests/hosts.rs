@@ -52,9 +52,9 @@ fn a_host_with_a_coarse_timer_sends_at_its_ticks_or_when_an_acknowledgment_wakes
 fn coalescence_lengthens_the_round_trip_by_up_to_its_timer() {
     let mut experiment = dumbbell(Rate::from_gbps(10), Span::from_millis(5), Buffer::Unlimited, Span::from_secs(1));
     experiment.flows = vec![flow("rapid", 9000, Span::from_millis(10))];
-    let without = simulator::run(&experiment).unwrap().summary.rtt_mean_s;
+    let without = simulator::run(&experiment).unwrap().summary.rtt_mean_s.unwrap();
     experiment.receiver.coalescing = Coalescing { time: Span::from_micros(120), ..Coalescing::NONE };
-    let with = simulator::run(&experiment).unwrap().summary.rtt_mean_s;
+    let with = simulator::run(&experiment).unwrap().summary.rtt_mean_s.unwrap();
     let added = with - without;
     assert!((20e-6..=130e-6).contains(&added), "{added}");
 }

@@ -28,7 +28,7 @@ fn poisson_arrivals_wait_as_long_as_in_m_d_1() {
         experiment.traffic = vec![traffic(TrafficKind::Poisson { rate }, 1000, 1)];
         let (found, error) = over_seeds(10, |seed| {
             experiment.seed = seed;
-            simulator::run(&experiment).unwrap().summary.queue_delay_mean_s
+            simulator::run(&experiment).unwrap().summary.queue_delay_mean_s.unwrap()
         });
         let expected = load * 80e-6 / (2.0 * (1.0 - load));
         assert!((found - expected).abs() < 4.0 * error, "load {load}: {found} +- {error}, expected {expected}");
@@ -72,7 +72,7 @@ fn periodic_sources_wait_as_long_as_in_n_d_d_1() {
     experiment.traffic = vec![traffic(kind, 1000, sources as u32)];
     let (found, error) = over_seeds(4000, |seed| {
         experiment.seed = seed;
-        simulator::run(&experiment).unwrap().summary.queue_delay_mean_s
+        simulator::run(&experiment).unwrap().summary.queue_delay_mean_s.unwrap()
     });
     assert!((found - expected).abs() < 4.0 * error, "{found} +- {error}, expected {expected}");
     assert!(error < 0.05 * expected, "the test has no power: {error}");
@@ -91,8 +91,8 @@ fn the_distance_from_the_bound_is_that_from_n_d_d_1() {
         flow.start = scenario::Start::At(units::Time::from_nanos(137_911_000 * index as u64));
     }
     let summary = simulator::run(&experiment).unwrap().summary;
-    let found_packets = summary.queue_delay_mean_s / 80e-6;
-    let period = 20.0 / summary.utilisation;
+    let found_packets = summary.queue_delay_mean_s.unwrap() / 80e-6;
+    let period = 20.0 / summary.utilisation.unwrap();
     let least: f64 = (0..1900).map(|i| periodic_excess(19, period, (f64::from(i) + 0.5) * 0.01) * 0.01).sum();
     let ratio = summary.queue_over_bound.expect("twenty flows on one link");
     assert!((ratio / (found_packets / least) - 1.0).abs() < 0.01, "{ratio}: {found_packets} packets of {least}");

@@ -8,6 +8,7 @@ use crate::judge::put;
 use crate::{ProbeHost, Prober, ProbingError, Reader, Scored};
 use estimation::{Ended, Found, Method, Sender, Stream, Tool, Tuning, find};
 use rayon::prelude::*;
+use results::Interval;
 use scenario::{Experiment, ProbeSpec, SearchTool};
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
@@ -166,12 +167,13 @@ fn score(runs: &[Search]) -> Value {
     let mut figures = Map::new();
     figures.insert("searches".into(), json!(runs.len()));
     figures.insert("found".into(), json!(found.len() as f64 / runs.len() as f64));
-    let mut mean = |name: &str, figure: &dyn Fn(&Search) -> f64| {
-        let each: Vec<f64> = found.iter().map(|search| figure(search)).filter(|x| x.is_finite()).collect();
-        put(&mut figures, name, each.iter().sum::<f64>() / each.len() as f64, &each);
+    let mut mean_of_some = |name: &str, figure: &dyn Fn(&Search) -> Option<f64>| {
+        let each: Vec<f64> = found.iter().filter_map(|search| figure(search)).filter(|x| x.is_finite()).collect();
+        put(&mut figures, name, Interval::of(&each).map(|interval| interval.mean), &each);
     };
     let share = |is: bool| f64::from(u8::from(is));
     let adr = |search: &Search| search.found.adr.map(|adr| adr.bps() as f64);
+    let mut mean = |name: &str, figure: &dyn Fn(&Search) -> f64| mean_of_some(name, &|search| Some(figure(search)));
     mean("low_bps", &|search| search.found.low.bps() as f64);
     mean("high_bps", &|search| search.found.high.bps() as f64);
     mean("available_bps", &|search| search.available.bps() as f64);
@@ -185,7 +187,7 @@ fn score(runs: &[Search]) -> Value {
     mean("packets", &|search| search.packets() as f64);
     mean("stream_packets", &|search| f64::from(search.found.packets));
     mean("time_s", &|search| search.time.as_secs_f64());
-    mean("adr_bps", &|search| adr(search).unwrap_or(f64::NAN));
-    mean("adr_over_available", &|search| adr(search).map_or(f64::NAN, |adr| adr / search.available.bps() as f64));
+    mean_of_some("adr_bps", &adr);
+    mean_of_some("adr_over_available", &|search| Some(adr(search)? / search.available.bps() as f64));
     Value::Object(figures)
 }

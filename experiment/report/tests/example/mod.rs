@@ -57,9 +57,10 @@ pub fn sweep() -> Results {
             for replication in 0..3 {
                 let mut run = run(controller, colour, replication, 600);
                 run.params = BTreeMap::from([("path.buffer".to_string(), format!("{buffer} packets"))]);
-                run.summary.available_share *=
-                    1.0 - 0.3 / (i as f64 + 1.0) * if *controller == "cubic" { 1.0 } else { 0.2 };
-                run.summary.queue_delay_p99_s *= f64::from(buffer) / 40.0;
+                let kept = 1.0 - 0.3 / (i as f64 + 1.0) * if *controller == "cubic" { 1.0 } else { 0.2 };
+                run.summary.available_share = run.summary.available_share.map(|share| share * kept);
+                let buffer = f64::from(buffer) / 40.0;
+                run.summary.queue_delay_p99_s = run.summary.queue_delay_p99_s.map(|delay| delay * buffer);
                 runs.push(run);
             }
         }
@@ -91,8 +92,8 @@ pub fn hostile() -> Results {
         run.flows.iter_mut().for_each(|f| f.controller = bad.into());
         run.traffic.iter_mut().for_each(|t| t.kind = bad.into());
         run.series.push(Series { metric: bad.into(), unit: bad.into(), values: vec![Some(1.0)], ..Series::default() });
-        run.summary.throughput_bps = f64::NAN;
-        run.summary.queue_delay_p99_s = f64::INFINITY;
+        run.summary.throughput_bps = None;
+        run.summary.queue_delay_p99_s = Some(f64::INFINITY);
     }
     results
 }
@@ -159,19 +160,24 @@ fn run(controller: &str, colour: &str, replication: u32, values: usize) -> Run {
         let rate = |i: usize| {
             let t = time(i);
             if t < start {
-                return f64::NAN;
+                return None;
             }
             let ramp = 1.0 - (-(t - start) / if probes { 0.15 } else { 3.0 }).exp();
             let phase = sawtooth(t + f64::from(flow), if probes { 0.0 } else { 7.0 });
-            available[i] * share / active(t) * ramp * (0.7 + 0.3 * phase)
+            Some(available[i] * share / active(t) * ramp * (0.7 + 0.3 * phase))
         };
-        let rates: Vec<f64> = (0..values).map(|i| rate(i) * (0.97 + 0.06 * noise.next())).collect();
+        let mut noisy = |rate: Option<f64>| {
+            let factor = 0.97 + 0.06 * noise.next();
+            rate.map(|rate| rate * factor)
+        };
+        let rates: Vec<Option<f64>> = (0..values).map(|i| noisy(rate(i))).collect();
         let rtts: Vec<f64> = queue.iter().map(|q| 0.030 + q + 1e-5).collect();
-        let windows: Vec<f64> = rates.iter().zip(&rtts).map(|(r, t)| r * t / 72_000.0).collect();
+        let windows: Vec<Option<f64>> =
+            rates.iter().zip(&rtts).map(|(rate, rtt)| rate.map(|rate| rate * rtt / 72_000.0)).collect();
         series.push(self::series("throughput", Some(flow), "bps", step, &rates));
         series.push(self::series("rtt", Some(flow), "s", step, &rtts));
         if probes {
-            let own: Vec<f64> = (0..values).map(rate).collect();
+            let own: Vec<Option<f64>> = (0..values).map(rate).collect();
             series.push(self::series("rate", Some(flow), "bps", step, &own));
         }
         series.push(self::series("window", Some(flow), "packets", step, &windows));
@@ -189,33 +195,33 @@ fn run(controller: &str, colour: &str, replication: u32, values: usize) -> Run {
         replication,
         params: BTreeMap::new(),
         summary: Summary {
-            throughput_bps: throughput,
-            utilisation: (throughput + CAPACITY - mean_available) / CAPACITY,
-            available_share: throughput / mean_available,
-            loss_ratio: total_loss / 5e6,
-            drop_ratio: total_loss / 5e6,
-            queue_delay_mean_s: queue.iter().sum::<f64>() / values as f64,
-            queue_delay_p50_s: percentile(&queue, 0.5),
-            queue_delay_p95_s: percentile(&queue, 0.95),
-            queue_delay_p99_s: percentile(&queue, 0.99),
-            rtt_mean_s: 0.030 + queue.iter().sum::<f64>() / values as f64,
-            fairness_jain: if probes { 0.992 } else { 0.87 } + 0.004 * noise.next(),
+            throughput_bps: Some(throughput),
+            utilisation: Some((throughput + CAPACITY - mean_available) / CAPACITY),
+            available_share: Some(throughput / mean_available),
+            loss_ratio: Some(total_loss / 5e6),
+            drop_ratio: Some(total_loss / 5e6),
+            queue_delay_mean_s: Some(queue.iter().sum::<f64>() / values as f64),
+            queue_delay_p50_s: Some(percentile(&queue, 0.5)),
+            queue_delay_p95_s: Some(percentile(&queue, 0.95)),
+            queue_delay_p99_s: Some(percentile(&queue, 0.99)),
+            rtt_mean_s: Some(0.030 + queue.iter().sum::<f64>() / values as f64),
+            fairness_jain: Some(if probes { 0.992 } else { 0.87 } + 0.004 * noise.next()),
             fairness_jain_after_entry: Some(if probes { 0.981 } else { 0.62 }),
             convergence_s: probes.then_some(0.42),
             convergence_rtts: probes.then_some(14.0),
             packets_delivered: 4_123_456,
             packet_hops: Some(24_740_736),
             events: Some(9_000_000),
-            cpu_s: 1.2,
+            cpu_s: Some(1.2),
             ..Summary::default()
         },
         flows: (0..3).map(|flow| flow_result(controller, flow, throughput, probes)).collect(),
         traffic: vec![TrafficResult {
             kind: "pcap".into(),
-            mean_rate_bps: CAPACITY - mean_available,
-            rate_p05_bps: percentile(&traffic, 0.05),
-            rate_p95_bps: percentile(&traffic, 0.95),
-            burstiness_bps: percentile(&traffic, 0.95) - percentile(&traffic, 0.05),
+            mean_rate_bps: Some(CAPACITY - mean_available),
+            rate_p05_bps: Some(percentile(&traffic, 0.05)),
+            rate_p95_bps: Some(percentile(&traffic, 0.95)),
+            burstiness_bps: Some(percentile(&traffic, 0.95) - percentile(&traffic, 0.05)),
             packets: 12_345_678,
             dropped_packets: 17,
             ..TrafficResult::default()
@@ -238,14 +244,14 @@ fn sawtooth(t: f64, period: f64) -> f64 {
     if period == 0.0 { 1.0 } else { (t % period) / period }
 }
 
-fn series(metric: &str, flow: Option<u32>, unit: &str, step: f64, values: &[f64]) -> Series {
+fn series<V: Copy + Into<Option<f64>>>(metric: &str, flow: Option<u32>, unit: &str, step: f64, values: &[V]) -> Series {
     Series {
         metric: metric.into(),
         flow,
         unit: unit.into(),
         start_s: step / 2.0,
         step_s: step,
-        values: values.iter().map(|v| v.is_finite().then_some(*v as f32)).collect(),
+        values: values.iter().map(|value| (*value).into().map(|value| value as f32)).collect(),
     }
 }
 
@@ -270,9 +276,9 @@ fn flow_result(controller: &str, flow: u32, throughput: f64, probes: bool) -> Fl
         flow,
         controller: controller.into(),
         start_s: f64::from(flow) * 20.0,
-        throughput_bps: throughput / 3.0,
+        throughput_bps: Some(throughput / 3.0),
         base_rtt_s: 0.030,
-        rtt_mean_s: 0.0304,
+        rtt_mean_s: Some(0.0304),
         sent_packets: 1_400_000,
         retransmitted_packets: if probes { 0 } else { 812 },
         dropped_packets: if probes { 0 } else { 812 },

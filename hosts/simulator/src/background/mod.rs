@@ -6,14 +6,12 @@
 mod connections;
 mod users;
 
-pub(crate) use users::Completions;
-
 use crate::RunError;
 use crate::agenda::{Agenda, EventSource};
 use crate::endpoints::{Cards, Endpoints, FlowBuilder, NewFlow};
-use crate::recorder::Recorder;
 use crate::transit::Owner;
 use connections::Connections;
+use measure::Recorder;
 use scenario::Experiment;
 use traffic::TrafficError;
 use traffic::chance::{Purpose, seed};
@@ -125,11 +123,6 @@ impl<'e> Background<'e> {
             (Carries::Files, _, Some(users)) => users.fetched(stage, now, flow),
             _ => {}
         }
-    }
-
-    /// What became of the files of a traffic source.
-    pub(crate) fn completions(&self, source: usize) -> Option<&Completions> {
-        self.users.as_ref()?.completions(source)
     }
 
     /// The copy of its source whose users a packet is for.

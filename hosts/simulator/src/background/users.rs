@@ -17,7 +17,7 @@ use super::connections::packets;
 use super::{BackgroundFlows, Carries, Opening, Stage};
 use crate::agenda::EventSource;
 use crate::endpoints::{Cards, FlowBuilder, NewFlow};
-use hdrhistogram::Histogram;
+use measure::Recorder;
 use scenario::{Buffer, Experiment, FlowSpec, TrafficKind, TrafficSpec, Web};
 use std::collections::VecDeque;
 use traffic::Draws;
@@ -60,25 +60,6 @@ struct Site {
     rest: Span,
     /// Flows to use again, and from when.
     rested: VecDeque<(Time, usize)>,
-    completions: Completions,
-}
-
-/// How long files and pages took, over those asked for after the warm-up.
-#[derive(Debug)]
-pub(crate) struct Completions {
-    /// Files asked for.
-    pub(crate) asked: u64,
-    /// From asking for a file until it is there, nanoseconds.
-    pub(crate) files_ns: Histogram<u64>,
-    /// From asking for the first file of a page until the last is there.
-    pub(crate) pages_ns: Histogram<u64>,
-}
-
-impl Completions {
-    fn new() -> Completions {
-        let durations = || Histogram::new_with_bounds(1, 1_000_000_000_000, 3).expect("bounds are in range");
-        Completions { asked: 0, files_ns: durations(), pages_ns: durations() }
-    }
 }
 
 struct User {
@@ -131,7 +112,6 @@ impl Site {
             stop: traffic.stop,
             rest: REST + web.rtt.1 * 2 + longest_queue(experiment, &traffic.route),
             rested: VecDeque::new(),
-            completions: Completions::new(),
             web: web.clone(),
             flow,
         }
@@ -228,11 +208,6 @@ impl Users {
         })
     }
 
-    /// What became of the files of a source.
-    pub(super) fn completions(&self, source: usize) -> Option<&Completions> {
-        self.sites[source].as_ref().map(|site| &site.completions)
-    }
-
     /// The next file of a user: its connection, if one is kept, and its size. `None`: it has stopped.
     fn next_file(&mut self, now: Time, number: usize) -> Option<(Option<usize>, Bytes)> {
         let user = &mut self.users[number];
@@ -248,12 +223,11 @@ impl Users {
     }
 
     /// A file has come over this flow.
-    fn received(&mut self, now: Time, warm: Time, flow: usize, fetch: &Fetch, free: Time) -> Vec<Time> {
+    fn received(&mut self, now: Time, recorder: &mut Recorder, flow: usize, fetch: &Fetch, free: Time) -> Vec<Time> {
         let user = &mut self.users[fetch.user];
-        let Some(site) = &mut self.sites[user.source as usize] else { return Vec::new() };
-        if fetch.asked > warm {
-            site.completions.files_ns.saturating_record(now.since(fetch.asked).nanos());
-        }
+        let source = user.source as usize;
+        let Some(site) = &mut self.sites[source] else { return Vec::new() };
+        recorder.file_fetched(source, fetch.asked, now);
         let next = user.received(site.web.parallel);
         let from = now.max(free) + site.rest;
         match site.web.persistent {
@@ -264,9 +238,7 @@ impl Users {
             return (0..next).map(|_| now + site.law.parse(&mut user.draws)).collect();
         }
         site.rested.extend(user.kept.drain(..).map(|flow| (from, flow)));
-        if user.page_asked > warm {
-            site.completions.pages_ns.saturating_record(now.since(user.page_asked).nanos());
-        }
+        recorder.page_fetched(source, user.page_asked, now);
         vec![now + site.law.think(&mut user.draws)]
     }
 
@@ -293,10 +265,7 @@ impl Users {
         };
         let fetch = &mut self.fetches[flow - self.first_flow];
         *fetch = Fetch { user: number, asked: now, size, boundary: u64::MAX, ..*fetch };
-        let source = self.users[number].source as usize;
-        if let Some(site) = &mut self.sites[source] {
-            site.completions.asked += u64::from(now > stage.recorder.warm);
-        }
+        stage.recorder.file_asked(self.users[number].source as usize, now);
         stage.agenda.timer(now + wait, EventSource::Message(flow as u32));
     }
 
@@ -359,7 +328,7 @@ impl Users {
         let whole = *fetch;
         fetch.boundary = u64::MAX;
         let free = stage.endpoints.card_free(flow).unwrap_or(now);
-        for at in self.received(now, stage.recorder.warm, flow, &whole, free) {
+        for at in self.received(now, stage.recorder, flow, &whole, free) {
             stage.agenda.timer(at, EventSource::User(whole.user as u32));
         }
     }

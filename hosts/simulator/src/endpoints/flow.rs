@@ -7,6 +7,7 @@ use super::lines::Line;
 use super::return_path::ReturnPath;
 use crate::transit::Usual;
 use congestion::{AnyController, Controller, StreamTrace};
+use measure::{FlowSample, FlowSeen, Marked, RoundTrips};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use traffic::Application;
@@ -64,27 +65,37 @@ impl Flow {
         &self.sender
     }
 
-    pub(crate) fn receiver(&self) -> &Receiver {
-        &self.receiver
+    /// Returns what it says of itself at `now`; nothing while it is not active.
+    pub(crate) fn sample(&self, now: Time) -> FlowSample {
+        if self.start > now || self.completed.is_some() {
+            return FlowSample::default();
+        }
+        let controller = self.sender.controller();
+        FlowSample {
+            rate: controller.rate(),
+            rtt: Some(self.sender.rtt().0),
+            window: Some(u64::from(controller.decision().window).min(self.receive_window)),
+        }
     }
 
-    pub(crate) fn start(&self) -> Time {
-        self.start
-    }
-
-    /// When its last packet was acknowledged; `None`: not yet, or it has no last packet.
-    pub(crate) fn completed(&self) -> Option<Time> {
-        self.completed
-    }
-
-    /// Whether it is sending at `now`.
-    pub(crate) fn is_active(&self, now: Time) -> bool {
-        self.start <= now && self.completed.is_none()
-    }
-
-    /// Window that its receiver always advertises.
-    pub(crate) fn receive_window(&self) -> u64 {
-        self.receive_window
+    /// Returns what is known of it at the end of a run. `base_rtt`: without any queue.
+    pub(crate) fn seen(&self, base_rtt: Span) -> FlowSeen {
+        let (counters, marked) = (self.sender.counters(), self.receiver.marked());
+        let controller = self.sender.controller();
+        FlowSeen {
+            remark: None,
+            completed: self.completed,
+            base_rtt,
+            round_trips: RoundTrips { sum: counters.rtt_sum, count: counters.rtt_samples },
+            sent: counters.sent,
+            retransmitted: counters.retransmitted,
+            marked: Some(Marked { congestion: marked.congestion, burstiness: marked.burstiness }),
+            timeouts: Some(counters.timeouts),
+            recoveries: Some(counters.recoveries),
+            undone: Some(counters.undone),
+            streams: controller.probing().map(|probing| probing.probe()).map(|probe| (probe.streams, probe.unusable)),
+            has_rate: controller.rate().is_some(),
+        }
     }
 
     /// Asks the controller to trace its next probe stream.

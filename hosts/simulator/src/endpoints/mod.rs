@@ -20,7 +20,6 @@ pub(crate) use receiving::Reception;
 
 use crate::RunError;
 use crate::agenda::{Agenda, EventSource};
-use crate::response::available_steps;
 use crate::ring::Ring;
 use crate::transit::{AckTransit, Details, Owner, Transit};
 use congestion::Controller;
@@ -162,5 +161,5 @@ fn oracle(experiment: &Experiment, flows: &[Flow]) -> Result<Vec<(Time, Rate)>, 
     if !flows.iter().any(|flow| flow.sender.controller().needs().available) {
         return Ok(Vec::new());
     }
-    available_steps(experiment).ok_or(RunError::NoOracle)
+    traffic::available_steps(experiment).ok_or(RunError::NoOracle)
 }

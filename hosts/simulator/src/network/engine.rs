@@ -9,10 +9,10 @@ use super::Network;
 use crate::agenda::EventSource;
 use crate::background::{Background, Stage};
 use crate::endpoints::Reception;
-use crate::recorder::Served;
+use crate::services::Served;
 use crate::topology::{Admission, Fate, Leaving, Service};
 use crate::transit::{Owner, Transit};
-use units::{Bytes, Time};
+use units::Time;
 
 impl<'e> Network<'e> {
     /// Runs to the end.
@@ -65,7 +65,7 @@ impl<'e> Network<'e> {
         let Some(transit) = self.endpoints.at_first_link(&mut self.agenda, index) else { return };
         let link = self.topology.first_link(self.endpoints.route(index));
         if !self.endpoints.is_of_scenario(index) {
-            self.count_traffic(now, self.recorder.source_of(index), transit.size());
+            self.recorder.entered(transit.owner().into(), now, transit.size());
         }
         self.arrive(now, link, transit);
     }
@@ -77,24 +77,15 @@ impl<'e> Network<'e> {
 
     fn cross_packet(&mut self, now: Time, index: usize) {
         let Some(transit) = self.cross.send(&mut self.agenda, now, index) else { return };
-        self.count_traffic(now, index, transit.size());
+        self.recorder.entered(transit.owner().into(), now, transit.size());
         let link = self.topology.first_link(self.cross.route(index));
         self.arrive(now, link, transit);
     }
 
-    /// A packet of a traffic source enters the path.
-    #[inline]
-    fn count_traffic(&mut self, now: Time, source: usize, size: Bytes) {
-        self.cross.count(now, source, size);
-        if let Some(windows) = &mut self.recorder.windows {
-            windows.entered(now, size.get());
-        }
-    }
-
     #[inline]
     fn arrive(&mut self, now: Time, link: usize, mut transit: Transit) {
-        if self.topology.is_bottleneck(link) && !self.recorder.is_of_a_flow(transit.owner()) {
-            self.recorder.offered(now, transit.size().get());
+        if self.topology.is_bottleneck(link) {
+            self.recorder.arrives(transit.owner().into(), now, transit.size());
         }
         transit.at = now;
         let header = if self.topology.is_stepped(link) { self.endpoints.header(&transit).copied() } else { None };
@@ -107,9 +98,9 @@ impl<'e> Network<'e> {
 
     #[cold]
     fn drop(&mut self, now: Time, link: usize, transit: Transit) {
-        self.recorder.dropped(transit.owner(), now);
+        self.recorder.dropped(transit.owner().into(), now);
         if self.topology.is_bottleneck(link) {
-            self.recorder.refused(&transit, now);
+            self.recorder.refused(transit.owner().into(), now, transit.size());
         }
         self.note(link, &transit, now, Time::MAX);
     }
@@ -130,16 +121,16 @@ impl<'e> Network<'e> {
     #[inline]
     fn depart(&mut self, link: usize, mut transit: Transit, arrival: Time, service: Service) {
         let Service { begins, departs } = service;
-        self.recorder.hops += 1;
+        self.hops += 1;
         if self.topology.is_bottleneck(link) {
-            self.recorder.served(&transit, arrival, begins, departs);
+            self.recorder.served(transit.owner().into(), transit.size(), arrival, begins, departs);
         }
         if self.logging {
             self.note(link, &transit, arrival, departs);
         }
         transit.hop += 1;
         match self.topology.propagate(link, departs) {
-            Fate::Lost => self.recorder.lost(transit.owner(), departs),
+            Fate::Lost => self.recorder.lost(transit.owner().into(), departs),
             Fate::Arrives(at) => {
                 transit.at = at;
                 self.forward(link, transit);
@@ -223,7 +214,7 @@ impl<'e> Network<'e> {
             self.recorder.delivered(at);
         }
         let acknowledged = self.endpoints.receive(&mut self.agenda, at, index, transit);
-        self.recorder.hops += u64::from(acknowledged);
+        self.hops += u64::from(acknowledged);
         if !of_scenario {
             self.with_background(|all, stage| all.arrived(stage, at, index));
         }
@@ -231,7 +222,7 @@ impl<'e> Network<'e> {
 
     fn delayed_ack(&mut self, now: Time, index: usize) {
         let acknowledged = self.endpoints.delayed_ack(&mut self.agenda, now, index);
-        self.recorder.hops += u64::from(acknowledged);
+        self.hops += u64::from(acknowledged);
     }
 
     // ---- logs --------------------------------------------------------------------------------------------------
@@ -243,7 +234,7 @@ impl<'e> Network<'e> {
         {
             tap.record(self.background.copy(&self.endpoints, transit.owner()), transit, departure);
         }
-        if let Some(log) = &mut self.recorder.log {
+        if let Some(log) = &mut self.log {
             let owner = match transit.owner() {
                 Owner::Flow(flow) => flow as u32,
                 Owner::Traffic(source) => u32::MAX - source as u32,

@@ -2,23 +2,23 @@
 
 mod departures;
 mod engine;
+mod finish;
 mod sampler;
 
 pub(crate) use departures::{alone, departures};
 
 use crate::agenda::{Agenda, SourceCounts};
-use crate::background::{Background, Completions};
-use crate::cross_traffic::{CrossSource, CrossTraffic};
-use crate::endpoints::{Cards, Endpoints, Flow, FlowBuilder};
-use crate::recorder::{Recorder, Served};
+use crate::background::Background;
+use crate::cross_traffic::CrossTraffic;
+use crate::endpoints::{Cards, Endpoints, FlowBuilder};
+use crate::services::Served;
 use crate::topology::Topology;
-use crate::windows::Windows;
 use crate::{Mode, RunError};
 use departures::Tap;
-use queueing::Readings;
+use measure::Recorder;
 use sampler::Sampler;
 use scenario::Experiment;
-use units::{Span, Time};
+use units::Time;
 
 /// Everything that exists in one run.
 pub(crate) struct Network<'e> {
@@ -27,21 +27,24 @@ pub(crate) struct Network<'e> {
     endpoints: Endpoints,
     cross: CrossTraffic,
     background: Background<'e>,
-    pub(crate) recorder: Recorder,
+    recorder: Recorder,
     sampler: Sampler,
     end: Time,
-    /// Services are noted one by one, by the recorder's log or the tap.
+    /// Link crossings of all packets.
+    hops: u64,
+    /// Services are noted one by one, in the log or by the tap.
     logging: bool,
+    /// Every service of every link, for comparing runs packet by packet.
+    log: Option<Vec<Served>>,
     tap: Option<Tap>,
 }
 
 impl<'e> Network<'e> {
     pub(crate) fn new(experiment: &'e Experiment, mode: Mode) -> Result<Network<'e>, RunError> {
         let end = Time::ZERO + experiment.duration;
-        let warm = Time::ZERO + experiment.warmup;
         let starts = traffic::starts(experiment);
         let mut builder = FlowBuilder::new(experiment, mode);
-        let mut cross = CrossTraffic::new(warm, end);
+        let mut cross = CrossTraffic::new(end);
         for (index, spec) in experiment.traffic.iter().enumerate() {
             cross.add(traffic::packets(experiment, index, alone)?, builder.route(&spec.route));
         }
@@ -64,10 +67,12 @@ impl<'e> Network<'e> {
             endpoints,
             cross,
             background,
-            recorder: recorder(experiment, &starts),
+            recorder: Recorder::new(experiment, &starts, experiment.flows.first().map(|flow| flow.rtt)),
             sampler: Sampler::new(experiment),
             end,
+            hops: 0,
             logging: false,
+            log: None,
             tap: None,
         };
         network.first_events(experiment.record.detail);
@@ -86,9 +91,9 @@ impl<'e> Network<'e> {
     /// Makes the run and returns every service of every link up to its end, and every drop, as they happened.
     pub(crate) fn log(mut self) -> Vec<Served> {
         self.logging = true;
-        self.recorder.log = Some(Vec::new());
+        self.log = Some(Vec::new());
         self.run();
-        let mut log = self.recorder.log.take().unwrap_or_default();
+        let mut log = self.log.take().unwrap_or_default();
         log.retain(|served| served.departure <= self.end || served.departure == Time::MAX);
         log
     }
@@ -98,40 +103,4 @@ impl<'e> Network<'e> {
         self.cross.check()?;
         self.background.check()
     }
-
-    /// The flows of the scenario.
-    pub(crate) fn flows(&self) -> &[Flow] {
-        self.endpoints.flows()
-    }
-
-    /// The sources of traffic, one per table of the scenario.
-    pub(crate) fn cross_sources(&self) -> &[CrossSource] {
-        self.cross.sources()
-    }
-
-    /// What became of the files of a traffic source.
-    pub(crate) fn completions(&self, source: usize) -> Option<&Completions> {
-        self.background.completions(source)
-    }
-
-    /// What the bottleneck's discipline measures.
-    pub(crate) fn readings(&self) -> Readings {
-        self.topology.readings()
-    }
-
-    /// Events so far.
-    pub(crate) fn events(&self) -> u64 {
-        self.agenda.events()
-    }
-}
-
-fn recorder(experiment: &Experiment, starts: &[Time]) -> Recorder {
-    let (warm, end) = (Time::ZERO + experiment.warmup, Time::ZERO + experiment.duration);
-    let base_rtt = experiment.flows.first().map_or(Span::from_millis(1), |flow| flow.rtt);
-    let mut recorder = Recorder::new(warm, end, starts, experiment.traffic.len(), base_rtt);
-    recorder.windows = Windows::new(&experiment.record.windows, warm, end);
-    if experiment.record.detail {
-        recorder.keep_detail(experiment.record.step);
-    }
-    recorder
 }

@@ -2,11 +2,10 @@
 
 use crate::agenda::{Agenda, EventSource};
 use crate::endpoints::{Endpoints, Flow};
-use crate::recorder::{FlowSamples, Recorder};
 use crate::topology::Topology;
-use congestion::Controller;
+use measure::Recorder;
 use scenario::Experiment;
-use units::{Rate, Span, Time};
+use units::{Span, Time};
 
 /// The recorder's clock.
 pub(super) struct Sampler {
@@ -35,20 +34,23 @@ impl Sampler {
         recorder: &mut Recorder,
     ) {
         agenda.timer(now + self.step, EventSource::Sampler);
-        let Some(detail) = &mut recorder.detail else { return };
-        detail.readings.push(topology.readings());
-        for (flow, samples) in endpoints.flows().iter().zip(&mut detail.samples) {
-            sample_flow(now, flow, samples);
+        if !recorder.keeps_curves() {
+            return;
         }
-        self.trace_streams(now, topology.capacity(), endpoints.flows_mut(), recorder);
+        recorder.sample_queue(topology.readings());
+        let sampled = recorder.sampled_flows();
+        for (index, flow) in endpoints.flows().iter().enumerate().take(sampled) {
+            recorder.sample_flow(index, flow.sample(now));
+        }
+        self.trace_streams(now, endpoints.flows_mut(), recorder);
     }
 
     /// Asks for a probe stream when it is time, and takes it when it is complete.
-    fn trace_streams(&mut self, now: Time, capacity: Rate, flows: &mut [Flow], recorder: &mut Recorder) {
+    fn trace_streams(&mut self, now: Time, flows: &mut [Flow], recorder: &mut Recorder) {
         for (index, flow) in flows.iter_mut().enumerate() {
             if let Some((trace, from)) = flow.take_trace() {
                 let span = trace.gaps.iter().skip(1).map(|gap| gap.created).sum();
-                recorder.traced(index, trace, from, from + span, capacity);
+                recorder.traced(index, trace, from, from + span);
                 return;
             }
         }
@@ -64,16 +66,6 @@ impl Sampler {
             flow.arm_trace();
         }
     }
-}
-
-fn sample_flow(now: Time, flow: &Flow, samples: &mut FlowSamples) {
-    let active = flow.is_active(now);
-    let controller = flow.sender().controller();
-    let rate = controller.rate().filter(|_| active).map(|rate| rate.bps() as f32);
-    samples.rate_bps.push(rate);
-    samples.srtt_ns.push(if active { flow.sender().rtt().0.nanos() as f32 } else { f32::NAN });
-    let window = u64::from(controller.decision().window).min(flow.receive_window());
-    samples.window.push(if active { window as f32 } else { f32::NAN });
 }
 
 /// Equally spaced in the time after warm-up, the latest first.

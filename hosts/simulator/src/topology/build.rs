@@ -41,7 +41,7 @@ fn link(experiment: &Experiment, index: usize, mode: Mode) -> Result<Link, RunEr
     };
     let random = Pcg64Mcg::seed_from_u64(seed(experiment.seed, Purpose::LinkLoss, index));
     let wire = Wire::new(experiment, index, largest_packet(experiment, index));
-    Ok(Link { server, rate: spec.rate, delay: spec.delay, loss_below: spec.loss.q32(), random, wire })
+    Ok(Link { server, delay: spec.delay, loss_below: spec.loss.q32(), random, wire })
 }
 
 /// The largest packet that crosses a link.

@@ -14,7 +14,7 @@ use link::Server;
 use queueing::{RateHeader, Readings};
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
-use units::{Rate, Span, Time};
+use units::{Span, Time};
 use wire::Wire;
 
 /// All links of a run.
@@ -38,7 +38,6 @@ pub(crate) struct Topology {
 #[derive(Clone, Debug)]
 struct Link {
     server: Server,
-    rate: Rate,
     delay: Span,
     /// A draw of 32 bits below this loses the packet.
     loss_below: u64,
@@ -73,11 +72,6 @@ impl Topology {
     #[inline]
     pub(crate) fn is_bottleneck(&self, link: usize) -> bool {
         link == self.bottleneck
-    }
-
-    /// Rate of the bottleneck.
-    pub(crate) fn capacity(&self) -> Rate {
-        self.links[self.bottleneck].rate
     }
 
     /// What the bottleneck's discipline measures.

@@ -13,7 +13,7 @@
 //! 1998). Differences do not see the mean: its own error, which makes the variance of few long windows too small,
 //! drops out. The logarithm of a mean of `m` squares has a variance near `2 / m`: lengths are weighted with `m`.
 
-use crate::recorder::Bins;
+use crate::bins::Bins;
 use results::{Summary, WindowResult};
 use units::{Span, Time};
 
@@ -63,36 +63,40 @@ fn figures(bins: &Bins, length: Span) -> WindowResult {
     let together = (length / bins.step) as usize;
     let counts: Vec<f64> = bins.amounts.chunks_exact(together).map(|part| part.iter().sum::<u64>() as f64).collect();
     let n = counts.len() as f64;
-    let mean = counts.iter().sum::<f64>() / n;
-    let squares: f64 = counts.iter().map(|count| (count - mean) * (count - mean)).sum();
+    let mean = (n > 0.0).then(|| counts.iter().sum::<f64>() / n);
+    let from_mean = |count: &f64| count - mean.unwrap_or_default();
+    let squares: f64 = counts.iter().map(|count| from_mean(count) * from_mean(count)).sum();
     let deviation = (n > 1.0).then(|| (squares / (n - 1.0)).sqrt());
-    let pairs = counts.chunks_exact(2).map(|pair| (pair[1] - pair[0]) * (pair[1] - pair[0]) / 2.0);
+    let differences = counts.chunks_exact(2).map(|pair| (pair[1] - pair[0]) * (pair[1] - pair[0]) / 2.0);
+    let pairs = counts.len() / 2;
     WindowResult {
         window_s: length.as_secs_f64(),
         windows: counts.len() as u64,
         mean_bytes: mean,
-        variation: deviation.filter(|_| mean > 0.0).map(|deviation| deviation / mean),
+        variation: deviation.zip(mean).filter(|(_, mean)| *mean > 0.0).map(|(deviation, mean)| deviation / mean),
         deviation_bps: deviation.map(|deviation| deviation * 8.0 / length.as_secs_f64()),
-        allan_variance_bytes2: pairs.sum::<f64>() / (counts.len() / 2) as f64,
+        allan_variance_bytes2: (pairs > 0).then(|| differences.sum::<f64>() / pairs as f64),
     }
 }
 
 /// Half the slope of the logarithm of the Allan variance over that of the length.
 fn hurst(results: &[WindowResult]) -> Option<f64> {
-    if results.len() < 3 || results.iter().any(|result| result.allan_variance_bytes2 <= 0.0) {
+    let varies = |result: &WindowResult| result.allan_variance_bytes2.filter(|variance| *variance > 0.0);
+    let point = |result: &WindowResult| {
+        let (x, y) = (libm::log(result.window_s), libm::log(varies(result)?));
+        Some(((result.windows / 2) as f64, x, y))
+    };
+    let points = results.iter().map(point).collect::<Option<Vec<(f64, f64, f64)>>>()?;
+    if points.len() < 3 {
         return None;
     }
-    let points = results.iter().map(|result| {
-        let (x, y) = (libm::log(result.window_s), libm::log(result.allan_variance_bytes2));
-        ((result.windows / 2) as f64, x, y)
-    });
     let mean = |of: fn((f64, f64, f64)) -> f64| {
         let (sum, weight) =
-            points.clone().fold((0.0, 0.0), |(sum, all), point| (sum + point.0 * of(point), all + point.0));
+            points.iter().fold((0.0, 0.0), |(sum, all), point| (sum + point.0 * of(*point), all + point.0));
         sum / weight
     };
     let (x, y) = (mean(|point| point.1), mean(|point| point.2));
-    let (products, squares) = points.fold((0.0, 0.0), |(products, squares), (weight, at, value)| {
+    let (products, squares) = points.iter().fold((0.0, 0.0), |(products, squares), (weight, at, value)| {
         (products + weight * (at - x) * (value - y), squares + weight * (at - x) * (at - x))
     });
     (squares > 0.0).then(|| products / squares / 2.0)
@@ -117,11 +121,12 @@ mod tests {
         // 1 3 5 7 | 9: mean 5, sample variance (16 + 4 + 0 + 4 + 16) / 4 = 10, pairs (4 + 4) / 2 / 2 = 2.
         // Two together: 4 12, the 9 left out: mean 8, variance 32, one pair 64 / 2.
         let results = counted(&[1, 3, 5, 7, 9], &[5, 10]).results();
-        assert_eq!((results[0].windows, results[0].mean_bytes, results[0].allan_variance_bytes2), (5, 5.0, 2.0));
+        let counts = |result: &WindowResult| (result.windows, result.mean_bytes, result.allan_variance_bytes2);
+        assert_eq!(counts(&results[0]), (5, Some(5.0), Some(2.0)));
         assert!((results[0].variation.unwrap() - 10f64.sqrt() / 5.0).abs() < 1e-15);
         // 3.162 B, in 5 ms.
         assert!((results[0].deviation_bps.unwrap() - 5059.6).abs() < 0.1);
-        assert_eq!((results[1].windows, results[1].mean_bytes, results[1].allan_variance_bytes2), (2, 8.0, 32.0));
+        assert_eq!(counts(&results[1]), (2, Some(8.0), Some(32.0)));
         assert!((results[1].variation.unwrap() - 32f64.sqrt() / 8.0).abs() < 1e-15);
     }
 
@@ -132,7 +137,18 @@ mod tests {
         for ms in [9, 10, 14, 15, 20] {
             windows.left(Time::ZERO + Span::from_millis(ms), 1);
         }
-        assert_eq!((windows.results()[0].windows, windows.results()[0].mean_bytes), (2, 1.5));
+        assert_eq!((windows.results()[0].windows, windows.results()[0].mean_bytes), (2, Some(1.5)));
+    }
+
+    #[test]
+    fn a_window_longer_than_the_run_has_no_figures() {
+        let results = counted(&[1], &[5, 10, 20]).results();
+        assert_eq!(
+            (results[0].mean_bytes, results[0].variation, results[0].allan_variance_bytes2),
+            (Some(1.0), None, None)
+        );
+        assert_eq!((results[1].windows, results[1].mean_bytes, results[1].variation), (0, None, None));
+        assert_eq!(hurst(&results), None);
     }
 
     /// Independent counts add up as any independent variables: H = 1/2. A walk's windows differ by sums of independent

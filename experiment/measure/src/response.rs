@@ -1,8 +1,7 @@
 //! How fast the flows answer when the available capacity changes: start-up, steps up and down, standing queues.
 
-use crate::recorder::{Bins, Detail};
-use scenario::Experiment;
-use traffic::planned_rate;
+use crate::bins::Bins;
+use crate::detail::Detail;
 use units::{Rate, Span, Time};
 
 /// Half-width of the band around the available capacity in which a rate counts as arrived.
@@ -27,21 +26,6 @@ pub(crate) fn convergence(flows: &Bins, traffic: &Bins, capacity: Rate, rtt: Spa
     (per_rtt..flows.amounts.len())
         .find(|end| sum(flows, *end) >= STARTED * (whole - sum(traffic, *end)))
         .map(|end| flows.step.as_secs_f64() * end as f64)
-}
-
-/// The available capacity of the bottleneck from each time on, when every traffic source follows a plan.
-pub(crate) fn available_steps(experiment: &Experiment) -> Option<Vec<(Time, Rate)>> {
-    let capacity = experiment.links[experiment.bottleneck].rate;
-    let plans: Option<Vec<_>> = experiment.traffic.iter().map(|spec| planned_rate(spec, experiment.duration)).collect();
-    let plans = plans?;
-    let mut times: Vec<Time> = plans.iter().flatten().map(|(at, _)| *at).chain([Time::ZERO]).collect();
-    times.sort_unstable();
-    times.dedup();
-    let level = |plan: &[(Time, Rate)], at: Time| {
-        plan.iter().rev().find(|(from, _)| *from <= at).map_or(Rate::ZERO, |(_, rate)| *rate)
-    };
-    let used = |at: Time| plans.iter().fold(Rate::ZERO, |sum, plan| sum + level(plan, at));
-    Some(times.into_iter().map(|at| (at, capacity.saturating_sub(used(at)))).collect())
 }
 
 /// What the flows did after steps of the available capacity, in base round trips.

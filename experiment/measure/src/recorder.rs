@@ -1,0 +1,403 @@
+//! What happened, kept small: totals always, curves and distributions when asked.
+//!
+//! Everything is recorded at the measured link, the bottleneck. A packet counts in the interval in which its last bit
+//! leaves.
+
+use crate::bins::Bins;
+use crate::completions::Completions;
+use crate::detail::Detail;
+use crate::seen::{FlowSample, Owner};
+use crate::windows::Windows;
+use congestion::StreamTrace;
+use queueing::Readings;
+use scenario::{Experiment, TrafficKind, TrafficSpec};
+use traffic::Meter;
+use units::{Bytes, Rate, Span, Time};
+
+/// Wait after the last packet before a flow entry is judged.
+const ENTRY_SETTLING: Span = Span::from_secs(5);
+
+/// Intervals in which start-up is judged: so many to a base round trip, and so many in all.
+const STARTUP_PER_RTT: u64 = 8;
+const STARTUP_INTERVALS: usize = 1024;
+
+/// What one owner of packets did, after the warm-up unless said.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Tally {
+    /// Bytes that left the bottleneck.
+    pub(crate) bytes: u64,
+    /// Bytes that left it while all flows were active.
+    pub(crate) shared_bytes: u64,
+    /// Dropped at queues, whole run.
+    pub(crate) dropped: u64,
+    /// Lost on wires, whole run.
+    pub(crate) lost: u64,
+    /// Dropped or lost after the warm-up.
+    pub(crate) lost_warm: u64,
+}
+
+/// One traffic source.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub(crate) tally: Tally,
+    /// Packets that entered the path.
+    pub(crate) packets: u64,
+    /// Its rate per millisecond where it enters.
+    pub(crate) meter: Meter,
+    /// Files and pages; `None`: it has no users who browse.
+    pub(crate) completions: Option<Box<Completions>>,
+}
+
+/// Bytes per flow between one entry of a flow and the next.
+#[derive(Clone, Debug)]
+pub(crate) struct EntryWindow {
+    pub(crate) from: Time,
+    pub(crate) to: Time,
+    pub(crate) bytes: Vec<u64>,
+}
+
+/// The recorder of one run. A host tells it what happens, in order of time (of departure, for what is served), and takes
+/// the run from it at the end ([`Recorder::finish`]).
+#[derive(Clone, Debug)]
+pub struct Recorder {
+    pub(crate) warm: Time,
+    pub(crate) end: Time,
+    /// When the last flow had started (and the warm-up was over).
+    shared: Time,
+    pub(crate) starts: Vec<Time>,
+    /// Base round-trip time of the first flow.
+    pub(crate) base_rtt: Option<Span>,
+    pub(crate) capacity: Rate,
+    pub(crate) flows: Vec<Tally>,
+    pub(crate) traffic: Vec<Source>,
+    other: Tally,
+    /// The traffic source of each flow beyond those of the scenario.
+    carried: Vec<usize>,
+    /// Bytes of all that left the bottleneck after the warm-up.
+    pub(crate) all_bytes: u64,
+    /// Bytes of traffic that arrived there after the warm-up.
+    pub(crate) offered_bytes: u64,
+    pub(crate) wait_sum_ps: u128,
+    /// Time on the wire of the same packets.
+    pub(crate) service_sum_ps: u128,
+    pub(crate) waited: u64,
+    pub(crate) delivered: u64,
+    /// Of these, after the warm-up.
+    pub(crate) delivered_warm: u64,
+    pub(crate) entries: Vec<EntryWindow>,
+    entry: usize,
+    /// Start-up, in fine intervals from the start of the last flow: bytes of flows, bytes of traffic.
+    pub(crate) startup: (Bins, Bins),
+    pub(crate) detail: Option<Box<Detail>>,
+    pub(crate) windows: Option<Box<Windows>>,
+}
+
+impl Recorder {
+    /// For one experiment whose flows start then. `base_rtt`: the round-trip time of the first flow without a queue;
+    /// `None` where there is none, or where the host cannot resolve it: no figure counts in it then.
+    pub fn new(experiment: &Experiment, starts: &[Time], base_rtt: Option<Span>) -> Recorder {
+        let (warm, end) = (Time::ZERO + experiment.warmup, Time::ZERO + experiment.duration);
+        let last = starts.iter().copied().max().unwrap_or(Time::ZERO);
+        let fine = base_rtt.map_or(Span::ZERO, |rtt| rtt / STARTUP_PER_RTT).max(Span::from_micros(1));
+        let bins = || Bins::new(last, fine, STARTUP_INTERVALS);
+        let record = &experiment.record;
+        Recorder {
+            warm,
+            end,
+            shared: last.max(warm),
+            starts: starts.to_vec(),
+            base_rtt,
+            capacity: experiment.links[experiment.bottleneck].rate,
+            flows: vec![Tally::default(); starts.len()],
+            traffic: experiment.traffic.iter().map(|spec| Source::new(spec, warm)).collect(),
+            other: Tally::default(),
+            carried: Vec::new(),
+            all_bytes: 0,
+            offered_bytes: 0,
+            wait_sum_ps: 0,
+            service_sum_ps: 0,
+            waited: 0,
+            delivered: 0,
+            delivered_warm: 0,
+            entries: entry_windows(starts, end),
+            entry: 0,
+            startup: (bins(), bins()),
+            detail: record.detail.then(|| Box::new(Detail::new(record.step, end, starts.len()))),
+            windows: Windows::new(&record.windows, warm, end),
+        }
+    }
+
+    // ---- packets -----------------------------------------------------------------------------------------------
+
+    /// A packet of traffic enters the path.
+    #[inline]
+    pub fn entered(&mut self, owner: Owner, now: Time, size: Bytes) {
+        let Some(source) = self.source_of(owner) else { return };
+        let source = &mut self.traffic[source];
+        source.packets += 1;
+        if now > self.warm {
+            source.meter.record(now, size);
+        }
+        if let Some(windows) = &mut self.windows {
+            windows.entered(now, size.get());
+        }
+    }
+
+    /// A packet arrives at the bottleneck. Those of the scenario's flows need not be told: they count when they leave.
+    #[inline]
+    pub fn arrives(&mut self, owner: Owner, now: Time, size: Bytes) {
+        if self.flow_of(owner).is_some() || owner == Owner::Other {
+            return;
+        }
+        let bytes = size.get();
+        if now > self.warm {
+            self.offered_bytes += bytes;
+        }
+        self.startup.1.add(now, bytes);
+        if let Some(detail) = &mut self.detail {
+            detail.arrives(now, bytes);
+        }
+    }
+
+    /// The bottleneck serves a packet: it arrived, its transmission begins, its last bit departs.
+    #[inline]
+    pub fn served(&mut self, owner: Owner, size: Bytes, arrival: Time, begins: Time, departs: Time) {
+        if departs > self.end {
+            return;
+        }
+        let bytes = size.get();
+        let wait = begins.since(arrival);
+        if departs > self.warm {
+            self.all_bytes += bytes;
+            self.wait_sum_ps += u128::from(wait.picos());
+            self.service_sum_ps += u128::from(departs.since(begins).picos());
+            self.waited += 1;
+        }
+        if let Some(windows) = &mut self.windows {
+            windows.left(departs, bytes);
+        }
+        let flow = self.flow_of(owner);
+        match flow {
+            Some(flow) => self.flow_served(flow, bytes, departs),
+            None => self.tally(owner).bytes += if departs > self.warm { bytes } else { 0 },
+        }
+        if let Some(detail) = &mut self.detail {
+            detail.served(flow, bytes, wait, departs, self.warm);
+        }
+    }
+
+    #[inline]
+    fn flow_served(&mut self, flow: usize, bytes: u64, departs: Time) {
+        let tally = &mut self.flows[flow];
+        if departs > self.warm {
+            tally.bytes += bytes;
+            if departs > self.shared {
+                tally.shared_bytes += bytes;
+            }
+        }
+        self.startup.0.add(departs, bytes);
+        while let Some(window) = self.entries.get_mut(self.entry) {
+            if departs <= window.from {
+                break;
+            }
+            if departs <= window.to {
+                window.bytes[flow] += bytes;
+                break;
+            }
+            self.entry += 1;
+        }
+    }
+
+    /// A packet was dropped at a queue.
+    pub fn dropped(&mut self, owner: Owner, now: Time) {
+        self.tally(owner).dropped += 1;
+        self.count_loss(owner, now);
+    }
+
+    /// The queue that dropped it was the bottleneck's.
+    pub fn refused(&mut self, owner: Owner, now: Time, size: Bytes) {
+        if let (Some(detail), Owner::Flow(_)) = (&mut self.detail, owner) {
+            detail.refused_bytes.add(now, size.get());
+        }
+    }
+
+    /// A packet was lost on a wire.
+    pub fn lost(&mut self, owner: Owner, now: Time) {
+        self.tally(owner).lost += 1;
+        self.count_loss(owner, now);
+    }
+
+    /// A packet of a flow of the scenario has reached its receiver.
+    #[inline]
+    pub fn delivered(&mut self, at: Time) {
+        if at <= self.end {
+            self.delivered += 1;
+            self.delivered_warm += u64::from(at > self.warm);
+        }
+    }
+
+    fn count_loss(&mut self, owner: Owner, now: Time) {
+        if now > self.warm {
+            self.tally(owner).lost_warm += 1;
+        }
+        if let (Some(detail), Owner::Flow(flow)) = (&mut self.detail, owner)
+            && let Some(bins) = detail.losses.get_mut(flow)
+        {
+            bins.add(now, 1);
+        }
+    }
+
+    // ---- whose packets -----------------------------------------------------------------------------------------
+
+    /// A flow beyond those of the scenario carries packets of this traffic source from now on.
+    pub fn belongs(&mut self, flow: usize, source: usize) {
+        let place = flow - self.flows.len();
+        if place == self.carried.len() {
+            self.carried.push(source);
+        }
+        self.carried[place] = source;
+    }
+
+    /// The flow of the scenario whose packet it is.
+    #[inline]
+    fn flow_of(&self, owner: Owner) -> Option<usize> {
+        match owner {
+            Owner::Flow(flow) if flow < self.flows.len() => Some(flow),
+            _ => None,
+        }
+    }
+
+    /// The traffic source whose packet it is.
+    #[inline]
+    fn source_of(&self, owner: Owner) -> Option<usize> {
+        match owner {
+            Owner::Flow(flow) if flow < self.flows.len() => None,
+            Owner::Flow(flow) => Some(self.carried[flow - self.flows.len()]),
+            Owner::Traffic(source) => Some(source),
+            Owner::Other => None,
+        }
+    }
+
+    #[inline]
+    fn tally(&mut self, owner: Owner) -> &mut Tally {
+        match (self.flow_of(owner), self.source_of(owner)) {
+            (Some(flow), _) => &mut self.flows[flow],
+            (None, Some(source)) => &mut self.traffic[source].tally,
+            (None, None) => &mut self.other,
+        }
+    }
+
+    // ---- users who browse --------------------------------------------------------------------------------------
+
+    /// A user of this traffic source asks for a file.
+    pub fn file_asked(&mut self, source: usize, now: Time) {
+        if now > self.warm
+            && let Some(completions) = &mut self.traffic[source].completions
+        {
+            completions.asked += 1;
+        }
+    }
+
+    /// A file is there that was asked for then.
+    pub fn file_fetched(&mut self, source: usize, asked: Time, now: Time) {
+        if asked > self.warm
+            && let Some(completions) = &mut self.traffic[source].completions
+        {
+            completions.file(now.since(asked));
+        }
+    }
+
+    /// The last file of a page is there whose first was asked for then.
+    pub fn page_fetched(&mut self, source: usize, asked: Time, now: Time) {
+        if asked > self.warm
+            && let Some(completions) = &mut self.traffic[source].completions
+        {
+            completions.page(now.since(asked));
+        }
+    }
+
+    // ---- samples and traces ------------------------------------------------------------------------------------
+
+    /// Whether curves are kept: samples and traces are wanted.
+    pub fn keeps_curves(&self) -> bool {
+        self.detail.is_some()
+    }
+
+    /// How many flows are sampled, the first ones: all or none.
+    pub fn sampled_flows(&self) -> usize {
+        self.detail.as_ref().map_or(0, |detail| detail.samples.len())
+    }
+
+    /// What the bottleneck's queue discipline measures, in the middle of an interval of `record.step`.
+    pub fn sample_queue(&mut self, readings: Readings) {
+        if let Some(detail) = &mut self.detail {
+            detail.readings.push(readings);
+        }
+    }
+
+    /// What a flow says of itself, in the middle of an interval of `record.step`.
+    pub fn sample_flow(&mut self, flow: usize, sample: FlowSample) {
+        if let Some(detail) = &mut self.detail
+            && let Some(samples) = detail.samples.get_mut(flow)
+        {
+            samples.push(sample);
+        }
+    }
+
+    /// A trace will be asked for: remember the traffic from now on, until it comes. Extra calls are harmless.
+    pub fn watch(&mut self) {
+        if let Some(detail) = &mut self.detail {
+            detail.watching = true;
+        }
+    }
+
+    /// A traced stream is complete. Its packets reached the bottleneck between `from` and `to`: what the traffic left then
+    /// is what it should have found.
+    pub fn traced(&mut self, flow: usize, trace: StreamTrace, from: Time, to: Time) {
+        let capacity = self.capacity;
+        if let Some(detail) = &mut self.detail {
+            detail.traced(flow, trace, from, to, capacity);
+        }
+    }
+}
+
+impl Source {
+    fn new(spec: &TrafficSpec, warm: Time) -> Source {
+        let browses = matches!(&spec.kind, TrafficKind::Web(web) if web.responsive);
+        Source {
+            tally: Tally::default(),
+            packets: 0,
+            meter: Meter::new(warm, Span::from_millis(1)),
+            completions: browses.then(|| Box::new(Completions::new())),
+        }
+    }
+}
+
+/// One window per entry of a flow: from five seconds after it until the next entry or the end.
+fn entry_windows(starts: &[Time], end: Time) -> Vec<EntryWindow> {
+    let mut entries: Vec<Time> = starts.to_vec();
+    entries.sort_unstable();
+    entries.dedup();
+    let mut windows = Vec::new();
+    for (i, &entry) in entries.iter().enumerate() {
+        let to = entries.get(i + 1).copied().unwrap_or(end).min(end);
+        let from = entry.saturating_add(ENTRY_SETTLING);
+        if from < to {
+            windows.push(EntryWindow { from, to, bytes: vec![0; starts.len()] });
+        }
+    }
+    windows
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_entry_is_judged_from_five_seconds_after_it_until_the_next() {
+        let at = |s| Time::ZERO + Span::from_secs(s);
+        let windows = entry_windows(&[at(0), at(30), at(33), at(60)], at(90));
+        let spans: Vec<(Time, Time)> = windows.iter().map(|w| (w.from, w.to)).collect();
+        assert_eq!(spans, [(at(5), at(30)), (at(38), at(60)), (at(65), at(90))]);
+    }
+}

@@ -1,0 +1,102 @@
+//! What a host knows beside the packets at the measured link. What it does not know is `None`, and so are the figures
+//! that need it.
+
+use results::StreamRecord;
+use units::{Rate, Span, Time};
+
+/// Whose packet it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Owner {
+    /// A flow of the scenario, by number. Numbers beyond those are flows that a host makes to carry traffic: see
+    /// [`crate::Recorder::belongs`].
+    Flow(usize),
+    /// A traffic source, by number.
+    Traffic(usize),
+    /// The network's own, as address resolution: it loads the link and is nobody's.
+    Other,
+}
+
+/// What a host knows at the end of a run.
+#[derive(Clone, Debug, Default)]
+pub struct Seen {
+    /// The flows of the scenario, in order.
+    pub flows: Vec<FlowSeen>,
+    /// The host knows when each packet's own transmission began. Without that, nobody knows how many packets were at the
+    /// link, the one in service included.
+    pub transmissions: bool,
+    /// Mean burstiness of the busy periods, from a queue discipline that measures it.
+    pub burstiness_eta: Option<f64>,
+    /// Probe streams that the host has traced by itself.
+    pub streams: Vec<StreamRecord>,
+    /// Link crossings of all packets.
+    pub hops: Option<u64>,
+    /// Events processed.
+    pub events: Option<u64>,
+    /// Processor time.
+    pub cpu_s: Option<f64>,
+}
+
+/// What a host knows of one flow at the end of a run.
+#[derive(Clone, Debug, Default)]
+pub struct FlowSeen {
+    /// What has to be said beside the name of its controller, if anything.
+    pub remark: Option<String>,
+    /// When it was done, if it was.
+    pub completed: Option<Time>,
+    /// Its round-trip time without any queue.
+    pub base_rtt: Span,
+    /// Its round-trip times.
+    pub round_trips: RoundTrips,
+    /// Packets sent, retransmissions included.
+    pub sent: u64,
+    /// Retransmissions.
+    pub retransmitted: u64,
+    /// Packets that reached its receiver marked.
+    pub marked: Option<Marked>,
+    /// Retransmission timeouts.
+    pub timeouts: Option<u64>,
+    /// Recovery episodes.
+    pub recoveries: Option<u64>,
+    /// Reductions undone.
+    pub undone: Option<u64>,
+    /// Probe streams completed, and those that gave no estimate, of a controller that probes.
+    pub streams: Option<(u64, u64)>,
+    /// Its controller has a rate of its own.
+    pub has_rate: bool,
+}
+
+/// Round-trip times, added up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct RoundTrips {
+    /// Their sum.
+    pub sum: Span,
+    /// How many there are.
+    pub count: u64,
+}
+
+impl RoundTrips {
+    /// Their mean; `None` when there is none.
+    pub(crate) fn mean_s(self) -> Option<f64> {
+        (self.count > 0).then(|| self.sum.as_secs_f64() / self.count as f64)
+    }
+}
+
+/// Packets that arrived marked.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Marked {
+    /// With congestion experienced.
+    pub congestion: u64,
+    /// With the burstiness bit.
+    pub burstiness: u64,
+}
+
+/// What a flow says of itself at one instant; all `None` while it is not active.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct FlowSample {
+    /// The rate that its controller has chosen.
+    pub rate: Option<Rate>,
+    /// Its smoothed round-trip time.
+    pub rtt: Option<Span>,
+    /// Its window in packets.
+    pub window: Option<u64>,
+}

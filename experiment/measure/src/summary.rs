@@ -1,0 +1,215 @@
+//! From what was recorded to the figures. What has nothing to be computed from (no packet, no time, a host that does not
+//! know) is `None`.
+
+use crate::curves;
+use crate::recorder::{Recorder, Source, Tally};
+use crate::response::{convergence, drain, step_response};
+use crate::seen::{FlowSeen, Marked, Seen};
+use results::{FlowResult, Histogram, Run, Summary, TrafficResult};
+use scenario::Experiment;
+use traffic::{Burstiness, available_steps};
+use units::{Rate, Time};
+
+impl Recorder {
+    /// The run, with every figure that can be computed from what was recorded and `seen`.
+    pub fn finish(self, experiment: &Experiment, seen: Seen) -> Run {
+        let colour = congestion::find(&experiment.controller).map_or("#000000", |entry| entry.colour);
+        let windows = self.windows.as_ref().map_or(Vec::new(), |windows| windows.results());
+        let mut run = Run {
+            controller: experiment.controller.clone(),
+            colour: colour.to_string(),
+            seed: experiment.seed,
+            replication: experiment.replication,
+            params: experiment.params.clone(),
+            summary: self.summary(experiment, &seen),
+            flows: seen.flows.iter().enumerate().map(|(flow, seen)| self.flow(experiment, flow, seen)).collect(),
+            traffic: self.traffic.iter().zip(&experiment.traffic).map(|(s, spec)| s.figures(spec, self.end)).collect(),
+            windows,
+            series: Vec::new(),
+            queue_delay: Histogram::default(),
+            streams: Vec::new(),
+        };
+        if let Some(windows) = &self.windows {
+            windows.summarise(&run.windows, !self.flows.is_empty(), &mut run.summary);
+        }
+        if let Some(detail) = &self.detail {
+            curves::draw(detail, self.capacity, !self.traffic.is_empty(), &mut run);
+            self.respond(experiment, &seen, &mut run.summary);
+        }
+        run.streams.extend(seen.streams);
+        run
+    }
+
+    fn summary(&self, experiment: &Experiment, seen: &Seen) -> Summary {
+        let time = seconds_after(self.warm, self.end);
+        let capacity = self.capacity.bps() as f64;
+        let bytes: u64 = self.flows.iter().map(|tally| tally.bytes).sum();
+        let throughput = ratio(bytes as f64 * 8.0, time).filter(|_| !self.flows.is_empty());
+        let left = ratio(self.offered_bytes as f64 * 8.0, time).map(|offered| capacity - offered);
+        let sent: u64 = seen.flows.iter().map(|flow| flow.sent).sum();
+        let of_sent = |packets: f64| ratio(packets, sent as f64);
+        let count = |of: fn(&Tally) -> u64| self.flows.iter().map(of).sum::<u64>() as f64;
+        let lost_warm = count(|t| t.lost_warm);
+        let utilisation = ratio(self.all_bytes as f64 * 8.0, time * capacity);
+        let waiting_s = ratio(self.wait_sum_ps as f64 * 1e-12, self.waited as f64);
+        let at_link_s = (self.wait_sum_ps + self.service_sum_ps) as f64 * 1e-12;
+        let (flows, traffic) = &self.startup;
+        let converged = self.base_rtt.and_then(|rtt| convergence(flows, traffic, self.capacity, rtt));
+        Summary {
+            throughput_bps: throughput,
+            utilisation,
+            available_share: throughput.zip(left).and_then(|(throughput, left)| ratio(throughput, left)),
+            loss_ratio: of_sent(count(|t| t.dropped + t.lost)),
+            drop_ratio: of_sent(count(|t| t.dropped)),
+            steady_loss_ratio: ratio(lost_warm, lost_warm + self.delivered_warm as f64),
+            queue_delay_mean_s: waiting_s,
+            queue_mean_packets: ratio(at_link_s, time).filter(|_| seen.transmissions),
+            mark_ratio: marked(&seen.flows, |marked| marked.congestion).and_then(of_sent),
+            burst_mark_ratio: marked(&seen.flows, |marked| marked.burstiness).and_then(of_sent),
+            burstiness_eta: seen.burstiness_eta,
+            queue_over_bound: queue_over_bound(experiment, utilisation, waiting_s),
+            rtt_mean_s: mean(seen.flows.iter().filter_map(|flow| flow.round_trips.mean_s())),
+            fairness_jain: jain(self.flows.iter().map(|tally| tally.shared_bytes as f64)),
+            fairness_jain_after_entry: self.fairness_after_entries(),
+            convergence_s: converged,
+            convergence_rtts: converged.zip(self.base_rtt).map(|(s, rtt)| s / rtt.as_secs_f64()),
+            packets_delivered: self.delivered,
+            packet_hops: seen.hops,
+            events: seen.events,
+            cpu_s: seen.cpu_s,
+            ..Summary::default()
+        }
+    }
+
+    fn fairness_after_entries(&self) -> Option<f64> {
+        let index = |window: &crate::recorder::EntryWindow| {
+            let active = self.starts.iter().zip(&window.bytes).filter(|(start, _)| **start < window.from);
+            jain(active.map(|(_, bytes)| *bytes as f64))
+        };
+        self.entries.iter().filter_map(index).reduce(f64::min)
+    }
+
+    fn flow(&self, experiment: &Experiment, flow: usize, seen: &FlowSeen) -> FlowResult {
+        let (tally, start) = (&self.flows[flow], self.starts[flow]);
+        let until = seen.completed.unwrap_or(self.end);
+        let kind = &experiment.flows[flow].controller.kind;
+        FlowResult {
+            flow: flow as u32,
+            controller: seen.remark.as_ref().map_or(kind.clone(), |remark| format!("{kind} ({remark})")),
+            start_s: start.as_secs_f64(),
+            completion_s: seen.completed.map(Time::as_secs_f64),
+            throughput_bps: ratio(tally.bytes as f64 * 8.0, seconds_after(start.max(self.warm), until)),
+            base_rtt_s: seen.base_rtt.as_secs_f64(),
+            rtt_mean_s: seen.round_trips.mean_s(),
+            sent_packets: seen.sent,
+            retransmitted_packets: seen.retransmitted,
+            dropped_packets: tally.dropped,
+            lost_packets: tally.lost,
+            timeouts: seen.timeouts,
+            recoveries: seen.recoveries,
+            undone: seen.undone,
+            streams: seen.streams.map(|(all, _)| all),
+            unusable_streams: seen.streams.map(|(_, unusable)| unusable),
+        }
+    }
+
+    /// What the flows did after steps of the available capacity. What they never did has no figure.
+    fn respond(&self, experiment: &Experiment, seen: &Seen, summary: &mut Summary) {
+        let (Some(rtt), Some(detail)) = (self.base_rtt, &self.detail) else { return };
+        let Some(steps) = available_steps(experiment) else { return };
+        let done = |rtts: Option<f64>| rtts.filter(|rtts| rtts.is_finite());
+        if !experiment.traffic.is_empty() {
+            summary.drain_rtts = done(drain(detail, self.warm, rtt));
+        }
+        let own = !seen.flows.is_empty() && seen.flows.iter().all(|flow| flow.has_rate);
+        let response = step_response(&detail.total_rate(own), detail.step, &steps, self.warm, rtt);
+        summary.rise_rtts = done(response.rise);
+        summary.fall_rtts = done(response.fall);
+        summary.settle_rtts = done(response.settle);
+        summary.rise_hold_share = response.hold;
+    }
+}
+
+impl Source {
+    fn figures(&self, spec: &scenario::TrafficSpec, end: Time) -> TrafficResult {
+        let burst = self.meter.burstiness(end);
+        let bps = |of: fn(&Burstiness) -> Rate| burst.as_ref().map(|burst| of(burst).bps() as f64);
+        TrafficResult {
+            kind: spec.kind.name().to_string(),
+            mean_rate_bps: bps(|burst| burst.mean),
+            rate_p05_bps: bps(|burst| burst.low),
+            rate_p95_bps: bps(|burst| burst.high),
+            burstiness_bps: bps(Burstiness::spread),
+            packets: self.packets,
+            dropped_packets: self.tally.dropped,
+            ..self.completions.as_ref().map(|completions| completions.figures()).unwrap_or_default()
+        }
+    }
+}
+
+fn seconds_after(from: Time, end: Time) -> f64 {
+    end.saturating_since(from).as_secs_f64()
+}
+
+/// `None` where there is no whole.
+fn ratio(part: f64, whole: f64) -> Option<f64> {
+    (whole > 0.0).then(|| part / whole)
+}
+
+/// `None` where there are no values.
+fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
+    let (sum, count) = values.fold((0.0, 0u32), |(sum, count), value| (sum + value, count + 1));
+    ratio(sum, f64::from(count))
+}
+
+/// Packets that arrived marked; `None` where the host does not know of every flow.
+fn marked(flows: &[FlowSeen], of: fn(Marked) -> u64) -> Option<f64> {
+    flows.iter().map(|flow| flow.marked.map(of)).sum::<Option<u64>>().map(|packets| packets as f64)
+}
+
+/// Jain's index: (sum x)^2 / (n sum x^2). `None` where nobody has anything.
+fn jain(shares: impl Iterator<Item = f64> + Clone) -> Option<f64> {
+    let n = shares.clone().count() as f64;
+    let sum: f64 = shares.clone().sum();
+    let squares: f64 = shares.map(|x| x * x).sum();
+    (squares > 0.0).then(|| sum * sum / (n * squares))
+}
+
+/// The mean queue found, in packets, over the least possible; `None` where that is not known.
+fn queue_over_bound(experiment: &Experiment, utilisation: Option<f64>, waiting_s: Option<f64>) -> Option<f64> {
+    let [link] = experiment.links.as_slice() else { return None };
+    let packet = experiment.flows.first()?.packet;
+    let alike = experiment.flows.iter().all(|flow| flow.packet == packet);
+    if experiment.flows.len() < 2 || !alike || !experiment.traffic.is_empty() {
+        return None;
+    }
+    let flows = u32::try_from(experiment.flows.len()).ok()?;
+    let least = theory::multiplexing::laws::least_mean_packets(flows, utilisation?.min(1.0)).ok()?;
+    let found = waiting_s? / link.rate.time_for(packet).as_secs_f64();
+    Some(found / least).filter(|ratio| ratio.is_finite())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_flows_of_which_one_has_all_are_as_unfair_as_two_can_be() {
+        assert_eq!(jain([3.0, 3.0].into_iter()), Some(1.0));
+        assert_eq!(jain([5.0, 0.0].into_iter()), Some(0.5));
+        assert_eq!(jain([0.0].into_iter()), None);
+    }
+
+    #[test]
+    fn nothing_has_no_mean_and_no_share() {
+        assert_eq!((mean([].into_iter()), ratio(0.0, 0.0)), (None, None));
+        assert_eq!((mean([1.0, 2.0].into_iter()), ratio(0.0, 4.0)), (Some(1.5), Some(0.0)));
+    }
+
+    #[test]
+    fn marks_that_one_flow_does_not_know_are_not_known() {
+        let knows = FlowSeen { marked: Some(Marked { congestion: 3, burstiness: 1 }), ..FlowSeen::default() };
+        assert_eq!(marked(&[knows.clone(), knows.clone()], |marked| marked.congestion), Some(6.0));
+        assert_eq!(marked(&[knows, FlowSeen::default()], |marked| marked.congestion), None);
+    }
+}

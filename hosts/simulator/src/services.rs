@@ -1,0 +1,24 @@
+//! What every link did to every packet, for comparing runs packet by packet.
+
+use units::Time;
+
+/// One service of one link.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Served {
+    /// Link number.
+    pub link: usize,
+    /// Flow or traffic source.
+    pub owner: u32,
+    /// Its transmission, or its number in its traffic source.
+    pub transmission: u64,
+    /// Arrival at the link.
+    pub arrival: Time,
+    /// End of transmission; [`Time::MAX`]: dropped.
+    pub departure: Time,
+}
+
+/// In order of link and departure, drops last.
+pub(crate) fn in_order(mut log: Vec<Served>) -> Vec<Served> {
+    log.sort_by_key(|served| (served.link, served.departure, served.arrival, served.owner, served.transmission));
+    log
+}
