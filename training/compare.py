@@ -1,10 +1,11 @@
-"""Compares learners and features, and asks what a model makes of conditions that it was not trained on.
+"""Compares learners and features, and tests how a model performs under conditions that it was not trained on.
 
     uv run compare.py          # about ten minutes on one core; prints tables, writes compared.md
 
-Learners are compared on streams of 64 packets, in five folds that do not split a run, with two sets of features: the
-Fourier transform of send and receive gaps, as the dissertation has it (section 6.1.1; here of gaps over the mean send gap,
-else no learner could read two rates at once), and the whole numbers of `rapid/features.h`.
+Learners are compared on streams of 64 packets, in five folds that do not split a run, with two sets of features. The first
+is the Fourier transform of send and receive gaps, as in the dissertation (section 6.1.1); here gaps are divided by the
+mean send gap, because otherwise no learner could read two rates at once. The second is the whole numbers of
+`rapid/features.h`.
 """
 
 import time
@@ -51,7 +52,7 @@ CLASSIFIERS = {
 
 
 def both_features(name):
-    """Streams of a set whose gaps were kept, with both sets of features."""
+    """Returns the streams of a set whose gaps were kept, with both sets of features."""
     streams.generate(name, gaps=True)
     rows = pd.read_csv(DATA / f"{name}.csv")
     rows["id"] = rows.run + "-" + rows.groupby("run").cumcount().astype(str)
@@ -66,7 +67,7 @@ def both_features(name):
 
 
 def learners():
-    """Five folds of each learner on each set of features, multi-rate."""
+    """Scores each learner on each set of features in five folds, on multi-rate streams."""
     rows, sets = both_features("fourier")
     truth = (rows.truth_bps / rows.rate_bps).to_numpy()
     target = truth.clip(0.6, rows.high_bps / rows.rate_bps)
@@ -83,7 +84,7 @@ def learners():
 
 
 def classifiers():
-    """The same, single-rate."""
+    """Scores each classifier in the same way, on single-rate streams."""
     rows, sets = both_features("fourier-single")
     above, fold = (rows.truth_bps < rows.rate_bps).to_numpy(), folds(rows)
     yield line("features", "learner", "decision error")
@@ -98,7 +99,7 @@ def classifiers():
 
 
 def unseen():
-    """The exported model's settings, trained without a condition, on that condition."""
+    """Trains with the exported model's settings without one condition, and scores the result on that condition."""
     rows, _ = load("train")
     near_120 = rows.receiver.isin(["timer", "timer-frames"]) & rows.time_ns.between(60_000, 240_000)
     leave = {

@@ -1,8 +1,8 @@
-"""Trees in whole numbers, as the law's C walks them (`rapid/learnt.h`).
+"""Trees as whole numbers, in the form that the law's C code walks (`rapid/learnt.h`).
 
 A node is one 32-bit word: threshold << 16 | feature << 8 | child. The walk goes to `root + child` if the feature is at most
-the threshold, else to the node after it. A leaf has the feature behind the last, leads to itself, and has its value, in
-1/2^18, for a threshold.
+the threshold, else to the node after that one. A leaf has the feature number after the last feature, leads to itself, and
+has its value, in 1/2^18, as its threshold.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ LANES = 8
 
 
 class Forest:
-    """From a LightGBM model: nodes, roots, and what the values are added to."""
+    """The nodes and roots of a LightGBM model, and the base to which the trees' values are added."""
 
     def __init__(self, booster, base):
         self.nodes, self.roots, self.base, self.depth = [], [], round(base * VALUE), 0
@@ -26,7 +26,7 @@ class Forest:
         assert len(self.roots) % LANES == 0, f"{len(self.roots)} trees are not whole groups of {LANES}"
 
     def _lay(self, root):
-        """Breadth first, so that children are neighbours."""
+        """Lays a tree out breadth first, so that the two children of a node are neighbours."""
         begin, waiting = len(self.nodes), [(root, 0)]
         self.nodes.append(None)
         place = begin
@@ -47,7 +47,7 @@ class Forest:
             place += 1
 
     def walk(self, rows):
-        """What each stream gives, in 1/2^18; a row of features each."""
+        """Returns the forest's value for each stream, in 1/2^18. `rows` has a row of features for each stream."""
         threshold, feature, child = np.array(self.nodes).T
         rows = np.hstack([rows, np.full((len(rows), 1), -32768)])
         streams, total = np.arange(len(rows)), np.full(len(rows), self.base)
@@ -60,14 +60,14 @@ class Forest:
 
 
 def words(forests):
-    """All nodes of all forests as words, a list per tree."""
+    """Returns all nodes of all forests as words, one list per tree."""
     for forest in forests:
         for begin, end in zip(forest.roots, forest.roots[1:] + [len(forest.nodes)]):
             yield [(t & 0xFFFF) << 16 | f << 8 | c for t, f, c in forest.nodes[begin:end]]
 
 
 def header(forests, about):
-    """The C header: `forests` by name, and what they were trained on."""
+    """Returns the C header. `forests` are by name; `about` says on what they were trained."""
     trees = list(words(forests.values()))
     roots = np.cumsum([0] + [len(tree) for tree in trees])
     text = ["/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */", "/*"]

@@ -1,4 +1,4 @@
-"""Figures 6.6, 6.8, 6.10 and 6.11 of the dissertation: models learnt from one set of streams, read on another.
+"""Figures 6.6, 6.8, 6.10 and 6.11 of the dissertation: models learnt from one set of streams and tested on another.
 
     uv run sets.py             # some minutes on one core; writes papers/rapid-2017/recorded/figure-6.*.toml
 
@@ -21,7 +21,7 @@ TRAFFIC = {
 }
 TIMES = ["2 us", "10 us", "50 us", "100 us", "120 us", "200 us", "300 us"]
 FRAMES = ["2", "5", "10", "15", "20"]
-# An adaptive card honours times up to 12 us as any timer.
+# An adaptive card obeys times up to 12 us, like any timer.
 NIC1 = {time: ["receiver=timer", f"time={time}"] for time in TIMES}
 NIC2 = {frames: ["receiver=adaptive", f"frames={frames}"] for frames in FRAMES}
 DEFAULT = {"NIC1": "120 us", "NIC2": "10"}
@@ -30,7 +30,7 @@ THREE = {"NIC1": ["2 us", "120 us", "300 us"], "NIC2": ["2", "10", "20"]}
 
 
 def conditions():
-    """What is sent, by name; a place in this list is a seed."""
+    """Returns the sets of streams by name. The position in this list gives the seed."""
     for traffic, settings in TRAFFIC.items():
         yield traffic, settings + NIC1["120 us"]
     for card, all_settings in CARDS.items():
@@ -53,7 +53,7 @@ def learnt(names):
 
 
 def point(keys, estimate, test):
-    """A point of a figure: scores, and half of the 95 % interval of a share over the runs of the test."""
+    """Returns a point of a figure: scores, and half of the 95 % interval of a share over the runs in the test."""
     read = np.isfinite(estimate)
     truth, runs = test.truth.to_numpy(), test.run.to_numpy()
     s = score(estimate[read], truth[read])
@@ -68,7 +68,7 @@ def point(keys, estimate, test):
 
 
 def points(models, tests):
-    """Every model on every test, with BASS beside."""
+    """Returns the points of every model on every test, with BASS beside them."""
     for keys, name in tests:
         test = streams_of("test", name)
         test = test[test.inside]

@@ -1,4 +1,4 @@
-"""Probe streams from the simulator, with the truth beside them.
+"""Probe streams from the simulator, with the true available bandwidth of each.
 
 `training/streams` draws scenarios with a table `[probe]` from a seed, sends their streams as `packetscale
 estimate --from-simulator` does, and writes one line per stream: what was available, what the hand-made estimators say, and
@@ -16,8 +16,8 @@ ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(__file__).resolve().parent / "data"
 FEATURES = [f"f{i}" for i in range(59)]
 
-# The dissertation's testbed: web traffic of a quarter of 10 Gbit/s, 9000 B, dummy packets, rates around what is available
-# on average.
+# The dissertation's testbed: web traffic of a quarter of 10 Gbit/s, 9000 B, dummy packets, and rates around the mean
+# available bandwidth.
 TESTBED = ["capacity=10 Gbit/s", "packet=9000", "range=0.5", "gaps=noise", "noise=0.4 us", "access=1", "pause=2.5",
            "streams=60", "runs=100", "acknowledge=1"]
 WEB = TESTBED + ["cross=trace", "copies=9", "load=0.251", "aim=0"]
@@ -54,7 +54,7 @@ TESTS = [name for name in SETS if name.startswith(("web", "figure", "trains"))]
 
 
 def generate(name, gaps=False):
-    """Writes a set unless it is there."""
+    """Writes a set unless it exists."""
     out = DATA / f"{name}.csv"
     if out.exists():
         return
@@ -68,7 +68,7 @@ def generate(name, gaps=False):
 
 
 def load(name):
-    """Streams that the learnt estimator reads, and the part of all that they are.
+    """Returns the streams that the learnt estimator reads, and their share of all streams.
 
     `y` is what is learnt: the available bandwidth in mean rates of the stream. Above its highest rate a stream sees
     nothing, so that rate stands for all that is above it.
@@ -86,14 +86,14 @@ def load(name):
 
 
 def folds(streams, count=5):
-    """The fold of each stream; a run is never split."""
+    """Returns the fold of each stream. A run is never split."""
     runs = streams.run.unique()
     of_run = dict(zip(runs, np.random.default_rng(5).permutation(len(runs)) % count))
     return streams.run.map(of_run).to_numpy()
 
 
 def score(estimate, truth):
-    """Relative errors and explained variance, of streams whose truth lies in their range."""
+    """Returns relative errors and explained variance, for streams whose truth lies in their range."""
     error = estimate / truth - 1
     return {
         "n": len(truth),
@@ -107,7 +107,7 @@ def score(estimate, truth):
 
 
 def line(*cells):
-    """A row of a table."""
+    """Returns a row of a table."""
     return "| " + " | ".join(str(cell) for cell in cells) + " |"
 
 
@@ -115,7 +115,7 @@ HEAD = line("streams", "estimator", "read", "within 10 %", "within 15 %", "R2", 
 
 
 def row(name, who, estimate, truth):
-    """A row of scores; streams without an estimate are left out, and counted."""
+    """Returns a row of scores. Streams without an estimate are left out and counted."""
     read = np.isfinite(estimate)
     if read.sum() < 20:
         return line(name, who, f"{100 * read.mean():.0f} %", *"-----")

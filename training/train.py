@@ -1,10 +1,10 @@
-"""Trains the learnt estimator and writes it where the law's C and the tests find it.
+"""Trains the learnt estimator and writes it to where the law's C code and the tests read it.
 
     uv run train.py            # a few minutes on one core; the same seed gives the same trees
 
-Three forests: the value (multi-rate streams; available bandwidth in mean rates), the spread (how far off the value will
-be, learnt from errors on runs that the value was not trained on), and the verdict (single-rate streams; above zero: too
-fast).
+There are three forests. The value estimates the available bandwidth of multi-rate streams, in mean rates. The spread
+estimates the value's error; it learns from errors on runs that the value was not trained on. The verdict judges
+single-rate streams: above zero, they are too fast.
 """
 
 import lightgbm
@@ -18,9 +18,9 @@ SEED = 1
 VALUE = {"objective": "l2", "num_leaves": 31, "learning_rate": 0.1, "trees": 144, "max_depth": 8}
 SPREAD = {"objective": "l2", "num_leaves": 15, "learning_rate": 0.16, "trees": 40, "max_depth": 6}
 VERDICT = {"objective": "binary", "num_leaves": 31, "learning_rate": 0.1, "trees": 96, "max_depth": 8}
-# Weight of a stream whose truth lies outside of its rates: it only has to be told from the others.
+# Weight of a stream whose truth lies outside of its rates: the model only has to distinguish it from the others.
 OUTSIDE = 0.25
-# Of log-odds: leaves are kept in 1/2^18 of 16.
+# Scale of the log-odds: leaves are kept in 1/2^18 of 16.
 ODDS = 16
 
 MODEL = ROOT / "algorithms/rapid/include/rapid/learnt_model.h"
@@ -29,7 +29,7 @@ RESULTS = ROOT / "training/results.md"
 
 
 def fit(settings, rows, target, weight=None):
-    """A LightGBM model, the same every time."""
+    """Returns a LightGBM model, the same every time."""
     settings = dict(settings, seed=SEED, deterministic=True, force_row_wise=True, num_threads=1, verbose=-1)
     settings |= {"min_data_in_leaf": 50, "feature_fraction": 0.6, "bagging_fraction": 0.5, "bagging_freq": 1}
     trees = settings.pop("trees")
@@ -38,12 +38,12 @@ def fit(settings, rows, target, weight=None):
 
 
 def fit_value(rows):
-    """Starts from 1, the mean rate."""
+    """Returns a model of the value. It starts from 1, the mean rate."""
     return fit(VALUE, rows, rows.y - 1, np.where(rows.inside, 1.0, OUTSIDE))
 
 
 def out_of_fold(rows):
-    """Estimates of streams by models that saw no stream of their run."""
+    """Estimates each stream with a model that was trained without the stream's run."""
     estimate, fold = np.zeros(len(rows)), folds(rows)
     for k in range(5):
         model = fit_value(rows[fold != k])
@@ -126,7 +126,7 @@ def decisions(name, rows, wrong):
 
 
 def confidence(rows, found, error):
-    """Spreads of streams in runs that no part of it was trained on."""
+    """Scores the spreads of streams from runs on which neither model was trained."""
     fold, sure = folds(rows), np.zeros(len(rows))
     for k in range(5):
         train = rows[fold != k]
@@ -145,7 +145,7 @@ def confidence(rows, found, error):
 
 
 def vectors(forests, value, spread, verdict):
-    """Streams that the tests read again: gaps in, features and Python's own floating-point answers out."""
+    """Writes streams for the tests: the gaps, and the features and floating-point results that Python finds."""
     VECTORS.parent.mkdir(parents=True, exist_ok=True)
     streams.SETS["vectors"] = ["runs=60", "streams=1", "seed=51"]
     streams.generate("vectors", gaps=True)

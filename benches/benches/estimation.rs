@@ -1,8 +1,8 @@
-//! `make bench`: CPU time per packet of reading a probe stream, for every estimator alone and for BASS before it.
+//! `make bench`: CPU time per packet to read a probe stream, for every estimator alone and with BASS before it.
 //!
-//! Streams of 64 packets of 9000 B at 10 Gbit/s, as a receiver that coalesces interrupts sees them: a spike every 16
-//! packets, dips in between. One core, median of five rounds. The time to copy a stream, which every reading starts with,
-//! is a row of its own and is in the others.
+//! The streams have 64 packets of 9000 B at 10 Gbit/s, as a receiver that coalesces interrupts sees them: a spike every
+//! 16 packets, dips in between. It runs on one core and takes the median of five rounds. Every reading first copies a
+//! stream. The time of that copy has its own row, and is included in the others.
 
 use cpu_time::ProcessTime;
 use estimation::{Method, Stream};
@@ -13,7 +13,7 @@ const PACKETS: u64 = 64;
 const STREAMS: u64 = 5_000;
 const ROUNDS: usize = 5;
 
-/// Rates rise by a quarter in four levels, or stay.
+/// A stream whose rates rise by a quarter in four levels, or stay constant.
 fn stream(rising: bool) -> Stream {
     let send: Vec<Span> =
         (0..PACKETS).map(|i| Span::from_nanos(if rising { 9000 - 600 * (i / 16) } else { 8000 })).collect();
@@ -22,7 +22,7 @@ fn stream(rising: bool) -> Stream {
     Stream::of(&send, &receive, Bytes::new(9000))
 }
 
-/// Nanoseconds per packet of what `read` does with a copy of `stream`.
+/// Returns the nanoseconds per packet that `read` takes on a copy of `stream`.
 fn cost(stream: &Stream, read: impl Fn(Stream)) -> f64 {
     let mut rounds: Vec<f64> = (0..ROUNDS)
         .map(|_| {

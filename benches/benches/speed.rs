@@ -1,8 +1,8 @@
-//! `make bench`: CPU time per delivered data packet, its acknowledgment included, beside ns-2 when it is installed.
+//! `make bench`: CPU time per delivered data packet, its acknowledgment included, beside ns-2 if that is installed.
 //!
-//! Each cell is the cost of the packets between a short and a long run of the same dumbbell, so that building the
-//! network is left out on both sides; the median of three such pairs. Runs of the two simulators alternate, because
-//! shared machines drift. Memory is the peak of a process of its own.
+//! Each cell is the difference between a short and a long run of the same dumbbell, per packet, so that building the
+//! network does not count on either side. It is the median of three such pairs. Runs of the two simulators alternate,
+//! because shared machines drift. Memory is the peak of a separate process.
 
 use packetscale_benches::dumbbell;
 use scenario::Buffer;
@@ -38,7 +38,7 @@ fn main() {
     memory();
 }
 
-/// What one run cost.
+/// The cost of one run.
 struct Cost {
     cpu_s: f64,
     packets: f64,
@@ -51,7 +51,7 @@ fn ours(controller: &str, flows: usize, seconds: u64) -> Cost {
     Cost { cpu_s: run.summary.cpu_s.unwrap(), packets: run.summary.packets_delivered as f64, events }
 }
 
-/// `None` when ns-2 ends without a count, as it does in some large runs.
+/// Runs ns-2. Returns `None` if it ends without a count, as in some large runs.
 fn ns2(variant: &str, flows: usize, seconds: u64) -> Option<Cost> {
     let script = concat!(env!("CARGO_MANIFEST_DIR"), "/ns2/dumbbell.tcl");
     let before = children_cpu();
@@ -67,7 +67,7 @@ fn children_cpu() -> Duration {
     let stat = std::fs::read_to_string("/proc/self/stat").expect("Linux has /proc");
     let after_name = stat.rsplit(')').next().expect("a name in parentheses");
     let fields: Vec<&str> = after_name.split_whitespace().collect();
-    // Fields 16 and 17 of proc(5), cutime and cstime, in ticks of 10 ms; the name was the second.
+    // Fields 16 and 17 of proc(5), cutime and cstime, in ticks of 10 ms; the list starts after the second, the name.
     let ticks: u64 = fields[13].parse::<u64>().unwrap_or(0) + fields[14].parse::<u64>().unwrap_or(0);
     Duration::from_millis(ticks * 10)
 }
@@ -98,13 +98,13 @@ fn median(values: &mut [f64]) -> f64 {
     values[values.len() / 2]
 }
 
-/// One run in a process of its own: prints its peak memory. With `none` for a controller the experiment is described and
-/// not run; with `window` the receive window keeps the path full and its queue empty.
+/// Makes one run, in a process started for it, and prints its peak memory. With the controller `none` the experiment is
+/// built but not run; with `window` the receive window keeps the path full and its queue empty.
 fn one(controller: &str, flows: usize, rtt_ms: u64) {
     let mut experiment = dumbbell("newreno", flows, 5);
     experiment.flows.iter_mut().for_each(|flow| flow.rtt = Span::from_millis(rtt_ms));
     if controller == "window" {
-        // As many packets in flight as the path holds, and no more: the receive window says so.
+        // The receive window limits the packets in flight to what the path holds.
         experiment.links[0].buffer = Buffer::Unlimited;
         experiment.receiver.window = Packets::new(125 * rtt_ms / flows as u64);
     }

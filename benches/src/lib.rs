@@ -1,6 +1,6 @@
-//! The dumbbell on which packet simulators are compared: 1 Gbit/s, 20 ms round trip, 100-packet buffer, 1000 B
-//! packets, long-lived flows on 10 Gbit/s access links that start within the first second. Every packet is
-//! acknowledged. A delivered packet crosses six hops, its acknowledgment included.
+//! The dumbbell on which packet simulators are compared: 1 Gbit/s, 20 ms round trip, 100-packet buffer, 1000 B packets.
+//! Long-lived flows on 10 Gbit/s access links start within the first second. Every packet is acknowledged. A delivered
+//! packet crosses six hops, its acknowledgment included.
 
 use scenario::{
     Buffer, ControllerSpec, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, QueueSpec, ReceiverSpec, Record,
@@ -9,7 +9,7 @@ use scenario::{
 use std::collections::BTreeMap;
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 
-/// The dumbbell with this many flows, recorder off.
+/// The dumbbell with this number of flows, and without a recorder.
 pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
     let rtt = Span::from_millis(20);
     let flow = FlowSpec {

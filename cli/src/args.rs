@@ -1,4 +1,4 @@
-//! What the command understands.
+//! The arguments of the command. Their doc comments are its help texts.
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
@@ -22,35 +22,35 @@ pub fn command(hosts: &[&dyn Host]) -> clap::Command {
         hosts.iter().map(|host| PossibleValue::new(host.name()).help(host.summary())).collect();
     let first = hosts.first().map(|host| host.name());
     Arguments::command().mut_subcommand("run", |run| {
-        run.mut_arg("on", |on| on.value_parser(PossibleValuesParser::new(known)).default_value(first))
+        run.mut_arg("on", |on| on.value_parser(PossibleValuesParser::new(known)).default_value(first).required(false))
     })
 }
 
 #[derive(Subcommand)]
 pub enum Command {
-    /// Runs a scenario, prints its table, and writes data and a page with pictures
+    /// Runs a scenario, prints a table of results, and writes data files and an interactive report
     Run(Run),
-    /// Reproduces the figures of papers: published beside ours, as a table and as pages with pictures
+    /// Reproduces the figures of papers, and shows published values beside ours in a table and in reports
     Reproduce(Reproduce),
-    /// Asks a controller the questions of RFC 9743, beside cubic and bbr, and writes one page by its headings
+    /// Evaluates a controller by RFC 9743, beside cubic and bbr, and writes one page under the RFC's headings
     Evaluate(Evaluate),
-    /// Lists what scenarios and methods can name, and the papers
+    /// Lists the names that scenarios and methods can use, and the papers
     List {
         /// What to list
         what: Listed,
     },
-    /// Answers from closed forms and exact methods, without a simulation
+    /// Computes results from closed forms and exact methods, without a simulation
     #[command(subcommand)]
     Theory(crate::theory::Theory),
-    /// Rapid in this machine's Linux TCP
+    /// Loads, unloads and observes Rapid in this machine's Linux TCP
     #[cfg(feature = "kernel")]
     #[command(subcommand)]
     Tcp(crate::tcp::Tcp),
-    /// Reads recorded probe streams: the available bandwidth that each one shows
+    /// Estimates the available bandwidth from each recorded probe stream
     Estimate(Estimate),
-    /// Says what this machine can do, what will be skipped, and why
+    /// Shows what this machine can do, what will be skipped, and why
     Doctor,
-    /// Prints the completions of a shell
+    /// Prints the completion script for a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
@@ -81,11 +81,11 @@ pub struct Run {
     /// Prints the resolved scenario and runs nothing
     #[arg(long)]
     pub print: bool,
-    /// Writes no page
+    /// Writes no report
     #[arg(long)]
     pub no_page: bool,
-    /// Also writes what left the measured link, packet by packet, to this file, for traffic of kind "trace". The scenario
-    /// must plan one run
+    /// Also writes every packet that leaves the measured link to this file, for traffic of kind "trace". The scenario
+    /// must plan exactly one run
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
 }
@@ -98,7 +98,7 @@ pub struct Reproduce {
     /// The short form: fewer and shorter runs
     #[arg(long)]
     pub quick: bool,
-    /// Where pages and data go
+    /// Folder for the pages and data
     #[arg(long, value_name = "DIR", default_value = "out/papers")]
     pub out: PathBuf,
     /// Prints one JSON object, and nothing else, on standard output
@@ -116,10 +116,10 @@ pub struct Evaluate {
     /// The short form: fewer and shorter runs
     #[arg(long)]
     pub quick: bool,
-    /// Only the sections of the RFC whose number begins like this, as in 5.1 or 7.7
+    /// Answers only the sections of the RFC whose number begins with this, as in 5.1 or 7.7
     #[arg(long, value_name = "SECTION")]
     pub only: Option<String>,
-    /// Where the page and its data go [default: out/evaluate/ and the controller's name]
+    /// Folder for the page and its data [default: out/evaluate/ and the controller's name]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
     /// Prints one JSON object, and nothing else, on standard output
@@ -132,19 +132,19 @@ pub struct Evaluate {
 
 #[derive(clap::Args)]
 pub struct Estimate {
-    /// A CSV file with the columns stream_id, pkt, send_gap_ns, recv_gap_ns, size_bytes and, if you like, acked; - is
+    /// A CSV file with the columns stream_id, pkt, send_gap_ns, recv_gap_ns, size_bytes and, optionally, acked; - is
     /// standard input
     #[arg(required_unless_present = "from_simulator", conflicts_with = "from_simulator")]
     pub file: Option<PathBuf>,
-    /// Denoisers and an estimator, as in bass+multi-rate or "bass(head=drop)+receive-rate"; with --from-simulator as often
-    /// as you like [default: combined]
+    /// Denoisers and an estimator, as in bass+multi-rate or "bass(head=drop)+receive-rate"; with --from-simulator, may
+    /// be repeated [default: combined]
     #[arg(long, value_name = "METHOD")]
     pub method: Vec<String>,
-    /// Sends the probe streams of this scenario (its table [probe]) through the simulator, judges the methods by what was
-    /// really available, and writes the streams as CSV
+    /// Sends the probe streams of this scenario (its table [probe]) through the simulator, compares the methods with
+    /// the true available bandwidth, and writes the streams as CSV
     #[arg(long, value_name = "SCENARIO")]
     pub from_simulator: Option<PathBuf>,
-    /// With --from-simulator: where recording and page go [default: out/ and the scenario's name]
+    /// With --from-simulator: folder for the recording and the page [default: out/ and the scenario's name]
     #[arg(long, value_name = "DIR", requires = "from_simulator")]
     pub out: Option<PathBuf>,
     /// With --from-simulator: changes a key of the scenario

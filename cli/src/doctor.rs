@@ -1,14 +1,14 @@
-//! What this machine can do, what will be skipped, and why.
+//! Reports what this machine can do, what will be skipped, and why.
 
 use runner::{Host, system};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// One thing a machine can have or lack.
+/// One capability that a machine has or lacks.
 struct Finding {
     name: &'static str,
-    /// What there is, or what is missing.
+    /// What was found, or what is missing.
     state: Result<String, String>,
     /// What is skipped without it.
     skipped: &'static str,
@@ -61,7 +61,7 @@ fn version(release: &str) -> Option<(u32, u32)> {
 
 fn btf() -> Result<String, String> {
     const FILE: &str = "/sys/kernel/btf/vmlinux";
-    if Path::new(FILE).exists() { Ok(FILE.to_string()) } else { Err(format!("{FILE} is not there")) }
+    if Path::new(FILE).exists() { Ok(FILE.to_string()) } else { Err(format!("{FILE} does not exist")) }
 }
 
 #[cfg(feature = "kernel")]
@@ -83,10 +83,10 @@ fn is_root() -> bool {
 }
 
 fn root() -> Result<String, String> {
-    if is_root() { Ok("this is root".to_string()) } else { Err("this is not root; try sudo".to_string()) }
+    if is_root() { Ok("running as root".to_string()) } else { Err("not running as root; try sudo".to_string()) }
 }
 
-/// Where one of the programs is, or the Debian package that has it.
+/// Returns the path of the first program found, or an error that names its Debian package.
 fn program(names: &[&str], package: &str) -> Result<String, String> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let found = names.iter().flat_map(|name| std::env::split_paths(&path).map(move |folder| folder.join(name)));

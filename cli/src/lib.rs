@@ -11,7 +11,6 @@ mod hosts;
 mod list;
 mod reproduce;
 mod run;
-mod streams;
 #[cfg(feature = "kernel")]
 mod tcp;
 mod terminal;

@@ -1,4 +1,4 @@
-//! What scenarios and methods can name.
+//! Lists the names that scenarios and methods can use.
 
 use crate::Failure;
 use crate::args::Listed;
@@ -27,7 +27,7 @@ fn entry(name: &str, summary: &str, parameters: Parameters) -> String {
     format!("{name:<20} {summary}\n{}", settings.collect::<String>())
 }
 
-/// Each paper, and under it what `packetscale reproduce` calls its figures.
+/// Lists each paper, and under it the names of its figures for `packetscale reproduce`.
 fn papers() -> Result<String, Failure> {
     let library = Library::embedded().map_err(|error| Failure::Input(error.to_string()))?;
     let paper = |paper: &Paper| {

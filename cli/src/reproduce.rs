@@ -2,10 +2,11 @@
 //! side, and writes a page for each paper.
 
 use crate::args::Reproduce as Arguments;
+use crate::estimate::streams;
 use crate::run::{threads, unwritable};
 use crate::terminal::Terminal;
-use crate::{Failure, PROGRAM, say, streams, theory};
-use papers::{Figure, Findings, Library, Paper, Task};
+use crate::{Failure, PROGRAM, say};
+use papers::{Figure, Findings, GridQuestion, Library, Paper, Task};
 use rayon::prelude::*;
 use results::reproduction::{self, Verdict};
 use results::to_lines;
@@ -80,12 +81,10 @@ fn outcome(
             Ok(Findings::Runs(runner.record(scenario, plan, shown, &folder.join(name), made)?.runs))
         }
         Task::Recorded { answers, .. } => Ok(Findings::Answers(answers.clone())),
-        Task::Probe { plan, methods, .. } => Ok(Findings::Answers(streams::read(plan, methods, runner.jobs)?)),
-        Task::Compute { theory, questions, .. } => {
-            let ask = |options: &_| theory::ask(theory, options);
-            let answers: Vec<_> =
-                threads(runner.jobs)?.install(|| questions.par_iter().map(ask).collect::<Result<_, Failure>>())?;
-            Ok(Findings::Answers(questions.iter().cloned().zip(answers).collect()))
+        Task::Probe { plan, methods, .. } => streams::judge(plan, methods, runner.jobs),
+        Task::Compute { questions, .. } => {
+            let answers = threads(runner.jobs)?.install(|| questions.par_iter().map(GridQuestion::answer).collect());
+            Ok(Findings::Answers(answers))
         }
     });
     Ok(figure.outcome(&findings.collect::<Result<Vec<Findings>, Failure>>()?))

@@ -16,15 +16,15 @@ use units::{Bytes, Span};
 pub enum Tcp {
     /// Registers the congestion control, for every program of this machine
     Load(Load),
-    /// Takes it out, and restores what was touched
+    /// Removes the congestion control, and restores the settings that loading changed
     Unload(Named),
-    /// Lists every connection: what it measures and does
+    /// Lists every connection, with its measurements and state
     Status(Named),
-    /// The same, live, until Ctrl-C
+    /// Shows the same list, updated continuously, until Ctrl-C
     Top {
         #[command(flatten)]
         named: Named,
-        /// Seconds between two looks
+        /// Seconds between two updates
         #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=3600))]
         every: u64,
     },
@@ -35,7 +35,7 @@ pub enum Tcp {
         /// The file
         #[arg(short, value_name = "FILE")]
         output: PathBuf,
-        /// Ends after so long
+        /// Stops after this number of seconds
         #[arg(long, value_name = "SECONDS")]
         seconds: Option<u64>,
     },
@@ -55,32 +55,32 @@ pub struct Named {
 pub struct Load {
     #[command(flatten)]
     named: Named,
-    /// How probe streams are read
+    /// The method that reads probe streams
     #[arg(long, value_name = "PRESET", default_value = "default")]
     preset: Preset,
-    /// Connections at a time; more fall to CUBIC. Each takes 170 KB of memory
+    /// Most connections that Rapid steers at a time; CUBIC steers the others. Each takes about 170 kB of kernel memory
     #[arg(long, value_name = "N", default_value_t = 256)]
     flows: u32,
-    /// Waits for up to so many microseconds of each gap in a loop: better gaps for a busy processor
+    /// Waits in a loop for up to this time of each gap: better gaps, but a busy processor
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 0)]
     spin: u64,
-    /// Contends with flows that fill the queue, and fills it with them (preset default)
+    /// Competes with flows that fill the queue, by filling it too (preset default)
     #[arg(long)]
     competitive: bool,
-    /// Offers to tell arrivals on connections of other congestion controls too, so that a server may send to this
-    /// machine with Rapid
+    /// Offers arrival times on connections of other congestion controls too, so that a server can use Rapid to send to
+    /// this machine
     #[arg(long)]
     volunteer: bool,
-    /// Sends packet by packet on this device (gso_max_segs 1, for all its flows) and notes arrivals there
+    /// Makes this device send packets one by one (gso_max_segs 1, for all its flows), and records arrivals at it
     #[arg(long, value_name = "DEVICE")]
     device: Vec<String>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Preset {
-    /// Lower envelopes of delay
+    /// By lower envelopes of the delay
     Default,
-    /// The dissertation's gaps
+    /// By gaps, as in the dissertation
     Thesis,
 }
 
@@ -115,7 +115,7 @@ pub fn tcp(command: &Tcp) -> Result<(), Failure> {
     }
 }
 
-/// One object with `--json`, else the text.
+/// Returns one object with `--json`, else the text.
 fn spoken(named: &Named, object: serde_json::Value, text: &str) -> String {
     if named.json { format!("{object}\n") } else { text.to_string() }
 }
@@ -138,13 +138,13 @@ fn register(load: &Load) -> Result<(), Failure> {
     let trial = rapid_tcp::load(&options)?;
     let name = &options.name;
     let text = format!(
-        "tried: {} packets on a loopback connection, each paced; {} of {} delivered with their arrival time\n\
+        "trial: paced {} packets one by one on a loopback connection; {} of {} delivered packets had an arrival time\n\
          {name} is registered: iperf3 -C {name}, setsockopt(TCP_CONGESTION), or \
          sysctl net.ipv4.tcp_congestion_control={name}\n",
         trial.packets, trial.stamped, trial.delivered
     );
     let option = trial.without_option.map_or(String::new(), |why| {
-        format!("this kernel refuses the TCP option; only microsecond timestamps tell arrivals ({why})\n")
+        format!("this kernel refuses the TCP option; only microsecond timestamps give arrival times ({why})\n")
     });
     let object = json!({"schema": 1, "name": name, "flows": options.flows, "option": option.is_empty()});
     say(&spoken(&load.named, object, &(option + &text)))

@@ -5,24 +5,24 @@
 //! its environment it is the command, else the tests.
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use results::{FlowResult, Histogram, HostLabel, Run, Summary};
+use measure::{FlowSeen, Owner, Recorder, Seen};
+use results::{HostLabel, Run};
 use runner::{Clock, Host, Refusal};
 use scenario::Experiment;
-use serde_json::Value;
+use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
+use units::{Bytes, Span, Time};
 
 const AS_COMMAND: &str = "PACKETSCALE_ANOTHER_HOST";
 
-/// Packets of two flows as somebody recorded them at a bottleneck: flow, arrival and departure in microseconds, bytes.
-const RECORDED: [(u32, f64, f64, f64); 5] = [
-    (0, 0.0, 100.0, 1250.0),
-    (1, 50.0, 200.0, 1250.0),
-    (0, 120.0, 300.0, 1250.0),
-    (1, 300.0, 400.0, 1250.0),
-    (0, 400.0, 500.0, 1250.0),
-];
+/// Packets of two flows as somebody recorded them at a bottleneck: flow, arrival and departure in microseconds.
+const RECORDED: [(usize, u64, u64); 5] = [(0, 0, 100), (1, 50, 200), (0, 120, 300), (1, 300, 400), (0, 400, 500)];
+
+/// The size of each, and how long 100 Mbit/s take for it.
+const SIZE: Bytes = Bytes::new(1250);
+const SERVICE: Span = Span::from_micros(100);
 
 /// Replays them, whatever is asked; at most the number of runs that [`AS_COMMAND`] says.
 struct Toy;
@@ -58,30 +58,17 @@ impl Host for Toy {
 
 /// The record as a run. `cpu_s` says which command made it.
 fn replayed(experiment: &Experiment, cpu_s: f64) -> Run {
-    let seconds = experiment.duration.as_secs_f64();
-    let bits = |flow: u32| RECORDED.iter().filter(|packet| packet.0 == flow).map(|packet| packet.3 * 8.0).sum::<f64>();
-    let flow = |flow: u32| FlowResult { flow, throughput_bps: Some(bits(flow) / seconds), ..FlowResult::default() };
-    let delay_us: f64 = RECORDED.iter().map(|(_, arrival, departure, _)| departure - arrival).sum();
-    Run {
-        controller: experiment.controller.clone(),
-        colour: "#0072B2".to_string(),
-        seed: experiment.seed,
-        replication: experiment.replication,
-        params: experiment.params.clone(),
-        summary: Summary {
-            throughput_bps: Some((bits(0) + bits(1)) / seconds),
-            queue_delay_mean_s: Some(delay_us * 1e-6 / RECORDED.len() as f64),
-            packets_delivered: RECORDED.len() as u64,
-            cpu_s: Some(cpu_s),
-            ..Summary::default()
-        },
-        flows: vec![flow(0), flow(1)],
-        traffic: Vec::new(),
-        windows: Vec::new(),
-        series: Vec::new(),
-        queue_delay: Histogram::default(),
-        streams: Vec::new(),
+    let base_rtt = experiment.flows[0].rtt;
+    let mut recorder = Recorder::new(experiment, &[Time::ZERO; 2], Some(base_rtt));
+    for (flow, arrival_us, departure_us) in RECORDED {
+        let [arrival, departs] = [arrival_us, departure_us].map(|us| Time::ZERO + Span::from_micros(us));
+        recorder.served(Owner::Flow(flow), SIZE, arrival, departs - SERVICE, departs);
+        recorder.delivered(departs);
     }
+    let sent = |flow| RECORDED.iter().filter(|packet| packet.0 == flow).count() as u64;
+    let flow = |flow| FlowSeen { base_rtt, sent: sent(flow), ..FlowSeen::default() };
+    let seen = Seen { flows: vec![flow(0), flow(1)], transmissions: true, cpu_s: Some(cpu_s), ..Seen::default() };
+    recorder.finish(experiment, seen)
 }
 
 const SCENARIO: &str = r#"[run]
@@ -139,10 +126,13 @@ fn everything_is_written() -> Result<(), Failed> {
     let object: Value = serde_json::from_slice(&output.stdout)?;
     assert_eq!(object["host"], "toy");
     assert_eq!(object["runs"].as_array().map(Vec::len), Some(3));
-    // Five packets of 10 000 bits in a millisecond; 100 + 150 + 180 + 100 + 100 us over five packets.
-    assert_eq!(object["runs"][2]["throughput_bps"], 5e7);
-    let delay = object["runs"][2]["queue_delay_mean_s"].as_f64().unwrap_or_default();
-    assert!((delay - 126e-6).abs() < 1e-12, "{delay}");
+    // Five packets of 10 000 bits in a millisecond of 100 Mbit/s. Two of them wait, 50 and 80 us. Three are of one flow,
+    // two of the other: Jain's index is 5^2 / (2 (3^2 + 2^2)). Nobody measured a round trip.
+    let figures = &object["runs"][2];
+    assert_eq!((&figures["throughput_bps"], &figures["utilisation"]), (&json!(5e7), &json!(0.5)));
+    let close = |name: &str, expected: f64| (figures[name].as_f64().unwrap_or_default() - expected).abs() < 1e-9;
+    assert!(close("queue_delay_mean_s", 130e-6 / 5.0) && close("fairness_jain", 25.0 / 26.0), "{figures}");
+    assert_eq!((&figures["loss_ratio"], &figures["rtt_mean_s"]), (&json!(0.0), &Value::Null));
 
     let out = folder.path().join("out/small");
     let flows = fs::read_to_string(out.join("flows.csv"))?;

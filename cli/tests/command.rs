@@ -368,11 +368,12 @@ fn a_claim_that_is_not_kept_ends_with_one_and_a_mistake_with_two() {
 }
 
 #[test]
-fn a_theory_that_does_not_have_an_option_is_refused_with_the_command() {
+fn a_parameter_that_a_theory_does_not_have_is_refused_with_its_line() {
     let folder = paper(
         &KEPT.replace("[[claim]]", "[[compute]]\nname = \"x\"\ntheory = \"tdqm\"\nwith = { lod = 1 }\n\n[[claim]]"),
     );
     let output = packetscale(folder.path(), &["reproduce", "paper"]);
     assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("packetscale theory tdqm --lod 1"), "{}", stderr(&output));
+    let expected = "paper/figure-1.toml:14: compute \"x\": lod: unknown field `lod`, expected one of `load`";
+    assert!(stderr(&output).starts_with(expected), "{}", stderr(&output));
 }

@@ -1,5 +1,5 @@
-//! Draws the windows of the laws of Linux, here and in ns-2, over time: 100 Mbit/s, 60 ms, a quarter of the
-//! bandwidth-delay product as buffer, no random loss. Writes SVG to standard output.
+//! Draws the windows of Linux's laws over time, here and in ns-2: 100 Mbit/s, 60 ms, a quarter of the bandwidth-delay
+//! product as buffer, no random loss. Writes SVG to standard output.
 //!
 //!     cargo run --release --package packetscale-conformance --example windows_beside_ns2 > docs/images/windows-beside-ns2.svg
 
@@ -26,14 +26,14 @@ const LAWS: [&str; 12] = [
     "veno",
 ];
 const SECONDS: u64 = 60;
-/// Top of every panel: the path's packets and its buffer's are 625.
+/// Top of every panel: path and buffer together hold 625 packets.
 const TOP: f64 = 900.0;
 const COLUMNS: usize = 3;
 const PANEL: (f64, f64) = (300.0, 120.0);
 const HERE: &str = "#D55E00";
 const THERE: &str = "#0072B2";
 
-/// Seconds and packets.
+/// Points of a curve: seconds and packets.
 type Curve = Vec<(f64, f64)>;
 
 fn here(name: &str) -> Curve {

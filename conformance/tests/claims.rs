@@ -1,5 +1,5 @@
-//! Every claim is a scenario with expectations: `claims/*.toml` here and `scenarios/*.toml` that people start from.
-//! Each file is one test; it reads the file, makes its runs and checks what it expects, as the command does.
+//! Every claim is a scenario with expectations: `claims/*.toml` here, and `scenarios/*.toml`, which people start from.
+//! Each file is one test. The test reads the file, makes its runs and checks its expectations, as the command does.
 
 use libtest_mimic::{Arguments, Failed, Trial};
 use rayon::prelude::*;
@@ -23,7 +23,7 @@ fn main() {
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
 }
 
-/// Scenario files of a folder, in order of their names.
+/// Returns the scenario files of a folder, sorted by name.
 fn scenarios(folder: &Path) -> Vec<PathBuf> {
     let entries = std::fs::read_dir(folder).unwrap_or_else(|error| panic!("{}: {error}", folder.display()));
     let mut files: Vec<PathBuf> = entries
@@ -35,7 +35,8 @@ fn scenarios(folder: &Path) -> Vec<PathBuf> {
     files
 }
 
-/// No run is made of these, and nothing expected: `packetscale estimate --from-simulator` reads and scores them.
+/// Whether a file only sends probe streams. Such files have no run and no expectation here:
+/// `packetscale estimate --from-simulator` reads and scores them.
 fn sends_probe_streams(file: &Path) -> bool {
     Scenario::read(file, &[]).is_ok_and(|scenario| scenario.plan().iter().any(|run| run.probe.is_some()))
 }
@@ -44,7 +45,7 @@ fn claim(file: &Path) -> Result<(), Failed> {
     check(&Scenario::read(file, &[]).map_err(|error| error.to_string())?)
 }
 
-/// Makes the runs and checks them; what fails prints the table, which ends with the expectations.
+/// Makes the runs and checks them. A failure prints the table, which ends with the expectations.
 fn check(scenario: &Scenario) -> Result<(), Failed> {
     if scenario.expectations().is_empty() {
         return Err("it expects nothing".into());
@@ -65,7 +66,7 @@ fn check(scenario: &Scenario) -> Result<(), Failed> {
     Err(results::to_table(&results, false).into())
 }
 
-/// One flow on 10 Mbit/s, with something to expect of it.
+/// One flow on 10 Mbit/s, with an expectation.
 fn small(expect: &str) -> Scenario {
     let text = format!(
         "[run]\nduration = \"2 s\"\n[path]\nrate = \"10 Mbit/s\"\ndelay = \"5 ms\"\nbuffer = \"1 bdp\"\n\

@@ -1,7 +1,7 @@
-//! One DCTCP flow over a switch that marks by a step of its queue, against the closed form of its oscillation
+//! One DCTCP flow over a switch that marks by a step of its queue, compared with the closed form of its oscillation
 //! (M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010, section 3.3).
 //!
-//! With `C` the capacity in packets, `K` the step and `N` flows in step, `W* = (C RTT + K) / N`:
+//! With `C` the capacity in packets, `K` the step and `N` synchronised flows, `W* = (C RTT + K) / N`:
 //!
 //! ```text
 //! alpha^2 (1 - alpha / 4) = (2 W* + 1) / (W* + 1)^2          equation 6
@@ -9,8 +9,8 @@
 //! Qmax = K + N                                               equation 10
 //! ```
 //!
-//! The closed form supposes that alpha stands still, and the gain small (equation 15: below 1.386 / sqrt(2 (C RTT + K)),
-//! 0.049 for 400 packets). With RFC 8257's 1/16 alpha has decayed by the time of the next mark, and the swing is
+//! The closed form assumes a constant alpha and a small gain (equation 15: below 1.386 / sqrt(2 (C RTT + K)), 0.049 for
+//! 400 packets). With RFC 8257's gain of 1/16, alpha has decayed by the time of the next mark, and the swing is
 //! smaller: 12 packets, not 14. The gain is 1/256 here.
 
 mod path;
@@ -21,13 +21,13 @@ use scenario::{Buffer, Experiment, FlowSpec, QueueSpec};
 use settings::{Setting, Settings};
 use units::{Packets, Rate, Ratio, Span};
 
-/// 12 us at 1 Gbit/s.
+/// A packet takes 12 us at 1 Gbit/s.
 const PACKET: u64 = 1500;
 const PACKET_S: f64 = 12e-6;
-/// alpha goes from 1 to 0.04 in 800 round trips of 12 ms.
+/// In this time alpha falls from 1 to 0.04: 800 round trips of 12 ms.
 const WARMUP_S: u64 = 16;
 
-/// Marks every packet that finds so many queued.
+/// A queue that marks every packet that finds `at` packets queued.
 fn step(at: u64) -> QueueSpec {
     let packets = Setting::Packets(Packets::new(at));
     let settings: [(&str, Setting); 5] = [
@@ -75,7 +75,8 @@ fn alpha(w: f64) -> f64 {
     low
 }
 
-/// Round trips of 83, 333 and 1000 packets. Windows are whole: two packets of the swing, one at each end, are theirs.
+/// Round trips of 83, 333 and 1000 packets. Windows are whole, which accounts for two packets of the swing, one at each
+/// end.
 #[test]
 fn the_window_of_one_flow_swings_as_the_closed_form_says() {
     for (rtt_ms, k) in [(1, 40), (4, 65), (12, 200)] {
@@ -97,8 +98,8 @@ fn the_window_of_one_flow_swings_as_the_closed_form_says() {
     }
 }
 
-/// The queue ends at K + N, within the two packets that whole windows and the packet in service make, and is never
-/// empty: K is above C RTT / 7 (section 3.4).
+/// The queue reaches K + N, within two packets for whole windows and the packet in service. It is never empty: K is
+/// above C RTT / 7 (section 3.4).
 #[test]
 fn the_queue_stays_at_the_step_and_the_link_is_full() {
     for (rtt_ms, k) in [(1, 40), (4, 65)] {
@@ -109,7 +110,7 @@ fn the_queue_stays_at_the_step_and_the_link_is_full() {
     }
 }
 
-/// The same path with Reno, which halves: the closed form tells them apart.
+/// The same path with Reno, which halves: the closed form distinguishes the two.
 #[test]
 fn the_swing_of_reno_is_another() {
     let (rtt_ms, k) = (4, 65);

@@ -1,4 +1,4 @@
-//! Laws over the whole registry of controllers. A new controller is held to all of them by being registered.
+//! Laws for the whole registry of controllers. Registering a new controller is enough for all of them to apply to it.
 
 #[path = "laws/controllers.rs"]
 mod controllers;
@@ -15,7 +15,7 @@ mod repeatable;
 use scenario::FlowSpec;
 use units::Span;
 
-/// One flow per controller of the registry.
+/// Returns one flow per controller of the registry.
 fn contenders(packet: u64, rtt: Span) -> Vec<(String, FlowSpec)> {
     let flow = |name: &str| (name.to_string(), path::flow(name, packet, rtt));
     congestion::registry().iter().map(|entry| flow(entry.name)).collect()

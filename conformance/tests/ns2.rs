@@ -2,15 +2,16 @@
 //!
 //! Without random loss the buffer is 1/4 and 1 BDP (125 and 500 packets, the packet in service included on both
 //! sides). With random loss of 1e-4 and 1e-3 a window stays far below the BDP of 500 packets, so one buffer is
-//! enough; there eight seeds are averaged on each side, since the draws are not the same.
+//! enough. There each side is the mean of eight seeds, since the draws differ.
 //!
-//! What is not the same model, and what is done about it:
+//! Where the models differ, and how the test handles it:
 //! * ns-2's CUBIC is that of Linux 2.6.22. It has no HyStart: HyStart++ is off here. Its beta is 0.8: the script sets
-//!   0.7. Its Reno-friendly region grows by alpha = 3 (1 - beta) / (1 + beta) per round trip for ever, where RFC 9438
-//!   goes on by 1 once the window before the loss is reached: that region is off on both sides, so that the cubics are
-//!   compared. (Where it matters, at a loss of 1e-3, CUBIC with its region is faster here than in ns-2: see README.md.)
-//! * In recovery `Agent/TCP/Linux` halves its rate as Linux did then, and `Sack1` sends as RFC 6675 would; here it is
-//!   proportional rate reduction (RFC 6937).
+//!   0.7. Its Reno-friendly region grows by alpha = 3 (1 - beta) / (1 + beta) per round trip for ever; in RFC 9438
+//!   growth continues at 1 once the window before the loss is reached. That region is off on both sides, so that the
+//!   cubics are compared. (Where it matters, at a loss of 1e-3, CUBIC with its region is faster here than in ns-2: see
+//!   README.md.)
+//! * In recovery `Agent/TCP/Linux` halves its rate as Linux did then, and `Sack1` sends as in RFC 6675; here recovery
+//!   is proportional rate reduction (RFC 6937).
 
 mod path;
 
@@ -28,7 +29,7 @@ const SEEDS: u64 = 8;
 #[derive(Clone, Copy)]
 struct Case {
     buffer: u64,
-    /// One loss in so many packets; 0: none.
+    /// One loss in this many packets; 0: none.
     one_in: u64,
     seconds: u64,
 }
@@ -46,7 +47,7 @@ fn newreno() -> FlowSpec {
     flow("newreno", PACKET, rtt())
 }
 
-/// CUBIC without what ns-2 has not, or has otherwise.
+/// CUBIC without what ns-2 lacks or does differently.
 fn cubic() -> FlowSpec {
     without(flow("cubic", PACKET, rtt()), &["hystart", "reno_friendly"])
 }
@@ -88,7 +89,7 @@ impl Case {
     }
 }
 
-/// ns-2 is installed. Where everything must be checked (`CI=true`) its absence is a failure.
+/// Whether ns-2 is installed. With `CI=true`, where everything must be checked, its absence is a failure.
 fn installed() -> bool {
     let started = Command::new("ns").arg("/dev/null").stdout(Stdio::null()).stderr(Stdio::null()).status();
     let found = started.is_ok();
@@ -99,8 +100,8 @@ fn installed() -> bool {
     found
 }
 
-/// Each path's throughput is within 10 % of ns-2's. The standard errors are printed: two means of eight runs differ
-/// by chance by some 3 %.
+/// Asserts that each path's throughput is within 10 % of ns-2's. It prints the standard errors: two means of eight runs
+/// differ by some 3 % by chance.
 fn assert_agrees(flow: &FlowSpec, variant: &str, cases: &[Case]) {
     if !installed() {
         return;
@@ -144,7 +145,7 @@ fn cubic_is_as_fast_as_cubic_of_linux_in_ns2() {
     assert_agrees(&cubic(), "cubic", ALL);
 }
 
-/// The comparison can tell controllers apart.
+/// The comparison distinguishes controllers.
 #[test]
 fn cubic_is_told_from_reno() {
     if installed() {

@@ -2,15 +2,15 @@
 //! table: 100 Mbit/s, base round trip 60 ms, a quarter of the bandwidth-delay product as buffer, no random loss, 1e-4
 //! and 1e-3.
 //!
-//! Each cell: the means over seeds differ by no more than 10 %, and twice the standard error of their difference.
-//! Where ns-2 is no judge, the cell names another, and is held to it:
-//! * Vegas under loss: no queue, so it grows by one packet per round trip and halves: it is NewReno. ns-2's grows by
-//!   one packet in two.
-//! * Scalable at 1e-3: here it grows by one packet per 100 acknowledged, as Linux since 2020, in ns-2 by one per 50. Growth
-//!   and reduction are equal, 1 / w = p w / 8, at sqrt(8 / p) packets.
-//! * Illinois under loss: no queue, so alpha = 10 and beta = 1/8, and its mean window is that of an additive increase and
-//!   multiplicative decrease, sqrt(alpha (2 - beta) / (2 beta p)), or what it gets without loss where that is less.
-//!   ns-2's falls to some ten packets after losses, which is no reduction of this law; why has not been traced.
+//! In each cell the means over seeds differ by no more than 10 %, plus twice the standard error of their difference.
+//! Where ns-2 cannot be the judge, the cell names another, and is compared with that:
+//! * Vegas under loss has no queue, so it grows by one packet per round trip and halves: it is NewReno. ns-2's Vegas
+//!   grows by one packet in two round trips.
+//! * Scalable at 1e-3 grows here by one packet per 100 acknowledged, as in Linux since 2020; in ns-2 by one per 50.
+//!   Growth and reduction are equal, 1 / w = p w / 8, at sqrt(8 / p) packets.
+//! * Illinois under loss has no queue, so alpha = 10 and beta = 1/8. Its mean window is that of an additive increase
+//!   and multiplicative decrease, sqrt(alpha (2 - beta) / (2 beta p)), or what it gets without loss if that is less.
+//!   ns-2's Illinois falls to some ten packets after losses, which is no reduction of this law; the cause is not known.
 
 mod path;
 
@@ -25,7 +25,7 @@ const SECONDS: u64 = 110;
 const LAWS: [&str; 10] =
     ["bic", "highspeed", "scalable", "hybla", "vegas", "htcp", "illinois", "yeah", "westwood", "veno"];
 
-/// One loss in so many packets (0: none), and runs to average in ns-2 and here.
+/// Each row: one loss in this many packets (0: none), and the runs to average in ns-2 and here.
 const LOSSES: [(u64, u64, u64); 3] = [(0, 1, 1), (10_000, 2, 6), (1000, 4, 6)];
 
 fn here(name: &str, one_in: u64, seeds: u64) -> Vec<f64> {
@@ -48,7 +48,7 @@ fn in_ns2(name: &str, one_in: u64, seeds: u64) -> Vec<f64> {
     (1..=seeds).into_par_iter().map(one).collect()
 }
 
-/// Who judges a cell, in bit/s with the standard error.
+/// Returns who judges a cell, and the judge's value in bit/s with its standard error.
 fn judge(name: &str, one_in: u64, ns2_seeds: u64) -> (&'static str, (f64, f64)) {
     let of_window = |window: f64| window * (8 * PACKET) as f64 / 0.060;
     let per_loss = one_in as f64;
@@ -64,7 +64,7 @@ fn judge(name: &str, one_in: u64, ns2_seeds: u64) -> (&'static str, (f64, f64)) 
     }
 }
 
-/// ns-2 is installed. Where everything must be checked (`CI=true`) its absence is a failure.
+/// Whether ns-2 is installed. With `CI=true`, where everything must be checked, its absence is a failure.
 fn installed() -> bool {
     let found = Command::new("ns").arg("/dev/null").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
     assert!(found || std::env::var("CI").as_deref() != Ok("true"), "ns-2 is not installed (Debian package ns2)");

@@ -1,9 +1,9 @@
 //! The laws of Linux beside ns-3's models of them (3.37, Debian packages `libns3-dev` and `g++`): one flow over 100
 //! Mbit/s, base round trip 60 ms, a quarter of the bandwidth-delay product as buffer.
 //!
-//! Each cell: the means over seeds differ by no more than 10 %, and twice the standard error of their difference. ns-3
-//! takes some 40 us of processor for a packet: random losses of 1e-3 are always run, the others by `-- --ignored`. The
-//! laws that ns-3 has otherwise than Linux are in `README.md`, with what is known of why.
+//! In each cell the means over seeds differ by no more than 10 %, plus twice the standard error of their difference.
+//! ns-3 takes some 40 us of CPU time per packet: random losses of 1e-3 always run, the others with `-- --ignored`.
+//! `README.md` lists the laws that ns-3 implements differently from Linux, with what is known about the causes.
 
 mod path;
 
@@ -14,13 +14,13 @@ use std::process::Command;
 use units::Span;
 
 const PACKET: u64 = 1500;
-/// What a packet of ns-3 carries besides the headers of PPP, IP, and TCP with timestamps.
+/// Payload of an ns-3 packet, without the headers of PPP, IP, and TCP with timestamps.
 const PAYLOAD: u64 = 1446;
 const WARMUP_S: u64 = 10;
 const SECONDS: u64 = 60;
 const HERE_SEEDS: u64 = 8;
 
-/// A law here, what of it is turned off to be ns-3's, and the law there with its attributes.
+/// A law here, the switches that are off to match ns-3, and the law in ns-3 with its attributes.
 struct Pair {
     here: &'static str,
     off: &'static [&'static str],
@@ -32,7 +32,7 @@ const fn pair(here: &'static str, there: &'static str, attributes: &'static [&'s
     Pair { here, off: &[], there, attributes }
 }
 
-/// ns-3's attributes are Linux's constants where its own defaults are others.
+/// Where ns-3's defaults differ from Linux's constants, its attributes are set to Linux's.
 const PAIRS: [Pair; 6] = [
     pair("newreno", "LinuxReno", &[]),
     Pair { off: &["hystart", "reno_friendly"], ..pair("cubic", "Cubic", &["HyStart=false"]) },
@@ -49,7 +49,7 @@ fn here(pair: &Pair, one_in: u64) -> Vec<f64> {
     replicate(&experiment, seeds).iter().map(|run| run.summary.throughput_bps.unwrap()).collect()
 }
 
-/// Compiles the program of `ns3/`. `None` where there is no ns-3, which is a failure if everything must be checked.
+/// Compiles the program of `ns3/`. Returns `None` without ns-3, which is a failure if everything must be checked.
 fn program() -> Option<PathBuf> {
     let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("ns3-flow-{}", std::process::id()));
     let libraries = ["applications", "point-to-point", "internet", "network", "core"];
@@ -82,7 +82,7 @@ fn in_ns3(program: &PathBuf, pair: &Pair, one_in: u64, seeds: u64) -> Vec<f64> {
     (1..=seeds).into_par_iter().map(one).collect()
 }
 
-/// One row of the table, and whether the two are further apart than they may be.
+/// Returns one row of the table, and whether the two differ by more than is allowed.
 fn compare(program: &PathBuf, pair: &Pair, one_in: u64, seeds: u64) -> (String, bool) {
     let (here, here_error) = mean(&here(pair, one_in));
     let (there, there_error) = mean(&in_ns3(program, pair, one_in, seeds));

@@ -1,8 +1,8 @@
-//! The pacer `qlbp` in the simulator against its closed forms: steady delay, transients, step response, and what it
-//! leaves of the unevenness of Markov on-off traffic.
+//! The pacer `qlbp` in the simulator compared with its closed forms: steady delay, transients, step response, and how
+//! much of the burstiness of Markov on-off traffic it leaves.
 //!
-//! The oracle is `algorithms/theory`, which knows no packets but in the steady delay: a fluid, and the spectrum of the
-//! source. It shares no code with the discipline.
+//! The oracle is `algorithms/theory`, which uses a fluid and the spectrum of the source; only its steady delay knows
+//! packets. It shares no code with the discipline.
 
 use rayon::prelude::*;
 use scenario::Scenario;
@@ -76,8 +76,8 @@ fn counting_the_packet_in_service_gives_table_2() {
     }
 }
 
-/// A packet that finds the queue at `n` leaves within the sum of S / mu(j) over j = 1 ... n and the time that those
-/// beyond q_max take on the wire, its own included. Bursts of 25 packets into a pacer for 20 and one for 40.
+/// A packet that finds the queue at `n` leaves within the sum of S / mu(j) over j = 1 ... n plus the time that the
+/// packets beyond q_max take on the wire, its own included. Bursts of 25 packets enter a pacer for 20 and one for 40.
 #[test]
 fn no_packet_of_a_burst_waits_longer_than_the_sum_of_all_gaps() {
     for q_max in [20u64, 40] {
@@ -96,7 +96,7 @@ fn no_packet_of_a_burst_waits_longer_than_the_sum_of_all_gaps() {
     }
 }
 
-/// From an empty queue the output follows mu(t); what has left by t is its integral, to a packet or two.
+/// From an empty queue the output follows mu(t). What has left by t is its integral, to a packet or two.
 #[test]
 fn after_a_step_of_the_input_the_output_follows_the_fluid() {
     let queue = "mu_min = \"1 Mbit/s\", mu_max = \"10 Mbit/s\", q_max = \"400 packets\"";
@@ -133,8 +133,9 @@ fn mean(values: &[f64]) -> (f64, f64) {
     (mean, (squares / (n - 1.0) / n).sqrt())
 }
 
-/// Theorem 2, with alpha above r = 15/s and near it. The rate is taken in windows of 5 ms about its known mean; of what
-/// that changes, (window)^2 r^2 / 12 at most, 0.05 % is left. Packets of 100 B make the fluid's assumption good.
+/// Theorem 2, with alpha above r = 15/s and near it. The rate is taken in windows of 5 ms around its known mean. That
+/// changes the result by at most (window)^2 r^2 / 12, which is 0.05 %. Packets of 100 B make the fluid a good
+/// assumption.
 #[test]
 fn the_autocovariance_of_what_leaves_is_that_of_theorem_2() {
     let window = Span::from_millis(5);
@@ -182,8 +183,8 @@ fn the_autocovariance_of_what_leaves_is_that_of_theorem_2() {
     }
 }
 
-/// The coefficient of variation in windows of 50 ms after one, two and three pacers, as in Figure 7, but with packets of
-/// 100 B and mu_min near nothing, which the fluid supposes.
+/// The coefficient of variation in windows of 50 ms after one, two and three pacers, as in Figure 7, but with packets
+/// of 100 B and mu_min near zero, as the fluid assumes.
 #[test]
 fn pacers_in_tandem_leave_the_variation_that_the_fluid_says() {
     let link = |name: &str| {

@@ -1,9 +1,10 @@
-//! The traffic `sessions` against the exact second-order law of M/G/infinity, and its Hurst parameter.
+//! The traffic `sessions` compared with the exact second-order law of M/G/infinity, and its Hurst parameter.
 //!
-//! Answers under way at the rate `peak`, begun as a Poisson process, with lengths of distribution F, have the rate
-//! covariance `R(t)` proportional to the integral of `1 - F` above `t` (D. R. Cox, V. Isham, "Point processes", 1980,
-//! section 5.6). Counts in windows `w` have the variance `V(w) = 2 int_0^w (w - s) R(s) ds`, and their Allan variance is
-//! `2 V(w) - V(2 w) / 2`. The simulator knows none of this: it sends packets of TCP connections.
+//! Let answers start as a Poisson process and be sent at the rate `peak`, with lengths of distribution F. The
+//! covariance of their total rate, `R(t)`, is then proportional to the integral of `1 - F` above `t` (D. R. Cox, V.
+//! Isham, "Point processes", 1980, section 5.6). Counts in windows `w` have the variance `V(w) = 2 int_0^w (w - s) R(s)
+//! ds`, and their Allan variance is `2 V(w) - V(2 w) / 2`. The simulator knows none of this: it sends packets of TCP
+//! connections.
 
 use rayon::prelude::*;
 use results::Run;
@@ -38,7 +39,7 @@ fn runs(windows: &str) -> Vec<Run> {
     plan.par_iter().map(run).collect()
 }
 
-/// The integral of 1 - F above t, F the bounded Pareto law.
+/// The integral of 1 - F above t, where F is the bounded Pareto law.
 fn covariance(t: f64) -> f64 {
     let least = LONGEST_S.powf(-SHAPE);
     let scale = SHORTEST_S.powf(-SHAPE) - least;
@@ -62,7 +63,7 @@ fn allan_variance(window: f64) -> f64 {
     2.0 * variance(window) - variance(2.0 * window) / 2.0
 }
 
-/// Mean and standard error.
+/// Returns the mean and its standard error.
 fn mean(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;

@@ -1,4 +1,4 @@
-//! TCP's textbook laws, met by whole runs: response functions under random loss, and the sawtooth in a buffer.
+//! Whole runs meet TCP's textbook laws: response functions under random loss, and the sawtooth in a buffer.
 
 #[path = "tcp_laws/ideal.rs"]
 mod ideal;
@@ -12,7 +12,7 @@ use units::{Packets, Rate, Ratio, Span};
 
 const PACKET: u64 = 1000;
 const RTT_S: f64 = 0.1;
-/// One loss in so many packets.
+/// One loss in this many packets.
 const ONE_IN: [u64; 5] = [100, 300, 1000, 3000, 10_000];
 const CUBIC: Cubic = Cubic { reno_friendly: true };
 
@@ -26,8 +26,8 @@ fn response_of_cubic(p: f64) -> f64 {
     (0.4_f64 * 3.7 / (4.0 * 0.3)).powf(0.25) * (RTT_S / p).powf(0.75)
 }
 
-/// Mean window over a path that loses and never queues, in packets, with its standard error: throughput times round
-/// trip. CUBIC without what the formulas leave out: its start, and fast convergence.
+/// Returns the mean window in packets, with its standard error, on a path that loses and never queues: throughput times
+/// round trip. CUBIC runs without what the formulas leave out: its start, and fast convergence.
 fn measured(controller: &str, one_in: u64, delayed_ack: u32) -> f64 {
     let rtt = Span::from_millis(100);
     let mut wire = link(Rate::from_gbps(100), rtt / 2, Buffer::Unlimited);
@@ -53,7 +53,7 @@ fn assert_within(tolerance: f64, found: f64, expected: f64, what: &str) {
     assert!(off <= tolerance, "{what}: found {found}, expected {expected} within {tolerance}, off by {off:.3}");
 }
 
-/// The idea of a window that the simulation is judged by, judged itself.
+/// Checks the ideal window by which the simulation is judged.
 #[test]
 fn with_equal_distances_between_losses_the_ideal_windows_are_the_published_ones() {
     for one_in in ONE_IN {
@@ -73,10 +73,10 @@ fn with_independent_losses_the_ideal_window_of_reno_is_that_of_ott() {
     assert_within(0.01, ideal, 130.98, "Reno");
 }
 
-/// Within 15 % of Mathis' formula and 12 % of the law under independent losses. What is missing to the latter is the
-/// round trip of each recovery, in which the window does not grow, and that windows are whole: more, the smaller the
-/// window. Acknowledging every other packet changes nothing, because bytes are counted (RFC 3465): `sqrt(3 / 4p)`
-/// belongs to senders that count acknowledgments.
+/// Within 15 % of Mathis' formula and 12 % of the law under independent losses. The difference from the latter has two
+/// causes: the window does not grow in the round trip of each recovery, and windows are whole. It is larger for smaller
+/// windows. Acknowledging every other packet changes nothing, because bytes are counted (RFC 3465): `sqrt(3 / 4p)` is
+/// for senders that count acknowledgments.
 #[test]
 fn newreno_meets_the_square_root_law() {
     for one_in in ONE_IN {
@@ -92,8 +92,8 @@ fn newreno_meets_the_square_root_law() {
 }
 
 /// Within 8 % of the law under independent losses, Reno-friendly region included. The published formula is for equal
-/// distances, which keep the window below the plateau that it could pass: independent losses are worth up to 30 %
-/// more, in the ideal as in the simulation. So the formula is a lower bound here.
+/// distances, which keep the window below the plateau that it could pass. Independent losses give up to 30 % more, in
+/// the ideal and in the simulation. So the formula is a lower bound here.
 #[test]
 fn cubic_meets_its_response_function() {
     for one_in in ONE_IN {
@@ -106,7 +106,7 @@ fn cubic_meets_its_response_function() {
     }
 }
 
-/// A law that is not the one in the simulator is told from it.
+/// The test distinguishes a law that is not the one in the simulator.
 #[test]
 fn another_law_is_refused() {
     struct Steep;
@@ -139,25 +139,26 @@ impl Sawtooth {
         run(&experiment)
     }
 
-    /// Windows of one cycle, a round trip each, from half the peak to the peak. The packet that finds the buffer full
-    /// belongs to a window of one more than what fits on the path and in the buffer.
+    /// Returns the windows of one cycle, one per round trip, from half the peak to the peak. The packet that finds the
+    /// buffer full belongs to a window of one more than what fits on the path and in the buffer.
     fn rounds(&self) -> impl Iterator<Item = f64> + Clone {
         let peak = self.bdp + self.buffer + 1.0;
         (0..).map(move |round| (peak / 2.0).floor() + f64::from(round)).take_while(move |window| *window <= peak)
     }
 
-    /// Packets sent in one cycle. In the recovery that ends it every other acknowledgment lets a packet go.
+    /// Returns the packets sent in one cycle. In the recovery that ends it, every other acknowledgment releases a
+    /// packet.
     fn packets(&self) -> f64 {
         let peak = self.rounds().fold(0.0, f64::max);
         self.rounds().sum::<f64>() + peak / 2.0
     }
 }
 
-/// The window goes from W/2 to W, one packet per round trip. As long as the queue does not empty, which takes a
+/// The window grows from W/2 to W, one packet per round trip. As long as the queue does not empty, which requires a
 /// buffer of one BDP, the link is always busy and a cycle takes its packets over `C`: in the limit of large windows
-/// `3/8 W^2 / C`. A round with window `w` takes `w / C` then, so the mean window over time is
-/// `sum w^2 / sum w`, in the limit `7/9 W`, and what is not on the path or in service waits. One packet is lost per
-/// cycle. Within 2 %: a round trip is 1 % of a cycle, and what happens within one is not in the sums.
+/// `3/8 W^2 / C`. A round with window `w` then takes `w / C`, so the mean window over time is `sum w^2 / sum w`, in the
+/// limit `7/9 W`; what is not on the path or in service waits. One packet is lost per cycle. The bound is 2 %: a round
+/// trip is 1 % of a cycle, and the sums do not include what happens within one.
 #[test]
 fn newreno_in_a_buffer_of_one_bdp_makes_the_sawtooth_of_theory() {
     let path = Sawtooth::new(100.0);
@@ -167,14 +168,14 @@ fn newreno_in_a_buffer_of_one_bdp_makes_the_sawtooth_of_theory() {
     let cycles = (recoveries(&long) - recoveries(&short)) as f64;
     let losses = (long.flows[0].dropped_packets - short.flows[0].dropped_packets) as f64;
     assert_within(0.02, 1200.0 / cycles, path.packets() / path.packets_per_s, "period");
-    assert!((losses - cycles).abs() <= 1.0, "{losses} losses in {cycles} cycles, of which the last may be cut");
+    assert!((losses - cycles).abs() <= 1.0, "{losses} losses in {cycles} cycles; the last may be incomplete");
     let window = path.rounds().map(|w| w * w).sum::<f64>() / path.rounds().sum::<f64>();
     let waiting = long.summary.queue_delay_mean_s.unwrap() * path.packets_per_s;
     assert_within(0.02, waiting, window - path.bdp - 1.0, "packets that wait");
 }
 
-/// With less the window starts below the BDP, where a round takes the base round trip: `BDP / C`. The recovery takes
-/// as long as the acknowledgments of the peak window, `W / C`.
+/// With a smaller buffer the window starts below the BDP, where a round takes the base round trip: `BDP / C`. The
+/// recovery takes as long as the acknowledgments of the peak window, `W / C`.
 #[test]
 fn newreno_in_a_quarter_of_a_bdp_uses_as_much_as_theory_says() {
     let path = Sawtooth::new(25.0);

@@ -1,4 +1,4 @@
-//! What a TDQM queue in the simulator measures of Poisson traffic, against the closed forms.
+//! What a TDQM queue in the simulator measures for Poisson traffic, compared with the closed forms.
 
 mod path;
 
@@ -13,7 +13,7 @@ const PACKET: u64 = 1000;
 const ON_THE_WIRE: Span = Span::from_micros(200);
 const CAPACITY: Rate = Rate::from_mbps(40);
 
-/// Poisson traffic at this load through a queue that marks nothing; busy periods up to `together` are put together.
+/// Poisson traffic at this load through a queue that marks nothing; busy periods up to `together` are joined.
 fn poisson(load_percent: u64, together: Span) -> Experiment {
     let one = || Setting::Ratio(Ratio::ONE);
     let window = if together == Span::ZERO { Span::from_secs(1) } else { together };
@@ -36,7 +36,7 @@ fn poisson(load_percent: u64, together: Span) -> Experiment {
     experiment
 }
 
-/// Mean of the runs' means, and its standard error.
+/// Returns the mean of the runs' means, and its standard error.
 fn eta(experiment: &Experiment) -> (f64, f64) {
     let runs = replicate(experiment, 10);
     mean(&runs.iter().map(|run| run.summary.burstiness_eta.expect("measured")).collect::<Vec<_>>())
@@ -52,8 +52,8 @@ fn the_eta_of_poisson_traffic_is_the_closed_form_at_every_load() {
     }
 }
 
-/// 2000 packet times put together: eta is 1 / ((1 - load) 2000). The last busy period reaches beyond by half a mean
-/// square over a mean, 1 / (2 (1 - load)^2) packets: less than 1 % at these loads.
+/// 2000 packet times joined: eta is 1 / ((1 - load) 2000). The last busy period exceeds them by half a mean square over
+/// a mean, 1 / (2 (1 - load)^2) packets: less than 1 % at these loads.
 #[test]
 fn the_eta_of_many_busy_periods_together_is_that_of_the_mean_work() {
     for load in [20, 50, 80] {

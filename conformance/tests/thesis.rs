@@ -1,14 +1,14 @@
-//! The dissertation's law under random loss, against what was measured of it: Q. Yin, "TCP RAPID: from theory to
+//! The dissertation's law under random loss, compared with published measurements: Q. Yin, "TCP RAPID: from theory to
 //! practice", table 8.2, row tau = 10 ms, eta = 1/3: 10 Gbit/s, round trip 30 ms, no other traffic.
 //!
-//! Printed is the goodput of a testbed with its headers and its network cards; here it is bits on the wire, of which
-//! the law leaves 5 % free by design (`thesis.h`, reading 3), so that 9.5 Gbit/s is the most there can be. Hence the
-//! 10 %.
+//! The print has the goodput of a testbed with its headers and its network cards. Here it is bits on the wire, of which
+//! the law leaves 5 % free by design (`thesis.h`, reading 3), so 9.5 Gbit/s is the maximum. The bound is therefore 10
+//! %.
 //!
-//! A run of 100 s is 13 million packets: at 1e-8 most such runs lose nothing, and so did most of the printed ones
-//! (5 min). That cell is therefore held against the runs without loss and with 1e-7, which enclose it. From 1e-4 on
-//! the printed values fall much faster (6.17 Gbit/s) than the law does here (9.1): each loss cut a quarter of the rate
-//! in both, but the testbed's recovery is not described; those cells are not claimed.
+//! A run of 100 s is 13 million packets. At 1e-8 most such runs lose nothing, and so did most of the printed ones
+//! (5 min). That cell is therefore compared with the runs without loss and with 1e-7, which enclose it. From 1e-4 on
+//! the printed values fall much faster (6.17 Gbit/s) than the law does here (9.1). Each loss cut a quarter of the rate
+//! in both, but the testbed's recovery is not described. Those cells are not claimed.
 
 mod path;
 
@@ -33,7 +33,7 @@ fn thesis() -> FlowSpec {
     rapid
 }
 
-/// Runs with so many losses in 10^7 packets.
+/// Makes runs with `per_1e7` losses in 10^7 packets.
 fn runs(flow: FlowSpec, per_1e7: u64, seconds: u64, seeds: u64) -> Vec<Run> {
     let mut wire = link(Rate::from_gbps(10), rtt() / 2, Buffer::Bytes(Bytes::new(37_500_000)));
     wire.loss = Ratio::of(per_1e7, 10_000_000);
@@ -83,7 +83,7 @@ fn at_a_loss_of_1e_5_the_printed_throughput_is_met() {
     assert_printed(&runs, 9.07);
 }
 
-/// The printed Reno is at 0.923 Gbit/s there: the comparison can tell.
+/// The printed Reno is at 0.923 Gbit/s there: the comparison distinguishes the two.
 #[test]
 fn newreno_at_a_loss_of_1e_5_is_nowhere_near() {
     assert!(gbps(&runs(flow("newreno", PACKET, rtt()), 100, 60, 2)) < 0.2 * 9.07);

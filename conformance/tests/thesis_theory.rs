@@ -1,9 +1,10 @@
-//! Preset `thesis` with ideal estimation against the differential equation of its rate filter, under periodic on-off
-//! traffic, at both validation settings of Lovewell and Kaur (TR11-007, sections V and VI).
+//! Preset `thesis` with ideal estimation compared with the differential equation of its rate filter, under periodic
+//! on-off traffic, at both validation settings of Lovewell and Kaur (TR11-007, sections V and VI).
 //!
-//! The oracle is the fluid model, stepped in time: a signal (what the traffic leaves) leaves the link at t, acts on the
-//! rate that arrives there at t + RTT + Q(t)/C, and the rate follows it with time constant tau upwards and eta
-//! downwards. It shares no code with the law: that one works packet by packet, stream by stream, in integers.
+//! The oracle is the fluid model, stepped in time. A signal (the capacity that the traffic leaves) departs from the
+//! link at t and acts on the rate that arrives there at t + RTT + Q(t)/C. The rate follows it with time constant tau
+//! upwards and eta downwards. The oracle shares no code with the law, which works packet by packet, stream by stream,
+//! in integers.
 
 use scenario::Scenario;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! The walls of the house: who may use whom, where `unsafe` may be, how large a file may grow.
 //!
-//! Each wall is a function from what it looks at (a list of arrows, a text) to the offences it finds, so that the
-//! same function is shown a wrong house beside the real one.
+//! Each wall is a function from its input (a list of arrows, a text) to the offences it finds. The same function can
+//! thus be shown a wrong house beside the real one.
 
 #[path = "walls/arrows.rs"]
 mod arrows;
@@ -25,7 +25,7 @@ fn assert_none(offences: &[String]) {
     assert!(offences.is_empty(), "\n{}", offences.join("\n"));
 }
 
-/// Every offence that `wall` finds in the sources whose name ends so.
+/// Returns every offence that `wall` finds in the sources with one of these endings.
 fn offences(endings: &[&str], wall: impl Fn(&str, &str) -> Vec<String>) -> Vec<String> {
     let files = sources(endings);
     assert!(!files.is_empty(), "no file ends in {endings:?}: the wall looks at nothing");
@@ -60,6 +60,8 @@ fn a_wrong_arrow_is_refused() {
         ("hosts/simulator", "experiment/report"),
         ("experiment/results", "algorithms/units"),
         ("experiment/scenario", "hosts/simulator"),
+        ("experiment/probing", "hosts/simulator"),
+        ("experiment/analysis", "experiment/papers"),
         ("cli", "conformance"),
         ("hosts/simulator", "benches"),
         ("somewhere/new", "algorithms/units"),
@@ -223,7 +225,7 @@ fn the_lock_file_is_committed() {
     assert!(!tree::tracked("target/CACHEDIR.TAG"), "build output is in the repository");
 }
 
-/// The text of a file of the repository; that of a folder is empty.
+/// Returns the text of a file of the repository; a folder has an empty text.
 fn text_at(path: &str) -> Option<String> {
     let whole = root().join(path);
     if whole.is_dir() { Some(String::new()) } else { fs::read(whole).ok().map(|b| String::from_utf8_lossy(&b).into()) }

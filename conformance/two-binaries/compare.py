@@ -83,7 +83,8 @@ def make(binary, tree, arguments, folder):
     if folder.is_dir():
         for file in sorted(folder.rglob("*")):
             if file.is_file() and file.name not in MACHINE and file.suffix not in (".html", ".parquet"):
-                tables[str(file.relative_to(folder))] = file.read_text()
+                text = file.read_text()
+                tables[str(file.relative_to(folder))] = printed(text) if file.suffix == ".json" else text
     return tables
 
 

@@ -1,11 +1,11 @@
-//! BBR version 3: a model of the path, its bandwidth and its delay, in place of a reaction to every loss.
+//! BBR version 3: it models the path's bandwidth and delay instead of reacting to every loss.
 //!
 //! Source: draft-ietf-ccwg-bbr, "BBR Congestion Control". Sections are cited by their names, since their numbers move
 //! between revisions.
 //!
 //! ```text
 //! max_bw        = max delivery rate over this and the last probing cycle
-//! min_rtt       = min round-trip time over 10 s, looked for by draining the queue every 5 s
+//! min_rtt       = min round-trip time over 10 s, probed by draining the queue every 5 s
 //! bw            = min(max_bw, bw_shortterm)
 //! pacing rate   = 0.99 pacing_gain bw
 //! window        <= cwnd_gain bw min_rtt + extra_acked, and <= inflight_longterm, inflight_shortterm
@@ -20,7 +20,7 @@
 //! ProbeRTT        1            0.5      200 ms and a round
 //! ```
 //!
-//! Losses above 2 % of what was in flight, while probing, set inflight_longterm; any loss while not probing moves
+//! While probing, losses above 2 % of what was in flight set inflight_longterm. While not probing, any loss moves
 //! bw_shortterm and inflight_shortterm towards what was delivered in the last round, by a factor of 0.7 at most.
 //! The parts: `model` measures, `machine` moves between the states, this file sets rate and window.
 //!
@@ -29,14 +29,14 @@
 //!    and the offload budget is the floor of four packets.
 //! 2. Volumes are counted in packets, so that the prefix of a lost packet that still fitted ("Probing for Bandwidth
 //!    In ProbeBW", lost_prefix) is zero.
-//! 3. After a timeout the window is one packet until the next acknowledgment; the draft asks for what is in flight
-//!    plus one, which the host grants by letting the first retransmission out.
+//! 3. After a timeout the window is one packet until the next acknowledgment. The draft asks for what is in flight
+//!    plus one; the host achieves that by sending the first retransmission.
 //! 4. ProbeRTT marks its own samples as limited, by the range of delivered counts in which they left; the draft has
 //!    the connection mark them.
 //! 5. ProbeRTT is due every 5 s, as in the published revisions and Linux; drafts in preparation merge it with the
-//!    10 s of the min_rtt filter. Its window is fixed on entry, from the min_rtt before, as these propose.
+//!    10 s of the min_rtt filter. Its window is fixed on entry, from the previous min_rtt, as these drafts propose.
 //! 6. A max_bw filter without a sample in the current cycle does not advance.
-//! 7. Congestion marks (ECN) are not answered, as the draft leaves them out.
+//! 7. There is no reaction to congestion marks (ECN), which the draft leaves out.
 
 mod machine;
 mod model;

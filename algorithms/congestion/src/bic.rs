@@ -1,6 +1,7 @@
 //! BIC: a binary search for the window at which packets were last lost.
 //!
-//! With `w` the window and `w_max` the window before the last loss, one packet more per `count` packets acknowledged:
+//! With `w` the window and `w_max` the window before the last loss, the window grows by one packet per `count` packets
+//! acknowledged:
 //!
 //! ```text
 //! w <= low_window                          count = w                              Reno
@@ -22,11 +23,11 @@
 //! Source: L. Xu, K. Harfoush, I. Rhee, "Binary Increase Congestion Control (BIC) for Fast Long-Distance Networks",
 //! INFOCOM 2004; Linux.
 //!
-//! Linux's behaviour, where the paper's is another:
+//! Linux's behaviour, where the paper differs:
 //! 1. The search goes a quarter of the way per round trip, not half, and beta is 819/1024 (paper: 0.875).
 //! 2. `count` is renewed when the window changes or after 1/32 s, not with every acknowledgment.
-//! 3. Linux divides by the ratio of packets to acknowledgments and yet counts packets (since 2020), so a receiver that
-//!    acknowledges every second packet doubles the growth. So here.
+//! 3. Linux divides by the ratio of packets to acknowledgments, yet counts packets (since 2020), so a receiver that
+//!    acknowledges every second packet doubles the growth. This file does the same.
 
 use crate::contract::{AckSample, Setup};
 use crate::window::Window;

@@ -1,6 +1,7 @@
-//! Compound: Reno's window, and beside it one that delay governs: fast while the path is empty, gone when it is not.
+//! Compound: Reno's window plus a window controlled by delay, which grows fast while the path has no queue and shrinks
+//! to zero when it has one.
 //!
-//! `window = reno + delay`. Each acknowledgment grows `reno` by one packet per `window`; once per round, with `base` the
+//! `window = reno + delay`. Acknowledgments grow `reno` by one packet per `window`. Once per round, with `base` the
 //! smallest round-trip time and `rtt` the smallest of the round:
 //!
 //! ```text
@@ -19,7 +20,8 @@
 //!
 //! Deviations:
 //! 1. gamma is a constant; the later tuning of it by the smallest backlog seen at a loss is left out.
-//! 2. A round with fewer than three samples is not judged, as in Vegas: all of them may be of delayed acknowledgments.
+//! 2. A round with fewer than three samples is not judged, as in Vegas: all of them may be from delayed
+//!    acknowledgments.
 
 use crate::contract::{AckSample, Setup};
 use crate::rounds::{Backlog, VegasSamples};

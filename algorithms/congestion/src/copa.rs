@@ -1,6 +1,6 @@
 //! Copa: aims at the rate 1 / (delta queueing delay), at which flows share a short queue equally.
 //!
-//! With `standing` the smallest round-trip time of half a smoothed one, `base` the smallest of ten seconds:
+//! With `standing` the smallest round-trip time in half a smoothed round trip, `base` the smallest in ten seconds:
 //!
 //! ```text
 //! queueing   = standing - base
@@ -12,17 +12,18 @@
 //! pacing:                    2 window / standing
 //! ```
 //!
-//! Default mode, delta = 1/2, empties the queue about once in five round trips. Where that has not been seen for five,
-//! there is somebody who fills queues: competitive mode takes 1 / delta up by 1 per round trip without loss and halves it
-//! on loss, at least to the default.
+//! Default mode, delta = 1/2, empties the queue about once in five round trips. If the queue has not been empty for
+//! five round trips, another flow fills it. Competitive mode then raises 1 / delta by 1 per round trip without loss and
+//! halves it on loss, but not below the default.
 //!
 //! Source: V. Arun, H. Balakrishnan, "Copa: Practical Delay-Based Congestion Control for the Internet", NSDI 2018,
 //! sections 2 and 2.2.
 //!
 //! Choices where the paper leaves one:
-//! 1. The queue is nearly empty when it adds less than a tenth of what it added at most in the last four round trips.
-//! 2. A retransmission timeout begins anew, with slow start from two packets; in default mode no other loss is reacted to.
-//! 3. v is at most what moves the window by half in a round trip.
+//! 1. The queue is nearly empty when it adds less than a tenth of the most that it added in the last four round trips.
+//! 2. A retransmission timeout starts anew, with slow start from two packets. In default mode there is no reaction to
+//!    other losses.
+//! 3. v is at most the value that moves the window by half in a round trip.
 
 use crate::contract::{AckSample, Controller, Decision, Loss, LossResponse, Sent, Setup, Timeout};
 use crate::extremes::Smallest;

@@ -1,6 +1,6 @@
 //! CUBIC (RFC 9438) with HyStart++ (RFC 9406).
 //!
-//! The window follows a cubic of the time since the last reduction, flat around the window where that happened:
+//! The window follows a cubic function of the time since the last reduction, flat around the window at that reduction:
 //!
 //! ```text
 //! W_cubic(t) = C (t - K)^3 + W_max                                    (1)
@@ -17,17 +17,17 @@
 //! undo:        everything as before the reduction                     (section 4.9)
 //! ```
 //!
-//! HyStart++ leaves the initial slow start when the smallest delay of a round rises: it then grows at a quarter of
-//! the pace for up to five rounds and goes back if the delay falls again.
+//! HyStart++ leaves the initial slow start when the smallest round-trip time of a round rises. It then grows at a
+//! quarter of the pace for up to five rounds, and returns to slow start if the round-trip time falls again.
 //!
-//! Floating point is used with + - * / only, and the cube root is computed here, so a run is the same everywhere.
+//! Floating point uses only + - * /, and the cube root is computed here, so a run is the same on every machine.
 //!
 //! Deviations:
-//! 1. The window is cut, not the flight size, as RFC 9438 section 4.6 permits to senders that do not grow a window
+//! 1. The window is reduced, not the flight size, as RFC 9438 section 4.6 permits for senders that do not grow a window
 //!    they do not use.
-//! 2. Time in which the window does not limit the flow does not count into `t` (section 4.2 asks for idle times only).
-//! 3. After a timeout slow start is that of RFC 5681 with one packet per packet acknowledged; HyStart++ is for the
-//!    initial slow start only (RFC 9406, section 4.3).
+//! 2. Time in which the window does not limit the flow does not count in `t` (section 4.2 excludes only idle time).
+//! 3. After a timeout, slow start is that of RFC 5681 with one packet per packet acknowledged; HyStart++ is only for
+//!    the initial slow start (RFC 9406, section 4.3).
 
 use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use alloc::boxed::Box;

@@ -1,6 +1,7 @@
-//! DCTCP: gives up as much of its window as there are marks. Reno where there are none.
+//! DCTCP: reduces its window in proportion to the fraction of marked packets. Without marks it is Reno.
 //!
-//! Once per window of data, with `F` the part of it that arrived marked; and at most once per window on a mark:
+//! alpha is updated once per window of data, with `F` the fraction that arrived marked. A mark reduces the window at
+//! most once per window:
 //!
 //! ```text
 //! alpha   += g (F - alpha),  alpha = 1 at first           RFC 8257, section 3.3, step 6
@@ -10,13 +11,13 @@
 //! ```
 //!
 //! Source: S. Bensley, D. Thaler, P. Balasubramanian, L. Eggert, G. Judd, "Data Center TCP (DCTCP)", RFC 8257, 2017;
-//! M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010. It needs marks as soon as a queue is a little long:
-//! RED with a step of the queue itself.
+//! M. Alizadeh et al., "Data Center TCP (DCTCP)", SIGCOMM 2010. It needs queues that mark as soon as they grow a
+//! little: RED with a step of the queue itself.
 //!
 //! Deviations:
-//! 1. Packets are counted, not bytes. Marks are told as counts by every acknowledgment, which is what section 3.2's
-//!    receiver approximates with one bit.
-//! 2. The window is in whole packets, rounded down: a mark takes one at least.
+//! 1. Packets are counted, not bytes. Every acknowledgment carries counts of marks, which section 3.2's receiver
+//!    approximates with one bit.
+//! 2. The window is in whole packets, rounded down: a mark removes at least one.
 
 use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use crate::newreno::NewReno;

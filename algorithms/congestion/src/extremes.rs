@@ -1,6 +1,6 @@
 //! The smallest value of a moving window of time.
 //!
-//! Kept are the values that could still become the smallest: each is larger than the one before it and newer.
+//! It keeps the values that can still become the smallest: each is newer and larger than the previous one.
 
 use alloc::collections::VecDeque;
 use units::{Span, Time};

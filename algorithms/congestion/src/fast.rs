@@ -1,4 +1,4 @@
-//! FAST: keeps a fixed number of packets of its own queued, and goes there by an equation, not by steps of one.
+//! FAST: keeps a fixed number of its own packets queued, and reaches that by an equation, not in steps of one.
 //!
 //! In every other round, with `base` the smallest round-trip time and `rtt` the smallest of the round:
 //!
@@ -10,7 +10,7 @@
 //!
 //! At rest `window (rtt - base) / rtt = alpha`.
 //!
-//! All it knows is delay, and `delay` says by which clock:
+//! It measures only delay. The setting `delay` selects the clock:
 //!
 //! ```text
 //! fine:    rtt = now - sent                               with what the end hosts and the way back add
@@ -23,15 +23,16 @@
 //! theory to practice", section 9.3 and equation 9.1.
 //!
 //! Choices where the papers leave one:
-//! 1. alpha is 8 packets below 10 Mbit/s, 20 below 100 Mbit/s, 200 above, unless it is set: one constant is either
-//!    nothing on a fast path or a standing loss on a slow one.
-//! 2. The smallest round-trip time of a round stands for the average, as the dissertation that compares it with Rapid
-//!    does; a round with fewer than three samples is not judged.
+//! 1. alpha is 8 packets below 10 Mbit/s, 20 below 100 Mbit/s, 200 above, unless it is set. One constant would either
+//!    be negligible on a fast path or cause lasting loss on a slow one.
+//! 2. The smallest round-trip time of a round replaces the average, as in the dissertation that compares FAST with
+//!    Rapid. A round with fewer than three samples is not judged.
 //! 3. The round between two updates shows what the first of them did.
 //! 4. There is no pacing within a round; the host has it for all window-based controllers.
-//! 5. Of the packets that an acknowledgment covers the one sent last gives the one-way delay, as it gives the round-trip
-//!    time. Receivers that do not stamp give none, and the window stays where slow start or a loss left it.
-//! 6. A coarse round-trip time of no tick counts as 1 us, as in Linux, where none is zero.
+//! 5. If an acknowledgment covers several packets, the one sent last gives the one-way delay, as it gives the
+//!    round-trip time. Receivers that do not stamp give no delay, and the window stays where slow start or a loss left
+//!    it.
+//! 6. A coarse round-trip time of zero ticks counts as 1 us, as in Linux, where no round-trip time is zero.
 
 use crate::contract::{AckSample, Setup};
 use crate::rounds::{Backlog, VegasSamples};

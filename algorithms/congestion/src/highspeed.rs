@@ -1,4 +1,4 @@
-//! HighSpeed TCP (RFC 3649): the larger the window, the more it grows and the less it gives up.
+//! HighSpeed TCP (RFC 3649): the larger the window, the faster it grows and the less a loss reduces it.
 //!
 //! ```text
 //! slow start:   as Reno

@@ -1,4 +1,4 @@
-//! H-TCP: the longer since the last loss, the faster it grows; a loss empties the queue and no more.
+//! H-TCP: the longer ago the last loss, the faster it grows. A loss reduces the window just enough to empty the queue.
 //!
 //! With `t` the time since the last recovery ended, in seconds, `rtt_min` and `rtt_max` the extremes of the round-trip
 //! time, and `B` the throughput before a loss:
@@ -17,12 +17,12 @@
 //! Source: R. Shorten, D. Leith, "H-TCP: TCP for high-speed and long-distance networks", PFLDnet 2004, and
 //! draft-leith-tcp-htcp-06; Linux.
 //!
-//! Linux's behaviour, where the draft's is another:
-//! 1. Factors are cut to whole numbers and are at least 1, so RTT scaling never slows Reno's pace.
-//! 2. A step takes one acknowledgment that is not counted, and empties the credit.
+//! Linux's behaviour, where the draft differs:
+//! 1. Factors are truncated to whole numbers and are at least 1, so RTT scaling never slows Reno's pace.
+//! 2. The acknowledgment that makes a step is not counted, and the step empties the credit.
 //! 3. rtt_max rises by at most 20 ms at a time, only outside recovery.
-//! 4. What recovery does to rtt_max and B is not undone, since Linux saves them after the change; the time since the
-//!    last loss is.
+//! 4. An undo restores the time since the last loss, but not rtt_max and B, since Linux saves these after recovery has
+//!    changed them.
 
 use crate::contract::{AckSample, Setup};
 use crate::window::Window;

@@ -1,4 +1,4 @@
-//! Hybla: a long path grows its window as fast, in packets per second, as a reference path of 25 ms.
+//! Hybla: on a long path the rate in packets per second grows as fast as on a reference path of 25 ms.
 //!
 //! With `rho = max(srtt / rtt0, 1)`, taken at the smallest srtt so far, per acknowledgment:
 //!
@@ -13,7 +13,7 @@
 //! Source: C. Caini, R. Firrincieli, "TCP Hybla: a TCP enhancement for heterogeneous networks", Int. J. of Satellite
 //! Communications and Networking 22(5), 2004; Linux.
 //!
-//! Linux's behaviour, where the paper's is another:
+//! Linux's behaviour, where the paper differs:
 //! 1. Growth counts acknowledgments, not packets: with delayed acknowledgments it is half of what the paper intends.
 //! 2. The window is at most 65 535 packets, and 2^rho at most 2^16.
 //! 3. After a timeout, until recovery ends, it grows as Reno.

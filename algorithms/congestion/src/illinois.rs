@@ -1,4 +1,4 @@
-//! Illinois: losses decide when the window is cut, the queueing delay by how much and how fast it grows.
+//! Illinois: losses decide when the window is reduced. The queueing delay decides by how much, and how fast it grows.
 //!
 //! Once per round, with `da` the mean queueing delay of the round and `dm` the largest seen, both above the base:
 //!
@@ -12,7 +12,7 @@
 //! loss:        threshold = window = window (1 - beta)
 //! ```
 //!
-//! Windows below 15 packets have alpha = 1, beta = 1/2, and so has every window after a timeout until its next round.
+//! Windows below 15 packets have alpha = 1, beta = 1/2. So has every window after a timeout until its next round.
 //! alpha is kept in 1/128, beta in 1/64.
 //!
 //! Source: S. Liu, T. Basar, R. Srikant, "TCP-Illinois: a loss- and delay-based congestion control algorithm for

@@ -1,4 +1,5 @@
-//! LEDBAT++: takes what others leave. The delay that it adds to the path stays below a target, and it gives way.
+//! LEDBAT++: uses the capacity that others leave. It keeps the delay that it adds to the path below a target, and
+//! yields to other flows.
 //!
 //! Once per round, with `base` the smallest round-trip time of the last ten minutes, `delay` the smallest of the last
 //! four samples less the base, and `gain = 1 / min(16, ceil(2 target / base))`:
@@ -12,7 +13,7 @@
 //! loss:              threshold = window = window / 2; in a slowdown, threshold = threshold / 2
 //! ```
 //!
-//! The slowdowns empty the queue, so that all see the base, whoever came first; they cost at most a tenth.
+//! The slowdowns empty the queue, so that all flows see the base, whichever came first. They cost at most a tenth.
 //!
 //! Source: P. Balasubramanian, O. Ertugay, D. Havey, "LEDBAT++: Congestion Control for Background Traffic",
 //! draft-irtf-iccrg-ledbat-plus-plus-01, 2020 (target 60 ms, constant 1); it amends RFC 6817.

@@ -1,6 +1,6 @@
 //! TCP-LP: Reno that backs off when the one-way delay rises, to leave the path to others.
 //!
-//! From the stamps of each acknowledgment, in ticks of 1 ms, receiver's clock less sender's:
+//! It uses the stamps of each acknowledgment, in ticks of 1 ms, receiver's clock less sender's:
 //!
 //! ```text
 //! delay:        d = stamp of arrival - stamp of departure;  D = (7 D + d) / 8;  min, max over the delays
@@ -14,17 +14,19 @@
 //! Source: A. Kuzmanovic, E. Knightly, "TCP-LP: low-priority service via end-point congestion control", IEEE/ACM
 //! Transactions on Networking 14(4), 2006; Linux.
 //!
-//! Linux's behaviour, where the paper's is another:
-//! 1. **The two clocks have unrelated zeros.** A stamp counts the ticks since its host started, so that `d`, `min` and
-//!    15 % of `max - min = D` are about the difference of two uptimes, `clock_offset`. With hosts started more than a few
-//!    seconds apart no queue is 15 % of that: after one indication at the first acknowledgment, Linux's LP is Reno.
-//!    The paper subtracts what the delays have in common; `clock_offset = "0 s"` comes as near as Linux's law can.
-//! 2. An indication leaves the threshold as it is, so that a flow that has lost nothing is back in slow start.
+//! Linux's behaviour, where the paper differs:
+//! 1. **The two clocks have unrelated zeros.** A stamp counts the ticks since its host started, so `d`, `min` and 15 %
+//!    of `max - min = D` mostly reflect the difference of two uptimes, `clock_offset`. If the hosts started more than a
+//!    few seconds apart, no queue is 15 % of that: after one indication at the first acknowledgment, Linux's LP is
+//!    Reno. The paper subtracts what the delays have in common; `clock_offset = "0 s"` is the closest that Linux's law
+//!    can get.
+//! 2. An indication leaves the threshold as it is, so a flow that has lost nothing returns to slow start.
 //! 3. The range of delays is forgotten with every indication. The largest delay is the second largest.
 //!
 //! Deviations from Linux:
-//! 1. Both clocks tick once per millisecond, which is known. Linux estimates the receiver's rate from the stamps and
-//!    divides whole numbers by it: one per mille too much makes all its delays zero less the sender's clock, for a while.
+//! 1. Both clocks tick once per millisecond, and the law knows this. Linux estimates the receiver's rate from the
+//!    stamps and divides whole numbers by it: an estimate that is one per mille too high makes all its delays zero less
+//!    the sender's clock, for a while.
 //! 2. Stamps are wide enough. In Linux's 32 bits a smoothed delay above 2^29 ticks (six days) overflows.
 
 use crate::contract::{AckSample, Setup};

@@ -1,33 +1,33 @@
-//! Newark: one window for the receiver, another for the rate, and a token bucket for bursts; two marks steer them.
+//! Newark: one window for the receiver, another for the rate, and a token bucket for bursts. Two marks control them.
 //!
 //! ```text
-//! send:          within W_b, the window that the receiver advertises, and for one token each
+//! send:          within W_b, the window that the receiver advertises; each packet takes one token
 //! token clock:   expires after exponential times with mean g RTT / W_p
 //!   on expiry:   a timeout is not cleared yet:  tokens = min(tokens, 1), cleared
 //!                otherwise, tokens < floor(T_c): tokens += 1
 //! W_p:           as TCP's window. Slow start, then 1 / W_p per packet of acknowledgments without rho-bit; halved on a
 //!                rho-bit once per window (RFC 3168), and on loss; 1 after a timeout
 //! T_c:           from T_max; halved, down to 1, on an eta-bit once per round trip; += 1 / T_c per acknowledgment without
-//! eta-bit and T_c = 1:  W_p is halved in its place
+//! eta-bit and T_c = 1:  W_p is halved instead
 //! ```
 //!
-//! The rho-bit is congestion experienced, the eta-bit the burstiness bit, both set by TDQM. A sender that always has
-//! data spends each token when it is made: its bucket never fills, `T_c` does not bind, and its packets leave as a
-//! Poisson process whatever `T_c` is. The eta-bit reaches such a sender only through `W_p`, once `T_c` is 1.
+//! The rho-bit is congestion experienced, the eta-bit the burstiness bit; TDQM sets both. A sender that always has data
+//! spends each token at once: its bucket never fills, `T_c` does not limit it, and its packets leave as a Poisson
+//! process whatever `T_c` is. The eta-bit affects such a sender only through `W_p`, once `T_c` is 1.
 //!
 //! Source: Q. Li and D. L. Mills, "Control Architecture for Tuning Intensity and Burstiness of Traffic", section III.
 //!
-//! What the paper leaves open, and what is done here:
-//! 1. The clock is set again at every expiry; the paper's figure 4 prints that inside a branch, where a full bucket
+//! What the paper leaves open, and what this file does:
+//! 1. The clock is set again at every expiry. The paper's figure 4 prints that inside a branch, where a full bucket
 //!    would stop it for ever.
-//! 2. A full bucket ignores tokens, so the clock that was running then is drawn anew when a packet leaves or an
-//!    acknowledgment comes: exponential times have no memory. A change of `W_p` or RTT counts from the next expiry on.
+//! 2. A full bucket ignores tokens, so a new time is drawn for its clock when a packet leaves or an acknowledgment
+//!    arrives: exponential times have no memory. A change of `W_p` or RTT counts from the next expiry on.
 //! 3. Each loop reads its own bit: "unmarked" means without that bit.
-//! 4. RTT is the smoothed one (RFC 6298), at first that of the handshake; the bucket begins with the initial window.
-//! 5. Tokens above a lower `T_c` are lost.
+//! 4. RTT is the smoothed one (RFC 6298), at first that of the handshake. The bucket starts with the initial window.
+//! 5. When `T_c` falls, tokens above it are lost.
 //! 6. `W_p` grows only while tokens limit the flow (RFC 7661), unless `validate` is off: a window that an idle
 //!    application never used says nothing about the path.
-//! 7. The paper holds `W_p` to 240 packets, its receiver's buffer; here that is `window_max`, by default no limit.
+//! 7. The paper limits `W_p` to 240 packets, its receiver's buffer; here that limit is `window_max`, by default none.
 
 use crate::contract::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo};
 use crate::window::Window;

@@ -11,14 +11,15 @@
 //! timeout:                           threshold = max(beta window, 2), window = 1
 //! ```
 //!
-//! Bytes are counted, not acknowledgments, so that delayed acknowledgments do not slow the growth. After a timeout
-//! L is 1 until the episode ends (RFC 3465 section 2.3).
+//! Growth counts bytes, not acknowledgments, so delayed acknowledgments do not slow it. After a timeout L is 1 until
+//! the episode ends (RFC 3465 section 2.3).
 //!
 //! Deviations:
-//! 1. The window is cut, not the flight size (RFC 5681, equation 4), as in Linux. What equation 4 guards against, a
-//!    window that outgrew the flight, cannot arise: the window does not grow unless it limits the flow (RFC 7661).
-//! 2. In fast recovery the window is the target from the start; the host's proportional rate reduction takes the
-//!    place of inflation and deflation.
+//! 1. The window is reduced, not the flight size (RFC 5681, equation 4), as in Linux. Equation 4 guards against a
+//!    window that outgrew the flight. That cannot happen here: the window grows only while it limits the flow (RFC
+//!    7661).
+//! 2. In fast recovery the window is the target from the start; the host's proportional rate reduction replaces
+//!    inflation and deflation.
 
 use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use crate::window::Window;

@@ -1,23 +1,23 @@
 //! RCP's sender: sends at the rate that the routers of its path offer.
 //!
-//! Each packet carries the sender's round-trip time and room for a rate; routers write theirs into it (see the queue
-//! discipline `rcp`), the receiver returns it, and
+//! Each packet carries the sender's round-trip time and a field for a rate. Routers write their rate into it (see the
+//! queue discipline `rcp`), and the receiver returns it. The sender then acts as follows:
 //!
 //! ```text
-//! before the first answer:      one packet, which takes the part of the SYN
-//! offered R:                    a packet leaves S / R after the one of S bytes before it, R the newest offer
-//! answered without an offer:    no router of the path speaks RCP: NewReno
+//! before the first reply:       it sends one packet, which replaces the SYN
+//! a reply offers R:             the next packet leaves S / R after a packet of S bytes, with R the newest offer
+//! a reply without an offer:     no router of the path speaks RCP: NewReno
 //! ```
 //!
-//! A loss says nothing: it is repaired, and the rate stays. Should acknowledgments stop, four round trips' worth of
-//! packets is the most under way, and after a timeout one packet asks again.
+//! A loss carries no information: it is repaired, and the rate stays. If acknowledgments stop, at most four round
+//! trips' worth of packets are in flight, and after a timeout one packet asks again.
 //!
 //! Source: N. Dukkipati, "Rate Control Protocol (RCP)", PhD thesis, Stanford 2008, chapter 2.
 //!
 //! Deviations:
-//! 1. The first packet asks for the rate instead of a SYN, and is as large as any. Hosts have shaken hands before.
-//! 2. A flow whose rate is below a packet per round trip sends no packets in between to ask for news.
-//! 3. What is not in the source: the window above, what a timeout does, and NewReno where no router makes an offer.
+//! 1. The first packet asks for the rate instead of a SYN, and has the full size. The handshake has taken place before.
+//! 2. A flow whose rate is below a packet per round trip sends no extra packets in between to ask for a new rate.
+//! 3. The limit of four round trips, the reaction to a timeout, and NewReno without an offer are not in the source.
 
 use crate::contract::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo};
 use crate::newreno::NewReno;

@@ -1,7 +1,7 @@
 //! Rounds, and what Vegas measures in each.
 //!
-//! A round lasts until a packet that was sent after its beginning is acknowledged. In each, the smallest round-trip
-//! time is kept, which a delayed acknowledgment does not spoil; over the connection, the smallest of all, the base.
+//! A round lasts until a packet that was sent after its beginning is acknowledged. Each round keeps its smallest
+//! round-trip time, which a delayed acknowledgment does not spoil. The connection keeps the smallest of all, the base.
 
 use crate::contract::AckSample;
 use units::Span;

@@ -6,14 +6,15 @@
 //! loss:         threshold = window = window - window / 8
 //! ```
 //!
-//! So recovering from a loss takes as many round trips at any rate: with 1 % per round trip, ln(8/7) / 0.01 = 13.4.
+//! So recovery from a loss takes the same number of round trips at any rate: at 1 % per round trip,
+//! ln(8/7) / 0.01 = 13.4.
 //!
 //! Source: T. Kelly, "Scalable TCP: Improving Performance in Highspeed Wide Area Networks", ACM CCR 33(2), 2003
 //! (a = 0.01, b = 0.125); Linux since 2020, which counts packets (before, it counted acknowledgments, 50 of them).
 //!
 //! Deviations:
-//! 1. The paper is Reno below a window of 16. As in Linux, the growth is Reno's up to 100, where the two meet; the
-//!    reduction is 1/8 at every window.
+//! 1. The paper uses Reno below a window of 16. Here, as in Linux, the growth is Reno's up to a window of 100, where
+//!    the two are equal, and the reduction is 1/8 at every window.
 
 use crate::contract::{AckSample, Setup};
 use crate::window::Window;

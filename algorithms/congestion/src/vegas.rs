@@ -1,11 +1,11 @@
-//! Vegas: keeps a few packets of its own queued at the bottleneck, told from the round-trip time.
+//! Vegas: keeps a few of its own packets queued at the bottleneck, which it estimates from the round-trip time.
 //!
 //! Once per round, with `base` the smallest round-trip time and `rtt` the smallest of the round:
 //!
 //! ```text
 //! diff          = window (rtt - base) / base
 //! slow start:   diff > gamma: window = min(window, window base / rtt + 1), threshold = min(threshold, window)
-//!               otherwise as Reno, and so for all acknowledgments within the round
+//!               otherwise as Reno, as for all acknowledgments within the round
 //! avoidance:    diff < alpha: window += 1;   diff > beta: window -= 1, threshold = min(threshold, window)
 //! afterwards:   threshold = max(threshold, 3/4 window)
 //! loss:         threshold = window = window / 2
@@ -14,16 +14,17 @@
 //! Source: L. Brakmo, L. Peterson, "TCP Vegas: end to end congestion avoidance on a global Internet", IEEE JSAC 13(8),
 //! 1995; Linux.
 //!
-//! Linux's behaviour, where the paper's is another:
+//! Linux's behaviour, where the paper differs:
 //! 1. Slow start doubles every round, not every other. It ends with the window that the round's rate needs.
-//! 2. alpha 2, beta 4, gamma 1 packets (paper: 1, 3, 1); diff is taken with the rate that the base would allow,
-//!    window / base.
-//! 3. Loss detection and reduction are those of every other controller. A round is not judged across recovery; after
-//!    a timeout, until recovery ends, it grows as Reno.
-//! 4. A round with fewer than three samples grows as Reno: all of them may be of delayed acknowledgments.
+//! 2. alpha is 2, beta 4, gamma 1 packets (paper: 1, 3, 1); diff uses the rate that the base would allow, window /
+//!    base.
+//! 3. Loss detection and reduction are those of every other controller. A round is not judged across recovery. After a
+//!    timeout, until recovery ends, the window grows as Reno's.
+//! 4. A round with fewer than three samples grows as Reno: all of them may be from delayed acknowledgments.
 //!
 //! Deviations:
-//! 1. A round does not end while the window does not limit the flow; Linux's Vegas alone grows then, too.
+//! 1. A round does not end while the window does not limit the flow. Linux's Vegas, unlike its other laws, grows even
+//!    then.
 //! 2. The base is not forgotten after idle times.
 
 use crate::contract::{AckSample, Setup};

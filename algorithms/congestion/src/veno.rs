@@ -1,6 +1,7 @@
-//! Veno: Reno that tells losses of congestion from random ones by the packets queued.
+//! Veno: Reno that uses the number of queued packets to distinguish congestion losses from random ones.
 //!
-//! Per acknowledgment, with `base` the smallest round-trip time and `rtt` the latest, queued packets in halves:
+//! Per acknowledgment, with `base` the smallest round-trip time and `rtt` the latest; `backlog` is twice the number of
+//! queued packets:
 //!
 //! ```text
 //! backlog       = 2 window - 2 window base / rtt
@@ -12,13 +13,13 @@
 //! Source: C. P. Fu, S. C. Liew, "TCP Veno: TCP enhancement for transmission over wireless access networks", IEEE
 //! JSAC 21(2), 2003 (beta = 3 packets); Linux.
 //!
-//! Linux's behaviour, where the paper's is another:
+//! Linux's behaviour, where the paper differs:
 //! 1. The latest round-trip time counts, not the smallest of a round, since Linux forgets its minimum with every
 //!    acknowledgment.
-//! 2. The first two samples are not judged. In recovery after a timeout it grows as Reno.
+//! 2. The first two samples are not judged. In recovery after a timeout the window grows as Reno's.
 //!
 //! Deviations:
-//! 1. An acknowledgment without a round-trip time leaves the last verdict; Linux reads it as an endless queue.
+//! 1. An acknowledgment without a round-trip time keeps the last verdict; Linux takes it for an infinite queue.
 //! 2. The base is not forgotten after idle times.
 
 use crate::contract::{AckSample, Setup};

@@ -1,4 +1,4 @@
-//! Westwood+: Reno that, after a loss, goes back to the window that the measured rate needs without a queue.
+//! Westwood+: Reno that, after a loss, sets the window to what the measured rate needs without a queue.
 //!
 //! ```text
 //! growth:       as Reno
@@ -10,19 +10,19 @@
 //! Source: L. Grieco, S. Mascolo, "Performance evaluation and comparison of Westwood+, New Reno, and Vegas TCP
 //! congestion control", ACM CCR 34(2), 2004; Linux.
 //!
-//! Linux's behaviour, where the paper's is another:
+//! Linux's behaviour, where the paper differs:
 //! 1. The filter is two averages in a row, each with 1/8 for the new sample (paper: one, with 0.1). The first sample
 //!    fills both.
 //! 2. The estimate is applied once more when recovery ends.
 //!
 //! Deviations from Linux:
-//! 1. Since Linux reduces the window proportionally (3.2), it moves towards a half in recovery and jumps to the
-//!    estimate at its end. The jump sends up to half a window at once, which a short buffer drops again. Here the
-//!    window moves towards the estimate at once, as in the paper and in Linux before; `recovery = "half"` is today's
-//!    Linux.
+//! 1. Since Linux 3.2, with its proportional rate reduction, the window moves towards half in recovery and jumps to the
+//!    estimate at the end. The jump sends up to half a window at once, which a short buffer drops again. Here the
+//!    window moves towards the estimate from the start, as in the paper and in earlier Linux; `recovery = "half"` is
+//!    today's Linux.
 //! 2. Selective acknowledgments say what was delivered. Linux counts a packet for each duplicate acknowledgment and
-//!    takes it off later.
-//! 3. The estimate is not applied at the end of a recovery that was undone; Linux does, and so gives up some of what
+//!    subtracts it later.
+//! 3. The estimate is not applied at the end of a recovery that was undone. Linux applies it, and so loses some of what
 //!    the undo restored.
 
 use crate::contract::{AckSample, Setup};

@@ -1,4 +1,4 @@
-//! The window of a window-based controller, and the growth that all of them share.
+//! The window of a window-based controller, and the growth that all such controllers share.
 //!
 //! ```text
 //! slow start (size < threshold):   size += acked, up to the threshold          RFC 5681 (2), RFC 3465

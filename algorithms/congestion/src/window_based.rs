@@ -1,13 +1,13 @@
-//! The frame of the window-based controllers: which event asks the law what.
+//! The frame of the window-based controllers: what each event asks of the law.
 //!
-//! Linux keeps the same frame around its congestion-control modules, and a law here answers what a module answers
-//! there. With states open, recovery (fast recovery) and loss (after a timeout):
+//! Linux has the same frame around its congestion-control modules, and a law here returns what a module returns there.
+//! With the states open, recovery (fast recovery) and loss (after a timeout):
 //!
 //! ```text
 //! acknowledgment:  the law measures; then, unless in recovery, and if the left edge moved and the window limits the
 //!                  flow, the law grows the window by the packets delivered
 //! loss:            threshold = window = max(law, 2), once per episode; the host reduces towards it (RFC 6937)
-//! mark:            as an episode that begins and ends at once, once per window (RFC 3168, section 6.1.2)
+//! mark:            like an episode that begins and ends at once, once per window (RFC 3168, section 6.1.2)
 //! timeout:         threshold = max(law, 2), window = 1; from recovery or after a repeated expiry the threshold stays
 //! undo:            window and threshold are at least what they were before the reduction
 //! ```
@@ -15,7 +15,7 @@
 //! Deviations from Linux, for all laws:
 //! 1. There is no state of disorder between the first duplicate acknowledgment and the first loss.
 //! 2. After a timeout the window is 1, not the flight plus 1.
-//! 3. Round-trip times are exact; Linux has microseconds, in places the ticks of its clock.
+//! 3. Round-trip times are exact; Linux uses microseconds, and in places the ticks of its clock.
 
 use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use crate::window::Window;

@@ -1,4 +1,4 @@
-//! YeAH: Scalable TCP while the queue is short, Reno while it is not, and the queue is drained before it overflows.
+//! YeAH: Scalable TCP while the queue is short, Reno while it is not. It drains the queue before it overflows.
 //!
 //! Per acknowledgment in avoidance: fast mode adds one packet per min(window, 100) acknowledged, slow mode one per
 //! window. Once per round, with `base` the smallest round-trip time and `rtt` the smallest of the round:
@@ -16,12 +16,13 @@
 //!       threshold = window = window - taken; fast_rounds = 0; reno = max(reno / 2, 2)
 //! ```
 //!
-//! `reno` guesses the window of a Reno flow on the same path: sixteen rounds with a queue mean that there is one.
+//! `reno` estimates the window of a Reno flow on the same path: sixteen rounds with a queue mean that there is such a
+//! flow.
 //!
 //! Source: A. Baiocchi, A. Castellani, F. Vacirca, "YeAH-TCP: Yet Another Highspeed TCP", PFLDnet 2007; Linux, whose
 //! constants these are.
 //!
-//! Linux's behaviour: a round with fewer than three samples is not judged; rounds begin anew after recovery.
+//! Linux's behaviour: a round with fewer than three samples is not judged; rounds start anew after recovery.
 //!
 //! Deviations:
 //! 1. The base is not forgotten after idle times.

@@ -1,12 +1,12 @@
-//! Window-based averaging of one-way delays, as IMR-Pathload does it: the N delays of a stream become 10, each the mean of
+//! Window-based averaging of one-way delays, as in IMR-Pathload: the N delays of a stream become 10, each the mean of
 //! N/10 adjacent ones.
 //!
 //! Source: S.-R. Kang and D. Loguinov, "IMR-Pathload", PAM 2008; Q. Yin, "TCP RAPID: from theory to practice", section
 //! 5.1.1. Deviations:
-//!  1. Where N is no multiple of 10, the windows differ by one packet.
+//!  1. If N is not a multiple of 10, the windows differ by one packet.
 //!  2. As a denoiser it gives a stream of 9 gaps between the windows' centres, each with the data that was sent between
-//!     them. A receive gap cannot be negative: where averaged delays fall faster than time goes by, the rest is taken
-//!     from the next gap.
+//!     them. A receive gap cannot be negative: where averaged delays fall faster than time passes, the rest is
+//!     subtracted from the next gap.
 
 use crate::contract::{Abstain, Denoiser};
 use crate::stream::{Gap, Stream};
@@ -20,7 +20,7 @@ const WINDOWS: Parameter<u32> = Parameter::new("windows", 10, 2..=4096, "means t
 /// What a method can set.
 pub const PARAMETERS: Parameters = &[&WINDOWS];
 
-/// How many means.
+/// The averaging, with its number of windows.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Average {
     windows: usize,
@@ -36,13 +36,15 @@ impl Average {
         Ok(Box::new(Average::build(settings)?))
     }
 
-    /// First packet of this window, of `packets`.
+    /// Returns the first packet of this window, when there are `packets` packets.
     fn start(&self, window: usize, packets: usize) -> usize {
         window * packets / self.windows
     }
 
+    /// Returns the mean delay of each window.
+    ///
     /// # Errors
-    /// Fewer delays than windows.
+    /// There are fewer delays than windows.
     pub fn delays(&self, delays: &[i64]) -> Result<Vec<i64>, Abstain> {
         if delays.len() < self.windows {
             return Err(Abstain::TooFewGaps { found: delays.len(), needed: self.windows });
@@ -64,7 +66,7 @@ impl Denoiser for Average {
     }
 }
 
-/// A stream with these delays, between the packets that `centre` names for them.
+/// Returns a stream with these delays. `centre` gives the packet that each delay stands for.
 pub(crate) fn coarser(stream: &Stream, delays: &[i64], centre: impl Fn(usize) -> usize) -> Stream {
     let mut owed = 0;
     let gap = |(number, pair): (usize, &[i64])| {

@@ -1,18 +1,19 @@
 //! BASS: Buffering-Aware Spike Smoothing.
 //!
-//! A batch of packets that waited together (for an interrupt, behind other traffic) shows as one long receive gap, the
-//! spike, and short ones after it, the dips. Singly they say nothing; their mean is right, if taken over the whole event
-//! and nothing else. A gap longer by SPIKE_UP than the one before opens an event; a dip SPIKE_DOWN below the spike makes
-//! it valid; the next spike closes it. Send and receive gaps of an event take their means.
+//! A batch of packets that waited together (for an interrupt, or behind other traffic) shows as one long receive gap,
+//! the spike, followed by short gaps, the dips. A single gap says nothing. The mean is right if it is taken over
+//! exactly the whole event. A gap longer by SPIKE_UP than the previous one opens an event; a dip SPIKE_DOWN below the
+//! spike makes it valid; the next spike closes it. The send gaps of an event are replaced by their mean, and so are its
+//! receive gaps.
 //!
 //! Source: Q. Yin, "TCP RAPID: from theory to practice", Figure 5.5. The algorithm itself is the law's integer C
-//! (`rapid/gaps.h`), with the readings numbered there. Here:
-//!  1. SPIKE_UP and SPIKE_DOWN are multiples of the mean send gap: 25/9 and 25/18. With 9000 B at 10 Gbit/s (7.2 us) that
-//!     is the printed 20 and 10 us; elsewhere it keeps its meaning.
-//!  2. At the end, an event still open is dropped if it is at most a third of the stream. At the start, gaps before the
-//!     first spike go by the same rule; with `head = keep` they stay, as in the law. The text drops both, whatever their
-//!     length, the pseudo-code averages both.
-//!  3. Streams of more than 512 gaps are refused: the C keeps its streams in fixed room.
+//! (`rapid/gaps.h`), with the readings numbered there. Deviations here:
+//!  1. SPIKE_UP and SPIKE_DOWN are multiples of the mean send gap: 25/9 and 25/18. With 9000 B at 10 Gbit/s (7.2 us)
+//!     they are the printed 20 and 10 us; at other rates they keep their meaning.
+//!  2. At the end, an event still open is dropped if it is at most a third of the stream. At the start, the gaps before
+//!     the first spike follow the same rule; with `head = keep` they stay, as in the law. The text drops both, whatever
+//!     their length; the pseudo-code averages both.
+//!  3. Streams of more than 512 gaps are refused: the C code stores streams in arrays of fixed size.
 
 use crate::contract::{Abstain, Denoiser};
 use crate::stream::{Gap, Stream};
@@ -32,11 +33,11 @@ const HEAD: OneOf =
 /// What a method can set.
 pub const PARAMETERS: Parameters = &[&UP, &DOWN, &HEAD];
 
-/// In mean send gaps: 20 and 10 us at 7.2 us.
+/// SPIKE_UP and SPIKE_DOWN in mean send gaps: 20 and 10 us when that gap is 7.2 us.
 const SPIKE_UP: Ratio = Ratio::of(25, 9);
 const SPIKE_DOWN: Ratio = Ratio::of(25, 18);
 
-/// One pass.
+/// BASS in one pass.
 pub struct Bass {
     up: Ratio,
     down: Ratio,
@@ -68,7 +69,7 @@ impl Denoiser for Bass {
     }
 }
 
-/// Gaps before the first spike; none if the stream starts with one, or has none.
+/// Returns the number of gaps before the first spike; 0 if the stream starts with a spike or has none.
 fn head(gaps: &[Gap], up: Span, down: Span) -> usize {
     match gaps {
         [first, second, ..] if first.receive > second.receive + down => 0,
@@ -76,7 +77,7 @@ fn head(gaps: &[Gap], up: Span, down: Span) -> usize {
     }
 }
 
-/// The stream as the law's C holds it.
+/// Converts the stream to the form that the law's C code uses.
 pub(crate) fn for_the_law(stream: &Stream) -> Result<Gaps, Abstain> {
     if stream.gaps.len() > MOST_GAPS {
         return Err(Abstain::TooLong { most: MOST_GAPS });
@@ -84,7 +85,7 @@ pub(crate) fn for_the_law(stream: &Stream) -> Result<Gaps, Abstain> {
     Ok(Gaps::of(stream.gaps.iter().map(|gap| (gap.send, gap.receive))))
 }
 
-/// And back. Averaged gaps belong to packets of one size.
+/// Converts the gaps back to a stream. Averaged gaps belong to packets of one size.
 pub(crate) fn from_the_law(gaps: &Gaps, stream: &Stream) -> Result<Stream, Abstain> {
     let size: Bytes = crate::readable::one_size(&stream.gaps)?;
     let gap = |(send, receive)| Gap { send, receive, size, acked: true };
@@ -97,7 +98,7 @@ fn mean_gap(stream: &Stream) -> Span {
     stream.send_time() / (stream.gaps.len() as u64).max(1)
 }
 
-/// The first gap that is longer than the one before by `up`.
+/// Returns the first gap that is longer than the previous one by `up`.
 fn first_spike(gaps: &[Gap], up: Span) -> Option<usize> {
     gaps.windows(2).position(|pair| pair[0].receive + up < pair[1].receive).map(|before| before + 1)
 }

@@ -1,17 +1,17 @@
-//! Two readings whose errors have different causes, averaged: `posterior`, which is sure of delays but not of the capacity,
-//! and BASS with Algorithm 1, which needs no capacity but whole batches.
+//! The average of two readings whose errors have different causes: `posterior`, which knows the delays well but not the
+//! capacity, and BASS with Algorithm 1, which does not need the capacity but needs whole batches.
 //!
 //! ```text
 //! estimate = posterior^w other^(1 - w)
 //! ```
 //!
-//! Where the other reading abstains (too few complete batches), the posterior stands alone. Unacknowledged packets are
-//! skipped by the one and normalised for the other.
+//! If the other reading abstains (too few complete batches), the estimate is the posterior's. The posterior skips
+//! unacknowledged packets; they are normalised for the other reading.
 //!
-//! Source: ours. In even traffic on a busy link the posterior is high, since the growth of a queue is divided by a capacity
-//! that it does not know; Algorithm 1 compares signs only. Through interrupts it is the other way round. w = 0.6 was chosen
-//! on periodic, Poisson and on-off traffic and on the recorded web trace, whose scores were looked at while choosing
-//! (`docs/estimation.md` has what came of it, on other superpositions of that trace).
+//! Source: ours. In even traffic on a busy link the posterior is high, since it divides the growth of a queue by a
+//! capacity that it does not know; Algorithm 1 compares only signs. Under interrupt coalescence it is the other way
+//! round. w = 0.6 was chosen on periodic, Poisson and on-off traffic and on the recorded web trace, whose scores were
+//! visible during the choice (`docs/estimation.md` has the result on other superpositions of that trace).
 
 use crate::bass::Bass;
 use crate::contract::{Abstain, Denoiser, Estimate, Estimator, Probing};
@@ -34,7 +34,7 @@ pub const PARAMETERS: Parameters = &[&WEIGHT];
 /// Length of the window after BASS, in streams.
 const WINDOW: Ratio = Ratio::of(375, 1000);
 
-/// Both.
+/// Both readings, combined.
 pub struct Combined {
     weight: f64,
     posterior: Box<dyn Estimator>,
@@ -87,7 +87,7 @@ impl Estimator for Combined {
 }
 
 impl Combined {
-    /// Weighted geometric means: of the values, and of the ends of the intervals where both have one. Where they do not, the
+    /// Returns weighted geometric means of the values and of the intervals' ends. Where one reading has no end, the
     /// interval is open.
     fn mean(&self, a: Estimate, b: Estimate) -> Estimate {
         let mean = |a: Rate, b: Rate| {

@@ -1,56 +1,61 @@
-//! What a denoiser and an estimator promise.
+//! The contracts of a denoiser and of an estimator.
 
 use crate::stream::Stream;
 use core::fmt;
 use units::Rate;
 
-/// A stream in, a stream that is easier to read out.
+/// Turns a stream into one that is easier to read.
 pub trait Denoiser {
+    /// Returns the denoised stream.
+    ///
     /// # Errors
-    /// Why this stream cannot be denoised.
+    /// The reason why this stream cannot be denoised.
     fn denoise(&self, stream: Stream) -> Result<Stream, Abstain>;
 
-    /// It restores what the receiver did not say, and comes before the stream is judged readable.
+    /// Whether it restores what the receiver did not report. If so, it runs before the stream is judged readable.
     fn restores(&self) -> bool {
         false
     }
 }
 
-/// A stream in, an available bandwidth out.
+/// Estimates the available bandwidth from a stream.
 pub trait Estimator {
-    /// The streams it reads.
+    /// Returns which streams it reads.
     fn probing(&self) -> Probing;
 
-    /// Of a stream that arrives in batches, so many must lie between their own beginning and the next.
+    /// Returns how many complete batches it needs, if a stream arrives in batches. A batch is complete when the next
+    /// has begun.
     fn least_events(&self) -> usize {
         if self.probing() == Probing::Rising { 2 } else { 1 }
     }
 
-    /// It reads streams of which the receiver gave only some packets a time.
+    /// Whether it reads streams in which the receiver reported the time of only some packets.
     fn reads_unacknowledged(&self) -> bool {
         false
     }
 
+    /// Returns the estimate.
+    ///
     /// # Errors
-    /// Why this stream says nothing.
+    /// The reason why the estimator abstains.
     fn estimate(&self, stream: &Stream) -> Result<Estimate, Abstain>;
 }
 
-/// How the rates of a stream run.
+/// How the rates change along a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Probing {
     /// They rise: in levels (multi-rate), or with every packet (a chirp).
     Rising,
-    /// They stay.
+    /// They stay constant.
     Constant,
 }
 
-/// What a stream of one rate says.
+/// The verdict on a stream of one rate.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// Its rate is above the available bandwidth.
     Above,
-    /// It is not.
+    /// Its rate is not above the available bandwidth.
     NotAbove,
     /// The tests disagree.
     Ambiguous,
@@ -58,15 +63,15 @@ pub enum Verdict {
 
 /// An available bandwidth, and the interval in which the stream places it.
 ///
-/// The interval is what the stream cannot tell apart, not a quantile: the rates at which it may have turned from not
-/// congesting to congesting.
+/// The interval is not a quantile. It holds the rates at which the stream may have begun to congest the path, and
+/// between which the stream cannot distinguish.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Estimate {
     /// The estimate.
     pub value: Rate,
-    /// Not below this.
+    /// The lower end of the interval.
     pub low: Rate,
-    /// Not above this; `None` where no rate of the stream was too high.
+    /// The upper end of the interval; `None` if no rate of the stream was too high.
     pub high: Option<Rate>,
 }
 
@@ -81,7 +86,7 @@ impl Estimate {
         Estimate { value: rate, low: Rate::ZERO, high: Some(rate) }
     }
 
-    /// What the verdict on a stream of `rate` says.
+    /// Returns the estimate that follows from the verdict on a stream of `rate`.
     pub(crate) fn of(verdict: Verdict, rate: Rate) -> Result<Estimate, Abstain> {
         match verdict {
             Verdict::Above => Ok(Estimate::at_most(rate)),
@@ -91,38 +96,38 @@ impl Estimate {
     }
 }
 
-/// Why a stream is refused.
+/// The reason why a stream is refused.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Abstain {
-    /// Packets of it never arrived.
+    /// Some packets never arrived.
     Lost {
-        /// So many.
+        /// The number of packets lost.
         packets: u64,
     },
     /// It is too short for this method.
     TooFewGaps {
-        /// Gaps it has, after denoising.
+        /// Gaps in the stream, after denoising.
         found: usize,
-        /// Gaps it takes.
+        /// Gaps that the method needs.
         needed: usize,
     },
     /// It is longer than this method reads.
     TooLong {
-        /// Gaps that are read at most.
+        /// The most gaps that the method reads.
         most: usize,
     },
-    /// Some packets were not answered one by one.
+    /// Some packets have no acknowledgment of their own.
     Unacknowledged,
-    /// All of it arrived at one time.
+    /// The whole stream arrived in one batch.
     OneBatch,
-    /// It arrived in batches, too few of them complete.
+    /// The stream arrived in batches, and too few of them are complete.
     TooFewEvents {
-        /// Batches with their spike before and after.
+        /// Batches with a spike before and after them.
         found: usize,
-        /// It takes so many.
+        /// Batches that the method needs.
         needed: usize,
     },
-    /// Two packets left at the same time, at no rate.
+    /// Two packets left at the same time, so their rate is undefined.
     NoSendGap,
     /// The method reads packets of one size.
     MixedSizes,
@@ -132,9 +137,9 @@ pub enum Abstain {
     NotConstant,
     /// The trend tests disagree.
     Ambiguous,
-    /// The estimate would be off by more than was asked for.
+    /// The expected error of the estimate is larger than the setting allows.
     Unsure {
-        /// Its expected error, per cent of itself.
+        /// The expected error, in per cent of the estimate.
         percent: u32,
     },
 }

@@ -1,13 +1,14 @@
-//! Pathload's search: which rate to send next, given what streams at earlier rates said.
+//! Pathload's search: which rate to send next, given the verdicts on earlier rates.
 //!
-//! The rate goes to the middle of what is still open; a rate that was too high becomes R_max, one that was not R_min. Where
-//! a fleet cannot decide, the available bandwidth itself varies around that rate: the grey region, which the search then
-//! encloses from both sides. It ends when R_min and R_max are within the resolution of each other, or of the grey region.
+//! The next rate is the middle of the open range. A rate that was too high becomes R_max; one that was not becomes
+//! R_min. Where a fleet cannot decide, the available bandwidth itself varies around that rate. This is the grey region,
+//! which the search then encloses from both sides. It ends when R_min and R_max are within the resolution of each
+//! other, or of the grey region.
 //!
 //! Source: M. Jain and C. Dovrolis, "Pathload", PAM 2002, section 3; Q. Yin, "TCP RAPID: from theory to practice", section
 //! 2.2 (the binary search, without the grey region). Deviations:
-//!  1. One resolution, for the grey region as well.
-//!  2. The streams of a fleet vote (`of_fleet`): a fraction of 0.7 of those that could be read must agree.
+//!  1. There is one resolution, also for the grey region.
+//!  2. The streams of a fleet vote (`of_fleet`): a fraction of 0.7 of the readable streams must agree.
 
 use crate::contract::{Abstain, Estimate, Verdict};
 use units::{Rate, Ratio};
@@ -22,12 +23,12 @@ pub struct Search {
 }
 
 impl Search {
-    /// Between two rates, down to a resolution.
+    /// Starts a search between two rates, down to a resolution.
     pub fn new(low: Rate, high: Rate, resolution: Rate) -> Search {
         Search { low, high: high.max(low), grey: None, resolution: resolution.max(Rate::from_bps(1)) }
     }
 
-    /// The rate of the next fleet; `None` when the search has ended.
+    /// Returns the rate of the next fleet; `None` when the search has ended.
     pub fn next_rate(&self) -> Option<Rate> {
         let (below, above) = self.grey.unwrap_or((self.high, self.high));
         let middle = |low: Rate, high: Rate| low + Rate::from_bps((high - low).bps() / 2);
@@ -38,7 +39,7 @@ impl Search {
         }
     }
 
-    /// What the fleet at `rate` said. A rate outside of what is open changes nothing.
+    /// Takes the verdict of the fleet at `rate`. A rate outside the open range changes nothing.
     pub fn report(&mut self, rate: Rate, verdict: Verdict) {
         if rate < self.low || rate > self.high {
             return;
@@ -51,27 +52,27 @@ impl Search {
                 self.grey = Some((below.min(rate), above.max(rate)));
             }
         }
-        // A grey region is inside; what a clear verdict has cut off is grey no more.
+        // The grey region lies inside the open range: what a clear verdict has cut off is no longer grey.
         self.grey = self.grey.map(|(below, above)| (below.max(self.low), above.min(self.high)));
         self.grey = self.grey.filter(|(below, above)| below <= above);
     }
 
-    /// The rates at which fleets could not decide.
+    /// Returns the range of rates at which fleets could not decide.
     pub fn grey(&self) -> Option<(Rate, Rate)> {
         self.grey
     }
 
-    /// What is known so far: the middle of what is open, grey region included.
+    /// Returns what is known so far: the middle of the open range, grey region included.
     pub fn estimate(&self) -> Estimate {
         let value = self.low + Rate::from_bps((self.high - self.low).bps() / 2);
         Estimate { value, low: self.low, high: Some(self.high) }
     }
 }
 
-/// What the streams of a fleet, all of one rate, say together.
+/// Returns the joint verdict of the streams of a fleet, which all have one rate.
 ///
 /// # Errors
-/// None of them could be read: the reason of the last.
+/// No stream could be read; the reason is that of the last.
 pub fn of_fleet(
     readings: impl IntoIterator<Item = Result<Verdict, Abstain>>,
     fraction: Ratio,

@@ -3,7 +3,7 @@
 //!
 //! Source: S.-R. Kang and D. Loguinov, "IMR-Pathload", PAM 2008; Q. Yin, "TCP RAPID: from theory to practice", section
 //! 5.1.1. Deviations:
-//!  1. Chapter 9.1 keeps streams of which at least eight points remain after denoising; shorter ones are refused here.
+//!  1. Chapter 9.1 keeps streams with at least eight points left after denoising; this file refuses shorter ones.
 //!  2. The paper's median filtering and its choice of stages by the interrupt delay are not in the text, and not here.
 
 use crate::average::{self, Average};

@@ -1,17 +1,17 @@
-//! The learnt estimator: boosted trees that were shown some hundred thousand streams with the truth beside them.
+//! The learnt estimator: boosted trees that were trained on some hundred thousand streams with known truth.
 //!
-//! One model reads all lengths, rates and receivers: what it sees of a stream has no units. It makes its own sense of
-//! interrupts, so no denoiser belongs before it but `normalise`. `learnt` reads streams of several rates, and gives the
-//! available bandwidth and how far off it will be; `learnt-verdict` reads streams of one rate, and says whether that was
-//! too high.
+//! One model reads all lengths, rates and receivers, because its features have no units. It interprets interrupts
+//! itself, so no denoiser but `normalise` belongs before it. `learnt` reads streams of several rates, and gives the
+//! available bandwidth and its expected error. `learnt-verdict` reads streams of one rate, and says whether that rate
+//! was too high.
 //!
 //! Source: Q. Yin, "TCP RAPID: from theory to practice", chapter 6. The algorithm itself is the law's integer C
-//! (`rapid/features.h`, `rapid/learnt.h`, deviations there); training is in `training/`. Here:
-//!  1. The interval is the estimate and [`SPREADS`] times the expected error to both sides. That is a quantile, unlike
-//!     the intervals of other methods: it held 92 % of the truths of runs that the model was not trained on.
-//!  2. A stream is refused if its expected error exceeds `sure`. By default none is.
-//!  3. One interrupt between two batches is enough: the first packets of both, and the last of the first, tell of the time
-//!     between.
+//! (`rapid/features.h`, `rapid/learnt.h`, deviations there); training is in `training/`. Deviations here:
+//!  1. The interval is the estimate plus and minus [`SPREADS`] times the expected error. That is a quantile, unlike the
+//!     intervals of other methods: it held 92 % of the truths of runs that the model was not trained on.
+//!  2. A stream is refused if its expected error exceeds `sure`. By default none is refused.
+//!  3. One interrupt between two batches is enough: the first packets of both, and the last of the first, show the time
+//!     between them.
 
 use crate::contract::{Abstain, Estimate, Estimator, Probing, Verdict};
 use crate::readable::one_size;
@@ -32,16 +32,16 @@ const SURE: Parameter<Ratio> = Parameter::new(
 /// What a method can set.
 pub const PARAMETERS: Parameters = &[&SURE];
 
-/// The verdict's: nothing.
+/// What a method can set of the verdict: nothing.
 pub const VERDICT: Parameters = &[];
 
 /// Half the interval, in expected errors, as a fraction.
 const SPREADS: (i64, i64) = (5, 2);
 
-/// Fewest gaps of which features are taken.
+/// The fewest gaps from which features are computed.
 const FEWEST: usize = 8;
 
-/// For streams of several rates.
+/// The estimator for streams of several rates.
 pub struct Learnt {
     sure: Ratio,
 }
@@ -79,7 +79,7 @@ impl Estimator for Learnt {
     }
 }
 
-/// For streams of one rate.
+/// The estimator for streams of one rate.
 pub struct LearntVerdict;
 
 impl LearntVerdict {
@@ -104,7 +104,7 @@ impl Estimator for LearntVerdict {
     }
 }
 
-/// The stream as the law's C holds it, with its features taken.
+/// Converts the stream to the form that the law's C code uses, and computes its features.
 fn seen(stream: &Stream) -> Result<Gaps, Abstain> {
     one_size(&stream.gaps)?;
     if stream.gaps.len() > MOST_GAPS {

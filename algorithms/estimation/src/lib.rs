@@ -1,8 +1,8 @@
 //! Available bandwidth from one probe stream.
 //!
-//! A sender creates gaps between packets, a receiver sees other gaps between the same packets, and the difference says
-//! how much room the path had. A [`Denoiser`] makes the receive gaps readable, an [`Estimator`] reads them. Both are
-//! named in a registry, and compose: `bass+multi-rate` is a [`Method`].
+//! A sender creates gaps between packets. A receiver sees other gaps between the same packets, and the difference shows
+//! how much capacity was available. A [`Denoiser`] makes the receive gaps readable; an [`Estimator`] reads them. Both
+//! have names in a registry, and they compose: `bass+multi-rate` is a [`Method`].
 //!
 //! An estimator gives a value with an interval, or abstains and says why. It never guesses.
 #![no_std]

@@ -20,21 +20,21 @@ use units::Ratio;
 /// A way to read streams.
 pub struct Method {
     denoisers: Vec<Box<dyn Denoiser>>,
-    /// As the method's text has them.
+    /// The parts as the method's text names them.
     names: Vec<String>,
-    /// The first so many restore what the receiver did not say.
+    /// Number of denoisers, from the first on, that restore what the receiver did not report.
     restoring: usize,
     estimator: Box<dyn Estimator>,
 }
 
 impl Method {
-    /// What the command uses unless told otherwise.
+    /// The method that the command uses by default.
     pub const DEFAULT: &'static str = "combined";
 
-    /// The stream after each of its denoisers in turn, with the denoiser's text.
+    /// Returns the stream after each denoiser in turn, with the denoiser's text.
     ///
     /// # Errors
-    /// Why one of them refuses it.
+    /// The reason why a denoiser refuses the stream.
     pub fn stages(&self, stream: &Stream) -> Result<Vec<(&str, Stream)>, Abstain> {
         let mut stages: Vec<(&str, Stream)> = Vec::with_capacity(self.names.len());
         for (name, denoiser) in self.names.iter().zip(&self.denoisers) {
@@ -47,7 +47,7 @@ impl Method {
     /// Reads one stream.
     ///
     /// # Errors
-    /// Why this stream says nothing.
+    /// The reason why the method abstains.
     pub fn estimate(&self, stream: Stream) -> Result<Estimate, Abstain> {
         if stream.lost > 0 {
             return Err(Abstain::Lost { packets: stream.lost });
@@ -63,7 +63,7 @@ fn apply(denoisers: &[Box<dyn Denoiser>], stream: Stream) -> Result<Stream, Abst
     denoisers.iter().try_fold(stream, |stream, denoiser| denoiser.denoise(stream))
 }
 
-/// A method that cannot be built.
+/// The error for a method that cannot be built.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct MethodError {
     /// The part of the text that is wrong.

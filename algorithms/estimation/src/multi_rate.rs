@@ -1,22 +1,23 @@
 //! The estimator of RAPID and pathChirp: the highest rate of a stream that did not congest the path.
 //!
 //! Rates rise along the stream. A run of at least L packets whose receive gaps exceed their send gaps by more than
-//! epsilon is congestion that the stream induced itself; every packet since the last such run votes for the rate just
-//! below it, packets after the last run for the highest rate, and the estimate is the mean of all votes.
+//! epsilon is congestion that the stream itself induced. Every packet since the previous run votes for the rate just
+//! below the run; packets after the last run vote for the highest rate. The estimate is the mean of all votes.
 //!
 //! Source: Q. Yin, "TCP RAPID: from theory to practice", Algorithm 1; V. Ribeiro and others, "pathChirp", PAM 2003. The
 //! algorithm itself is the law's integer C (`rapid/gaps.h`, reading 5: receive gaps against send gaps, not against
 //! receive gaps as printed). Deviations here:
-//!  1. epsilon is a part of the mean send gap: the printed 100 ns at 7.2 us, the gap of 9000 B at 10 Gbit/s.
-//!  2. Where BASS found buffering events, epsilon is 250 ns, not 100: an event's mean is off by up to a gap over its
-//!     length, and an event across the turn congests as a whole. With 100 ns the estimate is 5 to 10 % low behind a
-//!     receiver that coalesces; with 250 ns everywhere it is 5 % high behind one that does not.
-//!  3. The rate just below a run is the last that fitted; the available bandwidth lies between it and the rate of the run.
-//!     With four levels over a range of 50 % these are 14 % apart, and the print is low by up to that in even traffic.
-//!     `reading = between`, the default, takes the geometric mean of the two; `reading = below` is the print. After a
-//!     sliding window, which makes levels a slope, they hardly differ.
-//!  4. The interval is what the stream says with a quarter of epsilon and with four times epsilon, the latter up to the
-//!     next rate: from 0 if it congested from its first packet on, open above if it never did.
+//!  1. epsilon is a fraction of the mean send gap: the printed 100 ns at 7.2 us, the gap of 9000 B at 10 Gbit/s.
+//!  2. Where BASS found buffering events, epsilon is 250 ns, not 100: the error of an event's mean is up to a gap
+//!     divided by its length, and an event across the turning point congests as a whole. With 100 ns the estimate is 5
+//!     to 10 % low behind a receiver that coalesces interrupts; with 250 ns everywhere it is 5 % high behind one that
+//!     does not.
+//!  3. The rate just below a run is the last that fitted; the available bandwidth lies between it and the rate of the
+//!     run. With four levels over a range of 50 % the two are 14 % apart, so the printed algorithm is up to 14 % low in
+//!     even traffic. `reading = between`, the default, takes the geometric mean of the two; `reading = below` is the
+//!     printed algorithm. After a sliding window, which turns levels into a slope, they hardly differ.
+//!  4. The interval runs from the reading with a quarter of epsilon to the next rate above the reading with four times
+//!     epsilon. It starts at 0 if the stream congested from its first packet on, and is open above if it never did.
 //!  5. A stream with packets of several sizes is refused: the search knows one size.
 
 use crate::bass::for_the_law;
@@ -52,13 +53,13 @@ const READING: OneOf = OneOf::new(
 /// What a method can set.
 pub const PARAMETERS: Parameters = &[&RUN, &EPSILON, &BATCHED_EPSILON, &READING];
 
-/// Largest packet of the law's search.
+/// The largest packet that the law's search accepts.
 const LARGEST: Bytes = Bytes::new(65_535);
 
-/// The interval is what the stream says with an epsilon so many times smaller and larger.
+/// The interval comes from the readings with an epsilon smaller and larger by this factor.
 const SURER: u64 = 4;
 
-/// Algorithm 1.
+/// The multi-rate estimator, Algorithm 1.
 pub struct MultiRate {
     run: u32,
     epsilon: Span,
@@ -104,7 +105,7 @@ impl Estimator for MultiRate {
 }
 
 impl MultiRate {
-    /// The stream congests from its first packet on.
+    /// Whether the stream congests from its first packet on.
     fn congested(&self, stream: &Stream, epsilon: Span) -> bool {
         let mean = stream.send_time() / (stream.gaps.len() as u64).max(1);
         let epsilon = Span::from_picos((u128::from(mean.picos()) * u128::from(epsilon.nanos()) / 7200) as u64);
@@ -112,7 +113,7 @@ impl MultiRate {
     }
 }
 
-/// The rate of each gap. Gaps of one level, or of one buffering event, are equal: their rate is divided out once.
+/// Returns the rate of each gap. Gaps of one level, or of one buffering event, are equal: their rate is computed once.
 fn rates(gaps: &[Gap]) -> Vec<Rate> {
     let mut rates: Vec<Rate> = Vec::with_capacity(gaps.len());
     for (at, gap) in gaps.iter().enumerate() {
@@ -122,14 +123,15 @@ fn rates(gaps: &[Gap]) -> Vec<Rate> {
     rates
 }
 
-/// The law's search. Coarser streams have gaps that carry several packets, and more than it can hold.
+/// Runs the law's search. Gaps of coarser streams carry several packets, more bytes than the law can hold.
 fn search(gaps: &Gaps, size: Bytes, epsilon: Span, run: u32) -> Option<Rate> {
     let held = size.min(LARGEST);
     let rate = gaps.search_runs(held, epsilon, run)?;
     Some(Rate::from_bps((u128::from(rate.bps()) * u128::from(size.get()) / u128::from(held.get())) as u64))
 }
 
-/// More than a thousandth above: the search computes in 1/1024 ns, and gaps of one level differ by as much.
+/// Whether `above` exceeds `below` by more than a thousandth: the search computes in 1/1024 ns, and gaps of one level
+/// differ by that much.
 fn apart(below: Rate, above: Rate) -> bool {
     above.bps() > below.bps() + below.bps() / 1000
 }

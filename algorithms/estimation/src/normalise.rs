@@ -1,15 +1,15 @@
-//! Normalisation under delayed acknowledgments: one observation for several packets becomes as many.
+//! Normalisation under delayed acknowledgments: one observation of several packets becomes one observation for each.
 //!
-//! A receiver that acknowledges every other packet gives one receive gap for two send gaps. Both are summed between
-//! acknowledged packets and shared out equally over the packets in between.
+//! A receiver that acknowledges every other packet gives one receive gap for two send gaps. Send and receive gaps are
+//! summed between acknowledged packets and divided equally among the packets in between.
 //!
 //! Source: Q. Yin, "TCP RAPID: from theory to practice", Algorithm 6. Deviations:
-//!  1. The print assigns line 8 (`sum_rcvgap = seqno - last_acked`, the arrival since the last acknowledged packet) under
-//!     the name of a sequence number; it is the receive gap.
-//!  2. The first acknowledged packet closes a gap that began in the stream before: two gaps' worth of receive time over
-//!     one send gap. It is left out. So are packets after the last acknowledged one.
-//!  3. A stream of which every packet is acknowledged stays as it is.
-//!  4. Sums are kept: what does not divide evenly stays with the last gap of its share.
+//!  1. Line 8 of the print (`sum_rcvgap = seqno - last_acked`, the arrival since the last acknowledged packet) names a
+//!     sequence number, but means the receive gap.
+//!  2. The first acknowledged packet closes a gap that began in the previous stream: it has the receive time of two
+//!     gaps over one send gap. It is left out. So are packets after the last acknowledged one.
+//!  3. A stream in which every packet is acknowledged is not changed.
+//!  4. Sums are preserved: a remainder of the division goes to the last gap of the group.
 
 use crate::contract::{Abstain, Denoiser};
 use crate::stream::{Gap, Stream};
@@ -21,7 +21,7 @@ use units::Span;
 /// What a method can set: nothing.
 pub const PARAMETERS: Parameters = &[];
 
-/// Algorithm 6.
+/// Normalisation, Algorithm 6.
 pub struct Normalise;
 
 impl Normalise {
@@ -51,7 +51,7 @@ impl Denoiser for Normalise {
     }
 }
 
-/// One acknowledgment's packets.
+/// Divides the gaps of one acknowledgment equally among its packets.
 fn share(group: &[Gap], gaps: &mut Vec<Gap>) {
     let count = group.len() as u64;
     let sent: Span = group.iter().map(|gap| gap.send).sum();

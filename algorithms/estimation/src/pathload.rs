@@ -1,11 +1,11 @@
-//! Pathload's reading of one stream: the trend tests on its one-way delays (`trend.rs`). What a fleet of such streams
-//! says is in `fleet.rs`.
+//! Pathload's reading of one stream: the trend tests on its one-way delays (`trend.rs`). `fleet.rs` combines the
+//! verdicts of a fleet of such streams.
 //!
 //! Source: M. Jain and C. Dovrolis, "Pathload", PAM 2002; Q. Yin, "TCP RAPID: from theory to practice", section 2.2.
 //! Deviations:
-//!  1. Every packet counts. Pathload sets aside packets that arrived in one interrupt, all but the last; compose `bass`
-//!     or `average` before it instead.
-//!  2. It does not shorten a stream to the medians of sqrt(N) groups, as Pathload's code does; the text has the plain
+//!  1. Every packet counts. Pathload ignores all but the last of the packets that arrived in one interrupt; here,
+//!     compose `bass` or `average` before it instead.
+//!  2. It does not reduce a stream to the medians of sqrt(N) groups, as Pathload's code does; the text uses the plain
 //!     delays.
 //!  3. A verdict is a bound: the estimate is the stream's own rate, with an interval open to one side.
 
@@ -31,7 +31,7 @@ const CLOCK: Parameter<Span> =
 /// What a method can set.
 pub const PARAMETERS: Parameters = &[&PCT_HIGH, &PCT_LOW, &PDT_HIGH, &PDT_LOW, &POINTS, &CLOCK];
 
-/// Both tests.
+/// Both trend tests.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TrendTest {
     thresholds: Thresholds,
@@ -50,7 +50,7 @@ impl TrendTest {
         Ok(TrendTest { thresholds, points: points as usize, clock })
     }
 
-    /// What delays say of the rate of their stream.
+    /// Returns what the delays say about the rate of their stream.
     pub fn read(&self, delays: &[i64], rate: Rate) -> Result<Estimate, Abstain> {
         if delays.len() < self.points {
             return Err(Abstain::TooFewGaps { found: delays.len(), needed: self.points });
@@ -59,7 +59,7 @@ impl TrendTest {
     }
 }
 
-/// The tests on plain delays.
+/// The trend tests on plain delays.
 pub struct Pathload {
     test: TrendTest,
 }

@@ -1,31 +1,34 @@
-//! The available bandwidth that explains best how the delays of a stream grew, weighed against having learnt nothing.
+//! A Bayesian estimate: the available bandwidth that best explains how the delays of a stream grew, weighed against a
+//! prior.
 //!
-//! Rates rise along the stream. Where a rate r exceeds the available bandwidth A of a link of capacity C, the queue grows by
-//! (r - A) / C of the time; where it does not, by nothing. Between two packets whose delays D are known, time s apart at
-//! mean rate r:
+//! Rates rise along the stream. Where a rate r exceeds the available bandwidth A of a link of capacity C, the queue
+//! grows by (r - A) / C per unit of time; where it does not, the queue does not grow. Take two packets whose delays D
+//! are known, time s apart at mean rate r:
 //!
 //! ```text
 //! x = D' - D = s A g(r / A - 1) / C + noise of variance v s,    g(z) = (z + sqrt(z^2 + b^2)) / 2
 //! P(A, C | x) ~ P(A) P(C) (sum (x - s A g / C)^2 / s + n0 v0) ^ -((n + n0) / 2)
 //! ```
 //!
-//! g is the kink of a fluid, rounded by b: bursts fill a queue now and then below A too. A is spread evenly (in its
-//! logarithm) over the stream's range and a little beyond, highest rate / C over values up to 1, and v is integrated
-//! out over a scaled inverse chi-squared law. The estimate is the mean of A, the interval holds 90 %. A stream that
-//! says little leaves A where it was, about the middle of the range: the estimate is as unsure as the stream is.
+//! g is the kink of a fluid, rounded by b: bursts fill a queue now and then below A too. The prior of A is even (in its
+//! logarithm) over the stream's range and a little beyond. The prior of highest rate / C covers values up to 1. v
+//! is integrated out over a scaled inverse chi-squared law. The estimate is the mean of A; the interval holds 90 %. A
+//! stream that says little leaves A at its prior, near the middle of the range: the estimate is as unsure as the
+//! stream.
 //!
-//! What is known under interrupt coalescence are not gaps but the delays of single packets. All packets of a batch have
-//! one time. If the card waits from a batch's first packet on, that packet's delay is off by a constant; if it interrupts
-//! at set times or after so many packets, the last one's is off by less than a gap. Whichever of the two makes delays grow
-//! more smoothly is taken, which is exact where BASS's mean over an event is off by a gap. The last packets of the stream
-//! may wait for company that does not come, and are left out unless they are the first of their batch.
+//! Under interrupt coalescence the gaps are unknown, but the delays of single packets are known. All packets of a batch
+//! have one arrival time. If the card waits from a batch's first packet on, that packet's delay is off by a constant.
+//! If it interrupts at set times or after a number of packets, the last packet's delay is off by less than a gap. Of
+//! the two, the method takes the packets whose delays grow more smoothly. These are exact where BASS's mean over an
+//! event is off by a gap. The last packets of the stream may wait for others that never arrive. They are left out
+//! unless they are the first of their batch.
 //!
-//! Source: ours. The fluid relation is that of Q. Yin, "TCP RAPID: from theory to practice", section 2.2; that single
-//! packets of a batch are exact, of the law's lower envelopes (`rapid/envelope.h`). The constants b = 0.14, n0 = 2 and
-//! v0 = 0.03 gaps were chosen on periodic, Poisson and on-off traffic and on the recorded web trace, whose scores were
-//! looked at while choosing. They are judged on other superpositions of that same trace (`docs/estimation.md`): no score
-//! on it is of traffic that the choice did not know. What it does not know is C: on a link of which little is left, the
-//! estimate is high by up to 8 %.
+//! Source: ours. The fluid relation is that of Q. Yin, "TCP RAPID: from theory to practice", section 2.2. That single
+//! packets of a batch are exact is the principle of the law's lower envelopes (`rapid/envelope.h`). The constants b =
+//! 0.14, n0 = 2 and v0 = 0.03 gaps were chosen on periodic, Poisson and on-off traffic and on the recorded web trace,
+//! whose scores were visible during the choice. They are judged on other superpositions of that same trace
+//! (`docs/estimation.md`), so no score on it is for traffic that the choice did not know. The method does not know C:
+//! on a link with little available bandwidth, the estimate is up to 8 % high.
 
 use crate::contract::{Abstain, Estimate, Estimator, Probing};
 use crate::readable::{BATCH, one_size};
@@ -52,20 +55,20 @@ const NOISE: Parameter<Ratio> = Parameter::new(
 /// What a method can set.
 pub const PARAMETERS: Parameters = &[&BLUR, &NOISE];
 
-/// The weight of v0 against the stream: as if of so many steps.
+/// The weight of v0 against the stream, as a number of steps.
 const WEIGHT: usize = 2;
-/// The prior ends so far beyond the stream's rates.
+/// How far the prior extends beyond the stream's rates.
 const BEYOND: f64 = 0.1;
-/// Values of A that are tried.
+/// Number of values of A that are tried.
 const GRID: usize = 41;
 /// Highest rate over capacity.
 const LOADS: [f64; 7] = [1.0, 0.85, 0.7, 0.55, 0.4, 0.3, 0.2];
-/// Most steps of delay that are looked at; more packets are taken together.
+/// The most steps of delay that are read; packets beyond that are grouped.
 const STEPS: usize = 12;
-/// Part of the probability left out on either side of the interval.
+/// Probability left out on either side of the interval.
 const TAIL: f64 = 0.05;
 
-/// The search.
+/// The estimator.
 pub struct Posterior {
     blur: f64,
     noise: f64,
@@ -77,7 +80,7 @@ impl Posterior {
     }
 }
 
-/// How a delay changed, in seconds: over `time`, during which packets came at `rate`, bit/s.
+/// A change of delay, in seconds, over `time`, during which packets arrived at `rate`, in bit/s.
 #[derive(Clone, Copy)]
 struct Step {
     time: f64,
@@ -109,10 +112,10 @@ impl Estimator for Posterior {
 }
 
 impl Posterior {
-    /// Values of A, rising, each with its weight; they need not sum to one.
+    /// Returns values of A, rising, each with its weight; the weights need not sum to one.
     ///
-    /// The sum of squares is a polynomial in the load, so that each step is looked at once for all loads; and with a whole
-    /// number of steps its power needs no logarithm.
+    /// The sum of squares is a polynomial in the load, so each step is read once for all loads. With a whole number of
+    /// steps its power needs no logarithm.
     fn weights(&self, steps: &[Step], lowest: f64, highest: f64, v0: f64) -> Vec<(f64, f64)> {
         let (from, to) = (lowest * (1.0 - BEYOND), highest * (1.0 + BEYOND));
         let ratio = libm::exp(libm::log(to / from) / (GRID - 1) as f64);
@@ -139,7 +142,7 @@ impl Posterior {
         squares.iter().map(|(a, sums)| (*a, sums.iter().map(weight).sum())).collect()
     }
 
-    /// A g, bit/s: how fast a queue grows at this rate, times the capacity.
+    /// Returns A g in bit/s: how fast a queue grows at this rate, times the capacity.
     fn slope(&self, rate: f64, a: f64) -> f64 {
         let (excess, blur) = (rate - a, self.blur * a);
         0.5 * (excess + libm::sqrt(excess * excess + blur * blur))
@@ -152,7 +155,7 @@ fn half_power(x: f64, n: usize) -> f64 {
     if n.is_multiple_of(2) { whole } else { whole * libm::sqrt(x) }
 }
 
-/// Mean and interval, within the rates of the stream.
+/// Returns mean and interval, limited to the rates of the stream.
 fn summary(weights: &[(f64, f64)], lowest: f64, highest: f64) -> Estimate {
     let sum: f64 = weights.iter().map(|(_, weight)| weight).sum();
     let mean = weights.iter().map(|(a, weight)| a.clamp(lowest, highest) * weight).sum::<f64>() / sum;
@@ -173,8 +176,8 @@ fn summary(weights: &[(f64, f64)], lowest: f64, highest: f64) -> Estimate {
     }
 }
 
-/// Lowest and highest rate, bit/s: means over a sixteenth of the stream at either end, so that a sender may be a little off
-/// with single gaps.
+/// Returns the lowest and the highest rate in bit/s: means over a sixteenth of the stream at either end, so that small
+/// errors of the sender in single gaps do not matter.
 fn ends(stream: &Stream, bits: f64) -> (f64, f64) {
     let gaps = &stream.gaps;
     let many = (gaps.len() / 16).max(1);
@@ -184,18 +187,18 @@ fn ends(stream: &Stream, bits: f64) -> (f64, f64) {
     (first.min(last), first.max(last))
 }
 
-/// Packets of which the receiver gave a time: their numbers in the stream, when each was sent and its delay beyond that of
-/// the first of them, in seconds.
+/// The packets whose arrival time the receiver reported: their numbers in the stream, when each was sent, and its delay
+/// beyond that of the first, in seconds.
 struct Delays {
     number: Vec<usize>,
     sent: Vec<f64>,
     delay: Vec<f64>,
-    /// Which of them to read.
+    /// Which of these packets to read.
     known: Vec<usize>,
 }
 
 impl Delays {
-    /// From the first packet on, or from the first that has a time: what came before that counts from another stream.
+    /// Starts at the first packet, or else at the first with a time: earlier times count from another stream.
     fn of(stream: &Stream) -> Delays {
         let gaps = &stream.gaps;
         let whole = gaps.first().is_some_and(|gap| gap.acked);
@@ -217,12 +220,13 @@ impl Delays {
         delays
     }
 
-    /// All, or one of each batch: the first of each, or the last of each but the last, by which are smoother.
+    /// Returns all packets, or one per batch: the first of each batch, or the last of each batch but the last,
+    /// whichever delays are smoother.
     fn choose(&self, seen: &[f64]) -> Vec<usize> {
         let last = seen.len() - 1;
         let least = self.sent[last] / (BATCH as usize * last.max(1)) as f64;
         let before: Vec<usize> = (0..last).filter(|at| seen[at + 1] - seen[*at] >= least).collect();
-        // Cross traffic makes a gap short now and then; batches make most of them.
+        // Cross traffic makes a gap short now and then; batches make most gaps short.
         if 4 * before.len() >= 3 * last {
             return (0..=last).collect();
         }
@@ -231,7 +235,7 @@ impl Delays {
         if few || self.roughness(&first) <= self.roughness(&before) { first } else { before }
     }
 
-    /// Mean square change of slope; 0 where there are too few packets for one.
+    /// Returns the mean square change of slope; 0 if there are too few packets for one.
     fn roughness(&self, packets: &[usize]) -> f64 {
         let slope = |from: usize, to: usize| {
             (self.delay[to] - self.delay[from]) / (self.sent[to] - self.sent[from]).max(f64::MIN_POSITIVE)
@@ -241,7 +245,7 @@ impl Delays {
         changes.sum::<f64>() / packets.len().saturating_sub(2).max(1) as f64
     }
 
-    /// From one known delay to the next; several at a time where there are many.
+    /// Returns the steps from one known delay to the next; joins several where there are many.
     fn steps(&self, bits: f64) -> Result<Vec<Step>, Abstain> {
         let stride = self.known.len().div_ceil(STEPS).max(1);
         let mut packets: Vec<usize> = self.known.iter().step_by(stride).copied().collect();

@@ -1,14 +1,16 @@
 //! PRC-MT: probing over a multiple timescale, with streams long enough that noise does not matter.
 //!
-//! A stream's rate is too high if it exceeds its receive rate. How long a stream must be is found first: send at the
-//! asymptotic dispersion rate ADR ([`Stream::receive_rate`] of a stream that fills the path; above the available bandwidth), twice
-//! at each length N, and compare r_out / ADR. If the two agree within sigma, N is long enough.
+//! A stream's rate is too high if it exceeds its receive rate. The length of a stream is found first. Streams of length
+//! N are sent twice at the asymptotic dispersion rate ADR (the [`Stream::receive_rate`] of a stream that fills the
+//! path; it is above the available bandwidth), and their r_out / ADR are compared. If the two agree within sigma, N is
+//! long enough.
 //!
 //! Source: PRC-MT as in Q. Yin, "TCP RAPID: from theory to practice", section 5.1.2 and Algorithm 4. Deviations:
-//!  1. Algorithm 4's jump to "1" runs on into "2", which would undo it. Each is one branch here.
-//!  2. Its N moves half way to N_min or N_max, which stay: where the answer lies between, it swings for ever (from 3000 to
-//!     243 and back to 1621). Here the end that was tried moves too, which is the binary search the text speaks of.
-//!  3. sigma and eta are not in print: 2 % and 8 packets.
+//!  1. Algorithm 4's jump to "1" continues into "2", which would undo it. Here each is a branch of its own.
+//!  2. In Algorithm 4, N moves half way to N_min or N_max, which do not move: if the right length lies in between, N
+//!     alternates for ever (from 3000 to 243 and back to 1621). Here the end that was tried moves too, which is the
+//!     binary search that the text describes.
+//!  3. The text gives no sigma and eta: here they are 2 % and 8 packets.
 //!  4. As an estimator of one recorded stream it is the strict comparison, without tolerance, and refuses streams shorter
 //!     than N_min = 60 packets.
 
@@ -25,7 +27,7 @@ const SHORTEST: Parameter<u32> = Parameter::new("shortest", 60, 2..=65_536, "N_m
 /// What a method can set.
 pub const PARAMETERS: Parameters = &[&SHORTEST];
 
-/// The strict comparison.
+/// The strict comparison of send rate and receive rate.
 pub struct PrcMt {
     shortest: usize,
 }
@@ -58,7 +60,7 @@ pub struct Tuning {
     pub shortest: u32,
     /// N_max, packets.
     pub longest: u32,
-    /// sigma: two ratios r_out / ADR agree within this.
+    /// sigma: the largest difference of two ratios r_out / ADR that agree.
     pub agreement: Ratio,
     /// eta: the search ends when N changes by less, packets.
     pub resolution: u32,
@@ -70,12 +72,12 @@ impl Default for Tuning {
     }
 }
 
-/// Why no length was found.
+/// The reason why no length was found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LengthError {
     /// Even the longest streams disagree.
     TooNoisy,
-    /// ADR is zero, or the ends are the wrong way round.
+    /// ADR is zero, or N_min is not below N_max.
     Invalid,
 }
 
@@ -90,8 +92,8 @@ impl fmt::Display for LengthError {
 
 impl core::error::Error for LengthError {}
 
-/// Algorithm 4: the shortest stream whose receive rate repeats itself. `receive_rate` sends a stream of so many packets at
-/// a rate, and says at which rate it arrived.
+/// Algorithm 4. Returns the length of the shortest stream whose receive rate is repeatable. `receive_rate` sends a
+/// stream with a number of packets and a rate, and returns the rate at which it arrived.
 ///
 /// # Errors
 /// See [`LengthError`].

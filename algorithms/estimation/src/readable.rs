@@ -1,15 +1,15 @@
-//! Whether a stream can be read at all. This is asked of the gaps as they were seen, before they are smoothed: a
-//! stream that arrived in one batch looks perfect once it is averaged.
+//! Checks whether a stream can be read at all. The check uses the gaps as they were seen, before smoothing: a stream
+//! that arrived in one batch looks perfect once it is averaged.
 //!
-//! A receiver with interrupt coalescence hands packets over in batches: one long gap, then gaps near zero. What a batch
-//! says is its mean, and only between its own spike and the next. Two such complete events are needed to see a rate
-//! change along a stream (the dissertation chooses N = 64 for that, section 5.4), one to see a rate.
+//! A receiver with interrupt coalescence delivers packets in batches: one long gap, then gaps near zero. Only the mean
+//! of a batch carries information, and only from its own spike to the next. To see a rate change along a stream takes
+//! two such complete events (the dissertation chooses N = 64 for that, section 5.4); to see a rate takes one.
 
 use crate::contract::{Abstain, Estimator, Probing};
 use crate::stream::{Gap, Stream};
 
-/// A gap opens a batch if it is at least this part of the mean send gap. Packets of one batch are apart by the time to
-/// process one.
+/// A gap opens a batch if it is at least the mean send gap divided by this. Within a batch the gaps are the time to
+/// process a packet.
 pub(crate) const BATCH: u64 = 4;
 
 /// Mean rates of the first and the last quarter differ by at least 1/50 where rates rise, and by at most 1/20 where they
@@ -17,11 +17,13 @@ pub(crate) const BATCH: u64 = 4;
 const RISING: u128 = 50;
 const CONSTANT: u128 = 20;
 
-/// Fewest gaps of which quarters can be taken.
+/// The fewest gaps that can be divided into quarters.
 const QUARTERS: usize = 4;
 
+/// Checks that the estimator can read the stream.
+///
 /// # Errors
-/// Why it cannot be read.
+/// The reason why it cannot.
 pub(crate) fn check(stream: &Stream, estimator: &dyn Estimator) -> Result<(), Abstain> {
     let gaps = &stream.gaps;
     if stream.lost > 0 {
@@ -51,7 +53,7 @@ fn batches(stream: &Stream, needed: usize) -> Result<(), Abstain> {
     if found < needed { Err(Abstain::TooFewEvents { found, needed }) } else { Ok(()) }
 }
 
-/// Judged by quarters, so that the sender may be a little off with single gaps.
+/// Compares quarters, so that small errors of the sender in single gaps do not matter.
 fn shape(gaps: &[Gap], probing: Probing) -> Result<(), Abstain> {
     let quarter = |number: usize| {
         let part = &gaps[number * gaps.len() / 4..(number + 1) * gaps.len() / 4];
@@ -72,7 +74,7 @@ fn shape(gaps: &[Gap], probing: Probing) -> Result<(), Abstain> {
     }
 }
 
-/// The size of all packets, where there is one.
+/// Returns the size of all packets, if they have the same.
 pub(crate) fn one_size(gaps: &[Gap]) -> Result<units::Bytes, Abstain> {
     let size = gaps.first().map_or(units::Bytes::ZERO, |gap| gap.size);
     if gaps.iter().all(|gap| gap.size == size) { Ok(size) } else { Err(Abstain::MixedSizes) }

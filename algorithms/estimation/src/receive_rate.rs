@@ -1,14 +1,14 @@
-//! Receive rate against send rate: a stream that arrives more slowly than it was sent was sent too fast.
+//! Compares receive rate and send rate: a stream that arrives more slowly than it was sent was sent too fast.
 //!
 //! ```text
 //! r_in = bits / send time,  r_out = bits / receive time;  too high if r_in > r_out (1 + tolerance)
 //! ```
 //!
 //! Source: Q. Yin, "TCP RAPID: from theory to practice", sections 5.1.2 and 5.3.2 (after BASS). Deviations:
-//!  1. The print is strict, r_in > r_out. Well below the available bandwidth that is a coin toss: both are equal up to
-//!     noise. A tolerance of 2 % decides; `tolerance = 0` is the print.
-//!  2. A stream that was too fast is read as its receive rate: above the available bandwidth where cross traffic shares a
-//!     FIFO queue, and below the send rate. The interval runs from 0 to the send rate.
+//!  1. The printed test is strict, r_in > r_out. Well below the available bandwidth that is a coin toss: both are equal
+//!     up to noise. A tolerance of 2 % decides; `tolerance = 0` is the printed test.
+//!  2. For a stream that was too fast the estimate is its receive rate. That lies above the available bandwidth if
+//!     cross traffic shares a FIFO queue, and below the send rate. The interval runs from 0 to the send rate.
 
 use crate::contract::{Abstain, Estimate, Estimator, Probing, Verdict};
 use crate::stream::Stream;
@@ -26,10 +26,10 @@ const TOLERANCE: Parameter<Ratio> = Parameter::new(
 /// What a method can set.
 pub const PARAMETERS: Parameters = &[&TOLERANCE];
 
-/// Fewest gaps that make a rate.
+/// The fewest gaps that give a rate.
 const FEWEST: usize = 4;
 
-/// The comparison.
+/// The comparison of the two rates.
 pub struct ReceiveRate {
     tolerance: Ratio,
 }
@@ -41,7 +41,7 @@ impl ReceiveRate {
     }
 }
 
-/// Whether a stream was sent faster than it arrived. Times are compared, the amount being the same.
+/// Judges whether a stream was sent faster than it arrived. It compares times, since the amount is the same.
 pub(crate) fn verdict(stream: &Stream, tolerance: Ratio) -> Verdict {
     let sent = stream.send_time();
     if stream.receive_time() > sent + sent.scale(tolerance) { Verdict::Above } else { Verdict::NotAbove }

@@ -1,31 +1,31 @@
-//! How good a method is, judged on streams whose available bandwidth is known.
+//! Scores a method on streams whose available bandwidth is known.
 //!
 //! ```text
 //! error = estimate / truth - 1
 //! R2    = 1 - sum (estimate - truth)^2 / sum (truth - mean truth)^2
 //! ```
 //!
-//! "Within 10 %" alone means little: with a range of 50 %, a constant guess in its middle is within 10 % for up to two thirds
-//! of the streams. R2 is the part of the truth's own variance that is explained: a constant's is 0, a method's below 0 is
-//! worse than any constant.
+//! "Within 10 %" alone means little: with a range of 50 %, a constant guess in its middle is within 10 % for up to two
+//! thirds of the streams. R2 is the part of the truth's own variance that the estimates explain. A constant has R2 = 0;
+//! a method with R2 below 0 is worse than any constant.
 //!
 //! Source of the error and of the rule that only streams whose rates cover the truth are scored: Q. Yin, "TCP RAPID: from
 //! theory to practice", section 5.3.3; of decision errors and ambiguity: sections 5.2 and 6.1. Here:
-//!  1. Streams that were refused are counted apart, and left out of the shares; `all_within_10` counts them as missed.
-//!  2. Streams whose rates do not cover the truth are judged by whether the estimate is the end of the range that is nearer
-//!     to it, within 5 %.
+//!  1. Refused streams are counted separately, and left out of the shares; `all_within_10` counts them as missed.
+//!  2. A stream whose rates do not cover the truth is judged by whether its estimate is, within 5 %, the end of the
+//!     range that is nearer to the truth.
 
 use crate::contract::{Abstain, Estimate};
 use alloc::vec::Vec;
 
-/// What one stream said, beside what was so.
+/// The estimate from one stream, and the truth.
 #[derive(Clone, Copy, Debug)]
 pub struct Reading {
-    /// Bit/s that were available.
+    /// The available bandwidth, bit/s.
     pub truth: f64,
     /// Lowest and highest rate of the stream, bit/s.
     pub range: (f64, f64),
-    /// Bit/s, or why there is none.
+    /// The estimate in bit/s, or why there is none.
     pub estimate: Result<f64, Abstain>,
 }
 
@@ -34,13 +34,13 @@ pub struct Reading {
 pub struct Score {
     /// Streams whose rates cover the truth.
     pub covering: usize,
-    /// Of these, streams that were read.
+    /// Covering streams that were read.
     pub read: usize,
-    /// Share of the read that are within 10 %, and within 15 %.
+    /// Share of the streams read that are within 10 %.
     pub within_10: f64,
-    /// Within 15 %.
+    /// Share of the streams read that are within 15 %.
     pub within_15: f64,
-    /// Share of the covering that were read and are within 10 %.
+    /// Share of the covering streams that were read and are within 10 %.
     pub all_within_10: f64,
     /// Mean error.
     pub bias: f64,
@@ -52,12 +52,12 @@ pub struct Score {
     pub errors: Vec<f64>,
     /// Share of the other streams that were read as the nearer end of their range.
     pub clamped: f64,
-    /// How many these are.
+    /// Number of these other streams.
     pub outside: usize,
 }
 
 impl Score {
-    /// The score of these readings.
+    /// Returns the score of these readings.
     pub fn of(readings: &[Reading]) -> Score {
         let covers = |reading: &&Reading| reading.range.0 <= reading.truth && reading.truth <= reading.range.1;
         let covering: Vec<&Reading> = readings.iter().filter(covers).collect();
@@ -88,8 +88,8 @@ impl Score {
         }
     }
 
-    /// The error that this part of the readings does not exceed: the ceil(p n)-th of n in order. Not a number if none was
-    /// read.
+    /// Returns the error that this part of the readings does not exceed: the ceil(p n)-th of n in order. Not a number
+    /// if no stream was read.
     pub fn quantile(&self, part: f64) -> f64 {
         let rank = (part * self.errors.len() as f64 - 1e-9).max(0.0) as usize;
         self.errors.get(rank.min(self.errors.len().saturating_sub(1))).copied().unwrap_or(f64::NAN)
@@ -100,7 +100,7 @@ fn square(x: f64) -> f64 {
     x * x
 }
 
-/// Read as the end of its range that is nearer to the truth, or as beyond it.
+/// Whether the estimate is the end of the range that is nearer to the truth, or beyond that end.
 fn clamped(reading: &Reading) -> bool {
     const NEAR: f64 = 0.05;
     let (lowest, highest) = reading.range;
@@ -111,26 +111,26 @@ fn clamped(reading: &Reading) -> bool {
     }
 }
 
-/// A stream of one rate: its rate, what was available, bit/s, and what was said.
+/// A stream of one rate: its rate and the available bandwidth, both in bit/s, and the estimate.
 type Judged = (f64, f64, Result<Estimate, Abstain>);
 
 /// Shares of streams of one rate that were judged wrongly, or not at all.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Decisions {
-    /// Streams.
+    /// Number of streams.
     pub streams: usize,
-    /// Share in which "too high" or "not too high" was wrong.
+    /// Share for which "too high" or "not too high" was wrong.
     pub wrong: f64,
-    /// Share in which the tests did not agree.
+    /// Share for which the tests did not agree.
     pub ambiguous: f64,
     /// Share that was refused for another reason.
     pub refused: f64,
-    /// Share in which the rate was above the available bandwidth.
+    /// Share for which the rate was above the available bandwidth.
     pub above: f64,
 }
 
 impl Decisions {
-    /// Of streams, each with its rate, what was available, bit/s, and what was said.
+    /// Returns the shares for these streams.
     pub fn of(streams: &[Judged]) -> Decisions {
         let share =
             |is: fn(&Judged) -> bool| streams.iter().filter(|stream| is(stream)).count() as f64 / streams.len() as f64;

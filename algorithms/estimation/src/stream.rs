@@ -3,16 +3,16 @@
 use alloc::vec::Vec;
 use units::{Bytes, Rate, Span};
 
-/// One packet of a stream and the gap before it: from the packet sent just before, to this one.
+/// One packet of a stream and the gap before it: from the packet sent just before to this one.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gap {
-    /// Between the departures of the two.
+    /// The time between the departures of the two packets.
     pub send: Span,
-    /// Between their arrivals; for an acknowledgment that covers several packets, since the acknowledgment before.
+    /// The time between their arrivals; if an acknowledgment covers several packets, the time since the previous one.
     pub receive: Span,
-    /// Of this packet, the later of the two.
+    /// The size of this packet, the later of the two.
     pub size: Bytes,
-    /// The receiver answered this packet with a time of its own. Without, its receive gap is not known.
+    /// Whether the receiver reported an arrival time for this packet. If not, its receive gap is unknown.
     pub acked: bool,
 }
 
@@ -26,52 +26,53 @@ impl Gap {
 /// The gaps of one stream, in the order in which packets were sent. Its times sum to less than 2^62 ps, 53 days.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Stream {
-    /// One for each packet with a packet before it.
+    /// One gap for each packet but the first.
     pub gaps: Vec<Gap>,
     /// Packets that never arrived.
     pub lost: u64,
-    /// A denoiser found buffering events: some gaps are means over them.
+    /// Whether a denoiser found buffering events, so that some gaps are means over them.
     pub batched: bool,
 }
 
 impl Stream {
-    /// A stream of which every packet arrived and was answered.
+    /// A stream in which every packet arrived and was acknowledged.
     pub fn new(gaps: Vec<Gap>) -> Stream {
         Stream { gaps, lost: 0, batched: false }
     }
 
-    /// From gaps in step, all packets of one size; what has no partner is left out.
+    /// Pairs send and receive gaps of packets of one size; gaps without a partner are left out.
     pub fn of(send: &[Span], receive: &[Span], size: Bytes) -> Stream {
         let gap = |(send, receive): (&Span, &Span)| Gap { send: *send, receive: *receive, size, acked: true };
         Stream::new(send.iter().zip(receive).map(gap).collect())
     }
 
-    /// How long it took to send.
+    /// Returns how long the stream took to send.
     pub fn send_time(&self) -> Span {
         self.gaps.iter().map(|gap| gap.send).sum()
     }
 
-    /// How long it took to arrive.
+    /// Returns how long the stream took to arrive.
     pub fn receive_time(&self) -> Span {
         self.gaps.iter().map(|gap| gap.receive).sum()
     }
 
-    /// What its gaps carried.
+    /// Returns how much data its gaps carried.
     pub fn size(&self) -> Bytes {
         self.gaps.iter().map(|gap| gap.size).sum()
     }
 
-    /// The mean rate at which it was sent.
+    /// Returns the mean rate at which it was sent.
     pub fn send_rate(&self) -> Rate {
         Rate::of(self.size(), self.send_time())
     }
 
-    /// The mean rate at which it arrived.
+    /// Returns the mean rate at which it arrived.
     pub fn receive_rate(&self) -> Rate {
         Rate::of(self.size(), self.receive_time())
     }
 
-    /// One-way delay of every packet beyond that of the first, in picoseconds: the sum of receive less send gaps so far.
+    /// Returns the one-way delay of every packet beyond that of the first, in picoseconds: the sum of receive gaps so
+    /// far less the sum of send gaps.
     pub fn delays(&self) -> Vec<i64> {
         let mut delay = 0;
         let later = self.gaps.iter().map(|gap| {

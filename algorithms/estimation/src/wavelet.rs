@@ -1,5 +1,5 @@
-//! Wavelet denoising of one-way delays, as IMR-Pathload does it: three stages of a Daubechies transform, of which the
-//! scale coefficients are kept and the wavelet coefficients, the noise, are thrown away. N delays become about N/8.
+//! Wavelet denoising of one-way delays, as in IMR-Pathload: three stages of a Daubechies transform. Each stage keeps
+//! the scale coefficients and discards the wavelet coefficients, which are the noise. N delays become about N/8.
 //!
 //! ```text
 //! c[j] = sum over k of h[k] d[2j + k]     h = (1 + s, 3 + s, 3 - s, 1 - s) / 8,   s = sqrt(3)
@@ -7,11 +7,11 @@
 //!
 //! Source: S.-R. Kang and D. Loguinov, "IMR-Pathload", PAM 2008; Q. Yin, "TCP RAPID: from theory to practice", section
 //! 5.1.1 ("the standard Daubechies wavelet transform"). Deviations:
-//!  1. The order is not in print: the four-tap filter (two vanishing moments), the first that is not Haar's, so that a
-//!     steady slope passes unchanged.
-//!  2. Coefficients are divided by sqrt(2) at each stage, so that they stay delays.
-//!  3. At the end, where a filter would reach past the stream, delays are continued along the last step. Wrapping around,
-//!     the usual way, would put the first delay after the last and break every trend.
+//!  1. The text does not give the order. Here it is the four-tap filter (two vanishing moments), the first after
+//!     Haar's, so that a steady slope passes unchanged.
+//!  2. Coefficients are divided by sqrt(2) at each stage, so that they remain delays.
+//!  3. Where a filter would reach past the end of the stream, the last step is extrapolated. Wrapping around, the usual
+//!     way, would put the first delay after the last and break every trend.
 //!  4. As a denoiser it gives a stream of gaps between coefficients, as `average.rs` does between windows.
 
 use crate::average::coarser;
@@ -29,7 +29,7 @@ pub const PARAMETERS: Parameters = &[&STAGES];
 const SQRT_3: f64 = 1.732_050_807_568_877_2;
 const FILTER: [f64; 4] = [(1.0 + SQRT_3) / 8.0, (3.0 + SQRT_3) / 8.0, (3.0 - SQRT_3) / 8.0, (1.0 - SQRT_3) / 8.0];
 
-/// How many stages.
+/// The denoising, with its number of stages.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Wavelet {
     stages: u32,
@@ -44,10 +44,10 @@ impl Wavelet {
         Ok(Box::new(Wavelet::build(settings)?))
     }
 
-    /// The scale coefficients of the last stage.
+    /// Returns the scale coefficients of the last stage.
     ///
     /// # Errors
-    /// A stream that leaves fewer than two.
+    /// The stream leaves fewer than two coefficients.
     pub fn delays(&self, delays: &[i64]) -> Result<Vec<i64>, Abstain> {
         let needed = 2 << self.stages;
         if delays.len() < needed {
@@ -59,7 +59,7 @@ impl Wavelet {
     }
 }
 
-/// One stage: half as many.
+/// Applies one stage, which halves the number of delays.
 fn stage(delays: &[f64]) -> Vec<f64> {
     let last = delays.len() - 1;
     let slope = delays[last] - delays[last - 1];

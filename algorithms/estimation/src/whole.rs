@@ -1,18 +1,19 @@
-//! Whole searches: streams of one rate after another until the available bandwidth lies in an interval.
+//! Whole searches: they send streams of one rate after another until the available bandwidth lies in an interval.
 //!
-//! Pathload sends a fleet of streams at one rate, lets them vote, and goes to the middle of what is still open. PRC-MT first
-//! measures the asymptotic dispersion rate (ADR, at which a stream arrives that was sent as fast as can be; it is above the
-//! available bandwidth), finds at that rate how long a stream must be (`prc_mt.rs`), and then goes to the middle with single
-//! streams of that length. How one stream is read is the method's affair: IMR-Pathload is Pathload's search with
-//! `imr-average` or `imr-wavelet`.
+//! Pathload sends a fleet of streams at one rate, lets them vote, and goes to the middle of the open range. PRC-MT
+//! first measures the asymptotic dispersion rate ADR: the rate at which a stream arrives that was sent as fast as
+//! possible. It is above the available bandwidth. At that rate PRC-MT finds how long a stream must be (`prc_mt.rs`). It
+//! then goes to the middle with single streams of that length. The method decides how one stream is read: IMR-Pathload
+//! is Pathload's search with `imr-average` or `imr-wavelet`.
 //!
 //! Source: M. Jain and C. Dovrolis, "Pathload", PAM 2002; Q. Yin, "TCP RAPID: from theory to practice", sections 2.2 and
 //! 5.1.2. Deviations:
-//!  1. How long to wait between streams is the sender's affair: Pathload waits for the answer, and nine stream times at
-//!     least.
-//!  2. A stream that lost more than a tenth of its packets was too fast, as in Pathload, which ends the fleet there and
-//!     then; here the others are sent all the same. One that lost fewer is refused like any other.
-//!  3. PRC-MT's search has no start in print. It is Pathload's, between the lowest rate and the ADR.
+//!  1. The sender decides how long to wait between streams. Pathload waits for the result, and at least nine stream
+//!     times.
+//!  2. A stream that lost more than a tenth of its packets was too fast, as in Pathload. Pathload ends the fleet at
+//!     that point; here the others are still sent. A stream that lost fewer packets is refused like any stream with
+//!     losses.
+//!  3. The text does not say where PRC-MT's search starts. Here it is Pathload's, between the lowest rate and the ADR.
 
 use crate::contract::{Abstain, Estimate, Verdict};
 use crate::fleet::{Search, of_fleet};
@@ -23,7 +24,7 @@ use units::{Rate, Ratio};
 
 /// What sends the streams of a search.
 pub trait Sender {
-    /// Sends a stream of so many packets, all at this rate, and waits for the answer. `None`: it may send no more.
+    /// Sends a stream of `packets` packets, all at this rate, and waits for the result. `None`: it may send no more.
     fn send(&mut self, packets: u32, rate: Rate) -> Option<Stream>;
 }
 
@@ -32,44 +33,44 @@ pub trait Sender {
 pub enum Tool {
     /// Fleets of equal streams, which vote.
     Pathload {
-        /// Streams of a fleet.
+        /// Number of streams in a fleet.
         fleet: u32,
-        /// Packets of each.
+        /// Packets in each stream.
         packets: u32,
         /// The part of a fleet that must agree.
         agree: Ratio,
     },
-    /// Single streams, of a length found first.
+    /// Single streams, whose length is found first.
     PrcMt(Tuning),
 }
 
 /// Why a search ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ended {
-    /// What is open is down to the resolution.
+    /// The open range is down to the resolution.
     Found,
     /// The sender would send no more.
     Stopped,
-    /// No stream of a fleet could be read; the reason of the last.
+    /// No stream of a fleet could be read; this is the reason of the last.
     Unread(Abstain),
-    /// No length of stream repeats its receive rate.
+    /// No stream length gives a repeatable receive rate.
     NoLength(LengthError),
 }
 
 /// What a search found.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Found {
-    /// Not below this.
+    /// The available bandwidth is not below this.
     pub low: Rate,
-    /// Not above this.
+    /// The available bandwidth is not above this.
     pub high: Rate,
     /// The rates in between at which fleets could not agree.
     pub grey: Option<(Rate, Rate)>,
     /// Why it ended.
     pub ended: Ended,
-    /// Packets of each stream of the search for a rate; 0 if it did not come to that.
+    /// Packets in each stream of the search for a rate; 0 if there was no such search.
     pub packets: u32,
-    /// The asymptotic dispersion rate, where it was measured.
+    /// The asymptotic dispersion rate, if it was measured.
     pub adr: Option<Rate>,
 }
 
@@ -96,7 +97,7 @@ impl Fleet {
     const SINGLE: Fleet = Fleet { streams: 1, packets: 0, agree: Ratio::ONE };
 }
 
-/// The middle of what is open, until that is narrow enough.
+/// Tries the middle of the open range until the range is narrow enough.
 fn halve(mut search: Search, method: &Method, fleet: Fleet, sender: &mut dyn Sender) -> Found {
     let mut ended = Ended::Found;
     while let Some(rate) = search.next_rate() {
@@ -118,7 +119,7 @@ fn halve(mut search: Search, method: &Method, fleet: Fleet, sender: &mut dyn Sen
     Found { low, high: high.unwrap_or(value), grey: search.grey(), ended, packets: fleet.packets, adr: None }
 }
 
-/// What one stream says of its rate.
+/// Returns the verdict of one stream on its rate.
 fn read(method: &Method, stream: Stream, packets: u32) -> Result<Verdict, Abstain> {
     if stream.lost * 10 > u64::from(packets) {
         return Ok(Verdict::Above);
@@ -131,7 +132,7 @@ fn read(method: &Method, stream: Stream, packets: u32) -> Result<Verdict, Abstai
     }
 }
 
-/// ADR, length, rate.
+/// Finds the ADR, then the length, then the rate.
 fn prc_mt(
     tuning: &Tuning,
     method: &Method,

@@ -1,11 +1,11 @@
-//! A sliding window: each gap becomes the mean of those around it, whatever buffering events they belong to.
+//! A sliding window: each gap becomes the mean of the gaps around it, whatever buffering events they belong to.
 //!
 //! Source: AVG_WINDOW alone, without BASS before it: variant V4 of Q. Yin, "TCP RAPID: from theory to practice", section
 //! 8.4 ("simply applies a sliding-window smoothing to the raw receive gaps"). Deviations:
-//!  1. The window slides over send and receive gaps alike, centred, so that it does not compare one level's send gap with
-//!     the next one's receive gap. It is shorter at both ends.
-//!  2. Its length is a part of the stream, so that it means the same for longer ones: 16 of 64 packets, N_p with four
-//!     rates, is a quarter.
+//!  1. The window slides over both send and receive gaps and is centred, so that it does not compare one level's send
+//!     gap with the next level's receive gap. It is shorter at both ends.
+//!  2. Its length is a fraction of the stream, so that it means the same for longer streams: 16 of 64 packets, N_p with
+//!     four rates, is a quarter.
 
 use crate::contract::{Abstain, Denoiser};
 use crate::stream::{Gap, Stream};

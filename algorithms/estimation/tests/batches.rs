@@ -1,5 +1,6 @@
-//! A receiver that coalesces interrupts: even traffic, uneven times. What must hold is what the best reading of BASS with
-//! Algorithm 1 is asked for elsewhere, under bursty traffic: 82 % within 10 %, 96 % within 15 %, R2 of 0.45.
+//! A receiver that coalesces interrupts: traffic is even, arrival times are not. The bounds are those that the best
+//! reading of BASS with Algorithm 1 must meet elsewhere, under bursty traffic: 82 % within 10 %, 96 % within 15 %, R2
+//! of 0.45.
 
 mod path;
 
@@ -7,7 +8,7 @@ use packetscale_estimation::{Abstain, Method, Stream};
 use path::{Cross, Path, Receiver, Score, rising};
 use units::{Bytes, Span};
 
-/// 10 Gbit/s, 9000 B, N = 64, interrupts after so many microseconds.
+/// 10 Gbit/s, 9000 B, N = 64, interrupts after `wait_us` microseconds.
 fn score(method: &str, wait_us: f64, cross_bytes: f64) -> Score {
     let cross = |bps, phase| Cross::Packets { bps, bytes: cross_bytes, phase };
     Score::of(method, 1e10, (16, 9000), Receiver::Coalescing(wait_us * 1e-6), cross)
@@ -66,7 +67,7 @@ fn in_bursty_traffic_the_default_is_nearer_than_both_printed_readings_at_any_coa
     }
 }
 
-/// One rate on 4 of 10 Gbit/s free, interrupts after 120 us.
+/// A stream of one rate on a link with 4 of 10 Gbit/s available, interrupts after 120 us.
 fn single(bps: f64, packets: usize) -> Stream {
     let path = Path { capacity_bps: 1e10, cross: Cross::Fluid(6e9), receiver: Receiver::Coalescing(120e-6) };
     path.carry(&vec![72_000.0 / bps; packets], 9000)
@@ -83,7 +84,7 @@ fn bass_lets_the_receive_rate_decide_with_64_packets() {
 
 #[test]
 fn plain_pathload_finds_no_trend_in_batches() {
-    // Within a batch delays fall with every packet: the comparison test sees steps down only.
+    // Within a batch delays fall with every packet: the comparison test sees only steps down.
     let method: Method = "pathload".parse().expect("a method");
     for bps in [4.6e9, 6e9, 9e9] {
         let found = method.estimate(single(bps, 320));

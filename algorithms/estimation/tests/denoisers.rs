@@ -1,4 +1,4 @@
-//! Denoisers on streams worked by hand, and what each promises to keep.
+//! Denoisers on streams computed by hand, and what each promises to preserve.
 
 use packetscale_estimation::{Denoiser, Gap, Stream, denoisers};
 use proptest::prelude::*;
@@ -66,7 +66,7 @@ fn acked(gaps: &[(u64, u64, bool)]) -> Stream {
 fn every_other_acknowledgment_is_shared_out_over_two_packets() {
     let sent = [(10, 0, false), (11, 50, true), (12, 0, false), (14, 30, true), (16, 0, false), (18, 40, true)];
     let found = denoiser("normalise").denoise(acked(&sent)).expect("a stream");
-    // The first acknowledgment closes a gap of the stream before.
+    // The first acknowledgment closes a gap of the previous stream.
     let gaps: Vec<(u64, u64)> = found.gaps.iter().map(|gap| (gap.send.nanos(), gap.receive.nanos())).collect();
     assert_eq!(gaps, [(13, 15), (13, 15), (17, 20), (17, 20)]);
     assert!(found.gaps.iter().all(|gap| gap.acked));

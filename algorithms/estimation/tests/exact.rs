@@ -1,4 +1,4 @@
-//! Even traffic and a receiver that sees every packet: what there is to read is exact, and so must be the reading.
+//! Even traffic and a receiver that sees every packet: the input is exact, so the reading must be exact too.
 
 mod path;
 
@@ -35,8 +35,8 @@ fn packets_at_constant_gaps_are_read_as_well_as_a_fluid() {
     }
 }
 
-/// Errors of the printed reading, with epsilon 100 ns at 7.2 us: a rate up to 100/7200 of the capacity above the available
-/// bandwidth does not congest.
+/// Returns the errors of the printed reading, with epsilon 100 ns at 7.2 us. A rate up to 100/7200 of the capacity
+/// above the available bandwidth does not count as congestion.
 fn printed(method: &str, each: usize) -> Score {
     Score::of(method, 1e10, (each, 9000), Receiver::PerPacket, |bps, _| Cross::Fluid(bps))
 }
@@ -45,7 +45,7 @@ fn printed(method: &str, each: usize) -> Score {
 fn the_printed_reading_of_four_levels_is_up_to_one_level_low_and_no_higher_than_epsilon_is_blind() {
     let score = printed("multi-rate(reading=below)", 16);
     let step = 1.5f64.powf(1.0 / 3.0);
-    // The lowest available bandwidth is 0.49 of the capacity; send gaps are up to 1.4 times the mean there.
+    // The lowest available bandwidth is 0.49 of the capacity; there, send gaps are up to 1.4 times the mean.
     let blind = 100.0 / 7200.0 / 0.49 * 1.4;
     let (least, most) = (score.errors[0], score.errors[score.errors.len() - 1]);
     assert!(least > 1.0 / step - 1.001 && most < blind, "{score}");
@@ -64,7 +64,7 @@ fn a_chirp_that_rises_with_every_packet_needs_no_reading_between_levels() {
     }
 }
 
-/// What a stream of one rate says of a path with 4 of 10 Gbit/s free.
+/// Returns the estimate from a stream of one rate on a path with 4 of 10 Gbit/s available.
 fn single(text: &str, bps: f64) -> Estimate {
     let path = Path { capacity_bps: 1e10, cross: Cross::Fluid(6e9), receiver: Receiver::PerPacket };
     let stream = path.carry(&vec![72_000.0 / bps; 100], 9000);

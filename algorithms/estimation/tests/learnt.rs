@@ -1,5 +1,5 @@
-//! The learnt estimator against Python, which trained it, against a second reading of its description, and on a path that
-//! it was not trained on.
+//! The learnt estimator compared with Python, which trained it, with a second implementation of its description, and on
+//! a path that it was not trained on.
 
 mod path;
 #[path = "learnt/reading.rs"]
@@ -12,7 +12,7 @@ use rapid::gaps::{Gaps, LEARNT_ONE};
 use reading::Trees;
 use units::{Bytes, Span};
 
-/// A stream that Python has read.
+/// A stream with the result that Python computed.
 struct Vector {
     /// Value, spread, verdict.
     said: [f64; 3],
@@ -39,7 +39,7 @@ fn spans(ps: &[u64]) -> Vec<Span> {
     ps.iter().map(|ps| Span::from_picos(*ps)).collect()
 }
 
-/// In 1/1024 ns, as the law holds gaps.
+/// Converts to 1/1024 ns, the unit of the law's gaps.
 fn q10(ps: &[u64]) -> Vec<u64> {
     ps.iter().map(|ps| (ps * 128).div_ceil(125)).collect()
 }
@@ -82,7 +82,7 @@ fn an_estimate_is_the_value_in_mean_rates_of_the_stream() {
     assert!(read > 25, "only {read}");
 }
 
-/// What the law and the second reading make of the same gaps.
+/// Asserts that the law and the second implementation agree on the same gaps.
 fn assert_same(trees: &Trees, send_ps: &[u64], receive_ps: &[u64]) -> Result<(), TestCaseError> {
     let mut gaps = Gaps::new(&spans(send_ps), &spans(receive_ps));
     let seen = gaps.features().map(|features| features.to_vec());
@@ -126,7 +126,7 @@ fn the_tables_take_at_most_64_kilobytes() {
     assert!(Trees::read().size() <= 65_536, "{} bytes", Trees::read().size());
 }
 
-/// 10 Gbit/s, 9000 B, four rates, in trains at random.
+/// 10 Gbit/s, 9000 B, four rates, random trains of cross traffic.
 fn in_trains(method: &str, packets: usize, wait_us: f64) -> Score {
     let receiver = if wait_us == 0.0 { Receiver::PerPacket } else { Receiver::Coalescing(wait_us * 1e-6) };
     let trains = |bps, draw| Cross::Trains { bps, seed: (draw * 1e9) as u64 };
@@ -143,8 +143,8 @@ fn on_another_path_in_bursty_traffic_it_explains_more_than_bass() {
     }
 }
 
-/// Not exactly, as it should be where nothing errs: trained on senders that do, the trees are 3 to 7 % high there
-/// (docs/estimation.md). The bounds are what they reach, less a stream or two of 300.
+/// On a path without errors an exact method has no error. The trees, trained on senders that err, are 3 to 7 % high
+/// there (docs/estimation.md). The bounds are what they reach, less a stream or two of 300.
 #[test]
 fn even_traffic_is_read_at_any_coalescing() {
     for (wait_us, within, r2) in

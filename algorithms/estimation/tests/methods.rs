@@ -1,4 +1,4 @@
-//! Methods: how they are written, what they refuse to read, and what holds for every one.
+//! Methods: how they are written, what they refuse to read, and what holds for every method.
 
 use packetscale_estimation::{Abstain, Gap, Method, MethodError, Stream, denoisers, estimators};
 use proptest::prelude::*;
@@ -13,7 +13,7 @@ fn refusal(text: &str) -> String {
     text.parse::<Method>().err().map(|error: MethodError| error.to_string()).expect("a refusal")
 }
 
-/// Four levels, 10 to 7 us, of 16 packets; seen as they were sent.
+/// Four levels of 16 packets, 10 to 7 us; the receive gaps equal the send gaps.
 fn plain() -> Stream {
     let send: Vec<Span> = (0..64).map(|i| Span::from_micros(10 - i / 16)).collect();
     Stream::of(&send, &send, Bytes::new(9000))
@@ -160,7 +160,7 @@ const METHODS: [&str; 10] = [
     "prc-mt",
 ];
 
-/// Gaps in microseconds: levels that rise, or one level; receive gaps at random, a batch here and there.
+/// Gaps in microseconds: rising levels, or one level; random receive gaps, with a batch here and there.
 fn any_stream(rising: bool) -> impl Strategy<Value = Stream> {
     let receive = prop::collection::vec(prop_oneof![4 => 4u64..20, 1 => 0u64..2, 1 => 20u64..120], 64..=100);
     (receive, 500u64..20_000).prop_map(move |(receive, size)| {

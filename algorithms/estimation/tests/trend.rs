@@ -1,4 +1,4 @@
-//! Pathload's tests by hand, its search on a path that answers exactly, and the length that PRC-MT finds.
+//! Pathload's tests computed by hand, its search on a path that replies exactly, and the length that PRC-MT finds.
 
 use packetscale_estimation::{
     Abstain, LengthError, Search, Thresholds, Trend, Tuning, Verdict, of_fleet, trend, tune_length,
@@ -14,7 +14,7 @@ fn verdict(delays: &[i64]) -> Verdict {
 
 #[test]
 fn the_metrics_of_five_delays_by_hand() {
-    // Steps 2, 3, -1, 4: three of four go up; 8 made good of 10 gone.
+    // Steps 2, 3, -1, 4: three of four go up; the net change is 8, the sum of all changes 10.
     let expected = Trend { pct: Ratio::of(3, 4), pdt: Ratio::of(8, 10) };
     assert_eq!(trend(&[0, 2, 5, 4, 8], CLOCK), expected);
     assert_eq!(verdict(&[0, 2, 5, 4, 8]), Verdict::Above);
@@ -29,7 +29,7 @@ fn delays_that_stay_or_fall_show_no_trend() {
 
 #[test]
 fn tests_that_disagree_are_ambiguous() {
-    // Two steps of three go up (PCT 0.67), but 1 is made good of 9 gone (PDT 0.11).
+    // Two steps of three go up (PCT 0.67), but the net change is 1 and the sum of all changes 9 (PDT 0.11).
     assert_eq!(verdict(&[0, 2, 5, 1]), Verdict::Ambiguous);
     // One leap up: PCT 0.11, PDT 1.
     assert_eq!(verdict(&[0, 0, 0, 0, 0, 0, 0, 0, 0, 9]), Verdict::Ambiguous);
@@ -49,7 +49,8 @@ fn mbps(mbps: u64) -> Rate {
     Rate::from_mbps(mbps)
 }
 
-/// Searches on a path with this much available; between `grey` it cannot tell. Says what it found and how many it sent.
+/// Searches on a path with this available bandwidth, where verdicts within `grey` are ambiguous. Returns what it found
+/// and how many fleets it sent.
 fn search(available: Rate, grey: (Rate, Rate)) -> (Search, u32) {
     let mut search = Search::new(Rate::ZERO, mbps(10_000), mbps(100));
     let mut fleets = 0;
@@ -108,7 +109,7 @@ fn a_fleet_needs_seven_of_ten_that_can_be_read() {
     assert_eq!(fleet(0, 0, 0, 4), Err(Abstain::OneBatch));
 }
 
-/// A path whose receive rate swings between two streams by `noise` / N of the rate.
+/// A path whose receive rate differs between two streams by `noise` / N of the rate.
 fn tuned(noise: f64) -> Result<u32, LengthError> {
     let mut sign = 1.0;
     tune_length(mbps(8000), &Tuning::default(), |packets, rate| {
@@ -136,7 +137,7 @@ fn a_quiet_path_takes_the_shortest_streams_and_a_loud_one_none() {
 
 #[test]
 fn what_a_clock_of_1_ns_does_to_equal_delays_is_no_trend() {
-    // Gaps of 100.7 ns, arrivals written down in whole nanoseconds: seven of ten steps go up by 0.3 ns.
+    // Gaps of 100.7 ns, arrivals recorded in whole nanoseconds: seven of ten steps go up by 0.3 ns.
     let delays: Vec<i64> = (0..100).map(|k| 100_700 * k / 1000 * 1000 - 100_700 * k).collect();
     assert!(trend(&delays, CLOCK).pct > Ratio::of(66, 100));
     let seen = trend(&delays, Span::from_nanos(1));

@@ -1,4 +1,4 @@
-//! Whole searches over a fluid path, of which everything is known.
+//! Whole searches over a fluid path, for which everything is known.
 
 use packetscale_estimation::{Abstain, Ended, Found, Gap, Method, Sender, Stream, Tool, Tuning, find};
 use units::{Bytes, Rate, Ratio, Span};
@@ -6,15 +6,15 @@ use units::{Bytes, Rate, Ratio, Span};
 const CAPACITY: f64 = 10e9;
 const SIZE: Bytes = Bytes::new(9000);
 
-/// A link of 10 Gbit/s that shares a queue with even traffic: a stream of rate r beyond what is available, A, arrives at
-/// r C / (r + C - A).
+/// A link of 10 Gbit/s whose queue is shared with even traffic. A stream of a rate r above the available bandwidth A
+/// arrives at r C / (r + C - A).
 struct Fluid {
     available: f64,
-    /// Streams it still sends.
+    /// Number of streams that it may still send.
     left: usize,
-    /// Packets lost of each.
+    /// Packets lost from each stream.
     lost: u64,
-    /// Packets and rates it was asked for.
+    /// The packets and rates that it was asked for.
     asked: Vec<(u32, Rate)>,
 }
 

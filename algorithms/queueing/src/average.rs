@@ -1,4 +1,4 @@
-//! An exponentially weighted average, and how it falls while nothing comes.
+//! An exponentially weighted average, and how it falls while nothing arrives.
 
 /// `value += weight (sample - value)`, from zero.
 #[derive(Clone, Copy, Debug)]
@@ -16,13 +16,13 @@ impl Average {
         self.value += self.weight * (sample - self.value);
     }
 
-    /// So many samples of zero at once.
+    /// Takes `count` samples of zero at once.
     pub fn take_zeros(&mut self, count: u64) {
         self.value *= power(1.0 - self.weight, count);
     }
 }
 
-/// `base^exponent` by squaring: multiplications only, so that it is the same everywhere.
+/// Returns `base^exponent` by squaring: only multiplications, so that the result is the same on every machine.
 fn power(base: f64, exponent: u64) -> f64 {
     let (mut result, mut square, mut left) = (1.0, base, exponent);
     while left > 0 {

@@ -1,4 +1,4 @@
-//! What a host tells a queue, and what a queue answers.
+//! The contract between a host and a queue: what the host says, and what the queue returns.
 
 use units::{Bytes, Marks, Packets, Rate, Span, Time};
 
@@ -30,7 +30,7 @@ impl Limit {
 pub struct Setup {
     /// Rate of the link.
     pub rate: Rate,
-    /// What its buffer holds, the packet in service included.
+    /// The most that its buffer holds, the packet in service included.
     pub limit: Limit,
     /// The largest packet that crosses the link.
     pub packet: Bytes,
@@ -38,34 +38,35 @@ pub struct Setup {
     pub seed: u64,
 }
 
-/// What a discipline sees of a packet. `P` is whatever the host keeps about it.
+/// What a discipline sees of a packet. `P` is what the host stores with it.
 #[derive(Clone, Copy, Debug)]
 pub struct Packet<P> {
-    /// Flow it belongs to.
+    /// The flow it belongs to.
     pub flow: u32,
     /// Size on the wire.
     pub size: Bytes,
-    /// Its sender reads marks: a discipline may mark it where it would drop another (RFC 3168, ECN-capable transport).
+    /// Whether its sender reads marks (RFC 3168, ECN-capable transport): the discipline may mark it instead of dropping
+    /// it.
     pub ecn: bool,
-    /// What queues have marked it with: those before this one, and this one.
+    /// The marks that queues have set: earlier queues, and this one.
     pub marks: Marks,
-    /// Its sender takes the rate that routers offer; `None`: it does not.
+    /// Present if its sender uses the rate that routers offer.
     pub header: Option<RateHeader>,
-    /// The host's own note, handed back untouched.
+    /// The host's own note, returned unchanged.
     pub note: P,
 }
 
-/// What a packet carries whose sender takes the rate that routers offer (RCP).
+/// What a packet carries if its sender uses the rate that routers offer (RCP).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateHeader {
-    /// The round-trip time that the sender knows; zero: none.
+    /// The round-trip time that the sender knows; zero if it knows none.
     pub rtt: Span,
-    /// The lowest rate offered on the way so far.
+    /// The lowest rate offered on the path so far.
     pub offer: Option<Rate>,
 }
 
 impl RateHeader {
-    /// Offers a rate, if none before offered less.
+    /// Offers a rate, unless an earlier router offered less.
     pub fn lower(&mut self, rate: Rate) {
         self.offer = Some(self.offer.map_or(rate, |before| before.min(rate)));
     }
@@ -87,16 +88,16 @@ pub enum DropReason {
     Early,
 }
 
-/// What became of a packet on arrival.
+/// What happened to a packet on arrival.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
-    /// It waits, marked perhaps: the packet says so when it leaves.
+    /// It waits. It may be marked: the packet shows that when it leaves.
     Queued,
     /// It is gone.
     Dropped(DropReason),
 }
 
-/// What a discipline measures, for the recorder; `None` for those that do not measure it.
+/// What a discipline measures, for the recorder. A figure is `None` if the discipline does not measure it.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Readings {
     /// Its average of the queue, in packets.
@@ -105,31 +106,31 @@ pub struct Readings {
     pub utilisation: Option<f64>,
     /// Its average of the burstiness eta.
     pub burstiness: Option<f64>,
-    /// The mean of all values of eta so far, each counted once, and how many.
+    /// The mean of all values of eta so far, each counted once, and the number of values.
     pub burstiness_mean: Option<(f64, u64)>,
 }
 
-/// The contract.
+/// The contract that every discipline keeps.
 pub trait Queue<P> {
-    /// A packet arrives. The packet in service counts as queued until the host says it has left.
+    /// A packet arrives. The packet in service counts as queued until the host says that it has left.
     fn enqueue(&mut self, now: Time, packet: Packet<P>) -> Verdict;
 
-    /// The link is free: the next packet to send, if one may leave now.
+    /// The link is free. Returns the next packet to send, if one may leave now.
     fn dequeue(&mut self, now: Time) -> Option<Packet<P>>;
 
     /// The packet last dequeued has left the link.
     fn departed(&mut self, now: Time, size: Bytes);
 
-    /// When to ask [`Queue::dequeue`] again although nothing arrived: for disciplines that hold packets back.
-    /// [`Time::MAX`] for those that do not. Extra calls are harmless.
+    /// Returns when to call [`Queue::dequeue`] again even if nothing arrives, for disciplines that hold packets back;
+    /// [`Time::MAX`] for the others. Extra calls are harmless.
     fn next_wakeup(&self) -> Time {
         Time::MAX
     }
 
-    /// What is queued now, the packet in service included.
+    /// Returns what is queued now, the packet in service included.
     fn length(&self) -> (Packets, Bytes);
 
-    /// What the discipline has measured up to the last arrival.
+    /// Returns what the discipline has measured up to the last arrival.
     fn readings(&self) -> Readings {
         Readings::default()
     }

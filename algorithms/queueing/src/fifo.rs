@@ -1,7 +1,7 @@
-//! First in, first out, and what does not fit is dropped at the tail.
+//! First in, first out. A packet that does not fit is dropped at the tail.
 //!
 //! The buffer holds the packet in service too: a limit of one packet is a link without a waiting room. (ns-2 counts
-//! only those waiting; its limit of n is n + 1 here.)
+//! only waiting packets; its limit of n is n + 1 here.)
 
 use crate::contract::{DropReason, Limit, Packet, Queue, Setup, Verdict};
 use alloc::collections::VecDeque;

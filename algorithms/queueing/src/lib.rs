@@ -1,7 +1,7 @@
-//! Queue disciplines: the contract every one keeps, the registry, and one file per discipline.
+//! Queue disciplines: the contract that each keeps, the registry, and one file per discipline.
 //!
-//! A discipline decides what happens to packets that wait for one link. It has no clock: the host says what time it
-//! is, asks for the next packet when the link is free, and asks when to look again.
+//! A discipline decides what happens to packets that wait for one link. It has no clock: the host tells it the time,
+//! asks for the next packet when the link is free, and asks when to call again.
 #![no_std]
 
 extern crate alloc;

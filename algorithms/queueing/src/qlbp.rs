@@ -1,31 +1,32 @@
-//! Queue-length based pacing (QLBP): the longer the queue, the faster it leaves.
+//! Queue-length based pacing (QLBP): the longer the queue, the faster its packets leave.
 //!
-//! With `n` packets waiting, a packet of size `S` that left at `t_last` is followed no earlier than
+//! A packet of size `S` has left at `t_last`, and `n` packets wait. The next packet leaves no earlier than
 //!
 //! ```text
 //! t_next = t_last + S / mu(n),    mu(n) = mu_min + (mu_max - mu_min) n / Q_max    n <= Q_max
 //!                                 mu(n) = rate of the link, that is: no pacing    n >  Q_max
 //! ```
 //!
-//! and `t_next` is computed again whenever `n` changes: an arrival moves it earlier, a departure starts it anew.
-//! A packet that comes after `t_next` to an empty queue is not held at all. Each step is one division: O(1).
+//! `t_next` is computed again whenever `n` changes: an arrival moves it earlier, a departure starts it anew.
+//! A packet that arrives at an empty queue after `t_next` is not held at all. Each step is one division: O(1).
 //!
 //! Source: Y. Cai, B. Jiang, T. Wolf and W. Gong, "A Practical On-line Pacing Scheme at Edges of Small Buffer
 //! Networks": equation (1), Algorithm 1.
 //!
 //! Where this differs from the paper:
 //!
-//! 1. Algorithm 1 sets only `t_last` before the first packet, and reads `t_next`; here nothing is held before the first.
-//! 2. `S` is the size of the packet that has left, where Table I says the one at the head: after a departure there may
-//!    be none at the head, and lines 7 and 31 would pace the same gap by two sizes.
-//! 3. Lines 7 and 31 go on rising beyond `Q_max`; equation (1) gives the link's rate there, and so does this.
-//! 4. Line 52 wakes the queue at once; the text (section III-D) has it wait until the packet is on the wire. A host asks
-//!    for a packet only when the link is free.
-//! 5. No state says `blocked`: a queue is blocked while the link is busy, which the host knows, or `t_next` lies ahead.
-//!    Unblocked and empty with `now < t_next` (line 22) cannot happen.
-//! 6. With [`Params::qmax_includes_in_service`] the slope is `(mu_max - mu_min) / (Q_max - 1)`, so that `mu_max` is
-//!    reached with `Q_max` packets in the system, one of them on the wire. The paper's Table II comes out of that
-//!    reading, and not of equation (1), which is the default.
+//! 1. Algorithm 1 sets only `t_last` before the first packet, but reads `t_next`. Here the first packet is not held.
+//! 2. `S` is the size of the packet that has left; Table I says the packet at the head. After a departure there may be
+//!    none at the head, and lines 7 and 31 would pace the same gap by two sizes.
+//! 3. In lines 7 and 31 the rate goes on rising beyond `Q_max`. Equation (1) gives the link's rate there, as this file
+//!    does.
+//! 4. Line 52 wakes the queue at once; in the text (section III-D) it waits until the packet is on the wire. A host
+//!    asks for a packet only when the link is free.
+//! 5. There is no `blocked` state. A queue is blocked while the link is busy, which the host knows, or while `t_next`
+//!    lies ahead. Unblocked and empty with `now < t_next` (line 22) cannot happen.
+//! 6. With [`Params::qmax_includes_in_service`] the slope is `(mu_max - mu_min) / (Q_max - 1)`, so that the rate
+//!    reaches `mu_max` with `Q_max` packets in the system, one of them on the wire. That reading gives the paper's
+//!    Table II; equation (1), which is the default, does not.
 
 use crate::contract::{DropReason, Limit, Packet, Queue, Setup, Verdict};
 
@@ -60,22 +61,22 @@ pub struct Params {
     pub mu_min: Rate,
     /// Rate with `q_max` packets waiting, `mu_max`.
     pub mu_max: Rate,
-    /// Waiting packets beyond which nothing is paced, `Q_max`.
+    /// Number of waiting packets beyond which nothing is paced, `Q_max`.
     pub q_max: Packets,
     /// Whether `q_max` counts the packet on the wire too.
     pub qmax_includes_in_service: bool,
 }
 
 impl Params {
-    /// The longest queue that can be asked for, which keeps every product within 128 bits.
+    /// The largest `Q_max` that a scenario can set, which keeps every product within 128 bits.
     pub const MOST_PACKETS: Packets = Packets::new(10_000_000);
 
-    /// Waiting packets at `mu_max`.
+    /// Number of waiting packets at `mu_max`.
     fn steps(&self) -> u64 {
         self.q_max.get().saturating_sub(u64::from(self.qmax_includes_in_service))
     }
 
-    /// From what a scenario sets, for a link of this rate.
+    /// Reads the settings of a scenario, for a link of this rate.
     ///
     /// # Errors
     /// A setting that the law cannot follow.
@@ -103,7 +104,7 @@ impl Params {
         }
     }
 
-    /// `S / mu(n)`, rounded down to the picosecond; nothing beyond `Q_max`.
+    /// Returns `S / mu(n)`, rounded down to the picosecond; zero beyond `Q_max`.
     fn gap(&self, size: Bytes, waiting: u64) -> Span {
         const PS_PER_S: u128 = 1_000_000_000_000;
         let steps = self.steps();
@@ -127,9 +128,9 @@ pub struct Qlbp<P> {
     waiting: VecDeque<Packet<P>>,
     /// When the last packet left, `t_last`, and its size.
     last: (Time, Bytes),
-    /// When the next may, `t_next`.
+    /// When the next packet may leave, `t_next`.
     next: Time,
-    /// The packet on the wire included.
+    /// Packets queued, the packet on the wire included.
     packets: Packets,
     bytes: Bytes,
 }
@@ -138,7 +139,7 @@ impl<P> Qlbp<P> {
     /// Builds it.
     ///
     /// # Errors
-    /// As [`Params::of`].
+    /// The same as for [`Params::of`].
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Qlbp<P>, SettingError> {
         Ok(Qlbp::new(Params::of(setup.rate, settings)?, setup.limit))
     }

@@ -1,4 +1,4 @@
-//! RED's marker: from an average to a choice of packets.
+//! RED's marker: it chooses packets by an average.
 //!
 //! ```text
 //! average < min             0
@@ -7,8 +7,8 @@
 //! spread:                   p / (1 - count p),  count = packets since the last one chosen
 //! ```
 //!
-//! With `spread` the distance between chosen packets is uniform on 1 to 1/p at a constant average, without it
-//! geometric with the mean 1/p.
+//! At a constant average the distance between chosen packets is uniform on 1 to 1/p with `spread`; without it, the
+//! distance is geometric with the mean 1/p.
 //!
 //! Source: S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions
 //! on Networking 1(4), 1993, sections IV and VII. Gentle: S. Floyd, "Recommendation on using the gentle variant of RED",
@@ -16,7 +16,7 @@
 
 use units::Random;
 
-/// The marker. See the file's head.
+/// The marker; the head of this file explains it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ramp {
     pub min: f64,
@@ -28,19 +28,19 @@ pub(crate) struct Ramp {
     pub count: Option<u32>,
 }
 
-/// What a packet's turn brings.
+/// The marker's choice for one packet.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Choice {
-    /// It goes on as it came.
+    /// The packet is left as it is.
     Spared,
-    /// It was drawn.
+    /// The packet was drawn at random.
     Drawn,
     /// Every packet is chosen: the average is above the ramp.
     Every,
 }
 
 impl Ramp {
-    /// The probability at this average, before spreading.
+    /// Returns the probability at this average, before spreading.
     pub fn probability(&self, average: f64) -> f64 {
         if average < self.min && average < self.max {
             0.0
@@ -53,7 +53,7 @@ impl Ramp {
         }
     }
 
-    /// A packet arrives at this average.
+    /// A packet arrives while the average has this value. Returns the choice.
     pub fn choose(&mut self, average: f64, random: &mut Random) -> Choice {
         let p = self.probability(average);
         if p == 0.0 {
@@ -93,7 +93,7 @@ mod tests {
         Ramp { min: 5.0, max: 15.0, max_p: 0.1, gentle: false, spread: true, count: None }
     }
 
-    /// A tenth of the way up: 0.1 * 0.1. Gentle, half of the way from 15 to 30: 0.1 + 0.9 / 2.
+    /// A tenth of the way up: 0.1 * 0.1. Gentle, half way from 15 to 30: 0.1 + 0.9 / 2.
     #[test]
     fn the_probability_is_linear_between_the_thresholds_and_jumps_to_one() {
         let at = |average| ramp().probability(average);
@@ -102,7 +102,7 @@ mod tests {
         assert_eq!([gentle.probability(15.0), gentle.probability(22.5), gentle.probability(30.0)], [0.1, 0.55, 1.0]);
     }
 
-    /// One threshold: a step.
+    /// One threshold makes a step.
     #[test]
     fn equal_thresholds_are_a_step() {
         let step = Ramp { min: 10.0, max: 10.0, ..ramp() };
@@ -132,7 +132,7 @@ mod tests {
             let found = gaps.iter().map(|gap| f64::from(*gap)).sum::<f64>() / n;
             let spread_of =
                 gaps.iter().map(|gap| (f64::from(*gap) - found) * (f64::from(*gap) - found)).sum::<f64>() / n;
-            // Five standard errors of the mean of 20 000.
+            // The bound is five standard errors of the mean of 20 000.
             let error = 5.0 * (variance / n).sqrt();
             assert!((found - mean).abs() < error, "{spread}: {found}");
             assert!((spread_of / variance - 1.0).abs() < 0.08, "{spread}: {spread_of}");

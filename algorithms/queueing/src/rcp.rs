@@ -1,26 +1,26 @@
 //! RCP's router: one rate for every flow, adjusted until the link is full and its queue empty.
 //!
-//! The router keeps a rate `R` and writes it into each packet that leaves, unless one before it wrote a lower one; the
-//! receiver returns it and the sender sends at it. Every interval `T`, with `y` the rate at which traffic arrived,
-//! dropped packets included, `q` the queue and `d` the mean of the round-trip times that packets carry,
+//! The router keeps a rate `R` and writes it into each packet that leaves, unless an earlier router wrote a lower one.
+//! The receiver returns this rate, and the sender sends at it. Let `y` be the rate at which traffic arrived, dropped
+//! packets included, `q` the queue, and `d` the mean of the round-trip times that packets carry. Every interval `T`,
 //!
 //! ```text
 //! R <- R (1 + T/d (alpha (g C - y) - beta q/d) / (g C)),     T = min(d, interval)
 //! d <- d + T/d (d_T - d)                                     d_T: mean over the bytes of the interval
 //! ```
 //!
-//! within one packet per hundred round trips and `g C`. The number of flows is never counted: `g C / R` stands for it.
-//! What does not fit into the buffer is dropped at the tail.
+//! `R` stays between one packet per hundred round trips and `g C`. Flows are never counted: `g C / R` estimates their
+//! number. Packets that do not fit into the buffer are dropped at the tail.
 //!
 //! Source: N. Dukkipati, M. Kobayashi, R. Zhang-Shen and N. McKeown, "Processor Sharing Flows in the Internet",
 //! IWQoS 2005, equation (2); N. Dukkipati, "Rate Control Protocol (RCP)", PhD thesis, Stanford 2008, chapter 2. Gains,
 //! first rate, bounds and the target `g` are the defaults of the authors' ns-2 code.
 //!
 //! Deviations:
-//! 1. The queue is that at the end of the interval, as in their ns-2 code; the thesis also offers its minimum.
-//! 2. An update takes place at the first packet after it is due, since no packet can carry the rate before. Intervals
-//!    in which nothing happened are made up for one by one, until the rate has reached its bound.
-//! 3. `d` moves by `T/d` in both directions. Their ns-2 code moves it down more slowly while `R` is small.
+//! 1. `q` is the queue at the end of the interval, as in the authors' ns-2 code; the thesis also offers its minimum.
+//! 2. An update takes place at the first packet after it is due, since no earlier packet can carry the rate. The
+//!    updates of idle intervals are then made one by one, until the rate has reached its bound.
+//! 3. `d` moves by `T/d` in both directions. The authors' ns-2 code moves it down more slowly while `R` is small.
 
 use crate::contract::{Packet, Queue, Setup, Verdict};
 use crate::fifo::Fifo;
@@ -51,21 +51,21 @@ pub const PARAMETERS: Parameters = &[&ALPHA, &BETA, &TARGET, &INTERVAL, &INITIAL
 /// Least rate, in packets per round trip.
 const LEAST_PACKETS_PER_RTT: f64 = 0.01;
 
-/// The discipline. See the file's head for the law.
+/// The discipline; the head of this file explains its law.
 #[derive(Clone, Debug)]
 pub struct Rcp<P> {
     waiting: Fifo<P>,
     rate: Law,
-    /// When the rate is due for an update.
+    /// When the next update of the rate is due.
     due: Time,
-    /// Arrived in this interval, bytes.
+    /// Bytes that arrived in this interval.
     arrived: u64,
-    /// Of those, bytes that carried a round-trip time, and the sum of these times over bytes, seconds.
+    /// The part of them that carried a round-trip time; then the sum of these times over bytes, in seconds.
     timed: u64,
     rtt_sum_s: f64,
 }
 
-/// The rate and what it follows.
+/// The rate, and the quantities of its law.
 #[derive(Clone, Copy, Debug)]
 struct Law {
     /// Bytes per second.
@@ -86,8 +86,8 @@ impl Law {
         self.rtt_s.min(self.interval_s)
     }
 
-    /// One update, after an interval in which so many bytes arrived, with a mean round-trip time, if one is known, and
-    /// at whose end so many bytes are queued.
+    /// Makes one update. In the interval `arrived` bytes arrived, with the mean round-trip time `rtt_s` if one is
+    /// known; at its end `queued` bytes are queued.
     fn update(&mut self, arrived: f64, rtt_s: Option<f64>, queued: f64) {
         let interval = self.interval_s();
         if let Some(rtt) = rtt_s {
@@ -135,7 +135,7 @@ impl<P> Rcp<P> {
             let interval = Span::from_secs_f64(self.rate.interval_s());
             self.due += interval;
             if idle && queued == 0.0 && self.rate.rate >= self.rate.target && self.due <= now {
-                // Nothing would change any more.
+                // Further updates would change nothing.
                 self.due = now + interval;
             }
         }

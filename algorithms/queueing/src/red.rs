@@ -9,8 +9,8 @@
 //! above the ramp:  dropped; marked with `mark_above`
 //! ```
 //!
-//! With `weight = 1`, `min = max`, `mark_above` and without `gentle` it marks by a step of the queue itself, as DCTCP
-//! wants (RFC 8257, section 4.1).
+//! With `weight = 1`, `min = max` and `mark_above`, and without `gentle`, it marks by a step of the queue itself, as
+//! DCTCP requires (RFC 8257, section 4.1).
 //!
 //! Source: S. Floyd and V. Jacobson, "Random Early Detection Gateways for Congestion Avoidance", IEEE/ACM Transactions
 //! on Networking 1(4), 1993; RFC 3168, section 5.
@@ -19,8 +19,8 @@
 //! 1. The queue counts the packet in service, as everywhere here; ns-2 counts those that wait.
 //! 2. The default of `max_p` is 0.1, and the ramp is gentle: later advice of the first author, and the defaults of ns-2.
 //!    The paper has 0.02 and no gentle part.
-//! 3. Above the ramp packets are dropped though they may be marked, unless `mark_above` says otherwise: the paper does
-//!    not know marks there, ns-2 drops.
+//! 3. Above the ramp, packets that could be marked are dropped, unless `mark_above` is set: the paper has no marks
+//!    there, and ns-2 drops.
 
 use crate::average::Average;
 use crate::contract::{DropReason, Packet, Queue, Readings, Setup, Verdict};
@@ -47,7 +47,7 @@ const MARK_ABOVE: Parameter<bool> =
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&MIN, &MAX, &MAX_P, &WEIGHT, &GENTLE, &SPREAD, &MARK_ABOVE];
 
-/// The discipline. See the file's head.
+/// The discipline; the head of this file explains it.
 #[derive(Clone, Debug)]
 pub struct Red<P> {
     fifo: Fifo<P>,
@@ -96,7 +96,7 @@ impl<P> Red<P> {
             queued => self.average.take(queued.get() as f64),
         }
         if self.length().0 == Packets::ZERO {
-            self.idle_since = now; // what is idle is counted once, also if this packet is dropped
+            self.idle_since = now; // idle time counts once, even if this packet is dropped
         }
     }
 }
@@ -170,7 +170,7 @@ mod tests {
         ]
     }
 
-    /// Weight 1/4, packets at one instant find 0, 1, 2, 3 queued: 0, 0.25, 0.25 + 1.75/4 = 0.6875,
+    /// Weight 1/4. Packets that arrive at one instant find 0, 1, 2, 3 queued: 0, 0.25, 0.25 + 1.75/4 = 0.6875,
     /// 0.6875 + 2.3125/4 = 1.265625.
     #[test]
     fn the_average_follows_the_queue_that_packets_find() {
@@ -182,7 +182,7 @@ mod tests {
         assert!(averages.iter().all(|(found, expected)| found == expected), "{averages:?}");
     }
 
-    /// The queue of the test before is empty from 4 ms on. At 7.5 ms three packet times have passed: times 0.75^3.
+    /// The queue of the previous test is empty from 4 ms on. At 7.5 ms three packet times have passed: times 0.75^3.
     #[test]
     fn the_average_falls_while_the_link_rests() {
         let mut red = red(&[("weight", Setting::Ratio(Ratio::of(1, 4)))]);
@@ -219,7 +219,8 @@ mod tests {
         assert_eq!(verdicts, [Verdict::Queued, Verdict::Queued, Verdict::Dropped(DropReason::Early)]);
     }
 
-    /// Weight 1 and a queue held at 10: on the ramp from 5 to 15 that is p = 0.05, spread over 1 to 20 packets: 1 in 10.
+    /// Weight 1 and a queue held at 10. On the ramp from 5 to 15 that gives p = 0.05, spread over 1 to 20 packets: 1 in
+    /// 10.
     #[test]
     fn a_steady_queue_is_marked_at_the_rate_of_the_ramp() {
         let mut red = red(&[("weight", Setting::Ratio(Ratio::ONE))]);
@@ -232,7 +233,8 @@ mod tests {
             red.departed(at(*ms), Bytes::new(1000));
             left
         });
-        // Gaps have the mean 10 and the variance 30, so the number the variance 20 000 * 30 / 10^3: five errors are 122.
+        // Gaps have the mean 10 and the variance 30, so the count has the variance 20 000 * 30 / 10^3: five errors are
+        // 122.
         let marks = marks.count();
         assert!(marks.abs_diff(2000) < 122, "{marks}");
     }

@@ -19,7 +19,7 @@ pub struct Entry {
 macro_rules! registry {
     ($($variant:ident($type:ty) = $name:literal, $summary:literal, $parameters:expr;)*) => {
         /// Any discipline of the registry, dispatched without a pointer.
-        // A link has one queue, so a large variant costs nothing to speak of.
+        // A link has one queue, so a large variant costs little.
         #[allow(missing_docs, clippy::large_enum_variant)]
         #[derive(Clone, Debug)]
         pub enum AnyQueue<P> {
@@ -31,10 +31,10 @@ macro_rules! registry {
         ];
 
         impl<P> AnyQueue<P> {
-            /// Builds the discipline of this name; `None`: there is none.
+            /// Builds the discipline of this name; `None` if there is none.
             ///
             /// # Errors
-            /// Settings that it does not have or does not accept.
+            /// The discipline does not have a setting, or does not accept its value.
             pub fn build(name: &str, setup: &Setup, settings: &Settings) -> Option<Result<AnyQueue<P>, SettingError>> {
                 match name {
                     $($name => Some(<$type>::build(setup, settings).map(AnyQueue::$variant)),)*

@@ -1,4 +1,4 @@
-//! TDQM: marks packets with two bits, one when there is too much traffic, one when it is too bursty.
+//! TDQM marks packets with two bits: one when there is too much traffic, the other when it is too bursty.
 //!
 //! ```text
 //! rho = busy time of the link in a window / the window          averaged per window
@@ -6,29 +6,30 @@
 //! V   = work of the packets that wait, as a time on the link
 //! ```
 //!
-//! Of a busy period with `n` equal packets, `eta` is `1 - 1/n` when all come at once and 0 when each comes just in time.
-//! Busy periods up to a shortest length are put together, without the rests between them, until they are longer. At
-//! every arrival each average, by a ramp of its own and independently, may mark the packet: `rho` with congestion
-//! experienced, `eta` with the burstiness bit. Thresholds of 1 and 1 turn a marker off. [`meter`] has the bookkeeping.
+//! In a busy period with `n` equal packets, `eta` is `1 - 1/n` when all arrive at once and 0 when each arrives just in
+//! time. Short busy periods are joined, without the rests between them, until they exceed a shortest length. At every
+//! arrival each average may mark the packet, independently and by its own ramp: `rho` with congestion experienced,
+//! `eta` with the burstiness bit. Thresholds of 1 and 1 turn a marker off. [`meter`] does the bookkeeping.
 //!
 //! Source: Q. Li and D. L. Mills, "Control Architecture for Tuning Intensity and Burstiness of Traffic", section II.
 //!
-//! What the paper leaves open, and what is done here:
-//! 1. `rho` is a share of time, at most 1, so that a maximum of 1.0 is reached: a packet is marked for sure at the
-//!    maximum, not only above it. With `load = "offered"` it is the work that arrived in the window, which has no bound.
-//! 2. Windows follow each other without overlap, the first begins with the run. A window counts when it has ended.
-//! 3. The weights of both averages, and `max_p`, have no value in the paper. RED's spreading is off by default.
-//! 4. `V`, "the queueing delay", leaves the packet in service out. With `delay = "unfinished"` it counts, and every `eta`
-//!    is larger by `1/n`. The paper's limits, towards 1 and towards 0, fit either; its thresholds do not: lone packets
-//!    put together beyond three have 1/4 then, more than its maximum of 0.2 however little is sent, and senders that
-//!    obey starve.
-//! 5. A long busy period that ends while short ones are being put together gives its own `eta`, and they stay.
-//! 6. While a busy period lasts `eta` is unknown, and stale if the link is overloaded. With `provisional` (of unfinished
-//!    work only) its value so far counts at the end of every window.
-//! 7. A packet that finds no room is dropped, and has never been there for `rho` and `eta`.
-//! 8. Packets of senders that do not read marks are dropped where the `rho` marker chooses them (RFC 3168); the `eta`
+//! What the paper leaves open, and what this file does:
+//! 1. `rho` is a share of time, at most 1, so it can reach a maximum of 1.0: a packet is marked for sure at the
+//!    maximum, not only above it. With `load = "offered"` it is the work that arrived in the window, which has no
+//!    bound.
+//! 2. Windows follow each other without overlap, and the first begins with the run. A window counts when it has ended.
+//! 3. The paper gives no value for the weights of the averages or for `max_p`. RED's spreading is off by default.
+//! 4. `V`, "the queueing delay", leaves out the packet in service. With `delay = "unfinished"` that packet counts, and
+//!    every `eta` is larger by `1/n`. The paper's limits, towards 1 and towards 0, fit both readings; its thresholds
+//!    fit only the first. In the other, lone packets joined beyond three packet times have `eta` = 1/4, more than the
+//!    paper's maximum of 0.2 however little is sent, and senders that obey starve.
+//! 5. A long busy period that ends while short ones are being joined gives its own `eta`; the short ones are kept.
+//! 6. While a busy period lasts, its `eta` is unknown, and the average is stale if the link is overloaded. With
+//!    `provisional` (only for unfinished work) the value so far counts at the end of every window.
+//! 7. A packet that finds no room is dropped, and does not count in `rho` and `eta`.
+//! 8. Where the `rho` marker chooses packets of senders that do not read marks, they are dropped (RFC 3168). The `eta`
 //!    marker passes them over: burstiness is no reason to lose a packet.
-//! 9. A busy period goes on if a packet comes at the very instant at which the link would have rested.
+//! 9. A busy period goes on if a packet arrives at the very instant at which the link would have rested.
 
 mod meter;
 
@@ -90,16 +91,16 @@ pub const PARAMETERS: Parameters = &[
     &PROVISIONAL,
 ];
 
-/// The discipline. See the file's head.
+/// The discipline; the head of this file explains it.
 #[derive(Clone, Debug)]
 pub struct Tdqm<P> {
     fifo: Fifo<P>,
     meter: Meter,
     rho: Average,
     eta: Average,
-    /// Sum and number of all values of eta.
+    /// The sum and the number of all values of eta.
     etas: (f64, u64),
-    /// `None`: turned off.
+    /// `None`: the marker is turned off.
     rho_ramp: Option<Ramp>,
     eta_ramp: Option<Ramp>,
     offered: bool,
@@ -158,7 +159,7 @@ impl<P> Tdqm<P> {
     }
 }
 
-/// The window's default; the paper's experiment has it.
+/// The window's default, which the paper's experiment uses.
 fn half_drainage(setup: &Setup) -> Result<Span, SettingError> {
     let content = match setup.limit {
         Limit::Packets(packets) => Some(setup.packet.get().saturating_mul(packets.get())),
@@ -243,7 +244,7 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// A packet that may be marked, at once served: how it was marked; `None`: dropped.
+    /// Sends one packet, which is served at once. Returns its marks; `None` if it was dropped.
     fn marks(queue: &mut Tdqm<u32>, now: Time, ecn: bool) -> Option<Marks> {
         let verdict = queue.enqueue(now, Packet { ecn, ..Packet::new(0, Bytes::new(1000), 0) });
         (verdict == Verdict::Queued).then(|| {
@@ -261,7 +262,7 @@ mod tests {
         ratios.chain([("delay", Setting::Word("unfinished".into()))]).collect()
     }
 
-    /// Every second millisecond a packet: busy half of the time. Lone packets: eta 1, service included.
+    /// One packet every two milliseconds: the link is busy half of the time. Lone packets: eta 1, service included.
     #[test]
     fn the_averages_are_those_of_the_last_complete_window_and_busy_period() {
         let mut queue = tdqm(&thresholds(NEITHER));
@@ -273,7 +274,7 @@ mod tests {
         assert_eq!(readings.burstiness_mean, Some((1.0, 49)));
     }
 
-    /// Weight 1/4 from zero: a window of 0.5, then one in which nothing comes until 80 ms: two of zero.
+    /// Weight 1/4 from zero: a window of 0.5, then nothing arrives until 80 ms: two windows of zero.
     #[test]
     fn the_average_utilisation_is_weighted_and_falls_in_rests() {
         let mut queue = tdqm(&[]);
@@ -311,7 +312,7 @@ mod tests {
         assert!((0..100).step_by(2).all(|ms| marks(&mut queue, at(ms), false) == Some(Marks::NONE)));
     }
 
-    /// Two packets a millisecond for 40 ms offer twice what the link carries, as far as there is room.
+    /// Two packets per millisecond for 40 ms offer twice what the link carries, as far as there is room.
     #[test]
     fn offered_work_may_exceed_the_link() {
         let mut settings = thresholds(NEITHER);
@@ -323,7 +324,7 @@ mod tests {
         assert_eq!(queue.readings().utilisation, Some(2.0));
     }
 
-    /// The link never rests: without provisional values nothing is known of eta.
+    /// The link never rests: without provisional values eta stays unknown.
     #[test]
     fn a_busy_period_without_end_counts_where_that_is_asked_for() {
         for (provisional, known) in [(false, None), (true, Some(4))] {

@@ -1,4 +1,4 @@
-//! Speed of the exact method, one core: `cargo run --release -p packetscale-theory --example speed`.
+//! Measures the speed of the exact method on one core: `cargo run --release -p packetscale-theory --example speed`.
 
 use packetscale_theory::multiplexing::{Arrivals, Runner, Setting, Tally};
 use rand_pcg::Pcg64Mcg;
@@ -16,7 +16,7 @@ fn main() {
     for (name, arrivals) in KINDS {
         for buffer_packets in [None, Some(20)] {
             let setting = Setting { flows: 1000, utilisation: 1.0, arrivals, buffer_packets };
-            // The least of many short batches: other work on the machine only ever adds.
+            // The fastest of many short batches: other work on the machine only adds time.
             let batches = (0..40).map(|_| seconds(setting, 100));
             let nanos = batches.fold(f64::INFINITY, f64::min) / (100.0 * 1000.0) * 1e9;
             println!("{name:<12} buffer {buffer_packets:?}: {nanos:.1} ns per flow and run at 1000 flows");

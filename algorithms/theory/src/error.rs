@@ -1,9 +1,9 @@
-//! Why there is no answer.
+//! Why a theory has no result.
 
 use alloc::string::String;
 use core::fmt;
 
-/// Why a theory gives no answer for an input.
+/// Why a theory has no result for an input.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Error {
     /// An input outside the domain of the formulas.
@@ -20,7 +20,7 @@ pub enum Error {
         /// The load in units of the capacity that the formulas would give at the phase with the lowest load.
         load: f64,
     },
-    /// A period did not repeat the one before it: the method does not apply.
+    /// A period did not repeat the previous one: the method does not apply.
     NotPeriodic {
         /// Unfinished work at the end of the first period, packets.
         first: f64,

@@ -1,13 +1,12 @@
-//! What the papers say before anything is simulated: closed forms and exact methods, one module per paper.
+//! What the papers predict without simulation: closed forms and exact methods, one module per paper.
 //!
 //! * [`burstiness`]: one Rapid flow against periodic on-off cross traffic.
 //! * [`multiplexing`]: many flows of constant rate on one link.
 //! * [`qlbp`]: a queue-length based pacer.
 //! * [`tdqm`]: the burstiness of busy periods.
 //!
-//! Inputs are typed quantities, checked once; where they lie outside the domain of validity the answer is an
-//! [`Error`] that says why. Results are real numbers whose names carry their units (`queue_delay_s`). Random numbers
-//! come from the caller.
+//! Inputs are typed quantities, checked once. An input outside the domain of validity gives an [`Error`] that says why.
+//! Results are real numbers whose names carry their units (`queue_delay_s`). Random numbers come from the caller.
 #![no_std]
 
 extern crate alloc;

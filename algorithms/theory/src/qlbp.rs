@@ -1,4 +1,4 @@
-//! A queue-length based pacer (QLBP): delay, response, and how much smoother traffic leaves it.
+//! A queue-length based pacer (QLBP): its delay, its response, and how much it smooths traffic.
 //!
 //! A pacer with `q` packets of size `S` sends at `mu(q) = mu_min + (mu_max - mu_min) q / Q_max` up to `Q_max`, and at
 //! the link's rate beyond. Its response constant is `alpha = (mu_max - mu_min) / (Q_max S)`, with the queue in bits.
@@ -26,13 +26,13 @@
 //!
 //! Where this differs from the paper:
 //!
-//! 1. Theorem 1 bounds the delay in steady state only. Packets of a queue that empties wait up to the sum above, which
+//! 1. Theorem 1 bounds the delay in steady state only. In a queue that empties, packets wait up to the sum above, which
 //!    is near `ln(mu_max / mu_min) / alpha`.
 //! 2. Section IV-B starts the step at `mu(0) = mu_max`; an empty queue is `mu(0) = mu_min`, as its solution has it.
-//! 3. Equation (2) never leaves an empty queue; departures alone carry the indicator.
-//! 4. Table II has factors `1 / mu_max` where equation (1) gives `1 / (mu_max - mu_min)`. Counted in packets it is
-//!    equation (1) with a slope of `(mu_max - mu_min) / (Q_max - 1)`, as if `Q_max` included the packet in service:
-//!    [`Reading::WithInService`]. The literal equation is one packet time above it at 8 and 10 Mbit/s.
+//! 3. With equation (2) as printed the queue never leaves zero; the indicator belongs to the departures alone.
+//! 4. Table II has factors `1 / mu_max` where equation (1) gives `1 / (mu_max - mu_min)`. Counted in packets, the table
+//!    is equation (1) with a slope of `(mu_max - mu_min) / (Q_max - 1)`, as if `Q_max` included the packet in service:
+//!    [`Reading::WithInService`]. The literal equation gives one packet time more at 8 and 10 Mbit/s.
 //! 5. Theorem 2 (and its `alpha`) assumes `mu_min = 0`, and a queue that never passes `Q_max`.
 
 use crate::Error;
@@ -64,11 +64,11 @@ pub struct Pacer {
     pub reading: Reading,
 }
 
-/// Longer queues are no pacer's, and their emptying is a sum over every packet.
+/// No pacer has longer queues, and the time to empty one is a sum over every packet.
 const MOST_PACKETS: u64 = 10_000_000;
 
 impl Pacer {
-    /// Checks that the rates are in order and that there is a queue.
+    /// Checks that `mu_min` is below `mu_max`, and that there is a queue.
     ///
     /// # Errors
     /// [`Error::Input`] otherwise.
@@ -94,7 +94,7 @@ impl Pacer {
         self.mu_max.bps() as f64 - self.mu_min.bps() as f64
     }
 
-    /// Waiting packets at `mu_max`.
+    /// Number of waiting packets at `mu_max`.
     fn steps(&self) -> f64 {
         let in_service = if self.reading == Reading::Waiting { 0.0 } else { 1.0 };
         self.q_max.get() as f64 - in_service
@@ -116,11 +116,12 @@ impl Pacer {
         self.packets_s(self.steady_queue_packets(rate), rate)
     }
 
-    /// The steady delay of packets that come one by one at a constant rate, seconds.
+    /// The steady delay of packets that arrive one by one at a constant rate, seconds.
     ///
-    /// The pacer slides along a switch: an arrival that lifts the queue to `ceil(q*)` makes the next departure due.
+    /// The pacer stays at a switching point: an arrival that raises the queue to `ceil(q*)` makes the next departure
+    /// due.
     pub fn steady_delay_of_packets_s(&self, rate: Rate) -> f64 {
-        // Rounding must not lift a whole number of packets to the next.
+        // Rounding must not raise a whole number of packets to the next.
         let lifted_to = ceil(self.steady_queue_packets(rate) - 1e-9);
         self.packets_s((lifted_to - 1.0).max(0.0), rate)
     }
@@ -129,20 +130,20 @@ impl Pacer {
         if rate == Rate::ZERO { 0.0 } else { packets * self.bits() / rate.bps() as f64 }
     }
 
-    /// Theorem 1's bound on the delay in steady state, seconds. It holds up to `mu_max`; from there to the link's rate
+    /// Theorem 1's bound on the delay in steady state, seconds. It holds up to `mu_max`. From there to the link's rate
     /// the delay is less, because the same queue leaves faster.
     pub fn bound_s(&self) -> f64 {
         self.packets_s(self.q_max.get() as f64, self.mu_max)
     }
 
-    /// How long the last packet of a full queue waits if no more arrive, seconds: transients exceed the bound.
+    /// How long the last packet of a full queue waits if no more arrive, seconds. Transients exceed the bound.
     pub fn emptying_s(&self) -> f64 {
         let slope = self.range() / self.steps();
         let at = |queue: u64| self.bits() / (self.mu_min.bps() as f64 + slope * queue as f64);
         (1..=self.steps() as u64).map(at).sum()
     }
 
-    /// The rate that leaves `after` the input stepped from 0 to `rate`, bit/s, the queue having been empty.
+    /// The output rate, bit/s, at a time `after` the input stepped from 0 to `rate` with an empty queue.
     pub fn step_response_bps(&self, rate: Rate, after: Span) -> f64 {
         let (input, least) = (rate.bps() as f64, self.mu_min.bps() as f64);
         if input <= least {
@@ -208,11 +209,11 @@ impl OnOff {
         self.variance() * alpha / (alpha + r) * shape
     }
 
-    /// The coefficient of variation of counts in windows of this length, after so many equal pacers.
+    /// The coefficient of variation of counts in windows of length `window`, after `pacers` equal pacers.
     pub fn variation(&self, response_per_s: f64, pacers: u32, window: Span) -> f64 {
         let (r, w) = (self.relaxation_per_s(), window.as_secs_f64());
         let x = r * w;
-        // Of windows on the source itself: 2 s^2 (x - 1 + exp(-x)) / x^2.
+        // The variance in windows on the source itself: 2 s^2 (x - 1 + exp(-x)) / x^2.
         let shape = if x < 1e-4 { 1.0 - x / 3.0 } else { 2.0 * (x + expm1(-x)) / (x * x) };
         let unpaced = sqrt(self.variance() * shape) / self.mean_bps();
         let power = |passed| spectral_power(r, response_per_s, passed, w);
@@ -220,8 +221,8 @@ impl OnOff {
     }
 }
 
-/// `I_n`, over `ln w` from far below the slowest to far above the fastest of the three rates, midpoint rule. Where the
-/// steps no longer resolve the sine, less than a millionth of the integral is left.
+/// Returns `I_n` by the midpoint rule, over `ln w` from far below the slowest to far above the fastest of the three
+/// rates. Where the steps no longer resolve the sine, less than a millionth of the integral is left.
 fn spectral_power(r: f64, alpha: f64, pacers: u32, window: f64) -> f64 {
     const POINTS: u32 = 40_000;
     let (low, high) = (1e-6 * r.min(alpha).min(1.0 / window), 1e4 * r.max(1.0 / window));

@@ -17,23 +17,23 @@
 //! `2 E[area] / (B E[b])` with the mean work of M/D/1.
 //!
 //! Source of `eta`: Q. Li and D. L. Mills, "Control Architecture for Tuning Intensity and Burstiness of Traffic". The
-//! paper does not look at Poisson traffic; the means are derived here. `Q(n)`: D. Knuth, The Art of Computer
+//! paper does not treat Poisson traffic; the means are derived here. `Q(n)`: D. Knuth, The Art of Computer
 //! Programming 1, section 1.2.11.3.
 //!
 //! What the paper does not say:
 //!
-//! 1. `V` is unfinished work, service included: only then do simultaneous arrivals give 1, as it states. Counting
-//!    waiting only gives `eta - 1/n`.
-//! 2. `eta` does not tell burstiness apart from load. Given `n` it does not depend on the load, but `n` does, so both
-//!    means fall as the load rises.
-//! 3. Thresholds of 0.1 to 0.2 are less than Poisson traffic has unless busy periods are tens of packets long.
+//! 1. `V` is unfinished work, service included: only then do simultaneous arrivals give 1, as the paper states.
+//!    Counting only waiting packets gives `eta - 1/n`.
+//! 2. `eta` does not separate burstiness from load. For a given `n` it does not depend on the load, but `n` does, so
+//!    both means fall as the load rises.
+//! 3. Thresholds of 0.1 to 0.2 lie below the `eta` of Poisson traffic unless busy periods are tens of packets long.
 
 use crate::Error;
 use alloc::format;
 use core::f64::consts::PI;
 use libm::{exp, lgamma, log, log1p, sqrt};
 
-/// The mean `eta` of a busy period with so many packets, Poisson arrivals.
+/// The mean `eta` of a busy period with `packets` packets, for Poisson arrivals.
 ///
 /// # Errors
 /// [`Error::Input`] for no packets.
@@ -44,7 +44,7 @@ pub fn eta_of_length(packets: u32) -> Result<f64, Error> {
     Ok(ramanujan(packets) / f64::from(packets))
 }
 
-/// The probability that a busy period has so many packets at a load, Poisson arrivals of equal packets.
+/// The probability that a busy period has `packets` packets at a load, for Poisson arrivals of equal packets.
 ///
 /// # Errors
 /// [`Error::Input`] for a load outside `(0, 1)`.
@@ -63,7 +63,7 @@ pub fn length_probability(packets: u32, load: f64) -> Result<f64, Error> {
 /// [`Error::Input`] for a load outside `(0, 1)`.
 pub fn eta_per_period(load: f64) -> Result<f64, Error> {
     check(load)?;
-    // The closed form cancels for small loads; its series begins 1 - rho / 4 - rho^2 / 18.
+    // The closed form loses digits for small loads; its series begins 1 - rho / 4 - rho^2 / 18.
     if load < 1e-4 {
         return Ok(1.0 - load / 4.0);
     }
@@ -79,8 +79,8 @@ pub fn eta_per_packet(load: f64) -> Result<f64, Error> {
     Ok(-(1.0 - load) / load * log1p(-load))
 }
 
-/// The `eta` of many busy periods accumulated into one of so many packet times, as TDQM does with short ones; `None`
-/// below ten mean busy periods, where the formula is not good.
+/// The `eta` of many busy periods joined into one of `busy_packet_times` packet times, as TDQM joins short ones; `None`
+/// below ten mean busy periods, where the formula is not accurate.
 ///
 /// # Errors
 /// [`Error::Input`] for a load outside `(0, 1)`.

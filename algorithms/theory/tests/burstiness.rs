@@ -1,4 +1,5 @@
-//! The burstiness theory against figures worked by hand, against its own closed forms, and against fluid in time steps.
+//! The burstiness theory compared with figures computed by hand, with its own closed forms, and with a fluid in time
+//! steps.
 
 mod fluid;
 
@@ -38,7 +39,7 @@ fn close(a: f64, b: f64, relative: f64) -> bool {
     (a - b).abs() <= relative * a.abs().max(b.abs())
 }
 
-/// A link with bursts and a linear filter whose time constants lie around the lengths of burst and silence, so that
+/// A link with bursts, and a linear filter. Its time constants lie around the lengths of burst and silence, so that
 /// every case occurs.
 fn setting() -> impl Strategy<Value = (OnOff, Smoothing)> {
     (0.05..1.0f64, 20.0..400.0f64, 20.0..400.0f64, 0.02..2.0f64, 0.02..2.0f64, 0..12u8).prop_map(
@@ -61,7 +62,7 @@ fn agree(a: &Outcome, b: &Outcome) -> Result<(), TestCaseError> {
     for (name, x, y) in pairs {
         prop_assert!(close(x, y, 1e-6), "{name}: {x} and {y}");
     }
-    // The low rate may be 0, and phases are points of a period: both absolute, in parts of their scale.
+    // The low rate may be 0, and phases are points of a period: both tolerances are absolute, relative to their scale.
     prop_assert!((a.rate_low_bps - b.rate_low_bps).abs() < 1e-6 * CAPACITY_BPS);
     prop_assert!((a.rtt_worst_s - b.rtt_worst_s).abs() < 1e-6, "{} {}", a.rtt_worst_s, b.rtt_worst_s);
     prop_assert!((a.rtt_worst_to_s - b.rtt_worst_to_s).abs() < 1e-6, "{} {}", a.rtt_worst_to_s, b.rtt_worst_to_s);
@@ -146,7 +147,7 @@ proptest! {
     }
 }
 
-/// The random settings above must not miss a case.
+/// The random settings above must reach every case.
 #[test]
 fn the_random_settings_reach_every_case() {
     use proptest::strategy::ValueTree;
@@ -163,12 +164,12 @@ fn the_random_settings_reach_every_case() {
     assert!(seen.values().all(|&count| count > 10), "{seen:?}");
 }
 
-/// Holds the theory against fluid in time steps, up to twenty times per case, and returns the cases compared.
+/// Compares the theory with a fluid in time steps, up to twenty times per case. Returns the cases compared.
 ///
-/// The steady state is a fixed point of period after period, and not always one that attracts: with bursts near the
-/// capacity a longer queue now can make the next one shorter by more than the difference, and the fluid alternates for
-/// ever. Settings whose last ten periods differ by more than half the tolerance are left out, and so are those where
-/// some other phase overloads the link and the start left a queue that stands; they must stay the few.
+/// The steady state is a fixed point from period to period, but does not always attract. With bursts near the capacity
+/// a longer queue can make the next one shorter by more than the difference, and the fluid alternates for ever. The
+/// test leaves out settings whose last ten periods differ by more than half the tolerance, and settings where another
+/// phase overloads the link and the start left a standing queue. They must be few.
 fn compare_with_fluid(input: impl Strategy<Value = (OnOff, Smoothing, Span)>) -> BTreeSet<&'static str> {
     use proptest::strategy::ValueTree;
     use proptest::test_runner::TestRunner;
@@ -229,7 +230,7 @@ fn fluid_in_time_steps_agrees_within_one_percent_at_the_worst_phase_of_every_cas
 
 #[test]
 fn an_overloaded_phase_gets_the_standing_queue_that_the_fluid_finds() {
-    // eta > tau, and an RTT 30 ms short of a period: the rate is low during most of each burst, so that no queue
+    // eta > tau, and an RTT 30 ms shorter than a period: the rate is low during most of each burst, so that no queue
     // slows the sender down.
     let (traffic, smoothing) = (traffic(150e6, 100.0, 300.0), smoothing(Filter::Linear, 40.0, 90.0));
     let theory = at_rtt(&traffic, &smoothing, Span::from_millis(370)).unwrap();
@@ -265,7 +266,7 @@ fn without_smoothing_the_loss_is_the_square_of_the_average() {
     assert!(close(outcome.queue_delay_s, 0.05, 1e-9) && close(outcome.utilisation, 0.9375, 1e-9));
 }
 
-/// With tau = eta the filter as printed loses x D / T_on, whatever tau.
+/// With tau = eta the filter as printed loses x D / T_on, for any tau.
 #[test]
 fn equal_exponential_constants_lose_what_the_delay_costs() {
     let traffic = traffic(111e6, 100.0, 350.0);

@@ -1,4 +1,5 @@
-//! The exact method against packets counted from the first arrival on, against the laws, and against the paper's figures.
+//! The exact method compared with packets counted from the first arrival on, with the laws, and with the paper's
+//! figures.
 
 use packetscale_theory::Error;
 use packetscale_theory::multiplexing::bounds::{lower_constant, queue_packets, upper_constant};
@@ -28,8 +29,8 @@ fn within(estimate: Estimate, expected: f64, errors: f64, beyond: f64) -> bool {
     (estimate.value - expected).abs() <= errors * estimate.standard_error.unwrap() + beyond
 }
 
-/// Counts packets without any modulo: every flow sends from its own arrival on, and the queue is read in the last of
-/// many periods after the last arrival.
+/// Counts packets without any modulo. Every flow sends from its own arrival on; the queue is read in the last of many
+/// periods after the last arrival.
 fn mean_queue_from_the_first_arrival_on(flows: usize, utilisation: f64, seed: u64) -> f64 {
     let mut source = Pcg64Mcg::seed_from_u64(seed);
     let period = flows as f64 / utilisation;
@@ -68,7 +69,8 @@ fn two_periods_say_the_same_as_many_from_the_first_arrival_on() {
     }
 }
 
-/// Section V: the queue of the top 1 % with 1000 flows, as printed (rounded to packets), 1000 runs as there.
+/// Section V: the queue of the top 1 % with 1000 flows, as printed (rounded to packets), with 1000 runs as in the
+/// paper.
 #[test]
 fn the_printed_queues_of_the_top_one_percent_come_out() {
     let printed = [
@@ -86,7 +88,7 @@ fn the_printed_queues_of_the_top_one_percent_come_out() {
         let groups = run(setting(1000, utilisation, arrivals), 20, 50);
         let top = pooled(&groups, |tally| tally.top_packets(0.01));
         println!("{arrivals:?} {utilisation}: {top:?}, printed {packets}");
-        // Both are samples of 1000 runs, so their difference has sqrt(2) of the standard error.
+        // Both are samples of 1000 runs, so their difference has sqrt(2) times the standard error.
         assert!(within(top, packets, 3.0 * 2f64.sqrt(), 0.5), "{arrivals:?} {utilisation}: {top:?}, printed {packets}");
     }
 }
@@ -123,8 +125,8 @@ fn the_exact_periodic_sum_agrees_with_independent_phases() {
     }
 }
 
-/// Two flows with independent phases at full load, T = 2: a packet finds work if the other's packet came less than one
-/// packet time before, so P(V > y) = (1 - y) / 2.
+/// Two flows with independent phases at full load, T = 2: a packet finds work if the other's packet arrived less than
+/// one packet time before, so P(V > y) = (1 - y) / 2.
 #[test]
 fn the_exact_periodic_sum_is_a_straight_line_for_two_flows() {
     let law = Law::Periodic { others: 1, period: 2.0 };
@@ -156,7 +158,7 @@ fn successive_arrivals_follow_brownian_motion_with_a_jump_and_not_the_bridge() {
         let groups = run(setting, 20, 10);
         let law = Law::of(&setting).unwrap();
         let mean = pooled(&groups, Tally::mean_packets);
-        // Packets are discrete: a queue of 50 is known to about one packet by any law of this kind.
+        // Packets are discrete: any law of this kind gives a queue of 50 to about one packet.
         assert!(within(mean, law.mean_packets(), 3.0, 1.0), "{mean:?} {}", law.mean_packets());
         let top = pooled(&groups, |tally| tally.top_packets(0.01));
         assert!(within(top, law.top_packets(0.01), 3.0, 1.0), "{top:?} {}", law.top_packets(0.01));
@@ -182,7 +184,7 @@ fn the_constants_of_the_bounds_are_those_of_figure_3_before_rounding() {
     assert_eq!(lower(Arrivals::Exponential, 0.01), 1.54);
     assert_eq!(lower(Arrivals::Exponential, 0.05), 0.85);
     assert!((lower_constant(0.01) - 1.1).abs() < 0.05 && (lower_constant(0.05) - 0.6).abs() < 0.05);
-    // Quantiles of the normal law over sqrt 2: 2.326 and 1.645.
+    // Quantiles of the normal law, divided by sqrt 2: 2.326 and 1.645.
     assert!((upper_constant(0.01) - 2.326_348 / 2f64.sqrt()).abs() < 1e-6);
     assert!((upper_constant(0.05) - 1.644_854 / 2f64.sqrt()).abs() < 1e-6);
     assert_eq!(queue_packets(100, Arrivals::Pareto(1.8), 0.01), None);

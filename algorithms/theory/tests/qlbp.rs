@@ -1,4 +1,4 @@
-//! The pacer's theory against Table II, against packets paced one by one, and against a filtered random source.
+//! The pacer's theory compared with Table II, with packets paced one by one, and with a filtered random source.
 
 use packetscale_theory::qlbp::{OnOff, Pacer, Reading};
 use rand_pcg::Pcg64Mcg;
@@ -35,7 +35,7 @@ fn table_two_comes_out_when_the_packet_in_service_counts() {
     assert!(close(literal.steady_delay_of_packets_s(Rate::from_mbps(10)), 7.2e-3, 1e-9));
 }
 
-/// Algorithm 1 packet by packet: what the last of many packets at a constant rate waits, seconds.
+/// Algorithm 1 packet by packet. Returns how long the last of many packets at a constant rate waits, in seconds.
 fn paced_delay_s(pacer: &Pacer, rate_bps: f64) -> f64 {
     let bits = pacer.packet.get() as f64 * 8.0;
     let (least, most) = (pacer.mu_min.bps() as f64, pacer.mu_max.bps() as f64);
@@ -82,7 +82,7 @@ fn the_bound_is_the_paper_s_and_an_emptying_queue_exceeds_it() {
     for mbps in 1..=300 {
         assert!(pacer.steady_delay_s(Rate::from_mbps(mbps)) <= pacer.bound_s() * (1.0 + 1e-12));
     }
-    // Near ln(mu_max / mu_min) / alpha; the sum starts with one packet where the integral starts with none.
+    // It is near ln(mu_max / mu_min) / alpha; the sum starts with one packet, the integral with none.
     assert!(pacer.emptying_s() > 4.0 * pacer.bound_s());
     assert!(pacer.emptying_s() < 300f64.ln() / pacer.response_per_s());
 }
@@ -145,7 +145,7 @@ fn the_paced_autocovariance_is_equation_six() {
     assert!(close(source.paced_autocovariance(r, Span::from_secs_f64(lag)), printed, 1e-9));
 }
 
-/// A random source through filters in time steps; the variation of its counts after each.
+/// Sends a random source through filters in time steps, and checks the variation of its counts after each.
 #[test]
 fn three_pacers_in_tandem_smooth_a_random_source_as_predicted() {
     let (source, alpha, step) = (source(), 8.0, 1e-3);

@@ -1,4 +1,4 @@
-//! The burstiness of Poisson traffic against busy periods drawn one by one.
+//! The burstiness of Poisson traffic compared with busy periods drawn one by one.
 
 use packetscale_theory::tdqm::{eta_accumulated, eta_of_length, eta_per_packet, eta_per_period, length_probability};
 use rand_pcg::Pcg64Mcg;
@@ -25,8 +25,8 @@ fn busy_periods(load: f64, count: usize) -> Vec<(f64, f64)> {
     (0..count).map(|_| busy_period(load, &mut random)).map(|(n, area)| (f64::from(n), 2.0 * area)).collect()
 }
 
-/// By hand: a lone packet is a triangle; of two, the second comes uniformly within the service of the first, at `u`:
-/// the area is 1/2 + (1 - u) + 1/2 over 2^2 / 2, on average 3/4.
+/// By hand: a lone packet is a triangle. The second of two packets arrives uniformly within the service of the first,
+/// at `u`: the area is 1/2 + (1 - u) + 1/2 over 2^2 / 2, on average 3/4.
 #[test]
 fn one_packet_has_one_and_two_have_three_quarters() {
     assert_eq!(eta_of_length(1), Ok(1.0));
@@ -37,7 +37,7 @@ fn one_packet_has_one_and_two_have_three_quarters() {
 #[test]
 fn the_sum_meets_its_expansion_where_they_change_over() {
     let (sum, expansion) = (eta_of_length(1000).unwrap(), eta_of_length(1001).unwrap());
-    // eta falls like the root of n: half a thousandth from one to the next.
+    // eta falls like 1 / sqrt(n): half a thousandth from one n to the next.
     assert!((expansion / sum - (1000.0f64 / 1001.0).sqrt()).abs() < 2e-5, "{sum} {expansion}");
 }
 
@@ -63,7 +63,7 @@ fn the_means_over_periods_and_over_packets_are_those_of_drawn_busy_periods() {
         let count = periods.len() as f64;
         let per_period = periods.iter().map(|p| p.1 / (p.0 * p.0)).sum::<f64>() / count;
         let per_packet = periods.iter().map(|p| p.1 / p.0).sum::<f64>() / periods.iter().map(|p| p.0).sum::<f64>();
-        // A standard deviation of at most 0.3 per period, and long periods weigh more per packet.
+        // The standard deviation per period is at most 0.3, and long periods weigh more per packet.
         assert!((per_period - eta_per_period(load).unwrap()).abs() < 4.0 * 0.3 / count.sqrt(), "{load} {per_period}");
         assert!((per_packet - eta_per_packet(load).unwrap()).abs() < 0.01, "{load} {per_packet}");
     }

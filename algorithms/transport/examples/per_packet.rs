@@ -1,4 +1,4 @@
-//! What a packet costs: sender, receiver and controller, the best of a few runs.
+//! Measures the cost of a packet in sender, receiver and controller: the best of a few runs.
 //!
 //! `cargo run --release -p packetscale-transport --example per_packet`
 
@@ -17,15 +17,15 @@ const RTT: Span = Span::from_millis(20);
 /// What the path and the receiver do.
 #[derive(Clone, Copy)]
 struct Conditions {
-    /// Packets in flight at most.
+    /// Most packets in flight.
     window: u64,
     delayed_ack: u32,
     stamps: bool,
-    /// One transmission of so many is lost; 0: none.
+    /// Every `lost_of`-th transmission is lost; 0: none.
     lost_of: u64,
 }
 
-/// A window that never changes, to see what losses cost the transport alone.
+/// A window that never changes, to measure what losses cost the transport alone.
 struct Fixed(u32);
 
 impl Controller for Fixed {

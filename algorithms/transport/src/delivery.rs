@@ -1,7 +1,7 @@
 //! How fast the path delivers, packet by packet (draft-ietf-ccwg-bbr, section "Delivery Rate Samples").
 //!
-//! Every transmission remembers how much had been delivered when it left, and when. Its acknowledgment then spans an
-//! interval, over which what was delivered is known:
+//! Every transmission records how much had been delivered when it left, and when. Its acknowledgment closes an interval
+//! over which the amount delivered is known:
 //!
 //! ```text
 //! send_elapsed = P.sent - P.first_sent            how long the packets of the sample took to leave
@@ -10,7 +10,7 @@
 //! delivered    = C.delivered - P.delivered
 //! ```
 //!
-//! The records are apart from the scoreboard's, so that a flow whose controller does not ask has none.
+//! These records are separate from the scoreboard's: a flow keeps none unless its controller asks for them.
 
 use alloc::collections::VecDeque;
 use congestion::{LostFlight, RateSample};
@@ -29,21 +29,21 @@ struct Snapshot {
     app_limited: bool,
 }
 
-/// See the file's head.
+/// The delivery rate estimator; the head of this file explains it.
 #[derive(Clone, Debug)]
 pub(crate) struct DeliverySampler {
-    /// One per outstanding packet, of its newest transmission.
+    /// One per outstanding packet, for its newest transmission.
     snapshots: VecDeque<Snapshot>,
-    /// Sequence number of the first of them.
+    /// Sequence number of the first snapshot.
     base: u64,
     delivered: u64,
     delivered_time: Time,
-    /// When the packet left that was newest among those delivered last.
+    /// When the newest packet left that the last acknowledgment delivered.
     first_sent: Time,
     lost: u64,
     /// Samples are limited by the application until this many packets have been delivered.
     app_limited_until: u64,
-    /// The newest transmission that the acknowledgment at hand covers.
+    /// The newest transmission that the current acknowledgment covers.
     newest: Option<Snapshot>,
 }
 
@@ -116,7 +116,8 @@ impl DeliverySampler {
         self.base = first;
     }
 
-    /// What the acknowledgment at hand says; an interval below `min_rtt` is too short to be believed.
+    /// Returns the sample of the current acknowledgment. An interval below `min_rtt` is too short to be plausible, and
+    /// gives none.
     pub fn take_sample(&mut self, min_rtt: Span) -> Option<RateSample> {
         let newest = self.newest.take()?;
         self.first_sent = self.first_sent.max(newest.sent);
@@ -142,8 +143,8 @@ mod tests {
         Time::ZERO + Span::from_millis(ms)
     }
 
-    /// Packets 0 to 3 leave 1 ms apart and are acknowledged 2 ms apart from 10 ms on; packet 4 leaves at 10 ms.
-    /// Its sample: 4 packets, delivered from 10 ms to 18 ms.
+    /// Packets 0 to 3 leave 1 ms apart. From 10 ms on they are acknowledged 2 ms apart. Packet 4 leaves at 10 ms.
+    /// Its sample is 4 packets, delivered from 10 ms to 18 ms.
     #[test]
     fn a_sample_spans_what_was_delivered_since_its_packet_left() {
         let mut sampler = DeliverySampler::new(at(0));
@@ -192,7 +193,8 @@ mod tests {
         assert_eq!(sampler.take_sample(Span::from_millis(6)).map(|s| s.interval), Some(Span::ZERO));
     }
 
-    /// Two packets in flight when nothing is left to send: what leaves before both are delivered is marked.
+    /// Two packets are in flight when nothing is left to send. What leaves before both are delivered is marked as
+    /// limited by the application.
     #[test]
     fn samples_are_app_limited_until_the_gap_has_passed() {
         let mut sampler = DeliverySampler::new(at(0));

@@ -1,11 +1,15 @@
 //! A TCP sender and receiver as pure state machines.
 //!
-//! A host talks to a [`Sender`] through four calls, and extra calls are harmless: an acknowledgment arrived
-//! ([`Sender::on_ack`]), what may leave now ([`Sender::poll_transmit`], until it answers `None`), when to look again
-//! ([`Sender::next_wakeup`]), and that this time has come ([`Sender::on_wakeup`]). A [`Receiver`] is the same with
-//! segments in and acknowledgments out. Neither has a clock.
+//! A host drives a [`Sender`] through four calls. Extra calls are harmless.
 //!
-//! Sequence numbers count packets, as in ns-2: all packets of a flow have one size, the last may be short.
+//! * [`Sender::on_ack`]: an acknowledgment arrived.
+//! * [`Sender::poll_transmit`]: what may leave now; call it until it returns `None`.
+//! * [`Sender::next_wakeup`]: when to wake the sender.
+//! * [`Sender::on_wakeup`]: the wake-up time has arrived.
+//!
+//! A [`Receiver`] works the same way: it takes segments and returns acknowledgments. Neither has a clock.
+//!
+//! Sequence numbers count packets, as in ns-2. All packets of a flow have one size; the last may be short.
 #![no_std]
 
 extern crate alloc;

@@ -1,19 +1,19 @@
-//! What a scenario sets of a sender, and what a sender counts.
+//! A sender's parameters, and what a sender counts.
 
 use units::{Bytes, Span};
 
 /// How much there is to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Transfer {
-    /// More than the run can carry.
+    /// More than the path can carry while the experiment lasts.
     Unlimited,
-    /// So many bytes, the last packet perhaps short.
+    /// This number of bytes; the last packet may be short.
     Sized(Bytes),
-    /// What an application hands over, packet by packet, without end ([`Sender::offer`](crate::Sender::offer)).
+    /// What an application hands over, with no fixed end ([`Sender::offer`](crate::Sender::offer)).
     Offered,
 }
 
-/// What a scenario can set of a sender.
+/// The parameters of a sender.
 #[derive(Clone, Copy, Debug)]
 pub struct SenderParams {
     /// Wire size of a full packet; not zero.
@@ -24,13 +24,13 @@ pub struct SenderParams {
     pub initial_window: u32,
     /// Round-trip time seen by the handshake.
     pub handshake_rtt: Span,
-    /// Receive window that the handshake advertised, in packets; 0 counts as 1, `u64::MAX` as not known.
+    /// Receive window that the handshake advertised, in packets; 0 counts as 1, `u64::MAX` means unknown.
     pub handshake_window: u64,
     /// Least retransmission timeout (RFC 6298: 1 s; Linux: 200 ms).
     pub min_rto: Span,
-    /// Pace window-based controllers at this many windows per smoothed round trip, in percent; 0: ack-clocked.
+    /// Pacing rate of window-based controllers: windows per smoothed round trip, in percent; 0: ack-clocked.
     pub pacing_percent: u32,
-    /// Send packets that queues may mark, if the controller reads marks (RFC 3168).
+    /// Send ECN-capable packets, which queues may mark, if the controller reads marks (RFC 3168).
     pub ecn: bool,
 }
 
@@ -51,18 +51,18 @@ pub struct Counters {
     pub timeouts: u64,
     /// Reductions undone because they proved needless.
     pub undone: u64,
-    /// Congestion marks answered, once per window.
+    /// Congestion marks that the sender reacted to, at most one per window.
     pub marks_answered: u64,
     /// Acknowledgments that gave a round-trip time.
     pub rtt_samples: u64,
-    /// The sum of these times.
+    /// The sum of these round-trip times.
     pub rtt_sum: Span,
-    /// The latest of them.
+    /// The latest of these round-trip times.
     pub rtt_latest: Span,
 }
 
 impl SenderParams {
-    /// Packets in the transfer, and the size of the last.
+    /// Returns the number of packets in the transfer, and the size of the last one.
     pub(crate) fn extent(&self) -> (u64, Bytes) {
         let packet = self.packet;
         match self.transfer {

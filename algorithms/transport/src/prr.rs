@@ -1,6 +1,7 @@
-//! Proportional rate reduction (RFC 6937; the choice of bound is that of its successor, RFC 9937): in fast recovery,
-//! what leaves is proportional to what is delivered, so that the window arrives at the controller's target when
-//! recovery ends, without a pause and without a burst.
+//! Proportional rate reduction (RFC 6937, with the choice of bound of its successor, RFC 9937).
+//!
+//! In fast recovery the sender sends in proportion to what is delivered. The window thus reaches the controller's
+//! target when recovery ends, without a pause and without a burst.
 //!
 //! ```text
 //! pipe > target:   send = ceil(delivered * target / flight_at_start) - sent
@@ -13,7 +14,7 @@
 //! packet leave: the fast retransmission.
 //!
 //! Deviation: `flight_at_start` is the pipe before the acknowledgment that began recovery (RFC 9937), not everything
-//! between the edges of the window: packets delivered above the hole before that can no longer be delivered.
+//! between the edges of the window. Packets above the hole that had already been delivered cannot be delivered again.
 
 #[derive(Clone, Debug)]
 pub(crate) struct ProportionalReduction {
@@ -25,7 +26,7 @@ pub(crate) struct ProportionalReduction {
 }
 
 impl ProportionalReduction {
-    /// Recovery begins: `target` is the window that the controller set for its end.
+    /// Recovery begins. `target` is the window that the controller set for its end.
     pub fn new(target: u32, flight_at_start: u32) -> ProportionalReduction {
         ProportionalReduction { target, flight_at_start: flight_at_start.max(1), delivered: 0, sent: 0, window: 0 }
     }
@@ -51,7 +52,7 @@ impl ProportionalReduction {
         self.sent += 1;
     }
 
-    /// Packets that may be in flight until the next delivery.
+    /// Returns how many packets may be in flight until the next delivery.
     pub fn window(&self) -> u32 {
         self.window
     }
@@ -62,8 +63,8 @@ mod tests {
     use super::*;
 
     /// Twenty packets in flight, one lost, target ten. The k-th delivery allows ceil(k * 10 / 20) in all: 1, 1, 2, 2,
-    /// 3, ... one packet for every two delivered. The 17th brings the pipe down to 20 - 1 lost - 17 + 8 = 10, the target:
-    /// from there on it is kept full.
+    /// 3, ... one packet for every two delivered. The 17th brings the pipe down to 20 - 1 lost - 17 + 8 = 10, the
+    /// target. From then on the pipe is kept full.
     #[test]
     fn one_packet_leaves_for_every_two_delivered() {
         let mut prr = ProportionalReduction::new(10, 20);
@@ -82,8 +83,8 @@ mod tests {
         assert_eq!(pipe, 10);
     }
 
-    /// Sixteen of twenty lost at once: the pipe, 3, is below the target. One delivered lets one leave; then, while the
-    /// left edge moves, max(2 - 1, 1) + 1 = 2.
+    /// Sixteen of twenty are lost at once: the pipe, 3, is below the target. The first delivery lets one packet leave.
+    /// Then, while the left edge moves, max(2 - 1, 1) + 1 = 2.
     #[test]
     fn below_the_target_it_is_bound_by_what_is_delivered() {
         let mut prr = ProportionalReduction::new(10, 20);
@@ -94,7 +95,7 @@ mod tests {
         assert_eq!(prr.window(), 3 + 2);
     }
 
-    /// Delivered 0 of 20: nothing is owed, but the fast retransmission must leave.
+    /// None of 20 is delivered: the law allows nothing, but the fast retransmission must leave.
     #[test]
     fn the_first_retransmission_always_leaves() {
         let mut prr = ProportionalReduction::new(10, 20);

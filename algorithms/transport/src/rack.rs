@@ -1,51 +1,52 @@
 //! Loss detection by time of transmission: RACK (RFC 8985, section 6).
 //!
-//! A packet is lost when one that was sent later has arrived, and it has had time to arrive too:
+//! A packet is lost when a packet sent later has arrived, and this one has had time to arrive too:
 //!
 //! ```text
 //! lost  <=>  transmission < newest delivered transmission   and   sent + rtt + window <= now
 //! ```
 //!
-//! `rtt` is that of the newest transmission delivered, `window` what reordering is given. Chosen over the counting
-//! of RFC 6675 because one rule finds lost originals and lost retransmissions, and because it learns to wait on a path
-//! that reorders. Before reordering was ever seen it acts on the third packet above the hole, as
+//! `rtt` is the round-trip time of the newest transmission delivered; `window` is the reordering window. RACK replaces
+//! the counting of RFC 6675 for two reasons: one rule finds lost originals and lost retransmissions, and it learns to
+//! wait on a path that reorders. Until reordering has been seen, it acts on the third packet above the hole, as
 //! RFC 6675 does.
 //!
 //! Deviations:
 //! 1. Transmissions are numbered, so ties between send times need no second key (RFC 8985 uses sequence numbers).
 //! 2. There is no tail loss probe (RFC 8985, section 7): a lost tail waits for the timer.
-//! 3. Reordering is noticed by transmission, not by sequence: a packet sent once arrives after a later transmission.
+//! 3. Reordering is detected by transmission number, not by sequence number: a packet sent once arrives after a later
+//!    transmission.
 
 use units::{Span, Time};
 
 use crate::scoreboard::{Coverage, Delivered, Record};
 
-/// Packets above a hole that end the wait while no reordering was seen (RFC 5681).
+/// With this many packets above a hole, and no reordering seen, RACK does not wait (RFC 5681).
 const DUPLICATE_THRESHOLD: u32 = 3;
 
-/// Recoveries for which a widened window is kept (RFC 8985, 6.2 step 4).
+/// Number of recoveries for which a widened window is kept (RFC 8985, 6.2 step 4).
 const PERSISTENCE: u32 = 16;
 
 #[derive(Clone, Debug)]
 pub(crate) struct Rack {
     /// Newest transmission known to have arrived, plus one; 0 before the first.
     horizon: u64,
-    /// Its round-trip time; before the first, that of the handshake.
+    /// Its round-trip time; the handshake's before the first arrival.
     rtt: Span,
     /// Reordering window in quarters of the smallest round-trip time.
     quarters: u32,
     persistence: u32,
-    /// Duplicates widen the window at most once until this transmission has arrived.
+    /// Duplicates do not widen the window again until this transmission has arrived.
     widened_at: u64,
     reordering: bool,
 }
 
-/// What RACK says of a packet in flight.
+/// RACK's verdict on a packet in flight.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Verdict {
     /// Nothing sent later has arrived.
     Expected,
-    /// Lost unless it arrives before this.
+    /// Lost unless it arrives before this time.
     LateAfter(Time),
     Lost,
 }
@@ -87,7 +88,7 @@ impl Rack {
         }
     }
 
-    /// What reordering is given now (step 4).
+    /// Returns the reordering window (step 4).
     pub fn reordering_window(&self, recovering: bool, sacked: u32, min_rtt: Span, srtt: Span) -> Span {
         if !self.reordering && (recovering || sacked >= DUPLICATE_THRESHOLD) {
             return Span::ZERO;
@@ -95,7 +96,7 @@ impl Rack {
         (min_rtt / 4).saturating_mul(u64::from(self.quarters)).min(srtt)
     }
 
-    /// Step 5, for one packet.
+    /// Returns the verdict on one packet (step 5).
     pub fn judge(&self, now: Time, record: &Record, window: Span) -> Verdict {
         if record.transmission >= self.horizon {
             return Verdict::Expected;
@@ -104,7 +105,7 @@ impl Rack {
         if late <= now { Verdict::Lost } else { Verdict::LateAfter(late) }
     }
 
-    /// After a timeout: a packet sent so recently may still arrive (RFC 8985, 6.3).
+    /// Whether, after a timeout, a packet was sent recently enough to arrive still (RFC 8985, 6.3).
     pub fn may_arrive_after_timeout(&self, now: Time, record: &Record, window: Span) -> bool {
         record.sent + self.rtt + window > now
     }
@@ -116,7 +117,7 @@ mod tests {
 
     const MIN_RTT: Span = Span::from_millis(100);
 
-    /// Transmission `newest` has arrived, the oldest one with it was `oldest`.
+    /// Transmission `newest` has arrived; the oldest transmission covered with it was `oldest`.
     fn delivery(oldest: u64, newest: u64) -> Coverage {
         let last = Some(Delivered { transmission: newest, sent: Time::ZERO });
         Coverage { oldest_once: oldest, newest: last, newest_likely: last, ..Coverage::new(newest) }
@@ -126,7 +127,7 @@ mod tests {
         rack.reordering_window(recovering, sacked, MIN_RTT, MIN_RTT)
     }
 
-    /// A quarter of 100 ms, nothing from the third packet above the hole on, and nothing in recovery.
+    /// The window is a quarter of 100 ms. It is zero from the third packet above the hole on, and in recovery.
     #[test]
     fn before_reordering_is_seen_the_third_packet_ends_the_wait() {
         let rack = Rack::new(MIN_RTT);
@@ -145,7 +146,7 @@ mod tests {
         assert_eq!(window(&rack, false, 3), Span::from_millis(25));
     }
 
-    /// A quarter more for each round trip with a duplicate, for sixteen recoveries, up to the smoothed round trip.
+    /// Each round trip with a duplicate adds a quarter, for sixteen recoveries, up to the smoothed round-trip time.
     #[test]
     fn duplicates_widen_the_window_once_per_round_trip() {
         let mut rack = Rack::new(MIN_RTT);

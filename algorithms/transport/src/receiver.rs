@@ -1,32 +1,33 @@
-//! The receiving end: what arrived, and when to say so.
+//! The receiving end: what arrived, and when to acknowledge it.
 //!
-//! In-order packets are acknowledged every `delayed_ack`-th or after `delayed_ack_timeout`. A packet above a hole, one
-//! that fills part of a hole and one that had arrived before are acknowledged at once (RFC 5681, section 4.2). Packets
-//! above a hole are kept as ranges in a sorted list, which is empty on a path that loses nothing.
+//! The receiver acknowledges every `delayed_ack`-th in-order packet, or acknowledges after `delayed_ack_timeout`. It
+//! acknowledges at once a packet above a hole, one that fills part of a hole, and one that had arrived before
+//! (RFC 5681, section 4.2). A sorted list keeps the packets above a hole as ranges; it is empty on a path that loses
+//! nothing.
 //!
-//! Marks are echoed as counts of the marked packets that have arrived, one for each bit, in every acknowledgment: the
-//! accurate echo of RFC 9768, without the limits of its header fields. A sender that reacts once per window does on
-//! this echo what it would do on the latched ECE of RFC 3168 (section 6.1.3), which says only that some packet was
-//! marked; one that counts marks gets the counts.
+//! Every acknowledgment echoes marks as counts of the marked packets that have arrived, one count for each bit. This is
+//! the accurate echo of RFC 9768, without the limits of its header fields. The latched ECE of RFC 3168 (section 6.1.3)
+//! says only that some packet was marked. A sender that reacts once per window behaves the same with either echo; one
+//! that counts marks gets the counts.
 //!
 //! Deviations:
-//! 1. A full set of blocks is reported whenever there are enough ranges. Those reported most recently come
-//!    first (RFC 2018, section 4); when some of them have been filled, the lowest ranges take their place.
-//! 2. A mark makes no acknowledgment come sooner (RFC 9768, section 3.2.2.5.1 asks for it).
+//! 1. A full set of blocks is reported whenever there are enough ranges. The ranges reported most recently come
+//!    first (RFC 2018, section 4). When some of them have been filled, the lowest ranges take their place.
+//! 2. A mark does not trigger an earlier acknowledgment (RFC 9768, section 3.2.2.5.1 asks for it).
 
 use alloc::vec::Vec;
 use units::{Rate, Span, Time};
 
 use crate::wire::{Ack, MAX_SACK_BLOCKS, MAX_STAMPS, MarkCounts, SackBlock, Segment, Stamp};
 
-/// What a scenario can set of a receiver.
+/// The parameters of a receiver.
 #[derive(Clone, Copy, Debug)]
 pub struct ReceiverParams {
-    /// Acknowledge every so many in-order packets at the latest (RFC 5681: 2; 1: every packet).
+    /// Number of in-order packets after which an acknowledgment is due (RFC 5681: 2; 1: every packet).
     pub delayed_ack: u32,
-    /// ... or after so long (RFC 1122: at most 500 ms; Linux: 40 ms).
+    /// Time after which it is due at the latest (RFC 1122: at most 500 ms; Linux: 40 ms).
     pub delayed_ack_timeout: Span,
-    /// Packets it is willing to hold.
+    /// Number of packets the receiver is willing to hold.
     pub window: u64,
     /// Report arrival times.
     pub stamps: bool,
@@ -36,21 +37,21 @@ pub struct ReceiverParams {
 #[derive(Clone, Debug)]
 pub struct Receiver {
     next_expected: u64,
-    /// Transmission of the first packet that is held back.
+    /// Transmission of the oldest packet whose acknowledgment is held back.
     echo: u64,
     /// Packets that arrived in order and are not acknowledged yet.
     held_back: u32,
     deadline: Time,
     params: ReceiverParams,
     marked: MarkCounts,
-    /// What the routers offered to the packet that arrived last.
+    /// The rate that routers offered to the packet that arrived last.
     offer: Option<Rate>,
     /// What has arrived above the first hole: sorted, disjoint, not adjacent.
     ranges: Vec<SackBlock>,
-    /// Ranges reported most recently, newest first.
+    /// The ranges reported most recently, newest first.
     recent: [SackBlock; MAX_SACK_BLOCKS],
     recent_count: usize,
-    /// Not sent yet, oldest first; memory only where stamps are asked for.
+    /// Stamps not sent yet, oldest first; takes memory only when stamps are reported.
     stamps: Vec<Stamp>,
 }
 
@@ -72,7 +73,7 @@ impl Receiver {
         }
     }
 
-    /// A segment arrived: the acknowledgment to send now, if any.
+    /// A segment arrived. Returns the acknowledgment to send now, if any.
     #[inline]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) -> Option<Ack> {
         if segment.marks.any() {
@@ -96,7 +97,7 @@ impl Receiver {
         None
     }
 
-    /// A segment above a hole, into a hole, or one that is here already.
+    /// A segment arrived that lies above a hole, fills a hole, or had arrived before.
     fn on_irregular(&mut self, now: Time, segment: &Segment) -> Option<Ack> {
         self.echo = segment.transmission;
         let sequence = segment.sequence;
@@ -134,7 +135,7 @@ impl Receiver {
         }
     }
 
-    /// Adds a packet above the first hole. Answers the range it is now part of.
+    /// Adds a packet above the first hole. Returns the range it is now part of.
     fn insert(&mut self, sequence: u64) -> SackBlock {
         let at = self.ranges.partition_point(|range| range.start <= sequence);
         let joins_before = at > 0 && self.ranges[at - 1].end == sequence;
@@ -160,7 +161,7 @@ impl Receiver {
         }
     }
 
-    /// Puts a range at the head of those reported, in place of the parts it has swallowed.
+    /// Puts a range first among the reported ranges, and removes the ranges it contains.
     fn report(&mut self, range: SackBlock) {
         self.forget(|known| known.start >= range.start && known.end <= range.end);
         let kept = self.recent_count.min(MAX_SACK_BLOCKS - 1);
@@ -228,29 +229,29 @@ impl Receiver {
         ack.blocks = count as u8;
     }
 
-    /// When a held-back acknowledgment is due; [`Time::MAX`] when none is.
+    /// Returns when a held-back acknowledgment is due; [`Time::MAX`] when there is none.
     #[inline]
     pub fn next_wakeup(&self) -> Time {
         self.deadline
     }
 
-    /// Time has come (or not: extra calls are harmless).
+    /// The wake-up time has arrived. Calling too early is harmless.
     #[inline]
     pub fn on_wakeup(&mut self, now: Time) -> Option<Ack> {
         if now >= self.deadline { self.acknowledge(false) } else { None }
     }
 
-    /// The segment that arrives next carries what routers offered to it. Tell it before [`Receiver::on_segment`].
+    /// Sets the rate that routers offered to the segment that arrives next. Call it before [`Receiver::on_segment`].
     pub fn on_offer(&mut self, offer: Option<Rate>) {
         self.offer = offer;
     }
 
-    /// Packets that have arrived marked, repeated ones included.
+    /// Returns how many packets have arrived marked, duplicates included.
     pub fn marked(&self) -> MarkCounts {
         self.marked
     }
 
-    /// Packets that have arrived in order.
+    /// Returns how many packets have arrived in order.
     #[inline]
     pub fn next_expected(&self) -> u64 {
         self.next_expected

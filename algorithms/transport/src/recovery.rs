@@ -9,22 +9,22 @@
 //!   was sent again, its acknowledgment echoes an earlier transmission, or its retransmission arrived as a duplicate
 //!   (RFC 3708).
 //!
-//! A retransmission that arrives as a duplicate is usually reported when recovery is over, so that evidence counts as
+//! A retransmission that arrives as a duplicate is usually reported after recovery. Such evidence therefore counts as
 //! long as it concerns the last episode. Packets that left during an episode and were lost too begin the next one when
 //! it ends.
 //!
 //! Deviations:
-//! 1. RFC 3522 would undo fast recovery on the first packet proven; with other packets truly lost, the reduction
-//!    stands, so that proof is asked for all.
-//! 2. A timeout during fast recovery is never undone: the earlier reduction had its own reason. Neither is an episode
-//!    that begins with losses of the one before.
+//! 1. RFC 3522 would undo fast recovery on the first packet proven. When other packets are truly lost, the reduction
+//!    must stand, so every packet needs its proof.
+//! 2. A timeout during fast recovery is never undone: the earlier reduction had its own reason. An episode that begins
+//!    with losses of the previous one is not undone either.
 
 use units::Time;
 
 use crate::scoreboard::Coverage;
 use crate::wire::Ack;
 
-/// More losses than can be proven needless.
+/// More losses than can ever be proven needless.
 const NEVER_PROVEN: u32 = u32::MAX / 2;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,7 +47,7 @@ pub(crate) struct Recovery {
     unproven: u32,
     /// Fast recovery: packets proven by their echo, whose retransmission will still arrive as a duplicate.
     duplicates_awaited: u32,
-    /// After a timeout: the packet that timed out and when it had left, until it is known why.
+    /// After a timeout: the packet that timed out and when it had left, until its acknowledgment tells the cause.
     suspect: Option<(u64, Time)>,
 }
 
@@ -74,8 +74,8 @@ impl Recovery {
         self.phase == Phase::Open
     }
 
-    /// Packets were declared lost, none if the loss was declared in the episode before. Tells whether that begins fast
-    /// recovery.
+    /// `lost` packets were declared lost; 0 if the previous episode declared the loss. Returns whether fast recovery
+    /// begins.
     pub fn on_loss(&mut self, lost: u32, next_unsent: u64, next_transmission: u64) -> bool {
         let enters = self.phase == Phase::Open;
         if enters {
@@ -93,7 +93,7 @@ impl Recovery {
         enters
     }
 
-    /// The timer expired; the packet at the left edge, `head`, had left at `sent`.
+    /// The timer expired. `head` is the packet at the left edge; it left at `sent`.
     pub fn on_timeout(&mut self, head: u64, sent: Time, retransmitted: bool, next_unsent: u64, next_transmission: u64) {
         let again = self.phase == Phase::AfterTimeout && self.suspect.is_some_and(|(suspect, _)| suspect == head);
         if !again {
@@ -106,7 +106,7 @@ impl Recovery {
         self.unproven = NEVER_PROVEN;
     }
 
-    /// After a timeout: if `ack` proves it needless, when the packet had left.
+    /// After a timeout: returns when the packet had left, if `ack` proves the timeout needless.
     pub fn needless_timeout(&mut self, ack: &Ack) -> Option<Time> {
         let (head, sent) = self.suspect?;
         if ack.next_expected <= head {
@@ -116,8 +116,8 @@ impl Recovery {
         (ack.echo < self.began_at).then_some(sent)
     }
 
-    /// Fast recovery, also the last one that ended: collects what `ack` proves, and tells whether all of it was
-    /// needless.
+    /// Collects what `ack` proves about the current fast recovery, or about the last one. Returns whether all of it
+    /// was needless.
     pub fn needless_recovery(&mut self, ack: &Ack, coverage: &Coverage) -> bool {
         if self.unproven == 0 {
             return false;
@@ -138,7 +138,7 @@ impl Recovery {
         proven > 0 && self.unproven == 0
     }
 
-    /// Everything sent before the episode is acknowledged.
+    /// Whether everything sent before the episode is acknowledged.
     pub fn is_over(&self, first_unacknowledged: u64) -> bool {
         first_unacknowledged >= self.point
     }

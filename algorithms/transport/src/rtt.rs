@@ -9,10 +9,10 @@
 //!
 //! Deviations:
 //! 1. With a sample per acknowledgment the filters of RFC 6298 forget a window within a fraction of a round trip, and
-//!    RFC 7323 section 4.2 asks for a longer history. As in Linux, SRTT takes every sample, while RTTVAR rises to a
-//!    larger `mdev` at once and falls by a quarter of the distance to the largest `mdev` of a round once per round.
-//! 2. The floor is on the variance term, as in Linux, not on the sum: on a path whose round-trip time is constant
-//!    and above the floor, the sum would leave no room for a delayed acknowledgment. The RTO is never below the floor.
+//!    RFC 7323 section 4.2 asks for a longer history. As in Linux, SRTT takes every sample. RTTVAR rises to a larger
+//!    `mdev` at once; once per round it falls by a quarter of the distance to the largest `mdev` of that round.
+//! 2. The floor applies to the variance term, as in Linux, not to the sum. On a path with a constant round-trip time
+//!    above the floor, the sum would leave no room for a delayed acknowledgment. The RTO is never below the floor.
 
 use units::{Span, Time};
 
@@ -23,7 +23,7 @@ const MAX_RTO: Span = Span::from_secs(60);
 pub(crate) struct RttEstimator {
     srtt: Span,
     min: Span,
-    /// Timeout without back-off.
+    /// The timeout without back-off.
     rto: Span,
     mdev: Span,
     mdev_max: Span,
@@ -60,8 +60,8 @@ impl RttEstimator {
         self.min
     }
 
-    /// The smallest round-trip time is a matter of its own: it takes the newest packet covered, without the delay
-    /// of the acknowledgment.
+    /// Updates the smallest round-trip time. It has its own sample: that of the newest packet covered, without the
+    /// delay of the acknowledgment.
     #[inline]
     pub fn see(&mut self, rtt: Span) {
         self.min = self.min.min(rtt);
@@ -93,7 +93,7 @@ impl RttEstimator {
         self.rto = self.srtt + self.rttvar.saturating_mul(4).max(self.floor);
     }
 
-    /// The timeout in force, backed off.
+    /// Returns the current timeout, with back-off.
     #[inline]
     pub fn rto(&self) -> Span {
         self.rto.saturating_mul(1 << self.backoff).min(MAX_RTO)
@@ -104,7 +104,7 @@ impl RttEstimator {
         self.backoff = (self.backoff + 1).min(16);
     }
 
-    /// The timer has expired since the last sample.
+    /// Whether the timer has expired since the last sample.
     pub fn is_backed_off(&self) -> bool {
         self.backoff > 0
     }
@@ -138,7 +138,7 @@ mod tests {
         assert_eq!((rtt.srtt(), rtt.rto()), (ms(110), ms(340)));
     }
 
-    /// On a path that never varies the variance dies out, and 100 + 200 ms stay.
+    /// On a path that never varies, the variance decays to zero, and the RTO is 100 + 200 ms.
     #[test]
     fn a_constant_path_keeps_the_floor_above_its_round_trip() {
         let mut rtt = RttEstimator::new(ms(100), ms(200));
@@ -146,7 +146,7 @@ mod tests {
         assert_eq!((rtt.srtt(), rtt.rto()), (ms(100), ms(300)));
     }
 
-    /// 300, 600, 1200, ... and at most 60 s (RFC 6298, 2.5 and 5.5), until a sample is taken.
+    /// 300, 600, 1200, ... and at most 60 s (RFC 6298, 2.5 and 5.5), until the next sample.
     #[test]
     fn the_timeout_doubles_with_every_expiry() {
         let mut rtt = RttEstimator::new(ms(100), ms(200));

@@ -1,12 +1,13 @@
-//! The scoreboard: what is known of every packet between the first unacknowledged and the next unsent one.
+//! The scoreboard: what is known about every packet between the first unacknowledged and the next unsent one.
 //!
-//! One record of 24 bytes per packet lives in a ring whose length is a power of two. The counts that control needs
-//! (in flight, lost, selectively acknowledged) are kept as records change, never recounted. Nothing here scans the
-//! window:
+//! A ring whose length is a power of two holds one record of 24 bytes per packet. The counts that control needs
+//! (in flight, lost, selectively acknowledged) are updated as records change, never recounted. No acknowledgment scans
+//! the window:
 //!
-//! * An acknowledgment that moves the left edge over packets with nothing special about them touches two records.
-//! * A selectively acknowledged packet stores how far the next packet without that mark may be. Following and
-//!   shortening these skips (path halving, Tarjan and van Leeuwen 1984) makes a block cost what is new in it.
+//! * An acknowledgment that moves the left edge over plain packets touches two records.
+//! * A selectively acknowledged packet stores a skip: the distance to the next packet that may not be selectively
+//!   acknowledged. Following and shortening these skips (path halving, Tarjan and van Leeuwen 1984) makes the cost of
+//!   a block proportional to what is new in it.
 //! * Loss detection looks at packets in the order in which they were last sent: those sent once are in sequence
 //!   order behind a cursor, those sent again are in a queue of their own.
 //! * Lost packets wait in a queue for their retransmission.
@@ -20,10 +21,10 @@ use units::Time;
 
 use crate::wire::{Ack, MAX_SACK_BLOCKS, SackBlock};
 
-/// Packets the ring holds at first.
+/// Number of packets that the ring holds at first.
 const FIRST_CAPACITY: usize = 16;
 
-/// Where the newest transmission of a packet is believed to be.
+/// The presumed place of a packet's newest transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
     /// In the network.
@@ -34,17 +35,17 @@ pub(crate) enum State {
     Sacked,
 }
 
-/// What is known of one packet.
+/// What is known about one packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Record {
     /// When it was last sent.
     pub sent: Time,
     /// The number of that transmission.
     pub transmission: u64,
-    /// Of a selectively acknowledged packet: the packets from here on that are so, at least.
+    /// If selectively acknowledged: a lower bound on how many packets from here on are selectively acknowledged too.
     skip: u32,
     pub state: State,
-    /// It was sent more than once.
+    /// Whether it was sent more than once.
     pub retransmitted: bool,
 }
 
@@ -52,7 +53,7 @@ impl Record {
     const EMPTY: Record =
         Record { sent: Time::ZERO, transmission: 0, skip: 0, state: State::InFlight, retransmitted: false };
 
-    /// Sent once, and nothing has been heard of it.
+    /// Whether it was sent once, and nothing is known about it since.
     fn is_plain(&self) -> bool {
         self.state == State::InFlight && !self.retransmitted
     }
@@ -72,11 +73,11 @@ pub(crate) struct Coverage {
     pub echo: u64,
     /// Packets newly delivered.
     pub delivered: u32,
-    /// Of these, the ones below the left edge.
+    /// The newly delivered packets below the left edge.
     pub cumulative: u32,
     /// The newest transmission known to have arrived, for packets sent once or identified by the echo.
     pub newest: Option<Delivered>,
-    /// The newest one that may have arrived: also retransmissions that were sent before the echoed one.
+    /// The newest transmission that may have arrived; counts retransmissions sent before the echoed one, too.
     pub newest_likely: Option<Delivered>,
     /// When the echoed transmission left.
     pub echo_sent: Option<Time>,
@@ -84,7 +85,7 @@ pub(crate) struct Coverage {
     pub oldest_once: u64,
     /// Packets that were declared lost and had not been sent again.
     pub exonerated: u32,
-    /// Packets that were sent again, but the echo is older than that.
+    /// Packets that were sent again, although the echo is of an older transmission.
     pub overtaken: u32,
 }
 
@@ -103,7 +104,7 @@ impl Coverage {
         }
     }
 
-    /// One more packet has arrived.
+    /// Adds one more packet that has arrived.
     fn add(&mut self, record: &Record) {
         let this = Delivered { transmission: record.transmission, sent: record.sent };
         self.delivered += 1;
@@ -134,7 +135,7 @@ fn newer(known: Option<Delivered>, this: Delivered) -> Option<Delivered> {
     }
 }
 
-/// See the file's head.
+/// The scoreboard; the head of this file explains it.
 #[derive(Clone, Debug)]
 pub(crate) struct Scoreboard {
     ring: Box<[Record]>,
@@ -147,7 +148,7 @@ pub(crate) struct Scoreboard {
     sacked: u32,
     /// Packets that are not plain.
     marked: u32,
-    /// Every packet before this one that was sent once has been delivered or declared lost.
+    /// All packets before this one that were sent once have been delivered or declared lost.
     cursor: u64,
     /// Lost packets in the order in which they were found; entries may be stale.
     to_retransmit: VecDeque<u64>,
@@ -200,13 +201,13 @@ impl Scoreboard {
         self.sacked
     }
 
-    /// Every outstanding packet was sent once and nothing has been heard of it.
+    /// Whether every outstanding packet was sent once and nothing is known about it since.
     #[inline]
     pub fn is_plain(&self) -> bool {
         self.marked == 0
     }
 
-    /// Nothing is outstanding.
+    /// Whether nothing is outstanding.
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.first == self.next
@@ -217,7 +218,7 @@ impl Scoreboard {
         sequence as usize & (self.ring.len() - 1)
     }
 
-    /// The record of an outstanding packet.
+    /// Returns the record of an outstanding packet.
     #[inline]
     pub fn record(&self, sequence: u64) -> &Record {
         &self.ring[self.index(sequence)]
@@ -252,7 +253,7 @@ impl Scoreboard {
         self.ring = ring;
     }
 
-    /// The lost packet to send again next.
+    /// Returns the lost packet to send again next.
     pub fn next_retransmission(&mut self) -> Option<u64> {
         while let Some(&sequence) = self.to_retransmit.front() {
             if sequence >= self.first && self.record(sequence).state == State::Lost {
@@ -277,7 +278,7 @@ impl Scoreboard {
         self.retransmissions.push_back((sequence, transmission));
     }
 
-    /// Applies an acknowledgment. `covered` is told every packet that is newly delivered, with its record.
+    /// Applies an acknowledgment. Calls `covered` with every newly delivered packet and its record.
     #[inline]
     pub fn acknowledge(&mut self, ack: &Ack, coverage: &mut Coverage, mut covered: impl FnMut(u64, &Record)) {
         if ack.next_expected > self.first {
@@ -290,7 +291,7 @@ impl Scoreboard {
         }
     }
 
-    /// Moves the left edge over plain packets, when nobody wants to see them one by one.
+    /// Moves the left edge over plain packets, when nobody needs to see each packet.
     #[inline]
     pub fn advance_plain(&mut self, next_expected: u64, coverage: &mut Coverage) {
         let (oldest, newest) = (self.record(self.first), self.record(next_expected - 1));
@@ -357,7 +358,7 @@ impl Scoreboard {
         covered(sequence, record);
     }
 
-    /// The first packet from `sequence` on that is not selectively acknowledged, halving the path on the way.
+    /// Returns the first packet from `sequence` on that is not selectively acknowledged. Shortens the skips on the way.
     fn next_unsacked(&mut self, mut sequence: u64) -> u64 {
         while sequence < self.next && self.record(sequence).state == State::Sacked {
             let skip = self.record(sequence).skip;
@@ -373,7 +374,7 @@ impl Scoreboard {
         sequence
     }
 
-    /// The packet in flight, sent once, that left first.
+    /// Returns the packet that left first, among those in flight and sent once.
     pub fn oldest_sent_once(&mut self) -> Option<u64> {
         let mut sequence = self.cursor.max(self.first);
         loop {
@@ -387,7 +388,7 @@ impl Scoreboard {
         (sequence < self.next).then_some(sequence)
     }
 
-    /// The retransmitted packet in flight whose newest transmission left first.
+    /// Returns the retransmitted packet in flight whose newest transmission left first.
     pub fn oldest_retransmitted(&mut self) -> Option<u64> {
         while let Some(&(sequence, transmission)) = self.retransmissions.front() {
             if sequence >= self.first {
@@ -401,12 +402,12 @@ impl Scoreboard {
         None
     }
 
-    /// A packet that was declared lost is still not delivered.
+    /// Whether a packet that was declared lost is still not delivered.
     pub fn is_repairing(&mut self) -> bool {
         self.lost > 0 || self.oldest_retransmitted().is_some()
     }
 
-    /// Declares a packet in flight lost. Returns the transmission that was.
+    /// Declares a packet in flight lost. Returns the transmission that was lost.
     pub fn lose(&mut self, sequence: u64) -> u64 {
         let record = self.record_mut(sequence);
         let before = *record;
@@ -418,7 +419,7 @@ impl Scoreboard {
         before.transmission
     }
 
-    /// Orders the lost packets by sequence again, as a timeout starts over from the left edge.
+    /// Sorts the lost packets by sequence number, because a timeout starts over from the left edge.
     pub fn rewind(&mut self) {
         self.to_retransmit.clear();
         for sequence in self.first..self.next {
@@ -428,7 +429,7 @@ impl Scoreboard {
         }
     }
 
-    /// Takes back every declaration of loss that was not acted upon.
+    /// Takes back every declaration of loss that no retransmission has followed.
     pub fn believe_in_flight(&mut self) {
         for sequence in self.first..self.next {
             let record = self.record_mut(sequence);

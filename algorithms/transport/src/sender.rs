@@ -1,26 +1,27 @@
-//! The sending end: when acknowledgments, timers and the controller meet.
+//! The sending end: it connects acknowledgments, timers and the controller.
 //!
-//! What happens on an acknowledgment, in this order: the scoreboard takes it in; the round-trip estimator and RACK
-//! learn from what it covers; recovery is undone, ended, entered or continued; the timer is set; the controller is
-//! told. Losses are told before the acknowledgment that revealed them, so that a controller sees `in_recovery` on it.
+//! An acknowledgment is processed in this order: the scoreboard takes it in; the round-trip estimator and RACK learn
+//! from what it covers; recovery is undone, ended, entered or continued; the timer is set; the controller hears of it.
+//! The controller hears of losses before it hears of the acknowledgment that revealed them, so that it sees
+//! `in_recovery` on that acknowledgment.
 //!
 //! A packet may leave when the window has room, the receiver has room (new data only) and its departure time has
-//! come. Packets delivered selectively leave the pipe, so the first acknowledgments above a hole release new packets
-//! before anything is declared lost: limited transmit (RFC 3042) needs no rule of its own.
+//! arrived. Packets delivered selectively leave the pipe, so the first acknowledgments above a hole release new packets
+//! before any packet is declared lost: limited transmit (RFC 3042) needs no rule of its own.
 //!
-//! Marks: each acknowledgment says how many packets have arrived marked. What is new in it is told to the controller
-//! before the acknowledgment is, and the first congestion mark of a window is named as the one to react to (RFC 3168,
-//! section 6.1.2): a window ends when a packet is acknowledged that left after the last reduction, for marks or loss.
-//! Retransmissions are never sent as ECN-capable (section 6.1.5).
+//! Marks: each acknowledgment says how many packets have arrived marked. The controller hears of new marks before it
+//! hears of the acknowledgment. It should react to the first congestion mark of a window, which the sender points out
+//! (RFC 3168, section 6.1.2). A window ends when a packet is acknowledged that left after the last reduction, for marks
+//! or loss. Retransmissions are never sent as ECN-capable (section 6.1.5).
 //!
 //! Deviations:
 //! 1. Selective acknowledgments are kept across a timeout (RFC 6675, section 5.1 allows it): the receiver of this
 //!    crate never discards what it has reported.
-//! 2. A timeout declares lost the packet at the left edge and those sent longer ago than RACK would wait, not the
-//!    whole window (RFC 8985, section 6.3).
+//! 2. A timeout does not declare the whole window lost, only the packet at the left edge and the packets sent longer
+//!    ago than RACK would wait (RFC 8985, section 6.3).
 //! 3. The timer restarts on every acknowledgment that delivers something, also selectively (RFC 6298, 5.3 names
 //!    cumulative ones).
-//! 4. A loss in a window that was reduced for a mark is a reduction of its own (RFC 3168, section 6.1.2 advises against
+//! 4. A loss in a window that was reduced for a mark causes another reduction (RFC 3168, section 6.1.2 advises against
 //!    it): a queue that marks drops only when marking was not enough.
 
 mod face;
@@ -44,23 +45,24 @@ use crate::wire::{Ack, MarkCounts, Segment};
 pub struct Sender<C> {
     board: Scoreboard,
     next_transmission: u64,
-    /// Packets in the whole transfer; those offered so far, when an application hands them over.
+    /// Packets in the whole transfer. With an application: the packets it has handed over so far.
     total: u64,
     offered: bool,
-    /// Last packets of messages that are not full, in order.
+    /// The short last packets of messages, in order.
     short: Vec<(u64, Bytes)>,
-    /// Packets are sent as ECN-capable, and the controller reads marks.
+    /// Whether packets are sent as ECN-capable and the controller reads marks.
     ecn: bool,
     /// Marks that the receiver has reported.
     marked: MarkCounts,
-    /// A mark is answered when a packet from here on, which left after the last reduction, is acknowledged.
+    /// First packet that left after the last reduction. The sender reacts to a mark again when this packet is
+    /// acknowledged.
     reduced_until: u64,
-    /// First packet that the receiver has no room for.
+    /// First packet for which the receiver has no room.
     right_edge: u64,
     rto_deadline: Time,
     /// When a packet that reordering may have delayed counts as lost.
     reordering_deadline: Time,
-    /// When a packet that waits for nothing but its departure time may leave.
+    /// Departure time of a packet that nothing else holds back.
     gate: Time,
     /// When pacing lets the next packet leave.
     paced_until: Time,
@@ -70,10 +72,10 @@ pub struct Sender<C> {
     prr: Option<ProportionalReduction>,
     /// One packet may leave whatever the window says.
     forced: bool,
-    /// Only for a controller that wants to know of every packet.
+    /// Only for a controller that wants to know about every packet.
     watch: Option<Box<Watch>>,
     window_limited: bool,
-    /// The verdict `window_limited` stands until this packet is acknowledged.
+    /// `window_limited` stays as it is until this packet is acknowledged.
     window_limited_until: u64,
     most_in_flight: u32,
     pacing_percent: u32,
@@ -124,7 +126,7 @@ impl<C: Controller> Sender<C> {
     #[inline]
     pub fn on_ack(&mut self, now: Time, ack: &Ack) {
         if ack.next_expected > self.board.next() {
-            return; // it acknowledges what was never sent
+            return; // it acknowledges packets that were never sent
         }
         let prior_in_flight = self.board.in_flight();
         let prior_first = self.board.first();
@@ -192,7 +194,7 @@ impl<C: Controller> Sender<C> {
         if self.right_edge == u64::MAX { edge } else { self.right_edge.max(edge) }
     }
 
-    /// Round-trip times from what was covered. Answers that of the newest transmission.
+    /// Takes round-trip times from what was covered. Returns that of the newest transmission.
     #[inline]
     fn learn(&mut self, now: Time, coverage: &Coverage) -> Option<Span> {
         let rtt = coverage.newest.map(|newest| now.saturating_since(newest.sent));
@@ -209,7 +211,7 @@ impl<C: Controller> Sender<C> {
         rtt
     }
 
-    /// Tells the controller of packets that arrived marked.
+    /// Tells the controller about packets that arrived marked.
     #[cold]
     fn learn_marks(&mut self, now: Time, told: MarkCounts) {
         let new = |told: u64, known: &mut u64| {
@@ -220,7 +222,7 @@ impl<C: Controller> Sender<C> {
         let congestion = new(told.congestion, &mut self.marked.congestion);
         let burstiness = new(told.burstiness, &mut self.marked.burstiness);
         if congestion == 0 && burstiness == 0 {
-            return; // an acknowledgment that was overtaken
+            return; // a newer acknowledgment overtook this one
         }
         let answer = congestion > 0 && self.recovery.is_open() && self.board.first() > self.reduced_until;
         if answer {
@@ -230,7 +232,7 @@ impl<C: Controller> Sender<C> {
         self.controller.on_mark(&Marked { now, congestion, burstiness, answer, srtt: self.rtt.srtt() });
     }
 
-    /// Everything that only happens when something was lost, reordered or repeated.
+    /// Handles losses, reordering and duplicates.
     #[cold]
     fn recover(&mut self, now: Time, ack: &Ack, coverage: &Coverage, prior_in_flight: u32, advanced: bool) {
         if ack.duplicate {
@@ -270,7 +272,7 @@ impl<C: Controller> Sender<C> {
         self.prr = None;
     }
 
-    /// Declares lost what RACK says is lost, and tells the controller. Answers how many.
+    /// Declares lost what RACK says is lost, and tells the controller. Returns how many packets that is.
     fn detect_losses(&mut self, now: Time, prior_in_flight: u32) -> u32 {
         let window = self.reordering_window();
         self.reordering_deadline = Time::MAX;
@@ -337,7 +339,7 @@ impl<C: Controller> Sender<C> {
         self.rack.reordering_window(recovering, self.board.sacked(), self.rtt.min(), self.rtt.srtt())
     }
 
-    /// What may leave now. Call until it answers `None`.
+    /// Returns what may leave now. Call it until it returns `None`.
     #[inline]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         self.gate = Time::MAX;
@@ -396,7 +398,7 @@ impl<C: Controller> Sender<C> {
         }
         if self.pacing_percent > 0 {
             let per_window = self.rtt.srtt().saturating_mul(100);
-            // What may be in flight: the receiver's room where that is less than the window.
+            // What may be in flight: the smaller of the window and the receiver's room.
             let usable = u64::from(window).min(self.right_edge.saturating_sub(self.board.first())).max(1);
             let gap = per_window / (usable * u64::from(self.pacing_percent));
             self.paced_until = self.paced_until.max(now) + gap;
@@ -416,8 +418,8 @@ impl<C: Controller> Sender<C> {
         Segment { sequence, transmission, size, retransmission, ecn: self.ecn && !retransmission, marks: Marks::NONE }
     }
 
-    /// Remembers what stopped the sender; a window that was full stays so for a round trip (as Linux does), since a
-    /// burst of acknowledgments would otherwise hide it.
+    /// Remembers what stopped the sender. A full window counts as full for a round trip (as in Linux), since a burst of
+    /// acknowledgments would otherwise hide it.
     #[inline]
     fn limited_by_window(&mut self, limited: bool) {
         if limited || self.board.first() >= self.window_limited_until {
@@ -429,7 +431,8 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// In slow start a window half used counts as used: it doubles within a round trip.
+    /// Whether the window limits the sender. In slow start a half-used window counts as used: it doubles within a round
+    /// trip.
     #[inline]
     fn is_window_limited(&self) -> bool {
         self.window_limited || {
@@ -438,21 +441,21 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// The receiver has no room and nothing is under way that could tell of new room (RFC 9293, section 3.8.6.1).
+    /// The receiver has no room, and nothing in flight could bring news of room (RFC 9293, section 3.8.6.1).
     fn probe_closed_window(&mut self, now: Time) {
         if self.board.is_empty() && self.board.next() < self.total && self.rto_deadline == Time::MAX {
             self.rto_deadline = now + self.rtt.rto();
         }
     }
 
-    /// When to call [`Sender::on_wakeup`]: the earlier of the next departure and the next timer. [`Time::MAX`] when
-    /// only an acknowledgment can move it. May move in either direction after any call.
+    /// Returns when to call [`Sender::on_wakeup`]: the earlier of the next departure and the next timer;
+    /// [`Time::MAX`] when only an acknowledgment can make the sender act. Any call may move it in either direction.
     #[inline]
     pub fn next_wakeup(&self) -> Time {
         self.gate.min(self.rto_deadline).min(self.reordering_deadline)
     }
 
-    /// Time has come (or not: extra calls are harmless). Call [`Sender::poll_transmit`] afterwards.
+    /// The wake-up time has arrived. Calling too early is harmless. Call [`Sender::poll_transmit`] afterwards.
     #[inline]
     pub fn on_wakeup(&mut self, now: Time) {
         if now >= self.reordering_deadline {

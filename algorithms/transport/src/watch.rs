@@ -1,5 +1,5 @@
-//! What some controllers want to know of every packet: when it arrived, how fast the path delivered it, which were
-//! lost. A sender whose controller does not ask has none of this.
+//! What some controllers want to know about every packet: when it arrived, how fast the path delivered it, and whether
+//! it was lost. A sender keeps none of this unless its controller asks for it.
 
 use alloc::vec::Vec;
 use congestion::{Arrival, LostFlight, Needs, RateSample};
@@ -9,14 +9,14 @@ use crate::delivery::DeliverySampler;
 use crate::scoreboard::{Coverage, Scoreboard};
 use crate::wire::{Ack, MAX_STAMPS};
 
-/// See the file's head.
+/// What one controller is to learn about every packet.
 #[derive(Clone, Debug)]
 pub(crate) struct Watch {
     wants_arrivals: bool,
     sampler: Option<DeliverySampler>,
-    /// What the acknowledgment at hand covers, in order of transmission.
+    /// What the current acknowledgment covers, in order of transmission.
     pub arrivals: Vec<Arrival>,
-    /// What was declared lost together.
+    /// The transmissions that were declared lost together.
     pub lost_transmissions: Vec<u64>,
     pub lost_flights: Vec<LostFlight>,
 }
@@ -77,7 +77,7 @@ impl Watch {
         self.lost_flights.clear();
     }
 
-    /// One more.
+    /// One more packet is declared lost.
     pub fn on_lost(&mut self, sequence: u64, transmission: u64) {
         if self.wants_arrivals {
             self.lost_transmissions.push(transmission);
@@ -87,7 +87,7 @@ impl Watch {
         }
     }
 
-    /// The delivery rate that the acknowledgment at hand shows.
+    /// Returns the delivery rate that the current acknowledgment shows.
     pub fn take_sample(&mut self, min_rtt: Span) -> Option<RateSample> {
         self.sampler.as_mut()?.take_sample(min_rtt)
     }

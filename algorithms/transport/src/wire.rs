@@ -5,7 +5,7 @@ use units::{Bytes, Marks, Rate, Time};
 /// Selective acknowledgment blocks in one acknowledgment (RFC 2018 with timestamps: three).
 pub const MAX_SACK_BLOCKS: usize = 3;
 
-/// Arrival stamps in one acknowledgment: what the option space holds beside timestamps.
+/// Arrival stamps in one acknowledgment: as many as the option space holds beside timestamps.
 pub const MAX_STAMPS: usize = 8;
 
 /// A data segment.
@@ -17,28 +17,28 @@ pub struct Segment {
     pub transmission: u64,
     /// Size on the wire.
     pub size: Bytes,
-    /// It repeats data that was sent before.
+    /// Whether it repeats data that was sent before.
     pub retransmission: bool,
-    /// Its sender reads marks (ECN-capable transport).
+    /// Whether its sender reads marks (ECN-capable transport).
     pub ecn: bool,
-    /// What queues have marked it with.
+    /// The marks that queues have set.
     pub marks: Marks,
 }
 
-/// Packets that arrived marked, one count for each bit. A packet with both counts in both.
+/// Packets that arrived marked, one count for each bit. A packet with both bits counts in both.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct MarkCounts {
-    /// With congestion experienced.
+    /// Packets with the congestion-experienced bit.
     pub congestion: u64,
-    /// With the burstiness bit.
+    /// Packets with the burstiness bit.
     pub burstiness: u64,
 }
 
 impl MarkCounts {
-    /// None yet.
+    /// No marks yet.
     pub const ZERO: MarkCounts = MarkCounts { congestion: 0, burstiness: 0 };
 
-    /// One more packet.
+    /// Counts one more packet.
     #[inline]
     pub fn count(&mut self, marks: Marks) {
         self.congestion += u64::from(marks.congestion);
@@ -60,31 +60,31 @@ pub struct SackBlock {
 pub struct Stamp {
     /// The packet.
     pub sequence: u64,
-    /// The transmission of it.
+    /// The number of that transmission.
     pub transmission: u64,
     /// When the receiver saw it.
     pub arrived: Time,
 }
 
-/// An acknowledgment. Only the first `blocks` and `stamps` entries of its arrays mean anything.
+/// An acknowledgment. Only the first `blocks` and `stamps` entries of its arrays are valid.
 #[derive(Clone, Copy, Debug)]
 pub struct Ack {
     /// The next packet the receiver expects: everything below has arrived.
     pub next_expected: u64,
-    /// Transmission that caused this acknowledgment: what a timestamp echo would tell (RFC 7323). The oldest not yet
-    /// acknowledged one under delayed acknowledgments.
+    /// Transmission that caused this acknowledgment: what a timestamp echo would tell (RFC 7323). With delayed
+    /// acknowledgments it is the oldest transmission not yet acknowledged.
     pub echo: u64,
     /// Packets the receiver is willing to hold beyond `next_expected`.
     pub receive_window: u64,
-    /// How many blocks.
+    /// Number of valid blocks.
     pub blocks: u8,
-    /// How many stamps.
+    /// Number of valid stamps.
     pub stamps: u8,
-    /// The segment that caused it had arrived before (RFC 2883).
+    /// Whether the segment that caused it had arrived before (RFC 2883).
     pub duplicate: bool,
     /// Marked packets since the connection began. Totals, not differences: a lost acknowledgment loses no mark.
     pub marked: MarkCounts,
-    /// What the routers offered to the packet that arrived last (RCP).
+    /// The rate that routers offered to the packet that arrived last (RCP).
     pub offer: Option<Rate>,
     /// Selectively acknowledged blocks, the newest first.
     pub sack: [SackBlock; MAX_SACK_BLOCKS],

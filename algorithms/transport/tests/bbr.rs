@@ -1,4 +1,4 @@
-//! BBR against a bottleneck: what it fills, what it queues, what it tolerates, how it shares.
+//! BBR on a bottleneck: how much of the link it fills, the queue it builds, the losses it tolerates, how it shares.
 
 mod path;
 
@@ -24,7 +24,7 @@ fn at(seconds: f64) -> Time {
 struct Bottleneck {
     room: u64,
     free_at: Time,
-    /// Longest wait since this was last taken.
+    /// Longest wait since this was last read.
     longest: Span,
 }
 
@@ -33,7 +33,7 @@ impl Bottleneck {
         Rc::new(RefCell::new(Bottleneck { room, free_at: Time::ZERO, longest: Span::ZERO }))
     }
 
-    /// How long a packet that comes now takes; `None` when there is no room.
+    /// Returns how long a packet takes that arrives now; `None` when there is no room.
     fn pass(&mut self, now: Time) -> Option<Span> {
         let wire = RATE.time_for(PACKET);
         let wait = self.free_at.saturating_since(now);
@@ -81,7 +81,8 @@ fn it_fills_an_idle_path() {
     assert!(share > 0.95, "{share}");
 }
 
-/// The window is at most 2.25 of what the path holds and a little for bursts, so the queue stays below 1.5 of it.
+/// The window is at most 2.25 times what the path holds, plus a little for bursts. The queue therefore stays below 1.5
+/// times what the path holds.
 #[test]
 fn its_queue_is_bounded_however_large_the_buffer() {
     let bottleneck = Bottleneck::new(100 * BDP);
@@ -101,7 +102,7 @@ fn it_keeps_most_of_the_rate_at_one_percent_of_random_loss() {
     assert!(share > 0.8, "{share}");
 }
 
-/// A buffer of a quarter of the path's volume overflows in probes, not all the time.
+/// A buffer of a quarter of what the path holds overflows in probes, not all the time.
 #[test]
 fn a_shallow_buffer_costs_little() {
     let mut path = flow(1, Time::ZERO, &Bottleneck::new(BDP / 4), 0.0);

@@ -76,7 +76,8 @@ proptest! {
         prop_assert_eq!(counters.sent, path.sent.len() as u64);
     }
 
-    /// Every packet is told delivered once, with a transmission that existed, and every loss is told of one.
+    /// Each packet is reported delivered once, with a transmission that existed. Each loss names a transmission that
+    /// existed.
     #[test]
     fn a_controller_that_asks_is_told_of_every_packet(channel in channels(), packets in 1u64..400) {
         let rtt = Span::from_millis(50);
@@ -114,7 +115,7 @@ proptest! {
         prop_assert!(path.sender.counters().retransmitted <= lost, "only what was declared lost is sent again");
     }
 
-    /// Acknowledgments that no receiver would send, between transmissions and expiring timers.
+    /// Sends acknowledgments that no receiver would send, between transmissions and expiring timers.
     #[test]
     fn nonsense_is_survived(
         nonsense in proptest::collection::vec((0u64..60, 0u64..80, 0u64..100, 0u8..9, proptest::array::uniform6(0u64..90)), 1..80),

@@ -1,4 +1,4 @@
-//! Throughput against loss, on a path with a fixed round trip and no queue, against the closed forms.
+//! Throughput under loss, on a path with a fixed round trip and no queue, compared with the closed forms.
 //!
 //! The mean window is what was delivered, divided by the round trips it took.
 
@@ -11,9 +11,9 @@ use units::{Span, Time};
 /// Which transmissions the path loses.
 #[derive(Clone, Copy)]
 enum Losses {
-    /// Every `n`-th.
+    /// Every `n`-th transmission.
     Every(u64),
-    /// Each with this probability.
+    /// Each transmission with this probability.
     Random(f64),
 }
 
@@ -77,10 +77,10 @@ fn newreno_obeys_the_square_root_law_under_random_loss() {
 
 /// RFC 9438, equation 6: W = 1.054 (RTT / p)^(3/4), RTT in seconds, where that is more than Reno's sqrt(3/2) / sqrt(p).
 ///
-/// The law is a fluid one: an epoch lasts K, many round trips, and ends on its plateau. With fast convergence the
-/// last window and the plateau take turns around each other, which costs about 6 % (without it the window approaches
-/// the law from above, but only with the inverse square root of the number of losses). At the small windows of
-/// p = 1e-2 the round trip of recovery adds to an epoch of a dozen.
+/// The law is a fluid one: an epoch lasts K, many round trips, and ends on its plateau. With fast convergence the last
+/// window alternates between above and below the plateau, which costs about 6 %. (Without it the window approaches the
+/// law from above, but only with the inverse square root of the number of losses.) At the small windows of p = 1e-2 an
+/// epoch lasts a dozen round trips, to which recovery adds one.
 #[test]
 fn cubic_obeys_its_response_function() {
     for rtt in [0.1, 0.2] {

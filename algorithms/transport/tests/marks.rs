@@ -28,14 +28,14 @@ fn marked(congestion: u64, burstiness: u64) -> MarkCounts {
     MarkCounts { congestion, burstiness }
 }
 
-/// A sender of ten packets in flight.
+/// A sender with ten packets in flight.
 fn sender_of_ten() -> Sender<Scripted> {
     let mut sender = Sender::new(capable(Transfer::Unlimited), Scripted::new(10), Time::ZERO);
     while sender.poll_transmit(at(0)).is_some() {}
     sender
 }
 
-/// The acknowledgment of everything below `next`, then what may leave.
+/// Acknowledges everything below `next`, then sends what may leave.
 fn acknowledge(sender: &mut Sender<Scripted>, ms: u64, next: u64, counts: MarkCounts) {
     sender.on_ack(at(ms), &Ack { marked: counts, ..Ack::plain(next, next - 1, 1000) });
     while sender.poll_transmit(at(ms)).is_some() {}
@@ -76,13 +76,13 @@ fn a_controller_is_told_what_is_new_in_each_acknowledgment_before_it() {
     assert_eq!(told.collect::<Vec<_>>(), [None, Some((2, 1)), None, None, Some((0, 2)), None]);
 }
 
-/// The window in flight when the mark comes ends with packet 13: marks on it are old news. Packet 14 left afterwards.
+/// The window in flight when the mark arrives ends with packet 13: marks on it are old news. Packet 14 left afterwards.
 #[test]
 fn the_first_congestion_mark_of_a_window_is_the_one_to_answer() {
     let mut sender = sender_of_ten();
     acknowledge(&mut sender, 100, 4, marked(1, 0)); // 10..14 leave; the window ends with 9
-    acknowledge(&mut sender, 110, 10, marked(3, 0)); // sent before: no answer
-    acknowledge(&mut sender, 120, 11, marked(4, 0)); // 10 left after the first 4 were acknowledged, and after the answer
+    acknowledge(&mut sender, 110, 10, marked(3, 0)); // sent before: no reaction
+    acknowledge(&mut sender, 120, 11, marked(4, 0)); // 10 left after the first 4 were acknowledged, and the reaction
     acknowledge(&mut sender, 130, 12, marked(5, 0));
     assert_eq!(answers(&sender), [(1, 0, true), (2, 0, false), (1, 0, true), (1, 0, false)]);
     assert_eq!(sender.counters().marks_answered, 2);
@@ -95,7 +95,7 @@ fn a_burstiness_mark_alone_is_never_the_one_to_answer() {
     assert_eq!(answers(&sender), [(0, 4, false)]);
 }
 
-/// Three acknowledgments: the second is lost, the first comes last.
+/// Three acknowledgments: the second is lost, and the first arrives last.
 #[test]
 fn lost_and_overtaken_acknowledgments_lose_and_repeat_no_mark() {
     let mut sender = sender_of_ten();
@@ -105,7 +105,7 @@ fn lost_and_overtaken_acknowledgments_lose_and_repeat_no_mark() {
     assert_eq!(answers(&sender), [(5, 3, true), (1, 0, false)]);
 }
 
-/// A loss has reduced the window: marks on what was in flight then are not answered.
+/// A loss has reduced the window: the sender does not react to marks on what was in flight then.
 #[test]
 fn no_mark_is_answered_in_recovery_nor_for_the_window_that_a_loss_reduced() {
     let mut path = Path::new(
@@ -137,7 +137,7 @@ fn only_first_transmissions_of_a_capable_flow_may_be_marked() {
     assert!(sent_ecn(false).iter().all(|(_, ecn)| !ecn));
 }
 
-/// Does not read marks.
+/// A controller that does not read marks.
 struct Deaf;
 
 impl Controller for Deaf {
@@ -155,7 +155,7 @@ fn packets_of_a_controller_that_does_not_read_marks_are_not_capable() {
     assert_eq!(sender.poll_transmit(at(0)).map(|segment| segment.ecn), Some(false));
 }
 
-/// A controller, and its window before and after each mark that it was to answer.
+/// A controller, and its window before and after each mark that it should react to.
 struct Watched {
     inner: AnyController,
     answers: Vec<(Time, u32, u32)>,
@@ -178,7 +178,7 @@ impl Controller for Watched {
         if marked.answer {
             self.answers.push((marked.now, before, after));
         } else {
-            assert_eq!(before, after, "one answer per window");
+            assert_eq!(before, after, "one reaction per window");
         }
     }
     fn needs(&self) -> Needs {
@@ -192,8 +192,8 @@ impl Controller for Watched {
     }
 }
 
-/// One packet in 400 is marked, for two minutes. Each answer leaves this share of the window, a round trip at least
-/// lies between two, and nothing is lost or repeated.
+/// One packet in 400 is marked, for two minutes. Each reaction leaves this share of the window, two reactions are at
+/// least a round trip apart, and nothing is lost or repeated.
 #[test]
 fn a_marked_flow_halves_once_per_window_and_loses_nothing() {
     for (name, kept) in [("newreno", 0.5), ("cubic", 0.7), ("hybla", 0.5), ("scalable", 0.875)] {
@@ -217,7 +217,7 @@ fn a_marked_flow_halves_once_per_window_and_loses_nothing() {
     }
 }
 
-/// An application hands over two packets, then three; the sender is idle between.
+/// An application hands over two packets, then three; the sender is idle in between.
 #[test]
 fn a_sender_sends_what_its_application_offers_and_is_never_done() {
     let mut sender = Sender::new(sender_params(Transfer::Offered, RTT), Scripted::new(10), Time::ZERO);

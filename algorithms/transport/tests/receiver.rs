@@ -1,4 +1,4 @@
-//! What a receiver says, and when.
+//! What a receiver acknowledges, and when.
 
 use packetscale_transport::{Ack, MAX_STAMPS, Receiver, ReceiverParams, Segment};
 use proptest::prelude::*;
@@ -24,7 +24,7 @@ fn segment(sequence: u64) -> Segment {
     }
 }
 
-/// Sends packets at time zero. Answers the last acknowledgment.
+/// Sends packets at time zero. Returns the last acknowledgment.
 fn feed(receiver: &mut Receiver, sequences: &[u64]) -> Option<Ack> {
     sequences.iter().map(|&sequence| receiver.on_segment(at(0), &segment(sequence))).last().flatten()
 }
@@ -68,7 +68,7 @@ fn a_packet_that_fills_part_of_a_hole_is_acknowledged_at_once() {
     assert_eq!((ack.next_expected, ack.echo, blocks(&ack)), (3, 2, vec![(4, 5)]));
 }
 
-/// RFC 2018, section 4, case 3: of eight segments the 2nd, 4th, 6th and 8th are dropped; then the 4th and the 2nd
+/// RFC 2018, section 4, case 3: the 2nd, 4th, 6th and 8th of eight segments are dropped; then the 4th and the 2nd
 /// arrive after all.
 #[test]
 fn blocks_are_those_of_the_rfc_example() {

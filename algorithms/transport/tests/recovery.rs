@@ -1,5 +1,5 @@
-//! Lost, late and repeated packets, one behaviour per test. The round trip is 100 ms, the window ten packets, every
-//! packet is acknowledged; what leaves at 0 ms is acknowledged at 100 ms.
+//! Lost, late and repeated packets, one behaviour per test. The round-trip time is 100 ms and the window ten packets.
+//! Every packet is acknowledged: what leaves at 0 ms is acknowledged at 100 ms.
 
 mod path;
 
@@ -14,7 +14,7 @@ fn ms(ms: u64) -> Span {
     Span::from_millis(ms)
 }
 
-/// A transfer of so many packets with a window of ten, paced over the round trip at this percentage.
+/// A transfer of `packets` packets with a window of ten, paced at `pacing_percent` of a window per round trip.
 fn path(packets: u64, pacing_percent: u32, fate: impl FnMut(Time, &Segment) -> Fate + 'static) -> Path<Scripted> {
     let transfer = Transfer::Sized(Bytes::new(1000 * packets));
     let params = SenderParams { pacing_percent, ..sender_params(transfer, RTT) };
@@ -30,12 +30,12 @@ fn run(path: &mut Path<Scripted>) {
     assert!(path.sender.is_done());
 }
 
-/// Milliseconds and packet of everything that left.
+/// Returns the time in milliseconds and the number of every packet that left.
 fn sent(path: &Path<Scripted>) -> Vec<(u64, u64)> {
     path.sent.iter().map(|(time, segment)| (time.nanos() / 1_000_000, segment.sequence)).collect()
 }
 
-/// When this packet left, each time, in milliseconds.
+/// Returns every time at which this packet left, in milliseconds.
 fn departures(path: &Path<Scripted>, packet: u64) -> Vec<u64> {
     sent(path).into_iter().filter(|(_, sequence)| *sequence == packet).map(|(time, _)| time).collect()
 }
@@ -116,8 +116,8 @@ fn an_episode_with_one_true_loss_is_not_undone() {
     assert_eq!(path.sender.controller().window, 5);
 }
 
-/// Packet 2 is 20 ms late, and the acknowledgment that it brings is lost: what remains is the report that its
-/// retransmission arrived as a duplicate, after the end of recovery.
+/// Packet 2 is 20 ms late, and the acknowledgment that it causes is lost. The only evidence left is the report, after
+/// the end of recovery, that its retransmission arrived as a duplicate.
 #[test]
 fn a_report_of_a_duplicate_proves_the_retransmission_needless() {
     let mut path = path(60, 0, |_, segment| if segment.transmission == 2 { arrives_late(ms(20)) } else { arrives() });
@@ -146,7 +146,7 @@ fn timeouts_back_off() {
     );
 }
 
-/// Nothing gets through for 400 ms, so that the timer expires at 300 ms. At 500 ms the acknowledgment of the original
+/// Nothing gets through for 400 ms, so the timer expires at 300 ms. At 500 ms the acknowledgment of the original
 /// arrives and echoes it: nothing else is sent again, and the window is what it was.
 #[test]
 fn a_spurious_timeout_is_undone_before_it_does_harm() {
@@ -181,7 +181,8 @@ fn a_loss_among_the_packets_of_recovery_begins_a_second_episode() {
     assert_eq!(path.sender.controller().window, 2);
 }
 
-/// Of ten packets the eighth is lost: two above the hole are not three, but 100 + 100/4 ms after it left it is sent again.
+/// The eighth of ten packets is lost. Only two packets above the hole arrive, not three, but it is sent again
+/// 100 + 100/4 ms after it left.
 #[test]
 fn a_hole_with_too_few_packets_above_it_is_filled_after_a_quarter_of_a_round_trip() {
     let mut path = path(10, 0, |_, segment| if segment.transmission == 7 { dropped() } else { arrives() });
@@ -190,7 +191,7 @@ fn a_hole_with_too_few_packets_above_it_is_filled_after_a_quarter_of_a_round_tri
     assert_eq!(path.sender.counters().timeouts, 0);
 }
 
-/// Every acknowledgment, also that of a retransmission, gives the 100 ms of the path.
+/// Every acknowledgment gives the 100 ms of the path, also the acknowledgment of a retransmission.
 #[test]
 fn a_retransmission_gives_a_true_round_trip_sample() {
     let mut path = path(60, 0, |_, segment| if [2, 9].contains(&segment.transmission) { dropped() } else { arrives() });

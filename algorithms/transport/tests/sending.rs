@@ -18,7 +18,7 @@ fn sender(params: SenderParams, controller: Scripted) -> Sender<Scripted> {
     Sender::new(params, controller, Time::ZERO)
 }
 
-/// Everything that may leave now.
+/// Sends everything that may leave now, and returns it.
 fn burst(sender: &mut Sender<Scripted>, now: Time) -> Vec<u64> {
     core::iter::from_fn(|| sender.poll_transmit(now)).map(|segment| segment.sequence).collect()
 }
@@ -96,7 +96,7 @@ fn a_departure_time_holds_back_every_transmission() {
     assert_eq!(sender.next_wakeup(), at(7));
     assert_eq!(burst(&mut sender, at(7)).len(), 10);
 
-    // Everything is lost; the timer expires, and the controller puts off the retransmission.
+    // Everything is lost; the timer expires, and the controller delays the retransmission.
     let expiry = sender.next_wakeup();
     sender.controller_mut().departure = expiry + RTT;
     sender.on_wakeup(expiry);
@@ -162,8 +162,8 @@ fn a_flow_that_fills_its_window_is_window_limited() {
     assert!(told.len() > 50 && told.iter().all(|t| matches!(t, Told::Ack { window_limited: true, .. })));
 }
 
-/// Packets 3 and 4 are lost and repeated. Every transmission that arrived is told once, in order within each
-/// acknowledgment, with its arrival 50 ms after it left; the lost ones are named.
+/// Packets 3 and 4 are lost and repeated. The controller is told once about every transmission that arrived, in order
+/// within each acknowledgment, with its arrival 50 ms after it left. It is told which transmissions were lost.
 #[test]
 fn arrivals_and_losses_are_told_to_a_controller_that_asks() {
     let mut controller = Scripted::new(10);
@@ -202,7 +202,8 @@ fn arrivals_and_losses_are_told_to_a_controller_that_asks() {
     assert_eq!(lost, [3, 4]);
 }
 
-/// In recovery the host leaves the window to such a controller: five, the half, and not the ten of a proportional start.
+/// In recovery the host leaves the window to such a controller: five, which is half, not the ten from which
+/// proportional rate reduction would start.
 #[test]
 fn a_controller_with_its_own_window_keeps_it_in_recovery() {
     let mut controller = Scripted::new(10);

@@ -1,4 +1,4 @@
-//! Amounts: bytes and packets, which never mix.
+//! Amounts of bytes and of packets: two types that never mix.
 
 use crate::Ratio;
 use core::ops::{Add, AddAssign, Div, Mul, Sub, SubAssign};
@@ -13,7 +13,7 @@ macro_rules! amount {
         impl $name {
             /// None.
             pub const ZERO: $name = $name(0);
-            /// More than everything: "unlimited".
+            /// The largest amount, which means "unlimited".
             pub const MAX: $name = $name(u64::MAX);
 
             /// From a count.
@@ -98,7 +98,7 @@ macro_rules! amount {
 }
 
 amount!(
-    /// An amount of data. On a link it counts what occupies the wire.
+    /// An amount of data. On a link it counts every byte that occupies the wire.
     Bytes,
     new,
     get
@@ -120,7 +120,7 @@ impl Bytes {
         self.0.checked_mul(8).expect("amount overflow")
     }
 
-    /// How many packets of `size` it takes, the last one perhaps short.
+    /// Returns how many packets of `size` it takes; the last one may be short.
     pub fn packets_of(self, size: Bytes) -> Packets {
         Packets(self.0.div_ceil(size.0))
     }

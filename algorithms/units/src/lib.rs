@@ -10,11 +10,11 @@
 //! * [`Ratio`]: a non-negative fraction in 1/2^32.
 //! * [`Serialiser`]: times on the wire with the remainder carried, so that a rate is exact in the long run.
 //! * [`Marks`]: what a queue writes into a packet and a receiver echoes.
-//! * [`Random`]: numbers from a seed, for algorithms without randomness of their own.
+//! * [`Random`]: random numbers from a seed, for algorithms that have no source of their own.
 //!
 //! Arithmetic that cannot overflow in any meaningful run uses plain operators, which panic on overflow in every
-//! build; `saturating_*` and `checked_*` forms exist where overflow can happen. Products go through 128 bits and
-//! round down unless the name says otherwise.
+//! build. Where overflow can happen, there are `saturating_*` and `checked_*` forms. Products use 128 bits and round
+//! down unless the name says otherwise.
 //!
 //! With the feature `serde` each quantity is written as the whole number that it is made of: picoseconds, bytes,
 //! packets, bits per second, 1/2^32.

@@ -2,17 +2,17 @@
 
 use core::ops::BitOrAssign;
 
-/// What queues have written into a packet, or say about it: two bits that do not depend on each other.
+/// The marks that queues set in a packet: two independent bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     /// Congestion experienced (RFC 3168): too much traffic. TDQM's rho-bit.
     pub congestion: bool,
-    /// Too bursty, whatever its amount. TDQM's eta-bit.
+    /// The traffic is too bursty, whatever its amount. TDQM's eta-bit.
     pub burstiness: bool,
 }
 
 impl Marks {
-    /// Neither.
+    /// Neither bit.
     pub const NONE: Marks = Marks { congestion: false, burstiness: false };
 
     /// Whether any bit is set.

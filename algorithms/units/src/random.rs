@@ -1,11 +1,11 @@
-//! Random numbers for algorithms that have no randomness of their own: a sequence fixed by a seed that a host hands in.
+//! Random numbers for algorithms that have no source of their own. The host's seed fixes the sequence.
 
 /// SplitMix64 (Steele, Lea and Flood, OOPSLA 2014).
 #[derive(Clone, Debug)]
 pub struct Random(u64);
 
 impl Random {
-    /// The sequence of this seed.
+    /// Starts the sequence of this seed.
     pub const fn new(seed: u64) -> Random {
         Random(seed)
     }
@@ -30,14 +30,14 @@ impl Random {
 mod tests {
     use super::*;
 
-    /// First outputs for seed 1234567 of the reference implementation (Vigna, splitmix64.c).
+    /// The first outputs of the reference implementation (Vigna, splitmix64.c) for seed 1234567.
     #[test]
     fn the_sequence_is_the_published_one() {
         let mut random = Random::new(1_234_567);
         assert_eq!([random.bits(), random.bits()], [6_457_827_717_110_365_317, 3_203_168_211_198_807_973]);
     }
 
-    /// Standard error 1 / sqrt(12 n) = 0.00091; five of them.
+    /// The bound is five standard errors; one is 1 / sqrt(12 n) = 0.00091.
     #[test]
     fn uniform_numbers_have_mean_one_half_and_stay_below_one() {
         let mut random = Random::new(1);

@@ -11,7 +11,7 @@ const PS_PER_S: u128 = 1_000_000_000_000;
 pub struct Rate(u64);
 
 impl Rate {
-    /// Nothing moves.
+    /// No data moves.
     pub const ZERO: Rate = Rate(0);
 
     /// From bits per second.
@@ -43,7 +43,7 @@ impl Rate {
         Rate(u64::try_from(bps).unwrap_or(u64::MAX))
     }
 
-    /// How long `amount` takes, rounded down; [`Span::MAX`] at rate zero.
+    /// Returns how long `amount` takes, rounded down; [`Span::MAX`] at rate zero.
     pub fn time_for(self, amount: Bytes) -> Span {
         if self.0 == 0 {
             return Span::MAX;
@@ -52,7 +52,7 @@ impl Rate {
         Span::from_picos(u64::try_from(ps).unwrap_or(u64::MAX))
     }
 
-    /// What passes in `span`, rounded down.
+    /// Returns how much data passes in `span`, rounded down.
     pub fn amount_in(self, span: Span) -> Bytes {
         let bytes = self.0 as u128 * span.picos() as u128 / (8 * PS_PER_S);
         Bytes::new(u64::try_from(bytes).unwrap_or(u64::MAX))
@@ -88,8 +88,8 @@ impl Sub for Rate {
     }
 }
 
-/// Times on the wire at one rate, with the sub-picosecond remainder carried from packet to packet, so that the
-/// long-run rate is exact.
+/// Times on the wire at one rate. The sub-picosecond remainder is carried from packet to packet, so that the long-run
+/// rate is exact.
 ///
 /// Most links carry one or two packet sizes, so the division is done once per change of size.
 #[derive(Clone, Debug)]
@@ -116,10 +116,10 @@ impl Serialiser {
         self.rate
     }
 
-    /// How long the next packet, of `size`, occupies the wire.
+    /// Returns how long the next packet, of `size`, occupies the wire.
     ///
     /// # Panics
-    /// Above [`Span::MAX`].
+    /// If the time exceeds [`Span::MAX`].
     #[inline]
     pub fn next(&mut self, size: Bytes) -> Span {
         if size != self.size {

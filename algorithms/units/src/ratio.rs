@@ -1,4 +1,4 @@
-//! A fraction in fixed point, so that gains mean the same on every machine.
+//! A fraction in fixed point, so that gains are the same on every machine.
 
 /// A non-negative fraction in 1/2^32, up to 2^32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]

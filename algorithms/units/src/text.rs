@@ -1,4 +1,4 @@
-//! Quantities as people write them: a number, a space if you like, and a unit. Never a bare number.
+//! Quantities as people write them: a number, an optional space, and a unit. Never a bare number.
 
 use crate::{Bytes, Packets, Rate, Ratio, Span};
 use alloc::string::{String, ToString};
@@ -12,7 +12,7 @@ pub struct ParseError {
     pub found: String,
     /// What is wrong with it.
     pub problem: Problem,
-    /// A right form, to show.
+    /// A correct form, to show.
     pub example: &'static str,
 }
 
@@ -77,8 +77,8 @@ const RATE: &[Unit] = &[
 ];
 const PACKETS: &[Unit] = &[(&["packets", "packet"], 1)];
 
-/// Reads `text` exactly: decimal digits are scaled as integers, never through floating point. Digits below one
-/// base unit are cut.
+/// Reads `text` exactly: decimal digits are scaled as integers, never through floating point. Digits below one base
+/// unit are cut off.
 fn read(text: &str, units: &[Unit], example: &'static str) -> Result<u64, ParseError> {
     let fail = |problem| ParseError { found: text.to_string(), problem, example };
     let trimmed = text.trim();
@@ -154,7 +154,7 @@ text!(Packets, PACKETS, "\"100 packets\"", Packets::new, Packets::get);
 
 impl FromStr for Ratio {
     type Err = ParseError;
-    /// Percentages only: a fraction without a unit is a number, and its file format reads it.
+    /// Reads percentages only: a fraction without a unit is a number, which the file format itself reads.
     fn from_str(text: &str) -> Result<Ratio, ParseError> {
         const PERCENT: &[Unit] = &[(&["%"], 1_000_000_000)];
         read(text, PERCENT, "\"5 %\"").map(|billionths| Ratio::of(billionths, 100_000_000_000))

@@ -1,4 +1,4 @@
-//! Time in picoseconds: 400 Gbit/s is 20 ps per byte, so that no link speed in use needs a fraction.
+//! Time in picoseconds: at 400 Gbit/s a byte takes 20 ps, so no link speed in use needs a fraction.
 
 use crate::Ratio;
 use core::ops::{Add, AddAssign, Div, Mul, Rem, Sub, SubAssign};
@@ -19,7 +19,7 @@ pub struct Span(u64);
 impl Time {
     /// The start of the run.
     pub const ZERO: Time = Time(0);
-    /// Later than everything: "never".
+    /// The latest time, which means "never".
     pub const MAX: Time = Time(u64::MAX);
 
     /// From picoseconds since the start.
@@ -72,9 +72,9 @@ impl Time {
 }
 
 impl Span {
-    /// No time.
+    /// No time at all.
     pub const ZERO: Span = Span(0);
-    /// Longer than everything.
+    /// The longest span.
     pub const MAX: Span = Span(u64::MAX);
 
     /// From picoseconds.
@@ -102,8 +102,8 @@ impl Span {
         Span(s.checked_mul(PS_PER_S).expect("span overflow"))
     }
 
-    /// From seconds in floating point, rounded to the nearest picosecond; negative and NaN become zero, too large
-    /// becomes [`Span::MAX`].
+    /// From seconds in floating point, rounded to the nearest picosecond. Negative values and NaN become zero; values
+    /// that are too large become [`Span::MAX`].
     pub fn from_secs_f64(s: f64) -> Span {
         Span((s * PS_PER_S as f64 + 0.5) as u64)
     }

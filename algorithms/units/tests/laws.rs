@@ -1,4 +1,4 @@
-//! The laws of the quantities, against exact arithmetic on 128-bit integers.
+//! The laws of the quantities, compared with exact arithmetic on 128-bit integers.
 
 use packetscale_units::{Bytes, Packets, Problem, Rate, Ratio, Serialiser, Span, Time};
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use std::panic::catch_unwind;
 const PS_PER_S: u128 = 1_000_000_000_000;
 const ONE: u128 = 1 << 32;
 
-/// Small, ordinary and extreme values alike.
+/// Small, ordinary and extreme values.
 fn any_size() -> impl Strategy<Value = u64> {
     prop_oneof![0u64..10_000, any::<u64>(), (0u32..64).prop_map(|bits| 1 << bits), Just(u64::MAX), Just(u64::MAX / 8)]
 }
@@ -17,8 +17,8 @@ fn saturated(exact: u128) -> u64 {
     u64::try_from(exact).unwrap_or(u64::MAX)
 }
 
-/// The value of a decimal in units of `1 / scale`, cut: long multiplication over its digits, with nothing rounded
-/// on the way. `None` above 64 bits.
+/// Returns a decimal in units of `1 / scale`, cut off: long multiplication over its digits, with nothing rounded on
+/// the way. `None` above 64 bits.
 fn decimal(whole: u64, fraction: &str, scale: u64) -> Option<u64> {
     let digits = fraction.len() as u32;
     let numerator = u128::from(whole).checked_mul(10u128.pow(digits))? + fraction.parse().unwrap_or(0);

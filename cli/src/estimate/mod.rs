@@ -3,12 +3,12 @@
 //! One stream is in memory at a time. What is said waits in a file without a name until the recording has been read to
 //! its end, so that a mistake in its last line is the only thing that is printed.
 
-mod recording;
+pub mod streams;
 
 use crate::Failure;
 use crate::args::Estimate as Arguments;
 use estimation::{Abstain, Estimate, Method};
-use recording::{Recorded, Recording, Refusal};
+use probing::recording::{Recording, Refusal};
 use serde::{Serialize, Serializer};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};
@@ -36,7 +36,7 @@ fn number_if_it_is_one<S: Serializer>(id: &str, serializer: S) -> Result<S::Ok, 
 pub fn estimate(arguments: &Arguments) -> Result<(), Failure> {
     let Some(file) = &arguments.file else {
         let scenario = arguments.from_simulator.as_deref().unwrap_or(Path::new(""));
-        return crate::streams::estimate(arguments, scenario);
+        return streams::estimate(arguments, scenario);
     };
     let method = match arguments.method.as_slice() {
         [] => Method::DEFAULT,
@@ -60,9 +60,9 @@ pub fn estimate(arguments: &Arguments) -> Result<(), Failure> {
     let mut recording = Recording::open(BufReader::with_capacity(1 << 16, input)).map_err(refused)?;
     let mut form = if arguments.json { Form::Json { begun: false } } else { Form::Csv };
     form.begin(&mut spool).map_err(unspoolable)?;
-    while let Some(Recorded { id, stream }) = recording.next_stream().map_err(refused)? {
-        let estimate = stream.and_then(|stream| method.estimate(stream));
-        form.line(&mut spool, &line(&id, estimate)).map_err(unspoolable)?;
+    while let Some(recorded) = recording.next_stream().map_err(refused)? {
+        let id = recorded.id.clone();
+        form.line(&mut spool, &line(&id, recorded.estimate(&method))).map_err(unspoolable)?;
     }
     form.end(&mut spool).map_err(unspoolable)?;
     give(spool.into_inner().map_err(|error| unspoolable(error.into_error()))?)

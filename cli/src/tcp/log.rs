@@ -1,7 +1,7 @@
-//! Probe streams as CSV, in the columns that `packetscale estimate` reads.
+//! Writes probe streams as CSV, in the columns that `packetscale estimate` reads.
 //!
-//! One row per packet that arrived. Gaps are to the row before (sending) and to the last packet with a stamp
-//! (receiving). A packet whose arrival is unknown has `acked` 0 and no receive gap; a lost one has no row. The first
+//! Each packet that arrived has one row. Send gaps count from the previous row, receive gaps from the last packet with
+//! a stamp. A packet without an arrival time has `acked` 0 and no receive gap; a lost packet has no row. The first
 //! packet of a stream has no gaps.
 
 use crate::Failure;
@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const STAMPED: u16 = 2;
 const UNSTAMPED: u16 = 3;
 
-/// Follows until Ctrl-C, or for so long. The file has its name only when it is complete.
+/// Logs until Ctrl-C, or for the time `long`. The file gets its name only when it is complete.
 pub fn log(name: &str, output: &Path, long: Option<Duration>) -> Result<(), Failure> {
     let wrong = |error: io::Error| Failure::Input(format!("{}: {error}", output.display()));
     let partial = partial(output);
@@ -44,7 +44,7 @@ fn partial(output: &Path) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// What the next row's gaps are to.
+/// The packets from which the next row's gaps count.
 #[derive(Default)]
 struct Rows {
     stream: Option<(u32, u32)>,

@@ -1,4 +1,4 @@
-//! A status, as people and programs read it.
+//! Shows a status, for people and for programs.
 
 use ::tcp::{Address, Fallen, Reason, Report, Source, Status};
 use serde_json::{Value, json};
@@ -21,7 +21,7 @@ const HEAD: [&str; 14] = [
     "streams",
 ];
 
-/// A table: each connection of Rapid, then those that CUBIC has taken over, with the reason.
+/// Returns a table: each connection of Rapid, then those that CUBIC has taken over, with the reason.
 pub fn table(status: &Status) -> String {
     let mut rows = vec![HEAD.map(String::from).to_vec()];
     rows.extend(status.connections.iter().map(|connection| row(connection, status.now_ns)));
@@ -35,7 +35,7 @@ pub fn table(status: &Status) -> String {
     for (address, fallen) in &status.fallen {
         let _ = writeln!(
             text,
-            "{} {} {} ago to CUBIC after {} packets: {}",
+            "{} {} CUBIC took over {} ago, after {} packets: {}",
             address.local(),
             address.remote(),
             time(status.now_ns.saturating_sub(fallen.at_ns)),
@@ -48,10 +48,10 @@ pub fn table(status: &Status) -> String {
 
 fn because(fallen: &Fallen) -> &'static str {
     match fallen.why() {
-        Reason::TooManyConnections => "more connections than were provided for (--flows)",
-        Reason::NoStamps => "the peer says nothing about arrivals",
+        Reason::TooManyConnections => "more connections than --flows allows",
+        Reason::NoStamps => "the peer reports no arrival times",
         Reason::CannotPace => "this machine creates gaps too late at this rate",
-        Reason::Bursts => "packets leave several at a time (load with --device to end that)",
+        Reason::Bursts => "several packets leave at a time (load with --device to prevent this)",
         Reason::Unknown => "unknown",
     }
 }
@@ -90,7 +90,7 @@ fn part(of: u64, whole: u64) -> f64 {
     if whole == 0 { 0.0 } else { of as f64 / whole as f64 }
 }
 
-/// Bytes per second, as bits.
+/// Shows bytes per second as bits per second.
 fn rate(bytes: u64) -> String {
     let bits = bytes as f64 * 8.0;
     match bits {
@@ -107,7 +107,7 @@ fn time(ns: u64) -> String {
     }
 }
 
-/// One object. Times are seconds, rates bits per second.
+/// Returns one object. Times are in seconds, rates in bits per second.
 pub fn json(name: &str, status: &Status) -> Value {
     let connections: Vec<Value> = status.connections.iter().map(|report| connection(report, status.now_ns)).collect();
     let fallen: Vec<Value> =

@@ -1,116 +1,74 @@
-//! `packetscale theory`: one file per paper.
+//! `packetscale theory`: the arguments of a question, and the words of its answer.
 
-mod burstiness;
-mod multiplexing;
-mod qlbp;
-mod tdqm;
+mod lines;
 
 use crate::{Failure, say};
-use clap::{Parser, Subcommand};
+use analysis::burstiness::Burstiness;
+use analysis::multiplexing::Multiplexing;
+use analysis::qlbp::Qlbp;
+use analysis::tdqm::Tdqm;
+use analysis::{NoAnswer, object};
+use clap::{Args, Subcommand};
+use lines::Line;
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::io::Write;
 
 /// What the theory can be asked.
 #[derive(Subcommand)]
 pub enum Theory {
     /// One Rapid flow against periodic on-off cross traffic: throughput, queue, stability
-    Burstiness(burstiness::Burstiness),
+    Burstiness(Asked<Burstiness>),
     /// Many flows of constant rate on one link: the least queue and loss, and the buffer or load for a loss
-    Multiplexing(multiplexing::Multiplexing),
+    Multiplexing(Asked<Multiplexing>),
     /// A queue-length based pacer: delay, response, and how much smoother traffic leaves
-    Qlbp(qlbp::Qlbp),
+    Qlbp(Asked<Qlbp>),
     /// The burstiness that a TDQM queue sees in Poisson traffic
-    Tdqm(tdqm::Tdqm),
+    Tdqm(Asked<Tdqm>),
 }
 
-/// What a theory answers.
-struct Answer {
-    /// The object of `--json`.
-    figures: serde_json::Value,
-    /// Names and values for people.
-    lines: Vec<(&'static str, String)>,
-    /// What to know about them.
-    warning: Option<&'static str>,
-}
-
-impl Answer {
-    fn new(figures: &impl Serialize, lines: Vec<(&'static str, String)>) -> Result<Answer, Failure> {
-        let figures = serde_json::to_value(figures).map_err(|error| Failure::Machine(error.to_string()))?;
-        Ok(Answer { figures, lines, warning: None })
-    }
-}
-
-impl Theory {
-    fn answer(&self) -> Result<Answer, Failure> {
-        match self {
-            Theory::Burstiness(question) => burstiness::answer(question),
-            Theory::Multiplexing(question) => multiplexing::answer(question),
-            Theory::Qlbp(question) => qlbp::answer(question),
-            Theory::Tdqm(question) => tdqm::answer(question),
-        }
-    }
-
-    fn json(&self) -> bool {
-        match self {
-            Theory::Burstiness(question) => question.json,
-            Theory::Multiplexing(question) => question.json,
-            Theory::Qlbp(question) => question.json,
-            Theory::Tdqm(question) => question.json,
-        }
-    }
+/// A question, and how its answer is printed.
+#[derive(Args)]
+pub struct Asked<Q: Args> {
+    #[command(flatten)]
+    question: Q,
+    /// Prints one JSON object, and nothing else, on standard output
+    #[arg(long)]
+    json: bool,
 }
 
 /// Answers on standard output: one JSON object, or lines of a name and a value.
 pub fn answer(question: &Theory) -> Result<(), Failure> {
-    let Answer { figures, lines, warning } = question.answer()?;
-    if let Some(what) = warning {
-        let _ = writeln!(std::io::stderr(), "warning: {what}");
+    match question {
+        Theory::Burstiness(Asked { question, json }) => {
+            let answer = question.answer().map_err(refused)?;
+            if let Some(what) = lines::overload(&answer) {
+                let _ = writeln!(std::io::stderr(), "warning: {what}");
+            }
+            print(&answer, *json, lines::burstiness(&answer))
+        }
+        Theory::Multiplexing(Asked { question, json }) => {
+            let answer = question.answer().map_err(refused)?;
+            print(&answer, *json, lines::multiplexing(&answer))
+        }
+        Theory::Qlbp(Asked { question, json }) => {
+            let answer = question.answer().map_err(refused)?;
+            print(&answer, *json, lines::qlbp(&answer, question.window))
+        }
+        Theory::Tdqm(Asked { question, json }) => {
+            let answer = question.answer().map_err(refused)?;
+            print(&answer, *json, lines::tdqm(&answer))
+        }
     }
-    if question.json() {
-        return say(&format!("{figures}\n"));
+}
+
+fn refused(why: NoAnswer) -> Failure {
+    Failure::Input(why.to_string())
+}
+
+fn print(answer: &impl Serialize, json: bool, lines: Vec<Line>) -> Result<(), Failure> {
+    if json {
+        return say(&format!("{}\n", object(answer)));
     }
     let width = lines.iter().map(|(name, _)| name.chars().count()).max().unwrap_or(0);
     say(&lines.iter().map(|(name, value)| format!("{name:<width$}  {value}\n")).collect::<String>())
-}
-
-/// A question as a figure of a paper asks it: the options of the command by name.
-#[derive(Parser)]
-#[command(no_binary_name = true)]
-struct Asked {
-    #[command(subcommand)]
-    question: Theory,
-}
-
-/// The JSON object that `packetscale theory NAME --OPTION VALUE ...` prints.
-///
-/// # Errors
-/// Options that the theory does not have are wrong input; a question without an answer is a text in the value.
-pub fn ask(name: &str, options: &BTreeMap<String, String>) -> Result<Result<serde_json::Value, String>, Failure> {
-    let mut words = vec![name.to_string()];
-    for (option, value) in options {
-        words.push(format!("--{option}"));
-        words.extend((value != "true").then(|| value.clone()));
-    }
-    let asked = Asked::try_parse_from(&words).map_err(|error| {
-        let what = error.to_string().lines().next().unwrap_or_default().to_string();
-        Failure::Input(format!("packetscale theory {}: {what}", words.join(" ")))
-    })?;
-    match asked.question.answer() {
-        Ok(answer) => Ok(Ok(answer.figures)),
-        Err(Failure::Input(why)) => Ok(Err(why)),
-        Err(failure) => Err(failure),
-    }
-}
-
-fn refused(error: theory::Error) -> Failure {
-    Failure::Input(error.to_string())
-}
-
-fn millis(seconds: f64) -> String {
-    format!("{:.3} ms", seconds * 1e3)
-}
-
-fn megabits(bps: f64) -> String {
-    format!("{:.3} Mbit/s", bps * 1e-6)
 }

@@ -1,4 +1,4 @@
-//! What every controller does, whatever it is after.
+//! What every controller does, whatever its goal.
 
 use super::contenders;
 use super::path::{dumbbell, link, run, traffic};
@@ -9,13 +9,13 @@ use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 
 const PACKET: u64 = 1000;
 
-/// A path of this rate, round trip and buffer, for so long.
+/// An idle path of this rate, round trip and buffer, for this many seconds.
 fn idle(rate: Rate, rtt: Span, buffer: u64, seconds: u64) -> Experiment {
     dumbbell(link(rate, rtt / 2, Buffer::Packets(Packets::new(buffer))), Span::from_secs(seconds))
 }
 
-/// Alone on a path with a buffer of one BDP, from 10 Mbit/s and 10 ms to 200 Mbit/s and 60 ms, and after the time that
-/// additive increase, one packet per round trip, takes from nothing to the whole BDP.
+/// A flow alone on a path with a buffer of one BDP, from 10 Mbit/s and 10 ms to 200 Mbit/s and 60 ms. It has as much
+/// time as additive increase, one packet per round trip, takes from zero to the whole BDP.
 #[test]
 fn no_controller_starves_itself_on_an_idle_path() {
     let mut starved = Vec::new();
@@ -36,7 +36,7 @@ fn no_controller_starves_itself_on_an_idle_path() {
     assert!(starved.is_empty(), "{}", starved.join("; "));
 }
 
-/// Mean throughput of the flow between two times, from the curve.
+/// Returns the mean throughput of the flow between two times, from the curve.
 fn throughput(run: &Run, from_s: f64, to_s: f64) -> f64 {
     let curve = run.series.iter().find(|series| series.metric == "throughput").expect("a curve of throughput");
     let index = |s: f64| ((s - curve.start_s) / curve.step_s).round() as usize;
@@ -44,9 +44,9 @@ fn throughput(run: &Run, from_s: f64, to_s: f64) -> f64 {
     values.iter().sum::<f64>() / values.len() as f64
 }
 
-/// Two seconds in which fifty times the capacity comes in and almost every packet is dropped. The round trip
-/// is no multiple of a packet's time on the link: else packets clocked by acknowledgments arrive the instant a place is
-/// free, and keep it against any storm.
+/// For two seconds fifty times the capacity arrives, and almost every packet is dropped. The round trip is not a
+/// multiple of a packet's time on the link. Otherwise packets clocked by acknowledgments would arrive at the instant a
+/// place becomes free, and keep it against any storm.
 #[test]
 fn every_controller_recovers_from_an_outage() {
     let rtt = Span::from_micros(20_130);
@@ -63,7 +63,7 @@ fn every_controller_recovers_from_an_outage() {
     }
 }
 
-/// A path that loses three packets of ten lets a transfer through all the same.
+/// A transfer completes even on a path that loses three packets of ten.
 #[test]
 fn every_controller_gets_through_heavy_loss() {
     let rtt = Span::from_millis(20);

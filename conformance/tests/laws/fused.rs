@@ -1,5 +1,5 @@
-//! Links without events of their own make, packet by packet, the run that an event per hop makes: over topologies,
-//! flows and traffic drawn at random. The simulator's own tests have the hand-made corner cases.
+//! Links without their own events give the same run, packet by packet, as links with an event per hop. Topologies,
+//! flows and traffic are drawn at random. The simulator's own tests have the corner cases made by hand.
 
 use super::path::{dumbbell, flow, link, traffic};
 use proptest::prelude::*;
@@ -29,7 +29,7 @@ fn any_link() -> impl Strategy<Value = LinkSpec> {
     })
 }
 
-/// Some of the links, in order.
+/// A random choice of links, in order.
 fn any_route() -> impl Strategy<Value = Vec<usize>> {
     (1usize..1 << LINKS).prop_map(|set| (0..LINKS).filter(|link| set >> link & 1 == 1).collect())
 }

@@ -1,5 +1,5 @@
-//! What every controller does on a path that is not what it expects: one that goes away, reorders, loses
-//! acknowledgments or changes its delay.
+//! What every controller does on an impaired path: one that fails for a while, reorders, loses acknowledgments or
+//! changes its delay.
 
 use super::contenders;
 use super::path::{dumbbell, link, run};
@@ -11,13 +11,15 @@ use units::{Packets, Rate, Ratio, Span, Time};
 const PACKET: u64 = 1000;
 const RATE: Rate = Rate::from_mbps(20);
 
-/// 20 Mbit/s with a round trip of 20.13 ms, about 50 packets, and as much buffer, from one second to another.
+/// A path of 20 Mbit/s with a round trip of 20.13 ms, about 50 packets, and an equal buffer, from one second to
+/// another.
 fn path(flow: FlowSpec, (from, to): (u64, u64)) -> Experiment {
     let wire = link(RATE, Span::from_micros(20_130) / 2, Buffer::Packets(Packets::new(50)));
     Experiment { flows: vec![flow], warmup: Span::from_secs(from), ..dumbbell(wire, Span::from_secs(to)) }
 }
 
-/// What each contender gets of the path between two times, in the experiment that `change` makes of an idle path.
+/// Returns the share of the path that each contender gets between two times, in the experiment that `change` makes from
+/// an idle path.
 fn shares(within: (u64, u64), change: impl Fn(&mut Experiment) + Sync) -> Vec<(String, f64)> {
     let share = |(name, flow): (String, FlowSpec)| {
         let mut experiment = path(flow, within);
@@ -31,7 +33,7 @@ fn at(seconds: u64) -> Time {
     Time::ZERO + Span::from_secs(seconds)
 }
 
-/// Those that get less than this share of what is given beside them, but for the excepted.
+/// Returns the contenders that get less than `least` of their value in `of`, without the exceptions.
 fn below(least: f64, found: &[(String, f64)], of: &[(String, f64)], except: &[&str]) -> Vec<String> {
     let pairs = found.iter().zip(of).filter(|((name, found), (_, of))| {
         let short = *found < least * of;
@@ -45,8 +47,8 @@ fn idle() -> Vec<(String, f64)> {
     shares((20, 60), |_| {})
 }
 
-/// The wire loses everything for ten seconds. Timeouts have backed off to seconds by then, so the flow is given ten
-/// more. Meanwhile it backs off (RFC 9743, section 5.1.1).
+/// The wire loses everything for ten seconds. Meanwhile the flow backs off (RFC 9743, section 5.1.1). By then timeouts
+/// have grown to seconds, so the flow gets ten more to recover.
 #[test]
 fn every_controller_recovers_when_the_wire_comes_back() {
     let outage = |e: &mut Experiment| e.links[0].impairments.outages = vec![(at(30), at(40))];
@@ -58,7 +60,7 @@ fn every_controller_recovers_when_the_wire_comes_back() {
     assert!(short.is_empty(), "{short:?}");
 }
 
-/// One packet in a hundred is overtaken by 3 or by 30 others, less than a round trip: nobody takes it for a loss for
+/// One packet in a hundred is overtaken by 3 or by 30 others, less than a round trip: no sender takes this for loss for
 /// long.
 #[test]
 fn no_controller_minds_reordering_within_a_round_trip() {
@@ -70,8 +72,8 @@ fn no_controller_minds_reordering_within_a_round_trip() {
     }
 }
 
-/// Overtaken by 300, six round trips: no sender can wait that long (RFC 8985 section 6.2 waits a round trip at most),
-/// and what is late counts as lost. It must not cost more than if it were.
+/// Packets are overtaken by 300 others, six round trips. No sender can wait that long (RFC 8985 section 6.2 waits at
+/// most a round trip), so a late packet counts as lost. It must not cost more than a loss would.
 #[test]
 fn reordering_over_many_round_trips_costs_no_more_than_loss() {
     for one_in in [100, 1000] {
@@ -84,9 +86,9 @@ fn reordering_over_many_round_trips_costs_no_more_than_loss() {
     }
 }
 
-/// Acknowledgments are cumulative: every other one is enough. LEDBAT++ begins with two packets and needs six
-/// acknowledged in a row to add one; with every other acknowledgment lost, a timeout comes first. With one in three
-/// lost it grows.
+/// Acknowledgments are cumulative: every other one is enough. LEDBAT++ starts with two packets and needs six
+/// acknowledged in a row to add one. With every other acknowledgment lost, a timeout happens first; with one in three
+/// lost, it grows.
 #[test]
 fn no_controller_minds_that_every_other_acknowledgment_is_lost() {
     let half = shares((20, 60), |e| e.receiver.ack_loss = Ratio::of(1, 2));
@@ -97,7 +99,7 @@ fn no_controller_minds_that_every_other_acknowledgment_is_lost() {
     assert!(short.is_empty(), "{short:?}");
 }
 
-/// They come every 10 ms, half a round trip, all at once.
+/// Acknowledgments arrive every 10 ms, half a round trip, all at once.
 #[test]
 fn no_controller_minds_acknowledgments_in_bunches() {
     let found = shares((20, 60), |e| e.receiver.ack_bunching = Span::from_millis(10));
@@ -105,10 +107,10 @@ fn no_controller_minds_acknowledgments_in_bunches() {
     assert!(short.is_empty(), "{short:?}");
 }
 
-/// The round trip grows from 20 to 200 ms after 30 s. From 100 s on a controller gets what it gets where the round
-/// trip was long from the start, but for those that keep the smallest round trip for ever and take the rest for a queue:
-/// Vegas and FAST shrink to nothing, Illinois grows at its slowest, Westwood+ leaves too little after a loss. LEDBAT++
-/// keeps it for ten minutes. When the round trip falls again, all get what they had.
+/// The round trip grows from 20 to 200 ms after 30 s. From 100 s on a controller gets what it gets on a path whose
+/// round trip was long from the start. The exceptions keep the smallest round trip for ever and take the rest for a
+/// queue: Vegas and FAST shrink to nothing, Illinois grows at its slowest rate, Westwood+ leaves too small a window
+/// after a loss. LEDBAT++ keeps it for ten minutes. When the round trip falls again, all get what they had before.
 #[test]
 fn controllers_that_forget_adapt_to_a_longer_path() {
     let long = Span::from_millis(190);
@@ -125,7 +127,7 @@ fn controllers_that_forget_adapt_to_a_longer_path() {
     assert!(short.is_empty(), "{short:?}");
 }
 
-/// With data to send and nothing in its way, no flow is silent for a second: ten round trips.
+/// A flow with data to send and a free path is never silent for a second, which is ten round trips.
 #[test]
 fn no_controller_stalls_on_an_empty_path() {
     for (name, flow) in contenders(PACKET, Span::from_millis(100)) {

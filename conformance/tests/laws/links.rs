@@ -23,8 +23,8 @@ fn bursts(flow: FlowSpec) -> Experiment {
     experiment
 }
 
-/// What a wrong log breaks, in words; `None`: a single server that takes packets in order and never rests while one
-/// waits made it.
+/// Returns, in words, the rule that a wrong log breaks. `None`: a single server made the log, took packets in order,
+/// and never rested while a packet waited.
 fn broken(log: &[Served]) -> Option<String> {
     let served: Vec<&Served> = log.iter().filter(|served| served.departure != Time::MAX).collect();
     for pair in served.windows(2) {
@@ -79,7 +79,7 @@ fn a_wrong_link_is_refused() {
     }
 }
 
-/// A packet is dropped when it finds the buffer full, and only then: as many before it that have not left.
+/// A packet is dropped if and only if it finds the buffer full: that many earlier packets have not left.
 #[test]
 fn a_packet_is_dropped_exactly_when_the_buffer_is_full() {
     for (name, flow) in contenders(PACKET, Span::from_millis(20)) {
@@ -88,7 +88,7 @@ fn a_packet_is_dropped_exactly_when_the_buffer_is_full() {
         let mut held: Vec<Time> = Vec::new();
         for (at, served) in log.iter().enumerate() {
             held.retain(|departure| *departure > served.arrival);
-            // Of packets that come at the same instant the log does not tell the order: they are not judged.
+            // The log does not give the order of packets that arrive at the same instant, so they are not judged.
             let tied = |other: Option<&Served>| other.is_some_and(|other| other.arrival == served.arrival);
             if !tied(log.get(at + 1)) && !tied(at.checked_sub(1).and_then(|before| log.get(before))) {
                 let full = held.len() as u64 >= BUFFER;
@@ -101,7 +101,7 @@ fn a_packet_is_dropped_exactly_when_the_buffer_is_full() {
     }
 }
 
-/// Transmissions of a flow are numbered as they happen: each comes to the link once, and none is missing.
+/// Transmissions of a flow are numbered in order: each reaches the link once, and none is missing.
 #[test]
 fn no_packet_is_created_or_comes_twice() {
     for (name, flow) in contenders(PACKET, Span::from_millis(20)) {
@@ -110,13 +110,13 @@ fn no_packet_is_created_or_comes_twice() {
         let distinct: BTreeSet<u64> = numbers.iter().copied().collect();
         assert_eq!(distinct.len(), numbers.len(), "{name}: a transmission came twice");
         let (first, last) = (distinct.first().unwrap(), distinct.last().unwrap());
-        // Those that wait at the end are not in the log.
+        // Packets that wait at the end are not in the log.
         let missing = last - first + 1 - distinct.len() as u64;
         assert!(missing <= BUFFER, "{name}: {missing} transmissions never came");
     }
 }
 
-/// What was sent was delivered, dropped, lost, or is on its way: at most the path and its buffer full.
+/// What was sent was delivered, dropped, lost, or is under way; what is under way fits into the path and its buffer.
 #[test]
 fn what_is_sent_is_accounted_for() {
     for (name, flow) in contenders(PACKET, Span::from_millis(20)) {
@@ -125,7 +125,7 @@ fn what_is_sent_is_accounted_for() {
         assert!(flow.dropped_packets > 0 && flow.lost_packets > 0, "{name}: the path is too kind");
         let gone = run.summary.packets_delivered + flow.dropped_packets + flow.lost_packets;
         let under_way = flow.sent_packets.checked_sub(gone);
-        // 10 ms one way at 100 us a packet, the buffer; bursts stand in the access delay of 5 ms at any density.
+        // 10 ms one way at 100 us per packet, and the buffer; bursts can be in the access delay of 5 ms at any density.
         let most = 2 * (100 + BUFFER);
         assert!(under_way.is_some_and(|packets| packets <= most), "{name}: {under_way:?} under way of {flow:?}");
     }

@@ -1,4 +1,4 @@
-//! Same seed, same bytes; and what has nothing to do with a flow does not touch it.
+//! The same seed gives the same bytes, and unrelated changes do not affect a flow.
 
 use super::contenders;
 use super::path::{dumbbell, flow, link, run, traffic};
@@ -6,7 +6,7 @@ use scenario::{Buffer, Experiment, FlowSpec, GapModel, TrafficKind};
 use simulator::{Mode, Served};
 use units::{Packets, Rate, Ratio, Span};
 
-/// With everything that is drawn at random: loss, traffic, gap noise.
+/// An experiment with everything that is drawn at random: loss, traffic, gap noise.
 fn random(flow: FlowSpec) -> Experiment {
     let mut wire = link(Rate::from_mbps(50), Span::from_millis(5), Buffer::Packets(Packets::new(40)));
     wire.loss = Ratio::of(1, 500);
@@ -19,7 +19,7 @@ fn random(flow: FlowSpec) -> Experiment {
     experiment
 }
 
-/// A run as the bytes that are written of it, without the time it took.
+/// Returns a run as the bytes that are written for it, without the time it took.
 fn bytes(experiment: &Experiment) -> String {
     let mut run = run(experiment);
     run.summary.cpu_s = None;
@@ -39,7 +39,7 @@ fn the_same_seed_gives_the_same_bytes_and_another_seed_others() {
     }
 }
 
-/// Runs made at the same time on several threads are those made one after the other.
+/// Runs made in parallel on several threads equal runs made one after the other.
 #[test]
 fn runs_at_the_same_time_do_not_touch_each_other() {
     let experiments: Vec<Experiment> =

@@ -63,7 +63,7 @@ pub fn flow(controller: &str, packet: u64, rtt: Span) -> FlowSpec {
     }
 }
 
-/// The same flow with switches of its controller turned off.
+/// The same flow with some switches of its controller turned off.
 pub fn without(mut flow: FlowSpec, switches: &[&str]) -> FlowSpec {
     let off: Settings = switches.iter().map(|name| (name.to_string(), Setting::Switch(false))).collect();
     flow.controller.settings.extend(off);
@@ -87,13 +87,13 @@ pub fn run(experiment: &Experiment) -> Run {
     simulator::run(experiment).unwrap_or_else(|error| panic!("{error}"))
 }
 
-/// One run per seed, in parallel.
+/// Makes one run per seed, in parallel.
 pub fn replicate(experiment: &Experiment, seeds: u64) -> Vec<Run> {
     let seeds: Vec<u64> = (1..=seeds).collect();
     seeds.into_par_iter().map(|seed| run(&Experiment { seed, ..experiment.clone() })).collect()
 }
 
-/// Mean and its standard error (0 for a single value).
+/// Returns the mean and its standard error (0 for a single value).
 pub fn mean(values: &[f64]) -> (f64, f64) {
     let n = values.len() as f64;
     let mean = values.iter().sum::<f64>() / n;
@@ -102,7 +102,7 @@ pub fn mean(values: &[f64]) -> (f64, f64) {
 }
 
 /// The path of the comparisons with other simulators: 100 Mbit/s, base round trip 60 ms, a quarter of the bandwidth-delay
-/// product as buffer, random losses of one in so many packets (0: none), and one flow of packets of 1500 B.
+/// product as buffer, random losses of one in `one_in` packets (0: none), and one flow of packets of 1500 B.
 pub fn single(flow: FlowSpec, one_in: u64, warmup_s: u64, seconds: u64) -> Experiment {
     let mut wire = link(Rate::from_mbps(100), flow.rtt / 2, Buffer::Packets(Packets::new(125)));
     wire.loss = if one_in > 0 { Ratio::of(1, one_in) } else { Ratio::ZERO };
@@ -110,7 +110,7 @@ pub fn single(flow: FlowSpec, one_in: u64, warmup_s: u64, seconds: u64) -> Exper
     Experiment { warmup: Span::from_secs(warmup_s), flows: vec![flow], ..path }
 }
 
-/// Whether two means with their standard errors differ by more than 10 % and twice the error of their difference.
+/// Whether two means with their standard errors differ by more than 10 % plus twice the error of their difference.
 pub fn apart((here, here_error): (f64, f64), (there, there_error): (f64, f64)) -> bool {
     (here - there).abs() > 0.1 * there + 2.0 * here_error.hypot(there_error)
 }

@@ -1,10 +1,10 @@
-//! The laws without a network: a window that grows continuously, losses after so many packets, a constant round
-//! trip, and nothing else. Windows in packets, times in seconds.
+//! The laws without a network: a window that grows continuously, losses after a number of packets, a constant round
+//! trip, and nothing else. Windows are in packets, times in seconds.
 //!
-//! The published response functions take the packets between two losses as always `1/p`. The simulator's losses are
-//! independent, so that these numbers scatter exponentially, which is worth a few percent to Reno and more to CUBIC:
-//! the mean over the scatter is what a simulation must meet, and the law with equal numbers must meet the published
-//! formula, which is how this file is judged.
+//! The published response functions assume that the number of packets between two losses is always `1/p`. The
+//! simulator's losses are independent, so these numbers have an exponential distribution. That gives Reno a few percent
+//! more, and CUBIC more than that. A simulation must meet the mean over this distribution. The law with equal numbers
+//! must meet the published formula, and that is the check on this file.
 
 /// Packets between one loss and the next.
 #[derive(Clone, Copy)]
@@ -70,8 +70,8 @@ pub fn mean_window(law: &impl Law, p: f64, rtt: f64, losses: Losses, cycles: usi
     packets / time * rtt
 }
 
-/// Length of a cycle in which so many packets are sent, the packets, and its last window. Midpoint rule, in steps
-/// that are a small part of a round trip or of the cycle.
+/// Returns the length of a cycle in which `until_loss` packets are sent, the packets, and its last window. It uses the
+/// midpoint rule, in steps that are a small part of a round trip or of the cycle.
 fn one_cycle(law: &impl Law, prior: f64, rtt: f64, until_loss: f64) -> (f64, f64, f64) {
     let step = rtt / 4.0;
     let (mut t, mut sent) = (0.0, 0.0);

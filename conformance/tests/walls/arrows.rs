@@ -1,10 +1,10 @@
-//! Who may use whom, against the workspace's manifests as cargo reads them.
+//! Who may use whom, checked against the workspace's manifests as cargo reads them.
 
 use super::tree::root;
 use serde_json::Value;
 use std::process::Command;
 
-/// One crate uses another. Crates of the workspace are called by their folder.
+/// One crate uses another. Crates of the workspace are named by their folder.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrow {
     from: String,
@@ -15,13 +15,12 @@ pub fn arrow(from: &str, to: &str) -> Arrow {
     Arrow { from: from.to_string(), to: to.to_string() }
 }
 
-/// What each folder may use, tests included. A folder that ends in `/` is everything inside.
+/// What each folder may use, tests included. A folder that ends in `/` stands for everything inside.
 ///
-/// Two arrows are not in the first sketch of the house, and are here because the other ways are worse: the transport
-/// uses the controllers' contract (else every host would join the two again), and hosts use the experiment's schemas,
-/// traffic and figures (else each would have its own idea of a run) and implement the runner's contract. The scenario
-/// uses the registries, so that a setting that a
-/// controller does not have is an error with a line number, before anything runs, and the results' groups, to check
+/// Two arrows are not in the first sketch of the house, because the alternatives are worse. The transport uses the
+/// controllers' contract; otherwise every host would join the two again. Hosts use the experiment's two schemas;
+/// otherwise each would have its own idea of a run. They implement the runner's contract. The scenario uses the registries, so that a setting that a
+/// controller does not have is an error with a line number, before anything runs. It uses the results' groups to check
 /// expectations.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("algorithms/units", &[]),
@@ -32,7 +31,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("algorithms/estimation", &["algorithms/units", "algorithms/settings", "algorithms/rapid"]),
     ("algorithms/transport", &["algorithms/units", "algorithms/settings", "algorithms/congestion"]),
     ("algorithms/theory", &["algorithms/units"]),
-    // The lab measures what users load into their TCP: it is the one host that another room of this folder serves.
+    // The lab measures what users load into their TCP, so it uses another host, `hosts/tcp`.
     (
         "hosts/lab",
         &[
@@ -54,12 +53,13 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "algorithms/",
             "experiment/scenario",
             "experiment/traffic",
+            "experiment/probing",
             "experiment/measure",
             "experiment/results",
             "experiment/runner",
         ],
     ),
-    ("training/streams", &["algorithms/", "experiment/scenario", "hosts/simulator"]),
+    ("training/streams", &["algorithms/", "experiment/scenario", "experiment/probing", "hosts/simulator"]),
     ("experiment/traffic", &["algorithms/units", "experiment/scenario"]),
     ("experiment/measure", &["algorithms/", "experiment/scenario", "experiment/traffic", "experiment/results"]),
     ("experiment/results", &[]),
@@ -73,23 +73,28 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "experiment/results",
         ],
     ),
-    ("experiment/report", &["experiment/results", "algorithms/theory", "algorithms/units"]),
+    (
+        "experiment/report",
+        &["experiment/results", "experiment/probing", "algorithms/estimation", "algorithms/theory", "algorithms/units"],
+    ),
+    ("experiment/probing", &["experiment/scenario", "experiment/results", "algorithms/estimation", "algorithms/units"]),
+    ("experiment/analysis", &["algorithms/theory", "algorithms/units"]),
+    ("experiment/papers", &["experiment/analysis", "experiment/scenario", "experiment/results", "algorithms/units"]),
     ("experiment/runner", &["algorithms/units", "experiment/scenario", "experiment/results"]),
     ("experiment/evaluation", &["experiment/scenario", "experiment/results", "experiment/runner", "experiment/report"]),
-    ("experiment/papers", &["experiment/scenario", "experiment/results", "algorithms/units"]),
     ("cli", &["algorithms/", "hosts/", "experiment/"]),
     ("conformance", &["algorithms/", "hosts/", "experiment/"]),
     ("benches", &["algorithms/", "hosts/", "experiment/"]),
 ];
 
-/// Crates from outside that the pure crates may use: they need no `std`, or not with the features that are asked for.
+/// External crates that the pure crates may use: they need no `std`, or not with the features that are asked for.
 const PURE: &[&str] = &["libm", "serde"];
 
 fn inside(folder: &str, pattern: &str) -> bool {
     folder == pattern || (pattern.ends_with('/') && folder.starts_with(pattern))
 }
 
-/// Arrows that the house does not have.
+/// Returns the arrows that are not allowed.
 pub fn refused(arrows: &[Arrow]) -> Vec<String> {
     let allowed = |arrow: &Arrow| {
         let rule = ALLOWED.iter().find(|(from, _)| inside(&arrow.from, from));
@@ -98,18 +103,18 @@ pub fn refused(arrows: &[Arrow]) -> Vec<String> {
     arrows.iter().filter(|arrow| !allowed(arrow)).map(|a| format!("{} must not use {}", a.from, a.to)).collect()
 }
 
-/// Pure crates that use something from outside which may need `std`.
+/// Returns the pure crates that use an external crate which may need `std`.
 pub fn impure(arrows: &[Arrow]) -> Vec<String> {
     let bad = |arrow: &&Arrow| arrow.from.starts_with("algorithms/") && !PURE.contains(&arrow.to.as_str());
     arrows.iter().filter(bad).map(|a| format!("{} must not use {}", a.from, a.to)).collect()
 }
 
-/// Arrows between crates of the workspace, those of tests and build scripts included.
+/// Returns the arrows between crates of the workspace, those of tests and build scripts included.
 pub fn of_workspace() -> Vec<Arrow> {
     dependencies().filter_map(|(from, dependency)| Some(arrow(&from, &folder(dependency["path"].as_str()?)))).collect()
 }
 
-/// Arrows to crates from outside, those of tests and build scripts left out.
+/// Returns the arrows to external crates, without those of tests and build scripts.
 pub fn outside_of_workspace() -> Vec<Arrow> {
     let shipped = |dependency: &Value| dependency["path"].is_null() && dependency["kind"].is_null();
     dependencies()
@@ -135,7 +140,7 @@ fn dependencies() -> impl Iterator<Item = (String, Value)> {
     })
 }
 
-/// A path as the folder of a crate.
+/// Returns the folder of a crate, for a path.
 fn folder(path: &str) -> String {
     let root = root();
     let inside = std::path::Path::new(path).strip_prefix(&root).unwrap_or_else(|_| panic!("{path} is outside"));

@@ -1,10 +1,10 @@
-//! Where the links of the documents lead: to files that are there, and to headings that they have.
+//! The links of the documents must lead to existing files, and to existing headings in them.
 
 use std::collections::BTreeSet;
 use std::path::{Component, Path, PathBuf};
 
-/// Links of a page that lead nowhere. `read` returns the text of a file of the repository, or `None` where there is none;
-/// a folder has an empty text.
+/// Returns the links of a page that lead nowhere. `read` returns the text of a file of the repository, or `None` if
+/// there is no such file; a folder has an empty text.
 pub fn dead(path: &str, text: &str, read: impl Fn(&str) -> Option<String>) -> Vec<String> {
     let offence = |target: &str| {
         let (file, anchor) = target.split_once('#').unwrap_or((target, ""));
@@ -18,7 +18,7 @@ pub fn dead(path: &str, text: &str, read: impl Fn(&str) -> Option<String>) -> Ve
     targets(text).iter().filter_map(|target| offence(target)).collect()
 }
 
-/// Targets of the links of a page that stay in the repository. Code is left out.
+/// Returns the targets, within the repository, of the links of a page. Links in code are left out.
 pub fn targets(text: &str) -> Vec<String> {
     let mut found = Vec::new();
     for line in prose(text) {
@@ -32,7 +32,7 @@ pub fn targets(text: &str) -> Vec<String> {
     found
 }
 
-/// Lines outside of fenced blocks, without what stands in backticks.
+/// Returns the lines outside fenced blocks, without what is in backticks.
 fn prose(text: &str) -> Vec<String> {
     let mut fenced = false;
     let mut lines = Vec::new();
@@ -46,8 +46,8 @@ fn prose(text: &str) -> Vec<String> {
     lines
 }
 
-/// The anchors of a page's headings, as forges make them: lower case, blanks become hyphens, punctuation goes; a
-/// heading that stands again gets a number.
+/// Returns the anchors of a page's headings, as forges make them: lower case, blanks become hyphens, punctuation is
+/// removed. A repeated heading gets a number.
 fn anchors(text: &str) -> BTreeSet<String> {
     let mut fenced = false;
     let mut found = BTreeSet::new();
@@ -72,7 +72,7 @@ fn anchors(text: &str) -> BTreeSet<String> {
     found
 }
 
-/// A link of a page as a path from the root of the repository.
+/// Returns a link of a page as a path from the root of the repository.
 fn beside(page: &str, link: &str) -> String {
     let mut path = PathBuf::from(page);
     path.pop();

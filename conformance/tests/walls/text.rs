@@ -1,4 +1,4 @@
-//! What a file may say. Each wall answers with its offences, named so that an editor can jump there.
+//! What a file may contain. Each wall returns its offences, named so that an editor can jump to them.
 
 use toml::{Table, Value};
 
@@ -8,12 +8,12 @@ pub const MOST_LINES: usize = 520;
 /// Names that say nothing.
 const EMPTY_NAMES: &[&str] = &["utils", "util", "common", "helpers", "helper", "misc", "shared"];
 
-/// Where foreign code is called.
+/// Where foreign code may be called.
 const UNSAFE_ALLOWED: &[&str] = &["algorithms/rapid/", "hosts/tcp/", "hosts/lab/", "hosts/realtime/"];
 
 const LICENCE: &str = "SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause)";
 
-/// Lines of Rust with their numbers, without line comments.
+/// Returns the lines of Rust with their numbers, without line comments.
 fn code(text: &str) -> impl Iterator<Item = (usize, &str)> {
     text.lines().enumerate().map(|(at, line)| (at + 1, line.split("//").next().unwrap_or_default()))
 }
@@ -27,7 +27,7 @@ pub fn lacks_no_std(path: &str, text: &str) -> Vec<String> {
     if says { Vec::new() } else { vec![format!("{path}: #![no_std] is missing")] }
 }
 
-/// A pure crate cannot reach `std` but by naming it; tests may.
+/// A pure crate can reach `std` only by naming it, which only tests may do.
 pub fn links_std(path: &str, text: &str) -> Vec<String> {
     if !path.starts_with("algorithms/") {
         return Vec::new();

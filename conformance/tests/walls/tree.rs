@@ -3,12 +3,12 @@
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Where the repository is.
+/// Returns the root of the repository.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().expect("the crate is a folder of the repository").to_path_buf()
 }
 
-/// Files that are not build output and whose name ends so, relative to the root, in order.
+/// Returns the files with one of these endings that are not build output, sorted, relative to the root.
 pub fn sources(endings: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     walk(&root(), &mut found);
@@ -35,7 +35,7 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
     }
 }
 
-/// Whether git has this file; where there is no git, whether it is there.
+/// Whether git tracks this file; without git, whether the file exists.
 pub fn tracked(path: &str) -> bool {
     let listed = Command::new("git").args(["ls-files", "--error-unmatch", path]).current_dir(root()).output();
     match listed {

@@ -1,4 +1,4 @@
-//! What a line of a picture is drawn against: a key, or the difference or quotient of two.
+//! The abscissa of a picture's line: a key, or the difference or quotient of two.
 
 use crate::point::Point;
 use units::{Bytes, Packets, Rate, Ratio, Span};
@@ -12,7 +12,7 @@ pub(crate) enum Abscissa {
 }
 
 impl Abscissa {
-    /// Reads it. An operator stands between blanks, for keys hold dashes.
+    /// Reads it. An operator must stand between blanks, because keys may contain dashes.
     pub fn parse(text: &str) -> Abscissa {
         let pair = |by: &str| text.split_once(by).map(|(a, b)| (a.trim().to_string(), b.trim().to_string()));
         match (pair(" - "), pair(" / ")) {
@@ -22,7 +22,7 @@ impl Abscissa {
         }
     }
 
-    /// The keys it needs.
+    /// Returns the keys that it needs.
     pub fn keys(&self) -> Vec<&str> {
         match self {
             Abscissa::Key(key) => vec![key],
@@ -30,7 +30,7 @@ impl Abscissa {
         }
     }
 
-    /// Its value at a point, in plain units; `None` where a key is not a number.
+    /// Returns its value at a point, in plain units; `None` where a key is not a number.
     pub fn at(&self, point: &Point) -> Option<f64> {
         let value = |key: &String| number(point.get(key)?);
         match self {
@@ -41,7 +41,7 @@ impl Abscissa {
     }
 }
 
-/// A quantity as a number: seconds, bit/s, bytes, packets, a fraction, or the number before any other unit.
+/// Returns a quantity as a number: seconds, bit/s, bytes, packets, a fraction, or the number before any other unit.
 pub(crate) fn number(text: &str) -> Option<f64> {
     if let Ok(number) = text.parse::<f64>() {
         return Some(number);

@@ -1,4 +1,4 @@
-//! What a figure's file must keep beyond its form, checked before anything is run.
+//! Checks a figure's file beyond its form, before anything is run.
 
 use crate::abscissa::Abscissa;
 use crate::file::{FigureFile, Line, Picture};
@@ -8,7 +8,7 @@ use crate::source::Source;
 use results::Summary;
 use results::figures::{CURVES, Definition, FLOW, TRAFFIC, WINDOW};
 
-/// A mistake: the byte near which it stands, and what it is.
+/// A mistake: a byte near its place, and its description.
 pub(crate) type Mistake = (usize, String);
 
 /// What a picture can show of a run: the curves that hosts record, the variation over the length of windows, and the
@@ -43,7 +43,7 @@ pub(crate) fn check(sources: &[Source], file: &FigureFile) -> Result<(), Mistake
     file.picture.iter().try_for_each(|picture| lines(sources, picture.as_ref()))
 }
 
-/// Checks a reading; says how many points it selects.
+/// Checks a reading. Returns how many points it selects.
 fn reading(sources: &[Source], reading: &Reading<'_>) -> Result<usize, String> {
     let source = source(sources, reading.from)?;
     metric(source, reading.metric)?;
@@ -73,7 +73,7 @@ fn source<'a>(sources: &'a [Source], name: &str) -> Result<&'a Source, String> {
     })
 }
 
-/// Metrics of runs are known beforehand; those of answers are looked up in the answer.
+/// Checks the name of a metric. The metrics of runs are known in advance; those of theories depend on the answer.
 fn metric(source: &Source, name: &str) -> Result<(), String> {
     let column =
         |table: &[Definition], name: &str| table.iter().any(|figure| figure.name == name && figure.kind.is_some());

@@ -1,11 +1,11 @@
-//! A figure, read: its sources unfolded into what must be run, point by point.
+//! Reads a figure and unfolds its sources into what must be run, point by point.
 
 use crate::check::check;
 use crate::error::{PaperError, line};
-use crate::file::{Compute, FigureFile, Keys, Probe, QuickRuns, Simulate, plain};
+use crate::file::{Compute, FigureFile, Keys, ProbeSource, QuickRuns, Simulate};
 use crate::point::{Point, distinct, known, point_of, selects};
 use crate::recorded::recorded;
-use crate::source::{Source, Task};
+use crate::source::{GridQuestion, Source, Task};
 use results::reproduction::Origin;
 use scenario::{Experiment, Scenario};
 use std::collections::BTreeMap;
@@ -19,7 +19,7 @@ pub struct Figure {
     pub name: String,
     /// Whether this is the short form.
     pub quick: bool,
-    /// What must be run or computed, in the order of the file.
+    /// The tasks to run or compute, in the order of the file.
     pub tasks: Vec<Task>,
     pub(crate) sources: Vec<Source>,
     pub(crate) file: FigureFile,
@@ -51,7 +51,7 @@ impl Figure {
             tasks.push(Task::Simulate { name: name.clone(), scenario, plan });
         }
         for source in &file.probe {
-            let Probe { name, scenario, methods, set, quick: short } = source.as_ref();
+            let ProbeSource { name, scenario, methods, set, quick: short } = source.as_ref();
             let written = Written { scenario, set, short, at: source.span().start };
             let (scenario, plan, experiments) = written.read(path, text, beside, quick, methods, &at)?;
             if experiments.iter().any(|run| run.probe.is_none()) {
@@ -89,7 +89,7 @@ impl Figure {
     }
 }
 
-/// A scenario, the runs to make, and all of its runs, those too that the short form leaves out.
+/// A scenario, the runs to make, and all of its runs, also those that the short form leaves out.
 type Planned = (Box<Scenario>, Vec<Experiment>, Vec<Experiment>);
 
 /// A scenario as a figure writes it.
@@ -97,12 +97,12 @@ struct Written<'a> {
     scenario: &'a Spanned<String>,
     set: &'a Keys,
     short: &'a QuickRuns,
-    /// Where its source stands.
+    /// The byte where its source stands.
     at: usize,
 }
 
 impl Written<'_> {
-    /// Reads it and unfolds its runs. `methods` are those of probe streams; none: it is simulated.
+    /// Reads it and unfolds its runs. `methods` are the methods that read probe streams; without any, it is simulated.
     fn read(
         &self,
         path: &Path,
@@ -119,10 +119,10 @@ impl Written<'_> {
         }
         let (scenario_path, scenario_text) = if written.trim_end().ends_with(".toml") && !written.contains('\n') {
             let found = beside.get(written).cloned();
-            let missing = || format!("scenario: found no file {written} beside");
+            let missing = || format!("scenario: found no file {written} beside the figure");
             (path.with_file_name(written), found.ok_or_else(|| at(self.scenario.span().start, missing()))?)
         } else {
-            // Empty lines before it, so that a message names the line of the figure's file.
+            // Empty lines in front make messages name the line in the figure's file.
             let lines = line(text, self.scenario.span().start);
             (path.to_path_buf(), "\n".repeat(lines) + written)
         };
@@ -152,33 +152,32 @@ fn read_by(method: &str, params: &Point) -> Point {
     point
 }
 
-/// The questions of a grid, and the points they stand for.
+/// Returns the questions of a grid, and their points.
 fn compute(source: &Compute, quick: bool) -> Result<(Task, Vec<Point>), String> {
-    let mut points = vec![source.with.iter().map(|(key, value)| (key.clone(), plain(value))).collect::<Point>()];
+    let mut parameters = vec![source.with.clone().into_iter().collect::<toml::Table>()];
     if quick {
-        points[0].extend(source.quick.with.iter().map(|(key, value)| (key.clone(), plain(value))));
+        parameters[0].extend(source.quick.with.clone());
     }
     for (key, values) in &source.grid {
         if values.is_empty() {
             return Err(format!("grid.{key}: found an empty list, expected at least one value"));
         }
-        let put = |point: &Point| {
-            let point = point.clone();
-            values
-                .iter()
-                .map(move |value| {
-                    let mut point = point.clone();
-                    point.insert(key.clone(), plain(value));
-                    point
-                })
-                .collect::<Vec<_>>()
+        let put = |table: &toml::Table| {
+            let table = table.clone();
+            let with = |value: &toml::Value| table.clone().into_iter().chain([(key.clone(), value.clone())]).collect();
+            values.iter().map(with).collect::<Vec<toml::Table>>()
         };
-        points = points.iter().flat_map(put).collect();
+        parameters = parameters.iter().flat_map(put).collect();
     }
-    let mut questions = points.clone();
+    let mut questions = parameters
+        .iter()
+        .map(|table| GridQuestion::read(&source.theory, table))
+        .collect::<Result<Vec<GridQuestion>, String>>()
+        .map_err(|what| format!("compute \"{}\": {what}", source.name))?;
+    let points: Vec<Point> = questions.iter().map(|question| question.point.clone()).collect();
     if quick {
         known(&source.quick.only, &points).map_err(|what| format!("quick.only: {what}"))?;
-        questions.retain(|point| selects(&source.quick.only, point));
+        questions.retain(|question| selects(&source.quick.only, &question.point));
     }
     Ok((Task::Compute { name: source.name.clone(), theory: source.theory.clone(), questions }, points))
 }

@@ -27,7 +27,7 @@ pub(crate) struct FigureFile {
     #[serde(default)]
     pub compute: Vec<Spanned<Compute>>,
     #[serde(default)]
-    pub probe: Vec<Spanned<Probe>>,
+    pub probe: Vec<Spanned<ProbeSource>>,
     #[serde(default)]
     pub recorded: Vec<Spanned<Recorded>>,
     #[serde(default)]
@@ -56,7 +56,7 @@ pub(crate) struct Simulate {
 /// Probe streams of a scenario, read by methods.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Probe {
+pub(crate) struct ProbeSource {
     pub name: String,
     pub scenario: Spanned<String>,
     pub methods: Vec<String>,
@@ -66,7 +66,7 @@ pub(crate) struct Probe {
     pub quick: QuickRuns,
 }
 
-/// Figures found beforehand.
+/// Results that were obtained earlier.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Recorded {
@@ -143,7 +143,7 @@ pub(crate) struct Table {
     pub times: f64,
     pub within: Option<f64>,
     pub factor: Option<f64>,
-    /// The key in which rows differ, and that in which columns do.
+    /// The key that tells rows apart, and the key that tells columns apart.
     pub row: String,
     pub column: String,
     pub columns: Vec<toml::Value>,
@@ -185,7 +185,7 @@ pub(crate) struct Claim {
     pub differs: String,
 }
 
-/// What is left out is as in the reading that is divided.
+/// The divisor of a reading. Omitted keys are those of the reading that it divides.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Divisor {
@@ -249,7 +249,7 @@ fn one() -> f64 {
     1.0
 }
 
-/// A value as tables and options show it: text without quotes.
+/// Returns a value as tables and options show it: text without quotes.
 pub(crate) fn plain(value: &toml::Value) -> String {
     match value {
         toml::Value::String(text) => text.clone(),

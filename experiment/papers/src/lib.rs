@@ -1,8 +1,8 @@
-//! Papers as data: what was published, what is run or computed for it, and how ours is read off.
+//! Papers as data: what was published, what is run or computed for it, and how our values are read from the results.
 //!
-//! `papers/<paper>/<figure>.toml` is read and checked by [`Library`] (see `docs/adding-a-figure.md`); a [`Figure`] says
-//! what must be run ([`Task`]); whoever has a host runs it and hands the [`Findings`] back, and [`Figure::outcome`] holds
-//! them against what was published. This crate knows no host: `packetscale reproduce` brings both together.
+//! [`Library`] reads and checks `papers/<paper>/<figure>.toml` (see `docs/adding-a-figure.md`). A [`Figure`] lists what
+//! must be run ([`Task`]). A caller with a host runs it and returns the [`Findings`]. [`Figure::outcome`] compares them
+//! with what was published. This crate knows no host: `packetscale reproduce` brings both together.
 
 mod abscissa;
 mod check;
@@ -21,4 +21,4 @@ mod table;
 pub use error::PaperError;
 pub use figure::Figure;
 pub use library::{Library, Paper};
-pub use source::{Findings, Task};
+pub use source::{Answer, Findings, GridQuestion, Task};

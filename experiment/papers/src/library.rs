@@ -1,7 +1,7 @@
-//! Where papers are: compiled into the program, or in a folder.
+//! The collection of papers: compiled into the program, or in a folder.
 //!
-//! They are compiled in so that an installed command reproduces a paper without the source tree; a path is read from
-//! the disk, for those who write a figure or keep papers of their own.
+//! Papers are compiled in so that an installed command can reproduce them without the source tree. A path is read from
+//! the disk, for people who write a figure or keep their own papers.
 
 use crate::error::PaperError;
 use crate::figure::Figure;
@@ -14,21 +14,21 @@ use std::path::{Path, PathBuf};
 static EMBEDDED: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../papers");
 /// Recordings that figures replay.
 static TRACES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../scenarios/traces");
-/// Where figures say that they are.
+/// The folder by which figures name them.
 const TRACES_AT: &str = "../../scenarios/traces";
 
 const ABOUT: &str = "paper.toml";
-/// Where scenarios are that figures name, and figures found beforehand.
+/// The folders of the scenarios that figures name, and of results obtained earlier.
 const FOLDERS: [&str; 2] = [SCENARIOS, "recorded"];
 const SCENARIOS: &str = "scenarios";
 
-/// A paper: what it is, and the texts of its folder.
+/// A paper: its description, and the texts of its folder.
 #[derive(Clone, Debug)]
 pub struct Paper {
     /// Name of its folder.
     pub name: String,
     about: PaperFile,
-    /// What messages call the folder.
+    /// The folder's name in messages.
     folder: PathBuf,
     /// The TOML files beside `paper.toml` and in its [`FOLDERS`], by path from the folder.
     files: BTreeMap<String, String>,
@@ -41,7 +41,7 @@ pub struct Library {
 }
 
 impl Library {
-    /// The papers that are compiled in, by name.
+    /// Returns the compiled-in papers, by name.
     ///
     /// # Errors
     /// A paper that cannot be read.
@@ -60,15 +60,15 @@ impl Library {
         Ok(Library { papers })
     }
 
-    /// All papers.
+    /// Returns all papers.
     pub fn papers(&self) -> &[Paper] {
         &self.papers
     }
 
-    /// The paper and the figures that `PAPER` or `PAPER/FIGURE` names.
+    /// Returns the paper and the figures that `PAPER` or `PAPER/FIGURE` names.
     ///
     /// # Errors
-    /// A message that lists what there is.
+    /// An unknown name; the message lists the known ones.
     pub fn find(&self, name: &str) -> Result<(Paper, Vec<String>), PaperError> {
         let (paper, figure) = name.split_once('/').map_or((name, None), |(paper, figure)| (paper, Some(figure)));
         let Some(found) = self.papers.iter().find(|known| known.name == paper) else {
@@ -84,17 +84,16 @@ impl Paper {
     fn new(folder: &Path, mut files: BTreeMap<String, String>) -> Result<Paper, PaperError> {
         let name = folder.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());
         let path = folder.join(ABOUT).display().to_string();
-        let text =
-            files.remove(ABOUT).ok_or_else(|| PaperError::about(&path, "is not there; it says which paper it is"))?;
+        let text = files.remove(ABOUT).ok_or_else(|| PaperError::about(&path, "is missing; it describes the paper"))?;
         let about = toml::from_str(&text).map_err(|error| PaperError::toml(&path, &text, &error))?;
         files.retain(|name, _| name.ends_with(".toml"));
         Ok(Paper { name, about, folder: folder.to_path_buf(), files })
     }
 
-    /// The paper of a folder, or of one figure's file, and the figures meant.
+    /// Returns the paper of a folder, or of one figure's file, and the selected figures.
     ///
     /// # Errors
-    /// What cannot be read.
+    /// A file that cannot be read.
     pub fn read(path: &Path) -> Result<(Paper, Vec<String>), PaperError> {
         let (folder, file) =
             if path.is_dir() { (path, None) } else { (path.parent().unwrap_or(path), path.file_stem()) };
@@ -112,11 +111,12 @@ impl Paper {
         Ok((paper, figures))
     }
 
-    /// The paper with the recordings that its figures replay: those where its folder stands, or else, for the program
-    /// may be installed anywhere, those compiled in, which are put into the folder `into`.
+    /// Returns the paper with the recordings that its figures replay. They come from the place of its folder. If they
+    /// are not there, because the program may be installed anywhere, the compiled-in ones are written into the folder
+    /// `into`.
     ///
     /// # Errors
-    /// What cannot be written.
+    /// A file that cannot be written.
     pub fn with_traces(mut self, into: &Path) -> Result<Paper, PaperError> {
         let replayed = |name: &str| self.files.values().any(|text| text.contains(&format!("{TRACES_AT}/{name}")));
         if !replayed("") || self.folder.join(TRACES_AT).is_dir() {
@@ -124,7 +124,7 @@ impl Paper {
         }
         let refused = |error: std::io::Error| PaperError::about(&into.display().to_string(), error);
         let (folder, traces) = (into.join("papers").join(&self.name), into.join("scenarios/traces"));
-        // Paths go up from the folder of a scenario, which must be there for that.
+        // Paths go up from the folder of a scenario, so that folder must exist.
         fs::create_dir_all(folder.join(SCENARIOS)).and_then(|()| fs::create_dir_all(&traces)).map_err(refused)?;
         for file in TRACES.files() {
             let name = file.path().to_string_lossy();
@@ -136,7 +136,7 @@ impl Paper {
         Ok(self)
     }
 
-    /// Names of its figures, the files beside `paper.toml`, in the order in which people count.
+    /// Returns the names of its figures, the files beside `paper.toml`, with numbers in numeric order.
     pub fn figures(&self) -> Vec<String> {
         let mut names: Vec<String> =
             self.files.keys().filter(|name| !name.contains('/')).map(|name| stem(name)).collect();
@@ -162,22 +162,22 @@ impl Paper {
     /// The first mistake in it, with its line.
     pub fn figure(&self, name: &str, quick: bool) -> Result<Figure, PaperError> {
         let file = format!("{name}.toml");
-        let text = self.files.get(&file).ok_or_else(|| PaperError::about(&file, "is not there"))?;
+        let text = self.files.get(&file).ok_or_else(|| PaperError::about(&file, "does not exist"))?;
         Figure::read(name, &self.folder.join(&file), text, &self.files, quick)
     }
 
-    /// The title of a figure, without checking it.
+    /// Returns the title of a figure, without checking the figure.
     pub fn title_of(&self, figure: &str) -> Option<String> {
         let table: toml::Table = self.files.get(&format!("{figure}.toml"))?.parse().ok()?;
         Some(table.get("title")?.as_str()?.to_string())
     }
 
-    /// Its title.
+    /// Returns its title.
     pub fn title(&self) -> &str {
         &self.about.title
     }
 
-    /// The paper as results show it, with these figures.
+    /// Returns the paper as results show it, with these figures.
     pub fn outcome(&self, figures: Vec<results::reproduction::Figure>) -> results::reproduction::Paper {
         results::reproduction::Paper {
             name: self.name.clone(),
@@ -190,7 +190,7 @@ impl Paper {
     }
 }
 
-/// Puts the texts of a folder's TOML files in, their names after `prefix`.
+/// Adds the texts of a folder's TOML files to `files`; their names begin with `prefix`.
 fn read_folder(folder: &Path, prefix: &str, files: &mut BTreeMap<String, String>) -> Result<(), PaperError> {
     let refused = |path: &Path, error: std::io::Error| PaperError::about(&path.display().to_string(), error);
     for entry in fs::read_dir(folder).map_err(|error| refused(folder, error))? {
@@ -203,7 +203,7 @@ fn read_folder(folder: &Path, prefix: &str, files: &mut BTreeMap<String, String>
     Ok(())
 }
 
-/// A name as words and numbers, so that `figure-10` comes after `figure-9`.
+/// Splits a name into words and numbers, so that `figure-10` comes after `figure-9`.
 fn counted(name: &str) -> Vec<(String, u64)> {
     let part = |part: &str| (part.trim_end_matches(|c: char| c.is_ascii_digit()).to_string(), digits(part));
     name.split_inclusive(|c: char| !c.is_ascii_digit()).map(part).collect()

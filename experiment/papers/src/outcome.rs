@@ -1,4 +1,4 @@
-//! What was found, held against what was published.
+//! Compares our results with what was published.
 
 use crate::figure::Figure;
 use crate::file;
@@ -11,7 +11,7 @@ use results::Interval;
 use results::reproduction::{self, Claim, Origin, Source, Value, Verdict};
 
 impl Figure {
-    /// Ours beside theirs: `findings` are those of [`Figure::tasks`], in order.
+    /// Returns our values beside the published ones; `findings` belong to [`Figure::tasks`], in order.
     pub fn outcome(&self, findings: &[Findings]) -> reproduction::Figure {
         let file = &self.file;
         reproduction::Figure {
@@ -80,7 +80,7 @@ impl Figure {
         }
     }
 
-    /// The order of the rows in each column of a table, where the table asks for it.
+    /// Judges the order of the rows in each column of a table, where the table asks for it.
     fn order(&self, table: &file::Table, findings: &[Findings]) -> Vec<Claim> {
         let Some(least) = table.order else { return Vec::new() };
         let column = |(at, column): (usize, &toml::Value)| {
@@ -121,7 +121,7 @@ impl Figure {
         self.source(source).map_or(Origin::Simulated, |at| self.sources[at].origin)
     }
 
-    /// A difference that the figure knows of must be there; the short form is too noisy to insist on it.
+    /// Judges a comparison. A known difference must appear; the short form is too noisy to insist on it.
     fn verdict(&self, met: Option<bool>, differs: &str) -> Verdict {
         match (met, differs.is_empty()) {
             (None, _) => Verdict::NotJudged,
@@ -132,7 +132,7 @@ impl Figure {
         }
     }
 
-    /// `rcp, flow.0.count = 600, the worst of 6`: the keys in which the points of the source differ.
+    /// Returns the keys in which the points of the source differ: `rcp, flow.0.count = 600, the worst of 6`.
     fn named(&self, from: &str, point: &Point, selected: usize) -> String {
         let points = self.source(from).map_or(&[][..], |at| &self.sources[at].points);
         let differing = |key: &String| points.iter().any(|other| other.get(key) != point.get(key));
@@ -145,7 +145,7 @@ impl Figure {
     }
 }
 
-/// Whether ours is as near to the published as asked; `None` where nothing is asked.
+/// Whether our value is as near to the published one as the figure demands; `None` where it demands nothing.
 fn near(ratio: f64, within: Option<f64>, factor: Option<f64>) -> Option<bool> {
     let within = within.map(|within| (ratio - 1.0).abs() <= within);
     let factor = factor.map(|factor| ratio <= factor && ratio * factor >= 1.0);
@@ -179,7 +179,7 @@ fn source(task: &Task, findings: &Findings) -> Source {
         Task::Compute { name, theory, questions } => Source {
             name: name.clone(),
             origin: Origin::Computed,
-            recipe: questions.iter().map(|options| command(theory, options)).collect::<Vec<_>>().join("\n"),
+            recipe: questions.iter().map(|asked| command(theory, &asked.point)).collect::<Vec<_>>().join("\n"),
             count: questions.len(),
             unanswered,
         },
@@ -197,7 +197,7 @@ fn commented(methods: &[String]) -> String {
     methods.iter().map(|method| format!("#     {method}")).collect::<Vec<_>>().join("\n")
 }
 
-/// The command that asks the same.
+/// Returns the command that asks the same question.
 fn command(theory: &str, options: &Point) -> String {
     let option = |(key, value): (&String, &String)| match value.as_str() {
         "true" => format!(" --{key}"),

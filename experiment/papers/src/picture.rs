@@ -43,7 +43,7 @@ fn drawn(figure: &Figure, line: &file::Line, findings: &[Findings], x: &Axis) ->
     lines
 }
 
-/// A metric against a key: one line for each combination of the keys of `by`, in order of appearance.
+/// Draws a metric against a key: one line for each combination of the keys of `by`, in order of appearance.
 fn against(figure: &Figure, line: &file::Line, findings: &[Findings]) -> Vec<Line> {
     let (Some(reading), Some(x)) = (Reading::of_line(line), line.x.as_deref().map(Abscissa::parse)) else {
         return Vec::new();
@@ -63,7 +63,7 @@ fn against(figure: &Figure, line: &file::Line, findings: &[Findings]) -> Vec<Lin
     lines
 }
 
-/// A whole curve of each point.
+/// Draws a whole curve of each point.
 fn curves(figure: &Figure, line: &file::Line, curve: &str, findings: &[Findings], x: &Axis) -> Vec<Line> {
     let found = found_at(&figure.sources, findings, line.from.as_deref().unwrap_or_default());
     let selected = found.into_iter().filter(|(point, _)| selects(&line.selection, point));
@@ -88,8 +88,8 @@ fn curves(figure: &Figure, line: &file::Line, curve: &str, findings: &[Findings]
         .collect()
 }
 
-/// Of a run: a distribution, the variation over the length of windows, or a series over time; without a flow the path's
-/// own, else that of the first flow.
+/// Returns a curve of a run: a distribution, the variation over the window length, or a series over time. Without a
+/// flow, it is the path's series, or else that of the first flow.
 fn series(run: &Run, metric: &str, flow: Option<u32>) -> Vec<(f64, Option<f64>)> {
     if metric == "variation" {
         return run.windows.iter().map(|window| (window.window_s, window.variation)).collect();
@@ -110,7 +110,7 @@ fn series(run: &Run, metric: &str, flow: Option<u32>) -> Vec<(f64, Option<f64>)>
     times.zip(&series.values).map(|(time, value)| (time, value.map(f64::from))).collect()
 }
 
-/// `(x, share of what was counted that is at most x)`, from the last upper edge at which it is zero.
+/// Returns pairs `(x, share of the counts at or below x)`, from the last upper edge at which the share is zero.
 fn shares(histogram: &Histogram) -> Vec<(f64, Option<f64>)> {
     let total: u64 = histogram.count.iter().sum();
     if total == 0 {
@@ -126,7 +126,7 @@ fn shares(histogram: &Histogram) -> Vec<(f64, Option<f64>)> {
     points[empty.saturating_sub(1)..].to_vec()
 }
 
-/// Pairs `[x, y]`, or objects with these fields.
+/// Reads pairs `[x, y]`, or objects with these fields.
 fn pairs(list: Option<&serde_json::Value>, x: Option<&str>, y: Option<&str>) -> Vec<(f64, Option<f64>)> {
     let items = list.and_then(serde_json::Value::as_array).map_or(&[][..], Vec::as_slice);
     let pair = |item: &serde_json::Value| {
@@ -139,7 +139,7 @@ fn pairs(list: Option<&serde_json::Value>, x: Option<&str>, y: Option<&str>) -> 
     items.iter().filter_map(pair).collect()
 }
 
-/// At most so many points, each the mean of its bin.
+/// Returns at most `MOST_POINTS` points, each the mean of its bin.
 fn thin(points: Vec<(f64, Option<f64>)>) -> Vec<Dot> {
     let bin = points.len().div_ceil(MOST_POINTS).max(1);
     let mean = |bin: &[(f64, Option<f64>)]| {
@@ -150,7 +150,7 @@ fn thin(points: Vec<(f64, Option<f64>)>) -> Vec<Dot> {
     points.chunks(bin).map(mean).collect()
 }
 
-/// `name: 20 packets, rapid`.
+/// Returns the name of a line: `name: 20 packets, rapid`.
 fn name_of(line: &file::Line, point: &Point) -> String {
     let part = |key: &String| {
         let value = point.get(key).map_or("", String::as_str);
@@ -166,7 +166,7 @@ fn name_of(line: &file::Line, point: &Point) -> String {
     }
 }
 
-/// The colour of the controller that a line stands for.
+/// Returns the colour of the controller that a line shows.
 fn colour(line: &file::Line, point: &Point, findings: &[Findings]) -> Option<String> {
     if line.by.len() != 1 || line.by[0] != "controller" {
         return None;

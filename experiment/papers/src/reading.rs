@@ -1,11 +1,11 @@
-//! Reading ours off: a metric at the points selected, perhaps divided by another.
+//! Reads our values from the results: a metric at the selected points, perhaps divided by another.
 
 use crate::file::{Claim, Divisor, Keys, Line, Value};
 use crate::point::{Point, point_of, same, selects};
 use crate::source::{Findings, Source};
 use results::{Interval, Run, Summary};
 
-/// What is read, and where.
+/// Which metric to read, and at which points.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Reading<'a> {
     pub from: &'a str,
@@ -30,21 +30,21 @@ impl<'a> From<&'a Claim> for Reading<'a> {
 }
 
 impl<'a> Reading<'a> {
-    /// The metric of a picture's line.
+    /// Returns the reading of a picture's line.
     pub fn of_line(line: &'a Line) -> Option<Reading<'a>> {
         let (from, metric) = (line.from.as_deref()?, line.y.as_deref()?);
         Some(Reading { from, metric, selection: &line.selection, divided_by: None, times: line.times })
     }
 
-    /// Whether `other`, a point of the divisor's source, is what the reading at `point` is divided by: it has the
-    /// divisor's own values, and agrees in every other key that both have.
+    /// Whether `other`, a point of the divisor's source, divides the reading at `point`. It must have the divisor's own
+    /// values, and agree with `point` in every other key that both have.
     pub fn divides(divisor: &Divisor, point: &Point, other: &Point) -> bool {
         let mut shared = point.iter().filter(|(key, _)| !divisor.selection.contains_key(*key));
         selects(&divisor.selection, other)
             && shared.all(|(key, value)| other.get(key).is_none_or(|found| same(value, found)))
     }
 
-    /// The points selected, each with what is read there; `None` where there is nothing.
+    /// Returns the selected points, each with its value; `None` where there is no value.
     pub fn read(&self, sources: &[Source], findings: &[Findings]) -> Vec<(Point, Option<Interval>)> {
         let points = found_at(sources, findings, self.from);
         let selected = points.into_iter().filter(|(point, _)| selects(self.selection, point));
@@ -73,7 +73,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// `a / b`, the relative half-widths added in squares: they are taken as independent.
+/// Returns `a / b`. Adds the relative half-widths in squares, which assumes that they are independent.
 fn quotient(a: Interval, b: Interval) -> Option<Interval> {
     if b.mean == 0.0 {
         return None;
@@ -85,25 +85,25 @@ fn quotient(a: Interval, b: Interval) -> Option<Interval> {
     Some(Interval { mean, half_width: (known && relative.is_finite()).then_some(mean.abs() * relative) })
 }
 
-/// What a point found.
+/// The findings at a point.
 pub(crate) enum Found<'a> {
     /// Its replications.
     Runs(Vec<&'a Run>),
     /// The answer of the theory.
     Answer(&'a serde_json::Value),
-    /// The theory has none.
+    /// The theory has no answer.
     Nothing,
 }
 
 impl Found<'_> {
-    /// Mean and interval of a metric.
+    /// Returns the mean and interval of a metric.
     pub fn metric(&self, name: &str) -> Option<Interval> {
         match self {
             Found::Runs(runs) => Interval::of(&runs.iter().filter_map(|run| of_run(run, name)).collect::<Vec<f64>>()),
             Found::Answer(answer) => {
                 let mean = inside(answer, name)?.as_f64()?;
                 let figure = |suffix| inside(answer, &format!("{name}_{suffix}")).and_then(serde_json::Value::as_f64);
-                // A standard error is taken as normal: the answers that give one pool many runs.
+                // A standard error is taken as that of a normal law: such answers pool many runs.
                 let half_width = figure("half_width").or_else(|| figure("se").map(|error| 1.96 * error));
                 Some(Interval { mean, half_width })
             }
@@ -112,7 +112,7 @@ impl Found<'_> {
     }
 }
 
-/// Every point of a source that was run, with what it found.
+/// Returns every point of a source that was run, with its findings.
 pub(crate) fn found_at<'a>(sources: &[Source], findings: &'a [Findings], name: &str) -> Vec<(Point, Found<'a>)> {
     let Some(at) = sources.iter().position(|source| source.name == name) else { return Vec::new() };
     match &findings[at] {
@@ -127,7 +127,7 @@ pub(crate) fn found_at<'a>(sources: &[Source], findings: &'a [Findings], name: &
     }
 }
 
-/// A figure of the run, or of one of its flows, traffic sources or windows.
+/// Returns a figure of a run, or of one of its flows, traffic sources or windows.
 fn of_run(run: &Run, name: &str) -> Option<f64> {
     if Summary::metrics().any(|known| known == name) {
         return run.summary.metric(name);
@@ -143,7 +143,7 @@ fn of_run(run: &Run, name: &str) -> Option<f64> {
     row.ok()?.get(field)?.as_f64()
 }
 
-/// The value at a path of keys and numbers, as in `variation.2`.
+/// Returns the value at a path of keys and numbers, such as `variation.2`.
 pub(crate) fn inside<'a>(answer: &'a serde_json::Value, path: &str) -> Option<&'a serde_json::Value> {
     path.split('.').try_fold(answer, |value, part| match value {
         serde_json::Value::Array(items) => items.get(part.parse::<usize>().ok()?),

@@ -1,5 +1,5 @@
-//! Figures that were found beforehand and are kept as data, where finding them needs more than this program (a learner,
-//! say): points with their figures, and the command that finds them again.
+//! Results that were obtained earlier and are kept as data, because they need more than this program (a learner, for
+//! example): points with their figures, and the command that computes them again.
 
 use crate::file::Recorded;
 use crate::point::Point;
@@ -11,16 +11,16 @@ use std::collections::BTreeMap;
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Data {
-    /// The command, what it was given, and what it did.
+    /// The command, its inputs, and what it did.
     recipe: String,
-    /// Text tells points from one another; all else are their figures.
+    /// The points. Their text values tell them apart; all other values are their figures.
     point: Vec<toml::Table>,
 }
 
 /// The source's task, and its points.
 pub(crate) fn recorded(source: &Recorded, beside: &BTreeMap<String, String>) -> Result<(Task, Vec<Point>), String> {
     let file = source.data.as_ref();
-    let text = beside.get(file).ok_or_else(|| format!("data: found no file {file} beside"))?;
+    let text = beside.get(file).ok_or_else(|| format!("data: found no file {file} beside the figure"))?;
     let data: Data = toml::from_str(text).map_err(|error| format!("{file}: {}", error.message()))?;
     let answers: Vec<Answer> = data.point.iter().map(answer).collect();
     let points: Vec<Point> = answers.iter().map(|(point, _)| point.clone()).collect();

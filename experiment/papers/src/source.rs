@@ -1,6 +1,8 @@
 //! A source of a figure: what must be done for it, what came of it, and which points it has.
 
+use crate::file::plain;
 use crate::point::Point;
+use analysis::Question;
 use results::Run;
 use results::reproduction::Origin;
 use scenario::{Experiment, Scenario};
@@ -35,8 +37,8 @@ pub enum Task {
         name: String,
         /// The theory, as `packetscale theory` names it.
         theory: String,
-        /// The options of each question, without dashes.
-        questions: Vec<BTreeMap<String, String>>,
+        /// The questions of its grid, in order; those that the short form leaves out are missing.
+        questions: Vec<GridQuestion>,
     },
     /// Nothing: the figures are there.
     Recorded {
@@ -49,16 +51,40 @@ pub enum Task {
     },
 }
 
-/// A point with its figures, as of a theory that was asked.
-pub(crate) type Answer = (Point, Result<serde_json::Value, String>);
+/// A question to a theory at one point of a figure's grid.
+#[derive(Clone, Debug)]
+pub struct GridQuestion {
+    /// The parameters as the figure writes them.
+    pub point: BTreeMap<String, String>,
+    /// The same, read.
+    pub question: Question,
+}
+
+impl GridQuestion {
+    pub(crate) fn read(theory: &str, parameters: &toml::Table) -> Result<GridQuestion, String> {
+        let question = Question::read(theory, parameters)?;
+        Ok(GridQuestion {
+            point: parameters.iter().map(|(key, value)| (key.clone(), plain(value))).collect(),
+            question,
+        })
+    }
+
+    /// Its point with the answer, or why the theory gives none.
+    pub fn answer(&self) -> Answer {
+        (self.point.clone(), self.question.answer().map_err(|why| why.to_string()))
+    }
+}
+
+/// A point with its figures, or why there are none.
+pub type Answer = (BTreeMap<String, String>, Result<serde_json::Value, String>);
 
 /// What came of a task.
 #[derive(Clone, Debug)]
 pub enum Findings {
     /// The runs of the plan, in order.
     Runs(Vec<Run>),
-    /// Each question with its answer, in order, or why there is none.
-    Answers(Vec<(BTreeMap<String, String>, Result<serde_json::Value, String>)>),
+    /// Each point with its answer, in order, or why there is none.
+    Answers(Vec<Answer>),
 }
 
 /// A source as readings see it.

@@ -1,8 +1,9 @@
-//! Printed tables of values: many cells of one metric, two keys apart, and the order of the rows in each column.
+//! Printed tables of values: many cells of one metric, told apart by two keys, and the order of the rows in each
+//! column.
 //!
-//! A table stands for a `[[value]]` per cell, so that cells are judged as single values are. Where what a paper shows
-//! is who comes before whom, the columns are judged too: by Spearman's coefficient, the linear correlation of the ranks
-//! of ours with the ranks of the published values, equal values sharing the mean of their ranks.
+//! A table stands for a `[[value]]` per cell, so cells are judged like single values. Where a paper shows an order, the
+//! columns are judged too, by Spearman's coefficient: the linear correlation of the ranks of our values with the ranks
+//! of the published values. Equal values share the mean of their ranks.
 
 use crate::file::{Exception, Keys, Table, Value, plain};
 use crate::point::same;
@@ -10,10 +11,10 @@ use std::ops::Range;
 use toml::Spanned;
 
 impl Table {
-    /// Its cells, row by row, as values; each named for its row and column.
+    /// Returns its cells, row by row, as values. Each is named after its row and column.
     ///
     /// # Errors
-    /// A row that is not as long as the columns, or an exception that names no cell.
+    /// A row whose length is not the number of columns, or an exception that names no cell.
     pub fn cells(&self, at: Range<usize>) -> Result<Vec<Spanned<Value>>, String> {
         if let Some((row, values)) = self.rows.iter().find(|(_, values)| values.len() != self.columns.len()) {
             return Err(format!("rows.\"{row}\": found {} values, expected {}", values.len(), self.columns.len()));
@@ -27,14 +28,14 @@ impl Table {
         Ok(cells.map(|value| Spanned::new(at.clone(), value)).collect())
     }
 
-    /// What a column selects beside the selection of the table.
+    /// Returns the selection of a column: the table's selection and the column's own value.
     pub fn in_column(&self, column: &toml::Value) -> Keys {
         let mut selection = self.selection.clone();
         selection.insert(self.column.clone(), column.clone());
         selection
     }
 
-    /// Why the order in this column is known to differ, or nothing.
+    /// Returns why the order in this column is known to differ; empty if it is not.
     pub fn order_differs(&self, column: &toml::Value) -> &str {
         let named = |listed: &toml::Value| same(&plain(listed), &plain(column));
         let exception = self.order_except.iter().find(|e| e.columns.is_empty() || e.columns.iter().any(named));
@@ -76,13 +77,14 @@ impl Table {
     }
 }
 
-/// Whether a cell is among those that an exception names; without rows it is all of them, and so for columns.
+/// Whether an exception covers a cell. An exception without rows covers all rows; the same holds for columns.
 fn covers(exception: &Exception, row: &str, column: &toml::Value) -> bool {
     (exception.rows.is_empty() || exception.rows.iter().any(|named| named == row))
         && (exception.columns.is_empty() || exception.columns.iter().any(|named| same(&plain(named), &plain(column))))
 }
 
-/// Spearman's rank correlation of pairs; `None` with fewer than three, or where one side is all equal.
+/// Returns Spearman's rank correlation of pairs; `None` for fewer than three pairs, or if all values of one side are
+/// equal.
 pub(crate) fn rank_correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     if pairs.len() < 3 {
         return None;
@@ -95,7 +97,7 @@ pub(crate) fn rank_correlation(pairs: &[(f64, f64)]) -> Option<f64> {
     (scale > 0.0).then(|| sum(&a, &b) / scale)
 }
 
-/// The rank of each value, from 1; equal values share the mean of theirs.
+/// Returns the rank of each value, from 1. Equal values share the mean of their ranks.
 fn ranks(values: &[f64]) -> Vec<f64> {
     let below = |x: f64| values.iter().filter(|&&y| y < x).count() as f64;
     let equal = |x: f64| values.iter().filter(|&&y| y == x).count() as f64;

@@ -1,6 +1,6 @@
-//! Figures read, refused, and held against what was found.
+//! Reads figures, refuses wrong ones, and compares them with results.
 
-use packetscale_papers::{Figure, Findings, Library, Paper, Task};
+use packetscale_papers::{Answer, Figure, Findings, GridQuestion, Library, Paper, Task};
 use results::reproduction::{self, Origin, Verdict};
 use results::{Histogram, Run, Series, Summary, TrafficResult};
 use serde_json::json;
@@ -39,12 +39,12 @@ quick = { set = { "run.replications" = 1 }, only = { "path.buffer" = ["20 packet
 const COMPUTE: &str = r#"
 [[compute]]
 name = "law"
-theory = "some"
+theory = "multiplexing"
 with = { flows = 10 }
-grid = { load = [0.5, 0.9], kind = ["a", "b"] }
+grid = { utilisation = [0.5, 0.9], arrivals = ["uniform", "exponential"] }
 "#;
 
-/// A folder with one paper of one figure.
+/// Makes a folder with one paper of one figure.
 fn folder(figure: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a folder");
     fs::write(folder.path().join("paper.toml"), PAPER).expect("written");
@@ -78,10 +78,7 @@ fn findings(figure: &Figure) -> Vec<Findings> {
 }
 
 /// Within 10 %: 80 % and 90 % by method, a tenth of that over the wider range.
-fn scored(
-    plan: &[scenario::Experiment],
-    methods: &[String],
-) -> Vec<(BTreeMap<String, String>, Result<serde_json::Value, String>)> {
+fn scored(plan: &[scenario::Experiment], methods: &[String]) -> Vec<Answer> {
     let score = |(at, method): (usize, &String), params: &BTreeMap<String, String>| {
         let mut point = params.clone();
         point.insert("method".into(), method.split(": ").next().unwrap_or_default().into());
@@ -114,16 +111,17 @@ fn run(experiment: &scenario::Experiment) -> Run {
     }
 }
 
-fn answer(options: &BTreeMap<String, String>) -> (BTreeMap<String, String>, Result<serde_json::Value, String>) {
-    let load: f64 = options["load"].parse().expect("a number");
-    let answer = if options["kind"] == "b" && load > 0.8 {
+/// Made up, so that what is read off does not depend on the theory.
+fn answer(asked: &GridQuestion) -> Answer {
+    let load: f64 = asked.point["utilisation"].parse().expect("a number");
+    let answer = if asked.point["arrivals"] == "exponential" && load > 0.8 {
         Err("unstable".to_string())
     } else {
         Ok(
             json!({ "queue": 10.0 * load, "queue_se": 1.0, "wait": 3.0, "wait_half_width": 0.5, "curve": [[0.0, 1.0], [1.0, load]], "list": [1.0, 2.0] }),
         )
     };
-    (options.clone(), answer)
+    (asked.point.clone(), answer)
 }
 
 fn outcome(more: &str) -> reproduction::Figure {
@@ -153,13 +151,13 @@ fn ours_is_the_mean_over_replications_with_its_interval() {
 
 #[test]
 fn a_standard_error_becomes_an_interval() {
-    let value = value("from = \"law\"\nmetric = \"queue\"\nwhere = { load = 0.5, kind = \"a\" }\n");
+    let value = value("from = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.5, arrivals = \"uniform\" }\n");
     assert_eq!((value.ours, value.half_width, value.origin), (Some(5.0), Some(1.96), Origin::Computed));
 }
 
 #[test]
 fn an_interval_that_an_answer_gives_itself_is_taken_as_it_is() {
-    let value = value("from = \"law\"\nmetric = \"wait\"\nwhere = { load = 0.5, kind = \"a\" }\n");
+    let value = value("from = \"law\"\nmetric = \"wait\"\nwhere = { utilisation = 0.5, arrivals = \"uniform\" }\n");
     assert_eq!((value.ours, value.half_width), (Some(3.0), Some(0.5)));
 }
 
@@ -169,7 +167,7 @@ fn fields_of_flows_and_places_in_lists_can_be_read() {
         "from = \"runs\"\nmetric = \"flows.0.timeouts\"\nwhere = { controller = \"cubic\", \"path.buffer\" = \"5 packets\" }\n",
     );
     assert_eq!(of_flow.ours, Some(7.0));
-    let of_list = value("from = \"law\"\nmetric = \"list.1\"\nwhere = { load = 0.5, kind = \"a\" }\n");
+    let of_list = value("from = \"law\"\nmetric = \"list.1\"\nwhere = { utilisation = 0.5, arrivals = \"uniform\" }\n");
     assert_eq!(of_list.ours, Some(2.0));
 }
 
@@ -185,7 +183,9 @@ fn a_reading_is_divided_by_the_point_that_agrees_in_all_other_keys() {
 
 #[test]
 fn a_point_without_an_answer_is_not_judged() {
-    let value = value("from = \"law\"\nmetric = \"queue\"\nwhere = { load = 0.9, kind = \"b\" }\nwithin = 0.1\n");
+    let value = value(
+        "from = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.9, arrivals = \"exponential\" }\nwithin = 0.1\n",
+    );
     assert_eq!((value.ours, value.verdict), (None, Verdict::NotJudged));
     let figure = outcome("");
     assert_eq!(figure.sources[1].unanswered, ["unstable"]);
@@ -194,7 +194,8 @@ fn a_point_without_an_answer_is_not_judged() {
 #[test]
 fn a_value_is_judged_by_how_far_its_ratio_is_from_one() {
     let judged = |more: &str| {
-        let of = "from = \"law\"\nmetric = \"queue\"\nwhere = { load = 0.5, kind = \"a\" }\ntimes = 0.44\n";
+        let of =
+            "from = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.5, arrivals = \"uniform\" }\ntimes = 0.44\n";
         // 2.2 of 2.
         value(&format!("{of}{more}")).verdict
     };
@@ -212,7 +213,7 @@ fn a_claim_holds_if_its_worst_point_does() {
     assert_eq!((kept.verdict, kept.bound.as_str()), (Verdict::Kept, "queue at least 5 and at most 9"));
     let broken = claim(&format!("{all}at_most = 8.5\n"));
     assert_eq!((broken.verdict, broken.found), (Verdict::Unexpected, Some(9.0)));
-    assert!(broken.selected.contains("load = 0.9") && broken.selected.contains("the worst of 4"), "{broken:?}");
+    assert!(broken.selected.contains("utilisation = 0.9") && broken.selected.contains("the worst of 4"), "{broken:?}");
 }
 
 #[test]
@@ -221,12 +222,12 @@ fn lines_are_drawn_by_key_and_by_curve() {
         "[[picture]]\ntitle = \"P\"\nx = { label = \"Buffer\" }\ny = { label = \"Rate\", unit = \"bit/s\" }\n\
          [[picture.line]]\nfrom = \"runs\"\nx = \"path.buffer\"\ny = \"throughput_bps\"\nby = [\"controller\"]\n\
          [[picture.line]]\nfrom = \"runs\"\ncurve = \"rate\"\nwhere = { controller = \"cubic\", \"path.buffer\" = \"5 packets\" }\n\
-         [[picture.line]]\nfrom = \"law\"\ncurve = \"curve\"\nby = [\"load\"]\nwhere = { kind = \"a\" }\n\
+         [[picture.line]]\nfrom = \"law\"\ncurve = \"curve\"\nby = [\"utilisation\"]\nwhere = { arrivals = \"uniform\" }\n\
          [[picture.line]]\npublished = [[1, 2], [3, 4]]\n",
     );
     let lines = &figure.pictures[0].lines;
     let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
-    assert_eq!(names, ["newreno", "cubic", "runs", "load 0.5", "load 0.9", "published"]);
+    assert_eq!(names, ["newreno", "cubic", "runs", "utilisation 0.5", "utilisation 0.9", "published"]);
     let xs: Vec<f64> = lines[0].points.iter().map(|point| point.0).collect();
     assert_eq!((xs, lines[0].points[1].1), (vec![5.0, 20.0], Some(15e6)));
     assert_eq!(lines[2].points, [(0.5, Some(1.0), None), (1.5, None, None), (2.5, Some(3.0), None)]);
@@ -271,8 +272,8 @@ fn a_mistake_is_named_with_its_line() {
             "metric: found \"throughput\"",
         ),
         (
-            "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\nwhere = { load = 0.7 }\nat_least = 1\n",
-            "load: found \"0.7\", expected one of 0.5, 0.9",
+            "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.7 }\nat_least = 1\n",
+            "utilisation: found \"0.7\", expected one of 0.5, 0.9",
         ),
         (
             "[[value]]\nwhat = \"W\"\npublished = 1\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\n",
@@ -283,6 +284,23 @@ fn a_mistake_is_named_with_its_line() {
         assert!(message.contains(named), "{message}");
         assert!(message.contains(&format!("figure-1.toml:{line}: ")), "{message}");
     }
+}
+
+#[test]
+fn a_mistake_in_a_question_is_named_before_anything_is_computed() {
+    // The head's three lines, and an empty one before the source.
+    let refused = |compute: &str| read(&[HEAD, compute].concat(), false).expect_err("it is wrong");
+    let unknown = refused(&COMPUTE.replace("flows = 10", "flows = 10, runs-of = 3"));
+    assert!(
+        unknown.contains("figure-1.toml:5: compute \"law\": runs-of: unknown field `runs-of`, expected"),
+        "{unknown}"
+    );
+    let wrong = refused(&COMPUTE.replace("\"exponential\"", "\"gaussian\""));
+    assert!(wrong.contains("figure-1.toml:5: compute \"law\": arrivals: found \"gaussian\", expected"), "{wrong}");
+    let missing = refused(&COMPUTE.replace("flows = 10", "runs = 10"));
+    assert!(missing.contains("figure-1.toml:5: compute \"law\": missing field `flows`"), "{missing}");
+    let nowhere = refused(&COMPUTE.replace("\"multiplexing\"", "\"multiplex\""));
+    assert!(nowhere.contains("theory: found \"multiplex\", expected burstiness, multiplexing"), "{nowhere}");
 }
 
 #[test]
@@ -374,7 +392,7 @@ where = { trained = "on A" }
 at_least = 0.5
 "#;
 
-/// The figure with this file of recorded figures beside it.
+/// Reads the figure with this file of recorded results beside it.
 fn with_recorded(data: &str) -> Result<reproduction::Figure, String> {
     let folder = folder(&[HEAD, RECORDED].concat());
     fs::create_dir(folder.path().join("recorded")).expect("a folder");

@@ -1,4 +1,4 @@
-//! Figures that replay a recording can be reproduced anywhere.
+//! Figures that replay a recording can be reproduced from any folder.
 
 use packetscale_papers::Library;
 
@@ -25,7 +25,7 @@ fn a_paper_that_replays_nothing_writes_nothing() {
     assert_eq!(std::fs::read_dir(folder.path()).expect("a folder").count(), 0);
 }
 
-/// Its path goes up from a folder of its own.
+/// Its path goes up from the scenario's own folder.
 #[test]
 fn a_scenario_that_figures_name_finds_its_recording_too() {
     let folder = tempfile::tempdir().expect("a folder");

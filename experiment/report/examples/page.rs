@@ -1,4 +1,4 @@
-//! Writes the page of example results to the file named on the command line: for looking at.
+//! Writes the page of example results to the file named on the command line, for viewing.
 #[path = "../tests/example/mod.rs"]
 mod example;
 

@@ -1,8 +1,8 @@
 //! Curves, thinned to what a page can hold, and distributions.
 //!
-//! A curve of more than the allowed points is cut into bins of equal length. What stands for a bin follows from what
-//! the metric is: a rate averages, a loss count adds up, a longest delay takes the largest; of delays the smallest and
-//! the largest are kept beside the mean, so that thinning hides no peak.
+//! A curve with too many points is cut into bins of equal length. The metric decides a bin's value: rates are averaged,
+//! losses are summed, and longest delays keep the largest. Delays keep the smallest and the largest besides the mean,
+//! so that thinning hides no peak.
 
 use results::{Histogram, Series};
 use serde::Serialize;
@@ -22,10 +22,10 @@ pub struct Curve {
     pub q: f64,
     /// The values.
     pub v: Vec<Option<i64>>,
-    /// Smallest in each bin, for delays of which several stand in one bin.
+    /// Smallest value in each bin, for delays where a bin holds several.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub lo: Vec<Option<i64>>,
-    /// Largest in each bin.
+    /// Largest value in each bin.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub hi: Vec<Option<i64>>,
 }
@@ -33,7 +33,7 @@ pub struct Curve {
 /// Steps between zero and the largest value: finer than any screen.
 const RESOLUTION: f64 = 20_000.0;
 
-/// `series` in at most `most` bins.
+/// Returns `series` in at most `most` bins.
 pub fn thin(series: &Series, most: usize) -> Curve {
     let per_bin = series.values.len().div_ceil(most.max(1)).max(1);
     let bins: Vec<Vec<f64>> = series.values.chunks(per_bin).map(present).collect();
@@ -84,14 +84,14 @@ fn smallest(bin: &[f64]) -> f64 {
     bin.iter().copied().fold(f64::INFINITY, f64::min)
 }
 
-/// `value` with nine significant digits, and zero for what is no number.
+/// Returns `value` with nine significant digits; zero if it is not a number.
 pub fn short(value: f64) -> f64 {
     if value.is_finite() { format!("{value:.8e}").parse().unwrap_or(0.0) } else { 0.0 }
 }
 
-/// `(x, P(delay > x))` at the edges between which the probability falls: from the lower edge of the first bin that
-/// holds anything, where it is one, to the upper edge of the last, where it is zero. The first bin of all begins at a
-/// tenth of its upper edge, for a logarithmic axis has no zero.
+/// Returns pairs `(x, P(delay > x))` at the edges where the probability falls: from the lower edge of the first bin
+/// with a count, where it is one, to the upper edge of the last, where it is zero. The very first bin begins at a tenth
+/// of its upper edge, because a logarithmic axis has no zero.
 pub fn ccdf(histogram: &Histogram) -> Vec<(f64, f64)> {
     let total: u64 = histogram.count.iter().sum();
     let mut above = total;

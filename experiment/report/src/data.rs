@@ -1,7 +1,7 @@
 //! The data of the curves, as the page's script reads it.
 //!
-//! A page has room for so many values. Every curve is thinned alike; if there are too many runs even then, those of
-//! later replications and later sweep points are left out first, and the page says so.
+//! A page has room for a limited number of values. Every curve is thinned alike. If there are still too many, the runs
+//! of later replications and later sweep points are left out first, and the page says so.
 
 use crate::curves::{Curve, ccdf, short, thin};
 use crate::groups::{controllers, point_name, points};
@@ -14,14 +14,14 @@ use serde::Serialize;
 const MOST_VALUES: usize = 360_000;
 /// Values of one curve: more than a wide screen has pixels.
 const MOST_POINTS: usize = 2000;
-/// With fewer, a curve says little: runs are left out instead.
+/// A curve with fewer points shows little, so runs are left out instead.
 const FEWEST_POINTS: usize = 300;
-/// Flows of a run that are drawn one by one; the total is over all.
+/// Most flows of a run that are drawn one by one; the total includes all flows.
 const MOST_FLOWS: u32 = 12;
 /// Gaps of all probe streams together: about 0.6 MB of text.
 const MOST_GAPS: usize = 16_000;
 
-/// Everything that is drawn.
+/// Everything that the script draws.
 #[derive(Debug, Serialize)]
 pub struct Data<'a> {
     controllers: Vec<Controller<'a>>,
@@ -45,9 +45,9 @@ struct RunData<'a> {
     replication: u32,
     seed: String,
     flows: Vec<&'a str>,
-    /// When the flows had converged, in time of the run.
+    /// When the flows had converged, in seconds since the run's start.
     converged_s: Option<f64>,
-    /// Whether its curves were left out.
+    /// Whether the run's curves were left out.
     left_out: bool,
     curves: Vec<Curve>,
     ccdf: Vec<(f64, f64)>,
@@ -67,7 +67,7 @@ struct StreamData {
 /// Nanoseconds: intended, created, received, denoised, delay; then level rate in bit/s and size in bytes.
 type Gap = (f64, f64, Option<f64>, Option<f64>, Option<f64>, f64, u32);
 
-/// Collects what is drawn.
+/// Collects everything that the script draws.
 pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
     let points = points(results);
     let point_of = |run: &Run| points.iter().position(|p| **p == run.params).unwrap_or(0);
@@ -95,7 +95,7 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
     }
 }
 
-/// How many values each curve may have, and which runs keep their curves.
+/// Returns how many values each curve may have, and which runs keep their curves.
 fn allot(results: &Results) -> (usize, Vec<bool>) {
     let values = |s: &Series| if matches!(s.metric.as_str(), "queue_delay" | "rtt") { 3 } else { 1 };
     let weight = |run: &Run| 1 + drawn(run).map(values).sum::<usize>();
@@ -119,7 +119,7 @@ fn allot(results: &Results) -> (usize, Vec<bool>) {
     (per_curve, kept)
 }
 
-/// The series that are drawn as they are.
+/// Returns the series that are drawn unchanged.
 fn drawn(run: &Run) -> impl Iterator<Item = &Series> {
     run.series.iter().filter(|s| s.flow.is_none_or(|f| f < MOST_FLOWS))
 }
@@ -129,7 +129,7 @@ fn curves(run: &Run, per_curve: usize) -> Vec<Curve> {
     drawn(run).chain(&total).map(|s| thin(s, per_curve)).collect()
 }
 
-/// The throughput of all flows together, where there are several.
+/// Returns the throughput of all flows together; `None` for a single flow.
 fn total(run: &Run) -> Option<Series> {
     let mut flows = run.series.iter().filter(|s| s.metric == "throughput" && s.flow.is_some());
     let mut total = Series { metric: "total".into(), flow: None, ..flows.next()?.clone() };
@@ -152,7 +152,7 @@ fn converged(run: &Run) -> Option<f64> {
     run.summary.convergence_s.map(|c| last_start + c).filter(|t| t.is_finite())
 }
 
-/// Streams spread evenly over those recorded, as many as fit.
+/// Returns as many streams as fit, spread evenly over those recorded.
 fn streams(run: &Run, most_of_run: usize, gaps_left: &mut usize) -> Vec<StreamData> {
     let longest = run.streams.iter().map(|s| s.gaps.len()).max().unwrap_or(0).max(1);
     let room = (most_of_run.min(*gaps_left) / longest).min(run.streams.len());

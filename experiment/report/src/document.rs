@@ -1,4 +1,4 @@
-//! The page as one HTML text: words and tables here, places for the figures, then style, data and script.
+//! Writes the page as one HTML text: words, tables and places for the figures, then style, data and script.
 
 use crate::groups::points;
 use crate::html::escape;
@@ -12,7 +12,7 @@ use std::fmt::Write;
 
 const SCRIPT: &str = include_str!("../assets/page.js");
 
-/// A place for a picture: its name in the script, its title, what it shows.
+/// A place for a picture: its name in the script, its title, its caption.
 struct Place {
     name: &'static str,
     title: &'static str,
@@ -64,7 +64,7 @@ const PLACES: [Place; 7] = [
     },
 ];
 
-/// The whole document.
+/// Returns the whole document.
 pub fn document(results: &Results) -> String {
     let resolved = resolved(&results.manifest.scenario);
     let groups = groups(&results.runs);

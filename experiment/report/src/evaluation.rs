@@ -1,4 +1,4 @@
-//! The page of an evaluation: by the headings of RFC 9743, each question with its numbers.
+//! The page of an evaluation: each question with its numbers, under the headings of RFC 9743.
 
 use crate::html::{colour, escape};
 use crate::numbers::{Scale, mean_and_half, scale};
@@ -19,7 +19,7 @@ fn defined() -> impl Iterator<Item = &'static Definition> {
     SUMMARY.iter().chain(FIGURES.iter().map(|(figure, _)| figure))
 }
 
-/// A figure's heading, with its unit where it has one.
+/// Returns a figure's heading, with its unit if it has one, and the value of one unit.
 pub fn label(name: &str, largest: f64) -> Option<(String, f64)> {
     let figure = figure(name)?;
     let Scale { factor, symbol } = scale(figure.unit, largest);
@@ -127,13 +127,13 @@ fn ask(out: &mut String, question: &Question, evaluation: &Evaluation) {
     );
 }
 
-/// The one scale that makes a column comparable.
+/// Returns the single scale that makes a column comparable.
 fn scale_of(question: &Question, column: usize) -> Scale {
     let largest = question.rows.iter().filter_map(|row| Some(row.cells.get(column)?.as_ref()?.mean.abs()));
     scale(figure(&question.figures[column]).map_or(Unit::Index, |figure| figure.unit), largest.fold(0.0, f64::max))
 }
 
-/// What each figure is, once.
+/// Writes the definition of each figure, once.
 fn figures(out: &mut String, evaluation: &Evaluation) {
     let asked = |figure: &&Definition| {
         let questions = evaluation.sections.iter().flat_map(|section| &section.questions);

@@ -1,11 +1,11 @@
-//! What the runs are of: controllers, sweep points, and how two groups of replications differ.
+//! Groups of runs: by controller and sweep point, and the difference between two groups of replications.
 
 use crate::html;
 use results::{Group, Interval, Results};
 use std::collections::BTreeMap;
 
-/// Mean over the replications of a figure here minus there, replication by replication: both met the same draws, so
-/// this is known better than either mean.
+/// Returns the mean of the difference of a figure between two groups, replication by replication. Both groups met the
+/// same draws, so the difference is known better than either mean.
 pub fn difference(here: &Group, there: &Group, metric: &str) -> Option<Interval> {
     let pairs = here.runs.iter().filter_map(|run| {
         let partner = there.runs.iter().find(|r| r.replication == run.replication)?;
@@ -14,7 +14,7 @@ pub fn difference(here: &Group, there: &Group, metric: &str) -> Option<Interval>
     Interval::of(&pairs.collect::<Vec<_>>())
 }
 
-/// Controllers in order of first appearance, with a colour that is safe to write into a style.
+/// Returns the controllers in order of first appearance, each with a colour that is safe to write into a style.
 pub fn controllers(results: &Results) -> Vec<(&str, String)> {
     let mut seen: Vec<(&str, String)> = Vec::new();
     for run in &results.runs {
@@ -25,7 +25,7 @@ pub fn controllers(results: &Results) -> Vec<(&str, String)> {
     seen
 }
 
-/// Sweep points in order of first appearance. Without a sweep there is one, and it is empty.
+/// Returns the sweep points in order of first appearance. Without a sweep there is one empty point.
 pub fn points(results: &Results) -> Vec<&BTreeMap<String, String>> {
     let mut seen: Vec<&BTreeMap<String, String>> = Vec::new();
     for run in &results.runs {
@@ -36,7 +36,7 @@ pub fn points(results: &Results) -> Vec<&BTreeMap<String, String>> {
     seen
 }
 
-/// A sweep point in words.
+/// Returns a sweep point in words.
 pub fn point_name(params: &BTreeMap<String, String>) -> String {
     params.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
 }

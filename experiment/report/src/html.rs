@@ -1,6 +1,6 @@
-//! Text that came from outside, made harmless where it enters the page.
+//! Makes text from outside harmless before it enters the page.
 
-/// `text` as the content of an element or of a quoted attribute.
+/// Escapes `text` for the content of an element or of a quoted attribute.
 pub fn escape(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for c in text.chars() {
@@ -16,17 +16,17 @@ pub fn escape(text: &str) -> String {
     out
 }
 
-/// JSON as the content of a `<script>` element: nothing in it can end the element or open a comment. `<` occurs in
-/// JSON only inside strings, where an escape means the same.
+/// Escapes JSON for the content of a `<script>` element, so that nothing in it can end the element or open a comment.
+/// `<` occurs in JSON only inside strings, where an escape means the same.
 pub fn script_data(json: &str) -> String {
     json.replace('<', "\\u003c")
 }
 
-/// Colours for controllers whose own is not of the form `#rrggbb`: those of Okabe and Ito that stand out on white,
-/// chosen to be told apart by colour-blind readers.
+/// Colours for controllers whose own colour is not of the form `#rrggbb`: those of Okabe and Ito that stand out on
+/// white. Colour-blind readers can tell them apart.
 const FALLBACK: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
-/// `colour` if it is `#rrggbb`, else the `index`-th fallback.
+/// Returns `colour` if it is `#rrggbb`, else the `index`-th fallback.
 pub fn colour(colour: &str, index: usize) -> String {
     let hex = colour.strip_prefix('#').is_some_and(|h| h.len() == 6 && h.bytes().all(|b| b.is_ascii_hexdigit()));
     if hex { colour.to_ascii_lowercase() } else { FALLBACK[index % FALLBACK.len()].to_string() }

@@ -1,8 +1,8 @@
-//! The page that people look at: one HTML file that holds its own style, script and data, and asks the network for
-//! nothing.
+//! The interactive report: one HTML file that holds its own style, script and data, and requests nothing from the
+//! network.
 //!
-//! What can be said in words and tables is written here, so that the page reads without a script; curves are thinned
-//! here ([`curves`]) and drawn by `assets/plot.js`. What each figure means is written once, in [`definitions`].
+//! Words and tables are written here, so that the page is readable without a script. Curves are thinned here
+//! ([`curves`]) and drawn by `assets/plot.js`. [`definitions`] defines each figure once.
 
 mod curves;
 mod data;
@@ -12,9 +12,9 @@ mod groups;
 mod html;
 mod numbers;
 mod paper;
+mod probing;
 mod resolved;
 mod shell;
-mod streams;
 mod sweep;
 mod tables;
 mod verdict;
@@ -23,33 +23,28 @@ mod verdict;
 #[path = "../tests/example/mod.rs"]
 mod example;
 
-pub use streams::Streams;
+pub use crate::probing::{searches_page, streams_page};
 
 use results::evaluation::Evaluation;
 use results::{Results, reproduction};
 
-/// The whole page. Any [`Results`] gives one: what is not there is left out, and a name may hold any character.
+/// Returns the whole page. Any [`Results`] gives one: missing parts are left out, and a name may contain any character.
 pub fn page(results: &Results) -> String {
     document::document(results)
 }
 
-/// The page of a paper: each figure with its pictures, and what was published beside what came out here.
+/// Returns the page of a paper: each figure with its pictures, and the published values beside ours.
 pub fn paper_page(paper: &reproduction::Paper) -> String {
     paper::page(paper)
 }
 
-/// The page of an evaluation: the questions of RFC 9743 by its headings, with numbers.
+/// Returns the page of an evaluation: the questions of RFC 9743 under its headings, with numbers.
 pub fn evaluation_page(evaluation: &Evaluation) -> String {
     evaluation::page(evaluation)
 }
 
-/// Heading of a figure whose largest value is this, with its unit, and what one of the unit is worth; `None`: no such
-/// figure.
+/// Returns the heading of a figure whose largest value is `largest`, with its unit, and the value of one unit; `None`
+/// if there is no such figure.
 pub fn figure_label(name: &str, largest: f64) -> Option<(String, f64)> {
     evaluation::label(name, largest)
-}
-
-/// The page of probe streams: scores, streams before and after each denoiser, and how errors spread.
-pub fn streams_page(streams: &Streams) -> String {
-    streams::page(streams)
 }

@@ -15,7 +15,7 @@ pub struct Scale {
 const RATES: [(f64, &str); 4] = [(1e12, "Tbit/s"), (1e9, "Gbit/s"), (1e6, "Mbit/s"), (1e3, "kbit/s")];
 const TIMES: [(f64, &str); 3] = [(1.0, "s"), (1e-3, "ms"), (1e-6, "µs")];
 
-/// The scale in which a value as large as `largest` has one to three digits before the point.
+/// Returns the scale in which the value `largest` has one to three digits before the point.
 pub fn scale(unit: Unit, largest: f64) -> Scale {
     let pick = |table: &[(f64, &'static str)], smallest: (f64, &'static str)| {
         let (factor, symbol) = table.iter().find(|(f, _)| largest.abs() >= *f).copied().unwrap_or(smallest);
@@ -34,23 +34,23 @@ pub fn scale(unit: Unit, largest: f64) -> Scale {
     }
 }
 
-/// `value` with four significant digits.
+/// Returns `value` with four significant digits.
 pub fn number(value: f64) -> String {
     fixed(value, 3 - magnitude(value))
 }
 
-/// `value` with its own prefix and unit: `9.41 Gbit/s`.
+/// Returns `value` with its own prefix and unit: `9.41 Gbit/s`.
 pub fn quantity(value: f64, unit: Unit) -> String {
     let scale = scale(unit, value);
     let text = number(value / scale.factor);
     if scale.symbol.is_empty() { text } else { format!("{text} {}", scale.symbol) }
 }
 
-/// Half-widths below this part of the mean come from rounding the same value several times.
+/// Half-widths below this share of the mean are rounding errors of equal values.
 const ROUNDING: f64 = 1e-12;
 
-/// Mean and half-width in `scale`, the half-width with two significant digits and the mean to the same place, as
-/// the GUM (JCGM 100:2008, 7.2.6) asks.
+/// Returns mean and half-width in `scale`: the half-width with two significant digits, the mean to the same decimal
+/// place, as the GUM (JCGM 100:2008, 7.2.6) recommends.
 pub fn mean_and_half(interval: Interval, scale: Scale) -> (String, Option<String>) {
     let mean = interval.mean / scale.factor;
     match interval.half_width.map(|h| h / scale.factor) {
@@ -66,7 +66,7 @@ pub fn mean_and_half(interval: Interval, scale: Scale) -> (String, Option<String
     }
 }
 
-/// A count, in groups of three from five digits on.
+/// Returns a count; from five digits on, in groups of three.
 pub fn count(value: u64) -> String {
     let digits = value.to_string();
     if digits.len() < 5 {
@@ -82,7 +82,7 @@ pub fn count(value: u64) -> String {
     out
 }
 
-/// Power of ten of the first digit.
+/// Returns the power of ten of the first digit.
 fn magnitude(value: f64) -> i32 {
     if value == 0.0 || !value.is_finite() { 0 } else { value.abs().log10().floor() as i32 }
 }

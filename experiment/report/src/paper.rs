@@ -1,4 +1,4 @@
-//! The page of a paper: per figure what the paper says, pictures, and published beside ours.
+//! The page of a paper: for each figure, what the paper says, pictures, and the published values beside ours.
 
 use crate::html::{colour, escape};
 use crate::numbers::{Scale, mean_and_half, number};
@@ -11,11 +11,11 @@ use std::fmt::Write;
 const SCRIPT: &str = include_str!("../assets/paper.js");
 const NONE: &str = "\u{2013}";
 
-/// What the script draws: all pictures of the page, numbered through.
+/// What the script draws: all pictures of the page, numbered consecutively.
 #[derive(Serialize)]
 struct Data<'a> {
     pictures: Vec<&'a Picture>,
-    /// Of each line of each picture.
+    /// Colours of each line of each picture.
     colours: Vec<Vec<String>>,
 }
 
@@ -31,7 +31,7 @@ pub fn page(paper: &Paper) -> String {
     shell(&format!("{} \u{00b7} packetscale", paper.title), &body, &Data { pictures, colours }, SCRIPT)
 }
 
-/// Controllers keep theirs; other lines take the next of the palette.
+/// Returns the colours of a picture's lines. Controllers keep their own; other lines take the next of the palette.
 fn colours(picture: &Picture) -> Vec<String> {
     let lines = picture.lines.iter().enumerate();
     lines.map(|(at, line)| colour(line.colour.as_deref().unwrap_or_default(), at)).collect()
@@ -58,7 +58,7 @@ fn header(out: &mut String, paper: &Paper) {
     out.push_str("</header>\n");
 }
 
-/// `3 figures: of 14 comparisons 12 hold, 2 differ for a known reason.`
+/// Returns the verdict in words: `3 figures: of 14 comparisons 12 hold, 2 differ for a known reason.`
 fn verdict(figures: &[Figure]) -> String {
     let count =
         |wanted: Verdict| figures.iter().flat_map(Figure::verdicts).filter(|verdict| *verdict == wanted).count();
@@ -138,7 +138,7 @@ fn values(out: &mut String, values: &[Value]) {
     out.push_str("</tbody></table></div>\n");
 }
 
-/// A printed number, as short as it was.
+/// Returns a published number, no longer than it was printed.
 fn plain(value: f64) -> String {
     value.to_string().replace('-', "\u{2212}")
 }

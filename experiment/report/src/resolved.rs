@@ -1,12 +1,11 @@
-//! What the page takes from the text of the resolved scenario: a few lines for its head, and the numbers that are
-//! drawn as marks.
+//! Reads the resolved scenario for the page: a few lines for its head, and the numbers that are drawn as marks.
 
 use toml::{Table, Value};
 
 /// Facts of the scenario; all empty if its text cannot be read.
 #[derive(Debug, Default)]
 pub struct Resolved {
-    /// Label and value, as the scenario writes it.
+    /// Labels and values, as the scenario writes them.
     pub facts: Vec<(&'static str, String)>,
     /// Capacity of the dumbbell's bottleneck.
     pub capacity_bps: Option<f64>,
@@ -42,7 +41,7 @@ fn words(value: &Value) -> String {
     }
 }
 
-/// A quantity of the scenario's language as a plain number in bit/s or seconds (or the number itself, without unit).
+/// Reads a quantity of a scenario as a plain number in bit/s or seconds (or the number itself, if it has no unit).
 pub fn plain(text: &str) -> Option<f64> {
     let (number, unit) = number_and_unit(text)?;
     let factor = match unit {

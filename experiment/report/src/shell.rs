@@ -4,10 +4,10 @@ use crate::html::{escape, script_data};
 use serde::Serialize;
 
 const STYLE: &str = include_str!("../assets/page.css");
-/// What every page's script begins with: numbers, then plots.
+/// The scripts that every page begins with: numbers, then plots.
 const PLOTS: [&str; 2] = [include_str!("../assets/scale.js"), include_str!("../assets/plot.js")];
 
-/// The document: `title` in the tab, `body` as HTML, `data` for `script`.
+/// Returns the document: `title` in the tab, `body` as HTML, `data` for `script`.
 pub fn shell(title: &str, body: &str, data: &impl Serialize, script: &str) -> String {
     let json = serde_json::to_string(data).unwrap_or_else(|_| "{}".to_string());
     format!(

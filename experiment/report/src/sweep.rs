@@ -1,4 +1,4 @@
-//! A sweep over one key, as curves: mean and interval of a figure against the swept value.
+//! Draws a sweep over one key as curves: mean and interval of a figure against the swept value.
 
 use crate::groups::{controllers, points};
 use crate::resolved::{number_and_unit, plain};
@@ -33,7 +33,7 @@ pub struct Chart {
 pub struct Line {
     /// Its name.
     pub controller: String,
-    /// In order of the swept value.
+    /// Its points, in order of the swept value.
     pub points: Vec<Point>,
 }
 
@@ -42,7 +42,7 @@ type Point = (f64, f64, Option<f64>);
 
 const SHOWN: [&str; 5] = ["available_share", "utilisation", "queue_delay_p99_s", "loss_ratio", "fairness_jain"];
 
-/// The sweep, if exactly one key was swept over at least two values that are all numbers of one kind.
+/// Returns the sweep, if exactly one key was swept over at least two values that are all numbers of one kind.
 pub fn sweep(results: &Results) -> Option<Sweep> {
     let swept = points(results);
     let key = swept.first()?.keys().next()?.clone();
@@ -78,8 +78,8 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
 
 type Value = fn(&str) -> Option<f64>;
 
-/// The unit that all values share and how to read one: bit/s or seconds if all can be read as such, else the unit
-/// that all are written in.
+/// Returns the unit that all values share, and how to read one: bit/s or seconds if all can be read as such, else the
+/// unit in which all are written.
 fn common_scale(texts: &[&str]) -> Option<(String, Value)> {
     let units = texts.iter().map(|t| number_and_unit(t).map(|(_, unit)| unit)).collect::<Option<Vec<_>>>()?;
     let known = texts.iter().all(|t| plain(t).is_some()) && units.iter().all(|u| !u.is_empty());

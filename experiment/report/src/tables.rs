@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// A controller's name with its colour.
+/// Returns a controller's name with its colour.
 pub fn swatch(results: &Results, controller: &str) -> String {
     let all = controllers(results);
     let index = all.iter().position(|(name, _)| *name == controller);
@@ -17,7 +17,7 @@ pub fn swatch(results: &Results, controller: &str) -> String {
     format!("{mark}{}", escape(controller))
 }
 
-/// The comparison, as one table per theme; a theme or column of which no run has a value is left out.
+/// Returns the comparison as one table per theme. Leaves out a theme or column for which no run has a value.
 pub fn comparison(results: &Results, groups: &[Group]) -> String {
     let themes = [
         (Theme::Share, "Throughput, loss and fairness"),
@@ -35,7 +35,7 @@ pub fn comparison(results: &Results, groups: &[Group]) -> String {
     out
 }
 
-/// A figure over all groups, in the one scale that makes the column comparable.
+/// A figure over all groups, in the single scale that makes the column comparable.
 struct Column {
     figure: &'static Definition,
     scale: Scale,
@@ -154,7 +154,7 @@ fn entry_cell(figure: &Definition, entries: &[Value]) -> String {
     format!("<td class=\"n\">{}</td>", own_scale(Interval::of(&values), figure.unit))
 }
 
-/// A cell that carries its own unit, for columns whose rows differ by orders of magnitude.
+/// Returns a cell with its own unit, for columns whose rows differ by orders of magnitude.
 fn own_scale(found: Option<Interval>, unit: Unit) -> String {
     let Some(found) = found else { return "\u{2013}".to_string() };
     let counted = matches!(unit, Unit::Count | Unit::Packets);
@@ -171,7 +171,7 @@ fn own_scale(found: Option<Interval>, unit: Unit) -> String {
     }
 }
 
-/// Jain's index of each group that has several flows, in one sentence.
+/// Returns Jain's index of each group with several flows, in one sentence.
 pub fn fairness(groups: &[Group]) -> String {
     let scale = scale(Unit::Index, 1.0);
     let several = groups.iter().filter(|g| g.runs.iter().any(|r| r.flows.len() > 1));
@@ -185,14 +185,14 @@ pub fn fairness(groups: &[Group]) -> String {
     }
 }
 
-/// One row per flow.
+/// Returns the table of flows, with one row per flow.
 pub fn flows(results: &Results, groups: &[Group]) -> String {
     let mut out = String::new();
     per_entry(&mut out, results, groups, "Flows", FLOW, |r| &r.flows);
     out
 }
 
-/// One row per traffic source.
+/// Returns the table of traffic, with one row per source.
 pub fn traffic(results: &Results, groups: &[Group]) -> String {
     let mut out = String::new();
     per_entry(&mut out, results, groups, "Traffic", TRAFFIC, |r| &r.traffic);

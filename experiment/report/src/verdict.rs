@@ -1,4 +1,4 @@
-//! What came out, in words. Every word is computed; a difference that the replications do not establish is called so.
+//! The results in words. Every word is computed. The text says so where the replications do not establish a difference.
 
 use crate::groups::{difference, points};
 use crate::numbers::{mean_and_half, quantity, scale};
@@ -31,7 +31,7 @@ const QUESTIONS: [Question; 3] = [
     Question { metric: "loss_ratio", unit: Unit::Share, more: false, superlative: "The fewest packets were lost by" },
 ];
 
-/// A paragraph of plain text.
+/// Returns a paragraph of plain text.
 pub fn verdict(results: &Results) -> String {
     let groups = groups(&results.runs);
     let points = points(results);
@@ -45,7 +45,7 @@ pub fn verdict(results: &Results) -> String {
     sentences.join(" ")
 }
 
-/// The groups that have an answer, best first.
+/// Returns the groups that have an answer, best first.
 fn ranked<'g, 'a>(question: &Question, groups: impl Iterator<Item = &'g Group<'a>>) -> Vec<(&'g Group<'a>, Interval)>
 where
     'a: 'g,
@@ -72,7 +72,7 @@ fn at_one_point(question: &Question, groups: &[Group]) -> Option<String> {
     Some(format!("{lead} {} ({}{against}){caveat}.", best.controller, shown(*figure, question.unit)))
 }
 
-/// What the paired difference between the first two says against their order.
+/// Returns what the paired difference between the first two groups says against their order.
 fn doubt(difference: Option<Interval>) -> &'static str {
     match difference {
         Some(Interval { mean, half_width: Some(half) }) if mean.abs() <= half => {
@@ -91,7 +91,7 @@ fn topic(question: &Question) -> &'static str {
     }
 }
 
-/// How often each controller was best over the sweep points, and the range of what it reached.
+/// Returns how often each controller was best over the sweep points, and the range of the values that it reached.
 fn over_points(question: &Question, results: &Results, groups: &[Group]) -> Option<String> {
     let points = points(results);
     let mut wins: Vec<(&str, usize)> = Vec::new();

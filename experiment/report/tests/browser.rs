@@ -6,7 +6,7 @@ use results::Results;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-/// Whether Chromium is there. Its absence fails the test where `CI=true` promises it, and skips it elsewhere.
+/// Whether Chromium is installed. Its absence fails the test where `CI=true` promises it, and skips it elsewhere.
 fn chromium() -> bool {
     let found = Command::new("chromium").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     if found.is_ok_and(|status| status.success()) {
@@ -17,12 +17,12 @@ fn chromium() -> bool {
     false
 }
 
-/// The page as it stands after its script has run at this width; and what the browser logged.
+/// Returns the page after its script has run at this width, and the browser's log.
 ///
-/// Headless Chromium makes no window narrower than 500 pixels, so the page is opened in a frame as wide as wanted, of
-/// the same origin, and then put in the place of the document around it, for `--dump-dom` to print.
-/// `visit` is a script that runs in between, with `page` for the page's window and `note(name, value)` to leave an
-/// attribute on its root.
+/// Headless Chromium makes no window narrower than 500 pixels. So a frame of the same origin, with the wanted width,
+/// opens the page; then the page replaces the document around it, for `--dump-dom` to print.
+/// `visit` is a script that runs in between. It has `page`, the page's window, and `note(name, value)`, which puts an
+/// attribute on the page's root.
 fn open(page: &str, width: u32, visit: &str) -> (String, String) {
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("report.html");
@@ -59,7 +59,7 @@ fn url(file: &Path) -> String {
     format!("file://{}", file.display())
 }
 
-/// The value of `name` in the first tag that contains `tag`.
+/// Returns the value of `name` in the first tag that contains `tag`.
 fn attribute<'a>(dom: &'a str, tag: &str, name: &str) -> Option<&'a str> {
     let opened = &dom[dom.find(tag)?..];
     let opened = &opened[..opened.find('>')?];
@@ -131,8 +131,9 @@ fn no_runs_give_a_page_without_errors() {
     }
 }
 
-/// What a reader does: reads a value, zooms by key and by drag, goes back, chooses another replication. All of it
-/// where all three flows are active (after 40 s, 733 pixels from the left), so that points seen are in proportion to time.
+/// Acts like a reader: reads a value, zooms by key and by drag, goes back, chooses another replication. It acts where
+/// all three flows are active (after 40 s, 733 pixels from the left), so that the points seen are in proportion to
+/// time.
 const READER: &str = r#"
     const figure = page.document.querySelector('[data-figure="throughput"]');
     const frame = () => figure.querySelector('.frame');
@@ -168,7 +169,7 @@ fn a_reader_can_zoom_go_back_read_values_and_choose_a_replication() {
         |name: &str| attribute(&dom, "<html", &format!("data-{name}")).unwrap_or_else(|| panic!("no {name}: {log}"));
     let share = |name: &str| noted(name).parse::<f64>().unwrap();
     assert!(noted("value").ends_with("bit/s"), "{}", noted("value"));
-    assert!((share("key") - 0.5).abs() < 0.02, "one key press shows half of the run, not {}", share("key"));
+    assert!((share("key") - 0.5).abs() < 0.02, "one key press shows {} of the time, not half", share("key"));
     assert_eq!(share("back"), 1.0, "a double click shows the whole run");
     // 200 of the 1012 pixels between the axes: a page of 1120 less its margins of 40 and the figure's of 68.
     assert!((share("drag") - 200.0 / 1012.0).abs() < 0.02, "{}", share("drag"));

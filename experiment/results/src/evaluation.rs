@@ -1,21 +1,21 @@
-//! A controller evaluated: the questions of RFC 9743, and what came out for it and for the yardsticks beside it. The
-//! report draws it, `--json` prints it.
+//! An evaluation of a controller: the questions of RFC 9743, with the results of this controller and of the reference
+//! controllers beside it. The report draws it; `--json` prints it.
 
 use crate::figures::{Definition, FlowResult, Kind, TrafficResult, Unit};
 use crate::schema::Run;
 use crate::statistics::Interval;
 use serde::Serialize;
 
-/// One controller, all questions.
+/// The evaluation of one controller by all questions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Evaluation {
     /// Version of packetscale.
     pub version: String,
     /// Commit it was built from, if known.
     pub commit: Option<String>,
-    /// The controller that is evaluated, as it was asked for.
+    /// The evaluated controller, as the user wrote it.
     pub controller: String,
-    /// What stands beside it, and it itself first, with colours.
+    /// The evaluated controller first, then those beside it, with colours.
     pub contenders: Vec<(String, String)>,
     /// Whether this is the short form.
     pub quick: bool,
@@ -33,33 +33,33 @@ pub struct Section {
     /// Why there are no questions.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub left_out: Option<String>,
-    /// What was asked.
+    /// The questions asked.
     pub questions: Vec<Question>,
 }
 
-/// One question: a scenario, and what was read off.
+/// One question: a scenario, and the figures read from its results.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Question {
-    /// A few words.
+    /// Its title, in a few words.
     pub title: String,
     /// The question.
     pub asks: String,
     /// Names of the figures, those of a run's summary or of [`FIGURES`].
     pub figures: Vec<String>,
-    /// Point by point of its sweep, contender by contender.
+    /// The rows, ordered by sweep point, then by contender.
     pub rows: Vec<Row>,
     /// The resolved scenario, with the evaluated controller in it.
     pub scenario: String,
 }
 
-/// What one contender did at one point.
+/// The results of one contender at one point.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Row {
     /// Its number among the contenders.
     pub contender: usize,
     /// Swept keys and their values.
     pub point: String,
-    /// One for each figure, in their order; `null` where there is none.
+    /// One cell for each figure, in their order; `null` where there is none.
     pub cells: Vec<Option<Cell>>,
 }
 
@@ -201,7 +201,7 @@ pub const FIGURES: &[(Definition, Read)] = &[
     ),
 ];
 
-/// The figure of this name, in a run whose first `subjects` flows are the evaluated ones.
+/// Returns the figure of this name, in a run whose first `subjects` flows are the evaluated ones.
 pub fn figure(name: &str, run: &Run, subjects: usize) -> Option<f64> {
     let Some((_, read)) = FIGURES.iter().find(|(figure, _)| figure.name == name) else {
         return run.summary.metric(name);
@@ -221,7 +221,7 @@ fn per_flow(flows: &[FlowResult], count: fn(&FlowResult) -> Option<u64>) -> Opti
     sum.filter(|_| !flows.is_empty()).map(|sum| sum as f64 / flows.len() as f64)
 }
 
-/// The least time within which so large a share of the flows was done; `None` where fewer were.
+/// Returns the least time within which this share of the flows was done; `None` where fewer were.
 fn completion_s(flows: &[FlowResult], share: f64) -> Option<f64> {
     let mut times: Vec<f64> = flows.iter().filter_map(|flow| Some(flow.completion_s? - flow.start_s)).collect();
     times.sort_by(f64::total_cmp);

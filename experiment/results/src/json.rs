@@ -4,8 +4,8 @@ use crate::figures::COST;
 use crate::schema::{Results, Run};
 use serde_json::{Map, Value, json};
 
-/// One object: `schema`, `host`, and `runs` with the figures of the summary beside `controller`, `replication`,
-/// `seed` and `params`.
+/// Returns one object: `schema`, `host`, and `runs`. Each run has the figures of its summary, and `controller`,
+/// `replication`, `seed` and `params`.
 pub fn to_json(results: &Results) -> String {
     let runs: Vec<Value> = results.runs.iter().map(flattened).collect();
     json!({ "schema": results.schema, "host": results.host.name, "runs": runs }).to_string() + "\n"

@@ -1,7 +1,7 @@
-//! What came out: one schema for every host.
+//! Results: one schema for every host.
 //!
-//! A host fills a [`Run`] per (controller, sweep point, replication); the command collects them into [`Results`],
-//! which the report draws and the writers store as JSON, CSV, Parquet and NDJSON. Every field name carries its unit.
+//! A host fills a [`Run`] per (controller, sweep point, replication). The command collects them into [`Results`]. The
+//! report draws these, and the writers store them as JSON, CSV, Parquet and NDJSON. Every field name carries its unit.
 
 mod distribution;
 pub mod evaluation;

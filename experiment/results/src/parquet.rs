@@ -13,7 +13,7 @@ use std::io::{self, Write};
 use std::sync::Arc;
 
 pub(crate) fn parquet(table: &Table, out: &mut dyn Write) -> io::Result<()> {
-    // The writer asks for a sink it may send to another thread, which `out` need not be.
+    // The writer needs a sink that it can send to another thread; `out` may not be one.
     let mut bytes = Vec::new();
     encode(table, &mut bytes).map_err(io::Error::other)?;
     out.write_all(&bytes)

@@ -1,4 +1,4 @@
-//! A paper reproduced: what was published beside what came out here. The report draws it, `--json` prints it.
+//! The reproduction of a paper: the published values beside ours. The report draws it; `--json` prints it.
 
 use serde::Serialize;
 
@@ -32,7 +32,7 @@ pub struct Figure {
     pub says: String,
     /// Whether this is the short form.
     pub quick: bool,
-    /// Where ours comes from.
+    /// Where our values come from.
     pub sources: Vec<Source>,
     /// Numbers of the paper beside ours.
     pub values: Vec<Value>,
@@ -40,27 +40,27 @@ pub struct Figure {
     pub claims: Vec<Claim>,
     /// Pictures.
     pub pictures: Vec<Picture>,
-    /// What a reader must know.
+    /// Notes that a reader needs.
     pub notes: Vec<String>,
 }
 
-/// How a number came about.
+/// Where a number comes from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Origin {
-    /// Packets in virtual time.
+    /// A simulation of packets in virtual time.
     #[default]
     Simulated,
     /// A closed form or an exact method.
     Computed,
-    /// Found beforehand by a command that the source names, and kept as data.
+    /// An earlier run of a command that the source names; its results are kept as data.
     Recorded,
     /// Printed in the paper.
     Published,
 }
 
 impl Origin {
-    /// In one word.
+    /// Returns the origin in one word.
     pub fn word(self) -> &'static str {
         match self {
             Origin::Simulated => "simulated",
@@ -71,31 +71,31 @@ impl Origin {
     }
 }
 
-/// Runs of a scenario, or answers of a theory.
+/// A source of numbers: runs of a scenario, or answers of a theory.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Source {
     /// What the figure calls it.
     pub name: String,
     /// Simulated or computed.
     pub origin: Origin,
-    /// How to get it again: the resolved scenario, or the command.
+    /// How to repeat it: the resolved scenario, or the command.
     pub recipe: String,
-    /// Runs made, or answers asked for.
+    /// Number of runs made, or of questions asked.
     pub count: usize,
     /// Why some points have no answer.
     pub unanswered: Vec<String>,
 }
 
-/// What a comparison came to.
+/// The verdict of a comparison.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// No bound, or nothing to hold against it.
+    /// There is no bound, or no value to compare with it.
     #[default]
     NotJudged,
     /// Within the bounds.
     Kept,
-    /// Outside, for a reason that the figure gives.
+    /// Outside the bounds, for a reason that the figure gives.
     Differs,
     /// Not what the figure expects.
     Unexpected,
@@ -110,17 +110,17 @@ pub struct Value {
     pub unit: String,
     /// Where it stands in the paper.
     pub place: String,
-    /// As printed.
+    /// The published value, as printed.
     pub published: f64,
-    /// Ours; `null` where there is none.
+    /// Our value; `null` where there is none.
     pub ours: Option<f64>,
     /// Half the width of its 95 % confidence interval.
     pub half_width: Option<f64>,
-    /// Ours divided by the published one.
+    /// Our value divided by the published one.
     pub ratio: Option<f64>,
-    /// How ours came about.
+    /// Where our value comes from.
     pub origin: Origin,
-    /// Whether it is near enough, where the figure says what that is.
+    /// Whether our value is near enough, where the figure has a bound.
     pub verdict: Verdict,
     /// Why it differs.
     pub because: String,
@@ -135,9 +135,9 @@ pub struct Claim {
     pub place: String,
     /// The bound, in words: `loss_ratio at least 0.2 and at most 0.4`.
     pub bound: String,
-    /// Which points it was judged on; the worst is named.
+    /// The points on which it was judged; names the worst one.
     pub selected: String,
-    /// What was found at the worst point.
+    /// The value at the worst point.
     pub found: Option<f64>,
     /// Half the width of its 95 % confidence interval.
     pub half_width: Option<f64>,
@@ -145,7 +145,7 @@ pub struct Claim {
     pub origin: Origin,
     /// Whether it holds.
     pub verdict: Verdict,
-    /// Why it does not.
+    /// Why it does not hold.
     pub because: String,
 }
 
@@ -171,7 +171,7 @@ pub struct Axis {
     pub label: String,
     /// In which unit.
     pub unit: String,
-    /// Logarithmic.
+    /// Whether it is logarithmic.
     pub log: bool,
     /// Where it begins, if not at the first point.
     pub from: Option<f64>,
@@ -186,21 +186,21 @@ pub struct Line {
     pub name: String,
     /// How it came about.
     pub origin: Origin,
-    /// Its colour, where it stands for a controller.
+    /// Its colour, if it shows a controller.
     pub colour: Option<String>,
-    /// A curve over time or the like, rather than one point per setting.
+    /// Whether it is a curve over time or similar, rather than one point per setting.
     pub dense: bool,
     /// `[x, y, half the width of the 95 % confidence interval of y]`.
     pub points: Vec<(f64, Option<f64>, Option<f64>)>,
 }
 
 impl Figure {
-    /// The verdicts of all values and claims.
+    /// Returns the verdicts of all values and claims.
     pub fn verdicts(&self) -> impl Iterator<Item = Verdict> {
         self.values.iter().map(|value| value.verdict).chain(self.claims.iter().map(|claim| claim.verdict))
     }
 
-    /// Nothing came out otherwise than the figure expects.
+    /// Whether all results are as the figure expects.
     pub fn as_expected(&self) -> bool {
         self.verdicts().all(|verdict| verdict != Verdict::Unexpected)
     }

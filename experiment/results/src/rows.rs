@@ -5,7 +5,7 @@ use crate::schema::{Results, Run};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
-/// A table: its columns, and one value for each in every row. `Value::Null` is a hole.
+/// A table: its columns, and rows with one value for each column. `Value::Null` marks a missing value.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Table {
     /// Name of its files.
@@ -16,7 +16,7 @@ pub struct Table {
     pub rows: Vec<Vec<Value>>,
 }
 
-/// All tables of the results.
+/// Returns all tables of the results.
 pub fn tables(results: &Results) -> Vec<Table> {
     written().into_iter().map(|(name, columns)| table(name, &columns, &results.runs)).collect()
 }

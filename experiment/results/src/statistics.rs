@@ -1,4 +1,4 @@
-//! Replications of one setting, and how sure their mean is.
+//! Replications of one setting, and the confidence in their mean.
 
 use crate::figures::Summary;
 use crate::schema::Run;
@@ -15,10 +15,11 @@ pub struct Interval {
 }
 
 impl Interval {
-    /// Of these values; `None` when there are none.
+    /// Returns the interval of these values; `None` when there are none.
     ///
     /// The interval is `t * s / sqrt(n)`, where `s` is the sample's standard deviation and `t` the 97.5 % quantile of
-    /// Student's distribution with `n - 1` degrees of freedom. It supposes that the values scatter about normally.
+    /// Student's distribution with `n - 1` degrees of freedom. It assumes that the values are about normally
+    /// distributed.
     pub fn of(values: &[f64]) -> Option<Interval> {
         if values.is_empty() {
             return None;
@@ -39,8 +40,8 @@ const T975: [f64; 30] = [
     2.110, 2.101, 2.093, 2.086, 2.080, 2.074, 2.069, 2.064, 2.060, 2.056, 2.052, 2.048, 2.045, 2.042,
 ];
 
-/// The 97.5 % quantile of Student's t: a table up to 30 degrees of freedom, above it the expansion around the normal
-/// quantile of Abramowitz and Stegun, 26.7.5.
+/// Returns the 97.5 % quantile of Student's t: from a table up to 30 degrees of freedom; above that, by the expansion
+/// around the normal quantile of Abramowitz and Stegun, 26.7.5.
 pub fn student_t975(degrees: usize) -> f64 {
     if let Some(t) = degrees.checked_sub(1).and_then(|at| T975.get(at)) {
         return *t;
@@ -69,7 +70,7 @@ pub struct Group<'a> {
     pub runs: Vec<&'a Run>,
 }
 
-/// The runs by controller and sweep point, in order of first appearance.
+/// Returns the runs by controller and sweep point, in order of first appearance.
 pub fn groups(runs: &[Run]) -> Vec<Group<'_>> {
     let mut groups: Vec<Group<'_>> = Vec::new();
     let mut index: BTreeMap<(&str, &BTreeMap<String, String>), usize> = BTreeMap::new();
@@ -85,19 +86,19 @@ pub fn groups(runs: &[Run]) -> Vec<Group<'_>> {
 }
 
 impl Group<'_> {
-    /// `rapid, path.buffer = 1 bdp`.
+    /// Returns the group's name, like `rapid, path.buffer = 1 bdp`.
     pub fn name(&self) -> String {
         let params = self.params.iter().map(|(key, value)| format!(", {key} = {value}"));
         format!("{}{}", self.controller, params.collect::<String>())
     }
 
-    /// Mean and interval of a figure over the replications that have it; `None` when none has, or when there is no
-    /// such figure.
+    /// Returns the mean and interval of a figure over the replications that have it; `None` if none has it, or if there
+    /// is no such figure.
     pub fn interval(&self, metric: &str) -> Option<Interval> {
         Interval::of(&self.values(metric))
     }
 
-    /// Mean of a figure, if every replication has it.
+    /// Returns the mean of a figure, if every replication has it.
     pub fn mean(&self, metric: &str) -> Option<f64> {
         let values = self.values(metric);
         if values.len() < self.runs.len() { None } else { Interval::of(&values).map(|interval| interval.mean) }
@@ -109,7 +110,7 @@ impl Group<'_> {
 }
 
 impl Summary {
-    /// The figure of this name; `None` when the run has none, or when there is no such figure.
+    /// Returns the figure of this name; `None` if the run lacks it, or if there is no such figure.
     pub fn metric(&self, name: &str) -> Option<f64> {
         self.fields().get(name).and_then(Value::as_f64)
     }

@@ -4,7 +4,7 @@ use crate::schema::{ExpectationOutcome, Results};
 use crate::statistics::{Group, groups};
 use std::io::IsTerminal;
 
-/// A column of the table: its head, the figure, what to multiply it with, decimals.
+/// A column of the table: its heading, the figure, its factor, and the number of decimals.
 type Figure = (&'static str, &'static str, f64, usize);
 
 const FIGURES: &[Figure] = &[
@@ -18,13 +18,13 @@ const FIGURES: &[Figure] = &[
     ("Jain", "fairness_jain", 1.0, 4),
 ];
 
-/// Colours are wanted: standard output is a terminal and `NO_COLOR` is not set (no-color.org).
+/// Whether to use colours: standard output is a terminal and `NO_COLOR` is not set (no-color.org).
 pub fn colours_wanted() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// One line per controller and sweep point, each figure with the half-width of its 95 % confidence interval where
-/// there are replications; then the expectations.
+/// Returns one line per controller and sweep point, then the expectations. Where there are replications, each figure
+/// has the half-width of its 95 % confidence interval.
 pub fn to_table(results: &Results, colours: bool) -> String {
     let groups = groups(&results.runs);
     let keys: Vec<&String> = groups.first().map_or(Vec::new(), |group| group.params.keys().collect());
@@ -41,7 +41,7 @@ pub fn to_table(results: &Results, colours: bool) -> String {
     aligned(&lines, |column| column < 1 + keys.len(), &paint) + &expectations.collect::<String>()
 }
 
-/// Lines of cells in columns, those of the given range of columns to the right, the others to the left.
+/// Formats lines of cells in columns. Aligns the columns in `right` to the right, the others to the left.
 pub fn to_lines(lines: &[Vec<String>], right: std::ops::Range<usize>) -> String {
     aligned(lines, |column| !right.contains(&column), &|_| None)
 }
@@ -54,7 +54,7 @@ fn shown(group: &Group<'_>, (_, metric, scale, decimals): &Figure) -> String {
     interval.half_width.map_or(mean.clone(), |half| format!("{mean} ± {:.*}", decimals, half * scale))
 }
 
-/// Lines of cells in columns, flush left or right.
+/// Formats lines of cells in columns, aligned left or right.
 fn aligned(lines: &[Vec<String>], left: impl Fn(usize) -> bool, paint: &dyn Fn(usize) -> Option<String>) -> String {
     let widest = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
     let widths: Vec<usize> = (0..lines[0].len()).map(widest).collect();
@@ -81,7 +81,7 @@ fn said(outcome: &ExpectationOutcome, colours: bool) -> String {
     format!("{word}: {} {}: found {found} ({}){why}\n", outcome.metric, outcome.bound, outcome.selected)
 }
 
-/// The escape sequence of a colour like `#D55E00`.
+/// Returns the escape sequence of a colour like `#D55E00`.
 fn ansi(colour: &str) -> Option<String> {
     let hex = colour.strip_prefix('#').filter(|hex| hex.len() == 6 && hex.is_ascii())?;
     let part = |at: usize| u8::from_str_radix(&hex[at..at + 2], 16).ok();

@@ -1,5 +1,5 @@
-//! Results as files. Each is written under a temporary name and renamed when it is whole, so that nothing half-written
-//! stays under a name that somebody reads.
+//! Writes results as files. Each file is written under a temporary name and renamed when it is complete, so that no
+//! reader finds a half-written file under its name.
 
 use crate::figures;
 use crate::json::without_cost;
@@ -31,10 +31,10 @@ pub fn write(results: &Results, folder: &Path) -> io::Result<()> {
     })
 }
 
-/// Writes one file of `folder`, whole or not at all.
+/// Writes one file of `folder` completely or not at all.
 ///
 /// # Errors
-/// That of the first step that fails; nothing stays of the attempt.
+/// The first step that fails. A failed attempt leaves nothing behind.
 pub fn write_file(folder: &Path, name: &str, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
     let temporary = folder.join(format!(".{name}.partial"));
     let written = (|| {
@@ -49,7 +49,7 @@ pub fn write_file(folder: &Path, name: &str, content: impl FnOnce(&mut dyn Write
     written
 }
 
-/// One complete run per line, without its cost.
+/// Writes one complete run per line, without its cost.
 fn ndjson(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     results.runs.iter().try_for_each(|run| writeln!(out, "{}", without_cost(run)))
 }

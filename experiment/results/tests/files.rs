@@ -1,4 +1,4 @@
-//! The files that results become.
+//! The files that are written for results.
 
 use packetscale_results::{
     Environment, FlowResult, HostLabel, Manifest, Results, Run, SCHEMA, Series, Summary, TrafficResult, to_json,
@@ -48,7 +48,7 @@ fn results(cpu_s: f64) -> Results {
     }
 }
 
-/// All files of the results, by name.
+/// Writes all files of the results. Returns them by name.
 fn written(results: &Results) -> BTreeMap<String, Vec<u8>> {
     let folder = tempfile::tempdir().expect("a temporary folder");
     write(results, folder.path()).expect("a folder that can be written");

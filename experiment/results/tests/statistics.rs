@@ -1,4 +1,4 @@
-//! Means and intervals, against printed tables and worked examples.
+//! Compares means and intervals with printed tables and worked examples.
 
 use packetscale_results::{Interval, student_t975};
 

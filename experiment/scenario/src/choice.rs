@@ -1,6 +1,6 @@
 //! An entry of a registry and its settings: `"rapid"`, or `{ kind = "rapid", setting = value, ... }`.
 
-use crate::document::{Entry, Node, Table, Value};
+use crate::document::{KeyValue, Node, Table, Value};
 use crate::error::{ScenarioError, listed, perhaps};
 use crate::fields::{Zero, integer, quantity, ratio, switch, text};
 use settings::{Described, Kind, Parameters, Setting, SettingError, Settings};
@@ -31,7 +31,7 @@ impl Registry<'_> {
     /// Reads a choice.
     pub fn choose(&self, node: &Node, key: &str) -> Result<Choice, ScenarioError> {
         let expected = self.expected;
-        let (kind_node, options): (&Node, Vec<&Entry>) = match &node.value {
+        let (kind_node, options): (&Node, Vec<&KeyValue>) = match &node.value {
             Value::Text(_) => (node, Vec::new()),
             Value::Table(table) => (self.kind_of(table, node, key)?, self.options(table)),
             other => return Err(ScenarioError::at(&node.place, key, other.described(), expected)),
@@ -59,12 +59,12 @@ impl Registry<'_> {
         table.get("kind").map(|entry| &entry.node).ok_or_else(missing)
     }
 
-    fn options<'n>(&self, table: &'n Table) -> Vec<&'n Entry> {
-        let is_setting = |entry: &&Entry| entry.key != "kind" && !self.others.contains(&entry.key.as_str());
+    fn options<'n>(&self, table: &'n Table) -> Vec<&'n KeyValue> {
+        let is_setting = |entry: &&KeyValue| entry.key != "kind" && !self.others.contains(&entry.key.as_str());
         table.entries.iter().filter(is_setting).collect()
     }
 
-    fn unknown(&self, option: &Entry, name: &str, kind: &str, parameters: Parameters) -> ScenarioError {
+    fn unknown(&self, option: &KeyValue, name: &str, kind: &str, parameters: Parameters) -> ScenarioError {
         let names = || parameters.iter().map(|parameter| parameter.name()).chain(self.others.iter().copied());
         if let Some((_, instead)) = self.former.iter().find(|(former, _)| *former == option.key) {
             return ScenarioError::at(&option.key_place, name, "a setting that there is no more", *instead);

@@ -31,12 +31,12 @@ pub(crate) enum Value {
 /// Keys and values in the order of the file.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub(crate) struct Table {
-    pub entries: Vec<Entry>,
+    pub entries: Vec<KeyValue>,
 }
 
 /// One key of a table.
 #[derive(Clone, Debug)]
-pub(crate) struct Entry {
+pub(crate) struct KeyValue {
     pub key: String,
     pub key_place: Place,
     pub node: Node,
@@ -49,8 +49,8 @@ impl PartialEq for Node {
     }
 }
 
-impl PartialEq for Entry {
-    fn eq(&self, other: &Entry) -> bool {
+impl PartialEq for KeyValue {
+    fn eq(&self, other: &KeyValue) -> bool {
         self.key == other.key && self.node == other.node
     }
 }
@@ -97,7 +97,7 @@ fn table(from: &DeTable<'_>, place: &dyn Fn(usize) -> Place) -> Result<Table, Sc
     in_order.sort_by_key(|(key, _)| key.span().start);
     let entries = in_order.into_iter().map(|(key, value)| {
         let key_place = place(key.span().start);
-        Ok(Entry { key: key.get_ref().to_string(), key_place, node: node(value, place)? })
+        Ok(KeyValue { key: key.get_ref().to_string(), key_place, node: node(value, place)? })
     });
     Ok(Table { entries: entries.collect::<Result<_, ScenarioError>>()? })
 }
@@ -121,7 +121,7 @@ fn node(from: &Spanned<DeValue<'_>>, place: &dyn Fn(usize) -> Place) -> Result<N
 }
 
 impl Table {
-    pub fn get(&self, key: &str) -> Option<&Entry> {
+    pub fn get(&self, key: &str) -> Option<&KeyValue> {
         self.entries.iter().find(|entry| entry.key == key)
     }
 
@@ -133,7 +133,7 @@ impl Table {
     pub fn node_or_table(&mut self, key: &str, place: &Place) -> &mut Node {
         let at = self.entries.iter().position(|entry| entry.key == key).unwrap_or_else(|| {
             let node = Node { value: Value::Table(Table::default()), place: place.clone() };
-            self.entries.push(Entry { key: key.to_string(), key_place: place.clone(), node });
+            self.entries.push(KeyValue { key: key.to_string(), key_place: place.clone(), node });
             self.entries.len() - 1
         });
         &mut self.entries[at].node
@@ -163,7 +163,7 @@ impl Table {
         }
         match inner.node_mut(last) {
             Some(there) => *there = node,
-            None => inner.entries.push(Entry { key: last.to_string(), key_place: place, node }),
+            None => inner.entries.push(KeyValue { key: last.to_string(), key_place: place, node }),
         }
         Ok(())
     }
@@ -225,14 +225,14 @@ impl fmt::Display for Value {
             }
             Value::Table(table) if table.entries.is_empty() => f.write_str("{}"),
             Value::Table(table) => {
-                let entries: Vec<String> = table.entries.iter().map(Entry::to_string).collect();
+                let entries: Vec<String> = table.entries.iter().map(KeyValue::to_string).collect();
                 write!(f, "{{ {} }}", entries.join(", "))
             }
         }
     }
 }
 
-impl fmt::Display for Entry {
+impl fmt::Display for KeyValue {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let bare = |c: char| c.is_ascii_alphanumeric() || c == '_' || c == '-';
         if !self.key.is_empty() && self.key.chars().all(bare) {
@@ -280,7 +280,7 @@ impl Table {
     /// Returns the text of a TOML file.
     pub fn to_toml(&self) -> String {
         let mut out = String::new();
-        for Entry { key, node, .. } in &self.entries {
+        for KeyValue { key, node, .. } in &self.entries {
             match &node.value {
                 Value::Table(table) => print_section(&mut out, &format!("[{key}]"), table),
                 Value::List(items) => items.iter().for_each(|item| {

@@ -1,7 +1,7 @@
 //! Reads one table of the scenario, key by key: checks each value, writes defaults back into the table, and at the
 //! end refuses unknown keys.
 
-use crate::document::{Entry, Node, Table, Value};
+use crate::document::{KeyValue, Node, Table, Value};
 use crate::error::{Place, ScenarioError, listed, perhaps};
 use std::fmt::Display;
 use std::ops::RangeInclusive;
@@ -174,7 +174,7 @@ impl<'a> Fields<'a> {
         self.known.push(key);
         if self.table.get(key).is_none() {
             let node = Node { value: default, place: self.place.clone() };
-            self.table.entries.push(Entry { key: key.to_string(), key_place: self.place.clone(), node });
+            self.table.entries.push(KeyValue { key: key.to_string(), key_place: self.place.clone(), node });
         }
         self.table.node_mut(key).expect("it was there or has just been put there")
     }

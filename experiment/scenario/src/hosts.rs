@@ -1,6 +1,6 @@
 //! The receiving and the sending hosts.
 
-use crate::document::{Entry, Node, Table, Value};
+use crate::document::{KeyValue, Node, Table, Value};
 use crate::error::{Place, ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, quantity, ratio, text};
 use crate::model::{Coalescing, GapModel, Moderation, ReceiverSpec};
@@ -117,7 +117,7 @@ fn gaps(node: &mut Node) -> Result<GapModel, ScenarioError> {
         // A name alone means a table with only that name.
         let named = Node { value: node.value.clone(), place: node.place.clone() };
         let place = node.place.clone();
-        let entry = Entry { key: "kind".to_string(), key_place: place, node: named };
+        let entry = KeyValue { key: "kind".to_string(), key_place: place, node: named };
         node.value = Value::Table(Table { entries: vec![entry] });
     }
     let mut fields = Fields::of(node, KEY, EXPECTED)?;

@@ -70,7 +70,7 @@ pub struct ProbeSpec {
     pub train: u32,
     /// Mean time between trains; each time is drawn from a half to one and a half of it.
     pub pause: Span,
-    /// The receiver reports an arrival time once for this number of packets.
+    /// The receiver reports an arrival time for one packet in this number.
     pub acknowledge: u32,
     /// Which send gaps are recorded.
     pub recorded: Recorded,
@@ -232,8 +232,9 @@ pub enum Moderation {
     Timer,
     /// When a packet is there, but not until a time after the last interrupt.
     Spacing,
-    /// Adaptive. Up to 12 us, the time counts as with [`Moderation::Timer`], and `frames` does not. Beyond 12 us, the
-    /// time does not count, and batches have a number of packets that is drawn about `frames`.
+    /// Adaptive. Up to 12 us, the time counts as with [`Moderation::Timer`], and `frames` does not. Beyond 12 us,
+    /// batches have a number of packets that is drawn about `frames`; a batch that no packet joins for the time is
+    /// handed over.
     Adaptive,
 }
 

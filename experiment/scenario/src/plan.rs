@@ -4,7 +4,7 @@ use crate::document::{Table, argument, parse};
 use crate::error::{Place, ScenarioError};
 use crate::expect::expectations;
 use crate::model::{Expectation, Experiment};
-use crate::resolve::{Point, resolve};
+use crate::resolve::{SweepPoint, resolve};
 use crate::sweep::{Axis, axes, grid, params};
 use std::path::{Path, PathBuf};
 
@@ -15,7 +15,7 @@ const MOST_RUNS: usize = 100_000;
 #[derive(Clone, Debug, PartialEq)]
 pub struct Scenario {
     document: Table,
-    points: Vec<Point>,
+    points: Vec<SweepPoint>,
     expectations: Vec<Expectation>,
 }
 
@@ -81,7 +81,7 @@ impl Scenario {
     }
 }
 
-impl Point {
+impl SweepPoint {
     fn experiments(&self, seeds: &[u64]) -> Vec<Experiment> {
         let replicate = |experiment: Experiment| {
             let numbered = (0u32..).zip(seeds);
@@ -149,7 +149,7 @@ fn unfold(mut document: Table, name: &str, folder: &Path) -> Result<Scenario, Sc
     }
     document = first.unwrap_or(document);
     document.sort_sections();
-    let mut controllers: Vec<String> = points.iter().flat_map(Point::labels).collect();
+    let mut controllers: Vec<String> = points.iter().flat_map(SweepPoint::labels).collect();
     controllers.sort();
     controllers.dedup();
     let expectations = expectations(&mut document, &axes, &controllers)?;

@@ -18,7 +18,7 @@ use std::path::Path;
 
 /// A point of the sweep, resolved.
 #[derive(Clone, Debug, PartialEq)]
-pub(crate) struct Point {
+pub(crate) struct SweepPoint {
     pub run: RunSection,
     /// A run without `controller`, `params`, `replication` and `seed`, and without the flows' controllers where
     /// `compared` will put them.
@@ -31,7 +31,7 @@ pub(crate) struct Point {
 
 /// Resolves a document, and completes it with the defaults. `name` is what the scenario is called when it does not
 /// say; `folder` is where the files it names are.
-pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result<Point, ScenarioError> {
+pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result<SweepPoint, ScenarioError> {
     document.check_sections()?;
     let run = run(document, name)?;
     let network = network(document)?;
@@ -72,7 +72,7 @@ pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result
         probe,
         record,
     };
-    Ok(Point { run, template, label, compared })
+    Ok(SweepPoint { run, template, label, compared })
 }
 
 /// Returns `rapid`, or `rapid + cubic` where the flows differ.

@@ -1,6 +1,6 @@
 //! `[probe] search`: streams whose rates follow from the results of earlier streams.
 
-use crate::document::{Entry, Node, Table, Value};
+use crate::document::{KeyValue, Node, Table, Value};
 use crate::error::{ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, ratio, text};
 use serde::Serialize;
@@ -49,7 +49,7 @@ pub(crate) fn search(node: &mut Node, fastest: Rate) -> Result<SearchSpec, Scena
     let expected =
         format!("one of {}, or one with settings as in {{ kind = \"pathload\", fleet = 12 }}", listed(names()));
     if let Value::Text(_) = node.value {
-        let kind = Entry {
+        let kind = KeyValue {
             key: "kind".to_string(),
             key_place: node.place.clone(),
             node: Node { value: node.value.clone(), place: node.place.clone() },

@@ -22,7 +22,7 @@ fn run(controller: &str, loss: &str, replication: u32, summary: Summary) -> Run 
 }
 
 fn used(utilisation: f64) -> Summary {
-    Summary { utilisation, ..Summary::default() }
+    Summary { utilisation: Some(utilisation), ..Summary::default() }
 }
 
 fn runs() -> Vec<Run> {

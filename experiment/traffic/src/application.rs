@@ -20,7 +20,8 @@ pub struct Application {
 }
 
 impl Application {
-    /// The application of the `index`-th flow, which starts at `start`; `None`: the flow always has data to send.
+    /// Returns the application of the `index`-th flow, which starts at `start`; `None`: the flow always has data to
+    /// send.
     ///
     /// # Errors
     /// A source that cannot be opened.
@@ -47,7 +48,7 @@ impl Application {
         application
     }
 
-    /// When it hands over its next packet; [`Time::MAX`]: never.
+    /// Returns when it hands over its next packet; [`Time::MAX`]: never.
     #[inline]
     pub fn next(&self) -> Time {
         self.next
@@ -75,7 +76,7 @@ impl Application {
     }
 }
 
-/// How many run lengths of traffic to draw: gaps that are cut to multiples of a step lose less than half.
+/// Returns how many run lengths of traffic to draw: gaps that are cut to multiples of a step lose less than half.
 fn lengths_drawn(gaps: GapModel) -> u64 {
     if matches!(gaps, GapModel::BusyWait(_)) { 2 } else { 1 }
 }

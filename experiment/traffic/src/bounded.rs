@@ -6,7 +6,7 @@
 
 use crate::draw::Draws;
 
-/// The law. The unit of its bounds is that of what is drawn.
+/// The bounded Pareto law. Draws have the unit of its bounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct BoundedPareto {
     pub(crate) shape: f64,
@@ -19,7 +19,8 @@ impl BoundedPareto {
         self.inverted(self.shape, draws)
     }
 
-    /// Drawn in proportion to its size, as an instant at random finds it: the same law with a tail index one smaller.
+    /// Draws a value in proportion to its size, as an observer at a random instant finds it: the same law with a tail
+    /// index one smaller.
     pub(crate) fn found(&self, draws: &mut Draws) -> f64 {
         self.inverted(self.shape - 1.0, draws)
     }
@@ -29,7 +30,7 @@ impl BoundedPareto {
         libm::pow(least + (most - least) * draws.uniform(), -1.0 / index)
     }
 
-    /// For tail indices other than 1.
+    /// Returns the mean, for tail indices other than 1.
     pub(crate) fn mean(&self) -> f64 {
         let (a, ratio) = (self.shape, self.least / self.most);
         let bounded = (1.0 - libm::pow(ratio, a - 1.0)) / (1.0 - libm::pow(ratio, a));

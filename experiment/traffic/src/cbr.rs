@@ -1,8 +1,8 @@
 //! Constant bit rate: equal packets at equal gaps of size / rate.
 //!
-//! The gap's remainder below a picosecond is carried (`units::Serialiser`), so that the long-run rate is exact.
+//! The gap's remainder below a picosecond is carried over (`units::Serialiser`), so the long-run rate is exact.
 
-use super::{CrossPacket, Source, Window};
+use super::{CrossPacket, SendingTime, Source};
 use units::{Bytes, Rate, Serialiser, Span, Time};
 
 /// A constant-rate source.
@@ -15,8 +15,8 @@ pub(super) struct Cbr {
 }
 
 impl Cbr {
-    pub(super) fn new(rate: Rate, size: Bytes, window: Window, offset: Span) -> Cbr {
-        Cbr { spacing: Serialiser::new(rate), size, next: window.start.saturating_add(offset), end: window.end }
+    pub(super) fn new(rate: Rate, size: Bytes, sending: SendingTime, offset: Span) -> Cbr {
+        Cbr { spacing: Serialiser::new(rate), size, next: sending.start.saturating_add(offset), end: sending.end }
     }
 }
 

@@ -1,11 +1,11 @@
-//! Seeds: every source of chance in a run has its own, derived from the seed of the run.
+//! Seeds: every source of chance in a run has its own, derived from the run's seed.
 //!
 //! ```text
 //! seed = mix(run seed ^ purpose * 0x9E37... ^ index * 0xD1B5...)        mix: the finaliser of SplitMix64
 //! ```
 //!
-//! A purpose and an index (of a link, a flow, a traffic source, ...) name one source of chance. What one draws does not
-//! depend on how many others there are, so adding a flow changes nothing else. Source: G. L. Steele, D. Lea, C. H. Flood,
+//! A purpose and an index (of a link, a flow, a traffic source, ...) name one source of chance. Its draws do not depend
+//! on how many others there are, so adding a flow changes nothing else. Source: G. L. Steele, D. Lea, C. H. Flood,
 //! "Fast splittable pseudorandom number generators", OOPSLA 2014.
 
 /// What a seed is for. Each number is used once and keeps its meaning: changing it changes the runs that draw from it.
@@ -31,14 +31,14 @@ pub enum Purpose {
     ProbeStreams = 9,
     /// How late a receiver's stamps are.
     Stamps = 10,
-    /// Which packets of a link others overtake.
+    /// Which packets of a link are overtaken.
     Reordering = 11,
     /// What happens to acknowledgments on their way back.
     Return = 12,
 }
 
 impl Purpose {
-    /// All of them.
+    /// All purposes.
     pub const ALL: [Purpose; 12] = [
         Purpose::LinkLoss,
         Purpose::Controller,
@@ -55,7 +55,7 @@ impl Purpose {
     ];
 }
 
-/// The seed of the `index`-th source of chance with this purpose, in a run with the seed `run`.
+/// Returns the seed of the `index`-th source of chance with this purpose, in a run with the seed `run`.
 pub fn seed(run: u64, purpose: Purpose, index: usize) -> u64 {
     let purpose = (purpose as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15);
     let index = (index as u64).wrapping_mul(0xD1B5_4A32_D192_ED03);
@@ -82,7 +82,7 @@ mod tests {
     proptest! {
         #![proptest_config(ProptestConfig::with_cases(64))]
 
-        /// Every source of chance of a run with up to 300 links, flows and sources starts with a number of its own.
+        /// In a run with up to 300 links, flows and sources, every source of chance starts with a different number.
         #[test]
         fn no_two_sources_of_chance_in_a_run_draw_the_same(run in 0u64..1 << 53) {
             let mut first = BTreeMap::new();

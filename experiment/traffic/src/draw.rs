@@ -9,39 +9,41 @@ use units::Span;
 pub struct Draws(Pcg64);
 
 impl Draws {
-    /// State and stream of each copy from SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), started at a hash of the seed
-    /// plus the copy. Copies that share a state and differ only in PCG's stream number are not independent: their
-    /// first draws lie on a lattice, and superposed periodic sources then queue 6 % longer than N*D/D/1.
+    /// Takes the state and stream of each copy from SplitMix64 (Steele, Lea, Flood, OOPSLA 2014), started at a hash of
+    /// the seed plus the copy. Copies that share a state and differ only in PCG's stream number are not independent:
+    /// their first draws lie on a lattice, and superposed periodic sources then queue 6 % longer than N*D/D/1.
     pub fn new(seed: u64, copy: u32) -> Draws {
         let mut mix = SplitMix(SplitMix(seed).next().wrapping_add(u64::from(copy).wrapping_mul(0xd1b5_4a32_d192_ed03)));
         let mut wide = || u128::from(mix.next()) << 64 | u128::from(mix.next());
         Draws(Pcg64::new(wide(), wide()))
     }
 
-    /// Uniform in (0, 1], in steps of 2^-53: a logarithm of it is finite.
+    /// Draws uniformly from (0, 1], in steps of 2^-53: a logarithm of it is finite.
     pub fn uniform(&mut self) -> f64 {
         const STEP: f64 = 1.0 / 9_007_199_254_740_992.0;
         ((self.0.next_u64() >> 11) + 1) as f64 * STEP
     }
 
-    /// Uniform from zero to just below `span` (zero if `span` is).
+    /// Draws uniformly from zero to just below `span` (zero if `span` is zero).
     pub fn below(&mut self, span: Span) -> Span {
         Span::from_picos(((u128::from(self.0.next_u64()) * u128::from(span.picos())) >> 64) as u64)
     }
 
-    /// Normal with mean 0 and deviation 1 (G. E. P. Box, M. E. Muller, Ann. Math. Statist. 29, 1958).
+    /// Draws from the normal law with mean 0 and deviation 1 (G. E. P. Box, M. E. Muller, Ann. Math. Statist. 29,
+    /// 1958).
     pub fn normal(&mut self) -> f64 {
         let radius = libm::sqrt(-2.0 * libm::log(self.uniform()));
         radius * libm::cos(std::f64::consts::TAU * self.uniform())
     }
 
-    /// Exponential with this mean, by inversion: -mean ln u. It ends at 36.7 means, which u = 2^-53 gives.
+    /// Draws from the exponential law with this mean, by inversion: -mean ln u. The largest value is 36.7 means, for
+    /// u = 2^-53.
     pub fn exponential(&mut self, mean: Span) -> Span {
         times(mean, -libm::log(self.uniform()))
     }
 }
 
-/// `span * factor`, to the nearest picosecond.
+/// Returns `span * factor`, to the nearest picosecond.
 pub fn times(span: Span, factor: f64) -> Span {
     Span::from_picos((span.picos() as f64 * factor + 0.5) as u64)
 }

@@ -11,9 +11,9 @@ pub enum TrafficError {
     Setting {
         /// The scenario's key.
         key: &'static str,
-        /// What it says.
+        /// Its value.
         found: String,
-        /// What it may say.
+        /// The values that are allowed.
         expected: String,
     },
     /// A trace file that cannot be opened or read.
@@ -21,10 +21,10 @@ pub enum TrafficError {
     Io {
         /// The file.
         file: PathBuf,
-        /// What the system says.
+        /// The system's error.
         source: std::io::Error,
     },
-    /// A file of connection vectors that is not what it should be.
+    /// A malformed file of connection vectors.
     #[error("{}:{line}: found {found}; expected {expected}", file.display())]
     Vectors {
         /// The file.
@@ -39,17 +39,17 @@ pub enum TrafficError {
     /// More connections at a time than the simulator holds.
     #[error("traffic: more than {most} connections at a time")]
     Crowded {
-        /// How many it holds.
+        /// The most that it holds.
         most: usize,
     },
-    /// A trace file that is not what it should be.
+    /// A malformed trace file.
     #[error("{}: packet {packet}, byte {offset}: found {found}; expected {expected}", file.display())]
     Trace {
         /// The file.
         file: PathBuf,
         /// Number of the packet that is wrong or missing, from 1.
         packet: u64,
-        /// Where in the file, in bytes from its beginning.
+        /// The place in the file, in bytes from its beginning.
         offset: u64,
         /// What is there.
         found: String,
@@ -77,7 +77,7 @@ impl TrafficError {
     }
 }
 
-/// What is wrong at one place of a trace file; the file's name and the packet's number are added on the way up.
+/// What is wrong at one place of a trace file. Callers add the file's name and the packet's number.
 #[derive(Debug)]
 pub(super) enum Fault {
     Io(std::io::Error),

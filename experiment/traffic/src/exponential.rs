@@ -1,4 +1,4 @@
-//! Exponential lengths: P(length > x) = exp(-x / mean). Without memory, so the residual has the same law.
+//! Exponential lengths: P(length > x) = exp(-x / mean). The law has no memory, so the residual has the same law.
 
 use crate::draw::Draws;
 use crate::on_off::Law;

@@ -1,10 +1,10 @@
 //! What chance decides in a run, the same for every host: the packets of traffic ([`open`], [`packets`]), when flows
 //! start ([`starts`]), when applications hand over data ([`Application`]), and the seeds of all of it ([`chance`]).
 //!
-//! Sources send whatever the path does to their packets.
-//! [`open`] turns one `[[traffic]]` table of a scenario into as many sources as it asks for copies. A source is
-//! asked for its next packet and answers with an instant and a size, in order of time, until it stops. Nothing else
-//! is shared: sources do not know the links, and links do not know the kinds of traffic.
+//! Sources do not respond to what the path does to their packets.
+//! [`open`] turns one `[[traffic]]` table of a scenario into one source per copy. A source returns its next packet, an
+//! instant and a size, in order of time, until it stops. Sources share nothing else with the network: they do not know
+//! the links, and links do not know the kinds of traffic.
 //!
 //! | kind | file | packets |
 //! |---|---|---|
@@ -14,14 +14,14 @@
 //! | `pareto-on-off` | `pareto` | the same, lengths drawn with a heavy tail |
 //! | `poisson` | `poisson` | independent gaps |
 //! | `tmix`, `sessions` | `vectors` | those of simulated TCP connections (the host makes them; [`vectors`] says what they send) |
-//! | `web` | `surge` | those of simulated TCP connections (the host makes them; [`surge`] says what users do), or these replayed (`recorded`) |
+//! | `web` | `surge` | those of simulated TCP connections (the host makes them; [`surge`] says what users do), or these replayed (`replay`) |
 //! | `trace`, `pcap` | `trace` | as recorded, scaled, repeated |
 //!
 //! A source may stand behind a token bucket (`shaper`).
 //!
-//! Same seed, same packets, on every machine: the generator is PCG-64, seeded per copy, and logarithms and powers
-//! are those of the `libm` crate, not the machine's. Rates and sizes count bytes on the wire (Ethernet header
-//! included, frame check sequence not).
+//! The same seed gives the same packets on every machine: the generator is PCG-64, seeded per copy, and logarithms and
+//! powers are those of the `libm` crate, not the machine's. Rates and sizes count bytes on the wire (with the Ethernet
+//! header, without the frame check sequence).
 
 mod application;
 mod bounded;
@@ -36,7 +36,7 @@ mod on_off;
 mod pareto;
 mod plan;
 mod poisson;
-mod recorded;
+mod replay;
 mod shaper;
 mod superposition;
 pub mod surge;
@@ -59,7 +59,7 @@ use exponential::Exponential;
 use on_off::{OnOff, Periodic, Stationary};
 use pareto::Pareto;
 use poisson::Poisson;
-use recorded::Recorded;
+use replay::Replay;
 use scenario::{TrafficKind, TrafficSpec};
 use shaper::Shaped;
 use trace::Trace;
@@ -76,56 +76,56 @@ pub struct CrossPacket {
 
 /// A stream of packets in order of time.
 pub trait Source {
-    /// The next packet, no earlier than the one before; `None` when the source has stopped, for good.
+    /// Returns the next packet, no earlier than the one before; `None` when the source has stopped for good.
     fn next(&mut self) -> Option<CrossPacket>;
 }
 
 /// A source of any kind.
 #[derive(Debug)]
 pub struct AnySource {
-    kind: Kind,
+    generator: Generator,
     shaped: Option<Shaped>,
 }
 
 #[derive(Debug)]
-enum Kind {
+enum Generator {
     Cbr(Cbr),
     OnOff(OnOff<Periodic>),
     ExponentialOnOff(OnOff<Stationary<Exponential>>),
     ParetoOnOff(OnOff<Stationary<Pareto>>),
     Poisson(Poisson),
     Trace(Box<Trace>),
-    Recorded(Recorded),
+    Replay(Replay),
 }
 
 impl Source for AnySource {
     fn next(&mut self) -> Option<CrossPacket> {
         match &mut self.shaped {
-            Some(shaped) => shaped.next(&mut self.kind),
-            None => self.kind.next(),
+            Some(shaped) => shaped.next(&mut self.generator),
+            None => self.generator.next(),
         }
     }
 }
 
-impl Source for Kind {
+impl Source for Generator {
     fn next(&mut self) -> Option<CrossPacket> {
         match self {
-            Kind::Cbr(source) => source.next(),
-            Kind::OnOff(source) => source.next(),
-            Kind::ExponentialOnOff(source) => source.next(),
-            Kind::ParetoOnOff(source) => source.next(),
-            Kind::Poisson(source) => source.next(),
-            Kind::Trace(source) => source.next(),
-            Kind::Recorded(source) => source.next(),
+            Generator::Cbr(source) => source.next(),
+            Generator::OnOff(source) => source.next(),
+            Generator::ExponentialOnOff(source) => source.next(),
+            Generator::ParetoOnOff(source) => source.next(),
+            Generator::Poisson(source) => source.next(),
+            Generator::Trace(source) => source.next(),
+            Generator::Replay(source) => source.next(),
         }
     }
 }
 
 impl AnySource {
-    /// Why the source stopped early, if it did: a trace file that changed or could not be read while it was replayed.
+    /// Returns why the source stopped early, if it did: its trace file changed or could not be read during the replay.
     pub fn failure(&self) -> Option<&TrafficError> {
-        match &self.kind {
-            Kind::Trace(source) => source.failure(),
+        match &self.generator {
+            Generator::Trace(source) => source.failure(),
             _ => None,
         }
     }
@@ -133,12 +133,12 @@ impl AnySource {
 
 /// When a source sends: from `start` until just before `end`.
 #[derive(Clone, Copy, Debug)]
-struct Window {
+struct SendingTime {
     start: Time,
     end: Time,
 }
 
-/// The sources of one `[[traffic]]` table, one per copy.
+/// Opens the sources of one `[[traffic]]` table, one per copy.
 ///
 /// `seed` is the table's own: two tables given the same seed draw the same numbers. Nothing is sent at or after
 /// `duration`. A single copy of a kind without chance begins at `start`; several copies each begin at a random point
@@ -149,15 +149,15 @@ struct Window {
 /// is read through once here, and again while it is replayed.
 pub fn open(spec: &TrafficSpec, seed: u64, duration: Span) -> Result<Vec<AnySource>, TrafficError> {
     check(spec)?;
-    let window = Window { start: spec.start, end: spec.stop.min(Time::ZERO.saturating_add(duration)) };
+    let sending = SendingTime { start: spec.start, end: spec.stop.min(Time::ZERO.saturating_add(duration)) };
     let alone = spec.copies == 1;
     let size = spec.packet;
     let copies = (0..spec.copies).map(|copy| Draws::new(seed, copy));
-    let sources: Vec<Kind> = match &spec.kind {
+    let sources: Vec<Generator> = match &spec.kind {
         TrafficKind::Cbr { rate } => copies
             .map(|mut draws| {
                 let offset = if alone { Span::ZERO } else { draws.below(rate.time_for(size)) };
-                Kind::Cbr(Cbr::new(*rate, size, window, offset))
+                Generator::Cbr(Cbr::new(*rate, size, sending, offset))
             })
             .collect(),
         TrafficKind::OnOff { on, off, rate } => copies
@@ -165,17 +165,19 @@ pub fn open(spec: &TrafficSpec, seed: u64, duration: Span) -> Result<Vec<AnySour
                 let lengths = Periodic::new(*on, *off);
                 let opening =
                     if alone { lengths.at_the_beginning() } else { lengths.anywhere(&mut draws, *rate, size) };
-                Kind::OnOff(OnOff::new(lengths, opening, *rate, size, window))
+                Generator::OnOff(OnOff::new(lengths, opening, *rate, size, sending))
             })
             .collect(),
         TrafficKind::ExponentialOnOff { on, off, rate } => copies
-            .map(|draws| Kind::ExponentialOnOff(stationary(Exponential, draws, (*on, *off), *rate, size, window)))
+            .map(|draws| Generator::ExponentialOnOff(stationary(Exponential, draws, (*on, *off), *rate, size, sending)))
             .collect(),
         TrafficKind::ParetoOnOff { on, off, rate, shape } => copies
-            .map(|draws| Kind::ParetoOnOff(stationary(Pareto::new(*shape), draws, (*on, *off), *rate, size, window)))
+            .map(|draws| {
+                Generator::ParetoOnOff(stationary(Pareto::new(*shape), draws, (*on, *off), *rate, size, sending))
+            })
             .collect(),
         TrafficKind::Poisson { rate } => {
-            copies.map(|draws| Kind::Poisson(Poisson::new(*rate, size, window, draws))).collect()
+            copies.map(|draws| Generator::Poisson(Poisson::new(*rate, size, sending, draws))).collect()
         }
         // Their packets come from senders.
         TrafficKind::Connections(_) | TrafficKind::Web(_) => Vec::new(),
@@ -184,26 +186,26 @@ pub fn open(spec: &TrafficSpec, seed: u64, duration: Span) -> Result<Vec<AnySour
             copies
                 .map(|mut draws| {
                     let offset = if alone { Span::ZERO } else { draws.below(pace.period()) };
-                    Ok(Kind::Trace(Box::new(Trace::open(file, *source, pace, window, offset)?)))
+                    Ok(Generator::Trace(Box::new(Trace::open(file, *source, pace, sending, offset)?)))
                 })
                 .collect::<Result<_, TrafficError>>()?
         }
     };
-    Ok(behind(spec.shaper, window.end, sources))
+    Ok(behind(spec.shaper, sending.end, sources))
 }
 
-/// Sources that send packets recorded before, one for each copy: from the spec's start until just before its stop and
-/// the end, `duration` after the start of the run.
+/// Returns sources that send recorded packets, one for each copy. They send from the spec's start until just before its
+/// stop, and before the run's end at `duration`.
 pub fn replay(spec: &TrafficSpec, copies: Vec<Vec<CrossPacket>>, duration: Span) -> Vec<AnySource> {
     let end = spec.stop.min(Time::ZERO.saturating_add(duration));
-    let sources = copies.into_iter().map(|packets| Kind::Recorded(Recorded::new(packets, end))).collect();
+    let sources = copies.into_iter().map(|packets| Generator::Replay(Replay::new(packets, end))).collect();
     behind(spec.shaper, end, sources)
 }
 
-/// Each behind a token bucket of its own, if there is one.
-fn behind(shaper: Option<scenario::Shaper>, end: Time, sources: Vec<Kind>) -> Vec<AnySource> {
+/// Returns the sources, each behind its own token bucket, if there is a `shaper`.
+fn behind(shaper: Option<scenario::Shaper>, end: Time, sources: Vec<Generator>) -> Vec<AnySource> {
     let shaped = || shaper.map(|shaper| Shaped::new(shaper, end));
-    sources.into_iter().map(|kind| AnySource { kind, shaped: shaped() }).collect()
+    sources.into_iter().map(|generator| AnySource { generator, shaped: shaped() }).collect()
 }
 
 fn stationary<L: on_off::Law>(
@@ -212,14 +214,14 @@ fn stationary<L: on_off::Law>(
     (on, off): (Span, Span),
     rate: Rate,
     size: Bytes,
-    window: Window,
+    sending: SendingTime,
 ) -> OnOff<Stationary<L>> {
     let mut lengths = Stationary::new(law, draws, on, off);
     let opening = lengths.opening(rate, size);
-    OnOff::new(lengths, opening, rate, size, window)
+    OnOff::new(lengths, opening, rate, size, sending)
 }
 
-/// Largest packet a source may be asked for; anything near it is a mistake in the scenario.
+/// Largest packet that a scenario may request; a size near it is a mistake in the scenario.
 const MAX_PACKET: Bytes = Bytes::new(1_000_000);
 
 fn check(spec: &TrafficSpec) -> Result<(), TrafficError> {

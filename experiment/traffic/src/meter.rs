@@ -1,4 +1,4 @@
-//! How bursty traffic is: its rate in successive intervals, and the spread of that.
+//! Measures the burstiness of traffic: its rate in successive intervals, and the spread of that rate.
 //!
 //! The measure is that of Table 3.1 of Q. Yin, "TCP RAPID: from theory to practice" (dissertation, UNC Chapel Hill,
 //! 2017): the distance between the 5 % and the 95 % quantile of the rate per millisecond. A packet belongs to the
@@ -17,25 +17,25 @@ pub struct Meter {
 /// Mean and spread of the rate per interval.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Burstiness {
-    /// Over all intervals.
+    /// Mean rate over all intervals.
     pub mean: Rate,
     /// 5 % of intervals are at this rate or below.
     pub low: Rate,
     /// 95 % of intervals are at this rate or below.
     pub high: Rate,
-    /// How many intervals there were.
+    /// Number of intervals.
     pub intervals: u64,
 }
 
 impl Burstiness {
-    /// The distance between the quantiles.
+    /// Returns the distance between the quantiles.
     pub fn spread(&self) -> Rate {
         self.high.saturating_sub(self.low)
     }
 }
 
 impl Meter {
-    /// A meter that counts from `from` in intervals of this length.
+    /// Returns a meter that counts from `from` in intervals of this length.
     ///
     /// # Panics
     /// If the interval is zero.
@@ -44,7 +44,7 @@ impl Meter {
         Meter { interval, from, bytes: Vec::new() }
     }
 
-    /// A meter per millisecond from the start of the run.
+    /// Returns a meter that counts per millisecond from the run's start.
     pub fn per_millisecond() -> Meter {
         Meter::new(Time::ZERO, Span::from_millis(1))
     }
@@ -61,7 +61,8 @@ impl Meter {
         self.bytes[slot] += size.get();
     }
 
-    /// The figures over the whole intervals between `from` and `until`, empty ones included; `None` if there is none.
+    /// Returns the figures over the whole intervals between `from` and `until`, empty ones included; `None` if there is
+    /// no whole interval.
     pub fn burstiness(&self, until: Time) -> Option<Burstiness> {
         let n = (until.saturating_since(self.from) / self.interval) as usize;
         if n == 0 {

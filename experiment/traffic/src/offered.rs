@@ -1,4 +1,4 @@
-//! What chance decides in a run before it begins: when flows start, and the packets that traffic brings.
+//! What chance decides before a run begins: when flows start, and the packets of traffic.
 
 use crate::chance::{Purpose, seed};
 use crate::{AnySource, CrossPacket, Superposition, TrafficError, open, replay};
@@ -7,7 +7,7 @@ use rand_pcg::Pcg64Mcg;
 use scenario::{Experiment, FlowSpec, Start, TrafficKind, TrafficSpec};
 use units::Time;
 
-/// When the `index`-th flow starts, in a run with the seed `run`.
+/// Returns when the `index`-th flow starts, in a run with the seed `run`.
 pub fn start(flow: &FlowSpec, index: usize, run: u64) -> Time {
     match flow.start {
         Start::At(time) => time,
@@ -18,18 +18,18 @@ pub fn start(flow: &FlowSpec, index: usize, run: u64) -> Time {
     }
 }
 
-/// When each flow of an experiment starts.
+/// Returns when each flow of an experiment starts.
 pub fn starts(experiment: &Experiment) -> Vec<Time> {
     experiment.flows.iter().enumerate().map(|(index, flow)| start(flow, index, experiment.seed)).collect()
 }
 
-/// The copies of the `index`-th traffic source of an experiment, superposed.
+/// Returns the copies of the `index`-th traffic source of an experiment, superposed.
 ///
 /// Users who browse without reacting to the path (`responsive = false`) send what they would send alone on it. Only a
-/// host in virtual time can tell: `alone` makes that run and returns the packets of each copy.
+/// host in virtual time can find that: `alone` makes that run and returns the packets of each copy.
 ///
 /// # Errors
-/// A source that cannot be opened, or what `alone` says.
+/// A source that cannot be opened, or an error of `alone`.
 pub fn packets<E: From<TrafficError>>(
     experiment: &Experiment,
     index: usize,
@@ -43,7 +43,7 @@ pub fn packets<E: From<TrafficError>>(
     Ok(Superposition::new(sources))
 }
 
-/// Each traffic source of an experiment, as [`packets`] opens it.
+/// Returns each traffic source of an experiment, as [`packets`] opens it.
 ///
 /// # Errors
 /// As [`packets`].

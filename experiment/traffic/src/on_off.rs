@@ -1,30 +1,31 @@
 //! On-off traffic: packets at equal gaps within bursts, nothing between them.
 //!
-//! The gaps run on a clock that only runs within bursts. A packet that falls beyond the end of a burst is due as
+//! The gaps follow a clock that only runs within bursts. A packet that falls beyond the end of a burst is due equally
 //! far into the next one, so no burst gains or loses a fraction of a packet: the mean rate is exactly
 //! rate * on / (on + off), however short the bursts are.
 //!
-//! Drawn lengths start in the stationary state, as if the source had run for ever: within a burst with probability
-//! on / (on + off), what is left of the first burst or silence drawn from the residual law, the first packet anywhere
-//! within a gap. The expected rate is then the mean rate at every instant, with no transient to discard.
+//! Drawn lengths start in the stationary state, as if the source had run for ever. It starts within a burst with
+//! probability on / (on + off). The rest of the first burst or silence is drawn from the residual law, and the first
+//! packet falls anywhere within a gap. The expected rate is then the mean rate at every instant, with no transient to
+//! discard.
 
-use super::{CrossPacket, Source, Window};
+use super::{CrossPacket, SendingTime, Source};
 use crate::draw::Draws;
 use units::{Bytes, Rate, Serialiser, Span, Time};
 
 /// Lengths of bursts and silences.
 pub(super) trait Lengths {
-    /// The next burst.
+    /// Returns the next burst.
     fn on(&mut self) -> Span;
-    /// The next silence.
+    /// Returns the next silence.
     fn off(&mut self) -> Span;
 }
 
 /// A law of lengths, given their mean.
 pub(super) trait Law {
-    /// One length.
+    /// Draws one length.
     fn length(&self, draws: &mut Draws, mean: Span) -> Span;
-    /// What is left of the length that covers an arbitrary instant: density P(length > x) / mean.
+    /// Draws the rest of the length that covers an arbitrary instant: density P(length > x) / mean.
     fn residual(&self, draws: &mut Draws, mean: Span) -> Span;
 }
 
@@ -35,7 +36,7 @@ pub(super) struct Opening {
     silence: Span,
     /// Length of the first burst.
     burst: Span,
-    /// First packet, into the clock that runs within bursts.
+    /// Time of the first packet, by the clock that runs within bursts.
     first: Span,
 }
 
@@ -52,15 +53,15 @@ pub(super) struct OnOff<L> {
 }
 
 impl<L: Lengths> OnOff<L> {
-    pub(super) fn new(lengths: L, opening: Opening, rate: Rate, size: Bytes, window: Window) -> OnOff<L> {
-        let begin = window.start.saturating_add(opening.silence);
+    pub(super) fn new(lengths: L, opening: Opening, rate: Rate, size: Bytes, sending: SendingTime) -> OnOff<L> {
+        let begin = sending.start.saturating_add(opening.silence);
         OnOff {
             lengths,
             spacing: Serialiser::new(rate),
             size,
             next: begin.saturating_add(opening.first),
             burst_end: begin.saturating_add(opening.burst),
-            end: window.end,
+            end: sending.end,
         }
     }
 }
@@ -97,12 +98,12 @@ impl Periodic {
         Periodic { on, off }
     }
 
-    /// A burst first, a packet first in it.
+    /// Begins with a burst, and the burst with a packet.
     pub(super) fn at_the_beginning(&self) -> Opening {
         Opening { silence: Span::ZERO, burst: self.on, first: Span::ZERO }
     }
 
-    /// At a uniformly random point of the period.
+    /// Begins at a uniformly random point of the period.
     pub(super) fn anywhere(&self, draws: &mut Draws, rate: Rate, size: Bytes) -> Opening {
         let point = draws.below(self.on + self.off);
         let first = draws.below(rate.time_for(size));

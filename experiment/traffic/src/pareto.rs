@@ -1,10 +1,10 @@
 //! Pareto lengths: P(length > x) = (least / x)^shape for x above `least`, with
-//! least = mean (shape - 1) / shape, so that the mean is as asked for.
+//! least = mean (shape - 1) / shape, so that the mean is the requested one.
 //!
 //! Heavy tail: for a shape of 2 or less the variance is infinite, and sums of such sources are bursty at every
 //! timescale (Willinger, Taqqu, Sherman, Wilson, IEEE/ACM ToN 5(1), 1997; shapes of 1.2 to 1.7 are typical of web
-//! traffic). Time averages then converge slowly, as n^(1/shape - 1) over n bursts: with shape 1.2 a thousand bursts
-//! still leave some 30 % of doubt about the mean. Compare runs by their seeds, not by the nominal mean.
+//! traffic). Time averages then converge slowly, as n^(1/shape - 1) over n bursts: with shape 1.2, a mean over a
+//! thousand bursts is still uncertain by some 30 %. Compare runs by their seeds, not by the nominal mean.
 //!
 //! The residual law has density (1 / mean) P(length > x): uniform below `least` with probability
 //! (shape - 1) / shape, else Pareto with shape - 1, the same `least`, and for shapes up to 2 an infinite mean. A

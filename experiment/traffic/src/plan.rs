@@ -1,12 +1,11 @@
-//! The rate of traffic that leaves nothing to chance, as a step function: what an ideal controller would leave room
-//! for.
+//! The rate of traffic without chance, as a step function: the room that an ideal controller would leave.
 
 use scenario::{Experiment, TrafficKind, TrafficSpec};
 use units::{Rate, Span, Time};
 
-/// The instants at which the rate of all copies together changes, and the rate from each on; the first is the start
-/// of the run. `None` where chance decides: drawn lengths, Poisson arrivals, traces, several copies of periodic
-/// bursts (each begins at a random point); and behind a shaper.
+/// Returns the instants at which the rate of all copies together changes, and the rate from each on; the first is the
+/// run's start. `None` where chance decides: drawn lengths, Poisson arrivals, traces, several copies of periodic
+/// bursts (each begins at a random point). `None` also behind a shaper.
 pub fn planned_rate(spec: &TrafficSpec, duration: Span) -> Option<Vec<(Time, Rate)>> {
     if spec.shaper.is_some() {
         return None;
@@ -60,7 +59,7 @@ fn periodic(start: Time, end: Time, on: Span, off: Span, rate: Rate) -> Vec<(Tim
     bursts
 }
 
-/// Adds a step; one at the same instant as the last replaces it.
+/// Adds a step. A step at the same instant as the last one replaces it.
 fn step(steps: &mut Vec<(Time, Rate)>, at: Time, rate: Rate) {
     match steps.last_mut() {
         Some(last) if last.0 == at => last.1 = rate,

@@ -1,6 +1,6 @@
 //! Poisson arrivals: equal packets, independent exponential gaps of mean size / rate.
 
-use super::{CrossPacket, Source, Window};
+use super::{CrossPacket, SendingTime, Source};
 use crate::draw::Draws;
 use units::{Bytes, Rate, Span, Time};
 
@@ -15,8 +15,8 @@ pub(super) struct Poisson {
 }
 
 impl Poisson {
-    pub(super) fn new(rate: Rate, size: Bytes, window: Window, draws: Draws) -> Poisson {
-        Poisson { gap: rate.time_for(size), size, draws, last: window.start, end: window.end }
+    pub(super) fn new(rate: Rate, size: Bytes, sending: SendingTime, draws: Draws) -> Poisson {
+        Poisson { gap: rate.time_for(size), size, draws, last: sending.start, end: sending.end }
     }
 }
 

@@ -1,9 +1,9 @@
-//! Token bucket: what leaves in any interval is at most a bucket, and the rate times the interval.
+//! Token bucket: in any interval, at most one bucket plus the rate times the interval leaves.
 //!
-//! A packet takes its size in tokens; tokens come at the rate and fill the bucket, which is full in the beginning. A
-//! packet that finds too few waits for them, and all behind it wait as well: nothing is lost. The state is one instant,
-//! that at which the bucket would be full again (the generic cell rate algorithm, ITU-T I.371): with size / rate the
-//! time a packet takes to earn and depth = bucket / rate,
+//! A packet takes its size in tokens. Tokens come at the rate and fill the bucket, which is full at the beginning. A
+//! packet that finds too few tokens waits for them, and all packets behind it wait too: nothing is lost. The state is
+//! one instant: the time at which the bucket would be full again (the generic cell rate algorithm, ITU-T I.371). A
+//! packet's tokens take size / rate to come, and with depth = bucket / rate,
 //!
 //! ```text
 //! leaves = max(arrives, full - (depth - size / rate))
@@ -19,13 +19,13 @@ use super::{CrossPacket, Source};
 use scenario::Shaper;
 use units::{Span, Time};
 
-/// A source behind a token bucket of its own.
+/// A source behind its own token bucket.
 #[derive(Debug)]
 pub(super) struct Shaped {
     shaper: Shaper,
     depth: Span,
     full: Time,
-    /// Nothing leaves from here on.
+    /// Nothing leaves from this time on.
     end: Time,
 }
 
@@ -34,7 +34,7 @@ impl Shaped {
         Shaped { shaper, depth: shaper.rate.time_for(shaper.bucket), full: Time::ZERO, end }
     }
 
-    /// The next packet of `source`, when the bucket lets it go.
+    /// Returns the next packet of `source`, at the time when the bucket releases it.
     pub(super) fn next(&mut self, source: &mut impl Source) -> Option<CrossPacket> {
         let CrossPacket { at, size } = source.next()?;
         let earned_in = self.shaper.rate.time_for(size);

@@ -1,4 +1,4 @@
-//! Several sources as one.
+//! Merges several sources into one.
 
 use super::{CrossPacket, Source};
 
@@ -16,7 +16,7 @@ impl<S: Source> Superposition<S> {
         Superposition { sources, heads }
     }
 
-    /// The sources, to ask them how they fared.
+    /// Returns the sources, for example to read why they stopped.
     pub fn sources(&self) -> &[S] {
         &self.sources
     }

@@ -1,4 +1,4 @@
-//! What a user of the web does, drawn: SURGE (P. Barford, M. Crovella, "Generating representative web workloads for
+//! Draws the behaviour of a web user: SURGE (P. Barford, M. Crovella, "Generating representative web workloads for
 //! network and server performance evaluation", SIGMETRICS 1998, tables 1 and 2).
 //!
 //! ```text
@@ -9,11 +9,11 @@
 //! ```
 //!
 //! Deviations:
-//! 1. Files are drawn one by one; there is no set of files on a server, with popularity and locality, from which requests
-//!    choose. Nothing here has a cache that would tell.
-//! 2. Sizes and thinking end at bounds (100 MB, 100 s). Without them the mean of the sizes is met by no run: a tail of
-//!    index 1.1 has a tenth of it in files above 10^15 B.
-//! 3. The Weibull law is that of pauses found below a threshold of one second, and is cut there.
+//! 1. Files are drawn one by one. Requests do not choose from a set of files on a server, with popularity and locality,
+//!    because no cache here would show the difference.
+//! 2. Sizes and thinking times have upper bounds (100 MB, 100 s). Without bounds, no run would meet the mean size: a
+//!    tail of index 1.1 has a tenth of it in files above 10^15 B.
+//! 3. The Weibull law describes pauses below a threshold of one second, and is cut there.
 
 use crate::bounded::BoundedPareto;
 use crate::draw::{Draws, times};
@@ -34,7 +34,7 @@ pub struct Surge {
 }
 
 impl Surge {
-    /// Those that a scenario asks for.
+    /// Returns the laws of a scenario's source.
     pub fn new(web: &Web) -> Surge {
         let (size, think) = (&web.size, &web.think);
         let bytes = |bytes: Bytes| bytes.get() as f64;
@@ -54,7 +54,7 @@ impl Surge {
         }
     }
 
-    /// Size of a file.
+    /// Draws the size of a file.
     pub fn size(&self, draws: &mut Draws) -> Bytes {
         if draws.uniform() <= self.tail {
             return Bytes::new(self.large.draw(draws) as u64);
@@ -67,24 +67,24 @@ impl Surge {
         }
     }
 
-    /// Files of a page, one at least.
+    /// Draws the number of files of a page, at least one.
     pub fn objects(&self, draws: &mut Draws) -> u32 {
         let files = libm::pow(draws.uniform(), -1.0 / self.objects);
-        // As conversions go, what is too large becomes the largest.
+        // The conversion turns values that are too large into the largest.
         (files as u32).clamp(1, self.most_objects)
     }
 
-    /// Pause between pages.
+    /// Draws a pause between pages.
     pub fn think(&self, draws: &mut Draws) -> Span {
         Span::from_secs_f64(self.think.draw(draws))
     }
 
-    /// What is left of a pause that is under way.
+    /// Draws the rest of a pause that is under way.
     pub fn thinking(&self, draws: &mut Draws) -> Span {
         times(Span::from_secs_f64(self.think.found(draws)), draws.uniform())
     }
 
-    /// Pause before a file of the same page.
+    /// Draws a pause before a file of the same page.
     pub fn parse(&self, draws: &mut Draws) -> Span {
         let (scale, shape) = (self.parse.scale.as_secs_f64(), self.parse.shape);
         let below = -libm::expm1(-libm::pow(self.parse.most.as_secs_f64() / scale, shape));
@@ -111,13 +111,13 @@ mod tests {
         (0..DRAWS).filter(|_| what(&surge, &mut draws)).count() as f64 / DRAWS as f64
     }
 
-    /// Three standard errors of a share of 200 000: 0.0034 at most.
+    /// Allows three standard errors of a share of 200 000: 0.0034 at most.
     fn is(share: f64, expected: f64) {
         assert!((share - expected).abs() < 0.0034, "{share} instead of {expected}");
     }
 
     /// exp(9.357) is 11 579 B. The body is cut where its logarithm is (ln 133000 - 9.357) / 1.318 = 1.8521 standard
-    /// deviations up, which 0.96800 of it lie below: 0.93 * 0.5 / 0.96800 of all files are below the median.
+    /// deviations up; 0.96800 of it lie below. So 0.93 * 0.5 / 0.96800 of all files are below the median.
     #[test]
     fn sizes_are_lognormal_below_133_kb_and_seven_in_a_hundred_above() {
         is(share(|surge, draws| surge.size(draws).get() < 11_579), 0.93 * 0.5 / 0.96800);

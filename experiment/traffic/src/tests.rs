@@ -1,4 +1,4 @@
-//! Drawn traffic against closed forms, and the rules that hold for every kind.
+//! Compares drawn traffic with closed forms, and checks the rules that hold for every kind.
 
 use super::*;
 use proptest::prelude::*;
@@ -25,7 +25,7 @@ fn mean_and_variance(samples: &[f64]) -> (f64, f64) {
     (mean, samples.iter().map(|x| (x - mean) * (x - mean)).sum::<f64>() / (n - 1.0))
 }
 
-/// Kinds with lengths around a millisecond at 100 Mbit/s, where a packet of 1 kB lasts 80 us.
+/// Returns a kind with lengths around a millisecond at 100 Mbit/s, where a packet of 1 kB lasts 80 us.
 fn bursts(shape: Option<f64>) -> TrafficKind {
     let (on, off, rate) = (Span::from_millis(1), Span::from_millis(3), Rate::from_mbps(100));
     match shape {
@@ -151,7 +151,7 @@ fn exponential_bursts_have_their_mean_rate_from_the_first_instant_on() {
 
 #[test]
 fn pareto_bursts_have_their_mean_rate_from_the_first_instant_on_however_heavy_the_tail() {
-    // The count in a window is bounded by rate x window, so that its sample mean behaves whatever the tail is.
+    // The count in a window is bounded by rate x window, so its sample mean converges whatever the tail is.
     for shape in [1.3, 1.8, 3.0] {
         starts_in_the_stationary_state(&bursts(Some(shape)), Span::from_micros(400), 20_000);
         starts_in_the_stationary_state(&bursts(Some(shape)), Span::from_millis(40), 2_000);
@@ -274,7 +274,7 @@ proptest! {
     }
 }
 
-/// The recorded trace as scenarios use it, at the load of Yin's bursty cross traffic (BCT).
+/// Returns the recorded trace as scenarios use it, at the load of Yin's bursty cross traffic (BCT).
 fn recorded() -> TrafficSpec {
     let file = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/traces/web-namespaces.pcap");
     let rate = Some(Rate::from_mbps(2_510));

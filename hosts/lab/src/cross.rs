@@ -3,6 +3,7 @@
 
 use crate::error::LabError;
 use crate::namespace::spawn;
+use crate::owner::FIRST_TRAFFIC_PORT;
 use crate::path::{HEADER, Path, RECEIVER};
 use realtime::clock::{monotonic_ns, sleep_until};
 use realtime::priority::Urgency;
@@ -18,9 +19,6 @@ pub type Packets = Box<dyn Iterator<Item = (Time, Bytes)> + Send>;
 
 /// Port of the receiver.
 const PORT: u16 = 9;
-
-/// Source port of source 0; the others follow. Records name their source by it.
-pub(crate) const FIRST_PORT: u16 = 2_000;
 
 /// IP and UDP headers.
 const HEADERS: u64 = 20 + 8;
@@ -44,7 +42,7 @@ impl Cross {
         for (number, packets) in (0u16..).zip(traffic) {
             let stop = Arc::clone(&stop);
             let source = spawn(&path.cross, Urgency::Path, move || {
-                let socket = UdpSocket::bind(("0.0.0.0", FIRST_PORT + number))?;
+                let socket = UdpSocket::bind(("0.0.0.0", FIRST_TRAFFIC_PORT + number))?;
                 socket.connect((RECEIVER, PORT))?;
                 send(&socket, packets, mtu, zero_ns, &stop)
             });

@@ -11,10 +11,9 @@
 
 #![expect(unsafe_code, reason = "calls of libc that nix does not wrap")]
 
-use crate::books::{Headers, owner_of};
 use crate::error::LabError;
-use crate::namespace::Namespace;
-use crate::namespace::spawn;
+use crate::namespace::{Namespace, spawn};
+use crate::owner::{Headers, owner_of};
 use measure::Owner;
 use nix::libc;
 use rand::{Rng, SeedableRng};
@@ -101,7 +100,7 @@ impl Account {
 #[derive(Clone)]
 struct Orders {
     there_ns: u64,
-    /// By flow.
+    /// Delay on the way back, for each flow.
     back_ns: Vec<u64>,
     loss: u32,
     seed: u64,
@@ -231,7 +230,7 @@ impl Line {
         }
     }
 
-    /// Reads some packets, at most, from one device; returns how many.
+    /// Reads a limited number of packets from one device; returns how many it read.
     fn take_in(&mut self, forth: bool) -> io::Result<usize> {
         const MOST: usize = 32;
         for taken in 0..MOST {

@@ -5,6 +5,7 @@
 
 use crate::error::LabError;
 use crate::namespace::spawn;
+use crate::owner::FIRST_FLOW_PORT;
 use crate::path::{HEADER, Path, RECEIVER};
 use crate::tcp_info::TcpInfo;
 use nix::errno::Errno;
@@ -24,9 +25,6 @@ const BLOCK: usize = 16 * 1024;
 
 /// Port of the receiver.
 const PORT: u16 = 5_000;
-
-/// Source port of flow 0; the others follow. Records name their flow by it.
-pub(crate) const FIRST_PORT: u16 = 10_000;
 
 /// IP and TCP headers with the time-stamp option, which Linux sends with every packet.
 const HEADERS: u64 = 20 + 32;
@@ -91,7 +89,7 @@ impl Flows {
             let connection = Arc::new(Connection::default());
             let sender = Sender {
                 controller: kernel_name(&spec.controller.kind).into(),
-                port: FIRST_PORT + number,
+                port: FIRST_FLOW_PORT + number,
                 segment: spec.packet.get() - HEADER - 40,
                 amount: amount(spec),
                 start_ns: *start_ns,

@@ -14,6 +14,7 @@ mod error;
 mod flows;
 mod host;
 mod namespace;
+mod owner;
 mod path;
 mod probes;
 mod rapid;

@@ -12,9 +12,9 @@
 //!
 //! The bottleneck is a token bucket (`tc-tbf`) with a byte- or packet-limited FIFO, on the router's device towards the
 //! receiver. The bucket is small against the buffer but large enough for late timers: it holds `BUCKET` of time at the
-//! rate, and at least two packets. A full bucket passes in a burst, so a probe that exceeds the link's rate by less
-//! than the bucket leaves no trace. Sizes are those of frames, the Ethernet header included, as the token bucket
-//! counts.
+//! rate, and at least two packets. A full bucket passes in a burst, so a probe stream whose excess over the link's
+//! rate fits into the bucket leaves no trace. Sizes are those of frames, the Ethernet header included, as the token
+//! bucket counts.
 
 use crate::delay_line::{DEVICE_QUEUE, DelayLine, Tun};
 use crate::error::LabError;

@@ -4,7 +4,7 @@
 //! listening begins at times spread over the run, and ends each time with the first whole stream.
 
 use crate::books::Books;
-use crate::flows::FIRST_PORT;
+use crate::owner::FIRST_FLOW_PORT;
 use crate::rapid::{RAPID, is_wanted};
 use measure::Owner;
 use realtime::clock::{monotonic_ns, sleep_until};
@@ -23,7 +23,7 @@ const PROBE: u32 = 0;
 const STAMPED: u16 = 2;
 
 /// A stream as the programs reported it, and its flow.
-pub(crate) struct Probe {
+pub(crate) struct HeardStream {
     flow: usize,
     packets: Vec<PacketEvent>,
 }
@@ -31,7 +31,7 @@ pub(crate) struct Probe {
 /// Listens from time to time until it is stopped.
 pub(crate) struct Probes {
     stop: Arc<AtomicBool>,
-    listener: Option<JoinHandle<Vec<Probe>>>,
+    listener: Option<JoinHandle<Vec<HeardStream>>>,
 }
 
 impl Probes {
@@ -54,14 +54,14 @@ impl Probes {
     }
 
     /// Stops, and returns the streams. A run without any lacks only the pictures of streams.
-    pub fn end(self) -> Vec<Probe> {
+    pub fn end(self) -> Vec<HeardStream> {
         self.stop.store(true, Ordering::Release);
         self.listener.and_then(|listener| listener.join().ok()).unwrap_or_default()
     }
 }
 
 /// Returns the first whole probe stream that ends between two times.
-fn one(from_ns: u64, until_ns: u64, flows: usize, stop: &AtomicBool) -> Option<Probe> {
+fn one(from_ns: u64, until_ns: u64, flows: usize, stop: &AtomicBool) -> Option<HeardStream> {
     sleep_until(from_ns);
     let (packets, whole) = (RefCell::new(Vec::<PacketEvent>::new()), Cell::new(false));
     let take = |event| {
@@ -84,12 +84,12 @@ fn one(from_ns: u64, until_ns: u64, flows: usize, stop: &AtomicBool) -> Option<P
     let slot = packets.first().filter(|_| whole.get())?.slot;
     let status = tcp::status(RAPID).ok()?;
     let at = status.slots.iter().position(|taken| *taken == slot)?;
-    let flow = usize::from(status.connections[at].address.local().port().checked_sub(FIRST_PORT)?);
-    (flow < flows).then_some(Probe { flow, packets })
+    let flow = usize::from(status.connections[at].address.local().port().checked_sub(FIRST_FLOW_PORT)?);
+    (flow < flows).then_some(HeardStream { flow, packets })
 }
 
 /// Returns a stream as the results describe it. The available bandwidth comes from the books of the bottleneck.
-pub(crate) fn record(probe: &Probe, books: &Books, rate: Rate, zero_ns: u64) -> StreamRecord {
+pub(crate) fn record(probe: &HeardStream, books: &Books, rate: Rate, zero_ns: u64) -> StreamRecord {
     let packets = &probe.packets;
     let since = |ns: u64| ns.saturating_sub(zero_ns);
     let (first_ns, last_ns) = (packets.first().map_or(0, |p| p.sent_ns), packets.last().map_or(0, |p| p.sent_ns));
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn a_stream_is_told_in_gaps_beside_what_others_left() {
-        let probe = Probe {
+        let probe = HeardStream {
             flow: 0,
             packets: vec![
                 event(0, 1_000_000, 5_000_000, STAMPED),

@@ -1,7 +1,7 @@
 //! What Rapid's programs report about the flows that they steer, and what they need at the receiver.
 
 use crate::error::LabError;
-use crate::flows::FIRST_PORT;
+use crate::owner::FIRST_FLOW_PORT;
 use crate::path::{Path, RECEIVING_DEVICE};
 use scenario::Experiment;
 use tcp::{self, Reason};
@@ -37,7 +37,7 @@ pub(crate) fn steered(experiment: &Experiment, zero_ns: u64) -> Result<Vec<Optio
         return Ok(steered);
     }
     let status = tcp::status(RAPID).map_err(|error| LabError(error.to_string()))?;
-    let flow = |port: u16| port.checked_sub(FIRST_PORT).map(usize::from);
+    let flow = |port: u16| port.checked_sub(FIRST_FLOW_PORT).map(usize::from);
     for report in status.connections.iter().filter(|report| report.began_ns >= zero_ns) {
         if let Some(steered) = flow(report.address.local().port()).and_then(|flow| steered.get_mut(flow)) {
             steered.get_or_insert_default().streams = Some((report.streams, report.unusable));

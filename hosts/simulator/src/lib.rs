@@ -3,29 +3,20 @@
 //! [`run`] builds links, flows and traffic from a [`scenario::Experiment`], lets them happen in order of time, and
 //! returns a [`results::Run`]. The same experiment gives the same bytes on every machine; only `cpu_s` differs.
 
+mod agenda;
 mod background;
-mod connections;
-mod engine;
-mod finish;
-mod flow;
-mod gaps;
-mod headers;
+mod cross_traffic;
+mod endpoints;
 mod host;
-mod lines;
-mod link;
 mod network;
-mod prober;
 mod probes;
-mod schedule;
+mod ring;
 mod services;
-mod sources;
+mod topology;
 mod transit;
-mod web;
-mod wire;
 
 pub use host::Simulator;
-pub use prober::Prober;
-pub use probes::{Probe, ProbePacket, probe};
+pub use probes::{Prober, probe};
 pub use services::Served;
 
 use scenario::{Experiment, TrafficSpec};
@@ -112,9 +103,7 @@ pub fn run_in(experiment: &Experiment, mode: Mode) -> Result<results::Run, RunEr
     let clock = cpu_time::ThreadTime::now();
     network.run();
     let cpu_s = clock.elapsed().as_secs_f64();
-    network.check_traffic()?;
-    network.check_connections()?;
-    network.check_users()?;
+    network.check()?;
     Ok(network.finish(experiment, cpu_s))
 }
 
@@ -123,7 +112,7 @@ pub fn run_in(experiment: &Experiment, mode: Mode) -> Result<results::Run, RunEr
 /// # Errors
 /// As [`run`].
 pub fn alone(experiment: &Experiment, spec: &TrafficSpec) -> Result<Vec<Vec<CrossPacket>>, RunError> {
-    web::alone(experiment, spec)
+    network::alone(experiment, spec)
 }
 
 /// Makes one run and returns what left the measured link, packet by packet: a trace to replay.
@@ -131,7 +120,7 @@ pub fn alone(experiment: &Experiment, spec: &TrafficSpec) -> Result<Vec<Vec<Cros
 /// # Errors
 /// As [`run`].
 pub fn departures(experiment: &Experiment) -> Result<Vec<CrossPacket>, RunError> {
-    Ok(web::departures(experiment, 1)?.pop().unwrap_or_default())
+    Ok(network::departures(experiment, 1)?.pop().unwrap_or_default())
 }
 
 /// Makes one run and returns every service of every link, in order of link and departure, drops last: for comparing
@@ -140,10 +129,5 @@ pub fn departures(experiment: &Experiment) -> Result<Vec<CrossPacket>, RunError>
 /// # Errors
 /// As [`run`].
 pub fn log(experiment: &Experiment, mode: Mode) -> Result<Vec<Served>, RunError> {
-    let mut network = network::Network::new(experiment, mode)?;
-    network.logging = true;
-    network.log = Some(Vec::new());
-    network.run();
-    let log = network.log.take().unwrap_or_default();
-    Ok(services::in_order(log, network.end))
+    Ok(services::in_order(network::Network::new(experiment, mode)?.log()))
 }

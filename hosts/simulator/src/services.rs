@@ -17,9 +17,8 @@ pub struct Served {
     pub departure: Time,
 }
 
-/// Those that ended in the run, in order of link and departure, drops last.
-pub(crate) fn in_order(mut log: Vec<Served>, end: Time) -> Vec<Served> {
-    log.retain(|served| served.departure <= end || served.departure == Time::MAX);
+/// In order of link and departure, drops last.
+pub(crate) fn in_order(mut log: Vec<Served>) -> Vec<Served> {
     log.sort_by_key(|served| (served.link, served.departure, served.arrival, served.owner, served.transmission));
     log
 }

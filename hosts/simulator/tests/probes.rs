@@ -4,8 +4,8 @@ mod support;
 
 use estimation::{Method, Reading, Score};
 use packetscale_simulator as simulator;
+use probing::ProbeStream;
 use scenario::{Buffer, Coalescing, Experiment, GapModel, ProbeSpec, Recorded, TrafficKind};
-use simulator::Probe;
 use support::{dumbbell, probing, traffic};
 use units::{Rate, Ratio, Span};
 
@@ -29,13 +29,13 @@ fn changed(change: impl Fn(&mut ProbeSpec)) -> Experiment {
     experiment
 }
 
-fn probes(experiment: &Experiment) -> Vec<Probe> {
+fn probes(experiment: &Experiment) -> Vec<ProbeStream> {
     simulator::probe(experiment).unwrap_or_else(|error| panic!("{error}"))
 }
 
-fn score(probes: &[Probe], method: &str) -> Score {
+fn score(probes: &[ProbeStream], method: &str) -> Score {
     let method: Method = method.parse().unwrap_or_else(|error| panic!("{method}: {error}"));
-    let reading = |probe: &Probe| Reading {
+    let reading = |probe: &ProbeStream| Reading {
         truth: probe.truth.bps() as f64,
         range: (probe.lowest.bps() as f64, probe.highest.bps() as f64),
         estimate: method.estimate(probe.stream()).map(|estimate| estimate.value.bps() as f64),

@@ -34,7 +34,7 @@ pub fn load(options: &Options) -> Result<Trial, Error> {
     if is_registered(name) {
         return Err(Error::Machine(match pins::among_pins(|| Ok(pins::folder(name).join(CONTROL).exists()))? {
             true => format!("{name} is loaded already; `packetscale tcp unload` removes it"),
-            false => format!("another program has already registered a congestion control named {name}"),
+            false => format!("this kernel has a congestion control named {name} already, which is not ours"),
         }));
     }
     let undone = |error| {

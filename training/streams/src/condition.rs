@@ -1,4 +1,4 @@
-//! What a run is: drawn, where not fixed.
+//! The condition of a run: drawn, except for what the command line fixes.
 
 use crate::draws::{Draws, Scale, span};
 use crate::fixed::Fixed;
@@ -12,10 +12,10 @@ use std::collections::BTreeMap;
 use std::error::Error;
 use units::{Bytes, Rate, Ratio, Span};
 
-/// One run, and what of it is not in the experiment.
+/// One run: its experiment, and the facts that the experiment does not contain.
 pub struct Condition {
     pub experiment: Experiment,
-    /// Of cross traffic, in capacities.
+    /// Load of cross traffic, as a share of the capacity.
     pub load: f64,
     pub cross: &'static str,
     pub receiver: &'static str,
@@ -23,7 +23,7 @@ pub struct Condition {
 }
 
 impl Condition {
-    /// Draws run number `run`. Every number is drawn, fixed or not, so that fixing one leaves the others as they are.
+    /// Draws run number `run`. Every number is drawn, fixed or not, so that fixing one does not change the others.
     ///
     /// # Errors
     /// A fixed value that cannot be read.
@@ -62,7 +62,7 @@ impl Condition {
     }
 }
 
-/// Its streams. Some runs aim at what is available on average, some are far off.
+/// Draws the streams. Some runs aim at the mean available bandwidth, some are far from it.
 fn probe(
     packets: u32,
     packet: Bytes,
@@ -76,7 +76,7 @@ fn probe(
     let aim = fixed.real("aim", aim)?;
     let mean_bps = scale.capacity_bps * (1.0 - scale.load) * fixed.real("centre", 1.0)?;
     let rate = |x: f64| Rate::from_bps((mean_bps * x.exp()) as u64);
-    // One after the other, as Rapid sends them, or with pauses in which queues drain.
+    // Streams follow each other, as Rapid sends them, or have pauses in which queues drain.
     let pause = draws.one_of(&[0.0, 2.5]);
     let pause = fixed.real("pause", pause)?;
     let acknowledge = draws.one_of(&[1, 1, 2]);
@@ -99,7 +99,7 @@ fn probe(
     })
 }
 
-/// With room for some streams, and at least for the bursts of the traffic.
+/// Returns the link. Its buffer has room for some streams, and at least for the bursts of the traffic.
 fn link(probe: &ProbeSpec, scale: &Scale) -> LinkSpec {
     let room = 6 * u64::from(probe.packets) * probe.packet.get().max(1500);
     LinkSpec {
@@ -113,7 +113,7 @@ fn link(probe: &ProbeSpec, scale: &Scale) -> LinkSpec {
     }
 }
 
-/// Cross traffic has the link for itself for so many streams' time first.
+/// At first, cross traffic has the link to itself for the duration of this number of streams.
 const WARMUP_STREAMS: u64 = 8;
 
 fn experiment(seed: u64, link: LinkSpec, receiver: ReceiverSpec, traffic: TrafficSpec, probe: ProbeSpec) -> Experiment {

@@ -1,4 +1,4 @@
-//! What the command line fixes of what would be drawn.
+//! Values that the command line fixes instead of drawing them.
 
 use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,7 +21,7 @@ impl Fixed {
         Ok(Fixed { values, used: RefCell::default() })
     }
 
-    /// The value of `key`, which is known.
+    /// Returns the value of `key`, and marks `key` as known.
     fn get(&self, key: &str) -> Option<&String> {
         self.used.borrow_mut().insert(key.to_string());
         self.values.get(key)
@@ -60,7 +60,7 @@ impl Fixed {
     }
 
     /// # Errors
-    /// A key that means nothing.
+    /// A key that nothing reads.
     pub fn all_used(&self) -> Result<(), Box<dyn Error>> {
         let used = self.used.borrow();
         match self.values.keys().find(|key| !used.contains(*key)) {

@@ -1,14 +1,14 @@
-//! Probe streams with the truth beside them: what the learnt estimator is trained and judged on.
+//! Generates probe streams with their true available bandwidth, on which the learnt estimator is trained and judged.
 //!
 //!     cargo run --release -p packetscale-streams -- OUT.csv runs=1500 seed=1 [key=value]...
 //!
-//! A *run* is one path, one piece of cross traffic, a sending and a receiving host, all drawn from the seed and the run's
-//! number; a few dozen streams cross it. Streams of one run share their traffic, so whoever learns from them splits by
-//! run, never by stream. A key fixes what would be drawn (see [`condition::Condition::draw`]); `gaps-file=FILE` writes the
-//! streams themselves too, as `packetscale estimate` reads them.
+//! A *run* is one path, one piece of cross traffic, a sending and a receiving host, all drawn from the seed and the
+//! run's number; a few dozen streams cross it. Streams of one run share their traffic, so a learner must split them by
+//! run, never by stream. A key fixes a value that would be drawn (see [`condition::Condition::draw`]). `gaps-file=FILE`
+//! also writes the streams themselves, in the format that `packetscale estimate` reads.
 //!
-//! Each run is an experiment with a table `[probe]`, and its streams are those that `packetscale estimate
-//! --from-simulator` would send: `simulator::probe` has link, hosts, traffic and truth.
+//! Each run is an experiment with a table `[probe]`. Its streams are those that `packetscale estimate --from-simulator`
+//! would send: `simulator::probe` has link, hosts, traffic and truth.
 
 mod condition;
 mod draws;

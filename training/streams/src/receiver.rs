@@ -1,15 +1,16 @@
-//! Receiving hosts: every kind of interrupt coalescence that a scenario has.
+//! Receiving hosts: every kind of interrupt coalescence of the scenarios.
 
 use crate::draws::{Draws, Scale, span};
 use crate::fixed::Fixed;
 use scenario::{Coalescing, Moderation};
 use std::error::Error;
 
-/// None; a timer from the first packet of a batch; that and a limit of frames; a distance from the interrupt before;
-/// batches of a number of frames that is drawn anew for each.
+/// The kinds: none; a timer from the first packet of a batch; that timer with a frame limit; a distance from the
+/// previous interrupt; batches with a number of frames that is drawn for each.
 const KINDS: [&str; 5] = ["none", "timer", "timer-frames", "spacing", "adaptive"];
 
-/// A kind's name and its setting. Times are up to 0.4 of a stream, and at most 300 us; frames up to a quarter of one.
+/// Returns a kind's name and its setting. Times are up to 0.4 of a stream, and at most 300 us; frame limits are up to a
+/// quarter of a stream.
 pub fn draw(
     packets: u32,
     scale: &Scale,
@@ -32,7 +33,8 @@ pub fn draw(
     Ok((kind, coalescing))
 }
 
-/// A card hands over what it has when no packet has come for 100 us, or for four gaps where those are longer.
+/// Returns an adaptive card. It hands over its packets when no packet has come for 100 us, or for four gaps if those
+/// are longer.
 fn adaptive(frames: u32, scale: &Scale) -> Coalescing {
     let time = span((4.0 * scale.gap_s).max(100e-6));
     Coalescing { kind: Moderation::Adaptive, time, frames }

@@ -1,20 +1,21 @@
-//! One line per stream.
+//! Writes one line per stream.
 
 use crate::condition::Condition;
 use estimation::{Abstain, Method, Stream};
+use probing::ProbeStream;
 use rapid::gaps::{FEATURES, Gaps};
-use simulator::Probe;
 use std::io::{self, Write};
 use units::Span;
 
-/// What reads each stream beside the features.
+/// The methods that read each stream, besides the features.
 pub struct Readers {
     methods: [Method; 3],
     rising: Method,
     constant: Method,
 }
 
-/// Columns of the readers: the best reading of BASS, the dissertation's reading as printed, and receive against send rate.
+/// Columns of the readers: the best reading of BASS, the dissertation's reading as printed, and the receive rate
+/// compared with the send rate.
 const READERS: [(&str, &str); 3] = [
     ("bass_bps", "normalise+bass+window(part=0.375)+multi-rate"),
     ("thesis_bps", "normalise+multi-pass-bass+multi-rate(reading=below, batched-epsilon=100 ns)"),
@@ -34,8 +35,8 @@ impl Readers {
         }
     }
 
-    /// The stream as the learnt estimator is handed it, where it reads it at all.
-    pub fn handed(&self, probe: &Probe, levels: u32) -> Option<Stream> {
+    /// Returns the stream in the form that the learnt estimator receives; `None` if it cannot read the stream.
+    pub fn handed(&self, probe: &ProbeStream, levels: u32) -> Option<Stream> {
         let learnt = if levels == 1 { &self.constant } else { &self.rising };
         let stream = probe.stream();
         let read = matches!(learnt.estimate(stream.clone()), Ok(_) | Err(Abstain::Unsure { .. }));
@@ -55,13 +56,13 @@ pub fn header(out: &mut impl Write) -> io::Result<()> {
     writeln!(out)
 }
 
-/// What is not read has neither a rate nor features.
+/// Writes a stream's row. A stream that is not read has neither a rate nor features.
 pub fn write(
     out: &mut impl Write,
     readers: &Readers,
     run: (u64, u64),
     condition: &Condition,
-    probe: &Probe,
+    probe: &ProbeStream,
 ) -> io::Result<()> {
     let Condition { experiment, cross, receiver, gaps, load } = condition;
     let (spec, card) = (condition.probe(), experiment.receiver.coalescing);
@@ -87,7 +88,8 @@ pub fn write(
     writeln!(out)
 }
 
-/// As `packetscale estimate` reads it: what is handed to the learnt estimator, to the picosecond.
+/// Records the stream that the learnt estimator receives, to the picosecond, in the format that `packetscale estimate`
+/// reads.
 pub fn record(out: &mut impl Write, id: &str, stream: &Stream) -> io::Result<()> {
     let ns = |span: Span| format!("{}.{:03}", span.nanos(), span.picos() % 1000);
     for (i, gap) in stream.gaps.iter().enumerate() {

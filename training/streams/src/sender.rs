@@ -1,4 +1,4 @@
-//! Sending hosts: every way to create gaps that a scenario has.
+//! Sending hosts: every gap model of the scenarios.
 
 use crate::draws::{Draws, Scale, span};
 use crate::fixed::Fixed;
@@ -8,8 +8,8 @@ use units::{Ratio, Span};
 
 const KINDS: [&str; 7] = ["perfect", "noise", "late", "timer", "busy-wait", "hrtimer", "batch"];
 
-/// A model's name and its setting. Half of the hosts err as dummy packets do: by 0.4 us, where that is a small part of a
-/// gap. Clocks are cut to a twentieth of a gap, and are 1 us where that is longer.
+/// Returns a gap model's name and its setting. Half of the hosts have the errors of dummy packets: 0.4 us, or a tenth
+/// of a gap if that is less. Clocks have a resolution of 1 us, or a twentieth of a gap if that is less.
 pub fn draw(scale: &Scale, fixed: &Fixed, draws: &mut Draws) -> Result<(&'static str, GapModel), Box<dyn Error>> {
     let kind = draws.one_of(&[0, 0, 0, 0, 1, 1, 1, 1, 1, 1, 1, 1, 2, 3, 4, 5, 6]);
     let kind = fixed.word("gaps", &KINDS, kind)?;

@@ -1,4 +1,4 @@
-//! Cross traffic of a mean rate.
+//! Cross traffic with a given mean rate.
 
 use crate::draws::{Draws, Scale, span};
 use crate::fixed::Fixed;
@@ -9,11 +9,11 @@ use units::{Bytes, Rate, Time};
 
 pub const CROSS: [&str; 6] = ["cbr", "poisson", "pareto", "on-off", "trains", "trace"];
 
-/// Tokens of a shaper: those of table 3.1's SCT.
+/// Tokens of a shaper, as for SCT in table 3.1.
 const BUCKET: Bytes = Bytes::new(300_000);
 
-/// Bursts last from a tenth of a stream to twenty streams; trains are packets back to back; a trace is the recorded web. None is
-/// shaped unless that is fixed.
+/// Returns cross traffic of the kind `cross`. Bursts last from a tenth of a stream to twenty streams; trains are
+/// packets back to back; a trace is the recorded web traffic. Traffic is shaped only if the command line fixes that.
 pub fn spec(cross: &str, scale: &Scale, fixed: &Fixed, draws: &mut Draws) -> Result<TrafficSpec, Box<dyn Error>> {
     let bps = scale.capacity_bps * scale.load;
     let (copies, size) = (draws.one_of(&[1, 3, 9, 25]), draws.one_of(&[500, 1500, 1500, 9000]));

@@ -1,5 +1,5 @@
-//! What BBR measures of its path (draft-ietf-ccwg-bbr, "Updating Network Path Model Parameters"). Each part knows
-//! nothing of the states; `machine` asks them.
+//! What BBR measures about its path (draft-ietf-ccwg-bbr, "Updating Network Path Model Parameters"). The parts do not
+//! know BBR's states; `machine` reads the parts.
 
 use super::Seen;
 use crate::contract::RateSample;

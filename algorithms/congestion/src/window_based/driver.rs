@@ -1,4 +1,4 @@
-//! Drives a law by hand: a path whose round-trip time the test says, one call per event.
+//! Drives a law by hand: a path whose round-trip time the test sets, with one call per event.
 
 use super::{Law, WindowBased};
 use crate::contract::{AckSample, Arrival, Controller, Loss, Setup, Timeout, Undo};

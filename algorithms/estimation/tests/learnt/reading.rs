@@ -1,10 +1,10 @@
-//! The learnt estimator once more, from its description (`rapid/features.h`, `rapid/learnt.h`): whole streams in lists and
-//! 128-bit numbers, where the law goes packet by packet in 64.
+//! A second implementation of the learnt estimator, from its description (`rapid/features.h`, `rapid/learnt.h`). It
+//! uses whole streams in lists and 128-bit numbers; the law goes packet by packet in 64 bits.
 
 const UNIT: i128 = 16384;
 const MOST: i128 = 32767;
 
-/// A packet of the stream: its number, when it was sent and how late it came, in units of the stream's time.
+/// A packet of the stream: its number, when it was sent and its delay, in units of the stream's time.
 #[derive(Clone, Copy)]
 struct Packet {
     number: usize,
@@ -16,7 +16,7 @@ fn limited(x: i128) -> i128 {
     x.clamp(-MOST, MOST)
 }
 
-/// Features of gaps in 1/1024 ns; `None` where no batch begins, and beyond 4 s.
+/// Returns the features of gaps in 1/1024 ns; `None` if no batch begins, or beyond 4 s.
 pub fn features(send: &[u64], receive: &[u64]) -> Option<Vec<i16>> {
     let n = send.len();
     let whole: i128 = send.iter().map(|gap| i128::from(*gap)).sum();
@@ -42,7 +42,7 @@ pub fn features(send: &[u64], receive: &[u64]) -> Option<Vec<i16>> {
     let share = |count: usize| count as i128 * 4096 / n as i128;
     let rate = |count: usize, time: i128| count as i128 * UNIT * 4096 / n as i128 / time.max(1);
 
-    // A batch lasts until the next begins; its first packet is not counted, the one before all others is.
+    // A batch lasts until the next begins; its first packet does not count, the packet before all others does.
     let mut ends = begins.clone();
     ends.push(n - 1);
     let mut longest = begins[0] + 1;
@@ -87,7 +87,8 @@ pub fn features(send: &[u64], receive: &[u64]) -> Option<Vec<i16>> {
     Some(out.into_iter().map(|x| limited(x) as i16).collect())
 }
 
-/// The lowest of each eighth of the stream; of the next eighth that has one, or else of the one before.
+/// Returns the lowest delay of each eighth of the stream; if an eighth has none, that of the next with one, or else of
+/// the one before.
 fn parts(envelope: &[Packet], packets: usize) -> Vec<i128> {
     let lowest = |k: usize| envelope.iter().filter(|p| p.number * 8 / packets == k).map(|p| p.x).min();
     let known: Vec<Option<i128>> = (0..8).map(lowest).collect();
@@ -95,7 +96,7 @@ fn parts(envelope: &[Packet], packets: usize) -> Vec<i128> {
     (0..8).map(|k| *of(k).unwrap()).collect()
 }
 
-/// Least squares, in 1/4096.
+/// Returns the least-squares slope in 1/4096.
 fn slope<'a>(points: impl Iterator<Item = &'a Packet>) -> i128 {
     let points: Vec<&Packet> = points.collect();
     let sum = |f: fn(&Packet) -> i128| points.iter().map(|p| f(p)).sum::<i128>();
@@ -104,7 +105,7 @@ fn slope<'a>(points: impl Iterator<Item = &'a Packet>) -> i128 {
     if run > 0 { (n * sum(|p| p.t * p.x) - t * sum(|p| p.x)) * 4096 / run } else { 0 }
 }
 
-/// The feature of a leaf: one beyond those that are.
+/// The feature number that marks a leaf: one beyond the last feature.
 const LEAF: u32 = 59;
 
 /// The trees, as training/ wrote them.
@@ -135,12 +136,13 @@ impl Trees {
         line.expect("a constant").split(' ').nth(2).expect("a value").parse().expect("a number")
     }
 
-    /// Bytes that the lists take.
+    /// Returns how many bytes the lists take.
     pub fn size(&self) -> usize {
         4 * self.nodes.len() + 2 * self.roots.len()
     }
 
-    /// Panics unless every node of a tree leads on within it, and every leaf to itself; says how deep the deepest is.
+    /// Panics unless every node of a tree leads to a later node of the same tree, and every leaf to itself. Returns the
+    /// depth of the deepest tree.
     pub fn deepest(&self, forest: &str) -> usize {
         let first = self.constant(&format!("{forest}_FIRST")) as usize;
         let trees = self.constant(&format!("{forest}_TREES")) as usize;
@@ -163,7 +165,7 @@ impl Trees {
         self.constant(&format!("{forest}_DEPTH")) as usize
     }
 
-    /// The sum over one forest.
+    /// Returns the sum over one forest.
     pub fn sum(&self, forest: &str, features: &[i16]) -> i32 {
         let first = self.constant(&format!("{forest}_FIRST")) as usize;
         let trees = self.constant(&format!("{forest}_TREES")) as usize;

@@ -1,5 +1,5 @@
-//! A FIFO bottleneck in floating point, and a receiver behind it: what a stream's gaps must become, worked out without
-//! anything of the crate under test.
+//! A FIFO bottleneck in floating point, and a receiver behind it. It computes the gaps of a stream without using
+//! anything from the crate under test.
 
 #![allow(dead_code)] // each test uses a part of it
 
@@ -9,16 +9,18 @@ use units::{Bytes, Span};
 /// Cross traffic that shares the bottleneck.
 #[derive(Clone, Copy, Debug)]
 pub enum Cross {
-    /// A fluid of so many bit/s.
+    /// A fluid with this rate in bit/s.
     Fluid(f64),
-    /// Packets of so many bytes at constant gaps, bit/s in all; the first comes after this part of a gap.
+    /// Packets of `bytes` bytes at constant gaps, `bps` bit/s in all; the first arrives after the fraction `phase` of a
+    /// gap.
     Packets { bps: f64, bytes: f64, phase: f64 },
-    /// Packets of 1500 B in trains of 1 to 16 back to back, trains at exponential gaps, bit/s in all; drawn from a seed.
+    /// Packets of 1500 B in trains of 1 to 16 back to back, with exponential gaps between trains, `bps` bit/s in all;
+    /// drawn from a seed.
     Trains { bps: f64, seed: u64 },
 }
 
 impl Cross {
-    /// When its next packets come, and their bytes, for ever; none of a fluid.
+    /// Returns when its packets arrive, and their bytes, without end; a fluid has none.
     fn arrivals(self) -> Box<dyn Iterator<Item = (f64, f64)>> {
         match self {
             Cross::Fluid(_) => Box::new(std::iter::empty()),
@@ -36,16 +38,17 @@ impl Cross {
     }
 }
 
-/// How arrivals are seen.
+/// How the receiver sees arrivals.
 #[derive(Clone, Copy, Debug)]
 pub enum Receiver {
     /// Each at its time.
     PerPacket,
-    /// An interrupt so many seconds after the first packet of a batch; all of the batch are seen then, 0.2 us apart.
+    /// An interrupt this many seconds after the first packet of a batch. The receiver then sees the whole batch, 0.2 us
+    /// apart.
     Coalescing(f64),
 }
 
-/// Cross traffic runs before a stream for as long as this many bits take.
+/// Cross traffic starts before a stream, by the time that this many bits take.
 const BEFORE_BITS: f64 = 2e7;
 
 /// A path with one bottleneck.
@@ -62,10 +65,10 @@ impl Path {
         self.carry_and_watch(gaps_s, bytes).0
     }
 
-    /// And the available bandwidth meanwhile: the capacity less what cross traffic arrived between the first and the last
-    /// packet.
+    /// Does the same, and returns the available bandwidth meanwhile: the capacity less the cross traffic that arrived
+    /// between the first and the last packet.
     pub fn carry_and_watch(&self, gaps_s: &[f64], bytes: u64) -> (Stream, f64) {
-        // Cross traffic has had a while to build its queue.
+        // Cross traffic has had time to build its queue.
         let sent = gaps_s.iter().fold(vec![BEFORE_BITS / self.capacity_bps], |mut sent, gap| {
             sent.push(sent[sent.len() - 1] + gap);
             sent
@@ -82,8 +85,8 @@ impl Path {
         (Stream::new(sent.windows(2).zip(seen.windows(2)).map(gap).collect()), available)
     }
 
-    /// When each packet has left the bottleneck, and what was available. `work` is the time that the link still needs for
-    /// what it holds.
+    /// Returns when each packet has left the bottleneck, and the available bandwidth. `work` is the time that the link
+    /// still needs for what it holds.
     fn through(&self, sent: &[f64], bits: f64) -> (Vec<f64>, f64) {
         let fluid = if let Cross::Fluid(bps) = self.cross { bps } else { 0.0 };
         let (first, last) = (sent[0], sent[sent.len() - 1]);
@@ -117,15 +120,15 @@ impl Path {
     }
 }
 
-/// Gaps, seconds, of `levels` rates with `each` packets, rising by equal ratios, the last `range` above the first, about a
-/// mean (geometric) of `bps`.
+/// Returns the gaps, in seconds, of `levels` rates with `each` packets. The rates rise by equal ratios, the last is
+/// `range` above the first, and their geometric mean is `bps`.
 pub fn rising(bps: f64, range: f64, levels: usize, each: usize, bytes: u64) -> Vec<f64> {
     let lowest = bps / (1.0 + range).sqrt();
     let rate = |level: usize| lowest * (1.0 + range).powf(level as f64 / (levels - 1) as f64);
     (0..levels * each).map(|i| bytes as f64 * 8.0 / rate(i / each)).collect()
 }
 
-/// What a method makes of streams whose available bandwidth sweeps their range.
+/// The score of a method on streams whose available bandwidth sweeps their range.
 pub struct Score {
     /// Relative errors, in order.
     pub errors: Vec<f64>,
@@ -138,8 +141,8 @@ pub struct Score {
 }
 
 impl Score {
-    /// Streams of four rates, scored where the truth lies in their range, with `each` packets over a range of 50 %, on a path of `capacity_bps`, whose cross traffic
-    /// `cross` makes from its rate and a draw from 0 to 1.
+    /// Scores streams of four rates whose range holds the truth, with `each` packets over a range of 50 %, on a path of
+    /// `capacity_bps`. `cross` makes the cross traffic from its rate and a draw from 0 to 1.
     pub fn of(
         method: &str,
         capacity_bps: f64,
@@ -182,7 +185,7 @@ impl Score {
         self.errors[self.errors.len() / 2]
     }
 
-    /// Part of the readings that are off by less.
+    /// Returns the fraction of the readings with a smaller error.
     pub fn within(&self, error: f64) -> f64 {
         self.errors.iter().filter(|e| e.abs() < error).count() as f64 / self.errors.len() as f64
     }
@@ -197,7 +200,7 @@ impl std::fmt::Display for Score {
     }
 }
 
-/// Numbers from 0 to 1 that repeat themselves on every machine (splitmix64).
+/// Random numbers from 0 to 1, the same on every machine (splitmix64).
 pub struct Draws(pub u64);
 
 impl Draws {

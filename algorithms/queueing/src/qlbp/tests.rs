@@ -1,4 +1,4 @@
-//! Schedules worked out by hand.
+//! Schedules computed by hand.
 
 use super::*;
 use alloc::vec::Vec;
@@ -43,7 +43,7 @@ fn each_arrival_moves_the_next_departure_earlier() {
     let mut queue = pacer(TABLE_2);
     queue.enqueue(Time::ZERO, packet(1000));
     queue.dequeue(Time::ZERO);
-    // One waits: 8 ms / 2.8. Two: 8 ms / 3.6. Three: 8 ms / 4.4 = 1.818 ms, which is over at 2.1 ms.
+    // One waits: 8 ms / 2.8. Two: 8 ms / 3.6. Three: 8 ms / 4.4 = 1.818 ms, which ends at 2.1 ms.
     queue.enqueue(at_us(1000), packet(1000));
     assert_eq!(queue.next_wakeup(), Time::from_picos(2_857_142_857));
     assert!(queue.dequeue(at_us(1000)).is_none());
@@ -80,7 +80,7 @@ fn beyond_q_max_packets_follow_each_other_as_fast_as_the_link_takes_them() {
     for _ in 0..13 {
         queue.enqueue(Time::ZERO, packet(1000));
     }
-    // 12, then 11 wait: no gap. With 10 left it is that of mu_max, 0.8 ms.
+    // 12, then 11 wait: no gap. With 10 left the gap is that of mu_max, 0.8 ms.
     assert!(queue.dequeue(Time::ZERO).is_some());
     assert!(queue.dequeue(Time::ZERO).is_some());
     assert!(queue.dequeue(Time::ZERO).is_some());
@@ -149,7 +149,7 @@ fn without_settings_it_paces_from_a_hundredth_of_the_link_to_the_whole() {
     assert_eq!((default.q_max, default.qmax_includes_in_service), (Packets::new(80), false));
 }
 
-/// A full queue after arrivals stop: the last waits for the sum of S / mu(j) over j = Q_max ... 1.
+/// A full queue after arrivals stop: the last packet waits for the sum of S / mu(j) over j = Q_max ... 1.
 /// Here 8 ms (1/10 + 1/9.2 + 1/8.4 + 1/7.6 + 1/6.8 + 1/6 + 1/5.2 + 1/4.4 + 1/3.6 + 1/2.8) = 14.620 ms, where the bound
 /// of the steady state is 8 ms.
 #[test]

@@ -1,7 +1,7 @@
-//! Busy periods and windows of one link, told only of arrivals.
+//! Computes the busy periods and windows of one link from arrivals alone.
 //!
-//! The unfinished work `V(t)`, in time on the link, falls with slope 1 and jumps by a packet's service `s` when that
-//! arrives. `free`, when the link would rest, says all of it: `V(t) = max(free - t, 0)`. So
+//! The unfinished work `V(t)`, in time on the link, falls with slope 1 and jumps by a packet's service time `s` when
+//! the packet arrives. Let `free` be when the link would rest. Then `V(t) = max(free - t, 0)`, and
 //!
 //! ```text
 //! arrival at t:                W = V(t), twice the area += s (2 W + s), free = max(t, free) + s
@@ -11,11 +11,11 @@
 //! waiting only:                twice the area += 2 s W: without the packet in service, eta is less by sum(s^2) / b^2
 //! ```
 //!
-//! All of it is exact in picoseconds: service times are the link's own, remainders carried.
+//! All of it is exact in picoseconds: service times are the link's own, with remainders carried.
 
 use units::{Bytes, Rate, Serialiser, Span, Time};
 
-/// See the file's head.
+/// The meter; the head of this file explains it.
 #[derive(Clone, Debug)]
 pub(super) struct Meter {
     wire: Serialiser,
@@ -23,14 +23,14 @@ pub(super) struct Meter {
     free: Time,
     /// Start of the busy period that lasts until `free`; `None` when it has been reported.
     start: Option<Time>,
-    /// Twice the integral of V over it, in square picoseconds.
+    /// Twice the integral of V over this busy period, in square picoseconds.
     doubled_area: u128,
     /// Service times of all packets that have arrived.
     work: Span,
-    /// Shorter busy periods are put together until they are longer.
+    /// Busy periods are joined until they are longer than this.
     shortest: Span,
     delay: Delay,
-    /// What has been put together: busy time and twice the area.
+    /// The busy periods joined so far: busy time and twice the area.
     together: (Span, u128),
     window: Span,
     window_end: Time,
@@ -47,7 +47,7 @@ pub(super) enum Delay {
     Waiting,
 }
 
-/// What became known.
+/// What the meter has found.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(super) enum Known {
     /// A window has ended.
@@ -59,7 +59,7 @@ pub(super) enum Known {
         /// Work that arrived in it, divided by its length.
         offered: f64,
     },
-    /// So many windows in which nothing came and the link rested.
+    /// This number of windows in which nothing arrived and the link rested.
     IdleWindows(u64),
     /// A busy period, or several short ones together, have ended.
     Burstiness(f64),
@@ -82,12 +82,12 @@ impl Meter {
         }
     }
 
-    /// Unfinished work at `now`, which lies after the last arrival.
+    /// Returns the unfinished work at `now`, which lies after the last arrival.
     fn unfinished(&self, now: Time) -> Span {
         self.free.saturating_since(now)
     }
 
-    /// The next thing that became known by `now`, in order of time: call until it answers `None`.
+    /// Returns the next thing known by `now`, in order of time. Call it until it returns `None`.
     pub fn next(&mut self, now: Time) -> Option<Known> {
         let rested = self.start.filter(|_| self.free < now);
         if let Some(start) = rested.filter(|_| self.free < self.window_end) {
@@ -127,15 +127,14 @@ impl Meter {
         })
     }
 
-    /// The burstiness, of unfinished work, of the busy period that lasts at `now`, up to then; `None` when the link
-    /// rests.
+    /// Returns the burstiness of the current busy period up to `now`, of unfinished work; `None` when the link rests.
     pub fn so_far(&self, now: Time) -> Option<f64> {
         let start = self.start.filter(|start| *start < now && self.free >= now)?;
         let ahead = u128::from(self.unfinished(now).picos());
         Some(eta(self.doubled_area - ahead * ahead, now.since(start)))
     }
 
-    /// A packet is accepted. Everything known by `now` has been taken.
+    /// A packet is accepted. The caller has taken everything known by `now` with `next`.
     pub fn arrival(&mut self, now: Time, size: Bytes) {
         let (service, wait) = (self.wire.next(size), self.unfinished(now));
         if self.start.is_none() {

@@ -14,8 +14,8 @@
 //! | S4 | `2 (tau + r T_on) z^2 + (2 tau (eta - T_off) + r T_on (2 eta - T_on)) z - 2 tau eta T_off = 0` |
 //! | S5 | root of `D ((T_on + D) tau + z eta - (T_on + D) z) = r T_on z (eta - T_on (T_on + D) / (2 T))` |
 //!
-//! Source: TR11-007, sections IV-VI and Appendix X; the paper leaves `D` to mathematical software, these are its
-//! `Q_max` put into `Q_max = C D`. Corrections to what is printed there:
+//! Source: TR11-007, sections IV-VI and Appendix X. The paper leaves `D` to mathematical software; the rows are its
+//! `Q_max` put into `Q_max = C D`. Corrections to the print:
 //!
 //! 1. VI-A: `Q_max = R_on T_on` is missing.
 //! 2. VI-B: the denominator of the throughput is `2 T_on eta`, as in VI-A, not `2 T_on tau`.
@@ -30,10 +30,11 @@ use crate::Error;
 use alloc::format;
 use libm::sqrt;
 
-/// The worst phase from the case that applies; see the [module](super) for what it means.
+/// Returns the worst phase from the case that applies; the [module](super) explains what it means.
 ///
 /// # Errors
-/// As [`worst_phase`](super::worst_phase), and [`Error::Input`] for the exponential filter, which has no closed form.
+/// Those of [`worst_phase`](super::worst_phase), and [`Error::Input`] for the exponential filter, which has no closed
+/// form.
 pub fn closed_form(traffic: &OnOff, smoothing: &Smoothing) -> Result<Outcome, Error> {
     if smoothing.filter == Filter::Exponential {
         return Err(Error::input("filter", "exponential", "linear: only the linear filter has closed forms"));
@@ -64,8 +65,8 @@ pub fn closed_form(traffic: &OnOff, smoothing: &Smoothing) -> Result<Outcome, Er
 
 const SMOOTHED: [Case; 8] = [Case::L1, Case::L2, Case::L3, Case::S1, Case::S2, Case::S3, Case::S4, Case::S5];
 
-/// The case whose own `D` satisfies its own conditions. The conditions divide all `D` among the cases and the fixed
-/// point is unique, so there is one; at a boundary the neighbours agree, and rounding decides.
+/// Returns the case whose own `D` satisfies its own conditions. The conditions divide all `D` among the cases and the
+/// fixed point is unique, so there is one such case. At a boundary the neighbours agree, and rounding decides.
 fn solve(m: &Model) -> Result<(Case, f64), Error> {
     if m.increase == 0.0 && m.decrease == 0.0 {
         return Ok((Case::RttOnly, delay_in(m, Case::RttOnly)));
@@ -112,7 +113,7 @@ fn delay_in(m: &Model, case: Case) -> f64 {
     }
 }
 
-/// `(C - R) / R_avg - 1`: how much of its own size the cross traffic costs beyond itself.
+/// Returns `(C - R) / R_avg - 1`: the capacity lost beyond the cross traffic itself, in units of the cross traffic.
 fn loss_per_average(m: &Model, case: Case, d: f64) -> f64 {
     let Model { average: x, on, off, increase: tau, decrease: eta, .. } = *m;
     let z = off - d;

@@ -1,8 +1,8 @@
 //! One Rapid flow against periodic on-off cross traffic: throughput, queue and stability.
 //!
 //! A burst of rate `R_on` lasts `T_on`, then the cross traffic is silent for `T_off`. The sender learns of the start
-//! of a burst one RTT later, and of its end one RTT and `D = Q_max / C` later, because that signal waits behind the
-//! queue which the burst left. It then closes the gap between its rate and the available bandwidth over `eta`
+//! of a burst one RTT later. It learns of the end one RTT and `D = Q_max / C` later, because that signal waits behind
+//! the queue that the burst left. It then closes the gap between its rate and the available bandwidth over `eta`
 //! (decrease) or `tau` (increase). With the waveform of `waveform.rs` for a given `D`,
 //!
 //! ```text
@@ -12,7 +12,7 @@
 //! ```
 //!
 //! [`worst_phase`] and [`at_rtt`] find the fixed point by bisection on `D`, which needs no cases. [`closed_form`] has
-//! the paper's nine cases one by one; the tests hold each against the other and both against fluid in time steps.
+//! the paper's nine cases one by one. The tests compare the two with each other, and both with a fluid in time steps.
 //!
 //! Source: R. Lovewell and J. Kaur, "Impact of Cross Traffic Burstiness on the Packet-scale Paradigm: An Extended
 //! Analysis", TR11-007, UNC Chapel Hill: equations (1)-(3), sections IV-VI, Appendix X.
@@ -26,11 +26,11 @@
 //!    it has a dimension. The worst phase of section IV needs `T_on <= RTT_rem <= T_off - D`, else the other RTT-only
 //!    branch holds.
 //! 4. The analysis takes the queue as empty when a burst starts, which is `U <= 1`. With `D = 0` the load is above 1
-//!    for many settings; footnote 6 (`eta < tau`) is the condition for large bursts only. Where some phase overloads
-//!    the link, `stable` is false; where every phase does, the answer is [`Error::Unstable`] and never a utilisation
-//!    above 1. At an overloaded phase a standing queue grows until it has shifted the phase to one with `U = 1`.
-//! 5. The steady state repeats from burst to burst, but need not attract: with bursts near the capacity a longer queue
-//!    can make the next one shorter by more than the difference, and fluid in time steps alternates around it.
+//!    for many settings; footnote 6 (`eta < tau`) is the condition for large bursts only. If some phase overloads the
+//!    link, `stable` is false. If every phase does, the result is [`Error::Unstable`], never a utilisation above 1. At
+//!    an overloaded phase a standing queue grows until it has shifted the phase to one with `U = 1`.
+//! 5. The steady state repeats from burst to burst, but need not attract. With bursts near the capacity a longer queue
+//!    can make the next one shorter by more than the difference, and a fluid in time steps alternates around it.
 //!
 //! The misprints of single cases are listed in `closed.rs`.
 
@@ -130,7 +130,7 @@ pub struct Outcome {
     pub queue_delay_s: f64,
     /// The largest queue, `Q_max`.
     pub queue_max_bits: f64,
-    /// The part of it that never drains; 0 unless this phase overloads the link.
+    /// The part of the largest queue that never drains; 0 unless this phase overloads the link.
     pub standing_queue_bits: f64,
     /// Rapid's throughput.
     pub throughput_bps: f64,
@@ -142,10 +142,10 @@ pub struct Outcome {
     pub rate_low_bps: f64,
     /// The shortest RTT with the longest queue (any number of periods may be added).
     pub rtt_worst_s: f64,
-    /// The longest RTT, below one period more, with that queue; the same unless the worst phase is an interval.
+    /// The longest RTT with that queue, less than one period longer; the same unless the worst phase is an interval.
     pub rtt_worst_to_s: f64,
-    /// No phase overloads the link, so the queue empties in every period from every start. Where only some phases do,
-    /// a standing queue left from another start can hold the sender at one of them.
+    /// Whether no phase overloads the link, so that the queue empties in every period from every start. If only some
+    /// phases overload it, a standing queue left from another start can hold the sender at one of them.
     pub stable: bool,
 }
 
@@ -160,10 +160,10 @@ pub fn worst_phase(traffic: &OnOff, smoothing: &Smoothing) -> Result<Outcome, Er
     Ok(model.outcome(delay, 0.0))
 }
 
-/// The phase that a given RTT (without any queue) has.
+/// The phase of a given RTT, measured without any queue.
 ///
 /// # Errors
-/// As [`worst_phase`].
+/// Those of [`worst_phase`].
 pub fn at_rtt(traffic: &OnOff, smoothing: &Smoothing, rtt: Span) -> Result<Outcome, Error> {
     let model = Model::new(traffic, smoothing)?;
     let worst = model.worst_delay()?;
@@ -180,10 +180,10 @@ pub fn at_rtt(traffic: &OnOff, smoothing: &Smoothing, rtt: Span) -> Result<Outco
 }
 
 /// The sending rate at the bottleneck, bit/s, `after_decrease_s` seconds after a decrease took effect there, in a
-/// steady state with queue delay `queue_delay_s` (without the standing part). This is what Figures 6 and 8 draw.
+/// steady state with queue delay `queue_delay_s` (without the standing part). Figures 6 and 8 draw this rate.
 ///
 /// # Errors
-/// [`Error::Input`] as [`worst_phase`].
+/// [`Error::Input`] as for [`worst_phase`].
 pub fn rate_bps(
     traffic: &OnOff,
     smoothing: &Smoothing,
@@ -199,17 +199,17 @@ pub fn rate_bps(
 ///
 /// The rate is then constant and `D = x T_off / (1 + x)` with `x = R_avg / C`, so
 /// `U = 1 - x^2 / (1 + x) * T_off / T_on`: independent of the RTT and of `T_on` itself, and never below
-/// `2 sqrt(2) - 2 = 0.83`. This is what the paper's closing "80 % to 95 %" describes.
+/// `2 sqrt(2) - 2 = 0.83`. The paper's closing "80 % to 95 %" describes this limit.
 ///
 /// # Errors
-/// [`Error::Input`] as [`worst_phase`].
+/// [`Error::Input`] as for [`worst_phase`].
 pub fn small_burst_utilisation(traffic: &OnOff) -> Result<f64, Error> {
     let smoothing = Smoothing { filter: Filter::Linear, increase: Span::ZERO, decrease: Span::ZERO };
     let model = Model::new(traffic, &smoothing)?;
     Ok(1.0 - model.average * model.average / (1.0 + model.average) * model.off / model.on)
 }
 
-/// A load is at most 1 if it is at most this: 1 and what rounding may add.
+/// The largest load that counts as at most 1: 1 plus what rounding may add.
 const FULL: f64 = 1.0 + 1e-12;
 
 /// The inputs, checked, with capacity as the unit of rate and seconds as the unit of time.
@@ -277,9 +277,9 @@ impl Model {
         if load > FULL { Err(Error::Unstable { load }) } else { Ok(delay) }
     }
 
-    /// The queue increment per burst at which the load is exactly 1, and the standing queue, in seconds, that shifts
-    /// this lag to one with that increment. A standing queue delays both signals alike, so it shifts the phase and
-    /// changes nothing else.
+    /// Returns the queue increment per burst at which the load is exactly 1, and the standing queue, in seconds, that
+    /// shifts this lag to one with that increment. A standing queue delays both signals equally, so it shifts the phase
+    /// and changes nothing else.
     fn standing_queue(&self, lag: f64) -> (f64, f64) {
         let delay = falling_root(self.off, |delay| self.load(delay) - 1.0);
         let wave = Waveform::new(self, delay);
@@ -339,7 +339,7 @@ impl OnOff {
     }
 }
 
-/// The root in `[0, limit]` of a function that is positive before it and not after.
+/// Returns the root in `[0, limit]` of a function that is positive before the root and not after it.
 fn falling_root(limit: f64, f: impl Fn(f64) -> f64) -> f64 {
     bisect(0.0, limit, |x| f(x) > 0.0)
 }

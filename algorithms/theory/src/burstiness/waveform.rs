@@ -2,8 +2,8 @@
 //!
 //! Capacity is the unit of rate, so areas under a rate are seconds of queue. Only the excess
 //! `e = (R - (C - R_on)) / C`, between 0 and `r = R_on / C`, matters to the queue. Time 0 is where a decrease acts:
-//! `e` falls towards 0 until `T_on + D`, then rises towards `r` until `T`. With `g(u, k)` the part of a gap that is
-//! left `u` after a signal arrived, `A = g(T_on + D, eta)` and `B = g(T_off - D, tau)`, periodicity gives
+//! `e` falls towards 0 until `T_on + D`, then rises towards `r` until `T`. Let `g(u, k)` be the part of a gap that is
+//! left `u` after a signal arrived, `A = g(T_on + D, eta)` and `B = g(T_off - D, tau)`. Periodicity gives
 //!
 //! ```text
 //! high = r (1 - B) / (1 - A B),    low = high A
@@ -53,7 +53,7 @@ impl Waveform {
         }
     }
 
-    /// The excess integrated from 0 to a time within the period, seconds of queue.
+    /// The excess integrated from 0 to a time within the period, in seconds of queue.
     fn area(&self, t: f64) -> f64 {
         let m = &self.model;
         let fall = self.high * left_area(m.filter, t.min(self.fall_for), m.decrease);
@@ -66,7 +66,7 @@ impl Waveform {
         self.area(self.period()) / self.period()
     }
 
-    /// What one burst puts into the queue, in seconds, if its decrease acts `lag` after it starts.
+    /// Returns what one burst adds to the queue, in seconds, if its decrease acts `lag` after it starts.
     pub(super) fn queued(&self, lag: f64) -> f64 {
         let period = self.period();
         let start = wrapped(-lag, period);
@@ -75,11 +75,11 @@ impl Waveform {
         self.area(end.min(period)) - self.area(start) + self.area(beyond)
     }
 
-    /// The lags at which a burst queues most, from the shortest to the longest of the interval.
+    /// Returns the lags at which a burst queues most: the shortest and the longest of the interval.
     ///
-    /// The window of length `T_on` under a hump is largest where both its ends are at the same level (Appendix X of
-    /// the paper). The difference of the levels is monotone for lags up to `min(T_off - D, T_on)`; where it does not
-    /// reach zero before that, the whole of the higher plateau fits into the burst or the burst into it.
+    /// The area under a hump in a window of length `T_on` is largest where both ends of the window are at the same
+    /// level (Appendix X of the paper). The difference of the levels is monotone for lags up to `min(T_off - D, T_on)`.
+    /// If it does not reach zero before that, the whole higher plateau fits into the burst, or the burst fits into it.
     pub(super) fn worst_lags(&self) -> (f64, f64) {
         let m = &self.model;
         let limit = self.rise_for.min(m.on);
@@ -125,7 +125,7 @@ fn left_area(filter: Filter, u: f64, k: f64) -> f64 {
     }
 }
 
-/// When nothing of the gap is left.
+/// Returns the time after which nothing of the gap is left.
 fn settled(filter: Filter, k: f64) -> f64 {
     match filter {
         Filter::Exponential if k > 0.0 => f64::INFINITY,

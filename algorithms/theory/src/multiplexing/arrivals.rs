@@ -1,4 +1,4 @@
-//! How the phases of the flows come about: Figure 2 of the paper, and independent phases.
+//! How the phases of the flows arise: Figure 2 of the paper, and independent phases.
 
 use crate::Error;
 use alloc::format;
@@ -14,7 +14,7 @@ pub enum Arrivals {
     Exponential,
     /// Pareto with this index `k > 1`: at least `(k - 1) / k` of the mean.
     Pareto(f64),
-    /// Not successive arrivals: each flow has a phase of its own, uniform over the period.
+    /// No successive arrivals: each flow has its own phase, uniform over the period.
     Phases,
 }
 
@@ -29,8 +29,8 @@ impl Arrivals {
         }
     }
 
-    /// The variance of the times over their squared mean, `c_v^2`; `None` where it is infinite, or where phases are not
-    /// successive arrivals.
+    /// Returns the variance of the times over their squared mean, `c_v^2`; `None` if it is infinite, or if phases are
+    /// not successive arrivals.
     pub fn squared_variation(self) -> Option<f64> {
         match self {
             Arrivals::Uniform => Some(1.0 / 3.0),
@@ -40,7 +40,7 @@ impl Arrivals {
         }
     }
 
-    /// Draws the phases of so many flows, sorted. One short loop per step keeps the processor's pipelines full.
+    /// Draws the sorted phases of `flows` flows. One short loop per step keeps the processor's pipelines full.
     pub(super) fn draw(self, flows: u32, period: f64, random: &mut impl FnMut() -> u64, phases: &mut Vec<f64>) {
         phases.clear();
         phases.extend((0..flows).map(|_| unit(random)));
@@ -84,7 +84,7 @@ fn accumulate_modulo(period: f64, gaps: &mut [f64]) {
         time += *gap;
         if time >= period {
             time -= period * libm::floor(time / period);
-            // Rounding may leave the ends of the period.
+            // Rounding may move a time beyond the ends of the period.
             time = if time < period { time.max(0.0) } else { 0.0 };
         }
         *gap = time;

@@ -9,11 +9,11 @@
 //!
 //! Source: WUCSE-2007-42, section IV, equations (13)-(22).
 //!
-//! 1. The printed `E` of 1.6 and 1.15 are rounded down, the 0.89 and 1.54 of Figure 3 come from an unrounded `L`; here
-//!    both constants are solved.
-//! 2. `Q_max` is no bound: it takes the queue at the start of the period as empty. At the top 1 % the queue lies just
-//!    below it (and above the one with 1.6), at the top 5 % above it. `Q_min` shows `Omega(sqrt N)`, a lower bound;
-//!    Theorem 1 prints `O(sqrt N)`.
+//! 1. The printed `E` of 1.6 and 1.15 are rounded down. The 0.89 and 1.54 of Figure 3 come from an unrounded `L`. Here
+//!    both constants are solved for.
+//! 2. `Q_max` is not a bound: it assumes an empty queue at the start of the period. At the top 1 % the queue lies just
+//!    below `Q_max` (and above the `Q_max` with 1.6); at the top 5 % it lies above. `Q_min` shows `Omega(sqrt N)`, a
+//!    lower bound; Theorem 1 prints `O(sqrt N)`.
 
 use super::Arrivals;
 use crate::search::bisect;
@@ -29,8 +29,8 @@ pub fn upper_constant(fraction: f64) -> f64 {
     inverse_erf(1.0 - 2.0 * fraction)
 }
 
-/// `Q_min` and `Q_max` in packets for the top `fraction` of the packets of so many flows at full load; `None` where the
-/// times between arrivals have no variance or are not successive.
+/// Returns `Q_min` and `Q_max` in packets for the top `fraction` of the packets of `flows` flows at full load; `None`
+/// if the times between arrivals have no variance or are not successive.
 pub fn queue_packets(flows: u32, arrivals: Arrivals, fraction: f64) -> Option<(f64, f64)> {
     let scale = sqrt(2.0 * arrivals.squared_variation()? * f64::from(flows));
     Some((lower_constant(fraction) * scale, upper_constant(fraction) * scale))

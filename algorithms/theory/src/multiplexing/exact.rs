@@ -4,8 +4,8 @@ use super::Tally;
 use crate::Error;
 use alloc::vec::Vec;
 
-/// Fills the queue with one period of packets at sorted `phases`, then measures the next. A packet that finds more
-/// than `limit` unfinished work is lost.
+/// Fills the queue with one period of packets at sorted `phases`, then measures the next period. A packet that finds
+/// more than `limit` unfinished work is lost.
 pub(super) fn measure(phases: &[f64], period: f64, limit: f64, tally: &mut Tally) -> Result<(), Error> {
     let (Some(&first), Some(&last)) = (phases.first(), phases.last()) else { return Ok(()) };
     let across = period - last + first;
@@ -34,14 +34,14 @@ pub(super) fn trace(phases: &[f64], period: f64, limit: f64) -> Result<Vec<(f64,
     repeats(filled, ended, phases.len()).map(|()| found)
 }
 
-/// The second period ends with the work that the first ended with.
+/// Checks that both periods end with the same work.
 fn repeats(first: f64, second: f64, packets: usize) -> Result<(), Error> {
-    // Rounding: a billionth of a packet per hundred packets.
+    // For rounding: a billionth of a packet per hundred packets.
     let tolerance = 1e-6 + 1e-11 * packets as f64;
     if (second - first).abs() > tolerance { Err(Error::NotPeriodic { first, second }) } else { Ok(()) }
 }
 
-/// One period, from `work` at time `before`; what is left right after the last arrival.
+/// Runs one period, from `work` at time `before`. Returns what is left right after the last arrival.
 #[inline(always)]
 fn pass(phases: &[f64], mut before: f64, mut work: f64, limit: f64, mut accept: impl FnMut(f64, f64)) -> f64 {
     for &now in phases {

@@ -1,7 +1,7 @@
-//! Laws of the queue, sharper than bounds.
+//! Laws of the queue, which are sharper than bounds.
 //!
-//! **Arrivals modulo `T`.** Inside a period the arrivals leave a Brownian motion `c B(u)`, `c = c_v sqrt N`, and at the
-//! boundary a jump `-c B(1)` back (a gap or an overlap of the last flows), not a Brownian bridge. With
+//! **Arrivals modulo `T`.** Inside a period the arrivals leave a Brownian motion `c B(u)`, `c = c_v sqrt N`. At the
+//! boundary they leave a jump `-c B(1)` back (a gap or an overlap of the last flows), not a Brownian bridge. With
 //! `m = N (1/U - 1)` and the law of the maximum of Brownian motion with drift,
 //! `F_v(y, t) = Phi((y - v t) / (c sqrt t)) - exp(2 v y / c^2) Phi((-y - v t) / (c sqrt t))`,
 //!
@@ -9,10 +9,10 @@
 //! P(q <= y) = integral over u from 0 to 1 of F_(-m)(y, u) F_(+m)(y + m, 1 - u),    E q = c sqrt(2 / pi) at U = 1
 //! ```
 //!
-//! It is a heavy-traffic law: good while the queue is many packets long.
+//! It is a heavy-traffic law: it is accurate while the queue is many packets long.
 //!
-//! **Independent phases.** The limit is the bridge: `P(q > y) = exp(-2 y (y + m) / N)`. Exactly, with `n` other flows
-//! (N*D/D/1; a packet finds what the `N - 1` others left, at what is a random instant for them),
+//! **Independent phases.** The limit is the bridge: `P(q > y) = exp(-2 y (y + m) / N)`. The exact law, with `n` other
+//! flows (N*D/D/1; a packet finds what the `N - 1` others left, at an instant that is random for them), is
 //!
 //! ```text
 //! P(V > y) = sum over y < k <= n of C(n, k) p^k (1 - p)^(n - k) (T - n + y) / (T - k + y),   p = (k - y) / T
@@ -22,8 +22,8 @@
 //! the jump); `F_v` is in any text on Brownian motion (reflection and Girsanov). N*D/D/1: J. W. Roberts and J. T.
 //! Virtamo, "The superposition of periodic cell arrival streams in an ATM multiplexer", IEEE Trans. Commun. 39, 1991.
 //!
-//! Pareto gaps with an index just above 2 have a variance, but flows in finite number hardly see it: the part that is
-//! missing falls like `N^-(k-2)/k`. The law (like the paper's bounds) then overestimates at any practical `N`.
+//! Pareto gaps with an index just above 2 have a variance, but a finite number of flows hardly shows it: the missing
+//! part falls like `N^-(k-2)/k`. The law (like the paper's bounds) then overestimates at any practical `N`.
 
 use super::{Arrivals, Setting};
 use crate::Error;
@@ -57,13 +57,13 @@ pub enum Law {
     },
 }
 
-/// The mean queue, in packets, that a packet finds with so many flows of constant rate whose phases are independent:
-/// what is left of queueing when nothing but chance makes packets meet. 0 for a single flow.
+/// Returns the mean queue, in packets, that a packet finds with `flows` flows of constant rate and independent phases:
+/// the queueing that remains when packets meet only by chance. 0 for a single flow.
 ///
 /// # Errors
-/// As [`Setting::check`].
+/// Those of [`Setting::check`].
 pub fn least_mean_packets(flows: u32, utilisation: f64) -> Result<f64, Error> {
-    /// The exact sum takes a tenth of a second for as many; the bridge is within some percent there.
+    /// The exact sum takes a tenth of a second for this many flows; the bridge is within some percent there.
     const MOST_EXACT: u32 = 1_000;
     let setting = Setting { flows, utilisation, arrivals: Arrivals::Phases, buffer_packets: None };
     setting.check()?;
@@ -72,11 +72,11 @@ pub fn least_mean_packets(flows: u32, utilisation: f64) -> Result<f64, Error> {
     Ok(law.unwrap_or(bridge).mean_packets())
 }
 
-/// With more flows than this the bridge takes the place of the exact sum.
+/// With more flows than this the bridge replaces the exact sum.
 const MOST_SUMMED: u32 = 5_000;
 
 impl Law {
-    /// The law for a setting with an unlimited buffer; `None` where the times between arrivals have no variance.
+    /// Returns the law for a setting with an unlimited buffer; `None` if the times between arrivals have no variance.
     pub fn of(setting: &Setting) -> Option<Law> {
         let flows = f64::from(setting.flows);
         let slack = flows * (1.0 / setting.utilisation - 1.0);
@@ -89,7 +89,7 @@ impl Law {
         })
     }
 
-    /// The probability that a packet finds more than `queue` packets (which is not negative).
+    /// The probability that a packet finds more than `queue` packets; `queue` is not negative.
     pub fn exceeds(&self, queue: f64) -> f64 {
         match *self {
             Law::Jump { scale, slack } => 1.0 - jump(queue, scale, slack),
@@ -111,14 +111,15 @@ impl Law {
                 sqrt(PI * flows / 8.0) * scaled_erfc(x)
             }
             _ => {
-                // Beyond this queue nothing is left to integrate; the integrand is smooth but for the steps of the sum.
+                // Beyond this queue the integral is negligible; the integrand is smooth except for the steps of the
+                // sum.
                 let end = bisect(0.0, self.horizon(), |queue| self.exceeds(queue) > 1e-12);
                 midpoint(1000, |s| self.exceeds(end * s)) * end
             }
         }
     }
 
-    /// No queue is longer.
+    /// Returns a queue that is never exceeded.
     fn horizon(&self) -> f64 {
         match *self {
             Law::Jump { scale, .. } => 20.0 * scale,

@@ -1,8 +1,8 @@
 //! Many flows of constant rate on one link: the least queue and loss that any congestion control can have.
 //!
 //! `N` flows send one packet each per period `T = N / U`, in units of the time that one packet takes on the link.
-//! The phases stay as the arrivals of the flows left them, so that the queue repeats every period and two periods say
-//! everything: the first fills the queue, the second is measured. With the arrival instants `a_n` of `2N` packets,
+//! The arrivals of the flows fix the phases, so the queue repeats every period, and two periods are enough: the first
+//! fills the queue, the second is measured. With the arrival instants `a_n` of `2N` packets,
 //!
 //! ```text
 //! t_1 = 0,  t_i = t_(i-1) + delta_i,  E delta = 1 / U;   a = sorted (t_i mod T), then the same T later
@@ -11,10 +11,10 @@
 //! ```
 //!
 //! One period is enough to fill the queue for every `U <= 1`, because the supremum that defines the periodic workload
-//! lies within one period; [`Runner::run`] checks that the second period ends as the first did.
+//! lies within one period. [`Runner::run`] checks that the second period ends as the first did.
 //!
-//! Renewal arrivals are sorted already but for the few flows beyond `T`, and independent phases are drawn in order
-//! (sums of exponential gaps, divided by the last), so the stable sort, which merges runs, takes linear time.
+//! Renewal arrivals are already sorted except for the few flows beyond `T`, and independent phases are drawn in order
+//! (sums of exponential gaps, divided by the last). The stable sort, which merges runs, therefore takes linear time.
 //!
 //! Source: M. Podlesny and S. Gorinsky, "Lower Bounds on Queuing and Loss at Highly Multiplexed Links",
 //! WUCSE-2007-42: equations (1)-(6), (23), sections II, V and VI.
@@ -22,12 +22,12 @@
 //! Where this differs from the paper:
 //!
 //! 1. "Top 1 % packets" is the 99 % quantile of the queue over all packets of all runs, not the mean of the top 1 % and
-//!    not a mean of quantiles of runs: the only reading under which the printed 25, 49 and 75 packets come out. It is
-//!    decided by the worst few runs, so it comes with a standard error ([`pooled`]).
+//!    not a mean of quantiles of runs. Only this reading gives the printed 25, 49 and 75 packets. The worst few runs
+//!    decide it, so it has a standard error ([`pooled`]).
 //! 2. "No queuing" is less than one packet, `q < 1`; `q` is real.
-//! 3. Section VI gives the losses at full load as 3 % for 10 packets and 5 % for 20: exchanged.
-//! 4. `phases`, independent uniform phases, is not in the paper. It is what random starts of flows give, and another
-//!    experiment than the arrivals modulo `T`, with another law ([`laws`]).
+//! 3. Section VI gives the losses at full load as 3 % for 10 packets and 5 % for 20; the two are exchanged.
+//! 4. `phases`, independent uniform phases, is not in the paper. Random starts of flows give such phases. It is a
+//!    different experiment from the arrivals modulo `T`, with a different law ([`laws`]).
 
 mod arrivals;
 pub mod bounds;
@@ -47,19 +47,19 @@ pub use pooled::{Estimate, Tally, pooled};
 /// The flows, the link and its buffer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Setting {
-    /// How many flows, `N`.
+    /// Number of flows, `N`.
     pub flows: u32,
-    /// Load offered by the flows in units of the capacity, `U`.
+    /// Load that the flows offer, in units of the capacity, `U`.
     pub utilisation: f64,
-    /// How their phases come about.
+    /// How their phases arise.
     pub arrivals: Arrivals,
-    /// Packets that the buffer holds with the one in service, `B`; `None` is unlimited.
+    /// Packets that the buffer holds, the one in service included, `B`; `None` is unlimited.
     pub buffer_packets: Option<u32>,
 }
 
 /// More flows than this need gigabytes for one run.
 const MOST_FLOWS: u32 = 100_000_000;
-/// Far below anything of interest, and far above where a period stops being a number.
+/// Far below any load of interest, and far above the load at which a period is no longer a number.
 const LEAST_LOAD: f64 = 1e-9;
 
 impl Setting {
@@ -87,17 +87,17 @@ impl Setting {
     }
 }
 
-/// Runs one setting again and again, each time with other arrivals.
+/// Runs one setting repeatedly, each time with new arrivals.
 pub struct Runner {
     setting: Setting,
     phases: Vec<f64>,
 }
 
 impl Runner {
-    /// A runner for a setting.
+    /// Returns a runner for a setting.
     ///
     /// # Errors
-    /// As [`Setting::check`].
+    /// Those of [`Setting::check`].
     pub fn new(setting: Setting) -> Result<Runner, Error> {
         setting.check()?;
         Ok(Runner { setting, phases: Vec::with_capacity(setting.flows as usize) })
@@ -113,18 +113,18 @@ impl Runner {
         exact::measure(&self.phases, period, self.limit(), tally)
     }
 
-    /// Draws arrivals and returns what each accepted packet of the measured period finds: pairs of the time since the
+    /// Draws arrivals. Returns what each accepted packet of the measured period finds: pairs of the time since the
     /// period began and the queue, both in packets.
     ///
     /// # Errors
-    /// As [`Runner::run`].
+    /// Those of [`Runner::run`].
     pub fn trace(&mut self, random: &mut impl FnMut() -> u64) -> Result<Vec<(f64, f64)>, Error> {
         let period = self.setting.period();
         self.setting.arrivals.draw(self.setting.flows, period, random, &mut self.phases);
         exact::trace(&self.phases, period, self.limit())
     }
 
-    /// Unfinished work with which the buffer is not full yet.
+    /// The most unfinished work with which the buffer is not yet full.
     fn limit(&self) -> f64 {
         self.setting.buffer_packets.map_or(f64::INFINITY, |packets| f64::from(packets) - 1.0)
     }

@@ -1,15 +1,15 @@
-//! The planner's question, both ways: the buffer for a loss, and the load for a buffer and a loss.
+//! Planning, in both directions: the buffer for a given loss, and the load for a given buffer and loss.
 //!
-//! The loss falls with the buffer and rises with the load if the same random draws are used for every trial, so both
-//! are bisections over a function that the caller evaluates (in parallel, if it likes).
+//! If every trial uses the same random draws, the loss falls with the buffer and rises with the load. Both are
+//! therefore bisections over a function that the caller evaluates, in parallel if it likes.
 
-/// The smallest buffer, in packets, whose loss is at most `target`. As many packets as flows always suffice: no more
-/// can be in the queue.
+/// Returns the smallest buffer, in packets, whose loss is at most `target`. One packet per flow is always enough: the
+/// queue cannot be longer.
 ///
 /// # Errors
 /// Those of `loss`.
 pub fn smallest_buffer<E>(flows: u32, target: f64, mut loss: impl FnMut(u32) -> Result<f64, E>) -> Result<u32, E> {
-    // Doubling first: buffers for usual losses are far smaller than the number of flows.
+    // It doubles first: buffers for usual losses are far smaller than the number of flows.
     let (mut too_small, mut enough) = (0, 1.min(flows));
     while enough < flows && loss(enough)? > target {
         too_small = enough;
@@ -26,7 +26,8 @@ pub fn smallest_buffer<E>(flows: u32, target: f64, mut loss: impl FnMut(u32) -> 
     Ok(enough)
 }
 
-/// The largest utilisation up to `most`, to a ten-thousandth of it and at least that, whose loss is at most `target`.
+/// Returns the largest utilisation up to `most` whose loss is at most `target`, to a ten-thousandth of `most` and at
+/// least that.
 ///
 /// # Errors
 /// Those of `loss`.

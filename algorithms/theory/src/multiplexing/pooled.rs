@@ -1,11 +1,11 @@
-//! What the packets of many runs found, and how sure that is.
+//! What the packets of many runs found, with standard errors.
 //!
 //! The queue is counted in cells of 1/1024 of an octave of `q + 1`, 0.1 % at most, and a quantile interpolates within
-//! its cell: far below the sampling error, and any number of packets fits in a quarter of a megabyte.
+//! its cell. That is far below the sampling error, and any number of packets fits in a quarter of a megabyte.
 //!
 //! Standard errors are the jackknife's: with runs in `G` groups and a statistic `s_g` of all groups but one,
-//! `se^2 = (G - 1) / G * sum (s_g - mean s)^2`. It holds for quantiles of the pool, to which runs contribute very
-//! unequally, as for means.
+//! `se^2 = (G - 1) / G * sum (s_g - mean s)^2`. It holds for means, and also for quantiles of the pool, to which runs
+//! contribute very unequally.
 
 use alloc::vec;
 use alloc::vec::Vec;
@@ -13,7 +13,7 @@ use libm::sqrt;
 
 /// Cells per octave are 2 to this power.
 const FINENESS: u32 = 10;
-/// Octaves of `q + 1`; more than the most flows there can be.
+/// Octaves of `q + 1`; enough for the largest number of flows.
 const OCTAVES: usize = 28;
 
 #[derive(Clone, Debug)]
@@ -29,7 +29,7 @@ impl Histogram {
         }
     }
 
-    /// Where a cell begins.
+    /// Returns where a cell begins.
     fn edge(cell: usize) -> f64 {
         f64::from_bits(((cell as u64) << (52 - FINENESS)) + 1.0f64.to_bits()) - 1.0
     }
@@ -96,7 +96,7 @@ impl Tally {
 /// A value and its standard error.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Estimate {
-    /// Of all runs together.
+    /// The value for all runs together.
     pub value: f64,
     /// `None` for a single group.
     pub standard_error: Option<f64>,

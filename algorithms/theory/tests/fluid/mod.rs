@@ -1,5 +1,5 @@
 //! The on-off model in time steps: a queue, a delay line of signals and a rate. It shares no formula with the library:
-//! no waveform, no period, no fixed point. Rates are in units of the capacity.
+//! it has no waveform, no period and no fixed point. Rates are in units of the capacity.
 
 use super::{CAPACITY_BPS, Filter, OnOff, Smoothing};
 use std::collections::VecDeque;
@@ -14,7 +14,7 @@ pub struct Fluid {
     smoothing: Smoothing,
 }
 
-/// What one period looked like.
+/// What was seen in one period.
 #[derive(Debug)]
 pub struct Seen {
     pub throughput: f64,
@@ -31,8 +31,8 @@ impl Fluid {
         Fluid { on, step: period / STEPS_PER_PERIOD as f64, burst, rtt, smoothing: *smoothing }
     }
 
-    /// Runs so many periods from an empty queue and a sender that leaves room for the first burst. (Where some phases
-    /// overload the link a queue left by the start could stay for ever.)
+    /// Runs `periods` periods. At the start the queue is empty and the sender leaves room for the first burst. (Where
+    /// some phases overload the link, a queue left by the start could stay for ever.)
     pub fn run(&self, periods: usize) -> Vec<Seen> {
         let mut signals: VecDeque<(f64, f64)> = VecDeque::new();
         let (mut queue, mut rate) = (0.0f64, 1.0 - self.burst);

@@ -4,7 +4,7 @@ use super::*;
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
-/// One thing that can happen. Numbers choose among what is possible at that moment.
+/// One operation on the scoreboard. Its numbers select among what is possible at that moment.
 #[derive(Clone, Debug)]
 enum Operation {
     SendNew,
@@ -62,7 +62,7 @@ impl Model {
             .map(|(sequence, _)| sequence)
     }
 
-    /// Packets newly covered: below `edge` or in a block.
+    /// Returns the packets newly covered: below `edge` or in a block.
     fn acknowledge(&mut self, edge: u64, blocks: &[SackBlock]) -> Vec<u64> {
         let covered: Vec<u64> = self
             .outstanding()
@@ -80,7 +80,7 @@ impl Model {
     }
 }
 
-/// Applies one operation to both, and compares what it answers.
+/// Applies one operation to both, and compares what they return.
 fn apply(operation: &Operation, board: &mut Scoreboard, model: &mut Model, transmission: &mut u64) {
     match operation {
         Operation::SendNew => {

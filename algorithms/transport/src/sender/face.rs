@@ -1,4 +1,4 @@
-//! What others ask of a sender, and what its application hands over.
+//! What others read from a sender, and what its application hands over.
 
 use super::Sender;
 use crate::params::Counters;
@@ -6,13 +6,13 @@ use congestion::Controller;
 use units::{Bytes, Span};
 
 impl<C: Controller> Sender<C> {
-    /// Everything was delivered; never so while an application may offer more.
+    /// Whether everything was delivered; never true while an application may offer more.
     #[inline]
     pub fn is_done(&self) -> bool {
         self.board.first() == self.total && !self.offered
     }
 
-    /// The application hands over more packets, if this is a transfer of that kind ([`Transfer::Offered`]). Call
+    /// The application hands over more packets. Does nothing unless the transfer is [`Transfer::Offered`]. Call
     /// [`Sender::poll_transmit`] afterwards.
     pub fn offer(&mut self, packets: u64) {
         if self.offered {
@@ -20,9 +20,9 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// The application hands over a message, if this is a transfer of that kind: so many packets, of which the last has
-    /// this size. Answers the packets handed over so far: the message has arrived when they have. Call
-    /// [`Sender::poll_transmit`] afterwards.
+    /// The application hands over a message: `packets` packets, the last of size `last`. Does nothing unless the
+    /// transfer is [`Transfer::Offered`]. Returns the number of packets handed over so far: the message has arrived
+    /// when that many packets have. Call [`Sender::poll_transmit`] afterwards.
     pub fn offer_message(&mut self, packets: u64, last: Bytes) -> u64 {
         self.offer(packets);
         if self.offered && last != self.packet {
@@ -33,23 +33,23 @@ impl<C: Controller> Sender<C> {
         self.total
     }
 
-    /// What has happened so far.
+    /// Counts of what has happened so far.
     pub fn counters(&self) -> &Counters {
         &self.counters
     }
 
-    /// Packets in flight (RFC 6675 pipe).
+    /// Packets in flight (the pipe of RFC 6675).
     #[inline]
     pub fn in_flight(&self) -> u32 {
         self.board.in_flight()
     }
 
-    /// Smoothed round-trip time (RFC 6298), and the smallest seen.
+    /// The smoothed round-trip time (RFC 6298), and the smallest round-trip time seen.
     pub fn rtt(&self) -> (Span, Span) {
         (self.rtt.srtt(), self.rtt.min())
     }
 
-    /// The controller, to look at.
+    /// The controller, for reading.
     pub fn controller(&self) -> &C {
         &self.controller
     }

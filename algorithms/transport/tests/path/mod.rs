@@ -1,4 +1,4 @@
-//! A path to test on: two fixed delays, and a fate for every segment and acknowledgment. No queue, no rate.
+//! A path for tests: two fixed delays, and a fate for every segment and acknowledgment. It has no queue and no rate.
 #![allow(dead_code)]
 
 pub mod scripted;
@@ -13,10 +13,10 @@ use units::{Bytes, Marks, Span, Time};
 
 pub const PACKET: Bytes = Bytes::new(1000);
 
-/// What becomes of something sent: one entry per copy that arrives, with its delay beyond that of the path.
+/// The fate of a segment or acknowledgment: one entry per copy that arrives, with its delay beyond that of the path.
 pub type Fate = Vec<Span>;
 
-/// Decides what becomes of each.
+/// Decides the fate of each.
 pub type FateOf<T> = Box<dyn FnMut(Time, &T) -> Fate>;
 
 pub fn arrives() -> Fate {
@@ -67,31 +67,31 @@ enum Event {
     Receiver,
 }
 
-struct Entry(Event);
+struct Unordered(Event);
 
-impl PartialEq for Entry {
-    fn eq(&self, _: &Entry) -> bool {
+impl PartialEq for Unordered {
+    fn eq(&self, _: &Unordered) -> bool {
         true
     }
 }
-impl Eq for Entry {}
-impl PartialOrd for Entry {
-    fn partial_cmp(&self, other: &Entry) -> Option<std::cmp::Ordering> {
+impl Eq for Unordered {}
+impl PartialOrd for Unordered {
+    fn partial_cmp(&self, other: &Unordered) -> Option<std::cmp::Ordering> {
         Some(self.cmp(other))
     }
 }
-impl Ord for Entry {
-    fn cmp(&self, _: &Entry) -> std::cmp::Ordering {
+impl Ord for Unordered {
+    fn cmp(&self, _: &Unordered) -> std::cmp::Ordering {
         std::cmp::Ordering::Equal
     }
 }
 
-/// Sender, receiver and what is between them.
+/// A sender, a receiver, and the path between them.
 pub struct Path<C> {
     pub now: Time,
     pub sender: Sender<C>,
     pub receiver: Receiver,
-    /// One way.
+    /// The one-way delay.
     pub delay: Span,
     /// Everything that left, when `record` is set.
     pub sent: Vec<(Time, Segment)>,
@@ -100,11 +100,11 @@ pub struct Path<C> {
     pub record: bool,
     pub segment_fate: FateOf<Segment>,
     pub ack_fate: FateOf<Ack>,
-    /// What queues on the way would write into a segment that may be marked.
+    /// The marks that queues on the path would write into a segment that may be marked.
     pub marks: Box<dyn FnMut(&Segment) -> Marks>,
     /// Checked after every event.
     pub check: fn(&Sender<C>),
-    events: BinaryHeap<Reverse<(Time, u64, Entry)>>,
+    events: BinaryHeap<Reverse<(Time, u64, Unordered)>>,
     order: u64,
     sender_wakeup: Time,
     receiver_wakeup: Time,
@@ -133,7 +133,7 @@ impl<C: Controller> Path<C> {
 
     fn at(&mut self, time: Time, event: Event) {
         self.order += 1;
-        self.events.push(Reverse((time, self.order, Entry(event))));
+        self.events.push(Reverse((time, self.order, Unordered(event))));
     }
 
     /// Runs until nothing is left to happen, the transfer is done, or `until`.
@@ -144,7 +144,7 @@ impl<C: Controller> Path<C> {
                 Some(Reverse((time, _, _))) if *time <= until => {}
                 _ => break,
             }
-            let Reverse((time, _, Entry(event))) = self.events.pop().expect("peeked");
+            let Reverse((time, _, Unordered(event))) = self.events.pop().expect("peeked");
             self.now = time;
             match event {
                 Event::Segment(segment) => {
@@ -153,7 +153,7 @@ impl<C: Controller> Path<C> {
                     }
                 }
                 Event::Ack(ack) => self.sender.on_ack(time, &ack),
-                // One that was moved since it was set is left out.
+                // Skips a wake-up that was moved after it was set.
                 Event::Sender if time == self.sender_wakeup => {
                     self.sender_wakeup = Time::MAX;
                     self.sender.on_wakeup(time);

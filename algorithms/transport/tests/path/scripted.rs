@@ -1,9 +1,9 @@
-//! A controller whose window a test dictates, and which remembers what it was told.
+//! A controller whose window a test sets, and which records what it was told.
 
 use congestion::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Timeout, Undo};
 use units::{Span, Time};
 
-/// One thing a controller was told, without what tests do not look at.
+/// One event that a controller was told about, without the fields that tests do not read.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Told {
     Ack { delivered: u32, cumulative: u32, in_flight: u32, rtt: Option<Span>, window_limited: bool, in_recovery: bool },
@@ -14,7 +14,7 @@ pub enum Told {
     Undo,
 }
 
-/// Halves its window on entering recovery, falls to one on a timeout, takes both back on an undo, never grows.
+/// Halves its window on entering recovery, sets it to one on a timeout, reverts either on an undo, and never grows.
 #[derive(Clone, Debug)]
 pub struct Scripted {
     pub window: u32,

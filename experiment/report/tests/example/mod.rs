@@ -1,5 +1,5 @@
-//! Results as a host would fill them, made of closed forms and a small generator: enough like real curves to judge a
-//! picture by, and the same on every call.
+//! Results as a host would fill them, made from closed forms and a small generator. They resemble real curves enough to
+//! judge a picture, and are the same on every call.
 #![allow(dead_code, missing_docs)]
 
 use results::reproduction::{Axis, Claim, Figure as PaperFigure, Line, Origin, Paper, Picture, Source, Value, Verdict};
@@ -34,7 +34,8 @@ impl Noise {
     }
 }
 
-/// Three controllers, three replications, 60 s in steps of 10 ms, three flows entering one after the other.
+/// Returns three controllers, three replications, 60 s in steps of 10 ms, and three flows that enter one after the
+/// other.
 pub fn demo() -> Results {
     let runs = CONTROLLERS
         .iter()
@@ -43,12 +44,12 @@ pub fn demo() -> Results {
     wrap(runs)
 }
 
-/// One controller, once.
+/// Returns one run of one controller.
 pub fn single() -> Results {
     wrap(vec![run("rapid", "#0072b2", 0, 1000)])
 }
 
-/// Two controllers over four buffers.
+/// Returns two controllers over four buffers.
 pub fn sweep() -> Results {
     let mut runs = Vec::new();
     for (controller, colour) in &CONTROLLERS[..2] {
@@ -67,7 +68,7 @@ pub fn sweep() -> Results {
     wrap(runs)
 }
 
-/// Nothing at all.
+/// Returns results without any run.
 pub fn empty() -> Results {
     let mut results = wrap(Vec::new());
     results.manifest = Manifest::default();
@@ -75,7 +76,7 @@ pub fn empty() -> Results {
     results
 }
 
-/// The demo, with names that try to leave their place in the page.
+/// Returns the demo, with names that try to break out of their place in the page.
 pub fn hostile() -> Results {
     let bad = "</script><script>throw 1</script><b onclick='x'>\"&\u{2028}";
     let mut results = sweep();
@@ -83,6 +84,7 @@ pub fn hostile() -> Results {
     results.manifest.scenario = format!("# {bad}\n{SCENARIO}");
     results.manifest.version = bad.into();
     results.expectations[0].why = bad.into();
+    results.host = HostLabel { name: bad.into(), badge: bad.into(), about: bad.into() };
     for run in &mut results.runs {
         run.controller = format!("{bad}{}", run.controller);
         run.colour = "red;}</style>".into();
@@ -237,7 +239,7 @@ fn traffic_at(t: f64, noise: &mut Noise) -> f64 {
     slow + burst + 0.8e9 * (noise.next() - 0.5)
 }
 
-/// 0 to 1 over `period`; 1 always when the period is zero.
+/// Rises from 0 to 1 over `period`; always 1 if the period is zero.
 fn sawtooth(t: f64, period: f64) -> f64 {
     if period == 0.0 { 1.0 } else { (t % period) / period }
 }
@@ -401,7 +403,7 @@ fn picture(log: bool) -> Picture {
     }
 }
 
-/// A paper whose every text tries to become markup.
+/// Returns a paper in which every text tries to become markup.
 pub fn hostile_paper() -> Paper {
     const EVIL: &str = "</script></style><b onclick=\"x\">&'";
     let mut paper = paper();

@@ -1,5 +1,5 @@
-//! Traces as text: a line `time_ns,size_bytes`, then a line per packet. Times count from anywhere; sizes count the
-//! bytes on the wire. Empty lines and lines that begin with `#` are passed over.
+//! Traces as text: a line `time_ns,size_bytes`, then a line per packet. Times may count from any instant; sizes count
+//! the bytes on the wire. Empty lines and lines that begin with `#` are ignored.
 
 use super::input::Input;
 use super::reader::Stamped;
@@ -8,7 +8,7 @@ use std::io::BufRead;
 use units::Bytes;
 
 const HEADER: &str = "time_ns,size_bytes";
-/// Longest line and largest packet believed.
+/// Longest line and largest packet that are accepted.
 const LONGEST: usize = 1_000;
 const LARGEST: u64 = 262_144;
 
@@ -43,7 +43,7 @@ impl<R: BufRead> Csv<R> {
         }
     }
 
-    /// Reads to the next line that says something, and says where it begins.
+    /// Reads the next line that is neither empty nor a comment. Returns where it begins.
     fn line(&mut self) -> Result<Option<u64>, Fault> {
         loop {
             let offset = self.input.offset();

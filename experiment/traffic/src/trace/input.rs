@@ -1,4 +1,4 @@
-//! Bytes of a file, read in order, with their place known.
+//! Reads the bytes of a file in order, and keeps track of their place.
 
 use crate::error::Fault;
 use std::io::{BufRead, ErrorKind};
@@ -15,7 +15,7 @@ impl<R: BufRead> Input<R> {
         Input { from, offset: 0 }
     }
 
-    /// How many bytes have been read.
+    /// Returns how many bytes have been read.
     pub(super) fn offset(&self) -> u64 {
         self.offset
     }
@@ -24,7 +24,7 @@ impl<R: BufRead> Input<R> {
         Ok(self.available()? == 0)
     }
 
-    /// The next N bytes, which are `what`.
+    /// Reads the next N bytes; `what` describes them in messages.
     pub(super) fn array<const N: usize>(&mut self, what: &str) -> Result<[u8; N], Fault> {
         let mut bytes = [0; N];
         let mut have = 0;
@@ -40,7 +40,7 @@ impl<R: BufRead> Input<R> {
         Ok(bytes)
     }
 
-    /// Passes over `count` bytes, which are `what`.
+    /// Skips `count` bytes; `what` describes them in messages.
     pub(super) fn skip(&mut self, count: u64, what: &str) -> Result<(), Fault> {
         let mut left = count;
         while left > 0 {
@@ -54,7 +54,7 @@ impl<R: BufRead> Input<R> {
         Ok(())
     }
 
-    /// The next line into `line`, without its end; false at the end of the file.
+    /// Reads the next line into `line`, without its line end. Returns false at the end of the file.
     pub(super) fn line(&mut self, line: &mut Vec<u8>, longest: usize) -> Result<bool, Fault> {
         line.clear();
         let begin = self.offset;
@@ -98,7 +98,7 @@ pub(super) enum Order {
 }
 
 impl Order {
-    /// The two bytes at `at`.
+    /// Reads the two bytes at `at`.
     pub(super) fn u16(self, bytes: &[u8], at: usize) -> u16 {
         let two = [bytes[at], bytes[at + 1]];
         match self {
@@ -107,7 +107,7 @@ impl Order {
         }
     }
 
-    /// The four bytes at `at`.
+    /// Reads the four bytes at `at`.
     pub(super) fn u32(self, bytes: &[u8], at: usize) -> u32 {
         let four = [bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]];
         match self {

@@ -1,17 +1,17 @@
-//! Link types of captures (<https://www.tcpdump.org/linktypes.html>), and what a packet on each would occupy on
+//! Link types of captures (<https://www.tcpdump.org/linktypes.html>), and the size that a packet on each would have on
 //! Ethernet.
 //!
 //! Every link type is counted alike: the network-layer packet and 14 bytes of Ethernet header. A header that the link
-//! type puts in front is taken off first. Tags (IEEE 802.1Q) are counted with the packet; the preamble and the
-//! gap between frames are not in captures, and are not counted; nor is a frame check sequence, which captures rarely
-//! hold (where one does, its 4 bytes count with the packet).
+//! type puts in front is removed first. Tags (IEEE 802.1Q) count with the packet. The preamble and the gap between
+//! frames are not in captures and do not count. A frame check sequence does not count either, because captures rarely
+//! hold one (where one does, its 4 bytes count with the packet).
 
 use crate::error::Fault;
 use units::Bytes;
 
 const ETHERNET_HEADER: u32 = 14;
 
-/// Longest packet believed: the snap length that libpcap itself allows at most.
+/// Longest packet that is accepted: the largest snap length that libpcap allows.
 const LONGEST: u32 = 262_144;
 
 /// A link type: how many bytes it puts in front of the network-layer packet.
@@ -21,13 +21,13 @@ pub(super) struct Link {
 }
 
 impl Link {
-    /// The link type of this number.
+    /// Returns the link type of this number.
     pub(super) fn of(number: u32, offset: u64) -> Result<Link, Fault> {
         let header = match number {
             1 => ETHERNET_HEADER,
             // BSD loopback: the address family, in the host's (0) or in network byte order (108).
             0 | 108 => 4,
-            // Raw IP; 12 and 14 are what systems called it before it had a number.
+            // Raw IP. Systems used 12 and 14 before it had an official number.
             12 | 14 | 101 | 228 | 229 => 0,
             // Linux cooked captures, versions 1 and 2.
             113 => 16,
@@ -41,8 +41,8 @@ impl Link {
         Ok(Link { header })
     }
 
-    /// Size on the wire of a packet with these lengths, as the capture gives them: what was on the link, and what
-    /// part of it is in the file.
+    /// Returns the size on the wire of a packet with these lengths from the capture: how much was on the link, and how
+    /// much of that is in the file.
     pub(super) fn size(self, original: u32, captured: u32, offset: u64) -> Result<Bytes, Fault> {
         if captured > LONGEST || original > LONGEST {
             let found = format!("a packet of {original} bytes, {captured} captured");

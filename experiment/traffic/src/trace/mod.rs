@@ -1,16 +1,16 @@
-//! Replay of a recorded trace: streamed from the file, scaled in time, repeated end to end.
+//! Replays a recorded trace: streams it from the file, scales it in time, and repeats it end to end.
 //!
 //! A trace of n packets, B bytes, with a span s between its first and last packet has the period s + s / (n - 1): one
-//! mean gap is put between its last packet and its repetition. Its mean rate is 8 B / period. To replay it at the
+//! mean gap separates its last packet from its repetition. Its mean rate is 8 B / period. To replay it at the
 //! rate R with k copies, each copy's period becomes 8 B k / R, and every instant is scaled alike; sizes stay. Copies
 //! begin at random points of the period and do not share a file position. One pass over the file (`survey`) finds n,
-//! B and s and checks everything on the way, so that a damaged file is refused before the run and not in it. Memory
+//! B and s and checks everything on the way, so that a damaged file is refused before the run and not during it. Memory
 //! does not depend on the length of the file.
 //!
-//! All copies share one period, so their sum repeats itself after it: over runs longer than a period, more seconds
-//! are not more evidence about the trace's statistics. More seeds are, since the offsets change.
+//! All copies share one period, so their sum repeats after it. In runs longer than a period, more seconds therefore
+//! give no more evidence about the trace's statistics. More seeds do, because the offsets change.
 //!
-//! Sizes: the network-layer packet and 14 bytes of Ethernet header, whatever link the trace was recorded on, from
+//! Sizes: the network-layer packet and 14 bytes of Ethernet header, whatever the link of the recording. They come from
 //! the original length, not the captured one ([`link`]).
 
 mod csv;
@@ -23,40 +23,40 @@ mod reader;
 mod tests;
 
 use super::error::Fault;
-use super::{CrossPacket, Source, TrafficError, Window};
+use super::{CrossPacket, SendingTime, Source, TrafficError};
 use reader::{Packet, Reader};
 use scenario::TraceSource;
 use std::path::{Path, PathBuf};
 use units::{Bytes, Rate, Span};
 
-/// What a trace holds.
+/// The totals of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Survey {
-    /// How many packets; at least two.
+    /// Number of packets; at least two.
     pub packets: u64,
-    /// Their sizes on the wire, added.
+    /// Sum of their sizes on the wire.
     pub bytes: Bytes,
-    /// From the first packet to the last.
+    /// Time from the first packet to the last.
     pub span: Span,
 }
 
 impl Survey {
-    /// The span and one mean gap: the distance between repetitions.
+    /// Returns the distance between repetitions: the span and one mean gap.
     pub fn period(&self) -> Span {
         self.span + self.span / (self.packets - 1)
     }
 
-    /// Bytes per period.
+    /// Returns the mean rate: the bytes per period.
     pub fn mean_rate(&self) -> Rate {
         Rate::of(self.bytes, self.period())
     }
 }
 
-/// Reads a trace from beginning to end and says what it holds.
+/// Reads a trace from beginning to end. Returns its totals.
 ///
 /// # Errors
-/// [`TrafficError`]: the file cannot be read, is cut, runs backwards in time, holds fewer than two packets, or is not
-/// of a format and link type known here; with the packet and the byte at which that shows.
+/// [`TrafficError`], with the packet and the byte concerned: the file cannot be read, is cut, runs backwards in time,
+/// has fewer than two packets, or has an unknown format or link type.
 pub fn survey(file: &Path, source: TraceSource) -> Result<Survey, TrafficError> {
     let mut reader = Reader::open(file, source)?;
     let (mut packets, mut bytes, mut span) = (0, Bytes::ZERO, Span::ZERO);
@@ -81,7 +81,7 @@ pub(super) struct Pace {
 }
 
 impl Pace {
-    /// For `copies` replays of a file that make up `rate` together; `None`: each as recorded.
+    /// Plans `copies` replays of a file that have `rate` together; `None`: each as recorded.
     pub(super) fn plan(
         file: &Path,
         source: TraceSource,
@@ -100,7 +100,7 @@ impl Pace {
         Ok(Pace { survey, recorded, replayed })
     }
 
-    /// The period in trace time.
+    /// Returns the period in trace time.
     pub(super) fn period(&self) -> Span {
         self.recorded
     }
@@ -111,11 +111,11 @@ impl Pace {
     }
 }
 
-/// How long one copy takes for its bytes when all copies together move at `rate`.
+/// Returns the time that one copy takes for its bytes when all copies together send at `rate`.
 fn scaled_period(bytes: Bytes, copies: u32, rate: Rate) -> Option<Span> {
     let bits = u128::from(bytes.get()) * 8 * u128::from(copies);
     let picos = bits.checked_mul(1_000_000_000_000)?.checked_div(u128::from(rate.bps()))?;
-    // Half of what a clock holds, so that one period always fits after any other instant.
+    // At most half of a clock's range, so that one period always fits after any other instant.
     u64::try_from(picos).ok().filter(|ps| (1..=u64::MAX / 2).contains(ps)).map(Span::from_picos)
 }
 
@@ -126,33 +126,33 @@ pub(super) struct Trace {
     source: TraceSource,
     pace: Pace,
     reader: Reader,
-    /// Replayed time, in picoseconds, of the beginning of this repetition: before the run's start at first, where a
+    /// Replayed time at which this repetition begins, in picoseconds. At first it lies before the run's start if a
     /// copy begins in mid-trace.
     begin_ps: i128,
     seen: u64,
-    window: Window,
+    sending: SendingTime,
     failure: Option<TrafficError>,
 }
 
 impl Trace {
-    /// Begins at the first packet that is at `offset` into the trace or later.
+    /// Opens a copy that begins at the first packet at or after `offset` into the trace.
     pub(super) fn open(
         file: &Path,
         source: TraceSource,
         pace: Pace,
-        window: Window,
+        sending: SendingTime,
         offset: Span,
     ) -> Result<Trace, TrafficError> {
         let reader = Reader::open(file, source)?;
-        let begin_ps = i128::from(window.start.picos()) - pace.scale(offset);
-        Ok(Trace { file: file.into(), source, pace, reader, begin_ps, seen: 0, window, failure: None })
+        let begin_ps = i128::from(sending.start.picos()) - pace.scale(offset);
+        Ok(Trace { file: file.into(), source, pace, reader, begin_ps, seen: 0, sending, failure: None })
     }
 
     pub(super) fn failure(&self) -> Option<&TrafficError> {
         self.failure.as_ref()
     }
 
-    /// The next packet of the file, however often it takes to begin again.
+    /// Returns the next packet of the file; begins the file again as often as needed.
     fn step(&mut self) -> Result<Packet, TrafficError> {
         loop {
             match self.reader.next()? {
@@ -182,10 +182,10 @@ impl Source for Trace {
                 Err(error) => self.failure = Some(error),
                 Ok(packet) => {
                     let at_ps = self.begin_ps + self.pace.scale(packet.since_first);
-                    if at_ps >= i128::from(self.window.end.picos()) {
+                    if at_ps >= i128::from(self.sending.end.picos()) {
                         return None;
                     }
-                    if at_ps >= i128::from(self.window.start.picos()) {
+                    if at_ps >= i128::from(self.sending.start.picos()) {
                         return Some(CrossPacket { at: units::Time::from_picos(at_ps as u64), size: packet.size });
                     }
                 }

@@ -21,7 +21,7 @@ pub(super) struct Pcap<R> {
 }
 
 impl<R: BufRead> Pcap<R> {
-    /// Reads the file's header, of which the magic number has been read.
+    /// Reads the rest of the file's header, after the magic number.
     pub(super) fn begin(mut input: Input<R>, magic: [u8; 4]) -> Result<Pcap<R>, Fault> {
         let (order, resolution) = match (u32::from_be_bytes(magic), u32::from_le_bytes(magic)) {
             (MICROSECONDS, _) => (Order::Big, 1_000_000),
@@ -39,7 +39,7 @@ impl<R: BufRead> Pcap<R> {
         if major != 2 {
             return Err(Fault::bad(4, format!("pcap version {major}"), "version 2"));
         }
-        // The upper half says whether frames end in a check sequence.
+        // The upper half says whether frames end with a frame check sequence.
         let link = Link::of(order.u32(&header, 16) & 0xffff, 20)?;
         Ok(Pcap { input, order, resolution, link })
     }

@@ -1,6 +1,6 @@
 //! The pcapng format (draft-ietf-opsawg-pcapng): blocks, each with its type, its length, a body and its length again.
-//! A section header sets the byte order and forgets the interfaces; an interface description gives the link type and
-//! the resolution of time of the interface that the packets after it name by number.
+//! A section header sets the byte order and forgets the interfaces. An interface description gives an interface's link
+//! type and time resolution. Later packets name the interface by number.
 
 use super::input::{Input, Order};
 use super::link::Link;
@@ -16,9 +16,9 @@ const PACKET: u32 = 2;
 const SIMPLE_PACKET: u32 = 3;
 const ENHANCED_PACKET: u32 = 6;
 
-/// A block's type, its length twice.
+/// Bytes of a block besides its body: the type, and the length twice.
 const FRAME: u32 = 12;
-/// Longest block believed, as in Wireshark's reader.
+/// Longest block that is accepted, as in Wireshark's reader.
 const LONGEST: u32 = 16 << 20;
 
 const PS_PER_S: i128 = 1_000_000_000_000;
@@ -30,7 +30,7 @@ pub(super) struct Pcapng<R> {
     interfaces: Vec<Interface>,
 }
 
-/// An interface; what is wrong with it matters once a packet names it.
+/// An interface. Its faults matter only once a packet names it.
 #[derive(Clone, Copy, Debug)]
 struct Interface {
     link: u32,
@@ -38,7 +38,7 @@ struct Interface {
     clock: Clock,
 }
 
-/// A block that has been entered.
+/// A block that is being read.
 struct Block {
     offset: u64,
     length: u32,
@@ -47,7 +47,7 @@ struct Block {
 }
 
 impl<R: BufRead> Pcapng<R> {
-    /// Reads the first section header, of which the type has been read.
+    /// Reads the rest of the first section header, after its type.
     pub(super) fn begin(input: Input<R>) -> Result<Pcapng<R>, Fault> {
         let mut pcapng = Pcapng { input, order: Order::Big, interfaces: Vec::new() };
         pcapng.section(0)?;
@@ -136,7 +136,8 @@ impl<R: BufRead> Pcapng<R> {
         Ok(())
     }
 
-    /// An enhanced packet block, or the packet block before it: they differ in the width of the interface's number.
+    /// Reads an enhanced packet block, or its predecessor, the packet block. They differ in the width of the
+    /// interface's number.
     fn packet(&mut self, mut block: Block, kind: u32) -> Result<Stamped, Fault> {
         let offset = block.offset;
         let fixed: [u8; 20] = self.body(&mut block, "a packet block")?;
@@ -158,7 +159,7 @@ impl<R: BufRead> Pcapng<R> {
         Ok(Stamped { offset, at_ps: interface.clock.at_ps(ticks), size })
     }
 
-    /// The length of a block whose type has been read.
+    /// Reads the length of a block, after its type.
     fn enter(&mut self, offset: u64) -> Result<Block, Fault> {
         let length: [u8; 4] = self.input.array("a block length")?;
         self.block(offset, self.order.u32(&length, 0))
@@ -172,13 +173,13 @@ impl<R: BufRead> Pcapng<R> {
         Ok(Block { offset, length, left: length - FRAME })
     }
 
-    /// The next N bytes of a block's body, which are `what`.
+    /// Reads the next N bytes of a block's body; `what` describes them in messages.
     fn body<const N: usize>(&mut self, block: &mut Block, what: &str) -> Result<[u8; N], Fault> {
         block.take(N as u32, what)?;
         self.input.array(what)
     }
 
-    /// Passes over what is left of a block and checks its second length.
+    /// Skips the rest of a block and checks its second length.
     fn leave(&mut self, block: Block) -> Result<(), Fault> {
         self.input.skip(u64::from(block.left), "the rest of a block")?;
         let at = self.input.offset();
@@ -216,9 +217,9 @@ struct Clock {
 /// A tick of a clock.
 #[derive(Clone, Copy, Debug)]
 enum Tick {
-    /// So many picoseconds.
+    /// This number of picoseconds.
     Picoseconds(u64),
-    /// This part of a second, where that is no whole number of picoseconds.
+    /// This fraction of a second, where that is not a whole number of picoseconds.
     PartOfSecond(u128),
 }
 
@@ -230,7 +231,7 @@ impl Default for Clock {
 }
 
 impl Clock {
-    /// Option if_tsresol: a negative power of ten, or of two if the highest bit is set.
+    /// Reads the option if_tsresol: a negative power of ten, or of two if the highest bit is set.
     fn resolve(&mut self, option: u8, offset: u64) -> Result<(), Fault> {
         let power = u32::from(option & 0x7f);
         let parts = if option & 0x80 == 0 { 10u128.checked_pow(power) } else { 1u128.checked_shl(power) };

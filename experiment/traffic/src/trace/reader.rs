@@ -1,4 +1,4 @@
-//! A trace file of any format, as packets in order of time.
+//! Reads a trace file of any format as packets in order of time.
 
 use super::csv::Csv;
 use super::input::Input;
@@ -14,7 +14,7 @@ use units::{Bytes, Span};
 /// A packet as its format gives it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Stamped {
-    /// Where its record begins in the file.
+    /// Offset of its record in the file.
     pub(super) offset: u64,
     /// Picoseconds since the format's epoch.
     pub(super) at_ps: i128,
@@ -25,7 +25,7 @@ pub(super) struct Stamped {
 /// A packet of a trace.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Packet {
-    /// Since the first packet.
+    /// Time since the first packet.
     pub(super) since_first: Span,
     /// Size on the wire.
     pub(super) size: Bytes,
@@ -48,7 +48,7 @@ pub(super) struct Reader<R = BufReader<File>> {
     packets: u64,
 }
 
-/// Longest trace: half of what a clock of picoseconds holds.
+/// Longest trace: half of the range of a picosecond clock.
 const LONGEST: Span = Span::from_picos(u64::MAX / 2);
 
 impl Reader {
@@ -64,7 +64,7 @@ impl<R: BufRead> Reader<R> {
         Ok(Reader { file: file.into(), format, first_ps: None, last: Span::ZERO, packets: 0 })
     }
 
-    /// The next packet; `None` at the end of the file.
+    /// Returns the next packet; `None` at the end of the file.
     pub(super) fn next(&mut self) -> Result<Option<Packet>, TrafficError> {
         match self.read() {
             Ok(packet) => {
@@ -92,7 +92,7 @@ impl<R: BufRead> Reader<R> {
         Ok(Some(Packet { since_first: self.last, size }))
     }
 
-    /// Where in the file the reader stands.
+    /// Returns the reader's offset in the file.
     pub(super) fn offset(&self) -> u64 {
         match &self.format {
             Format::Csv(csv) => csv.input.offset(),
@@ -101,7 +101,7 @@ impl<R: BufRead> Reader<R> {
         }
     }
 
-    /// A fault at the packet that would be next.
+    /// Returns the error of a fault at the next packet.
     pub(super) fn fault(&self, fault: Fault) -> TrafficError {
         TrafficError::trace(&self.file, self.packets + 1, fault)
     }

@@ -1,4 +1,5 @@
-//! Hand-made captures of every format, byte order and link type; damaged ones; replay against hand arithmetic.
+//! Hand-made captures of every format, byte order and link type; damaged captures; replay compared with hand
+//! arithmetic.
 
 use super::*;
 use crate::{AnySource, Source, Superposition, open};
@@ -76,7 +77,7 @@ impl Writer {
 
 const BOTH: [Writer; 2] = [Writer { big: true }, Writer { big: false }];
 
-/// All packets, as (nanoseconds since the first, size), or the message.
+/// Returns all packets as (nanoseconds since the first, size), or the message.
 fn read(bytes: &[u8], source: TraceSource) -> Result<Vec<(u64, u64)>, String> {
     let mut reader = Reader::new(Path::new("a.trace"), Cursor::new(bytes), source).map_err(|e| e.to_string())?;
     let mut packets = Vec::new();
@@ -280,7 +281,7 @@ proptest! {
     }
 }
 
-/// Nine packets, 8 x 1514 + 66 = 12178 bytes in 1.036336 ms; the example that scenarios start from.
+/// Returns the example trace of the scenarios: nine packets, 8 x 1514 + 66 = 12178 bytes in 1.036336 ms.
 fn two_bursts() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios/traces/two-bursts.csv")
 }

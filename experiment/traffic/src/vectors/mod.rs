@@ -1,6 +1,6 @@
 //! Connection vectors: what the two ends of a TCP connection send each other, and when, without the network between
-//! them. A message leaves a wait after the message before it from the same end was handed over, or after one from the
-//! other end has arrived whole.
+//! them. Each message has a wait. It leaves that long after the same end handed over its previous message, or after a
+//! whole message from the other end has arrived.
 //!
 //! Source of the model: M. C. Weigle, P. Adurthi, F. Hernandez-Campos, K. Jeffay and F. D. Smith, "Tmix: a tool for
 //! generating realistic TCP application workloads in ns-2", ACM CCR 36(3), 2006.
@@ -18,14 +18,14 @@ use units::{Bytes, Span};
 /// An end of a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum End {
-    /// It opens the connection.
+    /// The end that opens the connection.
     Initiator = 0,
-    /// It waits for connections.
+    /// The end that waits for connections.
     Acceptor = 1,
 }
 
 impl End {
-    /// The other end.
+    /// Returns the other end.
     pub fn other(self) -> End {
         match self {
             End::Initiator => End::Acceptor,
@@ -39,9 +39,9 @@ impl End {
 pub enum After {
     /// The connection's establishment.
     Start,
-    /// The message before it, handed over.
+    /// The handover of the same end's previous message.
     Sent,
-    /// This number of messages of the other end, arrived whole.
+    /// The arrival of this number of whole messages from the other end.
     Received(u32),
 }
 
@@ -52,7 +52,7 @@ pub struct Message {
     pub after: After,
     /// How long it waits after that.
     pub wait: Span,
-    /// Without headers.
+    /// Its size without headers.
     pub size: Bytes,
 }
 

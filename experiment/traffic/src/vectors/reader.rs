@@ -1,5 +1,5 @@
-//! Files of connection vectors, in both formats that ns-2's Tmix reads (ns manual, section 44.2); the first word of each
-//! connection tells them apart. Times are microseconds, sizes bytes.
+//! Files of connection vectors, in both formats that ns-2's Tmix reads (ns manual, section 44.2); the first word of
+//! each connection tells them apart. Times are microseconds, sizes bytes.
 //!
 //! ```text
 //! original                                    alternate
@@ -13,12 +13,11 @@
 //! c> size, c< size, t> wait, t< wait          A after-sent after-received size
 //! ```
 //!
-//! In the original format a wait comes before the message that waits. Where messages take turns it counts from the
-//! arrival of the message before, if that was the other end's, else from its sending. What stands behind `#` is passed
-//! over.
+//! In the original format, a wait stands before the message that waits. Where messages take turns, it counts from the
+//! arrival of the previous message if the other end sent that, else from its sending. Text after `#` is ignored.
 //!
 //! Deviations: messages of size zero, and waits at the end of a connection, stand for its closing segments, which are
-//! not simulated; rates of loss are checked and not applied, since loss is the links'.
+//! not simulated. Loss rates are checked but not applied, because loss belongs to the links.
 
 use super::{After, End, Message, Vector};
 use crate::TrafficError;
@@ -27,13 +26,13 @@ use std::io::{BufRead, BufReader, ErrorKind};
 use std::path::Path;
 use units::{Bytes, Span};
 
-/// Every connection of a file, in order of start.
+/// Reads every connection of a file. Returns them in order of start.
 pub fn read(file: &Path) -> Result<Vec<Vector>, TrafficError> {
     let text = File::open(file).map_err(|source| TrafficError::Io { file: file.into(), source })?;
     parse(BufReader::new(text), file)
 }
 
-/// Every connection of a text that stands in `file`.
+/// Reads every connection of a text; `file` names it in messages.
 pub(super) fn parse(text: impl BufRead, file: &Path) -> Result<Vec<Vector>, TrafficError> {
     let io = |source| TrafficError::Io { file: file.into(), source };
     let mut reader = Reader { vectors: Vec::new(), draft: None };
@@ -75,13 +74,13 @@ struct Reader {
 
 /// A connection being read.
 struct Draft {
-    /// Where it begins.
+    /// The line where it begins.
     line: usize,
     sequential: bool,
     start: Span,
     windows: [Bytes; 2],
     rtt: Option<Span>,
-    /// Waits that no message has taken yet: of the connection, or of each end.
+    /// Waits that do not belong to a message yet: of the connection, or of each end.
     waits: [Span; 2],
     /// Who sent last.
     last: Option<End>,

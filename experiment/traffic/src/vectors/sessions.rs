@@ -1,20 +1,20 @@
 //! Drawn connections whose aggregate is self-similar.
 //!
-//! Connections begin as a Poisson process. The initiator asks with a short message, the acceptor answers with one that
-//! lasts for a time of bounded Pareto law at the rate `peak`, to which the initiator's receive window holds it:
+//! Connections begin as a Poisson process. The initiator sends a short request, and the acceptor a long answer. The
+//! initiator's receive window limits the answer to the rate `peak`, and its duration follows a bounded Pareto law:
 //!
 //! ```text
 //! P(length > x) = (x^-a - longest^-a) / (shortest^-a - longest^-a)       a: tail index, between 1 and 2
 //! window = peak * round-trip time
 //! ```
 //!
-//! The number of answers under way is then that of M/G/infinity, whose counts have an Allan variance that grows as the
-//! window to the power 3 - a between `shortest` and `longest`: H = (3 - a) / 2, 0.95 for a = 1.1 (D. R. Cox, "Long-range
-//! dependence: a review", 1984; W. Willinger et al., IEEE/ACM ToN 5(1), 1997). The bound gives the law a mean that a run
-//! of some hours meets.
+//! The number of answers under way is then that of M/G/infinity. The Allan variance of its counts grows as the window
+//! to the power 3 - a between `shortest` and `longest`: H = (3 - a) / 2, 0.95 for a = 1.1 (D. R. Cox, "Long-range
+//! dependence: a review", 1984; W. Willinger et al., IEEE/ACM ToN 5(1), 1997). Because of the bound, the law has a mean
+//! that a run of some hours meets.
 //!
-//! It begins in the stationary state: a Poisson number of answers is under way, each with what is left of a length drawn
-//! in proportion to itself.
+//! It begins in the stationary state: a Poisson number of answers is under way, each with the remainder of a length
+//! that is drawn in proportion to itself.
 
 use super::{After, Message, Vector};
 use crate::bounded::BoundedPareto;
@@ -27,11 +27,11 @@ const REQUEST: Bytes = Bytes::new(300);
 /// Headers in every packet.
 const HEADERS: u64 = 40;
 
-/// The connections of a run of this length, in order of start; answers go in packets of this size.
+/// Returns the connections of a run of this length, in order of start. Answers use packets of this size.
 pub fn draw(sessions: &Sessions, packet: Bytes, seed: u64, duration: Span) -> Vec<Vector> {
     let mut draws = Draws::new(seed, 0);
     let law = law(sessions);
-    // Answers under way on the average, and time between beginnings.
+    // The mean number of answers under way, and the mean time between beginnings.
     let under_way = sessions.rate.bps() as f64 / sessions.peak.bps() as f64;
     let gap = times(Span::from_secs_f64(law.mean()), 1.0 / under_way);
     let mut vectors = Vec::new();
@@ -67,7 +67,7 @@ fn vector(sessions: &Sessions, packet: Bytes, start: Span, length: Span, draws: 
     }
 }
 
-/// Lengths in seconds.
+/// Returns the law of the lengths, in seconds.
 fn law(sessions: &Sessions) -> BoundedPareto {
     BoundedPareto {
         shape: sessions.shape,

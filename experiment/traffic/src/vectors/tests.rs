@@ -137,8 +137,8 @@ const SESSIONS: Sessions = Sessions {
     shape: 1.5,
 };
 
-/// Answers begun in the run bring the mean rate, but for the end of those that outlive it, which those under way at its
-/// beginning make up for.
+/// The answers that begin in the run bring the mean rate. The ends of those that outlive it are missing; the answers
+/// under way at its beginning make up for them.
 #[test]
 fn drawn_answers_bring_the_mean_rate() {
     let duration = Span::from_secs(4000);
@@ -149,8 +149,8 @@ fn drawn_answers_bring_the_mean_rate() {
         .map(|vector| vector.messages[1][0].size.bits() as f64)
         .sum();
     let wire = data * 1500.0 / 1460.0 / duration.as_secs_f64();
-    // Lengths have mean 0.54 s and standard deviation 0.94 s (from the second moment of the bounded law), and 118 000 of
-    // them are drawn: the sum scatters by 2 sqrt(1 + (0.94/0.54)^2) / sqrt(118 000) = 0.6 %.
+    // Lengths have mean 0.54 s and standard deviation 0.94 s (from the second moment of the bounded law), and 118 000
+    // of them are drawn: the sum scatters by 2 sqrt(1 + (0.94/0.54)^2) / sqrt(118 000) = 0.6 %.
     assert!((wire / 16e6 - 1.0).abs() < 0.025, "{wire}");
 }
 

@@ -1,4 +1,4 @@
-//! The bookkeeping against the definitions, taken literally: `V` counted down step by step.
+//! Compares the bookkeeping with the literal definitions: `V` counted down step by step.
 
 use super::*;
 use alloc::collections::VecDeque;
@@ -9,12 +9,12 @@ use units::Random;
 /// 8 Gbit/s: a byte takes a nanosecond. All instants are whole nanoseconds, so that steps of one are exact.
 const RATE: Rate = Rate::from_gbps(8);
 
-/// Gaps to the packet before it, and sizes.
+/// For each packet, the gap to the previous packet and the size.
 type Arrivals = Vec<(u64, u64)>;
 
 type Pairs = Vec<(u64, u64)>;
 
-/// What the meter answers for these arrivals, and then for a long rest.
+/// Returns what the meter finds for these arrivals, and then for a long rest.
 fn metered(arrivals: &Arrivals, window: u64, shortest: u64, delay: Delay) -> Vec<Known> {
     let mut meter = Meter::new(RATE, Span::from_nanos(window), Span::from_nanos(shortest), delay);
     let mut known = Vec::new();
@@ -29,13 +29,13 @@ fn metered(arrivals: &Arrivals, window: u64, shortest: u64, delay: Delay) -> Vec
     known
 }
 
-/// Some windows after everything is served.
+/// A time some windows after everything is served.
 fn end_of(arrivals: &Arrivals, window: u64) -> u64 {
     let work: u64 = arrivals.iter().map(|(gap, size)| gap + size).sum();
     (work / window + 3) * window
 }
 
-/// Steps through time: busy periods as (length, twice the area), and busy and offered time per window.
+/// Steps through time. Returns busy periods as (length, twice the area), and busy and offered time per window.
 fn stepped(arrivals: &Arrivals, window: u64, delay: Delay) -> (Pairs, Pairs) {
     let mut due: Vec<(u64, u64)> = Vec::new();
     let mut at = 0;
@@ -60,7 +60,7 @@ fn stepped(arrivals: &Arrivals, window: u64, delay: Delay) -> (Pairs, Pairs) {
         }
         if in_service > 0 {
             let waits = 2 * waiting.iter().sum::<u64>();
-            // The mean over the step of what is left in service is half a step below its value at the beginning.
+            // Over a step, the mean of the service time left is half a step below its value at the beginning.
             doubled += if delay == Delay::Waiting { waits } else { waits + 2 * in_service - 1 };
             length += 1;
             in_service -= 1;
@@ -77,7 +77,7 @@ fn eta_of((length, doubled): (u64, u64)) -> f64 {
     doubled as f64 / (length * length) as f64
 }
 
-/// The values of eta: long periods one by one, short ones together.
+/// Returns the values of eta: long periods one by one, short ones joined.
 fn etas(periods: &[(u64, u64)], shortest: u64) -> Vec<f64> {
     let (mut values, mut together) = (Vec::new(), (0, 0));
     for &(length, doubled) in periods {
@@ -130,7 +130,7 @@ proptest! {
         assert_same(&arrivals, window, shortest, delay)?;
     }
 
-    /// Long rests, and packets that come at the instant at which the link would rest.
+    /// Long rests, and packets that arrive at the instant at which the link would rest.
     #[test]
     fn they_are_so_with_rests_and_ties(
         arrivals in prop::collection::vec((prop_oneof![Just(0u64), Just(10), Just(1000)], Just(10u64)), 1..40),
@@ -162,8 +162,8 @@ fn only_eta(arrivals: &Arrivals, shortest: u64, delay: Delay) -> Vec<f64> {
         .collect()
 }
 
-/// Four at once: 1. Four just in time, one after the other: the area is four triangles, 4 * 10^2 / 40^2 = 1/4. Without
-/// the packet in service each is less by a quarter.
+/// Four packets at once: 1. Four just in time, one after the other: the area is four triangles, 4 * 10^2 / 40^2 = 1/4.
+/// Without the packet in service each value is less by a quarter.
 #[test]
 fn packets_at_once_have_eta_one_and_packets_just_in_time_one_over_n() {
     assert_eq!(only_eta(&alloc::vec![(0, 10); 4], 0, Delay::Unfinished), [1.0]);
@@ -172,7 +172,8 @@ fn packets_at_once_have_eta_one_and_packets_just_in_time_one_over_n() {
     assert_eq!(only_eta(&alloc::vec![(10, 10); 4], 0, Delay::Waiting), [0.0]);
 }
 
-/// Lone packets of 10, put together beyond 25: three of them, 3 * 100 / 30^2 = 1/3. Five at once are 50 long: their own.
+/// Lone packets of 10 are joined beyond 25: three of them give 3 * 100 / 30^2 = 1/3. Five at once are 50 long and stand
+/// alone.
 #[test]
 fn short_busy_periods_are_put_together_and_a_long_one_between_them_is_not() {
     let arrivals = alloc::vec![(0, 10), (100, 10), (100, 10), (0, 10), (0, 10), (0, 10), (0, 10), (100, 10)];
@@ -209,7 +210,7 @@ fn for_poisson_arrivals_the_mean_eta_of_n_packets_is_the_closed_form_at_any_load
     for load in [0.4, 0.8] {
         let mut random = Random::new(9);
         let mut meter = Meter::new(RATE, Span::from_secs(100), Span::ZERO, Delay::Unfinished);
-        // Sum, sum of squares and number of eta, by packets of the period.
+        // Sum, sum of squares and number of values of eta, by number of packets in the period.
         let mut by_length = [(0.0, 0.0, 0u32); 7];
         let (mut now, mut packets) = (Time::ZERO, 0usize);
         for _ in 0..400_000 {

@@ -1,0 +1,182 @@
+//! What happens next: a 4-ary heap of (time, source).
+//!
+//! Only the head of each ring of packets is in it, so it holds about one entry per busy source, not one per packet.
+//! Equal times are served in order of source number, and sources are numbered so that causes come before effects
+//! (see [`super::sources`]); the order of insertion never matters. Entries are never cancelled: a source that moved
+//! its time ignores the stale entry when it surfaces.
+//!
+//! Timers live in a heap of their own: a thousand retransmission timers, almost all far away, would otherwise deepen
+//! the heap that every packet passes.
+
+use units::Time;
+
+/// Number of an event source.
+pub(super) type SourceId = u32;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Event {
+    time: Time,
+    source: SourceId,
+}
+
+/// A 4-ary implicit heap: half the depth of a binary one, and the four children share a cache line.
+#[derive(Clone, Debug, Default)]
+struct Heap {
+    entries: Vec<Event>,
+}
+
+const ARITY: usize = 4;
+
+impl Heap {
+    #[inline(always)]
+    fn push(&mut self, entry: Event) {
+        let mut place = self.entries.len();
+        self.entries.push(entry);
+        while place > 0 {
+            let parent = (place - 1) / ARITY;
+            if self.entries[parent] <= entry {
+                break;
+            }
+            self.entries[place] = self.entries[parent];
+            place = parent;
+        }
+        self.entries[place] = entry;
+    }
+
+    /// Puts `entry` where the top was and restores the order.
+    #[inline]
+    fn sink(&mut self, entry: Event) {
+        let length = self.entries.len();
+        let mut place = 0;
+        loop {
+            let first = place * ARITY + 1;
+            if first >= length {
+                break;
+            }
+            let children = &self.entries[first..length.min(first + ARITY)];
+            let mut least = 0;
+            for (i, child) in children.iter().enumerate().skip(1) {
+                if *child < children[least] {
+                    least = i;
+                }
+            }
+            if entry <= children[least] {
+                break;
+            }
+            self.entries[place] = children[least];
+            place = first + least;
+        }
+        self.entries[place] = entry;
+    }
+
+    #[inline]
+    fn pop(&mut self) {
+        if let Some(last) = self.entries.pop()
+            && !self.entries.is_empty()
+        {
+            self.sink(last);
+        }
+    }
+
+    #[inline]
+    fn top(&self) -> Event {
+        self.entries.first().copied().unwrap_or(Event { time: Time::MAX, source: SourceId::MAX })
+    }
+}
+
+/// The two heaps as one queue.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Schedule {
+    packets: Heap,
+    timers: Heap,
+}
+
+impl Schedule {
+    /// A ring of packets has a new head.
+    #[inline(always)]
+    pub(super) fn packet(&mut self, time: Time, source: SourceId) {
+        self.packets.push(Event { time, source });
+    }
+
+    /// A timer was set.
+    #[inline]
+    pub(super) fn timer(&mut self, time: Time, source: SourceId) {
+        self.timers.push(Event { time, source });
+    }
+
+    /// What happens next, left in place. ([`Time::MAX`], _) when nothing does.
+    #[inline]
+    pub(super) fn peek(&self) -> (Time, SourceId) {
+        let next = self.packets.top().min(self.timers.top());
+        (next.time, next.source)
+    }
+
+    /// Takes away the entry that [`Schedule::peek`] showed, a ring's head; the ring's next packet, if any, takes its
+    /// place.
+    #[inline]
+    pub(super) fn advance_packet(&mut self, next: Option<Time>) {
+        match next {
+            Some(time) => {
+                let source = self.packets.top().source;
+                self.packets.sink(Event { time, source });
+            }
+            None => self.packets.pop(),
+        }
+    }
+
+    /// Takes away the entry that [`Schedule::peek`] showed, a timer.
+    #[inline]
+    pub(super) fn advance_timer(&mut self) {
+        self.timers.pop();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn entries_come_out_in_order_of_time_then_source(raw in proptest::collection::vec((0u64..50, 0u32..20), 0..200)) {
+            let mut schedule = Schedule::default();
+            for (i, &(time, source)) in raw.iter().enumerate() {
+                if i % 3 == 0 {
+                    schedule.timer(Time::from_picos(time), source + 100);
+                } else {
+                    schedule.packet(Time::from_picos(time), source);
+                }
+            }
+            let mut expected: Vec<(u64, u32)> =
+                raw.iter().enumerate().map(|(i, &(t, s))| (t, if i % 3 == 0 { s + 100 } else { s })).collect();
+            expected.sort_unstable();
+            let mut found = Vec::new();
+            while schedule.peek().0 != Time::MAX {
+                let (time, source) = schedule.peek();
+                found.push((time.picos(), source));
+                if source >= 100 { schedule.advance_timer() } else { schedule.advance_packet(None) }
+            }
+            prop_assert_eq!(found, expected);
+        }
+
+        #[test]
+        fn replacing_the_head_equals_taking_it_and_pushing(raw in proptest::collection::vec(0u64..50, 2..60), later in 0u64..60) {
+            let mut replaced = Schedule::default();
+            let mut pushed = Schedule::default();
+            for (i, &time) in raw.iter().enumerate() {
+                replaced.packet(Time::from_picos(time), i as u32);
+                pushed.packet(Time::from_picos(time), i as u32);
+            }
+            let (top, source) = replaced.peek();
+            let next = Time::from_picos(top.picos() + later);
+            replaced.advance_packet(Some(next));
+            pushed.advance_packet(None);
+            pushed.packet(next, source);
+            while pushed.peek().0 != Time::MAX {
+                prop_assert_eq!(replaced.peek(), pushed.peek());
+                replaced.advance_packet(None);
+                pushed.advance_packet(None);
+            }
+        }
+    }
+}

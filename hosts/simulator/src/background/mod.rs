@@ -1,0 +1,176 @@
+//! Flows in the background: those of traffic that is made of TCP connections.
+//!
+//! They stand behind the scenario's flows in [`Endpoints`] and behave like them, but their packets count as traffic. A
+//! flow's place is used again when its connection is over.
+
+mod connections;
+mod users;
+
+use crate::RunError;
+use crate::agenda::{Agenda, EventSource};
+use crate::endpoints::{Cards, Endpoints, FlowBuilder, NewFlow};
+use crate::transit::Owner;
+use connections::Connections;
+use measure::Recorder;
+use scenario::Experiment;
+use traffic::TrafficError;
+use traffic::chance::{Purpose, seed};
+use units::Time;
+use users::Users;
+
+/// All traffic of a run that is made of TCP connections.
+pub(crate) struct Background<'e> {
+    flows: BackgroundFlows<'e>,
+    /// Connections that follow scripts.
+    connections: Option<Box<Connections>>,
+    /// Users who browse.
+    users: Option<Box<Users>>,
+}
+
+/// What a flow in the background carries.
+#[derive(Clone, Copy, Debug)]
+enum Carries {
+    /// The messages of one end of a connection (see [`connections`]): the number of the connection, and of the end.
+    Messages { slot: usize, end: usize },
+    /// Files (see [`users`]).
+    Files,
+}
+
+/// The flows, and the means to build them.
+struct BackgroundFlows<'e> {
+    builder: FlowBuilder<'e>,
+    carries: Vec<Carries>,
+}
+
+/// What traffic in the background acts on.
+pub(crate) struct Stage<'n> {
+    pub(crate) agenda: &'n mut Agenda,
+    pub(crate) endpoints: &'n mut Endpoints,
+    pub(crate) recorder: &'n mut Recorder,
+}
+
+impl<'e> Background<'e> {
+    /// `builder`: knows the routes and return paths of the scenario's flows.
+    pub(crate) fn open(mut builder: FlowBuilder<'e>, cards: &mut Cards) -> Result<Background<'e>, RunError> {
+        let experiment = builder.experiment();
+        let traffic_seed = |index: usize| seed(experiment.seed, Purpose::Traffic, index);
+        let connections = Connections::open(&mut builder, traffic_seed)?;
+        let users = Users::open(&mut builder, cards, traffic_seed);
+        Ok(Background { flows: BackgroundFlows { builder, carries: Vec::new() }, connections, users })
+    }
+
+    /// The routes of all flows, those to come included.
+    pub(crate) fn routes(&self) -> &[Vec<u32>] {
+        self.flows.builder.routes()
+    }
+
+    /// How many rings of acknowledgments all flows need, those to come included.
+    pub(crate) fn ack_lanes(&self) -> usize {
+        self.flows.builder.ack_lanes()
+    }
+
+    /// Most flows there may be at a time.
+    pub(crate) fn most_flows(&self) -> usize {
+        self.connections.as_ref().map_or(0, |connections| connections.most_flows())
+            + self.users.as_ref().map_or(0, |users| users.most_flows())
+    }
+
+    /// How many users there are.
+    pub(crate) fn users(&self) -> usize {
+        self.users.as_ref().map_or(0, |users| users.count())
+    }
+
+    /// Puts the first connections and the first pages on the agenda.
+    pub(crate) fn first_events(&mut self, agenda: &mut Agenda) {
+        for (source, start) in self.connections.iter().flat_map(|connections| connections.first()) {
+            agenda.timer(start, EventSource::Connection(source as u32));
+        }
+        for (user, start) in self.users.iter_mut().flat_map(|users| users.first()) {
+            agenda.timer(start, EventSource::User(user as u32));
+        }
+    }
+
+    /// A connection of this traffic source begins.
+    pub(crate) fn connect(&mut self, stage: &mut Stage<'_>, now: Time, source: usize) {
+        if let Some(connections) = &mut self.connections {
+            connections.begin(&mut self.flows, stage, now, source);
+        }
+    }
+
+    /// A user asks for a file: the first of a page, or another.
+    pub(crate) fn browse(&mut self, stage: &mut Stage<'_>, now: Time, user: usize) {
+        if let Some(users) = &mut self.users {
+            users.browse(&mut self.flows, stage, now, user);
+        }
+    }
+
+    /// The sending end of a flow hands over what is due.
+    pub(crate) fn send(&mut self, stage: &mut Stage<'_>, now: Time, flow: usize) {
+        match (self.flows.carries(stage.endpoints, flow), &mut self.connections, &mut self.users) {
+            (Carries::Messages { slot, end }, Some(connections), _) => {
+                connections.say(self.flows.experiment(), stage, now, slot, end);
+            }
+            (Carries::Files, _, Some(users)) => users.answer(stage, now, flow),
+            _ => {}
+        }
+    }
+
+    /// A packet of a flow has reached the receiver.
+    #[inline]
+    pub(crate) fn arrived(&mut self, stage: &mut Stage<'_>, now: Time, flow: usize) {
+        match (self.flows.carries(stage.endpoints, flow), &mut self.connections, &mut self.users) {
+            (Carries::Messages { slot, end }, Some(connections), _) => connections.heard(stage, now, slot, end),
+            (Carries::Files, _, Some(users)) => users.fetched(stage, now, flow),
+            _ => {}
+        }
+    }
+
+    /// The copy of its source whose users a packet is for.
+    pub(crate) fn copy(&self, endpoints: &Endpoints, owner: Owner) -> Option<usize> {
+        match owner {
+            Owner::Flow(flow) if !endpoints.is_of_scenario(flow) => self.users.as_ref().map(|users| users.copy(flow)),
+            _ => None,
+        }
+    }
+
+    /// Errors: there were more connections at a time than there are places.
+    pub(crate) fn check(&self) -> Result<(), RunError> {
+        let connections = self.connections.as_ref().and_then(|connections| connections.crowded());
+        let users = || self.users.as_ref().and_then(|users| users.crowded());
+        connections.or_else(users).map_or(Ok(()), |most| Err(TrafficError::Crowded { most }.into()))
+    }
+}
+
+impl<'e> BackgroundFlows<'e> {
+    fn experiment(&self) -> &'e Experiment {
+        self.builder.experiment()
+    }
+
+    #[inline]
+    fn carries(&self, endpoints: &Endpoints, flow: usize) -> Carries {
+        self.carries[endpoints.place_in_background(flow)]
+    }
+
+    /// Opens a flow. `None`: it cannot be built, which was tried when the scenario was read.
+    fn open(&mut self, stage: &mut Stage<'_>, new: NewFlow<'_>, opening: Opening) -> Option<()> {
+        let flow = self.builder.build(new).ok()?.in_background(opening.card);
+        if stage.endpoints.put(new.index, flow) {
+            self.carries.push(opening.carries);
+        }
+        stage.recorder.belongs(new.index, opening.source);
+        Some(())
+    }
+
+    /// How many there are, those that rest included.
+    fn count(&self) -> usize {
+        self.carries.len()
+    }
+}
+
+/// What is known of a flow in the background beside what every flow has.
+struct Opening {
+    /// Its traffic source.
+    source: usize,
+    carries: Carries,
+    card: Option<u32>,
+}

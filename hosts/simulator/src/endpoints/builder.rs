@@ -1,0 +1,194 @@
+//! Flows, built from an experiment: at its start those of the scenario, later those in the background.
+
+use super::card::Cards;
+use super::coalescer::Coalescer;
+use super::flow::{Flow, Processing};
+use super::gaps::Gaps;
+use super::lines::Line;
+use super::return_path::ReturnPath;
+use crate::{Mode, RunError};
+use congestion::{AnyController, Controller, Setup};
+use scenario::{Experiment, FlowSpec, Size};
+use traffic::Application;
+use traffic::chance::{Purpose, seed};
+use transport::{Receiver, ReceiverParams, Sender, SenderParams, Transfer};
+use units::{Span, Time};
+
+/// What all flows of an experiment share: its settings, and the numbers of routes and return paths.
+#[derive(Clone, Debug)]
+pub(crate) struct FlowBuilder<'e> {
+    experiment: &'e Experiment,
+    mode: Mode,
+    /// No link reorders packets.
+    in_order: bool,
+    /// Rings for acknowledgments, found by (last link, return delay).
+    ack_lanes: Vec<(usize, Span)>,
+    routes: Vec<Vec<u32>>,
+}
+
+/// One flow to build.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct NewFlow<'s> {
+    pub(crate) spec: &'s FlowSpec,
+    /// Its number, which decides the random numbers it draws.
+    pub(crate) index: usize,
+    pub(crate) start: Time,
+    /// Messages are offered to it one by one, and its receiver has this window, in packets; `None`: a flow of the
+    /// scenario.
+    pub(crate) message_window: Option<u64>,
+}
+
+/// The delays of a flow beside those of its links.
+#[derive(Clone, Copy, Debug)]
+struct Delays {
+    /// From the sender to the first link.
+    access: Span,
+    /// From the receiver back to the sender.
+    back: Span,
+}
+
+impl<'e> FlowBuilder<'e> {
+    pub(crate) fn new(experiment: &'e Experiment, mode: Mode) -> FlowBuilder<'e> {
+        let in_order = experiment.links.iter().all(|link| link.impairments.reorder.is_none());
+        FlowBuilder { experiment, mode, in_order, ack_lanes: Vec::new(), routes: Vec::new() }
+    }
+
+    pub(crate) fn experiment(&self) -> &'e Experiment {
+        self.experiment
+    }
+
+    /// The routes found so far, as links in order.
+    pub(crate) fn routes(&self) -> &[Vec<u32>] {
+        &self.routes
+    }
+
+    /// How many rings of acknowledgments were needed so far.
+    pub(crate) fn ack_lanes(&self) -> usize {
+        self.ack_lanes.len()
+    }
+
+    /// The number of a route.
+    pub(crate) fn route(&mut self, links: &[usize]) -> u32 {
+        let found =
+            self.routes.iter().position(|known| known.iter().map(|link| *link as usize).eq(links.iter().copied()));
+        found.unwrap_or_else(|| {
+            self.routes.push(links.iter().map(|link| *link as u32).collect());
+            self.routes.len() - 1
+        }) as u32
+    }
+
+    /// The number of the ring that a flow's acknowledgments travel in.
+    fn ack_lane(&mut self, spec: &FlowSpec) -> u32 {
+        let lane = (*spec.route.last().expect("a route has a link"), self.delays(spec).back);
+        let found = self.ack_lanes.iter().position(|known| *known == lane);
+        found.unwrap_or_else(|| {
+            self.ack_lanes.push(lane);
+            self.ack_lanes.len() - 1
+        }) as u32
+    }
+
+    fn delays(&self, spec: &FlowSpec) -> Delays {
+        let forward: Span = spec.route.iter().map(|link| self.experiment.links[*link].delay).sum();
+        let access = (spec.rtt / 2).saturating_sub(forward);
+        Delays { access, back: spec.rtt.saturating_sub(forward + access) }
+    }
+
+    /// Numbers all that a flow will need that is built later.
+    pub(crate) fn prepare(&mut self, spec: &FlowSpec) {
+        self.route(&spec.route);
+        self.ack_lane(spec);
+    }
+
+    /// The flows of the scenario, which begin at these times.
+    pub(crate) fn of_scenario(&mut self, starts: &[Time], cards: &mut Cards) -> Result<Vec<Flow>, RunError> {
+        let specs = self.experiment.flows.iter().zip(starts).enumerate();
+        specs
+            .map(|(index, (spec, start))| {
+                let flow = self.build(NewFlow { spec, index, start: *start, message_window: None })?;
+                Ok(Flow { card: spec.access.map(|rate| cards.add(rate)), ..flow })
+            })
+            .collect()
+    }
+
+    pub(crate) fn build(&mut self, new: NewFlow<'_>) -> Result<Flow, RunError> {
+        let NewFlow { spec, index, start, message_window } = new;
+        let receiver = &self.experiment.receiver;
+        let seed = |purpose| seed(self.experiment.seed, purpose, index);
+        let receive_window = receiver.window.get().min(message_window.unwrap_or(u64::MAX));
+        let controller = self.controller(&new)?;
+        let needs = controller.needs();
+        let headers = needs.offers.then(Box::default);
+        let stamps = receiver.stamps && needs.arrivals;
+        let params = sender_params(spec, receive_window, message_window.is_some());
+        let coalescer = Coalescer::new(receiver.coalescing, seed(Purpose::Card));
+        let fused = self.mode == Mode::Fused && self.in_order;
+        let delays = self.delays(spec);
+        Ok(Flow {
+            sender: Sender::new(params, controller, start),
+            receiver: Receiver::new(self.receiver_params(receive_window, stamps)),
+            access: Line::EMPTY,
+            card: None,
+            access_delay: delays.access,
+            return_delay: delays.back,
+            receive_window,
+            immediate: coalescer.is_none() && receiver.delayed_ack <= 1 && fused,
+            armed: start,
+            due: start,
+            gaps: Gaps::new(self.experiment.gaps, seed(Purpose::Gaps)),
+            coalescer,
+            headers,
+            processing: Processing::new(receiver.stamp_delay, seed(Purpose::Stamps)),
+            application: Application::of_flow(self.experiment, spec, index, start)?.map(Box::new),
+            return_path: ReturnPath::new(receiver, self.experiment.seed, index),
+            ack_armed: Time::MAX,
+            start,
+            completed: None,
+            ack_lane: self.ack_lane(spec),
+            route: self.route(&spec.route),
+        })
+    }
+
+    fn controller(&self, new: &NewFlow<'_>) -> Result<AnyController, RunError> {
+        let spec = new.spec;
+        let setup = Setup {
+            now: new.start,
+            packet: spec.packet,
+            handshake_rtt: spec.rtt,
+            initial_window: spec.initial_window,
+            seed: seed(self.experiment.seed, Purpose::Controller, new.index),
+        };
+        let entry = congestion::find(&spec.controller.kind)
+            .ok_or_else(|| RunError::UnknownController(spec.controller.kind.clone()))?;
+        (entry.build)(&setup, &spec.controller.settings)
+            .map_err(|error| RunError::Controller { name: entry.name, error })
+    }
+
+    fn receiver_params(&self, window: u64, stamps: bool) -> ReceiverParams {
+        let receiver = &self.experiment.receiver;
+        ReceiverParams {
+            delayed_ack: receiver.delayed_ack,
+            delayed_ack_timeout: receiver.delayed_ack_timeout,
+            window,
+            stamps,
+        }
+    }
+}
+
+/// `messages`: messages are offered one by one.
+fn sender_params(spec: &FlowSpec, receive_window: u64, messages: bool) -> SenderParams {
+    let transfer = match spec.size {
+        _ if spec.application.is_some() || messages => Transfer::Offered,
+        Size::Unlimited => Transfer::Unlimited,
+        Size::Bytes(bytes) => Transfer::Sized(bytes),
+    };
+    SenderParams {
+        packet: spec.packet,
+        transfer,
+        initial_window: spec.initial_window,
+        handshake_rtt: spec.rtt,
+        handshake_window: receive_window,
+        min_rto: spec.min_rto,
+        pacing_percent: spec.pacing_percent,
+        ecn: spec.ecn,
+    }
+}

@@ -1,0 +1,175 @@
+//! One flow: its sender, its receiver, and the hosts they live on.
+
+use super::coalescer::Coalescer;
+use super::gaps::Gaps;
+use super::headers::Headers;
+use super::lines::Line;
+use super::return_path::ReturnPath;
+use crate::transit::Usual;
+use congestion::{AnyController, Controller, StreamTrace};
+use measure::{FlowSample, FlowSeen, Marked, RoundTrips};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use traffic::Application;
+use transport::{Receiver, Sender};
+use units::{Bytes, Span, Time};
+
+/// Bytes of a packet that carry no data: the headers of IP and TCP.
+pub(crate) const HEADERS: Bytes = Bytes::new(40);
+
+/// A flow with everything that belongs to it alone. What the packet path touches stands first.
+#[derive(Debug)]
+pub(crate) struct Flow {
+    pub(super) sender: Sender<AnyController>,
+    pub(super) receiver: Receiver,
+    /// Packets on their way to the first link.
+    pub(super) access: Line,
+    /// The number of its sender's network card among [`super::Cards`]; `None`: a card without a rate.
+    pub(super) card: Option<u32>,
+    /// From the sender to the first link.
+    pub(super) access_delay: Span,
+    /// From the receiver back to the sender.
+    pub(super) return_delay: Span,
+    /// Which ring its acknowledgments travel in.
+    pub(super) ack_lane: u32,
+    /// Window that its receiver always advertises.
+    pub(super) receive_window: u64,
+    /// The number of its route.
+    pub(super) route: u32,
+    /// Each packet is acknowledged the instant it arrives: its reception needs no event.
+    pub(super) immediate: bool,
+    /// Its sender's timer in the schedule; [`Time::MAX`]: none.
+    pub(super) armed: Time,
+    /// The wake-up that timer stands for, before the host's error.
+    pub(super) due: Time,
+    /// The errors of its sending host; `None`: none.
+    pub(super) gaps: Option<Box<Gaps>>,
+    /// Interrupt coalescence at its receiver; `None`: none.
+    pub(super) coalescer: Option<Box<Coalescer>>,
+    /// What makes its receiver's stamps late; `None`: nothing.
+    pub(super) processing: Option<Box<Processing>>,
+    /// Rate headers of its packets under way; `None`: its sender takes no rates from routers.
+    pub(super) headers: Option<Box<Headers>>,
+    /// What hands packets to its sender; `None`: it always has some.
+    pub(super) application: Option<Box<Application>>,
+    /// What happens to its acknowledgments; `None`: they are only delayed.
+    pub(super) return_path: Option<Box<ReturnPath>>,
+    /// Its delayed acknowledgment's timer in the schedule.
+    pub(super) ack_armed: Time,
+    pub(super) start: Time,
+    pub(super) completed: Option<Time>,
+}
+
+impl Flow {
+    pub(crate) fn sender(&self) -> &Sender<AnyController> {
+        &self.sender
+    }
+
+    /// Returns what it says of itself at `now`; nothing while it is not active.
+    pub(crate) fn sample(&self, now: Time) -> FlowSample {
+        if self.start > now || self.completed.is_some() {
+            return FlowSample::default();
+        }
+        let controller = self.sender.controller();
+        FlowSample {
+            rate: controller.rate(),
+            rtt: Some(self.sender.rtt().0),
+            window: Some(u64::from(controller.decision().window).min(self.receive_window)),
+        }
+    }
+
+    /// Returns what is known of it at the end of a run. `base_rtt`: without any queue.
+    pub(crate) fn seen(&self, base_rtt: Span) -> FlowSeen {
+        let (counters, marked) = (self.sender.counters(), self.receiver.marked());
+        let controller = self.sender.controller();
+        FlowSeen {
+            remark: None,
+            completed: self.completed,
+            base_rtt,
+            round_trips: RoundTrips { sum: counters.rtt_sum, count: counters.rtt_samples },
+            sent: counters.sent,
+            retransmitted: counters.retransmitted,
+            marked: Some(Marked { congestion: marked.congestion, burstiness: marked.burstiness }),
+            timeouts: Some(counters.timeouts),
+            recoveries: Some(counters.recoveries),
+            undone: Some(counters.undone),
+            streams: controller.probing().map(|probing| probing.probe()).map(|probe| (probe.streams, probe.unusable)),
+            has_rate: controller.rate().is_some(),
+        }
+    }
+
+    /// Asks the controller to trace its next probe stream.
+    pub(crate) fn arm_trace(&mut self) {
+        if let Some(probing) = self.sender.controller_mut().probing_mut() {
+            probing.arm_trace();
+        }
+    }
+
+    /// The traced stream, once it is complete, and when its first packet reached the first link.
+    pub(crate) fn take_trace(&mut self) -> Option<(StreamTrace, Time)> {
+        let trace = self.sender.controller_mut().probing_mut()?.take_trace()?;
+        let from = trace.start + self.access_delay;
+        Some((trace, from))
+    }
+
+    /// This flow with the settings of a background flow: nothing wakes its sender before its first message, and every
+    /// packet has an event at its receiver.
+    pub(crate) fn in_background(self, card: Option<u32>) -> Flow {
+        Flow { armed: Time::MAX, due: Time::MAX, immediate: false, card, ..self }
+    }
+
+    /// When its application hands over the next packet; [`Time::MAX`]: never, or it has no such application.
+    #[inline]
+    pub(super) fn next_offer(&self) -> Time {
+        self.application.as_ref().map_or(Time::MAX, |application| application.next())
+    }
+
+    /// Hands over what its application has by now.
+    pub(super) fn offer(&mut self, now: Time) {
+        if let Some(application) = &mut self.application {
+            self.sender.offer(application.take(now));
+        }
+    }
+
+    /// Hands over a message of this much data, in packets of this size. Returns the packets handed over so far: the
+    /// message has arrived when they have.
+    pub(super) fn offer_data(&mut self, data: Bytes, packet: Bytes) -> u64 {
+        let most = packet - HEADERS;
+        let packets = data.packets_of(most).get();
+        self.sender.offer_message(packets, data - most * (packets - 1) + HEADERS)
+    }
+
+    /// What an acknowledgment usually says that leaves the receiver at `at`.
+    #[inline]
+    pub(super) fn usual(&self, at: Time, granularity: Span) -> Usual {
+        Usual { window: self.receive_window, stamp: stamped(at, granularity) }
+    }
+}
+
+/// An instant as a clock of this granularity shows it; zero: exactly.
+#[inline]
+pub(crate) fn stamped(at: Time, granularity: Span) -> Time {
+    if granularity == Span::ZERO { at } else { at - Span::from_picos(at.picos()) % granularity }
+}
+
+/// Processing between a packet's arrival and its stamp: a uniform draw. Stamps keep their order.
+#[derive(Debug)]
+pub(super) struct Processing {
+    most: Span,
+    last: Time,
+    random: Pcg64Mcg,
+}
+
+impl Processing {
+    /// `None` when stamps are not late.
+    pub(super) fn new(most: Span, seed: u64) -> Option<Box<Processing>> {
+        let random = Pcg64Mcg::seed_from_u64(seed);
+        (most > Span::ZERO).then(|| Box::new(Processing { most, last: Time::ZERO, random }))
+    }
+
+    pub(super) fn stamp(&mut self, arrived: Time) -> Time {
+        let drawn = arrived + Span::from_picos(self.random.random_range(0..=self.most.picos()));
+        self.last = self.last.max(drawn);
+        self.last
+    }
+}

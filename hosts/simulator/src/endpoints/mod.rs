@@ -1,0 +1,165 @@
+//! Senders, receivers and the hosts they live on: all flows of a run, with what lies between a flow and its path.
+
+mod builder;
+mod card;
+mod coalescer;
+mod flow;
+mod gaps;
+mod headers;
+mod lines;
+mod receiving;
+mod return_path;
+mod sending;
+
+pub(crate) use builder::{FlowBuilder, NewFlow};
+pub(crate) use card::Cards;
+pub(crate) use coalescer::{Coalescer, Interrupt};
+pub(crate) use flow::{Flow, HEADERS, stamped};
+pub(crate) use gaps::Gaps;
+pub(crate) use receiving::Reception;
+
+use crate::RunError;
+use crate::agenda::{Agenda, EventSource};
+use crate::ring::Ring;
+use crate::transit::{AckTransit, Details, Owner, Transit};
+use congestion::Controller;
+use lines::Lines;
+use queueing::RateHeader;
+use scenario::{Experiment, GapModel};
+use units::{Bytes, Rate, Span, Time};
+
+/// All flows of a run.
+pub(crate) struct Endpoints {
+    /// The flows of the scenario, and after them those in the background.
+    flows: Vec<Flow>,
+    /// How many are the scenario's.
+    of_scenario: usize,
+    cards: Cards,
+    /// Packets on their way from senders to first links.
+    accesses: Lines,
+    /// Acknowledgments, one ring per last link and return delay, so that each is in order of time.
+    ack_lanes: Vec<Ring<AckTransit>>,
+    details: Details,
+    /// Hosts hold packets until a batch is full.
+    batching: bool,
+    /// Granularity of the receivers' clocks; zero: exact.
+    stamp_granularity: Span,
+    /// The available capacity from each time on, for controllers that ask to be told.
+    oracle: Vec<(Time, Rate)>,
+}
+
+impl Endpoints {
+    /// `flows`: those of the scenario. `ack_lanes`: how many rings of acknowledgments all flows need.
+    pub(crate) fn new(
+        experiment: &Experiment,
+        flows: Vec<Flow>,
+        cards: Cards,
+        ack_lanes: usize,
+    ) -> Result<Endpoints, RunError> {
+        Ok(Endpoints {
+            of_scenario: flows.len(),
+            cards,
+            accesses: Lines::new(),
+            ack_lanes: vec![Ring::new(); ack_lanes],
+            details: Details::default(),
+            batching: matches!(experiment.gaps, GapModel::Batch(_)),
+            stamp_granularity: experiment.receiver.stamp_granularity,
+            oracle: oracle(experiment, &flows)?,
+            flows,
+        })
+    }
+
+    /// Puts the start of each flow of the scenario on the agenda.
+    pub(crate) fn first_events(&self, agenda: &mut Agenda) {
+        for (index, flow) in self.flows.iter().enumerate() {
+            agenda.timer(flow.start, EventSource::Flow(index as u32));
+        }
+    }
+
+    /// The flows of the scenario.
+    pub(crate) fn flows(&self) -> &[Flow] {
+        &self.flows[..self.of_scenario]
+    }
+
+    /// The flows of the scenario.
+    pub(crate) fn flows_mut(&mut self) -> &mut [Flow] {
+        &mut self.flows[..self.of_scenario]
+    }
+
+    /// Whether a flow is the scenario's; else it is in the background.
+    #[inline]
+    pub(crate) fn is_of_scenario(&self, flow: usize) -> bool {
+        flow < self.of_scenario
+    }
+
+    /// The place of a flow among those in the background.
+    #[inline]
+    pub(crate) fn place_in_background(&self, flow: usize) -> usize {
+        flow - self.of_scenario
+    }
+
+    /// The number of a flow's route.
+    #[inline]
+    pub(crate) fn route(&self, flow: usize) -> u32 {
+        self.flows[flow].route
+    }
+
+    /// The header of a packet of a flow, where it has one.
+    #[inline]
+    pub(crate) fn header(&mut self, transit: &Transit) -> Option<&mut RateHeader> {
+        let Owner::Flow(index) = transit.owner() else { return None };
+        self.flows[index].headers.as_mut()?.get_mut(transit.transmission)
+    }
+
+    // ---- flows in the background -------------------------------------------------------------------------------
+
+    /// The number of the next new flow.
+    pub(crate) fn next_flow(&self) -> usize {
+        self.flows.len()
+    }
+
+    /// Puts a flow at this number, new or used before. Returns whether it is new.
+    pub(crate) fn put(&mut self, index: usize, flow: Flow) -> bool {
+        match self.flows.get_mut(index) {
+            Some(place) => {
+                *place = flow;
+                false
+            }
+            None => {
+                self.flows.push(flow);
+                true
+            }
+        }
+    }
+
+    /// Whether no packet of a flow is under way.
+    pub(crate) fn is_quiet(&self, index: usize) -> bool {
+        let flow = &self.flows[index];
+        flow.sender.in_flight() == 0 && flow.access.is_empty()
+    }
+
+    /// Hands a message of this much data to a sender, in packets of this size. Returns the packets handed over so far:
+    /// the message has arrived when [`Endpoints::arrived`] of them have.
+    pub(crate) fn offer_data(&mut self, index: usize, data: Bytes, packet: Bytes) -> u64 {
+        self.flows[index].offer_data(data, packet)
+    }
+
+    /// How many packets of a flow have arrived in order.
+    #[inline]
+    pub(crate) fn arrived(&self, index: usize) -> u64 {
+        self.flows[index].receiver.next_expected()
+    }
+
+    /// When the network card of a flow's sender has sent all it has.
+    pub(crate) fn card_free(&self, index: usize) -> Option<Time> {
+        self.flows[index].card.map(|card| self.cards.free(card))
+    }
+}
+
+/// What ideal estimation needs to know, if any flow asks for it.
+fn oracle(experiment: &Experiment, flows: &[Flow]) -> Result<Vec<(Time, Rate)>, RunError> {
+    if !flows.iter().any(|flow| flow.sender.controller().needs().available) {
+        return Ok(Vec::new());
+    }
+    traffic::available_steps(experiment).ok_or(RunError::NoOracle)
+}

@@ -1,0 +1,113 @@
+//! What receiving hosts do with packets, and the acknowledgments they send back.
+
+use super::coalescer::Interrupt;
+use super::flow::stamped;
+use super::{Endpoints, Flow};
+use crate::agenda::{Agenda, EventSource};
+use crate::transit::Transit;
+use transport::Ack;
+use units::Time;
+
+/// What happens to a packet that reaches a host.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reception {
+    /// The receiver sees it at once.
+    Packet,
+    /// It waits in the card.
+    Waits,
+    /// The card hands over its batch, this packet the last.
+    Batch,
+}
+
+impl Endpoints {
+    /// Whether each packet of a flow is acknowledged the instant it arrives.
+    #[inline]
+    pub(crate) fn is_immediate(&self, index: usize) -> bool {
+        self.flows[index].immediate
+    }
+
+    /// A packet reaches the card of its receiver's host.
+    pub(crate) fn at_host(&mut self, agenda: &mut Agenda, now: Time, index: usize, transit: Transit) -> Reception {
+        let Some(coalescer) = &mut self.flows[index].coalescer else { return Reception::Packet };
+        match coalescer.receive(now, transit) {
+            Interrupt::Pending => Reception::Waits,
+            Interrupt::Set => {
+                agenda.timer(coalescer.due(), EventSource::Coalescer(index as u32));
+                Reception::Waits
+            }
+            Interrupt::Now => Reception::Batch,
+        }
+    }
+
+    /// Whether the card of a flow's receiver interrupts at `now`.
+    pub(crate) fn interrupts(&self, now: Time, index: usize) -> bool {
+        self.flows[index].coalescer.as_ref().is_some_and(|coalescer| coalescer.due() == now)
+    }
+
+    /// Takes the batch that waits in the card.
+    pub(crate) fn take_batch(&mut self, index: usize) -> Vec<Transit> {
+        self.flows[index].coalescer.as_mut().map_or_else(Vec::new, |coalescer| coalescer.take())
+    }
+
+    /// Gives the memory of a batch back to the card, after all its packets were received.
+    pub(crate) fn reuse_batch(&mut self, index: usize, batch: Vec<Transit>) {
+        if let Some(coalescer) = &mut self.flows[index].coalescer {
+            coalescer.reuse(batch);
+        }
+    }
+
+    /// The receiver sees a packet. Returns whether it sends an acknowledgment.
+    #[inline(always)]
+    pub(crate) fn receive(&mut self, agenda: &mut Agenda, at: Time, index: usize, transit: &Transit) -> bool {
+        let flow = &mut self.flows[index];
+        if let Some(headers) = &mut flow.headers {
+            flow.receiver.on_offer(headers.take(transit.transmission).and_then(|header| header.offer));
+        }
+        let Some(ack) = flow.receiver.on_segment(at, &transit.segment()) else { return false };
+        self.acknowledge(agenda, at, index, ack);
+        true
+    }
+
+    /// Sets the timer of a delayed acknowledgment, where the receiver has one.
+    pub(crate) fn arm_ack(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+        let flow = &mut self.flows[index];
+        let due = flow.receiver.next_wakeup();
+        if due < flow.ack_armed {
+            flow.ack_armed = due.max(now);
+            agenda.timer(flow.ack_armed, EventSource::DelayedAck(index as u32));
+        }
+    }
+
+    /// The timer of a delayed acknowledgment. Returns whether the receiver sends one.
+    pub(crate) fn delayed_ack(&mut self, agenda: &mut Agenda, now: Time, index: usize) -> bool {
+        let flow = &mut self.flows[index];
+        if flow.ack_armed != now {
+            return false;
+        }
+        flow.ack_armed = Time::MAX;
+        let ack = if flow.receiver.next_wakeup() <= now { flow.receiver.on_wakeup(now) } else { None };
+        if let Some(ack) = ack {
+            self.acknowledge(agenda, now, index, ack);
+        }
+        self.arm_ack(agenda, now, index);
+        ack.is_some()
+    }
+
+    /// An acknowledgment sets out on the return path.
+    #[inline]
+    fn acknowledge(&mut self, agenda: &mut Agenda, at: Time, index: usize, mut ack: Ack) {
+        let flow: &mut Flow = &mut self.flows[index];
+        for stamp in &mut ack.arrivals[..usize::from(ack.stamps)] {
+            let made = flow.processing.as_mut().map_or(stamp.arrived, |processing| processing.stamp(stamp.arrived));
+            stamp.arrived = stamped(made, self.stamp_granularity);
+        }
+        let mut arrives = at + flow.return_delay;
+        if let Some(path) = &mut flow.return_path {
+            let Some(carried) = path.carry(arrives) else { return };
+            arrives = carried;
+        }
+        let usual = flow.usual(arrives - flow.return_delay, self.stamp_granularity);
+        let record = self.details.pack(index, arrives, &ack, usual);
+        self.ack_lanes[flow.ack_lane as usize].push(agenda, EventSource::AckLane(flow.ack_lane), record);
+    }
+}

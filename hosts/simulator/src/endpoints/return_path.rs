@@ -1,0 +1,53 @@
+//! What happens to the acknowledgments of a flow on their way back, beside their delay: loss and bunching.
+
+use rand::{Rng, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+use scenario::ReceiverSpec;
+use traffic::chance::{self, Purpose};
+use units::{Span, Time};
+
+/// The return path of one flow, where it does more than delay.
+#[derive(Clone, Debug)]
+pub(super) struct ReturnPath {
+    /// A draw of 32 bits below this loses one.
+    loss_below: u64,
+    bunching: Span,
+    random: Pcg64Mcg,
+}
+
+impl ReturnPath {
+    /// The return path of the flow with this number; `None`: it only delays.
+    pub(super) fn new(receiver: &ReceiverSpec, seed: u64, index: usize) -> Option<Box<ReturnPath>> {
+        let loss_below = receiver.ack_loss.q32();
+        let random = Pcg64Mcg::seed_from_u64(chance::seed(seed, Purpose::Return, index));
+        let plain = loss_below == 0 && receiver.ack_bunching == Span::ZERO;
+        (!plain).then(|| Box::new(ReturnPath { loss_below, bunching: receiver.ack_bunching, random }))
+    }
+
+    /// When an acknowledgment arrives that would arrive at `at` without bunching; `None`: it is lost.
+    pub(super) fn carry(&mut self, at: Time) -> Option<Time> {
+        if self.loss_below > 0 && self.random.next_u64() >> 32 < self.loss_below {
+            return None;
+        }
+        let bunch = self.bunching.picos().max(1);
+        Some(Time::from_picos(at.picos().div_ceil(bunch) * bunch))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn at(ms: u64) -> Time {
+        Time::ZERO + Span::from_millis(ms)
+    }
+
+    #[test]
+    fn acknowledgments_come_in_bunches_and_the_share_that_is_asked_for_is_lost() {
+        let mut path =
+            ReturnPath { loss_below: 1 << 31, bunching: Span::from_millis(5), random: Pcg64Mcg::seed_from_u64(1) };
+        let carried: Vec<Time> = (1..=4000).filter_map(|ms| path.carry(at(ms))).collect();
+        assert!((1900..2100).contains(&carried.len()), "{}", carried.len());
+        assert!(carried.iter().all(|time| time.picos() % Span::from_millis(5).picos() == 0));
+    }
+}

@@ -1,0 +1,125 @@
+//! What senders do when acknowledgments and timers reach them, and the packets' way to the first link.
+
+use super::Endpoints;
+use crate::agenda::{Agenda, EventSource};
+use crate::transit::Transit;
+use congestion::Controller;
+use queueing::RateHeader;
+use units::{Span, Time};
+
+impl Endpoints {
+    /// An acknowledgment reaches its sender, which sends what may leave now.
+    #[inline]
+    pub(crate) fn at_sender(&mut self, agenda: &mut Agenda, now: Time, lane: usize) {
+        let Some(record) = self.ack_lanes[lane].pop(agenda) else { return };
+        let index = record.flow as usize;
+        let flow = &mut self.flows[index];
+        let usual = flow.usual(now - flow.return_delay, self.stamp_granularity);
+        let sender = &mut flow.sender;
+        self.details.unpack(&record, usual, |ack| sender.on_ack(now, ack));
+        if !self.oracle.is_empty() {
+            self.tell(now, index);
+        }
+        self.transmit(agenda, now, index);
+    }
+
+    /// Tells a controller what was available when the packet that was just acknowledged reached the bottleneck.
+    fn tell(&mut self, now: Time, index: usize) {
+        let flow = &mut self.flows[index];
+        let then = now.saturating_sub(flow.sender.counters().rtt_latest) + flow.access_delay;
+        let known = self.oracle.iter().rev().find(|(from, _)| *from <= then);
+        if let Some((_, available)) = known {
+            flow.sender.controller_mut().on_available(now, *available);
+        }
+    }
+
+    /// A flow's timer: its start, a departure, or a timeout.
+    pub(crate) fn sender_timer(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+        let flow = &mut self.flows[index];
+        if flow.armed != now {
+            return;
+        }
+        (flow.armed, flow.due) = (Time::MAX, Time::MAX);
+        flow.offer(now);
+        flow.sender.on_wakeup(now);
+        if flow.gaps.as_ref().is_some_and(|gaps| gaps.deadline() <= now) {
+            self.release(agenda, now, index);
+        }
+        self.transmit(agenda, now, index);
+    }
+
+    /// Sends what may leave now, and sets the flow's timer.
+    #[inline]
+    pub(crate) fn transmit(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+        while let Some(segment) = self.flows[index].sender.poll_transmit(now) {
+            let transit = Transit::of_flow(index, &segment, now);
+            self.write_header(index, segment.transmission);
+            if !self.batching {
+                self.leave(agenda, now, index, transit);
+            } else if self.flows[index].gaps.as_mut().is_some_and(|gaps| gaps.hold(transit)) {
+                self.release(agenda, now, index);
+            }
+        }
+        self.arm(agenda, now, index);
+    }
+
+    /// A packet of a sender that takes rates from routers carries room for one.
+    #[inline]
+    fn write_header(&mut self, index: usize, transmission: u64) {
+        let flow = &mut self.flows[index];
+        if let Some(headers) = &mut flow.headers {
+            headers.push(transmission, RateHeader { rtt: flow.sender.rtt().0, offer: None });
+        }
+    }
+
+    /// A packet leaves its host, through the card if that has a rate.
+    #[inline]
+    fn leave(&mut self, agenda: &mut Agenda, now: Time, index: usize, mut transit: Transit) {
+        let flow = &mut self.flows[index];
+        let out = flow.card.map_or(now, |card| self.cards.leaves(card, now, transit.size()));
+        transit.at = out + flow.access_delay;
+        if flow.access.is_empty() {
+            agenda.packet(transit.at, EventSource::Access(index as u32));
+        }
+        self.accesses.push(&mut flow.access, transit);
+    }
+
+    /// A batch leaves its host.
+    fn release(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+        let held = self.flows[index].gaps.as_mut().map(|gaps| gaps.release());
+        for transit in held.into_iter().flatten() {
+            self.leave(agenda, now, index, transit);
+        }
+    }
+
+    #[inline]
+    fn arm(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+        let flow = &mut self.flows[index];
+        let mut due = flow.sender.next_wakeup();
+        if due == Time::MAX && flow.completed.is_none() && flow.sender.is_done() {
+            flow.completed = Some(now);
+        }
+        if let Some(gaps) = &flow.gaps {
+            due = due.min(gaps.deadline());
+        }
+        due = due.min(flow.next_offer());
+        if due >= flow.due {
+            return;
+        }
+        flow.due = due;
+        let wake = flow.gaps.as_mut().map_or(due, |gaps| gaps.wake(due)).max(now + Span::from_picos(1));
+        if wake < flow.armed {
+            flow.armed = wake;
+            agenda.timer(wake, EventSource::Flow(index as u32));
+        }
+    }
+
+    /// The packet of a flow that arrives now at the first link of its route.
+    #[inline]
+    pub(crate) fn at_first_link(&mut self, agenda: &mut Agenda, index: usize) -> Option<Transit> {
+        let flow = &mut self.flows[index];
+        let transit = self.accesses.pop(&mut flow.access)?;
+        agenda.advance_packet(self.accesses.front(flow.access).map(|next| next.at));
+        Some(transit)
+    }
+}

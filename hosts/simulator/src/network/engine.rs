@@ -1,0 +1,245 @@
+//! The run: take what happens next, let it happen, until the end.
+//!
+//! On a path of drop-tail links a delivered packet costs two events: its arrival at the bottleneck, where its
+//! departure, its delivery and its acknowledgment are computed at once, and the acknowledgment's arrival at the
+//! sender. Receivers that wait (delayed acknowledgments, interrupt coalescence) and stepped links add events of their
+//! own.
+
+use super::Network;
+use crate::agenda::EventSource;
+use crate::background::{Background, Stage};
+use crate::endpoints::Reception;
+use crate::services::Served;
+use crate::topology::{Admission, Fate, Leaving, Service};
+use crate::transit::{Owner, Transit};
+use units::Time;
+
+impl<'e> Network<'e> {
+    /// Runs to the end.
+    pub(crate) fn run(&mut self) {
+        while let Some((now, source)) = self.agenda.next(self.end) {
+            match source {
+                EventSource::Access(flow) => self.at_first_link(now, flow as usize),
+                EventSource::AckLane(lane) => self.endpoints.at_sender(&mut self.agenda, now, lane as usize),
+                EventSource::Cross(index) => self.cross_packet(now, index as usize),
+                EventSource::LinkLane(lane) => self.at_next_link(now, lane as usize),
+                EventSource::Delivery(link) => self.at_receiver(now, link as usize),
+                EventSource::Detour(link) => self.off_detour(now, link as usize),
+                timer => {
+                    self.agenda.advance_timer();
+                    self.timer(now, timer);
+                }
+            }
+        }
+    }
+
+    fn timer(&mut self, now: Time, timer: EventSource) {
+        match timer {
+            EventSource::Flow(flow) => self.endpoints.sender_timer(&mut self.agenda, now, flow as usize),
+            EventSource::Link(link) => self.link_timer(now, link as usize),
+            EventSource::Coalescer(flow) => self.interrupt(now, flow as usize),
+            EventSource::DelayedAck(flow) => self.delayed_ack(now, flow as usize),
+            EventSource::Connection(source) => {
+                self.with_background(|all, stage| all.connect(stage, now, source as usize))
+            }
+            EventSource::Message(flow) => self.with_background(|all, stage| all.send(stage, now, flow as usize)),
+            EventSource::User(user) => self.with_background(|all, stage| all.browse(stage, now, user as usize)),
+            EventSource::Sampler => self.sample(now),
+            _ => unreachable!("rings of packets are not timers"),
+        }
+    }
+
+    #[inline]
+    fn with_background(&mut self, act: impl FnOnce(&mut Background<'e>, &mut Stage<'_>)) {
+        let Network { background, agenda, endpoints, recorder, .. } = self;
+        act(background, &mut Stage { agenda, endpoints, recorder });
+    }
+
+    fn sample(&mut self, now: Time) {
+        self.sampler.sample(&mut self.agenda, now, &self.topology, &mut self.endpoints, &mut self.recorder);
+    }
+
+    // ---- links -------------------------------------------------------------------------------------------------
+
+    fn at_first_link(&mut self, now: Time, index: usize) {
+        let Some(transit) = self.endpoints.at_first_link(&mut self.agenda, index) else { return };
+        let link = self.topology.first_link(self.endpoints.route(index));
+        if !self.endpoints.is_of_scenario(index) {
+            self.recorder.entered(transit.owner().into(), now, transit.size());
+        }
+        self.arrive(now, link, transit);
+    }
+
+    fn at_next_link(&mut self, now: Time, lane: usize) {
+        let Some((link, transit)) = self.topology.between_links(&mut self.agenda, lane) else { return };
+        self.arrive(now, link, transit);
+    }
+
+    fn cross_packet(&mut self, now: Time, index: usize) {
+        let Some(transit) = self.cross.send(&mut self.agenda, now, index) else { return };
+        self.recorder.entered(transit.owner().into(), now, transit.size());
+        let link = self.topology.first_link(self.cross.route(index));
+        self.arrive(now, link, transit);
+    }
+
+    #[inline]
+    fn arrive(&mut self, now: Time, link: usize, mut transit: Transit) {
+        if self.topology.is_bottleneck(link) {
+            self.recorder.arrives(transit.owner().into(), now, transit.size());
+        }
+        transit.at = now;
+        let header = if self.topology.is_stepped(link) { self.endpoints.header(&transit).copied() } else { None };
+        match self.topology.admit(&mut self.agenda, now, link, &transit, header) {
+            Admission::Served(service) => self.depart(link, transit, now, service),
+            Admission::Queued => {}
+            Admission::Dropped => self.drop(now, link, transit),
+        }
+    }
+
+    #[cold]
+    fn drop(&mut self, now: Time, link: usize, transit: Transit) {
+        self.recorder.dropped(transit.owner().into(), now);
+        if self.topology.is_bottleneck(link) {
+            self.recorder.refused(transit.owner().into(), now, transit.size());
+        }
+        self.note(link, &transit, now, Time::MAX);
+    }
+
+    fn link_timer(&mut self, now: Time, link: usize) {
+        if let Some(Leaving { transit, service, header }) = self.topology.finish(now, link) {
+            if let Some(place) = self.endpoints.header(&transit)
+                && let Some(header) = header
+            {
+                *place = header;
+            }
+            self.depart(link, transit, transit.at, service);
+        }
+        self.topology.serve(&mut self.agenda, now, link);
+    }
+
+    /// A packet's time on a link is known: it goes on from there, unless the wire loses it.
+    #[inline]
+    fn depart(&mut self, link: usize, mut transit: Transit, arrival: Time, service: Service) {
+        let Service { begins, departs } = service;
+        self.hops += 1;
+        if self.topology.is_bottleneck(link) {
+            self.recorder.served(transit.owner().into(), transit.size(), arrival, begins, departs);
+        }
+        if self.logging {
+            self.note(link, &transit, arrival, departs);
+        }
+        transit.hop += 1;
+        match self.topology.propagate(link, departs) {
+            Fate::Lost => self.recorder.lost(transit.owner().into(), departs),
+            Fate::Arrives(at) => {
+                transit.at = at;
+                self.forward(link, transit);
+            }
+            Fate::Late(at) => {
+                transit.at = at;
+                self.topology.detour(&mut self.agenda, link, transit);
+            }
+        }
+    }
+
+    /// The link that a packet crosses next; `None`: its receiver is next.
+    #[inline]
+    fn next_link(&self, transit: &Transit) -> Option<usize> {
+        let route = match transit.owner() {
+            Owner::Flow(flow) => self.endpoints.route(flow),
+            Owner::Traffic(source) => self.cross.route(source),
+        };
+        self.topology.link_after(route, transit.hop)
+    }
+
+    /// A packet sets out from one link to the next, or to its receiver. Cross traffic has none.
+    #[inline]
+    fn forward(&mut self, link: usize, transit: Transit) {
+        match (self.next_link(&transit), transit.owner()) {
+            (Some(next), _) => self.topology.towards_link(&mut self.agenda, link, next, transit),
+            (None, Owner::Flow(flow)) if self.endpoints.is_immediate(flow) => self.receive(transit.at, flow, &transit),
+            (None, Owner::Flow(_)) => self.topology.deliver(&mut self.agenda, link, transit),
+            (None, Owner::Traffic(_)) => {}
+        }
+    }
+
+    /// The first packet of a detour arrives.
+    fn off_detour(&mut self, now: Time, link: usize) {
+        let Some(transit) = self.topology.off_detour(&mut self.agenda, link) else { return };
+        match self.next_link(&transit) {
+            Some(next) => self.arrive(now, next, transit),
+            None => self.at_host(now, transit),
+        }
+    }
+
+    // ---- receivers ---------------------------------------------------------------------------------------------
+
+    fn at_receiver(&mut self, now: Time, link: usize) {
+        let Some(transit) = self.topology.delivered(&mut self.agenda, link) else { return };
+        self.at_host(now, transit);
+    }
+
+    fn at_host(&mut self, now: Time, transit: Transit) {
+        let Owner::Flow(index) = transit.owner() else { return };
+        match self.endpoints.at_host(&mut self.agenda, now, index, transit) {
+            Reception::Packet => {
+                self.receive(now, index, &transit);
+                self.endpoints.arm_ack(&mut self.agenda, now, index);
+            }
+            Reception::Waits => {}
+            Reception::Batch => self.hand_over(now, index),
+        }
+    }
+
+    fn interrupt(&mut self, now: Time, index: usize) {
+        if self.endpoints.interrupts(now, index) {
+            self.hand_over(now, index);
+        }
+    }
+
+    fn hand_over(&mut self, now: Time, index: usize) {
+        let batch = self.endpoints.take_batch(index);
+        for transit in &batch {
+            self.receive(now, index, transit);
+        }
+        self.endpoints.reuse_batch(index, batch);
+        self.endpoints.arm_ack(&mut self.agenda, now, index);
+    }
+
+    /// The receiver of a flow sees a packet. One function for all who call it, so that what it calls is inlined once.
+    #[inline(never)]
+    fn receive(&mut self, at: Time, index: usize, transit: &Transit) {
+        let of_scenario = self.endpoints.is_of_scenario(index);
+        if of_scenario {
+            self.recorder.delivered(at);
+        }
+        let acknowledged = self.endpoints.receive(&mut self.agenda, at, index, transit);
+        self.hops += u64::from(acknowledged);
+        if !of_scenario {
+            self.with_background(|all, stage| all.arrived(stage, at, index));
+        }
+    }
+
+    fn delayed_ack(&mut self, now: Time, index: usize) {
+        let acknowledged = self.endpoints.delayed_ack(&mut self.agenda, now, index);
+        self.hops += u64::from(acknowledged);
+    }
+
+    // ---- logs --------------------------------------------------------------------------------------------------
+
+    fn note(&mut self, link: usize, transit: &Transit, arrival: Time, departure: Time) {
+        if let Some(tap) = &mut self.tap
+            && self.topology.is_bottleneck(link)
+            && departure <= self.end
+        {
+            tap.record(self.background.copy(&self.endpoints, transit.owner()), transit, departure);
+        }
+        if let Some(log) = &mut self.log {
+            let owner = match transit.owner() {
+                Owner::Flow(flow) => flow as u32,
+                Owner::Traffic(source) => u32::MAX - source as u32,
+            };
+            log.push(Served { link, owner, transmission: transit.transmission, arrival, departure });
+        }
+    }
+}

@@ -1,0 +1,106 @@
+//! An experiment, built: topology, endpoints, traffic, and the agenda that moves them.
+
+mod departures;
+mod engine;
+mod finish;
+mod sampler;
+
+pub(crate) use departures::{alone, departures};
+
+use crate::agenda::{Agenda, SourceCounts};
+use crate::background::Background;
+use crate::cross_traffic::CrossTraffic;
+use crate::endpoints::{Cards, Endpoints, FlowBuilder};
+use crate::services::Served;
+use crate::topology::Topology;
+use crate::{Mode, RunError};
+use departures::Tap;
+use measure::Recorder;
+use sampler::Sampler;
+use scenario::Experiment;
+use units::Time;
+
+/// Everything that exists in one run.
+pub(crate) struct Network<'e> {
+    agenda: Agenda,
+    topology: Topology,
+    endpoints: Endpoints,
+    cross: CrossTraffic,
+    background: Background<'e>,
+    recorder: Recorder,
+    sampler: Sampler,
+    end: Time,
+    /// Link crossings of all packets.
+    hops: u64,
+    /// Services are noted one by one, in the log or by the tap.
+    logging: bool,
+    /// Every service of every link, for comparing runs packet by packet.
+    log: Option<Vec<Served>>,
+    tap: Option<Tap>,
+}
+
+impl<'e> Network<'e> {
+    pub(crate) fn new(experiment: &'e Experiment, mode: Mode) -> Result<Network<'e>, RunError> {
+        let end = Time::ZERO + experiment.duration;
+        let starts = traffic::starts(experiment);
+        let mut builder = FlowBuilder::new(experiment, mode);
+        let mut cross = CrossTraffic::new(end);
+        for (index, spec) in experiment.traffic.iter().enumerate() {
+            cross.add(traffic::packets(experiment, index, alone)?, builder.route(&spec.route));
+        }
+        let mut cards = Cards::default();
+        let flows = builder.of_scenario(&starts, &mut cards)?;
+        let background = Background::open(builder, &mut cards)?;
+        let topology = Topology::new(experiment, mode, background.routes().to_vec())?;
+        let agenda = Agenda::new(SourceCounts {
+            links: experiment.links.len(),
+            flows: flows.len() + background.most_flows(),
+            ack_lanes: background.ack_lanes(),
+            link_lanes: topology.link_lanes(),
+            traffic: experiment.traffic.len(),
+            users: background.users(),
+        });
+        let endpoints = Endpoints::new(experiment, flows, cards, background.ack_lanes())?;
+        let mut network = Network {
+            agenda,
+            topology,
+            endpoints,
+            cross,
+            background,
+            recorder: Recorder::new(experiment, &starts, experiment.flows.first().map(|flow| flow.rtt)),
+            sampler: Sampler::new(experiment),
+            end,
+            hops: 0,
+            logging: false,
+            log: None,
+            tap: None,
+        };
+        network.first_events(experiment.record.detail);
+        Ok(network)
+    }
+
+    fn first_events(&mut self, sampled: bool) {
+        self.endpoints.first_events(&mut self.agenda);
+        self.background.first_events(&mut self.agenda);
+        self.cross.first_events(&mut self.agenda);
+        if sampled {
+            self.sampler.first_event(&mut self.agenda);
+        }
+    }
+
+    /// Makes the run and returns every service of every link up to its end, and every drop, as they happened.
+    pub(crate) fn log(mut self) -> Vec<Served> {
+        self.logging = true;
+        self.log = Some(Vec::new());
+        self.run();
+        let mut log = self.log.take().unwrap_or_default();
+        log.retain(|served| served.departure <= self.end || served.departure == Time::MAX);
+        log
+    }
+
+    /// Errors: a source of traffic could not be read to the end of the run, or found no place for a connection.
+    pub(crate) fn check(&self) -> Result<(), RunError> {
+        self.cross.check()?;
+        self.background.check()
+    }
+}

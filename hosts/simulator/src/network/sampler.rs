@@ -1,0 +1,78 @@
+//! What the recorder asks of flows and the bottleneck at equal intervals: their curves, and traces of probe streams.
+
+use crate::agenda::{Agenda, EventSource};
+use crate::endpoints::{Endpoints, Flow};
+use crate::topology::Topology;
+use measure::Recorder;
+use scenario::Experiment;
+use units::{Span, Time};
+
+/// The recorder's clock.
+pub(super) struct Sampler {
+    step: Span,
+    /// When to trace probe streams, the latest first.
+    trace_times: Vec<Time>,
+}
+
+impl Sampler {
+    pub(super) fn new(experiment: &Experiment) -> Sampler {
+        let (warm, end) = (Time::ZERO + experiment.warmup, Time::ZERO + experiment.duration);
+        Sampler { step: experiment.record.step, trace_times: trace_times(warm, end, experiment.record.streams) }
+    }
+
+    pub(super) fn first_event(&self, agenda: &mut Agenda) {
+        agenda.timer(Time::ZERO + self.step / 2, EventSource::Sampler);
+    }
+
+    /// Takes a sample and sets the clock for the next.
+    pub(super) fn sample(
+        &mut self,
+        agenda: &mut Agenda,
+        now: Time,
+        topology: &Topology,
+        endpoints: &mut Endpoints,
+        recorder: &mut Recorder,
+    ) {
+        agenda.timer(now + self.step, EventSource::Sampler);
+        if !recorder.keeps_curves() {
+            return;
+        }
+        recorder.sample_queue(topology.readings());
+        let sampled = recorder.sampled_flows();
+        for (index, flow) in endpoints.flows().iter().enumerate().take(sampled) {
+            recorder.sample_flow(index, flow.sample(now));
+        }
+        self.trace_streams(now, endpoints.flows_mut(), recorder);
+    }
+
+    /// Asks for a probe stream when it is time, and takes it when it is complete.
+    fn trace_streams(&mut self, now: Time, flows: &mut [Flow], recorder: &mut Recorder) {
+        for (index, flow) in flows.iter_mut().enumerate() {
+            if let Some((trace, from)) = flow.take_trace() {
+                let span = trace.gaps.iter().skip(1).map(|gap| gap.created).sum();
+                recorder.traced(index, trace, from, from + span);
+                return;
+            }
+        }
+        let Some(&due) = self.trace_times.last() else { return };
+        let index = (self.trace_times.len() - 1) % flows.len().max(1);
+        let Some(flow) = flows.get_mut(index) else { return };
+        // The next stream to complete was sent up to a few round trips ago: by then its traffic must have been seen.
+        if now + flow.sender().rtt().0 * 3 >= due {
+            recorder.watch();
+        }
+        if now >= due {
+            self.trace_times.pop();
+            flow.arm_trace();
+        }
+    }
+}
+
+/// Equally spaced in the time after warm-up, the latest first.
+fn trace_times(warm: Time, end: Time, count: u32) -> Vec<Time> {
+    let length = end.saturating_since(warm);
+    (0..u64::from(count))
+        .rev()
+        .map(|i| warm + Span::from_picos(length.picos() / (2 * u64::from(count)) * (2 * i + 1)))
+        .collect()
+}

@@ -1,0 +1,83 @@
+//! Links and lanes, built from an experiment.
+
+use super::link::{Fused, Server, Stepped};
+use super::wire::Wire;
+use super::{Link, LinkLane, Topology};
+use crate::ring::Ring;
+use crate::transit::Transit;
+use crate::{Mode, RunError};
+use queueing::AnyQueue;
+use rand::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+use scenario::Experiment;
+use traffic::chance::{Purpose, seed};
+use units::{Bytes, Serialiser};
+
+impl Topology {
+    /// `routes`: those in use, as packets name them.
+    pub(crate) fn new(experiment: &Experiment, mode: Mode, routes: Vec<Vec<u32>>) -> Result<Topology, RunError> {
+        let count = experiment.links.len();
+        let links: Result<_, RunError> = (0..count).map(|index| link(experiment, index, mode)).collect();
+        let (link_lanes, lane_between) = lanes_between(experiment);
+        Ok(Topology {
+            links: links?,
+            bottleneck: experiment.bottleneck,
+            routes,
+            link_lanes,
+            lane_between,
+            deliveries: vec![Ring::new(); count],
+            detours: vec![Ring::new(); count],
+        })
+    }
+}
+
+fn link(experiment: &Experiment, index: usize, mode: Mode) -> Result<Link, RunError> {
+    let spec = &experiment.links[index];
+    let wire = Serialiser::new(spec.rate);
+    let server = if mode == Mode::Fused && spec.queue.kind == "fifo" {
+        Server::Fused(Fused::new(wire, spec.buffer.limit()))
+    } else {
+        Server::Stepped(Box::new(Stepped::new(wire, queue(experiment, index)?)))
+    };
+    let random = Pcg64Mcg::seed_from_u64(seed(experiment.seed, Purpose::LinkLoss, index));
+    let wire = Wire::new(experiment, index, largest_packet(experiment, index));
+    Ok(Link { server, delay: spec.delay, loss_below: spec.loss.q32(), random, wire })
+}
+
+/// The largest packet that crosses a link.
+fn largest_packet(experiment: &Experiment, index: usize) -> Bytes {
+    let flows = experiment.flows.iter().filter(|flow| flow.route.contains(&index)).map(|flow| flow.packet);
+    let traffic = experiment.traffic.iter().filter(|source| source.crosses(index)).map(|source| source.packet);
+    flows.chain(traffic).max().unwrap_or(Bytes::ZERO)
+}
+
+fn queue(experiment: &Experiment, index: usize) -> Result<AnyQueue<Transit>, RunError> {
+    let spec = &experiment.links[index];
+    let setup = queueing::Setup {
+        rate: spec.rate,
+        limit: spec.buffer.limit(),
+        packet: largest_packet(experiment, index),
+        seed: seed(experiment.seed, Purpose::Queue, index),
+    };
+    let name = &spec.queue.kind;
+    let built = AnyQueue::build(name, &setup, &spec.queue.settings);
+    let built = built.ok_or_else(|| RunError::UnknownQueue(name.clone()))?;
+    built.map_err(|error| RunError::Queue { name: name.clone(), error })
+}
+
+/// One ring for each pair of links that some route joins, and the table of their numbers.
+fn lanes_between(experiment: &Experiment) -> (Vec<LinkLane>, Vec<u32>) {
+    let links = experiment.links.len();
+    let routes = experiment.flows.iter().map(|f| &f.route).chain(experiment.traffic.iter().flat_map(|t| t.routes()));
+    let mut pairs: Vec<(usize, usize)> =
+        routes.flat_map(|route| route.windows(2)).map(|pair| (pair[0], pair[1])).collect();
+    // Numbered by upstream link, so that ties at a link are broken by where packets come from, not by who came first.
+    pairs.sort_unstable();
+    pairs.dedup();
+    let mut between = vec![u32::MAX; links * links];
+    for (number, (from, to)) in pairs.iter().enumerate() {
+        between[from * links + to] = number as u32;
+    }
+    let lanes = pairs.into_iter().map(|(_, to)| LinkLane { to, packets: Ring::new() }).collect();
+    (lanes, between)
+}

@@ -1,0 +1,185 @@
+//! Links, routes over them, and the packets between them.
+
+mod build;
+mod link;
+mod wire;
+
+pub(crate) use link::{Fused, Leaving, Service};
+pub(crate) use wire::Fate;
+
+use crate::agenda::{Agenda, EventSource};
+use crate::ring::Ring;
+use crate::transit::Transit;
+use link::Server;
+use queueing::{RateHeader, Readings};
+use rand::Rng;
+use rand_pcg::Pcg64Mcg;
+use units::{Span, Time};
+use wire::Wire;
+
+/// All links of a run.
+pub(crate) struct Topology {
+    links: Vec<Link>,
+    /// The measured link.
+    bottleneck: usize,
+    /// The routes in use: links in order.
+    routes: Vec<Vec<u32>>,
+    /// Packets between links, one ring per pair in use.
+    link_lanes: Vec<LinkLane>,
+    /// Which ring joins link `from` to link `to`, at `from * links + to`.
+    lane_between: Vec<u32>,
+    /// Packets from the last link of their route to their receivers, one ring per link.
+    deliveries: Vec<Ring<Transit>>,
+    /// Packets that others overtake, one ring per link.
+    detours: Vec<Ring<Transit>>,
+}
+
+/// One link.
+#[derive(Clone, Debug)]
+struct Link {
+    server: Server,
+    delay: Span,
+    /// A draw of 32 bits below this loses the packet.
+    loss_below: u64,
+    random: Pcg64Mcg,
+    /// The wire's other impairments; `None`: none.
+    wire: Option<Box<Wire>>,
+}
+
+/// Packets between two links.
+#[derive(Clone, Debug)]
+struct LinkLane {
+    to: usize,
+    packets: Ring<Transit>,
+}
+
+/// What a link does with a packet that arrives.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Admission {
+    /// Its time on the link is known already.
+    Served(Service),
+    /// It waits; an event will tell.
+    Queued,
+    Dropped,
+}
+
+impl Topology {
+    /// How many pairs of links are joined by some route.
+    pub(crate) fn link_lanes(&self) -> usize {
+        self.link_lanes.len()
+    }
+
+    #[inline]
+    pub(crate) fn is_bottleneck(&self, link: usize) -> bool {
+        link == self.bottleneck
+    }
+
+    /// What the bottleneck's discipline measures.
+    pub(crate) fn readings(&self) -> Readings {
+        self.links[self.bottleneck].server.readings()
+    }
+
+    /// The link that a packet on this route crosses after `hop` others; `None`: its receiver is next.
+    #[inline]
+    pub(crate) fn link_after(&self, route: u32, hop: u8) -> Option<usize> {
+        self.routes[route as usize].get(usize::from(hop)).map(|link| *link as usize)
+    }
+
+    #[inline]
+    pub(crate) fn first_link(&self, route: u32) -> usize {
+        self.routes[route as usize][0] as usize
+    }
+
+    /// Whether a link has events of its own. Only such links read and write rate headers.
+    #[inline]
+    pub(crate) fn is_stepped(&self, link: usize) -> bool {
+        matches!(self.links[link].server, Server::Stepped(_))
+    }
+
+    /// A packet arrives at a link, perhaps with a header.
+    #[inline]
+    pub(crate) fn admit(
+        &mut self,
+        agenda: &mut Agenda,
+        now: Time,
+        index: usize,
+        transit: &Transit,
+        header: Option<RateHeader>,
+    ) -> Admission {
+        match &mut self.links[index].server {
+            Server::Fused(link) => link.arrive(now, transit.size()).map_or(Admission::Dropped, Admission::Served),
+            Server::Stepped(link) => {
+                if !link.arrive(now, *transit, header) {
+                    return Admission::Dropped;
+                }
+                self.serve(agenda, now, index);
+                Admission::Queued
+            }
+        }
+    }
+
+    /// If a stepped link is free, its next packet takes it.
+    pub(crate) fn serve(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+        let Server::Stepped(link) = &mut self.links[index].server else { return };
+        link.begin(now);
+        let wake = link.next_wakeup();
+        if wake < link.armed {
+            link.armed = wake;
+            agenda.timer(wake, EventSource::Link(index as u32));
+        }
+    }
+
+    /// A stepped link's timer: the packet that has left, if one has.
+    pub(crate) fn finish(&mut self, now: Time, index: usize) -> Option<Leaving> {
+        let Server::Stepped(link) = &mut self.links[index].server else { return None };
+        if link.armed == now {
+            link.armed = Time::MAX;
+        }
+        link.finish(now)
+    }
+
+    /// What becomes of a packet on the wire behind a link that it leaves at `departs`.
+    #[inline]
+    pub(crate) fn propagate(&mut self, index: usize, departs: Time) -> Fate {
+        let link = &mut self.links[index];
+        if link.loss_below > 0 && link.random.next_u64() >> 32 < link.loss_below {
+            return Fate::Lost;
+        }
+        match &mut link.wire {
+            Some(wire) => wire.fate(departs),
+            None => Fate::Arrives(departs + link.delay),
+        }
+    }
+
+    pub(crate) fn towards_link(&mut self, agenda: &mut Agenda, from: usize, to: usize, transit: Transit) {
+        let lane = self.lane_between[from * self.links.len() + to];
+        self.link_lanes[lane as usize].packets.push(agenda, EventSource::LinkLane(lane), transit);
+    }
+
+    /// The packet that arrives now from another link, and the link it arrives at.
+    pub(crate) fn between_links(&mut self, agenda: &mut Agenda, lane: usize) -> Option<(usize, Transit)> {
+        let lane = &mut self.link_lanes[lane];
+        Some((lane.to, lane.packets.pop(agenda)?))
+    }
+
+    /// From the last link to the receiver.
+    #[inline]
+    pub(crate) fn deliver(&mut self, agenda: &mut Agenda, link: usize, transit: Transit) {
+        self.deliveries[link].push(agenda, EventSource::Delivery(link as u32), transit);
+    }
+
+    /// The packet that arrives now at its receiver.
+    pub(crate) fn delivered(&mut self, agenda: &mut Agenda, link: usize) -> Option<Transit> {
+        self.deliveries[link].pop(agenda)
+    }
+
+    /// A packet that others overtake.
+    pub(crate) fn detour(&mut self, agenda: &mut Agenda, link: usize, transit: Transit) {
+        self.detours[link].push(agenda, EventSource::Detour(link as u32), transit);
+    }
+
+    /// The packet that arrives now from a detour.
+    pub(crate) fn off_detour(&mut self, agenda: &mut Agenda, link: usize) -> Option<Transit> {
+        self.detours[link].pop(agenda)
+    }
+}
