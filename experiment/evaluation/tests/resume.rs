@@ -54,7 +54,7 @@ impl Host for Counting {
 
 #[test]
 fn what_was_made_before_an_interruption_is_not_made_again() {
-    const PROGRAM: Program = Program::new("1.2.3", Some("abc"));
+    static PROGRAM: Program = Program::new("1.2.3", Some("abc"));
     let folder = tempfile::tempdir().expect("a temporary folder");
     let asked = Asked { controller: "newreno", only: Some("5.1.1"), quick: true };
     let answer = |most: usize| {
