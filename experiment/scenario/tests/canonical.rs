@@ -1,7 +1,7 @@
 //! What an experiment is, written out: the same text for the same experiment, another for another.
 
 use packetscale_scenario::{Experiment, Scenario};
-use std::path::Path;
+use tempfile::TempDir;
 
 const TEXT: &str = r#"[run]
 duration = "200 ms"
@@ -19,8 +19,22 @@ kind = "trace"
 file = "packets.csv"
 "#;
 
-fn plan(text: &str, path: &str) -> Vec<Experiment> {
-    Scenario::parse(text, Path::new(path), &[]).unwrap_or_else(|error| panic!("{error}")).plan()
+/// A folder with the trace in it.
+fn folder() -> TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    std::fs::write(folder.path().join("packets.csv"), "time_ns,size_bytes\n0,1500\n").expect("written");
+    folder
+}
+
+/// The runs of a scenario that stands in such a folder.
+fn changed(text: &str, folder: &TempDir, changes: &[&str]) -> Vec<Experiment> {
+    let changes: Vec<String> = changes.iter().map(|change| change.to_string()).collect();
+    let scenario = Scenario::parse(text, &folder.path().join("small.toml"), &changes);
+    scenario.unwrap_or_else(|error| panic!("{error}")).plan()
+}
+
+fn plan(text: &str) -> Vec<Experiment> {
+    changed(text, &folder(), &[])
 }
 
 fn canonical(experiment: &Experiment) -> String {
@@ -29,7 +43,7 @@ fn canonical(experiment: &Experiment) -> String {
 
 #[test]
 fn quantities_are_whole_numbers_and_settings_carry_their_unit() {
-    let text = canonical(&plan(TEXT, "here.toml")[0]);
+    let text = canonical(&plan(TEXT)[0]);
     // 200 ms in picoseconds, 10 Mbit/s in bit/s, 20 packets.
     assert!(text.contains(r#""duration":200000000000,"#), "{text}");
     assert!(text.contains(r#""rate":10000000,"#), "{text}");
@@ -39,15 +53,16 @@ fn quantities_are_whole_numbers_and_settings_carry_their_unit() {
 
 #[test]
 fn a_file_has_no_name_in_the_text_and_stands_among_the_files() {
-    let [here, there] = ["here/one.toml", "/else/where/two.toml"].map(|path| plan(TEXT, path).remove(0));
-    assert_eq!(canonical(&here), canonical(&there));
-    assert_eq!(here.files().collect::<Vec<_>>(), [Path::new("here/packets.csv")]);
-    assert_eq!(there.files().collect::<Vec<_>>(), [Path::new("/else/where/packets.csv")]);
+    let (here, there) = (folder(), folder());
+    let [one, other] = [&here, &there].map(|folder| changed(TEXT, folder, &[]).remove(0));
+    assert_eq!(canonical(&one), canonical(&other));
+    assert_eq!(one.files().collect::<Vec<_>>(), [here.path().join("packets.csv")]);
+    assert_eq!(other.files().collect::<Vec<_>>(), [there.path().join("packets.csv")]);
 }
 
 #[test]
 fn a_point_of_a_sweep_is_the_same_whatever_points_stand_beside_it() {
-    let swept = |values: &str| plan(&format!("{TEXT}\n[sweep]\n\"path.buffer\" = [{values}]\n"), "here.toml");
+    let swept = |values: &str| plan(&format!("{TEXT}\n[sweep]\n\"path.buffer\" = [{values}]\n"));
     let (few, many) = (swept("\"5 packets\""), swept("\"2 packets\", \"5 packets\", \"9 packets\""));
     assert_eq!(canonical(&few[0]), canonical(&many[1]));
     assert_ne!(canonical(&few[0]), canonical(&many[0]));
@@ -78,17 +93,15 @@ fn whatever_a_scenario_changes_changes_the_text() {
         "traffic.0.stop=100 ms",
         "record.detail=false",
     ];
-    let plain = canonical(&plan(TEXT, "here.toml")[0]);
+    let plain = canonical(&plan(TEXT)[0]);
     let mut texts = vec![plain];
+    let folder = folder();
     for change in changes {
-        let scenario = Scenario::parse(TEXT, Path::new("here.toml"), &[change.to_string()]);
-        let scenario = scenario.unwrap_or_else(|error| panic!("{error}"));
-        let text = canonical(&scenario.plan()[0]);
+        let text = canonical(&changed(TEXT, &folder, &[change])[0]);
         assert!(!texts.contains(&text), "{change} changes nothing");
         texts.push(text);
     }
-    let scenario = Scenario::parse(TEXT, Path::new("here.toml"), &["run.replications=2".to_string()]);
-    let plan = scenario.unwrap_or_else(|error| panic!("{error}")).plan();
+    let plan = changed(TEXT, &folder, &["run.replications=2"]);
     assert_eq!(canonical(&plan[0]), texts[0], "the first replication is the same beside a second");
     assert_ne!(canonical(&plan[1]), texts[0]);
 }
