@@ -79,7 +79,7 @@ file = "packets.csv"
 "path.buffer" = ["10 packets", "20 packets"]
 "#;
 
-const PROGRAM: Program = Program::new("1.2.3", Some("abc"));
+static PROGRAM: Program = Program::new("1.2.3", Some("abc"));
 
 /// A folder with a trace in it, and the scenario as if it stood there.
 fn beside(trace: &str, scenario: &str) -> (tempfile::TempDir, Scenario) {
