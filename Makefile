@@ -53,9 +53,9 @@ test: setup-test
 tests-in-virtual-time:
 	$(CARGO) test --locked --workspace --exclude packetscale-conformance
 
-# Laws, theory, peers, claims: they need the speed of a release build.
+# Laws, theory, peers, claims: they need speed.
 tests-of-claims:
-	$(CARGO) test --locked --release --package packetscale-conformance
+	$(CARGO) test --locked --profile claims --package packetscale-conformance
 
 # Everything that waits in real time. A slow machine fails none of it (hosts/in-real-time.sh).
 REAL_TIME := packetscale-lab/lab packetscale-lab/killed packetscale-tcp/stamps packetscale-tcp/tcp packetscale-cli/in_real_time

@@ -21,7 +21,7 @@ pub fn doctor(hosts: &[&dyn Host]) -> String {
         Finding { name: "clang", state: program(&["clang"], "clang"), skipped: "building Rapid for Linux TCP" },
         Finding { name: "root", state: root(), skipped: "network namespaces and Rapid in Linux TCP" },
         rapid(),
-        Finding { name: "fq", state: discipline("fq"), skipped: "pacing in Linux TCP" },
+        Finding { name: "fq", state: discipline("fq"), skipped: "trying TCP under fq" },
         Finding {
             name: "chromium",
             state: program(&["chromium", "chromium-browser", "google-chrome"], "chromium"),

@@ -67,7 +67,7 @@ impl Registry<'_> {
     fn unknown(&self, option: &KeyValue, name: &str, kind: &str, parameters: Parameters) -> ScenarioError {
         let names = || parameters.iter().map(|parameter| parameter.name()).chain(self.others.iter().copied());
         if let Some((_, instead)) = self.former.iter().find(|(former, _)| *former == option.key) {
-            return ScenarioError::at(&option.key_place, name, "a setting that there is no more", *instead);
+            return ScenarioError::at(&option.key_place, name, "a setting of earlier versions", *instead);
         }
         let found = match self.only_owner(&option.key) {
             Some(owner) => format!("a setting of {owner}, which {kind} does not have"),

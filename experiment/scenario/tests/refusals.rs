@@ -110,7 +110,7 @@ rtt"# => "controller = { kind = \"rapid\", tau = \"5 ms\" }\nrtt",
         r#"bursty.toml:11: flow.0.controller.tau: found a setting of rapid-thesis, which rapid does not have; expected one of "margin", "range", "competitive", "label""#;
     the_preset_that_was: r#"controller = "rapid"
 rtt"# => "controller = { kind = \"rapid\", preset = \"thesis\" }\nrtt",
-        r#"bursty.toml:11: flow.0.controller.preset: found a setting that there is no more; expected kind = "rapid-thesis" for the law of the dissertation, kind = "rapid" for the default law"#;
+        r#"bursty.toml:11: flow.0.controller.preset: found a setting of earlier versions; expected kind = "rapid-thesis" for the law of the dissertation, kind = "rapid" for the default law"#;
     an_unknown_setting_of_a_controller: r#"controller = "rapid"
 rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
         r#"bursty.toml:11: flow.0.controller.betta: found an unknown setting of newreno, perhaps "beta"; expected one of "beta", "abc_limit", "label""#;
