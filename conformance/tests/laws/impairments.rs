@@ -86,17 +86,16 @@ fn reordering_over_many_round_trips_costs_no_more_than_loss() {
     }
 }
 
-/// Acknowledgments are cumulative: every other one is enough. LEDBAT++ starts with two packets and needs six
-/// acknowledged in a row to add one. With every other acknowledgment lost, a timeout happens first; with one in three
-/// lost, it grows.
+/// Acknowledgments are cumulative: every other one is enough. LEDBAT++ is the exception: it starts with two packets and
+/// needs six acknowledged in a row to add one. With every other acknowledgment lost, a timeout happens first. With three in
+/// ten lost, chance decides: over twenty seeds it gets 0 to 100 % of this path, 63 % on average.
 #[test]
 fn no_controller_minds_that_every_other_acknowledgment_is_lost() {
-    let half = shares((20, 60), |e| e.receiver.ack_loss = Ratio::of(1, 2));
-    let short = below(0.8, &half, &idle(), &["ledbat"]);
-    assert!(short.is_empty(), "{short:?}");
-    let third = shares((20, 60), |e| e.receiver.ack_loss = Ratio::of(3, 10));
-    let short = below(0.8, &third, &idle(), &[]);
-    assert!(short.is_empty(), "{short:?}");
+    for lost in [Ratio::of(1, 2), Ratio::of(3, 10)] {
+        let found = shares((20, 60), |e| e.receiver.ack_loss = lost);
+        let short = below(0.8, &found, &idle(), &["ledbat"]);
+        assert!(short.is_empty(), "{lost:?}: {short:?}");
+    }
 }
 
 /// Acknowledgments arrive every 10 ms, half a round trip, all at once.
