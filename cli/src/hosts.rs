@@ -10,8 +10,8 @@ pub fn hosts() -> Vec<&'static dyn Host> {
 
 #[cfg(feature = "kernel")]
 static KERNEL: lab::Lab = lab::Lab {
-    alone: |experiment, spec| {
-        simulator::alone(experiment, spec).map_err(|error| runner::Refusal::Input(error.to_string()))
+    alone: |experiment, index| {
+        simulator::alone(experiment, index).map_err(|error| runner::Refusal::Input(error.to_string()))
     },
 };
 

@@ -97,7 +97,7 @@ fn interrupted(folder: &Path, arguments: &[&str]) -> Output {
         assert!(Instant::now() < deadline, "no run was finished");
         std::thread::sleep(Duration::from_millis(1));
     }
-    let sent = Command::new("kill").args(["-INT", &child.id().to_string()]).status().expect("kill starts");
+    let sent = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().expect("sh starts");
     assert!(sent.success());
     child.wait_with_output().expect("the command ends")
 }

@@ -19,9 +19,9 @@ pub fn arrow(from: &str, to: &str) -> Arrow {
 ///
 /// Two arrows are not in the first sketch of the house, because the alternatives are worse. The transport uses the
 /// controllers' contract; otherwise every host would join the two again. Hosts use the experiment's two schemas;
-/// otherwise each would have its own idea of a run. They implement the runner's contract. The scenario uses the registries, so that a setting that a
-/// controller does not have is an error with a line number, before anything runs. It uses the results' groups to check
-/// expectations.
+/// otherwise each would have its own idea of a run. They implement the runner's contract. The scenario uses the
+/// registries, so that a setting that a controller does not have is an error with a line number, before anything runs.
+/// It uses the results' groups to check expectations.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("algorithms/units", &[]),
     ("algorithms/settings", &["algorithms/units"]),

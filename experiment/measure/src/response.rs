@@ -49,6 +49,9 @@ pub(crate) fn step_response(rate: &[f64], step: Span, steps: &[(Time, Rate)], wa
             continue;
         }
         let slice = &rate[sample(at).min(rate.len())..sample(until).min(rate.len())];
+        if slice.is_empty() {
+            continue;
+        }
         let inside = |r: &f64| (r / available - 1.0).abs() <= BAND;
         let rtts = |n: usize| n as f64 * step.as_secs_f64() / rtt.as_secs_f64();
         let first = slice.iter().position(inside);

@@ -4,7 +4,7 @@
 use results::Run;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::{self, File};
+use std::fs::{self, File, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -22,6 +22,8 @@ struct Line<R> {
 pub struct Checkpoint {
     folder: PathBuf,
     file: File,
+    /// The folder, locked.
+    _alone: File,
     planned: usize,
     done: Mutex<usize>,
 }
@@ -33,25 +35,32 @@ pub struct Sealed<'a> {
 }
 
 impl Checkpoint {
-    /// Opens the file in `folder` for a plan of so many runs. What it holds of the runs with these `ids` is kept and
-    /// returned, all else is dropped; so is a last line that was cut short.
+    /// Opens the file in `folder` for a plan of this many runs. What it holds of the runs with these `ids` is kept and
+    /// returned. All else is dropped, and so is a line that was cut short or damaged.
+    ///
+    /// # Errors
+    /// The file cannot be read or written, or another command makes runs in this folder
+    /// ([`io::ErrorKind::WouldBlock`]).
     pub(crate) fn open(
         folder: &Path,
         ids: &BTreeSet<&str>,
         planned: usize,
     ) -> io::Result<(Checkpoint, BTreeMap<String, Run>)> {
         let path = folder.join(NAME);
-        let kept: BTreeMap<String, Run> = fs::read_to_string(&path)
-            .unwrap_or_default()
-            .lines()
-            .filter_map(|line| serde_json::from_str::<Line<Run>>(line).ok())
+        let alone = alone_in(folder)?;
+        let kept: BTreeMap<String, Run> = held(&path)?
+            .split(|byte| *byte == b'\n')
+            .filter_map(|line| serde_json::from_slice::<Line<Run>>(line).ok())
             .filter(|line| ids.contains(line.id.as_str()))
             .map(|line| (line.id, line.run))
             .collect();
         let lines = kept.iter().map(|(id, run)| line(id, run)).collect::<Result<Vec<String>, _>>()?;
         results::write_file(folder, NAME, |file| file.write_all(lines.concat().as_bytes()))?;
         let file = File::options().append(true).open(&path)?;
-        Ok((Checkpoint { folder: folder.to_path_buf(), file, planned, done: Mutex::new(kept.len()) }, kept))
+        Ok((
+            Checkpoint { folder: folder.to_path_buf(), file, _alone: alone, planned, done: Mutex::new(kept.len()) },
+            kept,
+        ))
     }
 
     /// Keeps a run. When this returns, the run is on the disk.
@@ -105,6 +114,29 @@ impl Sealed<'_> {
     /// Where it is.
     pub fn folder(&self) -> &Path {
         &self.checkpoint.folder
+    }
+}
+
+/// Locks the folder until what is returned is dropped, or the process ends.
+fn alone_in(folder: &Path) -> io::Result<File> {
+    let open = File::open(folder)?;
+    match open.try_lock() {
+        Ok(()) => Ok(open),
+        Err(TryLockError::WouldBlock) => {
+            let message = "another command makes runs in this folder";
+            Err(io::Error::new(io::ErrorKind::WouldBlock, message))
+        }
+        // A file system without locks.
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(open),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
+}
+
+/// What the file holds; nothing where it is not there.
+fn held(path: &Path) -> io::Result<Vec<u8>> {
+    match fs::read(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        read => read,
     }
 }
 

@@ -147,7 +147,7 @@ impl Runner<'_> {
         self.progress.begin(&checkpoint);
         let mut asked: BTreeSet<&str> = runs.keys().map(String::as_str).collect();
         let missing: Vec<&Job<'_>> = jobs.iter().filter(|job| asked.insert(&job.id)).collect();
-        let fresh = self.make(&missing, &checkpoint, folder);
+        let fresh = self.make(&missing, files, &checkpoint, folder);
         self.progress.end();
         runs.extend(fresh.inspect_err(|_| checkpoint.remove_if_empty())?);
         let small = jobs.iter().filter(|job| !job.experiment.record.detail);
@@ -156,9 +156,16 @@ impl Runner<'_> {
         Ok(Finished { runs, checkpoint })
     }
 
-    fn make(&self, jobs: &[&Job<'_>], checkpoint: &Checkpoint, folder: &Path) -> Result<Vec<(String, Run)>, Error> {
+    fn make(
+        &self,
+        jobs: &[&Job<'_>],
+        files: &Files,
+        checkpoint: &Checkpoint,
+        folder: &Path,
+    ) -> Result<Vec<(String, Run)>, Error> {
         let one = |job: &&Job<'_>| {
             let run = job.keep.of(self.host.run(job.experiment)?);
+            files.unchanged(job.experiment)?;
             checkpoint.add(&job.id, &run).map_err(Error::unwritable(folder))?;
             self.progress.made();
             Ok((job.id.clone(), run))

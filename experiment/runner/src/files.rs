@@ -29,6 +29,21 @@ impl Files {
         experiment.files().map(|name| self.0.get(name).map(|(_, digest)| digest.as_str()))
     }
 
+    /// Refuses a run whose files changed since they were read: what it read belongs to no digest.
+    ///
+    /// # Errors
+    /// The file that changed, or cannot be read any more.
+    pub(crate) fn unchanged(&self, experiment: &Experiment) -> Result<(), Refusal> {
+        for name in experiment.files() {
+            let now = of_file(name).map_err(|error| Refusal::Input(format!("{}: {error}", name.display())))?;
+            if self.0.get(name).is_some_and(|then| *then != now) {
+                let changed = "found other content than when the runs began; expected a file that stays as it is";
+                return Err(Refusal::Input(format!("{}: {changed}; run the command again", name.display())));
+            }
+        }
+        Ok(())
+    }
+
     /// One line for each, in order of their names: for the manifest.
     pub fn described(&self) -> Vec<String> {
         let line = |(name, (size, digest)): (&PathBuf, &(u64, String))| {

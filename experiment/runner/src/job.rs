@@ -2,7 +2,8 @@
 
 use crate::digest::Hash;
 use crate::files::Files;
-use crate::host::Host;
+use crate::host::{Clock, Host};
+use crate::machine::machine;
 use crate::program::Program;
 use results::Run;
 use scenario::Experiment;
@@ -17,8 +18,8 @@ pub struct Job<'a> {
     /// What is kept of the run.
     pub keep: Keep,
     /// SHA-256 of a text of all that decides what comes out: the resolved experiment, the content of the files that it
-    /// reads, what is kept, the host and the program. Times of files, folders and machines are not in it, and neither
-    /// are the other runs of the plan.
+    /// reads, what is kept, the host and the program, and the machine where the host's clock is that of the machine.
+    /// Times of files and folders are not in it, and neither are the other runs of the plan.
     pub id: String,
 }
 
@@ -47,6 +48,9 @@ impl Keep {
 struct Identity<'a> {
     program: &'a str,
     host: &'a str,
+    /// Where its clock is the machine's, another machine makes other runs.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    machine: Option<&'a str>,
     keep: Keep,
     files: Vec<Option<&'a str>>,
     experiment: &'a Experiment,
@@ -65,9 +69,11 @@ impl<'a> Job<'a> {
         keep: Keep,
     ) -> Result<Vec<Job<'a>>, String> {
         let program = program.identity()?;
+        let machine = (host.clock() == Clock::Real).then(machine);
         let job = |experiment: &'a Experiment| {
             let files = files.digests(experiment).collect();
-            let identity = Identity { program: &program, host: host.name(), keep, files, experiment };
+            let identity =
+                Identity { program: &program, host: host.name(), machine: machine.as_deref(), keep, files, experiment };
             let mut hash = Hash::default();
             serde_json::to_writer(io::BufWriter::new(&mut hash), &identity).map_err(|error| error.to_string())?;
             Ok(Job { experiment, keep, id: hash.hex() })

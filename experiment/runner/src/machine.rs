@@ -19,6 +19,11 @@ pub fn system() -> String {
         .join(" ")
 }
 
+/// The machine in one line: for runs that depend on it.
+pub(crate) fn machine() -> String {
+    format!("{}, {}", system(), processor())
+}
+
 fn processor() -> String {
     let cpuinfo = fs::read_to_string("/proc/cpuinfo").unwrap_or_default();
     let model = cpuinfo.lines().find(|line| line.starts_with("model name"));

@@ -4,19 +4,21 @@ use packetscale_runner::{Clock, Error, Files, Host, Job, Keep, Made, Program, Re
 use results::{Histogram, HostLabel, Run, Summary};
 use scenario::{Experiment, Scenario};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Makes empty runs, as many as it is allowed to.
 struct Counting {
     name: &'static str,
+    /// Changed while the first run is made.
+    spoils: Option<PathBuf>,
     made: AtomicUsize,
     most: usize,
 }
 
 impl Counting {
     fn up_to(most: usize) -> Counting {
-        Counting { name: "counting", made: AtomicUsize::new(0), most }
+        Counting { name: "counting", spoils: None, made: AtomicUsize::new(0), most }
     }
 }
 
@@ -42,6 +44,9 @@ impl Host for Counting {
     fn run(&self, experiment: &Experiment) -> Result<Run, Refusal> {
         if self.made.fetch_add(1, Ordering::SeqCst) >= self.most {
             return Err(Refusal::Machine("tired".to_string()));
+        }
+        if let Some(file) = &self.spoils {
+            fs::write(file, TRACE.replace("1500", "900")).expect("written");
         }
         Ok(Run {
             controller: experiment.controller.clone(),
@@ -195,4 +200,39 @@ fn a_run_that_a_plan_has_twice_is_made_once() {
     let files = Files::of(&plan).expect("read");
     let finished = runner.finish(&plan, &files, Keep::Figures, folder.path(), &mut Made::new()).expect("finished");
     assert_eq!((finished.runs.len(), host.made.into_inner()), (8, 4));
+}
+
+#[test]
+fn a_damaged_line_costs_its_own_run_and_no_other() {
+    let (folder, scenario) = beside(TRACE, SCENARIO);
+    let unfinished = folder.path().join("unfinished.ndjson");
+    record(&Counting::up_to(3), &scenario, folder.path()).expect_err("the host is tired");
+    let mut lines = fs::read(&unfinished).expect("kept runs");
+    lines.extend(b"\xff\xfe not text\n");
+    fs::write(&unfinished, lines).expect("written");
+    let fresh = Counting::up_to(10);
+    assert_eq!(record(&fresh, &scenario, folder.path()).expect("finished"), 4);
+    assert_eq!(fresh.made.into_inner(), 1);
+}
+
+#[test]
+fn a_run_whose_file_changed_meanwhile_is_neither_kept_nor_told() {
+    let (folder, scenario) = beside(TRACE, SCENARIO);
+    let trace = folder.path().join("packets.csv");
+    let host = Counting { spoils: Some(trace.clone()), ..Counting::up_to(10) };
+    let error = record(&host, &scenario, &folder.path().join("out")).expect_err("the file changed").to_string();
+    assert!(error.starts_with(&format!("{}: found other content", trace.display())), "{error}");
+    assert!(!folder.path().join("out").exists());
+}
+
+#[test]
+fn two_commands_do_not_share_a_folder() {
+    let (folder, scenario) = beside(TRACE, SCENARIO);
+    let _other = {
+        let open = fs::File::open(folder.path()).expect("the folder");
+        open.lock().expect("locked");
+        open
+    };
+    let error = record(&Counting::up_to(10), &scenario, folder.path()).expect_err("locked").to_string();
+    assert!(error.contains("another command makes runs in this folder"), "{error}");
 }

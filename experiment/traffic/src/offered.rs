@@ -4,7 +4,7 @@ use crate::chance::{Purpose, seed};
 use crate::{AnySource, CrossPacket, Superposition, TrafficError, open, replay};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use scenario::{Experiment, FlowSpec, Start, TrafficKind, TrafficSpec};
+use scenario::{Experiment, FlowSpec, Start, TrafficKind};
 use units::Time;
 
 /// Returns when the `index`-th flow starts, in a run with the seed `run`.
@@ -33,11 +33,11 @@ pub fn starts(experiment: &Experiment) -> Vec<Time> {
 pub fn packets<E: From<TrafficError>>(
     experiment: &Experiment,
     index: usize,
-    alone: impl FnOnce(&Experiment, &TrafficSpec) -> Result<Vec<Vec<CrossPacket>>, E>,
+    alone: impl FnOnce(&Experiment, usize) -> Result<Vec<Vec<CrossPacket>>, E>,
 ) -> Result<Superposition<AnySource>, E> {
     let spec = &experiment.traffic[index];
     let sources = match &spec.kind {
-        TrafficKind::Web(web) if !web.responsive => replay(spec, alone(experiment, spec)?, experiment.duration),
+        TrafficKind::Web(web) if !web.responsive => replay(spec, alone(experiment, index)?, experiment.duration),
         _ => open(spec, seed(experiment.seed, Purpose::Traffic, index), experiment.duration)?,
     };
     Ok(Superposition::new(sources))
@@ -49,7 +49,7 @@ pub fn packets<E: From<TrafficError>>(
 /// As [`packets`].
 pub fn cross_traffic<E: From<TrafficError>>(
     experiment: &Experiment,
-    alone: impl Fn(&Experiment, &TrafficSpec) -> Result<Vec<Vec<CrossPacket>>, E>,
+    alone: impl Fn(&Experiment, usize) -> Result<Vec<Vec<CrossPacket>>, E>,
 ) -> Result<Vec<Superposition<AnySource>>, E> {
     (0..experiment.traffic.len()).map(|index| packets(experiment, index, &alone)).collect()
 }

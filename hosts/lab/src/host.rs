@@ -3,12 +3,12 @@
 use crate::{Draws, LabError, Packets};
 use results::{HostLabel, Run};
 use runner::{Clock, Host, Refusal};
-use scenario::{Experiment, TrafficSpec};
+use scenario::Experiment;
 use traffic::{CrossPacket, Source};
 
 /// What users who do not react to the path send alone on it, copy by copy: packets that only a simulation can
 /// tell.
-pub type Alone = fn(&Experiment, &TrafficSpec) -> Result<Vec<Vec<CrossPacket>>, Refusal>;
+pub type Alone = fn(&Experiment, usize) -> Result<Vec<Vec<CrossPacket>>, Refusal>;
 
 /// Real Linux TCP, between network namespaces of this machine.
 pub struct Lab {
@@ -49,7 +49,7 @@ impl Host for Lab {
     }
 
     fn run(&self, experiment: &Experiment) -> Result<Run, Refusal> {
-        let sources = traffic::cross_traffic(experiment, |experiment, spec| Ok((self.alone)(experiment, spec)?));
+        let sources = traffic::cross_traffic(experiment, |experiment, index| Ok((self.alone)(experiment, index)?));
         let packets = |mut source: traffic::Superposition<_>| -> Packets {
             Box::new(std::iter::from_fn(move || source.next().map(|packet| (packet.at, packet.size))))
         };

@@ -19,7 +19,7 @@ pub use host::Simulator;
 pub use probes::{Prober, probe};
 pub use services::Served;
 
-use scenario::{Experiment, TrafficSpec};
+use scenario::Experiment;
 use settings::SettingError;
 use std::fmt;
 use traffic::{CrossPacket, TrafficError};
@@ -107,12 +107,13 @@ pub fn run_in(experiment: &Experiment, mode: Mode) -> Result<results::Run, RunEr
     Ok(network.finish(experiment, cpu_s))
 }
 
-/// What users who do not react to the path send, copy by copy: what they send alone on it.
+/// What the users of the `index`-th traffic source, who do not react to the path, send, copy by copy: what they send
+/// alone on it.
 ///
 /// # Errors
 /// As [`run`].
-pub fn alone(experiment: &Experiment, spec: &TrafficSpec) -> Result<Vec<Vec<CrossPacket>>, RunError> {
-    network::alone(experiment, spec)
+pub fn alone(experiment: &Experiment, index: usize) -> Result<Vec<Vec<CrossPacket>>, RunError> {
+    network::alone(experiment, index)
 }
 
 /// Makes one run and returns what left the measured link, packet by packet: a trace to replay.

@@ -8,7 +8,7 @@ use results::TrafficResult;
 use scenario::{Experiment, Scenario};
 use simulator::Mode;
 use std::path::Path;
-use units::Time;
+use units::{Ratio, Time};
 
 /// One user of files of 1460 B.
 const ONE: &str = "users = 1\nrtt = [\"10 ms\", \"10 ms\"]\nparse = { most = \"0 s\" }\n\
@@ -118,4 +118,29 @@ fn users_who_do_not_respond_send_what_they_would_have_alone() {
 fn a_run_with_the_same_seed_has_the_same_users() {
     let of = || traffic("10 s", &[MANY]);
     assert_eq!(of(), of());
+}
+
+/// Of two equal sources each has users of its own: they ask for other files.
+#[test]
+fn two_sources_of_users_who_do_not_react_draw_different_files() {
+    let mut experiment = experiment("5 s", &[MANY, "responsive = false\n"].concat());
+    let again = experiment.traffic[0].clone();
+    experiment.traffic.push(again);
+    let run = simulator::run(&experiment).unwrap_or_else(|error| panic!("{error}"));
+    let [first, second] = [0, 1].map(|source| (run.traffic[source].packets, run.traffic[source].mean_rate_bps));
+    assert!(first.0 > 0 && second.0 > 0);
+    assert_ne!(first, second);
+}
+
+/// A connection that uses the place of another draws for itself. Half of the acknowledgments are lost at random, so each
+/// file takes another time; one user's files all use one place.
+#[test]
+fn connections_that_follow_each_other_draw_differently() {
+    let size = "size = { median = \"30 kB\", sigma = 1e-9, tail = 0.0 }\n";
+    let web = ONE.replace("size = { median = \"1460 B\", sigma = 1e-9, tail = 0.0 }\n", size);
+    let mut experiment = experiment("300 s", &[web.as_str(), SINGLE].concat());
+    experiment.receiver.ack_loss = Ratio::of(1, 2);
+    let run = simulator::run(&experiment).unwrap_or_else(|error| panic!("{error}"));
+    let [fastest, slowest] = [run.traffic[0].file_p05_s, run.traffic[0].file_p95_s].map(|time| time.expect("files"));
+    assert!(slowest > 1.02 * fastest, "{fastest} to {slowest} s");
 }

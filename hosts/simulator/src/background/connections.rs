@@ -243,6 +243,7 @@ fn open_end(
     let new = NewFlow {
         spec: &flow_of(spec, &traffic.route, vector, end),
         index: flow,
+        draws: flow,
         start: now,
         message_window: Some(window),
     };

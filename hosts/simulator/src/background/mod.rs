@@ -40,7 +40,12 @@ enum Carries {
 struct BackgroundFlows<'e> {
     builder: FlowBuilder<'e>,
     carries: Vec<Carries>,
+    /// How often the place of each has been used again.
+    reused: Vec<usize>,
 }
+
+/// Numbers of flows are below this.
+const MOST_NUMBERS: usize = 1 << 32;
 
 /// What traffic in the background acts on.
 pub(crate) struct Stage<'n> {
@@ -56,7 +61,11 @@ impl<'e> Background<'e> {
         let traffic_seed = |index: usize| seed(experiment.seed, Purpose::Traffic, index);
         let connections = Connections::open(&mut builder, traffic_seed)?;
         let users = Users::open(&mut builder, cards, traffic_seed);
-        Ok(Background { flows: BackgroundFlows { builder, carries: Vec::new() }, connections, users })
+        Ok(Background {
+            flows: BackgroundFlows { builder, carries: Vec::new(), reused: Vec::new() },
+            connections,
+            users,
+        })
     }
 
     /// The routes of all flows, those to come included.
@@ -153,9 +162,15 @@ impl<'e> BackgroundFlows<'e> {
 
     /// Opens a flow. `None`: it cannot be built, which was tried when the scenario was read.
     fn open(&mut self, stage: &mut Stage<'_>, new: NewFlow<'_>, opening: Opening) -> Option<()> {
+        let place = stage.endpoints.place_in_background(new.index);
+        let reused = self.reused.get(place).map_or(0, |before| before + 1);
+        let new = NewFlow { draws: new.index + reused * MOST_NUMBERS, ..new };
         let flow = self.builder.build(new).ok()?.in_background(opening.card);
         if stage.endpoints.put(new.index, flow) {
             self.carries.push(opening.carries);
+            self.reused.push(0);
+        } else {
+            self.reused[place] = reused;
         }
         stage.recorder.belongs(new.index, opening.source);
         Some(())

@@ -292,7 +292,7 @@ impl Users {
         let rtt = site.rtt(&mut user.draws);
         let spec = FlowSpec { rtt, ..site.flow.clone() };
         let card = site.card.map(|first| first + user.copy);
-        let new = NewFlow { spec: &spec, index, start: now, message_window: Some(site.window) };
+        let new = NewFlow { spec: &spec, index, draws: index, start: now, message_window: Some(site.window) };
         flows.open(stage, new, Opening { source, carries: Carries::Files, card })?;
         self.fetches.resize(flows.count(), Fetch::default());
         self.fetches[index - self.first_flow].rtt = rtt;

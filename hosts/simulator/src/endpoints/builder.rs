@@ -30,8 +30,10 @@ pub(crate) struct FlowBuilder<'e> {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct NewFlow<'s> {
     pub(crate) spec: &'s FlowSpec,
-    /// Its number, which decides the random numbers it draws.
+    /// Its number.
     pub(crate) index: usize,
+    /// What tells its random numbers from those of every other flow. A number is used again, this is not.
+    pub(crate) draws: usize,
     pub(crate) start: Time,
     /// Messages are offered to it one by one, and its receiver has this window, in packets; `None`: a flow of the
     /// scenario.
@@ -104,16 +106,16 @@ impl<'e> FlowBuilder<'e> {
         let specs = self.experiment.flows.iter().zip(starts).enumerate();
         specs
             .map(|(index, (spec, start))| {
-                let flow = self.build(NewFlow { spec, index, start: *start, message_window: None })?;
+                let flow = self.build(NewFlow { spec, index, draws: index, start: *start, message_window: None })?;
                 Ok(Flow { card: spec.access.map(|rate| cards.add(rate)), ..flow })
             })
             .collect()
     }
 
     pub(crate) fn build(&mut self, new: NewFlow<'_>) -> Result<Flow, RunError> {
-        let NewFlow { spec, index, start, message_window } = new;
+        let NewFlow { spec, index, start, message_window, .. } = new;
         let receiver = &self.experiment.receiver;
-        let seed = |purpose| seed(self.experiment.seed, purpose, index);
+        let seed = |purpose| seed(self.experiment.seed, purpose, new.draws);
         let receive_window = receiver.window.get().min(message_window.unwrap_or(u64::MAX));
         let controller = self.controller(&new)?;
         let needs = controller.needs();
@@ -139,7 +141,7 @@ impl<'e> FlowBuilder<'e> {
             headers,
             processing: Processing::new(receiver.stamp_delay, seed(Purpose::Stamps)),
             application: Application::of_flow(self.experiment, spec, index, start)?.map(Box::new),
-            return_path: ReturnPath::new(receiver, self.experiment.seed, index),
+            return_path: ReturnPath::new(receiver, self.experiment.seed, new.draws),
             ack_armed: Time::MAX,
             start,
             completed: None,
@@ -155,7 +157,7 @@ impl<'e> FlowBuilder<'e> {
             packet: spec.packet,
             handshake_rtt: spec.rtt,
             initial_window: spec.initial_window,
-            seed: seed(self.experiment.seed, Purpose::Controller, new.index),
+            seed: seed(self.experiment.seed, Purpose::Controller, new.draws),
         };
         let entry = congestion::find(&spec.controller.kind)
             .ok_or_else(|| RunError::UnknownController(spec.controller.kind.clone()))?;

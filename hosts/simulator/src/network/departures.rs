@@ -5,7 +5,7 @@ use crate::transit::Transit;
 use crate::{Mode, RunError};
 use scenario::{Experiment, TrafficKind, TrafficSpec};
 use traffic::CrossPacket;
-use units::Time;
+use units::{Rate, Time};
 
 /// Packets that left the bottleneck, by the copy of users they are for. Packets of no copy are with the first.
 pub(super) struct Tap {
@@ -23,14 +23,20 @@ impl Tap {
     }
 }
 
-/// What users who do not react to the path send, copy by copy: what leaves the measured link when they have the path to
-/// themselves.
-pub(crate) fn alone(experiment: &Experiment, spec: &TrafficSpec) -> Result<Vec<Vec<CrossPacket>>, RunError> {
+/// What the users of the `index`-th traffic source, who do not react to the path, send, copy by copy: what leaves the
+/// measured link when they have the path to themselves. They keep their place among the sources, and so their draws; the
+/// others are silent.
+pub(crate) fn alone(experiment: &Experiment, index: usize) -> Result<Vec<Vec<CrossPacket>>, RunError> {
+    let spec = &experiment.traffic[index];
     let mut alone = TrafficSpec { shaper: None, ..spec.clone() };
     if let TrafficKind::Web(web) = &mut alone.kind {
         web.responsive = true;
     }
-    let mut alone = Experiment { flows: Vec::new(), traffic: vec![alone], ..experiment.clone() };
+    let kind = TrafficKind::Cbr { rate: Rate::from_mbps(1) };
+    let silent = TrafficSpec { kind, copies: 1, stop: Time::ZERO, shaper: None, ..spec.clone() };
+    let mut traffic = vec![silent; index];
+    traffic.push(alone);
+    let mut alone = Experiment { flows: Vec::new(), traffic, ..experiment.clone() };
     alone.record.detail = false;
     alone.record.windows.clear();
     departures(&alone, spec.copies)
