@@ -142,17 +142,15 @@ def differences(old, new):
 
 
 def explained(named, experiment, difference):
-    """The entry that names this difference, or None."""
+    """The name of the entry that covers this difference, or None."""
     table, column, _, old, new = difference
+
+    def fits(value, patterns):
+        return any(fnmatch.fnmatchcase(str(value), pattern) for pattern in patterns)
+
     for entry in named:
-        fits = (
-            fnmatch.fnmatch(experiment, entry.get("experiment", "*"))
-            and fnmatch.fnmatch(table, entry.get("table", "*"))
-            and fnmatch.fnmatch(column, entry.get("column", "*"))
-            and entry.get("old", old) == old
-            and entry.get("new", new) == new
-        )
-        if fits:
+        asked = [(experiment, "experiment"), (table, "table"), (column, "column"), (old, "old"), (new, "new")]
+        if all(fits(value, entry.get(key, ["*"])) for value, key in asked):
             return entry["name"]
     return None
 

@@ -4,7 +4,8 @@ use crate::digest::of_file;
 use std::path::{Path, PathBuf};
 use std::sync::OnceLock;
 
-/// Which program this is. Two programs that may compute different things are never the same one here.
+/// Which program this is: version and commit, or the executable itself where there is no commit. What compiled it is left
+/// out: the results are the same bytes.
 #[derive(Debug)]
 pub struct Program {
     version: &'static str,
