@@ -7,6 +7,9 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 CARGO ?= cargo
 BIN := target/release/packetscale
 
+# The tests that wait in real time: a plain `cargo test` leaves them alone.
+REAL_TIME := packetscale-lab/lab packetscale-lab/killed packetscale-tcp/stamps packetscale-tcp/tcp packetscale-cli/in_real_time
+
 .PHONY: help demo check test bench lint setup-build setup-test clean
 
 help:
@@ -32,6 +35,8 @@ demo: $(BIN)
 lint: setup-build
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
+	$(CARGO) clippy --locked $(foreach test,$(REAL_TIME),--package $(patsubst %/,%,$(dir $(test)))) \
+		$(foreach test,$(REAL_TIME),--test $(notdir $(test))) -- --deny warnings
 
 # Without the rooms that need libelf or a release build. What needs another tool says so and is skipped.
 check:
@@ -58,7 +63,6 @@ tests-of-claims:
 	$(CARGO) test --locked --profile claims --package packetscale-conformance
 
 # Everything that waits in real time. A slow machine fails none of it (hosts/in-real-time.sh).
-REAL_TIME := packetscale-lab/lab packetscale-lab/killed packetscale-tcp/stamps packetscale-tcp/tcp packetscale-cli/in_real_time
 tests-in-real-time:
 	CARGO="$(CARGO)" hosts/in-real-time.sh $(REAL_TIME)
 

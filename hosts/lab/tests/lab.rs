@@ -123,8 +123,9 @@ fn cubic_fills_the_link_and_its_buffer_and_what_was_dropped_is_sent_again() {
     let Some(_machine) = machine() else { return };
     let Some(run) = run(&experiment("0 s", 0.0, CUBIC), Vec::new) else { return };
     // It cannot be less: the lab refuses a run whose bottleneck carries less than 90 % while packets wait.
-    assert_within(run.summary.utilisation, 0.88, 1.005, "utilisation");
-    assert_within(run.summary.queue_delay_p50_s, 0.008, 0.0165, "median wait, between half a buffer and a full one");
+    assert_within(run.summary.utilisation.expect("a rate"), 0.88, 1.005, "utilisation");
+    let wait = run.summary.queue_delay_p50_s.expect("packets");
+    assert_within(wait, 0.008, 0.0165, "median wait, between half a buffer and a full one");
     let flow = &run.flows[0];
     assert!(flow.dropped_packets > 0, "a buffer that is filled overflows");
     // The records count drops; the kernel counts retransmissions. The last drops are not repaired yet.
