@@ -245,6 +245,8 @@ fn an_output_folder_that_cannot_be_written_ends_with_two_and_one_message() {
     assert_eq!(stderr(&output), message);
 }
 
+// A build without the kernel host refuses everything.
+#[cfg(feature = "kernel")]
 #[test]
 fn what_the_kernel_host_does_not_do_ends_with_three_and_names_the_key() {
     let folder = folder(SCENARIO);
