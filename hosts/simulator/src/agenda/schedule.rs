@@ -13,10 +13,18 @@ use units::Time;
 /// Number of an event source.
 pub(super) type SourceId = u32;
 
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug)]
 struct Event {
     time: Time,
     source: SourceId,
+}
+
+impl Event {
+    /// Time, then source, as one number: the order of a heap cannot be predicted, so it is found without branches.
+    #[inline(always)]
+    fn key(self) -> u128 {
+        u128::from(self.time.picos()) << SourceId::BITS | u128::from(self.source)
+    }
 }
 
 /// A 4-ary implicit heap: half the depth of a binary one, and the four children share a cache line.
@@ -34,7 +42,7 @@ impl Heap {
         self.entries.push(entry);
         while place > 0 {
             let parent = (place - 1) / ARITY;
-            if self.entries[parent] <= entry {
+            if self.entries[parent].key() <= entry.key() {
                 break;
             }
             self.entries[place] = self.entries[parent];
@@ -55,12 +63,14 @@ impl Heap {
             }
             let children = &self.entries[first..length.min(first + ARITY)];
             let mut least = 0;
+            let mut least_key = children[0].key();
             for (i, child) in children.iter().enumerate().skip(1) {
-                if *child < children[least] {
-                    least = i;
-                }
+                let key = child.key();
+                let less = key < least_key;
+                least = if less { i } else { least };
+                least_key = if less { key } else { least_key };
             }
-            if entry <= children[least] {
+            if entry.key() <= least_key {
                 break;
             }
             self.entries[place] = children[least];
@@ -107,7 +117,8 @@ impl Schedule {
     /// What happens next, left in place. ([`Time::MAX`], _) when nothing does.
     #[inline]
     pub(super) fn peek(&self) -> (Time, SourceId) {
-        let next = self.packets.top().min(self.timers.top());
+        let (packet, timer) = (self.packets.top(), self.timers.top());
+        let next = if packet.key() <= timer.key() { packet } else { timer };
         (next.time, next.source)
     }
 
