@@ -131,7 +131,7 @@ fn write(f: &mut fmt::Formatter<'_>, n: u64, units: &[Unit]) -> fmt::Result {
 }
 
 macro_rules! text {
-    ($type:ty, $units:expr, $example:literal, $from:expr, $to:expr) => {
+    ($type:ty, $units:expr, $zero:literal, $example:literal, $from:expr, $to:expr) => {
         impl FromStr for $type {
             type Err = ParseError;
             fn from_str(text: &str) -> Result<$type, ParseError> {
@@ -141,16 +141,19 @@ macro_rules! text {
 
         impl fmt::Display for $type {
             fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                write(f, $to(*self), $units)
+                match $to(*self) {
+                    0 => f.write_str($zero),
+                    n => write(f, n, $units),
+                }
             }
         }
     };
 }
 
-text!(Span, TIME, "\"30 ms\"", Span::from_picos, Span::picos);
-text!(Bytes, DATA, "\"1500 B\" or \"2 MB\"", Bytes::new, Bytes::get);
-text!(Rate, RATE, "\"10 Gbit/s\"", Rate::from_bps, Rate::bps);
-text!(Packets, PACKETS, "\"100 packets\"", Packets::new, Packets::get);
+text!(Span, TIME, "0 s", "\"30 ms\"", Span::from_picos, Span::picos);
+text!(Bytes, DATA, "0 B", "\"1500 B\" or \"2 MB\"", Bytes::new, Bytes::get);
+text!(Rate, RATE, "0 bit/s", "\"10 Gbit/s\"", Rate::from_bps, Rate::bps);
+text!(Packets, PACKETS, "0 packets", "\"100 packets\"", Packets::new, Packets::get);
 
 impl FromStr for Ratio {
     type Err = ParseError;

@@ -164,7 +164,7 @@ impl Qlbp {
         let source = OnOff { peak: self.peak.unwrap_or(mu_max), idle: self.idle, burst: self.burst };
         pacer.check().and_then(|()| source.check())?;
         if self.window == Span::ZERO {
-            return Err(NoAnswer::Parameter { key: "window", found: "0 ps".to_string(), expected: "a time above 0" });
+            return Err(NoAnswer::Parameter { key: "window", found: "0 s".to_string(), expected: "a time above 0" });
         }
         Ok(self.figures(&pacer, &source))
     }
