@@ -76,7 +76,7 @@ registry! {
     Fast(Box<WindowBased<fast::Fast>>) from WindowBased::<fast::Fast>::build = "fast", "FAST TCP: a fixed number of packets queued, reached by an equation", "#997700", fast::PARAMETERS;
     Copa(Box<copa::Copa>) from copa::Copa::build = "copa", "Copa: a rate of 1 / (delta queueing delay), paced", "#994455", copa::PARAMETERS;
     Ledbat(Box<WindowBased<ledbat::Ledbat>>) from WindowBased::<ledbat::Ledbat>::build = "ledbat", "LEDBAT++: takes what others leave, and gives way", "#777777", ledbat::PARAMETERS;
-    Dctcp(Box<dctcp::Dctcp>) from dctcp::Dctcp::build = "dctcp", "DCTCP: gives up as much of its window as there are marks (RFC 8257)", "#661100", dctcp::PARAMETERS;
+    Dctcp(Box<dctcp::Dctcp>) from dctcp::Dctcp::build = "dctcp", "DCTCP: gives up as much of its window as there are marks (RFC 8257)", "#7700FF", dctcp::PARAMETERS;
     Rcp(Box<rcp::Rcp>) from rcp::Rcp::build = "rcp", "RCP: sends at the rate that routers offer; NewReno where none does", "#A65628", rcp::PARAMETERS;
     Newark(Box<newark::Newark>) from newark::Newark::build = "newark", "Newark: a window for the rate, a token bucket for bursts, a mark for each (Li and Mills)", "#004488", newark::PARAMETERS;
 }
@@ -156,4 +156,20 @@ pub fn registry() -> &'static [Entry] {
 /// The controller of this name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_controller_has_a_name_and_a_colour_of_its_own() {
+        for (number, entry) in ENTRIES.iter().enumerate() {
+            let hex = entry.colour.strip_prefix('#').is_some_and(|hex| u32::from_str_radix(hex, 16).is_ok());
+            assert!(hex && entry.colour.len() == 7, "{}", entry.name);
+            for other in &ENTRIES[..number] {
+                assert!(entry.name != other.name && entry.colour != other.colour, "{} {}", entry.name, other.name);
+            }
+        }
+    }
 }
