@@ -13,7 +13,7 @@ use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
     let rtt = Span::from_millis(20);
     let flow = FlowSpec {
-        controller: ControllerSpec { kind: controller.to_string(), settings: BTreeMap::new() },
+        controller: ControllerSpec { kind: controller.to_string(), ..ControllerSpec::default() },
         packet: Bytes::new(1000),
         start: Start::Uniform(Time::ZERO, Time::ZERO + Span::from_secs(1)),
         size: Size::Unlimited,

@@ -45,7 +45,7 @@ pub(crate) fn senders(
     usual: &str,
 ) -> Result<FlowSpec, ScenarioError> {
     let mut flow = FlowSpec {
-        controller: ControllerSpec { kind: String::new(), settings: Default::default() },
+        controller: ControllerSpec::default(),
         packet,
         start: Start::At(Time::ZERO),
         size: Size::Unlimited,

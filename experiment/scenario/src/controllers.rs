@@ -39,7 +39,8 @@ pub(crate) fn controller(node: &Node, key: &str, setups: &[Setup]) -> Result<Nam
         None if choice.written.is_empty() => choice.kind.clone(),
         None => format!("{} ({})", choice.kind, choice.written.join(", ")),
     };
-    Ok(Named { label, spec: ControllerSpec { kind: choice.kind, settings: choice.settings } })
+    let spec = ControllerSpec { kind: choice.kind, label: label.clone(), settings: choice.settings };
+    Ok(Named { label, spec })
 }
 
 fn label(node: &Node, key: &str) -> Result<Option<String>, ScenarioError> {

@@ -40,7 +40,8 @@ pub(crate) fn expectations(
 fn metric(fields: &mut Fields<'_>) -> Result<String, ScenarioError> {
     const EXPECTED: &str = "a figure of the summary like \"utilisation\"";
     let key = fields.key("metric");
-    let metric = text(fields.required("metric", EXPECTED)?, &key, EXPECTED)?;
+    let example = Value::Text("utilisation".to_string());
+    let metric = text(fields.expected("metric", EXPECTED, example), &key, EXPECTED)?;
     let names = Summary::metrics;
     if !names().any(|name| name == metric) {
         let found = format!("the unknown figure \"{metric}\"{}", perhaps(&metric, names()));

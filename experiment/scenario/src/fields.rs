@@ -136,6 +136,8 @@ pub(crate) struct Fields<'a> {
     name: String,
     place: Place,
     known: Vec<&'static str>,
+    /// The first key that is required and not there.
+    missing: Option<ScenarioError>,
 }
 
 impl<'a> Fields<'a> {
@@ -143,7 +145,9 @@ impl<'a> Fields<'a> {
     pub fn of(node: &'a mut Node, name: &str, expected: &str) -> Result<Fields<'a>, ScenarioError> {
         let place = node.place.clone();
         match &mut node.value {
-            Value::Table(table) => Ok(Fields { table, name: name.to_string(), place, known: Vec::new() }),
+            Value::Table(table) => {
+                Ok(Fields { table, name: name.to_string(), place, known: Vec::new(), missing: None })
+            }
             other => Err(ScenarioError::at(&place, name, other.described(), expected)),
         }
     }
@@ -158,9 +162,10 @@ impl<'a> Fields<'a> {
         self.table.get(key).map_or(self.place.clone(), |entry| entry.node.place.clone())
     }
 
-    /// Returns a refusal of the value of `key`.
+    /// Returns a refusal of the value of `key`; of what is missing, if anything is: the values may stand for it.
     pub fn refuse(&self, key: &str, found: impl Into<String>, expected: impl Into<String>) -> ScenarioError {
-        ScenarioError::at(&self.place(key), self.key(key), found, expected)
+        let refusal = ScenarioError::at(&self.place(key), self.key(key), found, expected);
+        self.missing.clone().unwrap_or(refusal)
     }
 
     /// Reads `key`, if it is present.
@@ -188,10 +193,20 @@ impl<'a> Fields<'a> {
         Ok(self.table.node_mut(key).expect("it was there a line above"))
     }
 
+    /// Reads `key`, which must be present. Where it is not, reading goes on with an example: a misspelt key, which only the
+    /// end of reading can tell, is named before the one that it should have been ([`Fields::finish`]).
+    pub fn expected(&mut self, key: &'static str, expected: &str, example: Value) -> &mut Node {
+        if self.table.get(key).is_none() {
+            let missing = ScenarioError::at(&self.place, self.key(key), "nothing", expected);
+            self.missing.get_or_insert(missing);
+        }
+        self.or(key, example)
+    }
+
     /// Reads a quantity that must be given.
     pub fn quantity<T: Quantity>(&mut self, key: &'static str, zero: Zero) -> Result<T, ScenarioError> {
         let (name, expected) = (self.key(key), format!("{} like \"{}\"", T::NAME, T::EXAMPLE));
-        quantity(self.required(key, &expected)?, &name, zero)
+        quantity(self.expected(key, &expected, Value::Text(T::EXAMPLE.to_string())), &name, zero)
     }
 
     /// Reads a quantity with a default.
@@ -240,10 +255,10 @@ impl<'a> Fields<'a> {
         self.get(key).map(|node| switch(node, &name)).transpose()
     }
 
-    /// Refuses the keys that nothing has read.
+    /// Refuses the keys that nothing has read, and then what is missing.
     pub fn finish(self) -> Result<(), ScenarioError> {
         let unknown = self.table.entries.iter().find(|entry| !self.known.contains(&entry.key.as_str()));
-        unknown.map_or(Ok(()), |entry| {
+        unknown.map_or(self.missing.clone().map_or(Ok(()), Err), |entry| {
             let found = format!("an unknown key{}", perhaps(&entry.key, self.known.iter().copied()));
             let expected = format!("one of {}", listed(self.known.iter().copied()));
             Err(ScenarioError::at(&entry.key_place, self.key(&entry.key), found, expected))

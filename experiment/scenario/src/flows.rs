@@ -60,7 +60,7 @@ impl Reader<'_> {
         let application = self.application(fields, size)?;
         let access = fields.quantity_if::<Rate>("access", Zero::Refused)?.or(self.network.access);
         let blank = FlowSpec {
-            controller: ControllerSpec { kind: String::new(), settings: Default::default() },
+            controller: ControllerSpec::default(),
             packet,
             start: Start::At(Time::ZERO),
             size,
@@ -98,7 +98,8 @@ impl Reader<'_> {
         if self.compared {
             return fields.get("controller").map(|node| controller(node, &key, &setups(specs))).transpose();
         }
-        let node = fields.required("controller", "a controller like \"rapid\"")?;
+        let rapid = Value::Text("rapid".to_string());
+        let node = fields.expected("controller", "a controller like \"rapid\"", rapid);
         controller(node, &key, &setups(specs)).map(Some)
     }
 

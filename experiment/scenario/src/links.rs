@@ -54,7 +54,8 @@ pub(crate) fn network(document: &mut Table) -> Result<Network, ScenarioError> {
         let key = format!("link.{index}");
         let mut fields = Fields::of(node, &key, "a table [[link]]")?;
         let expected = "a name like \"access\"";
-        let name = text(fields.required("name", expected)?, &format!("{key}.name"), expected)?;
+        let example = Value::Text(format!("link-{index}"));
+        let name = text(fields.expected("name", expected, example), &format!("{key}.name"), expected)?;
         if links.iter().any(|other| other.link.name == name) {
             return Err(fields.refuse("name", format!("\"{name}\" a second time"), "a name of its own for every link"));
         }

@@ -300,10 +300,12 @@ pub struct FlowSpec {
 }
 
 /// A controller with its settings, checked against the registry.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct ControllerSpec {
     /// Name in the registry.
     pub kind: String,
+    /// What tables and pictures call it: its `label`, or its name and what the scenario set.
+    pub label: String,
     /// What the scenario set.
     #[serde(serialize_with = "canonical::settings")]
     pub settings: Settings,

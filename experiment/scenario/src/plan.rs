@@ -130,6 +130,9 @@ fn put(document: &mut Table, change: &str, swept: &[Axis]) -> Result<(), Scenari
 fn unfold(mut document: Table, name: &str, folder: &Path) -> Result<Scenario, ScenarioError> {
     document.check_sections()?;
     let axes = axes(&document)?;
+    if document.get("compare").is_some() {
+        not_compared(&axes)?;
+    }
     let (mut first, mut points) = (None, Vec::new());
     for at in grid(&axes) {
         let mut substituted = document.clone();
@@ -154,6 +157,20 @@ fn unfold(mut document: Table, name: &str, folder: &Path) -> Result<Scenario, Sc
     controllers.dedup();
     let expectations = expectations(&mut document, &axes, &controllers)?;
     Ok(Scenario { document, points, expectations })
+}
+
+/// Refuses a sweep over controllers of flows beside `[compare]`, which replaces them in every run.
+fn not_compared(axes: &[Axis]) -> Result<(), ScenarioError> {
+    let replaced = |key: &str| matches!(key.split('.').collect::<Vec<_>>()[..], ["flow", _, "controller", ..]);
+    let put = axes.iter().find_map(|axis| {
+        let all = axis.values.iter().flat_map(|choice| &choice.puts);
+        all.map(|(key, node)| (axis, key, node)).find(|(_, key, _)| replaced(key))
+    });
+    put.map_or(Ok(()), |(axis, key, node)| {
+        let found = format!("{key}, which [compare] replaces in every run");
+        let expected = "either [compare] or a sweep over the controllers";
+        Err(ScenarioError::at(&node.place, format!("sweep.\"{}\"", axis.key), found, expected))
+    })
 }
 
 /// The seeds of the replications: SplitMix64 (Steele, Lea, Flood, OOPSLA 2014, figure 17), its upper 53 bits, so that

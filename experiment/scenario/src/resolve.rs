@@ -93,7 +93,8 @@ fn compared(document: &mut Table, setups: &[Setup]) -> Result<Vec<Named>, Scenar
         return Ok(Vec::new());
     };
     let mut fields = Fields::of(node, "compare", "a table [compare]")?;
-    let list = fields.required("controllers", EXPECTED)?;
+    let example = Node { value: Value::Text("rapid".to_string()), place: Place::Line(1) };
+    let list = fields.expected("controllers", EXPECTED, Value::List(vec![example]));
     let nodes = match &list.value {
         Value::List(nodes) if !nodes.is_empty() => nodes,
         Value::List(_) => return Err(ScenarioError::at(&list.place, KEY, "an empty list", EXPECTED)),

@@ -199,7 +199,7 @@ rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
         r#"bursty.toml:20: sweep."wire": found no "path.delay" in the case "a"; expected the same keys in every case"#;
     a_case_twice: "\"path.loss\" = [0.0, 0.001]" =>
         "wire = [\n  { case = \"a\", \"path.loss\" = 0.0 },\n  { case = \"a\", \"path.loss\" = 0.1 },\n]",
-        r#"bursty.toml:21: sweep."wire": found the case "a" twice; expected each value once"#;
+        r#"bursty.toml:22: sweep."wire": found the case "a" twice; expected each value once"#;
     a_wrong_value_in_a_sweep: "[0.0, 0.001]" => "[0.0,\n  -0.5]",
         r#"bursty.toml:20: path.loss: found -0.5; expected a fraction from 0 to 1 like 0.01 or "1 %""#;
     an_unknown_key_in_a_sweep: "\"path.loss\"" => "\"path.los\"",
@@ -280,4 +280,31 @@ fn a_controller_compared_with_itself_is_refused() {
     let message = "bursty.toml:28: compare.controllers: found \"rapid\" a second time; \
         expected each controller once, or a \"label\" of its own";
     assert_eq!(read(&text, &[]).map(|_| ()), Err(message.to_string()));
+}
+
+/// Where a key is misspelt that has to be there, the misspelling is the news.
+#[test]
+fn an_unknown_key_is_named_before_one_that_is_missing() {
+    let message = |right: &str, wrong: &str| read(&RIGHT.replace(right, wrong), &[]).map(|_| ()).unwrap_err();
+    let unknown = message("delay = \"15 ms\"", "rtt = \"15 ms\"");
+    assert!(unknown.starts_with("bursty.toml:7: path.rtt: found an unknown key"), "{unknown}");
+    let missing = message("delay = \"15 ms\"", "");
+    assert_eq!(missing, "bursty.toml:5: path.delay: found nothing; expected a time like \"30 ms\"");
+    let controller = message("controller = \"rapid\"\nrtt", "contrller = \"rapid\"\nrtt");
+    assert!(controller.starts_with("bursty.toml:11: flow.0.contrller: found an unknown key, perhaps"), "{controller}");
+}
+
+#[test]
+fn a_sweep_over_controllers_beside_a_comparison_is_refused() {
+    let compare = "[compare]\ncontrollers = [\"rapid\", \"cubic\"]\n\n[sweep]";
+    let both =
+        |sweep: &str| read(&RIGHT.replace("[sweep]", compare).replace("\"path.loss\" = [0.0, 0.001]", sweep), &[]);
+    assert!(both("\"path.loss\" = [0.0, 0.001]").is_ok());
+    assert_eq!(
+        both("\"flow.0.controller\" = [\"rapid\", \"bbr\"]").map(|_| ()).unwrap_err(),
+        "bursty.toml:22: sweep.\"flow.0.controller\": found flow.0.controller, which [compare] replaces in every run; \
+         expected either [compare] or a sweep over the controllers"
+    );
+    let case = both("how = [{ case = \"a\", \"flow.0.controller\" = \"bbr\" }]").map(|_| ()).unwrap_err();
+    assert!(case.starts_with("bursty.toml:22: sweep.\"how\": found flow.0.controller, which"), "{case}");
 }

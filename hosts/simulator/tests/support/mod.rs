@@ -64,7 +64,7 @@ pub fn probing(streams: u32, packets: u32) -> ProbeSpec {
 /// An unlimited flow.
 pub fn flow(controller: &str, packet: u64, rtt: Span) -> FlowSpec {
     FlowSpec {
-        controller: ControllerSpec { kind: controller.to_string(), settings: BTreeMap::new() },
+        controller: ControllerSpec { kind: controller.to_string(), ..ControllerSpec::default() },
         packet: Bytes::new(packet),
         start: Start::At(Time::ZERO),
         size: Size::Unlimited,
