@@ -10,7 +10,6 @@ mod questions;
 
 use answers::sections;
 use plan::{Task, plan};
-use results::Run;
 use results::evaluation::Evaluation;
 use runner::{Error, Files, Keep, Made, Runner};
 use scenario::Experiment;
@@ -59,7 +58,7 @@ impl Asked<'_> {
             commit: runner.program.commit().map(str::to_string),
             controller: self.controller.to_string(),
             contenders: (contenders.iter().enumerate())
-                .map(|(number, name)| (name.clone(), colour(runs, &tasks, number)))
+                .map(|(number, name)| (name.clone(), colour(&tasks, number)))
                 .collect(),
             quick: self.quick,
             runs: runs.len(),
@@ -76,10 +75,11 @@ impl Asked<'_> {
     }
 }
 
-/// That of the registry, as a run of this contender says it.
-fn colour(runs: &[Run], tasks: &[Task], contender: usize) -> String {
-    let of = |(task, run): (&Task, &Run)| (task.contender == contender).then(|| run.colour.clone());
-    tasks.iter().zip(runs).find_map(of).unwrap_or_default()
+/// That of the registry. The contender is the controller of the first flow; others may meet it.
+fn colour(tasks: &[Task], contender: usize) -> String {
+    let first = |task: &Task| task.experiment.flows.first().map(|flow| flow.controller.kind.clone());
+    let kind = tasks.iter().find(|task| task.contender == contender).and_then(first);
+    kind.and_then(|kind| congestion::find(&kind)).map(|entry| entry.colour.to_string()).unwrap_or_default()
 }
 
 fn write(evaluation: &Evaluation, folder: &Path) -> io::Result<()> {

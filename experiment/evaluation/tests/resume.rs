@@ -43,6 +43,7 @@ impl Host for Counting {
             params: experiment.params.clone(),
             summary: Summary::default(),
             flows: Vec::new(),
+            shares: Vec::new(),
             traffic: Vec::new(),
             windows: Vec::new(),
             series: Vec::new(),

@@ -47,7 +47,7 @@ impl Detail {
     fn series(&self, metric: &str, flow: Option<usize>, values: Vec<Option<f32>>) -> Series {
         let curve = CURVES.iter().find(|curve| curve.name == metric).expect("a curve of the table of figures");
         let (start_s, step_s) = (self.step.as_secs_f64() / 2.0, self.step.as_secs_f64());
-        let (metric, unit) = (metric.to_string(), curve.unit.suffix().to_string());
+        let (metric, unit) = (metric.to_string(), curve.unit.symbol().to_string());
         Series { metric, flow: flow.map(|flow| flow as u32), unit, start_s, step_s, values }
     }
 

@@ -32,6 +32,8 @@ pub(crate) struct Detail {
     pub(crate) traces: Vec<(usize, StreamTrace, Rate)>,
     /// Traffic that arrived while a trace is awaited.
     watched: Vec<(Time, u64)>,
+    /// Packets of flows that arrived meanwhile, and whose they are.
+    watched_flows: Vec<(Time, u64, usize)>,
     pub(crate) watching: bool,
 }
 
@@ -56,6 +58,7 @@ impl Detail {
             samples: vec![Vec::new(); curves],
             traces: Vec::new(),
             watched: Vec::new(),
+            watched_flows: Vec::new(),
             watching: false,
         }
     }
@@ -65,6 +68,14 @@ impl Detail {
         self.traffic_bytes.add(now, bytes);
         if self.watching {
             self.watched.push((now, bytes));
+        }
+    }
+
+    /// A packet of a flow arrived then, perhaps beside a stream whose trace is awaited.
+    #[inline]
+    pub(crate) fn beside(&mut self, flow: usize, arrival: Time, bytes: u64) {
+        if self.watching {
+            self.watched_flows.push((arrival, bytes, flow));
         }
     }
 
@@ -86,14 +97,17 @@ impl Detail {
         }
     }
 
-    /// Keeps a traced stream with what the traffic left while its packets arrived.
+    /// Keeps a traced stream with what the traffic and the other flows left while its packets arrived.
     pub(crate) fn traced(&mut self, flow: usize, trace: StreamTrace, from: Time, to: Time, capacity: Rate) {
-        let taken = self.watched.iter().filter(|(at, _)| *at >= from && *at <= to);
-        let bytes: u64 = taken.map(|(_, bytes)| bytes).sum();
+        let then = |at: Time| at >= from && at <= to;
+        let traffic: u64 = self.watched.iter().filter(|(at, _)| then(*at)).map(|(_, bytes)| bytes).sum();
+        let others = self.watched_flows.iter().filter(|(at, _, of)| then(*at) && *of != flow);
+        let bytes = traffic + others.map(|(_, bytes, _)| bytes).sum::<u64>();
         let available = available(capacity, Bytes::new(bytes), to.saturating_since(from));
         self.traces.push((flow, trace, available));
         self.watching = false;
         self.watched.clear();
+        self.watched_flows.clear();
     }
 }
 

@@ -10,7 +10,7 @@ use crate::seen::{FlowSample, Owner};
 use crate::windows::Windows;
 use congestion::StreamTrace;
 use queueing::Readings;
-use scenario::{Experiment, TrafficKind, TrafficSpec};
+use scenario::{Experiment, FlowSpec, Size, TrafficKind, TrafficSpec};
 use traffic::Meter;
 use units::{Bytes, Rate, Span, Time};
 
@@ -26,7 +26,9 @@ const STARTUP_INTERVALS: usize = 1024;
 pub(crate) struct Tally {
     /// Bytes that left the bottleneck.
     pub(crate) bytes: u64,
-    /// Bytes that left it while all flows were active.
+    /// Bytes that left it in the warm-up.
+    pub(crate) early_bytes: u64,
+    /// Bytes that left it while all flows were active: had started, and none had sent all.
     pub(crate) shared_bytes: u64,
     /// Dropped at queues, whole run.
     pub(crate) dropped: u64,
@@ -34,6 +36,13 @@ pub(crate) struct Tally {
     pub(crate) lost: u64,
     /// Dropped or lost after the warm-up.
     pub(crate) lost_warm: u64,
+}
+
+/// What a flow has to send through the bottleneck, and when it had.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Life {
+    left: Option<u64>,
+    pub(crate) over: Time,
 }
 
 /// One traffic source.
@@ -64,6 +73,10 @@ pub struct Recorder {
     pub(crate) end: Time,
     /// When the last flow had started (and the warm-up was over).
     shared: Time,
+    /// When the first flow had sent all that it has to send through the bottleneck; the end, if none has.
+    unshared: Time,
+    /// What each flow has to send, and when that much had left the bottleneck.
+    pub(crate) lives: Vec<Life>,
     pub(crate) starts: Vec<Time>,
     /// Base round-trip time of the first flow.
     pub(crate) base_rtt: Option<Span>,
@@ -105,6 +118,8 @@ impl Recorder {
             warm,
             end,
             shared: last.max(warm),
+            unshared: end,
+            lives: (0..starts.len()).map(|flow| Life::of(experiment.flows.get(flow))).collect(),
             starts: starts.to_vec(),
             base_rtt,
             capacity: experiment.links[experiment.bottleneck].rate,
@@ -183,6 +198,9 @@ impl Recorder {
         }
         if let Some(detail) = &mut self.detail {
             detail.served(flow, bytes, wait, departs, self.warm);
+            if let Some(flow) = flow {
+                detail.beside(flow, arrival, bytes);
+            }
         }
     }
 
@@ -191,9 +209,14 @@ impl Recorder {
         let tally = &mut self.flows[flow];
         if departs > self.warm {
             tally.bytes += bytes;
-            if departs > self.shared {
+            if departs > self.shared && departs <= self.unshared {
                 tally.shared_bytes += bytes;
             }
+        } else {
+            tally.early_bytes += bytes;
+        }
+        if self.lives[flow].sends(bytes, departs) {
+            self.unshared = self.unshared.min(departs);
         }
         self.startup.0.add(departs, bytes);
         while let Some(window) = self.entries.get_mut(self.entry) {
@@ -216,8 +239,9 @@ impl Recorder {
 
     /// The queue that dropped it was the bottleneck's.
     pub fn refused(&mut self, owner: Owner, now: Time, size: Bytes) {
-        if let (Some(detail), Owner::Flow(_)) = (&mut self.detail, owner) {
+        if let (Some(detail), Owner::Flow(flow)) = (&mut self.detail, owner) {
             detail.refused_bytes.add(now, size.get());
+            detail.beside(flow, now, size.get());
         }
     }
 
@@ -344,20 +368,42 @@ impl Recorder {
         }
     }
 
-    /// A trace will be asked for: remember the traffic from now on, until it comes. Extra calls are harmless.
+    /// A trace will be asked for: remember traffic and flows from now on, until it comes. Extra calls are harmless.
     pub fn watch(&mut self) {
         if let Some(detail) = &mut self.detail {
             detail.watching = true;
         }
     }
 
-    /// A traced stream is complete. Its packets reached the bottleneck between `from` and `to`: what the traffic left then
-    /// is what it should have found.
+    /// A traced stream is complete. Its packets reached the bottleneck between `from` and `to`: what the traffic and the
+    /// other flows left then is what it should have found.
     pub fn traced(&mut self, flow: usize, trace: StreamTrace, from: Time, to: Time) {
         let capacity = self.capacity;
         if let Some(detail) = &mut self.detail {
             detail.traced(flow, trace, from, to, capacity);
         }
+    }
+}
+
+impl Life {
+    fn of(flow: Option<&FlowSpec>) -> Life {
+        let left = flow.and_then(|flow| match flow.size {
+            Size::Unlimited => None,
+            Size::Bytes(bytes) => Some(bytes.get()),
+        });
+        Life { left, over: Time::MAX }
+    }
+
+    /// Counts what left the bottleneck. Returns whether that was the last of it.
+    #[inline]
+    fn sends(&mut self, bytes: u64, departs: Time) -> bool {
+        let Some(left) = &mut self.left else { return false };
+        *left = left.saturating_sub(bytes);
+        if *left > 0 || self.over < Time::MAX {
+            return false;
+        }
+        self.over = departs;
+        true
     }
 }
 

@@ -5,24 +5,25 @@ use crate::curves;
 use crate::recorder::{Recorder, Source, Tally};
 use crate::response::{convergence, drain, step_response};
 use crate::seen::{FlowSeen, Marked, Seen};
-use results::{FlowResult, Histogram, Run, Summary, TrafficResult};
+use results::{ControllerShare, FlowResult, Histogram, Run, Summary, TrafficResult};
 use scenario::Experiment;
+use std::collections::BTreeSet;
 use traffic::{Burstiness, available_steps};
 use units::{Rate, Time};
 
 impl Recorder {
     /// The run, with every figure that can be computed from what was recorded and `seen`.
     pub fn finish(self, experiment: &Experiment, seen: Seen) -> Run {
-        let colour = congestion::find(&experiment.controller).map_or("#000000", |entry| entry.colour);
         let windows = self.windows.as_ref().map_or(Vec::new(), |windows| windows.results());
         let mut run = Run {
             controller: experiment.controller.clone(),
-            colour: colour.to_string(),
+            colour: colour(experiment),
             seed: experiment.seed,
             replication: experiment.replication,
             params: experiment.params.clone(),
             summary: self.summary(experiment, &seen),
             flows: seen.flows.iter().enumerate().map(|(flow, seen)| self.flow(experiment, flow, seen)).collect(),
+            shares: self.shares(experiment),
             traffic: self.traffic.iter().zip(&experiment.traffic).map(|(s, spec)| s.figures(spec, self.end)).collect(),
             windows,
             series: Vec::new(),
@@ -83,10 +84,35 @@ impl Recorder {
 
     fn fairness_after_entries(&self) -> Option<f64> {
         let index = |window: &crate::recorder::EntryWindow| {
-            let active = self.starts.iter().zip(&window.bytes).filter(|(start, _)| **start < window.from);
+            let all = self.starts.iter().zip(&self.lives).zip(&window.bytes);
+            let active = all.filter(|((start, life), _)| **start < window.from && life.over >= window.to);
             jain(active.map(|(_, bytes)| *bytes as f64))
         };
         self.entries.iter().filter_map(index).reduce(f64::min)
+    }
+
+    /// What each controller got, where the flows have several.
+    fn shares(&self, experiment: &Experiment) -> Vec<ControllerShare> {
+        let mut bytes: Vec<(&str, u64, u64)> = Vec::new();
+        for (spec, tally) in experiment.flows.iter().zip(&self.flows) {
+            let label = spec.controller.label.as_str();
+            let at = bytes.iter().position(|(known, ..)| *known == label).unwrap_or_else(|| {
+                bytes.push((label, 0, 0));
+                bytes.len() - 1
+            });
+            (bytes[at].1, bytes[at].2) = (bytes[at].1 + 1, bytes[at].2 + tally.bytes);
+        }
+        if bytes.len() < 2 {
+            return Vec::new();
+        }
+        let all: u64 = bytes.iter().map(|(_, _, bytes)| bytes).sum();
+        let share = |(label, flows, bytes): (&str, u64, u64)| ControllerShare {
+            controller: label.to_string(),
+            flows,
+            throughput_bps: ratio(bytes as f64 * 8.0, seconds_after(self.warm, self.end)),
+            share: ratio(bytes as f64, all as f64),
+        };
+        bytes.into_iter().map(share).collect()
     }
 
     fn flow(&self, experiment: &Experiment, flow: usize, seen: &FlowSeen) -> FlowResult {
@@ -98,7 +124,10 @@ impl Recorder {
             controller: seen.remark.as_ref().map_or(kind.clone(), |remark| format!("{kind} ({remark})")),
             start_s: start.as_secs_f64(),
             completion_s: seen.completed.map(Time::as_secs_f64),
-            throughput_bps: ratio(tally.bytes as f64 * 8.0, seconds_after(start.max(self.warm), until)),
+            throughput_bps: match until <= self.warm {
+                true => ratio(tally.early_bytes as f64 * 8.0, seconds_after(start, until)),
+                false => ratio(tally.bytes as f64 * 8.0, seconds_after(start.max(self.warm), until)),
+            },
             base_rtt_s: seen.base_rtt.as_secs_f64(),
             rtt_mean_s: seen.round_trips.mean_s(),
             sent_packets: seen.sent,
@@ -147,6 +176,16 @@ impl Source {
     }
 }
 
+/// The colour of the flows' controllers, blended where they differ: each as much as any other. Grey without flows.
+fn colour(experiment: &Experiment) -> String {
+    let kinds: BTreeSet<&str> = experiment.flows.iter().map(|flow| flow.controller.kind.as_str()).collect();
+    let hex = kinds.iter().filter_map(|kind| congestion::find(kind)).map(|entry| &entry.colour[1..]);
+    let colours: Vec<u32> = hex.filter_map(|hex| u32::from_str_radix(hex, 16).ok()).collect();
+    let Ok(count @ 1..) = u32::try_from(colours.len()) else { return "#808080".to_string() };
+    let blended = |shift: u32| colours.iter().map(|colour| colour >> shift & 0xff).sum::<u32>() / count;
+    format!("#{:02X}{:02X}{:02X}", blended(16), blended(8), blended(0))
+}
+
 fn seconds_after(from: Time, end: Time) -> f64 {
     end.saturating_since(from).as_secs_f64()
 }
@@ -167,12 +206,12 @@ fn marked(flows: &[FlowSeen], of: fn(Marked) -> u64) -> Option<f64> {
     flows.iter().map(|flow| flow.marked.map(of)).sum::<Option<u64>>().map(|packets| packets as f64)
 }
 
-/// Jain's index: (sum x)^2 / (n sum x^2). `None` where nobody has anything.
+/// Jain's index: (sum x)^2 / (n sum x^2). `None` where nobody has anything, or where there are not two to compare.
 fn jain(shares: impl Iterator<Item = f64> + Clone) -> Option<f64> {
     let n = shares.clone().count() as f64;
     let sum: f64 = shares.clone().sum();
     let squares: f64 = shares.map(|x| x * x).sum();
-    (squares > 0.0).then(|| sum * sum / (n * squares))
+    (squares > 0.0 && n > 1.0).then(|| sum * sum / (n * squares))
 }
 
 /// The mean queue found, in packets, over the least possible; `None` where that is not known.
@@ -197,7 +236,8 @@ mod tests {
     fn two_flows_of_which_one_has_all_are_as_unfair_as_two_can_be() {
         assert_eq!(jain([3.0, 3.0].into_iter()), Some(1.0));
         assert_eq!(jain([5.0, 0.0].into_iter()), Some(0.5));
-        assert_eq!(jain([0.0].into_iter()), None);
+        assert_eq!(jain([0.0, 0.0].into_iter()), None);
+        assert_eq!(jain([5.0].into_iter()), None);
     }
 
     #[test]

@@ -103,6 +103,7 @@ fn run(experiment: &scenario::Experiment) -> Run {
         params: experiment.params.clone(),
         summary: Summary { throughput_bps: Some(throughput_bps), ..Summary::default() },
         flows: vec![results::FlowResult { timeouts: Some(7), ..results::FlowResult::default() }],
+        shares: Vec::new(),
         traffic: vec![TrafficResult { file_duration, ..TrafficResult::default() }],
         windows: Vec::new(),
         series: vec![rate],

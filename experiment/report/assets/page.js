@@ -15,6 +15,9 @@ const Page = (() => {
     return n < 2 ? base : `color-mix(in oklab, ${base} ${Math.round(100 - 55 * k / (n - 1))}%, var(--ink))`;
   };
 
+  // The colour of a flow's own controller, where several meet.
+  const ownColour = (name) => data.flow_colours[name] && `color-mix(in oklab, ${data.flow_colours[name]} var(--keep), var(--lift))`;
+
   function numbers(values, q) {
     return Float64Array.from(values, (v) => (v === null ? NaN : v * q));
   }
@@ -52,7 +55,7 @@ const Page = (() => {
       return series(alone ? curve : plain, {
         kinds: alone && lo ? ["band", ...kinds] : kinds,
         name: few ? name : k === 0 ? `${all.length} of ${run.flows.length} flows; flow ${curve.flow}:` : undefined,
-        colour: all.length > 1 ? line(undefined, k, all.length) : undefined,
+        colour: mixed && ownColour(own) || (all.length > 1 ? line(undefined, k, all.length) : undefined),
         dash: all.length > 1 && few ? Plot.DASHES[k % Plot.DASHES.length] : "",
         role: all.length > 1 ? "thin" : "",
       });

@@ -4,11 +4,12 @@
 //! of later replications and later sweep points are left out first, and the page says so.
 
 use crate::curves::{Curve, ccdf, short, thin};
-use crate::groups::{controllers, point_name, points};
+use crate::groups::{controllers, flow_colour, point_name, points};
 use crate::resolved::Resolved;
 use crate::sweep::{Sweep, sweep};
 use results::{Results, Run, Series, StreamRecord};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
 /// Values of all curves together: about 2 MB of text.
 const MOST_VALUES: usize = 360_000;
@@ -28,6 +29,8 @@ pub struct Data<'a> {
     points: Vec<String>,
     capacity_bps: Option<f64>,
     warmup_s: Option<f64>,
+    /// Colours of the flows of mixes, by their controller.
+    flow_colours: BTreeMap<&'a str, &'static str>,
     runs: Vec<RunData<'a>>,
     sweep: Option<Sweep>,
 }
@@ -89,10 +92,18 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
         controllers: controllers(results).into_iter().map(|(name, colour)| Controller { name, colour }).collect(),
         capacity_bps: resolved.capacity_bps,
         warmup_s: resolved.warmup_s,
+        flow_colours: flow_colours(results),
         runs: runs.collect(),
         sweep: sweep(results),
         points: points.into_iter().map(point_name).collect(),
     }
+}
+
+/// Where flows of several controllers meet, each is drawn in the colour of its own.
+fn flow_colours(results: &Results) -> BTreeMap<&str, &'static str> {
+    let mixes = results.runs.iter().filter(|run| !run.shares.is_empty());
+    let names = mixes.flat_map(|run| &run.flows).map(|flow| flow.controller.as_str());
+    names.filter_map(|name| Some((name, flow_colour(name)?))).collect()
 }
 
 /// Returns how many values each curve may have, and which runs keep their curves.

@@ -231,9 +231,10 @@ fn streams(out: &mut String, results: &Results) {
 fn definitions(out: &mut String, results: &Results) {
     let what = escape(&results.host.about);
     let mut content = format!(
-        "<p>{what} Sizes are sizes on the wire. Figures are taken after the warm-up unless said. Curves have at most 2000 points: \
+        "<p>{what}{} Sizes are sizes on the wire. Figures are taken after the warm-up unless said. Curves have at most 2000 points: \
          a point of a rate, window or delay is the mean over its interval, one of losses the sum; for delays the smallest and \
-         largest of the interval are drawn as a band (of round-trip times, where one flow is drawn). The exported tables hold the values as recorded.</p>\n"
+         largest of the interval are drawn as a band (of round-trip times, where one flow is drawn). The exported tables hold the values as recorded.</p>\n",
+        verdict::traffic(results),
     );
     if !results.manifest.conditions.is_empty() {
         let conditions = results.manifest.conditions.iter().map(|said| format!("<li>{}</li>", escape(said)));
@@ -242,10 +243,11 @@ fn definitions(out: &mut String, results: &Results) {
             conditions.collect::<String>()
         ));
     }
-    let lists: [(&str, &[Definition]); 7] = [
+    let lists: [(&str, &[Definition]); 8] = [
         ("Comparison, per run", figures::SUMMARY),
         ("Curves", figures::CURVES),
         ("Flows", figures::FLOW),
+        ("Shares", figures::SHARE),
         ("Traffic", figures::TRAFFIC),
         ("Windows", figures::WINDOW),
         ("Probe streams", figures::STREAM),

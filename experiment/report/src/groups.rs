@@ -14,15 +14,26 @@ pub fn difference(here: &Group, there: &Group, metric: &str) -> Option<Interval>
     Interval::of(&pairs.collect::<Vec<_>>())
 }
 
-/// Returns the controllers in order of first appearance, each with a colour that is safe to write into a style.
+/// Returns the controllers in order of first appearance, each with a colour of its own that is safe to write into a
+/// style. Where two share one, as with two settings of a controller, the later takes another.
 pub fn controllers(results: &Results) -> Vec<(&str, String)> {
     let mut seen: Vec<(&str, String)> = Vec::new();
     for run in &results.runs {
         if !seen.iter().any(|(name, _)| *name == run.controller) {
-            seen.push((&run.controller, html::colour(&run.colour, seen.len())));
+            let taken = |colour: &String| seen.iter().any(|(_, other)| other == colour);
+            let others = html::FALLBACK.iter().map(|colour| (*colour).to_string());
+            let own = html::colour(&run.colour, seen.len());
+            let free = std::iter::once(own.clone()).chain(others).find(|colour| !taken(colour));
+            seen.push((&run.controller, free.unwrap_or(own)));
         }
     }
     seen
+}
+
+/// Returns the colour of the controller of a flow, by what the table of flows calls it: `rapid (fell back to cubic: ...)`.
+pub fn flow_colour(controller: &str) -> Option<&'static str> {
+    let kind = controller.split(' ').next()?;
+    congestion::find(kind).map(|entry| entry.colour)
 }
 
 /// Returns the sweep points in order of first appearance. Without a sweep there is one empty point.
@@ -45,6 +56,23 @@ pub fn point_name(params: &BTreeMap<String, String>) -> String {
 mod tests {
     use super::*;
     use crate::example;
+
+    #[test]
+    fn no_two_controllers_of_a_page_share_a_colour() {
+        let mut results = example::demo();
+        results.runs.iter_mut().for_each(|run| run.colour = "#D55E00".to_string());
+        let mut colours: Vec<String> = controllers(&results).into_iter().map(|(_, colour)| colour).collect();
+        assert_eq!((colours.len(), colours[0].as_str()), (3, "#d55e00"));
+        colours.sort();
+        colours.dedup();
+        assert_eq!(colours.len(), 3);
+    }
+
+    #[test]
+    fn a_flow_has_the_colour_of_its_controller_whatever_is_said_beside_it() {
+        assert_eq!(flow_colour("rapid (fell back to cubic: no stamps)"), flow_colour("rapid"));
+        assert_eq!((flow_colour("rapid"), flow_colour("")), (Some("#D55E00"), None));
+    }
 
     #[test]
     fn the_paired_difference_is_exact_where_replications_differ_by_a_constant() {

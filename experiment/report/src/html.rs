@@ -24,7 +24,7 @@ pub fn script_data(json: &str) -> String {
 
 /// Colours for controllers whose own colour is not of the form `#rrggbb`: those of Okabe and Ito that stand out on
 /// white. Colour-blind readers can tell them apart.
-const FALLBACK: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
+pub const FALLBACK: [&str; 6] = ["#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9"];
 
 /// Returns `colour` if it is `#rrggbb`, else the `index`-th fallback.
 pub fn colour(colour: &str, index: usize) -> String {

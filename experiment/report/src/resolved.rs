@@ -1,5 +1,6 @@
 //! Reads the resolved scenario for the page: a few lines for its head, and the numbers that are drawn as marks.
 
+use results::rate_or_time;
 use toml::{Table, Value};
 
 /// Facts of the scenario; all empty if its text cannot be read.
@@ -13,10 +14,15 @@ pub struct Resolved {
     pub warmup_s: Option<f64>,
 }
 
-/// Reads `text`, the resolved scenario.
+/// Reads `text`, the resolved scenario. A swept key has no one value: its fact says so, and it gives no mark.
 pub fn resolved(text: &str) -> Resolved {
     let Ok(table) = text.parse::<Table>() else { return Resolved::default() };
-    let read = |section: &str, key: &str| table.get(section).and_then(|s| s.get(key)).map(words);
+    let swept = swept(&table);
+    let is_swept = |section: &str, key: &str| swept.contains(&format!("{section}.{key}"));
+    let read = |section: &str, key: &str| match is_swept(section, key) {
+        true => Some("swept".to_string()),
+        false => table.get(section).and_then(|s| s.get(key)).map(words),
+    };
     let facts = [
         ("Capacity", read("path", "rate")),
         ("Delay, one way", read("path", "delay")),
@@ -28,9 +34,17 @@ pub fn resolved(text: &str) -> Resolved {
     ];
     Resolved {
         facts: facts.into_iter().filter_map(|(label, value)| Some((label, value?))).collect(),
-        capacity_bps: read("path", "rate").and_then(|v| plain(&v)),
-        warmup_s: read("run", "warmup").and_then(|v| plain(&v)),
+        capacity_bps: read("path", "rate").and_then(|v| rate_or_time(&v)),
+        warmup_s: read("run", "warmup").and_then(|v| rate_or_time(&v)),
     }
+}
+
+/// The keys that `[sweep]` changes: several to an entry, or in cases.
+fn swept(scenario: &Table) -> Vec<String> {
+    let Some(Value::Table(sweep)) = scenario.get("sweep") else { return Vec::new() };
+    let in_cases = sweep.values().filter_map(Value::as_array).flatten().filter_map(Value::as_table);
+    let keys = sweep.keys().chain(in_cases.flat_map(Table::keys)).flat_map(|keys| keys.split(','));
+    keys.map(|key| key.trim().to_string()).collect()
 }
 
 fn words(value: &Value) -> String {
@@ -39,33 +53,6 @@ fn words(value: &Value) -> String {
         Value::Table(table) => table.get("kind").map_or_else(|| value.to_string(), words),
         other => other.to_string(),
     }
-}
-
-/// Reads a quantity of a scenario as a plain number in bit/s or seconds (or the number itself, if it has no unit).
-pub fn plain(text: &str) -> Option<f64> {
-    let (number, unit) = number_and_unit(text)?;
-    let factor = match unit {
-        "" | "bit/s" | "s" => 1.0,
-        "kbit/s" => 1e3,
-        "Mbit/s" => 1e6,
-        "Gbit/s" => 1e9,
-        "Tbit/s" => 1e12,
-        "min" => 60.0,
-        "ms" => 1e-3,
-        "us" | "µs" => 1e-6,
-        "ns" => 1e-9,
-        "ps" => 1e-12,
-        _ => return None,
-    };
-    Some(number * factor)
-}
-
-/// Splits `10 Gbit/s` into its number and its unit.
-pub fn number_and_unit(text: &str) -> Option<(f64, &str)> {
-    let text = text.trim();
-    let (number, unit) = text.split_once(char::is_whitespace).unwrap_or((text, ""));
-    let number: f64 = number.replace('_', "").parse().ok()?;
-    number.is_finite().then_some((number, unit.trim()))
 }
 
 #[cfg(test)]
@@ -81,9 +68,20 @@ mod tests {
     }
 
     #[test]
+    fn a_swept_key_is_not_shown_as_if_it_had_one_value() {
+        let scenario = "[run]\nwarmup = \"1 s\"\n[path]\nrate = \"1 Gbit/s\"\ndelay = \"2 ms\"\nbuffer = \"1 bdp\"\n";
+        let sweep = "[sweep]\n\"path.delay, flow.0.rtt\" = [\"2 ms\", \"4 ms\"]\n\
+            how = [{ case = \"small\", \"path.buffer\" = \"1 bdp\" }]\n";
+        let found = resolved(&format!("{scenario}{sweep}"));
+        let fact = |label: &str| found.facts.iter().find(|(known, _)| *known == label).map(|(_, value)| value.as_str());
+        assert_eq!((fact("Delay, one way"), fact("Buffer")), (Some("swept"), Some("swept")));
+        assert_eq!((fact("Capacity"), found.capacity_bps), (Some("1 Gbit/s"), Some(1e9)));
+        let swept_rate = resolved(&format!("{scenario}[sweep]\n\"path.rate\" = [\"1 Gbit/s\", \"2 Gbit/s\"]\n"));
+        assert_eq!(swept_rate.capacity_bps, None);
+    }
+
+    #[test]
     fn text_that_is_no_scenario_gives_no_facts() {
         assert!(resolved("= <broken").facts.is_empty());
-        assert_eq!(plain("5 furlongs"), None);
-        assert_eq!(plain("nan"), None);
     }
 }

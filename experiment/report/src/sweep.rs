@@ -1,9 +1,8 @@
 //! Draws a sweep over one key as curves: mean and interval of a figure against the swept value.
 
 use crate::groups::{controllers, points};
-use crate::resolved::{number_and_unit, plain};
 use results::figures::{SUMMARY, Unit};
-use results::{Results, groups};
+use results::{Results, SweptKey, groups};
 use serde::Serialize;
 
 /// The curves of one swept key.
@@ -44,13 +43,13 @@ const SHOWN: [&str; 5] = ["available_share", "utilisation", "queue_delay_p99_s",
 
 /// Returns the sweep, if exactly one key was swept over at least two values that are all numbers of one kind.
 pub fn sweep(results: &Results) -> Option<Sweep> {
-    let swept = points(results);
-    let key = swept.first()?.keys().next()?.clone();
-    if swept.len() < 2 || swept.iter().any(|p| p.len() != 1 || !p.contains_key(&key)) {
+    let points = points(results);
+    let key = points.first()?.keys().next()?.clone();
+    if points.len() < 2 || points.iter().any(|p| p.len() != 1 || !p.contains_key(&key)) {
         return None;
     }
-    let texts: Vec<&str> = swept.iter().map(|p| p[&key].as_str()).collect();
-    let (unit, value) = common_scale(&texts)?;
+    let [swept]: [SweptKey; 1] = results::swept(&results.runs).try_into().ok()?;
+    let unit = swept.unit()?.to_string();
     let groups = groups(&results.runs);
     let charts = SUMMARY.iter().filter(|f| SHOWN.contains(&f.name)).map(|figure| Chart {
         label: figure.label,
@@ -65,7 +64,7 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
                 let mut points: Vec<Point> = groups
                     .iter()
                     .filter(|g| g.controller == controller)
-                    .filter_map(|g| Some((value(&g.params[&key])?, g.interval(figure.name)?)))
+                    .filter_map(|g| Some((swept.number(&g.params[&key])?, g.interval(figure.name)?)))
                     .map(|(x, interval)| (x, interval.mean, interval.half_width))
                     .collect();
                 points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -74,23 +73,6 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
             .collect(),
     });
     Some(Sweep { charts: charts.collect(), key, unit })
-}
-
-type Value = fn(&str) -> Option<f64>;
-
-/// Returns the unit that all values share, and how to read one: bit/s or seconds if all can be read as such, else the
-/// unit in which all are written.
-fn common_scale(texts: &[&str]) -> Option<(String, Value)> {
-    let units = texts.iter().map(|t| number_and_unit(t).map(|(_, unit)| unit)).collect::<Option<Vec<_>>>()?;
-    let known = texts.iter().all(|t| plain(t).is_some()) && units.iter().all(|u| !u.is_empty());
-    let rates = units.iter().filter(|u| u.ends_with("bit/s")).count();
-    if known && rates == units.len() {
-        return Some(("bit/s".into(), plain));
-    }
-    if known && rates == 0 {
-        return Some(("s".into(), plain));
-    }
-    units.iter().all(|u| u == &units[0]).then(|| (units[0].to_string(), (|t| Some(number_and_unit(t)?.0)) as Value))
 }
 
 #[cfg(test)]
@@ -120,14 +102,5 @@ mod tests {
             run.params.insert("path.rate".into(), "1 Gbit/s".into());
         }
         assert_eq!(sweep(&two), None);
-    }
-
-    #[test]
-    fn values_of_one_kind_may_carry_different_prefixes() {
-        let read = |texts: &[&str]| common_scale(texts).map(|(unit, value)| (unit, value(texts[1])));
-        assert_eq!(read(&["500 Mbit/s", "2 Gbit/s"]), Some(("bit/s".into(), Some(2e9))));
-        assert_eq!(read(&["500 us", "2 ms"]), Some(("s".into(), Some(0.002))));
-        assert_eq!(read(&["0.001", "1e-6"]), Some((String::new(), Some(1e-6))));
-        assert!(common_scale(&["5 packets", "2 MB"]).is_none());
     }
 }

@@ -3,7 +3,7 @@
 use crate::groups::{controllers, point_name};
 use crate::html::escape;
 use crate::numbers::{Scale, count, mean_and_half, quantity, scale};
-use results::figures::{Definition, FLOW, Kind, SUMMARY, TRAFFIC, Theme, Unit};
+use results::figures::{Definition, FLOW, Kind, SHARE, SUMMARY, TRAFFIC, Theme, Unit};
 use results::{Group, Interval, Results, Run};
 use serde::Serialize;
 use serde_json::Value;
@@ -24,7 +24,7 @@ pub fn comparison(results: &Results, groups: &[Group]) -> String {
         (Theme::Delay, "Delay"),
         (Theme::Response, "Response to change"),
     ];
-    let mut out = String::new();
+    let mut out = shares(results, groups);
     for (theme, caption) in themes {
         let columns: Vec<Column> =
             SUMMARY.iter().filter(|f| f.theme == Some(theme)).filter_map(|f| Column::new(f, groups)).collect();
@@ -189,6 +189,13 @@ pub fn fairness(groups: &[Group]) -> String {
 pub fn flows(results: &Results, groups: &[Group]) -> String {
     let mut out = String::new();
     per_entry(&mut out, results, groups, "Flows", FLOW, |r| &r.flows);
+    out
+}
+
+/// Returns what each controller of a mix got, with one row per controller.
+pub fn shares(results: &Results, groups: &[Group]) -> String {
+    let mut out = String::new();
+    per_entry(&mut out, results, groups, "Share of each controller", SHARE, |r| &r.shares);
     out
 }
 

@@ -3,7 +3,7 @@
 use crate::groups::{difference, points};
 use crate::numbers::{mean_and_half, quantity, scale};
 use results::figures::Unit;
-use results::{Group, Interval, Results, groups};
+use results::{Group, Interval, Results, TrafficResult, WHY_ABOVE_ALL, groups};
 
 /// A question to the results, with the words around its answer.
 struct Question {
@@ -35,14 +35,61 @@ const QUESTIONS: [Question; 3] = [
 pub fn verdict(results: &Results) -> String {
     let groups = groups(&results.runs);
     let points = points(results);
-    let sentences: Vec<String> = if groups.is_empty() {
+    let mut sentences: Vec<String> = if groups.is_empty() {
         vec!["There are no runs.".to_string()]
     } else if points.len() > 1 {
         QUESTIONS.iter().filter_map(|q| over_points(q, results, &groups)).collect()
     } else {
         QUESTIONS.iter().filter_map(|q| at_one_point(q, &groups)).collect()
     };
+    sentences.extend(shares(&groups));
+    if groups.iter().any(Group::above_all) {
+        sentences.push(WHY_ABOVE_ALL.to_string());
+    }
     sentences.join(" ")
+}
+
+/// Returns what the traffic does when the path fills, in a sentence; nothing without traffic.
+pub fn traffic(results: &Results) -> &'static str {
+    let connections =
+        |source: &TrafficResult| matches!(source.kind.as_str(), "tmix" | "sessions") || source.files_asked.is_some();
+    let mut sources = results.runs.iter().flat_map(|run| &run.traffic).peekable();
+    if sources.peek().is_none() {
+        return "";
+    }
+    let (reacts, all) = sources.fold((0, 0), |(reacts, all), one| (reacts + usize::from(connections(one)), all + 1));
+    match reacts {
+        0 => " The traffic does not react to the flows.",
+        _ if reacts == all => " The traffic is made of connections, which react to the path as the flows do.",
+        _ => " Of the traffic, connections react to the path as the flows do; the rest does not.",
+    }
+}
+
+/// Returns what each controller of a mix got: at one point its share, over several the range of its shares.
+fn shares(groups: &[Group]) -> Vec<String> {
+    let mixes: Vec<(&Group, Vec<(&str, Interval)>)> =
+        groups.iter().map(|group| (group, group.shares())).filter(|(_, shares)| !shares.is_empty()).collect();
+    let mut names: Vec<&str> = Vec::new();
+    mixes.iter().map(|(group, _)| group.controller).for_each(|name| {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    });
+    let sentence = |mix: &str| {
+        let points: Vec<&Vec<(&str, Interval)>> =
+            mixes.iter().filter(|(group, _)| group.controller == mix).map(|(_, shares)| shares).collect();
+        let got = points[0].iter().map(|(name, first)| match points.len() {
+            1 => format!("{name} {}", shown(*first, Unit::Share)),
+            _ => {
+                let all = points.iter().flat_map(|point| point.iter()).filter(|(other, _)| other == name);
+                let means = all.map(|(_, share)| share.mean);
+                let (low, high) = means.fold((1.0, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));
+                format!("{name} {} to {}", quantity(low, Unit::Share), quantity(high, Unit::Share))
+            }
+        });
+        format!("Of what the flows of {mix} got together: {}.", got.collect::<Vec<_>>().join(", "))
+    };
+    names.into_iter().map(sentence).collect()
 }
 
 /// Returns the groups that have an answer, best first.
@@ -161,6 +208,39 @@ mod tests {
             });
         }
         assert!(verdict(&results).contains("do not tell the first two apart"));
+    }
+
+    #[test]
+    fn a_mix_says_what_each_got_and_more_than_all_says_why() {
+        let mut results = example::single();
+        let share = |controller: &str, share: f64| results::ControllerShare {
+            controller: controller.to_string(),
+            share: Some(share),
+            ..results::ControllerShare::default()
+        };
+        results.runs[0].shares = vec![share("rapid", 0.25), share("cubic", 0.75)];
+        let words = verdict(&results);
+        assert!(words.ends_with("Of what the flows of rapid got together: rapid 25.00 %, cubic 75.00 %."), "{words}");
+        results.runs[0].summary.available_share = Some(1.01);
+        assert!(verdict(&results).ends_with(WHY_ABOVE_ALL));
+        let mut second = results.runs[0].clone();
+        second.params.insert("path.loss".to_string(), "0.1".to_string());
+        second.shares = vec![share("rapid", 0.5), share("cubic", 0.5)];
+        results.runs[0].params.insert("path.loss".to_string(), "0".to_string());
+        results.runs.push(second);
+        assert!(verdict(&results).contains("rapid 25.00 % to 50.00 %, cubic 50.00 % to 75.00 %."));
+    }
+
+    #[test]
+    fn traffic_of_connections_is_said_to_react() {
+        let mut results = example::single();
+        assert_eq!(traffic(&results), " The traffic does not react to the flows.");
+        results.runs[0].traffic[0].files_asked = Some(7);
+        assert!(traffic(&results).starts_with(" The traffic is made of connections"));
+        results.runs[0].traffic.push(TrafficResult { kind: "cbr".to_string(), ..TrafficResult::default() });
+        assert!(traffic(&results).starts_with(" Of the traffic, connections react"));
+        results.runs[0].traffic.clear();
+        assert_eq!(traffic(&results), "");
     }
 
     #[test]

@@ -78,7 +78,7 @@ impl Unit {
         }
     }
 
-    /// Its name where a name has to say it: `_bps` at the end of a field, `bps` in the column `unit` of curves.
+    /// Its name where a name has to say it: `_bps` at the end of a field.
     pub const fn suffix(self) -> &'static str {
         match self {
             Unit::Text | Unit::Named => "",
@@ -195,8 +195,8 @@ figures! {
         burstiness_eta: Option<f64>, Index, "Burstiness", "Burstiness eta at the bottleneck: mean over its busy periods, for disciplines that measure it. Whole run.";
         [Delay] queue_over_bound: Option<f64>, Index, "Queue over bound", "Mean queue that a packet finds, in packets, divided by the least possible: that of as many flows which send at equal, constant rates with independent phases and load the link as much (N*D/D/1). Only for more than one flow with equal packets on a path of one link without traffic.";
         [Delay] rtt_mean_s: Option<f64>, Time, "RTT, mean", "Round-trip time of the flows: mean over the flows of the mean over the acknowledgments that give one.";
-        [Share] fairness_jain: Option<f64>, Index, "Jain's index", "Jain's index (sum x)^2 / (n sum x^2) over the flows' throughputs, each over the time that all flows are active. 1: all equal; 1/n: one has all.";
-        [Share] fairness_jain_after_entry: Option<f64>, Index, "Jain after entries", "Smallest Jain's index over the windows [entry + 5 s, next entry), one per flow entry, over the flows then active.";
+        [Share] fairness_jain: Option<f64>, Index, "Jain's index", "Jain's index (sum x)^2 / (n sum x^2) over the flows' throughputs while all are active: from the start of the last until the first has sent all. 1: all equal; 1/n: one has all. Absent where fewer than two flows are ever active together.";
+        [Share] fairness_jain_after_entry: Option<f64>, Index, "Jain after entries", "Smallest Jain's index over the windows [entry + 5 s, next entry), one per flow entry, over the flows active in all of the window, where these are two or more.";
         [Response] convergence_s: Option<f64>, Time, "Convergence", "From the start of the last flow (in the warm-up or not) until the throughput of the flows, over one round trip, first reaches 95 % of the available capacity.";
         [Response] convergence_rtts: Option<f64>, RoundTrips, "Convergence", "The same, in base round trips of the first flow.";
         [Response] rise_rtts: Option<f64>, RoundTrips, "Rise", "After each upward step of the available capacity of at least 10 %: base round trips until the flows' total rate (the controllers' own mean rate where they have one, else the throughput over a round trip) is within 10 % of the new value. The largest over all steps. Absent too where one is never answered.";
@@ -220,7 +220,7 @@ figures! {
         controller: String, Text, "", "The flow's controller.";
         start_s: f64, Time, "Start", "When it started.";
         completion_s: Option<f64>, Time, "Completion", "When it was done, if it had an end and reached it.";
-        throughput_bps: Option<f64>, Rate, "Throughput", "Bits on the wire per second that left the bottleneck, from the end of the warm-up (or the flow's start, if later) to the end of the run (or of the flow).";
+        throughput_bps: Option<f64>, Rate, "Throughput", "Bits on the wire per second that left the bottleneck, from the end of the warm-up (or the flow's start, if later) to the end of the run (or of the flow). Of a flow that was done within the warm-up: over its whole life.";
         base_rtt_s: f64, Time, "Base RTT", "Round-trip time without any queue.";
         rtt_mean_s: Option<f64>, Time, "RTT, mean", "Mean round-trip time.";
         sent_packets: u64, Packets, "Sent", "Transmissions, retransmissions included, whole life.";
@@ -232,6 +232,14 @@ figures! {
         undone: Option<u64>, Count, "Undone", "Reductions undone, because the loss proved to be none, where the host says.";
         streams: Option<u64>, Count, "Streams", "Probe streams completed, for controllers that probe.";
         unusable_streams: Option<u64>, Count, "Unusable", "Probe streams that gave no estimate.";
+    }
+
+    /// One controller of a run in which several meet.
+    SHARE of ControllerShare {
+        controller: String, Text, "Controller", "The controller, as tables name it.";
+        flows: u64, Count, "Flows", "Flows that it controls.";
+        throughput_bps: Option<f64>, Rate, "Throughput", "Packets of these flows that left the bottleneck, as bits on the wire per second.";
+        share: Option<f64>, Share, "Share of the flows", "The same, divided by that of all flows.";
     }
 
     /// One traffic source, measured where it enters the path.
@@ -290,7 +298,7 @@ figures! {
         start_s: f64, Time, "", "When its first packet left.";
         rate_bps: f64, Rate, "", "Mean rate it was sent at.";
         estimate_bps: Option<f64>, Rate, "", "Available bandwidth read from the stream; absent when the estimator abstained.";
-        available_bps: Option<f64>, Rate, "", "What really was available at the bottleneck while the stream was sent, from the host's own books: capacity minus the traffic that arrived.";
+        available_bps: Option<f64>, Rate, "", "What really was available at the bottleneck while the stream was sent, from the host's own books: capacity minus the traffic and the other flows that arrived.";
         gaps: Vec<StreamGap>, Count, "", "Its gaps in order: one fewer than packets.";
     }
 
@@ -363,6 +371,7 @@ pub fn tables() -> Vec<(&'static str, Vec<Definition>)> {
         ("runs", columns(&[RUN, &figures])),
         ("timing", columns(&[NUMBER, &cost])),
         ("flows", columns(&[NUMBER, FLOW])),
+        ("shares", columns(&[NUMBER, SHARE])),
         ("traffic", columns(&[NUMBER, SOURCE, TRAFFIC])),
         ("windows", columns(&[NUMBER, WINDOW])),
         ("series", columns(&[NUMBER, POINT])),
@@ -395,7 +404,7 @@ mod tests {
 
     #[test]
     fn meanings_are_whole_sentences_on_one_line() {
-        let tables = [SUMMARY, FLOW, TRAFFIC, WINDOW, STREAM, GAP, RUN, NUMBER, SOURCE, POINT, CURVES];
+        let tables = [SUMMARY, FLOW, SHARE, TRAFFIC, WINDOW, STREAM, GAP, RUN, NUMBER, SOURCE, POINT, CURVES];
         for figure in tables.concat() {
             let sentence = figure.meaning.ends_with('.') && !figure.meaning.contains(['\n', '|']);
             assert!(sentence, "{}: {}", figure.name, figure.meaning);

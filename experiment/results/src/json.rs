@@ -2,28 +2,35 @@
 
 use crate::figures::COST;
 use crate::schema::{Results, Run};
+use crate::swept::{SweptKey, point, swept};
 use serde_json::{Map, Value, json};
 
 /// Returns one object: `schema`, `host`, and `runs`. Each run has the figures of its summary, and `controller`,
-/// `replication`, `seed` and `params`.
+/// `replication`, `seed`, `params` (swept values as numbers), and `shares` where several controllers meet.
 pub fn to_json(results: &Results) -> String {
-    let runs: Vec<Value> = results.runs.iter().map(flattened).collect();
+    let keys = swept(&results.runs);
+    let runs: Vec<Value> = results.runs.iter().map(|run| flattened(run, &keys)).collect();
     json!({ "schema": results.schema, "host": results.host.name, "runs": runs }).to_string() + "\n"
 }
 
-fn flattened(run: &Run) -> Value {
+fn flattened(run: &Run, keys: &[SweptKey]) -> Value {
     let mut fields = Map::new();
     fields.insert("controller".to_string(), json!(run.controller));
     fields.insert("seed".to_string(), json!(run.seed));
     fields.insert("replication".to_string(), json!(run.replication));
-    fields.insert("params".to_string(), json!(run.params));
+    fields.insert("params".to_string(), json!(point(keys, &run.params)));
+    if !run.shares.is_empty() {
+        fields.insert("shares".to_string(), json!(run.shares));
+    }
     fields.extend(run.summary.fields());
     Value::Object(fields)
 }
 
-/// A run as one line of JSON, without its cost, which differs from machine to machine.
-pub(crate) fn without_cost(run: &Run) -> Value {
+/// A run as one line of JSON, with its swept values as numbers, and without its cost, which differs from machine to
+/// machine.
+pub(crate) fn line(run: &Run, keys: &[SweptKey]) -> Value {
     let mut value = json!(run);
+    value["params"] = json!(point(keys, &run.params));
     if let Some(summary) = value.get_mut("summary").and_then(Value::as_object_mut) {
         summary.remove(COST);
     }

@@ -13,13 +13,15 @@ pub mod reproduction;
 mod rows;
 mod schema;
 mod statistics;
+mod swept;
 mod table;
 mod write;
 
 pub use distribution::Histogram;
-pub use figures::{FlowResult, StreamGap, StreamRecord, Summary, TrafficResult, WindowResult};
+pub use figures::{ControllerShare, FlowResult, StreamGap, StreamRecord, Summary, TrafficResult, WindowResult};
 pub use json::to_json;
 pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA, Series};
-pub use statistics::{Group, Interval, groups, student_t975};
+pub use statistics::{Group, Interval, WHY_ABOVE_ALL, groups, student_t975};
+pub use swept::{SweptKey, rate_or_time, swept};
 pub use table::{colours_wanted, to_lines, to_table};
-pub use write::{write, write_file};
+pub use write::{MANIFEST, write, write_file};

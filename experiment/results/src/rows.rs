@@ -2,6 +2,7 @@
 
 use crate::figures::{Definition, Kind, RUN, tables as written};
 use crate::schema::{Results, Run};
+use crate::swept::swept;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 
@@ -24,17 +25,14 @@ pub fn tables(results: &Results) -> Vec<Table> {
 /// One table: the number of the run, and one value for each of the other columns. After the columns that identify a run
 /// come the swept keys.
 fn table(name: &'static str, figures: &[Definition], runs: &[Run]) -> Table {
-    let swept: Vec<&String> = match (name, runs.first()) {
-        ("runs", Some(run)) => run.params.keys().collect(),
-        _ => Vec::new(),
-    };
+    let swept = if name == "runs" { swept(runs) } else { Vec::new() };
     let (identity, figures) = figures.split_at(if name == "runs" { RUN.len() } else { 1 });
     let named = |figure: &Definition| figure.kind.map(|kind| (figure.name.to_string(), kind));
-    let params = swept.iter().map(|key| ((*key).clone(), Kind::Text));
+    let params = swept.iter().map(|key| (key.column(), key.kind()));
     let columns = identity.iter().filter_map(named).chain(params).chain(figures.iter().filter_map(named));
     let row = |object: &Map<String, Value>, run: &Run| {
         let value = |figure: &Definition| object.get(figure.name).cloned().unwrap_or(Value::Null);
-        let point = swept.iter().map(|key| json!(run.params.get(*key)));
+        let point = swept.iter().map(|key| run.params.get(&key.key).map_or(Value::Null, |text| key.value(text)));
         identity.iter().map(value).chain(point).chain(figures.iter().map(value)).collect()
     };
     let rows = runs.iter().enumerate().flat_map(|(number, run)| {
@@ -56,6 +54,7 @@ fn objects(table: &str, run: &Run) -> Vec<Map<String, Value>> {
         }
         "timing" => vec![run.summary.fields()],
         "flows" => run.flows.iter().map(object).collect(),
+        "shares" => run.shares.iter().map(object).collect(),
         "traffic" => {
             let numbered = run.traffic.iter().enumerate();
             numbered.map(|(source, traffic)| with(object(traffic), "source", json!(source))).collect()

@@ -1,8 +1,9 @@
 //! The schema: what surrounds the figures. The figures themselves are in [`crate::figures`].
 
 use crate::distribution::Histogram;
-use crate::figures::{FlowResult, StreamRecord, Summary, TrafficResult, WindowResult};
-use serde::{Deserialize, Serialize};
+use crate::figures::{ControllerShare, FlowResult, StreamRecord, Summary, TrafficResult, WindowResult};
+use serde::{Deserialize, Deserializer, Serialize};
+use serde_json::Value;
 use std::collections::BTreeMap;
 
 /// Version of this schema.
@@ -72,18 +73,23 @@ pub struct Environment {
 pub struct Run {
     /// Controller under test: the controller of the flows, or the one that `[compare]` put in.
     pub controller: String,
-    /// Its colour in every picture.
+    /// Its colour in every picture: that of the controller, a blend where several meet.
     pub colour: String,
     /// Seed of this replication.
     pub seed: u64,
     /// Which replication, from 0.
     pub replication: u32,
-    /// Swept keys and their values, as the scenario writes them.
+    /// Swept keys and their values, as the scenario writes them. Files have them as numbers ([`crate::swept()`]); read from
+    /// there, they are these.
+    #[serde(deserialize_with = "words")]
     pub params: BTreeMap<String, String>,
     /// The figures of the table.
     pub summary: Summary,
     /// One entry per responsive flow, in order of flow number.
     pub flows: Vec<FlowResult>,
+    /// One entry per controller, where the flows have several; else none.
+    #[serde(default)]
+    pub shares: Vec<ControllerShare>,
     /// One entry per traffic source.
     pub traffic: Vec<TrafficResult>,
     /// What left the measured link, counted in windows: one entry for each of `record.windows`.
@@ -97,6 +103,15 @@ pub struct Run {
     pub streams: Vec<StreamRecord>,
 }
 
+/// Reads values that may be numbers as text.
+fn words<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, String>, D::Error> {
+    let word = |(key, value): (String, Value)| match value {
+        Value::String(text) => (key, text),
+        other => (key, other.to_string()),
+    };
+    Ok(BTreeMap::<String, Value>::deserialize(from)?.into_iter().map(word).collect())
+}
+
 /// A curve over time, equally spaced.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Series {
@@ -104,7 +119,7 @@ pub struct Series {
     pub metric: String,
     /// Flow number, when it belongs to a flow.
     pub flow: Option<u32>,
-    /// Unit of the values: `bps`, `s`, `packets`, `1`.
+    /// Unit of the values: `bit/s`, `s`, `packet`, `1`.
     pub unit: String,
     /// Time of the first value: the middle of its interval.
     pub start_s: f64,

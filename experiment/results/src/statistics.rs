@@ -57,6 +57,10 @@ pub fn student_t975(degrees: usize) -> f64 {
     x + first / v + second / (v * v) + third / (v * v * v)
 }
 
+/// Why flows can get more than what the traffic left.
+pub const WHY_ABOVE_ALL: &str = "Above 100 % of what is left: the flows took the place of traffic that was dropped, which \
+    counts as traffic because it had arrived; or what waited in the queue when the warm-up ended left after it.";
+
 /// The replications of one controller at one sweep point.
 #[derive(Clone, Debug)]
 pub struct Group<'a> {
@@ -85,7 +89,7 @@ pub fn groups(runs: &[Run]) -> Vec<Group<'_>> {
     groups
 }
 
-impl Group<'_> {
+impl<'a> Group<'a> {
     /// Returns the group's name, like `rapid, path.buffer = 1 bdp`.
     pub fn name(&self) -> String {
         let params = self.params.iter().map(|(key, value)| format!(", {key} = {value}"));
@@ -102,6 +106,21 @@ impl Group<'_> {
     pub fn mean(&self, metric: &str) -> Option<f64> {
         let values = self.values(metric);
         if values.len() < self.runs.len() { None } else { Interval::of(&values).map(|interval| interval.mean) }
+    }
+
+    /// Returns the share of each controller of a mix, and its interval over the replications; nothing for one controller.
+    pub fn shares(&self) -> Vec<(&'a str, Interval)> {
+        let names = self.runs.first().into_iter().flat_map(|run| &run.shares).map(|share| share.controller.as_str());
+        let of = |name: &str| {
+            let all = self.runs.iter().flat_map(|run| &run.shares).filter(|share| share.controller == name);
+            Interval::of(&all.filter_map(|share| share.share).collect::<Vec<f64>>())
+        };
+        names.filter_map(|name| Some((name, of(name)?))).collect()
+    }
+
+    /// Whether the flows got more than what the traffic left, as tables show it: with two decimals in percent.
+    pub fn above_all(&self) -> bool {
+        self.interval("available_share").is_some_and(|share| share.mean >= 1.000_05)
     }
 
     fn values(&self, metric: &str) -> Vec<f64> {

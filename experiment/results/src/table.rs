@@ -1,7 +1,7 @@
 //! The table for the terminal.
 
 use crate::schema::{ExpectationOutcome, Results};
-use crate::statistics::{Group, groups};
+use crate::statistics::{Group, Interval, WHY_ABOVE_ALL, groups};
 use std::io::IsTerminal;
 
 /// A column of the table: its heading, the figure, its factor, and the number of decimals.
@@ -18,6 +18,9 @@ const FIGURES: &[Figure] = &[
     ("Jain", "fairness_jain", 1.0, 4),
 ];
 
+/// The heading of the column that is there where several controllers meet.
+const SHARES: &str = "share of each %";
+
 /// Whether to use colours: standard output is a terminal and `NO_COLOR` is not set (no-color.org).
 pub fn colours_wanted() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
@@ -29,16 +32,21 @@ pub fn to_table(results: &Results, colours: bool) -> String {
     let groups = groups(&results.runs);
     let keys: Vec<&String> = groups.first().map_or(Vec::new(), |group| group.params.keys().collect());
     let head = ["controller"].into_iter().chain(keys.iter().map(|key| key.as_str()));
-    let head = head.chain(FIGURES.iter().map(|figure| figure.0)).map(str::to_string);
+    let mixed = groups.iter().any(|group| !group.shares().is_empty());
+    let head = head.chain(FIGURES.iter().map(|figure| figure.0)).chain(mixed.then_some(SHARES)).map(str::to_string);
     let mut lines: Vec<Vec<String>> = vec![head.collect()];
     lines.extend(groups.iter().map(|group| {
         let params = keys.iter().map(|key| group.params.get(*key).cloned().unwrap_or_default());
         let figures = FIGURES.iter().map(|figure| shown(group, figure));
-        std::iter::once(group.controller.to_string()).chain(params).chain(figures).collect()
+        let shares = mixed.then(|| shares(group));
+        std::iter::once(group.controller.to_string()).chain(params).chain(figures).chain(shares).collect()
     }));
     let paint = |line: usize| if colours { line.checked_sub(1).and_then(|at| ansi(groups[at].colour)) } else { None };
     let expectations = results.expectations.iter().map(|outcome| said(outcome, colours));
-    aligned(&lines, |column| column < 1 + keys.len(), &paint) + &expectations.collect::<String>()
+    let words = 1 + keys.len();
+    let table = aligned(&lines, |column| column < words || column >= words + FIGURES.len(), &paint);
+    let note = if groups.iter().any(Group::above_all) { format!("{WHY_ABOVE_ALL}\n") } else { String::new() };
+    table + &note + &expectations.collect::<String>()
 }
 
 /// Formats lines of cells in columns. Aligns the columns in `right` to the right, the others to the left.
@@ -52,6 +60,15 @@ fn shown(group: &Group<'_>, (_, metric, scale, decimals): &Figure) -> String {
     };
     let mean = format!("{:.*}", decimals, interval.mean * scale);
     interval.half_width.map_or(mean.clone(), |half| format!("{mean} ± {:.*}", decimals, half * scale))
+}
+
+/// What each controller of a mix got: `rapid 25.0 ± 1.2, cubic 75.0 ± 1.2`.
+fn shares(group: &Group<'_>) -> String {
+    let one = |(name, share): &(&str, Interval)| {
+        let half = share.half_width.map_or(String::new(), |half| format!(" ± {:.1}", half * 100.0));
+        format!("{name} {:.1}{half}", share.mean * 100.0)
+    };
+    group.shares().iter().map(one).collect::<Vec<_>>().join(", ")
 }
 
 /// Formats lines of cells in columns, aligned left or right.

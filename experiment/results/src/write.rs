@@ -2,16 +2,20 @@
 //! reader finds a half-written file under its name.
 
 use crate::figures;
-use crate::json::without_cost;
+use crate::json::line;
 use crate::rows::{Table, tables};
 use crate::schema::Results;
+use crate::swept::swept;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
-/// Writes all files of the results into `folder`, which must exist: `runs`, `timing`, `flows`, `traffic` and `series`
-/// as CSV and as Parquet, `runs.ndjson`, `manifest.json`, `dictionary.csv`.
+/// The file that says how to get the results again.
+pub const MANIFEST: &str = "manifest.json";
+
+/// Writes all files of the results into `folder`, which must exist: `runs`, `timing`, `flows`, `shares`,
+/// `traffic`, `windows` and `series` as CSV and as Parquet, `runs.ndjson`, `manifest.json`, `dictionary.csv`.
 ///
 /// Everything but `timing.*` and `manifest.json` depends on the scenario and its seeds only, byte for byte.
 ///
@@ -25,7 +29,7 @@ pub fn write(results: &Results, folder: &Path) -> io::Result<()> {
     }
     write_file(folder, "runs.ndjson", |out| ndjson(results, out))?;
     write_file(folder, "dictionary.csv", dictionary_csv)?;
-    write_file(folder, "manifest.json", |out| {
+    write_file(folder, MANIFEST, |out| {
         serde_json::to_writer_pretty(&mut *out, &results.manifest)?;
         out.write_all(b"\n")
     })
@@ -51,7 +55,8 @@ pub fn write_file(folder: &Path, name: &str, content: impl FnOnce(&mut dyn Write
 
 /// Writes one complete run per line, without its cost.
 fn ndjson(results: &Results, out: &mut dyn Write) -> io::Result<()> {
-    results.runs.iter().try_for_each(|run| writeln!(out, "{}", without_cost(run)))
+    let keys = swept(&results.runs);
+    results.runs.iter().try_for_each(|run| writeln!(out, "{}", line(run, &keys)))
 }
 
 fn csv(table: &Table, out: &mut dyn Write) -> io::Result<()> {

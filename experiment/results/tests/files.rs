@@ -23,6 +23,7 @@ fn run(controller: &str, replication: u32, utilisation: f64, cpu_s: f64) -> Run 
             ..Summary::default()
         },
         flows: vec![FlowResult { controller: controller.to_string(), streams: Some(3), ..FlowResult::default() }],
+        shares: Vec::new(),
         traffic: vec![TrafficResult { kind: "cbr".to_string(), packets: 5, ..TrafficResult::default() }; 2],
         windows: Vec::new(),
         series: vec![Series {
@@ -66,10 +67,10 @@ fn text(files: &BTreeMap<String, Vec<u8>>, name: &str) -> String {
 fn every_table_has_its_files_and_nothing_else_stays() {
     let names: Vec<String> = written(&results(0.0)).into_keys().collect();
     let mut expected = vec!["dictionary.csv", "manifest.json", "runs.ndjson"];
-    expected.extend(["flows.csv", "runs.csv", "series.csv", "timing.csv", "traffic.csv", "windows.csv"]);
+    expected.extend(["flows.csv", "runs.csv", "series.csv", "shares.csv", "timing.csv", "traffic.csv", "windows.csv"]);
     if cfg!(feature = "parquet") {
         expected.extend(["flows.parquet", "runs.parquet", "series.parquet", "timing.parquet", "traffic.parquet"]);
-        expected.push("windows.parquet");
+        expected.extend(["shares.parquet", "windows.parquet"]);
     }
     expected.sort();
     assert_eq!(names, expected);
@@ -163,7 +164,7 @@ fn parquet_holds_what_csv_holds() {
     use parquet::file::reader::{FileReader, SerializedFileReader};
     use parquet::record::Field;
     let files = written(&results(0.0));
-    for name in ["runs", "flows", "traffic", "series", "timing"] {
+    for name in ["runs", "flows", "shares", "traffic", "series", "timing"] {
         let mut csv = csv::Reader::from_reader(files[&format!("{name}.csv")].as_slice());
         let head: Vec<String> = csv.headers().expect("a head").iter().map(str::to_string).collect();
         let bytes = files[&format!("{name}.parquet")].clone();
@@ -247,4 +248,54 @@ fn a_file_that_fails_half_way_leaves_nothing_and_keeps_what_was_there() {
         fs::read_dir(folder.path()).expect("the folder").map(|entry| entry.expect("entry").file_name()).collect();
     assert_eq!(names, ["x"]);
     assert_eq!(fs::read(folder.path().join("x")).expect("the file"), b"old");
+}
+
+#[test]
+fn swept_values_are_numbers_with_their_unit_in_every_format() {
+    let mut results = results(0.0);
+    for (run, delay) in results.runs.iter_mut().zip(["2.5 ms", "2.5 ms", "15 ms"]) {
+        run.params = BTreeMap::from([("path.delay".to_string(), delay.to_string())]);
+    }
+    let files = written(&results);
+    let mut reader = csv::Reader::from_reader(files["runs.csv"].as_slice());
+    let at = reader.headers().expect("a head").iter().position(|name| name == "path.delay_s").expect("the column");
+    let cells: Vec<String> = reader.records().map(|row| row.expect("a row")[at].to_string()).collect();
+    assert_eq!(cells, ["0.0025", "0.0025", "0.015"]);
+    let lines = text(&files, "runs.ndjson");
+    assert_eq!(lines.matches(r#""params":{"path.delay_s":0.0025}"#).count(), 2);
+    let again: Run = serde_json::from_str(lines.lines().next().expect("a line")).expect("a run");
+    assert_eq!(again.params["path.delay_s"], "0.0025");
+    let object: serde_json::Value = serde_json::from_str(&to_json(&results)).expect("JSON");
+    assert_eq!(object["runs"][2]["params"]["path.delay_s"], 0.015);
+    // The printed table is for people: as the scenario writes it.
+    assert!(to_table(&results, false).contains("2.5 ms"));
+}
+
+#[test]
+fn a_mix_says_what_each_controller_got_and_a_share_above_all_says_why() {
+    let mut results = results(0.0);
+    let share = |controller: &str, share: f64| packetscale_results::ControllerShare {
+        controller: controller.to_string(),
+        flows: 1,
+        throughput_bps: Some(share * 1e6),
+        share: Some(share),
+    };
+    assert!(!to_table(&results, false).contains("share of each"));
+    for (run, rapid) in results.runs.iter_mut().zip([0.2, 0.3, 0.5]) {
+        run.shares = vec![share("rapid", rapid), share("cubic", 1.0 - rapid)];
+        run.summary.available_share = Some(1.0);
+    }
+    let table = to_table(&results, false);
+    // Mean of 0.2 and 0.3; s = 0.0707, t = 12.706: 12.706 * 0.0707 / sqrt 2 = 0.6353.
+    assert!(table.lines().nth(1).expect("rapid").ends_with("  rapid 25.0 ± 63.5, cubic 75.0 ± 63.5"), "{table}");
+    assert!(table.lines().nth(2).expect("cubic").ends_with("  rapid 50.0, cubic 50.0"), "{table}");
+    assert!(!table.contains("Above 100 %"), "{table}");
+    results.runs[2].summary.available_share = Some(1.2);
+    assert!(to_table(&results, false).contains("\nAbove 100 % of what is left: "), "{table}");
+    let files = written(&results);
+    let shares = text(&files, "shares.csv");
+    let lines: Vec<&str> = shares.lines().take(2).collect();
+    assert_eq!(lines, ["run,controller,flows,throughput_bps,share", "0,rapid,1,200000.0,0.2"]);
+    let object: serde_json::Value = serde_json::from_str(&to_json(&results)).expect("JSON");
+    assert_eq!(object["runs"][2]["shares"][1]["share"], 0.5);
 }

@@ -13,6 +13,7 @@ fn run(controller: &str, loss: &str, replication: u32, summary: Summary) -> Run 
         params: BTreeMap::from([("path.loss".to_string(), loss.to_string())]),
         summary,
         flows: Vec::new(),
+        shares: Vec::new(),
         traffic: Vec::new(),
         windows: Vec::new(),
         series: Vec::new(),

@@ -97,9 +97,10 @@ pub(crate) fn record(probe: &HeardStream, books: &Books, rate: Rate, zero_ns: u6
     let per_second = |bytes: u64| bytes as f64 * 8.0 / lasted_s;
     let own: u64 = packets.iter().skip(1).map(|p| u64::from(p.size)).sum();
     let during = since(first_ns)..since(last_ns);
-    let traffic =
-        books.packets.iter().filter(|p| matches!(p.owner, Owner::Traffic(_)) && during.contains(&p.arrival_ns));
-    let taken = Bytes::new(traffic.map(|p| u64::from(p.size)).sum());
+    let beside =
+        |owner: Owner| matches!(owner, Owner::Traffic(_)) || matches!(owner, Owner::Flow(n) if n != probe.flow);
+    let others = books.packets.iter().filter(|p| beside(p.owner) && during.contains(&p.arrival_ns));
+    let taken = Bytes::new(others.map(|p| u64::from(p.size)).sum());
     let left = measure::available(rate, taken, Span::from_nanos(last_ns.saturating_sub(first_ns).max(1)));
     let available = packets.last().map_or(0, |p| p.available);
     StreamRecord {
@@ -163,19 +164,20 @@ mod tests {
             ],
         };
         let packet = |owner, arrival_ns| Packet { owner, size: 1500, arrival_ns, fate: Fate::Queued };
-        // The run began at 0.9 ms. One packet of traffic arrived during the stream, and one after it.
+        // The run began at 0.9 ms. A packet of traffic and one of another flow arrived during the stream, and one after it.
         let books = Books {
             packets: vec![
                 packet(Owner::Flow(0), 100_000),
                 packet(Owner::Traffic(0), 200_000),
+                packet(Owner::Flow(1), 210_000),
                 packet(Owner::Traffic(0), 340_000),
             ],
             least_wait_ns: 0,
         };
-        let told = record(&probe, &books, Rate::from_mbps(100), 900_000);
-        // 3000 and 1500 bytes in 240 us.
+        let told = record(&probe, &books, Rate::from_mbps(200), 900_000);
+        // 3000 bytes in 240 us; beside them 3000 others, 100 Mbit/s: nothing is left of 200 Mbit/s but half.
         assert_eq!((told.start_s, told.rate_bps, told.estimate_bps), (1e-4, 100e6, Some(80e6)));
-        assert!((told.available_bps.expect("known") - 50e6).abs() < 1.0, "{:?}", told.available_bps);
+        assert!((told.available_bps.expect("known") - 100e6).abs() < 1.0, "{:?}", told.available_bps);
         let gaps: Vec<_> = told.gaps.iter().map(|g| (g.intended_s, g.created_s, g.received_s, g.delay_s)).collect();
         assert_eq!(gaps, [(1.2e-4, 1.3e-4, Some(1.4e-4), Some(1e-5)), (1.2e-4, 1.1e-4, None, None)]);
     }

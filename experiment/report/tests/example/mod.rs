@@ -216,6 +216,7 @@ fn run(controller: &str, colour: &str, replication: u32, values: usize) -> Run {
             ..Summary::default()
         },
         flows: (0..3).map(|flow| flow_result(controller, flow, throughput, probes)).collect(),
+        shares: Vec::new(),
         traffic: vec![TrafficResult {
             kind: "pcap".into(),
             mean_rate_bps: Some(CAPACITY - mean_available),
