@@ -199,7 +199,7 @@ rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
         r#"bursty.toml:20: sweep."wire": found no "path.delay" in the case "a"; expected the same keys in every case"#;
     a_case_twice: "\"path.loss\" = [0.0, 0.001]" =>
         "wire = [\n  { case = \"a\", \"path.loss\" = 0.0 },\n  { case = \"a\", \"path.loss\" = 0.1 },\n]",
-        r#"bursty.toml:22: sweep."wire": found the case "a" twice; expected each value once"#;
+        r#"bursty.toml:21: sweep."wire": found the case "a" twice; expected each value once"#;
     a_wrong_value_in_a_sweep: "[0.0, 0.001]" => "[0.0,\n  -0.5]",
         r#"bursty.toml:20: path.loss: found -0.5; expected a fraction from 0 to 1 like 0.01 or "1 %""#;
     an_unknown_key_in_a_sweep: "\"path.loss\"" => "\"path.los\"",
