@@ -30,6 +30,8 @@ pub fn command(hosts: &[&dyn Host]) -> clap::Command {
 pub enum Command {
     /// Runs a scenario, prints a table of results, and writes data files and an interactive report
     Run(Run),
+    /// Writes a commented scenario to begin with
+    Init(Init),
     /// Reproduces the figures of papers, and shows published values beside ours in a table and in reports
     Reproduce(Reproduce),
     /// Evaluates a controller by RFC 9743, beside cubic and bbr, and writes one page under the RFC's headings
@@ -38,6 +40,9 @@ pub enum Command {
     List {
         /// What to list
         what: Listed,
+        /// Prints one JSON list: names, what they are, settings with their defaults
+        #[arg(long)]
+        json: bool,
     },
     /// Computes results from closed forms and exact methods, without a simulation
     #[command(subcommand)]
@@ -84,10 +89,23 @@ pub struct Run {
     /// Writes no report
     #[arg(long)]
     pub no_page: bool,
+    /// Replaces results of another scenario, and kept runs of another plan, that lie in the folder
+    #[arg(long)]
+    pub replace: bool,
     /// Also writes every packet that leaves the measured link to this file, for traffic of kind "trace". The scenario
     /// must plan exactly one run
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+}
+
+#[derive(clap::Args)]
+pub struct Init {
+    /// Name of the scenario: NAME.toml is written, in a folder if NAME says so
+    #[arg(default_value = "scenario")]
+    pub name: String,
+    /// Overwrites a file of this name
+    #[arg(long)]
+    pub force: bool,
 }
 
 #[derive(clap::Args)]
@@ -101,6 +119,9 @@ pub struct Reproduce {
     /// Folder for the pages and data
     #[arg(long, value_name = "DIR", default_value = "out/papers")]
     pub out: PathBuf,
+    /// Replaces kept runs of another plan that lie in the folder
+    #[arg(long)]
+    pub replace: bool,
     /// Prints one JSON object, and nothing else, on standard output
     #[arg(long)]
     pub json: bool,
@@ -122,6 +143,9 @@ pub struct Evaluate {
     /// Folder for the page and its data [default: out/evaluate/ and the controller's name]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Replaces kept runs of another plan that lie in the folder
+    #[arg(long)]
+    pub replace: bool,
     /// Prints one JSON object, and nothing else, on standard output
     #[arg(long)]
     pub json: bool,
@@ -169,6 +193,8 @@ pub enum Listed {
     Traffic,
     /// Papers and their figures
     Papers,
+    /// Examples of scenarios that come with packetscale
+    Scenarios,
     /// Ways to read an available bandwidth from a probe stream
     Estimators,
     /// Ways to make a probe stream readable

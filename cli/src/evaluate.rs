@@ -13,7 +13,8 @@ use std::path::Path;
 pub fn evaluate(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
     let asked = Asked { controller: &arguments.controller, only: arguments.only.as_deref(), quick: arguments.quick };
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out/evaluate").join(asked.folder_name()));
-    let runner = Runner { host, program: &PROGRAM, jobs: arguments.jobs, progress: &Terminal::new() };
+    let (jobs, replace, progress) = (arguments.jobs, arguments.replace, &Terminal::new(arguments.json));
+    let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let evaluation = asked.answer(&runner, &folder)?;
     if arguments.json {
         return say(&format!("{}\n", json!({ "schema": results::SCHEMA, "evaluation": evaluation })));

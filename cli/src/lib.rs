@@ -8,6 +8,7 @@ mod doctor;
 mod estimate;
 mod evaluate;
 mod hosts;
+mod init;
 mod list;
 mod reproduce;
 mod run;
@@ -20,7 +21,7 @@ mod trace;
 pub use hosts::hosts;
 
 use args::{Arguments, Command};
-use clap::FromArgMatches;
+use clap::{CommandFactory, FromArgMatches};
 use runner::{Host, Program, Refusal};
 use std::ffi::OsString;
 use std::io::Write;
@@ -53,6 +54,9 @@ impl From<runner::Error> for Failure {
         match error {
             runner::Error::Refused(refusal) => refusal.into(),
             runner::Error::Unwritable { folder, error } => run::unwritable(&folder, &error),
+            occupied @ runner::Error::Occupied { .. } => Failure::Input(format!(
+                "{occupied}; name another folder with --out, or replace what is there with --replace"
+            )),
         }
     }
 }
@@ -84,7 +88,8 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
         Command::Run(arguments) => run::run(&arguments, hosts),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments, first()?),
         Command::Evaluate(arguments) => evaluate::evaluate(&arguments, first()?),
-        Command::List { what } => list::list(what).and_then(|text| say(&text)),
+        Command::Init(arguments) => init::init(&arguments),
+        Command::List { what, json } => list::list(what, json).and_then(|text| say(&text)),
         Command::Theory(question) => theory::answer(&question),
         #[cfg(feature = "kernel")]
         Command::Tcp(command) => tcp::tcp(&command),
@@ -112,21 +117,53 @@ fn completions(shell: clap_complete::Shell, hosts: &[&dyn Host]) -> String {
     String::from_utf8_lossy(&script).into_owned()
 }
 
-/// One page: the command, then each of its subcommands.
+/// One page: the command, each of its subcommands in the order of its help, and what holds for all of them.
 fn man(hosts: &[&dyn Host]) -> Result<String, Failure> {
-    let mut page = Vec::new();
     let mut command = args::command(hosts);
     command.build();
-    let written = clap_mangen::Man::new(command.clone()).render(&mut page).and_then(|()| {
-        command.get_subcommands().filter(|inner| inner.get_name() != "help").try_for_each(|inner| {
-            let man = clap_mangen::Man::new(inner.clone());
-            let name = inner.get_display_name().unwrap_or(inner.get_name()).replace('-', " ");
-            writeln!(page, ".SH {}", name.to_uppercase())?;
-            man.render_description_section(&mut page)?;
-            man.render_synopsis_section(&mut page)?;
-            man.render_options_section(&mut page)
-        })
-    });
-    written.map_err(|error| Failure::Machine(error.to_string()))?;
-    Ok(String::from_utf8_lossy(&page).into_owned())
+    page(&command)
+        .map(|page| String::from_utf8_lossy(&page).into_owned())
+        .map_err(|error| Failure::Machine(error.to_string()))
+}
+
+fn page(command: &clap::Command) -> std::io::Result<Vec<u8>> {
+    let (mut page, man) = (Vec::new(), clap_mangen::Man::new(command.clone()));
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    // In the order of the declaration, as the help has them; changing an argument of one has moved it to the end.
+    for declared in Arguments::command().get_subcommands() {
+        if let Some(found) = command.find_subcommand(declared.get_name()).filter(|found| !found.is_hide_set()) {
+            writeln!(page, ".SH {}", name_of(found).to_uppercase())?;
+            described(&mut page, found)?;
+        }
+    }
+    man.render_extra_section(&mut page)?;
+    man.render_version_section(&mut page)?;
+    Ok(page)
+}
+
+/// `packetscale theory burstiness`.
+fn name_of(command: &clap::Command) -> String {
+    command.get_display_name().unwrap_or(command.get_name()).replace('-', " ")
+}
+
+/// What a subcommand does, how it is written, its arguments; and the same of those inside it.
+fn described(page: &mut Vec<u8>, command: &clap::Command) -> std::io::Result<()> {
+    let (mut inner, man) = (Vec::new(), clap_mangen::Man::new(command.clone()));
+    man.render_description_section(&mut inner)?;
+    man.render_synopsis_section(&mut inner)?;
+    man.render_options_section(&mut inner)?;
+    // Sections of a page of its own are subsections here.
+    let text = String::from_utf8_lossy(&inner).into_owned();
+    let kept = text.lines().filter(|line| !line.starts_with(".ie ") && !line.starts_with(".el "));
+    let lower = |line: &str| line.strip_prefix(".SH ").map_or(line.to_string(), |title| format!(".SS {title}"));
+    kept.map(lower).try_for_each(|line| writeln!(page, "{line}"))?;
+    for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help" && !inner.is_hide_set()) {
+        writeln!(page, ".SS \"{}\"", name_of(inner).to_uppercase())?;
+        described(page, inner)?;
+    }
+    Ok(())
 }

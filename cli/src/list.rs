@@ -1,41 +1,148 @@
-//! Lists the names that scenarios and methods can use.
+//! Lists the names that scenarios and methods can use, the papers, and examples of scenarios: for people, or as JSON.
 
 use crate::Failure;
 use crate::args::Listed;
 use papers::{Library, Paper};
+use serde::Serialize;
 use settings::Parameters;
 
-pub fn list(what: Listed) -> Result<String, Failure> {
-    Ok(match what {
+/// A name and what it stands for.
+#[derive(Serialize)]
+struct Entry {
+    name: String,
+    summary: String,
+    /// What can be set, of an entry of a registry.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    settings: Vec<Setting>,
+    /// What it consists of, of a paper.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    figures: Vec<Entry>,
+}
+
+/// A setting: its default and the values it accepts, as text.
+#[derive(Serialize)]
+struct Setting {
+    name: &'static str,
+    default: String,
+    summary: &'static str,
+    range: String,
+}
+
+/// Width of the column of names.
+const NAMES: usize = 20;
+/// The same for papers and scenarios, whose names are longer.
+const LONG_NAMES: usize = 24;
+
+pub fn list(what: Listed, json: bool) -> Result<String, Failure> {
+    let entries = match what {
         Listed::Controllers => congestion::registry().iter().map(|e| entry(e.name, e.summary, e.parameters)).collect(),
         Listed::Queues => queueing::registry().iter().map(|e| entry(e.name, e.summary, e.parameters)).collect(),
         Listed::Traffic => scenario::TRAFFIC_KINDS.iter().map(|(name, summary)| entry(name, summary, &[])).collect(),
         Listed::Estimators => estimation::estimators().iter().map(|e| entry(e.name, e.summary, e.parameters)).collect(),
         Listed::Denoisers => estimation::denoisers().iter().map(|e| entry(e.name, e.summary, e.parameters)).collect(),
         Listed::Papers => papers()?,
-    })
+        Listed::Scenarios => SCENARIOS.iter().map(|(name, text)| entry(name, &first_sentence(text), &[])).collect(),
+    };
+    if json {
+        let list = serde_json::to_string(&entries).map_err(|error| Failure::Machine(error.to_string()))?;
+        return Ok(list + "\n");
+    }
+    let width = if matches!(what, Listed::Papers | Listed::Scenarios) { LONG_NAMES } else { NAMES };
+    let lines: String = entries.iter().map(|entry| shown(entry, width)).collect();
+    let where_they_are =
+        "In the folder scenarios/ of packetscale\u{2019}s source. For one of your own: packetscale init\n";
+    Ok(if matches!(what, Listed::Scenarios) { lines + where_they_are } else { lines })
 }
 
-/// A line for the entry, and one for each setting: its default, what it does, and which values it accepts.
-fn entry(name: &str, summary: &str, parameters: Parameters) -> String {
-    let settings = parameters.iter().map(|parameter| {
-        let written = format!("{} = {}", parameter.name(), parameter.default());
-        let range = Some(parameter.range()).filter(|range| !range.is_empty());
-        let range = range.map_or(String::new(), |range| format!(" [{range}]"));
-        format!("    {written:<36} {}{range}\n", parameter.doc())
+fn entry(name: &str, summary: &str, parameters: Parameters) -> Entry {
+    let setting = |parameter: &&dyn settings::Described| Setting {
+        name: parameter.name(),
+        default: parameter.default().to_string(),
+        summary: parameter.doc(),
+        range: parameter.range().to_string(),
+    };
+    let settings = parameters.iter().map(setting).collect();
+    Entry { name: name.to_string(), summary: summary.to_string(), settings, figures: Vec::new() }
+}
+
+/// A line for the entry, and one for each setting (its default, what it does, which values it accepts) or figure.
+fn shown(entry: &Entry, width: usize) -> String {
+    let settings = entry.settings.iter().map(|setting| {
+        let written = format!("{} = {}", setting.name, setting.default);
+        let range = if setting.range.is_empty() { String::new() } else { format!(" [{}]", setting.range) };
+        format!("    {written:<36} {}{range}\n", setting.summary)
     });
-    format!("{name:<20} {summary}\n{}", settings.collect::<String>())
+    let figures = entry.figures.iter().map(|figure| format!("    {:<40} {}\n", figure.name, figure.summary));
+    let inner: String = settings.chain(figures).collect();
+    format!("{:<width$} {}\n{inner}", entry.name, entry.summary)
 }
 
-/// Lists each paper, and under it the names of its figures for `packetscale reproduce`.
-fn papers() -> Result<String, Failure> {
+/// Each paper, and in it its figures under the names that `packetscale reproduce` takes.
+fn papers() -> Result<Vec<Entry>, Failure> {
     let library = Library::embedded().map_err(|error| Failure::Input(error.to_string()))?;
     let paper = |paper: &Paper| {
-        let figures = paper.figures().into_iter().map(|figure| {
+        let figure = |figure: String| {
             let title = paper.title_of(&figure).unwrap_or_default();
-            format!("    {:<40} {title}\n", format!("{}/{figure}", paper.name))
-        });
-        format!("{:<24} {}\n{}", paper.name, paper.title(), figures.collect::<String>())
+            entry(&format!("{}/{figure}", paper.name), &title, &[])
+        };
+        let figures = paper.figures().into_iter().map(figure).collect();
+        Entry { figures, ..entry(&paper.name, paper.title(), &[]) }
     };
     Ok(library.papers().iter().map(paper).collect())
+}
+
+macro_rules! scenarios {
+    ($($name:literal),*) => {
+        /// The scenarios of the source, with their texts.
+        const SCENARIOS: &[(&str, &str)] =
+            &[$((concat!("scenarios/", $name, ".toml"), include_str!(concat!("../../scenarios/", $name, ".toml"))),)*];
+    };
+}
+
+scenarios!(
+    "against-cubic",
+    "bursty-10g",
+    "learnt-bursty-10g",
+    "probe-search",
+    "probe-streams",
+    "web-10g",
+    "kernel/1g-jumbo",
+    "kernel/200m",
+    "kernel/20ms",
+    "kernel/20ms-loss",
+    "kernel/against-cubic",
+    "kernel/four-flows",
+    "kernel/on-off",
+    "kernel/thousand",
+    "kernel/two-flows"
+);
+
+/// The first sentence of the comment at a file's head: to the first full stop, colon or question mark that ends a word.
+fn first_sentence(text: &str) -> String {
+    let comment = text.lines().take_while(|line| line.starts_with('#')).map(|line| line.trim_start_matches('#').trim());
+    let words = comment.collect::<Vec<_>>().join(" ");
+    let end = [". ", ": "].iter().filter_map(|end| words.find(end)).min();
+    words[..end.unwrap_or(words.len())].trim_end_matches(['.', ':']).to_string()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use std::path::Path;
+
+    #[test]
+    fn every_scenario_of_the_source_is_listed_with_a_summary() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../scenarios");
+        for (inner, prefix) in [("", "scenarios/"), ("kernel", "scenarios/kernel/")] {
+            for entry in fs::read_dir(folder.join(inner)).expect("the folder") {
+                let name = entry.expect("an entry").file_name().to_string_lossy().into_owned();
+                let listed = SCENARIOS.iter().any(|(listed, _)| *listed == format!("{prefix}{name}"));
+                assert!(listed || !name.ends_with(".toml"), "{prefix}{name}");
+            }
+        }
+        assert!(SCENARIOS.iter().all(|(_, text)| first_sentence(text).len() > 20));
+        let one = "# Whole searches: the answers set the rate.\n#  run this\n\n# later\n";
+        assert_eq!(first_sentence(one), "Whole searches");
+    }
 }

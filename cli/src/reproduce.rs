@@ -8,7 +8,7 @@ use crate::terminal::Terminal;
 use crate::{Failure, PROGRAM, say};
 use papers::{Figure, Findings, GridQuestion, Library, Paper, Task};
 use rayon::prelude::*;
-use results::reproduction::{self, Verdict};
+use results::reproduction::{self, Value, Verdict};
 use results::to_lines;
 use runner::{Host, Made, Runner};
 use serde_json::json;
@@ -24,7 +24,8 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
         figures.map(|figures| (paper, figures)).map_err(input)
     };
     let chosen: Vec<(Paper, Vec<Figure>)> = chosen.into_iter().map(read).collect::<Result<_, Failure>>()?;
-    let runner = Runner { host, program: &PROGRAM, jobs: arguments.jobs, progress: &Terminal::new() };
+    let (jobs, replace, progress) = (arguments.jobs, arguments.replace, &Terminal::new(arguments.json));
+    let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let (mut outcomes, mut made) = (Vec::new(), Made::new());
     for (paper, figures) in &chosen {
         let folder = arguments.out.join(&paper.name);
@@ -103,8 +104,14 @@ fn write_page(paper: &reproduction::Paper, folder: &Path) -> Result<PathBuf, Fai
 fn shown(paper: &str, figure: &reproduction::Figure) -> String {
     let short = if figure.quick { " (short form)" } else { "" };
     let mut out = format!("{paper}/{}{short}: {}\n", figure.name, figure.title);
-    if !figure.values.is_empty() {
-        out.push_str(&values(&figure.values));
+    let has_ours = |value: &&Value| value.ours.is_some() || value.verdict != Verdict::NotJudged;
+    let (shown, empty): (Vec<&Value>, Vec<&Value>) = figure.values.iter().partition(has_ours);
+    if !shown.is_empty() {
+        out.push_str(&values(&shown));
+    }
+    if !empty.is_empty() {
+        let why = if figure.quick { ": the short form does not run their points" } else { "" };
+        out.push_str(&format!("{} more published, without a value of ours{why}\n", empty.len()));
     }
     for claim in &figure.claims {
         let found = claim.found.map_or("nothing".to_string(), |found| format!("{found:.4}"));
@@ -119,7 +126,7 @@ fn shown(paper: &str, figure: &reproduction::Figure) -> String {
     out
 }
 
-fn values(values: &[reproduction::Value]) -> String {
+fn values(values: &[&Value]) -> String {
     let head = ["", "published", "ours", "ratio", "unit", "ours is", "verdict"].map(str::to_string);
     let rows = values.iter().map(|value| {
         let half = value.half_width.map_or(String::new(), |half| format!(" ± {half:.2}"));

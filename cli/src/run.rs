@@ -29,7 +29,8 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     trace::check(arguments.trace.as_ref(), host, &plan)?;
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(scenario.name()));
     let name = arguments.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
-    let runner = Runner { host, program: &PROGRAM, jobs: arguments.jobs, progress: &Terminal::new() };
+    let (jobs, replace, progress) = (arguments.jobs, arguments.replace, &Terminal::new(arguments.json));
+    let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let results = runner.record(&scenario, &plan, name, &folder, &mut Made::new())?;
     write_page(&results, &folder, !arguments.no_page).map_err(|error| unwritable(&folder, &error))?;
     if let Some(file) = &arguments.trace {

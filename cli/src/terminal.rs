@@ -1,44 +1,175 @@
-//! How far a plan is, for who sits at a terminal; and Ctrl-C.
+//! How far a plan is, for who waits for it; and Ctrl-C.
+//!
+//! At a terminal a bar on standard error moves with the runs and within them. Without one, a line on standard error says
+//! the same every half minute; with `--json` there is none. What is kept or lost is said either way.
 
-use indicatif::{ProgressBar, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use runner::{Checkpoint, Progress};
-use std::io::Write;
+use std::collections::BTreeMap;
+use std::io::{IsTerminal, Write};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use units::Span;
 
 /// Exit code after Ctrl-C, as shells count: 128 and the number of SIGINT.
 const INTERRUPTED: i32 = 130;
 
-/// A bar on standard error, when that is a terminal. On Ctrl-C the command ends, and says what is kept.
-pub struct Terminal(Mutex<ProgressBar>);
+/// Steps of the bar for each run.
+const STEPS: f64 = 1000.0;
 
-impl Terminal {
-    pub fn new() -> Terminal {
-        Terminal(Mutex::new(ProgressBar::hidden()))
+/// Time between two lines where there is no bar.
+const BETWEEN_LINES: Duration = Duration::from_secs(30);
+
+/// How far a plan is, on standard error. On Ctrl-C the command ends, and says what is kept.
+pub struct Terminal {
+    form: Form,
+    state: Mutex<State>,
+}
+
+/// In which form it is said.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    Bar,
+    Lines,
+    Nothing,
+}
+
+struct State {
+    bar: ProgressBar,
+    count: Count,
+    said: Instant,
+}
+
+/// What is done of a plan.
+struct Count {
+    began: Instant,
+    planned: usize,
+    /// Done before it began, and by now.
+    kept: usize,
+    done: usize,
+    /// Runs under way: how much of how much of their time.
+    under_way: BTreeMap<usize, (Span, Span)>,
+}
+
+impl Count {
+    fn new(planned: usize, kept: usize, began: Instant) -> Count {
+        Count { began, planned, kept, done: kept, under_way: BTreeMap::new() }
     }
 
-    fn bar(&self) -> MutexGuard<'_, ProgressBar> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    /// Runs that are done, those under way by their part.
+    fn runs(&self) -> f64 {
+        let part = |(at, all): &(Span, Span)| at.as_secs_f64() / all.as_secs_f64().max(f64::MIN_POSITIVE);
+        self.done as f64 + self.under_way.values().map(part).sum::<f64>()
+    }
+
+    /// `3/24 runs`; where one run is under way alone, `0/1 runs, at 12.5 s of 60 s`.
+    fn words(&self) -> String {
+        let within = match self.under_way.values().collect::<Vec<_>>()[..] {
+            [(at, all)] => format!(", at {:.1} s of {all}", at.as_secs_f64()),
+            _ => String::new(),
+        };
+        format!("{}/{} runs{within}", self.done, self.planned)
+    }
+
+    /// The line for a log: what is done, since when, and how long the rest takes if it goes on like this.
+    fn line(&self, now: Instant) -> String {
+        let passed = now.saturating_duration_since(self.began);
+        let made = self.runs() - self.kept as f64;
+        let left = (self.planned as f64 - self.runs()).max(0.0);
+        let rest = (made > 0.0).then(|| format!(", about {} left", words(passed.mul_f64((left / made).min(1e6)))));
+        format!("{}, {} so far{}", self.words(), words(passed), rest.unwrap_or_default())
+    }
+}
+
+/// `45 s`, `12 min 5 s`, `3 h 20 min`.
+fn words(time: Duration) -> String {
+    let s = time.as_secs();
+    match (s / 3600, s / 60 % 60, s % 60) {
+        (0, 0, s) => format!("{s} s"),
+        (0, min, s) => format!("{min} min {s} s"),
+        (h, min, _) => format!("{h} h {min} min"),
+    }
+}
+
+impl Terminal {
+    /// `json`: standard output is for a program, and standard error, where it is no terminal, says no progress.
+    pub fn new(json: bool) -> Terminal {
+        let form = match (std::io::stderr().is_terminal(), json) {
+            (true, _) => Form::Bar,
+            (false, false) => Form::Lines,
+            (false, true) => Form::Nothing,
+        };
+        let now = Instant::now();
+        let state = State { bar: ProgressBar::hidden(), count: Count::new(0, 0, now), said: now };
+        Terminal { form, state: Mutex::new(state) }
+    }
+
+    fn state(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn changed(&self, change: impl FnOnce(&mut Count)) {
+        let mut state = self.state();
+        change(&mut state.count);
+        match self.form {
+            Form::Nothing => {}
+            Form::Bar => {
+                state.bar.set_message(state.count.words());
+                state.bar.set_position((state.count.runs() * STEPS) as u64);
+            }
+            Form::Lines => {
+                let now = Instant::now();
+                if now.saturating_duration_since(state.said) >= BETWEEN_LINES {
+                    state.said = now;
+                    let _ = writeln!(std::io::stderr(), "{}", state.count.line(now));
+                }
+            }
+        }
     }
 }
 
 impl Progress for Terminal {
-    fn begin(&self, checkpoint: &Arc<Checkpoint>) {
-        keep_on_interrupt(checkpoint);
-        let sealed = checkpoint.seal();
-        let bar = ProgressBar::new(sealed.planned() as u64).with_position(sealed.done() as u64);
-        if let Ok(style) = ProgressStyle::with_template("{pos}/{len} runs {wide_bar} {elapsed}, {eta} left") {
-            bar.set_style(style);
-        }
-        bar.tick();
-        *self.bar() = bar;
+    fn say(&self, line: &str) {
+        let _ = writeln!(std::io::stderr(), "{line}");
     }
 
-    fn made(&self) {
-        self.bar().inc(1);
+    fn begin(&self, checkpoint: &Arc<Checkpoint>) {
+        keep_on_interrupt(checkpoint);
+        let (planned, kept) = {
+            let sealed = checkpoint.seal();
+            (sealed.planned(), sealed.done())
+        };
+        let mut state = self.state();
+        let now = Instant::now();
+        (state.count, state.said) = (Count::new(planned, kept, now), now);
+        if self.form != Form::Bar {
+            return;
+        }
+        let bar = ProgressBar::with_draw_target(Some((planned as f64 * STEPS) as u64), ProgressDrawTarget::stderr());
+        if let Ok(style) = ProgressStyle::with_template("{msg} {wide_bar} {elapsed}, {eta} left") {
+            bar.set_style(style);
+        }
+        bar.set_message(state.count.words());
+        bar.set_position((kept as f64 * STEPS) as u64);
+        bar.reset_eta();
+        state.bar = bar;
+    }
+
+    fn within(&self, run: usize, at: Span, all: Span) {
+        self.changed(|count| {
+            count.under_way.insert(run, (at, all));
+        });
+    }
+
+    fn made(&self, run: usize) {
+        self.changed(|count| {
+            count.under_way.remove(&run);
+            count.done += 1;
+        });
     }
 
     fn end(&self) {
-        self.bar().finish_and_clear();
+        self.state().bar.finish_and_clear();
     }
 }
 
@@ -59,4 +190,28 @@ fn keep_on_interrupt(checkpoint: &Arc<Checkpoint>) {
     };
     // Without a handler Ctrl-C ends the program at once; finished runs are kept all the same.
     let _ = ctrlc::set_handler(handler);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_left_follows_from_what_was_made_within_runs_and_not_from_what_was_kept() {
+        let began = Instant::now();
+        let mut count = Count::new(8, 2, began);
+        count.done = 3;
+        count.under_way.insert(5, (Span::from_secs(30), Span::from_secs(60)));
+        // One and a half runs in 90 s; of eight, four and a half are left: 270 s.
+        let line = count.line(began + Duration::from_secs(90));
+        assert_eq!(line, "3/8 runs, at 30.0 s of 60 s, 1 min 30 s so far, about 4 min 30 s left");
+        count.under_way.insert(6, (Span::ZERO, Span::from_secs(60)));
+        assert_eq!(count.words(), "3/8 runs");
+    }
+
+    #[test]
+    fn nothing_made_yet_gives_no_estimate() {
+        let began = Instant::now();
+        assert_eq!(Count::new(1, 0, began).line(began + Duration::from_secs(7)), "0/1 runs, 7 s so far");
+    }
 }

@@ -7,8 +7,15 @@ use simulator::Simulator;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 
-/// Whether what is planned can be recorded: one run, on the simulator.
+/// Whether what is planned can be recorded: one run, on the simulator; and whether the file's name says what it is.
 pub fn check(file: Option<&PathBuf>, host: &dyn Host, plan: &[Experiment]) -> Result<(), Failure> {
+    let ending = file.and_then(|file| file.extension()).map(|ending| ending.to_string_lossy().to_lowercase());
+    if let (Some(file), Some("pcap" | "pcapng" | "cap")) = (file, ending.as_deref()) {
+        let found = format!("{}, the name of a capture", file.display());
+        return Err(Failure::Input(format!(
+            "--trace: found {found}; expected a name like packets.csv: the file is CSV"
+        )));
+    }
     let on_simulator = host.name() == Simulator.name();
     if file.is_none() || (on_simulator && plan.len() == 1) {
         return Ok(());

@@ -125,7 +125,10 @@ fn after_ctrl_c_the_same_command_takes_up_the_finished_runs_and_writes_the_same_
     let kept: Vec<serde_json::Value> = lines.lines().map(|line| serde_json::from_str(line).expect("a run")).collect();
     assert!(stderr(&stopped).contains(&format!("{} of 400 runs", kept.len())), "{}", stderr(&stopped));
 
-    assert_eq!(packetscale(folder.path(), &command).status.code(), Some(0));
+    let resumed = packetscale(folder.path(), &command);
+    assert_eq!(resumed.status.code(), Some(0));
+    let kept_words = format!("out/small: goes on; {} of 400 runs were kept\n", kept.len());
+    assert!(stderr(&resumed).starts_with(&kept_words), "{}", stderr(&resumed));
     let resumed = cpu_times(&out);
     for (run, time) in kept.iter().zip(&resumed) {
         assert_eq!(&run["run"]["summary"]["cpu_s"].to_string(), time, "a finished run was made again");
@@ -166,11 +169,15 @@ fn another_copy_of_the_program_finishes_what_one_began() {
 }
 
 #[test]
-fn after_ctrl_c_a_changed_scenario_starts_anew() {
+fn after_ctrl_c_a_changed_scenario_is_refused_unless_what_was_kept_may_be_lost() {
     let folder = folder(&long());
     assert_eq!(interrupted(folder.path(), &["run", "small.toml", "--jobs", "1"]).status.code(), Some(130));
     let change = ["--set", "run.duration=100 ms", "--no-page"];
-    assert_eq!(packetscale(folder.path(), &[&["run", "small.toml"], &change[..]].concat()).status.code(), Some(0));
+    let refused = packetscale(folder.path(), &[&["run", "small.toml"], &change[..]].concat());
+    assert_eq!(refused.status.code(), Some(2), "{}", stderr(&refused));
+    assert!(stderr(&refused).contains("--out") && stderr(&refused).contains("--replace"), "{}", stderr(&refused));
+    let replaced = packetscale(folder.path(), &[&["run", "small.toml", "--replace"], &change[..]].concat());
+    assert_eq!(replaced.status.code(), Some(0), "{}", stderr(&replaced));
     let fresh = packetscale(folder.path(), &[&["run", "small.toml", "--out", "fresh"], &change[..]].concat());
     assert_eq!(fresh.status.code(), Some(0));
     assert_eq!(comparable(&folder.path().join("out/small")), comparable(&folder.path().join("fresh")));
@@ -203,7 +210,7 @@ fn json_is_one_object_on_standard_output_and_nothing_else() {
     let object: serde_json::Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
     assert_eq!(object["schema"], 1);
     assert_eq!(object["runs"].as_array().map(Vec::len), Some(8));
-    assert_eq!(object["runs"][0]["params"]["path.buffer"], "10 packets");
+    assert_eq!(object["runs"][0]["params"]["path.buffer_packets"], 10.0);
     assert!(!folder.path().join("out/small/report.html").exists());
 }
 
@@ -293,6 +300,68 @@ fn completions_and_the_manual_know_every_subcommand() {
         assert!(man.contains(&format!(".SH PACKETSCALE {}", subcommand.to_uppercase())), "{subcommand}");
     }
     assert!(man.contains("no\\-page"));
+    let places: Vec<Option<usize>> = ["DESCRIPTION", "PACKETSCALE RUN", "PACKETSCALE INIT", "PACKETSCALE MAN", "EXTRA"]
+        .map(|section| man.find(&format!(".SH {section}\n")))
+        .to_vec();
+    assert!(places[0].is_some() && places.is_sorted(), "{places:?}");
+}
+
+#[test]
+fn init_writes_a_scenario_that_runs_and_overwrites_nothing() {
+    let folder = folder(SCENARIO);
+    let output = packetscale(folder.path(), &["init", "first"]);
+    assert_eq!((output.status.code(), stderr(&output).as_str()), (Some(0), ""));
+    let printed = packetscale(folder.path(), &["run", "first.toml", "--print"]);
+    assert!(stdout(&printed).contains("[compare]"), "{}", stderr(&printed));
+    fs::write(folder.path().join("first.toml"), "mine").expect("written");
+    let refused = packetscale(folder.path(), &["init", "first.toml"]);
+    assert_eq!(refused.status.code(), Some(2));
+    assert_eq!(stderr(&refused), "first.toml: found a file; expected none, or --force to overwrite it\n");
+    assert_eq!(fs::read_to_string(folder.path().join("first.toml")).expect("the file"), "mine");
+    assert_eq!(packetscale(folder.path(), &["init", "first", "--force"]).status.code(), Some(0));
+    assert_ne!(fs::read_to_string(folder.path().join("first.toml")).expect("the file"), "mine");
+}
+
+#[test]
+fn a_list_in_json_has_names_and_settings() {
+    let folder = folder(SCENARIO);
+    let listed = |what| -> serde_json::Value {
+        serde_json::from_slice(&packetscale(folder.path(), &["list", what, "--json"]).stdout).expect("JSON")
+    };
+    let cubic = listed("controllers").as_array().expect("a list").iter().find(|one| one["name"] == "cubic").cloned();
+    assert_eq!(cubic.expect("cubic")["settings"][0]["name"].as_str().map(str::is_empty), Some(false));
+    assert_eq!(listed("queues")[0]["name"], "fifo");
+    assert!(listed("papers")[0]["figures"][0]["name"].as_str().is_some_and(|name| name.contains('/')));
+    let scenarios = listed("scenarios");
+    let has = |name: &str| scenarios.as_array().is_some_and(|all| all.iter().any(|one| one["name"] == name));
+    assert!(has("scenarios/bursty-10g.toml") && has("scenarios/kernel/two-flows.toml"), "{scenarios}");
+}
+
+#[test]
+fn results_of_another_scenario_are_not_overwritten_without_a_word() {
+    let folder = folder(SCENARIO);
+    fs::copy(folder.path().join("small.toml"), folder.path().join("other.toml")).expect("copied");
+    let run = |file, more: &[&str]| packetscale(folder.path(), &[&["run", file, "--out", "here"], more].concat());
+    assert_eq!(run("small.toml", &[]).status.code(), Some(0));
+    let refused = run("other.toml", &[]);
+    assert_eq!(refused.status.code(), Some(2));
+    let message = "here: found results of small.toml; expected an empty folder, or one of this scenario; name another \
+        folder with --out, or replace what is there with --replace\n";
+    assert_eq!(stderr(&refused), message);
+    let replaced = run("other.toml", &["--replace"]);
+    assert_eq!(
+        (replaced.status.code(), stderr(&replaced).as_str()),
+        (Some(0), "here: replaces results of small.toml\n")
+    );
+}
+
+#[test]
+fn a_trace_is_not_written_under_the_name_of_a_capture() {
+    let folder = folder(SCENARIO);
+    let output = packetscale(folder.path(), &["run", "small.toml", "--trace", "x.pcap"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = "--trace: found x.pcap, the name of a capture; expected a name like packets.csv: the file is CSV\n";
+    assert_eq!(stderr(&output), message);
 }
 
 #[test]

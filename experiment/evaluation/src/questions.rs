@@ -1,7 +1,7 @@
 //! The questions, compiled in: `rfc9743.toml`.
 
 use runner::Refusal;
-use scenario::Scenario;
+use scenario::{Scenario, ScenarioError};
 use serde::Deserialize;
 use std::path::Path;
 
@@ -68,13 +68,28 @@ impl Section {
 impl Question {
     /// With this controller in the place of that of the first flows.
     pub fn scenario(&self, controller: &str, quick: bool) -> Result<Scenario, Refusal> {
-        let mut changes = vec![format!("flow.0.controller={controller}"), "record.streams=0".to_string()];
+        let mut changes = vec![format!("{PUT}controller={controller}"), "record.streams=0".to_string()];
         if quick {
             changes.extend(self.quick.iter().cloned());
         }
         let name = self.title.to_lowercase().replace(' ', "-");
         Scenario::parse(&self.scenario, Path::new(&format!("{name}.toml")), &changes)
-            .map_err(|error| Refusal::Input(error.to_string()))
+            .map_err(|error| Refusal::Input(refused(controller, &error)))
+    }
+}
+
+/// Where the controller was put into the questions' scenarios.
+const PUT: &str = "flow.0.";
+
+/// A mistake in what was asked for is told in the words of the question, not of the scenario that it was put into.
+fn refused(controller: &str, error: &ScenarioError) -> String {
+    match error.key.strip_prefix(PUT) {
+        Some(key) if key.starts_with("controller") => {
+            let setting = key.trim_start_matches("controller").trim_start_matches('.');
+            let setting = if setting.is_empty() { String::new() } else { format!("{setting}: ") };
+            format!("evaluate {controller}: {setting}found {}; expected {}", error.found, error.expected)
+        }
+        _ => error.to_string(),
     }
 }
 
@@ -93,6 +108,27 @@ mod tests {
                 assert!(scenario.is_ok_and(|scenario| !scenario.plan().is_empty()), "{}", question.title);
             }
         }
+    }
+
+    #[test]
+    fn a_refusal_names_what_was_asked_for() {
+        let questions = read(None).unwrap_or_else(|_| panic!("the file is read"));
+        let refusal = |controller: &str| match questions.section[0].question[0].scenario(controller, true) {
+            Err(refusal) => refusal.to_string(),
+            Ok(_) => panic!("{controller} was taken"),
+        };
+        let unknown = refusal("venno");
+        assert!(
+            unknown.starts_with(
+                "evaluate venno: found the unknown controller \"venno\", perhaps \"veno\"; expected one of \"newreno\""
+            ),
+            "{unknown}"
+        );
+        let setting = refusal("{ kind = \"rapid\", foo = 1 }");
+        assert!(
+            setting.starts_with("evaluate { kind = \"rapid\", foo = 1 }: foo: found an unknown setting of rapid"),
+            "{setting}"
+        );
     }
 
     /// Sections 5 to 7 of the RFC, as its table of contents numbers them.

@@ -60,7 +60,7 @@ fn what_was_made_before_an_interruption_is_not_made_again() {
     let asked = Asked { controller: "newreno", only: Some("5.1.1"), quick: true };
     let answer = |most: usize| {
         let host = Counting { made: AtomicUsize::new(0), most };
-        let runner = Runner { host: &host, program: &PROGRAM, jobs: None, progress: &Silent };
+        let runner = Runner { host: &host, program: &PROGRAM, jobs: None, replace: false, progress: &Silent };
         let answered = asked.answer(&runner, folder.path()).map(|evaluation| evaluation.runs);
         (answered, host.made.into_inner())
     };

@@ -28,6 +28,14 @@ pub struct Checkpoint {
     done: Mutex<usize>,
 }
 
+/// What opening the file gives.
+pub(crate) enum Opened {
+    /// The file, and the runs that it holds.
+    Checkpoint(Checkpoint, BTreeMap<String, Run>),
+    /// So many runs in it are none of the plan: nothing was changed.
+    Strangers(usize),
+}
+
 /// While it lives, no run is added.
 pub struct Sealed<'a> {
     checkpoint: &'a Checkpoint,
@@ -36,31 +44,28 @@ pub struct Sealed<'a> {
 
 impl Checkpoint {
     /// Opens the file in `folder` for a plan of this many runs. What it holds of the runs with these `ids` is kept and
-    /// returned. All else is dropped, and so is a line that was cut short or damaged.
+    /// returned. Other runs are dropped only to `replace` them; a line that was cut short or damaged is no run.
     ///
     /// # Errors
     /// The file cannot be read or written, or another command makes runs in this folder
     /// ([`io::ErrorKind::WouldBlock`]).
-    pub(crate) fn open(
-        folder: &Path,
-        ids: &BTreeSet<&str>,
-        planned: usize,
-    ) -> io::Result<(Checkpoint, BTreeMap<String, Run>)> {
+    pub(crate) fn open(folder: &Path, ids: &BTreeSet<&str>, planned: usize, replace: bool) -> io::Result<Opened> {
         let path = folder.join(NAME);
         let alone = alone_in(folder)?;
-        let kept: BTreeMap<String, Run> = held(&path)?
-            .split(|byte| *byte == b'\n')
-            .filter_map(|line| serde_json::from_slice::<Line<Run>>(line).ok())
-            .filter(|line| ids.contains(line.id.as_str()))
-            .map(|line| (line.id, line.run))
-            .collect();
+        let content = held(&path)?;
+        let lines = content.split(|byte| *byte == b'\n');
+        let runs = lines.filter_map(|line| serde_json::from_slice::<Line<Run>>(line).ok());
+        let (kept, strangers): (Vec<_>, Vec<_>) = runs.partition(|line| ids.contains(line.id.as_str()));
+        if !strangers.is_empty() && !replace {
+            return Ok(Opened::Strangers(strangers.len()));
+        }
+        let kept: BTreeMap<String, Run> = kept.into_iter().map(|line| (line.id, line.run)).collect();
         let lines = kept.iter().map(|(id, run)| line(id, run)).collect::<Result<Vec<String>, _>>()?;
         results::write_file(folder, NAME, |file| file.write_all(lines.concat().as_bytes()))?;
         let file = File::options().append(true).open(&path)?;
-        Ok((
-            Checkpoint { folder: folder.to_path_buf(), file, _alone: alone, planned, done: Mutex::new(kept.len()) },
-            kept,
-        ))
+        let done = Mutex::new(kept.len());
+        let checkpoint = Checkpoint { folder: folder.to_path_buf(), file, _alone: alone, planned, done };
+        Ok(Opened::Checkpoint(checkpoint, kept))
     }
 
     /// Keeps a run. When this returns, the run is on the disk.

@@ -1,6 +1,6 @@
 //! Makes the runs of a plan that are not done yet.
 
-use crate::checkpoint::Checkpoint;
+use crate::checkpoint::{Checkpoint, Opened};
 use crate::files::Files;
 use crate::host::{Host, Refusal};
 use crate::job::{Job, Keep};
@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use units::Span;
 
 /// Makes runs on a host.
 pub struct Runner<'a> {
@@ -22,16 +23,22 @@ pub struct Runner<'a> {
     pub program: &'a Program,
     /// How many at the same time, if the host makes as many; `None`: as many as it makes. Results do not depend on it.
     pub jobs: Option<u16>,
+    /// Whether what lies in the folder of another scenario, or of an earlier form of this one, may be lost.
+    pub replace: bool,
     /// Who is told how far it is.
     pub progress: &'a dyn Progress,
 }
 
 /// Is told how far a plan is.
 pub trait Progress: Sync {
+    /// Something that was there is kept or lost, in a line.
+    fn say(&self, line: &str);
     /// Runs are about to be made; some may be kept from before. What is done is safe in `checkpoint` at any time.
     fn begin(&self, checkpoint: &Arc<Checkpoint>);
-    /// One more was made.
-    fn made(&self);
+    /// The run of this number, counted as runs begin, has come to this part of its time, from 0 to 1: `at` of `all`.
+    fn within(&self, run: usize, at: Span, all: Span);
+    /// That run was made.
+    fn made(&self, run: usize);
     /// No more are made.
     fn end(&self);
 }
@@ -40,8 +47,10 @@ pub trait Progress: Sync {
 pub struct Silent;
 
 impl Progress for Silent {
+    fn say(&self, _: &str) {}
     fn begin(&self, _: &Arc<Checkpoint>) {}
-    fn made(&self) {}
+    fn within(&self, _: usize, _: Span, _: Span) {}
+    fn made(&self, _: usize) {}
     fn end(&self) {}
 }
 
@@ -58,6 +67,14 @@ pub enum Error {
         folder: PathBuf,
         /// What the system says.
         error: io::Error,
+    },
+    /// The folder holds what would be lost.
+    #[error("{}: found {found}; expected an empty folder, or one of this scenario", folder.display())]
+    Occupied {
+        /// Where the results were to go.
+        folder: PathBuf,
+        /// What is there.
+        found: String,
     },
 }
 
@@ -103,6 +120,15 @@ impl Runner<'_> {
     ) -> Result<Results, Error> {
         let files = Files::of(plan)?;
         let conditions = self.host.check(plan)?;
+        match there(folder, &name, &scenario.to_toml()) {
+            There::Nothing => {}
+            There::Other(found) if !self.replace => {
+                return Err(Error::Occupied { folder: folder.to_path_buf(), found });
+            }
+            There::Other(found) | There::Earlier(found) => {
+                self.progress.say(&format!("{}: replaces {found}", folder.display()));
+            }
+        }
         let finished = self.finish(plan, &files, Keep::Everything, folder, made)?;
         let manifest = Manifest {
             version: self.program.version().to_string(),
@@ -141,7 +167,18 @@ impl Runner<'_> {
         std::fs::create_dir_all(folder).map_err(Error::unwritable(folder))?;
         let jobs = Job::all(plan, files, self.host, self.program, keep).map_err(Refusal::Machine)?;
         let ids: BTreeSet<&str> = jobs.iter().map(|job| job.id.as_str()).collect();
-        let (checkpoint, mut runs) = Checkpoint::open(folder, &ids, ids.len()).map_err(Error::unwritable(folder))?;
+        let opened = Checkpoint::open(folder, &ids, ids.len(), self.replace).map_err(Error::unwritable(folder))?;
+        let (checkpoint, mut runs) = match opened {
+            Opened::Checkpoint(checkpoint, runs) => (checkpoint, runs),
+            Opened::Strangers(runs) => {
+                let found = format!("{runs} finished runs of an interrupted plan that are none of this one");
+                return Err(Error::Occupied { folder: folder.to_path_buf(), found });
+            }
+        };
+        if !runs.is_empty() {
+            let (kept, planned) = (runs.len(), ids.len());
+            self.progress.say(&format!("{}: goes on; {kept} of {planned} runs were kept", folder.display()));
+        }
         runs.extend(ids.iter().filter_map(|id| made.get(*id).map(|run| (id.to_string(), run.clone()))));
         let checkpoint = Arc::new(checkpoint);
         self.progress.begin(&checkpoint);
@@ -163,15 +200,37 @@ impl Runner<'_> {
         checkpoint: &Checkpoint,
         folder: &Path,
     ) -> Result<Vec<(String, Run)>, Error> {
-        let one = |job: &&Job<'_>| {
-            let run = job.keep.of(self.host.run(job.experiment)?);
+        let one = |(number, job): (usize, &&Job<'_>)| {
+            let all = job.experiment.duration;
+            let run = self.host.run_watched(job.experiment, &|at| self.progress.within(number, at, all))?;
+            let run = job.keep.of(run);
             files.unchanged(job.experiment)?;
             checkpoint.add(&job.id, &run).map_err(Error::unwritable(folder))?;
-            self.progress.made();
+            self.progress.made(number);
             Ok((job.id.clone(), run))
         };
         let at_once = self.jobs.into_iter().chain(self.host.at_once()).min();
-        threads(at_once)?.install(|| jobs.par_iter().map(one).collect())
+        threads(at_once)?.install(|| jobs.par_iter().enumerate().map(one).collect())
+    }
+}
+
+/// What lies in a folder for results already, in words.
+enum There {
+    /// Nothing, or results of the same scenario.
+    Nothing,
+    /// Results of the same file when it said something else.
+    Earlier(String),
+    /// Results of another.
+    Other(String),
+}
+
+fn there(folder: &Path, name: &str, scenario: &str) -> There {
+    let Ok(content) = std::fs::read(folder.join(results::MANIFEST)) else { return There::Nothing };
+    match serde_json::from_slice::<Manifest>(&content) {
+        Ok(there) if there.scenario_name == name && there.scenario == scenario => There::Nothing,
+        Ok(there) if there.scenario_name == name => There::Earlier(format!("results of {name} with other settings")),
+        Ok(there) => There::Other(format!("results of {}", there.scenario_name)),
+        Err(_) => There::Other(format!("a file {} that is not of packetscale", results::MANIFEST)),
     }
 }
 

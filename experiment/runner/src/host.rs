@@ -2,6 +2,7 @@
 
 use results::{HostLabel, Run};
 use scenario::Experiment;
+use units::Span;
 
 /// Makes runs of experiments. To add one: a crate that implements this, and a line in the list of hosts of the command.
 pub trait Host: Sync {
@@ -44,6 +45,14 @@ pub trait Host: Sync {
     /// # Errors
     /// Why there is no run.
     fn run(&self, experiment: &Experiment) -> Result<Run, Refusal>;
+
+    /// Makes one run, and says now and then how much of its time has passed, if the host can say.
+    ///
+    /// # Errors
+    /// As [`Host::run`].
+    fn run_watched(&self, experiment: &Experiment, _watch: &dyn Fn(Span)) -> Result<Run, Refusal> {
+        self.run(experiment)
+    }
 }
 
 /// Which time passes in a run.

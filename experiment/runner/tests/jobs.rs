@@ -1,6 +1,8 @@
 //! What a run is known by, and what is made again.
 
-use packetscale_runner::{Clock, Error, Files, Host, Job, Keep, Made, Program, Refusal, Runner, Silent};
+use packetscale_runner::{
+    Checkpoint, Clock, Error, Files, Host, Job, Keep, Made, Program, Progress, Refusal, Runner, Silent,
+};
 use results::{Histogram, HostLabel, Run, Summary};
 use scenario::{Experiment, Scenario};
 use std::fs;
@@ -152,9 +154,74 @@ fn host_program_and_what_is_kept_are_part_of_what_a_run_is() {
 }
 
 fn record(host: &Counting, scenario: &Scenario, folder: &Path) -> Result<usize, Error> {
-    let runner = Runner { host, program: &PROGRAM, jobs: None, progress: &Silent };
+    let runner = Runner { host, program: &PROGRAM, jobs: None, replace: false, progress: &Silent };
     let results = runner.record(scenario, &scenario.plan(), "small.toml".to_string(), folder, &mut Made::new());
     results.map(|results| results.runs.len())
+}
+
+/// What the runner says, line by line.
+#[derive(Default)]
+struct Said(std::sync::Mutex<Vec<String>>);
+
+impl Progress for Said {
+    fn say(&self, line: &str) {
+        self.0.lock().expect("one at a time").push(line.to_string());
+    }
+    fn begin(&self, _: &std::sync::Arc<Checkpoint>) {}
+    fn within(&self, _: usize, _: units::Span, _: units::Span) {}
+    fn made(&self, _: usize) {}
+    fn end(&self) {}
+}
+
+fn record_as(
+    host: &Counting,
+    scenario: &Scenario,
+    folder: &Path,
+    name: &str,
+    replace: bool,
+) -> (Result<usize, String>, String) {
+    let said = Said::default();
+    let runner = Runner { host, program: &PROGRAM, jobs: None, replace, progress: &said };
+    let results = runner.record(scenario, &scenario.plan(), name.to_string(), folder, &mut Made::new());
+    let said = said.0.into_inner().expect("one at a time").join("\n");
+    (results.map(|results| results.runs.len()).map_err(|error| error.to_string()), said)
+}
+
+#[test]
+fn results_of_another_scenario_are_lost_only_where_that_is_asked_for() {
+    let (folder, scenario) = beside(TRACE, SCENARIO);
+    let out = folder.path().join("out");
+    let all = Counting::up_to(100);
+    assert_eq!(record_as(&all, &scenario, &out, "small.toml", false), (Ok(4), String::new()));
+    // The same again, and the same file with other settings.
+    assert_eq!(record_as(&all, &scenario, &out, "small.toml", false), (Ok(4), String::new()));
+    let (_folder, changed) = beside(TRACE, &SCENARIO.replace("200 ms", "300 ms"));
+    let shown = out.display();
+    let earlier = format!("{shown}: replaces results of small.toml with other settings");
+    assert_eq!(record_as(&all, &changed, &out, "small.toml", false), (Ok(4), earlier));
+    let before = fs::read(out.join("manifest.json")).expect("the manifest");
+    let refused = format!("{shown}: found results of small.toml; expected an empty folder, or one of this scenario");
+    assert_eq!(record_as(&all, &scenario, &out, "other.toml", false), (Err(refused), String::new()));
+    assert_eq!(fs::read(out.join("manifest.json")).expect("the manifest"), before);
+    let said = format!("{shown}: replaces results of small.toml");
+    assert_eq!(record_as(&all, &scenario, &out, "other.toml", true), (Ok(4), said));
+}
+
+#[test]
+fn kept_runs_of_a_changed_scenario_are_lost_only_where_that_is_asked_for() {
+    let (folder, scenario) = beside(TRACE, SCENARIO);
+    let out = folder.path().join("out");
+    record(&Counting::up_to(3), &scenario, &out).expect_err("the host is tired");
+    let (_folder, changed) = beside(TRACE, &SCENARIO.replace("200 ms", "300 ms"));
+    let refused = record_as(&Counting::up_to(100), &changed, &out, "small.toml", false).0.expect_err("kept runs");
+    assert!(refused.contains("found 3 finished runs of an interrupted plan that are none of this one"), "{refused}");
+    // They are still there, and what goes on from them says so.
+    let (made, said) = record_as(&Counting::up_to(100), &scenario, &out, "small.toml", false);
+    assert_eq!((made, said), (Ok(4), format!("{}: goes on; 3 of 4 runs were kept", out.display())));
+    record(&Counting::up_to(0), &scenario, &folder.path().join("other")).expect_err("the host is tired");
+    fs::remove_dir_all(&out).expect("removed");
+    record(&Counting::up_to(3), &scenario, &out).expect_err("the host is tired");
+    assert_eq!(record_as(&Counting::up_to(100), &changed, &out, "small.toml", true).0, Ok(4));
 }
 
 #[test]
@@ -197,7 +264,7 @@ fn a_run_that_a_plan_has_twice_is_made_once() {
     let (folder, scenario) = beside(TRACE, SCENARIO);
     let plan = [scenario.plan(), scenario.plan()].concat();
     let host = Counting::up_to(100);
-    let runner = Runner { host: &host, program: &PROGRAM, jobs: None, progress: &Silent };
+    let runner = Runner { host: &host, program: &PROGRAM, jobs: None, replace: false, progress: &Silent };
     let files = Files::of(&plan).expect("read");
     let finished = runner.finish(&plan, &files, Keep::Figures, folder.path(), &mut Made::new()).expect("finished");
     assert_eq!((finished.runs.len(), host.made.into_inner()), (8, 4));

@@ -1,9 +1,10 @@
 //! The simulator as a host among others.
 
-use crate::run;
+use crate::{Mode, watched};
 use results::{HostLabel, Run};
 use runner::{Clock, Host, Refusal};
 use scenario::Experiment;
+use units::{Span, Time};
 
 /// Virtual time.
 pub struct Simulator;
@@ -21,11 +22,11 @@ impl Host for Simulator {
         HostLabel {
             name: self.name().to_string(),
             badge: "simulated: virtual time".to_string(),
-            about: "This page shows a simulation: packets, links, queues and protocol end points in virtual time. Hosts \
-                take no time to process a packet and links do not reorder, unless the scenario says so, and the traffic \
-                does not react to the flows. Rates and delays at the bottleneck come from the simulator\u{2019}s own \
-                books, not from sampling."
-                .to_string(),
+            about:
+                "This page shows a simulation: packets, links, queues and protocol end points in virtual time. Hosts \
+                take no time to process a packet and links do not reorder, unless the scenario says so. Rates and \
+                delays at the bottleneck come from the simulator\u{2019}s own books, not from sampling."
+                    .to_string(),
         }
     }
 
@@ -43,6 +44,11 @@ impl Host for Simulator {
     }
 
     fn run(&self, experiment: &Experiment) -> Result<Run, Refusal> {
-        run(experiment).map_err(|error| Refusal::Input(error.to_string()))
+        self.run_watched(experiment, &|_| {})
+    }
+
+    fn run_watched(&self, experiment: &Experiment, watch: &dyn Fn(Span)) -> Result<Run, Refusal> {
+        let told = |now: Time| watch(now.since(Time::ZERO));
+        watched(experiment, Mode::Fused, &told).map_err(|error| Refusal::Input(error.to_string()))
     }
 }

@@ -23,6 +23,7 @@ use scenario::Experiment;
 use settings::SettingError;
 use std::fmt;
 use traffic::{CrossPacket, TrafficError};
+use units::Time;
 
 /// How links are simulated.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -99,9 +100,14 @@ pub fn run(experiment: &Experiment) -> Result<results::Run, RunError> {
 /// # Errors
 /// As [`run`].
 pub fn run_in(experiment: &Experiment, mode: Mode) -> Result<results::Run, RunError> {
+    watched(experiment, mode, &|_| {})
+}
+
+/// Makes one run, and says at every interval of `record.step` how far it is.
+pub(crate) fn watched(experiment: &Experiment, mode: Mode, watch: &dyn Fn(Time)) -> Result<results::Run, RunError> {
     let mut network = network::Network::new(experiment, mode)?;
     let clock = cpu_time::ThreadTime::now();
-    network.run();
+    network.run(watch);
     let cpu_s = clock.elapsed().as_secs_f64();
     network.check()?;
     Ok(network.finish(experiment, cpu_s))

@@ -47,7 +47,7 @@ pub(crate) fn departures(experiment: &Experiment, copies: u32) -> Result<Vec<Vec
     let mut network = Network::new(experiment, Mode::Fused)?;
     network.logging = true;
     network.tap = Some(Tap::new(copies));
-    network.run();
+    network.run(&|_| {});
     network.check()?;
     Ok(network.tap.take().map(|tap| tap.copies).unwrap_or_default())
 }

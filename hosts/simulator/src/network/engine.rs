@@ -15,8 +15,8 @@ use crate::transit::{Owner, Transit};
 use units::Time;
 
 impl<'e> Network<'e> {
-    /// Runs to the end.
-    pub(crate) fn run(&mut self) {
+    /// Runs to the end. At every interval of `record.step` it is said how far the run is.
+    pub(crate) fn run(&mut self, watch: &dyn Fn(Time)) {
         while let Some((now, source)) = self.agenda.next(self.end) {
             match source {
                 EventSource::Access(flow) => self.at_first_link(now, flow as usize),
@@ -28,6 +28,9 @@ impl<'e> Network<'e> {
                 timer => {
                     self.agenda.advance_timer();
                     self.timer(now, timer);
+                    if timer == EventSource::Sampler {
+                        watch(now);
+                    }
                 }
             }
         }

@@ -92,7 +92,7 @@ impl<'e> Network<'e> {
     pub(crate) fn log(mut self) -> Vec<Served> {
         self.logging = true;
         self.log = Some(Vec::new());
-        self.run();
+        self.run(&|_| {});
         let mut log = self.log.take().unwrap_or_default();
         log.retain(|served| served.departure <= self.end || served.departure == Time::MAX);
         log

@@ -1,0 +1,67 @@
+//! `packetscale init`: a commented scenario to begin with.
+
+use crate::args::Init as Arguments;
+use crate::{Failure, say};
+use std::fs::File;
+use std::io::{ErrorKind, Write};
+use std::path::Path;
+
+const TEMPLATE: &str = include_str!("../assets/scenario.toml");
+
+pub fn init(arguments: &Arguments) -> Result<(), Failure> {
+    let name = arguments.name.trim_end_matches(".toml");
+    let file = Path::new(name).with_file_name(format!("{}.toml", stem(name)?));
+    let mut open = File::options();
+    open.write(true);
+    let open = if arguments.force { open.create(true).truncate(true) } else { open.create_new(true) };
+    let shown = file.display();
+    let written = open.open(&file).and_then(|mut out| out.write_all(text(&shown.to_string()).as_bytes()));
+    written.map_err(|error| match error.kind() {
+        ErrorKind::AlreadyExists => {
+            Failure::Input(format!("{shown}: found a file; expected none, or --force to overwrite it"))
+        }
+        _ => Failure::Input(format!("{shown}: cannot be written: {error}")),
+    })?;
+    say(&format!("Written to {shown}\nNext: packetscale run {shown}\n"))
+}
+
+/// The last part of the name, which is also what the results are called.
+fn stem(name: &str) -> Result<String, Failure> {
+    let stem = Path::new(name).file_name().map(|stem| stem.to_string_lossy().into_owned()).unwrap_or_default();
+    if stem.starts_with(char::is_alphanumeric) {
+        return Ok(stem);
+    }
+    Err(Failure::Input(format!(
+        "NAME: found \"{name}\"; expected a name that begins with a letter or digit, like first"
+    )))
+}
+
+/// The template, with the file's own name in its commands.
+fn text(file: &str) -> String {
+    let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    TEMPLATE.replace("out/NAME/", &format!("out/{stem}/")).replace("NAME.toml", file)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::Scenario;
+
+    fn runs(text: &str) -> usize {
+        Scenario::parse(text, Path::new("first.toml"), &[]).unwrap_or_else(|error| panic!("{error}")).plan().len()
+    }
+
+    #[test]
+    fn the_template_is_a_scenario_and_so_it_is_with_every_key_that_it_offers() {
+        // Three controllers, two replications; three buffers.
+        assert_eq!(runs(&text("first.toml")), 6);
+        let all = text("first.toml").replace("#: ", "");
+        assert_eq!(runs(&all), 18);
+    }
+
+    #[test]
+    fn commands_in_it_name_the_file() {
+        assert!(text("labs/mine.toml").contains("packetscale run labs/mine.toml --print"));
+        assert!(text("labs/mine.toml").contains("out/mine/") && !text("labs/mine.toml").contains("NAME"));
+    }
+}
