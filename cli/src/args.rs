@@ -160,6 +160,12 @@ pub struct Estimate {
     /// standard input
     #[arg(required_unless_present = "from_simulator", conflicts_with = "from_simulator")]
     pub file: Option<PathBuf>,
+    /// With a second file both are captures, pcap or pcapng, of the same packets: the sender's, then the receiver's
+    #[arg(conflicts_with = "from_simulator")]
+    pub received: Option<PathBuf>,
+    /// With two captures: the most packets of a stream; a pause in sending ends one, too
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = clap::value_parser!(u16).range(2..=4096))]
+    pub packets: u16,
     /// Denoisers and an estimator, as in bass+multi-rate or "bass(head=drop)+receive-rate"; with --from-simulator, may
     /// be repeated [default: combined]
     #[arg(long, value_name = "METHOD")]

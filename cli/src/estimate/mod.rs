@@ -8,6 +8,7 @@ pub mod streams;
 use crate::Failure;
 use crate::args::Estimate as Arguments;
 use estimation::{Abstain, Estimate, Method};
+use probing::captures;
 use probing::recording::{Recording, Refusal};
 use serde::{Serialize, Serializer};
 use std::fs::File;
@@ -49,6 +50,7 @@ pub fn estimate(arguments: &Arguments) -> Result<(), Failure> {
     let method: Method = method.parse().map_err(|error| Failure::Input(format!("--method: {error}")))?;
     let name = file.display().to_string();
     let input: Box<dyn Read> = match name.as_str() {
+        _ if arguments.received.is_some() => Box::new(matched(arguments, file)?),
         "-" => Box::new(io::stdin().lock()),
         _ => Box::new(File::open(file).map_err(|error| unreadable(&name, &error))?),
     };
@@ -66,6 +68,20 @@ pub fn estimate(arguments: &Arguments) -> Result<(), Failure> {
     }
     form.end(&mut spool).map_err(unspoolable)?;
     give(spool.into_inner().map_err(|error| unspoolable(error.into_error()))?)
+}
+
+/// The recording that two captures give, in a file without a name.
+fn matched(arguments: &Arguments, sender: &Path) -> Result<File, Failure> {
+    let receiver = arguments.received.as_deref().unwrap_or(sender);
+    let mut recording = tempfile::tempfile().map_err(unspoolable)?;
+    let mut out = BufWriter::new(&recording);
+    captures::write(sender, receiver, usize::from(arguments.packets), &mut out)
+        .map_err(|error| Failure::Input(error.to_string()))?
+        .and_then(|_| out.flush())
+        .map_err(unspoolable)?;
+    drop(out);
+    recording.rewind().map_err(unspoolable)?;
+    Ok(recording)
 }
 
 fn unreadable(name: &str, error: &io::Error) -> Failure {

@@ -4,11 +4,13 @@
 //! * [`ProbeStream`]: one stream and what became of it, with the truth beside it.
 //! * [`ProbeHost`]: what sends streams. This room knows no host; a host fills the record, as it fills the results of a run.
 //! * [`recording`]: the CSV file of recorded gaps.
+//! * [`captures`]: such a recording from two captures, the sender's and the receiver's.
 //! * [`observe`] and [`scores`]: all streams of a plan, judged method by method.
 //! * [`search`]: whole searches, in which a method steers the streams that follow.
 //!
 //! The work is done on the threads of the caller's pool; the results do not depend on how many there are.
 
+pub mod captures;
 mod host;
 mod judge;
 mod reader;

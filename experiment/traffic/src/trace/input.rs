@@ -3,6 +3,9 @@
 use crate::error::Fault;
 use std::io::{BufRead, ErrorKind};
 
+/// Bytes of a packet that are kept: more than the headers of link, network and transport together.
+pub(super) const HEAD: usize = 160;
+
 /// A buffered file and how far it has been read.
 #[derive(Debug)]
 pub(super) struct Input<R> {
@@ -50,6 +53,23 @@ impl<R: BufRead> Input<R> {
             }
             self.consume(n as usize);
             left -= n;
+        }
+        Ok(())
+    }
+
+    /// Reads `count` bytes, of which the first [`HEAD`] are kept in `head`; `what` describes them in messages.
+    pub(super) fn head(&mut self, count: u64, head: &mut Vec<u8>, what: &str) -> Result<(), Fault> {
+        head.clear();
+        let mut left = count;
+        while left > 0 {
+            let n = (self.available()? as u64).min(left) as usize;
+            if n == 0 {
+                return Err(self.cut(count - left, count, what));
+            }
+            let room = HEAD.saturating_sub(head.len()).min(n);
+            head.extend_from_slice(&self.from.fill_buf().map_err(Fault::Io)?[..room]);
+            self.consume(n);
+            left -= n as u64;
         }
         Ok(())
     }

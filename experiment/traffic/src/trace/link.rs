@@ -41,6 +41,11 @@ impl Link {
         Ok(Link { header })
     }
 
+    /// Returns what is inside the link's header.
+    pub(super) fn inside(self, captured: &[u8]) -> &[u8] {
+        captured.get(self.header as usize..).unwrap_or_default()
+    }
+
     /// Returns the size on the wire of a packet with these lengths from the capture: how much was on the link, and how
     /// much of that is in the file.
     pub(super) fn size(self, original: u32, captured: u32, offset: u64) -> Result<Bytes, Fault> {

@@ -72,6 +72,30 @@ pub fn survey(file: &Path, source: TraceSource) -> Result<Survey, TrafficError> 
     Ok(Survey { packets, bytes, span })
 }
 
+/// A capture, packet by packet, with the headers of each.
+#[derive(Debug)]
+pub struct Capture(Reader);
+
+impl Capture {
+    /// Opens a pcap or pcapng file.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or that is neither.
+    pub fn open(file: &Path) -> Result<Capture, TrafficError> {
+        Reader::open(file, TraceSource::Pcap).map(Capture)
+    }
+
+    /// Returns the next packet: the time since the first, the size on the wire, and the first captured bytes from the
+    /// network layer on; `None` at the end.
+    ///
+    /// # Errors
+    /// A damaged file, with the packet and the byte.
+    pub fn next_packet(&mut self) -> Result<Option<(Span, Bytes, &[u8])>, TrafficError> {
+        let Some(packet) = self.0.next()? else { return Ok(None) };
+        Ok(Some((packet.since_first, packet.size, self.0.head())))
+    }
+}
+
 /// Trace time and replayed time, side by side.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Pace {

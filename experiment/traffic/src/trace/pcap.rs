@@ -18,6 +18,8 @@ pub(super) struct Pcap<R> {
     /// Fractions in a second.
     resolution: u32,
     link: Link,
+    /// The first bytes of the last packet.
+    head: Vec<u8>,
 }
 
 impl<R: BufRead> Pcap<R> {
@@ -41,7 +43,12 @@ impl<R: BufRead> Pcap<R> {
         }
         // The upper half says whether frames end with a frame check sequence.
         let link = Link::of(order.u32(&header, 16) & 0xffff, 20)?;
-        Ok(Pcap { input, order, resolution, link })
+        Ok(Pcap { input, order, resolution, link, head: Vec::new() })
+    }
+
+    /// The first captured bytes of the last packet, from its network layer on.
+    pub(super) fn head(&self) -> &[u8] {
+        self.link.inside(&self.head)
     }
 
     pub(super) fn next(&mut self) -> Result<Option<Stamped>, Fault> {
@@ -57,7 +64,7 @@ impl<R: BufRead> Pcap<R> {
             return Err(Fault::bad(offset + 4, found, "a fraction below one"));
         }
         let size = self.link.size(original, captured, offset + 8)?;
-        self.input.skip(u64::from(captured), "the captured bytes of a packet")?;
+        self.input.head(u64::from(captured), &mut self.head, "the captured bytes of a packet")?;
         let unit_ps = 1_000_000_000_000 / u64::from(self.resolution);
         let at_ps = i128::from(seconds) * 1_000_000_000_000 + i128::from(u64::from(fraction) * unit_ps);
         Ok(Some(Stamped { offset, at_ps, size }))

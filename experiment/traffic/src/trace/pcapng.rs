@@ -28,6 +28,8 @@ pub(super) struct Pcapng<R> {
     pub(super) input: Input<R>,
     order: Order,
     interfaces: Vec<Interface>,
+    /// The first bytes of the last packet, from its network layer on.
+    pub(super) head: Vec<u8>,
 }
 
 /// An interface. Its faults matter only once a packet names it.
@@ -49,7 +51,7 @@ struct Block {
 impl<R: BufRead> Pcapng<R> {
     /// Reads the rest of the first section header, after its type.
     pub(super) fn begin(input: Input<R>) -> Result<Pcapng<R>, Fault> {
-        let mut pcapng = Pcapng { input, order: Order::Big, interfaces: Vec::new() };
+        let mut pcapng = Pcapng { input, order: Order::Big, interfaces: Vec::new(), head: Vec::new() };
         pcapng.section(0)?;
         Ok(pcapng)
     }
@@ -155,6 +157,9 @@ impl<R: BufRead> Pcapng<R> {
             let expected = format!("at most the {} bytes that the block has left", block.left);
             return Err(Fault::bad(offset + 20, format!("{captured} captured bytes"), expected));
         }
+        block.take(captured, "the captured bytes of a packet")?;
+        self.input.head(u64::from(captured), &mut self.head, "the captured bytes of a packet")?;
+        self.head.drain(..self.head.len() - link.inside(&self.head).len());
         self.leave(block)?;
         Ok(Stamped { offset, at_ps: interface.clock.at_ps(ticks), size })
     }

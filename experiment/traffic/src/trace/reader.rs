@@ -92,6 +92,15 @@ impl<R: BufRead> Reader<R> {
         Ok(Some(Packet { since_first: self.last, size }))
     }
 
+    /// Returns the first captured bytes of the last packet, from its network layer on; none in a CSV file.
+    pub(super) fn head(&self) -> &[u8] {
+        match &self.format {
+            Format::Csv(_) => &[],
+            Format::Pcap(pcap) => pcap.head(),
+            Format::Pcapng(pcapng) => &pcapng.head,
+        }
+    }
+
     /// Returns the reader's offset in the file.
     pub(super) fn offset(&self) -> u64 {
         match &self.format {
