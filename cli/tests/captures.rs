@@ -146,3 +146,19 @@ fn a_file_that_is_no_capture_is_refused_with_its_place() {
     let message = String::from_utf8_lossy(&output.stderr).into_owned();
     assert!(message.starts_with("b.pcap: packet 1, byte 0: found "), "{message}");
 }
+
+/// What tcpdump saw of iperf3 on both ends of a virtual link. All packets are in both captures, but for those that were
+/// under way when they began or ended.
+#[test]
+fn real_captures_of_both_ends_are_matched() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures/real.sh");
+    let captured = Command::new("sh").arg(script).current_dir(folder.path()).output().expect("a shell");
+    if captured.status.code() == Some(3) {
+        return eprintln!("skipped: {}", String::from_utf8_lossy(&captured.stdout).trim());
+    }
+    assert!(captured.status.success(), "{captured:?}");
+    let told = text_of(&estimate(folder.path(), &["sender.pcap", "receiver.pcap"]));
+    // 1 MB in packets of at most 1448 B of data are 691 or more; streams have at most 64.
+    assert!(told.lines().count() > 691 / 64, "{told}");
+}
