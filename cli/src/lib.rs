@@ -9,6 +9,7 @@ mod estimate;
 mod evaluate;
 mod hosts;
 mod list;
+mod matrix;
 mod reproduce;
 mod run;
 #[cfg(feature = "kernel")]
@@ -84,6 +85,7 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
         Command::Run(arguments) => run::run(&arguments, hosts),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments, first()?),
         Command::Evaluate(arguments) => evaluate::evaluate(&arguments, first()?),
+        Command::Matrix(arguments) => matrix::matrix(&arguments, first()?),
         Command::List { what } => list::list(what).and_then(|text| say(&text)),
         Command::Theory(question) => theory::answer(&question),
         #[cfg(feature = "kernel")]

@@ -82,6 +82,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("experiment/papers", &["experiment/analysis", "experiment/scenario", "experiment/results", "algorithms/units"]),
     ("experiment/runner", &["algorithms/units", "experiment/scenario", "experiment/results"]),
     ("experiment/evaluation", &["experiment/scenario", "experiment/results", "experiment/runner", "experiment/report"]),
+    (
+        "experiment/matrix",
+        &[
+            "algorithms/congestion",
+            "experiment/scenario",
+            "experiment/results",
+            "experiment/runner",
+            "experiment/report",
+            "hosts/simulator",
+        ],
+    ),
     ("cli", &["algorithms/", "hosts/", "experiment/"]),
     ("conformance", &["algorithms/", "hosts/", "experiment/"]),
     ("benches", &["algorithms/", "hosts/", "experiment/"]),
