@@ -53,21 +53,21 @@ const LOSS_THRESHOLD: Parameter<Ratio> = Parameter::new(
     "loss_threshold",
     Ratio::of(2, 100),
     PROPER,
-    "losses that a bandwidth probe may cause, as a fraction of what is in flight",
+    "loss that a bandwidth probe may cause, as a share of the packets in flight",
 );
 const BETA: Parameter<Ratio> =
-    Parameter::new("beta", Ratio::of(7, 10), PROPER, "what a round with losses leaves at least");
+    Parameter::new("beta", Ratio::of(7, 10), PROPER, "least factor on the bounds after a round with losses");
 const HEADROOM: Parameter<Ratio> = Parameter::new(
     "headroom",
     Ratio::of(15, 100),
     PROPER,
-    "fraction of the safe volume that cruising leaves to others",
+    "share of the safe volume to leave to others while cruising",
 );
 const PROBE_RTT_INTERVAL: Parameter<Span> = Parameter::new(
     "probe_rtt_interval",
     Span::from_secs(5),
     Span::from_millis(200)..=Span::MAX,
-    "how often to drain the queue and look for the base delay",
+    "time between searches for the base delay",
 );
 
 /// What a scenario can set.

@@ -35,18 +35,15 @@ use crate::window_based::{Law, State};
 use settings::{PROPER, Parameter, Parameters, SettingError, Settings};
 use units::{Ratio, Span, Time};
 
-const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(819, 1024), PROPER, "what a loss leaves of the window");
+const BETA: Parameter<Ratio> =
+    Parameter::new("beta", Ratio::of(819, 1024), PROPER, "factor on the window after a loss");
 const MAX_INCREMENT: Parameter<u32> =
-    Parameter::new("max_increment", 16, 1..=10_000, "most packets that a window of acknowledgments adds");
-const LOW_WINDOW: Parameter<u32> = Parameter::new("low_window", 14, 1..=10_000, "up to this many packets it is Reno");
-const SMOOTH_PART: Parameter<u32> = Parameter::new(
-    "smooth_part",
-    20,
-    1..=10_000,
-    "windows of acknowledgments, times 4, per packet close to the maximum",
-);
+    Parameter::new("max_increment", 16, 1..=10_000, "most packets to add per round trip");
+const LOW_WINDOW: Parameter<u32> = Parameter::new("low_window", 14, 1..=10_000, "act as Reno up to this many packets");
+const SMOOTH_PART: Parameter<u32> =
+    Parameter::new("smooth_part", 20, 1..=10_000, "4 times the round trips per packet near the maximum");
 const FAST_CONVERGENCE: Parameter<bool> =
-    Parameter::switch("fast_convergence", true, "give up room faster while the window shrinks from loss to loss");
+    Parameter::switch("fast_convergence", true, "lower the maximum if the window shrank since the last loss");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&BETA, &MAX_INCREMENT, &LOW_WINDOW, &SMOOTH_PART, &FAST_CONVERGENCE];

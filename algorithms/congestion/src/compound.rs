@@ -31,7 +31,7 @@ use settings::{Parameter, Parameters, SettingError, Settings};
 use units::Time;
 
 const GAMMA: Parameter<u32> =
-    Parameter::new("gamma", 30, 1..=1_000_000, "packets queued from which the delay window shrinks");
+    Parameter::new("gamma", 30, 1..=1_000_000, "shrink the delay window from this many packets queued");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&GAMMA];

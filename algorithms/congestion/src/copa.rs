@@ -31,10 +31,9 @@ use crate::rounds::Rounds;
 use settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
 use units::{Bytes, Rate, Ratio, Span, Time};
 
-const DELTA: Parameter<Ratio> =
-    Parameter::new("delta", Ratio::of(1, 2), PROPER, "packets queued are 1 / delta; smaller is more demanding");
+const DELTA: Parameter<Ratio> = Parameter::new("delta", Ratio::of(1, 2), PROPER, "keep 1 / delta packets queued");
 const COMPETITIVE: Parameter<bool> =
-    Parameter::switch("competitive", true, "become more demanding beside flows that fill the queue");
+    Parameter::switch("competitive", true, "lower delta beside flows that fill the queue");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&DELTA, &COMPETITIVE];

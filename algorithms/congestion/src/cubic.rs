@@ -34,15 +34,14 @@ use alloc::boxed::Box;
 use settings::{PROPER, Parameter, Parameters, SettingError, Settings, above_zero, check_names};
 use units::{Ratio, Span, Time};
 
-const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(7, 10), PROPER, "what a loss leaves of the window");
+const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(7, 10), PROPER, "factor on the window after a loss");
 const C: Parameter<Ratio> =
-    Parameter::new("c", Ratio::of(4, 10), above_zero(), "steepness of the cubic, in packets per second cubed");
+    Parameter::new("c", Ratio::of(4, 10), above_zero(), "steepness of the cubic, in packets per second^3");
 const FAST_CONVERGENCE: Parameter<bool> =
-    Parameter::switch("fast_convergence", true, "give up room faster while the window shrinks from loss to loss");
-const RENO_FRIENDLY: Parameter<bool> =
-    Parameter::switch("reno_friendly", true, "never grow more slowly than Reno would");
+    Parameter::switch("fast_convergence", true, "lower the maximum if the window shrank since the last loss");
+const RENO_FRIENDLY: Parameter<bool> = Parameter::switch("reno_friendly", true, "grow at least as fast as Reno");
 const HYSTART: Parameter<bool> =
-    Parameter::switch("hystart", true, "leave the initial slow start when the delay rises (HyStart++)");
+    Parameter::switch("hystart", true, "leave the first slow start when delay rises (HyStart++)");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&BETA, &C, &FAST_CONVERGENCE, &RENO_FRIENDLY, &HYSTART];

@@ -42,12 +42,13 @@ use settings::{OneOf, PROPER, Parameter, Parameters, SettingError, Settings};
 use units::{Bytes, Rate, Ratio, Span, Time};
 
 const ALPHA: Parameter<u32> =
-    Parameter::new("alpha", 0, 0..=1_000_000, "packets to keep queued; 0: 8, 20 or 200 by the rate");
-const GAMMA: Parameter<Ratio> = Parameter::new("gamma", Ratio::of(1, 2), PROPER, "part of the way gone in one update");
+    Parameter::new("alpha", 0, 0..=1_000_000, "packets to keep queued; 0: 8, 20 or 200, by the rate");
+const GAMMA: Parameter<Ratio> =
+    Parameter::new("gamma", Ratio::of(1, 2), PROPER, "share of the way to the target per update");
 const DELAY: OneOf = OneOf::new(
     "delay",
     &["fine", "coarse", "stamps"],
-    "what tells it: exact round-trip times, those of a clock of 1 ms, or the receiver's stamps",
+    "source: exact round-trip times, a 1 ms clock's, or receiver stamps",
 );
 
 /// What a scenario can set.

@@ -31,9 +31,9 @@ use settings::{Parameter, Parameters, SettingError, Settings};
 use units::{Span, Time};
 
 const RTT_SCALING: Parameter<bool> =
-    Parameter::switch("rtt_scaling", true, "let long paths grow as fast as one of 100 ms");
+    Parameter::switch("rtt_scaling", true, "grow on long paths as fast as on one of 100 ms");
 const BANDWIDTH_SWITCH: Parameter<bool> =
-    Parameter::switch("bandwidth_switch", true, "halve the window when the throughput changes from loss to loss");
+    Parameter::switch("bandwidth_switch", true, "halve the window if throughput changed since the last loss");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&RTT_SCALING, &BANDWIDTH_SWITCH];

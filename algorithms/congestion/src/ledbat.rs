@@ -31,7 +31,7 @@ use settings::{Parameter, Parameters, SettingError, Settings, above_zero};
 use units::{Span, Time};
 
 const TARGET: Parameter<Span> =
-    Parameter::new("target", Span::from_millis(60), above_zero(), "delay that it may add to the path");
+    Parameter::new("target", Span::from_millis(60), above_zero(), "queueing delay to aim at");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&TARGET];

@@ -39,7 +39,7 @@ const CLOCK_OFFSET: Parameter<Span> = Parameter::new(
     "clock_offset",
     Span::from_secs(3600),
     any(),
-    "by how much the receiver's clock of stamps is ahead of the sender's",
+    "lead of the receiver's stamp clock over the sender's",
 );
 
 /// What a scenario can set.

@@ -38,12 +38,12 @@ const G: Parameter<Ratio> = Parameter::new(
     "g",
     Ratio::ONE,
     Ratio::of(1, 1000)..=Ratio::of(1000, 1),
-    "tokens come every g RTT / W_p: above 1 for less than TCP",
+    "a token every g RTT / W_p; above 1: slower than TCP",
 );
-const BUCKET_MAX: Parameter<u32> = Parameter::new("bucket_max", 240, 1..=Window::MAX, "T_max, the most tokens kept");
+const BUCKET_MAX: Parameter<u32> = Parameter::new("bucket_max", 240, 1..=Window::MAX, "T_max: most tokens to keep");
 const WINDOW_MAX: Parameter<u32> =
-    Parameter::new("window_max", Window::MAX, 1..=Window::MAX, "the most W_p, in packets");
-const VALIDATE: Parameter<bool> = Parameter::switch("validate", true, "W_p grows only while tokens limit the flow");
+    Parameter::new("window_max", Window::MAX, 1..=Window::MAX, "largest W_p, in packets");
+const VALIDATE: Parameter<bool> = Parameter::switch("validate", true, "grow W_p only while tokens limit the flow");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&G, &BUCKET_MAX, &WINDOW_MAX, &VALIDATE];

@@ -26,13 +26,9 @@ use crate::window::Window;
 use settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
 use units::{Ratio, Time};
 
-const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(1, 2), PROPER, "what a loss leaves of the window");
-const ABC_LIMIT: Parameter<u32> = Parameter::new(
-    "abc_limit",
-    2,
-    1..=1_000_000,
-    "packets that one acknowledgment may add in slow start (RFC 3465: L)",
-);
+const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(1, 2), PROPER, "factor on the window after a loss");
+const ABC_LIMIT: Parameter<u32> =
+    Parameter::new("abc_limit", 2, 1..=1_000_000, "most packets to add per acknowledgment in slow start (RFC 3465: L)");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&BETA, &ABC_LIMIT];

@@ -23,19 +23,16 @@ const MARGIN: Parameter<Ratio> = Parameter::new(
     "margin",
     DEFAULTS.margin,
     Ratio::ZERO..=Ratio::of(1, 2),
-    "part of the available bandwidth left free",
+    "share of the available bandwidth to leave free",
 );
 const RANGE: Parameter<Ratio> = Parameter::new(
     "range",
     DEFAULTS.range,
     Ratio::of(5, 100)..=Ratio::of(3, 1),
-    "top rate of a stream above its bottom rate",
+    "how far a stream's top rate exceeds its bottom rate",
 );
-const COMPETITIVE: Parameter<bool> = Parameter::switch(
-    "competitive",
-    DEFAULTS.competitive,
-    "contend with flows that fill the queue, and fill it with them",
-);
+const COMPETITIVE: Parameter<bool> =
+    Parameter::switch("competitive", DEFAULTS.competitive, "compete with flows that fill the queue, by filling it too");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&MARGIN, &RANGE, &COMPETITIVE];

@@ -31,11 +31,8 @@ use crate::window_based::{Law, State};
 use settings::{OneOf, Parameters, SettingError, Settings};
 use units::{Span, Time};
 
-const RECOVERY: OneOf = OneOf::new(
-    "recovery",
-    &["estimate", "half"],
-    "where the window goes during recovery, before the estimate is applied",
-);
+const RECOVERY: OneOf =
+    OneOf::new("recovery", &["estimate", "half"], "window during recovery, before the estimate applies");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&RECOVERY];
