@@ -48,13 +48,13 @@ const FAST_CONVERGENCE: Parameter<bool> =
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&BETA, &MAX_INCREMENT, &LOW_WINDOW, &SMOOTH_PART, &FAST_CONVERGENCE];
 
-/// The search goes this part of the way.
+/// A search step covers one part in this many of the distance.
 const PART: u32 = 4;
-/// Before any loss: 5 % per round trip at least.
+/// Growth before any loss: at least 5 % per round trip.
 const MOST_BEFORE_LOSS: u32 = 20;
-/// `count` holds so long while the window stands.
+/// Time for which `count` is valid while the window stands.
 const RENEWAL: Span = Span::from_micros(31_250);
-/// Packets per acknowledgment are kept in sixteenths, and averaged over sixteen acknowledgments.
+/// Packets per acknowledgment: in sixteenths, averaged over sixteen acknowledgments.
 const RATIO_UNIT: u32 = 16;
 
 /// The law. See the file's head.
@@ -62,7 +62,7 @@ const RATIO_UNIT: u32 = 16;
 pub struct Bic {
     /// Window before the last reduction; 0: none.
     w_max: u32,
-    /// Packets to acknowledge per packet added, the window it was computed for, and when.
+    /// Packets acknowledged per packet added; the window it was computed for; when.
     count: u32,
     counted_for: u32,
     counted_at: Time,

@@ -36,16 +36,16 @@ const GAMMA: Parameter<u32> =
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&GAMMA];
 
-/// Below this many packets there is no delay window.
+/// Least window, in packets, with a delay window.
 const LOW_WINDOW: u32 = 41;
 
 /// The law. See the file's head.
 #[derive(Clone, Debug)]
 pub struct Compound {
     samples: VegasSamples,
-    /// The part of the window that delay governs, in packets.
+    /// The delay window, in packets.
     delay: u32,
-    /// As it was before the last reduction.
+    /// State before the last reduction.
     prior_delay: u32,
     gamma: u32,
 }

@@ -38,11 +38,11 @@ const COMPETITIVE: Parameter<bool> =
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&DELTA, &COMPETITIVE];
 
-/// The window counts in this part of a packet.
+/// One packet, in the unit of the window.
 const FRACTION: u64 = 1 << 16;
 const MIN_WINDOW: u64 = 2 * FRACTION;
 const MAX_WINDOW: u64 = (1 << 30) * FRACTION;
-/// How long the smallest round-trip time is remembered.
+/// Time to remember the smallest round-trip time.
 const BASE_MEMORY: Span = Span::from_secs(10);
 /// Round trips in which the queue must have been nearly empty once.
 const EMPTY_ROUNDS: u32 = 5;
@@ -85,7 +85,7 @@ pub struct Copa {
 }
 
 impl Copa {
-    /// Builds it.
+    /// Builds the controller.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Copa, SettingError> {
         check_names(settings, PARAMETERS)?;
         let delta = DELTA.read(settings)?;

@@ -58,7 +58,7 @@ pub struct Illinois {
     max: u64,
     alpha: u64,
     beta: u64,
-    /// A round had more than a little delay.
+    /// Whether a round had more than a little delay.
     above: bool,
     /// Rounds with little delay since.
     low_rounds: u32,

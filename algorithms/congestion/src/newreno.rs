@@ -40,18 +40,18 @@ const MIN_THRESHOLD: u32 = 2;
 #[derive(Clone, Debug)]
 pub struct NewReno {
     window: Window,
-    /// In fast recovery the window stands still.
+    /// Whether in fast recovery, where the window stands still.
     recovering: bool,
-    /// In the episode that began with a timeout.
+    /// Whether in an episode that began with a timeout.
     after_timeout: bool,
     abc_limit: u32,
     beta: Ratio,
-    /// As it was before the last reduction.
+    /// State before the last reduction.
     prior: Option<Window>,
 }
 
 impl NewReno {
-    /// Builds it.
+    /// Builds the controller.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<NewReno, SettingError> {
         check_names(settings, PARAMETERS)?;
         Ok(NewReno {
@@ -64,7 +64,7 @@ impl NewReno {
         })
     }
 
-    /// Remembers the state, and sets the threshold for what comes to this part of the window.
+    /// Remembers the state, and sets the threshold to this share of the window.
     fn reduce(&mut self, part: Ratio) {
         self.prior = Some(self.window);
         let kept = part.of_u64(u64::from(self.window.size)) as u32;
@@ -72,12 +72,12 @@ impl NewReno {
         self.window.credit = 0;
     }
 
-    /// A mark that is to be answered leaves this part of the window.
+    /// Share of the window after a mark.
     pub(crate) fn answer(&mut self, marked: &Marked, part: Ratio) {
         if marked.answer {
             self.reduce(part);
             self.window.size = self.window.threshold;
-            self.prior = None; // a mark is never proven needless
+            self.prior = None; // a mark is never undone
         }
     }
 

@@ -16,7 +16,7 @@ use rapid::{Estimator, Law, Params};
 use settings::{Parameter, Parameters, SettingError, Settings, check_names};
 use units::{Bytes, Rate, Ratio, Time};
 
-/// Where the defaults are: they do not depend on the size of a packet.
+/// The defaults, which do not depend on the packet size.
 const DEFAULTS: Params = Params::new(Bytes::new(1500));
 
 const MARGIN: Parameter<Ratio> = Parameter::new(
@@ -45,7 +45,7 @@ pub struct Rapid {
 }
 
 impl Rapid {
-    /// Builds it.
+    /// Builds the controller.
     ///
     /// Errors: a setting that is unknown, of another kind, or out of range.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Rapid, SettingError> {

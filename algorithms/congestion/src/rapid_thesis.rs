@@ -13,7 +13,7 @@ use rapid::{Estimator, Params};
 use settings::{OneOf, Parameter, Parameters, SettingError, Settings, any, check_names};
 use units::{Bytes, Ratio, Span};
 
-/// Where the defaults are: they do not depend on the size of a packet.
+/// The defaults, which do not depend on the packet size.
 const DEFAULTS: Params = Params::thesis(Bytes::new(1500));
 
 /// The most packets of a stream.

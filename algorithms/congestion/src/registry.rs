@@ -18,19 +18,19 @@ use settings::{Parameters, SettingError, Settings};
 pub struct Entry {
     /// The name that scenarios, the command line and the report use.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// One line for lists.
     pub summary: &'static str,
-    /// Its colour in every picture.
+    /// Its colour in pictures.
     pub colour: &'static str,
     /// What a scenario can set.
     pub parameters: Parameters,
-    /// Builds it.
+    /// Builds the controller.
     pub build: fn(&Setup, &Settings) -> Result<AnyController, SettingError>,
 }
 
 macro_rules! registry {
     ($($variant:ident($type:ty) from $build:path = $name:literal, $summary:literal, $colour:literal, $parameters:expr;)*) => {
-        /// Any controller of the registry. Large ones are boxed, so that a thousand small ones stay close together.
+        /// Any controller of the registry. Large ones are boxed, so that many small ones stay close together.
         #[allow(missing_docs)]
         #[derive(Clone, Debug)]
         pub enum AnyController {
@@ -81,7 +81,7 @@ registry! {
     Newark(Box<newark::Newark>) from newark::Newark::build = "newark", "Newark: a window for the rate, a token bucket for bursts, each with its mark (Li and Mills)", "#004488", newark::PARAMETERS;
 }
 
-/// The whole contract, each call handed on to the controller inside: how to reach it is said by the macro `$to`.
+/// Forwards every call of the contract to the controller inside; the macro `$to` reaches it.
 macro_rules! forward {
     ($to:ident) => {
         #[inline]
@@ -148,12 +148,12 @@ impl<C: Controller> Controller for Box<C> {
     forward!(boxed);
 }
 
-/// All controllers, in the order in which they are shown.
+/// Returns all controllers, in display order.
 pub fn registry() -> &'static [Entry] {
     ENTRIES
 }
 
-/// The controller of this name.
+/// Returns the controller of this name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name == name)
 }

@@ -80,10 +80,7 @@ fn a_host_that_is_early_can_have_flows_that_an_application_paces() {
 #[test]
 fn quantiles_that_fall_are_refused() {
     let change = "sender.gaps={ kind = \"late\", p50 = \"1 us\", p99 = \"2 us\", p999 = \"1 us\" }";
-    refused(
-        &[change],
-        "sender.gaps.p50: found \"1 us\", \"2 us\", \"1 us\"; expected p50 <= p99 <= p999",
-    );
+    refused(&[change], "sender.gaps.p50: found \"1 us\", \"2 us\", \"1 us\"; expected p50 <= p99 <= p999");
 }
 
 #[test]
