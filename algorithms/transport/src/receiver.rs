@@ -74,13 +74,20 @@ impl Receiver {
     }
 
     /// A segment arrived. Returns the acknowledgment to send now, if any.
-    #[inline]
     pub fn on_segment(&mut self, now: Time, segment: &Segment) -> Option<Ack> {
+        let mut ack = Ack::plain(0, 0, 0);
+        self.answer(now, segment, &mut ack).then_some(ack)
+    }
+
+    /// A segment arrived. Returns whether to send an acknowledgment now, and writes it over `ack`. For hosts that read an
+    /// acknowledgment where it lies: it is ten times as large as what is usually in it.
+    #[inline]
+    pub fn answer(&mut self, now: Time, segment: &Segment, ack: &mut Ack) -> bool {
         if segment.marks.any() {
             self.marked.count(segment.marks);
         }
         if segment.sequence != self.next_expected || !self.ranges.is_empty() || self.params.window == 0 {
-            return self.on_irregular(now, segment);
+            return self.on_irregular(now, segment, ack);
         }
         self.stamp(now, segment);
         self.next_expected += 1;
@@ -89,32 +96,32 @@ impl Receiver {
         }
         self.held_back += 1;
         if self.held_back >= self.params.delayed_ack {
-            return self.acknowledge(false);
+            self.acknowledge(false, ack);
+            return true;
         }
         if self.held_back == 1 {
             self.deadline = now + self.params.delayed_ack_timeout;
         }
-        None
+        false
     }
 
     /// A segment arrived that lies above a hole, fills a hole, or had arrived before.
-    fn on_irregular(&mut self, now: Time, segment: &Segment) -> Option<Ack> {
+    fn on_irregular(&mut self, now: Time, segment: &Segment, ack: &mut Ack) -> bool {
         self.echo = segment.transmission;
         let sequence = segment.sequence;
-        if sequence >= self.next_expected.saturating_add(self.params.window) {
-            return self.acknowledge(false); // no room
+        let room = sequence < self.next_expected.saturating_add(self.params.window);
+        let duplicate = room && self.holds(sequence);
+        if room && !duplicate {
+            self.stamp(now, segment);
+            if sequence == self.next_expected {
+                self.fill_hole();
+            } else {
+                let range = self.insert(sequence);
+                self.report(range);
+            }
         }
-        if self.holds(sequence) {
-            return self.acknowledge(true);
-        }
-        self.stamp(now, segment);
-        if sequence == self.next_expected {
-            self.fill_hole();
-        } else {
-            let range = self.insert(sequence);
-            self.report(range);
-        }
-        self.acknowledge(false)
+        self.acknowledge(duplicate, ack);
+        true
     }
 
     fn holds(&self, sequence: u64) -> bool {
@@ -192,30 +199,19 @@ impl Receiver {
     }
 
     #[inline]
-    fn acknowledge(&mut self, duplicate: bool) -> Option<Ack> {
+    fn acknowledge(&mut self, duplicate: bool, ack: &mut Ack) {
         self.held_back = 0;
         self.deadline = Time::MAX;
-        if self.ranges.is_empty() && self.stamps.is_empty() && !duplicate {
-            return Some(self.plain());
-        }
-        Some(self.acknowledge_in_full(duplicate))
-    }
-
-    #[inline]
-    fn plain(&self) -> Ack {
-        Ack { marked: self.marked, offer: self.offer, ..Ack::plain(self.next_expected, self.echo, self.params.window) }
-    }
-
-    fn acknowledge_in_full(&mut self, duplicate: bool) -> Ack {
-        let mut ack = self.plain();
+        ack.clear(self.next_expected, self.echo, self.params.window);
+        ack.marked = self.marked;
+        ack.offer = self.offer;
         ack.duplicate = duplicate;
-        ack.arrivals[..self.stamps.len()].copy_from_slice(&self.stamps);
         ack.stamps = self.stamps.len() as u8;
+        ack.arrivals[..self.stamps.len()].copy_from_slice(&self.stamps);
         self.stamps.clear();
         if !self.ranges.is_empty() {
-            self.write_blocks(&mut ack);
+            self.write_blocks(ack);
         }
-        ack
     }
 
     fn write_blocks(&self, ack: &mut Ack) {
@@ -236,9 +232,13 @@ impl Receiver {
     }
 
     /// The wake-up time has arrived. Calling too early is harmless.
-    #[inline]
     pub fn on_wakeup(&mut self, now: Time) -> Option<Ack> {
-        if now >= self.deadline { self.acknowledge(false) } else { None }
+        if now < self.deadline {
+            return None;
+        }
+        let mut ack = Ack::plain(0, 0, 0);
+        self.acknowledge(false, &mut ack);
+        Some(ack)
     }
 
     /// Sets the rate that routers offered to the segment that arrives next. Call it before [`Receiver::on_segment`].

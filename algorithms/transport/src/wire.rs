@@ -108,4 +108,12 @@ impl Ack {
             arrivals: [Stamp { sequence: 0, transmission: 0, arrived: Time::ZERO }; MAX_STAMPS],
         }
     }
+
+    /// Makes it an acknowledgment without blocks and stamps. What its arrays held stays there, and is not valid.
+    #[inline]
+    pub fn clear(&mut self, next_expected: u64, echo: u64, receive_window: u64) {
+        (self.next_expected, self.echo, self.receive_window) = (next_expected, echo, receive_window);
+        (self.blocks, self.stamps, self.duplicate) = (0, 0, false);
+        (self.marked, self.offer) = (MarkCounts::ZERO, None);
+    }
 }

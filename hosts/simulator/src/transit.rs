@@ -135,10 +135,18 @@ pub(crate) struct Usual {
 }
 
 /// Acknowledgments that do not fit in a record.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Details {
     slots: Vec<Ack>,
     free: Vec<u32>,
+    /// Where one that fits in a record is unpacked.
+    unpacked: Ack,
+}
+
+impl Default for Details {
+    fn default() -> Details {
+        Details { slots: Vec::new(), free: Vec::new(), unpacked: Ack::plain(0, 0, 0) }
+    }
 }
 
 impl Details {
@@ -179,13 +187,14 @@ impl Details {
             self.free.push(record.detail);
             return read(&self.slots[record.detail as usize]);
         }
-        let mut ack = Ack::plain(record.next_expected, record.echo, usual.window);
+        let ack = &mut self.unpacked;
+        ack.clear(record.next_expected, record.echo, usual.window);
         if record.detail == STAMPED {
             ack.stamps = 1;
             ack.arrivals[0] =
                 Stamp { sequence: record.next_expected - 1, transmission: record.echo, arrived: usual.stamp };
         }
-        read(&ack)
+        read(ack)
     }
 }
 

@@ -26,6 +26,7 @@ use congestion::Controller;
 use lines::Lines;
 use queueing::RateHeader;
 use scenario::{Experiment, GapModel};
+use transport::Ack;
 use units::{Bytes, Rate, Span, Time};
 
 /// All flows of a run.
@@ -40,6 +41,8 @@ pub(crate) struct Endpoints {
     /// Acknowledgments, one ring per last link and return delay, so that each is in order of time.
     ack_lanes: Vec<Ring<AckTransit>>,
     details: Details,
+    /// Where receivers write the acknowledgment at hand.
+    answer: Ack,
     /// Hosts hold packets until a batch is full.
     batching: bool,
     /// Granularity of the receivers' clocks; zero: exact.
@@ -62,6 +65,7 @@ impl Endpoints {
             accesses: Lines::new(),
             ack_lanes: vec![Ring::new(); ack_lanes],
             details: Details::default(),
+            answer: Ack::plain(0, 0, 0),
             batching: matches!(experiment.gaps, GapModel::Batch(_)),
             stamp_granularity: experiment.receiver.stamp_granularity,
             oracle: oracle(experiment, &flows)?,

@@ -5,7 +5,6 @@ use super::flow::stamped;
 use super::{Endpoints, Flow};
 use crate::agenda::{Agenda, EventSource};
 use crate::transit::Transit;
-use transport::Ack;
 use units::Time;
 
 /// What happens to a packet that reaches a host.
@@ -63,9 +62,11 @@ impl Endpoints {
         if let Some(headers) = &mut flow.headers {
             flow.receiver.on_offer(headers.take(transit.transmission).and_then(|header| header.offer));
         }
-        let Some(ack) = flow.receiver.on_segment(at, &transit.segment()) else { return false };
-        self.acknowledge(agenda, at, index, ack);
-        true
+        let answers = flow.receiver.answer(at, &transit.segment(), &mut self.answer);
+        if answers {
+            self.acknowledge(agenda, at, index);
+        }
+        answers
     }
 
     /// Sets the timer of a delayed acknowledgment, where the receiver has one.
@@ -86,16 +87,19 @@ impl Endpoints {
         }
         flow.ack_armed = Time::MAX;
         let ack = if flow.receiver.next_wakeup() <= now { flow.receiver.on_wakeup(now) } else { None };
+        let acknowledges = ack.is_some();
         if let Some(ack) = ack {
-            self.acknowledge(agenda, now, index, ack);
+            self.answer = ack;
+            self.acknowledge(agenda, now, index);
         }
         self.arm_ack(agenda, now, index);
-        ack.is_some()
+        acknowledges
     }
 
-    /// An acknowledgment sets out on the return path.
+    /// The acknowledgment in `answer` sets out on the return path.
     #[inline]
-    fn acknowledge(&mut self, agenda: &mut Agenda, at: Time, index: usize, mut ack: Ack) {
+    fn acknowledge(&mut self, agenda: &mut Agenda, at: Time, index: usize) {
+        let ack = &mut self.answer;
         let flow: &mut Flow = &mut self.flows[index];
         for stamp in &mut ack.arrivals[..usize::from(ack.stamps)] {
             let made = flow.processing.as_mut().map_or(stamp.arrived, |processing| processing.stamp(stamp.arrived));
@@ -107,7 +111,7 @@ impl Endpoints {
             arrives = carried;
         }
         let usual = flow.usual(arrives - flow.return_delay, self.stamp_granularity);
-        let record = self.details.pack(index, arrives, &ack, usual);
+        let record = self.details.pack(index, arrives, ack, usual);
         self.ack_lanes[flow.ack_lane as usize].push(agenda, EventSource::AckLane(flow.ack_lane), record);
     }
 }
