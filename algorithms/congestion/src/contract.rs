@@ -189,9 +189,9 @@ pub struct Needs {
     pub rate_samples: bool,
     /// [`Controller::on_available`] is called, by hosts that know the available capacity.
     pub available: bool,
-    /// It reads marks: only then are its packets marked instead of dropped.
+    /// It answers marks: only then may its packets be marked instead of dropped.
     pub marks: bool,
-    /// Its packets carry a field for the routers' offer ([`Controller::on_offer`]).
+    /// Its packets carry room for an offer of the routers ([`Controller::on_offer`]).
     pub offers: bool,
 }
 
