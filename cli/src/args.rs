@@ -36,6 +36,8 @@ pub enum Command {
     Reproduce(Reproduce),
     /// Evaluates a controller by RFC 9743, beside cubic and bbr, and writes one page under the RFC's headings
     Evaluate(Evaluate),
+    /// Runs every controller beside every other, and draws shares, losses and queues as heat maps
+    Matrix(Matrix),
     /// Lists the names that scenarios and methods can use, and the papers
     List {
         /// What to list
@@ -143,6 +145,32 @@ pub struct Evaluate {
     /// Folder for the page and its data [default: out/evaluate/ and the controller's name]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
+    /// Replaces kept runs of another plan that lie in the folder
+    #[arg(long)]
+    pub replace: bool,
+    /// Prints one JSON object, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// Runs at the same time; the results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+}
+
+#[derive(clap::Args)]
+pub struct Matrix {
+    /// Controllers, as `packetscale list controllers` names them, or with settings: '{ kind = "rapid-thesis", tau = "10 ms" }'
+    /// [default: all]
+    #[arg(value_name = "CONTROLLER")]
+    pub controllers: Vec<String>,
+    /// The short form: fewer and shorter runs
+    #[arg(long)]
+    pub quick: bool,
+    /// Only this setting: prudentia-8mbps, prudentia-50mbps or shallow-100mbps [default: all]
+    #[arg(long, value_name = "SETTING")]
+    pub only: Option<String>,
+    /// Folder for the page and its data
+    #[arg(long, value_name = "DIR", default_value = "out/matrix")]
+    pub out: PathBuf,
     /// Replaces kept runs of another plan that lie in the folder
     #[arg(long)]
     pub replace: bool,

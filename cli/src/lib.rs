@@ -10,6 +10,7 @@ mod evaluate;
 mod hosts;
 mod init;
 mod list;
+mod matrix;
 mod reproduce;
 mod run;
 #[cfg(feature = "kernel")]
@@ -90,6 +91,7 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
         Command::Evaluate(arguments) => evaluate::evaluate(&arguments, first()?),
         Command::Init(arguments) => init::init(&arguments),
         Command::List { what, json } => list::list(what, json).and_then(|text| say(&text)),
+        Command::Matrix(arguments) => matrix::matrix(&arguments, first()?),
         Command::Theory(question) => theory::answer(&question),
         #[cfg(feature = "kernel")]
         Command::Tcp(command) => tcp::tcp(&command),

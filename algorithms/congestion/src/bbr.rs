@@ -53,21 +53,21 @@ const LOSS_THRESHOLD: Parameter<Ratio> = Parameter::new(
     "loss_threshold",
     Ratio::of(2, 100),
     PROPER,
-    "losses that a bandwidth probe may cause, as a fraction of what is in flight",
+    "loss that a bandwidth probe may cause, as a share of the packets in flight",
 );
 const BETA: Parameter<Ratio> =
-    Parameter::new("beta", Ratio::of(7, 10), PROPER, "what a round with losses leaves at least");
+    Parameter::new("beta", Ratio::of(7, 10), PROPER, "least factor on the bounds after a round with losses");
 const HEADROOM: Parameter<Ratio> = Parameter::new(
     "headroom",
     Ratio::of(15, 100),
     PROPER,
-    "fraction of the safe volume that cruising leaves to others",
+    "share of the safe volume to leave to others while cruising",
 );
 const PROBE_RTT_INTERVAL: Parameter<Span> = Parameter::new(
     "probe_rtt_interval",
     Span::from_secs(5),
     Span::from_millis(200)..=Span::MAX,
-    "how often to drain the queue and look for the base delay",
+    "time between searches for the base delay",
 );
 
 /// What a scenario can set.
@@ -75,9 +75,9 @@ pub const PARAMETERS: Parameters = &[&LOSS_THRESHOLD, &BETA, &HEADROOM, &PROBE_R
 
 /// Least window, in packets: two under way and two acknowledgments coming back.
 const MIN_PIPE: u64 = 4;
-/// What is paced of the bandwidth: a margin of 1 %.
+/// Pacing rate as a share of the bandwidth: a margin of 1 %.
 const PACED: Ratio = Ratio::of(99, 100);
-/// Discontiguous ranges that must be lost in a round before losses end Startup.
+/// Losses end Startup from this many lost ranges in a round.
 const STARTUP_LOST_RANGES: u32 = 6;
 
 #[derive(Clone, Copy, Debug)]
@@ -102,7 +102,7 @@ struct Seen {
     rate: Rate,
 }
 
-/// What to restore when losses prove to be none.
+/// State to restore when losses prove spurious.
 #[derive(Clone, Copy, Debug)]
 struct Saved {
     bounds: Bounds,
@@ -127,14 +127,14 @@ pub struct Bbr {
     latest: LatestRound,
     bounds: Bounds,
     aggregation: Aggregation,
-    /// Packets delivered in all.
+    /// Packets delivered so far.
     delivered: u64,
 
     drain_start_round: u64,
     /// When the current cycle of ProbeBW began, and how long it waits for the next probe.
     cycle_start: Time,
     probe_wait: Span,
-    /// Feedback may come from packets sent while probing, and has not been reacted to.
+    /// Acknowledgments may cover packets of a probe whose losses were not answered yet.
     judging_probe: bool,
     probe_was_too_high: bool,
     probe_was_precautionary: bool,
@@ -144,7 +144,7 @@ pub struct Bbr {
     probe_rtt_window: u64,
     probe_rtt_done: Option<Time>,
     probe_rtt_round_done: bool,
-    /// Packets that left after so many, up to so many had been delivered say nothing about the bandwidth.
+    /// Samples of packets that left between these delivered counts are limited: they do not bound the bandwidth.
     limited: Option<(u64, u64)>,
 
     pacing_rate: Rate,
@@ -152,7 +152,7 @@ pub struct Bbr {
     window: u64,
     prior_window: u64,
     recovering: bool,
-    /// The window was full in this round, and in the one before.
+    /// Whether the window was full in this round, and in the last one.
     window_full: [bool; 2],
     /// The application had nothing more to send after the last packet.
     ran_dry: bool,
@@ -161,7 +161,7 @@ pub struct Bbr {
 }
 
 impl Bbr {
-    /// Builds it.
+    /// Builds the controller.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Bbr, SettingError> {
         check_names(settings, PARAMETERS)?;
         let tuning = Tuning {
@@ -229,7 +229,7 @@ impl Bbr {
         volume.max(MIN_PIPE) + if self.state == State::Up { 2 } else { 0 }
     }
 
-    /// What cruising may have in flight: a fraction below what was found to be safe.
+    /// Most packets in flight while cruising: the safe volume less the headroom.
     fn inflight_with_headroom(&self) -> u64 {
         let safe = self.bounds.inflight_longterm;
         if safe == UNBOUNDED {
@@ -238,7 +238,7 @@ impl Bbr {
         safe.saturating_sub(self.tuning.headroom.of_u64(safe).max(1)).max(MIN_PIPE)
     }
 
-    /// The sample's `lost` of `tx_in_flight` are more than a probe may cost.
+    /// Whether `lost` of `tx_in_flight` exceed the loss threshold.
     fn is_too_high(&self, lost: u64, tx_in_flight: u32) -> bool {
         lost > self.tuning.loss_threshold.of_u64(u64::from(tx_in_flight))
     }
@@ -247,7 +247,7 @@ impl Bbr {
         self.window_full[0] || self.window_full[1]
     }
 
-    /// "Pacing Rate": before the pipe was full once, the rate only rises.
+    /// "Pacing Rate": until the pipe was full once, the rate only rises.
     fn set_pacing_rate(&mut self, gain: Ratio) {
         let rate = self.bw().scale(gain).scale(PACED);
         if rate > Rate::ZERO && (self.full_pipe.reached || rate > self.pacing_rate) {
@@ -328,7 +328,7 @@ impl Bbr {
         }
     }
 
-    /// "Probing for Bandwidth In ProbeBW": each lost packet is judged by what was in flight when it left.
+    /// "Probing for Bandwidth In ProbeBW": judges each lost packet by the flight when it left.
     fn judge_lost(&mut self, now: Time, flight: &LostFlight) {
         if !self.latest.lossy {
             self.latest.begin_loss_round(self.delivered);

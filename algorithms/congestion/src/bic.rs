@@ -35,29 +35,26 @@ use crate::window_based::{Law, State};
 use settings::{PROPER, Parameter, Parameters, SettingError, Settings};
 use units::{Ratio, Span, Time};
 
-const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(819, 1024), PROPER, "what a loss leaves of the window");
+const BETA: Parameter<Ratio> =
+    Parameter::new("beta", Ratio::of(819, 1024), PROPER, "factor on the window after a loss");
 const MAX_INCREMENT: Parameter<u32> =
-    Parameter::new("max_increment", 16, 1..=10_000, "most packets that a window of acknowledgments adds");
-const LOW_WINDOW: Parameter<u32> = Parameter::new("low_window", 14, 1..=10_000, "up to this many packets it is Reno");
-const SMOOTH_PART: Parameter<u32> = Parameter::new(
-    "smooth_part",
-    20,
-    1..=10_000,
-    "windows of acknowledgments, times 4, per packet close to the maximum",
-);
+    Parameter::new("max_increment", 16, 1..=10_000, "most packets to add per round trip");
+const LOW_WINDOW: Parameter<u32> = Parameter::new("low_window", 14, 1..=10_000, "act as Reno up to this many packets");
+const SMOOTH_PART: Parameter<u32> =
+    Parameter::new("smooth_part", 20, 1..=10_000, "4 times the round trips per packet near the maximum");
 const FAST_CONVERGENCE: Parameter<bool> =
-    Parameter::switch("fast_convergence", true, "give up room faster while the window shrinks from loss to loss");
+    Parameter::switch("fast_convergence", true, "lower the maximum if the window shrank since the last loss");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&BETA, &MAX_INCREMENT, &LOW_WINDOW, &SMOOTH_PART, &FAST_CONVERGENCE];
 
-/// The search goes this part of the way.
+/// A search step covers one part in this many of the distance.
 const PART: u32 = 4;
-/// Before any loss: 5 % per round trip at least.
+/// Growth before any loss: at least 5 % per round trip.
 const MOST_BEFORE_LOSS: u32 = 20;
-/// `count` holds so long while the window stands.
+/// Time for which `count` is valid while the window stands.
 const RENEWAL: Span = Span::from_micros(31_250);
-/// Packets per acknowledgment are kept in sixteenths, and averaged over sixteen acknowledgments.
+/// Packets per acknowledgment: in sixteenths, averaged over sixteen acknowledgments.
 const RATIO_UNIT: u32 = 16;
 
 /// The law. See the file's head.
@@ -65,7 +62,7 @@ const RATIO_UNIT: u32 = 16;
 pub struct Bic {
     /// Window before the last reduction; 0: none.
     w_max: u32,
-    /// Packets to acknowledge per packet added, the window it was computed for, and when.
+    /// Packets acknowledged per packet added; the window it was computed for; when.
     count: u32,
     counted_for: u32,
     counted_at: Time,

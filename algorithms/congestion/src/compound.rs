@@ -31,21 +31,21 @@ use settings::{Parameter, Parameters, SettingError, Settings};
 use units::Time;
 
 const GAMMA: Parameter<u32> =
-    Parameter::new("gamma", 30, 1..=1_000_000, "packets queued from which the delay window shrinks");
+    Parameter::new("gamma", 30, 1..=1_000_000, "shrink the delay window from this many packets queued");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&GAMMA];
 
-/// Below this many packets there is no delay window.
+/// Least window, in packets, with a delay window.
 const LOW_WINDOW: u32 = 41;
 
 /// The law. See the file's head.
 #[derive(Clone, Debug)]
 pub struct Compound {
     samples: VegasSamples,
-    /// The part of the window that delay governs, in packets.
+    /// The delay window, in packets.
     delay: u32,
-    /// As it was before the last reduction.
+    /// State before the last reduction.
     prior_delay: u32,
     gamma: u32,
 }

@@ -3,12 +3,12 @@
 use alloc::vec::Vec;
 use units::{Bytes, Rate, Span, Time};
 
-/// What a controller knows when it is built.
+/// What a controller knows at the start.
 #[derive(Clone, Copy, Debug)]
 pub struct Setup {
     /// Now.
     pub now: Time,
-    /// Payload and headers of a full packet: what one packet occupies on the wire.
+    /// Size of a full packet on the wire, payload and headers.
     pub packet: Bytes,
     /// Round-trip time seen by the handshake.
     pub handshake_rtt: Span,
@@ -18,10 +18,10 @@ pub struct Setup {
     pub seed: u64,
 }
 
-/// A packet has just left. Every transmission counts, retransmissions too.
+/// A packet has left. Retransmissions count too.
 #[derive(Clone, Copy, Debug)]
 pub struct Sent {
-    /// When it left, as really created (not as intended).
+    /// When it really left.
     pub now: Time,
     /// Number of this transmission in its flow: 0, 1, 2, ... without holes.
     pub transmission: u64,
@@ -29,9 +29,9 @@ pub struct Sent {
     pub size: Bytes,
     /// Packets in flight, this one included.
     pub in_flight: u32,
-    /// The flow had nothing else to send when this packet left.
+    /// Whether the flow had nothing else to send.
     pub app_limited: bool,
-    /// It repeats data that was sent before.
+    /// Whether it is a retransmission.
     pub retransmission: bool,
 }
 
@@ -44,7 +44,7 @@ pub struct Arrival {
     pub arrived: Option<Time>,
 }
 
-/// How fast the path delivered, seen from the newest packet that an acknowledgment covers (draft-ietf-ccwg-bbr,
+/// The path's delivery rate, by the newest packet that an acknowledgment covers (draft-ietf-ccwg-bbr,
 /// section "Delivery Rate Samples").
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct RateSample {
@@ -52,11 +52,11 @@ pub struct RateSample {
     pub delivered: u64,
     /// How long that took; zero when it is shorter than the smallest round trip, which no path allows.
     pub interval: Span,
-    /// Packets that the connection had delivered when that packet left. With `delivered`: the total now.
+    /// Packets delivered when that packet left. Plus `delivered`: the total now.
     pub prior_delivered: u64,
-    /// The flow lacked data to send when that packet left.
+    /// Whether the flow lacked data to send when that packet left.
     pub is_app_limited: bool,
-    /// Packets in flight when it had left, itself included.
+    /// Packets in flight after it left, itself included.
     pub tx_in_flight: u32,
     /// Packets declared lost since it left.
     pub lost: u64,
@@ -67,11 +67,11 @@ pub struct RateSample {
 pub struct LostFlight {
     /// Its number.
     pub sequence: u64,
-    /// Packets in flight when it had left, itself included.
+    /// Packets in flight after it left, itself included.
     pub tx_in_flight: u32,
     /// Packets declared lost since it left, itself included.
     pub lost: u64,
-    /// The flow lacked data to send when it left.
+    /// Whether the flow lacked data to send when it left.
     pub is_app_limited: bool,
 }
 
@@ -98,11 +98,11 @@ pub struct AckSample<'a> {
     pub next_unacked: u64,
     /// Sequence number, in packets, of the next packet never sent.
     pub next_unsent: u64,
-    /// The window, not the application or the receiver, limits the flow.
+    /// Whether the window limits the flow, not the application or the receiver.
     pub window_limited: bool,
-    /// The sender is in fast recovery or in loss recovery after a timeout.
+    /// Whether the sender is in fast recovery or in loss recovery after a timeout.
     pub in_recovery: bool,
-    /// The packets it covers, in order of transmission, with what the receiver said of their arrival. Empty unless
+    /// The packets it covers, in order of transmission, with their arrival times. Empty unless
     /// the controller asks for them ([`Needs::arrivals`]).
     pub arrivals: &'a [Arrival],
     /// The delivery rate, for controllers that ask for it ([`Needs::rate_samples`]).
@@ -114,13 +114,13 @@ pub struct AckSample<'a> {
 pub struct Loss<'a> {
     /// When.
     pub now: Time,
-    /// The transmissions that were lost; only filled when the controller asks for arrivals.
+    /// The lost transmissions; filled only for controllers that ask for arrivals.
     pub transmissions: &'a [u64],
-    /// The packets that were lost; only filled when the controller asks for rate samples.
+    /// The lost packets; filled only for controllers that ask for rate samples.
     pub flights: &'a [LostFlight],
-    /// How many packets this declares lost.
+    /// Number of packets declared lost.
     pub lost: u32,
-    /// The first loss of a recovery episode: the one to react to once (RFC 6675 section 5).
+    /// Whether it is the first loss of a recovery episode: react only to this one (RFC 6675, section 5).
     pub enters_recovery: bool,
     /// Packets in flight before the loss was declared.
     pub prior_in_flight: u32,
@@ -135,18 +135,18 @@ pub struct Timeout {
     pub now: Time,
     /// Packets in flight when it expired.
     pub in_flight: u32,
-    /// First expiry for this data (later ones only back off).
+    /// Whether it is the first expiry for this data; later ones only back off.
     pub first: bool,
 }
 
-/// The last reduction was for nothing: the packets were not lost (RFC 5682, RFC 4015).
+/// The last reduction was needless: the packets were not lost (RFC 5682, RFC 4015).
 #[derive(Clone, Copy, Debug)]
 pub struct Undo {
     /// When this became known.
     pub now: Time,
 }
 
-/// Packets are newly known to have arrived marked. Told before the acknowledgment that says so.
+/// Packets newly known to have arrived marked. Comes before their acknowledgment.
 #[derive(Clone, Copy, Debug)]
 pub struct Marked {
     /// When this became known.
@@ -162,7 +162,7 @@ pub struct Marked {
     pub srtt: Span,
 }
 
-/// What a controller wants done now.
+/// What the host must do now.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {
     /// At most this many packets in flight.
@@ -171,17 +171,16 @@ pub struct Decision {
     pub departure: Time,
 }
 
-/// Who shapes sending during fast recovery.
+/// Who decides what leaves during fast recovery.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossResponse {
     /// The host, by proportional rate reduction (RFC 6937) towards the window that the controller set on loss.
     ProportionalReduction,
-    /// The controller: its window and departure times hold in recovery as always.
+    /// The controller: its window and departure times hold in recovery, too.
     OwnWindow,
 }
 
-/// What a controller needs of its host, beyond being told what happens. Each costs something to keep; only controllers
-/// that ask for it pay.
+/// What a controller needs of its host beyond the events. Each has a cost; only controllers that ask for it pay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Needs {
     /// [`AckSample::arrivals`] and [`Loss::transmissions`] are filled.
@@ -202,7 +201,7 @@ impl Needs {
         Needs { arrivals: false, rate_samples: false, available: false, marks: false, offers: false };
 }
 
-/// The contract. Events in, a value out. Events with a default are optional.
+/// The contract: events in, a value out. Events with a default are optional.
 pub trait Controller {
     /// A packet left.
     fn on_sent(&mut self, _sent: &Sent) {}
@@ -216,7 +215,7 @@ pub trait Controller {
     /// Packets arrived marked.
     fn on_mark(&mut self, _marked: &Marked) {}
 
-    /// The routers of the path offer this rate, said by the acknowledgment that is told next (RCP).
+    /// The path's routers offer this rate; the next acknowledgment carries the offer (RCP).
     fn on_offer(&mut self, _now: Time, _rate: Rate) {}
 
     /// The retransmission timer expired.
@@ -225,18 +224,18 @@ pub trait Controller {
     /// The last reduction proved needless.
     fn on_undo(&mut self, _undo: &Undo) {}
 
-    /// The available capacity, told by a host that knows it: for experiments with ideal estimation only.
+    /// The true available capacity, from hosts that know it: for experiments with ideal estimation.
     fn on_available(&mut self, _now: Time, _available: Rate) {}
 
     /// What to do now. Cheap, without effect, valid until the next event.
     fn decision(&self) -> Decision;
 
-    /// Who shapes sending in fast recovery.
+    /// Who decides what leaves in fast recovery.
     fn loss_response(&self) -> LossResponse {
         LossResponse::ProportionalReduction
     }
 
-    /// What the host must do for it beyond these calls. The same for the life of a controller: hosts ask once.
+    /// What the host must do beyond these calls. Constant: hosts ask once.
     fn needs(&self) -> Needs {
         Needs::NOTHING
     }
@@ -246,35 +245,35 @@ pub trait Controller {
         u32::MAX
     }
 
-    /// The mean rate the controller aims at, for those that have one.
+    /// The mean rate that the controller aims at, if it has one.
     fn rate(&self) -> Option<Rate> {
         None
     }
 
-    /// What it measures, for those that probe.
+    /// Its measurements, if it probes.
     fn probing(&self) -> Option<&dyn Probing> {
         None
     }
 
-    /// The same, to trace streams.
+    /// The same, mutable, to trace streams.
     fn probing_mut(&mut self) -> Option<&mut dyn Probing> {
         None
     }
 }
 
-/// What a controller that probes shows of its probing: for recorders, nothing that a host acts upon.
+/// The measurements of a controller that probes: for recorders only.
 pub trait Probing {
-    /// What it knows of its path.
+    /// Returns its view of the path.
     fn probe(&self) -> Probe;
 
     /// Keeps a trace of the next probe stream to complete.
     fn arm_trace(&mut self);
 
-    /// The trace of a stream that completed since it was armed, once.
+    /// Returns, once, the trace of a stream that completed since.
     fn take_trace(&mut self) -> Option<StreamTrace>;
 }
 
-/// What a probing controller knows of its path.
+/// A probing controller's view of its path.
 #[derive(Clone, Copy, Debug)]
 pub struct Probe {
     /// Mean sending rate aimed at.
@@ -294,12 +293,11 @@ pub struct Probe {
 pub struct GapRecord {
     /// Gap the stream asked for.
     pub intended: Span,
-    /// Gap that was created at the sender.
+    /// Gap that the sender created.
     pub created: Span,
     /// Gap at the receiver; `None` when this packet or the one before it has no arrival time.
     pub received: Option<Span>,
-    /// Gap after the controller's own denoising, where it has one: for an envelope reader, the created gap plus the
-    /// slope of its envelope.
+    /// Gap after the controller's own denoising, if any: with envelopes, the created gap plus the envelope's slope.
     pub denoised: Option<Span>,
     /// Size of the packet.
     pub size: Bytes,
@@ -316,7 +314,7 @@ pub struct StreamTrace {
     pub start: Time,
     /// Mean rate aimed at.
     pub rate: Rate,
-    /// What the controller read from it; `None` when it abstained.
+    /// The controller's estimate; `None` when it abstained.
     pub estimate: Option<Rate>,
     /// Its packets in order.
     pub gaps: Vec<GapRecord>,

@@ -31,19 +31,18 @@ use crate::rounds::Rounds;
 use settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
 use units::{Bytes, Rate, Ratio, Span, Time};
 
-const DELTA: Parameter<Ratio> =
-    Parameter::new("delta", Ratio::of(1, 2), PROPER, "packets queued are 1 / delta; smaller is more demanding");
+const DELTA: Parameter<Ratio> = Parameter::new("delta", Ratio::of(1, 2), PROPER, "keep 1 / delta packets queued");
 const COMPETITIVE: Parameter<bool> =
-    Parameter::switch("competitive", true, "become more demanding beside flows that fill the queue");
+    Parameter::switch("competitive", true, "lower delta beside flows that fill the queue");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&DELTA, &COMPETITIVE];
 
-/// The window counts in this part of a packet.
+/// One packet, in the unit of the window.
 const FRACTION: u64 = 1 << 16;
 const MIN_WINDOW: u64 = 2 * FRACTION;
 const MAX_WINDOW: u64 = (1 << 30) * FRACTION;
-/// How long the smallest round-trip time is remembered.
+/// Time to remember the smallest round-trip time.
 const BASE_MEMORY: Span = Span::from_secs(10);
 /// Round trips in which the queue must have been nearly empty once.
 const EMPTY_ROUNDS: u32 = 5;
@@ -86,7 +85,7 @@ pub struct Copa {
 }
 
 impl Copa {
-    /// Builds it.
+    /// Builds the controller.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Copa, SettingError> {
         check_names(settings, PARAMETERS)?;
         let delta = DELTA.read(settings)?;

@@ -34,15 +34,14 @@ use alloc::boxed::Box;
 use settings::{PROPER, Parameter, Parameters, SettingError, Settings, above_zero, check_names};
 use units::{Ratio, Span, Time};
 
-const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(7, 10), PROPER, "what a loss leaves of the window");
+const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(7, 10), PROPER, "factor on the window after a loss");
 const C: Parameter<Ratio> =
-    Parameter::new("c", Ratio::of(4, 10), above_zero(), "steepness of the cubic, in packets per second cubed");
+    Parameter::new("c", Ratio::of(4, 10), above_zero(), "steepness of the cubic, in packets per second^3");
 const FAST_CONVERGENCE: Parameter<bool> =
-    Parameter::switch("fast_convergence", true, "give up room faster while the window shrinks from loss to loss");
-const RENO_FRIENDLY: Parameter<bool> =
-    Parameter::switch("reno_friendly", true, "never grow more slowly than Reno would");
+    Parameter::switch("fast_convergence", true, "lower the maximum if the window shrank since the last loss");
+const RENO_FRIENDLY: Parameter<bool> = Parameter::switch("reno_friendly", true, "grow at least as fast as Reno");
 const HYSTART: Parameter<bool> =
-    Parameter::switch("hystart", true, "leave the initial slow start when the delay rises (HyStart++)");
+    Parameter::switch("hystart", true, "leave the first slow start when delay rises (HyStart++)");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&BETA, &C, &FAST_CONVERGENCE, &RENO_FRIENDLY, &HYSTART];
@@ -50,7 +49,7 @@ pub const PARAMETERS: Parameters = &[&BETA, &C, &FAST_CONVERGENCE, &RENO_FRIENDL
 /// Least window after a loss (RFC 9438, section 4.6).
 const MIN_THRESHOLD: f64 = 2.0;
 
-/// The cubic of one epoch, and what Reno would have done in it.
+/// The cubic of one epoch, beside Reno's estimate.
 #[derive(Clone, Copy, Debug)]
 struct Epoch {
     start: Time,
@@ -60,7 +59,7 @@ struct Epoch {
     w_est: f64,
 }
 
-/// What decides the window; also what an undo restores.
+/// State that decides the window, and that an undo restores.
 #[derive(Clone, Copy, Debug)]
 struct Course {
     /// In packets, with its fraction.
@@ -78,9 +77,9 @@ struct Course {
 #[derive(Clone, Debug)]
 pub struct Cubic {
     course: Course,
-    /// As it was before the last reduction.
+    /// State before the last reduction.
     before: Option<Box<Course>>,
-    /// In fast recovery the window stands still.
+    /// Whether in fast recovery, where the window stands still.
     recovering: bool,
     last_ack: Time,
     hystart: Option<HyStart>,
@@ -92,7 +91,7 @@ pub struct Cubic {
 }
 
 impl Cubic {
-    /// Builds it.
+    /// Builds the controller.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Cubic, SettingError> {
         check_names(settings, PARAMETERS)?;
         let beta = decimal(BETA.read(settings)?);
@@ -193,7 +192,7 @@ impl Controller for Cubic {
     fn on_mark(&mut self, marked: &Marked) {
         if marked.answer {
             self.reduce();
-            self.before = None; // a mark is never proven needless
+            self.before = None; // a mark is never undone
         }
     }
 
@@ -254,7 +253,7 @@ impl HyStart {
         HyStart { round_end: 0, last_round_min: Span::MAX, round_min: Span::MAX, samples: 0, conservative: None }
     }
 
-    /// Answers by how many packets the window grows, and whether slow start ends here.
+    /// Returns the packets to add to the window, and whether slow start ends.
     fn on_ack(&mut self, ack: &AckSample<'_>) -> (f64, bool) {
         let leave = ack.next_unacked >= self.round_end && self.next_round(ack.next_unsent);
         if let Some(rtt) = ack.rtt {
@@ -276,7 +275,7 @@ impl HyStart {
         }
     }
 
-    /// A round has ended. Answers whether the conservative rounds are used up.
+    /// Ends a round. Returns whether the conservative rounds are used up.
     fn next_round(&mut self, next_unsent: u64) -> bool {
         self.round_end = next_unsent;
         self.last_round_min = self.round_min;

@@ -34,7 +34,7 @@ pub const PARAMETERS: Parameters = &[&GAIN];
 #[derive(Clone, Debug)]
 pub struct Dctcp {
     reno: NewReno,
-    /// How much of the data is marked: a moving average.
+    /// Moving average of the marked share.
     alpha: Ratio,
     gain: Ratio,
     /// Of this window of data.
@@ -45,7 +45,7 @@ pub struct Dctcp {
 }
 
 impl Dctcp {
-    /// Builds it.
+    /// Builds the controller.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Dctcp, SettingError> {
         check_names(settings, PARAMETERS)?;
         Ok(Dctcp {
@@ -58,7 +58,7 @@ impl Dctcp {
         })
     }
 
-    /// A window of data has arrived.
+    /// Ends a window of data.
     fn end_window(&mut self, next: u64) {
         let part = Ratio::of(self.marked.min(self.delivered), self.delivered);
         let kept = self.gain.complement().of_u64(self.alpha.q32());

@@ -12,7 +12,7 @@ pub(crate) struct Smallest {
 }
 
 impl Smallest {
-    /// Takes in a sample; those older than `memory` are forgotten, this one never.
+    /// Adds a sample and forgets those older than `memory`, but not this one.
     pub fn take(&mut self, value: Span, now: Time, memory: Span) {
         while self.candidates.back().is_some_and(|(_, last)| *last >= value) {
             self.candidates.pop_back();
@@ -23,7 +23,7 @@ impl Smallest {
         }
     }
 
-    /// The smallest, if there was a sample.
+    /// Returns the smallest, if there was a sample.
     pub fn value(&self) -> Option<Span> {
         self.candidates.front().map(|(_, value)| *value)
     }

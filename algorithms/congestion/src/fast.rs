@@ -42,12 +42,13 @@ use settings::{OneOf, PROPER, Parameter, Parameters, SettingError, Settings};
 use units::{Bytes, Rate, Ratio, Span, Time};
 
 const ALPHA: Parameter<u32> =
-    Parameter::new("alpha", 0, 0..=1_000_000, "packets to keep queued; 0: 8, 20 or 200 by the rate");
-const GAMMA: Parameter<Ratio> = Parameter::new("gamma", Ratio::of(1, 2), PROPER, "part of the way gone in one update");
+    Parameter::new("alpha", 0, 0..=1_000_000, "packets to keep queued; 0: 8, 20 or 200, by the rate");
+const GAMMA: Parameter<Ratio> =
+    Parameter::new("gamma", Ratio::of(1, 2), PROPER, "share of the way to the target per update");
 const DELAY: OneOf = OneOf::new(
     "delay",
     &["fine", "coarse", "stamps"],
-    "what tells it: exact round-trip times, those of a clock of 1 ms, or the receiver's stamps",
+    "source: exact round-trip times, a 1 ms clock's, or receiver stamps",
 );
 
 /// What a scenario can set.
@@ -55,10 +56,10 @@ pub const PARAMETERS: Parameters = &[&ALPHA, &GAMMA, &DELAY];
 
 /// A tick of the coarse clock.
 const TICK: Span = Span::from_millis(1);
-/// The least that it measures.
+/// The least time that it measures.
 const LEAST: Span = Span::from_micros(1);
 
-/// By which clock delay is told.
+/// The clock that measures delay.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Clock {
     Fine,
@@ -83,7 +84,7 @@ impl Clock {
         }
     }
 
-    /// What was read, in round-trip times, the smallest of which is `base`; of stamps by equation 9.1.
+    /// The delay as a round-trip time, of which `base` is the smallest; for stamps by equation 9.1.
     fn in_round_trips(self, shown: Backlog, base: Span) -> Backlog {
         match self {
             Clock::Fine | Clock::Coarse => shown,
@@ -92,12 +93,12 @@ impl Clock {
     }
 }
 
-/// Whole ticks of the coarse clock by then.
+/// Whole ticks of the coarse clock at that time.
 fn ticks(at: Time) -> u64 {
     at.picos() / TICK.picos()
 }
 
-/// Least window that the law itself sets.
+/// Least window that the law sets.
 const MIN_WINDOW: u32 = 2;
 
 /// The law. See the file's head.
@@ -105,9 +106,9 @@ const MIN_WINDOW: u32 = 2;
 pub struct Fast {
     samples: VegasSamples,
     packet: Bytes,
-    /// This round shows what the last update did.
+    /// Whether this round shows the last update's effect.
     settling: bool,
-    /// As set; zero: by the rate.
+    /// The setting; zero: by the rate.
     alpha: u32,
     gamma: Ratio,
     clock: Clock,

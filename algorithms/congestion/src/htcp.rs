@@ -31,9 +31,9 @@ use settings::{Parameter, Parameters, SettingError, Settings};
 use units::{Span, Time};
 
 const RTT_SCALING: Parameter<bool> =
-    Parameter::switch("rtt_scaling", true, "let long paths grow as fast as one of 100 ms");
+    Parameter::switch("rtt_scaling", true, "grow on long paths as fast as on one of 100 ms");
 const BANDWIDTH_SWITCH: Parameter<bool> =
-    Parameter::switch("bandwidth_switch", true, "halve the window when the throughput changes from loss to loss");
+    Parameter::switch("bandwidth_switch", true, "halve the window if throughput changed since the last loss");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&RTT_SCALING, &BANDWIDTH_SWITCH];
@@ -42,11 +42,11 @@ pub const PARAMETERS: Parameters = &[&RTT_SCALING, &BANDWIDTH_SWITCH];
 const ONE: u64 = 128;
 const BETA_MIN: u64 = ONE / 2;
 const BETA_MAX: u64 = 102;
-/// Round-trip times up to this do not tell the queue.
+/// Round-trip times up to this do not show the queue.
 const SHORT_RTT: Span = Span::from_millis(10);
-/// Most that rtt_max rises at once.
+/// Largest step of rtt_max.
 const MAX_RISE: Span = Span::from_millis(20);
-/// Round trips after a loss in which the throughput is taken as it comes.
+/// Round trips after a loss in which throughput is not averaged.
 const SETTLING: u64 = 3;
 
 /// Throughput in packets per second, one sample per window and round trip.
@@ -65,7 +65,7 @@ struct Throughput {
 pub struct Htcp {
     alpha: u64,
     beta: u64,
-    /// The last loss saw a steady throughput.
+    /// Whether throughput was steady at the last loss.
     adaptive: bool,
     min_rtt: Span,
     max_rtt: Span,

@@ -30,8 +30,8 @@ use settings::{Parameter, Parameters, SettingError, Settings};
 use units::{Span, Time};
 
 const WIN_THRESH: Parameter<u32> =
-    Parameter::new("win_thresh", 15, 0..=1_000_000, "below this many packets it is Reno");
-const THETA: Parameter<u32> = Parameter::new("theta", 5, 1..=255, "rounds with little delay before the fastest growth");
+    Parameter::new("win_thresh", 15, 0..=1_000_000, "act as Reno below this many packets");
+const THETA: Parameter<u32> = Parameter::new("theta", 5, 1..=255, "rounds of low delay before the fastest growth");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&WIN_THRESH, &THETA];
@@ -58,7 +58,7 @@ pub struct Illinois {
     max: u64,
     alpha: u64,
     beta: u64,
-    /// A round had more than a little delay.
+    /// Whether a round had more than a little delay.
     above: bool,
     /// Rounds with little delay since.
     low_rounds: u32,

@@ -31,22 +31,22 @@ use settings::{Parameter, Parameters, SettingError, Settings, above_zero};
 use units::{Span, Time};
 
 const TARGET: Parameter<Span> =
-    Parameter::new("target", Span::from_millis(60), above_zero(), "delay that it may add to the path");
+    Parameter::new("target", Span::from_millis(60), above_zero(), "queueing delay to aim at");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&TARGET];
 
-/// Half of the time for which a base is remembered.
+/// Half of the time to remember a base.
 const BASE_MEMORY: Span = Span::from_secs(300);
-/// Samples over which the smallest is the present delay.
+/// The present delay is the smallest of this many samples.
 const SAMPLES: usize = 4;
 /// Least window, and the window of a slowdown.
 const MIN_WINDOW: u32 = 2;
 /// Largest divisor of the growth.
 const MOST_PATIENT: u64 = 16;
-/// Rounds that a slowdown keeps the least window.
+/// Rounds of a slowdown at the least window.
 const LOW_ROUNDS: u32 = 2;
-/// The time between slowdowns, in the time that the last one took.
+/// Time between slowdowns, as a multiple of the last one's length.
 const SLOWDOWN_INTERVAL: u64 = 9;
 
 /// Where the flow is between two slowdowns.
@@ -56,9 +56,9 @@ enum Phase {
     First,
     /// No slowdown before this time.
     Until(Time),
-    /// In a slowdown since then, with so many rounds of the least window to come.
+    /// In a slowdown since this time, with this many rounds of the least window left.
     Low { since: Time, rounds: u32 },
-    /// Growing back since the slowdown began then.
+    /// Growing back; the slowdown began at this time.
     Back { since: Time },
 }
 
@@ -101,7 +101,7 @@ impl Ledbat {
         self.target.saturating_mul(2).picos().div_ceil(base).clamp(1, MOST_PATIENT) as u32
     }
 
-    /// What a delay above the target takes from the window.
+    /// Packets to remove for a delay above the target.
     fn decrease(&self, window: u32) -> u32 {
         let above = self.delay().saturating_sub(self.target);
         proportion(window, above, self.target).min(window / 2)
@@ -190,7 +190,7 @@ impl Law for Ledbat {
         }
     }
 
-    /// In a slowdown, what is lost was sent by the window that was.
+    /// In a slowdown, lost packets belong to the window before it.
     fn threshold(&mut self, window: &Window, _next: State, _now: Time) -> u32 {
         if self.is_low() { window.threshold / 2 } else { window.half() }
     }

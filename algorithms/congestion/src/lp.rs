@@ -39,16 +39,16 @@ const CLOCK_OFFSET: Parameter<Span> = Parameter::new(
     "clock_offset",
     Span::from_secs(3600),
     any(),
-    "by how much the receiver's clock of stamps is ahead of the sender's",
+    "lead of the receiver's stamp clock over the sender's",
 );
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&CLOCK_OFFSET];
 
 const TICK: Span = Span::from_millis(1);
-/// Part of the range of delays above which the path is taken to be used by others, in per cent.
+/// Share of the range of delays, in percent, above which others use the path.
 const THRESHOLD_PERCENT: u64 = 15;
-/// Round trips for which an indication is waited out.
+/// Round trips to wait after an indication.
 const INFERENCE: u64 = 3;
 
 /// One-way delays in ticks, on two clocks.
@@ -97,7 +97,7 @@ pub struct Lp {
     delays: Delays,
     /// When the last indication came.
     indicated: Option<Time>,
-    /// How long an indication is waited out.
+    /// Time to wait after an indication.
     inference: Span,
 }
 
@@ -106,7 +106,7 @@ impl Lp {
         self.indicated.is_some_and(|then| now.saturating_since(then) < self.inference)
     }
 
-    /// Of the newest packet of which the receiver told the arrival.
+    /// Of the newest packet with an arrival time.
     fn delay(&self, ack: &AckSample<'_>, rtt: Span) -> Option<u64> {
         let arrived = ack.arrivals.iter().rev().find_map(|arrival| arrival.arrived)?;
         let arrived = arrived.saturating_add(self.clock_offset).picos() / TICK.picos();
@@ -132,7 +132,7 @@ impl Law for Lp {
     fn measure(&mut self, ack: &AckSample<'_>, _state: State, window: &mut Window) {
         let Some(rtt) = ack.rtt else { return };
         let Some(delay) = self.delay(ack, rtt) else { return };
-        // A delay of no tick is one that Linux takes for unknown.
+        // Linux takes a delay of zero ticks for unknown.
         if delay > 0 {
             self.delays.take(delay);
         }

@@ -38,12 +38,12 @@ const G: Parameter<Ratio> = Parameter::new(
     "g",
     Ratio::ONE,
     Ratio::of(1, 1000)..=Ratio::of(1000, 1),
-    "tokens come every g RTT / W_p: above 1 for less than TCP",
+    "a token every g RTT / W_p; above 1: slower than TCP",
 );
-const BUCKET_MAX: Parameter<u32> = Parameter::new("bucket_max", 240, 1..=Window::MAX, "T_max, the most tokens kept");
+const BUCKET_MAX: Parameter<u32> = Parameter::new("bucket_max", 240, 1..=Window::MAX, "T_max: most tokens to keep");
 const WINDOW_MAX: Parameter<u32> =
-    Parameter::new("window_max", Window::MAX, 1..=Window::MAX, "the most W_p, in packets");
-const VALIDATE: Parameter<bool> = Parameter::switch("validate", true, "W_p grows only while tokens limit the flow");
+    Parameter::new("window_max", Window::MAX, 1..=Window::MAX, "largest W_p, in packets");
+const VALIDATE: Parameter<bool> = Parameter::switch("validate", true, "grow W_p only while tokens limit the flow");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&G, &BUCKET_MAX, &WINDOW_MAX, &VALIDATE];
@@ -59,10 +59,10 @@ pub struct Newark {
     /// When the token clock expires.
     expiry: Time,
     srtt: Span,
-    /// A timeout that the token clock has not cleared.
+    /// Whether a timeout awaits the token clock.
     timed_out: bool,
     recovering: bool,
-    /// The acknowledgment at hand carries these bits.
+    /// Bits that this acknowledgment carries.
     marked: (bool, bool),
     /// When the last eta-bit was answered, and when W_p was last reduced.
     burst_answered: Time,
@@ -78,7 +78,7 @@ pub struct Newark {
 }
 
 impl Newark {
-    /// Builds it.
+    /// Builds the controller.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Newark, SettingError> {
         check_names(settings, PARAMETERS)?;
         let bucket_max = BUCKET_MAX.read(settings)?;
@@ -214,7 +214,7 @@ impl Controller for Newark {
         self.recovering = false;
     }
 
-    /// W_b is the receiver's, which the host keeps anyway.
+    /// W_b is the receiver's window, which the host keeps.
     fn decision(&self) -> Decision {
         let departure = if self.tokens > 0 { Time::ZERO } else { self.expiry };
         Decision { window: Window::MAX, departure }

@@ -26,13 +26,9 @@ use crate::window::Window;
 use settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
 use units::{Ratio, Time};
 
-const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(1, 2), PROPER, "what a loss leaves of the window");
-const ABC_LIMIT: Parameter<u32> = Parameter::new(
-    "abc_limit",
-    2,
-    1..=1_000_000,
-    "packets that one acknowledgment may add in slow start (RFC 3465: L)",
-);
+const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(1, 2), PROPER, "factor on the window after a loss");
+const ABC_LIMIT: Parameter<u32> =
+    Parameter::new("abc_limit", 2, 1..=1_000_000, "most packets to add per acknowledgment in slow start (RFC 3465: L)");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&BETA, &ABC_LIMIT];
@@ -44,18 +40,18 @@ const MIN_THRESHOLD: u32 = 2;
 #[derive(Clone, Debug)]
 pub struct NewReno {
     window: Window,
-    /// In fast recovery the window stands still.
+    /// Whether in fast recovery, where the window stands still.
     recovering: bool,
-    /// In the episode that began with a timeout.
+    /// Whether in an episode that began with a timeout.
     after_timeout: bool,
     abc_limit: u32,
     beta: Ratio,
-    /// As it was before the last reduction.
+    /// State before the last reduction.
     prior: Option<Window>,
 }
 
 impl NewReno {
-    /// Builds it.
+    /// Builds the controller.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<NewReno, SettingError> {
         check_names(settings, PARAMETERS)?;
         Ok(NewReno {
@@ -68,7 +64,7 @@ impl NewReno {
         })
     }
 
-    /// Remembers the state, and sets the threshold for what comes to this part of the window.
+    /// Remembers the state, and sets the threshold to this share of the window.
     fn reduce(&mut self, part: Ratio) {
         self.prior = Some(self.window);
         let kept = part.of_u64(u64::from(self.window.size)) as u32;
@@ -76,12 +72,12 @@ impl NewReno {
         self.window.credit = 0;
     }
 
-    /// A mark that is to be answered leaves this part of the window.
+    /// Share of the window after a mark.
     pub(crate) fn answer(&mut self, marked: &Marked, part: Ratio) {
         if marked.answer {
             self.reduce(part);
             self.window.size = self.window.threshold;
-            self.prior = None; // a mark is never proven needless
+            self.prior = None; // a mark is never undone
         }
     }
 

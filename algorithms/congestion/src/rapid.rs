@@ -16,26 +16,23 @@ use rapid::{Estimator, Law, Params};
 use settings::{Parameter, Parameters, SettingError, Settings, check_names};
 use units::{Bytes, Rate, Ratio, Time};
 
-/// Where the defaults are: they do not depend on the size of a packet.
+/// The defaults, which do not depend on the packet size.
 const DEFAULTS: Params = Params::new(Bytes::new(1500));
 
 const MARGIN: Parameter<Ratio> = Parameter::new(
     "margin",
     DEFAULTS.margin,
     Ratio::ZERO..=Ratio::of(1, 2),
-    "part of the available bandwidth left free",
+    "share of the available bandwidth to leave free",
 );
 const RANGE: Parameter<Ratio> = Parameter::new(
     "range",
     DEFAULTS.range,
     Ratio::of(5, 100)..=Ratio::of(3, 1),
-    "top rate of a stream above its bottom rate",
+    "how far a stream's top rate exceeds its bottom rate",
 );
-const COMPETITIVE: Parameter<bool> = Parameter::switch(
-    "competitive",
-    DEFAULTS.competitive,
-    "contend with flows that fill the queue, and fill it with them",
-);
+const COMPETITIVE: Parameter<bool> =
+    Parameter::switch("competitive", DEFAULTS.competitive, "compete with flows that fill the queue, by filling it too");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&MARGIN, &RANGE, &COMPETITIVE];
@@ -48,7 +45,7 @@ pub struct Rapid {
 }
 
 impl Rapid {
-    /// Builds it.
+    /// Builds the controller.
     ///
     /// Errors: a setting that is unknown, of another kind, or out of range.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Rapid, SettingError> {

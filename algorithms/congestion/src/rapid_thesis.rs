@@ -13,7 +13,7 @@ use rapid::{Estimator, Params};
 use settings::{OneOf, Parameter, Parameters, SettingError, Settings, any, check_names};
 use units::{Bytes, Ratio, Span};
 
-/// Where the defaults are: they do not depend on the size of a packet.
+/// The defaults, which do not depend on the packet size.
 const DEFAULTS: Params = Params::thesis(Bytes::new(1500));
 
 /// The most packets of a stream.
@@ -23,37 +23,37 @@ const MARGIN: Parameter<Ratio> = Parameter::new(
     "margin",
     DEFAULTS.margin,
     Ratio::ZERO..=Ratio::of(1, 2),
-    "part of the available bandwidth left free",
+    "share of the available bandwidth to leave free",
 );
 const RANGE: Parameter<Ratio> = Parameter::new(
     "range",
     DEFAULTS.range,
     Ratio::of(5, 100)..=Ratio::of(3, 1),
-    "top rate of a stream above its bottom rate",
+    "how far a stream's top rate exceeds its bottom rate",
 );
 const TAU: Parameter<Span> = Parameter::new("tau", DEFAULTS.tau, any(), "time constant of an increase");
 const ETA: Parameter<u32> =
-    Parameter::new("eta", DEFAULTS.eta, 1..=1000, "streams that a decrease takes (printed as 1/eta in its tables)");
+    Parameter::new("eta", DEFAULTS.eta, 1..=1000, "streams per decrease (the dissertation's tables print 1/eta)");
 const ETA_TIME: Parameter<Span> =
-    Parameter::new("eta_time", DEFAULTS.eta_time, any(), "time constant of a decrease, in place of eta, unless zero");
+    Parameter::new("eta_time", DEFAULTS.eta_time, any(), "time constant of a decrease, instead of eta; zero: unused");
 const GAMMA: Parameter<u32> =
-    Parameter::new("gamma", DEFAULTS.gamma, 1..=1000, "estimates averaged before the rate is adapted");
+    Parameter::new("gamma", DEFAULTS.gamma, 1..=1000, "estimates to average per change of the rate");
 const LEVELS: Parameter<u32> = Parameter::new("levels", DEFAULTS.levels, 2..=16, "rates in a stream");
 const PACKETS_PER_LEVEL: Parameter<u32> = Parameter::new(
     "packets_per_level",
     DEFAULTS.packets_per_level,
     2..=MOST_PACKETS / 2,
-    "packets at each rate, with at most 512 in a stream",
+    "packets per rate; at most 512 in a stream",
 );
 const EPSILON: Parameter<Span> =
-    Parameter::new("epsilon", DEFAULTS.epsilon, any(), "by how much a received gap must exceed the created one");
+    Parameter::new("epsilon", DEFAULTS.epsilon, any(), "least growth of a gap that shows congestion");
 const SMOOTHING: Parameter<u32> =
-    Parameter::new("smoothing", DEFAULTS.smoothing, 1..=512, "window of the last smoothing, in packets");
+    Parameter::new("smoothing", DEFAULTS.smoothing, 1..=512, "window of the final smoothing, in packets");
 const LOSS_CUT: Parameter<Ratio> = Parameter::new(
     "loss_cut",
     DEFAULTS.loss_cut,
     Ratio::ZERO..=Ratio::ONE,
-    "part of the rate cut once per loss recovery",
+    "share of the rate to cut per loss recovery",
 );
 const ESTIMATOR: OneOf =
     OneOf::new("estimator", &["streams", "ideal", "raw", "learnt"], "what tells the available bandwidth");

@@ -27,7 +27,7 @@ use units::{Bytes, Rate, Span, Time};
 /// What a scenario can set: nothing.
 pub const PARAMETERS: Parameters = &[];
 
-/// Round trips' worth of packets that may be under way at most.
+/// Most packets under way, in round trips' worth.
 const MOST_ROUND_TRIPS: u64 = 4;
 /// Packets beyond that, for rates below a packet per round trip.
 const SPARE_PACKETS: u64 = 4;
@@ -36,11 +36,11 @@ const SPARE_PACKETS: u64 = 4;
 #[derive(Clone, Debug)]
 pub struct Rcp {
     state: State,
-    /// Takes over where no router makes an offer.
+    /// Takes over if no router makes an offer.
     fallback: NewReno,
     packet: Bytes,
     srtt: Span,
-    /// The packet before: when it was due, and its size; zero: none yet.
+    /// The last packet: when it was due, and its size; zero: none yet.
     last: Time,
     last_size: Bytes,
 }
@@ -51,14 +51,14 @@ enum State {
     Asking,
     /// Sends at this rate.
     Offered(Rate),
-    /// Sends at this rate no more: a timeout. One packet asks again.
+    /// After a timeout: no longer sends at this rate, one packet asks again.
     AskingAgain(Rate),
     /// No router of the path speaks RCP.
     Unheard,
 }
 
 impl Rcp {
-    /// Builds it.
+    /// Builds the controller.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<Rcp, SettingError> {
         check_names(settings, PARAMETERS)?;
         Ok(Rcp {
@@ -71,7 +71,7 @@ impl Rcp {
         })
     }
 
-    /// From the packet before to the next.
+    /// Gap from the last packet to the next.
     fn gap(&self) -> Span {
         match self.state {
             State::Offered(rate) => rate.time_for(self.last_size),
@@ -92,7 +92,7 @@ impl Rcp {
 
 impl Controller for Rcp {
     fn on_sent(&mut self, sent: &Sent) {
-        // The time at which it was due, where the host was late: the rate is kept on average.
+        // If the host was late: the time at which it was due, so that the mean rate holds.
         let due = self.departure();
         let in_time = sent.now.saturating_since(due) < self.gap();
         (self.last, self.last_size) = (if in_time { due } else { sent.now }, sent.size);

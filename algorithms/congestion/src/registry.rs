@@ -18,19 +18,19 @@ use settings::{Parameters, SettingError, Settings};
 pub struct Entry {
     /// The name that scenarios, the command line and the report use.
     pub name: &'static str,
-    /// What it is, in one line.
+    /// One line for lists.
     pub summary: &'static str,
-    /// Its colour in every picture.
+    /// Its colour in pictures.
     pub colour: &'static str,
     /// What a scenario can set.
     pub parameters: Parameters,
-    /// Builds it.
+    /// Builds the controller.
     pub build: fn(&Setup, &Settings) -> Result<AnyController, SettingError>,
 }
 
 macro_rules! registry {
     ($($variant:ident($type:ty) from $build:path = $name:literal, $summary:literal, $colour:literal, $parameters:expr;)*) => {
-        /// Any controller of the registry. Large ones are boxed, so that a thousand small ones stay close together.
+        /// Any controller of the registry. Large ones are boxed, so that many small ones stay close together.
         #[allow(missing_docs)]
         #[derive(Clone, Debug)]
         pub enum AnyController {
@@ -58,30 +58,30 @@ macro_rules! registry {
 registry! {
     NewReno(newreno::NewReno) from newreno::NewReno::build = "newreno", "TCP NewReno: additive increase, halving on loss (RFC 5681, 6582)", "#0072B2", newreno::PARAMETERS;
     Cubic(Box<cubic::Cubic>) from cubic::Cubic::build = "cubic", "TCP CUBIC with HyStart++ (RFC 9438, RFC 9406)", "#E69F00", cubic::PARAMETERS;
-    Bbr(Box<bbr::Bbr>) from bbr::Bbr::build = "bbr", "BBR version 3: paces at the rate the path delivers (draft-ietf-ccwg-bbr)", "#009E73", bbr::PARAMETERS;
+    Bbr(Box<bbr::Bbr>) from bbr::Bbr::build = "bbr", "BBR version 3: paces at the delivered rate (draft-ietf-ccwg-bbr)", "#009E73", bbr::PARAMETERS;
     Rapid(Box<rapid::Rapid>) from rapid::Rapid::build = "rapid", "TCP RAPID: every packet probes, before a queue or a loss", "#D55E00", rapid::PARAMETERS;
-    RapidThesis(Box<rapid::Rapid>) from rapid_thesis::build = "rapid-thesis", "TCP RAPID as its dissertation has it: gaps, denoised, and a rate adapter", "#EE3377", rapid_thesis::PARAMETERS;
+    RapidThesis(Box<rapid::Rapid>) from rapid_thesis::build = "rapid-thesis", "TCP RAPID as published: denoised probe streams and a rate adapter", "#EE3377", rapid_thesis::PARAMETERS;
     Bic(Box<WindowBased<bic::Bic>>) from WindowBased::<bic::Bic>::build = "bic", "BIC: a binary search for the window of the last loss (Linux)", "#332288", bic::PARAMETERS;
-    HighSpeed(Box<WindowBased<highspeed::HighSpeed>>) from WindowBased::<highspeed::HighSpeed>::build = "highspeed", "HighSpeed TCP: larger windows grow faster and give up less (RFC 3649)", "#44AA99", &[];
+    HighSpeed(Box<WindowBased<highspeed::HighSpeed>>) from WindowBased::<highspeed::HighSpeed>::build = "highspeed", "HighSpeed TCP: larger windows grow faster and shrink less (RFC 3649)", "#44AA99", &[];
     Scalable(Box<WindowBased<scalable::Scalable>>) from WindowBased::<scalable::Scalable>::build = "scalable", "Scalable TCP: 1 % more per round trip, an eighth less on loss", "#999933", &[];
-    Hybla(Box<WindowBased<hybla::Hybla>>) from WindowBased::<hybla::Hybla>::build = "hybla", "TCP Hybla: long paths grow as fast as one of 25 ms", "#DDCC77", hybla::PARAMETERS;
-    Vegas(Box<WindowBased<vegas::Vegas>>) from WindowBased::<vegas::Vegas>::build = "vegas", "TCP Vegas: two to four packets in the queue, told from the round-trip time", "#117733", vegas::PARAMETERS;
+    Hybla(Box<WindowBased<hybla::Hybla>>) from WindowBased::<hybla::Hybla>::build = "hybla", "TCP Hybla: long paths grow as fast as a path of 25 ms", "#DDCC77", hybla::PARAMETERS;
+    Vegas(Box<WindowBased<vegas::Vegas>>) from WindowBased::<vegas::Vegas>::build = "vegas", "TCP Vegas: keeps two to four packets queued, by the round-trip time", "#117733", vegas::PARAMETERS;
     Htcp(Box<WindowBased<htcp::Htcp>>) from WindowBased::<htcp::Htcp>::build = "htcp", "H-TCP: growth rises with the time since the last loss", "#882255", htcp::PARAMETERS;
-    Illinois(Box<WindowBased<illinois::Illinois>>) from WindowBased::<illinois::Illinois>::build = "illinois", "TCP Illinois: delay sets the pace, loss the time of the cut", "#AA4499", illinois::PARAMETERS;
-    Yeah(Box<WindowBased<yeah::Yeah>>) from WindowBased::<yeah::Yeah>::build = "yeah", "YeAH-TCP: Scalable while the queue is short, Reno while it is not", "#CC6677", &[];
-    Westwood(Box<WindowBased<westwood::Westwood>>) from WindowBased::<westwood::Westwood>::build = "westwood", "TCP Westwood+: after a loss, the window that the measured rate needs", "#56B4E9", westwood::PARAMETERS;
+    Illinois(Box<WindowBased<illinois::Illinois>>) from WindowBased::<illinois::Illinois>::build = "illinois", "TCP Illinois: loss says when to cut, delay how much and how fast to grow", "#AA4499", illinois::PARAMETERS;
+    Yeah(Box<WindowBased<yeah::Yeah>>) from WindowBased::<yeah::Yeah>::build = "yeah", "YeAH-TCP: Scalable while the queue is short, else Reno", "#CC6677", &[];
+    Westwood(Box<WindowBased<westwood::Westwood>>) from WindowBased::<westwood::Westwood>::build = "westwood", "TCP Westwood+: after a loss, the window for the measured rate", "#56B4E9", westwood::PARAMETERS;
     Veno(Box<WindowBased<veno::Veno>>) from WindowBased::<veno::Veno>::build = "veno", "TCP Veno: Reno that tells random losses from congestion", "#661100", &[];
-    Lp(Box<WindowBased<lp::Lp>>) from WindowBased::<lp::Lp>::build = "lp", "TCP-LP: Reno that gives way when the one-way delay rises", "#DDAA33", lp::PARAMETERS;
-    Compound(Box<WindowBased<compound::Compound>>) from WindowBased::<compound::Compound>::build = "compound", "Compound TCP: Reno, and beside it a window that delay governs", "#6699CC", compound::PARAMETERS;
-    Fast(Box<WindowBased<fast::Fast>>) from WindowBased::<fast::Fast>::build = "fast", "FAST TCP: a fixed number of packets queued, reached by an equation", "#997700", fast::PARAMETERS;
+    Lp(Box<WindowBased<lp::Lp>>) from WindowBased::<lp::Lp>::build = "lp", "TCP-LP: Reno that yields when the one-way delay rises", "#DDAA33", lp::PARAMETERS;
+    Compound(Box<WindowBased<compound::Compound>>) from WindowBased::<compound::Compound>::build = "compound", "Compound TCP: Reno plus a window steered by delay", "#6699CC", compound::PARAMETERS;
+    Fast(Box<WindowBased<fast::Fast>>) from WindowBased::<fast::Fast>::build = "fast", "FAST TCP: keeps a fixed number of packets queued", "#997700", fast::PARAMETERS;
     Copa(Box<copa::Copa>) from copa::Copa::build = "copa", "Copa: a rate of 1 / (delta queueing delay), paced", "#994455", copa::PARAMETERS;
-    Ledbat(Box<WindowBased<ledbat::Ledbat>>) from WindowBased::<ledbat::Ledbat>::build = "ledbat", "LEDBAT++: takes what others leave, and gives way", "#777777", ledbat::PARAMETERS;
-    Dctcp(Box<dctcp::Dctcp>) from dctcp::Dctcp::build = "dctcp", "DCTCP: gives up as much of its window as there are marks (RFC 8257)", "#7700FF", dctcp::PARAMETERS;
-    Rcp(Box<rcp::Rcp>) from rcp::Rcp::build = "rcp", "RCP: sends at the rate that routers offer; NewReno where none does", "#A65628", rcp::PARAMETERS;
-    Newark(Box<newark::Newark>) from newark::Newark::build = "newark", "Newark: a window for the rate, a token bucket for bursts, a mark for each (Li and Mills)", "#004488", newark::PARAMETERS;
+    Ledbat(Box<WindowBased<ledbat::Ledbat>>) from WindowBased::<ledbat::Ledbat>::build = "ledbat", "LEDBAT++: takes what others leave, and yields", "#777777", ledbat::PARAMETERS;
+    Dctcp(Box<dctcp::Dctcp>) from dctcp::Dctcp::build = "dctcp", "DCTCP: cuts its window in proportion to the marks (RFC 8257)", "#7700FF", dctcp::PARAMETERS;
+    Rcp(Box<rcp::Rcp>) from rcp::Rcp::build = "rcp", "RCP: sends at the rate that routers offer; else NewReno", "#A65628", rcp::PARAMETERS;
+    Newark(Box<newark::Newark>) from newark::Newark::build = "newark", "Newark: a window for the rate, a token bucket for bursts, each with its mark (Li and Mills)", "#004488", newark::PARAMETERS;
 }
 
-/// The whole contract, each call handed on to the controller inside: how to reach it is said by the macro `$to`.
+/// Forwards every call of the contract to the controller inside; the macro `$to` reaches it.
 macro_rules! forward {
     ($to:ident) => {
         #[inline]
@@ -148,12 +148,12 @@ impl<C: Controller> Controller for Box<C> {
     forward!(boxed);
 }
 
-/// All controllers, in the order in which they are shown.
+/// Returns all controllers, in display order.
 pub fn registry() -> &'static [Entry] {
     ENTRIES
 }
 
-/// The controller of this name.
+/// Returns the controller of this name.
 pub fn find(name: &str) -> Option<&'static Entry> {
     ENTRIES.iter().find(|entry| entry.name == name)
 }

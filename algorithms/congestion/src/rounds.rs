@@ -9,7 +9,7 @@ use units::Span;
 /// Ends of rounds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rounds {
-    /// Over when more than this is acknowledged; `None`: the next acknowledgment begins a round.
+    /// The round ends when more than this is acknowledged; `None`: the next acknowledgment begins one.
     end: Option<u64>,
 }
 
@@ -18,12 +18,12 @@ impl Rounds {
         Rounds { end: None }
     }
 
-    /// Begins anew with the next acknowledgment.
+    /// Restarts with the next acknowledgment.
     pub fn restart(&mut self) {
         self.end = None;
     }
 
-    /// Whether this acknowledgment ends a round; the next one begins with it.
+    /// Returns whether this acknowledgment ends a round, and so begins the next.
     #[inline]
     pub fn ends(&mut self, ack: &AckSample<'_>) -> bool {
         let over = self.end.is_some_and(|end| ack.next_unacked > end);
@@ -34,7 +34,7 @@ impl Rounds {
     }
 }
 
-/// What one round has shown.
+/// The measurements of a round.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Backlog {
     /// Smallest round-trip time of the connection.
@@ -48,17 +48,17 @@ impl Backlog {
         self.rtt.saturating_sub(self.base)
     }
 
-    /// Packets of a window queued, by the rate that the round had: window delay / rtt.
+    /// Packets queued, by the round's rate: window delay / rtt.
     pub fn packets_at_round_rate(&self, window: u32) -> u32 {
         proportion(window, self.delay(), self.rtt)
     }
 
-    /// Packets of a window queued, by the rate that the base would allow: window delay / base (Vegas: diff).
+    /// Packets queued, by the rate without a queue: window delay / base (Vegas: diff).
     pub fn packets_at_base_rate(&self, window: u32) -> u32 {
         proportion(window, self.delay(), self.base)
     }
 
-    /// Window that the round's rate needs without a queue: window base / rtt.
+    /// Window for the round's rate without a queue: window base / rtt.
     pub fn window_without_queue(&self, window: u32) -> u32 {
         proportion(window, self.base, self.rtt)
     }
@@ -80,7 +80,7 @@ pub(crate) struct VegasSamples {
 }
 
 impl VegasSamples {
-    /// A round with fewer samples is not judged: all of them may be of delayed acknowledgments.
+    /// Fewest samples to judge a round by: delayed acknowledgments may distort all of fewer.
     const ENOUGH: u32 = 3;
 
     pub fn new() -> VegasSamples {
@@ -101,7 +101,7 @@ impl VegasSamples {
         self.forget();
     }
 
-    /// At the end of a round answers what it has shown; the inner `None`: too little.
+    /// At the end of a round returns its measurements; the inner `None`: too few samples.
     pub fn end_of_round(&mut self, ack: &AckSample<'_>) -> Option<Option<Backlog>> {
         if !self.rounds.ends(ack) {
             return None;

@@ -42,7 +42,7 @@ const GAMMA: Parameter<u32> =
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&ALPHA, &BETA, &GAMMA];
 
-/// Least window that the law itself sets.
+/// Least window that the law sets.
 const MIN_WINDOW: u32 = 2;
 
 /// The law. See the file's head.

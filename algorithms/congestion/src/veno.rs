@@ -29,9 +29,9 @@ use crate::window_based::{Law, State};
 use settings::{Parameters, SettingError, Settings};
 use units::{Span, Time};
 
-/// Packets queued, in halves, from which losses are of congestion (beta).
+/// Half packets queued from which losses mean congestion (beta).
 const CONGESTED: u32 = 6;
-/// Samples to see before judging.
+/// Fewest samples to judge by.
 const ENOUGH: u32 = 3;
 
 /// The law. See the file's head.
@@ -43,7 +43,7 @@ pub struct Veno {
     samples: u32,
     /// Packets queued, in halves.
     backlog: u32,
-    /// In congestion, the next step counts.
+    /// Whether the next step counts, in congestion.
     every_other: bool,
     open: bool,
 }

@@ -31,16 +31,13 @@ use crate::window_based::{Law, State};
 use settings::{OneOf, Parameters, SettingError, Settings};
 use units::{Span, Time};
 
-const RECOVERY: OneOf = OneOf::new(
-    "recovery",
-    &["estimate", "half"],
-    "where the window goes during recovery, before the estimate is applied",
-);
+const RECOVERY: OneOf =
+    OneOf::new("recovery", &["estimate", "half"], "window during recovery, before the estimate applies");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&RECOVERY];
 
-/// Shortest time over which a sample of the bandwidth is taken.
+/// Shortest time of a bandwidth sample.
 const MIN_SAMPLE: Span = Span::from_millis(50);
 
 /// Two averages in a row, in packets per second.
@@ -65,15 +62,15 @@ impl Bandwidth {
 #[derive(Clone, Debug)]
 pub struct Westwood {
     bandwidth: Bandwidth,
-    /// The sample that is being taken: since when, and how much.
+    /// The current sample: its start and its packets.
     since: Time,
     delivered: u32,
     rtt: Span,
     min_rtt: Span,
-    /// The next round-trip time becomes the smallest.
+    /// Whether the next round-trip time becomes the smallest.
     forget_min: bool,
     recovering: bool,
-    /// In recovery the window goes to a half first.
+    /// Whether the window is first halved in recovery.
     half_first: bool,
 }
 

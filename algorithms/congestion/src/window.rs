@@ -6,7 +6,7 @@
 //! Reno's avoidance:                per = size                                  RFC 5681 (3), RFC 3465 section 2.1
 //! ```
 
-/// Size, slow-start threshold, and what is counted towards the next packet.
+/// Size, slow-start threshold, and credit towards the next packet.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Window {
     /// Packets.
@@ -18,7 +18,7 @@ pub(crate) struct Window {
 }
 
 impl Window {
-    /// Largest window in packets: of one-byte packets, what TCP's window field can say (RFC 7323, section 2.2).
+    /// Largest window in packets: TCP's largest window (RFC 7323, section 2.2) in one-byte packets.
     pub const MAX: u32 = 1 << 30;
 
     pub fn new(size: u32) -> Window {
@@ -33,7 +33,7 @@ impl Window {
         self.size = self.size.saturating_add(packets).min(Window::MAX);
     }
 
-    /// Grows up to the threshold. Answers how many packets are left to count in avoidance.
+    /// Grows up to the threshold. Returns the packets left to count in avoidance.
     #[inline]
     pub fn slow_start(&mut self, acked: u32) -> u32 {
         let step = acked.min(self.threshold.saturating_sub(self.size));
@@ -41,8 +41,8 @@ impl Window {
         acked - step
     }
 
-    /// One packet more for every `per` packets acknowledged. Credit from a time when more were asked for counts as one
-    /// packet, so that a falling `per` makes no burst.
+    /// Adds one packet for every `per` packets acknowledged. Credit from a larger `per` counts as one packet, so that
+    /// a falling `per` makes no burst.
     #[inline]
     pub fn increase(&mut self, per: u32, acked: u32) {
         let per = per.max(1);

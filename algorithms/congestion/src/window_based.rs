@@ -26,18 +26,18 @@ use units::Time;
 /// Least threshold (RFC 5681, equation 4).
 const MIN_THRESHOLD: u32 = 2;
 
-/// Where the flow stands.
+/// The flow's recovery state.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
-    /// Nothing is known to be missing.
+    /// No known loss.
     Open,
     /// Fast recovery.
     Recovery,
-    /// After a timeout, until what was then in flight has arrived.
+    /// After a timeout, until the packets in flight then have arrived.
     Loss,
 }
 
-/// What makes one controller differ from another.
+/// A controller's own law.
 pub(crate) trait Law: Sized + Clone + fmt::Debug {
     /// What a scenario can set.
     const PARAMETERS: Parameters;
@@ -54,16 +54,16 @@ pub(crate) trait Law: Sized + Clone + fmt::Debug {
         false
     }
 
-    /// Takes in every acknowledgment, in the state in which it found the flow.
+    /// Sees every acknowledgment, with the state before it.
     fn measure(&mut self, _ack: &AckSample<'_>, _state: State, _window: &mut Window) {}
 
     /// Grows the window; `acked` packets were delivered.
     fn grow(&mut self, ack: &AckSample<'_>, acked: u32, window: &mut Window);
 
-    /// Threshold to set on the way into `next`, recovery or loss.
+    /// Returns the threshold for entering `next`, recovery or loss.
     fn threshold(&mut self, window: &Window, next: State, now: Time) -> u32;
 
-    /// The flow is now in `state`. From recovery to open, the window is at the threshold.
+    /// The flow entered `state`. From recovery to open, the window is at the threshold.
     fn enter(&mut self, _state: State, _now: Time, _window: &mut Window) {}
 
     /// The last reduction was needless; [`Law::enter`] follows.
@@ -75,15 +75,15 @@ pub(crate) trait Law: Sized + Clone + fmt::Debug {
 pub struct WindowBased<L> {
     pub(crate) window: Window,
     state: State,
-    /// As it was before the last reduction.
+    /// State before the last reduction.
     prior: Option<Window>,
     pub(crate) law: L,
 }
 
-// The law stays private to the crate: from outside only what the registry builds can be named.
+// The law is private to the crate: outside it, only what the registry builds can be named.
 #[allow(private_bounds)]
 impl<L: Law> WindowBased<L> {
-    /// Builds it.
+    /// Builds the controller.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<WindowBased<L>, SettingError> {
         check_names(settings, L::PARAMETERS)?;
         let law = L::new(setup, settings)?;
@@ -127,7 +127,7 @@ impl<L: Law> Controller for WindowBased<L> {
         if marked.answer && self.state == State::Open {
             self.reduce(State::Recovery, marked.now);
             self.window.size = self.window.threshold;
-            self.prior = None; // a mark is never proven needless
+            self.prior = None; // a mark is never undone
             self.enter(State::Recovery, marked.now);
             self.enter(State::Open, marked.now);
         }

@@ -36,9 +36,9 @@ use units::Time;
 
 /// Most packets to leave in the queue (alpha).
 const MAX_QUEUE: u32 = 80;
-/// Largest queueing delay, as a part of the base (phi).
+/// Largest queueing delay, as a share of the base (phi).
 const MAX_DELAY_PART: u64 = 8;
-/// Rounds in slow mode after which a loss is taken for one of competition (rho).
+/// Rounds in slow mode after which a loss means competition (rho).
 const COMPETITION: u32 = 16;
 /// Rounds in fast mode after which there is no competition (zeta).
 const NO_COMPETITION: u32 = 50;
@@ -49,7 +49,7 @@ const PER_PACKET: u32 = 100;
 #[derive(Clone, Debug)]
 pub struct Yeah {
     samples: VegasSamples,
-    /// Packets queued in the last round that was judged.
+    /// Packets queued in the last judged round.
     queue: u32,
     /// Rounds in slow mode without a break; 0: fast mode.
     slow_rounds: u32,

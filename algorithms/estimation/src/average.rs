@@ -15,7 +15,7 @@ use alloc::vec::Vec;
 use settings::{Parameter, Parameters, SettingError, Settings};
 use units::{Bytes, Span};
 
-const WINDOWS: Parameter<u32> = Parameter::new("windows", 10, 2..=4096, "means that are left");
+const WINDOWS: Parameter<u32> = Parameter::new("windows", 10, 2..=4096, "means to leave");
 
 /// What a method can set.
 pub const PARAMETERS: Parameters = &[&WINDOWS];

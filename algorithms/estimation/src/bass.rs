@@ -28,7 +28,7 @@ const UP: Parameter<Ratio> =
 const DOWN: Parameter<Ratio> =
     Parameter::new("down", SPIKE_DOWN, Ratio::ZERO..=Ratio::of(1000, 1), "SPIKE_DOWN, in mean send gaps");
 const HEAD: OneOf =
-    OneOf::new("head", &["drop", "keep"], "gaps before the first spike, if they are at most a third of the stream");
+    OneOf::new("head", &["drop", "keep"], "gaps before the first spike, if at most a third of the stream");
 
 /// What a method can set.
 pub const PARAMETERS: Parameters = &[&UP, &DOWN, &HEAD];

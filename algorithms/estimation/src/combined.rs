@@ -26,7 +26,7 @@ use settings::{Parameter, Parameters, Setting, SettingError, Settings};
 use units::{Rate, Ratio};
 
 const WEIGHT: Parameter<Ratio> =
-    Parameter::new("weight", Ratio::of(6, 10), Ratio::ZERO..=Ratio::ONE, "w: of the posterior");
+    Parameter::new("weight", Ratio::of(6, 10), Ratio::ZERO..=Ratio::ONE, "w: weight of the posterior");
 
 /// What a method can set.
 pub const PARAMETERS: Parameters = &[&WEIGHT];

@@ -26,7 +26,7 @@ const SURE: Parameter<Ratio> = Parameter::new(
     "sure",
     Ratio::ONE,
     Ratio::ZERO..=Ratio::ONE,
-    "streams whose expected error is a larger part of the estimate are refused",
+    "refuse streams with a larger expected error, as a share of the estimate",
 );
 
 /// What a method can set.

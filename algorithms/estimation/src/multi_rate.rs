@@ -31,23 +31,19 @@ use settings::{OneOf, Parameter, Parameters, SettingError, Settings, above_zero}
 use units::{Bytes, Rate, Span};
 
 const RUN: Parameter<u32> =
-    Parameter::new("run", rapid::gaps::RUN, 1..=128, "L: congested gaps in a row that are congestion");
+    Parameter::new("run", rapid::gaps::RUN, 1..=128, "L: congested gaps in a row that mean congestion");
 const EPSILON: Parameter<Span> = Parameter::new(
     "epsilon",
     Span::from_nanos(100),
     above_zero(),
-    "a gap is congested if longer by this, at a mean send gap of 7.2 us",
+    "least growth of a congested gap, at a mean send gap of 7.2 us",
 );
-const BATCHED_EPSILON: Parameter<Span> = Parameter::new(
-    "batched-epsilon",
-    Span::from_nanos(250),
-    above_zero(),
-    "the same, where BASS found buffering events",
-);
+const BATCHED_EPSILON: Parameter<Span> =
+    Parameter::new("batched-epsilon", Span::from_nanos(250), above_zero(), "the same, if BASS found buffering events");
 const READING: OneOf = OneOf::new(
     "reading",
     &["between", "below"],
-    "of the last rate that fitted and the first that did not: their mean, or the last that fitted",
+    "mean of the last rate without and the first with congestion, or the former",
 );
 
 /// What a method can set.

@@ -17,16 +17,20 @@ use settings::{PROPER, Parameter, Parameters, SettingError, Settings, above_zero
 use units::{Rate, Ratio, Span};
 
 const PCT_HIGH: Parameter<Ratio> =
-    Parameter::new("pct-high", Thresholds::PUBLISHED.increasing.0, PROPER, "increasing above, by comparison");
+    Parameter::new("pct-high", Thresholds::PUBLISHED.increasing.0, PROPER, "pairwise comparison: increasing above");
 const PCT_LOW: Parameter<Ratio> =
-    Parameter::new("pct-low", Thresholds::PUBLISHED.steady.0, PROPER, "not increasing below");
+    Parameter::new("pct-low", Thresholds::PUBLISHED.steady.0, PROPER, "pairwise comparison: not increasing below");
 const PDT_HIGH: Parameter<Ratio> =
-    Parameter::new("pdt-high", Thresholds::PUBLISHED.increasing.1, PROPER, "increasing above, by difference");
+    Parameter::new("pdt-high", Thresholds::PUBLISHED.increasing.1, PROPER, "pairwise difference: increasing above");
 const PDT_LOW: Parameter<Ratio> =
-    Parameter::new("pdt-low", Thresholds::PUBLISHED.steady.1, PROPER, "not increasing below");
+    Parameter::new("pdt-low", Thresholds::PUBLISHED.steady.1, PROPER, "pairwise difference: not increasing below");
 const POINTS: Parameter<u32> = Parameter::new("points", 8, 2..=65_536, "fewest delays to test");
-const CLOCK: Parameter<Span> =
-    Parameter::new("clock", Span::from_nanos(1), above_zero(), "the receiver's: shorter steps are none");
+const CLOCK: Parameter<Span> = Parameter::new(
+    "clock",
+    Span::from_nanos(1),
+    above_zero(),
+    "the receiver's clock step: smaller differences count as none",
+);
 
 /// What a method can set.
 pub const PARAMETERS: Parameters = &[&PCT_HIGH, &PCT_LOW, &PDT_HIGH, &PDT_LOW, &POINTS, &CLOCK];

@@ -43,13 +43,13 @@ const BLUR: Parameter<Ratio> = Parameter::new(
     "blur",
     Ratio::of(14, 100),
     Ratio::of(1, 1_000_000)..=Ratio::of(100, 1),
-    "b: how gradually a queue begins to grow",
+    "b: width of a queue's gradual start",
 );
 const NOISE: Parameter<Ratio> = Parameter::new(
     "noise",
     Ratio::of(3, 100),
     Ratio::of(1, 1_000_000)..=Ratio::of(100, 1),
-    "v0: variance of delays expected, in mean gaps",
+    "v0: expected variance of delays, in mean gaps",
 );
 
 /// What a method can set.

@@ -20,7 +20,7 @@ const TOLERANCE: Parameter<Ratio> = Parameter::new(
     "tolerance",
     Ratio::of(2, 100),
     Ratio::ZERO..=Ratio::ONE,
-    "part by which the send rate may exceed the receive rate",
+    "share by which the send rate may exceed the receive rate",
 );
 
 /// What a method can set.

@@ -21,7 +21,7 @@ use alloc::boxed::Box;
 use alloc::vec::Vec;
 use settings::{Parameter, Parameters, SettingError, Settings};
 
-const STAGES: Parameter<u32> = Parameter::new("stages", 3, 1..=10, "each halves the number of delays");
+const STAGES: Parameter<u32> = Parameter::new("stages", 3, 1..=10, "stages, each halving the number of delays");
 
 /// What a method can set.
 pub const PARAMETERS: Parameters = &[&STAGES];

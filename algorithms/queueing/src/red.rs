@@ -30,19 +30,21 @@ use settings::{Derived, PROPER, Parameter, Parameters, SettingError, Settings, V
 use units::{Bytes, Packets, Random, Ratio, Span, Time};
 
 const MIN: Parameter<Packets> =
-    Parameter::new("min", Packets::new(5), above_zero(), "average queue from which packets are chosen");
-const MAX: Derived<Packets> = Derived::new("max", "three times min", above_zero(), "... at which max_p is reached");
+    Parameter::new("min", Packets::new(5), above_zero(), "average queue at which marking begins");
+const MAX: Derived<Packets> =
+    Derived::new("max", "three times min", above_zero(), "average queue at which max_p is reached");
 const MAX_P: Parameter<Ratio> = Parameter::new("max_p", Ratio::of(1, 10), PROPER, "probability at max");
 const WEIGHT: Parameter<Ratio> = Parameter::new(
     "weight",
     Ratio::of(2, 1000),
     Ratio::NEXT..=Ratio::ONE,
-    "of a new sample in the average; 1: no average",
+    "weight of a new sample in the average; 1: no average",
 );
-const GENTLE: Parameter<bool> = Parameter::switch("gentle", true, "from max_p to 1 between max and twice max");
-const SPREAD: Parameter<bool> = Parameter::switch("spread", true, "spread the choices evenly over packets");
+const GENTLE: Parameter<bool> =
+    Parameter::switch("gentle", true, "raise the probability from max_p to 1 between max and twice max");
+const SPREAD: Parameter<bool> = Parameter::switch("spread", true, "space marks evenly over packets");
 const MARK_ABOVE: Parameter<bool> =
-    Parameter::switch("mark_above", false, "above the ramp, mark where that is possible instead of dropping");
+    Parameter::switch("mark_above", false, "above the ramp, mark instead of dropping if possible");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&MIN, &MAX, &MAX_P, &WEIGHT, &GENTLE, &SPREAD, &MARK_ABOVE];

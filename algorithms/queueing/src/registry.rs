@@ -69,8 +69,8 @@ macro_rules! registry {
 registry! {
     Fifo(fifo::Fifo<P>) = "fifo", "drop-tail: first in, first out, dropped when the buffer is full", fifo::PARAMETERS;
     Qlbp(qlbp::Qlbp<P>) = "qlbp", "paces by queue length: the longer the queue, the faster it leaves", qlbp::PARAMETERS;
-    Rcp(rcp::Rcp<P>) = "rcp", "RCP's router: offers all flows one rate, with which the link is full and its queue empty", rcp::PARAMETERS;
-    Red(red::Red<P>) = "red", "RED: marks or drops at random as the average queue rises (Floyd and Jacobson 1993, RFC 3168)", red::PARAMETERS;
+    Rcp(rcp::Rcp<P>) = "rcp", "RCP's router: offers all flows one rate that fills the link and empties its queue", rcp::PARAMETERS;
+    Red(red::Red<P>) = "red", "RED: random marks or drops as the average queue rises (Floyd and Jacobson 1993, RFC 3168)", red::PARAMETERS;
     Tdqm(tdqm::Tdqm<P>) = "tdqm", "TDQM: one mark for too much traffic, another for too bursty (Li and Mills)", tdqm::PARAMETERS;
 }
 

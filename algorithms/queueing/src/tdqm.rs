@@ -44,35 +44,40 @@ use settings::{
 use units::{Bytes, Packets, Random, Ratio, Span, Time};
 
 const RHO_MIN: Parameter<Ratio> =
-    Parameter::new("rho_min", Ratio::of(9, 10), any(), "average utilisation from which packets are marked");
-const RHO_MAX: Parameter<Ratio> = Parameter::new("rho_max", Ratio::ONE, any(), "... at which all are; both 1: none");
+    Parameter::new("rho_min", Ratio::of(9, 10), any(), "average utilisation at which marking begins");
+const RHO_MAX: Parameter<Ratio> =
+    Parameter::new("rho_max", Ratio::ONE, any(), "average utilisation from which all are marked; both 1: none");
 const ETA_MIN: Parameter<Ratio> =
-    Parameter::new("eta_min", Ratio::of(1, 10), any(), "average burstiness from which packets are marked");
+    Parameter::new("eta_min", Ratio::of(1, 10), any(), "average burstiness at which marking begins");
 const ETA_MAX: Parameter<Ratio> =
-    Parameter::new("eta_max", Ratio::of(2, 10), any(), "... at which all are; both 1: none");
-const MAX_P: Parameter<Ratio> =
-    Parameter::new("max_p", Ratio::of(1, 10), PROPER, "probability just below either maximum");
+    Parameter::new("eta_max", Ratio::of(2, 10), any(), "average burstiness from which all are marked; both 1: none");
+const MAX_P: Parameter<Ratio> = Parameter::new("max_p", Ratio::of(1, 10), PROPER, "probability just below a maximum");
 const WINDOW: Derived<Span> =
     Derived::new("window", "half the time to drain the buffer", above_zero(), "of utilisation");
 const SHORTEST: Parameter<Ratio> = Parameter::new(
     "shortest",
     Ratio::of(25, 1000),
     Ratio::ZERO..=Ratio::ONE,
-    "busy periods up to this share of the window are put together",
+    "join busy periods up to this share of the window",
 );
-const RHO_WEIGHT: Parameter<Ratio> =
-    Parameter::new("rho_weight", Ratio::of(1, 4), Ratio::NEXT..=Ratio::ONE, "of a window in the average utilisation");
-const ETA_WEIGHT: Parameter<Ratio> =
-    Parameter::new("eta_weight", Ratio::of(1, 10), Ratio::NEXT..=Ratio::ONE, "of a value in the average burstiness");
-const SPREAD: Parameter<bool> = Parameter::switch("spread", false, "spread the marks evenly over packets, as RED");
+const RHO_WEIGHT: Parameter<Ratio> = Parameter::new(
+    "rho_weight",
+    Ratio::of(1, 4),
+    Ratio::NEXT..=Ratio::ONE,
+    "weight of a window in the average utilisation",
+);
+const ETA_WEIGHT: Parameter<Ratio> = Parameter::new(
+    "eta_weight",
+    Ratio::of(1, 10),
+    Ratio::NEXT..=Ratio::ONE,
+    "weight of a value in the average burstiness",
+);
+const SPREAD: Parameter<bool> = Parameter::switch("spread", false, "space marks evenly over packets, as RED does");
 const LOAD: OneOf = OneOf::new("load", &["busy", "offered"], "utilisation: share of time busy, or work that arrived");
-const DELAY: OneOf = OneOf::new(
-    "delay",
-    &["waiting", "unfinished"],
-    "what burstiness is of: the packets that wait, or the one in service too",
-);
+const DELAY: OneOf =
+    OneOf::new("delay", &["waiting", "unfinished"], "burstiness of the waiting packets, or with the one in service");
 const PROVISIONAL: Parameter<bool> =
-    Parameter::switch("provisional", false, "count a busy period that lasts at the end of every window");
+    Parameter::switch("provisional", false, "count an unfinished busy period at each window's end");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[

@@ -35,7 +35,7 @@ impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.problem {
             Problem::NoUnit => "has no unit",
-            Problem::UnknownUnit => "has a unit that is not known here",
+            Problem::UnknownUnit => "has an unknown unit",
             Problem::NotANumber => "is not a number with a unit",
             Problem::Negative => "is negative",
             Problem::TooLarge => "is too large",

@@ -107,6 +107,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "algorithms/congestion",
         ],
     ),
+    (
+        "experiment/matrix",
+        &[
+            "algorithms/congestion",
+            "experiment/scenario",
+            "experiment/results",
+            "experiment/runner",
+            "experiment/report",
+            "hosts/simulator",
+        ],
+    ),
     ("cli", &["algorithms/", "hosts/", "experiment/"]),
     ("conformance", &["algorithms/", "hosts/", "experiment/"]),
     ("benches", &["algorithms/", "hosts/", "experiment/"]),

@@ -10,6 +10,7 @@ mod document;
 mod evaluation;
 mod groups;
 mod html;
+mod matrix;
 mod numbers;
 mod paper;
 mod probing;
@@ -26,6 +27,7 @@ mod example;
 pub use crate::probing::{searches_page, streams_page};
 
 use results::evaluation::Evaluation;
+use results::matrix::Matrix;
 use results::{Results, reproduction};
 
 /// Returns the whole page. Any [`Results`] gives one: missing parts are left out, and a name may contain any character.
@@ -41,6 +43,11 @@ pub fn paper_page(paper: &reproduction::Paper) -> String {
 /// Returns the page of an evaluation: the questions of RFC 9743 under its headings, with numbers.
 pub fn evaluation_page(evaluation: &Evaluation) -> String {
     evaluation::page(evaluation)
+}
+
+/// Returns the page of a matrix: heat maps of shares, of losses and of queues.
+pub fn matrix_page(matrix: &Matrix) -> String {
+    matrix::page(matrix)
 }
 
 /// Returns the heading of a figure whose largest value is `largest`, with its unit, and the value of one unit; `None`

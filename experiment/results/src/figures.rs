@@ -178,40 +178,40 @@ figures! {
     /// The figures of one run. They are taken at the bottleneck and after the warm-up, unless an entry says otherwise. A
     /// figure that does not exist in a run (no flow, no packet, no step, a host that does not know it) is absent.
     SUMMARY of Summary {
-        [Share] throughput_bps: Option<f64>, Rate, "Throughput", "Packets of the flows, not of the traffic, that left the bottleneck, as bits on the wire per second.";
-        [Share] utilisation: Option<f64>, Share, "Utilisation", "All that left the bottleneck, traffic included, divided by its capacity.";
-        [Share] available_share: Option<f64>, Share, "Share of available", "Throughput divided by what the traffic left: capacity minus the traffic that arrived, the available capacity of RFC 5136.";
-        [Share] loss_ratio: Option<f64>, Share, "Loss", "Packets of the flows dropped at any queue or lost on any link, divided by those sent. Whole run, start-up included.";
-        [Share] drop_ratio: Option<f64>, Share, "Drops at queues", "Packets of the flows dropped at queues only, divided by those sent: what the flows brought on themselves. Whole run.";
-        [Share] steady_loss_ratio: Option<f64>, Share, "Loss, steady", "Packets of the flows dropped at any queue or lost on any link after the warm-up, divided by those and the ones delivered after it.";
-        [Delay] queue_delay_mean_s: Option<f64>, Time, "Queueing, mean", "Waiting time at the bottleneck, without the packet's own transmission: mean over all packets served, those of the traffic included.";
-        [Delay] queue_delay_p50_s: Option<f64>, Time, "Queueing, median", "Median of the same waiting times. Quantiles need record.detail.";
-        [Delay] queue_delay_p95_s: Option<f64>, Time, "Queueing, 95th pct.", "95th percentile of the same waiting times.";
-        [Delay] queue_delay_p99_s: Option<f64>, Time, "Queueing, 99th pct.", "99th percentile of the same waiting times.";
-        queue_mean_packets: Option<f64>, Packets, "Queue, mean", "Packets at the bottleneck, the one in service included: mean over time.";
-        mark_ratio: Option<f64>, Share, "Marked", "Packets of the flows that arrived with congestion experienced, divided by those sent. Whole run.";
-        burst_mark_ratio: Option<f64>, Share, "Marked as bursty", "Packets of the flows that arrived with the burstiness bit, divided by those sent. Whole run.";
+        [Share] throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which the flows' packets, not the traffic's, left the bottleneck, as bits on the wire.";
+        [Share] utilisation: Option<f64>, Share, "Utilisation", "Rate of all packets that left the bottleneck, traffic included, over capacity.";
+        [Share] available_share: Option<f64>, Share, "Share of available", "Throughput over the available capacity of RFC 5136: capacity minus the traffic that arrived.";
+        [Share] loss_ratio: Option<f64>, Share, "Loss", "The flows' packets dropped at any queue or lost on any link, over those sent. Whole run, start-up included.";
+        [Share] drop_ratio: Option<f64>, Share, "Drops at queues", "The flows' packets dropped at queues, over those sent. Whole run.";
+        [Share] steady_loss_ratio: Option<f64>, Share, "Loss, steady", "The flows' packets dropped or lost after the warm-up, over those and the ones delivered after it.";
+        [Delay] queue_delay_mean_s: Option<f64>, Time, "Queueing, mean", "Waiting time at the bottleneck, without the packet's own transmission: mean over all packets served, traffic included.";
+        [Delay] queue_delay_p50_s: Option<f64>, Time, "Queueing, median", "Their median. Quantiles need record.detail.";
+        [Delay] queue_delay_p95_s: Option<f64>, Time, "Queueing, 95th pct.", "Their 95th percentile.";
+        [Delay] queue_delay_p99_s: Option<f64>, Time, "Queueing, 99th pct.", "Their 99th percentile.";
+        queue_mean_packets: Option<f64>, Packets, "Queue, mean", "Packets at the bottleneck, including the one in service: mean over time.";
+        mark_ratio: Option<f64>, Share, "Marked", "The flows' packets that arrived with congestion experienced, over those sent. Whole run.";
+        burst_mark_ratio: Option<f64>, Share, "Marked as bursty", "The same for the burstiness bit.";
         #[serde(default)]
-        burstiness_eta: Option<f64>, Index, "Burstiness", "Burstiness eta at the bottleneck: mean over its busy periods, for disciplines that measure it. Whole run.";
-        [Delay] queue_over_bound: Option<f64>, Index, "Queue over bound", "Mean queue that a packet finds, in packets, divided by the least possible: that of as many flows which send at equal, constant rates with independent phases and load the link as much (N*D/D/1). Only for more than one flow with equal packets on a path of one link without traffic.";
-        [Delay] rtt_mean_s: Option<f64>, Time, "RTT, mean", "Round-trip time of the flows: mean over the flows of the mean over the acknowledgments that give one.";
-        [Share] fairness_jain: Option<f64>, Index, "Jain's index", "Jain's index (sum x)^2 / (n sum x^2) over the flows' throughputs while all are active: from the start of the last until the first has sent all. 1: all equal; 1/n: one has all. Absent where fewer than two flows are ever active together.";
-        [Share] fairness_jain_after_entry: Option<f64>, Index, "Jain after entries", "Smallest Jain's index over the windows [entry + 5 s, next entry), one per flow entry, over the flows active in all of the window, where these are two or more.";
-        [Response] convergence_s: Option<f64>, Time, "Convergence", "From the start of the last flow (in the warm-up or not) until the throughput of the flows, over one round trip, first reaches 95 % of the available capacity.";
-        [Response] convergence_rtts: Option<f64>, RoundTrips, "Convergence", "The same, in base round trips of the first flow.";
-        [Response] rise_rtts: Option<f64>, RoundTrips, "Rise", "After each upward step of the available capacity of at least 10 %: base round trips until the flows' total rate (the controllers' own mean rate where they have one, else the throughput over a round trip) is within 10 % of the new value. The largest over all steps. Absent too where one is never answered.";
+        burstiness_eta: Option<f64>, Index, "Burstiness", "Burstiness eta at the bottleneck: mean over busy periods, if the discipline measures it. Whole run.";
+        [Delay] queue_over_bound: Option<f64>, Index, "Queue over bound", "Mean queue that a packet finds, over the least possible: N*D/D/1, as many flows of equal constant rate with independent phases and the same load. Only for several flows with equal packets on one link without traffic.";
+        [Delay] rtt_mean_s: Option<f64>, Time, "RTT, mean", "The flows' round-trip time: mean per flow over its acknowledgments, then over flows.";
+        [Share] fairness_jain: Option<f64>, Index, "Jain's index", "Jain's index (sum x)^2 / (n sum x^2) of the flows' throughputs while all are active: from the last one's start until the first has sent all. 1: equal; 1/n: one has all. Absent if fewer than two are ever active together.";
+        [Share] fairness_jain_after_entry: Option<f64>, Index, "Jain after entries", "Smallest Jain's index over the windows [entry + 5 s, next entry), one per flow entry, of the flows active in all of the window, if they are two or more.";
+        [Response] convergence_s: Option<f64>, Time, "Convergence", "From the last flow's start (even in the warm-up) until the flows' throughput over one round trip first reaches 95 % of the available capacity.";
+        [Response] convergence_rtts: Option<f64>, RoundTrips, "Convergence", "The same in base round trips of the first flow.";
+        [Response] rise_rtts: Option<f64>, RoundTrips, "Rise", "After an upward step of at least 10 % in available capacity: base round trips until the flows' total rate is within 10 % of the new value. The rate is the controllers' own mean rate if they have one, else throughput over a round trip. The largest over all steps; absent if one is never answered.";
         [Response] fall_rtts: Option<f64>, RoundTrips, "Fall", "The same after downward steps: first entry into the band.";
-        [Response] settle_rtts: Option<f64>, RoundTrips, "Settle", "The same after downward steps: last entry into the band before the next step, after which it stays.";
-        [Response] rise_hold_share: Option<f64>, Share, "Hold after rise", "After each upward step: share of the time from first entry to the next step in which the rate is in the band. The smallest over all steps.";
-        [Response] drain_rtts: Option<f64>, RoundTrips, "Drain", "From the peak of the highest standing queue (at least 1 ms) until the largest queueing delay in an interval falls below 5 % of it, in base round trips. Only where all traffic follows a plan (constant rate, periodic on-off). Absent too where the queue never drains.";
-        rate_variation: Option<f64>, Index, "Variation of the rate", "Coefficient of variation of the bytes that left the measured link, in windows of the first length of record.windows: standard deviation over mean.";
-        variation_left: Option<f64>, Share, "Variation left", "rate_variation divided by the same of all traffic where it enters the path: how much of the unevenness is left. Only where there are no flows.";
-        hurst: Option<f64>, Index, "Hurst parameter", "Over the lengths of record.windows: half the slope of the logarithm of allan_variance_bytes2 over that of the length, weighted by the number of differences. At least three lengths.";
-        packets_delivered: u64, Packets, "Packets delivered", "Packets of the flows delivered to their receivers. Whole run.";
-        packet_hops: Option<u64>, Packets, "Packet hops", "Link crossings of all packets, acknowledgments and traffic included. Whole run. Hosts in virtual time only.";
-        events: Option<u64>, Count, "Events", "Events processed. Hosts in virtual time only.";
+        [Response] settle_rtts: Option<f64>, RoundTrips, "Settle", "The same: last entry into the band before the next step.";
+        [Response] rise_hold_share: Option<f64>, Share, "Hold after rise", "After an upward step: share of the time from first entry to the next step that the rate is in the band. The smallest over all steps.";
+        [Response] drain_rtts: Option<f64>, RoundTrips, "Drain", "Base round trips from the peak of the highest standing queue (at least 1 ms) until an interval's largest queueing delay is below 5 % of it. Only if all traffic follows a plan (constant rate, periodic on-off); absent if the queue never drains.";
+        rate_variation: Option<f64>, Index, "Variation of the rate", "Coefficient of variation (standard deviation over mean) of the bytes that left the measured link, in windows of the first length of record.windows.";
+        variation_left: Option<f64>, Share, "Variation left", "rate_variation over the same of all traffic where it enters the path. Only without flows.";
+        hurst: Option<f64>, Index, "Hurst parameter", "Half the slope of log allan_variance_bytes2 against log length, over the lengths of record.windows (at least three), weighted by the number of differences.";
+        packets_delivered: u64, Packets, "Packets delivered", "The flows' packets delivered. Whole run.";
+        packet_hops: Option<u64>, Packets, "Packet hops", "Link crossings of all packets, including acknowledgments and traffic. Whole run, virtual time only.";
+        events: Option<u64>, Count, "Events", "Events processed, virtual time only.";
         #[serde(default)]
-        cpu_s: Option<f64>, Time, "Processor time", "Processor time of the run. Not the same on every machine: written, never compared.";
+        cpu_s: Option<f64>, Time, "Processor time", "Processor time of the run on this machine: written, never compared.";
     }
 
     /// One responsive flow.
@@ -219,27 +219,27 @@ figures! {
         flow: u32, Count, "Flow", "Flow number, from 0.";
         controller: String, Text, "", "The flow's controller.";
         start_s: f64, Time, "Start", "When it started.";
-        completion_s: Option<f64>, Time, "Completion", "When it was done, if it had an end and reached it.";
-        throughput_bps: Option<f64>, Rate, "Throughput", "Bits on the wire per second that left the bottleneck, from the end of the warm-up (or the flow's start, if later) to the end of the run (or of the flow). Of a flow that was done within the warm-up: over its whole life.";
-        base_rtt_s: f64, Time, "Base RTT", "Round-trip time without any queue.";
+        completion_s: Option<f64>, Time, "Completion", "When it was done, if it was.";
+        throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which its packets left the bottleneck, as bits on the wire: from the warm-up's end or its start, whichever is later, to its end or the run's. If it was done within the warm-up: over its whole life.";
+        base_rtt_s: f64, Time, "Base RTT", "Round-trip time without queues.";
         rtt_mean_s: Option<f64>, Time, "RTT, mean", "Mean round-trip time.";
-        sent_packets: u64, Packets, "Sent", "Transmissions, retransmissions included, whole life.";
+        sent_packets: u64, Packets, "Sent", "Transmissions, retransmissions included. Whole run.";
         retransmitted_packets: u64, Packets, "Retransmitted", "Retransmissions.";
         dropped_packets: u64, Packets, "Dropped", "Packets dropped at queues.";
         lost_packets: u64, Packets, "Lost", "Packets lost at random on links.";
-        timeouts: Option<u64>, Count, "Timeouts", "Retransmission timeouts, where the host says.";
-        recoveries: Option<u64>, Count, "Recoveries", "Recovery episodes, where the host says.";
-        undone: Option<u64>, Count, "Undone", "Reductions undone, because the loss proved to be none, where the host says.";
-        streams: Option<u64>, Count, "Streams", "Probe streams completed, for controllers that probe.";
-        unusable_streams: Option<u64>, Count, "Unusable", "Probe streams that gave no estimate.";
+        timeouts: Option<u64>, Count, "Timeouts", "Retransmission timeouts, if the host knows.";
+        recoveries: Option<u64>, Count, "Recoveries", "Recovery episodes, if the host knows.";
+        undone: Option<u64>, Count, "Undone", "Reductions undone as needless, if the host knows.";
+        streams: Option<u64>, Count, "Streams", "Probe streams completed, if the controller probes.";
+        unusable_streams: Option<u64>, Count, "Unusable", "Those without an estimate.";
     }
 
     /// One controller of a run in which several meet.
     SHARE of ControllerShare {
         controller: String, Text, "Controller", "The controller, as tables name it.";
         flows: u64, Count, "Flows", "Flows that it controls.";
-        throughput_bps: Option<f64>, Rate, "Throughput", "Packets of these flows that left the bottleneck, as bits on the wire per second.";
-        share: Option<f64>, Share, "Share of the flows", "The same, divided by that of all flows.";
+        throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which the packets of these flows left the bottleneck, as bits on the wire.";
+        share: Option<f64>, Share, "Share of the flows", "The same over that of all flows.";
     }
 
     /// One traffic source, measured where it enters the path.
@@ -248,15 +248,15 @@ figures! {
         mean_rate_bps: Option<f64>, Rate, "Mean rate", "Mean rate after the warm-up.";
         rate_p05_bps: Option<f64>, Rate, "5 % per ms", "5th percentile of the rates per millisecond.";
         rate_p95_bps: Option<f64>, Rate, "95 % per ms", "95th percentile of the rates per millisecond.";
-        burstiness_bps: Option<f64>, Rate, "Burstiness", "95th minus 5th percentile: burstiness as in Table 3.1 of the RAPID dissertation.";
+        burstiness_bps: Option<f64>, Rate, "Burstiness", "The 95th minus the 5th percentile, as in Table 3.1 of the RAPID dissertation.";
         packets: u64, Packets, "Packets", "Packets that entered.";
         dropped_packets: u64, Packets, "Dropped", "Packets dropped at queues.";
         #[serde(default)]
-        files_asked: Option<u64>, Count, "", "Files asked for after the warm-up, for users who browse.";
+        files_asked: Option<u64>, Count, "", "Files that browsing users asked for after the warm-up.";
         #[serde(default)]
-        files_fetched: Option<u64>, Count, "Files", "Of these, files that came before the end.";
+        files_fetched: Option<u64>, Count, "Files", "Those that came before the end.";
         #[serde(default)]
-        file_mean_s: Option<f64>, Time, "", "From asking for a file until its last byte is there: mean over the files that came.";
+        file_mean_s: Option<f64>, Time, "", "From asking for a file until its last byte: mean over the files that came.";
         #[serde(default)]
         file_p05_s: Option<f64>, Time, "", "Its 5th percentile.";
         #[serde(default)]
@@ -270,11 +270,11 @@ figures! {
         #[serde(default)]
         file_p99_s: Option<f64>, Time, "99 %", "Its 99th percentile.";
         #[serde(default)]
-        file_duration: Histogram, Time, "", "How the time that a file takes is distributed, over the files that came; empty without users who browse.";
+        file_duration: Histogram, Time, "", "Distribution of the same time; empty without browsing users.";
         #[serde(default)]
-        pages_fetched: Option<u64>, Count, "", "Pages asked for after the warm-up that were complete before the end.";
+        pages_fetched: Option<u64>, Count, "", "Pages asked for after the warm-up and complete before the end.";
         #[serde(default)]
-        page_p50_s: Option<f64>, Time, "Page, median", "From asking for the first file of a page until the last is there: median.";
+        page_p50_s: Option<f64>, Time, "Page, median", "From asking for a page's first file until its last byte: median.";
         #[serde(default)]
         page_p95_s: Option<f64>, Time, "95 %", "Its 95th percentile.";
         #[serde(default)]
@@ -285,11 +285,11 @@ figures! {
     WINDOW of WindowResult {
         window_s: f64, Time, "", "Length of a window.";
         windows: u64, Count, "", "Whole windows after the warm-up.";
-        mean_bytes: Option<f64>, Bytes, "", "Mean of the bytes that left the measured link in a window.";
-        variation: Option<f64>, Index, "", "Their standard deviation, divided by their mean.";
+        mean_bytes: Option<f64>, Bytes, "", "Bytes that left the measured link in a window: mean.";
+        variation: Option<f64>, Index, "", "Their standard deviation over their mean.";
         #[serde(default)]
         deviation_bps: Option<f64>, Rate, "", "Their standard deviation as a rate: burstiness at this timescale.";
-        allan_variance_bytes2: Option<f64>, SquareBytes, "", "Half the mean square of the difference between neighbours, pair by pair: the energy of the Haar wavelet at this length. It grows with the length to the power of 2 H, whatever the mean does.";
+        allan_variance_bytes2: Option<f64>, SquareBytes, "", "Half the mean square of the difference between neighbours, pair by pair: the energy of the Haar wavelet at this length. It grows with length^(2 H), whatever the mean does.";
     }
 
     /// One probe stream, gap by gap.
@@ -297,19 +297,19 @@ figures! {
         flow: u32, Count, "", "Flow it belongs to.";
         start_s: f64, Time, "", "When its first packet left.";
         rate_bps: f64, Rate, "", "Mean rate it was sent at.";
-        estimate_bps: Option<f64>, Rate, "", "Available bandwidth read from the stream; absent when the estimator abstained.";
-        available_bps: Option<f64>, Rate, "", "What really was available at the bottleneck while the stream was sent, from the host's own books: capacity minus the traffic and the other flows that arrived.";
+        estimate_bps: Option<f64>, Rate, "", "Available bandwidth estimated from it; absent if the estimator abstained.";
+        available_bps: Option<f64>, Rate, "", "Available bandwidth at the bottleneck while it was sent, by the host's account: capacity minus the traffic and the other flows that arrived.";
         gaps: Vec<StreamGap>, Count, "", "Its gaps in order: one fewer than packets.";
     }
 
     /// One gap of a probe stream.
     GAP of StreamGap {
-        intended_s: f64, Time, "", "Gap before the packet that was asked for.";
-        created_s: f64, Time, "", "Gap that the sender really created.";
-        received_s: Option<f64>, Time, "", "Gap at the receiver; absent where an arrival time is missing.";
+        intended_s: f64, Time, "", "Gap asked for.";
+        created_s: f64, Time, "", "Gap the sender created.";
+        received_s: Option<f64>, Time, "", "Gap at the receiver; absent if an arrival time is missing.";
         denoised_s: Option<f64>, Time, "", "Gap after denoising: what the estimator reads.";
-        delay_s: Option<f64>, Time, "", "Arrival minus send time, above the smallest of the stream: the rise is queueing.";
-        rate_bps: f64, Rate, "", "Rate that the gap's level probes.";
+        delay_s: Option<f64>, Time, "", "One-way delay above the stream's smallest: queueing.";
+        rate_bps: f64, Rate, "", "Rate the gap probes.";
         size_bytes: u32, Bytes, "", "Size of the packet.";
     }
 }
@@ -317,10 +317,10 @@ figures! {
 columns! {
     /// What identifies a run; the swept keys follow, one column each, under their own names.
     RUN {
-        run: u64, Count, "", "Number of the run in the plan, from 0: joins the tables.";
+        run: u64, Count, "", "Number of the run in the plan, from 0; joins the tables.";
         controller: String, Text, "", "Controller under test.";
         replication: u32, Count, "", "Replication, from 0.";
-        seed: u64, Count, "", "Seed of the replication, the same for every controller and sweep point.";
+        seed: u64, Count, "", "The replication's seed, the same for all controllers and sweep points.";
     }
 
     /// First column of every other table.
@@ -336,27 +336,27 @@ columns! {
     /// One point of a curve.
     POINT {
         metric: String, Text, "", "What the curve shows.";
-        flow: Option<u32>, Count, "", "Flow number, when it belongs to a flow.";
+        flow: Option<u32>, Count, "", "Flow number, if it belongs to a flow.";
         unit: String, Text, "", "Unit of the value.";
         time_s: f64, Time, "", "Middle of the interval.";
-        value: Option<f64>, Named, "", "The value, in the unit that the column \"unit\" names.";
+        value: Option<f64>, Named, "", "The value, in that unit.";
     }
 
     /// Curves over time, by metric: a value for each interval of `record.step`.
     CURVES {
-        throughput: f32, Rate, "", "Bits on the wire per second that left the bottleneck, per flow; over all flows where there are more than 32.";
+        throughput: f32, Rate, "", "Bits on the wire that left the bottleneck, per flow; of all flows together above 32.";
         losses: f32, Packets, "", "Packets dropped or lost in the interval, per flow.";
-        rate: f32, Rate, "", "Mean rate that the controller itself has chosen, per flow.";
+        rate: f32, Rate, "", "Mean rate that the controller chose, per flow.";
         rtt: f32, Time, "", "Smoothed round-trip time, per flow.";
-        window: f32, Packets, "", "Congestion window in packets, per flow.";
+        window: f32, Packets, "", "Congestion window, per flow.";
         traffic: f32, Rate, "", "Traffic that arrived at the bottleneck.";
-        offered: f32, Rate, "", "What arrived at the bottleneck: flows and traffic, dropped packets included.";
+        offered: f32, Rate, "", "What arrived at the bottleneck from flows and traffic, dropped packets included.";
         available: f32, Rate, "", "Capacity minus the traffic that arrived.";
-        queue_delay: f32, Time, "", "Waiting time at the bottleneck: mean over the packets that left in the interval.";
+        queue_delay: f32, Time, "", "Waiting time at the bottleneck: mean of packets that left in the interval.";
         queue_delay_max: f32, Time, "", "Longest waiting time in the interval.";
-        queue_average: f32, Packets, "", "The queue discipline's own average of the queue in packets.";
-        queue_rho: f32, Share, "", "The queue discipline's own average of the utilisation.";
-        queue_eta: f32, Index, "", "The queue discipline's own average of the burstiness.";
+        queue_average: f32, Packets, "", "The discipline's own average of the queue.";
+        queue_rho: f32, Share, "", "Its average of the utilisation.";
+        queue_eta: f32, Index, "", "Its average of the burstiness.";
     }
 }
 

@@ -7,6 +7,7 @@ mod distribution;
 pub mod evaluation;
 pub mod figures;
 mod json;
+pub mod matrix;
 #[cfg(feature = "parquet")]
 mod parquet;
 pub mod reproduction;

@@ -90,7 +90,7 @@ impl Registry<'_> {
     /// The refusal of the algorithm itself, put at the setting it is about.
     pub fn refused(&self, node: &Node, key: &str, error: &SettingError) -> ScenarioError {
         let SettingError::Invalid { name, expected } = error else {
-            let expected = format!("settings that this {} has", self.noun);
+            let expected = format!("a setting of this {}", self.noun);
             return ScenarioError::at(&node.place, key, error.to_string(), expected);
         };
         let option = match &node.value {
@@ -99,7 +99,7 @@ impl Registry<'_> {
         };
         let (place, found) = match option {
             Some(option) => (&option.node.place, option.node.value.described()),
-            None => (&node.place, "no value that fits the others".to_string()),
+            None => (&node.place, "the default, which does not fit the other settings".to_string()),
         };
         ScenarioError::at(place, format!("{key}.{name}"), found, expected.as_str())
     }

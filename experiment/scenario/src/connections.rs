@@ -27,7 +27,7 @@ pub(crate) fn connections(
         return Err(fields.refuse(
             "packet",
             format!("\"{packet}\""),
-            format!("more than the {HEADERS} of its headers"),
+            format!("more than {HEADERS}, the size of its headers"),
         ));
     }
     let expected = "the names of the links that the acceptors' data cross, like [\"back\"]";

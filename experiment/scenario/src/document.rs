@@ -182,7 +182,7 @@ fn numbered<'a>(
         Some(Value::Table(table)) => Ok(table),
         _ => {
             let expected = match count {
-                0 | 1 => format!("\"{list}.0\", the only one there is"),
+                0 | 1 => format!("\"{list}.0\", the only one"),
                 _ => format!("a number from 0 to {} after \"{list}.\"", count - 1),
             };
             Err(ScenarioError::at(place, path, format!("\"{list}.{index}\""), expected))

@@ -30,7 +30,7 @@ pub(crate) fn expectations(
         }
         let why_key = fields.key("why");
         let why =
-            fields.get("why").map(|words| text(words, &why_key, "where the bound comes from, in words")).transpose()?;
+            fields.get("why").map(|words| text(words, &why_key, "the source of the bound, as text")).transpose()?;
         fields.finish()?;
         expectations.push(Expectation { metric, conditions, at_least, at_most, why: why.unwrap_or_default() });
     }

@@ -60,7 +60,7 @@ pub(crate) fn quantity<T: Quantity>(node: &Node, key: &str, zero: Zero) -> Resul
 fn problem(error: &ParseError) -> &'static str {
     match error.problem {
         Problem::NoUnit => "no unit",
-        Problem::UnknownUnit => "a unit that is not known here",
+        Problem::UnknownUnit => "an unknown unit",
         Problem::NotANumber => "not a number with a unit",
         Problem::Negative => "negative",
         Problem::TooLarge => "too large",
@@ -278,7 +278,7 @@ pub(crate) fn instant(node: &Node, key: &str, duration: Span) -> Result<Time, Sc
 
 /// A file, named from the folder of the scenario.
 pub(crate) fn file(fields: &mut Fields<'_>, folder: &Path) -> Result<PathBuf, ScenarioError> {
-    const EXPECTED: &str = "the path of a file, from the folder of the scenario";
+    const EXPECTED: &str = "the path of a file, relative to the scenario's folder";
     let key = fields.key("file");
     let written = text(fields.required("file", EXPECTED)?, &key, EXPECTED)?;
     let file = folder.join(&written);

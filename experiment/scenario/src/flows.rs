@@ -87,7 +87,7 @@ impl Reader<'_> {
         let key = fields.key("application");
         let application = fields.get("application").map(|node| application(node, &key)).transpose()?;
         if application.is_some() && size != Size::Unlimited {
-            let expected = "no size beside an application, which says itself how much it sends";
+            let expected = "no size: the application decides how much is sent";
             return Err(fields.refuse("size", "a size", expected));
         }
         Ok(application)
@@ -114,7 +114,7 @@ impl Reader<'_> {
         let rtts = each(node, &key, count, |node| {
             let rtt: Span = quantity(node, &key, Zero::Allowed)?;
             if rtt < one_way {
-                let expected = format!("at least {one_way}, the delay of its route in one direction");
+                let expected = format!("at least {one_way}, the one-way delay of its route");
                 return Err(ScenarioError::at(&node.place, &key, node.value.to_string(), expected));
             }
             Ok(rtt)
@@ -161,7 +161,7 @@ fn each<T: Clone>(
         Value::List(items) if items.len() == count => items.iter().map(read).collect(),
         Value::List(items) => {
             let found = format!("{} values for {count} flows", items.len());
-            Err(ScenarioError::at(&node.place, key, found, "one value, or a list with one for each flow of the count"))
+            Err(ScenarioError::at(&node.place, key, found, "one value, or a list with one value for each flow"))
         }
         _ => Ok(vec![read(node)?; count]),
     }

@@ -39,7 +39,7 @@ fn ack_loss(fields: &mut Fields<'_>) -> Result<Ratio, ScenarioError> {
     let key = fields.key("ack_loss");
     let loss = fields.get("ack_loss").map_or(Ok(Ratio::ZERO), |node| ratio(node, &key, 0.0..=1.0))?;
     if loss == Ratio::ONE {
-        return Err(fields.refuse("ack_loss", "certain loss", "a probability below 1"));
+        return Err(fields.refuse("ack_loss", "a probability of 1", "a probability below 1"));
     }
     Ok(loss)
 }
@@ -61,12 +61,11 @@ fn coalescing(node: &mut Node) -> Result<Coalescing, ScenarioError> {
         frames: fields.count_or("frames", 0, 0)?,
     };
     if coalescing.frames > 0 && coalescing.time == Span::ZERO {
-        let expected = "a time beside a frame limit, or the last packets of a flow would wait for ever";
+        let expected = "a time with the frame limit, or the last packets of a flow would wait forever";
         return Err(fields.refuse("frames", "frames without a time", expected));
     }
     if *kind == Moderation::Adaptive && coalescing.time > Coalescing::HONOURED && coalescing.frames == 0 {
-        let expected =
-            format!("frames beside it: an adaptive card counts them where the time exceeds {}", Coalescing::HONOURED);
+        let expected = format!("frames too: an adaptive card counts them if the time exceeds {}", Coalescing::HONOURED);
         return Err(fields.refuse("time", format!("\"{}\" without frames", coalescing.time), expected));
     }
     fields.finish()?;
@@ -151,7 +150,7 @@ fn late(fields: &mut Fields<'_>) -> Result<GapModel, ScenarioError> {
     ];
     if p50 > p99 || p99 > p999 {
         let found = format!("\"{p50}\", \"{p99}\", \"{p999}\"");
-        return Err(fields.refuse("p50", found, "p50, p99 and p999 that do not fall"));
+        return Err(fields.refuse("p50", found, "p50 <= p99 <= p999"));
     }
     Ok(GapModel::Late { p50, p99, p999 })
 }

@@ -57,7 +57,7 @@ pub(crate) fn network(document: &mut Table) -> Result<Network, ScenarioError> {
         let example = Value::Text(format!("link-{index}"));
         let name = text(fields.expected("name", expected, example), &format!("{key}.name"), expected)?;
         if links.iter().any(|other| other.link.name == name) {
-            return Err(fields.refuse("name", format!("\"{name}\" a second time"), "a name of its own for every link"));
+            return Err(fields.refuse("name", format!("\"{name}\" twice"), "a different name for every link"));
         }
         links.push(draft(&mut fields, name)?);
         fields.finish()?;
@@ -87,7 +87,7 @@ fn draft(fields: &mut Fields<'_>, name: String) -> Result<Draft, ScenarioError> 
     let loss_key = fields.key("loss");
     let loss = ratio(fields.or("loss", Value::Float("0.0".to_string())), &loss_key, 0.0..=1.0)?;
     if loss == Ratio::ONE {
-        return Err(fields.refuse("loss", "certain loss", "a probability below 1"));
+        return Err(fields.refuse("loss", "a probability of 1", "a probability below 1"));
     }
     let impairments = impairments(fields)?;
     let link = LinkSpec { name, rate, delay, buffer: Buffer::Unlimited, queue, loss, impairments };
@@ -153,7 +153,7 @@ pub(crate) fn route_of(
             ScenarioError::at(&item.place, &key, found, format!("one of {}", listed(known())))
         })?;
         if route.contains(&index) {
-            return Err(ScenarioError::at(&item.place, &key, format!("\"{name}\" twice"), "each link once at most"));
+            return Err(ScenarioError::at(&item.place, &key, format!("\"{name}\" twice"), "each link at most once"));
         }
         route.push(index);
     }
@@ -213,7 +213,7 @@ fn buffer((key, node): &(String, Node), bdp: Bytes, largest: Bytes) -> Result<Bu
     };
     if bytes == Bytes::ZERO || bytes < largest {
         let found = format!("{}, which is {bytes}", node.value);
-        return Err(ScenarioError::at(&node.place, key, found, format!("room for one packet of {largest} at least")));
+        return Err(ScenarioError::at(&node.place, key, found, format!("at least {largest}, one packet")));
     }
     Ok(Buffer::Bytes(bytes))
 }

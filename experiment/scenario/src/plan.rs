@@ -122,7 +122,7 @@ fn put(document: &mut Table, change: &str, swept: &[Axis]) -> Result<(), Scenari
     };
     let key = key.trim();
     if swept.iter().any(|axis| axis.keys().any(|swept| swept == key)) {
-        return Err(ScenarioError::at(&place, key, "a key that is swept", "a key that [sweep] leaves alone"));
+        return Err(ScenarioError::at(&place, key, "a key that is swept", "a key that is not in [sweep]"));
     }
     document.substitute(key, argument(value.trim(), &place)?)
 }

@@ -80,13 +80,13 @@ impl Shape {
 /// Returns the shape of a search's streams. The search itself decides their number, and perhaps their length.
 fn searching(fields: &mut Fields<'_>, search: &SearchSpec, one_rate: bool) -> Result<Shape, ScenarioError> {
     if one_rate {
-        return Err(fields.refuse("rate", "one rate beside a search", "two, between which to search"));
+        return Err(fields.refuse("rate", "one rate with a search", "two rates to search between"));
     }
-    none(fields, "streams", "none: the search ends by itself, or with the run")?;
+    none(fields, "streams", "no number: the search ends by itself, or with the run")?;
     let packets = match search.tool {
         SearchTool::Pathload { .. } => fields.integer_or("packets", 100, PACKETS)? as u32,
         SearchTool::PrcMt { longest, .. } => {
-            none(fields, "packets", "probe.search.shortest and longest, between which the number is found")?;
+            none(fields, "packets", "probe.search.shortest and longest: the search finds the number between them")?;
             longest
         }
     };
@@ -98,7 +98,7 @@ fn searching(fields: &mut Fields<'_>, search: &SearchSpec, one_rate: bool) -> Re
 
 fn none(fields: &mut Fields<'_>, key: &'static str, expected: &str) -> Result<(), ScenarioError> {
     match fields.get(key) {
-        Some(_) => Err(fields.refuse(key, "a number beside a search", expected)),
+        Some(_) => Err(fields.refuse(key, "a number with a search", expected)),
         None => Ok(()),
     }
 }
@@ -123,7 +123,7 @@ fn rates(fields: &mut Fields<'_>) -> Result<(Rate, Rate), ScenarioError> {
     let mut inner = Fields::of(node, &key, EXPECTED)?;
     let (from, to) = (inner.quantity("from", Zero::Refused)?, inner.quantity("to", Zero::Refused)?);
     if from > to {
-        return Err(inner.refuse("to", format!("\"{to}\""), format!("a rate from \"{from}\" on")));
+        return Err(inner.refuse("to", format!("\"{to}\""), format!("a rate of at least \"{from}\"")));
     }
     inner.finish()?;
     Ok((from, to))
@@ -134,7 +134,7 @@ fn expecting(error: ScenarioError, expected: &str) -> ScenarioError {
 }
 
 fn recorded(fields: &mut Fields<'_>) -> Result<Recorded, ScenarioError> {
-    const EXPECTED: &str = "\"sent\", the gaps that left the host, or \"intended\", those it was asked for";
+    const EXPECTED: &str = "\"sent\", the gaps that left the host, or \"intended\", the gaps asked for";
     let key = fields.key("recorded");
     let node: &Node = fields.or("recorded", Value::Text("sent".to_string()));
     match text(node, &key, EXPECTED)?.as_str() {
@@ -154,11 +154,7 @@ pub(crate) fn alone(
     let Some(probe) = document.get("probe") else { return Ok(()) };
     let no = |key: &str, found: &str, expected: &str| Err(ScenarioError::at(&probe.key_place, key, found, expected));
     if flows > 0 || document.get("compare").is_some() {
-        return no(
-            "probe",
-            "probe streams beside flows",
-            "traffic that does not respond: [[traffic]] without [[flow]]",
-        );
+        return no("probe", "probe streams with flows", "traffic that does not respond: [[traffic]] without [[flow]]");
     }
     if links.len() > 1 {
         return no("probe", "probe streams over several links", "one link: [path] instead of [[link]]");
@@ -169,7 +165,7 @@ pub(crate) fn alone(
     if traffic.iter().any(|source| matches!(source.kind, TrafficKind::Connections(_))) {
         return no(
             "traffic",
-            "connections beside probe streams",
+            "connections with probe streams",
             "kinds that do not respond, like \"pcap\" or \"poisson\"",
         );
     }

@@ -70,7 +70,7 @@ fn windows(fields: &mut Fields<'_>, run: &RunSection) -> Result<Vec<Span>, Scena
             return refuse(format!("at most half of the {time} after the warm-up"));
         }
         if time / window > MOST_WINDOWS {
-            return refuse(format!("a window that {time} hold at most {MOST_WINDOWS} times"));
+            return refuse(format!("a window that fits at most {MOST_WINDOWS} times into {time}"));
         }
         windows.push(window);
     }

@@ -41,14 +41,14 @@ pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result
     let traffic = traffic(document, &network, &sender, run.duration, folder)?;
     let probe = probe(document, run.duration - run.warmup, network.access)?;
     if flows.is_empty() && traffic.is_empty() && probe.is_none() {
-        let expected = "a table [[flow]], [[traffic]] or [probe], or nothing would be sent";
+        let expected = "a table [[flow]], [[traffic]] or [probe]: something to send";
         return Err(ScenarioError::at(&Place::Line(1), "flow", "nothing", expected));
     }
     let clocked = flows.iter().any(|flow| flow.spec.application.is_none());
     if matches!(sender.gaps, GapModel::BusyWait(_)) && clocked {
-        let expected = "another model, or an application for every flow: a host that waits too short sends before their \
+        let expected = "another model, or an application for every flow: this host sends before their \
                         controller allows it";
-        return Err(ScenarioError::at(&Place::Line(1), "sender.gaps", "\"busy-wait\" beside flows", expected));
+        return Err(ScenarioError::at(&Place::Line(1), "sender.gaps", "\"busy-wait\" with flows", expected));
     }
     let label = label(&flows);
     let flows: Vec<_> = flows.into_iter().map(|flow| flow.spec).collect();
@@ -110,8 +110,13 @@ fn distinct(nodes: &[Node], key: &str, setups: &[Setup]) -> Result<Vec<Named>, S
     for node in nodes {
         let named = controller(node, key, setups)?;
         if compared.iter().any(|other| other.label == named.label) {
-            let found = format!("\"{}\" a second time", named.label);
-            return Err(ScenarioError::at(&node.place, key, found, "each controller once, or a \"label\" of its own"));
+            let found = format!("\"{}\" twice", named.label);
+            return Err(ScenarioError::at(
+                &node.place,
+                key,
+                found,
+                "each controller once, or a different \"label\" for each",
+            ));
         }
         compared.push(named);
     }

@@ -111,7 +111,7 @@ fn collect(table: &Table, prefix: &str, axes: &mut Vec<Axis>) -> Result<(), Scen
                 let is = |key: &str, fixed: &str| key == fixed || key.starts_with(&format!("{fixed}."));
                 if axis.keys().any(|key| NOT_SWEPT.iter().any(|fixed| is(key, fixed))) {
                     let expected = "a key of one run, like \"path.buffer\"";
-                    return Err(ScenarioError::at(&entry.key_place, name, "a key that holds for all runs", expected));
+                    return Err(ScenarioError::at(&entry.key_place, name, "a key that applies to all runs", expected));
                 }
                 let once = axis.keys().count() == axis.values[0].puts.len();
                 if !once || axis.keys().any(|key| axes.iter().flat_map(Axis::keys).any(|other| other == key)) {

@@ -51,12 +51,12 @@ pub(crate) fn traffic(
             return Err(fields.refuse(
                 "copies",
                 copies.to_string(),
-                "1: a second table instead of a copy of connections",
+                "1: connections have no copies, use another table",
             ));
         }
         let shaper = shaper(&mut fields)?;
         if shaper.is_some() && matches!(&kind, TrafficKind::Web(web) if web.responsive) {
-            let expected = "no token bucket before users who respond: responsive = false";
+            let expected = "responsive = false: a token bucket needs traffic that does not respond";
             return Err(fields.refuse("shaper", "a token bucket", expected));
         }
         sources.push(TrafficSpec { kind, packet, start, stop, route, copies, shaper });

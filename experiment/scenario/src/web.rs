@@ -21,7 +21,7 @@ pub(crate) fn web(fields: &mut Fields<'_>, sender: &Sender) -> Result<(TrafficKi
     let users = integer(fields.required("users", &expected)?, &key, 1..=MOST_USERS)?;
     let packet = packet(fields)?;
     if packet <= HEADERS {
-        let expected = format!("more than the {HEADERS} of its headers");
+        let expected = format!("more than {HEADERS}, the size of its headers");
         return Err(fields.refuse("packet", format!("\"{packet}\""), expected));
     }
     let flow = senders(fields, sender, packet, "cubic")?;
@@ -72,7 +72,7 @@ fn size(fields: &mut Fields<'_>) -> Result<FileSizes, ScenarioError> {
         return Err(fields.refuse("tail_from", format!("\"{}\"", size.tail_from), expected));
     }
     if size.most <= size.tail_from {
-        let expected = format!("a size above that at which the tail begins, {}", size.tail_from);
+        let expected = format!("a size above tail_from, {}", size.tail_from);
         return Err(fields.refuse("most", format!("\"{}\"", size.most), expected));
     }
     Ok(size)

@@ -34,7 +34,7 @@ fn streams_that_do_not_fit_say_how_many_would() {
 
 #[test]
 fn rates_that_fall_are_refused() {
-    refused(&["probe.rate.to=4 Gbit/s"], "probe.rate.to: found \"4 Gbit/s\"; expected a rate from \"5 Gbit/s\" on");
+    refused(&["probe.rate.to=4 Gbit/s"], "probe.rate.to: found \"4 Gbit/s\"; expected a rate of at least \"5 Gbit/s\"");
     refused(&["probe.rate=7"], "two as in { from = \"5 Gbit/s\", to = \"9 Gbit/s\" }");
 }
 
@@ -45,7 +45,7 @@ fn more_rates_than_gaps_are_refused() {
 
 #[test]
 fn flows_and_disciplines_beside_probe_streams_are_refused() {
-    refused(&["flow=[{ controller = \"rapid\" }]"], "probe: found probe streams beside flows");
+    refused(&["flow=[{ controller = \"rapid\" }]"], "probe: found probe streams with flows");
     refused(&["path.queue=qlbp"], "path.queue: found \"qlbp\" under probe streams; expected \"fifo\"");
 }
 
@@ -66,7 +66,7 @@ fn a_host_that_is_early_cannot_have_flows() {
     let text = RIGHT.split("[probe]").next().unwrap_or_default().to_string()
         + "[sender]\ngaps = \"busy-wait\"\n[[flow]]\ncontroller = \"rapid\"\n";
     let error = Scenario::parse(&text, Path::new("p.toml"), &[]).map(|_| ()).expect_err("it is wrong").to_string();
-    assert!(error.contains("sender.gaps: found \"busy-wait\" beside flows"), "{error}");
+    assert!(error.contains("sender.gaps: found \"busy-wait\" with flows"), "{error}");
 }
 
 #[test]
@@ -80,10 +80,7 @@ fn a_host_that_is_early_can_have_flows_that_an_application_paces() {
 #[test]
 fn quantiles_that_fall_are_refused() {
     let change = "sender.gaps={ kind = \"late\", p50 = \"1 us\", p99 = \"2 us\", p999 = \"1 us\" }";
-    refused(
-        &[change],
-        "sender.gaps.p50: found \"1 us\", \"2 us\", \"1 us\"; expected p50, p99 and p999 that do not fall",
-    );
+    refused(&[change], "sender.gaps.p50: found \"1 us\", \"2 us\", \"1 us\"; expected p50 <= p99 <= p999");
 }
 
 #[test]
@@ -107,14 +104,14 @@ fn a_search_takes_its_defaults_from_its_kind_and_the_highest_rate() {
 
 #[test]
 fn what_a_search_finds_out_by_itself_is_refused_beside_it() {
-    refused(&[SEARCH], "probe.streams: found a number beside a search; expected none");
+    refused(&[SEARCH], "probe.streams: found a number with a search; expected no number");
     refused(
         &["probe={ search = \"prc-mt\", packets = 64, rate = { from = \"1 Gbit/s\", to = \"9 Gbit/s\" } }"],
         "probe.packets: found ",
     );
     refused(
         &["probe={ search = \"pathload\", rate = \"5 Gbit/s\" }"],
-        "probe.rate: found one rate beside a search; expected two",
+        "probe.rate: found one rate with a search; expected two",
     );
 }
 

@@ -80,7 +80,7 @@ refusals! {
     a_number_without_a_unit: r#"rate = "10 Gbit/s""# => r#"rate = "10""#,
         r#"bursty.toml:6: path.rate: found "10" (no unit); expected a rate above zero like "10 Gbit/s""#;
     a_wrong_unit: r#"rate = "10 Gbit/s""# => r#"rate = "10 ms""#,
-        r#"bursty.toml:6: path.rate: found "10 ms" (a unit that is not known here); expected a rate above zero like "10 Gbit/s""#;
+        r#"bursty.toml:6: path.rate: found "10 ms" (an unknown unit); expected a rate above zero like "10 Gbit/s""#;
     a_negative_rate: r#"rate = "10 Gbit/s""# => r#"rate = "-10 Gbit/s""#,
         r#"bursty.toml:6: path.rate: found "-10 Gbit/s" (negative); expected a rate above zero like "10 Gbit/s""#;
     a_rate_of_zero: r#"rate = "10 Gbit/s""# => r#"rate = "0 Gbit/s""#,
@@ -96,7 +96,7 @@ refusals! {
     a_buffer_of_zero_packets: r#"buffer = "1 bdp""# => r#"buffer = "0 packets""#,
         r#"bursty.toml:8: path.buffer: found "0 packets"; expected a number of packets above zero like "100 packets""#;
     a_buffer_smaller_than_a_packet: r#"buffer = "1 bdp""# => r#"buffer = "0.00001 bdp""#,
-        r#"bursty.toml:8: path.buffer: found "0.00001 bdp", which is 375 B; expected room for one packet of 1.5 kB at least"#;
+        r#"bursty.toml:8: path.buffer: found "0.00001 bdp", which is 375 B; expected at least 1.5 kB, one packet"#;
     a_buffer_without_a_unit: r#"buffer = "1 bdp""# => "buffer = 100",
         r#"bursty.toml:8: path.buffer: found 100, a bare number; expected a buffer like "1 bdp", "100 packets", "2 MB" or "unlimited""#;
     an_unknown_key: r#"buffer = "1 bdp""# => r#"bufer = "1 bdp""#,
@@ -121,7 +121,7 @@ rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
     an_application_without_its_silences: r#"rtt = "30 ms""# => r#"application = { kind = "on-off", on = "1 s", rate = "1 Mbit/s" }"#,
         r#"bursty.toml:12: flow.0.application.off: found nothing; expected a time like "30 ms""#;
     a_size_beside_an_application: r#"rtt = "30 ms""# => "size = \"1 MB\"\napplication = { kind = \"cbr\", rate = \"1 Mbit/s\" }",
-        r#"bursty.toml:12: flow.0.size: found a size; expected no size beside an application, which says itself how much it sends"#;
+        r#"bursty.toml:12: flow.0.size: found a size; expected no size: the application decides how much is sent"#;
     an_unknown_traffic: r#"kind = "cbr""# => r#"kind = "poison""#,
         r#"bursty.toml:15: traffic.0.kind: found the unknown traffic "poison", perhaps "poisson"; expected one of "cbr", "poisson", "on-off", "exponential-on-off", "pareto-on-off", "tmix", "sessions", "web", "trace", "pcap""#;
     connections_without_a_way_back: r#"kind = "cbr""# => r#"kind = "sessions""#,
@@ -129,17 +129,17 @@ rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
     sessions_of_a_tail_without_a_mean: r#"kind = "cbr""# => "kind = \"sessions\"\nshape = 1.0",
         r#"bursty.toml:16: traffic.0.shape: found 1; expected a tail index above 1 and below 2, like 1.1"#;
     copies_of_connections: r#"kind = "cbr""# => "kind = \"sessions\"\nback = [\"bottleneck\"]\ncopies = 2",
-        r#"bursty.toml:17: traffic.0.copies: found 2; expected 1: a second table instead of a copy of connections"#;
+        r#"bursty.toml:17: traffic.0.copies: found 2; expected 1: connections have no copies, use another table"#;
     users_without_a_number: r#"kind = "cbr""# => r#"kind = "web""#,
         r#"bursty.toml:14: traffic.0.users: found nothing; expected a whole number from 1 to 100000"#;
     round_trips_the_larger_first: r#"kind = "cbr""# => "kind = \"web\"\nusers = 5\nrtt = [\"10 ms\", \"1 ms\"]",
         r#"bursty.toml:17: traffic.0.rtt: found ["10 ms", "1 ms"]; expected two times, the smaller first, like ["0 ms", "10 ms"]"#;
     a_tail_that_ends_before_it_begins: r#"kind = "cbr""# => "kind = \"web\"\nusers = 5\nsize = { most = \"100 kB\" }",
-        r#"bursty.toml:17: traffic.0.size.most: found "100 kB"; expected a size above that at which the tail begins, 133 kB"#;
+        r#"bursty.toml:17: traffic.0.size.most: found "100 kB"; expected a size above tail_from, 133 kB"#;
     an_unknown_law_of_users: r#"kind = "cbr""# => "kind = \"web\"\nusers = 5\nthink = { leats = \"1 s\" }",
         r#"bursty.toml:17: traffic.0.think.leats: found an unknown key, perhaps "least"; expected one of "least", "shape", "most""#;
     a_token_bucket_before_users_who_respond: r#"kind = "cbr""# => "kind = \"web\"\nusers = 5\nshaper = { rate = \"1 Mbit/s\", bucket = \"9 kB\" }",
-        r#"bursty.toml:17: traffic.0.shaper: found a token bucket; expected no token bucket before users who respond: responsive = false"#;
+        r#"bursty.toml:17: traffic.0.shaper: found a token bucket; expected responsive = false: a token bucket needs traffic that does not respond"#;
     windows_that_do_not_divide: "[sweep]" => "[record]\nwindows = [\"2 ms\", \"5 ms\"]\n[sweep]",
         r#"bursty.toml:19: record.windows: found "5 ms"; expected a whole multiple of the first window, 2 ms"#;
     a_recorded_link_that_is_not_there: "[sweep]" => "[record]\nlink = \"botleneck\"\n[sweep]",
@@ -147,15 +147,15 @@ rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
     a_key_of_another_kind_of_traffic: r#"kind = "cbr""# => "kind = \"cbr\"\non = \"1 s\"",
         r#"bursty.toml:16: traffic.0.on: found an unknown key; expected one of "kind", "rate", "packet", "route", "start", "stop", "copies", "shaper""#;
     a_missing_trace_file: r#"kind = "cbr""# => "kind = \"pcap\"\nfile = \"no-such.pcap\"",
-        r#"bursty.toml:16: traffic.0.file: found "no-such.pcap", but there is no file no-such.pcap; expected the path of a file, from the folder of the scenario"#;
+        r#"bursty.toml:16: traffic.0.file: found "no-such.pcap", but there is no file no-such.pcap; expected the path of a file, relative to the scenario's folder"#;
     a_tail_without_a_mean: "kind = \"cbr\"" => "kind = \"pareto-on-off\"\non = \"1 s\"\noff = \"1 s\"\nshape = 1.0",
         r#"bursty.toml:18: traffic.0.shape: found 1; expected a tail index above 1 (below it there is no mean) and up to 100, like 1.5"#;
     a_source_that_stops_before_it_starts: "kind = \"cbr\"" => "kind = \"cbr\"\nstart = \"2 s\"\nstop = \"1 s\"",
         r#"bursty.toml:17: traffic.0.stop: found "1 s"; expected a time after its start at 2 s"#;
     a_round_trip_shorter_than_the_path: r#"rtt = "30 ms""# => r#"rtt = "10 ms""#,
-        r#"bursty.toml:12: flow.0.rtt: found "10 ms"; expected at least 15 ms, the delay of its route in one direction"#;
+        r#"bursty.toml:12: flow.0.rtt: found "10 ms"; expected at least 15 ms, the one-way delay of its route"#;
     a_list_of_another_length_than_the_count: r#"rtt = "30 ms""# => "count = 3\nrtt = [\"30 ms\", \"40 ms\"]",
-        r#"bursty.toml:13: flow.0.rtt: found 2 values for 3 flows; expected one value, or a list with one for each flow of the count"#;
+        r#"bursty.toml:13: flow.0.rtt: found 2 values for 3 flows; expected one value, or a list with one value for each flow"#;
     a_start_after_the_end: r#"rtt = "30 ms""# => r#"start = "10 s""#,
         r#"bursty.toml:12: flow.0.start: found "10 s"; expected a time before the end of the run at 10 s"#;
     a_uniform_start_backwards: r#"rtt = "30 ms""# => r#"start = { uniform = ["5 s", "1 s"] }"#,
@@ -173,13 +173,13 @@ rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
     a_route_over_an_unknown_link: r#"rtt = "30 ms""# => r#"route = ["botleneck"]"#,
         r#"bursty.toml:12: flow.0.route: found the unknown link "botleneck", perhaps "bottleneck"; expected one of "bottleneck""#;
     a_route_over_one_link_twice: r#"rtt = "30 ms""# => r#"route = ["bottleneck", "bottleneck"]"#,
-        r#"bursty.toml:12: flow.0.route: found "bottleneck" twice; expected each link once at most"#;
+        r#"bursty.toml:12: flow.0.route: found "bottleneck" twice; expected each link at most once"#;
     certain_loss: "[0.0, 0.001]" => "[0.0, 1.0]",
-        r#"bursty.toml:19: path.loss: found certain loss; expected a probability below 1"#;
+        r#"bursty.toml:19: path.loss: found a probability of 1; expected a probability below 1"#;
     loss_above_one: "[0.0, 0.001]" => "[0.0, 1.5]",
         r#"bursty.toml:19: path.loss: found 1.5; expected a fraction from 0 to 1 like 0.01 or "1 %""#;
     reordering_of_every_packet: r#"buffer = "1 bdp""# => "reorder = { share = 1.0, packets = 3 }",
-        r#"bursty.toml:8: path.reorder.share: found every packet; expected a share below 1: somebody must overtake"#;
+        r#"bursty.toml:8: path.reorder.share: found every packet; expected a share below 1: other packets must overtake"#;
     reordering_by_nothing: r#"buffer = "1 bdp""# => "reorder = { share = 0.1 }",
         r#"bursty.toml:8: path.reorder.packets: found nothing; expected a table like { share = 0.01, packets = 3 }"#;
     an_outage_that_ends_before_it_begins: r#"buffer = "1 bdp""# => r#"outages = [["3 s", "2 s"]]"#,
@@ -189,7 +189,7 @@ rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
     a_step_of_the_delay_without_a_unit: r#"buffer = "1 bdp""# => r#"delay_steps = [["3 s", 2]]"#,
         r#"bursty.toml:8: path.delay_steps: found 2, a bare number; expected a time like "30 ms""#;
     certain_loss_of_acknowledgments: "[sweep]" => "[receiver]\nack_loss = 1.0\n[sweep]",
-        r#"bursty.toml:19: receiver.ack_loss: found certain loss; expected a probability below 1"#;
+        r#"bursty.toml:19: receiver.ack_loss: found a probability of 1; expected a probability below 1"#;
     an_empty_sweep: "[0.0, 0.001]" => "[]",
         r#"bursty.toml:19: sweep."path.loss": found an empty list; expected at least one value"#;
     a_swept_value_twice: "[0.0, 0.001]" => "[0.0, 0.0]",
@@ -205,9 +205,9 @@ rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
     an_unknown_key_in_a_sweep: "\"path.loss\"" => "\"path.los\"",
         r#"bursty.toml:19: path.los: found an unknown key, perhaps "loss"; expected one of "access", "rate", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps""#;
     a_sweep_over_a_flow_that_is_not_there: "\"path.loss\"" => "\"flow.3.rtt\"",
-        r#"bursty.toml:19: flow.3.rtt: found "flow.3"; expected "flow.0", the only one there is"#;
+        r#"bursty.toml:19: flow.3.rtt: found "flow.3"; expected "flow.0", the only one"#;
     a_sweep_over_the_replications: "\"path.loss\"" => "\"run.replications\"",
-        r#"bursty.toml:19: sweep."run.replications": found a key that holds for all runs; expected a key of one run, like "path.buffer""#;
+        r#"bursty.toml:19: sweep."run.replications": found a key that applies to all runs; expected a key of one run, like "path.buffer""#;
     an_unknown_metric: r#"metric = "utilisation""# => r#"metric = "utilization""#,
         r#"bursty.toml:22: expect.0.metric: found the unknown figure "utilization", perhaps "utilisation"; expected one of "throughput_bps", "utilisation", "available_share", "loss_ratio", "drop_ratio", "steady_loss_ratio", "queue_delay_mean_s", "queue_delay_p50_s", "queue_delay_p95_s", "queue_delay_p99_s", "queue_mean_packets", "mark_ratio", "burst_mark_ratio", "burstiness_eta", "queue_over_bound", "rtt_mean_s", "fairness_jain", "fairness_jain_after_entry", "convergence_s", "convergence_rtts", "rise_rtts", "fall_rtts", "settle_rtts", "rise_hold_share", "drain_rtts", "rate_variation", "variation_left", "hurst", "packets_delivered", "packet_hops", "events", "cpu_s""#;
     a_condition_that_selects_nothing: r#"where = { controller = "rapid" }"# => r#"where = { controller = "cubic" }"#,
@@ -246,7 +246,7 @@ fn a_change_of_the_command_line_is_named_in_the_message() {
     );
     change_refused(
         "path.loss=0.5",
-        "bursty.toml: --set path.loss=0.5: path.loss: found a key that is swept; expected a key that [sweep] leaves alone",
+        "bursty.toml: --set path.loss=0.5: path.loss: found a key that is swept; expected a key that is not in [sweep]",
     );
 }
 
@@ -270,15 +270,15 @@ fn a_file_that_is_not_there_is_refused() {
 fn two_links_of_one_name_are_refused() {
     let link = "[[link]]\nname = \"a\"\nrate = \"1 Gbit/s\"\ndelay = \"1 ms\"\n";
     let text = format!("{link}{link}[[flow]]\ncontroller = \"cubic\"\n");
-    let message = r#"bursty.toml:6: link.1.name: found "a" a second time; expected a name of its own for every link"#;
+    let message = r#"bursty.toml:6: link.1.name: found "a" twice; expected a different name for every link"#;
     assert_eq!(read(&text, &[]).map(|_| ()), Err(message.to_string()));
 }
 
 #[test]
 fn a_controller_compared_with_itself_is_refused() {
     let text = format!("{RIGHT}\n[compare]\ncontrollers = [\"rapid\",\n\"rapid\"]\n");
-    let message = "bursty.toml:28: compare.controllers: found \"rapid\" a second time; \
-        expected each controller once, or a \"label\" of its own";
+    let message = "bursty.toml:28: compare.controllers: found \"rapid\" twice; \
+        expected each controller once, or a different \"label\" for each";
     assert_eq!(read(&text, &[]).map(|_| ()), Err(message.to_string()));
 }
 

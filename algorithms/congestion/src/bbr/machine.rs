@@ -16,7 +16,7 @@ pub(super) enum State {
     ProbeRtt,
 }
 
-/// Which part of a bandwidth probe the acknowledgments speak of.
+/// The part of a bandwidth probe that acknowledgments cover.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum AckPhase {
     Init,
@@ -49,7 +49,7 @@ impl State {
         matches!(self, State::Down | State::Cruise | State::Refill | State::Up)
     }
 
-    /// Losses are the price of probing here, and say nothing about a change of the path.
+    /// Whether probing causes losses here: then they do not show a change of the path.
     pub fn is_probing(self) -> bool {
         matches!(self, State::Startup | State::Refill | State::Up)
     }
@@ -62,7 +62,7 @@ const RENO_ROUNDS: u64 = 63;
 const MAX_UP_ROUNDS: u32 = 30;
 
 impl Bbr {
-    /// One acknowledgment's worth of moves, in the draft's order.
+    /// Moves the state on an acknowledgment, in the draft's order.
     pub(super) fn update_state(&mut self, seen: &Seen) {
         self.check_startup_done(seen);
         self.check_drain_done(seen);
@@ -170,7 +170,7 @@ impl Bbr {
         self.full_pipe.now
     }
 
-    /// Follows what the acknowledgments say of the last probe. Answers whether this moved to another state.
+    /// Reads the last probe's acknowledgments. Returns whether the state changed.
     fn adapt_longterm(&mut self, seen: &Seen) -> bool {
         if self.ack_phase == AckPhase::ProbeStarting && self.rounds.started {
             self.ack_phase = AckPhase::ProbeFeedback;
@@ -215,7 +215,7 @@ impl Bbr {
         self.up_rounds = (self.up_rounds + 1).min(MAX_UP_ROUNDS);
     }
 
-    /// A probe lost too much: remember what fitted, and end it.
+    /// Ends a probe that lost too much, and keeps the volume that fitted.
     pub(super) fn handle_too_high(&mut self, now: Time, fitted: u64, app_limited: bool) {
         self.probe_was_too_high = true;
         self.judging_probe = false;
@@ -235,7 +235,7 @@ impl Bbr {
         }
     }
 
-    /// The losses that ended this state were none.
+    /// Undoes what spurious losses ended.
     pub(super) fn return_to(&mut self, left: Option<State>) {
         match left {
             Some(State::Startup) if self.state != State::Startup => {
@@ -303,7 +303,7 @@ impl Bbr {
         }
     }
 
-    /// "Restarting From Idle": at the bandwidth that was, with nothing above it.
+    /// "Restarting From Idle": at the last bandwidth.
     pub(super) fn restart_from_idle(&mut self, now: Time) {
         self.idle_restart = true;
         self.aggregation.restart(now);

@@ -8,23 +8,23 @@ use units::{Bytes, Rate, Ratio, Span, Time};
 /// No bound on a volume.
 pub(super) const UNBOUNDED: u64 = u64::MAX;
 
-/// Rounds over which aggregation is remembered once the pipe was full.
+/// Rounds to remember aggregation for, once the pipe was full.
 const AGGREGATION_ROUNDS: usize = 10;
 
 /// Round trips counted by packets: a round ends when a packet that left after its start is delivered.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Rounds {
-    /// Delivered in all when the round began.
+    /// Packets delivered when the round began.
     begin: u64,
     pub count: u64,
-    /// Rounds since the last bandwidth probe ended, and a random one more.
+    /// Rounds since the last bandwidth probe ended, plus a random one.
     pub since_probe: u64,
-    /// The acknowledgment at hand began a round.
+    /// Whether this acknowledgment began a round.
     pub started: bool,
 }
 
 impl Rounds {
-    /// Answers whether a round begins.
+    /// Returns whether a round begins.
     pub fn see(&mut self, sample: &RateSample) -> bool {
         self.started = sample.prior_delivered >= self.begin;
         if self.started {
@@ -35,7 +35,7 @@ impl Rounds {
         self.started
     }
 
-    /// A round begins now.
+    /// Begins a round.
     pub fn restart(&mut self, delivered: u64) {
         self.begin = delivered;
     }
@@ -60,7 +60,7 @@ impl Bandwidth {
         }
     }
 
-    /// A cycle is over.
+    /// Ends a cycle.
     pub fn advance(&mut self) {
         if self.current > Rate::ZERO {
             self.before = self.current;
@@ -69,14 +69,14 @@ impl Bandwidth {
     }
 }
 
-/// The base delay, in two windows: the shorter one schedules ProbeRTT, the longer one is believed ("ProbeRTT Logic").
+/// The base delay over two windows: the shorter schedules ProbeRTT, the longer is the estimate ("ProbeRTT Logic").
 #[derive(Clone, Debug)]
 pub(super) struct Delay {
     min_rtt: Span,
     min_rtt_stamp: Time,
     recent: Span,
     recent_stamp: Time,
-    /// ProbeRTT is due.
+    /// Whether ProbeRTT is due.
     pub probe_due: bool,
 }
 
@@ -107,7 +107,7 @@ impl Delay {
         }
     }
 
-    /// The queue has been drained: the next time is an interval from now.
+    /// The queue is drained: ProbeRTT is due an interval from now.
     pub fn probed(&mut self, now: Time) {
         self.recent_stamp = now;
     }
@@ -128,12 +128,12 @@ impl FullPipe {
     const GROWTH: Ratio = Ratio::of(5, 4);
     const ROUNDS: u32 = 3;
 
-    /// Starts over from this rate.
+    /// Restarts at this rate.
     pub fn restart(&mut self, base: Rate) {
         *self = FullPipe { base, rounds: 0, now: false, reached: self.reached };
     }
 
-    /// A round that the application did not limit began with this rate.
+    /// Takes the rate at which a round began that the application did not limit.
     pub fn see(&mut self, rate: Rate) {
         if self.now {
             return;
@@ -148,18 +148,18 @@ impl FullPipe {
     }
 }
 
-/// What the last round delivered and lost ("When not Probing for Bandwidth").
+/// Packets delivered and lost in the last round ("When not Probing for Bandwidth").
 #[derive(Clone, Debug, Default)]
 pub(super) struct LatestRound {
     pub rate: Rate,
     pub volume: u64,
-    /// Delivered in all when the round that is being watched began.
+    /// Packets delivered when the watched round began.
     begin: u64,
-    /// The acknowledgment at hand ends it.
+    /// Whether this acknowledgment ends it.
     pub ends: bool,
-    /// Something was lost in it.
+    /// Whether it had losses.
     pub lossy: bool,
-    /// Discontiguous ranges lost in it.
+    /// Lost ranges in it.
     pub lost_ranges: u32,
     next_lost: u64,
 }
@@ -174,7 +174,7 @@ impl LatestRound {
         }
     }
 
-    /// The acknowledgment has been dealt with.
+    /// Ends the handling of an acknowledgment.
     pub fn advance(&mut self, sample: &RateSample, rate: Rate) {
         if self.ends {
             self.rate = rate;
@@ -183,7 +183,7 @@ impl LatestRound {
         }
     }
 
-    /// The first loss: watch one round from here.
+    /// At the first loss: watches one round from here.
     pub fn begin_loss_round(&mut self, delivered: u64) {
         self.begin = delivered;
         self.lossy = true;
@@ -203,7 +203,7 @@ impl LatestRound {
     }
 }
 
-/// Bounds that losses have set.
+/// Bounds set by losses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Bounds {
     pub bw_shortterm: Rate,
@@ -215,7 +215,7 @@ impl Bounds {
     pub const NONE: Bounds =
         Bounds { bw_shortterm: Rate::from_bps(u64::MAX), inflight_shortterm: UNBOUNDED, inflight_longterm: UNBOUNDED };
 
-    /// A round with losses ended: towards what it delivered, by `beta` at most.
+    /// After a round with losses: lowers the bounds to what it delivered, by `beta` at most.
     pub fn lower(&mut self, latest: &LatestRound, max_bw: Rate, window: u64, beta: Ratio) {
         if self.bw_shortterm == Bounds::NONE.bw_shortterm {
             self.bw_shortterm = max_bw;
@@ -238,7 +238,7 @@ impl Bounds {
     }
 }
 
-/// Packets acknowledged beyond what the bandwidth explains: acknowledgments that come in bursts ("BBR.extra_acked").
+/// Packets acknowledged beyond what the bandwidth explains: bursts of acknowledgments ("BBR.extra_acked").
 #[derive(Clone, Debug)]
 pub(super) struct Aggregation {
     start: Time,
@@ -271,12 +271,12 @@ impl Aggregation {
         self.excess[slot] = self.excess[slot].max((self.delivered - expected).min(window));
     }
 
-    /// The flow was idle: what came before does not count.
+    /// Restarts the measurement after an idle time.
     pub fn restart(&mut self, now: Time) {
         self.start = now;
     }
 
-    /// Of the last rounds; of this one only before the pipe was full.
+    /// Largest excess of the last rounds; until the pipe was full, of this round only.
     pub fn extra(&self, remember: bool, rounds: &Rounds) -> u64 {
         if remember { self.excess.into_iter().max().unwrap_or(0) } else { self.excess[Aggregation::slot(rounds)] }
     }

@@ -13,17 +13,27 @@ use units::Time;
 /// Number of an event source.
 pub(super) type SourceId = u32;
 
-#[derive(Clone, Copy, Debug)]
-struct Event {
-    time: Time,
-    source: SourceId,
-}
+/// Time, then source, as one number. Which of two events comes first cannot be predicted, so that a branch for it costs
+/// more than the comparison; numbers are compared without one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Event(u128);
 
 impl Event {
-    /// Time, then source, as one number: the order of a heap cannot be predicted, so it is found without branches.
+    const NEVER: Event = Event::new(Time::MAX, SourceId::MAX);
+
     #[inline(always)]
-    fn key(self) -> u128 {
-        u128::from(self.time.picos()) << SourceId::BITS | u128::from(self.source)
+    const fn new(time: Time, source: SourceId) -> Event {
+        Event((time.picos() as u128) << SourceId::BITS | source as u128)
+    }
+
+    #[inline(always)]
+    const fn time(self) -> Time {
+        Time::from_picos((self.0 >> SourceId::BITS) as u64)
+    }
+
+    #[inline(always)]
+    const fn source(self) -> SourceId {
+        self.0 as SourceId
     }
 }
 
@@ -42,7 +52,7 @@ impl Heap {
         self.entries.push(entry);
         while place > 0 {
             let parent = (place - 1) / ARITY;
-            if self.entries[parent].key() <= entry.key() {
+            if self.entries[parent] <= entry {
                 break;
             }
             self.entries[place] = self.entries[parent];
@@ -61,19 +71,14 @@ impl Heap {
             if first >= length {
                 break;
             }
-            let children = &self.entries[first..length.min(first + ARITY)];
-            let mut least = 0;
-            let mut least_key = children[0].key();
-            for (i, child) in children.iter().enumerate().skip(1) {
-                let key = child.key();
-                let less = key < least_key;
-                least = if less { i } else { least };
-                least_key = if less { key } else { least_key };
-            }
-            if entry.key() <= least_key {
+            let (least, child) = match self.entries[first..].first_chunk::<ARITY>() {
+                Some(children) => least(children),
+                None => least(&self.entries[first..]),
+            };
+            if entry <= child {
                 break;
             }
-            self.entries[place] = children[least];
+            self.entries[place] = child;
             place = first + least;
         }
         self.entries[place] = entry;
@@ -90,8 +95,19 @@ impl Heap {
 
     #[inline]
     fn top(&self) -> Event {
-        self.entries.first().copied().unwrap_or(Event { time: Time::MAX, source: SourceId::MAX })
+        self.entries.first().copied().unwrap_or(Event::NEVER)
     }
+}
+
+/// The least of the children, and which it is. There is at least one.
+#[inline(always)]
+fn least(children: &[Event]) -> (usize, Event) {
+    let mut found = (0, children[0]);
+    for (place, child) in children.iter().enumerate().skip(1) {
+        let less = *child < found.1;
+        found = (if less { place } else { found.0 }, if less { *child } else { found.1 });
+    }
+    found
 }
 
 /// The two heaps as one queue.
@@ -105,21 +121,20 @@ impl Schedule {
     /// A ring of packets has a new head.
     #[inline(always)]
     pub(super) fn packet(&mut self, time: Time, source: SourceId) {
-        self.packets.push(Event { time, source });
+        self.packets.push(Event::new(time, source));
     }
 
     /// A timer was set.
     #[inline]
     pub(super) fn timer(&mut self, time: Time, source: SourceId) {
-        self.timers.push(Event { time, source });
+        self.timers.push(Event::new(time, source));
     }
 
     /// What happens next, left in place. ([`Time::MAX`], _) when nothing does.
     #[inline]
     pub(super) fn peek(&self) -> (Time, SourceId) {
-        let (packet, timer) = (self.packets.top(), self.timers.top());
-        let next = if packet.key() <= timer.key() { packet } else { timer };
-        (next.time, next.source)
+        let next = self.packets.top().min(self.timers.top());
+        (next.time(), next.source())
     }
 
     /// Takes away the entry that [`Schedule::peek`] showed, a ring's head; the ring's next packet, if any, takes its
@@ -128,8 +143,8 @@ impl Schedule {
     pub(super) fn advance_packet(&mut self, next: Option<Time>) {
         match next {
             Some(time) => {
-                let source = self.packets.top().source;
-                self.packets.sink(Event { time, source });
+                let source = self.packets.top().source();
+                self.packets.sink(Event::new(time, source));
             }
             None => self.packets.pop(),
         }

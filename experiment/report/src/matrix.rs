@@ -1,0 +1,227 @@
+//! The page of a matrix: for each path, heat maps of shares, of what a third loses, and of the queue.
+//!
+//! A heat map is a table whose cells are coloured by their numbers, so that it needs no script and is read aloud as a
+//! table.
+
+use crate::html::{colour, escape};
+use crate::shell::shell;
+use results::matrix::{Matrix, Pair, Setting};
+use std::fmt::Write;
+
+const NONE: &str = "\u{2013}";
+
+/// Below this part of an equal share a controller is called starved.
+const STARVED: f64 = 0.2;
+
+/// One heat map.
+struct Map {
+    title: &'static str,
+    caption: &'static str,
+    /// Of the row's controller beside the column's.
+    value: fn(&Pair, usize) -> Option<f64>,
+    shown: fn(f64) -> String,
+    shade: Shade,
+}
+
+/// How a number becomes a colour.
+enum Shade {
+    /// Two colours, away from one half.
+    FromHalf,
+    /// One colour, the stronger the larger, the largest of the map strongest.
+    UpToLargest,
+}
+
+const MAPS: [Map; 3] = [
+    Map {
+        title: "Share, %",
+        caption: "What the row\u{2019}s flow gets beside the column\u{2019}s, of what both get. 50: equal. On the diagonal: the \
+                  flow that gets less of two of a kind.",
+        value: Pair::share_of,
+        shown: |share| format!("{:.0}", share * 100.0),
+        shade: Shade::FromHalf,
+    },
+    Map {
+        title: "What a third loses, %",
+        caption: "Packets that a light sender of constant rate loses beside the pair.",
+        value: |pair, _| pair.third_loss_ratio.map(|loss| loss.mean),
+        shown: |loss| short(loss * 100.0),
+        shade: Shade::UpToLargest,
+    },
+    Map {
+        title: "Queueing delay, 95th percentile, ms",
+        caption: "Waiting time at the bottleneck, over the packets of all.",
+        value: |pair, _| pair.queue_delay_p95_s.map(|delay| delay.mean),
+        shown: |delay| short(delay * 1e3),
+        shade: Shade::UpToLargest,
+    },
+];
+
+/// Three digits at most.
+fn short(value: f64) -> String {
+    match value {
+        0.0 => "0".to_string(),
+        value if value < 0.095 => format!("{value:.2}"),
+        value if value < 9.95 => format!("{value:.1}"),
+        value => format!("{value:.0}"),
+    }
+}
+
+pub fn page(matrix: &Matrix) -> String {
+    let mut body = String::new();
+    header(&mut body, matrix);
+    for setting in &matrix.settings {
+        section(&mut body, matrix, setting);
+    }
+    shell("All pairs of controllers \u{00b7} packetscale", &body, &(), "")
+}
+
+fn header(out: &mut String, matrix: &Matrix) {
+    let short = if matrix.quick { " The short form: fewer and shorter runs." } else { "" };
+    let commit = matrix.commit.as_ref().map_or(String::new(), |commit| format!(", commit {}", escape(commit)));
+    _ = write!(
+        out,
+        "<header>\n<p class=\"over\">packetscale <span class=\"host\">simulated</span></p>\n<h1>Every controller beside \
+         every other</h1>\n<ul class=\"verdict\">{}</ul>\n<p class=\"note\">Two flows share a link, one of each controller, from \
+         nearly the same start. {} simulated runs; a number is the mean over replications.{short} packetscale \
+         {}{commit}.</p>\n</header>\n",
+        verdict(matrix).iter().map(|said| format!("<li>{}</li>", escape(said))).collect::<String>(),
+        matrix.runs,
+        escape(&matrix.version),
+    );
+}
+
+/// Who gets most and who least beside the others, on each path.
+fn verdict(matrix: &Matrix) -> Vec<String> {
+    let one = |setting: &Setting| {
+        let mut means: Vec<(f64, usize)> =
+            (0..matrix.controllers.len()).filter_map(|one| Some((mean_share(matrix, setting, one)?, one))).collect();
+        means.sort_by(|a, b| a.0.total_cmp(&b.0));
+        let said = |(share, one): &(f64, usize), what| {
+            format!("{} gets {what} on average ({:.0} %)", matrix.controllers[*one].0, share * 100.0)
+        };
+        let (least, most) = (said(means.first()?, "least"), said(means.last()?, "most"));
+        let pairs = setting.pairs.iter().filter(|pair| pair.row != pair.column);
+        let starved = pairs.clone().filter(|pair| is_starved(pair)).count();
+        Some(format!(
+            "{}: {most}, {least}; in {starved} of {} pairs one flow gets less than a fifth of its equal share.",
+            setting.title,
+            pairs.count()
+        ))
+    };
+    matrix.settings.iter().filter_map(one).collect()
+}
+
+fn is_starved(pair: &Pair) -> bool {
+    pair.share.is_some_and(|share| share.mean.min(1.0 - share.mean) < STARVED / 2.0)
+}
+
+fn mean_share(matrix: &Matrix, setting: &Setting, one: usize) -> Option<f64> {
+    let others = (0..matrix.controllers.len()).filter(|other| *other != one);
+    let shares: Vec<f64> = others.filter_map(|other| setting.pair(one, other)?.share_of(one)).collect();
+    (!shares.is_empty()).then(|| shares.iter().sum::<f64>() / shares.len() as f64)
+}
+
+fn section(out: &mut String, matrix: &Matrix, setting: &Setting) {
+    _ = writeln!(out, "<section>\n<h2>{}</h2>", escape(&setting.title));
+    for map in &MAPS {
+        draw(out, matrix, setting, map);
+    }
+    _ = writeln!(
+        out,
+        "<details><summary>The scenario of the first pair</summary><pre tabindex=\"0\">{}</pre></details>\n</section>",
+        escape(&setting.scenario)
+    );
+}
+
+fn draw(out: &mut String, matrix: &Matrix, setting: &Setting, map: &Map) {
+    let count = matrix.controllers.len();
+    let value = |row, column| setting.pair(row, column).and_then(|pair| (map.value)(pair, row));
+    let all = (0..count).flat_map(|row| (0..count).map(move |column| (row, column)));
+    let largest = all.filter_map(|(row, column)| value(row, column)).fold(0.0, f64::max);
+    _ = write!(
+        out,
+        "<figure><figcaption><h3>{title}</h3><p>{caption}</p></figcaption><div class=\"scroll\" tabindex=\"0\" \
+         role=\"region\" aria-label=\"{title}\"><table class=\"heat\"><thead><tr><th scope=\"col\">beside</th>",
+        title = map.title,
+        caption = map.caption
+    );
+    for column in 0..count {
+        _ = write!(out, "<th scope=\"col\"><span>{}</span></th>", escape(&matrix.controllers[column].0));
+    }
+    out.push_str("</tr></thead><tbody>\n");
+    for row in 0..count {
+        let (name, own) = &matrix.controllers[row];
+        _ = write!(
+            out,
+            "<tr><th scope=\"row\"><i class=\"swatch\" style=\"--c:{}\"></i>{}</th>",
+            colour(own, row),
+            escape(name)
+        );
+        for column in 0..count {
+            cell(out, value(row, column), map, largest);
+        }
+        out.push_str("</tr>\n");
+    }
+    out.push_str("</tbody></table></div></figure>\n");
+}
+
+fn cell(out: &mut String, value: Option<f64>, map: &Map, largest: f64) {
+    let Some(value) = value else {
+        _ = write!(out, "<td>{NONE}</td>");
+        return;
+    };
+    let (class, strength) = match map.shade {
+        Shade::FromHalf if value < 0.5 => ("cold", (0.5 - value) * 2.0),
+        Shade::FromHalf => ("hot", (value - 0.5) * 2.0),
+        Shade::UpToLargest if largest > 0.0 => ("hot", (value / largest).sqrt()),
+        Shade::UpToLargest => ("hot", 0.0),
+    };
+    _ = write!(out, "<td class=\"{class}\" style=\"--s:{:.0}%\">{}</td>", strength * 100.0, (map.shown)(value));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use results::evaluation::Cell;
+
+    fn matrix(name: &str) -> Matrix {
+        let cell = |mean| Some(Cell { mean, half_width: None });
+        let pair = |row, column, share| Pair {
+            row,
+            column,
+            share: cell(share),
+            third_loss_ratio: cell(0.02),
+            queue_delay_p95_s: cell(0.0123),
+            ..Pair::default()
+        };
+        let setting = Setting {
+            title: "8 Mbit/s".to_string(),
+            pairs: vec![pair(0, 0, 0.45), pair(0, 1, 0.05), pair(1, 1, 0.5)],
+            ..Setting::default()
+        };
+        let controllers = vec![(name.to_string(), String::new()), ("cubic".to_string(), "#0072B2".to_string())];
+        Matrix { controllers, settings: vec![setting], runs: 3, ..Matrix::default() }
+    }
+
+    #[test]
+    fn both_sides_of_a_pair_are_shown() {
+        let page = page(&matrix("rapid"));
+        assert!(page.contains("<td class=\"cold\" style=\"--s:90%\">5</td>"));
+        assert!(page.contains("<td class=\"hot\" style=\"--s:90%\">95</td>"));
+        assert!(page.contains(">2.0<") && page.contains(">12<"));
+    }
+
+    #[test]
+    fn the_first_line_says_who_gets_most_and_who_is_starved() {
+        let expected = "8 Mbit/s: cubic gets most on average (95 %), rapid gets least on average (5 %); in 1 of 1 pairs one flow \
+                        gets less than a fifth of its equal share.";
+        assert_eq!(verdict(&matrix("rapid")), [expected]);
+    }
+
+    #[test]
+    fn a_hostile_name_opens_no_element() {
+        let page = page(&matrix("</script><script><b onclick=\"x\">"));
+        assert_eq!((page.matches("<script").count(), page.matches("</script").count()), (2, 2));
+        assert!(!page.contains("<b onclick"));
+    }
+}
