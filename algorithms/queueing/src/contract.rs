@@ -118,6 +118,12 @@ pub trait Queue<P> {
     /// The link is free. Returns the next packet to send, if one may leave now.
     fn dequeue(&mut self, now: Time) -> Option<Packet<P>>;
 
+    /// Returns a packet that the discipline dropped after it had queued it, once each. The host asks until there is none,
+    /// after every [`Queue::enqueue`] and [`Queue::dequeue`]. Disciplines that drop only on arrival have none.
+    fn take_dropped(&mut self) -> Option<Packet<P>> {
+        None
+    }
+
     /// The packet last dequeued has left the link.
     fn departed(&mut self, now: Time, size: Bytes);
 

@@ -7,14 +7,17 @@
 extern crate alloc;
 
 mod average;
+mod codel;
 mod contract;
 mod fifo;
+mod fq_codel;
 mod qlbp;
 mod ramp;
 mod rcp;
 mod red;
 mod registry;
 mod tdqm;
+mod timed;
 
 pub use contract::{DropReason, Limit, Packet, Queue, RateHeader, Readings, Setup, Verdict};
 pub use fifo::Fifo;
