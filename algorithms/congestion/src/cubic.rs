@@ -32,7 +32,7 @@
 use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use alloc::boxed::Box;
 use settings::{PROPER, Parameter, Parameters, SettingError, Settings, above_zero, check_names};
-use units::{Ratio, Span, Time};
+use units::{Ecn, Ratio, Span, Time};
 
 const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(7, 10), PROPER, "what a loss leaves of the window");
 const C: Parameter<Ratio> =
@@ -198,7 +198,7 @@ impl Controller for Cubic {
     }
 
     fn needs(&self) -> Needs {
-        Needs { marks: true, ..Needs::NOTHING }
+        Needs { ecn: Ecn::Ect0, ..Needs::NOTHING }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {

@@ -24,7 +24,7 @@
 use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use crate::window::Window;
 use settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
-use units::{Ratio, Time};
+use units::{Ecn, Ratio, Time};
 
 const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(1, 2), PROPER, "what a loss leaves of the window");
 const ABC_LIMIT: Parameter<u32> = Parameter::new(
@@ -122,7 +122,7 @@ impl Controller for NewReno {
     }
 
     fn needs(&self) -> Needs {
-        Needs { marks: true, ..Needs::NOTHING }
+        Needs { ecn: Ecn::Ect0, ..Needs::NOTHING }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {

@@ -98,7 +98,7 @@ impl Codel {
         self.dropping = ok;
         while self.dropping && now >= self.drop_next {
             self.count = self.count.saturating_add(1);
-            if packet.ecn {
+            if packet.ecn.is_capable() {
                 packet.marks.congestion = true;
                 self.drop_next += params.pause(self.count);
                 return Some(packet);
@@ -145,7 +145,7 @@ impl Codel {
         mut packet: Packet<P>,
         discard: &mut impl FnMut(Packet<P>),
     ) -> Option<(Packet<P>, bool)> {
-        if packet.ecn {
+        if packet.ecn.is_capable() {
             packet.marks.congestion = true;
             return Some((packet, true));
         }

@@ -3,7 +3,7 @@
 use super::*;
 use crate::contract::Limit;
 use alloc::vec::Vec;
-use units::Rate;
+use units::{Ecn, Rate};
 
 fn at(us: u64) -> Time {
     Time::ZERO + Span::from_micros(us)
@@ -15,6 +15,7 @@ fn built() -> CodelQueue<u32> {
 }
 
 fn packet(ecn: bool) -> Packet<u32> {
+    let ecn = if ecn { Ecn::Ect0 } else { Ecn::NotEct };
     Packet { ecn, ..Packet::new(0, Bytes::new(1000), 0) }
 }
 
