@@ -1,7 +1,7 @@
 //! The registry: one line per discipline.
 
 use crate::contract::{Packet, Queue, Readings, Setup, Verdict};
-use crate::{codel, fifo, fq_codel, qlbp, rcp, red, tdqm};
+use crate::{codel, dualpi2, fifo, fq_codel, pie, qlbp, rcp, red, tdqm};
 use settings::{Parameters, SettingError, Settings};
 use units::{Bytes, Packets, Time};
 
@@ -73,6 +73,8 @@ registry! {
     Fifo(fifo::Fifo<P>) = "fifo", "drop-tail: first in, first out, dropped when the buffer is full", fifo::PARAMETERS;
     Codel(codel::CodelQueue<P>) = "codel", "CoDel: drops at the head, ever faster, while the wait stays above a target (RFC 8289)", codel::PARAMETERS;
     FqCodel(fq_codel::FqCodel<P>) = "fq-codel", "FQ-CoDel: a queue per flow, served in turns, each under CoDel (RFC 8290)", fq_codel::PARAMETERS;
+    Pie(pie::Pie<P>) = "pie", "PIE: drops on arrival with a probability steered by the queue's delay (RFC 8033)", pie::PARAMETERS;
+    DualPi2(dualpi2::DualPi2<P>) = "dualpi2", "DualPI2: a low-delay queue beside a classic one, coupled by marks and drops (RFC 9332)", dualpi2::PARAMETERS;
     Qlbp(qlbp::Qlbp<P>) = "qlbp", "paces by queue length: the longer the queue, the faster it leaves", qlbp::PARAMETERS;
     Rcp(rcp::Rcp<P>) = "rcp", "RCP's router: offers all flows one rate, with which the link is full and its queue empty", rcp::PARAMETERS;
     Red(red::Red<P>) = "red", "RED: marks or drops at random as the average queue rises (Floyd and Jacobson 1993, RFC 3168)", red::PARAMETERS;
