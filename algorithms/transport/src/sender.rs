@@ -97,7 +97,7 @@ impl<C: Controller> Sender<C> {
             total,
             offered: params.transfer == Transfer::Offered,
             short: Vec::new(),
-            ecn: if params.ecn { needs.ecn } else { Ecn::NotEct },
+            ecn: if params.ecn || needs.ecn == Ecn::Ect1 { needs.ecn } else { Ecn::NotEct },
             marked: MarkCounts::ZERO,
             reduced_until: 0,
             right_edge: params.handshake_window.max(1),
