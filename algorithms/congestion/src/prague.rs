@@ -7,7 +7,7 @@
 //! growth:    slow start: window += n - m;  then window += (n - m) s / window, after marks, too, but not after losses
 //!            s = (srtt / virt)^2: one packet per virt and virt, whatever the round trip
 //! alpha     += gain (F - alpha) once per round trip and virt, F the part of its packets that was marked
-//! mark:      threshold = window -= alpha / 2 window, once per round trip and virt;  the first mark: window /= 2
+//! mark:      threshold = window -= alpha / 2 window, once per virt, but not in recovery;  the first: window /= 2
 //! loss:      threshold = window = window / 2, once per recovery
 //! timeout:   threshold = window / 2, window = 1
 //! pacing:    window / srtt;  twice that while window < threshold / 2
@@ -25,7 +25,9 @@
 //! 2. Below two packets the window is two, or one after a timeout; the packet size does not shrink, and there is no mode
 //!    that counts a rate instead of a window.
 //! 3. The pacing rate does not alternate by 3 %.
-//! 4. Round trips above 25 ms grow by one packet per round trip, as in the reference implementation.
+//! 4. A mark is answered as soon as `virt` has passed since the last answer. The reference implementation also waits
+//!    for a whole window, so that round trips just below `virt` are answered every other time.
+//! 5. Round trips above 25 ms grow by one packet per round trip, as in the reference implementation.
 
 use crate::contract::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo};
 use settings::{PROPER, Parameter, Parameters, SettingError, Settings, any, check_names};
@@ -78,6 +80,8 @@ pub struct Prague {
     rounds: u32,
     alpha_at: Time,
     reduced_at: Option<Time>,
+    /// A loss was answered; until that is over, marks are not.
+    recovering: bool,
     srtt: Span,
     packet: Bytes,
     pacing: Rate,
@@ -103,6 +107,7 @@ impl Prague {
             rounds: 0,
             alpha_at: setup.now,
             reduced_at: None,
+            recovering: false,
             srtt: setup.handshake_rtt,
             packet: setup.packet,
             pacing: Rate::from_bps(u64::MAX),
@@ -171,6 +176,7 @@ impl Controller for Prague {
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {
         self.srtt = ack.srtt;
+        self.recovering &= ack.in_recovery;
         let marked = core::mem::take(&mut self.just_marked);
         self.delivered += u64::from(ack.delivered);
         if ack.window_limited && !ack.in_recovery {
@@ -185,6 +191,7 @@ impl Controller for Prague {
     fn on_loss(&mut self, loss: &Loss<'_>) {
         if loss.enters_recovery {
             self.before = Some(self.course);
+            self.recovering = true;
             self.reduce(0.5);
             self.pace();
         }
@@ -193,15 +200,11 @@ impl Controller for Prague {
     fn on_mark(&mut self, marked: &Marked) {
         self.marked += u64::from(marked.congestion);
         self.just_marked = self.just_marked.saturating_add(marked.congestion);
-        if !marked.answer {
+        let too_soon = self.reduced_at.is_some_and(|at| marked.now.saturating_since(at) < self.virt());
+        if marked.congestion == 0 || self.recovering || too_soon {
             return;
         }
-        let first = !self.saw_mark;
-        self.saw_mark = true;
-        let since = self.reduced_at.map(|at| marked.now.saturating_since(at));
-        if since.is_some_and(|since| self.rounds >= TRANSITION && since < self.rtt_virt) {
-            return;
-        }
+        let first = !core::mem::replace(&mut self.saw_mark, true);
         self.reduced_at = Some(marked.now);
         self.before = None; // a mark is never proven needless
         self.reduce(if first { 0.5 } else { 1.0 - self.alpha / 2.0 });
@@ -214,11 +217,13 @@ impl Controller for Prague {
             self.course.threshold = (self.course.window / 2.0).max(MIN_WINDOW);
         }
         self.course.window = 1.0;
+        self.recovering = true;
         self.pace();
     }
 
     fn on_undo(&mut self, _undo: &Undo) {
         if let Some(before) = self.before.take() {
+            self.recovering = false;
             self.course = Course { window: self.course.window.max(before.window), threshold: before.threshold };
             self.pace();
         }
