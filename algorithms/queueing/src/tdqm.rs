@@ -145,7 +145,9 @@ impl<P> Tdqm<P> {
                 Known::IdleWindows(count) => self.rho.take_zeros(count),
                 Known::Window { end, busy, offered } => {
                     self.rho.take(if self.offered { offered } else { busy });
-                    if let Some(eta) = self.meter.so_far(end).filter(|_| self.provisional) {
+                    if self.provisional
+                        && let Some(eta) = self.meter.so_far(end)
+                    {
                         self.take_eta(eta);
                     }
                 }
