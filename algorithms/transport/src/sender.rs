@@ -406,7 +406,7 @@ impl<C: Controller> Sender<C> {
         let size = if sequence + 1 == self.total { self.last_packet } else { self.packet };
         let short = self.short.iter().find(|(at, _)| *at == sequence);
         let size = short.map_or(size, |(_, size)| *size);
-        let retransmission = repeated.is_some();
+        let (retransmission, ecn) = if repeated.is_some() { (true, Ecn::NotEct) } else { (false, self.ecn) };
         self.controller.on_sent(&Sent {
             now,
             transmission,
@@ -415,7 +415,6 @@ impl<C: Controller> Sender<C> {
             app_limited: self.board.next() == self.total && self.board.lost() == 0,
             retransmission,
         });
-        let ecn = if retransmission { Ecn::NotEct } else { self.ecn };
         Segment { sequence, transmission, size, retransmission, ecn, marks: Marks::NONE }
     }
 
