@@ -157,7 +157,14 @@ main(int count, char** words)
         }));
     queue->TraceConnectWithoutContext(
         "DropAfterDequeue",
-        Callback<void, Ptr<const QueueDiscItem>, const char*>([&](auto item, auto) { books.dropped += IsOfFlow(item); }));
+        Callback<void, Ptr<const QueueDiscItem>, const char*>([&](auto item, auto) {
+            books.dropped += IsOfFlow(item);
+            // Its sojourn time was the last to be told.
+            if (!books.waits.empty() && Simulator::Now() > warmup)
+            {
+                books.waits.pop_back();
+            }
+        }));
     queue->TraceConnectWithoutContext(
         "Mark",
         Callback<void, Ptr<const QueueDiscItem>, const char*>([&](auto item, auto) { books.marked += IsOfFlow(item); }));
