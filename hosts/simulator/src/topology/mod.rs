@@ -2,15 +2,19 @@
 
 mod build;
 mod link;
+mod policer;
+mod transmitter;
 mod wire;
 
-pub(crate) use link::{Fused, Leaving, Service};
+pub(crate) use link::{Fused, Leaving};
+pub(crate) use transmitter::{Constant, Service};
 pub(crate) use wire::Fate;
 
 use crate::agenda::{Agenda, EventSource};
 use crate::ring::Ring;
 use crate::transit::Transit;
 use link::Server;
+use policer::Policer;
 use queueing::{RateHeader, Readings};
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -38,6 +42,7 @@ pub(crate) struct Topology {
 #[derive(Clone, Debug)]
 struct Link {
     server: Server,
+    policer: Option<Box<Policer>>,
     delay: Span,
     /// A draw of 32 bits below this loses the packet.
     loss_below: u64,
@@ -106,8 +111,15 @@ impl Topology {
         transit: &Transit,
         header: Option<RateHeader>,
     ) -> Admission {
-        match &mut self.links[index].server {
+        let link = &mut self.links[index];
+        if let Some(policer) = &mut link.policer
+            && !policer.passes(now, transit.size())
+        {
+            return Admission::Dropped;
+        }
+        match &mut link.server {
             Server::Fused(link) => link.arrive(now, transit.size()).map_or(Admission::Dropped, Admission::Served),
+            Server::Varying(link) => link.arrive(now, transit.size()).map_or(Admission::Dropped, Admission::Served),
             Server::Stepped(link) => {
                 if !link.arrive(now, *transit, header) {
                     return Admission::Dropped;

@@ -3,7 +3,7 @@
 
 use scenario::{
     Buffer, ControllerSpec, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, ProbeSpec, QueueSpec, ReceiverSpec,
-    Record, Recorded, Size, Start, TrafficKind, TrafficSpec,
+    Record, Recorded, Service, Size, Start, TrafficKind, TrafficSpec,
 };
 use std::collections::BTreeMap;
 use units::{Bytes, Rate, Ratio, Span, Time};
@@ -18,6 +18,7 @@ pub fn link(name: &str, rate: Rate, delay: Span) -> LinkSpec {
         queue: QueueSpec::named("fifo"),
         loss: Ratio::ZERO,
         impairments: Impairments::default(),
+        service: Service::default(),
     }
 }
 
