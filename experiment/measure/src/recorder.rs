@@ -1,9 +1,10 @@
 //! What happened, kept small: totals always, curves and distributions when asked.
 //!
-//! Everything is recorded at the measured link, the bottleneck. A packet counts in the interval in which its last bit
-//! leaves.
+//! Everything is recorded at the measured link, the bottleneck, but for what each flow gets: that is recorded at its
+//! receiver, wherever the flow runs. A packet counts in the interval in which its last bit leaves, or reaches the receiver.
 
 use crate::bins::Bins;
+use crate::capacity::LinkCapacity;
 use crate::completions::Completions;
 use crate::detail::Detail;
 use crate::seen::{FlowSample, Owner};
@@ -12,7 +13,7 @@ use congestion::StreamTrace;
 use queueing::Readings;
 use scenario::{Experiment, TrafficKind, TrafficSpec};
 use traffic::Meter;
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Span, Time};
 
 /// Wait after the last packet before a flow entry is judged.
 const ENTRY_SETTLING: Span = Span::from_secs(5);
@@ -24,9 +25,9 @@ const STARTUP_INTERVALS: usize = 1024;
 /// What one owner of packets did, after the warm-up unless said.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
-    /// Bytes that left the bottleneck.
-    pub(crate) bytes: u64,
-    /// Bytes that left it while all flows were active.
+    /// Bytes that reached the flow's receiver.
+    pub(crate) received_bytes: u64,
+    /// Of these, while all flows were active.
     pub(crate) shared_bytes: u64,
     /// Dropped at queues, whole run.
     pub(crate) dropped: u64,
@@ -67,14 +68,15 @@ pub struct Recorder {
     pub(crate) starts: Vec<Time>,
     /// Base round-trip time of the first flow.
     pub(crate) base_rtt: Option<Span>,
-    pub(crate) capacity: Rate,
+    pub(crate) capacity: LinkCapacity,
     pub(crate) flows: Vec<Tally>,
     pub(crate) traffic: Vec<Source>,
     other: Tally,
     /// The traffic source of each flow beyond those of the scenario.
     carried: Vec<usize>,
-    /// Bytes of all that left the bottleneck after the warm-up.
+    /// Bytes of all that left the bottleneck after the warm-up, and of these, those of flows.
     pub(crate) all_bytes: u64,
+    pub(crate) flow_bytes: u64,
     /// Bytes of traffic that arrived there after the warm-up.
     pub(crate) offered_bytes: u64,
     pub(crate) wait_sum_ps: u128,
@@ -85,7 +87,6 @@ pub struct Recorder {
     /// Of these, after the warm-up.
     pub(crate) delivered_warm: u64,
     pub(crate) entries: Vec<EntryWindow>,
-    entry: usize,
     /// Start-up, in fine intervals from the start of the last flow: bytes of flows, bytes of traffic.
     pub(crate) startup: (Bins, Bins),
     pub(crate) detail: Option<Box<Detail>>,
@@ -107,12 +108,13 @@ impl Recorder {
             shared: last.max(warm),
             starts: starts.to_vec(),
             base_rtt,
-            capacity: experiment.links[experiment.bottleneck].rate,
+            capacity: LinkCapacity::of(&experiment.links[experiment.bottleneck]),
             flows: vec![Tally::default(); starts.len()],
             traffic: experiment.traffic.iter().map(|spec| Source::new(spec, warm)).collect(),
             other: Tally::default(),
             carried: Vec::new(),
             all_bytes: 0,
+            flow_bytes: 0,
             offered_bytes: 0,
             wait_sum_ps: 0,
             service_sum_ps: 0,
@@ -120,7 +122,6 @@ impl Recorder {
             delivered: 0,
             delivered_warm: 0,
             entries: entry_windows(starts, end),
-            entry: 0,
             startup: (bins(), bins()),
             detail: record.detail.then(|| Box::new(Detail::new(record.step, end, starts.len()))),
             windows: Windows::new(&record.windows, warm, end),
@@ -177,34 +178,12 @@ impl Recorder {
             windows.left(departs, bytes);
         }
         let flow = self.flow_of(owner);
-        match flow {
-            Some(flow) => self.flow_served(flow, bytes, departs),
-            None => self.tally(owner).bytes += if departs > self.warm { bytes } else { 0 },
+        if flow.is_some() {
+            self.flow_bytes += if departs > self.warm { bytes } else { 0 };
+            self.startup.0.add(departs, bytes);
         }
         if let Some(detail) = &mut self.detail {
-            detail.served(flow, bytes, wait, departs, self.warm);
-        }
-    }
-
-    #[inline]
-    fn flow_served(&mut self, flow: usize, bytes: u64, departs: Time) {
-        let tally = &mut self.flows[flow];
-        if departs > self.warm {
-            tally.bytes += bytes;
-            if departs > self.shared {
-                tally.shared_bytes += bytes;
-            }
-        }
-        self.startup.0.add(departs, bytes);
-        while let Some(window) = self.entries.get_mut(self.entry) {
-            if departs <= window.from {
-                break;
-            }
-            if departs <= window.to {
-                window.bytes[flow] += bytes;
-                break;
-            }
-            self.entry += 1;
+            detail.served(flow.is_some(), bytes, wait, departs, self.warm);
         }
     }
 
@@ -227,12 +206,27 @@ impl Recorder {
         self.count_loss(owner, now);
     }
 
-    /// A packet of a flow of the scenario has reached its receiver.
+    /// A packet of this flow of the scenario reaches its receiver. Between flows the order of time does not matter.
     #[inline]
-    pub fn delivered(&mut self, at: Time) {
-        if at <= self.end {
-            self.delivered += 1;
-            self.delivered_warm += u64::from(at > self.warm);
+    pub fn delivered(&mut self, flow: usize, size: Bytes, at: Time) {
+        if at > self.end {
+            return;
+        }
+        self.delivered += 1;
+        let (tally, bytes) = (&mut self.flows[flow], size.get());
+        if at > self.warm {
+            self.delivered_warm += 1;
+            tally.received_bytes += bytes;
+            tally.shared_bytes += if at > self.shared { bytes } else { 0 };
+        }
+        if !self.entries.is_empty() {
+            let ended = self.entries.partition_point(|window| window.to < at);
+            if let Some(window) = self.entries.get_mut(ended).filter(|window| window.from < at) {
+                window.bytes[flow] += bytes;
+            }
+        }
+        if let Some(detail) = &mut self.detail {
+            detail.delivered(flow, bytes, at);
         }
     }
 
@@ -354,7 +348,7 @@ impl Recorder {
     /// A traced stream is complete. Its packets reached the bottleneck between `from` and `to`: what the traffic left then
     /// is what it should have found.
     pub fn traced(&mut self, flow: usize, trace: StreamTrace, from: Time, to: Time) {
-        let capacity = self.capacity;
+        let capacity = self.capacity.mean(from, to);
         if let Some(detail) = &mut self.detail {
             detail.traced(flow, trace, from, to, capacity);
         }

@@ -6,7 +6,7 @@ use crate::recorder::{Recorder, Source, Tally};
 use crate::response::{convergence, drain, step_response};
 use crate::seen::{FlowSeen, Marked, Seen};
 use results::{FlowResult, Histogram, Run, Summary, TrafficResult};
-use scenario::Experiment;
+use scenario::{Experiment, Service};
 use traffic::{Burstiness, available_steps};
 use units::{Rate, Time};
 
@@ -33,7 +33,7 @@ impl Recorder {
             windows.summarise(&run.windows, !self.flows.is_empty(), &mut run.summary);
         }
         if let Some(detail) = &self.detail {
-            curves::draw(detail, self.capacity, !self.traffic.is_empty(), &mut run);
+            curves::draw(detail, &self.capacity, !self.traffic.is_empty(), &mut run);
             self.respond(experiment, &seen, &mut run.summary);
         }
         run.streams.extend(seen.streams);
@@ -42,9 +42,8 @@ impl Recorder {
 
     fn summary(&self, experiment: &Experiment, seen: &Seen) -> Summary {
         let time = seconds_after(self.warm, self.end);
-        let capacity = self.capacity.bps() as f64;
-        let bytes: u64 = self.flows.iter().map(|tally| tally.bytes).sum();
-        let throughput = ratio(bytes as f64 * 8.0, time).filter(|_| !self.flows.is_empty());
+        let capacity = self.capacity.mean(self.warm, self.end).bps() as f64;
+        let throughput = ratio(self.flow_bytes as f64 * 8.0, time).filter(|_| !self.flows.is_empty());
         let left = ratio(self.offered_bytes as f64 * 8.0, time).map(|offered| capacity - offered);
         let sent: u64 = seen.flows.iter().map(|flow| flow.sent).sum();
         let of_sent = |packets: f64| ratio(packets, sent as f64);
@@ -54,7 +53,7 @@ impl Recorder {
         let waiting_s = ratio(self.wait_sum_ps as f64 * 1e-12, self.waited as f64);
         let at_link_s = (self.wait_sum_ps + self.service_sum_ps) as f64 * 1e-12;
         let (flows, traffic) = &self.startup;
-        let converged = self.base_rtt.and_then(|rtt| convergence(flows, traffic, self.capacity, rtt));
+        let converged = self.base_rtt.and_then(|rtt| convergence(flows, traffic, &self.capacity, rtt));
         Summary {
             throughput_bps: throughput,
             utilisation,
@@ -98,7 +97,7 @@ impl Recorder {
             controller: seen.remark.as_ref().map_or(kind.clone(), |remark| format!("{kind} ({remark})")),
             start_s: start.as_secs_f64(),
             completion_s: seen.completed.map(Time::as_secs_f64),
-            throughput_bps: ratio(tally.bytes as f64 * 8.0, seconds_after(start.max(self.warm), until)),
+            throughput_bps: ratio(tally.received_bytes as f64 * 8.0, seconds_after(start.max(self.warm), until)),
             base_rtt_s: seen.base_rtt.as_secs_f64(),
             rtt_mean_s: seen.round_trips.mean_s(),
             sent_packets: seen.sent,
@@ -180,7 +179,8 @@ fn queue_over_bound(experiment: &Experiment, utilisation: Option<f64>, waiting_s
     let [link] = experiment.links.as_slice() else { return None };
     let packet = experiment.flows.first()?.packet;
     let alike = experiment.flows.iter().all(|flow| flow.packet == packet);
-    if experiment.flows.len() < 2 || !alike || !experiment.traffic.is_empty() {
+    let plain = link.service == Service::default();
+    if experiment.flows.len() < 2 || !alike || !plain || !experiment.traffic.is_empty() {
         return None;
     }
     let flows = u32::try_from(experiment.flows.len()).ok()?;

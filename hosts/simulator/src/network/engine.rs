@@ -211,7 +211,7 @@ impl<'e> Network<'e> {
     fn receive(&mut self, at: Time, index: usize, transit: &Transit) {
         let of_scenario = self.endpoints.is_of_scenario(index);
         if of_scenario {
-            self.recorder.delivered(at);
+            self.recorder.delivered(index, transit.size(), at);
         }
         let acknowledged = self.endpoints.receive(&mut self.agenda, at, index, transit);
         self.hops += u64::from(acknowledged);
