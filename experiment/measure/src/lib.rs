@@ -43,6 +43,7 @@ mod capacity;
 mod completions;
 mod curves;
 mod detail;
+mod links;
 mod recorder;
 mod response;
 mod seen;

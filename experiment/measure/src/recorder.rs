@@ -7,6 +7,7 @@ use crate::bins::Bins;
 use crate::capacity::LinkCapacity;
 use crate::completions::Completions;
 use crate::detail::Detail;
+use crate::links::LinkAccount;
 use crate::seen::{FlowSample, Owner};
 use crate::windows::Windows;
 use congestion::StreamTrace;
@@ -91,6 +92,8 @@ pub struct Recorder {
     pub(crate) startup: (Bins, Bins),
     pub(crate) detail: Option<Box<Detail>>,
     pub(crate) windows: Option<Box<Windows>>,
+    /// One for each link, where the scenario asks for them.
+    pub(crate) links: Vec<LinkAccount>,
 }
 
 impl Recorder {
@@ -125,6 +128,7 @@ impl Recorder {
             startup: (bins(), bins()),
             detail: record.detail.then(|| Box::new(Detail::new(record.step, end, starts.len()))),
             windows: Windows::new(&record.windows, warm, end),
+            links: vec![LinkAccount::new(warm, end); if record.links { experiment.links.len() } else { 0 }],
         }
     }
 
@@ -205,6 +209,37 @@ impl Recorder {
         self.tally(owner).lost += 1;
         self.count_loss(owner, now);
     }
+
+    // ---- every link --------------------------------------------------------------------------------------------
+
+    /// Whether every link is measured: [`Recorder::link_served`], [`Recorder::link_dropped`] and
+    /// [`Recorder::link_lost`] are wanted.
+    pub fn keeps_links(&self) -> bool {
+        !self.links.is_empty()
+    }
+
+    /// A link, the measured one or another, serves a packet.
+    pub fn link_served(&mut self, link: usize, size: Bytes, arrival: Time, begins: Time, departs: Time) {
+        if let Some(account) = self.links.get_mut(link) {
+            account.served(size, arrival, begins, departs);
+        }
+    }
+
+    /// A link drops a packet.
+    pub fn link_dropped(&mut self, link: usize) {
+        if let Some(account) = self.links.get_mut(link) {
+            account.dropped();
+        }
+    }
+
+    /// A link's wire loses a packet that leaves it then.
+    pub fn link_lost(&mut self, link: usize, at: Time) {
+        if let Some(account) = self.links.get_mut(link) {
+            account.lost(at);
+        }
+    }
+
+    // ---- receivers ---------------------------------------------------------------------------------------------
 
     /// A packet of this flow of the scenario reaches its receiver. Between flows the order of time does not matter.
     #[inline]

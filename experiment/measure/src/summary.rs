@@ -5,7 +5,7 @@ use crate::curves;
 use crate::recorder::{Recorder, Source, Tally};
 use crate::response::{convergence, drain, step_response};
 use crate::seen::{FlowSeen, Marked, Seen};
-use results::{FlowResult, Histogram, Run, Summary, TrafficResult};
+use results::{FlowResult, Histogram, LinkResult, Run, Summary, TrafficResult};
 use scenario::{Experiment, Service};
 use traffic::{Burstiness, available_steps};
 use units::{Rate, Time};
@@ -25,6 +25,7 @@ impl Recorder {
             flows: seen.flows.iter().enumerate().map(|(flow, seen)| self.flow(experiment, flow, seen)).collect(),
             traffic: self.traffic.iter().zip(&experiment.traffic).map(|(s, spec)| s.figures(spec, self.end)).collect(),
             windows,
+            links: self.link_figures(experiment, &seen),
             series: Vec::new(),
             queue_delay: Histogram::default(),
             streams: Vec::new(),
@@ -38,6 +39,12 @@ impl Recorder {
         }
         run.streams.extend(seen.streams);
         run
+    }
+
+    fn link_figures(&self, experiment: &Experiment, seen: &Seen) -> Vec<LinkResult> {
+        let marked = |link: usize| seen.link_marks.as_ref().and_then(|marks| marks.get(link).copied());
+        let accounts = self.links.iter().zip(&experiment.links).enumerate();
+        accounts.map(|(number, (account, link))| account.figures(number, link, marked(number))).collect()
     }
 
     fn summary(&self, experiment: &Experiment, seen: &Seen) -> Summary {

@@ -105,6 +105,7 @@ fn run(experiment: &scenario::Experiment) -> Run {
         flows: vec![results::FlowResult { timeouts: Some(7), ..results::FlowResult::default() }],
         traffic: vec![TrafficResult { file_duration, ..TrafficResult::default() }],
         windows: Vec::new(),
+        links: Vec::new(),
         series: vec![rate],
         queue_delay: Histogram::default(),
         streams: Vec::new(),

@@ -242,12 +242,13 @@ fn definitions(out: &mut String, results: &Results) {
             conditions.collect::<String>()
         ));
     }
-    let lists: [(&str, &[Definition]); 7] = [
+    let lists: [(&str, &[Definition]); 8] = [
         ("Comparison, per run", figures::SUMMARY),
         ("Curves", figures::CURVES),
         ("Flows", figures::FLOW),
         ("Traffic", figures::TRAFFIC),
         ("Windows", figures::WINDOW),
+        ("Links", figures::LINK),
         ("Probe streams", figures::STREAM),
         ("Gaps of a probe stream", figures::GAP),
     ];

@@ -179,7 +179,7 @@ figures! {
     /// figure that does not exist in a run (no flow, no packet, no step, a host that does not know it) is absent.
     SUMMARY of Summary {
         [Share] throughput_bps: Option<f64>, Rate, "Throughput", "Packets of the flows, not of the traffic, that left the bottleneck, as bits on the wire per second.";
-        [Share] utilisation: Option<f64>, Share, "Utilisation", "All that left the bottleneck, traffic included, divided by its capacity.";
+        [Share] utilisation: Option<f64>, Share, "Utilisation", "All that left the bottleneck, traffic included, divided by its capacity (the mean of a rate that changes).";
         [Share] available_share: Option<f64>, Share, "Share of available", "Throughput divided by what the traffic left: capacity minus the traffic that arrived, the available capacity of RFC 5136.";
         [Share] loss_ratio: Option<f64>, Share, "Loss", "Packets of the flows dropped at any queue or lost on any link, divided by those sent. Whole run, start-up included.";
         [Share] drop_ratio: Option<f64>, Share, "Drops at queues", "Packets of the flows dropped at queues only, divided by those sent: what the flows brought on themselves. Whole run.";
@@ -195,7 +195,7 @@ figures! {
         burstiness_eta: Option<f64>, Index, "Burstiness", "Burstiness eta at the bottleneck: mean over its busy periods, for disciplines that measure it. Whole run.";
         [Delay] queue_over_bound: Option<f64>, Index, "Queue over bound", "Mean queue that a packet finds, in packets, divided by the least possible: that of as many flows which send at equal, constant rates with independent phases and load the link as much (N*D/D/1). Only for more than one flow with equal packets on a path of one link without traffic.";
         [Delay] rtt_mean_s: Option<f64>, Time, "RTT, mean", "Round-trip time of the flows: mean over the flows of the mean over the acknowledgments that give one.";
-        [Share] fairness_jain: Option<f64>, Index, "Jain's index", "Jain's index (sum x)^2 / (n sum x^2) over the flows' throughputs, each over the time that all flows are active. 1: all equal; 1/n: one has all.";
+        [Share] fairness_jain: Option<f64>, Index, "Jain's index", "Jain's index (sum x)^2 / (n sum x^2) over the flows' throughputs at their receivers, each over the time that all flows are active. 1: all equal; 1/n: one has all.";
         [Share] fairness_jain_after_entry: Option<f64>, Index, "Jain after entries", "Smallest Jain's index over the windows [entry + 5 s, next entry), one per flow entry, over the flows then active.";
         [Response] convergence_s: Option<f64>, Time, "Convergence", "From the start of the last flow (in the warm-up or not) until the throughput of the flows, over one round trip, first reaches 95 % of the available capacity.";
         [Response] convergence_rtts: Option<f64>, RoundTrips, "Convergence", "The same, in base round trips of the first flow.";
@@ -220,7 +220,7 @@ figures! {
         controller: String, Text, "", "The flow's controller.";
         start_s: f64, Time, "Start", "When it started.";
         completion_s: Option<f64>, Time, "Completion", "When it was done, if it had an end and reached it.";
-        throughput_bps: Option<f64>, Rate, "Throughput", "Bits on the wire per second that left the bottleneck, from the end of the warm-up (or the flow's start, if later) to the end of the run (or of the flow).";
+        throughput_bps: Option<f64>, Rate, "Throughput", "Bits on the wire per second that reached its receiver, from the end of the warm-up (or the flow's start, if later) to the end of the run (or of the flow).";
         base_rtt_s: f64, Time, "Base RTT", "Round-trip time without any queue.";
         rtt_mean_s: Option<f64>, Time, "RTT, mean", "Mean round-trip time.";
         sent_packets: u64, Packets, "Sent", "Transmissions, retransmissions included, whole life.";
@@ -284,6 +284,24 @@ figures! {
         allan_variance_bytes2: Option<f64>, SquareBytes, "", "Half the mean square of the difference between neighbours, pair by pair: the energy of the Haar wavelet at this length. It grows with the length to the power of 2 H, whatever the mean does.";
     }
 
+    /// One link.
+    LINK of LinkResult {
+        link: u32, Count, "Link", "Number of the link, from 0.";
+        name: String, Text, "", "Its name in the scenario.";
+        throughput_bps: Option<f64>, Rate, "Throughput", "Bits on the wire per second that left it after the warm-up, of all packets.";
+        capacity_bps: f64, Rate, "Capacity", "Mean of its rate over that time; behind a shaper or policer at most that one's rate.";
+        utilisation: Option<f64>, Share, "Utilisation", "The first divided by the second.";
+        queue_delay_mean_s: Option<f64>, Time, "Queueing, mean", "Waiting time there, without the packet's own transmission: mean over the packets that left after the warm-up.";
+        queue_delay_p50_s: Option<f64>, Time, "Queueing, median", "Median of the same waiting times.";
+        queue_delay_p95_s: Option<f64>, Time, "Queueing, 95th pct.", "Their 95th percentile.";
+        queue_delay_p99_s: Option<f64>, Time, "Queueing, 99th pct.", "Their 99th percentile.";
+        queue_mean_packets: Option<f64>, Packets, "Queue, mean", "Packets there, the one in service included: mean over time.";
+        packets: u64, Packets, "Packets", "Packets that left it after the warm-up.";
+        dropped_packets: u64, Packets, "Dropped", "Packets that its policer or its queue dropped. Whole run.";
+        lost_packets: u64, Packets, "Lost", "Packets lost on its wire. Whole run.";
+        marked_packets: Option<u64>, Packets, "Marked", "Packets that it marked, where the host says. Whole run.";
+    }
+
     /// One probe stream, gap by gap.
     STREAM of StreamRecord {
         flow: u32, Count, "", "Flow it belongs to.";
@@ -336,7 +354,7 @@ columns! {
 
     /// Curves over time, by metric: a value for each interval of `record.step`.
     CURVES {
-        throughput: f32, Rate, "", "Bits on the wire per second that left the bottleneck, per flow; over all flows where there are more than 32.";
+        throughput: f32, Rate, "", "Bits on the wire per second that reached the receiver, per flow; where there are more than 32, those of all flows that left the bottleneck.";
         losses: f32, Packets, "", "Packets dropped or lost in the interval, per flow.";
         rate: f32, Rate, "", "Mean rate that the controller itself has chosen, per flow.";
         rtt: f32, Time, "", "Smoothed round-trip time, per flow.";
@@ -365,6 +383,7 @@ pub fn tables() -> Vec<(&'static str, Vec<Definition>)> {
         ("flows", columns(&[NUMBER, FLOW])),
         ("traffic", columns(&[NUMBER, SOURCE, TRAFFIC])),
         ("windows", columns(&[NUMBER, WINDOW])),
+        ("links", columns(&[NUMBER, LINK])),
         ("series", columns(&[NUMBER, POINT])),
     ]
 }
@@ -395,7 +414,7 @@ mod tests {
 
     #[test]
     fn meanings_are_whole_sentences_on_one_line() {
-        let tables = [SUMMARY, FLOW, TRAFFIC, WINDOW, STREAM, GAP, RUN, NUMBER, SOURCE, POINT, CURVES];
+        let tables = [SUMMARY, FLOW, TRAFFIC, WINDOW, LINK, STREAM, GAP, RUN, NUMBER, SOURCE, POINT, CURVES];
         for figure in tables.concat() {
             let sentence = figure.meaning.ends_with('.') && !figure.meaning.contains(['\n', '|']);
             assert!(sentence, "{}: {}", figure.name, figure.meaning);

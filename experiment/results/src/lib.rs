@@ -17,7 +17,7 @@ mod table;
 mod write;
 
 pub use distribution::Histogram;
-pub use figures::{FlowResult, StreamGap, StreamRecord, Summary, TrafficResult, WindowResult};
+pub use figures::{FlowResult, LinkResult, StreamGap, StreamRecord, Summary, TrafficResult, WindowResult};
 pub use json::to_json;
 pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA, Series};
 pub use statistics::{Group, Interval, groups, student_t975};

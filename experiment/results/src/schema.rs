@@ -1,7 +1,7 @@
 //! The schema: what surrounds the figures. The figures themselves are in [`crate::figures`].
 
 use crate::distribution::Histogram;
-use crate::figures::{FlowResult, StreamRecord, Summary, TrafficResult, WindowResult};
+use crate::figures::{FlowResult, LinkResult, StreamRecord, Summary, TrafficResult, WindowResult};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
@@ -89,6 +89,9 @@ pub struct Run {
     /// What left the measured link, counted in windows: one entry for each of `record.windows`.
     #[serde(default)]
     pub windows: Vec<WindowResult>,
+    /// One entry per link, where the scenario asks for them.
+    #[serde(default)]
+    pub links: Vec<LinkResult>,
     /// Curves over time.
     pub series: Vec<Series>,
     /// Queueing delay at the bottleneck after the warm-up, over the packets of all flows and traffic that it served.

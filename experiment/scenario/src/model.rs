@@ -490,6 +490,8 @@ pub struct Record {
     pub streams: u32,
     /// Windows in which to count what leaves the measured link; each a multiple of the first.
     pub windows: Vec<Span>,
+    /// Whether every link is measured.
+    pub links: bool,
 }
 
 /// A bound on a figure, checked after the runs.

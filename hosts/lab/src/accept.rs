@@ -27,6 +27,9 @@ pub(crate) fn accept(experiment: &Experiment) -> Result<(), LabError> {
     if link.impairments != Impairments::default() {
         return no("path", "reordering, outages or steps of the delay", "a constant delay and a constant loss");
     }
+    if experiment.record.links {
+        return no("record.links", "true", "false: the bottleneck is the only link, and it is measured");
+    }
     if link.service != Service::default() {
         return no("path", "a changing rate, service in bursts, a shaper or a policer", "a constant rate");
     }

@@ -158,3 +158,34 @@ fn a_flow_is_measured_at_its_receiver_wherever_it_runs() {
     let measured = run.summary.throughput_bps.unwrap();
     assert!((measured / 8e6 - 1.0).abs() < 0.001, "of the measured link alone: {measured}");
 }
+
+#[test]
+fn every_link_is_measured_where_the_scenario_asks() {
+    // 16 Mbit/s of 1000 B into 8 Mbit/s with room for 10 packets, then over 80 Mbit/s: 0.1 ms of each ms.
+    let mut experiment = loaded(16, 1000);
+    experiment.links[0].buffer = Buffer::Packets(Packets::new(10));
+    experiment.links.push(experiment.links[0].clone());
+    experiment.links[1].rate = Rate::from_mbps(80);
+    experiment.links[1].name = "second".to_string();
+    experiment.links[1].loss = units::Ratio::of(1, 2);
+    experiment.traffic[0].route = vec![0, 1];
+    experiment.warmup = Span::from_secs(1);
+    assert!(simulator::run(&experiment).unwrap().links.is_empty());
+    experiment.record.links = true;
+    for mode in [Mode::Fused, Mode::Stepped] {
+        let run = simulator::run_in(&experiment, mode).unwrap();
+        let [first, second] = &run.links[..] else { panic!("{} links", run.links.len()) };
+        // A packet's last bit leaves the second link 1.1 ms after the first: 1000 in a second, give or take one.
+        let near = |found: Option<f64>, expected: f64, error: f64| (found.unwrap() - expected).abs() <= error;
+        assert!(near(first.throughput_bps, 8e6, 8000.0) && near(second.throughput_bps, 8e6, 8000.0));
+        assert!(near(first.utilisation, 1.0, 0.001) && near(second.utilisation, 0.1, 0.001));
+        // The queue alternates between 9 and 10 packets, the one in service included: an arrival finds 9.
+        assert!(near(first.queue_mean_packets, 9.5, 0.6), "{first:?}");
+        assert!(near(first.queue_delay_mean_s, 0.0085, 0.0006), "{first:?}");
+        assert_eq!((second.queue_delay_p99_s, second.dropped_packets), (Some(0.0), 0));
+        // 4000 come in 2 s, 2000 leave, 9 or 10 wait at the end.
+        assert!((1989..=1992).contains(&first.dropped_packets), "{first:?}");
+        assert!((900..1100).contains(&second.lost_packets) && first.lost_packets == 0, "{second:?}");
+        assert_eq!((first.marked_packets, second.name.as_str()), (Some(0), "second"));
+    }
+}

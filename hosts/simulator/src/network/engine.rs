@@ -99,6 +99,7 @@ impl<'e> Network<'e> {
     #[cold]
     fn drop(&mut self, now: Time, link: usize, transit: Transit) {
         self.recorder.dropped(transit.owner().into(), now);
+        self.recorder.link_dropped(link);
         if self.topology.is_bottleneck(link) {
             self.recorder.refused(transit.owner().into(), now, transit.size());
         }
@@ -127,10 +128,14 @@ impl<'e> Network<'e> {
         }
         if self.logging {
             self.note(link, &transit, arrival, departs);
+            self.recorder.link_served(link, transit.size(), arrival, begins, departs);
         }
         transit.hop += 1;
         match self.topology.propagate(link, departs) {
-            Fate::Lost => self.recorder.lost(transit.owner().into(), departs),
+            Fate::Lost => {
+                self.recorder.lost(transit.owner().into(), departs);
+                self.recorder.link_lost(link, departs);
+            }
             Fate::Arrives(at) => {
                 transit.at = at;
                 self.forward(link, transit);

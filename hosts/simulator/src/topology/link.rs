@@ -79,13 +79,15 @@ pub(super) struct Stepped {
     in_service: VecDeque<Leaving>,
     /// While packets wait before a wire that is free: when the next may take it. `None`: nothing waited.
     begins: Option<Time>,
+    /// Packets that the discipline has marked.
+    marked: u64,
     /// The earliest of its wake-ups in the schedule.
     pub(super) armed: Time,
 }
 
 impl Stepped {
     pub(super) fn new(wire: AnyTransmitter, frames: Frames, queue: AnyQueue<Transit>) -> Stepped {
-        Stepped { wire, frames, queue, in_service: VecDeque::new(), begins: None, armed: Time::MAX }
+        Stepped { wire, frames, queue, in_service: VecDeque::new(), begins: None, marked: 0, armed: Time::MAX }
     }
 
     /// A packet arrives (its `at` is the arrival time), perhaps with a header; `false`: it is dropped.
@@ -112,6 +114,7 @@ impl Stepped {
             let Some(packet) = self.queue.dequeue(now) else { break };
             let service = self.wire.send(packet.size);
             let mut transit = packet.note;
+            self.marked += u64::from(packet.marks != transit.marks());
             transit.mark(packet.marks);
             self.in_service.push_back(Leaving { transit, service, header: packet.header });
         }
@@ -169,6 +172,14 @@ impl Server {
         match self {
             Server::Fused(_) | Server::Varying(_) => Readings::default(),
             Server::Stepped(link) => link.queue.readings(),
+        }
+    }
+
+    /// How many packets the discipline has marked.
+    pub(crate) fn marked(&self) -> u64 {
+        match self {
+            Server::Fused(_) | Server::Varying(_) => 0,
+            Server::Stepped(link) => link.marked,
         }
     }
 }

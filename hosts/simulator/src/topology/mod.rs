@@ -84,6 +84,11 @@ impl Topology {
         self.links[self.bottleneck].server.readings()
     }
 
+    /// How many packets each link has marked.
+    pub(crate) fn marked(&self) -> Vec<u64> {
+        self.links.iter().map(|link| link.server.marked()).collect()
+    }
+
     /// The link that a packet on this route crosses after `hop` others; `None`: its receiver is next.
     #[inline]
     pub(crate) fn link_after(&self, route: u32, hop: u8) -> Option<usize> {

@@ -38,7 +38,7 @@ pub fn dumbbell(rate: Rate, delay: Span, buffer: Buffer, duration: Span) -> Expe
         flows: Vec::new(),
         traffic: Vec::new(),
         probe: None,
-        record: Record { detail: true, step: Span::from_millis(10), streams: 0, windows: Vec::new() },
+        record: Record { detail: true, step: Span::from_millis(10), streams: 0, windows: Vec::new(), links: false },
     }
 }
 
