@@ -4,7 +4,7 @@
 
 use scenario::{
     Buffer, ControllerSpec, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, QueueSpec, ReceiverSpec, Record,
-    Size, Start,
+    Service, Size, Start,
 };
 use std::collections::BTreeMap;
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
@@ -41,6 +41,7 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
             queue: QueueSpec::named("fifo"),
             loss: Ratio::ZERO,
             impairments: Impairments::default(),
+            service: Service::default(),
         }],
         bottleneck: 0,
         receiver: ReceiverSpec { window: Packets::new(1 << 30), ..ReceiverSpec::PLAIN },
@@ -48,6 +49,6 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
         flows: vec![flow; flows],
         traffic: Vec::new(),
         probe: None,
-        record: Record { detail: false, step: Span::from_millis(10), streams: 0, windows: Vec::new() },
+        record: Record { detail: false, step: Span::from_millis(10), streams: 0, windows: Vec::new(), links: false },
     }
 }

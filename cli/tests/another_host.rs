@@ -63,7 +63,7 @@ fn replayed(experiment: &Experiment, cpu_s: f64) -> Run {
     for (flow, arrival_us, departure_us) in RECORDED {
         let [arrival, departs] = [arrival_us, departure_us].map(|us| Time::ZERO + Span::from_micros(us));
         recorder.served(Owner::Flow(flow), SIZE, arrival, departs - SERVICE, departs);
-        recorder.delivered(departs);
+        recorder.delivered(flow, SIZE, departs);
     }
     let sent = |flow| RECORDED.iter().filter(|packet| packet.0 == flow).count() as u64;
     let flow = |flow| FlowSeen { base_rtt, sent: sent(flow), ..FlowSeen::default() };

@@ -9,6 +9,8 @@
 //! * [`Rate`]: bits per second (`u64`: 400 Gbit/s and far beyond).
 //! * [`Ratio`]: a non-negative fraction in 1/2^32.
 //! * [`Serialiser`]: times on the wire with the remainder carried, so that a rate is exact in the long run.
+//! * [`Capacity`], [`VaryingSerialiser`]: the same for a wire whose rate changes, or that carries in bursts.
+//! * [`TokenBucket`]: what a shaper and a policer measure with.
 //! * [`Marks`]: what a queue writes into a packet and a receiver echoes.
 //! * [`Random`]: random numbers from a seed, for algorithms that have no source of their own.
 //!
@@ -23,6 +25,8 @@
 extern crate alloc;
 
 mod amount;
+mod bucket;
+mod capacity;
 mod marks;
 mod random;
 mod rate;
@@ -31,6 +35,8 @@ mod text;
 mod time;
 
 pub use amount::{Bytes, Packets};
+pub use bucket::TokenBucket;
+pub use capacity::{Capacity, CapacityAccount, CapacityPoint, VaryingSerialiser};
 pub use marks::{Ecn, Marks};
 pub use random::Random;
 pub use rate::{Rate, Serialiser};

@@ -5,7 +5,7 @@ use rayon::prelude::*;
 use results::Run;
 use scenario::{
     Buffer, ControllerSpec, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, QueueSpec, ReceiverSpec, Record,
-    Size, Start, TrafficKind, TrafficSpec,
+    Service, Size, Start, TrafficKind, TrafficSpec,
 };
 use settings::{Setting, Settings};
 use std::collections::BTreeMap;
@@ -22,6 +22,7 @@ pub fn link(rate: Rate, delay: Span, buffer: Buffer) -> LinkSpec {
         queue,
         loss: Ratio::ZERO,
         impairments: Impairments::default(),
+        service: Service::default(),
     }
 }
 
@@ -41,7 +42,7 @@ pub fn dumbbell(link: LinkSpec, duration: Span) -> Experiment {
         flows: Vec::new(),
         traffic: Vec::new(),
         probe: None,
-        record: Record { detail: false, step: Span::from_millis(10), streams: 0, windows: Vec::new() },
+        record: Record { detail: false, step: Span::from_millis(10), streams: 0, windows: Vec::new(), links: false },
     }
 }
 

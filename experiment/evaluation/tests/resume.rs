@@ -46,6 +46,7 @@ impl Host for Counting {
             shares: Vec::new(),
             traffic: Vec::new(),
             windows: Vec::new(),
+            links: Vec::new(),
             series: Vec::new(),
             queue_delay: Histogram::default(),
             streams: Vec::new(),

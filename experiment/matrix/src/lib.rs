@@ -205,6 +205,7 @@ mod tests {
             shares: Vec::new(),
             traffic: vec![third],
             windows: Vec::new(),
+            links: Vec::new(),
             series: Vec::new(),
             queue_delay: results::Histogram::default(),
             streams: Vec::new(),

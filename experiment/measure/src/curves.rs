@@ -1,6 +1,7 @@
 //! Curves and distributions, from what was kept of them.
 
 use crate::bins::Bins;
+use crate::capacity::LinkCapacity;
 use crate::detail::Detail;
 use crate::seen::FlowSample;
 use queueing::Readings;
@@ -12,7 +13,7 @@ use units::{Rate, Span};
 const DECADE_IN_20: f64 = 1.122_018_454_301_963_3;
 
 /// Writes the curves, the distribution of the queueing delay with its quantiles, and the traced streams.
-pub(crate) fn draw(detail: &Detail, capacity: Rate, has_traffic: bool, run: &mut Run) {
+pub(crate) fn draw(detail: &Detail, capacity: &LinkCapacity, has_traffic: bool, run: &mut Run) {
     let throughput = |bytes: u64| Some((bytes as f64 * detail.per_second()) as f32);
     let out = &mut run.series;
     for (i, bins) in detail.flow_bytes.iter().enumerate() {
@@ -27,9 +28,7 @@ pub(crate) fn draw(detail: &Detail, capacity: Rate, has_traffic: bool, run: &mut
         out.push(detail.curve("traffic", None, &detail.traffic_bytes, throughput));
     }
     out.push(detail.offered());
-    let capacity = capacity.bps() as f64;
-    let available = |bytes: u64| Some((capacity - bytes as f64 * detail.per_second()).max(0.0) as f32);
-    out.push(detail.curve("available", None, &detail.traffic_bytes, available));
+    out.push(detail.available(capacity));
     out.push(detail.mean_wait());
     let longest = |ns: u64| Some((ns as f64 * 1e-9) as f32);
     out.push(detail.curve("queue_delay_max", None, &detail.wait_max_ns, longest));
@@ -68,6 +67,15 @@ impl Detail {
         self.push_known("rate", Some(flow), values(|sample| sample.rate.map(|rate| rate.bps() as f32)), out);
         self.push_known("rtt", Some(flow), values(|sample| sample.rtt.map(|rtt| rtt.nanos() as f32 * 1e-9)), out);
         self.push_known("window", Some(flow), values(|sample| sample.window.map(|window| window as f32)), out);
+    }
+
+    /// What the bottleneck can carry, minus the traffic that arrived.
+    fn available(&self, capacity: &LinkCapacity) -> Series {
+        let traffic = &self.traffic_bytes;
+        let carried = capacity.amounts(traffic.origin, traffic.step, traffic.amounts.len());
+        let left = carried.iter().zip(&traffic.amounts).map(|(carried, taken)| carried - *taken as f64);
+        let values = left.map(|bytes| Some((bytes * self.per_second()).max(0.0) as f32)).collect();
+        self.series("available", None, values)
     }
 
     /// What arrived at the bottleneck. A packet of a flow that is served counts when it leaves.

@@ -79,9 +79,9 @@ impl Detail {
         }
     }
 
-    /// `flow`: the flow of the scenario whose packet it is.
+    /// `of_flow`: it is a packet of a flow of the scenario.
     #[inline]
-    pub(crate) fn served(&mut self, flow: Option<usize>, bytes: u64, wait: Span, departs: Time, warm: Time) {
+    pub(crate) fn served(&mut self, of_flow: bool, bytes: u64, wait: Span, departs: Time, warm: Time) {
         let wait_ns = wait.nanos();
         if departs > warm {
             self.wait_ns.saturating_record(wait_ns);
@@ -89,11 +89,16 @@ impl Detail {
         self.wait_sum_ns.add(departs, wait_ns);
         self.wait_max_ns.raise(departs, wait_ns);
         self.served.add(departs, 1);
-        if let Some(flow) = flow {
+        if of_flow {
             self.total_bytes.add(departs, bytes);
-            if let Some(bins) = self.flow_bytes.get_mut(flow) {
-                bins.add(departs, bytes);
-            }
+        }
+    }
+
+    /// A packet of a flow reaches its receiver.
+    #[inline]
+    pub(crate) fn delivered(&mut self, flow: usize, bytes: u64, at: Time) {
+        if let Some(bins) = self.flow_bytes.get_mut(flow) {
+            bins.add(at, bytes);
         }
     }
 

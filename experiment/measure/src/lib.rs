@@ -25,7 +25,7 @@
 //! for arrival in recorded {
 //!     let departs = arrival + Span::from_millis(1);
 //!     recorder.served(Owner::Flow(0), size, arrival, arrival, departs);
-//!     recorder.delivered(departs + rtt / 2);
+//!     recorder.delivered(0, size, departs + rtt / 2);
 //! }
 //! let flow = FlowSeen { base_rtt: rtt, sent: 1000, ..FlowSeen::default() };
 //! let run = recorder.finish(&experiment, Seen { flows: vec![flow], transmissions: true, ..Seen::default() });
@@ -39,9 +39,11 @@
 //! ```
 
 mod bins;
+mod capacity;
 mod completions;
 mod curves;
 mod detail;
+mod links;
 mod recorder;
 mod response;
 mod seen;

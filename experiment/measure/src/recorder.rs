@@ -1,18 +1,20 @@
 //! What happened, kept small: totals always, curves and distributions when asked.
 //!
-//! Everything is recorded at the measured link, the bottleneck. A packet counts in the interval in which its last bit
-//! leaves.
+//! Everything is recorded at the measured link, the bottleneck, but for what each flow gets: that is recorded at its
+//! receiver, wherever the flow runs. A packet counts in the interval in which its last bit leaves, or reaches the receiver.
 
 use crate::bins::Bins;
+use crate::capacity::LinkCapacity;
 use crate::completions::Completions;
 use crate::detail::Detail;
+use crate::links::LinkAccount;
 use crate::seen::{FlowSample, Owner};
 use crate::windows::Windows;
 use congestion::StreamTrace;
 use queueing::Readings;
 use scenario::{Experiment, FlowSpec, Size, TrafficKind, TrafficSpec};
 use traffic::Meter;
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Span, Time};
 
 /// Wait after the last packet before a flow entry is judged.
 const ENTRY_SETTLING: Span = Span::from_secs(5);
@@ -24,11 +26,11 @@ const STARTUP_INTERVALS: usize = 1024;
 /// What one owner of packets did, after the warm-up unless said.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Tally {
-    /// Bytes that left the bottleneck.
-    pub(crate) bytes: u64,
-    /// Bytes that left it in the warm-up.
+    /// Bytes that reached the flow's receiver.
+    pub(crate) received_bytes: u64,
+    /// Bytes that reached it in the warm-up.
     pub(crate) early_bytes: u64,
-    /// Bytes that left it while all flows were active: had started, and none had sent all.
+    /// Bytes that reached it while all flows were active: had started, and none had all that it has to send delivered.
     pub(crate) shared_bytes: u64,
     /// Dropped at queues, whole run.
     pub(crate) dropped: u64,
@@ -73,21 +75,22 @@ pub struct Recorder {
     pub(crate) end: Time,
     /// When the last flow had started (and the warm-up was over).
     shared: Time,
-    /// When the first flow had sent all that it has to send through the bottleneck; the end, if none has.
+    /// When the first flow's receiver had all that the flow has to send; the end, if none had.
     unshared: Time,
-    /// What each flow has to send, and when that much had left the bottleneck.
+    /// What each flow has to send, and when its receiver had that much.
     pub(crate) lives: Vec<Life>,
     pub(crate) starts: Vec<Time>,
     /// Base round-trip time of the first flow.
     pub(crate) base_rtt: Option<Span>,
-    pub(crate) capacity: Rate,
+    pub(crate) capacity: LinkCapacity,
     pub(crate) flows: Vec<Tally>,
     pub(crate) traffic: Vec<Source>,
     other: Tally,
     /// The traffic source of each flow beyond those of the scenario.
     carried: Vec<usize>,
-    /// Bytes of all that left the bottleneck after the warm-up.
+    /// Bytes of all that left the bottleneck after the warm-up, and of these, those of flows.
     pub(crate) all_bytes: u64,
+    pub(crate) flow_bytes: u64,
     /// Bytes of traffic that arrived there after the warm-up.
     pub(crate) offered_bytes: u64,
     pub(crate) wait_sum_ps: u128,
@@ -98,11 +101,12 @@ pub struct Recorder {
     /// Of these, after the warm-up.
     pub(crate) delivered_warm: u64,
     pub(crate) entries: Vec<EntryWindow>,
-    entry: usize,
     /// Start-up, in fine intervals from the start of the last flow: bytes of flows, bytes of traffic.
     pub(crate) startup: (Bins, Bins),
     pub(crate) detail: Option<Box<Detail>>,
     pub(crate) windows: Option<Box<Windows>>,
+    /// One for each link, where the scenario asks for them.
+    pub(crate) links: Vec<LinkAccount>,
 }
 
 impl Recorder {
@@ -122,12 +126,13 @@ impl Recorder {
             lives: (0..starts.len()).map(|flow| Life::of(experiment.flows.get(flow))).collect(),
             starts: starts.to_vec(),
             base_rtt,
-            capacity: experiment.links[experiment.bottleneck].rate,
+            capacity: LinkCapacity::of(&experiment.links[experiment.bottleneck]),
             flows: vec![Tally::default(); starts.len()],
             traffic: experiment.traffic.iter().map(|spec| Source::new(spec, warm)).collect(),
             other: Tally::default(),
             carried: Vec::new(),
             all_bytes: 0,
+            flow_bytes: 0,
             offered_bytes: 0,
             wait_sum_ps: 0,
             service_sum_ps: 0,
@@ -135,10 +140,10 @@ impl Recorder {
             delivered: 0,
             delivered_warm: 0,
             entries: entry_windows(starts, end),
-            entry: 0,
             startup: (bins(), bins()),
             detail: record.detail.then(|| Box::new(Detail::new(record.step, end, starts.len()))),
             windows: Windows::new(&record.windows, warm, end),
+            links: vec![LinkAccount::new(warm, end); if record.links { experiment.links.len() } else { 0 }],
         }
     }
 
@@ -192,42 +197,15 @@ impl Recorder {
             windows.left(departs, bytes);
         }
         let flow = self.flow_of(owner);
-        match flow {
-            Some(flow) => self.flow_served(flow, bytes, departs),
-            None => self.tally(owner).bytes += if departs > self.warm { bytes } else { 0 },
+        if flow.is_some() {
+            self.flow_bytes += if departs > self.warm { bytes } else { 0 };
+            self.startup.0.add(departs, bytes);
         }
         if let Some(detail) = &mut self.detail {
-            detail.served(flow, bytes, wait, departs, self.warm);
+            detail.served(flow.is_some(), bytes, wait, departs, self.warm);
             if let Some(flow) = flow {
                 detail.beside(flow, arrival, bytes);
             }
-        }
-    }
-
-    #[inline]
-    fn flow_served(&mut self, flow: usize, bytes: u64, departs: Time) {
-        let tally = &mut self.flows[flow];
-        if departs > self.warm {
-            tally.bytes += bytes;
-            if departs > self.shared && departs <= self.unshared {
-                tally.shared_bytes += bytes;
-            }
-        } else {
-            tally.early_bytes += bytes;
-        }
-        if self.lives[flow].sends(bytes, departs) {
-            self.unshared = self.unshared.min(departs);
-        }
-        self.startup.0.add(departs, bytes);
-        while let Some(window) = self.entries.get_mut(self.entry) {
-            if departs <= window.from {
-                break;
-            }
-            if departs <= window.to {
-                window.bytes[flow] += bytes;
-                break;
-            }
-            self.entry += 1;
         }
     }
 
@@ -251,12 +229,63 @@ impl Recorder {
         self.count_loss(owner, now);
     }
 
-    /// A packet of a flow of the scenario has reached its receiver.
+    // ---- every link --------------------------------------------------------------------------------------------
+
+    /// Whether every link is measured: [`Recorder::link_served`], [`Recorder::link_dropped`] and
+    /// [`Recorder::link_lost`] are wanted.
+    pub fn keeps_links(&self) -> bool {
+        !self.links.is_empty()
+    }
+
+    /// A link, the measured one or another, serves a packet.
+    pub fn link_served(&mut self, link: usize, size: Bytes, arrival: Time, begins: Time, departs: Time) {
+        if let Some(account) = self.links.get_mut(link) {
+            account.served(size, arrival, begins, departs);
+        }
+    }
+
+    /// A link drops a packet.
+    pub fn link_dropped(&mut self, link: usize) {
+        if let Some(account) = self.links.get_mut(link) {
+            account.dropped();
+        }
+    }
+
+    /// A link's wire loses a packet that leaves it then.
+    pub fn link_lost(&mut self, link: usize, at: Time) {
+        if let Some(account) = self.links.get_mut(link) {
+            account.lost(at);
+        }
+    }
+
+    // ---- receivers ---------------------------------------------------------------------------------------------
+
+    /// A packet of this flow of the scenario reaches its receiver. Between flows the order of time does not matter.
     #[inline]
-    pub fn delivered(&mut self, at: Time) {
-        if at <= self.end {
-            self.delivered += 1;
-            self.delivered_warm += u64::from(at > self.warm);
+    pub fn delivered(&mut self, flow: usize, size: Bytes, at: Time) {
+        if at > self.end {
+            return;
+        }
+        self.delivered += 1;
+        let (tally, bytes) = (&mut self.flows[flow], size.get());
+        if at > self.warm {
+            self.delivered_warm += 1;
+            tally.received_bytes += bytes;
+            tally.shared_bytes += if at > self.shared && at <= self.unshared { bytes } else { 0 };
+        } else {
+            tally.early_bytes += bytes;
+        }
+        if self.lives[flow].sends(bytes, at) {
+            self.unshared = self.unshared.min(at);
+        }
+        if !self.entries.is_empty() {
+            let ended = self.entries.partition_point(|window| window.to < at);
+            if let Some(window) = self.entries.get_mut(ended).filter(|window| window.from < at) {
+                window.bytes[flow] += bytes;
+            }
+        }
+        if let Some(detail) = &mut self.detail {
+            detail.delivered(flow, bytes, at);
         }
     }
 
@@ -378,7 +407,7 @@ impl Recorder {
     /// A traced stream is complete. Its packets reached the bottleneck between `from` and `to`: what the traffic and the
     /// other flows left then is what it should have found.
     pub fn traced(&mut self, flow: usize, trace: StreamTrace, from: Time, to: Time) {
-        let capacity = self.capacity;
+        let capacity = self.capacity.mean(from, to);
         if let Some(detail) = &mut self.detail {
             detail.traced(flow, trace, from, to, capacity);
         }

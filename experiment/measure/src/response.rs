@@ -1,6 +1,7 @@
 //! How fast the flows answer when the available capacity changes: start-up, steps up and down, standing queues.
 
 use crate::bins::Bins;
+use crate::capacity::LinkCapacity;
 use crate::detail::Detail;
 use units::{Rate, Span, Time};
 
@@ -18,13 +19,13 @@ const GONE: f64 = 0.05;
 
 /// From the start of the last flow until the flows' throughput over one round trip reaches 95 % of what was available
 /// over that round trip. Seconds.
-pub(crate) fn convergence(flows: &Bins, traffic: &Bins, capacity: Rate, rtt: Span) -> Option<f64> {
+pub(crate) fn convergence(flows: &Bins, traffic: &Bins, capacity: &LinkCapacity, rtt: Span) -> Option<f64> {
     let per_rtt = rtt.picos().div_ceil(flows.step.picos()).max(1) as usize;
-    let window = flows.step.as_secs_f64() * per_rtt as f64;
-    let whole = capacity.bps() as f64 / 8.0 * window;
+    let carried = capacity.amounts(flows.origin, flows.step, flows.amounts.len());
+    let whole = |end: usize| carried[end - per_rtt..end].iter().sum::<f64>();
     let sum = |bins: &Bins, end: usize| bins.amounts[end - per_rtt..end].iter().sum::<u64>() as f64;
     (per_rtt..flows.amounts.len())
-        .find(|end| sum(flows, *end) >= STARTED * (whole - sum(traffic, *end)))
+        .find(|end| sum(flows, *end) >= STARTED * (whole(*end) - sum(traffic, *end)))
         .map(|end| flows.step.as_secs_f64() * end as f64)
 }
 
@@ -139,7 +140,7 @@ mod tests {
         let mut flows = Bins::new(Time::ZERO, MS, 50);
         let traffic = Bins::new(Time::ZERO, MS, 50);
         flows.amounts.iter_mut().skip(6).for_each(|bytes| *bytes = 1000);
-        let found = convergence(&flows, &traffic, Rate::from_mbps(8), MS * 4);
+        let found = convergence(&flows, &traffic, &LinkCapacity::constant(Rate::from_mbps(8)), MS * 4);
         assert!((found.unwrap() - 0.010).abs() < 1e-12);
     }
 }

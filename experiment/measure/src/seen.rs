@@ -28,6 +28,8 @@ pub struct Seen {
     pub burstiness_eta: Option<f64>,
     /// Probe streams that the host has traced by itself.
     pub streams: Vec<StreamRecord>,
+    /// How many packets each link marked.
+    pub link_marks: Option<Vec<u64>>,
     /// Link crossings of all packets.
     pub hops: Option<u64>,
     /// Events processed.

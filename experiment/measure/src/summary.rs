@@ -5,8 +5,8 @@ use crate::curves;
 use crate::recorder::{Recorder, Source, Tally};
 use crate::response::{convergence, drain, step_response};
 use crate::seen::{FlowSeen, Marked, Seen};
-use results::{ControllerShare, FlowResult, Histogram, Run, Summary, TrafficResult};
-use scenario::Experiment;
+use results::{ControllerShare, FlowResult, Histogram, LinkResult, Run, Summary, TrafficResult};
+use scenario::{Experiment, Service};
 use std::collections::BTreeSet;
 use traffic::{Burstiness, available_steps};
 use units::{Rate, Time};
@@ -26,6 +26,7 @@ impl Recorder {
             shares: self.shares(experiment),
             traffic: self.traffic.iter().zip(&experiment.traffic).map(|(s, spec)| s.figures(spec, self.end)).collect(),
             windows,
+            links: self.link_figures(experiment, &seen),
             series: Vec::new(),
             queue_delay: Histogram::default(),
             streams: Vec::new(),
@@ -34,18 +35,23 @@ impl Recorder {
             windows.summarise(&run.windows, !self.flows.is_empty(), &mut run.summary);
         }
         if let Some(detail) = &self.detail {
-            curves::draw(detail, self.capacity, !self.traffic.is_empty(), &mut run);
+            curves::draw(detail, &self.capacity, !self.traffic.is_empty(), &mut run);
             self.respond(experiment, &seen, &mut run.summary);
         }
         run.streams.extend(seen.streams);
         run
     }
 
+    fn link_figures(&self, experiment: &Experiment, seen: &Seen) -> Vec<LinkResult> {
+        let marked = |link: usize| seen.link_marks.as_ref().and_then(|marks| marks.get(link).copied());
+        let accounts = self.links.iter().zip(&experiment.links).enumerate();
+        accounts.map(|(number, (account, link))| account.figures(number, link, marked(number))).collect()
+    }
+
     fn summary(&self, experiment: &Experiment, seen: &Seen) -> Summary {
         let time = seconds_after(self.warm, self.end);
-        let capacity = self.capacity.bps() as f64;
-        let bytes: u64 = self.flows.iter().map(|tally| tally.bytes).sum();
-        let throughput = ratio(bytes as f64 * 8.0, time).filter(|_| !self.flows.is_empty());
+        let capacity = self.capacity.mean(self.warm, self.end).bps() as f64;
+        let throughput = ratio(self.flow_bytes as f64 * 8.0, time).filter(|_| !self.flows.is_empty());
         let left = ratio(self.offered_bytes as f64 * 8.0, time).map(|offered| capacity - offered);
         let sent: u64 = seen.flows.iter().map(|flow| flow.sent).sum();
         let of_sent = |packets: f64| ratio(packets, sent as f64);
@@ -55,7 +61,7 @@ impl Recorder {
         let waiting_s = ratio(self.wait_sum_ps as f64 * 1e-12, self.waited as f64);
         let at_link_s = (self.wait_sum_ps + self.service_sum_ps) as f64 * 1e-12;
         let (flows, traffic) = &self.startup;
-        let converged = self.base_rtt.and_then(|rtt| convergence(flows, traffic, self.capacity, rtt));
+        let converged = self.base_rtt.and_then(|rtt| convergence(flows, traffic, &self.capacity, rtt));
         Summary {
             throughput_bps: throughput,
             utilisation,
@@ -100,7 +106,7 @@ impl Recorder {
                 bytes.push((label, 0, 0));
                 bytes.len() - 1
             });
-            (bytes[at].1, bytes[at].2) = (bytes[at].1 + 1, bytes[at].2 + tally.bytes);
+            (bytes[at].1, bytes[at].2) = (bytes[at].1 + 1, bytes[at].2 + tally.received_bytes);
         }
         if bytes.len() < 2 {
             return Vec::new();
@@ -126,7 +132,7 @@ impl Recorder {
             completion_s: seen.completed.map(Time::as_secs_f64),
             throughput_bps: match until <= self.warm {
                 true => ratio(tally.early_bytes as f64 * 8.0, seconds_after(start, until)),
-                false => ratio(tally.bytes as f64 * 8.0, seconds_after(start.max(self.warm), until)),
+                false => ratio(tally.received_bytes as f64 * 8.0, seconds_after(start.max(self.warm), until)),
             },
             base_rtt_s: seen.base_rtt.as_secs_f64(),
             rtt_mean_s: seen.round_trips.mean_s(),
@@ -219,7 +225,8 @@ fn queue_over_bound(experiment: &Experiment, utilisation: Option<f64>, waiting_s
     let [link] = experiment.links.as_slice() else { return None };
     let packet = experiment.flows.first()?.packet;
     let alike = experiment.flows.iter().all(|flow| flow.packet == packet);
-    if experiment.flows.len() < 2 || !alike || !experiment.traffic.is_empty() {
+    let plain = link.service == Service::default();
+    if experiment.flows.len() < 2 || !alike || !plain || !experiment.traffic.is_empty() {
         return None;
     }
     let flows = u32::try_from(experiment.flows.len()).ok()?;

@@ -25,12 +25,13 @@ fn experiment(flows: &str, warmup: &str) -> Experiment {
     scenario.plan().remove(0)
 }
 
-/// The link serves these packets: the flow, and the millisecond in which the last bit leaves.
+/// The link serves these packets: the flow, and the millisecond in which the last bit leaves and is received.
 fn served(experiment: &Experiment, starts: &[u64], packets: &[(usize, u64)], completed: &[Option<u64>]) -> Run {
     let starts: Vec<Time> = starts.iter().map(|start| ms(*start)).collect();
     let mut recorder = Recorder::new(experiment, &starts, Some(Span::from_millis(10)));
     for (flow, at) in packets {
         recorder.served(Owner::Flow(*flow), PACKET, ms(at - 1), ms(at - 1), ms(*at));
+        recorder.delivered(*flow, PACKET, ms(*at));
     }
     let flows = completed.iter().map(|done| FlowSeen { completed: done.map(ms), ..FlowSeen::default() }).collect();
     recorder.finish(experiment, Seen { flows, ..Seen::default() })

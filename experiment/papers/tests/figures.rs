@@ -106,6 +106,7 @@ fn run(experiment: &scenario::Experiment) -> Run {
         shares: Vec::new(),
         traffic: vec![TrafficResult { file_duration, ..TrafficResult::default() }],
         windows: Vec::new(),
+        links: Vec::new(),
         series: vec![rate],
         queue_delay: Histogram::default(),
         streams: Vec::new(),

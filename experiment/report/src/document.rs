@@ -243,13 +243,14 @@ fn definitions(out: &mut String, results: &Results) {
             conditions.collect::<String>()
         ));
     }
-    let lists: [(&str, &[Definition]); 8] = [
+    let lists: [(&str, &[Definition]); 9] = [
         ("Comparison, per run", figures::SUMMARY),
         ("Curves", figures::CURVES),
         ("Flows", figures::FLOW),
         ("Shares", figures::SHARE),
         ("Traffic", figures::TRAFFIC),
         ("Windows", figures::WINDOW),
+        ("Links", figures::LINK),
         ("Probe streams", figures::STREAM),
         ("Gaps of a probe stream", figures::GAP),
     ];

@@ -179,7 +179,7 @@ figures! {
     /// figure that does not exist in a run (no flow, no packet, no step, a host that does not know it) is absent.
     SUMMARY of Summary {
         [Share] throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which the flows' packets, not the traffic's, left the bottleneck, as bits on the wire.";
-        [Share] utilisation: Option<f64>, Share, "Utilisation", "Rate of all packets that left the bottleneck, traffic included, over capacity.";
+        [Share] utilisation: Option<f64>, Share, "Utilisation", "Rate of all packets that left the bottleneck, traffic included, over capacity (the mean of a rate that changes).";
         [Share] available_share: Option<f64>, Share, "Share of available", "Throughput over the available capacity of RFC 5136: capacity minus the traffic that arrived.";
         [Share] loss_ratio: Option<f64>, Share, "Loss", "The flows' packets dropped at any queue or lost on any link, over those sent. Whole run, start-up included.";
         [Share] drop_ratio: Option<f64>, Share, "Drops at queues", "The flows' packets dropped at queues, over those sent. Whole run.";
@@ -195,7 +195,7 @@ figures! {
         burstiness_eta: Option<f64>, Index, "Burstiness", "Burstiness eta at the bottleneck: mean over busy periods, if the discipline measures it. Whole run.";
         [Delay] queue_over_bound: Option<f64>, Index, "Queue over bound", "Mean queue that a packet finds, over the least possible: N*D/D/1, as many flows of equal constant rate with independent phases and the same load. Only for several flows with equal packets on one link without traffic.";
         [Delay] rtt_mean_s: Option<f64>, Time, "RTT, mean", "The flows' round-trip time: mean per flow over its acknowledgments, then over flows.";
-        [Share] fairness_jain: Option<f64>, Index, "Jain's index", "Jain's index (sum x)^2 / (n sum x^2) of the flows' throughputs while all are active: from the last one's start until the first has sent all. 1: equal; 1/n: one has all. Absent if fewer than two are ever active together.";
+        [Share] fairness_jain: Option<f64>, Index, "Jain's index", "Jain's index (sum x)^2 / (n sum x^2) of the flows' throughputs at their receivers while all are active: from the last one's start until the first is done. 1: equal; 1/n: one has all. Absent if fewer than two are ever active together.";
         [Share] fairness_jain_after_entry: Option<f64>, Index, "Jain after entries", "Smallest Jain's index over the windows [entry + 5 s, next entry), one per flow entry, of the flows active in all of the window, if they are two or more.";
         [Response] convergence_s: Option<f64>, Time, "Convergence", "From the last flow's start (even in the warm-up) until the flows' throughput over one round trip first reaches 95 % of the available capacity.";
         [Response] convergence_rtts: Option<f64>, RoundTrips, "Convergence", "The same in base round trips of the first flow.";
@@ -220,7 +220,7 @@ figures! {
         controller: String, Text, "", "The flow's controller.";
         start_s: f64, Time, "Start", "When it started.";
         completion_s: Option<f64>, Time, "Completion", "When it was done, if it was.";
-        throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which its packets left the bottleneck, as bits on the wire: from the warm-up's end or its start, whichever is later, to its end or the run's. If it was done within the warm-up: over its whole life.";
+        throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which its packets reached its receiver, as bits on the wire: from the warm-up's end or its start, whichever is later, to its end or the run's. If it was done within the warm-up: over its whole life.";
         base_rtt_s: f64, Time, "Base RTT", "Round-trip time without queues.";
         rtt_mean_s: Option<f64>, Time, "RTT, mean", "Mean round-trip time.";
         sent_packets: u64, Packets, "Sent", "Transmissions, retransmissions included. Whole run.";
@@ -292,6 +292,24 @@ figures! {
         allan_variance_bytes2: Option<f64>, SquareBytes, "", "Half the mean square of the difference between neighbours, pair by pair: the energy of the Haar wavelet at this length. It grows with length^(2 H), whatever the mean does.";
     }
 
+    /// One link.
+    LINK of LinkResult {
+        link: u32, Count, "Link", "Number of the link, from 0.";
+        name: String, Text, "", "Its name in the scenario.";
+        throughput_bps: Option<f64>, Rate, "Throughput", "Bits on the wire per second that left it after the warm-up, of all packets.";
+        capacity_bps: f64, Rate, "Capacity", "Mean of its rate over that time; behind a shaper or policer at most that one's rate.";
+        utilisation: Option<f64>, Share, "Utilisation", "The first divided by the second.";
+        queue_delay_mean_s: Option<f64>, Time, "Queueing, mean", "Waiting time there, without the packet's own transmission: mean over the packets that left after the warm-up.";
+        queue_delay_p50_s: Option<f64>, Time, "Queueing, median", "Median of the same waiting times.";
+        queue_delay_p95_s: Option<f64>, Time, "Queueing, 95th pct.", "Their 95th percentile.";
+        queue_delay_p99_s: Option<f64>, Time, "Queueing, 99th pct.", "Their 99th percentile.";
+        queue_mean_packets: Option<f64>, Packets, "Queue, mean", "Packets there, the one in service included: mean over time.";
+        packets: u64, Packets, "Packets", "Packets that left it after the warm-up.";
+        dropped_packets: u64, Packets, "Dropped", "Packets that its policer or its queue dropped. Whole run.";
+        lost_packets: u64, Packets, "Lost", "Packets lost on its wire. Whole run.";
+        marked_packets: Option<u64>, Packets, "Marked", "Packets that it marked, where the host says. Whole run.";
+    }
+
     /// One probe stream, gap by gap.
     STREAM of StreamRecord {
         flow: u32, Count, "", "Flow it belongs to.";
@@ -344,7 +362,7 @@ columns! {
 
     /// Curves over time, by metric: a value for each interval of `record.step`.
     CURVES {
-        throughput: f32, Rate, "", "Bits on the wire that left the bottleneck, per flow; of all flows together above 32.";
+        throughput: f32, Rate, "", "Bits on the wire that reached the receiver, per flow; above 32 flows, those of all that left the bottleneck.";
         losses: f32, Packets, "", "Packets dropped or lost in the interval, per flow.";
         rate: f32, Rate, "", "Mean rate that the controller chose, per flow.";
         rtt: f32, Time, "", "Smoothed round-trip time, per flow.";
@@ -374,6 +392,7 @@ pub fn tables() -> Vec<(&'static str, Vec<Definition>)> {
         ("shares", columns(&[NUMBER, SHARE])),
         ("traffic", columns(&[NUMBER, SOURCE, TRAFFIC])),
         ("windows", columns(&[NUMBER, WINDOW])),
+        ("links", columns(&[NUMBER, LINK])),
         ("series", columns(&[NUMBER, POINT])),
     ]
 }
@@ -404,7 +423,7 @@ mod tests {
 
     #[test]
     fn meanings_are_whole_sentences_on_one_line() {
-        let tables = [SUMMARY, FLOW, SHARE, TRAFFIC, WINDOW, STREAM, GAP, RUN, NUMBER, SOURCE, POINT, CURVES];
+        let tables = [SUMMARY, FLOW, SHARE, TRAFFIC, WINDOW, LINK, STREAM, GAP, RUN, NUMBER, SOURCE, POINT, CURVES];
         for figure in tables.concat() {
             let sentence = figure.meaning.ends_with('.') && !figure.meaning.contains(['\n', '|']);
             assert!(sentence, "{}: {}", figure.name, figure.meaning);

@@ -60,6 +60,7 @@ fn objects(table: &str, run: &Run) -> Vec<Map<String, Value>> {
             numbered.map(|(source, traffic)| with(object(traffic), "source", json!(source))).collect()
         }
         "windows" => run.windows.iter().map(object).collect(),
+        "links" => run.links.iter().map(object).collect(),
         _ => points(run),
     }
 }

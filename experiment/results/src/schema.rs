@@ -1,7 +1,7 @@
 //! The schema: what surrounds the figures. The figures themselves are in [`crate::figures`].
 
 use crate::distribution::Histogram;
-use crate::figures::{ControllerShare, FlowResult, StreamRecord, Summary, TrafficResult, WindowResult};
+use crate::figures::{ControllerShare, FlowResult, LinkResult, StreamRecord, Summary, TrafficResult, WindowResult};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -95,6 +95,9 @@ pub struct Run {
     /// What left the measured link, counted in windows: one entry for each of `record.windows`.
     #[serde(default)]
     pub windows: Vec<WindowResult>,
+    /// One entry per link, where the scenario asks for them.
+    #[serde(default)]
+    pub links: Vec<LinkResult>,
     /// Curves over time.
     pub series: Vec<Series>,
     /// Queueing delay at the bottleneck after the warm-up, over the packets of all flows and traffic that it served.

@@ -26,6 +26,7 @@ fn run(controller: &str, replication: u32, utilisation: f64, cpu_s: f64) -> Run 
         shares: Vec::new(),
         traffic: vec![TrafficResult { kind: "cbr".to_string(), packets: 5, ..TrafficResult::default() }; 2],
         windows: Vec::new(),
+        links: Vec::new(),
         series: vec![Series {
             metric: "rtt".to_string(),
             flow: Some(0),
@@ -67,10 +68,11 @@ fn text(files: &BTreeMap<String, Vec<u8>>, name: &str) -> String {
 fn every_table_has_its_files_and_nothing_else_stays() {
     let names: Vec<String> = written(&results(0.0)).into_keys().collect();
     let mut expected = vec!["dictionary.csv", "manifest.json", "runs.ndjson"];
-    expected.extend(["flows.csv", "runs.csv", "series.csv", "shares.csv", "timing.csv", "traffic.csv", "windows.csv"]);
+    expected.extend(["flows.csv", "links.csv", "runs.csv", "series.csv", "shares.csv", "timing.csv", "traffic.csv"]);
+    expected.push("windows.csv");
     if cfg!(feature = "parquet") {
         expected.extend(["flows.parquet", "runs.parquet", "series.parquet", "timing.parquet", "traffic.parquet"]);
-        expected.extend(["shares.parquet", "windows.parquet"]);
+        expected.extend(["links.parquet", "shares.parquet", "windows.parquet"]);
     }
     expected.sort();
     assert_eq!(names, expected);

@@ -20,19 +20,22 @@ mod model;
 mod packet;
 mod plan;
 mod probe;
+mod rate_trace;
 mod record;
 mod resolve;
 mod run;
 mod search;
+mod service;
 mod sweep;
 mod traffic;
 mod web;
 
 pub use error::{Place, ScenarioError};
 pub use model::{
-    Buffer, Coalescing, ConnectionSource, Connections, ControllerSpec, Expectation, Experiment, FileSizes, FlowSpec,
-    GapModel, Impairments, LinkSpec, Moderation, Objects, Parse, ProbeSpec, QueueSpec, ReceiverSpec, Record, Recorded,
-    Reordering, Sessions, Shaper, Size, Start, Think, TraceSource, TrafficKind, TrafficSpec, Web,
+    Aggregation, Buffer, Coalescing, ConnectionSource, Connections, ControllerSpec, Expectation, Experiment, FileSizes,
+    FlowSpec, GapModel, Impairments, LinkSpec, Moderation, Objects, Parse, ProbeSpec, QueueSpec, RateFormat,
+    RateSource, ReceiverSpec, Record, Recorded, Reordering, Service, Sessions, Shaper, Size, Start, Think, TraceSource,
+    TrafficKind, TrafficSpec, Variation, Web,
 };
 pub use plan::Scenario;
 pub use search::{SearchSpec, SearchTool};

@@ -6,8 +6,10 @@ use crate::error::{Place, ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, quantity, ratio, text};
 use crate::impairments::impairments;
 use crate::model::{Buffer, FlowSpec, LinkSpec, QueueSpec, TrafficSpec};
+use crate::service::{check_buckets, rate, service};
 use queueing::AnyQueue;
 use settings::Parameters;
+use std::path::Path;
 use units::{Bytes, Packets, Rate, Ratio, Span};
 
 /// A link whose buffer may not be known until the flows are read.
@@ -16,6 +18,8 @@ pub(crate) struct Draft {
     /// Keys and values of the buffer and of the queue. A trial builds the queue once the buffer is known.
     buffer: (String, Node),
     queue: (String, Node),
+    /// The name of its table, and where that is.
+    table: (String, Place),
 }
 
 /// The network of the scenario.
@@ -30,7 +34,7 @@ pub(crate) struct Network {
 /// Name of the only link of a dumbbell.
 const BOTTLENECK: &str = "bottleneck";
 
-pub(crate) fn network(document: &mut Table) -> Result<Network, ScenarioError> {
+pub(crate) fn network(document: &mut Table, folder: &Path) -> Result<Network, ScenarioError> {
     match (document.get("path"), document.get("link")) {
         (Some(_), Some(link)) => {
             let found = "both [path] and [[link]]";
@@ -45,7 +49,7 @@ pub(crate) fn network(document: &mut Table) -> Result<Network, ScenarioError> {
     if let Some(node) = document.node_mut("path") {
         let mut fields = Fields::of(node, "path", "a table [path]")?;
         let access = fields.quantity_if("access", Zero::Refused)?;
-        let draft = draft(&mut fields, BOTTLENECK.to_string())?;
+        let draft = draft(&mut fields, BOTTLENECK.to_string(), folder)?;
         fields.finish()?;
         return Ok(Network { links: vec![draft], access, dumbbell: true });
     }
@@ -59,7 +63,7 @@ pub(crate) fn network(document: &mut Table) -> Result<Network, ScenarioError> {
         if links.iter().any(|other| other.link.name == name) {
             return Err(fields.refuse("name", format!("\"{name}\" twice"), "a different name for every link"));
         }
-        links.push(draft(&mut fields, name)?);
+        links.push(draft(&mut fields, name, folder)?);
         fields.finish()?;
     }
     Ok(Network { links, access: None, dumbbell: false })
@@ -77,8 +81,8 @@ pub(crate) fn tables<'a>(document: &'a mut Table, section: &str) -> Result<&'a m
     }
 }
 
-fn draft(fields: &mut Fields<'_>, name: String) -> Result<Draft, ScenarioError> {
-    let rate = fields.quantity("rate", Zero::Refused)?;
+fn draft(fields: &mut Fields<'_>, name: String, folder: &Path) -> Result<Draft, ScenarioError> {
+    let (rate, variation) = rate(fields, folder)?;
     let delay = fields.quantity("delay", Zero::Allowed)?;
     let buffer = fields.or("buffer", Value::Text("1 bdp".to_string())).clone();
     let queue_key = fields.key("queue");
@@ -90,8 +94,10 @@ fn draft(fields: &mut Fields<'_>, name: String) -> Result<Draft, ScenarioError> 
         return Err(fields.refuse("loss", "a probability of 1", "a probability below 1"));
     }
     let impairments = impairments(fields)?;
-    let link = LinkSpec { name, rate, delay, buffer: Buffer::Unlimited, queue, loss, impairments };
-    Ok(Draft { link, buffer: (fields.key("buffer"), buffer), queue: (queue_key, queue_node) })
+    let service = service(fields, rate, variation)?;
+    let link = LinkSpec { name, rate, delay, buffer: Buffer::Unlimited, queue, loss, impairments, service };
+    let table = (fields.key(""), fields.place(""));
+    Ok(Draft { link, buffer: (fields.key("buffer"), buffer), queue: (queue_key, queue_node), table })
 }
 
 fn queue(node: &Node, key: &str) -> Result<QueueSpec, ScenarioError> {
@@ -184,6 +190,10 @@ pub(crate) fn links(
         let largest = crossing.map(|flow| flow.packet).chain(others).max().unwrap_or(Bytes::ZERO);
         let buffer = buffer(&draft.buffer, draft.link.rate.amount_in(rtt), largest)?;
         check_queue(&draft, buffer, largest)?;
+        check_buckets(&draft.link.service, largest, |key, found, expected| {
+            let (table, place) = &draft.table;
+            ScenarioError::at(place, format!("{table}{key}"), found, expected)
+        })?;
         Ok(LinkSpec { buffer, ..draft.link })
     });
     resolved.collect()
@@ -220,5 +230,5 @@ fn buffer((key, node): &(String, Node), bdp: Bytes, largest: Bytes) -> Result<Bu
 
 /// Returns the slowest link; the first of several equal ones.
 pub(crate) fn bottleneck(links: &[LinkSpec]) -> usize {
-    (0..links.len()).min_by_key(|index| links[*index].rate).unwrap_or(0)
+    (0..links.len()).min_by_key(|index| links[*index].within_buckets(links[*index].rate)).unwrap_or(0)
 }

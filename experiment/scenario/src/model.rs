@@ -2,8 +2,10 @@
 
 mod connections;
 mod files;
+mod service;
 
 pub use connections::{ConnectionSource, Connections, FileSizes, Objects, Parse, Sessions, Think, Web};
+pub use service::{Aggregation, RateFormat, RateSource, Service, Variation};
 
 use crate::canonical;
 use crate::search::SearchSpec;
@@ -92,7 +94,7 @@ pub enum Recorded {
 pub struct LinkSpec {
     /// Its name.
     pub name: String,
-    /// Its rate.
+    /// Its rate; where that changes, the one that buffers in bdp and queue disciplines count with.
     pub rate: Rate,
     /// Its propagation delay, one way.
     pub delay: Span,
@@ -104,6 +106,8 @@ pub struct LinkSpec {
     pub loss: Ratio,
     /// What else the wire does to packets.
     pub impairments: Impairments,
+    /// What it does beside serving packets one by one at a constant rate.
+    pub service: Service,
 }
 
 /// What a wire does to packets besides delaying and losing them. The default is nothing.
@@ -488,6 +492,8 @@ pub struct Record {
     pub streams: u32,
     /// Windows in which to count what leaves the measured link; each a multiple of the first.
     pub windows: Vec<Span>,
+    /// Whether every link is measured.
+    pub links: bool,
 }
 
 /// A bound on a figure, checked after the runs.

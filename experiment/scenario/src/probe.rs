@@ -3,7 +3,7 @@
 use crate::document::{Node, Table, Value};
 use crate::error::ScenarioError;
 use crate::fields::{Fields, Zero, quantity, ratio, text};
-use crate::model::{LinkSpec, ProbeSpec, Recorded, TrafficKind, TrafficSpec};
+use crate::model::{LinkSpec, ProbeSpec, Recorded, Service, TrafficKind, TrafficSpec};
 use crate::packet::packet;
 use crate::search::{SearchSpec, SearchTool, search};
 use units::{Rate, Span};
@@ -158,6 +158,10 @@ pub(crate) fn alone(
     }
     if links.len() > 1 {
         return no("probe", "probe streams over several links", "one link: [path] instead of [[link]]");
+    }
+    if links[0].service != Service::default() {
+        let found = "a changing rate, bursts or token buckets under probe streams";
+        return no("path", found, "a constant rate");
     }
     if links[0].queue.kind != "fifo" {
         return no("path.queue", &format!("\"{}\" under probe streams", links[0].queue.kind), "\"fifo\"");

@@ -27,6 +27,7 @@ pub(crate) fn record(
         step: fields.quantity_or("step", "100 ms", Zero::Refused)?,
         streams: fields.count_or("streams", 8, 0)?,
         windows: windows(&mut fields, run)?,
+        links: fields.switch_or("links", false)?,
     };
     if record.detail && duration / record.step > MOST_STEPS {
         let found = format!("\"{}\", which makes curves of {} points", record.step, duration / record.step);

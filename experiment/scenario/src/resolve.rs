@@ -34,7 +34,7 @@ pub(crate) struct SweepPoint {
 pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result<SweepPoint, ScenarioError> {
     document.check_sections()?;
     let run = run(document, name)?;
-    let network = network(document)?;
+    let network = network(document, folder)?;
     let receiver = receiver(document)?;
     let sender = sender(document)?;
     let flows = flows(document, &network, &sender, run.duration)?;

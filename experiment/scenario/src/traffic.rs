@@ -6,8 +6,9 @@ use crate::error::{ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, file, instant, number, quantity, text};
 use crate::hosts::Sender;
 use crate::links::{Network, route, tables};
-use crate::model::{Shaper, TraceSource, TrafficKind, TrafficSpec};
+use crate::model::{TraceSource, TrafficKind, TrafficSpec};
 use crate::packet::packet;
+use crate::service::bucket;
 use crate::web::web;
 use std::path::Path;
 use units::{Bytes, Rate, Span, Time};
@@ -54,7 +55,7 @@ pub(crate) fn traffic(
                 "1: connections have no copies, use another table",
             ));
         }
-        let shaper = shaper(&mut fields)?;
+        let shaper = bucket(&mut fields, "shaper")?;
         if shaper.is_some() && matches!(&kind, TrafficKind::Web(web) if web.responsive) {
             let expected = "responsive = false: a token bucket needs traffic that does not respond";
             return Err(fields.refuse("shaper", "a token bucket", expected));
@@ -123,15 +124,6 @@ fn traced(fields: &mut Fields<'_>, source: TraceSource, folder: &Path) -> Result
     let file = file(fields, folder)?;
     let rate = fields.quantity_if("rate", Zero::Refused)?;
     Ok((TrafficKind::Trace { file, source, rate }, Bytes::new(1500)))
-}
-
-fn shaper(fields: &mut Fields<'_>) -> Result<Option<Shaper>, ScenarioError> {
-    let key = fields.key("shaper");
-    let Some(node) = fields.get("shaper") else { return Ok(None) };
-    let mut fields = Fields::of(node, &key, "{ rate = \"300 Mbit/s\", bucket = \"300 kB\" }")?;
-    let shaper = Shaper { rate: rate(&mut fields)?, bucket: fields.quantity("bucket", Zero::Refused)? };
-    fields.finish()?;
-    Ok(Some(shaper))
 }
 
 fn rate(fields: &mut Fields<'_>) -> Result<Rate, ScenarioError> {

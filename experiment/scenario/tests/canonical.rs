@@ -23,6 +23,7 @@ file = "packets.csv"
 fn folder() -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     std::fs::write(folder.path().join("packets.csv"), "time_ns,size_bytes\n0,1500\n").expect("written");
+    std::fs::write(folder.path().join("cell.mahi"), "1\n2\n").expect("written");
     folder
 }
 
@@ -58,6 +59,8 @@ fn a_file_has_no_name_in_the_text_and_stands_among_the_files() {
     assert_eq!(canonical(&one), canonical(&other));
     assert_eq!(one.files().collect::<Vec<_>>(), [here.path().join("packets.csv")]);
     assert_eq!(other.files().collect::<Vec<_>>(), [there.path().join("packets.csv")]);
+    let cell = changed(TEXT, &here, &["path.rate_trace={ file = \"cell.mahi\" }"]).remove(0);
+    assert_eq!(cell.files().collect::<Vec<_>>(), [here.path().join("cell.mahi"), here.path().join("packets.csv")]);
 }
 
 #[test]
@@ -80,6 +83,12 @@ fn whatever_a_scenario_changes_changes_the_text() {
         "path.buffer=30000 B",
         "path.queue=qlbp",
         "path.loss=0.001",
+        "path.rate_steps=[[\"10 ms\", \"5 Mbit/s\"]]",
+        "path.rate_trace={ file = \"cell.mahi\" }",
+        "path.rate_trace={ file = \"cell.mahi\", repeat = false }",
+        "path.aggregation={ period = \"2 ms\" }",
+        "path.policer={ rate = \"5 Mbit/s\", bucket = \"15 kB\" }",
+        "path.shaper={ rate = \"5 Mbit/s\", bucket = \"15 kB\" }",
         "receiver.stamps=false",
         "receiver.coalescing.time=1 us",
         "sender.gaps={ kind = \"timer\", granularity = \"1 us\" }",

@@ -16,6 +16,7 @@ fn run(controller: &str, loss: &str, replication: u32, summary: Summary) -> Run 
         shares: Vec::new(),
         traffic: Vec::new(),
         windows: Vec::new(),
+        links: Vec::new(),
         series: Vec::new(),
         queue_delay: Default::default(),
         streams: Vec::new(),

@@ -100,9 +100,9 @@ refusals! {
     a_buffer_without_a_unit: r#"buffer = "1 bdp""# => "buffer = 100",
         r#"bursty.toml:8: path.buffer: found 100, a bare number; expected a buffer like "1 bdp", "100 packets", "2 MB" or "unlimited""#;
     an_unknown_key: r#"buffer = "1 bdp""# => r#"bufer = "1 bdp""#,
-        r#"bursty.toml:8: path.bufer: found an unknown key, perhaps "buffer"; expected one of "access", "rate", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps""#;
+        r#"bursty.toml:8: path.bufer: found an unknown key, perhaps "buffer"; expected one of "access", "rate", "rate_steps", "rate_repeat", "rate_trace", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps", "aggregation", "policer", "shaper""#;
     an_unknown_key_like_no_other: r#"buffer = "1 bdp""# => r#"colour = "red""#,
-        r#"bursty.toml:8: path.colour: found an unknown key; expected one of "access", "rate", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps""#;
+        r#"bursty.toml:8: path.colour: found an unknown key; expected one of "access", "rate", "rate_steps", "rate_repeat", "rate_trace", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps", "aggregation", "policer", "shaper""#;
     an_unknown_section: "[[traffic]]" => "[[trafic]]",
         r#"bursty.toml:14: trafic: found an unknown key, perhaps "traffic"; expected one of "run", "path", "link", "receiver", "sender", "flow", "probe", "traffic", "compare", "sweep", "record", "expect""#;
     a_setting_of_another_controller: r#"controller = "rapid"
@@ -205,7 +205,7 @@ rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
     a_wrong_value_in_a_sweep: "[0.0, 0.001]" => "[0.0,\n  -0.5]",
         r#"bursty.toml:20: path.loss: found -0.5; expected a fraction from 0 to 1 like 0.01 or "1 %""#;
     an_unknown_key_in_a_sweep: "\"path.loss\"" => "\"path.los\"",
-        r#"bursty.toml:19: path.los: found an unknown key, perhaps "loss"; expected one of "access", "rate", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps""#;
+        r#"bursty.toml:19: path.los: found an unknown key, perhaps "loss"; expected one of "access", "rate", "rate_steps", "rate_repeat", "rate_trace", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps", "aggregation", "policer", "shaper""#;
     a_sweep_over_a_flow_that_is_not_there: "\"path.loss\"" => "\"flow.3.rtt\"",
         r#"bursty.toml:19: flow.3.rtt: found "flow.3"; expected "flow.0", the only one"#;
     a_sweep_over_the_replications: "\"path.loss\"" => "\"run.replications\"",
@@ -240,7 +240,7 @@ fn a_change_of_the_command_line_is_named_in_the_message() {
     );
     change_refused(
         "path.rat=10 Gbit/s",
-        r#"bursty.toml: --set path.rat=10 Gbit/s: path.rat: found an unknown key, perhaps "rate"; expected one of "access", "rate", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps""#,
+        r#"bursty.toml: --set path.rat=10 Gbit/s: path.rat: found an unknown key, perhaps "rate"; expected one of "access", "rate", "rate_steps", "rate_repeat", "rate_trace", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps", "aggregation", "policer", "shaper""#,
     );
     change_refused(
         "path.rate",

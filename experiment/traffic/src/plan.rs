@@ -1,6 +1,6 @@
 //! The rate of traffic without chance, as a step function: the room that an ideal controller would leave.
 
-use scenario::{Experiment, TrafficKind, TrafficSpec};
+use scenario::{Experiment, LinkSpec, TrafficKind, TrafficSpec};
 use units::{Rate, Span, Time};
 
 /// Returns the instants at which the rate of all copies together changes, and the rate from each on; the first is the
@@ -27,19 +27,30 @@ pub fn planned_rate(spec: &TrafficSpec, duration: Span) -> Option<Vec<(Time, Rat
     Some(steps)
 }
 
-/// The available capacity of the bottleneck from each time on, when every traffic source follows a plan.
+/// The available capacity of the bottleneck from each time on, when every traffic source follows a plan, and the rate of
+/// the link too: it is constant or follows rates, not delivery opportunities or grants.
 pub fn available_steps(experiment: &Experiment) -> Option<Vec<(Time, Rate)>> {
-    let capacity = experiment.links[experiment.bottleneck].rate;
+    let capacity = planned_capacity(&experiment.links[experiment.bottleneck], experiment.duration)?;
     let plans: Option<Vec<_>> = experiment.traffic.iter().map(|spec| planned_rate(spec, experiment.duration)).collect();
     let plans = plans?;
-    let mut times: Vec<Time> = plans.iter().flatten().map(|(at, _)| *at).chain([Time::ZERO]).collect();
+    let mut times: Vec<Time> = plans.iter().chain([&capacity]).flatten().map(|(at, _)| *at).collect();
     times.sort_unstable();
     times.dedup();
     let level = |plan: &[(Time, Rate)], at: Time| {
-        plan.iter().rev().find(|(from, _)| *from <= at).map_or(Rate::ZERO, |(_, rate)| *rate)
+        let begun = plan.partition_point(|(from, _)| *from <= at);
+        plan[..begun].last().map_or(Rate::ZERO, |(_, rate)| *rate)
     };
     let used = |at: Time| plans.iter().fold(Rate::ZERO, |sum, plan| sum + level(plan, at));
-    Some(times.into_iter().map(|at| (at, capacity.saturating_sub(used(at)))).collect())
+    Some(times.into_iter().map(|at| (at, level(&capacity, at).saturating_sub(used(at)))).collect())
+}
+
+fn planned_capacity(link: &LinkSpec, duration: Span) -> Option<Vec<(Time, Rate)>> {
+    let rates = match &link.service.variation {
+        Some(variation) if variation.capacity.is_smooth() => variation.capacity.rates(Time::ZERO + duration),
+        Some(_) => return None,
+        None => vec![(Time::ZERO, link.rate)],
+    };
+    Some(rates.into_iter().map(|(at, rate)| (at, link.within_buckets(rate))).collect())
 }
 
 fn periodic(start: Time, end: Time, on: Span, off: Span, rate: Rate) -> Vec<(Time, Time, Rate)> {

@@ -3,7 +3,7 @@
 use crate::error::LabError;
 use crate::flows::{available, is_missing, kernel_name, stream_with};
 use crate::path::HEADER;
-use scenario::{Experiment, GapModel, Impairments};
+use scenario::{Experiment, GapModel, Impairments, Service};
 use std::collections::BTreeSet;
 use units::{Bytes, Packets, Ratio, Span};
 
@@ -26,6 +26,12 @@ pub(crate) fn accept(experiment: &Experiment) -> Result<(), LabError> {
     }
     if link.impairments != Impairments::default() {
         return no("path", "reordering, outages or steps of the delay", "a constant delay and a constant loss");
+    }
+    if experiment.record.links {
+        return no("record.links", "true", "false: the bottleneck is the only link, and it is measured");
+    }
+    if link.service != Service::default() {
+        return no("path", "a changing rate, service in bursts, a shaper or a policer", "a constant rate");
     }
     if link.rate.bps() < 8_000 {
         return no("path.rate", link.rate, "8 kbit/s and more: tc-tbf's least rate");

@@ -38,7 +38,7 @@ enum Event<'a> {
     /// It is lost behind the bottleneck.
     IsLost(Owner),
     /// It reaches its receiver, unless it was lost.
-    Reaches(usize),
+    Reaches(usize, Bytes),
 }
 
 pub(crate) fn summarise(experiment: &Experiment, observed: &Observed) -> Run {
@@ -62,7 +62,7 @@ impl Observed {
             if let Some(departure_ns) = packet.departure_ns() {
                 events.push((departure_ns, Event::Leaves(packet)));
                 if let Owner::Flow(flow) = packet.owner {
-                    events.push((departure_ns + delay_ns, Event::Reaches(flow)));
+                    events.push((departure_ns + delay_ns, Event::Reaches(flow, packet.bytes())));
                 }
             }
         }
@@ -98,8 +98,8 @@ impl Observed {
                         missing[flow] += 1;
                     }
                 }
-                Event::Reaches(flow) if missing[flow] > 0 => missing[flow] -= 1,
-                Event::Reaches(_) => recorder.delivered(now),
+                Event::Reaches(flow, _) if missing[flow] > 0 => missing[flow] -= 1,
+                Event::Reaches(flow, size) => recorder.delivered(flow, size, now),
             }
         }
         sent

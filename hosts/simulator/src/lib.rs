@@ -59,7 +59,7 @@ pub enum RunError {
     Traffic(TrafficError),
     /// A trace that changed or could not be read while it was replayed.
     Replay(String),
-    /// Ideal estimation beside traffic whose rate is not known in advance.
+    /// Ideal estimation where what is available is not known in advance.
     NoOracle,
 }
 
@@ -73,7 +73,8 @@ impl fmt::Display for RunError {
             RunError::Traffic(error) => write!(f, "{error}"),
             RunError::Replay(error) => f.write_str(error),
             RunError::NoOracle => f.write_str(
-                "estimator \"ideal\" needs traffic whose rate is known in advance: kinds \"cbr\" and \"on-off\", one copy each",
+                "estimator \"ideal\" needs traffic whose rate is known in advance (kinds \"cbr\" and \"on-off\", one copy each) \
+                 and a link that serves at rates, not at opportunities",
             ),
         }
     }

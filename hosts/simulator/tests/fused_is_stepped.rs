@@ -3,10 +3,17 @@
 mod support;
 
 use packetscale_simulator as simulator;
-use scenario::{Buffer, Coalescing, Experiment, GapModel, Reordering, Start, TrafficKind};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use scenario::{
+    Aggregation, Buffer, Coalescing, Experiment, GapModel, RateFormat, RateSource, Reordering, Shaper, Start,
+    TrafficKind, Variation,
+};
 use simulator::{Mode, Served};
+use std::path::PathBuf;
+use std::sync::Arc;
 use support::{dumbbell, flow, link, traffic};
-use units::{Bytes, Packets, Rate, Ratio, Span, Time};
+use units::{Bytes, Capacity, CapacityPoint, Packets, Rate, Ratio, Span, Time};
 
 fn both(experiment: &Experiment) -> (Vec<Served>, Vec<Served>) {
     (simulator::log(experiment, Mode::Fused).unwrap(), simulator::log(experiment, Mode::Stepped).unwrap())
@@ -101,4 +108,88 @@ fn over_wires_that_reorder_go_away_and_change_their_delay() {
         experiment.flows.push(one);
     }
     assert_same(&experiment, 10_000);
+}
+
+/// Delivery opportunities at these milliseconds, again and again.
+fn opportunities(at_ms: &[u64]) -> Variation {
+    let point = |at: &u64| CapacityPoint { at: Span::from_millis(*at), burst: Bytes::new(1500), rate: Rate::ZERO };
+    let period = at_ms.last().map(|last| Span::from_millis(*last));
+    let capacity = Capacity::new(at_ms.iter().map(point).collect(), period).unwrap();
+    let source = RateSource::Trace { file: PathBuf::new(), format: RateFormat::Mahimahi, repeat: true };
+    Variation { source, capacity: Arc::new(capacity) }
+}
+
+fn steps(rate_mbps: u64, steps: &[(u64, u64)], repeat_ms: u64) -> Variation {
+    let steps = steps.iter().map(|(ms, mbps)| (Time::ZERO + Span::from_millis(*ms), Rate::from_mbps(*mbps)));
+    Variation::steps(Rate::from_mbps(rate_mbps), steps.collect(), Some(Span::from_millis(repeat_ms))).unwrap()
+}
+
+/// Two links behind each other, four controllers, and traffic of small packets.
+fn changing(first: Option<Variation>, second: Option<Variation>) -> Experiment {
+    let buffer = Buffer::Packets(Packets::new(30));
+    let mut experiment = dumbbell(Rate::from_mbps(20), Span::from_millis(5), buffer, Span::from_secs(3));
+    let mut behind = link("behind", Rate::from_mbps(20), Span::from_millis(2));
+    behind.buffer = Buffer::Bytes(Bytes::new(60_000));
+    behind.service.variation = second;
+    experiment.links[0].service.variation = first;
+    experiment.links.push(behind);
+    for (i, controller) in ["newreno", "copa", "rapid", "bbr"].into_iter().enumerate() {
+        let mut one = flow(controller, 1500, Span::from_millis(20 + 7 * i as u64));
+        one.route = vec![0, 1];
+        experiment.flows.push(one);
+    }
+    experiment.traffic = vec![traffic(TrafficKind::Poisson { rate: Rate::from_mbps(2) }, 300, 2)];
+    experiment
+}
+
+#[test]
+fn over_delivery_opportunities_behind_steps_of_the_rate() {
+    let cell = opportunities(&[1, 1, 2, 4, 5, 5, 5, 9, 40, 41, 42]);
+    let stairs = steps(20, &[(300, 5), (500, 0), (600, 30)], 900);
+    assert_same(&changing(Some(stairs.clone()), Some(cell.clone())), 2_000);
+    assert_same(&changing(Some(cell), Some(stairs)), 2_000);
+}
+
+#[test]
+fn over_a_link_that_stands_for_good() {
+    let mut experiment = changing(None, None);
+    let gone = vec![(Time::ZERO + Span::from_secs(1), Rate::ZERO)];
+    experiment.links[0].service.variation = Variation::steps(Rate::from_mbps(20), gone, None);
+    assert_same(&experiment, 1_500);
+}
+
+#[test]
+fn behind_token_buckets_and_grants() {
+    let mut experiment = changing(None, None);
+    let bucket = |mbps, bytes| Some(Shaper { rate: Rate::from_mbps(mbps), bucket: Bytes::new(bytes) });
+    experiment.links[0].service.shaper = bucket(10, 20_000);
+    experiment.links[1].service.policer = bucket(9, 15_000);
+    assert_same(&experiment, 2_000);
+    experiment.links[0].service.shaper = None;
+    experiment.links[0].service.aggregation = Some(Aggregation::Period(Span::from_millis(2)));
+    assert_same(&experiment, 2_000);
+    experiment.links[1].service.shaper = bucket(8, 3_000);
+    experiment.links[1].service.variation = Some(opportunities(&[1, 2, 2]));
+    assert_same(&experiment, 2_000);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 40, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Default::default() })]
+
+    #[test]
+    fn over_any_trace(
+        gaps in prop::collection::vec(0u64..12, 1..60),
+        rates in prop::collection::vec((1u64..400, 0u64..40), 1..8),
+        seed in any::<u32>(),
+    ) {
+        let mut at = 0;
+        let mut times: Vec<u64> = gaps.iter().map(|gap| { at += gap; at }).collect();
+        *times.last_mut().unwrap() += 1;
+        let mut at = 0;
+        let rates: Vec<(u64, u64)> = rates.iter().map(|(gap, mbps)| { at += gap; (at, *mbps) }).collect();
+        let mut experiment = changing(Some(opportunities(&times)), Some(steps(10, &rates, at + 50)));
+        experiment.seed = u64::from(seed);
+        experiment.duration = Span::from_millis(500);
+        assert_same(&experiment, 20);
+    }
 }

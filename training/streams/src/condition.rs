@@ -6,7 +6,8 @@ use crate::receiver;
 use crate::sender;
 use crate::traffic::{self, CROSS};
 use scenario::{
-    Buffer, Experiment, Impairments, LinkSpec, ProbeSpec, QueueSpec, ReceiverSpec, Record, Recorded, TrafficSpec,
+    Buffer, Experiment, Impairments, LinkSpec, ProbeSpec, QueueSpec, ReceiverSpec, Record, Recorded, Service,
+    TrafficSpec,
 };
 use std::collections::BTreeMap;
 use std::error::Error;
@@ -110,6 +111,7 @@ fn link(probe: &ProbeSpec, scale: &Scale) -> LinkSpec {
         queue: QueueSpec::named("fifo"),
         loss: Ratio::ZERO,
         impairments: Impairments::default(),
+        service: Service::default(),
     }
 }
 
@@ -133,6 +135,6 @@ fn experiment(seed: u64, link: LinkSpec, receiver: ReceiverSpec, traffic: Traffi
         flows: Vec::new(),
         traffic: vec![traffic],
         probe: Some(probe),
-        record: Record { detail: false, step: Span::from_millis(10), streams: 0, windows: Vec::new() },
+        record: Record { detail: false, step: Span::from_millis(10), streams: 0, windows: Vec::new(), links: false },
     }
 }

@@ -228,6 +228,7 @@ fn run(controller: &str, colour: &str, replication: u32, values: usize) -> Run {
             ..TrafficResult::default()
         }],
         windows: Vec::new(),
+        links: Vec::new(),
         series,
         queue_delay: histogram(&queue),
         streams: if probes { (0..6).map(|i| stream(f64::from(i) * 9.5 + 1.0, &mut noise)).collect() } else { vec![] },

@@ -1,14 +1,25 @@
 //! The files that an experiment reads.
 
-use super::{ConnectionSource, Experiment, TrafficKind};
+use super::{ConnectionSource, Experiment, LinkSpec, RateSource, TrafficKind};
 use std::path::Path;
 
 impl Experiment {
     /// The files that the run reads, in the order in which the experiment mentions them; a file as often as it is
     /// mentioned.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let rates = self.links.iter().filter_map(LinkSpec::file);
         let offered = self.flows.iter().filter_map(|flow| flow.application.as_ref());
-        offered.chain(self.traffic.iter().map(|traffic| &traffic.kind)).filter_map(TrafficKind::file)
+        let sources = offered.chain(self.traffic.iter().map(|traffic| &traffic.kind));
+        rates.chain(sources.filter_map(TrafficKind::file))
+    }
+}
+
+impl LinkSpec {
+    fn file(&self) -> Option<&Path> {
+        match &self.service.variation.as_ref()?.source {
+            RateSource::Trace { file, .. } => Some(file),
+            RateSource::Steps { .. } => None,
+        }
     }
 }
 

@@ -18,7 +18,7 @@ use super::{BackgroundFlows, Carries, Opening, Stage};
 use crate::agenda::EventSource;
 use crate::endpoints::{Cards, FlowBuilder, NewFlow};
 use measure::Recorder;
-use scenario::{Buffer, Experiment, FlowSpec, TrafficKind, TrafficSpec, Web};
+use scenario::{Buffer, Experiment, FlowSpec, Service, TrafficKind, TrafficSpec, Web};
 use std::collections::VecDeque;
 use traffic::Draws;
 use traffic::surge::Surge;
@@ -141,6 +141,7 @@ fn longest_queue(experiment: &Experiment, route: &[usize]) -> Span {
     let links = route.iter().map(|link| &experiment.links[*link]);
     links
         .map(|link| match link.buffer {
+            _ if link.service != Service::default() => ENDLESS,
             Buffer::Bytes(bytes) => link.rate.time_for(bytes),
             Buffer::Packets(packets) => link.rate.time_for(Bytes::new(9_000)).saturating_mul(packets.get()),
             Buffer::Unlimited => ENDLESS,

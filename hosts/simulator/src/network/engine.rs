@@ -109,6 +109,7 @@ impl<'e> Network<'e> {
     #[cold]
     fn drop(&mut self, now: Time, link: usize, transit: Transit) {
         self.recorder.dropped(transit.owner().into(), now);
+        self.recorder.link_dropped(link);
         if self.topology.is_bottleneck(link) {
             self.recorder.refused(transit.owner().into(), now, transit.size());
         }
@@ -138,10 +139,14 @@ impl<'e> Network<'e> {
         }
         if self.logging {
             self.note(link, &transit, arrival, departs);
+            self.recorder.link_served(link, transit.size(), arrival, begins, departs);
         }
         transit.hop += 1;
         match self.topology.propagate(link, departs) {
-            Fate::Lost => self.recorder.lost(transit.owner().into(), departs),
+            Fate::Lost => {
+                self.recorder.lost(transit.owner().into(), departs);
+                self.recorder.link_lost(link, departs);
+            }
             Fate::Arrives(at) => {
                 transit.at = at;
                 self.forward(link, transit);
@@ -222,7 +227,7 @@ impl<'e> Network<'e> {
     fn receive(&mut self, at: Time, index: usize, transit: &Transit) {
         let of_scenario = self.endpoints.is_of_scenario(index);
         if of_scenario {
-            self.recorder.delivered(at);
+            self.recorder.delivered(index, transit.size(), at);
         }
         let acknowledged = self.endpoints.receive(&mut self.agenda, at, index, transit);
         self.hops += u64::from(acknowledged);

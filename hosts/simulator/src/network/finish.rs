@@ -15,6 +15,7 @@ impl Network<'_> {
             transmissions: true,
             burstiness_eta: readings.burstiness_mean.map(|(mean, _)| mean),
             streams: Vec::new(),
+            link_marks: Some(self.topology.marked()),
             hops: Some(self.hops),
             events: Some(self.agenda.events()),
             cpu_s: Some(cpu_s),

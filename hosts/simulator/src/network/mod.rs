@@ -32,7 +32,7 @@ pub(crate) struct Network<'e> {
     end: Time,
     /// Link crossings of all packets.
     hops: u64,
-    /// Services are noted one by one, in the log or by the tap.
+    /// Services are noted one by one: in the log, by the tap, or for every link's account.
     logging: bool,
     /// Every service of every link, for comparing runs packet by packet.
     log: Option<Vec<Served>>,
@@ -61,17 +61,18 @@ impl<'e> Network<'e> {
             users: background.users(),
         });
         let endpoints = Endpoints::new(experiment, flows, cards, background.ack_lanes())?;
+        let recorder = Recorder::new(experiment, &starts, experiment.flows.first().map(|flow| flow.rtt));
         let mut network = Network {
             agenda,
             topology,
             endpoints,
             cross,
             background,
-            recorder: Recorder::new(experiment, &starts, experiment.flows.first().map(|flow| flow.rtt)),
+            logging: recorder.keeps_links(),
+            recorder,
             sampler: Sampler::new(experiment),
             end,
             hops: 0,
-            logging: false,
             log: None,
             tap: None,
         };

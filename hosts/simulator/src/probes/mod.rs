@@ -10,7 +10,7 @@ mod prober;
 pub use prober::Prober;
 
 use crate::endpoints::{Coalescer, Gaps, Interrupt, stamped};
-use crate::topology::Fused;
+use crate::topology::{Constant, Fused};
 use crate::transit::Transit;
 use crate::{RunError, network};
 use probing::{ProbePacket, ProbeStream};
@@ -122,7 +122,7 @@ impl ProbingHost {
 
 /// From the bottleneck to the receiving host.
 pub(crate) struct ProbedPath {
-    link: Fused,
+    link: Fused<Constant>,
     rate: Rate,
     delay: Span,
     /// A draw of 32 bits below this loses the packet.
@@ -147,7 +147,7 @@ impl ProbedPath {
         let heads = sources.iter_mut().map(Source::next).collect();
         let seed = |purpose| chance::seed(experiment.seed, purpose, 0);
         Ok(ProbedPath {
-            link: Fused::new(Serialiser::new(link.rate), link.buffer.limit()),
+            link: Fused::new(Constant::new(link.rate), link.buffer.limit()),
             rate: link.rate,
             delay: link.delay,
             loss_below: link.loss.q32(),

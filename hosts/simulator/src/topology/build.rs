@@ -1,6 +1,8 @@
 //! Links and lanes, built from an experiment.
 
-use super::link::{Fused, Server, Stepped};
+use super::link::{Frames, Fused, Server, Stepped};
+use super::policer::Policer;
+use super::transmitter::{AnyTransmitter, Constant};
 use super::wire::Wire;
 use super::{Link, LinkLane, Topology};
 use crate::ring::Ring;
@@ -9,9 +11,9 @@ use crate::{Mode, RunError};
 use queueing::AnyQueue;
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
-use scenario::Experiment;
+use scenario::{Aggregation, Experiment};
 use traffic::chance::{Purpose, seed};
-use units::{Bytes, Serialiser};
+use units::Bytes;
 
 impl Topology {
     /// `routes`: those in use, as packets name them.
@@ -33,15 +35,24 @@ impl Topology {
 
 fn link(experiment: &Experiment, index: usize, mode: Mode) -> Result<Link, RunError> {
     let spec = &experiment.links[index];
-    let wire = Serialiser::new(spec.rate);
-    let server = if mode == Mode::Fused && spec.queue.kind == "fifo" {
-        Server::Fused(Fused::new(wire, spec.buffer.limit()))
-    } else {
-        Server::Stepped(Box::new(Stepped::new(wire, queue(experiment, index)?)))
+    let limit = spec.buffer.limit();
+    let frames = match spec.service.aggregation {
+        Some(Aggregation::Frames { packets, overhead }) => Some(Frames { packets, overhead }),
+        Some(Aggregation::Period(_)) | None => None,
     };
+    let fused = mode == Mode::Fused && spec.queue.kind == "fifo" && frames.is_none();
+    let server = match AnyTransmitter::of(spec) {
+        AnyTransmitter::Constant(_) if fused => Server::Fused(Fused::new(Constant::new(spec.rate), limit)),
+        wire if fused => Server::Varying(Box::new(Fused::new(wire, limit))),
+        wire => {
+            let queue = queue(experiment, index)?;
+            Server::Stepped(Box::new(Stepped::new(wire, frames.unwrap_or(Frames::NONE), queue)))
+        }
+    };
+    let policer = spec.service.policer.map(|bucket| Box::new(Policer::new(bucket)));
     let random = Pcg64Mcg::seed_from_u64(seed(experiment.seed, Purpose::LinkLoss, index));
     let wire = Wire::new(experiment, index, largest_packet(experiment, index));
-    Ok(Link { server, delay: spec.delay, loss_below: spec.loss.q32(), random, wire })
+    Ok(Link { server, policer, delay: spec.delay, loss_below: spec.loss.q32(), random, wire })
 }
 
 /// The largest packet that crosses a link.

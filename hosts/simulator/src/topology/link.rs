@@ -1,40 +1,31 @@
 //! A link: a queue, a wire, a delay. Two forms that must behave alike, packet by packet.
 //!
-//! * [`Fused`]: a drop-tail FIFO needs no event of its own. When a packet arrives, its departure is already known by
-//!   Lindley's recursion, `departure = max(arrival, free) + size / rate`, and the queue's length is the number of
-//!   pending departures that lie ahead.
+//! * [`Fused`]: a drop-tail FIFO needs no event of its own. When a packet arrives, its departure is already known (by
+//!   Lindley's recursion, see [`super::transmitter`]), and the queue's length is the number of pending departures that
+//!   lie ahead.
 //! * [`Stepped`]: any discipline of the registry, with an event for each departure. It carries the disciplines that
-//!   decide at dequeue, and it is the judge of the fused form.
+//!   decide at dequeue and the links that serve frames of packets, and it is the judge of the fused form.
 //!
 //! At one instant departures come before arrivals, in both forms.
 
+use super::transmitter::{AnyTransmitter, Constant, Service, Transmitter};
 use crate::transit::Transit;
 use queueing::{AnyQueue, Limit, Packet, Queue, RateHeader, Readings, Verdict};
 use std::collections::VecDeque;
-use units::{Bytes, Packets, Serialiser, Time};
-
-/// A packet that a link took.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Service {
-    /// When its transmission starts: waiting ends.
-    pub(crate) begins: Time,
-    /// When its last bit has left.
-    pub(crate) departs: Time,
-}
+use units::{Bytes, Packets, Span, Time};
 
 /// Drop-tail FIFO without departure events.
 #[derive(Clone, Debug)]
-pub(crate) struct Fused {
-    wire: Serialiser,
+pub(crate) struct Fused<T> {
+    wire: T,
     limit: Limit,
-    free: Time,
     pending: VecDeque<(Time, u32)>,
     bytes: Bytes,
 }
 
-impl Fused {
-    pub(crate) fn new(wire: Serialiser, limit: Limit) -> Fused {
-        Fused { wire, limit, free: Time::ZERO, pending: VecDeque::new(), bytes: Bytes::ZERO }
+impl<T: Transmitter> Fused<T> {
+    pub(crate) fn new(wire: T, limit: Limit) -> Fused<T> {
+        Fused { wire, limit, pending: VecDeque::new(), bytes: Bytes::ZERO }
     }
 
     /// A packet arrives; `None`: it is dropped.
@@ -49,11 +40,11 @@ impl Fused {
         if !self.limit.admits(Packets::new(self.pending.len() as u64), self.bytes, size) {
             return None;
         }
-        let begins = now.max(self.free);
-        self.free = begins + self.wire.next(size);
-        self.pending.push_back((self.free, size.get() as u32));
+        self.wire.idle_until(now);
+        let service = self.wire.send(size);
+        self.pending.push_back((service.departs, size.get() as u32));
         self.bytes += size;
-        Some(Service { begins, departs: self.free })
+        Some(service)
     }
 }
 
@@ -66,19 +57,37 @@ pub(crate) struct Leaving {
     pub(crate) header: Option<RateHeader>,
 }
 
+/// How packets take the wire: so many together, and how long that takes beside their transmission.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Frames {
+    pub(super) packets: u32,
+    pub(super) overhead: Span,
+}
+
+impl Frames {
+    /// One by one.
+    pub(super) const NONE: Frames = Frames { packets: 1, overhead: Span::ZERO };
+}
+
 /// Any discipline, with departure events.
 #[derive(Clone, Debug)]
 pub(super) struct Stepped {
-    wire: Serialiser,
+    wire: AnyTransmitter,
+    frames: Frames,
     queue: AnyQueue<Transit>,
-    in_service: Option<Leaving>,
+    /// The packet on the wire, or all packets of the frame on it.
+    in_service: VecDeque<Leaving>,
+    /// While packets wait before a wire that is free: when the next may take it. `None`: nothing waited.
+    begins: Option<Time>,
+    /// Packets that the discipline has marked.
+    marked: u64,
     /// The earliest of its wake-ups in the schedule.
     pub(super) armed: Time,
 }
 
 impl Stepped {
-    pub(crate) fn new(wire: Serialiser, queue: AnyQueue<Transit>) -> Stepped {
-        Stepped { wire, queue, in_service: None, armed: Time::MAX }
+    pub(super) fn new(wire: AnyTransmitter, frames: Frames, queue: AnyQueue<Transit>) -> Stepped {
+        Stepped { wire, frames, queue, in_service: VecDeque::new(), begins: None, marked: 0, armed: Time::MAX }
     }
 
     /// A packet arrives (its `at` is the arrival time), perhaps with a header; `false`: it is dropped.
@@ -88,16 +97,30 @@ impl Stepped {
         !matches!(self.queue.enqueue(now, packet), Verdict::Dropped(_))
     }
 
-    /// If the wire is free, the next packet takes it, unless the discipline holds it back.
+    /// If the wire is free, the next packets take it, unless the discipline holds them back.
     pub(crate) fn begin(&mut self, now: Time) {
-        if self.in_service.is_none()
-            && let Some(packet) = self.queue.dequeue(now)
-        {
-            let departs = now + self.wire.next(packet.size);
+        if !self.in_service.is_empty() {
+            return;
+        }
+        if self.begins.is_none() {
+            self.wire.idle_until(now);
+        }
+        let begins = self.begins.unwrap_or_else(|| self.wire.begins());
+        if begins > now {
+            self.begins = Some(begins).filter(|_| self.waiting());
+            return;
+        }
+        for _ in 0..self.frames.packets {
+            let Some(packet) = self.queue.dequeue(now) else { break };
+            let service = self.wire.send(packet.size);
             let mut transit = packet.note;
+            self.marked += u64::from(packet.marks != transit.marks());
             transit.mark(packet.marks);
-            let service = Service { begins: now, departs };
-            self.in_service = Some(Leaving { transit, service, header: packet.header });
+            self.in_service.push_back(Leaving { transit, service, header: packet.header });
+        }
+        self.begins = None;
+        if self.frames.overhead > Span::ZERO || self.in_service.len() > 1 {
+            self.leave_together(now);
         }
     }
 
@@ -106,23 +129,45 @@ impl Stepped {
         self.queue.take_dropped().map(|packet| packet.note)
     }
 
-    /// The packet in service has left, if this is its time.
+    /// The packets of a frame leave at its end.
+    fn leave_together(&mut self, now: Time) {
+        let Some(last) = self.in_service.back() else { return };
+        let end = last.service.departs + self.frames.overhead;
+        self.wire.idle_until(end);
+        for leaving in &mut self.in_service {
+            leaving.service = Service { begins: now, departs: end };
+        }
+    }
+
+    fn waiting(&self) -> bool {
+        self.queue.length().0 > Packets::ZERO
+    }
+
+    /// The next packet that has left, if this is its time.
     pub(crate) fn finish(&mut self, now: Time) -> Option<Leaving> {
-        let leaving = self.in_service.take_if(|leaving| leaving.service.departs == now)?;
+        let leaving = self.in_service.pop_front_if(|leaving| leaving.service.departs == now)?;
         self.queue.departed(now, leaving.transit.size());
+        if self.in_service.is_empty() {
+            self.begins = Some(self.wire.begins().max(now));
+        }
         Some(leaving)
     }
 
-    /// When to look again: at the departure, or, the wire being free, when the discipline asks for it.
+    /// When to look again: at a departure; when packets that wait may take the wire; or when the discipline asks for it.
     pub(crate) fn next_wakeup(&self) -> Time {
-        self.in_service.as_ref().map_or_else(|| self.queue.next_wakeup(), |leaving| leaving.service.departs)
+        match (self.in_service.front(), self.begins) {
+            (Some(leaving), _) => leaving.service.departs,
+            (None, Some(begins)) => begins,
+            (None, None) => self.queue.next_wakeup(),
+        }
     }
 }
 
-/// One of the two.
+/// One of the two. Where the rate is constant, a fused link pays for nothing else.
 #[derive(Clone, Debug)]
 pub(super) enum Server {
-    Fused(Fused),
+    Fused(Fused<Constant>),
+    Varying(Box<Fused<AnyTransmitter>>),
     Stepped(Box<Stepped>),
 }
 
@@ -130,8 +175,16 @@ impl Server {
     /// What the discipline measures; drop-tail measures nothing.
     pub(crate) fn readings(&self) -> Readings {
         match self {
-            Server::Fused(_) => Readings::default(),
+            Server::Fused(_) | Server::Varying(_) => Readings::default(),
             Server::Stepped(link) => link.queue.readings(),
+        }
+    }
+
+    /// How many packets the discipline has marked.
+    pub(crate) fn marked(&self) -> u64 {
+        match self {
+            Server::Fused(_) | Server::Varying(_) => 0,
+            Server::Stepped(link) => link.marked,
         }
     }
 }

@@ -2,15 +2,19 @@
 
 mod build;
 mod link;
+mod policer;
+mod transmitter;
 mod wire;
 
-pub(crate) use link::{Fused, Leaving, Service};
+pub(crate) use link::{Fused, Leaving};
+pub(crate) use transmitter::{Constant, Service};
 pub(crate) use wire::Fate;
 
 use crate::agenda::{Agenda, EventSource};
 use crate::ring::Ring;
 use crate::transit::Transit;
 use link::Server;
+use policer::Policer;
 use queueing::{RateHeader, Readings};
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
@@ -38,6 +42,7 @@ pub(crate) struct Topology {
 #[derive(Clone, Debug)]
 struct Link {
     server: Server,
+    policer: Option<Box<Policer>>,
     delay: Span,
     /// A draw of 32 bits below this loses the packet.
     loss_below: u64,
@@ -79,6 +84,11 @@ impl Topology {
         self.links[self.bottleneck].server.readings()
     }
 
+    /// How many packets each link has marked.
+    pub(crate) fn marked(&self) -> Vec<u64> {
+        self.links.iter().map(|link| link.server.marked()).collect()
+    }
+
     /// The link that a packet on this route crosses after `hop` others; `None`: its receiver is next.
     #[inline]
     pub(crate) fn link_after(&self, route: u32, hop: u8) -> Option<usize> {
@@ -106,8 +116,15 @@ impl Topology {
         transit: &Transit,
         header: Option<RateHeader>,
     ) -> Admission {
-        match &mut self.links[index].server {
+        let link = &mut self.links[index];
+        if let Some(policer) = &mut link.policer
+            && !policer.passes(now, transit.size())
+        {
+            return Admission::Dropped;
+        }
+        match &mut link.server {
             Server::Fused(link) => link.arrive(now, transit.size()).map_or(Admission::Dropped, Admission::Served),
+            Server::Varying(link) => link.arrive(now, transit.size()).map_or(Admission::Dropped, Admission::Served),
             Server::Stepped(link) => {
                 if !link.arrive(now, *transit, header) {
                     return Admission::Dropped;
@@ -133,7 +150,7 @@ impl Topology {
     /// [`Topology::serve`] until there is none.
     pub(crate) fn take_dropped(&mut self, index: usize) -> Option<Transit> {
         match &mut self.links[index].server {
-            Server::Fused(_) => None,
+            Server::Fused(_) | Server::Varying(_) => None,
             Server::Stepped(link) => link.take_dropped(),
         }
     }

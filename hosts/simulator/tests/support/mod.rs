@@ -3,7 +3,7 @@
 
 use scenario::{
     Buffer, ControllerSpec, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, ProbeSpec, QueueSpec, ReceiverSpec,
-    Record, Recorded, Size, Start, TrafficKind, TrafficSpec,
+    Record, Recorded, Service, Size, Start, TrafficKind, TrafficSpec,
 };
 use std::collections::BTreeMap;
 use units::{Bytes, Rate, Ratio, Span, Time};
@@ -18,6 +18,7 @@ pub fn link(name: &str, rate: Rate, delay: Span) -> LinkSpec {
         queue: QueueSpec::named("fifo"),
         loss: Ratio::ZERO,
         impairments: Impairments::default(),
+        service: Service::default(),
     }
 }
 
@@ -37,7 +38,7 @@ pub fn dumbbell(rate: Rate, delay: Span, buffer: Buffer, duration: Span) -> Expe
         flows: Vec::new(),
         traffic: Vec::new(),
         probe: None,
-        record: Record { detail: true, step: Span::from_millis(10), streams: 0, windows: Vec::new() },
+        record: Record { detail: true, step: Span::from_millis(10), streams: 0, windows: Vec::new(), links: false },
     }
 }
 

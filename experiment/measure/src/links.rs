@@ -1,0 +1,81 @@
+//! What each link did, when the scenario asks for it (`record.links`).
+
+use crate::capacity::LinkCapacity;
+use hdrhistogram::Histogram;
+use results::LinkResult;
+use scenario::LinkSpec;
+use units::{Bytes, Span, Time};
+
+/// The account of one link.
+#[derive(Clone, Debug)]
+pub(crate) struct LinkAccount {
+    warm: Time,
+    end: Time,
+    bytes: u64,
+    wait_ns: Histogram<u64>,
+    /// Time at the link, transmission included, picoseconds.
+    at_link_ps: u128,
+    wait_ps: u128,
+    dropped: u64,
+    lost: u64,
+}
+
+impl LinkAccount {
+    /// After `warm`, up to `end`.
+    pub(crate) fn new(warm: Time, end: Time) -> LinkAccount {
+        LinkAccount {
+            warm,
+            end,
+            bytes: 0,
+            wait_ns: Histogram::new_with_bounds(1, 1_000_000_000_000, 3).expect("bounds are in range"),
+            at_link_ps: 0,
+            wait_ps: 0,
+            dropped: 0,
+            lost: 0,
+        }
+    }
+
+    pub(crate) fn served(&mut self, size: Bytes, arrival: Time, begins: Time, departs: Time) {
+        if departs <= self.warm || departs > self.end {
+            return;
+        }
+        let wait = begins.since(arrival);
+        self.bytes += size.get();
+        self.wait_ns.saturating_record(wait.nanos());
+        self.wait_ps += u128::from(wait.picos());
+        self.at_link_ps += u128::from(departs.since(arrival).picos());
+    }
+
+    pub(crate) fn dropped(&mut self) {
+        self.dropped += 1;
+    }
+
+    pub(crate) fn lost(&mut self, at: Time) {
+        self.lost += u64::from(at <= self.end);
+    }
+
+    /// `marked`: packets that the link marked, where the host says.
+    pub(crate) fn figures(&self, number: usize, link: &LinkSpec, marked: Option<u64>) -> LinkResult {
+        let time: Span = self.end.saturating_since(self.warm);
+        let (time_s, packets) = (time.as_secs_f64(), self.wait_ns.len());
+        let capacity_bps = LinkCapacity::of(link).mean(self.warm, self.end).bps() as f64;
+        let throughput_bps = (time_s > 0.0).then(|| self.bytes as f64 * 8.0 / time_s);
+        let quantile = |q: f64| (packets > 0).then(|| self.wait_ns.value_at_quantile(q) as f64 * 1e-9);
+        LinkResult {
+            link: number as u32,
+            name: link.name.clone(),
+            throughput_bps,
+            capacity_bps,
+            utilisation: throughput_bps.filter(|_| capacity_bps > 0.0).map(|bps| bps / capacity_bps),
+            queue_delay_mean_s: (packets > 0).then(|| self.wait_ps as f64 * 1e-12 / packets as f64),
+            queue_delay_p50_s: quantile(0.50),
+            queue_delay_p95_s: quantile(0.95),
+            queue_delay_p99_s: quantile(0.99),
+            queue_mean_packets: (time_s > 0.0).then(|| self.at_link_ps as f64 * 1e-12 / time_s),
+            packets,
+            dropped_packets: self.dropped,
+            lost_packets: self.lost,
+            marked_packets: marked,
+        }
+    }
+}
