@@ -5,12 +5,12 @@
 //! ns-3 takes some 40 us of CPU time per packet: random losses of 1e-3 always run, the others with `-- --ignored`.
 //! `README.md` lists the laws that ns-3 implements differently from Linux, with what is known about the causes.
 
+mod ns3;
 mod path;
 
+use ns3::Program;
 use path::{apart, flow, mean, replicate, single, without};
 use rayon::prelude::*;
-use std::path::PathBuf;
-use std::process::Command;
 use units::Span;
 
 const PACKET: u64 = 1500;
@@ -49,41 +49,19 @@ fn here(pair: &Pair, one_in: u64) -> Vec<f64> {
     replicate(&experiment, seeds).iter().map(|run| run.summary.throughput_bps.unwrap()).collect()
 }
 
-/// Compiles the program of `ns3/`. Returns `None` without ns-3, which is a failure if everything must be checked.
-fn program() -> Option<PathBuf> {
-    let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("ns3-flow-{}", std::process::id()));
-    let libraries = ["applications", "point-to-point", "internet", "network", "core"];
-    let built = Command::new("g++")
-        .args(["-std=c++17", "-O1", concat!(env!("CARGO_MANIFEST_DIR"), "/ns3/flow.cc"), "-o"])
-        .arg(&program)
-        .args(libraries.map(|library| format!("-lns3-{library}")))
-        .output();
-    let why = match built {
-        Ok(output) if output.status.success() => return Some(program),
-        Ok(output) => String::from_utf8_lossy(&output.stderr).lines().next().unwrap_or_default().to_string(),
-        Err(error) => format!("g++: {error}"),
-    };
-    assert!(std::env::var("CI").as_deref() != Ok("true"), "ns-3 (Debian packages libns3-dev, g++): {why}");
-    println!("skipped: no ns-3 (Debian packages libns3-dev, g++): {why}");
-    None
-}
-
-fn in_ns3(program: &PathBuf, pair: &Pair, one_in: u64, seeds: u64) -> Vec<f64> {
+fn in_ns3(program: &Program, pair: &Pair, one_in: u64, seeds: u64) -> Vec<f64> {
     let loss = if one_in == 0 { 0.0 } else { 1.0 / one_in as f64 };
     let one = |seed: u64| {
         let numbers = [125.0, loss, seed as f64, WARMUP_S as f64, SECONDS as f64].map(|number| number.to_string());
-        let mut command = Command::new(program);
-        let output = command.arg(pair.there).args(numbers).args(pair.attributes).output().expect("starts");
-        let text = String::from_utf8_lossy(&output.stdout);
-        let bytes: Result<f64, _> = text.trim().parse();
-        let bytes = bytes.unwrap_or_else(|_| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)));
-        bytes / PAYLOAD as f64 * (8 * PACKET) as f64 / (SECONDS - WARMUP_S) as f64
+        let words = [pair.there.to_string()].into_iter().chain(numbers);
+        let bytes = program.run(&words.chain(pair.attributes.iter().map(|word| word.to_string())).collect::<Vec<_>>());
+        bytes[0] / PAYLOAD as f64 * (8 * PACKET) as f64 / (SECONDS - WARMUP_S) as f64
     };
     (1..=seeds).into_par_iter().map(one).collect()
 }
 
 /// Returns one row of the table, and whether the two differ by more than is allowed.
-fn compare(program: &PathBuf, pair: &Pair, one_in: u64, seeds: u64) -> (String, bool) {
+fn compare(program: &Program, pair: &Pair, one_in: u64, seeds: u64) -> (String, bool) {
     let (here, here_error) = mean(&here(pair, one_in));
     let (there, there_error) = mean(&in_ns3(program, pair, one_in, seeds));
     let far = apart((here, here_error), (there, there_error));
@@ -93,9 +71,9 @@ fn compare(program: &PathBuf, pair: &Pair, one_in: u64, seeds: u64) -> (String, 
 }
 
 fn all_are_near(one_in: u64, seeds: u64) {
-    let Some(program) = program() else { return };
+    let libraries = ["applications", "point-to-point", "internet", "network", "core"];
+    let Some(program) = Program::compile("flow", &libraries) else { return };
     let rows: Vec<(String, bool)> = PAIRS.par_iter().map(|pair| compare(&program, pair, one_in, seeds)).collect();
-    std::fs::remove_file(&program).expect("was just made");
     rows.iter().for_each(|(line, _)| println!("{line}"));
     let far: Vec<&str> = rows.iter().filter(|(_, far)| *far).map(|(line, _)| line.as_str()).collect();
     assert!(far.is_empty(), "\n{}", far.join("\n"));

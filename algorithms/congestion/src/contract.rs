@@ -1,7 +1,7 @@
 //! What a host tells a controller, and what a controller answers.
 
 use alloc::vec::Vec;
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Ecn, Rate, Span, Time};
 
 /// What a controller knows at the start.
 #[derive(Clone, Copy, Debug)]
@@ -189,8 +189,8 @@ pub struct Needs {
     pub rate_samples: bool,
     /// [`Controller::on_available`] is called, by hosts that know the available capacity.
     pub available: bool,
-    /// It answers marks: only then may its packets be marked instead of dropped.
-    pub marks: bool,
+    /// What its packets say: how it answers marks. Only capable packets may be marked instead of dropped.
+    pub ecn: Ecn,
     /// Its packets carry room for an offer of the routers ([`Controller::on_offer`]).
     pub offers: bool,
 }
@@ -198,7 +198,7 @@ pub struct Needs {
 impl Needs {
     /// Nothing.
     pub const NOTHING: Needs =
-        Needs { arrivals: false, rate_samples: false, available: false, marks: false, offers: false };
+        Needs { arrivals: false, rate_samples: false, available: false, ecn: Ecn::NotEct, offers: false };
 }
 
 /// The contract: events in, a value out. Events with a default are optional.

@@ -13,6 +13,7 @@
 //! loss:        W_max = cwnd, or cwnd (1 + beta) / 2 if cwnd < W_max   (section 4.7, fast convergence)
 //!              threshold = cwnd = max(beta cwnd, 2)                   (section 4.6)
 //! mark:        as a loss, once per window                             (section 4.6)
+//!              abe: with 0.85 instead of beta                         (RFC 8511, section 3.1)
 //! timeout:     the same with cwnd = 1; the next avoidance has K = 0   (section 4.8)
 //! undo:        everything as before the reduction                     (section 4.9)
 //! ```
@@ -32,9 +33,10 @@
 use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use alloc::boxed::Box;
 use settings::{PROPER, Parameter, Parameters, SettingError, Settings, above_zero, check_names};
-use units::{Ratio, Span, Time};
+use units::{Ecn, Ratio, Span, Time};
 
 const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(7, 10), PROPER, "factor on the window after a loss");
+const ABE: Parameter<bool> = Parameter::switch("abe", false, "a mark leaves 0.85 of the window, not beta (RFC 8511)");
 const C: Parameter<Ratio> =
     Parameter::new("c", Ratio::of(4, 10), above_zero(), "steepness of the cubic, in packets per second^3");
 const FAST_CONVERGENCE: Parameter<bool> =
@@ -44,8 +46,10 @@ const HYSTART: Parameter<bool> =
     Parameter::switch("hystart", true, "leave the first slow start when delay rises (HyStart++)");
 
 /// What a scenario can set.
-pub const PARAMETERS: Parameters = &[&BETA, &C, &FAST_CONVERGENCE, &RENO_FRIENDLY, &HYSTART];
+pub const PARAMETERS: Parameters = &[&BETA, &ABE, &C, &FAST_CONVERGENCE, &RENO_FRIENDLY, &HYSTART];
 
+/// What a mark leaves of the window with `abe` (RFC 8511, section 3.1).
+const ABE_BETA: f64 = 0.85;
 /// Least window after a loss (RFC 9438, section 4.6).
 const MIN_THRESHOLD: f64 = 2.0;
 
@@ -84,6 +88,8 @@ pub struct Cubic {
     last_ack: Time,
     hystart: Option<HyStart>,
     beta: f64,
+    /// What a mark leaves of the window.
+    mark_beta: f64,
     c: f64,
     alpha: f64,
     fast_convergence: bool,
@@ -103,6 +109,7 @@ impl Cubic {
             last_ack: setup.now,
             hystart: HYSTART.read(settings)?.then(HyStart::new),
             beta,
+            mark_beta: if ABE.read(settings)? { ABE_BETA } else { beta },
             c: decimal(C.read(settings)?),
             alpha: 3.0 * (1.0 - beta) / (1.0 + beta),
             fast_convergence: FAST_CONVERGENCE.read(settings)?,
@@ -110,12 +117,13 @@ impl Cubic {
         })
     }
 
-    fn reduce(&mut self) {
+    /// Leaves this part of the window.
+    fn reduce(&mut self, beta: f64) {
         self.before = Some(Box::new(self.course));
         let window = self.course.window;
         let shrinking = self.course.w_max.is_some_and(|w_max| window < w_max);
-        let w_max = if shrinking && self.fast_convergence { window * (1.0 + self.beta) / 2.0 } else { window };
-        let threshold = (window * self.beta).max(MIN_THRESHOLD);
+        let w_max = if shrinking && self.fast_convergence { window * (1.0 + beta) / 2.0 } else { window };
+        let threshold = (window * beta).max(MIN_THRESHOLD);
         self.course = Course { window: threshold, threshold, prior: window, w_max: Some(w_max), epoch: None };
     }
 
@@ -184,25 +192,25 @@ impl Controller for Cubic {
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
         if loss.enters_recovery {
-            self.reduce();
+            self.reduce(self.beta);
             self.recovering = true;
         }
     }
 
     fn on_mark(&mut self, marked: &Marked) {
         if marked.answer {
-            self.reduce();
+            self.reduce(self.mark_beta);
             self.before = None; // a mark is never undone
         }
     }
 
     fn needs(&self) -> Needs {
-        Needs { marks: true, ..Needs::NOTHING }
+        Needs { ecn: Ecn::Ect0, ..Needs::NOTHING }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         if timeout.first {
-            self.reduce();
+            self.reduce(self.beta);
             self.course.w_max = None;
         }
         self.course.window = 1.0;

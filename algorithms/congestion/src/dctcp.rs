@@ -22,7 +22,7 @@
 use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use crate::newreno::NewReno;
 use settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
-use units::Ratio;
+use units::{Ecn, Ratio};
 
 const GAIN: Parameter<Ratio> =
     Parameter::new("gain", Ratio::of(1, 16), PROPER, "weight of a window's marks in alpha (RFC 8257: g)");
@@ -87,7 +87,7 @@ impl Controller for Dctcp {
     }
 
     fn needs(&self) -> Needs {
-        Needs { marks: true, ..Needs::NOTHING }
+        Needs { ecn: Ecn::Ect0, ..Needs::NOTHING }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {

@@ -30,6 +30,7 @@ pub mod ledbat;
 pub mod lp;
 pub mod newark;
 pub mod newreno;
+mod prague;
 pub mod rapid;
 pub mod rapid_thesis;
 pub mod rcp;

@@ -32,7 +32,7 @@
 use crate::contract::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo};
 use crate::window::Window;
 use settings::{Parameter, Parameters, SettingError, Settings, check_names};
-use units::{Bytes, Random, Rate, Ratio, Span, Time};
+use units::{Bytes, Ecn, Random, Rate, Ratio, Span, Time};
 
 const G: Parameter<Ratio> = Parameter::new(
     "g",
@@ -221,7 +221,7 @@ impl Controller for Newark {
     }
 
     fn needs(&self) -> Needs {
-        Needs { marks: true, ..Needs::NOTHING }
+        Needs { ecn: Ecn::Ect0, ..Needs::NOTHING }
     }
 
     fn loss_response(&self) -> LossResponse {

@@ -8,6 +8,7 @@
 //!                                                                RFC 5681 (3), RFC 3465 section 2.1
 //! loss:                              threshold = window = max(beta window, 2)
 //! mark:                              the same, once per window                RFC 3168 section 6.1.2
+//!                                    abe: with 0.8 instead of beta            RFC 8511 section 3.1
 //! timeout:                           threshold = max(beta window, 2), window = 1
 //! ```
 //!
@@ -24,15 +25,18 @@
 use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use crate::window::Window;
 use settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
-use units::{Ratio, Time};
+use units::{Ecn, Ratio, Time};
 
 const BETA: Parameter<Ratio> = Parameter::new("beta", Ratio::of(1, 2), PROPER, "factor on the window after a loss");
+const ABE: Parameter<bool> = Parameter::switch("abe", false, "a mark leaves 0.8 of the window, not beta (RFC 8511)");
 const ABC_LIMIT: Parameter<u32> =
     Parameter::new("abc_limit", 2, 1..=1_000_000, "most packets to add per acknowledgment in slow start (RFC 3465: L)");
 
 /// What a scenario can set.
-pub const PARAMETERS: Parameters = &[&BETA, &ABC_LIMIT];
+pub const PARAMETERS: Parameters = &[&BETA, &ABE, &ABC_LIMIT];
 
+/// What a mark leaves of the window with `abe`: all but a fifth (RFC 8511, section 3.1).
+const ABE_BETA: Ratio = Ratio::of(2, 10).complement();
 /// Least window after a loss (RFC 5681, equation 4).
 const MIN_THRESHOLD: u32 = 2;
 
@@ -46,6 +50,8 @@ pub struct NewReno {
     after_timeout: bool,
     abc_limit: u32,
     beta: Ratio,
+    /// What a mark leaves of the window.
+    mark_beta: Ratio,
     /// State before the last reduction.
     prior: Option<Window>,
 }
@@ -54,12 +60,14 @@ impl NewReno {
     /// Builds the controller.
     pub fn build(setup: &Setup, settings: &Settings) -> Result<NewReno, SettingError> {
         check_names(settings, PARAMETERS)?;
+        let beta = BETA.read(settings)?;
         Ok(NewReno {
             window: Window::new(setup.initial_window),
             recovering: false,
             after_timeout: false,
             abc_limit: ABC_LIMIT.read(settings)?,
-            beta: BETA.read(settings)?,
+            beta,
+            mark_beta: if ABE.read(settings)? { ABE_BETA } else { beta },
             prior: None,
         })
     }
@@ -114,11 +122,11 @@ impl Controller for NewReno {
     }
 
     fn on_mark(&mut self, marked: &Marked) {
-        self.answer(marked, self.beta);
+        self.answer(marked, self.mark_beta);
     }
 
     fn needs(&self) -> Needs {
-        Needs { marks: true, ..Needs::NOTHING }
+        Needs { ecn: Ecn::Ect0, ..Needs::NOTHING }
     }
 
     fn on_timeout(&mut self, timeout: &Timeout) {
@@ -157,14 +165,18 @@ mod tests {
     use units::{Bytes, Span};
 
     fn newreno(window: u32) -> NewReno {
+        NewReno { window: Window::new(window), ..with(&Settings::new()) }
+    }
+
+    fn with(settings: &Settings) -> NewReno {
         let setup = Setup {
             now: Time::ZERO,
             packet: Bytes::new(1000),
             handshake_rtt: Span::from_millis(100),
-            initial_window: window,
+            initial_window: 10,
             seed: 1,
         };
-        NewReno::build(&setup, &Settings::new()).expect("defaults are valid")
+        NewReno::build(&setup, settings).expect("valid settings")
     }
 
     fn ack(cumulative: u32) -> AckSample<'static> {
@@ -277,6 +289,23 @@ mod tests {
             newreno.on_undo(&Undo { now: Time::ZERO });
             assert_eq!((window(&newreno), newreno.slow_start_threshold()), (20, u32::MAX));
         }
+    }
+
+    /// From 20, a mark that is to be answered leaves 10, or with `abe` 16; a loss leaves 10 either way.
+    #[test]
+    fn a_mark_leaves_what_a_loss_leaves_and_more_with_abe() {
+        let mark = Marked { now: Time::ZERO, congestion: 1, burstiness: 0, answer: true, srtt: Span::from_millis(100) };
+        let after = |settings: &Settings, marked: bool| {
+            let mut newreno = NewReno { mark_beta: with(settings).mark_beta, ..newreno(20) };
+            if marked {
+                newreno.on_mark(&mark)
+            } else {
+                newreno.on_loss(&loss())
+            }
+            window(&newreno)
+        };
+        let (classic, abe) = (Settings::new(), Settings::from([("abe".into(), Setting::Switch(true))]));
+        assert_eq!([after(&classic, true), after(&abe, true), after(&abe, false)], [10, 16, 10]);
     }
 
     #[test]

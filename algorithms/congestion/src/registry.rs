@@ -6,8 +6,8 @@ use crate::contract::{
 };
 use crate::window_based::WindowBased;
 use crate::{
-    bbr, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp, hybla, illinois, ledbat, lp, newark, newreno, rapid,
-    rapid_thesis, rcp, scalable, vegas, veno, westwood, yeah,
+    bbr, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp, hybla, illinois, ledbat, lp, newark, newreno,
+    prague, rapid, rapid_thesis, rcp, scalable, vegas, veno, westwood, yeah,
 };
 use alloc::boxed::Box;
 use units::{Rate, Time};
@@ -77,6 +77,7 @@ registry! {
     Copa(Box<copa::Copa>) from copa::Copa::build = "copa", "Copa: a rate of 1 / (delta queueing delay), paced", "#994455", copa::PARAMETERS;
     Ledbat(Box<WindowBased<ledbat::Ledbat>>) from WindowBased::<ledbat::Ledbat>::build = "ledbat", "LEDBAT++: takes what others leave, and yields", "#777777", ledbat::PARAMETERS;
     Dctcp(Box<dctcp::Dctcp>) from dctcp::Dctcp::build = "dctcp", "DCTCP: cuts its window in proportion to the marks (RFC 8257)", "#7700FF", dctcp::PARAMETERS;
+    Prague(Box<prague::Prague>) from prague::Prague::build = "prague", "Prague: DCTCP for the Internet, paced, for queues that mark early (draft-briscoe-iccrg-prague)", "#AA3377", prague::PARAMETERS;
     Rcp(Box<rcp::Rcp>) from rcp::Rcp::build = "rcp", "RCP: sends at the rate that routers offer; else NewReno", "#A65628", rcp::PARAMETERS;
     Newark(Box<newark::Newark>) from newark::Newark::build = "newark", "Newark: a window for the rate, a token bucket for bursts, each with its mark (Li and Mills)", "#004488", newark::PARAMETERS;
 }

@@ -21,7 +21,7 @@ use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setu
 use crate::window::Window;
 use core::fmt;
 use settings::{Parameters, SettingError, Settings, check_names};
-use units::Time;
+use units::{Ecn, Time};
 
 /// Least threshold (RFC 5681, equation 4).
 const MIN_THRESHOLD: u32 = 2;
@@ -157,7 +157,7 @@ impl<L: Law> Controller for WindowBased<L> {
     }
 
     fn needs(&self) -> Needs {
-        Needs { arrivals: self.law.needs_arrivals(), marks: true, ..Needs::NOTHING }
+        Needs { arrivals: self.law.needs_arrivals(), ecn: Ecn::Ect0, ..Needs::NOTHING }
     }
 
     fn slow_start_threshold(&self) -> u32 {

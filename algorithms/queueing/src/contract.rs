@@ -1,6 +1,6 @@
 //! The contract between a host and a queue: what the host says, and what the queue returns.
 
-use units::{Bytes, Marks, Packets, Rate, Span, Time};
+use units::{Bytes, Ecn, Marks, Packets, Rate, Span, Time};
 
 /// What a buffer holds at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,9 +45,8 @@ pub struct Packet<P> {
     pub flow: u32,
     /// Size on the wire.
     pub size: Bytes,
-    /// Whether its sender reads marks (RFC 3168, ECN-capable transport): the discipline may mark it instead of dropping
-    /// it.
-    pub ecn: bool,
+    /// What its sender says of marks: the discipline may mark a capable packet instead of dropping it.
+    pub ecn: Ecn,
     /// The marks that queues have set: earlier queues, and this one.
     pub marks: Marks,
     /// Present if its sender uses the rate that routers offer.
@@ -75,7 +74,7 @@ impl RateHeader {
 impl<P> Packet<P> {
     /// A packet whose sender does not read marks.
     pub fn new(flow: u32, size: Bytes, note: P) -> Packet<P> {
-        Packet { flow, size, ecn: false, marks: Marks::NONE, header: None, note }
+        Packet { flow, size, ecn: Ecn::NotEct, marks: Marks::NONE, header: None, note }
     }
 }
 
@@ -117,6 +116,12 @@ pub trait Queue<P> {
 
     /// The link is free. Returns the next packet to send, if one may leave now.
     fn dequeue(&mut self, now: Time) -> Option<Packet<P>>;
+
+    /// Returns a packet that the discipline dropped after it had queued it, once each. The host asks until there is none,
+    /// after every [`Queue::enqueue`] and [`Queue::dequeue`]. Disciplines that drop only on arrival have none.
+    fn take_dropped(&mut self) -> Option<Packet<P>> {
+        None
+    }
 
     /// The packet last dequeued has left the link.
     fn departed(&mut self, now: Time, size: Bytes);

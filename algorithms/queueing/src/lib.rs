@@ -7,14 +7,20 @@
 extern crate alloc;
 
 mod average;
+mod codel;
 mod contract;
+mod dualpi2;
 mod fifo;
+mod fq_codel;
+mod pie;
 mod qlbp;
 mod ramp;
 mod rcp;
 mod red;
 mod registry;
 mod tdqm;
+mod ticks;
+mod timed;
 
 pub use contract::{DropReason, Limit, Packet, Queue, RateHeader, Readings, Setup, Verdict};
 pub use fifo::Fifo;

@@ -108,8 +108,8 @@ impl<P> Queue<P> for Red<P> {
         self.take_average(now);
         let may_mark = match self.ramp.choose(self.average.value, &mut self.random) {
             Choice::Spared => return self.fifo.enqueue(now, packet),
-            Choice::Drawn => packet.ecn,
-            Choice::Every => packet.ecn && self.mark_above,
+            Choice::Drawn => packet.ecn.is_capable(),
+            Choice::Every => packet.ecn.is_capable() && self.mark_above,
         };
         if !may_mark {
             return Verdict::Dropped(DropReason::Early);
@@ -143,7 +143,7 @@ mod tests {
     use super::*;
     use crate::contract::Limit;
     use settings::Setting;
-    use units::Rate;
+    use units::{Ecn, Rate};
 
     /// 8 Mbit/s: a packet of 1000 bytes takes 1 ms.
     fn red(settings: &[(&str, Setting)]) -> Red<u32> {
@@ -155,7 +155,7 @@ mod tests {
     }
 
     fn packet(ecn: bool) -> Packet<u32> {
-        Packet { ecn, ..Packet::new(0, Bytes::new(1000), 0) }
+        Packet { ecn: if ecn { Ecn::Ect0 } else { Ecn::NotEct }, ..Packet::new(0, Bytes::new(1000), 0) }
     }
 
     fn at(ms: u64) -> Time {

@@ -1,7 +1,7 @@
 //! The registry: one line per discipline.
 
 use crate::contract::{Packet, Queue, Readings, Setup, Verdict};
-use crate::{fifo, qlbp, rcp, red, tdqm};
+use crate::{codel, dualpi2, fifo, fq_codel, pie, qlbp, rcp, red, tdqm};
 use settings::{Parameters, SettingError, Settings};
 use units::{Bytes, Packets, Time};
 
@@ -50,6 +50,9 @@ macro_rules! registry {
             fn dequeue(&mut self, now: Time) -> Option<Packet<P>> {
                 match self { $(AnyQueue::$variant(queue) => queue.dequeue(now),)* }
             }
+            fn take_dropped(&mut self) -> Option<Packet<P>> {
+                match self { $(AnyQueue::$variant(queue) => queue.take_dropped(),)* }
+            }
             fn departed(&mut self, now: Time, size: Bytes) {
                 match self { $(AnyQueue::$variant(queue) => queue.departed(now, size),)* }
             }
@@ -68,6 +71,10 @@ macro_rules! registry {
 
 registry! {
     Fifo(fifo::Fifo<P>) = "fifo", "drop-tail: first in, first out, dropped when the buffer is full", fifo::PARAMETERS;
+    Codel(codel::CodelQueue<P>) = "codel", "CoDel: drops at the head, ever faster, while the wait stays above a target (RFC 8289)", codel::PARAMETERS;
+    FqCodel(fq_codel::FqCodel<P>) = "fq-codel", "FQ-CoDel: a queue per flow, served in turns, each under CoDel (RFC 8290)", fq_codel::PARAMETERS;
+    Pie(pie::Pie<P>) = "pie", "PIE: drops on arrival with a probability steered by the queue's delay (RFC 8033)", pie::PARAMETERS;
+    DualPi2(dualpi2::DualPi2<P>) = "dualpi2", "DualPI2: a low-delay queue beside a classic one, coupled by marks and drops (RFC 9332)", dualpi2::PARAMETERS;
     Qlbp(qlbp::Qlbp<P>) = "qlbp", "paces by queue length: the longer the queue, the faster it leaves", qlbp::PARAMETERS;
     Rcp(rcp::Rcp<P>) = "rcp", "RCP's router: offers all flows one rate that fills the link and empties its queue", rcp::PARAMETERS;
     Red(red::Red<P>) = "red", "RED: random marks or drops as the average queue rises (Floyd and Jacobson 1993, RFC 3168)", red::PARAMETERS;

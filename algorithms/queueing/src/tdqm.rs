@@ -150,7 +150,9 @@ impl<P> Tdqm<P> {
                 Known::IdleWindows(count) => self.rho.take_zeros(count),
                 Known::Window { end, busy, offered } => {
                     self.rho.take(if self.offered { offered } else { busy });
-                    if let Some(eta) = self.meter.so_far(end).filter(|_| self.provisional) {
+                    if self.provisional
+                        && let Some(eta) = self.meter.so_far(end)
+                    {
                         self.take_eta(eta);
                     }
                 }
@@ -194,11 +196,11 @@ impl<P> Queue<P> for Tdqm<P> {
         };
         let congestion = chosen(&mut self.rho_ramp, self.rho.value);
         let burstiness = chosen(&mut self.eta_ramp, self.eta.value);
-        if congestion && !packet.ecn {
+        if congestion && !packet.ecn.is_capable() {
             return Verdict::Dropped(DropReason::Early);
         }
         packet.marks.congestion |= congestion;
-        packet.marks.burstiness |= burstiness && packet.ecn;
+        packet.marks.burstiness |= burstiness && packet.ecn.is_capable();
         let size = packet.size;
         let verdict = self.fifo.enqueue(now, packet);
         if verdict == Verdict::Queued {
@@ -234,7 +236,7 @@ impl<P> Queue<P> for Tdqm<P> {
 mod tests {
     use super::*;
     use settings::Setting;
-    use units::{Marks, Rate};
+    use units::{Ecn, Marks, Rate};
 
     /// 8 Mbit/s: a packet of 1000 bytes takes 1 ms. A buffer of 40 packets: windows of 20 ms, busy periods beyond 0.5 ms.
     fn tdqm(settings: &[(&str, Setting)]) -> Tdqm<u32> {
@@ -251,6 +253,7 @@ mod tests {
 
     /// Sends one packet, which is served at once. Returns its marks; `None` if it was dropped.
     fn marks(queue: &mut Tdqm<u32>, now: Time, ecn: bool) -> Option<Marks> {
+        let ecn = if ecn { Ecn::Ect0 } else { Ecn::NotEct };
         let verdict = queue.enqueue(now, Packet { ecn, ..Packet::new(0, Bytes::new(1000), 0) });
         (verdict == Verdict::Queued).then(|| {
             let packet = queue.dequeue(now).expect("it was queued");

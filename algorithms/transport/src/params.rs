@@ -30,7 +30,8 @@ pub struct SenderParams {
     pub min_rto: Span,
     /// Pacing rate of window-based controllers: windows per smoothed round trip, in percent; 0: ack-clocked.
     pub pacing_percent: u32,
-    /// Send ECN-capable packets, which queues may mark, if the controller reads marks (RFC 3168).
+    /// Send ECN-capable packets, which queues may mark, if the controller reads marks (RFC 3168). Controllers that say
+    /// ECT(1) always do (RFC 9331, section 4.1).
     pub ecn: bool,
 }
 

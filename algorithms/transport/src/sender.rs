@@ -29,7 +29,7 @@ mod face;
 use alloc::boxed::Box;
 use alloc::vec::Vec;
 use congestion::{AckSample, Controller, Loss, LossResponse, Marked, Sent, Timeout, Undo};
-use units::{Bytes, Marks, Span, Time};
+use units::{Bytes, Ecn, Marks, Span, Time};
 
 use crate::params::{Counters, SenderParams, Transfer};
 use crate::prr::ProportionalReduction;
@@ -50,8 +50,8 @@ pub struct Sender<C> {
     offered: bool,
     /// The short last packets of messages, in order.
     short: Vec<(u64, Bytes)>,
-    /// Whether packets are sent as ECN-capable and the controller reads marks.
-    ecn: bool,
+    /// What its first transmissions say of marks.
+    ecn: Ecn,
     /// Marks that the receiver has reported.
     marked: MarkCounts,
     /// First packet that left after the last reduction. The sender reacts to a mark again when this packet is
@@ -97,7 +97,7 @@ impl<C: Controller> Sender<C> {
             total,
             offered: params.transfer == Transfer::Offered,
             short: Vec::new(),
-            ecn: params.ecn && needs.marks,
+            ecn: if params.ecn || needs.ecn == Ecn::Ect1 { needs.ecn } else { Ecn::NotEct },
             marked: MarkCounts::ZERO,
             reduced_until: 0,
             right_edge: params.handshake_window.max(1),
@@ -145,7 +145,7 @@ impl<C: Controller> Sender<C> {
         if coverage.delivered == 0 {
             return;
         }
-        if self.ecn && ack.marked != self.marked {
+        if self.ecn.is_capable() && ack.marked != self.marked {
             self.learn_marks(now, ack.marked);
         }
         if let Some(rate) = ack.offer {
@@ -406,7 +406,7 @@ impl<C: Controller> Sender<C> {
         let size = if sequence + 1 == self.total { self.last_packet } else { self.packet };
         let short = self.short.iter().find(|(at, _)| *at == sequence);
         let size = short.map_or(size, |(_, size)| *size);
-        let retransmission = repeated.is_some();
+        let (retransmission, ecn) = if repeated.is_some() { (true, Ecn::NotEct) } else { (false, self.ecn) };
         self.controller.on_sent(&Sent {
             now,
             transmission,
@@ -415,7 +415,7 @@ impl<C: Controller> Sender<C> {
             app_limited: self.board.next() == self.total && self.board.lost() == 0,
             retransmission,
         });
-        Segment { sequence, transmission, size, retransmission, ecn: self.ecn && !retransmission, marks: Marks::NONE }
+        Segment { sequence, transmission, size, retransmission, ecn, marks: Marks::NONE }
     }
 
     /// Remembers what stopped the sender. A full window counts as full for a round trip (as in Linux), since a burst of

@@ -1,6 +1,6 @@
 //! What crosses the network: data segments one way, acknowledgments the other.
 
-use units::{Bytes, Marks, Rate, Time};
+use units::{Bytes, Ecn, Marks, Rate, Time};
 
 /// Selective acknowledgment blocks in one acknowledgment (RFC 2018 with timestamps: three).
 pub const MAX_SACK_BLOCKS: usize = 3;
@@ -19,8 +19,8 @@ pub struct Segment {
     pub size: Bytes,
     /// Whether it repeats data that was sent before.
     pub retransmission: bool,
-    /// Whether its sender reads marks (ECN-capable transport).
-    pub ecn: bool,
+    /// What its sender says of marks.
+    pub ecn: Ecn,
     /// The marks that queues have set.
     pub marks: Marks,
 }

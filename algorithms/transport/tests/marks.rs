@@ -6,7 +6,7 @@ use congestion::{AckSample, AnyController, Controller, Decision, Loss, Marked, N
 use packetscale_transport::{Ack, MarkCounts, Receiver, ReceiverParams, Segment, Sender, SenderParams, Transfer};
 use path::scripted::{Scripted, Told};
 use path::{Dice, PACKET, Path, arrives, controller, dropped, receiver_params, sender_params};
-use units::{Bytes, Marks, Span, Time};
+use units::{Bytes, Ecn, Marks, Span, Time};
 
 const RTT: Span = Span::from_millis(100);
 const CONGESTION: Marks = Marks { congestion: true, burstiness: false };
@@ -21,7 +21,7 @@ fn capable(transfer: Transfer) -> SenderParams {
 }
 
 fn segment(sequence: u64, marks: Marks) -> Segment {
-    Segment { sequence, transmission: sequence, size: PACKET, retransmission: false, ecn: true, marks }
+    Segment { sequence, transmission: sequence, size: PACKET, retransmission: false, ecn: Ecn::Ect0, marks }
 }
 
 fn marked(congestion: u64, burstiness: u64) -> MarkCounts {
@@ -129,7 +129,7 @@ fn only_first_transmissions_of_a_capable_flow_may_be_marked() {
         let mut path = Path::new(sender, Receiver::new(receiver_params()), RTT);
         path.segment_fate = Box::new(|_, s| if s.transmission == 2 { dropped() } else { arrives() });
         path.run(at(100_000));
-        path.sent.iter().map(|(_, segment)| (segment.retransmission, segment.ecn)).collect::<Vec<_>>()
+        path.sent.iter().map(|(_, segment)| (segment.retransmission, segment.ecn.is_capable())).collect::<Vec<_>>()
     };
     let sent = sent_ecn(true);
     assert!(sent.iter().any(|(retransmission, _)| *retransmission));
@@ -152,7 +152,7 @@ impl Controller for Deaf {
 #[test]
 fn packets_of_a_controller_that_does_not_read_marks_are_not_capable() {
     let mut sender = Sender::new(capable(Transfer::Unlimited), Deaf, Time::ZERO);
-    assert_eq!(sender.poll_transmit(at(0)).map(|segment| segment.ecn), Some(false));
+    assert_eq!(sender.poll_transmit(at(0)).map(|segment| segment.ecn), Some(Ecn::NotEct));
 }
 
 /// A controller, and its window before and after each mark that it should react to.

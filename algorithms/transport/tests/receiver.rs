@@ -3,7 +3,7 @@
 use packetscale_transport::{Ack, MAX_STAMPS, Receiver, ReceiverParams, Segment};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
-use units::{Bytes, Marks, Span, Time};
+use units::{Bytes, Ecn, Marks, Span, Time};
 
 fn params() -> ReceiverParams {
     ReceiverParams { delayed_ack: 2, delayed_ack_timeout: Span::from_millis(40), window: 1000, stamps: false }
@@ -19,7 +19,7 @@ fn segment(sequence: u64) -> Segment {
         transmission: sequence,
         size: Bytes::new(1000),
         retransmission: false,
-        ecn: false,
+        ecn: Ecn::NotEct,
         marks: Marks::NONE,
     }
 }

@@ -31,7 +31,7 @@ mod text;
 mod time;
 
 pub use amount::{Bytes, Packets};
-pub use marks::Marks;
+pub use marks::{Ecn, Marks};
 pub use random::Random;
 pub use rate::{Rate, Serialiser};
 pub use ratio::Ratio;

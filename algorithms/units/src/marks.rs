@@ -1,6 +1,26 @@
-//! The two bits that a queue may set in a packet.
+//! What a packet says of marks: whether its sender reads them, and the two bits that a queue may set.
 
 use core::ops::BitOrAssign;
+
+/// What the sender of a packet says in its ECN field. The fourth code point, CE, is [`Marks::congestion`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Ecn {
+    /// Not-ECT: the sender does not read marks. Queues drop the packet where they would mark another.
+    #[default]
+    NotEct,
+    /// ECT(0): a mark means what a loss means (RFC 3168).
+    Ect0,
+    /// ECT(1): marks are frequent, and each means little (L4S, RFC 9331).
+    Ect1,
+}
+
+impl Ecn {
+    /// Whether the packet may be marked instead of dropped.
+    #[inline]
+    pub const fn is_capable(self) -> bool {
+        !matches!(self, Ecn::NotEct)
+    }
+}
 
 /// The marks that queues set in a packet: two independent bits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

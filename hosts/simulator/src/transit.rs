@@ -1,7 +1,7 @@
 //! What is under way: plain records in rings, 32 bytes for a data packet, 32 for an acknowledgment.
 
 use transport::{Ack, MarkCounts, Segment, Stamp};
-use units::{Bytes, Marks, Time};
+use units::{Bytes, Ecn, Marks, Time};
 
 /// Bit that tells traffic from flows in [`Transit::flow`].
 const TRAFFIC: u32 = 1 << 31;
@@ -22,9 +22,20 @@ pub(crate) struct Transit {
 }
 
 const RETRANSMISSION: u8 = 1;
-const ECN: u8 = 2;
+const ECT_0: u8 = 2;
 const CONGESTION: u8 = 4;
 const BURSTINESS: u8 = 8;
+const ECT_1: u8 = 16;
+
+/// The flag of a code point.
+#[inline]
+fn flag(ecn: Ecn) -> u8 {
+    match ecn {
+        Ecn::NotEct => 0,
+        Ecn::Ect0 => ECT_0,
+        Ecn::Ect1 => ECT_1,
+    }
+}
 
 /// Whose packet it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -52,7 +63,7 @@ impl Transit {
             flow: flow as u32,
             size: segment.size.get() as u16,
             hop: 0,
-            flags: u8::from(segment.retransmission) * RETRANSMISSION + u8::from(segment.ecn) * ECN,
+            flags: u8::from(segment.retransmission) * RETRANSMISSION + flag(segment.ecn),
         }
     }
 
@@ -93,10 +104,14 @@ impl Transit {
         }
     }
 
-    /// Its sender reads marks.
+    /// What its sender says of marks.
     #[inline]
-    pub(crate) fn ecn(&self) -> bool {
-        self.flags & ECN != 0
+    pub(crate) fn ecn(&self) -> Ecn {
+        match self.flags & (ECT_0 | ECT_1) {
+            0 => Ecn::NotEct,
+            ECT_0 => Ecn::Ect0,
+            _ => Ecn::Ect1,
+        }
     }
 
     #[inline]
@@ -246,7 +261,9 @@ mod tests {
     #[test]
     fn a_packet_keeps_what_it_says_of_itself_and_gains_marks_one_by_one() {
         let size = Bytes::new(1500);
-        for (retransmission, ecn) in [(false, false), (false, true), (true, false), (true, true)] {
+        let said =
+            [false, true].into_iter().flat_map(|again| [Ecn::NotEct, Ecn::Ect0, Ecn::Ect1].map(|ecn| (again, ecn)));
+        for (retransmission, ecn) in said {
             let segment = Segment { sequence: 4, transmission: 5, size, retransmission, ecn, marks: Marks::NONE };
             let mut transit = Transit::of_flow(3, &segment, Time::ZERO);
             assert_eq!(transit.segment(), segment);

@@ -187,6 +187,25 @@ fn a_falling_delay_resumes_slow_start() {
     assert!(hystart.conservative.is_none());
 }
 
+/// A mark of 100 packets leaves 70, or with `abe` 85.
+#[test]
+fn a_mark_leaves_what_a_loss_leaves_and_more_with_abe() {
+    let after = |abe: bool| {
+        let settings = Settings::from([("abe".into(), settings::Setting::Switch(abe))]);
+        let setup = Setup {
+            now: Time::ZERO,
+            packet: units::Bytes::new(1500),
+            handshake_rtt: Span::from_millis(100),
+            initial_window: 100,
+            seed: 1,
+        };
+        let mut cubic = Cubic::build(&setup, &settings).expect("valid settings");
+        cubic.on_mark(&Marked { now: at(0), congestion: 1, burstiness: 0, answer: true, srtt: Span::from_millis(100) });
+        cubic.decision().window
+    };
+    assert_eq!([after(false), after(true)], [70, 85]);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 

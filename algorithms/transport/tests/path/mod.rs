@@ -184,7 +184,7 @@ impl<C: Controller> Path<C> {
             if self.record {
                 self.sent.push((self.now, segment));
             }
-            let marks = if segment.ecn { (self.marks)(&segment) } else { Marks::NONE };
+            let marks = if segment.ecn.is_capable() { (self.marks)(&segment) } else { Marks::NONE };
             for extra in (self.segment_fate)(self.now, &segment) {
                 let segment = Segment { marks, ..segment };
                 self.at(self.now + self.delay + extra, Event::Segment(segment));

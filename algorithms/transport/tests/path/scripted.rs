@@ -101,6 +101,6 @@ impl Controller for Scripted {
     }
 
     fn needs(&self) -> Needs {
-        Needs { arrivals: self.wants_arrivals, marks: true, ..Needs::NOTHING }
+        Needs { arrivals: self.wants_arrivals, ecn: units::Ecn::Ect0, ..Needs::NOTHING }
     }
 }

@@ -94,8 +94,15 @@ impl<'e> Network<'e> {
         let header = if self.topology.is_stepped(link) { self.endpoints.header(&transit).copied() } else { None };
         match self.topology.admit(&mut self.agenda, now, link, &transit, header) {
             Admission::Served(service) => self.depart(link, transit, now, service),
-            Admission::Queued => {}
+            Admission::Queued => self.drop_later(now, link),
             Admission::Dropped => self.drop(now, link, transit),
+        }
+    }
+
+    /// The packets that a stepped link took and has dropped since.
+    fn drop_later(&mut self, now: Time, link: usize) {
+        while let Some(transit) = self.topology.take_dropped(link) {
+            self.drop(now, link, transit);
         }
     }
 
@@ -105,7 +112,7 @@ impl<'e> Network<'e> {
         if self.topology.is_bottleneck(link) {
             self.recorder.refused(transit.owner().into(), now, transit.size());
         }
-        self.note(link, &transit, now, Time::MAX);
+        self.note(link, &transit, transit.at, Time::MAX);
     }
 
     fn link_timer(&mut self, now: Time, link: usize) {
@@ -118,6 +125,7 @@ impl<'e> Network<'e> {
             self.depart(link, transit, transit.at, service);
         }
         self.topology.serve(&mut self.agenda, now, link);
+        self.drop_later(now, link);
     }
 
     /// A packet's time on a link is known: it goes on from there, unless the wire loses it.

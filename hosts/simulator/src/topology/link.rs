@@ -101,6 +101,11 @@ impl Stepped {
         }
     }
 
+    /// A packet that the discipline dropped after it had taken it, once each.
+    pub(crate) fn take_dropped(&mut self) -> Option<Transit> {
+        self.queue.take_dropped().map(|packet| packet.note)
+    }
+
     /// The packet in service has left, if this is its time.
     pub(crate) fn finish(&mut self, now: Time) -> Option<Leaving> {
         let leaving = self.in_service.take_if(|leaving| leaving.service.departs == now)?;

@@ -129,6 +129,15 @@ impl Topology {
         }
     }
 
+    /// A packet that a stepped link dropped after it had taken it; asked for after [`Topology::admit`] and
+    /// [`Topology::serve`] until there is none.
+    pub(crate) fn take_dropped(&mut self, index: usize) -> Option<Transit> {
+        match &mut self.links[index].server {
+            Server::Fused(_) => None,
+            Server::Stepped(link) => link.take_dropped(),
+        }
+    }
+
     /// A stepped link's timer: the packet that has left, if one has.
     pub(crate) fn finish(&mut self, now: Time, index: usize) -> Option<Leaving> {
         let Server::Stepped(link) = &mut self.links[index].server else { return None };

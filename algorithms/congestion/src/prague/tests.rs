@@ -1,0 +1,136 @@
+//! The law by hand.
+
+use super::*;
+
+fn prague(window: u32, rtt: Span) -> Prague {
+    let setup =
+        Setup { now: Time::ZERO, packet: Bytes::new(1500), handshake_rtt: rtt, initial_window: window, seed: 1 };
+    Prague::build(&setup, &Settings::new()).expect("defaults are valid")
+}
+
+/// Out of slow start for so many rounds, with marks seen.
+fn settled(window: f64, alpha: f64, rounds: u32, rtt: Span) -> Prague {
+    let course = Course { window, threshold: window };
+    Prague { course, alpha, saw_mark: true, rounds, ..prague(10, rtt) }
+}
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+/// `delivered` packets at this time, up to `unacked`; some were marked.
+fn ack(prague: &mut Prague, now: Time, delivered: u32, marked: u32, unacked: u64, answer: bool) {
+    let srtt = prague.srtt;
+    if marked > 0 {
+        prague.on_mark(&Marked { now, congestion: marked, burstiness: 0, answer, srtt });
+    }
+    prague.on_ack(&AckSample {
+        now,
+        delivered,
+        cumulative: delivered,
+        prior_in_flight: 10,
+        in_flight: 10,
+        rtt: None,
+        srtt,
+        min_rtt: srtt,
+        next_unacked: unacked,
+        next_unsent: unacked + 100,
+        window_limited: true,
+        in_recovery: false,
+        arrivals: &[],
+        rate: None,
+    });
+}
+
+fn near(found: f64, expected: f64) {
+    assert!((found - expected).abs() < 1e-9, "{found}, expected {expected}");
+}
+
+/// Slow start to 40. The first mark finds 39 more unmarked ones: half of 40, then 9/20 more.
+#[test]
+fn the_first_mark_halves_and_ends_slow_start() {
+    let mut prague = prague(10, Span::from_millis(50));
+    ack(&mut prague, at(50), 30, 0, 30, false);
+    near(prague.course.window, 40.0);
+    ack(&mut prague, at(60), 10, 1, 40, true);
+    near(prague.course.window, 20.0 + 9.0 / 20.0);
+    assert_eq!((prague.decision().window, prague.slow_start_threshold()), (21, 20));
+}
+
+/// alpha = 0.2 leaves 0.9 of 100, and the nine unmarked packets of ten add 9/90.
+#[test]
+fn a_mark_takes_half_of_alpha_and_the_others_still_add() {
+    let mut prague = settled(100.0, 0.2, 9, Span::from_millis(50));
+    ack(&mut prague, at(100), 10, 1, 0, true);
+    near(prague.course.window, 90.0 + 9.0 / 90.0);
+}
+
+/// A quarter of 40 packets: 0 + 1/16 (1/4 - 0) = 1/64, then 1/64 + 1/16 (0 - 1/64).
+#[test]
+fn alpha_moves_by_a_sixteenth_per_round() {
+    let mut prague = settled(100.0, 0.0, 9, Span::from_millis(50));
+    ack(&mut prague, at(100), 40, 10, 1, false);
+    near(prague.alpha, 1.0 / 64.0);
+    ack(&mut prague, at(150), 40, 0, 102, false);
+    near(prague.alpha, 15.0 / 1024.0);
+}
+
+/// 5 ms are a fifth of 25 ms: a window of 50 grows by 1/25 for 50 packets, but by 1 in the first four rounds.
+#[test]
+fn a_short_round_trip_grows_as_if_it_were_longer() {
+    let mut prague = settled(50.0, 0.0, TRANSITION, Span::from_millis(5));
+    ack(&mut prague, at(100), 50, 0, 0, false);
+    near(prague.course.window, 50.0 + 1.0 / 25.0);
+    let mut young = settled(50.0, 0.0, 0, Span::from_millis(5));
+    ack(&mut young, at(100), 50, 0, 0, false);
+    near(young.course.window, 51.0);
+}
+
+/// At 5 ms, marks at 100, 110 and 126 ms: the second comes within 25 ms of the first.
+#[test]
+fn it_answers_once_in_a_virtual_round_trip() {
+    let mut prague = settled(100.0, 0.2, 9, Span::from_millis(5));
+    let windows = [100, 110, 126].map(|ms| {
+        ack(&mut prague, at(ms), 1, 1, 0, true);
+        prague.course.window
+    });
+    windows.iter().zip([90.0, 90.0, 81.0]).for_each(|(found, expected)| near(*found, expected));
+}
+
+#[test]
+fn a_loss_halves_and_an_undo_takes_it_back() {
+    let mut prague = settled(100.0, 0.1, 9, Span::from_millis(50));
+    let (now, srtt) = (at(100), Span::from_millis(50));
+    let loss =
+        Loss { now, transmissions: &[], flights: &[], lost: 1, enters_recovery: true, prior_in_flight: 100, srtt };
+    prague.on_loss(&loss);
+    near(prague.course.window, 50.0);
+    prague.on_undo(&Undo { now });
+    near(prague.course.window, 100.0);
+}
+
+/// 100 packets of 1500 B in 50 ms are 24 Mbit/s: 500 us each. In slow start twice as fast.
+#[test]
+fn packets_are_paced_over_the_round_trip() {
+    let gap = |prague: &mut Prague| {
+        let sent = Sent {
+            now: at(7),
+            transmission: 0,
+            size: Bytes::new(1500),
+            in_flight: 1,
+            app_limited: false,
+            retransmission: false,
+        };
+        prague.on_sent(&sent);
+        prague.decision().departure.since(at(7))
+    };
+    let mut settled = settled(100.0, 0.0, 9, Span::from_millis(50));
+    settled.pace();
+    assert_eq!(gap(&mut settled), Span::from_micros(500));
+    assert_eq!(gap(&mut prague(100, Span::from_millis(50))), Span::from_micros(250));
+}
+
+#[test]
+fn its_packets_say_ect1() {
+    assert_eq!(prague(10, Span::from_millis(50)).needs().ecn, Ecn::Ect1);
+}
