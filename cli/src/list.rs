@@ -105,6 +105,8 @@ scenarios!(
     "learnt-bursty-10g",
     "probe-search",
     "probe-streams",
+    "queues-mix",
+    "queues-step",
     "web-10g",
     "kernel/1g-jumbo",
     "kernel/200m",
