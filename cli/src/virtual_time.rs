@@ -1,0 +1,99 @@
+//! Kernels in virtual time: a host for each, the hidden command that is the first process of their machines, and
+//! `packetscale fetch`.
+
+#[cfg(feature = "kernel")]
+pub use with_kernel::{fetch, guest, hosts, named, own};
+
+use clap::ValueEnum;
+
+/// Which time passes in the runs of a real kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Clock {
+    /// This machine's kernel, in real time
+    Real,
+    /// A kernel inside an emulated machine, in virtual time
+    Virtual,
+}
+
+#[cfg(feature = "kernel")]
+mod with_kernel {
+    use crate::hosts::ALONE;
+    use crate::{Failure, say};
+    use ::virtual_time::{Kernel, Virtual, VirtualError, versions};
+    use runner::Host;
+    use std::path::Path;
+    use std::sync::OnceLock;
+
+    /// Versions that are listed even where they were not fetched, and the one that `--clock virtual` means.
+    const LISTED: [&str; 2] = ["6.1", USUAL];
+    const USUAL: &str = "6.12";
+
+    /// A host for each kernel that is there or listed.
+    pub fn hosts() -> Vec<&'static dyn Host> {
+        static HOSTS: OnceLock<Vec<Virtual>> = OnceLock::new();
+        let all = || {
+            let mut known = versions();
+            known.extend(
+                LISTED
+                    .iter()
+                    .filter(|listed| !known.iter().any(|there| there == *listed))
+                    .map(|v| v.to_string())
+                    .collect::<Vec<_>>(),
+            );
+            known.iter().map(|version| host(version)).collect()
+        };
+        HOSTS.get_or_init(all).iter().map(|host| host as &dyn Host).collect()
+    }
+
+    fn host(version: &str) -> Virtual {
+        let summary = format!("Linux {version} TCP in virtual time, inside an emulated machine");
+        Virtual::new(
+            // Names live as long as the program: there are a few.
+            Box::leak(named(version).into_boxed_str()),
+            Box::leak(summary.into_boxed_str()),
+            Kernel::cached(version),
+            ALONE,
+            std::env::current_exe,
+        )
+    }
+
+    /// The name of the host of a version; of the usual one where none is said.
+    pub fn named(version: &str) -> String {
+        format!("linux-{}", if version.is_empty() { USUAL } else { version })
+    }
+
+    /// A host over a kernel of the user's own.
+    pub fn own(kernel: &Path, modules: Option<&Path>) -> Virtual {
+        let kernel = Kernel::own(kernel, modules);
+        let summary = "a kernel of your own in virtual time, inside an emulated machine";
+        Virtual::new("linux-own", summary, kernel, ALONE, std::env::current_exe)
+    }
+
+    /// Puts a kernel of Debian's into the cache.
+    pub fn fetch(version: &str) -> Result<(), Failure> {
+        let package = ::virtual_time::fetch(version)?;
+        let run = format!("packetscale run FILE --on {}", named(version));
+        say(&format!("{package} is in the cache; `{run}` uses it\n"))
+    }
+
+    /// The first process of an emulated machine.
+    pub fn guest() -> Result<(), Failure> {
+        if std::process::id() != 1 {
+            return Err(Failure::Input("guest: found an ordinary process; an emulated machine calls this".to_string()));
+        }
+        ::virtual_time::guest();
+        Ok(())
+    }
+
+    impl From<VirtualError> for Failure {
+        fn from(error: VirtualError) -> Failure {
+            Failure::Machine(error.to_string())
+        }
+    }
+}
+
+/// In a build without Linux TCP there are none.
+#[cfg(not(feature = "kernel"))]
+pub fn hosts() -> Vec<&'static dyn runner::Host> {
+    Vec::new()
+}
