@@ -4,6 +4,7 @@ use indicatif::{ProgressBar, ProgressStyle};
 use runner::{Checkpoint, Progress};
 use std::io::Write;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use units::Span;
 
 /// Exit code after Ctrl-C, as shells count: 128 and the number of SIGINT.
 const INTERRUPTED: i32 = 130;
@@ -26,11 +27,15 @@ impl Progress for Terminal {
         keep_on_interrupt(checkpoint);
         let sealed = checkpoint.seal();
         let bar = ProgressBar::new(sealed.planned() as u64).with_position(sealed.done() as u64);
-        if let Ok(style) = ProgressStyle::with_template("{pos}/{len} runs {wide_bar} {elapsed}, {eta} left") {
+        if let Ok(style) = ProgressStyle::with_template("{pos}/{len} runs{msg} {wide_bar} {elapsed}, {eta} left") {
             bar.set_style(style);
         }
         bar.tick();
         *self.bar() = bar;
+    }
+
+    fn reached(&self, span: Span) {
+        self.bar().set_message(format!(", the last at {:.1} s of its time", span.as_secs_f64()));
     }
 
     fn made(&self) {

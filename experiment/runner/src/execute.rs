@@ -13,6 +13,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use units::Span;
 
 /// Makes runs on a host.
 pub struct Runner<'a> {
@@ -30,6 +31,8 @@ pub struct Runner<'a> {
 pub trait Progress: Sync {
     /// Runs are about to be made; some may be kept from before. What is done is safe in `checkpoint` at any time.
     fn begin(&self, checkpoint: &Arc<Checkpoint>);
+    /// One of those under way has passed this much of its own time.
+    fn reached(&self, _: Span) {}
     /// One more was made.
     fn made(&self);
     /// No more are made.
@@ -164,7 +167,7 @@ impl Runner<'_> {
         folder: &Path,
     ) -> Result<Vec<(String, Run)>, Error> {
         let one = |job: &&Job<'_>| {
-            let run = job.keep.of(self.host.run(job.experiment)?);
+            let run = job.keep.of(self.host.run_telling(job.experiment, &|span| self.progress.reached(span))?);
             files.unchanged(job.experiment)?;
             checkpoint.add(&job.id, &run).map_err(Error::unwritable(folder))?;
             self.progress.made();

@@ -2,6 +2,7 @@
 
 use results::{HostLabel, Run};
 use scenario::Experiment;
+use units::Span;
 
 /// Makes runs of experiments. To add one: a crate that implements this, and a line in the list of hosts of the command.
 pub trait Host: Sync {
@@ -53,6 +54,15 @@ pub trait Host: Sync {
     /// # Errors
     /// Why there is no run.
     fn run(&self, experiment: &Experiment) -> Result<Run, Refusal>;
+
+    /// As [`Host::run`], and says now and then how much of the run's time has passed. Hosts whose runs are short need
+    /// not.
+    ///
+    /// # Errors
+    /// As [`Host::run`].
+    fn run_telling(&self, experiment: &Experiment, _reached: &dyn Fn(Span)) -> Result<Run, Refusal> {
+        self.run(experiment)
+    }
 }
 
 /// Which time passes in a run.

@@ -11,7 +11,8 @@ use runner::{Clock, Host, Refusal};
 use scenario::Experiment;
 use std::path::PathBuf;
 use std::sync::OnceLock;
-use std::time::Duration;
+use std::time::{Duration, Instant};
+use units::Span;
 
 /// Linux TCP of one kernel, inside an emulated machine.
 pub struct Virtual {
@@ -25,6 +26,9 @@ pub struct Virtual {
 
 /// How often the host looks whether a machine has ended.
 const LOOK: Duration = Duration::from_millis(20);
+
+/// A machine whose clock does not move for this long, as the user sees it, is stuck.
+const STUCK: Duration = Duration::from_secs(900);
 
 impl Virtual {
     /// A host of this name over a kernel, or why there is none. `own` finds this program, which is the guest's, too;
@@ -48,7 +52,7 @@ impl Virtual {
         self.base.get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
-    fn made(&self, experiment: &Experiment, job: &[u8], reached: &dyn Fn(u64)) -> Result<Raw, VirtualError> {
+    fn made(&self, experiment: &Experiment, job: &[u8], reached: &dyn Fn(Span)) -> Result<Raw, VirtualError> {
         let place = tempfile::tempdir().map_err(VirtualError::doing("a temporary folder"))?;
         let mut machine = self.base()?.copy(place.path())?;
         machine.board.put(job)?;
@@ -64,9 +68,19 @@ impl Virtual {
     }
 }
 
-fn wait(machine: &mut Machine, reached: &dyn Fn(u64)) -> Result<(), VirtualError> {
+/// Waits until a machine has ended, and says how far it is.
+fn wait(machine: &mut Machine, reached: &dyn Fn(Span)) -> Result<(), VirtualError> {
+    let (mut last_ns, mut since) = (0, Instant::now());
     while !machine.has_ended()? {
-        reached(machine.board.reached());
+        let now_ns = machine.board.reached();
+        if now_ns != last_ns {
+            (last_ns, since) = (now_ns, Instant::now());
+            reached(Span::from_nanos(now_ns));
+        }
+        if since.elapsed() > STUCK {
+            let at_s = Span::from_nanos(now_ns).as_secs_f64();
+            return Err(VirtualError(format!("the machine stands still at {at_s} s of the run")));
+        }
         std::thread::sleep(LOOK);
     }
     Ok(())
@@ -134,8 +148,12 @@ impl Host for Virtual {
     }
 
     fn run(&self, experiment: &Experiment) -> Result<Run, Refusal> {
+        self.run_telling(experiment, &|_| {})
+    }
+
+    fn run_telling(&self, experiment: &Experiment, reached: &dyn Fn(Span)) -> Result<Run, Refusal> {
         let job = job::write(experiment, lab::draws(experiment, self.alone)?).map_err(machine)?;
-        let raw = self.made(experiment, &job, &|_| {}).map_err(machine)?;
+        let raw = self.made(experiment, &job, reached).map_err(machine)?;
         Ok(raw.figures(experiment))
     }
 }

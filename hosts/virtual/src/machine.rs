@@ -16,6 +16,7 @@ use serde_json::{Value, json};
 use std::fs::File;
 use std::io::{BufRead, BufReader, Write};
 use std::os::fd::AsRawFd;
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
@@ -103,6 +104,8 @@ impl Machine {
             .args(["-qmp", "stdio"])
             .args(more);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        // SAFETY: between fork and exec the closure makes one system call, and touches nothing else.
+        unsafe { command.pre_exec(end_with_parent) };
         let mut process = command.spawn().map_err(VirtualError::doing(QEMU))?;
         let (Some(orders), Some(answers)) = (process.stdin.take(), process.stdout.take()) else {
             return Err(VirtualError(format!("{QEMU}: no pipe to it")));
@@ -180,6 +183,11 @@ impl Drop for Machine {
         let _ = self.process.kill();
         let _ = self.process.wait();
     }
+}
+
+/// The emulator ends when whoever started it does, killed or not.
+fn end_with_parent() -> std::io::Result<()> {
+    nix::sys::prctl::set_pdeathsig(nix::sys::signal::Signal::SIGKILL).map_err(std::io::Error::from)
 }
 
 /// In a list of options, commas in a file's name are doubled.
