@@ -11,11 +11,7 @@ pub fn hosts() -> Vec<&'static dyn Host> {
 }
 
 #[cfg(feature = "kernel")]
-static KERNEL: lab::Lab = lab::Lab { alone: ALONE };
-
-#[cfg(feature = "kernel")]
-pub const ALONE: lab::Alone =
-    |experiment, index| simulator::alone(experiment, index).map_err(|error| runner::Refusal::Input(error.to_string()));
+static KERNEL: lab::Lab = lab::Lab { alone: virtual_time::ALONE };
 
 #[cfg(not(feature = "kernel"))]
 static KERNEL: without_kernel::Kernel = without_kernel::Kernel;

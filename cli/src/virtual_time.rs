@@ -2,7 +2,7 @@
 //! `packetscale fetch`.
 
 #[cfg(feature = "kernel")]
-pub use with_kernel::{fetch, guest, hosts, named, own};
+pub use with_kernel::{ALONE, fetch, guest, hosts, named, own};
 
 use clap::ValueEnum;
 
@@ -17,12 +17,15 @@ pub enum Clock {
 
 #[cfg(feature = "kernel")]
 mod with_kernel {
-    use crate::hosts::ALONE;
     use crate::{Failure, say};
     use ::virtual_time::{Kernel, Virtual, VirtualError, versions};
-    use runner::Host;
+    use runner::{Host, Refusal};
     use std::path::Path;
     use std::sync::OnceLock;
+
+    /// What users who do not react send alone on a path: the simulator says.
+    pub const ALONE: lab::Alone =
+        |experiment, index| simulator::alone(experiment, index).map_err(|error| Refusal::Input(error.to_string()));
 
     /// Versions that are listed even where they were not fetched, and the one that `--clock virtual` means.
     const LISTED: [&str; 2] = ["6.1", USUAL];

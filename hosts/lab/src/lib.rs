@@ -10,6 +10,7 @@ mod books;
 mod calibrate;
 mod cross;
 mod delay_line;
+mod devices;
 mod error;
 mod flows;
 mod host;

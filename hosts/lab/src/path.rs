@@ -18,7 +18,10 @@
 //! time. Sizes are those of frames, the Ethernet header included, as the token
 //! bucket counts.
 
+pub(crate) use crate::devices::HEADER;
+
 use crate::delay_line::{DEVICE_QUEUE, DelayLine, Tun};
+use crate::devices::{pair, up};
 use crate::error::LabError;
 use crate::namespace::Namespace;
 use crate::qdiscs;
@@ -29,9 +32,6 @@ pub(crate) const RECEIVER: &str = "10.0.3.1";
 
 /// The receiver's device, with or without a delay line in front of it.
 pub(crate) const RECEIVING_DEVICE: &str = "d0";
-
-/// Bytes of an Ethernet header: the difference between a frame and the packet (MTU) in it.
-pub(crate) const HEADER: u64 = 14;
 
 /// Time at the link's rate that the bucket holds.
 const BUCKET: Span = Span::from_micros(160);
@@ -156,14 +156,6 @@ impl Path {
         }
         self.router.tc(&lines)
     }
-}
-
-pub(crate) fn pair(near: &str, far: &str, place: &Namespace) -> String {
-    format!("link add {near} type veth peer name {far} netns {}", place.path())
-}
-
-pub(crate) fn up(device: &str, address: &str, mtu: u64, more: &str) -> [String; 2] {
-    [format!("link set {device} mtu {mtu} {more} up"), format!("address add {address} dev {device}")]
 }
 
 /// Returns the path's MTU: the largest frame of the flows and the traffic, without its Ethernet header.

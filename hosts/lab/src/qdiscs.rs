@@ -5,10 +5,10 @@
 //! holds them for longer. On the way back, there is one netem for each different delay, and a filter by the flow's port.
 //! Neighbours are fixed, so that address resolution, which netem would delay too, does not happen.
 
+use crate::devices::{HEADER, pair, up};
 use crate::error::LabError;
 use crate::namespace::Namespace;
 use crate::owner::FIRST_FLOW_PORT;
-use crate::path::{HEADER, pair, up};
 use scenario::{Buffer, Experiment, LinkSpec};
 use units::{Bytes, Span};
 

@@ -2,8 +2,8 @@
 //! package's digest against the archive's signed lists.
 
 use crate::error::VirtualError;
-use crate::image::is_wanted;
-use crate::kernels::{IMAGE, cache, folder, needs, order};
+use crate::kernels::{IMAGE, cache, folder, order};
+use crate::modules::{is_wanted, needs};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

@@ -3,8 +3,8 @@
 
 use crate::board::Board;
 use crate::error::VirtualError;
-use crate::image::{MODULES, Modules};
 use crate::job::{self, Facts, answer};
+use crate::modules::{MODULES, Modules};
 use crate::ports;
 use nix::kmod::{ModuleInitFlags, finit_module};
 use nix::libc;

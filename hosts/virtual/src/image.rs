@@ -4,26 +4,10 @@
 use crate::cpio::Archive;
 use crate::error::VirtualError;
 use crate::kernels::Kernel;
-use std::collections::{BTreeMap, BTreeSet};
+use crate::modules::{MODULES, Modules};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-
-/// Where the guest finds what its modules need.
-pub(crate) const MODULES: &str = "/modules/needs.json";
-
-/// Modules, and those that each needs, by the kernel's names (`_` for `-`).
-pub(crate) type Modules = BTreeMap<String, Vec<String>>;
-
-/// What every path is made of.
-const ALWAYS: [&str; 8] = ["veth", "sch_ingress", "cls_bpf", "sch_tbf", "sch_netem", "sch_prio", "cls_u32", "cls_fw"];
-
-/// Whether a module belongs into the image, apart from what others need.
-pub(crate) fn is_wanted(module: &str) -> bool {
-    let queue = module.strip_prefix("sch_").is_some_and(|name| lab::DISCIPLINES.contains(&name));
-    // `tcp_diag` lists sockets; the others are congestion controls.
-    let control = module.starts_with("tcp_") && module != "tcp_diag";
-    queue || control || ALWAYS.contains(&module)
-}
 
 /// Programs that the lab runs.
 const PROGRAMS: [&str; 2] = ["ip", "tc"];
@@ -132,11 +116,5 @@ mod tests {
         std::fs::set_permissions(&file, mode).expect("may be executed");
         let output = Command::new(&file).arg("--list").output().expect("runs");
         assert!(String::from_utf8_lossy(&output.stdout).contains("still_runs: test"));
-    }
-
-    #[test]
-    fn congestion_controls_and_disciplines_are_wanted_and_other_modules_are_not() {
-        let wanted = ["tcp_bbr", "sch_cake", "veth"].map(is_wanted);
-        assert_eq!((wanted, is_wanted("tcp_diag"), is_wanted("sch_hfsc")), ([true; 3], false, false));
     }
 }

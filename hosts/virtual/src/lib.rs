@@ -16,6 +16,7 @@ mod image;
 mod job;
 mod kernels;
 mod machine;
+mod modules;
 mod ports;
 
 pub use error::VirtualError;
