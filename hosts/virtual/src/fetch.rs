@@ -125,10 +125,10 @@ fn keep(tree: &Path, folder: &Path, package: &str) -> Result<(), VirtualError> {
         fs::write(folder.join(format!("{name}.ko")), content).map_err(into())?;
     }
     fs::write(folder.join("package"), format!("{package}\n")).map_err(into())?;
-    let images = files(tree, "")?
+    let mut images = files(tree, "")?
         .into_iter()
         .filter(|file| file.file_name().is_some_and(|name| name.to_string_lossy().starts_with(IMAGE)));
-    let image = images.last().ok_or_else(|| VirtualError(format!("{package}: found no {IMAGE} in it")))?;
+    let image = images.next_back().ok_or_else(|| VirtualError(format!("{package}: found no {IMAGE} in it")))?;
     let part = folder.join("image.part");
     fs::copy(image, &part).and_then(|_| fs::rename(&part, folder.join(IMAGE))).map_err(into())
 }
