@@ -48,8 +48,8 @@ fn a_run_of_a_real_kernel_is_the_same_bytes_twice_and_fills_its_path() {
     for file in ["runs.csv", "flows.csv", "manifest.json", "report.html"] {
         assert!(read("first", file) == read("second", file), "{file} differs between two runs");
     }
-    // With a buffer of two bandwidth-delay products (25 kB), Reno keeps a path busy from the first full window on, and
-    // slow start from 10 packets doubles twice in 20 ms to exceed 25 kB of 1514 B.
+    // From 10 packets, slow start fills the path (25 kB) within one round trip. The buffer holds two such products: when it
+    // overflows the window is three of them, and half of that still fills the path.
     let runs = String::from_utf8(read("first", "runs.csv")).expect("text");
     let mut lines = runs.lines().map(|line| line.split(',').collect::<Vec<_>>());
     let names = lines.next().expect("a header");

@@ -143,3 +143,53 @@ fn back(experiment: &Experiment) -> Vec<String> {
     }
     lines
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::Scenario;
+    use std::path::Path;
+
+    fn experiment(path: &str, flows: &str) -> Experiment {
+        let text = format!(
+            "run = {{ duration = \"2 s\", warmup = \"1 s\" }}\n\
+             path = {{ rate = \"10 Mbit/s\", delay = \"5 ms\", buffer = \"40 packets\"{path} }}\nflow = [{flows}]\n"
+        );
+        Scenario::parse(&text, Path::new("test.toml"), &[]).expect("a scenario").plan().remove(0)
+    }
+
+    #[test]
+    fn one_round_trip_takes_one_netem_each_way() {
+        let experiment = experiment("", "{ controller = \"cubic\" }");
+        let limit = format!("netem limit {NETEM_LIMIT}");
+        let lines = [there(&experiment, Bytes::new(1_250)), back(&experiment)];
+        let expected = ["w1", "w0"].map(|device| vec![format!("qdisc add dev {device} root {limit} delay 5000.000us")]);
+        assert_eq!(lines, expected);
+    }
+
+    #[test]
+    fn flows_with_other_round_trips_have_bands_of_their_own_on_the_way_back() {
+        let flows = "{ controller = \"cubic\", rtt = \"30 ms\" }, { controller = \"cubic\", rtt = \"10 ms\" }";
+        let lines = back(&experiment("", flows));
+        let ends = [
+            "priomap 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0 0",
+            "parent 1:1 netem limit 10000000 delay 5000.000us",
+            "parent 1:2 netem limit 10000000 delay 25000.000us",
+            "match ip dport 10000 0xffff flowid 1:2",
+            "match ip dport 10001 0xffff flowid 1:1",
+        ];
+        assert_eq!(lines.len(), ends.len());
+        for (line, end) in lines.iter().zip(ends) {
+            assert!(line.ends_with(end), "{line}");
+        }
+    }
+
+    #[test]
+    fn late_packets_wait_for_those_that_overtake_them() {
+        let experiment =
+            experiment(", reorder = { share = 0.1, packets = 3 }", "{ controller = \"cubic\", packet = \"1250 B\" }");
+        let lines = there(&experiment, Bytes::new(1_250));
+        // Three packets of 1250 B at 10 Mbit/s take 3 ms.
+        assert!(lines[2].ends_with("delay 8000.000us") && lines[3].ends_with("handle 1 fw flowid 1:2"), "{lines:?}");
+    }
+}
