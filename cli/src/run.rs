@@ -53,7 +53,7 @@ fn on(arguments: &Arguments) -> Result<String, Failure> {
     match (arguments.clock, arguments.on.as_str()) {
         (Clock::Real, on) => Ok(on.to_string()),
         #[cfg(feature = "kernel")]
-        (Clock::Virtual, "kernel") => Ok(crate::virtual_time::named("")),
+        (Clock::Virtual, "kernel") => Ok(crate::virtual_time::usual()),
         // In virtual time anyway.
         (Clock::Virtual, on) => Ok(on.to_string()),
     }

@@ -2,7 +2,7 @@
 //! `packetscale fetch`.
 
 #[cfg(feature = "kernel")]
-pub use with_kernel::{ALONE, fetch, guest, hosts, named, own};
+pub use with_kernel::{ALONE, fetch, guest, hosts, own, usual};
 
 use clap::ValueEnum;
 
@@ -36,38 +36,44 @@ mod with_kernel {
         static HOSTS: OnceLock<Vec<Virtual>> = OnceLock::new();
         let all = || {
             let mut known = versions();
-            known.extend(
-                LISTED
-                    .iter()
-                    .filter(|listed| !known.iter().any(|there| there == *listed))
-                    .map(|v| v.to_string())
-                    .collect::<Vec<_>>(),
-            );
+            for listed in LISTED {
+                if !known.iter().any(|there| there == listed) {
+                    known.push(listed.to_string());
+                }
+            }
             known.iter().map(|version| host(version)).collect()
         };
         HOSTS.get_or_init(all).iter().map(|host| host as &dyn Host).collect()
     }
 
     fn host(version: &str) -> Virtual {
+        let wanted = version.to_string();
+        let kernel = Box::new(move || Kernel::cached(&wanted));
         let summary = format!("Linux {version} TCP in virtual time, inside an emulated machine");
         Virtual::new(
             // Names live as long as the program: there are a few.
             Box::leak(named(version).into_boxed_str()),
             Box::leak(summary.into_boxed_str()),
-            Kernel::cached(version),
+            kernel,
             ALONE,
             std::env::current_exe,
         )
     }
 
-    /// The name of the host of a version; of the usual one where none is said.
-    pub fn named(version: &str) -> String {
-        format!("linux-{}", if version.is_empty() { USUAL } else { version })
+    /// The name of the host of a version.
+    fn named(version: &str) -> String {
+        format!("linux-{version}")
+    }
+
+    /// The name of the host that is meant where no version is said.
+    pub fn usual() -> String {
+        named(USUAL)
     }
 
     /// A host over a kernel of the user's own.
     pub fn own(kernel: &Path, modules: Option<&Path>) -> Virtual {
-        let kernel = Kernel::own(kernel, modules);
+        let (file, modules) = (kernel.to_path_buf(), modules.map(Path::to_path_buf));
+        let kernel = Box::new(move || Kernel::own(&file, modules.as_deref()));
         let summary = "a kernel of your own in virtual time, inside an emulated machine";
         Virtual::new("linux-own", summary, kernel, ALONE, std::env::current_exe)
     }

@@ -14,11 +14,14 @@ use std::sync::OnceLock;
 use std::time::{Duration, Instant};
 use units::Span;
 
+/// Finds a kernel, when it is needed.
+pub type Find = Box<dyn Fn() -> Result<Kernel, VirtualError> + Send + Sync>;
+
 /// Linux TCP of one kernel, inside an emulated machine.
 pub struct Virtual {
     name: &'static str,
     summary: &'static str,
-    kernel: Result<Kernel, VirtualError>,
+    kernel: Find,
     alone: Alone,
     own: fn() -> std::io::Result<PathBuf>,
     base: OnceLock<Result<Base, VirtualError>>,
@@ -31,12 +34,12 @@ const LOOK: Duration = Duration::from_millis(20);
 const STUCK: Duration = Duration::from_secs(900);
 
 impl Virtual {
-    /// A host of this name over a kernel, or why there is none. `own` finds this program, which is the guest's, too;
+    /// A host of this name over a kernel. `own` finds this program, which is the guest's, too;
     /// `alone` says what users send alone on a path.
     pub fn new(
         name: &'static str,
         summary: &'static str,
-        kernel: Result<Kernel, VirtualError>,
+        kernel: Find,
         alone: Alone,
         own: fn() -> std::io::Result<PathBuf>,
     ) -> Virtual {
@@ -45,9 +48,9 @@ impl Virtual {
 
     fn base(&self) -> Result<&Base, VirtualError> {
         let make = || {
-            let kernel = self.kernel.as_ref().map_err(Clone::clone)?;
+            let kernel = (self.kernel)()?;
             let own = (self.own)().map_err(VirtualError::doing("this program does not find itself"))?;
-            Base::of(kernel, &own)
+            Base::of(&kernel, &own)
         };
         self.base.get_or_init(make).as_ref().map_err(Clone::clone)
     }
@@ -108,7 +111,7 @@ impl Host for Virtual {
     }
 
     fn ability(&self) -> Result<String, String> {
-        let kernel = self.kernel.as_ref().map_err(VirtualError::to_string)?;
+        let kernel = (self.kernel)().map_err(|error| error.to_string())?;
         crate::machine::qemu().map_err(|error| error.to_string())?;
         Ok(format!("{} in the emulator, with a clock of its own", kernel.file.display()))
     }

@@ -22,5 +22,5 @@ mod ports;
 pub use error::VirtualError;
 pub use fetch::fetch;
 pub use guest::guest;
-pub use host::Virtual;
+pub use host::{Find, Virtual};
 pub use kernels::{Kernel, cache, versions};
