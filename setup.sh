@@ -23,6 +23,7 @@ if [ "${1:-build}" = test ]; then
     [ -e /usr/include/ns3 ] || missing="$missing libns3-dev"
     need ip iproute2
     need qemu-system-x86_64 qemu-system-x86
+    need qemu-img qemu-utils
     [ -e /usr/share/doc/busybox-static ] || missing="$missing busybox-static"
     need cpio cpio
     need ar binutils

@@ -1,5 +1,6 @@
 //! The arguments of the command. Their doc comments are its help texts.
 
+use crate::virtual_time::Clock;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use runner::Host;
@@ -53,6 +54,17 @@ pub enum Command {
     #[cfg(feature = "kernel")]
     #[command(subcommand)]
     Tcp(crate::tcp::Tcp),
+    /// Fetches what runs in virtual time need
+    #[cfg(feature = "kernel")]
+    Fetch {
+        /// What to fetch
+        #[command(subcommand)]
+        what: Fetched,
+    },
+    /// The first process of an emulated machine
+    #[cfg(feature = "kernel")]
+    #[command(hide = true)]
+    Guest,
     /// Estimates the available bandwidth from each recorded probe stream
     Estimate(Estimate),
     /// Shows what this machine can do, what will be skipped, and why
@@ -73,6 +85,15 @@ pub struct Run {
     /// Where it runs
     #[arg(long, value_name = "HOST")]
     pub on: String,
+    /// With --on kernel: which time passes
+    #[arg(long, value_name = "CLOCK", default_value = "real")]
+    pub clock: Clock,
+    /// With --on kernel --clock virtual: a kernel of your own, bzImage
+    #[arg(long, value_name = "FILE")]
+    pub kernel: Option<PathBuf>,
+    /// With --kernel: the folder with its modules
+    #[arg(long, value_name = "DIR", requires = "kernel")]
+    pub modules: Option<PathBuf>,
     /// Where results go [default: out/ and the scenario's name]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
@@ -214,6 +235,17 @@ pub struct Estimate {
     /// Prints one JSON object, and nothing else, on standard output
     #[arg(long)]
     pub json: bool,
+}
+
+/// What can be fetched.
+#[cfg(feature = "kernel")]
+#[derive(Subcommand)]
+pub enum Fetched {
+    /// A Linux kernel of Debian's, without installing it
+    Kernel {
+        /// Its version, as in 6.12
+        version: String,
+    },
 }
 
 /// What can be listed.

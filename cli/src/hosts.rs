@@ -1,19 +1,17 @@
 //! The hosts that the command knows.
 
+use crate::virtual_time;
 use runner::Host;
 use simulator::Simulator;
 
 /// Every host of this build, in the order in which they are listed. Where nothing says where, the first one runs it.
 pub fn hosts() -> Vec<&'static dyn Host> {
-    vec![&Simulator, &KERNEL]
+    let known: [&'static dyn Host; 2] = [&Simulator, &KERNEL];
+    known.into_iter().chain(virtual_time::hosts()).collect()
 }
 
 #[cfg(feature = "kernel")]
-static KERNEL: lab::Lab = lab::Lab {
-    alone: |experiment, index| {
-        simulator::alone(experiment, index).map_err(|error| runner::Refusal::Input(error.to_string()))
-    },
-};
+static KERNEL: lab::Lab = lab::Lab { alone: virtual_time::ALONE };
 
 #[cfg(not(feature = "kernel"))]
 static KERNEL: without_kernel::Kernel = without_kernel::Kernel;

@@ -18,6 +18,7 @@ mod tcp;
 mod terminal;
 mod theory;
 mod trace;
+mod virtual_time;
 
 pub use hosts::hosts;
 
@@ -95,6 +96,10 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
         Command::Theory(question) => theory::answer(&question),
         #[cfg(feature = "kernel")]
         Command::Tcp(command) => tcp::tcp(&command),
+        #[cfg(feature = "kernel")]
+        Command::Fetch { what: args::Fetched::Kernel { version } } => virtual_time::fetch(&version),
+        #[cfg(feature = "kernel")]
+        Command::Guest => virtual_time::guest(),
         Command::Estimate(arguments) => estimate::estimate(&arguments),
         Command::Doctor => say(&doctor::doctor(hosts)),
         Command::Completions { shell } => say(&completions(shell, hosts)),

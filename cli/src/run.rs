@@ -2,6 +2,7 @@
 
 use crate::args::Run as Arguments;
 use crate::terminal::Terminal;
+use crate::virtual_time::Clock;
 use crate::{Failure, PROGRAM, say, trace};
 use results::Results;
 use runner::{Host, Made, Runner};
@@ -24,7 +25,11 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
             arguments.file.display()
         )));
     }
-    let host = named(&arguments.on, hosts)?;
+    let own = own(arguments)?;
+    let host = match &own {
+        Some(own) => own.as_ref(),
+        None => named(&on(arguments)?, hosts)?,
+    };
     at_once(host, arguments.jobs)?;
     trace::check(arguments.trace.as_ref(), host, &plan)?;
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(scenario.name()));
@@ -42,6 +47,35 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
         say(&format!("{}\nWritten to {}\n", results::to_table(&results, results::colours_wanted()), folder.display()))?;
     }
     if results.expectations.iter().all(|expectation| expectation.met) { Ok(()) } else { Err(Failure::Missed) }
+}
+
+/// The name of the host that is asked for.
+fn on(arguments: &Arguments) -> Result<String, Failure> {
+    match (arguments.clock, arguments.on.as_str()) {
+        (Clock::Real, on) => Ok(on.to_string()),
+        #[cfg(feature = "kernel")]
+        (Clock::Virtual, "kernel") => Ok(crate::virtual_time::usual()),
+        // In virtual time anyway.
+        (Clock::Virtual, on) => Ok(on.to_string()),
+    }
+}
+
+/// A host over the user's own kernel, if there is one.
+#[cfg(feature = "kernel")]
+fn own(arguments: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
+    let Some(kernel) = &arguments.kernel else { return Ok(None) };
+    if arguments.on != "kernel" || arguments.clock != Clock::Virtual {
+        return Err(Failure::Input(format!(
+            "--kernel: found --on {}; expected --on kernel --clock virtual",
+            arguments.on
+        )));
+    }
+    Ok(Some(Box::new(crate::virtual_time::own(kernel, arguments.modules.as_deref()))))
+}
+
+#[cfg(not(feature = "kernel"))]
+fn own(_: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
+    Ok(None)
 }
 
 /// The host of this name. The arguments have been checked against the list.

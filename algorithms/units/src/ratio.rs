@@ -2,7 +2,7 @@
 
 /// A non-negative fraction in 1/2^32, up to 2^32.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-#[cfg_attr(feature = "serde", derive(serde::Serialize))]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Ratio(u64);
 
 impl Ratio {

@@ -46,6 +46,19 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("hosts/realtime", &[]),
+    // The lab's own code, inside an emulated machine.
+    (
+        "hosts/virtual",
+        &[
+            "algorithms/units",
+            "experiment/scenario",
+            "experiment/results",
+            "experiment/runner",
+            "hosts/lab",
+            "hosts/realtime",
+            "hosts/tcp",
+        ],
+    ),
     ("hosts/tcp", &["algorithms/rapid", "algorithms/units", "hosts/realtime"]),
     (
         "hosts/simulator",

@@ -28,6 +28,9 @@ impl Write for Hash {
 }
 
 /// The size of a file's content, and its digest.
+///
+/// # Errors
+/// The file cannot be read.
 pub fn of_file(file: &Path) -> io::Result<(u64, String)> {
     let mut hash = Hash::default();
     let size = io::copy(&mut File::open(file)?, &mut hash)?;

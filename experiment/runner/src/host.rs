@@ -33,6 +33,15 @@ pub trait Host: Sync {
         }
     }
 
+    /// What decides the results beside the program and the experiment, and is not the machine: other programs that it
+    /// works with, each with its digest.
+    ///
+    /// # Errors
+    /// What is missing.
+    fn tools(&self) -> Result<Vec<String>, Refusal> {
+        Ok(Vec::new())
+    }
+
     /// Whether it can make all of these runs. Returns what it does that the scenario does not say, one sentence each, for
     /// the manifest.
     ///

@@ -51,6 +51,9 @@ struct Identity<'a> {
     /// Where its clock is the machine's, another machine makes other runs.
     #[serde(skip_serializing_if = "Option::is_none")]
     machine: Option<&'a str>,
+    /// What the host works with.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    tools: Vec<String>,
     keep: Keep,
     files: Vec<Option<&'a str>>,
     experiment: &'a Experiment,
@@ -69,11 +72,12 @@ impl<'a> Job<'a> {
         keep: Keep,
     ) -> Result<Vec<Job<'a>>, String> {
         let program = program.identity()?;
+        let tools = host.tools().map_err(|refusal| refusal.to_string())?;
         let machine = (host.clock() == Clock::Real).then(machine);
         let job = |experiment: &'a Experiment| {
             let files = files.digests(experiment).collect();
-            let identity =
-                Identity { program: &program, host: host.name(), machine: machine.as_deref(), keep, files, experiment };
+            let (host, machine, tools) = (host.name(), machine.as_deref(), tools.clone());
+            let identity = Identity { program: &program, host, machine, tools, keep, files, experiment };
             let mut hash = Hash::default();
             serde_json::to_writer(io::BufWriter::new(&mut hash), &identity).map_err(|error| error.to_string())?;
             Ok(Job { experiment, keep, id: hash.hex() })

@@ -15,6 +15,7 @@ mod machine;
 mod program;
 
 pub use checkpoint::{Checkpoint, Sealed};
+pub use digest::{Hash, of_file};
 pub use execute::{Error, Finished, Made, Progress, Runner, Silent, threads};
 pub use files::Files;
 pub use host::{Clock, Host, Refusal};

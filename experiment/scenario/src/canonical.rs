@@ -5,25 +5,47 @@
 //! whole numbers (picoseconds, bytes, bits per second, ...), so nothing is rounded. A file has no name in the text: it
 //! is known by its content, so its digest stands beside the text, in the order of [`crate::Experiment::files`].
 
-use serde::{Serialize, Serializer};
-use settings::{Setting, Settings};
-use std::path::Path;
+use ::settings::{Setting, Settings as Set};
+use serde::{Deserialize, Deserializer, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
 
 /// In the place of a file's name.
 const FILE: &str = "a file";
 
-pub(crate) fn file<S: Serializer>(_: &Path, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(FILE)
+pub(crate) mod file {
+    use super::{Deserialize, Deserializer, FILE, PathBuf};
+    use serde::Serializer;
+    use std::path::Path;
+
+    pub(crate) fn serialize<S: Serializer>(_: &Path, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_str(FILE)
+    }
+
+    /// The name is not in the text: what is read back names no file.
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<PathBuf, D::Error> {
+        String::deserialize(deserializer).map(PathBuf::from)
+    }
 }
 
 /// What is set, with the unit in each name: `{"tau": {"ps": 50000000000}}`.
-pub(crate) fn settings<S: Serializer>(settings: &Settings, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.collect_map(settings.iter().map(|(name, setting)| (name, Written::from(setting))))
+pub(crate) mod settings {
+    use super::{BTreeMap, Deserialize, Deserializer, Set, Written};
+    use serde::Serializer;
+
+    pub(crate) fn serialize<S: Serializer>(settings: &Set, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_map(settings.iter().map(|(name, setting)| (name, Written::from(setting))))
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Set, D::Error> {
+        let written = BTreeMap::<String, Written>::deserialize(deserializer)?;
+        Ok(written.into_iter().map(|(name, written)| (name, written.into())).collect())
+    }
 }
 
-#[derive(Serialize)]
+#[derive(Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
-enum Written<'a> {
+enum Written {
     Ps(units::Span),
     Q32(units::Ratio),
     Bps(units::Rate),
@@ -31,11 +53,11 @@ enum Written<'a> {
     Bytes(units::Bytes),
     Integer(u64),
     Switch(bool),
-    Word(&'a str),
+    Word(String),
 }
 
-impl<'a> From<&'a Setting> for Written<'a> {
-    fn from(setting: &'a Setting) -> Written<'a> {
+impl From<&Setting> for Written {
+    fn from(setting: &Setting) -> Written {
         match setting {
             Setting::Span(span) => Written::Ps(*span),
             Setting::Ratio(ratio) => Written::Q32(*ratio),
@@ -44,7 +66,42 @@ impl<'a> From<&'a Setting> for Written<'a> {
             Setting::Bytes(bytes) => Written::Bytes(*bytes),
             Setting::Integer(number) => Written::Integer(*number),
             Setting::Switch(on) => Written::Switch(*on),
-            Setting::Word(word) => Written::Word(word),
+            Setting::Word(word) => Written::Word(word.clone()),
+        }
+    }
+}
+
+impl From<Written> for Setting {
+    fn from(written: Written) -> Setting {
+        match written {
+            Written::Ps(span) => Setting::Span(span),
+            Written::Q32(ratio) => Setting::Ratio(ratio),
+            Written::Bps(rate) => Setting::Rate(rate),
+            Written::Packets(packets) => Setting::Packets(packets),
+            Written::Bytes(bytes) => Setting::Bytes(bytes),
+            Written::Integer(number) => Setting::Integer(number),
+            Written::Switch(on) => Setting::Switch(on),
+            Written::Word(word) => Setting::Word(word),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Experiment, Scenario};
+    use std::path::Path;
+
+    #[test]
+    fn an_experiment_without_files_is_read_back_as_it_was() {
+        let text = r#"
+            run = { duration = "3 s" }
+            path = { rate = "10 Mbit/s", delay = "5 ms", buffer = "40 packets", queue = { kind = "codel", target = "7 ms" } }
+            flow = [{ controller = { kind = "rapid", tau = "10 ms" }, start = "1 s", size = "1 MB" }]
+            traffic = [{ kind = "poisson", load = 0.2 }]
+        "#;
+        for experiment in Scenario::parse(text, Path::new("test.toml"), &[]).expect("a scenario").plan() {
+            let written = serde_json::to_string(&experiment).expect("written");
+            assert_eq!(serde_json::from_str::<Experiment>(&written).expect("read"), experiment);
         }
     }
 }

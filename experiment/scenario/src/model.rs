@@ -10,14 +10,14 @@ pub use service::{Aggregation, RateFormat, RateSource, Service, Variation};
 use crate::canonical;
 use crate::search::SearchSpec;
 use queueing::Limit;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use settings::Settings;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 
 /// One run: a scenario with its controller put in, its sweep point chosen and its seed drawn.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Experiment {
     /// Label of the controller under test, for tables: the flows' own controller, or the one from `[compare]`.
     pub controller: String,
@@ -50,7 +50,7 @@ pub struct Experiment {
 }
 
 /// Probe streams, one after the other. Rates within a stream rise by equal ratios, in levels.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ProbeSpec {
     /// Number of streams.
     pub streams: u32,
@@ -81,7 +81,7 @@ pub struct ProbeSpec {
 }
 
 /// Which send gaps a sender records.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Recorded {
     /// The gaps with which packets left the host.
     Sent,
@@ -90,7 +90,7 @@ pub enum Recorded {
 }
 
 /// A link: a queue, a wire, a delay.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct LinkSpec {
     /// Its name.
     pub name: String,
@@ -111,7 +111,7 @@ pub struct LinkSpec {
 }
 
 /// What a wire does to packets besides delaying and losing them. The default is nothing.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Impairments {
     /// Later packets overtake some packets.
     pub reorder: Option<Reordering>,
@@ -123,7 +123,7 @@ pub struct Impairments {
 }
 
 /// Packets that arrive late.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Reordering {
     /// Probability of being late, independent of all others.
     pub share: Ratio,
@@ -133,7 +133,7 @@ pub struct Reordering {
 }
 
 /// A buffer, resolved (`"1 bdp"` has become bytes).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Buffer {
     /// In packets.
     Packets(Packets),
@@ -155,12 +155,12 @@ impl Buffer {
 }
 
 /// A queue discipline with its settings, checked against the registry.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct QueueSpec {
     /// Name in the registry.
     pub kind: String,
     /// What the scenario set.
-    #[serde(serialize_with = "canonical::settings")]
+    #[serde(with = "canonical::settings")]
     pub settings: Settings,
 }
 
@@ -172,7 +172,7 @@ impl QueueSpec {
 }
 
 /// The receiving hosts.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct ReceiverSpec {
     /// Interrupt coalescence at the network card.
     pub coalescing: Coalescing,
@@ -211,7 +211,7 @@ impl ReceiverSpec {
 
 /// Interrupt coalescence: packets wait at the card, which hands them over in a batch, also when it holds `frames`
 /// packets. Arrival times are those of the handover.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Coalescing {
     /// When the card interrupts.
     pub kind: Moderation,
@@ -229,7 +229,7 @@ impl Coalescing {
 }
 
 /// When a card with interrupt coalescence interrupts.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Moderation {
     /// A time after the first packet of a batch.
     #[default]
@@ -243,7 +243,7 @@ pub enum Moderation {
 }
 
 /// How a sending host creates gaps.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum GapModel {
     /// At the requested instant.
     Perfect,
@@ -275,7 +275,7 @@ pub enum GapModel {
 }
 
 /// One responsive flow.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FlowSpec {
     /// Its controller.
     pub controller: ControllerSpec,
@@ -304,19 +304,19 @@ pub struct FlowSpec {
 }
 
 /// A controller with its settings, checked against the registry.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ControllerSpec {
     /// Name in the registry.
     pub kind: String,
     /// What tables and pictures call it: its `label`, or its name and what the scenario set.
     pub label: String,
     /// What the scenario set.
-    #[serde(serialize_with = "canonical::settings")]
+    #[serde(with = "canonical::settings")]
     pub settings: Settings,
 }
 
 /// When something starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Start {
     /// At this time.
     At(Time),
@@ -325,7 +325,7 @@ pub enum Start {
 }
 
 /// How much a flow sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Size {
     /// As long as the run lasts.
     Unlimited,
@@ -351,7 +351,7 @@ impl FlowSpec {
 }
 
 /// One source of unresponsive traffic.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct TrafficSpec {
     /// What it does.
     pub kind: TrafficKind,
@@ -370,7 +370,7 @@ pub struct TrafficSpec {
 }
 
 /// A token bucket.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Shaper {
     /// Rate at which tokens come.
     pub rate: Rate,
@@ -379,7 +379,7 @@ pub struct Shaper {
 }
 
 /// What a traffic source does.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum TrafficKind {
     /// Equal gaps.
     Cbr {
@@ -427,7 +427,7 @@ pub enum TrafficKind {
     /// Packets from a file, which is repeated end to end.
     Trace {
         /// The file.
-        #[serde(serialize_with = "canonical::file")]
+        #[serde(with = "canonical::file")]
         file: PathBuf,
         /// Its format.
         source: TraceSource,
@@ -473,7 +473,7 @@ impl TrafficKind {
 }
 
 /// Kind of trace file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum TraceSource {
     /// pcap or pcapng.
     Pcap,
@@ -482,7 +482,7 @@ pub enum TraceSource {
 }
 
 /// What a host records.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Record {
     /// Whether to record curves over time, distributions and traces. Otherwise only the summary's counts and means.
     pub detail: bool,

@@ -3,11 +3,11 @@
 use crate::document::{KeyValue, Node, Table, Value};
 use crate::error::{ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, ratio, text};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use units::{Rate, Ratio};
 
 /// A search for the available bandwidth, between the slowest and the fastest rate of the probe streams.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct SearchSpec {
     /// Which streams it sends.
     pub tool: SearchTool,
@@ -16,7 +16,7 @@ pub struct SearchSpec {
 }
 
 /// Which streams a search sends.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub enum SearchTool {
     /// Fleets of equal streams; the streams of a fleet vote.
     Pathload {

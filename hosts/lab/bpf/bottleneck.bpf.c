@@ -8,15 +8,21 @@
  * at the ingress of the device at the other end, takes the time out and lets the kernel compute the hash anew. So each
  * packet carries its own arrival: nothing is looked up, and a packet that never departs was dropped.
  *
- * Both leave the verdict to the programs after them.
+ * Where user space says so, `departs` is the wire behind the bottleneck, too. It loses packets at random and in outages,
+ * each with a record, and marks those that are to come late for a filter behind it. Packets that open, close or reset a
+ * connection are neither lost at random nor late.
+ *
+ * Apart from losses, both leave the verdict to the programs after them.
  */
 #include "prelude.h"
 
 #include <linux/if_ether.h>
 #include <linux/in.h>
 #include <linux/ip.h>
+#include <linux/tcp.h>
 
-enum { ARRIVED = 0, DEPARTED = 1 };
+enum { ARRIVED = 0, DEPARTED = 1, LOST = 2 };
+enum { MOST_OUTAGES = 16 };
 
 /* As read by hosts/lab/src/tap.rs. */
 struct record {
@@ -25,7 +31,7 @@ struct record {
 	u32 size;     /* the frame, Ethernet header included */
 	u16 port;     /* source port */
 	u8 protocol;  /* of IPv4; 0: something else */
-	u8 end;       /* ARRIVED or DEPARTED */
+	u8 end;       /* ARRIVED, DEPARTED or LOST */
 	u32 reserved;
 };
 
@@ -41,6 +47,24 @@ struct {
 	__type(key, u32);
 	__type(value, u64);
 } missed SEC(".maps");
+
+/* As written by hosts/lab/src/tap.rs. All zero: a wire that does nothing. */
+struct wire {
+	u64 random;   /* state of the generator */
+	u64 loss;     /* probability in 2^-32 */
+	u64 late;     /* probability in 2^-32 */
+	u64 outages;  /* how many of the following count */
+	struct {
+		u64 from_ns, to_ns; /* CLOCK_MONOTONIC */
+	} outage[MOST_OUTAGES];
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct wire);
+} wire SEC(".maps");
 
 INLINE void report(struct __sk_buff *packet, u8 end, u64 now, u32 stamp)
 {
@@ -77,15 +101,57 @@ int arrives(struct __sk_buff *packet)
 	return TC_ACT_UNSPEC;
 }
 
+/* The high half of SplitMix64's next number (Steele, Lea, Flood 2014). */
+INLINE u64 draw(struct wire *wire)
+{
+	u64 mixed = wire->random += 0x9e3779b97f4a7c15ull;
+
+	mixed = (mixed ^ (mixed >> 30)) * 0xbf58476d1ce4e5b9ull;
+	mixed = (mixed ^ (mixed >> 27)) * 0x94d049bb133111ebull;
+	return (mixed ^ (mixed >> 31)) >> 32;
+}
+
+INLINE int opens_or_closes(struct __sk_buff *packet)
+{
+	void *data = (void *)(long)packet->data, *data_end = (void *)(long)packet->data_end;
+	struct iphdr *ip = data + sizeof(struct ethhdr);
+	struct tcphdr *tcp = (void *)(ip + 1);
+
+	if ((void *)(tcp + 1) > data_end || packet->protocol != __builtin_bswap16(ETH_P_IP) || ip->ihl != 5)
+		return 1; /* Nothing that a flow or a source of traffic sends. */
+	return ip->protocol == IPPROTO_TCP && (tcp->syn || tcp->fin || tcp->rst);
+}
+
+INLINE int in_outage(struct wire *wire, u64 now)
+{
+	for (u32 i = 0; i < MOST_OUTAGES; i++)
+		if (i < wire->outages && now >= wire->outage[i].from_ns && now < wire->outage[i].to_ns)
+			return 1;
+	return 0;
+}
+
 SEC("tc")
 int departs(struct __sk_buff *packet)
 {
 	u64 now = bpf_ktime_get_ns();
-	u32 stamp = packet->hash;
+	u32 stamp = packet->hash, first = 0;
+	struct wire *here = bpf_map_lookup_elem(&wire, &first);
+	int lost = 0;
 
 	bpf_set_hash_invalid(packet);
 	report(packet, DEPARTED, now, stamp);
-	return TC_ACT_UNSPEC;
+	if (!here)
+		return TC_ACT_UNSPEC;
+	if (here->outages)
+		lost = in_outage(here, now);
+	if ((here->loss || here->late) && !opens_or_closes(packet)) {
+		lost |= draw(here) < here->loss;
+		packet->mark = draw(here) < here->late;
+	}
+	if (!lost)
+		return TC_ACT_UNSPEC;
+	report(packet, LOST, now, stamp);
+	return TC_ACT_SHOT;
 }
 
 char _license[] SEC("license") = "Dual BSD/GPL";

@@ -2,7 +2,9 @@
 
 use crate::error::LabError;
 use crate::flows::{available, is_missing, kernel_name, stream_with};
-use crate::path::HEADER;
+use crate::path::{HEADER, Means};
+use crate::qdiscs::{KNOWN, MOST_DELAYS, delays_back};
+use crate::tap::MOST_OUTAGES;
 use scenario::{Experiment, GapModel, Impairments, Service};
 use std::collections::BTreeSet;
 use units::{Bytes, Packets, Ratio, Span};
@@ -14,17 +16,19 @@ const MOST_FLOWS: usize = 50_000;
 const SMALLEST: Bytes = Bytes::new(HEADER + 40 + 88);
 
 /// Refuses an experiment that the lab cannot carry out.
-pub(crate) fn accept(experiment: &Experiment) -> Result<(), LabError> {
+pub(crate) fn accept(experiment: &Experiment, means: Means) -> Result<(), LabError> {
     hosts(experiment)?;
     flows(experiment)?;
     if experiment.links.len() > 1 {
         return no("link", format!("{} links", experiment.links.len()), "one bottleneck, [path]");
     }
     let link = &experiment.links[0];
-    if link.queue.kind != "fifo" {
+    if means == Means::Qdiscs {
+        by_qdiscs(experiment)?;
+    } else if link.queue.kind != "fifo" {
         return no("path.queue", format!("\"{}\"", link.queue.kind), "\"fifo\"");
     }
-    if link.impairments != Impairments::default() {
+    if means == Means::DelayLine && link.impairments != Impairments::default() {
         return no("path", "reordering, outages or steps of the delay", "a constant delay and a constant loss");
     }
     if experiment.record.links {
@@ -35,6 +39,29 @@ pub(crate) fn accept(experiment: &Experiment) -> Result<(), LabError> {
     }
     if link.rate.bps() < 8_000 {
         return no("path.rate", link.rate, "8 kbit/s and more: tc-tbf's least rate");
+    }
+    Ok(())
+}
+
+/// What the kernel's queue disciplines can do.
+fn by_qdiscs(experiment: &Experiment) -> Result<(), LabError> {
+    let link = &experiment.links[0];
+    let kind = link.queue.kind.as_str();
+    if kind != "fifo" && !KNOWN.contains(&kind) {
+        return no("path.queue", format!("\"{kind}\""), &format!("\"fifo\", {}", KNOWN.join(", ")));
+    }
+    if let Some(setting) = link.queue.settings.keys().next() {
+        return no("path.queue", format!("the setting \"{setting}\""), "the kernel's disciplines, without settings");
+    }
+    if !link.impairments.delay_steps.is_empty() {
+        return no("path", "steps of the delay", "a constant delay: netem lets packets overtake where it falls");
+    }
+    if link.impairments.outages.len() > MOST_OUTAGES {
+        return no("path", format!("{} outages", link.impairments.outages.len()), &format!("{MOST_OUTAGES}"));
+    }
+    let delays = delays_back(experiment).len();
+    if delays > MOST_DELAYS {
+        return no("flow.rtt", format!("{delays} different ones"), &format!("{MOST_DELAYS}, one band of tc-prio each"));
     }
     Ok(())
 }

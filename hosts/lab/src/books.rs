@@ -1,7 +1,7 @@
 //! Turns records of packets into arrivals, departures and drops at the bottleneck, for each flow and source.
 
+use crate::delay_line::Loss;
 use crate::owner::owner_of;
-
 use crate::tap::{End, Record};
 use measure::Owner;
 use std::collections::VecDeque;
@@ -39,32 +39,29 @@ pub(crate) struct Books {
 const REORDERING_NS: u64 = 1_000_000;
 
 impl Books {
-    /// Joins arrivals and departures. Records before `zero_ns` are left out.
-    pub fn of(records: &[Record], zero_ns: u64, flows: usize, traffic: usize) -> Books {
+    /// Joins arrivals and departures. Records before `zero_ns` are left out. In a `fair` queue packets of one owner
+    /// overtake those of others, and only a later packet of the same owner shows that one was dropped.
+    pub fn of(records: &[Record], zero_ns: u64, flows: usize, traffic: usize, fair: bool) -> Books {
         let mut packets: Vec<Packet> = Vec::with_capacity(records.len() / 2);
         // Packets that have arrived but not departed, as stamps and indices in `packets`.
-        let mut waiting: VecDeque<(u32, usize)> = VecDeque::new();
+        let mut queues: Vec<VecDeque<(u32, usize)>> = vec![VecDeque::new(); if fair { flows + traffic + 1 } else { 1 }];
         for record in records.iter().filter(|record| record.time_ns >= zero_ns) {
             let time_ns = record.time_ns - zero_ns;
+            let owner = owner_of(record.protocol, record.port, flows, traffic);
+            let queue = match owner {
+                _ if !fair => 0,
+                Owner::Flow(flow) => flow,
+                Owner::Traffic(source) => flows + source,
+                Owner::Other => flows + traffic,
+            };
+            let waiting = &mut queues[queue];
             match record.end {
                 End::Arrived => {
                     waiting.push_back((record.stamp, packets.len()));
-                    let owner = owner_of(record.protocol, record.port, flows, traffic);
                     packets.push(Packet { owner, size: record.size, arrival_ns: time_ns, fate: Fate::Queued });
                 }
-                End::Departed => {
-                    let Some(place) = waiting.iter().position(|(stamp, _)| *stamp == record.stamp) else { continue };
-                    let Some((_, index)) = waiting.remove(place) else { continue };
-                    packets[index].fate = Fate::Departed(time_ns);
-                    let arrival_ns = packets[index].arrival_ns;
-                    while let Some(&(_, older)) = waiting.front() {
-                        if packets[older].arrival_ns + REORDERING_NS > arrival_ns {
-                            break;
-                        }
-                        packets[older].fate = Fate::Dropped;
-                        waiting.pop_front();
-                    }
-                }
+                End::Departed => depart(record.stamp, time_ns, waiting, &mut packets),
+                End::Lost => {}
             }
         }
         let least_wait_ns = packets.iter().filter_map(Packet::whole_wait_ns).min().unwrap_or(0);
@@ -75,6 +72,31 @@ impl Books {
     pub fn wait_ns(&self, packet: &Packet) -> Option<u64> {
         packet.whole_wait_ns().map(|wait| wait - self.least_wait_ns)
     }
+}
+
+/// Takes a packet out of its queue. Older packets of the queue were dropped.
+fn depart(stamp: u32, time_ns: u64, waiting: &mut VecDeque<(u32, usize)>, packets: &mut [Packet]) {
+    let Some(place) = waiting.iter().position(|(waiting, _)| *waiting == stamp) else { return };
+    let Some((_, index)) = waiting.remove(place) else { return };
+    packets[index].fate = Fate::Departed(time_ns);
+    let arrival_ns = packets[index].arrival_ns;
+    while let Some(&(_, older)) = waiting.front() {
+        if packets[older].arrival_ns + REORDERING_NS > arrival_ns {
+            break;
+        }
+        packets[older].fate = Fate::Dropped;
+        waiting.pop_front();
+    }
+}
+
+/// Returns the packets that the wire behind the bottleneck lost.
+pub(crate) fn losses(records: &[Record], zero_ns: u64, flows: usize, traffic: usize) -> Vec<Loss> {
+    let lost = records.iter().filter(|record| record.end == End::Lost && record.time_ns >= zero_ns);
+    let loss = |record: &Record| {
+        let owner = owner_of(record.protocol, record.port, flows, traffic);
+        Loss { at_ns: record.time_ns - zero_ns, owner }
+    };
+    lost.map(loss).collect()
 }
 
 impl Packet {
@@ -115,7 +137,7 @@ mod tests {
             record(End::Departed, 18 * MS, 3),
             record(End::Arrived, 19 * MS, 4),
         ];
-        let books = Books::of(&records, 0, 1, 0);
+        let books = Books::of(&records, 0, 1, 0, false);
         let fates: Vec<Fate> = books.packets.iter().map(|packet| packet.fate).collect();
         assert_eq!(fates, [Fate::Departed(16 * MS), Fate::Dropped, Fate::Departed(18 * MS), Fate::Queued]);
     }
@@ -128,7 +150,7 @@ mod tests {
             record(End::Arrived, 200, 2),
             record(End::Departed, 245, 2),
         ];
-        let books = Books::of(&records, 0, 1, 0);
+        let books = Books::of(&records, 0, 1, 0, false);
         let waits: Vec<_> = books.packets.iter().map(|packet| books.wait_ns(packet)).collect();
         assert_eq!((books.least_wait_ns, waits), (5, vec![Some(0), Some(40)]));
     }
@@ -141,14 +163,37 @@ mod tests {
             record(End::Departed, 200, 2),
             record(End::Departed, 201, 1),
         ];
-        let books = Books::of(&records, 0, 1, 0);
+        let books = Books::of(&records, 0, 1, 0, false);
         assert!(books.packets.iter().all(|packet| packet.departure_ns().is_some()));
+    }
+
+    #[test]
+    fn in_a_fair_queue_only_the_same_owner_shows_a_drop() {
+        let other = |end, at_ns, stamp| Record { port: FIRST_FLOW_PORT + 1, ..record(end, at_ns, stamp) };
+        let records = [
+            record(End::Arrived, 10 * MS, 1),
+            other(End::Arrived, 15 * MS, 2),
+            other(End::Departed, 16 * MS, 2),
+            record(End::Departed, 30 * MS, 1),
+        ];
+        let fates =
+            |fair| Books::of(&records, 0, 2, 0, fair).packets.iter().map(|packet| packet.fate).collect::<Vec<_>>();
+        assert_eq!(fates(true), [Fate::Departed(30 * MS), Fate::Departed(16 * MS)]);
+        assert_eq!(fates(false), [Fate::Dropped, Fate::Departed(16 * MS)]);
+    }
+
+    #[test]
+    fn what_the_wire_loses_has_departed_and_is_lost() {
+        let records =
+            [record(End::Arrived, 10 * MS, 1), record(End::Departed, 11 * MS, 1), record(End::Lost, 11 * MS, 1)];
+        assert_eq!(Books::of(&records, 0, 1, 0, false).packets[0].fate, Fate::Departed(11 * MS));
+        assert_eq!(losses(&records, MS, 1, 0), [Loss { at_ns: 10 * MS, owner: Owner::Flow(0) }]);
     }
 
     #[test]
     fn ports_beyond_the_flows_belong_to_nobody() {
         let mut stranger = record(End::Arrived, 100, 1);
         stranger.port += 1;
-        assert_eq!(Books::of(&[stranger], 0, 1, 0).packets[0].owner, Owner::Other);
+        assert_eq!(Books::of(&[stranger], 0, 1, 0, false).packets[0].owner, Owner::Other);
     }
 }

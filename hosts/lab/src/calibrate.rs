@@ -6,7 +6,8 @@
 
 use crate::delay_line::DelayLine;
 use crate::error::LabError;
-use crate::{Draws, observe};
+use crate::path::Means;
+use crate::{Draws, judged, measure};
 use realtime::lateness::Lateness;
 use scenario::{Buffer, Experiment, Scenario};
 use std::collections::BTreeMap;
@@ -97,10 +98,10 @@ pub(crate) fn one_flow(rate: Rate, packet: Bytes, buffer: Bytes) -> Experiment {
 
 fn share(trial: &Experiment, delayed: bool) -> Result<f64, LabError> {
     let draws = Draws { starts: vec![Time::ZERO], traffic: Vec::new() };
-    let observed = observe(trial, draws, delayed)?;
+    let raw = measure(trial, draws, Means::DelayLine, delayed)?;
+    let books = judged(trial, &raw)?;
     let (from, to) = (SETTLING.nanos(), TRIAL.nanos());
-    let departed =
-        observed.books.packets.iter().filter(|packet| packet.departure_ns().is_some_and(|at| at > from && at <= to));
+    let departed = books.packets.iter().filter(|packet| packet.departure_ns().is_some_and(|at| at > from && at <= to));
     let bits = departed.map(|packet| f64::from(packet.size) * 8.0).sum::<f64>();
     Ok(bits / ((to - from) as f64 * 1e-9) / trial.links[0].rate.bps() as f64)
 }

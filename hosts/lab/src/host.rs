@@ -49,13 +49,21 @@ impl Host for Lab {
     }
 
     fn run(&self, experiment: &Experiment) -> Result<Run, Refusal> {
-        let sources = traffic::cross_traffic(experiment, |experiment, index| Ok((self.alone)(experiment, index)?));
-        let packets = |mut source: traffic::Superposition<_>| -> Packets {
-            Box::new(std::iter::from_fn(move || source.next().map(|packet| (packet.at, packet.size))))
-        };
-        let traffic = sources.map_err(|Unsent(refusal)| refusal)?.into_iter().map(packets).collect();
-        crate::run(experiment, Draws { starts: traffic::starts(experiment), traffic }).map_err(refused)
+        crate::run(experiment, draws(experiment, self.alone)?).map_err(refused)
     }
+}
+
+/// What chance decides for a run.
+///
+/// # Errors
+/// Traffic that has no packets.
+pub fn draws(experiment: &Experiment, alone: Alone) -> Result<Draws, Refusal> {
+    let sources = traffic::cross_traffic(experiment, |experiment, index| Ok(alone(experiment, index)?));
+    let packets = |mut source: traffic::Superposition<_>| -> Packets {
+        Box::new(std::iter::from_fn(move || source.next().map(|packet| (packet.at, packet.size))))
+    };
+    let traffic = sources.map_err(|Unsent(refusal)| refusal)?.into_iter().map(packets).collect();
+    Ok(Draws { starts: traffic::starts(experiment), traffic })
 }
 
 fn refused(error: LabError) -> Refusal {

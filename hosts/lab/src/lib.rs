@@ -10,6 +10,7 @@ mod books;
 mod calibrate;
 mod cross;
 mod delay_line;
+mod devices;
 mod error;
 mod flows;
 mod host;
@@ -17,7 +18,9 @@ mod namespace;
 mod owner;
 mod path;
 mod probes;
+mod qdiscs;
 mod rapid;
+mod raw;
 mod sampler;
 mod summary;
 mod tap;
@@ -26,22 +29,23 @@ mod verdict;
 
 pub use cross::Packets;
 pub use error::LabError;
-pub use host::{Alone, Lab};
+pub use host::{Alone, Lab, draws};
+pub use qdiscs::KNOWN as DISCIPLINES;
+pub use raw::Raw;
 
 use books::Books;
 use calibrate::{calibrate, one_flow};
 use cross::Cross;
 use delay_line::{Account, DelayLine};
 use flows::Flows;
-use path::Path;
+use path::{Means, Path};
 use probes::Probes;
 use realtime::clock::{monotonic_ns, sleep_until};
 use realtime::priority::{Hurry, Urgency};
 use realtime::processors::Meter;
 use results::Run;
 use sampler::Samples;
-use scenario::Experiment;
-use summary::{Observed, summarise};
+use scenario::{Experiment, Impairments};
 use tap::{Record, Tap};
 use units::{Bytes, Rate, Time};
 
@@ -74,12 +78,28 @@ const CONDITIONS: [&str; 5] = [
 /// # Errors
 /// What is missing, the key that asks for what the lab does not do, or a rate that this machine does not reach.
 pub fn check(plan: &[Experiment]) -> Result<Vec<String>, LabError> {
-    plan.iter().try_for_each(accept::accept)?;
+    plan.iter().try_for_each(|experiment| accept::accept(experiment, Means::DelayLine))?;
     root()?;
     accept::controllers(plan)?;
     let mut conditions: Vec<String> = CONDITIONS.iter().map(|said| said.to_string()).collect();
     conditions.extend(calibrate(plan)?);
     Ok(conditions)
+}
+
+/// Whether every run of a plan can be made where the clock is exact. Returns what the lab does that the scenario does not
+/// say, one sentence each.
+///
+/// # Errors
+/// The key that asks for what the lab does not do.
+pub fn check_exactly(plan: &[Experiment]) -> Result<Vec<String>, LabError> {
+    plan.iter().try_for_each(|experiment| accept::accept(experiment, Means::Qdiscs))?;
+    Ok(CONDITIONS.iter().map(|said| said.to_string()).collect())
+}
+
+/// What not every kernel has and this run needs: a queue discipline, and congestion controls, by the kernel's names.
+pub fn needs(experiment: &Experiment) -> (Option<&str>, impl Iterator<Item = &str>) {
+    let controllers = experiment.flows.iter().map(|flow| flows::kernel_name(&flow.controller.kind));
+    (qdiscs::needed(experiment), controllers)
 }
 
 /// Whether the lab works here at all: a path is built, watched and taken down again. Says what there is, or what is
@@ -88,7 +108,7 @@ pub fn ability() -> Result<String, String> {
     let built = || -> Result<(), LabError> {
         root()?;
         let packet = Bytes::new(1_514);
-        let path = Path::build(&one_flow(Rate::from_mbps(10), packet, packet * 100), true)?;
+        let path = Path::build(&one_flow(Rate::from_mbps(10), packet, packet * 100), Means::DelayLine, true)?;
         Tap::attach(&path).map(drop)
     };
     let made = "paths of network namespaces, watched packet by packet; each ends with its process";
@@ -107,17 +127,57 @@ fn root() -> Result<(), LabError> {
 /// # Errors
 /// When the machine refuses something, or could not keep up.
 pub fn run(experiment: &Experiment, draws: Draws) -> Result<Run, LabError> {
-    let observed = observe(experiment, draws, DelayLine::is_needed(experiment))?;
-    Ok(summarise(experiment, &observed))
+    let raw = measure(experiment, draws, Means::DelayLine, DelayLine::is_needed(experiment))?;
+    let books = judged(experiment, &raw)?;
+    Ok(raw.figures_with(experiment, books))
 }
 
-/// Builds the path, lets everything happen, and takes the path down.
-fn observe(experiment: &Experiment, draws: Draws, with_delay_line: bool) -> Result<Observed, LabError> {
-    let mut path = Path::build(experiment, with_delay_line)?;
+/// Makes one run where the clock is exact: the kernel's own queue disciplines make the path, and nothing judges whether
+/// the machine kept up. Returns the records; [`Raw::figures`] makes the figures.
+///
+/// # Errors
+/// When the machine refuses something.
+pub fn run_exactly(experiment: &Experiment, draws: Draws, reached: &dyn Fn(u64)) -> Result<Raw, LabError> {
+    measure_told(experiment, draws, Means::Qdiscs, needs_wire(experiment), reached)
+}
+
+/// Whether something happens behind the bottleneck.
+fn needs_wire(experiment: &Experiment) -> bool {
+    DelayLine::is_needed(experiment) || experiment.links[experiment.bottleneck].impairments != Impairments::default()
+}
+
+/// Returns the packets of a run in real time.
+///
+/// # Errors
+/// When packets waited for the machine.
+fn judged(experiment: &Experiment, raw: &Raw) -> Result<Books, LabError> {
+    let books = raw.books(experiment);
+    let rate = experiment.links[experiment.bottleneck].rate;
+    verdict::check(&books, rate, path::full_buffer_ns(experiment))?;
+    Ok(books)
+}
+
+fn measure(experiment: &Experiment, draws: Draws, means: Means, with_wire: bool) -> Result<Raw, LabError> {
+    measure_told(experiment, draws, means, with_wire, &|_| {})
+}
+
+/// Builds the path, lets everything happen, and takes the path down. Says from time to time how many nanoseconds of the
+/// run have passed.
+fn measure_told(
+    experiment: &Experiment,
+    draws: Draws,
+    means: Means,
+    with_wire: bool,
+    reached: &dyn Fn(u64),
+) -> Result<Raw, LabError> {
+    let mut path = Path::build(experiment, means, with_wire)?;
     let tap = Tap::attach(&path)?;
     rapid::note_arrivals(&path, experiment)?;
     let meter = Meter::start().map_err(LabError::doing("/proc/stat"))?;
     let zero_ns = monotonic_ns() + LEAD_NS;
+    if means == Means::Qdiscs {
+        tap.make_wire(experiment, zero_ns)?;
+    }
     let starts_ns: Vec<u64> = draws.starts.iter().map(|start| start.nanos()).collect();
     let begins: Vec<u64> = starts_ns.iter().map(|start| zero_ns + start).collect();
     let delay_line = path.start_delay_line(experiment, zero_ns)?;
@@ -125,9 +185,9 @@ fn observe(experiment: &Experiment, draws: Draws, with_delay_line: bool) -> Resu
     let cross = Cross::start(&path, draws.traffic, path::mtu(experiment), zero_ns)?;
     let probes = Probes::start(experiment, zero_ns);
     let mut samples = Samples::new(experiment.flows.len());
-    let records = watch(experiment, &tap, zero_ns, &flows, &mut samples)?;
+    let records = watch(experiment, &tap, zero_ns, &flows, &mut samples, reached)?;
     let cpu_s = meter.used_s().map_err(LabError::doing("/proc/stat"))?;
-    let probes = probes.end();
+    let heard = probes.end();
     let completed_ns = flows.connections.iter().map(|flow| flow.completed_ns().map(|at| at.saturating_sub(zero_ns)));
     let completed_ns = completed_ns.collect();
     let steered = rapid::steered(experiment, zero_ns)?;
@@ -140,11 +200,8 @@ fn observe(experiment: &Experiment, draws: Draws, with_delay_line: bool) -> Resu
         let message = format!("this machine was too busy: {missed} records of packets at the bottleneck found no room");
         return Err(LabError(message));
     }
-    let books = Books::of(&records, zero_ns, experiment.flows.len(), experiment.traffic.len());
-    let rate = experiment.links[experiment.bottleneck].rate;
-    verdict::check(&books, rate, path::full_buffer_ns(experiment))?;
-    let streams = probes.iter().map(|probe| probes::record(probe, &books, rate, zero_ns)).collect();
-    Ok(Observed { books, samples, losses: account.losses, steered, streams, starts_ns, completed_ns, cpu_s })
+    let losses = account.losses;
+    Ok(Raw { zero_ns, starts_ns, completed_ns, samples, steered, heard, cpu_s, losses, records })
 }
 
 /// Reads records and asks connections until the run is over.
@@ -154,6 +211,7 @@ fn watch(
     zero_ns: u64,
     flows: &Flows,
     samples: &mut Samples,
+    reached: &dyn Fn(u64),
 ) -> Result<Vec<Record>, LabError> {
     let mut records = Vec::new();
     let step_ns = experiment.record.step.nanos().max(1);
@@ -171,6 +229,7 @@ fn watch(
                 sample_ns += step_ns;
             }
             look()?;
+            reached(now.saturating_sub(zero_ns));
         }
         samples.remember(&flows.connections);
         look()

@@ -8,17 +8,23 @@
 //!
 //! Where the scenario has neither delay nor loss, `r1` leads directly to the receiver. Otherwise a host in between, the
 //! wire, takes packets from the bottleneck. Its TUN device `w1` gives them to the [`delay_line`](crate::delay_line),
-//! whose other end is the receiver's `d0`.
+//! whose other end is the receiver's `d0`. With [`Means::Qdiscs`], `w1` and `d0` are a veth pair, and the kernel's own
+//! queue disciplines delay what crosses the wire ([`qdiscs`](crate::qdiscs)).
 //!
 //! The bottleneck is a token bucket (`tc-tbf`) with a byte- or packet-limited FIFO, on the router's device towards the
 //! receiver. The bucket is small against the buffer but large enough for late timers: it holds `BUCKET` of time at the
 //! rate, and at least two packets. A full bucket passes in a burst, so a probe stream whose excess over the link's
-//! rate fits into the bucket leaves no trace. Sizes are those of frames, the Ethernet header included, as the token
+//! rate fits into the bucket leaves no trace. Where the clock is exact, the bucket holds one packet and `EXACT_BUCKET` of
+//! time. Sizes are those of frames, the Ethernet header included, as the token
 //! bucket counts.
 
+pub(crate) use crate::devices::HEADER;
+
 use crate::delay_line::{DEVICE_QUEUE, DelayLine, Tun};
+use crate::devices::{pair, up};
 use crate::error::LabError;
 use crate::namespace::Namespace;
+use crate::qdiscs;
 use scenario::{Buffer, Experiment, LinkSpec};
 use units::{Bytes, Span};
 
@@ -27,11 +33,20 @@ pub(crate) const RECEIVER: &str = "10.0.3.1";
 /// The receiver's device, with or without a delay line in front of it.
 pub(crate) const RECEIVING_DEVICE: &str = "d0";
 
-/// Bytes of an Ethernet header: the difference between a frame and the packet (MTU) in it.
-pub(crate) const HEADER: u64 = 14;
-
 /// Time at the link's rate that the bucket holds.
 const BUCKET: Span = Span::from_micros(160);
+
+/// The same, where timers are late by less than 2 us.
+const EXACT_BUCKET: Span = Span::from_micros(20);
+
+/// What delays, loses and reorders packets behind the bottleneck.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Means {
+    /// A thread between two TUN devices, for kernels without a queue discipline for it.
+    DelayLine,
+    /// The kernel's own queue disciplines, on a clock that is never late.
+    Qdiscs,
+}
 
 /// The hosts and the links between them.
 pub(crate) struct Path {
@@ -39,10 +54,11 @@ pub(crate) struct Path {
     pub cross: Namespace,
     pub router: Namespace,
     pub receiver: Namespace,
+    means: Means,
     wire: Option<Wire>,
 }
 
-/// The host with the delay line.
+/// The host that delays packets.
 struct Wire {
     host: Namespace,
     /// Both ends of the delay line, until it is started.
@@ -50,14 +66,15 @@ struct Wire {
 }
 
 impl Path {
-    /// Builds the path for this experiment, with or without a delay line.
-    pub fn build(experiment: &Experiment, with_delay_line: bool) -> Result<Path, LabError> {
-        let wire = if with_delay_line { Some(Wire { host: Namespace::new("wire")?, ends: None }) } else { None };
+    /// Builds the path for this experiment, with or without a wire that delays packets.
+    pub fn build(experiment: &Experiment, means: Means, with_wire: bool) -> Result<Path, LabError> {
+        let wire = if with_wire { Some(Wire { host: Namespace::new("wire")?, ends: None }) } else { None };
         let mut path = Path {
             sender: Namespace::new("sender")?,
             cross: Namespace::new("cross")?,
             router: Namespace::new("router")?,
             receiver: Namespace::new("receiver")?,
+            means,
             wire,
         };
         let mtu = mtu(experiment);
@@ -101,6 +118,9 @@ impl Path {
             self.receiver.ip(&up("d0", "10.0.3.1/24", mtu, ""))?;
             return self.receiver.ip(&[format!("route add default via 10.0.3.254 quickack {quick}")]);
         };
+        if self.means == Means::Qdiscs {
+            return qdiscs::wire(experiment, mtu, &self.router, &wire.host, &self.receiver);
+        }
         wire.ends = Some((Tun::new(&wire.host, "w1")?, Tun::new(&self.receiver, "d0")?));
         let queue = format!("txqueuelen {DEVICE_QUEUE}");
         self.router.ip(&[pair("r1", "w0", &wire.host)])?;
@@ -114,12 +134,15 @@ impl Path {
     }
 
     fn bottleneck(&self, link: &LinkSpec, packet: Bytes) -> Result<(), LabError> {
-        let bucket = link.rate.amount_in(BUCKET).get().max(packet.get() * 2);
+        let bucket = match self.means {
+            Means::DelayLine => link.rate.amount_in(BUCKET).get().max(packet.get() * 2),
+            Means::Qdiscs => link.rate.amount_in(EXACT_BUCKET).get() + packet.get(),
+        };
         let rate = link.rate.bps();
         let tbf =
             |limit: u64| format!("qdisc add dev r1 root handle 1: tbf rate {rate}bit burst {bucket} limit {limit}");
         // The packet in service counts: it stays in the FIFO until the token bucket has its tokens.
-        let lines = match link.buffer {
+        let mut lines = match link.buffer {
             Buffer::Bytes(bytes) => vec![tbf(bytes.get())],
             Buffer::Packets(packets) => vec![
                 tbf(packets.get().saturating_mul(packet.get())),
@@ -127,16 +150,12 @@ impl Path {
             ],
             Buffer::Unlimited => vec![tbf(u64::from(u32::MAX / 2))],
         };
+        if let Some(queue) = qdiscs::queue(link, packet) {
+            lines.truncate(1);
+            lines.push(format!("qdisc add dev r1 parent 1:1 handle 10: {queue}"));
+        }
         self.router.tc(&lines)
     }
-}
-
-fn pair(near: &str, far: &str, place: &Namespace) -> String {
-    format!("link add {near} type veth peer name {far} netns {}", place.path())
-}
-
-fn up(device: &str, address: &str, mtu: u64, more: &str) -> [String; 2] {
-    [format!("link set {device} mtu {mtu} {more} up"), format!("address add {address} dev {device}")]
 }
 
 /// Returns the path's MTU: the largest frame of the flows and the traffic, without its Ethernet header.
@@ -144,6 +163,11 @@ pub(crate) fn mtu(experiment: &Experiment) -> u64 {
     let flows = experiment.flows.iter().map(|flow| flow.packet);
     let traffic = experiment.traffic.iter().map(|source| source.packet);
     flows.chain(traffic).max().unwrap_or(Bytes::new(1_514)).get().saturating_sub(HEADER)
+}
+
+/// Whether the bottleneck's queue lets packets of one flow overtake those of another.
+pub(crate) fn shares_between_flows(experiment: &Experiment) -> bool {
+    qdiscs::FAIR.contains(&experiment.links[experiment.bottleneck].queue.kind.as_str())
 }
 
 /// Returns the time to send a full buffer and one more packet.

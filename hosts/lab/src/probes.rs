@@ -10,6 +10,7 @@ use measure::Owner;
 use realtime::clock::{monotonic_ns, sleep_until};
 use results::{StreamGap, StreamRecord};
 use scenario::Experiment;
+use serde::{Deserialize, Serialize};
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,6 +24,7 @@ const PROBE: u32 = 0;
 const STAMPED: u16 = 2;
 
 /// A stream as the programs reported it, and its flow.
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct HeardStream {
     flow: usize,
     packets: Vec<PacketEvent>,

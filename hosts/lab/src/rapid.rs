@@ -4,19 +4,20 @@ use crate::error::LabError;
 use crate::owner::FIRST_FLOW_PORT;
 use crate::path::{Path, RECEIVING_DEVICE};
 use scenario::Experiment;
+use serde::{Deserialize, Serialize};
 use tcp::{self, Reason};
 
 /// Name of the congestion control.
 pub(crate) const RAPID: &str = "rapid";
 
 /// The result of a flow that Rapid steers.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Steered {
     /// Probe streams completed, and those that gave no estimate. `None` after CUBIC has taken over: the counts are
     /// lost.
     pub streams: Option<(u64, u64)>,
     /// Why CUBIC has taken over, if it has.
-    pub fell_back: Option<&'static str>,
+    pub fell_back: Option<String>,
 }
 
 /// Makes the receiver record arrival times, if a flow needs them.
@@ -45,7 +46,7 @@ pub(crate) fn steered(experiment: &Experiment, zero_ns: u64) -> Result<Vec<Optio
     }
     for (address, fallen) in status.fallen.iter().filter(|(_, fallen)| fallen.at_ns >= zero_ns) {
         if let Some(steered) = flow(address.local().port()).and_then(|flow| steered.get_mut(flow)) {
-            *steered = Some(Steered { streams: None, fell_back: Some(in_words(fallen.why())) });
+            *steered = Some(Steered { streams: None, fell_back: Some(in_words(fallen.why()).to_string()) });
         }
     }
     Ok(steered)

@@ -3,24 +3,33 @@
 use crate::flows::Connection;
 use crate::tcp_info::TcpInfo;
 use measure::{FLOW_CURVES, FlowSample, Recorder, RoundTrips};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use units::Span;
 
 /// All samples of a run.
+#[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct Samples {
-    /// One per point of its curves, of each flow; empty when there are more flows than are drawn.
-    flows: Vec<Vec<FlowSample>>,
+    /// One per point of its curves, of each flow, while it is active; empty when there are more flows than are drawn.
+    flows: Vec<Vec<Option<Sample>>>,
     /// The last that was heard of each.
     pub last: Vec<Option<TcpInfo>>,
-    /// Smoothed round-trip times.
-    rtt: Vec<RoundTrips>,
+    /// Sum and number of the samples of smoothed round-trip times.
+    rtt_us: Vec<(u64, u64)>,
+}
+
+/// What is drawn of a flow.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Sample {
+    smoothed_rtt_us: u32,
+    window: u32,
 }
 
 impl Samples {
     /// Starts without samples.
     pub fn new(flows: usize) -> Samples {
         let curves = if flows <= FLOW_CURVES { flows } else { 0 };
-        Samples { flows: vec![Vec::new(); curves], last: vec![None; flows], rtt: vec![RoundTrips::default(); flows] }
+        Samples { flows: vec![Vec::new(); curves], last: vec![None; flows], rtt_us: vec![(0, 0); flows] }
     }
 
     /// Takes one sample of every connection that has not ended.
@@ -28,14 +37,13 @@ impl Samples {
         for (flow, connection) in connections.iter().enumerate() {
             let info = connection.info();
             let known = info.filter(|info| info.smoothed_rtt_us > 0 && connection.completed_ns().is_none());
-            let rtt = known.map(|info| Span::from_micros(u64::from(info.smoothed_rtt_us)));
-            if let Some(rtt) = rtt {
-                self.rtt[flow].sum += rtt;
-                self.rtt[flow].count += 1;
+            if let Some(info) = known {
+                let (sum, count) = &mut self.rtt_us[flow];
+                (*sum, *count) = (*sum + u64::from(info.smoothed_rtt_us), *count + 1);
             }
             if let Some(samples) = self.flows.get_mut(flow) {
-                let window = known.map(|info| u64::from(info.window));
-                samples.push(FlowSample { rate: None, rtt, window });
+                let of = |info: TcpInfo| Sample { smoothed_rtt_us: info.smoothed_rtt_us, window: info.window };
+                samples.push(known.map(of));
             }
         }
     }
@@ -50,13 +58,18 @@ impl Samples {
     /// Tells the recorder all samples.
     pub fn tell(&self, recorder: &mut Recorder) {
         for (flow, samples) in self.flows.iter().enumerate() {
-            samples.iter().for_each(|sample| recorder.sample_flow(flow, *sample));
+            for sample in samples {
+                let rtt = sample.map(|sample| Span::from_micros(u64::from(sample.smoothed_rtt_us)));
+                let window = sample.map(|sample| u64::from(sample.window));
+                recorder.sample_flow(flow, FlowSample { rate: None, rtt, window });
+            }
         }
     }
 
     /// The smoothed round-trip times of a flow, sample by sample.
     pub fn round_trips(&self, flow: usize) -> RoundTrips {
-        self.rtt.get(flow).copied().unwrap_or_default()
+        let (sum_us, count) = self.rtt_us.get(flow).copied().unwrap_or_default();
+        RoundTrips { sum: Span::from_micros(sum_us), count }
     }
 
     /// The least round-trip time that the connection has seen.

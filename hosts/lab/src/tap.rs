@@ -8,10 +8,14 @@
 use crate::error::LabError;
 use crate::path::Path;
 use libbpf_rs::{MapCore, MapFlags, Object, ObjectBuilder, RingBufferBuilder, TC_EGRESS, TC_INGRESS, TcHookBuilder};
+use scenario::Experiment;
 use std::cell::RefCell;
 use std::os::fd::{AsFd, BorrowedFd};
 
 const OBJECT: &[u8] = include_bytes!("../objects/bottleneck.bpf.o");
+
+/// `MOST_OUTAGES` of the programs.
+pub(crate) const MOST_OUTAGES: usize = 16;
 
 /// Where a packet was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -20,6 +24,8 @@ pub(crate) enum End {
     Arrived,
     /// Behind it.
     Departed,
+    /// On the wire behind it, which lost it.
+    Lost,
 }
 
 /// One packet at one end.
@@ -39,9 +45,21 @@ pub(crate) struct Record {
     pub end: End,
 }
 
+/// Bytes of a record's fields, without the padding of the C structure.
+pub(crate) const RECORD: usize = 20;
+
 impl Record {
+    /// Writes the fields as the C structure has them.
+    pub fn write(&self, to: &mut Vec<u8>) {
+        to.extend(self.time_ns.to_ne_bytes());
+        to.extend(self.stamp.to_ne_bytes());
+        to.extend(self.size.to_ne_bytes());
+        to.extend(self.port.to_ne_bytes());
+        to.extend([self.protocol, self.end as u8]);
+    }
+
     /// Reads the C structure.
-    fn parse(bytes: &[u8]) -> Option<Record> {
+    pub fn parse(bytes: &[u8]) -> Option<Record> {
         let field = |from: usize, to: usize| bytes.get(from..to);
         Some(Record {
             time_ns: u64::from_ne_bytes(field(0, 8)?.try_into().ok()?),
@@ -49,7 +67,11 @@ impl Record {
             size: u32::from_ne_bytes(field(12, 16)?.try_into().ok()?),
             port: u16::from_ne_bytes(field(16, 18)?.try_into().ok()?),
             protocol: *bytes.get(18)?,
-            end: if *bytes.get(19)? == 0 { End::Arrived } else { End::Departed },
+            end: match *bytes.get(19)? {
+                0 => End::Arrived,
+                1 => End::Departed,
+                _ => End::Lost,
+            },
         })
     }
 }
@@ -73,6 +95,19 @@ impl Tap {
         let (host, device) = path.behind();
         host.inside(|| hook(behind, device, TC_INGRESS))?;
         Ok(Tap { object })
+    }
+
+    /// Makes the wire behind the bottleneck lose and delay packets, by the run's seed; times count from `zero_ns`.
+    pub fn make_wire(&self, experiment: &Experiment, zero_ns: u64) -> Result<(), LabError> {
+        let link = &experiment.links[experiment.bottleneck];
+        let late = link.impairments.reorder.map_or(0, |reorder| reorder.share.q32());
+        let outages = &link.impairments.outages;
+        let mut words = vec![experiment.seed, link.loss.q32(), late, outages.len() as u64];
+        words.extend(outages.iter().flat_map(|(from, to)| [zero_ns + from.nanos(), zero_ns + to.nanos()]));
+        words.resize(4 + 2 * MOST_OUTAGES, 0);
+        let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
+        let set = self.map("wire")?.update(&0u32.to_ne_bytes(), &bytes, MapFlags::ANY);
+        set.map_err(refused("the wire behind the bottleneck cannot be told what to do"))
     }
 
     /// Appends every record to `take` while `during` runs. `during` calls its argument to read new records.

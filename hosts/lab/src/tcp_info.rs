@@ -4,10 +4,11 @@
 #![expect(unsafe_code, reason = "getsockopt into plain bytes")]
 
 use nix::libc;
+use serde::{Deserialize, Serialize};
 use std::os::fd::{AsRawFd, BorrowedFd};
 
 /// The fields that the lab reads.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct TcpInfo {
     /// Smoothed round-trip time; zero before the first sample.
     pub smoothed_rtt_us: u32,

@@ -4,6 +4,7 @@ use crate::report::{Config, LOG_LAW, LOG_STREAMS};
 use crate::wire::{Plain, bytes_of, value_of};
 use crate::{Error, pins};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, RingBufferBuilder};
+use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
 /// Which events to log.
@@ -17,7 +18,7 @@ pub enum Wanted {
 
 /// `struct packet_event`: one packet of a stream that has been read.
 #[repr(C)]
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
 #[allow(missing_docs)]
 pub struct PacketEvent {
     pub kind: u32,

@@ -2,12 +2,12 @@
 
 use super::FlowSpec;
 use crate::canonical;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use units::{Bytes, Rate, Span};
 
 /// TCP connections between initiators and acceptors. Both sides send, each after it has received or waited.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Connections {
     /// What they send, and when.
     pub source: ConnectionSource,
@@ -18,17 +18,17 @@ pub struct Connections {
 }
 
 /// Where connections come from.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub enum ConnectionSource {
     /// A file of connection vectors (Tmix).
-    Vectors(#[serde(serialize_with = "canonical::file")] PathBuf),
+    Vectors(#[serde(with = "canonical::file")] PathBuf),
     /// Drawn.
     Drawn(Sessions),
 }
 
 /// Connections that begin as a Poisson process. Each has a short request and an answer. The connection's receive window
 /// stretches the answer to a duration of bounded Pareto law.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Sessions {
     /// Mean rate of all answers, headers included.
     pub rate: Rate,
@@ -46,7 +46,7 @@ pub struct Sessions {
 
 /// Users who fetch pages and pause. Each copy of the source is a pair of hosts: servers behind one link, and `users`
 /// users.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Web {
     /// Users of one copy.
     pub users: u32,
@@ -76,7 +76,7 @@ pub struct Web {
 }
 
 /// Lognormal sizes below `tail_from`, bounded Pareto sizes above it.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct FileSizes {
     /// Median of the lognormal law, before it is cut.
     pub median: Bytes,
@@ -93,7 +93,7 @@ pub struct FileSizes {
 }
 
 /// Number of files: Pareto from 1, rounded down.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Objects {
     /// Tail index.
     pub shape: f64,
@@ -102,7 +102,7 @@ pub struct Objects {
 }
 
 /// Bounded Pareto pauses.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Think {
     /// The shortest.
     pub least: Span,
@@ -113,7 +113,7 @@ pub struct Think {
 }
 
 /// Weibull pauses, cut at the longest.
-#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Parse {
     /// Scale.
     pub scale: Span,

@@ -2,15 +2,16 @@
 
 use super::{LinkSpec, Shaper};
 use crate::canonical;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 use units::{Bytes, Capacity, CapacityPoint, Rate, Span, Time};
 
 /// What a link does beside serving packets one by one at a constant rate. The default is nothing.
-#[derive(Clone, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Service {
-    /// Its rate changes.
+    /// Its rate changes. Hosts that write an experiment and read it elsewhere refuse such links: it is not read back.
+    #[serde(skip_deserializing)]
     pub variation: Option<Variation>,
     /// Its packets are served in bursts.
     pub aggregation: Option<Aggregation>,
@@ -43,7 +44,7 @@ pub enum RateSource {
     /// In a file.
     Trace {
         /// The file.
-        #[serde(serialize_with = "canonical::file")]
+        #[serde(serialize_with = "canonical::file::serialize")]
         file: PathBuf,
         /// Its format.
         format: RateFormat,
@@ -62,7 +63,7 @@ pub enum RateFormat {
 }
 
 /// Service in bursts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum Aggregation {
     /// What the link can carry in a period leaves at its end: grants, as in DOCSIS.
     Period(Span),

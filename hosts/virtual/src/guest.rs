@@ -1,0 +1,137 @@
+//! The first process of the machine, and its only one. It prepares the kernel, says what it found, and stands still:
+//! here the host keeps the machine. Each run begins here, with a job on the [`board`](crate::board).
+
+use crate::board::Board;
+use crate::error::VirtualError;
+use crate::job::{self, Facts, answer};
+use crate::modules::{MODULES, Modules};
+use crate::ports;
+use nix::kmod::{ModuleInitFlags, finit_module};
+use nix::libc;
+use nix::mount::{MsFlags, mount};
+use realtime::lateness::Lateness;
+use std::collections::BTreeSet;
+use std::ffi::CString;
+use std::fs::{self, File};
+use std::os::fd::AsRawFd;
+use std::process::{Command, Stdio};
+
+/// The kernel's file systems, and where the lab and Rapid's loader look for them.
+const FILE_SYSTEMS: [(&str, &str); 5] =
+    [("proc", "/proc"), ("sysfs", "/sys"), ("devtmpfs", "/dev"), ("cgroup2", "/sys/fs/cgroup"), ("bpf", "/sys/fs/bpf")];
+
+/// What the random numbers of the kernel begin with, before a job brings its seed.
+const FIRST_SEED: u64 = 1;
+
+/// Works as the first process of a machine, and ends with it.
+pub fn guest() {
+    let board = match prepare() {
+        Ok(board) => board,
+        // On the console, whose end the host shows.
+        Err(error) => return eprintln!("packetscale guest: {error}"),
+    };
+    let facts = facts().and_then(|facts| serde_json::to_vec(&facts).map_err(VirtualError::doing("facts")));
+    let _ = board.put(&answer(facts));
+    ports::pause();
+    if let Err(error) = board.put(&answer(work(&board))) {
+        let _ = board.put(&answer(Err(error)));
+    }
+    ports::end();
+}
+
+fn prepare() -> Result<Board, VirtualError> {
+    for (kind, place) in FILE_SYSTEMS {
+        fs::create_dir_all(place).map_err(VirtualError::doing(place))?;
+        mount(Some(kind), place, Some(kind), MsFlags::empty(), None::<&str>).map_err(VirtualError::doing(place))?;
+    }
+    for folder in ["/tmp", "/run"] {
+        fs::create_dir_all(folder).map_err(VirtualError::doing(folder))?;
+    }
+    seed(FIRST_SEED)?;
+    ports::open().map_err(VirtualError::doing("the machine's ports"))?;
+    let memory = File::options().read(true).write(true).open("/dev/mem");
+    Board::map(&memory.map_err(VirtualError::doing("/dev/mem"))?)
+}
+
+/// Mixes a seed into the kernel's random numbers, counts it as enough, and makes them follow from it at once.
+fn seed(seed: u64) -> Result<(), VirtualError> {
+    /// `RNDADDENTROPY` and `RNDRESEEDCRNG` of include/uapi/linux/random.h.
+    const ADD: libc::Ioctl = 0x4008_5203u32 as libc::Ioctl;
+    const RESEED: libc::Ioctl = 0x5207;
+    /// `struct rand_pool_info`: bits of entropy, bytes, and the bytes.
+    #[repr(C)]
+    struct Pool {
+        bits: libc::c_int,
+        size: libc::c_int,
+        words: [u64; 4],
+    }
+    let random = File::options().write(true).open("/dev/urandom").map_err(VirtualError::doing("/dev/urandom"))?;
+    let pool = Pool { bits: 256, size: 32, words: [seed; 4] };
+    // SAFETY: the kernel reads one `Pool`, which outlives the call; the second call has no argument.
+    let done =
+        unsafe { libc::ioctl(random.as_raw_fd(), ADD, &pool) == 0 && libc::ioctl(random.as_raw_fd(), RESEED, 0) == 0 };
+    if done { Ok(()) } else { Err(VirtualError(format!("/dev/urandom: {}", std::io::Error::last_os_error()))) }
+}
+
+fn facts() -> Result<Facts, VirtualError> {
+    let modules: Modules = match fs::read(MODULES) {
+        Ok(text) => serde_json::from_slice(&text).map_err(VirtualError::doing(MODULES))?,
+        Err(_) => Modules::new(),
+    };
+    let mut inserted = BTreeSet::new();
+    for name in modules.keys() {
+        insert(name, &modules, &mut inserted);
+    }
+    let no_rapid = tcp::load(&tcp::Options::default()).err().map(|error| error.to_string());
+    let lateness = Lateness::measure().map_err(VirtualError::doing("a thread that sleeps"))?;
+    let read = |path: &str| fs::read_to_string(path).map_err(VirtualError::doing(path));
+    let available = read("/proc/sys/net/ipv4/tcp_available_congestion_control")?;
+    let queues = lab::DISCIPLINES.iter().filter(|name| has(name)).map(|name| name.to_string());
+    Ok(Facts {
+        release: read("/proc/sys/kernel/osrelease")?.trim().to_string(),
+        late_median_ns: lateness.percentile_ns(50),
+        late_most_ns: lateness.percentile_ns(100),
+        controllers: available.split_whitespace().map(str::to_string).collect(),
+        queues: queues.collect(),
+        no_rapid,
+    })
+}
+
+/// Whether the kernel has a queue discipline, tried on the loopback device.
+fn has(discipline: &str) -> bool {
+    let tc = |words: &[&str]| {
+        let mut command = Command::new("tc");
+        command.args(words).stdout(Stdio::null()).stderr(Stdio::null());
+        command.status().is_ok_and(|status| status.success())
+    };
+    let there = tc(&["qdisc", "add", "dev", "lo", "root", discipline]);
+    if there {
+        tc(&["qdisc", "del", "dev", "lo", "root"]);
+    }
+    there
+}
+
+/// Inserts a module after those that it needs. What the kernel refuses is missed by whoever needs it.
+fn insert(name: &str, modules: &Modules, inserted: &mut BTreeSet<String>) {
+    let Some(needs) = modules.get(name) else { return };
+    if inserted.contains(name) {
+        return;
+    }
+    needs.iter().for_each(|need| insert(need, modules, inserted));
+    let none = CString::default();
+    let done = File::open(format!("/modules/{name}.ko"))
+        .and_then(|file| Ok(finit_module(&file, &none, ModuleInitFlags::empty())?));
+    match done {
+        Ok(()) => drop(inserted.insert(name.to_string())),
+        Err(error) => eprintln!("packetscale guest: module {name}: {error}"),
+    }
+}
+
+/// Makes the run that is on the board.
+fn work(board: &Board) -> Result<Vec<u8>, VirtualError> {
+    let (experiment, draws) = job::read(&board.take())?;
+    seed(experiment.seed)?;
+    let lab = |error: lab::LabError| VirtualError(error.to_string());
+    let raw = lab::run_exactly(&experiment, draws, &|ns| board.set_reached(ns)).map_err(lab)?;
+    raw.to_bytes().map_err(lab)
+}

@@ -1,0 +1,166 @@
+//! A kernel in virtual time, as a host among others.
+
+use crate::base::{Base, last_words};
+use crate::error::VirtualError;
+use crate::job::{self, answered};
+use crate::kernels::Kernel;
+use crate::machine::{DILATION, Machine};
+use lab::{Alone, Raw};
+use results::{HostLabel, Run};
+use runner::{Clock, Host, Refusal};
+use scenario::Experiment;
+use std::path::PathBuf;
+use std::sync::OnceLock;
+use std::time::{Duration, Instant};
+use units::Span;
+
+/// Finds a kernel, when it is needed.
+pub type Find = Box<dyn Fn() -> Result<Kernel, VirtualError> + Send + Sync>;
+
+/// Linux TCP of one kernel, inside an emulated machine.
+pub struct Virtual {
+    name: &'static str,
+    summary: &'static str,
+    kernel: Find,
+    alone: Alone,
+    own: fn() -> std::io::Result<PathBuf>,
+    base: OnceLock<Result<Base, VirtualError>>,
+}
+
+/// How often the host looks whether a machine has ended.
+const LOOK: Duration = Duration::from_millis(20);
+
+/// A machine whose clock does not move for this long, as the user sees it, is stuck.
+const STUCK: Duration = Duration::from_secs(900);
+
+impl Virtual {
+    /// A host of this name over a kernel. `own` finds this program, which is the guest's, too;
+    /// `alone` says what users send alone on a path.
+    pub fn new(
+        name: &'static str,
+        summary: &'static str,
+        kernel: Find,
+        alone: Alone,
+        own: fn() -> std::io::Result<PathBuf>,
+    ) -> Virtual {
+        Virtual { name, summary, kernel, alone, own, base: OnceLock::new() }
+    }
+
+    fn base(&self) -> Result<&Base, VirtualError> {
+        let make = || {
+            let kernel = (self.kernel)()?;
+            let own = (self.own)().map_err(VirtualError::doing("this program does not find itself"))?;
+            Base::of(&kernel, &own)
+        };
+        self.base.get_or_init(make).as_ref().map_err(Clone::clone)
+    }
+
+    fn made(&self, experiment: &Experiment, job: &[u8], reached: &dyn Fn(Span)) -> Result<Raw, VirtualError> {
+        let place = tempfile::tempdir().map_err(VirtualError::doing("a temporary folder"))?;
+        let mut machine = self.base()?.copy(place.path())?;
+        machine.board.put(job)?;
+        machine.go_on()?;
+        wait(&mut machine, reached)?;
+        let answer = machine.board.take();
+        let raw =
+            answered(&answer).and_then(|bytes| Raw::from_bytes(bytes).map_err(VirtualError::doing("the machine")));
+        let seed = experiment.seed;
+        raw.map_err(|error| {
+            VirtualError(format!("seed {seed}: {error}; {}", last_words(&place.path().join("console"))))
+        })
+    }
+}
+
+/// Waits until a machine has ended, and says how far it is.
+fn wait(machine: &mut Machine, reached: &dyn Fn(Span)) -> Result<(), VirtualError> {
+    let (mut last_ns, mut since) = (0, Instant::now());
+    while !machine.has_ended()? {
+        let now_ns = machine.board.reached();
+        if now_ns != last_ns {
+            (last_ns, since) = (now_ns, Instant::now());
+            reached(Span::from_nanos(now_ns));
+        }
+        if since.elapsed() > STUCK {
+            let at_s = Span::from_nanos(now_ns).as_secs_f64();
+            return Err(VirtualError(format!("the machine stands still at {at_s} s of the run")));
+        }
+        std::thread::sleep(LOOK);
+    }
+    Ok(())
+}
+
+impl Host for Virtual {
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn summary(&self) -> &'static str {
+        self.summary
+    }
+
+    fn label(&self) -> HostLabel {
+        let release = self.base().map(|base| base.facts.release.clone()).unwrap_or_default();
+        HostLabel {
+            name: self.name.to_string(),
+            badge: format!("Linux {release} TCP, virtual time"),
+            about: format!(
+                "This page shows Linux {release}: its own TCP and queue disciplines, inside an emulated machine whose \
+                clock only its own instructions move. Hosts share a processor of {DILATION} instructions per nanosecond."
+            ),
+        }
+    }
+
+    fn ability(&self) -> Result<String, String> {
+        let kernel = (self.kernel)().map_err(|error| error.to_string())?;
+        crate::machine::qemu().map_err(|error| error.to_string())?;
+        Ok(format!("{} in the emulator, with a clock of its own", kernel.file.display()))
+    }
+
+    fn clock(&self) -> Clock {
+        Clock::Virtual
+    }
+
+    fn tools(&self) -> Result<Vec<String>, Refusal> {
+        let base = self.base().map_err(machine)?;
+        Ok(vec![format!("machine sha256:{}", base.digest)])
+    }
+
+    fn check(&self, plan: &[Experiment]) -> Result<Vec<String>, Refusal> {
+        let mut said = lab::check_exactly(plan).map_err(|error| Refusal::Machine(error.to_string()))?;
+        let base = self.base().map_err(machine)?;
+        let facts = &base.facts;
+        for experiment in plan {
+            let (queue, mut controllers) = lab::needs(experiment);
+            let missing = |kind: &str, name: &str, has: &[String], why: &str| {
+                let has = has.join(", ");
+                Refusal::Machine(format!("Linux {} has no {kind} \"{name}\"{why}; it has {has}", facts.release))
+            };
+            if let Some(name) = queue.filter(|name| !facts.queues.iter().any(|known| known == name)) {
+                return Err(missing("queue discipline", name, &facts.queues, ""));
+            }
+            if let Some(name) = controllers.find(|name| !facts.controllers.iter().any(|known| known == name)) {
+                let why = facts.no_rapid.as_ref().filter(|_| name == "rapid").map(|why| format!(" ({why})"));
+                return Err(missing("congestion control", name, &facts.controllers, &why.unwrap_or_default()));
+            }
+        }
+        said.push(format!("Linux {} inside an emulated machine: machine sha256:{}", facts.release, base.digest));
+        said.push(format!("its processor has {DILATION} instructions per nanosecond, and no caches"));
+        let (median, most) = (facts.late_median_ns, facts.late_most_ns);
+        said.push(format!("a sleep of 1 ms is late by {median} ns at the median, {most} ns at most"));
+        Ok(said)
+    }
+
+    fn run(&self, experiment: &Experiment) -> Result<Run, Refusal> {
+        self.run_watched(experiment, &|_| {})
+    }
+
+    fn run_watched(&self, experiment: &Experiment, reached: &dyn Fn(Span)) -> Result<Run, Refusal> {
+        let job = job::write(experiment, lab::draws(experiment, self.alone)?).map_err(machine)?;
+        let raw = self.made(experiment, &job, reached).map_err(machine)?;
+        Ok(raw.figures(experiment))
+    }
+}
+
+fn machine(error: VirtualError) -> Refusal {
+    Refusal::Machine(error.to_string())
+}
