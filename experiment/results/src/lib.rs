@@ -19,7 +19,9 @@ mod table;
 mod write;
 
 pub use distribution::Histogram;
-pub use figures::{ControllerShare, FlowResult, LinkResult, StreamGap, StreamRecord, Summary, TrafficResult, WindowResult};
+pub use figures::{
+    ControllerShare, FlowResult, LinkResult, StreamGap, StreamRecord, Summary, TrafficResult, WindowResult,
+};
 pub use json::to_json;
 pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA, Series};
 pub use statistics::{Group, Interval, WHY_ABOVE_ALL, groups, student_t975};
