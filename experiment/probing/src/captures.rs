@@ -94,7 +94,7 @@ fn key(ip: &[u8]) -> Option<Key> {
 
 fn packets(file: &Path) -> Result<Vec<Packet>, TrafficError> {
     let (mut capture, mut packets) = (Capture::open(file)?, Vec::new());
-    while let Some((at, size, head)) = capture.next_packet()? {
+    while let Some(traffic::Captured { at, size, head }) = capture.next_packet()? {
         packets.extend(key(head).map(|key| Packet { key, at, size }));
     }
     Ok(packets)

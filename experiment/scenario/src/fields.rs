@@ -176,7 +176,9 @@ impl<'a> Fields<'a> {
 
     /// Reads `key`. Its default is this value, which is then written into the table.
     pub fn or(&mut self, key: &'static str, default: Value) -> &mut Node {
-        self.known.push(key);
+        if !self.known.contains(&key) {
+            self.known.push(key);
+        }
         if self.table.get(key).is_none() {
             let node = Node { value: default, place: self.place.clone() };
             self.table.entries.push(KeyValue { key: key.to_string(), key_place: self.place.clone(), node });

@@ -28,7 +28,7 @@ pub(crate) fn rate(fields: &mut Fields<'_>, folder: &Path) -> Result<(Rate, Opti
         // The rate that a buffer in bdp and a queue discipline count with.
         (Some((trace, mean)), stated) => (stated.unwrap_or(mean), Some(trace)),
         (None, Some(rate)) => (rate, steps),
-        (None, None) => return Err(fields.refuse("rate", "nothing", "a rate like \"10 Gbit/s\"")),
+        (None, None) => (fields.quantity("rate", Zero::Refused)?, steps),
     };
     Ok((rate, variation))
 }

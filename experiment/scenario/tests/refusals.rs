@@ -113,7 +113,7 @@ rtt"# => "controller = { kind = \"rapid\", preset = \"thesis\" }\nrtt",
         r#"bursty.toml:11: flow.0.controller.preset: found a setting of earlier versions; expected kind = "rapid-thesis" for the law of the dissertation, kind = "rapid" for the default law"#;
     an_unknown_setting_of_a_controller: r#"controller = "rapid"
 rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
-        r#"bursty.toml:11: flow.0.controller.betta: found an unknown setting of newreno, perhaps "beta"; expected one of "beta", "abc_limit", "label""#;
+        r#"bursty.toml:11: flow.0.controller.betta: found an unknown setting of newreno, perhaps "beta"; expected one of "beta", "abe", "abc_limit", "label""#;
     a_setting_of_a_queue_out_of_range: r#"buffer = "1 bdp""# => r#"queue = { kind = "codel", target = "0 ms" }"#,
         r#"bursty.toml:8: path.queue.target: found "0 ms"; expected a time above 0"#;
     a_setting_of_a_queue_that_has_none: r#"buffer = "1 bdp""# => r#"queue = { kind = "fifo", limit = 3 }"#,

@@ -52,7 +52,7 @@ pub use meter::{Burstiness, Meter};
 pub use offered::{cross_traffic, packets, start, starts};
 pub use plan::{available_steps, planned_rate};
 pub use superposition::Superposition;
-pub use trace::{Capture, Survey, survey};
+pub use trace::{Capture, Captured, Survey, survey};
 
 use cbr::Cbr;
 use exponential::Exponential;

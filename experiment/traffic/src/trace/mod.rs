@@ -85,15 +85,25 @@ impl Capture {
         Reader::open(file, TraceSource::Pcap).map(Capture)
     }
 
-    /// Returns the next packet: the time since the first, the size on the wire, and the first captured bytes from the
-    /// network layer on; `None` at the end.
+    /// Returns the next packet; `None` at the end.
     ///
     /// # Errors
     /// A damaged file, with the packet and the byte.
-    pub fn next_packet(&mut self) -> Result<Option<(Span, Bytes, &[u8])>, TrafficError> {
+    pub fn next_packet(&mut self) -> Result<Option<Captured<'_>>, TrafficError> {
         let Some(packet) = self.0.next()? else { return Ok(None) };
-        Ok(Some((packet.since_first, packet.size, self.0.head())))
+        Ok(Some(Captured { at: packet.since_first, size: packet.size, head: self.0.head() }))
     }
+}
+
+/// A packet of a capture.
+#[derive(Clone, Copy, Debug)]
+pub struct Captured<'a> {
+    /// Time since the first packet.
+    pub at: Span,
+    /// Size on the wire.
+    pub size: Bytes,
+    /// The first captured bytes, from the network layer on.
+    pub head: &'a [u8],
 }
 
 /// Trace time and replayed time, side by side.
