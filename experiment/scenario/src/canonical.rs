@@ -94,10 +94,10 @@ mod tests {
     #[test]
     fn an_experiment_without_files_is_read_back_as_it_was() {
         let text = r#"
-            run = { duration = "3 s" }
-            path = { rate = "10 Mbit/s", delay = "5 ms", buffer = "40 packets", queue = { kind = "codel", target = "7 ms" } }
-            flow = [{ controller = { kind = "rapid", tau = "10 ms" }, start = "1 s", size = "1 MB" }]
-            traffic = [{ kind = "poisson", load = 0.2 }]
+            run = { duration = "3 s", warmup = "1 s" }
+            path = { rate = "10 Mbit/s", delay = "5 ms", buffer = "40 packets" }
+            flow = [{ controller = { kind = "rapid-thesis", tau = "10 ms" }, start = "1 s", size = "1 MB" }]
+            traffic = [{ kind = "poisson", rate = "2 Mbit/s" }]
         "#;
         for experiment in Scenario::parse(text, Path::new("test.toml"), &[]).expect("a scenario").plan() {
             let written = serde_json::to_string(&experiment).expect("written");
