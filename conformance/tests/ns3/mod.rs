@@ -2,6 +2,10 @@
 
 use std::path::PathBuf;
 use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Programs compiled so far: tests of one process compile the same source side by side.
+static COMPILED: AtomicU32 = AtomicU32::new(0);
 
 /// A compiled program, removed when it is no longer needed.
 pub struct Program(PathBuf);
@@ -9,7 +13,8 @@ pub struct Program(PathBuf);
 impl Program {
     /// Compiles `ns3/NAME.cc`. Returns `None` without ns-3, which is a failure if everything must be checked.
     pub fn compile(name: &str, libraries: &[&str]) -> Option<Program> {
-        let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("ns3-{name}-{}", std::process::id()));
+        let (process, number) = (std::process::id(), COMPILED.fetch_add(1, Ordering::Relaxed));
+        let program = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(format!("ns3-{name}-{process}-{number}"));
         let source = format!("{}/ns3/{name}.cc", env!("CARGO_MANIFEST_DIR"));
         let built = Command::new("g++")
             .args(["-std=c++17", "-O1", &source, "-o"])
