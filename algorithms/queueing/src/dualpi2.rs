@@ -26,7 +26,7 @@
 //! 3. A step at 1 ms, as in Linux, is `ramp_from = "1 ms"` with `ramp = "0 s"`.
 
 use crate::contract::{DropReason, Packet, Queue, Setup, Verdict};
-use crate::ticks::Ticks;
+use crate::ticks::{DISTANCES, Ticks};
 use crate::timed::{Occupancy, Timed};
 use alloc::collections::VecDeque;
 use settings::{Derived, PROPER, Parameter, Parameters, SettingError, Settings, above_zero, any, check_names};
@@ -42,8 +42,12 @@ const TARGET: Parameter<Span> =
     Parameter::new("target", Span::from_millis(15), above_zero(), "delay that is aimed at in C");
 const RTT_MAX: Parameter<Span> =
     Parameter::new("rtt_max", Span::from_millis(100), above_zero(), "longest round trip that is expected");
-const UPDATE: Derived<Span> =
-    Derived::new("update", "the smaller of target and a third of rtt_max", above_zero(), "time between updates of p'");
+const UPDATE: Derived<Span> = Derived::new(
+    "update",
+    "the smaller of target and a third of rtt_max, 1 us at least",
+    DISTANCES,
+    "time between updates of p'",
+);
 const RAMP_FROM: Parameter<Span> =
     Parameter::new("ramp_from", Span::from_micros(800), any(), "wait in L from which packets are marked (minTh)");
 const RAMP: Parameter<Span> =
@@ -123,8 +127,7 @@ impl<P> DualPi2<P> {
     pub fn build(setup: &Setup, settings: &Settings) -> Result<DualPi2<P>, SettingError> {
         check_names(settings, PARAMETERS)?;
         let (target, rtt_max) = (TARGET.read(settings)?, RTT_MAX.read(settings)?);
-        let least = Span::from_picos(1);
-        let update = UPDATE.read(settings)?.unwrap_or(target.min(rtt_max / 3).max(least));
+        let update = UPDATE.read(settings)?.unwrap_or(target.min(rtt_max / 3).max(*DISTANCES.start()));
         let rtt_max_s = rtt_max.as_secs_f64();
         let share = CLASSIC_SHARE.read(settings)?.as_f64();
         Ok(DualPi2 {

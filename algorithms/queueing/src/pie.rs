@@ -24,7 +24,7 @@
 //! 3. Two packets are two packets of any size, where the RFC has twice a mean packet size of 1024 bytes.
 
 use crate::contract::{DropReason, Packet, Queue, Setup, Verdict};
-use crate::ticks::Ticks;
+use crate::ticks::{DISTANCES, Ticks};
 use crate::timed::{Occupancy, Timed};
 use settings::{Parameter, Parameters, SettingError, Settings, above_zero, any, check_names};
 use units::{Bytes, Packets, Random, Ratio, Span, Time};
@@ -32,7 +32,7 @@ use units::{Bytes, Packets, Random, Ratio, Span, Time};
 const TARGET: Parameter<Span> =
     Parameter::new("target", Span::from_millis(15), above_zero(), "delay that is aimed at (RFC 8033: QDELAY_REF)");
 const UPDATE: Parameter<Span> =
-    Parameter::new("update", Span::from_millis(15), above_zero(), "time between updates of p (T_UPDATE)");
+    Parameter::new("update", Span::from_millis(15), DISTANCES, "time between updates of p (T_UPDATE)");
 const MAX_BURST: Parameter<Span> =
     Parameter::new("max_burst", Span::from_millis(150), any(), "how long a burst may last that nothing is dropped of");
 const ALPHA: Parameter<Ratio> =

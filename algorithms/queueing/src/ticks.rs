@@ -1,6 +1,10 @@
 //! Updates at equal distances, made when something happens: a discipline has no clock of its own.
 
+use core::ops::RangeInclusive;
 use units::{Span, Time};
+
+/// Distances that are allowed. Below the least one, the updates of a second are more than its packets.
+pub(crate) const DISTANCES: RangeInclusive<Span> = Span::from_micros(1)..=Span::MAX;
 
 /// Instants at equal distances, the first one distance after the start.
 #[derive(Clone, Copy, Debug)]
