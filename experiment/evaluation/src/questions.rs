@@ -68,7 +68,7 @@ impl Section {
 impl Question {
     /// With this controller in the place of that of the first flows.
     pub fn scenario(&self, controller: &str, quick: bool) -> Result<Scenario, Refusal> {
-        let mut changes = vec![format!("{PUT}controller={controller}"), "record.streams=0".to_string()];
+        let mut changes = vec![format!("flow.0.controller={controller}"), "record.streams=0".to_string()];
         if quick {
             changes.extend(self.quick.iter().cloned());
         }
@@ -78,19 +78,9 @@ impl Question {
     }
 }
 
-/// Where the controller was put into the questions' scenarios.
-const PUT: &str = "flow.0.";
-
 /// A mistake in what was asked for is told in the words of the question, not of the scenario that it was put into.
 fn refused(controller: &str, error: &ScenarioError) -> String {
-    match error.key.strip_prefix(PUT) {
-        Some(key) if key.starts_with("controller") => {
-            let setting = key.trim_start_matches("controller").trim_start_matches('.');
-            let setting = if setting.is_empty() { String::new() } else { format!("{setting}: ") };
-            format!("evaluate {controller}: {setting}found {}; expected {}", error.found, error.expected)
-        }
-        _ => error.to_string(),
-    }
+    error.of_controller(0).map_or(error.to_string(), |mistake| format!("evaluate {controller}: {mistake}"))
 }
 
 #[cfg(test)]

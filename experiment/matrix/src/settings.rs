@@ -50,7 +50,27 @@ impl Setting {
         if quick {
             changes.extend(self.quick.iter().cloned());
         }
-        Scenario::parse(&self.scenario, Path::new(&format!("{}.toml", self.name)), &changes)
-            .map_err(|error| Refusal::Input(error.to_string()))
+        Scenario::parse(&self.scenario, Path::new(&format!("{}.toml", self.name)), &changes).map_err(|error| {
+            let of = |(flow, controller)| Some(format!("matrix {controller}: {}", error.of_controller(flow)?));
+            let asked = [(0, first), (1, second)].into_iter().find_map(of);
+            Refusal::Input(asked.unwrap_or_else(|| error.to_string()))
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_refusal_names_what_was_asked_for() {
+        let settings = read(None).unwrap_or_else(|_| panic!("the settings are read"));
+        let refusal = |first, second| match settings[0].scenario(first, second, true) {
+            Err(refusal) => refusal.to_string(),
+            Ok(_) => panic!("{first} and {second} were taken"),
+        };
+        let tau = "{kind = \"rapid\", tau = \"x\"}";
+        assert!(refusal("venno", "cubic").starts_with("matrix venno: found the unknown controller \"venno\""));
+        assert!(refusal("cubic", tau).starts_with(&format!("matrix {tau}: tau: found a setting of rapid-thesis")));
     }
 }

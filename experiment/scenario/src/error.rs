@@ -46,6 +46,14 @@ impl ScenarioError {
     pub(crate) fn in_file(self, file: &str) -> ScenarioError {
         ScenarioError { file: file.to_string(), ..self }
     }
+
+    /// The mistake without its place, if it is one in the controller of this flow: for commands that put a controller
+    /// which was asked for into a scenario of their own.
+    pub fn of_controller(&self, flow: usize) -> Option<String> {
+        let setting = self.key.strip_prefix(&format!("flow.{flow}.controller"))?.trim_start_matches('.');
+        let setting = if setting.is_empty() { String::new() } else { format!("{setting}: ") };
+        Some(format!("{setting}found {}; expected {}", self.found, self.expected))
+    }
 }
 
 impl fmt::Display for ScenarioError {

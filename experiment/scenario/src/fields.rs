@@ -89,7 +89,8 @@ pub(crate) fn ratio(node: &Node, key: &str, range: RangeInclusive<f64>) -> Resul
                 return Err(refuse());
             }
             if x > 0.0 && Ratio::from_f64(x) == Ratio::ZERO {
-                return Err(ScenarioError::at(&node.place, key, node.value.described(), "zero or at least 2.4e-10"));
+                let expected = if *range.start() > 0.0 { "at least 2.4e-10" } else { "zero or at least 2.4e-10" };
+                return Err(ScenarioError::at(&node.place, key, node.value.described(), expected));
             }
             Ratio::from_f64(x)
         }

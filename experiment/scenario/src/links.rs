@@ -6,7 +6,7 @@ use crate::error::{Place, ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, quantity, ratio, text};
 use crate::impairments::impairments;
 use crate::model::{Buffer, FlowSpec, LinkSpec, QueueSpec, TrafficSpec};
-use crate::service::{check_buckets, rate, service};
+use crate::service::{BUCKETS, check_buckets, rate, service};
 use queueing::AnyQueue;
 use settings::Parameters;
 use std::path::Path;
@@ -18,8 +18,8 @@ pub(crate) struct Draft {
     /// Keys and values of the buffer and of the queue. A trial builds the queue once the buffer is known.
     buffer: (String, Node),
     queue: (String, Node),
-    /// The name of its table, and where that is.
-    table: (String, Place),
+    /// Keys of its token buckets, and where they are.
+    buckets: [(String, Place); BUCKETS.len()],
 }
 
 /// The network of the scenario.
@@ -96,8 +96,8 @@ fn draft(fields: &mut Fields<'_>, name: String, folder: &Path) -> Result<Draft, 
     let impairments = impairments(fields)?;
     let service = service(fields, rate, variation)?;
     let link = LinkSpec { name, rate, delay, buffer: Buffer::Unlimited, queue, loss, impairments, service };
-    let table = (fields.key(""), fields.place(""));
-    Ok(Draft { link, buffer: (fields.key("buffer"), buffer), queue: (queue_key, queue_node), table })
+    let buckets = BUCKETS.map(|key| (fields.key(key), fields.place(key)));
+    Ok(Draft { link, buffer: (fields.key("buffer"), buffer), queue: (queue_key, queue_node), buckets })
 }
 
 fn queue(node: &Node, key: &str) -> Result<QueueSpec, ScenarioError> {
@@ -190,10 +190,7 @@ pub(crate) fn links(
         let largest = crossing.map(|flow| flow.packet).chain(others).max().unwrap_or(Bytes::ZERO);
         let buffer = buffer(&draft.buffer, draft.link.rate.amount_in(rtt), largest)?;
         check_queue(&draft, buffer, largest)?;
-        check_buckets(&draft.link.service, largest, |key, found, expected| {
-            let (table, place) = &draft.table;
-            ScenarioError::at(place, format!("{table}{key}"), found, expected)
-        })?;
+        check_buckets(&draft.link.service, largest, &draft.buckets)?;
         Ok(LinkSpec { buffer, ..draft.link })
     });
     resolved.collect()

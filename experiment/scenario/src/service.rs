@@ -1,7 +1,7 @@
 //! How a link serves packets: a rate that changes, service in bursts, token buckets.
 
 use crate::document::{Node, Value};
-use crate::error::{ScenarioError, listed, perhaps};
+use crate::error::{Place, ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, file, quantity, text};
 use crate::model::{Aggregation, RateFormat, RateSource, Service, Shaper, Variation};
 use crate::rate_trace;
@@ -41,8 +41,8 @@ pub(crate) fn service(
 ) -> Result<Service, ScenarioError> {
     let service = Service {
         aggregation: aggregation(fields, rate)?,
-        policer: bucket(fields, "policer")?,
-        shaper: bucket(fields, "shaper")?,
+        policer: bucket(fields, BUCKETS[0])?,
+        shaper: bucket(fields, BUCKETS[1])?,
         variation,
     };
     if service.aggregation.is_some() && (service.variation.is_some() || service.shaper.is_some()) {
@@ -153,16 +153,19 @@ pub(crate) fn bucket(fields: &mut Fields<'_>, key: &'static str) -> Result<Optio
     Ok(Some(bucket))
 }
 
-/// Refuses token buckets into which the largest packet does not fit.
+/// Keys of the token buckets of a link.
+pub(crate) const BUCKETS: [&str; 2] = ["policer", "shaper"];
+
+/// Refuses token buckets into which the largest packet does not fit. `keys` has the names and places of [`BUCKETS`].
 pub(crate) fn check_buckets(
     service: &Service,
     largest: Bytes,
-    refuse: impl Fn(&str, String, String) -> ScenarioError,
+    keys: &[(String, Place); BUCKETS.len()],
 ) -> Result<(), ScenarioError> {
-    for (key, bucket) in [("policer", service.policer), ("shaper", service.shaper)] {
+    for (bucket, (key, place)) in [service.policer, service.shaper].into_iter().zip(keys) {
         if let Some(bucket) = bucket.filter(|bucket| bucket.bucket < largest) {
             let found = format!("a bucket of {}", bucket.bucket);
-            return Err(refuse(key, found, format!("room for one packet of {largest} at least")));
+            return Err(ScenarioError::at(place, key, found, format!("room for one packet of {largest} at least")));
         }
     }
     Ok(())

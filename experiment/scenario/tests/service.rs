@@ -104,7 +104,7 @@ fn what_is_wrong_is_refused_with_its_place() {
         ),
         (
             "rate = \"8 Mbit/s\"\npolicer = { rate = \"1 Mbit/s\", bucket = \"1000 B\" }",
-            "small.toml:2: path.policer: found a bucket of 1 kB; expected room for one packet of 1.5 kB at least",
+            "small.toml:5: path.policer: found a bucket of 1 kB; expected room for one packet of 1.5 kB at least",
         ),
     ] {
         assert_eq!(path(lines, &files).map(|_| ()), Err(message.to_string()), "{lines}");
