@@ -28,6 +28,14 @@ impl LinkCapacity {
         self.varying.as_ref().map_or(self.rate, |varying| varying.mean(from, to))
     }
 
+    /// The same in bit/s, without rounding to whole ones.
+    pub(crate) fn mean_bps(&self, from: Time, to: Time) -> f64 {
+        match &self.varying {
+            Some(varying) if from < to => varying.amount(from, to).get() as f64 * 8.0 / to.since(from).as_secs_f64(),
+            _ => self.mean(from, to).bps() as f64,
+        }
+    }
+
     /// The bytes that can be carried in each of `count` intervals from `origin` on.
     pub(crate) fn amounts(&self, origin: Time, step: Span, count: usize) -> Vec<f64> {
         let Some(varying) = &self.varying else {
@@ -61,5 +69,6 @@ mod tests {
         // 1000 B in each of the milliseconds 0 to 4, 6 to 10, 12 to 16.
         assert_eq!(varying.amounts(ms(3), Span::from_millis(2), 4), [1000.0, 1000.0, 2000.0, 1000.0]);
         assert_eq!(varying.mean(ms(0), ms(12)), Rate::from_bps(8_000_000 * 2 / 3));
+        assert_eq!(varying.mean_bps(ms(0), ms(12)), 8000.0 * 8.0 / 0.012);
     }
 }

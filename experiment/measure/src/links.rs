@@ -58,7 +58,7 @@ impl LinkAccount {
     pub(crate) fn figures(&self, number: usize, link: &LinkSpec, marked: Option<u64>) -> LinkResult {
         let time: Span = self.end.saturating_since(self.warm);
         let (time_s, packets) = (time.as_secs_f64(), self.wait_ns.len());
-        let capacity_bps = LinkCapacity::of(link).mean(self.warm, self.end).bps() as f64;
+        let capacity_bps = LinkCapacity::of(link).mean_bps(self.warm, self.end);
         let throughput_bps = (time_s > 0.0).then(|| self.bytes as f64 * 8.0 / time_s);
         let quantile = |q: f64| (packets > 0).then(|| self.wait_ns.value_at_quantile(q) as f64 * 1e-9);
         LinkResult {

@@ -50,7 +50,7 @@ impl Recorder {
 
     fn summary(&self, experiment: &Experiment, seen: &Seen) -> Summary {
         let time = seconds_after(self.warm, self.end);
-        let capacity = self.capacity.mean(self.warm, self.end).bps() as f64;
+        let capacity = self.capacity.mean_bps(self.warm, self.end);
         let throughput = ratio(self.flow_bytes as f64 * 8.0, time).filter(|_| !self.flows.is_empty());
         let left = ratio(self.offered_bytes as f64 * 8.0, time).map(|offered| capacity - offered);
         let sent: u64 = seen.flows.iter().map(|flow| flow.sent).sum();

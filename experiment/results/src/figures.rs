@@ -298,7 +298,7 @@ figures! {
         name: String, Text, "", "Its name in the scenario.";
         throughput_bps: Option<f64>, Rate, "Throughput", "Bits on the wire per second that left it after the warm-up, of all packets.";
         capacity_bps: f64, Rate, "Capacity", "Mean of its rate over that time; behind a shaper or policer at most that one's rate.";
-        utilisation: Option<f64>, Share, "Utilisation", "The first divided by the second.";
+        utilisation: Option<f64>, Share, "Utilisation", "The first divided by the second. A packet counts as a whole when it leaves, and a shaper's bucket may be full at the start, so short runs can pass 1.";
         queue_delay_mean_s: Option<f64>, Time, "Queueing, mean", "Waiting time there, without the packet's own transmission: mean over the packets that left after the warm-up.";
         queue_delay_p50_s: Option<f64>, Time, "Queueing, median", "Median of the same waiting times.";
         queue_delay_p95_s: Option<f64>, Time, "Queueing, 95th pct.", "Their 95th percentile.";

@@ -58,8 +58,9 @@ pub fn student_t975(degrees: usize) -> f64 {
 }
 
 /// Why flows can get more than what the traffic left.
-pub const WHY_ABOVE_ALL: &str = "Above 100 % of what is left: the flows took the place of traffic that was dropped, which \
-    counts as traffic because it had arrived; or what waited in the queue when the warm-up ended left after it.";
+pub const WHY_ABOVE_ALL: &str = "Above 100 % of what is left, for one of three reasons: the flows took the place of \
+    traffic that was dropped, which counts as traffic because it had arrived; what waited in the queue when the warm-up \
+    ended left after it; or a shaper's full bucket let a burst through above its rate.";
 
 /// The replications of one controller at one sweep point.
 #[derive(Clone, Debug)]

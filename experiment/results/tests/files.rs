@@ -293,7 +293,7 @@ fn a_mix_says_what_each_controller_got_and_a_share_above_all_says_why() {
     assert!(table.lines().nth(2).expect("cubic").ends_with("  rapid 50.0, cubic 50.0"), "{table}");
     assert!(!table.contains("Above 100 %"), "{table}");
     results.runs[2].summary.available_share = Some(1.2);
-    assert!(to_table(&results, false).contains("\nAbove 100 % of what is left: "), "{table}");
+    assert!(to_table(&results, false).contains("\nAbove 100 % of what is left, "), "{table}");
     let files = written(&results);
     let shares = text(&files, "shares.csv");
     let lines: Vec<&str> = shares.lines().take(2).collect();
