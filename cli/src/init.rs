@@ -22,7 +22,7 @@ pub fn init(arguments: &Arguments) -> Result<(), Failure> {
         }
         _ => Failure::Input(format!("{shown}: cannot be written: {error}")),
     })?;
-    say(&format!("Written to {shown}\nNext: packetscale run {shown}\n"))
+    say(&format!("Written to {shown}\nNext: packetscale run {}\n", typed(&shown.to_string())))
 }
 
 /// The last part of the name, which is also what the results are called.
@@ -36,10 +36,15 @@ fn stem(name: &str) -> Result<String, Failure> {
     )))
 }
 
+/// A word as it is typed in a shell.
+fn typed(word: &str) -> String {
+    shlex::try_quote(word).map_or(word.to_string(), String::from)
+}
+
 /// The template, with the file's own name in its commands.
 fn text(file: &str) -> String {
     let stem = Path::new(file).file_stem().unwrap_or_default().to_string_lossy().into_owned();
-    TEMPLATE.replace("out/NAME/", &format!("out/{stem}/")).replace("NAME.toml", file)
+    TEMPLATE.replace("out/NAME/", &format!("out/{stem}/")).replace("NAME.toml", &typed(file))
 }
 
 #[cfg(test)]
@@ -62,6 +67,7 @@ mod tests {
     #[test]
     fn commands_in_it_name_the_file() {
         assert!(text("labs/mine.toml").contains("packetscale run labs/mine.toml --print"));
+        assert!(text("my first.toml").contains("packetscale run 'my first.toml' --print"));
         assert!(text("labs/mine.toml").contains("out/mine/") && !text("labs/mine.toml").contains("NAME"));
     }
 }
