@@ -68,6 +68,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "experiment/traffic",
             "experiment/probing",
             "experiment/measure",
+            "experiment/packets",
             "experiment/results",
             "experiment/runner",
         ],
@@ -75,6 +76,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("training/streams", &["algorithms/", "experiment/scenario", "experiment/probing", "hosts/simulator"]),
     ("experiment/traffic", &["algorithms/units", "experiment/scenario"]),
     ("experiment/measure", &["algorithms/", "experiment/scenario", "experiment/traffic", "experiment/results"]),
+    ("experiment/packets", &["algorithms/units", "algorithms/transport", "experiment/results"]),
     ("experiment/results", &[]),
     (
         "experiment/scenario",

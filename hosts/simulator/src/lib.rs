@@ -19,6 +19,7 @@ pub use host::Simulator;
 pub use probes::{Prober, probe};
 pub use services::Served;
 
+use packets::Observer;
 use scenario::Experiment;
 use settings::SettingError;
 use std::fmt;
@@ -61,6 +62,8 @@ pub enum RunError {
     Replay(String),
     /// Ideal estimation where what is available is not known in advance.
     NoOracle,
+    /// What is told of a run cannot be written.
+    Unwritable(std::io::Error),
 }
 
 impl fmt::Display for RunError {
@@ -72,6 +75,7 @@ impl fmt::Display for RunError {
             RunError::Queue { name, error } => write!(f, "queue \"{name}\": {error}"),
             RunError::Traffic(error) => write!(f, "{error}"),
             RunError::Replay(error) => f.write_str(error),
+            RunError::Unwritable(error) => write!(f, "cannot be written: {error}"),
             RunError::NoOracle => f.write_str(
                 "estimator \"ideal\" needs traffic whose rate is known in advance (kinds \"cbr\" and \"on-off\", one copy each) \
                  and a link that serves at rates, not at opportunities",
@@ -109,6 +113,24 @@ pub(crate) fn watched(experiment: &Experiment, mode: Mode, watch: &dyn Fn(Time))
     let mut network = network::Network::new(experiment, mode)?;
     let clock = cpu_time::ThreadTime::now();
     network.run(watch);
+    let cpu_s = clock.elapsed().as_secs_f64();
+    network.check()?;
+    Ok(network.finish(experiment, cpu_s))
+}
+
+/// Makes one run, tells `observer` what its senders and links do, and says at every interval of `record.step` how far it
+/// is. The run is the one that [`run`] makes.
+///
+/// # Errors
+/// As [`run`], and what the observer cannot write.
+pub fn observed(
+    experiment: &Experiment,
+    observer: &mut dyn Observer,
+    watch: &dyn Fn(Time),
+) -> Result<results::Run, RunError> {
+    let mut network = network::Network::new(experiment, Mode::Fused)?;
+    let clock = cpu_time::ThreadTime::now();
+    network.observed(observer, watch)?;
     let cpu_s = clock.elapsed().as_secs_f64();
     network.check()?;
     Ok(network.finish(experiment, cpu_s))

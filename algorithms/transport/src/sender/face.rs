@@ -3,7 +3,7 @@
 use super::Sender;
 use crate::params::Counters;
 use congestion::Controller;
-use units::{Bytes, Span};
+use units::{Bytes, Ecn, Span};
 
 impl<C: Controller> Sender<C> {
     /// Whether everything was delivered; never true while an application may offer more.
@@ -47,6 +47,21 @@ impl<C: Controller> Sender<C> {
     /// The smoothed round-trip time (RFC 6298), and the smallest round-trip time seen.
     pub fn rtt(&self) -> (Span, Span) {
         (self.rtt.srtt(), self.rtt.min())
+    }
+
+    /// Whether it repairs a loss, or recovers from a timeout.
+    pub fn in_recovery(&self) -> bool {
+        !self.recovery.is_open()
+    }
+
+    /// Wire size of a full packet.
+    pub fn packet(&self) -> Bytes {
+        self.packet
+    }
+
+    /// What its first transmissions say of marks.
+    pub fn ecn(&self) -> Ecn {
+        self.ecn
     }
 
     /// The controller, for reading.

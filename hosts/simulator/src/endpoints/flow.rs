@@ -8,6 +8,7 @@ use super::return_path::ReturnPath;
 use crate::transit::Usual;
 use congestion::{AnyController, Controller, StreamTrace};
 use measure::{FlowSample, FlowSeen, Marked, RoundTrips};
+use packets::{FlowStart, SenderState};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use traffic::Application;
@@ -75,6 +76,34 @@ impl Flow {
             rate: controller.rate(),
             rtt: Some(self.sender.rtt().0),
             window: Some(u64::from(controller.decision().window).min(self.receive_window)),
+        }
+    }
+
+    /// Returns what is known of it before its first packet.
+    pub(super) fn beginning(&self) -> FlowStart {
+        FlowStart {
+            start: self.start,
+            packet: self.sender.packet(),
+            rtt: self.sender.rtt().0,
+            receive_window: self.receive_window,
+            ecn: self.sender.ecn(),
+        }
+    }
+
+    /// Returns what its sender says of itself.
+    pub(crate) fn state(&self) -> SenderState {
+        let (controller, counters) = (self.sender.controller(), self.sender.counters());
+        let (smoothed_rtt, min_rtt) = self.sender.rtt();
+        SenderState {
+            window: u64::from(controller.decision().window).min(self.receive_window),
+            threshold: controller.slow_start_threshold(),
+            in_flight: self.sender.in_flight(),
+            smoothed_rtt,
+            min_rtt,
+            latest_rtt: counters.rtt_latest,
+            rate: controller.rate(),
+            in_recovery: self.sender.in_recovery(),
+            timeouts: counters.timeouts,
         }
     }
 

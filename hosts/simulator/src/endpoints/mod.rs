@@ -24,6 +24,7 @@ use crate::ring::Ring;
 use crate::transit::{AckTransit, Details, Owner, Transit};
 use congestion::Controller;
 use lines::Lines;
+use packets::{Event, FlowStart};
 use queueing::RateHeader;
 use scenario::{Experiment, GapModel};
 use transport::Ack;
@@ -49,6 +50,8 @@ pub(crate) struct Endpoints {
     stamp_granularity: Span,
     /// The available capacity from each time on, for controllers that ask to be told.
     oracle: Vec<(Time, Rate)>,
+    /// What senders of the scenario did in the event at hand; `None`: nobody asks.
+    noted: Option<Vec<Event>>,
 }
 
 impl Endpoints {
@@ -69,6 +72,7 @@ impl Endpoints {
             batching: matches!(experiment.gaps, GapModel::Batch(_)),
             stamp_granularity: experiment.receiver.stamp_granularity,
             oracle: oracle(experiment, &flows)?,
+            noted: None,
             flows,
         })
     }
@@ -113,6 +117,21 @@ impl Endpoints {
     pub(crate) fn header(&mut self, transit: &Transit) -> Option<&mut RateHeader> {
         let Owner::Flow(index) = transit.owner() else { return None };
         self.flows[index].headers.as_mut()?.get_mut(transit.transmission)
+    }
+
+    // ---- what senders do, for who asks -------------------------------------------------------------------------
+
+    /// Notes from now on what senders of the scenario do. Returns what is known of their flows.
+    pub(crate) fn note(&mut self) -> Vec<FlowStart> {
+        self.noted = Some(Vec::new());
+        self.flows().iter().map(Flow::beginning).collect()
+    }
+
+    /// What senders did since the last call, in order.
+    pub(crate) fn noted(&mut self) -> impl Iterator<Item = Event> {
+        let of_scenario = self.of_scenario;
+        let noted = self.noted.as_mut().map_or_else(Vec::new, std::mem::take).into_iter();
+        noted.filter(move |event| event.flow().is_none_or(|flow| flow < of_scenario))
     }
 
     // ---- flows in the background -------------------------------------------------------------------------------

@@ -4,8 +4,14 @@ use super::Endpoints;
 use crate::agenda::{Agenda, EventSource};
 use crate::transit::Transit;
 use congestion::Controller;
+use packets::Event;
 use queueing::RateHeader;
 use units::{Span, Time};
+
+#[cold]
+fn note(noted: &mut Vec<Event>, event: Event) {
+    noted.push(event);
+}
 
 impl Endpoints {
     /// An acknowledgment reaches its sender, which sends what may leave now.
@@ -15,8 +21,13 @@ impl Endpoints {
         let index = record.flow as usize;
         let flow = &mut self.flows[index];
         let usual = flow.usual(now - flow.return_delay, self.stamp_granularity);
-        let sender = &mut flow.sender;
-        self.details.unpack(&record, usual, |ack| sender.on_ack(now, ack));
+        let (sender, noted) = (&mut flow.sender, &mut self.noted);
+        self.details.unpack(&record, usual, |ack| {
+            if let Some(noted) = noted {
+                note(noted, Event::Acknowledged { flow: index, ack: *ack });
+            }
+            sender.on_ack(now, ack);
+        });
         if !self.oracle.is_empty() {
             self.tell(now, index);
         }
@@ -53,6 +64,9 @@ impl Endpoints {
     pub(crate) fn transmit(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
         while let Some(segment) = self.flows[index].sender.poll_transmit(now) {
             let transit = Transit::of_flow(index, &segment, now);
+            if let Some(noted) = &mut self.noted {
+                note(noted, Event::Sent { flow: index, segment });
+            }
             self.write_header(index, segment.transmission);
             if !self.batching {
                 self.leave(agenda, now, index, transit);

@@ -12,26 +12,33 @@ use crate::endpoints::Reception;
 use crate::services::Served;
 use crate::topology::{Admission, Fate, Leaving, Service};
 use crate::transit::{Owner, Transit};
-use units::Time;
+use packets::Event;
+use units::{Bytes, Time};
 
 impl<'e> Network<'e> {
     /// Runs to the end. At every interval of `record.step` it is said how far the run is.
     pub(crate) fn run(&mut self, watch: &dyn Fn(Time)) {
         while let Some((now, source)) = self.agenda.next(self.end) {
-            match source {
-                EventSource::Access(flow) => self.at_first_link(now, flow as usize),
-                EventSource::AckLane(lane) => self.endpoints.at_sender(&mut self.agenda, now, lane as usize),
-                EventSource::Cross(index) => self.cross_packet(now, index as usize),
-                EventSource::LinkLane(lane) => self.at_next_link(now, lane as usize),
-                EventSource::Delivery(link) => self.at_receiver(now, link as usize),
-                EventSource::Detour(link) => self.off_detour(now, link as usize),
-                timer => {
-                    self.agenda.advance_timer();
-                    self.timer(now, timer);
-                    if timer == EventSource::Sampler {
-                        watch(now);
-                    }
-                }
+            self.happen(now, source);
+            if source == EventSource::Sampler {
+                watch(now);
+            }
+        }
+    }
+
+    /// Lets happen what happens now.
+    #[inline(always)]
+    pub(super) fn happen(&mut self, now: Time, source: EventSource) {
+        match source {
+            EventSource::Access(flow) => self.at_first_link(now, flow as usize),
+            EventSource::AckLane(lane) => self.endpoints.at_sender(&mut self.agenda, now, lane as usize),
+            EventSource::Cross(index) => self.cross_packet(now, index as usize),
+            EventSource::LinkLane(lane) => self.at_next_link(now, lane as usize),
+            EventSource::Delivery(link) => self.at_receiver(now, link as usize),
+            EventSource::Detour(link) => self.off_detour(now, link as usize),
+            timer => {
+                self.agenda.advance_timer();
+                self.timer(now, timer);
             }
         }
     }
@@ -250,6 +257,9 @@ impl<'e> Network<'e> {
         {
             tap.record(self.background.copy(&self.endpoints, transit.owner()), transit, departure);
         }
+        if let Some(noted) = &mut self.noted {
+            noted.push((arrival, link_event(link, transit.size(), arrival, departure)));
+        }
         if let Some(log) = &mut self.log {
             let owner = match transit.owner() {
                 Owner::Flow(flow) => flow as u32,
@@ -258,4 +268,12 @@ impl<'e> Network<'e> {
             log.push(Served { link, owner, transmission: transit.transmission, arrival, departure });
         }
     }
+}
+
+/// What a link did to a packet; `departs` is [`Time::MAX`] where it dropped it.
+fn link_event(link: usize, size: Bytes, arrival: Time, departs: Time) -> Event {
+    if departs == Time::MAX {
+        return Event::Dropped { link, arrival };
+    }
+    Event::Served { link, size, arrival, departs }
 }

@@ -3,6 +3,7 @@
 mod departures;
 mod engine;
 mod finish;
+mod observed;
 mod sampler;
 
 pub(crate) use departures::{alone, departures};
@@ -16,6 +17,7 @@ use crate::topology::Topology;
 use crate::{Mode, RunError};
 use departures::Tap;
 use measure::Recorder;
+use packets::Event;
 use sampler::Sampler;
 use scenario::Experiment;
 use units::Time;
@@ -37,6 +39,8 @@ pub(crate) struct Network<'e> {
     /// Every service of every link, for comparing runs packet by packet.
     log: Option<Vec<Served>>,
     tap: Option<Tap>,
+    /// What links did in the event at hand; `None`: nobody asks.
+    noted: Option<Vec<(Time, Event)>>,
 }
 
 impl<'e> Network<'e> {
@@ -75,6 +79,7 @@ impl<'e> Network<'e> {
             hops: 0,
             log: None,
             tap: None,
+            noted: None,
         };
         network.first_events(experiment.record.detail);
         Ok(network)

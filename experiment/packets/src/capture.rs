@@ -1,0 +1,97 @@
+//! A capture of the scenario's flows where they are sent: their packets as they leave, their acknowledgments as they
+//! arrive.
+
+use crate::connection::{Captured, Connection, since_1970_ns};
+use crate::headers::LONGEST;
+use crate::pcapng::Pcapng;
+use crate::{Event, FlowStart, Observer};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
+use std::io::{self, Write};
+use units::Time;
+
+/// What a capture says of itself.
+const COMMENT: &str = "A simulation: headers are made up from what each flow did. Time zero of the run is 2000-01-01 \
+00:00 UTC. Captured at the senders. Handshakes are made up, one base round trip before a flow starts. Data are not \
+stored and count as zeros in checksums.";
+
+/// The name of the only interface.
+const INTERFACE: &str = "senders";
+
+/// Writes a capture.
+pub struct Capture<W: Write> {
+    file: Pcapng<W>,
+    connections: Vec<Connection>,
+    handshakes: BinaryHeap<Reverse<Handshake>>,
+    bytes: Vec<u8>,
+}
+
+/// A part of a handshake that is due: when, whose, and which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Handshake {
+    at_ns: u64,
+    flow: usize,
+    part: Part,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Part {
+    Asks,
+    Granted,
+}
+
+impl<W: Write> Capture<W> {
+    /// Begins a capture. `program`: the name and version of who writes it.
+    ///
+    /// # Errors
+    /// That of writing.
+    pub fn new(out: W, program: &str) -> io::Result<Capture<W>> {
+        let file = Pcapng::begin(out, program, COMMENT, INTERFACE, LONGEST)?;
+        Ok(Capture { file, connections: Vec::new(), handshakes: BinaryHeap::new(), bytes: Vec::new() })
+    }
+
+    /// Writes the parts of handshakes that are due by then.
+    fn open(&mut self, until_ns: u64) -> io::Result<()> {
+        while let Some(Reverse(due)) = self.handshakes.peek().copied().filter(|Reverse(due)| due.at_ns <= until_ns) {
+            self.handshakes.pop();
+            let Some(connection) = self.connections.get_mut(due.flow) else { continue };
+            match due.part {
+                Part::Asks => {
+                    write(&mut self.file, &mut self.bytes, &connection.syn())?;
+                    let (at_ns, part) = (connection.starts_ns(), Part::Granted);
+                    self.handshakes.push(Reverse(Handshake { at_ns, part, ..due }));
+                }
+                Part::Granted => {
+                    write(&mut self.file, &mut self.bytes, &connection.syn_ack())?;
+                    write(&mut self.file, &mut self.bytes, &connection.confirms())?;
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+fn write<W: Write>(file: &mut Pcapng<W>, bytes: &mut Vec<u8>, captured: &Captured<'_>) -> io::Result<()> {
+    captured.headers.write(bytes);
+    file.packet(captured.at_ns, bytes, captured.headers.length())
+}
+
+impl<W: Write> Observer for Capture<W> {
+    fn begin(&mut self, flows: &[FlowStart]) -> io::Result<()> {
+        self.connections = flows.iter().enumerate().map(|(number, flow)| Connection::new(number, *flow)).collect();
+        let opens = self.connections.iter().map(Connection::opens_ns).enumerate();
+        self.handshakes = opens.map(|(flow, at_ns)| Reverse(Handshake { at_ns, flow, part: Part::Asks })).collect();
+        Ok(())
+    }
+
+    fn see(&mut self, at: Time, event: &Event) -> io::Result<()> {
+        let (Event::Sent { flow, .. } | Event::Acknowledged { flow, .. }) = event else { return Ok(()) };
+        self.open(since_1970_ns(at))?;
+        let Some(connection) = self.connections.get_mut(*flow) else { return Ok(()) };
+        match event {
+            Event::Sent { segment, .. } => write(&mut self.file, &mut self.bytes, &connection.sends(at, segment)),
+            Event::Acknowledged { ack, .. } => write(&mut self.file, &mut self.bytes, &connection.acknowledged(at, ack)),
+            _ => Ok(()),
+        }
+    }
+}

@@ -1,0 +1,127 @@
+//! What happened to each packet, in files of other tools.
+//!
+//! A host that knows its packets one by one tells an [`Observer`] of them while a run goes on. Each observer writes as it
+//! is told, so that memory does not grow with the length of a run.
+//!
+//! | observer | file |
+//! |---|---|
+//! | [`Capture`] | pcapng, for Wireshark, tshark and tcptrace |
+
+mod capture;
+mod connection;
+mod headers;
+mod pcapng;
+
+pub use capture::Capture;
+
+use std::io;
+use transport::{Ack, Segment};
+use units::{Bytes, Ecn, Rate, Span, Time};
+
+/// Is told what happens in a run, event by event.
+pub trait Observer {
+    /// A run begins with these flows.
+    ///
+    /// # Errors
+    /// What is told cannot be written.
+    fn begin(&mut self, flows: &[FlowStart]) -> io::Result<()>;
+
+    /// Something happened. Events of senders come in order of time.
+    ///
+    /// # Errors
+    /// What is told cannot be written.
+    fn see(&mut self, at: Time, event: &Event) -> io::Result<()>;
+}
+
+/// A flow of the scenario, before its first packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FlowStart {
+    /// When its first packet may leave.
+    pub start: Time,
+    /// Wire size of a full packet.
+    pub packet: Bytes,
+    /// Base round-trip time.
+    pub rtt: Span,
+    /// Window that its receiver advertises, in packets; `u64::MAX`: without a limit.
+    pub receive_window: u64,
+    /// What its packets say of marks.
+    pub ecn: Ecn,
+}
+
+/// What happened. A flow is named by its number in the scenario, a link as well.
+#[derive(Clone, Copy, Debug)]
+#[allow(clippy::large_enum_variant, reason = "events are told one by one, and only where somebody asks")]
+pub enum Event {
+    /// A segment leaves its sender.
+    Sent {
+        /// Whose it is.
+        flow: usize,
+        /// The segment.
+        segment: Segment,
+    },
+    /// An acknowledgment reaches its sender.
+    Acknowledged {
+        /// Whose it is.
+        flow: usize,
+        /// The acknowledgment.
+        ack: Ack,
+    },
+    /// What a sender says of itself after one of the above.
+    Sender {
+        /// Whose it is.
+        flow: usize,
+        /// What it says.
+        state: SenderState,
+    },
+    /// A link serves a packet of any flow or traffic: its last bit leaves at the time of the event, or later.
+    Served {
+        /// The link.
+        link: usize,
+        /// Size on the wire.
+        size: Bytes,
+        /// When the packet arrived there.
+        arrival: Time,
+        /// When its last bit leaves.
+        departs: Time,
+    },
+    /// A link drops a packet of any flow or traffic.
+    Dropped {
+        /// The link.
+        link: usize,
+        /// When the packet arrived there.
+        arrival: Time,
+    },
+}
+
+impl Event {
+    /// The flow that it is about, if it is about one.
+    pub fn flow(&self) -> Option<usize> {
+        match self {
+            Event::Sent { flow, .. } | Event::Acknowledged { flow, .. } | Event::Sender { flow, .. } => Some(*flow),
+            Event::Served { .. } | Event::Dropped { .. } => None,
+        }
+    }
+}
+
+/// What a sender says of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderState {
+    /// Congestion window in packets.
+    pub window: u64,
+    /// Slow-start threshold in packets; `u32::MAX`: not known yet, or the controller has none.
+    pub threshold: u32,
+    /// Packets in flight.
+    pub in_flight: u32,
+    /// Smoothed round-trip time.
+    pub smoothed_rtt: Span,
+    /// Smallest round-trip time.
+    pub min_rtt: Span,
+    /// Latest round-trip time; zero: none yet.
+    pub latest_rtt: Span,
+    /// Rate that the controller chose, if it chooses one.
+    pub rate: Option<Rate>,
+    /// Whether it repairs a loss.
+    pub in_recovery: bool,
+    /// Retransmission timeouts so far.
+    pub timeouts: u64,
+}
