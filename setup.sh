@@ -26,6 +26,8 @@ if [ "${1:-build}" = test ]; then
     need qemu-img qemu-utils
     [ -e /usr/share/doc/busybox-static ] || missing="$missing busybox-static"
     need cpio cpio
+    need tshark tshark
+    need tcptrace tcptrace
     need ar binutils
 fi
 if [ -n "$missing" ]; then

@@ -112,13 +112,26 @@ pub struct Run {
     /// Writes no report
     #[arg(long)]
     pub no_page: bool,
-    /// Replaces results of another scenario, and kept runs of another plan, that lie in the folder
+    /// Replaces results of another scenario, and kept runs of another plan, that lie in the folder; and what lies under
+    /// the names of captures
     #[arg(long)]
     pub replace: bool,
     /// Also writes every packet that leaves the measured link to this file, for traffic of kind "trace". The scenario
     /// must plan exactly one run
     #[arg(long, value_name = "FILE")]
     pub trace: Option<PathBuf>,
+    /// Also writes a capture of the flows at their senders, pcapng, for Wireshark, tshark and tcptrace. A plan of several
+    /// runs needs {run} in the name, where the run's number goes
+    #[arg(long, value_name = "FILE")]
+    pub pcap: Option<PathBuf>,
+    /// Also writes a trace of flows and links, JSON, for ui.perfetto.dev: counters, and slices of recoveries, probe
+    /// streams and outages. {run} as with --pcap
+    #[arg(long, value_name = "FILE")]
+    pub perfetto: Option<PathBuf>,
+    /// Also writes a folder of qlog files, one per flow, for qvis; with every packet if the scenario says
+    /// record.packets = true. {run} as with --pcap
+    #[arg(long, value_name = "DIR")]
+    pub qlog: Option<PathBuf>,
 }
 
 #[derive(clap::Args)]

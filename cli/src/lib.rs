@@ -11,6 +11,7 @@ mod hosts;
 mod init;
 mod list;
 mod matrix;
+mod recordings;
 mod reproduce;
 mod run;
 #[cfg(feature = "kernel")]

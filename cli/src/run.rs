@@ -1,6 +1,7 @@
 //! `packetscale run`: reads a scenario, has its plan run, writes the page, prints the table.
 
 use crate::args::Run as Arguments;
+use crate::recordings::Recordings;
 use crate::terminal::Terminal;
 use crate::virtual_time::Clock;
 use crate::{Failure, PROGRAM, say, trace};
@@ -32,6 +33,7 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     };
     at_once(host, arguments.jobs)?;
     trace::check(arguments.trace.as_ref(), host, &plan)?;
+    let recordings = Recordings::wanted(arguments, host, &plan)?;
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(scenario.name()));
     let name = arguments.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (jobs, replace, progress) = (arguments.jobs, arguments.replace, &Terminal::new(arguments.json));
@@ -41,6 +43,7 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     if let Some(file) = &arguments.trace {
         trace::write(file, &plan)?;
     }
+    recordings.write(&plan)?;
     if arguments.json {
         say(&results::to_json(&results))?;
     } else {

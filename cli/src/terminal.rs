@@ -7,6 +7,7 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use runner::{Checkpoint, Progress};
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use units::Span;
@@ -173,6 +174,25 @@ impl Progress for Terminal {
     }
 }
 
+/// Files and folders that are half written.
+static HALF_WRITTEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn half_written() -> MutexGuard<'static, Vec<PathBuf>> {
+    HALF_WRITTEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// On Ctrl-C this file or folder, which is being written, goes away.
+pub fn remove_on_interrupt(path: &Path) {
+    half_written().push(path.to_path_buf());
+}
+
+/// Removes it now, if it is there.
+pub fn remove(path: &Path) {
+    let mut half_written = half_written();
+    half_written.retain(|known| known != path);
+    let _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
+}
+
 /// On Ctrl-C lets the line that is being written be completed, says what is kept, and ends the program. One plan is under
 /// way at a time: the last that began.
 fn keep_on_interrupt(checkpoint: &Arc<Checkpoint>) {
@@ -180,6 +200,8 @@ fn keep_on_interrupt(checkpoint: &Arc<Checkpoint>) {
     let under_way = || UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner);
     *under_way() = Some(Arc::clone(checkpoint));
     let handler = move || {
+        let left = half_written().clone();
+        left.iter().for_each(|path| remove(path));
         if let Some(checkpoint) = &*under_way() {
             let sealed = checkpoint.seal();
             let kept =

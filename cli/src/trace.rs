@@ -13,7 +13,7 @@ pub fn check(file: Option<&PathBuf>, host: &dyn Host, plan: &[Experiment]) -> Re
     if let (Some(file), Some("pcap" | "pcapng" | "cap")) = (file, ending.as_deref()) {
         let found = format!("{}, the name of a capture", file.display());
         return Err(Failure::Input(format!(
-            "--trace: found {found}; expected a name like packets.csv: the file is CSV"
+            "--trace: found {found}; expected a name like packets.csv: the file is CSV. --pcap writes a capture"
         )));
     }
     let on_simulator = host.name() == Simulator.name();

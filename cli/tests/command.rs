@@ -360,7 +360,8 @@ fn a_trace_is_not_written_under_the_name_of_a_capture() {
     let folder = folder(SCENARIO);
     let output = packetscale(folder.path(), &["run", "small.toml", "--trace", "x.pcap"]);
     assert_eq!(output.status.code(), Some(2));
-    let message = "--trace: found x.pcap, the name of a capture; expected a name like packets.csv: the file is CSV\n";
+    let message = "--trace: found x.pcap, the name of a capture; expected a name like packets.csv: the file is CSV. \
+                   --pcap writes a capture\n";
     assert_eq!(stderr(&output), message);
 }
 

@@ -4,7 +4,8 @@
 use crate::connection::{Captured, Connection, since_1970_ns};
 use crate::headers::LONGEST;
 use crate::pcapng::Pcapng;
-use crate::{Event, FlowStart, Observer};
+use crate::{Event, Observer, Start};
+use results::Run;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
 use std::io::{self, Write};
@@ -77,8 +78,9 @@ fn write<W: Write>(file: &mut Pcapng<W>, bytes: &mut Vec<u8>, captured: &Capture
 }
 
 impl<W: Write> Observer for Capture<W> {
-    fn begin(&mut self, flows: &[FlowStart]) -> io::Result<()> {
-        self.connections = flows.iter().enumerate().map(|(number, flow)| Connection::new(number, *flow)).collect();
+    fn begin(&mut self, start: &Start) -> io::Result<()> {
+        let flows = start.flows.iter().enumerate();
+        self.connections = flows.map(|(number, flow)| Connection::new(number, flow.clone())).collect();
         let opens = self.connections.iter().map(Connection::opens_ns).enumerate();
         self.handshakes = opens.map(|(flow, at_ns)| Reverse(Handshake { at_ns, flow, part: Part::Asks })).collect();
         Ok(())
@@ -90,8 +92,14 @@ impl<W: Write> Observer for Capture<W> {
         let Some(connection) = self.connections.get_mut(*flow) else { return Ok(()) };
         match event {
             Event::Sent { segment, .. } => write(&mut self.file, &mut self.bytes, &connection.sends(at, segment)),
-            Event::Acknowledged { ack, .. } => write(&mut self.file, &mut self.bytes, &connection.acknowledged(at, ack)),
+            Event::Acknowledged { ack, .. } => {
+                write(&mut self.file, &mut self.bytes, &connection.acknowledged(at, ack))
+            }
             _ => Ok(()),
         }
+    }
+
+    fn end(&mut self, _: &Run) -> io::Result<()> {
+        self.file.flush()
     }
 }

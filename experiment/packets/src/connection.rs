@@ -199,7 +199,8 @@ impl Connection {
         if self.stamped {
             self.options.timestamps(self.stamp, echoed.map_or(0, |(_, left_ns)| stamp(left_ns)));
         }
-        let twice = echoed.filter(|_| ack.duplicate).map(|(sequence, _)| SackBlock { start: sequence, end: sequence + 1 });
+        let twice =
+            echoed.filter(|_| ack.duplicate).map(|(sequence, _)| SackBlock { start: sequence, end: sequence + 1 });
         let blocks = twice.into_iter().chain(ack.sack[..usize::from(ack.blocks)].iter().copied());
         let blocks: Vec<(u32, u32)> =
             blocks.take(MOST_BLOCKS).map(|block| (self.byte(block.start), self.byte(block.end))).collect();
@@ -234,7 +235,15 @@ impl Connection {
         }
     }
 
-    fn from_sender(&mut self, at_ns: u64, sequence: u32, acknowledgment: u32, flags: u16, ecn: Ecn, data: u32) -> Captured<'_> {
+    fn from_sender(
+        &mut self,
+        at_ns: u64,
+        sequence: u32,
+        acknowledgment: u32,
+        flags: u16,
+        ecn: Ecn,
+        data: u32,
+    ) -> Captured<'_> {
         self.packets += 1;
         let headers = Headers {
             from: self.sender,
@@ -255,7 +264,14 @@ impl Connection {
         Captured { at_ns, headers }
     }
 
-    fn from_receiver(&mut self, at_ns: u64, sequence: u32, acknowledgment: u32, flags: u16, window: u16) -> Captured<'_> {
+    fn from_receiver(
+        &mut self,
+        at_ns: u64,
+        sequence: u32,
+        acknowledgment: u32,
+        flags: u16,
+        window: u16,
+    ) -> Captured<'_> {
         self.answers += 1;
         let headers = Headers {
             from: self.receiver,

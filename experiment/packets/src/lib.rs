@@ -6,36 +6,92 @@
 //! | observer | file |
 //! |---|---|
 //! | [`Capture`] | pcapng, for Wireshark, tshark and tcptrace |
+//! | [`Perfetto`] | a trace of counters and slices, for ui.perfetto.dev |
+//! | [`Qlog`] | qlog, one file per flow, for qvis |
 
 mod capture;
 mod connection;
 mod headers;
 mod pcapng;
+mod perfetto;
+mod qlog;
 
 pub use capture::Capture;
+pub use perfetto::Perfetto;
+pub use qlog::Qlog;
 
+use results::Run;
 use std::io;
 use transport::{Ack, Segment};
 use units::{Bytes, Ecn, Rate, Span, Time};
 
 /// Is told what happens in a run, event by event.
 pub trait Observer {
-    /// A run begins with these flows.
+    /// A run begins.
     ///
     /// # Errors
     /// What is told cannot be written.
-    fn begin(&mut self, flows: &[FlowStart]) -> io::Result<()>;
+    fn begin(&mut self, start: &Start) -> io::Result<()>;
 
     /// Something happened. Events of senders come in order of time.
     ///
     /// # Errors
     /// What is told cannot be written.
     fn see(&mut self, at: Time, event: &Event) -> io::Result<()>;
+
+    /// The run is over; this is what was measured. What was told is written.
+    ///
+    /// # Errors
+    /// What is told cannot be written.
+    fn end(&mut self, run: &Run) -> io::Result<()>;
+}
+
+/// Several are told one after the other.
+impl Observer for Vec<Box<dyn Observer>> {
+    fn begin(&mut self, start: &Start) -> io::Result<()> {
+        self.iter_mut().try_for_each(|one| one.begin(start))
+    }
+
+    fn see(&mut self, at: Time, event: &Event) -> io::Result<()> {
+        self.iter_mut().try_for_each(|one| one.see(at, event))
+    }
+
+    fn end(&mut self, run: &Run) -> io::Result<()> {
+        self.iter_mut().try_for_each(|one| one.end(run))
+    }
+}
+
+/// A run before its first event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// When it is over.
+    pub end: Time,
+    /// Distance between the points of curves.
+    pub step: Span,
+    /// Whether logs have every packet.
+    pub packets: bool,
+    /// The flows of the scenario.
+    pub flows: Vec<FlowStart>,
+    /// The links.
+    pub links: Vec<LinkStart>,
+    /// The link where queue and utilisation are measured.
+    pub measured: usize,
+}
+
+/// A link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkStart {
+    /// Its name in the scenario.
+    pub name: String,
+    /// When what leaves it is lost: from, to.
+    pub outages: Vec<(Time, Time)>,
 }
 
 /// A flow of the scenario, before its first packet.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FlowStart {
+    /// Its controller, as tables name it.
+    pub controller: String,
     /// When its first packet may leave.
     pub start: Time,
     /// Wire size of a full packet.
@@ -73,7 +129,7 @@ pub enum Event {
         /// What it says.
         state: SenderState,
     },
-    /// A link serves a packet of any flow or traffic: its last bit leaves at the time of the event, or later.
+    /// A link serves a packet of any flow or traffic. Told when the packet arrives or when it leaves.
     Served {
         /// The link.
         link: usize,

@@ -38,17 +38,17 @@ impl<W: Write> Pcapng<W> {
     /// Begins a capture. `comment`: what a reader should know of it. `most`: captured bytes of a packet.
     pub(crate) fn begin(out: W, program: &str, comment: &str, interface: &str, most: u32) -> io::Result<Pcapng<W>> {
         let mut file = Pcapng { out, block: Vec::new() };
-        file.number(&BYTE_ORDER.to_le_bytes());
-        file.number(&VERSION.0.to_le_bytes());
-        file.number(&VERSION.1.to_le_bytes());
-        file.number(&UNKNOWN_LENGTH.to_le_bytes());
+        file.put(&BYTE_ORDER.to_le_bytes());
+        file.put(&VERSION.0.to_le_bytes());
+        file.put(&VERSION.1.to_le_bytes());
+        file.put(&UNKNOWN_LENGTH.to_le_bytes());
         file.option(COMMENT, comment.as_bytes());
         file.option(USER_APPLICATION, program.as_bytes());
         file.option(END_OF_OPTIONS, &[]);
         file.end(SECTION)?;
-        file.number(&RAW_IP.to_le_bytes());
-        file.number(&[0, 0]);
-        file.number(&most.to_le_bytes());
+        file.put(&RAW_IP.to_le_bytes());
+        file.put(&[0, 0]);
+        file.put(&most.to_le_bytes());
         file.option(INTERFACE_NAME, interface.as_bytes());
         file.option(TIME_RESOLUTION, &[NANOSECONDS]);
         file.option(END_OF_OPTIONS, &[]);
@@ -58,23 +58,28 @@ impl<W: Write> Pcapng<W> {
 
     /// A packet at this time, nanoseconds since 1970. `captured`: its first bytes. `length`: all its bytes.
     pub(crate) fn packet(&mut self, at_ns: u64, captured: &[u8], length: u32) -> io::Result<()> {
-        self.number(&0u32.to_le_bytes());
-        self.number(&((at_ns >> 32) as u32).to_le_bytes());
-        self.number(&(at_ns as u32).to_le_bytes());
-        self.number(&(captured.len() as u32).to_le_bytes());
-        self.number(&length.to_le_bytes());
-        self.number(captured);
+        self.put(&0u32.to_le_bytes());
+        self.put(&((at_ns >> 32) as u32).to_le_bytes());
+        self.put(&(at_ns as u32).to_le_bytes());
+        self.put(&(captured.len() as u32).to_le_bytes());
+        self.put(&length.to_le_bytes());
+        self.put(captured);
         self.end(PACKET)
     }
 
-    fn number(&mut self, bytes: &[u8]) {
+    /// Writes what is held back.
+    pub(crate) fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+
+    fn put(&mut self, bytes: &[u8]) {
         self.block.extend_from_slice(bytes);
     }
 
     fn option(&mut self, code: u16, value: &[u8]) {
-        self.number(&code.to_le_bytes());
-        self.number(&(value.len() as u16).to_le_bytes());
-        self.number(value);
+        self.put(&code.to_le_bytes());
+        self.put(&(value.len() as u16).to_le_bytes());
+        self.put(value);
         self.pad();
     }
 

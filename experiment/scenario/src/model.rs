@@ -494,6 +494,8 @@ pub struct Record {
     pub windows: Vec<Span>,
     /// Whether every link is measured.
     pub links: bool,
+    /// Whether logs of flows have every packet.
+    pub packets: bool,
 }
 
 /// A bound on a figure, checked after the runs.

@@ -130,10 +130,12 @@ pub fn observed(
 ) -> Result<results::Run, RunError> {
     let mut network = network::Network::new(experiment, Mode::Fused)?;
     let clock = cpu_time::ThreadTime::now();
-    network.observed(observer, watch)?;
+    network.observed(experiment, observer, watch)?;
     let cpu_s = clock.elapsed().as_secs_f64();
     network.check()?;
-    Ok(network.finish(experiment, cpu_s))
+    let run = network.finish(experiment, cpu_s);
+    observer.end(&run).map_err(RunError::Unwritable)?;
+    Ok(run)
 }
 
 /// What the users of the `index`-th traffic source, who do not react to the path, send, copy by copy: what they send

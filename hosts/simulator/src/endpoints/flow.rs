@@ -80,8 +80,9 @@ impl Flow {
     }
 
     /// Returns what is known of it before its first packet.
-    pub(super) fn beginning(&self) -> FlowStart {
+    pub(crate) fn beginning(&self, controller: &str) -> FlowStart {
         FlowStart {
+            controller: controller.to_string(),
             start: self.start,
             packet: self.sender.packet(),
             rtt: self.sender.rtt().0,

@@ -24,7 +24,7 @@ use crate::ring::Ring;
 use crate::transit::{AckTransit, Details, Owner, Transit};
 use congestion::Controller;
 use lines::Lines;
-use packets::{Event, FlowStart};
+use packets::Event;
 use queueing::RateHeader;
 use scenario::{Experiment, GapModel};
 use transport::Ack;
@@ -121,10 +121,9 @@ impl Endpoints {
 
     // ---- what senders do, for who asks -------------------------------------------------------------------------
 
-    /// Notes from now on what senders of the scenario do. Returns what is known of their flows.
-    pub(crate) fn note(&mut self) -> Vec<FlowStart> {
+    /// Notes from now on what senders of the scenario do.
+    pub(crate) fn note(&mut self) {
         self.noted = Some(Vec::new());
-        self.flows().iter().map(Flow::beginning).collect()
     }
 
     /// What senders did since the last call, in order.

@@ -4,16 +4,22 @@ use super::Network;
 use crate::RunError;
 use crate::agenda::EventSource;
 use crate::endpoints::Flow;
-use packets::{Event, Observer};
+use packets::{Event, LinkStart, Observer, Start};
+use scenario::Experiment;
 use units::Time;
 
 impl Network<'_> {
     /// Runs to the end, and tells `observer` what senders and links do. At every interval of `record.step` it is said
     /// how far the run is.
-    pub(crate) fn observed(&mut self, observer: &mut dyn Observer, watch: &dyn Fn(Time)) -> Result<(), RunError> {
-        let flows = self.endpoints.note();
+    pub(crate) fn observed(
+        &mut self,
+        experiment: &Experiment,
+        observer: &mut dyn Observer,
+        watch: &dyn Fn(Time),
+    ) -> Result<(), RunError> {
+        self.endpoints.note();
         (self.logging, self.noted) = (true, Some(Vec::new()));
-        observer.begin(&flows).map_err(RunError::Unwritable)?;
+        observer.begin(&self.start(experiment)).map_err(RunError::Unwritable)?;
         while let Some((now, source)) = self.agenda.next(self.end) {
             self.happen(now, source);
             self.tell(observer, now).map_err(RunError::Unwritable)?;
@@ -22,6 +28,22 @@ impl Network<'_> {
             }
         }
         Ok(())
+    }
+
+    /// What is known before the first event.
+    fn start(&self, experiment: &Experiment) -> Start {
+        let flows = self.endpoints.flows().iter().zip(&experiment.flows);
+        let links = experiment.links.iter();
+        Start {
+            end: self.end,
+            step: experiment.record.step,
+            packets: experiment.record.packets,
+            flows: flows.map(|(flow, spec)| flow.beginning(&spec.controller.label)).collect(),
+            links: links
+                .map(|link| LinkStart { name: link.name.clone(), outages: link.impairments.outages.clone() })
+                .collect(),
+            measured: experiment.bottleneck,
+        }
     }
 
     /// Tells what was noted since the last call, then what the senders say of themselves that did something.

@@ -38,7 +38,14 @@ pub fn dumbbell(rate: Rate, delay: Span, buffer: Buffer, duration: Span) -> Expe
         flows: Vec::new(),
         traffic: Vec::new(),
         probe: None,
-        record: Record { detail: true, step: Span::from_millis(10), streams: 0, windows: Vec::new(), links: false },
+        record: Record {
+            detail: true,
+            step: Span::from_millis(10),
+            streams: 0,
+            windows: Vec::new(),
+            links: false,
+            packets: false,
+        },
     }
 }
 
