@@ -6,7 +6,7 @@ mod packets {
     pub mod tables;
 }
 
-use packets::programs::{interrupted, packetscale, printed, tcptrace, there, tshark};
+use packets::programs::{interrupted, packetscale, printed, shell, tcptrace, there, tshark};
 use packets::tables::{Flow, flows, table};
 use serde_json::Value;
 use std::fs;
@@ -306,4 +306,24 @@ fn the_kernel_has_no_recordings() {
     assert_eq!(output.status.code(), Some(2));
     let message = "--pcap: found --on kernel; expected --on simulator, which knows its packets one by one\n";
     assert_eq!(String::from_utf8(output.stderr).expect("text"), message);
+}
+
+#[test]
+fn the_commands_of_the_page_run() {
+    let page = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/packets.md");
+    let page = fs::read_to_string(page).expect("the page");
+    let blocks = |language: &str| {
+        let parts = page.split(&format!("```{language}\n")).skip(1);
+        parts.map(|part| part.split("```").next().expect("its text").to_string()).collect::<Vec<_>>()
+    };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("two.toml"), &blocks("toml")[0]).expect("written");
+    let commands: Vec<String> = blocks("sh").iter().flat_map(|block| block.lines().map(str::to_string)).collect();
+    assert!(commands.len() >= 6, "{commands:?}");
+    for command in commands {
+        let asked = |program: &str, version: &str| !command.starts_with(program) || there(program, version);
+        if asked("tshark", "--version") && asked("tcptrace", "-v") {
+            assert!(shell(folder.path(), &command).status.success(), "{command}");
+        }
+    }
 }

@@ -26,6 +26,14 @@ pub fn interrupted(folder: &Path, arguments: &[&str], file: &Path) -> Output {
     child.wait_with_output().expect("the command ends")
 }
 
+/// Runs a command as a reader types it.
+pub fn shell(folder: &Path, command: &str) -> Output {
+    let here = Path::new(env!("CARGO_BIN_EXE_packetscale")).parent().expect("its folder").display();
+    let path = format!("{here}:{}", std::env::var("PATH").unwrap_or_default());
+    let mut shell = Command::new("sh");
+    shell.args(["-c", command]).current_dir(folder).env("PATH", path).output().expect("a shell")
+}
+
 /// Whether a program is installed. Its absence fails the test where `CI=true` promises it, and skips it elsewhere.
 pub fn there(program: &str, asked: &str) -> bool {
     let found = Command::new(program).arg(asked).stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
