@@ -293,3 +293,43 @@ impl Connection {
 fn shift(window: u64) -> u8 {
     (0..MOST_SHIFT).find(|shift| window >> shift <= u64::from(u16::MAX)).unwrap_or(MOST_SHIFT)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use units::{Marks, Span};
+
+    #[test]
+    fn a_window_is_said_with_the_least_shift() {
+        let shifts = [65_535, 65_536, 1 << 20, u64::from(u16::MAX) << 14, u64::MAX].map(shift);
+        assert_eq!(shifts, [0, 1, 5, 14, 14]);
+    }
+
+    #[test]
+    fn bytes_follow_packets_and_the_last_may_be_short() {
+        let flow = FlowStart {
+            controller: String::new(),
+            start: Time::ZERO,
+            packet: Bytes::new(1500),
+            rtt: Span::from_millis(10),
+            receive_window: u64::MAX,
+            ecn: Ecn::NotEct,
+        };
+        let mut connection = Connection::new(0, flow);
+        let segment = |sequence, size| Segment {
+            sequence,
+            transmission: sequence,
+            size: Bytes::new(size),
+            retransmission: false,
+            ecn: Ecn::NotEct,
+            marks: Marks::NONE,
+        };
+        // 1500 - 52 = 1448 bytes in a full packet; 100 - 52 = 48 in the last.
+        for (number, size, first, data) in [(0, 1500, 1, 1448), (1, 1500, 1449, 1448), (2, 100, 2897, 48)] {
+            let captured = connection.sends(Time::ZERO, &segment(number, size));
+            assert_eq!((captured.headers.sequence, captured.headers.data), (first, data));
+        }
+        let captured = connection.acknowledged(Time::ZERO, &Ack::plain(3, 2, u64::MAX));
+        assert_eq!(captured.headers.acknowledgment, 2897 + 48);
+    }
+}
