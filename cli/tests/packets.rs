@@ -93,7 +93,7 @@ fn nothing_is_malformed_and_no_checksum_is_wrong() {
 run = { duration = "3 s", warmup = "0 s" }
 path = { rate = "20 Mbit/s", delay = "10 ms", buffer = "1 bdp", queue = "codel" }
 sender = { ecn = true }
-receiver = { window = 30, ack_loss = 0.01 }
+receiver = { window = "30 packets", ack_loss = 0.01 }
 flow = [
     { controller = "cubic" },
     { controller = "prague" },
@@ -190,7 +190,7 @@ fn counters_of_a_trace_have_the_integrals_of_the_tables() {
         let at = links[0].iter().position(|column| column == name).expect("the column");
         links[1][at].parse::<f64>().expect("a number")
     };
-    let link = "link 0: path";
+    let link = "link 0: bottleneck";
     assert_near("throughput", mean(&trace, link, "link throughput (bit/s)", "bit/s", 30.0), cell("throughput_bps"));
     assert_near("queue", mean(&trace, link, "link queue (packet)", "packet", 30.0), cell("queue_mean_packets"));
     let drops = events(&trace, "C", link, "link drops (packet)").map(|event| event["args"]["packet"].as_f64());
@@ -208,7 +208,7 @@ record = { detail = false, streams = 4 }
     let folder = run(scenario, &["--perfetto", "x.json"]);
     let text = fs::read_to_string(folder.path().join("x.json")).expect("a trace");
     let trace: Value = serde_json::from_str(&text).expect("JSON");
-    let outages: Vec<_> = events(&trace, "X", "link 0: path", "outage").collect();
+    let outages: Vec<_> = events(&trace, "X", "link 0: bottleneck", "outage").collect();
     assert_eq!((outages.len(), &outages[0]["ts"], &outages[0]["dur"]), (1, &Value::from(2e6), &Value::from(5e5)));
     let streams: Vec<_> = events(&trace, "X", "flow 0: rapid-thesis", "probe stream").collect();
     assert!(!streams.is_empty());

@@ -6,15 +6,12 @@ use crate::headers::LONGEST;
 use crate::pcapng::Pcapng;
 use crate::{Event, Observer, Start};
 use results::Run;
-use std::cmp::Reverse;
-use std::collections::BinaryHeap;
 use std::io::{self, Write};
 use units::Time;
 
 /// What a capture says of itself.
 const COMMENT: &str = "A simulation: headers are made up from what each flow did. Time zero of the run is 2000-01-01 \
-00:00 UTC. Captured at the senders. Handshakes are made up, one base round trip before a flow starts. Data are not \
-stored and count as zeros in checksums.";
+00:00 UTC. Captured at the senders. Handshakes are made up and take no time. Data are not stored and count as zeros in checksums.";
 
 /// The name of the only interface.
 const INTERFACE: &str = "senders";
@@ -23,22 +20,9 @@ const INTERFACE: &str = "senders";
 pub struct Capture<W: Write> {
     file: Pcapng<W>,
     connections: Vec<Connection>,
-    handshakes: BinaryHeap<Reverse<Handshake>>,
+    /// The connections that are not open yet, the next to open last.
+    closed: Vec<(u64, usize)>,
     bytes: Vec<u8>,
-}
-
-/// A part of a handshake that is due: when, whose, and which.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-struct Handshake {
-    at_ns: u64,
-    flow: usize,
-    part: Part,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Part {
-    Asks,
-    Granted,
 }
 
 impl<W: Write> Capture<W> {
@@ -48,25 +32,16 @@ impl<W: Write> Capture<W> {
     /// That of writing.
     pub fn new(out: W, program: &str) -> io::Result<Capture<W>> {
         let file = Pcapng::begin(out, program, COMMENT, INTERFACE, LONGEST)?;
-        Ok(Capture { file, connections: Vec::new(), handshakes: BinaryHeap::new(), bytes: Vec::new() })
+        Ok(Capture { file, connections: Vec::new(), closed: Vec::new(), bytes: Vec::new() })
     }
 
-    /// Writes the parts of handshakes that are due by then.
+    /// Opens the connections that are due by then.
     fn open(&mut self, until_ns: u64) -> io::Result<()> {
-        while let Some(Reverse(due)) = self.handshakes.peek().copied().filter(|Reverse(due)| due.at_ns <= until_ns) {
-            self.handshakes.pop();
-            let Some(connection) = self.connections.get_mut(due.flow) else { continue };
-            match due.part {
-                Part::Asks => {
-                    write(&mut self.file, &mut self.bytes, &connection.syn())?;
-                    let (at_ns, part) = (connection.starts_ns(), Part::Granted);
-                    self.handshakes.push(Reverse(Handshake { at_ns, part, ..due }));
-                }
-                Part::Granted => {
-                    write(&mut self.file, &mut self.bytes, &connection.syn_ack())?;
-                    write(&mut self.file, &mut self.bytes, &connection.confirms())?;
-                }
-            }
+        while let Some((_, flow)) = self.closed.pop_if(|(at_ns, _)| *at_ns <= until_ns) {
+            let Some(connection) = self.connections.get_mut(flow) else { continue };
+            write(&mut self.file, &mut self.bytes, &connection.asks())?;
+            write(&mut self.file, &mut self.bytes, &connection.granted())?;
+            write(&mut self.file, &mut self.bytes, &connection.confirms())?;
         }
         Ok(())
     }
@@ -81,8 +56,9 @@ impl<W: Write> Observer for Capture<W> {
     fn begin(&mut self, start: &Start) -> io::Result<()> {
         let flows = start.flows.iter().enumerate();
         self.connections = flows.map(|(number, flow)| Connection::new(number, flow.clone())).collect();
-        let opens = self.connections.iter().map(Connection::opens_ns).enumerate();
-        self.handshakes = opens.map(|(flow, at_ns)| Reverse(Handshake { at_ns, flow, part: Part::Asks })).collect();
+        let opens = self.connections.iter().map(Connection::opens_ns);
+        self.closed = opens.enumerate().map(|(flow, at_ns)| (at_ns, flow)).collect();
+        self.closed.sort_unstable_by(|one, other| other.cmp(one));
         Ok(())
     }
 

@@ -10,9 +10,14 @@ use std::collections::VecDeque;
 use transport::{Ack, SackBlock, Segment};
 use units::{Bytes, Ecn, Time};
 
-/// Time zero of a run: 2000-01-01 00:00 UTC, in nanoseconds since 1970. What happens before it, such as the handshake of
-/// a flow that starts at zero, has a time, too.
+/// Time zero of a run: 2000-01-01 00:00 UTC, in nanoseconds since 1970. The handshake of a flow that starts at zero is
+/// before it, and has a time, too.
 const ZERO_NS: u64 = 946_684_800_000_000_000;
+
+/// Between two packets of a handshake. tshark takes a segment that repeats older data for one out of order, not for a
+/// retransmission, if it follows the newest data within the handshake's round-trip time; at a sender nothing is ever out
+/// of order. Zero would count as unknown.
+const HANDSHAKE_STEP_NS: u64 = 1;
 
 /// Bytes of the timestamps option, filled up.
 const TIMESTAMPS: u64 = 12;
@@ -130,13 +135,13 @@ impl Connection {
 
     // ---- the handshake, which the run does not have ------------------------------------------------------------
 
-    /// When the first packet of the handshake leaves: one base round trip before the flow starts.
+    /// When the first packet of the handshake leaves.
     pub(crate) fn opens_ns(&self) -> u64 {
-        self.starts_ns() - self.flow.rtt.nanos()
+        self.starts_ns() - 2 * HANDSHAKE_STEP_NS
     }
 
-    /// When it has come back, and the flow starts.
-    pub(crate) fn starts_ns(&self) -> u64 {
+    /// When it is over, and the flow starts.
+    fn starts_ns(&self) -> u64 {
         since_1970_ns(self.flow.start)
     }
 
@@ -153,7 +158,7 @@ impl Connection {
     }
 
     /// The sender asks for a connection.
-    pub(crate) fn syn(&mut self) -> Captured<'_> {
+    pub(crate) fn asks(&mut self) -> Captured<'_> {
         let at_ns = self.opens_ns();
         self.opening(stamp(at_ns), 0);
         let flags = SYN | self.accurate_ecn(ACE_OFFERED);
@@ -161,10 +166,9 @@ impl Connection {
     }
 
     /// The receiver grants it.
-    pub(crate) fn syn_ack(&mut self) -> Captured<'_> {
-        let at_ns = self.starts_ns();
-        let made_ns = at_ns - self.flow.rtt.nanos() / 2;
-        self.stamp = stamp(made_ns);
+    pub(crate) fn granted(&mut self) -> Captured<'_> {
+        let at_ns = self.starts_ns() - HANDSHAKE_STEP_NS;
+        self.stamp = stamp(at_ns - self.flow.rtt.nanos() / 2);
         self.opening(self.stamp, stamp(self.opens_ns()));
         let flags = SYN | ACK | self.accurate_ecn(ACE_NOT_ECT);
         self.from_receiver(at_ns, 0, 1, flags, u16::MAX)
