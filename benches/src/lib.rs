@@ -49,6 +49,13 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
         flows: vec![flow; flows],
         traffic: Vec::new(),
         probe: None,
-        record: Record { detail: false, step: Span::from_millis(10), streams: 0, windows: Vec::new(), links: false, packets: false },
+        record: Record {
+            detail: false,
+            step: Span::from_millis(10),
+            streams: 0,
+            windows: Vec::new(),
+            links: false,
+            packets: false,
+        },
     }
 }

@@ -26,6 +26,12 @@ flow = [{ controller = "newreno" }, { controller = "cubic", start = "1 s", packe
 links = true
 "#;
 
+/// The same where windows are limited by receivers and losses are short: tools and tables measure the same round trips.
+/// In a recovery they do not: tools take none from selective acknowledgments, the tables take one from each.
+fn calm() -> String {
+    SCENARIO.replace("0.0002", "0.001").replace("[record]", "[receiver]\nwindow = \"50 packets\"\n\n[record]")
+}
+
 /// Runs a scenario with these further arguments.
 fn run(scenario: &str, arguments: &[&str]) -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
@@ -45,24 +51,32 @@ fn tshark_sees_the_throughput_retransmissions_and_round_trips_of_the_tables() {
     if !there("tshark", "--version") {
         return;
     }
-    let folder = run(SCENARIO, &["--pcap", "x.pcapng"]);
-    let file = folder.path().join("x.pcapng");
-    let told: Vec<Flow> = flows(&folder.path().join("out/flows.csv"));
+    for (scenario, round_trips) in [(SCENARIO, false), (&calm(), true)] {
+        let folder = run(scenario, &["--pcap", "x.pcapng"]);
+        compare_with_tshark(folder.path(), round_trips);
+    }
+}
+
+fn compare_with_tshark(folder: &Path, round_trips: bool) {
+    let told: Vec<Flow> = flows(&folder.join("out/flows.csv"));
     let fields = ["ip.src", "tcp.len", "frame.len", "tcp.analysis.retransmission", "tcp.analysis.ack_rtt"];
-    let packets = tshark(&file, "tcp", &fields);
+    let packets = tshark(&folder.join("x.pcapng"), "tcp", &fields);
     for (number, flow) in told.iter().enumerate() {
         let sender = format!("10.0.0.{}", number + 1);
         let receiver = format!("10.128.0.{}", number + 1);
         let sent: Vec<_> = packets.iter().filter(|packet| packet[0] == sender && packet[1] != "0").collect();
-        let (again, new): (Vec<&Vec<String>>, Vec<&Vec<String>>) = sent.into_iter().partition(|packet| !packet[3].is_empty());
+        let (again, new): (Vec<&Vec<String>>, Vec<&Vec<String>>) =
+            sent.into_iter().partition(|packet| !packet[3].is_empty());
         assert_eq!((again.len() + new.len()) as f64, flow.sent_packets);
         assert_eq!(again.len() as f64, flow.retransmitted_packets, "flow {number}");
-        assert!(again.len() > 20, "only {}: nothing is compared", again.len());
+        assert!(again.len() > 10, "only {}: nothing is compared", again.len());
         let bytes: f64 = new.iter().map(|packet| packet[2].parse::<f64>().expect("a length")).sum();
         assert_near("throughput", bytes * 8.0 / flow.active_s(30.0), flow.throughput_bps);
         let answers = packets.iter().filter(|packet| packet[0] == receiver);
         let rtts: Vec<f64> = answers.filter_map(|packet| packet[4].parse().ok()).collect();
-        assert_near("round-trip time", rtts.iter().sum::<f64>() / rtts.len() as f64, flow.rtt_mean_s);
+        if round_trips {
+            assert_near("round-trip time", rtts.iter().sum::<f64>() / rtts.len() as f64, flow.rtt_mean_s);
+        }
     }
 }
 
@@ -71,16 +85,24 @@ fn tcptrace_sees_the_same() {
     if !there("tcptrace", "-v") {
         return;
     }
-    let folder = run(SCENARIO, &["--pcap", "x.pcapng"]);
-    let connections = tcptrace(&folder.path().join("x.pcapng"));
-    let told = flows(&folder.path().join("out/flows.csv"));
+    for (scenario, round_trips) in [(SCENARIO, false), (&calm(), true)] {
+        let folder = run(scenario, &["--pcap", "x.pcapng"]);
+        compare_with_tcptrace(folder.path(), round_trips);
+    }
+}
+
+fn compare_with_tcptrace(folder: &Path, round_trips: bool) {
+    let connections = tcptrace(&folder.join("x.pcapng"));
+    let told = flows(&folder.join("out/flows.csv"));
     assert_eq!(connections.len(), told.len());
     for (connection, flow) in connections.iter().zip(&told) {
         assert_eq!(connection["rexmt data pkts"], flow.retransmitted_packets);
         // Its throughput is in bytes of data, without the 52 bytes of headers.
         let full = connection["max segm size"];
         assert_near("throughput", connection["throughput"] * 8.0 * (full + 52.0) / full, flow.throughput_bps);
-        assert_near("round-trip time", connection["RTT avg"] / 1000.0, flow.rtt_mean_s);
+        if round_trips {
+            assert_near("round-trip time", connection["RTT avg"] / 1000.0, flow.rtt_mean_s);
+        }
     }
 }
 

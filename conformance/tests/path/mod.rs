@@ -42,7 +42,14 @@ pub fn dumbbell(link: LinkSpec, duration: Span) -> Experiment {
         flows: Vec::new(),
         traffic: Vec::new(),
         probe: None,
-        record: Record { detail: false, step: Span::from_millis(10), streams: 0, windows: Vec::new(), links: false, packets: false },
+        record: Record {
+            detail: false,
+            step: Span::from_millis(10),
+            streams: 0,
+            windows: Vec::new(),
+            links: false,
+            packets: false,
+        },
     }
 }
 
