@@ -162,7 +162,7 @@ impl Connection {
         let at_ns = self.opens_ns();
         self.opening(stamp(at_ns), 0);
         let flags = SYN | self.accurate_ecn(ACE_OFFERED);
-        self.from_sender(at_ns, 0, 0, flags, Ecn::NotEct, 0)
+        self.outward(at_ns, 0, 0, flags, Ecn::NotEct, 0)
     }
 
     /// The receiver grants it.
@@ -171,7 +171,7 @@ impl Connection {
         self.stamp = stamp(at_ns - self.flow.rtt.nanos() / 2);
         self.opening(self.stamp, stamp(self.opens_ns()));
         let flags = SYN | ACK | self.accurate_ecn(ACE_NOT_ECT);
-        self.from_receiver(at_ns, 0, 1, flags, u16::MAX)
+        self.homeward(at_ns, 0, 1, flags, u16::MAX)
     }
 
     /// The sender confirms.
@@ -179,7 +179,7 @@ impl Connection {
         let at_ns = self.starts_ns();
         self.stamp_options(at_ns);
         let flags = ACK | self.accurate_ecn(ACE_NOT_ECT);
-        self.from_sender(at_ns, 1, 1, flags, Ecn::NotEct, 0)
+        self.outward(at_ns, 1, 1, flags, Ecn::NotEct, 0)
     }
 
     // ---- what the run has --------------------------------------------------------------------------------------
@@ -191,7 +191,7 @@ impl Connection {
         let data = self.data(segment);
         self.stamp_options(at_ns);
         let flags = ACK | self.accurate_ecn(FIRST_COUNT);
-        self.from_sender(at_ns, self.byte(segment.sequence), 1, flags, segment.ecn, data as u32)
+        self.outward(at_ns, self.byte(segment.sequence), 1, flags, segment.ecn, data as u32)
     }
 
     /// An acknowledgment arrives.
@@ -211,7 +211,7 @@ impl Connection {
         self.options.sack(&blocks);
         let window = ack.receive_window.saturating_mul(self.payload) >> self.shift;
         let flags = ACK | self.accurate_ecn(FIRST_COUNT + ack.marked.congestion);
-        self.from_receiver(at_ns, 1, self.byte(ack.next_expected), flags, window.min(u64::from(u16::MAX)) as u16)
+        self.homeward(at_ns, 1, self.byte(ack.next_expected), flags, window.min(u64::from(u16::MAX)) as u16)
     }
 
     // ---- bytes -------------------------------------------------------------------------------------------------
@@ -239,7 +239,7 @@ impl Connection {
         }
     }
 
-    fn from_sender(
+    fn outward(
         &mut self,
         at_ns: u64,
         sequence: u32,
@@ -268,14 +268,7 @@ impl Connection {
         Captured { at_ns, headers }
     }
 
-    fn from_receiver(
-        &mut self,
-        at_ns: u64,
-        sequence: u32,
-        acknowledgment: u32,
-        flags: u16,
-        window: u16,
-    ) -> Captured<'_> {
+    fn homeward(&mut self, at_ns: u64, sequence: u32, acknowledgment: u32, flags: u16, window: u16) -> Captured<'_> {
         self.answers += 1;
         let headers = Headers {
             from: self.receiver,
