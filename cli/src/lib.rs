@@ -46,6 +46,7 @@ impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Failure {
         match refusal {
             Refusal::Input(message) => Failure::Input(message),
+            Refusal::Unfit(unfit) => Failure::Input(unfit.to_string()),
             Refusal::Machine(message) => Failure::Machine(message),
         }
     }

@@ -86,7 +86,7 @@ fn facts() -> Result<Facts, VirtualError> {
     let lateness = Lateness::measure().map_err(VirtualError::doing("a thread that sleeps"))?;
     let read = |path: &str| fs::read_to_string(path).map_err(VirtualError::doing(path));
     let available = read("/proc/sys/net/ipv4/tcp_available_congestion_control")?;
-    let queues = lab::DISCIPLINES.iter().filter(|name| has(name)).map(|name| name.to_string());
+    let queues = lab::disciplines().filter(|name| has(name)).map(str::to_string);
     Ok(Facts {
         release: read("/proc/sys/kernel/osrelease")?.trim().to_string(),
         late_median_ns: lateness.percentile_ns(50),
