@@ -101,6 +101,23 @@ pub(crate) fn is_fair(queue: &QueueSpec) -> bool {
     known(queue).is_some_and(|known| known.fair)
 }
 
+/// The handle of the bottleneck's queue, as `tc` writes it, and as the kernel has it: the upper half of 32 bits.
+pub(crate) const HANDLE: &str = "10:";
+const HANDLE_BITS: u64 = 0x10 << 16;
+
+/// Buckets of the kernel's fq_codel where nothing is set, and the most that a priority can name.
+const BUCKETS: u64 = 1_024;
+const MOST_BUCKETS: u64 = (1 << 16) - 1;
+
+/// The handle, and the number of buckets, of a queue that sorts packets into buckets by their flow.
+pub(crate) fn buckets(queue: &QueueSpec) -> Option<(u64, u64)> {
+    let number = match queue.settings.get("flows") {
+        Some(Setting::Integer(number)) => *number,
+        _ => BUCKETS,
+    };
+    is_fair(queue).then_some((HANDLE_BITS, number.min(MOST_BUCKETS)))
+}
+
 /// Refuses a queue that no kernel has, or a setting that the kernel's does not have.
 pub(crate) fn check(queue: &QueueSpec) -> Result<(), Unfit> {
     if queue.kind == FIFO {
@@ -172,7 +189,8 @@ fn sixteenths(gain: f64) -> Option<String> {
 fn found(value: &Setting) -> String {
     match value {
         Setting::Span(time) => format!("\"{time}\""),
-        Setting::Ratio(ratio) => ratio.as_f64().to_string(),
+        // To the digits that a scenario would have.
+        Setting::Ratio(ratio) => ((ratio.as_f64() * 1e6).round() / 1e6).to_string(),
         Setting::Rate(rate) => format!("\"{rate}\""),
         Setting::Packets(packets) => format!("\"{packets}\""),
         Setting::Bytes(bytes) => format!("\"{bytes}\""),

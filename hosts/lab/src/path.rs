@@ -166,7 +166,7 @@ impl Path {
         };
         if let Some(queue) = disciplines::words(link, packet) {
             lines.truncate(1);
-            lines.push(format!("qdisc add dev r1 parent 1:1 handle 10: {queue}"));
+            lines.push(format!("qdisc add dev r1 parent 1:1 handle {} {queue}", disciplines::HANDLE));
         }
         self.router.tc(&lines)
     }

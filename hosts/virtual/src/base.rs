@@ -4,7 +4,7 @@
 
 use crate::board::MEMORY;
 use crate::error::VirtualError;
-use crate::image::image;
+use crate::image::{Program, image};
 use crate::job::{Facts, answered};
 use crate::kernels::{Kernel, cache};
 use crate::machine::{Files, Machine, kernel_line, machine_words, qemu};
@@ -32,12 +32,12 @@ const DISK: &str = "disk.qcow2";
 const FACTS: &str = "facts.json";
 
 impl Base {
-    /// Finds it in the cache, or makes it. `own` is this program.
+    /// Finds it in the cache, or makes it. `own` is this program; `bench` has what else is to run in the machine.
     ///
     /// # Errors
     /// What is missing or failed, or a clock that is late.
-    pub fn of(kernel: &Kernel, own: &Path) -> Result<Base, VirtualError> {
-        let initrd = image(own, kernel)?;
+    pub fn of(kernel: &Kernel, own: &Path, bench: Option<&[Program]>) -> Result<Base, VirtualError> {
+        let initrd = image(own, kernel, bench)?;
         let digest = digest(kernel, &initrd)?;
         let folder = cache()?.join("machines").join(&digest);
         fs::create_dir_all(&folder).map_err(VirtualError::doing(folder.display()))?;

@@ -50,7 +50,7 @@ impl Virtual {
         let make = || {
             let kernel = (self.kernel)()?;
             let own = (self.own)().map_err(VirtualError::doing("this program does not find itself"))?;
-            Base::of(&kernel, &own)
+            Base::of(&kernel, &own, None)
         };
         self.base.get_or_init(make).as_ref().map_err(Clone::clone)
     }
@@ -72,7 +72,7 @@ impl Virtual {
 }
 
 /// Waits until a machine has ended, and says how far it is.
-fn wait(machine: &mut Machine, reached: &dyn Fn(Span)) -> Result<(), VirtualError> {
+pub(crate) fn wait(machine: &mut Machine, reached: &dyn Fn(Span)) -> Result<(), VirtualError> {
     let (mut last_ns, mut since) = (0, Instant::now());
     while !machine.has_ended()? {
         let now_ns = machine.board.reached();
@@ -153,7 +153,7 @@ impl Host for Virtual {
     }
 
     fn run_watched(&self, experiment: &Experiment, reached: &dyn Fn(Span)) -> Result<Run, Refusal> {
-        let job = job::write(experiment, lab::draws(experiment, self.alone)?).map_err(machine)?;
+        let job = job::write_run(experiment, lab::draws(experiment, self.alone)?).map_err(machine)?;
         let raw = self.made(experiment, &job, reached).map_err(machine)?;
         Ok(raw.figures(experiment))
     }
