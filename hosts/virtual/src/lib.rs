@@ -19,6 +19,7 @@ mod kernels;
 mod machine;
 mod modules;
 mod ports;
+mod stock;
 
 pub use bench::Bench;
 pub use error::VirtualError;
@@ -28,3 +29,4 @@ pub use host::{Find, Virtual};
 pub use image::{Program, find};
 pub use job::{Ended, Errand};
 pub use kernels::{Kernel, cache, versions};
+pub use stock::{KeptKernel, KeptMachine, kernels, machines};
