@@ -54,7 +54,7 @@ pub enum Command {
     #[cfg(feature = "kernel")]
     #[command(subcommand)]
     Tcp(crate::tcp::Tcp),
-    /// Fetches what runs in virtual time need
+    /// Fetches what runs in virtual time need; lists and removes it
     #[cfg(feature = "kernel")]
     Fetch {
         /// What to fetch
@@ -246,6 +246,10 @@ pub enum Fetched {
         /// Its version, as in 6.12
         version: String,
     },
+    /// Lists the kernels that were fetched, and the machines that were made from them, with their sizes
+    List,
+    /// Removes machines that this build of the command has no use for; kernels stay
+    Clean,
 }
 
 /// What can be listed.

@@ -46,6 +46,7 @@ impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Failure {
         match refusal {
             Refusal::Input(message) => Failure::Input(message),
+            Refusal::Unfit(unfit) => Failure::Input(unfit.to_string()),
             Refusal::Machine(message) => Failure::Machine(message),
         }
     }
@@ -97,7 +98,7 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
         #[cfg(feature = "kernel")]
         Command::Tcp(command) => tcp::tcp(&command),
         #[cfg(feature = "kernel")]
-        Command::Fetch { what: args::Fetched::Kernel { version } } => virtual_time::fetch(&version),
+        Command::Fetch { what } => virtual_time::fetch(&what),
         #[cfg(feature = "kernel")]
         Command::Guest => virtual_time::guest(),
         Command::Estimate(arguments) => estimate::estimate(&arguments),

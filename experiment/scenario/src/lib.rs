@@ -22,6 +22,7 @@ mod plan;
 mod probe;
 mod rate_trace;
 mod record;
+mod refuse;
 mod resolve;
 mod run;
 mod search;

@@ -74,6 +74,10 @@ impl Scenario {
         self.document.to_toml()
     }
 
+    pub(crate) fn document(&self) -> &Table {
+        &self.document
+    }
+
     /// Returns every run, ordered by sweep point, then by controller, then by replication.
     pub fn plan(&self) -> Vec<Experiment> {
         let seeds = self.seeds();

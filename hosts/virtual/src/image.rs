@@ -15,8 +15,14 @@ const PROGRAMS: [&str; 2] = ["ip", "tc"];
 /// Folders where they may be, beside those of `PATH`: an ordinary user's often lacks these.
 const FOLDERS: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
 
-/// Makes the file system for a kernel, with `own`, this program.
-pub(crate) fn image(own: &Path, kernel: &Kernel) -> Result<Vec<u8>, VirtualError> {
+/// A program of a [bench](crate::Bench): where it is in the machine, and where it is here.
+pub type Program = (String, PathBuf);
+
+/// Says that the machine is a bench: nothing is loaded beside the modules.
+pub(crate) const BENCH: &str = "/bench";
+
+/// Makes the file system for a kernel, with `own`, this program; with `bench`, that of a bench.
+pub(crate) fn image(own: &Path, kernel: &Kernel, bench: Option<&[Program]>) -> Result<Vec<u8>, VirtualError> {
     let mut archive = Archive::default();
     for folder in ["/proc", "/sys", "/tmp", "/run"] {
         archive.folder(folder);
@@ -28,6 +34,10 @@ pub(crate) fn image(own: &Path, kernel: &Kernel) -> Result<Vec<u8>, VirtualError
     let mut programs = vec![("/packetscale".to_string(), own.to_path_buf())];
     for program in PROGRAMS {
         programs.push((format!("/bin/{program}"), find(program, "iproute2")?));
+    }
+    if let Some(more) = bench {
+        archive.file(BENCH, b"");
+        programs.extend(more.iter().cloned());
     }
     for (place, file) in programs {
         archive.file(&place, &loaded_part(read(&file)?));
@@ -50,7 +60,10 @@ fn read(file: &Path) -> Result<Vec<u8>, VirtualError> {
 }
 
 /// Finds a program in `PATH`, or where administrators' programs are.
-pub(crate) fn find(program: &str, package: &str) -> Result<PathBuf, VirtualError> {
+///
+/// # Errors
+/// It is not there; names its package.
+pub fn find(program: &str, package: &str) -> Result<PathBuf, VirtualError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(FOLDERS.map(PathBuf::from));
     let found = folders.map(|folder| folder.join(program)).find(|file| file.is_file());
