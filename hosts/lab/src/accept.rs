@@ -86,8 +86,7 @@ fn served(link: &LinkSpec) -> Result<(), Unfit> {
 /// What a thread that holds packets can do.
 fn by_delay_line(link: &LinkSpec) -> Result<(), Unfit> {
     if link.queue.kind != disciplines::FIFO {
-        let expected = "\"fifo\"; --on linux-6.12 has the kernel's disciplines";
-        return unfit("path.queue", format!("\"{}\"", link.queue.kind), expected);
+        return unfit("path.queue", format!("\"{}\"", link.queue.kind), "\"fifo\" in real time");
     }
     let wire = &link.impairments;
     if wire.reorder.is_some() {

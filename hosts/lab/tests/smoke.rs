@@ -29,6 +29,6 @@ fn a_run_in_real_time_crosses_its_path_or_says_that_the_machine_was_too_busy() {
     // Twice 5 ms: a late machine adds to it. The bucket lets two packets through beside 10 Mbit/s: 24 kbit of 5 Mbit.
     let flow = &run.flows[0];
     assert!(flow.base_rtt_s >= 0.010, "{} s", flow.base_rtt_s);
-    let throughput_bps = flow.throughput_bps.expect("a flow that had time");
+    let throughput_bps = flow.throughput_bps.expect("it sent");
     assert!(throughput_bps > 0.0 && throughput_bps <= 10.05e6, "{throughput_bps} bit/s");
 }

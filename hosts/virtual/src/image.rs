@@ -80,7 +80,8 @@ fn linked(program: &Path) -> Result<Vec<String>, VirtualError> {
     Ok(paths.map(str::to_string).collect())
 }
 
-/// Cuts an ELF file behind the last part that is loaded: symbols and debug information stay outside.
+/// Cuts an ELF file behind the last part that is loaded: symbols and debug information stay outside. A file of which
+/// nothing is loaded as it is, such as an eBPF object, stays whole.
 fn loaded_part(mut file: Vec<u8>) -> Vec<u8> {
     let end = loaded_end(&file).unwrap_or(file.len());
     file.truncate(end.max(HEADER));
@@ -104,6 +105,9 @@ fn loaded_end(file: &[u8]) -> Option<usize> {
     let half = |at: usize| Some(u16::from_le_bytes(file.get(at..at + 2)?.try_into().ok()?) as usize);
     let long = |at: usize| Some(u64::from_le_bytes(file.get(at..at + 8)?.try_into().ok()?) as usize);
     let (table, size, count) = (long(32)?, half(54)?, half(56)?);
+    if count == 0 {
+        return None;
+    }
     let mut end = table + size * count;
     for entry in (0..count).map(|number| table + number * size) {
         if u32::from_le_bytes(file.get(entry..entry + 4)?.try_into().ok()?) == LOAD {
@@ -116,6 +120,13 @@ fn loaded_end(file: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_object_stays_whole() {
+        // 64 bits, no table of what is loaded, and a section behind the header.
+        let object: Vec<u8> = MAGIC.iter().copied().chain([0; 95]).collect();
+        assert_eq!(loaded_part(object.clone()), object);
+    }
 
     #[test]
     fn a_program_without_its_debug_information_still_runs() {
