@@ -1,8 +1,9 @@
 //! The page of an evaluation: each question with its numbers, under the headings of RFC 9743.
 
+use crate::contrast::visible;
 use crate::html::{colour, escape};
 use crate::numbers::{Scale, mean_and_half, scale};
-use crate::shell::shell;
+use crate::shell::{NO_PICTURES, shell};
 use results::evaluation::{Evaluation, FIGURES, Question, Section};
 use results::figures::{Definition, SUMMARY, Unit};
 use std::fmt::Write;
@@ -34,7 +35,7 @@ pub fn page(evaluation: &Evaluation) -> String {
         section(&mut body, number, part, evaluation);
     }
     figures(&mut body, evaluation);
-    shell(&format!("{} evaluated \u{00b7} packetscale", evaluation.controller), &body, &(), "")
+    shell(&format!("{} evaluated \u{00b7} packetscale", evaluation.controller), &body, &(), NO_PICTURES)
 }
 
 fn header(out: &mut String, evaluation: &Evaluation) {
@@ -62,7 +63,7 @@ fn header(out: &mut String, evaluation: &Evaluation) {
 
 fn swatch(evaluation: &Evaluation, contender: usize) -> String {
     let Some((name, own)) = evaluation.contenders.get(contender) else { return NONE.to_string() };
-    format!("<i class=\"swatch\" style=\"--c:{}\"></i>{}", colour(own, contender), escape(name))
+    format!("<i class=\"swatch\" style=\"--c:{}\"></i>{}", visible(&colour(own, contender)), escape(name))
 }
 
 fn section(out: &mut String, number: usize, section: &Section, evaluation: &Evaluation) {

@@ -4,6 +4,7 @@
 //! Words and tables are written here, so that the page is readable without a script. Curves are thinned here
 //! ([`curves`]) and drawn by `assets/plot.js`. [`definitions`] defines each figure once.
 
+mod contrast;
 mod curves;
 mod data;
 mod document;
@@ -13,11 +14,13 @@ mod html;
 mod matrix;
 mod numbers;
 mod paper;
+mod places;
 mod probing;
 mod resolved;
 mod shell;
 mod sweep;
 mod tables;
+mod tradeoff;
 mod verdict;
 
 #[cfg(test)]

@@ -3,8 +3,9 @@
 //! A heat map is a table whose cells are coloured by their numbers, so that it needs no script and is read aloud as a
 //! table.
 
+use crate::contrast::visible;
 use crate::html::{colour, escape};
-use crate::shell::shell;
+use crate::shell::{NO_PICTURES, shell};
 use results::matrix::{Matrix, Pair, Setting};
 use std::fmt::Write;
 
@@ -72,7 +73,7 @@ pub fn page(matrix: &Matrix) -> String {
     for setting in &matrix.settings {
         section(&mut body, matrix, setting);
     }
-    shell("All pairs of controllers \u{00b7} packetscale", &body, &(), "")
+    shell("All pairs of controllers \u{00b7} packetscale", &body, &(), NO_PICTURES)
 }
 
 fn header(out: &mut String, matrix: &Matrix) {
@@ -154,7 +155,7 @@ fn draw(out: &mut String, matrix: &Matrix, setting: &Setting, map: &Map) {
         _ = write!(
             out,
             "<tr><th scope=\"row\"><i class=\"swatch\" style=\"--c:{}\"></i>{}</th>",
-            colour(own, row),
+            visible(&colour(own, row)),
             escape(name)
         );
         for column in 0..count {

@@ -1,5 +1,6 @@
 //! The tables: one row per controller (and sweep point), mean and 95 % interval over replications.
 
+use crate::contrast::visible;
 use crate::groups::{controllers, point_name};
 use crate::html::escape;
 use crate::numbers::{Scale, count, mean_and_half, quantity, scale};
@@ -13,7 +14,8 @@ use std::fmt::Write;
 pub fn swatch(results: &Results, controller: &str) -> String {
     let all = controllers(results);
     let index = all.iter().position(|(name, _)| *name == controller);
-    let mark = index.map_or(String::new(), |i| format!("<i class=\"swatch\" style=\"--c:{}\"></i>", all[i].1));
+    let mark =
+        index.map_or(String::new(), |i| format!("<i class=\"swatch\" style=\"--c:{}\"></i>", visible(&all[i].1)));
     format!("{mark}{}", escape(controller))
 }
 
