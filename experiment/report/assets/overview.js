@@ -3,16 +3,17 @@ const Overview = (() => {
   const margin = (lo, hi, log) => (log ? [lo / 1.15, hi * 1.15] : [lo - (hi - lo) * 0.04, hi + (hi - lo) * 0.04]);
   const CORNERS = 72;
 
-  // Corners of the ellipse of one standard deviation.
-  function ring({ mean: [x, y], factor: [xx, yx, yy] }) {
+  // Corners of the ellipse of one standard deviation; `delay` gives a delay of what the axis counts.
+  function ring({ mean: [x, y], factor: [xx, yx, yy] }, delay) {
     return Array.from({ length: CORNERS }, (_, k) => {
       const [c, s] = [Math.cos(2 * Math.PI * k / CORNERS), Math.sin(2 * Math.PI * k / CORNERS)];
-      return [x + xx * c, y + yx * c + yy * s];
+      return [delay(x + xx * c), y + yx * c + yy * s];
     });
   }
 
   // Dots of the runs, ellipses of the replications, and a line through the means where something is swept.
-  function cloudSeries(clouds, look, swept) {
+  function cloudSeries(clouds, look, { swept, log }) {
+    const delay = (v) => (log ? 10 ** v : v);
     const dots = clouds.flatMap((cloud) => cloud.runs.map((run) => ({ run, point: cloud.point })));
     const many = dots.length > 300;
     const plain = { whole: true, colour: look.colour };
@@ -23,9 +24,9 @@ const Overview = (() => {
     };
     const means = {
       ...plain, ...look, save: false, kinds: swept && !many ? ["mean"] : [], role: "thin", marker: many ? undefined : look.marker,
-      xs: clouds.map((c) => c.mean[0]), ys: clouds.map((c) => c.mean[1]),
+      xs: clouds.map((c) => delay(c.mean[0])), ys: clouds.map((c) => c.mean[1]),
     };
-    const rings = clouds.filter((cloud) => cloud.factor).map(ring);
+    const rings = clouds.filter((cloud) => cloud.factor).map((cloud) => ring(cloud, delay));
     const ellipses = { ...plain, save: false, kinds: many ? [] : ["rings"], rings: many ? [] : rings, xs: [], ys: [] };
     return [ellipses, runs, means];
   }
@@ -34,13 +35,11 @@ const Overview = (() => {
     if (!host || !picture) return;
     const series = looks.flatMap((look, i) => {
       const own = picture.clouds.filter((cloud) => cloud.controller === i);
-      return own.length ? cloudSeries(own, look, picture.swept) : [];
+      return own.length ? cloudSeries(own, look, picture) : [];
     });
     const xs = series.flatMap((s) => [...s.xs, ...(s.rings ?? []).flat().map((corner) => corner[0])]);
-    const runs = series.filter((s) => s.labels).flatMap((s) => s.xs);
-    const least = runs.reduce((a, b) => Math.min(a, b)), most = runs.reduce((a, b) => Math.max(a, b));
-    const log = least > 0 && most / least >= 30;
-    const lo = log ? least : xs.reduce((a, b) => Math.min(a, b), 0);
+    const { log } = picture;
+    const lo = log ? xs.reduce((a, b) => Math.min(a, b)) : 0;
     const view = new Plot.View();
     view.setFull(...margin(lo, xs.reduce((a, b) => Math.max(a, b)), log));
     new Plot.Figure(host, view, {

@@ -15,20 +15,38 @@ const Save = (() => {
     const here = [drawing, ...drawing.querySelectorAll("*")], there = [copy, ...copy.querySelectorAll("*")];
     here.forEach((element, i) => {
       const look = getComputedStyle(element);
-      there[i].setAttribute("style", LOOK.map((name) => `${name}:${look.getPropertyValue(name)}`).join(";"));
+      there[i].setAttribute("style", LOOK.map((name) => `${name}:${plain(look.getPropertyValue(name))}`).join(";"));
     });
     for (const [name, value] of Object.entries(box)) copy.setAttribute(name, value);
     copy.querySelectorAll(".hair, .brush").forEach((element) => element.remove());
     return new XMLSerializer().serializeToString(copy);
   }
 
-  const colour = (element, of) => getComputedStyle(element).getPropertyValue(of);
+  // Programs that draw SVG know few ways to write a colour: this one, and `none`, all know.
+  const pixel = document.createElement("canvas").getContext("2d", { willReadFrequently: true });
+  const known = new Map();
+  function plain(paint) {
+    if (!/^(oklab|oklch|color|lab|lch)\(/.test(paint)) return paint;
+    if (!known.has(paint)) {
+      pixel.clearRect(0, 0, 1, 1);
+      pixel.fillStyle = paint;
+      pixel.fillRect(0, 0, 1, 1);
+      const [red, green, blue, alpha] = pixel.getImageData(0, 0, 1, 1).data;
+      known.set(paint, `rgba(${red}, ${green}, ${blue}, ${alpha / 255})`);
+    }
+    return known.get(paint);
+  }
+
+  const colour = (element, of) => plain(getComputedStyle(element).getPropertyValue(of));
   const inked = (paint) => paint && paint !== "transparent" && !/[,/] ?0\)$/.test(paint);
 
-  function words(element, x, y) {
+  // Text at its place; upright where it is written from top to bottom.
+  function words(element, { x, y, width, height }) {
     const look = getComputedStyle(element);
-    return `<text x="${x.toFixed(1)}" y="${y.toFixed(1)}" fill="${look.color}" font-size="${look.fontSize}" font-weight="${look.fontWeight}"`
-      + `>${escaped(element.textContent)}</text>`;
+    const [cx, cy] = [x + width / 2, y + height / 2];
+    const place = look.writingMode === "horizontal-tb" ? `x="${x.toFixed(1)}" y="${(cy + 4).toFixed(1)}"`
+      : `transform="translate(${(cx + 4).toFixed(1)} ${(y + height).toFixed(1)}) rotate(-90)"`;
+    return `<text ${place} fill="${plain(look.color)}" font-size="${look.fontSize}" font-weight="${look.fontWeight}">${escaped(element.textContent)}</text>`;
   }
 
   // The figure as one drawing: its heading, its legends, its panels, and the cells of its tables, where they stand.
@@ -40,11 +58,11 @@ const Save = (() => {
     };
     const parts = [];
     let right = frame.width + MARGIN;
-    for (const element of host.querySelectorAll("h3, .name, .where, .key > span, td, th, svg")) {
+    for (const element of host.querySelectorAll("h3, h4, .name, .where, .key > span, td, th, td > b, th span, svg")) {
       const box = at(element);
       if (!(box.width > 0)) continue;
       right = Math.max(right, box.x + box.width);
-      const cell = element.matches("td, th");
+      const cell = element.matches("td, th, b");
       if (element.matches("svg")) {
         parts.push(copied(element, box));
         continue;
@@ -52,7 +70,8 @@ const Save = (() => {
       if (cell && inked(colour(element, "background-color"))) {
         parts.push(`<rect x="${box.x}" y="${box.y}" width="${box.width}" height="${box.height}" fill="${colour(element, "background-color")}"/>`);
       }
-      parts.push(words(element, box.x + (cell ? 4 : 0), box.y + box.height / 2 + 4));
+      if (element.querySelector("b, span")) continue;
+      parts.push(words(element, cell ? { ...box, x: box.x + 4 } : box));
     }
     const [width, height] = [Math.ceil(right + MARGIN), Math.ceil(frame.height + 2 * MARGIN)];
     return `<svg xmlns="${NS}" width="${width}" height="${height}" viewBox="0 0 ${width} ${height}" font-family="${FONT}">`
@@ -88,7 +107,7 @@ const Save = (() => {
         for (const series of panel.series.filter((series) => series.save !== false)) {
           const where = [titled({ title: spec.y.title, unit: series.unit ?? spec.y.unit }), panel.title ?? "", series.save ?? series.name ?? ""];
           series.xs.forEach((x, i) => {
-            lines.push([...where, spec.x.names?.[x] ?? number(x), number(series.ys[i]), number(series.lo?.[i]), number(series.hi?.[i])]);
+            lines.push([...where, spec.x.names?.[Math.round(x)] ?? number(x), number(series.ys[i]), number(series.lo?.[i]), number(series.hi?.[i])]);
           });
         }
       }

@@ -16,11 +16,17 @@ const SCRIPT: &str = concat!(include_str!("../assets/overview.js"), include_str!
 
 /// Returns the whole document.
 pub fn document(results: &Results) -> String {
+    with(results, "")
+}
+
+/// Returns the whole document, with a section on how the runs differ, which is HTML.
+pub fn with(results: &Results, differences: &str) -> String {
     let resolved = resolved(&results.manifest.scenario);
     let groups = groups(&results.runs);
     let mut body = String::new();
     header(&mut body, results);
     let alone = overview(&mut body, results, &groups);
+    section(&mut body, "differences", "What differs", differences);
     about(&mut body, results, &resolved);
     comparison(&mut body, results, &groups);
     pictures(&mut body, results, alone);
@@ -85,7 +91,7 @@ fn about(out: &mut String, results: &Results, resolved: &Resolved) {
     let mut facts = resolved.facts.clone();
     let seeds = manifest.seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
     facts.extend((!seeds.is_empty()).then_some(("Seeds", seeds)));
-    let commit = manifest.commit.as_ref().map_or(String::new(), |c| format!(" ({c})"));
+    let commit = manifest.commit.as_ref().map_or(String::new(), |commit| format!(" ({})", short(commit)));
     facts.push(("Version", format!("{}{commit}", manifest.version)));
     let mut content = String::from("<dl class=\"facts\">\n");
     for (label, value) in facts.iter().filter(|(_, v)| !v.is_empty()) {
@@ -101,6 +107,12 @@ fn about(out: &mut String, results: &Results, resolved: &Resolved) {
         );
     }
     section(out, "about", "What was run", &content);
+}
+
+/// As many digits of each digest as tell commits apart.
+fn short(commit: &str) -> String {
+    let word = |word: &str| word.chars().take(12).collect::<String>();
+    commit.split('-').map(|part| part.split('+').map(word).collect::<Vec<_>>().join("+")).collect::<Vec<_>>().join("-")
 }
 
 fn expectations(out: &mut String, results: &Results) {

@@ -14,6 +14,9 @@ const NONE: &str = "\u{2013}";
 /// Below this part of an equal share a controller is called starved.
 const STARVED: f64 = 0.2;
 
+/// So few controllers have large cells, and their maps stand side by side.
+const FEW: usize = 6;
+
 /// One heat map.
 struct Map {
     title: &'static str,
@@ -91,14 +94,24 @@ fn header(out: &mut String, matrix: &Matrix) {
     );
 }
 
-/// Who gets most and who least beside the others, on each path.
+/// Who gets most and who least beside the others, on each path; of one controller, how two of it share.
 fn verdict(matrix: &Matrix) -> Vec<String> {
+    let name = |one: usize| matrix.controllers[one].0.as_str();
     let one = |setting: &Setting| {
+        if matrix.controllers.len() == 1 {
+            let share = setting.pair(0, 0)?.share_of(0)?;
+            return Some(format!(
+                "{}: of two flows of {}, the one that gets less gets {:.0} %.",
+                setting.title,
+                name(0),
+                share * 100.0
+            ));
+        }
         let mut means: Vec<(f64, usize)> =
             (0..matrix.controllers.len()).filter_map(|one| Some((mean_share(matrix, setting, one)?, one))).collect();
         means.sort_by(|a, b| a.0.total_cmp(&b.0));
         let said = |(share, one): &(f64, usize), what| {
-            format!("{} gets {what} on average ({:.0} %)", matrix.controllers[*one].0, share * 100.0)
+            format!("{} gets {what} on average ({:.0} %)", name(*one), share * 100.0)
         };
         let (least, most) = (said(means.first()?, "least"), said(means.last()?, "most"));
         let pairs = setting.pairs.iter().filter(|pair| pair.row != pair.column);
@@ -124,9 +137,12 @@ fn mean_share(matrix: &Matrix, setting: &Setting, one: usize) -> Option<f64> {
 
 fn section(out: &mut String, matrix: &Matrix, setting: &Setting) {
     _ = writeln!(out, "<section>\n<h2>{}</h2>", escape(&setting.title));
+    let size = if matrix.controllers.len() > FEW { " many" } else { "" };
+    _ = writeln!(out, "<div class=\"maps{size}\">");
     for map in &MAPS {
         draw(out, matrix, setting, map);
     }
+    out.push_str("</div>\n");
     _ = writeln!(
         out,
         "<details><summary>The scenario of the first pair</summary><pre tabindex=\"0\">{}</pre></details>\n</section>",
@@ -142,9 +158,13 @@ fn draw(out: &mut String, matrix: &Matrix, setting: &Setting, map: &Map) {
     _ = write!(
         out,
         "<figure><figcaption><h3>{title}</h3><p>{caption}</p></figcaption><div class=\"scroll\" tabindex=\"0\" \
-         role=\"region\" aria-label=\"{title}\"><table class=\"heat\"><thead><tr><th scope=\"col\">beside</th>",
+         role=\"region\" aria-label=\"{title}\"><table class=\"heat{large}\"{cell}><thead><tr><th scope=\"col\">beside</th>",
         title = map.title,
-        caption = map.caption
+        caption = map.caption,
+        large = if count > FEW { "" } else { " large" },
+        // Three maps of two to six controllers fill the width of a page.
+        cell =
+            if count > FEW { String::new() } else { format!(" style=\"--cell:{:.1}rem\"", 15.0 / (count + 1) as f64) },
     );
     for column in 0..count {
         _ = write!(out, "<th scope=\"col\"><span>{}</span></th>", escape(&matrix.controllers[column].0));
@@ -159,14 +179,15 @@ fn draw(out: &mut String, matrix: &Matrix, setting: &Setting, map: &Map) {
             escape(name)
         );
         for column in 0..count {
-            cell(out, value(row, column), map, largest);
+            let names = [row, column].map(|at| escape(&matrix.controllers[at].0));
+            cell(out, value(row, column), map, largest, &names);
         }
         out.push_str("</tr>\n");
     }
     out.push_str("</tbody></table></div></figure>\n");
 }
 
-fn cell(out: &mut String, value: Option<f64>, map: &Map, largest: f64) {
+fn cell(out: &mut String, value: Option<f64>, map: &Map, largest: f64, [row, column]: &[String; 2]) {
     let Some(value) = value else {
         _ = write!(out, "<td>{NONE}</td>");
         return;
@@ -177,7 +198,12 @@ fn cell(out: &mut String, value: Option<f64>, map: &Map, largest: f64) {
         Shade::UpToLargest if largest > 0.0 => ("hot", (value / largest).sqrt()),
         Shade::UpToLargest => ("hot", 0.0),
     };
-    _ = write!(out, "<td class=\"{class}\" style=\"--s:{:.0}%\">{}</td>", strength * 100.0, (map.shown)(value));
+    _ = write!(
+        out,
+        "<td class=\"{class}\" style=\"--s:{:.0}%\" data-row=\"{row}\" data-column=\"{column}\" data-value=\"{value}\">{}</td>",
+        strength * 100.0,
+        (map.shown)(value)
+    );
 }
 
 #[cfg(test)]
@@ -207,8 +233,12 @@ mod tests {
     #[test]
     fn both_sides_of_a_pair_are_shown() {
         let page = page(&matrix("rapid"));
-        assert!(page.contains("<td class=\"cold\" style=\"--s:90%\">5</td>"));
-        assert!(page.contains("<td class=\"hot\" style=\"--s:90%\">95</td>"));
+        let cell = |class: &str, row: &str, column: &str, value: &str, shown: &str| {
+            let name = format!("data-row=\"{row}\" data-column=\"{column}\" data-value=\"{value}\"");
+            page.contains(&format!("<td class=\"{class}\" style=\"--s:90%\" {name}>{shown}</td>"))
+        };
+        assert!(cell("cold", "rapid", "cubic", "0.05", "5"));
+        assert!(cell("hot", "cubic", "rapid", "0.95", "95"));
         assert!(page.contains(">2.0<") && page.contains(">12<"));
     }
 
@@ -217,6 +247,14 @@ mod tests {
         let expected = "8 Mbit/s: cubic gets most on average (95 %), rapid gets least on average (5 %); in 1 of 1 pairs one flow \
                         gets less than a fifth of its equal share.";
         assert_eq!(verdict(&matrix("rapid")), [expected]);
+    }
+
+    #[test]
+    fn a_single_controller_is_not_ranked() {
+        let mut matrix = matrix("rapid");
+        matrix.controllers.truncate(1);
+        matrix.settings[0].pairs.truncate(1);
+        assert_eq!(verdict(&matrix), ["8 Mbit/s: of two flows of rapid, the one that gets less gets 45 %."]);
     }
 
     #[test]

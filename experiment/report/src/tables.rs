@@ -76,7 +76,7 @@ fn comparison_table(out: &mut String, results: &Results, groups: &[Group], colum
         }
         cells
     });
-    table(out, caption, &head, rows);
+    table(out, caption, &head, &rows.collect::<Vec<_>>());
 }
 
 fn interval_cell(cell: Option<Interval>, scale: Scale) -> String {
@@ -87,13 +87,24 @@ fn interval_cell(cell: Option<Interval>, scale: Scale) -> String {
     }
 }
 
-fn table(out: &mut String, caption: &str, head: &str, rows: impl Iterator<Item = String>) {
+/// Rows that a reader still reads, and that a page has room for.
+const MOST_ROWS: usize = 120;
+
+/// Writes the first rows, and says how many there are.
+fn table(out: &mut String, caption: &str, head: &str, rows: &[String]) {
+    if rows.len() > MOST_ROWS {
+        _ = writeln!(
+            out,
+            "<p class=\"note\">{caption}: the first {MOST_ROWS} of {} rows; the exported tables have all.</p>",
+            count(rows.len() as u64)
+        );
+    }
     _ = write!(
         out,
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table><caption>{caption}</caption>\
          <thead><tr>{head}</tr></thead><tbody>"
     );
-    for row in rows {
+    for row in rows.iter().take(MOST_ROWS) {
         _ = write!(out, "<tr>{row}</tr>");
     }
     out.push_str("</tbody></table></div>\n");
@@ -130,7 +141,7 @@ fn per_entry<T: Serialize>(
         }
     }
     if !rows.is_empty() {
-        table(out, caption, &head, rows.into_iter());
+        table(out, caption, &head, &rows);
     }
 }
 
