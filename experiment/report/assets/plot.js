@@ -262,7 +262,7 @@ const Plot = (() => {
       const unit = y.log ? "" : py.unit;
       text(unit ? `${y.title} (${unit})` : y.title, { class: "title", transform: `translate(12 ${f((top + base) / 2)}) rotate(-90)` });
       const px = x.log ? { factor: 1, unit: "" } : { factor: 1, unit: x.unit };
-      const fit = (x.unit === "bit/s" || x.prefixed) && !x.log ? Scale.prefix("bit/s", x1) : px;
+      const fit = (x.unit === "bit/s" || x.prefixed) && !x.log ? Scale.prefix(x.unit, x1) : px;
       const columns = Math.max(2, Math.floor((right - left) / 56));
       const xt = x.names ? named(x.names, columns) : x.log ? { ticks: Scale.logarithmic(x0, x1, columns) } : Scale.linear(x0 / fit.factor, x1 / fit.factor, columns);
       for (const t of xt.ticks) {

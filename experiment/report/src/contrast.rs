@@ -3,8 +3,9 @@
 //! Contrast is that of WCAG 2.2: (L1 + 0.05) / (L2 + 0.05), with L the relative luminance of the lighter and of the darker
 //! colour. Its success criterion 1.4.11 asks for 3:1 between a graphical object and what is beside it.
 
-/// Background of the page, light and dark; `--paper` in `page.css`.
-const PAPER: [[f64; 3]; 2] = [[255.0, 255.0, 255.0], [20.0, 23.0, 28.0]];
+/// What curves are drawn on, light and dark: `--available` in `page.css`, the area under throughput, which is nearer to the
+/// curves than the page's own background.
+const GROUND: [[f64; 3]; 2] = [[236.0, 239.0, 243.0], [32.0, 37.0, 45.0]];
 /// A little above 3, because the result is rounded.
 const LEAST: f64 = 3.05;
 /// Steps from a colour to black or white.
@@ -14,14 +15,14 @@ const STEPS: u32 = 100;
 pub fn visible(hex: &str) -> String {
     let colour = channels(hex);
     let [light, dark] =
-        [(PAPER[0], 0.0), (PAPER[1], 255.0)].map(|(paper, end)| written(until_seen(colour, paper, end)));
+        [(GROUND[0], 0.0), (GROUND[1], 255.0)].map(|(ground, end)| written(until_seen(colour, ground, end)));
     format!("light-dark({light},{dark})")
 }
 
-/// Moves `colour` towards `end`, black or white, until it is seen on `paper`.
-fn until_seen(colour: [f64; 3], paper: [f64; 3], end: f64) -> [f64; 3] {
+/// Moves `colour` towards `end`, black or white, until it is seen on `ground`.
+fn until_seen(colour: [f64; 3], ground: [f64; 3], end: f64) -> [f64; 3] {
     let moved = |step: u32| colour.map(|channel| channel + (end - channel) * f64::from(step) / f64::from(STEPS));
-    (0..=STEPS).map(moved).find(|colour| contrast(*colour, paper) >= LEAST).unwrap_or([end; 3])
+    (0..=STEPS).map(moved).find(|colour| contrast(*colour, ground) >= LEAST).unwrap_or([end; 3])
 }
 
 fn contrast(one: [f64; 3], other: [f64; 3]) -> f64 {
@@ -64,8 +65,8 @@ mod tests {
         for colour in ["#ffffff", "#000000", "#f0e442", "#14171c", "#56b4e9", "#999999"] {
             let moved = visible(colour);
             let (light, dark) = moved["light-dark(".len()..].trim_end_matches(')').split_once(',').unwrap();
-            assert!(contrast(channels(light), PAPER[0]) >= 3.0, "{colour} became {moved}");
-            assert!(contrast(channels(dark), PAPER[1]) >= 3.0, "{colour} became {moved}");
+            assert!(contrast(channels(light), GROUND[0]) >= 3.0, "{colour} became {moved}");
+            assert!(contrast(channels(dark), GROUND[1]) >= 3.0, "{colour} became {moved}");
         }
     }
 }
