@@ -6,6 +6,7 @@ const Page = (() => {
   const time = new Plot.View();
   const index = new Plot.View();
   const tail = new Plot.View();
+  const done = new Plot.View();
   const TIME = { title: "Time", unit: "s", name: "t" };
   const chosen = { point: 0, replication: 0, axes: "shared" };
 
@@ -142,21 +143,28 @@ const Page = (() => {
     return { name, colour: line(i), dash: Plot.DASHES[i % Plot.DASHES.length], marker: i };
   };
 
-  function drawTail() {
-    const host = place("ccdf");
+  // A distribution of times: a staircase for each of `lines`, which have a name, a look and points of time and share.
+  function distribution(host, view, lines, what, y) {
     if (!host) return;
-    const lines = runs().filter((r) => r.ccdf.length).map((r) => ({
-      xs: r.ccdf.map((p) => p[0]), ys: r.ccdf.map((p) => p[1]), kinds: ["stairs"], spaced: true, ...look(r.controller),
+    const series = lines.map(({ points, ...look }) => ({
+      xs: points.map((p) => p[0]), ys: points.map((p) => p[1]), kinds: ["stairs"], spaced: true, ...look,
     }));
-    const all = lines.flatMap((l) => l.xs).filter((x) => x > 0);
-    const lo = Math.min(...all, 1), hi = Math.max(...all, 1e-9);
-    const kept = tail.zoomed ? tail.range : null;
-    tail.setFull(all.length ? lo : 1e-6, all.length ? hi * 1.1 : 1);
-    if (kept) tail.range = kept;
-    new Plot.Figure(host, tail, {
-      x: { title: "Queueing delay", unit: "s", log: true, name: "delay" },
-      y: { title: "Share above", unit: "", log: true }, height: 240, panels: [{ series: lines }],
-    });
+    const all = series.flatMap((s) => s.xs).filter((x) => x > 0);
+    const lo = all.reduce((a, b) => Math.min(a, b), 1), hi = all.reduce((a, b) => Math.max(a, b), 1e-9);
+    const kept = view.zoomed ? view.range : null;
+    view.setFull(all.length ? lo : 1e-6, all.length ? hi * 1.1 : 1);
+    if (kept) view.range = kept;
+    new Plot.Figure(host, view, { x: { title: what, unit: "s", log: true, name: "time" }, y, height: 240, panels: [{ series }] });
+  }
+
+  function drawDistributions() {
+    const waits = runs().filter((r) => r.ccdf.length).map((r) => ({ points: r.ccdf, ...look(r.controller) }));
+    distribution(place("ccdf"), tail, waits, "Queueing delay", { title: "Share above", unit: "", log: true });
+    const files = runs().flatMap((r) => r.files.map((points, i) => {
+      const own = look(r.controller);
+      return { points, ...own, name: r.files.length > 1 ? `${own.name}, source ${i}` : own.name };
+    }));
+    distribution(place("files"), done, files, "Time", { title: "Share within", unit: "ratio", top: 1 });
   }
 
   function streams() {
@@ -222,7 +230,7 @@ const Page = (() => {
   function drawChosen() {
     if (!data.runs.length) return;
     drawTime();
-    drawTail();
+    drawDistributions();
     fillStreams();
   }
 

@@ -4,13 +4,13 @@
 //! of later replications and later sweep points are left out first, and the page says so.
 
 use crate::contrast::visible;
-use crate::curves::{Curve, ccdf, short, thin};
+use crate::curves::{Curve, ccdf, cdf, short, thin};
 use crate::groups::{controllers, flow_colour, point_name, points};
 use crate::places::has_traffic;
 use crate::resolved::Resolved;
 use crate::sweep::{Sweep, sweep};
 use crate::tradeoff::{Tradeoff, tradeoff};
-use results::{Results, Run, Series, StreamRecord, groups};
+use results::{Results, Run, Series, StreamRecord, TrafficResult, groups};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -61,6 +61,8 @@ struct RunData<'a> {
     converged_s: Option<f64>,
     curves: Vec<Curve>,
     ccdf: Vec<(f64, f64)>,
+    /// How long files took, of each source that counts them.
+    files: Vec<Vec<(f64, f64)>>,
     streams: Vec<StreamData>,
 }
 
@@ -93,6 +95,7 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
         converged_s: converged(run),
         curves: curves(run, per_curve),
         ccdf: ccdf(&run.queue_delay),
+        files: files(run).map(|source| cdf(&source.file_duration)).collect(),
         streams: streams(run, MOST_GAPS / results.runs.len().clamp(1, 8), &mut gaps_left),
     });
     Data {
@@ -109,6 +112,11 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
         sweep: sweep(results),
         points: points.into_iter().map(point_name).collect(),
     }
+}
+
+/// The sources of a run that count how long files took.
+pub fn files(run: &Run) -> impl Iterator<Item = &TrafficResult> {
+    run.traffic.iter().filter(|source| source.file_duration.count.iter().any(|count| *count > 0))
 }
 
 /// Where flows of several controllers meet, each is drawn in the colour of its own.

@@ -7,7 +7,7 @@ use crate::places::{THROUGHPUT, figure, places};
 use crate::resolved::{Resolved, resolved};
 use crate::shell::shell;
 use crate::tradeoff::tradeoff;
-use crate::{data, sweep, tables, verdict};
+use crate::{data, links, sweep, tables, verdict};
 use results::figures::{self, Definition, Unit};
 use results::{Group, Results, groups};
 use std::fmt::Write;
@@ -33,6 +33,9 @@ pub fn with(results: &Results, differences: &str) -> String {
     streams(&mut body, results);
     let flows = tables::fairness(&groups) + &tables::flows(results, &groups);
     section(&mut body, "flows", "Flows and fairness", &flows);
+    let mut links = String::new();
+    links::map(&mut links, &groups);
+    section(&mut body, "links", "Links", &links);
     section(&mut body, "traffic", "Traffic", &tables::traffic(results, &groups));
     definitions(&mut body, results);
     shell(&title(results), &body, &data::data(results, &resolved), SCRIPT)

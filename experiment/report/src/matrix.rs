@@ -1,21 +1,14 @@
 //! The page of a matrix: for each path, heat maps of shares, of what a third loses, and of the queue.
-//!
-//! A heat map is a table whose cells are coloured by their numbers, so that it needs no script and is read aloud as a
-//! table.
 
 use crate::contrast::visible;
+use crate::heat::{FEW, Heat, Shade, short};
 use crate::html::{colour, escape};
 use crate::shell::{NO_PICTURES, shell};
 use results::matrix::{Matrix, Pair, Setting};
 use std::fmt::Write;
 
-const NONE: &str = "\u{2013}";
-
 /// Below this part of an equal share a controller is called starved.
 const STARVED: f64 = 0.2;
-
-/// So few controllers have large cells, and their maps stand side by side.
-const FEW: usize = 6;
 
 /// One heat map.
 struct Map {
@@ -25,14 +18,6 @@ struct Map {
     value: fn(&Pair, usize) -> Option<f64>,
     shown: fn(f64) -> String,
     shade: Shade,
-}
-
-/// How a number becomes a colour.
-enum Shade {
-    /// Two colours, away from one half.
-    FromHalf,
-    /// One colour, the stronger the larger, the largest of the map strongest.
-    UpToLargest,
 }
 
 const MAPS: [Map; 3] = [
@@ -59,16 +44,6 @@ const MAPS: [Map; 3] = [
         shade: Shade::UpToLargest,
     },
 ];
-
-/// Three digits at most.
-fn short(value: f64) -> String {
-    match value {
-        0.0 => "0".to_string(),
-        value if value < 0.095 => format!("{value:.2}"),
-        value if value < 9.95 => format!("{value:.1}"),
-        value => format!("{value:.0}"),
-    }
-}
 
 pub fn page(matrix: &Matrix) -> String {
     let mut body = String::new();
@@ -151,59 +126,21 @@ fn section(out: &mut String, matrix: &Matrix, setting: &Setting) {
 }
 
 fn draw(out: &mut String, matrix: &Matrix, setting: &Setting, map: &Map) {
-    let count = matrix.controllers.len();
-    let value = |row, column| setting.pair(row, column).and_then(|pair| (map.value)(pair, row));
-    let all = (0..count).flat_map(|row| (0..count).map(move |column| (row, column)));
-    let largest = all.filter_map(|(row, column)| value(row, column)).fold(0.0, f64::max);
-    _ = write!(
-        out,
-        "<figure><figcaption><h3>{title}</h3><p>{caption}</p></figcaption><div class=\"scroll\" tabindex=\"0\" \
-         role=\"region\" aria-label=\"{title}\"><table class=\"heat{large}\"{cell}><thead><tr><th scope=\"col\">beside</th>",
-        title = map.title,
-        caption = map.caption,
-        large = if count > FEW { "" } else { " large" },
-        // Three maps of two to six controllers fill the width of a page.
-        cell =
-            if count > FEW { String::new() } else { format!(" style=\"--cell:{:.1}rem\"", 15.0 / (count + 1) as f64) },
-    );
-    for column in 0..count {
-        _ = write!(out, "<th scope=\"col\"><span>{}</span></th>", escape(&matrix.controllers[column].0));
-    }
-    out.push_str("</tr></thead><tbody>\n");
-    for row in 0..count {
-        let (name, own) = &matrix.controllers[row];
-        _ = write!(
-            out,
-            "<tr><th scope=\"row\"><i class=\"swatch\" style=\"--c:{}\"></i>{}</th>",
-            visible(&colour(own, row)),
-            escape(name)
-        );
-        for column in 0..count {
-            let names = [row, column].map(|at| escape(&matrix.controllers[at].0));
-            cell(out, value(row, column), map, largest, &names);
-        }
-        out.push_str("</tr>\n");
-    }
-    out.push_str("</tbody></table></div></figure>\n");
-}
-
-fn cell(out: &mut String, value: Option<f64>, map: &Map, largest: f64, [row, column]: &[String; 2]) {
-    let Some(value) = value else {
-        _ = write!(out, "<td>{NONE}</td>");
-        return;
+    let mark = |row: usize, own: &str| format!("<i class=\"swatch\" style=\"--c:{}\"></i>", visible(&colour(own, row)));
+    let controllers = matrix.controllers.iter().enumerate();
+    let rows: Vec<(&str, String)> = controllers.map(|(row, (name, own))| (name.as_str(), mark(row, own))).collect();
+    let columns: Vec<&str> = rows.iter().map(|(name, _)| *name).collect();
+    let heat = Heat {
+        title: map.title,
+        caption: map.caption,
+        corner: "beside",
+        rows: &rows,
+        columns: &columns,
+        value: &|row, column| setting.pair(row, column).and_then(|pair| (map.value)(pair, row)),
+        shown: map.shown,
+        shade: map.shade,
     };
-    let (class, strength) = match map.shade {
-        Shade::FromHalf if value < 0.5 => ("cold", (0.5 - value) * 2.0),
-        Shade::FromHalf => ("hot", (value - 0.5) * 2.0),
-        Shade::UpToLargest if largest > 0.0 => ("hot", (value / largest).sqrt()),
-        Shade::UpToLargest => ("hot", 0.0),
-    };
-    _ = write!(
-        out,
-        "<td class=\"{class}\" style=\"--s:{:.0}%\" data-row=\"{row}\" data-column=\"{column}\" data-value=\"{value}\">{}</td>",
-        strength * 100.0,
-        (map.shown)(value)
-    );
+    heat.draw(out);
 }
 
 #[cfg(test)]

@@ -1,5 +1,6 @@
 //! The places of the page's pictures over time: their names in the script, titles and captions.
 
+use crate::data::files;
 use results::Results;
 use std::fmt::Write;
 
@@ -13,7 +14,7 @@ struct Place {
     metrics: &'static [&'static str],
 }
 
-const PLACES: [Place; 8] = [
+const PLACES: [Place; 9] = [
     Place {
         name: THROUGHPUT,
         title: "Throughput",
@@ -65,6 +66,15 @@ const PLACES: [Place; 8] = [
         metrics: &[],
     },
     Place {
+        name: "files",
+        title: "How long files took",
+        caption: |_| {
+            "Share of the files that came within the time on the axis, from asking until the last byte: further left is \
+             better."
+        },
+        metrics: &[],
+    },
+    Place {
         name: "rtt",
         title: "Round-trip time",
         caption: |_| "Per flow. The axis does not begin at zero.",
@@ -109,6 +119,7 @@ fn is_drawn(place: &Place, results: &Results) -> bool {
         |metric: &str| results.runs.iter().map(|run| run.series.iter().filter(|s| s.metric == metric).count()).max();
     match place.name {
         "ccdf" => results.runs.iter().any(|run| run.queue_delay.count.iter().any(|count| *count > 0)),
+        "files" => results.runs.iter().any(|run| files(run).next().is_some()),
         "shares" => each("throughput").is_some_and(|flows| flows > 1),
         _ => place.metrics.iter().any(|metric| each(metric).is_some_and(|count| count > 0)),
     }

@@ -35,6 +35,8 @@ struct Found {
     /// Figures without their three buttons.
     unsaved: usize,
     figures: usize,
+    /// Places of pictures that have none.
+    undrawn: Vec<String>,
 }
 
 /// Looks at each page at each width, in one browser.
@@ -80,7 +82,8 @@ function look(name, page, width) {
     first: [picture.top + page.scrollY, picture.bottom + page.scrollY],
     answer: document.querySelector("header .answer, header .verdict").textContent, ...faint(page),
     cut: cut.length, unsaid: cut.filter((box) => !said(box)).length,
-    dark: luminance(pixel(page.getComputedStyle(document.body).backgroundColor)) < 0.5, figures: figures.length, unsaved: figures.filter((figure) => figure.querySelectorAll(".save button").length !== 3).length,
+    dark: luminance(pixel(page.getComputedStyle(document.body).backgroundColor)) < 0.5,
+    undrawn: figures.filter((figure) => figure.dataset.figure && !(figure.dataset.drawn > 0)).map((figure) => figure.dataset.figure), figures: figures.length, unsaved: figures.filter((figure) => figure.querySelectorAll(".save button").length !== 3).length,
   };
 }
 // Every page draws itself while it loads.
@@ -124,6 +127,7 @@ fn judge(found: &Found) {
     assert!(found.fits, "{at}: wider than the screen");
     assert!(!found.answer.is_empty(), "{at}: no first line");
     assert_eq!(found.faint, [], "{at}");
+    assert!(found.undrawn.is_empty(), "{at}: {:?}", found.undrawn);
     assert_eq!(found.unsaid, 0, "{at}: of {} tables that are cut", found.cut);
     assert_eq!(found.unsaved, 0, "{at}: of {} figures", found.figures);
     let height = f64::from(SCREENS[0].1);

@@ -4,7 +4,7 @@
 use crate::example::{demo, paper, single, sweep};
 use results::evaluation::{Cell, Evaluation, Question, Row, Section};
 use results::matrix::{Matrix, Pair, Setting};
-use results::{Results, Run};
+use results::{LinkResult, Results, Run};
 
 /// Returns two controllers over four buffers and three rates.
 pub fn two_keys() -> Results {
@@ -37,6 +37,21 @@ fn over(mut run: Run, buffer: u32) -> Run {
     run.summary.throughput_bps = run.summary.throughput_bps.map(|rate| rate * (0.7 + 0.3 * part));
     run.summary.queue_delay_mean_s = run.summary.queue_delay_mean_s.map(|delay| delay * (0.1 + part));
     run
+}
+
+/// Returns runs whose traffic counts how long files took, and whose path has three measured links.
+pub fn web() -> Results {
+    let mut results = demo();
+    for run in &mut results.runs {
+        run.traffic[0].file_duration = run.queue_delay.clone();
+        let link = |number: u32| LinkResult {
+            name: format!("link {number}"),
+            queue_delay_p95_s: Some(f64::from(number + run.replication) * 1e-3),
+            ..LinkResult::default()
+        };
+        run.links = (0..3).map(link).collect();
+    }
+    results
 }
 
 /// Returns six questions to one controller beside two, with sweeps of one and of two keys.
@@ -117,6 +132,7 @@ pub fn pages() -> Vec<(&'static str, String)> {
         ("demo", packetscale_report::page(&demo())),
         ("single", packetscale_report::page(&single())),
         ("two-keys", packetscale_report::page(&two_keys())),
+        ("web", packetscale_report::page(&web())),
         ("thousand", packetscale_report::page(&thousand())),
         ("overlaid", packetscale_report::overlaid_page(&both)),
         ("evaluation", packetscale_report::evaluation_page(&evaluation())),
