@@ -39,6 +39,8 @@ pub enum Command {
     Evaluate(Evaluate),
     /// Runs every controller beside every other, and draws shares, losses and queues as heat maps
     Matrix(Matrix),
+    /// Makes the report of finished runs again, or one report that lays several results over each other
+    Report(Report),
     /// Lists the names that scenarios and methods can use, and the papers
     List {
         /// What to list
@@ -201,6 +203,16 @@ pub struct Matrix {
     /// Runs at the same time; the results do not depend on it [default: one per core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub jobs: Option<u16>,
+}
+
+#[derive(clap::Args)]
+pub struct Report {
+    /// Folders that `packetscale run` wrote
+    #[arg(required = true, value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
+    /// The report [default: DIR/report.html for one folder, out/report.html for several]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
 }
 
 #[derive(clap::Args)]

@@ -11,6 +11,7 @@ mod hosts;
 mod init;
 mod list;
 mod matrix;
+mod report;
 mod reproduce;
 mod run;
 #[cfg(feature = "kernel")]
@@ -93,6 +94,7 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
         Command::Evaluate(arguments) => evaluate::evaluate(&arguments, first()?),
         Command::Init(arguments) => init::init(&arguments),
         Command::List { what, json } => list::list(what, json).and_then(|text| say(&text)),
+        Command::Report(arguments) => report::report(&arguments),
         Command::Matrix(arguments) => matrix::matrix(&arguments, first()?),
         Command::Theory(question) => theory::answer(&question),
         #[cfg(feature = "kernel")]

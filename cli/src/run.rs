@@ -1,6 +1,7 @@
 //! `packetscale run`: reads a scenario, has its plan run, writes the page, prints the table.
 
 use crate::args::Run as Arguments;
+use crate::report::PAGE;
 use crate::terminal::Terminal;
 use crate::virtual_time::Clock;
 use crate::{Failure, PROGRAM, say, trace};
@@ -114,7 +115,6 @@ fn at_once(host: &dyn Host, jobs: Option<u16>) -> Result<(), Failure> {
 }
 
 fn write_page(results: &Results, folder: &Path, page: bool) -> std::io::Result<()> {
-    const PAGE: &str = "report.html";
     if page {
         return results::write_file(folder, PAGE, |file| file.write_all(report::page(results).as_bytes()));
     }

@@ -10,6 +10,7 @@ mod json;
 pub mod matrix;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod read;
 pub mod reproduction;
 mod rows;
 mod schema;
@@ -23,6 +24,7 @@ pub use figures::{
     ControllerShare, FlowResult, LinkResult, StreamGap, StreamRecord, Summary, TrafficResult, WindowResult,
 };
 pub use json::to_json;
+pub use read::{ReadError, read};
 pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA, Series};
 pub use statistics::{Group, Interval, WHY_ABOVE_ALL, groups, student_t975};
 pub use swept::{SweptKey, rate_or_time, swept};
