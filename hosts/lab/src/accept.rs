@@ -1,7 +1,7 @@
 //! Checks whether the lab can carry out a scenario. A refusal names the key.
 
 use crate::error::LabError;
-use crate::flows::{available, is_missing, kernel_name, stream_with};
+use crate::flows::{available, is_missing, kernel_names, stream_with};
 use crate::path::{HEADER, Means};
 use crate::qdiscs::{KNOWN, MOST_DELAYS, delays_back};
 use crate::tap::MOST_OUTAGES;
@@ -131,12 +131,12 @@ fn flows(experiment: &Experiment) -> Result<(), LabError> {
 /// Refuses controllers that the kernel does not have.
 pub(crate) fn controllers(plan: &[Experiment]) -> Result<(), LabError> {
     let names: BTreeSet<&str> =
-        plan.iter().flat_map(|run| &run.flows).map(|flow| kernel_name(&flow.controller.kind)).collect();
+        plan.iter().flat_map(|run| &run.flows).map(|flow| flow.controller.kind.as_str()).collect();
     for name in names {
         match stream_with(name) {
             Err(error) if is_missing(&error) => {
                 let hint = if name == "rapid" { "; \"packetscale tcp load\" brings it" } else { "" };
-                let has = available();
+                let (has, name) = (available(), kernel_names(name).join("\" or \""));
                 return Err(LabError(format!("this kernel has no congestion control \"{name}\"; it has {has}{hint}")));
             }
             tried => drop(tried.map_err(LabError::doing(format!("congestion control \"{name}\"")))?),

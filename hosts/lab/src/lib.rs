@@ -81,24 +81,30 @@ pub fn check(plan: &[Experiment]) -> Result<Vec<String>, LabError> {
     plan.iter().try_for_each(|experiment| accept::accept(experiment, Means::DelayLine))?;
     root()?;
     accept::controllers(plan)?;
-    let mut conditions: Vec<String> = CONDITIONS.iter().map(|said| said.to_string()).collect();
+    let known = flows::available();
+    let mut conditions = conditions(plan, |name| known.split(", ").any(|known| known == name));
     conditions.extend(calibrate(plan)?);
     Ok(conditions)
 }
 
-/// Whether every run of a plan can be made where the clock is exact. Returns what the lab does that the scenario does not
-/// say, one sentence each.
+/// Whether every run of a plan can be made where the clock is exact.
 ///
 /// # Errors
 /// The key that asks for what the lab does not do.
-pub fn check_exactly(plan: &[Experiment]) -> Result<Vec<String>, LabError> {
-    plan.iter().try_for_each(|experiment| accept::accept(experiment, Means::Qdiscs))?;
-    Ok(CONDITIONS.iter().map(|said| said.to_string()).collect())
+pub fn check_exactly(plan: &[Experiment]) -> Result<(), LabError> {
+    plan.iter().try_for_each(|experiment| accept::accept(experiment, Means::Qdiscs))
 }
 
-/// What not every kernel has and this run needs: a queue discipline, and congestion controls, by the kernel's names.
-pub fn needs(experiment: &Experiment) -> (Option<&str>, impl Iterator<Item = &str>) {
-    let controllers = experiment.flows.iter().map(|flow| flows::kernel_name(&flow.controller.kind));
+/// What the lab does that the scenarios of a plan do not say, one sentence each. `has`: whether the kernel has a congestion
+/// control.
+pub fn conditions(plan: &[Experiment], has: impl Fn(&str) -> bool) -> Vec<String> {
+    CONDITIONS.iter().map(|said| said.to_string()).chain(flows::which_bbr(plan, has)).collect()
+}
+
+/// What not every kernel has and this run needs, by the kernel's names: a queue discipline, and for each flow one of
+/// some congestion controls.
+pub fn needs(experiment: &Experiment) -> (Option<&str>, impl Iterator<Item = Vec<&str>>) {
+    let controllers = experiment.flows.iter().map(|flow| flows::kernel_names(&flow.controller.kind));
     (qdiscs::needed(experiment), controllers)
 }
 

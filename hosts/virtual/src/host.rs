@@ -126,9 +126,11 @@ impl Host for Virtual {
     }
 
     fn check(&self, plan: &[Experiment]) -> Result<Vec<String>, Refusal> {
-        let mut said = lab::check_exactly(plan).map_err(|error| Refusal::Machine(error.to_string()))?;
+        lab::check_exactly(plan).map_err(|error| Refusal::Machine(error.to_string()))?;
         let base = self.base().map_err(machine)?;
         let facts = &base.facts;
+        let has = |name: &str| facts.controllers.iter().any(|known| known == name);
+        let mut said = lab::conditions(plan, has);
         for experiment in plan {
             let (queue, mut controllers) = lab::needs(experiment);
             let missing = |kind: &str, name: &str, has: &[String], why: &str| {
@@ -138,9 +140,10 @@ impl Host for Virtual {
             if let Some(name) = queue.filter(|name| !facts.queues.iter().any(|known| known == name)) {
                 return Err(missing("queue discipline", name, &facts.queues, ""));
             }
-            if let Some(name) = controllers.find(|name| !facts.controllers.iter().any(|known| known == name)) {
+            if let Some(names) = controllers.find(|names| !names.iter().any(|name| has(name))) {
+                let name = names.join("\" or \"");
                 let why = facts.no_rapid.as_ref().filter(|_| name == "rapid").map(|why| format!(" ({why})"));
-                return Err(missing("congestion control", name, &facts.controllers, &why.unwrap_or_default()));
+                return Err(missing("congestion control", &name, &facts.controllers, &why.unwrap_or_default()));
             }
         }
         said.push(format!("Linux {} inside an emulated machine: machine sha256:{}", facts.release, base.digest));
