@@ -13,9 +13,11 @@ mod linux;
 mod path;
 
 use libtest_mimic::{Arguments, Failed, Trial};
-use linux::{JUDGED, LAWS, LOSSES, Loss, Row, SAMPLE, becomes_the_guest, here, judge, known_difference, rows, there};
-use std::path::PathBuf;
-use virtual_time::Kernel;
+use linux::{
+    JUDGED, Judged, LAWS, LOSSES, Loss, Row, SAMPLE, becomes_the_guest, here, judge, known_difference, queues, rows,
+    sample_folder, sample_kernel, sides, table, there,
+};
+use settings::Settings;
 
 /// Largest difference of two builds in a cell of the sample.
 const SAME: f64 = 0.1;
@@ -26,6 +28,10 @@ fn main() {
     }
     let mut trials: Vec<Trial> =
         LAWS.into_iter().map(|law| Trial::test(format!("{law}_is_as_in_linux"), move || is_as_in_linux(law))).collect();
+    let queues = queues::DISCIPLINES.map(|(here, there)| {
+        Trial::test(format!("{here}_is_as_in_linux"), move || is_a_queue_as_in_linux(here, there))
+    });
+    trials.extend(queues);
     trials.push(Trial::test("a_sample_of_the_table_is_found_again", a_sample_of_the_table_is_found_again));
     trials.push(Trial::test("another_law_is_refused", another_law_is_refused));
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
@@ -37,8 +43,19 @@ fn cell<'a>(rows: &'a [Row], law: &str, loss: Loss) -> Vec<&'a Row> {
     rows.iter().filter(of_cell).collect()
 }
 
+/// Prints a row, and returns what is wrong with it. `path`: one loss in so many packets, or the step beside a queue.
+fn compared(name: &str, path: u64, figure: &str, judged: &Judged) -> Option<String> {
+    let line = format!("{name} | {path} | {figure} | {judged}");
+    println!("{line}");
+    match known_difference(name, path, figure) {
+        None if judged.far => Some(line),
+        Some(why) if !judged.far => Some(format!("{line}: no difference any more ({why})")),
+        _ => None,
+    }
+}
+
 fn is_as_in_linux(law: &str) -> Result<(), Failed> {
-    let rows = rows();
+    let rows: Vec<Row> = rows(&table());
     let mut wrong = Vec::new();
     for loss in LOSSES {
         let there: Vec<_> = cell(&rows, law, loss).into_iter().map(|row| row.figures.clone()).collect();
@@ -46,16 +63,29 @@ fn is_as_in_linux(law: &str) -> Result<(), Failed> {
             wrong.push(format!("{law} at 1 in {}: no row in the table", loss.one_in));
             continue;
         }
-        let here = here(law, loss);
-        for (name, of) in JUDGED {
-            let judged = judge(&here, &there, of);
-            let line = format!("{law} | 1 in {} | {name} | {judged}", loss.one_in);
-            println!("{line}");
-            match known_difference(law, loss.one_in, name) {
-                None if judged.far => wrong.push(line),
-                Some(why) if !judged.far => wrong.push(format!("{line}: no difference any more ({why})")),
-                _ => {}
+        for (label, settings) in sides(law) {
+            let here = here(law, &settings, loss);
+            for (name, of) in JUDGED {
+                wrong.extend(compared(&label, loss.one_in, name, &judge(&here, &there, of)));
             }
+        }
+    }
+    if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
+}
+
+fn is_a_queue_as_in_linux(here: &str, there: &str) -> Result<(), Failed> {
+    let rows: Vec<queues::Row> = rows(&queues::table());
+    let mut wrong = Vec::new();
+    for step_mbps in queues::STEPS_MBPS {
+        let of_cell = |row: &&queues::Row| row.discipline == there && row.step_mbps == step_mbps;
+        let in_linux: Vec<_> = rows.iter().filter(of_cell).map(|row| row.figures.clone()).collect();
+        if in_linux.is_empty() {
+            wrong.push(format!("{here}, step {step_mbps}: no row in the table"));
+            continue;
+        }
+        let found = queues::here(here, step_mbps);
+        for (name, of) in queues::JUDGED {
+            wrong.extend(compared(here, step_mbps, name, &judge(&found, &in_linux, of)));
         }
     }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
@@ -63,29 +93,23 @@ fn is_as_in_linux(law: &str) -> Result<(), Failed> {
 
 /// NewReno judged by the rows of BIC.
 fn another_law_is_refused() -> Result<(), Failed> {
-    let rows = rows();
+    let rows: Vec<Row> = rows(&table());
     let loss = LOSSES[LOSSES.len() - 1];
     let there: Vec<_> = cell(&rows, "bic", loss).into_iter().map(|row| row.figures.clone()).collect();
-    let judged = judge(&here("newreno", loss), &there, JUDGED[0].1);
+    let judged = judge(&here("newreno", &Settings::new(), loss), &there, JUDGED[0].1);
     if judged.far { Ok(()) } else { Err(format!("NewReno was taken for BIC: {judged}").into()) }
 }
 
-/// Debian's kernel 6.1 and its modules, where `setup.sh test` puts them.
-fn kernel() -> PathBuf {
-    PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../target/debian-6.1"))
-}
-
 fn a_sample_of_the_table_is_found_again() -> Result<(), Failed> {
-    if let Err(missing) = linux::present(&kernel()) {
+    if let Err(missing) = linux::present(&sample_folder()) {
         if std::env::var("CI").as_deref() == Ok("true") {
             return Err(missing.into());
         }
         println!("skipped: {missing}");
         return Ok(());
     }
-    // The machine is kept beside the kernel.
-    let host = linux::linux(Box::new(|| Kernel::own(&kernel().join("vmlinuz"), Some(&kernel()))));
-    let rows = rows();
+    let host = linux::linux(sample_kernel());
+    let rows: Vec<Row> = rows(&table());
     for (law, loss) in SAMPLE {
         let stored = cell(&rows, law, loss);
         let stored = stored.first().ok_or_else(|| format!("{law}: no row of the sample in the table"))?;

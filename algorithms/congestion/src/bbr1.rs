@@ -48,16 +48,8 @@ const HIGH_GAIN: Ratio = Ratio::of(2885, 1000);
 const DRAIN_GAIN: Ratio = Ratio::of(1000, 2885);
 const WINDOW_GAIN: Ratio = Ratio::of(2, 1);
 /// Gains of ProbeBW's phases: probe, drain what probing queued, cruise.
-const CYCLE: [Ratio; 8] = [
-    Ratio::of(5, 4),
-    Ratio::of(3, 4),
-    Ratio::ONE,
-    Ratio::ONE,
-    Ratio::ONE,
-    Ratio::ONE,
-    Ratio::ONE,
-    Ratio::ONE,
-];
+const CYCLE: [Ratio; 8] =
+    [Ratio::of(5, 4), Ratio::of(3, 4), Ratio::ONE, Ratio::ONE, Ratio::ONE, Ratio::ONE, Ratio::ONE, Ratio::ONE];
 /// Pacing rate as a share of what it is meant to be: a margin of 1 % drains queues.
 const PACED: Ratio = Ratio::of(99, 100);
 const MIN_WINDOW: u64 = 4;

@@ -2,16 +2,20 @@
 //! is made, which figures are compared, and how it is written.
 #![allow(dead_code)]
 
+pub mod queues;
+
 use crate::path::{apart, flow, link, mean, replicate, single};
 use results::Run;
 use runner::{Host, Refusal};
 use scenario::{Buffer, Experiment};
+use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use settings::{Setting, Settings};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use units::{Packets, Rate, Span};
-use virtual_time::{Find, Virtual};
+use virtual_time::{Find, Kernel, Virtual};
 
 /// Size of a frame, its Ethernet header included: what the kernel's bottleneck counts.
 pub const PACKET: u64 = 1514;
@@ -67,6 +71,22 @@ pub fn known_difference(law: &str, one_in: u64, figure: &str) -> Option<&'static
     DIFFERENCES.iter().find(|(law, one_in, figure, _)| (*law, *one_in, *figure) == cell).map(|(.., why)| *why)
 }
 
+/// What is compared with a law of Linux: the law here, and where it has a setting for what Linux does, with that, too.
+pub fn sides(law: &str) -> Vec<(String, Settings)> {
+    let as_linux = match law {
+        // RFC 8312's estimate of Reno.
+        "cubic" => Some(("full_reno", "false", Setting::Switch(false))),
+        // Towards half the window in recovery.
+        "westwood" => Some(("recovery", "half", Setting::Word("half".to_string()))),
+        _ => None,
+    };
+    let with = |(name, text, value): (&str, &str, Setting)| {
+        let label = format!("{law}, {name} = {text}");
+        (label, Settings::from([(name.to_string(), value)]))
+    };
+    [(law.to_string(), Settings::new())].into_iter().chain(as_linux.map(with)).collect()
+}
+
 /// One flow over 40 Mbit/s, base round trip 60 ms, a quarter of the bandwidth-delay product as buffer.
 pub fn experiment(law: &str, loss: Loss, seed: u64) -> Experiment {
     let mut experiment = single(flow(law, PACKET, RTT), loss.one_in, WARMUP_S, loss.seconds);
@@ -74,11 +94,16 @@ pub fn experiment(law: &str, loss: Loss, seed: u64) -> Experiment {
     experiment.links[0] = link(Rate::from_mbps(40), RTT / 2, Buffer::Packets(Packets::new(50)));
     experiment.links[0].loss = random;
     experiment.seed = seed;
-    experiment.receiver.window = Packets::MAX;
-    experiment.receiver.stamp_granularity = Span::from_nanos(1);
+    as_in_linux(&mut experiment);
     experiment.record.detail = true;
     experiment.record.step = STEP;
     experiment
+}
+
+/// A receiver that Linux has: it acknowledges every packet, and grows its window itself.
+fn as_in_linux(experiment: &mut Experiment) {
+    experiment.receiver.window = Packets::MAX;
+    experiment.receiver.stamp_granularity = Span::from_nanos(1);
 }
 
 /// What is compared, of one run. Counts are of the whole run, the others of the time after the warm-up.
@@ -101,7 +126,8 @@ pub const JUDGED: [(&str, fn(&Figures) -> f64); 2] =
     [("throughput", |figures| figures.throughput_mbps), ("window", |figures| figures.window)];
 
 pub fn figures(run: &Run) -> Figures {
-    let mut windows: Vec<f64> = window(run).into_iter().filter(|(s, _)| *s >= WARMUP_S as f64).map(|(_, w)| w).collect();
+    let mut windows: Vec<f64> =
+        window(run).into_iter().filter(|(s, _)| *s >= WARMUP_S as f64).map(|(_, w)| w).collect();
     windows.sort_by(f64::total_cmp);
     let at = |share: f64| windows[((windows.len() - 1) as f64 * share) as usize];
     let flow = &run.flows[0];
@@ -141,9 +167,9 @@ pub fn table() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("linux/table.ndjson")
 }
 
-pub fn rows() -> Vec<Row> {
-    let file = table();
-    let text = std::fs::read_to_string(&file).unwrap_or_default();
+/// Reads the rows of a table, none where there is no file.
+pub fn rows<R: DeserializeOwned>(file: &Path) -> Vec<R> {
+    let text = std::fs::read_to_string(file).unwrap_or_default();
     let read = |(number, line): (usize, &str)| {
         serde_json::from_str(line).unwrap_or_else(|error| panic!("{}:{}: {error}", file.display(), number + 1))
     };
@@ -151,8 +177,10 @@ pub fn rows() -> Vec<Row> {
 }
 
 /// Makes the runs here.
-pub fn here(law: &str, loss: Loss) -> Vec<Figures> {
-    replicate(&experiment(law, loss, 1), loss.here).iter().map(figures).collect()
+pub fn here(law: &str, settings: &Settings, loss: Loss) -> Vec<Figures> {
+    let mut experiment = experiment(law, loss, 1);
+    experiment.flows[0].controller.settings.clone_from(settings);
+    replicate(&experiment, loss.here).iter().map(figures).collect()
 }
 
 /// A figure here and in Linux: means over seeds with their standard errors.
@@ -163,8 +191,8 @@ pub struct Judged {
     pub far: bool,
 }
 
-pub fn judge(here: &[Figures], there: &[Figures], of: fn(&Figures) -> f64) -> Judged {
-    let mean_of = |all: &[Figures]| mean(&all.iter().map(of).collect::<Vec<_>>());
+pub fn judge<F>(here: &[F], there: &[F], of: fn(&F) -> f64) -> Judged {
+    let mean_of = |all: &[F]| mean(&all.iter().map(of).collect::<Vec<_>>());
     let (here, there) = (mean_of(here), mean_of(there));
     Judged { here, there, far: apart(here, there) }
 }
@@ -196,6 +224,15 @@ pub fn linux(kernel: Find) -> Virtual {
     Virtual::new("linux", "Linux TCP in virtual time", kernel, none, std::env::current_exe)
 }
 
+/// Debian's kernel 6.1 and its modules, where `setup.sh test` puts them.
+pub fn sample_folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/debian-6.1")
+}
+
+pub fn sample_kernel() -> Find {
+    Box::new(|| Kernel::own(&sample_folder().join("vmlinuz"), Some(&sample_folder())))
+}
+
 /// In a machine this program is the first process, works for the host, and ends with the machine.
 pub fn becomes_the_guest() -> bool {
     let first = std::process::id() == 1;
@@ -207,7 +244,10 @@ pub fn becomes_the_guest() -> bool {
 
 /// Makes a run in Linux.
 pub fn there(host: &Virtual, law: &str, loss: Loss, seed: u64) -> Result<Figures, Refusal> {
-    let experiment = experiment(law, loss, seed);
-    host.check(std::slice::from_ref(&experiment))?;
-    Ok(figures(&host.run(&experiment)?))
+    there_of(host, &experiment(law, loss, seed)).map(|run| figures(&run))
+}
+
+fn there_of(host: &Virtual, experiment: &Experiment) -> Result<Run, Refusal> {
+    host.check(std::slice::from_ref(experiment))?;
+    host.run(experiment)
 }
