@@ -12,7 +12,6 @@ mod path;
 
 use linux::{LAWS, LOSSES, Loss, Row, SAMPLE, becomes_the_guest, queues, rows, sample_kernel, table, there};
 use rayon::prelude::*;
-use runner::Host;
 use serde::Serialize;
 use std::fs::File;
 use std::io::Write;
@@ -43,12 +42,6 @@ fn main() -> Result<(), Failure> {
     if words.is_empty() || words == ["queues"] { disciplines(&host) } else { Ok(()) }
 }
 
-/// The kernel's release and, in short, the digest of its machine.
-fn machine(host: &Virtual) -> Result<String, Failure> {
-    let digest = host.tools().map_err(|error| error.to_string())?.join(" ");
-    Ok(format!("{}; {}", host.label().badge, &digest[..digest.len().min(32)]))
-}
-
 /// Makes rows, several at a time, and appends each to the file when it is made.
 fn append<C: Send, R: Serialize>(
     file: &Path,
@@ -67,33 +60,15 @@ fn append<C: Send, R: Serialize>(
 
 fn laws(host: &Virtual, mut cells: Vec<(&str, Loss, u64)>) -> Result<(), Failure> {
     let known: Vec<Row> = rows(&table());
-    let is_there = |(law, loss, seed): &(&str, Loss, u64)| {
-        known
-            .iter()
-            .any(|row| (row.law.as_str(), row.one_in, row.seconds, row.seed) == (law, loss.one_in, loss.seconds, *seed))
-    };
-    cells.retain(|cell| !is_there(cell));
-    let kernel = machine(host)?;
-    append(&table(), cells, |(law, loss, seed)| {
-        let figures = there(host, law, loss, seed).map_err(|error| format!("{law}: {error}"))?;
-        let Loss { one_in, seconds, .. } = loss;
-        Ok(Row { kernel: kernel.clone(), law: law.to_string(), one_in, seconds, seed, figures })
-    })
+    cells.retain(|(law, loss, seed)| !known.iter().any(|row| row.is_of(law, *loss) && row.seed == *seed));
+    append(&table(), cells, |(law, loss, seed)| there(host, law, loss, seed).map_err(|error| format!("{law}: {error}")))
 }
 
 fn disciplines(host: &Virtual) -> Result<(), Failure> {
     let known: Vec<queues::Row> = rows(&queues::table());
-    let steps =
-        queues::DISCIPLINES.iter().flat_map(|(_, there)| queues::STEPS_MBPS.map(|step_mbps| (*there, step_mbps)));
-    let cells =
-        steps.flat_map(|(there, step_mbps)| (1..=queues::SEEDS_THERE).map(move |seed| (there, step_mbps, seed)));
-    let is_there =
-        |cell: &(&str, u64, u64)| known.iter().any(|row| (row.discipline.as_str(), row.step_mbps, row.seed) == *cell);
-    let cells: Vec<_> = cells.filter(|cell| !is_there(cell)).collect();
-    let kernel = machine(host)?;
-    append(&queues::table(), cells, |(discipline, step_mbps, seed)| {
-        let figures =
-            queues::there(host, discipline, step_mbps, seed).map_err(|error| format!("{discipline}: {error}"))?;
-        Ok(queues::Row { kernel: kernel.clone(), discipline: discipline.to_string(), step_mbps, seed, figures })
+    let all = queues::CELLS.into_iter().flat_map(|cell| (1..=queues::SEEDS_THERE).map(move |seed| (cell, seed)));
+    let is_there = |(cell, seed): &(queues::Cell, u64)| known.iter().any(|row| row.is_of(cell) && row.seed == *seed);
+    append(&queues::table(), all.filter(|cell| !is_there(cell)).collect(), |(cell, seed)| {
+        queues::there(host, &cell, seed).map_err(|error| format!("{cell:?}: {error}"))
     })
 }

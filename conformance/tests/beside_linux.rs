@@ -28,8 +28,9 @@ fn main() {
     }
     let mut trials: Vec<Trial> =
         LAWS.into_iter().map(|law| Trial::test(format!("{law}_is_as_in_linux"), move || is_as_in_linux(law))).collect();
-    let queues = queues::DISCIPLINES.map(|(here, there)| {
-        Trial::test(format!("{here}_is_as_in_linux"), move || is_a_queue_as_in_linux(here, there))
+    let queues = queues::CELLS.map(|cell| {
+        let name = format!("{}_with_{}_and_a_step_of_{}_is_as_in_linux", cell.here, cell.controller, cell.step_mbps);
+        Trial::test(name, move || is_a_queue_as_in_linux(&cell))
     });
     trials.extend(queues);
     trials.push(Trial::test("a_sample_of_the_table_is_found_again", a_sample_of_the_table_is_found_again));
@@ -39,8 +40,7 @@ fn main() {
 
 /// The rows of a cell in Linux 6.12.
 fn cell<'a>(rows: &'a [Row], law: &str, loss: Loss) -> Vec<&'a Row> {
-    let of_cell = |row: &&Row| row.law == law && row.one_in == loss.one_in && row.seconds == loss.seconds;
-    rows.iter().filter(of_cell).collect()
+    rows.iter().filter(|row| row.is_of(law, loss)).collect()
 }
 
 /// Prints a row, and returns what is wrong with it. `path`: one loss in so many packets, or the step beside a queue.
@@ -73,21 +73,17 @@ fn is_as_in_linux(law: &str) -> Result<(), Failed> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
-fn is_a_queue_as_in_linux(here: &str, there: &str) -> Result<(), Failed> {
+fn is_a_queue_as_in_linux(cell: &queues::Cell) -> Result<(), Failed> {
     let rows: Vec<queues::Row> = rows(&queues::table());
-    let mut wrong = Vec::new();
-    for step_mbps in queues::STEPS_MBPS {
-        let of_cell = |row: &&queues::Row| row.discipline == there && row.step_mbps == step_mbps;
-        let in_linux: Vec<_> = rows.iter().filter(of_cell).map(|row| row.figures.clone()).collect();
-        if in_linux.is_empty() {
-            wrong.push(format!("{here}, step {step_mbps}: no row in the table"));
-            continue;
-        }
-        let found = queues::here(here, step_mbps);
-        for (name, of) in queues::JUDGED {
-            wrong.extend(compared(here, step_mbps, name, &judge(&found, &in_linux, of)));
-        }
+    let there: Vec<_> = rows.into_iter().filter(|row| row.is_of(cell)).map(|row| row.figures).collect();
+    if there.is_empty() {
+        return Err("no row in the table".into());
     }
+    let found = queues::here(cell);
+    let name = format!("{} with {}", cell.here, cell.controller);
+    let wrong: Vec<String> = (queues::JUDGED.into_iter())
+        .filter_map(|(figure, of)| compared(&name, cell.step_mbps, figure, &judge(&found, &there, of)))
+        .collect();
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
@@ -113,7 +109,7 @@ fn a_sample_of_the_table_is_found_again() -> Result<(), Failed> {
     for (law, loss) in SAMPLE {
         let stored = cell(&rows, law, loss);
         let stored = stored.first().ok_or_else(|| format!("{law}: no row of the sample in the table"))?;
-        let found = there(&host, law, loss, stored.seed).map_err(|refusal| refusal.to_string())?;
+        let found = there(&host, law, loss, stored.seed).map_err(|refusal| refusal.to_string())?.figures;
         println!("{law}: found {found:?}\n  stored {:?}", stored.figures);
         for (name, of) in JUDGED {
             let (found, stored) = (of(&found), of(&stored.figures));

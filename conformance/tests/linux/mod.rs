@@ -243,8 +243,22 @@ pub fn becomes_the_guest() -> bool {
 }
 
 /// Makes a run in Linux.
-pub fn there(host: &Virtual, law: &str, loss: Loss, seed: u64) -> Result<Figures, Refusal> {
-    there_of(host, &experiment(law, loss, seed)).map(|run| figures(&run))
+pub fn there(host: &Virtual, law: &str, loss: Loss, seed: u64) -> Result<Row, Refusal> {
+    let figures = there_of(host, &experiment(law, loss, seed)).map(|run| figures(&run))?;
+    let Loss { one_in, seconds, .. } = loss;
+    Ok(Row { kernel: kernel(host), law: law.to_string(), one_in, seconds, seed, figures })
+}
+
+impl Row {
+    pub fn is_of(&self, law: &str, loss: Loss) -> bool {
+        (self.law.as_str(), self.one_in, self.seconds) == (law, loss.one_in, loss.seconds)
+    }
+}
+
+/// The kernel's release and, in short, the digest of its machine.
+fn kernel(host: &Virtual) -> String {
+    let digest = host.tools().map(|tools| tools.join(" ")).unwrap_or_default();
+    format!("{}; {}", host.label().badge, &digest[..digest.len().min(32)])
 }
 
 fn there_of(host: &Virtual, experiment: &Experiment) -> Result<Run, Refusal> {

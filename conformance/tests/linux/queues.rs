@@ -1,7 +1,7 @@
-//! Linux's queue disciplines and those here: five NewReno flows with round trips of 20 to 60 ms over 25 Mbit/s, alone and
-//! beside a step of traffic that does not respond.
+//! Linux's queue disciplines and those here: five flows with round trips of 20 to 60 ms over 25 Mbit/s, NewReno alone and
+//! beside a step of traffic that does not respond, and DCTCP, whose packets are marked.
 
-use super::there_of;
+use super::{kernel, there_of};
 use crate::path::{dumbbell, flow, link, replicate, traffic};
 use results::Run;
 use runner::Refusal;
@@ -18,19 +18,49 @@ const FLOWS: u64 = 5;
 /// Enough never to be full after the start.
 const BUFFER: u64 = 1000;
 
-/// A discipline's name here and in Linux.
-pub const DISCIPLINES: [(&str, &str); 3] = [("codel", "codel"), ("fq-codel", "fq_codel"), ("pie", "pie")];
-/// Traffic that does not respond, in the middle: Mbit/s.
-pub const STEPS_MBPS: [u64; 2] = [0, 12];
+/// What is offered to a discipline.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Cell {
+    /// The discipline's name here and in Linux.
+    pub here: &'static str,
+    pub there: &'static str,
+    pub controller: &'static str,
+    /// Traffic that does not respond, in the middle.
+    pub step_mbps: u64,
+}
+
+const fn alone(here: &'static str, there: &'static str) -> Cell {
+    Cell { here, there, controller: "newreno", step_mbps: 0 }
+}
+
+const fn beside_a_step(cell: Cell) -> Cell {
+    Cell { step_mbps: 12, ..cell }
+}
+
+const CODEL: Cell = alone("codel", "codel");
+const FQ_CODEL: Cell = alone("fq-codel", "fq_codel");
+const PIE: Cell = alone("pie", "pie");
+
+/// Linux marks only in FQ-CoDel unless it is told otherwise.
+pub const CELLS: [Cell; 7] = [
+    CODEL,
+    beside_a_step(CODEL),
+    FQ_CODEL,
+    beside_a_step(FQ_CODEL),
+    PIE,
+    beside_a_step(PIE),
+    Cell { controller: "dctcp", ..FQ_CODEL },
+];
 pub const SEEDS_THERE: u64 = 2;
 const SEEDS_HERE: u64 = 12;
 
-pub fn experiment(discipline: &str, step_mbps: u64, seed: u64) -> Experiment {
+pub fn experiment(discipline: &str, cell: &Cell, seed: u64) -> Experiment {
     let mut wire = link(Rate::from_mbps(25), Span::from_millis(5), Buffer::Packets(Packets::new(BUFFER)));
     wire.queue = QueueSpec::named(discipline);
     let one = |number: u64| FlowSpec {
         start: Start::Uniform(Time::ZERO, Time::ZERO + Span::from_secs(2)),
-        ..flow("newreno", PACKET, Span::from_millis(20 + 10 * number))
+        ecn: cell.controller == "dctcp",
+        ..flow(cell.controller, PACKET, Span::from_millis(20 + 10 * number))
     };
     let mut experiment = dumbbell(wire, Span::from_secs(SECONDS));
     experiment.warmup = Span::from_secs(WARMUP_S);
@@ -38,8 +68,8 @@ pub fn experiment(discipline: &str, step_mbps: u64, seed: u64) -> Experiment {
     experiment.record.detail = true;
     experiment.seed = seed;
     super::as_in_linux(&mut experiment);
-    if step_mbps > 0 {
-        let mut step = traffic(TrafficKind::Cbr { rate: Rate::from_mbps(step_mbps) }, PACKET);
+    if cell.step_mbps > 0 {
+        let mut step = traffic(TrafficKind::Cbr { rate: Rate::from_mbps(cell.step_mbps) }, PACKET);
         (step.start, step.stop) = (at(10), at(18));
         experiment.traffic = vec![step];
     }
@@ -86,6 +116,7 @@ fn figures(run: &Run) -> Figures {
 pub struct Row {
     pub kernel: String,
     pub discipline: String,
+    pub controller: String,
     pub step_mbps: u64,
     pub seed: u64,
     pub figures: Figures,
@@ -95,10 +126,19 @@ pub fn table() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("linux/queues.ndjson")
 }
 
-pub fn here(discipline: &str, step_mbps: u64) -> Vec<Figures> {
-    replicate(&experiment(discipline, step_mbps, 1), SEEDS_HERE).iter().map(figures).collect()
+pub fn here(cell: &Cell) -> Vec<Figures> {
+    replicate(&experiment(cell.here, cell, 1), SEEDS_HERE).iter().map(figures).collect()
 }
 
-pub fn there(host: &Virtual, discipline: &str, step_mbps: u64, seed: u64) -> Result<Figures, Refusal> {
-    there_of(host, &experiment(discipline, step_mbps, seed)).map(|run| figures(&run))
+pub fn there(host: &Virtual, cell: &Cell, seed: u64) -> Result<Row, Refusal> {
+    let figures = there_of(host, &experiment(cell.there, cell, seed)).map(|run| figures(&run))?;
+    let (discipline, controller) = (cell.there.to_string(), cell.controller.to_string());
+    Ok(Row { kernel: kernel(host), discipline, controller, step_mbps: cell.step_mbps, seed, figures })
+}
+
+impl Row {
+    pub fn is_of(&self, cell: &Cell) -> bool {
+        (self.discipline.as_str(), self.controller.as_str(), self.step_mbps)
+            == (cell.there, cell.controller, cell.step_mbps)
+    }
 }

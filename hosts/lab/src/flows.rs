@@ -23,6 +23,9 @@ use std::thread::JoinHandle;
 
 const BLOCK: usize = 16 * 1024;
 
+/// The controller whose receiver works for it.
+const MARKS: &str = "dctcp";
+
 /// Port of the receiver.
 const PORT: u16 = 5_000;
 
@@ -78,7 +81,7 @@ impl Flows {
     /// Starts the threads. Each flow connects at its instant of CLOCK_MONOTONIC.
     pub fn start(path: &Path, specs: &[FlowSpec], starts_ns: &[u64]) -> Result<Flows, LabError> {
         let stop = Arc::new(AtomicBool::new(false));
-        let listener = path.receiver.inside(|| listen().map_err(LabError::doing("the receiver cannot listen")))?;
+        let listener = path.receiver.inside(|| listen(specs).map_err(LabError::doing("the receiver cannot listen")))?;
         let listener = Arc::new(listener);
         let (place, shared) = (path.receiver.clone(), Arc::clone(&listener));
         let accepting = move || {
@@ -153,8 +156,11 @@ fn amount(spec: &FlowSpec) -> Option<u64> {
     }
 }
 
-fn listen() -> io::Result<OwnedFd> {
-    let listener = stream()?;
+/// The listener's congestion control is that of its connections. Beside DCTCP it must be DCTCP, too: only that says which
+/// packets came marked (RFC 8257, section 3.2), and Linux takes a request with a marked SYN for no other.
+fn listen(specs: &[FlowSpec]) -> io::Result<OwnedFd> {
+    let marks = specs.iter().any(|spec| spec.controller.kind == MARKS);
+    let listener = if marks { stream_with_kernels(MARKS)? } else { stream()? };
     socket::setsockopt(&listener, sockopt::ReuseAddr, &true)?;
     socket::bind(listener.as_raw_fd(), &SockaddrIn::new(0, 0, 0, 0, PORT))?;
     socket::listen(&listener, Backlog::MAXCONN)?;
