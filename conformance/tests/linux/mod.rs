@@ -59,8 +59,8 @@ pub const LOSSES: [Loss; 3] = [
 ];
 
 /// Cells that are run again: short ones.
-const SHORT: Loss = Loss { one_in: 1000, seconds: 15, there: 1, here: 1 };
-pub const SAMPLE: [(&str, Loss); 4] = [("newreno", SHORT), ("cubic", SHORT), ("bbr1", SHORT), ("htcp", SHORT)];
+const SHORT: Loss = Loss { one_in: 1000, seconds: 12, there: 1, here: 1 };
+pub const SAMPLE: [(&str, Loss); 4] = [("newreno", SHORT), ("cubic", SHORT), ("bbr1", SHORT), ("vegas", SHORT)];
 
 /// Cells that differ by more than is allowed: law, one loss in so many, figure, and what is known of the reason.
 const DIFFERENCES: &[(&str, u64, &str, &str)] = &[];
@@ -160,7 +160,13 @@ pub struct Row {
     pub seconds: u64,
     pub seed: u64,
     pub figures: Figures,
+    /// Without random losses: the window every 200 ms, in packets.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub windows: Vec<u32>,
 }
+
+/// Samples of the window from one that is kept to the next: 200 ms.
+pub const KEPT: usize = 20;
 
 /// The rows, one JSON object a line.
 pub fn table() -> PathBuf {
@@ -244,9 +250,11 @@ pub fn becomes_the_guest() -> bool {
 
 /// Makes a run in Linux.
 pub fn there(host: &Virtual, law: &str, loss: Loss, seed: u64) -> Result<Row, Refusal> {
-    let figures = there_of(host, &experiment(law, loss, seed)).map(|run| figures(&run))?;
+    let run = there_of(host, &experiment(law, loss, seed))?;
+    let windows = if loss.one_in == 0 { window(&run) } else { Vec::new() };
+    let windows = windows.into_iter().step_by(KEPT).map(|(_, packets)| packets as u32).collect();
     let Loss { one_in, seconds, .. } = loss;
-    Ok(Row { kernel: kernel(host), law: law.to_string(), one_in, seconds, seed, figures })
+    Ok(Row { kernel: kernel(host), law: law.to_string(), one_in, seconds, seed, figures: figures(&run), windows })
 }
 
 impl Row {
