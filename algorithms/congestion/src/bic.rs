@@ -28,9 +28,10 @@
 //! 2. `count` is renewed when the window changes or after 1/32 s, not with every acknowledgment.
 //! 3. Linux divides by the ratio of packets to acknowledgments, yet counts packets (since 2020), so a receiver that
 //!    acknowledges every second packet doubles the growth. This file does the same.
-//! 4. The ratio begins at 2. In whole sixteenths its average stays at 31/16 where every packet is acknowledged. Since
-//!    Linux 4.2 an acknowledgment that only selects counts, with no packet, and the first of each loss takes a sixteenth
-//!    off; so the growth halves over the first fifteen losses. `sacks_count = false` is Linux before that.
+//! 4. The ratio begins at 2. In whole sixteenths its average stays at 31/16 where every packet is acknowledged. But an
+//!    acknowledgment that only selects counts, too, with no packet (`tcp_clean_rtx_queue`), and the first of each loss
+//!    takes a sixteenth off; so the growth halves over the first fifteen losses. In the Linux of ns-2 it did not count:
+//!    `sacks_count = false`.
 
 use crate::contract::{AckSample, Setup};
 use crate::window::Window;
@@ -49,7 +50,7 @@ const FAST_CONVERGENCE: Parameter<bool> =
     Parameter::switch("fast_convergence", true, "lower the maximum if the window shrank since the last loss");
 
 const SACKS_COUNT: Parameter<bool> =
-    Parameter::switch("sacks_count", true, "the first selective acknowledgment of a loss lowers the ratio (Linux 4.2)");
+    Parameter::switch("sacks_count", true, "the first selective acknowledgment of a loss lowers the ratio");
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[&BETA, &MAX_INCREMENT, &LOW_WINDOW, &SMOOTH_PART, &FAST_CONVERGENCE, &SACKS_COUNT];
