@@ -4,9 +4,13 @@
  *
  * `arrives` runs at the egress of the router's device, before its queue discipline. It writes the time into the
  * packet's flow hash, 32 bits that travel with the packet through the queue and over a veth pair into the next
- * namespace (mark, priority and time stamp are cleared on the way); nothing on this path reads them. `departs` runs
- * at the ingress of the device at the other end, takes the time out and lets the kernel compute the hash anew. So each
- * packet carries its own arrival: nothing is looked up, and a packet that never departs was dropped.
+ * namespace (mark, priority and time stamp are cleared on the way). `departs` runs at the ingress of the device at the
+ * other end, takes the time out and lets the kernel compute the hash anew. So each packet carries its own arrival:
+ * nothing is looked up, and a packet that never departs was dropped.
+ *
+ * A FIFO, CoDel and PIE do not read the hash. Disciplines with a queue per flow choose the queue by it: by its highest
+ * bits (fq_codel, fq_pie) or its lowest (cake, fq), ten of them as they are set up here. Where user space says so, these
+ * bits stay, and a count of packets between them names the packet among those of its flow.
  *
  * Where user space says so, `departs` is the wire behind the bottleneck, too. It loses packets at random and in outages,
  * each with a record, and marks those that are to come late for a filter behind it. Packets that open, close or reset a
@@ -27,7 +31,7 @@ enum { MOST_OUTAGES = 16 };
 /* As read by hosts/lab/src/tap.rs. */
 struct record {
 	u64 time_ns;  /* CLOCK_MONOTONIC */
-	u32 stamp;    /* low half of the time of its arrival, which names the packet */
+	u32 stamp;    /* names the packet: the low half of the time of its arrival, or its flow and a number */
 	u32 size;     /* the frame, Ethernet header included */
 	u16 port;     /* source port */
 	u8 protocol;  /* of IPv4; 0: something else */
@@ -39,6 +43,23 @@ struct {
 	__uint(type, BPF_MAP_TYPE_RINGBUF);
 	__uint(max_entries, 1 << 23);
 } records SEC(".maps");
+
+/* As written by hosts/lab/src/tap.rs. */
+struct naming {
+	u64 by_flow; /* whether the hash's flow is kept */
+	u64 packets; /* so far */
+};
+
+struct {
+	__uint(type, BPF_MAP_TYPE_ARRAY);
+	__uint(max_entries, 1);
+	__type(key, u32);
+	__type(value, struct naming);
+} naming SEC(".maps");
+
+/* Bits of the hash by which disciplines choose a queue, and where the number between them begins. */
+enum { FLOW_LOW_BITS = 10 };
+#define FLOW_BITS 0xffc003ffu
 
 /* Records that found no room. */
 struct {
@@ -91,13 +112,29 @@ INLINE void report(struct __sk_buff *packet, u8 end, u64 now, u32 stamp)
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
 
+static u32 (*const bpf_get_hash_recalc)(struct __sk_buff *packet) = (void *)34;
+
+INLINE u32 name_of(struct __sk_buff *packet, u64 now)
+{
+	u32 first = 0;
+	struct naming *names = bpf_map_lookup_elem(&naming, &first);
+
+	if (!names || !names->by_flow)
+		return now;
+	/* One processor has this queue at a time: where flows are told apart, the machine has only one. */
+	u32 number = (u32)names->packets++ << FLOW_LOW_BITS;
+
+	return (bpf_get_hash_recalc(packet) & FLOW_BITS) | (number & ~FLOW_BITS);
+}
+
 SEC("tc")
 int arrives(struct __sk_buff *packet)
 {
 	u64 now = bpf_ktime_get_ns();
+	u32 name = name_of(packet, now);
 
-	bpf_set_hash(packet, (u32)now);
-	report(packet, ARRIVED, now, (u32)now);
+	bpf_set_hash(packet, name);
+	report(packet, ARRIVED, now, name);
 	return TC_ACT_UNSPEC;
 }
 

@@ -178,6 +178,9 @@ fn measure_told(
 ) -> Result<Raw, LabError> {
     let mut path = Path::build(experiment, means, with_wire)?;
     let tap = Tap::attach(&path)?;
+    if path::shares_between_flows(experiment) {
+        tap.keep_flows()?;
+    }
     rapid::note_arrivals(&path, experiment)?;
     let meter = Meter::start().map_err(LabError::doing("/proc/stat"))?;
     let zero_ns = monotonic_ns() + LEAD_NS;

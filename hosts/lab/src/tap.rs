@@ -33,7 +33,7 @@ pub(crate) enum End {
 pub(crate) struct Record {
     /// CLOCK_MONOTONIC.
     pub time_ns: u64,
-    /// Low half of its arrival time, which identifies the packet.
+    /// Identifies the packet: the low half of its arrival time, or its flow and a number.
     pub stamp: u32,
     /// Size of the frame, Ethernet header included.
     pub size: u32,
@@ -95,6 +95,15 @@ impl Tap {
         let (host, device) = path.behind();
         host.inside(|| hook(behind, device, TC_INGRESS))?;
         Ok(Tap { object })
+    }
+
+    /// Keeps the packets' flow hash, for disciplines with a queue per flow. Then 4096 packets of a flow in the queue have
+    /// names of their own.
+    pub fn keep_flows(&self) -> Result<(), LabError> {
+        let (by_flow, packets) = (1u64, 0u64);
+        let bytes = [by_flow.to_ne_bytes(), packets.to_ne_bytes()].concat();
+        let set = self.map("naming")?.update(&0u32.to_ne_bytes(), &bytes, MapFlags::ANY);
+        set.map_err(refused("the programs that watch the bottleneck cannot be told to keep flows"))
     }
 
     /// Makes the wire behind the bottleneck lose and delay packets, by the run's seed; times count from `zero_ns`.
