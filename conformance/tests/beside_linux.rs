@@ -79,11 +79,13 @@ fn is_a_queue_as_in_linux(cell: &queues::Cell) -> Result<(), Failed> {
     if there.is_empty() {
         return Err("no row in the table".into());
     }
-    let found = queues::here(cell);
-    let name = format!("{} with {}", cell.here, cell.controller);
-    let wrong: Vec<String> = (queues::JUDGED.into_iter())
-        .filter_map(|(figure, of)| compared(&name, cell.step_mbps, figure, &judge(&found, &there, of)))
-        .collect();
+    let mut wrong = Vec::new();
+    for (label, settings) in queues::sides(cell) {
+        let found = queues::here(cell, &settings);
+        for (figure, of) in queues::JUDGED {
+            wrong.extend(compared(&label, cell.step_mbps, figure, &judge(&found, &there, of)));
+        }
+    }
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 

@@ -7,6 +7,7 @@ use results::Run;
 use runner::Refusal;
 use scenario::{Buffer, Experiment, FlowSpec, QueueSpec, Start, TrafficKind};
 use serde::{Deserialize, Serialize};
+use settings::{Setting, Settings};
 use std::path::{Path, PathBuf};
 use units::{Packets, Rate, Span, Time};
 use virtual_time::Virtual;
@@ -126,8 +127,21 @@ pub fn table() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("linux/queues.ndjson")
 }
 
-pub fn here(cell: &Cell) -> Vec<Figures> {
-    replicate(&experiment(cell.here, cell, 1), SEEDS_HERE).iter().map(figures).collect()
+/// What is compared: the discipline here, and where it has a setting for what Linux does, with that, too.
+pub fn sides(cell: &Cell) -> Vec<(String, Settings)> {
+    let plain = (format!("{} with {}", cell.here, cell.controller), Settings::new());
+    let spaced = || {
+        let settings = Settings::from([("derandomise".to_string(), Setting::Switch(true))]);
+        (format!("{}, derandomise = true", plain.0), settings)
+    };
+    let as_linux = (cell.here == "pie").then(spaced);
+    [plain].into_iter().chain(as_linux).collect()
+}
+
+pub fn here(cell: &Cell, settings: &Settings) -> Vec<Figures> {
+    let mut experiment = experiment(cell.here, cell, 1);
+    experiment.links[0].queue.settings.clone_from(settings);
+    replicate(&experiment, SEEDS_HERE).iter().map(figures).collect()
 }
 
 pub fn there(host: &Virtual, cell: &Cell, seed: u64) -> Result<Row, Refusal> {
