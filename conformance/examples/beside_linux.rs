@@ -10,7 +10,7 @@ mod linux;
 #[path = "../tests/path/mod.rs"]
 mod path;
 
-use linux::{LAWS, LOSSES, Loss, Row, SAMPLE, becomes_the_guest, queues, rows, sample_kernel, table, there};
+use linux::{LOSSES, Loss, Row, SAMPLE, becomes_the_guest, queues, rows, sample_kernel, table, there};
 use rayon::prelude::*;
 use serde::Serialize;
 use std::fs::File;
@@ -30,14 +30,14 @@ fn main() -> Result<(), Failure> {
     let words: Vec<String> = std::env::args().skip(1).collect();
     if words == ["sample"] {
         let host = linux::linux(sample_kernel());
-        return laws(&host, SAMPLE.iter().map(|(law, loss)| (*law, *loss, 1)).collect());
+        return laws(&host, SAMPLE.laws.iter().map(|law| (*law, SAMPLE, 1)).collect());
     }
     if Kernel::cached(KERNEL).is_err() {
         eprintln!("fetched {}", virtual_time::fetch(KERNEL)?);
     }
     let host = linux::linux(Box::new(|| Kernel::cached(KERNEL)));
-    let all = LAWS.iter().flat_map(|law| LOSSES.iter().map(move |loss| (*law, *loss)));
-    let all = all.filter(|(law, loss)| words.iter().all(|word| word == law || *word == loss.one_in.to_string()));
+    let all = LOSSES.into_iter().flat_map(|loss| loss.laws.iter().map(move |law| (*law, loss)));
+    let all = all.filter(|(law, loss)| words.iter().all(|word| word == *law || *word == loss.one_in.to_string()));
     laws(&host, all.flat_map(|(law, loss)| (1..=loss.there).map(move |seed| (law, loss, seed))).collect())?;
     if words.is_empty() || words == ["queues"] { disciplines(&host) } else { Ok(()) }
 }
