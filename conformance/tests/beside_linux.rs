@@ -92,13 +92,13 @@ fn is_a_queue_as_in_linux(cell: &queues::Cell) -> Result<(), Failed> {
     if wrong.is_empty() { Ok(()) } else { Err(wrong.join("\n").into()) }
 }
 
-/// NewReno judged by the rows of BIC.
+/// NewReno judged by the rows of Scalable.
 fn another_law_is_refused() -> Result<(), Failed> {
     let rows: Vec<Row> = rows(&table());
     let loss = LOSSES[LOSSES.len() - 1];
-    let there: Vec<_> = cell(&rows, "bic", loss).into_iter().map(|row| row.figures.clone()).collect();
+    let there: Vec<_> = cell(&rows, "scalable", loss).into_iter().map(|row| row.figures.clone()).collect();
     let judged = judge(&here("newreno", &Settings::new(), loss), &there, JUDGED[0].1);
-    if judged.far { Ok(()) } else { Err(format!("NewReno was taken for BIC: {judged}").into()) }
+    if judged.far { Ok(()) } else { Err(format!("NewReno was taken for Scalable: {judged}").into()) }
 }
 
 fn a_sample_of_the_table_is_found_again() -> Result<(), Failed> {

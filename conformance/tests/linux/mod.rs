@@ -56,7 +56,7 @@ pub struct Loss {
 
 pub const LOSSES: [Loss; 3] = [
     Loss { one_in: 0, seconds: 40, there: 1, here: 1, laws: &LAWS },
-    Loss { one_in: 10_000, seconds: 60, there: 2, here: 12, laws: &["newreno", "cubic", "htcp", "bic"] },
+    Loss { one_in: 10_000, seconds: 60, there: 2, here: 12, laws: &["newreno", "cubic", "htcp", "highspeed", "bic"] },
     Loss { one_in: 1000, seconds: 40, there: 3, here: 16, laws: &LAWS },
 ];
 
