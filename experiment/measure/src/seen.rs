@@ -101,4 +101,8 @@ pub struct FlowSample {
     pub rtt: Option<Span>,
     /// Its window in packets.
     pub window: Option<u64>,
+    /// Its slow-start threshold in packets, if it has one.
+    pub threshold: Option<u64>,
+    /// Packets that it has sent again so far.
+    pub retransmissions: Option<u64>,
 }

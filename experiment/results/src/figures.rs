@@ -367,6 +367,8 @@ columns! {
         rate: f32, Rate, "", "Mean rate that the controller chose, per flow.";
         rtt: f32, Time, "", "Smoothed round-trip time, per flow.";
         window: f32, Packets, "", "Congestion window, per flow.";
+        threshold: f32, Packets, "", "Slow-start threshold, per flow, from the first reduction on.";
+        retransmissions: f32, Packets, "", "Packets sent again since the flow's start.";
         traffic: f32, Rate, "", "Traffic that arrived at the bottleneck.";
         offered: f32, Rate, "", "What arrived at the bottleneck from flows and traffic, dropped packets included.";
         available: f32, Rate, "", "Capacity minus the traffic that arrived.";

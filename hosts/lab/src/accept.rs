@@ -2,7 +2,7 @@
 
 use crate::disciplines;
 use crate::error::LabError;
-use crate::flows::{DCTCP, available, is_missing, kernel_name, stream_with};
+use crate::flows::{DCTCP, available, is_missing, kernel_names, stream_with};
 use crate::path::{HEADER, Means};
 use crate::qdiscs::{MOST_DELAYS, delays_back};
 use crate::rapid::RAPID;
@@ -229,8 +229,9 @@ pub fn lacks(experiment: &Experiment, has: &Has<'_>) -> Result<(), Unfit> {
         return unfit("path.queue", format!("\"{}\"", queue.kind), format!("what {} has: {expected}", has.kernel));
     }
     for (number, flow) in experiment.flows.iter().enumerate() {
-        let name = kernel_name(&flow.controller.kind);
-        if !there(has.controllers, name) {
+        let names = kernel_names(&flow.controller.kind);
+        if !names.iter().any(|name| there(has.controllers, name)) {
+            let name = names.join("\" or \"");
             let why = has.no_rapid.filter(|_| name == RAPID).map_or(String::new(), |why| format!(" (no rapid: {why})"));
             let expected = format!("what {} has: {}{why}", has.kernel, has.controllers.join(", "));
             return unfit(format!("flow.{number}.controller"), format!("\"{name}\""), expected);
@@ -242,12 +243,12 @@ pub fn lacks(experiment: &Experiment, has: &Has<'_>) -> Result<(), Unfit> {
 /// Refuses controllers that this machine's kernel does not have.
 pub(crate) fn controllers(plan: &[Experiment]) -> Result<(), LabError> {
     let names: BTreeSet<&str> =
-        plan.iter().flat_map(|run| &run.flows).map(|flow| kernel_name(&flow.controller.kind)).collect();
+        plan.iter().flat_map(|run| &run.flows).map(|flow| flow.controller.kind.as_str()).collect();
     for name in names {
         match stream_with(name) {
             Err(error) if is_missing(&error) => {
                 let hint = if name == RAPID { "; \"packetscale tcp load\" brings it" } else { "" };
-                let has = available();
+                let (has, name) = (available(), kernel_names(name).join("\" or \""));
                 return Err(LabError(format!("this kernel has no congestion control \"{name}\"; it has {has}{hint}")));
             }
             tried => drop(tried.map_err(LabError::doing(format!("congestion control \"{name}\"")))?),

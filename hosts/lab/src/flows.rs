@@ -13,7 +13,7 @@ use nix::libc;
 use nix::sys::socket::{self, AddressFamily, Backlog, Shutdown, SockFlag, SockType, SockaddrIn, sockopt};
 use realtime::clock::{monotonic_ns, sleep_until};
 use realtime::priority::Urgency;
-use scenario::{FlowSpec, Size};
+use scenario::{Experiment, FlowSpec, Size};
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
@@ -34,12 +34,21 @@ pub(crate) const DCTCP: &str = "dctcp";
 /// IP and TCP headers with the time-stamp option, which Linux sends with every packet.
 const HEADERS: u64 = 20 + 32;
 
-/// Returns Linux's name of a controller.
-pub(crate) fn kernel_name(controller: &str) -> &str {
+/// Returns Linux's names of a controller; the first that the kernel has is meant. Mainline's `bbr` is BBR version 1.
+/// Kernels with version 3 call it `bbr` and version 1 `bbr1`, as scenarios do (github.com/google/bbr, branch v3).
+pub(crate) fn kernel_names(controller: &str) -> Vec<&str> {
     match controller {
-        "newreno" => "reno",
-        other => other,
+        "newreno" => vec!["reno"],
+        "bbr1" => vec!["bbr1", "bbr"],
+        other => vec![other],
     }
+}
+
+/// Says which version a scenario's `bbr` is on a kernel with these controllers, if it names it.
+pub(crate) fn which_bbr(plan: &[Experiment], has: impl Fn(&str) -> bool) -> Option<String> {
+    let named = plan.iter().flat_map(|run| &run.flows).any(|flow| flow.controller.kind == "bbr");
+    let said = "\"bbr\" is the kernel's, version 1; in the simulator \"bbr\" is version 3 and \"bbr1\" version 1";
+    (named && !has("bbr1")).then(|| said.to_string())
 }
 
 /// A flow under way, as seen from outside.
@@ -121,7 +130,7 @@ impl Flows {
         for ((number, spec), start_ns) in (0u16..).zip(specs).zip(starts_ns) {
             let connection = Arc::new(Connection::default());
             let sender = Sender {
-                controller: kernel_name(&spec.controller.kind).into(),
+                controller: spec.controller.kind.clone(),
                 port: FIRST_FLOW_PORT + number,
                 segment: spec.packet.get() - HEADER - 40,
                 amount: amount(spec),
@@ -186,10 +195,20 @@ fn stream() -> io::Result<OwnedFd> {
     Ok(socket::socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?)
 }
 
-/// Makes a socket with this congestion control.
+/// Makes a socket with this controller of a scenario.
 pub(crate) fn stream_with(controller: &str) -> io::Result<OwnedFd> {
+    let names = kernel_names(controller);
+    let first = names.iter().find_map(|name| match stream_with_kernels(name) {
+        Err(error) if is_missing(&error) => None,
+        tried => Some(tried),
+    });
+    first.unwrap_or_else(|| Err(io::Error::from_raw_os_error(libc::ENOENT)))
+}
+
+/// Makes a socket with the kernel's congestion control of this name.
+fn stream_with_kernels(name: &str) -> io::Result<OwnedFd> {
     let socket = stream()?;
-    socket::setsockopt(&socket, sockopt::TcpCongestion, &OsString::from(controller))?;
+    socket::setsockopt(&socket, sockopt::TcpCongestion, &OsString::from(name))?;
     Ok(socket)
 }
 

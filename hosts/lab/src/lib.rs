@@ -101,12 +101,16 @@ pub fn accept_exactly(plan: &[Experiment]) -> Result<(), Unfit> {
 pub fn check(plan: &[Experiment]) -> Result<Vec<String>, LabError> {
     root()?;
     accept::controllers(plan)?;
-    Ok(conditions().into_iter().chain(calibrate(plan)?).collect())
+    let known = flows::available();
+    let mut conditions = conditions(plan, |name| known.split(", ").any(|known| known == name));
+    conditions.extend(calibrate(plan)?);
+    Ok(conditions)
 }
 
-/// What the lab does everywhere that no scenario says, one sentence each.
-pub fn conditions() -> Vec<String> {
-    CONDITIONS.iter().map(|said| said.to_string()).collect()
+/// What the lab does that the scenarios of a plan do not say, one sentence each. `has`: whether the kernel has a congestion
+/// control.
+pub fn conditions(plan: &[Experiment], has: impl Fn(&str) -> bool) -> Vec<String> {
+    CONDITIONS.iter().map(|said| said.to_string()).chain(flows::which_bbr(plan, has)).collect()
 }
 
 /// Whether the lab works here at all: a path is built, watched and taken down again. Says what there is, or what is

@@ -140,7 +140,7 @@ impl Host for Virtual {
             no_rapid: facts.no_rapid.as_deref(),
         };
         plan.iter().try_for_each(|experiment| lab::lacks(experiment, &has))?;
-        let mut said = lab::conditions();
+        let mut said = lab::conditions(plan, |name| facts.controllers.iter().any(|known| known == name));
         said.push(format!("Linux {} inside an emulated machine: machine sha256:{}", facts.release, base.digest));
         said.push(format!("its processor has {DILATION} instructions per nanosecond, and no caches"));
         let (median, most) = (facts.late_median_ns, facts.late_most_ns);

@@ -75,6 +75,8 @@ impl Flow {
             rate: controller.rate(),
             rtt: Some(self.sender.rtt().0),
             window: Some(u64::from(controller.decision().window).min(self.receive_window)),
+            threshold: Some(controller.slow_start_threshold()).filter(|size| *size < u32::MAX).map(u64::from),
+            retransmissions: Some(self.sender.counters().retransmitted),
         }
     }
 
