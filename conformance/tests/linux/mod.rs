@@ -43,6 +43,9 @@ pub const LAWS: [&str; 15] = [
     "lp",
 ];
 
+/// Those that are run where losses are few: the others take as long, and agreed where losses are many and none.
+const LAWS_AT_FEW_LOSSES: [&str; 8] = ["newreno", "cubic", "vegas", "veno", "htcp", "highspeed", "scalable", "bic"];
+
 /// A path: one loss in this many packets (0: none), the length of a run, and the runs to average in Linux and here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
@@ -56,7 +59,7 @@ pub struct Loss {
 
 pub const LOSSES: [Loss; 3] = [
     Loss { one_in: 0, seconds: 40, there: 1, here: 1, laws: &LAWS },
-    Loss { one_in: 10_000, seconds: 60, there: 2, here: 12, laws: &["newreno", "cubic", "htcp", "highspeed", "bic"] },
+    Loss { one_in: 10_000, seconds: 60, there: 2, here: 12, laws: &LAWS_AT_FEW_LOSSES },
     Loss { one_in: 1000, seconds: 40, there: 3, here: 16, laws: &LAWS },
 ];
 
@@ -134,12 +137,15 @@ pub struct Figures {
     pub timeouts: u64,
 }
 
+/// A figure's name, and how it is read of a run.
+pub type Read<F> = (&'static str, fn(&F) -> f64);
+
 /// The figures that are judged.
-pub const JUDGED: [(&str, fn(&Figures) -> f64); 2] =
+pub const JUDGED: [Read<Figures>; 2] =
     [("throughput", |figures| figures.throughput_mbps), ("window", |figures| figures.window)];
 
 /// Figures that are shown: where nothing is lost at random they are a few overflows, and else mostly chance's own losses.
-pub const SHOWN: [(&str, fn(&Figures) -> f64); 2] =
+pub const SHOWN: [Read<Figures>; 2] =
     [("dropped", |figures| figures.dropped_percent), ("retransmissions", |figures| figures.retransmissions as f64)];
 
 pub fn figures(run: &Run) -> Figures {

@@ -1,7 +1,7 @@
 //! Linux's queue disciplines and those here: five flows with round trips of 20 to 60 ms over 25 Mbit/s, NewReno alone and
 //! beside a step of traffic that does not respond, and DCTCP, whose packets are marked.
 
-use super::{kernel, there_of};
+use super::{Read, kernel, there_of};
 use crate::path::{dumbbell, flow, link, replicate, traffic};
 use results::Run;
 use runner::Refusal;
@@ -92,7 +92,7 @@ pub struct Figures {
 }
 
 /// The figures, all judged.
-pub const JUDGED: [(&str, fn(&Figures) -> f64); 5] = [
+pub const JUDGED: [Read<Figures>; 5] = [
     ("dropped", |figures| figures.dropped_percent),
     ("mean", |figures| figures.mean_ms),
     ("median", |figures| figures.median_ms),
