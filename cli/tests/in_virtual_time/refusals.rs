@@ -48,10 +48,15 @@ fn a_refusal_names_the_line_the_key_in_the_file_and_the_host_that_was_typed() {
                 [[flow]]\ncount = 2\ncontroller = \"cubic\"\n[[flow]]\ncontroller = \"cubic\"\npacket = \"100 B\"\n";
     let (code, message) = said(text, &["--on", "kernel", "--clock", "virtual"]);
     assert_eq!(code, Some(2));
-    let expected = "small.toml:11: flow.1.packet: found \"100 B\"; expected 142 B and more, with --on kernel --clock virtual";
+    let expected =
+        "small.toml:11: flow.1.packet: found \"100 B\"; expected 142 B and more, with --on kernel --clock virtual";
     assert_eq!(message.trim_end(), expected);
     let (_, message) = said(&text.replace("rate =", "queue = \"codel\"\nrate ="), &["--on", "kernel"]);
-    assert!(message.starts_with("small.toml:4: path.queue: found \"codel\"; expected \"fifo\" in real time, with --on kernel"), "{message}");
+    assert!(
+        message
+            .starts_with("small.toml:4: path.queue: found \"codel\"; expected \"fifo\" in real time, with --on kernel"),
+        "{message}"
+    );
     // The simulator does all of it.
     assert_eq!(said(text, &["--print"]).0, Some(0));
 }

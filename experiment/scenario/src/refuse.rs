@@ -18,10 +18,11 @@ impl Scenario {
     ) -> ScenarioError {
         let document = self.document();
         let written = candidates(document, key);
-        let (key, place) = written.iter().find_map(|key| Some((key.clone(), place(document, key)?))).unwrap_or_else(|| {
-            let table = written[0].rsplit_once('.').and_then(|(table, _)| place(document, table));
-            (written[0].clone(), table.unwrap_or(Place::Line(1)))
-        });
+        let (key, place) =
+            written.iter().find_map(|key| Some((key.clone(), place(document, key)?))).unwrap_or_else(|| {
+                let table = written[0].rsplit_once('.').and_then(|(table, _)| place(document, table));
+                (written[0].clone(), table.unwrap_or(Place::Line(1)))
+            });
         ScenarioError::at(&place, key, found, expected).in_file(&file.display().to_string())
     }
 }

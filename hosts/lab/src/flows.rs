@@ -243,7 +243,10 @@ impl Sender {
         socket::bind(socket.as_raw_fd(), &SockaddrIn::new(0, 0, 0, 0, self.port))?;
         let socket = self.connection.socket.get_or_init(|| socket);
         let to: std::net::Ipv4Addr = RECEIVER.parse().map_err(io::Error::other)?;
-        let connected = socket::connect(socket.as_raw_fd(), &SockaddrIn::from(std::net::SocketAddrV4::new(to, port_for(&self.controller))));
+        let connected = socket::connect(
+            socket.as_raw_fd(),
+            &SockaddrIn::from(std::net::SocketAddrV4::new(to, port_for(&self.controller))),
+        );
         match connected.map_err(io::Error::from).and_then(|()| self.write(socket)) {
             // Connections are cut when the run ends, whatever their state.
             Err(_) if self.stop.load(Ordering::Acquire) => Ok(()),

@@ -28,7 +28,8 @@ fn this_kernel_takes_rapid_and_its_connections_carry_data() {
         return eprintln!("skipped: Rapid needs root and a kernel with type information (BTF)");
     }
     let name = format!("r_smoke_{}", std::process::id() % 10_000);
-    tcp::load(&Options { name: name.clone(), flows: 2, ..Options::default() }).unwrap_or_else(|error| panic!("{error}"));
+    tcp::load(&Options { name: name.clone(), flows: 2, ..Options::default() })
+        .unwrap_or_else(|error| panic!("{error}"));
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).expect("a port");
     let port = listener.local_addr().expect("an address").port();
     let receiver = std::thread::spawn(move || {

@@ -51,10 +51,23 @@ fn prepare() -> Result<Board, VirtualError> {
     for folder in ["/tmp", "/run"] {
         fs::create_dir_all(folder).map_err(VirtualError::doing(folder))?;
     }
+    many_files()?;
     seed(FIRST_SEED)?;
     ports::open().map_err(VirtualError::doing("the machine's ports"))?;
     let memory = File::options().read(true).write(true).open("/dev/mem");
     Board::map(&memory.map_err(VirtualError::doing("/dev/mem"))?)
+}
+
+/// Lets this process and its children have as many files as the kernel gives: a connection has one at each end.
+fn many_files() -> Result<(), VirtualError> {
+    /// `fs.nr_open` of a kernel as it is.
+    const MOST: libc::rlim_t = 1 << 20;
+    let limit = libc::rlimit { rlim_cur: MOST, rlim_max: MOST };
+    // SAFETY: the kernel reads one structure, which outlives the call.
+    if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) } == 0 {
+        return Ok(());
+    }
+    Err(VirtualError(format!("the limit of open files: {}", std::io::Error::last_os_error())))
 }
 
 /// Mixes a seed into the kernel's random numbers, counts it as enough, and makes them follow from it at once.
