@@ -223,7 +223,7 @@ const Plot = (() => {
       const shade = () => { if (!shaded) this.bands(ink, panel, sx); shaded = true; };
       for (const series of panel.spec.series) {
         // The shading lies above areas, which would hide it, and below lines.
-        if (!series.kinds.every((kind) => kind === "area")) shade();
+        if (!series.kinds.every((kind) => kind === "area" || kind === "stack")) shade();
         const points = seen(series, [x0, x1], right - MARGIN.left);
         for (const kind of series.kinds) {
           const d = DRAW[kind](points, sx, sy, series);
