@@ -22,7 +22,7 @@ const EvaluationPage = (() => {
     view.setFull(-0.5, names.length - 0.5);
     new Plot.Figure(part, view, {
       x: { title: alone ? "" : question.keys, unit: "", name: question.keys || "controller", names },
-      y: { title: figure.label, unit: figure.unit }, height: 110, panels: [{ series }],
+      y: { title: figure.label, unit: figure.unit, above: true }, height: 110, panels: [{ series }],
     });
     return Number(part.dataset.drawn);
   }
@@ -36,6 +36,7 @@ const EvaluationPage = (() => {
       question.figures.forEach((figure, column) => {
         if (question.rows.every((row) => row.cells[column] === null)) return;
         const part = Plot.html("div", { class: "part" }, box);
+        Plot.html("h4", {}, part, figure.label);
         Plot.html("div", { class: "panels" }, part);
         drawn += chart(part, question, figure, column);
       });

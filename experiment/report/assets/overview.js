@@ -12,10 +12,9 @@ const Overview = (() => {
   }
 
   // Dots of the runs, ellipses of the replications, and a line through the means where something is swept.
-  function cloudSeries(clouds, look, { swept, log }) {
+  function cloudSeries(clouds, look, { swept, log, many }) {
     const delay = (v) => (log ? 10 ** v : v);
     const dots = clouds.flatMap((cloud) => cloud.runs.map((run) => ({ run, point: cloud.point })));
-    const many = dots.length > 300;
     const plain = { whole: true, colour: look.colour };
     const runs = {
       ...plain, save: look.name, kinds: ["dots"], radius: many ? 1.5 : 2.4,
@@ -23,7 +22,7 @@ const Overview = (() => {
       labels: dots.map((d) => `${look.name}${d.point ? ", " + d.point : ""}, seed ${d.run[2]}: ${Scale.value(d.run[0], "s")}, ${Scale.value(d.run[1], "bit/s")}`),
     };
     const means = {
-      ...plain, ...look, save: false, kinds: swept && !many ? ["mean"] : [], role: "thin", marker: many ? undefined : look.marker,
+      ...plain, ...look, save: false, kinds: many ? ["dots"] : swept ? ["mean"] : [], role: "thin", radius: 1.5, marker: many ? undefined : look.marker,
       xs: clouds.map((c) => delay(c.mean[0])), ys: clouds.map((c) => c.mean[1]),
     };
     const rings = clouds.filter((cloud) => cloud.factor).map((cloud) => ring(cloud, delay));
@@ -76,7 +75,7 @@ const Overview = (() => {
       if (multiples > 1) Plot.html("h4", {}, part, chart.label);
       Plot.html("div", { class: "panels" }, part);
       new Plot.Figure(part, view, {
-        x, y: { title: chart.label, unit: chart.unit, zero: chart.unit !== "" }, height: multiples > 1 ? 120 : 150,
+        x, y: { title: chart.label, unit: chart.unit, zero: chart.unit !== "", above: multiples > 1 }, height: multiples > 1 ? 120 : 150,
         columns: Math.min(3, multiples),
         panels: chart.panels.map((panel) => ({
           title: panel.title,

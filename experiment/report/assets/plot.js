@@ -136,8 +136,8 @@ const Plot = (() => {
   };
 
   class Figure {
-    // spec: { x: {title, unit, log, name}, y: {title, unit, log, zero, own}, height, columns, panels: [...] }; `own`: each
-    // panel its own range of y.
+    // spec: { x: {title, unit, log, name}, y: {title, unit, log, zero, own, above}, height, columns, panels: [...] }; `own`: each
+    // panel its own range of y; `above`: the title stands above the panels already.
     constructor(host, view, spec) {
       Object.assign(this, { host, view, spec });
       this.box = host.querySelector(".panels");
@@ -223,7 +223,7 @@ const Plot = (() => {
       const shade = () => { if (!shaded) this.bands(ink, panel, sx); shaded = true; };
       for (const series of panel.spec.series) {
         // The shading lies above areas, which would hide it, and below lines.
-        if (!series.kinds.every((kind) => kind === "area")) shade();
+        if (!series.kinds.every((kind) => kind === "area" || kind === "stack")) shade();
         const points = seen(series, [x0, x1], right - MARGIN.left);
         for (const kind of series.kinds) {
           const d = DRAW[kind](points, sx, sy, series);
@@ -260,7 +260,7 @@ const Plot = (() => {
         label.setAttribute("dominant-baseline", "central");
       }
       const unit = y.log ? "" : py.unit;
-      text(unit ? `${y.title} (${unit})` : y.title, { class: "title", transform: `translate(12 ${f((top + base) / 2)}) rotate(-90)` });
+      text(y.above ? unit : unit ? `${y.title} (${unit})` : y.title, { class: "title", transform: `translate(12 ${f((top + base) / 2)}) rotate(-90)` });
       const px = x.log ? { factor: 1, unit: "" } : { factor: 1, unit: x.unit };
       const fit = (x.unit === "bit/s" || x.prefixed) && !x.log ? Scale.prefix(x.unit, x1) : px;
       const columns = Math.max(2, Math.floor((right - left) / 56));

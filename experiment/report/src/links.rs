@@ -49,10 +49,10 @@ mod tests {
                 queue_delay_p95_s: wait,
                 ..LinkResult::default()
             };
-            run.links = vec![link("first", Some(0.002 + f64::from(run.replication) * 0.001)), link("second", None)];
+            run.links = vec![link("first", Some(0.25 + f64::from(run.replication) * 0.25)), link("second", None)];
         }
         map(&mut out, &groups(&results.runs));
-        assert!(out.contains("data-row=\"first\" data-column=\"rapid\" data-value=\"0.003\">3.0</td>"), "{out}");
+        assert!(out.contains("data-row=\"first\" data-column=\"rapid\" data-value=\"0.5\">500</td>"), "{out}");
         assert_eq!((out.matches("<tr><th scope=\"row\">").count(), out.matches("<td>\u{2013}</td>").count()), (2, 3));
     }
 }

@@ -16,6 +16,8 @@ pub struct Tradeoff {
     pub swept: String,
     /// Whether the axis of delays is logarithmic; then the ellipses are those of the logarithm to base 10.
     pub log: bool,
+    /// Whether the dots are too many for lines, ellipses and means.
+    pub many: bool,
     /// One per controller and sweep point.
     pub clouds: Vec<Cloud>,
 }
@@ -43,6 +45,8 @@ const X: [&str; 2] = ["queue_delay_mean_s", "rtt_mean_s"];
 const FEWEST: usize = 3;
 /// Delays that are further apart than by this factor have a logarithmic axis.
 const WIDE: f64 = 30.0;
+/// More runs than these are dots and nothing else.
+const MANY: usize = 300;
 
 /// Returns the picture; `None` where there are not two clouds to compare, or no delay.
 pub fn tradeoff(results: &Results, groups: &[Group]) -> Option<Tradeoff> {
@@ -55,6 +59,7 @@ pub fn tradeoff(results: &Results, groups: &[Group]) -> Option<Tradeoff> {
     let runs: Vec<Vec<(f64, f64, String)>> = groups.iter().map(dots).collect();
     let delays = || runs.iter().flatten().map(|run| run.0);
     let (least, most) = (delays().fold(f64::INFINITY, f64::min), delays().fold(0.0, f64::max));
+    let many = runs.iter().map(Vec::len).sum::<usize>() > MANY;
     let log = least > 0.0 && most / least >= WIDE;
     let clouds: Vec<Cloud> = groups
         .iter()
@@ -67,13 +72,16 @@ pub fn tradeoff(results: &Results, groups: &[Group]) -> Option<Tradeoff> {
         })
         .collect();
     let swept = groups.first()?.params.keys().cloned().collect::<Vec<_>>().join(", ");
-    (clouds.len() > 1).then(|| Tradeoff { x: label(x), y: label(Y), swept, log, clouds })
+    (clouds.len() > 1).then(|| Tradeoff { x: label(x), y: label(Y), swept, log, many, clouds })
 }
 
 impl Tradeoff {
     /// What it shows, in sentences.
     pub fn caption(&self) -> String {
         let mut said = String::from("A dot is a run; further left and higher is better.");
+        if self.many {
+            return said;
+        }
         if self.clouds.iter().any(|cloud| cloud.factor.is_some()) {
             said.push_str(" Ellipse: one standard deviation over the replications");
             said.push_str(if self.log { ", of the logarithm of the delay." } else { "." });

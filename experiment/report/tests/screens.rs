@@ -83,7 +83,7 @@ function look(name, page, width) {
     answer: document.querySelector("header .answer, header .verdict").textContent, ...faint(page),
     cut: cut.length, unsaid: cut.filter((box) => !said(box)).length,
     dark: luminance(pixel(page.getComputedStyle(document.body).backgroundColor)) < 0.5,
-    undrawn: figures.filter((figure) => figure.dataset.figure && !(figure.dataset.drawn > 0)).map((figure) => figure.dataset.figure), figures: figures.length, unsaved: figures.filter((figure) => figure.querySelectorAll(".save button").length !== 3).length,
+    undrawn: figures.filter((figure) => figure.dataset.figure && !figure.querySelector(".frame svg")).map((figure) => figure.dataset.figure), figures: figures.length, unsaved: figures.filter((figure) => figure.querySelectorAll(".save button").length !== 3).length,
   };
 }
 // Every page draws itself while it loads.
