@@ -48,6 +48,7 @@ pub(crate) fn senders(
         controller: ControllerSpec::default(),
         packet,
         start: Start::At(Time::ZERO),
+        stop: None,
         size: Size::Unlimited,
         rtt: Span::from_millis(100),
         route: Vec::new(),

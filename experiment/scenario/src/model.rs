@@ -1,9 +1,11 @@
 //! One experiment, fully resolved: everything that a host needs to make one run, without further look-ups.
 
+mod arrivals;
 mod connections;
 mod files;
 mod service;
 
+pub use arrivals::{ArrivalProcess, Arrivals, SizeLaw};
 pub use connections::{ConnectionSource, Connections, FileSizes, Objects, Parse, Sessions, Think, Web};
 pub use service::{Aggregation, RateFormat, RateSource, Service, Variation};
 
@@ -41,6 +43,9 @@ pub struct Experiment {
     pub gaps: GapModel,
     /// Responsive flows, one entry each (counts unfolded).
     pub flows: Vec<FlowSpec>,
+    /// Flows that arrive while the run lasts, one entry for each table.
+    #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
+    pub arrivals: Vec<Arrivals>,
     /// Unresponsive traffic.
     pub traffic: Vec<TrafficSpec>,
     /// Probe streams; a scenario with probe streams has no flows.
@@ -283,6 +288,9 @@ pub struct FlowSpec {
     pub packet: Bytes,
     /// When it starts.
     pub start: Start,
+    /// From this time on it has nothing new to send; `None`: it goes on.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stop: Option<Time>,
     /// What it sends.
     pub size: Size,
     /// When its application has packets to send, counted from the start of the flow; `None`: always.
@@ -494,6 +502,9 @@ pub struct Record {
     pub windows: Vec<Span>,
     /// Whether every link is measured.
     pub links: bool,
+    /// Whether each flow that arrived and ended is listed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub transfers: bool,
 }
 
 /// A bound on a figure, checked after the runs.

@@ -28,6 +28,7 @@ pub(crate) fn record(
         streams: fields.count_or("streams", 8, 0)?,
         windows: windows(&mut fields, run)?,
         links: fields.switch_or("links", false)?,
+        transfers: fields.switch_if("transfers")?.unwrap_or(false),
     };
     if record.detail && duration / record.step > MOST_STEPS {
         let found = format!("\"{}\", which makes curves of {} points", record.step, duration / record.step);
