@@ -16,6 +16,7 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
         controller: ControllerSpec { kind: controller.to_string(), ..ControllerSpec::default() },
         packet: Bytes::new(1000),
         start: Start::Uniform(Time::ZERO, Time::ZERO + Span::from_secs(1)),
+        stop: None,
         size: Size::Unlimited,
         application: None,
         rtt,
@@ -47,8 +48,16 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
         receiver: ReceiverSpec { window: Packets::new(1 << 30), ..ReceiverSpec::PLAIN },
         gaps: GapModel::Perfect,
         flows: vec![flow; flows],
+        arrivals: Vec::new(),
         traffic: Vec::new(),
         probe: None,
-        record: Record { detail: false, step: Span::from_millis(10), streams: 0, windows: Vec::new(), links: false },
+        record: Record {
+            detail: false,
+            step: Span::from_millis(10),
+            streams: 0,
+            windows: Vec::new(),
+            links: false,
+            transfers: false,
+        },
     }
 }

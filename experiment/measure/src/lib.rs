@@ -38,12 +38,14 @@
 //! assert_eq!(run.summary.rtt_mean_s, None);
 //! ```
 
+mod arriving;
 mod bins;
 mod capacity;
 mod completions;
 mod curves;
 mod detail;
 mod links;
+mod lives;
 mod recorder;
 mod response;
 mod seen;
@@ -52,4 +54,4 @@ mod windows;
 
 pub use detail::{FLOW_CURVES, available};
 pub use recorder::Recorder;
-pub use seen::{FlowSample, FlowSeen, Marked, Owner, RoundTrips, Seen};
+pub use seen::{ArrivalsSeen, FlowSample, FlowSeen, Marked, Owner, RoundTrips, Seen};

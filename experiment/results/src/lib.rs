@@ -20,7 +20,8 @@ mod write;
 
 pub use distribution::Histogram;
 pub use figures::{
-    ControllerShare, FlowResult, LinkResult, StreamGap, StreamRecord, Summary, TrafficResult, WindowResult,
+    CompletionResult, ControllerShare, FlowResult, LinkResult, StreamGap, StreamRecord, Summary, TrafficResult,
+    TransferResult, WindowResult,
 };
 pub use json::to_json;
 pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA, Series};

@@ -11,7 +11,7 @@
 
 use crate::bounded::BoundedPareto;
 use crate::chance::{Purpose, seed};
-use crate::draw::{Draws, times};
+use crate::draw::Draws;
 use scenario::{ArrivalProcess, Arrivals, Experiment, SizeLaw};
 use units::{Bytes, Rate, Span, Time};
 

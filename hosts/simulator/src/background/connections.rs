@@ -248,7 +248,9 @@ fn open_end(
         message_window: Some(window),
     };
     let carries = Carries::Messages { slot, end: end as usize };
-    flows.open(stage, new, Opening { source, carries, card: None })
+    flows.open(stage, new, Opening { carries, card: None })?;
+    stage.recorder.belongs(flow, source);
+    Some(())
 }
 
 fn placed(vector: Vector, start: Span) -> Vector {

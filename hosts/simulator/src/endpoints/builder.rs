@@ -144,6 +144,7 @@ impl<'e> FlowBuilder<'e> {
             return_path: ReturnPath::new(receiver, self.experiment.seed, new.draws),
             ack_armed: Time::MAX,
             start,
+            stop: spec.stop,
             completed: None,
             ack_lane: self.ack_lane(spec),
             route: self.route(&spec.route),

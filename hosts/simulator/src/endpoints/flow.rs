@@ -57,6 +57,8 @@ pub(crate) struct Flow {
     /// Its delayed acknowledgment's timer in the schedule.
     pub(super) ack_armed: Time,
     pub(super) start: Time,
+    /// From this time on it has nothing new to send.
+    pub(super) stop: Option<Time>,
     pub(super) completed: Option<Time>,
 }
 

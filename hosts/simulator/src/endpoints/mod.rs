@@ -77,6 +77,9 @@ impl Endpoints {
     pub(crate) fn first_events(&self, agenda: &mut Agenda) {
         for (index, flow) in self.flows.iter().enumerate() {
             agenda.timer(flow.start, EventSource::Flow(index as u32));
+            if let Some(stop) = flow.stop {
+                agenda.timer(stop, EventSource::Message(index as u32));
+            }
         }
     }
 
@@ -140,6 +143,31 @@ impl Endpoints {
     pub(crate) fn is_quiet(&self, index: usize) -> bool {
         let flow = &self.flows[index];
         flow.sender.in_flight() == 0 && flow.access.is_empty()
+    }
+
+    /// One of all flows.
+    pub(crate) fn flow(&self, index: usize) -> &Flow {
+        &self.flows[index]
+    }
+
+    /// Whether all that a flow has to send is acknowledged, and its sender has nothing under way.
+    pub(crate) fn is_over(&self, index: usize) -> bool {
+        self.flows[index].sender.is_done() && self.is_quiet(index)
+    }
+
+    /// Whether a flow has sent no packet twice.
+    pub(crate) fn sent_once(&self, index: usize) -> bool {
+        self.flows[index].sender.counters().retransmitted == 0
+    }
+
+    /// The number of the network card of a flow's sender.
+    pub(crate) fn card(&self, index: usize) -> Option<u32> {
+        self.flows[index].card
+    }
+
+    /// Adds a network card of this rate and returns its number.
+    pub(crate) fn add_card(&mut self, rate: Rate) -> u32 {
+        self.cards.add(rate)
     }
 
     /// Hands a message of this much data to a sender, in packets of this size. Returns the packets handed over so far:

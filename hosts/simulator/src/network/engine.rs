@@ -45,7 +45,11 @@ impl<'e> Network<'e> {
             EventSource::Connection(source) => {
                 self.with_background(|all, stage| all.connect(stage, now, source as usize))
             }
+            EventSource::Message(flow) if self.endpoints.is_of_scenario(flow as usize) => {
+                self.endpoints.stop(&mut self.agenda, now, flow as usize)
+            }
             EventSource::Message(flow) => self.with_background(|all, stage| all.send(stage, now, flow as usize)),
+            EventSource::Arrival(entry) => self.with_background(|all, stage| all.arrive(stage, now, entry as usize)),
             EventSource::User(user) => self.with_background(|all, stage| all.browse(stage, now, user as usize)),
             EventSource::Sampler => self.sample(now),
             _ => unreachable!("rings of packets are not timers"),
@@ -226,9 +230,7 @@ impl<'e> Network<'e> {
     #[inline(never)]
     fn receive(&mut self, at: Time, index: usize, transit: &Transit) {
         let of_scenario = self.endpoints.is_of_scenario(index);
-        if of_scenario {
-            self.recorder.delivered(index, transit.size(), at);
-        }
+        self.recorder.delivered(index, transit.size(), at);
         let acknowledged = self.endpoints.receive(&mut self.agenda, at, index, transit);
         self.hops += u64::from(acknowledged);
         if !of_scenario {
