@@ -367,12 +367,12 @@ impl Recorder {
     /// A flow of this entry of the experiment's arrivals begins. Its number is beyond those of the scenario's flows.
     pub fn arrived(&mut self, flow: usize, entry: usize, now: Time, size: Bytes) {
         self.carry(flow, Carried::Arrived(entry));
-        self.arriving[entry].arrives(size, now > self.warm);
+        self.arriving[entry].arrives(size, now >= self.warm);
     }
 
     /// The last byte of a flow that arrived at `start` has reached its receiver.
     pub fn ended(&mut self, entry: usize, start: Time, size: Bytes, now: Time) {
-        if start > self.warm {
+        if start >= self.warm {
             self.arriving[entry].ends(start, size, now);
         }
     }

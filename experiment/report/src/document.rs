@@ -1,5 +1,6 @@
 //! Writes the page as one HTML text: words, tables and places for the figures, then style, data and script.
 
+use crate::completions::arrived;
 use crate::groups::points;
 use crate::html::escape;
 use crate::numbers::number;
@@ -73,7 +74,7 @@ pub fn document(results: &Results) -> String {
     comparison(&mut body, results, &groups);
     pictures(&mut body, results);
     streams(&mut body, results);
-    let flows = tables::fairness(&groups) + &tables::flows(results, &groups);
+    let flows = tables::fairness(&groups) + &tables::flows(results, &groups) + &arrived(results, &groups);
     section(&mut body, "flows", "Flows and fairness", &flows);
     section(&mut body, "traffic", "Traffic", &tables::traffic(results, &groups));
     definitions(&mut body, results);

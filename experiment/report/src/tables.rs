@@ -85,7 +85,8 @@ fn interval_cell(cell: Option<Interval>, scale: Scale) -> String {
     }
 }
 
-fn table(out: &mut String, caption: &str, head: &str, rows: impl Iterator<Item = String>) {
+/// Writes a table: its caption, the cells of its head, and its rows.
+pub fn table(out: &mut String, caption: &str, head: &str, rows: impl Iterator<Item = String>) {
     _ = write!(
         out,
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table><caption>{caption}</caption>\

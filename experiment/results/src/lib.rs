@@ -3,6 +3,7 @@
 //! A host fills a [`Run`] per (controller, sweep point, replication). The command collects them into [`Results`]. The
 //! report draws these, and the writers store them as JSON, CSV, Parquet and NDJSON. Every field name carries its unit.
 
+mod completions;
 mod distribution;
 pub mod evaluation;
 pub mod figures;
@@ -18,6 +19,7 @@ mod swept;
 mod table;
 mod write;
 
+pub use completions::{Completions, completions};
 pub use distribution::Histogram;
 pub use figures::{
     CompletionResult, ControllerShare, FlowResult, LinkResult, StreamGap, StreamRecord, Summary, TrafficResult,

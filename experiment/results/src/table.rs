@@ -1,5 +1,6 @@
 //! The table for the terminal.
 
+use crate::completions::to_completions;
 use crate::schema::{ExpectationOutcome, Results};
 use crate::statistics::{Group, Interval, WHY_ABOVE_ALL, groups};
 use std::io::IsTerminal;
@@ -46,7 +47,7 @@ pub fn to_table(results: &Results, colours: bool) -> String {
     let words = 1 + keys.len();
     let table = aligned(&lines, |column| column < words || column >= words + FIGURES.len(), &paint);
     let note = if groups.iter().any(Group::above_all) { format!("{WHY_ABOVE_ALL}\n") } else { String::new() };
-    table + &note + &expectations.collect::<String>()
+    table + &note + &to_completions(&groups) + &expectations.collect::<String>()
 }
 
 /// Formats lines of cells in columns. Aligns the columns in `right` to the right, the others to the left.

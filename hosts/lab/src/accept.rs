@@ -105,9 +105,19 @@ fn flows(experiment: &Experiment) -> Result<(), LabError> {
     if experiment.flows.len() > MOST_FLOWS {
         return no("flow", format!("{} flows", experiment.flows.len()), "50 000, one port each");
     }
+    if let Some(arrivals) = experiment.arrivals.first() {
+        return no(
+            &format!("flow.{}.arrivals", arrivals.table),
+            "flows that arrive",
+            "flows that are there from their start on",
+        );
+    }
     let first = experiment.flows.first();
     for (number, flow) in experiment.flows.iter().enumerate() {
         let key = |name: &str| format!("flow.{number}.{name}");
+        if flow.stop.is_some() {
+            return no(&key("stop"), "a time", "flows that last, or have a size");
+        }
         if flow.access.is_some() {
             return no(&key("access"), "a rate", "cards without a rate: they are as fast as the machine");
         }

@@ -46,7 +46,8 @@ fn a_single_flow_on_an_idle_path_takes_what_can_be_counted() {
 
 #[test]
 fn a_list_of_arrivals_gives_exactly_these_starts() {
-    let run = run("size = \"3 kB\"\narrivals = { kind = \"times\", times = [\"7 s\", \"500 ms\", \"500 ms\", \"2 s\"] }\n");
+    let run =
+        run("size = \"3 kB\"\narrivals = { kind = \"times\", times = [\"7 s\", \"500 ms\", \"500 ms\", \"2 s\"] }\n");
     let starts: Vec<f64> = run.transfers.iter().map(|flow| flow.start_s).collect();
     assert_eq!(starts, [0.5, 0.5, 2.0, 7.0]);
     // Two at a time share the link packet by packet behind each other: 13 ms alone, 16 ms for the later one.
@@ -56,7 +57,8 @@ fn a_list_of_arrivals_gives_exactly_these_starts() {
 
 #[test]
 fn arrivals_stay_between_start_and_stop() {
-    let run = run("size = \"3 kB\"\nstart = \"4 s\"\nstop = \"6 s\"\narrivals = { kind = \"poisson\", every = \"10 ms\" }\n");
+    let run =
+        run("size = \"3 kB\"\nstart = \"4 s\"\nstop = \"6 s\"\narrivals = { kind = \"poisson\", every = \"10 ms\" }\n");
     let starts: Vec<f64> = run.transfers.iter().map(|flow| flow.start_s).collect();
     assert!(starts.iter().all(|start| (4.0..6.0).contains(start)));
     // 200 are expected, with a deviation of 14: four of them.
@@ -77,7 +79,8 @@ fn a_client_asks_for_its_next_flow_when_the_last_is_there() {
 /// 8 Mbit/s are 1000 packets of 1000 B in a second; the load is that of the slowest link.
 #[test]
 fn a_load_is_the_share_of_the_slowest_link() {
-    let run = run("size = { kind = \"exponential\", mean = \"20 kB\" }\narrivals = { kind = \"poisson\", load = 0.5 }\n");
+    let run =
+        run("size = { kind = \"exponential\", mean = \"20 kB\" }\narrivals = { kind = \"poisson\", load = 0.5 }\n");
     // 500 flows in 20 s; a sum of 500 exponential sizes of exponential gaps deviates by sqrt(2 / 500) = 6 %: three of them.
     let utilisation = run.summary.utilisation.unwrap();
     assert!((utilisation - 0.5).abs() < 0.095, "{utilisation}");

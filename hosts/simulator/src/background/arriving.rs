@@ -135,7 +135,7 @@ impl Arriving {
             table.seen.add(&stage.endpoints.flow(index).seen(table.flow.rtt));
         }
         let spec = FlowSpec { start: Start::At(now), size: Size::Bytes(size), ..table.flow.clone() };
-        let new = NewFlow { spec: &spec, index, draws: index, start: now, message_window: None };
+        let new = NewFlow { spec: &spec, index, draws: index, start: now, background: true, message_window: None };
         flows.open(stage, new, Opening { carries: Carries::Itself, card })?;
         stage.recorder.arrived(index, number, now, size);
         self.lives.resize(flows.count(), Life::default());

@@ -245,6 +245,7 @@ fn open_end(
         index: flow,
         draws: flow,
         start: now,
+        background: true,
         message_window: Some(window),
     };
     let carries = Carries::Messages { slot, end: end as usize };

@@ -293,7 +293,14 @@ impl Users {
         let rtt = site.rtt(&mut user.draws);
         let spec = FlowSpec { rtt, ..site.flow.clone() };
         let card = site.card.map(|first| first + user.copy);
-        let new = NewFlow { spec: &spec, index, draws: index, start: now, message_window: Some(site.window) };
+        let new = NewFlow {
+            spec: &spec,
+            index,
+            draws: index,
+            start: now,
+            background: true,
+            message_window: Some(site.window),
+        };
         flows.open(stage, new, Opening { carries: Carries::Files, card })?;
         stage.recorder.belongs(index, source);
         self.fetches.resize(flows.count(), Fetch::default());

@@ -21,8 +21,9 @@ pub(crate) struct FlowBuilder<'e> {
     mode: Mode,
     /// No link reorders packets.
     in_order: bool,
-    /// Rings for acknowledgments, found by (last link, return delay).
-    ack_lanes: Vec<(usize, Span)>,
+    /// Rings for acknowledgments, found by (last link, return delay, whether their flows are immediate): what is known
+    /// ahead of time and what is known when it happens would not be in order in one ring.
+    ack_lanes: Vec<(usize, Span, bool)>,
     routes: Vec<Vec<u32>>,
 }
 
@@ -35,8 +36,9 @@ pub(crate) struct NewFlow<'s> {
     /// What tells its random numbers from those of every other flow. A number is used again, this is not.
     pub(crate) draws: usize,
     pub(crate) start: Time,
-    /// Messages are offered to it one by one, and its receiver has this window, in packets; `None`: a flow of the
-    /// scenario.
+    /// It is in the background: every packet has an event at its receiver.
+    pub(crate) background: bool,
+    /// Messages are offered to it one by one, and its receiver has this window, in packets; `None`: it sends its size.
     pub(crate) message_window: Option<u64>,
 }
 
@@ -80,8 +82,8 @@ impl<'e> FlowBuilder<'e> {
     }
 
     /// The number of the ring that a flow's acknowledgments travel in.
-    fn ack_lane(&mut self, spec: &FlowSpec) -> u32 {
-        let lane = (*spec.route.last().expect("a route has a link"), self.delays(spec).back);
+    fn ack_lane(&mut self, spec: &FlowSpec, immediate: bool) -> u32 {
+        let lane = (*spec.route.last().expect("a route has a link"), self.delays(spec).back, immediate);
         let found = self.ack_lanes.iter().position(|known| *known == lane);
         found.unwrap_or_else(|| {
             self.ack_lanes.push(lane);
@@ -95,10 +97,10 @@ impl<'e> FlowBuilder<'e> {
         Delays { access, back: spec.rtt.saturating_sub(forward + access) }
     }
 
-    /// Numbers all that a flow will need that is built later.
+    /// Numbers all that a flow in the background will need, which is built later.
     pub(crate) fn prepare(&mut self, spec: &FlowSpec) {
         self.route(&spec.route);
-        self.ack_lane(spec);
+        self.ack_lane(spec, false);
     }
 
     /// The flows of the scenario, which begin at these times.
@@ -106,14 +108,15 @@ impl<'e> FlowBuilder<'e> {
         let specs = self.experiment.flows.iter().zip(starts).enumerate();
         specs
             .map(|(index, (spec, start))| {
-                let flow = self.build(NewFlow { spec, index, draws: index, start: *start, message_window: None })?;
+                let new = NewFlow { spec, index, draws: index, start: *start, background: false, message_window: None };
+                let flow = self.build(new)?;
                 Ok(Flow { card: spec.access.map(|rate| cards.add(rate)), ..flow })
             })
             .collect()
     }
 
     pub(crate) fn build(&mut self, new: NewFlow<'_>) -> Result<Flow, RunError> {
-        let NewFlow { spec, index, start, message_window, .. } = new;
+        let NewFlow { spec, index, start, background, message_window, .. } = new;
         let receiver = &self.experiment.receiver;
         let seed = |purpose| seed(self.experiment.seed, purpose, new.draws);
         let receive_window = receiver.window.get().min(message_window.unwrap_or(u64::MAX));
@@ -124,6 +127,7 @@ impl<'e> FlowBuilder<'e> {
         let params = sender_params(spec, receive_window, message_window.is_some());
         let coalescer = Coalescer::new(receiver.coalescing, seed(Purpose::Card));
         let fused = self.mode == Mode::Fused && self.in_order;
+        let immediate = coalescer.is_none() && receiver.delayed_ack <= 1 && fused && !background;
         let delays = self.delays(spec);
         Ok(Flow {
             sender: Sender::new(params, controller, start),
@@ -133,7 +137,7 @@ impl<'e> FlowBuilder<'e> {
             access_delay: delays.access,
             return_delay: delays.back,
             receive_window,
-            immediate: coalescer.is_none() && receiver.delayed_ack <= 1 && fused,
+            immediate,
             armed: start,
             due: start,
             gaps: Gaps::new(self.experiment.gaps, seed(Purpose::Gaps)),
@@ -146,7 +150,7 @@ impl<'e> FlowBuilder<'e> {
             start,
             stop: spec.stop,
             completed: None,
-            ack_lane: self.ack_lane(spec),
+            ack_lane: self.ack_lane(spec, immediate),
             route: self.route(&spec.route),
         })
     }

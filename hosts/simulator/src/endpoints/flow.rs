@@ -114,10 +114,9 @@ impl Flow {
         Some((trace, from))
     }
 
-    /// This flow with the settings of a background flow: nothing wakes its sender before its first message, and every
-    /// packet has an event at its receiver.
+    /// This flow with the settings of a background flow: nothing wakes its sender before its first message.
     pub(crate) fn in_background(self, card: Option<u32>) -> Flow {
-        Flow { armed: Time::MAX, due: Time::MAX, immediate: false, card, ..self }
+        Flow { armed: Time::MAX, due: Time::MAX, card, ..self }
     }
 
     /// When its application hands over the next packet; [`Time::MAX`]: never, or it has no such application.
