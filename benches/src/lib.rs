@@ -21,6 +21,7 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
         application: None,
         rtt,
         route: vec![0],
+        back: Vec::new(),
         access: Some(Rate::from_gbps(10)),
         initial_window: 10,
         pacing_percent: 0,

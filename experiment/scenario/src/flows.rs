@@ -4,9 +4,9 @@ use crate::arrivals::process;
 use crate::controllers::{Named, controller, setups};
 use crate::document::{Node, Table, Value};
 use crate::error::ScenarioError;
-use crate::fields::{Fields, Zero, instant, quantity};
+use crate::fields::{Fields, Zero, instant, quantity, text};
 use crate::hosts::Sender;
-use crate::links::{Network, delay, route, tables};
+use crate::links::{Network, delay, route_of, tables};
 use crate::model::{ArrivalProcess, Arrivals, ControllerSpec, FlowSpec, Size, SizeLaw, Start, TrafficKind};
 use crate::packet::packet;
 use crate::sizes::law;
@@ -70,8 +70,8 @@ impl Reader<'_> {
             return Err(fields.refuse("count", format!("{count}"), "no count: arrivals say how many flows there are"));
         }
         let packet = packet(fields)?;
-        let route = route(fields, self.network)?;
-        let rtts = self.rtts(fields, &route, count)?;
+        let (route, back) = self.ways(fields)?;
+        let rtts = self.rtts(fields, &route, &back, count)?;
         let starts = self.starts(fields, count)?;
         let stop = self.stop(fields, &starts)?;
         let law = law(fields, self.folder)?;
@@ -86,6 +86,7 @@ impl Reader<'_> {
             application,
             rtt: Span::ZERO,
             route,
+            back,
             access,
             initial_window: self.sender.initial_window,
             pacing_percent: self.sender.pacing_percent,
@@ -186,18 +187,47 @@ impl Reader<'_> {
         controller(node, &key, &setups(specs)).map(Some)
     }
 
-    /// Returns the base round-trip times, one per flow: the given ones, or twice the delay of the route.
-    fn rtts(&self, fields: &mut Fields<'_>, route: &[usize], count: usize) -> Result<Vec<Span>, ScenarioError> {
+    /// Returns the links that data cross, and those that their acknowledgments cross.
+    fn ways(&self, fields: &mut Fields<'_>) -> Result<(Vec<usize>, Vec<usize>), ScenarioError> {
+        const EXPECTED: &str = "\"forward\", or \"back\" where [path.return] is there";
+        let key = fields.key("direction");
+        let direction = fields.get("direction").map(|node| text(node, &key, EXPECTED)).transpose()?;
+        let Network { through, back, .. } = self.network;
+        let (through, back) = match direction.as_deref() {
+            None | Some("forward") => (through, back),
+            Some("back") if !back.is_empty() => (back, through),
+            Some(other) => return Err(fields.refuse("direction", format!("\"{other}\""), EXPECTED)),
+        };
+        let route = route_of(fields, "route", self.network)?.unwrap_or(through.clone());
+        let back = route_of(fields, "back", self.network)?.unwrap_or(back.clone());
+        if let Some(both) = route.iter().find(|link| back.contains(link)) {
+            let found = format!("\"{}\", which its data cross", self.network.links[*both].link.name);
+            return Err(fields.refuse("back", found, "other links than those of its route"));
+        }
+        Ok((route, back))
+    }
+
+    /// Returns the base round-trip times, one per flow: the given ones, or the delays there and back.
+    fn rtts(
+        &self,
+        fields: &mut Fields<'_>,
+        route: &[usize],
+        back: &[usize],
+        count: usize,
+    ) -> Result<Vec<Span>, ScenarioError> {
         let one_way = delay(route, self.network).filter(|delay| delay.picos() <= u64::MAX / 2);
         let one_way = one_way.ok_or_else(|| fields.refuse("route", "delays beyond 100 days", "shorter links"))?;
+        let returns = if back.is_empty() { None } else { delay(back, self.network) };
+        let least = one_way + returns.unwrap_or(Span::ZERO);
         let key = fields.key("rtt");
         let Some(node) = fields.get("rtt") else {
-            return Ok(vec![one_way * 2; count]);
+            return Ok(vec![one_way + returns.unwrap_or(one_way); count]);
         };
         let rtts = each(node, &key, count, |node| {
             let rtt: Span = quantity(node, &key, Zero::Allowed)?;
-            if rtt < one_way {
-                let expected = format!("at least {one_way}, the one-way delay of its route");
+            if rtt < least {
+                let way = if back.is_empty() { "the one-way delay of its route" } else { "the delays there and back" };
+                let expected = format!("at least {least}, {way}");
                 return Err(ScenarioError::at(&node.place, &key, node.value.to_string(), expected));
             }
             Ok(rtt)

@@ -39,6 +39,7 @@ pub use model::{
     ProbeSpec, QueueSpec, RateFormat, RateSource, ReceiverSpec, Record, Recorded, Reordering, Service, Sessions,
     Shaper, Size, SizeLaw, Start, Think, TraceSource, TrafficKind, TrafficSpec, Variation, Web,
 };
+pub use packet::HEADERS;
 pub use plan::Scenario;
 pub use search::{SearchSpec, SearchTool};
 pub use traffic::TRAFFIC_KINDS;

@@ -33,7 +33,8 @@ pub struct Experiment {
     pub duration: Span,
     /// The first part of the run, which steady-state figures leave out.
     pub warmup: Span,
-    /// Links in order of declaration. A dumbbell has one, named `bottleneck`.
+    /// Links in order of declaration. A dumbbell has one, named `bottleneck`, and perhaps a second on the way back, named
+    /// `return`.
     pub links: Vec<LinkSpec>,
     /// Index of the link where queue and utilisation are measured: the one that `record.link` names, or the slowest.
     pub bottleneck: usize,
@@ -299,6 +300,9 @@ pub struct FlowSpec {
     pub rtt: Span,
     /// Links it crosses, as indices.
     pub route: Vec<usize>,
+    /// Links that its acknowledgments cross; none: they are only delayed.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub back: Vec<usize>,
     /// Rate of its sender's network card; `None`: infinite.
     pub access: Option<Rate>,
     /// Initial window in packets.

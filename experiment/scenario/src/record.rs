@@ -19,6 +19,7 @@ pub(crate) fn record(
     document: &mut Table,
     run: &RunSection,
     links: &[LinkSpec],
+    through: &[usize],
 ) -> Result<(Record, usize), ScenarioError> {
     let mut fields = Fields::of(document.node_or_table("record", &Place::Line(1)), "record", "a table [record]")?;
     let duration = run.duration;
@@ -36,7 +37,7 @@ pub(crate) fn record(
     }
     let measured = match fields.get("link") {
         Some(node) => named_link(node, "record.link", links)?,
-        None => bottleneck(links),
+        None => bottleneck(links, through),
     };
     fields.finish()?;
     Ok((record, measured))

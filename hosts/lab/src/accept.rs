@@ -19,6 +19,9 @@ const SMALLEST: Bytes = Bytes::new(HEADER + 40 + 88);
 pub(crate) fn accept(experiment: &Experiment, means: Means) -> Result<(), LabError> {
     hosts(experiment)?;
     flows(experiment)?;
+    if experiment.flows.iter().any(|flow| !flow.back.is_empty()) {
+        return no("path.return", "a bottleneck on the way back", "a way back that only delays");
+    }
     if experiment.links.len() > 1 {
         return no("link", format!("{} links", experiment.links.len()), "one bottleneck, [path]");
     }

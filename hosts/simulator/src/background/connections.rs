@@ -11,8 +11,8 @@
 use super::{BackgroundFlows, Carries, Opening, Stage};
 use crate::RunError;
 use crate::agenda::EventSource;
-use crate::endpoints::{FlowBuilder, HEADERS, NewFlow};
-use scenario::{ConnectionSource, Connections as Spec, Experiment, FlowSpec, TrafficKind};
+use crate::endpoints::{FlowBuilder, NewFlow};
+use scenario::{ConnectionSource, Connections as Spec, Experiment, FlowSpec, HEADERS, TrafficKind};
 use std::collections::VecDeque;
 use traffic::vectors::{After, End, Message, Vector, draw, read};
 use units::{Bytes, Span, Time};

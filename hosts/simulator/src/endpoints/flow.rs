@@ -10,12 +10,10 @@ use congestion::{AnyController, Controller, StreamTrace};
 use measure::{FlowSample, FlowSeen, Marked, RoundTrips};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use scenario::HEADERS;
 use traffic::Application;
 use transport::{Receiver, Sender};
 use units::{Bytes, Span, Time};
-
-/// Bytes of a packet that carry no data: the headers of IP and TCP.
-pub(crate) const HEADERS: Bytes = Bytes::new(40);
 
 /// A flow with everything that belongs to it alone. What the packet path touches stands first.
 #[derive(Debug)]

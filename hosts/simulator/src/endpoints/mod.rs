@@ -10,11 +10,12 @@ mod lines;
 mod receiving;
 mod return_path;
 mod sending;
+mod way_back;
 
 pub(crate) use builder::{FlowBuilder, NewFlow};
 pub(crate) use card::Cards;
 pub(crate) use coalescer::{Coalescer, Interrupt};
-pub(crate) use flow::{Flow, HEADERS, stamped};
+pub(crate) use flow::{Flow, stamped};
 pub(crate) use gaps::Gaps;
 pub(crate) use receiving::Reception;
 
@@ -28,6 +29,7 @@ use queueing::RateHeader;
 use scenario::{Experiment, GapModel};
 use transport::Ack;
 use units::{Bytes, Rate, Span, Time};
+use way_back::WayBack;
 
 /// All flows of a run.
 pub(crate) struct Endpoints {
@@ -41,6 +43,8 @@ pub(crate) struct Endpoints {
     /// Acknowledgments, one ring per last link and return delay, so that each is in order of time.
     ack_lanes: Vec<Ring<AckTransit>>,
     details: Details,
+    /// Acknowledgments that are crossing links.
+    way_back: WayBack,
     /// Where receivers write the acknowledgment at hand.
     answer: Ack,
     /// Hosts hold packets until a batch is full.
@@ -65,6 +69,7 @@ impl Endpoints {
             accesses: Lines::new(),
             ack_lanes: vec![Ring::new(); ack_lanes],
             details: Details::default(),
+            way_back: WayBack::default(),
             answer: Ack::plain(0, 0, 0),
             batching: matches!(experiment.gaps, GapModel::Batch(_)),
             stamp_granularity: experiment.receiver.stamp_granularity,

@@ -81,6 +81,7 @@ pub fn flow(controller: &str, packet: u64, rtt: Span) -> FlowSpec {
         application: None,
         rtt,
         route: vec![0],
+        back: Vec::new(),
         access: None,
         initial_window: 10,
         pacing_percent: 0,

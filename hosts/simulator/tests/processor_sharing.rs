@@ -10,7 +10,6 @@
 //! Tolerance, chosen before the run: 4 % for turns of two packets (a flow of 50 packets, the smallest that is judged, can
 //! gain or lose one turn in 25) and three standard errors of eight runs, which have to be below 3 %.
 
-use rayon::prelude::*;
 use results::Run;
 use scenario::{Experiment, Scenario};
 use std::path::Path;
@@ -32,8 +31,8 @@ fn runs(size: &str) -> Vec<Run> {
         "#
     );
     let plan = Scenario::parse(&text, Path::new("sharing.toml"), &[]).unwrap_or_else(|e| panic!("{e}")).plan();
-    let run = |one: &Experiment| simulator::run(one).unwrap_or_else(|error| panic!("{error}"));
-    plan.par_iter().map(run).collect()
+    let run = |one: &Experiment| packetscale_simulator::run(one).unwrap_or_else(|error| panic!("{error}"));
+    plan.iter().map(run).collect()
 }
 
 /// The mean slowdown of the flows of these sizes in packets, and its standard error over the runs.
