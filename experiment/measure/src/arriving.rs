@@ -8,7 +8,7 @@
 //! Times end when the last byte reaches the receiver. `idle` is the least that any controller could need: no slow start,
 //! no queue. Where a rate changes, it counts with the rate that the scenario states for the link.
 
-use crate::recorder::Tally;
+use crate::tally::Tally;
 use results::{CompletionResult, TransferResult};
 use scenario::{Arrivals, Experiment};
 use units::{Bytes, Rate, Span, Time};

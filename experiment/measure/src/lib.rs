@@ -50,6 +50,7 @@ mod recorder;
 mod response;
 mod seen;
 mod summary;
+mod tally;
 mod windows;
 
 pub use detail::{FLOW_CURVES, available};

@@ -11,6 +11,7 @@ use crate::detail::Detail;
 use crate::links::LinkAccount;
 use crate::lives::{EntryWindow, Life, entry_windows};
 use crate::seen::{FlowSample, Owner};
+use crate::tally::Tally;
 use crate::windows::Windows;
 use congestion::StreamTrace;
 use queueing::Readings;
@@ -21,23 +22,6 @@ use units::{Bytes, Span, Time};
 /// Intervals in which start-up is judged: so many to a base round trip, and so many in all.
 const STARTUP_PER_RTT: u64 = 8;
 const STARTUP_INTERVALS: usize = 1024;
-
-/// What one owner of packets did, after the warm-up unless said.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
-    /// Bytes that reached the flow's receiver.
-    pub(crate) received_bytes: u64,
-    /// Bytes that reached it in the warm-up.
-    pub(crate) early_bytes: u64,
-    /// Bytes that reached it while all flows were active: had started, and none had all that it has to send delivered.
-    pub(crate) shared_bytes: u64,
-    /// Dropped at queues, whole run.
-    pub(crate) dropped: u64,
-    /// Lost on wires, whole run.
-    pub(crate) lost: u64,
-    /// Dropped or lost after the warm-up.
-    pub(crate) lost_warm: u64,
-}
 
 /// Whose packets a flow beyond those of the scenario carries.
 #[derive(Clone, Copy, Debug)]

@@ -4,9 +4,10 @@
 use crate::arriving::AllArrived;
 use crate::curves;
 use crate::lives::EntryWindow;
-use crate::recorder::{Recorder, Source, Tally};
+use crate::recorder::{Recorder, Source};
 use crate::response::{convergence, drain, step_response};
 use crate::seen::{FlowSeen, Marked, Seen};
+use crate::tally::Tally;
 use results::{ControllerShare, FlowResult, Histogram, LinkResult, Run, Summary, TrafficResult, TransferResult};
 use scenario::{Experiment, Service};
 use std::collections::BTreeSet;

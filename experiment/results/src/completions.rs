@@ -1,8 +1,8 @@
 //! Flows that arrived, by table and size, over the replications of each group.
 
+use crate::columns::to_lines;
 use crate::figures::CompletionResult;
 use crate::statistics::{Group, Interval};
-use crate::table::to_lines;
 
 /// The flows of one size, in each replication of a group.
 #[derive(Clone, Debug)]

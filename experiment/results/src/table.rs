@@ -1,5 +1,6 @@
 //! The table for the terminal.
 
+use crate::columns::aligned;
 use crate::completions::to_completions;
 use crate::schema::{ExpectationOutcome, Results};
 use crate::statistics::{Group, Interval, WHY_ABOVE_ALL, groups};
@@ -50,11 +51,6 @@ pub fn to_table(results: &Results, colours: bool) -> String {
     table + &note + &to_completions(&groups) + &expectations.collect::<String>()
 }
 
-/// Formats lines of cells in columns. Aligns the columns in `right` to the right, the others to the left.
-pub fn to_lines(lines: &[Vec<String>], right: std::ops::Range<usize>) -> String {
-    aligned(lines, |column| !right.contains(&column), &|_| None)
-}
-
 fn shown(group: &Group<'_>, (_, metric, scale, decimals): &Figure) -> String {
     let Some(interval) = group.interval(metric) else {
         return "-".to_string();
@@ -70,25 +66,6 @@ fn shares(group: &Group<'_>) -> String {
         format!("{name} {:.1}{half}", share.mean * 100.0)
     };
     group.shares().iter().map(one).collect::<Vec<_>>().join(", ")
-}
-
-/// Formats lines of cells in columns, aligned left or right.
-fn aligned(lines: &[Vec<String>], left: impl Fn(usize) -> bool, paint: &dyn Fn(usize) -> Option<String>) -> String {
-    let widest = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..lines[0].len()).map(widest).collect();
-    let mut out = String::new();
-    for (number, line) in lines.iter().enumerate() {
-        let cells = line.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            let cell = if left(column) { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
-            match (column, paint(number)) {
-                (0, Some(colour)) => format!("{colour}{cell}\x1b[0m"),
-                _ => cell,
-            }
-        });
-        out.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
-        out.push('\n');
-    }
-    out
 }
 
 fn said(outcome: &ExpectationOutcome, colours: bool) -> String {
