@@ -63,6 +63,7 @@ fn a_wrong_link_is_refused() {
     let served = |number: u64, arrival_us: u64, departure_us: u64| Served {
         link: 0,
         owner: 0,
+        acknowledgment: false,
         transmission: number,
         arrival: Time::from_nanos(arrival_us * 1000),
         departure: Time::from_nanos(departure_us * 1000),

@@ -40,9 +40,17 @@ pub fn dumbbell(link: LinkSpec, duration: Span) -> Experiment {
         receiver: ReceiverSpec::PLAIN,
         gaps: GapModel::Perfect,
         flows: Vec::new(),
+        arrivals: Vec::new(),
         traffic: Vec::new(),
         probe: None,
-        record: Record { detail: false, step: Span::from_millis(10), streams: 0, windows: Vec::new(), links: false },
+        record: Record {
+            detail: false,
+            step: Span::from_millis(10),
+            streams: 0,
+            windows: Vec::new(),
+            links: false,
+            transfers: false,
+        },
     }
 }
 
@@ -52,10 +60,12 @@ pub fn flow(controller: &str, packet: u64, rtt: Span) -> FlowSpec {
         controller: ControllerSpec { kind: controller.to_string(), ..ControllerSpec::default() },
         packet: Bytes::new(packet),
         start: Start::At(Time::ZERO),
+        stop: None,
         size: Size::Unlimited,
         application: None,
         rtt,
         route: vec![0],
+        back: Vec::new(),
         access: None,
         initial_window: 10,
         pacing_percent: 0,

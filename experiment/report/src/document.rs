@@ -1,5 +1,6 @@
 //! Writes the page as one HTML text: words, tables and places for the figures, then style, data and script.
 
+use crate::completions::arrived;
 use crate::groups::points;
 use crate::html::escape;
 use crate::numbers::number;
@@ -31,7 +32,7 @@ pub fn with(results: &Results, differences: &str) -> String {
     comparison(&mut body, results, &groups);
     pictures(&mut body, results, alone);
     streams(&mut body, results);
-    let flows = tables::fairness(&groups) + &tables::flows(results, &groups);
+    let flows = tables::fairness(&groups) + &tables::flows(results, &groups) + &arrived(results, &groups);
     section(&mut body, "flows", "Flows and fairness", &flows);
     let mut links = String::new();
     links::map(&mut links, &groups);

@@ -4,6 +4,7 @@
 //! Words and tables are written here, so that the page is readable without a script. Curves are thinned here
 //! ([`curves`]) and drawn by `assets/plot.js`. [`definitions`] defines each figure once.
 
+mod completions;
 mod contrast;
 mod curves;
 mod data;

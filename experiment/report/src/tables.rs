@@ -90,8 +90,8 @@ fn interval_cell(cell: Option<Interval>, scale: Scale) -> String {
 /// Rows that a reader still reads, and that a page has room for.
 const MOST_ROWS: usize = 120;
 
-/// Writes the first rows, and says how many there are.
-fn table(out: &mut String, caption: &str, head: &str, rows: &[String]) {
+/// Writes a table: its caption, the cells of its head, and its first rows; says how many there are.
+pub fn table(out: &mut String, caption: &str, head: &str, rows: &[String]) {
     if rows.len() > MOST_ROWS {
         _ = writeln!(
             out,

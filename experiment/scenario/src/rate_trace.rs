@@ -33,7 +33,7 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    fn at(line: usize, text: &str, expected: impl Into<String>) -> Fault {
+    pub fn at(line: usize, text: &str, expected: impl Into<String>) -> Fault {
         let shown: String = text.chars().take(60).collect();
         Fault { found: format!("line {line}, \"{shown}\""), expected: expected.into() }
     }

@@ -11,7 +11,7 @@ use runner::Unfit;
 use scenario::{Coalescing, Experiment, FlowSpec, GapModel, LinkSpec, RateSource};
 use std::collections::BTreeSet;
 use std::fmt::Display;
-use units::{Bytes, Packets, Ratio, Span};
+use units::{Bytes, Packets, Ratio, Span, Time};
 
 /// Most flows: each has a source port.
 const MOST_FLOWS: usize = 50_000;
@@ -26,7 +26,7 @@ const SLOWEST: u64 = 8_000;
 const DELAYED_ACK: Span = Span::from_millis(40);
 
 /// Controllers whose packets cannot be marked in scenarios, while the kernel would let any be marked.
-const WITHOUT_MARKS: [&str; 2] = [RAPID, "bbr"];
+const WITHOUT_MARKS: [&str; 3] = [RAPID, "bbr", "bbr1"];
 
 /// Refuses a value.
 pub(crate) fn unfit<T>(key: impl Into<String>, found: impl Display, expected: impl Display) -> Result<T, Unfit> {
@@ -35,6 +35,9 @@ pub(crate) fn unfit<T>(key: impl Into<String>, found: impl Display, expected: im
 
 /// Refuses an experiment that the lab cannot carry out.
 pub(crate) fn accept(experiment: &Experiment, means: Means) -> Result<(), Unfit> {
+    if experiment.flows.iter().any(|flow| !flow.back.is_empty()) {
+        return unfit("path.return", "a bottleneck on the way back", "none: the way back only delays");
+    }
     if experiment.links.len() > 1 {
         return unfit("link", format!("{} links", experiment.links.len()), "one bottleneck, [path]");
     }
@@ -154,6 +157,10 @@ fn receiver(experiment: &Experiment) -> Result<(), Unfit> {
 }
 
 fn flows(experiment: &Experiment) -> Result<(), Unfit> {
+    if let Some(arrivals) = experiment.arrivals.first() {
+        let expected = "none: flows are there from their start on";
+        return unfit(format!("flow.{}.arrivals", arrivals.table), "flows that arrive", expected);
+    }
     let Some(first) = experiment.flows.first() else { return Ok(()) };
     if experiment.flows.len() > MOST_FLOWS {
         let found = format!("{} flows", experiment.flows.len());
@@ -169,6 +176,10 @@ fn flow(number: usize, flow: &FlowSpec, first: &FlowSpec, asked: bool) -> Result
     if let Some(access) = flow.access {
         let expected = "no rate: cards are as fast as the machine";
         return unfit(key("access"), format!("\"{access}\""), expected);
+    }
+    if let Some(stop) = flow.stop {
+        let found = format!("\"{}\"", stop.since(Time::ZERO));
+        return unfit(key("stop"), found, "none: flows last, or have a size");
     }
     if flow.pacing_percent > 0 {
         let found = format!("\"{} %\"", flow.pacing_percent);

@@ -133,8 +133,16 @@ fn experiment(seed: u64, link: LinkSpec, receiver: ReceiverSpec, traffic: Traffi
         receiver,
         gaps: scenario::GapModel::Perfect,
         flows: Vec::new(),
+        arrivals: Vec::new(),
         traffic: vec![traffic],
         probe: Some(probe),
-        record: Record { detail: false, step: Span::from_millis(10), streams: 0, windows: Vec::new(), links: false },
+        record: Record {
+            detail: false,
+            step: Span::from_millis(10),
+            streams: 0,
+            windows: Vec::new(),
+            links: false,
+            transfers: false,
+        },
     }
 }
