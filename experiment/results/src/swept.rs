@@ -177,8 +177,9 @@ const WRITTEN: &[(Dimension, f64, &str)] = &[
 /// Returns key and value as a scenario writes them, of a column and its value: the reverse of [`SweptKey::column`] and
 /// [`SweptKey::value`], though perhaps in another unit.
 pub(crate) fn as_written(column: &str, value: &str) -> (String, String) {
-    let same = || (column.to_string(), value.to_string());
-    let Ok(number) = value.parse::<f64>() else { return same() };
+    let Some(number) = value.parse::<f64>().ok().filter(|number| number.is_finite()) else {
+        return (column.to_string(), value.to_string());
+    };
     let known = |(dimension, least, unit): &(Dimension, f64, &str)| {
         let key = column.strip_suffix(dimension.words().0)?;
         let (_, _, times, over) = UNITS.iter().find(|(name, ..)| name == unit)?;
@@ -186,7 +187,8 @@ pub(crate) fn as_written(column: &str, value: &str) -> (String, String) {
         let shown: f64 = format!("{:.8e}", number * over / times).parse().ok()?;
         (number.abs() >= *least).then(|| (key.to_string(), format!("{shown} {unit}")))
     };
-    WRITTEN.iter().find_map(known).unwrap_or_else(same)
+    // A plain number is as short as it can be: 0 comes back from a column of numbers as 0.0.
+    WRITTEN.iter().find_map(known).unwrap_or_else(|| (column.to_string(), number.to_string()))
 }
 
 #[cfg(test)]
@@ -230,6 +232,7 @@ mod tests {
             (["2 MB", "64 KiB"], "2 MB"),
             (["100 packets", "7 packets"], "100 packets"),
             (["4", "16"], "4"),
+            (["0", "0.001"], "0"),
             (["fifo", "red"], "fifo"),
         ] {
             let key = key(&values);
