@@ -92,6 +92,8 @@ mod tests {
             ]),
             summary: summary.clone(),
             flows: Vec::new(),
+            completions: Vec::new(),
+            transfers: Vec::new(),
             shares: Vec::new(),
             traffic: Vec::new(),
             windows: Vec::new(),
