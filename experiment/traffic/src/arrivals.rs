@@ -76,7 +76,7 @@ impl Drawn {
     }
 
     /// The next flow that arrives by itself; `None`: there is none, or clients ask for flows.
-    pub fn next(&mut self) -> Option<Arrival> {
+    pub fn next_arrival(&mut self) -> Option<Arrival> {
         let (at, size) = match &mut self.process {
             Process::Poisson(gap, last) => {
                 *last = last.saturating_add(self.arrivals.exponential(*gap));

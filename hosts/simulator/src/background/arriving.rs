@@ -89,7 +89,8 @@ impl Arriving {
     /// Puts the first flows on the agenda.
     pub(super) fn first_events(&mut self, agenda: &mut Agenda) {
         for (number, table) in self.tables.iter_mut().enumerate() {
-            let first: Vec<Arrival> = table.drawn.next().into_iter().chain(table.drawn.first_requests()).collect();
+            let first: Vec<Arrival> =
+                table.drawn.next_arrival().into_iter().chain(table.drawn.first_requests()).collect();
             first.into_iter().for_each(|arrival| table.expect(agenda, number, arrival));
         }
     }
@@ -103,7 +104,7 @@ impl Arriving {
     pub(super) fn arrive(&mut self, flows: &mut BackgroundFlows<'_>, stage: &mut Stage<'_>, now: Time, number: usize) {
         while let Some((start, size)) = self.tables[number].take(now) {
             self.begin(flows, stage, start, number, size);
-            if let Some(next) = self.tables[number].drawn.next() {
+            if let Some(next) = self.tables[number].drawn.next_arrival() {
                 self.tables[number].expect(stage.agenda, number, next);
             }
         }
