@@ -7,8 +7,9 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 CARGO ?= cargo
 BIN := target/release/packetscale
 
-# The tests that wait in real time: a plain `cargo test` leaves them alone.
-REAL_TIME := packetscale-lab/lab packetscale-lab/killed packetscale-tcp/stamps packetscale-tcp/tcp packetscale-cli/in_real_time
+# The kernel's own tests. A plain `cargo test` leaves them to hosts/virtual/tests/in_a_machine.rs, which runs each of them
+# in a machine of its own, in virtual time.
+IN_A_MACHINE := packetscale-lab/lab packetscale-lab/killed packetscale-tcp/stamps packetscale-tcp/tcp packetscale-cli/in_real_time
 
 .PHONY: help demo check test bench lint setup-build setup-test clean
 
@@ -35,8 +36,8 @@ demo: $(BIN)
 lint: setup-build
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
-	$(CARGO) clippy --locked $(foreach test,$(REAL_TIME),--package $(patsubst %/,%,$(dir $(test)))) \
-		$(foreach test,$(REAL_TIME),--test $(notdir $(test))) -- --deny warnings
+	$(CARGO) clippy --locked $(foreach test,$(IN_A_MACHINE),--package $(patsubst %/,%,$(dir $(test)))) \
+		$(foreach test,$(IN_A_MACHINE),--test $(notdir $(test))) -- --deny warnings
 
 # Without the rooms that need libelf or a release build. What needs another tool says so and is skipped.
 check:
@@ -47,24 +48,20 @@ check:
 
 # Each part says how long it took.
 test: setup-test
-	@for part in lint tests-in-virtual-time tests-of-claims tests-in-real-time; do \
+	@for part in lint tests tests-of-claims; do \
 		began=$$(date +%s); \
 		$(MAKE) --no-print-directory $$part || exit 1; \
 		echo "$$part took $$(( $$(date +%s) - began )) s"; \
 	done
 
-# The unit and property tests, with checks on. Nothing here waits in real time.
-.PHONY: tests-in-virtual-time tests-of-claims tests-in-real-time
-tests-in-virtual-time:
+# The unit and property tests, and the kernel's in virtual time, with checks on. None judges how fast this machine is.
+.PHONY: tests tests-of-claims
+tests:
 	$(CARGO) test --locked --workspace --exclude packetscale-conformance
 
 # Laws, theory, peers, claims: they need speed.
 tests-of-claims:
 	$(CARGO) test --locked --profile claims --package packetscale-conformance
-
-# Everything that waits in real time. A slow machine fails none of it (hosts/in-real-time.sh).
-tests-in-real-time:
-	CARGO="$(CARGO)" hosts/in-real-time.sh $(REAL_TIME)
 
 bench: setup-build
 	$(CARGO) bench --locked --package packetscale-benches

@@ -24,11 +24,10 @@ if [ "${1:-build}" = test ]; then
     need ip iproute2
     need qemu-system-x86_64 qemu-system-x86
     need qemu-img qemu-utils
-    [ -e /usr/share/doc/busybox-static ] || missing="$missing busybox-static"
-    need cpio cpio
     need tshark tshark
     need tcptrace tcptrace
-    need ar binutils
+    need sysctl procps
+    need ethtool ethtool
 fi
 if [ -n "$missing" ]; then
     if [ "$(id -u)" = 0 ]; then root=""; elif command -v sudo >/dev/null 2>&1; then root="sudo"; else
@@ -45,11 +44,11 @@ if [ -n "$missing" ]; then
     $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq ca-certificates libc6-dev $missing >/dev/null
 fi
 
-# A kernel of Debian's, for the test that boots one. Where it cannot be had that test skips, and says so.
+# A kernel of Debian's, for the tests that boot one. Where it cannot be had they skip, and say so.
 if [ "${1:-build}" = test ]; then
     here=$(dirname "$0")
-    "$here/hosts/tcp/tests/debian/fetch.sh" "$here/target/debian-6.1" ||
-        echo "setup: no Debian kernel 6.1; the test that boots it will be skipped" >&2
+    "$here/hosts/virtual/tests/fetch-kernel.sh" "$here/target/debian-6.1" ||
+        echo "setup: no Debian kernel 6.1; the tests that boot it will be skipped" >&2
 fi
 
 # Rust, if there is none or it is too old: rustup from Debian where it is packaged (13 and later), else from its makers.

@@ -16,10 +16,12 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
         controller: ControllerSpec { kind: controller.to_string(), ..ControllerSpec::default() },
         packet: Bytes::new(1000),
         start: Start::Uniform(Time::ZERO, Time::ZERO + Span::from_secs(1)),
+        stop: None,
         size: Size::Unlimited,
         application: None,
         rtt,
         route: vec![0],
+        back: Vec::new(),
         access: Some(Rate::from_gbps(10)),
         initial_window: 10,
         pacing_percent: 0,
@@ -47,6 +49,7 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
         receiver: ReceiverSpec { window: Packets::new(1 << 30), ..ReceiverSpec::PLAIN },
         gaps: GapModel::Perfect,
         flows: vec![flow; flows],
+        arrivals: Vec::new(),
         traffic: Vec::new(),
         probe: None,
         record: Record {
@@ -56,6 +59,7 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
             windows: Vec::new(),
             links: false,
             packets: false,
+            transfers: false,
         },
     }
 }

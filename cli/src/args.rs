@@ -39,6 +39,8 @@ pub enum Command {
     Evaluate(Evaluate),
     /// Runs every controller beside every other, and draws shares, losses and queues as heat maps
     Matrix(Matrix),
+    /// Makes the report of finished runs again, or one report that lays several results over each other
+    Report(Report),
     /// Lists the names that scenarios and methods can use, and the papers
     List {
         /// What to list
@@ -54,7 +56,7 @@ pub enum Command {
     #[cfg(feature = "kernel")]
     #[command(subcommand)]
     Tcp(crate::tcp::Tcp),
-    /// Fetches what runs in virtual time need
+    /// Fetches what runs in virtual time need; lists and removes it
     #[cfg(feature = "kernel")]
     Fetch {
         /// What to fetch
@@ -217,6 +219,16 @@ pub struct Matrix {
 }
 
 #[derive(clap::Args)]
+pub struct Report {
+    /// Folders that `packetscale run` wrote
+    #[arg(required = true, value_name = "DIR")]
+    pub folders: Vec<PathBuf>,
+    /// The report [default: DIR/report.html for one folder, out/report.html for several]
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<PathBuf>,
+}
+
+#[derive(clap::Args)]
 pub struct Estimate {
     /// A CSV file with the columns stream_id, pkt, send_gap_ns, recv_gap_ns, size_bytes and, optionally, acked; - is
     /// standard input
@@ -259,6 +271,10 @@ pub enum Fetched {
         /// Its version, as in 6.12
         version: String,
     },
+    /// Lists the kernels that were fetched, and the machines that were made from them, with their sizes
+    List,
+    /// Removes machines that this build of the command has no use for; kernels stay
+    Clean,
 }
 
 /// What can be listed.

@@ -12,6 +12,7 @@ mod init;
 mod list;
 mod matrix;
 mod recordings;
+mod report;
 mod reproduce;
 mod run;
 #[cfg(feature = "kernel")]
@@ -47,6 +48,7 @@ impl From<Refusal> for Failure {
     fn from(refusal: Refusal) -> Failure {
         match refusal {
             Refusal::Input(message) => Failure::Input(message),
+            Refusal::Unfit(unfit) => Failure::Input(unfit.to_string()),
             Refusal::Machine(message) => Failure::Machine(message),
         }
     }
@@ -93,12 +95,13 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
         Command::Evaluate(arguments) => evaluate::evaluate(&arguments, first()?),
         Command::Init(arguments) => init::init(&arguments),
         Command::List { what, json } => list::list(what, json).and_then(|text| say(&text)),
+        Command::Report(arguments) => report::report(&arguments),
         Command::Matrix(arguments) => matrix::matrix(&arguments, first()?),
         Command::Theory(question) => theory::answer(&question),
         #[cfg(feature = "kernel")]
         Command::Tcp(command) => tcp::tcp(&command),
         #[cfg(feature = "kernel")]
-        Command::Fetch { what: args::Fetched::Kernel { version } } => virtual_time::fetch(&version),
+        Command::Fetch { what } => virtual_time::fetch(&what),
         #[cfg(feature = "kernel")]
         Command::Guest => virtual_time::guest(),
         Command::Estimate(arguments) => estimate::estimate(&arguments),

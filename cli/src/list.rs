@@ -109,6 +109,7 @@ scenarios!(
     "probe-streams",
     "queues-mix",
     "queues-step",
+    "short-flows",
     "web-10g",
     "wifi",
     "kernel/1g-jumbo",

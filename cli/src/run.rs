@@ -2,11 +2,12 @@
 
 use crate::args::Run as Arguments;
 use crate::recordings::Recordings;
+use crate::report::PAGE;
 use crate::terminal::Terminal;
 use crate::virtual_time::Clock;
 use crate::{Failure, PROGRAM, say, trace};
 use results::Results;
-use runner::{Host, Made, Runner};
+use runner::{Host, Made, Refusal, Runner, Unfit};
 use scenario::Scenario;
 use std::path::Path;
 
@@ -15,22 +16,30 @@ pub use runner::threads;
 pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let scenario =
         Scenario::read(&arguments.file, &arguments.set).map_err(|error| Failure::Input(error.to_string()))?;
+    let plan = scenario.plan();
+    let own = own(arguments)?;
+    let host = match &own {
+        Some(own) => own.as_ref(),
+        None => named(&on(arguments)?, hosts)?,
+    };
+    let unfit = |unfit: Unfit| {
+        let expected = format!("{}, with {}", unfit.expected, typed(arguments));
+        Failure::Input(scenario.refuse(&arguments.file, &unfit.key, unfit.found, expected).to_string())
+    };
+    let probes = plan.iter().any(|experiment| experiment.probe.is_some());
+    if !probes {
+        host.accept(&plan).map_err(unfit)?;
+    }
     if arguments.print {
         return say(&scenario.to_toml());
     }
-    let plan = scenario.plan();
-    if plan.iter().any(|experiment| experiment.probe.is_some()) {
+    if probes {
         let how = format!("packetscale estimate --from-simulator {}", arguments.file.display());
         return Err(Failure::Input(format!(
             "{}: probe: found probe streams, which `{how}` sends and judges",
             arguments.file.display()
         )));
     }
-    let own = own(arguments)?;
-    let host = match &own {
-        Some(own) => own.as_ref(),
-        None => named(&on(arguments)?, hosts)?,
-    };
     at_once(host, arguments.jobs)?;
     trace::check(arguments.trace.as_ref(), host, &plan)?;
     let recordings = Recordings::wanted(arguments, host, &plan)?;
@@ -38,7 +47,10 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let name = arguments.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (jobs, replace, progress) = (arguments.jobs, arguments.replace, &Terminal::new(arguments.json));
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
-    let results = runner.record(&scenario, &plan, name, &folder, &mut Made::new())?;
+    let results = runner.record(&scenario, &plan, name, &folder, &mut Made::new()).map_err(|error| match error {
+        runner::Error::Refused(Refusal::Unfit(what)) => unfit(what),
+        other => other.into(),
+    })?;
     write_page(&results, &folder, !arguments.no_page).map_err(|error| unwritable(&folder, &error))?;
     if let Some(file) = &arguments.trace {
         trace::write(file, &plan)?;
@@ -50,6 +62,14 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
         say(&format!("{}\nWritten to {}\n", results::to_table(&results, results::colours_wanted()), folder.display()))?;
     }
     if results.expectations.iter().all(|expectation| expectation.met) { Ok(()) } else { Err(Failure::Missed) }
+}
+
+/// The host as it was typed.
+fn typed(arguments: &Arguments) -> String {
+    match arguments.clock {
+        Clock::Virtual if arguments.on == "kernel" => "--on kernel --clock virtual".to_string(),
+        _ => format!("--on {}", arguments.on),
+    }
 }
 
 /// The name of the host that is asked for.
@@ -98,7 +118,6 @@ fn at_once(host: &dyn Host, jobs: Option<u16>) -> Result<(), Failure> {
 }
 
 fn write_page(results: &Results, folder: &Path, page: bool) -> std::io::Result<()> {
-    const PAGE: &str = "report.html";
     if page {
         return results::write_file(folder, PAGE, |file| file.write_all(report::page(results).as_bytes()));
     }

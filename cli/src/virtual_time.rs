@@ -17,8 +17,9 @@ pub enum Clock {
 
 #[cfg(feature = "kernel")]
 mod with_kernel {
+    use crate::args::Fetched;
     use crate::{Failure, say};
-    use ::virtual_time::{Kernel, Virtual, VirtualError, versions};
+    use ::virtual_time::{KeptKernel, KeptMachine, Kernel, Virtual, VirtualError, versions};
     use runner::{Host, Refusal};
     use std::path::Path;
     use std::sync::OnceLock;
@@ -78,11 +79,52 @@ mod with_kernel {
         Virtual::new("linux-own", summary, kernel, ALONE, std::env::current_exe)
     }
 
-    /// Puts a kernel of Debian's into the cache.
-    pub fn fetch(version: &str) -> Result<(), Failure> {
+    /// Fetches a kernel of Debian's into the cache, or lists or cleans the cache.
+    pub fn fetch(what: &Fetched) -> Result<(), Failure> {
+        match what {
+            Fetched::Kernel { version } => kernel(version),
+            Fetched::List => list(),
+            Fetched::Clean => clean(),
+        }
+    }
+
+    fn kernel(version: &str) -> Result<(), Failure> {
         let package = ::virtual_time::fetch(version)?;
         let run = format!("packetscale run FILE --on {}", named(version));
         say(&format!("{package} is in the cache; `{run}` uses it\n"))
+    }
+
+    const MEGABYTE: u64 = 1_000_000;
+
+    fn machines() -> Result<Vec<KeptMachine>, Failure> {
+        let own = std::env::current_exe().map_err(|error| Failure::Machine(format!("this program: {error}")))?;
+        Ok(::virtual_time::machines(&own)?)
+    }
+
+    fn list() -> Result<(), Failure> {
+        let mut lines = format!("{}\n", ::virtual_time::cache()?.display());
+        for KeptKernel { version, bytes } in ::virtual_time::kernels()? {
+            lines += &format!("kernel   {version:<30} {:>5} MB\n", bytes / MEGABYTE);
+        }
+        for machine in machines()? {
+            let release = machine.release.as_deref().unwrap_or("unfinished");
+            let use_of_it = match &machine.used_by {
+                Some(version) => format!("runs --on {} begin from it", named(version)),
+                None => "not of this build: `packetscale fetch clean` removes it".to_string(),
+            };
+            lines += &format!("machine  {release:<30} {:>5} MB  {use_of_it}\n", machine.bytes / MEGABYTE);
+        }
+        say(&lines)
+    }
+
+    fn clean() -> Result<(), Failure> {
+        let (mut number, mut bytes) = (0, 0);
+        for machine in machines()?.iter().filter(|machine| machine.used_by.is_none()) {
+            if machine.remove()? {
+                (number, bytes) = (number + 1, bytes + machine.bytes);
+            }
+        }
+        say(&format!("removed {number} machines, {} MB; kernels stay\n", bytes / MEGABYTE))
     }
 
     /// The first process of an emulated machine.

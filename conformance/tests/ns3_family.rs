@@ -36,7 +36,7 @@ const fn pair(here: &'static str, there: &'static str, attributes: &'static [&'s
 const PAIRS: [Pair; 6] = [
     pair("newreno", "LinuxReno", &[]),
     Pair { off: &["hystart", "reno_friendly"], ..pair("cubic", "Cubic", &["HyStart=false"]) },
-    pair("bic", "Bic", &["SmoothPart=20"]),
+    Pair { off: &["sacks_count"], ..pair("bic", "Bic", &["SmoothPart=20"]) },
     pair("highspeed", "HighSpeed", &[]),
     pair("scalable", "Scalable", &["AIFactor=100"]),
     pair("htcp", "Htcp", &[]),

@@ -28,6 +28,10 @@
 //! 2. `count` is renewed when the window changes or after 1/32 s, not with every acknowledgment.
 //! 3. Linux divides by the ratio of packets to acknowledgments, yet counts packets (since 2020), so a receiver that
 //!    acknowledges every second packet doubles the growth. This file does the same.
+//! 4. The ratio begins at 2. In whole sixteenths its average stays at 31/16 where every packet is acknowledged. But an
+//!    acknowledgment that only selects counts, too, with no packet (`tcp_clean_rtx_queue`), and the first of each loss
+//!    takes a sixteenth off; so the growth halves over the first fifteen losses. In the Linux of ns-2 it did not count:
+//!    `sacks_count = false`.
 
 use crate::contract::{AckSample, Setup};
 use crate::window::Window;
@@ -45,8 +49,11 @@ const SMOOTH_PART: Parameter<u32> =
 const FAST_CONVERGENCE: Parameter<bool> =
     Parameter::switch("fast_convergence", true, "lower the maximum if the window shrank since the last loss");
 
+const SACKS_COUNT: Parameter<bool> =
+    Parameter::switch("sacks_count", true, "the first selective acknowledgment of a loss lowers the ratio");
+
 /// What a scenario can set.
-pub const PARAMETERS: Parameters = &[&BETA, &MAX_INCREMENT, &LOW_WINDOW, &SMOOTH_PART, &FAST_CONVERGENCE];
+pub const PARAMETERS: Parameters = &[&BETA, &MAX_INCREMENT, &LOW_WINDOW, &SMOOTH_PART, &FAST_CONVERGENCE, &SACKS_COUNT];
 
 /// A search step covers one part in this many of the distance.
 const PART: u32 = 4;
@@ -73,6 +80,9 @@ pub struct Bic {
     low_window: u32,
     smooth_part: u32,
     fast_convergence: bool,
+    sacks_count: bool,
+    /// Since an acknowledgment that only selected, Linux is in its state of disorder, and averages nothing.
+    disordered: bool,
 }
 
 impl Bic {
@@ -128,14 +138,19 @@ impl Law for Bic {
             low_window: LOW_WINDOW.read(settings)?,
             smooth_part: SMOOTH_PART.read(settings)?,
             fast_convergence: FAST_CONVERGENCE.read(settings)?,
+            sacks_count: SACKS_COUNT.read(settings)?,
+            disordered: false,
         })
     }
 
     #[inline]
     fn measure(&mut self, ack: &AckSample<'_>, state: State, _window: &mut Window) {
-        if state == State::Open && ack.cumulative > 0 {
+        let only_selects = ack.cumulative == 0;
+        let counts = if only_selects { self.sacks_count && !self.disordered } else { true };
+        if state == State::Open && counts {
             self.ratio = (self.ratio - self.ratio / RATIO_UNIT).saturating_add(ack.cumulative);
         }
+        self.disordered = only_selects;
     }
 
     #[inline]
@@ -218,6 +233,26 @@ mod tests {
         (0..13).for_each(|_| driver.ack(2));
         assert_eq!(driver.window(), 801);
         assert_eq!(driver.law().count, 25);
+    }
+
+    /// From 32: 32 - 2 + 1 = 31, and 31 - 1 + 1. The first selective acknowledgment of a loss: 31 - 1 = 30; more do nothing.
+    #[test]
+    fn losses_bring_the_ratio_down_to_one() {
+        let mut driver = Driver::<Bic>::avoiding(1000, RTT);
+        driver.acks(50);
+        assert_eq!(driver.law().ratio, 31);
+        (0..2).for_each(|_| driver.ack(0));
+        assert_eq!(driver.law().ratio, 30);
+        for _ in 0..30 {
+            driver.acks(3);
+            driver.ack(0);
+        }
+        driver.ack(1);
+        assert_eq!(driver.law().ratio, RATIO_UNIT);
+        driver.law().sacks_count = false;
+        driver.law().ratio = 31;
+        (0..9).for_each(|_| driver.ack(0));
+        assert_eq!(driver.law().ratio, 31);
     }
 
     /// 1000 * 819 / 1024 = 799.8. Then, at 799 < 1000: w_max = (799 + 639) / 2 = 719, with 799 * 819 / 1024 = 639.03.

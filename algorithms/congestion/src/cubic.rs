@@ -7,7 +7,7 @@
 //! K          = cbrt((W_max - cwnd_epoch) / C)                         (2)
 //! target     = W_cubic(t + RTT), within [cwnd, 1.5 cwnd]              (section 4.2)
 //! W_est     += alpha acked / cwnd                                     (4)   what Reno would reach
-//! alpha      = 3 (1 - beta) / (1 + beta), and 1 once W_est >= cwnd_prior
+//! alpha      = 3 (1 - beta) / (1 + beta), and 1 once W_est >= cwnd_prior; full_reno = false: never 1, as in Linux
 //! per ack:     cwnd = W_est                                           if W_cubic(t) < W_est (section 4.3)
 //!              cwnd += acked (target - cwnd) / cwnd                   otherwise (sections 4.4, 4.5)
 //! loss:        W_max = cwnd, or cwnd (1 + beta) / 2 if cwnd < W_max   (section 4.7, fast convergence)
@@ -42,11 +42,16 @@ const C: Parameter<Ratio> =
 const FAST_CONVERGENCE: Parameter<bool> =
     Parameter::switch("fast_convergence", true, "lower the maximum if the window shrank since the last loss");
 const RENO_FRIENDLY: Parameter<bool> = Parameter::switch("reno_friendly", true, "grow at least as fast as Reno");
+const FULL_RENO: Parameter<bool> = Parameter::switch(
+    "full_reno",
+    true,
+    "Reno's estimate grows by a packet per round trip from the window before the loss on (RFC 9438); false: never (Linux)",
+);
 const HYSTART: Parameter<bool> =
     Parameter::switch("hystart", true, "leave the first slow start when delay rises (HyStart++)");
 
 /// What a scenario can set.
-pub const PARAMETERS: Parameters = &[&BETA, &ABE, &C, &FAST_CONVERGENCE, &RENO_FRIENDLY, &HYSTART];
+pub const PARAMETERS: Parameters = &[&BETA, &ABE, &C, &FAST_CONVERGENCE, &RENO_FRIENDLY, &FULL_RENO, &HYSTART];
 
 /// What a mark leaves of the window with `abe` (RFC 8511, section 3.1).
 const ABE_BETA: f64 = 0.85;
@@ -94,6 +99,7 @@ pub struct Cubic {
     alpha: f64,
     fast_convergence: bool,
     reno_friendly: bool,
+    full_reno: bool,
 }
 
 impl Cubic {
@@ -114,6 +120,7 @@ impl Cubic {
             alpha: 3.0 * (1.0 - beta) / (1.0 + beta),
             fast_convergence: FAST_CONVERGENCE.read(settings)?,
             reno_friendly: RENO_FRIENDLY.read(settings)?,
+            full_reno: FULL_RENO.read(settings)?,
         })
     }
 
@@ -144,7 +151,7 @@ impl Cubic {
             let x = at - epoch.k;
             self.c * x * x * x + epoch.w_max
         };
-        let alpha = if epoch.w_est >= self.course.prior { 1.0 } else { self.alpha };
+        let alpha = if self.full_reno && epoch.w_est >= self.course.prior { 1.0 } else { self.alpha };
         epoch.w_est += alpha * acked / window;
         self.course.window = if self.reno_friendly && curve(t) < epoch.w_est {
             window.max(epoch.w_est)

@@ -16,6 +16,7 @@ mod window;
 mod window_based;
 
 pub mod bbr;
+pub mod bbr1;
 pub mod bic;
 pub mod compound;
 pub mod copa;

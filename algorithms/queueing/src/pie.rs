@@ -11,6 +11,7 @@
 //!
 //! arrival:  spared if burst > 0, if old < target / 2 and p < 0.2, or if at most two packets wait
 //!           else with probability p: marked if its sender reads marks and p < 0.1 (section 5.1), else dropped
+//!           derandomise: not before the p since the last one add up to 0.85, and always from 8.5 on (section 5.4)
 //! ```
 //!
 //! Source: R. Pan, P. Natarajan, F. Baker, G. White, "Proportional Integral Controller Enhanced (PIE)", RFC 8033, 2017:
@@ -19,8 +20,8 @@
 //! Deviations:
 //! 1. The delay is that of the packet that left last, which the RFC allows in place of bytes over a departure rate
 //!    (sections 4.3 and 5.2). ns-3 measures so, too.
-//! 2. Of the optional elements of section 5 there are marks (5.1) and the capped step (5.5); there is no departure-rate
-//!    estimation (5.2), no turning off (5.3) and no derandomisation (5.4).
+//! 2. Of the optional elements of section 5 there are marks (5.1), the capped step (5.5) and, if it is asked for,
+//!    derandomisation (5.4), which Linux always has; there is no departure-rate estimation (5.2) and no turning off (5.3).
 //! 3. Two packets are two packets of any size, where the RFC has twice a mean packet size of 1024 bytes.
 
 use crate::contract::{DropReason, Packet, Queue, Setup, Verdict};
@@ -39,9 +40,15 @@ const ALPHA: Parameter<Ratio> =
     Parameter::new("alpha", Ratio::of(1, 8), any(), "per second: weight of the distance from the target");
 const BETA: Parameter<Ratio> =
     Parameter::new("beta", Ratio::of(5, 4), any(), "per second: weight of the change since the last update");
+const DERANDOMISE: Parameter<bool> =
+    Parameter::switch("derandomise", false, "space drops evenly (RFC 8033, section 5.4), as Linux does");
 
 /// What a scenario can set.
-pub const PARAMETERS: Parameters = &[&TARGET, &UPDATE, &MAX_BURST, &ALPHA, &BETA];
+pub const PARAMETERS: Parameters = &[&TARGET, &UPDATE, &MAX_BURST, &ALPHA, &BETA, &DERANDOMISE];
+
+/// Sums of p since the last drop between which chance decides (section 5.4).
+const CHANCE_FROM: f64 = 0.85;
+const CHANCE_BELOW: f64 = 8.5;
 
 /// From this p on, packets are dropped that could be marked (RFC 8033, section 5.1: MAX_ECNTH).
 const MOST_MARKED: f64 = 0.1;
@@ -101,6 +108,8 @@ pub struct Pie<P> {
     waiting: Timed<P>,
     held: Occupancy,
     random: Random,
+    /// Sum of p over the packets since the last that was chosen, where drops are spaced.
+    sum: Option<f64>,
 }
 
 impl<P> Pie<P> {
@@ -125,6 +134,7 @@ impl<P> Pie<P> {
             waiting: Timed::new(),
             held: Occupancy::new(setup.limit),
             random: Random::new(setup.seed),
+            sum: DERANDOMISE.read(settings)?.then_some(0.0),
         })
     }
 
@@ -143,7 +153,17 @@ impl<P> Pie<P> {
         let Control { p, old, burst, target, .. } = self.control;
         let calm = old < target / 2 && p < SPARED_BELOW;
         let spared = burst > Span::ZERO || calm || self.waiting.packets() <= SPARED_PACKETS;
-        !spared && self.random.uniform() < p
+        !spared && self.is_drawn(p)
+    }
+
+    fn is_drawn(&mut self, p: f64) -> bool {
+        let Some(sum) = &mut self.sum else { return self.random.uniform() < p };
+        *sum = if p == 0.0 { 0.0 } else { *sum + p };
+        let drawn = *sum >= CHANCE_FROM && (*sum >= CHANCE_BELOW || self.random.uniform() < p);
+        if drawn {
+            *sum = 0.0;
+        }
+        drawn
     }
 }
 
@@ -184,6 +204,7 @@ impl<P> Queue<P> for Pie<P> {
 mod tests {
     use super::*;
     use crate::contract::Limit;
+    use alloc::vec::Vec;
     use units::{Ecn, Rate};
 
     fn built() -> Pie<u32> {
@@ -193,6 +214,19 @@ mod tests {
 
     fn packet(ecn: Ecn) -> Packet<u32> {
         Packet { ecn, ..Packet::new(0, Bytes::new(1000), 0) }
+    }
+
+    /// With p = 1/8 the first six packets add up to 0.75 and are spared; with the sixty-eighth the sum is 8.5, and it is
+    /// chosen. So from one drop to the next there are 7 to 68 packets: six, and then on average 1 / p.
+    #[test]
+    fn spaced_drops_are_neither_close_nor_far() {
+        let mut pie = built();
+        pie.sum = Some(0.0);
+        let drawn: Vec<usize> = (1..100_000).filter(|_| pie.is_drawn(0.125)).collect();
+        let gaps: Vec<usize> = drawn.windows(2).map(|pair| pair[1] - pair[0]).collect();
+        assert!(gaps.iter().all(|gap| (7..=68).contains(gap)), "{:?}", gaps.iter().max());
+        let mean = gaps.iter().sum::<usize>() as f64 / gaps.len() as f64;
+        assert!((13.7..14.3).contains(&mean), "{mean}");
     }
 
     fn ms(ms: u64) -> Span {

@@ -40,6 +40,7 @@ pub fn dumbbell(link: LinkSpec, duration: Span) -> Experiment {
         receiver: ReceiverSpec::PLAIN,
         gaps: GapModel::Perfect,
         flows: Vec::new(),
+        arrivals: Vec::new(),
         traffic: Vec::new(),
         probe: None,
         record: Record {
@@ -49,6 +50,7 @@ pub fn dumbbell(link: LinkSpec, duration: Span) -> Experiment {
             windows: Vec::new(),
             links: false,
             packets: false,
+            transfers: false,
         },
     }
 }
@@ -59,10 +61,12 @@ pub fn flow(controller: &str, packet: u64, rtt: Span) -> FlowSpec {
         controller: ControllerSpec { kind: controller.to_string(), ..ControllerSpec::default() },
         packet: Bytes::new(packet),
         start: Start::At(Time::ZERO),
+        stop: None,
         size: Size::Unlimited,
         application: None,
         rtt,
         route: vec![0],
+        back: Vec::new(),
         access: None,
         initial_window: 10,
         pacing_percent: 0,

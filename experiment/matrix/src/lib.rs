@@ -204,6 +204,8 @@ mod tests {
             flows: vec![flow(first_bps), flow(second_bps)],
             shares: Vec::new(),
             traffic: vec![third],
+            completions: Vec::new(),
+            transfers: Vec::new(),
             windows: Vec::new(),
             links: Vec::new(),
             series: Vec::new(),

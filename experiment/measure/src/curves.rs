@@ -67,6 +67,9 @@ impl Detail {
         self.push_known("rate", Some(flow), values(|sample| sample.rate.map(|rate| rate.bps() as f32)), out);
         self.push_known("rtt", Some(flow), values(|sample| sample.rtt.map(|rtt| rtt.nanos() as f32 * 1e-9)), out);
         self.push_known("window", Some(flow), values(|sample| sample.window.map(|window| window as f32)), out);
+        self.push_known("threshold", Some(flow), values(|sample| sample.threshold.map(|size| size as f32)), out);
+        let again = values(|sample| sample.retransmissions.map(|packets| packets as f32));
+        self.push_known("retransmissions", Some(flow), again, out);
     }
 
     /// What the bottleneck can carry, minus the traffic that arrived.

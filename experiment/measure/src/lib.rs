@@ -38,18 +38,21 @@
 //! assert_eq!(run.summary.rtt_mean_s, None);
 //! ```
 
+mod arriving;
 mod bins;
 mod capacity;
 mod completions;
 mod curves;
 mod detail;
 mod links;
+mod lives;
 mod recorder;
 mod response;
 mod seen;
 mod summary;
+mod tally;
 mod windows;
 
 pub use detail::{FLOW_CURVES, available};
 pub use recorder::Recorder;
-pub use seen::{FlowSample, FlowSeen, Marked, Owner, RoundTrips, Seen};
+pub use seen::{ArrivalsSeen, FlowSample, FlowSeen, Marked, Owner, RoundTrips, Seen};

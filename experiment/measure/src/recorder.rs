@@ -3,48 +3,33 @@
 //! Everything is recorded at the measured link, the bottleneck, but for what each flow gets: that is recorded at its
 //! receiver, wherever the flow runs. A packet counts in the interval in which its last bit leaves, or reaches the receiver.
 
+use crate::arriving::Arriving;
 use crate::bins::Bins;
 use crate::capacity::LinkCapacity;
 use crate::completions::Completions;
 use crate::detail::Detail;
 use crate::links::LinkAccount;
+use crate::lives::{EntryWindow, Life, entry_windows};
 use crate::seen::{FlowSample, Owner};
+use crate::tally::Tally;
 use crate::windows::Windows;
 use congestion::StreamTrace;
 use queueing::Readings;
-use scenario::{Experiment, FlowSpec, Size, TrafficKind, TrafficSpec};
+use scenario::{Experiment, TrafficKind, TrafficSpec};
 use traffic::Meter;
 use units::{Bytes, Span, Time};
-
-/// Wait after the last packet before a flow entry is judged.
-const ENTRY_SETTLING: Span = Span::from_secs(5);
 
 /// Intervals in which start-up is judged: so many to a base round trip, and so many in all.
 const STARTUP_PER_RTT: u64 = 8;
 const STARTUP_INTERVALS: usize = 1024;
 
-/// What one owner of packets did, after the warm-up unless said.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Tally {
-    /// Bytes that reached the flow's receiver.
-    pub(crate) received_bytes: u64,
-    /// Bytes that reached it in the warm-up.
-    pub(crate) early_bytes: u64,
-    /// Bytes that reached it while all flows were active: had started, and none had all that it has to send delivered.
-    pub(crate) shared_bytes: u64,
-    /// Dropped at queues, whole run.
-    pub(crate) dropped: u64,
-    /// Lost on wires, whole run.
-    pub(crate) lost: u64,
-    /// Dropped or lost after the warm-up.
-    pub(crate) lost_warm: u64,
-}
-
-/// What a flow has to send through the bottleneck, and when it had.
+/// Whose packets a flow beyond those of the scenario carries.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Life {
-    left: Option<u64>,
-    pub(crate) over: Time,
+enum Carried {
+    /// Those of a traffic source.
+    Traffic(usize),
+    /// Its own: it has arrived.
+    Arrived(usize),
 }
 
 /// One traffic source.
@@ -57,14 +42,6 @@ pub(crate) struct Source {
     pub(crate) meter: Meter,
     /// Files and pages; `None`: it has no users who browse.
     pub(crate) completions: Option<Box<Completions>>,
-}
-
-/// Bytes per flow between one entry of a flow and the next.
-#[derive(Clone, Debug)]
-pub(crate) struct EntryWindow {
-    pub(crate) from: Time,
-    pub(crate) to: Time,
-    pub(crate) bytes: Vec<u64>,
 }
 
 /// The recorder of one run. A host tells it what happens, in order of time (of departure, for what is served), and takes
@@ -86,8 +63,10 @@ pub struct Recorder {
     pub(crate) flows: Vec<Tally>,
     pub(crate) traffic: Vec<Source>,
     other: Tally,
-    /// The traffic source of each flow beyond those of the scenario.
-    carried: Vec<usize>,
+    /// One for each table of flows that arrive.
+    pub(crate) arriving: Vec<Arriving>,
+    /// Of each flow beyond those of the scenario.
+    carried: Vec<Carried>,
     /// Bytes of all that left the bottleneck after the warm-up, and of these, those of flows.
     pub(crate) all_bytes: u64,
     pub(crate) flow_bytes: u64,
@@ -118,18 +97,20 @@ impl Recorder {
         let fine = base_rtt.map_or(Span::ZERO, |rtt| rtt / STARTUP_PER_RTT).max(Span::from_micros(1));
         let bins = || Bins::new(last, fine, STARTUP_INTERVALS);
         let record = &experiment.record;
+        let lives: Vec<Life> = (0..starts.len()).map(|flow| Life::of(experiment.flows.get(flow))).collect();
         Recorder {
             warm,
             end,
             shared: last.max(warm),
-            unshared: end,
-            lives: (0..starts.len()).map(|flow| Life::of(experiment.flows.get(flow))).collect(),
+            unshared: lives.iter().map(|life| life.over).fold(end, Time::min),
+            lives,
             starts: starts.to_vec(),
             base_rtt,
             capacity: LinkCapacity::of(&experiment.links[experiment.bottleneck]),
             flows: vec![Tally::default(); starts.len()],
             traffic: experiment.traffic.iter().map(|spec| Source::new(spec, warm)).collect(),
             other: Tally::default(),
+            arriving: experiment.arrivals.iter().map(|arrivals| Arriving::new(experiment, arrivals)).collect(),
             carried: Vec::new(),
             all_bytes: 0,
             flow_bytes: 0,
@@ -260,11 +241,14 @@ impl Recorder {
 
     // ---- receivers ---------------------------------------------------------------------------------------------
 
-    /// A packet of this flow of the scenario reaches its receiver. Between flows the order of time does not matter.
+    /// A packet of this flow reaches its receiver; what carries traffic does not count. Between flows the order of time does not matter.
     #[inline]
     pub fn delivered(&mut self, flow: usize, size: Bytes, at: Time) {
         if at > self.end {
             return;
+        }
+        if flow >= self.flows.len() {
+            return self.delivered_beyond(flow, size, at);
         }
         self.delivered += 1;
         let (tally, bytes) = (&mut self.flows[flow], size.get());
@@ -289,6 +273,16 @@ impl Recorder {
         }
     }
 
+    /// The same for a flow beyond those of the scenario.
+    fn delivered_beyond(&mut self, flow: usize, size: Bytes, at: Time) {
+        let Carried::Arrived(table) = self.carried[flow - self.flows.len()] else { return };
+        self.delivered += 1;
+        if at > self.warm {
+            self.delivered_warm += 1;
+            self.arriving[table].tally.received_bytes += size.get();
+        }
+    }
+
     fn count_loss(&mut self, owner: Owner, now: Time) {
         if now > self.warm {
             self.tally(owner).lost_warm += 1;
@@ -304,18 +298,23 @@ impl Recorder {
 
     /// A flow beyond those of the scenario carries packets of this traffic source from now on.
     pub fn belongs(&mut self, flow: usize, source: usize) {
-        let place = flow - self.flows.len();
-        if place == self.carried.len() {
-            self.carried.push(source);
-        }
-        self.carried[place] = source;
+        self.carry(flow, Carried::Traffic(source));
     }
 
-    /// The flow of the scenario whose packet it is.
+    fn carry(&mut self, flow: usize, carried: Carried) {
+        let place = flow - self.flows.len();
+        if place == self.carried.len() {
+            self.carried.push(carried);
+        }
+        self.carried[place] = carried;
+    }
+
+    /// The responsive flow whose packet it is: of the scenario, or one that arrived.
     #[inline]
     fn flow_of(&self, owner: Owner) -> Option<usize> {
         match owner {
             Owner::Flow(flow) if flow < self.flows.len() => Some(flow),
+            Owner::Flow(flow) if matches!(self.carried[flow - self.flows.len()], Carried::Arrived(_)) => Some(flow),
             _ => None,
         }
     }
@@ -325,7 +324,10 @@ impl Recorder {
     fn source_of(&self, owner: Owner) -> Option<usize> {
         match owner {
             Owner::Flow(flow) if flow < self.flows.len() => None,
-            Owner::Flow(flow) => Some(self.carried[flow - self.flows.len()]),
+            Owner::Flow(flow) => match self.carried[flow - self.flows.len()] {
+                Carried::Traffic(source) => Some(source),
+                Carried::Arrived(_) => None,
+            },
             Owner::Traffic(source) => Some(source),
             Owner::Other => None,
         }
@@ -333,10 +335,29 @@ impl Recorder {
 
     #[inline]
     fn tally(&mut self, owner: Owner) -> &mut Tally {
-        match (self.flow_of(owner), self.source_of(owner)) {
-            (Some(flow), _) => &mut self.flows[flow],
-            (None, Some(source)) => &mut self.traffic[source].tally,
-            (None, None) => &mut self.other,
+        match owner {
+            Owner::Flow(flow) if flow < self.flows.len() => &mut self.flows[flow],
+            Owner::Flow(flow) => match self.carried[flow - self.flows.len()] {
+                Carried::Traffic(source) => &mut self.traffic[source].tally,
+                Carried::Arrived(table) => &mut self.arriving[table].tally,
+            },
+            Owner::Traffic(source) => &mut self.traffic[source].tally,
+            Owner::Other => &mut self.other,
+        }
+    }
+
+    // ---- flows that arrive -------------------------------------------------------------------------------------
+
+    /// A flow of this entry of the experiment's arrivals begins. Its number is beyond those of the scenario's flows.
+    pub fn arrived(&mut self, flow: usize, entry: usize, now: Time, size: Bytes) {
+        self.carry(flow, Carried::Arrived(entry));
+        self.arriving[entry].arrives(size, now >= self.warm);
+    }
+
+    /// The last byte of a flow that arrived at `start` has reached its receiver.
+    pub fn ended(&mut self, entry: usize, start: Time, size: Bytes, now: Time) {
+        if start >= self.warm {
+            self.arriving[entry].ends(start, size, now);
         }
     }
 
@@ -414,28 +435,6 @@ impl Recorder {
     }
 }
 
-impl Life {
-    fn of(flow: Option<&FlowSpec>) -> Life {
-        let left = flow.and_then(|flow| match flow.size {
-            Size::Unlimited => None,
-            Size::Bytes(bytes) => Some(bytes.get()),
-        });
-        Life { left, over: Time::MAX }
-    }
-
-    /// Counts what left the bottleneck. Returns whether that was the last of it.
-    #[inline]
-    fn sends(&mut self, bytes: u64, departs: Time) -> bool {
-        let Some(left) = &mut self.left else { return false };
-        *left = left.saturating_sub(bytes);
-        if *left > 0 || self.over < Time::MAX {
-            return false;
-        }
-        self.over = departs;
-        true
-    }
-}
-
 impl Source {
     fn new(spec: &TrafficSpec, warm: Time) -> Source {
         let browses = matches!(&spec.kind, TrafficKind::Web(web) if web.responsive);
@@ -445,34 +444,5 @@ impl Source {
             meter: Meter::new(warm, Span::from_millis(1)),
             completions: browses.then(|| Box::new(Completions::new())),
         }
-    }
-}
-
-/// One window per entry of a flow: from five seconds after it until the next entry or the end.
-fn entry_windows(starts: &[Time], end: Time) -> Vec<EntryWindow> {
-    let mut entries: Vec<Time> = starts.to_vec();
-    entries.sort_unstable();
-    entries.dedup();
-    let mut windows = Vec::new();
-    for (i, &entry) in entries.iter().enumerate() {
-        let to = entries.get(i + 1).copied().unwrap_or(end).min(end);
-        let from = entry.saturating_add(ENTRY_SETTLING);
-        if from < to {
-            windows.push(EntryWindow { from, to, bytes: vec![0; starts.len()] });
-        }
-    }
-    windows
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_entry_is_judged_from_five_seconds_after_it_until_the_next() {
-        let at = |s| Time::ZERO + Span::from_secs(s);
-        let windows = entry_windows(&[at(0), at(30), at(33), at(60)], at(90));
-        let spans: Vec<(Time, Time)> = windows.iter().map(|w| (w.from, w.to)).collect();
-        assert_eq!(spans, [(at(5), at(30)), (at(38), at(60)), (at(65), at(90))]);
     }
 }

@@ -21,6 +21,8 @@ pub enum Owner {
 pub struct Seen {
     /// The flows of the scenario, in order.
     pub flows: Vec<FlowSeen>,
+    /// The flows that arrived, one entry for each table of them.
+    pub arrivals: Vec<ArrivalsSeen>,
     /// The host knows when each packet's own transmission began. Without that, nobody knows how many packets were at the
     /// link, the one in service included.
     pub transmissions: bool,
@@ -67,6 +69,33 @@ pub struct FlowSeen {
     pub has_rate: bool,
 }
 
+/// What a host knows of all flows of one table that arrived.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ArrivalsSeen {
+    /// Packets sent, retransmissions included.
+    pub sent: u64,
+    /// Packets that reached their receivers marked.
+    pub marked: Marked,
+    /// The sum of the flows' mean round-trip times, seconds.
+    pub rtt_means_s: f64,
+    /// How many flows have one.
+    pub rtt_flows: u64,
+}
+
+impl ArrivalsSeen {
+    /// Adds a flow.
+    pub fn add(&mut self, flow: &FlowSeen) {
+        let marked = flow.marked.unwrap_or_default();
+        self.sent += flow.sent;
+        self.marked.congestion += marked.congestion;
+        self.marked.burstiness += marked.burstiness;
+        if let Some(rtt_s) = flow.round_trips.mean_s() {
+            self.rtt_means_s += rtt_s;
+            self.rtt_flows += 1;
+        }
+    }
+}
+
 /// Round-trip times, added up.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RoundTrips {
@@ -101,4 +130,8 @@ pub struct FlowSample {
     pub rtt: Option<Span>,
     /// Its window in packets.
     pub window: Option<u64>,
+    /// Its slow-start threshold in packets, if it has one.
+    pub threshold: Option<u64>,
+    /// Packets that it has sent again so far.
+    pub retransmissions: Option<u64>,
 }

@@ -1,11 +1,14 @@
 //! From what was recorded to the figures. What has nothing to be computed from (no packet, no time, a host that does not
 //! know) is `None`.
 
+use crate::arriving::AllArrived;
 use crate::curves;
-use crate::recorder::{Recorder, Source, Tally};
+use crate::lives::EntryWindow;
+use crate::recorder::{Recorder, Source};
 use crate::response::{convergence, drain, step_response};
 use crate::seen::{FlowSeen, Marked, Seen};
-use results::{ControllerShare, FlowResult, Histogram, LinkResult, Run, Summary, TrafficResult};
+use crate::tally::Tally;
+use results::{ControllerShare, FlowResult, Histogram, LinkResult, Run, Summary, TrafficResult, TransferResult};
 use scenario::{Experiment, Service};
 use std::collections::BTreeSet;
 use traffic::{Burstiness, available_steps};
@@ -25,6 +28,8 @@ impl Recorder {
             flows: seen.flows.iter().enumerate().map(|(flow, seen)| self.flow(experiment, flow, seen)).collect(),
             shares: self.shares(experiment),
             traffic: self.traffic.iter().zip(&experiment.traffic).map(|(s, spec)| s.figures(spec, self.end)).collect(),
+            completions: self.arriving.iter().flat_map(|table| table.figures()).collect(),
+            transfers: self.transfers(experiment),
             windows,
             links: self.link_figures(experiment, &seen),
             series: Vec::new(),
@@ -32,7 +37,7 @@ impl Recorder {
             streams: Vec::new(),
         };
         if let Some(windows) = &self.windows {
-            windows.summarise(&run.windows, !self.flows.is_empty(), &mut run.summary);
+            windows.summarise(&run.windows, self.has_flows(), &mut run.summary);
         }
         if let Some(detail) = &self.detail {
             curves::draw(detail, &self.capacity, !self.traffic.is_empty(), &mut run);
@@ -40,6 +45,17 @@ impl Recorder {
         }
         run.streams.extend(seen.streams);
         run
+    }
+
+    /// Whether there are flows whose figures are those of the run.
+    fn has_flows(&self) -> bool {
+        !self.flows.is_empty() || !self.arriving.is_empty()
+    }
+
+    /// The flows that arrived and ended, where the scenario asks for each.
+    fn transfers(&self, experiment: &Experiment) -> Vec<TransferResult> {
+        let listed = self.arriving.iter().filter(|_| experiment.record.transfers);
+        listed.flat_map(|table| table.transfers()).collect()
     }
 
     fn link_figures(&self, experiment: &Experiment, seen: &Seen) -> Vec<LinkResult> {
@@ -51,17 +67,19 @@ impl Recorder {
     fn summary(&self, experiment: &Experiment, seen: &Seen) -> Summary {
         let time = seconds_after(self.warm, self.end);
         let capacity = self.capacity.mean_bps(self.warm, self.end);
-        let throughput = ratio(self.flow_bytes as f64 * 8.0, time).filter(|_| !self.flows.is_empty());
+        let throughput = ratio(self.flow_bytes as f64 * 8.0, time).filter(|_| self.has_flows());
         let left = ratio(self.offered_bytes as f64 * 8.0, time).map(|offered| capacity - offered);
-        let sent: u64 = seen.flows.iter().map(|flow| flow.sent).sum();
+        let arrived = seen.arrivals.iter().map(|table| table.sent);
+        let sent: u64 = seen.flows.iter().map(|flow| flow.sent).chain(arrived).sum();
         let of_sent = |packets: f64| ratio(packets, sent as f64);
-        let count = |of: fn(&Tally) -> u64| self.flows.iter().map(of).sum::<u64>() as f64;
+        let count = |of: fn(&Tally) -> u64| self.tallies().map(of).sum::<u64>() as f64;
         let lost_warm = count(|t| t.lost_warm);
         let utilisation = ratio(self.all_bytes as f64 * 8.0, time * capacity);
         let waiting_s = ratio(self.wait_sum_ps as f64 * 1e-12, self.waited as f64);
         let at_link_s = (self.wait_sum_ps + self.service_sum_ps) as f64 * 1e-12;
         let (flows, traffic) = &self.startup;
         let converged = self.base_rtt.and_then(|rtt| convergence(flows, traffic, &self.capacity, rtt));
+        let all = AllArrived::of(&self.arriving);
         Summary {
             throughput_bps: throughput,
             utilisation,
@@ -71,15 +89,23 @@ impl Recorder {
             steady_loss_ratio: ratio(lost_warm, lost_warm + self.delivered_warm as f64),
             queue_delay_mean_s: waiting_s,
             queue_mean_packets: ratio(at_link_s, time).filter(|_| seen.transmissions),
-            mark_ratio: marked(&seen.flows, |marked| marked.congestion).and_then(of_sent),
-            burst_mark_ratio: marked(&seen.flows, |marked| marked.burstiness).and_then(of_sent),
+            mark_ratio: marked(seen, |marked| marked.congestion).and_then(of_sent),
+            burst_mark_ratio: marked(seen, |marked| marked.burstiness).and_then(of_sent),
             burstiness_eta: seen.burstiness_eta,
             queue_over_bound: queue_over_bound(experiment, utilisation, waiting_s),
-            rtt_mean_s: mean(seen.flows.iter().filter_map(|flow| flow.round_trips.mean_s())),
+            rtt_mean_s: rtt_mean_s(seen),
             fairness_jain: jain(self.flows.iter().map(|tally| tally.shared_bytes as f64)),
             fairness_jain_after_entry: self.fairness_after_entries(),
             convergence_s: converged,
             convergence_rtts: converged.zip(self.base_rtt).map(|(s, rtt)| s / rtt.as_secs_f64()),
+            flows_arrived: all.as_ref().map(|all| all.arrived),
+            flows_completed: all.as_ref().map(|all| all.completed),
+            completion_time_mean_s: all.as_ref().and_then(|all| all.took.mean()),
+            completion_time_p50_s: all.as_ref().and_then(|all| all.took.percentile(50)),
+            completion_time_p99_s: all.as_ref().and_then(|all| all.took.percentile(99)),
+            slowdown_mean: all.as_ref().and_then(|all| all.slowdown.mean()),
+            slowdown_p50: all.as_ref().and_then(|all| all.slowdown.percentile(50)),
+            slowdown_p99: all.as_ref().and_then(|all| all.slowdown.percentile(99)),
             packets_delivered: self.delivered,
             packet_hops: seen.hops,
             events: seen.events,
@@ -88,8 +114,13 @@ impl Recorder {
         }
     }
 
+    /// The tallies of all responsive flows.
+    fn tallies(&self) -> impl Iterator<Item = &Tally> {
+        self.flows.iter().chain(self.arriving.iter().map(|table| &table.tally))
+    }
+
     fn fairness_after_entries(&self) -> Option<f64> {
-        let index = |window: &crate::recorder::EntryWindow| {
+        let index = |window: &EntryWindow| {
             let all = self.starts.iter().zip(&self.lives).zip(&window.bytes);
             let active = all.filter(|((start, life), _)| **start < window.from && life.over >= window.to);
             jain(active.map(|(_, bytes)| *bytes as f64))
@@ -100,13 +131,14 @@ impl Recorder {
     /// What each controller got, where the flows have several.
     fn shares(&self, experiment: &Experiment) -> Vec<ControllerShare> {
         let mut bytes: Vec<(&str, u64, u64)> = Vec::new();
-        for (spec, tally) in experiment.flows.iter().zip(&self.flows) {
-            let label = spec.controller.label.as_str();
+        let lasting = experiment.flows.iter().zip(&self.flows).map(|(spec, tally)| (&spec.controller.label, 1, tally));
+        let arrived = self.arriving.iter().map(|table| (&table.label, table.all, &table.tally));
+        for (label, flows, tally) in lasting.chain(arrived) {
             let at = bytes.iter().position(|(known, ..)| *known == label).unwrap_or_else(|| {
                 bytes.push((label, 0, 0));
                 bytes.len() - 1
             });
-            (bytes[at].1, bytes[at].2) = (bytes[at].1 + 1, bytes[at].2 + tally.received_bytes);
+            (bytes[at].1, bytes[at].2) = (bytes[at].1 + flows, bytes[at].2 + tally.received_bytes);
         }
         if bytes.len() < 2 {
             return Vec::new();
@@ -184,7 +216,8 @@ impl Source {
 
 /// The colour of the flows' controllers, blended where they differ: each as much as any other. Grey without flows.
 fn colour(experiment: &Experiment) -> String {
-    let kinds: BTreeSet<&str> = experiment.flows.iter().map(|flow| flow.controller.kind.as_str()).collect();
+    let all = experiment.flows.iter().chain(experiment.arrivals.iter().map(|arrivals| &arrivals.flow));
+    let kinds: BTreeSet<&str> = all.map(|flow| flow.controller.kind.as_str()).collect();
     let hex = kinds.iter().filter_map(|kind| congestion::find(kind)).map(|entry| &entry.colour[1..]);
     let colours: Vec<u32> = hex.filter_map(|hex| u32::from_str_radix(hex, 16).ok()).collect();
     let Ok(count @ 1..) = u32::try_from(colours.len()) else { return "#808080".to_string() };
@@ -201,15 +234,20 @@ fn ratio(part: f64, whole: f64) -> Option<f64> {
     (whole > 0.0).then(|| part / whole)
 }
 
-/// `None` where there are no values.
-fn mean(values: impl Iterator<Item = f64>) -> Option<f64> {
-    let (sum, count) = values.fold((0.0, 0u32), |(sum, count), value| (sum + value, count + 1));
-    ratio(sum, f64::from(count))
+/// Packets that arrived marked; `None` where the host does not know of every flow.
+fn marked(seen: &Seen, of: fn(Marked) -> u64) -> Option<f64> {
+    let arrived = seen.arrivals.iter().map(|table| Some(of(table.marked)));
+    let lasting = seen.flows.iter().map(|flow| flow.marked.map(of));
+    lasting.chain(arrived).sum::<Option<u64>>().map(|packets| packets as f64)
 }
 
-/// Packets that arrived marked; `None` where the host does not know of every flow.
-fn marked(flows: &[FlowSeen], of: fn(Marked) -> u64) -> Option<f64> {
-    flows.iter().map(|flow| flow.marked.map(of)).sum::<Option<u64>>().map(|packets| packets as f64)
+/// The mean over flows of their mean round-trip times.
+fn rtt_mean_s(seen: &Seen) -> Option<f64> {
+    let lasting = seen.flows.iter().filter_map(|flow| flow.round_trips.mean_s()).map(|rtt_s| (rtt_s, 1));
+    let arrived = seen.arrivals.iter().map(|table| (table.rtt_means_s, table.rtt_flows));
+    let (sum, count) =
+        lasting.chain(arrived).fold((0.0, 0), |(sum, count), (rtt_s, flows)| (sum + rtt_s, count + flows));
+    ratio(sum, count as f64)
 }
 
 /// Jain's index: (sum x)^2 / (n sum x^2). `None` where nobody has anything, or where there are not two to compare.
@@ -238,6 +276,8 @@ fn queue_over_bound(experiment: &Experiment, utilisation: Option<f64>, waiting_s
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::seen::{ArrivalsSeen, RoundTrips};
+    use units::Span;
 
     #[test]
     fn two_flows_of_which_one_has_all_are_as_unfair_as_two_can_be() {
@@ -249,14 +289,20 @@ mod tests {
 
     #[test]
     fn nothing_has_no_mean_and_no_share() {
-        assert_eq!((mean([].into_iter()), ratio(0.0, 0.0)), (None, None));
-        assert_eq!((mean([1.0, 2.0].into_iter()), ratio(0.0, 4.0)), (Some(1.5), Some(0.0)));
+        assert_eq!((rtt_mean_s(&Seen::default()), ratio(0.0, 0.0), ratio(0.0, 4.0)), (None, None, Some(0.0)));
+        let flow =
+            |ms| FlowSeen { round_trips: RoundTrips { sum: Span::from_millis(ms), count: 1 }, ..FlowSeen::default() };
+        let mut arrivals = ArrivalsSeen::default();
+        [flow(3), FlowSeen::default(), flow(6)].iter().for_each(|flow| arrivals.add(flow));
+        let seen = Seen { flows: vec![flow(9)], arrivals: vec![arrivals], ..Seen::default() };
+        assert!((rtt_mean_s(&seen).unwrap() - 6e-3).abs() < 1e-15);
     }
 
     #[test]
     fn marks_that_one_flow_does_not_know_are_not_known() {
         let knows = FlowSeen { marked: Some(Marked { congestion: 3, burstiness: 1 }), ..FlowSeen::default() };
-        assert_eq!(marked(&[knows.clone(), knows.clone()], |marked| marked.congestion), Some(6.0));
-        assert_eq!(marked(&[knows, FlowSeen::default()], |marked| marked.congestion), None);
+        let of = |flows| marked(&Seen { flows, ..Seen::default() }, |marked| marked.congestion);
+        assert_eq!(of(vec![knows.clone(), knows.clone()]), Some(6.0));
+        assert_eq!(of(vec![knows, FlowSeen::default()]), None);
     }
 }

@@ -105,6 +105,8 @@ fn run(experiment: &scenario::Experiment) -> Run {
         flows: vec![results::FlowResult { timeouts: Some(7), ..results::FlowResult::default() }],
         shares: Vec::new(),
         traffic: vec![TrafficResult { file_duration, ..TrafficResult::default() }],
+        completions: Vec::new(),
+        transfers: Vec::new(),
         windows: Vec::new(),
         links: Vec::new(),
         series: vec![rate],

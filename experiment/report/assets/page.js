@@ -6,17 +6,15 @@ const Page = (() => {
   const time = new Plot.View();
   const index = new Plot.View();
   const tail = new Plot.View();
+  const done = new Plot.View();
   const TIME = { title: "Time", unit: "s", name: "t" };
   const chosen = { point: 0, replication: 0, axes: "shared" };
 
   const controllerIndex = (name) => data.controllers.findIndex((c) => c.name === name);
   const line = (i, k = 0, n = 1) => {
-    const base = i === undefined ? "var(--base)" : `var(--line${i})`;
+    const base = i === undefined ? "var(--c)" : data.controllers[i].colour;
     return n < 2 ? base : `color-mix(in oklab, ${base} ${Math.round(100 - 55 * k / (n - 1))}%, var(--ink))`;
   };
-
-  // The colour of a flow's own controller, where several meet.
-  const ownColour = (name) => data.flow_colours[name] && `color-mix(in oklab, ${data.flow_colours[name]} var(--keep), var(--lift))`;
 
   function numbers(values, q) {
     return Float64Array.from(values, (v) => (v === null ? NaN : v * q));
@@ -55,7 +53,7 @@ const Page = (() => {
       return series(alone ? curve : plain, {
         kinds: alone && lo ? ["band", ...kinds] : kinds,
         name: few ? name : k === 0 ? `${all.length} of ${run.flows.length} flows; flow ${curve.flow}:` : undefined,
-        colour: mixed && ownColour(own) || (all.length > 1 ? line(undefined, k, all.length) : undefined),
+        colour: mixed && data.flow_colours[own] || (all.length > 1 ? line(undefined, k, all.length) : undefined),
         dash: all.length > 1 && few ? Plot.DASHES[k % Plot.DASHES.length] : "",
         role: all.length > 1 ? "thin" : "",
       });
@@ -64,8 +62,8 @@ const Page = (() => {
 
   function throughput(run) {
     return [
-      ...curves(run, "available").map((c) => series(c, { name: "available", kinds: ["area"], role: "available" })),
-      ...curves(run, "traffic").map((c) => series(c, { name: "traffic", kinds: ["line"], role: "traffic" })),
+      ...curves(run, "available").map((c) => series(c, { name: data.traffic ? "available" : "capacity", kinds: ["area"], role: "available" })),
+      ...(data.traffic ? curves(run, "traffic") : []).map((c) => series(c, { name: "traffic", kinds: ["line"], role: "traffic" })),
       ...curves(run, "total").map((c) => series(c, { name: "total", kinds: ["line"], role: "heavy" })),
       ...perFlow(run, "throughput", ["line"]),
     ];
@@ -78,6 +76,27 @@ const Page = (() => {
     ];
   }
 
+  // Each flow's part of the total, one above the other. Flows that have no curve of their own share the rest.
+  function shares(run) {
+    const total = curves(run, "total")[0], flows = curves(run, "throughput");
+    if (!total || flows.length < 2) return [];
+    const all = series(total).ys, mixed = new Set(run.flows).size > 1;
+    let below = all.map(() => 0);
+    const stacked = (name, values, colour) => {
+      const lo = below, hi = lo.map((v, i) => (all[i] > 0 ? Math.min(1, v + values(i) / all[i]) : NaN));
+      below = hi.map((v) => v || 0);
+      const ys = hi.map((v, i) => v - lo[i]);
+      return series(total, { name, colour, kinds: ["stack"], whole: true, lo, hi, ys });
+    };
+    const layers = flows.map((flow, k) => {
+      const own = series(flow).ys, kind = run.flows[flow.flow];
+      const colour = mixed && data.flow_colours[kind] || line(undefined, k, flows.length);
+      return stacked(`flow ${flow.flow}${mixed ? ` (${kind})` : ""}`, (i) => own[i] || 0, colour);
+    });
+    const rest = run.flows.length - flows.length;
+    return rest > 0 ? [...layers, stacked(`${rest} more flows`, (i) => all[i], "var(--soft)")] : layers;
+  }
+
   const FIGURES = {
     throughput: {
       y: { title: "Rate", unit: "bit/s" }, height: 150, make: throughput,
@@ -86,6 +105,7 @@ const Page = (() => {
         if (run.converged_s !== null) panel.marks = [{ x: run.converged_s, label: "converged", low: true }];
       },
     },
+    shares: { y: { title: "Share", unit: "ratio", top: 1 }, height: 110, make: shares },
     rate: { y: { title: "Rate", unit: "bit/s" }, height: 110, make: (run) => perFlow(run, "rate", ["line"]) },
     queue: { y: { title: "Delay", unit: "s" }, axes: true, height: 110, make: queue },
     rtt: { y: { title: "RTT", unit: "s", zero: false }, axes: true, height: 130, grid: true, make: (run) => perFlow(run, "rtt", ["mean"]) },
@@ -113,9 +133,8 @@ const Page = (() => {
       const axes = figure.axes ? { own: chosen.axes === "own", log: chosen.axes === "log" } : {};
       new Plot.Figure(host, time, { x: TIME, y: { ...figure.y, ...axes }, height: figure.height, columns, panels });
     }
-    const missing = runs().length === 0 || runs().some((r) => r.left_out);
-    element("notice").hidden = !missing;
-    element("notice").textContent = "The curves of this run were left out to keep the page small; the exported tables have them.";
+    element("notice").hidden = data.left_out === 0;
+    element("notice").textContent = `The curves of ${data.left_out} of ${data.left_out + data.runs.length} runs were left out to keep the page small; the exported tables have them.`;
   }
 
   // Look of a controller where several share a panel: colour, dash and marker each tell them apart.
@@ -124,51 +143,28 @@ const Page = (() => {
     return { name, colour: line(i), dash: Plot.DASHES[i % Plot.DASHES.length], marker: i };
   };
 
-  function drawTail() {
-    const host = place("ccdf");
+  // A distribution of times: a staircase for each of `lines`, which have a name, a look and points of time and share.
+  function distribution(host, view, lines, what, y) {
     if (!host) return;
-    const lines = runs().filter((r) => r.ccdf.length).map((r) => ({
-      xs: r.ccdf.map((p) => p[0]), ys: r.ccdf.map((p) => p[1]), kinds: ["stairs"], spaced: true, ...look(r.controller),
+    const series = lines.map(({ points, ...look }) => ({
+      xs: points.map((p) => p[0]), ys: points.map((p) => p[1]), kinds: ["stairs"], spaced: true, ...look,
     }));
-    const all = lines.flatMap((l) => l.xs).filter((x) => x > 0);
-    const lo = Math.min(...all, 1), hi = Math.max(...all, 1e-9);
-    const kept = tail.zoomed ? tail.range : null;
-    tail.setFull(all.length ? lo : 1e-6, all.length ? hi * 1.1 : 1);
-    if (kept) tail.range = kept;
-    new Plot.Figure(host, tail, {
-      x: { title: "Queueing delay", unit: "s", log: true, name: "delay" },
-      y: { title: "Share above", unit: "", log: true }, height: 240, panels: [{ series: lines }],
-    });
+    const all = series.flatMap((s) => s.xs).filter((x) => x > 0);
+    const lo = all.reduce((a, b) => Math.min(a, b), 1), hi = all.reduce((a, b) => Math.max(a, b), 1e-9);
+    const kept = view.zoomed ? view.range : null;
+    view.setFull(all.length ? lo : 1e-6, all.length ? hi * 1.1 : 1);
+    if (kept) view.range = kept;
+    new Plot.Figure(host, view, { x: { title: what, unit: "s", log: true, name: "time" }, y, height: 240, panels: [{ series }] });
   }
 
-  function drawSweep() {
-    const host = place("sweep");
-    if (!host || !data.sweep) return;
-    const view = new Plot.View();
-    const { key, unit, charts } = data.sweep;
-    const values = charts.flatMap((c) => c.lines.flatMap((l) => l.points.map((p) => p[0])));
-    const lo = Math.min(...values), hi = Math.max(...values);
-    const log = lo > 0 && hi / lo >= 10;
-    view.setFull(log ? lo / 1.1 : lo - (hi - lo) * 0.03, log ? hi * 1.1 : hi + (hi - lo) * 0.03);
-    // Charts of different figures share x but not y: one figure each, in one place.
-    const box = host.querySelector(".panels");
-    box.style.setProperty("--columns", Math.min(2, charts.length));
-    let drawn = 0;
-    for (const chart of charts) {
-      const part = Plot.html("div", { class: "part" }, box);
-      Plot.html("div", { class: "panels" }, part);
-      const lines = chart.lines.filter((l) => l.points.length).map((l) => ({
-        xs: l.points.map((p) => p[0]), ys: l.points.map((p) => p[1]),
-        lo: l.points.map((p) => p[1] - (p[2] ?? 0)), hi: l.points.map((p) => p[1] + (p[2] ?? 0)),
-        kinds: ["mean", "bars"], ...look(l.controller),
-      }));
-      new Plot.Figure(part, view, {
-        x: { title: key, unit, log, name: key },
-        y: { title: chart.label, unit: chart.unit, zero: chart.unit !== "" }, height: 150, panels: [{ series: lines }],
-      });
-      drawn += Number(part.dataset.drawn);
-    }
-    host.dataset.drawn = drawn;
+  function drawDistributions() {
+    const waits = runs().filter((r) => r.ccdf.length).map((r) => ({ points: r.ccdf, ...look(r.controller) }));
+    distribution(place("ccdf"), tail, waits, "Queueing delay", { title: "Share above", unit: "", log: true });
+    const files = runs().flatMap((r) => r.files.map((points, i) => {
+      const own = look(r.controller);
+      return { points, ...own, name: r.files.length > 1 ? `${own.name}, source ${i}` : own.name };
+    }));
+    distribution(place("files"), done, files, "Time", { title: "Share within", unit: "ratio", top: 1 });
   }
 
   function streams() {
@@ -234,64 +230,29 @@ const Page = (() => {
   function drawChosen() {
     if (!data.runs.length) return;
     drawTime();
-    drawTail();
+    drawDistributions();
     fillStreams();
   }
 
-  function finish() {
-    const root = document.documentElement;
-    root.dataset.errors = JSON.stringify(errors);
-    root.dataset.width = window.innerWidth;
-    root.dataset.fits = root.scrollWidth <= window.innerWidth;
-  }
-
-  function start() {
-    Plot.html("div", { id: "said", class: "unseen", "aria-live": "polite" }, document.body);
-    const style = document.documentElement.style;
-    data.controllers.forEach((c, i) => style.setProperty(`--c${i}`, c.colour));
-    const rules = data.controllers.map((_, i) => `--line${i}:color-mix(in oklab,var(--c${i}) var(--keep),var(--lift))`).join(";");
-    Plot.html("style", {}, document.head, `:root{${rules}}`);
-    select("point", data.points.map((name, i) => [i, name]), "point");
+  function draw() {
+    const looks = data.controllers.map((c) => look(c.name));
+    Overview.tradeoff(place("tradeoff"), data.tradeoff, looks);
+    Overview.sweep(place("sweep"), data.sweep, looks);
+    const kept = new Set(data.runs.map((run) => run.point));
+    select("point", data.points.map((name, i) => [i, name]).filter(([i]) => kept.has(i)), "point");
     const replications = [...new Set(data.runs.map((r) => r.replication))].sort((a, b) => a - b);
     const seed = (r) => data.runs.find((run) => run.replication === r).seed;
     select("replication", replications.map((r) => [r, `${r + 1} (seed ${seed(r)})`]), "replication");
+    chosen.point = Math.min(...kept);
     chosen.replication = replications[0] ?? 0;
     element("stream")?.addEventListener("change", drawStream);
     element("axes")?.addEventListener("change", (e) => { chosen.axes = e.target.value; drawTime(); });
     const reset = element("reset");
     time.onchange = (zoomed) => { reset.hidden = !zoomed; };
     reset?.addEventListener("click", () => time.reset());
-    drawSweep();
     drawChosen();
-    // New width, new drawing: heights stay, so that this cannot go on for ever.
-    let width = document.body.clientWidth;
-    new ResizeObserver(() => {
-      if (document.body.clientWidth === width) return;
-      width = document.body.clientWidth;
-      [time, tail, index].forEach((view) => view.redraw());
-      finish();
-    }).observe(document.body);
-    printing();
-    finish();
   }
 
-  // On paper folds are open, and the figures are drawn for its width.
-  function printing() {
-    let opened = [];
-    const redraw = () => [time, tail, index].forEach((view) => view.redraw());
-    window.addEventListener("beforeprint", () => {
-      opened = [...document.querySelectorAll("details:not([open])")];
-      opened.forEach((d) => { d.open = true; });
-      document.documentElement.classList.add("paper");
-      redraw();
-    });
-    window.addEventListener("afterprint", () => {
-      opened.forEach((d) => { d.open = false; });
-      document.documentElement.classList.remove("paper");
-      redraw();
-    });
-  }
-
-  return { start };
+  return { draw };
 })();
-Page.start();
+Frame.start(Page.draw);

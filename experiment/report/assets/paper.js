@@ -1,7 +1,6 @@
 // The pictures of a paper: lines against a swept value, whole curves, and published points.
 const PaperPage = (() => {
   const data = JSON.parse(document.getElementById("data").textContent);
-  const views = [];
 
   // Published points are ink, computed lines are plain, simulated points carry markers and their intervals.
   function look(line, i) {
@@ -25,7 +24,6 @@ const PaperPage = (() => {
     const lines = picture.lines.map((line, i) => series(line, i, picture)).filter((line) => line.xs.length);
     const xs = lines.flatMap((line) => line.xs);
     const view = new Plot.View();
-    views.push(view);
     const lo = picture.x.from ?? xs.reduce((a, b) => Math.min(a, b), Infinity);
     const hi = picture.x.to ?? xs.reduce((a, b) => Math.max(a, b), -Infinity);
     if (xs.length === 0) return;
@@ -37,32 +35,14 @@ const PaperPage = (() => {
     });
   }
 
-  function finish() {
-    const root = document.documentElement;
-    root.dataset.errors = JSON.stringify(errors);
-    root.dataset.width = window.innerWidth;
-    root.dataset.fits = root.scrollWidth <= window.innerWidth;
-  }
-
-  function start() {
-    Plot.html("div", { id: "said", class: "unseen", "aria-live": "polite" }, document.body);
+  function drawAll() {
     data.pictures.forEach((picture, number) => {
       const host = document.querySelector(`[data-figure="picture-${number}"]`);
-      data.colours[number].forEach((colour, i) => {
-        host.style.setProperty(`--line${i}`, `color-mix(in oklab, ${colour} var(--keep), var(--lift))`);
-      });
+      data.colours[number].forEach((colour, i) => host.style.setProperty(`--line${i}`, colour));
       draw(host, picture);
     });
-    let width = document.body.clientWidth;
-    new ResizeObserver(() => {
-      if (document.body.clientWidth === width) return;
-      width = document.body.clientWidth;
-      views.forEach((view) => view.redraw());
-      finish();
-    }).observe(document.body);
-    finish();
   }
 
-  return { start };
+  return { drawAll };
 })();
-PaperPage.start();
+Frame.start(PaperPage.drawAll);

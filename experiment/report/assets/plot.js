@@ -20,7 +20,8 @@ const Plot = (() => {
 
   // A range of x that several figures look at together.
   class View {
-    constructor() { this.full = [0, 1]; this.range = [0, 1]; this.figures = []; this.cursor = null; }
+    static all = [];
+    constructor() { this.full = [0, 1]; this.range = [0, 1]; this.figures = []; this.cursor = null; View.all.push(this); }
     setFull(lo, hi) { this.full = [lo, hi > lo ? hi : lo + 1]; this.range = [...this.full]; }
     get zoomed() { return this.range[0] > this.full[0] || this.range[1] < this.full[1]; }
     zoom(lo, hi) {
@@ -51,9 +52,11 @@ const Plot = (() => {
     return i > 0 && (i === xs.length || x - xs[i - 1] < xs[i] - x) ? i - 1 : i;
   }
 
-  // What is seen of a series: one entry per value, or per pixel with its extremes where values stand closer.
+  // What is seen of a series: one entry per value, or per pixel with its extremes where values stand closer. Of one that
+  // is `whole`, whose x need not grow, all values.
   function seen(series, range, pixels) {
     const { xs, ys, lo = ys, hi = ys } = series;
+    if (series.whole) return [...xs].map((x, i) => ({ x, lo: lo[i], hi: hi[i], mid: ys[i], per: 1 }));
     const from = Math.max(0, lower(xs, range[0]) - 1), to = Math.min(xs.length, lower(xs, range[1]) + 1);
     const per = Math.max(1, Math.floor((to - from) / Math.max(1, pixels)));
     const out = [];
@@ -107,6 +110,7 @@ const Plot = (() => {
       return segments(points).map((s) => "M" + s.map((p) => `${f(sx(p.x))} ${f(sy(p.hi))}`).join("L") + "L"
         + s.slice().reverse().map((p) => `${f(sx(p.x))} ${f(sy(p.lo))}`).join("L") + "Z").join("");
     },
+    stack(points, sx, sy) { return DRAW.band(points, sx, sy); },
     stems(points, sx, sy) {
       return points.filter((p) => p.hi > 0).map((p) => `M${f(sx(p.x))} ${f(sy(0))}V${f(sy(p.hi))}`).join("");
     },
@@ -119,7 +123,11 @@ const Plot = (() => {
         i ? `H${f(sx(p.x))}V${f(sy(p.mid))}` : `M${f(sx(p.x))} ${f(sy(p.mid))}`).join("")).join("");
     },
     dots(points, sx, sy, series) {
-      return points.filter((p) => !Number.isNaN(p.mid)).map((p) => SHAPES[series.shape ?? 0](sx(p.x), sy(p.mid), 2)).join("");
+      return points.filter((p) => !Number.isNaN(p.mid)).map((p) => SHAPES[series.shape ?? 0](sx(p.x), sy(p.mid), series.radius ?? 2)).join("");
+    },
+    // Closed lines, given by their corners.
+    rings(points, sx, sy, series) {
+      return series.rings.map((ring) => "M" + ring.map(([x, y]) => `${f(sx(x))} ${f(sy(y))}`).join("L") + "Z").join("");
     },
     bars(points, sx, sy) {
       return points.filter((p) => p.hi > p.lo).map((p) =>
@@ -128,8 +136,8 @@ const Plot = (() => {
   };
 
   class Figure {
-    // spec: { x: {title, unit, log, name}, y: {title, unit, log, zero, own}, height, columns, panels: [...] }; `own`: each
-    // panel its own range of y.
+    // spec: { x: {title, unit, log, name}, y: {title, unit, log, zero, own, above}, height, columns, panels: [...] }; `own`: each
+    // panel its own range of y; `above`: the title stands above the panels already.
     constructor(host, view, spec) {
       Object.assign(this, { host, view, spec });
       this.box = host.querySelector(".panels");
@@ -147,6 +155,7 @@ const Plot = (() => {
       if (spec.title) html("span", { class: "name" }, head, spec.title);
       const where = html("span", { class: "where" }, head);
       const keys = spec.series.filter((s) => s.name).map((s) => ({ series: s, out: legend(head, s) }));
+      if (this.spec.scatter) keys.forEach((key) => key.out.remove());
       const frame = html("div", {
         class: "frame", tabindex: "0", role: "application", "aria-roledescription": "chart",
         "aria-label": `${this.spec.y.title}${spec.title ? ", " + spec.title : ""}. Left and right arrow read values, plus and minus zoom, Escape shows all.`,
@@ -179,7 +188,8 @@ const Plot = (() => {
       };
       for (const { spec } of panels) {
         for (const s of spec.series) {
-          const from = lower(s.xs, x0), to = lower(s.xs, x1 + (x1 - x0) * 1e-9);
+          const [from, to] = s.whole ? [0, s.xs.length] : [lower(s.xs, x0), lower(s.xs, x1 + (x1 - x0) * 1e-9)];
+          s.rings?.flat().forEach((corner) => take(corner[1]));
           for (let i = from; i < to; i++) { take(s.ys[i]); if (s.hi) { take(s.hi[i]); take(s.lo[i]); } }
         }
         (spec.levels ?? []).forEach((l) => take(l.y));
@@ -204,25 +214,28 @@ const Plot = (() => {
       };
       const sx = scale(x0, x1, MARGIN.left, right, x.log), sy = scale(y0, y1, base, MARGIN.top, y.log);
       const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
-      Object.assign(panel, { sx, x0, x1, left: MARGIN.left, right, top: MARGIN.top, base, width });
+      Object.assign(panel, { sx, sy, x0, x1, left: MARGIN.left, right, top: MARGIN.top, base, width });
       const id = `clip${Figure.clips = (Figure.clips ?? 0) + 1}`;
       svg("rect", { x: MARGIN.left, y: MARGIN.top - 3, width: right - MARGIN.left, height: base - MARGIN.top + 6 }, svg("clipPath", { id }, root));
       this.axes(root, panel, x, y, sx, sy, [y0, y1], last);
       const ink = svg("g", { "clip-path": `url(#${id})` }, root);
-      this.bands(ink, panel, sx);
-      let drawn = 0;
+      let drawn = 0, shaded = false;
+      const shade = () => { if (!shaded) this.bands(ink, panel, sx); shaded = true; };
       for (const series of panel.spec.series) {
+        // The shading lies above areas, which would hide it, and below lines.
+        if (!series.kinds.every((kind) => kind === "area" || kind === "stack")) shade();
         const points = seen(series, [x0, x1], right - MARGIN.left);
         for (const kind of series.kinds) {
           const d = DRAW[kind](points, sx, sy, series);
           if (!d) continue;
           const path = svg("path", { d, class: `${kind} ${series.role ?? ""}` }, ink);
           if (series.colour) path.style.setProperty("--line", series.colour);
-          if (series.dash && kind !== "dots" && kind !== "bars") path.setAttribute("stroke-dasharray", series.dash);
+          if (series.dash && (kind === "line" || kind === "mean")) path.setAttribute("stroke-dasharray", series.dash);
           drawn += points.length;
         }
         if (series.marker !== undefined) this.markers(ink, series, points, sx, sy);
       }
+      shade();
       if (panel.spec.empty) svg("text", { class: "note", x: f((MARGIN.left + right) / 2), y: f((MARGIN.top + base) / 2) }, ink).textContent = panel.spec.empty;
       this.levels(ink, panel, sy);
       this.marks(root, panel, sx);
@@ -247,15 +260,15 @@ const Plot = (() => {
         label.setAttribute("dominant-baseline", "central");
       }
       const unit = y.log ? "" : py.unit;
-      text(unit ? `${y.title} (${unit})` : y.title, { class: "title", transform: `translate(12 ${f((top + base) / 2)}) rotate(-90)` });
+      text(y.above ? unit : unit ? `${y.title} (${unit})` : y.title, { class: "title", transform: `translate(12 ${f((top + base) / 2)}) rotate(-90)` });
       const px = x.log ? { factor: 1, unit: "" } : { factor: 1, unit: x.unit };
-      const fit = x.unit === "bit/s" && !x.log ? Scale.prefix("bit/s", x1) : px;
+      const fit = (x.unit === "bit/s" || x.prefixed) && !x.log ? Scale.prefix(x.unit, x1) : px;
       const columns = Math.max(2, Math.floor((right - left) / 56));
-      const xt = x.log ? { ticks: Scale.logarithmic(x0, x1, columns) } : Scale.linear(x0 / fit.factor, x1 / fit.factor, columns);
+      const xt = x.names ? named(x.names, columns) : x.log ? { ticks: Scale.logarithmic(x0, x1, columns) } : Scale.linear(x0 / fit.factor, x1 / fit.factor, columns);
       for (const t of xt.ticks) {
         const at = f(sx(t * fit.factor));
         svg("line", { class: "tick", x1: at, x2: at, y1: base, y2: base + 4 }, grid);
-        if (last) text(x.log ? power(t, x.unit) : xt.label(t), { x: at, y: base + 16, class: "x" });
+        if (last) text(x.log && !x.names ? power(t, x.unit) : xt.label(t), { x: at, y: base + 16, class: "x" });
       }
       svg("line", { class: "zero", x1: left, x2: right, y1: base, y2: base }, grid);
       const xu = x.log ? "" : fit.unit;
@@ -302,9 +315,24 @@ const Plot = (() => {
       if (series.colour) path.style.setProperty("--line", series.colour);
     }
 
+    // In a scatter, the name of the dot nearest to the pointer.
+    nearestDot(panel, e) {
+      const box = panel.frame.getBoundingClientRect(), k = panel.width / box.width;
+      const [px, py] = [(e.clientX - box.left) * k, (e.clientY - box.top) * k];
+      let best = { distance: 20 };
+      for (const series of panel.spec.series.filter((s) => s.labels)) {
+        series.labels.forEach((label, i) => {
+          const distance = Math.hypot(panel.sx(series.xs[i]) - px, panel.sy(series.ys[i]) - py);
+          if (distance < best.distance) best = { distance, label };
+        });
+      }
+      panel.where.textContent = best.label ?? "";
+    }
+
     // Hair line and values at `x`; nothing when it is null.
     point(x) {
       const { spec } = this;
+      if (spec.scatter) return;
       for (const panel of this.panels) {
         const inside = x !== null && x >= panel.x0 && x <= panel.x1;
         const at = inside ? f(panel.sx(x)) : -9;
@@ -336,6 +364,7 @@ const Plot = (() => {
       frame.addEventListener("pointermove", (e) => {
         const x = toX(e);
         view.point(x);
+        if (this.spec.scatter) this.nearestDot(panel, e);
         if (start === null) return;
         const a = panel.sx(Math.min(start, x)), b = panel.sx(Math.max(start, x));
         panel.brush.setAttribute("x", f(a));
@@ -375,6 +404,13 @@ const Plot = (() => {
     }
   }
 
+  // Ticks of an axis whose values are the numbers of names, as many as there is room for.
+  function named(names, most) {
+    const room = Math.max(1, most * 56 / (Math.max(...names.map((name) => name.length)) * 6.5 + 12));
+    const every = Math.max(1, Math.ceil(names.length / room));
+    return { ticks: names.map((_, i) => i).filter((i) => i % every === 0), label: (t) => names[t] };
+  }
+
   // A tick of a logarithmic axis: with its own prefix where the unit takes one, else as a power of ten.
   function power(t, unit) {
     if (unit === "s" || unit === "bit/s") {
@@ -392,11 +428,11 @@ const Plot = (() => {
     const key = html("span", { class: "key" }, head);
     const sample = svg("svg", { class: "sample", viewBox: "0 0 26 10", "aria-hidden": "true" }, key);
     for (const kind of series.kinds) {
-      const d = kind === "area" || kind === "band" ? "M1 1H25V9H1Z" : kind === "dots" ? SHAPES[series.shape ?? 0](13, 5, 2.4) : "M1 5H25";
-      if (kind === "bars") continue;
+      const d = ["area", "band", "stack"].includes(kind) ? "M1 1H25V9H1Z" : kind === "dots" ? SHAPES[series.shape ?? 0](13, 5, 2.4) : "M1 5H25";
+      if (kind === "bars" || kind === "rings") continue;
       const path = svg("path", { d, class: `${kind} ${series.role ?? ""}` }, sample);
       if (series.colour) path.style.setProperty("--line", series.colour);
-      if (series.dash && kind !== "dots") path.setAttribute("stroke-dasharray", series.dash);
+      if (series.dash && (kind === "line" || kind === "mean")) path.setAttribute("stroke-dasharray", series.dash);
     }
     if (series.marker !== undefined) {
       const path = svg("path", { d: SHAPES[series.marker % SHAPES.length](13, 5, 3.2), class: "markers" }, sample);

@@ -110,6 +110,11 @@ pub fn ccdf(histogram: &Histogram) -> Vec<(f64, f64)> {
     points
 }
 
+/// Returns pairs `(x, P(value <= x))` at the edges where the probability rises, for the same bins.
+pub fn cdf(histogram: &Histogram) -> Vec<(f64, f64)> {
+    ccdf(histogram).into_iter().map(|(x, above)| (x, short(1.0 - above))).collect()
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -164,5 +169,6 @@ mod tests {
         let histogram = Histogram { upper_s: vec![1.0, 2.0, 3.0, 4.0], count: vec![5, 0, 4, 1] };
         assert_eq!(ccdf(&histogram), [(0.1, 1.0), (1.0, 0.5), (3.0, 0.1), (4.0, 0.0)]);
         assert!(ccdf(&Histogram::default()).is_empty());
+        assert_eq!(cdf(&histogram), [(0.1, 0.0), (1.0, 0.5), (3.0, 0.9), (4.0, 1.0)]);
     }
 }

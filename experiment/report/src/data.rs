@@ -3,11 +3,14 @@
 //! A page has room for a limited number of values. Every curve is thinned alike. If there are still too many, the runs
 //! of later replications and later sweep points are left out first, and the page says so.
 
-use crate::curves::{Curve, ccdf, short, thin};
+use crate::contrast::visible;
+use crate::curves::{Curve, ccdf, cdf, short, thin};
 use crate::groups::{controllers, flow_colour, point_name, points};
+use crate::places::has_traffic;
 use crate::resolved::Resolved;
 use crate::sweep::{Sweep, sweep};
-use results::{Results, Run, Series, StreamRecord};
+use crate::tradeoff::{Tradeoff, tradeoff};
+use results::{Results, Run, Series, StreamRecord, TrafficResult, groups};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -29,9 +32,15 @@ pub struct Data<'a> {
     points: Vec<String>,
     capacity_bps: Option<f64>,
     warmup_s: Option<f64>,
+    /// Whether there is traffic beside the flows.
+    traffic: bool,
     /// Colours of the flows of mixes, by their controller.
-    flow_colours: BTreeMap<&'a str, &'static str>,
+    flow_colours: BTreeMap<&'a str, String>,
+    /// The runs whose curves have room.
     runs: Vec<RunData<'a>>,
+    /// How many runs have none.
+    left_out: usize,
+    tradeoff: Option<Tradeoff>,
     sweep: Option<Sweep>,
 }
 
@@ -50,10 +59,10 @@ struct RunData<'a> {
     flows: Vec<&'a str>,
     /// When the flows had converged, in seconds since the run's start.
     converged_s: Option<f64>,
-    /// Whether the run's curves were left out.
-    left_out: bool,
     curves: Vec<Curve>,
     ccdf: Vec<(f64, f64)>,
+    /// How long files took, of each source that counts them.
+    files: Vec<Vec<(f64, f64)>>,
     streams: Vec<StreamData>,
 }
 
@@ -76,34 +85,45 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
     let point_of = |run: &Run| points.iter().position(|p| **p == run.params).unwrap_or(0);
     let (per_curve, kept) = allot(results);
     let mut gaps_left = MOST_GAPS;
-    let runs = results.runs.iter().zip(kept).map(|(run, kept)| RunData {
+    let left_out = kept.iter().filter(|kept| !**kept).count();
+    let runs = results.runs.iter().zip(kept).filter(|(_, kept)| *kept).map(|(run, _)| RunData {
         controller: &run.controller,
         point: point_of(run),
         replication: run.replication,
         seed: run.seed.to_string(),
         flows: run.flows.iter().map(|f| f.controller.as_str()).collect(),
         converged_s: converged(run),
-        left_out: !kept,
-        curves: if kept { curves(run, per_curve) } else { Vec::new() },
+        curves: curves(run, per_curve),
         ccdf: ccdf(&run.queue_delay),
+        files: files(run).map(|source| cdf(&source.file_duration)).collect(),
         streams: streams(run, MOST_GAPS / results.runs.len().clamp(1, 8), &mut gaps_left),
     });
     Data {
-        controllers: controllers(results).into_iter().map(|(name, colour)| Controller { name, colour }).collect(),
+        controllers: (controllers(results).into_iter())
+            .map(|(name, colour)| Controller { name, colour: visible(&colour) })
+            .collect(),
         capacity_bps: resolved.capacity_bps,
         warmup_s: resolved.warmup_s,
         flow_colours: flow_colours(results),
+        traffic: has_traffic(results),
         runs: runs.collect(),
+        left_out,
+        tradeoff: tradeoff(results, &groups(&results.runs)),
         sweep: sweep(results),
         points: points.into_iter().map(point_name).collect(),
     }
 }
 
+/// The sources of a run that count how long files took.
+pub fn files(run: &Run) -> impl Iterator<Item = &TrafficResult> {
+    run.traffic.iter().filter(|source| source.file_duration.count.iter().any(|count| *count > 0))
+}
+
 /// Where flows of several controllers meet, each is drawn in the colour of its own.
-fn flow_colours(results: &Results) -> BTreeMap<&str, &'static str> {
+fn flow_colours(results: &Results) -> BTreeMap<&str, String> {
     let mixes = results.runs.iter().filter(|run| !run.shares.is_empty());
     let names = mixes.flat_map(|run| &run.flows).map(|flow| flow.controller.as_str());
-    names.filter_map(|name| Some((name, flow_colour(name)?))).collect()
+    names.filter_map(|name| Some((name, visible(flow_colour(name)?)))).collect()
 }
 
 /// Returns how many values each curve may have, and which runs keep their curves.

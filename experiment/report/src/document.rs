@@ -1,80 +1,42 @@
 //! Writes the page as one HTML text: words, tables and places for the figures, then style, data and script.
 
+use crate::completions::arrived;
 use crate::groups::points;
 use crate::html::escape;
 use crate::numbers::number;
+use crate::places::{THROUGHPUT, figure, places};
 use crate::resolved::{Resolved, resolved};
 use crate::shell::shell;
-use crate::{data, sweep, tables, verdict};
+use crate::tradeoff::tradeoff;
+use crate::{data, links, sweep, tables, verdict};
 use results::figures::{self, Definition, Unit};
 use results::{Group, Results, groups};
 use std::fmt::Write;
 
-const SCRIPT: &str = include_str!("../assets/page.js");
-
-/// A place for a picture: its name in the script, its title, its caption.
-struct Place {
-    name: &'static str,
-    title: &'static str,
-    caption: &'static str,
-    /// Metrics of the series it draws; empty when it draws something else.
-    metrics: &'static [&'static str],
-}
-
-const PLACES: [Place; 7] = [
-    Place {
-        name: "throughput",
-        title: "Throughput",
-        caption: "What each flow got, over what the traffic left. Shaded: available capacity. Thin grey line: the traffic itself. \
-                  Dashed: capacity of the bottleneck. Heavy line: all flows together.",
-        metrics: &["throughput", "available", "traffic"],
-    },
-    Place {
-        name: "rate",
-        title: "The controllers\u{2019} own rate",
-        caption: "The rate that the controller has chosen, for those that have one.",
-        metrics: &["rate"],
-    },
-    Place {
-        name: "queue",
-        title: "Queueing delay at the bottleneck",
-        caption: "Waiting time over all packets, traffic included. Shaded: from the smallest to the largest value in the interval \
-                  that a point stands for.",
-        metrics: &["queue_delay", "queue_delay_max"],
-    },
-    Place {
-        name: "ccdf",
-        title: "Distribution of the queueing delay",
-        caption: "Share of packets that waited longer than the time on the axis, after warm-up. Both axes logarithmic: lower \
-                  and further left is better.",
-        metrics: &[],
-    },
-    Place {
-        name: "rtt",
-        title: "Round-trip time",
-        caption: "Per flow. The axis does not begin at zero.",
-        metrics: &["rtt"],
-    },
-    Place { name: "window", title: "Window", caption: "Congestion window per flow.", metrics: &["window"] },
-    Place {
-        name: "losses",
-        title: "Losses",
-        caption: "Packets dropped or lost, in the interval that a point stands for.",
-        metrics: &["losses"],
-    },
-];
+const SCRIPT: &str = concat!(include_str!("../assets/overview.js"), include_str!("../assets/page.js"));
 
 /// Returns the whole document.
 pub fn document(results: &Results) -> String {
+    with(results, "")
+}
+
+/// Returns the whole document, with a section on how the runs differ, which is HTML.
+pub fn with(results: &Results, differences: &str) -> String {
     let resolved = resolved(&results.manifest.scenario);
     let groups = groups(&results.runs);
     let mut body = String::new();
-    header(&mut body, results, &resolved);
+    header(&mut body, results);
+    let alone = overview(&mut body, results, &groups);
+    section(&mut body, "differences", "What differs", differences);
+    about(&mut body, results, &resolved);
     comparison(&mut body, results, &groups);
-    pictures(&mut body, results);
+    pictures(&mut body, results, alone);
     streams(&mut body, results);
-    let flows = tables::fairness(&groups) + &tables::flows(results, &groups);
+    let flows = tables::fairness(&groups) + &tables::flows(results, &groups) + &arrived(results, &groups);
     section(&mut body, "flows", "Flows and fairness", &flows);
+    let mut links = String::new();
+    links::map(&mut links, &groups);
+    section(&mut body, "links", "Links", &links);
     section(&mut body, "traffic", "Traffic", &tables::traffic(results, &groups));
     definitions(&mut body, results);
     shell(&title(results), &body, &data::data(results, &resolved), SCRIPT)
@@ -91,35 +53,70 @@ fn section(out: &mut String, id: &str, heading: &str, content: &str) {
     }
 }
 
-fn header(out: &mut String, results: &Results, resolved: &Resolved) {
-    let manifest = &results.manifest;
-    let name = manifest.scenario_name.trim_end_matches(".toml");
+/// What a reader sees first: the name, and the answer to what the scenario asks.
+fn header(out: &mut String, results: &Results) {
+    let name = results.manifest.scenario_name.trim_end_matches(".toml");
     let host = escape(&results.host.badge);
     _ = write!(
         out,
-        "<header>\n<p class=\"over\">packetscale <span class=\"host\">{host}</span></p>\n<h1>{}</h1>\n<p class=\"verdict\">{}</p>\n",
+        "<header>\n<p class=\"over\">packetscale <span class=\"host\">{host}</span></p>\n<h1>{}</h1>\n\
+         <p class=\"answer\">{}</p>\n</header>\n",
         escape(if name.is_empty() { "unnamed scenario" } else { name }),
-        escape(&verdict::verdict(results)),
+        escape(&verdict::answer(results)),
     );
+}
+
+/// The pictures of all runs together. Returns the name of the picture of one run that stands here instead, where there is
+/// nothing to compare.
+fn overview(out: &mut String, results: &Results, groups: &[Group]) -> Option<&'static str> {
+    let mut content = String::new();
+    if let Some(tradeoff) = tradeoff(results, groups) {
+        let caption = tradeoff.caption();
+        figure(&mut content, "tradeoff", "Throughput against delay", &caption);
+    }
+    if let Some(sweep) = sweep::sweep(results) {
+        let caption =
+            format!("Mean and 95 % interval over replications, against {}.{}", escape(&sweep.key), sweep.said());
+        figure(&mut content, "sweep", "Against the swept value", &caption);
+    }
+    let alone = content.is_empty().then_some(THROUGHPUT);
+    if alone.is_some() {
+        places(&mut content, results, |name| name == THROUGHPUT);
+    }
+    if !content.is_empty() {
+        _ = writeln!(out, "<section id=\"overview\">\n{content}</section>");
+    }
+    alone
+}
+
+/// What was run.
+fn about(out: &mut String, results: &Results, resolved: &Resolved) {
+    let manifest = &results.manifest;
     let mut facts = resolved.facts.clone();
     let seeds = manifest.seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
     facts.extend((!seeds.is_empty()).then_some(("Seeds", seeds)));
-    let commit = manifest.commit.as_ref().map_or(String::new(), |c| format!(" ({c})"));
+    let commit = manifest.commit.as_ref().map_or(String::new(), |commit| format!(" ({})", short(commit)));
     facts.push(("Version", format!("{}{commit}", manifest.version)));
-    out.push_str("<dl class=\"facts\">\n");
+    let mut content = String::from("<dl class=\"facts\">\n");
     for (label, value) in facts.iter().filter(|(_, v)| !v.is_empty()) {
-        _ = writeln!(out, "<div><dt>{label}</dt><dd>{}</dd></div>", escape(value));
+        _ = writeln!(content, "<div><dt>{label}</dt><dd>{}</dd></div>", escape(value));
     }
-    out.push_str("</dl>\n");
-    expectations(out, results);
+    content.push_str("</dl>\n");
+    expectations(&mut content, results);
     if !manifest.scenario.is_empty() {
         _ = writeln!(
-            out,
+            content,
             "<details><summary>The scenario, fully resolved</summary><pre tabindex=\"0\">{}</pre></details>",
             escape(&manifest.scenario)
         );
     }
-    out.push_str("</header>\n");
+    section(out, "about", "What was run", &content);
+}
+
+/// As many digits of each digest as tell commits apart.
+fn short(commit: &str) -> String {
+    let word = |word: &str| word.chars().take(12).collect::<String>();
+    commit.split('-').map(|part| part.split('+').map(word).collect::<Vec<_>>().join("+")).collect::<Vec<_>>().join("-")
 }
 
 fn expectations(out: &mut String, results: &Results) {
@@ -155,27 +152,19 @@ fn comparison(out: &mut String, results: &Results, groups: &[Group]) {
         1 => "One replication: no intervals.".to_string(),
         n => format!("Mean and 95 % confidence interval (Student\u{2019}s t) over {n} replications, after warm-up."),
     };
-    let mut content = format!("<p class=\"note\">{note}</p>\n{}", tables::comparison(results, groups));
-    if sweep::sweep(results).is_some() {
-        figure(&mut content, "sweep", "Against the swept value", "Mean and 95 % interval over replications.");
-    }
-    section(out, "comparison", "Comparison", &content);
-}
-
-fn figure(out: &mut String, name: &str, title: &str, caption: &str) {
-    _ = writeln!(
-        out,
-        "<figure data-figure=\"{name}\"><figcaption><h3>{title}</h3><p>{caption}</p></figcaption>\
-         <div class=\"panels\"></div></figure>"
+    let words = escape(&verdict::verdict(results));
+    let content = format!(
+        "<p class=\"verdict\">{words}</p>\n<p class=\"note\">{note}</p>\n{}",
+        tables::comparison(results, groups)
     );
+    section(out, "comparison", if groups.len() > 1 { "Comparison" } else { "In numbers" }, &content);
 }
 
-fn pictures(out: &mut String, results: &Results) {
+/// The pictures over time, but for the one that stands above.
+fn pictures(out: &mut String, results: &Results, above: Option<&str>) {
     if results.runs.is_empty() {
         return;
     }
-    let has =
-        |metrics: &[&str]| results.runs.iter().flat_map(|r| &r.series).any(|s| metrics.contains(&s.metric.as_str()));
     let mut content = String::from("<div class=\"controls\" id=\"controls\">");
     if points(results).len() > 1 {
         content.push_str("<label>Sweep point <select id=\"point\"></select></label>");
@@ -191,16 +180,7 @@ fn pictures(out: &mut String, results: &Results) {
          <noscript><p>The curves are drawn by a script, which is switched off here. The tables need none.</p></noscript>\n\
          <p class=\"note\" id=\"notice\" hidden></p>\n",
     );
-    for place in &PLACES {
-        let drawn = if place.name == "ccdf" {
-            results.runs.iter().any(|r| r.queue_delay.count.iter().any(|c| *c > 0))
-        } else {
-            has(place.metrics)
-        };
-        if drawn {
-            figure(&mut content, place.name, place.title, place.caption);
-        }
-    }
+    places(&mut content, results, |name| Some(name) != above);
     section(out, "pictures", "Over time", &content);
 }
 

@@ -1,12 +1,16 @@
 //! The page of an evaluation: each question with its numbers, under the headings of RFC 9743.
 
+use crate::contrast::visible;
 use crate::html::{colour, escape};
 use crate::numbers::{Scale, mean_and_half, scale};
 use crate::shell::shell;
-use results::evaluation::{Evaluation, FIGURES, Question, Section};
+use crate::{grid, places};
+use results::evaluation::{Cell, Evaluation, FIGURES, Question, Section};
 use results::figures::{Definition, SUMMARY, Unit};
+use serde::Serialize;
 use std::fmt::Write;
 
+const SCRIPT: &str = include_str!("../assets/evaluation.js");
 const NONE: &str = "\u{2013}";
 
 /// Of this name: of a run, or of an evaluation's flows.
@@ -27,57 +31,154 @@ pub fn label(name: &str, largest: f64) -> Option<(String, f64)> {
     Some((format!("{}{unit}", figure.label), factor))
 }
 
+/// What the script draws.
+#[derive(Serialize)]
+struct Data<'a> {
+    contenders: Vec<Contender<'a>>,
+    /// All questions, numbered consecutively.
+    questions: Vec<Asked<'a>>,
+}
+
+#[derive(Serialize)]
+struct Contender<'a> {
+    name: &'a str,
+    colour: String,
+}
+
+#[derive(Serialize)]
+struct Asked<'a> {
+    /// Headings and units of the figures.
+    figures: Vec<Axis<'a>>,
+    /// The swept keys, and their values at each point.
+    keys: String,
+    points: Vec<String>,
+    rows: Vec<Answered<'a>>,
+}
+
+#[derive(Serialize)]
+struct Axis<'a> {
+    label: &'a str,
+    unit: &'static str,
+}
+
+#[derive(Serialize)]
+struct Answered<'a> {
+    contender: usize,
+    cells: &'a [Option<Cell>],
+}
+
 pub fn page(evaluation: &Evaluation) -> String {
     let mut body = String::new();
     header(&mut body, evaluation);
+    grid::grid(&mut body, evaluation, anchor);
+    about(&mut body, evaluation);
+    let mut first = 0;
     for (number, part) in evaluation.sections.iter().enumerate() {
-        section(&mut body, number, part, evaluation);
+        section(&mut body, number, part, first, evaluation);
+        first += part.questions.len();
     }
     figures(&mut body, evaluation);
-    shell(&format!("{} evaluated \u{00b7} packetscale", evaluation.controller), &body, &(), "")
+    shell(&format!("{} evaluated \u{00b7} packetscale", evaluation.controller), &body, &data(evaluation), SCRIPT)
 }
 
+/// Where a question stands on the page.
+fn anchor(question: usize) -> String {
+    format!("question-{question}")
+}
+
+fn data(evaluation: &Evaluation) -> Data<'_> {
+    let contenders = evaluation
+        .contenders
+        .iter()
+        .enumerate()
+        .map(|(number, (name, own))| Contender { name, colour: visible(&colour(own, number)) });
+    let questions = evaluation.sections.iter().flat_map(|section| &section.questions);
+    Data { contenders: contenders.collect(), questions: questions.map(asked).collect() }
+}
+
+fn asked(question: &Question) -> Asked<'_> {
+    let axis = |name: &'_ String| {
+        let unit = match figure(name).map_or(Unit::Index, |figure| figure.unit) {
+            Unit::Share => "ratio",
+            unit @ (Unit::Rate | Unit::Time) => unit.symbol(),
+            _ => "",
+        };
+        (figure(name).map(|figure| figure.label), unit)
+    };
+    let figures = question.figures.iter().map(|name| {
+        let (label, unit) = axis(name);
+        Axis { label: label.unwrap_or(name), unit }
+    });
+    let mut points: Vec<&str> = question.rows.iter().map(|row| row.point.as_str()).collect();
+    points.dedup();
+    Asked {
+        figures: figures.collect(),
+        keys: halves(points.first().copied().unwrap_or_default(), true),
+        points: points.iter().map(|point| halves(point, false)).collect(),
+        rows: question.rows.iter().map(|row| Answered { contender: row.contender, cells: &row.cells }).collect(),
+    }
+}
+
+/// Returns the keys of a point that is written `key = value, key = value`, or its values.
+fn halves(point: &str, keys: bool) -> String {
+    let parts = point.split(", ").filter_map(|part| part.split_once(" = "));
+    parts.map(|(key, value)| if keys { key } else { value }).collect::<Vec<_>>().join(", ")
+}
+
+/// What a reader sees first: the controller, and how it stands beside the others.
 fn header(out: &mut String, evaluation: &Evaluation) {
+    _ = write!(
+        out,
+        "<header>\n<p class=\"over\">packetscale <span class=\"host\">a controller evaluated</span></p>\n<h1>{}</h1>\n\
+         <p class=\"answer\">{}</p>\n</header>\n",
+        escape(&evaluation.controller),
+        escape(&grid::answer(evaluation)),
+    );
+}
+
+fn about(out: &mut String, evaluation: &Evaluation) {
     let beside: Vec<String> = (1..evaluation.contenders.len()).map(|contender| swatch(evaluation, contender)).collect();
     let beside = if beside.is_empty() { String::new() } else { format!(", beside {}", beside.join(" and ")) };
     let short = if evaluation.quick { " The short form: fewer and shorter runs." } else { "" };
     let commit = evaluation.commit.as_ref().map_or(String::new(), |commit| format!(", commit {}", escape(commit)));
     _ = write!(
         out,
-        "<header>\n<p class=\"over\">packetscale <span class=\"host\">a controller evaluated</span></p>\n<h1>{}</h1>\n\
-         <p class=\"verdict\">The questions of RFC 9743, \u{201c}Specifying New Congestion Control Algorithms\u{201d}, by its \
+        "<section id=\"about\">\n<p>The questions of RFC 9743, \u{201c}Specifying New Congestion Control Algorithms\u{201d}, by its \
          headings{beside}. {} simulated runs.{short}</p>\n\
-         <p class=\"note\">The RFC asks, and sets no bounds: numbers stand beside those of what is deployed, and the reader \
-         judges. \u{00b1} is half of a 95 % confidence interval, where there are replications. packetscale {}{commit}.</p>\n\
-         <ul class=\"contents\">\n",
-        escape(&evaluation.controller),
+         <p class=\"note\">The RFC asks, and sets no bounds: numbers stand beside those of what is deployed. What is called \
+         better is a convention of this page; some figures are not judged. \u{00b1} is half of a 95 % confidence interval, where \
+         there are replications. packetscale {}{commit}.</p>\n<ul class=\"contents\">\n",
         evaluation.runs,
         escape(&evaluation.version),
     );
     for (number, section) in evaluation.sections.iter().enumerate() {
         _ = writeln!(out, "<li><a href=\"#section-{number}\">{}</a></li>", escape(&section.heading));
     }
-    out.push_str("</ul>\n</header>\n");
+    out.push_str("</ul>\n</section>\n");
 }
 
 fn swatch(evaluation: &Evaluation, contender: usize) -> String {
     let Some((name, own)) = evaluation.contenders.get(contender) else { return NONE.to_string() };
-    format!("<i class=\"swatch\" style=\"--c:{}\"></i>{}", colour(own, contender), escape(name))
+    format!("<i class=\"swatch\" style=\"--c:{}\"></i>{}", visible(&colour(own, contender)), escape(name))
 }
 
-fn section(out: &mut String, number: usize, section: &Section, evaluation: &Evaluation) {
+/// Writes a section, whose questions are numbered from `first`.
+fn section(out: &mut String, number: usize, section: &Section, first: usize, evaluation: &Evaluation) {
     _ = writeln!(out, "<section id=\"section-{number}\">\n<h2>{}</h2>", escape(&section.heading));
     if let Some(why) = &section.left_out {
         _ = writeln!(out, "<p class=\"note\">{}</p>", escape(why));
     }
-    for question in &section.questions {
-        ask(out, question, evaluation);
+    for (number, question) in section.questions.iter().enumerate() {
+        ask(out, first + number, question, evaluation);
     }
     out.push_str("</section>\n");
 }
 
-fn ask(out: &mut String, question: &Question, evaluation: &Evaluation) {
-    _ = writeln!(out, "<h3>{}</h3>\n<p>{}</p>", escape(&question.title), escape(&question.asks));
+fn ask(out: &mut String, number: usize, question: &Question, evaluation: &Evaluation) {
+    let place = anchor(number);
+    _ = writeln!(out, "<div id=\"{place}\">");
+    places::figure(out, &place, &escape(&question.title), &escape(&question.asks));
+    out.push_str("</div>\n");
     let swept = question.rows.iter().any(|row| !row.point.is_empty());
     let scales: Vec<Scale> = (0..question.figures.len()).map(|column| scale_of(question, column)).collect();
     _ = write!(

@@ -4,20 +4,28 @@
 //! Words and tables are written here, so that the page is readable without a script. Curves are thinned here
 //! ([`curves`]) and drawn by `assets/plot.js`. [`definitions`] defines each figure once.
 
+mod completions;
+mod contrast;
 mod curves;
 mod data;
 mod document;
 mod evaluation;
+mod grid;
 mod groups;
+mod heat;
 mod html;
+mod links;
 mod matrix;
 mod numbers;
+mod overlay;
 mod paper;
+mod places;
 mod probing;
 mod resolved;
 mod shell;
 mod sweep;
 mod tables;
+mod tradeoff;
 mod verdict;
 
 #[cfg(test)]
@@ -33,6 +41,12 @@ use results::{Results, reproduction};
 /// Returns the whole page. Any [`Results`] gives one: missing parts are left out, and a name may contain any character.
 pub fn page(results: &Results) -> String {
     document::document(results)
+}
+
+/// Returns one page of several results, each with a name: their runs beside and over each other, and what was run
+/// differently.
+pub fn overlaid_page(all: &[(String, Results)]) -> String {
+    document::with(&overlay::overlaid(all), &overlay::differences(all))
 }
 
 /// Returns the page of a paper: each figure with its pictures, and the published values beside ours.

@@ -1,14 +1,11 @@
 //! The page of a matrix: for each path, heat maps of shares, of what a third loses, and of the queue.
-//!
-//! A heat map is a table whose cells are coloured by their numbers, so that it needs no script and is read aloud as a
-//! table.
 
+use crate::contrast::visible;
+use crate::heat::{FEW, Heat, Shade, short};
 use crate::html::{colour, escape};
-use crate::shell::shell;
+use crate::shell::{NO_PICTURES, shell};
 use results::matrix::{Matrix, Pair, Setting};
 use std::fmt::Write;
-
-const NONE: &str = "\u{2013}";
 
 /// Below this part of an equal share a controller is called starved.
 const STARVED: f64 = 0.2;
@@ -21,14 +18,6 @@ struct Map {
     value: fn(&Pair, usize) -> Option<f64>,
     shown: fn(f64) -> String,
     shade: Shade,
-}
-
-/// How a number becomes a colour.
-enum Shade {
-    /// Two colours, away from one half.
-    FromHalf,
-    /// One colour, the stronger the larger, the largest of the map strongest.
-    UpToLargest,
 }
 
 const MAPS: [Map; 3] = [
@@ -56,23 +45,13 @@ const MAPS: [Map; 3] = [
     },
 ];
 
-/// Three digits at most.
-fn short(value: f64) -> String {
-    match value {
-        0.0 => "0".to_string(),
-        value if value < 0.095 => format!("{value:.2}"),
-        value if value < 9.95 => format!("{value:.1}"),
-        value => format!("{value:.0}"),
-    }
-}
-
 pub fn page(matrix: &Matrix) -> String {
     let mut body = String::new();
     header(&mut body, matrix);
     for setting in &matrix.settings {
         section(&mut body, matrix, setting);
     }
-    shell("All pairs of controllers \u{00b7} packetscale", &body, &(), "")
+    shell("All pairs of controllers \u{00b7} packetscale", &body, &(), NO_PICTURES)
 }
 
 fn header(out: &mut String, matrix: &Matrix) {
@@ -90,14 +69,24 @@ fn header(out: &mut String, matrix: &Matrix) {
     );
 }
 
-/// Who gets most and who least beside the others, on each path.
+/// Who gets most and who least beside the others, on each path; of one controller, how two of it share.
 fn verdict(matrix: &Matrix) -> Vec<String> {
+    let name = |one: usize| matrix.controllers[one].0.as_str();
     let one = |setting: &Setting| {
+        if matrix.controllers.len() == 1 {
+            let share = setting.pair(0, 0)?.share_of(0)?;
+            return Some(format!(
+                "{}: of two flows of {}, the one that gets less gets {:.0} %.",
+                setting.title,
+                name(0),
+                share * 100.0
+            ));
+        }
         let mut means: Vec<(f64, usize)> =
             (0..matrix.controllers.len()).filter_map(|one| Some((mean_share(matrix, setting, one)?, one))).collect();
         means.sort_by(|a, b| a.0.total_cmp(&b.0));
         let said = |(share, one): &(f64, usize), what| {
-            format!("{} gets {what} on average ({:.0} %)", matrix.controllers[*one].0, share * 100.0)
+            format!("{} gets {what} on average ({:.0} %)", name(*one), share * 100.0)
         };
         let (least, most) = (said(means.first()?, "least"), said(means.last()?, "most"));
         let pairs = setting.pairs.iter().filter(|pair| pair.row != pair.column);
@@ -123,9 +112,12 @@ fn mean_share(matrix: &Matrix, setting: &Setting, one: usize) -> Option<f64> {
 
 fn section(out: &mut String, matrix: &Matrix, setting: &Setting) {
     _ = writeln!(out, "<section>\n<h2>{}</h2>", escape(&setting.title));
+    let size = if matrix.controllers.len() > FEW { " many" } else { "" };
+    _ = writeln!(out, "<div class=\"maps{size}\">");
     for map in &MAPS {
         draw(out, matrix, setting, map);
     }
+    out.push_str("</div>\n");
     _ = writeln!(
         out,
         "<details><summary>The scenario of the first pair</summary><pre tabindex=\"0\">{}</pre></details>\n</section>",
@@ -134,49 +126,21 @@ fn section(out: &mut String, matrix: &Matrix, setting: &Setting) {
 }
 
 fn draw(out: &mut String, matrix: &Matrix, setting: &Setting, map: &Map) {
-    let count = matrix.controllers.len();
-    let value = |row, column| setting.pair(row, column).and_then(|pair| (map.value)(pair, row));
-    let all = (0..count).flat_map(|row| (0..count).map(move |column| (row, column)));
-    let largest = all.filter_map(|(row, column)| value(row, column)).fold(0.0, f64::max);
-    _ = write!(
-        out,
-        "<figure><figcaption><h3>{title}</h3><p>{caption}</p></figcaption><div class=\"scroll\" tabindex=\"0\" \
-         role=\"region\" aria-label=\"{title}\"><table class=\"heat\"><thead><tr><th scope=\"col\">beside</th>",
-        title = map.title,
-        caption = map.caption
-    );
-    for column in 0..count {
-        _ = write!(out, "<th scope=\"col\"><span>{}</span></th>", escape(&matrix.controllers[column].0));
-    }
-    out.push_str("</tr></thead><tbody>\n");
-    for row in 0..count {
-        let (name, own) = &matrix.controllers[row];
-        _ = write!(
-            out,
-            "<tr><th scope=\"row\"><i class=\"swatch\" style=\"--c:{}\"></i>{}</th>",
-            colour(own, row),
-            escape(name)
-        );
-        for column in 0..count {
-            cell(out, value(row, column), map, largest);
-        }
-        out.push_str("</tr>\n");
-    }
-    out.push_str("</tbody></table></div></figure>\n");
-}
-
-fn cell(out: &mut String, value: Option<f64>, map: &Map, largest: f64) {
-    let Some(value) = value else {
-        _ = write!(out, "<td>{NONE}</td>");
-        return;
+    let mark = |row: usize, own: &str| format!("<i class=\"swatch\" style=\"--c:{}\"></i>", visible(&colour(own, row)));
+    let controllers = matrix.controllers.iter().enumerate();
+    let rows: Vec<(&str, String)> = controllers.map(|(row, (name, own))| (name.as_str(), mark(row, own))).collect();
+    let columns: Vec<&str> = rows.iter().map(|(name, _)| *name).collect();
+    let heat = Heat {
+        title: map.title,
+        caption: map.caption,
+        corner: "beside",
+        rows: &rows,
+        columns: &columns,
+        value: &|row, column| setting.pair(row, column).and_then(|pair| (map.value)(pair, row)),
+        shown: map.shown,
+        shade: map.shade,
     };
-    let (class, strength) = match map.shade {
-        Shade::FromHalf if value < 0.5 => ("cold", (0.5 - value) * 2.0),
-        Shade::FromHalf => ("hot", (value - 0.5) * 2.0),
-        Shade::UpToLargest if largest > 0.0 => ("hot", (value / largest).sqrt()),
-        Shade::UpToLargest => ("hot", 0.0),
-    };
-    _ = write!(out, "<td class=\"{class}\" style=\"--s:{:.0}%\">{}</td>", strength * 100.0, (map.shown)(value));
+    heat.draw(out);
 }
 
 #[cfg(test)]
@@ -206,8 +170,12 @@ mod tests {
     #[test]
     fn both_sides_of_a_pair_are_shown() {
         let page = page(&matrix("rapid"));
-        assert!(page.contains("<td class=\"cold\" style=\"--s:90%\">5</td>"));
-        assert!(page.contains("<td class=\"hot\" style=\"--s:90%\">95</td>"));
+        let cell = |class: &str, row: &str, column: &str, value: &str, shown: &str| {
+            let name = format!("data-row=\"{row}\" data-column=\"{column}\" data-value=\"{value}\"");
+            page.contains(&format!("<td class=\"{class}\" style=\"--s:90%\" {name}>{shown}</td>"))
+        };
+        assert!(cell("cold", "rapid", "cubic", "0.05", "5"));
+        assert!(cell("hot", "cubic", "rapid", "0.95", "95"));
         assert!(page.contains(">2.0<") && page.contains(">12<"));
     }
 
@@ -216,6 +184,14 @@ mod tests {
         let expected = "8 Mbit/s: cubic gets most on average (95 %), rapid gets least on average (5 %); in 1 of 1 pairs one flow \
                         gets less than a fifth of its equal share.";
         assert_eq!(verdict(&matrix("rapid")), [expected]);
+    }
+
+    #[test]
+    fn a_single_controller_is_not_ranked() {
+        let mut matrix = matrix("rapid");
+        matrix.controllers.truncate(1);
+        matrix.settings[0].pairs.truncate(1);
+        assert_eq!(verdict(&matrix), ["8 Mbit/s: of two flows of rapid, the one that gets less gets 45 %."]);
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! The page of a paper: for each figure, what the paper says, pictures, and the published values beside ours.
 
+use crate::contrast::visible;
 use crate::html::{colour, escape};
 use crate::numbers::{Scale, mean_and_half, number};
 use crate::shell::shell;
@@ -34,7 +35,7 @@ pub fn page(paper: &Paper) -> String {
 /// Returns the colours of a picture's lines. Controllers keep their own; other lines take the next of the palette.
 fn colours(picture: &Picture) -> Vec<String> {
     let lines = picture.lines.iter().enumerate();
-    lines.map(|(at, line)| colour(line.colour.as_deref().unwrap_or_default(), at)).collect()
+    lines.map(|(at, line)| visible(&colour(line.colour.as_deref().unwrap_or_default(), at))).collect()
 }
 
 fn header(out: &mut String, paper: &Paper) {

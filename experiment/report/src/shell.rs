@@ -4,8 +4,15 @@ use crate::html::{escape, script_data};
 use serde::Serialize;
 
 const STYLE: &str = include_str!("../assets/page.css");
-/// The scripts that every page begins with: numbers, then plots.
-const PLOTS: [&str; 2] = [include_str!("../assets/scale.js"), include_str!("../assets/plot.js")];
+/// The scripts that every page begins with: numbers, plots, what saves them, and what every page does.
+const PLOTS: [&str; 4] = [
+    include_str!("../assets/scale.js"),
+    include_str!("../assets/plot.js"),
+    include_str!("../assets/save.js"),
+    include_str!("../assets/frame.js"),
+];
+/// The script of a page without pictures.
+pub const NO_PICTURES: &str = "Frame.start();\n";
 
 /// Returns the document: `title` in the tab, `body` as HTML, `data` for `script`.
 pub fn shell(title: &str, body: &str, data: &impl Serialize, script: &str) -> String {

@@ -1,28 +1,43 @@
-//! Draws a sweep over one key as curves: mean and interval of a figure against the swept value.
+//! Draws a sweep as curves: mean and interval of each figure against the values of one key, in small multiples over the
+//! values of the others.
 
-use crate::groups::{controllers, points};
+use crate::groups::controllers;
 use results::figures::{SUMMARY, Unit};
-use results::{Results, SweptKey, groups};
+use results::{Group, Results, SweptKey, groups};
 use serde::Serialize;
+use std::collections::BTreeMap;
 
-/// The curves of one swept key.
+/// The curves of a sweep.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Sweep {
-    /// The key.
+    /// The key on the axis.
     pub key: String,
-    /// Unit of the values; empty where there is none.
+    /// Unit of its values; empty where there is none.
     pub unit: String,
-    /// One chart per figure.
+    /// Its values, where they are words; the axis then counts them from 0.
+    pub names: Vec<String>,
+    /// One chart per figure that the runs have.
     pub charts: Vec<Chart>,
+    /// How many panels of a chart were left out.
+    pub left_out: usize,
 }
 
-/// One figure against the swept value.
+/// One figure.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Chart {
     /// Heading.
     pub label: &'static str,
     /// Unit of the figure, as the page's script knows it.
     pub unit: &'static str,
+    /// One panel for each choice of the other keys; a single one without a title where there are none.
+    pub panels: Vec<Panel>,
+}
+
+/// One small multiple.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Panel {
+    /// The other keys and their values.
+    pub title: String,
     /// One line per controller.
     pub lines: Vec<Line>,
 }
@@ -39,40 +54,105 @@ pub struct Line {
 /// Swept value, mean, half-width.
 type Point = (f64, f64, Option<f64>);
 
-const SHOWN: [&str; 5] = ["available_share", "utilisation", "queue_delay_p99_s", "loss_ratio", "fairness_jain"];
+const SHOWN: [&str; 6] =
+    ["available_share", "throughput_bps", "utilisation", "queue_delay_p99_s", "loss_ratio", "fairness_jain"];
+/// More small multiples than these are too small to read.
+const MOST_PANELS: usize = 12;
 
-/// Returns the sweep, if exactly one key was swept over at least two values that are all numbers of one kind.
-pub fn sweep(results: &Results) -> Option<Sweep> {
-    let points = points(results);
-    let key = points.first()?.keys().next()?.clone();
-    if points.len() < 2 || points.iter().any(|p| p.len() != 1 || !p.contains_key(&key)) {
-        return None;
+impl Sweep {
+    /// What is to be said of the panels, as a sentence to append; nothing of a single one.
+    pub fn said(&self) -> String {
+        let panels = self.charts.first().map_or(0, |chart| chart.panels.len());
+        match (panels, self.left_out) {
+            (0 | 1, _) => String::new(),
+            (_, 0) => " One panel for each choice of the other keys.".to_string(),
+            (some, more) => {
+                format!(" One panel for each of the first {some} of {} choices of the other keys.", some + more)
+            }
+        }
     }
-    let [swept]: [SweptKey; 1] = results::swept(&results.runs).try_into().ok()?;
-    let unit = swept.unit()?.to_string();
+}
+
+/// Returns the sweep; `None` where no key has two values.
+pub fn sweep(results: &Results) -> Option<Sweep> {
     let groups = groups(&results.runs);
-    let charts = SUMMARY.iter().filter(|f| SHOWN.contains(&f.name)).map(|figure| Chart {
+    let keys = results::swept(&results.runs);
+    let axis = axis(&keys, &groups)?;
+    let values = distinct(groups.iter().filter_map(|group| group.params.get(&axis.key).cloned()));
+    let words = axis.unit().is_none();
+    let place = |value: &String| match words {
+        true => values.iter().position(|known| known == value).map(|at| at as f64),
+        false => axis.number(value),
+    };
+    let titles = distinct(groups.iter().map(|group| others(group.params, &axis.key)));
+    let shown = &titles[..titles.len().min(MOST_PANELS)];
+    let had = |name: &str| groups.iter().any(|group| group.interval(name).is_some());
+    let charts = SUMMARY.iter().filter(|figure| SHOWN.contains(&figure.name) && had(figure.name)).map(|figure| Chart {
         label: figure.label,
         unit: match figure.unit {
             Unit::Index => "",
             Unit::Share => "ratio",
             unit => unit.symbol(),
         },
-        lines: controllers(results)
-            .into_iter()
-            .map(|(controller, _)| {
-                let mut points: Vec<Point> = groups
-                    .iter()
-                    .filter(|g| g.controller == controller)
-                    .filter_map(|g| Some((swept.number(&g.params[&key])?, g.interval(figure.name)?)))
-                    .map(|(x, interval)| (x, interval.mean, interval.half_width))
-                    .collect();
-                points.sort_by(|a, b| a.0.total_cmp(&b.0));
-                Line { controller: controller.to_string(), points }
+        panels: shown
+            .iter()
+            .map(|title| {
+                let here: Vec<&Group> =
+                    groups.iter().filter(|group| others(group.params, &axis.key) == *title).collect();
+                let line = |(controller, _): (&str, String)| Line {
+                    controller: controller.to_string(),
+                    points: line(&here, controller, &axis.key, figure.name, &place),
+                };
+                Panel { title: title.clone(), lines: controllers(results).into_iter().map(line).collect() }
             })
             .collect(),
     });
-    Some(Sweep { charts: charts.collect(), key, unit })
+    Some(Sweep {
+        charts: charts.collect(),
+        unit: axis.unit().unwrap_or_default().to_string(),
+        key: axis.key.clone(),
+        left_out: titles.len() - shown.len(),
+        names: if words { values } else { Vec::new() },
+    })
+}
+
+/// Returns the key on the axis: of those whose values are numbers, else of all, the one with most values.
+fn axis<'k>(keys: &'k [SweptKey], groups: &[Group]) -> Option<&'k SweptKey> {
+    let count = |key: &SweptKey| distinct(groups.iter().filter_map(|group| group.params.get(&key.key).cloned())).len();
+    let several = || keys.iter().rev().filter(|key| count(key) > 1);
+    several()
+        .filter(|key| key.unit().is_some())
+        .max_by_key(|key| count(key))
+        .or_else(|| several().max_by_key(|key| count(key)))
+}
+
+fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = Vec::new();
+    values.for_each(|value| {
+        if !seen.contains(&value) {
+            seen.push(value);
+        }
+    });
+    seen
+}
+
+fn others(params: &BTreeMap<String, String>, key: &str) -> String {
+    let others = params.iter().filter(|(other, _)| *other != key);
+    others.map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
+}
+
+fn line(
+    groups: &[&Group],
+    controller: &str,
+    key: &str,
+    figure: &str,
+    place: &dyn Fn(&String) -> Option<f64>,
+) -> Vec<Point> {
+    let own = groups.iter().filter(|group| group.controller == controller);
+    let found = own.filter_map(|group| Some((place(group.params.get(key)?)?, group.interval(figure)?)));
+    let mut points: Vec<Point> = found.map(|(x, interval)| (x, interval.mean, interval.half_width)).collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points
 }
 
 #[cfg(test)]
@@ -84,23 +164,47 @@ mod tests {
     fn one_swept_number_gives_a_line_per_controller() {
         let sweep = sweep(&example::sweep()).unwrap();
         assert_eq!((sweep.key.as_str(), sweep.unit.as_str()), ("path.buffer", "packets"));
-        let line = &sweep.charts[0].lines[0];
+        let panels = &sweep.charts[0].panels;
+        assert_eq!((panels.len(), panels[0].title.as_str()), (1, ""));
+        let line = &panels[0].lines[0];
         assert_eq!(line.points.iter().map(|p| p.0).collect::<Vec<_>>(), [5.0, 10.0, 20.0, 40.0]);
         assert!(line.points.iter().all(|p| p.2.is_some()));
     }
 
     #[test]
-    fn no_sweep_two_keys_or_words_give_no_chart() {
+    fn a_second_key_gives_small_multiples() {
+        let mut results = example::sweep();
+        let slow = results.runs.clone();
+        let with = |rate: &'static str| {
+            move |run: &mut results::Run| {
+                run.params.insert("path.rate".to_string(), rate.to_string());
+            }
+        };
+        results.runs.iter_mut().for_each(with("10 Gbit/s"));
+        results.runs.extend(slow);
+        results.runs.iter_mut().filter(|run| run.params.len() == 1).for_each(with("1 Gbit/s"));
+        let sweep = sweep(&results).unwrap();
+        assert_eq!(sweep.key, "path.buffer", "it has more values");
+        let titles: Vec<&str> = sweep.charts[0].panels.iter().map(|panel| panel.title.as_str()).collect();
+        assert_eq!(titles, ["path.rate = 10 Gbit/s", "path.rate = 1 Gbit/s"]);
+        assert_eq!(sweep.charts[0].panels[1].lines[1].points.len(), 4);
+    }
+
+    #[test]
+    fn words_are_counted_and_one_value_is_no_sweep() {
+        let mut results = example::sweep();
+        for (run, queue) in results.runs.iter_mut().zip(["fifo", "red", "pie"].into_iter().cycle()) {
+            run.params = BTreeMap::from([("path.queue".to_string(), queue.to_string())]);
+        }
+        let found = sweep(&results).unwrap();
+        assert_eq!(found.names, ["fifo", "red", "pie"]);
+        let xs: Vec<f64> = found.charts[0].panels[0].lines[0].points.iter().map(|point| point.0).collect();
+        assert_eq!(xs, [0.0, 1.0, 2.0]);
+        results
+            .runs
+            .iter_mut()
+            .for_each(|run| run.params = BTreeMap::from([("path.queue".to_string(), "red".to_string())]));
+        assert_eq!(sweep(&results), None);
         assert_eq!(sweep(&example::demo()), None);
-        let mut words = example::sweep();
-        for run in &mut words.runs {
-            run.params.insert("path.buffer".into(), "large".into());
-        }
-        assert_eq!(sweep(&words), None);
-        let mut two = example::sweep();
-        for run in &mut two.runs {
-            run.params.insert("path.rate".into(), "1 Gbit/s".into());
-        }
-        assert_eq!(sweep(&two), None);
     }
 }

@@ -1,5 +1,6 @@
 //! The tables: one row per controller (and sweep point), mean and 95 % interval over replications.
 
+use crate::contrast::visible;
 use crate::groups::{controllers, point_name};
 use crate::html::escape;
 use crate::numbers::{Scale, count, mean_and_half, quantity, scale};
@@ -13,7 +14,8 @@ use std::fmt::Write;
 pub fn swatch(results: &Results, controller: &str) -> String {
     let all = controllers(results);
     let index = all.iter().position(|(name, _)| *name == controller);
-    let mark = index.map_or(String::new(), |i| format!("<i class=\"swatch\" style=\"--c:{}\"></i>", all[i].1));
+    let mark =
+        index.map_or(String::new(), |i| format!("<i class=\"swatch\" style=\"--c:{}\"></i>", visible(&all[i].1)));
     format!("{mark}{}", escape(controller))
 }
 
@@ -74,7 +76,7 @@ fn comparison_table(out: &mut String, results: &Results, groups: &[Group], colum
         }
         cells
     });
-    table(out, caption, &head, rows);
+    table(out, caption, &head, &rows.collect::<Vec<_>>());
 }
 
 fn interval_cell(cell: Option<Interval>, scale: Scale) -> String {
@@ -85,13 +87,24 @@ fn interval_cell(cell: Option<Interval>, scale: Scale) -> String {
     }
 }
 
-fn table(out: &mut String, caption: &str, head: &str, rows: impl Iterator<Item = String>) {
+/// Rows that a reader still reads, and that a page has room for.
+const MOST_ROWS: usize = 120;
+
+/// Writes a table: its caption, the cells of its head, and its first rows; says how many there are.
+pub fn table(out: &mut String, caption: &str, head: &str, rows: &[String]) {
+    if rows.len() > MOST_ROWS {
+        _ = writeln!(
+            out,
+            "<p class=\"note\">{caption}: the first {MOST_ROWS} of {} rows; the exported tables have all.</p>",
+            count(rows.len() as u64)
+        );
+    }
     _ = write!(
         out,
         "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table><caption>{caption}</caption>\
          <thead><tr>{head}</tr></thead><tbody>"
     );
-    for row in rows {
+    for row in rows.iter().take(MOST_ROWS) {
         _ = write!(out, "<tr>{row}</tr>");
     }
     out.push_str("</tbody></table></div>\n");
@@ -128,7 +141,7 @@ fn per_entry<T: Serialize>(
         }
     }
     if !rows.is_empty() {
-        table(out, caption, &head, rows.into_iter());
+        table(out, caption, &head, &rows);
     }
 }
 

@@ -2,8 +2,8 @@
 
 use crate::groups::{difference, points};
 use crate::numbers::{mean_and_half, quantity, scale};
-use results::figures::Unit;
-use results::{Group, Interval, Results, TrafficResult, WHY_ABOVE_ALL, groups};
+use results::figures::{SUMMARY, Unit};
+use results::{ExpectationOutcome, Group, Interval, Results, TrafficResult, WHY_ABOVE_ALL, groups};
 
 /// A question to the results, with the words around its answer.
 struct Question {
@@ -31,22 +31,60 @@ const QUESTIONS: [Question; 3] = [
     Question { metric: "loss_ratio", unit: Unit::Share, more: false, superlative: "The fewest packets were lost by" },
 ];
 
+/// Returns the answer to what the scenario asks: whether it is as expected, and by how much; where nothing is expected,
+/// who did best.
+pub fn answer(results: &Results) -> String {
+    let expected = &results.expectations;
+    let first = expected.iter().find(|one| !one.met).or(expected.first());
+    let missed = expected.iter().filter(|one| !one.met).count();
+    let Some(first) = first.filter(|_| !results.runs.is_empty()) else {
+        let groups = groups(&results.runs);
+        return sentences(results, &groups).into_iter().next().unwrap_or_else(|| NO_RUNS.to_string());
+    };
+    let lead = match (missed, expected.len()) {
+        (0, 1) => "As expected.".to_string(),
+        (0, all) => format!("As expected, in all {all} points."),
+        (missed, all) => format!("Not as expected, in {missed} of {all} points."),
+    };
+    format!("{lead} {}", found(first))
+}
+
+/// What was found beside what was expected: `Loss of rapid: 0.02 %, expected at most 0.03 %.`
+fn found(outcome: &ExpectationOutcome) -> String {
+    let figure = SUMMARY.iter().find(|figure| figure.name == outcome.metric);
+    let unit = figure.map_or(Unit::Index, |figure| figure.unit);
+    let label = figure.map(|figure| figure.label).filter(|label| !label.is_empty()).unwrap_or(&outcome.metric);
+    let words =
+        outcome.bound.split(' ').map(|word| word.parse().map_or(word.to_string(), |bound| quantity(bound, unit)));
+    let bound = words.collect::<Vec<_>>().join(" ");
+    let found =
+        outcome.found.filter(|found| found.is_finite()).map_or("no value".to_string(), |found| quantity(found, unit));
+    let of = if outcome.selected.is_empty() { String::new() } else { format!(" of {}", outcome.selected) };
+    format!("{label}{of}: {found}, expected {bound}.")
+}
+
+const NO_RUNS: &str = "There are no runs.";
+
 /// Returns a paragraph of plain text.
 pub fn verdict(results: &Results) -> String {
     let groups = groups(&results.runs);
-    let points = points(results);
-    let mut sentences: Vec<String> = if groups.is_empty() {
-        vec!["There are no runs.".to_string()]
-    } else if points.len() > 1 {
-        QUESTIONS.iter().filter_map(|q| over_points(q, results, &groups)).collect()
-    } else {
-        QUESTIONS.iter().filter_map(|q| at_one_point(q, &groups)).collect()
-    };
+    let mut sentences = sentences(results, &groups);
     sentences.extend(shares(&groups));
     if groups.iter().any(Group::above_all) {
         sentences.push(WHY_ABOVE_ALL.to_string());
     }
     sentences.join(" ")
+}
+
+/// The answers to the questions, one sentence each.
+fn sentences(results: &Results, groups: &[Group]) -> Vec<String> {
+    if groups.is_empty() {
+        vec![NO_RUNS.to_string()]
+    } else if points(results).len() > 1 {
+        QUESTIONS.iter().filter_map(|question| over_points(question, results, groups)).collect()
+    } else {
+        QUESTIONS.iter().filter_map(|question| at_one_point(question, groups)).collect()
+    }
 }
 
 /// Returns what the traffic does when the path fills, in a sentence; nothing without traffic.
@@ -153,22 +191,18 @@ fn over_points(question: &Question, results: &Results, groups: &[Group]) -> Opti
         }
     }
     wins.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
-    let parts: Vec<String> = wins
-        .iter()
-        .map(|(name, n)| {
-            let means: Vec<f64> = groups
-                .iter()
-                .filter(|g| g.controller == *name)
-                .filter_map(|g| g.interval(question.metric))
-                .map(|i| i.mean)
-                .collect();
-            let low = means.iter().copied().fold(f64::INFINITY, f64::min);
-            let high = means.iter().copied().fold(f64::NEG_INFINITY, f64::max);
-            let (low, high) = (quantity(low, question.unit), quantity(high, question.unit));
-            let range = if low == high { low } else { format!("{low} to {high}") };
-            format!("{name} at {n} of {} sweep points ({range})", points.len())
-        })
-        .collect();
+    let range = |name: &str| {
+        let own = groups.iter().filter(|group| group.controller == name);
+        let means = || own.clone().filter_map(|group| group.interval(question.metric)).map(|interval| interval.mean);
+        let (low, high) = (means().fold(f64::INFINITY, f64::min), means().fold(f64::NEG_INFINITY, f64::max));
+        let (low, high) = (quantity(low, question.unit), quantity(high, question.unit));
+        if low == high { low } else { format!("{low} to {high}") }
+    };
+    if let ([(name, _)], true) = (&wins[..], groups.iter().all(|group| group.controller == groups[0].controller)) {
+        return Some(format!("{}: {name}, {} over {} sweep points.", topic(question), range(name), points.len()));
+    }
+    let part = |(name, n): &(&str, usize)| format!("{name} at {n} of {} sweep points ({})", points.len(), range(name));
+    let parts: Vec<String> = wins.iter().map(part).collect();
     (!parts.is_empty()).then(|| format!("{} {}.", question.superlative, parts.join(", ")))
 }
 
@@ -246,6 +280,30 @@ mod tests {
     #[test]
     fn nothing_to_report_is_said() {
         assert_eq!(verdict(&example::empty()), "There are no runs.");
+        assert_eq!(answer(&example::empty()), "There are no runs.");
+    }
+
+    #[test]
+    fn the_answer_is_the_expectation_that_is_missed_else_the_first_else_who_did_best() {
+        let mut results = example::demo();
+        let missed = "Not as expected, in 1 of 2 points. Queueing, 99th pct. of controller = rapid: 800.0 µs, expected at most \
+                      10.00 µs.";
+        assert_eq!(answer(&results), missed);
+        results.expectations.truncate(1);
+        let met = "As expected. Share of available of controller = rapid: 93.00 %, expected at least 88.00 %.";
+        assert_eq!(answer(&results), met);
+        results.expectations.clear();
+        assert!(verdict(&results).starts_with(&answer(&results)));
+        assert!(answer(&results).starts_with("The largest share of the available capacity was used by"));
+    }
+
+    #[test]
+    fn a_single_entry_is_not_ranked() {
+        let mut results = example::sweep();
+        results.runs.retain(|run| run.controller == "rapid");
+        let words = verdict(&results);
+        assert!(words.starts_with("Share of the available capacity: rapid, "), "{words}");
+        assert!(words.contains(" over 4 sweep points.") && !words.contains("largest") && !words.contains(" at 4 of"));
     }
 
     #[test]

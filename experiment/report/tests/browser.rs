@@ -1,71 +1,10 @@
 //! Opens the page in headless Chromium: every picture is drawn, no error is logged, nothing overflows.
 
+mod chromium;
 mod example;
 
+use chromium::{attribute, chromium, open};
 use results::Results;
-use std::path::Path;
-use std::process::{Command, Stdio};
-
-/// Whether Chromium is installed. Its absence fails the test where `CI=true` promises it, and skips it elsewhere.
-fn chromium() -> bool {
-    let found = Command::new("chromium").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    if found.is_ok_and(|status| status.success()) {
-        return true;
-    }
-    assert!(std::env::var("CI").as_deref() != Ok("true"), "chromium is not installed, and CI needs it");
-    eprintln!("skipped: chromium is not installed");
-    false
-}
-
-/// Returns the page after its script has run at this width, and the browser's log.
-///
-/// Headless Chromium makes no window narrower than 500 pixels. So a frame of the same origin, with the wanted width,
-/// opens the page; then the page replaces the document around it, for `--dump-dom` to print.
-/// `visit` is a script that runs in between. It has `page`, the page's window, and `note(name, value)`, which puts an
-/// attribute on the page's root.
-fn open(page: &str, width: u32, visit: &str) -> (String, String) {
-    let folder = tempfile::tempdir().unwrap();
-    let file = folder.path().join("report.html");
-    std::fs::write(&file, framed(page, width, visit)).unwrap();
-    let output = Command::new("chromium").args(flags(folder.path())).arg(url(&file)).output().unwrap();
-    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    (String::from_utf8(output.stdout).unwrap(), String::from_utf8_lossy(&output.stderr).into_owned())
-}
-
-fn framed(page: &str, width: u32, visit: &str) -> String {
-    let page = page.replace('&', "&amp;").replace('"', "&quot;");
-    format!(
-        "<!doctype html><meta charset=\"utf-8\"><script>
-         function visit(holder) {{
-            const page = holder.contentWindow, root = page.document.documentElement;
-            const note = (name, value) => root.setAttribute('data-' + name, value);
-            {visit}
-            document.documentElement.replaceWith(document.importNode(root, true));
-         }}
-         </script><iframe style=\"width:{width}px;height:2000px;border:0\" srcdoc=\"{page}\" onload=\"visit(this)\"></iframe>"
-    )
-}
-
-fn flags(folder: &Path) -> Vec<String> {
-    let fixed = "--headless --no-sandbox --disable-gpu --disable-quic --no-first-run --disable-background-networking \
-                 --disable-component-update --disable-sync --virtual-time-budget=5000 --enable-logging=stderr --v=0 --dump-dom";
-    let mut flags: Vec<String> = fixed.split_whitespace().map(String::from).collect();
-    flags.push(format!("--user-data-dir={}", folder.join("profile").display()));
-    flags.push("--window-size=1400,2400".to_string());
-    flags
-}
-
-fn url(file: &Path) -> String {
-    format!("file://{}", file.display())
-}
-
-/// Returns the value of `name` in the first tag that contains `tag`.
-fn attribute<'a>(dom: &'a str, tag: &str, name: &str) -> Option<&'a str> {
-    let opened = &dom[dom.find(tag)?..];
-    let opened = &opened[..opened.find('>')?];
-    let value = &opened[opened.find(&format!("{name}=\""))? + name.len() + 2..];
-    Some(&value[..value.find('"')?])
-}
 
 /// Draws `results` at `width` and checks everything that must hold for any page.
 fn check(results: &Results, width: u32, figures: &[&str]) {
@@ -87,9 +26,22 @@ fn check_page(page: &str, width: u32, figures: &[&str]) {
     assert_eq!(present, figures.len(), "figures that nobody expected");
 }
 
-const DEMO: [&str; 9] = ["throughput", "rate", "queue", "ccdf", "rtt", "window", "losses", "stream", "stream-delay"];
-const SWEEP: [&str; 10] =
-    ["sweep", "throughput", "rate", "queue", "ccdf", "rtt", "window", "losses", "stream", "stream-delay"];
+const DEMO: [&str; 11] =
+    ["tradeoff", "throughput", "shares", "rate", "queue", "ccdf", "rtt", "window", "losses", "stream", "stream-delay"];
+const SWEEP: [&str; 12] = [
+    "tradeoff",
+    "sweep",
+    "throughput",
+    "shares",
+    "rate",
+    "queue",
+    "ccdf",
+    "rtt",
+    "window",
+    "losses",
+    "stream",
+    "stream-delay",
+];
 
 #[test]
 fn the_demo_is_drawn_on_a_desktop_and_on_a_phone() {
@@ -109,7 +61,7 @@ fn a_sweep_is_drawn() {
 #[test]
 fn hostile_names_are_drawn_as_text_and_run_nothing() {
     if chromium() {
-        check(&example::hostile(), 390, &DEMO);
+        check(&example::hostile(), 390, &DEMO[1..]);
     }
 }
 
@@ -175,4 +127,74 @@ fn a_reader_can_zoom_go_back_read_values_and_choose_a_replication() {
     assert!((share("drag") - 200.0 / 1012.0).abs() < 0.02, "{}", share("drag"));
     assert_eq!((noted("button"), share("again"), noted("replaced")), ("false", 1.0, "true"));
     assert_eq!(attribute(&dom, "<html", "data-errors"), Some("[]"));
+}
+
+/// Reads the throughput-delay picture: where its dots are, the labels of its axes, and what its buttons save.
+const SAVER: &str = r#"
+    const host = page.document.querySelector('[data-figure="tradeoff"]');
+    const Save = page.eval('Save');
+    const axis = (c, at) => [...host.querySelectorAll('text.' + c)].map((t) => [Number(t.getAttribute(at)), Number(t.textContent)]);
+    note('xs', JSON.stringify(axis('x', 'x')));
+    note('ys', JSON.stringify(axis('y', 'y')));
+    note('titles', [...host.querySelectorAll('text.title')].map((t) => t.textContent).join('; '));
+    const circles = [...host.querySelectorAll('path.dots')].flatMap((p) => p.getAttribute('d').split('M').slice(1));
+    // A circle begins at its left end; its radius is 2.4.
+    note('dots', JSON.stringify(circles.map((d) => d.match(/[\d.]+/g).slice(0, 2).map(Number)).map(([x, y]) => [x + 2.4, y])));
+    note('csv', Save.csv(host).replaceAll('\n', '|'));
+    const svg = new page.DOMParser().parseFromString(Save.svg(host), 'image/svg+xml');
+    note('svg', [svg.querySelectorAll('parsererror').length, svg.querySelectorAll('path').length, /var\(|oklab|NaN/.test(Save.svg(host))].join());
+    note('drawn', host.querySelectorAll('path').length);
+    Save.png(host).then((blob) => page.document.documentElement.setAttribute('data-png', blob.type + ' ' + (blob.size > 5000)));
+"#;
+
+/// Returns delays and throughputs of the written table, in the order of the runs.
+fn written(results: &Results) -> Vec<(f64, f64)> {
+    let folder = tempfile::tempdir().unwrap();
+    results::write(results, folder.path()).unwrap();
+    let text = std::fs::read_to_string(folder.path().join("runs.csv")).unwrap();
+    let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = lines.next().unwrap();
+    let column = |name: &str| head.iter().position(|column| *column == name).unwrap();
+    let (delay, throughput) = (column("queue_delay_mean_s"), column("throughput_bps"));
+    lines.map(|line| (line[delay].parse().unwrap(), line[throughput].parse().unwrap())).collect()
+}
+
+/// Two ticks give the line from a place on the axis to a value.
+fn value(ticks: &[(f64, f64)], at: f64) -> f64 {
+    let ((a, x), (b, y)) = (ticks[0], ticks[ticks.len() - 1]);
+    x + (at - a) * (y - x) / (b - a)
+}
+
+#[test]
+fn what_is_drawn_and_what_is_saved_are_the_numbers_of_the_written_table() {
+    if !chromium() {
+        return;
+    }
+    let mut results = example::demo();
+    results.runs.retain(|run| run.controller != "rapid");
+    for (number, run) in results.runs.iter_mut().enumerate() {
+        run.summary.queue_delay_mean_s = Some(1e-3 + number as f64 * 0.37e-3);
+    }
+    let expected = written(&results);
+    let (dom, log) = open(&packetscale_report::page(&results), 1280, SAVER);
+    let noted = |name: &str| {
+        attribute(&dom, "<html", &format!("data-{name}"))
+            .unwrap_or_else(|| panic!("no {name}: {log}"))
+            .replace("&quot;", "\"")
+    };
+    assert_eq!(noted("titles"), "Throughput (Gbit/s); Queueing, mean (ms)");
+    let pairs = |name: &str| serde_json::from_str::<Vec<(f64, f64)>>(&noted(name)).unwrap();
+    let (xs, ys, dots) = (pairs("xs"), pairs("ys"), pairs("dots"));
+    assert_eq!(dots.len(), expected.len());
+    for ((x, y), (delay, throughput)) in dots.iter().zip(&expected) {
+        // A pixel is about 3 us and 25 Mbit/s; places are written to a tenth of one.
+        assert!((value(&xs, *x) * 1e-3 - delay).abs() < 1e-6, "{x} is {} ms, not {delay} s", value(&xs, *x));
+        assert!((value(&ys, *y) * 1e9 - throughput).abs() < 1e7, "{y} is {} Gbit/s, not {throughput}", value(&ys, *y));
+    }
+    let csv = noted("csv");
+    let rows: Vec<Vec<&str>> =
+        csv.split('|').skip(1).filter(|row| !row.is_empty()).map(|row| row.split(',').collect()).collect();
+    let saved: Vec<(f64, f64)> = rows.iter().map(|row| (row[3].parse().unwrap(), row[4].parse().unwrap())).collect();
+    assert_eq!(saved, expected);
+    assert_eq!(noted("svg"), format!("0,{},false", noted("drawn")));
 }

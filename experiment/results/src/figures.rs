@@ -117,7 +117,7 @@ macro_rules! held {
 }
 
 held!(String: Some(Kind::Text), u32: Some(Kind::Integer), u64: Some(Kind::Integer));
-held!(f32: Some(Kind::Float), f64: Some(Kind::Float), Histogram: None, Vec<StreamGap>: None);
+held!(f32: Some(Kind::Float), f64: Some(Kind::Float), Histogram: None, Vec<f64>: None, Vec<StreamGap>: None);
 
 impl<T: Held> Held for Option<T> {
     const KIND: Option<Kind> = T::KIND;
@@ -207,6 +207,22 @@ figures! {
         rate_variation: Option<f64>, Index, "Variation of the rate", "Coefficient of variation (standard deviation over mean) of the bytes that left the measured link, in windows of the first length of record.windows.";
         variation_left: Option<f64>, Share, "Variation left", "rate_variation over the same of all traffic where it enters the path. Only without flows.";
         hurst: Option<f64>, Index, "Hurst parameter", "Half the slope of log allan_variance_bytes2 against log length, over the lengths of record.windows (at least three), weighted by the number of differences.";
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        flows_arrived: Option<u64>, Count, "Flows that arrived", "Flows that arrived after the warm-up, in a scenario whose flows arrive.";
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        flows_completed: Option<u64>, Count, "... and ended", "Those of them whose last byte had reached the receiver before the end.";
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        [Delay] completion_time_mean_s: Option<f64>, Time, "Completion time, mean", "From a flow's arrival until its last byte reaches the receiver: mean over the flows that arrived and ended.";
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        [Delay] completion_time_p50_s: Option<f64>, Time, "... median", "Its median.";
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        [Delay] completion_time_p99_s: Option<f64>, Time, "... 99th pct.", "Its 99th percentile.";
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        [Delay] slowdown_mean: Option<f64>, Index, "Slowdown, mean", "Completion time over idle time, the least that it takes on the idle path: one-way delay and transmission, link by link. Mean over the same flows.";
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        [Delay] slowdown_p50: Option<f64>, Index, "... median", "Its median.";
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        [Delay] slowdown_p99: Option<f64>, Index, "... 99th pct.", "Its 99th percentile.";
         packets_delivered: u64, Packets, "Packets delivered", "The flows' packets delivered. Whole run.";
         packet_hops: Option<u64>, Packets, "Packet hops", "Link crossings of all packets, including acknowledgments and traffic. Whole run, virtual time only.";
         events: Option<u64>, Count, "Events", "Events processed, virtual time only.";
@@ -232,6 +248,37 @@ figures! {
         undone: Option<u64>, Count, "Undone", "Reductions undone as needless, if the host knows.";
         streams: Option<u64>, Count, "Streams", "Probe streams completed, if the controller probes.";
         unusable_streams: Option<u64>, Count, "Unusable", "Those without an estimate.";
+    }
+
+    /// The flows of one size that arrived in one run.
+    COMPLETION of CompletionResult {
+        table: u32, Count, "Table", "Number of the [[flow]] table, from 0.";
+        controller: String, Text, "Controller", "The controller, as tables name it.";
+        from_bytes: Option<u64>, Bytes, "Above", "Flows of this row are larger than this. The row of all sizes has no bounds.";
+        to_bytes: Option<u64>, Bytes, "Up to", "... and not larger than this; absent in the row of the largest.";
+        arrived: u64, Count, "Arrived", "Flows of this size that arrived after the warm-up.";
+        completed: u64, Count, "Ended", "Those whose last byte had reached the receiver before the end: the others have no part in what follows.";
+        completion_time_mean_s: Option<f64>, Time, "Time, mean", "From a flow's arrival until its last byte reaches the receiver: mean.";
+        completion_time_p50_s: Option<f64>, Time, "Median", "Its median.";
+        completion_time_p95_s: Option<f64>, Time, "95 %", "Its 95th percentile.";
+        completion_time_p99_s: Option<f64>, Time, "99 %", "Its 99th percentile.";
+        idle_time_mean_s: Option<f64>, Time, "Idle, mean", "The least that the same flows need on the idle path: one-way delay and transmission, link by link. Mean.";
+        slowdown_mean: Option<f64>, Index, "Slowdown, mean", "Completion time over idle time, flow by flow: mean.";
+        slowdown_p50: Option<f64>, Index, "Median", "Its median.";
+        slowdown_p95: Option<f64>, Index, "95 %", "Its 95th percentile.";
+        slowdown_p99: Option<f64>, Index, "99 %", "Its 99th percentile.";
+        #[serde(default)]
+        slowdown_percentiles: Vec<f64>, Index, "", "Its distribution: the percentiles from 0 to 100.";
+    }
+
+    /// One flow that arrived and ended.
+    TRANSFER of TransferResult {
+        table: u32, Count, "", "Number of the [[flow]] table, from 0.";
+        start_s: f64, Time, "", "When it arrived.";
+        size_bytes: u64, Bytes, "", "How much it sent, as bytes on the wire.";
+        completion_time_s: f64, Time, "", "From its arrival until its last byte reached the receiver.";
+        idle_time_s: f64, Time, "", "The least that it takes on the idle path.";
+        slowdown: f64, Index, "", "The first over the second.";
     }
 
     /// One controller of a run in which several meet.
@@ -367,6 +414,8 @@ columns! {
         rate: f32, Rate, "", "Mean rate that the controller chose, per flow.";
         rtt: f32, Time, "", "Smoothed round-trip time, per flow.";
         window: f32, Packets, "", "Congestion window, per flow.";
+        threshold: f32, Packets, "", "Slow-start threshold, per flow, from the first reduction on.";
+        retransmissions: f32, Packets, "", "Packets sent again since the flow's start.";
         traffic: f32, Rate, "", "Traffic that arrived at the bottleneck.";
         offered: f32, Rate, "", "What arrived at the bottleneck from flows and traffic, dropped packets included.";
         available: f32, Rate, "", "Capacity minus the traffic that arrived.";
@@ -389,6 +438,8 @@ pub fn tables() -> Vec<(&'static str, Vec<Definition>)> {
         ("runs", columns(&[RUN, &figures])),
         ("timing", columns(&[NUMBER, &cost])),
         ("flows", columns(&[NUMBER, FLOW])),
+        ("completions", columns(&[NUMBER, COMPLETION])),
+        ("transfers", columns(&[NUMBER, TRANSFER])),
         ("shares", columns(&[NUMBER, SHARE])),
         ("traffic", columns(&[NUMBER, SOURCE, TRAFFIC])),
         ("windows", columns(&[NUMBER, WINDOW])),
@@ -423,7 +474,10 @@ mod tests {
 
     #[test]
     fn meanings_are_whole_sentences_on_one_line() {
-        let tables = [SUMMARY, FLOW, SHARE, TRAFFIC, WINDOW, LINK, STREAM, GAP, RUN, NUMBER, SOURCE, POINT, CURVES];
+        let tables = [
+            SUMMARY, FLOW, COMPLETION, TRANSFER, SHARE, TRAFFIC, WINDOW, LINK, STREAM, GAP, RUN, NUMBER, SOURCE, POINT,
+            CURVES,
+        ];
         for figure in tables.concat() {
             let sentence = figure.meaning.ends_with('.') && !figure.meaning.contains(['\n', '|']);
             assert!(sentence, "{}: {}", figure.name, figure.meaning);

@@ -3,6 +3,8 @@
 //! A host fills a [`Run`] per (controller, sweep point, replication). The command collects them into [`Results`]. The
 //! report draws these, and the writers store them as JSON, CSV, Parquet and NDJSON. Every field name carries its unit.
 
+mod columns;
+mod completions;
 mod distribution;
 pub mod evaluation;
 pub mod figures;
@@ -10,6 +12,7 @@ mod json;
 pub mod matrix;
 #[cfg(feature = "parquet")]
 mod parquet;
+mod read;
 pub mod reproduction;
 mod rows;
 mod schema;
@@ -18,13 +21,17 @@ mod swept;
 mod table;
 mod write;
 
+pub use columns::to_lines;
+pub use completions::{Completions, completions};
 pub use distribution::Histogram;
 pub use figures::{
-    ControllerShare, FlowResult, LinkResult, StreamGap, StreamRecord, Summary, TrafficResult, WindowResult,
+    CompletionResult, ControllerShare, FlowResult, LinkResult, StreamGap, StreamRecord, Summary, TrafficResult,
+    TransferResult, WindowResult,
 };
 pub use json::to_json;
+pub use read::{ReadError, read};
 pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA, Series};
 pub use statistics::{Group, Interval, WHY_ABOVE_ALL, groups, student_t975};
 pub use swept::{SweptKey, rate_or_time, swept};
-pub use table::{colours_wanted, to_lines, to_table};
+pub use table::{colours_wanted, to_table};
 pub use write::{MANIFEST, write, write_file};

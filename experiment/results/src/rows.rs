@@ -54,6 +54,8 @@ fn objects(table: &str, run: &Run) -> Vec<Map<String, Value>> {
         }
         "timing" => vec![run.summary.fields()],
         "flows" => run.flows.iter().map(object).collect(),
+        "completions" => run.completions.iter().map(object).collect(),
+        "transfers" => run.transfers.iter().map(object).collect(),
         "shares" => run.shares.iter().map(object).collect(),
         "traffic" => {
             let numbered = run.traffic.iter().enumerate();

@@ -1,7 +1,10 @@
 //! The schema: what surrounds the figures. The figures themselves are in [`crate::figures`].
 
 use crate::distribution::Histogram;
-use crate::figures::{ControllerShare, FlowResult, LinkResult, StreamRecord, Summary, TrafficResult, WindowResult};
+use crate::figures::{
+    CompletionResult, ControllerShare, FlowResult, LinkResult, StreamRecord, Summary, TrafficResult, TransferResult,
+    WindowResult,
+};
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -87,6 +90,12 @@ pub struct Run {
     pub summary: Summary,
     /// One entry per responsive flow, in order of flow number.
     pub flows: Vec<FlowResult>,
+    /// The flows that arrived, by table and size: for each table a row for all sizes, then one for each group of sizes.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub completions: Vec<CompletionResult>,
+    /// Each of them that ended, where the scenario asks for it (`record.transfers`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub transfers: Vec<TransferResult>,
     /// One entry per controller, where the flows have several; else none.
     #[serde(default)]
     pub shares: Vec<ControllerShare>,

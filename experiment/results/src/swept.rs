@@ -157,6 +157,40 @@ pub(crate) fn point(keys: &[SweptKey], params: &BTreeMap<String, String>) -> Map
     keys.iter().filter_map(value).collect()
 }
 
+/// Units in which a value of a column is written again, largest first: the first that the value reaches.
+const WRITTEN: &[(Dimension, f64, &str)] = &[
+    (Dimension::Rate, 1e9, "Gbit/s"),
+    (Dimension::Rate, 1e6, "Mbit/s"),
+    (Dimension::Rate, 1e3, "kbit/s"),
+    (Dimension::Rate, 0.0, "bit/s"),
+    (Dimension::Time, 1.0, "s"),
+    (Dimension::Time, 1e-3, "ms"),
+    (Dimension::Time, 1e-6, "us"),
+    (Dimension::Time, 0.0, "ns"),
+    (Dimension::Data, 1e6, "MB"),
+    (Dimension::Data, 1e3, "kB"),
+    (Dimension::Data, 0.0, "B"),
+    (Dimension::Packets, 0.0, "packets"),
+    (Dimension::Products, 0.0, "bdp"),
+];
+
+/// Returns key and value as a scenario writes them, of a column and its value: the reverse of [`SweptKey::column`] and
+/// [`SweptKey::value`], though perhaps in another unit.
+pub(crate) fn as_written(column: &str, value: &str) -> (String, String) {
+    let Some(number) = value.parse::<f64>().ok().filter(|number| number.is_finite()) else {
+        return (column.to_string(), value.to_string());
+    };
+    let known = |(dimension, least, unit): &(Dimension, f64, &str)| {
+        let key = column.strip_suffix(dimension.words().0)?;
+        let (_, _, times, over) = UNITS.iter().find(|(name, ..)| name == unit)?;
+        // Nine digits, so that 35 us does not come back as 34.999999999999996 us.
+        let shown: f64 = format!("{:.8e}", number * over / times).parse().ok()?;
+        (number.abs() >= *least).then(|| (key.to_string(), format!("{shown} {unit}")))
+    };
+    // A plain number is as short as it can be: 0 comes back from a column of numbers as 0.0.
+    WRITTEN.iter().find_map(known).unwrap_or_else(|| (column.to_string(), number.to_string()))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -185,6 +219,28 @@ mod tests {
         for values in [&["1 bdp", "2 MB"][..], &["fifo", "red"], &["1 s", "often"], &["5 furlongs"], &["nan"], &["e"]] {
             assert_eq!((key(values).column(), key(values).unit()), ("path.key".to_string(), None), "{values:?}");
             assert_eq!(key(values).value(values[0]), json!(values[0]));
+        }
+    }
+
+    #[test]
+    fn a_column_is_written_again_as_in_a_scenario() {
+        for (values, again) in [
+            (["2.5 ms", "15 ms"], "2.5 ms"),
+            (["35 us", "1 s"], "35 us"),
+            (["500 Mbit/s", "2 Gbps"], "500 Mbit/s"),
+            (["0.25 bdp", "1 bdp"], "0.25 bdp"),
+            (["2 MB", "64 KiB"], "2 MB"),
+            (["100 packets", "7 packets"], "100 packets"),
+            (["4", "16"], "4"),
+            (["0", "0.001"], "0"),
+            (["fifo", "red"], "fifo"),
+        ] {
+            let key = key(&values);
+            let value = match key.value(values[0]) {
+                Value::String(text) => text,
+                number => number.to_string(),
+            };
+            assert_eq!(as_written(&key.column(), &value), ("path.key".to_string(), again.to_string()));
         }
     }
 

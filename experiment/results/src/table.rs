@@ -1,5 +1,7 @@
 //! The table for the terminal.
 
+use crate::columns::aligned;
+use crate::completions::to_completions;
 use crate::schema::{ExpectationOutcome, Results};
 use crate::statistics::{Group, Interval, WHY_ABOVE_ALL, groups};
 use std::io::IsTerminal;
@@ -46,12 +48,7 @@ pub fn to_table(results: &Results, colours: bool) -> String {
     let words = 1 + keys.len();
     let table = aligned(&lines, |column| column < words || column >= words + FIGURES.len(), &paint);
     let note = if groups.iter().any(Group::above_all) { format!("{WHY_ABOVE_ALL}\n") } else { String::new() };
-    table + &note + &expectations.collect::<String>()
-}
-
-/// Formats lines of cells in columns. Aligns the columns in `right` to the right, the others to the left.
-pub fn to_lines(lines: &[Vec<String>], right: std::ops::Range<usize>) -> String {
-    aligned(lines, |column| !right.contains(&column), &|_| None)
+    table + &note + &to_completions(&groups) + &expectations.collect::<String>()
 }
 
 fn shown(group: &Group<'_>, (_, metric, scale, decimals): &Figure) -> String {
@@ -69,25 +66,6 @@ fn shares(group: &Group<'_>) -> String {
         format!("{name} {:.1}{half}", share.mean * 100.0)
     };
     group.shares().iter().map(one).collect::<Vec<_>>().join(", ")
-}
-
-/// Formats lines of cells in columns, aligned left or right.
-fn aligned(lines: &[Vec<String>], left: impl Fn(usize) -> bool, paint: &dyn Fn(usize) -> Option<String>) -> String {
-    let widest = |column: usize| lines.iter().map(|line| line[column].chars().count()).max().unwrap_or(0);
-    let widths: Vec<usize> = (0..lines[0].len()).map(widest).collect();
-    let mut out = String::new();
-    for (number, line) in lines.iter().enumerate() {
-        let cells = line.iter().zip(&widths).enumerate().map(|(column, (cell, width))| {
-            let cell = if left(column) { format!("{cell:<width$}") } else { format!("{cell:>width$}") };
-            match (column, paint(number)) {
-                (0, Some(colour)) => format!("{colour}{cell}\x1b[0m"),
-                _ => cell,
-            }
-        });
-        out.push_str(cells.collect::<Vec<_>>().join("  ").trim_end());
-        out.push('\n');
-    }
-    out
 }
 
 fn said(outcome: &ExpectationOutcome, colours: bool) -> String {

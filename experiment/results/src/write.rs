@@ -4,8 +4,9 @@
 use crate::figures;
 use crate::json::line;
 use crate::rows::{Table, tables};
-use crate::schema::Results;
+use crate::schema::{ExpectationOutcome, HostLabel, Manifest, Results};
 use crate::swept::swept;
+use serde::Serialize;
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
@@ -13,6 +14,8 @@ use std::path::Path;
 
 /// The file that says how to get the results again.
 pub const MANIFEST: &str = "manifest.json";
+/// The file with a run per line.
+pub(crate) const RUNS: &str = "runs.ndjson";
 
 /// Writes all files of the results into `folder`, which must exist: `runs`, `timing`, `flows`, `shares`,
 /// `traffic`, `windows` and `series` as CSV and as Parquet, `runs.ndjson`, `manifest.json`, `dictionary.csv`.
@@ -27,12 +30,28 @@ pub fn write(results: &Results, folder: &Path) -> io::Result<()> {
         #[cfg(feature = "parquet")]
         write_file(folder, &format!("{}.parquet", table.name), |out| crate::parquet::parquet(&table, out))?;
     }
-    write_file(folder, "runs.ndjson", |out| ndjson(results, out))?;
+    write_file(folder, RUNS, |out| ndjson(results, out))?;
     write_file(folder, "dictionary.csv", dictionary_csv)?;
     write_file(folder, MANIFEST, |out| {
-        serde_json::to_writer_pretty(&mut *out, &results.manifest)?;
+        serde_json::to_writer_pretty(&mut *out, &Described::of(results))?;
         out.write_all(b"\n")
     })
+}
+
+/// What the manifest's file holds: the manifest, the host, and what was expected, so that a page can be made again.
+#[derive(Serialize)]
+struct Described<'a> {
+    #[serde(flatten)]
+    manifest: &'a Manifest,
+    host: &'a HostLabel,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    expectations: &'a [ExpectationOutcome],
+}
+
+impl Described<'_> {
+    fn of(results: &Results) -> Described<'_> {
+        Described { manifest: &results.manifest, host: &results.host, expectations: &results.expectations }
+    }
 }
 
 /// Writes one file of `folder` completely or not at all.

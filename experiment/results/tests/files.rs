@@ -25,6 +25,8 @@ fn run(controller: &str, replication: u32, utilisation: f64, cpu_s: f64) -> Run 
         flows: vec![FlowResult { controller: controller.to_string(), streams: Some(3), ..FlowResult::default() }],
         shares: Vec::new(),
         traffic: vec![TrafficResult { kind: "cbr".to_string(), packets: 5, ..TrafficResult::default() }; 2],
+        completions: Vec::new(),
+        transfers: Vec::new(),
         windows: Vec::new(),
         links: Vec::new(),
         series: vec![Series {

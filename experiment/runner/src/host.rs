@@ -42,7 +42,15 @@ pub trait Host: Sync {
         Ok(Vec::new())
     }
 
-    /// Whether it can make all of these runs. Returns what it does that the scenario does not say, one sentence each, for
+    /// Whether a plan asks for nothing that the host does not do, whatever machine it is on: what can be told at once.
+    ///
+    /// # Errors
+    /// The key that asks for it.
+    fn accept(&self, _plan: &[Experiment]) -> Result<(), Unfit> {
+        Ok(())
+    }
+
+    /// Whether it can make all of these runs, those things included that [`Host::accept`] checks. Returns what it does that the scenario does not say, one sentence each, for
     /// the manifest.
     ///
     /// # Errors
@@ -79,7 +87,22 @@ pub enum Refusal {
     /// What is asked for is wrong.
     #[error("{0}")]
     Input(String),
+    /// A key asks for what the host does not do.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
     /// It is right, but this machine cannot do it.
     #[error("{0}")]
     Machine(String),
+}
+
+/// A value of a scenario that a host does not do. `Scenario::refuse` adds where it is written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key}: found {found}; expected {expected}")]
+pub struct Unfit {
+    /// The key, dotted. Flows are numbered with their counts unfolded; the only link is `path`.
+    pub key: String,
+    /// What was found.
+    pub found: String,
+    /// What the host does.
+    pub expected: String,
 }

@@ -18,7 +18,7 @@ pub use checkpoint::{Checkpoint, Sealed};
 pub use digest::{Hash, of_file};
 pub use execute::{Error, Finished, Made, Progress, Runner, Silent, threads};
 pub use files::Files;
-pub use host::{Clock, Host, Refusal};
+pub use host::{Clock, Host, Refusal, Unfit};
 pub use job::{Job, Keep};
 pub use machine::system;
 pub use program::Program;

@@ -60,6 +60,8 @@ impl Host for Counting {
             flows: Vec::new(),
             shares: Vec::new(),
             traffic: Vec::new(),
+            completions: Vec::new(),
+            transfers: Vec::new(),
             windows: Vec::new(),
             links: Vec::new(),
             series: Vec::new(),

@@ -32,7 +32,7 @@ pub(crate) fn connections(
     }
     let expected = "the names of the links that the acceptors' data cross, like [\"back\"]";
     fields.required("back", expected)?;
-    let back = route_of(fields, "back", network)?;
+    let back = route_of(fields, "back", network)?.unwrap_or_default();
     let flow = senders(fields, sender, packet, "newreno")?;
     Ok((TrafficKind::Connections(Box::new(Connections { source, flow, back })), packet))
 }
@@ -48,9 +48,11 @@ pub(crate) fn senders(
         controller: ControllerSpec::default(),
         packet,
         start: Start::At(Time::ZERO),
+        stop: None,
         size: Size::Unlimited,
         rtt: Span::from_millis(100),
         route: Vec::new(),
+        back: Vec::new(),
         access: None,
         initial_window: sender.initial_window,
         pacing_percent: sender.pacing_percent,

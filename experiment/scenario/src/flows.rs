@@ -1,14 +1,17 @@
 //! The responsive flows.
 
+use crate::arrivals::process;
 use crate::controllers::{Named, controller, setups};
 use crate::document::{Node, Table, Value};
 use crate::error::ScenarioError;
-use crate::fields::{Fields, Zero, instant, quantity};
+use crate::fields::{Fields, Zero, instant, quantity, text};
 use crate::hosts::Sender;
-use crate::links::{Network, delay, route, tables};
-use crate::model::{ControllerSpec, FlowSpec, Size, Start, TrafficKind};
+use crate::links::{Network, delay, route_of, tables};
+use crate::model::{ArrivalProcess, Arrivals, ControllerSpec, FlowSpec, Size, SizeLaw, Start, TrafficKind};
 use crate::packet::packet;
+use crate::sizes::law;
 use crate::traffic::application;
+use std::path::Path;
 use units::{Rate, Span, Time};
 
 /// The most flows one run may have.
@@ -20,19 +23,28 @@ pub(crate) struct Flow {
     pub label: Option<String>,
 }
 
+/// All responsive flows.
+pub(crate) struct Flows {
+    /// Those that are there from their start on, one entry each.
+    pub lasting: Vec<Flow>,
+    /// Those that arrive, one entry for each table, and what their controller is called.
+    pub arriving: Vec<(Arrivals, Option<String>)>,
+}
+
 /// Reads every `[[flow]]` and unfolds its count.
 pub(crate) fn flows(
     document: &mut Table,
     network: &Network,
     sender: &Sender,
     duration: Span,
-) -> Result<Vec<Flow>, ScenarioError> {
+    folder: &Path,
+) -> Result<Flows, ScenarioError> {
     let compared = document.get("compare").is_some();
-    let mut flows = Vec::new();
+    let mut flows = Flows { lasting: Vec::new(), arriving: Vec::new() };
     for (index, node) in tables(document, "flow")?.iter_mut().enumerate() {
         let mut fields = Fields::of(node, &format!("flow.{index}"), "a table [[flow]]")?;
-        let table = Reader { network, sender, duration, compared, room: MOST_FLOWS - flows.len() };
-        flows.extend(table.read(&mut fields)?);
+        let table = Reader { network, sender, duration, compared, room: MOST_FLOWS - flows.lasting.len(), folder };
+        table.read(&mut fields, index as u32, &mut flows)?;
         fields.finish()?;
     }
     Ok(flows)
@@ -44,49 +56,121 @@ struct Reader<'a> {
     duration: Span,
     compared: bool,
     room: usize,
+    folder: &'a Path,
 }
 
 impl Reader<'_> {
-    fn read(&self, fields: &mut Fields<'_>) -> Result<Vec<Flow>, ScenarioError> {
+    fn read(&self, fields: &mut Fields<'_>, table: u32, flows: &mut Flows) -> Result<(), ScenarioError> {
+        let process = process(fields, self.duration, self.folder)?;
         let count = fields.count_or("count", 1, 1)? as usize;
         if count > self.room {
             return Err(fields.refuse("count", format!("{count}"), format!("at most {MOST_FLOWS} flows in all")));
         }
+        if process.is_some() && count > 1 {
+            return Err(fields.refuse("count", format!("{count}"), "no count: arrivals say how many flows there are"));
+        }
         let packet = packet(fields)?;
-        let route = route(fields, self.network)?;
-        let rtts = self.rtts(fields, &route, count)?;
+        let (route, back) = self.ways(fields)?;
+        let rtts = self.rtts(fields, &route, &back, count)?;
         let starts = self.starts(fields, count)?;
-        let size = size(fields)?;
-        let application = self.application(fields, size)?;
+        let stop = self.stop(fields, &starts)?;
+        let law = law(fields, self.folder)?;
+        let application = self.application(fields, process.is_some(), law.is_some())?;
         let access = fields.quantity_if::<Rate>("access", Zero::Refused)?.or(self.network.access);
         let blank = FlowSpec {
             controller: ControllerSpec::default(),
             packet,
             start: Start::At(Time::ZERO),
-            size,
+            stop: stop.filter(|_| process.is_none()),
+            size: Size::Unlimited,
             application,
             rtt: Span::ZERO,
             route,
+            back,
             access,
             initial_window: self.sender.initial_window,
             pacing_percent: self.sender.pacing_percent,
             min_rto: self.sender.min_rto,
             ecn: fields.switch_if("ecn")?.unwrap_or(self.sender.ecn),
         };
+        let size = match &law {
+            _ if process.is_some() => Size::Unlimited,
+            None => Size::Unlimited,
+            Some(SizeLaw::Fixed(bytes)) => Size::Bytes(*bytes),
+            Some(_) => return Err(fields.refuse("size", "a law", "a size: only flows with \"arrivals\" draw theirs")),
+        };
+        let each = rtts.into_iter().zip(&starts);
         let mut specs: Vec<FlowSpec> =
-            rtts.into_iter().zip(starts).map(|(rtt, start)| FlowSpec { rtt, start, ..blank.clone() }).collect();
+            each.map(|(rtt, start)| FlowSpec { rtt, start: *start, size, ..blank.clone() }).collect();
         let named = self.controller(fields, &specs)?;
         if let Some(named) = &named {
             specs.iter_mut().for_each(|spec| spec.controller = named.spec.clone());
         }
         let label = named.map(|named| named.label);
-        Ok(specs.into_iter().map(|spec| Flow { spec, label: label.clone() }).collect())
+        match process {
+            Some(process) => {
+                let arrivals = self.arrivals(fields, table, specs.remove(0), process, law, stop)?;
+                flows.arriving.push((arrivals, label));
+            }
+            None => flows.lasting.extend(specs.into_iter().map(|spec| Flow { spec, label: label.clone() })),
+        }
+        Ok(())
     }
 
-    fn application(&self, fields: &mut Fields<'_>, size: Size) -> Result<Option<TrafficKind>, ScenarioError> {
+    /// Puts together flows that arrive: all but a file of flows needs a size.
+    fn arrivals(
+        &self,
+        fields: &Fields<'_>,
+        table: u32,
+        flow: FlowSpec,
+        process: ArrivalProcess,
+        law: Option<SizeLaw>,
+        stop: Option<Time>,
+    ) -> Result<Arrivals, ScenarioError> {
+        let Start::At(start) = flow.start else {
+            return Err(fields.refuse("start", "a drawn start", "a time: no flow arrives before it"));
+        };
+        let size = match (&process, law) {
+            (ArrivalProcess::Listed { .. }, None) => SizeLaw::Listed,
+            (ArrivalProcess::Listed { .. }, Some(_)) => {
+                return Err(fields.refuse("size", "a size", "no size: the file of the arrivals has them"));
+            }
+            (_, Some(law)) => law,
+            (_, None) => {
+                return Err(fields.refuse("size", "\"unlimited\"", "a size: flows that arrive have to end"));
+            }
+        };
+        Ok(Arrivals { table, flow, process, size, start, stop: stop.unwrap_or(Time::ZERO + self.duration) })
+    }
+
+    fn stop(&self, fields: &mut Fields<'_>, starts: &[Start]) -> Result<Option<Time>, ScenarioError> {
+        let key = fields.key("stop");
+        let latest = |start: &Start| match start {
+            Start::At(time) | Start::Uniform(_, time) => *time,
+        };
+        let after = starts.iter().map(latest).max().unwrap_or(Time::ZERO);
+        let Some(node) = fields.get("stop") else { return Ok(None) };
+        let stop = Time::ZERO + quantity::<Span>(node, &key, Zero::Refused)?;
+        if stop <= after {
+            let expected = format!("a time after its start at {}", after.since(Time::ZERO));
+            return Err(ScenarioError::at(&node.place, key, node.value.to_string(), expected));
+        }
+        Ok(Some(stop))
+    }
+
+    fn application(
+        &self,
+        fields: &mut Fields<'_>,
+        arrives: bool,
+        ends: bool,
+    ) -> Result<Option<TrafficKind>, ScenarioError> {
         let key = fields.key("application");
         let application = fields.get("application").map(|node| application(node, &key)).transpose()?;
-        if application.is_some() && size != Size::Unlimited {
+        if application.is_some() && arrives {
+            let expected = "no application: flows that arrive send all they have at once";
+            return Err(fields.refuse("application", "an application", expected));
+        }
+        if application.is_some() && ends {
             let expected = "no size: the application decides how much is sent";
             return Err(fields.refuse("size", "a size", expected));
         }
@@ -103,18 +187,47 @@ impl Reader<'_> {
         controller(node, &key, &setups(specs)).map(Some)
     }
 
-    /// Returns the base round-trip times, one per flow: the given ones, or twice the delay of the route.
-    fn rtts(&self, fields: &mut Fields<'_>, route: &[usize], count: usize) -> Result<Vec<Span>, ScenarioError> {
+    /// Returns the links that data cross, and those that their acknowledgments cross.
+    fn ways(&self, fields: &mut Fields<'_>) -> Result<(Vec<usize>, Vec<usize>), ScenarioError> {
+        const EXPECTED: &str = "\"forward\", or \"back\" where [path.return] is there";
+        let key = fields.key("direction");
+        let direction = fields.get("direction").map(|node| text(node, &key, EXPECTED)).transpose()?;
+        let Network { through, back, .. } = self.network;
+        let (through, back) = match direction.as_deref() {
+            None | Some("forward") => (through, back),
+            Some("back") if !back.is_empty() => (back, through),
+            Some(other) => return Err(fields.refuse("direction", format!("\"{other}\""), EXPECTED)),
+        };
+        let route = route_of(fields, "route", self.network)?.unwrap_or(through.clone());
+        let back = route_of(fields, "back", self.network)?.unwrap_or(back.clone());
+        if let Some(both) = route.iter().find(|link| back.contains(link)) {
+            let found = format!("\"{}\", which its data cross", self.network.links[*both].link.name);
+            return Err(fields.refuse("back", found, "other links than those of its route"));
+        }
+        Ok((route, back))
+    }
+
+    /// Returns the base round-trip times, one per flow: the given ones, or the delays there and back.
+    fn rtts(
+        &self,
+        fields: &mut Fields<'_>,
+        route: &[usize],
+        back: &[usize],
+        count: usize,
+    ) -> Result<Vec<Span>, ScenarioError> {
         let one_way = delay(route, self.network).filter(|delay| delay.picos() <= u64::MAX / 2);
         let one_way = one_way.ok_or_else(|| fields.refuse("route", "delays beyond 100 days", "shorter links"))?;
+        let returns = if back.is_empty() { None } else { delay(back, self.network) };
+        let least = one_way + returns.unwrap_or(Span::ZERO);
         let key = fields.key("rtt");
         let Some(node) = fields.get("rtt") else {
-            return Ok(vec![one_way * 2; count]);
+            return Ok(vec![one_way + returns.unwrap_or(one_way); count]);
         };
         let rtts = each(node, &key, count, |node| {
             let rtt: Span = quantity(node, &key, Zero::Allowed)?;
-            if rtt < one_way {
-                let expected = format!("at least {one_way}, the one-way delay of its route");
+            if rtt < least {
+                let way = if back.is_empty() { "the one-way delay of its route" } else { "the delays there and back" };
+                let expected = format!("at least {least}, {way}");
                 return Err(ScenarioError::at(&node.place, &key, node.value.to_string(), expected));
             }
             Ok(rtt)
@@ -164,18 +277,5 @@ fn each<T: Clone>(
             Err(ScenarioError::at(&node.place, key, found, "one value, or a list with one value for each flow"))
         }
         _ => Ok(vec![read(node)?; count]),
-    }
-}
-
-fn size(fields: &mut Fields<'_>) -> Result<Size, ScenarioError> {
-    let key = fields.key("size");
-    let node = fields.or("size", Value::Text("unlimited".to_string()));
-    match &node.value {
-        Value::Text(text) if text == "unlimited" => Ok(Size::Unlimited),
-        _ => {
-            let bytes = quantity(node, &key, Zero::Refused);
-            let expected = "an amount of data above zero like \"2 MB\", or \"unlimited\"".to_string();
-            bytes.map(Size::Bytes).map_err(|error| ScenarioError { expected, ..error })
-        }
     }
 }

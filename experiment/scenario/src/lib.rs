@@ -4,6 +4,7 @@
 //! message that names the file, the line, the key, what was found and what is expected. [`Scenario::plan`] unfolds
 //! comparison, sweep and replications into [`Experiment`]s. A host runs each of them by itself.
 
+mod arrivals;
 mod canonical;
 mod choice;
 mod connections;
@@ -22,21 +23,24 @@ mod plan;
 mod probe;
 mod rate_trace;
 mod record;
+mod refuse;
 mod resolve;
 mod run;
 mod search;
 mod service;
+mod sizes;
 mod sweep;
 mod traffic;
 mod web;
 
 pub use error::{Place, ScenarioError};
 pub use model::{
-    Aggregation, Buffer, Coalescing, ConnectionSource, Connections, ControllerSpec, Expectation, Experiment, FileSizes,
-    FlowSpec, GapModel, Impairments, LinkSpec, Moderation, Objects, Parse, ProbeSpec, QueueSpec, RateFormat,
-    RateSource, ReceiverSpec, Record, Recorded, Reordering, Service, Sessions, Shaper, Size, Start, Think, TraceSource,
-    TrafficKind, TrafficSpec, Variation, Web,
+    Aggregation, ArrivalProcess, Arrivals, Buffer, Coalescing, ConnectionSource, Connections, ControllerSpec,
+    Expectation, Experiment, FileSizes, FlowSpec, GapModel, Impairments, LinkSpec, Moderation, Objects, Parse,
+    ProbeSpec, QueueSpec, RateFormat, RateSource, ReceiverSpec, Record, Recorded, Reordering, Service, Sessions,
+    Shaper, Size, SizeLaw, Start, Think, TraceSource, TrafficKind, TrafficSpec, Variation, Web,
 };
+pub use packet::HEADERS;
 pub use plan::Scenario;
 pub use search::{SearchSpec, SearchTool};
 pub use traffic::TRAFFIC_KINDS;

@@ -6,6 +6,7 @@ use crate::error::{Place, ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, quantity, ratio, text};
 use crate::impairments::impairments;
 use crate::model::{Buffer, FlowSpec, LinkSpec, QueueSpec, TrafficSpec};
+use crate::packet::HEADERS;
 use crate::service::{BUCKETS, check_buckets, rate, service};
 use queueing::AnyQueue;
 use settings::Parameters;
@@ -20,6 +21,8 @@ pub(crate) struct Draft {
     queue: (String, Node),
     /// Keys of its token buckets, and where they are.
     buckets: [(String, Place); BUCKETS.len()],
+    /// The key of its reordering, and where it is.
+    reorder: (String, Place),
 }
 
 /// The network of the scenario.
@@ -29,10 +32,15 @@ pub(crate) struct Network {
     pub access: Option<Rate>,
     /// Whether the scenario has `[path]` rather than `[[link]]`.
     pub dumbbell: bool,
+    /// What data cross whose route is not given.
+    pub through: Vec<usize>,
+    /// What their acknowledgments cross; none: they are only delayed.
+    pub back: Vec<usize>,
 }
 
-/// Name of the only link of a dumbbell.
+/// Names of the links of a dumbbell: of data, and on the way back.
 const BOTTLENECK: &str = "bottleneck";
+const RETURN: &str = "return";
 
 pub(crate) fn network(document: &mut Table, folder: &Path) -> Result<Network, ScenarioError> {
     match (document.get("path"), document.get("link")) {
@@ -49,9 +57,16 @@ pub(crate) fn network(document: &mut Table, folder: &Path) -> Result<Network, Sc
     if let Some(node) = document.node_mut("path") {
         let mut fields = Fields::of(node, "path", "a table [path]")?;
         let access = fields.quantity_if("access", Zero::Refused)?;
-        let draft = draft(&mut fields, BOTTLENECK.to_string(), folder)?;
+        let mut links = vec![draft(&mut fields, BOTTLENECK.to_string(), folder, None)?];
+        let delay = links[0].link.delay;
+        if let Some(node) = fields.get("return") {
+            let mut inner = Fields::of(node, "path.return", "a table [path.return]")?;
+            links.push(draft(&mut inner, RETURN.to_string(), folder, Some(delay))?);
+            inner.finish()?;
+        }
         fields.finish()?;
-        return Ok(Network { links: vec![draft], access, dumbbell: true });
+        let back = (1..links.len()).collect();
+        return Ok(Network { links, access, dumbbell: true, through: vec![0], back });
     }
     let mut links: Vec<Draft> = Vec::new();
     for (index, node) in tables(document, "link")?.iter_mut().enumerate() {
@@ -63,10 +78,11 @@ pub(crate) fn network(document: &mut Table, folder: &Path) -> Result<Network, Sc
         if links.iter().any(|other| other.link.name == name) {
             return Err(fields.refuse("name", format!("\"{name}\" twice"), "a different name for every link"));
         }
-        links.push(draft(&mut fields, name, folder)?);
+        links.push(draft(&mut fields, name, folder, None)?);
         fields.finish()?;
     }
-    Ok(Network { links, access: None, dumbbell: false })
+    let through = (0..links.len()).collect();
+    Ok(Network { links, access: None, dumbbell: false, through, back: Vec::new() })
 }
 
 /// Returns the tables of an array of tables; none if it is absent.
@@ -81,9 +97,13 @@ pub(crate) fn tables<'a>(document: &'a mut Table, section: &str) -> Result<&'a m
     }
 }
 
-fn draft(fields: &mut Fields<'_>, name: String, folder: &Path) -> Result<Draft, ScenarioError> {
+/// `delay`: the default one; `None`: it has to be given.
+fn draft(fields: &mut Fields<'_>, name: String, folder: &Path, delay: Option<Span>) -> Result<Draft, ScenarioError> {
     let (rate, variation) = rate(fields, folder)?;
-    let delay = fields.quantity("delay", Zero::Allowed)?;
+    let delay = match delay {
+        Some(delay) => fields.quantity_or("delay", &delay.to_string(), Zero::Allowed)?,
+        None => fields.quantity("delay", Zero::Allowed)?,
+    };
     let buffer = fields.or("buffer", Value::Text("1 bdp".to_string())).clone();
     let queue_key = fields.key("queue");
     let queue_node = fields.or("queue", Value::Text("fifo".to_string())).clone();
@@ -96,8 +116,9 @@ fn draft(fields: &mut Fields<'_>, name: String, folder: &Path) -> Result<Draft, 
     let impairments = impairments(fields)?;
     let service = service(fields, rate, variation)?;
     let link = LinkSpec { name, rate, delay, buffer: Buffer::Unlimited, queue, loss, impairments, service };
-    let buckets = BUCKETS.map(|key| (fields.key(key), fields.place(key)));
-    Ok(Draft { link, buffer: (fields.key("buffer"), buffer), queue: (queue_key, queue_node), buckets })
+    let place = |key| (fields.key(key), fields.place(key));
+    let (buckets, reorder) = (BUCKETS.map(place), place("reorder"));
+    Ok(Draft { link, buffer: (fields.key("buffer"), buffer), queue: (queue_key, queue_node), buckets, reorder })
 }
 
 fn queue(node: &Node, key: &str) -> Result<QueueSpec, ScenarioError> {
@@ -130,20 +151,20 @@ fn check_queue(draft: &Draft, buffer: Buffer, packet: Bytes) -> Result<(), Scena
 
 /// Returns the links that a flow or a source crosses, as indices: those of `route`, or all.
 pub(crate) fn route(fields: &mut Fields<'_>, network: &Network) -> Result<Vec<usize>, ScenarioError> {
-    route_of(fields, "route", network)
+    Ok(route_of(fields, "route", network)?.unwrap_or(network.through.clone()))
 }
 
-/// Returns the links that the list under this key names, or all.
+/// Returns the links that the list under this key names, if it is there.
 pub(crate) fn route_of(
     fields: &mut Fields<'_>,
     key: &'static str,
     network: &Network,
-) -> Result<Vec<usize>, ScenarioError> {
+) -> Result<Option<Vec<usize>>, ScenarioError> {
     const EXPECTED: &str = "a list of link names like [\"first\", \"second\"]";
     let name = key;
     let key = fields.key(name);
     let Some(node) = fields.get(name) else {
-        return Ok((0..network.links.len()).collect());
+        return Ok(None);
     };
     let names = match &node.value {
         Value::List(names) if !names.is_empty() => names,
@@ -163,7 +184,7 @@ pub(crate) fn route_of(
         }
         route.push(index);
     }
-    Ok(route)
+    Ok(Some(route))
 }
 
 /// Returns the one-way delay of a route.
@@ -187,7 +208,14 @@ pub(crate) fn links(
         let own = draft.link.delay.saturating_mul(2);
         let rtt = crossing.clone().map(|flow| flow.rtt).max().filter(|_| !dumbbell).unwrap_or(own);
         let others = traffic.iter().filter(|source| source.crosses(index)).map(|source| source.packet);
-        let largest = crossing.map(|flow| flow.packet).chain(others).max().unwrap_or(Bytes::ZERO);
+        let returning = flows.iter().filter(|flow| flow.back.contains(&index));
+        let all = crossing.map(|flow| flow.packet).chain(returning.clone().map(|_| HEADERS)).chain(others);
+        let largest = all.max().unwrap_or(Bytes::ZERO);
+        if draft.link.impairments.reorder.is_some() && returning.count() > 0 {
+            let (key, place) = &draft.reorder;
+            let found = "acknowledgments that overtake each other";
+            return Err(ScenarioError::at(place, key, found, "no reordering on a way back"));
+        }
         let buffer = buffer(&draft.buffer, draft.link.rate.amount_in(rtt), largest)?;
         check_queue(&draft, buffer, largest)?;
         check_buckets(&draft.link.service, largest, &draft.buckets)?;
@@ -225,7 +253,7 @@ fn buffer((key, node): &(String, Node), bdp: Bytes, largest: Bytes) -> Result<Bu
     Ok(Buffer::Bytes(bytes))
 }
 
-/// Returns the slowest link; the first of several equal ones.
-pub(crate) fn bottleneck(links: &[LinkSpec]) -> usize {
-    (0..links.len()).min_by_key(|index| links[*index].within_buckets(links[*index].rate)).unwrap_or(0)
+/// Returns the slowest of the links on the way there; the first of several equal ones.
+pub(crate) fn bottleneck(links: &[LinkSpec], through: &[usize]) -> usize {
+    through.iter().copied().min_by_key(|index| links[*index].within_buckets(links[*index].rate)).unwrap_or(0)
 }

@@ -1,10 +1,14 @@
 //! One experiment, fully resolved: everything that a host needs to make one run, without further look-ups.
 
+mod arrivals;
 mod connections;
 mod files;
+mod flows;
 mod service;
 
+pub use arrivals::{ArrivalProcess, Arrivals, SizeLaw};
 pub use connections::{ConnectionSource, Connections, FileSizes, Objects, Parse, Sessions, Think, Web};
+pub use flows::{FlowSpec, Size, Start};
 pub use service::{Aggregation, RateFormat, RateSource, Service, Variation};
 
 use crate::canonical;
@@ -31,7 +35,8 @@ pub struct Experiment {
     pub duration: Span,
     /// The first part of the run, which steady-state figures leave out.
     pub warmup: Span,
-    /// Links in order of declaration. A dumbbell has one, named `bottleneck`.
+    /// Links in order of declaration. A dumbbell has one, named `bottleneck`, and perhaps a second on the way back, named
+    /// `return`.
     pub links: Vec<LinkSpec>,
     /// Index of the link where queue and utilisation are measured: the one that `record.link` names, or the slowest.
     pub bottleneck: usize,
@@ -41,6 +46,9 @@ pub struct Experiment {
     pub gaps: GapModel,
     /// Responsive flows, one entry each (counts unfolded).
     pub flows: Vec<FlowSpec>,
+    /// Flows that arrive while the run lasts, one entry for each table.
+    #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
+    pub arrivals: Vec<Arrivals>,
     /// Unresponsive traffic.
     pub traffic: Vec<TrafficSpec>,
     /// Probe streams; a scenario with probe streams has no flows.
@@ -274,35 +282,6 @@ pub enum GapModel {
     Batch(u32),
 }
 
-/// One responsive flow.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct FlowSpec {
-    /// Its controller.
-    pub controller: ControllerSpec,
-    /// Wire size of its packets.
-    pub packet: Bytes,
-    /// When it starts.
-    pub start: Start,
-    /// What it sends.
-    pub size: Size,
-    /// When its application has packets to send, counted from the start of the flow; `None`: always.
-    pub application: Option<TrafficKind>,
-    /// Base round-trip time: propagation only.
-    pub rtt: Span,
-    /// Links it crosses, as indices.
-    pub route: Vec<usize>,
-    /// Rate of its sender's network card; `None`: infinite.
-    pub access: Option<Rate>,
-    /// Initial window in packets.
-    pub initial_window: u32,
-    /// Pacing of window-based controllers, in percent of a window per smoothed round trip; 0: none.
-    pub pacing_percent: u32,
-    /// Least retransmission timeout.
-    pub min_rto: Span,
-    /// Whether its packets may be marked instead of dropped, if its controller reads marks.
-    pub ecn: bool,
-}
-
 /// A controller with its settings, checked against the registry.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ControllerSpec {
@@ -313,41 +292,6 @@ pub struct ControllerSpec {
     /// What the scenario set.
     #[serde(with = "canonical::settings")]
     pub settings: Settings,
-}
-
-/// When something starts.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Start {
-    /// At this time.
-    At(Time),
-    /// Drawn uniformly, from the run's seed.
-    Uniform(Time, Time),
-}
-
-/// How much a flow sends.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-pub enum Size {
-    /// As long as the run lasts.
-    Unlimited,
-    /// This amount.
-    Bytes(Bytes),
-}
-
-impl FlowSpec {
-    /// Returns the application as a source of packets. It offers its sender the packets that traffic would put on a
-    /// link.
-    pub fn offered(&self) -> Option<TrafficSpec> {
-        let source = |kind: &TrafficKind| TrafficSpec {
-            kind: kind.clone(),
-            packet: self.packet,
-            start: Time::ZERO,
-            stop: Time::MAX,
-            route: Vec::new(),
-            copies: 1,
-            shaper: None,
-        };
-        self.application.as_ref().map(source)
-    }
 }
 
 /// One source of unresponsive traffic.
@@ -496,6 +440,9 @@ pub struct Record {
     pub links: bool,
     /// Whether logs of flows have every packet.
     pub packets: bool,
+    /// Whether each flow that arrived and ended is listed.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub transfers: bool,
 }
 
 /// A bound on a figure, checked after the runs.

@@ -9,7 +9,7 @@ const SMALLEST: Bytes = Bytes::new(40);
 const LARGEST: Bytes = Bytes::new(65_535);
 
 /// Bytes of a packet that carry no data: the headers of IP and TCP.
-pub(crate) const HEADERS: Bytes = Bytes::new(40);
+pub const HEADERS: Bytes = Bytes::new(40);
 
 /// Wire size of the packets of a flow or a source.
 pub(crate) fn packet(fields: &mut Fields<'_>) -> Result<Bytes, ScenarioError> {

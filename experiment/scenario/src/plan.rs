@@ -74,6 +74,10 @@ impl Scenario {
         self.document.to_toml()
     }
 
+    pub(crate) fn document(&self) -> &Table {
+        &self.document
+    }
+
     /// Returns every run, ordered by sweep point, then by controller, then by replication.
     pub fn plan(&self) -> Vec<Experiment> {
         let seeds = self.seeds();
@@ -92,7 +96,8 @@ impl SweepPoint {
         }
         let put_in = self.compared.iter().map(|named| {
             let mut experiment = Experiment { controller: named.label.clone(), ..self.template.clone() };
-            experiment.flows.iter_mut().for_each(|flow| flow.controller = named.spec.clone());
+            let arriving = experiment.arrivals.iter_mut().map(|arrivals| &mut arrivals.flow);
+            experiment.flows.iter_mut().chain(arriving).for_each(|flow| flow.controller = named.spec.clone());
             experiment
         });
         put_in.flat_map(replicate).collect()

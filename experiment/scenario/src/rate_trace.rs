@@ -21,6 +21,8 @@ const LONGEST_S: u64 = 10_000_000;
 const HIGHEST_BPS: f64 = 1e15;
 
 const HEADER: &str = "time_s,rate_bps";
+/// What a line after the first is.
+const CHANGE: &str = "a time in s, a comma and a rate in bit/s, like \"12.5,3000000\"";
 
 /// What is wrong with a trace.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -31,9 +33,13 @@ pub(crate) struct Fault {
 }
 
 impl Fault {
-    fn at(line: usize, text: &str, expected: impl Into<String>) -> Fault {
+    pub fn at(line: usize, text: &str, expected: impl Into<String>) -> Fault {
         let shown: String = text.chars().take(60).collect();
         Fault { found: format!("line {line}, \"{shown}\""), expected: expected.into() }
+    }
+
+    fn missing(found: &str, expected: impl Into<String>) -> Fault {
+        Fault { found: found.to_string(), expected: expected.into() }
     }
 }
 
@@ -57,7 +63,10 @@ fn parse(text: &str, format: RateFormat, repeat: bool) -> Result<Capacity, Fault
     let period = points.last().map(|last| last.at).filter(|_| repeat);
     Capacity::new(points, period).ok_or_else(|| Fault {
         found: "a trace that carries nothing".to_string(),
-        expected: "an opportunity after 0 ms, or a rate above zero that lasts".to_string(),
+        expected: match format {
+            RateFormat::Mahimahi => "an opportunity after 0 ms".to_string(),
+            RateFormat::Csv => "a rate above zero that lasts".to_string(),
+        },
     })
 }
 
@@ -77,21 +86,22 @@ fn opportunities<'a>(lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Ve
 }
 
 fn rates<'a>(mut lines: impl Iterator<Item = (usize, &'a str)>) -> Result<Vec<CapacityPoint>, Fault> {
-    let header = lines.next();
-    let (number, line) = header.unwrap_or((1, ""));
-    if line != HEADER {
-        return Err(Fault::at(number, line, format!("the line \"{HEADER}\"")));
+    match lines.next() {
+        Some((_, line)) if line == HEADER => {}
+        Some((number, line)) => return Err(Fault::at(number, line, format!("the line \"{HEADER}\""))),
+        None => return Err(Fault::missing("no line", format!("the line \"{HEADER}\""))),
     }
     let mut points: Vec<CapacityPoint> = Vec::new();
     for (number, line) in lines {
-        let (at, rate) = change(line).ok_or_else(|| {
-            Fault::at(number, line, "a time in s, a comma and a rate in bit/s, like \"12.5,3000000\"")
-        })?;
+        let (at, rate) = change(line).ok_or_else(|| Fault::at(number, line, CHANGE))?;
         match points.last() {
             None if at > Span::ZERO => return Err(Fault::at(number, line, "a first time of 0")),
             Some(last) if last.at >= at => return Err(Fault::at(number, line, "times that rise")),
             _ => points.push(CapacityPoint { at, burst: Bytes::ZERO, rate }),
         }
+    }
+    if points.is_empty() {
+        return Err(Fault::missing("no line after the first", CHANGE));
     }
     Ok(points)
 }
@@ -140,12 +150,15 @@ mod tests {
             ("-1\n", RateFormat::Mahimahi, "line 1, \"-1\"", "whole milliseconds"),
             ("0\n", RateFormat::Mahimahi, "carries nothing", "opportunity after 0 ms"),
             ("", RateFormat::Mahimahi, "carries nothing", "opportunity after 0 ms"),
+            ("", RateFormat::Csv, "no line", "the line \"time_s,rate_bps\""),
+            ("# x\n\n", RateFormat::Csv, "no line", "the line \"time_s,rate_bps\""),
+            ("time_s,rate_bps\n", RateFormat::Csv, "no line after the first", "a rate in bit/s"),
             ("0,1\n", RateFormat::Csv, "line 1, \"0,1\"", "time_s,rate_bps"),
             ("time_s,rate_bps\n1,5\n", RateFormat::Csv, "line 2, \"1,5\"", "first time of 0"),
             ("time_s,rate_bps\n0,5\n0,6\n", RateFormat::Csv, "line 3, \"0,6\"", "times that rise"),
             ("time_s,rate_bps\n0,-5\n", RateFormat::Csv, "line 2, \"0,-5\"", "a rate in bit/s"),
             ("time_s,rate_bps\n0,nan\n", RateFormat::Csv, "line 2, \"0,nan\"", "a rate in bit/s"),
-            ("time_s,rate_bps\n0,0\n5,1\n", RateFormat::Csv, "carries nothing", "lasts"),
+            ("time_s,rate_bps\n0,0\n5,1\n", RateFormat::Csv, "carries nothing", "a rate above zero that lasts"),
         ] {
             let fault = refused(text, format);
             assert!(fault.found.contains(found) && fault.expected.contains(expected), "{text:?}: {fault:?}");

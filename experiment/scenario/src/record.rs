@@ -19,6 +19,7 @@ pub(crate) fn record(
     document: &mut Table,
     run: &RunSection,
     links: &[LinkSpec],
+    through: &[usize],
 ) -> Result<(Record, usize), ScenarioError> {
     let mut fields = Fields::of(document.node_or_table("record", &Place::Line(1)), "record", "a table [record]")?;
     let duration = run.duration;
@@ -29,6 +30,7 @@ pub(crate) fn record(
         windows: windows(&mut fields, run)?,
         links: fields.switch_or("links", false)?,
         packets: fields.switch_or("packets", false)?,
+        transfers: fields.switch_if("transfers")?.unwrap_or(false),
     };
     if record.detail && duration / record.step > MOST_STEPS {
         let found = format!("\"{}\", which makes curves of {} points", record.step, duration / record.step);
@@ -36,7 +38,7 @@ pub(crate) fn record(
     }
     let measured = match fields.get("link") {
         Some(node) => named_link(node, "record.link", links)?,
-        None => bottleneck(links),
+        None => bottleneck(links, through),
     };
     fields.finish()?;
     Ok((record, measured))

@@ -4,7 +4,7 @@ use crate::controllers::{Named, controller, setups};
 use crate::document::{Node, Table, Value};
 use crate::error::{Place, ScenarioError};
 use crate::fields::Fields;
-use crate::flows::{Flow, flows};
+use crate::flows::{Flows, flows};
 use crate::hosts::{receiver, sender};
 use crate::links::{links, network};
 use crate::model::{Experiment, GapModel};
@@ -37,25 +37,29 @@ pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result
     let network = network(document, folder)?;
     let receiver = receiver(document)?;
     let sender = sender(document)?;
-    let flows = flows(document, &network, &sender, run.duration)?;
+    let Flows { lasting: flows, arriving } = flows(document, &network, &sender, run.duration, folder)?;
     let traffic = traffic(document, &network, &sender, run.duration, folder)?;
     let probe = probe(document, run.duration - run.warmup, network.access)?;
-    if flows.is_empty() && traffic.is_empty() && probe.is_none() {
+    if flows.is_empty() && arriving.is_empty() && traffic.is_empty() && probe.is_none() {
         let expected = "a table [[flow]], [[traffic]] or [probe]: something to send";
         return Err(ScenarioError::at(&Place::Line(1), "flow", "nothing", expected));
     }
-    let clocked = flows.iter().any(|flow| flow.spec.application.is_none());
+    let clocked = flows.iter().any(|flow| flow.spec.application.is_none()) || !arriving.is_empty();
     if matches!(sender.gaps, GapModel::BusyWait(_)) && clocked {
         let expected = "another model, or an application for every flow: this host sends before their \
                         controller allows it";
         return Err(ScenarioError::at(&Place::Line(1), "sender.gaps", "\"busy-wait\" with flows", expected));
     }
-    let label = label(&flows);
+    let labels = flows.iter().map(|flow| &flow.label).chain(arriving.iter().map(|(_, label)| label));
+    let label = label(labels);
     let flows: Vec<_> = flows.into_iter().map(|flow| flow.spec).collect();
-    let compared = compared(document, &setups(&flows))?;
-    let links = links(network, &flows, &traffic)?;
-    alone(document, &links, flows.len(), &traffic)?;
-    let (record, measured) = record(document, &run, &links)?;
+    let arrivals: Vec<_> = arriving.into_iter().map(|(arrivals, _)| arrivals).collect();
+    let all: Vec<_> = flows.iter().chain(arrivals.iter().map(|arrivals| &arrivals.flow)).cloned().collect();
+    let compared = compared(document, &setups(&all))?;
+    let through = network.through.clone();
+    let links = links(network, &all, &traffic)?;
+    alone(document, &links, all.len(), &traffic)?;
+    let (record, measured) = record(document, &run, &links, &through)?;
     let template = Experiment {
         controller: String::new(),
         params: BTreeMap::new(),
@@ -68,6 +72,7 @@ pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result
         receiver,
         gaps: sender.gaps,
         flows,
+        arrivals,
         traffic,
         probe,
         record,
@@ -76,9 +81,9 @@ pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result
 }
 
 /// Returns `rapid`, or `rapid + cubic` where the flows differ.
-fn label(flows: &[Flow]) -> String {
+fn label<'a>(of: impl Iterator<Item = &'a Option<String>>) -> String {
     let mut labels: Vec<&str> = Vec::new();
-    for label in flows.iter().filter_map(|flow| flow.label.as_deref()) {
+    for label in of.filter_map(Option::as_deref) {
         if !labels.contains(&label) {
             labels.push(label);
         }

@@ -23,7 +23,7 @@ fn every_default_stands_in_the_documentation() {
             match key {
                 "coalescing" => assert_eq!(value, "{ kind = \"timer\", time = \"0 s\", frames = 0 }"),
                 // The start of a source shares its row with the stop.
-                "start" if section.contains("`stop`") => {
+                "start" if section.contains("| `start`, `stop` |") => {
                     assert!(section.contains(&format!("| `start`, `stop` | `{value}`")))
                 }
                 _ => assert!(section.contains(&format!("\n| `{key}` | `{value}` |")), "{line}"),

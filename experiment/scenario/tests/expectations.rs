@@ -15,6 +15,8 @@ fn run(controller: &str, loss: &str, replication: u32, summary: Summary) -> Run 
         flows: Vec::new(),
         shares: Vec::new(),
         traffic: Vec::new(),
+        completions: Vec::new(),
+        transfers: Vec::new(),
         windows: Vec::new(),
         links: Vec::new(),
         series: Vec::new(),

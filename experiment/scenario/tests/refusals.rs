@@ -100,9 +100,9 @@ refusals! {
     a_buffer_without_a_unit: r#"buffer = "1 bdp""# => "buffer = 100",
         r#"bursty.toml:8: path.buffer: found 100, a bare number; expected a buffer like "1 bdp", "100 packets", "2 MB" or "unlimited""#;
     an_unknown_key: r#"buffer = "1 bdp""# => r#"bufer = "1 bdp""#,
-        r#"bursty.toml:8: path.bufer: found an unknown key, perhaps "buffer"; expected one of "access", "rate", "rate_steps", "rate_repeat", "rate_trace", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps", "aggregation", "policer", "shaper""#;
+        r#"bursty.toml:8: path.bufer: found an unknown key, perhaps "buffer"; expected one of "access", "rate", "rate_steps", "rate_repeat", "rate_trace", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps", "aggregation", "policer", "shaper", "return""#;
     an_unknown_key_like_no_other: r#"buffer = "1 bdp""# => r#"colour = "red""#,
-        r#"bursty.toml:8: path.colour: found an unknown key; expected one of "access", "rate", "rate_steps", "rate_repeat", "rate_trace", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps", "aggregation", "policer", "shaper""#;
+        r#"bursty.toml:8: path.colour: found an unknown key; expected one of "access", "rate", "rate_steps", "rate_repeat", "rate_trace", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps", "aggregation", "policer", "shaper", "return""#;
     an_unknown_section: "[[traffic]]" => "[[trafic]]",
         r#"bursty.toml:14: trafic: found an unknown key, perhaps "traffic"; expected one of "run", "path", "link", "receiver", "sender", "flow", "probe", "traffic", "compare", "sweep", "record", "expect""#;
     a_setting_of_another_controller: r#"controller = "rapid"
@@ -205,13 +205,13 @@ rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
     a_wrong_value_in_a_sweep: "[0.0, 0.001]" => "[0.0,\n  -0.5]",
         r#"bursty.toml:20: path.loss: found -0.5; expected a fraction from 0 to 1 like 0.01 or "1 %""#;
     an_unknown_key_in_a_sweep: "\"path.loss\"" => "\"path.los\"",
-        r#"bursty.toml:19: path.los: found an unknown key, perhaps "loss"; expected one of "access", "rate", "rate_steps", "rate_repeat", "rate_trace", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps", "aggregation", "policer", "shaper""#;
+        r#"bursty.toml:19: path.los: found an unknown key, perhaps "loss"; expected one of "access", "rate", "rate_steps", "rate_repeat", "rate_trace", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps", "aggregation", "policer", "shaper", "return""#;
     a_sweep_over_a_flow_that_is_not_there: "\"path.loss\"" => "\"flow.3.rtt\"",
         r#"bursty.toml:19: flow.3.rtt: found "flow.3"; expected "flow.0", the only one"#;
     a_sweep_over_the_replications: "\"path.loss\"" => "\"run.replications\"",
         r#"bursty.toml:19: sweep."run.replications": found a key that applies to all runs; expected a key of one run, like "path.buffer""#;
     an_unknown_metric: r#"metric = "utilisation""# => r#"metric = "utilization""#,
-        r#"bursty.toml:22: expect.0.metric: found the unknown figure "utilization", perhaps "utilisation"; expected one of "throughput_bps", "utilisation", "available_share", "loss_ratio", "drop_ratio", "steady_loss_ratio", "queue_delay_mean_s", "queue_delay_p50_s", "queue_delay_p95_s", "queue_delay_p99_s", "queue_mean_packets", "mark_ratio", "burst_mark_ratio", "burstiness_eta", "queue_over_bound", "rtt_mean_s", "fairness_jain", "fairness_jain_after_entry", "convergence_s", "convergence_rtts", "rise_rtts", "fall_rtts", "settle_rtts", "rise_hold_share", "drain_rtts", "rate_variation", "variation_left", "hurst", "packets_delivered", "packet_hops", "events", "cpu_s""#;
+        r#"bursty.toml:22: expect.0.metric: found the unknown figure "utilization", perhaps "utilisation"; expected one of "throughput_bps", "utilisation", "available_share", "loss_ratio", "drop_ratio", "steady_loss_ratio", "queue_delay_mean_s", "queue_delay_p50_s", "queue_delay_p95_s", "queue_delay_p99_s", "queue_mean_packets", "mark_ratio", "burst_mark_ratio", "burstiness_eta", "queue_over_bound", "rtt_mean_s", "fairness_jain", "fairness_jain_after_entry", "convergence_s", "convergence_rtts", "rise_rtts", "fall_rtts", "settle_rtts", "rise_hold_share", "drain_rtts", "rate_variation", "variation_left", "hurst", "flows_arrived", "flows_completed", "completion_time_mean_s", "completion_time_p50_s", "completion_time_p99_s", "slowdown_mean", "slowdown_p50", "slowdown_p99", "packets_delivered", "packet_hops", "events", "cpu_s""#;
     a_condition_that_selects_nothing: r#"where = { controller = "rapid" }"# => r#"where = { controller = "cubic" }"#,
         r#"bursty.toml:23: expect.0.where.controller: found "cubic", which selects no run; expected one of "rapid""#;
     a_condition_on_a_key_that_is_not_swept: r#"where = { controller = "rapid" }"# => r#"where = { "path.los" = 0.0 }"#,
@@ -240,7 +240,7 @@ fn a_change_of_the_command_line_is_named_in_the_message() {
     );
     change_refused(
         "path.rat=10 Gbit/s",
-        r#"bursty.toml: --set path.rat=10 Gbit/s: path.rat: found an unknown key, perhaps "rate"; expected one of "access", "rate", "rate_steps", "rate_repeat", "rate_trace", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps", "aggregation", "policer", "shaper""#,
+        r#"bursty.toml: --set path.rat=10 Gbit/s: path.rat: found an unknown key, perhaps "rate"; expected one of "access", "rate", "rate_steps", "rate_repeat", "rate_trace", "delay", "buffer", "queue", "loss", "reorder", "outages", "delay_steps", "aggregation", "policer", "shaper", "return""#,
     );
     change_refused(
         "path.rate",

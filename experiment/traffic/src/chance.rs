@@ -35,11 +35,13 @@ pub enum Purpose {
     Reordering = 11,
     /// What happens to acknowledgments on their way back.
     Return = 12,
+    /// When flows arrive, and how much they send.
+    Arrivals = 13,
 }
 
 impl Purpose {
     /// All purposes.
-    pub const ALL: [Purpose; 12] = [
+    pub const ALL: [Purpose; 13] = [
         Purpose::LinkLoss,
         Purpose::Controller,
         Purpose::Start,
@@ -52,6 +54,7 @@ impl Purpose {
         Purpose::Stamps,
         Purpose::Reordering,
         Purpose::Return,
+        Purpose::Arrivals,
     ];
 }
 
@@ -76,7 +79,7 @@ mod tests {
     #[test]
     fn no_two_purposes_have_one_number() {
         let numbers: Vec<u64> = Purpose::ALL.iter().map(|purpose| *purpose as u64).collect();
-        assert_eq!(numbers, (1..=12).collect::<Vec<u64>>());
+        assert_eq!(numbers, (1..=13).collect::<Vec<u64>>());
     }
 
     proptest! {

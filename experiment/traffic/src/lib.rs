@@ -1,5 +1,6 @@
 //! What chance decides in a run, the same for every host: the packets of traffic ([`open`], [`packets`]), when flows
-//! start ([`starts`]), when applications hand over data ([`Application`]), and the seeds of all of it ([`chance`]).
+//! start ([`starts`]) or arrive, and how much those send ([`arrivals`]), when applications hand over data
+//! ([`Application`]), and the seeds of all of it ([`chance`]).
 //!
 //! Sources do not respond to what the path does to their packets.
 //! [`open`] turns one `[[traffic]]` table of a scenario into one source per copy. A source returns its next packet, an
@@ -24,6 +25,7 @@
 //! header, without the frame check sequence).
 
 mod application;
+pub mod arrivals;
 mod bounded;
 mod cbr;
 pub mod chance;

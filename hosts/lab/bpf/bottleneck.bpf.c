@@ -21,6 +21,8 @@
 #include <linux/ip.h>
 #include <linux/tcp.h>
 
+static u32 (*const bpf_get_hash_recalc)(struct __sk_buff *packet) = (void *)34;
+
 enum { ARRIVED = 0, DEPARTED = 1, LOST = 2 };
 enum { MOST_OUTAGES = 16 };
 
@@ -48,8 +50,10 @@ struct {
 	__type(value, u64);
 } missed SEC(".maps");
 
-/* As written by hosts/lab/src/tap.rs. All zero: a wire that does nothing. */
+/* As written by hosts/lab/src/tap.rs. All zero: a queue that finds flows by itself, and a wire that does nothing. */
 struct wire {
+	u64 queue;    /* handle of a queue that sorts flows into buckets, in the upper half of 32 bits; 0: none */
+	u64 buckets;  /* how many buckets it has, at most 2^16 - 1 */
 	u64 random;   /* state of the generator */
 	u64 loss;     /* probability in 2^-32 */
 	u64 late;     /* probability in 2^-32 */
@@ -91,11 +95,25 @@ INLINE void report(struct __sk_buff *packet, u8 end, u64 now, u32 stamp)
 	bpf_ringbuf_submit(record, BPF_RB_NO_WAKEUP);
 }
 
+/*
+ * The stamp takes the place of the hash by which a queue finds a packet's bucket (fq_codel_classify). So that one
+ * bucket gets all packets of a flow, the bucket is named by the priority, which such a queue obeys.
+ */
+INLINE void name_bucket(struct __sk_buff *packet)
+{
+	u32 first = 0;
+	struct wire *here = bpf_map_lookup_elem(&wire, &first);
+
+	if (here && here->queue)
+		packet->priority = (u32)here->queue + 1 + (u32)((u64)bpf_get_hash_recalc(packet) * here->buckets >> 32);
+}
+
 SEC("tc")
 int arrives(struct __sk_buff *packet)
 {
 	u64 now = bpf_ktime_get_ns();
 
+	name_bucket(packet);
 	bpf_set_hash(packet, (u32)now);
 	report(packet, ARRIVED, now, (u32)now);
 	return TC_ACT_UNSPEC;

@@ -1,13 +1,17 @@
-//! Checks whether the lab can carry out a scenario. A refusal names the key.
+//! Checks whether the lab can carry out a scenario. A refusal names the key, what was found, and what the lab does.
 
+use crate::disciplines;
 use crate::error::LabError;
-use crate::flows::{available, is_missing, kernel_name, stream_with};
+use crate::flows::{DCTCP, available, is_missing, kernel_names, stream_with};
 use crate::path::{HEADER, Means};
-use crate::qdiscs::{KNOWN, MOST_DELAYS, delays_back};
+use crate::qdiscs::{MOST_DELAYS, delays_back};
+use crate::rapid::RAPID;
 use crate::tap::MOST_OUTAGES;
-use scenario::{Experiment, GapModel, Impairments, Service};
+use runner::Unfit;
+use scenario::{Coalescing, Experiment, FlowSpec, GapModel, LinkSpec, RateSource};
 use std::collections::BTreeSet;
-use units::{Bytes, Packets, Ratio, Span};
+use std::fmt::Display;
+use units::{Bytes, Packets, Ratio, Span, Time};
 
 /// Most flows: each has a source port.
 const MOST_FLOWS: usize = 50_000;
@@ -15,128 +19,247 @@ const MOST_FLOWS: usize = 50_000;
 /// Smallest frame of a flow: headers, and the smallest segment that Linux makes (its least MSS is 88).
 const SMALLEST: Bytes = Bytes::new(HEADER + 40 + 88);
 
+/// The least rate of tc-tbf, in bit/s.
+const SLOWEST: u64 = 8_000;
+
+/// Linux's own timeout of a delayed acknowledgment.
+const DELAYED_ACK: Span = Span::from_millis(40);
+
+/// Controllers whose packets cannot be marked in scenarios, while the kernel would let any be marked.
+const WITHOUT_MARKS: [&str; 3] = [RAPID, "bbr", "bbr1"];
+
+/// Refuses a value.
+pub(crate) fn unfit<T>(key: impl Into<String>, found: impl Display, expected: impl Display) -> Result<T, Unfit> {
+    Err(Unfit { key: key.into(), found: found.to_string(), expected: expected.to_string() })
+}
+
 /// Refuses an experiment that the lab cannot carry out.
-pub(crate) fn accept(experiment: &Experiment, means: Means) -> Result<(), LabError> {
-    hosts(experiment)?;
-    flows(experiment)?;
+pub(crate) fn accept(experiment: &Experiment, means: Means) -> Result<(), Unfit> {
+    if experiment.flows.iter().any(|flow| !flow.back.is_empty()) {
+        return unfit("path.return", "a bottleneck on the way back", "none: the way back only delays");
+    }
     if experiment.links.len() > 1 {
-        return no("link", format!("{} links", experiment.links.len()), "one bottleneck, [path]");
+        return unfit("link", format!("{} links", experiment.links.len()), "one bottleneck, [path]");
     }
     let link = &experiment.links[0];
-    if means == Means::Qdiscs {
-        by_qdiscs(experiment)?;
-    } else if link.queue.kind != "fifo" {
-        return no("path.queue", format!("\"{}\"", link.queue.kind), "\"fifo\"");
+    served(link)?;
+    match means {
+        Means::DelayLine => by_delay_line(link)?,
+        Means::Qdiscs => by_qdiscs(experiment, link)?,
     }
-    if means == Means::DelayLine && link.impairments != Impairments::default() {
-        return no("path", "reordering, outages or steps of the delay", "a constant delay and a constant loss");
+    receiver(experiment)?;
+    flows(experiment)?;
+    if experiment.gaps != GapModel::Perfect {
+        let expected = "\"perfect\", which here means: as well as this machine can";
+        return unfit("sender.gaps", "a model of gaps", expected);
     }
     if experiment.record.links {
-        return no("record.links", "true", "false: the bottleneck is the only link, and it is measured");
+        return unfit("record.links", true, "false: the bottleneck is the only link, and it is measured");
     }
-    if link.service != Service::default() {
-        return no("path", "a changing rate, service in bursts, a shaper or a policer", "a constant rate");
+    Ok(())
+}
+
+/// How the link serves: by tc-tbf at one rate.
+fn served(link: &LinkSpec) -> Result<(), Unfit> {
+    if link.rate.bps() < SLOWEST {
+        return unfit("path.rate", format!("\"{}\"", link.rate), "8 kbit/s and more: tc-tbf's least rate");
     }
-    if link.rate.bps() < 8_000 {
-        return no("path.rate", link.rate, "8 kbit/s and more: tc-tbf's least rate");
+    let service = &link.service;
+    match service.variation.as_ref().map(|variation| &variation.source) {
+        Some(RateSource::Steps { .. }) => {
+            return unfit("path.rate_steps", "a rate that changes", "none: the token bucket has one rate");
+        }
+        Some(RateSource::Trace { .. }) => {
+            return unfit("path.rate_trace", "a rate from a file", "none: the token bucket has one rate");
+        }
+        None => {}
+    }
+    if service.aggregation.is_some() {
+        return unfit("path.aggregation", "service in bursts", "none: the token bucket passes packets one by one");
+    }
+    if service.policer.is_some() {
+        return unfit("path.policer", "a policer", "none: only the queue drops before the bottleneck");
+    }
+    if service.shaper.is_some() {
+        return unfit("path.shaper", "a shaper", "none: the only token bucket is the bottleneck's own");
+    }
+    Ok(())
+}
+
+/// What a thread that holds packets can do.
+fn by_delay_line(link: &LinkSpec) -> Result<(), Unfit> {
+    if link.queue.kind != disciplines::FIFO {
+        return unfit("path.queue", format!("\"{}\"", link.queue.kind), "\"fifo\" in real time");
+    }
+    let wire = &link.impairments;
+    if wire.reorder.is_some() {
+        return unfit("path.reorder", "packets that come late", "none: the delay line keeps their order");
+    }
+    if !wire.outages.is_empty() {
+        return unfit("path.outages", format!("{} outages", wire.outages.len()), "none: the delay line has none");
+    }
+    if !wire.delay_steps.is_empty() {
+        return unfit("path.delay_steps", "a delay that changes", "none: the delay line holds all for one time");
     }
     Ok(())
 }
 
 /// What the kernel's queue disciplines can do.
-fn by_qdiscs(experiment: &Experiment) -> Result<(), LabError> {
-    let link = &experiment.links[0];
-    let kind = link.queue.kind.as_str();
-    if kind != "fifo" && !KNOWN.contains(&kind) {
-        return no("path.queue", format!("\"{kind}\""), &format!("\"fifo\", {}", KNOWN.join(", ")));
-    }
-    if let Some(setting) = link.queue.settings.keys().next() {
-        return no("path.queue", format!("the setting \"{setting}\""), "the kernel's disciplines, without settings");
-    }
-    if !link.impairments.delay_steps.is_empty() {
-        return no("path", "steps of the delay", "a constant delay: netem lets packets overtake where it falls");
-    }
-    if link.impairments.outages.len() > MOST_OUTAGES {
-        return no("path", format!("{} outages", link.impairments.outages.len()), &format!("{MOST_OUTAGES}"));
+fn by_qdiscs(experiment: &Experiment, link: &LinkSpec) -> Result<(), Unfit> {
+    disciplines::check(&link.queue)?;
+    let outages = link.impairments.outages.len();
+    if outages > MOST_OUTAGES {
+        return unfit("path.outages", format!("{outages} outages"), format!("{MOST_OUTAGES} at most"));
     }
     let delays = delays_back(experiment).len();
     if delays > MOST_DELAYS {
-        return no("flow.rtt", format!("{delays} different ones"), &format!("{MOST_DELAYS}, one band of tc-prio each"));
+        let expected = format!("{MOST_DELAYS} at most, one band of tc-prio each");
+        return unfit("flow.0.rtt", format!("{delays} different round trips"), expected);
     }
     Ok(())
 }
 
-fn no(key: &str, found: impl std::fmt::Display, can: &str) -> Result<(), LabError> {
-    Err(LabError(format!("{key}: found {found}; with --on kernel only {can}")))
-}
-
-fn hosts(experiment: &Experiment) -> Result<(), LabError> {
+fn receiver(experiment: &Experiment) -> Result<(), Unfit> {
     let receiver = &experiment.receiver;
-    if receiver.coalescing.time > Span::ZERO {
-        return no(
-            "receiver.coalescing",
-            format!("\"{}\"", receiver.coalescing.time),
-            "none: virtual devices have no interrupts",
-        );
+    if receiver.coalescing != Coalescing::NONE {
+        let found = format!("\"{}\"", receiver.coalescing.time);
+        return unfit("receiver.coalescing", found, "none: virtual devices have no interrupts");
     }
     if receiver.delayed_ack > 2 {
-        return no("receiver.delayed_ack", receiver.delayed_ack, "1 (the route's quickack) or 2 (Linux's default)");
+        return unfit("receiver.delayed_ack", receiver.delayed_ack, "1 (the route's quickack) or 2 (Linux's default)");
     }
-    if receiver.delayed_ack == 2 && receiver.delayed_ack_timeout != Span::from_millis(40) {
+    if receiver.delayed_ack == 2 && receiver.delayed_ack_timeout != DELAYED_ACK {
         let found = format!("\"{}\"", receiver.delayed_ack_timeout);
-        return no("receiver.delayed_ack_timeout", found, "\"40 ms\", Linux's own");
+        return unfit("receiver.delayed_ack_timeout", found, format!("\"{DELAYED_ACK}\", Linux's own"));
     }
     if receiver.window != Packets::MAX {
-        return no("receiver.window", receiver.window, "\"unlimited\": Linux sizes its buffers itself");
+        return unfit("receiver.window", receiver.window, "\"unlimited\": Linux sizes its buffers itself");
     }
-    if !receiver.stamps || receiver.stamp_granularity != Span::from_nanos(1) {
-        return no("receiver.stamps", "stamps that the receiver's programs do not give", "the defaults");
+    if !receiver.stamps {
+        return unfit("receiver.stamps", false, "true: Rapid's receiver always stamps");
     }
-    if receiver.ack_loss > Ratio::ZERO || receiver.ack_bunching > Span::ZERO {
-        return no("receiver", "acknowledgments lost or bunched on purpose", "a return path that does neither");
+    if receiver.stamp_granularity != Span::from_nanos(1) {
+        let found = format!("\"{}\"", receiver.stamp_granularity);
+        return unfit("receiver.stamp_granularity", found, "\"1 ns\", the clock of the receiver's program");
     }
-    if experiment.gaps != GapModel::Perfect {
-        return no("sender.gaps", "a model of gaps", "\"perfect\", which here means: as well as this machine can");
+    if receiver.stamp_delay > Span::ZERO {
+        let found = format!("\"{}\"", receiver.stamp_delay);
+        return unfit("receiver.stamp_delay", found, "\"0 s\": stamps are as late as the machine makes them");
+    }
+    if receiver.ack_loss > Ratio::ZERO {
+        return unfit("receiver.ack_loss", receiver.ack_loss.as_f64(), "0: the way back loses nothing");
+    }
+    if receiver.ack_bunching > Span::ZERO {
+        let found = format!("\"{}\"", receiver.ack_bunching);
+        return unfit("receiver.ack_bunching", found, "\"0 s\": the way back passes packets one by one");
     }
     Ok(())
 }
 
-fn flows(experiment: &Experiment) -> Result<(), LabError> {
+fn flows(experiment: &Experiment) -> Result<(), Unfit> {
+    if let Some(arrivals) = experiment.arrivals.first() {
+        let expected = "none: flows are there from their start on";
+        return unfit(format!("flow.{}.arrivals", arrivals.table), "flows that arrive", expected);
+    }
+    let Some(first) = experiment.flows.first() else { return Ok(()) };
     if experiment.flows.len() > MOST_FLOWS {
-        return no("flow", format!("{} flows", experiment.flows.len()), "50 000, one port each");
+        let found = format!("{} flows", experiment.flows.len());
+        return unfit("flow.0.count", found, format!("{MOST_FLOWS} at most, one port each"));
     }
-    let first = experiment.flows.first();
+    let asked = experiment.flows.iter().find(|flow| flow.controller.kind != DCTCP).is_some_and(|flow| flow.ecn);
+    experiment.flows.iter().enumerate().try_for_each(|(number, spec)| flow(number, spec, first, asked))
+}
+
+/// A flow. What all share is that of the first; `asked` is whether the host asks for marks.
+fn flow(number: usize, flow: &FlowSpec, first: &FlowSpec, asked: bool) -> Result<(), Unfit> {
+    let key = |name: &str| format!("flow.{number}.{name}");
+    if let Some(access) = flow.access {
+        let expected = "no rate: cards are as fast as the machine";
+        return unfit(key("access"), format!("\"{access}\""), expected);
+    }
+    if let Some(stop) = flow.stop {
+        let found = format!("\"{}\"", stop.since(Time::ZERO));
+        return unfit(key("stop"), found, "none: flows last, or have a size");
+    }
+    if flow.pacing_percent > 0 {
+        let found = format!("\"{} %\"", flow.pacing_percent);
+        return unfit(key("pacing"), found, "\"0 %\": the kernel's controllers decide their pacing");
+    }
+    if flow.packet < SMALLEST {
+        return unfit(key("packet"), format!("\"{}\"", flow.packet), format!("{} B and more", SMALLEST.get()));
+    }
+    if flow.application.is_some() {
+        return unfit(key("application"), "an application", "none: flows always have data to send");
+    }
+    if let Some(setting) = flow.controller.settings.keys().next() {
+        let found = format!("the setting \"{setting}\" of \"{}\"", flow.controller.kind);
+        return unfit(key("controller"), found, "the kernel's controllers, without settings");
+    }
+    if first.initial_window != flow.initial_window {
+        return unfit(key("initial_window"), flow.initial_window, format!("{}, as flow 0", first.initial_window));
+    }
+    if first.min_rto != flow.min_rto {
+        return unfit(key("min_rto"), format!("\"{}\"", flow.min_rto), format!("\"{}\", as flow 0", first.min_rto));
+    }
+    marks(flow, asked).map_or(Ok(()), |expected| unfit(key("ecn"), flow.ecn, expected))
+}
+
+/// What is expected of `ecn` instead, if anything is.
+fn marks(flow: &FlowSpec, asked: bool) -> Option<String> {
+    let kind = flow.controller.kind.as_str();
+    if kind == DCTCP {
+        return (!flow.ecn).then(|| "true: the kernel's dctcp always reads marks".to_string());
+    }
+    if WITHOUT_MARKS.contains(&kind) && flow.ecn {
+        return Some(format!("false: {kind} reads no marks, and the kernel would have its packets marked"));
+    }
+    (flow.ecn != asked).then(|| format!("{asked} for all: the host asks for marks for all its connections, or none"))
+}
+
+/// What a kernel has, by its own names.
+pub struct Has<'a> {
+    /// The kernel, as in `Linux 6.12.9`.
+    pub kernel: &'a str,
+    /// Congestion controls.
+    pub controllers: &'a [String],
+    /// Queue disciplines.
+    pub queues: &'a [String],
+    /// Why Rapid is not among the controllers, if that is known.
+    pub no_rapid: Option<&'a str>,
+}
+
+/// Refuses a controller or a discipline that a kernel lacks.
+///
+/// # Errors
+/// The key that asks for it, and what the kernel has.
+pub fn lacks(experiment: &Experiment, has: &Has<'_>) -> Result<(), Unfit> {
+    let there = |names: &[String], name: &str| names.iter().any(|known| known == name);
+    let queue = &experiment.links[experiment.bottleneck].queue;
+    if disciplines::kernel_name(queue).is_some_and(|name| !there(has.queues, name)) {
+        let expected = disciplines::names(|name| there(has.queues, name)).join(", ");
+        return unfit("path.queue", format!("\"{}\"", queue.kind), format!("what {} has: {expected}", has.kernel));
+    }
     for (number, flow) in experiment.flows.iter().enumerate() {
-        let key = |name: &str| format!("flow.{number}.{name}");
-        if flow.access.is_some() {
-            return no(&key("access"), "a rate", "cards without a rate: they are as fast as the machine");
-        }
-        if flow.pacing_percent > 0 {
-            return no("sender.pacing", "a percentage", "\"0 %\": the kernel's controllers decide their pacing");
-        }
-        if flow.packet < SMALLEST {
-            return no(&key("packet"), flow.packet, &format!("{} B and more", SMALLEST.get()));
-        }
-        if let Some(setting) = flow.controller.settings.keys().next() {
-            let found = format!("the setting \"{setting}\" of \"{}\"", flow.controller.kind);
-            return no("controller", found, "the kernel's controllers, without settings");
-        }
-        if first.is_some_and(|first| first.initial_window != flow.initial_window || first.min_rto != flow.min_rto) {
-            return no("sender", "flows that differ in initial window or min_rto", "the same for all flows");
+        let names = kernel_names(&flow.controller.kind);
+        if !names.iter().any(|name| there(has.controllers, name)) {
+            let name = names.join("\" or \"");
+            let why = has.no_rapid.filter(|_| name == RAPID).map_or(String::new(), |why| format!(" (no rapid: {why})"));
+            let expected = format!("what {} has: {}{why}", has.kernel, has.controllers.join(", "));
+            return unfit(format!("flow.{number}.controller"), format!("\"{name}\""), expected);
         }
     }
     Ok(())
 }
 
-/// Refuses controllers that the kernel does not have.
+/// Refuses controllers that this machine's kernel does not have.
 pub(crate) fn controllers(plan: &[Experiment]) -> Result<(), LabError> {
     let names: BTreeSet<&str> =
-        plan.iter().flat_map(|run| &run.flows).map(|flow| kernel_name(&flow.controller.kind)).collect();
+        plan.iter().flat_map(|run| &run.flows).map(|flow| flow.controller.kind.as_str()).collect();
     for name in names {
         match stream_with(name) {
             Err(error) if is_missing(&error) => {
-                let hint = if name == "rapid" { "; \"packetscale tcp load\" brings it" } else { "" };
-                let has = available();
+                let hint = if name == RAPID { "; \"packetscale tcp load\" brings it" } else { "" };
+                let (has, name) = (available(), kernel_names(name).join("\" or \""));
                 return Err(LabError(format!("this kernel has no congestion control \"{name}\"; it has {has}{hint}")));
             }
             tried => drop(tried.map_err(LabError::doing(format!("congestion control \"{name}\"")))?),

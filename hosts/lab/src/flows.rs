@@ -4,7 +4,7 @@
 #![expect(unsafe_code, reason = "a descriptor that accept4 has just made gets its owner")]
 
 use crate::error::LabError;
-use crate::namespace::spawn;
+use crate::namespace::{Namespace, spawn};
 use crate::owner::FIRST_FLOW_PORT;
 use crate::path::{HEADER, Path, RECEIVER};
 use crate::tcp_info::TcpInfo;
@@ -13,7 +13,7 @@ use nix::libc;
 use nix::sys::socket::{self, AddressFamily, Backlog, Shutdown, SockFlag, SockType, SockaddrIn, sockopt};
 use realtime::clock::{monotonic_ns, sleep_until};
 use realtime::priority::Urgency;
-use scenario::{FlowSpec, Size};
+use scenario::{Experiment, FlowSpec, Size};
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
@@ -23,18 +23,32 @@ use std::thread::JoinHandle;
 
 const BLOCK: usize = 16 * 1024;
 
-/// Port of the receiver.
+/// Ports of the receiver: of most flows, and of those whose receiver must have the sender's controller.
 const PORT: u16 = 5_000;
+const DCTCP_PORT: u16 = 5_001;
+
+/// Of this controller the receiver has a part: it says of each packet whether it was marked (RFC 8257, section 3.2), and
+/// accepts that the packets that open a connection may be marked. Other receivers keep the kernel's default controller.
+pub(crate) const DCTCP: &str = "dctcp";
 
 /// IP and TCP headers with the time-stamp option, which Linux sends with every packet.
 const HEADERS: u64 = 20 + 32;
 
-/// Returns Linux's name of a controller.
-pub(crate) fn kernel_name(controller: &str) -> &str {
+/// Returns Linux's names of a controller; the first that the kernel has is meant. Mainline's `bbr` is BBR version 1.
+/// Kernels with version 3 call it `bbr` and version 1 `bbr1`, as scenarios do (github.com/google/bbr, branch v3).
+pub(crate) fn kernel_names(controller: &str) -> Vec<&str> {
     match controller {
-        "newreno" => "reno",
-        other => other,
+        "newreno" => vec!["reno"],
+        "bbr1" => vec!["bbr1", "bbr"],
+        other => vec![other],
     }
+}
+
+/// Says which version a scenario's `bbr` is on a kernel with these controllers, if it names it.
+pub(crate) fn which_bbr(plan: &[Experiment], has: impl Fn(&str) -> bool) -> Option<String> {
+    let named = plan.iter().flat_map(|run| &run.flows).any(|flow| flow.controller.kind == "bbr");
+    let said = "\"bbr\" is the kernel's, version 1; in the simulator \"bbr\" is version 3 and \"bbr1\" version 1";
+    (named && !has("bbr1")).then(|| said.to_string())
 }
 
 /// A flow under way, as seen from outside.
@@ -60,35 +74,63 @@ impl Connection {
 pub(crate) struct Flows {
     pub connections: Vec<Arc<Connection>>,
     senders: Vec<JoinHandle<io::Result<()>>>,
-    listener: Arc<OwnedFd>,
-    acceptor: Option<JoinHandle<io::Result<()>>>,
+    listeners: Vec<Listener>,
     stop: Arc<AtomicBool>,
+}
+
+/// A port of the receiver, and the thread that accepts connections there.
+struct Listener {
+    socket: Arc<OwnedFd>,
+    acceptor: Option<JoinHandle<io::Result<()>>>,
+}
+
+impl Listener {
+    /// Listens; connections get this controller, or the kernel's default.
+    fn start(place: &Namespace, port: u16, controller: Option<&str>) -> Result<Listener, LabError> {
+        let socket = place.inside(|| {
+            listen(port, controller).map_err(LabError::doing(format!("the receiver cannot listen at port {port}")))
+        })?;
+        let socket = Arc::new(socket);
+        let (host, shared) = (place.clone(), Arc::clone(&socket));
+        let accepting = move || {
+            while let Ok(descriptor) = socket::accept4(shared.as_raw_fd(), SockFlag::SOCK_CLOEXEC) {
+                // SAFETY: accept4 has just made this descriptor, and nothing else owns it.
+                let connection = unsafe { OwnedFd::from_raw_fd(descriptor) };
+                // The reader ends with its connection.
+                spawn(&host, Urgency::Application, move || drain(&connection))?;
+            }
+            Ok(())
+        };
+        let acceptor = spawn(place, Urgency::Application, accepting).map_err(LabError::doing("no thread to run on"))?;
+        Ok(Listener { socket, acceptor: Some(acceptor) })
+    }
+
+    fn close(&mut self) {
+        let _ = socket::shutdown(self.socket.as_raw_fd(), Shutdown::Both);
+        if let Some(acceptor) = self.acceptor.take() {
+            let _ = acceptor.join();
+        }
+    }
+}
+
+/// The receiver's port for a controller.
+fn port_for(controller: &str) -> u16 {
+    if controller == DCTCP { DCTCP_PORT } else { PORT }
 }
 
 impl Flows {
     /// Starts the threads. Each flow connects at its instant of CLOCK_MONOTONIC.
     pub fn start(path: &Path, specs: &[FlowSpec], starts_ns: &[u64]) -> Result<Flows, LabError> {
         let stop = Arc::new(AtomicBool::new(false));
-        let listener = path.receiver.inside(|| listen().map_err(LabError::doing("the receiver cannot listen")))?;
-        let listener = Arc::new(listener);
-        let (place, shared) = (path.receiver.clone(), Arc::clone(&listener));
-        let accepting = move || {
-            while let Ok(descriptor) = socket::accept4(shared.as_raw_fd(), SockFlag::SOCK_CLOEXEC) {
-                // SAFETY: accept4 has just made this descriptor, and nothing else owns it.
-                let connection = unsafe { OwnedFd::from_raw_fd(descriptor) };
-                // The reader ends with its connection.
-                spawn(&place, Urgency::Application, move || drain(&connection))?;
-            }
-            Ok(())
-        };
-        let no_thread = || LabError::doing("no thread to run on");
-        let acceptor = spawn(&path.receiver, Urgency::Application, accepting).map_err(no_thread())?;
-        let mut flows =
-            Flows { connections: Vec::new(), senders: Vec::new(), listener, acceptor: Some(acceptor), stop };
+        let mut listeners = vec![Listener::start(&path.receiver, PORT, None)?];
+        if specs.iter().any(|spec| spec.controller.kind == DCTCP) {
+            listeners.push(Listener::start(&path.receiver, DCTCP_PORT, Some(DCTCP))?);
+        }
+        let mut flows = Flows { connections: Vec::new(), senders: Vec::new(), listeners, stop };
         for ((number, spec), start_ns) in (0u16..).zip(specs).zip(starts_ns) {
             let connection = Arc::new(Connection::default());
             let sender = Sender {
-                controller: kernel_name(&spec.controller.kind).into(),
+                controller: spec.controller.kind.clone(),
                 port: FIRST_FLOW_PORT + number,
                 segment: spec.packet.get() - HEADER - 40,
                 amount: amount(spec),
@@ -98,7 +140,7 @@ impl Flows {
             };
             flows.connections.push(connection);
             let sending = spawn(&path.sender, Urgency::Application, move || sender.run());
-            flows.senders.push(sending.map_err(no_thread())?);
+            flows.senders.push(sending.map_err(LabError::doing("no thread to run on"))?);
         }
         Ok(flows)
     }
@@ -118,15 +160,12 @@ impl Flows {
 
     fn close(&mut self) {
         self.stop.store(true, Ordering::Release);
-        let _ = socket::shutdown(self.listener.as_raw_fd(), Shutdown::Both);
         for socket in self.connections.iter().filter_map(|connection| connection.socket.get()) {
             // Unsent data would keep the connection, and its congestion control, alive for minutes without a path.
             let _ = socket::setsockopt(socket, sockopt::Linger, &libc::linger { l_onoff: 1, l_linger: 0 });
             let _ = socket::shutdown(socket.as_raw_fd(), Shutdown::Both);
         }
-        if let Some(acceptor) = self.acceptor.take() {
-            let _ = acceptor.join();
-        }
+        self.listeners.iter_mut().for_each(Listener::close);
     }
 }
 
@@ -144,10 +183,10 @@ fn amount(spec: &FlowSpec) -> Option<u64> {
     }
 }
 
-fn listen() -> io::Result<OwnedFd> {
-    let listener = stream()?;
+fn listen(port: u16, controller: Option<&str>) -> io::Result<OwnedFd> {
+    let listener = controller.map_or_else(stream, stream_with)?;
     socket::setsockopt(&listener, sockopt::ReuseAddr, &true)?;
-    socket::bind(listener.as_raw_fd(), &SockaddrIn::new(0, 0, 0, 0, PORT))?;
+    socket::bind(listener.as_raw_fd(), &SockaddrIn::new(0, 0, 0, 0, port))?;
     socket::listen(&listener, Backlog::MAXCONN)?;
     Ok(listener)
 }
@@ -156,10 +195,20 @@ fn stream() -> io::Result<OwnedFd> {
     Ok(socket::socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, None)?)
 }
 
-/// Makes a socket with this congestion control.
+/// Makes a socket with this controller of a scenario.
 pub(crate) fn stream_with(controller: &str) -> io::Result<OwnedFd> {
+    let names = kernel_names(controller);
+    let first = names.iter().find_map(|name| match stream_with_kernels(name) {
+        Err(error) if is_missing(&error) => None,
+        tried => Some(tried),
+    });
+    first.unwrap_or_else(|| Err(io::Error::from_raw_os_error(libc::ENOENT)))
+}
+
+/// Makes a socket with the kernel's congestion control of this name.
+fn stream_with_kernels(name: &str) -> io::Result<OwnedFd> {
     let socket = stream()?;
-    socket::setsockopt(&socket, sockopt::TcpCongestion, &OsString::from(controller))?;
+    socket::setsockopt(&socket, sockopt::TcpCongestion, &OsString::from(name))?;
     Ok(socket)
 }
 
@@ -194,7 +243,10 @@ impl Sender {
         socket::bind(socket.as_raw_fd(), &SockaddrIn::new(0, 0, 0, 0, self.port))?;
         let socket = self.connection.socket.get_or_init(|| socket);
         let to: std::net::Ipv4Addr = RECEIVER.parse().map_err(io::Error::other)?;
-        let connected = socket::connect(socket.as_raw_fd(), &SockaddrIn::from(std::net::SocketAddrV4::new(to, PORT)));
+        let connected = socket::connect(
+            socket.as_raw_fd(),
+            &SockaddrIn::from(std::net::SocketAddrV4::new(to, port_for(&self.controller))),
+        );
         match connected.map_err(io::Error::from).and_then(|()| self.write(socket)) {
             // Connections are cut when the run ends, whatever their state.
             Err(_) if self.stop.load(Ordering::Acquire) => Ok(()),

@@ -2,7 +2,7 @@
 
 use crate::{Draws, LabError, Packets};
 use results::{HostLabel, Run};
-use runner::{Clock, Host, Refusal};
+use runner::{Clock, Host, Refusal, Unfit};
 use scenario::Experiment;
 use traffic::{CrossPacket, Source};
 
@@ -44,7 +44,12 @@ impl Host for Lab {
         Clock::Real
     }
 
+    fn accept(&self, plan: &[Experiment]) -> Result<(), Unfit> {
+        crate::accept(plan)
+    }
+
     fn check(&self, plan: &[Experiment]) -> Result<Vec<String>, Refusal> {
+        self.accept(plan)?;
         crate::check(plan).map_err(refused)
     }
 

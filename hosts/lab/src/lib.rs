@@ -10,7 +10,9 @@ mod books;
 mod calibrate;
 mod cross;
 mod delay_line;
+mod delay_steps;
 mod devices;
+mod disciplines;
 mod error;
 mod flows;
 mod host;
@@ -27,16 +29,18 @@ mod tap;
 mod tcp_info;
 mod verdict;
 
+pub use accept::{Has, lacks};
 pub use cross::Packets;
+pub use disciplines::disciplines;
 pub use error::LabError;
 pub use host::{Alone, Lab, draws};
-pub use qdiscs::KNOWN as DISCIPLINES;
 pub use raw::Raw;
 
 use books::Books;
 use calibrate::{calibrate, one_flow};
 use cross::Cross;
 use delay_line::{Account, DelayLine};
+use delay_steps::DelaySteps;
 use flows::Flows;
 use path::{Means, Path};
 use probes::Probes;
@@ -44,6 +48,7 @@ use realtime::clock::{monotonic_ns, sleep_until};
 use realtime::priority::{Hurry, Urgency};
 use realtime::processors::Meter;
 use results::Run;
+use runner::Unfit;
 use sampler::Samples;
 use scenario::{Experiment, Impairments};
 use tap::{Record, Tap};
@@ -72,34 +77,40 @@ const CONDITIONS: [&str; 5] = [
     "cpu_s is the time that the machine's processors were not idle, whoever used them",
 ];
 
-/// Whether every run of a plan can be made here. Returns what the lab does that the scenario does not say, one sentence
-/// each, for the manifest.
+/// Whether a plan asks for nothing that the lab does not do in real time.
 ///
 /// # Errors
-/// What is missing, the key that asks for what the lab does not do, or a rate that this machine does not reach.
+/// The key that asks for it.
+pub fn accept(plan: &[Experiment]) -> Result<(), Unfit> {
+    plan.iter().try_for_each(|experiment| accept::accept(experiment, Means::DelayLine))
+}
+
+/// Whether a plan asks for nothing that the lab does not do where the clock is exact.
+///
+/// # Errors
+/// The key that asks for it.
+pub fn accept_exactly(plan: &[Experiment]) -> Result<(), Unfit> {
+    plan.iter().try_for_each(|experiment| accept::accept(experiment, Means::Qdiscs))
+}
+
+/// Whether every run of a plan that is accepted can be made here. Returns what the lab does that the scenario does not
+/// say, one sentence each, for the manifest.
+///
+/// # Errors
+/// What is missing, or a rate that this machine does not reach.
 pub fn check(plan: &[Experiment]) -> Result<Vec<String>, LabError> {
-    plan.iter().try_for_each(|experiment| accept::accept(experiment, Means::DelayLine))?;
     root()?;
     accept::controllers(plan)?;
-    let mut conditions: Vec<String> = CONDITIONS.iter().map(|said| said.to_string()).collect();
+    let known = flows::available();
+    let mut conditions = conditions(plan, |name| known.split(", ").any(|known| known == name));
     conditions.extend(calibrate(plan)?);
     Ok(conditions)
 }
 
-/// Whether every run of a plan can be made where the clock is exact. Returns what the lab does that the scenario does not
-/// say, one sentence each.
-///
-/// # Errors
-/// The key that asks for what the lab does not do.
-pub fn check_exactly(plan: &[Experiment]) -> Result<Vec<String>, LabError> {
-    plan.iter().try_for_each(|experiment| accept::accept(experiment, Means::Qdiscs))?;
-    Ok(CONDITIONS.iter().map(|said| said.to_string()).collect())
-}
-
-/// What not every kernel has and this run needs: a queue discipline, and congestion controls, by the kernel's names.
-pub fn needs(experiment: &Experiment) -> (Option<&str>, impl Iterator<Item = &str>) {
-    let controllers = experiment.flows.iter().map(|flow| flows::kernel_name(&flow.controller.kind));
-    (qdiscs::needed(experiment), controllers)
+/// What the lab does that the scenarios of a plan do not say, one sentence each. `has`: whether the kernel has a congestion
+/// control.
+pub fn conditions(plan: &[Experiment], has: impl Fn(&str) -> bool) -> Vec<String> {
+    CONDITIONS.iter().map(|said| said.to_string()).chain(flows::which_bbr(plan, has)).collect()
 }
 
 /// Whether the lab works here at all: a path is built, watched and taken down again. Says what there is, or what is
@@ -181,6 +192,7 @@ fn measure_told(
     let starts_ns: Vec<u64> = draws.starts.iter().map(|start| start.nanos()).collect();
     let begins: Vec<u64> = starts_ns.iter().map(|start| zero_ns + start).collect();
     let delay_line = path.start_delay_line(experiment, zero_ns)?;
+    let delay_steps = path.start_delay_steps(experiment, zero_ns)?;
     let flows = Flows::start(&path, &experiment.flows, &begins)?;
     let cross = Cross::start(&path, draws.traffic, path::mtu(experiment), zero_ns)?;
     let probes = Probes::start(experiment, zero_ns);
@@ -193,6 +205,7 @@ fn measure_told(
     let steered = rapid::steered(experiment, zero_ns)?;
     flows.end()?;
     cross.end()?;
+    delay_steps.map_or(Ok(()), DelaySteps::end)?;
     let account = delay_line.map_or_else(|| Ok(Account::default()), DelayLine::end)?;
     account.check(experiment)?;
     let missed = tap.missed()?;

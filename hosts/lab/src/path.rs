@@ -21,10 +21,12 @@
 pub(crate) use crate::devices::HEADER;
 
 use crate::delay_line::{DEVICE_QUEUE, DelayLine, Tun};
+use crate::delay_steps::DelaySteps;
 use crate::devices::{pair, up};
 use crate::error::LabError;
+use crate::flows::DCTCP;
 use crate::namespace::Namespace;
-use crate::qdiscs;
+use crate::{disciplines, qdiscs};
 use scenario::{Buffer, Experiment, LinkSpec};
 use units::{Bytes, Span};
 
@@ -96,6 +98,13 @@ impl Path {
         DelayLine::start(experiment, &wire.host, near, far, zero_ns).map(Some)
     }
 
+    /// Starts what changes the delay of the kernel's wire, if it changes.
+    pub fn start_delay_steps(&self, experiment: &Experiment, zero_ns: u64) -> Result<Option<DelaySteps>, LabError> {
+        let Some(wire) = self.wire.as_ref().filter(|_| self.means == Means::Qdiscs) else { return Ok(None) };
+        let packet = Bytes::new(mtu(experiment) + HEADER);
+        DelaySteps::start(&wire.host, qdiscs::steps(experiment, packet, zero_ns))
+    }
+
     fn before_bottleneck(&self, mtu: u64, experiment: &Experiment) -> Result<(), LabError> {
         self.router.sysctl("ipv4/ip_forward", "1")?;
         self.router.ip(&[pair("r0", "s0", &self.sender), pair("r2", "c0", &self.cross)])?;
@@ -107,6 +116,11 @@ impl Path {
         let rto_ms = flow.map_or(200, |flow| flow.min_rto.nanos() / 1_000_000).max(1);
         self.sender.ip(&up("s0", "10.0.1.1/24", mtu, "gso_max_segs 1"))?;
         self.sender.ip(&[format!("route add default via 10.0.1.254 initcwnd {window} rto_min {rto_ms}ms")])?;
+        // DCTCP says so for itself.
+        let marks = experiment.flows.iter().any(|flow| flow.ecn && flow.controller.kind != DCTCP);
+        if marks {
+            self.sender.sysctl("ipv4/tcp_ecn", "1")?;
+        }
         self.sender.sysctl("ipv4/tcp_no_metrics_save", "1")
     }
 
@@ -150,9 +164,9 @@ impl Path {
             ],
             Buffer::Unlimited => vec![tbf(u64::from(u32::MAX / 2))],
         };
-        if let Some(queue) = qdiscs::queue(link, packet) {
+        if let Some(queue) = disciplines::words(link, packet) {
             lines.truncate(1);
-            lines.push(format!("qdisc add dev r1 parent 1:1 handle 10: {queue}"));
+            lines.push(format!("qdisc add dev r1 parent 1:1 handle {} {queue}", disciplines::HANDLE));
         }
         self.router.tc(&lines)
     }
@@ -167,7 +181,7 @@ pub(crate) fn mtu(experiment: &Experiment) -> u64 {
 
 /// Whether the bottleneck's queue lets packets of one flow overtake those of another.
 pub(crate) fn shares_between_flows(experiment: &Experiment) -> bool {
-    qdiscs::FAIR.contains(&experiment.links[experiment.bottleneck].queue.kind.as_str())
+    disciplines::is_fair(&experiment.links[experiment.bottleneck].queue)
 }
 
 /// Returns the time to send a full buffer and one more packet.

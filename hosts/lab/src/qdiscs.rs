@@ -1,15 +1,17 @@
 //! The path by the kernel's own queue disciplines: netem delays what crosses the wire, the programs at the wire's entry
-//! lose and mark packets (`bpf/bottleneck.bpf.c`), and the bottleneck may have any discipline that the kernel has.
+//! lose and mark packets (`bpf/bottleneck.bpf.c`), and the bottleneck may have a discipline of the kernel's
+//! ([`disciplines`](crate::disciplines)).
 //!
 //! On the wire towards the receiver, netem holds each packet for the link's delay. Marked packets are late: a second netem
 //! holds them for longer. On the way back, there is one netem for each different delay, and a filter by the flow's port.
 //! Neighbours are fixed, so that address resolution, which netem would delay too, does not happen.
 
+use crate::delay_steps::{RATE, Step};
 use crate::devices::{HEADER, pair, up};
 use crate::error::LabError;
 use crate::namespace::Namespace;
 use crate::owner::FIRST_FLOW_PORT;
-use scenario::{Buffer, Experiment, LinkSpec};
+use scenario::Experiment;
 use units::{Bytes, Span};
 
 /// Packets that netem holds at most: more than any scenario has under way.
@@ -17,34 +19,6 @@ const NETEM_LIMIT: u32 = 10_000_000;
 
 /// Bands of `tc-prio` (`TCQ_PRIO_BANDS`): different delays on the way back.
 pub(crate) const MOST_DELAYS: usize = 16;
-
-/// Disciplines that the bottleneck can have by `tc`, beside the drop-tail FIFO. A scenario can name those that the
-/// simulator knows too.
-pub const KNOWN: [&str; 7] = ["codel", "fq_codel", "pie", "fq_pie", "cake", "fq", "dualpi2"];
-
-/// Those that let flows overtake each other.
-pub(crate) const FAIR: [&str; 5] = ["fq_codel", "fq_pie", "cake", "fq", "dualpi2"];
-
-/// The discipline of the bottleneck that a kernel may not have.
-pub(crate) fn needed(experiment: &Experiment) -> Option<&str> {
-    let kind = experiment.links[experiment.bottleneck].queue.kind.as_str();
-    KNOWN.contains(&kind).then_some(kind)
-}
-
-/// Returns the bottleneck's discipline with its limit, as `tc` writes it; `None` for the drop-tail FIFO.
-pub(crate) fn queue(link: &LinkSpec, packet: Bytes) -> Option<String> {
-    let kind = KNOWN.iter().find(|known| **known == link.queue.kind)?;
-    let (bytes, packets) = match link.buffer {
-        Buffer::Bytes(bytes) => (bytes.get(), bytes.get().div_ceil(packet.get())),
-        Buffer::Packets(packets) => (packets.get().saturating_mul(packet.get()), packets.get()),
-        Buffer::Unlimited => (u64::from(u32::MAX / 2), u64::from(NETEM_LIMIT)),
-    };
-    Some(match *kind {
-        // Cake would shape by itself; here the token bucket does.
-        "cake" => format!("cake unlimited memlimit {bytes}"),
-        other => format!("{other} limit {packets}"),
-    })
-}
 
 /// Builds the wire between the bottleneck and the receiver.
 pub(crate) fn wire(
@@ -89,10 +63,11 @@ fn hardware(device: &str) -> &'static str {
     }
 }
 
-fn netem(device: &str, place: &str, delay: Span) -> String {
+/// A netem; `more` is what else it is told.
+fn netem(order: &str, device: &str, place: &str, delay: Span, more: &str) -> String {
     // In microseconds with three digits: not every tc reads "ns".
     let (us, ns) = (delay.nanos() / 1_000, delay.nanos() % 1_000);
-    format!("qdisc add dev {device} {place} netem limit {NETEM_LIMIT} delay {us}.{ns:03}us")
+    format!("qdisc {order} dev {device} {place} netem limit {NETEM_LIMIT} delay {us}.{ns:03}us{more}")
 }
 
 fn bands(device: &str, number: usize) -> String {
@@ -103,17 +78,32 @@ fn bands(device: &str, number: usize) -> String {
 
 /// Towards the receiver.
 fn there(experiment: &Experiment, packet: Bytes) -> Vec<String> {
+    let delay = experiment.links[experiment.bottleneck].delay;
+    let mut lines = delays_there("add", experiment, delay, packet);
+    if lines.len() > 1 {
+        lines.insert(0, bands("w1", 2));
+        lines.push("filter add dev w1 parent 1: protocol ip handle 1 fw flowid 1:2".to_string());
+    }
+    lines
+}
+
+/// The steps of the delay towards the receiver, in a run that begins at `zero_ns`.
+pub(crate) fn steps(experiment: &Experiment, packet: Bytes, zero_ns: u64) -> Vec<Step> {
+    let steps = &experiment.links[experiment.bottleneck].impairments.delay_steps;
+    let lines = |delay: &Span| delays_there("change", experiment, *delay, packet);
+    steps.iter().map(|(at, delay)| (zero_ns + at.nanos(), lines(delay))).collect()
+}
+
+/// The netem of packets in their order and, where some come late, the one that these wait in.
+fn delays_there(order: &str, experiment: &Experiment, delay: Span, packet: Bytes) -> Vec<String> {
     let link = &experiment.links[experiment.bottleneck];
+    let fifo = if link.impairments.delay_steps.is_empty() { String::new() } else { format!(" rate {RATE}") };
     let Some(reorder) = link.impairments.reorder else {
-        return vec![netem("w1", "root", link.delay)];
+        return vec![netem(order, "w1", "root", delay, &fifo)];
     };
     let longer = link.rate.time_for(Bytes::new(reorder.packets.saturating_mul(packet.get())));
-    vec![
-        bands("w1", 2),
-        netem("w1", "parent 1:1", link.delay),
-        netem("w1", "parent 1:2", link.delay + longer),
-        "filter add dev w1 parent 1: protocol ip handle 1 fw flowid 1:2".to_string(),
-    ]
+    let bands = [("parent 1:1", delay), ("parent 1:2", delay + longer)];
+    bands.map(|(place, delay)| netem(order, "w1", place, delay, &fifo)).to_vec()
 }
 
 /// The delays on the way back, each once.
@@ -130,10 +120,10 @@ fn back(experiment: &Experiment) -> Vec<String> {
     let there = experiment.links[experiment.bottleneck].delay;
     let delays = delays_back(experiment);
     if delays.len() < 2 {
-        return vec![netem("w0", "root", delays.first().copied().unwrap_or(there))];
+        return vec![netem("add", "w0", "root", delays.first().copied().unwrap_or(there), "")];
     }
     let mut lines = vec![bands("w0", delays.len())];
-    lines.extend((1..).zip(&delays).map(|(band, delay)| netem("w0", &format!("parent 1:{band:x}"), *delay)));
+    lines.extend((1..).zip(&delays).map(|(band, delay)| netem("add", "w0", &format!("parent 1:{band:x}"), *delay, "")));
     for (number, flow) in (0u16..).zip(&experiment.flows) {
         let delay = flow.rtt.saturating_sub(there);
         let band = delays.iter().position(|known| *known == delay).unwrap_or(0) + 1;
@@ -191,5 +181,18 @@ mod tests {
         let lines = there(&experiment, Bytes::new(1_250));
         // Three packets of 1250 B at 10 Mbit/s take 3 ms.
         assert!(lines[2].ends_with("delay 8000.000us") && lines[3].ends_with("handle 1 fw flowid 1:2"), "{lines:?}");
+    }
+    #[test]
+    fn steps_of_the_delay_change_every_netem_towards_the_receiver_and_keep_the_order() {
+        let experiment = experiment(
+            ", delay_steps = [[\"1 s\", \"2 ms\"]], reorder = { share = 0.1, packets = 3 }",
+            "{ controller = \"cubic\", packet = \"1250 B\" }",
+        );
+        let steps = steps(&experiment, Bytes::new(1_250), 7);
+        let line = |band: u32, us: u32| {
+            format!("qdisc change dev w1 parent 1:{band} netem limit {NETEM_LIMIT} delay {us}.000us rate {RATE}")
+        };
+        assert_eq!(steps, [(1_000_000_007, vec![line(1, 2_000), line(2, 5_000)])]);
+        assert!(there(&experiment, Bytes::new(1_250))[1].ends_with(&format!("delay 5000.000us rate {RATE}")));
     }
 }

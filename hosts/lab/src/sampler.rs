@@ -1,7 +1,7 @@
 //! Samples the kernel's figures of each connection during the run.
 
 use crate::flows::Connection;
-use crate::tcp_info::TcpInfo;
+use crate::tcp_info::{NO_THRESHOLD, TcpInfo};
 use measure::{FLOW_CURVES, FlowSample, Recorder, RoundTrips};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -23,6 +23,8 @@ pub(crate) struct Samples {
 struct Sample {
     smoothed_rtt_us: u32,
     window: u32,
+    threshold: u32,
+    retransmitted: u32,
 }
 
 impl Samples {
@@ -42,7 +44,10 @@ impl Samples {
                 (*sum, *count) = (*sum + u64::from(info.smoothed_rtt_us), *count + 1);
             }
             if let Some(samples) = self.flows.get_mut(flow) {
-                let of = |info: TcpInfo| Sample { smoothed_rtt_us: info.smoothed_rtt_us, window: info.window };
+                let of = |info: TcpInfo| {
+                    let TcpInfo { smoothed_rtt_us, window, threshold, retransmitted, .. } = info;
+                    Sample { smoothed_rtt_us, window, threshold, retransmitted }
+                };
                 samples.push(known.map(of));
             }
         }
@@ -61,7 +66,10 @@ impl Samples {
             for sample in samples {
                 let rtt = sample.map(|sample| Span::from_micros(u64::from(sample.smoothed_rtt_us)));
                 let window = sample.map(|sample| u64::from(sample.window));
-                recorder.sample_flow(flow, FlowSample { rate: None, rtt, window });
+                let threshold = sample.map(|sample| sample.threshold).filter(|size| *size < NO_THRESHOLD);
+                let retransmissions = sample.map(|sample| u64::from(sample.retransmitted));
+                let threshold = threshold.map(u64::from);
+                recorder.sample_flow(flow, FlowSample { rate: None, rtt, window, threshold, retransmissions });
             }
         }
     }

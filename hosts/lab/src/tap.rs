@@ -5,6 +5,7 @@
 //! crossing of a veth pair after the queue: some microseconds, more when the processor is busy elsewhere. The run's
 //! least such time, which every packet's time contains, is subtracted.
 
+use crate::disciplines;
 use crate::error::LabError;
 use crate::path::Path;
 use libbpf_rs::{MapCore, MapFlags, Object, ObjectBuilder, RingBufferBuilder, TC_EGRESS, TC_INGRESS, TcHookBuilder};
@@ -16,6 +17,9 @@ const OBJECT: &[u8] = include_bytes!("../objects/bottleneck.bpf.o");
 
 /// `MOST_OUTAGES` of the programs.
 pub(crate) const MOST_OUTAGES: usize = 16;
+
+/// Words of the programs' `struct wire` before its outages.
+const WORDS_BEFORE_OUTAGES: usize = 6;
 
 /// Where a packet was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -97,14 +101,16 @@ impl Tap {
         Ok(Tap { object })
     }
 
-    /// Makes the wire behind the bottleneck lose and delay packets, by the run's seed; times count from `zero_ns`.
+    /// Makes the bottleneck's queue know flows, and the wire behind it lose and delay packets, by the run's seed; times
+    /// count from `zero_ns`.
     pub fn make_wire(&self, experiment: &Experiment, zero_ns: u64) -> Result<(), LabError> {
         let link = &experiment.links[experiment.bottleneck];
         let late = link.impairments.reorder.map_or(0, |reorder| reorder.share.q32());
         let outages = &link.impairments.outages;
-        let mut words = vec![experiment.seed, link.loss.q32(), late, outages.len() as u64];
+        let (queue, buckets) = disciplines::buckets(&link.queue).unwrap_or_default();
+        let mut words = vec![queue, buckets, experiment.seed, link.loss.q32(), late, outages.len() as u64];
         words.extend(outages.iter().flat_map(|(from, to)| [zero_ns + from.nanos(), zero_ns + to.nanos()]));
-        words.resize(4 + 2 * MOST_OUTAGES, 0);
+        words.resize(WORDS_BEFORE_OUTAGES + 2 * MOST_OUTAGES, 0);
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();
         let set = self.map("wire")?.update(&0u32.to_ne_bytes(), &bytes, MapFlags::ANY);
         set.map_err(refused("the wire behind the bottleneck cannot be told what to do"))

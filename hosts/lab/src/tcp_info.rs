@@ -14,6 +14,8 @@ pub(crate) struct TcpInfo {
     pub smoothed_rtt_us: u32,
     /// Congestion window in packets.
     pub window: u32,
+    /// Slow-start threshold in packets; [`NO_THRESHOLD`] before the first reduction.
+    pub threshold: u32,
     /// Retransmitted packets.
     pub retransmitted: u32,
     /// Least round-trip time; `u32::MAX` before the first sample.
@@ -21,6 +23,9 @@ pub(crate) struct TcpInfo {
     /// Retransmission timeouts (Linux 6.7 and later).
     pub timeouts: Option<u16>,
 }
+
+/// `TCP_INFINITE_SSTHRESH` of include/net/tcp.h.
+pub(crate) const NO_THRESHOLD: u32 = 0x7fff_ffff;
 
 /// Room for the structure of today, and more.
 const ROOM: usize = 512;
@@ -48,6 +53,7 @@ impl TcpInfo {
         TcpInfo {
             smoothed_rtt_us: word(68),
             window: word(80),
+            threshold: word(76),
             retransmitted: word(100),
             least_rtt_us: word(148),
             timeouts: half(240),

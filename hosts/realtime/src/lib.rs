@@ -6,10 +6,8 @@
 //! | [`priority`] | makes a thread urgent, so that other programs do not decide when packets leave |
 //! | [`lateness`] | measures how late this machine wakes a thread |
 //! | [`processors`] | measures the processor time that a run costs |
-//! | [`steadiness`] | judges whether this machine keeps time well enough for a test in real time to count |
 
 pub mod clock;
 pub mod lateness;
 pub mod priority;
 pub mod processors;
-pub mod steadiness;

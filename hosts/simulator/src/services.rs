@@ -9,6 +9,8 @@ pub struct Served {
     pub link: usize,
     /// Flow or traffic source.
     pub owner: u32,
+    /// It is an acknowledgment of that flow.
+    pub acknowledgment: bool,
     /// Its transmission, or its number in its traffic source.
     pub transmission: u64,
     /// Arrival at the link.
@@ -19,6 +21,8 @@ pub struct Served {
 
 /// In order of link and departure, drops last.
 pub(crate) fn in_order(mut log: Vec<Served>) -> Vec<Served> {
-    log.sort_by_key(|served| (served.link, served.departure, served.arrival, served.owner, served.transmission));
+    log.sort_by_key(|served| {
+        (served.link, served.departure, served.arrival, served.owner, served.acknowledgment, served.transmission)
+    });
     log
 }

@@ -3,10 +3,11 @@
 use transport::{Ack, MarkCounts, Segment, Stamp};
 use units::{Bytes, Ecn, Marks, Time};
 
-/// Bit that tells traffic from flows in [`Transit::flow`].
+/// Bits that tell traffic and acknowledgments from the data of flows in [`Transit::flow`].
 const TRAFFIC: u32 = 1 << 31;
+const ACKNOWLEDGMENT: u32 = 1 << 30;
 
-/// A data packet between two places.
+/// A data packet between two places, or an acknowledgment that crosses links.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Transit {
     /// When it reaches the next place.
@@ -42,6 +43,8 @@ fn flag(ecn: Ecn) -> u8 {
 pub(crate) enum Owner {
     Flow(usize),
     Traffic(usize),
+    /// Acknowledgments of a flow.
+    Acknowledgment(usize),
 }
 
 impl From<Owner> for measure::Owner {
@@ -50,6 +53,7 @@ impl From<Owner> for measure::Owner {
         match owner {
             Owner::Flow(flow) => measure::Owner::Flow(flow),
             Owner::Traffic(source) => measure::Owner::Traffic(source),
+            Owner::Acknowledgment(_) => measure::Owner::Other,
         }
     }
 }
@@ -72,12 +76,20 @@ impl Transit {
         Transit { at, sequence: number, transmission: number, flow: source as u32 | TRAFFIC, size, hop: 0, flags: 0 }
     }
 
+    /// The acknowledgment in this slot of its sender's host.
+    pub(crate) fn of_acknowledgment(flow: usize, slot: u32, number: u64, size: Bytes, at: Time) -> Transit {
+        let (sequence, size) = (u64::from(slot), size.get() as u16);
+        Transit { at, sequence, transmission: number, flow: flow as u32 | ACKNOWLEDGMENT, size, hop: 0, flags: 0 }
+    }
+
     #[inline]
     pub(crate) fn owner(&self) -> Owner {
-        if self.flow & TRAFFIC == 0 {
+        if self.flow & (TRAFFIC | ACKNOWLEDGMENT) == 0 {
             Owner::Flow(self.flow as usize)
-        } else {
+        } else if self.flow & TRAFFIC != 0 {
             Owner::Traffic((self.flow & !TRAFFIC) as usize)
+        } else {
+            Owner::Acknowledgment((self.flow & !ACKNOWLEDGMENT) as usize)
         }
     }
 
@@ -192,6 +204,13 @@ impl Details {
                 self.slots.push(*ack);
                 (self.slots.len() - 1) as u32
             }
+        }
+    }
+
+    /// Forgets one that will not be unpacked.
+    pub(crate) fn forget(&mut self, record: &AckTransit) {
+        if record.detail < STAMPED {
+            self.free.push(record.detail);
         }
     }
 

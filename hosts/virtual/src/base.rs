@@ -4,7 +4,7 @@
 
 use crate::board::MEMORY;
 use crate::error::VirtualError;
-use crate::image::image;
+use crate::image::{Program, image};
 use crate::job::{Facts, answered};
 use crate::kernels::{Kernel, cache};
 use crate::machine::{Files, Machine, kernel_line, machine_words, qemu};
@@ -27,19 +27,24 @@ pub(crate) struct Base {
     folder: PathBuf,
 }
 
+/// The folder of the cache that has one for each machine.
+pub(crate) const MACHINES: &str = "machines";
+
+/// The file that is there when a machine is finished.
+pub(crate) const FACTS: &str = "facts.json";
+
 const INITRD: &str = "initrd";
 const DISK: &str = "disk.qcow2";
-const FACTS: &str = "facts.json";
 
 impl Base {
-    /// Finds it in the cache, or makes it. `own` is this program.
+    /// Finds it in the cache, or makes it. `own` is this program; `bench` has what else is to run in the machine.
     ///
     /// # Errors
     /// What is missing or failed, or a clock that is late.
-    pub fn of(kernel: &Kernel, own: &Path) -> Result<Base, VirtualError> {
-        let initrd = image(own, kernel)?;
+    pub fn of(kernel: &Kernel, own: &Path, bench: Option<&[Program]>) -> Result<Base, VirtualError> {
+        let initrd = image(own, kernel, bench)?;
         let digest = digest(kernel, &initrd)?;
-        let folder = cache()?.join("machines").join(&digest);
+        let folder = cache()?.join(MACHINES).join(&digest);
         fs::create_dir_all(&folder).map_err(VirtualError::doing(folder.display()))?;
         // Whoever comes second waits, and finds it.
         let alone = File::open(&folder).map_err(VirtualError::doing(folder.display()))?;
@@ -49,6 +54,11 @@ impl Base {
             Err(_) => make(kernel, &initrd, &folder)?,
         };
         Ok(Base { digest, facts, kernel: kernel.file.clone(), folder })
+    }
+
+    /// The digest of the machine that runs of a kernel begin from. `own` is this program.
+    pub fn digest_of(kernel: &Kernel, own: &Path) -> Result<String, VirtualError> {
+        digest(kernel, &image(own, kernel, None)?)
     }
 
     /// Starts a copy of it, which stands.

@@ -1,9 +1,11 @@
 //! The first process of the machine, and its only one. It prepares the kernel, says what it found, and stands still:
-//! here the host keeps the machine. Each run begins here, with a job on the [`board`](crate::board).
+//! here the host keeps the machine. Each run begins here, with a job on the [`board`](crate::board). In a
+//! [bench](crate::Bench) the job is a program.
 
 use crate::board::Board;
 use crate::error::VirtualError;
-use crate::job::{self, Facts, answer};
+use crate::image::BENCH;
+use crate::job::{self, Ended, Errand, Facts, Job, answer};
 use crate::modules::{MODULES, Modules};
 use crate::ports;
 use nix::kmod::{ModuleInitFlags, finit_module};
@@ -14,7 +16,9 @@ use std::collections::BTreeSet;
 use std::ffi::CString;
 use std::fs::{self, File};
 use std::os::fd::AsRawFd;
+use std::path::Path;
 use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
 
 /// The kernel's file systems, and where the lab and Rapid's loader look for them.
 const FILE_SYSTEMS: [(&str, &str); 5] =
@@ -47,10 +51,23 @@ fn prepare() -> Result<Board, VirtualError> {
     for folder in ["/tmp", "/run"] {
         fs::create_dir_all(folder).map_err(VirtualError::doing(folder))?;
     }
+    many_files()?;
     seed(FIRST_SEED)?;
     ports::open().map_err(VirtualError::doing("the machine's ports"))?;
     let memory = File::options().read(true).write(true).open("/dev/mem");
     Board::map(&memory.map_err(VirtualError::doing("/dev/mem"))?)
+}
+
+/// Lets this process and its children have as many files as the kernel gives: a connection has one at each end.
+fn many_files() -> Result<(), VirtualError> {
+    /// `fs.nr_open` of a kernel as it is.
+    const MOST: libc::rlim_t = 1 << 20;
+    let limit = libc::rlimit { rlim_cur: MOST, rlim_max: MOST };
+    // SAFETY: the kernel reads one structure, which outlives the call.
+    if unsafe { libc::setrlimit(libc::RLIMIT_NOFILE, &limit) } == 0 {
+        return Ok(());
+    }
+    Err(VirtualError(format!("the limit of open files: {}", std::io::Error::last_os_error())))
 }
 
 /// Mixes a seed into the kernel's random numbers, counts it as enough, and makes them follow from it at once.
@@ -82,11 +99,14 @@ fn facts() -> Result<Facts, VirtualError> {
     for name in modules.keys() {
         insert(name, &modules, &mut inserted);
     }
-    let no_rapid = tcp::load(&tcp::Options::default()).err().map(|error| error.to_string());
+    let no_rapid = match Path::new(BENCH).exists() {
+        true => Some("it is not loaded here".to_string()),
+        false => tcp::load(&tcp::Options::default()).err().map(|error| error.to_string()),
+    };
     let lateness = Lateness::measure().map_err(VirtualError::doing("a thread that sleeps"))?;
     let read = |path: &str| fs::read_to_string(path).map_err(VirtualError::doing(path));
     let available = read("/proc/sys/net/ipv4/tcp_available_congestion_control")?;
-    let queues = lab::DISCIPLINES.iter().filter(|name| has(name)).map(|name| name.to_string());
+    let queues = lab::disciplines().filter(|name| has(name)).map(str::to_string);
     Ok(Facts {
         release: read("/proc/sys/kernel/osrelease")?.trim().to_string(),
         late_median_ns: lateness.percentile_ns(50),
@@ -127,11 +147,45 @@ fn insert(name: &str, modules: &Modules, inserted: &mut BTreeSet<String>) {
     }
 }
 
-/// Makes the run that is on the board.
+/// Does the job that is on the board.
 fn work(board: &Board) -> Result<Vec<u8>, VirtualError> {
-    let (experiment, draws) = job::read(&board.take())?;
+    let (experiment, draws) = match job::read(&board.take())? {
+        Job::Run(experiment, draws) => (experiment, draws),
+        Job::Errand(errand) => {
+            let ended = perform(&errand, &|ns| board.set_reached(ns))?;
+            return serde_json::to_vec(&ended).map_err(VirtualError::doing("its end"));
+        }
+    };
     seed(experiment.seed)?;
     let lab = |error: lab::LabError| VirtualError(error.to_string());
     let raw = lab::run_exactly(&experiment, draws, &|ns| board.set_reached(ns)).map_err(lab)?;
     raw.to_bytes().map_err(lab)
+}
+
+/// Runs a program to its end, or to its limit, and says from time to time how many nanoseconds have passed.
+fn perform(errand: &Errand, reached: &dyn Fn(u64)) -> Result<Ended, VirtualError> {
+    const SAID: &str = "/tmp/said";
+    const LOOK: Duration = Duration::from_millis(10);
+    seed(FIRST_SEED)?;
+    let (program, words) = errand.words.split_first().ok_or_else(|| VirtualError("no program".to_string()))?;
+    let said = File::create(SAID).map_err(VirtualError::doing(SAID))?;
+    let errors = said.try_clone().map_err(VirtualError::doing(SAID))?;
+    let mut command = Command::new(program);
+    command.args(words).env("PATH", "/bin").env("TMPDIR", "/tmp").envs(errand.environment.iter().cloned());
+    let mut child = command.stdin(Stdio::null()).stdout(said).stderr(errors).spawn();
+    let child = child.as_mut().map_err(|error| VirtualError(format!("{program}: {error}")))?;
+    let began = Instant::now();
+    let code = loop {
+        if let Some(status) = child.try_wait().map_err(VirtualError::doing(program))? {
+            break status.code();
+        }
+        if began.elapsed() > Duration::from_secs(errand.limit_s) {
+            let _ = child.kill();
+            break None;
+        }
+        reached(began.elapsed().as_nanos() as u64);
+        std::thread::sleep(LOOK);
+    };
+    let said = fs::read(SAID).map_err(VirtualError::doing(SAID))?;
+    Ok(Ended { code, said: String::from_utf8_lossy(&said).into_owned() })
 }

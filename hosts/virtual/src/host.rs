@@ -5,9 +5,9 @@ use crate::error::VirtualError;
 use crate::job::{self, answered};
 use crate::kernels::Kernel;
 use crate::machine::{DILATION, Machine};
-use lab::{Alone, Raw};
+use lab::{Alone, Has, Raw};
 use results::{HostLabel, Run};
-use runner::{Clock, Host, Refusal};
+use runner::{Clock, Host, Refusal, Unfit};
 use scenario::Experiment;
 use std::path::PathBuf;
 use std::sync::OnceLock;
@@ -50,7 +50,7 @@ impl Virtual {
         let make = || {
             let kernel = (self.kernel)()?;
             let own = (self.own)().map_err(VirtualError::doing("this program does not find itself"))?;
-            Base::of(&kernel, &own)
+            Base::of(&kernel, &own, None)
         };
         self.base.get_or_init(make).as_ref().map_err(Clone::clone)
     }
@@ -72,7 +72,7 @@ impl Virtual {
 }
 
 /// Waits until a machine has ended, and says how far it is.
-fn wait(machine: &mut Machine, reached: &dyn Fn(Span)) -> Result<(), VirtualError> {
+pub(crate) fn wait(machine: &mut Machine, reached: &dyn Fn(Span)) -> Result<(), VirtualError> {
     let (mut last_ns, mut since) = (0, Instant::now());
     while !machine.has_ended()? {
         let now_ns = machine.board.reached();
@@ -125,24 +125,22 @@ impl Host for Virtual {
         Ok(vec![format!("machine sha256:{}", base.digest)])
     }
 
+    fn accept(&self, plan: &[Experiment]) -> Result<(), Unfit> {
+        lab::accept_exactly(plan)
+    }
+
     fn check(&self, plan: &[Experiment]) -> Result<Vec<String>, Refusal> {
-        let mut said = lab::check_exactly(plan).map_err(|error| Refusal::Machine(error.to_string()))?;
+        self.accept(plan)?;
         let base = self.base().map_err(machine)?;
         let facts = &base.facts;
-        for experiment in plan {
-            let (queue, mut controllers) = lab::needs(experiment);
-            let missing = |kind: &str, name: &str, has: &[String], why: &str| {
-                let has = has.join(", ");
-                Refusal::Machine(format!("Linux {} has no {kind} \"{name}\"{why}; it has {has}", facts.release))
-            };
-            if let Some(name) = queue.filter(|name| !facts.queues.iter().any(|known| known == name)) {
-                return Err(missing("queue discipline", name, &facts.queues, ""));
-            }
-            if let Some(name) = controllers.find(|name| !facts.controllers.iter().any(|known| known == name)) {
-                let why = facts.no_rapid.as_ref().filter(|_| name == "rapid").map(|why| format!(" ({why})"));
-                return Err(missing("congestion control", name, &facts.controllers, &why.unwrap_or_default()));
-            }
-        }
+        let has = Has {
+            kernel: &format!("Linux {}", facts.release),
+            controllers: &facts.controllers,
+            queues: &facts.queues,
+            no_rapid: facts.no_rapid.as_deref(),
+        };
+        plan.iter().try_for_each(|experiment| lab::lacks(experiment, &has))?;
+        let mut said = lab::conditions(plan, |name| facts.controllers.iter().any(|known| known == name));
         said.push(format!("Linux {} inside an emulated machine: machine sha256:{}", facts.release, base.digest));
         said.push(format!("its processor has {DILATION} instructions per nanosecond, and no caches"));
         let (median, most) = (facts.late_median_ns, facts.late_most_ns);
@@ -155,7 +153,7 @@ impl Host for Virtual {
     }
 
     fn run_watched(&self, experiment: &Experiment, reached: &dyn Fn(Span)) -> Result<Run, Refusal> {
-        let job = job::write(experiment, lab::draws(experiment, self.alone)?).map_err(machine)?;
+        let job = job::write_run(experiment, lab::draws(experiment, self.alone)?).map_err(machine)?;
         let raw = self.made(experiment, &job, reached).map_err(machine)?;
         Ok(raw.figures(experiment))
     }

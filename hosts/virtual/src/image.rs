@@ -15,8 +15,14 @@ const PROGRAMS: [&str; 2] = ["ip", "tc"];
 /// Folders where they may be, beside those of `PATH`: an ordinary user's often lacks these.
 const FOLDERS: [&str; 4] = ["/usr/sbin", "/sbin", "/usr/bin", "/bin"];
 
-/// Makes the file system for a kernel, with `own`, this program.
-pub(crate) fn image(own: &Path, kernel: &Kernel) -> Result<Vec<u8>, VirtualError> {
+/// A program of a [bench](crate::Bench): where it is in the machine, and where it is here.
+pub type Program = (String, PathBuf);
+
+/// Says that the machine is a bench: nothing is loaded beside the modules.
+pub(crate) const BENCH: &str = "/bench";
+
+/// Makes the file system for a kernel, with `own`, this program; with `bench`, that of a bench.
+pub(crate) fn image(own: &Path, kernel: &Kernel, bench: Option<&[Program]>) -> Result<Vec<u8>, VirtualError> {
     let mut archive = Archive::default();
     for folder in ["/proc", "/sys", "/tmp", "/run"] {
         archive.folder(folder);
@@ -28,6 +34,10 @@ pub(crate) fn image(own: &Path, kernel: &Kernel) -> Result<Vec<u8>, VirtualError
     let mut programs = vec![("/packetscale".to_string(), own.to_path_buf())];
     for program in PROGRAMS {
         programs.push((format!("/bin/{program}"), find(program, "iproute2")?));
+    }
+    if let Some(more) = bench {
+        archive.file(BENCH, b"");
+        programs.extend(more.iter().cloned());
     }
     for (place, file) in programs {
         archive.file(&place, &loaded_part(read(&file)?));
@@ -50,7 +60,10 @@ fn read(file: &Path) -> Result<Vec<u8>, VirtualError> {
 }
 
 /// Finds a program in `PATH`, or where administrators' programs are.
-pub(crate) fn find(program: &str, package: &str) -> Result<PathBuf, VirtualError> {
+///
+/// # Errors
+/// It is not there; names its package.
+pub fn find(program: &str, package: &str) -> Result<PathBuf, VirtualError> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let folders = std::env::split_paths(&path).chain(FOLDERS.map(PathBuf::from));
     let found = folders.map(|folder| folder.join(program)).find(|file| file.is_file());
@@ -67,15 +80,14 @@ fn linked(program: &Path) -> Result<Vec<String>, VirtualError> {
     Ok(paths.map(str::to_string).collect())
 }
 
-/// Cuts an ELF file behind the last part that is loaded: symbols and debug information stay outside.
+/// Cuts an ELF file behind the last part that is loaded: symbols and debug information stay outside. A file of which
+/// nothing is loaded as it is, such as an eBPF object, stays whole.
 fn loaded_part(mut file: Vec<u8>) -> Vec<u8> {
-    let end = loaded_end(&file).unwrap_or(file.len());
+    let Some(end) = loaded_end(&file) else { return file };
     file.truncate(end.max(HEADER));
-    if end >= HEADER && file.starts_with(MAGIC) {
-        // There is no table of sections any more: its offset, its entries, and the index of names.
-        file[40..48].fill(0);
-        file[60..64].fill(0);
-    }
+    // There is no table of sections any more: its offset, its entries, and the index of names.
+    file[40..48].fill(0);
+    file[60..64].fill(0);
     file
 }
 
@@ -91,6 +103,9 @@ fn loaded_end(file: &[u8]) -> Option<usize> {
     let half = |at: usize| Some(u16::from_le_bytes(file.get(at..at + 2)?.try_into().ok()?) as usize);
     let long = |at: usize| Some(u64::from_le_bytes(file.get(at..at + 8)?.try_into().ok()?) as usize);
     let (table, size, count) = (long(32)?, half(54)?, half(56)?);
+    if count == 0 {
+        return None;
+    }
     let mut end = table + size * count;
     for entry in (0..count).map(|number| table + number * size) {
         if u32::from_le_bytes(file.get(entry..entry + 4)?.try_into().ok()?) == LOAD {
@@ -103,6 +118,15 @@ fn loaded_end(file: &[u8]) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_object_stays_whole() {
+        // No table of what is loaded, but one of sections, behind the header.
+        let mut object = vec![0; 2 * HEADER];
+        object[..MAGIC.len()].copy_from_slice(MAGIC);
+        object[40] = HEADER as u8;
+        assert_eq!(loaded_part(object.clone()), object);
+    }
 
     #[test]
     fn a_program_without_its_debug_information_still_runs() {

@@ -21,6 +21,38 @@ pub(crate) struct Facts {
     pub no_rapid: Option<String>,
 }
 
+/// What a machine is asked to do.
+pub(crate) enum Job {
+    /// A run.
+    Run(Box<Experiment>, Draws),
+    /// A program.
+    Errand(Errand),
+}
+
+/// A program to run in a [bench](crate::Bench).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Errand {
+    /// The program, by its place in the machine, and its arguments.
+    pub words: Vec<String>,
+    /// Variables of its environment, beside `PATH` and `TMPDIR`.
+    pub environment: Vec<(String, String)>,
+    /// Seconds of the machine's time after which it is ended.
+    pub limit_s: u64,
+}
+
+/// How a program ended.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Ended {
+    /// Its exit code; `None`: it was ended by a signal, or at its limit.
+    pub code: Option<i32>,
+    /// What it wrote to its output and its errors.
+    pub said: String,
+}
+
+/// What a job begins with.
+const RUN: u8 = 0;
+const ERRAND: u8 = 1;
+
 /// What is written of a run: the text comes first, then the packets of the traffic.
 #[derive(Serialize, Deserialize)]
 struct Text {
@@ -34,14 +66,15 @@ struct Text {
 const PACKET: usize = 16;
 
 /// Returns a run to make, with all that chance has decided, as bytes.
-pub(crate) fn write(experiment: &Experiment, draws: Draws) -> Result<Vec<u8>, VirtualError> {
+pub(crate) fn write_run(experiment: &Experiment, draws: Draws) -> Result<Vec<u8>, VirtualError> {
     let end = Time::ZERO + experiment.duration;
     let of = |source: lab::Packets| source.take_while(|(at, _)| *at <= end).collect::<Vec<(Time, Bytes)>>();
     let traffic: Vec<Vec<(Time, Bytes)>> = draws.traffic.into_iter().map(of).collect();
     let packets = traffic.iter().map(Vec::len).collect();
     let text = Text { experiment: experiment.clone(), starts: draws.starts, packets };
     let text = serde_json::to_vec(&text).map_err(VirtualError::doing("the experiment cannot be written"))?;
-    let mut bytes = (text.len() as u64).to_le_bytes().to_vec();
+    let mut bytes = vec![RUN];
+    bytes.extend((text.len() as u64).to_le_bytes());
     bytes.extend(text);
     for (at, size) in traffic.iter().flatten() {
         bytes.extend(at.picos().to_le_bytes());
@@ -50,9 +83,26 @@ pub(crate) fn write(experiment: &Experiment, draws: Draws) -> Result<Vec<u8>, Vi
     Ok(bytes)
 }
 
-/// Reads what [`write`] wrote.
-pub(crate) fn read(bytes: &[u8]) -> Result<(Experiment, Draws), VirtualError> {
-    let cut = || VirtualError("the job ends too early".to_string());
+/// Returns a program to run, as bytes.
+pub(crate) fn write_errand(errand: &Errand) -> Result<Vec<u8>, VirtualError> {
+    let text = serde_json::to_vec(errand).map_err(VirtualError::doing("the program cannot be asked for"))?;
+    Ok([vec![ERRAND], text].concat())
+}
+
+/// Reads what [`write_run`] or [`write_errand`] wrote.
+pub(crate) fn read(bytes: &[u8]) -> Result<Job, VirtualError> {
+    match bytes.split_first() {
+        Some((&RUN, rest)) => read_run(rest).map(|(experiment, draws)| Job::Run(Box::new(experiment), draws)),
+        Some((&ERRAND, rest)) => serde_json::from_slice(rest).map(Job::Errand).map_err(VirtualError::doing("the job")),
+        _ => Err(cut()),
+    }
+}
+
+fn cut() -> VirtualError {
+    VirtualError("the job ends too early".to_string())
+}
+
+fn read_run(bytes: &[u8]) -> Result<(Experiment, Draws), VirtualError> {
     let (length, rest) = bytes.split_first_chunk().ok_or_else(cut)?;
     let (text, rest) = rest.split_at_checked(u64::from_le_bytes(*length) as usize).ok_or_else(cut)?;
     let text: Text = serde_json::from_slice(text).map_err(VirtualError::doing("the job"))?;
@@ -104,11 +154,20 @@ mod tests {
             vec![Box::new([packet(1), packet(2)].into_iter()), Box::new([packet(3_000), packet(3_001)].into_iter())]
         };
         let starts = vec![Time::from_nanos(7)];
-        let bytes = write(&experiment, Draws { starts: starts.clone(), traffic: traffic() }).expect("written");
-        let (read, draws) = read(&bytes).expect("read");
-        assert_eq!((read, draws.starts), (experiment, starts));
+        let bytes = write_run(&experiment, Draws { starts: starts.clone(), traffic: traffic() }).expect("written");
+        let Ok(Job::Run(read, draws)) = read(&bytes) else { panic!("it is a run") };
+        assert_eq!((*read, draws.starts), (experiment, starts));
         let traffic: Vec<Vec<_>> = draws.traffic.into_iter().map(Iterator::collect).collect();
         assert_eq!(traffic, [vec![packet(1), packet(2)], vec![packet(3_000)]]);
+    }
+
+    #[test]
+    fn an_errand_is_read_as_it_was_written_and_nothing_else_is_a_job() {
+        let errand = Errand { words: vec!["/a".into(), "b".into()], environment: Vec::new(), limit_s: 3 };
+        let bytes = write_errand(&errand).expect("written");
+        let Ok(Job::Errand(read)) = read(&bytes) else { panic!("it is an errand") };
+        assert_eq!((read.words, read.limit_s), (errand.words, 3));
+        assert!(super::read(&[]).is_err() && super::read(&[7]).is_err());
     }
 
     #[test]

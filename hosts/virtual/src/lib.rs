@@ -6,6 +6,7 @@
 //! goes on, with the job in a part of its memory ([`board`], [`job`]). Raw records come back; figures are made outside.
 
 mod base;
+mod bench;
 mod board;
 mod cpio;
 mod error;
@@ -18,9 +19,14 @@ mod kernels;
 mod machine;
 mod modules;
 mod ports;
+mod stock;
 
+pub use bench::Bench;
 pub use error::VirtualError;
 pub use fetch::fetch;
 pub use guest::guest;
 pub use host::{Find, Virtual};
+pub use image::{Program, find};
+pub use job::{Ended, Errand};
 pub use kernels::{Kernel, cache, versions};
+pub use stock::{KeptKernel, KeptMachine, kernels, machines};

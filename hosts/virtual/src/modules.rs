@@ -14,12 +14,15 @@ pub(crate) type Modules = BTreeMap<String, Vec<String>>;
 /// What every path is made of.
 const ALWAYS: [&str; 8] = ["veth", "sch_ingress", "cls_bpf", "sch_tbf", "sch_netem", "sch_prio", "cls_u32", "cls_fw"];
 
+/// What tests need beside it.
+const BENCH: [&str; 3] = ["tun", "bridge", "sch_fq"];
+
 /// Whether a module belongs into the image, apart from what others need.
 pub(crate) fn is_wanted(module: &str) -> bool {
-    let queue = module.strip_prefix("sch_").is_some_and(|name| lab::DISCIPLINES.contains(&name));
+    let queue = module.strip_prefix("sch_").is_some_and(|name| lab::disciplines().any(|known| known == name));
     // `tcp_diag` lists sockets; the others are congestion controls.
     let control = module.starts_with("tcp_") && module != "tcp_diag";
-    queue || control || ALWAYS.contains(&module)
+    queue || control || ALWAYS.contains(&module) || BENCH.contains(&module)
 }
 
 /// A module, not compressed.
@@ -98,7 +101,7 @@ mod tests {
 
     #[test]
     fn congestion_controls_and_disciplines_are_wanted_and_other_modules_are_not() {
-        let wanted = ["tcp_bbr", "sch_cake", "veth"].map(is_wanted);
+        let wanted = ["tcp_bbr", "sch_codel", "veth"].map(is_wanted);
         assert_eq!((wanted, is_wanted("tcp_diag"), is_wanted("sch_hfsc")), ([true; 3], false, false));
     }
 }

@@ -133,6 +133,7 @@ fn experiment(seed: u64, link: LinkSpec, receiver: ReceiverSpec, traffic: Traffi
         receiver,
         gaps: scenario::GapModel::Perfect,
         flows: Vec::new(),
+        arrivals: Vec::new(),
         traffic: vec![traffic],
         probe: Some(probe),
         record: Record {
@@ -142,6 +143,7 @@ fn experiment(seed: u64, link: LinkSpec, receiver: ReceiverSpec, traffic: Traffi
             windows: Vec::new(),
             links: false,
             packets: false,
+            transfers: false,
         },
     }
 }

@@ -112,6 +112,21 @@ fn at_small_windows_it_grows_as_reno_would() {
     assert!((7.5..7.53).contains(&estimate), "{estimate}");
 }
 
+/// At 10 packets, the window before the loss: an acknowledgment adds 1 / 10 to the estimate by RFC 9438, and
+/// 0.52941 / 10 in Linux. The cubic, from 7 at the same time, is still below.
+#[test]
+fn past_the_window_before_the_loss_the_estimate_grows_as_reno_but_not_in_linux() {
+    for (full_reno, expected) in [(true, 10.1), (false, 10.052_941)] {
+        let mut cubic = cubic(10);
+        cubic.full_reno = full_reno;
+        cubic.on_loss(&loss());
+        cubic.course.window = 10.0;
+        cubic.course.epoch = Some(Epoch { start: at(0), k: 1.957, w_max: 10.0, w_est: 10.0 });
+        cubic.on_ack(&ack(at(0)));
+        assert!((cubic.course.window - expected).abs() < 1e-6, "{}", cubic.course.window);
+    }
+}
+
 /// From 20: threshold 14. Slow start to 14; then the cubic starts on its plateau, K = 0.
 #[test]
 fn after_a_timeout_the_plateau_is_where_avoidance_begins() {

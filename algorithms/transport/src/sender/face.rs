@@ -33,6 +33,15 @@ impl<C: Controller> Sender<C> {
         self.total
     }
 
+    /// The application has nothing new to send: what has not been sent yet never will be. What was sent still arrives.
+    /// Call [`Sender::poll_transmit`] afterwards.
+    pub fn close(&mut self) {
+        if self.board.next() < self.total {
+            (self.total, self.last_packet) = (self.board.next(), self.packet);
+        }
+        self.offered = false;
+    }
+
     /// Counts of what has happened so far.
     pub fn counters(&self) -> &Counters {
         &self.counters

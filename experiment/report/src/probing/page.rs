@@ -1,6 +1,7 @@
 //! The page of probe streams: each method's scores, a stream before and after its denoisers, and the spread of its
 //! errors.
 
+use crate::contrast::visible;
 use crate::html::{colour, escape};
 use crate::shell::shell;
 use results::reproduction::Picture;
@@ -71,7 +72,7 @@ pub fn html(streams: &ProbePage) -> String {
         escape(&streams.recipe)
     );
     let pictures: Vec<&Picture> = streams.pictures.iter().map(|(_, picture)| picture).collect();
-    let of = |picture: &&Picture| (0..picture.lines.len()).map(|at| colour("", at)).collect();
+    let of = |picture: &&Picture| (0..picture.lines.len()).map(|at| visible(&colour("", at))).collect();
     let colours = pictures.iter().map(of).collect();
     shell(&format!("{} \u{00b7} packetscale", streams.name), &body, &Data { pictures, colours }, SCRIPT)
 }

@@ -227,6 +227,8 @@ fn run(controller: &str, colour: &str, replication: u32, values: usize) -> Run {
             dropped_packets: 17,
             ..TrafficResult::default()
         }],
+        completions: Vec::new(),
+        transfers: Vec::new(),
         windows: Vec::new(),
         links: Vec::new(),
         series,

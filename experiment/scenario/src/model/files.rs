@@ -1,6 +1,6 @@
 //! The files that an experiment reads.
 
-use super::{ConnectionSource, Experiment, LinkSpec, RateSource, TrafficKind};
+use super::{Arrivals, ConnectionSource, Experiment, LinkSpec, RateSource, TrafficKind};
 use std::path::Path;
 
 impl Experiment {
@@ -10,7 +10,8 @@ impl Experiment {
         let rates = self.links.iter().filter_map(LinkSpec::file);
         let offered = self.flows.iter().filter_map(|flow| flow.application.as_ref());
         let sources = offered.chain(self.traffic.iter().map(|traffic| &traffic.kind));
-        rates.chain(sources.filter_map(TrafficKind::file))
+        let arrivals = self.arrivals.iter().flat_map(Arrivals::files).map(AsRef::as_ref);
+        rates.chain(sources.filter_map(TrafficKind::file)).chain(arrivals)
     }
 }
 

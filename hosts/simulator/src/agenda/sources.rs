@@ -22,10 +22,13 @@ pub(crate) enum EventSource {
     DelayedAck(u32),
     /// A traffic source's next connection.
     Connection(u32),
-    /// One end of a connection hands its next message over. Its number is that of its flow.
+    /// One end of a connection hands its next message over, or a flow of the scenario has nothing new to send any more.
+    /// Its number is that of the flow.
     Message(u32),
     /// A user asks for a file.
     User(u32),
+    /// Flows of one entry of the experiment's arrivals begin.
+    Arrival(u32),
     /// Acknowledgments on their way back.
     AckLane(u32),
     /// A flow's start, departures and timers.
@@ -44,7 +47,7 @@ pub(crate) enum EventSource {
 #[derive(Clone, Debug)]
 pub(super) struct Numbering {
     sources: Vec<EventSource>,
-    starts: [SourceId; 14],
+    starts: [SourceId; 15],
 }
 
 /// How many of each there are.
@@ -56,12 +59,13 @@ pub(crate) struct SourceCounts {
     pub(crate) link_lanes: usize,
     pub(crate) traffic: usize,
     pub(crate) users: usize,
+    pub(crate) arrivals: usize,
 }
 
 impl Numbering {
     pub(super) fn new(counts: SourceCounts) -> Numbering {
         type Numbered = fn(u32) -> EventSource;
-        let groups: [(usize, Numbered); 14] = [
+        let groups: [(usize, Numbered); 15] = [
             (counts.links, EventSource::Link),
             (counts.links, EventSource::Delivery),
             (counts.links, EventSource::Detour),
@@ -70,6 +74,7 @@ impl Numbering {
             (counts.traffic, EventSource::Connection),
             (counts.flows, EventSource::Message),
             (counts.users, EventSource::User),
+            (counts.arrivals, EventSource::Arrival),
             (counts.ack_lanes, EventSource::AckLane),
             (counts.flows, EventSource::Flow),
             (counts.link_lanes, EventSource::LinkLane),
@@ -78,7 +83,7 @@ impl Numbering {
             (1, |_| EventSource::Sampler),
         ];
         let mut sources = Vec::new();
-        let mut starts = [0; 14];
+        let mut starts = [0; 15];
         for (group, (count, source)) in groups.into_iter().enumerate() {
             starts[group] = sources.len() as SourceId;
             sources.extend((0..count as u32).map(source));
@@ -102,12 +107,13 @@ impl Numbering {
             EventSource::Connection(i) => (5, i),
             EventSource::Message(i) => (6, i),
             EventSource::User(i) => (7, i),
-            EventSource::AckLane(i) => (8, i),
-            EventSource::Flow(i) => (9, i),
-            EventSource::LinkLane(i) => (10, i),
-            EventSource::Access(i) => (11, i),
-            EventSource::Cross(i) => (12, i),
-            EventSource::Sampler => (13, 0),
+            EventSource::Arrival(i) => (8, i),
+            EventSource::AckLane(i) => (9, i),
+            EventSource::Flow(i) => (10, i),
+            EventSource::LinkLane(i) => (11, i),
+            EventSource::Access(i) => (12, i),
+            EventSource::Cross(i) => (13, i),
+            EventSource::Sampler => (14, 0),
         };
         self.starts[group] + index
     }

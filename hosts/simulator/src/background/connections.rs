@@ -11,8 +11,8 @@
 use super::{BackgroundFlows, Carries, Opening, Stage};
 use crate::RunError;
 use crate::agenda::EventSource;
-use crate::endpoints::{FlowBuilder, HEADERS, NewFlow};
-use scenario::{ConnectionSource, Connections as Spec, Experiment, FlowSpec, TrafficKind};
+use crate::endpoints::{FlowBuilder, NewFlow};
+use scenario::{ConnectionSource, Connections as Spec, Experiment, FlowSpec, HEADERS, TrafficKind};
 use std::collections::VecDeque;
 use traffic::vectors::{After, End, Message, Vector, draw, read};
 use units::{Bytes, Span, Time};
@@ -245,10 +245,13 @@ fn open_end(
         index: flow,
         draws: flow,
         start: now,
+        background: true,
         message_window: Some(window),
     };
     let carries = Carries::Messages { slot, end: end as usize };
-    flows.open(stage, new, Opening { source, carries, card: None })
+    flows.open(stage, new, Opening { carries, card: None })?;
+    stage.recorder.belongs(flow, source);
+    Some(())
 }
 
 fn placed(vector: Vector, start: Span) -> Vector {

@@ -1,8 +1,9 @@
-//! Flows in the background: those of traffic that is made of TCP connections.
+//! Flows in the background: those of traffic that is made of TCP connections, and those that arrive.
 //!
-//! They stand behind the scenario's flows in [`Endpoints`] and behave like them, but their packets count as traffic. A
-//! flow's place is used again when its connection is over.
+//! They stand behind the scenario's flows in [`Endpoints`] and behave like them. The packets of connections count as
+//! traffic. A flow's place is used again when it is over.
 
+mod arriving;
 mod connections;
 mod users;
 
@@ -10,8 +11,9 @@ use crate::RunError;
 use crate::agenda::{Agenda, EventSource};
 use crate::endpoints::{Cards, Endpoints, FlowBuilder, NewFlow};
 use crate::transit::Owner;
+use arriving::Arriving;
 use connections::Connections;
-use measure::Recorder;
+use measure::{ArrivalsSeen, Recorder};
 use scenario::Experiment;
 use traffic::TrafficError;
 use traffic::chance::{Purpose, seed};
@@ -25,6 +27,8 @@ pub(crate) struct Background<'e> {
     connections: Option<Box<Connections>>,
     /// Users who browse.
     users: Option<Box<Users>>,
+    /// Flows that arrive.
+    arriving: Option<Box<Arriving>>,
 }
 
 /// What a flow in the background carries.
@@ -34,6 +38,8 @@ enum Carries {
     Messages { slot: usize, end: usize },
     /// Files (see [`users`]).
     Files,
+    /// All that it has to send (see [`arriving`]).
+    Itself,
 }
 
 /// The flows, and the means to build them.
@@ -61,10 +67,12 @@ impl<'e> Background<'e> {
         let traffic_seed = |index: usize| seed(experiment.seed, Purpose::Traffic, index);
         let connections = Connections::open(&mut builder, traffic_seed)?;
         let users = Users::open(&mut builder, cards, traffic_seed);
+        let arriving = Arriving::open(&mut builder);
         Ok(Background {
             flows: BackgroundFlows { builder, carries: Vec::new(), reused: Vec::new() },
             connections,
             users,
+            arriving,
         })
     }
 
@@ -82,6 +90,7 @@ impl<'e> Background<'e> {
     pub(crate) fn most_flows(&self) -> usize {
         self.connections.as_ref().map_or(0, |connections| connections.most_flows())
             + self.users.as_ref().map_or(0, |users| users.most_flows())
+            + self.arriving.as_ref().map_or(0, |arriving| arriving.most_flows())
     }
 
     /// How many users there are.
@@ -97,6 +106,9 @@ impl<'e> Background<'e> {
         for (user, start) in self.users.iter_mut().flat_map(|users| users.first()) {
             agenda.timer(start, EventSource::User(user as u32));
         }
+        if let Some(arriving) = &mut self.arriving {
+            arriving.first_events(agenda);
+        }
     }
 
     /// A connection of this traffic source begins.
@@ -111,6 +123,18 @@ impl<'e> Background<'e> {
         if let Some(users) = &mut self.users {
             users.browse(&mut self.flows, stage, now, user);
         }
+    }
+
+    /// Flows of this entry of the experiment's arrivals begin.
+    pub(crate) fn arrive(&mut self, stage: &mut Stage<'_>, now: Time, entry: usize) {
+        if let Some(arriving) = &mut self.arriving {
+            arriving.arrive(&mut self.flows, stage, now, entry);
+        }
+    }
+
+    /// What the flows that arrived did, one entry for each of the experiment's.
+    pub(crate) fn arrivals_seen(&self, endpoints: &Endpoints) -> Vec<ArrivalsSeen> {
+        self.arriving.as_ref().map_or_else(Vec::new, |arriving| arriving.seen(endpoints))
     }
 
     /// The sending end of a flow hands over what is due.
@@ -130,6 +154,11 @@ impl<'e> Background<'e> {
         match (self.flows.carries(stage.endpoints, flow), &mut self.connections, &mut self.users) {
             (Carries::Messages { slot, end }, Some(connections), _) => connections.heard(stage, now, slot, end),
             (Carries::Files, _, Some(users)) => users.fetched(stage, now, flow),
+            (Carries::Itself, ..) => {
+                if let Some(arriving) = &mut self.arriving {
+                    arriving.received(stage, now, flow);
+                }
+            }
             _ => {}
         }
     }
@@ -146,7 +175,8 @@ impl<'e> Background<'e> {
     pub(crate) fn check(&self) -> Result<(), RunError> {
         let connections = self.connections.as_ref().and_then(|connections| connections.crowded());
         let users = || self.users.as_ref().and_then(|users| users.crowded());
-        connections.or_else(users).map_or(Ok(()), |most| Err(TrafficError::Crowded { most }.into()))
+        let arriving = || self.arriving.as_ref().and_then(|arriving| arriving.crowded());
+        connections.or_else(users).or_else(arriving).map_or(Ok(()), |most| Err(TrafficError::Crowded { most }.into()))
     }
 }
 
@@ -172,7 +202,6 @@ impl<'e> BackgroundFlows<'e> {
         } else {
             self.reused[place] = reused;
         }
-        stage.recorder.belongs(new.index, opening.source);
         Some(())
     }
 
@@ -184,8 +213,6 @@ impl<'e> BackgroundFlows<'e> {
 
 /// What is known of a flow in the background beside what every flow has.
 struct Opening {
-    /// Its traffic source.
-    source: usize,
     carries: Carries,
     card: Option<u32>,
 }

@@ -136,7 +136,7 @@ fn stepped(rtt: Span) -> Span {
 }
 
 /// How long a packet may wait on a route.
-fn longest_queue(experiment: &Experiment, route: &[usize]) -> Span {
+pub(super) fn longest_queue(experiment: &Experiment, route: &[usize]) -> Span {
     const ENDLESS: Span = Span::from_secs(10);
     let links = route.iter().map(|link| &experiment.links[*link]);
     links
@@ -293,8 +293,16 @@ impl Users {
         let rtt = site.rtt(&mut user.draws);
         let spec = FlowSpec { rtt, ..site.flow.clone() };
         let card = site.card.map(|first| first + user.copy);
-        let new = NewFlow { spec: &spec, index, draws: index, start: now, message_window: Some(site.window) };
-        flows.open(stage, new, Opening { source, carries: Carries::Files, card })?;
+        let new = NewFlow {
+            spec: &spec,
+            index,
+            draws: index,
+            start: now,
+            background: true,
+            message_window: Some(site.window),
+        };
+        flows.open(stage, new, Opening { carries: Carries::Files, card })?;
+        stage.recorder.belongs(index, source);
         self.fetches.resize(flows.count(), Fetch::default());
         self.fetches[index - self.first_flow].rtt = rtt;
         Some((index, rtt))

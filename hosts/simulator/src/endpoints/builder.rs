@@ -21,9 +21,21 @@ pub(crate) struct FlowBuilder<'e> {
     mode: Mode,
     /// No link reorders packets.
     in_order: bool,
-    /// Rings for acknowledgments, found by (last link, return delay).
-    ack_lanes: Vec<(usize, Span)>,
+    /// Rings for acknowledgments, found by the last link, the delay after it, and when they are known.
+    ack_lanes: Vec<(usize, Span, Known)>,
     routes: Vec<Vec<u32>>,
+}
+
+/// When it is known that an acknowledgment reaches its sender. Those known ahead of time, when their packet enters its last
+/// link, and those known when that happens would not be in order in one ring.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Known {
+    /// When the packet enters the last link of its route.
+    AtArrival,
+    /// When the receiver sends it.
+    AtReceiver,
+    /// When it enters, or leaves, the last link of its way back.
+    OnWayBack,
 }
 
 /// One flow to build.
@@ -35,8 +47,9 @@ pub(crate) struct NewFlow<'s> {
     /// What tells its random numbers from those of every other flow. A number is used again, this is not.
     pub(crate) draws: usize,
     pub(crate) start: Time,
-    /// Messages are offered to it one by one, and its receiver has this window, in packets; `None`: a flow of the
-    /// scenario.
+    /// It is in the background: every packet has an event at its receiver.
+    pub(crate) background: bool,
+    /// Messages are offered to it one by one, and its receiver has this window, in packets; `None`: it sends its size.
     pub(crate) message_window: Option<u64>,
 }
 
@@ -45,7 +58,7 @@ pub(crate) struct NewFlow<'s> {
 struct Delays {
     /// From the sender to the first link.
     access: Span,
-    /// From the receiver back to the sender.
+    /// From the receiver back to the sender, or from the last link of the way back.
     back: Span,
 }
 
@@ -79,9 +92,20 @@ impl<'e> FlowBuilder<'e> {
         }) as u32
     }
 
+    /// The number of the route that a flow's acknowledgments cross, if they cross links.
+    fn route_back(&mut self, spec: &FlowSpec) -> Option<u32> {
+        (!spec.back.is_empty()).then(|| self.route(&spec.back))
+    }
+
     /// The number of the ring that a flow's acknowledgments travel in.
-    fn ack_lane(&mut self, spec: &FlowSpec) -> u32 {
-        let lane = (*spec.route.last().expect("a route has a link"), self.delays(spec).back);
+    fn ack_lane(&mut self, spec: &FlowSpec, immediate: bool) -> u32 {
+        let known = match (spec.back.is_empty(), immediate) {
+            (true, true) => Known::AtArrival,
+            (true, false) => Known::AtReceiver,
+            (false, _) => Known::OnWayBack,
+        };
+        let last = spec.back.last().or(spec.route.last()).expect("a route has a link");
+        let lane = (*last, self.delays(spec).back, known);
         let found = self.ack_lanes.iter().position(|known| *known == lane);
         found.unwrap_or_else(|| {
             self.ack_lanes.push(lane);
@@ -90,15 +114,18 @@ impl<'e> FlowBuilder<'e> {
     }
 
     fn delays(&self, spec: &FlowSpec) -> Delays {
-        let forward: Span = spec.route.iter().map(|link| self.experiment.links[*link].delay).sum();
-        let access = (spec.rtt / 2).saturating_sub(forward);
-        Delays { access, back: spec.rtt.saturating_sub(forward + access) }
+        let sum = |route: &[usize]| -> Span { route.iter().map(|link| self.experiment.links[*link].delay).sum() };
+        let (forward, links_back) = (sum(&spec.route), sum(&spec.back));
+        let hosts = spec.rtt.saturating_sub(forward + links_back);
+        let access = (spec.rtt / 2).saturating_sub(forward).min(hosts);
+        Delays { access, back: hosts - access }
     }
 
-    /// Numbers all that a flow will need that is built later.
+    /// Numbers all that a flow in the background will need, which is built later.
     pub(crate) fn prepare(&mut self, spec: &FlowSpec) {
         self.route(&spec.route);
-        self.ack_lane(spec);
+        self.route_back(spec);
+        self.ack_lane(spec, false);
     }
 
     /// The flows of the scenario, which begin at these times.
@@ -106,14 +133,15 @@ impl<'e> FlowBuilder<'e> {
         let specs = self.experiment.flows.iter().zip(starts).enumerate();
         specs
             .map(|(index, (spec, start))| {
-                let flow = self.build(NewFlow { spec, index, draws: index, start: *start, message_window: None })?;
+                let new = NewFlow { spec, index, draws: index, start: *start, background: false, message_window: None };
+                let flow = self.build(new)?;
                 Ok(Flow { card: spec.access.map(|rate| cards.add(rate)), ..flow })
             })
             .collect()
     }
 
     pub(crate) fn build(&mut self, new: NewFlow<'_>) -> Result<Flow, RunError> {
-        let NewFlow { spec, index, start, message_window, .. } = new;
+        let NewFlow { spec, index, start, background, message_window, .. } = new;
         let receiver = &self.experiment.receiver;
         let seed = |purpose| seed(self.experiment.seed, purpose, new.draws);
         let receive_window = receiver.window.get().min(message_window.unwrap_or(u64::MAX));
@@ -124,7 +152,9 @@ impl<'e> FlowBuilder<'e> {
         let params = sender_params(spec, receive_window, message_window.is_some());
         let coalescer = Coalescer::new(receiver.coalescing, seed(Purpose::Card));
         let fused = self.mode == Mode::Fused && self.in_order;
-        let delays = self.delays(spec);
+        let immediate =
+            coalescer.is_none() && receiver.delayed_ack <= 1 && fused && !background && spec.back.is_empty();
+        let (delays, back) = (self.delays(spec), self.route_back(spec));
         Ok(Flow {
             sender: Sender::new(params, controller, start),
             receiver: Receiver::new(self.receiver_params(receive_window, stamps)),
@@ -133,7 +163,7 @@ impl<'e> FlowBuilder<'e> {
             access_delay: delays.access,
             return_delay: delays.back,
             receive_window,
-            immediate: coalescer.is_none() && receiver.delayed_ack <= 1 && fused,
+            immediate,
             armed: start,
             due: start,
             gaps: Gaps::new(self.experiment.gaps, seed(Purpose::Gaps)),
@@ -141,11 +171,12 @@ impl<'e> FlowBuilder<'e> {
             headers,
             processing: Processing::new(receiver.stamp_delay, seed(Purpose::Stamps)),
             application: Application::of_flow(self.experiment, spec, index, start)?.map(Box::new),
-            return_path: ReturnPath::new(receiver, self.experiment.seed, new.draws),
+            return_path: ReturnPath::new(receiver, self.experiment.seed, new.draws, back),
             ack_armed: Time::MAX,
             start,
+            stop: spec.stop,
             completed: None,
-            ack_lane: self.ack_lane(spec),
+            ack_lane: self.ack_lane(spec, immediate),
             route: self.route(&spec.route),
         })
     }

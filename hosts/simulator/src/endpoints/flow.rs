@@ -11,12 +11,10 @@ use measure::{FlowSample, FlowSeen, Marked, RoundTrips};
 use packets::{FlowStart, SenderState};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use scenario::HEADERS;
 use traffic::Application;
 use transport::{Receiver, Sender};
 use units::{Bytes, Span, Time};
-
-/// Bytes of a packet that carry no data: the headers of IP and TCP.
-pub(crate) const HEADERS: Bytes = Bytes::new(40);
 
 /// A flow with everything that belongs to it alone. What the packet path touches stands first.
 #[derive(Debug)]
@@ -58,6 +56,8 @@ pub(crate) struct Flow {
     /// Its delayed acknowledgment's timer in the schedule.
     pub(super) ack_armed: Time,
     pub(super) start: Time,
+    /// From this time on it has nothing new to send.
+    pub(super) stop: Option<Time>,
     pub(super) completed: Option<Time>,
 }
 
@@ -76,6 +76,8 @@ impl Flow {
             rate: controller.rate(),
             rtt: Some(self.sender.rtt().0),
             window: Some(u64::from(controller.decision().window).min(self.receive_window)),
+            threshold: Some(controller.slow_start_threshold()).filter(|size| *size < u32::MAX).map(u64::from),
+            retransmissions: Some(self.sender.counters().retransmitted),
         }
     }
 
@@ -142,10 +144,9 @@ impl Flow {
         Some((trace, from))
     }
 
-    /// This flow with the settings of a background flow: nothing wakes its sender before its first message, and every
-    /// packet has an event at its receiver.
+    /// This flow with the settings of a background flow: nothing wakes its sender before its first message.
     pub(crate) fn in_background(self, card: Option<u32>) -> Flow {
-        Flow { armed: Time::MAX, due: Time::MAX, immediate: false, card, ..self }
+        Flow { armed: Time::MAX, due: Time::MAX, card, ..self }
     }
 
     /// When its application hands over the next packet; [`Time::MAX`]: never, or it has no such application.

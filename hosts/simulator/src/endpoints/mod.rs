@@ -10,11 +10,12 @@ mod lines;
 mod receiving;
 mod return_path;
 mod sending;
+mod way_back;
 
 pub(crate) use builder::{FlowBuilder, NewFlow};
 pub(crate) use card::Cards;
 pub(crate) use coalescer::{Coalescer, Interrupt};
-pub(crate) use flow::{Flow, HEADERS, stamped};
+pub(crate) use flow::{Flow, stamped};
 pub(crate) use gaps::Gaps;
 pub(crate) use receiving::Reception;
 
@@ -29,6 +30,7 @@ use queueing::RateHeader;
 use scenario::{Experiment, GapModel};
 use transport::Ack;
 use units::{Bytes, Rate, Span, Time};
+use way_back::WayBack;
 
 /// All flows of a run.
 pub(crate) struct Endpoints {
@@ -42,6 +44,8 @@ pub(crate) struct Endpoints {
     /// Acknowledgments, one ring per last link and return delay, so that each is in order of time.
     ack_lanes: Vec<Ring<AckTransit>>,
     details: Details,
+    /// Acknowledgments that are crossing links.
+    way_back: WayBack,
     /// Where receivers write the acknowledgment at hand.
     answer: Ack,
     /// Hosts hold packets until a batch is full.
@@ -68,6 +72,7 @@ impl Endpoints {
             accesses: Lines::new(),
             ack_lanes: vec![Ring::new(); ack_lanes],
             details: Details::default(),
+            way_back: WayBack::default(),
             answer: Ack::plain(0, 0, 0),
             batching: matches!(experiment.gaps, GapModel::Batch(_)),
             stamp_granularity: experiment.receiver.stamp_granularity,
@@ -81,6 +86,9 @@ impl Endpoints {
     pub(crate) fn first_events(&self, agenda: &mut Agenda) {
         for (index, flow) in self.flows.iter().enumerate() {
             agenda.timer(flow.start, EventSource::Flow(index as u32));
+            if let Some(stop) = flow.stop {
+                agenda.timer(stop, EventSource::Message(index as u32));
+            }
         }
     }
 
@@ -158,6 +166,31 @@ impl Endpoints {
     pub(crate) fn is_quiet(&self, index: usize) -> bool {
         let flow = &self.flows[index];
         flow.sender.in_flight() == 0 && flow.access.is_empty()
+    }
+
+    /// One of all flows.
+    pub(crate) fn flow(&self, index: usize) -> &Flow {
+        &self.flows[index]
+    }
+
+    /// Whether all that a flow has to send is acknowledged, and its sender has nothing under way.
+    pub(crate) fn is_over(&self, index: usize) -> bool {
+        self.flows[index].sender.is_done() && self.is_quiet(index)
+    }
+
+    /// Whether a flow has sent no packet twice.
+    pub(crate) fn sent_once(&self, index: usize) -> bool {
+        self.flows[index].sender.counters().retransmitted == 0
+    }
+
+    /// The number of the network card of a flow's sender.
+    pub(crate) fn card(&self, index: usize) -> Option<u32> {
+        self.flows[index].card
+    }
+
+    /// Adds a network card of this rate and returns its number.
+    pub(crate) fn add_card(&mut self, rate: Rate) -> u32 {
+        self.cards.add(rate)
     }
 
     /// Hands a message of this much data to a sender, in packets of this size. Returns the packets handed over so far:

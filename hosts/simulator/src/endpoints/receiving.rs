@@ -107,8 +107,13 @@ impl Endpoints {
         }
         let mut arrives = at + flow.return_delay;
         if let Some(path) = &mut flow.return_path {
-            let Some(carried) = path.carry(arrives) else { return };
-            arrives = carried;
+            if path.loses() {
+                return;
+            }
+            if let Some(route) = path.route() {
+                return self.depart_back(at, index, route);
+            }
+            arrives = path.bunched(arrives);
         }
         let usual = flow.usual(arrives - flow.return_delay, self.stamp_granularity);
         let record = self.details.pack(index, arrives, ack, usual);

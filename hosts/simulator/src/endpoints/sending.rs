@@ -59,6 +59,14 @@ impl Endpoints {
         self.transmit(agenda, now, index);
     }
 
+    /// A flow has nothing new to send from now on.
+    pub(crate) fn stop(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+        let flow = &mut self.flows[index];
+        flow.application = None;
+        flow.sender.close();
+        self.transmit(agenda, now, index);
+    }
+
     /// Sends what may leave now, and sets the flow's timer.
     #[inline]
     pub(crate) fn transmit(&mut self, agenda: &mut Agenda, now: Time, index: usize) {

@@ -52,7 +52,11 @@ impl<'e> Network<'e> {
             EventSource::Connection(source) => {
                 self.with_background(|all, stage| all.connect(stage, now, source as usize))
             }
+            EventSource::Message(flow) if self.endpoints.is_of_scenario(flow as usize) => {
+                self.endpoints.stop(&mut self.agenda, now, flow as usize)
+            }
             EventSource::Message(flow) => self.with_background(|all, stage| all.send(stage, now, flow as usize)),
+            EventSource::Arrival(entry) => self.with_background(|all, stage| all.arrive(stage, now, entry as usize)),
             EventSource::User(user) => self.with_background(|all, stage| all.browse(stage, now, user as usize)),
             EventSource::Sampler => self.sample(now),
             _ => unreachable!("rings of packets are not timers"),
@@ -121,6 +125,7 @@ impl<'e> Network<'e> {
             self.recorder.refused(transit.owner().into(), now, transit.size());
         }
         self.note(link, &transit, transit.at, Time::MAX);
+        self.endpoints.forget(&transit);
     }
 
     fn link_timer(&mut self, now: Time, link: usize) {
@@ -153,6 +158,7 @@ impl<'e> Network<'e> {
             Fate::Lost => {
                 self.recorder.lost(transit.owner().into(), departs);
                 self.recorder.link_lost(link, departs);
+                self.endpoints.forget(&transit);
             }
             Fate::Arrives(at) => {
                 transit.at = at;
@@ -171,6 +177,7 @@ impl<'e> Network<'e> {
         let route = match transit.owner() {
             Owner::Flow(flow) => self.endpoints.route(flow),
             Owner::Traffic(source) => self.cross.route(source),
+            Owner::Acknowledgment(flow) => self.endpoints.route_back(flow),
         };
         self.topology.link_after(route, transit.hop)
     }
@@ -183,6 +190,7 @@ impl<'e> Network<'e> {
             (None, Owner::Flow(flow)) if self.endpoints.is_immediate(flow) => self.receive(transit.at, flow, &transit),
             (None, Owner::Flow(_)) => self.topology.deliver(&mut self.agenda, link, transit),
             (None, Owner::Traffic(_)) => {}
+            (None, Owner::Acknowledgment(_)) => self.endpoints.returned(&mut self.agenda, &transit),
         }
     }
 
@@ -233,19 +241,36 @@ impl<'e> Network<'e> {
     #[inline(never)]
     fn receive(&mut self, at: Time, index: usize, transit: &Transit) {
         let of_scenario = self.endpoints.is_of_scenario(index);
-        if of_scenario {
-            self.recorder.delivered(index, transit.size(), at);
-        }
+        self.recorder.delivered(index, transit.size(), at);
         let acknowledged = self.endpoints.receive(&mut self.agenda, at, index, transit);
-        self.hops += u64::from(acknowledged);
+        if acknowledged {
+            self.acknowledged(at);
+        }
         if !of_scenario {
             self.with_background(|all, stage| all.arrived(stage, at, index));
         }
     }
 
     fn delayed_ack(&mut self, now: Time, index: usize) {
-        let acknowledged = self.endpoints.delayed_ack(&mut self.agenda, now, index);
-        self.hops += u64::from(acknowledged);
+        if self.endpoints.delayed_ack(&mut self.agenda, now, index) {
+            self.acknowledged(now);
+        }
+    }
+
+    /// An acknowledgment has set out: on its delay, or to the first link of its way back.
+    #[inline]
+    fn acknowledged(&mut self, now: Time) {
+        match self.endpoints.take_departing() {
+            None => self.hops += 1,
+            Some((route, transit)) => self.onto_way_back(now, route, transit),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn onto_way_back(&mut self, now: Time, route: u32, transit: Transit) {
+        let link = self.topology.first_link(route);
+        self.arrive(now, link, transit);
     }
 
     // ---- logs --------------------------------------------------------------------------------------------------
@@ -262,10 +287,11 @@ impl<'e> Network<'e> {
         }
         if let Some(log) = &mut self.log {
             let owner = match transit.owner() {
-                Owner::Flow(flow) => flow as u32,
+                Owner::Flow(flow) | Owner::Acknowledgment(flow) => flow as u32,
                 Owner::Traffic(source) => u32::MAX - source as u32,
             };
-            log.push(Served { link, owner, transmission: transit.transmission, arrival, departure });
+            let acknowledgment = matches!(transit.owner(), Owner::Acknowledgment(_));
+            log.push(Served { link, owner, acknowledgment, transmission: transit.transmission, arrival, departure });
         }
     }
 }

@@ -12,6 +12,7 @@ impl Network<'_> {
         let flows = self.endpoints.flows().iter().zip(&experiment.flows);
         let seen = Seen {
             flows: flows.map(|(flow, spec)| flow.seen(spec.rtt)).collect(),
+            arrivals: self.background.arrivals_seen(&self.endpoints),
             transmissions: true,
             burstiness_eta: readings.burstiness_mean.map(|(mean, _)| mean),
             streams: Vec::new(),

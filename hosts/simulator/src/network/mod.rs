@@ -63,6 +63,7 @@ impl<'e> Network<'e> {
             link_lanes: topology.link_lanes(),
             traffic: experiment.traffic.len(),
             users: background.users(),
+            arrivals: experiment.arrivals.len(),
         });
         let endpoints = Endpoints::new(experiment, flows, cards, background.ack_lanes())?;
         let recorder = Recorder::new(experiment, &starts, experiment.flows.first().map(|flow| flow.rtt));

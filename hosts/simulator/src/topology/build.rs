@@ -11,7 +11,7 @@ use crate::{Mode, RunError};
 use queueing::AnyQueue;
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;
-use scenario::{Aggregation, Experiment};
+use scenario::{Aggregation, Experiment, FlowSpec, HEADERS};
 use traffic::chance::{Purpose, seed};
 use units::Bytes;
 
@@ -55,11 +55,17 @@ fn link(experiment: &Experiment, index: usize, mode: Mode) -> Result<Link, RunEr
     Ok(Link { server, policer, delay: spec.delay, loss_below: spec.loss.q32(), random, wire })
 }
 
+/// All responsive flows: those of the whole run, and what those have in common that arrive.
+fn flows(experiment: &Experiment) -> impl Iterator<Item = &FlowSpec> {
+    experiment.flows.iter().chain(experiment.arrivals.iter().map(|arrivals| &arrivals.flow))
+}
+
 /// The largest packet that crosses a link.
 fn largest_packet(experiment: &Experiment, index: usize) -> Bytes {
-    let flows = experiment.flows.iter().filter(|flow| flow.route.contains(&index)).map(|flow| flow.packet);
+    let flows = flows(experiment).filter(|flow| flow.route.contains(&index)).map(|flow| flow.packet);
+    let back = self::flows(experiment).filter(|flow| flow.back.contains(&index)).map(|_| HEADERS);
     let traffic = experiment.traffic.iter().filter(|source| source.crosses(index)).map(|source| source.packet);
-    flows.chain(traffic).max().unwrap_or(Bytes::ZERO)
+    flows.chain(back).chain(traffic).max().unwrap_or(Bytes::ZERO)
 }
 
 fn queue(experiment: &Experiment, index: usize) -> Result<AnyQueue<Transit>, RunError> {
@@ -79,7 +85,9 @@ fn queue(experiment: &Experiment, index: usize) -> Result<AnyQueue<Transit>, Run
 /// One ring for each pair of links that some route joins, and the table of their numbers.
 fn lanes_between(experiment: &Experiment) -> (Vec<LinkLane>, Vec<u32>) {
     let links = experiment.links.len();
-    let routes = experiment.flows.iter().map(|f| &f.route).chain(experiment.traffic.iter().flat_map(|t| t.routes()));
+    let routes = flows(experiment)
+        .flat_map(|flow| [&flow.route, &flow.back])
+        .chain(experiment.traffic.iter().flat_map(|t| t.routes()));
     let mut pairs: Vec<(usize, usize)> =
         routes.flat_map(|route| route.windows(2)).map(|pair| (pair[0], pair[1])).collect();
     // Numbered by upstream link, so that ties at a link are broken by where packets come from, not by who came first.

@@ -4,7 +4,6 @@ mod capture;
 #[path = "../clang/mod.rs"]
 mod clang;
 mod crafted;
-mod debian;
 mod hostile;
 mod life;
 mod negotiation;
@@ -32,4 +31,12 @@ fn needs_programs() -> bool {
 fn alone() -> MutexGuard<'static, ()> {
     static ALONE: Mutex<()> = Mutex::new(());
     ALONE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+#[test]
+fn what_the_tests_need_compiles() {
+    if clang::is_installed() {
+        programs::SOURCES.iter().for_each(|source| assert!(!clang::compiled(source, &[]).is_empty(), "{source}"));
+        assert!(page::compile().is_some());
+    }
 }

@@ -3,13 +3,14 @@
 
 use std::cell::RefCell;
 use std::io::{BufRead, BufReader, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngSeed, TestRunner};
 
+use super::clang;
 use super::wire::{Run, unpack};
 
 /// The C program, which takes one request per line.
@@ -23,7 +24,7 @@ impl Page {
     fn open() -> Option<Page> {
         static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
         let Some(program) = PROGRAM.get_or_init(compile) else {
-            eprintln!("skipped: gcc is not installed");
+            eprintln!("skipped: cc is not installed");
             return None;
         };
         let mut child = Command::new(program).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("runs");
@@ -62,23 +63,9 @@ impl Drop for Page {
     }
 }
 
-fn compile() -> Option<PathBuf> {
-    let room = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let program = Path::new(env!("CARGO_TARGET_TMPDIR")).join("page");
-    let compiled = Command::new("gcc")
-        .args(["-std=gnu11", "-O1", "-g", "-Wall", "-Wextra", "-Wconversion", "-Werror"])
-        .args(["-fsanitize=address,undefined", "-fno-sanitize-recover=all"])
-        .arg("-I")
-        .arg(room.join("bpf"))
-        .arg("-I")
-        .arg(room.join("../../algorithms/rapid/include"))
-        .arg(room.join("tests/stamps/page.c"))
-        .arg("-o")
-        .arg(&program)
-        .output()
-        .ok()?;
-    assert!(compiled.status.success(), "{}", String::from_utf8_lossy(&compiled.stderr));
-    Some(program)
+/// `page.c`, compiled; `None` where there is no compiler.
+pub fn compile() -> Option<PathBuf> {
+    clang::program("tests/stamps/page.c", &["-Wextra", "-Wconversion"])
 }
 
 fn said(answer: &str) -> Option<Run> {

@@ -12,9 +12,6 @@ use super::net::{Cgroup, Namespace, cgroup2_root};
 
 /// The sources that are compiled for the tests.
 pub const SOURCES: [&str; 3] = ["bpf/option.bpf.c", "bpf/stamp.bpf.c", "tests/stamps/path.bpf.c"];
-/// The environment variable that names the folder of compiled objects on a machine without a compiler.
-const OBJECTS: &str = "PACKETSCALE_OBJECTS";
-
 pub const STAMPS: u32 = 1;
 pub const WANTS: u32 = 2;
 
@@ -26,7 +23,7 @@ pub fn refusal() -> Option<&'static str> {
     if !Path::new("/sys/kernel/btf/vmlinux").exists() {
         return Some("the kernel has no type information (BTF)");
     }
-    if std::env::var_os(OBJECTS).is_none() && !clang::is_installed() {
+    if !clang::is_installed() {
         return Some("clang is not installed");
     }
     if root_is_taken() {
@@ -49,13 +46,7 @@ fn root_is_taken() -> bool {
 }
 
 fn object_of(cell: &'static OnceLock<Vec<u8>>, source: &str) -> &'static [u8] {
-    cell.get_or_init(|| {
-        if let Some(folder) = std::env::var_os(OBJECTS) {
-            let name = Path::new(source).file_stem().expect("a file");
-            return std::fs::read(Path::new(&folder).join(name).with_extension("o")).expect("a compiled object");
-        }
-        clang::compiled(source, &[])
-    })
+    cell.get_or_init(|| clang::compiled(source, &[]))
 }
 
 /// One host's programs.

@@ -10,6 +10,11 @@ use std::time::Duration;
 /// `enum lie` of `liar.bpf.c`, from 1.
 const LIES: [&str; 6] = ["zero", "frozen", "random", "backwards", "fast", "slow"];
 
+/// The senders that hear each lie, compiled.
+pub fn liars() -> impl Iterator<Item = Vec<u8>> {
+    (1..=LIES.len()).map(liar)
+}
+
 /// The sender that hears the lie of this number.
 fn liar(number: usize) -> Vec<u8> {
     clang::compiled("tests/tcp/liar.bpf.c", &[&format!("-DLIE={number}")])

@@ -2,7 +2,7 @@
 
 use super::connection::transfer;
 use super::namespaces::{Bottleneck, Path};
-use super::{Loaded, able, alone};
+use super::{Loaded, able, alone, clang};
 use packetscale_tcp::{self as tcp, Event, LawEvent, Options, Wanted};
 use rapid::Params;
 use std::process::Command;
@@ -40,22 +40,9 @@ pub fn recorded(options: Options) -> Vec<LawEvent> {
     events[first..].iter().filter(|call| call.slot == slot).copied().collect()
 }
 
-/// Compiles the replay, with sanitizers where the compiler has them.
-fn compiled() -> std::path::PathBuf {
-    let room = std::path::Path::new(env!("CARGO_MANIFEST_DIR"));
-    let program = std::path::Path::new(env!("CARGO_TARGET_TMPDIR")).join("replay");
-    let build = |sanitizers: &[&str]| {
-        let mut compiler = Command::new("cc");
-        compiler.args(["-std=gnu11", "-O1", "-g", "-Wall", "-Werror"]).args(sanitizers);
-        compiler.arg("-I").arg(room.join("../../algorithms/rapid/include")).arg("-I").arg(room.join("bpf"));
-        compiler.arg(room.join("tests/lockstep/replay.c")).arg("-o").arg(&program).output().expect("cc")
-    };
-    if !build(&["-fsanitize=address,undefined", "-fno-sanitize-recover=all"]).status.success() {
-        eprintln!("without sanitizers: this compiler has none");
-        let output = build(&[]);
-        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
-    }
-    program
+/// `replay.c`, compiled.
+pub fn compiled() -> std::path::PathBuf {
+    clang::program("tests/lockstep/replay.c", &[]).expect("cc")
 }
 
 fn replayed(options: Options) {

@@ -50,3 +50,11 @@ impl Drop for Loaded {
         tcp::unload(&self.name).expect("unloads");
     }
 }
+
+#[test]
+fn what_the_tests_need_compiles() {
+    if clang::is_installed() {
+        assert!(lockstep::compiled().is_file());
+        assert!(hostile::liars().all(|object| !object.is_empty()));
+    }
+}

@@ -1,0 +1,40 @@
+//! `packetscale report`: makes the page of finished results again, or one page of several.
+
+use crate::args::Report as Arguments;
+use crate::{Failure, run, say};
+use results::{Results, read, write_file};
+use std::path::{Path, PathBuf};
+
+/// The page, in a folder of results.
+pub const PAGE: &str = "report.html";
+
+pub fn report(arguments: &Arguments) -> Result<(), Failure> {
+    let mut all: Vec<(String, Results)> = Vec::new();
+    for folder in &arguments.folders {
+        let results = read(folder).map_err(|error| Failure::Input(error.to_string()))?;
+        all.push((name(folder, &all), results));
+    }
+    let page = match &all[..] {
+        [(_, results)] => ::report::page(results),
+        several => ::report::overlaid_page(several),
+    };
+    let file = arguments.out.clone().unwrap_or_else(|| match &arguments.folders[..] {
+        [folder] => folder.join(PAGE),
+        _ => Path::new("out").join(PAGE),
+    });
+    let folder =
+        file.parent().filter(|parent| !parent.as_os_str().is_empty()).map_or(PathBuf::from("."), Path::to_path_buf);
+    let Some(leaf) = file.file_name() else {
+        return Err(Failure::Input(format!("--out: found {}; expected the name of a file", file.display())));
+    };
+    let written = std::fs::create_dir_all(&folder)
+        .and_then(|()| write_file(&folder, &leaf.to_string_lossy(), |out| out.write_all(page.as_bytes())));
+    written.map_err(|error| run::unwritable(&folder, &error))?;
+    say(&format!("Written to {}\n", file.display()))
+}
+
+/// What results are called on a page: by their folder, or by its whole path where another folder has the same name.
+fn name(folder: &Path, others: &[(String, Results)]) -> String {
+    let leaf = folder.file_name().map(|leaf| leaf.to_string_lossy().into_owned());
+    leaf.filter(|leaf| others.iter().all(|(other, _)| other != leaf)).unwrap_or_else(|| folder.display().to_string())
+}

@@ -1,0 +1,126 @@
+//! Real kernels in virtual time, by the command. Needs the emulator and Debian's kernel 6.1, which `setup.sh test` fetches;
+//! without them each test that needs them says that it is skipped.
+
+mod paths;
+mod refusals;
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::OnceLock;
+
+/// 400 ms of a path of 20 Mbit/s with a round trip of 10 ms.
+const SMALL: &str = r#"
+    run = { duration = "400 ms", warmup = "100 ms" }
+    path = { rate = "20 Mbit/s", delay = "5 ms", buffer = "50 kB" }
+    receiver = { delayed_ack = 1 }
+    flow = [{ controller = "newreno", packet = "1514 B" }]
+"#;
+
+/// The command in this folder.
+fn packetscale(place: &Path, words: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
+    command.args(words).current_dir(place).env("PACKETSCALE_CACHE", cache());
+    command.output().expect("the command starts")
+}
+
+/// One cache for all tests: one machine for all their runs.
+fn cache() -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join("cache")
+}
+
+/// Puts the kernel into the cache, once, and removes machines of other builds. Returns whether the tests can run; says why
+/// if not.
+fn able() -> bool {
+    static MISSING: OnceLock<Option<String>> = OnceLock::new();
+    let missing = MISSING.get_or_init(|| {
+        let kernel = Path::new(env!("CARGO_MANIFEST_DIR")).join("../target/debian-6.1");
+        let programs = ["qemu-system-x86_64", "qemu-img"];
+        if let Some(program) = programs.iter().find(|name| Command::new(name).arg("--version").output().is_err()) {
+            return Some(format!("{program} is missing"));
+        }
+        let Some(kernel) = kernel.canonicalize().ok().filter(|folder| folder.join("vmlinuz").is_file()) else {
+            return Some(format!("{} has no kernel", kernel.display()));
+        };
+        let kernels = cache().join("kernels");
+        fs::create_dir_all(&kernels).expect("a folder for the cache");
+        let _ = fs::remove_file(kernels.join("6.1"));
+        std::os::unix::fs::symlink(kernel, kernels.join("6.1")).expect("a link to the kernel");
+        let cleaned = packetscale(&cache(), &["fetch", "clean"]);
+        assert!(cleaned.status.success(), "{}", String::from_utf8_lossy(&cleaned.stderr));
+        None
+    });
+    missing.as_ref().inspect(|missing| eprintln!("skipped: {missing}")).is_none()
+}
+
+/// A run on the kernel of the cache: its tables.
+struct Run {
+    place: tempfile::TempDir,
+}
+
+impl Run {
+    /// Makes it.
+    fn of(scenario: &str) -> Run {
+        let place = tempfile::tempdir().expect("a temporary folder");
+        fs::write(place.path().join("a.toml"), scenario).expect("written");
+        let output = packetscale(place.path(), &["run", "a.toml", "--on", "linux-6.1", "--out", "out", "--no-page"]);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+        Run { place }
+    }
+
+    /// The rows of a table, each by the names of its columns.
+    fn table(&self, name: &str) -> Vec<BTreeMap<String, String>> {
+        let text = fs::read_to_string(self.place.path().join("out").join(name)).expect(name);
+        let mut lines = text.lines().map(|line| line.split(',').map(str::to_string));
+        let names: Vec<String> = lines.next().expect("a header").collect();
+        lines.map(|line| names.iter().cloned().zip(line).collect()).collect()
+    }
+
+    /// A figure of the run.
+    fn figure(&self, column: &str) -> f64 {
+        number(&self.table("runs.csv")[0], column)
+    }
+}
+
+fn number(row: &BTreeMap<String, String>, column: &str) -> f64 {
+    row[column].parse().unwrap_or_else(|_| panic!("{column}: {:?}", row[column]))
+}
+
+#[test]
+fn a_run_of_a_real_kernel_is_the_same_bytes_twice_and_fills_its_path() {
+    if !able() {
+        return;
+    }
+    let place = tempfile::tempdir().expect("a temporary folder");
+    fs::write(place.path().join("small.toml"), SMALL).expect("written");
+    for out in ["first", "second"] {
+        let output = packetscale(place.path(), &["run", "small.toml", "--on", "linux-6.1", "--out", out]);
+        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    }
+    let read = |out: &str, file: &str| fs::read(place.path().join(out).join(file)).expect(file);
+    for file in ["runs.csv", "flows.csv", "manifest.json", "report.html"] {
+        assert!(read("first", file) == read("second", file), "{file} differs between two runs");
+    }
+    // From 10 packets, slow start fills the path (25 kB) within one round trip. The buffer holds two such products: when it
+    // overflows the window is three of them, and half of that still fills the path.
+    let utilisation = Run { place: keep(place, "first") }.figure("utilisation");
+    assert!((0.99..1.01).contains(&utilisation), "{utilisation}");
+}
+
+/// The folder, with this result as `out`.
+fn keep(place: tempfile::TempDir, result: &str) -> tempfile::TempDir {
+    fs::rename(place.path().join(result), place.path().join("out")).expect("renamed");
+    place
+}
+
+#[test]
+fn the_cache_lists_its_kernel_and_the_machine_that_runs_begin_from() {
+    if !able() {
+        return;
+    }
+    Run::of(SMALL);
+    let said = String::from_utf8(packetscale(&cache(), &["fetch", "list"]).stdout).expect("text");
+    assert!(said.lines().any(|line| line.starts_with("kernel   6.1 ")), "{said}");
+    assert!(said.lines().any(|line| line.starts_with("machine  6.1.") && line.contains("linux-6.1 begin")), "{said}");
+}

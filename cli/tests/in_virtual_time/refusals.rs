@@ -1,0 +1,71 @@
+//! What a kernel host does not do is refused by file, line and key, before anything starts. No emulator is needed.
+
+use super::{SMALL, packetscale};
+use std::fs;
+use std::path::Path;
+
+/// Exit code and message of a run, or of `--print`.
+fn said(text: &str, words: &[&str]) -> (Option<i32>, String) {
+    let place = tempfile::tempdir().expect("a temporary folder");
+    fs::write(place.path().join("small.toml"), text).expect("written");
+    let output = packetscale(place.path(), &[&["run", "small.toml"], words].concat());
+    (output.status.code(), String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+#[test]
+fn every_key_has_a_text_of_its_own() {
+    let keys = [
+        ("path.rate_steps=[[\"1 ms\",\"1 Mbit/s\"]]", "a rate that changes"),
+        ("path.aggregation={period=\"2 ms\"}", "service in bursts"),
+        ("path.policer={rate=\"1 Mbit/s\",bucket=\"9 kB\"}", "a policer"),
+        ("path.shaper={rate=\"1 Mbit/s\",bucket=\"9 kB\"}", "a shaper"),
+        ("path.queue=\"red\"", "\"red\"; expected one of \"fifo\", \"codel\", \"fq-codel\", \"pie\""),
+        ("path.access=\"1 Gbit/s\"", "\"1 Gbit/s\""),
+        ("sender.pacing=\"100 %\"", "\"100 %\""),
+        ("sender.gaps={kind=\"batch\",packets=4}", "a model of gaps"),
+        ("receiver.window=\"100 packets\"", "100 packets"),
+        ("receiver.ack_loss=0.5", "0.5"),
+        ("receiver.stamps=false", "false"),
+        ("record.links=true", "true"),
+        ("flow.0.controller=\"dctcp\"", "false; expected true"),
+    ];
+    for (set, found) in keys {
+        let key = match set.split_once('=').expect("a key").0 {
+            "flow.0.controller" => "sender.ecn",
+            key => key,
+        };
+        let (code, said) = said(SMALL, &["--print", "--on", "linux-6.12", "--set", set]);
+        assert_eq!(code, Some(2), "{set}: {said}");
+        assert!(said.contains(&format!("{key}: found {found}")), "{said}");
+        assert!(said.trim_end().ends_with("with --on linux-6.12"), "{said}");
+    }
+}
+
+#[test]
+fn a_refusal_names_the_line_the_key_in_the_file_and_the_host_that_was_typed() {
+    // The third flow, counts unfolded, is that of the second table.
+    let text = "[run]\nduration = \"1 s\"\n[path]\nrate = \"1 Mbit/s\"\ndelay = \"100 ms\"\n\
+                [[flow]]\ncount = 2\ncontroller = \"cubic\"\n[[flow]]\ncontroller = \"cubic\"\npacket = \"100 B\"\n";
+    let (code, message) = said(text, &["--on", "kernel", "--clock", "virtual"]);
+    assert_eq!(code, Some(2));
+    let expected =
+        "small.toml:11: flow.1.packet: found \"100 B\"; expected 142 B and more, with --on kernel --clock virtual";
+    assert_eq!(message.trim_end(), expected);
+    let (_, message) = said(&text.replace("rate =", "queue = \"codel\"\nrate ="), &["--on", "kernel"]);
+    assert!(
+        message
+            .starts_with("small.toml:4: path.queue: found \"codel\"; expected \"fifo\" in real time, with --on kernel"),
+        "{message}"
+    );
+    // The simulator does all of it.
+    assert_eq!(said(text, &["--print"]).0, Some(0));
+}
+
+#[test]
+fn a_kernel_that_is_no_file_is_refused_and_so_is_one_for_another_clock() {
+    let (code, message) = said(SMALL, &["--on", "kernel", "--clock", "virtual", "--kernel", "nowhere"]);
+    assert!(code == Some(3) && message.contains("--kernel: found nowhere"), "{message}");
+    let (code, message) = said(SMALL, &["--on", "kernel", "--kernel", "nowhere"]);
+    assert!(code == Some(2) && message.contains("expected --on kernel --clock virtual"), "{message}");
+    assert!(!Path::new("nowhere").exists());
+}

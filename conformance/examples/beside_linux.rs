@@ -1,0 +1,74 @@
+//! Makes `linux/table.ndjson` and `linux/queues.ndjson`: every cell of the tables in Linux, in virtual time. Rows that are
+//! there are left alone, so it can be stopped and goes on. The kernel is fetched if it is not in the cache. Words after
+//! `--` choose among the cells: `queues`, a law, or in how many packets one is lost; `sample` makes the cells that are
+//! run again in tests, in the kernel of those.
+//!
+//!     cargo run --profile claims --package packetscale-conformance --example beside_linux
+
+#[path = "../tests/linux/mod.rs"]
+mod linux;
+#[path = "../tests/path/mod.rs"]
+mod path;
+
+use linux::{LOSSES, Loss, Row, SAMPLE, becomes_the_guest, queues, rows, sample_kernel, table, there};
+use rayon::prelude::*;
+use serde::Serialize;
+use std::fs::File;
+use std::io::Write;
+use std::path::Path;
+use std::sync::Mutex;
+use virtual_time::{Kernel, Virtual};
+
+const KERNEL: &str = "6.12";
+
+type Failure = Box<dyn std::error::Error + Send + Sync>;
+
+fn main() -> Result<(), Failure> {
+    if becomes_the_guest() {
+        return Ok(());
+    }
+    let words: Vec<String> = std::env::args().skip(1).collect();
+    if words == ["sample"] {
+        let host = linux::linux(sample_kernel());
+        return laws(&host, SAMPLE.laws.iter().map(|law| (*law, SAMPLE, 1)).collect());
+    }
+    if Kernel::cached(KERNEL).is_err() {
+        eprintln!("fetched {}", virtual_time::fetch(KERNEL)?);
+    }
+    let host = linux::linux(Box::new(|| Kernel::cached(KERNEL)));
+    let all = LOSSES.into_iter().flat_map(|loss| loss.laws.iter().map(move |law| (*law, loss)));
+    let all = all.filter(|(law, loss)| words.iter().all(|word| word == *law || *word == loss.one_in.to_string()));
+    laws(&host, all.flat_map(|(law, loss)| (1..=loss.there).map(move |seed| (law, loss, seed))).collect())?;
+    if words.is_empty() || words == ["queues"] { disciplines(&host) } else { Ok(()) }
+}
+
+/// Makes rows, several at a time, and appends each to the file when it is made.
+fn append<C: Send, R: Serialize>(
+    file: &Path,
+    cells: Vec<C>,
+    make: impl Fn(C) -> Result<R, String> + Sync,
+) -> Result<(), Failure> {
+    let file = Mutex::new(File::options().create(true).append(true).open(file)?);
+    let made = cells.into_par_iter().try_for_each(|cell| {
+        let line = serde_json::to_string(&make(cell)?).map_err(|error| error.to_string())?;
+        eprintln!("{line}");
+        let mut file = file.lock().map_err(|error| error.to_string())?;
+        writeln!(file, "{line}").map_err(|error| error.to_string())
+    });
+    made.map_err(Failure::from)
+}
+
+fn laws(host: &Virtual, mut cells: Vec<(&str, Loss, u64)>) -> Result<(), Failure> {
+    let known: Vec<Row> = rows(&table());
+    cells.retain(|(law, loss, seed)| !known.iter().any(|row| row.is_of(law, *loss) && row.seed == *seed));
+    append(&table(), cells, |(law, loss, seed)| there(host, law, loss, seed).map_err(|error| format!("{law}: {error}")))
+}
+
+fn disciplines(host: &Virtual) -> Result<(), Failure> {
+    let known: Vec<queues::Row> = rows(&queues::table());
+    let all = queues::CELLS.into_iter().flat_map(|cell| (1..=queues::SEEDS_THERE).map(move |seed| (cell, seed)));
+    let is_there = |(cell, seed): &(queues::Cell, u64)| known.iter().any(|row| row.is_of(cell) && row.seed == *seed);
+    append(&queues::table(), all.filter(|cell| !is_there(cell)).collect(), |(cell, seed)| {
+        queues::there(host, &cell, seed).map_err(|error| format!("{cell:?}: {error}"))
+    })
+}

@@ -1,0 +1,64 @@
+// What every page does: it draws anew for a new width and for paper, says which tables are wider than the screen, and
+// keeps on the root element what a test asks for.
+const Frame = (() => {
+  function redraw() { Plot.View.all.forEach((view) => view.redraw()); }
+
+  // Above each table that is wider than its place stands how much of it is out of sight.
+  function sayWhatScrolls() {
+    for (const box of document.querySelectorAll(".scroll")) {
+      let words = box.previousElementSibling;
+      if (!words?.classList.contains("more")) {
+        words = Plot.html("p", { class: "more", hidden: "" });
+        box.before(words);
+      }
+      const columns = [...box.querySelectorAll("thead tr:last-child th")];
+      const beyond = columns.filter((th) => th.offsetLeft + th.offsetWidth > box.clientWidth + 1).length;
+      words.hidden = box.clientWidth === 0 || box.scrollWidth <= box.clientWidth + 1;
+      words.textContent = `Scroll sideways: ${beyond} of ${columns.length} columns are further right \u2192`;
+    }
+  }
+
+  function finish() {
+    sayWhatScrolls();
+    const root = document.documentElement;
+    root.dataset.errors = JSON.stringify(errors);
+    root.dataset.width = window.innerWidth;
+    root.dataset.fits = root.scrollWidth <= window.innerWidth;
+  }
+
+  // On paper folds are open, and the figures are drawn for its width.
+  function printing() {
+    let opened = [];
+    window.addEventListener("beforeprint", () => {
+      opened = [...document.querySelectorAll("details:not([open])")];
+      opened.forEach((d) => { d.open = true; });
+      document.documentElement.classList.add("paper");
+      redraw();
+    });
+    window.addEventListener("afterprint", () => {
+      opened.forEach((d) => { d.open = false; });
+      document.documentElement.classList.remove("paper");
+      redraw();
+    });
+  }
+
+  // `draw` draws the page for the first time.
+  function start(draw = () => {}) {
+    Plot.html("div", { id: "said", class: "unseen", "aria-live": "polite" }, document.body);
+    draw();
+    document.querySelectorAll("figure").forEach(Save.buttons);
+    document.addEventListener("toggle", sayWhatScrolls, true);
+    // Heights stay when figures are drawn for a new width, so that this cannot go on for ever.
+    let width = document.body.clientWidth;
+    new ResizeObserver(() => {
+      if (document.body.clientWidth === width) return;
+      width = document.body.clientWidth;
+      redraw();
+      finish();
+    }).observe(document.body);
+    printing();
+    finish();
+  }
+
+  return { start };
+})();

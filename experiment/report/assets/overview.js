@@ -1,0 +1,91 @@
+// The pictures of all runs together: throughput against delay, and figures against a swept key.
+const Overview = (() => {
+  const margin = (lo, hi, log) => (log ? [lo / 1.15, hi * 1.15] : [lo - (hi - lo) * 0.04, hi + (hi - lo) * 0.04]);
+  const CORNERS = 72;
+
+  // Corners of the ellipse of one standard deviation; `delay` gives a delay of what the axis counts.
+  function ring({ mean: [x, y], factor: [xx, yx, yy] }, delay) {
+    return Array.from({ length: CORNERS }, (_, k) => {
+      const [c, s] = [Math.cos(2 * Math.PI * k / CORNERS), Math.sin(2 * Math.PI * k / CORNERS)];
+      return [delay(x + xx * c), y + yx * c + yy * s];
+    });
+  }
+
+  // Dots of the runs, ellipses of the replications, and a line through the means where something is swept.
+  function cloudSeries(clouds, look, { swept, log, many }) {
+    const delay = (v) => (log ? 10 ** v : v);
+    const dots = clouds.flatMap((cloud) => cloud.runs.map((run) => ({ run, point: cloud.point })));
+    const plain = { whole: true, colour: look.colour };
+    const runs = {
+      ...plain, save: look.name, kinds: ["dots"], radius: many ? 1.5 : 2.4,
+      xs: dots.map((d) => d.run[0]), ys: dots.map((d) => d.run[1]),
+      labels: dots.map((d) => `${look.name}${d.point ? ", " + d.point : ""}, seed ${d.run[2]}: ${Scale.value(d.run[0], "s")}, ${Scale.value(d.run[1], "bit/s")}`),
+    };
+    const means = {
+      ...plain, ...look, save: false, kinds: many ? ["dots"] : swept ? ["mean"] : [], role: "thin", radius: 1.5, marker: many ? undefined : look.marker,
+      xs: clouds.map((c) => delay(c.mean[0])), ys: clouds.map((c) => c.mean[1]),
+    };
+    const rings = clouds.filter((cloud) => cloud.factor).map((cloud) => ring(cloud, delay));
+    const ellipses = { ...plain, save: false, kinds: many ? [] : ["rings"], rings: many ? [] : rings, xs: [], ys: [] };
+    return [ellipses, runs, means];
+  }
+
+  function tradeoff(host, picture, looks) {
+    if (!host || !picture) return;
+    const series = looks.flatMap((look, i) => {
+      const own = picture.clouds.filter((cloud) => cloud.controller === i);
+      return own.length ? cloudSeries(own, look, picture) : [];
+    });
+    const xs = series.flatMap((s) => [...s.xs, ...(s.rings ?? []).flat().map((corner) => corner[0])]);
+    const { log } = picture;
+    const lo = log ? xs.reduce((a, b) => Math.min(a, b)) : 0;
+    const view = new Plot.View();
+    view.setFull(...margin(lo, xs.reduce((a, b) => Math.max(a, b)), log));
+    new Plot.Figure(host, view, {
+      x: { title: picture.x, unit: "s", log, name: "delay", prefixed: true }, y: { title: picture.y, unit: "bit/s" },
+      height: 250, panels: [{ series }], scatter: true,
+    });
+  }
+
+  function lineSeries(line, look) {
+    const half = (p) => p[2] ?? 0;
+    return {
+      ...look, xs: line.points.map((p) => p[0]), ys: line.points.map((p) => p[1]),
+      lo: line.points.map((p) => p[1] - half(p)), hi: line.points.map((p) => p[1] + half(p)),
+      kinds: ["band", "mean"], marker: line.points.length > 40 ? undefined : look.marker,
+    };
+  }
+
+  // Charts of different figures share x but not y: one figure each, in one place.
+  function sweep(host, data, looks) {
+    if (!host || !data) return;
+    const { key, unit, names, charts } = data;
+    const values = charts.flatMap((c) => c.panels.flatMap((p) => p.lines.flatMap((l) => l.points.map((q) => q[0]))));
+    const lo = values.reduce((a, b) => Math.min(a, b)), hi = values.reduce((a, b) => Math.max(a, b));
+    const log = names.length === 0 && lo > 0 && hi / lo >= 10;
+    const view = new Plot.View();
+    view.setFull(...(names.length ? [lo - 0.4, hi + 0.4] : margin(lo, hi, log)));
+    const x = { title: key, unit, log, name: key, prefixed: unit === "s", names: names.length ? names : undefined };
+    const box = host.querySelector(".panels");
+    const multiples = Math.max(...charts.map((c) => c.panels.length));
+    box.style.setProperty("--columns", multiples > 1 ? 1 : Math.min(2, charts.length));
+    let drawn = 0;
+    for (const chart of charts) {
+      const part = Plot.html("div", { class: "part" }, box);
+      if (multiples > 1) Plot.html("h4", {}, part, chart.label);
+      Plot.html("div", { class: "panels" }, part);
+      new Plot.Figure(part, view, {
+        x, y: { title: chart.label, unit: chart.unit, zero: chart.unit !== "", above: multiples > 1 }, height: multiples > 1 ? 120 : 150,
+        columns: Math.min(3, multiples),
+        panels: chart.panels.map((panel) => ({
+          title: panel.title,
+          series: panel.lines.filter((l) => l.points.length).map((l) => lineSeries(l, looks.find((look) => look.name === l.controller))),
+        })),
+      });
+      drawn += Number(part.dataset.drawn);
+    }
+    host.dataset.drawn = drawn;
+  }
+
+  return { tradeoff, sweep };
+})();

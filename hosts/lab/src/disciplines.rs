@@ -1,0 +1,245 @@
+//! The bottleneck's queue discipline: which of the kernel's is meant by a scenario's, and how `tc` writes its settings.
+//!
+//! Both come from one standard (RFC 8289, 8290, 8033, 9332), so a setting has the same meaning and default in both. What
+//! the kernel's lacks is refused by its name. Limits: the kernel counts packets; a buffer in bytes becomes one of so many
+//! full packets. Marks: these kernel disciplines mark only when told to, the scenario's always.
+
+use crate::accept::unfit;
+use runner::Unfit;
+use scenario::{Buffer, LinkSpec, QueueSpec};
+use settings::Setting;
+use units::Bytes;
+
+/// A discipline that the kernel may have.
+struct Discipline {
+    /// Its name in scenarios.
+    name: &'static str,
+    /// Its name in the kernel.
+    kernel: &'static str,
+    /// Whether flows overtake each other in it.
+    fair: bool,
+    /// What it is told beside the settings.
+    always: &'static str,
+    settings: &'static [Known],
+}
+
+/// A setting: its name in scenarios, its name for `tc`, and how it is written.
+type Known = (&'static str, &'static str, Form);
+
+#[derive(Clone, Copy)]
+enum Form {
+    /// In microseconds.
+    Time,
+    Bytes,
+    Number,
+    /// A whole multiple of a fraction: the kernel's PIE counts its gains in sixteenths, up to 32.
+    Sixteenths,
+}
+
+const KNOWN: [Discipline; 3] = [
+    Discipline {
+        name: "codel",
+        kernel: "codel",
+        fair: false,
+        always: "ecn",
+        settings: &[("target", "target", Form::Time), ("interval", "interval", Form::Time)],
+    },
+    Discipline {
+        name: "fq-codel",
+        kernel: "fq_codel",
+        fair: true,
+        always: "ecn",
+        settings: &[
+            ("target", "target", Form::Time),
+            ("interval", "interval", Form::Time),
+            ("flows", "flows", Form::Number),
+            ("quantum", "quantum", Form::Bytes),
+        ],
+    },
+    Discipline {
+        name: "pie",
+        kernel: "pie",
+        fair: false,
+        always: "ecn",
+        settings: &[
+            ("target", "target", Form::Time),
+            ("update", "tupdate", Form::Time),
+            ("alpha", "alpha", Form::Sixteenths),
+            ("beta", "beta", Form::Sixteenths),
+        ],
+    },
+];
+
+/// The drop-tail FIFO, which every kernel has.
+pub(crate) const FIFO: &str = "fifo";
+
+/// Packets that a queue without a limit holds.
+const UNLIMITED: u64 = 10_000_000;
+
+/// Names of the kernel's disciplines that a scenario can ask for.
+pub fn disciplines() -> impl Iterator<Item = &'static str> {
+    KNOWN.iter().map(|known| known.kernel)
+}
+
+/// The names by which a scenario asks for those that `has` accepts, and for the FIFO.
+pub(crate) fn names(has: impl Fn(&str) -> bool) -> Vec<&'static str> {
+    let known = KNOWN.iter().filter(|known| has(known.kernel)).map(|known| known.name);
+    std::iter::once(FIFO).chain(known).collect()
+}
+
+fn known(queue: &QueueSpec) -> Option<&'static Discipline> {
+    KNOWN.iter().find(|known| known.name == queue.kind)
+}
+
+/// The kernel's name of a queue; `None` for the FIFO, and for those that no kernel has.
+pub(crate) fn kernel_name(queue: &QueueSpec) -> Option<&'static str> {
+    known(queue).map(|known| known.kernel)
+}
+
+/// Whether flows overtake each other in a queue.
+pub(crate) fn is_fair(queue: &QueueSpec) -> bool {
+    known(queue).is_some_and(|known| known.fair)
+}
+
+/// The handle of the bottleneck's queue, as `tc` writes it, and as the kernel has it: the upper half of 32 bits.
+pub(crate) const HANDLE: &str = "10:";
+const HANDLE_BITS: u64 = 0x10 << 16;
+
+/// Buckets of the kernel's fq_codel where nothing is set, and the most that a priority can name.
+const BUCKETS: u64 = 1_024;
+const MOST_BUCKETS: u64 = (1 << 16) - 1;
+
+/// The handle, and the number of buckets, of a queue that sorts packets into buckets by their flow.
+pub(crate) fn buckets(queue: &QueueSpec) -> Option<(u64, u64)> {
+    let number = match queue.settings.get("flows") {
+        Some(Setting::Integer(number)) => *number,
+        _ => BUCKETS,
+    };
+    is_fair(queue).then_some((HANDLE_BITS, number.min(MOST_BUCKETS)))
+}
+
+/// Refuses a queue that no kernel has, or a setting that the kernel's does not have.
+pub(crate) fn check(queue: &QueueSpec) -> Result<(), Unfit> {
+    if queue.kind == FIFO {
+        return Ok(());
+    }
+    let Some(discipline) = known(queue) else {
+        let all: Vec<String> = names(|_| true).iter().map(|name| format!("\"{name}\"")).collect();
+        return unfit("path.queue", format!("\"{}\"", queue.kind), format!("one of {}", all.join(", ")));
+    };
+    queue.settings.iter().try_for_each(|(name, value)| discipline.word(name, value).map(drop))
+}
+
+/// Returns the bottleneck's discipline with its limit and settings, as `tc` writes it; `None` for the FIFO.
+pub(crate) fn words(link: &LinkSpec, packet: Bytes) -> Option<String> {
+    let discipline = known(&link.queue)?;
+    let limit = match link.buffer {
+        Buffer::Bytes(bytes) => bytes.packets_of(packet).get(),
+        Buffer::Packets(packets) => packets.get(),
+        Buffer::Unlimited => UNLIMITED,
+    };
+    let settings = link.queue.settings.iter().filter_map(|(name, value)| discipline.word(name, value).ok());
+    let settings: String = settings.map(|word| format!(" {word}")).collect();
+    Some(format!("{} limit {limit} {}{settings}", discipline.kernel, discipline.always))
+}
+
+impl Discipline {
+    /// A setting as `tc` writes it.
+    fn word(&self, name: &str, value: &Setting) -> Result<String, Unfit> {
+        let key = format!("path.queue.{name}");
+        let Some((_, word, form)) = self.settings.iter().find(|(known, ..)| *known == name) else {
+            let has: Vec<String> = self.settings.iter().map(|(known, ..)| format!("\"{known}\"")).collect();
+            let expected = format!("only what the kernel's {} can be told: {}", self.kernel, has.join(", "));
+            return unfit(key, "a setting", expected);
+        };
+        let written = match (form, value) {
+            // In whole microseconds: the kernel's disciplines count them.
+            (Form::Time, Setting::Span(time)) if time.nanos() % 1_000 == 0 && time.nanos() > 0 => {
+                Some(format!("{}us", time.nanos() / 1_000))
+            }
+            (Form::Bytes, Setting::Bytes(bytes)) => Some(bytes.get().to_string()),
+            (Form::Number, Setting::Integer(number)) => Some(number.to_string()),
+            (Form::Sixteenths, Setting::Ratio(ratio)) => sixteenths(ratio.as_f64()),
+            _ => None,
+        };
+        match written {
+            Some(written) => Ok(format!("{word} {written}")),
+            None => unfit(key, found(value), form.expected()),
+        }
+    }
+}
+
+impl Form {
+    fn expected(self) -> &'static str {
+        match self {
+            Form::Time => "a whole number of microseconds above 0, as the kernel counts",
+            Form::Bytes => "an amount of data",
+            Form::Number => "a whole number",
+            Form::Sixteenths => "a whole number of sixteenths up to 2, as the kernel counts",
+        }
+    }
+}
+
+/// A gain in sixteenths; `None` where it is not a whole number of them, or above 2.
+fn sixteenths(gain: f64) -> Option<String> {
+    let scaled = gain * 16.0;
+    (scaled.fract() == 0.0 && scaled <= 32.0).then(|| (scaled as u64).to_string())
+}
+
+fn found(value: &Setting) -> String {
+    match value {
+        Setting::Span(time) => format!("\"{time}\""),
+        // To the digits that a scenario would have.
+        Setting::Ratio(ratio) => ((ratio.as_f64() * 1e6).round() / 1e6).to_string(),
+        Setting::Rate(rate) => format!("\"{rate}\""),
+        Setting::Packets(packets) => format!("\"{packets}\""),
+        Setting::Bytes(bytes) => format!("\"{bytes}\""),
+        Setting::Integer(number) => number.to_string(),
+        Setting::Switch(switch) => switch.to_string(),
+        Setting::Word(word) => format!("\"{word}\""),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use scenario::Scenario;
+    use std::path::Path;
+
+    fn link(buffer: &str, queue: &str) -> LinkSpec {
+        let text = format!(
+            "run = {{ duration = \"2 s\" }}\nflow = [{{ controller = \"cubic\", packet = \"1500 B\" }}]\n\
+             path = {{ rate = \"10 Mbit/s\", delay = \"5 ms\", buffer = \"{buffer}\", queue = {queue} }}\n"
+        );
+        Scenario::parse(&text, Path::new("test.toml"), &[]).expect("a scenario").plan().remove(0).links.remove(0)
+    }
+
+    #[test]
+    fn settings_and_limits_are_written_as_tc_reads_them() {
+        // From tc-codel(8), tc-fq_codel(8) and tc-pie(8). 60 kB are 40 packets of 1500 B.
+        for (buffer, queue, expected) in [
+            ("60 kB", "\"codel\"", "codel limit 40 ecn"),
+            ("60 kB", "{ kind = \"codel\", target = \"1.5 ms\" }", "codel limit 40 ecn target 1500us"),
+            ("7 packets", "{ kind = \"fq-codel\", quantum = \"300 B\" }", "fq_codel limit 7 ecn quantum 300"),
+            ("7 packets", "{ kind = \"pie\", beta = 1.25 }", "pie limit 7 ecn beta 20"),
+        ] {
+            let link = link(buffer, queue);
+            assert!(check(&link.queue).is_ok());
+            assert_eq!(words(&link, Bytes::new(1_500)).expect("a discipline"), expected);
+        }
+        assert_eq!(words(&link("60 kB", "\"fifo\""), Bytes::new(1_500)), None);
+    }
+
+    #[test]
+    fn what_the_kernels_discipline_lacks_is_refused_by_its_key() {
+        for (queue, said) in [
+            ("\"red\"", "path.queue: found \"red\"; expected one of \"fifo\", \"codel\", \"fq-codel\", \"pie\""),
+            ("{ kind = \"pie\", max_burst = \"1 ms\" }", "path.queue.max_burst: found a setting; expected only what"),
+            ("{ kind = \"pie\", alpha = 0.1 }", "path.queue.alpha: found 0.1"),
+            ("{ kind = \"codel\", target = \"1 ns\" }", "path.queue.target: found \"1 ns\""),
+        ] {
+            let message = check(&link("60 kB", queue).queue).expect_err(queue).to_string();
+            assert!(message.starts_with(said), "{message}");
+        }
+    }
+}
