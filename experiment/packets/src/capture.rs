@@ -11,7 +11,8 @@ use units::Time;
 
 /// What a capture says of itself.
 const COMMENT: &str = "A simulation: headers are made up from what each flow did. Time zero of the run is 2000-01-01 \
-00:00 UTC. Captured at the senders. Handshakes are made up and take no time. Data are not stored and count as zeros in checksums.";
+00:00 UTC. Captured at the senders. Handshakes are made up and take no time. Data are not stored and count as zeros in \
+checksums.";
 
 /// The name of the only interface.
 const INTERFACE: &str = "senders";
