@@ -1,6 +1,5 @@
 //! The arguments of the command. Their doc comments are its help texts.
 
-use crate::virtual_time::Clock;
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use runner::Host;
@@ -78,6 +77,15 @@ pub enum Command {
     },
     /// Prints the manual page, in the format of man
     Man,
+}
+
+/// Which time passes in the runs of a real kernel.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Clock {
+    /// This machine's kernel, in real time
+    Real,
+    /// A kernel inside an emulated machine, in virtual time
+    Virtual,
 }
 
 #[derive(clap::Args)]

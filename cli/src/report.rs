@@ -1,12 +1,10 @@
 //! `packetscale report`: makes the page of finished results again, or one page of several.
 
 use crate::args::Report as Arguments;
-use crate::{Failure, run, say};
+use crate::run::{PAGE, unwritable};
+use crate::{Failure, say};
 use results::{Results, read, write_file};
 use std::path::{Path, PathBuf};
-
-/// The page, in a folder of results.
-pub const PAGE: &str = "report.html";
 
 pub fn report(arguments: &Arguments) -> Result<(), Failure> {
     let mut all: Vec<(String, Results)> = Vec::new();
@@ -29,7 +27,7 @@ pub fn report(arguments: &Arguments) -> Result<(), Failure> {
     };
     let written = std::fs::create_dir_all(&folder)
         .and_then(|()| write_file(&folder, &leaf.to_string_lossy(), |out| out.write_all(page.as_bytes())));
-    written.map_err(|error| run::unwritable(&folder, &error))?;
+    written.map_err(|error| unwritable(&folder, &error))?;
     say(&format!("Written to {}\n", file.display()))
 }
 

@@ -1,10 +1,8 @@
 //! `packetscale run`: reads a scenario, has its plan run, writes the page, prints the table.
 
-use crate::args::Run as Arguments;
+use crate::args::{Clock, Run as Arguments};
 use crate::recordings::Recordings;
-use crate::report::PAGE;
 use crate::terminal::Terminal;
-use crate::virtual_time::Clock;
 use crate::{Failure, PROGRAM, say, trace};
 use results::Results;
 use runner::{Host, Made, Refusal, Runner, Unfit};
@@ -12,6 +10,9 @@ use scenario::Scenario;
 use std::path::Path;
 
 pub use runner::threads;
+
+/// The page, in a folder of results.
+pub const PAGE: &str = "report.html";
 
 pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let scenario =

@@ -4,17 +4,6 @@
 #[cfg(feature = "kernel")]
 pub use with_kernel::{ALONE, fetch, guest, hosts, own, usual};
 
-use clap::ValueEnum;
-
-/// Which time passes in the runs of a real kernel.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
-pub enum Clock {
-    /// This machine's kernel, in real time
-    Real,
-    /// A kernel inside an emulated machine, in virtual time
-    Virtual,
-}
-
 #[cfg(feature = "kernel")]
 mod with_kernel {
     use crate::args::Fetched;

@@ -6,7 +6,6 @@
 use crate::contrast::visible;
 use crate::curves::{Curve, ccdf, cdf, short, thin};
 use crate::groups::{controllers, flow_colour, point_name, points};
-use crate::places::has_traffic;
 use crate::resolved::Resolved;
 use crate::sweep::{Sweep, sweep};
 use crate::tradeoff::{Tradeoff, tradeoff};
@@ -117,6 +116,11 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
 /// The sources of a run that count how long files took.
 pub fn files(run: &Run) -> impl Iterator<Item = &TrafficResult> {
     run.traffic.iter().filter(|source| source.file_duration.count.iter().any(|count| *count > 0))
+}
+
+/// Whether any run has traffic beside the flows.
+pub fn has_traffic(results: &Results) -> bool {
+    results.runs.iter().any(|run| !run.traffic.is_empty())
 }
 
 /// Where flows of several controllers meet, each is drawn in the colour of its own.

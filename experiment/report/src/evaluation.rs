@@ -1,27 +1,18 @@
 //! The page of an evaluation: each question with its numbers, under the headings of RFC 9743.
 
 use crate::contrast::visible;
+use crate::grid::{self, defined, figure};
 use crate::html::{colour, escape};
 use crate::numbers::{Scale, mean_and_half, scale};
+use crate::places;
 use crate::shell::shell;
-use crate::{grid, places};
-use results::evaluation::{Cell, Evaluation, FIGURES, Question, Section};
-use results::figures::{Definition, SUMMARY, Unit};
+use results::evaluation::{Cell, Evaluation, Question, Section};
+use results::figures::{Definition, Unit};
 use serde::Serialize;
 use std::fmt::Write;
 
 const SCRIPT: &str = include_str!("../assets/evaluation.js");
 const NONE: &str = "\u{2013}";
-
-/// Of this name: of a run, or of an evaluation's flows.
-pub fn figure(name: &str) -> Option<&'static Definition> {
-    defined().find(|figure| figure.name == name)
-}
-
-/// All figures that an evaluation may ask for.
-fn defined() -> impl Iterator<Item = &'static Definition> {
-    SUMMARY.iter().chain(FIGURES.iter().map(|(figure, _)| figure))
-}
 
 /// Returns a figure's heading, with its unit if it has one, and the value of one unit.
 pub fn label(name: &str, largest: f64) -> Option<(String, f64)> {

@@ -4,12 +4,21 @@
 //! lost, how often it is marked) are not judged. Two means are alike when they differ by no more than their intervals
 //! together, by [`LIKE`] of the yardstick's, or, of shares, by [`LIKE_SHARE`].
 
-use crate::evaluation::figure;
 use crate::html::escape;
 use crate::numbers::quantity;
-use results::evaluation::{Cell, Evaluation, Question};
-use results::figures::Unit;
+use results::evaluation::{Cell, Evaluation, FIGURES, Question};
+use results::figures::{Definition, SUMMARY, Unit};
 use std::fmt::Write;
+
+/// Of this name: of a run, or of an evaluation's flows.
+pub fn figure(name: &str) -> Option<&'static Definition> {
+    defined().find(|figure| figure.name == name)
+}
+
+/// All figures that an evaluation may ask for.
+pub fn defined() -> impl Iterator<Item = &'static Definition> {
+    SUMMARY.iter().chain(FIGURES.iter().map(|(figure, _)| figure))
+}
 
 /// What is better of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -1,6 +1,6 @@
 //! The places of the page's pictures over time: their names in the script, titles and captions.
 
-use crate::data::files;
+use crate::data::{files, has_traffic};
 use results::Results;
 use std::fmt::Write;
 
@@ -107,11 +107,6 @@ pub fn figure(out: &mut String, name: &str, title: &str, caption: &str) {
         "<figure data-figure=\"{name}\"><figcaption><h3>{title}</h3><p>{caption}</p></figcaption>\
          <div class=\"panels\"></div></figure>"
     );
-}
-
-/// Whether any run has traffic beside the flows.
-pub fn has_traffic(results: &Results) -> bool {
-    results.runs.iter().any(|run| !run.traffic.is_empty())
 }
 
 fn is_drawn(place: &Place, results: &Results) -> bool {

@@ -1,16 +1,15 @@
 //! Checks whether the lab can carry out a scenario. A refusal names the key, what was found, and what the lab does.
 
 use crate::disciplines;
-use crate::error::LabError;
-use crate::flows::{DCTCP, available, is_missing, kernel_names, stream_with};
-use crate::path::{HEADER, Means};
+use crate::error::{LabError, unfit};
+use crate::flows::{available, is_missing, kernel_names, stream_with};
+use crate::path::{DCTCP, HEADER, Means};
 use crate::qdiscs::{MOST_DELAYS, delays_back};
 use crate::rapid::RAPID;
 use crate::tap::MOST_OUTAGES;
 use runner::Unfit;
 use scenario::{Coalescing, Experiment, FlowSpec, GapModel, LinkSpec, RateSource};
 use std::collections::BTreeSet;
-use std::fmt::Display;
 use units::{Bytes, Packets, Ratio, Span, Time};
 
 /// Most flows: each has a source port.
@@ -27,11 +26,6 @@ const DELAYED_ACK: Span = Span::from_millis(40);
 
 /// Controllers whose packets cannot be marked in scenarios, while the kernel would let any be marked.
 const WITHOUT_MARKS: [&str; 3] = [RAPID, "bbr", "bbr1"];
-
-/// Refuses a value.
-pub(crate) fn unfit<T>(key: impl Into<String>, found: impl Display, expected: impl Display) -> Result<T, Unfit> {
-    Err(Unfit { key: key.into(), found: found.to_string(), expected: expected.to_string() })
-}
 
 /// Refuses an experiment that the lab cannot carry out.
 pub(crate) fn accept(experiment: &Experiment, means: Means) -> Result<(), Unfit> {

@@ -4,7 +4,7 @@
 //! the kernel's lacks is refused by its name. Limits: the kernel counts packets; a buffer in bytes becomes one of so many
 //! full packets. Marks: these kernel disciplines mark only when told to, the scenario's always.
 
-use crate::accept::unfit;
+use crate::error::unfit;
 use runner::Unfit;
 use scenario::{Buffer, LinkSpec, QueueSpec};
 use settings::Setting;

@@ -1,5 +1,6 @@
 //! Why the lab cannot make a run.
 
+use runner::Unfit;
 use std::fmt::Display;
 
 /// What this machine, this kernel or this lab cannot do, in one line.
@@ -18,4 +19,9 @@ impl From<nix::Error> for LabError {
     fn from(error: nix::Error) -> LabError {
         LabError(error.to_string())
     }
+}
+
+/// Refuses a value.
+pub(crate) fn unfit<T>(key: impl Into<String>, found: impl Display, expected: impl Display) -> Result<T, Unfit> {
+    Err(Unfit { key: key.into(), found: found.to_string(), expected: expected.to_string() })
 }

@@ -6,7 +6,7 @@
 use crate::error::LabError;
 use crate::namespace::{Namespace, spawn};
 use crate::owner::FIRST_FLOW_PORT;
-use crate::path::{HEADER, Path, RECEIVER};
+use crate::path::{DCTCP, HEADER, Path, RECEIVER};
 use crate::tcp_info::TcpInfo;
 use nix::errno::Errno;
 use nix::libc;
@@ -26,10 +26,6 @@ const BLOCK: usize = 16 * 1024;
 /// Ports of the receiver: of most flows, and of those whose receiver must have the sender's controller.
 const PORT: u16 = 5_000;
 const DCTCP_PORT: u16 = 5_001;
-
-/// Of this controller the receiver has a part: it says of each packet whether it was marked (RFC 8257, section 3.2), and
-/// accepts that the packets that open a connection may be marked. Other receivers keep the kernel's default controller.
-pub(crate) const DCTCP: &str = "dctcp";
 
 /// IP and TCP headers with the time-stamp option, which Linux sends with every packet.
 const HEADERS: u64 = 20 + 32;

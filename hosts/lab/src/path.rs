@@ -24,13 +24,16 @@ use crate::delay_line::{DEVICE_QUEUE, DelayLine, Tun};
 use crate::delay_steps::DelaySteps;
 use crate::devices::{pair, up};
 use crate::error::LabError;
-use crate::flows::DCTCP;
 use crate::namespace::Namespace;
 use crate::{disciplines, qdiscs};
 use scenario::{Buffer, Experiment, LinkSpec};
 use units::{Bytes, Span};
 
 pub(crate) const RECEIVER: &str = "10.0.3.1";
+
+/// Of this controller the receiver has a part: it says of each packet whether it was marked (RFC 8257, section 3.2), and
+/// accepts that the packets that open a connection may be marked. Other receivers keep the kernel's default controller.
+pub(crate) const DCTCP: &str = "dctcp";
 
 /// The receiver's device, with or without a delay line in front of it.
 pub(crate) const RECEIVING_DEVICE: &str = "d0";
