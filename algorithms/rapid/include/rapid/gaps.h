@@ -106,7 +106,7 @@ static inline long rapid_normalise_packet(u32 turn, void *context)
 
 RAPID_APART void rapid_normalise(const struct rapid_memory *memory, const struct rapid_stream *s)
 {
-	struct rapid_normalising c = {.memory = memory, .first = s->first};
+	struct rapid_normalising c = {.memory = memory, .first = s->first, .begun = RAPID_UNTOLD_ZERO(memory->gaps)};
 
 	memory->gaps->count = 0;
 	memory->gaps->offset = 0;
@@ -209,6 +209,8 @@ RAPID_FN u32 rapid_smooth(struct rapid_gaps *gaps, u64 up, u64 down)
 
 	if (gaps->count < 2)
 		return 0;
+	c.state = RAPID_NO_SPIKE + RAPID_UNTOLD_ZERO(gaps);
+	c.begin = c.found = RAPID_UNTOLD_ZERO(gaps);
 	if (gaps->receive[0] > gaps->receive[1] + down) {
 		c.state = RAPID_SPIKE_VALID;
 		c.highest = gaps->receive[0];
@@ -344,6 +346,7 @@ RAPID_STAGE u64 rapid_search_runs(const struct rapid_gaps *gaps, u32 packet, u32
 		return 0;
 	RAPID_LOOP(gaps->count, rapid_sum_gap, &all);
 	c.below = rapid_bound(rapid_rate_of((u64)packet << RAPID_Q10_BITS, gaps->send[0]));
+	c.run = c.settled = RAPID_UNTOLD_ZERO(gaps);
 	c.epsilon = all.send / gaps->count * epsilon_ns / RAPID_PRINTED_GAP_NS;
 	RAPID_LOOP(gaps->count, rapid_search_gap, &c);
 	rapid_settle(&c, gaps->count);

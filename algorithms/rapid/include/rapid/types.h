@@ -321,6 +321,7 @@ struct rapid_gaps {
 	u32 count;
 	u32 offset; /* first packet of the stream with a gap after it */
 	u32 stream;
+	u32 zero;                        /* never written: RAPID_UNTOLD_ZERO */
 	struct rapid_seeing seen;        /* features.h */
 	s16 feature[RAPID_FEATURES + 1]; /* the same; the last is below all thresholds: learnt.h */
 };
@@ -345,6 +346,13 @@ struct rapid_memory {
 #ifndef RAPID_STREAM
 #define RAPID_STREAM(memory, number) (&(memory)->streams[(u32)(number) & (memory)->stream_mask])
 #endif
+
+/*
+ * Zero, as a value that a verifier does not know. Linux before 6.7 follows the body of bpf_loop once, with what lies on the
+ * stack when the loop begins, and removes the branches that this never takes. So what decides a branch in a body, and
+ * begins at zero, begins with this.
+ */
+#define RAPID_UNTOLD_ZERO(gaps) (*(const volatile u32 *)&(gaps)->zero)
 
 /*
  * A loop of n <= bound turns over a function of (turn, context) that returns 0
