@@ -80,7 +80,10 @@ fn on(arguments: &Arguments) -> Result<String, Failure> {
         #[cfg(feature = "kernel")]
         (Clock::Virtual, "kernel") => Ok(crate::virtual_time::usual()),
         // In virtual time anyway.
-        (Clock::Virtual, on) => Ok(on.to_string()),
+        (Clock::Virtual, on) if on.starts_with("linux-") => Ok(on.to_string()),
+        (Clock::Virtual, on) => {
+            Err(Failure::Input(format!("--clock: found virtual with --on {on}; expected --on kernel --clock virtual")))
+        }
     }
 }
 

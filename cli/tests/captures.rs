@@ -123,6 +123,15 @@ fn lost_and_overtaken_packets_are_lost_to_their_stream_and_acknowledgments_are_n
 }
 
 #[test]
+fn packets_may_be_stored_out_of_order() {
+    let (sent, mut received) = stream(0, 0);
+    let ordered = text_of(&of_captures(&sent, &received));
+    received.swap(0, 1);
+    received.swap(20, 22);
+    assert_eq!(text_of(&of_captures(&sent, &received)), ordered);
+}
+
+#[test]
 fn captures_of_different_packets_are_refused() {
     let (sent, _) = stream(0, 0);
     let (_, other) = stream(0, 40);

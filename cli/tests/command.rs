@@ -255,12 +255,13 @@ fn an_output_folder_that_cannot_be_written_ends_with_two_and_one_message() {
 // A build without the kernel host refuses everything.
 #[cfg(feature = "kernel")]
 #[test]
-fn what_the_kernel_host_does_not_do_ends_with_three_and_names_the_key() {
+fn what_the_kernel_host_does_not_do_ends_with_two_and_names_the_key() {
     let folder = folder(SCENARIO);
     let paced = ["run", "small.toml", "--on", "kernel", "--set", "sender.pacing=120 %"];
     let output = packetscale(folder.path(), &paced);
-    assert_eq!(output.status.code(), Some(3));
-    assert!(stderr(&output).starts_with("sender.pacing: found a percentage; with --on kernel only"), "{output:?}");
+    assert_eq!(output.status.code(), Some(2));
+    let begins = "small.toml: --set sender.pacing=120 %: sender.pacing: found \"120 %\"; expected \"0 %\"";
+    assert!(stderr(&output).starts_with(begins), "{output:?}");
     assert!(!folder.path().join("out").exists());
 }
 
@@ -335,6 +336,27 @@ fn a_list_in_json_has_names_and_settings() {
     let scenarios = listed("scenarios");
     let has = |name: &str| scenarios.as_array().is_some_and(|all| all.iter().any(|one| one["name"] == name));
     assert!(has("scenarios/bursty-10g.toml") && has("scenarios/kernel/two-flows.toml"), "{scenarios}");
+}
+
+#[test]
+fn files_of_somebody_else_are_not_overwritten_without_a_word() {
+    let folder = folder(SCENARIO);
+    std::fs::create_dir(folder.path().join("here")).unwrap();
+    let mine = folder.path().join("here/runs.csv");
+    std::fs::write(&mine, "mine").unwrap();
+    let output = packetscale(folder.path(), &["run", "small.toml", "--out", "here"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(stderr(&output).starts_with("here: found a file runs.csv without manifest.json"), "{}", stderr(&output));
+    assert_eq!(std::fs::read_to_string(mine).unwrap(), "mine");
+}
+
+#[test]
+fn a_virtual_clock_needs_a_kernel() {
+    let folder = folder(SCENARIO);
+    let output = packetscale(folder.path(), &["run", "small.toml", "--clock", "virtual"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = "--clock: found virtual with --on simulator; expected --on kernel --clock virtual\n";
+    assert_eq!(stderr(&output), message);
 }
 
 #[test]

@@ -324,7 +324,10 @@ fn what_is_half_written_goes_away_on_ctrl_c() {
 fn the_kernel_has_no_recordings() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::write(folder.path().join("small.toml"), SCENARIO).expect("written");
-    let output = packetscale(folder.path(), &["run", "small.toml", "--on", "kernel", "--pcap", "x.pcapng"]);
+    let output = packetscale(
+        folder.path(),
+        &["run", "small.toml", "--on", "kernel", "--set", "record.links=false", "--pcap", "x.pcapng"],
+    );
     assert_eq!(output.status.code(), Some(2));
     let message = "--pcap: found --on kernel; expected --on simulator, which knows its packets one by one\n";
     assert_eq!(String::from_utf8(output.stderr).expect("text"), message);

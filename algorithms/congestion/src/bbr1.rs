@@ -28,6 +28,8 @@
 //! 2. The filter of max_bw is exact. Linux keeps three samples, which is the same but where the rate falls.
 //! 3. After a timeout the window is 1, not the flight plus 1.
 //! 4. Losses of an acknowledgment count with it, those found by a timer with the next.
+//! 5. The send quantum is at most 64 KiB of packets, headers included; Linux also has at most 127 segments.
+//! 6. A min_rtt that is 10 s old is replaced by the next sample; Linux waits for one that was not delayed.
 
 mod model;
 mod policer;

@@ -97,6 +97,7 @@ fn packets(file: &Path) -> Result<Vec<Packet>, TrafficError> {
     while let Some(traffic::Captured { at, size, head }) = capture.next_packet()? {
         packets.extend(key(head).map(|key| Packet { key, at, size }));
     }
+    packets.sort_by_key(|packet| packet.at);
     Ok(packets)
 }
 

@@ -139,7 +139,7 @@ pub fn grid(out: &mut String, evaluation: &Evaluation, anchor: impl Fn(usize) ->
     out.push_str(
         "<figure><figcaption><h3>Summary</h3><p><b class=\"chip better\">+ better</b> <b class=\"chip like\">= like</b> \
          <b class=\"chip worse\">\u{2212} worse</b> <b class=\"chip mixed\">\u{b1} one at some points, the other at others</b>; \
-         a chip is a figure. Like: within 5 %, or within the intervals.</p></figcaption>\
+         a chip is a figure. Like: within 5 %, or within the intervals. A share is better the nearer it is to one half, from either side.</p></figcaption>\
          <table class=\"summary\"><thead><tr><th scope=\"col\">Question</th>",
     );
     for (yardstick, _) in &evaluation.contenders[1..] {

@@ -214,13 +214,13 @@ figures! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         [Delay] completion_time_mean_s: Option<f64>, Time, "Completion time, mean", "From a flow's arrival until its last byte reaches the receiver: mean over the flows that arrived and ended.";
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        [Delay] completion_time_p50_s: Option<f64>, Time, "... median", "Its median.";
+        [Delay] completion_time_p50_s: Option<f64>, Time, "Completion, median", "Its median.";
         #[serde(default, skip_serializing_if = "Option::is_none")]
         [Delay] completion_time_p99_s: Option<f64>, Time, "... 99th pct.", "Its 99th percentile.";
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        [Delay] slowdown_mean: Option<f64>, Index, "Slowdown, mean", "Completion time over idle time, the least that it takes on the idle path: one-way delay and transmission, link by link. Mean over the same flows.";
+        [Delay] slowdown_mean: Option<f64>, Index, "Slowdown, mean", "Completion time over idle time, which is the one-way delay and the transmission on the idle path, link by link. Below 1 where a link changes or a shaper's bucket lets a burst through. Mean over the same flows.";
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        [Delay] slowdown_p50: Option<f64>, Index, "... median", "Its median.";
+        [Delay] slowdown_p50: Option<f64>, Index, "Slowdown, median", "Its median.";
         #[serde(default, skip_serializing_if = "Option::is_none")]
         [Delay] slowdown_p99: Option<f64>, Index, "... 99th pct.", "Its 99th percentile.";
         packets_delivered: u64, Packets, "Packets delivered", "The flows' packets delivered. Whole run.";

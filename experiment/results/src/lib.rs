@@ -34,4 +34,4 @@ pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, 
 pub use statistics::{Group, Interval, WHY_ABOVE_ALL, groups, student_t975};
 pub use swept::{SweptKey, rate_or_time, swept};
 pub use table::{colours_wanted, to_table};
-pub use write::{MANIFEST, write, write_file};
+pub use write::{FILES, MANIFEST, write, write_file};

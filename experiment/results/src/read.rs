@@ -5,6 +5,7 @@ use crate::swept::as_written;
 use crate::write::{MANIFEST, RUNS};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
+use std::collections::BTreeSet;
 use std::fs::File;
 use std::io::{BufRead, BufReader};
 use std::path::{Path, PathBuf};
@@ -60,7 +61,17 @@ pub fn read(folder: &Path) -> Result<Results, ReadError> {
         run.params = run.params.into_iter().map(|(key, value)| as_written(&key, &value)).collect();
         Ok(run)
     };
-    let runs = lines.enumerate().map(run).collect::<Result<_, ReadError>>()?;
+    let runs: Vec<Run> = lines.enumerate().map(run).collect::<Result<_, ReadError>>()?;
+    let mut known = BTreeSet::new();
+    let twice = runs.iter().position(|run| !known.insert((&run.controller, &run.params, run.replication)));
+    let found = match twice {
+        Some(at) => Some((at + 1, "a run that an earlier line has".to_string())),
+        None if runs.is_empty() => Some((1, "no run".to_string())),
+        None => None,
+    };
+    if let Some((line, found)) = found {
+        return Err(ReadError::Content { file, line, found });
+    }
     Ok(Results { schema: SCHEMA, host, manifest, runs, expectations })
 }
 
@@ -144,5 +155,19 @@ mod tests {
         std::fs::write(&file, text + "{\n").unwrap();
         let error = read(folder.path()).unwrap_err().to_string();
         assert!(error.contains("runs.ndjson:4: found "), "{error}");
+    }
+
+    #[test]
+    fn a_run_that_is_there_twice_and_no_run_at_all_are_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        write(&results(), folder.path()).unwrap();
+        let file = folder.path().join(RUNS);
+        let text = std::fs::read_to_string(&file).unwrap();
+        std::fs::write(&file, text.repeat(2)).unwrap();
+        let error = read(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("runs.ndjson:4: found a run that an earlier line has"), "{error}");
+        std::fs::write(&file, "").unwrap();
+        let error = read(folder.path()).unwrap_err().to_string();
+        assert!(error.contains("runs.ndjson:1: found no run"), "{error}");
     }
 }

@@ -16,6 +16,9 @@ use std::path::Path;
 pub const MANIFEST: &str = "manifest.json";
 /// The file with a run per line.
 pub(crate) const RUNS: &str = "runs.ndjson";
+const DICTIONARY: &str = "dictionary.csv";
+/// Files that results always have beside [`MANIFEST`].
+pub const FILES: [&str; 3] = ["runs.csv", RUNS, DICTIONARY];
 
 /// Writes all files of the results into `folder`, which must exist: `runs`, `timing`, `flows`, `shares`,
 /// `traffic`, `windows` and `series` as CSV and as Parquet, `runs.ndjson`, `manifest.json`, `dictionary.csv`.
@@ -31,7 +34,7 @@ pub fn write(results: &Results, folder: &Path) -> io::Result<()> {
         write_file(folder, &format!("{}.parquet", table.name), |out| crate::parquet::parquet(&table, out))?;
     }
     write_file(folder, RUNS, |out| ndjson(results, out))?;
-    write_file(folder, "dictionary.csv", dictionary_csv)?;
+    write_file(folder, DICTIONARY, dictionary_csv)?;
     write_file(folder, MANIFEST, |out| {
         serde_json::to_writer_pretty(&mut *out, &Described::of(results))?;
         out.write_all(b"\n")

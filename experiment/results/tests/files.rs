@@ -71,10 +71,16 @@ fn every_table_has_its_files_and_nothing_else_stays() {
     let names: Vec<String> = written(&results(0.0)).into_keys().collect();
     let mut expected = vec!["dictionary.csv", "manifest.json", "runs.ndjson"];
     expected.extend(["flows.csv", "links.csv", "runs.csv", "series.csv", "shares.csv", "timing.csv", "traffic.csv"]);
-    expected.push("windows.csv");
+    expected.extend(["completions.csv", "transfers.csv", "windows.csv"]);
     if cfg!(feature = "parquet") {
         expected.extend(["flows.parquet", "runs.parquet", "series.parquet", "timing.parquet", "traffic.parquet"]);
-        expected.extend(["links.parquet", "shares.parquet", "windows.parquet"]);
+        expected.extend([
+            "completions.parquet",
+            "links.parquet",
+            "shares.parquet",
+            "transfers.parquet",
+            "windows.parquet",
+        ]);
     }
     expected.sort();
     assert_eq!(names, expected);

@@ -9,7 +9,7 @@ use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-const NAME: &str = "unfinished.ndjson";
+pub(crate) const NAME: &str = "unfinished.ndjson";
 
 /// A run, and what it is known by.
 #[derive(Serialize, Deserialize)]

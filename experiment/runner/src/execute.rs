@@ -1,6 +1,6 @@
 //! Makes the runs of a plan that are not done yet.
 
-use crate::checkpoint::{Checkpoint, Opened};
+use crate::checkpoint::{Checkpoint, NAME, Opened};
 use crate::files::Files;
 use crate::host::{Host, Refusal};
 use crate::job::{Job, Keep};
@@ -225,7 +225,12 @@ enum There {
 }
 
 fn there(folder: &Path, name: &str, scenario: &str) -> There {
-    let Ok(content) = std::fs::read(folder.join(results::MANIFEST)) else { return There::Nothing };
+    let Ok(content) = std::fs::read(folder.join(results::MANIFEST)) else {
+        // Runs that are kept show that a command of this program was interrupted here.
+        let strange = results::FILES.iter().find(|file| folder.join(file).exists() && !folder.join(NAME).exists());
+        return strange
+            .map_or(There::Nothing, |file| There::Other(format!("a file {file} without {}", results::MANIFEST)));
+    };
     match serde_json::from_slice::<Manifest>(&content) {
         Ok(there) if there.scenario_name == name && there.scenario == scenario => There::Nothing,
         Ok(there) if there.scenario_name == name => There::Earlier(format!("results of {name} with other settings")),

@@ -1,5 +1,5 @@
 //! Whether a token bucket polices the flow (Linux only: `bbr_lt_bw_sampling`). Two intervals of 4 to 16 rounds, each with
-//! a loss of at least 20 % and the same delivery rate within an eighth, say so. Then that rate is used for 48 rounds.
+//! at least 50/256 as many packets lost as delivered and the same delivery rate within an eighth, say so. Then that rate is used for 48 rounds.
 
 use units::{Bytes, Rate, Ratio, Span, Time};
 

@@ -82,10 +82,10 @@ impl Capture {
     /// # Errors
     /// A file that cannot be read, or that is neither.
     pub fn open(file: &Path) -> Result<Capture, TrafficError> {
-        Reader::open(file, TraceSource::Pcap).map(Capture)
+        Reader::open(file, TraceSource::Pcap).map(|reader| Capture(reader.in_any_order()))
     }
 
-    /// Returns the next packet; `None` at the end.
+    /// Returns the next packet; `None` at the end. Packets come as they are stored, which need not be in order of time.
     ///
     /// # Errors
     /// A damaged file, with the packet and the byte.
@@ -98,7 +98,7 @@ impl Capture {
 /// A packet of a capture.
 #[derive(Clone, Copy, Debug)]
 pub struct Captured<'a> {
-    /// Time since the first packet.
+    /// Time since some instant before all packets, the same for all.
     pub at: Span,
     /// Size on the wire.
     pub size: Bytes,

@@ -44,9 +44,14 @@ pub(super) struct Reader<R = BufReader<File>> {
     file: PathBuf,
     format: Format<R>,
     first_ps: Option<i128>,
+    /// What the first packet's time is called; zero: times must be in order.
+    lead: Span,
     last: Span,
     packets: u64,
 }
+
+/// How long before the first packet of a capture another may have been stamped.
+const DISORDER: Span = Span::from_secs(1);
 
 /// Longest trace: half of the range of a picosecond clock.
 const LONGEST: Span = Span::from_picos(u64::MAX / 2);
@@ -56,12 +61,18 @@ impl Reader {
         let opened = File::open(file).map_err(|error| TrafficError::trace(file, 1, Fault::Io(error)))?;
         Reader::new(file, BufReader::with_capacity(1 << 16, opened), source)
     }
+
+    /// The same, but packets may be out of order, as those of a machine with several processors are; none by more than
+    /// [`DISORDER`] before the first.
+    pub(super) fn in_any_order(self) -> Reader {
+        Reader { lead: DISORDER, ..self }
+    }
 }
 
 impl<R: BufRead> Reader<R> {
     pub(super) fn new(file: &Path, from: R, source: TraceSource) -> Result<Reader<R>, TrafficError> {
         let format = Format::begin(Input::new(from), source).map_err(|fault| TrafficError::trace(file, 1, fault))?;
-        Ok(Reader { file: file.into(), format, first_ps: None, last: Span::ZERO, packets: 0 })
+        Ok(Reader { file: file.into(), format, first_ps: None, lead: Span::ZERO, last: Span::ZERO, packets: 0 })
     }
 
     /// Returns the next packet; `None` at the end of the file.
@@ -79,10 +90,11 @@ impl<R: BufRead> Reader<R> {
         let Some(Stamped { offset, at_ps, size }) = self.format.next()? else {
             return Ok(None);
         };
-        let since_first_ps = at_ps - *self.first_ps.get_or_insert(at_ps);
-        if since_first_ps < i128::from(self.last.picos()) {
-            let back =
-                Span::from_picos(u64::try_from(i128::from(self.last.picos()) - since_first_ps).unwrap_or(u64::MAX));
+        let since_first_ps = at_ps - *self.first_ps.get_or_insert(at_ps) + i128::from(self.lead.picos());
+        let earliest_ps = if self.lead == Span::ZERO { i128::from(self.last.picos()) } else { 0 };
+        if since_first_ps < earliest_ps {
+            let back = i128::from(self.last.picos()) - since_first_ps;
+            let back = Span::from_picos(u64::try_from(back).unwrap_or(u64::MAX));
             return Err(Fault::bad(offset, format!("a time {back} before the packet before"), "times in order"));
         }
         if since_first_ps > i128::from(LONGEST.picos()) {
