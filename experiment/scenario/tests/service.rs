@@ -92,7 +92,7 @@ fn what_is_wrong_is_refused_with_its_place() {
         ),
         (
             "rate_trace = { file = \"idle.csv\", format = \"csv\" }",
-            "small.toml:4: path.rate_trace.file: found idle.csv, a trace that carries nothing; expected an opportunity after 0 ms, or a rate above zero that lasts",
+            "small.toml:4: path.rate_trace.file: found idle.csv, a trace that carries nothing; expected a rate above zero that lasts",
         ),
         (
             "rate_trace = { file = \"bad.mahi\", format = \"mahimai\" }",
