@@ -3,7 +3,7 @@
 //! A flow ends when its last byte reaches the receiver. Its place is free once its sender knows that. Where it has sent a
 //! packet twice, one of the two may still be in a queue: then the place rests for as long as that can take.
 
-use super::users::longest_queue;
+use super::places::{Places, rest};
 use super::{BackgroundFlows, Carries, Opening, Stage};
 use crate::agenda::{Agenda, EventSource};
 use crate::endpoints::{Endpoints, FlowBuilder, NewFlow};
@@ -14,12 +14,6 @@ use std::collections::{BinaryHeap, VecDeque};
 use traffic::arrivals::{Arrival, Drawn};
 use units::{Bytes, Span, Time};
 
-/// Most flows at a time, those that rest included.
-const MOST: usize = 1 << 16;
-
-/// How long a place rests at least where a packet was sent twice.
-const REST: Span = Span::from_secs(1);
-
 /// All flows of a run that arrive.
 pub(super) struct Arriving {
     /// The number of the first flow in the background.
@@ -27,8 +21,7 @@ pub(super) struct Arriving {
     tables: Vec<Table>,
     /// What is known of the flow at each place behind the scenario's flows.
     lives: Vec<Life>,
-    opened: usize,
-    crowded: bool,
+    places: Places,
 }
 
 /// The flows of one table.
@@ -73,17 +66,12 @@ impl Arriving {
                 asked: 0,
                 ended: VecDeque::new(),
                 resting: VecDeque::new(),
-                rest: REST + arrivals.flow.rtt * 2 + longest_queue(experiment, &arrivals.flow.route),
+                rest: rest(experiment, &arrivals.flow.route, arrivals.flow.rtt),
                 seen: ArrivalsSeen::default(),
             }
         });
         let (tables, first_flow) = (tables.collect(), experiment.flows.len());
-        Some(Box::new(Arriving { first_flow, tables, lives: Vec::new(), opened: 0, crowded: false }))
-    }
-
-    /// Most flows that will be needed.
-    pub(super) fn most_flows(&self) -> usize {
-        MOST
+        Some(Box::new(Arriving { first_flow, tables, lives: Vec::new(), places: Places::default() }))
     }
 
     /// Puts the first flows on the agenda.
@@ -97,7 +85,7 @@ impl Arriving {
 
     /// The most flows at a time, if more would have been needed.
     pub(super) fn crowded(&self) -> Option<usize> {
-        self.crowded.then_some(MOST)
+        self.places.crowded()
     }
 
     /// Flows of this table arrive.
@@ -120,11 +108,7 @@ impl Arriving {
     ) -> Option<()> {
         let place = self.free_flow(stage, now, number);
         if place.is_none() {
-            if self.opened == MOST {
-                self.crowded = true;
-                return None;
-            }
-            self.opened += 1;
+            self.places.open()?;
         }
         let table = &mut self.tables[number];
         let index = place.unwrap_or(stage.endpoints.next_flow());

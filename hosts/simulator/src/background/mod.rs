@@ -5,6 +5,7 @@
 
 mod arriving;
 mod connections;
+mod places;
 mod users;
 
 use crate::RunError;
@@ -14,6 +15,7 @@ use crate::transit::Owner;
 use arriving::Arriving;
 use connections::Connections;
 use measure::{ArrivalsSeen, Recorder};
+use places::Places;
 use scenario::Experiment;
 use traffic::TrafficError;
 use traffic::chance::{Purpose, seed};
@@ -89,8 +91,7 @@ impl<'e> Background<'e> {
     /// Most flows there may be at a time.
     pub(crate) fn most_flows(&self) -> usize {
         self.connections.as_ref().map_or(0, |connections| connections.most_flows())
-            + self.users.as_ref().map_or(0, |users| users.most_flows())
-            + self.arriving.as_ref().map_or(0, |arriving| arriving.most_flows())
+            + Places::MOST * (usize::from(self.users.is_some()) + usize::from(self.arriving.is_some()))
     }
 
     /// How many users there are.

@@ -14,11 +14,12 @@
 //! order, however long each takes.
 
 use super::connections::packets;
+use super::places::{Places, rest};
 use super::{BackgroundFlows, Carries, Opening, Stage};
 use crate::agenda::EventSource;
 use crate::endpoints::{Cards, FlowBuilder, NewFlow};
 use measure::Recorder;
-use scenario::{Buffer, Experiment, FlowSpec, Service, TrafficKind, TrafficSpec, Web};
+use scenario::{Experiment, FlowSpec, TrafficKind, TrafficSpec, Web};
 use std::collections::VecDeque;
 use traffic::Draws;
 use traffic::surge::Surge;
@@ -26,12 +27,6 @@ use units::{Bytes, Span, Time};
 
 /// Granularity of base round-trip times: acknowledgments of equal delay share a ring.
 const RTT_STEP: Span = Span::from_micros(100);
-
-/// Most connections at a time, those that rest included.
-const MOST: usize = 1 << 16;
-
-/// How long a flow rests at least before another connection takes its place.
-const REST: Span = Span::from_secs(1);
 
 /// All users of a run.
 pub(super) struct Users {
@@ -42,8 +37,7 @@ pub(super) struct Users {
     users: Vec<User>,
     /// What each flow of users is fetching, by its place behind the scenario's flows.
     fetches: Vec<Fetch>,
-    opened: usize,
-    crowded: bool,
+    places: Places,
 }
 
 /// What the users of one source have in common.
@@ -110,7 +104,7 @@ impl Site {
             card,
             start: traffic.start,
             stop: traffic.stop,
-            rest: REST + web.rtt.1 * 2 + longest_queue(experiment, &traffic.route),
+            rest: rest(experiment, &traffic.route, web.rtt.1),
             rested: VecDeque::new(),
             web: web.clone(),
             flow,
@@ -133,20 +127,6 @@ impl Site {
 /// To the nearest step, one at least.
 fn stepped(rtt: Span) -> Span {
     RTT_STEP * ((rtt + RTT_STEP / 2) / RTT_STEP).max(1)
-}
-
-/// How long a packet may wait on a route.
-pub(super) fn longest_queue(experiment: &Experiment, route: &[usize]) -> Span {
-    const ENDLESS: Span = Span::from_secs(10);
-    let links = route.iter().map(|link| &experiment.links[*link]);
-    links
-        .map(|link| match link.buffer {
-            _ if link.service != Service::default() => ENDLESS,
-            Buffer::Bytes(bytes) => link.rate.time_for(bytes),
-            Buffer::Packets(packets) => link.rate.time_for(Bytes::new(9_000)).saturating_mul(packets.get()),
-            Buffer::Unlimited => ENDLESS,
-        })
-        .fold(Span::ZERO, |sum, wait| sum + wait.min(ENDLESS))
 }
 
 impl Users {
@@ -187,17 +167,12 @@ impl Users {
             return None;
         }
         let first_flow = experiment.flows.len();
-        Some(Box::new(Users { first_flow, sites, users, fetches: Vec::new(), opened: 0, crowded: false }))
+        Some(Box::new(Users { first_flow, sites, users, fetches: Vec::new(), places: Places::default() }))
     }
 
     /// How many there are.
     pub(super) fn count(&self) -> usize {
         self.users.len()
-    }
-
-    /// Most flows that will be needed.
-    pub(super) fn most_flows(&self) -> usize {
-        MOST
     }
 
     /// When each user asks for its first page: it has been thinking for a while.
@@ -245,7 +220,7 @@ impl Users {
 
     /// The most connections at a time, if more would have been needed.
     pub(super) fn crowded(&self) -> Option<usize> {
-        self.crowded.then_some(MOST)
+        self.places.crowded()
     }
 
     /// The copy of its source that the user of this flow belongs to.
@@ -280,11 +255,7 @@ impl Users {
     ) -> Option<(usize, Span)> {
         let place = self.free_flow(stage, now, number);
         if place.is_none() {
-            if self.opened == MOST {
-                self.crowded = true;
-                return None;
-            }
-            self.opened += 1;
+            self.places.open()?;
         }
         let user = &mut self.users[number];
         let source = user.source as usize;
