@@ -52,14 +52,6 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
         arrivals: Vec::new(),
         traffic: Vec::new(),
         probe: None,
-        record: Record {
-            detail: false,
-            step: Span::from_millis(10),
-            streams: 0,
-            windows: Vec::new(),
-            links: false,
-            packets: false,
-            transfers: false,
-        },
+        record: Record::PLAIN,
     }
 }

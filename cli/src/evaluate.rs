@@ -3,7 +3,8 @@
 use crate::args::Evaluate as Arguments;
 use crate::terminal::Terminal;
 use crate::{Failure, PROGRAM, say};
-use evaluation::{Asked, PAGE};
+use evaluation::Asked;
+use report::PAGE;
 use results::evaluation::{Evaluation, Question};
 use results::to_lines;
 use runner::{Host, Runner};

@@ -3,7 +3,8 @@
 use crate::args::Matrix as Arguments;
 use crate::terminal::Terminal;
 use crate::{Failure, PROGRAM, say};
-use matrix::{Asked, PAGE};
+use matrix::Asked;
+use report::PAGE;
 use results::matrix::{Matrix, Setting};
 use results::to_lines;
 use runner::{Host, Runner};

@@ -1,8 +1,9 @@
 //! `packetscale report`: makes the page of finished results again, or one page of several.
 
 use crate::args::Report as Arguments;
-use crate::run::{PAGE, unwritable};
+use crate::run::unwritable;
 use crate::{Failure, say};
+use ::report::PAGE;
 use results::{Results, read, write_file};
 use std::path::{Path, PathBuf};
 

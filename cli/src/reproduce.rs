@@ -8,6 +8,7 @@ use crate::terminal::Terminal;
 use crate::{Failure, PROGRAM, say};
 use papers::{Figure, Findings, GridQuestion, Library, Paper, Task};
 use rayon::prelude::*;
+use report::PAGE;
 use results::reproduction::{self, Value, Verdict};
 use results::to_lines;
 use runner::{Host, Made, Runner};
@@ -92,7 +93,6 @@ fn outcome(
 }
 
 fn write_page(paper: &reproduction::Paper, folder: &Path) -> Result<PathBuf, Failure> {
-    const PAGE: &str = "report.html";
     let page = report::paper_page(paper);
     fs::create_dir_all(folder)
         .and_then(|()| results::write_file(folder, PAGE, |file| file.write_all(page.as_bytes())))

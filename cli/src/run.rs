@@ -4,15 +4,13 @@ use crate::args::{Clock, Run as Arguments};
 use crate::recordings::Recordings;
 use crate::terminal::Terminal;
 use crate::{Failure, PROGRAM, say, trace};
+use report::PAGE;
 use results::Results;
 use runner::{Host, Made, Refusal, Runner, Unfit};
 use scenario::Scenario;
 use std::path::Path;
 
 pub use runner::threads;
-
-/// The page, in a folder of results.
-pub const PAGE: &str = "report.html";
 
 pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let scenario =

@@ -8,6 +8,7 @@ use estimation::Method;
 use papers::Findings;
 use probing::search::{self, Search};
 use probing::{ProbeHost, ProbingError, Reader, Scored, SweepPoint};
+use report::PAGE;
 use results::to_lines;
 use runner::Files;
 use scenario::{Experiment, Scenario};
@@ -16,7 +17,6 @@ use simulator::Simulator;
 use std::path::{Path, PathBuf};
 
 const HOST: &dyn ProbeHost = &Simulator;
-const PAGE: &str = "report.html";
 
 /// Sends the streams of a figure's plan and judges its methods.
 pub fn judge(plan: &[Experiment], methods: &[String], jobs: Option<u16>) -> Result<Findings, Failure> {

@@ -43,15 +43,7 @@ pub fn dumbbell(link: LinkSpec, duration: Span) -> Experiment {
         arrivals: Vec::new(),
         traffic: Vec::new(),
         probe: None,
-        record: Record {
-            detail: false,
-            step: Span::from_millis(10),
-            streams: 0,
-            windows: Vec::new(),
-            links: false,
-            packets: false,
-            transfers: false,
-        },
+        record: Record::PLAIN,
     }
 }
 

@@ -20,9 +20,6 @@ use std::path::Path;
 /// What every controller is held against.
 const YARDSTICKS: [&str; 2] = ["cubic", "bbr"];
 
-/// The page, in the folder of an evaluation.
-pub const PAGE: &str = "report.html";
-
 /// What is asked.
 pub struct Asked<'a> {
     /// The controller, by its name, or with settings as a scenario writes them.
@@ -86,5 +83,5 @@ fn write(evaluation: &Evaluation, folder: &Path) -> io::Result<()> {
     let json = json!({ "schema": results::SCHEMA, "evaluation": evaluation });
     results::write_file(folder, "evaluation.json", |file| file.write_all(json.to_string().as_bytes()))?;
     let page = report::evaluation_page(evaluation);
-    results::write_file(folder, PAGE, |file| file.write_all(page.as_bytes()))
+    results::write_file(folder, report::PAGE, |file| file.write_all(page.as_bytes()))
 }

@@ -1,7 +1,8 @@
 //! An evaluation that was interrupted.
 
-use packetscale_evaluation::{Asked, PAGE};
-use results::{Histogram, HostLabel, Run, Summary};
+use packetscale_evaluation::Asked;
+use report::PAGE;
+use results::{HostLabel, Run};
 use runner::{Clock, Host, Program, Refusal, Runner, Silent};
 use scenario::Experiment;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -37,21 +38,10 @@ impl Host for Counting {
         }
         Ok(Run {
             controller: experiment.controller.clone(),
-            colour: String::new(),
             seed: experiment.seed,
             replication: experiment.replication,
             params: experiment.params.clone(),
-            summary: Summary::default(),
-            flows: Vec::new(),
-            shares: Vec::new(),
-            traffic: Vec::new(),
-            completions: Vec::new(),
-            transfers: Vec::new(),
-            windows: Vec::new(),
-            links: Vec::new(),
-            series: Vec::new(),
-            queue_delay: Histogram::default(),
-            streams: Vec::new(),
+            ..Run::default()
         })
     }
 }

@@ -16,9 +16,6 @@ use serde_json::json;
 use std::io;
 use std::path::Path;
 
-/// The page, in the folder of a matrix.
-pub const PAGE: &str = "report.html";
-
 /// What is asked.
 pub struct Asked<'a> {
     /// The controllers, each by its name, or with settings as a scenario writes them. None: all that there are.
@@ -146,7 +143,7 @@ fn write(matrix: &Matrix, folder: &Path) -> io::Result<()> {
     results::write_file(folder, "matrix.json", |file| file.write_all(json.to_string().as_bytes()))?;
     results::write_file(folder, "matrix.csv", |file| table(matrix, file))?;
     let page = report::matrix_page(matrix);
-    results::write_file(folder, PAGE, |file| file.write_all(page.as_bytes()))
+    results::write_file(folder, report::PAGE, |file| file.write_all(page.as_bytes()))
 }
 
 /// A row for each controller beside each other, on each setting: both sides of each pair.
@@ -194,24 +191,7 @@ mod tests {
     fn run(first_bps: f64, second_bps: f64) -> Run {
         let flow = |bps| FlowResult { throughput_bps: Some(bps), ..FlowResult::default() };
         let third = TrafficResult { packets: 200, dropped_packets: 3, ..TrafficResult::default() };
-        Run {
-            controller: String::new(),
-            colour: String::new(),
-            seed: 0,
-            replication: 0,
-            params: std::collections::BTreeMap::new(),
-            summary: results::Summary::default(),
-            flows: vec![flow(first_bps), flow(second_bps)],
-            shares: Vec::new(),
-            traffic: vec![third],
-            completions: Vec::new(),
-            transfers: Vec::new(),
-            windows: Vec::new(),
-            links: Vec::new(),
-            series: Vec::new(),
-            queue_delay: results::Histogram::default(),
-            streams: Vec::new(),
-        }
+        Run { flows: vec![flow(first_bps), flow(second_bps)], traffic: vec![third], ..Run::default() }
     }
 
     #[test]

@@ -103,15 +103,9 @@ fn run(experiment: &scenario::Experiment) -> Run {
         params: experiment.params.clone(),
         summary: Summary { throughput_bps: Some(throughput_bps), ..Summary::default() },
         flows: vec![results::FlowResult { timeouts: Some(7), ..results::FlowResult::default() }],
-        shares: Vec::new(),
         traffic: vec![TrafficResult { file_duration, ..TrafficResult::default() }],
-        completions: Vec::new(),
-        transfers: Vec::new(),
-        windows: Vec::new(),
-        links: Vec::new(),
         series: vec![rate],
-        queue_delay: Histogram::default(),
-        streams: Vec::new(),
+        ..Run::default()
     }
 }
 

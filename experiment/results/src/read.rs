@@ -96,22 +96,14 @@ mod tests {
             controller: "cubic".to_string(),
             colour: "#0072B2".to_string(),
             seed: 3,
-            replication: 0,
             params: BTreeMap::from([
                 ("path.delay".to_string(), delay.to_string()),
                 ("path.queue".to_string(), "fifo".to_string()),
             ]),
             summary: summary.clone(),
-            flows: Vec::new(),
-            completions: Vec::new(),
-            transfers: Vec::new(),
-            shares: Vec::new(),
-            traffic: Vec::new(),
-            windows: Vec::new(),
-            links: Vec::new(),
             series: vec![Series { metric: "rtt".to_string(), values: vec![Some(0.5), None], ..Series::default() }],
             queue_delay: crate::Histogram { upper_s: vec![1e-6], count: vec![4] },
-            streams: Vec::new(),
+            ..Run::default()
         };
         let expectation = ExpectationOutcome {
             metric: "utilisation".to_string(),

@@ -72,7 +72,7 @@ pub struct Environment {
 }
 
 /// One run.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Run {
     /// Controller under test: the controller of the flows, or the one that `[compare]` put in.
     pub controller: String,

@@ -23,12 +23,7 @@ fn run(controller: &str, replication: u32, utilisation: f64, cpu_s: f64) -> Run 
             ..Summary::default()
         },
         flows: vec![FlowResult { controller: controller.to_string(), streams: Some(3), ..FlowResult::default() }],
-        shares: Vec::new(),
         traffic: vec![TrafficResult { kind: "cbr".to_string(), packets: 5, ..TrafficResult::default() }; 2],
-        completions: Vec::new(),
-        transfers: Vec::new(),
-        windows: Vec::new(),
-        links: Vec::new(),
         series: vec![Series {
             metric: "rtt".to_string(),
             flow: Some(0),
@@ -38,7 +33,7 @@ fn run(controller: &str, replication: u32, utilisation: f64, cpu_s: f64) -> Run 
             values: vec![Some(0.5), None],
         }],
         queue_delay: Default::default(),
-        streams: Vec::new(),
+        ..Run::default()
     }
 }
 

@@ -3,7 +3,7 @@
 use packetscale_runner::{
     Checkpoint, Clock, Error, Files, Host, Job, Keep, Made, Program, Progress, Refusal, Runner, Silent,
 };
-use results::{Histogram, HostLabel, Run, Summary};
+use results::{HostLabel, Run};
 use scenario::{Experiment, Scenario};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -52,21 +52,10 @@ impl Host for Counting {
         }
         Ok(Run {
             controller: experiment.controller.clone(),
-            colour: String::new(),
             seed: experiment.seed,
             replication: experiment.replication,
             params: experiment.params.clone(),
-            summary: Summary::default(),
-            flows: Vec::new(),
-            shares: Vec::new(),
-            traffic: Vec::new(),
-            completions: Vec::new(),
-            transfers: Vec::new(),
-            windows: Vec::new(),
-            links: Vec::new(),
-            series: Vec::new(),
-            queue_delay: Histogram::default(),
-            streams: Vec::new(),
+            ..Run::default()
         })
     }
 }

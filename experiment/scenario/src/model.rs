@@ -445,6 +445,19 @@ pub struct Record {
     pub transfers: bool,
 }
 
+impl Record {
+    /// Nothing but the summary's counts and means.
+    pub const PLAIN: Record = Record {
+        detail: false,
+        step: Span::from_millis(10),
+        streams: 0,
+        windows: Vec::new(),
+        links: false,
+        packets: false,
+        transfers: false,
+    };
+}
+
 /// A bound on a figure, checked after the runs.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Expectation {

@@ -7,21 +7,11 @@ use std::collections::BTreeMap;
 fn run(controller: &str, loss: &str, replication: u32, summary: Summary) -> Run {
     Run {
         controller: controller.to_string(),
-        colour: String::new(),
-        seed: 0,
         replication,
         params: BTreeMap::from([("path.loss".to_string(), loss.to_string())]),
         summary,
-        flows: Vec::new(),
-        shares: Vec::new(),
-        traffic: Vec::new(),
-        completions: Vec::new(),
-        transfers: Vec::new(),
-        windows: Vec::new(),
-        links: Vec::new(),
-        series: Vec::new(),
         queue_delay: Default::default(),
-        streams: Vec::new(),
+        ..Run::default()
     }
 }
 

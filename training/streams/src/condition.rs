@@ -136,14 +136,6 @@ fn experiment(seed: u64, link: LinkSpec, receiver: ReceiverSpec, traffic: Traffi
         arrivals: Vec::new(),
         traffic: vec![traffic],
         probe: Some(probe),
-        record: Record {
-            detail: false,
-            step: Span::from_millis(10),
-            streams: 0,
-            windows: Vec::new(),
-            links: false,
-            packets: false,
-            transfers: false,
-        },
+        record: Record::PLAIN,
     }
 }

@@ -193,7 +193,6 @@ fn run(controller: &str, colour: &str, replication: u32, values: usize) -> Run {
         colour: colour.into(),
         seed: u64::from(replication) + 1,
         replication,
-        params: BTreeMap::new(),
         summary: Summary {
             throughput_bps: Some(throughput),
             utilisation: Some((throughput + CAPACITY - mean_available) / CAPACITY),
@@ -216,7 +215,6 @@ fn run(controller: &str, colour: &str, replication: u32, values: usize) -> Run {
             ..Summary::default()
         },
         flows: (0..3).map(|flow| flow_result(controller, flow, throughput, probes)).collect(),
-        shares: Vec::new(),
         traffic: vec![TrafficResult {
             kind: "pcap".into(),
             mean_rate_bps: Some(CAPACITY - mean_available),
@@ -227,13 +225,10 @@ fn run(controller: &str, colour: &str, replication: u32, values: usize) -> Run {
             dropped_packets: 17,
             ..TrafficResult::default()
         }],
-        completions: Vec::new(),
-        transfers: Vec::new(),
-        windows: Vec::new(),
-        links: Vec::new(),
         series,
         queue_delay: histogram(&queue),
         streams: if probes { (0..6).map(|i| stream(f64::from(i) * 9.5 + 1.0, &mut noise)).collect() } else { vec![] },
+        ..Run::default()
     }
 }
 

@@ -39,15 +39,7 @@ pub fn dumbbell(rate: Rate, delay: Span, buffer: Buffer, duration: Span) -> Expe
         arrivals: Vec::new(),
         traffic: Vec::new(),
         probe: None,
-        record: Record {
-            detail: true,
-            step: Span::from_millis(10),
-            streams: 0,
-            windows: Vec::new(),
-            links: false,
-            packets: false,
-            transfers: false,
-        },
+        record: Record { detail: true, ..Record::PLAIN },
     }
 }
 
