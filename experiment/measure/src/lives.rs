@@ -64,6 +64,11 @@ pub(crate) fn entry_windows(starts: &[Time], lives: &[Life], end: Time) -> Vec<E
     windows
 }
 
+/// When the flows start that are compared.
+pub(crate) fn compared_starts(starts: &[Time], lives: &[Life]) -> impl Iterator<Item = Time> {
+    starts.iter().zip(lives).filter(|(_, life)| life.compared).map(|(start, _)| *start)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -71,13 +76,12 @@ mod tests {
     #[test]
     fn an_entry_is_judged_from_five_seconds_after_it_until_the_next() {
         let at = |s| Time::ZERO + Span::from_secs(s);
-        let windows = entry_windows(&[at(0), at(30), at(33), at(60)], at(90));
+        let starts = [at(0), at(30), at(33), at(60), at(70)];
+        let mut lives = [Life::of(None, 0); 5];
+        // The last runs elsewhere.
+        lives[4].compared = false;
+        let windows = entry_windows(&starts, &lives, at(90));
         let spans: Vec<(Time, Time)> = windows.iter().map(|w| (w.from, w.to)).collect();
         assert_eq!(spans, [(at(5), at(30)), (at(38), at(60)), (at(65), at(90))]);
     }
-}
-
-/// When the flows start that are compared.
-pub(crate) fn compared_starts(starts: &[Time], lives: &[Life]) -> impl Iterator<Item = Time> {
-    starts.iter().zip(lives).filter(|(_, life)| life.compared).map(|(start, _)| *start)
 }
