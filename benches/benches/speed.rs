@@ -16,6 +16,13 @@ const TARGET_NS: [f64; 3] = [100.0, 150.0, 250.0];
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
+    if let [_, word, controller, flows, seconds] = arguments.as_slice()
+        && word == "--cell"
+    {
+        let cost = ours(controller, flows.parse().expect("a number of flows"), seconds.parse().expect("seconds"));
+        println!("{} {} {}", cost.cpu_s, cost.packets, cost.events);
+        return;
+    }
     if let [_, word, controller, flows, rtt_ms] = arguments.as_slice()
         && word == "--one"
     {

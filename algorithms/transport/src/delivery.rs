@@ -112,8 +112,10 @@ impl DeliverySampler {
 
     /// Everything before `first` was acknowledged cumulatively.
     pub fn forget_before(&mut self, first: u64) {
-        self.snapshots.drain(..(first - self.base) as usize);
-        self.base = first;
+        while self.base < first {
+            self.snapshots.pop_front();
+            self.base += 1;
+        }
     }
 
     /// Returns the sample of the current acknowledgment. An interval below `min_rtt` is too short to be plausible, and

@@ -63,6 +63,11 @@ impl<C: Controller> Sender<C> {
         !self.recovery.is_open()
     }
 
+    /// No packet that it sends is smaller, unless a message ends with it.
+    pub fn least_packet(&self) -> Bytes {
+        self.packet.min(self.last_packet)
+    }
+
     /// Wire size of a full packet.
     pub fn packet(&self) -> Bytes {
         self.packet

@@ -76,7 +76,7 @@ impl<'e> Network<'e> {
     // ---- links -------------------------------------------------------------------------------------------------
 
     fn at_first_link(&mut self, now: Time, index: usize) {
-        let Some(transit) = self.endpoints.at_first_link(&mut self.agenda, index) else { return };
+        let Some(transit) = self.endpoints.at_first_link(&mut self.agenda, now, index) else { return };
         let link = self.topology.first_link(self.endpoints.route(index));
         if !self.endpoints.is_of_scenario(index) {
             self.recorder.entered(transit.owner().into(), now, transit.size());

@@ -7,7 +7,8 @@ use scenario::Experiment;
 
 impl Network<'_> {
     /// Returns the run. Connections are traffic: results know nothing of their flows.
-    pub(crate) fn finish(self, experiment: &Experiment, cpu_s: f64) -> Run {
+    pub(crate) fn finish(mut self, experiment: &Experiment, cpu_s: f64) -> Run {
+        self.endpoints.make_up_all(&mut self.agenda, self.end);
         let readings = self.topology.readings();
         let flows = self.endpoints.flows().iter().zip(&experiment.flows);
         let seen = Seen {

@@ -37,6 +37,7 @@ impl Sampler {
         if !recorder.keeps_curves() {
             return;
         }
+        endpoints.make_up_all(agenda, now);
         recorder.sample_queue(topology.readings());
         let sampled = recorder.sampled_flows();
         for (index, flow) in endpoints.flows().iter().enumerate().take(sampled) {
