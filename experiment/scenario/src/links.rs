@@ -199,7 +199,7 @@ pub(crate) fn delay(route: &[usize], network: &Network) -> Option<Span> {
 /// times the largest base round-trip time of the flows that cross the link of a chain.
 pub(crate) fn links(
     network: Network,
-    flows: &[FlowSpec],
+    flows: &[&FlowSpec],
     traffic: &[TrafficSpec],
 ) -> Result<Vec<LinkSpec>, ScenarioError> {
     let dumbbell = network.dumbbell;

@@ -130,14 +130,13 @@ impl<'e> FlowBuilder<'e> {
 
     /// The flows of the scenario, which begin at these times.
     pub(crate) fn of_scenario(&mut self, starts: &[Time], cards: &mut Cards) -> Result<Vec<Flow>, RunError> {
-        let specs = self.experiment.flows.iter().zip(starts).enumerate();
-        specs
-            .map(|(index, (spec, start))| {
-                let new = NewFlow { spec, index, draws: index, start: *start, background: false, message_window: None };
-                let flow = self.build(new)?;
-                Ok(Flow { card: spec.access.map(|rate| cards.add(rate)), ..flow })
-            })
-            .collect()
+        let mut flows = Vec::with_capacity(starts.len());
+        for (index, (spec, start)) in self.experiment.flows.iter().zip(starts).enumerate() {
+            let new = NewFlow { spec, index, draws: index, start: *start, background: false, message_window: None };
+            let flow = self.build(new)?;
+            flows.push(Flow { card: spec.access.map(|rate| cards.add(rate)), ..flow });
+        }
+        Ok(flows)
     }
 
     pub(crate) fn build(&mut self, new: NewFlow<'_>) -> Result<Flow, RunError> {

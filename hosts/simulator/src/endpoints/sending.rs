@@ -92,9 +92,9 @@ impl Endpoints {
         }
     }
 
-    /// Makes up for the departures of all flows up to and including `until`: somebody looks at their senders.
-    pub(crate) fn make_up_all(&mut self, agenda: &mut Agenda, until: Time) {
-        for index in 0..self.of_scenario {
+    /// Makes up for the departures of the first `flows` flows up to and including `until`: somebody looks at their senders.
+    pub(crate) fn make_up_first(&mut self, agenda: &mut Agenda, until: Time, flows: usize) {
+        for index in 0..flows {
             if self.flows[index].sender.departure() <= until {
                 self.make_up(agenda, until, index);
                 self.arm(agenda, until, index);
