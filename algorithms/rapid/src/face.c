@@ -50,6 +50,18 @@ static u32 rapid_face_crowded(const struct rapid *law, const struct rapid_memory
 	return crowded;
 }
 
+/* Whether no record from packet `first` up to packet `end` is needed any more. */
+u32 rapid_face_spare(const struct rapid_memory *memory, u64 first, u64 end)
+{
+	for (u64 number = first; number < end; number++) {
+		const struct rapid_record *r = RAPID_RECORD(memory, number);
+
+		if (r->state != RAPID_EMPTY && rapid_stream_of(memory, r))
+			return 0;
+	}
+	return 1;
+}
+
 /* Notes a departure, unless a ring is too small for it: then says which. */
 u32 rapid_face_on_sent(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number, u32 size, u32 idle)
 {

@@ -13,6 +13,8 @@ use units::{Bytes, Rate, Ratio, Span, Time};
 /// Rings start small, so that a thousand short flows are cheap ...
 const FIRST_RECORDS: usize = 16;
 const FIRST_STREAMS: usize = 2;
+/// A ring is too large if no more than this part of it is needed: half of what it will have then.
+const ROOMY: u64 = 4;
 /// ... and stop where only a host that never accounts for its packets would lead them.
 const MOST_RECORDS: usize = 1 << 23;
 const MOST_STREAMS: usize = 1 << 19;
@@ -108,6 +110,9 @@ impl Law {
     pub fn on_sent(&mut self, now: Time, transmission: u64, size: Bytes, app_limited: bool) {
         let (now, idle) = (now.nanos(), u32::from(app_limited));
         let size = size.get().min(u64::from(u16::MAX)) as u32;
+        if transmission & u64::from(self.records.mask()) == 0 {
+            self.begin_turn();
+        }
         loop {
             let memory = self.memory();
             // SAFETY: state and rings are ours, as long as the C side takes them to be, and outlive the call.
@@ -125,6 +130,21 @@ impl Law {
             }
         }
         self.next = self.next.max(transmission.saturating_add(1));
+    }
+
+    /// Halves a ring of records that a burst has left too large: each turn passes through all of its memory, of which
+    /// nothing would stay in the cache.
+    #[cold]
+    fn begin_turn(&mut self) {
+        let room = self.records.capacity() as u64;
+        if room > FIRST_RECORDS as u64 && self.next >= room {
+            let memory = self.memory();
+            let (first, end) = (self.next - room, self.next - room / ROOMY);
+            // SAFETY: as in `on_sent`.
+            if unsafe { ffi::rapid_face_spare(&memory, first, end) } != 0 {
+                self.records.halve(self.next);
+            }
+        }
     }
 
     /// Doubles the rings that would lose something still needed. Returns whether one could be.
