@@ -37,7 +37,9 @@ fn main() {
     let ns2 = Command::new("ns").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
     println!("Dumbbell, 1 Gbit/s, 20 ms, 100-packet buffer, 1000 B packets, recorder off; one core.");
     println!("ns of CPU time per delivered packet with its acknowledgment (6 hops), median of {REPETITIONS}.\n");
-    println!("| controller | flows | packetscale | target | of newreno | events per packet | ns-2 | ns-2 / packetscale |");
+    println!(
+        "| controller | flows | packetscale | target | of newreno | events per packet | ns-2 | ns-2 / packetscale |"
+    );
     println!("|---|---|---|---|---|---|---|---|");
     for (flows, target) in FLOWS.into_iter().zip(TARGET_NS) {
         let newreno = row("newreno", Some("sack"), flows, target, None, ns2);
@@ -87,7 +89,14 @@ fn children_cpu() -> Duration {
 }
 
 /// One cell of the table, beside the cost of NewReno with as many flows. Returns its cost in ns per packet.
-fn row(controller: &str, variant: Option<&str>, flows: usize, target: f64, newreno: Option<f64>, with_ns2: bool) -> f64 {
+fn row(
+    controller: &str,
+    variant: Option<&str>,
+    flows: usize,
+    target: f64,
+    newreno: Option<f64>,
+    with_ns2: bool,
+) -> f64 {
     let (short, long) = (5, 30);
     let (mut here, mut there, mut events) = (Vec::new(), Vec::new(), 0.0);
     for _ in 0..REPETITIONS {

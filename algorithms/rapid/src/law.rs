@@ -116,8 +116,7 @@ impl Law {
         loop {
             let memory = self.memory();
             // SAFETY: state and rings are ours, as long as the C side takes them to be, and outlive the call.
-            let crowded =
-                unsafe { ffi::rapid_face_on_sent(self.state_mut(), &memory, now, transmission, size, idle) };
+            let crowded = unsafe { ffi::rapid_face_on_sent(self.state_mut(), &memory, now, transmission, size, idle) };
             if crowded == 0 {
                 break;
             }

@@ -448,26 +448,6 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// Returns when to call [`Sender::on_wakeup`]: the earlier of the next departure and the next timer;
-    /// [`Time::MAX`] when only an acknowledgment can make the sender act. Any call may move it in either direction.
-    #[inline]
-    pub fn next_wakeup(&self) -> Time {
-        self.departure().min(self.next_deadline())
-    }
-
-    /// When the next packet leaves, if nothing but its departure time holds it back; [`Time::MAX`]: something else does.
-    /// A host that makes up for it may call [`Sender::poll_transmit`] for this instant later, before any other call.
-    #[inline]
-    pub fn departure(&self) -> Time {
-        self.gate
-    }
-
-    /// When the next timer expires; [`Time::MAX`]: none runs.
-    #[inline]
-    pub fn next_deadline(&self) -> Time {
-        self.rto_deadline.min(self.reordering_deadline)
-    }
-
     /// The wake-up time has arrived. Calling too early is harmless. Call [`Sender::poll_transmit`] afterwards.
     #[inline]
     pub fn on_wakeup(&mut self, now: Time) {

@@ -85,7 +85,8 @@ fn a_transfer_moves_the_bytes_asked_for() {
     for (name, mut flow) in contenders(PACKET, rtt) {
         for bytes in [1, PACKET - 1, PACKET, PACKET + 1, 500_123] {
             flow.size = Size::Bytes(Bytes::new(bytes));
-            let mut experiment = Experiment { flows: vec![flow.clone().into()], ..idle(Rate::from_mbps(20), rtt, 10, 20) };
+            let mut experiment =
+                Experiment { flows: vec![flow.clone().into()], ..idle(Rate::from_mbps(20), rtt, 10, 20) };
             experiment.links[0].buffer = Buffer::Unlimited;
             let run = run(&experiment);
             let flow = &run.flows[0];

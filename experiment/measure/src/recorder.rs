@@ -97,7 +97,8 @@ impl Recorder {
         let fine = base_rtt.map_or(Span::ZERO, |rtt| rtt / STARTUP_PER_RTT).max(Span::from_micros(1));
         let bins = || Bins::new(last, fine, STARTUP_INTERVALS);
         let record = &experiment.record;
-        let lives: Vec<Life> = (0..starts.len()).map(|flow| Life::of(experiment.flows.get(flow).map(|spec| &**spec))).collect();
+        let lives: Vec<Life> =
+            (0..starts.len()).map(|flow| Life::of(experiment.flows.get(flow).map(|spec| &**spec))).collect();
         Recorder {
             warm,
             end,

@@ -20,7 +20,11 @@ pub(super) struct Sampler {
 impl Sampler {
     pub(super) fn new(experiment: &Experiment) -> Sampler {
         let (warm, end) = (Time::ZERO + experiment.warmup, Time::ZERO + experiment.duration);
-        Sampler { step: experiment.record.step, trace_times: trace_times(warm, end, experiment.record.streams), asked: BTreeSet::new() }
+        Sampler {
+            step: experiment.record.step,
+            trace_times: trace_times(warm, end, experiment.record.streams),
+            asked: BTreeSet::new(),
+        }
     }
 
     pub(super) fn first_event(&self, agenda: &mut Agenda) {
