@@ -81,6 +81,7 @@ impl Endpoints {
     }
 
     /// Makes up for the departures up to and including `until`.
+    #[inline(never)]
     fn make_up(&mut self, agenda: &mut Agenda, until: Time, index: usize) {
         if self.flows[index].patience == Span::ZERO {
             return;
@@ -97,7 +98,7 @@ impl Endpoints {
         for index in 0..flows {
             if self.flows[index].sender.departure() <= until {
                 self.make_up(agenda, until, index);
-                self.arm(agenda, until, index);
+                self.rearm(agenda, until, index);
             }
         }
     }
@@ -109,7 +110,7 @@ impl Endpoints {
 
     /// The next event of a flow at its first link, at the latest: of the packet that is on its way there or, if none is,
     /// of the one that is next to leave. [`Time::MAX`]: none is known of.
-    #[inline]
+    #[inline(always)]
     fn expected(&self, index: usize) -> Time {
         let flow = &self.flows[index];
         if let Some(first) = self.accesses.front(flow.access) {
@@ -125,15 +126,15 @@ impl Endpoints {
 
     // ---- departures --------------------------------------------------------------------------------------------
 
-    /// Sends what may leave now, and sets the flow's timer.
-    #[inline]
+    /// Sends what may leave now, and sets the flow's timer. One function, in which all that a packet needs is inlined.
+    #[inline(never)]
     pub(crate) fn transmit(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
         self.depart(agenda, now, index);
         self.arm(agenda, now, index);
     }
 
     /// Sends what may leave now.
-    #[inline]
+    #[inline(always)]
     fn depart(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
         while let Some(segment) = self.flows[index].sender.poll_transmit(now) {
             let transit = Transit::of_flow(index, &segment, now);
@@ -159,7 +160,7 @@ impl Endpoints {
     }
 
     /// A packet leaves its host, through the card if that has a rate.
-    #[inline]
+    #[inline(always)]
     fn leave(&mut self, agenda: &mut Agenda, now: Time, index: usize, mut transit: Transit) {
         let flow = &mut self.flows[index];
         let out = flow.card.map_or(now, |card| self.cards.leaves(card, now, transit.size()));
@@ -176,15 +177,16 @@ impl Endpoints {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn arm(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
-        let expected = self.expected(index);
+        let paced = self.flows[index].sender.departure() < Time::MAX;
+        let expected = if paced { self.expected(index) } else { Time::MAX };
         let flow = &mut self.flows[index];
         let mut due = flow.sender.next_wakeup();
         if due == Time::MAX && flow.completed.is_none() && flow.sender.is_done() {
             flow.completed = Some(now);
         }
-        if flow.may_wait(expected) {
+        if paced && flow.may_wait(expected) {
             flow.expect(agenda, expected, index);
             due = flow.sender.next_deadline();
         }
@@ -201,6 +203,12 @@ impl Endpoints {
             flow.armed = wake;
             agenda.timer(wake, EventSource::Flow(index as u32));
         }
+    }
+
+    /// Sets the flow's timer, away from the way of most packets.
+    #[inline(never)]
+    fn rearm(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+        self.arm(agenda, now, index);
     }
 
     /// The packet of a flow that arrives now at the first link of its route. `None`: none does, the packet that was
@@ -221,8 +229,8 @@ impl Endpoints {
         let flow = &mut self.flows[index];
         flow.expected = next;
         agenda.advance_packet((next < Time::MAX).then_some(next));
-        if departs || (flow.patience > Span::ZERO && !flow.may_wait(next)) {
-            self.arm(agenda, now, index);
+        if departs || (flow.sender.departure() < Time::MAX && flow.patience > Span::ZERO && !flow.may_wait(next)) {
+            self.rearm(agenda, now, index);
         }
         transit
     }

@@ -172,7 +172,7 @@ impl<'e> Network<'e> {
     }
 
     /// The link that a packet crosses next; `None`: its receiver is next.
-    #[inline]
+    #[inline(always)]
     fn next_link(&self, transit: &Transit) -> Option<usize> {
         let route = match transit.owner() {
             Owner::Flow(flow) => self.endpoints.route(flow),
