@@ -223,7 +223,8 @@ impl Source {
 
 /// The colour of the flows' controllers, blended where they differ: each as much as any other. Grey without flows.
 fn colour(experiment: &Experiment) -> String {
-    let all = experiment.flows.iter().chain(experiment.arrivals.iter().map(|arrivals| &arrivals.flow));
+    let all =
+        experiment.flows.iter().map(|flow| &**flow).chain(experiment.arrivals.iter().map(|arrivals| &arrivals.flow));
     let kinds: BTreeSet<&str> = all.map(|flow| flow.controller.kind.as_str()).collect();
     let hex = kinds.iter().filter_map(|kind| congestion::find(kind)).map(|entry| &entry.colour[1..]);
     let colours: Vec<u32> = hex.filter_map(|hex| u32::from_str_radix(hex, 16).ok()).collect();

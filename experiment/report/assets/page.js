@@ -43,7 +43,7 @@ const Page = (() => {
   // The flows of a run as lines; named one by one while they are few.
   function perFlow(run, metric, kinds) {
     const all = curves(run, metric);
-    const mixed = new Set(run.flows).size > 1;
+    const mixed = run.mixed;
     return all.map((curve, k) => {
       const own = run.flows[curve.flow];
       const name = curve.flow === null ? "all" : `flow ${curve.flow}${mixed ? ` (${own})` : ""}`;
@@ -52,7 +52,7 @@ const Page = (() => {
       const alone = all.length === 1;
       return series(alone ? curve : plain, {
         kinds: alone && lo ? ["band", ...kinds] : kinds,
-        name: few ? name : k === 0 ? `${all.length} of ${run.flows.length} flows; flow ${curve.flow}:` : undefined,
+        name: few ? name : k === 0 ? `${all.length} of ${run.flow_count} flows; flow ${curve.flow}:` : undefined,
         colour: mixed && data.flow_colours[own] || (all.length > 1 ? line(undefined, k, all.length) : undefined),
         dash: all.length > 1 && few ? Plot.DASHES[k % Plot.DASHES.length] : "",
         role: all.length > 1 ? "thin" : "",
@@ -80,7 +80,7 @@ const Page = (() => {
   function shares(run) {
     const total = curves(run, "total")[0], flows = curves(run, "throughput");
     if (!total || flows.length < 2) return [];
-    const all = series(total).ys, mixed = new Set(run.flows).size > 1;
+    const all = series(total).ys, mixed = run.mixed;
     let below = all.map(() => 0);
     const stacked = (name, values, colour) => {
       const lo = below, hi = lo.map((v, i) => (all[i] > 0 ? Math.min(1, v + values(i) / all[i]) : NaN));
@@ -93,7 +93,7 @@ const Page = (() => {
       const colour = mixed && data.flow_colours[kind] || line(undefined, k, flows.length);
       return stacked(`flow ${flow.flow}${mixed ? ` (${kind})` : ""}`, (i) => own[i] || 0, colour);
     });
-    const rest = run.flows.length - flows.length;
+    const rest = run.flow_count - flows.length;
     return rest > 0 ? [...layers, stacked(`${rest} more flows`, (i) => all[i], "var(--soft)")] : layers;
   }
 

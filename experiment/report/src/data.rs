@@ -56,6 +56,9 @@ struct RunData<'a> {
     replication: u32,
     seed: String,
     flows: Vec<&'a str>,
+    flow_count: usize,
+    /// Whether the controllers of its flows differ.
+    mixed: bool,
     /// When the flows had converged, in seconds since the run's start.
     converged_s: Option<f64>,
     curves: Vec<Curve>,
@@ -90,7 +93,9 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
         point: point_of(run),
         replication: run.replication,
         seed: run.seed.to_string(),
-        flows: run.flows.iter().map(|f| f.controller.as_str()).collect(),
+        flows: run.flows.iter().map(|f| f.controller.as_str()).take(MOST_FLOWS as usize).collect(),
+        flow_count: run.flows.len(),
+        mixed: run.flows.iter().any(|f| f.controller != run.flows[0].controller),
         converged_s: converged(run),
         curves: curves(run, per_curve),
         ccdf: ccdf(&run.queue_delay),

@@ -131,6 +131,10 @@ fn per_entry<T: Serialize>(
     for group in groups {
         let most = group.runs.iter().map(|r| entries(r).len()).max().unwrap_or(0);
         for index in 0..most {
+            if rows.len() >= MOST_ROWS {
+                rows.push(String::new()); // counted, not shown
+                continue;
+            }
             let present: Vec<Value> = group.runs.iter().filter_map(|r| entries(r).get(index)).map(object).collect();
             let point = if swept { format!(" ({})", escape(&point_name(group.params))) } else { String::new() };
             let mut row = format!("<th scope=\"row\">{}{point}</th>", swatch(results, group.controller));

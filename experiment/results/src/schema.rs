@@ -115,6 +115,30 @@ pub struct Run {
     pub streams: Vec<StreamRecord>,
 }
 
+impl Run {
+    /// This run, but for its flows.
+    pub(crate) fn without_flows(&self) -> Run {
+        Run {
+            controller: self.controller.clone(),
+            colour: self.colour.clone(),
+            seed: self.seed,
+            replication: self.replication,
+            params: self.params.clone(),
+            summary: self.summary.clone(),
+            flows: Vec::new(),
+            completions: self.completions.clone(),
+            transfers: self.transfers.clone(),
+            shares: self.shares.clone(),
+            traffic: self.traffic.clone(),
+            windows: self.windows.clone(),
+            links: self.links.clone(),
+            series: self.series.clone(),
+            queue_delay: self.queue_delay.clone(),
+            streams: self.streams.clone(),
+        }
+    }
+}
+
 /// Reads values that may be numbers as text.
 fn words<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, String>, D::Error> {
     let word = |(key, value): (String, Value)| match value {

@@ -75,7 +75,7 @@ pub(crate) fn senders(
     };
     let key = fields.key("controller");
     let node = fields.or("controller", Value::Text(usual.to_string()));
-    flow.controller = controller(node, &key, &setups(std::slice::from_ref(&flow)))?.spec;
+    flow.controller = controller(node, &key, &setups(std::iter::once(&flow)))?.spec;
     Ok(flow)
 }
 

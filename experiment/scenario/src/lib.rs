@@ -40,7 +40,7 @@ pub use model::{
     Aggregation, ArrivalProcess, Arrivals, Buffer, Coalescing, ConnectionSource, Connections, ControllerSpec,
     Expectation, Experiment, FileSizes, FlowSpec, GapModel, Impairments, LinkSpec, Moderation, Objects, Parse,
     ProbeSpec, QueueSpec, RateFormat, RateSource, ReceiverSpec, Record, Recorded, Reordering, Service, Sessions,
-    Shaper, Size, SizeLaw, Start, Think, TraceSource, TrafficKind, TrafficSpec, Variation, Web,
+    Shaper, Shared, Size, SizeLaw, Start, Think, TraceSource, TrafficKind, TrafficSpec, Variation, Web,
 };
 pub use packet::HEADERS;
 pub use plan::Scenario;

@@ -200,7 +200,7 @@ fn check_queue(draft: &Draft, buffer: Buffer, packet: Bytes) -> Result<(), Scena
 /// times the largest base round-trip time of the flows that cross the link of a chain.
 pub(crate) fn links(
     network: Network,
-    flows: &[FlowSpec],
+    flows: &[&FlowSpec],
     traffic: &[TrafficSpec],
 ) -> Result<Vec<LinkSpec>, ScenarioError> {
     let dumbbell = network.dumbbell;
@@ -257,7 +257,7 @@ fn buffer((key, node): &(String, Node), bdp: Bytes, largest: Bytes) -> Result<Bu
 impl Network {
     /// The links among which the bottleneck is: what data cross whose route is not given; in a graph, what data of flows
     /// cross, or of traffic where there are no flows.
-    pub fn crossed(&self, flows: &[FlowSpec], traffic: &[TrafficSpec]) -> Vec<usize> {
+    pub fn crossed(&self, flows: &[&FlowSpec], traffic: &[TrafficSpec]) -> Vec<usize> {
         let crosses = |link: &usize| match flows {
             [] => traffic.iter().any(|source| source.crosses(*link)),
             flows => flows.iter().any(|flow| flow.route.contains(link)),

@@ -83,7 +83,7 @@ fn the_bytes_of_a_link_are_those_of_its_flows() {
     let run = run(&experiment);
     assert!(run.flows.iter().all(|flow| flow.completion_s.is_some() && flow.sent_packets == 2000), "{:?}", run.flows);
     for (number, link) in run.links.iter().enumerate() {
-        let bytes = |flow: &scenario::FlowSpec| {
+        let bytes = |flow: &scenario::Shared<scenario::FlowSpec>| {
             2_000_000 * u64::from(flow.route.contains(&number)) + 2000 * 40 * u64::from(flow.back.contains(&number))
         };
         let expected: u64 = experiment.flows.iter().map(bytes).sum();

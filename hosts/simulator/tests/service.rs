@@ -173,7 +173,7 @@ fn a_flow_is_measured_at_its_receiver_wherever_it_runs() {
     let mut experiment = dumbbell(Rate::from_mbps(8), Span::from_millis(5), buffer, Span::from_secs(20));
     experiment.warmup = Span::from_secs(5);
     experiment.links.push(experiment.links[0].clone());
-    experiment.flows = vec![flow("newreno", 1000, Span::from_millis(10)); 2];
+    experiment.flows = vec![flow("newreno", 1000, Span::from_millis(10)).into(); 2];
     experiment.flows[1].route = vec![1];
     let run = simulator::run(&experiment).unwrap();
     let got: Vec<f64> = run.flows.iter().map(|flow| flow.throughput_bps.unwrap()).collect();

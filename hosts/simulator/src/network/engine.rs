@@ -84,7 +84,7 @@ impl<'e> Network<'e> {
     // ---- links -------------------------------------------------------------------------------------------------
 
     fn at_first_link(&mut self, now: Time, index: usize) {
-        let Some(transit) = self.endpoints.at_first_link(&mut self.agenda, index) else { return };
+        let Some(transit) = self.endpoints.at_first_link(&mut self.agenda, now, index) else { return };
         let link = self.topology.first_link(self.endpoints.route(index));
         if !self.endpoints.is_of_scenario(index) {
             self.recorder.entered(transit.owner().into(), now, transit.size());
@@ -180,7 +180,7 @@ impl<'e> Network<'e> {
     }
 
     /// What a packet crosses next; `None`: its receiver is next.
-    #[inline]
+    #[inline(always)]
     fn next_hop(&self, transit: &Transit) -> Option<Hop> {
         let route = match transit.owner() {
             Owner::Flow(flow) => self.endpoints.route(flow),

@@ -56,7 +56,7 @@ fn link(experiment: &Experiment, index: usize, mode: Mode) -> Result<Link, RunEr
 
 /// All responsive flows: those of the whole run, and what those have in common that arrive.
 fn flows(experiment: &Experiment) -> impl Iterator<Item = &FlowSpec> {
-    experiment.flows.iter().chain(experiment.arrivals.iter().map(|arrivals| &arrivals.flow))
+    experiment.flows.iter().map(|flow| &**flow).chain(experiment.arrivals.iter().map(|arrivals| &arrivals.flow))
 }
 
 /// The largest packet that crosses a link.
