@@ -1,4 +1,4 @@
-// The pictures of all runs together: throughput against delay, and figures against a swept key.
+// The pictures of all runs together: throughput against delay, completion times, and figures against a swept key.
 const Overview = (() => {
   const margin = (lo, hi, log) => (log ? [lo / 1.15, hi * 1.15] : [lo - (hi - lo) * 0.04, hi + (hi - lo) * 0.04]);
   const CORNERS = 72;
@@ -47,6 +47,33 @@ const Overview = (() => {
     });
   }
 
+  // The interval of each percentile, as a closed line: up along the lower ends, down along the upper ones.
+  function shade({ percentiles }, look) {
+    const least = percentiles[0]?.[0] / 2;
+    const side = (sign) => percentiles.map(([x, half], i) => [Math.max(least, x + sign * (half ?? 0)), i / 100]);
+    return { whole: true, save: false, kinds: ["rings"], role: "shade", colour: look.colour, rings: [[...side(-1), ...side(1).reverse()]], xs: [], ys: [] };
+  }
+
+  // Distributions of completion times, a staircase for each controller.
+  function completions(host, data, looks) {
+    if (!host || !data) return;
+    const xs = data.panels.flatMap((p) => p.lines.flatMap((l) => l.percentiles.map((x) => x[0])));
+    const view = new Plot.View();
+    view.setFull(...margin(xs.reduce((a, b) => Math.min(a, b)), xs.reduce((a, b) => Math.max(a, b)), true));
+    const stairs = (line) => ({
+      ...looks[line.controller], kinds: ["stairs"], spaced: true,
+      xs: line.percentiles.map((x) => x[0]), ys: line.percentiles.map((_, i) => i / 100),
+    });
+    const several = data.panels.length > 1;
+    new Plot.Figure(host, view, {
+      x: { title: "Completion time", unit: "s", log: true, name: "time" }, y: { title: "Share of flows", unit: "ratio", top: 1 },
+      height: several ? 140 : 240, columns: Math.min(3, data.panels.length),
+      panels: data.panels.map(({ title, lines }) => ({
+        title, series: [...lines.filter((l) => l.percentiles.some((x) => x[1])).map((l) => shade(l, looks[l.controller])), ...lines.map(stairs)],
+      })),
+    });
+  }
+
   function lineSeries(line, look) {
     const half = (p) => p[2] ?? 0;
     return {
@@ -75,7 +102,7 @@ const Overview = (() => {
       if (multiples > 1) Plot.html("h4", {}, part, chart.label);
       Plot.html("div", { class: "panels" }, part);
       new Plot.Figure(part, view, {
-        x, y: { title: chart.label, unit: chart.unit, zero: chart.unit !== "", above: multiples > 1 }, height: multiples > 1 ? 120 : 150,
+        x, y: { title: chart.label, unit: chart.unit, zero: chart.unit !== "", log: chart.log, above: multiples > 1 }, height: multiples > 1 ? 120 : 150,
         columns: Math.min(3, multiples),
         panels: chart.panels.map((panel) => ({
           title: panel.title,
@@ -87,5 +114,5 @@ const Overview = (() => {
     host.dataset.drawn = drawn;
   }
 
-  return { tradeoff, sweep };
+  return { tradeoff, completions, sweep };
 })();

@@ -2,7 +2,7 @@
 
 use crate::html;
 use results::{Group, Interval, Results};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the mean of the difference of a figure between two groups, replication by replication. Both groups met the
 /// same draws, so the difference is known better than either mean.
@@ -38,13 +38,8 @@ pub fn flow_colour(controller: &str) -> Option<&'static str> {
 
 /// Returns the sweep points in order of first appearance. Without a sweep there is one empty point.
 pub fn points(results: &Results) -> Vec<&BTreeMap<String, String>> {
-    let mut seen: Vec<&BTreeMap<String, String>> = Vec::new();
-    for run in &results.runs {
-        if !seen.contains(&&run.params) {
-            seen.push(&run.params);
-        }
-    }
-    seen
+    let mut known = BTreeSet::new();
+    results.runs.iter().map(|run| &run.params).filter(|params| known.insert(*params)).collect()
 }
 
 /// Returns a sweep point in words.

@@ -1,6 +1,7 @@
 //! Draws a sweep as curves: mean and interval of each figure against the values of one key, in small multiples over the
 //! values of the others.
 
+use crate::arrivals::arrive;
 use crate::groups::controllers;
 use results::figures::{SUMMARY, Unit};
 use results::{Group, Results, SweptKey, groups};
@@ -29,6 +30,8 @@ pub struct Chart {
     pub label: &'static str,
     /// Unit of the figure, as the page's script knows it.
     pub unit: &'static str,
+    /// Whether its axis is logarithmic.
+    pub log: bool,
     /// One panel for each choice of the other keys; a single one without a title where there are none.
     pub panels: Vec<Panel>,
 }
@@ -56,6 +59,15 @@ type Point = (f64, f64, Option<f64>);
 
 const SHOWN: [&str; 6] =
     ["available_share", "throughput_bps", "utilisation", "queue_delay_p99_s", "loss_ratio", "fairness_jain"];
+/// The same where flows arrive.
+const SHOWN_OF_ARRIVALS: [&str; 6] = [
+    "completion_time_p50_s",
+    "completion_time_p99_s",
+    "slowdown_p50",
+    "slowdown_p99",
+    "utilisation",
+    "loss_ratio",
+];
 /// More small multiples than these are too small to read.
 const MOST_PANELS: usize = 12;
 
@@ -87,8 +99,11 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
     let titles = distinct(groups.iter().map(|group| others(group.params, &axis.key)));
     let shown = &titles[..titles.len().min(MOST_PANELS)];
     let had = |name: &str| groups.iter().any(|group| group.interval(name).is_some());
-    let charts = SUMMARY.iter().filter(|figure| SHOWN.contains(&figure.name) && had(figure.name)).map(|figure| Chart {
+    let shown_figures = if arrive(results) { SHOWN_OF_ARRIVALS } else { SHOWN };
+    let figures = shown_figures.iter().filter_map(|name| SUMMARY.iter().find(|figure| figure.name == *name));
+    let charts = figures.filter(|figure| had(figure.name)).map(|figure| Chart {
         label: figure.label,
+        log: false,
         unit: match figure.unit {
             Unit::Index => "",
             Unit::Share => "ratio",

@@ -8,6 +8,7 @@ mod completions;
 mod distribution;
 pub mod evaluation;
 pub mod figures;
+mod held;
 mod json;
 pub mod matrix;
 #[cfg(feature = "parquet")]
@@ -25,8 +26,8 @@ pub use columns::to_lines;
 pub use completions::{Completions, completions};
 pub use distribution::Histogram;
 pub use figures::{
-    CompletionResult, ControllerShare, FlowResult, LinkResult, StreamGap, StreamRecord, Summary, TrafficResult,
-    TransferResult, WindowResult,
+    CompletionResult, ControllerShare, FlowResult, LinkResult, SequenceRecord, StreamGap, StreamRecord, Summary,
+    TrafficResult, TransferResult, WindowResult,
 };
 pub use json::to_json;
 pub use read::{ReadError, read};

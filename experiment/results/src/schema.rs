@@ -2,8 +2,8 @@
 
 use crate::distribution::Histogram;
 use crate::figures::{
-    CompletionResult, ControllerShare, FlowResult, LinkResult, StreamRecord, Summary, TrafficResult, TransferResult,
-    WindowResult,
+    CompletionResult, ControllerShare, FlowResult, LinkResult, SequenceRecord, StreamRecord, Summary, TrafficResult,
+    TransferResult, WindowResult,
 };
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
@@ -113,6 +113,9 @@ pub struct Run {
     pub queue_delay: Histogram,
     /// Probe streams that were traced.
     pub streams: Vec<StreamRecord>,
+    /// The packets of each flow, thinned, where the scenario asks for them (`record.packets`) and the host knows them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sequences: Vec<SequenceRecord>,
 }
 
 /// Reads values that may be numbers as text.
@@ -139,6 +142,13 @@ pub struct Series {
     pub step_s: f64,
     /// The values; `null` where there is none.
     pub values: Vec<Option<f32>>,
+}
+
+impl Series {
+    /// Whether it has no point.
+    pub fn is_empty(&self) -> bool {
+        self.values.is_empty()
+    }
 }
 
 /// An expectation of the scenario, checked.
