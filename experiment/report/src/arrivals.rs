@@ -195,7 +195,7 @@ mod tests {
     fn slowdown_is_drawn_over_the_sizes_that_arrived() {
         let results = example::arrivals();
         let found = by_size(&results, &groups(&results.runs)).unwrap();
-        assert_eq!(found.names, ["up to 10 kB", "10 to 100 kB", "above 10 MB"]);
+        assert_eq!(found.names, ["up to 10 kB", "10 kB to 100 kB", "above 10 MB"]);
         let line = &found.charts[1].panels[0].lines[0];
         assert_eq!(line.points.iter().map(|point| (point.0, point.1)).collect::<Vec<_>>(), [(0.0, 4.0), (1.0, 8.0), (2.0, 16.0)]);
         assert!(found.charts.iter().all(|chart| chart.log));

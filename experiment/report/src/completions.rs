@@ -2,7 +2,7 @@
 
 use crate::groups::point_name;
 use crate::html::escape;
-use crate::numbers::{mean_and_half, number, quantity, scale};
+use crate::numbers::{mean_and_half, quantity, scale};
 use crate::tables::{swatch, table};
 use crate::verdict::shown;
 use results::figures::{COMPLETION, Definition, Unit};
@@ -51,7 +51,7 @@ pub fn sentence(groups: &[Group]) -> Option<String> {
     };
     let ended = sum("flows_completed") / sum("flows_arrived");
     let rest = (ended < NEARLY_ALL)
-        .then(|| format!("{} % of them had not ended and do not count.", number((1.0 - ended) * 100.0)));
+        .then(|| format!("{:.1} % of them had not ended and do not count.", (1.0 - ended) * 100.0));
     (!sentences.is_empty()).then(|| sentences.into_iter().chain(rest).collect::<Vec<_>>().join(" "))
 }
 
@@ -120,7 +120,7 @@ mod tests {
         let results = example::arrivals();
         let expected = "Half of the flows that arrived took at most 51.25 ± 0.62 ms with rapid, 102.25 ± 0.62 ms with cubic. \
                         99 % of the flows that arrived took at most 100.25 ± 0.62 ms with rapid, 200.25 ± 0.62 ms with cubic. \
-                        10.00 % of them had not ended and do not count.";
+                        10.0 % of them had not ended and do not count.";
         assert_eq!(sentence(&groups(&results.runs)).unwrap(), expected);
         let mut swept = results.clone();
         swept.runs.retain(|run| run.controller == "rapid" && run.replication < 2);

@@ -34,9 +34,9 @@ pub fn with(results: &Results, differences: &str) -> String {
     let alone = overview(&mut body, results, &groups);
     section(&mut body, "differences", "What differs", differences);
     about(&mut body, results, &resolved);
-    comparison(&mut body, results, &groups);
     pictures(&mut body, results, alone);
     streams(&mut body, results);
+    comparison(&mut body, results, &groups);
     let flows = tables::fairness(&groups) + &tables::flows(results, &groups) + &arrived(results, &groups);
     section(&mut body, "flows", "Flows and fairness", &flows);
     let mut links = String::new();

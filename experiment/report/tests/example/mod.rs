@@ -124,6 +124,9 @@ pub fn packets() -> Results {
         in_flight: (0..2000).map(|at| (at as f64 * 0.03, at % 50)).collect(),
     };
     run.sequences = vec![sequence(0), sequence(1)];
+    for losses in run.series.iter_mut().filter(|series| series.metric == "losses") {
+        losses.values[500] = Some(2.0);
+    }
     let queue = run.series.iter().find(|series| series.metric == "queue_delay").cloned().unwrap_or_default();
     run.links = ["access", "west", "a link with a long name", "east"]
         .into_iter()
