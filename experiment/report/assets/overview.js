@@ -74,12 +74,18 @@ const Overview = (() => {
     });
   }
 
-  function lineSeries(line, look) {
+  // Controllers stand beside each other at a value that is a word, this far apart.
+  const APART = 0.1;
+
+  // Mean and interval: joined by a line where the values have an order, else a dot with a bar at each of them.
+  function lineSeries(line, looks, words) {
+    const at = looks.findIndex((look) => look.name === line.controller);
+    const aside = words ? (at - (looks.length - 1) / 2) * APART : 0;
     const half = (p) => p[2] ?? 0;
     return {
-      ...look, xs: line.points.map((p) => p[0]), ys: line.points.map((p) => p[1]),
+      ...looks[at], xs: line.points.map((p) => p[0] + aside), ys: line.points.map((p) => p[1]),
       lo: line.points.map((p) => p[1] - half(p)), hi: line.points.map((p) => p[1] + half(p)),
-      kinds: ["band", "mean"], marker: line.points.length > 40 ? undefined : look.marker,
+      kinds: words ? ["dots", "bars"] : ["band", "mean"], radius: 1.5, marker: line.points.length > 40 ? undefined : looks[at].marker,
     };
   }
 
@@ -106,7 +112,7 @@ const Overview = (() => {
         columns: Math.min(3, multiples),
         panels: chart.panels.map((panel) => ({
           title: panel.title,
-          series: panel.lines.filter((l) => l.points.length).map((l) => lineSeries(l, looks.find((look) => look.name === l.controller))),
+          series: panel.lines.filter((l) => l.points.length).map((l) => lineSeries(l, looks, names.length > 0 && !data.ordered)),
         })),
       });
       drawn += Number(part.dataset.drawn);

@@ -130,6 +130,7 @@ pub fn by_size(results: &Results, groups: &[Group]) -> Option<Sweep> {
         key: "Size".to_string(),
         unit: String::new(),
         names,
+        ordered: true,
         charts: figures.into_iter().map(chart).collect(),
         left_out: which.len().saturating_sub(MOST_PANELS),
     })

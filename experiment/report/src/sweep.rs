@@ -17,6 +17,8 @@ pub struct Sweep {
     pub unit: String,
     /// Its values, where they are words; the axis then counts them from 0.
     pub names: Vec<String>,
+    /// Whether words stand in an order that a line may follow.
+    pub ordered: bool,
     /// One chart per figure that the runs have.
     pub charts: Vec<Chart>,
     /// How many panels of a chart were left out.
@@ -128,6 +130,7 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
         key: axis.key.clone(),
         left_out: titles.len() - shown.len(),
         names: if words { values } else { Vec::new() },
+        ordered: false,
     })
 }
 
