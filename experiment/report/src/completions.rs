@@ -20,7 +20,8 @@ const SHOWN: [&str; 6] = [
 ];
 
 /// What a reader wants to know of completion times first: words, and the figure that they stand before.
-const ASKED: [(&str, &str); 2] = [("Half", "completion_time_p50_s"), ("99 %", "completion_time_p99_s")];
+const ASKED: [(&str, &str); 2] =
+    [("Half of the flows that arrived", "completion_time_p50_s"), ("99\u{a0}%", "completion_time_p99_s")];
 /// Where fewer flows than these ended, in parts of those that arrived, the text says so.
 const NEARLY_ALL: f64 = 0.99;
 
@@ -43,7 +44,7 @@ pub fn sentence(groups: &[Group]) -> Option<String> {
                 Some(if alone { took } else { format!("{took} with {name}") })
             })
             .collect();
-        (!took.is_empty()).then(|| format!("{words} of the flows that arrived took at most {}.", took.join(", ")))
+        (!took.is_empty()).then(|| format!("{words} took at most {}.", took.join(", ")))
     };
     let sentences: Vec<String> = ASKED.into_iter().filter_map(part).collect();
     let sum = |metric: &str| {
@@ -51,7 +52,7 @@ pub fn sentence(groups: &[Group]) -> Option<String> {
     };
     let ended = sum("flows_completed") / sum("flows_arrived");
     let rest = (ended < NEARLY_ALL)
-        .then(|| format!("{:.1} % of them had not ended and do not count.", (1.0 - ended) * 100.0));
+        .then(|| format!("{:.1}\u{a0}% of them had not ended and do not count.", (1.0 - ended) * 100.0));
     (!sentences.is_empty()).then(|| sentences.into_iter().chain(rest).collect::<Vec<_>>().join(" "))
 }
 
@@ -119,14 +120,14 @@ mod tests {
     fn half_and_nearly_all_of_the_flows_are_said_controller_by_controller() {
         let results = example::arrivals();
         let expected = "Half of the flows that arrived took at most 51.25 ± 0.62 ms with rapid, 102.25 ± 0.62 ms with cubic. \
-                        99 % of the flows that arrived took at most 100.25 ± 0.62 ms with rapid, 200.25 ± 0.62 ms with cubic. \
-                        10.0 % of them had not ended and do not count.";
+                        99\u{a0}% took at most 100.25 ± 0.62 ms with rapid, 200.25 ± 0.62 ms with cubic. \
+                        10.0\u{a0}% of them had not ended and do not count.";
         assert_eq!(sentence(&groups(&results.runs)).unwrap(), expected);
         let mut swept = results.clone();
         swept.runs.retain(|run| run.controller == "rapid" && run.replication < 2);
         swept.runs[0].params.insert("path.rate".to_string(), "1 Gbit/s".to_string());
         let words = sentence(&groups(&swept.runs)).unwrap();
-        assert!(words.starts_with("Half of the flows that arrived took at most 51.00 ms to 51.25 ms. 99 %"), "{words}");
+        assert!(words.starts_with("Half of the flows that arrived took at most 51.00 ms to 51.25 ms. 99\u{a0}%"), "{words}");
         let demo = example::demo();
         assert_eq!(sentence(&groups(&demo.runs)), None);
     }

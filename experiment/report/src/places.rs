@@ -63,8 +63,8 @@ const PLACES: [Place; 12] = [
         name: "queues",
         title: "Queue at each link",
         caption: |_| {
-            "Waiting time of the packets that left a link, mean over an interval: the darker the longer. Rows: links in the \
-             scenario\u{2019}s order. White: no packet left."
+            "Waiting time of the packets that left a link, mean over an interval: the stronger the colour, the longer. Rows: \
+             links in the scenario\u{2019}s order. Blank: no packet left."
         },
         metrics: &[],
     },
@@ -103,9 +103,9 @@ const PLACES: [Place; 12] = [
         name: "sequence",
         title: "Packets by number",
         caption: |_| {
-            "Each packet of a flow at the time it was sent, and at the number it has in the flow. The line is what the \
-             receiver has acknowledged: from a dot up or down to the line are the packets under way, and to the right is the \
-             round trip. Of long lists one packet of every 2, 4, 8, ... is drawn; the first four flows."
+            "Each packet of a flow at the time it was sent and at its number in the flow. The line is what the receiver has \
+             acknowledged: from a dot down to it are the packets under way, and to the right is the round-trip time. Zoom in \
+             to see single packets. Of a long run one packet of every 2, 4, 8, ... is drawn; the first four flows."
         },
         metrics: &[],
     },
