@@ -76,8 +76,7 @@ impl Sequences {
 impl Observer for Sequences {
     fn begin(&mut self, start: &Start) -> io::Result<()> {
         let none = Thinned::new;
-        let lists =
-            Lists { sent: none(), sent_again: none(), acknowledged: none(), lost: none(), in_flight: none() };
+        let lists = Lists { sent: none(), sent_again: none(), acknowledged: none(), lost: none(), in_flight: none() };
         self.flows = vec![lists; start.flows.len()];
         Ok(())
     }

@@ -114,8 +114,7 @@ pub fn by_size(results: &Results, groups: &[Group]) -> Option<Sweep> {
             .map(|panel| {
                 let line = |(controller, _): (&str, String)| {
                     let own = sized().filter(|one| {
-                        one.group.controller == controller
-                            && (point_name(one.group.params), table(&one.rows)) == *panel
+                        one.group.controller == controller && (point_name(one.group.params), table(&one.rows)) == *panel
                     });
                     let found = own.filter_map(|one| Some((place(&one.rows)?, one.interval(of)?)));
                     let mut points: Vec<_> = found.map(|(x, found)| (x, found.mean, found.half_width)).collect();
@@ -198,7 +197,10 @@ mod tests {
         let found = by_size(&results, &groups(&results.runs)).unwrap();
         assert_eq!(found.names, ["up to 10 kB", "10 kB to 100 kB", "above 10 MB"]);
         let line = &found.charts[1].panels[0].lines[0];
-        assert_eq!(line.points.iter().map(|point| (point.0, point.1)).collect::<Vec<_>>(), [(0.0, 4.0), (1.0, 8.0), (2.0, 16.0)]);
+        assert_eq!(
+            line.points.iter().map(|point| (point.0, point.1)).collect::<Vec<_>>(),
+            [(0.0, 4.0), (1.0, 8.0), (2.0, 16.0)]
+        );
         assert!(found.charts.iter().all(|chart| chart.log));
     }
 
@@ -223,7 +225,10 @@ mod tests {
         assert_eq!(completed(&demo, &groups(&demo.runs)), None);
         assert_eq!(by_size(&demo, &groups(&demo.runs)), None);
         let mut old = example::arrivals();
-        old.runs.iter_mut().flat_map(|run| &mut run.completions).for_each(|row| row.completion_time_percentiles_s.clear());
+        old.runs
+            .iter_mut()
+            .flat_map(|run| &mut run.completions)
+            .for_each(|row| row.completion_time_percentiles_s.clear());
         assert!(arrive(&old));
         assert_eq!(completed(&old, &groups(&old.runs)), None);
     }

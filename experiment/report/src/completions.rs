@@ -127,7 +127,10 @@ mod tests {
         swept.runs.retain(|run| run.controller == "rapid" && run.replication < 2);
         swept.runs[0].params.insert("path.rate".to_string(), "1 Gbit/s".to_string());
         let words = sentence(&groups(&swept.runs)).unwrap();
-        assert!(words.starts_with("Half of the flows that arrived took at most 51.00 ms to 51.25 ms. 99\u{a0}%"), "{words}");
+        assert!(
+            words.starts_with("Half of the flows that arrived took at most 51.00 ms to 51.25 ms. 99\u{a0}%"),
+            "{words}"
+        );
         let demo = example::demo();
         assert_eq!(sentence(&groups(&demo.runs)), None);
     }

@@ -62,14 +62,8 @@ type Point = (f64, f64, Option<f64>);
 const SHOWN: [&str; 6] =
     ["available_share", "throughput_bps", "utilisation", "queue_delay_p99_s", "loss_ratio", "fairness_jain"];
 /// The same where flows arrive.
-const SHOWN_OF_ARRIVALS: [&str; 6] = [
-    "completion_time_p50_s",
-    "completion_time_p99_s",
-    "slowdown_p50",
-    "slowdown_p99",
-    "utilisation",
-    "loss_ratio",
-];
+const SHOWN_OF_ARRIVALS: [&str; 6] =
+    ["completion_time_p50_s", "completion_time_p99_s", "slowdown_p50", "slowdown_p99", "utilisation", "loss_ratio"];
 /// More small multiples than these are too small to read.
 const MOST_PANELS: usize = 12;
 

@@ -84,11 +84,16 @@ fn links_have_rows_and_packets_have_dots() {
         return;
     }
     let (dom, log) = open(&packetscale_report::page(&example::packets()), 1280, LISTER);
-    let noted = |name: &str| attribute(&dom, "<html", &format!("data-{name}")).unwrap_or_else(|| panic!("{name}: {log}"));
+    let noted =
+        |name: &str| attribute(&dom, "<html", &format!("data-{name}")).unwrap_or_else(|| panic!("{name}: {log}"));
     assert_eq!(noted("rows"), "access; west; a link with a long n…; east", "a name that is too long is cut");
     assert_eq!(noted("keys"), "6", "shades");
     // The first link of the example has no queue.
-    assert!(noted("csv").starts_with("Queueing delay (s),rapid,access,") && noted("csv").ends_with(",0,,"), "{}", noted("csv"));
+    assert!(
+        noted("csv").starts_with("Queueing delay (s),rapid,access,") && noted("csv").ends_with(",0,,"),
+        "{}",
+        noted("csv")
+    );
     assert_eq!(noted("names"), "acknowledged; sent; sent again; dropped or lost");
     let dots: Vec<usize> = noted("dots").split(',').map(|count| count.parse().unwrap()).collect();
     assert_eq!(dots[1..], [2, 2]);

@@ -183,7 +183,12 @@ pub const FIGURES: &[(Definition, Read)] = &[
         |run| completion_s(run.others, 0.5),
     ),
     (
-        defined("others_completion_p95_s", Unit::Time, "Others' completion, 95th percentile", "The same, 95th percentile."),
+        defined(
+            "others_completion_p95_s",
+            Unit::Time,
+            "Others' completion, 95th percentile",
+            "The same, 95th percentile.",
+        ),
         |run| completion_s(run.others, 0.95),
     ),
     (

@@ -489,8 +489,8 @@ mod tests {
     #[test]
     fn meanings_are_whole_sentences_on_one_line() {
         let tables = [
-            SUMMARY, FLOW, COMPLETION, TRANSFER, SHARE, TRAFFIC, WINDOW, LINK, STREAM, SEQUENCE, GAP, RUN, NUMBER, SOURCE,
-            POINT, CURVES,
+            SUMMARY, FLOW, COMPLETION, TRANSFER, SHARE, TRAFFIC, WINDOW, LINK, STREAM, SEQUENCE, GAP, RUN, NUMBER,
+            SOURCE, POINT, CURVES,
         ];
         for figure in tables.concat() {
             let sentence = figure.meaning.ends_with('.') && !figure.meaning.contains(['\n', '|']);

@@ -60,6 +60,10 @@ fn a_figure_that_is_read_by_name_is_the_one_that_is_written() {
     }
     assert_eq!((summary.metric("flows_arrived"), summary.metric("packets_delivered")), (Some(7.0), Some(9.0)));
     assert_eq!((summary.metric("utilisation"), summary.metric("no such figure")), (None, None));
-    let row = CompletionResult { controller: "cubic".to_string(), slowdown_percentiles: vec![1.0], ..Default::default() };
-    assert_eq!((row.metric("controller"), row.metric("slowdown_percentiles"), row.metric("arrived")), (None, None, Some(0.0)));
+    let row =
+        CompletionResult { controller: "cubic".to_string(), slowdown_percentiles: vec![1.0], ..Default::default() };
+    assert_eq!(
+        (row.metric("controller"), row.metric("slowdown_percentiles"), row.metric("arrived")),
+        (None, None, Some(0.0))
+    );
 }
