@@ -105,10 +105,10 @@ const Overview = (() => {
     let drawn = 0;
     for (const chart of charts) {
       const part = Plot.html("div", { class: "part" }, box);
-      if (multiples > 1) Plot.html("h4", {}, part, chart.label);
+      Plot.html("h4", {}, part, chart.label);
       Plot.html("div", { class: "panels" }, part);
       new Plot.Figure(part, view, {
-        x, y: { title: chart.label, unit: chart.unit, zero: chart.unit !== "", log: chart.log, above: multiples > 1 }, height: multiples > 1 ? 120 : 150,
+        x, y: { title: chart.label, unit: chart.unit, zero: chart.unit !== "", log: chart.log, above: true }, height: multiples > 1 ? 120 : 150,
         columns: Math.min(3, multiples),
         panels: chart.panels.map((panel) => ({
           title: panel.title,
