@@ -47,17 +47,16 @@ const Overview = (() => {
     });
   }
 
-  // The interval of each percentile, as a closed line: up along the lower ends, down along the upper ones.
+  // The range of each percentile, as a closed line: up along the lower ends, down along the upper ones.
   function shade({ percentiles }, look) {
-    const least = percentiles[0]?.[0] / 2;
-    const side = (sign) => percentiles.map(([x, half], i) => [Math.max(least, x + sign * (half ?? 0)), i / 100]);
-    return { whole: true, save: false, kinds: ["rings"], role: "shade", colour: look.colour, rings: [[...side(-1), ...side(1).reverse()]], xs: [], ys: [] };
+    const side = (end) => percentiles.map(([x, range], i) => [range?.[end] ?? x, i / 100]);
+    return { whole: true, save: false, kinds: ["rings"], role: "shade", colour: look.colour, rings: [[...side(0), ...side(1).reverse()]], xs: [], ys: [] };
   }
 
   // Distributions of completion times, a staircase for each controller.
   function completions(host, data, looks) {
     if (!host || !data) return;
-    const xs = data.panels.flatMap((p) => p.lines.flatMap((l) => l.percentiles.map((x) => x[0])));
+    const xs = data.panels.flatMap((p) => p.lines.flatMap((l) => l.percentiles.flatMap(([x, range]) => range ?? [x])));
     const view = new Plot.View();
     view.setFull(...margin(xs.reduce((a, b) => Math.min(a, b)), xs.reduce((a, b) => Math.max(a, b)), true));
     const stairs = (line) => ({
@@ -81,10 +80,9 @@ const Overview = (() => {
   function lineSeries(line, looks, words) {
     const at = looks.findIndex((look) => look.name === line.controller);
     const aside = words ? (at - (looks.length - 1) / 2) * APART : 0;
-    const half = (p) => p[2] ?? 0;
     return {
       ...looks[at], xs: line.points.map((p) => p[0] + aside), ys: line.points.map((p) => p[1]),
-      lo: line.points.map((p) => p[1] - half(p)), hi: line.points.map((p) => p[1] + half(p)),
+      lo: line.points.map((p) => p[2]?.[0] ?? p[1]), hi: line.points.map((p) => p[2]?.[1] ?? p[1]),
       kinds: words ? ["dots", "bars"] : ["band", "mean"], radius: 1.5, marker: line.points.length > 40 ? undefined : looks[at].marker,
     };
   }

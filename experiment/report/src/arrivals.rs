@@ -1,11 +1,12 @@
 //! Pictures of flows that arrive: how long they took, and how much longer than on the idle path, by size.
 //!
-//! Each replication has its own distribution; what is drawn is the mean of each percentile over the replications, with
-//! its 95 % interval.
+//! Each replication has its own distribution; what is drawn is the mean of each percentile over the replications. Bands
+//! reach from the least to the greatest of the replications: an interval of Student's t knows no logarithmic axis, and
+//! with few replications reaches below zero.
 
 use crate::groups::{controllers, point_name};
 use crate::sweep::{Chart, Line, Panel, Sweep};
-use results::{CompletionResult, Group, Interval, Results, completions};
+use results::{CompletionResult, Group, Results, completions};
 use serde::Serialize;
 
 /// More small multiples than these are too small to read.
@@ -29,13 +30,13 @@ pub struct Distributions {
     pub lines: Vec<Distribution>,
 }
 
-/// One controller: for each percentile from 0 to 100 its mean in seconds and half of its interval.
+/// One controller: for each percentile from 0 to 100 its mean in seconds, the least and the greatest of the replications.
 #[derive(Debug, PartialEq, Serialize)]
 pub struct Distribution {
     /// Number of the controller.
     pub controller: usize,
     /// The percentiles.
-    pub percentiles: Vec<(f64, Option<f64>)>,
+    pub percentiles: Vec<Spread>,
 }
 
 impl Completed {
@@ -46,7 +47,7 @@ impl Completed {
         );
         let mut lines = self.panels.iter().flat_map(|panel| &panel.lines).flat_map(|line| &line.percentiles);
         if lines.any(|percentile| percentile.1.is_some()) {
-            said.push_str(" Percentiles are means over the replications, shaded: their 95 % intervals.");
+            said.push_str(" Lines are means over the replications; bands reach from the least to the greatest.");
         }
         if self.left_out > 0 {
             said += &format!(" The first {} of {} panels.", self.panels.len(), self.panels.len() + self.left_out);
@@ -54,6 +55,9 @@ impl Completed {
         said
     }
 }
+
+/// The mean of values of several replications, the least and the greatest; `None` of one.
+type Spread = (f64, Option<(f64, f64)>);
 
 /// A panel's flows: the sweep point in words and the number of the table.
 type Which = (String, u32);
@@ -116,8 +120,10 @@ pub fn by_size(results: &Results, groups: &[Group]) -> Option<Sweep> {
                     let own = sized().filter(|one| {
                         one.group.controller == controller && (point_name(one.group.params), table(&one.rows)) == *panel
                     });
-                    let found = own.filter_map(|one| Some((place(&one.rows)?, one.interval(of)?)));
-                    let mut points: Vec<_> = found.map(|(x, found)| (x, found.mean, found.half_width)).collect();
+                    let found = own.filter_map(|one| {
+                        Some((place(&one.rows)?, spread(one.rows.iter().filter_map(|row| of(row)))?))
+                    });
+                    let mut points: Vec<_> = found.map(|(x, (mean, range))| (x, mean, range)).collect();
                     points.sort_by(|a, b| a.0.total_cmp(&b.0));
                     Line { controller: controller.to_string(), points }
                 };
@@ -150,13 +156,18 @@ fn title((point, table): &Which, all: &[Which]) -> String {
     [flows, point.clone()].into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join(", ")
 }
 
-/// The mean of each percentile over the replications that know it, and its interval.
-fn percentiles(rows: &[&CompletionResult]) -> Vec<(f64, Option<f64>)> {
-    let at = |percent: usize| {
-        let values = rows.iter().filter_map(|row| row.completion_time_percentiles_s.get(percent).copied());
-        Interval::of(&values.collect::<Vec<f64>>())
-    };
-    (0..=100).map_while(at).map(|found| (found.mean, found.half_width)).collect()
+/// Each percentile over the replications that know it.
+fn percentiles(rows: &[&CompletionResult]) -> Vec<Spread> {
+    let at =
+        |percent: usize| spread(rows.iter().filter_map(|row| row.completion_time_percentiles_s.get(percent).copied()));
+    (0..=100).map_while(at).collect()
+}
+
+fn spread(values: impl Iterator<Item = f64>) -> Option<Spread> {
+    let values: Vec<f64> = values.collect();
+    let (least, greatest) = (values.iter().copied().reduce(f64::min)?, values.iter().copied().reduce(f64::max)?);
+    let mean = values.iter().sum::<f64>() / values.len() as f64;
+    Some((mean, (values.len() > 1).then_some((least, greatest))))
 }
 
 fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
@@ -176,18 +187,20 @@ mod tests {
     use results::groups;
 
     /// The example's completion times of `rapid` at percentile p are (1 + p) ms, a quarter of a millisecond more in each
-    /// later replication: of 51, 51.25 and 51.5 ms the mean is 51.25 and half of the interval 4.303 * 0.25 / sqrt(3).
+    /// later replication: 51, 51.25 and 51.5 ms at the median.
     #[test]
-    fn a_percentile_is_the_mean_over_the_replications_with_its_interval() {
+    fn a_percentile_is_the_mean_over_the_replications_with_the_least_and_the_greatest() {
         let results = example::arrivals();
         let found = completed(&results, &groups(&results.runs)).unwrap();
         assert_eq!((found.panels.len(), found.left_out), (1, 0));
         let panel = &found.panels[0];
         assert_eq!((panel.title.as_str(), panel.lines.len()), ("", 2));
-        let (mean, half) = panel.lines[0].percentiles[50];
+        let (mean, range) = panel.lines[0].percentiles[50];
         assert!((mean - 51.25e-3).abs() < 1e-12, "{mean}");
-        assert!((half.unwrap() - 4.303 * 0.25e-3 / 3f64.sqrt()).abs() < 1e-9, "{half:?}");
+        assert_eq!(range, Some((51e-3, 51.5e-3)));
         assert_eq!(panel.lines[0].percentiles.len(), 101);
+        let alone = completed(&results, &groups(&results.runs[..1])).unwrap();
+        assert_eq!(alone.panels[0].lines[0].percentiles[50], (51e-3, None));
     }
 
     /// Sizes without a flow are left out; the rest is in order.

@@ -80,8 +80,8 @@ fn overview(out: &mut String, results: &Results, groups: &[Group]) -> Option<&'s
     }
     if let Some(sizes) = arrivals::by_size(results, groups) {
         let caption = format!(
-            "Completion time over the least that a flow of its size needs on the idle path. Mean over the replications and \
-             95 % interval.{}",
+            "Completion time over the least that a flow of its size needs on the idle path. Lines are means over the \
+             replications; bands reach from the least to the greatest.{}",
             sizes.said()
         );
         figure(&mut content, "sizes", "Slowdown by size", &caption);

@@ -4,7 +4,7 @@
 use crate::arrivals::arrive;
 use crate::groups::controllers;
 use results::figures::{SUMMARY, Unit};
-use results::{Group, Results, SweptKey, groups};
+use results::{Group, Interval, Results, SweptKey, groups};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -56,8 +56,8 @@ pub struct Line {
     pub points: Vec<Point>,
 }
 
-/// Swept value, mean, half-width.
-type Point = (f64, f64, Option<f64>);
+/// Swept value, mean, and from where to where its band is.
+type Point = (f64, f64, Option<(f64, f64)>);
 
 const SHOWN: [&str; 6] =
     ["available_share", "throughput_bps", "utilisation", "queue_delay_p99_s", "loss_ratio", "fairness_jain"];
@@ -153,6 +153,10 @@ fn others(params: &BTreeMap<String, String>, key: &str) -> String {
     others.map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
 }
 
+fn band(Interval { mean, half_width }: Interval) -> Option<(f64, f64)> {
+    half_width.map(|half| (mean - half, mean + half))
+}
+
 fn line(
     groups: &[&Group],
     controller: &str,
@@ -162,7 +166,7 @@ fn line(
 ) -> Vec<Point> {
     let own = groups.iter().filter(|group| group.controller == controller);
     let found = own.filter_map(|group| Some((place(group.params.get(key)?)?, group.interval(figure)?)));
-    let mut points: Vec<Point> = found.map(|(x, interval)| (x, interval.mean, interval.half_width)).collect();
+    let mut points: Vec<Point> = found.map(|(x, interval)| (x, interval.mean, band(interval))).collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points
 }
