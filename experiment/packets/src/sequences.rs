@@ -26,7 +26,7 @@ impl Thinned {
     }
 
     fn push(&mut self, at: Time, value: u64) {
-        if self.come % self.every == 0 {
+        if self.come.is_multiple_of(self.every) {
             if self.points.len() == MOST {
                 let mut odd = true;
                 self.points.retain(|_| {

@@ -59,6 +59,9 @@ impl Completed {
 /// The mean of values of several replications, the least and the greatest; `None` of one.
 type Spread = (f64, Option<(f64, f64)>);
 
+/// Reads a figure.
+type Read = fn(&CompletionResult) -> Option<f64>;
+
 /// A panel's flows: the sweep point in words and the number of the table.
 type Which = (String, u32);
 
@@ -106,9 +109,9 @@ pub fn by_size(results: &Results, groups: &[Group]) -> Option<Sweep> {
     });
     let names: Vec<String> = names.collect();
     let which: Vec<Which> = distinct(sized().map(|one| (point_name(one.group.params), table(&one.rows))));
-    let figures: [(&'static str, fn(&CompletionResult) -> Option<f64>); 2] =
+    let figures: [(&'static str, Read); 2] =
         [("Slowdown, median", |row| row.slowdown_p50), ("Slowdown, 99th percentile", |row| row.slowdown_p99)];
-    let chart = |(label, of): (&'static str, fn(&CompletionResult) -> Option<f64>)| Chart {
+    let chart = |(label, of): (&'static str, Read)| Chart {
         label,
         unit: "",
         log: true,
