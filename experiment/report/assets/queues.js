@@ -21,9 +21,8 @@ const Queues = (() => {
     return out;
   }
 
-  function panel(run, tops) {
-    const rows = run.queues.length;
-    const all = run.queues.flatMap((queue, i) => cells(queue, rows - 1 - i, tops));
+  function panel(run, tops, names) {
+    const all = run.queues.flatMap((queue) => cells(queue, names.length - 1 - names.indexOf(queue.name), tops));
     const shades = tops.map((top, shade) => ({
       name: `to ${Scale.short(top, "s")}`, save: false, kinds: ["cells"], xs: [], ys: [],
       cells: all.filter((cell) => cell.shade === shade),
@@ -40,7 +39,8 @@ const Queues = (() => {
     if (!host || !some.length) return;
     const largest = some.flatMap((run) => run.queues.flatMap(({ curve }) => curve.v.map((_, i) => value(curve, i))))
       .reduce((a, b) => (b > a ? b : a), 0);
-    const names = some[0].queues.map((queue) => queue.name);
+    // A link is known by its name: another run may have others.
+    const names = [...new Set(some.flatMap((run) => run.queues.map((queue) => queue.name)))];
     const longest = Math.max(...names.map((name) => name.length)) * LETTER + 12;
     const left = Math.max(Plot.LEFT, Math.min(longest, host.clientWidth < 600 ? NARROW : WIDEST));
     const fitting = Math.floor((left - 12) / LETTER);
@@ -50,7 +50,7 @@ const Queues = (() => {
         title: "Queueing delay", unit: "s", range: [0, names.length],
         names: names.map((name) => (name.length > fitting ? name.slice(0, fitting - 1) + "…" : name)),
       },
-      panels: some.map((run) => panel(run, bounds(largest || 1))),
+      panels: some.map((run) => panel(run, bounds(largest || 1), names)),
     });
   }
 
