@@ -65,11 +65,6 @@ type Read = fn(&CompletionResult) -> Option<f64>;
 /// A panel's flows: the sweep point in words and the number of the table.
 type Which = (String, u32);
 
-/// Whether the flows of these results arrive: then their completions are what the pages are about.
-pub fn arrive(results: &Results) -> bool {
-    results.runs.iter().any(|run| run.completions.iter().any(|row| row.completed > 0))
-}
-
 /// Returns the distributions of completion times; `None` where no flows arrive or where the distributions are not known.
 pub fn completed(results: &Results, groups: &[Group]) -> Option<Completed> {
     let names: Vec<&str> = controllers(results).into_iter().map(|(name, _)| name).collect();
@@ -187,6 +182,7 @@ fn distinct<T: PartialEq>(values: impl Iterator<Item = T>) -> Vec<T> {
 mod tests {
     use super::*;
     use crate::example;
+    use crate::groups::arrive;
     use results::groups;
 
     /// The example's completion times of `rapid` at percentile p are (1 + p) ms, a quarter of a millisecond more in each

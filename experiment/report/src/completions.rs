@@ -2,9 +2,8 @@
 
 use crate::groups::point_name;
 use crate::html::escape;
-use crate::numbers::{mean_and_half, quantity, scale};
+use crate::numbers::{mean_and_half, quantity, scale, shown};
 use crate::tables::{swatch, table};
-use crate::verdict::shown;
 use results::figures::{COMPLETION, Definition, Unit};
 use results::{Group, Interval, Results, completions};
 use std::fmt::Write;

@@ -36,6 +36,11 @@ pub fn flow_colour(controller: &str) -> Option<&'static str> {
     congestion::find(kind).map(|entry| entry.colour)
 }
 
+/// Whether the flows of these results arrive: then their completions are what the pages are about.
+pub fn arrive(results: &Results) -> bool {
+    results.runs.iter().any(|run| run.completions.iter().any(|row| row.completed > 0))
+}
+
 /// Returns the sweep points in order of first appearance. Without a sweep there is one empty point.
 pub fn points(results: &Results) -> Vec<&BTreeMap<String, String>> {
     let mut known = BTreeSet::new();

@@ -1,8 +1,7 @@
 //! Draws a sweep as curves: mean and interval of each figure against the values of one key, in small multiples over the
 //! values of the others.
 
-use crate::arrivals::arrive;
-use crate::groups::controllers;
+use crate::groups::{arrive, controllers};
 use results::figures::{SUMMARY, Unit};
 use results::{Group, Interval, Results, SweptKey, groups};
 use serde::Serialize;

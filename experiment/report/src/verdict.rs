@@ -2,7 +2,7 @@
 
 use crate::completions;
 use crate::groups::{difference, points};
-use crate::numbers::{mean_and_half, quantity, scale};
+use crate::numbers::{quantity, shown};
 use results::figures::{SUMMARY, Unit};
 use results::{ExpectationOutcome, Group, Interval, Results, TrafficResult, WHY_ABOVE_ALL, groups};
 
@@ -227,15 +227,6 @@ fn over_points(question: &Question, results: &Results, groups: &[Group]) -> Opti
     let part = |(name, n): &(&str, usize)| format!("{name} at {n} of {} sweep points ({})", points.len(), range(name));
     let parts: Vec<String> = wins.iter().map(part).collect();
     (!parts.is_empty()).then(|| format!("{} {}.", question.superlative, parts.join(", ")))
-}
-
-/// Returns a mean with its interval, as in `51.3 ± 0.6 ms`.
-pub fn shown(interval: Interval, unit: Unit) -> String {
-    let scale = scale(unit, interval.mean);
-    match mean_and_half(interval, scale) {
-        (mean, Some(half)) => format!("{mean} ± {half} {}", scale.symbol),
-        (mean, None) => format!("{mean} {}", scale.symbol),
-    }
 }
 
 #[cfg(test)]

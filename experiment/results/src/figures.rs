@@ -6,8 +6,10 @@
 
 use crate::distribution::Histogram;
 use crate::held::Held;
-use crate::schema::Series;
+use crate::series::Series;
 use serde::{Deserialize, Serialize};
+
+pub use crate::held::Kind;
 
 /// What is known of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -24,17 +26,6 @@ pub struct Definition {
     pub theme: Option<Theme>,
     /// What it means, in whole sentences.
     pub meaning: &'static str,
-}
-
-/// What a column holds. Every column but text may have holes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Words.
-    Text,
-    /// A count, 64 bits.
-    Integer,
-    /// A figure, double precision.
-    Float,
 }
 
 /// What a figure is measured in.
@@ -106,6 +97,10 @@ pub enum Theme {
     Completion,
     /// How fast the flows answer a change.
     Response,
+}
+
+impl Held for Vec<StreamGap> {
+    const KIND: Option<Kind> = None;
 }
 
 /// The one figure that differs from machine to machine. It is in the table of timing and in `--json`, and nowhere else.

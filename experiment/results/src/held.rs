@@ -1,8 +1,18 @@
 //! What the fields of the table of figures hold.
 
 use crate::distribution::Histogram;
-use crate::figures::{Kind, StreamGap};
-use crate::schema::Series;
+use crate::series::Series;
+
+/// What a column holds. Every column but text may have holes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Words.
+    Text,
+    /// A count, 64 bits.
+    Integer,
+    /// A figure, double precision.
+    Float,
+}
 
 /// What a field holds: the column that it fits in, and its number.
 pub(crate) trait Held {
@@ -29,7 +39,7 @@ macro_rules! numbers {
 }
 
 numbers!(u32: Integer, u64: Integer, f32: Float, f64: Float);
-held!(String: Some(Kind::Text), Histogram: None, Series: None, Vec<f64>: None, Vec<(f64, u64)>: None, Vec<StreamGap>: None);
+held!(String: Some(Kind::Text), Histogram: None, Series: None, Vec<f64>: None, Vec<(f64, u64)>: None);
 
 impl<T: Held> Held for Option<T> {
     const KIND: Option<Kind> = T::KIND;

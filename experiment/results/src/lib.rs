@@ -17,6 +17,7 @@ mod read;
 pub mod reproduction;
 mod rows;
 mod schema;
+mod series;
 mod statistics;
 mod swept;
 mod table;
@@ -31,7 +32,8 @@ pub use figures::{
 };
 pub use json::to_json;
 pub use read::{ReadError, read};
-pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA, Series};
+pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA};
+pub use series::Series;
 pub use statistics::{Group, Interval, WHY_ABOVE_ALL, groups, student_t975};
 pub use swept::{SweptKey, rate_or_time, swept};
 pub use table::{colours_wanted, to_table};

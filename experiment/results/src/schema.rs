@@ -5,6 +5,7 @@ use crate::figures::{
     CompletionResult, ControllerShare, FlowResult, LinkResult, SequenceRecord, StreamRecord, Summary, TrafficResult,
     TransferResult, WindowResult,
 };
+use crate::series::Series;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -125,30 +126,6 @@ fn words<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, String>,
         other => (key, other.to_string()),
     };
     Ok(BTreeMap::<String, Value>::deserialize(from)?.into_iter().map(word).collect())
-}
-
-/// A curve over time, equally spaced.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Series {
-    /// What it is: a name of [`crate::figures::CURVES`].
-    pub metric: String,
-    /// Flow number, when it belongs to a flow.
-    pub flow: Option<u32>,
-    /// Unit of the values: `bit/s`, `s`, `packet`, `1`.
-    pub unit: String,
-    /// Time of the first value: the middle of its interval.
-    pub start_s: f64,
-    /// Distance between values.
-    pub step_s: f64,
-    /// The values; `null` where there is none.
-    pub values: Vec<Option<f32>>,
-}
-
-impl Series {
-    /// Whether it has no point.
-    pub fn is_empty(&self) -> bool {
-        self.values.is_empty()
-    }
 }
 
 /// An expectation of the scenario, checked.
