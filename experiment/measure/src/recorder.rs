@@ -125,7 +125,10 @@ impl Recorder {
             startup: (bins(), bins()),
             detail: record.detail.then(|| Box::new(Detail::new(record.step, end, starts.len()))),
             windows: Windows::new(&record.windows, warm, end),
-            links: vec![LinkAccount::new(warm, end); if record.links { experiment.links.len() } else { 0 }],
+            links: vec![
+                LinkAccount::new(warm, end, record.detail.then_some(record.step));
+                if record.links { experiment.links.len() } else { 0 }
+            ],
         }
     }
 

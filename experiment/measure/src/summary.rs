@@ -35,6 +35,7 @@ impl Recorder {
             series: Vec::new(),
             queue_delay: Histogram::default(),
             streams: Vec::new(),
+            sequences: Vec::new(),
         };
         if let Some(windows) = &self.windows {
             windows.summarise(&run.windows, self.has_flows(), &mut run.summary);

@@ -1,11 +1,42 @@
-//! The queue of each link, where the scenario records links: a heat map of links by controllers and sweep points. A link is
-//! known by its name: its number may be another one at another point.
+//! The queue of each link, where the scenario records links: a heat map of links by controllers and sweep points, and
+//! curves over time. A link is known by its name: its number may be another one at another point.
 
+use crate::curves::{Curve, thin};
 use crate::heat::{Heat, Shade, short};
-use results::{Group, Interval};
+use results::{Group, Interval, Run};
+use serde::Serialize;
 
 /// Columns that a reader still compares, and that a page has room for.
 const MOST_COLUMNS: usize = 40;
+
+/// Fewer links need no map over time: the curve of the bottleneck shows them.
+const FEWEST_LINKS: usize = 3;
+/// More rows than these are too thin to read.
+const MOST_LINKS: usize = 40;
+/// Points of one link's curve.
+const MOST_POINTS: usize = 300;
+
+/// The waiting time at one link, over time.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Queue {
+    name: String,
+    curve: Curve,
+}
+
+/// Returns the curves of the first links; nothing where there are fewer than three, or none was recorded.
+pub fn queues(run: &Run) -> Vec<Queue> {
+    let recorded = run.links.iter().filter(|link| !link.queue_delay.is_empty());
+    let all: Vec<Queue> = recorded
+        .take(MOST_LINKS)
+        .map(|link| {
+            let mut curve = thin(&link.queue_delay, MOST_POINTS);
+            // A map shows means.
+            (curve.lo, curve.hi) = (Vec::new(), Vec::new());
+            Queue { name: link.name.clone(), curve }
+        })
+        .collect();
+    if all.len() < FEWEST_LINKS { Vec::new() } else { all }
+}
 
 /// Writes the map of the first groups; nothing where no link is recorded.
 pub fn map(out: &mut String, groups: &[Group]) {
@@ -44,6 +75,16 @@ mod tests {
     use super::*;
     use crate::example;
     use results::{LinkResult, groups};
+
+    #[test]
+    fn three_links_have_a_map_over_time_and_two_have_none() {
+        let mut run = example::packets().runs.remove(0);
+        let found = queues(&run);
+        assert_eq!((found.len(), found[3].name.as_str()), (4, "east"));
+        assert!(found.iter().all(|queue| queue.curve.v.len() <= MOST_POINTS && queue.curve.hi.is_empty()));
+        run.links.truncate(2);
+        assert_eq!(queues(&run), []);
+    }
 
     #[test]
     fn a_link_has_a_row_and_a_group_a_column() {

@@ -2,9 +2,10 @@
 
 use crate::distribution::Histogram;
 use crate::figures::{
-    CompletionResult, ControllerShare, FlowResult, LinkResult, StreamRecord, Summary, TrafficResult, TransferResult,
-    WindowResult,
+    CompletionResult, ControllerShare, FlowResult, LinkResult, SequenceRecord, StreamRecord, Summary, TrafficResult,
+    TransferResult, WindowResult,
 };
+use crate::series::Series;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -113,6 +114,9 @@ pub struct Run {
     pub queue_delay: Histogram,
     /// Probe streams that were traced.
     pub streams: Vec<StreamRecord>,
+    /// The packets of each flow, thinned, where the scenario asks for them (`record.packets`) and the host knows them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sequences: Vec<SequenceRecord>,
 }
 
 impl Run {
@@ -135,6 +139,7 @@ impl Run {
             series: self.series.clone(),
             queue_delay: self.queue_delay.clone(),
             streams: self.streams.clone(),
+            sequences: self.sequences.clone(),
         }
     }
 }
@@ -146,23 +151,6 @@ fn words<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, String>,
         other => (key, other.to_string()),
     };
     Ok(BTreeMap::<String, Value>::deserialize(from)?.into_iter().map(word).collect())
-}
-
-/// A curve over time, equally spaced.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Series {
-    /// What it is: a name of [`crate::figures::CURVES`].
-    pub metric: String,
-    /// Flow number, when it belongs to a flow.
-    pub flow: Option<u32>,
-    /// Unit of the values: `bit/s`, `s`, `packet`, `1`.
-    pub unit: String,
-    /// Time of the first value: the middle of its interval.
-    pub start_s: f64,
-    /// Distance between values.
-    pub step_s: f64,
-    /// The values; `null` where there is none.
-    pub values: Vec<Option<f32>>,
 }
 
 /// An expectation of the scenario, checked.

@@ -133,6 +133,7 @@ impl<'e> Network<'e> {
             self.recorder.refused(transit.owner().into(), now, transit.size());
         }
         self.note(link, &transit, transit.at, Time::MAX);
+        self.note_lost(&transit, now);
         self.endpoints.forget(&transit);
     }
 
@@ -166,6 +167,7 @@ impl<'e> Network<'e> {
             Fate::Lost => {
                 self.recorder.lost(transit.owner().into(), departs);
                 self.recorder.link_lost(link, departs);
+                self.note_lost(&transit, departs);
                 self.endpoints.forget(&transit);
             }
             Fate::Arrives(at) => {
@@ -282,6 +284,14 @@ impl<'e> Network<'e> {
     }
 
     // ---- logs --------------------------------------------------------------------------------------------------
+
+    /// Notes that a packet of a flow will not arrive.
+    #[cold]
+    fn note_lost(&mut self, transit: &Transit, at: Time) {
+        if let (Some(noted), Owner::Flow(flow)) = (&mut self.noted, transit.owner()) {
+            noted.push((at, Event::Lost { flow, sequence: transit.sequence }));
+        }
+    }
 
     fn note(&mut self, link: usize, transit: &Transit, arrival: Time, departure: Time) {
         if let Some(tap) = &mut self.tap
