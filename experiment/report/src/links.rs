@@ -116,14 +116,14 @@ mod tests {
         };
         for run in &mut results.runs {
             run.links = match run.controller.as_str() {
-                "rapid" => vec![link("ab", 0.1), link("bc", 0.3)],
-                _ => vec![link("bc", 0.2)],
+                "rapid" => vec![link("ab", 0.25), link("bc", 0.5)],
+                _ => vec![link("bc", 0.75)],
             };
         }
         let mut out = String::new();
         map(&mut out, &groups(&results.runs));
         let row = out.split("<tr>").find(|row| row.contains("data-row=\"bc\"")).unwrap_or_default();
-        assert!(row.contains("data-column=\"rapid\" data-value=\"0.3\""), "{out}");
-        assert!(row.contains("data-value=\"0.2\"") && !row.contains("data-value=\"0.1\""), "{out}");
+        assert!(row.contains("data-column=\"rapid\" data-value=\"0.5\""), "{out}");
+        assert!(row.contains("data-value=\"0.75\"") && !row.contains("data-value=\"0.25\""), "{out}");
     }
 }
