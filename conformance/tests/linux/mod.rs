@@ -43,9 +43,6 @@ pub const LAWS: [&str; 15] = [
     "lp",
 ];
 
-/// Those that are run where losses are few: the others take as long, and agreed where losses are many and none.
-const LAWS_AT_FEW_LOSSES: [&str; 8] = ["newreno", "cubic", "vegas", "veno", "htcp", "highspeed", "scalable", "bic"];
-
 /// A path: one loss in this many packets (0: none), the length of a run, and the runs to average in Linux and here.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Loss {
@@ -59,7 +56,7 @@ pub struct Loss {
 
 pub const LOSSES: [Loss; 3] = [
     Loss { one_in: 0, seconds: 40, there: 1, here: 1, laws: &LAWS },
-    Loss { one_in: 10_000, seconds: 60, there: 2, here: 12, laws: &LAWS_AT_FEW_LOSSES },
+    Loss { one_in: 10_000, seconds: 60, there: 2, here: 12, laws: &LAWS },
     Loss { one_in: 1000, seconds: 40, there: 3, here: 16, laws: &LAWS },
 ];
 
