@@ -106,6 +106,8 @@ pub fn experiment(law: &str, loss: Loss, seed: u64) -> Experiment {
     let random = experiment.links[0].loss;
     experiment.links[0] = link(Rate::from_mbps(40), RTT / 2, Buffer::Packets(Packets::new(50)));
     experiment.links[0].loss = random;
+    // Linux's always asks for marks. This path makes none.
+    experiment.flows[0].ecn = law == "dctcp";
     experiment.seed = seed;
     as_in_linux(&mut experiment);
     experiment.record.detail = true;

@@ -2,8 +2,8 @@
 
 use crate::{Mode, watched};
 use results::{HostLabel, Run};
-use runner::{Clock, Host, Refusal};
-use scenario::Experiment;
+use runner::{Clock, Host, Refusal, Unfit};
+use scenario::{Experiment, KERNEL_QUEUES};
 use units::{Span, Time};
 
 /// Virtual time.
@@ -39,7 +39,12 @@ impl Host for Simulator {
         Clock::Virtual
     }
 
-    fn check(&self, _: &[Experiment]) -> Result<Vec<String>, Refusal> {
+    fn accept(&self, plan: &[Experiment]) -> Result<(), Unfit> {
+        plan.iter().try_for_each(queues)
+    }
+
+    fn check(&self, plan: &[Experiment]) -> Result<Vec<String>, Refusal> {
+        self.accept(plan)?;
         Ok(Vec::new())
     }
 
@@ -51,4 +56,18 @@ impl Host for Simulator {
         let told = |now: Time| watch(now.since(Time::ZERO));
         watched(experiment, Mode::Fused, &told).map_err(|error| Refusal::Input(error.to_string()))
     }
+}
+
+/// Refuses queues that only a kernel has.
+fn queues(experiment: &Experiment) -> Result<(), Unfit> {
+    for (number, link) in experiment.links.iter().enumerate() {
+        let kind = &link.queue.kind;
+        if KERNEL_QUEUES.iter().any(|(name, _)| name == kind) {
+            let key = if number == 0 { "path.queue".to_string() } else { format!("link.{number}.queue") };
+            let found = format!("\"{kind}\", which only a kernel has");
+            let expected = "a queue of the simulator, or a run on a kernel: --on linux-6.12, or --on kernel --clock virtual";
+            return Err(Unfit { key, found, expected: expected.to_string() });
+        }
+    }
+    Ok(())
 }
