@@ -81,12 +81,7 @@ const KNOWN: [Discipline; 7] = [
     },
     without_flows(red::RED),
     // Without its own shaper: the bottleneck is the token bucket.
-    Discipline {
-        flows: Some(Told::ByMark),
-        limit: Limit::Memory,
-        always: "unlimited",
-        ..without_flows("cake")
-    },
+    Discipline { flows: Some(Told::ByMark), limit: Limit::Memory, always: "unlimited", ..without_flows("cake") },
     Discipline { flows: Some(Told::ByHash), always: "", ..without_flows("fq") },
     Discipline { name: "fq-pie", kernel: "fq_pie", flows: Some(Told::ByPriority), ..without_flows("") },
 ];
