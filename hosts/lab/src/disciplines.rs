@@ -7,7 +7,6 @@
 
 use crate::error::unfit;
 use crate::red;
-use crate::tap::Told;
 use runner::Unfit;
 use scenario::{Buffer, LinkSpec, QueueSpec};
 use settings::Setting;
@@ -30,6 +29,17 @@ struct Discipline {
 
 /// A setting: its name in scenarios, its name for `tc`, and how it is written.
 type Known = (&'static str, &'static str, Form);
+
+/// How a queue is told which packets are of one flow (`BY_PRIORITY` and the others of `bpf/bottleneck.bpf.c`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    /// By the packet's priority, which the queue reads.
+    ByPriority = 1,
+    /// By its mark, which a filter at the queue reads.
+    ByMark = 2,
+    /// By the lowest bits of its hash.
+    ByHash = 3,
+}
 
 /// How a limit is written.
 #[derive(Clone, Copy)]
@@ -98,7 +108,7 @@ pub(crate) const FIFO: &str = "fifo";
 const UNLIMITED: u64 = 10_000_000;
 
 /// A buffer in packets: in full ones, where it is in bytes.
-pub(crate) fn packets(buffer: Buffer, packet: Bytes) -> u64 {
+fn packets(buffer: Buffer, packet: Bytes) -> u64 {
     match buffer {
         Buffer::Bytes(bytes) => bytes.packets_of(packet).get(),
         Buffer::Packets(packets) => packets.get(),
@@ -179,10 +189,10 @@ pub(crate) fn lines(link: &LinkSpec, packet: Bytes, device: &str) -> Vec<String>
 impl Discipline {
     /// The discipline, its limit and its settings.
     fn words(&self, link: &LinkSpec, packet: Bytes) -> String {
-        if let (red::RED, Ok(words)) = (self.name, red::words(link, packet)) {
+        let packets = packets(link.buffer, packet);
+        if let (red::RED, Ok(words)) = (self.name, red::words(link, packets, packet)) {
             return words;
         }
-        let packets = packets(link.buffer, packet);
         let limit = match self.limit {
             Limit::Packets => format!("limit {packets}"),
             Limit::Memory => format!("memlimit {}", packets.saturating_mul(packet.get()).min(u64::from(u32::MAX))),

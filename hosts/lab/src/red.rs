@@ -7,7 +7,6 @@
 //! * between chosen packets lies a number that is drawn uniformly, as with `spread`; there is no gentle ramp above `max`;
 //! * above `max` it marks what can be marked, as with `mark_above`, unless it is told `harddrop`.
 
-use crate::disciplines::packets;
 use crate::error::unfit;
 use runner::Unfit;
 use scenario::{LinkSpec, QueueSpec};
@@ -39,11 +38,11 @@ pub(crate) fn check(queue: &QueueSpec) -> Result<(), Unfit> {
     known(queue).map(drop)
 }
 
-/// Returns the discipline with its settings, as `tc` writes it, of packets of this size. `queue` was checked.
-pub(crate) fn words(link: &LinkSpec, packet: Bytes) -> Result<String, Unfit> {
+/// Returns the discipline with its settings, as `tc` writes it. Its limit is `packets` of the size of `packet`.
+pub(crate) fn words(link: &LinkSpec, packets: u64, packet: Bytes) -> Result<String, Unfit> {
     let Known { min, max, max_p, burst, mark_above } = known(&link.queue)?;
     let (size, rate) = (packet.get(), link.rate.bps());
-    let [limit, min, max] = [packets(link.buffer, packet), min, max].map(|packets| packets.saturating_mul(size));
+    let [limit, min, max] = [packets, min, max].map(|packets| packets.saturating_mul(size));
     let limit = limit.min(u64::from(u32::MAX));
     let above = if mark_above { "" } else { " harddrop" };
     Ok(format!(
@@ -139,14 +138,14 @@ mod tests {
 
     #[test]
     fn settings_are_written_as_tc_reads_them() {
-        // From tc-red(8). 60 kB are 40 packets of 1500 B.
+        // From tc-red(8). 40 packets of 1500 B are 60 kB.
         let burst = burst(9, 5).expect("there is one");
         for (more, end) in [("", " harddrop"), (", mark_above = true", "")] {
             let link = link(&format!("{{ {WHOLE}, weight = 0.001953125, gentle = false{more} }}"));
             let expected = format!(
                 "red limit 60000 min 7500 max 22500 avpkt 1500 burst {burst} probability 0.1 bandwidth 10000000bit ecn{end}"
             );
-            assert_eq!(words(&link, Bytes::new(1_500)).expect("fits"), expected);
+            assert_eq!(words(&link, 40, Bytes::new(1_500)).expect("fits"), expected);
         }
     }
 

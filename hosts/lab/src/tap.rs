@@ -21,17 +21,6 @@ pub(crate) const MOST_OUTAGES: usize = 16;
 /// Words of the programs' `struct wire` before its outages.
 const WORDS_BEFORE_OUTAGES: usize = 7;
 
-/// How the bottleneck's queue is told which packets are of one flow (`NOT_AT_ALL` and the others of the programs).
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Told {
-    /// By the packet's priority, which the queue reads.
-    ByPriority = 1,
-    /// By its mark, which a filter at the queue reads.
-    ByMark = 2,
-    /// By the lowest bits of its hash.
-    ByHash = 3,
-}
-
 /// Where a packet was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum End {
