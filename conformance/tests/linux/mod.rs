@@ -86,10 +86,14 @@ const DIFFERENCES: &[(&str, u64, &str, &str)] = &[
     ("westwood", 1000, "window", PAPERS_RECOVERY),
     ("pie with newreno", 0, "95th", SPACED),
     ("pie with newreno", 0, "99th", SPACED),
+    ("red with newreno", 12, "median", NO_IDLE_TIME),
+    ("red with newreno", 12, "99th", NO_IDLE_TIME),
 ];
 
 const PAPERS_RECOVERY: &str =
     "the window moves towards the estimate in recovery, as in the paper; recovery = half agrees";
+const NO_IDLE_TIME: &str = "under tc-tbf, which asks before it takes, Linux's RED never learns that its queue is empty, and \
+    its average does not fall while nothing comes";
 const SPACED: &str = "Linux spaces drops (RFC 8033, section 5.4); derandomise = true agrees";
 
 /// What is known of a cell that differs.
