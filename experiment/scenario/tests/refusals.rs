@@ -66,7 +66,9 @@ fn an_unknown_controller() {
 
 #[test]
 fn an_unknown_queue() {
-    let names: Vec<_> = queueing::registry().iter().map(|entry| format!("{:?}", entry.name)).collect();
+    let names =
+        queueing::registry().iter().map(|entry| entry.name).chain(scenario::KERNEL_QUEUES.map(|(name, _)| name));
+    let names: Vec<_> = names.map(|name| format!("{name:?}")).collect();
     let message = format!(
         "bursty.toml:8: path.queue: found the unknown queue \"fofo\", perhaps \"fifo\"; expected one of {}",
         names.join(", ")
