@@ -1,6 +1,6 @@
 //! Each mistake gives one message; the tests compare it word for word.
 
-use packetscale_scenario::Scenario;
+use packetscale_scenario::{KERNEL_QUEUES, Scenario};
 use std::path::Path;
 
 /// A valid scenario; each test makes one mistake in it.
@@ -66,8 +66,7 @@ fn an_unknown_controller() {
 
 #[test]
 fn an_unknown_queue() {
-    let names =
-        queueing::registry().iter().map(|entry| entry.name).chain(scenario::KERNEL_QUEUES.map(|(name, _)| name));
+    let names = queueing::registry().iter().map(|entry| entry.name).chain(KERNEL_QUEUES.map(|(name, _)| name));
     let names: Vec<_> = names.map(|name| format!("{name:?}")).collect();
     let message = format!(
         "bursty.toml:8: path.queue: found the unknown queue \"fofo\", perhaps \"fifo\"; expected one of {}",
