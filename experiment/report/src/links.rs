@@ -1,4 +1,5 @@
-//! The queue of each link, where the scenario records links: a heat map of links by controllers and sweep points.
+//! The queue of each link, where the scenario records links: a heat map of links by controllers and sweep points. A link is
+//! known by its name: its number may be another one at another point.
 
 use crate::heat::{Heat, Shade, short};
 use results::{Group, Interval};
@@ -9,13 +10,20 @@ const MOST_COLUMNS: usize = 40;
 /// Writes the map of the first groups; nothing where no link is recorded.
 pub fn map(out: &mut String, groups: &[Group]) {
     let groups = &groups[..groups.len().min(MOST_COLUMNS)];
-    let longest = groups.iter().flat_map(|group| &group.runs).max_by_key(|run| run.links.len());
-    let Some(links) = longest.map(|run| &run.links).filter(|links| !links.is_empty()) else { return };
-    let rows: Vec<(&str, String)> = links.iter().map(|link| (link.name.as_str(), String::new())).collect();
+    let mut rows: Vec<(&str, String)> = Vec::new();
+    for link in groups.iter().flat_map(|group| &group.runs).flat_map(|run| &run.links) {
+        if !rows.iter().any(|(name, _)| *name == link.name) {
+            rows.push((&link.name, String::new()));
+        }
+    }
+    if rows.is_empty() {
+        return;
+    }
     let names: Vec<String> = groups.iter().map(Group::name).collect();
     let columns: Vec<&str> = names.iter().map(String::as_str).collect();
     let value = |row: usize, column: usize| {
-        let waits = groups[column].runs.iter().filter_map(|run| run.links.get(row)?.queue_delay_p95_s);
+        let named = groups[column].runs.iter().flat_map(|run| &run.links).filter(|link| link.name == rows[row].0);
+        let waits = named.filter_map(|link| link.queue_delay_p95_s);
         Interval::of(&waits.collect::<Vec<_>>()).map(|interval| interval.mean)
     };
     let heat = Heat {
@@ -54,5 +62,27 @@ mod tests {
         map(&mut out, &groups(&results.runs));
         assert!(out.contains("data-row=\"first\" data-column=\"rapid\" data-value=\"0.5\">500</td>"), "{out}");
         assert_eq!((out.matches("<tr><th scope=\"row\">").count(), out.matches("<td>\u{2013}</td>").count()), (2, 3));
+    }
+
+    /// Where a point of the sweep has a link that others lack, its row has no value there, and no other link's.
+    #[test]
+    fn a_row_is_of_the_link_it_names() {
+        let mut results = example::demo();
+        let link = |name: &str, wait| LinkResult {
+            name: name.to_string(),
+            queue_delay_p95_s: Some(wait),
+            ..LinkResult::default()
+        };
+        for run in &mut results.runs {
+            run.links = match run.controller.as_str() {
+                "rapid" => vec![link("ab", 0.1), link("bc", 0.3)],
+                _ => vec![link("bc", 0.2)],
+            };
+        }
+        let mut out = String::new();
+        map(&mut out, &groups(&results.runs));
+        let row = out.split("<tr>").find(|row| row.contains("data-row=\"bc\"")).unwrap_or_default();
+        assert!(row.contains("data-column=\"rapid\" data-value=\"0.3\""), "{out}");
+        assert!(row.contains("data-value=\"0.2\"") && !row.contains("data-value=\"0.1\""), "{out}");
     }
 }

@@ -195,8 +195,8 @@ figures! {
         burstiness_eta: Option<f64>, Index, "Burstiness", "Burstiness eta at the bottleneck: mean over busy periods, if the discipline measures it. Whole run.";
         [Delay] queue_over_bound: Option<f64>, Index, "Queue over bound", "Mean queue that a packet finds, over the least possible: N*D/D/1, as many flows of equal constant rate with independent phases and the same load. Only for several flows with equal packets on one link without traffic.";
         [Delay] rtt_mean_s: Option<f64>, Time, "RTT, mean", "The flows' round-trip time: mean per flow over its acknowledgments, then over flows.";
-        [Share] fairness_jain: Option<f64>, Index, "Jain's index", "Jain's index (sum x)^2 / (n sum x^2) of the flows' throughputs at their receivers while all are active: from the last one's start until the first is done. 1: equal; 1/n: one has all. Absent if fewer than two are ever active together.";
-        [Share] fairness_jain_after_entry: Option<f64>, Index, "Jain after entries", "Smallest Jain's index over the windows [entry + 5 s, next entry), one per flow entry, of the flows active in all of the window, if they are two or more.";
+        [Share] fairness_jain: Option<f64>, Index, "Jain's index", "Jain's index (sum x)^2 / (n sum x^2) of the flows that cross the measured link, by throughput at their receivers, while all are active: from the last one's start until the first is done. 1: equal; 1/n: one has all. Absent if fewer than two are ever active together.";
+        [Share] fairness_jain_after_entry: Option<f64>, Index, "Jain after entries", "Smallest Jain's index over the windows [entry + 5 s, next entry), one per flow entry, of the same flows, where two or more are active in all of the window.";
         [Response] convergence_s: Option<f64>, Time, "Convergence", "From the last flow's start (even in the warm-up) until the flows' throughput over one round trip first reaches 95 % of the available capacity.";
         [Response] convergence_rtts: Option<f64>, RoundTrips, "Convergence", "The same in base round trips of the first flow.";
         [Response] rise_rtts: Option<f64>, RoundTrips, "Rise", "After an upward step of at least 10 % in available capacity: base round trips until the flows' total rate is within 10 % of the new value. The rate is the controllers' own mean rate if they have one, else throughput over a round trip. The largest over all steps; absent if one is never answered.";
@@ -285,7 +285,7 @@ figures! {
     SHARE of ControllerShare {
         controller: String, Text, "Controller", "The controller, as tables name it.";
         flows: u64, Count, "Flows", "Flows that it controls.";
-        throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which the packets of these flows left the bottleneck, as bits on the wire.";
+        throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which the packets of these flows reached their receivers, as bits on the wire.";
         share: Option<f64>, Share, "Share of the flows", "The same over that of all flows.";
     }
 

@@ -6,9 +6,10 @@ use crate::document::{Node, Table, Value};
 use crate::error::ScenarioError;
 use crate::fields::{Fields, Zero, instant, quantity, text};
 use crate::hosts::Sender;
-use crate::links::{Network, delay, route_of, tables};
+use crate::links::{Network, tables};
 use crate::model::{ArrivalProcess, Arrivals, ControllerSpec, FlowSpec, Size, SizeLaw, Start, TrafficKind};
 use crate::packet::packet;
+use crate::routes::{back_for_acknowledgments, delay, route};
 use crate::sizes::law;
 use crate::traffic::application;
 use std::path::Path;
@@ -192,18 +193,14 @@ impl Reader<'_> {
         const EXPECTED: &str = "\"forward\", or \"back\" where [path.return] is there";
         let key = fields.key("direction");
         let direction = fields.get("direction").map(|node| text(node, &key, EXPECTED)).transpose()?;
-        let Network { through, back, .. } = self.network;
-        let (through, back) = match direction.as_deref() {
-            None | Some("forward") => (through, back),
-            Some("back") if !back.is_empty() => (back, through),
+        let Network { through: there, back: returning, .. } = self.network;
+        let (there, returning) = match direction.as_deref() {
+            None | Some("forward") => (there, returning),
+            Some("back") if !returning.is_empty() => (returning, there),
             Some(other) => return Err(fields.refuse("direction", format!("\"{other}\""), EXPECTED)),
         };
-        let route = route_of(fields, "route", self.network)?.unwrap_or(through.clone());
-        let back = route_of(fields, "back", self.network)?.unwrap_or(back.clone());
-        if let Some(both) = route.iter().find(|link| back.contains(link)) {
-            let found = format!("\"{}\", which its data cross", self.network.links[*both].link.name);
-            return Err(fields.refuse("back", found, "other links than those of its route"));
-        }
+        let route = route(fields, self.network, there)?;
+        let back = back_for_acknowledgments(fields, self.network, &route, returning)?;
         Ok((route, back))
     }
 

@@ -56,10 +56,10 @@ pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result
     let arrivals: Vec<_> = arriving.into_iter().map(|(arrivals, _)| arrivals).collect();
     let all: Vec<_> = flows.iter().chain(arrivals.iter().map(|arrivals| &arrivals.flow)).cloned().collect();
     let compared = compared(document, &setups(&all))?;
-    let through = network.through.clone();
+    let crossed = network.crossed(&all, &traffic);
     let links = links(network, &all, &traffic)?;
     alone(document, &links, all.len(), &traffic)?;
-    let (record, measured) = record(document, &run, &links, &through)?;
+    let (record, measured) = record(document, &run, &links, &crossed)?;
     let template = Experiment {
         controller: String::new(),
         params: BTreeMap::new(),

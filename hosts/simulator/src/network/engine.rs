@@ -10,7 +10,7 @@ use crate::agenda::EventSource;
 use crate::background::{Background, Stage};
 use crate::endpoints::Reception;
 use crate::services::Served;
-use crate::topology::{Admission, Fate, Leaving, Service};
+use crate::topology::{Admission, Fate, Hop, Leaving, Service};
 use crate::transit::{Owner, Transit};
 use packets::Event;
 use units::{Bytes, Time};
@@ -56,7 +56,7 @@ impl<'e> Network<'e> {
                 self.endpoints.stop(&mut self.agenda, now, flow as usize)
             }
             EventSource::Message(flow) => self.with_background(|all, stage| all.send(stage, now, flow as usize)),
-            EventSource::Arrival(entry) => self.with_background(|all, stage| all.arrive(stage, now, entry as usize)),
+            EventSource::Arrival(entry) => self.arrival(now, entry as usize),
             EventSource::User(user) => self.with_background(|all, stage| all.browse(stage, now, user as usize)),
             EventSource::Sampler => self.sample(now),
             _ => unreachable!("rings of packets are not timers"),
@@ -67,6 +67,14 @@ impl<'e> Network<'e> {
     fn with_background(&mut self, act: impl FnOnce(&mut Background<'e>, &mut Stage<'_>)) {
         let Network { background, agenda, endpoints, recorder, .. } = self;
         act(background, &mut Stage { agenda, endpoints, recorder });
+    }
+
+    /// Flows arrive. Where one finds no place the run is over: it has failed.
+    fn arrival(&mut self, now: Time, entry: usize) {
+        self.with_background(|all, stage| all.arrive(stage, now, entry));
+        if self.background.check().is_err() {
+            self.end = now;
+        }
     }
 
     fn sample(&mut self, now: Time) {
@@ -171,22 +179,22 @@ impl<'e> Network<'e> {
         }
     }
 
-    /// The link that a packet crosses next; `None`: its receiver is next.
+    /// What a packet crosses next; `None`: its receiver is next.
     #[inline]
-    fn next_link(&self, transit: &Transit) -> Option<usize> {
+    fn next_hop(&self, transit: &Transit) -> Option<Hop> {
         let route = match transit.owner() {
             Owner::Flow(flow) => self.endpoints.route(flow),
             Owner::Traffic(source) => self.cross.route(source),
             Owner::Acknowledgment(flow) => self.endpoints.route_back(flow),
         };
-        self.topology.link_after(route, transit.hop)
+        self.topology.hop_after(route, transit.hop)
     }
 
     /// A packet sets out from one link to the next, or to its receiver. Cross traffic has none.
     #[inline]
     fn forward(&mut self, link: usize, transit: Transit) {
-        match (self.next_link(&transit), transit.owner()) {
-            (Some(next), _) => self.topology.towards_link(&mut self.agenda, link, next, transit),
+        match (self.next_hop(&transit), transit.owner()) {
+            (Some(next), _) => self.topology.towards_link(&mut self.agenda, next, transit),
             (None, Owner::Flow(flow)) if self.endpoints.is_immediate(flow) => self.receive(transit.at, flow, &transit),
             (None, Owner::Flow(_)) => self.topology.deliver(&mut self.agenda, link, transit),
             (None, Owner::Traffic(_)) => {}
@@ -197,8 +205,8 @@ impl<'e> Network<'e> {
     /// The first packet of a detour arrives.
     fn off_detour(&mut self, now: Time, link: usize) {
         let Some(transit) = self.topology.off_detour(&mut self.agenda, link) else { return };
-        match self.next_link(&transit) {
-            Some(next) => self.arrive(now, next, transit),
+        match self.next_hop(&transit) {
+            Some(next) => self.arrive(now, next.link(), transit),
             None => self.at_host(now, transit),
         }
     }
