@@ -34,11 +34,11 @@ type Known = (&'static str, &'static str, Form);
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Told {
     /// By the packet's priority, which the queue reads.
-    ByPriority = 1,
+    Priority = 1,
     /// By its mark, which a filter at the queue reads.
-    ByMark = 2,
+    Mark = 2,
     /// By the lowest bits of its hash.
-    ByHash = 3,
+    Hash = 3,
 }
 
 /// How a limit is written.
@@ -70,7 +70,7 @@ const KNOWN: [Discipline; 7] = [
     Discipline {
         name: "fq-codel",
         kernel: "fq_codel",
-        flows: Some(Told::ByPriority),
+        flows: Some(Told::Priority),
         settings: &[
             ("target", "target", Form::Time),
             ("interval", "interval", Form::Time),
@@ -91,9 +91,9 @@ const KNOWN: [Discipline; 7] = [
     },
     without_flows(red::RED),
     // Without its own shaper: the bottleneck is the token bucket.
-    Discipline { flows: Some(Told::ByMark), limit: Limit::Memory, always: "unlimited", ..without_flows("cake") },
-    Discipline { flows: Some(Told::ByHash), always: "", ..without_flows("fq") },
-    Discipline { name: "fq-pie", kernel: "fq_pie", flows: Some(Told::ByPriority), ..without_flows("") },
+    Discipline { flows: Some(Told::Mark), limit: Limit::Memory, always: "unlimited", ..without_flows("cake") },
+    Discipline { flows: Some(Told::Hash), always: "", ..without_flows("fq") },
+    Discipline { name: "fq-pie", kernel: "fq_pie", flows: Some(Told::Priority), ..without_flows("") },
 ];
 
 /// A discipline that knows no flows and no settings, marks, and has the same name everywhere.
@@ -180,7 +180,7 @@ pub(crate) fn lines(link: &LinkSpec, packet: Bytes, device: &str) -> Vec<String>
     let Some(discipline) = known(&link.queue) else { return Vec::new() };
     let words = discipline.words(link, packet);
     let mut lines = vec![format!("qdisc add dev {device} parent 1:1 handle {HANDLE} {words}")];
-    if discipline.flows == Some(Told::ByMark) {
+    if discipline.flows == Some(Told::Mark) {
         lines.push(format!("filter add dev {device} parent {HANDLE} protocol all fw"));
     }
     lines
