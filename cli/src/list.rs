@@ -36,7 +36,10 @@ const LONG_NAMES: usize = 24;
 pub fn list(what: Listed, json: bool) -> Result<String, Failure> {
     let entries = match what {
         Listed::Controllers => congestion::registry().iter().map(|e| entry(e.name, e.summary, e.parameters)).collect(),
-        Listed::Queues => queueing::registry().iter().map(|e| entry(e.name, e.summary, e.parameters)).collect(),
+        Listed::Queues => {
+            let kernels = scenario::KERNEL_QUEUES.iter().map(|(name, summary)| entry(name, summary, &[]));
+            queueing::registry().iter().map(|e| entry(e.name, e.summary, e.parameters)).chain(kernels).collect()
+        }
         Listed::Traffic => scenario::TRAFFIC_KINDS.iter().map(|(name, summary)| entry(name, summary, &[])).collect(),
         Listed::Estimators => estimation::estimators().iter().map(|e| entry(e.name, e.summary, e.parameters)).collect(),
         Listed::Denoisers => estimation::denoisers().iter().map(|e| entry(e.name, e.summary, e.parameters)).collect(),

@@ -38,7 +38,7 @@ fn main() -> Result<(), Failure> {
     let host = linux::linux(Box::new(|| Kernel::cached(KERNEL)));
     let all = LOSSES.into_iter().flat_map(|loss| loss.laws.iter().map(move |law| (*law, loss)));
     let all = all.filter(|(law, loss)| words.iter().all(|word| word == *law || *word == loss.one_in.to_string()));
-    laws(&host, all.flat_map(|(law, loss)| (1..=loss.there).map(move |seed| (law, loss, seed))).collect())?;
+    laws(&host, all.flat_map(|(law, loss)| (1..=loss.runs_there(law)).map(move |seed| (law, loss, seed))).collect())?;
     if words.is_empty() || words == ["queues"] { disciplines(&host) } else { Ok(()) }
 }
 

@@ -89,16 +89,32 @@ fn flows_have_their_own_round_trips_beside_traffic() {
 }
 
 #[test]
-fn fq_codel_gives_a_flow_its_half_beside_traffic_that_does_not_respond() {
+fn fair_queues_give_a_flow_its_half_beside_traffic_that_does_not_respond() {
     if !able() {
         return;
     }
     let traffic = "\ntraffic = [{ kind = \"cbr\", rate = \"15 Mbit/s\", packet = \"1514 B\" }]";
-    let scenario = scenario(1_500, "200 kB", ", queue = \"fq-codel\"", &(flows(&[flow("cubic", "")]) + traffic));
-    // Deficit round robin: 10 Mbit/s each, as both have packets. A FIFO would leave the flow 5, and so would a queue that
-    // does not know whose packets it has.
-    let throughput_bps = number(&Run::of(&scenario).table("flows.csv")[0], "throughput_bps");
-    assert!((9.0e6..10.3e6).contains(&throughput_bps), "{throughput_bps} bit/s");
+    for queue in ["fq-codel", "cake", "fq"] {
+        let path = format!(", queue = \"{queue}\"");
+        let scenario = scenario(1_500, "200 kB", &path, &(flows(&[flow("cubic", "")]) + traffic));
+        // Deficit round robin: 10 Mbit/s each, as both have packets. A FIFO would leave the flow 5, and so would a queue
+        // that does not know whose packets it has.
+        let throughput_bps = number(&Run::of(&scenario).table("flows.csv")[0], "throughput_bps");
+        assert!((9.0e6..10.3e6).contains(&throughput_bps), "{queue}: {throughput_bps} bit/s");
+    }
+}
+
+#[test]
+fn red_keeps_the_average_between_its_limits() {
+    if !able() {
+        return;
+    }
+    let queue = ", queue = { kind = \"red\", min = \"5 packets\", max = \"15 packets\", max_p = 0.1, \
+                 weight = 0.0078125, gentle = false }";
+    let run = Run::of(&scenario(3_000, "200 kB", queue, &flows(&[flow("newreno", ""), flow("newreno", "")])));
+    // 15 packets of 1514 B take 9 ms. A buffer that fills would have 80 ms.
+    let wait = run.figure("queue_delay_p50_s");
+    assert!((0.0005..15.0 * PACKET / RATE).contains(&wait) && run.figure("utilisation") > 0.8, "{wait} s");
 }
 
 #[test]

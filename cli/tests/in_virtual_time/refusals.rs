@@ -19,7 +19,7 @@ fn every_key_has_a_text_of_its_own() {
         ("path.aggregation={period=\"2 ms\"}", "service in bursts"),
         ("path.policer={rate=\"1 Mbit/s\",bucket=\"9 kB\"}", "a policer"),
         ("path.shaper={rate=\"1 Mbit/s\",bucket=\"9 kB\"}", "a shaper"),
-        ("path.queue=\"red\"", "\"red\"; expected one of \"fifo\", \"codel\", \"fq-codel\", \"pie\""),
+        ("path.queue=\"tdqm\"", "\"tdqm\"; expected one of \"fifo\", \"codel\", \"fq-codel\", \"pie\", \"red\""),
         ("path.access=\"1 Gbit/s\"", "\"1 Gbit/s\""),
         ("sender.pacing=\"100 %\"", "\"100 %\""),
         ("sender.gaps={kind=\"batch\",packets=4}", "a model of gaps"),
@@ -59,6 +59,20 @@ fn a_refusal_names_the_line_the_key_in_the_file_and_the_host_that_was_typed() {
     );
     // The simulator does all of it.
     assert_eq!(said(text, &["--print"]).0, Some(0));
+}
+
+/// The mirror of it: a queue that only a kernel has.
+#[test]
+fn the_simulator_refuses_a_kernels_queue_and_says_who_has_it() {
+    let text = "[run]\nduration = \"1 s\"\n[path]\nrate = \"1 Mbit/s\"\ndelay = \"100 ms\"\n\
+                [path.return]\nrate = \"1 Mbit/s\"\nqueue = \"fq\"\n[[flow]]\ncontroller = \"cubic\"\n";
+    let (code, message) = said(text, &[]);
+    let start = "small.toml:8: path.return.queue: found \"fq\", which only a kernel has; expected";
+    assert!(code == Some(2) && message.starts_with(start) && message.contains("--on linux-6.12"), "{message}");
+    let cake = SMALL.replace("buffer = ", "queue = \"cake\", buffer = ");
+    let (code, message) = said(&cake, &["--print"]);
+    assert!(code == Some(2) && message.contains("path.queue: found \"cake\", which only a kernel has"), "{message}");
+    assert_eq!(said(&cake, &["--print", "--on", "linux-6.12"]).0, Some(0));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use scenario::{Buffer, Experiment, FlowSpec, QueueSpec, Start, TrafficKind};
 use serde::{Deserialize, Serialize};
 use settings::{Setting, Settings};
 use std::path::{Path, PathBuf};
-use units::{Packets, Rate, Span, Time};
+use units::{Packets, Rate, Ratio, Span, Time};
 use virtual_time::Virtual;
 
 const PACKET: u64 = 1514;
@@ -22,7 +22,7 @@ const BUFFER: u64 = 1000;
 /// What is offered to a discipline.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Cell {
-    /// The discipline's name here and in Linux.
+    /// The discipline's name in scenarios, and in Linux.
     pub here: &'static str,
     pub there: &'static str,
     pub controller: &'static str,
@@ -41,9 +41,10 @@ const fn beside_a_step(cell: Cell) -> Cell {
 const CODEL: Cell = alone("codel", "codel");
 const FQ_CODEL: Cell = alone("fq-codel", "fq_codel");
 const PIE: Cell = alone("pie", "pie");
+const RED: Cell = alone("red", "red");
 
-/// Linux marks only in FQ-CoDel unless it is told otherwise.
-pub const CELLS: [Cell; 7] = [
+/// NewReno alone over RED is not among them: in Linux all is dropped from 3 s on (`NO_IDLE_TIME`).
+pub const CELLS: [Cell; 9] = [
     CODEL,
     beside_a_step(CODEL),
     FQ_CODEL,
@@ -51,13 +52,32 @@ pub const CELLS: [Cell; 7] = [
     PIE,
     beside_a_step(PIE),
     Cell { controller: "dctcp", ..FQ_CODEL },
+    beside_a_step(RED),
+    Cell { controller: "dctcp", ..RED },
 ];
 pub const SEEDS_THERE: u64 = 2;
 const SEEDS_HERE: u64 = 12;
 
-pub fn experiment(discipline: &str, cell: &Cell, seed: u64) -> Experiment {
+/// What a discipline is told, here and there. Linux's RED has no defaults, and a weight of a power of two.
+fn told(discipline: &str) -> Settings {
+    if discipline != "red" {
+        return Settings::new();
+    }
+    let packets = |number| Setting::Packets(Packets::new(number));
+    let all = [
+        ("min", packets(10)),
+        ("max", packets(30)),
+        ("max_p", Setting::Ratio(Ratio::of(1, 10))),
+        ("weight", Setting::Ratio(Ratio::of(1, 512))),
+        ("gentle", Setting::Switch(false)),
+        ("mark_above", Setting::Switch(true)),
+    ];
+    all.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+}
+
+pub fn experiment(cell: &Cell, seed: u64) -> Experiment {
     let mut wire = link(Rate::from_mbps(25), Span::from_millis(5), Buffer::Packets(Packets::new(BUFFER)));
-    wire.queue = QueueSpec::named(discipline);
+    wire.queue = QueueSpec { settings: told(cell.here), ..QueueSpec::named(cell.here) };
     let one = |number: u64| FlowSpec {
         start: Start::Uniform(Time::ZERO, Time::ZERO + Span::from_secs(2)),
         ecn: cell.controller == "dctcp",
@@ -139,13 +159,13 @@ pub fn sides(cell: &Cell) -> Vec<(String, Settings)> {
 }
 
 pub fn here(cell: &Cell, settings: &Settings) -> Vec<Figures> {
-    let mut experiment = experiment(cell.here, cell, 1);
-    experiment.links[0].queue.settings.clone_from(settings);
+    let mut experiment = experiment(cell, 1);
+    experiment.links[0].queue.settings.extend(settings.clone());
     replicate(&experiment, SEEDS_HERE).iter().map(figures).collect()
 }
 
 pub fn there(host: &Virtual, cell: &Cell, seed: u64) -> Result<Row, Refusal> {
-    let figures = there_of(host, &experiment(cell.there, cell, seed)).map(|run| figures(&run))?;
+    let figures = there_of(host, &experiment(cell, seed)).map(|run| figures(&run))?;
     let (discipline, controller) = (cell.there.to_string(), cell.controller.to_string());
     Ok(Row { kernel: kernel(host), discipline, controller, step_mbps: cell.step_mbps, seed, figures })
 }

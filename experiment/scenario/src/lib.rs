@@ -36,6 +36,7 @@ mod traffic;
 mod web;
 
 pub use error::{Place, ScenarioError};
+pub use links::KERNEL_QUEUES;
 pub use model::{
     Aggregation, ArrivalProcess, Arrivals, Buffer, Coalescing, ConnectionSource, Connections, ControllerSpec,
     Expectation, Experiment, FileSizes, FlowSpec, GapModel, Impairments, LinkSpec, Moderation, Objects, Parse,

@@ -42,6 +42,13 @@ pub(crate) struct Network {
     pub back: Vec<usize>,
 }
 
+/// Queues that only a kernel has, without settings: names and what they are.
+pub const KERNEL_QUEUES: [(&str, &str); 3] = [
+    ("cake", "on a kernel only: CAKE, a queue per flow and fairness between hosts, without its shaper (tc-cake)"),
+    ("fq", "on a kernel only: a queue per flow, served in turns, drop-tail at 100 packets each (tc-fq)"),
+    ("fq-pie", "on a kernel only: FQ-PIE, a queue per flow, served in turns, each under PIE (tc-fq_pie)"),
+];
+
 /// Names of the links of a dumbbell: of data, and on the way back.
 const BOTTLENECK: &str = "bottleneck";
 const RETURN: &str = "return";
@@ -174,7 +181,9 @@ fn queue(node: &Node, key: &str) -> Result<QueueSpec, ScenarioError> {
 }
 
 fn entries() -> Vec<(&'static str, Parameters)> {
-    queueing::registry().iter().map(|entry| (entry.name, entry.parameters)).collect()
+    let none: Parameters = &[];
+    let registry = queueing::registry().iter().map(|entry| (entry.name, entry.parameters));
+    registry.chain(KERNEL_QUEUES.map(|(name, _)| (name, none))).collect()
 }
 
 fn queues<'a>(entries: &'a [(&'static str, Parameters)]) -> Registry<'a> {
@@ -187,13 +196,16 @@ fn queues<'a>(entries: &'a [(&'static str, Parameters)]) -> Registry<'a> {
     }
 }
 
-/// Builds the discipline of a link as a trial, so that a setting which it does not accept is refused with its line.
+/// Builds the discipline of a link as a trial, where it is one of the registry, so that a setting which it does not accept is refused with its line.
 fn check_queue(draft: &Draft, buffer: Buffer, packet: Bytes) -> Result<(), ScenarioError> {
     let QueueSpec { kind, settings } = &draft.link.queue;
     let setup = queueing::Setup { rate: draft.link.rate, limit: buffer.limit(), packet, seed: 0 };
-    let built = AnyQueue::<()>::build(kind, &setup, settings).expect("chosen from the registry");
     let (key, node) = &draft.queue;
-    built.map(drop).map_err(|error| queues(&entries()).refused(node, key, &error))
+    match AnyQueue::<()>::build(kind, &setup, settings) {
+        Some(Err(error)) => Err(queues(&entries()).refused(node, key, &error)),
+        // Built, or a kernel's.
+        _ => Ok(()),
+    }
 }
 
 /// Resolves the buffers, now that the flows are known: `"1 bdp"` is the rate times twice the delay of the path, or

@@ -7,7 +7,7 @@ use std::path::Path;
 
 impl Scenario {
     /// Returns the message for a host that does not do what the scenario asks for under this key. `key` names things as an
-    /// experiment has them: the only link is `path`, and flows are numbered with their counts unfolded. The message names
+    /// experiment has them: the first link is `path`, and flows are numbered with their counts unfolded. The message names
     /// the key that is written in the file, and its line.
     pub fn refuse(
         &self,
@@ -34,6 +34,9 @@ fn candidates(document: &Table, key: &str) -> Vec<String> {
         ["path", "return"] if document.get("path").is_none() => vec!["link".to_string()],
         ["path", ref rest @ ..] if document.get("path").is_none() => {
             vec![["link", "0"].iter().chain(rest).copied().collect::<Vec<_>>().join(".")]
+        }
+        ["link", _, ref rest @ ..] if document.get("link").is_none() => {
+            vec![["path", "return"].iter().chain(rest).copied().collect::<Vec<_>>().join(".")]
         }
         ["flow", number, "controller", ref rest @ ..] => {
             let own = [&["flow", &table_of(document, number), "controller"], rest].concat().join(".");

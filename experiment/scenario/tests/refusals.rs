@@ -1,6 +1,6 @@
 //! Each mistake gives one message; the tests compare it word for word.
 
-use packetscale_scenario::Scenario;
+use packetscale_scenario::{KERNEL_QUEUES, Scenario};
 use std::path::Path;
 
 /// A valid scenario; each test makes one mistake in it.
@@ -66,7 +66,8 @@ fn an_unknown_controller() {
 
 #[test]
 fn an_unknown_queue() {
-    let names: Vec<_> = queueing::registry().iter().map(|entry| format!("{:?}", entry.name)).collect();
+    let names = queueing::registry().iter().map(|entry| entry.name).chain(KERNEL_QUEUES.map(|(name, _)| name));
+    let names: Vec<_> = names.map(|name| format!("{name:?}")).collect();
     let message = format!(
         "bursty.toml:8: path.queue: found the unknown queue \"fofo\", perhaps \"fifo\"; expected one of {}",
         names.join(", ")
@@ -164,8 +165,8 @@ rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
         r#"bursty.toml:12: flow.0.start.uniform: found ["5 s", "1 s"]; expected { uniform = ["0 s", "10 s"] }, the earlier first"#;
     no_flows_at_all: r#"rtt = "30 ms""# => "count = 0",
         r#"bursty.toml:12: flow.0.count: found 0; expected a whole number from 1 to 4294967295"#;
-    too_many_flows: r#"rtt = "30 ms""# => "count = 1000000",
-        r#"bursty.toml:12: flow.0.count: found 1000000; expected at most 100000 flows in all"#;
+    too_many_flows: r#"rtt = "30 ms""# => "count = 1000001",
+        r#"bursty.toml:12: flow.0.count: found 1000001; expected at most 1000000 flows in all"#;
     a_packet_smaller_than_its_headers: r#"rtt = "30 ms""# => r#"packet = "20 B""#,
         r#"bursty.toml:12: flow.0.packet: found "20 B"; expected a size from 40 B to 65535 B"#;
     a_size_of_zero: r#"rtt = "30 ms""# => r#"size = "0 B""#,

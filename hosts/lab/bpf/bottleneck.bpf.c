@@ -29,7 +29,7 @@ enum { MOST_OUTAGES = 16 };
 /* As read by hosts/lab/src/tap.rs. */
 struct record {
 	u64 time_ns;  /* CLOCK_MONOTONIC */
-	u32 stamp;    /* low half of the time of its arrival, which names the packet */
+	u32 stamp;    /* of its arrival: the low half of the time, which names the packet */
 	u32 size;     /* the frame, Ethernet header included */
 	u16 port;     /* source port */
 	u8 protocol;  /* of IPv4; 0: something else */
@@ -50,10 +50,14 @@ struct {
 	__type(value, u64);
 } missed SEC(".maps");
 
-/* As written by hosts/lab/src/tap.rs. All zero: a queue that finds flows by itself, and a wire that does nothing. */
+/* How a queue is told which packets are of one flow. */
+enum { NOT_AT_ALL = 0, BY_PRIORITY = 1, BY_MARK = 2, BY_HASH = 3 };
+
+/* As written by hosts/lab/src/tap.rs. All zero: a queue that knows no flows, and a wire that does nothing. */
 struct wire {
-	u64 queue;    /* handle of a queue that sorts flows into buckets, in the upper half of 32 bits; 0: none */
-	u64 buckets;  /* how many buckets it has, at most 2^16 - 1 */
+	u64 told;     /* how the queue is told of flows */
+	u64 handle;   /* the queue's, in the upper half of 32 bits */
+	u64 buckets;  /* into how many it sorts flows, at most 2^16 - 1; a power of two where it is told by the hash */
 	u64 random;   /* state of the generator */
 	u64 loss;     /* probability in 2^-32 */
 	u64 late;     /* probability in 2^-32 */
@@ -96,26 +100,40 @@ INLINE void report(struct __sk_buff *packet, u8 end, u64 now, u32 stamp)
 }
 
 /*
- * The stamp takes the place of the hash by which a queue finds a packet's bucket (fq_codel_classify). So that one
- * bucket gets all packets of a flow, the bucket is named by the priority, which such a queue obeys.
+ * The stamp takes the place of the hash by which a queue finds a packet's flow. So that one bucket gets all packets of a
+ * flow, the bucket is named otherwise: by the priority (fq_codel_classify, fq_pie_classify) or, for a filter at the
+ * queue, by the mark (cake_classify). A queue that reads nothing but the lowest bits of the hash (fq_classify) finds the
+ * flow's in them, and the stamp is what is left of it: a flow has no two packets in so few nanoseconds.
  */
-INLINE void name_bucket(struct __sk_buff *packet)
+INLINE u32 stamp_of(struct __sk_buff *packet, u32 now)
 {
-	u32 first = 0;
+	u32 first = 0, hash, bucket;
 	struct wire *here = bpf_map_lookup_elem(&wire, &first);
 
-	if (here && here->queue)
-		packet->priority = (u32)here->queue + 1 + (u32)((u64)bpf_get_hash_recalc(packet) * here->buckets >> 32);
+	if (!here || here->told == NOT_AT_ALL)
+		return now;
+	hash = bpf_get_hash_recalc(packet);
+	if (here->told == BY_HASH) {
+		u32 low = (u32)here->buckets - 1;
+
+		return (now & ~low) | (hash & low);
+	}
+	bucket = 1 + (u32)((u64)hash * here->buckets >> 32);
+	if (here->told == BY_MARK)
+		packet->mark = bucket;
+	else
+		packet->priority = (u32)here->handle + bucket;
+	return now;
 }
 
 SEC("tc")
 int arrives(struct __sk_buff *packet)
 {
 	u64 now = bpf_ktime_get_ns();
+	u32 stamp = stamp_of(packet, (u32)now);
 
-	name_bucket(packet);
-	bpf_set_hash(packet, (u32)now);
-	report(packet, ARRIVED, now, (u32)now);
+	bpf_set_hash(packet, stamp);
+	report(packet, ARRIVED, now, stamp);
 	return TC_ACT_UNSPEC;
 }
 

@@ -1,10 +1,12 @@
 //! The bottleneck's queue discipline: which of the kernel's is meant by a scenario's, and how `tc` writes its settings.
 //!
-//! Both come from one standard (RFC 8289, 8290, 8033, 9332), so a setting has the same meaning and default in both. What
-//! the kernel's lacks is refused by its name. Limits: the kernel counts packets; a buffer in bytes becomes one of so many
-//! full packets. Marks: these kernel disciplines mark only when told to, the scenario's always.
+//! Those that the simulator has, too, come from one standard (RFC 8289, 8290, 8033), so a setting has the same meaning
+//! and default in both; RED's differ ([`red`]). What the kernel's lacks is refused by its name. Others only a kernel has:
+//! they have no settings. Limits: the kernel counts packets; a buffer in bytes becomes one of so many full packets. Marks:
+//! these kernel disciplines mark only when told to, the scenario's always.
 
 use crate::error::unfit;
+use crate::red;
 use runner::Unfit;
 use scenario::{Buffer, LinkSpec, QueueSpec};
 use settings::Setting;
@@ -16,15 +18,37 @@ struct Discipline {
     name: &'static str,
     /// Its name in the kernel.
     kernel: &'static str,
-    /// Whether flows overtake each other in it.
-    fair: bool,
-    /// What it is told beside the settings.
+    /// How it is told which packets are of one flow, where it sorts them by flow.
+    flows: Option<Told>,
+    /// How it is told the buffer.
+    limit: Limit,
+    /// What it is told beside the buffer and the settings.
     always: &'static str,
     settings: &'static [Known],
 }
 
 /// A setting: its name in scenarios, its name for `tc`, and how it is written.
 type Known = (&'static str, &'static str, Form);
+
+/// How a queue is told which packets are of one flow (`BY_PRIORITY` and the others of `bpf/bottleneck.bpf.c`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Told {
+    /// By the packet's priority, which the queue reads.
+    Priority = 1,
+    /// By its mark, which a filter at the queue reads.
+    Mark = 2,
+    /// By the lowest bits of its hash.
+    Hash = 3,
+}
+
+/// How a limit is written.
+#[derive(Clone, Copy)]
+enum Limit {
+    /// Packets.
+    Packets,
+    /// Bytes of full packets. This discipline also counts what the kernel's packet buffers take beside their data.
+    Memory,
+}
 
 #[derive(Clone, Copy)]
 enum Form {
@@ -34,41 +58,48 @@ enum Form {
     Number,
     /// A whole multiple of a fraction: the kernel's PIE counts its gains in sixteenths, up to 32.
     Sixteenths,
+    /// A switch for what the kernel's always does, so it is told nothing.
+    Always,
 }
 
-const KNOWN: [Discipline; 3] = [
+const KNOWN: [Discipline; 7] = [
     Discipline {
-        name: "codel",
-        kernel: "codel",
-        fair: false,
-        always: "ecn",
         settings: &[("target", "target", Form::Time), ("interval", "interval", Form::Time)],
+        ..without_flows("codel")
     },
     Discipline {
         name: "fq-codel",
         kernel: "fq_codel",
-        fair: true,
-        always: "ecn",
+        flows: Some(Told::Priority),
         settings: &[
             ("target", "target", Form::Time),
             ("interval", "interval", Form::Time),
             ("flows", "flows", Form::Number),
             ("quantum", "quantum", Form::Bytes),
         ],
+        ..without_flows("")
     },
     Discipline {
-        name: "pie",
-        kernel: "pie",
-        fair: false,
-        always: "ecn",
         settings: &[
             ("target", "target", Form::Time),
             ("update", "tupdate", Form::Time),
             ("alpha", "alpha", Form::Sixteenths),
             ("beta", "beta", Form::Sixteenths),
+            ("derandomise", "", Form::Always),
         ],
+        ..without_flows("pie")
     },
+    without_flows(red::RED),
+    // Without its own shaper: the bottleneck is the token bucket.
+    Discipline { flows: Some(Told::Mark), limit: Limit::Memory, always: "unlimited", ..without_flows("cake") },
+    Discipline { flows: Some(Told::Hash), always: "", ..without_flows("fq") },
+    Discipline { name: "fq-pie", kernel: "fq_pie", flows: Some(Told::Priority), ..without_flows("") },
 ];
+
+/// A discipline that knows no flows and no settings, marks, and has the same name everywhere.
+const fn without_flows(name: &'static str) -> Discipline {
+    Discipline { name, kernel: name, flows: None, limit: Limit::Packets, always: "ecn", settings: &[] }
+}
 
 /// The drop-tail FIFO, which every kernel has.
 pub(crate) const FIFO: &str = "fifo";
@@ -76,9 +107,18 @@ pub(crate) const FIFO: &str = "fifo";
 /// Packets that a queue without a limit holds.
 const UNLIMITED: u64 = 10_000_000;
 
-/// Names of the kernel's disciplines that a scenario can ask for.
-pub fn disciplines() -> impl Iterator<Item = &'static str> {
-    KNOWN.iter().map(|known| known.kernel)
+/// A buffer in packets: in full ones, where it is in bytes.
+fn packets(buffer: Buffer, packet: Bytes) -> u64 {
+    match buffer {
+        Buffer::Bytes(bytes) => bytes.packets_of(packet).get(),
+        Buffer::Packets(packets) => packets.get(),
+        Buffer::Unlimited => UNLIMITED,
+    }
+}
+
+/// The kernel's disciplines that a scenario can ask for: their names, and the words with which `tc` makes one to try.
+pub fn disciplines() -> impl Iterator<Item = (&'static str, &'static str)> {
+    KNOWN.iter().map(|known| (known.kernel, if known.name == red::RED { red::LEAST } else { "" }))
 }
 
 /// The names by which a scenario asks for those that `has` accepts, and for the FIFO.
@@ -98,24 +138,25 @@ pub(crate) fn kernel_name(queue: &QueueSpec) -> Option<&'static str> {
 
 /// Whether flows overtake each other in a queue.
 pub(crate) fn is_fair(queue: &QueueSpec) -> bool {
-    known(queue).is_some_and(|known| known.fair)
+    known(queue).is_some_and(|known| known.flows.is_some())
 }
 
 /// The handle of the bottleneck's queue, as `tc` writes it, and as the kernel has it: the upper half of 32 bits.
 pub(crate) const HANDLE: &str = "10:";
 const HANDLE_BITS: u64 = 0x10 << 16;
 
-/// Buckets of the kernel's fq_codel where nothing is set, and the most that a priority can name.
+/// Buckets where nothing is set, of all of these disciplines, and the most that a priority can name.
 const BUCKETS: u64 = 1_024;
 const MOST_BUCKETS: u64 = (1 << 16) - 1;
 
-/// The handle, and the number of buckets, of a queue that sorts packets into buckets by their flow.
-pub(crate) fn buckets(queue: &QueueSpec) -> Option<(u64, u64)> {
+/// How a queue that sorts packets by their flow is told, its handle, and into how many buckets it sorts; zeros for others.
+pub(crate) fn told(queue: &QueueSpec) -> [u64; 3] {
     let number = match queue.settings.get("flows") {
         Some(Setting::Integer(number)) => *number,
         _ => BUCKETS,
     };
-    is_fair(queue).then_some((HANDLE_BITS, number.min(MOST_BUCKETS)))
+    let flows = known(queue).and_then(|known| known.flows);
+    flows.map_or([0; 3], |told| [told as u64, HANDLE_BITS, number.min(MOST_BUCKETS)])
 }
 
 /// Refuses a queue that no kernel has, or a setting that the kernel's does not have.
@@ -127,23 +168,40 @@ pub(crate) fn check(queue: &QueueSpec) -> Result<(), Unfit> {
         let all: Vec<String> = names(|_| true).iter().map(|name| format!("\"{name}\"")).collect();
         return unfit("path.queue", format!("\"{}\"", queue.kind), format!("one of {}", all.join(", ")));
     };
+    if discipline.name == red::RED {
+        return red::check(queue);
+    }
     queue.settings.iter().try_for_each(|(name, value)| discipline.word(name, value).map(drop))
 }
 
-/// Returns the bottleneck's discipline with its limit and settings, as `tc` writes it; `None` for the FIFO.
-pub(crate) fn words(link: &LinkSpec, packet: Bytes) -> Option<String> {
-    let discipline = known(&link.queue)?;
-    let limit = match link.buffer {
-        Buffer::Bytes(bytes) => bytes.packets_of(packet).get(),
-        Buffer::Packets(packets) => packets.get(),
-        Buffer::Unlimited => UNLIMITED,
-    };
-    let settings = link.queue.settings.iter().filter_map(|(name, value)| discipline.word(name, value).ok());
-    let settings: String = settings.map(|word| format!(" {word}")).collect();
-    Some(format!("{} limit {limit} {}{settings}", discipline.kernel, discipline.always))
+/// Returns the lines for `tc` that put the bottleneck's discipline under the token bucket of a device, with its limit and
+/// settings; none for the FIFO. `packet` is the size of a full one.
+pub(crate) fn lines(link: &LinkSpec, packet: Bytes, device: &str) -> Vec<String> {
+    let Some(discipline) = known(&link.queue) else { return Vec::new() };
+    let words = discipline.words(link, packet);
+    let mut lines = vec![format!("qdisc add dev {device} parent 1:1 handle {HANDLE} {words}")];
+    if discipline.flows == Some(Told::Mark) {
+        lines.push(format!("filter add dev {device} parent {HANDLE} protocol all fw"));
+    }
+    lines
 }
 
 impl Discipline {
+    /// The discipline, its limit and its settings.
+    fn words(&self, link: &LinkSpec, packet: Bytes) -> String {
+        let packets = packets(link.buffer, packet);
+        if let (red::RED, Ok(words)) = (self.name, red::words(link, packets, packet)) {
+            return words;
+        }
+        let limit = match self.limit {
+            Limit::Packets => format!("limit {packets}"),
+            Limit::Memory => format!("memlimit {}", packets.saturating_mul(packet.get()).min(u64::from(u32::MAX))),
+        };
+        let settings = link.queue.settings.iter().filter_map(|(name, value)| self.word(name, value).ok());
+        let words = [self.kernel, &limit, self.always].map(str::to_string).into_iter().chain(settings);
+        words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+    }
+
     /// A setting as `tc` writes it.
     fn word(&self, name: &str, value: &Setting) -> Result<String, Unfit> {
         let key = format!("path.queue.{name}");
@@ -160,6 +218,7 @@ impl Discipline {
             (Form::Bytes, Setting::Bytes(bytes)) => Some(bytes.get().to_string()),
             (Form::Number, Setting::Integer(number)) => Some(number.to_string()),
             (Form::Sixteenths, Setting::Ratio(ratio)) => sixteenths(ratio.as_f64()),
+            (Form::Always, Setting::Switch(true)) => return Ok(String::new()),
             _ => None,
         };
         match written {
@@ -176,6 +235,7 @@ impl Form {
             Form::Bytes => "an amount of data",
             Form::Number => "a whole number",
             Form::Sixteenths => "a whole number of sixteenths up to 2, as the kernel counts",
+            Form::Always => "true: the kernel's always does it",
         }
     }
 }
@@ -221,19 +281,37 @@ mod tests {
             ("60 kB", "\"codel\"", "codel limit 40 ecn"),
             ("60 kB", "{ kind = \"codel\", target = \"1.5 ms\" }", "codel limit 40 ecn target 1500us"),
             ("7 packets", "{ kind = \"fq-codel\", quantum = \"300 B\" }", "fq_codel limit 7 ecn quantum 300"),
-            ("7 packets", "{ kind = \"pie\", beta = 1.25 }", "pie limit 7 ecn beta 20"),
+            ("7 packets", "{ kind = \"pie\", beta = 1.25, derandomise = true }", "pie limit 7 ecn beta 20"),
+            ("60 kB", "\"fq\"", "fq limit 40"),
+            ("60 kB", "\"fq-pie\"", "fq_pie limit 40 ecn"),
         ] {
             let link = link(buffer, queue);
             assert!(check(&link.queue).is_ok());
-            assert_eq!(words(&link, Bytes::new(1_500)).expect("a discipline"), expected);
+            let line = format!("qdisc add dev r1 parent 1:1 handle 10: {expected}");
+            assert_eq!(lines(&link, Bytes::new(1_500), "r1"), [line]);
         }
-        assert_eq!(words(&link("60 kB", "\"fifo\""), Bytes::new(1_500)), None);
+        assert!(lines(&link("60 kB", "\"fifo\""), Bytes::new(1_500), "r1").is_empty());
+    }
+
+    /// cake has no limit of packets. The mark that names a flow's bucket is read by a filter.
+    #[test]
+    fn cake_gets_memory_and_a_filter() {
+        let lines = lines(&link("60 kB", "\"cake\""), Bytes::new(1_500), "r1");
+        let filter = "filter add dev r1 parent 10: protocol all fw";
+        assert_eq!(lines, ["qdisc add dev r1 parent 1:1 handle 10: cake memlimit 60000 unlimited", filter]);
+    }
+
+    #[test]
+    fn every_queue_that_only_a_kernel_has_is_known() {
+        assert!(scenario::KERNEL_QUEUES.iter().all(|(name, _)| known(&QueueSpec::named(name)).is_some()));
     }
 
     #[test]
     fn what_the_kernels_discipline_lacks_is_refused_by_its_key() {
         for (queue, said) in [
-            ("\"red\"", "path.queue: found \"red\"; expected one of \"fifo\", \"codel\", \"fq-codel\", \"pie\""),
+            ("\"tdqm\"", "path.queue: found \"tdqm\"; expected one of \"fifo\", \"codel\", \"fq-codel\", \"pie\""),
+            ("\"red\"", "path.queue.min: found "),
+            ("{ kind = \"pie\", derandomise = false }", "path.queue.derandomise: found false; expected true"),
             ("{ kind = \"pie\", max_burst = \"1 ms\" }", "path.queue.max_burst: found a setting; expected only what"),
             ("{ kind = \"pie\", alpha = 0.1 }", "path.queue.alpha: found 0.1"),
             ("{ kind = \"codel\", target = \"1 ns\" }", "path.queue.target: found \"1 ns\""),

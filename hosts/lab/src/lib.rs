@@ -23,6 +23,7 @@ mod probes;
 mod qdiscs;
 mod rapid;
 mod raw;
+mod red;
 mod sampler;
 mod summary;
 mod tap;

@@ -167,9 +167,10 @@ impl Path {
             ],
             Buffer::Unlimited => vec![tbf(u64::from(u32::MAX / 2))],
         };
-        if let Some(queue) = disciplines::words(link, packet) {
+        let discipline = disciplines::lines(link, packet, "r1");
+        if !discipline.is_empty() {
             lines.truncate(1);
-            lines.push(format!("qdisc add dev r1 parent 1:1 handle {} {queue}", disciplines::HANDLE));
+            lines.extend(discipline);
         }
         self.router.tc(&lines)
     }

@@ -19,7 +19,7 @@ const OBJECT: &[u8] = include_bytes!("../objects/bottleneck.bpf.o");
 pub(crate) const MOST_OUTAGES: usize = 16;
 
 /// Words of the programs' `struct wire` before its outages.
-const WORDS_BEFORE_OUTAGES: usize = 6;
+const WORDS_BEFORE_OUTAGES: usize = 7;
 
 /// Where a packet was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -37,7 +37,7 @@ pub(crate) enum End {
 pub(crate) struct Record {
     /// CLOCK_MONOTONIC.
     pub time_ns: u64,
-    /// Low half of its arrival time, which identifies the packet.
+    /// Of its arrival: the low half of the time, which identifies the packet.
     pub stamp: u32,
     /// Size of the frame, Ethernet header included.
     pub size: u32,
@@ -107,8 +107,8 @@ impl Tap {
         let link = &experiment.links[experiment.bottleneck];
         let late = link.impairments.reorder.map_or(0, |reorder| reorder.share.q32());
         let outages = &link.impairments.outages;
-        let (queue, buckets) = disciplines::buckets(&link.queue).unwrap_or_default();
-        let mut words = vec![queue, buckets, experiment.seed, link.loss.q32(), late, outages.len() as u64];
+        let [told, handle, buckets] = disciplines::told(&link.queue);
+        let mut words = vec![told, handle, buckets, experiment.seed, link.loss.q32(), late, outages.len() as u64];
         words.extend(outages.iter().flat_map(|(from, to)| [zero_ns + from.nanos(), zero_ns + to.nanos()]));
         words.resize(WORDS_BEFORE_OUTAGES + 2 * MOST_OUTAGES, 0);
         let bytes: Vec<u8> = words.iter().flat_map(|word| word.to_ne_bytes()).collect();

@@ -3,8 +3,8 @@
 use crate::{Mode, RunError, observed, watched};
 use packets::Sequences;
 use results::{HostLabel, Run};
-use runner::{Clock, Host, Refusal};
-use scenario::Experiment;
+use runner::{Clock, Host, Refusal, Unfit};
+use scenario::{Experiment, KERNEL_QUEUES};
 use units::{Span, Time};
 
 /// Virtual time.
@@ -40,7 +40,12 @@ impl Host for Simulator {
         Clock::Virtual
     }
 
-    fn check(&self, _: &[Experiment]) -> Result<Vec<String>, Refusal> {
+    fn accept(&self, plan: &[Experiment]) -> Result<(), Unfit> {
+        plan.iter().try_for_each(queues)
+    }
+
+    fn check(&self, plan: &[Experiment]) -> Result<Vec<String>, Refusal> {
+        self.accept(plan)?;
         Ok(Vec::new())
     }
 
@@ -64,4 +69,19 @@ fn with_packets(experiment: &Experiment, watch: &dyn Fn(Time)) -> Result<Run, Ru
     let mut sequences = Sequences::default();
     let run = observed(experiment, &mut sequences, watch)?;
     Ok(Run { sequences: sequences.records(), ..run })
+}
+
+/// Refuses queues that only a kernel has.
+fn queues(experiment: &Experiment) -> Result<(), Unfit> {
+    for link in &experiment.links {
+        let kind = &link.queue.kind;
+        if KERNEL_QUEUES.iter().any(|(name, _)| name == kind) {
+            let key = "path.queue".to_string();
+            let found = format!("\"{kind}\" of the link \"{}\", which only a kernel has", link.name);
+            let expected =
+                "a queue of the simulator, or a run on a kernel: --on linux-6.12, or --on kernel --clock virtual";
+            return Err(Unfit { key, found, expected: expected.to_string() });
+        }
+    }
+    Ok(())
 }

@@ -8,6 +8,7 @@ use crate::image::{Program, image};
 use crate::job::{Facts, answered};
 use crate::kernels::{Kernel, cache};
 use crate::machine::{Files, Machine, kernel_line, machine_words, qemu};
+use crate::room;
 use runner::{Hash, of_file};
 use std::fs::{self, File};
 use std::io::Write;
@@ -82,6 +83,7 @@ fn digest(kernel: &Kernel, initrd: &[u8]) -> Result<String, VirtualError> {
 }
 
 fn make(kernel: &Kernel, initrd: &[u8], folder: &Path) -> Result<Facts, VirtualError> {
+    room::check(folder)?;
     let place = |name: &str| folder.join(name);
     let (file, disk, console) = (place(INITRD), place(DISK), place("console"));
     fs::write(&file, initrd).map_err(VirtualError::doing(file.display()))?;
@@ -96,7 +98,8 @@ fn make(kernel: &Kernel, initrd: &[u8], folder: &Path) -> Result<Facts, VirtualE
         let late = format!("sleeps of 1 ms are late by {} ns, at the median", facts.late_median_ns);
         return Err(VirtualError(format!("{}: {late}; {MOST_LATE_NS} ns would do", kernel.name)));
     }
-    machine.keep()?;
+    // The disk may have become full meanwhile: then that is the reason.
+    machine.keep().map_err(|error| room::check(folder).err().unwrap_or(error))?;
     let text = serde_json::to_vec(&facts).map_err(VirtualError::doing(FACTS))?;
     fs::write(place(FACTS), text).map_err(VirtualError::doing(FACTS))?;
     Ok(facts)

@@ -106,7 +106,7 @@ fn facts() -> Result<Facts, VirtualError> {
     let lateness = Lateness::measure().map_err(VirtualError::doing("a thread that sleeps"))?;
     let read = |path: &str| fs::read_to_string(path).map_err(VirtualError::doing(path));
     let available = read("/proc/sys/net/ipv4/tcp_available_congestion_control")?;
-    let queues = lab::disciplines().filter(|name| has(name)).map(str::to_string);
+    let queues = lab::disciplines().filter(|(name, words)| has(name, words)).map(|(name, _)| name.to_string());
     Ok(Facts {
         release: read("/proc/sys/kernel/osrelease")?.trim().to_string(),
         late_median_ns: lateness.percentile_ns(50),
@@ -117,14 +117,15 @@ fn facts() -> Result<Facts, VirtualError> {
     })
 }
 
-/// Whether the kernel has a queue discipline, tried on the loopback device.
-fn has(discipline: &str) -> bool {
+/// Whether the kernel has a queue discipline, tried on the loopback device with these words.
+fn has(discipline: &str, words: &str) -> bool {
     let tc = |words: &[&str]| {
         let mut command = Command::new("tc");
         command.args(words).stdout(Stdio::null()).stderr(Stdio::null());
         command.status().is_ok_and(|status| status.success())
     };
-    let there = tc(&["qdisc", "add", "dev", "lo", "root", discipline]);
+    let add = ["qdisc", "add", "dev", "lo", "root", discipline];
+    let there = tc(&add.into_iter().chain(words.split_whitespace()).collect::<Vec<_>>());
     if there {
         tc(&["qdisc", "del", "dev", "lo", "root"]);
     }

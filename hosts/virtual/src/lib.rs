@@ -19,6 +19,7 @@ mod kernels;
 mod machine;
 mod modules;
 mod ports;
+mod room;
 mod stock;
 
 pub use bench::Bench;

@@ -15,11 +15,11 @@ pub(crate) type Modules = BTreeMap<String, Vec<String>>;
 const ALWAYS: [&str; 8] = ["veth", "sch_ingress", "cls_bpf", "sch_tbf", "sch_netem", "sch_prio", "cls_u32", "cls_fw"];
 
 /// What tests need beside it.
-const BENCH: [&str; 3] = ["tun", "bridge", "sch_fq"];
+const BENCH: [&str; 2] = ["tun", "bridge"];
 
 /// Whether a module belongs into the image, apart from what others need.
 pub(crate) fn is_wanted(module: &str) -> bool {
-    let queue = module.strip_prefix("sch_").is_some_and(|name| lab::disciplines().any(|known| known == name));
+    let queue = module.strip_prefix("sch_").is_some_and(|name| lab::disciplines().any(|(known, _)| known == name));
     // `tcp_diag` lists sockets; the others are congestion controls.
     let control = module.starts_with("tcp_") && module != "tcp_diag";
     queue || control || ALWAYS.contains(&module) || BENCH.contains(&module)
