@@ -27,7 +27,7 @@ pub struct Options {
     /// Devices that shall send packets one by one.
     pub devices: Vec<String>,
     /// Whether connections of other congestion controls offer arrival times too. This serves senders that use Rapid but
-    /// did not open the connection.
+    /// did not open the connection, and connections whose congestion control is set after `connect`.
     pub volunteer: bool,
     /// The cgroup2 whose sockets may negotiate the TCP option. `None`: the root, and so every socket.
     pub cgroup: Option<PathBuf>,
@@ -44,7 +44,7 @@ impl Default for Options {
             flows: 256,
             spin: Span::ZERO,
             devices: Vec::new(),
-            volunteer: false,
+            volunteer: true,
             cgroup: None,
             sender: None,
         }
