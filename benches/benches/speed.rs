@@ -8,14 +8,26 @@ use packetscale_benches::dumbbell;
 use scenario::Buffer;
 use std::process::{Command, Stdio};
 use std::time::Duration;
-use units::{Packets, Span};
+use units::{Packets, Rate, Span};
 
 const REPETITIONS: usize = 3;
 const FLOWS: [usize; 3] = [10, 100, 1000];
 const TARGET_NS: [f64; 3] = [100.0, 150.0, 250.0];
+/// What a packet of a paced controller may cost, in packets of NewReno.
+const MOST_OF_NEWRENO: f64 = 2.0;
+/// The flows of the largest run, on a bottleneck of 100 Gbit/s, and its length.
+const MILLION: u32 = 1_000_000;
+const MILLION_SECONDS: u64 = 2;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
+    if let [_, word, controller, flows, seconds] = arguments.as_slice()
+        && word == "--cell"
+    {
+        let cost = ours(controller, flows.parse().expect("a number of flows"), seconds.parse().expect("seconds"));
+        println!("{} {} {}", cost.cpu_s, cost.packets, cost.events);
+        return;
+    }
     if let [_, word, controller, flows, rtt_ms] = arguments.as_slice()
         && word == "--one"
     {
@@ -25,11 +37,15 @@ fn main() {
     let ns2 = Command::new("ns").arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
     println!("Dumbbell, 1 Gbit/s, 20 ms, 100-packet buffer, 1000 B packets, recorder off; one core.");
     println!("ns of CPU time per delivered packet with its acknowledgment (6 hops), median of {REPETITIONS}.\n");
-    println!("| controller | flows | packetscale | target | events per packet | ns-2 | ns-2 / packetscale |");
-    println!("|---|---|---|---|---|---|---|");
-    for (controller, variant) in [("newreno", "sack"), ("cubic", "cubic")] {
-        for (flows, target) in FLOWS.into_iter().zip(TARGET_NS) {
-            row(controller, variant, flows, target, ns2);
+    println!(
+        "| controller | flows | packetscale | target | of newreno | events per packet | ns-2 | ns-2 / packetscale |"
+    );
+    println!("|---|---|---|---|---|---|---|---|");
+    for (flows, target) in FLOWS.into_iter().zip(TARGET_NS) {
+        let newreno = row("newreno", Some("sack"), flows, target, None, ns2);
+        row("cubic", Some("cubic"), flows, target, Some(newreno), ns2);
+        for paced in ["rapid", "bbr"] {
+            row(paced, None, flows, MOST_OF_NEWRENO * newreno, Some(newreno), ns2);
         }
     }
     if !ns2 {
@@ -72,14 +88,25 @@ fn children_cpu() -> Duration {
     Duration::from_millis(ticks * 10)
 }
 
-fn row(controller: &str, variant: &str, flows: usize, target: f64, with_ns2: bool) {
+/// One cell of the table, beside the cost of NewReno with as many flows. Returns its cost in ns per packet.
+fn row(
+    controller: &str,
+    variant: Option<&str>,
+    flows: usize,
+    target: f64,
+    newreno: Option<f64>,
+    with_ns2: bool,
+) -> f64 {
     let (short, long) = (5, 30);
     let (mut here, mut there, mut events) = (Vec::new(), Vec::new(), 0.0);
     for _ in 0..REPETITIONS {
         let (a, b) = (ours(controller, flows, short), ours(controller, flows, long));
         here.push((b.cpu_s - a.cpu_s) / (b.packets - a.packets) * 1e9);
         events = (b.events - a.events) / (b.packets - a.packets);
-        if with_ns2 && let (Some(a), Some(b)) = (ns2(variant, flows, short), ns2(variant, flows, long)) {
+        if with_ns2
+            && let Some(variant) = variant
+            && let (Some(a), Some(b)) = (ns2(variant, flows, short), ns2(variant, flows, long))
+        {
             there.push((b.cpu_s - a.cpu_s) / (b.packets - a.packets) * 1e9);
         }
     }
@@ -90,7 +117,9 @@ fn row(controller: &str, variant: &str, flows: usize, target: f64, with_ns2: boo
     } else {
         ("-".to_string(), "-".to_string())
     };
-    println!("| {controller} | {flows} | {found:.0} | {target:.0} | {events:.2} | {peer} | {ratio} |");
+    let of_newreno = newreno.map_or("-".to_string(), |newreno| format!("{:.2}", found / newreno));
+    println!("| {controller} | {flows} | {found:.0} | {target:.0} | {of_newreno} | {events:.2} | {peer} | {ratio} |");
+    found
 }
 
 fn median(values: &mut [f64]) -> f64 {
@@ -101,12 +130,18 @@ fn median(values: &mut [f64]) -> f64 {
 /// Makes one run, in a process started for it, and prints its peak memory. With the controller `none` the experiment is
 /// built but not run; with `window` the receive window keeps the path full and its queue empty.
 fn one(controller: &str, flows: usize, rtt_ms: u64) {
-    let mut experiment = dumbbell("newreno", flows, 5);
-    experiment.flows.iter_mut().for_each(|flow| flow.rtt = Span::from_millis(rtt_ms));
+    let mut experiment = dumbbell("newreno", flows, if controller == "million" { MILLION_SECONDS } else { 5 });
+    let mut flow = experiment.flows[0].clone();
+    flow.rtt = Span::from_millis(rtt_ms);
+    experiment.flows = vec![flow; flows];
     if controller == "window" {
         // The receive window limits the packets in flight to what the path holds.
         experiment.links[0].buffer = Buffer::Unlimited;
         experiment.receiver.window = Packets::new(125 * rtt_ms / flows as u64);
+    }
+    if controller == "million" {
+        experiment.links[0].rate = Rate::from_gbps(100);
+        experiment.links[0].buffer = Buffer::Packets(Packets::new(10_000));
     }
     if controller != "none" {
         simulator::run(&experiment).expect("the dumbbell runs");
@@ -130,6 +165,8 @@ fn memory() {
     let (whole, described) = (per_flow("newreno"), per_flow("none"));
     println!("\nPeak memory per flow, from {few} to {many} flows: {:.0} B, target 2000 B;", whole - described);
     println!("with its description in the experiment, {whole:.0} B.");
+    let million = peak_bytes("million", MILLION, 20);
+    println!("Peak memory of {MILLION} flows in one run: {:.0} B each, target 2500 B.", million / f64::from(MILLION));
     // 1 Gbit/s carries 125 packets of 1000 B per millisecond.
     let (short, long) = (20, 220);
     let per_packet =

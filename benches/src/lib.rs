@@ -48,7 +48,7 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
         bottleneck: 0,
         receiver: ReceiverSpec { window: Packets::new(1 << 30), ..ReceiverSpec::PLAIN },
         gaps: GapModel::Perfect,
-        flows: vec![flow; flows],
+        flows: vec![flow.into(); flows],
         arrivals: Vec::new(),
         traffic: Vec::new(),
         probe: None,

@@ -102,8 +102,10 @@ macro_rules! scenarios {
 scenarios!(
     "against-cubic",
     "bursty-10g",
+    "busy-way-back",
     "cellular",
     "learnt-bursty-10g",
+    "parking-lot",
     "policer",
     "probe-search",
     "probe-streams",

@@ -84,6 +84,9 @@ impl Recordings {
             }
             let there = (0..plan.len()).map(|run| named(file, run)).find(|file| file.exists());
             match there {
+                Some(there) if is_read(&there, &arguments.file, plan) => {
+                    return refuse(&format!("{}, which the run reads", there.display()), "a new name");
+                }
                 Some(there) if !kind.wrote(&there) => {
                     return refuse(&format!("{}, which is something else", there.display()), "a new name");
                 }
@@ -123,6 +126,13 @@ impl Recordings {
         drop(observers);
         growing.into_iter().try_for_each(Growing::complete)
     }
+}
+
+/// Whether this file is the scenario, or one of those that the runs read: never to be written over.
+pub fn is_read(file: &Path, scenario: &Path, plan: &[Experiment]) -> bool {
+    let Ok(file) = file.canonicalize() else { return false };
+    let mut read = plan.iter().flat_map(Experiment::files).chain([scenario]);
+    read.any(|other| other.canonicalize().is_ok_and(|other| other == file))
 }
 
 /// The name of a run's file.

@@ -388,6 +388,19 @@ fn a_trace_is_not_written_under_the_name_of_a_capture() {
 }
 
 #[test]
+fn what_a_run_reads_is_not_written_over() {
+    let folder = folder(SCENARIO);
+    for (option, replaced) in [("--trace", ""), ("--pcap", "--replace"), ("--perfetto", "--replace")] {
+        let arguments = ["run", "small.toml", option, "./small.toml", replaced];
+        let arguments: Vec<&str> = arguments.into_iter().filter(|argument| !argument.is_empty()).collect();
+        let output = packetscale(folder.path(), &arguments);
+        let message = format!("{option}: found ./small.toml, which the run reads; expected a new name\n");
+        assert_eq!((output.status.code(), stderr(&output)), (Some(2), message));
+        assert_eq!(std::fs::read_to_string(folder.path().join("small.toml")).expect("kept"), SCENARIO);
+    }
+}
+
+#[test]
 fn doctor_says_yes_or_no_to_every_line() {
     let folder = folder(SCENARIO);
     let output = packetscale(folder.path(), &["doctor"]);

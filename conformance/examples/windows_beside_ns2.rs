@@ -34,7 +34,8 @@ const TOP: f64 = 900.0;
 fn here(name: &str) -> Curve {
     let rtt = Span::from_millis(60);
     let wire = link(Rate::from_mbps(100), rtt / 2, Buffer::Packets(Packets::new(125)));
-    let mut experiment = Experiment { flows: vec![flow(name, 1500, rtt)], ..dumbbell(wire, Span::from_secs(SECONDS)) };
+    let mut experiment =
+        Experiment { flows: vec![flow(name, 1500, rtt).into()], ..dumbbell(wire, Span::from_secs(SECONDS)) };
     experiment.record.detail = true;
     experiment.record.step = Span::from_millis(200);
     let run = run(&experiment);

@@ -50,7 +50,7 @@ fn one_flow(controller: &str, rtt: Span, k: u64) -> Run {
     if controller == "dctcp" {
         one.controller.settings.insert("gain".to_string(), Setting::Ratio(Ratio::of(1, 256)));
     }
-    experiment.flows = vec![one];
+    experiment.flows = vec![one.into()];
     experiment.record.detail = true;
     experiment.record.step = Span::from_micros(200);
     run(&experiment)

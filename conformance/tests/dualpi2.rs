@@ -18,7 +18,7 @@ fn experiment(flows: &[(&str, bool)], rtt: Span) -> Experiment {
     let one = |(controller, ecn): &(&str, bool)| FlowSpec { ecn: *ecn, ..flow(controller, PACKET, rtt) };
     let mut experiment = dumbbell(wire, Span::from_secs(80));
     experiment.warmup = Span::from_secs(20);
-    experiment.flows = flows.iter().map(one).collect();
+    experiment.flows = flows.iter().map(one).map(Into::into).collect();
     experiment.record.detail = true;
     experiment
 }

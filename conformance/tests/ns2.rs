@@ -65,7 +65,7 @@ impl Case {
         }
         let warmup = Span::from_secs(WARMUP_S);
         let mut experiment = Experiment { warmup, ..dumbbell(wire, Span::from_secs(self.seconds)) };
-        experiment.flows = vec![flow.clone()];
+        experiment.flows = vec![flow.clone().into()];
         replicate(&experiment, self.seeds()).iter().map(|run| run.summary.throughput_bps.unwrap()).collect()
     }
 

@@ -52,7 +52,7 @@ fn experiment(pair: &Pair, mix: Mix) -> Experiment {
     };
     let mut experiment = dumbbell(wire, Span::from_secs(SECONDS));
     experiment.warmup = Span::from_secs(WARMUP_S);
-    experiment.flows = (0..FLOWS).map(one).collect();
+    experiment.flows = (0..FLOWS).map(one).map(Into::into).collect();
     experiment.record.detail = true;
     if mix.step_mbps > 0 {
         let mut step = traffic(TrafficKind::Cbr { rate: Rate::from_mbps(mix.step_mbps) }, PACKET);

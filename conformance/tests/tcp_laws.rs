@@ -38,7 +38,7 @@ fn measured(controller: &str, one_in: u64, delayed_ack: u32) -> f64 {
         Experiment { warmup: Span::from_secs(seconds / 10), ..dumbbell(wire, Span::from_secs(seconds)) };
     experiment.receiver.delayed_ack = delayed_ack;
     let switches: &[&str] = if controller == "cubic" { &["hystart", "fast_convergence"] } else { &[] };
-    experiment.flows = vec![without(flow(controller, PACKET, rtt), switches)];
+    experiment.flows = vec![without(flow(controller, PACKET, rtt), switches).into()];
     let window = |run: &Run| run.summary.throughput_bps.unwrap() * RTT_S / (8 * PACKET) as f64;
     let windows: Vec<f64> = replicate(&experiment, 8).iter().map(window).collect();
     let (mean, error) = mean(&windows);
@@ -135,7 +135,7 @@ impl Sawtooth {
         let rate = Rate::from_bps((self.packets_per_s * 8.0 * PACKET as f64) as u64);
         let wire = link(rate, Span::from_millis(20), Buffer::Packets(Packets::new(self.buffer as u64)));
         let mut experiment = Experiment { warmup: Span::from_secs(60), ..dumbbell(wire, Span::from_secs(seconds)) };
-        experiment.flows = vec![flow("newreno", PACKET, Span::from_millis(40))];
+        experiment.flows = vec![flow("newreno", PACKET, Span::from_millis(40)).into()];
         run(&experiment)
     }
 

@@ -38,7 +38,7 @@ fn runs(flow: FlowSpec, per_1e7: u64, seconds: u64, seeds: u64) -> Vec<Run> {
     let mut wire = link(Rate::from_gbps(10), rtt() / 2, Buffer::Bytes(Bytes::new(37_500_000)));
     wire.loss = Ratio::of(per_1e7, 10_000_000);
     let mut experiment = Experiment { warmup: Span::from_secs(10), ..dumbbell(wire, Span::from_secs(seconds)) };
-    experiment.flows = vec![flow];
+    experiment.flows = vec![flow.into()];
     replicate(&experiment, seeds)
 }
 

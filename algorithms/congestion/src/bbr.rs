@@ -148,6 +148,8 @@ pub struct Bbr {
     limited: Option<(u64, u64)>,
 
     pacing_rate: Rate,
+    /// The time of a full packet at this rate: most packets are full, and few acknowledgments change the rate.
+    packet_time: Span,
     next_departure: Time,
     window: u64,
     prior_window: u64,
@@ -172,6 +174,7 @@ impl Bbr {
         };
         let initial_window = u64::from(setup.initial_window.max(1));
         let rtt = if setup.handshake_rtt == Span::ZERO { Span::from_millis(1) } else { setup.handshake_rtt };
+        let pacing_rate = Rate::of(setup.packet * initial_window, rtt).scale(State::Startup.pacing_gain());
         Ok(Bbr {
             packet: setup.packet,
             initial_window,
@@ -200,7 +203,8 @@ impl Bbr {
             probe_rtt_done: None,
             probe_rtt_round_done: false,
             limited: None,
-            pacing_rate: Rate::of(setup.packet * initial_window, rtt).scale(State::Startup.pacing_gain()),
+            pacing_rate,
+            packet_time: pacing_rate.time_for(setup.packet),
             next_departure: setup.now,
             window: initial_window,
             prior_window: 0,
@@ -219,7 +223,11 @@ impl Bbr {
 
     /// `gain bw min_rtt` in packets ("Computing BBR.max_inflight").
     fn bdp(&self, bw: Rate, gain: Ratio) -> u64 {
-        match self.delay.min_rtt() {
+        self.bdp_over(self.delay.min_rtt(), bw, gain)
+    }
+
+    fn bdp_over(&self, min_rtt: Span, bw: Rate, gain: Ratio) -> u64 {
+        match min_rtt {
             Span::MAX => self.initial_window,
             min_rtt => bw.scale(gain).amount_in(min_rtt).packets_of(self.packet).get(),
         }
@@ -250,8 +258,10 @@ impl Bbr {
     /// "Pacing Rate": until the pipe was full once, the rate only rises.
     fn set_pacing_rate(&mut self, gain: Ratio) {
         let rate = self.bw().scale(gain).scale(PACED);
-        if rate > Rate::ZERO && (self.full_pipe.reached || rate > self.pacing_rate) {
+        let other = if self.full_pipe.reached { rate != self.pacing_rate } else { rate > self.pacing_rate };
+        if rate > Rate::ZERO && other {
             self.pacing_rate = rate;
+            self.packet_time = rate.time_for(self.packet);
         }
     }
 
@@ -349,7 +359,8 @@ impl Controller for Bbr {
         }
         self.ran_dry = sent.app_limited;
         self.window_full[0] |= u64::from(sent.in_flight) >= self.window;
-        self.next_departure = self.next_departure.max(sent.now).saturating_add(self.pacing_rate.time_for(sent.size));
+        let time = if sent.size == self.packet { self.packet_time } else { self.pacing_rate.time_for(sent.size) };
+        self.next_departure = self.next_departure.max(sent.now).saturating_add(time);
     }
 
     fn on_ack(&mut self, ack: &AckSample<'_>) {

@@ -37,7 +37,7 @@ void rapid_face_init(struct rapid *law, const struct rapid_params *params, u64 n
 static int unread(const struct rapid_stream *s) { return s->sent && s->stage != RAPID_READ; }
 
 /* Which ring would lose something that is still needed if packet `number` were noted now. */
-u32 rapid_face_crowded(const struct rapid *law, const struct rapid_memory *memory, u64 number)
+static u32 rapid_face_crowded(const struct rapid *law, const struct rapid_memory *memory, u64 number)
 {
 	const struct rapid_record *r = RAPID_RECORD(memory, number);
 	const struct rapid_stream *next = RAPID_STREAM(memory, law->stream);
@@ -50,7 +50,31 @@ u32 rapid_face_crowded(const struct rapid *law, const struct rapid_memory *memor
 	return crowded;
 }
 
-void rapid_face_on_sent(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number, u32 size, u32 idle)
+/* Whether no record from packet `first` up to packet `end` is needed any more. */
+u32 rapid_face_spare(const struct rapid_memory *memory, u64 first, u64 end)
+{
+	for (u64 number = first; number < end; number++) {
+		const struct rapid_record *r = RAPID_RECORD(memory, number);
+
+		if (r->state != RAPID_EMPTY && rapid_stream_of(memory, r))
+			return 0;
+	}
+	return 1;
+}
+
+/* Notes a departure, unless a ring is too small for it: then says which. */
+u32 rapid_face_on_sent(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number, u32 size, u32 idle)
+{
+	u32 crowded = rapid_face_crowded(law, memory, number);
+
+	if (!crowded)
+		rapid_on_sent(law, memory, now, number, size, idle);
+	return crowded;
+}
+
+/* The same where a ring may not grow any more. */
+void rapid_face_on_sent_crowded(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number, u32 size,
+				u32 idle)
 {
 	rapid_on_sent(law, memory, now, number, size, idle);
 }

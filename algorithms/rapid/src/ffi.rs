@@ -96,8 +96,23 @@ pub const CROWDED_STREAMS: u32 = 2;
 unsafe extern "C" {
     pub fn rapid_face_sizes(sizes: *mut [u64; 4]);
     pub fn rapid_face_init(law: *mut c_void, params: *const Params, now: u64, rtt: u64, seed: u64);
-    pub fn rapid_face_crowded(law: *const c_void, memory: *const Memory, number: u64) -> u32;
-    pub fn rapid_face_on_sent(law: *mut c_void, memory: *const Memory, now: u64, number: u64, size: u32, idle: u32);
+    pub fn rapid_face_on_sent(
+        law: *mut c_void,
+        memory: *const Memory,
+        now: u64,
+        number: u64,
+        size: u32,
+        idle: u32,
+    ) -> u32;
+    pub fn rapid_face_spare(memory: *const Memory, first: u64, end: u64) -> u32;
+    pub fn rapid_face_on_sent_crowded(
+        law: *mut c_void,
+        memory: *const Memory,
+        now: u64,
+        number: u64,
+        size: u32,
+        idle: u32,
+    );
     pub fn rapid_face_on_arrival(law: *mut c_void, memory: *const Memory, now: u64, number: u64, arrival: u64);
     pub fn rapid_face_on_unstamped(law: *mut c_void, memory: *const Memory, now: u64, number: u64);
     pub fn rapid_face_on_lost(law: *mut c_void, memory: *const Memory, now: u64, number: u64);

@@ -6,15 +6,21 @@ use crate::params::{Params, Preset};
 use crate::trace::{self, TracedStream};
 use alloc::vec;
 use alloc::vec::Vec;
+use core::cell::Cell;
 use core::ffi::c_void;
 use units::{Bytes, Rate, Ratio, Span, Time};
 
 /// Rings start small, so that a thousand short flows are cheap ...
 const FIRST_RECORDS: usize = 16;
 const FIRST_STREAMS: usize = 2;
+/// A ring is too large if no more than this part of it is needed: half of what it will have then.
+const ROOMY: u64 = 4;
 /// ... and stop where only a host that never accounts for its packets would lead them.
 const MOST_RECORDS: usize = 1 << 23;
 const MOST_STREAMS: usize = 1 << 19;
+
+/// No window is this small: it has a stream of slack.
+const UNKNOWN: u32 = 0;
 
 /// One flow's rate law. Packets are known by their transmission number: 0, 1, 2, ... without holes, retransmissions
 /// counted.
@@ -27,6 +33,8 @@ pub struct Law {
     next: u64,
     armed: bool,
     traced: Option<TracedStream>,
+    /// The window, which costs divisions, until an event may change it: a departure never does.
+    window: Cell<u32>,
 }
 
 /// What the law knows of its path.
@@ -71,6 +79,7 @@ impl Law {
             next: 0,
             armed: false,
             traced: None,
+            window: Cell::new(UNKNOWN),
         };
         let raw = params.raw();
         // SAFETY: `state` is as long as the C struct and aligned for it; `raw` mirrors the C parameters.
@@ -99,34 +108,56 @@ impl Law {
 
     /// Packet `transmission` of `size` left at `now`, as really created. `app_limited`: nothing else was waiting.
     pub fn on_sent(&mut self, now: Time, transmission: u64, size: Bytes, app_limited: bool) {
-        self.make_room(transmission);
-        self.next = self.next.max(transmission.saturating_add(1));
+        let (now, idle) = (now.nanos(), u32::from(app_limited));
         let size = size.get().min(u64::from(u16::MAX)) as u32;
-        let memory = self.memory();
-        // SAFETY: state and rings are ours, as long as the C side takes them to be, and outlive the call.
-        unsafe {
-            ffi::rapid_face_on_sent(self.state_mut(), &memory, now.nanos(), transmission, size, u32::from(app_limited))
-        };
-    }
-
-    /// Doubles a ring that would lose something still needed.
-    fn make_room(&mut self, transmission: u64) {
+        if transmission & u64::from(self.records.mask()) == 0 {
+            self.begin_turn();
+        }
         loop {
             let memory = self.memory();
-            // SAFETY: as in `on_sent`.
-            let crowded = unsafe { ffi::rapid_face_crowded(self.state(), &memory, transmission) };
-            let records = crowded & ffi::CROWDED_RECORDS != 0 && self.records.capacity() < MOST_RECORDS;
-            let streams = crowded & ffi::CROWDED_STREAMS != 0 && self.streams.capacity() < MOST_STREAMS;
-            if records {
-                self.records.double(self.next);
+            // SAFETY: state and rings are ours, as long as the C side takes them to be, and outlive the call.
+            let crowded = unsafe { ffi::rapid_face_on_sent(self.state_mut(), &memory, now, transmission, size, idle) };
+            if crowded == 0 {
+                break;
             }
-            if streams {
-                self.streams.double(self.view().stream);
-            }
-            if !records && !streams {
-                return;
+            if !self.make_room(crowded) {
+                // SAFETY: as above.
+                unsafe {
+                    ffi::rapid_face_on_sent_crowded(self.state_mut(), &memory, now, transmission, size, idle);
+                }
+                break;
             }
         }
+        self.next = self.next.max(transmission.saturating_add(1));
+    }
+
+    /// Halves a ring of records that a burst has left too large: each turn passes through all of its memory, of which
+    /// nothing would stay in the cache.
+    #[cold]
+    fn begin_turn(&mut self) {
+        let room = self.records.capacity() as u64;
+        if room > FIRST_RECORDS as u64 && self.next >= room {
+            let memory = self.memory();
+            let (first, end) = (self.next - room, self.next - room / ROOMY);
+            // SAFETY: as in `on_sent`.
+            if unsafe { ffi::rapid_face_spare(&memory, first, end) } != 0 {
+                self.records.halve(self.next);
+            }
+        }
+    }
+
+    /// Doubles the rings that would lose something still needed. Returns whether one could be.
+    #[cold]
+    fn make_room(&mut self, crowded: u32) -> bool {
+        let records = crowded & ffi::CROWDED_RECORDS != 0 && self.records.capacity() < MOST_RECORDS;
+        let streams = crowded & ffi::CROWDED_STREAMS != 0 && self.streams.capacity() < MOST_STREAMS;
+        if records {
+            self.records.double(self.next);
+        }
+        if streams {
+            self.streams.double(self.view().stream);
+        }
+        records || streams
     }
 
     /// A packet was acknowledged; the receiver saw it at `arrival` on its own clock.
@@ -154,11 +185,15 @@ impl Law {
 
     /// Runs what may complete a stream, and keeps its trace when one is wanted.
     fn feedback(&mut self, event: impl FnOnce(*mut c_void)) {
+        self.window.set(UNKNOWN);
+        if !self.armed {
+            return event(self.state_mut());
+        }
         // SAFETY: reads the state, which is ours.
         let before = unsafe { ffi::rapid_face_completed(self.state()) };
         event(self.state_mut());
         // SAFETY: as above.
-        if self.armed && unsafe { ffi::rapid_face_completed(self.state()) } != before {
+        if unsafe { ffi::rapid_face_completed(self.state()) } != before {
             self.keep_trace();
         }
     }
@@ -173,18 +208,21 @@ impl Law {
 
     /// A round trip was measured.
     pub fn on_rtt(&mut self, rtt: Span) {
+        self.window.set(UNKNOWN);
         // SAFETY: the state is ours.
         unsafe { ffi::rapid_face_on_rtt(self.state_mut(), rtt.nanos()) };
     }
 
     /// A recovery episode began.
     pub fn on_recovery(&mut self) {
+        self.window.set(UNKNOWN);
         // SAFETY: the state is ours.
         unsafe { ffi::rapid_face_on_recovery(self.state_mut()) };
     }
 
     /// The retransmission timer expired.
     pub fn on_timeout(&mut self) {
+        self.window.set(UNKNOWN);
         // SAFETY: the state is ours.
         unsafe { ffi::rapid_face_on_timeout(self.state_mut()) };
     }
@@ -210,6 +248,7 @@ impl Law {
 
     /// Hands in the available bandwidth, for [`crate::Estimator::Ideal`].
     pub fn set_available(&mut self, rate: Rate) {
+        self.window.set(UNKNOWN);
         // SAFETY: the state is ours.
         unsafe { ffi::rapid_face_set_available(self.state_mut(), rate.bps() / 8) };
     }
@@ -221,9 +260,16 @@ impl Law {
     }
 
     /// Packets that may be in flight.
+    #[inline]
     pub fn window(&self) -> u32 {
+        let known = self.window.get();
+        if known != UNKNOWN {
+            return known;
+        }
         // SAFETY: the state is ours.
-        unsafe { ffi::rapid_face_window(self.state()) }
+        let window = unsafe { ffi::rapid_face_window(self.state()) };
+        self.window.set(window);
+        window
     }
 
     /// Mean sending rate aimed at.

@@ -46,11 +46,20 @@ impl Ring {
 
     /// Doubles the room. Items keep their numbers; `next` is the first number not used yet.
     pub fn double(&mut self, next: u64) {
+        self.resize(next, 2 * self.capacity() as u64);
+    }
+
+    /// Halves the room. The newest items keep their numbers.
+    pub fn halve(&mut self, next: u64) {
+        self.resize(next, self.capacity() as u64 / 2);
+    }
+
+    fn resize(&mut self, next: u64, new: u64) {
         let old = self.capacity() as u64;
-        let mut words = vec![0; self.words.len() * 2];
-        for number in next.saturating_sub(old)..next {
+        let mut words = vec![0; new as usize * self.item];
+        for number in next.saturating_sub(old.min(new))..next {
             let from = (number % old) as usize * self.item;
-            let to = (number % (2 * old)) as usize * self.item;
+            let to = (number % new) as usize * self.item;
             words[to..to + self.item].copy_from_slice(&self.words[from..from + self.item]);
         }
         self.words = words;

@@ -16,6 +16,11 @@ use alloc::collections::VecDeque;
 use congestion::{LostFlight, RateSample};
 use units::{Span, Time};
 
+/// Room for as many snapshots is never given back.
+const FIRST_CAPACITY: usize = 16;
+/// A ring is too large if no more than this part of it is in use.
+const ROOMY: usize = 4;
+
 /// The connection as it was when a packet left.
 #[derive(Clone, Copy, Debug)]
 struct Snapshot {
@@ -36,6 +41,8 @@ pub(crate) struct DeliverySampler {
     snapshots: VecDeque<Snapshot>,
     /// Sequence number of the first snapshot.
     base: u64,
+    /// The room is judged again when this packet leaves.
+    turn: u64,
     delivered: u64,
     delivered_time: Time,
     /// When the newest packet left that the last acknowledgment delivered.
@@ -52,6 +59,7 @@ impl DeliverySampler {
         DeliverySampler {
             snapshots: VecDeque::new(),
             base: 0,
+            turn: 0,
             delivered: 0,
             delivered_time: now,
             first_sent: now,
@@ -79,7 +87,21 @@ impl DeliverySampler {
         };
         match self.snapshots.get_mut((sequence - self.base) as usize) {
             Some(known) => *known = snapshot,
-            None => self.snapshots.push_back(snapshot),
+            None => {
+                self.begin_turn(sequence);
+                self.snapshots.push_back(snapshot);
+            }
+        }
+    }
+
+    /// Halves a ring that a burst has left too large, as the scoreboard does.
+    fn begin_turn(&mut self, sequence: u64) {
+        let (room, used) = (self.snapshots.capacity(), self.snapshots.len());
+        if room > FIRST_CAPACITY && sequence >= self.turn {
+            self.turn = sequence + room as u64;
+            if used <= room / ROOMY {
+                self.snapshots.shrink_to(room / 2);
+            }
         }
     }
 
@@ -112,8 +134,10 @@ impl DeliverySampler {
 
     /// Everything before `first` was acknowledged cumulatively.
     pub fn forget_before(&mut self, first: u64) {
-        self.snapshots.drain(..(first - self.base) as usize);
-        self.base = first;
+        while self.base < first {
+            self.snapshots.pop_front();
+            self.base += 1;
+        }
     }
 
     /// Returns the sample of the current acknowledgment. An interval below `min_rtt` is too short to be plausible, and

@@ -28,5 +28,6 @@ mod wire;
 
 pub use params::{Counters, SenderParams, Transfer};
 pub use receiver::{Receiver, ReceiverParams};
+pub use rtt::MAX_RTO;
 pub use sender::Sender;
 pub use wire::{Ack, MAX_SACK_BLOCKS, MAX_STAMPS, MarkCounts, SackBlock, Segment, Stamp};

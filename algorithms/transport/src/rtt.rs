@@ -17,7 +17,7 @@
 use units::{Span, Time};
 
 /// Longest timeout (RFC 6298, 2.5: at least 60 s).
-const MAX_RTO: Span = Span::from_secs(60);
+pub const MAX_RTO: Span = Span::from_secs(60);
 
 #[derive(Clone, Debug)]
 pub(crate) struct RttEstimator {

@@ -24,6 +24,9 @@ use crate::wire::{Ack, MAX_SACK_BLOCKS, SackBlock};
 /// Number of packets that the ring holds at first.
 const FIRST_CAPACITY: usize = 16;
 
+/// A ring is too large if no more than this part of it is in use: half of what it will have then.
+const ROOMY: u64 = 4;
+
 /// The presumed place of a packet's newest transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum State {
@@ -233,8 +236,11 @@ impl Scoreboard {
     /// The next new packet leaves. Returns its number.
     #[inline]
     pub fn send_new(&mut self, now: Time, transmission: u64) -> u64 {
+        if self.index(self.next) == 0 {
+            self.begin_turn();
+        }
         if self.next - self.first == self.ring.len() as u64 {
-            self.grow();
+            self.resize(self.ring.len() * 2);
         }
         let sequence = self.next;
         *self.record_mut(sequence) =
@@ -244,9 +250,19 @@ impl Scoreboard {
         sequence
     }
 
+    /// Halves a ring that a burst has left too large. Each turn passes through all of its memory, so that of a large ring
+    /// nothing stays in the cache.
     #[cold]
-    fn grow(&mut self) {
-        let mut ring = vec![Record::EMPTY; self.ring.len() * 2].into_boxed_slice();
+    fn begin_turn(&mut self) {
+        let room = self.ring.len();
+        if room > FIRST_CAPACITY && self.next - self.first <= room as u64 / ROOMY {
+            self.resize(room / 2);
+        }
+    }
+
+    #[cold]
+    fn resize(&mut self, room: usize) {
+        let mut ring = vec![Record::EMPTY; room].into_boxed_slice();
         for sequence in self.first..self.next {
             ring[sequence as usize & (ring.len() - 1)] = *self.record(sequence);
         }

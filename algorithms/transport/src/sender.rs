@@ -448,13 +448,6 @@ impl<C: Controller> Sender<C> {
         }
     }
 
-    /// Returns when to call [`Sender::on_wakeup`]: the earlier of the next departure and the next timer;
-    /// [`Time::MAX`] when only an acknowledgment can make the sender act. Any call may move it in either direction.
-    #[inline]
-    pub fn next_wakeup(&self) -> Time {
-        self.gate.min(self.rto_deadline).min(self.reordering_deadline)
-    }
-
     /// The wake-up time has arrived. Calling too early is harmless. Call [`Sender::poll_transmit`] afterwards.
     #[inline]
     pub fn on_wakeup(&mut self, now: Time) {

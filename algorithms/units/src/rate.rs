@@ -3,7 +3,17 @@
 use crate::{Bytes, Ratio, Span};
 use core::ops::{Add, Sub};
 
-const PS_PER_S: u128 = 1_000_000_000_000;
+const PS_PER_S: u64 = 1_000_000_000_000;
+
+/// `a * b / c`, rounded down and saturated. Most products fit into a word, where a division costs a fraction of one of
+/// two words.
+#[inline]
+fn part(a: u64, b: u64, c: u64) -> u64 {
+    match a.checked_mul(b) {
+        Some(product) => product / c,
+        None => u64::try_from(u128::from(a) * u128::from(b) / u128::from(c)).unwrap_or(u64::MAX),
+    }
+}
 
 /// A rate in bits per second.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -35,30 +45,31 @@ impl Rate {
     }
 
     /// The rate that moves `amount` in `span`, rounded down; zero when `span` is zero.
+    #[inline]
     pub fn of(amount: Bytes, span: Span) -> Rate {
         if span == Span::ZERO {
             return Rate::ZERO;
         }
-        let bps = amount.bits() as u128 * PS_PER_S / span.picos() as u128;
-        Rate(u64::try_from(bps).unwrap_or(u64::MAX))
+        Rate(part(amount.bits(), PS_PER_S, span.picos()))
     }
 
     /// Returns how long `amount` takes, rounded down; [`Span::MAX`] at rate zero.
+    #[inline]
     pub fn time_for(self, amount: Bytes) -> Span {
         if self.0 == 0 {
             return Span::MAX;
         }
-        let ps = amount.bits() as u128 * PS_PER_S / self.0 as u128;
-        Span::from_picos(u64::try_from(ps).unwrap_or(u64::MAX))
+        Span::from_picos(part(amount.bits(), PS_PER_S, self.0))
     }
 
     /// Returns how much data passes in `span`, rounded down.
+    #[inline]
     pub fn amount_in(self, span: Span) -> Bytes {
-        let bytes = self.0 as u128 * span.picos() as u128 / (8 * PS_PER_S);
-        Bytes::new(u64::try_from(bytes).unwrap_or(u64::MAX))
+        Bytes::new(part(self.0, span.picos(), 8 * PS_PER_S))
     }
 
     /// `self * ratio`, rounded down.
+    #[inline]
     pub fn scale(self, ratio: Ratio) -> Rate {
         Rate(ratio.of_u64(self.0))
     }
@@ -138,9 +149,19 @@ impl Serialiser {
         }
     }
 
+    /// Returns how long a packet of `size` would occupy the wire if it were next; zero where the last one had another size.
+    #[inline]
+    pub fn peek(&self, size: Bytes) -> Span {
+        if size != self.size {
+            return Span::ZERO;
+        }
+        let carries = self.carried as u128 + self.part as u128 >= self.rate.0 as u128;
+        self.whole + Span::from_picos(u64::from(carries))
+    }
+
     #[cold]
     fn resize(&mut self, size: Bytes) {
-        let product = size.bits() as u128 * PS_PER_S;
+        let product = size.bits() as u128 * PS_PER_S as u128;
         self.size = size;
         self.whole = Span::from_picos(u64::try_from(product / self.rate.0 as u128).expect("span overflow"));
         self.part = (product % self.rate.0 as u128) as u64;

@@ -26,7 +26,7 @@ fn no_controller_starves_itself_on_an_idle_path() {
             let grown = (rtt * bdp).max(Span::from_secs(30));
             let path = idle(Rate::from_mbps(mbps), rtt, bdp.max(10), 0);
             let experiment =
-                Experiment { flows: vec![flow], warmup: grown, duration: grown + Span::from_secs(30), ..path };
+                Experiment { flows: vec![flow.into()], warmup: grown, duration: grown + Span::from_secs(30), ..path };
             let used = run(&experiment).summary.utilisation.unwrap();
             if used < 0.8 {
                 starved.push(format!("{name} at {mbps} Mbit/s, {rtt_ms} ms: {used:.3}"));
@@ -51,7 +51,7 @@ fn throughput(run: &Run, from_s: f64, to_s: f64) -> f64 {
 fn every_controller_recovers_from_an_outage() {
     let rtt = Span::from_micros(20_130);
     for (name, flow) in contenders(PACKET, rtt) {
-        let mut experiment = Experiment { flows: vec![flow], ..idle(Rate::from_mbps(20), rtt, 20, 60) };
+        let mut experiment = Experiment { flows: vec![flow.into()], ..idle(Rate::from_mbps(20), rtt, 20, 60) };
         let mut storm = traffic(TrafficKind::Poisson { rate: Rate::from_mbps(1000) }, PACKET);
         (storm.start, storm.stop) = (Time::ZERO + Span::from_secs(20), Time::ZERO + Span::from_secs(22));
         experiment.traffic = vec![storm];
@@ -69,7 +69,7 @@ fn every_controller_gets_through_heavy_loss() {
     let rtt = Span::from_millis(20);
     for (name, mut flow) in contenders(PACKET, rtt) {
         flow.size = Size::Bytes(Bytes::new(200 * PACKET));
-        let mut experiment = Experiment { flows: vec![flow], ..idle(Rate::from_mbps(20), rtt, 50, 600) };
+        let mut experiment = Experiment { flows: vec![flow.into()], ..idle(Rate::from_mbps(20), rtt, 50, 600) };
         experiment.links[0].loss = Ratio::of(3, 10);
         let run = run(&experiment);
         let lost = run.flows[0].lost_packets as f64 / run.flows[0].sent_packets as f64;
@@ -85,7 +85,8 @@ fn a_transfer_moves_the_bytes_asked_for() {
     for (name, mut flow) in contenders(PACKET, rtt) {
         for bytes in [1, PACKET - 1, PACKET, PACKET + 1, 500_123] {
             flow.size = Size::Bytes(Bytes::new(bytes));
-            let mut experiment = Experiment { flows: vec![flow.clone()], ..idle(Rate::from_mbps(20), rtt, 10, 20) };
+            let mut experiment =
+                Experiment { flows: vec![flow.clone().into()], ..idle(Rate::from_mbps(20), rtt, 10, 20) };
             experiment.links[0].buffer = Buffer::Unlimited;
             let run = run(&experiment);
             let flow = &run.flows[0];
@@ -103,7 +104,7 @@ fn a_transfer_moves_the_bytes_asked_for() {
 fn the_receive_window_is_respected() {
     let (rtt, window) = (Span::from_millis(20), 12);
     for (name, flow) in contenders(PACKET, rtt) {
-        let mut experiment = Experiment { flows: vec![flow], ..idle(Rate::from_mbps(100), rtt, 1000, 5) };
+        let mut experiment = Experiment { flows: vec![flow.into()], ..idle(Rate::from_mbps(100), rtt, 1000, 5) };
         let gaps = |experiment: &Experiment| {
             let log = simulator::log(experiment, Mode::Fused).unwrap();
             assert!(log.len() > 1000, "{name}: only {} packets", log.len());

@@ -77,7 +77,7 @@ prop_compose! {
         experiment.receiver.delayed_ack = delayed_ack;
         experiment.receiver.coalescing = Coalescing { kind, time: Span::from_micros(coalescing_us), frames };
         experiment.gaps = if noise_us == 0 { GapModel::Perfect } else { GapModel::Noise(Span::from_micros(noise_us)) };
-        Experiment { links, flows, traffic, seed, ..experiment }
+        Experiment { links, flows: flows.into_iter().map(Into::into).collect(), traffic, seed, ..experiment }
     }
 }
 

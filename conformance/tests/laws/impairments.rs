@@ -15,7 +15,7 @@ const RATE: Rate = Rate::from_mbps(20);
 /// another.
 fn path(flow: FlowSpec, (from, to): (u64, u64)) -> Experiment {
     let wire = link(RATE, Span::from_micros(20_130) / 2, Buffer::Packets(Packets::new(50)));
-    Experiment { flows: vec![flow], warmup: Span::from_secs(from), ..dumbbell(wire, Span::from_secs(to)) }
+    Experiment { flows: vec![flow.into()], warmup: Span::from_secs(from), ..dumbbell(wire, Span::from_secs(to)) }
 }
 
 /// Returns the share of the path that each contender gets between two times, in the experiment that `change` makes from
@@ -131,7 +131,7 @@ fn controllers_that_forget_adapt_to_a_longer_path() {
 fn no_controller_stalls_on_an_empty_path() {
     for (name, flow) in contenders(PACKET, Span::from_millis(100)) {
         let wire = link(Rate::from_mbps(10), Span::from_millis(50), Buffer::Packets(Packets::new(125)));
-        let experiment = Experiment { flows: vec![flow], ..dumbbell(wire, Span::from_secs(60)) };
+        let experiment = Experiment { flows: vec![flow.into()], ..dumbbell(wire, Span::from_secs(60)) };
         let log = simulator::log(&experiment, Mode::Fused).unwrap();
         let sent: Vec<Time> = log.iter().map(|s| s.departure).filter(|departure| *departure < Time::MAX).collect();
         let longest = sent.windows(2).map(|pair| pair[1].since(pair[0])).max().expect("packets");

@@ -17,7 +17,7 @@ fn bursts(flow: FlowSpec) -> Experiment {
     let mut wire = link(Rate::from_mbps(80), Span::from_millis(5), Buffer::Packets(Packets::new(BUFFER)));
     wire.loss = Ratio::of(1, 100);
     let mut experiment = dumbbell(wire, Span::from_secs(5));
-    experiment.flows = vec![flow];
+    experiment.flows = vec![flow.into()];
     let (on, off) = (Span::from_millis(30), Span::from_millis(170));
     experiment.traffic = vec![traffic(TrafficKind::ExponentialOnOff { on, off, rate: Rate::from_mbps(120) }, PACKET)];
     experiment

@@ -12,7 +12,7 @@ fn random(flow: FlowSpec) -> Experiment {
     wire.loss = Ratio::of(1, 500);
     let mut experiment = dumbbell(wire, Span::from_secs(3));
     experiment.gaps = GapModel::Noise(Span::from_micros(5));
-    experiment.flows = vec![flow.clone(), flow];
+    experiment.flows = vec![flow.clone().into(), flow.into()];
     experiment.traffic = vec![traffic(TrafficKind::Poisson { rate: Rate::from_mbps(10) }, 700)];
     experiment.record.detail = true;
     experiment.record.streams = 3;
@@ -61,7 +61,7 @@ fn a_flow_does_not_feel_what_happens_on_links_it_does_not_cross() {
         let mut busy = quiet.clone();
         let mut elsewhere = flow("cubic", 1500, Span::from_millis(11));
         elsewhere.route = vec![1];
-        busy.flows.push(elsewhere);
+        busy.flows.push(elsewhere.into());
         let here = |experiment: &Experiment| -> Vec<Served> {
             let log = simulator::log(experiment, Mode::Fused).unwrap();
             log.into_iter().filter(|served| served.link == 0 && served.owner == 0).collect()

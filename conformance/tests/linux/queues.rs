@@ -65,7 +65,7 @@ pub fn experiment(discipline: &str, cell: &Cell, seed: u64) -> Experiment {
     };
     let mut experiment = dumbbell(wire, Span::from_secs(SECONDS));
     experiment.warmup = Span::from_secs(WARMUP_S);
-    experiment.flows = (0..FLOWS).map(one).collect();
+    experiment.flows = (0..FLOWS).map(one).map(Into::into).collect();
     experiment.record.detail = true;
     experiment.seed = seed;
     super::as_in_linux(&mut experiment);

@@ -111,7 +111,7 @@ pub fn single(flow: FlowSpec, one_in: u64, warmup_s: u64, seconds: u64) -> Exper
     let mut wire = link(Rate::from_mbps(100), flow.rtt / 2, Buffer::Packets(Packets::new(125)));
     wire.loss = if one_in > 0 { Ratio::of(1, one_in) } else { Ratio::ZERO };
     let path = dumbbell(wire, Span::from_secs(seconds));
-    Experiment { warmup: Span::from_secs(warmup_s), flows: vec![flow], ..path }
+    Experiment { warmup: Span::from_secs(warmup_s), flows: vec![flow.into()], ..path }
 }
 
 /// Whether two means with their standard errors differ by more than 10 % plus twice the error of their difference.

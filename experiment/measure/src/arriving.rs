@@ -103,12 +103,13 @@ impl Arriving {
             completion_time_p50_s: took.percentile(50),
             completion_time_p95_s: took.percentile(95),
             completion_time_p99_s: took.percentile(99),
+            completion_time_percentiles_s: took.percentiles(),
             idle_time_mean_s: Ranked::of(ended.iter().map(|ended| ended.idle.as_secs_f64())).mean(),
             slowdown_mean: slowdown.mean(),
             slowdown_p50: slowdown.percentile(50),
             slowdown_p95: slowdown.percentile(95),
             slowdown_p99: slowdown.percentile(99),
-            slowdown_percentiles: (0..=100).filter_map(|percent| slowdown.percentile(percent)).collect(),
+            slowdown_percentiles: slowdown.percentiles(),
         }
     }
 
@@ -172,6 +173,11 @@ impl Ranked {
     pub(crate) fn percentile(&self, percent: usize) -> Option<f64> {
         let rank = (self.0.len() * percent).div_ceil(100).max(1);
         self.0.get(rank - 1).copied()
+    }
+
+    /// From the smallest to the largest; nothing of no values.
+    fn percentiles(&self) -> Vec<f64> {
+        (0..=100).filter_map(|percent| self.percentile(percent)).collect()
     }
 }
 

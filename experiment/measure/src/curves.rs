@@ -29,12 +29,27 @@ pub(crate) fn draw(detail: &Detail, capacity: &LinkCapacity, has_traffic: bool, 
     }
     out.push(detail.offered());
     out.push(detail.available(capacity));
-    out.push(detail.mean_wait());
+    out.push(mean_wait(&detail.wait_sum_ns, &detail.served));
     let longest = |ns: u64| Some((ns as f64 * 1e-9) as f32);
     out.push(detail.curve("queue_delay_max", None, &detail.wait_max_ns, longest));
     detail.measured(out);
     distribution(detail, run);
     run.streams = detail.traces.iter().map(stream_record).collect();
+}
+
+/// A curve of the table of figures.
+fn series(step: Span, metric: &str, flow: Option<usize>, values: Vec<Option<f32>>) -> Series {
+    let curve = CURVES.iter().find(|curve| curve.name == metric).expect("a curve of the table of figures");
+    let (start_s, step_s) = (step.as_secs_f64() / 2.0, step.as_secs_f64());
+    let (metric, unit) = (metric.to_string(), curve.unit.symbol().to_string());
+    Series { metric, flow: flow.map(|flow| flow as u32), unit, start_s, step_s, values }
+}
+
+/// The mean waiting time of the packets that left in each interval; nothing where none left.
+pub(crate) fn mean_wait(sum_ns: &Bins, packets: &Bins) -> Series {
+    let intervals = sum_ns.amounts.iter().zip(&packets.amounts);
+    let mean = |(sum, count): (&u64, &u64)| (*count > 0).then(|| (*sum as f64 * 1e-9 / *count as f64) as f32);
+    series(sum_ns.step, "queue_delay", None, intervals.map(mean).collect())
 }
 
 impl Detail {
@@ -44,10 +59,7 @@ impl Detail {
     }
 
     fn series(&self, metric: &str, flow: Option<usize>, values: Vec<Option<f32>>) -> Series {
-        let curve = CURVES.iter().find(|curve| curve.name == metric).expect("a curve of the table of figures");
-        let (start_s, step_s) = (self.step.as_secs_f64() / 2.0, self.step.as_secs_f64());
-        let (metric, unit) = (metric.to_string(), curve.unit.symbol().to_string());
-        Series { metric, flow: flow.map(|flow| flow as u32), unit, start_s, step_s, values }
+        series(self.step, metric, flow, values)
     }
 
     fn curve(&self, metric: &str, flow: Option<usize>, bins: &Bins, value: impl Fn(u64) -> Option<f32>) -> Series {
@@ -87,12 +99,6 @@ impl Detail {
         let all = served.zip(&self.refused_bytes.amounts).map(|((flows, traffic), refused)| flows + traffic + refused);
         let values = all.map(|bytes| Some((bytes as f64 * self.per_second()) as f32)).collect();
         self.series("offered", None, values)
-    }
-
-    fn mean_wait(&self) -> Series {
-        let intervals = self.wait_sum_ns.amounts.iter().zip(&self.served.amounts);
-        let mean = |(sum, served): (&u64, &u64)| (*served > 0).then(|| (*sum as f64 * 1e-9 / *served as f64) as f32);
-        self.series("queue_delay", None, intervals.map(mean).collect())
     }
 
     /// What the bottleneck's discipline measures, where it measures something.

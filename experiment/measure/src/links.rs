@@ -1,6 +1,8 @@
 //! What each link did, when the scenario asks for it (`record.links`).
 
+use crate::bins::Bins;
 use crate::capacity::LinkCapacity;
+use crate::curves::mean_wait;
 use hdrhistogram::Histogram;
 use results::LinkResult;
 use scenario::LinkSpec;
@@ -18,11 +20,20 @@ pub(crate) struct LinkAccount {
     wait_ps: u128,
     dropped: u64,
     lost: u64,
+    curve: Option<WaitCurve>,
+}
+
+/// Sums of waiting times, and how many there are, in each interval of a curve.
+#[derive(Clone, Debug)]
+struct WaitCurve {
+    sum_ns: Bins,
+    packets: Bins,
 }
 
 impl LinkAccount {
-    /// After `warm`, up to `end`.
-    pub(crate) fn new(warm: Time, end: Time) -> LinkAccount {
+    /// Figures count after `warm`, up to `end`; `step`: distance between the points of a curve, if there is to be one.
+    pub(crate) fn new(warm: Time, end: Time, step: Option<Span>) -> LinkAccount {
+        let bins = |step: Span| Bins::new(Time::ZERO, step, end.picos().div_ceil(step.picos()) as usize);
         LinkAccount {
             warm,
             end,
@@ -32,14 +43,22 @@ impl LinkAccount {
             wait_ps: 0,
             dropped: 0,
             lost: 0,
+            curve: step.map(|step| WaitCurve { sum_ns: bins(step), packets: bins(step) }),
         }
     }
 
     pub(crate) fn served(&mut self, size: Bytes, arrival: Time, begins: Time, departs: Time) {
-        if departs <= self.warm || departs > self.end {
+        if departs > self.end {
             return;
         }
         let wait = begins.since(arrival);
+        if let Some(curve) = &mut self.curve {
+            curve.sum_ns.add(departs, wait.nanos());
+            curve.packets.add(departs, 1);
+        }
+        if departs <= self.warm {
+            return;
+        }
         self.bytes += size.get();
         self.wait_ns.saturating_record(wait.nanos());
         self.wait_ps += u128::from(wait.picos());
@@ -76,6 +95,7 @@ impl LinkAccount {
             dropped_packets: self.dropped,
             lost_packets: self.lost,
             marked_packets: marked,
+            queue_delay: self.curve.as_ref().map(|curve| mean_wait(&curve.sum_ns, &curve.packets)).unwrap_or_default(),
         }
     }
 }

@@ -6,11 +6,14 @@ use units::{Span, Time};
 /// Wait after the last packet before a flow entry is judged.
 const ENTRY_SETTLING: Span = Span::from_secs(5);
 
-/// What a flow has to send through the bottleneck, and when it had.
+/// What a flow has to send, and when its receiver had it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Life {
     left: Option<u64>,
     pub(crate) over: Time,
+    /// Its data cross the measured link. Only such flows are compared with each other: others share no link with them,
+    /// or not the one that is measured.
+    pub(crate) compared: bool,
 }
 
 /// Bytes per flow between one entry of a flow and the next.
@@ -22,30 +25,32 @@ pub(crate) struct EntryWindow {
 }
 
 impl Life {
-    pub(crate) fn of(flow: Option<&FlowSpec>) -> Life {
+    /// `measured`: the measured link.
+    pub(crate) fn of(flow: Option<&FlowSpec>, measured: usize) -> Life {
         let left = flow.and_then(|flow| match flow.size {
             Size::Unlimited => None,
             Size::Bytes(bytes) => Some(bytes.get()),
         });
-        Life { left, over: flow.and_then(|flow| flow.stop).unwrap_or(Time::MAX) }
+        let compared = flow.is_none_or(|flow| flow.route.contains(&measured));
+        Life { left, over: flow.and_then(|flow| flow.stop).unwrap_or(Time::MAX), compared }
     }
 
-    /// Counts what left the bottleneck. Returns whether that was the last of it.
+    /// Counts what reached its receiver. Returns whether that was the last of it.
     #[inline]
-    pub(crate) fn sends(&mut self, bytes: u64, departs: Time) -> bool {
+    pub(crate) fn sends(&mut self, bytes: u64, at: Time) -> bool {
         let Some(left) = &mut self.left else { return false };
         *left = left.saturating_sub(bytes);
-        if *left > 0 || departs >= self.over {
+        if *left > 0 || at >= self.over {
             return false;
         }
-        self.over = departs;
+        self.over = at;
         true
     }
 }
 
-/// One window per entry of a flow: from five seconds after it until the next entry or the end.
-pub(crate) fn entry_windows(starts: &[Time], end: Time) -> Vec<EntryWindow> {
-    let mut entries: Vec<Time> = starts.to_vec();
+/// One window per entry of a flow that is compared: from five seconds after it until the next entry or the end.
+pub(crate) fn entry_windows(starts: &[Time], lives: &[Life], end: Time) -> Vec<EntryWindow> {
+    let mut entries: Vec<Time> = compared_starts(starts, lives).collect();
     entries.sort_unstable();
     entries.dedup();
     let mut windows = Vec::new();
@@ -59,6 +64,11 @@ pub(crate) fn entry_windows(starts: &[Time], end: Time) -> Vec<EntryWindow> {
     windows
 }
 
+/// When the flows start that are compared.
+pub(crate) fn compared_starts(starts: &[Time], lives: &[Life]) -> impl Iterator<Item = Time> {
+    starts.iter().zip(lives).filter(|(_, life)| life.compared).map(|(start, _)| *start)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -66,7 +76,11 @@ mod tests {
     #[test]
     fn an_entry_is_judged_from_five_seconds_after_it_until_the_next() {
         let at = |s| Time::ZERO + Span::from_secs(s);
-        let windows = entry_windows(&[at(0), at(30), at(33), at(60)], at(90));
+        let starts = [at(0), at(30), at(33), at(60), at(70)];
+        let mut lives = [Life::of(None, 0); 5];
+        // The last runs elsewhere.
+        lives[4].compared = false;
+        let windows = entry_windows(&starts, &lives, at(90));
         let spans: Vec<(Time, Time)> = windows.iter().map(|w| (w.from, w.to)).collect();
         assert_eq!(spans, [(at(5), at(30)), (at(38), at(60)), (at(65), at(90))]);
     }

@@ -9,7 +9,7 @@ use crate::capacity::LinkCapacity;
 use crate::completions::Completions;
 use crate::detail::Detail;
 use crate::links::LinkAccount;
-use crate::lives::{EntryWindow, Life, entry_windows};
+use crate::lives::{EntryWindow, Life, compared_starts, entry_windows};
 use crate::seen::{FlowSample, Owner};
 use crate::tally::Tally;
 use crate::windows::Windows;
@@ -50,9 +50,9 @@ pub(crate) struct Source {
 pub struct Recorder {
     pub(crate) warm: Time,
     pub(crate) end: Time,
-    /// When the last flow had started (and the warm-up was over).
+    /// When the last flow that is compared had started (and the warm-up was over).
     shared: Time,
-    /// When the first flow's receiver had all that the flow has to send; the end, if none had.
+    /// When the first such flow's receiver had all that the flow has to send; the end, if none had.
     unshared: Time,
     /// What each flow has to send, and when its receiver had that much.
     pub(crate) lives: Vec<Life>,
@@ -93,20 +93,22 @@ impl Recorder {
     /// `None` where there is none, or where the host cannot resolve it: no figure counts in it then.
     pub fn new(experiment: &Experiment, starts: &[Time], base_rtt: Option<Span>) -> Recorder {
         let (warm, end) = (Time::ZERO + experiment.warmup, Time::ZERO + experiment.duration);
-        let last = starts.iter().copied().max().unwrap_or(Time::ZERO);
+        let measured = experiment.bottleneck;
+        let lives: Vec<Life> = (0..starts.len()).map(|flow| Life::of(experiment.flows.get(flow).map(|spec| &**spec), measured)).collect();
+        let last = compared_starts(starts, &lives).max().unwrap_or(Time::ZERO);
         let fine = base_rtt.map_or(Span::ZERO, |rtt| rtt / STARTUP_PER_RTT).max(Span::from_micros(1));
         let bins = || Bins::new(last, fine, STARTUP_INTERVALS);
         let record = &experiment.record;
-        let lives: Vec<Life> = (0..starts.len()).map(|flow| Life::of(experiment.flows.get(flow))).collect();
         Recorder {
             warm,
             end,
             shared: last.max(warm),
-            unshared: lives.iter().map(|life| life.over).fold(end, Time::min),
+            unshared: lives.iter().filter(|life| life.compared).map(|life| life.over).fold(end, Time::min),
+            entries: entry_windows(starts, &lives, end),
             lives,
             starts: starts.to_vec(),
             base_rtt,
-            capacity: LinkCapacity::of(&experiment.links[experiment.bottleneck]),
+            capacity: LinkCapacity::of(&experiment.links[measured]),
             flows: vec![Tally::default(); starts.len()],
             traffic: experiment.traffic.iter().map(|spec| Source::new(spec, warm)).collect(),
             other: Tally::default(),
@@ -120,11 +122,13 @@ impl Recorder {
             waited: 0,
             delivered: 0,
             delivered_warm: 0,
-            entries: entry_windows(starts, end),
             startup: (bins(), bins()),
             detail: record.detail.then(|| Box::new(Detail::new(record.step, end, starts.len()))),
             windows: Windows::new(&record.windows, warm, end),
-            links: vec![LinkAccount::new(warm, end); if record.links { experiment.links.len() } else { 0 }],
+            links: vec![
+                LinkAccount::new(warm, end, record.detail.then_some(record.step));
+                if record.links { experiment.links.len() } else { 0 }
+            ],
         }
     }
 
@@ -204,8 +208,12 @@ impl Recorder {
         }
     }
 
-    /// A packet was lost on a wire.
+    /// A wire loses a packet that leaves its link then. A host may know it ahead of time: what leaves after the end of the
+    /// run is not lost in it.
     pub fn lost(&mut self, owner: Owner, now: Time) {
+        if now > self.end {
+            return;
+        }
         self.tally(owner).lost += 1;
         self.count_loss(owner, now);
     }
@@ -259,7 +267,7 @@ impl Recorder {
         } else {
             tally.early_bytes += bytes;
         }
-        if self.lives[flow].sends(bytes, at) {
+        if self.lives[flow].sends(bytes, at) && self.lives[flow].compared {
             self.unshared = self.unshared.min(at);
         }
         if !self.entries.is_empty() {

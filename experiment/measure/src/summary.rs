@@ -35,6 +35,7 @@ impl Recorder {
             series: Vec::new(),
             queue_delay: Histogram::default(),
             streams: Vec::new(),
+            sequences: Vec::new(),
         };
         if let Some(windows) = &self.windows {
             windows.summarise(&run.windows, self.has_flows(), &mut run.summary);
@@ -94,7 +95,7 @@ impl Recorder {
             burstiness_eta: seen.burstiness_eta,
             queue_over_bound: queue_over_bound(experiment, utilisation, waiting_s),
             rtt_mean_s: rtt_mean_s(seen),
-            fairness_jain: jain(self.flows.iter().map(|tally| tally.shared_bytes as f64)),
+            fairness_jain: self.fairness(),
             fairness_jain_after_entry: self.fairness_after_entries(),
             convergence_s: converged,
             convergence_rtts: converged.zip(self.base_rtt).map(|(s, rtt)| s / rtt.as_secs_f64()),
@@ -119,10 +120,17 @@ impl Recorder {
         self.flows.iter().chain(self.arriving.iter().map(|table| &table.tally))
     }
 
+    /// Of the flows that cross the measured link.
+    fn fairness(&self) -> Option<f64> {
+        let compared = self.flows.iter().zip(&self.lives).filter(|(_, life)| life.compared);
+        jain(compared.map(|(tally, _)| tally.shared_bytes as f64))
+    }
+
     fn fairness_after_entries(&self) -> Option<f64> {
         let index = |window: &EntryWindow| {
             let all = self.starts.iter().zip(&self.lives).zip(&window.bytes);
-            let active = all.filter(|((start, life), _)| **start < window.from && life.over >= window.to);
+            let active =
+                all.filter(|((start, life), _)| life.compared && **start < window.from && life.over >= window.to);
             jain(active.map(|(_, bytes)| *bytes as f64))
         };
         self.entries.iter().filter_map(index).reduce(f64::min)
@@ -216,7 +224,8 @@ impl Source {
 
 /// The colour of the flows' controllers, blended where they differ: each as much as any other. Grey without flows.
 fn colour(experiment: &Experiment) -> String {
-    let all = experiment.flows.iter().chain(experiment.arrivals.iter().map(|arrivals| &arrivals.flow));
+    let all =
+        experiment.flows.iter().map(|flow| &**flow).chain(experiment.arrivals.iter().map(|arrivals| &arrivals.flow));
     let kinds: BTreeSet<&str> = all.map(|flow| flow.controller.kind.as_str()).collect();
     let hex = kinds.iter().filter_map(|kind| congestion::find(kind)).map(|entry| &entry.colour[1..]);
     let colours: Vec<u32> = hex.filter_map(|hex| u32::from_str_radix(hex, 16).ok()).collect();

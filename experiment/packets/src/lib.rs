@@ -8,6 +8,8 @@
 //! | [`Capture`] | pcapng, for Wireshark, tshark and tcptrace |
 //! | [`Perfetto`] | a trace of counters and slices, for ui.perfetto.dev |
 //! | [`Qlog`] | qlog, one file per flow, for qvis |
+//!
+//! [`Sequences`] writes no file: it keeps points for the page's pictures.
 
 mod capture;
 mod connection;
@@ -15,10 +17,12 @@ mod headers;
 mod pcapng;
 mod perfetto;
 mod qlog;
+mod sequences;
 
 pub use capture::Capture;
 pub use perfetto::Perfetto;
 pub use qlog::Qlog;
+pub use sequences::Sequences;
 
 use results::Run;
 use std::io;
@@ -140,6 +144,13 @@ pub enum Event {
         /// When its last bit leaves.
         departs: Time,
     },
+    /// A packet of a flow is dropped at a queue or lost on a link. Told when it is known, perhaps ahead of its time.
+    Lost {
+        /// Whose it is.
+        flow: usize,
+        /// Its place in the flow, in packets.
+        sequence: u64,
+    },
     /// A link drops a packet of any flow or traffic.
     Dropped {
         /// The link.
@@ -153,7 +164,10 @@ impl Event {
     /// The flow that it is about, if it is about one.
     pub fn flow(&self) -> Option<usize> {
         match self {
-            Event::Sent { flow, .. } | Event::Acknowledged { flow, .. } | Event::Sender { flow, .. } => Some(*flow),
+            Event::Sent { flow, .. }
+            | Event::Acknowledged { flow, .. }
+            | Event::Sender { flow, .. }
+            | Event::Lost { flow, .. } => Some(*flow),
             Event::Served { .. } | Event::Dropped { .. } => None,
         }
     }

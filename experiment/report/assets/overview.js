@@ -1,4 +1,4 @@
-// The pictures of all runs together: throughput against delay, and figures against a swept key.
+// The pictures of all runs together: throughput against delay, completion times, and figures against a swept key.
 const Overview = (() => {
   const margin = (lo, hi, log) => (log ? [lo / 1.15, hi * 1.15] : [lo - (hi - lo) * 0.04, hi + (hi - lo) * 0.04]);
   const CORNERS = 72;
@@ -47,12 +47,43 @@ const Overview = (() => {
     });
   }
 
-  function lineSeries(line, look) {
-    const half = (p) => p[2] ?? 0;
+  // The range of each percentile, as a closed line: up along the lower ends, down along the upper ones.
+  function shade({ percentiles }, look) {
+    const side = (end) => percentiles.map(([x, range], i) => [range?.[end] ?? x, i / 100]);
+    return { whole: true, save: false, kinds: ["rings"], role: "shade", colour: look.colour, rings: [[...side(0), ...side(1).reverse()]], xs: [], ys: [] };
+  }
+
+  // Distributions of completion times, a staircase for each controller.
+  function completions(host, data, looks) {
+    if (!host || !data) return;
+    const xs = data.panels.flatMap((p) => p.lines.flatMap((l) => l.percentiles.flatMap(([x, range]) => range ?? [x])));
+    const view = new Plot.View();
+    view.setFull(...margin(xs.reduce((a, b) => Math.min(a, b)), xs.reduce((a, b) => Math.max(a, b)), true));
+    const stairs = (line) => ({
+      ...looks[line.controller], kinds: ["stairs"], spaced: true,
+      xs: line.percentiles.map((x) => x[0]), ys: line.percentiles.map((_, i) => i / 100),
+    });
+    const several = data.panels.length > 1;
+    new Plot.Figure(host, view, {
+      x: { title: "Completion time", unit: "s", log: true, name: "time" }, y: { title: "Share of flows", unit: "ratio", top: 1 },
+      height: several ? 140 : 240, columns: Math.min(3, data.panels.length),
+      panels: data.panels.map(({ title, lines }) => ({
+        title, series: [...lines.filter((l) => l.percentiles.some((x) => x[1])).map((l) => shade(l, looks[l.controller])), ...lines.map(stairs)],
+      })),
+    });
+  }
+
+  // Controllers stand beside each other at a value that is a word, this far apart.
+  const APART = 0.1;
+
+  // Mean and interval: joined by a line where the values have an order, else a dot with a bar at each of them.
+  function lineSeries(line, looks, words) {
+    const at = looks.findIndex((look) => look.name === line.controller);
+    const aside = words ? (at - (looks.length - 1) / 2) * APART : 0;
     return {
-      ...look, xs: line.points.map((p) => p[0]), ys: line.points.map((p) => p[1]),
-      lo: line.points.map((p) => p[1] - half(p)), hi: line.points.map((p) => p[1] + half(p)),
-      kinds: ["band", "mean"], marker: line.points.length > 40 ? undefined : look.marker,
+      ...looks[at], xs: line.points.map((p) => p[0] + aside), ys: line.points.map((p) => p[1]),
+      lo: line.points.map((p) => p[2]?.[0] ?? p[1]), hi: line.points.map((p) => p[2]?.[1] ?? p[1]),
+      kinds: words ? ["dots", "bars"] : ["band", "mean"], radius: 1.5, marker: line.points.length > 40 ? undefined : looks[at].marker,
     };
   }
 
@@ -72,14 +103,14 @@ const Overview = (() => {
     let drawn = 0;
     for (const chart of charts) {
       const part = Plot.html("div", { class: "part" }, box);
-      if (multiples > 1) Plot.html("h4", {}, part, chart.label);
+      Plot.html("h4", {}, part, chart.label);
       Plot.html("div", { class: "panels" }, part);
       new Plot.Figure(part, view, {
-        x, y: { title: chart.label, unit: chart.unit, zero: chart.unit !== "", above: multiples > 1 }, height: multiples > 1 ? 120 : 150,
+        x, y: { title: chart.label, unit: chart.unit, zero: chart.unit !== "", log: chart.log, above: true }, height: multiples > 1 ? 120 : 150,
         columns: Math.min(3, multiples),
         panels: chart.panels.map((panel) => ({
           title: panel.title,
-          series: panel.lines.filter((l) => l.points.length).map((l) => lineSeries(l, looks.find((look) => look.name === l.controller))),
+          series: panel.lines.filter((l) => l.points.length).map((l) => lineSeries(l, looks, names.length > 0 && !data.ordered)),
         })),
       });
       drawn += Number(part.dataset.drawn);
@@ -87,5 +118,5 @@ const Overview = (() => {
     host.dataset.drawn = drawn;
   }
 
-  return { tradeoff, sweep };
+  return { tradeoff, completions, sweep };
 })();

@@ -40,10 +40,16 @@ const Page = (() => {
     }));
   }
 
+  // Look of a flow, the `k`-th of `n` that are drawn: the colour of its controller where several meet, and a dash.
+  const flowLook = (run, flow, k, n) => ({
+    colour: run.mixed && data.flow_colours[run.flows[flow]] || (n > 1 ? line(undefined, k, n) : undefined),
+    dash: n > 1 && n <= 6 ? Plot.DASHES[k % Plot.DASHES.length] : "",
+  });
+
   // The flows of a run as lines; named one by one while they are few.
   function perFlow(run, metric, kinds) {
     const all = curves(run, metric);
-    const mixed = new Set(run.flows).size > 1;
+    const mixed = run.mixed;
     return all.map((curve, k) => {
       const own = run.flows[curve.flow];
       const name = curve.flow === null ? "all" : `flow ${curve.flow}${mixed ? ` (${own})` : ""}`;
@@ -52,9 +58,8 @@ const Page = (() => {
       const alone = all.length === 1;
       return series(alone ? curve : plain, {
         kinds: alone && lo ? ["band", ...kinds] : kinds,
-        name: few ? name : k === 0 ? `${all.length} of ${run.flows.length} flows; flow ${curve.flow}:` : undefined,
-        colour: mixed && data.flow_colours[own] || (all.length > 1 ? line(undefined, k, all.length) : undefined),
-        dash: all.length > 1 && few ? Plot.DASHES[k % Plot.DASHES.length] : "",
+        name: few ? name : k === 0 ? `${all.length} of ${run.flow_count} flows; flow ${curve.flow}:` : undefined,
+        ...flowLook(run, curve.flow, k, all.length),
         role: all.length > 1 ? "thin" : "",
       });
     });
@@ -80,7 +85,7 @@ const Page = (() => {
   function shares(run) {
     const total = curves(run, "total")[0], flows = curves(run, "throughput");
     if (!total || flows.length < 2) return [];
-    const all = series(total).ys, mixed = new Set(run.flows).size > 1;
+    const all = series(total).ys, mixed = run.mixed;
     let below = all.map(() => 0);
     const stacked = (name, values, colour) => {
       const lo = below, hi = lo.map((v, i) => (all[i] > 0 ? Math.min(1, v + values(i) / all[i]) : NaN));
@@ -93,7 +98,7 @@ const Page = (() => {
       const colour = mixed && data.flow_colours[kind] || line(undefined, k, flows.length);
       return stacked(`flow ${flow.flow}${mixed ? ` (${kind})` : ""}`, (i) => own[i] || 0, colour);
     });
-    const rest = run.flows.length - flows.length;
+    const rest = run.flow_count - flows.length;
     return rest > 0 ? [...layers, stacked(`${rest} more flows`, (i) => all[i], "var(--soft)")] : layers;
   }
 
@@ -102,7 +107,7 @@ const Page = (() => {
       y: { title: "Rate", unit: "bit/s" }, height: 150, make: throughput,
       adjust(panel, run) {
         if (data.capacity_bps) panel.levels = [{ y: data.capacity_bps, role: "capacity" }];
-        if (run.converged_s !== null) panel.marks = [{ x: run.converged_s, label: "converged", low: true }];
+        panel.marks = run.converged_s.map((x) => ({ x, label: "converged", low: true }));
       },
     },
     shares: { y: { title: "Share", unit: "ratio", top: 1 }, height: 110, make: shares },
@@ -110,6 +115,7 @@ const Page = (() => {
     queue: { y: { title: "Delay", unit: "s" }, axes: true, height: 110, make: queue },
     rtt: { y: { title: "RTT", unit: "s", zero: false }, axes: true, height: 130, grid: true, make: (run) => perFlow(run, "rtt", ["mean"]) },
     window: { y: { title: "Window (packets)", unit: "" }, height: 130, grid: true, make: (run) => perFlow(run, "window", ["line"]) },
+    flight: { y: { title: "Packets", unit: "" }, height: 130, grid: true, make: (run) => Packets.flight(run, flowLook) },
     losses: {
       y: { title: "Packets", unit: "" }, height: 110, grid: true, make: (run) => perFlow(run, "losses", ["stems"]),
       adjust(panel) { if (panel.series.every((s) => s.ys.every((v) => !(v > 0)))) panel.empty = "none"; },
@@ -133,6 +139,9 @@ const Page = (() => {
       const axes = figure.axes ? { own: chosen.axes === "own", log: chosen.axes === "log" } : {};
       new Plot.Figure(host, time, { x: TIME, y: { ...figure.y, ...axes }, height: figure.height, columns, panels });
     }
+    const colour = (name) => data.controllers[controllerIndex(name)].colour;
+    Packets.draw(place("sequence"), time, TIME, runs(), colour);
+    Queues.draw(place("queues"), time, TIME, runs());
     element("notice").hidden = data.left_out === 0;
     element("notice").textContent = `The curves of ${data.left_out} of ${data.left_out + data.runs.length} runs were left out to keep the page small; the exported tables have them.`;
   }
@@ -237,6 +246,8 @@ const Page = (() => {
   function draw() {
     const looks = data.controllers.map((c) => look(c.name));
     Overview.tradeoff(place("tradeoff"), data.tradeoff, looks);
+    Overview.completions(place("completions"), data.completed, looks);
+    Overview.sweep(place("sizes"), data.sizes, looks);
     Overview.sweep(place("sweep"), data.sweep, looks);
     const kept = new Set(data.runs.map((run) => run.point));
     select("point", data.points.map((name, i) => [i, name]).filter(([i]) => kept.has(i)), "point");

@@ -111,6 +111,10 @@ const Plot = (() => {
         + s.slice().reverse().map((p) => `${f(sx(p.x))} ${f(sy(p.lo))}`).join("L") + "Z").join("");
     },
     stack(points, sx, sy) { return DRAW.band(points, sx, sy); },
+    // Rectangles, given by their times and rows.
+    cells(points, sx, sy, series) {
+      return series.cells.map(({ from, to, row }) => `M${f(sx(from))} ${f(sy(row + 1))}H${f(sx(to))}V${f(sy(row))}H${f(sx(from))}Z`).join("");
+    },
     stems(points, sx, sy) {
       return points.filter((p) => p.hi > 0).map((p) => `M${f(sx(p.x))} ${f(sy(0))}V${f(sy(p.hi))}`).join("");
     },
@@ -136,8 +140,9 @@ const Plot = (() => {
   };
 
   class Figure {
-    // spec: { x: {title, unit, log, name}, y: {title, unit, log, zero, own, above}, height, columns, panels: [...] }; `own`: each
-    // panel its own range of y; `above`: the title stands above the panels already.
+    // spec: { x: {title, unit, log, name}, y: {title, unit, log, zero, own, above, range, names}, left, height, columns, silent,
+    // panels: [...] }; `own`: each panel its own range of y; `above`: the title stands above the panels already; `names`: of
+    // rows, from above; `silent`: legends read no values.
     constructor(host, view, spec) {
       Object.assign(this, { host, view, spec });
       this.box = host.querySelector(".panels");
@@ -155,7 +160,7 @@ const Plot = (() => {
       if (spec.title) html("span", { class: "name" }, head, spec.title);
       const where = html("span", { class: "where" }, head);
       const keys = spec.series.filter((s) => s.name).map((s) => ({ series: s, out: legend(head, s) }));
-      if (this.spec.scatter) keys.forEach((key) => key.out.remove());
+      if (this.spec.scatter || this.spec.silent) keys.forEach((key) => key.out.remove());
       const frame = html("div", {
         class: "frame", tabindex: "0", role: "application", "aria-roledescription": "chart",
         "aria-label": `${this.spec.y.title}${spec.title ? ", " + spec.title : ""}. Left and right arrow read values, plus and minus zoom, Escape shows all.`,
@@ -181,6 +186,7 @@ const Plot = (() => {
     // Range of y over these panels, of what is seen.
     domain(panels) {
       const { y } = this.spec, [x0, x1] = this.view.range;
+      if (y.range) return y.range;
       let lo = Infinity, hi = -Infinity;
       const take = (v) => {
         if (!Number.isFinite(v) || (y.log && !(v > 0))) return;
@@ -206,17 +212,17 @@ const Plot = (() => {
       const bottom = last ? 38 : 10;
       const height = this.spec.height + bottom;
       const [x0, x1] = this.view.range;
-      const right = width - MARGIN.right, base = height - bottom;
+      const left = this.spec.left ?? MARGIN.left, right = width - MARGIN.right, base = height - bottom;
       const scale = (a, b, from, to, log) => {
         const g = log ? Math.log10 : (v) => v;
         const k = (to - from) / (g(b) - g(a));
         return (v) => from + (g(log ? Math.max(v, a * 1e-3) : v) - g(a)) * k;
       };
-      const sx = scale(x0, x1, MARGIN.left, right, x.log), sy = scale(y0, y1, base, MARGIN.top, y.log);
+      const sx = scale(x0, x1, left, right, x.log), sy = scale(y0, y1, base, MARGIN.top, y.log);
       const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
-      Object.assign(panel, { sx, sy, x0, x1, left: MARGIN.left, right, top: MARGIN.top, base, width });
+      Object.assign(panel, { sx, sy, x0, x1, left, right, top: MARGIN.top, base, width });
       const id = `clip${Figure.clips = (Figure.clips ?? 0) + 1}`;
-      svg("rect", { x: MARGIN.left, y: MARGIN.top - 3, width: right - MARGIN.left, height: base - MARGIN.top + 6 }, svg("clipPath", { id }, root));
+      svg("rect", { x: left, y: MARGIN.top - 3, width: right - left, height: base - MARGIN.top + 6 }, svg("clipPath", { id }, root));
       this.axes(root, panel, x, y, sx, sy, [y0, y1], last);
       const ink = svg("g", { "clip-path": `url(#${id})` }, root);
       let drawn = 0, shaded = false;
@@ -224,19 +230,19 @@ const Plot = (() => {
       for (const series of panel.spec.series) {
         // The shading lies above areas, which would hide it, and below lines.
         if (!series.kinds.every((kind) => kind === "area" || kind === "stack")) shade();
-        const points = seen(series, [x0, x1], right - MARGIN.left);
+        const points = seen(series, [x0, x1], right - left);
         for (const kind of series.kinds) {
           const d = DRAW[kind](points, sx, sy, series);
           if (!d) continue;
           const path = svg("path", { d, class: `${kind} ${series.role ?? ""}` }, ink);
           if (series.colour) path.style.setProperty("--line", series.colour);
           if (series.dash && (kind === "line" || kind === "mean")) path.setAttribute("stroke-dasharray", series.dash);
-          drawn += points.length;
+          drawn += (series.cells ?? points).length;
         }
         if (series.marker !== undefined) this.markers(ink, series, points, sx, sy);
       }
       shade();
-      if (panel.spec.empty) svg("text", { class: "note", x: f((MARGIN.left + right) / 2), y: f((MARGIN.top + base) / 2) }, ink).textContent = panel.spec.empty;
+      if (panel.spec.empty) svg("text", { class: "note", x: f((left + right) / 2), y: f((MARGIN.top + base) / 2) }, ink).textContent = panel.spec.empty;
       this.levels(ink, panel, sy);
       this.marks(root, panel, sx);
       panel.hair = svg("line", { class: "hair", y1: MARGIN.top, y2: base, x1: -9, x2: -9 }, root);
@@ -250,17 +256,8 @@ const Plot = (() => {
       const [x0, x1] = this.view.range;
       const grid = svg("g", { class: "axis" }, root);
       const text = (at, attributes) => { const t = svg("text", attributes, grid); t.textContent = at; return t; };
-      const py = y.log ? { factor: 1, unit: "" } : Scale.prefix(y.unit, Math.max(Math.abs(y0), Math.abs(y1)));
-      const rows = Math.max(2, Math.floor((base - top) / 32));
-      const yt = y.log ? { ticks: Scale.logarithmic(y0, y1, rows) } : Scale.linear(y0 / py.factor, y1 / py.factor, rows);
-      for (const t of yt.ticks) {
-        const at = f(sy(t * py.factor));
-        svg("line", { class: t === 0 ? "zero" : "grid", x1: left, x2: right, y1: at, y2: at }, grid);
-        const label = text(y.log ? power(t, y.unit) : yt.label(t), { x: left - 6, y: at, class: "y" });
-        label.setAttribute("dominant-baseline", "central");
-      }
-      const unit = y.log ? "" : py.unit;
-      text(y.above ? unit : unit ? `${y.title} (${unit})` : y.title, { class: "title", transform: `translate(12 ${f((top + base) / 2)}) rotate(-90)` });
+      if (y.names) y.names.forEach((name, row) => text(name, { x: left - 6, y: f(sy(y.names.length - row - 0.5) + 4), class: "y" }));
+      else this.ticks(grid, text, panel, y, sy, [y0, y1]);
       const px = x.log ? { factor: 1, unit: "" } : { factor: 1, unit: x.unit };
       const fit = (x.unit === "bit/s" || x.prefixed) && !x.log ? Scale.prefix(x.unit, x1) : px;
       const columns = Math.max(2, Math.floor((right - left) / 56));
@@ -273,6 +270,20 @@ const Plot = (() => {
       svg("line", { class: "zero", x1: left, x2: right, y1: base, y2: base }, grid);
       const xu = x.log ? "" : fit.unit;
       if (last) text(xu ? `${x.title} (${xu})` : x.title, { x: f((left + right) / 2), y: base + 33, class: "title" });
+    }
+
+    ticks(grid, text, { left, right, top, base }, y, sy, [y0, y1]) {
+      const py = y.log ? { factor: 1, unit: "" } : Scale.prefix(y.unit, Math.max(Math.abs(y0), Math.abs(y1)));
+      const rows = Math.max(2, Math.floor((base - top) / 32));
+      const yt = y.log ? { ticks: Scale.logarithmic(y0, y1, rows) } : Scale.linear(y0 / py.factor, y1 / py.factor, rows);
+      for (const t of yt.ticks) {
+        const at = f(sy(t * py.factor));
+        svg("line", { class: t === 0 ? "zero" : "grid", x1: left, x2: right, y1: at, y2: at }, grid);
+        const label = text(y.log ? power(t, y.unit) : yt.label(t), { x: left - 6, y: at, class: "y" });
+        label.setAttribute("dominant-baseline", "central");
+      }
+      const unit = y.log ? "" : py.unit;
+      text(y.above ? unit : unit ? `${y.title} (${unit})` : y.title, { class: "title", transform: `translate(12 ${f((top + base) / 2)}) rotate(-90)` });
     }
 
     bands(ink, panel, sx) {
@@ -428,7 +439,7 @@ const Plot = (() => {
     const key = html("span", { class: "key" }, head);
     const sample = svg("svg", { class: "sample", viewBox: "0 0 26 10", "aria-hidden": "true" }, key);
     for (const kind of series.kinds) {
-      const d = ["area", "band", "stack"].includes(kind) ? "M1 1H25V9H1Z" : kind === "dots" ? SHAPES[series.shape ?? 0](13, 5, 2.4) : "M1 5H25";
+      const d = ["area", "band", "stack", "cells"].includes(kind) ? "M1 1H25V9H1Z" : kind === "dots" ? SHAPES[series.shape ?? 0](13, 5, 2.4) : "M1 5H25";
       if (kind === "bars" || kind === "rings") continue;
       const path = svg("path", { d, class: `${kind} ${series.role ?? ""}` }, sample);
       if (series.colour) path.style.setProperty("--line", series.colour);
@@ -442,5 +453,5 @@ const Plot = (() => {
     return html("output", {}, key);
   }
 
-  return { Figure, View, DASHES, html };
+  return { Figure, View, DASHES, LEFT: MARGIN.left, html };
 })();

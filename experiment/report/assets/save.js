@@ -2,7 +2,7 @@
 const Save = (() => {
   const NS = "http://www.w3.org/2000/svg";
   // What a shape looks like, when the style sheet is no longer beside it.
-  const LOOK = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "opacity", "font-size",
+  const LOOK = ["fill", "fill-opacity", "stroke", "stroke-width", "stroke-dasharray", "stroke-linejoin", "paint-order", "opacity", "font-size",
     "font-weight", "text-anchor", "dominant-baseline", "display"];
   const FONT = "system-ui, -apple-system, Segoe UI, Roboto, Helvetica Neue, Arial, sans-serif";
   const MARGIN = 12;

@@ -39,6 +39,12 @@ const Scale = (() => {
     return digits(v / p.factor, 4) + (p.unit ? " " + p.unit : "");
   }
 
+  // The same in few digits, for legends.
+  function short(v, unit) {
+    const p = prefix(unit, Math.abs(v));
+    return `${Number((v / p.factor).toPrecision(2))} ${p.unit}`.trim();
+  }
+
   // Round steps of 1, 2 or 5 times a power of ten.
   function linear(lo, hi, most) {
     const raw = (hi - lo) / Math.max(1, most);
@@ -65,5 +71,5 @@ const Scale = (() => {
     return ticks;
   }
 
-  return { prefix, value, digits, linear, logarithmic };
+  return { prefix, value, short, digits, linear, logarithmic };
 })();

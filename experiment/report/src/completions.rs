@@ -1,12 +1,11 @@
-//! The table of flows that arrived: how long they took and how much longer than on the idle path, by size.
+//! Flows that arrived, in words and in a table: how long they took and how much longer than on the idle path, by size.
 
 use crate::groups::point_name;
 use crate::html::escape;
-use crate::numbers::{mean_and_half, scale};
+use crate::numbers::{mean_and_half, quantity, scale, shown};
 use crate::tables::{swatch, table};
 use results::figures::{COMPLETION, Definition, Unit};
 use results::{Group, Interval, Results, completions};
-use serde_json::Value;
 use std::fmt::Write;
 
 /// The columns, by name in the table of figures.
@@ -18,6 +17,53 @@ const SHOWN: [&str; 6] = [
     "slowdown_p50",
     "slowdown_p99",
 ];
+
+/// What a reader wants to know of completion times first: words, and the figure that they stand before.
+const ASKED: [(&str, &str); 2] =
+    [("Half of the flows that arrived", "completion_time_p50_s"), ("99\u{a0}%", "completion_time_p99_s")];
+/// Where fewer flows than these ended, in parts of those that arrived, the text says so.
+const NEARLY_ALL: f64 = 0.99;
+
+/// Returns how long the flows took that arrived, in sentences; `None` where no flow arrived and ended. Of several sweep
+/// points it has ranges.
+pub fn sentence(groups: &[Group]) -> Option<String> {
+    let mut names: Vec<&str> = Vec::new();
+    groups.iter().map(|group| group.controller).for_each(|name| {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    });
+    let alone = names.len() == 1;
+    let part = |(words, metric): (&str, &str)| {
+        let took: Vec<String> = names
+            .iter()
+            .filter_map(|name| {
+                let own = groups.iter().filter(|group| group.controller == *name);
+                let took = range(own.filter_map(|group| group.interval(metric)).collect())?;
+                Some(if alone { took } else { format!("{took} with {name}") })
+            })
+            .collect();
+        (!took.is_empty()).then(|| format!("{words} took at most {}.", took.join(", ")))
+    };
+    let sentences: Vec<String> = ASKED.into_iter().filter_map(part).collect();
+    let sum = |metric: &str| {
+        groups.iter().flat_map(|group| &group.runs).filter_map(|run| run.summary.metric(metric)).sum::<f64>()
+    };
+    let ended = sum("flows_completed") / sum("flows_arrived");
+    let rest = (ended < NEARLY_ALL)
+        .then(|| format!("{:.1}\u{a0}% of them had not ended and do not count.", (1.0 - ended) * 100.0));
+    (!sentences.is_empty()).then(|| sentences.into_iter().chain(rest).collect::<Vec<_>>().join(" "))
+}
+
+/// Of one group its mean and interval, of several their means, from the least to the largest.
+fn range(found: Vec<Interval>) -> Option<String> {
+    if let [one] = found[..] {
+        return Some(shown(one, Unit::Time));
+    }
+    let least = found.iter().map(|one| one.mean).reduce(f64::min)?;
+    let most = found.iter().map(|one| one.mean).reduce(f64::max)?;
+    Some(format!("{} to {}", quantity(least, Unit::Time), quantity(most, Unit::Time)))
+}
 
 /// Returns the table; nothing where no flows arrive.
 pub fn arrived(results: &Results, groups: &[Group]) -> String {
@@ -41,15 +87,14 @@ pub fn arrived(results: &Results, groups: &[Group]) -> String {
         let mut row = format!("<th scope=\"row\">{}{point}</th>", swatch(results, one.group.controller));
         _ = write!(row, "<td>{number}</td><td>{}</td>", one.sizes());
         row += &counts.map(|count| format!("<td class=\"n\">{count}</td>")).concat();
-        let objects: Vec<Value> = one.rows.iter().filter_map(|row| serde_json::to_value(row).ok()).collect();
         for figure in &shown {
-            let values: Vec<f64> = objects.iter().filter_map(|object| object[figure.name].as_f64()).collect();
+            let values: Vec<f64> = one.rows.iter().filter_map(|row| row.metric(figure.name)).collect();
             _ = write!(row, "<td class=\"n\">{}</td>", cell(Interval::of(&values), figure.unit));
         }
         row
     });
     let mut out = String::new();
-    table(&mut out, "Flows that arrived", &head, &rows.collect::<Vec<_>>());
+    table(&mut out, "Flows that arrived, by size", &head, &rows.collect::<Vec<_>>());
     out
 }
 
@@ -60,4 +105,32 @@ fn cell(found: Option<Interval>, unit: Unit) -> String {
     let half = half.map_or(String::new(), |half| format!(" <span class=\"half\">± {}</span>", escape(&half)));
     let symbol = if scale.symbol.is_empty() { String::new() } else { format!(" {}", scale.symbol) };
     format!("{mean}{half}{symbol}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+    use results::groups;
+
+    /// Of 51, 51.25 and 51.5 ms the mean is 51.25 and half of the interval 4.303 * 0.25 / sqrt(3) = 0.62; 20 of 200 flows
+    /// had not ended.
+    #[test]
+    fn half_and_nearly_all_of_the_flows_are_said_controller_by_controller() {
+        let results = example::arrivals();
+        let expected = "Half of the flows that arrived took at most 51.25 ± 0.62 ms with rapid, 102.25 ± 0.62 ms with cubic. \
+                        99\u{a0}% took at most 100.25 ± 0.62 ms with rapid, 200.25 ± 0.62 ms with cubic. \
+                        10.0\u{a0}% of them had not ended and do not count.";
+        assert_eq!(sentence(&groups(&results.runs)).unwrap(), expected);
+        let mut swept = results.clone();
+        swept.runs.retain(|run| run.controller == "rapid" && run.replication < 2);
+        swept.runs[0].params.insert("path.rate".to_string(), "1 Gbit/s".to_string());
+        let words = sentence(&groups(&swept.runs)).unwrap();
+        assert!(
+            words.starts_with("Half of the flows that arrived took at most 51.00 ms to 51.25 ms. 99\u{a0}%"),
+            "{words}"
+        );
+        let demo = example::demo();
+        assert_eq!(sentence(&groups(&demo.runs)), None);
+    }
 }

@@ -3,9 +3,13 @@
 //! A page has room for a limited number of values. Every curve is thinned alike. If there are still too many, the runs
 //! of later replications and later sweep points are left out first, and the page says so.
 
+use crate::arrivals::{Completed, by_size, completed};
 use crate::contrast::visible;
 use crate::curves::{Curve, ccdf, cdf, short, thin};
 use crate::groups::{controllers, flow_colour, point_name, points};
+use crate::links::{Queue, queues};
+use crate::marks::converged;
+use crate::packets::{PacketData, Room};
 use crate::resolved::Resolved;
 use crate::sweep::{Sweep, sweep};
 use crate::tradeoff::{Tradeoff, tradeoff};
@@ -41,6 +45,9 @@ pub struct Data<'a> {
     left_out: usize,
     tradeoff: Option<Tradeoff>,
     sweep: Option<Sweep>,
+    /// Completion times of flows that arrive, and their slowdown over the sizes.
+    completed: Option<Completed>,
+    sizes: Option<Sweep>,
 }
 
 #[derive(Debug, Serialize)]
@@ -56,13 +63,20 @@ struct RunData<'a> {
     replication: u32,
     seed: String,
     flows: Vec<&'a str>,
+    flow_count: usize,
+    /// Whether the controllers of its flows differ.
+    mixed: bool,
     /// When the flows had converged, in seconds since the run's start.
-    converged_s: Option<f64>,
+    converged_s: Vec<f64>,
     curves: Vec<Curve>,
     ccdf: Vec<(f64, f64)>,
     /// How long files took, of each source that counts them.
     files: Vec<Vec<(f64, f64)>>,
     streams: Vec<StreamData>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    packets: Vec<PacketData>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    queues: Vec<Queue>,
 }
 
 #[derive(Debug, Serialize)]
@@ -81,21 +95,28 @@ type Gap = (f64, f64, Option<f64>, Option<f64>, Option<f64>, f64, u32);
 /// Collects everything that the script draws.
 pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
     let points = points(results);
-    let point_of = |run: &Run| points.iter().position(|p| **p == run.params).unwrap_or(0);
+    let numbers: BTreeMap<&BTreeMap<String, String>, usize> = points.iter().zip(0..).map(|(p, at)| (*p, at)).collect();
+    let point_of = |run: &Run| numbers.get(&run.params).copied().unwrap_or(0);
     let (per_curve, kept) = allot(results);
     let mut gaps_left = MOST_GAPS;
+    let mut room = Room::of(&results.runs);
+    let groups = groups(&results.runs);
     let left_out = kept.iter().filter(|kept| !**kept).count();
     let runs = results.runs.iter().zip(kept).filter(|(_, kept)| *kept).map(|(run, _)| RunData {
         controller: &run.controller,
         point: point_of(run),
         replication: run.replication,
         seed: run.seed.to_string(),
-        flows: run.flows.iter().map(|f| f.controller.as_str()).collect(),
+        flows: run.flows.iter().map(|f| f.controller.as_str()).take(MOST_FLOWS as usize).collect(),
+        flow_count: run.flows.len(),
+        mixed: run.flows.iter().any(|f| f.controller != run.flows[0].controller),
         converged_s: converged(run),
         curves: curves(run, per_curve),
         ccdf: ccdf(&run.queue_delay),
         files: files(run).map(|source| cdf(&source.file_duration)).collect(),
         streams: streams(run, MOST_GAPS / results.runs.len().clamp(1, 8), &mut gaps_left),
+        packets: room.packets(run),
+        queues: queues(run),
     });
     Data {
         controllers: (controllers(results).into_iter())
@@ -107,8 +128,10 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
         traffic: has_traffic(results),
         runs: runs.collect(),
         left_out,
-        tradeoff: tradeoff(results, &groups(&results.runs)),
+        tradeoff: tradeoff(results, &groups),
         sweep: sweep(results),
+        completed: completed(results, &groups),
+        sizes: by_size(results, &groups),
         points: points.into_iter().map(point_name).collect(),
     }
 }
@@ -180,11 +203,6 @@ fn total(run: &Run) -> Option<Series> {
         }
     }
     several.then_some(total)
-}
-
-fn converged(run: &Run) -> Option<f64> {
-    let last_start = run.flows.iter().map(|f| f.start_s).fold(f64::NEG_INFINITY, f64::max);
-    run.summary.convergence_s.map(|c| last_start + c).filter(|t| t.is_finite())
 }
 
 /// Returns as many streams as fit, spread evenly over those recorded.

@@ -8,12 +8,17 @@ use crate::places::{THROUGHPUT, figure, places};
 use crate::resolved::{Resolved, resolved};
 use crate::shell::shell;
 use crate::tradeoff::tradeoff;
-use crate::{data, links, sweep, tables, verdict};
+use crate::{arrivals, data, links, sweep, tables, verdict};
 use results::figures::{self, Definition, Unit};
 use results::{Group, Results, groups};
 use std::fmt::Write;
 
-const SCRIPT: &str = concat!(include_str!("../assets/overview.js"), include_str!("../assets/page.js"));
+const SCRIPT: &str = concat!(
+    include_str!("../assets/overview.js"),
+    include_str!("../assets/queues.js"),
+    include_str!("../assets/packets.js"),
+    include_str!("../assets/page.js")
+);
 
 /// Returns the whole document.
 pub fn document(results: &Results) -> String {
@@ -29,9 +34,9 @@ pub fn with(results: &Results, differences: &str) -> String {
     let alone = overview(&mut body, results, &groups);
     section(&mut body, "differences", "What differs", differences);
     about(&mut body, results, &resolved);
-    comparison(&mut body, results, &groups);
     pictures(&mut body, results, alone);
     streams(&mut body, results);
+    comparison(&mut body, results, &groups);
     let flows = tables::fairness(&groups) + &tables::flows(results, &groups) + &arrived(results, &groups);
     section(&mut body, "flows", "Flows and fairness", &flows);
     let mut links = String::new();
@@ -70,6 +75,17 @@ fn header(out: &mut String, results: &Results) {
 /// nothing to compare.
 fn overview(out: &mut String, results: &Results, groups: &[Group]) -> Option<&'static str> {
     let mut content = String::new();
+    if let Some(completed) = arrivals::completed(results, groups) {
+        figure(&mut content, "completions", "How long flows took", &completed.caption());
+    }
+    if let Some(sizes) = arrivals::by_size(results, groups) {
+        let caption = format!(
+            "Completion time over the least that a flow of its size needs on the idle path. Lines are means over the \
+             replications; bands reach from the least to the greatest.{}",
+            sizes.said()
+        );
+        figure(&mut content, "sizes", "Slowdown by size", &caption);
+    }
     if let Some(tradeoff) = tradeoff(results, groups) {
         let caption = tradeoff.caption();
         figure(&mut content, "tradeoff", "Throughput against delay", &caption);
@@ -223,10 +239,12 @@ fn definitions(out: &mut String, results: &Results) {
             conditions.collect::<String>()
         ));
     }
-    let lists: [(&str, &[Definition]); 9] = [
+    let lists: [(&str, &[Definition]); 11] = [
         ("Comparison, per run", figures::SUMMARY),
         ("Curves", figures::CURVES),
         ("Flows", figures::FLOW),
+        ("Flows that arrived", figures::COMPLETION),
+        ("Packets of a flow", figures::SEQUENCE),
         ("Shares", figures::SHARE),
         ("Traffic", figures::TRAFFIC),
         ("Windows", figures::WINDOW),

@@ -2,7 +2,7 @@
 
 use crate::html;
 use results::{Group, Interval, Results};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the mean of the difference of a figure between two groups, replication by replication. Both groups met the
 /// same draws, so the difference is known better than either mean.
@@ -36,15 +36,15 @@ pub fn flow_colour(controller: &str) -> Option<&'static str> {
     congestion::find(kind).map(|entry| entry.colour)
 }
 
+/// Whether the flows of these results arrive: then their completions are what the pages are about.
+pub fn arrive(results: &Results) -> bool {
+    results.runs.iter().any(|run| run.completions.iter().any(|row| row.completed > 0))
+}
+
 /// Returns the sweep points in order of first appearance. Without a sweep there is one empty point.
 pub fn points(results: &Results) -> Vec<&BTreeMap<String, String>> {
-    let mut seen: Vec<&BTreeMap<String, String>> = Vec::new();
-    for run in &results.runs {
-        if !seen.contains(&&run.params) {
-            seen.push(&run.params);
-        }
-    }
-    seen
+    let mut known = BTreeSet::new();
+    results.runs.iter().map(|run| &run.params).filter(|params| known.insert(*params)).collect()
 }
 
 /// Returns a sweep point in words.

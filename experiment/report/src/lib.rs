@@ -4,6 +4,7 @@
 //! Words and tables are written here, so that the page is readable without a script. Curves are thinned here
 //! ([`curves`]) and drawn by `assets/plot.js`. [`definitions`] defines each figure once.
 
+mod arrivals;
 mod completions;
 mod contrast;
 mod curves;
@@ -15,9 +16,11 @@ mod groups;
 mod heat;
 mod html;
 mod links;
+mod marks;
 mod matrix;
 mod numbers;
 mod overlay;
+mod packets;
 mod paper;
 mod places;
 mod probing;

@@ -66,6 +66,15 @@ pub fn mean_and_half(interval: Interval, scale: Scale) -> (String, Option<String
     }
 }
 
+/// Returns a mean with its interval, as in `51.3 ± 0.6 ms`.
+pub fn shown(interval: Interval, unit: Unit) -> String {
+    let scale = scale(unit, interval.mean);
+    match mean_and_half(interval, scale) {
+        (mean, Some(half)) => format!("{mean} ± {half} {}", scale.symbol),
+        (mean, None) => format!("{mean} {}", scale.symbol),
+    }
+}
+
 /// Returns a count; from five digits on, in groups of three.
 pub fn count(value: u64) -> String {
     let digits = value.to_string();

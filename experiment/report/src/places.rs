@@ -1,6 +1,7 @@
 //! The places of the page's pictures over time: their names in the script, titles and captions.
 
 use crate::data::{files, has_traffic};
+use crate::links::queues;
 use results::Results;
 use std::fmt::Write;
 
@@ -14,17 +15,19 @@ struct Place {
     metrics: &'static [&'static str],
 }
 
-const PLACES: [Place; 9] = [
+const PLACES: [Place; 12] = [
     Place {
         name: THROUGHPUT,
         title: "Throughput",
         caption: |traffic| match traffic {
             true => {
                 "What each flow got, over what the traffic left. Shaded: available capacity. Thin grey line: the traffic \
-                 itself. Dashed: capacity of the bottleneck. Heavy line: all flows together."
+                 itself. Dashed: capacity of the bottleneck. Heavy line: all flows together. Dotted upright: the flows together first had 95 % of \
+                 what was available, after a start."
             }
             false => {
-                "What each flow got. Shaded and dashed: capacity of the bottleneck. Heavy line: all flows together."
+                "What each flow got. Shaded and dashed: capacity of the bottleneck. Heavy line: all flows together. Dotted \
+                 upright: the flows together first had 95 % of the capacity, after a start."
             }
         },
         metrics: &["throughput", "available", "traffic"],
@@ -57,6 +60,15 @@ const PLACES: [Place; 9] = [
         metrics: &["queue_delay", "queue_delay_max"],
     },
     Place {
+        name: "queues",
+        title: "Queue at each link",
+        caption: |_| {
+            "Waiting time of the packets that left a link, mean over an interval: the stronger the colour, the longer. Rows: \
+             links in the scenario\u{2019}s order. Blank: no packet left."
+        },
+        metrics: &[],
+    },
+    Place {
         name: "ccdf",
         title: "Distribution of the queueing delay",
         caption: |_| {
@@ -81,6 +93,22 @@ const PLACES: [Place; 9] = [
         metrics: &["rtt"],
     },
     Place { name: "window", title: "Window", caption: |_| "Congestion window per flow.", metrics: &["window"] },
+    Place {
+        name: "flight",
+        title: "Packets in flight",
+        caption: |_| "Packets under way, as the sender counts them, of the first four flows.",
+        metrics: &[],
+    },
+    Place {
+        name: "sequence",
+        title: "Packets by number",
+        caption: |_| {
+            "Each packet of a flow at the time it was sent and at its number in the flow. The line is what the receiver has \
+             acknowledged: from a dot down to it are the packets under way, and to the right is the round-trip time. Zoom in \
+             to see single packets. Of a long run one packet of every 2, 4, 8, ... is drawn; the first four flows."
+        },
+        metrics: &[],
+    },
     Place {
         name: "losses",
         title: "Losses",
@@ -115,6 +143,8 @@ fn is_drawn(place: &Place, results: &Results) -> bool {
     match place.name {
         "ccdf" => results.runs.iter().any(|run| run.queue_delay.count.iter().any(|count| *count > 0)),
         "files" => results.runs.iter().any(|run| files(run).next().is_some()),
+        "queues" => results.runs.iter().any(|run| !queues(run).is_empty()),
+        "flight" | "sequence" => results.runs.iter().any(|run| run.sequences.iter().any(|flow| !flow.sent.is_empty())),
         "shares" => each("throughput").is_some_and(|flows| flows > 1),
         _ => place.metrics.iter().any(|metric| each(metric).is_some_and(|count| count > 0)),
     }

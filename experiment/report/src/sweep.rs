@@ -1,9 +1,9 @@
 //! Draws a sweep as curves: mean and interval of each figure against the values of one key, in small multiples over the
 //! values of the others.
 
-use crate::groups::controllers;
+use crate::groups::{arrive, controllers};
 use results::figures::{SUMMARY, Unit};
-use results::{Group, Results, SweptKey, groups};
+use results::{Group, Interval, Results, SweptKey, groups};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -16,6 +16,8 @@ pub struct Sweep {
     pub unit: String,
     /// Its values, where they are words; the axis then counts them from 0.
     pub names: Vec<String>,
+    /// Whether words stand in an order that a line may follow.
+    pub ordered: bool,
     /// One chart per figure that the runs have.
     pub charts: Vec<Chart>,
     /// How many panels of a chart were left out.
@@ -29,6 +31,8 @@ pub struct Chart {
     pub label: &'static str,
     /// Unit of the figure, as the page's script knows it.
     pub unit: &'static str,
+    /// Whether its axis is logarithmic.
+    pub log: bool,
     /// One panel for each choice of the other keys; a single one without a title where there are none.
     pub panels: Vec<Panel>,
 }
@@ -51,11 +55,14 @@ pub struct Line {
     pub points: Vec<Point>,
 }
 
-/// Swept value, mean, half-width.
-type Point = (f64, f64, Option<f64>);
+/// Swept value, mean, and from where to where its band is.
+type Point = (f64, f64, Option<(f64, f64)>);
 
 const SHOWN: [&str; 6] =
     ["available_share", "throughput_bps", "utilisation", "queue_delay_p99_s", "loss_ratio", "fairness_jain"];
+/// The same where flows arrive.
+const SHOWN_OF_ARRIVALS: [&str; 6] =
+    ["completion_time_p50_s", "completion_time_p99_s", "slowdown_p50", "slowdown_p99", "utilisation", "loss_ratio"];
 /// More small multiples than these are too small to read.
 const MOST_PANELS: usize = 12;
 
@@ -87,8 +94,11 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
     let titles = distinct(groups.iter().map(|group| others(group.params, &axis.key)));
     let shown = &titles[..titles.len().min(MOST_PANELS)];
     let had = |name: &str| groups.iter().any(|group| group.interval(name).is_some());
-    let charts = SUMMARY.iter().filter(|figure| SHOWN.contains(&figure.name) && had(figure.name)).map(|figure| Chart {
+    let shown_figures = if arrive(results) { SHOWN_OF_ARRIVALS } else { SHOWN };
+    let figures = shown_figures.iter().filter_map(|name| SUMMARY.iter().find(|figure| figure.name == *name));
+    let charts = figures.filter(|figure| had(figure.name)).map(|figure| Chart {
         label: figure.label,
+        log: false,
         unit: match figure.unit {
             Unit::Index => "",
             Unit::Share => "ratio",
@@ -113,6 +123,7 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
         key: axis.key.clone(),
         left_out: titles.len() - shown.len(),
         names: if words { values } else { Vec::new() },
+        ordered: false,
     })
 }
 
@@ -141,6 +152,10 @@ fn others(params: &BTreeMap<String, String>, key: &str) -> String {
     others.map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
 }
 
+fn band(Interval { mean, half_width }: Interval) -> Option<(f64, f64)> {
+    half_width.map(|half| (mean - half, mean + half))
+}
+
 fn line(
     groups: &[&Group],
     controller: &str,
@@ -150,7 +165,7 @@ fn line(
 ) -> Vec<Point> {
     let own = groups.iter().filter(|group| group.controller == controller);
     let found = own.filter_map(|group| Some((place(group.params.get(key)?)?, group.interval(figure)?)));
-    let mut points: Vec<Point> = found.map(|(x, interval)| (x, interval.mean, interval.half_width)).collect();
+    let mut points: Vec<Point> = found.map(|(x, interval)| (x, interval.mean, band(interval))).collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points
 }

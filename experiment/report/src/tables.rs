@@ -22,6 +22,7 @@ pub fn swatch(results: &Results, controller: &str) -> String {
 /// Returns the comparison as one table per theme. Leaves out a theme or column for which no run has a value.
 pub fn comparison(results: &Results, groups: &[Group]) -> String {
     let themes = [
+        (Theme::Completion, "Flows that arrived"),
         (Theme::Share, "Throughput, loss and fairness"),
         (Theme::Delay, "Delay"),
         (Theme::Response, "Response to change"),
@@ -131,6 +132,10 @@ fn per_entry<T: Serialize>(
     for group in groups {
         let most = group.runs.iter().map(|r| entries(r).len()).max().unwrap_or(0);
         for index in 0..most {
+            if rows.len() >= MOST_ROWS {
+                rows.push(String::new()); // counted, not shown
+                continue;
+            }
             let present: Vec<Value> = group.runs.iter().filter_map(|r| entries(r).get(index)).map(object).collect();
             let point = if swept { format!(" ({})", escape(&point_name(group.params))) } else { String::new() };
             let mut row = format!("<th scope=\"row\">{}{point}</th>", swatch(results, group.controller));

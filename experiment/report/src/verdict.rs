@@ -1,7 +1,8 @@
 //! The results in words. Every word is computed. The text says so where the replications do not establish a difference.
 
+use crate::completions;
 use crate::groups::{difference, points};
-use crate::numbers::{mean_and_half, quantity, scale};
+use crate::numbers::{quantity, shown};
 use results::figures::{SUMMARY, Unit};
 use results::{ExpectationOutcome, Group, Interval, Results, TrafficResult, WHY_ABOVE_ALL, groups};
 
@@ -13,40 +14,70 @@ struct Question {
     more: bool,
     /// The words before the winner's name.
     superlative: &'static str,
+    /// The words before the figure of a controller that has no rival.
+    topic: &'static str,
 }
 
-const QUESTIONS: [Question; 3] = [
+const QUESTIONS: [Question; 5] = [
+    Question {
+        metric: "completion_time_p50_s",
+        unit: Unit::Time,
+        more: false,
+        superlative: "The shortest median of completion times was that with",
+        topic: "Median of completion times",
+    },
+    Question {
+        metric: "completion_time_p99_s",
+        unit: Unit::Time,
+        more: false,
+        superlative: "The shortest 99th percentile of completion times was that with",
+        topic: "99th percentile of completion times",
+    },
     Question {
         metric: "available_share",
         unit: Unit::Share,
         more: true,
         superlative: "The largest share of the available capacity was used by",
+        topic: "Share of the available capacity",
     },
     Question {
         metric: "queue_delay_p99_s",
         unit: Unit::Time,
         more: false,
         superlative: "The lowest 99th percentile of queueing delay was that with",
+        topic: "99th percentile of queueing delay",
     },
-    Question { metric: "loss_ratio", unit: Unit::Share, more: false, superlative: "The fewest packets were lost by" },
+    Question {
+        metric: "loss_ratio",
+        unit: Unit::Share,
+        more: false,
+        superlative: "The fewest packets were lost by",
+        topic: "Packets lost",
+    },
 ];
 
-/// Returns the answer to what the scenario asks: whether it is as expected, and by how much; where nothing is expected,
-/// who did best.
+/// Returns the answer to what the scenario asks: whether it is as expected, and by how much; where flows arrive, how long
+/// they took; where nothing is expected and none arrive, who did best.
 pub fn answer(results: &Results) -> String {
     let expected = &results.expectations;
     let first = expected.iter().find(|one| !one.met).or(expected.first());
     let missed = expected.iter().filter(|one| !one.met).count();
+    let groups = groups(&results.runs);
+    let completions = completions::sentence(&groups);
     let Some(first) = first.filter(|_| !results.runs.is_empty()) else {
-        let groups = groups(&results.runs);
-        return sentences(results, &groups).into_iter().next().unwrap_or_else(|| NO_RUNS.to_string());
+        let best = || sentences(results, &groups).into_iter().next();
+        return completions.or_else(best).unwrap_or_else(|| NO_RUNS.to_string());
     };
     let lead = match (missed, expected.len()) {
         (0, 1) => "As expected.".to_string(),
         (0, all) => format!("As expected, in all {all} points."),
         (missed, all) => format!("Not as expected, in {missed} of {all} points."),
     };
-    format!("{lead} {}", found(first))
+    match completions {
+        Some(words) if missed == 0 => format!("{lead} {words}"),
+        Some(words) => format!("{lead} {} {words}", found(first)),
+        None => format!("{lead} {}", found(first)),
+    }
 }
 
 /// What was found beside what was expected: `Loss of rapid: 0.02 %, expected at most 0.03 %.`
@@ -151,9 +182,9 @@ fn at_one_point(question: &Question, groups: &[Group]) -> Option<String> {
     let against = if rest.is_empty() { String::new() } else { format!("; {}", rest.join(", ")) };
     let caveat = ranked.get(1).map_or("", |(second, _)| doubt(difference(best, second, question.metric)));
     if ranked.len() > 1 && ranked.iter().all(|(_, i)| i.mean == figure.mean) {
-        return Some(format!("{}: all alike, {}.", topic(question), shown(*figure, question.unit)));
+        return Some(format!("{}: all alike, {}.", question.topic, shown(*figure, question.unit)));
     }
-    let lead = if ranked.len() > 1 { question.superlative.to_string() } else { format!("{}:", topic(question)) };
+    let lead = if ranked.len() > 1 { question.superlative.to_string() } else { format!("{}:", question.topic) };
     Some(format!("{lead} {} ({}{against}){caveat}.", best.controller, shown(*figure, question.unit)))
 }
 
@@ -165,14 +196,6 @@ fn doubt(difference: Option<Interval>) -> &'static str {
         }
         Some(Interval { half_width: None, .. }) => ", in a single replication",
         _ => "",
-    }
-}
-
-fn topic(question: &Question) -> &'static str {
-    match question.unit {
-        Unit::Time => "99th percentile of queueing delay",
-        _ if question.more => "Share of the available capacity",
-        _ => "Packets lost",
     }
 }
 
@@ -199,19 +222,11 @@ fn over_points(question: &Question, results: &Results, groups: &[Group]) -> Opti
         if low == high { low } else { format!("{low} to {high}") }
     };
     if let ([(name, _)], true) = (&wins[..], groups.iter().all(|group| group.controller == groups[0].controller)) {
-        return Some(format!("{}: {name}, {} over {} sweep points.", topic(question), range(name), points.len()));
+        return Some(format!("{}: {name}, {} over {} sweep points.", question.topic, range(name), points.len()));
     }
     let part = |(name, n): &(&str, usize)| format!("{name} at {n} of {} sweep points ({})", points.len(), range(name));
     let parts: Vec<String> = wins.iter().map(part).collect();
     (!parts.is_empty()).then(|| format!("{} {}.", question.superlative, parts.join(", ")))
-}
-
-fn shown(interval: Interval, unit: Unit) -> String {
-    let scale = scale(unit, interval.mean);
-    match mean_and_half(interval, scale) {
-        (mean, Some(half)) => format!("{mean} ± {half} {}", scale.symbol),
-        (mean, None) => format!("{mean} {}", scale.symbol),
-    }
 }
 
 #[cfg(test)]
@@ -286,7 +301,7 @@ mod tests {
     #[test]
     fn the_answer_is_the_expectation_that_is_missed_else_the_first_else_who_did_best() {
         let mut results = example::demo();
-        let missed = "Not as expected, in 1 of 2 points. Queueing, 99th pct. of controller = rapid: 800.0 µs, expected at most \
+        let missed = "Not as expected, in 1 of 2 points. Queueing, 99th percentile of controller = rapid: 800.0 µs, expected at most \
                       10.00 µs.";
         assert_eq!(answer(&results), missed);
         results.expectations.truncate(1);

@@ -52,6 +52,54 @@ fn the_demo_is_drawn_on_a_desktop_and_on_a_phone() {
 }
 
 #[test]
+fn completions_and_packets_are_drawn_on_a_desktop_and_on_a_phone() {
+    if chromium() {
+        for width in [1280, 390] {
+            let mut arrivals = vec!["completions", "sizes"];
+            arrivals.extend(DEMO);
+            check(&example::arrivals(), width, &arrivals);
+            let mut packets = DEMO[1..].to_vec();
+            packets.extend(["queues", "flight", "sequence"]);
+            check(&example::packets(), width, &packets);
+        }
+    }
+}
+
+/// Reads, in the picture of the links' queues, where the cells of the darkest shade begin and end; in that of packets, how
+/// many dots each list has.
+const LISTER: &str = r#"
+    const host = (name) => page.document.querySelector(`[data-figure="${name}"]`);
+    const rows = [...host('queues').querySelectorAll('text.y')].map((t) => t.textContent);
+    note('rows', rows.join('; '));
+    note('keys', [...host('queues').querySelectorAll('.key')].length);
+    note('csv', page.eval('Save').csv(host('queues')).split('\n')[1]);
+    const panel = host('sequence').querySelectorAll('.panel')[1];
+    note('dots', [...panel.querySelectorAll('g > path.dots')].map((p) => p.getAttribute('d').split('M').length - 1).join());
+    note('names', [...panel.querySelectorAll('.key span')].map((t) => t.textContent).join('; '));
+"#;
+
+#[test]
+fn links_have_rows_and_packets_have_dots() {
+    if !chromium() {
+        return;
+    }
+    let (dom, log) = open(&packetscale_report::page(&example::packets()), 1280, LISTER);
+    let noted =
+        |name: &str| attribute(&dom, "<html", &format!("data-{name}")).unwrap_or_else(|| panic!("{name}: {log}"));
+    assert_eq!(noted("rows"), "access; west; a link with a long n…; east", "a name that is too long is cut");
+    assert_eq!(noted("keys"), "6", "shades");
+    // The first link of the example has no queue.
+    assert!(
+        noted("csv").starts_with("Queueing delay (s),rapid,access,") && noted("csv").ends_with(",0,,"),
+        "{}",
+        noted("csv")
+    );
+    assert_eq!(noted("names"), "acknowledged; sent; sent again; dropped or lost");
+    let dots: Vec<usize> = noted("dots").split(',').map(|count| count.parse().unwrap()).collect();
+    assert_eq!(dots[1..], [2, 2]);
+}
+
+#[test]
 fn a_sweep_is_drawn() {
     if chromium() {
         check(&example::sweep(), 1280, &SWEEP);

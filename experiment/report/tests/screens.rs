@@ -55,11 +55,12 @@ const contrast = (one, other) => {
   const [a, b] = [luminance(one), luminance(other)];
   return (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05);
 };
-// Paths that are curves or dots; areas and bands are what curves lie on, and the edges of stacked parts are paper.
+// Paths that are curves or dots; areas and bands are what curves lie on, the edges of stacked parts are paper, and cells are
+// as dark as their numbers are large.
 function faint(page) {
   const paper = pixel(page.getComputedStyle(page.document.body).backgroundColor);
   const out = [];
-  const all = [...page.document.querySelectorAll(".frame path")].filter((p) => !p.matches(".area, .band, .stack"));
+  const all = [...page.document.querySelectorAll(".frame path")].filter((p) => !p.matches(".area, .band, .stack, .cells"));
   for (const path of all) {
     const look = page.getComputedStyle(path);
     const grounds = [paper], figure = path.closest("[data-figure]")?.dataset.figure;

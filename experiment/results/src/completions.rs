@@ -26,7 +26,7 @@ pub fn completions<'a>(groups: &'a [Group<'a>]) -> Vec<Completions<'a>> {
 }
 
 impl Completions<'_> {
-    /// Returns the sizes in words: `up to 10 kB`, `10 to 100 kB`, `above 10 MB`, `all`.
+    /// Returns the sizes in words: `up to 10 kB`, `10 kB to 100 kB`, `above 10 MB`, `all`.
     pub fn sizes(&self) -> String {
         match self.rows.first().map(|row| (row.from_bytes.unwrap_or(0), row.to_bytes)) {
             Some((0, Some(to))) => format!("up to {}", kilobytes(to)),

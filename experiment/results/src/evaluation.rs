@@ -170,7 +170,7 @@ pub const FIGURES: &[(Definition, Read)] = &[
         ),
         |run| completion_s(run.subjects, 0.5),
     ),
-    (defined("completion_p95_s", Unit::Time, "Completion, 95th pct.", "The same, 95th percentile."), |run| {
+    (defined("completion_p95_s", Unit::Time, "Completion, 95th percentile", "The same, 95th percentile."), |run| {
         completion_s(run.subjects, 0.95)
     }),
     (
@@ -183,7 +183,12 @@ pub const FIGURES: &[(Definition, Read)] = &[
         |run| completion_s(run.others, 0.5),
     ),
     (
-        defined("others_completion_p95_s", Unit::Time, "Others' completion, 95th pct.", "The same, 95th percentile."),
+        defined(
+            "others_completion_p95_s",
+            Unit::Time,
+            "Others' completion, 95th percentile",
+            "The same, 95th percentile.",
+        ),
         |run| completion_s(run.others, 0.95),
     ),
     (

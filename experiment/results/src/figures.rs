@@ -5,7 +5,11 @@
 //! is one new entry (and the line of `experiment/measure` that computes it).
 
 use crate::distribution::Histogram;
+use crate::held::Held;
+use crate::series::Series;
 use serde::{Deserialize, Serialize};
+
+pub use crate::held::Kind;
 
 /// What is known of a figure.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -22,17 +26,6 @@ pub struct Definition {
     pub theme: Option<Theme>,
     /// What it means, in whole sentences.
     pub meaning: &'static str,
-}
-
-/// What a column holds. Every column but text may have holes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Kind {
-    /// Words.
-    Text,
-    /// A count, 64 bits.
-    Integer,
-    /// A figure, double precision.
-    Float,
 }
 
 /// What a figure is measured in.
@@ -100,28 +93,18 @@ pub enum Theme {
     Share,
     /// Queueing delay and round-trip time.
     Delay,
+    /// How long flows that arrived took.
+    Completion,
     /// How fast the flows answer a change.
     Response,
 }
 
+impl Held for Vec<StreamGap> {
+    const KIND: Option<Kind> = None;
+}
+
 /// The one figure that differs from machine to machine. It is in the table of timing and in `--json`, and nowhere else.
 pub(crate) const COST: &str = "cpu_s";
-
-/// The column that a type fits in.
-trait Held {
-    const KIND: Option<Kind>;
-}
-
-macro_rules! held {
-    ($($type:ty: $kind:expr),*) => {$(impl Held for $type { const KIND: Option<Kind> = $kind; })*};
-}
-
-held!(String: Some(Kind::Text), u32: Some(Kind::Integer), u64: Some(Kind::Integer));
-held!(f32: Some(Kind::Float), f64: Some(Kind::Float), Histogram: None, Vec<f64>: None, Vec<StreamGap>: None);
-
-impl<T: Held> Held for Option<T> {
-    const KIND: Option<Kind> = T::KIND;
-}
 
 macro_rules! theme {
     () => {
@@ -167,6 +150,18 @@ macro_rules! figures {
             pub $name: $type,
         )*}
 
+        impl $of {
+            /// Returns the figure of this name; `None` if it is absent or not finite, if it is no number, or if there is
+            /// no such figure.
+            pub fn metric(&self, name: &str) -> Option<f64> {
+                let number = match name {
+                    $(stringify!($name) => Held::number(&self.$name),)*
+                    _ => None,
+                };
+                number.filter(|number| number.is_finite())
+            }
+        }
+
         columns! {
             #[doc = concat!("The fields of [`", stringify!($of), "`].")]
             $table { $($([$theme])? $name: $type, $unit, $label, $meaning;)* }
@@ -186,8 +181,8 @@ figures! {
         [Share] steady_loss_ratio: Option<f64>, Share, "Loss, steady", "The flows' packets dropped or lost after the warm-up, over those and the ones delivered after it.";
         [Delay] queue_delay_mean_s: Option<f64>, Time, "Queueing, mean", "Waiting time at the bottleneck, without the packet's own transmission: mean over all packets served, traffic included.";
         [Delay] queue_delay_p50_s: Option<f64>, Time, "Queueing, median", "Their median. Quantiles need record.detail.";
-        [Delay] queue_delay_p95_s: Option<f64>, Time, "Queueing, 95th pct.", "Their 95th percentile.";
-        [Delay] queue_delay_p99_s: Option<f64>, Time, "Queueing, 99th pct.", "Their 99th percentile.";
+        [Delay] queue_delay_p95_s: Option<f64>, Time, "Queueing, 95th percentile", "Their 95th percentile.";
+        [Delay] queue_delay_p99_s: Option<f64>, Time, "Queueing, 99th percentile", "Their 99th percentile.";
         queue_mean_packets: Option<f64>, Packets, "Queue, mean", "Packets at the bottleneck, including the one in service: mean over time.";
         mark_ratio: Option<f64>, Share, "Marked", "The flows' packets that arrived with congestion experienced, over those sent. Whole run.";
         burst_mark_ratio: Option<f64>, Share, "Marked as bursty", "The same for the burstiness bit.";
@@ -195,8 +190,8 @@ figures! {
         burstiness_eta: Option<f64>, Index, "Burstiness", "Burstiness eta at the bottleneck: mean over busy periods, if the discipline measures it. Whole run.";
         [Delay] queue_over_bound: Option<f64>, Index, "Queue over bound", "Mean queue that a packet finds, over the least possible: N*D/D/1, as many flows of equal constant rate with independent phases and the same load. Only for several flows with equal packets on one link without traffic.";
         [Delay] rtt_mean_s: Option<f64>, Time, "RTT, mean", "The flows' round-trip time: mean per flow over its acknowledgments, then over flows.";
-        [Share] fairness_jain: Option<f64>, Index, "Jain's index", "Jain's index (sum x)^2 / (n sum x^2) of the flows' throughputs at their receivers while all are active: from the last one's start until the first is done. 1: equal; 1/n: one has all. Absent if fewer than two are ever active together.";
-        [Share] fairness_jain_after_entry: Option<f64>, Index, "Jain after entries", "Smallest Jain's index over the windows [entry + 5 s, next entry), one per flow entry, of the flows active in all of the window, if they are two or more.";
+        [Share] fairness_jain: Option<f64>, Index, "Jain's index", "Jain's index (sum x)^2 / (n sum x^2) of the flows that cross the measured link, by throughput at their receivers, while all are active: from the last one's start until the first is done. 1: equal; 1/n: one has all. Absent if fewer than two are ever active together.";
+        [Share] fairness_jain_after_entry: Option<f64>, Index, "Jain after entries", "Smallest Jain's index over the windows [entry + 5 s, next entry), one per flow entry, of the same flows, where two or more are active in all of the window.";
         [Response] convergence_s: Option<f64>, Time, "Convergence", "From the last flow's start (even in the warm-up) until the flows' throughput over one round trip first reaches 95 % of the available capacity.";
         [Response] convergence_rtts: Option<f64>, RoundTrips, "Convergence", "The same in base round trips of the first flow.";
         [Response] rise_rtts: Option<f64>, RoundTrips, "Rise", "After an upward step of at least 10 % in available capacity: base round trips until the flows' total rate is within 10 % of the new value. The rate is the controllers' own mean rate if they have one, else throughput over a round trip. The largest over all steps; absent if one is never answered.";
@@ -208,21 +203,21 @@ figures! {
         variation_left: Option<f64>, Share, "Variation left", "rate_variation over the same of all traffic where it enters the path. Only without flows.";
         hurst: Option<f64>, Index, "Hurst parameter", "Half the slope of log allan_variance_bytes2 against log length, over the lengths of record.windows (at least three), weighted by the number of differences.";
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        flows_arrived: Option<u64>, Count, "Flows that arrived", "Flows that arrived after the warm-up, in a scenario whose flows arrive.";
+        [Completion] flows_arrived: Option<u64>, Count, "Flows that arrived", "Flows that arrived after the warm-up, in a scenario whose flows arrive.";
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        flows_completed: Option<u64>, Count, "... and ended", "Those of them whose last byte had reached the receiver before the end.";
+        [Completion] flows_completed: Option<u64>, Count, "Of these ended", "Those of them whose last byte had reached the receiver before the end.";
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        [Delay] completion_time_mean_s: Option<f64>, Time, "Completion time, mean", "From a flow's arrival until its last byte reaches the receiver: mean over the flows that arrived and ended.";
+        [Completion] completion_time_mean_s: Option<f64>, Time, "Completion, mean", "From a flow's arrival until its last byte reaches the receiver: mean over the flows that arrived and ended.";
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        [Delay] completion_time_p50_s: Option<f64>, Time, "Completion, median", "Its median.";
+        [Completion] completion_time_p50_s: Option<f64>, Time, "Completion, median", "Its median.";
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        [Delay] completion_time_p99_s: Option<f64>, Time, "... 99th pct.", "Its 99th percentile.";
+        [Completion] completion_time_p99_s: Option<f64>, Time, "Completion, 99th percentile", "Its 99th percentile.";
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        [Delay] slowdown_mean: Option<f64>, Index, "Slowdown, mean", "Completion time over idle time, which is the one-way delay and the transmission on the idle path, link by link. Below 1 where a link changes or a shaper's bucket lets a burst through. Mean over the same flows.";
+        [Completion] slowdown_mean: Option<f64>, Index, "Slowdown, mean", "Completion time over idle time, which is the one-way delay and the transmission on the idle path, link by link. Below 1 where a link changes or a shaper's bucket lets a burst through. Mean over the same flows.";
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        [Delay] slowdown_p50: Option<f64>, Index, "Slowdown, median", "Its median.";
+        [Completion] slowdown_p50: Option<f64>, Index, "Slowdown, median", "Its median.";
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        [Delay] slowdown_p99: Option<f64>, Index, "... 99th pct.", "Its 99th percentile.";
+        [Completion] slowdown_p99: Option<f64>, Index, "Slowdown, 99th percentile", "Its 99th percentile.";
         packets_delivered: u64, Packets, "Packets delivered", "The flows' packets delivered. Whole run.";
         packet_hops: Option<u64>, Packets, "Packet hops", "Link crossings of all packets, including acknowledgments and traffic. Whole run, virtual time only.";
         events: Option<u64>, Count, "Events", "Events processed, virtual time only.";
@@ -258,15 +253,17 @@ figures! {
         to_bytes: Option<u64>, Bytes, "Up to", "... and not larger than this; absent in the row of the largest.";
         arrived: u64, Count, "Arrived", "Flows of this size that arrived after the warm-up.";
         completed: u64, Count, "Ended", "Those whose last byte had reached the receiver before the end: the others have no part in what follows.";
-        completion_time_mean_s: Option<f64>, Time, "Time, mean", "From a flow's arrival until its last byte reaches the receiver: mean.";
-        completion_time_p50_s: Option<f64>, Time, "Median", "Its median.";
-        completion_time_p95_s: Option<f64>, Time, "95 %", "Its 95th percentile.";
-        completion_time_p99_s: Option<f64>, Time, "99 %", "Its 99th percentile.";
+        completion_time_mean_s: Option<f64>, Time, "Completion, mean", "From a flow's arrival until its last byte reaches the receiver: mean.";
+        completion_time_p50_s: Option<f64>, Time, "Completion, median", "Its median.";
+        completion_time_p95_s: Option<f64>, Time, "Completion, 95th percentile", "Its 95th percentile.";
+        completion_time_p99_s: Option<f64>, Time, "Completion, 99th percentile", "Its 99th percentile.";
+        #[serde(default)]
+        completion_time_percentiles_s: Vec<f64>, Time, "", "Its distribution: the percentiles from 0 to 100.";
         idle_time_mean_s: Option<f64>, Time, "Idle, mean", "The least that the same flows need on the idle path: one-way delay and transmission, link by link. Mean.";
         slowdown_mean: Option<f64>, Index, "Slowdown, mean", "Completion time over idle time, flow by flow: mean.";
-        slowdown_p50: Option<f64>, Index, "Median", "Its median.";
-        slowdown_p95: Option<f64>, Index, "95 %", "Its 95th percentile.";
-        slowdown_p99: Option<f64>, Index, "99 %", "Its 99th percentile.";
+        slowdown_p50: Option<f64>, Index, "Slowdown, median", "Its median.";
+        slowdown_p95: Option<f64>, Index, "Slowdown, 95th percentile", "Its 95th percentile.";
+        slowdown_p99: Option<f64>, Index, "Slowdown, 99th percentile", "Its 99th percentile.";
         #[serde(default)]
         slowdown_percentiles: Vec<f64>, Index, "", "Its distribution: the percentiles from 0 to 100.";
     }
@@ -285,7 +282,7 @@ figures! {
     SHARE of ControllerShare {
         controller: String, Text, "Controller", "The controller, as tables name it.";
         flows: u64, Count, "Flows", "Flows that it controls.";
-        throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which the packets of these flows left the bottleneck, as bits on the wire.";
+        throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which the packets of these flows reached their receivers, as bits on the wire.";
         share: Option<f64>, Share, "Share of the flows", "The same over that of all flows.";
     }
 
@@ -313,9 +310,9 @@ figures! {
         #[serde(default)]
         file_p90_s: Option<f64>, Time, "", "Its 90th percentile.";
         #[serde(default)]
-        file_p95_s: Option<f64>, Time, "95 %", "Its 95th percentile.";
+        file_p95_s: Option<f64>, Time, "File, 95th percentile", "Its 95th percentile.";
         #[serde(default)]
-        file_p99_s: Option<f64>, Time, "99 %", "Its 99th percentile.";
+        file_p99_s: Option<f64>, Time, "File, 99th percentile", "Its 99th percentile.";
         #[serde(default)]
         file_duration: Histogram, Time, "", "Distribution of the same time; empty without browsing users.";
         #[serde(default)]
@@ -323,7 +320,7 @@ figures! {
         #[serde(default)]
         page_p50_s: Option<f64>, Time, "Page, median", "From asking for a page's first file until its last byte: median.";
         #[serde(default)]
-        page_p95_s: Option<f64>, Time, "95 %", "Its 95th percentile.";
+        page_p95_s: Option<f64>, Time, "Page, 95th percentile", "Its 95th percentile.";
         #[serde(default)]
         page_p99_s: Option<f64>, Time, "", "Its 99th percentile.";
     }
@@ -348,13 +345,15 @@ figures! {
         utilisation: Option<f64>, Share, "Utilisation", "The first divided by the second. A packet counts as a whole when it leaves, and a shaper's bucket may be full at the start, so short runs can pass 1.";
         queue_delay_mean_s: Option<f64>, Time, "Queueing, mean", "Waiting time there, without the packet's own transmission: mean over the packets that left after the warm-up.";
         queue_delay_p50_s: Option<f64>, Time, "Queueing, median", "Median of the same waiting times.";
-        queue_delay_p95_s: Option<f64>, Time, "Queueing, 95th pct.", "Their 95th percentile.";
-        queue_delay_p99_s: Option<f64>, Time, "Queueing, 99th pct.", "Their 99th percentile.";
+        queue_delay_p95_s: Option<f64>, Time, "Queueing, 95th percentile", "Their 95th percentile.";
+        queue_delay_p99_s: Option<f64>, Time, "Queueing, 99th percentile", "Their 99th percentile.";
         queue_mean_packets: Option<f64>, Packets, "Queue, mean", "Packets there, the one in service included: mean over time.";
         packets: u64, Packets, "Packets", "Packets that left it after the warm-up.";
         dropped_packets: u64, Packets, "Dropped", "Packets that its policer or its queue dropped. Whole run.";
         lost_packets: u64, Packets, "Lost", "Packets lost on its wire. Whole run.";
         marked_packets: Option<u64>, Packets, "Marked", "Packets that it marked, where the host says. Whole run.";
+        #[serde(default, skip_serializing_if = "Series::is_empty")]
+        queue_delay: Series, Time, "", "Curve of the waiting time there: mean of the packets that left in each interval of record.step. Needs record.detail.";
     }
 
     /// One probe stream, gap by gap.
@@ -365,6 +364,16 @@ figures! {
         estimate_bps: Option<f64>, Rate, "", "Available bandwidth estimated from it; absent if the estimator abstained.";
         available_bps: Option<f64>, Rate, "", "Available bandwidth at the bottleneck while it was sent, by the host's account: capacity minus the traffic and the other flows that arrived.";
         gaps: Vec<StreamGap>, Count, "", "Its gaps in order: one fewer than packets.";
+    }
+
+    /// The packets of one flow, thinned: of each list every second, every fourth, ... entry, until at most 2000 are left.
+    SEQUENCE of SequenceRecord {
+        flow: u32, Count, "", "Flow it belongs to.";
+        sent: Vec<(f64, u64)>, Count, "", "First transmissions: time in seconds, number of the packet in its flow, from 0.";
+        sent_again: Vec<(f64, u64)>, Count, "", "Retransmissions: the same.";
+        acknowledged: Vec<(f64, u64)>, Count, "", "Acknowledgments that reached the sender: time in seconds, number of the next packet that the receiver expected.";
+        lost: Vec<(f64, u64)>, Count, "", "Packets that a queue dropped or a link lost: time in seconds, number of the packet.";
+        in_flight: Vec<(f64, u64)>, Packets, "", "Packets under way as the sender counts them: time in seconds, packets.";
     }
 
     /// One gap of a probe stream.
@@ -475,8 +484,8 @@ mod tests {
     #[test]
     fn meanings_are_whole_sentences_on_one_line() {
         let tables = [
-            SUMMARY, FLOW, COMPLETION, TRANSFER, SHARE, TRAFFIC, WINDOW, LINK, STREAM, GAP, RUN, NUMBER, SOURCE, POINT,
-            CURVES,
+            SUMMARY, FLOW, COMPLETION, TRANSFER, SHARE, TRAFFIC, WINDOW, LINK, STREAM, SEQUENCE, GAP, RUN, NUMBER,
+            SOURCE, POINT, CURVES,
         ];
         for figure in tables.concat() {
             let sentence = figure.meaning.ends_with('.') && !figure.meaning.contains(['\n', '|']);

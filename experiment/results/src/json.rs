@@ -1,8 +1,9 @@
 //! The object that `--json` prints.
 
-use crate::figures::COST;
+use crate::figures::{COST, FlowResult};
 use crate::schema::{Results, Run};
 use crate::swept::{SweptKey, point, swept};
+use serde::ser::{Serialize, SerializeMap, Serializer};
 use serde_json::{Map, Value, json};
 
 /// Returns one object: `schema`, `host`, and `runs`. Each run has the figures of its summary, and `controller`,
@@ -28,11 +29,35 @@ fn flattened(run: &Run, keys: &[SweptKey]) -> Value {
 
 /// A run as one line of JSON, with its swept values as numbers, and without its cost, which differs from machine to
 /// machine.
-pub(crate) fn line(run: &Run, keys: &[SweptKey]) -> Value {
-    let mut value = json!(run);
-    value["params"] = json!(point(keys, &run.params));
-    if let Some(summary) = value.get_mut("summary").and_then(Value::as_object_mut) {
-        summary.remove(COST);
+///
+/// Its flows are written one by one: as one value, a million take gigabytes.
+pub(crate) struct Line<'a> {
+    /// All but the flows, which are empty here.
+    fields: Value,
+    flows: &'a [FlowResult],
+}
+
+impl<'a> Line<'a> {
+    pub(crate) fn of(run: &'a Run, keys: &[SweptKey]) -> Line<'a> {
+        let mut fields = json!(run.without_flows());
+        fields["params"] = json!(point(keys, &run.params));
+        if let Some(summary) = fields.get_mut("summary").and_then(Value::as_object_mut) {
+            summary.remove(COST);
+        }
+        Line { fields, flows: &run.flows }
     }
-    value
+}
+
+impl Serialize for Line<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let fields = self.fields.as_object().into_iter().flatten();
+        let mut map = serializer.serialize_map(None)?;
+        for (key, value) in fields {
+            match key.as_str() {
+                "flows" => map.serialize_entry(key, self.flows)?,
+                _ => map.serialize_entry(key, value)?,
+            }
+        }
+        map.end()
+    }
 }

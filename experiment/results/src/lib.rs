@@ -8,6 +8,7 @@ mod completions;
 mod distribution;
 pub mod evaluation;
 pub mod figures;
+mod held;
 mod json;
 pub mod matrix;
 #[cfg(feature = "parquet")]
@@ -16,6 +17,7 @@ mod read;
 pub mod reproduction;
 mod rows;
 mod schema;
+mod series;
 mod statistics;
 mod swept;
 mod table;
@@ -25,12 +27,13 @@ pub use columns::to_lines;
 pub use completions::{Completions, completions};
 pub use distribution::Histogram;
 pub use figures::{
-    CompletionResult, ControllerShare, FlowResult, LinkResult, StreamGap, StreamRecord, Summary, TrafficResult,
-    TransferResult, WindowResult,
+    CompletionResult, ControllerShare, FlowResult, LinkResult, SequenceRecord, StreamGap, StreamRecord, Summary,
+    TrafficResult, TransferResult, WindowResult,
 };
 pub use json::to_json;
 pub use read::{ReadError, read};
-pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA, Series};
+pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA};
+pub use series::Series;
 pub use statistics::{Group, Interval, WHY_ABOVE_ALL, groups, student_t975};
 pub use swept::{SweptKey, rate_or_time, swept};
 pub use table::{colours_wanted, to_table};

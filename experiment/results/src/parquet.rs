@@ -1,4 +1,4 @@
-//! Tables as Parquet: one row group, columns of text, unsigned integers and double precision, all optional.
+//! Tables as Parquet: row groups, columns of text, unsigned integers and double precision, all optional.
 
 use crate::figures::Kind;
 use crate::rows::Table;
@@ -12,27 +12,38 @@ use serde_json::Value;
 use std::io::{self, Write};
 use std::sync::Arc;
 
-pub(crate) fn parquet(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+/// The rows of a group: those of most tables; a million rows at once would take gigabytes.
+const GROUP_ROWS: usize = 100_000;
+
+pub(crate) fn parquet(table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> {
     // The writer needs a sink that it can send to another thread; `out` may not be one.
     let mut bytes = Vec::new();
     encode(table, &mut bytes).map_err(io::Error::other)?;
     out.write_all(&bytes)
 }
 
-fn encode(table: &Table, bytes: &mut Vec<u8>) -> Result<(), ParquetError> {
+fn encode(table: &Table<'_>, bytes: &mut Vec<u8>) -> Result<(), ParquetError> {
     let fields = table.columns.iter().map(|(name, kind)| field(name, *kind).map(Arc::new));
     let schema = Type::group_type_builder(table.name).with_fields(fields.collect::<Result<_, _>>()?).build()?;
     let properties = WriterProperties::builder().set_created_by("packetscale".to_string()).build();
     let mut file = SerializedFileWriter::new(bytes, Arc::new(schema), Arc::new(properties))?;
-    let mut group = file.next_row_group()?;
-    let mut at = 0;
-    while let Some(mut column) = group.next_column()? {
-        let values = || table.rows.iter().map(|row| &row[at]);
-        write_column(&mut column, table.columns[at].1, &mut values())?;
-        column.close()?;
-        at += 1;
+    let mut rows = table.rows();
+    let mut part: Vec<Vec<Value>> = rows.by_ref().take(GROUP_ROWS).collect();
+    loop {
+        let mut group = file.next_row_group()?;
+        let mut at = 0;
+        while let Some(mut column) = group.next_column()? {
+            let values = || part.iter().map(|row| &row[at]);
+            write_column(&mut column, table.columns[at].1, &mut values())?;
+            column.close()?;
+            at += 1;
+        }
+        group.close()?;
+        part = rows.by_ref().take(GROUP_ROWS).collect();
+        if part.is_empty() {
+            break;
+        }
     }
-    group.close()?;
     file.close()?;
     Ok(())
 }

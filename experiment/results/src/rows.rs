@@ -2,73 +2,82 @@
 
 use crate::figures::{Definition, Kind, RUN, tables as written};
 use crate::schema::{Results, Run};
-use crate::swept::swept;
+use crate::swept::{SweptKey, swept};
 use serde::Serialize;
 use serde_json::{Map, Value, json};
+use std::iter::once;
 
-/// A table: its columns, and rows with one value for each column. `Value::Null` marks a missing value.
-#[derive(Clone, Debug, PartialEq)]
-pub struct Table {
+/// A table: its columns, and rows that are made as they are read. A million rows of values take gigabytes.
+pub struct Table<'a> {
     /// Name of its files.
     pub name: &'static str,
     /// Names and kinds of its columns.
     pub columns: Vec<(String, Kind)>,
-    /// Its rows.
-    pub rows: Vec<Vec<Value>>,
+    /// Columns that identify a run, of which the first stands in every table.
+    identity: Vec<Definition>,
+    figures: Vec<Definition>,
+    /// Swept keys, whose columns come after those that identify a run.
+    swept: Vec<SweptKey>,
+    runs: &'a [Run],
 }
 
 /// Returns all tables of the results.
-pub fn tables(results: &Results) -> Vec<Table> {
-    written().into_iter().map(|(name, columns)| table(name, &columns, &results.runs)).collect()
+pub fn tables(results: &Results) -> impl Iterator<Item = Table<'_>> {
+    written().into_iter().map(|(name, columns)| Table::new(name, columns, &results.runs))
 }
 
-/// One table: the number of the run, and one value for each of the other columns. After the columns that identify a run
-/// come the swept keys.
-fn table(name: &'static str, figures: &[Definition], runs: &[Run]) -> Table {
-    let swept = if name == "runs" { swept(runs) } else { Vec::new() };
-    let (identity, figures) = figures.split_at(if name == "runs" { RUN.len() } else { 1 });
-    let named = |figure: &Definition| figure.kind.map(|kind| (figure.name.to_string(), kind));
-    let params = swept.iter().map(|key| (key.column(), key.kind()));
-    let columns = identity.iter().filter_map(named).chain(params).chain(figures.iter().filter_map(named));
-    let row = |object: &Map<String, Value>, run: &Run| {
+impl<'a> Table<'a> {
+    fn new(name: &'static str, mut identity: Vec<Definition>, runs: &'a [Run]) -> Table<'a> {
+        let swept = if name == "runs" { swept(runs) } else { Vec::new() };
+        let figures = identity.split_off(if name == "runs" { RUN.len() } else { 1 });
+        let named = |figure: &Definition| figure.kind.map(|kind| (figure.name.to_string(), kind));
+        let params = swept.iter().map(|key| (key.column(), key.kind()));
+        let columns = identity.iter().filter_map(named).chain(params).chain(figures.iter().filter_map(named));
+        Table { name, columns: columns.collect(), identity, figures, swept, runs }
+    }
+
+    /// Its rows, with one value for each column. `Value::Null` marks a missing value.
+    pub fn rows(&self) -> impl Iterator<Item = Vec<Value>> {
+        self.runs.iter().enumerate().flat_map(move |(number, run)| {
+            let objects = objects(self.name, run).map(move |object| with(object, "run", json!(number)));
+            objects.map(move |object| self.row(&object, run))
+        })
+    }
+
+    fn row(&self, object: &Map<String, Value>, run: &Run) -> Vec<Value> {
         let value = |figure: &Definition| object.get(figure.name).cloned().unwrap_or(Value::Null);
-        let point = swept.iter().map(|key| run.params.get(&key.key).map_or(Value::Null, |text| key.value(text)));
-        identity.iter().map(value).chain(point).chain(figures.iter().map(value)).collect()
-    };
-    let rows = runs.iter().enumerate().flat_map(|(number, run)| {
-        let objects = objects(name, run).into_iter().map(move |object| with(object, "run", json!(number)));
-        objects.map(|object| row(&object, run)).collect::<Vec<_>>()
-    });
-    Table { name, columns: columns.collect(), rows: rows.collect() }
+        let point = self.swept.iter().map(|key| run.params.get(&key.key).map_or(Value::Null, |text| key.value(text)));
+        self.identity.iter().map(value).chain(point).chain(self.figures.iter().map(value)).collect()
+    }
 }
 
 /// What a run has to say in a table, one object per row.
-fn objects(table: &str, run: &Run) -> Vec<Map<String, Value>> {
+fn objects<'a>(table: &str, run: &'a Run) -> Box<dyn Iterator<Item = Map<String, Value>> + 'a> {
     match table {
         "runs" => {
             let mut row = run.summary.fields();
             row.extend(object(&json!({
                 "controller": run.controller, "replication": run.replication, "seed": run.seed,
             })));
-            vec![row]
+            Box::new(once(row))
         }
-        "timing" => vec![run.summary.fields()],
-        "flows" => run.flows.iter().map(object).collect(),
-        "completions" => run.completions.iter().map(object).collect(),
-        "transfers" => run.transfers.iter().map(object).collect(),
-        "shares" => run.shares.iter().map(object).collect(),
+        "timing" => Box::new(once(run.summary.fields())),
+        "flows" => Box::new(run.flows.iter().map(object)),
+        "completions" => Box::new(run.completions.iter().map(object)),
+        "transfers" => Box::new(run.transfers.iter().map(object)),
+        "shares" => Box::new(run.shares.iter().map(object)),
         "traffic" => {
             let numbered = run.traffic.iter().enumerate();
-            numbered.map(|(source, traffic)| with(object(traffic), "source", json!(source))).collect()
+            Box::new(numbered.map(|(source, traffic)| with(object(traffic), "source", json!(source))))
         }
-        "windows" => run.windows.iter().map(object).collect(),
-        "links" => run.links.iter().map(object).collect(),
-        _ => points(run),
+        "windows" => Box::new(run.windows.iter().map(object)),
+        "links" => Box::new(run.links.iter().map(object)),
+        _ => Box::new(points(run)),
     }
 }
 
-fn points(run: &Run) -> Vec<Map<String, Value>> {
-    let curves = run.series.iter().flat_map(|series| {
+fn points(run: &Run) -> impl Iterator<Item = Map<String, Value>> {
+    run.series.iter().flat_map(|series| {
         series.values.iter().enumerate().map(|(at, value)| {
             let time = series.start_s + series.step_s * at as f64;
             let point = json!({
@@ -76,8 +85,7 @@ fn points(run: &Run) -> Vec<Map<String, Value>> {
             });
             point.as_object().cloned().unwrap_or_default()
         })
-    });
-    curves.collect()
+    })
 }
 
 fn object(value: &impl Serialize) -> Map<String, Value> {

@@ -2,9 +2,10 @@
 
 use crate::distribution::Histogram;
 use crate::figures::{
-    CompletionResult, ControllerShare, FlowResult, LinkResult, StreamRecord, Summary, TrafficResult, TransferResult,
-    WindowResult,
+    CompletionResult, ControllerShare, FlowResult, LinkResult, SequenceRecord, StreamRecord, Summary, TrafficResult,
+    TransferResult, WindowResult,
 };
+use crate::series::Series;
 use serde::{Deserialize, Deserializer, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -113,6 +114,34 @@ pub struct Run {
     pub queue_delay: Histogram,
     /// Probe streams that were traced.
     pub streams: Vec<StreamRecord>,
+    /// The packets of each flow, thinned, where the scenario asks for them (`record.packets`) and the host knows them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub sequences: Vec<SequenceRecord>,
+}
+
+impl Run {
+    /// This run, but for its flows.
+    pub(crate) fn without_flows(&self) -> Run {
+        Run {
+            controller: self.controller.clone(),
+            colour: self.colour.clone(),
+            seed: self.seed,
+            replication: self.replication,
+            params: self.params.clone(),
+            summary: self.summary.clone(),
+            flows: Vec::new(),
+            completions: self.completions.clone(),
+            transfers: self.transfers.clone(),
+            shares: self.shares.clone(),
+            traffic: self.traffic.clone(),
+            windows: self.windows.clone(),
+            links: self.links.clone(),
+            series: self.series.clone(),
+            queue_delay: self.queue_delay.clone(),
+            streams: self.streams.clone(),
+            sequences: self.sequences.clone(),
+        }
+    }
 }
 
 /// Reads values that may be numbers as text.
@@ -122,23 +151,6 @@ fn words<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, String>,
         other => (key, other.to_string()),
     };
     Ok(BTreeMap::<String, Value>::deserialize(from)?.into_iter().map(word).collect())
-}
-
-/// A curve over time, equally spaced.
-#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
-pub struct Series {
-    /// What it is: a name of [`crate::figures::CURVES`].
-    pub metric: String,
-    /// Flow number, when it belongs to a flow.
-    pub flow: Option<u32>,
-    /// Unit of the values: `bit/s`, `s`, `packet`, `1`.
-    pub unit: String,
-    /// Time of the first value: the middle of its interval.
-    pub start_s: f64,
-    /// Distance between values.
-    pub step_s: f64,
-    /// The values; `null` where there is none.
-    pub values: Vec<Option<f32>>,
 }
 
 /// An expectation of the scenario, checked.

@@ -130,11 +130,6 @@ impl<'a> Group<'a> {
 }
 
 impl Summary {
-    /// Returns the figure of this name; `None` if the run lacks it, or if there is no such figure.
-    pub fn metric(&self, name: &str) -> Option<f64> {
-        self.fields().get(name).and_then(Value::as_f64)
-    }
-
     /// All figures by name.
     pub(crate) fn fields(&self) -> serde_json::Map<String, Value> {
         match serde_json::to_value(self) {

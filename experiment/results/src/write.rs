@@ -2,7 +2,7 @@
 //! reader finds a half-written file under its name.
 
 use crate::figures;
-use crate::json::line;
+use crate::json::Line;
 use crate::rows::{Table, tables};
 use crate::schema::{ExpectationOutcome, HostLabel, Manifest, Results};
 use crate::swept::swept;
@@ -78,13 +78,16 @@ pub fn write_file(folder: &Path, name: &str, content: impl FnOnce(&mut dyn Write
 /// Writes one complete run per line, without its cost.
 fn ndjson(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     let keys = swept(&results.runs);
-    results.runs.iter().try_for_each(|run| writeln!(out, "{}", line(run, &keys)))
+    results.runs.iter().try_for_each(|run| {
+        serde_json::to_writer(&mut *out, &Line::of(run, &keys))?;
+        out.write_all(b"\n")
+    })
 }
 
-fn csv(table: &Table, out: &mut dyn Write) -> io::Result<()> {
+fn csv(table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(table.columns.iter().map(|(name, _)| name))?;
-    for row in &table.rows {
+    for row in table.rows() {
         writer.write_record(row.iter().map(cell))?;
     }
     writer.flush()

@@ -4,7 +4,7 @@
 //! WRITE_DOCS=1 cargo test -p packetscale-results --test documented
 //! ```
 
-use packetscale_results::figures::{CURVES, Definition, GAP, STREAM, tables};
+use packetscale_results::figures::{CURVES, Definition, GAP, SEQUENCE, STREAM, tables};
 use std::fs;
 use std::path::Path;
 
@@ -12,7 +12,12 @@ const HEAD: &str = "| column | unit | meaning |\n|---|---|---|\n";
 
 /// Headings of the page, and what stands in the table under each.
 fn sections() -> Vec<(&'static str, Vec<Definition>)> {
-    let lists = [("curves", CURVES), ("probe streams", STREAM), ("gaps of a probe stream", GAP)];
+    let lists = [
+        ("curves", CURVES),
+        ("probe streams", STREAM),
+        ("gaps of a probe stream", GAP),
+        ("packets of a flow", SEQUENCE),
+    ];
     tables().into_iter().chain(lists.map(|(heading, list)| (heading, list.to_vec()))).collect()
 }
 

@@ -1,6 +1,6 @@
 //! Compares means and intervals with printed tables and worked examples.
 
-use packetscale_results::{Interval, student_t975};
+use packetscale_results::{CompletionResult, Interval, Summary, student_t975};
 
 #[test]
 fn quantiles_of_student_are_those_of_the_printed_table() {
@@ -43,4 +43,27 @@ fn an_interval_is_that_of_a_worked_example() {
 fn one_value_has_a_mean_and_no_interval_and_none_has_nothing() {
     assert_eq!(Interval::of(&[3.0]), Some(Interval { mean: 3.0, half_width: None }));
     assert_eq!(Interval::of(&[]), None);
+}
+
+#[test]
+fn a_figure_that_is_read_by_name_is_the_one_that_is_written() {
+    let summary = Summary {
+        throughput_bps: Some(1.25e9),
+        utilisation: Some(f64::NAN),
+        flows_arrived: Some(7),
+        packets_delivered: 9,
+        ..Summary::default()
+    };
+    let written = serde_json::to_value(&summary).expect("an object");
+    for name in Summary::metrics() {
+        assert_eq!(summary.metric(name), written.get(name).and_then(serde_json::Value::as_f64), "{name}");
+    }
+    assert_eq!((summary.metric("flows_arrived"), summary.metric("packets_delivered")), (Some(7.0), Some(9.0)));
+    assert_eq!((summary.metric("utilisation"), summary.metric("no such figure")), (None, None));
+    let row =
+        CompletionResult { controller: "cubic".to_string(), slowdown_percentiles: vec![1.0], ..Default::default() };
+    assert_eq!(
+        (row.metric("controller"), row.metric("slowdown_percentiles"), row.metric("arrived")),
+        (None, None, Some(0.0))
+    );
 }

@@ -29,7 +29,7 @@ pub struct Job<'a> {
 pub enum Keep {
     /// All that was recorded.
     Everything,
-    /// All but curves and probe streams.
+    /// All but curves, probe streams and packets.
     Figures,
 }
 
@@ -38,7 +38,7 @@ impl Keep {
     pub(crate) fn of(self, run: Run) -> Run {
         match self {
             Keep::Everything => run,
-            Keep::Figures => Run { series: Vec::new(), streams: Vec::new(), ..run },
+            Keep::Figures => Run { series: Vec::new(), streams: Vec::new(), sequences: Vec::new(), ..run },
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::document::{Node, Value};
 use crate::error::{ScenarioError, listed};
-use crate::fields::{Fields, Zero, file, instant, ratio, text};
+use crate::fields::{Fields, Zero, file, quantity, ratio, text};
 use crate::model::ArrivalProcess;
 use crate::rate_trace::Fault;
 use std::fs;
@@ -12,6 +12,9 @@ use units::{Bytes, Ratio, Span, Time};
 const KINDS: [&str; 4] = ["poisson", "times", "trace", "requests"];
 
 const HEADER: &str = "start_s,size_bytes";
+
+/// The most flows of one table that may be expected in a run: hours of work.
+const MOST_FLOWS: u64 = 100_000_000;
 
 /// The most clients of one table.
 const MOST_CLIENTS: u64 = 10_000;
@@ -36,8 +39,8 @@ fn read(node: &mut Node, key: &str, duration: Span, folder: &Path) -> Result<Arr
     let kind_key = fields.key("kind");
     let kind = text(fields.required("kind", EXPECTED)?, &kind_key, EXPECTED)?;
     let process = match kind.as_str() {
-        "poisson" => poisson(&mut fields)?,
-        "times" => times(&mut fields, duration)?,
+        "poisson" => poisson(&mut fields, duration)?,
+        "times" => times(&mut fields)?,
         "trace" => trace(&mut fields, folder)?,
         "requests" => ArrivalProcess::Requests {
             clients: u32::try_from(fields.integer_or("clients", 1, 1..=MOST_CLIENTS)?).unwrap_or(1),
@@ -49,11 +52,15 @@ fn read(node: &mut Node, key: &str, duration: Span, folder: &Path) -> Result<Arr
     Ok(process)
 }
 
-fn poisson(fields: &mut Fields<'_>) -> Result<ArrivalProcess, ScenarioError> {
+fn poisson(fields: &mut Fields<'_>, duration: Span) -> Result<ArrivalProcess, ScenarioError> {
     const EXPECTED: &str = "either \"load\", a share of the slowest link, or \"every\", the mean time between arrivals";
     let every = fields.quantity_if("every", Zero::Refused)?;
     let key = fields.key("load");
     let load = fields.get("load").map(|node| ratio(node, &key, 0.0..=1000.0)).transpose()?;
+    if let Some(every) = every.filter(|every| duration / *every > MOST_FLOWS) {
+        let expected = format!("at least {}: at most {MOST_FLOWS} flows in {duration}", duration / MOST_FLOWS);
+        return Err(fields.refuse("every", format!("\"{every}\""), expected));
+    }
     match (every, load) {
         (Some(every), None) => Ok(ArrivalProcess::Poisson(every)),
         (None, Some(Ratio::ZERO)) => Err(fields.refuse("load", "0", "a share above zero")),
@@ -63,14 +70,15 @@ fn poisson(fields: &mut Fields<'_>) -> Result<ArrivalProcess, ScenarioError> {
     }
 }
 
-fn times(fields: &mut Fields<'_>, duration: Span) -> Result<ArrivalProcess, ScenarioError> {
+fn times(fields: &mut Fields<'_>) -> Result<ArrivalProcess, ScenarioError> {
     const EXPECTED: &str = "a list of times like [\"1 s\", \"2 s\"]";
     let key = fields.key("times");
     let node = fields.required("times", EXPECTED)?;
     let Value::List(items) = &node.value else {
         return Err(ScenarioError::at(&node.place, key, node.value.described(), EXPECTED));
     };
-    let times: Result<Vec<Time>, ScenarioError> = items.iter().map(|item| instant(item, &key, duration)).collect();
+    let times: Result<Vec<Time>, ScenarioError> =
+        items.iter().map(|item| Ok(Time::ZERO + quantity::<Span>(item, &key, Zero::Allowed)?)).collect();
     let mut times = times?;
     times.sort();
     Ok(ArrivalProcess::Times(times))

@@ -5,9 +5,10 @@ use crate::document::Value;
 use crate::error::ScenarioError;
 use crate::fields::{Fields, Zero, file, number};
 use crate::hosts::Sender;
-use crate::links::{Network, route_of};
+use crate::links::Network;
 use crate::model::{ConnectionSource, Connections, ControllerSpec, FlowSpec, Sessions, Size, Start, TrafficKind};
 use crate::packet::{HEADERS, packet};
+use crate::routes;
 use std::path::Path;
 use units::{Bytes, Rate, Span, Time};
 
@@ -30,11 +31,23 @@ pub(crate) fn connections(
             format!("more than {HEADERS}, the size of its headers"),
         ));
     }
-    let expected = "the names of the links that the acceptors' data cross, like [\"back\"]";
-    fields.required("back", expected)?;
-    let back = route_of(fields, "back", network)?.unwrap_or_default();
+    let back = acceptors(fields, network)?;
     let flow = senders(fields, sender, packet, "newreno")?;
     Ok((TrafficKind::Connections(Box::new(Connections { source, flow, back })), packet))
+}
+
+/// Reads which links the acceptors' data cross.
+fn acceptors(fields: &mut Fields<'_>, network: &Network) -> Result<Vec<usize>, ScenarioError> {
+    const EXPECTED: &str = "the names of the links that the acceptors' data cross, like [\"back\"]";
+    if network.graph.is_none() {
+        fields.required("back", EXPECTED)?;
+    }
+    let route = routes::route(fields, network, &network.through)?;
+    let back = routes::back(fields, network, &route, &[])?;
+    if back.is_empty() {
+        return Err(fields.refuse("back", "no links", EXPECTED));
+    }
+    Ok(back)
 }
 
 /// Reads the settings that the senders of all connections share.
@@ -62,7 +75,7 @@ pub(crate) fn senders(
     };
     let key = fields.key("controller");
     let node = fields.or("controller", Value::Text(usual.to_string()));
-    flow.controller = controller(node, &key, &setups(std::slice::from_ref(&flow)))?.spec;
+    flow.controller = controller(node, &key, &setups(std::iter::once(&flow)))?.spec;
     Ok(flow)
 }
 

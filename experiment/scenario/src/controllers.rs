@@ -50,8 +50,8 @@ fn label(node: &Node, key: &str) -> Result<Option<String>, ScenarioError> {
 }
 
 /// The different setups of these flows.
-pub(crate) fn setups(specs: &[FlowSpec]) -> Vec<Setup> {
-    let mut different: Vec<_> = specs.iter().collect();
+pub(crate) fn setups<'a>(specs: impl Iterator<Item = &'a FlowSpec>) -> Vec<Setup> {
+    let mut different: Vec<_> = specs.collect();
     different.sort_by_key(|spec| (spec.packet, spec.rtt, spec.initial_window));
     different.dedup_by_key(|spec| (spec.packet, spec.rtt, spec.initial_window));
     different.into_iter().map(setup).collect()

@@ -169,17 +169,26 @@ impl<'a> Fields<'a> {
         self.missing.clone().unwrap_or(refusal)
     }
 
+    /// Whether `key` is present. It stays unknown if nobody reads it.
+    pub fn has(&self, key: &str) -> bool {
+        self.table.get(key).is_some()
+    }
+
+    fn know(&mut self, key: &'static str) {
+        if !self.known.contains(&key) {
+            self.known.push(key);
+        }
+    }
+
     /// Reads `key`, if it is present.
     pub fn get(&mut self, key: &'static str) -> Option<&mut Node> {
-        self.known.push(key);
+        self.know(key);
         self.table.node_mut(key)
     }
 
     /// Reads `key`. Its default is this value, which is then written into the table.
     pub fn or(&mut self, key: &'static str, default: Value) -> &mut Node {
-        if !self.known.contains(&key) {
-            self.known.push(key);
-        }
+        self.know(key);
         if self.table.get(key).is_none() {
             let node = Node { value: default, place: self.place.clone() };
             self.table.entries.push(KeyValue { key: key.to_string(), key_place: self.place.clone(), node });
@@ -189,7 +198,7 @@ impl<'a> Fields<'a> {
 
     /// Reads `key`, which must be present.
     pub fn required(&mut self, key: &'static str, expected: &str) -> Result<&mut Node, ScenarioError> {
-        self.known.push(key);
+        self.know(key);
         if self.table.get(key).is_none() {
             return Err(ScenarioError::at(&self.place, self.key(key), "nothing", expected));
         }

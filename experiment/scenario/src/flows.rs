@@ -6,27 +6,25 @@ use crate::document::{Node, Table, Value};
 use crate::error::ScenarioError;
 use crate::fields::{Fields, Zero, instant, quantity, text};
 use crate::hosts::Sender;
-use crate::links::{Network, delay, route_of, tables};
-use crate::model::{ArrivalProcess, Arrivals, ControllerSpec, FlowSpec, Size, SizeLaw, Start, TrafficKind};
+use crate::links::{Network, tables};
+use crate::model::{ArrivalProcess, Arrivals, ControllerSpec, FlowSpec, Shared, Size, SizeLaw, Start, TrafficKind};
 use crate::packet::packet;
+use crate::routes::{back_for_acknowledgments, delay, route};
 use crate::sizes::law;
 use crate::traffic::application;
+use std::ops::Deref;
 use std::path::Path;
 use units::{Rate, Span, Time};
 
 /// The most flows one run may have.
-const MOST_FLOWS: usize = 100_000;
-
-/// A flow and what its controller is called; without a controller where `[compare]` will put one.
-pub(crate) struct Flow {
-    pub spec: FlowSpec,
-    pub label: Option<String>,
-}
+const MOST_FLOWS: usize = 1_000_000;
 
 /// All responsive flows.
 pub(crate) struct Flows {
-    /// Those that are there from their start on, one entry each.
-    pub lasting: Vec<Flow>,
+    /// Those that are there from their start on, one entry each; without a controller where `[compare]` will put one.
+    pub lasting: Vec<Shared<FlowSpec>>,
+    /// What the controllers of these are called, one entry for each table.
+    pub labels: Vec<Option<String>>,
     /// Those that arrive, one entry for each table, and what their controller is called.
     pub arriving: Vec<(Arrivals, Option<String>)>,
 }
@@ -40,7 +38,7 @@ pub(crate) fn flows(
     folder: &Path,
 ) -> Result<Flows, ScenarioError> {
     let compared = document.get("compare").is_some();
-    let mut flows = Flows { lasting: Vec::new(), arriving: Vec::new() };
+    let mut flows = Flows { lasting: Vec::new(), labels: Vec::new(), arriving: Vec::new() };
     for (index, node) in tables(document, "flow")?.iter_mut().enumerate() {
         let mut fields = Fields::of(node, &format!("flow.{index}"), "a table [[flow]]")?;
         let table = Reader { network, sender, duration, compared, room: MOST_FLOWS - flows.lasting.len(), folder };
@@ -99,20 +97,21 @@ impl Reader<'_> {
             Some(SizeLaw::Fixed(bytes)) => Size::Bytes(*bytes),
             Some(_) => return Err(fields.refuse("size", "a law", "a size: only flows with \"arrivals\" draw theirs")),
         };
-        let each = rtts.into_iter().zip(&starts);
-        let mut specs: Vec<FlowSpec> =
-            each.map(|(rtt, start)| FlowSpec { rtt, start: *start, size, ..blank.clone() }).collect();
+        let mut specs = described(&FlowSpec { size, ..blank }, &rtts, &starts);
         let named = self.controller(fields, &specs)?;
         if let Some(named) = &named {
-            specs.iter_mut().for_each(|spec| spec.controller = named.spec.clone());
+            controlled(specs.iter_mut(), &named.spec);
         }
         let label = named.map(|named| named.label);
         match process {
             Some(process) => {
-                let arrivals = self.arrivals(fields, table, specs.remove(0), process, law, stop)?;
+                let arrivals = self.arrivals(fields, table, specs[0].deref().clone(), process, law, stop)?;
                 flows.arriving.push((arrivals, label));
             }
-            None => flows.lasting.extend(specs.into_iter().map(|spec| Flow { spec, label: label.clone() })),
+            None => {
+                flows.lasting.append(&mut specs);
+                flows.labels.push(label);
+            }
         }
         Ok(())
     }
@@ -177,14 +176,14 @@ impl Reader<'_> {
         Ok(application)
     }
 
-    fn controller(&self, fields: &mut Fields<'_>, specs: &[FlowSpec]) -> Result<Option<Named>, ScenarioError> {
+    fn controller(&self, fields: &mut Fields<'_>, specs: &[Shared<FlowSpec>]) -> Result<Option<Named>, ScenarioError> {
         let key = fields.key("controller");
         if self.compared {
-            return fields.get("controller").map(|node| controller(node, &key, &setups(specs))).transpose();
+            return fields.get("controller").map(|node| controller(node, &key, &setups(all(specs)))).transpose();
         }
         let rapid = Value::Text("rapid".to_string());
         let node = fields.expected("controller", "a controller like \"rapid\"", rapid);
-        controller(node, &key, &setups(specs)).map(Some)
+        controller(node, &key, &setups(all(specs))).map(Some)
     }
 
     /// Returns the links that data cross, and those that their acknowledgments cross.
@@ -192,18 +191,14 @@ impl Reader<'_> {
         const EXPECTED: &str = "\"forward\", or \"back\" where [path.return] is there";
         let key = fields.key("direction");
         let direction = fields.get("direction").map(|node| text(node, &key, EXPECTED)).transpose()?;
-        let Network { through, back, .. } = self.network;
-        let (through, back) = match direction.as_deref() {
-            None | Some("forward") => (through, back),
-            Some("back") if !back.is_empty() => (back, through),
+        let Network { through: there, back: returning, .. } = self.network;
+        let (there, returning) = match direction.as_deref() {
+            None | Some("forward") => (there, returning),
+            Some("back") if !returning.is_empty() => (returning, there),
             Some(other) => return Err(fields.refuse("direction", format!("\"{other}\""), EXPECTED)),
         };
-        let route = route_of(fields, "route", self.network)?.unwrap_or(through.clone());
-        let back = route_of(fields, "back", self.network)?.unwrap_or(back.clone());
-        if let Some(both) = route.iter().find(|link| back.contains(link)) {
-            let found = format!("\"{}\", which its data cross", self.network.links[*both].link.name);
-            return Err(fields.refuse("back", found, "other links than those of its route"));
-        }
+        let route = route(fields, self.network, there)?;
+        let back = back_for_acknowledgments(fields, self.network, &route, returning)?;
         Ok((route, back))
     }
 
@@ -261,6 +256,36 @@ impl Reader<'_> {
         fields.finish()?;
         Ok(start)
     }
+}
+
+/// Flows like this one, with a round-trip time and a start for each; neighbours that are alike share a description.
+fn described(like: &FlowSpec, rtts: &[Span], starts: &[Start]) -> Vec<Shared<FlowSpec>> {
+    let mut flows: Vec<Shared<FlowSpec>> = Vec::with_capacity(starts.len());
+    for (rtt, start) in rtts.iter().zip(starts) {
+        let flow = match flows.last() {
+            Some(last) if last.rtt == *rtt && last.start == *start => last.clone(),
+            _ => FlowSpec { rtt: *rtt, start: *start, ..like.clone() }.into(),
+        };
+        flows.push(flow);
+    }
+    flows
+}
+
+/// Puts a controller into flows. Neighbours that share a description go on sharing.
+pub(crate) fn controlled<'a>(flows: impl Iterator<Item = &'a mut Shared<FlowSpec>>, controller: &ControllerSpec) {
+    let mut last: Option<(Shared<FlowSpec>, Shared<FlowSpec>)> = None;
+    for flow in flows {
+        let with = match &last {
+            Some((without, with)) if without.is(flow) => with.clone(),
+            _ => FlowSpec { controller: controller.clone(), ..(**flow).clone() }.into(),
+        };
+        last = Some((std::mem::replace(flow, with.clone()), with));
+    }
+}
+
+/// The descriptions of flows, each once that neighbours share.
+pub(crate) fn all(flows: &[Shared<FlowSpec>]) -> impl Iterator<Item = &FlowSpec> {
+    flows.chunk_by(Shared::is).map(|alike| alike[0].deref())
 }
 
 /// Reads one value for all flows, or a list with one for each.

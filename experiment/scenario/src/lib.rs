@@ -14,6 +14,7 @@ mod error;
 mod expect;
 mod fields;
 mod flows;
+mod graph;
 mod hosts;
 mod impairments;
 mod links;
@@ -25,6 +26,7 @@ mod rate_trace;
 mod record;
 mod refuse;
 mod resolve;
+mod routes;
 mod run;
 mod search;
 mod service;
@@ -38,7 +40,7 @@ pub use model::{
     Aggregation, ArrivalProcess, Arrivals, Buffer, Coalescing, ConnectionSource, Connections, ControllerSpec,
     Expectation, Experiment, FileSizes, FlowSpec, GapModel, Impairments, LinkSpec, Moderation, Objects, Parse,
     ProbeSpec, QueueSpec, RateFormat, RateSource, ReceiverSpec, Record, Recorded, Reordering, Service, Sessions,
-    Shaper, Size, SizeLaw, Start, Think, TraceSource, TrafficKind, TrafficSpec, Variation, Web,
+    Shaper, Shared, Size, SizeLaw, Start, Think, TraceSource, TrafficKind, TrafficSpec, Variation, Web,
 };
 pub use packet::HEADERS;
 pub use plan::Scenario;

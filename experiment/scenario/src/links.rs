@@ -1,9 +1,10 @@
-//! The path of a dumbbell, or the links of a chain.
+//! The path of a dumbbell, or the links of a chain or a graph.
 
 use crate::choice::{Choice, Registry};
 use crate::document::{Node, Table, Value};
-use crate::error::{Place, ScenarioError, listed, perhaps};
+use crate::error::{Place, ScenarioError};
 use crate::fields::{Fields, Zero, quantity, ratio, text};
+use crate::graph::{Graph, joins};
 use crate::impairments::impairments;
 use crate::model::{Buffer, FlowSpec, LinkSpec, QueueSpec, TrafficSpec};
 use crate::packet::HEADERS;
@@ -14,6 +15,7 @@ use std::path::Path;
 use units::{Bytes, Packets, Rate, Ratio, Span};
 
 /// A link whose buffer may not be known until the flows are read.
+#[derive(Clone)]
 pub(crate) struct Draft {
     pub link: LinkSpec,
     /// Keys and values of the buffer and of the queue. A trial builds the queue once the buffer is known.
@@ -32,7 +34,9 @@ pub(crate) struct Network {
     pub access: Option<Rate>,
     /// Whether the scenario has `[path]` rather than `[[link]]`.
     pub dumbbell: bool,
-    /// What data cross whose route is not given.
+    /// The nodes that the links join, if they join nodes.
+    pub graph: Option<Graph>,
+    /// What data cross whose route is not given; none: it has to be given.
     pub through: Vec<usize>,
     /// What their acknowledgments cross; none: they are only delayed.
     pub back: Vec<usize>,
@@ -66,23 +70,66 @@ pub(crate) fn network(document: &mut Table, folder: &Path) -> Result<Network, Sc
         }
         fields.finish()?;
         let back = (1..links.len()).collect();
-        return Ok(Network { links, access, dumbbell: true, through: vec![0], back });
+        return Ok(Network { links, access, dumbbell: true, graph: None, through: vec![0], back });
     }
-    let mut links: Vec<Draft> = Vec::new();
-    for (index, node) in tables(document, "link")?.iter_mut().enumerate() {
-        let key = format!("link.{index}");
-        let mut fields = Fields::of(node, &key, "a table [[link]]")?;
-        let expected = "a name like \"access\"";
-        let example = Value::Text(format!("link-{index}"));
-        let name = text(fields.expected("name", expected, example), &format!("{key}.name"), expected)?;
-        if links.iter().any(|other| other.link.name == name) {
-            return Err(fields.refuse("name", format!("\"{name}\" twice"), "a different name for every link"));
+    let tables = tables(document, "link")?;
+    let (mut links, mut graph) = (Vec::new(), joins(tables).then(Graph::default));
+    for (index, node) in tables.iter_mut().enumerate() {
+        let mut fields = Fields::of(node, &format!("link.{index}"), "a table [[link]]")?;
+        match &mut graph {
+            Some(graph) => joining(&mut fields, &mut links, graph, folder)?,
+            None => {
+                let example = Value::Text(format!("link-{index}"));
+                let name = text(fields.expected("name", NAME, example), &format!("link.{index}.name"), NAME)?;
+                add(&mut fields, &mut links, name, folder)?;
+            }
         }
-        links.push(draft(&mut fields, name, folder, None)?);
         fields.finish()?;
     }
-    let through = (0..links.len()).collect();
-    Ok(Network { links, access: None, dumbbell: false, through, back: Vec::new() })
+    let through = if graph.is_some() { Vec::new() } else { (0..links.len()).collect() };
+    Ok(Network { links, access: None, dumbbell: false, graph, through, back: Vec::new() })
+}
+
+/// Adds the link of a table that joins two nodes, and with `duplex` the same in the other direction.
+fn joining(
+    fields: &mut Fields<'_>,
+    links: &mut Vec<Draft>,
+    graph: &mut Graph,
+    folder: &Path,
+) -> Result<(), ScenarioError> {
+    let key = fields.key("name");
+    let given = fields.get("name").map(|node| text(node, &key, NAME)).transpose()?;
+    let (from, to) = Graph::ends_of(fields)?;
+    let usual = format!("{from}-{to}");
+    let name = given.unwrap_or(usual.clone());
+    let other_way = if name == usual { format!("{to}-{from}") } else { format!("{name}-back") };
+    add(fields, links, name, folder)?;
+    graph.join(&from, &to);
+    if fields.switch_if("duplex")? == Some(true) {
+        distinct(fields, links, &other_way)?;
+        let mut same = links[links.len() - 1].clone();
+        same.link.name = other_way;
+        links.push(same);
+        graph.join(&to, &from);
+    }
+    Ok(())
+}
+
+const NAME: &str = "a name like \"access\"";
+
+/// Adds a link of this name.
+fn add(fields: &mut Fields<'_>, links: &mut Vec<Draft>, name: String, folder: &Path) -> Result<(), ScenarioError> {
+    distinct(fields, links, &name)?;
+    links.push(draft(fields, name, folder, None)?);
+    Ok(())
+}
+
+/// Refuses a name that another link has.
+fn distinct(fields: &Fields<'_>, links: &[Draft], name: &str) -> Result<(), ScenarioError> {
+    if links.iter().any(|other| other.link.name == name) {
+        return Err(fields.refuse("name", format!("\"{name}\" twice"), "a different name for every link"));
+    }
+    Ok(())
 }
 
 /// Returns the tables of an array of tables; none if it is absent.
@@ -149,57 +196,11 @@ fn check_queue(draft: &Draft, buffer: Buffer, packet: Bytes) -> Result<(), Scena
     built.map(drop).map_err(|error| queues(&entries()).refused(node, key, &error))
 }
 
-/// Returns the links that a flow or a source crosses, as indices: those of `route`, or all.
-pub(crate) fn route(fields: &mut Fields<'_>, network: &Network) -> Result<Vec<usize>, ScenarioError> {
-    Ok(route_of(fields, "route", network)?.unwrap_or(network.through.clone()))
-}
-
-/// Returns the links that the list under this key names, if it is there.
-pub(crate) fn route_of(
-    fields: &mut Fields<'_>,
-    key: &'static str,
-    network: &Network,
-) -> Result<Option<Vec<usize>>, ScenarioError> {
-    const EXPECTED: &str = "a list of link names like [\"first\", \"second\"]";
-    let name = key;
-    let key = fields.key(name);
-    let Some(node) = fields.get(name) else {
-        return Ok(None);
-    };
-    let names = match &node.value {
-        Value::List(names) if !names.is_empty() => names,
-        Value::List(_) => return Err(ScenarioError::at(&node.place, key, "an empty list", EXPECTED)),
-        other => return Err(ScenarioError::at(&node.place, key, other.described(), EXPECTED)),
-    };
-    let mut route = Vec::new();
-    for item in names {
-        let name = text(item, &key, EXPECTED)?;
-        let known = || network.links.iter().map(|draft| draft.link.name.as_str());
-        let index = known().position(|other| other == name).ok_or_else(|| {
-            let found = format!("the unknown link \"{name}\"{}", perhaps(&name, known()));
-            ScenarioError::at(&item.place, &key, found, format!("one of {}", listed(known())))
-        })?;
-        if route.contains(&index) {
-            return Err(ScenarioError::at(&item.place, &key, format!("\"{name}\" twice"), "each link at most once"));
-        }
-        route.push(index);
-    }
-    Ok(Some(route))
-}
-
-/// Returns the one-way delay of a route.
-pub(crate) fn delay(route: &[usize], network: &Network) -> Option<Span> {
-    route
-        .iter()
-        .try_fold(0u64, |sum, index| sum.checked_add(network.links[*index].link.delay.picos()))
-        .map(Span::from_picos)
-}
-
 /// Resolves the buffers, now that the flows are known: `"1 bdp"` is the rate times twice the delay of the path, or
 /// times the largest base round-trip time of the flows that cross the link of a chain.
 pub(crate) fn links(
     network: Network,
-    flows: &[FlowSpec],
+    flows: &[&FlowSpec],
     traffic: &[TrafficSpec],
 ) -> Result<Vec<LinkSpec>, ScenarioError> {
     let dumbbell = network.dumbbell;
@@ -253,7 +254,22 @@ fn buffer((key, node): &(String, Node), bdp: Bytes, largest: Bytes) -> Result<Bu
     Ok(Buffer::Bytes(bytes))
 }
 
-/// Returns the slowest of the links on the way there; the first of several equal ones.
-pub(crate) fn bottleneck(links: &[LinkSpec], through: &[usize]) -> usize {
-    through.iter().copied().min_by_key(|index| links[*index].within_buckets(links[*index].rate)).unwrap_or(0)
+impl Network {
+    /// The links among which the bottleneck is: what data cross whose route is not given; in a graph, what data of flows
+    /// cross, or of traffic where there are no flows.
+    pub fn crossed(&self, flows: &[&FlowSpec], traffic: &[TrafficSpec]) -> Vec<usize> {
+        let crosses = |link: &usize| match flows {
+            [] => traffic.iter().any(|source| source.crosses(*link)),
+            flows => flows.iter().any(|flow| flow.route.contains(link)),
+        };
+        match self.graph {
+            None => self.through.clone(),
+            Some(_) => (0..self.links.len()).filter(crosses).collect(),
+        }
+    }
+}
+
+/// Returns the slowest of these links; the first of several equal ones.
+pub(crate) fn bottleneck(links: &[LinkSpec], among: &[usize]) -> usize {
+    among.iter().copied().min_by_key(|index| links[*index].within_buckets(links[*index].rate)).unwrap_or(0)
 }

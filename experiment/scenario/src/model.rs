@@ -5,11 +5,13 @@ mod connections;
 mod files;
 mod flows;
 mod service;
+mod shared;
 
 pub use arrivals::{ArrivalProcess, Arrivals, SizeLaw};
 pub use connections::{ConnectionSource, Connections, FileSizes, Objects, Parse, Sessions, Think, Web};
 pub use flows::{FlowSpec, Size, Start};
 pub use service::{Aggregation, RateFormat, RateSource, Service, Variation};
+pub use shared::Shared;
 
 use crate::canonical;
 use crate::search::SearchSpec;
@@ -44,8 +46,8 @@ pub struct Experiment {
     pub receiver: ReceiverSpec,
     /// How the sending hosts create gaps.
     pub gaps: GapModel,
-    /// Responsive flows, one entry each (counts unfolded).
-    pub flows: Vec<FlowSpec>,
+    /// Responsive flows, one entry each (counts unfolded). Flows that are alike share their description.
+    pub flows: Vec<Shared<FlowSpec>>,
     /// Flows that arrive while the run lasts, one entry for each table.
     #[serde(skip_deserializing, skip_serializing_if = "Vec::is_empty")]
     pub arrivals: Vec<Arrivals>,

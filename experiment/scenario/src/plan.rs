@@ -3,6 +3,7 @@
 use crate::document::{Table, argument, parse};
 use crate::error::{Place, ScenarioError};
 use crate::expect::expectations;
+use crate::flows::controlled;
 use crate::model::{Expectation, Experiment};
 use crate::resolve::{SweepPoint, resolve};
 use crate::sweep::{Axis, axes, grid, params};
@@ -96,8 +97,8 @@ impl SweepPoint {
         }
         let put_in = self.compared.iter().map(|named| {
             let mut experiment = Experiment { controller: named.label.clone(), ..self.template.clone() };
-            let arriving = experiment.arrivals.iter_mut().map(|arrivals| &mut arrivals.flow);
-            experiment.flows.iter_mut().chain(arriving).for_each(|flow| flow.controller = named.spec.clone());
+            controlled(experiment.flows.iter_mut(), &named.spec);
+            experiment.arrivals.iter_mut().for_each(|arrivals| arrivals.flow.controller = named.spec.clone());
             experiment
         });
         put_in.flat_map(replicate).collect()

@@ -14,12 +14,13 @@ const MOST_STEPS: u64 = 1_000_000;
 /// The most windows that are counted one by one.
 const MOST_WINDOWS: u64 = 10_000_000;
 
-/// Reads what to record. Returns it with the index of the measured link.
+/// Reads what to record. Returns it with the index of the measured link: by default the slowest of those that are
+/// `crossed`.
 pub(crate) fn record(
     document: &mut Table,
     run: &RunSection,
     links: &[LinkSpec],
-    through: &[usize],
+    crossed: &[usize],
 ) -> Result<(Record, usize), ScenarioError> {
     let mut fields = Fields::of(document.node_or_table("record", &Place::Line(1)), "record", "a table [record]")?;
     let duration = run.duration;
@@ -38,7 +39,7 @@ pub(crate) fn record(
     }
     let measured = match fields.get("link") {
         Some(node) => named_link(node, "record.link", links)?,
-        None => bottleneck(links, through),
+        None => bottleneck(links, crossed),
     };
     fields.finish()?;
     Ok((record, measured))

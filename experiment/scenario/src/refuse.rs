@@ -31,6 +31,7 @@ impl Scenario {
 fn candidates(document: &Table, key: &str) -> Vec<String> {
     let parts: Vec<&str> = key.split('.').collect();
     match parts[..] {
+        ["path", "return"] if document.get("path").is_none() => vec!["link".to_string()],
         ["path", ref rest @ ..] if document.get("path").is_none() => {
             vec![["link", "0"].iter().chain(rest).copied().collect::<Vec<_>>().join(".")]
         }

@@ -4,7 +4,7 @@ use crate::controllers::{Named, controller, setups};
 use crate::document::{Node, Table, Value};
 use crate::error::{Place, ScenarioError};
 use crate::fields::Fields;
-use crate::flows::{Flows, flows};
+use crate::flows::{Flows, all, flows};
 use crate::hosts::{receiver, sender};
 use crate::links::{links, network};
 use crate::model::{Experiment, GapModel};
@@ -37,29 +37,27 @@ pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result
     let network = network(document, folder)?;
     let receiver = receiver(document)?;
     let sender = sender(document)?;
-    let Flows { lasting: flows, arriving } = flows(document, &network, &sender, run.duration, folder)?;
+    let Flows { lasting: flows, labels, arriving } = flows(document, &network, &sender, run.duration, folder)?;
     let traffic = traffic(document, &network, &sender, run.duration, folder)?;
     let probe = probe(document, run.duration - run.warmup, network.access)?;
     if flows.is_empty() && arriving.is_empty() && traffic.is_empty() && probe.is_none() {
         let expected = "a table [[flow]], [[traffic]] or [probe]: something to send";
         return Err(ScenarioError::at(&Place::Line(1), "flow", "nothing", expected));
     }
-    let clocked = flows.iter().any(|flow| flow.spec.application.is_none()) || !arriving.is_empty();
+    let clocked = all(&flows).any(|flow| flow.application.is_none()) || !arriving.is_empty();
     if matches!(sender.gaps, GapModel::BusyWait(_)) && clocked {
         let expected = "another model, or an application for every flow: this host sends before their \
                         controller allows it";
         return Err(ScenarioError::at(&Place::Line(1), "sender.gaps", "\"busy-wait\" with flows", expected));
     }
-    let labels = flows.iter().map(|flow| &flow.label).chain(arriving.iter().map(|(_, label)| label));
-    let label = label(labels);
-    let flows: Vec<_> = flows.into_iter().map(|flow| flow.spec).collect();
+    let label = label(labels.iter().chain(arriving.iter().map(|(_, label)| label)));
     let arrivals: Vec<_> = arriving.into_iter().map(|(arrivals, _)| arrivals).collect();
-    let all: Vec<_> = flows.iter().chain(arrivals.iter().map(|arrivals| &arrivals.flow)).cloned().collect();
-    let compared = compared(document, &setups(&all))?;
-    let through = network.through.clone();
+    let all: Vec<_> = all(&flows).chain(arrivals.iter().map(|arrivals| &arrivals.flow)).collect();
+    let compared = compared(document, &setups(all.iter().copied()))?;
+    let crossed = network.crossed(&all, &traffic);
     let links = links(network, &all, &traffic)?;
     alone(document, &links, all.len(), &traffic)?;
-    let (record, measured) = record(document, &run, &links, &through)?;
+    let (record, measured) = record(document, &run, &links, &crossed)?;
     let template = Experiment {
         controller: String::new(),
         params: BTreeMap::new(),

@@ -45,11 +45,21 @@ pub(crate) fn service(
         shaper: bucket(fields, BUCKETS[1])?,
         variation,
     };
-    if service.aggregation.is_some() && (service.variation.is_some() || service.shaper.is_some()) {
-        let found = "service in bursts beside a rate that changes or a shaper";
-        return Err(fields.refuse("aggregation", found, "a constant rate without a shaper"));
+    if service.aggregation.is_some() && service.shaper.is_some() {
+        return Err(fields.refuse("aggregation", "service in bursts beside a shaper", "no shaper"));
     }
-    Ok(service)
+    match (&service.aggregation, &service.variation) {
+        (Some(Aggregation::Period(_)), Some(_)) => {
+            let found = "a period beside a rate that changes";
+            let expected = "a constant rate: a grant is what that rate carries in a period; rate_trace can say each";
+            Err(fields.refuse("aggregation", found, expected))
+        }
+        (Some(Aggregation::Frames { .. }), Some(variation)) if variation.has_opportunities() => {
+            let found = "frames beside opportunities";
+            Err(fields.refuse("aggregation", found, "rates, or no frames: each opportunity is a burst of its own"))
+        }
+        _ => Ok(service),
+    }
 }
 
 fn steps(fields: &mut Fields<'_>, rate: Option<Rate>) -> Result<Option<Variation>, ScenarioError> {

@@ -5,9 +5,10 @@ use crate::document::{Node, Table, Value};
 use crate::error::{ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, file, instant, number, quantity, text};
 use crate::hosts::Sender;
-use crate::links::{Network, route, tables};
+use crate::links::{Network, tables};
 use crate::model::{TraceSource, TrafficKind, TrafficSpec};
 use crate::packet::packet;
+use crate::routes::route;
 use crate::service::bucket;
 use crate::web::web;
 use std::path::Path;
@@ -44,7 +45,7 @@ pub(crate) fn traffic(
     for (index, node) in tables(document, "traffic")?.iter_mut().enumerate() {
         let mut fields = Fields::of(node, &format!("traffic.{index}"), "a table [[traffic]]")?;
         let (kind, packet) = kind(&mut fields, network, sender, folder)?;
-        let route = route(&mut fields, network)?;
+        let route = route(&mut fields, network, &network.through)?;
         let (start, stop) = lifetime(&mut fields, duration)?;
         let copies = fields.integer_or("copies", 1, 1..=MOST_COPIES)?;
         let copies = u32::try_from(copies).unwrap_or(u32::MAX);

@@ -74,8 +74,8 @@ fn arrivals_that_make_no_sense_are_refused() {
     );
     refused(
         "",
-        "size = \"1 kB\"\narrivals = { kind = \"times\", times = [\"1 s\", \"11 s\"] }",
-        "6: flow.0.arrivals.times: found \"11 s\"; expected a time before the end of the run at 10 s",
+        "size = \"1 kB\"\narrivals = { kind = \"poisson\", every = \"1 ns\" }",
+        "6: flow.0.arrivals.every: found \"1 ns\"; expected at least 100 ns: at most 100000000 flows in 10 s",
     );
 }
 

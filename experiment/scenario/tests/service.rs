@@ -55,7 +55,10 @@ fn bursts_and_buckets_are_read() {
     assert_eq!(amounts, [0, 3000, 3000, 6000]);
     let buckets = "rate = \"12 Mbit/s\"\npolicer = { rate = \"5 Mbit/s\", bucket = \"15 kB\" }\n\
         shaper = { rate = \"4 Mbit/s\", bucket = \"3 kB\" }\naggregation = { packets = 8, overhead = \"100 us\" }";
-    assert!(path(buckets, &[]).is_err_and(|error| error.contains("path.aggregation: found service in bursts beside")));
+    assert!(
+        path(buckets, &[])
+            .is_err_and(|error| error.contains("path.aggregation: found service in bursts beside a shaper"))
+    );
     let link = path(buckets.rsplit_once('\n').unwrap().0, &[]).unwrap();
     let bucket = |mbps, bytes| Some(Shaper { rate: Rate::from_mbps(mbps), bucket: Bytes::new(bytes) });
     assert_eq!((link.service.policer, link.service.shaper), (bucket(5, 15_000), bucket(4, 3_000)));
@@ -64,6 +67,14 @@ fn bursts_and_buckets_are_read() {
     let frames = path("rate = \"12 Mbit/s\"\naggregation = { packets = 8, overhead = \"100 us\" }", &[]).unwrap();
     let expected = Aggregation::Frames { packets: 8, overhead: Span::from_micros(100) };
     assert_eq!((frames.service.aggregation, frames.capacity()), (Some(expected), None));
+    let slower = "rate = \"12 Mbit/s\"\nrate_steps = [[\"1 s\", \"6 Mbit/s\"]]\naggregation = ";
+    let changing = path(&format!("{slower}{{ packets = 8, overhead = \"100 us\" }}"), &[]).unwrap();
+    assert_eq!(changing.service.aggregation, Some(expected));
+    let grants = path(&format!("{slower}{{ period = \"2 ms\" }}"), &[]).unwrap_err();
+    assert!(grants.contains("path.aggregation: found a period beside a rate that changes"), "{grants}");
+    let cell = "rate_trace = { file = \"cell.mahi\" }\naggregation = { packets = 8, overhead = \"100 us\" }";
+    let frames = path(cell, &[("cell.mahi", "1\n")]).unwrap_err();
+    assert!(frames.contains("path.aggregation: found frames beside opportunities"), "{frames}");
 }
 
 #[test]

@@ -36,9 +36,13 @@ pub enum TrafficError {
         /// What should be there.
         expected: String,
     },
-    /// More connections at a time than the simulator holds.
-    #[error("traffic: more than {most} connections at a time")]
+    /// More connections or flows at a time than the simulator holds.
+    #[error("{key}: found more than {most} {what} at a time; expected fewer, or shorter ones")]
     Crowded {
+        /// The scenario's key.
+        key: String,
+        /// Connections, or flows.
+        what: &'static str,
         /// The most that it holds.
         most: usize,
     },

@@ -13,7 +13,7 @@ use nix::libc;
 use nix::sys::socket::{self, AddressFamily, Backlog, Shutdown, SockFlag, SockType, SockaddrIn, sockopt};
 use realtime::clock::{monotonic_ns, sleep_until};
 use realtime::priority::Urgency;
-use scenario::{Experiment, FlowSpec, Size};
+use scenario::{Experiment, FlowSpec, Shared, Size};
 use std::ffi::OsString;
 use std::io;
 use std::os::fd::{AsFd, AsRawFd, FromRawFd, OwnedFd};
@@ -116,7 +116,7 @@ fn port_for(controller: &str) -> u16 {
 
 impl Flows {
     /// Starts the threads. Each flow connects at its instant of CLOCK_MONOTONIC.
-    pub fn start(path: &Path, specs: &[FlowSpec], starts_ns: &[u64]) -> Result<Flows, LabError> {
+    pub fn start(path: &Path, specs: &[Shared<FlowSpec>], starts_ns: &[u64]) -> Result<Flows, LabError> {
         let stop = Arc::new(AtomicBool::new(false));
         let mut listeners = vec![Listener::start(&path.receiver, PORT, None)?];
         if specs.iter().any(|spec| spec.controller.kind == DCTCP) {

@@ -1,6 +1,7 @@
 //! The simulator as a host among others.
 
-use crate::{Mode, watched};
+use crate::{Mode, RunError, observed, watched};
+use packets::Sequences;
 use results::{HostLabel, Run};
 use runner::{Clock, Host, Refusal};
 use scenario::Experiment;
@@ -49,6 +50,18 @@ impl Host for Simulator {
 
     fn run_watched(&self, experiment: &Experiment, watch: &dyn Fn(Span)) -> Result<Run, Refusal> {
         let told = |now: Time| watch(now.since(Time::ZERO));
-        watched(experiment, Mode::Fused, &told).map_err(|error| Refusal::Input(error.to_string()))
+        let run = if experiment.record.packets {
+            with_packets(experiment, &told)
+        } else {
+            watched(experiment, Mode::Fused, &told)
+        };
+        run.map_err(|error| Refusal::Input(error.to_string()))
     }
+}
+
+/// Makes one run that says what happened to each packet of its flows.
+fn with_packets(experiment: &Experiment, watch: &dyn Fn(Time)) -> Result<Run, RunError> {
+    let mut sequences = Sequences::default();
+    let run = observed(experiment, &mut sequences, watch)?;
+    Ok(Run { sequences: sequences.records(), ..run })
 }

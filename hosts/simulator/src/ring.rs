@@ -29,11 +29,18 @@ impl UnderWay for AckTransit {
 #[derive(Clone, Debug)]
 pub(crate) struct Ring<P> {
     packets: VecDeque<P>,
+    /// Packets that came since its room was judged.
+    turn: usize,
 }
+
+/// Room for as many packets is never given back.
+const LEAST_ROOM: usize = 256;
+/// A ring is too large if no more than this part of it is in use.
+const ROOMY: usize = 4;
 
 impl<P: UnderWay> Ring<P> {
     pub(crate) fn new() -> Ring<P> {
-        Ring { packets: VecDeque::new() }
+        Ring { packets: VecDeque::new(), turn: 0 }
     }
 
     /// Adds a packet that arrives no earlier than those before it. `source`: this ring's events.
@@ -42,7 +49,22 @@ impl<P: UnderWay> Ring<P> {
         if self.packets.is_empty() {
             agenda.packet(packet.at(), source);
         }
+        self.turn += 1;
+        if self.turn > self.packets.capacity() {
+            self.begin_turn();
+        }
         self.packets.push_back(packet);
+    }
+
+    /// Halves a ring that a burst has left too large: each turn passes through all of its memory, of which nothing would
+    /// stay in the cache.
+    #[cold]
+    fn begin_turn(&mut self) {
+        let room = self.packets.capacity();
+        self.turn = 0;
+        if room > LEAST_ROOM && self.packets.len() <= room / ROOMY {
+            self.packets.shrink_to(room / 2);
+        }
     }
 
     /// Takes the packet whose arrival is the event at hand.

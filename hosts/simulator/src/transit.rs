@@ -178,7 +178,7 @@ impl Default for Details {
 
 impl Details {
     /// Packs an acknowledgment that reaches its sender at `at`.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pack(&mut self, flow: usize, at: Time, ack: &Ack, usual: Usual) -> AckTransit {
         let bare = ack.blocks == 0
             && !ack.duplicate

@@ -12,7 +12,7 @@ const RTT: Span = Span::from_millis(20);
 fn with(application: TrafficKind) -> Experiment {
     let buffer = Buffer::Packets(Packets::new(50));
     let mut experiment = dumbbell(Rate::from_mbps(100), RTT / 2, buffer, Span::from_secs(20));
-    experiment.flows = vec![FlowSpec { application: Some(application), ..flow("newreno", 1000, RTT) }];
+    experiment.flows = vec![FlowSpec { application: Some(application), ..flow("newreno", 1000, RTT) }.into()];
     experiment
 }
 
@@ -45,7 +45,7 @@ fn a_run_with_applications_is_the_same_with_and_without_events_per_hop() {
     let (on, off) = (Span::from_millis(30), Span::from_millis(100));
     let mut experiment = with(TrafficKind::ExponentialOnOff { on, off, rate: Rate::from_mbps(200) });
     let more = experiment.flows[0].clone();
-    experiment.flows.extend([more.clone(), more, flow("cubic", 1500, RTT)]);
+    experiment.flows.extend([more.clone(), more, flow("cubic", 1500, RTT).into()]);
     let fused = packetscale_simulator::log(&experiment, Mode::Fused).unwrap();
     let stepped = packetscale_simulator::log(&experiment, Mode::Stepped).unwrap();
     assert!(fused.len() > 10_000 && fused.iter().any(|served| served.departure == Time::MAX));

@@ -141,3 +141,14 @@ fn a_flow_that_stops_sends_nothing_new() {
     let log = packetscale_simulator::log(&experiment, Mode::Fused).unwrap();
     assert!(log.iter().all(|served| served.arrival <= units::Time::ZERO + units::Span::from_millis(5_100)));
 }
+
+/// A flow every microsecond, none of which ends: the 65 537th finds no place. The run stops then, not after a minute.
+#[test]
+fn more_flows_at_a_time_than_there_are_places_end_the_run() {
+    let text = "[run]\nduration = \"1 min\"\n[path]\nrate = \"1 Mbit/s\"\ndelay = \"10 ms\"\n[sender]\ninitial_window = 1\n\
+        [[flow]]\ncontroller = \"newreno\"\n[[flow]]\ncontroller = \"newreno\"\nsize = \"1 MB\"\n\
+        arrivals = { kind = \"poisson\", every = \"1 us\" }\n";
+    let scenario = Scenario::parse(text, Path::new("crowded.toml"), &[]).unwrap_or_else(|error| panic!("{error}"));
+    let error = packetscale_simulator::run(&scenario.plan()[0]).map(drop).unwrap_err().to_string();
+    assert_eq!(error, "flow.1.arrivals: found more than 65536 flows at a time; expected fewer, or shorter ones");
+}

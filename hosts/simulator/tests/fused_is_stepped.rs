@@ -34,7 +34,7 @@ fn on_a_dumbbell_with_drops() {
     let buffer = Buffer::Packets(Packets::new(20));
     let mut experiment = dumbbell(Rate::from_mbps(100), Span::from_millis(5), buffer, Span::from_secs(3));
     for (i, controller) in ["newreno", "cubic", "rapid", "bbr"].into_iter().enumerate() {
-        experiment.flows.push(flow(controller, 1500, Span::from_millis(10 + 7 * i as u64)));
+        experiment.flows.push(flow(controller, 1500, Span::from_millis(10 + 7 * i as u64)).into());
     }
     experiment.traffic = vec![traffic(TrafficKind::Poisson { rate: Rate::from_mbps(20) }, 700, 2)];
     assert_same(&experiment, 10_000);
@@ -45,7 +45,7 @@ fn on_a_dumbbell_with_drops() {
 fn when_everything_happens_at_the_same_instants() {
     let buffer = Buffer::Bytes(Bytes::new(30_000));
     let mut experiment = dumbbell(Rate::from_mbps(80), Span::from_millis(5), buffer, Span::from_secs(3));
-    experiment.flows = vec![flow("newreno", 1000, Span::from_millis(10)); 4];
+    experiment.flows = vec![flow("newreno", 1000, Span::from_millis(10)).into(); 4];
     let cbr = TrafficKind::Cbr { rate: Rate::from_mbps(8) };
     experiment.traffic = vec![traffic(cbr.clone(), 1000, 1), traffic(cbr, 1000, 1)];
     assert_same(&experiment, 10_000);
@@ -64,7 +64,7 @@ fn over_several_bottlenecks_and_a_parking_lot() {
         let mut one = flow("cubic", 1500, Span::from_millis(20));
         one.route = route;
         one.access = Some(Rate::from_mbps(500));
-        experiment.flows.push(one);
+        experiment.flows.push(one.into());
     }
     let mut crossing = traffic(TrafficKind::Poisson { rate: Rate::from_mbps(10) }, 500, 1);
     crossing.route = vec![0, 2];
@@ -83,7 +83,7 @@ fn with_random_loss_delayed_acknowledgments_and_coalescence() {
     for controller in ["newreno", "cubic", "rapid"] {
         let mut one = flow(controller, 1500, Span::from_millis(12));
         one.start = Start::Uniform(Time::ZERO, Time::ZERO + Span::from_millis(500));
-        experiment.flows.push(one);
+        experiment.flows.push(one.into());
     }
     assert_same(&experiment, 10_000);
 }
@@ -105,7 +105,7 @@ fn over_wires_that_reorder_go_away_and_change_their_delay() {
     for (route, controller) in [(vec![0, 1], "cubic"), (vec![0], "bbr"), (vec![1], "rapid")] {
         let mut one = flow(controller, 1500, Span::from_millis(20));
         one.route = route;
-        experiment.flows.push(one);
+        experiment.flows.push(one.into());
     }
     assert_same(&experiment, 10_000);
 }
@@ -136,7 +136,7 @@ fn changing(first: Option<Variation>, second: Option<Variation>) -> Experiment {
     for (i, controller) in ["newreno", "copa", "rapid", "bbr"].into_iter().enumerate() {
         let mut one = flow(controller, 1500, Span::from_millis(20 + 7 * i as u64));
         one.route = vec![0, 1];
-        experiment.flows.push(one);
+        experiment.flows.push(one.into());
     }
     experiment.traffic = vec![traffic(TrafficKind::Poisson { rate: Rate::from_mbps(2) }, 300, 2)];
     experiment

@@ -13,7 +13,7 @@ use units::{Rate, Span, Time};
 fn departures(gaps: GapModel) -> Vec<Served> {
     let mut experiment = dumbbell(Rate::from_gbps(1), Span::from_millis(5), Buffer::Unlimited, Span::from_secs(1));
     experiment.gaps = gaps;
-    experiment.flows = vec![flow("rapid", 1500, Span::from_millis(10))];
+    experiment.flows = vec![flow("rapid", 1500, Span::from_millis(10)).into()];
     simulator::log(&experiment, Mode::Fused).unwrap()
 }
 
@@ -51,7 +51,7 @@ fn a_host_with_a_coarse_timer_sends_at_its_ticks_or_when_an_acknowledgment_wakes
 #[test]
 fn coalescence_lengthens_the_round_trip_by_up_to_its_timer() {
     let mut experiment = dumbbell(Rate::from_gbps(10), Span::from_millis(5), Buffer::Unlimited, Span::from_secs(1));
-    experiment.flows = vec![flow("rapid", 9000, Span::from_millis(10))];
+    experiment.flows = vec![flow("rapid", 9000, Span::from_millis(10)).into()];
     let without = simulator::run(&experiment).unwrap().summary.rtt_mean_s.unwrap();
     experiment.receiver.coalescing = Coalescing { time: Span::from_micros(120), ..Coalescing::NONE };
     let with = simulator::run(&experiment).unwrap().summary.rtt_mean_s.unwrap();

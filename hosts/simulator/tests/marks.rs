@@ -36,7 +36,7 @@ fn experiment(controller: &str, queue: QueueSpec, ecn: bool) -> Experiment {
     let buffer = Buffer::Packets(Packets::new(600));
     let mut experiment = dumbbell(Rate::from_mbps(20), RTT / 2, buffer, Span::from_secs(30));
     experiment.links[0].queue = queue;
-    experiment.flows = vec![FlowSpec { ecn, ..flow(controller, 1000, RTT) }; 2];
+    experiment.flows = vec![FlowSpec { ecn, ..flow(controller, 1000, RTT) }.into(); 2];
     experiment.warmup = Span::from_secs(10);
     experiment
 }

@@ -86,7 +86,7 @@ fn the_distance_from_the_bound_is_that_from_n_d_d_1() {
     experiment.links[0].queue = scenario::QueueSpec::named("rcp");
     let target = settings::Setting::Ratio(units::Ratio::of(4, 5));
     experiment.links[0].queue.settings.insert("target".to_string(), target);
-    experiment.flows = vec![support::flow("rcp", 1000, Span::from_millis(40)); 20];
+    experiment.flows = vec![support::flow("rcp", 1000, Span::from_millis(40)).into(); 20];
     for (index, flow) in experiment.flows.iter_mut().enumerate() {
         flow.start = scenario::Start::At(units::Time::from_nanos(137_911_000 * index as u64));
     }
@@ -101,7 +101,7 @@ fn the_distance_from_the_bound_is_that_from_n_d_d_1() {
 #[test]
 fn the_bound_is_for_flows_alone_on_one_link() {
     let mut experiment = dumbbell(Rate::from_mbps(10), Span::from_millis(5), Buffer::Unlimited, Span::from_secs(2));
-    experiment.flows = vec![support::flow("newreno", 1000, Span::from_millis(10)); 2];
+    experiment.flows = vec![support::flow("newreno", 1000, Span::from_millis(10)).into(); 2];
     let ratio = |experiment: &scenario::Experiment| simulator::run(experiment).unwrap().summary.queue_over_bound;
     assert!(ratio(&experiment).is_some_and(|ratio| ratio > 1.0));
     let mut alone = experiment.clone();

@@ -16,7 +16,7 @@ fn shared(flows: usize) -> Experiment {
     experiment.links[0].queue = rcp();
     experiment.warmup = Span::from_secs(10);
     experiment.receiver.delayed_ack = 1;
-    experiment.flows = vec![flow("rcp", 1000, RTT); flows];
+    experiment.flows = vec![flow("rcp", 1000, RTT).into(); flows];
     experiment
 }
 
@@ -72,7 +72,7 @@ fn a_sender_without_rcp_routers_is_newreno_after_one_round_trip() {
         let buffer = Buffer::Packets(Packets::new(200));
         let mut experiment = dumbbell(Rate::from_mbps(100), RTT / 2, buffer, Span::from_secs(40));
         experiment.warmup = Span::from_secs(10);
-        experiment.flows = vec![flow(controller, 1000, RTT)];
+        experiment.flows = vec![flow(controller, 1000, RTT).into()];
         run(&experiment).summary
     };
     let (rcp, newreno) = (with("rcp"), with("newreno"));

@@ -87,8 +87,11 @@ impl Bbr {
     }
 
     fn check_drain_done(&mut self, seen: &Seen) {
+        if self.state != State::Drain {
+            return;
+        }
         let drained = seen.in_flight <= self.budget(self.bdp(self.bw(), Ratio::ONE));
-        if self.state == State::Drain && (drained || self.rounds.count > self.drain_start_round + DRAIN_ROUNDS) {
+        if drained || self.rounds.count > self.drain_start_round + DRAIN_ROUNDS {
             self.start_down(seen.now);
         }
     }
@@ -139,7 +142,8 @@ impl Bbr {
 
     /// "Time Scale for Bandwidth Probing": the clock's or Reno's, whichever is first.
     fn is_time_to_probe(&self, now: Time) -> bool {
-        now > self.cycle_start + self.probe_wait || self.rounds.since_probe >= self.target_inflight().min(RENO_ROUNDS)
+        let rounds = self.rounds.since_probe;
+        now > self.cycle_start + self.probe_wait || rounds >= RENO_ROUNDS || rounds >= self.target_inflight()
     }
 
     fn target_inflight(&self) -> u64 {
@@ -251,12 +255,13 @@ impl Bbr {
 
     /// "ProbeRTT Logic".
     fn check_probe_rtt(&mut self, seen: &Seen) {
-        let window = self.bdp(self.bw(), State::ProbeRtt.window_gain()).max(MIN_PIPE);
+        let before = self.delay.min_rtt();
         self.delay.see(seen.now, seen.rtt, self.tuning.probe_rtt_interval);
         if self.state != State::ProbeRtt && self.delay.probe_due && !self.idle_restart {
             self.save_window();
             self.state = State::ProbeRtt;
-            self.probe_rtt_window = window;
+            let gain = State::ProbeRtt.window_gain();
+            self.probe_rtt_window = self.bdp_over(before, self.bw(), gain).max(MIN_PIPE);
             self.probe_rtt_done = None;
             self.limited = Some((self.delivered, self.delivered));
             self.ack_phase = AckPhase::ProbeStopping;

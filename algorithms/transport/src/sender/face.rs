@@ -3,13 +3,33 @@
 use super::Sender;
 use crate::params::Counters;
 use congestion::Controller;
-use units::{Bytes, Ecn, Span};
+use units::{Bytes, Ecn, Span, Time};
 
 impl<C: Controller> Sender<C> {
     /// Whether everything was delivered; never true while an application may offer more.
     #[inline]
     pub fn is_done(&self) -> bool {
         self.board.first() == self.total && !self.offered
+    }
+
+    /// Returns when to call [`Sender::on_wakeup`]: the earlier of the next departure and the next timer;
+    /// [`Time::MAX`] when only an acknowledgment can make the sender act. Any call may move it in either direction.
+    #[inline]
+    pub fn next_wakeup(&self) -> Time {
+        self.departure().min(self.next_deadline())
+    }
+
+    /// When the next packet leaves, if nothing but its departure time holds it back; [`Time::MAX`]: something else does.
+    /// A host that makes up for it may call [`Sender::poll_transmit`] for this instant later, before any other call.
+    #[inline]
+    pub fn departure(&self) -> Time {
+        self.gate
+    }
+
+    /// When the next timer expires; [`Time::MAX`]: none runs.
+    #[inline]
+    pub fn next_deadline(&self) -> Time {
+        self.rto_deadline.min(self.reordering_deadline)
     }
 
     /// The application hands over more packets. Does nothing unless the transfer is [`Transfer::Offered`]. Call
@@ -61,6 +81,11 @@ impl<C: Controller> Sender<C> {
     /// Whether it repairs a loss, or recovers from a timeout.
     pub fn in_recovery(&self) -> bool {
         !self.recovery.is_open()
+    }
+
+    /// No packet that it sends is smaller, unless a message ends with it.
+    pub fn least_packet(&self) -> Bytes {
+        self.packet.min(self.last_packet)
     }
 
     /// Wire size of a full packet.

@@ -4,8 +4,8 @@
 
 use results::reproduction::{Axis, Claim, Figure as PaperFigure, Line, Origin, Paper, Picture, Source, Value, Verdict};
 use results::{
-    Environment, ExpectationOutcome, FlowResult, Histogram, HostLabel, Manifest, Results, Run, SCHEMA, Series,
-    StreamGap, StreamRecord, Summary, TrafficResult,
+    CompletionResult, Environment, ExpectationOutcome, FlowResult, Histogram, HostLabel, LinkResult, Manifest, Results,
+    Run, SCHEMA, SequenceRecord, Series, StreamGap, StreamRecord, Summary, TrafficResult,
 };
 use std::collections::BTreeMap;
 
@@ -66,6 +66,82 @@ pub fn sweep() -> Results {
         }
     }
     wrap(runs)
+}
+
+/// Returns two controllers whose flows arrive, in three replications. At percentile p a flow of `rapid` takes (1 + p) ms,
+/// of `cubic` twice as long; each later replication takes a quarter of a millisecond longer.
+pub fn arrivals() -> Results {
+    let one = |factor: f64, replication: u32| {
+        let row = |from_bytes, to_bytes, arrived, slowdown: f64| CompletionResult {
+            from_bytes,
+            to_bytes,
+            arrived,
+            completed: arrived,
+            slowdown_p50: Some(slowdown),
+            slowdown_p99: Some(slowdown * 4.0),
+            ..CompletionResult::default()
+        };
+        let took = |percent: u32| factor * f64::from(1 + percent) * 1e-3 + f64::from(replication) * 0.25e-3;
+        let all = CompletionResult {
+            completion_time_p50_s: Some(took(50)),
+            completion_time_p99_s: Some(took(99)),
+            completion_time_percentiles_s: (0..=100).map(took).collect(),
+            ..row(None, None, 180, 1.5)
+        };
+        vec![
+            all,
+            row(Some(0), Some(10_000), 100, 1.0),
+            row(Some(10_000), Some(100_000), 60, 2.0),
+            CompletionResult { arrived: 0, completed: 0, ..row(Some(100_000), Some(10_000_000), 0, 1.0) },
+            row(Some(10_000_000), None, 20, 4.0),
+        ]
+    };
+    let mut results = demo();
+    results.expectations.clear();
+    results.runs.retain(|run| run.controller != "newreno");
+    for run in &mut results.runs {
+        run.completions = one(if run.controller == "rapid" { 1.0 } else { 2.0 }, run.replication);
+        let all = run.completions[0].clone();
+        run.summary.completion_time_p50_s = all.completion_time_p50_s;
+        run.summary.completion_time_p99_s = all.completion_time_p99_s;
+        run.summary.flows_arrived = Some(200);
+        run.summary.flows_completed = Some(180);
+        run.summary.slowdown_p50 = all.slowdown_p50;
+    }
+    results
+}
+
+/// Returns one run whose packets were recorded, over four links.
+pub fn packets() -> Results {
+    let mut results = single();
+    let run = &mut results.runs[0];
+    let sequence = |flow: u32| SequenceRecord {
+        flow,
+        sent: (0..2000).map(|packet| (packet as f64 * 0.03, packet)).collect(),
+        sent_again: vec![(30.0, 990), (30.1, 992)],
+        acknowledged: (0..2000).map(|packet| (packet as f64 * 0.03 + 0.2, packet)).collect(),
+        lost: vec![(29.75, 990), (29.8, 992)],
+        in_flight: (0..2000).map(|at| (at as f64 * 0.03, at % 50)).collect(),
+    };
+    run.sequences = vec![sequence(0), sequence(1)];
+    for losses in run.series.iter_mut().filter(|series| series.metric == "losses") {
+        losses.values[500] = Some(2.0);
+    }
+    let queue = run.series.iter().find(|series| series.metric == "queue_delay").cloned().unwrap_or_default();
+    run.links = ["access", "west", "a link with a long name", "east"]
+        .into_iter()
+        .enumerate()
+        .map(|(number, name)| {
+            let values = queue.values.iter().map(|delay| delay.map(|delay| delay * number as f32)).collect();
+            LinkResult {
+                link: number as u32,
+                name: name.to_string(),
+                queue_delay: Series { values, ..queue.clone() },
+                ..LinkResult::default()
+            }
+        })
+        .collect();
+    results
 }
 
 /// Returns results without any run.

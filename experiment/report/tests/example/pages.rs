@@ -1,7 +1,7 @@
 //! Whole pages of example results: as many kinds as the command writes.
 #![allow(dead_code, missing_docs)]
 
-use crate::example::{demo, paper, single, sweep};
+use crate::example::{arrivals, demo, packets, paper, single, sweep};
 use results::evaluation::{Cell, Evaluation, Question, Row, Section};
 use results::matrix::{Matrix, Pair, Setting};
 use results::{LinkResult, Results, Run};
@@ -132,6 +132,8 @@ pub fn pages() -> Vec<(&'static str, String)> {
         ("demo", packetscale_report::page(&demo())),
         ("single", packetscale_report::page(&single())),
         ("two-keys", packetscale_report::page(&two_keys())),
+        ("arrivals", packetscale_report::page(&arrivals())),
+        ("packets", packetscale_report::page(&packets())),
         ("web", packetscale_report::page(&web())),
         ("thousand", packetscale_report::page(&thousand())),
         ("overlaid", packetscale_report::overlaid_page(&both)),

@@ -85,6 +85,11 @@ impl Variation {
         let capacity = Arc::new(Capacity::new(points, repeat)?);
         Some(Variation { source: RateSource::Steps { steps, repeat }, capacity })
     }
+
+    /// Whether the link carries opportunities, rather than bits at a rate.
+    pub fn has_opportunities(&self) -> bool {
+        matches!(self.source, RateSource::Trace { format: RateFormat::Mahimahi, .. })
+    }
 }
 
 impl LinkSpec {

@@ -22,6 +22,8 @@ pub(super) struct Arriving {
     /// What is known of the flow at each place behind the scenario's flows.
     lives: Vec<Life>,
     places: Places,
+    /// The table of the first flow for which there was no place.
+    turned_away: Option<usize>,
 }
 
 /// The flows of one table.
@@ -71,7 +73,7 @@ impl Arriving {
             }
         });
         let (tables, first_flow) = (tables.collect(), experiment.flows.len());
-        Some(Box::new(Arriving { first_flow, tables, lives: Vec::new(), places: Places::default() }))
+        Some(Box::new(Arriving { first_flow, tables, lives: Vec::new(), places: Places::default(), turned_away: None }))
     }
 
     /// Puts the first flows on the agenda.
@@ -83,9 +85,9 @@ impl Arriving {
         }
     }
 
-    /// The most flows at a time, if more would have been needed.
-    pub(super) fn crowded(&self) -> Option<usize> {
-        self.places.crowded()
+    /// The most flows at a time, if more would have been needed, and for which table.
+    pub(super) fn crowded(&self) -> Option<(usize, usize)> {
+        self.turned_away.zip(self.places.crowded())
     }
 
     /// Flows of this table arrive.
@@ -107,8 +109,9 @@ impl Arriving {
         size: Bytes,
     ) -> Option<()> {
         let place = self.free_flow(stage, now, number);
-        if place.is_none() {
-            self.places.open()?;
+        if place.is_none() && self.places.open().is_none() {
+            self.turned_away.get_or_insert(number);
+            return None;
         }
         let table = &mut self.tables[number];
         let index = place.unwrap_or(stage.endpoints.next_flow());

@@ -176,8 +176,17 @@ impl<'e> Background<'e> {
     pub(crate) fn check(&self) -> Result<(), RunError> {
         let connections = self.connections.as_ref().and_then(|connections| connections.crowded());
         let users = || self.users.as_ref().and_then(|users| users.crowded());
-        let arriving = || self.arriving.as_ref().and_then(|arriving| arriving.crowded());
-        connections.or_else(users).or_else(arriving).map_or(Ok(()), |most| Err(TrafficError::Crowded { most }.into()))
+        let crowded = |key, what, most| Err(TrafficError::Crowded { key, what, most }.into());
+        if let Some(most) = connections.or_else(users) {
+            return crowded("traffic".to_string(), "connections", most);
+        }
+        match self.arriving.as_ref().and_then(|arriving| arriving.crowded()) {
+            Some((entry, most)) => {
+                let table = self.flows.experiment().arrivals[entry].table;
+                crowded(format!("flow.{table}.arrivals"), "flows", most)
+            }
+            None => Ok(()),
+        }
     }
 }
 

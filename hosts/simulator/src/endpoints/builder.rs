@@ -11,7 +11,7 @@ use congestion::{AnyController, Controller, Setup};
 use scenario::{Experiment, FlowSpec, Size};
 use traffic::Application;
 use traffic::chance::{Purpose, seed};
-use transport::{Receiver, ReceiverParams, Sender, SenderParams, Transfer};
+use transport::{MAX_RTO, Receiver, ReceiverParams, Sender, SenderParams, Transfer};
 use units::{Span, Time};
 
 /// What all flows of an experiment share: its settings, and the numbers of routes and return paths.
@@ -130,14 +130,13 @@ impl<'e> FlowBuilder<'e> {
 
     /// The flows of the scenario, which begin at these times.
     pub(crate) fn of_scenario(&mut self, starts: &[Time], cards: &mut Cards) -> Result<Vec<Flow>, RunError> {
-        let specs = self.experiment.flows.iter().zip(starts).enumerate();
-        specs
-            .map(|(index, (spec, start))| {
-                let new = NewFlow { spec, index, draws: index, start: *start, background: false, message_window: None };
-                let flow = self.build(new)?;
-                Ok(Flow { card: spec.access.map(|rate| cards.add(rate)), ..flow })
-            })
-            .collect()
+        let mut flows = Vec::with_capacity(starts.len());
+        for (index, (spec, start)) in self.experiment.flows.iter().zip(starts).enumerate() {
+            let new = NewFlow { spec, index, draws: index, start: *start, background: false, message_window: None };
+            let flow = self.build(new)?;
+            flows.push(Flow { card: spec.access.map(|rate| cards.add(rate)), ..flow });
+        }
+        Ok(flows)
     }
 
     pub(crate) fn build(&mut self, new: NewFlow<'_>) -> Result<Flow, RunError> {
@@ -155,6 +154,8 @@ impl<'e> FlowBuilder<'e> {
         let immediate =
             coalescer.is_none() && receiver.delayed_ack <= 1 && fused && !background && spec.back.is_empty();
         let (delays, back) = (self.delays(spec), self.route_back(spec));
+        let gaps = Gaps::new(self.experiment.gaps, seed(Purpose::Gaps));
+        let application = Application::of_flow(self.experiment, spec, index, start)?.map(Box::new);
         Ok(Flow {
             sender: Sender::new(params, controller, start),
             receiver: Receiver::new(self.receiver_params(receive_window, stamps)),
@@ -166,11 +167,13 @@ impl<'e> FlowBuilder<'e> {
             immediate,
             armed: start,
             due: start,
-            gaps: Gaps::new(self.experiment.gaps, seed(Purpose::Gaps)),
+            patience: if gaps.is_none() && application.is_none() { spec.min_rto.min(MAX_RTO) } else { Span::ZERO },
+            expected: Time::MAX,
+            gaps,
             coalescer,
             headers,
             processing: Processing::new(receiver.stamp_delay, seed(Purpose::Stamps)),
-            application: Application::of_flow(self.experiment, spec, index, start)?.map(Box::new),
+            application,
             return_path: ReturnPath::new(receiver, self.experiment.seed, new.draws, back),
             ack_armed: Time::MAX,
             start,

@@ -29,6 +29,13 @@ impl Cards {
         card.free
     }
 
+    /// The earliest that a packet of at least this size can have left the card, handed over then after all others.
+    #[inline]
+    pub(super) fn earliest(&self, card: u32, then: Time, size: Bytes) -> Time {
+        let card = &self.cards[card as usize];
+        then.max(card.free) + card.wire.peek(size)
+    }
+
     /// When all packets handed over so far have left the card.
     pub(super) fn free(&self, card: u32) -> Time {
         self.cards[card as usize].free

@@ -5,6 +5,7 @@ use super::gaps::Gaps;
 use super::headers::Headers;
 use super::lines::Line;
 use super::return_path::ReturnPath;
+use crate::agenda::{Agenda, EventSource};
 use crate::transit::Usual;
 use congestion::{AnyController, Controller, StreamTrace};
 use measure::{FlowSample, FlowSeen, Marked, RoundTrips};
@@ -41,6 +42,10 @@ pub(crate) struct Flow {
     pub(super) armed: Time,
     /// The wake-up that timer stands for, before the host's error.
     pub(super) due: Time,
+    /// How much later than its departure a packet may be made up for (see [`super::sending`]); zero: not at all.
+    pub(super) patience: Span,
+    /// Its event at the first link of its route; [`Time::MAX`]: none.
+    pub(super) expected: Time,
     /// The errors of its sending host; `None`: none.
     pub(super) gaps: Option<Box<Gaps>>,
     /// Interrupt coalescence at its receiver; `None`: none.
@@ -146,7 +151,22 @@ impl Flow {
 
     /// This flow with the settings of a background flow: nothing wakes its sender before its first message.
     pub(crate) fn in_background(self, card: Option<u32>) -> Flow {
-        Flow { armed: Time::MAX, due: Time::MAX, card, ..self }
+        Flow { armed: Time::MAX, due: Time::MAX, patience: Span::ZERO, card, ..self }
+    }
+
+    /// Whether its next departure may be made up for when its packet is `expected` at the first link.
+    #[inline]
+    pub(super) fn may_wait(&self, expected: Time) -> bool {
+        expected.saturating_since(self.sender.departure()) < self.patience
+    }
+
+    /// It has an event at its first link at this time, or earlier.
+    #[inline]
+    pub(super) fn expect(&mut self, agenda: &mut Agenda, at: Time, index: usize) {
+        if at < self.expected {
+            self.expected = at;
+            agenda.packet(at, EventSource::Access(index as u32));
+        }
     }
 
     /// When its application hands over the next packet; [`Time::MAX`]: never, or it has no such application.

@@ -97,7 +97,7 @@ impl Endpoints {
     }
 
     /// The acknowledgment in `answer` sets out on the return path.
-    #[inline]
+    #[inline(always)]
     fn acknowledge(&mut self, agenda: &mut Agenda, at: Time, index: usize) {
         let ack = &mut self.answer;
         let flow: &mut Flow = &mut self.flows[index];

@@ -19,6 +19,7 @@ impl Endpoints {
     pub(crate) fn at_sender(&mut self, agenda: &mut Agenda, now: Time, lane: usize) {
         let Some(record) = self.ack_lanes[lane].pop(agenda) else { return };
         let index = record.flow as usize;
+        self.make_up_before(agenda, now, index);
         let flow = &mut self.flows[index];
         let usual = flow.usual(now - flow.return_delay, self.stamp_granularity);
         let (sender, noted) = (&mut flow.sender, &mut self.noted);
@@ -46,10 +47,11 @@ impl Endpoints {
 
     /// A flow's timer: its start, a departure, or a timeout.
     pub(crate) fn sender_timer(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
-        let flow = &mut self.flows[index];
-        if flow.armed != now {
+        if self.flows[index].armed != now {
             return;
         }
+        self.make_up_before(agenda, now, index);
+        let flow = &mut self.flows[index];
         (flow.armed, flow.due) = (Time::MAX, Time::MAX);
         flow.offer(now);
         flow.sender.on_wakeup(now);
@@ -61,15 +63,79 @@ impl Endpoints {
 
     /// A flow has nothing new to send from now on.
     pub(crate) fn stop(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+        self.make_up_before(agenda, now, index);
         let flow = &mut self.flows[index];
         flow.application = None;
         flow.sender.close();
         self.transmit(agenda, now, index);
     }
 
-    /// Sends what may leave now, and sets the flow's timer.
+    // ---- departures made up for --------------------------------------------------------------------------------
+
+    /// Makes up for the departures before `now`.
     #[inline]
+    fn make_up_before(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+        if self.flows[index].sender.departure() < now {
+            self.make_up(agenda, now - Span::from_picos(1), index);
+        }
+    }
+
+    /// Makes up for the departures up to and including `until`.
+    #[inline(never)]
+    fn make_up(&mut self, agenda: &mut Agenda, until: Time, index: usize) {
+        if self.flows[index].patience == Span::ZERO {
+            return;
+        }
+        let mut departure = self.flows[index].sender.departure();
+        while departure <= until {
+            self.depart(agenda, departure, index);
+            departure = self.flows[index].sender.departure();
+        }
+    }
+
+    /// Makes up for the departures of the first `flows` flows up to and including `until`: somebody looks at their senders.
+    pub(crate) fn make_up_first(&mut self, agenda: &mut Agenda, until: Time, flows: usize) {
+        for index in 0..flows {
+            if self.flows[index].sender.departure() <= until {
+                self.make_up(agenda, until, index);
+                self.rearm(agenda, until, index);
+            }
+        }
+    }
+
+    /// Makes no departure wait from now on: somebody wants to hear of each when it happens.
+    pub(crate) fn make_up_for_none(&mut self) {
+        self.flows.iter_mut().for_each(|flow| flow.patience = Span::ZERO);
+    }
+
+    /// The next event of a flow at its first link, at the latest: of the packet that is on its way there or, if none is,
+    /// of the one that is next to leave. [`Time::MAX`]: none is known of.
+    #[inline(always)]
+    fn expected(&self, index: usize) -> Time {
+        let flow = &self.flows[index];
+        if let Some(first) = self.accesses.front(flow.access) {
+            return first.at;
+        }
+        let departure = flow.sender.departure();
+        if departure == Time::MAX || flow.patience == Span::ZERO {
+            return Time::MAX;
+        }
+        let out = flow.card.map_or(departure, |card| self.cards.earliest(card, departure, flow.sender.least_packet()));
+        out + flow.access_delay
+    }
+
+    // ---- departures --------------------------------------------------------------------------------------------
+
+    /// Sends what may leave now, and sets the flow's timer. One function, in which all that a packet needs is inlined.
+    #[inline(never)]
     pub(crate) fn transmit(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+        self.depart(agenda, now, index);
+        self.arm(agenda, now, index);
+    }
+
+    /// Sends what may leave now.
+    #[inline(always)]
+    fn depart(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
         while let Some(segment) = self.flows[index].sender.poll_transmit(now) {
             let transit = Transit::of_flow(index, &segment, now);
             if let Some(noted) = &mut self.noted {
@@ -82,7 +148,6 @@ impl Endpoints {
                 self.release(agenda, now, index);
             }
         }
-        self.arm(agenda, now, index);
     }
 
     /// A packet of a sender that takes rates from routers carries room for one.
@@ -95,14 +160,12 @@ impl Endpoints {
     }
 
     /// A packet leaves its host, through the card if that has a rate.
-    #[inline]
+    #[inline(always)]
     fn leave(&mut self, agenda: &mut Agenda, now: Time, index: usize, mut transit: Transit) {
         let flow = &mut self.flows[index];
         let out = flow.card.map_or(now, |card| self.cards.leaves(card, now, transit.size()));
         transit.at = out + flow.access_delay;
-        if flow.access.is_empty() {
-            agenda.packet(transit.at, EventSource::Access(index as u32));
-        }
+        flow.expect(agenda, transit.at, index);
         self.accesses.push(&mut flow.access, transit);
     }
 
@@ -114,12 +177,18 @@ impl Endpoints {
         }
     }
 
-    #[inline]
+    #[inline(always)]
     fn arm(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+        let paced = self.flows[index].sender.departure() < Time::MAX;
+        let expected = if paced { self.expected(index) } else { Time::MAX };
         let flow = &mut self.flows[index];
         let mut due = flow.sender.next_wakeup();
         if due == Time::MAX && flow.completed.is_none() && flow.sender.is_done() {
             flow.completed = Some(now);
+        }
+        if paced && flow.may_wait(expected) {
+            flow.expect(agenda, expected, index);
+            due = flow.sender.next_deadline();
         }
         if let Some(gaps) = &flow.gaps {
             due = due.min(gaps.deadline());
@@ -136,12 +205,33 @@ impl Endpoints {
         }
     }
 
-    /// The packet of a flow that arrives now at the first link of its route.
+    /// Sets the flow's timer, away from the way of most packets.
+    #[inline(never)]
+    fn rearm(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+        self.arm(agenda, now, index);
+    }
+
+    /// The packet of a flow that arrives now at the first link of its route. `None`: none does, the packet that was
+    /// expected now left later, or leaves at another time.
     #[inline]
-    pub(crate) fn at_first_link(&mut self, agenda: &mut Agenda, index: usize) -> Option<Transit> {
+    pub(crate) fn at_first_link(&mut self, agenda: &mut Agenda, now: Time, index: usize) -> Option<Transit> {
+        if self.flows[index].expected != now {
+            agenda.advance_packet(None);
+            return None;
+        }
+        let departs = self.flows[index].sender.departure() <= now;
+        if departs {
+            self.make_up(agenda, now, index);
+        }
+        let arrives = self.accesses.front(self.flows[index].access).is_some_and(|first| first.at == now);
+        let transit = if arrives { self.accesses.pop(&mut self.flows[index].access) } else { None };
+        let next = self.expected(index);
         let flow = &mut self.flows[index];
-        let transit = self.accesses.pop(&mut flow.access)?;
-        agenda.advance_packet(self.accesses.front(flow.access).map(|next| next.at));
-        Some(transit)
+        flow.expected = next;
+        agenda.advance_packet((next < Time::MAX).then_some(next));
+        if departs || (flow.sender.departure() < Time::MAX && flow.patience > Span::ZERO && !flow.may_wait(next)) {
+            self.rearm(agenda, now, index);
+        }
+        transit
     }
 }

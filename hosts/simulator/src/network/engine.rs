@@ -10,7 +10,7 @@ use crate::agenda::EventSource;
 use crate::background::{Background, Stage};
 use crate::endpoints::Reception;
 use crate::services::Served;
-use crate::topology::{Admission, Fate, Leaving, Service};
+use crate::topology::{Admission, Fate, Hop, Leaving, Service};
 use crate::transit::{Owner, Transit};
 use packets::Event;
 use units::{Bytes, Time};
@@ -56,7 +56,7 @@ impl<'e> Network<'e> {
                 self.endpoints.stop(&mut self.agenda, now, flow as usize)
             }
             EventSource::Message(flow) => self.with_background(|all, stage| all.send(stage, now, flow as usize)),
-            EventSource::Arrival(entry) => self.with_background(|all, stage| all.arrive(stage, now, entry as usize)),
+            EventSource::Arrival(entry) => self.arrival(now, entry as usize),
             EventSource::User(user) => self.with_background(|all, stage| all.browse(stage, now, user as usize)),
             EventSource::Sampler => self.sample(now),
             _ => unreachable!("rings of packets are not timers"),
@@ -69,6 +69,14 @@ impl<'e> Network<'e> {
         act(background, &mut Stage { agenda, endpoints, recorder });
     }
 
+    /// Flows arrive. Where one finds no place the run is over: it has failed.
+    fn arrival(&mut self, now: Time, entry: usize) {
+        self.with_background(|all, stage| all.arrive(stage, now, entry));
+        if self.background.check().is_err() {
+            self.end = now;
+        }
+    }
+
     fn sample(&mut self, now: Time) {
         self.sampler.sample(&mut self.agenda, now, &self.topology, &mut self.endpoints, &mut self.recorder);
     }
@@ -76,7 +84,7 @@ impl<'e> Network<'e> {
     // ---- links -------------------------------------------------------------------------------------------------
 
     fn at_first_link(&mut self, now: Time, index: usize) {
-        let Some(transit) = self.endpoints.at_first_link(&mut self.agenda, index) else { return };
+        let Some(transit) = self.endpoints.at_first_link(&mut self.agenda, now, index) else { return };
         let link = self.topology.first_link(self.endpoints.route(index));
         if !self.endpoints.is_of_scenario(index) {
             self.recorder.entered(transit.owner().into(), now, transit.size());
@@ -125,6 +133,7 @@ impl<'e> Network<'e> {
             self.recorder.refused(transit.owner().into(), now, transit.size());
         }
         self.note(link, &transit, transit.at, Time::MAX);
+        self.note_lost(&transit, now);
         self.endpoints.forget(&transit);
     }
 
@@ -158,6 +167,7 @@ impl<'e> Network<'e> {
             Fate::Lost => {
                 self.recorder.lost(transit.owner().into(), departs);
                 self.recorder.link_lost(link, departs);
+                self.note_lost(&transit, departs);
                 self.endpoints.forget(&transit);
             }
             Fate::Arrives(at) => {
@@ -171,22 +181,22 @@ impl<'e> Network<'e> {
         }
     }
 
-    /// The link that a packet crosses next; `None`: its receiver is next.
-    #[inline]
-    fn next_link(&self, transit: &Transit) -> Option<usize> {
+    /// What a packet crosses next; `None`: its receiver is next.
+    #[inline(always)]
+    fn next_hop(&self, transit: &Transit) -> Option<Hop> {
         let route = match transit.owner() {
             Owner::Flow(flow) => self.endpoints.route(flow),
             Owner::Traffic(source) => self.cross.route(source),
             Owner::Acknowledgment(flow) => self.endpoints.route_back(flow),
         };
-        self.topology.link_after(route, transit.hop)
+        self.topology.hop_after(route, transit.hop)
     }
 
     /// A packet sets out from one link to the next, or to its receiver. Cross traffic has none.
     #[inline]
     fn forward(&mut self, link: usize, transit: Transit) {
-        match (self.next_link(&transit), transit.owner()) {
-            (Some(next), _) => self.topology.towards_link(&mut self.agenda, link, next, transit),
+        match (self.next_hop(&transit), transit.owner()) {
+            (Some(next), _) => self.topology.towards_link(&mut self.agenda, next, transit),
             (None, Owner::Flow(flow)) if self.endpoints.is_immediate(flow) => self.receive(transit.at, flow, &transit),
             (None, Owner::Flow(_)) => self.topology.deliver(&mut self.agenda, link, transit),
             (None, Owner::Traffic(_)) => {}
@@ -197,8 +207,8 @@ impl<'e> Network<'e> {
     /// The first packet of a detour arrives.
     fn off_detour(&mut self, now: Time, link: usize) {
         let Some(transit) = self.topology.off_detour(&mut self.agenda, link) else { return };
-        match self.next_link(&transit) {
-            Some(next) => self.arrive(now, next, transit),
+        match self.next_hop(&transit) {
+            Some(next) => self.arrive(now, next.link(), transit),
             None => self.at_host(now, transit),
         }
     }
@@ -274,6 +284,14 @@ impl<'e> Network<'e> {
     }
 
     // ---- logs --------------------------------------------------------------------------------------------------
+
+    /// Notes that a packet of a flow will not arrive.
+    #[cold]
+    fn note_lost(&mut self, transit: &Transit, at: Time) {
+        if let (Some(noted), Owner::Flow(flow)) = (&mut self.noted, transit.owner()) {
+            noted.push((at, Event::Lost { flow, sequence: transit.sequence }));
+        }
+    }
 
     fn note(&mut self, link: usize, transit: &Transit, arrival: Time, departure: Time) {
         if let Some(tap) = &mut self.tap

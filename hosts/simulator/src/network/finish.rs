@@ -7,20 +7,24 @@ use scenario::Experiment;
 
 impl Network<'_> {
     /// Returns the run. Connections are traffic: results know nothing of their flows.
-    pub(crate) fn finish(self, experiment: &Experiment, cpu_s: f64) -> Run {
-        let readings = self.topology.readings();
-        let flows = self.endpoints.flows().iter().zip(&experiment.flows);
+    pub(crate) fn finish(mut self, experiment: &Experiment, cpu_s: f64) -> Run {
+        self.endpoints.make_up_first(&mut self.agenda, self.end, experiment.flows.len());
+        let Network { agenda, topology, endpoints, background, recorder, hops, .. } = self;
+        let readings = topology.readings();
+        let flows = endpoints.flows().iter().zip(&experiment.flows);
         let seen = Seen {
             flows: flows.map(|(flow, spec)| flow.seen(spec.rtt)).collect(),
-            arrivals: self.background.arrivals_seen(&self.endpoints),
+            arrivals: background.arrivals_seen(&endpoints),
             transmissions: true,
             burstiness_eta: readings.burstiness_mean.map(|(mean, _)| mean),
             streams: Vec::new(),
-            link_marks: Some(self.topology.marked()),
-            hops: Some(self.hops),
-            events: Some(self.agenda.events()),
+            link_marks: Some(topology.marked()),
+            hops: Some(hops),
+            events: Some(agenda.events()),
             cpu_s: Some(cpu_s),
         };
-        self.recorder.finish(experiment, seen)
+        // What a million flows were must not stand beside their results.
+        drop((agenda, endpoints));
+        recorder.finish(experiment, seen)
     }
 }

@@ -5,6 +5,7 @@ use crate::endpoints::{Endpoints, Flow};
 use crate::topology::Topology;
 use measure::Recorder;
 use scenario::Experiment;
+use std::collections::BTreeSet;
 use units::{Span, Time};
 
 /// The recorder's clock.
@@ -12,12 +13,18 @@ pub(super) struct Sampler {
     step: Span,
     /// When to trace probe streams, the latest first.
     trace_times: Vec<Time>,
+    /// The flows that were ever asked for a trace.
+    asked: BTreeSet<usize>,
 }
 
 impl Sampler {
     pub(super) fn new(experiment: &Experiment) -> Sampler {
         let (warm, end) = (Time::ZERO + experiment.warmup, Time::ZERO + experiment.duration);
-        Sampler { step: experiment.record.step, trace_times: trace_times(warm, end, experiment.record.streams) }
+        Sampler {
+            step: experiment.record.step,
+            trace_times: trace_times(warm, end, experiment.record.streams),
+            asked: BTreeSet::new(),
+        }
     }
 
     pub(super) fn first_event(&self, agenda: &mut Agenda) {
@@ -39,6 +46,7 @@ impl Sampler {
         }
         recorder.sample_queue(topology.readings());
         let sampled = recorder.sampled_flows();
+        endpoints.make_up_first(agenda, now, sampled);
         for (index, flow) in endpoints.flows().iter().enumerate().take(sampled) {
             recorder.sample_flow(index, flow.sample(now));
         }
@@ -47,8 +55,8 @@ impl Sampler {
 
     /// Asks for a probe stream when it is time, and takes it when it is complete.
     fn trace_streams(&mut self, now: Time, flows: &mut [Flow], recorder: &mut Recorder) {
-        for (index, flow) in flows.iter_mut().enumerate() {
-            if let Some((trace, from)) = flow.take_trace() {
+        for &index in &self.asked {
+            if let Some((trace, from)) = flows[index].take_trace() {
                 let span = trace.gaps.iter().skip(1).map(|gap| gap.created).sum();
                 recorder.traced(index, trace, from, from + span);
                 return;
@@ -64,6 +72,7 @@ impl Sampler {
         if now >= due {
             self.trace_times.pop();
             flow.arm_trace();
+            self.asked.insert(index);
         }
     }
 }

@@ -4,7 +4,7 @@ use super::link::{Frames, Fused, Server, Stepped};
 use super::policer::Policer;
 use super::transmitter::{AnyTransmitter, Constant};
 use super::wire::Wire;
-use super::{Link, LinkLane, Topology};
+use super::{Hop, Link, LinkLane, Topology};
 use crate::ring::Ring;
 use crate::transit::Transit;
 use crate::{Mode, RunError};
@@ -20,13 +20,12 @@ impl Topology {
     pub(crate) fn new(experiment: &Experiment, mode: Mode, routes: Vec<Vec<u32>>) -> Result<Topology, RunError> {
         let count = experiment.links.len();
         let links: Result<_, RunError> = (0..count).map(|index| link(experiment, index, mode)).collect();
-        let (link_lanes, lane_between) = lanes_between(experiment);
+        let (routes, link_lanes) = joined(routes);
         Ok(Topology {
             links: links?,
             bottleneck: experiment.bottleneck,
             routes,
             link_lanes,
-            lane_between,
             deliveries: vec![Ring::new(); count],
             detours: vec![Ring::new(); count],
         })
@@ -57,7 +56,7 @@ fn link(experiment: &Experiment, index: usize, mode: Mode) -> Result<Link, RunEr
 
 /// All responsive flows: those of the whole run, and what those have in common that arrive.
 fn flows(experiment: &Experiment) -> impl Iterator<Item = &FlowSpec> {
-    experiment.flows.iter().chain(experiment.arrivals.iter().map(|arrivals| &arrivals.flow))
+    experiment.flows.iter().map(|flow| &**flow).chain(experiment.arrivals.iter().map(|arrivals| &arrivals.flow))
 }
 
 /// The largest packet that crosses a link.
@@ -82,21 +81,22 @@ fn queue(experiment: &Experiment, index: usize) -> Result<AnyQueue<Transit>, Run
     built.map_err(|error| RunError::Queue { name: name.clone(), error })
 }
 
-/// One ring for each pair of links that some route joins, and the table of their numbers.
-fn lanes_between(experiment: &Experiment) -> (Vec<LinkLane>, Vec<u32>) {
-    let links = experiment.links.len();
-    let routes = flows(experiment)
-        .flat_map(|flow| [&flow.route, &flow.back])
-        .chain(experiment.traffic.iter().flat_map(|t| t.routes()));
-    let mut pairs: Vec<(usize, usize)> =
-        routes.flat_map(|route| route.windows(2)).map(|pair| (pair[0], pair[1])).collect();
+/// One ring for each pair of links that some route joins, and the routes with the numbers of their rings.
+fn joined(routes: Vec<Vec<u32>>) -> (Vec<Vec<Hop>>, Vec<LinkLane>) {
+    let mut pairs: Vec<(u32, u32)> =
+        routes.iter().flat_map(|route| route.windows(2)).map(|pair| (pair[0], pair[1])).collect();
     // Numbered by upstream link, so that ties at a link are broken by where packets come from, not by who came first.
     pairs.sort_unstable();
     pairs.dedup();
-    let mut between = vec![u32::MAX; links * links];
-    for (number, (from, to)) in pairs.iter().enumerate() {
-        between[from * links + to] = number as u32;
-    }
-    let lanes = pairs.into_iter().map(|(_, to)| LinkLane { to, packets: Ring::new() }).collect();
-    (lanes, between)
+    let lane = |pair: &[u32]| pairs.binary_search(&(pair[0], pair[1])).map_or(NO_LANE, |number| number as u32);
+    let hops = |route: Vec<u32>| {
+        let lanes = std::iter::once(NO_LANE).chain(route.windows(2).map(lane));
+        route.iter().zip(lanes).map(|(link, lane)| Hop { link: *link, lane }).collect()
+    };
+    let routes = routes.into_iter().map(hops).collect();
+    let lanes = pairs.iter().map(|(_, to)| LinkLane { to: *to as usize, packets: Ring::new() }).collect();
+    (routes, lanes)
 }
+
+/// Before the first link of a route.
+const NO_LANE: u32 = u32::MAX;

@@ -12,7 +12,7 @@ use super::transmitter::{AnyTransmitter, Constant, Service, Transmitter};
 use crate::transit::Transit;
 use queueing::{AnyQueue, Limit, Packet, Queue, RateHeader, Readings, Verdict};
 use std::collections::VecDeque;
-use units::{Bytes, Packets, Span, Time};
+use units::{Bytes, Capacity, Packets, Span, Time};
 
 /// Drop-tail FIFO without departure events.
 #[derive(Clone, Debug)]
@@ -132,8 +132,10 @@ impl Stepped {
     /// The packets of a frame leave at its end.
     fn leave_together(&mut self, now: Time) {
         let Some(last) = self.in_service.back() else { return };
-        let end = last.service.departs + self.frames.overhead;
-        self.wire.idle_until(end);
+        let end = (last.service.departs + self.frames.overhead).min(Capacity::NEVER);
+        if end < Capacity::NEVER {
+            self.wire.idle_until(end);
+        }
         for leaving in &mut self.in_service {
             leaving.service = Service { begins: now, departs: end };
         }

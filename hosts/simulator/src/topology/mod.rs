@@ -26,12 +26,10 @@ pub(crate) struct Topology {
     links: Vec<Link>,
     /// The measured link.
     bottleneck: usize,
-    /// The routes in use: links in order.
-    routes: Vec<Vec<u32>>,
+    /// The routes in use: hops in order.
+    routes: Vec<Vec<Hop>>,
     /// Packets between links, one ring per pair in use.
     link_lanes: Vec<LinkLane>,
-    /// Which ring joins link `from` to link `to`, at `from * links + to`.
-    lane_between: Vec<u32>,
     /// Packets from the last link of their route to their receivers, one ring per link.
     deliveries: Vec<Ring<Transit>>,
     /// Packets that others overtake, one ring per link.
@@ -51,6 +49,14 @@ struct Link {
     wire: Option<Box<Wire>>,
 }
 
+/// A link of a route.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Hop {
+    link: u32,
+    /// The ring of packets on their way to it; none leads to the first link of a route.
+    lane: u32,
+}
+
 /// Packets between two links.
 #[derive(Clone, Debug)]
 struct LinkLane {
@@ -66,6 +72,13 @@ pub(crate) enum Admission {
     /// It waits; an event will tell.
     Queued,
     Dropped,
+}
+
+impl Hop {
+    #[inline]
+    pub(crate) fn link(self) -> usize {
+        self.link as usize
+    }
 }
 
 impl Topology {
@@ -89,15 +102,15 @@ impl Topology {
         self.links.iter().map(|link| link.server.marked()).collect()
     }
 
-    /// The link that a packet on this route crosses after `hop` others; `None`: its receiver is next.
+    /// What a packet on this route crosses after `behind` other links; `None`: its receiver is next.
     #[inline]
-    pub(crate) fn link_after(&self, route: u32, hop: u8) -> Option<usize> {
-        self.routes[route as usize].get(usize::from(hop)).map(|link| *link as usize)
+    pub(crate) fn hop_after(&self, route: u32, behind: u8) -> Option<Hop> {
+        self.routes[route as usize].get(usize::from(behind)).copied()
     }
 
     #[inline]
     pub(crate) fn first_link(&self, route: u32) -> usize {
-        self.routes[route as usize][0] as usize
+        self.routes[route as usize][0].link as usize
     }
 
     /// Whether a link has events of its own. Only such links read and write rate headers.
@@ -177,8 +190,8 @@ impl Topology {
         }
     }
 
-    pub(crate) fn towards_link(&mut self, agenda: &mut Agenda, from: usize, to: usize, transit: Transit) {
-        let lane = self.lane_between[from * self.links.len() + to];
+    pub(crate) fn towards_link(&mut self, agenda: &mut Agenda, next: Hop, transit: Transit) {
+        let lane = next.lane;
         self.link_lanes[lane as usize].packets.push(agenda, EventSource::LinkLane(lane), transit);
     }
 
