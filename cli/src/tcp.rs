@@ -67,10 +67,10 @@ pub struct Load {
     /// Competes with flows that fill the queue, by filling it too (preset default)
     #[arg(long)]
     competitive: bool,
-    /// Offers arrival times on connections of other congestion controls too, so that a server can use Rapid to send to
-    /// this machine
+    /// Offers arrival times only in SYNs of connections that begin with Rapid: then it cannot be set after connecting,
+    /// and no server can use it to send to this machine
     #[arg(long)]
-    volunteer: bool,
+    no_volunteer: bool,
     /// Makes this device send packets one by one (gso_max_segs 1, for all its flows), and records arrivals at it
     #[arg(long, value_name = "DEVICE")]
     device: Vec<String>,
@@ -131,7 +131,7 @@ fn register(load: &Load) -> Result<(), Failure> {
         params: Params { competitive: load.competitive, ..params },
         flows: load.flows,
         spin: Span::from_micros(load.spin),
-        volunteer: load.volunteer,
+        volunteer: !load.no_volunteer,
         devices: load.device.clone(),
         ..Options::default()
     };
@@ -140,7 +140,9 @@ fn register(load: &Load) -> Result<(), Failure> {
     let text = format!(
         "trial: paced {} packets one by one on a loopback connection; {} of {} delivered packets had an arrival time\n\
          {name} is registered: iperf3 -C {name}, setsockopt(TCP_CONGESTION), or \
-         sysctl net.ipv4.tcp_congestion_control={name}\n",
+         sysctl net.ipv4.tcp_congestion_control={name}\n\
+         peers need it too (packetscale tcp load --device DEVICE); to others CUBIC sends, from the start as without Rapid: \
+         ss -ti shows cubic, and packetscale tcp status why\n",
         trial.packets, trial.stamped, trial.delivered
     );
     let option = trial.without_option.map_or(String::new(), |why| {

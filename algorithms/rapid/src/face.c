@@ -97,6 +97,9 @@ void rapid_face_on_lost(struct rapid *law, const struct rapid_memory *memory, u6
 void rapid_face_on_rtt(struct rapid *law, u64 rtt) { rapid_on_rtt(law, rtt); }
 void rapid_face_on_recovery(struct rapid *law) { rapid_on_recovery(law); }
 void rapid_face_on_timeout(struct rapid *law) { rapid_on_timeout(law); }
+void rapid_face_on_spurious_timeout(struct rapid *law, u64 rate, u32 startup) { rapid_on_spurious_timeout(law, rate, startup); }
+void rapid_face_on_marked(struct rapid *law) { rapid_on_marked(law); }
+void rapid_face_set_packet(struct rapid *law, u32 packet) { rapid_set_packet(law, packet); }
 void rapid_face_set_available(struct rapid *law, u64 rate) { rapid_set_available(law, rate); }
 u64 rapid_face_next_ns(const struct rapid *law) { return law->next_ns; }
 u64 rapid_face_completed(const struct rapid *law) { return law->streams; }

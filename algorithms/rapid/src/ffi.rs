@@ -119,6 +119,9 @@ unsafe extern "C" {
     pub fn rapid_face_on_rtt(law: *mut c_void, rtt: u64);
     pub fn rapid_face_on_recovery(law: *mut c_void);
     pub fn rapid_face_on_timeout(law: *mut c_void);
+    pub fn rapid_face_on_spurious_timeout(law: *mut c_void, rate: u64, startup: u32);
+    pub fn rapid_face_on_marked(law: *mut c_void);
+    pub fn rapid_face_set_packet(law: *mut c_void, packet: u32);
     pub fn rapid_face_set_available(law: *mut c_void, rate: u64);
     pub fn rapid_face_next_ns(law: *const c_void) -> u64;
     pub fn rapid_face_completed(law: *const c_void) -> u64;

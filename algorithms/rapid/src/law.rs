@@ -227,6 +227,25 @@ impl Law {
         unsafe { ffi::rapid_face_on_timeout(self.state_mut()) };
     }
 
+    /// The last timeout was for nothing: acknowledgments were late. `rate` and `startup` are of before it.
+    pub fn on_spurious_timeout(&mut self, rate: Rate, startup: bool) {
+        // SAFETY: the state is ours.
+        unsafe { ffi::rapid_face_on_spurious_timeout(self.state_mut(), rate.bps() / 8, u32::from(startup)) };
+    }
+
+    /// A packet was marked (RFC 3168): at most one call per round trip.
+    pub fn on_marked(&mut self) {
+        // SAFETY: the state is ours.
+        unsafe { ffi::rapid_face_on_marked(self.state_mut()) };
+    }
+
+    /// A full packet has another size from now on.
+    pub fn set_packet(&mut self, packet: Bytes) {
+        let packet = packet.get().min(u64::from(u16::MAX)) as u32;
+        // SAFETY: the state is ours.
+        unsafe { ffi::rapid_face_set_packet(self.state_mut(), packet) };
+    }
+
     /// Hands in the available bandwidth, for [`crate::Estimator::Ideal`].
     pub fn set_available(&mut self, rate: Rate) {
         self.window.set(UNKNOWN);

@@ -22,6 +22,44 @@ fn a_flow_begins_with_ten_packets_per_handshake_round_trip() {
 }
 
 #[test]
+fn a_flow_whose_handshake_measured_nothing_begins_with_the_first_round_trip_measured() {
+    let mut law = law(Span::ZERO);
+    // 10 x 1500 B in 100 ms, and then in 30.
+    assert_eq!(law.rate().bps(), 1_200_000);
+    law.on_rtt(Span::from_millis(30));
+    assert_eq!((law.rate().bps(), law.probe().min_rtt), (4_000_000, Span::from_millis(30)));
+    law.on_rtt(Span::from_millis(20));
+    assert_eq!(law.rate().bps(), 4_000_000);
+}
+
+#[test]
+fn a_timeout_for_nothing_is_undone() {
+    let mut law = law(Span::from_millis(30));
+    let (rate, startup) = (law.rate(), law.probe().startup);
+    law.on_timeout();
+    assert_eq!((law.rate().bps(), law.probe().startup), (2_000_000, false));
+    law.on_spurious_timeout(rate, startup);
+    assert_eq!((law.rate(), law.probe().startup), (rate, true));
+}
+
+#[test]
+fn a_mark_leaves_seven_tenths_of_the_rate() {
+    let mut law = law(Span::from_millis(30));
+    law.on_marked();
+    // 0.7 in 1/65536, of 500 000 B/s.
+    assert_eq!((law.rate().bps(), law.probe().startup), (45875 * 500_000 / 65536 * 8, false));
+}
+
+#[test]
+fn packets_of_another_size_have_their_own_gap() {
+    let mut law = law(Span::from_millis(30));
+    law.set_packet(Bytes::new(600));
+    law.on_sent(Time::ZERO, 0, Bytes::new(600), false);
+    // 4800 bit at 4 Mbit/s.
+    assert_eq!(law.departure(), at(1_200_000));
+}
+
+#[test]
 fn the_first_gap_is_a_packet_at_the_lowest_rate_of_the_first_chirp() {
     let mut law = law(Span::from_millis(30));
     law.on_sent(Time::ZERO, 0, PACKET, false);

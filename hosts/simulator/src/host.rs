@@ -73,11 +73,11 @@ fn with_packets(experiment: &Experiment, watch: &dyn Fn(Time)) -> Result<Run, Ru
 
 /// Refuses queues that only a kernel has.
 fn queues(experiment: &Experiment) -> Result<(), Unfit> {
-    for link in &experiment.links {
+    for (number, link) in experiment.links.iter().enumerate() {
         let kind = &link.queue.kind;
         if KERNEL_QUEUES.iter().any(|(name, _)| name == kind) {
-            let key = "path.queue".to_string();
-            let found = format!("\"{kind}\" of the link \"{}\", which only a kernel has", link.name);
+            let key = if number == 0 { "path.queue".to_string() } else { format!("link.{number}.queue") };
+            let found = format!("\"{kind}\", which only a kernel has");
             let expected =
                 "a queue of the simulator, or a run on a kernel: --on linux-6.12, or --on kernel --clock virtual";
             return Err(Unfit { key, found, expected: expected.to_string() });

@@ -9,8 +9,10 @@
  * the option names (of timestamps: to the newest packet delivered), the one before
  * to the packet before, and so on. Packets without an arrival are unstamped.
  *
- * A packet is lost when `reordering` later ones have been delivered and it has not,
- * or when the retransmission timer expires. A retransmission has its place in the
+ * A packet is lost when `reordering` later ones have been delivered, it has not, and
+ * TCP has taken one more for lost than the law was told of (TCP waits for late ones,
+ * by its RACK). When the retransmission timer expires, what is in flight is lost only
+ * once an acknowledgment confirms it. A retransmission has its place in the
  * packet clock and in its stream, and no more: nothing tells whether it or the
  * original arrived, so it has neither delay nor round trip.
  */
@@ -54,7 +56,7 @@ struct walking {
 	u64 now;
 	u64 number;
 	u32 edge;
-	u32 low; /* where a block begins; or the ordinal of the newest arrival */
+	u32 low; /* where a block begins; the ordinal of the newest arrival; or 1: lost, whether or not TCP says so */
 };
 
 /* One packet below snd_una. */
@@ -222,6 +224,9 @@ static long walk_lost(u32 turn, void *context)
 		return 1;
 	p = packet_at(c->slot, c->scanned);
 	if (p && p->fate == FATE_UNKNOWN) {
+		if (!w->low && !c->missing)
+			return 1;
+		c->missing -= c->missing > 0;
 		p->fate = FATE_LOST;
 		law_lost(c, w->now, c->scanned);
 	}
@@ -229,16 +234,31 @@ static long walk_lost(u32 turn, void *context)
 	return 0;
 }
 
-/* Finds the packets that `reordering` later ones have overtaken; with `all`, everything in flight is lost. */
-GLOBAL int account_lost(struct conn *c, u64 now, u32 reordering, u32 all)
+/* Finds the packets that `reordering` later ones have overtaken. */
+GLOBAL int account_lost(struct conn *c, u64 now, u32 reordering)
 {
 	struct walking w = {.conn = c, .now = now};
 
 	if (!c)
 		return 0;
-	w.number = all ? c->next : rapid_above(c->highest, reordering);
+	w.number = rapid_above(c->highest, reordering);
 	c->scanned = rapid_max(c->scanned, c->head);
-	bpf_loop(all ? RECORDS : WALK, walk_lost, &w, 0);
+	bpf_loop(WALK, walk_lost, &w, 0);
+	return 0;
+}
+
+/* What was in flight when the timer expired, and has not been delivered, is lost. */
+GLOBAL int account_doubted(struct conn *c, u64 now)
+{
+	struct walking w = {.conn = c, .now = now, .low = 1};
+
+	if (!c)
+		return 0;
+	w.number = c->doubted;
+	c->scanned = rapid_max(c->scanned, c->head);
+	c->doubted = 0;
+	c->missing = 0;
+	bpf_loop(RECORDS, walk_lost, &w, 0);
 	return 0;
 }
 

@@ -10,7 +10,8 @@
  *
  *  - if something left since the last call, it left at the time proposed then:
  *    tell the law (commit);
- *  - if the timer is still running, or there is nothing to send, nothing leaves;
+ *  - if the timer is still running, or there is nothing to send, or the receiver's
+ *    window is shut, nothing leaves;
  *  - else a packet is about to leave now: ask the law when the next one may, and
  *    write the pacing rate that makes TCP wait until then (propose). If nothing
  *    leaves after all, the next call proposes again.
@@ -30,6 +31,7 @@
 #ifndef PACKETSCALE_CLOCK_H
 #define PACKETSCALE_CLOCK_H
 
+#include "fall.h"
 #include "law.h"
 
 /* Packets that TCP does not pace. */
@@ -135,11 +137,35 @@ static long commit_one(u32 turn, void *context)
 	p->ordinal = (u16)c->ordinals;
 	p->retransmission = (u8)again;
 	p->fate = again ? FATE_DELIVERED : FATE_UNKNOWN;
-	if (again)
+	if (again) {
 		law_unstamped(c, c->proposal_ns, number);
+		c->repaired = number;
+	}
 	c->report.packets++;
 	c->report.bytes += payload + c->overhead;
 	return 0;
+}
+
+/*
+ * TCP sends some packets unasked: probes of a shut window, and repairs by its timers. They left when TCP's own clock says,
+ * which stands at the next departure now. They have a stream that tells nothing.
+ */
+INLINE void note_unasked(struct conn *c, const struct sock *sk, const struct tcp_sock *tp)
+{
+	u64 gap = tp->mss_cache * RAPID_NS_PER_S / rapid_max(sk->sk_pacing_rate, 1);
+
+	c->proposal_ns = rapid_max(rapid_above(tp->tcp_wstamp_ns, gap), c->last_sent_ns);
+	c->idle = 1;
+}
+
+/* A full packet has another size from now on. */
+INLINE void note_payload(struct conn *c, const struct sock *sk, const struct tcp_sock *tp)
+{
+	if (tp->mss_cache == c->payload)
+		return;
+	c->payload = tp->mss_cache;
+	c->overhead = headers_of(sk);
+	law_packet(c, c->payload + c->overhead);
 }
 
 /* Tells the law what has left since the last call. */
@@ -151,6 +177,8 @@ static __attribute__((noinline)) void commit(struct conn *c, const struct tcp_so
 
 	if (!packets)
 		return;
+	if (!c->proposed)
+		note_unasked(c, (const struct sock *)tp, tp);
 	note_lateness(c);
 	now.packets = (u32)rapid_min(packets, BURST_MAX);
 	now.retransmissions = (u32)rapid_min(again, now.packets);
@@ -163,6 +191,8 @@ static __attribute__((noinline)) void commit(struct conn *c, const struct tcp_so
 	c->snd_nxt = tp->snd_nxt;
 	c->last_sent_ns = c->proposal_ns;
 	c->planned_ns = c->law.next_ns;
+	c->drained = c->last;
+	c->proposed = 0;
 }
 
 static long spin_turn(u32 turn, void *context)
@@ -197,6 +227,27 @@ INLINE u32 next_payload(const struct sock *sk, const struct tcp_sock *tp)
 	return head ? (u32)rapid_min(head->len, tp->mss_cache) : 0;
 }
 
+/* The receiver's window is shut: nothing new may leave. */
+INLINE u32 is_shut(const struct tcp_sock *tp, u32 payload)
+{
+	return tp->lost_out <= tp->retrans_out && before(tp->snd_una + tp->snd_wnd, tp->snd_nxt + payload);
+}
+
+/*
+ * Whether the application, not this host, let a time to send pass: the last packet had none behind it, and half a gap,
+ * which the law makes up for, was not enough. (TCP does not ask when it has nothing to send.)
+ */
+INLINE u32 was_drained(const struct conn *c, u64 now)
+{
+	return c->drained && now > c->law.next_ns + (c->law.gap_q10 >> (RAPID_Q10_BITS + 1));
+}
+
+INLINE void note_idle(struct conn *c)
+{
+	c->idle = 1;
+	c->guard.idled = 1;
+}
+
 /* Writes the pacing rate for a packet that leaves now. */
 INLINE void propose(struct conn *c, struct sock *sk, const struct tcp_sock *tp)
 {
@@ -204,11 +255,13 @@ INLINE void propose(struct conn *c, struct sock *sk, const struct tcp_sock *tp)
 	u64 clock = tp->tcp_clock_cache, stamp = tp->tcp_wstamp_ns, now = clock, wait, next;
 	u32 payload = next_payload(sk, tp);
 
-	if (!payload) {
-		c->idle = 1;
-		c->guard.idled = 1;
+	c->proposed = 0;
+	if (!payload || is_shut(tp, payload)) {
+		note_idle(c);
 		return;
 	}
+	if (was_drained(c, clock))
+		note_idle(c);
 	if (cfg && cfg->spin_ns)
 		now = spin(c, now, cfg->spin_ns);
 	next = law_before_sending(c, now, payload + c->overhead);
@@ -216,16 +269,23 @@ INLINE void propose(struct conn *c, struct sock *sk, const struct tcp_sock *tp)
 		next -= rapid_min(next, cfg->spin_ns);
 	wait = rapid_clamp(rapid_above(next, clock), WAIT_MIN_NS, RAPID_NS_PER_S);
 	wait += rapid_min(wait, rapid_above(clock, stamp));
-	sk->sk_pacing_rate = rapid_max(payload * RAPID_NS_PER_S / wait, 1);
+	sk->sk_pacing_rate = rapid_clamp(payload * RAPID_NS_PER_S / wait, 1, rapid_max(sk->sk_max_pacing_rate, 1));
 	c->proposal_ns = now;
+	c->proposed = 1;
+	c->last = tp->lost_out <= tp->retrans_out && tp->snd_nxt + payload == tp->write_seq;
 }
 
 /* min_tso_segs */
 INLINE void tick(struct conn *c, struct sock *sk, const struct tcp_sock *tp)
 {
+	if (c->waiting)
+		return;
 	commit(c, tp);
+	note_payload(c, sk, tp);
 	if (tp->tcp_wstamp_ns <= tp->tcp_clock_cache)
 		propose(c, sk, tp);
+	else if (next_payload(sk, tp))
+		c->drained = 0;
 }
 
 #endif

@@ -22,6 +22,9 @@ enum law_call {
 	CALL_TIMEOUT,
 	CALL_CAP,            /* argument: the rate not to exceed */
 	CALL_NOISE,          /* argument: error of a stamp */
+	CALL_SPURIOUS,       /* the last timeout; number: startup, argument: rate, as they were before */
+	CALL_MARKED,
+	CALL_PACKET,         /* argument: size of a full one */
 };
 
 /* A call, and the law after it. */

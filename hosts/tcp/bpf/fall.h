@@ -22,18 +22,45 @@ INLINE void read_address(const struct sock *sk, struct address *a)
 	}
 }
 
-/* After this the socket belongs to CUBIC, and its slot to nobody: `release` has run. */
+/* IPv4 in a socket of IPv6: ::ffff:a.b.c.d. */
+INLINE u32 is_mapped(const struct sock *sk)
+{
+	const u32 *a = sk->__sk_common.skc_v6_daddr.in6_u.u6_addr32;
+
+	return !a[0] && !a[1] && a[2] == __builtin_bswap32(0xffff);
+}
+
+/* Bytes of a packet's headers, from the IP header on. */
+INLINE u32 headers_of(const struct sock *sk)
+{
+	u32 v6 = sk->__sk_common.skc_family == AF_INET6 && !is_mapped(sk);
+
+	return ((const struct tcp_sock *)sk)->tcp_header_len + (v6 ? 40 : 20);
+}
+
+/*
+ * After this the socket belongs to CUBIC, and its slot to nobody: `release` has run. CUBIC begins as on a new connection:
+ * ssthresh is what it was, so that it starts slowly where nothing has been learnt.
+ */
 static __attribute__((noinline)) void fall(struct sock *sk, u32 reason, u32 source, u64 packets)
 {
 	struct fallen f = {.at_ns = bpf_ktime_get_ns(), .packets = packets, .reason = reason, .source = source};
-	char cubic[] = "cubic";
+	char cubic[] = "cubic", reno[] = "reno"; /* reno is in every kernel */
 	struct address a;
 
 	read_address(sk, &a);
 	bpf_map_update_elem(&fallen, &a, &f, 0);
-	sk->sk_pacing_status = SK_PACING_NONE;
-	sk->sk_pacing_rate = ~0UL;
-	bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, cubic, sizeof(cubic));
+	if (bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, cubic, sizeof(cubic)))
+		bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, reno, sizeof(reno));
+}
+
+/* Gives the socket the pacing back that it had, or that its application has asked for meanwhile. */
+INLINE void restore_pacing(struct sock *sk, u32 before)
+{
+	unsigned long limit = sk->sk_max_pacing_rate;
+
+	sk->sk_pacing_status = limit != ~0UL ? rapid_max(before, SK_PACING_NEEDED) : before;
+	sk->sk_pacing_rate = limit;
 }
 
 /* Two windows in a row in which gaps came too late: clock.h. */

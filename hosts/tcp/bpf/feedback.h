@@ -4,7 +4,8 @@
  *
  * sock_ops writes it as it parses an acknowledgment's option, cong_control reads it
  * for the same acknowledgment: both run under the socket lock, one right after the
- * other. Storage of the socket, one per connection.
+ * other. Storage of the socket, one per connection. In the other direction,
+ * a congestion control that begins asks the peer by it.
  */
 #ifndef PACKETSCALE_FEEDBACK_H
 #define PACKETSCALE_FEEDBACK_H
@@ -16,6 +17,17 @@
 #define FEEDBACK_NEGOTIATED 1
 /* Its clock does not run as ours does: nothing more that it sends is news. */
 #define FEEDBACK_DISTRUSTED 2
+/* It tells nothing until it is asked. */
+#define FEEDBACK_SILENT 4
+
+/* Segments that ask. */
+#define FEEDBACK_ASKS 64
+
+/* An arrival, and when we heard of it. */
+struct clock_sample {
+	u64 heard_ns;
+	u64 arrival_ns;
+};
 
 struct feedback {
 	u32 news;    /* options parsed so far; a new value means a new one */
@@ -28,10 +40,14 @@ struct feedback {
 	u64 arrival_ns[FEEDBACK_ARRIVALS]; /* oldest first, by the receiver's clock */
 
 	/* Of option_clock.h. */
-	u64 anchor_ns;
-	u64 anchor_arrival_ns;
+	struct clock_sample anchor;
+	struct clock_sample before; /* the earliest of the last window, */
+	struct clock_sample best;   /* and of this one, */
+	u64 window_ns;              /* which began then */
+	u32 samples, strange;       /* of it; not believed */
 	u32 doubts;
-	u32 reserved;
+
+	u32 asking; /* segments that still ask the peer to tell arrivals */
 };
 
 #endif

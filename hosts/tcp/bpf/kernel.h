@@ -42,6 +42,7 @@ struct sock {
 	u16 sk_gso_max_segs;
 	u32 sk_pacing_status;
 	unsigned long sk_pacing_rate;
+	unsigned long sk_max_pacing_rate;
 };
 
 struct inet_sock {
@@ -68,6 +69,9 @@ struct tcp_sock {
 	struct inet_connection_sock inet_conn;
 	u16 tcp_header_len;
 	u32 data_segs_out;
+	u32 rcv_nxt;
+	u32 rcv_wnd;
+	u32 rcv_wup;
 	u32 snd_nxt;
 	u32 snd_una;
 	u32 write_seq;
@@ -84,6 +88,7 @@ struct tcp_sock {
 	u32 snd_cwnd_clamp;
 	u32 snd_ssthresh;
 	u32 delivered;
+	u32 lost;
 	u64 tcp_wstamp_ns;
 	u64 tcp_clock_cache;
 	struct tcp_options_received rx_opt;
@@ -109,6 +114,7 @@ struct tcp_congestion_ops {
 #define SK_PACING_NONE 0
 #define SK_PACING_NEEDED 1
 #define TCP_CONG_NON_RESTRICTED 1
+#define TCP_CA_CWR 2
 #define TCP_CA_Recovery 3
 #define TCP_CA_Loss 4
 #define AF_INET6 10

@@ -94,6 +94,24 @@ INLINE void law_timeout(struct conn *c)
 	note_call(c, CALL_TIMEOUT, 0, 0, 0);
 }
 
+INLINE void law_spurious(struct conn *c, u64 rate, u32 startup)
+{
+	rapid_on_spurious_timeout(&c->law, rate, startup);
+	note_call(c, CALL_SPURIOUS, 0, startup, rate);
+}
+
+INLINE void law_marked(struct conn *c)
+{
+	rapid_on_marked(&c->law);
+	note_call(c, CALL_MARKED, 0, 0, 0);
+}
+
+INLINE void law_packet(struct conn *c, u32 packet)
+{
+	rapid_set_packet(&c->law, packet);
+	note_call(c, CALL_PACKET, 0, 0, packet);
+}
+
 /* Lowers the rate to `rate`. */
 INLINE void law_cap(struct conn *c, u64 rate)
 {

@@ -119,6 +119,13 @@ struct conn {
 	u32 snd_nxt;
 	u32 overhead;    /* headers of a packet, from the IP header on */
 	u32 idle;        /* nothing was waiting when a packet could have left */
+	u32 proposed;    /* the packet that may be leaving was asked for */
+	u32 last;        /* nothing waits behind it; */
+	u32 drained;     /* nothing waited behind the last that left */
+	u32 payload;     /* most that a packet carries: mss_cache at the last look */
+	u32 pacing;      /* sk_pacing_status before Rapid */
+	u32 waiting;     /* for a source of arrivals: TCP starts slowly meanwhile */
+	u32 acked;       /* tp->delivered at the last look, while waiting */
 	u32 slot;
 
 	/* account.h */
@@ -129,6 +136,14 @@ struct conn {
 	u64 fresh[FRESH];
 	u32 fresh_count;
 	u32 ordinals; /* packets sent that are no retransmissions */
+	u32 tcp_lost; /* tp->lost at the last look, */
+	u32 missing;  /* and what TCP has taken for lost since that the law has not been told */
+	u64 doubted;  /* those below were in flight when the retransmission timer expired; 0: none */
+	u32 doubted_una; /* snd_una then */
+	u64 undo_rate; /* the law's, before the timer expired */
+	u32 undo_startup;
+	u64 repaired; /* those below left before the last retransmission: Karn's rule */
+	u64 marked_rate; /* bound on the rate in a round trip with marks */
 	u32 state; /* of TCP's own recovery */
 
 	/* source.h */
@@ -139,7 +154,9 @@ struct conn {
 	u32 by_edge;     /* the newest arrival is of the packet that ends at */
 	u32 edge;        /* this; else of the newest packet delivered */
 	u64 first_ns;
-	u64 heard; /* packets delivered when an arrival last came */
+	u64 heard; /* packets delivered when an arrival last came, */
+	u64 heard_ns; /* and when that was */
+	u32 malformed;
 	u64 clock_ns; /* the peer's timestamps, unwrapped */
 	u64 arrival_ns[FRESH];
 

@@ -7,19 +7,20 @@
  *   SYN, SYN-ACK        offer; answer an offer
  *   established         what both said decides: read arrivals, tell them, or
  *                       neither, and TCP is asked not to call again
+ *   each segment sent   ask, when a congestion control of ours has begun
  *   each ACK sent       tell what has arrived (stamp.h)
  *   each ACK received   write down what it told (feedback.h)
  *
  * Data never gets smaller for it: the option travels on segments that have room, so
  * on pure acknowledgments and on data at least WIRE_SPARE short of the MSS. SACK
- * blocks are written before it and keep their place. A SYN that was sent twice in
- * vain goes out without the option, since something on the path may not let it
- * through.
+ * blocks are written before it and keep their place. (Segments that ask are 8 bytes
+ * shorter, for a round trip.) A SYN that was sent in vain goes out again without the
+ * option, since something on the path may not let it through; and for DEAF_NS no
+ * SYN to that address carries it. A SYN-ACK leaves it out after two.
  *
- * Only connections under a congestion control of ours ask for arrivals, and a
- * SYN-ACK only answers: no other connection's packets change. A host may volunteer to
- * tell arrivals on every connection that it opens, so that a peer can send to it with
- * Rapid though it did not connect.
+ * Every SYN offers, since its connection may come to use a congestion control of ours
+ * later, and its peer too. Only a connection under one of ours wants arrivals; any other
+ * may want them, and then nobody tells any until it asks.
  *
  * A listener keeps the SYN's headers (TCP_SAVE_SYN) for as long as it takes to
  * read them here. Listeners older than the program, and handshakes by SYN cookie,
@@ -38,18 +39,22 @@
 #define TCP_SAVE_SYN 27
 #define SACK 5
 #define ENOMSG 42
+#define AF_INET 2
 
 /* All the options that a TCP header can hold. */
 #define WIRE_SPARE 40
-/* SYNs that carry the option before it is left out. */
-#define SYN_TRIES 2
+/* SYNs, and SYN-ACKs, that carry the option before it is left out. */
+#define SYN_TRIES 1
+#define ANSWER_TRIES 2
+/* For so long no option goes to where a SYN passed only without it. */
+#define DEAF_NS 600000000000ULL
 /* Lengths that are tried: 28 bytes to 8, four at a time. */
 #define RESERVE_TRIES 6
 
 /* Set before the program is loaded. */
 const volatile u32 offered = WIRE_STAMPS | WIRE_WANTS;
-/* Of this, what connections of other congestion controls offer when they are opened. */
-const volatile u32 volunteered = 0;
+/* What connections of other congestion controls offer when they are opened. */
+const volatile u32 volunteered = WIRE_STAMPS | WIRE_MAY;
 
 /* The names of the congestion controls that want arrivals. */
 struct {
@@ -58,6 +63,46 @@ struct {
 	__type(key, char[16]);
 	__type(value, u32);
 } askers SEC(".maps");
+
+/* The other end of a connection; of a listener's, also the ports. */
+struct far_end {
+	u32 address[4];
+	u32 ports;
+};
+
+/* Addresses that a SYN has reached only without the option, and when. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct far_end);
+	__type(value, u64);
+} deaf SEC(".maps");
+
+/* SYN-ACKs that carried the option, of connections under way. */
+struct {
+	__uint(type, BPF_MAP_TYPE_LRU_HASH);
+	__uint(max_entries, 4096);
+	__type(key, struct far_end);
+	__type(value, u32);
+} answered SEC(".maps");
+
+INLINE struct far_end far_end_of(struct bpf_sock_ops *s, u32 ports)
+{
+	struct far_end end = {.ports = ports ? (s->remote_port & 0xffff0000) | (s->local_port & 0xffff) : 0};
+	u32 v4 = s->remote_ip4;
+
+	/* The verifier allows no pointer into the context: nothing may merge this load with those below. */
+	asm volatile("" : "+r"(v4));
+	if (s->family == AF_INET) {
+		end.address[0] = v4;
+	} else {
+		end.address[0] = s->remote_ip6[0];
+		end.address[1] = s->remote_ip6[1];
+		end.address[2] = s->remote_ip6[2];
+		end.address[3] = s->remote_ip6[3];
+	}
+	return end;
+}
 
 /* The peer's offer, in the packet at hand or (`flags`) in the SYN. */
 INLINE u32 peer_offer(struct bpf_sock_ops *s, u64 flags)
@@ -71,7 +116,8 @@ INLINE u32 peer_offer(struct bpf_sock_ops *s, u64 flags)
 /* Whether ends that offer these have anything to say to each other. */
 INLINE int match(u32 ours, u32 theirs)
 {
-	return (ours & WIRE_STAMPS && theirs & WIRE_WANTS) || (ours & WIRE_WANTS && theirs & WIRE_STAMPS);
+	return (ours & WIRE_STAMPS && theirs & (WIRE_WANTS | WIRE_MAY)) ||
+	       (ours & (WIRE_WANTS | WIRE_MAY) && theirs & WIRE_STAMPS);
 }
 
 INLINE void set_callbacks(struct bpf_sock_ops *s, u32 set, u32 clear)
@@ -79,20 +125,29 @@ INLINE void set_callbacks(struct bpf_sock_ops *s, u32 set, u32 clear)
 	bpf_sock_ops_cb_flags_set(s, (int)((s->bpf_sock_ops_cb_flags & ~clear) | set));
 }
 
-/* What this end says in its SYN. An answer may come from a listener whose connections change hands later. */
+/* What this end says in its SYN. The sockets that a listener makes ask if they want to be told. */
 INLINE u32 our_offer(struct bpf_sock_ops *s, u32 answering)
 {
 	char name[16] = {0};
 
-	if (answering || (!bpf_getsockopt(s, SOL_TCP, TCP_CONGESTION, name, sizeof(name)) &&
-			  bpf_map_lookup_elem(&askers, name)))
+	if (answering)
+		return offered & WIRE_WANTS ? (offered & ~WIRE_WANTS) | WIRE_MAY : offered;
+	if (!bpf_getsockopt(s, SOL_TCP, TCP_CONGESTION, name, sizeof(name)) && bpf_map_lookup_elem(&askers, name))
 		return offered;
-	return offered & volunteered;
+	return volunteered;
+}
+
+INLINE int is_deaf(struct bpf_sock_ops *s)
+{
+	struct far_end end = far_end_of(s, 0);
+	u64 *since = bpf_map_lookup_elem(&deaf, &end);
+
+	return since && bpf_ktime_get_ns() - *since < DEAF_NS;
 }
 
 INLINE void on_connect(struct bpf_sock_ops *s)
 {
-	if (our_offer(s, 0))
+	if (our_offer(s, 0) && !is_deaf(s))
 		set_callbacks(s, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
 }
 
@@ -107,29 +162,72 @@ INLINE void on_listen(struct bpf_sock_ops *s)
 INLINE void on_established(struct bpf_sock_ops *s, u32 ours, u32 theirs)
 {
 	struct bpf_sock *sk = s->sk;
-	u32 tells = 0, hears = 0;
+	u32 reads = 0, writes = 0;
 	struct feedback *f;
 
 	if (!sk)
 		return;
 	if (ours & WIRE_STAMPS && theirs & WIRE_WANTS)
-		tells = bpf_sk_storage_get(&stamps, sk, 0, BPF_SK_STORAGE_GET_F_CREATE) != 0;
-	if (ours & WIRE_WANTS && theirs & WIRE_STAMPS) {
+		writes = bpf_sk_storage_get(&stamps, sk, 0, BPF_SK_STORAGE_GET_F_CREATE) != 0;
+	else
+		reads = ours & WIRE_STAMPS && theirs & WIRE_MAY;
+	if (ours & (WIRE_WANTS | WIRE_MAY) && theirs & WIRE_STAMPS) {
 		f = bpf_sk_storage_get(&feedback, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 		if (f) {
-			f->flags = FEEDBACK_NEGOTIATED;
-			hears = 1;
+			f->flags = FEEDBACK_NEGOTIATED | (ours & WIRE_WANTS ? 0 : FEEDBACK_SILENT);
+			reads = 1;
+			writes |= !(ours & WIRE_WANTS);
 		}
 	}
-	set_callbacks(s, hears ? BPF_SOCK_OPS_PARSE_UNKNOWN_HDR_OPT_CB_FLAG : 0,
-		      tells ? 0 : BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+	set_callbacks(s, reads ? BPF_SOCK_OPS_PARSE_UNKNOWN_HDR_OPT_CB_FLAG : 0,
+		      writes ? 0 : BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
+	if (writes)
+		set_callbacks(s, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
+}
+
+/* A SYN that passed only without the option: something on this path lets none through. */
+INLINE void on_connected(struct bpf_sock_ops *s)
+{
+	u32 theirs = peer_offer(s, 0);
+	struct far_end end;
+	u64 now;
+
+	if (!theirs && s->total_retrans >= SYN_TRIES) {
+		end = far_end_of(s, 0);
+		now = bpf_ktime_get_ns();
+		bpf_map_update_elem(&deaf, &end, &now, 0);
+	}
+	on_established(s, our_offer(s, 0), theirs);
+}
+
+/* An answer that went out without the option in the end agrees on nothing. */
+INLINE void on_accepted(struct bpf_sock_ops *s)
+{
+	struct far_end end = far_end_of(s, 1);
+	u32 *answers = bpf_map_lookup_elem(&answered, &end);
+	u32 theirs = peer_offer(s, BPF_LOAD_HDR_OPT_TCP_SYN);
+
+	on_established(s, our_offer(s, 1), answers && *answers > ANSWER_TRIES ? 0 : theirs);
+	bpf_map_delete_elem(&answered, &end);
+}
+
+/* Counts an answer. Returns whether it may carry the option. */
+INLINE int may_answer(struct bpf_sock_ops *s)
+{
+	struct far_end end = far_end_of(s, 1);
+	u32 *answers = bpf_map_lookup_elem(&answered, &end), one = 1;
+
+	if (answers)
+		return ++*answers <= ANSWER_TRIES;
+	bpf_map_update_elem(&answered, &end, &one, 0);
+	return 1;
 }
 
 INLINE int offers_now(struct bpf_sock_ops *s)
 {
 	if (s->skb_tcp_flags & TCP_ACK)
 		return s->args[0] != BPF_WRITE_HDR_TCP_SYNACK_COOKIE &&
-		       match(offered, peer_offer(s, BPF_LOAD_HDR_OPT_TCP_SYN));
+		       match(our_offer(s, 1), peer_offer(s, BPF_LOAD_HDR_OPT_TCP_SYN)) && may_answer(s);
 	return s->total_retrans < SYN_TRIES;
 }
 
@@ -171,11 +269,29 @@ INLINE void reserve_run(struct bpf_sock_ops *s)
 	}
 }
 
+/* The asking end's storage, while it asks. */
+INLINE struct feedback *asking(struct bpf_sock_ops *s)
+{
+	struct bpf_sock *sk = s->sk;
+	struct feedback *f = sk ? bpf_sk_storage_get(&feedback, sk, 0, 0) : 0;
+
+	return f && f->asking ? f : 0;
+}
+
+/* Also when TCP asks how much data a segment may carry. */
+INLINE void reserve_ask(struct bpf_sock_ops *s)
+{
+	if (s->skb_len + WIRE_BASE <= s->mss_cache)
+		bpf_reserve_hdr_opt(s, WIRE_OFFER, 0);
+}
+
 INLINE void on_reserve(struct bpf_sock_ops *s)
 {
 	if (s->skb_tcp_flags & TCP_SYN) {
 		if (offers_now(s))
 			bpf_reserve_hdr_opt(s, WIRE_OFFER, 0);
+	} else if (asking(s)) {
+		reserve_ask(s);
 	} else if (s->args[0] != BPF_WRITE_HDR_TCP_CURRENT_MSS && !(s->skb_tcp_flags & TCP_RST)) {
 		reserve_run(s);
 	}
@@ -185,11 +301,19 @@ INLINE void on_write(struct bpf_sock_ops *s)
 {
 	u8 offer[WIRE_OFFER];
 	struct bpf_sock *sk = s->sk;
+	struct feedback *f;
 	struct stamps *told;
 	u64 length;
 
 	if (s->skb_tcp_flags & TCP_SYN) {
 		wire_put_offer(offer, our_offer(s, s->skb_tcp_flags & TCP_ACK));
+		bpf_store_hdr_opt(s, offer, sizeof(offer), 0);
+		return;
+	}
+	f = asking(s);
+	if (f) {
+		f->asking--;
+		wire_put_offer(offer, WIRE_WANTS);
 		bpf_store_hdr_opt(s, offer, sizeof(offer), 0);
 		return;
 	}
@@ -222,10 +346,15 @@ INLINE int run_end(struct bpf_sock_ops *s, u32 beside, u32 ack, u32 *end)
 	return !before(s->snd_nxt, *end);
 }
 
-/* The time that an arrival is near to: the last one heard, carried on by this host. (The clock of the option wraps: 2.1 s.) */
-INLINE u64 clock_near(const struct feedback *f, u64 now)
+/*
+ * The time that an arrival is near to, by the earliest one lately heard of. The clock of the option wraps (2.1 s), and what
+ * is heard is late, never early: the arrival lies up to 7/8 of that before this time, or 1/8 after it.
+ */
+INLINE u64 unwrapped(const struct feedback *f, u32 clock, u64 now)
 {
-	return f->count ? f->arrival_ns[MASKED(f->count - 1, FEEDBACK_ARRIVALS)] + (now - f->heard_ns) : now;
+	u64 about = f->best.heard_ns ? now - (f->best.heard_ns - f->best.arrival_ns) : now;
+
+	return wire_unwrap(clock, about - WIRE_LATE_NS);
 }
 
 INLINE void write_down(struct feedback *f, const struct wire_run *run, u64 now, u64 newest)
@@ -244,6 +373,16 @@ INLINE void write_down(struct feedback *f, const struct wire_run *run, u64 now, 
 	}
 }
 
+/* From now on this end tells arrivals. */
+INLINE void on_asked(struct bpf_sock_ops *s, u32 theirs)
+{
+	struct bpf_sock *sk = s->sk;
+
+	if (sk && theirs & WIRE_WANTS && offered & WIRE_STAMPS &&
+	    bpf_sk_storage_get(&stamps, sk, 0, BPF_SK_STORAGE_GET_F_CREATE))
+		set_callbacks(s, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
+}
+
 INLINE void on_parse(struct bpf_sock_ops *s)
 {
 	u8 option[WIRE_MAX] = {WIRE_KIND, WIRE_HEAD, WIRE_EXPERIMENT >> 8, WIRE_EXPERIMENT & 0xff};
@@ -257,11 +396,15 @@ INLINE void on_parse(struct bpf_sock_ops *s)
 
 	if (!sk || tcp + 20 > end)
 		return;
-	f = bpf_sk_storage_get(&feedback, sk, 0, 0);
-	if (!f || f->flags & FEEDBACK_DISTRUSTED)
-		return;
 	length = bpf_load_hdr_opt(s, option, sizeof(option), 0);
 	if (length == -ENOMSG)
+		return;
+	if (length == WIRE_OFFER) {
+		on_asked(s, wire_get_offer(option, WIRE_OFFER));
+		return;
+	}
+	f = bpf_sk_storage_get(&feedback, sk, 0, 0);
+	if (!f || f->flags & FEEDBACK_DISTRUSTED)
 		return;
 	ack = big32(tcp + 8);
 	if (length < 0 || !wire_get_run(option, (u32)length, &run) || before(ack, s->snd_una) ||
@@ -270,13 +413,15 @@ INLINE void on_parse(struct bpf_sock_ops *s)
 		return;
 	}
 	now = bpf_ktime_get_ns();
-	newest = wire_unwrap(run.newest_ns, clock_near(f, now));
+	newest = unwrapped(f, run.newest_ns, now);
 	if (!clock_believed(f, now, newest, (u64)s->srtt_us * 125)) {
 		f->malformed++;
 		return;
 	}
 	f->ack_seq = ack;
 	f->end_seq = edge;
+	f->asking = 0;
+	f->flags &= ~(u32)FEEDBACK_SILENT;
 	write_down(f, &run, now, newest);
 	f->news++;
 }
@@ -292,10 +437,10 @@ int stamp_option(struct bpf_sock_ops *s)
 		on_listen(s);
 		break;
 	case BPF_SOCK_OPS_ACTIVE_ESTABLISHED_CB:
-		on_established(s, our_offer(s, 0), peer_offer(s, 0));
+		on_connected(s);
 		break;
 	case BPF_SOCK_OPS_PASSIVE_ESTABLISHED_CB:
-		on_established(s, our_offer(s, 1), peer_offer(s, BPF_LOAD_HDR_OPT_TCP_SYN));
+		on_accepted(s);
 		break;
 	case BPF_SOCK_OPS_HDR_OPT_LEN_CB:
 		on_reserve(s);

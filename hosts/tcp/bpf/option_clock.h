@@ -4,16 +4,26 @@
  *
  * Arrival times steer the sender, so a peer that makes them up steers it too. No
  * honest peer's clock advances at another pace than ours: quartz is within 1 part in
- * 5000, and this host hears of an arrival after at most a round trip and a delayed
- * acknowledgment (200 ms in Linux). So the two clocks may differ, since an anchor at
- * most ANCHOR_NS old, by
+ * 5000. But this host hears of an arrival late, by as much as the way back, its queues,
+ * and the machines on it that stand still may add; it never hears of one early. So
+ * one late sample says nothing about the clock. The earliest sample of a window does:
  *
- *     CLOCK_SLACK_NS + 2 round trips + elapsed / 64
+ *     lag = heard - arrival        the clocks' offset, and the way back
+ *     per window of 0.4 s: the sample of least lag
  *
- * A clock that stands, jumps, runs backwards, twice or half as fast exceeds that
- * within some 0.5 s. The first time counts as an accident (a virtual machine that was
- * suspended): the option at hand is ignored, and a new anchor taken. After DOUBTS of
- * them nothing more is believed.
+ * A window is consistent when its least lag is that of an anchor, at most 10 s old,
+ *
+ *     within CLOCK_SLACK_NS + 2 round trips + elapsed / 64
+ *
+ * and when most of its samples are. Else, if its least lag is that of the window before
+ * (within STEP_SLACK_NS + 2 round trips + elapsed / 64), the way back has become longer
+ * or shorter, or a clock was set or stood still with its virtual machine: the anchor
+ * moves. Else it is a doubt. Each consistent window takes a doubt away; after DOUBTS
+ * nothing more is believed. So a clock that stands, jumps about, runs backwards, twice
+ * or half as fast is found out within two seconds, and no number of late
+ * acknowledgments convicts an honest peer.
+ *
+ * A single sample that is off by more than the slack is ignored, whatever the cause.
  *
  * There remains a liar that keeps the long-run pace and lies within it; the guard
  * (guard.h) bounds what it can gain.
@@ -25,38 +35,69 @@
 #include "wire.h"
 
 #define CLOCK_SLACK_NS 250000000ULL
+#define STEP_SLACK_NS 100000000ULL
+#define CLOCK_WINDOW_NS 400000000ULL
 #define ANCHOR_NS 10000000000ULL
-#define DOUBTS 2
-/* Slack for the pace: 1/64 of the time since the anchor. */
+#define DOUBTS 3
+/* Fewer samples than this are no majority. */
+#define CLOCK_SAMPLES 8
+/* Slack for the pace: 1/64 of the time elapsed. */
 #define PACE_PART 64
 /* Round trips of slack. */
 #define PACE_ROUNDS 2
 
-WIRE_FN void clock_anchor(struct feedback *f, u64 now, u64 arrival)
+/* How far two samples are from the pace of our clock. */
+WIRE_FN int clock_near_to(const struct clock_sample *from, const struct clock_sample *to, u64 slack)
 {
-	f->anchor_ns = now;
-	f->anchor_arrival_ns = arrival;
+	u64 elapsed = to->heard_ns - from->heard_ns, moved = to->arrival_ns - from->arrival_ns;
+	u64 apart = (s64)(moved - elapsed) < 0 ? elapsed - moved : moved - elapsed;
+
+	return apart <= slack + elapsed / PACE_PART;
+}
+
+/* A window is over: judges it, and begins the next with `sample`. */
+WIRE_FN void clock_judge(struct feedback *f, const struct clock_sample *sample, u64 rounds)
+{
+	int there = clock_near_to(&f->anchor, &f->best, CLOCK_SLACK_NS + rounds);
+	int most = f->samples < CLOCK_SAMPLES || 2 * f->strange <= f->samples;
+
+	if (there && most) {
+		f->doubts -= f->doubts > 0;
+		if (f->best.heard_ns - f->anchor.heard_ns > ANCHOR_NS)
+			f->anchor = f->best;
+	} else if (!there && clock_near_to(&f->before, &f->best, STEP_SLACK_NS + rounds)) {
+		f->anchor = f->best;
+	} else if (++f->doubts >= DOUBTS) {
+		f->flags |= FEEDBACK_DISTRUSTED;
+	}
+	f->before = f->best;
+	f->best = *sample;
+	f->window_ns = sample->heard_ns;
+	f->samples = f->strange = 0;
 }
 
 /* Returns whether an arrival at `arrival`, by the peer's clock, can be heard of at `now`, by ours. */
-WIRE_FN int clock_believed(struct feedback *f, u64 now, u64 arrival, u64 rtt_ns)
+WIRE_STAGE int clock_believed(struct feedback *f, u64 now, u64 arrival, u64 rtt_ns)
 {
-	u64 elapsed = now - f->anchor_ns, moved = arrival - f->anchor_arrival_ns;
-	u64 apart = (s64)(moved - elapsed) < 0 ? elapsed - moved : moved - elapsed;
+	struct clock_sample sample = {now, arrival};
+	u64 rounds = PACE_ROUNDS * rtt_ns;
+	int believed;
 
-	if (!f->anchor_ns) {
-		clock_anchor(f, now, arrival);
+	if (!f)
+		return 0;
+	if (!f->anchor.heard_ns) {
+		f->anchor = f->before = f->best = sample;
+		f->window_ns = now;
 		return 1;
 	}
-	if (apart <= CLOCK_SLACK_NS + PACE_ROUNDS * rtt_ns + elapsed / PACE_PART) {
-		if (elapsed > ANCHOR_NS)
-			clock_anchor(f, now, arrival);
-		return 1;
-	}
-	clock_anchor(f, now, arrival);
-	if (++f->doubts >= DOUBTS)
-		f->flags = FEEDBACK_DISTRUSTED;
-	return 0;
+	if (now - f->window_ns >= CLOCK_WINDOW_NS)
+		clock_judge(f, &sample, rounds);
+	if ((s64)((now - arrival) - (f->best.heard_ns - f->best.arrival_ns)) < 0)
+		f->best = sample;
+	believed = clock_near_to(&f->anchor, &sample, CLOCK_SLACK_NS + rounds);
+	f->samples++;
+	f->strange += !believed;
+	return believed;
 }
 
 #endif

@@ -6,7 +6,8 @@
  *     min_tso_segs  the packet clock: clock.h
  *     cong_control  an acknowledgment: arrivals (source.h), each packet's fate
  *                   (account.h), the bound on what a lie can gain (guard.h), the window
- *     set_state     loss recovery and the retransmission timer
+ *     set_state     loss recovery, marks and the retransmission timer
+ *     undo_cwnd     the timer was wrong
  *     release       give the slot back
  *
  * The kernel's own CUBIC takes over where Rapid can do nothing (fall.h). The law is
@@ -42,6 +43,29 @@ INLINE void set_window(struct tcp_sock *tp, const struct conn *c)
 	tp->snd_cwnd = (u32)rapid_min(rapid_max(window, 4), tp->snd_cwnd_clamp);
 }
 
+/* Asks a peer that tells arrivals to do so. Returns whether there is one. */
+INLINE u32 ask(struct sock *sk)
+{
+	struct feedback *f = bpf_sk_storage_get(&feedback, sk, 0, 0);
+
+	if (!f || !(f->flags & FEEDBACK_NEGOTIATED))
+		return 0;
+	if (f->flags & FEEDBACK_SILENT)
+		f->asking = FEEDBACK_ASKS;
+	return 1;
+}
+
+/* From now on the law sets the clock. */
+INLINE void take_over(struct conn *c, struct sock *sk, const struct tcp_sock *tp)
+{
+	c->waiting = 0;
+	c->segments = tp->data_segs_out;
+	c->retransmitted = tp->total_retrans;
+	c->tcp_lost = tp->lost;
+	c->snd_nxt = tp->snd_nxt;
+	sk->sk_pacing_status = SK_PACING_NEEDED;
+}
+
 SEC("struct_ops") void rapid_begin(u64 *ctx)
 {
 	struct sock *sk = (struct sock *)ctx[0];
@@ -63,17 +87,19 @@ SEC("struct_ops") void rapid_begin(u64 *ctx)
 	set_slot(sk, slot);
 	params = cfg->params;
 	c->slot = slot;
-	c->overhead = tp->tcp_header_len + (sk->__sk_common.skc_family == AF_INET6 ? 40 : 20);
-	c->segments = tp->data_segs_out;
-	c->retransmitted = tp->total_retrans;
-	c->snd_nxt = tp->snd_nxt;
+	c->pacing = sk->sk_pacing_status;
+	c->payload = tp->mss_cache;
+	c->overhead = headers_of(sk);
+	c->acked = tp->delivered;
 	read_address(sk, &c->report.address);
 	c->report.mode = MODE_RAPID;
 	c->report.began_ns = now;
-	params.packet = tp->mss_cache + c->overhead;
+	params.packet = c->payload + c->overhead;
 	law_begin(c, &params, now, (u64)(tp->srtt_us >> 3) * 1000, now ^ ((u64)slot << 40));
 	update_report(c, 0);
-	sk->sk_pacing_status = SK_PACING_NEEDED;
+	c->waiting = 1;
+	if (ask(sk))
+		take_over(c, sk, tp);
 }
 
 SEC("struct_ops") void rapid_end(u64 *ctx)
@@ -85,6 +111,7 @@ SEC("struct_ops") void rapid_end(u64 *ctx)
 	if (!c)
 		return;
 	set_slot(sk, 0);
+	restore_pacing(sk, c->pacing);
 	c->report.mode = MODE_FREE;
 	bpf_map_push_elem(&slots, &slot, 0);
 }
@@ -104,11 +131,53 @@ INLINE void take_rtt(struct conn *c, const struct tcp_sock *tp, u64 now)
 {
 	struct packet *p;
 
+	u64 number;
+
 	if (!c->fresh_count || tp->retrans_out)
 		return;
-	p = packet_at(c->slot, c->fresh[INDEX(c->fresh_count - 1, FRESH)]);
-	if (p && p->law.state == RAPID_IN_FLIGHT)
+	number = c->fresh[INDEX(c->fresh_count - 1, FRESH)];
+	p = packet_at(c->slot, number);
+	if (p && p->law.state == RAPID_IN_FLIGHT && number >= c->repaired)
 		law_rtt(c, rapid_above(now, p->law.sent_ns));
+}
+
+/*
+ * While nobody knows whether arrivals will come, the connection starts as slowly as TCP does (RFC 5681, 3.1), unpaced:
+ * CUBIC takes over where it stands, or Rapid begins.
+ */
+static __attribute__((noinline)) void wait_for_source(struct conn *c, struct sock *sk, struct tcp_sock *tp, u64 now)
+{
+	u32 acked = tp->delivered - c->acked;
+
+	c->acked = tp->delivered;
+	if (c->state < TCP_CA_CWR && tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * (tp->packets_out + acked))
+		tp->snd_cwnd = (u32)rapid_min((u64)tp->snd_cwnd + acked, tp->snd_cwnd_clamp);
+	take_arrivals(c, sk, tp, now);
+	if (c->report.source == SOURCE_TIMESTAMPS) {
+		take_over(c, sk, tp);
+	} else if (c->report.source == SOURCE_NONE || c->state >= TCP_CA_CWR) {
+		fall(sk, REASON_NO_STAMPS, c->report.source, 0);
+	}
+}
+
+/* What TCP has found out about losses since the last acknowledgment. */
+INLINE void take_losses(struct conn *c, const struct tcp_sock *tp, u64 now)
+{
+	c->missing += tp->lost - c->tcp_lost;
+	c->tcp_lost = tp->lost;
+	if (c->doubted && c->state == TCP_CA_Loss && tp->snd_una != c->doubted_una)
+		account_doubted(c, now);
+}
+
+/* What the rate may not exceed, whatever the law says: the application's limit, and in a round trip with marks, their cut. */
+static __attribute__((noinline)) void keep_bounds(struct conn *c, const struct sock *sk)
+{
+	u64 limit = sk->sk_max_pacing_rate;
+
+	if (limit < RAPID_RATE_CEILING && c->law.rate > limit)
+		law_cap(c, limit);
+	if (c->state == TCP_CA_CWR && c->law.rate > c->marked_rate)
+		law_cap(c, c->marked_rate);
 }
 
 SEC("struct_ops") void rapid_cong_control(u64 *ctx)
@@ -117,11 +186,16 @@ SEC("struct_ops") void rapid_cong_control(u64 *ctx)
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
 	struct conn *c = conn_of(sk);
 	u64 now = bpf_ktime_get_ns();
-	u32 window, reason;
+	u32 reason;
 
 	if (!c)
 		return;
+	if (c->waiting) {
+		wait_for_source(c, sk, tp, now);
+		return;
+	}
 	commit(c, tp);
+	take_losses(c, tp, now);
 	take_arrivals(c, sk, tp, now);
 	c->fresh_count = 0;
 	account_cumulative(c, now, tp->snd_una);
@@ -130,16 +204,16 @@ SEC("struct_ops") void rapid_cong_control(u64 *ctx)
 			account_block(c, now, tp->recv_sack_cache[i].start_seq, tp->recv_sack_cache[i].end_seq);
 	take_rtt(c, tp, now);
 	account_arrivals(c, now);
-	account_lost(c, now, tp->reordering, 0);
+	account_lost(c, now, tp->reordering);
 	guard(c, now, (u64)c->fresh_count * c->law.params.packet);
+	keep_bounds(c, sk);
 	update_report(c, now);
 
 	set_window(tp, c);
 	sk->sk_pacing_status = SK_PACING_NEEDED;
 	reason = reason_to_fall(c);
 	if (reason) {
-		window = rapid_bytes_in(c->law.rate, c->law.srtt_ns) / c->law.params.packet;
-		tp->snd_cwnd = tp->snd_ssthresh = (u32)rapid_clamp(window, 10, 4096);
+		tp->snd_cwnd = (u32)rapid_clamp(rapid_bytes_in(c->law.rate, c->law.srtt_ns) / c->law.params.packet, 10, 4096);
 		fall(sk, reason, c->report.source, c->report.packets);
 	}
 }
@@ -152,19 +226,48 @@ SEC("struct_ops") void rapid_set_state(u64 *ctx)
 
 	if (!c)
 		return;
+	if (c->waiting) {
+		c->state = state;
+		return;
+	}
 	if (state == TCP_CA_Recovery && c->state < TCP_CA_Recovery)
 		law_recovery(c);
+	if (state == TCP_CA_CWR && c->state < TCP_CA_CWR) {
+		law_marked(c);
+		c->marked_rate = c->law.rate;
+	}
 	if (state == TCP_CA_Loss && c->state != TCP_CA_Loss) {
 		commit(c, (const struct tcp_sock *)sk);
-		account_lost(c, bpf_ktime_get_ns(), 0, 1);
+		c->undo_rate = c->law.rate;
+		c->undo_startup = c->law.startup;
+		c->doubted = c->next;
+		c->doubted_una = ((const struct tcp_sock *)sk)->snd_una;
+		c->proposed = 0;
 		law_timeout(c);
 	}
 	c->state = state;
 }
 
-/* Rapid does not use ssthresh: the window never shrinks for a loss. */
-SEC("struct_ops") u32 rapid_ssthresh(u64 *ctx) { return ((const struct tcp_sock *)ctx[0])->snd_ssthresh; }
-SEC("struct_ops") u32 rapid_undo_cwnd(u64 *ctx) { return ((const struct tcp_sock *)ctx[0])->snd_cwnd; }
+/* Rapid does not use ssthresh: the window never shrinks for a loss. While it waits, it does what CUBIC would (RFC 9438, 4.6). */
+SEC("struct_ops") u32 rapid_ssthresh(u64 *ctx)
+{
+	const struct tcp_sock *tp = (const struct tcp_sock *)ctx[0];
+	const struct conn *c = conn_of((struct sock *)ctx[0]);
+
+	return c && c->waiting ? (u32)rapid_max((u64)tp->snd_cwnd * 7 / 10, 2) : tp->snd_ssthresh;
+}
+
+/* TCP has found out that nothing was lost when its timer expired: the acknowledgments were late. */
+SEC("struct_ops") u32 rapid_undo_cwnd(u64 *ctx)
+{
+	struct conn *c = conn_of((struct sock *)ctx[0]);
+
+	if (c && c->doubted && !c->waiting) {
+		c->doubted = 0;
+		law_spurious(c, c->undo_rate, c->undo_startup);
+	}
+	return ((const struct tcp_sock *)ctx[0])->snd_cwnd;
+}
 
 SEC(".struct_ops") struct tcp_congestion_ops rapid = {
 	.name = "rapid",

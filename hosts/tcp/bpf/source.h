@@ -24,14 +24,19 @@
 
 /* Timestamps of microseconds show after this time; */
 #define SEEN_NS 500000ULL
-/* their absence after this time, and this many packets that could have shown them. */
-#define UNSEEN_NS 100000000ULL
-#define UNSEEN_PACKETS 32
+/* their absence after this time, when they have advanced by less than this part of it (milliseconds do by 1/1000). */
+#define UNSEEN_NS 10000000ULL
+#define UNSEEN_PART 200
+/* What was agreed on has not come after as many packets: as a connection begins with. */
+#define UNSEEN_PACKETS 10
 /* Such timestamps advance at half to twice our pace, with 200 us of slack. */
 #define PACE_TIMES 2
 #define PACE_SLACK_US 200
-/* Packets delivered without a word on arrivals, after which the source counts as gone. */
+/* Packets delivered without a word on arrivals, after which the source counts as gone; or as many, and so long. */
 #define SILENT_PACKETS 512
+#define SILENT_PACKETS_LEAST 16
+#define SILENT_NS 200000000ULL
+#define SILENT_ROUNDS 4
 
 /* The source is known now, and with it the error of a stamp. */
 INLINE void settle(struct conn *c, u32 source)
@@ -50,13 +55,13 @@ INLINE void search_again(struct conn *c)
 	c->report.source = SOURCE_UNDECIDED;
 	c->first_ns = 0;
 	c->heard = c->report.delivered;
+	c->heard_ns = 0;
 }
 
 INLINE void take_option(struct conn *c, const struct feedback *f)
 {
 	settle(c, SOURCE_OPTION);
 	c->news = f->news;
-	c->report.malformed = f->malformed;
 	c->arrivals = (u32)rapid_min(f->count, FEEDBACK_ARRIVALS);
 	c->by_edge = 1;
 	c->edge = f->end_seq;
@@ -69,9 +74,11 @@ INLINE void judge_timestamps(struct conn *c, u64 now)
 {
 	u64 local = rapid_above(now, c->first_ns) / 1000, remote = c->tsval - c->first_tsval;
 
+	u64 packets = c->waiting ? UNSEEN_PACKETS : c->report.delivered - c->heard;
+
 	if (remote > local / PACE_TIMES && remote < local * PACE_TIMES + PACE_SLACK_US && local * 1000 >= SEEN_NS)
 		settle(c, SOURCE_TIMESTAMPS);
-	else if (local * 1000 >= UNSEEN_NS && c->report.delivered - c->heard >= UNSEEN_PACKETS)
+	else if (local * 1000 >= UNSEEN_NS && remote < local / UNSEEN_PART && packets >= UNSEEN_PACKETS)
 		settle(c, SOURCE_NONE);
 }
 
@@ -99,19 +106,37 @@ INLINE void take_timestamp(struct conn *c, const struct tcp_sock *tp, u64 now)
 	}
 }
 
+/* Whether nothing believable comes any more. (What is not believed now may be again: option_clock.h.) */
+INLINE int is_silent(const struct conn *c, const struct feedback *f, u64 now)
+{
+	u64 packets = c->report.delivered - c->heard;
+
+	if (c->report.source == SOURCE_OPTION && f && f->flags & FEEDBACK_DISTRUSTED)
+		return 1;
+	return packets > SILENT_PACKETS ||
+	       (packets > SILENT_PACKETS_LEAST &&
+		rapid_above(now, c->heard_ns) > rapid_max(SILENT_NS, SILENT_ROUNDS * c->law.srtt_ns));
+}
+
 /* The arrivals that the acknowledgment at hand brings. */
 INLINE void take_arrivals(struct conn *c, struct sock *sk, const struct tcp_sock *tp, u64 now)
 {
 	const struct feedback *f = bpf_sk_storage_get(&feedback, sk, 0, 0);
 
 	c->arrivals = 0;
-	if (f && f->flags & FEEDBACK_NEGOTIATED && f->news != c->news)
+	if (f && f->flags & FEEDBACK_NEGOTIATED && !(f->flags & FEEDBACK_DISTRUSTED) && f->news != c->news)
 		take_option(c, f);
 	else if (c->report.source != SOURCE_OPTION)
 		take_timestamp(c, tp, now);
-	if (c->arrivals)
+	if (c->arrivals || (f && f->malformed != c->malformed) || !c->heard_ns) {
 		c->heard = c->report.delivered;
-	if (c->report.source != SOURCE_UNDECIDED && c->report.delivered - c->heard > SILENT_PACKETS)
+		c->heard_ns = now;
+	}
+	if (f) {
+		c->malformed = f->malformed;
+		c->report.malformed = f->malformed;
+	}
+	if (c->report.source != SOURCE_UNDECIDED && is_silent(c, f, now))
 		search_again(c);
 }
 

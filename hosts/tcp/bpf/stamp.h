@@ -92,17 +92,19 @@ WIRE_STAGE int stamp_find(const struct stamps *s, const struct stamp_ack *ack, u
 	return any;
 }
 
-/* Fills the run that the acknowledgment tells. Returns 0 where it has nothing to tell. Leaves in s->next what it covers. */
+/*
+ * Fills the run that the acknowledgment tells. Returns 0 where it has nothing to tell. Leaves in s->next what it covers. The
+ * run goes on beyond what was told before, as far as it has room: the acknowledgment that told it may have been lost.
+ */
 WIRE_STAGE int stamp_run(struct stamps *s, const struct stamp_ack *ack, struct wire_run *run)
 {
 	const struct stamp *here, *before;
-	u32 first, at = 0, i, merged;
+	u32 oldest, first, at = 0, i, merged;
 
 	if (!s || !ack || !run)
 		return 0;
-	first = s->told;
-	if (s->noted - first > STAMPS - STAMPS_SLACK)
-		first = s->noted - (STAMPS - STAMPS_SLACK);
+	oldest = s->noted < STAMPS - STAMPS_SLACK ? 0 : s->noted - (STAMPS - STAMPS_SLACK);
+	first = s->noted - s->told > s->noted - oldest ? oldest : s->told;
 	if (!stamp_find(s, ack, first, &at))
 		return 0;
 	s->next = at + 1;
@@ -116,7 +118,7 @@ WIRE_STAGE int stamp_run(struct stamps *s, const struct stamp_ack *ack, struct w
 			merged--;
 			run->gap_ns[i] = 0;
 		} else {
-			if (at == first)
+			if (at == oldest)
 				break;
 			before = &s->ring[STAMP_INDEX(at - 1)];
 			if (before->end != here->start || here->ns - before->ns > WIRE_GAP_MAX_NS)

@@ -5,14 +5,16 @@
  * Kind 254 with the experiment identifier 0x5241 (RFC 6994; not registered).
  * Numbers are big-endian. Two forms, told apart by the segment's SYN flag:
  *
- *   SYN, SYN-ACK:   254 | 6 | 0x5241 | version | offer
+ *   SYN, SYN-ACK:   254 | 6 | 0x5241 | version | offer          (later: to ask)
  *   ACK:            254 | 8 + 2n | 0x5241 | base | gap 1 | ... | gap n     n <= 10
  *
  * offer    WIRE_STAMPS: I note when data arrives and can say so.
  *          WIRE_WANTS: I want to be told when mine arrived.
+ *          WIRE_MAY: I may want to; then I ask.
  *          A SYN-ACK answers a SYN that carried the option, never another.
  *          Afterwards one end stamps if it offered stamps and the other wants
- *          them; the two directions are independent.
+ *          them; the two directions are independent. To ask later, an end
+ *          repeats the option of a SYN, with WIRE_WANTS, in any segment.
  *
  * base     bit 31: where the run ends. 0: at the acknowledgment number. 1: at
  *          the right edge of the segment's first SACK block.
@@ -63,10 +65,13 @@
 
 #define WIRE_STAMPS 1
 #define WIRE_WANTS 2
+#define WIRE_MAY 4
 
 #define WIRE_BESIDE 0x80000000u /* bit 31 of the base */
 #define WIRE_CLOCK 0x7fffffffu
 #define WIRE_GAP_MAX_NS (8191u << 14)
+/* What is heard of may have arrived this much earlier than usual, and half the clock's range more: up to 7/8 of it. */
+#define WIRE_LATE_NS 0x30000000u
 
 /* Arrivals of segments in sequence. */
 struct wire_run {
@@ -102,7 +107,7 @@ WIRE_FN u32 wire_get_offer(const u8 in[WIRE_OFFER], u32 length)
 {
 	if (length != WIRE_OFFER || !wire_has_head(in, length) || in[4] != WIRE_VERSION)
 		return 0;
-	return in[5] & (WIRE_STAMPS | WIRE_WANTS);
+	return in[5] & (WIRE_STAMPS | WIRE_WANTS | WIRE_MAY);
 }
 
 /* The 16 bits of a gap of at most WIRE_GAP_MAX_NS. */

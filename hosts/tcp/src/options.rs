@@ -27,7 +27,7 @@ pub struct Options {
     /// Devices that shall send packets one by one.
     pub devices: Vec<String>,
     /// Whether connections of other congestion controls offer arrival times too. This serves senders that use Rapid but
-    /// did not open the connection.
+    /// did not open the connection, and connections whose congestion control is set after `connect`.
     pub volunteer: bool,
     /// The cgroup2 whose sockets may negotiate the TCP option. `None`: the root, and so every socket.
     pub cgroup: Option<PathBuf>,
@@ -44,14 +44,14 @@ impl Default for Options {
             flows: 256,
             spin: Span::ZERO,
             devices: Vec::new(),
-            volunteer: false,
+            volunteer: true,
             cgroup: None,
             sender: None,
         }
     }
 }
 
-/// Most flows. Each takes 170 kB of kernel memory: 4096 records of 32 B, 256 streams of 144 B, 3008 B of state.
+/// Most flows. Each takes 170 kB of kernel memory: 4096 records of 32 B, 256 streams of 144 B, 3112 B of state.
 const MOST_FLOWS: u32 = 16384;
 /// Spinning holds back the bottom halves of interrupts, so it must stay short.
 const LONGEST_SPIN: Span = Span::from_micros(50);

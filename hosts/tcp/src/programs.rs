@@ -25,8 +25,6 @@ const KEPT: [&str; 6] = [CONTROL, "conns", "slots", "config", "fallen", "events"
 const FEEDBACK: &str = "feedback";
 /// The map of the congestion controls whose connections ask for arrivals.
 const ASKERS: &str = "askers";
-/// `WIRE_STAMPS`: this end records arrivals and can report them.
-const STAMPS: u32 = 1;
 
 /// All programs, loaded but not yet attached.
 pub struct Programs {
@@ -111,12 +109,12 @@ impl Programs {
 impl Receiver {
     fn load(volunteer: bool) -> Result<Receiver, Error> {
         let mut option = open(OPTION_OBJECT)?;
-        if volunteer {
+        if !volunteer {
             // The second constant is the offer of other connections; the first is the offer of our own.
             let mut constants = option.maps_mut().find(|map| map.name().to_string_lossy().ends_with(".rodata"));
             let value =
                 constants.as_mut().and_then(|map| map.initial_value_mut()).ok_or_else(|| broken("constants"))?;
-            value[4..8].copy_from_slice(&STAMPS.to_ne_bytes());
+            value[4..8].fill(0);
         }
         let option = option.load().map_err(failed("loading option.bpf.o"))?;
         let mut stamp = open(STAMP_OBJECT)?;

@@ -10,6 +10,9 @@
  *     rapid_on_lost        when it is given up
  *     rapid_on_rtt         for each round trip measured
  *
+ * besides, what its transport finds out: rapid_on_recovery, rapid_on_timeout, rapid_on_spurious_timeout,
+ * rapid_on_marked, rapid_set_packet;
+ *
  * and lets the next packet go no earlier than law->next_ns. Transmissions are
  * numbered 0, 1, 2, ... without holes; a retransmission has its own number.
  * Integers only: no libc, no kernel header, no floating point, no signed
@@ -33,12 +36,17 @@
 #define RAPID_WINDOW_MAX_PACKETS (1u << 28)
 /* Clocks may differ by decades, not by centuries (62 bits of ns are 146 years): what is wider is a lie. */
 #define RAPID_DELAY_MAX_NS (1LL << 62)
+/* The round trip before one is measured: with ten packets, 1.2 Mbit/s. */
+#define RAPID_RTT_UNKNOWN_NS 100000000ULL
+/* What a mark leaves of the rate, once per round trip: as much as CUBIC keeps of its window (RFC 9438, 4.6). */
+#define RAPID_MARKED_KEEPS_Q16 RAPID_Q16(700)
 /* What a retransmission timeout leaves of the rate: half. */
 #define RAPID_TIMEOUT_PART 2
 
 /* A BPF compiler clears no more than this in place. */
 _Static_assert(sizeof(struct rapid) <= 1024, "struct rapid");
 
+/* `handshake_rtt` 0: not measured. */
 RAPID_FN void rapid_init(struct rapid *law, const struct rapid_params *params, u64 now, u64 handshake_rtt, u64 seed)
 {
 	*law = (struct rapid){0};
@@ -48,9 +56,10 @@ RAPID_FN void rapid_init(struct rapid *law, const struct rapid_params *params, u
 	law->random = (u32)(seed ^ (seed >> 32)) | 1;
 	law->next_ns = now;
 	law->params.rtt_floor_ns = rapid_min(params->rtt_floor_ns, RAPID_RTT_CEILING_NS);
-	law->srtt_ns = rapid_clamp(handshake_rtt, RAPID_RTT_FLOOR_NS, RAPID_RTT_CEILING_NS);
+	law->unmeasured = !handshake_rtt;
+	law->srtt_ns = rapid_clamp(handshake_rtt ? handshake_rtt : RAPID_RTT_UNKNOWN_NS, RAPID_RTT_FLOOR_NS, RAPID_RTT_CEILING_NS);
 	law->rtt_ns = rapid_max(law->srtt_ns, law->params.rtt_floor_ns);
-	law->envelope.rtt = (struct rapid_minimum){(s64)law->srtt_ns, RAPID_UNSEEN};
+	law->envelope.rtt = (struct rapid_minimum){handshake_rtt ? (s64)law->srtt_ns : RAPID_UNSEEN, RAPID_UNSEEN};
 	law->envelope.delay = (struct rapid_minimum){RAPID_UNSEEN, RAPID_UNSEEN};
 	law->envelope.bucket_ns = now;
 	law->contest.queued_since_ns = now;
@@ -239,7 +248,17 @@ RAPID_FN void rapid_on_lost(struct rapid *law, const struct rapid_memory *memory
 	rapid_account(law, memory, s, now);
 }
 
-RAPID_FN void rapid_on_rtt(struct rapid *law, u64 rtt) { rapid_note_rtt(law, rtt); }
+RAPID_FN void rapid_on_rtt(struct rapid *law, u64 rtt)
+{
+	u32 first = law->unmeasured;
+
+	if (first)
+		law->srtt_ns = rapid_clamp(rtt, RAPID_RTT_FLOOR_NS, RAPID_RTT_CEILING_NS);
+	law->unmeasured = 0;
+	rapid_note_rtt(law, rtt);
+	if (first && law->startup)
+		rapid_set_rate(law, rapid_rate_of(RAPID_INITIAL_PACKETS * law->params.packet, law->rtt_ns));
+}
 
 /* The first loss of a recovery episode. */
 RAPID_FN void rapid_on_recovery(struct rapid *law)
@@ -255,6 +274,27 @@ RAPID_FN void rapid_on_timeout(struct rapid *law)
 {
 	law->startup = 0;
 	rapid_set_rate(law, law->rate / RAPID_TIMEOUT_PART);
+}
+
+/* Nothing was lost: the acknowledgments were late (RFC 5682, RFC 3522). `rate` and `startup` are of before the timeout. */
+RAPID_FN void rapid_on_spurious_timeout(struct rapid *law, u64 rate, u32 startup)
+{
+	law->startup = startup != 0;
+	rapid_set_rate(law, rapid_max(law->rate, rate));
+}
+
+/* A queue on the path has marked a packet (RFC 3168): once per round trip, as for a loss that others heed. */
+RAPID_FN void rapid_on_marked(struct rapid *law)
+{
+	law->startup = 0;
+	rapid_set_rate(law, rapid_scale(law->rate, RAPID_MARKED_KEEPS_Q16));
+}
+
+/* A full packet has another size from now on: the path takes smaller ones, or larger ones again. */
+RAPID_FN void rapid_set_packet(struct rapid *law, u32 packet)
+{
+	law->params.packet = (u32)rapid_clamp(packet, RAPID_PACKET_MIN, RAPID_PACKET_MAX);
+	rapid_set_level_rate(law, law->level_rate);
 }
 
 /* Packets that may be in flight: two bandwidth-delay products, and a stream of slack. */

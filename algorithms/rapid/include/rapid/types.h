@@ -268,6 +268,7 @@ struct rapid {
 	u8 level, half;
 	u8 startup;
 	u8 chirping;        /* a chirp is under way, or unread */
+	u8 unmeasured;      /* no round trip is known yet */
 	u32 random;
 
 	u64 rtt_ns;         /* the last minimum */

@@ -59,6 +59,15 @@ static u64 call(const struct law_event *e, struct rapid_params *params, const st
 		law.params.stamp_noise_ns = (u32)e->argument;
 		law.params.level_min_ns = RAPID_LEVEL_NOISES * (u32)e->argument;
 		break;
+	case CALL_SPURIOUS:
+		rapid_on_spurious_timeout(&law, e->argument, (u32)e->number);
+		break;
+	case CALL_MARKED:
+		rapid_on_marked(&law);
+		break;
+	case CALL_PACKET:
+		rapid_set_packet(&law, (u32)e->argument);
+		break;
 	default:
 		fprintf(stderr, "an unknown call: %u\n", e->call);
 		exit(2);

@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 
 use libbpf_rs::{MapCore, MapFlags, ProgramInput};
+use nix::libc;
 
 use super::net::{Cgroup, Namespace};
 use super::programs::{Programs, STAMPS, WANTS};
@@ -13,7 +14,6 @@ use super::{alone, needs_programs};
 /// TC_ACT_UNSPEC: the packet goes on as if there were no program.
 const UNSPECIFIED: u32 = u32::MAX;
 
-const SEQ: u32 = 0xffff_fe00;
 const PAYLOAD: usize = 600;
 
 /// A connection over our own loopback device, and the programs.
@@ -60,17 +60,43 @@ impl Host {
         stamps.lookup(&key, MapFlags::ANY).expect("a lookup").expect("the connection has stamps")
     }
 
+    /// The sequence number that the receiver waits for.
+    fn next(&self) -> u32 {
+        /// Of linux/tcp.h.
+        const REPAIR: [i32; 3] = [19, 20, 21];
+        const RECEIVE_QUEUE: i32 = 1;
+        const OFF_WITHOUT_PROBE: i32 = -1;
+        let socket = self.receiver.as_raw_fd();
+        let set = |option: i32, value: i32| {
+            // SAFETY: the kernel reads one integer.
+            let failed = unsafe { libc::setsockopt(socket, libc::IPPROTO_TCP, option, (&raw const value).cast(), 4) };
+            assert_eq!(failed, 0, "socket option {option}");
+        };
+        set(REPAIR[0], 1);
+        set(REPAIR[1], RECEIVE_QUEUE);
+        let (mut next, mut size) = (0u32, 4);
+        // SAFETY: the kernel writes one integer.
+        let failed =
+            unsafe { libc::getsockopt(socket, libc::IPPROTO_TCP, REPAIR[2], (&raw mut next).cast(), &raw mut size) };
+        assert_eq!(failed, 0);
+        set(REPAIR[0], OFF_WITHOUT_PROBE);
+        next
+    }
+
     /// Runs the program over an Ethernet frame and returns the arrival that it records. Panics if it changes the frame.
     fn run(&self, frame: &[u8], merged: u32) -> Option<Noted> {
+        self.run_sized(frame, merged, if merged > 0 { 100 } else { 0 })
+    }
+
+    /// The same, merged of segments of `size` bytes.
+    fn run_sized(&self, frame: &[u8], merged: u32, size: u32) -> Option<Noted> {
         let word = |bytes: &[u8], at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));
         let before = word(&self.storage(), 0);
         let program = self.programs.stamp.progs_mut().find(|p| p.name() == "stamp_arrival").expect("the program");
         // Of `struct __sk_buff`: gso_segs, gso_size.
         let mut context = [0u8; 192];
         context[164..168].copy_from_slice(&merged.to_ne_bytes());
-        if merged > 0 {
-            context[176..180].copy_from_slice(&100u32.to_ne_bytes());
-        }
+        context[176..180].copy_from_slice(&size.to_ne_bytes());
         let mut out = vec![0u8; frame.len() + 64];
         let (verdict, left) = self.namespace.inside(|| {
             let input = ProgramInput {
@@ -96,7 +122,7 @@ impl Host {
     }
 
     fn frame(&self) -> Frame {
-        Frame::new(self.client, self.server)
+        Frame::new(self.client, self.server, self.next())
     }
 }
 
@@ -106,6 +132,7 @@ struct Frame {
     client: SocketAddr,
     server: SocketAddr,
     tags: Vec<u16>,
+    seq: u32,
     protocol: u8,
     ip_options: usize,
     fragment: u16,
@@ -119,11 +146,12 @@ struct Frame {
 }
 
 impl Frame {
-    fn new(client: SocketAddr, server: SocketAddr) -> Frame {
+    fn new(client: SocketAddr, server: SocketAddr, seq: u32) -> Frame {
         Frame {
             client,
             server,
             tags: vec![],
+            seq,
             protocol: 6,
             ip_options: 0,
             fragment: 0x4000,
@@ -137,7 +165,7 @@ impl Frame {
 
     fn tcp(&self) -> Vec<u8> {
         let mut tcp = [self.client.port().to_be_bytes(), self.server.port().to_be_bytes()].concat();
-        tcp.extend(SEQ.to_be_bytes());
+        tcp.extend(self.seq.to_be_bytes());
         tcp.extend([0, 0, 0, 0, self.data_offset << 4, self.flags, 1, 0, 0, 0, 0, 0]);
         tcp.extend(vec![1; (usize::from(self.data_offset) * 4).saturating_sub(20)]);
         tcp.extend(vec![0x5a; self.payload]);
@@ -182,8 +210,10 @@ impl Frame {
     }
 }
 
-fn whole(segments: u16) -> Option<Noted> {
-    Some(Noted { start: SEQ, end: SEQ.wrapping_add(PAYLOAD as u32), segments })
+/// All of a frame's data, by the sequence numbers of its host.
+fn whole(host: &Host, segments: u16) -> Option<Noted> {
+    let start = host.next();
+    Some(Noted { start, end: start.wrapping_add(PAYLOAD as u32), segments })
 }
 
 #[test]
@@ -192,15 +222,39 @@ fn data_of_a_connection_that_agreed_is_noted_and_passes_unchanged() {
     for address in ["127.0.0.1", "::1"] {
         let host = Host::new(address);
         let plain = host.frame();
-        assert_eq!(host.run(&plain.build(), 0), whole(0), "{address}");
-        assert_eq!(host.run(&plain.build(), 6), whole(6), "merged of six");
+        assert_eq!(host.run(&plain.build(), 0), whole(&host, 0), "{address}");
+        assert_eq!(host.run(&plain.build(), 6), whole(&host, 6), "merged of six");
         let options = Frame { data_offset: 15, ..plain.clone() };
-        assert_eq!(host.run(&options.build(), 0), whole(0), "40 bytes of TCP options");
+        assert_eq!(host.run(&options.build(), 0), whole(&host, 0), "40 bytes of TCP options");
         for tags in [vec![0x8100], vec![0x88a8, 0x8100]] {
             let tagged = Frame { tags, ..plain.clone() };
-            assert_eq!(host.run(&tagged.build(), 0), whole(0), "{address}, tags {:x?}", tagged.tags);
+            assert_eq!(host.run(&tagged.build(), 0), whole(&host, 0), "{address}, tags {:x?}", tagged.tags);
         }
     }
+}
+
+#[test]
+fn merged_packets_whose_segments_nobody_counted_are_counted() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    let host = Host::new("127.0.0.1");
+    // As virtio-net and TUN hand them over: a size, and no number.
+    assert_eq!(host.run_sized(&host.frame().build(), 0, 100), whole(&host, 6));
+    assert_eq!(host.run_sized(&host.frame().build(), 0, 250), whole(&host, 3), "250, 250, 100");
+}
+
+#[test]
+fn data_that_tcp_would_not_take_is_not_noted() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    let host = Host::new("127.0.0.1");
+    let plain = host.frame();
+    let at = |ahead: u32| Frame { seq: plain.seq.wrapping_add(ahead), ..plain.clone() };
+    // The window of a new connection is 64 kB at most (RFC 7323 scales only those that follow).
+    for (what, ahead) in [("half the space ahead", 1 << 31), ("16 MB ahead", 16 << 20), ("old", 0u32.wrapping_sub(600))]
+    {
+        assert_eq!(host.run(&at(ahead).build(), 0), None, "{what}");
+    }
+    assert!(host.run(&at(1200).build(), 0).is_some(), "behind a hole");
+    assert_eq!(host.run(&plain.build(), 0), whole(&host, 0));
 }
 
 #[test]
@@ -208,11 +262,11 @@ fn ip_options_and_extension_headers_are_stepped_over() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let host = Host::new("127.0.0.1");
     let frame = Frame { ip_options: 40, ..host.frame() };
-    assert_eq!(host.run(&frame.build(), 0), whole(0));
+    assert_eq!(host.run(&frame.build(), 0), whole(&host, 0));
     let host = Host::new("::1");
     for extensions in [vec![0], vec![60], vec![0, 43, 60]] {
         let frame = Frame { extensions, ..host.frame() };
-        assert_eq!(host.run(&frame.build(), 0), whole(0), "extensions {:?}", frame.extensions);
+        assert_eq!(host.run(&frame.build(), 0), whole(&host, 0), "extensions {:?}", frame.extensions);
     }
 }
 
@@ -239,7 +293,7 @@ fn what_is_no_data_of_such_a_connection_is_not_noted() {
         for (what, frame) in others {
             assert_eq!(host.run(&frame.build(), 0), None, "{address}: {what}");
         }
-        assert_eq!(host.run(&plain.build(), 0), whole(0), "{address}: and yet the next one is");
+        assert_eq!(host.run(&plain.build(), 0), whole(&host, 0), "{address}: and yet the next one is");
     }
 }
 
@@ -265,7 +319,7 @@ fn a_packet_cut_anywhere_passes() {
         let frame = Frame { tags: vec![0x8100], ..host.frame() }.build();
         for length in 14..headers + 10 {
             // A whole TCP header behind the tag is enough; TCP judges the rest.
-            let expected = if length < headers + 4 { None } else { whole(0) };
+            let expected = if length < headers + 4 { None } else { whole(&host, 0) };
             assert_eq!(host.run(&frame[..length], 0), expected, "{address}: {length} bytes");
         }
     }

@@ -124,7 +124,7 @@ fn a_peer_without_the_programs_sees_one_offer_and_no_more() {
 }
 
 #[test]
-fn connections_of_other_congestion_controls_carry_nothing() {
+fn connections_of_other_congestion_controls_offer_and_tell_nothing() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let pair = Pair::new().expect("namespaces");
     let cgroup = Cgroup::new("others").expect("a cgroup");
@@ -134,7 +134,10 @@ fn connections_of_other_congestion_controls_carry_nothing() {
     let seen = send(&pair, &Plan { bytes: 300_000, ..Plan::default() }, Some(&cgroup), Some(&cgroup), |_| {});
     assert!(seen.left.len() > 200, "{} packets", seen.left.len());
     let carriers: Vec<&Segment> = seen.left.iter().filter(|s| wire::find(&s.options).is_some()).collect();
-    assert!(carriers.is_empty(), "{carriers:?}");
+    assert!(carriers.iter().all(|s| s.flags & 0x02 != 0) && carriers.len() == 2, "a SYN and its answer: {carriers:?}");
+    let offers: Vec<_> = carriers.iter().filter_map(|s| wire::offer(wire::find(&s.options)?)).collect();
+    // WIRE_STAMPS and WIRE_MAY: each may ask the other later.
+    assert_eq!(offers, [(1, 5), (1, 5)]);
 }
 
 #[test]

@@ -188,7 +188,7 @@ fn acknowledge(page: &Page, number: u32, sacked: u32) -> Option<Run> {
 }
 
 #[test]
-fn every_arrival_is_told_once_however_late_tcp_gets_to_it() {
+fn every_arrival_is_told_however_late_tcp_gets_to_it() {
     let Some(page) = Page::open() else { return };
     // In each step, some packets arrive, TCP takes some of the waiting packets, and then it acknowledges.
     let steps = proptest::collection::vec((0u32..9, 0u32..9, 1u64..200_000), 1..100);
@@ -208,9 +208,11 @@ fn every_arrival_is_told_once_however_late_tcp_gets_to_it() {
                 prop_assert_eq!(take, 0, "arrivals were left out");
                 continue;
             };
+            prop_assert!(take > 0, "nothing new was to be told");
             let newest = times[taken as usize - 1];
             prop_assert_eq!(run.newest_ns, (newest & 0x7fff_ffff) as u32);
-            prop_assert_eq!(run.gap_ns.len() as u32 + 1, take);
+            // What was told before is told again, as far as there is room: that acknowledgment may be lost.
+            prop_assert_eq!(run.gap_ns.len() as u32 + 1, taken.min(11));
             for (k, &gap) in run.gap_ns.iter().enumerate() {
                 let later = taken as usize - 1 - k;
                 prop_assert_eq!(u64::from(gap), times[later] - times[later - 1]);

@@ -18,6 +18,7 @@ pub struct Look {
     pub rtt_us: u32,
     pub bytes_acked: u64,
     pub bytes_sent: u64,
+    pub retransmitted: u32,
 }
 
 /// Opens a listener in the receiver's namespace.
@@ -66,7 +67,7 @@ fn socket_reset(stream: &TcpStream) {
     setsockopt(stream, sockopt::Linger, &linger).expect("lingers not");
 }
 
-fn look(stream: &TcpStream, began: Instant) -> Look {
+pub fn look(stream: &TcpStream, began: Instant) -> Look {
     // SAFETY: plain words; getsockopt fills those that its kernel knows.
     let (info, failed) = unsafe {
         let mut info: libc::tcp_info = std::mem::zeroed();
@@ -81,6 +82,7 @@ fn look(stream: &TcpStream, began: Instant) -> Look {
         rtt_us: info.tcpi_rtt,
         bytes_acked: info.tcpi_bytes_acked,
         bytes_sent: info.tcpi_bytes_sent,
+        retransmitted: info.tcpi_total_retrans,
     }
 }
 

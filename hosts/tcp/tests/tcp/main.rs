@@ -3,12 +3,17 @@
 #[path = "../clang/mod.rs"]
 mod clang;
 mod connection;
+mod flow;
+mod handover;
 mod hostile;
+mod interrupted;
 mod lifecycle;
 mod lockstep;
 mod namespaces;
 mod queueing;
+mod signals;
 mod slots;
+mod spike;
 
 use packetscale_tcp::{self as tcp, Options};
 use std::sync::{Mutex, MutexGuard, PoisonError};

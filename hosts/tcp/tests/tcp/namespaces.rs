@@ -14,7 +14,7 @@ pub fn run(line: &str) {
 }
 
 /// Runs a command and returns what it prints.
-fn said(line: &str) -> String {
+pub fn said(line: &str) -> String {
     let mut words = line.split_whitespace();
     let output = Command::new(words.next().expect("a command")).args(words).output().expect("it starts");
     String::from_utf8(output.stdout).expect("text")
@@ -57,6 +57,23 @@ impl Path {
         let Bottleneck { mbit, limit } = bottleneck;
         run(&format!("tc -n {r} qdisc add dev right root tbf rate {mbit}mbit burst 4000 limit {limit}"));
         path
+    }
+
+    /// Holds back what comes from the receiver, in order. Needs netem.
+    pub fn delay(&self, ms: u32) {
+        run(&format!(
+            "tc -n {} qdisc replace dev left root netem delay {ms}ms rate 10tbit limit 100000",
+            self.host("r")
+        ));
+    }
+
+    /// Loses everything on the way back, or no more.
+    pub fn cut(&self, cut: bool) {
+        let state = if cut { "down" } else { "up" };
+        run(&format!("ip -n {} link set in {state}", self.host("b")));
+        if !cut {
+            run(&format!("ip -n {} route replace 10.88.1.0/24 via 10.88.2.2 quickack 1", self.host("b")));
+        }
     }
 
     pub fn host(&self, host: &str) -> String {

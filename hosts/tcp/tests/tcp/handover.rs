@@ -1,0 +1,118 @@
+//! Who steers a connection, and what a connection loses where Rapid cannot.
+
+use super::flow::{Flow, Set, set_control};
+use super::namespaces::{Bottleneck, Path};
+use super::{Loaded, able, alone};
+use packetscale_tcp::{self as tcp, Options, Source};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::time::Duration;
+
+/// A cgroup that nobody is in: no connection agrees on arrivals.
+struct Nobody(std::path::PathBuf);
+
+impl Nobody {
+    fn new(test: &str) -> Nobody {
+        let path = std::path::PathBuf::from(format!("/sys/fs/cgroup/packetscale-{test}-{}", std::process::id()));
+        std::fs::create_dir(&path).expect("a cgroup");
+        Nobody(path)
+    }
+}
+
+impl Drop for Nobody {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
+    }
+}
+
+#[test]
+fn a_peer_that_tells_no_arrivals_gets_its_data_as_fast_as_from_cubic() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let nobody = Nobody::new("handover");
+    let rapid = Loaded::new("hand", Options { flows: 4, cgroup: Some(nobody.0.clone()), ..Options::default() });
+    let path = Path::new("hand", &Bottleneck { mbit: 50, limit: 375_000 });
+    path.delay(60);
+    for set in [Set::BeforeConnect, Set::AfterConnect] {
+        for bytes in [100_000, 1_000_000, 4_000_000] {
+            let [cubic, steered] =
+                ["cubic", &rapid.name].map(|control| Flow::open(&path, control, set).complete(bytes).as_secs_f64());
+            eprintln!("{set:?}, {bytes} B: rapid {steered:.3} s, cubic {cubic:.3} s");
+            assert!(steered < 1.05 * cubic, "{set:?}, {bytes} B: rapid {steered:.3} s, cubic {cubic:.3} s");
+        }
+    }
+    let fallen = tcp::status(&rapid.name).expect("loaded").fallen;
+    assert_eq!(fallen.len(), 6, "and status says so: {fallen:?}");
+}
+
+#[test]
+fn an_application_s_own_limit_outlives_the_hand_over() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let nobody = Nobody::new("limit");
+    let rapid = Loaded::new("keep", Options { flows: 4, cgroup: Some(nobody.0.clone()), ..Options::default() });
+    let path = Path::new("keep", &Bottleneck { mbit: 50, limit: 375_000 });
+    path.delay(20);
+    let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
+    flow.limit(500_000);
+    flow.bulk(Duration::from_secs(1));
+    let rate = flow.bulk(Duration::from_secs(1)) * 8.0 / 1e6;
+    eprintln!("a limit of 4 Mbit/s: {rate:.2} Mbit/s after the hand-over");
+    assert_eq!(tcp::status(&rapid.name).expect("loaded").fallen.len(), 1);
+    assert!(rate > 3.4 && rate < 4.2, "{rate:.2} Mbit/s, the limit is 4.00");
+}
+
+#[test]
+fn a_controller_set_after_connecting_hears_of_arrivals() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let rapid = Loaded::new("late", Options { flows: 4, ..Options::default() });
+    let path = Path::new("late", &Bottleneck { mbit: 50, limit: 100_000 });
+    path.delay(20);
+    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
+    let mut flow = Flow::open(&path, &rapid.name, Set::AfterConnect);
+    let reached = flow.bulk(Duration::from_secs(2)) * 8.0 / 1e6;
+    let status = tcp::status(&rapid.name).expect("loaded");
+    eprintln!("{reached:.1} Mbit/s, fallen {:?}", status.fallen);
+    let report = status.connections.first().unwrap_or_else(|| panic!("CUBIC has it: {:?}", status.fallen));
+    assert_eq!(report.source(), Source::Option);
+    assert!(10 * report.stamped > 9 * report.delivered, "{} of {} told", report.stamped, report.delivered);
+}
+
+#[test]
+fn a_controller_set_on_an_accepted_socket_hears_of_arrivals() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let rapid = Loaded::new("acc", Options { flows: 4, ..Options::default() });
+    let path = Path::new("acc", &Bottleneck { mbit: 50, limit: 100_000 });
+    // The server is at the side whose packets cross the bottleneck.
+    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
+    let listener = path.inside("a", || TcpListener::bind("10.88.1.1:0").expect("a port"));
+    let to = listener.local_addr().expect("an address");
+    let mut client = path.inside("b", || std::net::TcpStream::connect(to).expect("connects"));
+    let (mut server, _) = listener.accept().expect("a connection");
+    set_control(&server, &rapid.name);
+    let reader = std::thread::spawn(move || {
+        let (mut all, mut block) = (0, vec![0; 65536]);
+        while all < 3_000_000 {
+            match client.read(&mut block) {
+                Ok(n) if n > 0 => all += n,
+                _ => break,
+            }
+        }
+        (all, client)
+    });
+    server.write_all(&vec![0; 3_000_000]).expect("sends");
+    let (read, _client) = reader.join().expect("no panic");
+    let status = tcp::status(&rapid.name).expect("loaded");
+    let report = status.connections.first().unwrap_or_else(|| panic!("CUBIC has it: {:?}", status.fallen));
+    assert_eq!((report.source(), read), (Source::Option, 3_000_000));
+}

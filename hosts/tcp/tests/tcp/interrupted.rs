@@ -1,0 +1,92 @@
+//! Applications that send less than all they can, and receivers that do not read.
+
+use super::flow::{Flow, Set};
+use super::namespaces::{Bottleneck, Path};
+use super::{Loaded, able, alone};
+use packetscale_tcp::{self as tcp, Options};
+use std::time::Duration;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Rapid, and a path of 20 Mbit/s and 40 ms.
+fn prepared(test: &str) -> (Loaded, Path) {
+    let rapid = Loaded::new(test, Options { flows: 4, ..Options::default() });
+    let path = Path::new(test, &Bottleneck { mbit: 20, limit: 100_000 });
+    path.delay(40);
+    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
+    (rapid, path)
+}
+
+fn rate(rapid: &Loaded) -> f64 {
+    let status = tcp::status(&rapid.name).expect("loaded");
+    let report = status.connections.first().unwrap_or_else(|| panic!("CUBIC has it: {:?}", status.fallen));
+    report.rate as f64 * 8.0 / 1e6
+}
+
+#[test]
+fn an_application_that_pauses_keeps_its_rate() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let (rapid, path) = prepared("pause");
+    let run = |control: &str| {
+        let mut flow = Flow::open(&path, control, Set::BeforeConnect);
+        flow.bulk(2 * SECOND);
+        flow.settle();
+        let before = (control != "cubic").then(|| rate(&rapid));
+        flow.trickle(1000, Duration::from_millis(20), 4 * SECOND);
+        let after = (control != "cubic").then(|| rate(&rapid));
+        (flow.complete(1_000_000).as_secs_f64(), before, after)
+    };
+    let (cubic, ..) = run("cubic");
+    let (steered, before, after) = run(&rapid.name);
+    eprintln!("R {before:?} -> {after:?} Mbit/s; 1 MB: rapid {steered:.3} s, cubic {cubic:.3} s");
+    assert!(after > before.map(|rate| 0.8 * rate), "R falls from {before:?} to {after:?} Mbit/s");
+    assert!(steered < 1.1 * cubic, "1 MB: rapid {steered:.3} s, cubic {cubic:.3} s");
+}
+
+#[test]
+fn answers_of_a_kept_connection_take_no_longer_than_with_cubic() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let (rapid, path) = prepared("answers");
+    for bytes in [20_000, 100_000] {
+        let run = |control: &str| {
+            let mut flow = Flow::open(&path, control, Set::BeforeConnect);
+            let mut took: Vec<f64> = (0..8)
+                .map(|_| {
+                    let took = flow.complete(bytes).as_secs_f64();
+                    std::thread::sleep(Duration::from_millis(300));
+                    took
+                })
+                .collect();
+            took.sort_by(f64::total_cmp);
+            took[4]
+        };
+        let (cubic, steered) = (run("cubic"), run(&rapid.name));
+        eprintln!("{bytes} B: rapid {steered:.3} s, cubic {cubic:.3} s");
+        assert!(steered < 1.5 * cubic, "{bytes} B: rapid {steered:.3} s, cubic {cubic:.3} s");
+    }
+}
+
+#[test]
+fn a_receiver_that_stops_reading_is_no_slow_path() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let (rapid, path) = prepared("shut");
+    let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
+    flow.bulk(2 * SECOND);
+    flow.read(false);
+    let meanwhile = flow.bulk(4 * SECOND) * 8.0 / 1e6;
+    flow.read(true);
+    // What the receiver had is read at once, and the window opens.
+    let seconds = [(); 3].map(|()| flow.bulk(SECOND) * 8.0 / 1e6);
+    eprintln!("{meanwhile:.1} Mbit/s meanwhile, then {seconds:.1?} Mbit/s");
+    assert!(meanwhile < 12.0, "{meanwhile} Mbit/s: the window was to be shut");
+    assert!(seconds[1] > 16.0 && seconds[2] > 17.0, "{seconds:.1?} Mbit/s of 20");
+}

@@ -1,0 +1,103 @@
+//! What the path, the kernel and the application say beside arrivals: marks, a smaller packet, a limit, reordering.
+
+use super::flow::{Flow, Set};
+use super::namespaces::{Bottleneck, Path, run};
+use super::{Loaded, able, alone};
+use packetscale_tcp::{self as tcp, Options, Report};
+use std::time::Duration;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+fn prepared(test: &str) -> (Loaded, Path) {
+    let rapid = Loaded::new(test, Options { flows: 4, ..Options::default() });
+    let path = Path::new(test, &Bottleneck { mbit: 20, limit: 100_000 });
+    path.delay(40);
+    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
+    (rapid, path)
+}
+
+fn report(rapid: &Loaded) -> Report {
+    let status = tcp::status(&rapid.name).expect("loaded");
+    *status.connections.first().unwrap_or_else(|| panic!("CUBIC has it: {:?}", status.fallen))
+}
+
+#[test]
+fn a_path_that_marks_every_packet_is_heeded() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let (rapid, path) = prepared("marks");
+    for host in ["a", "b"] {
+        run(&format!("ip netns exec {} sysctl -qw net.ipv4.tcp_ecn=1", path.host(host)));
+    }
+    let rates = ["cubic", &rapid.name].map(|control| {
+        let mut flow = Flow::open(&path, control, Set::BeforeConnect);
+        flow.bulk(SECOND);
+        // A queue that marks (RFC 3168) what it was to drop: everything.
+        run(&format!("tc -n {} qdisc replace dev out root netem loss 100% ecn limit 10000", path.host("a")));
+        flow.bulk(SECOND);
+        let rate = flow.bulk(2 * SECOND) * 8.0 / 1e6;
+        run(&format!("tc -n {} qdisc del dev out root", path.host("a")));
+        (rate, flow.bulk(2 * SECOND) * 8.0 / 1e6)
+    });
+    eprintln!("marked, and then no more: cubic {:.1?}, rapid {:.1?} Mbit/s", rates[0], rates[1]);
+    // 0.6 Mbit/s are two packets per round trip, the law's floor.
+    assert!(rates[1].0 < 2.0, "{:.1?} Mbit/s while every packet was marked", rates[1]);
+}
+
+#[test]
+fn a_path_that_takes_smaller_packets_than_the_hosts_is_filled() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let (rapid, path) = prepared("mtu");
+    // The receiver's first window, 64 kB, must not bound the rate.
+    path.delay(10);
+    for (host, device) in [("a", "out"), ("r", "left"), ("b", "in")] {
+        run(&format!("ip -n {} link set {device} mtu 9000", path.host(host)));
+    }
+    let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
+    flow.bulk(SECOND);
+    let rate = flow.bulk(2 * SECOND) * 8.0 / 1e6;
+    let seen = report(&rapid);
+    let estimated = seen.rate as f64 * 8.0 / 1e6;
+    eprintln!("{rate:.1} Mbit/s of 20, R {estimated:.1} Mbit/s, unusable {} of {}", seen.unusable, seen.streams);
+    assert!(rate > 17.0, "{rate:.1} Mbit/s");
+    assert!(estimated < 22.0, "R {estimated:.1} Mbit/s on a path of 20");
+    assert!(2 * seen.unusable < seen.streams, "{} of {} streams tell nothing", seen.unusable, seen.streams);
+}
+
+#[test]
+fn an_application_s_own_limit_is_kept() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let (rapid, path) = prepared("limit");
+    let rates = ["cubic", &rapid.name].map(|control| {
+        let mut flow = Flow::open(&path, control, Set::BeforeConnect);
+        flow.limit(500_000);
+        flow.bulk(SECOND);
+        flow.bulk(2 * SECOND) * 8.0 / 1e6
+    });
+    eprintln!("a limit of 4 Mbit/s: cubic {:.2}, rapid {:.2} Mbit/s", rates[0], rates[1]);
+    assert!(rates[1] < 4.1 && rates[1] > 3.4, "{:.2} Mbit/s, the limit is 4.00", rates[1]);
+}
+
+#[test]
+fn packets_that_overtake_each_other_are_not_lost() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let (rapid, path) = prepared("order");
+    // One in fifty is 6 ms ahead of its place: ten packets.
+    run(&format!("tc -n {} qdisc add dev out root netem delay 6ms reorder 2% limit 10000", path.host("a")));
+    let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
+    let rate = flow.bulk(4 * SECOND) * 8.0 / 1e6;
+    let (seen, retransmitted) = (report(&rapid), flow.look().retransmitted);
+    eprintln!("{rate:.1} Mbit/s, {} of {} lost to the law, {retransmitted} retransmitted", seen.lost, seen.packets);
+    assert!(seen.lost <= u64::from(retransmitted), "{} lost to the law, {retransmitted} retransmitted", seen.lost);
+}

@@ -1,0 +1,70 @@
+//! Acknowledgments that are late, without a loss.
+
+use super::flow::{Flow, Set};
+use super::namespaces::{Bottleneck, Path};
+use super::{Loaded, able, alone};
+use packetscale_tcp::{self as tcp, Options};
+use std::time::Duration;
+
+const SECOND: Duration = Duration::from_secs(1);
+
+/// Sends over 20 Mbit/s and 40 ms; all acknowledgments of one moment and the time after it come `late_ms` late, in order.
+fn after_a_spike(path: &Path, control: &str, late_ms: u32) -> [f64; 6] {
+    let mut flow = Flow::open(path, control, Set::BeforeConnect);
+    flow.bulk(2 * SECOND);
+    path.delay(40 + late_ms);
+    flow.bulk(Duration::from_millis(20));
+    path.delay(40);
+    flow.bulk(Duration::from_millis(u64::from(late_ms)));
+    [(); 6].map(|()| flow.bulk(SECOND) * 8.0 / 1e6)
+}
+
+#[test]
+fn late_acknowledgments_are_forgiven() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let rapid = Loaded::new("spike", Options { flows: 4, ..Options::default() });
+    let path = Path::new("spike", &Bottleneck { mbit: 20, limit: 200_000 });
+    path.delay(40);
+    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
+    let cubic = after_a_spike(&path, "cubic", 500);
+    eprintln!("500 ms: cubic {cubic:.1?} Mbit/s");
+    for late_ms in [500, 1000] {
+        let seconds = after_a_spike(&path, &rapid.name, late_ms);
+        let fallen = tcp::status(&rapid.name).expect("loaded").fallen;
+        eprintln!("{late_ms} ms: rapid {seconds:.1?} Mbit/s, fallen {fallen:?}");
+        assert!(fallen.is_empty(), "{late_ms} ms late: {fallen:?}, {seconds:.1?} Mbit/s");
+        assert!(
+            seconds[1] > 16.0 && seconds[2..].iter().all(|&rate| rate > 17.0),
+            "{late_ms} ms: {seconds:.1?} Mbit/s"
+        );
+    }
+}
+
+#[test]
+fn an_outage_is_over_when_the_path_is_back() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let rapid = Loaded::new("outage", Options { flows: 4, ..Options::default() });
+    let path = Path::new("outage", &Bottleneck { mbit: 20, limit: 200_000 });
+    path.delay(40);
+    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
+    let run = |control: &str| {
+        let mut flow = Flow::open(&path, control, Set::BeforeConnect);
+        flow.bulk(2 * SECOND);
+        path.cut(true);
+        flow.bulk(2 * SECOND);
+        path.cut(false);
+        [(); 6].map(|()| flow.bulk(SECOND) * 8.0 / 1e6)
+    };
+    let (cubic, steered) = (run("cubic"), run(&rapid.name));
+    let fallen = tcp::status(&rapid.name).expect("loaded").fallen;
+    eprintln!("cubic {cubic:.1?}, rapid {steered:.1?} Mbit/s, fallen {fallen:?}");
+    let carried = |seconds: [f64; 6]| seconds.iter().sum::<f64>();
+    assert!(fallen.is_empty(), "{fallen:?}");
+    assert!(carried(steered) > 0.9 * carried(cubic), "cubic {cubic:.1?}, rapid {steered:.1?} Mbit/s");
+}
