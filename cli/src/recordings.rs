@@ -75,25 +75,25 @@ impl Recordings {
             if host.name() != Simulator.name() {
                 return refuse(&format!("--on {}", host.name()), "--on simulator, which knows its packets one by one");
             }
-            if plan.len() > 1 && !file.to_string_lossy().contains(RUN) {
-                let found = format!("{} for a plan of {} runs", file.display(), plan.len());
-                return refuse(&found, &format!("one run, or {RUN} in the name"));
-            }
             if wanted[..at].iter().any(|(_, other)| other == file) {
                 return refuse(&format!("{} twice", file.display()), "a name of its own");
             }
-            let there = (0..plan.len()).map(|run| named(file, run)).find(|file| file.exists());
-            match there {
-                Some(there) if is_read(&there, &arguments.file, plan) => {
+            let one_name = !file.to_string_lossy().contains(RUN);
+            let runs = if one_name { 1 } else { plan.len() };
+            for there in (0..runs).map(|run| named(file, run)).filter(|file| file.exists()) {
+                if is_read(&there, &arguments.file, plan) {
                     return refuse(&format!("{}, which the run reads", there.display()), "a new name");
                 }
-                Some(there) if !kind.wrote(&there) => {
+                if !kind.wrote(&there) {
                     return refuse(&format!("{}, which is something else", there.display()), "a new name");
                 }
-                Some(there) if !arguments.replace => {
+                if !arguments.replace {
                     return refuse(&format!("{}, which is there", there.display()), "a new name, or --replace");
                 }
-                _ => {}
+            }
+            if plan.len() > 1 && one_name {
+                let found = format!("{} for a plan of {} runs", file.display(), plan.len());
+                return refuse(&found, &format!("one run, or {RUN} in the name"));
             }
         }
         Ok(Recordings { wanted })

@@ -340,7 +340,7 @@ impl<C: Controller> Sender<C> {
     }
 
     /// Returns what may leave now. Call it until it returns `None`.
-    #[inline]
+    #[inline(always)]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         self.gate = Time::MAX;
         let decision = self.controller.decision();
@@ -373,7 +373,7 @@ impl<C: Controller> Sender<C> {
         Some(self.transmit(now, window, repeated))
     }
 
-    #[inline]
+    #[inline(always)]
     fn transmit(&mut self, now: Time, window: u32, repeated: Option<u64>) -> Segment {
         let transmission = self.next_transmission;
         self.next_transmission += 1;

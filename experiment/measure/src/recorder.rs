@@ -94,7 +94,8 @@ impl Recorder {
     pub fn new(experiment: &Experiment, starts: &[Time], base_rtt: Option<Span>) -> Recorder {
         let (warm, end) = (Time::ZERO + experiment.warmup, Time::ZERO + experiment.duration);
         let measured = experiment.bottleneck;
-        let lives: Vec<Life> = (0..starts.len()).map(|flow| Life::of(experiment.flows.get(flow).map(|spec| &**spec), measured)).collect();
+        let lives: Vec<Life> =
+            (0..starts.len()).map(|flow| Life::of(experiment.flows.get(flow).map(|spec| &**spec), measured)).collect();
         let last = compared_starts(starts, &lives).max().unwrap_or(Time::ZERO);
         let fine = base_rtt.map_or(Span::ZERO, |rtt| rtt / STARTUP_PER_RTT).max(Span::from_micros(1));
         let bins = || Bins::new(last, fine, STARTUP_INTERVALS);

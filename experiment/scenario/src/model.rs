@@ -4,14 +4,14 @@ mod arrivals;
 mod connections;
 mod files;
 mod flows;
+mod held_in_common;
 mod service;
-mod shared;
 
 pub use arrivals::{ArrivalProcess, Arrivals, SizeLaw};
 pub use connections::{ConnectionSource, Connections, FileSizes, Objects, Parse, Sessions, Think, Web};
 pub use flows::{FlowSpec, Size, Start};
+pub use held_in_common::Shared;
 pub use service::{Aggregation, RateFormat, RateSource, Service, Variation};
-pub use shared::Shared;
 
 use crate::canonical;
 use crate::search::SearchSpec;

@@ -68,7 +68,7 @@ impl<P: UnderWay> Ring<P> {
     }
 
     /// Takes the packet whose arrival is the event at hand.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn pop(&mut self, agenda: &mut Agenda) -> Option<P> {
         let packet = self.packets.pop_front()?;
         agenda.advance_packet(self.packets.front().map(P::at));

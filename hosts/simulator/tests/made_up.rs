@@ -106,7 +106,7 @@ proptest! {
         let mut experiment = path();
         experiment.links[0].loss = Ratio::of(loss, 1000);
         experiment.receiver =
-            ReceiverSpec { delayed_ack, ack_loss: Ratio::of(ack_loss, 1000), ..experiment.receiver.clone() };
+            ReceiverSpec { delayed_ack, ack_loss: Ratio::of(ack_loss, 1000), ..experiment.receiver };
         let flows = flows.into_iter().map(Into::into).collect();
         let ((made_up, _), (watched, _)) = both(&Experiment { flows, seed, ..experiment });
         prop_assert_eq!(made_up, watched);

@@ -8,7 +8,8 @@
  * two epochs', and 17/16 of the last one's if 1/32 of its packets were lost: a bound
  * that is always reached must stay below the factor it is there for. During start-up,
  * which grows eightfold per round trip, it is ten times. An epoch in which the sender
- * was idle sets no bound: what was not sent was not acknowledged either.
+ * was idle does not lower the bound, since what was not sent was not acknowledged
+ * either. Nor does it lift it: a peer can make a sender idle, by shutting its window.
  */
 #ifndef PACKETSCALE_GUARD_H
 #define PACKETSCALE_GUARD_H
@@ -36,8 +37,10 @@ INLINE void guard(struct conn *c, u64 now, u64 acked)
 	if (lasted < rapid_max(EPOCH_MIN_NS, c->law.srtt_ns))
 		return;
 	g->rate[1] = g->rate[0];
-	g->rate[0] = g->idled ? RAPID_RATE_CEILING : rapid_rate_of(rapid_min(g->acked, EPOCH_BYTES_MAX), lasted);
+	g->rate[0] = rapid_rate_of(rapid_min(g->acked, EPOCH_BYTES_MAX), lasted);
 	highest = rapid_max(g->rate[0], g->rate[1]);
+	if (g->idled)
+		g->rate[0] = highest;
 	bound = c->law.startup ? STARTUP_TIMES * highest : highest + highest / HEADROOM_PART;
 	if (!c->law.startup && LOSSY_PART * (c->report.lost - g->lost) > c->report.delivered - g->delivered)
 		bound = g->rate[0] + g->rate[0] / HEADROOM_LOSSY_PART;

@@ -13,17 +13,18 @@
  *
  * Data never gets smaller for it: the option travels on segments that have room, so
  * on pure acknowledgments and on data at least WIRE_SPARE short of the MSS. SACK
- * blocks are written before it and keep their place. (Segments that ask are 8 bytes
- * shorter, for a round trip.) A SYN that was sent in vain goes out again without the
- * option, since something on the path may not let it through; and for DEAF_NS no
- * SYN to that address carries it. A SYN-ACK leaves it out after two.
+ * blocks are written before it and keep their place. (Data that ask are 8 bytes
+ * shorter, for a round trip; acknowledgments tell, and do not ask.) A SYN that was sent
+ * in vain goes out again without the option, since something on the path may not let it
+ * through; where that happens DEAF_TIMES in a row, for DEAF_NS no SYN to that address
+ * carries it. A SYN-ACK leaves it out after two.
  *
  * Every SYN offers, since its connection may come to use a congestion control of ours
  * later, and its peer too. Only a connection under one of ours wants arrivals; any other
  * may want them, and then nobody tells any until it asks.
  *
- * A listener keeps the SYN's headers (TCP_SAVE_SYN) for as long as it takes to
- * read them here. Listeners older than the program, and handshakes by SYN cookie,
+ * A listener keeps the SYN's headers (TCP_SAVE_SYN), and so does each connection that
+ * it accepts, until it ends. Listeners older than the program, and handshakes by SYN cookie,
  * do without the option.
  */
 #include "kernel.h"
@@ -46,8 +47,9 @@
 /* SYNs, and SYN-ACKs, that carry the option before it is left out. */
 #define SYN_TRIES 1
 #define ANSWER_TRIES 2
-/* For so long no option goes to where a SYN passed only without it. */
+/* For so long no option goes to where so many SYNs in a row passed only without it. */
 #define DEAF_NS 600000000000ULL
+#define DEAF_TIMES 3
 /* Lengths that are tried: 28 bytes to 8, four at a time. */
 #define RESERVE_TRIES 6
 
@@ -64,18 +66,25 @@ struct {
 	__type(value, u32);
 } askers SEC(".maps");
 
-/* The other end of a connection; of a listener's, also the ports. */
+/* The other end of a connection of one network namespace; of a listener's, also the ports. */
 struct far_end {
+	u64 namespace;
 	u32 address[4];
 	u32 ports;
+	u32 padding;
 };
 
-/* Addresses that a SYN has reached only without the option, and when. */
+/* An address that SYNs reach only without the option: how many in a row, and when the last did. */
+struct deaf_end {
+	u64 since_ns;
+	u64 times;
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
 	__uint(max_entries, 4096);
 	__type(key, struct far_end);
-	__type(value, u64);
+	__type(value, struct deaf_end);
 } deaf SEC(".maps");
 
 /* SYN-ACKs that carried the option, of connections under way. */
@@ -90,6 +99,8 @@ INLINE struct far_end far_end_of(struct bpf_sock_ops *s, u32 ports)
 {
 	struct far_end end = {.ports = ports ? (s->remote_port & 0xffff0000) | (s->local_port & 0xffff) : 0};
 	u32 v4 = s->remote_ip4;
+
+	end.namespace = bpf_get_netns_cookie(s);
 
 	/* The verifier allows no pointer into the context: nothing may merge this load with those below. */
 	asm volatile("" : "+r"(v4));
@@ -140,9 +151,9 @@ INLINE u32 our_offer(struct bpf_sock_ops *s, u32 answering)
 INLINE int is_deaf(struct bpf_sock_ops *s)
 {
 	struct far_end end = far_end_of(s, 0);
-	u64 *since = bpf_map_lookup_elem(&deaf, &end);
+	const struct deaf_end *d = bpf_map_lookup_elem(&deaf, &end);
 
-	return since && bpf_ktime_get_ns() - *since < DEAF_NS;
+	return d && d->times >= DEAF_TIMES && bpf_ktime_get_ns() - d->since_ns < DEAF_NS;
 }
 
 INLINE void on_connect(struct bpf_sock_ops *s)
@@ -185,18 +196,21 @@ INLINE void on_established(struct bpf_sock_ops *s, u32 ours, u32 theirs)
 		set_callbacks(s, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
 }
 
-/* A SYN that passed only without the option: something on this path lets none through. */
+/*
+ * A SYN that passed only without the option: chance, or something on this path that lets none through. A SYN that
+ * passed with it, answered or not, ends the count.
+ */
 INLINE void on_connected(struct bpf_sock_ops *s)
 {
+	struct far_end end = far_end_of(s, 0);
+	const struct deaf_end *before = bpf_map_lookup_elem(&deaf, &end);
+	struct deaf_end d = {.since_ns = bpf_ktime_get_ns(), .times = before ? before->times + 1 : 1};
 	u32 theirs = peer_offer(s, 0);
-	struct far_end end;
-	u64 now;
 
-	if (!theirs && s->total_retrans >= SYN_TRIES) {
-		end = far_end_of(s, 0);
-		now = bpf_ktime_get_ns();
-		bpf_map_update_elem(&deaf, &end, &now, 0);
-	}
+	if (s->total_retrans >= SYN_TRIES)
+		bpf_map_update_elem(&deaf, &end, &d, 0);
+	else if (before && !is_deaf(s))
+		bpf_map_delete_elem(&deaf, &end);
 	on_established(s, our_offer(s, 0), theirs);
 }
 
@@ -281,6 +295,11 @@ INLINE struct feedback *asking(struct bpf_sock_ops *s)
 /* Also when TCP asks how much data a segment may carry. */
 INLINE void reserve_ask(struct bpf_sock_ops *s)
 {
+	struct bpf_sock *sk = s->sk;
+	struct stamps *told = sk ? bpf_sk_storage_get(&stamps, sk, 0, 0) : 0;
+
+	if (told)
+		told->length = 0;
 	if (s->skb_len + WIRE_BASE <= s->mss_cache)
 		bpf_reserve_hdr_opt(s, WIRE_OFFER, 0);
 }
@@ -290,7 +309,7 @@ INLINE void on_reserve(struct bpf_sock_ops *s)
 	if (s->skb_tcp_flags & TCP_SYN) {
 		if (offers_now(s))
 			bpf_reserve_hdr_opt(s, WIRE_OFFER, 0);
-	} else if (asking(s)) {
+	} else if ((s->skb_len || s->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS) && asking(s)) {
 		reserve_ask(s);
 	} else if (s->args[0] != BPF_WRITE_HDR_TCP_CURRENT_MSS && !(s->skb_tcp_flags & TCP_RST)) {
 		reserve_run(s);
@@ -310,22 +329,22 @@ INLINE void on_write(struct bpf_sock_ops *s)
 		bpf_store_hdr_opt(s, offer, sizeof(offer), 0);
 		return;
 	}
-	f = asking(s);
-	if (f) {
-		f->asking--;
-		wire_put_offer(offer, WIRE_WANTS);
-		bpf_store_hdr_opt(s, offer, sizeof(offer), 0);
+	told = sk ? bpf_sk_storage_get(&stamps, sk, 0, 0) : 0;
+	if (told && told->length >= WIRE_BASE) {
+		length = told->length;
+		told->length = 0;
+		/* Compared by itself: the verifier of Linux 6.1 does not see the bound in a difference. */
+		asm volatile("" : "+r"(length));
+		if (length <= WIRE_MAX && !bpf_store_hdr_opt(s, told->option, (u32)length, 0))
+			told->told = told->next;
 		return;
 	}
-	told = sk ? bpf_sk_storage_get(&stamps, sk, 0, 0) : 0;
-	if (!told)
+	f = asking(s);
+	if (!f)
 		return;
-	length = told->length;
-	told->length = 0;
-	if (length < WIRE_BASE || length > WIRE_MAX)
-		return;
-	if (!bpf_store_hdr_opt(s, told->option, (u32)length, 0))
-		told->told = told->next;
+	wire_put_offer(offer, WIRE_WANTS);
+	if (!bpf_store_hdr_opt(s, offer, sizeof(offer), 0))
+		f->asking--;
 }
 
 /* Sets `end` to where the run of an incoming acknowledgment ends. Returns 0 where it names something never sent. */

@@ -165,8 +165,11 @@ INLINE void take_losses(struct conn *c, const struct tcp_sock *tp, u64 now)
 {
 	c->missing += tp->lost - c->tcp_lost;
 	c->tcp_lost = tp->lost;
-	if (c->doubted && c->state == TCP_CA_Loss && tp->snd_una != c->doubted_una)
-		account_doubted(c, now);
+	if (c->doubted && tp->snd_una != c->doubted_una) {
+		if (c->state == TCP_CA_Loss)
+			account_doubted(c, now);
+		c->doubted = 0;
+	}
 }
 
 /* What the rate may not exceed, whatever the law says: the application's limit, and in a round trip with marks, their cut. */
@@ -230,6 +233,8 @@ SEC("struct_ops") void rapid_set_state(u64 *ctx)
 		c->state = state;
 		return;
 	}
+	if (state < TCP_CA_CWR && c->state > TCP_CA_CWR)
+		c->missing = 0;
 	if (state == TCP_CA_Recovery && c->state < TCP_CA_Recovery)
 		law_recovery(c);
 	if (state == TCP_CA_CWR && c->state < TCP_CA_CWR) {

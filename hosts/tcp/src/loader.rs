@@ -33,7 +33,9 @@ pub fn load(options: &Options) -> Result<Trial, Error> {
     let name = options.name.as_str();
     if is_registered(name) {
         return Err(Error::Machine(match pins::among_pins(|| Ok(pins::folder(name).join(CONTROL).exists()))? {
-            true => format!("{name} is loaded already; `packetscale tcp unload` removes it"),
+            true => format!(
+                "{name} is loaded already; `packetscale tcp unload` removes it, and another --name loads one beside it"
+            ),
             false => format!("this kernel has a congestion control named {name} already, which is not ours"),
         }));
     }

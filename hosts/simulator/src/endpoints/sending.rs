@@ -15,7 +15,7 @@ fn note(noted: &mut Vec<Event>, event: Event) {
 
 impl Endpoints {
     /// An acknowledgment reaches its sender, which sends what may leave now.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at_sender(&mut self, agenda: &mut Agenda, now: Time, lane: usize) {
         let Some(record) = self.ack_lanes[lane].pop(agenda) else { return };
         let index = record.flow as usize;
@@ -213,13 +213,14 @@ impl Endpoints {
 
     /// The packet of a flow that arrives now at the first link of its route. `None`: none does, the packet that was
     /// expected now left later, or leaves at another time.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn at_first_link(&mut self, agenda: &mut Agenda, now: Time, index: usize) -> Option<Transit> {
         if self.flows[index].expected != now {
             agenda.advance_packet(None);
             return None;
         }
-        let departs = self.flows[index].sender.departure() <= now;
+        let departure = self.flows[index].sender.departure();
+        let (paced, departs) = (departure < Time::MAX, departure <= now);
         if departs {
             self.make_up(agenda, now, index);
         }
@@ -229,7 +230,7 @@ impl Endpoints {
         let flow = &mut self.flows[index];
         flow.expected = next;
         agenda.advance_packet((next < Time::MAX).then_some(next));
-        if departs || (flow.sender.departure() < Time::MAX && flow.patience > Span::ZERO && !flow.may_wait(next)) {
+        if departs || (paced && flow.patience > Span::ZERO && !flow.may_wait(next)) {
             self.rearm(agenda, now, index);
         }
         transit

@@ -83,6 +83,7 @@ impl<'e> Network<'e> {
 
     // ---- links -------------------------------------------------------------------------------------------------
 
+    #[inline(always)]
     fn at_first_link(&mut self, now: Time, index: usize) {
         let Some(transit) = self.endpoints.at_first_link(&mut self.agenda, now, index) else { return };
         let link = self.topology.first_link(self.endpoints.route(index));

@@ -22,8 +22,9 @@ const BLOCK: usize = 16 << 10;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Set {
     BeforeConnect,
-    /// As `iperf3 -C` does.
     AfterConnect,
+    /// After connecting, and on the accepted socket: as `iperf3 -C` does.
+    AtBothEnds,
 }
 
 /// A connection from the sender's namespace to the receiver's, which reads all that comes while `reads` is set.
@@ -44,8 +45,12 @@ impl Flow {
         let port = listener.local_addr().expect("an address").port();
         let (received, reads) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(true)));
         let (count, may) = (Arc::clone(&received), Arc::clone(&reads));
+        let accepted = (set == Set::AtBothEnds).then(|| control.to_string());
         std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().expect("a connection");
+            if let Some(control) = accepted {
+                set_control(&stream, &control);
+            }
             let mut block = vec![0; 65536];
             loop {
                 while !may.load(Ordering::Relaxed) {
@@ -64,7 +69,7 @@ impl Flow {
                 set_control(&socket, control);
             }
             connect(socket.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(RECEIVER, port))).expect("connects");
-            if set == Set::AfterConnect {
+            if set != Set::BeforeConnect {
                 set_control(&socket, control);
             }
             TcpStream::from(socket)

@@ -45,7 +45,8 @@ struct Loaded {
 impl Loaded {
     fn new(what: &str, options: Options) -> Loaded {
         let name = format!("r_{what}_{}", std::process::id() % 10_000);
-        tcp::load(&Options { name: name.clone(), ..options }).unwrap_or_else(|error| panic!("{error}"));
+        let trial = tcp::load(&Options { name: name.clone(), ..options }).unwrap_or_else(|error| panic!("{error}"));
+        assert_eq!(trial.without_option, None, "the option's programs are needed");
         Loaded { name }
     }
 }

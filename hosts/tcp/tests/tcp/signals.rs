@@ -42,8 +42,9 @@ fn a_path_that_marks_every_packet_is_heeded() {
         (rate, flow.bulk(2 * SECOND) * 8.0 / 1e6)
     });
     eprintln!("marked, and then no more: cubic {:.1?}, rapid {:.1?} Mbit/s", rates[0], rates[1]);
-    // 0.6 Mbit/s are two packets per round trip, the law's floor.
+    // 0.6 Mbit/s are two packets per round trip, the law's floor; CUBIC's is a packet or two.
     assert!(rates[1].0 < 2.0, "{:.1?} Mbit/s while every packet was marked", rates[1]);
+    assert!(rates[1].0 > rates[0].0 / 4.0, "{:.1?} Mbit/s where CUBIC has {:.1?}", rates[1], rates[0]);
 }
 
 #[test]
@@ -62,10 +63,8 @@ fn a_path_that_takes_smaller_packets_than_the_hosts_is_filled() {
     flow.bulk(SECOND);
     let rate = flow.bulk(2 * SECOND) * 8.0 / 1e6;
     let seen = report(&rapid);
-    let estimated = seen.rate as f64 * 8.0 / 1e6;
-    eprintln!("{rate:.1} Mbit/s of 20, R {estimated:.1} Mbit/s, unusable {} of {}", seen.unusable, seen.streams);
+    eprintln!("{rate:.1} Mbit/s of 20, unusable {} of {}", seen.unusable, seen.streams);
     assert!(rate > 17.0, "{rate:.1} Mbit/s");
-    assert!(estimated < 22.0, "R {estimated:.1} Mbit/s on a path of 20");
     assert!(2 * seen.unusable < seen.streams, "{} of {} streams tell nothing", seen.unusable, seen.streams);
 }
 

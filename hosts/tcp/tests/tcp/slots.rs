@@ -4,7 +4,7 @@ use super::connection::{listen, open};
 use super::namespaces::{Bottleneck, Path};
 use super::{Loaded, able, alone};
 use nix::libc;
-use nix::sys::socket::{setsockopt, sockopt};
+use nix::sys::socket::{Backlog, setsockopt, sockopt};
 use packetscale_tcp::{self as tcp, Options, Reason, Status};
 use std::io::{Read, Write};
 use std::net::TcpStream;
@@ -21,6 +21,9 @@ impl Many {
         let rapid = Loaded::new(test, Options { flows, ..Options::default() });
         let path = Path::new(test, &Bottleneck { mbit: 1000, limit: 1_000_000 });
         let listener = listen(&path);
+        // A SYN that finds the queue of the listener full goes out again without the option.
+        let backlog = Backlog::new(flows as i32 + 1).expect("a backlog");
+        nix::sys::socket::listen(&listener, backlog).expect("listens");
         let port = listener.local_addr().expect("an address").port();
         std::thread::spawn(move || {
             for stream in listener.incoming() {
