@@ -57,7 +57,7 @@ pub fn load(options: &Options) -> Result<Trial, Error> {
 /// What is missing.
 pub fn readiness() -> Result<String, Error> {
     able()?;
-    cgroup_root()?;
+    pins::among_pins(cgroup_root)?;
     devices::able()?;
     if !is_registered(CONTROL) {
         return Ok("can be loaded: packetscale tcp load".to_string());

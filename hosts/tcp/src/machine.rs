@@ -17,20 +17,15 @@ pub fn able() -> Result<(), Error> {
     Ok(())
 }
 
-/// Returns where cgroup2 is mounted: here, or for the first process, whose mounts `ip netns exec` hides.
+/// Returns where cgroup2 is mounted for this thread, which may have entered other mounts than the process has.
 pub fn cgroup_root() -> Result<PathBuf, Error> {
-    let of_first = || mounted("/proc/1/mounts").map(|place| format!("/proc/1/root{place}"));
-    let place = mounted("/proc/thread-self/mounts").or_else(of_first).map(PathBuf::from);
-    place.ok_or_else(|| {
-        Error::Machine("cgroup2 is not mounted (mount -t cgroup2 none FOLDER); the TCP option needs it".to_string())
-    })
-}
-
-/// Where this list of mounts has cgroup2.
-fn mounted(list: &str) -> Option<String> {
-    let mounts = fs::read_to_string(list).unwrap_or_default();
+    let mounts = fs::read_to_string("/proc/thread-self/mounts").unwrap_or_default();
     let mut words = mounts.lines().map(|line| line.split(' '));
     words
         .find_map(|mut line| Some((line.nth(1)?, line.next()?)).filter(|(_, kind)| *kind == "cgroup2"))
-        .map(|(place, _)| place.to_string())
+        .map(|(place, _)| PathBuf::from(place))
+        .ok_or_else(|| Error::Machine(NO_CGROUP.to_string()))
 }
+
+const NO_CGROUP: &str = "cgroup2 is not mounted, and the TCP option needs it: mount -t cgroup2 none FOLDER, or, inside \
+                         `ip netns exec`, which hides it, nsenter --net=/run/netns/NAME packetscale tcp load";
