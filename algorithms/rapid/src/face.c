@@ -62,21 +62,15 @@ u32 rapid_face_spare(const struct rapid_memory *memory, u64 first, u64 end)
 	return 1;
 }
 
-/* Notes a departure, unless a ring is too small for it: then says which. */
-u32 rapid_face_on_sent(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number, u32 size, u32 idle)
+/* Notes a departure, unless a ring is too small for it: then says which. With `fixed` no ring may grow: it is noted. */
+u32 rapid_face_on_sent(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number, u32 size, u32 idle,
+		       u32 fixed)
 {
-	u32 crowded = rapid_face_crowded(law, memory, number);
+	u32 crowded = fixed ? 0 : rapid_face_crowded(law, memory, number);
 
 	if (!crowded)
 		rapid_on_sent(law, memory, now, number, size, idle);
 	return crowded;
-}
-
-/* The same where a ring may not grow any more. */
-void rapid_face_on_sent_crowded(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number, u32 size,
-				u32 idle)
-{
-	rapid_on_sent(law, memory, now, number, size, idle);
 }
 
 void rapid_face_on_arrival(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number, u64 arrival)

@@ -103,16 +103,9 @@ unsafe extern "C" {
         number: u64,
         size: u32,
         idle: u32,
+        fixed: u32,
     ) -> u32;
     pub fn rapid_face_spare(memory: *const Memory, first: u64, end: u64) -> u32;
-    pub fn rapid_face_on_sent_crowded(
-        law: *mut c_void,
-        memory: *const Memory,
-        now: u64,
-        number: u64,
-        size: u32,
-        idle: u32,
-    );
     pub fn rapid_face_on_arrival(law: *mut c_void, memory: *const Memory, now: u64, number: u64, arrival: u64);
     pub fn rapid_face_on_unstamped(law: *mut c_void, memory: *const Memory, now: u64, number: u64);
     pub fn rapid_face_on_lost(law: *mut c_void, memory: *const Memory, now: u64, number: u64);

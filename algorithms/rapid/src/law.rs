@@ -87,7 +87,9 @@ impl Law {
         law
     }
 
+    /// For an event, which may change the window.
     fn state_mut(&mut self) -> *mut c_void {
+        self.window.set(UNKNOWN);
         self.state.as_mut_ptr().cast()
     }
 
@@ -113,20 +115,16 @@ impl Law {
         if transmission & u64::from(self.records.mask()) == 0 {
             self.begin_turn();
         }
+        let mut fixed = 0;
         loop {
-            let memory = self.memory();
+            // Not `state_mut`: a departure leaves the window as it is.
+            let (memory, state) = (self.memory(), self.state.as_mut_ptr().cast());
             // SAFETY: state and rings are ours, as long as the C side takes them to be, and outlive the call.
-            let crowded = unsafe { ffi::rapid_face_on_sent(self.state_mut(), &memory, now, transmission, size, idle) };
+            let crowded = unsafe { ffi::rapid_face_on_sent(state, &memory, now, transmission, size, idle, fixed) };
             if crowded == 0 {
                 break;
             }
-            if !self.make_room(crowded) {
-                // SAFETY: as above.
-                unsafe {
-                    ffi::rapid_face_on_sent_crowded(self.state_mut(), &memory, now, transmission, size, idle);
-                }
-                break;
-            }
+            fixed = u32::from(!self.make_room(crowded));
         }
         self.next = self.next.max(transmission.saturating_add(1));
     }
@@ -185,7 +183,6 @@ impl Law {
 
     /// Runs what may complete a stream, and keeps its trace when one is wanted.
     fn feedback(&mut self, event: impl FnOnce(*mut c_void)) {
-        self.window.set(UNKNOWN);
         if !self.armed {
             return event(self.state_mut());
         }
@@ -208,21 +205,18 @@ impl Law {
 
     /// A round trip was measured.
     pub fn on_rtt(&mut self, rtt: Span) {
-        self.window.set(UNKNOWN);
         // SAFETY: the state is ours.
         unsafe { ffi::rapid_face_on_rtt(self.state_mut(), rtt.nanos()) };
     }
 
     /// A recovery episode began.
     pub fn on_recovery(&mut self) {
-        self.window.set(UNKNOWN);
         // SAFETY: the state is ours.
         unsafe { ffi::rapid_face_on_recovery(self.state_mut()) };
     }
 
     /// The retransmission timer expired.
     pub fn on_timeout(&mut self) {
-        self.window.set(UNKNOWN);
         // SAFETY: the state is ours.
         unsafe { ffi::rapid_face_on_timeout(self.state_mut()) };
     }
@@ -248,7 +242,6 @@ impl Law {
 
     /// Hands in the available bandwidth, for [`crate::Estimator::Ideal`].
     pub fn set_available(&mut self, rate: Rate) {
-        self.window.set(UNKNOWN);
         // SAFETY: the state is ours.
         unsafe { ffi::rapid_face_set_available(self.state_mut(), rate.bps() / 8) };
     }

@@ -59,6 +59,30 @@ fn packets_of_another_size_have_their_own_gap() {
     assert_eq!(law.departure(), at(1_200_000));
 }
 
+/// The window is kept until it may have changed: it is that of a law which never told it.
+#[test]
+fn the_window_is_up_to_date_after_every_event() {
+    let (mut told, mut untold) = (law(Span::from_millis(30)), law(Span::from_millis(30)));
+    let rate = told.rate();
+    let events: [&dyn Fn(&mut Law); 7] = [
+        &|law| law.on_rtt(Span::from_millis(60)),
+        &|law| law.set_packet(Bytes::new(600)),
+        &|law| law.on_marked(),
+        &|law| law.on_timeout(),
+        &|law| law.on_spurious_timeout(rate, true),
+        &|law| law.on_recovery(),
+        &|law| law.set_available(rate),
+    ];
+    let mut windows = vec![told.window()];
+    for event in events {
+        event(&mut told);
+        event(&mut untold);
+        assert_eq!(told.window(), untold.clone().window());
+        windows.push(told.window());
+    }
+    assert!(windows.windows(2).filter(|pair| pair[0] != pair[1]).count() >= 4, "{windows:?}");
+}
+
 #[test]
 fn the_first_gap_is_a_packet_at_the_lowest_rate_of_the_first_chirp() {
     let mut law = law(Span::from_millis(30));
