@@ -72,10 +72,8 @@ fn a_controller_set_after_connecting_hears_of_arrivals() {
         return;
     }
     let _alone = alone();
-    let rapid = Loaded::new("late", Options { flows: 4, ..Options::default() });
-    let path = Path::new("late", &Bottleneck { mbit: 50, limit: 100_000 });
+    let (rapid, path) = Loaded::over("late", &Bottleneck { mbit: 50, limit: 100_000 });
     path.delay(20);
-    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
     for set in [Set::AfterConnect, Set::AtBothEnds] {
         let mut flow = Flow::open(&path, &rapid.name, set);
         let reached = flow.bulk(Duration::from_secs(2)) * 8.0 / 1e6;
@@ -95,10 +93,8 @@ fn a_controller_set_on_an_accepted_socket_hears_of_arrivals() {
         return;
     }
     let _alone = alone();
-    let rapid = Loaded::new("acc", Options { flows: 4, ..Options::default() });
-    let path = Path::new("acc", &Bottleneck { mbit: 50, limit: 100_000 });
     // The server is at the side whose packets cross the bottleneck.
-    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
+    let (rapid, path) = Loaded::over("acc", &Bottleneck { mbit: 50, limit: 100_000 });
     let listener = path.inside("a", || TcpListener::bind("10.88.1.1:0").expect("a port"));
     let to = listener.local_addr().expect("an address");
     let mut client = path.inside("b", || std::net::TcpStream::connect(to).expect("connects"));
@@ -116,7 +112,5 @@ fn a_controller_set_on_an_accepted_socket_hears_of_arrivals() {
     });
     server.write_all(&vec![0; 3_000_000]).expect("sends");
     let (read, _client) = reader.join().expect("no panic");
-    let status = tcp::status(&rapid.name).expect("loaded");
-    let report = status.connections.first().unwrap_or_else(|| panic!("CUBIC has it: {:?}", status.fallen));
-    assert_eq!((report.source(), read), (Source::Option, 3_000_000));
+    assert_eq!((rapid.report().source(), read), (Source::Option, 3_000_000));
 }

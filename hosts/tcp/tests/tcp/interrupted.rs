@@ -1,26 +1,13 @@
 //! Applications that send less than all they can, and receivers that do not read.
 
 use super::flow::{Flow, Set};
-use super::namespaces::{Bottleneck, Path};
 use super::{Loaded, able, alone};
-use packetscale_tcp::{self as tcp, Options};
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
 
-/// Rapid, and a path of 20 Mbit/s and 40 ms.
-fn prepared(test: &str) -> (Loaded, Path) {
-    let rapid = Loaded::new(test, Options { flows: 4, ..Options::default() });
-    let path = Path::new(test, &Bottleneck { mbit: 20, limit: 100_000 });
-    path.delay(40);
-    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
-    (rapid, path)
-}
-
 fn rate(rapid: &Loaded) -> f64 {
-    let status = tcp::status(&rapid.name).expect("loaded");
-    let report = status.connections.first().unwrap_or_else(|| panic!("CUBIC has it: {:?}", status.fallen));
-    report.rate as f64 * 8.0 / 1e6
+    rapid.report().rate as f64 * 8.0 / 1e6
 }
 
 #[test]
@@ -29,7 +16,7 @@ fn an_application_that_pauses_keeps_its_rate() {
         return;
     }
     let _alone = alone();
-    let (rapid, path) = prepared("pause");
+    let (rapid, path) = Loaded::over_40_ms("pause");
     let run = |control: &str| {
         let mut flow = Flow::open(&path, control, Set::BeforeConnect);
         flow.bulk(2 * SECOND);
@@ -52,7 +39,7 @@ fn answers_of_a_kept_connection_take_no_longer_than_with_cubic() {
         return;
     }
     let _alone = alone();
-    let (rapid, path) = prepared("answers");
+    let (rapid, path) = Loaded::over_40_ms("answers");
     for bytes in [20_000, 100_000] {
         let run = |control: &str| {
             let mut flow = Flow::open(&path, control, Set::BeforeConnect);
@@ -78,7 +65,7 @@ fn a_receiver_that_stops_reading_is_no_slow_path() {
         return;
     }
     let _alone = alone();
-    let (rapid, path) = prepared("shut");
+    let (rapid, path) = Loaded::over_40_ms("shut");
     let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
     flow.bulk(2 * SECOND);
     flow.read(false);

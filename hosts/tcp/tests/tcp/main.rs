@@ -15,7 +15,8 @@ mod signals;
 mod slots;
 mod spike;
 
-use packetscale_tcp::{self as tcp, Options};
+use namespaces::{Bottleneck, Path};
+use packetscale_tcp::{self as tcp, Options, Report};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Whether this machine can run Rapid. Prints why if it cannot.
@@ -48,6 +49,27 @@ impl Loaded {
         let trial = tcp::load(&Options { name: name.clone(), ..options }).unwrap_or_else(|error| panic!("{error}"));
         assert_eq!(trial.without_option, None, "the option's programs are needed");
         Loaded { name }
+    }
+
+    /// Rapid for four connections, and a path at whose end arrivals are noted.
+    fn over(test: &str, bottleneck: &Bottleneck) -> (Loaded, Path) {
+        let rapid = Loaded::new(test, Options { flows: 4, ..Options::default() });
+        let path = Path::new(test, bottleneck);
+        path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
+        (rapid, path)
+    }
+
+    /// The same over 20 Mbit/s and 40 ms.
+    fn over_40_ms(test: &str) -> (Loaded, Path) {
+        let (rapid, path) = Loaded::over(test, &Bottleneck { mbit: 20, limit: 100_000 });
+        path.delay(40);
+        (rapid, path)
+    }
+
+    /// What it knows of its first connection.
+    fn report(&self) -> Report {
+        let status = tcp::status(&self.name).expect("loaded");
+        *status.connections.first().unwrap_or_else(|| panic!("CUBIC has it: {:?}", status.fallen))
     }
 }
 

@@ -1,9 +1,9 @@
 //! Compares the closed loop with CUBIC on the same path.
 
 use super::connection::{goodput, median, round_trip, transfer};
-use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path};
+use super::namespaces::{Bottleneck, MANY_SEGMENTS};
 use super::{Loaded, able, alone};
-use packetscale_tcp::{self as tcp, Options, Reason};
+use packetscale_tcp::{self as tcp, Reason};
 use std::time::Duration;
 
 const LONG: Duration = Duration::from_millis(2500);
@@ -15,9 +15,7 @@ fn a_rapid_connection_fills_the_path_and_leaves_the_queue_shorter_than_cubic_doe
         return;
     }
     let _alone = alone();
-    let rapid = Loaded::new("queue", Options { flows: 4, ..Options::default() });
-    let path = Path::new("queue", &Bottleneck { mbit: 50, limit: 100_000 });
-    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
+    let (rapid, path) = Loaded::over("queue", &Bottleneck { mbit: 50, limit: 100_000 });
     let runs = |control: &str| {
         let runs: Vec<_> = (0..3).map(|_| transfer(&path, control, LONG)).collect();
         let of = |figure: fn(&[_], _) -> f64| median(runs.iter().map(|run| figure(run, AFTER)).collect());
@@ -37,10 +35,8 @@ fn over_a_device_that_takes_many_segments_at_a_time_rapid_falls_to_cubic_and_say
         return;
     }
     let _alone = alone();
-    let rapid = Loaded::new("bursts", Options { flows: 4, ..Options::default() });
-    let path = Path::new("bursts", &Bottleneck { mbit: 50, limit: 100_000 });
+    let (rapid, path) = Loaded::over("bursts", &Bottleneck { mbit: 50, limit: 100_000 });
     path.segments(MANY_SEGMENTS);
-    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
     let looks = transfer(&path, &rapid.name, LONG);
     let status = tcp::status(&rapid.name).expect("loaded");
     let why: Vec<Reason> = status.fallen.iter().map(|(_, fallen)| fallen.why()).collect();

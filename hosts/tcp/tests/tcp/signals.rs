@@ -1,25 +1,11 @@
 //! What the path, the kernel and the application say beside arrivals: marks, a smaller packet, a limit, reordering.
 
 use super::flow::{Flow, Set};
-use super::namespaces::{Bottleneck, Path, run};
+use super::namespaces::run;
 use super::{Loaded, able, alone};
-use packetscale_tcp::{self as tcp, Options, Report};
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
-
-fn prepared(test: &str) -> (Loaded, Path) {
-    let rapid = Loaded::new(test, Options { flows: 4, ..Options::default() });
-    let path = Path::new(test, &Bottleneck { mbit: 20, limit: 100_000 });
-    path.delay(40);
-    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
-    (rapid, path)
-}
-
-fn report(rapid: &Loaded) -> Report {
-    let status = tcp::status(&rapid.name).expect("loaded");
-    *status.connections.first().unwrap_or_else(|| panic!("CUBIC has it: {:?}", status.fallen))
-}
 
 #[test]
 fn a_path_that_marks_every_packet_is_heeded() {
@@ -27,7 +13,7 @@ fn a_path_that_marks_every_packet_is_heeded() {
         return;
     }
     let _alone = alone();
-    let (rapid, path) = prepared("marks");
+    let (rapid, path) = Loaded::over_40_ms("marks");
     for host in ["a", "b"] {
         run(&format!("ip netns exec {} sysctl -qw net.ipv4.tcp_ecn=1", path.host(host)));
     }
@@ -53,7 +39,7 @@ fn a_path_that_takes_smaller_packets_than_the_hosts_is_filled() {
         return;
     }
     let _alone = alone();
-    let (rapid, path) = prepared("mtu");
+    let (rapid, path) = Loaded::over_40_ms("mtu");
     // The receiver's first window, 64 kB, must not bound the rate.
     path.delay(10);
     for (host, device) in [("a", "out"), ("r", "left"), ("b", "in")] {
@@ -62,7 +48,7 @@ fn a_path_that_takes_smaller_packets_than_the_hosts_is_filled() {
     let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
     flow.bulk(SECOND);
     let rate = flow.bulk(2 * SECOND) * 8.0 / 1e6;
-    let seen = report(&rapid);
+    let seen = rapid.report();
     eprintln!("{rate:.1} Mbit/s of 20, unusable {} of {}", seen.unusable, seen.streams);
     assert!(rate > 17.0, "{rate:.1} Mbit/s");
     assert!(2 * seen.unusable < seen.streams, "{} of {} streams tell nothing", seen.unusable, seen.streams);
@@ -74,7 +60,7 @@ fn an_application_s_own_limit_is_kept() {
         return;
     }
     let _alone = alone();
-    let (rapid, path) = prepared("limit");
+    let (rapid, path) = Loaded::over_40_ms("limit");
     let rates = ["cubic", &rapid.name].map(|control| {
         let mut flow = Flow::open(&path, control, Set::BeforeConnect);
         flow.limit(500_000);
@@ -91,12 +77,12 @@ fn packets_that_overtake_each_other_are_not_lost() {
         return;
     }
     let _alone = alone();
-    let (rapid, path) = prepared("order");
+    let (rapid, path) = Loaded::over_40_ms("order");
     // One in fifty is 6 ms ahead of its place: ten packets.
     run(&format!("tc -n {} qdisc add dev out root netem delay 6ms reorder 2% limit 10000", path.host("a")));
     let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
     let rate = flow.bulk(4 * SECOND) * 8.0 / 1e6;
-    let (seen, retransmitted) = (report(&rapid), flow.look().retransmitted);
+    let (seen, retransmitted) = (rapid.report(), flow.look().retransmitted);
     eprintln!("{rate:.1} Mbit/s, {} of {} lost to the law, {retransmitted} retransmitted", seen.lost, seen.packets);
     assert!(seen.lost <= u64::from(retransmitted), "{} lost to the law, {retransmitted} retransmitted", seen.lost);
 }

@@ -3,7 +3,7 @@
 use super::flow::{Flow, Set};
 use super::namespaces::{Bottleneck, Path};
 use super::{Loaded, able, alone};
-use packetscale_tcp::{self as tcp, Options};
+use packetscale_tcp as tcp;
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -25,10 +25,8 @@ fn late_acknowledgments_are_forgiven() {
         return;
     }
     let _alone = alone();
-    let rapid = Loaded::new("spike", Options { flows: 4, ..Options::default() });
-    let path = Path::new("spike", &Bottleneck { mbit: 20, limit: 200_000 });
+    let (rapid, path) = Loaded::over("spike", &Bottleneck { mbit: 20, limit: 200_000 });
     path.delay(40);
-    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
     let cubic = after_a_spike(&path, "cubic", 500);
     eprintln!("500 ms: cubic {cubic:.1?} Mbit/s");
     for late_ms in [500, 1000] {
@@ -49,10 +47,8 @@ fn an_outage_is_over_when_the_path_is_back() {
         return;
     }
     let _alone = alone();
-    let rapid = Loaded::new("outage", Options { flows: 4, ..Options::default() });
-    let path = Path::new("outage", &Bottleneck { mbit: 20, limit: 200_000 });
+    let (rapid, path) = Loaded::over("outage", &Bottleneck { mbit: 20, limit: 200_000 });
     path.delay(40);
-    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
     let run = |control: &str| {
         let mut flow = Flow::open(&path, control, Set::BeforeConnect);
         flow.bulk(2 * SECOND);
