@@ -52,7 +52,7 @@ struct report {
 	u32 mode;
 	u32 source;
 	u32 startup;
-	u32 waiting;     /* nobody knows yet whether arrivals will come */
+	u32 waiting;     /* it sends, and nobody knows yet whether arrivals will come */
 	u64 began_ns, acked_ns;
 	u64 rate;        /* bytes per second, IP header included, as are all rates here */
 	u64 available;   /* last estimate, */

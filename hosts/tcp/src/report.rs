@@ -92,9 +92,9 @@ pub enum Mode {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Activity {
-    /// Nobody knows yet whether arrivals will come: TCP starts slowly.
+    /// It sends, and nobody knows yet whether arrivals will come: TCP starts slowly.
     Waits,
-    /// It has sent no data, as a connection's receiving end does.
+    /// No data of its own has arrived, as at a connection's receiving end.
     Receives,
     /// It looks for the path's rate.
     StartsUp,

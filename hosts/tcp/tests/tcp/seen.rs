@@ -5,6 +5,7 @@ use super::flow::{Flow, Set};
 use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path, run};
 use super::{Loaded, able, alone};
 use packetscale_tcp::{self as tcp, Activity, Counters, Limit, Options, Reason, Status};
+use std::io::Write;
 use std::net::TcpStream;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -52,7 +53,8 @@ fn connections_are_counted_as_they_begin_fall_and_end() {
     let listener = listen(&path);
     let port = listener.local_addr().expect("an address").port();
     let mut held: Vec<TcpStream> = (0..3).map(|_| open(&path, &rapid.name, port).expect("connects")).collect();
-    let seen = status(&rapid);
+    held[0].write_all(&[0; 20_000]).expect("sends");
+    let seen = until(&rapid, |status| status.counters.steered > before.steered);
     let since = seen.counters;
     assert_eq!((since.begun - before.begun, since.steered - before.steered, since.now()), (3, 1, 1));
     assert_eq!(since.fallen(Reason::TooManyConnections), 2);
