@@ -42,7 +42,7 @@ pub(crate) struct Flow {
     pub(super) armed: Time,
     /// The wake-up that timer stands for, before the host's error.
     pub(super) due: Time,
-    /// How much later than its departure a packet may be made up for (see [`super::sending`]); zero: not at all.
+    /// How much later than its departure a packet may be caught up with (see [`super::sending`]); zero: not at all.
     pub(super) patience: Span,
     /// Its event at the first link of its route; [`Time::MAX`]: none.
     pub(super) expected: Time,
@@ -154,7 +154,7 @@ impl Flow {
         Flow { armed: Time::MAX, due: Time::MAX, patience: Span::ZERO, card, ..self }
     }
 
-    /// Whether its next departure may be made up for when its packet is `expected` at the first link.
+    /// Whether its next departure may be caught up with when its packet is `expected` at the first link.
     #[inline]
     pub(super) fn may_wait(&self, expected: Time) -> bool {
         expected.saturating_since(self.sender.departure()) < self.patience

@@ -19,7 +19,7 @@ impl Endpoints {
     pub(crate) fn at_sender(&mut self, agenda: &mut Agenda, now: Time, lane: usize) {
         let Some(record) = self.ack_lanes[lane].pop(agenda) else { return };
         let index = record.flow as usize;
-        self.make_up_before(agenda, now, index);
+        self.catch_up_before(agenda, now, index);
         let flow = &mut self.flows[index];
         let usual = flow.usual(now - flow.return_delay, self.stamp_granularity);
         let (sender, noted) = (&mut flow.sender, &mut self.noted);
@@ -50,7 +50,7 @@ impl Endpoints {
         if self.flows[index].armed != now {
             return;
         }
-        self.make_up_before(agenda, now, index);
+        self.catch_up_before(agenda, now, index);
         let flow = &mut self.flows[index];
         (flow.armed, flow.due) = (Time::MAX, Time::MAX);
         flow.offer(now);
@@ -63,26 +63,26 @@ impl Endpoints {
 
     /// A flow has nothing new to send from now on.
     pub(crate) fn stop(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
-        self.make_up_before(agenda, now, index);
+        self.catch_up_before(agenda, now, index);
         let flow = &mut self.flows[index];
         flow.application = None;
         flow.sender.close();
         self.transmit(agenda, now, index);
     }
 
-    // ---- departures made up for --------------------------------------------------------------------------------
+    // ---- departures caught up with --------------------------------------------------------------------------
 
-    /// Makes up for the departures before `now`.
+    /// Catches up with the departures before `now`.
     #[inline]
-    fn make_up_before(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+    fn catch_up_before(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
         if self.flows[index].sender.departure() < now {
-            self.make_up(agenda, now - Span::from_picos(1), index);
+            self.catch_up(agenda, now - Span::from_picos(1), index);
         }
     }
 
-    /// Makes up for the departures up to and including `until`.
+    /// Catches up with the departures up to and including `until`.
     #[inline(never)]
-    fn make_up(&mut self, agenda: &mut Agenda, until: Time, index: usize) {
+    fn catch_up(&mut self, agenda: &mut Agenda, until: Time, index: usize) {
         if self.flows[index].patience == Span::ZERO {
             return;
         }
@@ -93,18 +93,18 @@ impl Endpoints {
         }
     }
 
-    /// Makes up for the departures of the first `flows` flows up to and including `until`: somebody looks at their senders.
-    pub(crate) fn make_up_first(&mut self, agenda: &mut Agenda, until: Time, flows: usize) {
+    /// Catches up with the departures of the first `flows` flows up to and including `until`: somebody looks at their senders.
+    pub(crate) fn catch_up_first(&mut self, agenda: &mut Agenda, until: Time, flows: usize) {
         for index in 0..flows {
             if self.flows[index].sender.departure() <= until {
-                self.make_up(agenda, until, index);
+                self.catch_up(agenda, until, index);
                 self.rearm(agenda, until, index);
             }
         }
     }
 
     /// Makes no departure wait from now on: somebody wants to hear of each when it happens.
-    pub(crate) fn make_up_for_none(&mut self) {
+    pub(crate) fn let_none_wait(&mut self) {
         self.flows.iter_mut().for_each(|flow| flow.patience = Span::ZERO);
     }
 
@@ -222,7 +222,7 @@ impl Endpoints {
         let departure = self.flows[index].sender.departure();
         let (paced, departs) = (departure < Time::MAX, departure <= now);
         if departs {
-            self.make_up(agenda, now, index);
+            self.catch_up(agenda, now, index);
         }
         let arrives = self.accesses.front(self.flows[index].access).is_some_and(|first| first.at == now);
         let transit = if arrives { self.accesses.pop(&mut self.flows[index].access) } else { None };
