@@ -17,7 +17,8 @@ impl Endpoints {
     /// An acknowledgment reaches its sender, which sends what may leave now.
     #[inline(always)]
     pub(crate) fn at_sender(&mut self, agenda: &mut Agenda, now: Time, lane: usize) {
-        let Some(record) = self.ack_lanes[lane].pop(agenda) else { return };
+        let source = EventSource::AckLane(lane as u32);
+        let Some(record) = self.ack_lanes[lane].pop(agenda, source) else { return };
         let index = record.flow as usize;
         self.catch_up_before(agenda, now, index);
         let flow = &mut self.flows[index];
@@ -216,7 +217,7 @@ impl Endpoints {
     #[inline(always)]
     pub(crate) fn at_first_link(&mut self, agenda: &mut Agenda, now: Time, index: usize) -> Option<Transit> {
         if self.flows[index].expected != now {
-            agenda.advance_packet(None);
+            agenda.advance_packet(source, None);
             return None;
         }
         let departure = self.flows[index].sender.departure();
@@ -228,8 +229,9 @@ impl Endpoints {
         let transit = if arrives { self.accesses.pop(&mut self.flows[index].access) } else { None };
         let next = self.expected(index);
         let flow = &mut self.flows[index];
+        let source = EventSource::Access(index as u32);
         flow.expected = next;
-        agenda.advance_packet((next < Time::MAX).then_some(next));
+        agenda.advance_packet(source, (next < Time::MAX).then_some(next));
         if departs || (paced && flow.patience > Span::ZERO && !flow.may_wait(next)) {
             self.rearm(agenda, now, index);
         }
