@@ -6,11 +6,18 @@ use crate::transit::Transit;
 use congestion::Controller;
 use packets::Event;
 use queueing::RateHeader;
+use transport::Ack;
 use units::{Span, Time};
 
 #[cold]
 fn note(noted: &mut Vec<Event>, event: Event) {
     noted.push(event);
+}
+
+/// Its argument is large: no copy of it is made on the way of acknowledgments that nobody notes.
+#[cold]
+fn note_acknowledged(noted: &mut Vec<Event>, flow: usize, ack: &Ack) {
+    noted.push(Event::Acknowledged { flow, ack: *ack });
 }
 
 impl Endpoints {
@@ -23,13 +30,11 @@ impl Endpoints {
         self.catch_up_before(agenda, now, index);
         let flow = &mut self.flows[index];
         let usual = flow.usual(now - flow.return_delay, self.stamp_granularity);
-        let (sender, noted) = (&mut flow.sender, &mut self.noted);
-        self.details.unpack(&record, usual, |ack| {
-            if let Some(noted) = noted {
-                note(noted, Event::Acknowledged { flow: index, ack: *ack });
-            }
-            sender.on_ack(now, ack);
-        });
+        let ack = self.details.unpack(&record, usual);
+        if let Some(noted) = &mut self.noted {
+            note_acknowledged(noted, index, ack);
+        }
+        flow.sender.on_ack(now, ack);
         if !self.oracle.is_empty() {
             self.tell(now, index);
         }
