@@ -104,7 +104,8 @@ impl Endpoints {
         for index in 0..flows {
             if self.flows[index].sender.departure() <= until {
                 self.catch_up(agenda, until, index);
-                self.rearm(agenda, until, index);
+                let expected = self.expected(index);
+                self.rearm(agenda, until, index, expected);
             }
         }
     }
@@ -187,7 +188,14 @@ impl Endpoints {
     fn arm(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
         let paced = self.flows[index].sender.departure() < Time::MAX;
         let expected = if paced { self.expected(index) } else { Time::MAX };
+        self.set_timer(agenda, now, index, expected);
+    }
+
+    /// Sets the flow's timer. `expected`: its next event at the first link, if it knows when its next packet departs.
+    #[inline(always)]
+    fn set_timer(&mut self, agenda: &mut Agenda, now: Time, index: usize, expected: Time) {
         let flow = &mut self.flows[index];
+        let paced = flow.sender.departure() < Time::MAX;
         let mut due = flow.sender.next_wakeup();
         if due == Time::MAX && flow.completed.is_none() && flow.sender.is_done() {
             flow.completed = Some(now);
@@ -213,14 +221,15 @@ impl Endpoints {
 
     /// Sets the flow's timer, away from the way of most packets.
     #[inline(never)]
-    fn rearm(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
-        self.arm(agenda, now, index);
+    fn rearm(&mut self, agenda: &mut Agenda, now: Time, index: usize, expected: Time) {
+        self.set_timer(agenda, now, index, expected);
     }
 
     /// The packet of a flow that arrives now at the first link of its route. `None`: none does, the packet that was
     /// expected now left later, or leaves at another time.
     #[inline(always)]
     pub(crate) fn at_first_link(&mut self, agenda: &mut Agenda, now: Time, index: usize) -> Option<Transit> {
+        let source = EventSource::Access(index as u32);
         if self.flows[index].expected != now {
             agenda.advance_packet(source, None);
             return None;
@@ -234,11 +243,10 @@ impl Endpoints {
         let transit = if arrives { self.accesses.pop(&mut self.flows[index].access) } else { None };
         let next = self.expected(index);
         let flow = &mut self.flows[index];
-        let source = EventSource::Access(index as u32);
         flow.expected = next;
         agenda.advance_packet(source, (next < Time::MAX).then_some(next));
         if departs || (paced && flow.patience > Span::ZERO && !flow.may_wait(next)) {
-            self.rearm(agenda, now, index);
+            self.rearm(agenda, now, index, next);
         }
         transit
     }
