@@ -387,7 +387,7 @@ impl<C: Controller> Sender<C> {
         };
         self.counters.sent += 1;
         if let Some(watch) = &mut self.watch {
-            watch.on_sent(now, sequence, transmission, self.board.in_flight());
+            watch.on_sent(now, sequence, self.board.in_flight());
         }
         self.forced = false;
         if let Some(prr) = &mut self.prr {
