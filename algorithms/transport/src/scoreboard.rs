@@ -143,8 +143,9 @@ fn newer(known: Option<Delivered>, this: Delivered) -> Option<Delivered> {
     }
 }
 
-/// The scoreboard; the head of this file explains it.
+/// The scoreboard; the head of this file explains it. What every packet touches stands first in memory, too.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Scoreboard {
     ring: Box<[Record]>,
     /// First packet not acknowledged cumulatively.
