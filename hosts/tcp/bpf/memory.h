@@ -127,6 +127,7 @@ struct conn {
 	u32 idle;        /* nothing was waiting when a packet could have left */
 	u32 proposed;    /* the packet that may be leaving was asked for */
 	u32 last;        /* nothing waits behind it; */
+	u32 shut;        /* the receiver's window had no room for the next packet */
 	u32 drained;     /* nothing waited behind the last that left */
 	u32 payload;     /* most that a packet carries: mss_cache at the last look */
 	u32 pacing;      /* sk_pacing_status before Rapid */

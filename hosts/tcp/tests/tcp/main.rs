@@ -12,6 +12,7 @@ mod lifecycle;
 mod lockstep;
 mod namespaces;
 mod queueing;
+mod seen;
 mod signals;
 mod slots;
 mod spike;
