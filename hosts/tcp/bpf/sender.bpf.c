@@ -19,6 +19,7 @@
 #include "clock.h"
 #include "fall.h"
 #include "guard.h"
+#include "quota.h"
 #include "source.h"
 
 /* Copies what user space sees of the law. */
@@ -38,7 +39,8 @@ INLINE void update_report(struct conn *c, u64 now)
 /* Sets the law's window, which is above what the packet clock lets go. */
 INLINE void set_window(struct tcp_sock *tp, const struct conn *c)
 {
-	u32 window = (u32)rapid_min(rapid_window(&c->law), RECORDS - RECORDS / 8);
+	const struct config *cfg = the_config();
+	u32 window = (u32)rapid_min(rapid_window(&c->law), cfg ? cfg->window : RECORDS - RECORDS / 8);
 
 	tp->snd_cwnd = (u32)rapid_min(rapid_max(window, 4), tp->snd_cwnd_clamp);
 }
@@ -74,11 +76,13 @@ SEC("struct_ops") void rapid_begin(u64 *ctx)
 	u64 now = bpf_ktime_get_ns();
 	struct rapid_params params;
 	struct conn *c;
-	u32 slot = 0;
+	u32 slot = 0, uid = sk->sk_uid.val, counted = 0, reason = REASON_SLOTS;
 
 	set_slot(sk, 0);
-	if (!cfg || bpf_map_pop_elem(&slots, &slot)) {
-		fall(sk, REASON_SLOTS, SOURCE_UNDECIDED, 0);
+	if (cfg)
+		reason = cfg->switched ? REASON_SWITCHED : take_slot(cfg, uid, &slot, &counted);
+	if (!cfg || reason != REASON_NONE) {
+		fall(sk, reason, SOURCE_UNDECIDED, 0);
 		return;
 	}
 	c = clean_conn(slot);
@@ -87,6 +91,8 @@ SEC("struct_ops") void rapid_begin(u64 *ctx)
 	set_slot(sk, slot);
 	params = cfg->params;
 	c->slot = slot;
+	c->uid = uid;
+	c->counted = counted;
 	c->pacing = sk->sk_pacing_status;
 	c->payload = tp->mss_cache;
 	c->overhead = headers_of(sk);
@@ -113,7 +119,7 @@ SEC("struct_ops") void rapid_end(u64 *ctx)
 	set_slot(sk, 0);
 	restore_pacing(sk, c->pacing);
 	c->report.mode = MODE_FREE;
-	bpf_map_push_elem(&slots, &slot, 0);
+	give_slot_back(slot, c->uid, c->counted);
 }
 
 SEC("struct_ops") u32 rapid_min_tso_segs(u64 *ctx)
@@ -155,6 +161,8 @@ static __attribute__((noinline)) void wait_for_source(struct conn *c, struct soc
 	take_arrivals(c, sk, tp, now);
 	if (c->report.source == SOURCE_TIMESTAMPS) {
 		take_over(c, sk, tp);
+	} else if (is_switched_off()) {
+		fall(sk, REASON_SWITCHED, c->report.source, 0);
 	} else if (c->report.source == SOURCE_NONE || c->state >= TCP_CA_CWR) {
 		fall(sk, REASON_NO_STAMPS, c->report.source, 0);
 	}

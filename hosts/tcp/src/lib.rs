@@ -5,19 +5,24 @@
 //! system of our own let later commands find it.
 
 mod devices;
+mod drain;
 mod error;
+mod filters;
 mod loader;
 mod log;
 mod machine;
+mod namespaces;
 mod options;
 mod pins;
 mod programs;
+mod replace;
 mod report;
 mod selftest;
 mod status;
 mod wire;
 
 pub use devices::note_arrivals;
+pub use drain::{Drained, drain, switch};
 pub use error::Error;
 #[doc(hidden)]
 pub use loader::raw_params;
@@ -27,5 +32,6 @@ pub use log::raw_event;
 pub use log::{Event, LawEvent, PacketEvent, Wanted, follow};
 pub use options::Options;
 pub use report::{Address, Fallen, Mode, Reason, Report, Source};
+pub use replace::{Replaced, replace};
 pub use selftest::Trial;
 pub use status::{Status, status};

@@ -1,15 +1,17 @@
 //! Loads and unloads the congestion control.
 
 use crate::machine::{able, cgroup_root};
-use crate::options::{CONTROL, OPTION, Options};
-use crate::programs::{Programs, Receiver, broken};
+use crate::options::{CONTROL, Options};
+use crate::programs::{Programs, broken};
 use crate::selftest::Trial;
 use crate::wire::bytes_of;
-use crate::{Error, devices, pins, programs, selftest};
+use crate::{Error, devices, drain, namespaces, pins, programs, replace, selftest};
 use libbpf_rs::{MapCore, MapHandle};
-use std::fs::{self, File};
-use std::os::fd::AsRawFd;
+use std::fs;
 use std::path::Path;
+
+/// What a network namespace uses instead, where it was set to what is unloaded. Every kernel has the last.
+pub const INSTEAD: [&str; 2] = ["cubic", "reno"];
 
 /// Returns the bytes of `struct rapid_params` with which connections begin; only the packet size differs.
 pub fn raw_params(options: &Options) -> Vec<u8> {
@@ -22,7 +24,17 @@ pub fn is_registered(name: &str) -> bool {
     listed.split_whitespace().any(|word| word == name)
 }
 
-/// Registers the congestion control, and tries it with one connection.
+/// Whether we have loaded something under this name, or begun to.
+pub fn is_ours(name: &str) -> Result<bool, Error> {
+    pins::among_pins(|| Ok(!pins::generations(name).is_empty()))
+}
+
+pub fn not_ours(name: &str) -> Error {
+    Error::Machine(format!("this kernel has a congestion control named {name} already, which is not ours"))
+}
+
+/// Registers the congestion control, and tries it with one connection. What a load that was killed has left is undone first.
+/// Connections of what is being unloaded under this name go on.
 ///
 /// # Errors
 /// The options are not valid, the name is loaded already, or this machine cannot run it. A failed load leaves nothing
@@ -31,14 +43,26 @@ pub fn load(options: &Options) -> Result<Trial, Error> {
     options.check()?;
     able()?;
     let name = options.name.as_str();
+    let _lock = pins::lock()?;
     if is_registered(name) {
-        return Err(Error::Machine(match pins::among_pins(|| Ok(pins::folder(name).join(CONTROL).exists()))? {
-            true => format!(
-                "{name} is loaded already; `packetscale tcp unload` removes it, and another --name loads one beside it"
-            ),
-            false => format!("this kernel has a congestion control named {name} already, which is not ours"),
-        }));
+        return Err(match is_ours(name)? {
+            true => Error::Machine(format!(
+                "{name} is loaded already; --replace puts another in its place, `packetscale tcp unload` removes it, and \
+                 another --name loads one beside it"
+            )),
+            false => not_ours(name),
+        });
     }
+    if pins::among_pins(|| Ok(pins::generations(name).iter().any(|folder| drain::active(folder) > 0)))? {
+        return replace::over(options).map(|replaced| replaced.trial);
+    }
+    pins::among_pins(|| undo(name))?;
+    load_afresh(options)
+}
+
+/// Loads where nothing is loaded under this name.
+pub fn load_afresh(options: &Options) -> Result<Trial, Error> {
+    let name = options.name.as_str();
     let undone = |error| {
         let _ = pins::among_pins(|| undo(name));
         error
@@ -67,55 +91,76 @@ pub fn readiness() -> Result<String, Error> {
 }
 
 fn register(options: &Options) -> Result<Option<Error>, Error> {
-    let folder = pins::create(&options.name)?;
-    let mut programs = Programs::load(options)?;
-    programs.settle(options, &folder)?;
-    if let Some(receiver) = &programs.receiver {
-        attach_option(receiver, options.cgroup.as_deref(), &folder)?;
-    }
-    programs::ask(&options.name)?;
+    let folder = pins::folder(&options.name);
+    let mut programs = provide(options, &folder)?;
     devices::prepare(&folder, &options.devices)?;
-    let mut control = programs.sender.maps_mut().find(|map| map.name() == CONTROL).ok_or_else(|| broken(CONTROL))?;
-    // The kernel keeps the registration until its map's entry is deleted. Dropping the link would delete it.
-    std::mem::forget(control.attach_struct_ops().map_err(|error| Error::machine("registering", format!("{error:#}")))?);
+    attach(&mut programs)?;
     Ok(programs.without_option)
 }
 
-/// Attaches the TCP option to the connections of a cgroup.
-fn attach_option(receiver: &Receiver, cgroup: Option<&Path>, folder: &Path) -> Result<(), Error> {
-    let cgroup = cgroup.map_or_else(cgroup_root, |cgroup| Ok(cgroup.to_path_buf()))?;
-    let what = format!("attaching the TCP option to the cgroup {}", cgroup.display());
-    let failed = |error: &dyn std::fmt::Display| Error::machine(&what, error);
-    let root = File::open(&cgroup).map_err(|error| failed(&error))?;
-    let program = receiver.option.progs_mut().find(|program| program.name() == OPTION).ok_or_else(|| broken(OPTION))?;
-    let mut link = program.attach_cgroup(root.as_raw_fd()).map_err(|error| failed(&error))?;
-    link.pin(folder.join(OPTION)).map_err(|error| failed(&error))
+/// Loads the programs, and keeps in `folder` what later commands need; connections do not use them yet.
+pub fn provide(options: &Options, folder: &Path) -> Result<Programs, Error> {
+    pins::create(folder)?;
+    let mut programs = Programs::load(options)?;
+    programs.settle(options, folder)?;
+    if let Some(receiver) = &mut programs.receiver {
+        let cgroup = options.cgroup.clone().map_or_else(cgroup_root, Ok)?;
+        receiver.settle(&cgroup)?;
+    }
+    programs::ask(&options.name)?;
+    Ok(programs)
 }
 
-/// Removes the congestion control, and restores what the load changed. Connections that use it keep it until they end.
-/// Returns whether there was anything to remove.
+/// Registers the congestion control.
+pub fn attach(programs: &mut Programs) -> Result<(), Error> {
+    let mut control = programs.sender.maps_mut().find(|map| map.name() == CONTROL).ok_or_else(|| broken(CONTROL))?;
+    // The kernel keeps the registration until its map's entry is deleted. Dropping the link would delete it.
+    std::mem::forget(control.attach_struct_ops().map_err(|error| Error::machine("registering", format!("{error:#}")))?);
+    Ok(())
+}
+
+/// From now on, the name of what is in this folder finds nothing.
+pub fn unregister(folder: &Path) -> Result<(), Error> {
+    let pinned = folder.join(CONTROL);
+    if pinned.exists() {
+        let control = MapHandle::from_pinned_path(pinned).map_err(|error| Error::machine(CONTROL, error))?;
+        // Fails where it was never registered; then there is nothing to delete.
+        let _ = control.delete(&0u32.to_ne_bytes());
+    }
+    Ok(())
+}
+
+/// Removes the congestion control, and restores what the load changed. CUBIC takes its connections over once no arrivals
+/// are told any more. Returns whether there was anything to remove.
 ///
 /// # Errors
 /// This machine refused a step.
 pub fn unload(name: &str) -> Result<bool, Error> {
     able()?;
+    let _lock = pins::lock()?;
+    unload_locked(name)
+}
+
+pub fn unload_locked(name: &str) -> Result<bool, Error> {
     pins::among_pins(|| {
-        let there = pins::folder(name).exists();
+        let there = !pins::generations(name).is_empty();
+        undo(replace::ON_TRIAL)?;
         undo(name)?;
         Ok(there)
     })
 }
 
 /// Undoes every step of a load in reverse order; skips steps that were not made.
-fn undo(name: &str) -> Result<(), Error> {
-    let folder = pins::folder(name);
-    if folder.join(CONTROL).exists() {
-        let control =
-            MapHandle::from_pinned_path(folder.join(CONTROL)).map_err(|error| Error::machine(CONTROL, error))?;
-        // Fails where it was never registered; then there is nothing to delete.
-        let _ = control.delete(&0u32.to_ne_bytes());
+pub fn undo(name: &str) -> Result<(), Error> {
+    let folders = pins::generations(name);
+    folders.iter().try_for_each(|folder| unregister(folder))?;
+    if !folders.is_empty() {
+        namespaces::set_default(name, &INSTEAD)?;
+        programs::ask_no_more(name)?;
     }
-    devices::restore(&folder)?;
-    programs::ask_no_more(name)?;
-    pins::remove(name)
+    for folder in folders {
+        devices::restore(&folder)?;
+        pins::remove(&folder)?;
+    }
+    pins::leave_no_trace()
 }

@@ -98,6 +98,10 @@ pub enum Reason {
     CannotPace,
     /// Several packets leave at a time, because the device does the segmentation.
     Bursts,
+    /// Rapid was switched off, or is being unloaded.
+    SwitchedOff,
+    /// The user of this network namespace has as many connections of Rapid as `flows_per_user`.
+    TooManyOfUser,
     /// A reason that this build does not know.
     Unknown,
 }
@@ -109,6 +113,8 @@ impl Reason {
             2 => Reason::NoStamps,
             3 => Reason::CannotPace,
             4 => Reason::Bursts,
+            5 => Reason::SwitchedOff,
+            6 => Reason::TooManyOfUser,
             _ => Reason::Unknown,
         }
     }
@@ -213,11 +219,19 @@ pub struct Config {
     pub spin_ns: u32,
     pub option_noise_ns: u32,
     pub timestamp_noise_ns: u32,
+    pub window: u32,
+    pub per_user: u32,
+    pub switched: u32,
+    pub reserved: u32,
 }
+
+/// Values of `Config::switched`: no new connections; and none of those that there are.
+pub const SWITCHED_CLOSED: u32 = 1;
+pub const SWITCHED_OFF: u32 = 2;
 
 // SAFETY: ten words, three double words, eight words; no padding.
 unsafe impl Plain for RawParams {}
-// SAFETY: `RawParams` has no padding, and four words follow it.
+// SAFETY: `RawParams` has no padding, and eight words follow it.
 unsafe impl Plain for Config {}
 
 /// Values of `Config::log`: which events to log.

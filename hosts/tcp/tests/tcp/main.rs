@@ -7,6 +7,7 @@ mod flow;
 mod handover;
 mod hostile;
 mod interrupted;
+mod life;
 mod lifecycle;
 mod lockstep;
 mod namespaces;
