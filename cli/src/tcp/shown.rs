@@ -52,6 +52,8 @@ fn because(fallen: &Fallen) -> &'static str {
         Reason::NoStamps => "the peer reports no arrival times",
         Reason::CannotPace => "this machine creates gaps too late at this rate",
         Reason::Bursts => "several packets leave at a time (load with --device to prevent this)",
+        Reason::SwitchedOff => "Rapid is switched off, or was being unloaded",
+        Reason::TooManyOfUser => "its user has more connections than --flows-per-user allows",
         Reason::Unknown => "unknown",
     }
 }

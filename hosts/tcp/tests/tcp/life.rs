@@ -1,8 +1,10 @@
 //! What load, replace, unload and the switch do to the machine, to other people's settings and to connections.
 
 use super::flow::{Flow, Set, set_control};
+use super::killed::foreign_filter;
 use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path as Route, inside, run, said};
 use super::{Loaded, able, alone};
+use libbpf_rs::{TC_EGRESS, TC_INGRESS};
 use nix::libc;
 use packetscale_tcp::{self as tcp, Error, Options, Reason, Source};
 use std::net::TcpListener;
@@ -49,14 +51,12 @@ fn other_people_s_filters_outlive_an_unload() {
     let _alone = alone();
     let route = route("foreign");
     let rapid = route.inside("a", || Loaded::new("foreign", with_device("")));
-    let a = route.host("a");
-    run(&format!("tc -n {a} filter add dev out egress prio 7 matchall action pass"));
-    run(&format!("tc -n {a} filter add dev out ingress prio 7 matchall action pass"));
+    route.inside("a", || [TC_INGRESS, TC_EGRESS].map(|point| foreign_filter(point, 1, 7)));
     drop(rapid);
     let (segments, filters) = route.device();
     assert_eq!(segments, MANY_SEGMENTS);
-    assert!(filters.contains("matchall") && !filters.contains("stamp_arrival"), "{filters}");
-    assert!(egress(&route).contains("matchall"), "{}", egress(&route));
+    assert!(filters.contains(" pass ") && !filters.contains("stamp_arrival"), "{filters}");
+    assert!(egress(&route).contains(" pass "), "{}", egress(&route));
 }
 
 #[test]
@@ -66,10 +66,8 @@ fn a_filter_at_our_place_is_not_overwritten() {
     }
     let _alone = alone();
     let route = route("place");
-    let a = route.host("a");
-    run(&format!("tc -n {a} qdisc add dev out clsact"));
     // 0x5241 is ours.
-    run(&format!("tc -n {a} filter add dev out ingress prio 21057 handle 0x5241 matchall action pass"));
+    route.inside("a", || foreign_filter(TC_INGRESS, 0x5241, 0x5241));
     let before = route.device();
     let refused = route.inside("a", || tcp::load(&with_device(&name("place"))));
     assert!(matches!(refused, Err(Error::Machine(_))), "{refused:?}");
@@ -241,8 +239,6 @@ fn a_new_version_serves_new_connections_and_the_old_one_those_that_it_has() {
         let chooser = scope.spawn(|| {
             let (mut tries, mut refused) = (0, 0);
             while !stop.load(std::sync::atomic::Ordering::Relaxed) {
-                let socket = std::net::UdpSocket::bind("127.0.0.1:0").expect("a pause");
-                drop(socket);
                 let listener = TcpListener::bind("127.0.0.1:0").expect("a socket");
                 let place = name.as_ptr().cast();
                 // SAFETY: the kernel reads the name.
@@ -350,22 +346,9 @@ fn a_user_who_holds_many_connections_leaves_some_to_others() {
         // SAFETY: only this thread's own identity; the library's call would change all threads.
         let become_ = |user: libc::uid_t| unsafe { libc::syscall(libc::SYS_setresuid, -1i32, user, -1i32) };
         let stream = route.inside("a", || {
-            let socket = nix::sys::socket::socket(
-                nix::sys::socket::AddressFamily::Inet,
-                nix::sys::socket::SockType::Stream,
-                nix::sys::socket::SockFlag::empty(),
-                None,
-            );
+            use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
             assert_eq!(become_(user), 0);
-            let socket = socket.expect("a socket");
-            drop(socket);
-            let socket = nix::sys::socket::socket(
-                nix::sys::socket::AddressFamily::Inet,
-                nix::sys::socket::SockType::Stream,
-                nix::sys::socket::SockFlag::empty(),
-                None,
-            )
-            .expect("a socket");
+            let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::empty(), None).expect("a socket");
             set_control(&socket, &rapid.name);
             let to = nix::sys::socket::SockaddrIn::from(std::net::SocketAddrV4::new(
                 super::namespaces::RECEIVER,

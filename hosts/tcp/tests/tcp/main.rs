@@ -7,6 +7,7 @@ mod flow;
 mod handover;
 mod hostile;
 mod interrupted;
+mod killed;
 mod life;
 mod lifecycle;
 mod lockstep;
@@ -85,5 +86,6 @@ fn what_the_tests_need_compiles() {
     if clang::is_installed() {
         assert!(lockstep::compiled().is_file());
         assert!(hostile::liars().all(|object| !object.is_empty()));
+        assert!(killed::objects().iter().all(|object| !object.is_empty()));
     }
 }
