@@ -31,7 +31,7 @@ pub use loader::{is_registered, load, readiness, unload};
 pub use log::raw_event;
 pub use log::{Event, LawEvent, PacketEvent, Wanted, follow};
 pub use options::Options;
-pub use report::{Address, Fallen, Mode, Reason, Report, Source};
 pub use replace::{Replaced, replace};
+pub use report::{Address, Fallen, Mode, Reason, Report, Source};
 pub use selftest::Trial;
 pub use status::{Status, status};

@@ -8,7 +8,9 @@ use crate::options::{CONTROL, OPTION, Options, STAMP};
 use crate::report::{RECORDS, STREAMS};
 use crate::wire::bytes_of;
 use crate::{Error, pins};
-use libbpf_rs::{Link, MapCore, MapFlags, MapHandle, MapMut, Object, ObjectBuilder, OpenObject, PrintLevel, ProgramMut};
+use libbpf_rs::{
+    Link, MapCore, MapFlags, MapHandle, MapMut, Object, ObjectBuilder, OpenObject, PrintLevel, ProgramMut,
+};
 use std::fs;
 use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::Path;

@@ -102,7 +102,11 @@ fn killed_at(change: Change, namespace: &str, number: u64) -> End {
     command.env(CHANGE, format!("{change:?}")).env(NAMESPACE, namespace);
     command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
     // SAFETY: one system call.
-    unsafe { command.pre_exec(|| if trace(libc::PTRACE_TRACEME, 0, 0) == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }) };
+    unsafe {
+        command.pre_exec(|| {
+            if trace(libc::PTRACE_TRACEME, 0, 0) == 0 { Ok(()) } else { Err(std::io::Error::last_os_error()) }
+        })
+    };
     let child = command.spawn().expect("starts").id() as libc::pid_t;
     let (mut calls, mut set, mut killed, mut end) = (0, false, false, None);
     // A stop at a call is its beginning, or its end; by thread.

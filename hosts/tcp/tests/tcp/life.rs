@@ -350,10 +350,7 @@ fn a_user_who_holds_many_connections_leaves_some_to_others() {
             assert_eq!(become_(user), 0);
             let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::empty(), None).expect("a socket");
             set_control(&socket, &rapid.name);
-            let to = nix::sys::socket::SockaddrIn::from(std::net::SocketAddrV4::new(
-                super::namespaces::RECEIVER,
-                port,
-            ));
+            let to = nix::sys::socket::SockaddrIn::from(std::net::SocketAddrV4::new(super::namespaces::RECEIVER, port));
             nix::sys::socket::connect(socket.as_raw_fd(), &to).expect("connects");
             std::net::TcpStream::from(socket)
         });
