@@ -23,18 +23,24 @@ INLINE u32 *held_by(u32 uid)
 	return bpf_map_lookup_elem(&users, &uid);
 }
 
+/* Returns REASON_NONE, or that no slot is free. */
+INLINE u32 pop_slot(u32 *slot) { return bpf_map_pop_elem(&slots, slot) ? REASON_SLOTS : REASON_NONE; }
+
 /* Takes a slot for the user, and sets it and whether it was counted. Returns REASON_NONE, or why there is none. */
 INLINE u32 take_slot(const struct config *cfg, u32 uid, u32 *slot, u32 *counted)
 {
-	u32 *held = held_by(uid), reason = REASON_NONE;
+	u32 *held = held_by(uid), reason = REASON_USER;
 
-	if (held && __sync_fetch_and_add(held, 1) >= cfg->per_user)
-		reason = REASON_USER;
-	else if (bpf_map_pop_elem(&slots, slot))
-		reason = REASON_SLOTS;
-	if (held && reason != REASON_NONE)
+	*counted = 0;
+	/* The verifier must see on each path by itself that there is a count. */
+	if (!held)
+		return pop_slot(slot);
+	if (__sync_fetch_and_add(held, 1) < cfg->per_user)
+		reason = pop_slot(slot);
+	if (reason == REASON_NONE)
+		*counted = 1;
+	else
 		__sync_fetch_and_add(held, (u32)-1);
-	*counted = held != 0;
 	return reason;
 }
 
