@@ -121,11 +121,11 @@ fn a_device_that_came_to_have_the_index_of_another_is_left_alone() {
     let _alone = alone();
     let route = route("index");
     let a = route.host("a");
-    run(&format!("ip -n {a} link add first index 77 type dummy"));
+    run(&format!("ip -n {a} link add first index 77 type veth peer name first_peer"));
     let options = Options { devices: vec!["first".to_string()], ..with_device("") };
     let rapid = route.inside("a", || Loaded::new("index", options));
     run(&format!("ip -n {a} link del first"));
-    run(&format!("ip -n {a} link add second index 77 gso_max_segs 1 type dummy"));
+    run(&format!("ip -n {a} link add second index 77 gso_max_segs 1 type veth peer name second_peer"));
     run(&format!("tc -n {a} qdisc add dev second clsact"));
     drop(rapid);
     assert!(said(&format!("tc -n {a} qdisc show dev second")).contains("clsact"));
@@ -166,6 +166,19 @@ fn got(socket: RawFd, option: libc::c_int) -> Vec<u8> {
     bytes[..size as usize].to_vec()
 }
 
+/// A listener whose application asks TCP to keep headers of SYNs (1: from the IP header on, 2: from the link's), or not (0).
+fn listener_that_keeps(wanted: libc::c_int) -> TcpListener {
+    use nix::sys::socket::{AddressFamily, Backlog, SockFlag, SockType, SockaddrIn, bind, listen, socket};
+    let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::empty(), None).expect("a socket");
+    if wanted != 0 {
+        set(socket.as_raw_fd(), TCP_SAVE_SYN, wanted);
+    }
+    bind(socket.as_raw_fd(), &SockaddrIn::from(std::net::SocketAddrV4::new(super::namespaces::RECEIVER, 0)))
+        .expect("a port");
+    listen(&socket, Backlog::new(4).expect("a backlog")).expect("listens");
+    TcpListener::from(socket)
+}
+
 #[test]
 fn what_listeners_keep_of_syns_is_their_own_affair() {
     if !able() {
@@ -174,10 +187,7 @@ fn what_listeners_keep_of_syns_is_their_own_affair() {
     let _alone = alone();
     let (rapid, route) = Loaded::over("syn", &Bottleneck { mbit: 20, limit: 100_000 });
     for wanted in [0, 2] {
-        let listener = route.inside("b", || TcpListener::bind("10.88.2.1:0").expect("a port"));
-        set(listener.as_raw_fd(), TCP_SAVE_SYN, wanted);
-        // Listening again tells sock_ops programs again.
-        nix::sys::socket::listen(&listener, nix::sys::socket::Backlog::new(4).expect("a backlog")).expect("listens");
+        let listener = route.inside("b", || listener_that_keeps(wanted));
         let to = listener.local_addr().expect("an address").port();
         let stream = super::connection::open(&route, &rapid.name, to).expect("connects");
         let (accepted, _) = listener.accept().expect("a connection");
