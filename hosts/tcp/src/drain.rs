@@ -1,6 +1,6 @@
 //! Lets connections end before what steers them goes, and the switch that takes Rapid from all of them at once.
 
-use crate::loader::{INSTEAD, is_registered, unload_locked, unregister};
+use crate::loader::{is_registered, unload_locked, unregister};
 use crate::machine::able;
 use crate::report::{Config, Mode, Report, SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::wire::{bytes_of, value_of};
@@ -78,7 +78,7 @@ pub fn drain(name: &str, limit: Option<Duration>) -> Result<Drained, Error> {
         }
         pins::among_pins(|| {
             pins::generations(name).iter().try_for_each(|folder| unregister(folder))?;
-            namespaces::set_default(name, &INSTEAD)
+            namespaces::set_default(name, None)
         })?;
     }
     loop {

@@ -10,9 +10,6 @@ use libbpf_rs::{MapCore, MapHandle};
 use std::fs;
 use std::path::Path;
 
-/// What a network namespace uses instead, where it was set to what is unloaded. Every kernel has the last.
-pub const INSTEAD: [&str; 2] = ["cubic", "reno"];
-
 /// Returns the bytes of `struct rapid_params` with which connections begin; only the packet size differs.
 pub fn raw_params(options: &Options) -> Vec<u8> {
     bytes_of(&options.config().params).to_vec()
@@ -155,7 +152,7 @@ pub fn undo(name: &str) -> Result<(), Error> {
     let folders = pins::generations(name);
     folders.iter().try_for_each(|folder| unregister(folder))?;
     if !folders.is_empty() {
-        namespaces::set_default(name, &INSTEAD)?;
+        namespaces::set_default(name, None)?;
         programs::ask_no_more(name)?;
     }
     for folder in folders {

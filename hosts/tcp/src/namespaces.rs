@@ -9,6 +9,7 @@ use std::fs::{self, File};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 const HERE: &str = "/proc/thread-self/ns/net";
 
@@ -87,17 +88,30 @@ fn enter(place: &Path, work: impl FnOnce() -> Result<(), Error> + Send) -> Resul
 /// The setting of the current namespace that says what its connections use.
 const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
 
-/// Wherever `name` is what connections use unless told otherwise, sets it to the first of `instead` that the kernel has.
-/// The kernel keeps what a namespace was set to, even once it is no longer registered; the same name, set again, is what is
-/// registered now.
-pub fn set_default(name: &str, instead: &[&str]) -> Result<(), Error> {
+/// The namespace that the machine began with, and what every kernel can use.
+const FIRST: &str = "/proc/1/ns/net";
+const ALWAYS: [&str; 2] = ["cubic", "reno"];
+
+fn default_here() -> String {
+    fs::read_to_string(DEFAULT).unwrap_or_default().trim().to_string()
+}
+
+/// Wherever `name` is what connections use unless told otherwise, sets it to the first that the kernel takes: `wanted`, what
+/// the first namespace uses, CUBIC. The kernel keeps what a namespace was set to, even once it is no longer registered; the
+/// same name, set again, is what is registered now.
+pub fn set_default(name: &str, wanted: Option<&str>) -> Result<(), Error> {
+    let first = Mutex::new(String::new());
+    enter(Path::new(FIRST), || {
+        *first.lock().unwrap_or_else(PoisonError::into_inner) = default_here();
+        Ok(())
+    })?;
+    let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let first = Some(first.as_str()).filter(|first| *first != name);
     each(|| {
-        if fs::read_to_string(DEFAULT).unwrap_or_default().trim() != name {
-            return Ok(());
-        }
-        match instead.iter().any(|other| fs::write(DEFAULT, other).is_ok()) {
+        let mut instead = wanted.into_iter().chain(first).chain(ALWAYS);
+        match default_here() != name || instead.any(|other| fs::write(DEFAULT, other).is_ok()) {
             true => Ok(()),
-            false => Err(Error::Machine(format!("{DEFAULT} stays {name}: the kernel takes none of {instead:?}"))),
+            false => Err(Error::Machine(format!("{DEFAULT} stays {name}: the kernel takes nothing else"))),
         }
     })
 }

@@ -9,7 +9,7 @@
 //! Connections that there are keep the old programs and their memory until they end, and so do sockets that chose the
 //! controller before, listeners among them, and what listeners accept. New sockets have the new one.
 
-use crate::loader::{self, attach, is_ours, is_registered, load_afresh, not_ours, provide, undo, unregister};
+use crate::loader::{attach, is_ours, is_registered, load_afresh, not_ours, provide, undo, unregister};
 use crate::machine::able;
 use crate::options::Options;
 use crate::programs::Receiver;
@@ -96,7 +96,7 @@ fn swap(options: &Options) -> Result<usize, Error> {
         going.join().unwrap_or_else(|_| Err(Error::Machine("a worker thread panicked".to_string())))?;
         attached
     })?;
-    namespaces::set_default(name, &[name, loader::INSTEAD[0], loader::INSTEAD[1]])?;
+    namespaces::set_default(name, Some(name))?;
     devices::prepare(&place, &options.devices)?;
     devices::attach_again(&place)?;
     let mut old = 0;
