@@ -1,12 +1,11 @@
 //! Lets connections end before what steers them goes, and the switch that takes Rapid from all of them at once.
 
-use crate::loader::{is_registered, unload_locked, unregister};
 use crate::machine::able;
-use crate::report::{Config, Mode, Report, SWITCHED_CLOSED, SWITCHED_OFF};
+use crate::report::{Config, SWITCHED_CLOSED, SWITCHED_OFF};
+use crate::steps::{active, is_registered, unload_locked, unregister};
 use crate::wire::{bytes_of, value_of};
 use crate::{Error, namespaces, pins};
 use libbpf_rs::{MapCore, MapFlags, MapHandle};
-use std::path::Path;
 use std::time::{Duration, Instant};
 
 /// How often one looks whether connections have ended.
@@ -19,16 +18,6 @@ pub struct Drained {
     pub there: bool,
     /// Connections that had not ended in time; CUBIC has them now.
     pub left: usize,
-}
-
-/// How many connections use what is in this folder.
-pub fn active(folder: &Path) -> usize {
-    let Ok(conns) = MapHandle::from_pinned_path(folder.join("conns")) else { return 0 };
-    let is_used = |slot: &u32| {
-        let bytes = conns.lookup(&slot.to_ne_bytes(), MapFlags::ANY).ok().flatten();
-        bytes.and_then(|bytes| value_of::<Report>(&bytes)).is_some_and(|report| report.mode() != Mode::Free)
-    };
-    (1..conns.max_entries()).filter(is_used).count()
 }
 
 fn all_active(name: &str) -> Result<usize, Error> {

@@ -19,6 +19,7 @@ mod replace;
 mod report;
 mod selftest;
 mod status;
+mod steps;
 mod wire;
 
 pub use devices::note_arrivals;
@@ -26,7 +27,7 @@ pub use drain::{Drained, drain, switch};
 pub use error::Error;
 #[doc(hidden)]
 pub use loader::raw_params;
-pub use loader::{is_registered, load, readiness, unload};
+pub use loader::{load, readiness, unload};
 #[doc(hidden)]
 pub use log::raw_event;
 pub use log::{Event, LawEvent, PacketEvent, Wanted, follow};
@@ -35,3 +36,4 @@ pub use replace::{Replaced, replace};
 pub use report::{Address, Fallen, Mode, Reason, Report, Source};
 pub use selftest::Trial;
 pub use status::{Status, status};
+pub use steps::is_registered;

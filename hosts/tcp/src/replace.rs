@@ -9,18 +9,18 @@
 //! Connections that there are keep the old programs and their memory until they end, and so do sockets that chose the
 //! controller before, listeners among them, and what listeners accept. New sockets have the new one.
 
-use crate::loader::{attach, is_ours, is_registered, load_afresh, not_ours, provide, undo, unregister};
 use crate::machine::able;
 use crate::options::Options;
 use crate::programs::Receiver;
 use crate::selftest::Trial;
-use crate::{Error, devices, drain, namespaces, pins};
+use crate::steps::{
+    ON_TRIAL, active, attach, is_ours, is_registered, load_afresh, not_ours, provide, undo, unregister,
+};
+use crate::{Error, devices, namespaces, pins};
 use std::fs;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
-/// The name under which a new version is tried.
-pub const ON_TRIAL: &str = "packetscale_try";
 /// Connections of the trial.
 const TRIED_FLOWS: u32 = 2;
 /// How long the old registration may take to go.
@@ -101,7 +101,7 @@ fn swap(options: &Options) -> Result<usize, Error> {
     devices::attach_again(&place)?;
     let mut old = 0;
     for folder in earlier {
-        match drain::active(&folder) {
+        match active(&folder) {
             0 => pins::remove(&folder)?,
             some => old += some,
         }

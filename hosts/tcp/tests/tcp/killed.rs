@@ -212,8 +212,9 @@ fn at_every_call(test: &str, change: Change) {
         tcp::unload(NAME).unwrap_or_else(|error| panic!("{change:?} killed at call {number}: {error}"));
         assert_eq!(machine(&route), was, "{change:?} killed at call {number}");
         if let End::Done { calls, code } = end {
-            eprintln!("{change:?}: killed at each of {calls} calls");
-            assert!(code == 0 && calls + 1 == number && calls > 10, "{calls} calls, ended with {code}");
+            // Their number may differ by some: a registration is tried again and again.
+            eprintln!("{change:?}: killed at each of {} calls", number - 1);
+            assert!(code == 0 && calls > 10, "{calls} calls, ended with {code}");
             break;
         }
     }
