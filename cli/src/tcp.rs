@@ -1,4 +1,4 @@
-//! Rapid in this machine's Linux TCP: `packetscale tcp load|unload|status|top|events|log`.
+//! Rapid in this machine's Linux TCP: `packetscale tcp load|unload|on|off|status|top|events|log`.
 
 mod events;
 mod log;
@@ -24,7 +24,20 @@ pub enum Tcp {
     /// Registers the congestion control, for every program of this machine
     Load(Load),
     /// Removes the congestion control, and restores the settings that loading changed
-    Unload(Named),
+    Unload {
+        #[command(flatten)]
+        named: Named,
+        /// Lets the connections end first; there are no new ones meanwhile
+        #[arg(long)]
+        drain: bool,
+        /// With --drain: waits for at most this number of seconds; then CUBIC takes over those that are left
+        #[arg(long, value_name = "SECONDS", requires = "drain")]
+        timeout: Option<u64>,
+    },
+    /// Switches Rapid off: CUBIC takes over every connection at its next acknowledgment, and new ones. Nothing is unloaded
+    Off(Named),
+    /// Switches Rapid on again, for new connections
+    On(Named),
     /// Shows the totals since the load, and every connection with its measurements and state
     Status {
         #[command(flatten)]
@@ -86,6 +99,16 @@ pub struct Load {
     /// Most connections that Rapid steers at a time; CUBIC steers the others. Each takes about 170 kB of kernel memory
     #[arg(long, value_name = "N", default_value_t = 256)]
     flows: u32,
+    /// Most of these of one user; root may have all [default: half of them]
+    #[arg(long, value_name = "N")]
+    flows_per_user: Option<u32>,
+    /// Most packets in flight of a connection: it sends at most this number per round trip
+    #[arg(long, value_name = "PACKETS", default_value_t = Options::default().window)]
+    window: u32,
+    /// Takes the place of what is loaded under this name: new connections use it, those that there are keep the old
+    /// version until they end. Devices that were prepared stay so
+    #[arg(long)]
+    replace: bool,
     /// Waits in a loop for up to this time of each gap: better gaps, but a busy processor
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 0)]
     spin: u64,
@@ -121,11 +144,14 @@ impl From<Error> for Failure {
 pub fn tcp(command: &Tcp) -> Result<(), Failure> {
     match command {
         Tcp::Load(load) => register(load),
-        Tcp::Unload(named) => {
+        Tcp::Unload { named, drain: false, .. } => {
             let there = rapid_tcp::unload(&named.name)?;
             let text = if there { "unloaded\n" } else { "nothing was loaded\n" };
             say(&spoken(named, json!({"schema": 1, "name": named.name, "unloaded": there}), text))
         }
+        Tcp::Unload { named, timeout, .. } => drain(named, timeout.map(Duration::from_secs)),
+        Tcp::Off(named) => switch(named, false),
+        Tcp::On(named) => switch(named, true),
         Tcp::Status { named, prometheus: true, .. } => {
             let (flows, counters) = (rapid_tcp::flows(&named.name)?, rapid_tcp::counters(&named.name)?);
             say(&prometheus::text(&named.name, flows, &counters))
@@ -143,6 +169,25 @@ pub fn tcp(command: &Tcp) -> Result<(), Failure> {
         Tcp::Events { named, seconds } => events::events(&named.name, named.json, seconds.map(Duration::from_secs)),
         Tcp::Log { named, output, seconds } => log::log(&named.name, output, seconds.map(Duration::from_secs)),
     }
+}
+
+fn drain(named: &Named, limit: Option<Duration>) -> Result<(), Failure> {
+    let rapid_tcp::Drained { there, left } = rapid_tcp::drain(&named.name, limit)?;
+    let text = match (there, left) {
+        (false, _) => "nothing was loaded\n".to_string(),
+        (true, 0) => "unloaded; every connection had ended\n".to_string(),
+        (true, left) => format!("unloaded; {left} connections had not ended, and CUBIC takes them over\n"),
+    };
+    say(&spoken(named, json!({"schema": 1, "name": named.name, "unloaded": there, "left": left}), &text))
+}
+
+fn switch(named: &Named, on: bool) -> Result<(), Failure> {
+    rapid_tcp::switch(&named.name, on)?;
+    let text = match on {
+        true => "on: new connections may use it\n",
+        false => "off: CUBIC takes over each connection at its next acknowledgment, and every new one\n",
+    };
+    say(&spoken(named, json!({"schema": 1, "name": named.name, "on": on}), text))
 }
 
 /// Returns one object with `--json`, else the text.
@@ -173,27 +218,44 @@ fn register(load: &Load) -> Result<(), Failure> {
         name: load.named.name.clone(),
         params: Params { competitive: load.competitive, ..params },
         flows: load.flows,
+        flows_per_user: load.flows_per_user,
+        window: load.window,
         spin: Span::from_micros(load.spin),
         volunteer: !load.no_volunteer,
         devices: load.device.clone(),
         ..Options::default()
     };
-    let trial = rapid_tcp::load(&options)?;
+    let (trial, old) = match load.replace {
+        true => rapid_tcp::replace(&options).map(|replaced| (replaced.trial, Some(replaced.old)))?,
+        false => (rapid_tcp::load(&options)?, None),
+    };
     let name = &options.name;
     let text = format!(
         "trial: paced {} packets one by one on a loopback connection; {} of {} delivered packets had an arrival time\n\
          {name} is registered: iperf3 -C {name}, setsockopt(TCP_CONGESTION), or \
          sysctl net.ipv4.tcp_congestion_control={name}\n\
          peers need it too (packetscale tcp load --device DEVICE); to others CUBIC sends, from the start as without Rapid: \
-         ss -ti shows cubic, packetscale tcp status why, and packetscale tcp events each\n{}",
+         ss -ti shows cubic, packetscale tcp status why, and packetscale tcp events each\n\
+         limits: {} connections, {} of one user; {} packets in flight of each, {:.0} Mbit/s at 1500 B and 100 ms\n{}{}",
         trial.packets,
         trial.stamped,
         trial.delivered,
-        if load.device.is_empty() { WITHOUT_DEVICE } else { "" }
+        options.flows,
+        options.per_user(),
+        options.window,
+        megabits(options.window),
+        if load.device.is_empty() { WITHOUT_DEVICE } else { "" },
+        old.map_or(String::new(), |old| format!("{old} connections go on with what was loaded before\n"))
     );
     let option = trial.without_option.map_or(String::new(), |why| {
         format!("this kernel refuses the TCP option; only microsecond timestamps give arrival times ({why})\n")
     });
-    let object = json!({"schema": 1, "name": name, "flows": options.flows, "option": option.is_empty()});
+    let object = json!({"schema": 1, "name": name, "flows": options.flows,
+        "flows_per_user": options.per_user(), "window": options.window, "old": old, "option": option.is_empty()});
     say(&spoken(&load.named, object, &(option + &text)))
+}
+
+/// What so many packets of payload in flight come to over 100 ms: of 1500 B, 1448 are payload.
+fn megabits(window: u32) -> f64 {
+    f64::from(window) * 1448.0 * 8.0 / 0.1 / 1e6
 }

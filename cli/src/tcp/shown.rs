@@ -1,7 +1,7 @@
 //! Shows a status, for people and for programs.
 
 use super::words::{activity, because, key_of, limit, part, rate, seconds, source, time};
-use ::tcp::{Activity, Address, Counters, Fallen, Limit, Reason, Report, Status, WINDOW_MOST};
+use ::tcp::{Activity, Address, Counters, Fallen, Limit, Reason, Report, Status};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
@@ -29,7 +29,7 @@ pub fn table(status: &Status, all: bool) -> String {
     rows.extend(status.connections.iter().map(|connection| row(connection, status.now_ns)));
     let widths: Vec<usize> =
         (0..HEAD.len()).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
-    let mut text = totals(status.connections.len(), status.flows, &status.counters).join("\n") + "\n";
+    let mut text = totals(status).join("\n") + "\n";
     for row in &rows {
         let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
         let _ = writeln!(text, "{}", cells.join("  ").trim_end());
@@ -54,7 +54,9 @@ fn taken_over(status: &Status, all: bool) -> impl Iterator<Item = &(Address, Fal
 }
 
 /// Returns what all connections together have done, in a few lines.
-pub fn totals(now: usize, flows: u32, counters: &Counters) -> Vec<String> {
+pub fn totals(status: &Status) -> Vec<String> {
+    let Status { connections, flows, window, off, counters, .. } = status;
+    let (now, switched) = (connections.len(), if *off { "; Rapid is switched off" } else { "" });
     let Counters { begun, steered, distrusted, silenced, timeouts, undone, guarded, .. } = counters;
     let reasons = Reason::ALL.into_iter().filter(|reason| counters.fallen(*reason) > 0);
     let reasons: Vec<String> =
@@ -62,10 +64,10 @@ pub fn totals(now: usize, flows: u32, counters: &Counters) -> Vec<String> {
     let kept_back = |limit| time(counters.limited_ns(limit));
     let fallen = if reasons.is_empty() { "0".to_string() } else { reasons.join(", ") };
     vec![
-        format!("{now} of {flows} connections; since the load {begun} began, {steered} were steered"),
+        format!("{now} of {flows} connections; since the load {begun} began, {steered} were steered{switched}"),
         format!("taken over by CUBIC: {fallen}"),
         format!(
-            "kept back by the application {}, the receiver's window {}, the limit of {WINDOW_MOST} packets in flight {}; \
+            "kept back by the application {}, the receiver's window {}, the limit of {window} packets in flight {}; \
              guard {guarded} times",
             kept_back(Limit::Application),
             kept_back(Limit::Receiver),
@@ -123,7 +125,8 @@ pub fn json(name: &str, status: &Status, all: bool) -> Value {
         "schema": 1,
         "name": name,
         "flows": status.flows,
-        "window_max_packets": WINDOW_MOST,
+        "window_max_packets": status.window,
+        "switched_off": status.off,
         "counters": counted(&status.counters),
         "connections": connections,
         "fallen": fallen,

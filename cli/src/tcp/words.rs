@@ -35,6 +35,8 @@ pub fn because(reason: Reason) -> &'static str {
         Reason::NoStamps => "the peer reports no arrival times",
         Reason::CannotPace => "this machine creates gaps too late at this rate",
         Reason::Bursts => "several packets leave at a time (load with --device to prevent this)",
+        Reason::SwitchedOff => "Rapid is switched off, or was being unloaded",
+        Reason::TooManyOfUser => "its user has more connections than --flows-per-user allows",
         Reason::Unknown => "unknown",
     }
 }
@@ -46,6 +48,8 @@ pub fn key_of(reason: Reason) -> &'static str {
         Reason::NoStamps => "no-stamps",
         Reason::CannotPace => "cannot-pace",
         Reason::Bursts => "bursts",
+        Reason::SwitchedOff => "switched-off",
+        Reason::TooManyOfUser => "too-many-of-user",
         Reason::Unknown => "unknown",
     }
 }

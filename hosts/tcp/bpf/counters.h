@@ -9,8 +9,8 @@
  *     the application   a packet could have left, and there was none. Counted when the
  *                       next one leaves
  *     the receiver      its window had no room for the next packet. Counted likewise
- *     the window        as many packets were in flight as a connection has records for
- *                       (WINDOW_MOST), between two acknowledgments
+ *     the window        as many packets were in flight as the load allows, between two
+ *                       acknowledgments
  */
 #ifndef PACKETSCALE_COUNTERS_H
 #define PACKETSCALE_COUNTERS_H
@@ -19,6 +19,14 @@
 
 /* Packets that may be in flight: fewer than there are records, so that losses are still known. */
 #define WINDOW_MOST (RECORDS - RECORDS / 8)
+
+/* The most that may be in flight of this load's connections. */
+INLINE u32 window_most(void)
+{
+	const struct config *cfg = the_config();
+
+	return cfg ? (u32)rapid_min(cfg->window, WINDOW_MOST) : WINDOW_MOST;
+}
 
 /* Mirrored in src/counters.rs. */
 struct counters {
@@ -78,7 +86,7 @@ static __attribute__((noinline)) void note_window(struct conn *c, const struct t
 {
 	u32 flight = tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
 
-	if (tp->snd_cwnd >= WINDOW_MOST && flight + c->fresh_count >= tp->snd_cwnd)
+	if (tp->snd_cwnd >= window_most() && flight + c->fresh_count >= tp->snd_cwnd)
 		note_limit(c, LIMIT_WINDOW, rapid_min(rapid_above(now, c->report.acked_ns), c->law.srtt_ns));
 }
 

@@ -120,9 +120,18 @@ INLINE void restore_pacing(struct sock *sk, u32 before)
 /* Two windows in a row in which gaps came too late: clock.h. */
 #define UNPACEABLE_WINDOWS 2
 
+INLINE u32 is_switched_off(void)
+{
+	const struct config *cfg = the_config();
+
+	return cfg && cfg->switched & SWITCHED_OFF;
+}
+
 /* Why Rapid should let go of a connection, or REASON_NONE. */
 INLINE u32 reason_to_fall(const struct conn *c)
 {
+	if (is_switched_off())
+		return REASON_SWITCHED;
 	if (c->report.source == SOURCE_NONE)
 		return REASON_NO_STAMPS;
 	if (c->unpaceable >= UNPACEABLE_WINDOWS)

@@ -36,8 +36,13 @@ struct sk_buff_head {
 	u32 qlen;
 };
 
+typedef struct {
+	u32 val;
+} kuid_t;
+
 struct sock {
 	struct sock_common __sk_common;
+	kuid_t sk_uid;
 	struct sk_buff_head sk_write_queue;
 	u16 sk_gso_max_segs;
 	u32 sk_pacing_status;

@@ -35,6 +35,8 @@ enum reason {
 	REASON_NO_STAMPS,  /* the peer says nothing about arrivals */
 	REASON_CANNOT_PACE, /* gaps come far too late */
 	REASON_BURSTS,     /* packets leave several at a time */
+	REASON_SWITCHED,   /* Rapid is switched off, or being unloaded */
+	REASON_USER,       /* its user has as many as one may have */
 	REASONS,
 };
 
@@ -94,12 +96,21 @@ enum {
 	LOG_FALLS = 4,   /* each connection that CUBIC takes over, in a ring of its own */
 };
 
+enum {
+	SWITCHED_CLOSED = 1, /* no new connections */
+	SWITCHED_OFF = 2,    /* and none of those that there are */
+};
+
 struct config {
 	struct rapid_params params;
 	u32 log;
 	u32 spin_ns;     /* at most this is spent waiting in a loop, per packet */
 	u32 option_noise_ns; /* error of a stamp of the option, */
 	u32 timestamp_noise_ns; /* and of a timestamp */
+	u32 window;      /* most packets in flight */
+	u32 per_user;    /* most connections of a user */
+	u32 switched;    /* SWITCHED_ bits */
+	u32 reserved;
 };
 
 #endif

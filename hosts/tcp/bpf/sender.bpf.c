@@ -20,6 +20,7 @@
 #include "counters.h"
 #include "fall.h"
 #include "guard.h"
+#include "quota.h"
 #include "source.h"
 
 /* Copies what user space sees of the law. */
@@ -39,7 +40,7 @@ INLINE void update_report(struct conn *c, u64 now)
 /* Sets the law's window, which is above what the packet clock lets go. */
 INLINE void set_window(struct tcp_sock *tp, const struct conn *c)
 {
-	u32 window = (u32)rapid_min(rapid_window(&c->law), WINDOW_MOST);
+	u32 window = (u32)rapid_min(rapid_window(&c->law), window_most());
 
 	tp->snd_cwnd = (u32)rapid_min(rapid_max(window, 4), tp->snd_cwnd_clamp);
 }
@@ -84,13 +85,15 @@ SEC("struct_ops") void rapid_begin(u64 *ctx)
 	u64 now = bpf_ktime_get_ns();
 	struct rapid_params params;
 	struct conn *c;
-	u32 slot = 0;
+	u32 slot = 0, uid = sk->sk_uid.val, counted = 0, reason = REASON_SLOTS;
 
 	set_slot(sk, 0);
 	COUNT(begun, 1);
 	bpf_sk_storage_delete(&taken, sk);
-	if (!cfg || bpf_map_pop_elem(&slots, &slot)) {
-		fall(sk, 0, REASON_SLOTS);
+	if (cfg)
+		reason = cfg->switched ? REASON_SWITCHED : take_slot(cfg, uid, &slot, &counted);
+	if (!cfg || reason != REASON_NONE) {
+		fall(sk, 0, reason);
 		return;
 	}
 	c = clean_conn(slot);
@@ -99,6 +102,8 @@ SEC("struct_ops") void rapid_begin(u64 *ctx)
 	set_slot(sk, slot);
 	params = cfg->params;
 	c->slot = slot;
+	c->uid = uid;
+	c->counted = counted;
 	c->pacing = sk->sk_pacing_status;
 	c->payload = tp->mss_cache;
 	c->overhead = headers_of(sk);
@@ -124,7 +129,7 @@ SEC("struct_ops") void rapid_end(u64 *ctx)
 	restore_pacing(sk, c->pacing);
 	c->report.mode = MODE_FREE;
 	COUNT(ended, 1);
-	bpf_map_push_elem(&slots, &slot, 0);
+	give_slot_back(slot, c->uid, c->counted);
 }
 
 SEC("struct_ops") u32 rapid_min_tso_segs(u64 *ctx)
@@ -171,7 +176,9 @@ static __attribute__((noinline)) void wait_for_source(struct conn *c, struct soc
 		tp->snd_cwnd = (u32)rapid_min((u64)tp->snd_cwnd + acked, tp->snd_cwnd_clamp);
 	c->report.waiting = c->waiting;
 	take_arrivals(c, sk, tp, now);
-	if (c->report.source == SOURCE_OPTION || c->report.source == SOURCE_TIMESTAMPS) {
+	if (is_switched_off()) {
+		fall(sk, c, REASON_SWITCHED);
+	} else if (c->report.source == SOURCE_OPTION || c->report.source == SOURCE_TIMESTAMPS) {
 		take_over(c, sk, tp, now, acked);
 	} else if ((c->report.source == SOURCE_NONE || c->state >= TCP_CA_CWR) && !may_answer(c, tp, now)) {
 		fall(sk, c, REASON_NO_STAMPS);

@@ -107,7 +107,7 @@ mod tests {
 
     /// The words 1, 2, 3, ... in the order of `struct counters`.
     fn counting() -> Counters {
-        let words: Vec<u8> = (1..=18u64).flat_map(u64::to_ne_bytes).collect();
+        let words: Vec<u8> = (1..=20u64).flat_map(u64::to_ne_bytes).collect();
         assert_eq!(words.len(), size_of::<Counters>());
         value_of(&words).expect("as many words")
     }
@@ -118,7 +118,7 @@ mod tests {
         assert_eq!((found.begun, found.refused, found.ended, found.unreported), (1, 2, 4, 10));
         assert_eq!(Limit::ALL.map(|limit| found.limited_ns(limit)), [11, 12, 13]);
         // The reason 0 is none.
-        assert_eq!(Reason::ALL.map(|reason| found.fallen(reason)), [15, 16, 17, 18]);
+        assert_eq!(Reason::ALL.map(|reason| found.fallen(reason)), [15, 16, 17, 18, 19, 20]);
     }
 
     #[test]

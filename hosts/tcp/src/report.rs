@@ -134,13 +134,24 @@ pub enum Reason {
     CannotPace,
     /// Several packets leave at a time, because the device does the segmentation.
     Bursts,
+    /// Rapid was switched off, or is being unloaded.
+    SwitchedOff,
+    /// The user of this network namespace has as many connections of Rapid as `flows_per_user`.
+    TooManyOfUser,
     /// A reason that this build does not know.
     Unknown,
 }
 
 impl Reason {
     /// The reasons that the programs know, in the order of their numbers, which begin with one.
-    pub const ALL: [Reason; 4] = [Reason::TooManyConnections, Reason::NoStamps, Reason::CannotPace, Reason::Bursts];
+    pub const ALL: [Reason; 6] = [
+        Reason::TooManyConnections,
+        Reason::NoStamps,
+        Reason::CannotPace,
+        Reason::Bursts,
+        Reason::SwitchedOff,
+        Reason::TooManyOfUser,
+    ];
 
     pub(super) fn from_raw(raw: u32) -> Reason {
         let known = Reason::ALL.into_iter().find(|reason| reason.number() == raw as usize);
@@ -169,7 +180,8 @@ impl Limit {
     pub const ALL: [Limit; 3] = [Limit::Application, Limit::Receiver, Limit::Window];
 }
 
-/// The most packets in flight: `WINDOW_MOST` in `bpf/counters.h`.
+/// The most packets in flight that may be asked for: `WINDOW_MOST` in `bpf/counters.h`. A connection remembers `RECORDS`
+/// transmissions, and an eighth of them may have been sent again.
 pub const WINDOW_MOST: u32 = RECORDS - RECORDS / 8;
 
 /// `struct report`: one connection, cumulative since its start. Rates are bytes per second, IP header included; times
@@ -300,11 +312,19 @@ pub struct Config {
     pub spin_ns: u32,
     pub option_noise_ns: u32,
     pub timestamp_noise_ns: u32,
+    pub window: u32,
+    pub per_user: u32,
+    pub switched: u32,
+    pub reserved: u32,
 }
+
+/// Values of `Config::switched`: no new connections; and none of those that there are.
+pub const SWITCHED_CLOSED: u32 = 1;
+pub const SWITCHED_OFF: u32 = 2;
 
 // SAFETY: ten words, three double words, eight words; no padding.
 unsafe impl Plain for RawParams {}
-// SAFETY: `RawParams` has no padding, and four words follow it.
+// SAFETY: `RawParams` has no padding, and eight words follow it.
 unsafe impl Plain for Config {}
 
 /// Values of `Config::log`: which events to log.

@@ -2,7 +2,7 @@
 
 use crate::counters::{Counters, counters};
 use crate::programs::LIST_TAKEN;
-use crate::report::{Address, Fall, Fallen, Mode, Report};
+use crate::report::{Address, Config, Fall, Fallen, Mode, Report};
 use crate::wire::value_of;
 use crate::{Error, pins};
 use libbpf_rs::{MapCore, MapFlags};
@@ -13,6 +13,10 @@ use std::collections::{BTreeMap, BTreeSet};
 pub struct Status {
     /// Most connections that Rapid steers at a time.
     pub flows: u32,
+    /// Most packets in flight of one of them.
+    pub window: u32,
+    /// Whether Rapid is switched off.
+    pub off: bool,
     /// Connections steered by Rapid now.
     pub connections: Vec<Report>,
     /// The slot of each connection in `connections`; events name connections by their slots.
@@ -63,7 +67,20 @@ pub fn status(name: &str) -> Result<Status, Error> {
     taken.extend(open.iter().map(|(address, fallen)| (*address, *fallen)));
     taken.sort_by_key(|(_, fallen): &(Address, Fallen)| fallen.at_ns);
     let open = open.into_keys().collect();
-    Ok(Status { flows, connections, slots, fallen: taken, open, counters: counters(name)?, now_ns: now_ns() })
+    let config = pins::open(name, "config")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(read)?;
+    let config: Config = config.and_then(|bytes| value_of(&bytes)).unwrap_or_default();
+    let (window, off) = (config.window, config.switched != 0);
+    Ok(Status {
+        flows,
+        window,
+        off,
+        connections,
+        slots,
+        fallen: taken,
+        open,
+        counters: counters(name)?,
+        now_ns: now_ns(),
+    })
 }
 
 /// The connections that CUBIC has taken over and that have not ended, as the kernel lists them.

@@ -254,6 +254,8 @@ mod tests {
             Fallen { at_ns: 7, packets: 85, rate: 0, srtt_ns: 9_000_000, cwnd: 10, ssthresh: 9, reason: 2, source: 0 };
         Status {
             flows: 256,
+            window: 3584,
+            off: false,
             connections: vec![report(1, 5), report(2, 20), receives],
             slots: vec![1, 2, 3],
             fallen: vec![(address(4), fallen), (address(5), fallen)],
