@@ -21,7 +21,7 @@ impl Endpoints {
         let index = record.flow as usize;
         self.make_up_before(agenda, now, index);
         let flow = &mut self.flows[index];
-        let usual = flow.usual(now - flow.return_delay, self.stamp_granularity);
+        let usual = flow.usual(now - flow.return_delay, self.stamp_clock);
         let (sender, noted) = (&mut flow.sender, &mut self.noted);
         self.details.unpack(&record, usual, |ack| {
             if let Some(noted) = noted {
