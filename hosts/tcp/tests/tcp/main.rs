@@ -2,6 +2,7 @@
 
 #[path = "../clang/mod.rs"]
 mod clang;
+mod clocks;
 mod connection;
 mod flow;
 mod handover;
