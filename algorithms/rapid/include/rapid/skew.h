@@ -21,7 +21,7 @@
  *     arrival' = anchor' + (arrival - anchor) (1 - pace)
  *
  * Below that nothing changes, not by a nanosecond. A drift above 1/8 is no pace but a clock
- * that was set. A receiver that lies about the pace of its clock gains nothing by it.
+ * that was set. A receiver that lies about the pace of its clock gains less by it.
  *
  * What a fast clock has added to the delays before it was found out, the base delay
  * does not know. So it is then set by the round trip (queue.h).

@@ -1,7 +1,7 @@
-//! Receivers whose clock runs at another pace, in honesty or not, and acknowledgments of which most are lost.
+//! Receivers whose clock runs at another pace, and acknowledgments of which most are lost.
 
 use super::flow::{Flow, Set};
-use super::hostile::{A_LITTLE_FAST, A_LITTLE_SLOW, can_lie, teller};
+use super::hostile::{A_LITTLE_FAST, can_lie, teller};
 use super::namespaces::{Bottleneck, Path, run};
 use super::{Loaded, able, alone};
 use packetscale_tcp::{self as tcp, Options};
@@ -32,34 +32,6 @@ fn a_clock_that_is_four_per_cent_fast_costs_less_than_five_points() {
     });
     eprintln!("a clock 4 % fast: {fast:.2} Mbit/s of 20, {right:.2} with one that is right");
     assert!(fast > right - 0.05 * 20.0, "{fast:.2} Mbit/s of 20, {right:.2} with a clock that is right");
-}
-
-#[test]
-fn a_clock_that_is_a_little_slow_takes_no_more_from_others_than_one_that_is_right() {
-    if !can_lie() {
-        return;
-    }
-    let _alone = alone();
-    // Two bandwidth-delay products of buffer: CUBIC fills it.
-    let path = Path::new("victim", &Bottleneck { mbit: 20, limit: 200_000 });
-    path.delay(40);
-    let [honest, lying] = [None, Some(A_LITTLE_SLOW)].map(|lie| {
-        let rapid = hearing(&path, lie);
-        let mut victim = Flow::open(&path, "cubic", Set::BeforeConnect);
-        let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
-        let rates = std::thread::scope(|scope| {
-            let victim = scope.spawn(|| {
-                victim.bulk(4 * SECOND);
-                victim.bulk(8 * SECOND) * 8.0 / 1e6
-            });
-            flow.bulk(4 * SECOND);
-            (flow.bulk(8 * SECOND) * 8.0 / 1e6, victim.join().expect("no panic"))
-        });
-        let report = rapid.report();
-        eprintln!("{lie:?}: rapid {:.2}, cubic {:.2} Mbit/s, capped {}", rates.0, rates.1, report.capped);
-        rates
-    });
-    assert!(lying.0 < 1.25 * honest.0, "{:.2} Mbit/s with the lie, {:.2} without", lying.0, honest.0);
 }
 
 #[test]

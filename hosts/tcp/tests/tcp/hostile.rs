@@ -8,11 +8,9 @@ use packetscale_tcp::{self as tcp, Options};
 use std::time::Duration;
 
 /// `enum lie` of `liar.bpf.c`, from 1.
-const LIES: [&str; 8] = ["zero", "frozen", "random", "backwards", "fast", "slow", A_LITTLE_FAST, A_LITTLE_SLOW];
+const LIES: [&str; 8] = ["zero", "frozen", "random", "backwards", "fast", "slow", A_LITTLE_FAST, "a little slow"];
 /// By 4 %.
 pub const A_LITTLE_FAST: &str = "a little fast";
-/// By 1/70.
-pub const A_LITTLE_SLOW: &str = "a little slow";
 
 /// The senders that hear each lie, compiled.
 pub fn liars() -> impl Iterator<Item = Vec<u8>> {
