@@ -137,7 +137,7 @@ fn receiver(experiment: &Experiment) -> Result<(), Unfit> {
         return unfit("receiver.stamp_granularity", found, "\"1 ns\", the clock of the receiver's program");
     }
     if receiver.clock != Ratio::ONE {
-        let found = format!("\"{} %\"", 100.0 * receiver.clock.as_f64());
+        let found = format!("\"{} %\"", (1000.0 * receiver.clock.as_f64()).round() / 10.0);
         return unfit("receiver.clock", found, "\"100 %\": both ends read the same clock");
     }
     if receiver.stamp_delay > Span::ZERO {
