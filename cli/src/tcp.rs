@@ -1,14 +1,21 @@
-//! Rapid in this machine's Linux TCP: `packetscale tcp load|unload|status|top|log`.
+//! Rapid in this machine's Linux TCP: `packetscale tcp load|unload|status|top|events|log`.
 
+mod events;
 mod log;
+mod prometheus;
 mod shown;
+mod top;
+mod words;
 
 use crate::{Failure, say};
 use ::tcp::{self as rapid_tcp, Error, Options};
 use clap::{Args, Subcommand, ValueEnum};
 use rapid::Params;
 use serde_json::json;
+use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use units::{Bytes, Span};
 
@@ -18,15 +25,33 @@ pub enum Tcp {
     Load(Load),
     /// Removes the congestion control, and restores the settings that loading changed
     Unload(Named),
-    /// Lists every connection, with its measurements and state
-    Status(Named),
-    /// Shows the same list, updated continuously, until Ctrl-C
+    /// Shows the totals since the load, and every connection with its measurements and state
+    Status {
+        #[command(flatten)]
+        named: Named,
+        /// Also the latest connections that CUBIC has taken over and that have ended
+        #[arg(long)]
+        all: bool,
+        /// Prints the totals, and nothing else, in Prometheus's text format
+        #[arg(long, conflicts_with_all = ["json", "all"])]
+        prometheus: bool,
+    },
+    /// Shows the same, updated continuously: q ends it, arrows choose a connection, Enter opens it, s sorts. Without a
+    /// terminal it prints what status prints, again and again
     Top {
         #[command(flatten)]
         named: Named,
         /// Seconds between two updates
         #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=3600))]
         every: u64,
+    },
+    /// Prints each connection that CUBIC has taken over, with the reason: the latest, then each new one, until Ctrl-C
+    Events {
+        #[command(flatten)]
+        named: Named,
+        /// Stops after this number of seconds
+        #[arg(long, value_name = "SECONDS")]
+        seconds: Option<u64>,
     },
     /// Writes each probe stream to a CSV file, packet by packet, until Ctrl-C
     Log {
@@ -101,16 +126,21 @@ pub fn tcp(command: &Tcp) -> Result<(), Failure> {
             let text = if there { "unloaded\n" } else { "nothing was loaded\n" };
             say(&spoken(named, json!({"schema": 1, "name": named.name, "unloaded": there}), text))
         }
-        Tcp::Status(named) => {
-            let status = rapid_tcp::status(&named.name)?;
-            say(&spoken(named, shown::json(&named.name, &status), &shown::table(&status)))
+        Tcp::Status { named, prometheus: true, .. } => {
+            let (flows, counters) = (rapid_tcp::flows(&named.name)?, rapid_tcp::counters(&named.name)?);
+            say(&prometheus::text(&named.name, flows, &counters))
         }
-        Tcp::Top { named, every } => loop {
+        Tcp::Status { named, all, .. } => {
             let status = rapid_tcp::status(&named.name)?;
-            let screen = format!("\x1b[H\x1b[J{}", shown::table(&status));
-            say(&spoken(named, shown::json(&named.name, &status), &screen))?;
+            say(&spoken(named, shown::json(&named.name, &status, *all), &shown::table(&status, *all)))
+        }
+        Tcp::Top { named, every } if named.json || !std::io::stdout().is_terminal() => loop {
+            let status = rapid_tcp::status(&named.name)?;
+            say(&spoken(named, shown::json(&named.name, &status, false), &shown::table(&status, false)))?;
             std::thread::sleep(Duration::from_secs(*every));
         },
+        Tcp::Top { named, every } => top::top(&named.name, Duration::from_secs(*every)),
+        Tcp::Events { named, seconds } => events::events(&named.name, named.json, seconds.map(Duration::from_secs)),
         Tcp::Log { named, output, seconds } => log::log(&named.name, output, seconds.map(Duration::from_secs)),
     }
 }
@@ -118,6 +148,19 @@ pub fn tcp(command: &Tcp) -> Result<(), Failure> {
 /// Returns one object with `--json`, else the text.
 fn spoken(named: &Named, object: serde_json::Value, text: &str) -> String {
     if named.json { format!("{object}\n") } else { text.to_string() }
+}
+
+/// What falls back where no device was named.
+const WITHOUT_DEVICE: &str = "no --device: what peers send to this machine falls back to CUBIC, and so does what leaves \
+                              by a device that segments for TCP (ip -d link: gso_max_segs above 1)\n";
+
+/// Returns what becomes true at Ctrl-C.
+fn interrupted() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    ctrlc::set_handler(move || stopped.store(true, Ordering::Relaxed))
+        .map_err(|error| Failure::Machine(format!("Ctrl-C cannot be caught: {error}")))?;
+    Ok(stop)
 }
 
 fn register(load: &Load) -> Result<(), Failure> {
@@ -142,8 +185,11 @@ fn register(load: &Load) -> Result<(), Failure> {
          {name} is registered: iperf3 -C {name}, setsockopt(TCP_CONGESTION), or \
          sysctl net.ipv4.tcp_congestion_control={name}\n\
          peers need it too (packetscale tcp load --device DEVICE); to others CUBIC sends, from the start as without Rapid: \
-         ss -ti shows cubic, and packetscale tcp status why\n",
-        trial.packets, trial.stamped, trial.delivered
+         ss -ti shows cubic, packetscale tcp status why, and packetscale tcp events each\n{}",
+        trial.packets,
+        trial.stamped,
+        trial.delivered,
+        if load.device.is_empty() { WITHOUT_DEVICE } else { "" }
     );
     let option = trial.without_option.map_or(String::new(), |why| {
         format!("this kernel refuses the TCP option; only microsecond timestamps give arrival times ({why})\n")

@@ -60,6 +60,10 @@ struct tcp_options_received {
 	u8 num_sacks;
 };
 
+struct bpf_iter_meta {
+	struct seq_file *seq;
+};
+
 struct tcp_sack_block {
 	u32 start_seq;
 	u32 end_seq;

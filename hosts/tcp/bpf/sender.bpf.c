@@ -17,6 +17,7 @@
 
 #include "account.h"
 #include "clock.h"
+#include "counters.h"
 #include "fall.h"
 #include "guard.h"
 #include "source.h"
@@ -38,7 +39,7 @@ INLINE void update_report(struct conn *c, u64 now)
 /* Sets the law's window, which is above what the packet clock lets go. */
 INLINE void set_window(struct tcp_sock *tp, const struct conn *c)
 {
-	u32 window = (u32)rapid_min(rapid_window(&c->law), RECORDS - RECORDS / 8);
+	u32 window = (u32)rapid_min(rapid_window(&c->law), WINDOW_MOST);
 
 	tp->snd_cwnd = (u32)rapid_min(rapid_max(window, 4), tp->snd_cwnd_clamp);
 }
@@ -55,10 +56,19 @@ INLINE u32 ask(struct sock *sk)
 	return 1;
 }
 
-/* From now on the law sets the clock. */
-INLINE void take_over(struct conn *c, struct sock *sk, const struct tcp_sock *tp)
+/* A peer that was asked for arrivals has not told any after three round trips and 10 ms: it will not. */
+#define ANSWER_ROUNDS 3
+#define ANSWER_NS 10000000ULL
+
+/* From now on the law sets the clock. It begins with what TCP would send in the next round trip. */
+INLINE void take_over(struct conn *c, struct sock *sk, const struct tcp_sock *tp, u64 now, u32 acked)
 {
-	c->waiting = 0;
+	u32 flight = tp->packets_out - (tp->sacked_out + tp->lost_out) + tp->retrans_out + acked;
+	u32 slow_start = c->state < TCP_CA_CWR && tp->snd_cwnd < tp->snd_ssthresh;
+
+	law_start(c, now, (u64)(tp->srtt_us >> 3) * 1000, slow_start ? 2 * flight : flight, slow_start);
+	c->report.waiting = c->waiting = BEGUN;
+	COUNT(steered, 1);
 	c->segments = tp->data_segs_out;
 	c->retransmitted = tp->total_retrans;
 	c->tcp_lost = tp->lost;
@@ -77,8 +87,10 @@ SEC("struct_ops") void rapid_begin(u64 *ctx)
 	u32 slot = 0;
 
 	set_slot(sk, 0);
+	COUNT(begun, 1);
+	bpf_sk_storage_delete(&taken, sk);
 	if (!cfg || bpf_map_pop_elem(&slots, &slot)) {
-		fall(sk, REASON_SLOTS, SOURCE_UNDECIDED, 0);
+		fall(sk, 0, REASON_SLOTS);
 		return;
 	}
 	c = clean_conn(slot);
@@ -97,9 +109,7 @@ SEC("struct_ops") void rapid_begin(u64 *ctx)
 	params.packet = c->payload + c->overhead;
 	law_begin(c, &params, now, (u64)(tp->srtt_us >> 3) * 1000, now ^ ((u64)slot << 40));
 	update_report(c, 0);
-	c->waiting = 1;
-	if (ask(sk))
-		take_over(c, sk, tp);
+	c->waiting = ask(sk) ? ASKED : UNASKED;
 }
 
 SEC("struct_ops") void rapid_end(u64 *ctx)
@@ -113,6 +123,7 @@ SEC("struct_ops") void rapid_end(u64 *ctx)
 	set_slot(sk, 0);
 	restore_pacing(sk, c->pacing);
 	c->report.mode = MODE_FREE;
+	COUNT(ended, 1);
 	bpf_map_push_elem(&slots, &slot, 0);
 }
 
@@ -141,6 +152,12 @@ INLINE void take_rtt(struct conn *c, const struct tcp_sock *tp, u64 now)
 		law_rtt(c, rapid_above(now, p->law.sent_ns));
 }
 
+/* Whether a peer that agreed to tell arrivals may still do so: the question takes a round trip, and so does the answer. */
+INLINE u32 may_answer(const struct conn *c, const struct tcp_sock *tp, u64 now)
+{
+	return c->waiting == ASKED && now < c->report.began_ns + ANSWER_NS + ANSWER_ROUNDS * (u64)(tp->srtt_us >> 3) * 1000;
+}
+
 /*
  * While nobody knows whether arrivals will come, the connection starts as slowly as TCP does (RFC 5681, 3.1), unpaced:
  * CUBIC takes over where it stands, or Rapid begins.
@@ -152,11 +169,12 @@ static __attribute__((noinline)) void wait_for_source(struct conn *c, struct soc
 	c->acked = tp->delivered;
 	if (c->state < TCP_CA_CWR && tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * (tp->packets_out + acked))
 		tp->snd_cwnd = (u32)rapid_min((u64)tp->snd_cwnd + acked, tp->snd_cwnd_clamp);
+	c->report.waiting = c->waiting;
 	take_arrivals(c, sk, tp, now);
-	if (c->report.source == SOURCE_TIMESTAMPS) {
-		take_over(c, sk, tp);
-	} else if (c->report.source == SOURCE_NONE || c->state >= TCP_CA_CWR) {
-		fall(sk, REASON_NO_STAMPS, c->report.source, 0);
+	if (c->report.source == SOURCE_OPTION || c->report.source == SOURCE_TIMESTAMPS) {
+		take_over(c, sk, tp, now, acked);
+	} else if ((c->report.source == SOURCE_NONE || c->state >= TCP_CA_CWR) && !may_answer(c, tp, now)) {
+		fall(sk, c, REASON_NO_STAMPS);
 	}
 }
 
@@ -210,6 +228,7 @@ SEC("struct_ops") void rapid_cong_control(u64 *ctx)
 	account_lost(c, now, tp->reordering);
 	guard(c, now, (u64)c->fresh_count * c->law.params.packet);
 	keep_bounds(c, sk);
+	note_window(c, tp, now);
 	update_report(c, now);
 
 	set_window(tp, c);
@@ -217,7 +236,7 @@ SEC("struct_ops") void rapid_cong_control(u64 *ctx)
 	reason = reason_to_fall(c);
 	if (reason) {
 		tp->snd_cwnd = (u32)rapid_clamp(rapid_bytes_in(c->law.rate, c->law.srtt_ns) / c->law.params.packet, 10, 4096);
-		fall(sk, reason, c->report.source, c->report.packets);
+		fall(sk, c, reason);
 	}
 }
 
@@ -249,6 +268,7 @@ SEC("struct_ops") void rapid_set_state(u64 *ctx)
 		c->doubted_una = ((const struct tcp_sock *)sk)->snd_una;
 		c->proposed = 0;
 		law_timeout(c);
+		COUNT(timeouts, 1);
 	}
 	c->state = state;
 }
@@ -270,6 +290,7 @@ SEC("struct_ops") u32 rapid_undo_cwnd(u64 *ctx)
 	if (c && c->doubted && !c->waiting) {
 		c->doubted = 0;
 		law_spurious(c, c->undo_rate, c->undo_startup);
+		COUNT(undone, 1);
 	}
 	return ((const struct tcp_sock *)ctx[0])->snd_cwnd;
 }

@@ -4,6 +4,7 @@
 //! it. No process stays in user space in between: the kernel keeps what is registered, and [`pins`](self) in a file
 //! system of our own let later commands find it.
 
+mod counters;
 mod devices;
 mod error;
 mod loader;
@@ -17,6 +18,7 @@ mod selftest;
 mod status;
 mod wire;
 
+pub use counters::{Counters, counters};
 pub use devices::note_arrivals;
 pub use error::Error;
 #[doc(hidden)]
@@ -24,8 +26,8 @@ pub use loader::raw_params;
 pub use loader::{is_registered, load, readiness, unload};
 #[doc(hidden)]
 pub use log::raw_event;
-pub use log::{Event, LawEvent, PacketEvent, Wanted, follow};
+pub use log::{Event, LawEvent, PacketEvent, Wanted, follow, follow_falls};
 pub use options::Options;
-pub use report::{Address, Fallen, Mode, Reason, Report, Source};
+pub use report::{Activity, Address, Fall, Fallen, Limit, Mode, Reason, Report, Source, WINDOW_MOST};
 pub use selftest::Trial;
-pub use status::{Status, status};
+pub use status::{Status, flows, now_ns, status};

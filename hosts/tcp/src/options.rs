@@ -51,7 +51,7 @@ impl Default for Options {
     }
 }
 
-/// Most flows. Each takes 170 kB of kernel memory: 4096 records of 32 B, 256 streams of 144 B, 3112 B of state.
+/// Most flows. Each takes 170 kB of kernel memory: 4096 records of 32 B, 256 streams of 144 B, 3136 B of state.
 const MOST_FLOWS: u32 = 16384;
 /// Spinning holds back the bottom halves of interrupts, so it must stay short.
 const LONGEST_SPIN: Span = Span::from_micros(50);

@@ -19,7 +19,10 @@ static OPTION_OBJECT: &[u8] = include_bytes!("../objects/option.bpf.o");
 static STAMP_OBJECT: &[u8] = include_bytes!("../objects/stamp.bpf.o");
 
 /// Maps that user space opens again later, by their pins.
-const KEPT: [&str; 6] = [CONTROL, "conns", "slots", "config", "fallen", "events"];
+const KEPT: [&str; 8] = [CONTROL, "conns", "slots", "config", "fallen", "events", "counters", "falls"];
+/// The storage of the sockets that CUBIC has taken over, and the program that lists them: who reads its pin gets the list.
+const TAKEN: &str = "taken";
+pub const LIST_TAKEN: &str = "list_taken";
 
 /// The map of arrival times that peers report.
 const FEEDBACK: &str = "feedback";
@@ -93,6 +96,7 @@ impl Programs {
                 map.pin(folder.join(name)).map_err(failed(name))?;
             }
         }
+        self.list_taken(folder)?;
         let Some(receiver) = &mut self.receiver else { return Ok(()) };
         for mut program in receiver.stamp.progs_mut().filter(|program| program.name() == STAMP) {
             program.pin(folder.join(STAMP)).map_err(failed(STAMP))?;
@@ -103,6 +107,15 @@ impl Programs {
             }
         }
         Ok(())
+    }
+
+    /// Pins the list of the sockets that CUBIC has taken over.
+    fn list_taken(&mut self, folder: &Path) -> Result<(), Error> {
+        let Some(taken) = self.sender.maps().find(|map| map.name() == TAKEN) else { return Err(broken(TAKEN)) };
+        let list = self.sender.progs_mut().find(|program| program.name() == LIST_TAKEN);
+        let list = list.ok_or_else(|| broken(LIST_TAKEN))?;
+        let mut link = list.attach_iter(taken.as_fd()).map_err(failed(LIST_TAKEN))?;
+        link.pin(folder.join(LIST_TAKEN)).map_err(failed(LIST_TAKEN))
     }
 }
 
