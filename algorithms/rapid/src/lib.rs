@@ -5,7 +5,7 @@
 //! and is the only way in; it is plain data, so it can be cloned and sent between threads.
 //!
 //! Start reading at `include/rapid/rapid.h` (what a host calls), then `frame.h` (packet clock, streams, records),
-//! `envelope.h` (the default law; `queue.h` and `coalescing.h` serve it), `startup.h`, and `thesis.h` (the
+//! `envelope.h` (the default law; `queue.h`, `coalescing.h` and `skew.h` serve it), `startup.h`, and `thesis.h` (the
 //! dissertation's law).
 #![no_std]
 

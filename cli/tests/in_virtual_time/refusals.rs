@@ -29,6 +29,7 @@ fn every_key_has_a_text_of_its_own() {
         ("receiver.window=\"100 packets\"", "100 packets"),
         ("receiver.ack_loss=0.5", "0.5"),
         ("receiver.stamps=false", "false"),
+        ("receiver.clock=\"104 %\"", "\"104 %\""),
         ("record.links=true", "true"),
         ("flow.0.controller=\"dctcp\"", "false; expected true"),
     ];

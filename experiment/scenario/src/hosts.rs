@@ -4,6 +4,7 @@ use crate::document::{KeyValue, Node, Table, Value};
 use crate::error::{Place, ScenarioError, listed, perhaps};
 use crate::fields::{Fields, Zero, quantity, ratio, text};
 use crate::model::{Coalescing, GapModel, Moderation, ReceiverSpec};
+use std::ops::RangeInclusive;
 use units::{Packets, Ratio, Span};
 
 /// The settings of all sending hosts.
@@ -30,9 +31,18 @@ pub(crate) fn receiver(document: &mut Table) -> Result<ReceiverSpec, ScenarioErr
         ack_loss: ack_loss(&mut fields)?,
         ack_bunching: fields.quantity_if("ack_bunching", Zero::Allowed)?.unwrap_or(Span::ZERO),
         stamp_delay: fields.quantity_or("stamp_delay", "0 s", Zero::Allowed)?,
+        clock: clock(&mut fields)?,
     };
     fields.finish()?;
     Ok(spec)
+}
+
+/// The paces that a receiver's clock may have.
+const PACES: RangeInclusive<f64> = 0.5..=1.5;
+
+fn clock(fields: &mut Fields<'_>) -> Result<Ratio, ScenarioError> {
+    let key = fields.key("clock");
+    fields.get("clock").map_or(Ok(Ratio::ONE), |node| ratio(node, &key, PACES))
 }
 
 fn ack_loss(fields: &mut Fields<'_>) -> Result<Ratio, ScenarioError> {

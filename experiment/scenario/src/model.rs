@@ -202,6 +202,8 @@ pub struct ReceiverSpec {
     pub ack_bunching: Span,
     /// Longest time by which arrival times are late.
     pub stamp_delay: Span,
+    /// The pace of the clock that arrival times are read from; one: as the sender's.
+    pub clock: Ratio,
 }
 
 impl ReceiverSpec {
@@ -216,6 +218,7 @@ impl ReceiverSpec {
         ack_loss: Ratio::ZERO,
         ack_bunching: Span::ZERO,
         stamp_delay: Span::ZERO,
+        clock: Ratio::ONE,
     };
 }
 

@@ -136,6 +136,10 @@ fn receiver(experiment: &Experiment) -> Result<(), Unfit> {
         let found = format!("\"{}\"", receiver.stamp_granularity);
         return unfit("receiver.stamp_granularity", found, "\"1 ns\", the clock of the receiver's program");
     }
+    if receiver.clock != Ratio::ONE {
+        let found = format!("\"{} %\"", (1000.0 * receiver.clock.as_f64()).round() / 10.0);
+        return unfit("receiver.clock", found, "\"100 %\": both ends read the same clock");
+    }
     if receiver.stamp_delay > Span::ZERO {
         let found = format!("\"{}\"", receiver.stamp_delay);
         return unfit("receiver.stamp_delay", found, "\"0 s\": stamps are as late as the machine makes them");

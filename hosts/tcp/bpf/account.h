@@ -193,6 +193,8 @@ GLOBAL int newest_arrival(struct conn *c)
 	w.edge = c->edge;
 	w.number = c->head;
 	bpf_loop(BISECTIONS, bisect, &w, 0);
+	if (!w.number)
+		return -1;
 	p = packet_at(c->slot, w.number - 1);
 	return p && p->edge == c->edge ? p->ordinal : -1;
 }

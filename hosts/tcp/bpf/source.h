@@ -107,6 +107,13 @@ INLINE void take_timestamp(struct conn *c, const struct tcp_sock *tp, u64 now)
 	}
 }
 
+/* Whether an option came with the acknowledgment at hand. (TCP may have refused the one that another came with.) */
+INLINE int has_option(const struct conn *c, const struct feedback *f, const struct tcp_sock *tp)
+{
+	return f && f->flags & FEEDBACK_NEGOTIATED && !(f->flags & FEEDBACK_DISTRUSTED) && f->news != c->news &&
+	       f->ack_seq == tp->snd_una;
+}
+
 /* Whether nothing believable comes any more. (What is not believed now may be again: option_clock.h.) */
 INLINE int is_silent(const struct conn *c, const struct feedback *f, u64 now)
 {
@@ -134,7 +141,7 @@ INLINE void take_arrivals(struct conn *c, struct sock *sk, const struct tcp_sock
 	const struct feedback *f = bpf_sk_storage_get(&feedback, sk, 0, 0);
 
 	c->arrivals = 0;
-	if (f && f->flags & FEEDBACK_NEGOTIATED && !(f->flags & FEEDBACK_DISTRUSTED) && f->news != c->news)
+	if (has_option(c, f, tp))
 		take_option(c, f);
 	else if (c->report.source != SOURCE_OPTION)
 		take_timestamp(c, tp, now);

@@ -80,6 +80,8 @@
 /* Three batches of a coalescing receiver, so that each half holds one; but at most 1/8 of a window. */
 #define RAPID_LEVEL_BATCHES 3
 #define RAPID_LEVEL_BATCHES_WINDOW_PART 8
+/* The same for holes between stamps. */
+#define RAPID_LEVEL_HOLES 3
 /* At most this: drawn a quarter longer, four levels are 60 000 packets, and their bytes stay below 2^34. */
 #define RAPID_LEVEL_PACKETS_MAX 12000
 /* The length is drawn within a quarter of its mean, so that flows do not lock in phase; below 8 that is one packet. */
@@ -134,7 +136,7 @@ RAPID_FN const struct rapid_ladder *rapid_ladder_of(const struct rapid *law, u32
 /*
  * Packets per level: 16, up to 64 in large windows, down to 4 in small ones. A level
  * lasts at least 50 stamp errors, and half of it covers a batch of a coalescing
- * receiver. Its length is random, so that flows do not lock in phase.
+ * receiver, or a hole between stamps. Its length is random, so that flows do not lock in phase.
  */
 RAPID_FN u32 rapid_level_length(struct rapid *law)
 {
@@ -142,10 +144,11 @@ RAPID_FN u32 rapid_level_length(struct rapid *law)
 	u64 large = rapid_clamp(window / RAPID_LEVEL_WINDOW_PART, RAPID_LEVEL_PACKETS, RAPID_LEVEL_PACKETS_LONG);
 	u64 small = rapid_max(RAPID_LEVEL_PACKETS_SMALL, window / RAPID_LEVEL_SMALL_WINDOW_PART);
 	u64 batches = RAPID_LEVEL_BATCHES * rapid_bytes_in(law->rate, rapid_batch(&law->envelope)) / packet;
+	u64 holes = (RAPID_LEVEL_HOLES * (u64)law->envelope.hole_q16) >> 16;
 	u64 n = rapid_min(large, small);
 
 	n = rapid_max(n, rapid_bytes_in(law->rate, law->params.level_min_ns) / packet);
-	n = rapid_max(n, rapid_min(batches, window / RAPID_LEVEL_BATCHES_WINDOW_PART));
+	n = rapid_max(n, rapid_min(rapid_max(batches, holes), window / RAPID_LEVEL_BATCHES_WINDOW_PART));
 	n = rapid_min(n, RAPID_LEVEL_PACKETS_MAX);
 	if (n >= RAPID_LEVEL_DRAWN_FROM) {
 		u64 reach = n / RAPID_LEVEL_DRAWN_PART;

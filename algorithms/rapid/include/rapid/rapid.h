@@ -22,6 +22,7 @@
 #define RAPID_H
 
 #include "contest.h"
+#include "skew.h"
 #include "startup.h"
 #include "thesis.h"
 
@@ -45,13 +46,22 @@
 /* What a retransmission timeout leaves of the rate: half. */
 #define RAPID_TIMEOUT_PART 2
 
-/* A BPF compiler clears no more than this in place. */
-_Static_assert(sizeof(struct rapid) <= 1024, "struct rapid");
+/* A BPF compiler clears at most 1024 bytes in place: so word by word. */
+_Static_assert(sizeof(struct rapid) % sizeof(u64) == 0, "struct rapid");
+
+RAPID_FN void rapid_clear(struct rapid *law)
+{
+	typedef u64 __attribute__((may_alias)) word_of_any;
+	volatile word_of_any *word = (volatile word_of_any *)law;
+
+	for (u32 i = 0; i < sizeof(*law) / sizeof(u64); i++)
+		word[i] = 0;
+}
 
 /* `handshake_rtt` 0: not measured. */
 RAPID_FN void rapid_init(struct rapid *law, const struct rapid_params *params, u64 now, u64 handshake_rtt, u64 seed)
 {
-	*law = (struct rapid){0};
+	rapid_clear(law);
 	law->params = *params;
 	law->params.packet = (u32)rapid_clamp(params->packet, RAPID_PACKET_MIN, RAPID_PACKET_MAX);
 	law->params.margin = (u32)rapid_min(params->margin, RAPID_ONE / 2);
@@ -203,6 +213,7 @@ RAPID_FN void rapid_on_arrival(struct rapid *law, const struct rapid_memory *mem
 		return;
 	r->arrival_ns = arrival;
 	r->state = RAPID_STAMPED;
+	arrival = rapid_note_skew(law, now, r->sent_ns, arrival);
 	if (!s)
 		return;
 	level = r->level >> 1;
@@ -226,6 +237,7 @@ RAPID_FN void rapid_on_unstamped(struct rapid *law, const struct rapid_memory *m
 	if (!r)
 		return;
 	r->state = RAPID_UNSTAMPED;
+	law->envelope.untold += law->envelope.untold < RAPID_HOLE_MOST;
 	if (s)
 		rapid_account(law, memory, s, now);
 }

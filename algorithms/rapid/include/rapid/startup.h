@@ -6,7 +6,8 @@
  * R 2^(j/2) (up to 16 R). Between chirps packets leave at R. When a chirp has come
  * back, the longest rising tail of its envelope tells where the path ended:
  *
- *     no knee                    R = 8 R, and the next chirp at once
+ *     no knee                    R = 8 R, and the next chirp at once; less, but at
+ *                                least 2 R, where the highest levels have no stamp
  *     knee in level j, slope k_j A = r_j / (1 + k_j); the next slope gives 1/C,
  *                                and A = r_j - k_j C; leave with max(R/2, 0.92 A)
  *     losses in level K          the levels below K count; without a knee in them
@@ -38,8 +39,9 @@
 #define RAPID_SQRT2_Q16 92682
 /* What a chirp sends: the sum of 2^(j/2), j = 0..8, is 52.2 levels at R; a few more for its last packets. */
 #define RAPID_CHIRP_SUM 55
-/* The factor from chirp to chirp while there is no knee: half of the 16 that the last chirp has tried. */
-#define RAPID_CHIRP_GROWTH 8
+/* While there is no knee the rate becomes half of the highest level heard of: eight times what it was, and at least twice. */
+#define RAPID_CHIRP_TRIED_PART 2
+#define RAPID_CHIRP_GROWTH_LEAST 2
 
 /* A level is lost, and with it those above, if it lost three packets (fewer may be chance) and 1/8 of its own. */
 #define RAPID_LEVEL_LOST_PACKETS 3
@@ -183,6 +185,14 @@ RAPID_FN int rapid_tail_has_knee(const struct rapid *law, const struct rapid_tai
 	return rise > rapid_max(needed, RAPID_KNEE_NS);
 }
 
+/* The rate of the highest level that has a stamp. */
+RAPID_FN u64 rapid_tail_top(const struct rapid *law, const struct rapid_tail *t)
+{
+	u32 i = t->points && t->points <= RAPID_CHIRP_LEVELS + 1 ? t->points - 1 : 0;
+
+	return law->chirp.rate[RAPID_INDEX(t->level[i] < RAPID_CHIRP_LEVELS ? t->level[i] : 0, RAPID_CHIRP_LEVELS)];
+}
+
 /* Returns the available bandwidth at the knee. Notes the capacity, from the next slope where there is one. */
 RAPID_FN u64 rapid_tail_available(struct rapid *law, const struct rapid_tail *t)
 {
@@ -244,7 +254,7 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 	} else if (late) {
 		rapid_leave_startup(law, rapid_max(s->rate, sent));
 	} else {
-		rapid_set_rate(law, RAPID_CHIRP_GROWTH * s->rate);
+		rapid_set_rate(law, rapid_max(RAPID_CHIRP_GROWTH_LEAST * s->rate, rapid_tail_top(law, &t) / RAPID_CHIRP_TRIED_PART));
 		return 1;
 	}
 	return 0;

@@ -229,11 +229,30 @@ struct rapid_envelope {
 	u32 ceiling_gain;   /* Q16 */
 	u32 batched;        /* Q16: how often packets arrive in one batch */
 	u64 batch_ns;       /* time between batches */
-	u64 last_arrival_ns, last_sent_ns;
+	u64 last_arrival_ns, last_sent_ns; /* of the packet stamped last, */
+	u32 untold;         /* and packets that arrived since, without a stamp */
+	u32 hole_q16;       /* Q16: packets of the hole that the average packet is in */
 	u8 at_ceiling;
 	u8 wide;
 	u8 fresh;           /* slopes hold nothing of this span yet */
 	u8 slopes_wide;     /* the span the slopes belong to */
+};
+
+/* The packet of least lag in a window of skew.h; the round trip is the smallest of the window. */
+struct rapid_lag {
+	u64 heard_ns;
+	s64 lag;
+	u64 rtt_ns;
+};
+
+/* What skew.h knows. */
+struct rapid_skew {
+	u64 anchor_ns;   /* from this arrival on, by the receiver's clock, the pace holds, */
+	u64 offset_ns;   /* and what is added there */
+	s64 pace;        /* Q20: how much faster than ours its clock runs */
+	s64 drift;       /* Q20: how it ran beside that from one window to the next */
+	u64 window_ns;   /* when the window began */
+	struct rapid_lag best, before; /* of this window and of the last */
 };
 
 /* What contest.h knows. */
@@ -281,6 +300,7 @@ struct rapid {
 
 	struct rapid_envelope envelope;
 	struct rapid_contest contest;
+	struct rapid_skew skew;
 	struct rapid_chirp chirp;
 	struct rapid_adapter adapter;
 };

@@ -10,14 +10,22 @@ use packetscale_rapid::{Law, Params};
 use std::collections::VecDeque;
 use units::{Bytes, Rate, Serialiser, Span, Time};
 
+/// After which a receiver acknowledges at the latest.
+const TIMER: Span = Span::from_millis(40);
+
 #[derive(Clone)]
 pub struct Path {
     pub rate: Rate,
     pub buffer: Bytes,
     /// The receiver raises an interrupt this long after the first packet it has not reported.
     pub coalescing: Span,
-    /// Only every n-th packet carries a stamp and is acknowledged, with those before it.
+    /// Only every n-th packet is acknowledged, with those before it; of these, the newest `told` carry stamps. The
+    /// receiver waits for 40 ms at most.
     pub delayed_ack: u64,
+    pub told: u64,
+    /// How much faster the receiver's clock runs, in parts per million, from the first time to the second.
+    pub skew_ppm: i64,
+    pub skewed: (Time, Time),
     /// Random loss after the bottleneck, in parts per million.
     pub loss_ppm: u64,
     /// Sends are late by up to this, and the law is told.
@@ -31,6 +39,9 @@ impl Path {
             buffer: rate.amount_in(rtt),
             coalescing: Span::ZERO,
             delayed_ack: 1,
+            told: 1,
+            skew_ppm: 0,
+            skewed: (Time::ZERO, Time::MAX),
             loss_ppm: 0,
             lateness: Span::ZERO,
         }
@@ -67,6 +78,14 @@ enum Fate {
     Lost,
 }
 
+impl Path {
+    /// What the receiver's clock reads.
+    fn read(&self, at: Time) -> Time {
+        let skewed = at.min(self.skewed.1).saturating_since(self.skewed.0).picos() as i128;
+        Time::from_picos((at.picos() as i128 + skewed * self.skew_ppm as i128 / 1_000_000) as u64)
+    }
+}
+
 pub struct Flow {
     pub law: Law,
     pub rtt: Span,
@@ -78,10 +97,39 @@ pub struct Flow {
     outstanding: u32,
     recovery_until: u64,
     batch_until: Time,
-    held: Vec<u64>,
+    /// Arrived and not acknowledged: number, sent, arrived.
+    held: Vec<(u64, Time, Time)>,
+    held_since: Option<Time>,
     pub delivered: Bytes,
     pub sent: u64,
     pub lost: u64,
+}
+
+impl Flow {
+    /// Acknowledges what has arrived. The sender hears of it at `heard`.
+    fn tell(&mut self, heard: Time, told: u64) {
+        let covered = self.held.len();
+        self.held_since = None;
+        for (i, (number, sent, read)) in self.held.drain(..).enumerate() {
+            let stamped = (covered - i) as u64 <= told;
+            let fate = if stamped { Fate::Arrived(sent, read) } else { Fate::Unstamped };
+            self.feedback.push_back((heard, number, fate));
+        }
+    }
+
+    /// The receiver's timer expires.
+    fn tell_late(&mut self, now: Time, told: u64) {
+        if let Some(since) = self.held_since {
+            self.tell((since + TIMER + self.rtt / 2).max(now), told);
+        }
+    }
+
+    /// Where acknowledgments and the sender's window wait for each other, the timer expires before anything else.
+    fn heed_window(&mut self, now: Time, told: u64) {
+        if self.feedback.is_empty() && self.outstanding >= self.law.window() {
+            self.tell_late(now, told);
+        }
+    }
 }
 
 pub struct Bottleneck {
@@ -134,6 +182,7 @@ impl Bottleneck {
             recovery_until: 0,
             batch_until: Time::ZERO,
             held: Vec::new(),
+            held_since: None,
             delivered: Bytes::ZERO,
             sent: 0,
             lost: 0,
@@ -214,7 +263,8 @@ impl Bottleneck {
         } else {
             Span::from_picos(self.random() % self.path.lateness.picos())
         };
-        let (coalescing, every) = (self.path.coalescing, self.path.delayed_ack);
+        let (coalescing, every, told) = (self.path.coalescing, self.path.delayed_ack, self.path.told);
+        let path = &self.path;
         let flow = &mut self.flows[i];
         let number = flow.transmission;
         flow.transmission += 1;
@@ -233,13 +283,15 @@ impl Bottleneck {
                     }
                     arrival = flow.batch_until;
                 }
-                flow.held.push(number);
-                if flow.held.len() as u64 == every {
-                    for held in flow.held.drain(..) {
-                        let fate = if held == number { Fate::Arrived(now, arrival) } else { Fate::Unstamped };
-                        flow.feedback.push_back((arrival + half, held, fate));
-                    }
+                if flow.held_since.is_some_and(|since| arrival > since + TIMER) {
+                    flow.tell_late(now, told);
                 }
+                flow.held_since.get_or_insert(arrival);
+                flow.held.push((number, now, path.read(arrival)));
+                if flow.held.len() as u64 == every {
+                    flow.tell(arrival + half, told);
+                }
+                flow.heed_window(now, told);
             }
             queued => {
                 if queued.is_none() {
@@ -275,6 +327,7 @@ impl Bottleneck {
                 flow.law.on_lost(now, number);
             }
         }
+        flow.heed_window(now, self.path.told);
         // The law may have moved its schedule up.
         if flow.law.departure() < flow.next && self.path.lateness == Span::ZERO {
             flow.next = flow.law.departure().max(now).max(flow.start);

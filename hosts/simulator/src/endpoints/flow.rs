@@ -12,10 +12,10 @@ use measure::{FlowSample, FlowSeen, Marked, RoundTrips};
 use packets::{FlowStart, SenderState};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use scenario::HEADERS;
+use scenario::{HEADERS, ReceiverSpec};
 use traffic::Application;
 use transport::{Receiver, Sender};
-use units::{Bytes, Span, Time};
+use units::{Bytes, Ratio, Span, Time};
 
 /// A flow with everything that belongs to it alone. What every packet touches stands together, in memory, too.
 #[derive(Debug)]
@@ -193,15 +193,30 @@ impl Flow {
 
     /// What an acknowledgment usually says that leaves the receiver at `at`.
     #[inline]
-    pub(super) fn usual(&self, at: Time, granularity: Span) -> Usual {
-        Usual { window: self.receive_window, stamp: stamped(at, granularity) }
+    pub(super) fn usual(&self, at: Time, clock: StampClock) -> Usual {
+        Usual { window: self.receive_window, stamp: clock.read(at) }
     }
 }
 
-/// An instant as a clock of this granularity shows it; zero: exactly.
-#[inline]
-pub(crate) fn stamped(at: Time, granularity: Span) -> Time {
-    if granularity == Span::ZERO { at } else { at - Span::from_picos(at.picos()) % granularity }
+/// The clock that receivers read arrival times from.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct StampClock {
+    /// Zero: exact.
+    granularity: Span,
+    pace: Ratio,
+}
+
+impl StampClock {
+    pub(crate) fn new(receiver: &ReceiverSpec) -> StampClock {
+        StampClock { granularity: receiver.stamp_granularity, pace: receiver.clock }
+    }
+
+    /// Returns what it shows at an instant.
+    #[inline]
+    pub(crate) fn read(&self, at: Time) -> Time {
+        let at = if self.pace == Ratio::ONE { at } else { Time::from_picos(self.pace.of_u64(at.picos())) };
+        if self.granularity == Span::ZERO { at } else { at - Span::from_picos(at.picos()) % self.granularity }
+    }
 }
 
 /// Processing between a packet's arrival and its stamp: a uniform draw. Stamps keep their order.

@@ -15,7 +15,7 @@ mod way_back;
 pub(crate) use builder::{FlowBuilder, NewFlow};
 pub(crate) use card::Cards;
 pub(crate) use coalescer::{Coalescer, Interrupt};
-pub(crate) use flow::{Flow, stamped};
+pub(crate) use flow::{Flow, StampClock};
 pub(crate) use gaps::Gaps;
 pub(crate) use receiving::Reception;
 
@@ -29,7 +29,7 @@ use packets::Event;
 use queueing::RateHeader;
 use scenario::{Experiment, GapModel};
 use transport::Ack;
-use units::{Bytes, Rate, Span, Time};
+use units::{Bytes, Rate, Time};
 use way_back::WayBack;
 
 /// All flows of a run.
@@ -50,8 +50,7 @@ pub(crate) struct Endpoints {
     answer: Ack,
     /// Hosts hold packets until a batch is full.
     batching: bool,
-    /// Granularity of the receivers' clocks; zero: exact.
-    stamp_granularity: Span,
+    stamp_clock: StampClock,
     /// The available capacity from each time on, for controllers that ask to be told.
     oracle: Vec<(Time, Rate)>,
     /// What senders of the scenario did in the event at hand; `None`: nobody asks.
@@ -75,7 +74,7 @@ impl Endpoints {
             way_back: WayBack::default(),
             answer: Ack::plain(0, 0, 0),
             batching: matches!(experiment.gaps, GapModel::Batch(_)),
-            stamp_granularity: experiment.receiver.stamp_granularity,
+            stamp_clock: StampClock::new(&experiment.receiver),
             oracle: oracle(experiment, &flows)?,
             noted: None,
             flows,

@@ -1,7 +1,6 @@
 //! What receiving hosts do with packets, and the acknowledgments they send back.
 
 use super::coalescer::Interrupt;
-use super::flow::stamped;
 use super::{Endpoints, Flow};
 use crate::agenda::{Agenda, EventSource};
 use crate::transit::Transit;
@@ -103,7 +102,7 @@ impl Endpoints {
         let flow: &mut Flow = &mut self.flows[index];
         for stamp in &mut ack.arrivals[..usize::from(ack.stamps)] {
             let made = flow.processing.as_mut().map_or(stamp.arrived, |processing| processing.stamp(stamp.arrived));
-            stamp.arrived = stamped(made, self.stamp_granularity);
+            stamp.arrived = self.stamp_clock.read(made);
         }
         let mut arrives = at + flow.return_delay;
         if let Some(path) = &mut flow.return_path {
@@ -115,7 +114,7 @@ impl Endpoints {
             }
             arrives = path.bunched(arrives);
         }
-        let usual = flow.usual(arrives - flow.return_delay, self.stamp_granularity);
+        let usual = flow.usual(arrives - flow.return_delay, self.stamp_clock);
         let record = self.details.pack(index, arrives, ack, usual);
         self.ack_lanes[flow.ack_lane as usize].push(agenda, EventSource::AckLane(flow.ack_lane), record);
     }

@@ -29,7 +29,7 @@ impl Endpoints {
         let index = record.flow as usize;
         self.catch_up_before(agenda, now, index);
         let flow = &mut self.flows[index];
-        let usual = flow.usual(now - flow.return_delay, self.stamp_granularity);
+        let usual = flow.usual(now - flow.return_delay, self.stamp_clock);
         let ack = self.details.unpack(&record, usual);
         if let Some(noted) = &mut self.noted {
             note_acknowledged(noted, index, ack);

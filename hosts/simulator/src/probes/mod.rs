@@ -9,7 +9,7 @@ mod prober;
 
 pub use prober::Prober;
 
-use crate::endpoints::{Coalescer, Gaps, Interrupt, stamped};
+use crate::endpoints::{Coalescer, Gaps, Interrupt, StampClock};
 use crate::topology::{Constant, Fused};
 use crate::transit::Transit;
 use crate::{RunError, network};
@@ -133,7 +133,7 @@ pub(crate) struct ProbedPath {
     /// Bytes that cross traffic has offered.
     cross: u64,
     coalescer: Option<Box<Coalescer>>,
-    granularity: Span,
+    clock: StampClock,
     /// Where the packets of the batch that waits belong: stream and place in it.
     waiting: Vec<(u32, usize)>,
     /// Streams and places of packets that were handed over, and when.
@@ -156,7 +156,7 @@ impl ProbedPath {
             heads,
             cross: 0,
             coalescer: Coalescer::new(experiment.receiver.coalescing, seed(Purpose::Card)),
-            granularity: experiment.receiver.stamp_granularity,
+            clock: StampClock::new(&experiment.receiver),
             waiting: Vec::new(),
             seen: Vec::new(),
         })
@@ -271,7 +271,7 @@ impl ProbedPath {
             self.seen.extend(self.waiting.drain(..).map(|(stream, place)| (stream, place, due)));
         }
         for (stream, place, at) in self.seen.drain(..) {
-            probes[stream as usize].packets[place].seen = stamped(at, self.granularity);
+            probes[stream as usize].packets[place].seen = self.clock.read(at);
         }
     }
 }

@@ -8,7 +8,9 @@ use packetscale_tcp::{self as tcp, Options};
 use std::time::Duration;
 
 /// `enum lie` of `liar.bpf.c`, from 1.
-const LIES: [&str; 6] = ["zero", "frozen", "random", "backwards", "fast", "slow"];
+const LIES: [&str; 8] = ["zero", "frozen", "random", "backwards", "fast", "slow", A_LITTLE_FAST, "a little slow"];
+/// By 4 %.
+pub const A_LITTLE_FAST: &str = "a little fast";
 
 /// The senders that hear each lie, compiled.
 pub fn liars() -> impl Iterator<Item = Vec<u8>> {
@@ -20,8 +22,13 @@ fn liar(number: usize) -> Vec<u8> {
     clang::compiled("tests/tcp/liar.bpf.c", &[&format!("-DLIE={number}")])
 }
 
+/// The sender that hears this lie.
+pub fn teller(lie: &str) -> Vec<u8> {
+    liar(1 + LIES.iter().position(|known| *known == lie).expect("a lie"))
+}
+
 /// Whether this machine can run it; says why not where it cannot.
-fn can_lie() -> bool {
+pub fn can_lie() -> bool {
     let installed = clang::is_installed();
     if !installed {
         eprintln!("skipped: clang is not installed");

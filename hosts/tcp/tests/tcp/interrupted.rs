@@ -74,6 +74,7 @@ fn a_receiver_that_stops_reading_is_no_slow_path() {
     // What the receiver had is read at once, and the window opens.
     let seconds = [(); 3].map(|()| flow.bulk(SECOND) * 8.0 / 1e6);
     eprintln!("{meanwhile:.1} Mbit/s meanwhile, then {seconds:.1?} Mbit/s");
-    assert!(meanwhile < 12.0, "{meanwhile} Mbit/s: the window was to be shut");
+    // The receiver's buffer takes at least a first window, 64 kB: 0.13 Mbit/s over 4 s.
+    assert!((0.13..12.0).contains(&meanwhile), "{meanwhile} Mbit/s: the window was to be shut, not the path");
     assert!(seconds[1] > 16.0 && seconds[2] > 17.0, "{seconds:.1?} Mbit/s of 20");
 }

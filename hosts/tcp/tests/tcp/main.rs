@@ -2,6 +2,7 @@
 
 #[path = "../clang/mod.rs"]
 mod clang;
+mod clocks;
 mod completion;
 mod connection;
 mod flow;

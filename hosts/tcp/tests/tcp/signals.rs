@@ -49,7 +49,8 @@ fn a_path_that_takes_smaller_packets_than_the_hosts_is_filled() {
     flow.bulk(SECOND);
     let rate = flow.bulk(2 * SECOND) * 8.0 / 1e6;
     let seen = rapid.report();
-    eprintln!("{rate:.1} Mbit/s of 20, unusable {} of {}", seen.unusable, seen.streams);
+    let steered = seen.rate as f64 * 8.0 / 1e6;
+    eprintln!("{rate:.1} Mbit/s of 20, R {steered:.1}, unusable {} of {}", seen.unusable, seen.streams);
     assert!(rate > 17.0, "{rate:.1} Mbit/s");
     assert!(2 * seen.unusable < seen.streams, "{} of {} streams tell nothing", seen.unusable, seen.streams);
 }
