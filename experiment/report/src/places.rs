@@ -1,7 +1,9 @@
 //! The places of the page's pictures over time: their names in the script, titles and captions.
 
 use crate::data::{files, has_traffic};
+use crate::html::escape;
 use crate::links::queues;
+use crate::network::measured;
 use results::Results;
 use std::fmt::Write;
 
@@ -22,12 +24,12 @@ const PLACES: [Place; 12] = [
         caption: |traffic| match traffic {
             true => {
                 "What each flow got, over what the traffic left. Shaded: available capacity. Thin grey line: the traffic \
-                 itself. Dashed: capacity of the bottleneck. Heavy line: all flows together. Dotted upright: the flows together first had 95 % of \
+                 itself. Dashed: capacity of the bottleneck. Heavy line: all flows there together. Dotted upright: they first had 95 % of \
                  what was available, after a start."
             }
             false => {
-                "What each flow got. Shaded and dashed: capacity of the bottleneck. Heavy line: all flows together. Dotted \
-                 upright: the flows together first had 95 % of the capacity, after a start."
+                "What each flow got. Shaded and dashed: capacity of the bottleneck. Heavy line: all flows there together. Dotted \
+                 upright: they first had 95 % of the capacity, after a start."
             }
         },
         metrics: &["throughput", "available", "traffic"],
@@ -35,7 +37,7 @@ const PLACES: [Place; 12] = [
     Place {
         name: "shares",
         title: "Shares over time",
-        caption: |_| "What each flow got, of what all flows got together: stacked, to 100 %.",
+        caption: |_| "What each flow got, of what all flows at the bottleneck got together: stacked, to 100 %.",
         metrics: &[],
     },
     Place {
@@ -123,8 +125,12 @@ pub const THROUGHPUT: &str = "throughput";
 /// Writes the places of the pictures that `wanted` names and that have something to draw.
 pub fn places(out: &mut String, results: &Results, wanted: impl Fn(&str) -> bool) {
     let traffic = has_traffic(results);
+    let named = |words: &str| match measured(results) {
+        Some(link) => words.replace("the bottleneck", &escape(link)),
+        None => words.to_string(),
+    };
     for place in PLACES.iter().filter(|place| wanted(place.name) && is_drawn(place, results)) {
-        figure(out, place.name, place.title, (place.caption)(traffic));
+        figure(out, place.name, &named(place.title), &named((place.caption)(traffic)));
     }
 }
 

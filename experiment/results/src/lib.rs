@@ -7,10 +7,12 @@ mod columns;
 mod completions;
 mod distribution;
 pub mod evaluation;
+mod expectation;
 pub mod figures;
 mod held;
 mod json;
 pub mod matrix;
+pub mod numbers;
 #[cfg(feature = "parquet")]
 mod parquet;
 mod read;
@@ -26,15 +28,16 @@ mod write;
 pub use columns::to_lines;
 pub use completions::{Completions, completions};
 pub use distribution::Histogram;
+pub use expectation::ExpectationOutcome;
 pub use figures::{
     CompletionResult, ControllerShare, FlowResult, LinkResult, SequenceRecord, StreamGap, StreamRecord, Summary,
     TrafficResult, TransferResult, WindowResult,
 };
 pub use json::to_json;
 pub use read::{ReadError, read};
-pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA};
+pub use schema::{Environment, HostLabel, Manifest, Results, Run, SCHEMA};
 pub use series::Series;
-pub use statistics::{Group, Interval, WHY_ABOVE_ALL, groups, student_t975};
+pub use statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, groups, student_t975};
 pub use swept::{SweptKey, rate_or_time, swept};
 pub use table::{colours_wanted, to_table};
-pub use write::{FILES, MANIFEST, write, write_file};
+pub use write::{FILES, MANIFEST, remove_partial, write, write_file};
