@@ -28,7 +28,8 @@ struct Link {
 const DUMBBELL: [(&str, &str, &str); 2] = [("bottleneck", "sender", "receiver"), ("return", "receiver", "sender")];
 
 /// Distances in the picture, in pixels.
-const LEFT: usize = 34;
+const MARGIN: usize = 8;
+const LEAST_STEP: usize = 110;
 const TOP: usize = 30;
 const ROW: usize = 84;
 const LANE: usize = 18;
@@ -148,11 +149,13 @@ pub fn picture(results: &Results) -> String {
     let Some(run) = results.runs.first().filter(|_| (2..=MOST_NODES).contains(&places.len())) else {
         return String::new();
     };
-    let longest = network.links.iter().map(|link| link.said.chars().count()).max().unwrap_or(0);
-    let step = (longest * LETTER + 30).max(110);
+    let letters = |texts: &mut dyn Iterator<Item = &str>| texts.map(|text| text.chars().count()).max().unwrap_or(0);
+    let said = letters(&mut network.links.iter().map(|link| link.said.as_str()));
+    let node = LETTER * letters(&mut places.iter().map(|place| place.0));
+    let (step, left) = ((LETTER * said + node + 24).max(LEAST_STEP), node / 2 + MARGIN);
     let at = |node: &str| {
         let place = places.iter().find(|place| place.0 == node);
-        place.map_or((LEFT, TOP), |(_, column, row)| (LEFT + column * step, TOP + row * ROW))
+        place.map_or((left, TOP), |(_, column, row)| (left + column * step, TOP + row * ROW))
     };
     let mut drawn = String::new();
     draw_links(&mut drawn, &network, &run.measured, &at);
@@ -166,8 +169,8 @@ pub fn picture(results: &Results) -> String {
     }
     let below = TOP + ROW * places.iter().map(|place| place.2).max().unwrap_or(0) + 26;
     let lanes = draw_routes(&mut drawn, &network, run, below, &at);
-    let width = 2 * LEFT + step * places.iter().map(|place| place.1).max().unwrap_or(0);
-    let height = below + LANE * lanes;
+    let width = 2 * left + step * places.iter().map(|place| place.1).max().unwrap_or(0);
+    let (height, least) = (below + LANE * lanes, width * 3 / 4);
     let measured = match run.measured.as_str() {
         "" => String::new(),
         name => format!(" Heavy: {}, the measured link.", escape(name)),
@@ -175,7 +178,7 @@ pub fn picture(results: &Results) -> String {
     format!(
         "<figure class=\"network\"><figcaption><h3>The network</h3><p>Links with rate and delay; below them the ways of the \
          flows\u{2019} data.{measured}</p></figcaption><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The network\">\
-         <svg width=\"{width}\" height=\"{height}\" viewBox=\"0 0 {width} {height}\" role=\"img\" aria-label=\"The network\">{drawn}</svg>\
+         <svg width=\"{width}\" viewBox=\"0 0 {width} {height}\" style=\"min-width:{least}px\" role=\"img\" aria-label=\"The network\">{drawn}</svg>\
          </div></figure>\n"
     )
 }

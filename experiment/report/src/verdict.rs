@@ -69,21 +69,14 @@ pub fn answer(results: &Results) -> String {
     }
     let lead = match (missed, expected.len()) {
         (0, 1) => "As expected.".to_string(),
+        (0, 2) => "As expected, in both points.".to_string(),
         (0, all) => format!("As expected, in all {all} points."),
         (missed, all) => format!("Not as expected, in {missed} of {all} points."),
     };
-    // What was missed; where nothing was, all that was asked, the first of each figure.
-    let mut asked: Vec<&str> = Vec::new();
-    let told = expected.iter().filter(|one| match missed {
-        0 if asked.contains(&one.metric.as_str()) => false,
-        0 => {
-            asked.push(&one.metric);
-            completions.is_none()
-        }
-        _ => !one.met,
-    });
-    let told = told.take(MOST_TOLD).map(found);
-    std::iter::once(lead).chain(told).chain(completions.clone()).collect::<Vec<_>>().join(" ")
+    // What was missed; where nothing was, what was asked.
+    let told = expected.iter().filter(|one| if missed == 0 { completions.is_none() } else { !one.met });
+    let told: Vec<String> = told.take(MOST_TOLD).map(found).collect();
+    std::iter::once(lead).chain(told).chain(completions).collect::<Vec<_>>().join(" ")
 }
 
 /// What was found beside what was expected: `Loss of rapid: 0.02 %, expected at most 0.03 %.`

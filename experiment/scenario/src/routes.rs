@@ -54,8 +54,9 @@ pub(crate) fn back_for_acknowledgments(
             let found = format!("\"{both}\", which its data cross");
             return Err(fields.refuse("back", found, "other links than those of its route"));
         }
-        let found =
-            format!("a way whose shortest way back, {}, crosses \"{both}\", as its data do", names(network, &back));
+        let shortest = if network.graph.is_some() { "shortest " } else { "" };
+        let back = names(network, &back);
+        let found = format!("a way whose {shortest}way back, {back}, crosses \"{both}\", as its data do");
         return Err(fields.refuse(written(fields), found, OTHER_WAY_BACK));
     }
     Ok(back)

@@ -286,3 +286,18 @@ pub(crate) fn available(loaded: &[String]) -> String {
 pub(crate) fn is_missing(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::ENOENT)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernels_controllers_are_told_by_the_names_of_scenarios() {
+        let has = |names: &[&str]| available(&names.iter().map(|name| name.to_string()).collect::<Vec<_>>());
+        let told = has(&["reno", "cubic", "bbr"]);
+        let mut told: Vec<&str> = told.split(", ").collect();
+        told.sort_unstable();
+        assert_eq!(told, ["bbr", "bbr1", "cubic", "newreno"]);
+        assert_eq!(has(&["nobody"]), "");
+    }
+}
