@@ -4,6 +4,7 @@
 //! it), and runs each test in a copy of that machine. There they are root, and the clock moves by instructions only: a
 //! busy machine makes them slower, and changes nothing else. Each test is reported by its name. Where the emulator or the
 //! kernel is missing the whole says that it is skipped, and fails with `CI=true`. This program is the machine's first process, too.
+//! What each test said stays in `target/tmp/said`.
 //!
 //! `PACKETSCALE_TEST_KERNEL` names the folder of another kernel: `vmlinuz`, and modules (`*.ko`) below it.
 
@@ -26,6 +27,9 @@ const COMPILED: &str = "PACKETSCALE_COMPILED";
 
 /// Programs that the tests run, with their Debian packages.
 const TOOLS: [(&str, &str); 2] = [("sysctl", "procps"), ("ethtool", "ethtool")];
+
+/// Where what each test said is kept, whether or not it passed.
+const SAID: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/said");
 
 /// The longest that a test may take, in the machine's time.
 const LIMIT_S: u64 = 120;
@@ -148,6 +152,10 @@ fn run(bench: &Bench, group: &str, test: &str) -> Result<(), Failed> {
         limit_s: LIMIT_S,
     };
     let ended = bench.run(&errand)?;
+    let kept = Path::new(SAID).join(format!("{group}.{}.txt", test.replace("::", ".")));
+    fs::create_dir_all(SAID)
+        .and_then(|()| fs::write(&kept, &ended.said))
+        .map_err(|error| format!("{}: {error}", kept.display()))?;
     if ended.code != Some(0) {
         let how = ended.code.map_or(format!("did not end within {LIMIT_S} s"), |code| format!("ended with {code}"));
         return Err(format!("{how}:\n{}", ended.said).into());

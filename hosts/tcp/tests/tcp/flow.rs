@@ -109,6 +109,16 @@ impl Flow {
         (after.bytes_acked - before.bytes_acked) as f64 / (after.at - before.at).as_secs_f64()
     }
 
+    /// Waits until something is acknowledged; returns how long that took.
+    pub fn heard(&self) -> Duration {
+        let (began, before) = (Instant::now(), self.look().bytes_acked);
+        while self.look().bytes_acked == before {
+            assert!(began.elapsed() < PATIENCE, "nothing is acknowledged");
+            std::thread::sleep(Duration::from_millis(1));
+        }
+        began.elapsed()
+    }
+
     /// Writes a little now and then.
     pub fn trickle(&mut self, bytes: usize, every: Duration, long: Duration) {
         let until = Instant::now() + long;

@@ -55,6 +55,9 @@ fn an_outage_is_over_when_the_path_is_back() {
         path.cut(true);
         flow.bulk(2 * SECOND);
         path.cut(false);
+        // When the next retransmission is due is TCP's affair, and the same for all: up to the outage's length later.
+        let waited = flow.heard();
+        assert!(waited < 2 * SECOND, "{control}: {waited:?} until an acknowledgment");
         [(); 6].map(|()| flow.bulk(SECOND) * 8.0 / 1e6)
     };
     let (cubic, steered) = (run("cubic"), run(&rapid.name));
