@@ -105,7 +105,7 @@ const Overview = (() => {
     let drawn = 0;
     for (const chart of charts) {
       const part = Plot.html("div", { class: "part" }, box);
-      if (chart.label) Plot.html("h4", {}, part, chart.label);
+      Plot.html("h4", {}, part, chart.label);
       Plot.html("div", { class: "panels" }, part);
       new Plot.Figure(part, view, {
         x, y: { title: chart.label, unit: chart.unit, zero: chart.unit !== "", log: chart.log, above: true }, height: multiples > 1 ? 120 : 150,

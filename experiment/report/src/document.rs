@@ -86,9 +86,11 @@ fn overview(out: &mut String, results: &Results, groups: &[Group]) -> Option<&'s
         figure(&mut content, "sizes", "Slowdown by size", &caption);
     }
     if sweep::at_links(results).is_some() {
-        let caption = "Waiting time at each link that data of flows cross: 95th percentile after the warm-up, mean and 95 % \
-            interval over replications.";
-        figure(&mut content, "at-links", "Queueing delay at each link", caption);
+        let caption = format!(
+            "Waiting time at each link that data of flows cross, 95th percentile after the warm-up. {}.",
+            sweep::band_said(groups)
+        );
+        figure(&mut content, "at-links", "Queueing delay at each link", &caption);
     }
     if let Some(tradeoff) = tradeoff(results, groups) {
         let caption = tradeoff.caption();

@@ -148,16 +148,20 @@ pub fn at_links(results: &Results) -> Option<Sweep> {
         let there = group.runs.iter().flat_map(|run| &run.links).filter(|other| other.name == link);
         let waits: Vec<f64> = there.filter_map(|link| link.queue_delay_p95_s).collect();
         let found = Interval::of_runs(&waits)?;
-        Some((x?, found.mean, band(found)))
+        let both = if let [a, b] = waits[..] { Some((a.min(b), a.max(b))) } else { None };
+        Some((x?, found.mean, both.or(band(found))))
     };
     let panels = links.map(|link| {
         let line = |(controller, _): (&str, String)| {
             let own = groups.iter().filter(|group| group.controller == controller);
-            Line { controller: controller.to_string(), points: own.filter_map(|group| point(group, link)).collect() }
+            let mut points: Vec<Point> = own.filter_map(|group| point(group, link)).collect();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            Line { controller: controller.to_string(), points }
         };
         Panel { title: link.to_string(), lines: controllers(results).into_iter().map(line).collect() }
     });
-    let chart = Chart { label: "", log: false, unit: Unit::Time.symbol(), panels: panels.collect() };
+    let chart =
+        Chart { label: "Queueing, 95th percentile", log: false, unit: Unit::Time.symbol(), panels: panels.collect() };
     Some(Sweep {
         charts: vec![chart],
         unit: axis.unit().unwrap_or_default().to_string(),
@@ -256,6 +260,33 @@ mod tests {
         let titles: Vec<&str> = sweep.charts[0].panels.iter().map(|panel| panel.title.as_str()).collect();
         assert_eq!(titles, ["path.rate = 10 Gbit/s", "path.rate = 1 Gbit/s"]);
         assert_eq!(sweep.charts[0].panels[1].lines[1].points.len(), 4);
+    }
+
+    /// Two ways: data go there and back, and both queues were recorded.
+    #[test]
+    fn queues_of_links_that_flows_do_not_share_have_a_panel_each() {
+        let mut results = example::sweep();
+        assert_eq!(at_links(&results), None, "no links");
+        for run in &mut results.runs {
+            let link = |name: &str, wait| results::LinkResult {
+                name: name.to_string(),
+                queue_delay_p95_s: Some(wait),
+                ..results::LinkResult::default()
+            };
+            run.links = vec![link("there", 0.25), link("back", 0.5), link("unused", 0.0)];
+            run.measured = "there".to_string();
+            run.flows = ["there", "back"].map(flow_over).to_vec();
+        }
+        let panels = &at_links(&results).unwrap().charts[0].panels;
+        assert_eq!(panels.iter().map(|panel| panel.title.as_str()).collect::<Vec<_>>(), ["there", "back"]);
+        assert_eq!(panels[1].lines[0].points.iter().map(|p| p.0).collect::<Vec<_>>(), [5.0, 10.0, 20.0, 40.0]);
+        assert!(panels[1].lines[0].points.iter().all(|point| point.1 == 0.5));
+        results.runs.iter_mut().for_each(|run| run.flows = ["there", "there, back"].map(flow_over).to_vec());
+        assert_eq!(at_links(&results), None, "all share the measured link");
+    }
+
+    fn flow_over(route: &str) -> results::FlowResult {
+        results::FlowResult { route: route.to_string(), ..results::FlowResult::default() }
     }
 
     #[test]

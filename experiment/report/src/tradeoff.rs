@@ -139,6 +139,17 @@ mod tests {
         assert_eq!((Some(dot.0), Some(dot.1)), (summary.queue_delay_mean_s, summary.throughput_bps));
     }
 
+    #[test]
+    fn words_are_not_joined_by_a_line() {
+        let mut results = example::sweep();
+        let joined = |results: &Results| tradeoff(results, &groups(&results.runs)).unwrap().joined;
+        assert!(joined(&results));
+        for (run, queue) in results.runs.iter_mut().zip(["fifo", "red"].into_iter().cycle()) {
+            run.params = std::collections::BTreeMap::from([("path.queue".to_string(), queue.to_string())]);
+        }
+        assert!(!joined(&results));
+    }
+
     /// Of (0, 0), (2, 0), (1, 3): means 1 and 1, variances 1 and 3, covariance 0.
     /// Of (0, 0), (1, 2), (2, 4): variances 1 and 4, covariance 2: a line.
     #[test]
