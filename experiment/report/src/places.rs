@@ -3,8 +3,8 @@
 use crate::data::{files, has_traffic};
 use crate::html::escape;
 use crate::links::queues;
-use crate::network::measured;
-use results::Results;
+use crate::network::{crosses, measured};
+use results::{Results, Series};
 use std::fmt::Write;
 
 /// A place for a picture.
@@ -151,7 +151,10 @@ fn is_drawn(place: &Place, results: &Results) -> bool {
         "files" => results.runs.iter().any(|run| files(run).next().is_some()),
         "queues" => results.runs.iter().any(|run| !queues(run).is_empty()),
         "flight" | "sequence" => results.runs.iter().any(|run| run.sequences.iter().any(|flow| !flow.sent.is_empty())),
-        "shares" => each("throughput").is_some_and(|flows| flows > 1),
+        "shares" => results.runs.iter().any(|run| {
+            let here = |s: &&Series| s.metric == "throughput" && s.flow.is_none_or(|flow| crosses(run, flow as usize));
+            run.series.iter().filter(here).count() > 1
+        }),
         _ => place.metrics.iter().any(|metric| each(metric).is_some_and(|count| count > 0)),
     }
 }
@@ -182,6 +185,13 @@ mod tests {
             places(&mut out, results, |name| name == "shares");
             !out.is_empty()
         };
+        assert!(has(&results));
+        let flow = |route: &str| results::FlowResult { route: route.to_string(), ..results::FlowResult::default() };
+        let (flows, run) = (results.runs[0].flows.len(), &mut results.runs[0]);
+        run.measured = "there".to_string();
+        run.flows = (0..flows).map(|number| flow(if number == 0 { "there" } else { "back" })).collect();
+        assert!(!has(&results), "one of them at the measured link");
+        results.runs[0].measured.clear();
         assert!(has(&results));
         results.runs[0].series.retain(|series| series.flow.is_none_or(|flow| flow == 0));
         assert!(!has(&results));

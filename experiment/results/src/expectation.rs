@@ -1,25 +1,8 @@
-//! An expectation of the scenario, checked, and its numbers in words: with the prefix and the digits of tables.
+//! The numbers of an expectation in words: with the prefix and the digits of tables.
 
 use crate::figures::{SUMMARY, Unit};
 use crate::numbers::{digits, quantity};
-use serde::{Deserialize, Serialize};
-
-/// An expectation of the scenario, checked.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-pub struct ExpectationOutcome {
-    /// The metric.
-    pub metric: String,
-    /// Which runs it was checked on, in words.
-    pub selected: String,
-    /// The bound, in words and the metric's own unit: `at least 0.9`.
-    pub bound: String,
-    /// What was found: the mean over replications of the worst selected group.
-    pub found: Option<f64>,
-    /// Whether it held.
-    pub met: bool,
-    /// Where the bound comes from.
-    pub why: String,
-}
+use crate::schema::ExpectationOutcome;
 
 /// Digits of a number, and most of them where fewer would make it look like a bound that it is not.
 const DIGITS: i32 = 4;

@@ -28,14 +28,13 @@ mod write;
 pub use columns::to_lines;
 pub use completions::{Completions, completions};
 pub use distribution::Histogram;
-pub use expectation::ExpectationOutcome;
 pub use figures::{
     CompletionResult, ControllerShare, FlowResult, LinkResult, SequenceRecord, StreamGap, StreamRecord, Summary,
     TrafficResult, TransferResult, WindowResult,
 };
 pub use json::to_json;
 pub use read::{ReadError, read};
-pub use schema::{Environment, HostLabel, Manifest, Results, Run, SCHEMA};
+pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA};
 pub use series::Series;
 pub use statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, groups, student_t975};
 pub use swept::{SweptKey, rate_or_time, swept};

@@ -1,7 +1,6 @@
 //! Reads the folder that [`crate::write`] wrote.
 
-use crate::expectation::ExpectationOutcome;
-use crate::schema::{HostLabel, Manifest, Results, Run, SCHEMA};
+use crate::schema::{ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA};
 use crate::swept::as_written;
 use crate::write::{MANIFEST, RUNS};
 use serde::Deserialize;

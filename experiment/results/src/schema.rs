@@ -1,7 +1,6 @@
 //! The schema: what surrounds the figures. The figures themselves are in [`crate::figures`].
 
 use crate::distribution::Histogram;
-use crate::expectation::ExpectationOutcome;
 use crate::figures::{
     CompletionResult, ControllerShare, FlowResult, LinkResult, SequenceRecord, StreamRecord, Summary, TrafficResult,
     TransferResult, WindowResult,
@@ -130,4 +129,21 @@ fn words<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, String>,
         other => (key, other.to_string()),
     };
     Ok(BTreeMap::<String, Value>::deserialize(from)?.into_iter().map(word).collect())
+}
+
+/// An expectation of the scenario, checked.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct ExpectationOutcome {
+    /// The metric.
+    pub metric: String,
+    /// Which runs it was checked on, in words.
+    pub selected: String,
+    /// The bound, in words and the metric's own unit: `at least 0.9`.
+    pub bound: String,
+    /// What was found: the mean over replications of the worst selected group.
+    pub found: Option<f64>,
+    /// Whether it held.
+    pub met: bool,
+    /// Where the bound comes from.
+    pub why: String,
 }

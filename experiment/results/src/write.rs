@@ -1,11 +1,10 @@
 //! Writes results as files. Each file is written under a temporary name and renamed when it is complete, so that no
 //! reader finds a half-written file under its name.
 
-use crate::expectation::ExpectationOutcome;
 use crate::figures;
 use crate::json::Line;
 use crate::rows::{Table, tables};
-use crate::schema::{HostLabel, Manifest, Results};
+use crate::schema::{ExpectationOutcome, HostLabel, Manifest, Results};
 use crate::swept::swept;
 use serde::Serialize;
 use serde_json::Value;
