@@ -2,7 +2,7 @@
 
 use crate::columns::aligned;
 use crate::completions::to_completions;
-use crate::schema::Results;
+use crate::schema::{ExpectationOutcome, Results};
 use crate::statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, groups};
 use std::io::IsTerminal;
 
