@@ -181,7 +181,7 @@ fn half_written() -> MutexGuard<'static, Vec<PathBuf>> {
     HALF_WRITTEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// On Ctrl-C this file or folder, which is being written, goes away.
+/// On Ctrl-C or SIGTERM this file or folder, which is being written, goes away.
 pub fn remove_on_interrupt(path: &Path) {
     half_written().push(path.to_path_buf());
 }
@@ -193,7 +193,7 @@ pub fn remove(path: &Path) {
     let _ = if path.is_dir() { std::fs::remove_dir_all(path) } else { std::fs::remove_file(path) };
 }
 
-/// On Ctrl-C lets the line that is being written be completed, says what is kept, and ends the program. One plan is under
+/// On Ctrl-C or SIGTERM lets the line that is being written be completed, says what is kept, and ends the program. One plan is under
 /// way at a time: the last that began.
 fn keep_on_interrupt(checkpoint: &Arc<Checkpoint>) {
     static UNDER_WAY: Mutex<Option<Arc<Checkpoint>>> = Mutex::new(None);
@@ -204,13 +204,14 @@ fn keep_on_interrupt(checkpoint: &Arc<Checkpoint>) {
         left.iter().for_each(|path| remove(path));
         if let Some(checkpoint) = &*under_way() {
             let sealed = checkpoint.seal();
+            results::remove_partial(sealed.folder());
             let kept =
                 format!("{} of {} runs are kept in {}", sealed.done(), sealed.planned(), sealed.folder().display());
             let _ = writeln!(std::io::stderr(), "\ninterrupted: {kept}; the same command resumes");
             std::process::exit(INTERRUPTED);
         }
     };
-    // Without a handler Ctrl-C ends the program at once; finished runs are kept all the same.
+    // Without a handler either signal ends the program at once; finished runs are kept all the same.
     let _ = ctrlc::set_handler(handler);
 }
 

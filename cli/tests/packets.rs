@@ -307,17 +307,19 @@ fn a_folder_that_holds_something_else_is_never_replaced() {
 }
 
 #[test]
-fn what_is_half_written_goes_away_on_ctrl_c() {
-    let folder = tempfile::tempdir().expect("a temporary folder");
-    let path = folder.path();
-    fs::write(path.join("small.toml"), SCENARIO.replace("\"30 s\"", "\"400 s\"")).expect("written");
-    let arguments = ["run", "small.toml", "--no-page", "--pcap", "x.pcapng", "--qlog", "logs"];
-    let output = interrupted(path, &arguments, &path.join(".x.pcapng.partial"));
-    assert_eq!(output.status.code(), Some(130));
-    let left = fs::read_dir(path).expect("the folder").map(|entry| entry.expect("one").file_name());
-    let mut left: Vec<String> = left.map(|name| name.into_string().expect("text")).collect();
-    left.sort();
-    assert_eq!(left, ["out", "small.toml"]);
+fn what_is_half_written_goes_away_on_ctrl_c_and_sigterm() {
+    for signal in ["INT", "TERM"] {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        let path = folder.path();
+        fs::write(path.join("small.toml"), SCENARIO.replace("\"30 s\"", "\"400 s\"")).expect("written");
+        let arguments = ["run", "small.toml", "--no-page", "--pcap", "x.pcapng", "--qlog", "logs"];
+        let output = interrupted(path, &arguments, &path.join(".x.pcapng.partial"), signal);
+        assert_eq!(output.status.code(), Some(130), "{signal}");
+        let left = fs::read_dir(path).expect("the folder").map(|entry| entry.expect("one").file_name());
+        let mut left: Vec<String> = left.map(|name| name.into_string().expect("text")).collect();
+        left.sort();
+        assert_eq!(left, ["out", "small.toml"], "{signal}");
+    }
 }
 
 #[test]

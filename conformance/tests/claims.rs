@@ -79,7 +79,9 @@ fn a_missed_expectation_is_refused() -> Result<(), Failed> {
     let bound = |at_least: f64| format!("[[expect]]\nmetric = \"utilisation\"\nat_least = {at_least:?}\n");
     check(&small(&bound(0.5)))?;
     match check(&small(&bound(1.5))) {
-        Err(failed) if failed.message().is_some_and(|text| text.contains("MISSED: utilisation at least 1.5")) => Ok(()),
+        Err(failed) if failed.message().is_some_and(|text| text.contains("MISSED: utilisation at least 150.0 %")) => {
+            Ok(())
+        }
         other => Err(format!("a utilisation of 1.5 was believed: {other:?}").into()),
     }
 }

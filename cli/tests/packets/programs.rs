@@ -11,7 +11,7 @@ pub fn packetscale(folder: &Path, arguments: &[&str]) -> Output {
 }
 
 /// Starts the command, presses Ctrl-C as soon as this file is there, and returns what the command said.
-pub fn interrupted(folder: &Path, arguments: &[&str], file: &Path) -> Output {
+pub fn interrupted(folder: &Path, arguments: &[&str], file: &Path, signal: &str) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
     command.args(arguments).current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::piped());
     let child = command.spawn().expect("the command starts");
@@ -21,7 +21,7 @@ pub fn interrupted(folder: &Path, arguments: &[&str], file: &Path) -> Output {
         assert!(Instant::now() < deadline, "{} never came", file.display());
         std::thread::sleep(Duration::from_millis(1));
     }
-    let sent = Command::new("sh").args(["-c", &format!("kill -INT {}", child.id())]).status().expect("sh starts");
+    let sent = Command::new("sh").args(["-c", &format!("kill -{signal} {}", child.id())]).status().expect("sh starts");
     assert!(sent.success());
     child.wait_with_output().expect("the command ends")
 }

@@ -159,7 +159,7 @@ impl Ended {
 pub(crate) struct Ranked(Vec<f64>);
 
 impl Ranked {
-    fn of(values: impl Iterator<Item = f64>) -> Ranked {
+    pub(crate) fn of(values: impl Iterator<Item = f64>) -> Ranked {
         let mut values: Vec<f64> = values.collect();
         values.sort_by(f64::total_cmp);
         Ranked(values)

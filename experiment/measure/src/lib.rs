@@ -54,5 +54,6 @@ mod tally;
 mod windows;
 
 pub use detail::{FLOW_CURVES, available};
+pub use lives::longest;
 pub use recorder::Recorder;
 pub use seen::{ArrivalsSeen, FlowSample, FlowSeen, Marked, Owner, RoundTrips, Seen};

@@ -1,6 +1,6 @@
 //! When flows are active: what each has to send, and the times between one entry of a flow and the next.
 
-use scenario::{FlowSpec, Size};
+use scenario::{Experiment, FlowSpec, Size};
 use units::{Span, Time};
 
 /// Wait after the last packet before a flow entry is judged.
@@ -46,6 +46,13 @@ impl Life {
         self.over = at;
         true
     }
+}
+
+/// The longest of the times that `of` has for the flows whose data cross the measured link. What these flows do together
+/// is counted in round trips of this length: within it all of them can react.
+pub fn longest(experiment: &Experiment, of: impl Fn(usize) -> Option<Span>) -> Option<Span> {
+    let crosses = |flow: &usize| experiment.flows[*flow].route.contains(&experiment.bottleneck);
+    (0..experiment.flows.len()).filter(crosses).filter_map(of).max()
 }
 
 /// One window per entry of a flow that is compared: from five seconds after it until the next entry or the end.

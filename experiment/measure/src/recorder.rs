@@ -57,7 +57,7 @@ pub struct Recorder {
     /// What each flow has to send, and when its receiver had that much.
     pub(crate) lives: Vec<Life>,
     pub(crate) starts: Vec<Time>,
-    /// Base round-trip time of the first flow.
+    /// The longest base round-trip time of the flows that are compared.
     pub(crate) base_rtt: Option<Span>,
     pub(crate) capacity: LinkCapacity,
     pub(crate) flows: Vec<Tally>,
@@ -89,8 +89,10 @@ pub struct Recorder {
 }
 
 impl Recorder {
-    /// For one experiment whose flows start then. `base_rtt`: the round-trip time of the first flow without a queue;
-    /// `None` where there is none, or where the host cannot resolve it: no figure counts in it then.
+    /// For one experiment whose flows start then. `base_rtt`: the round-trip time without a queue that figures count in,
+    /// [`longest`]; `None` where there is none, or where the host cannot resolve it: no figure counts in it then.
+    ///
+    /// [`longest`]: crate::longest
     pub fn new(experiment: &Experiment, starts: &[Time], base_rtt: Option<Span>) -> Recorder {
         let (warm, end) = (Time::ZERO + experiment.warmup, Time::ZERO + experiment.duration);
         let measured = experiment.bottleneck;

@@ -1,7 +1,7 @@
 //! From what was recorded to the figures. What has nothing to be computed from (no packet, no time, a host that does not
 //! know) is `None`.
 
-use crate::arriving::AllArrived;
+use crate::arriving::{AllArrived, Ranked};
 use crate::curves;
 use crate::lives::EntryWindow;
 use crate::recorder::{Recorder, Source};
@@ -9,7 +9,7 @@ use crate::response::{convergence, drain, step_response};
 use crate::seen::{FlowSeen, Marked, Seen};
 use crate::tally::Tally;
 use results::{ControllerShare, FlowResult, Histogram, LinkResult, Run, Summary, TrafficResult, TransferResult};
-use scenario::{Experiment, Service};
+use scenario::{Experiment, Service, Size};
 use std::collections::BTreeSet;
 use traffic::{Burstiness, available_steps};
 use units::{Rate, Time};
@@ -21,6 +21,7 @@ impl Recorder {
         let mut run = Run {
             controller: experiment.controller.clone(),
             colour: colour(experiment),
+            measured: experiment.links[experiment.bottleneck].name.clone(),
             seed: experiment.seed,
             replication: experiment.replication,
             params: experiment.params.clone(),
@@ -81,6 +82,9 @@ impl Recorder {
         let (flows, traffic) = &self.startup;
         let converged = self.base_rtt.and_then(|rtt| convergence(flows, traffic, &self.capacity, rtt));
         let all = AllArrived::of(&self.arriving);
+        let took = all.as_ref().map(|all| &all.took);
+        let own = took.is_none().then(|| self.completions(experiment, seen)).flatten();
+        let took = took.or(own.as_ref());
         Summary {
             throughput_bps: throughput,
             utilisation,
@@ -101,9 +105,9 @@ impl Recorder {
             convergence_rtts: converged.zip(self.base_rtt).map(|(s, rtt)| s / rtt.as_secs_f64()),
             flows_arrived: all.as_ref().map(|all| all.arrived),
             flows_completed: all.as_ref().map(|all| all.completed),
-            completion_time_mean_s: all.as_ref().and_then(|all| all.took.mean()),
-            completion_time_p50_s: all.as_ref().and_then(|all| all.took.percentile(50)),
-            completion_time_p99_s: all.as_ref().and_then(|all| all.took.percentile(99)),
+            completion_time_mean_s: took.and_then(Ranked::mean),
+            completion_time_p50_s: took.and_then(|took| took.percentile(50)),
+            completion_time_p99_s: took.and_then(|took| took.percentile(99)),
             slowdown_mean: all.as_ref().and_then(|all| all.slowdown.mean()),
             slowdown_p50: all.as_ref().and_then(|all| all.slowdown.percentile(50)),
             slowdown_p99: all.as_ref().and_then(|all| all.slowdown.percentile(99)),
@@ -113,6 +117,16 @@ impl Recorder {
             cpu_s: seen.cpu_s,
             ..Summary::default()
         }
+    }
+
+    /// How long the flows took from their starts, where every one has a size and was done.
+    fn completions(&self, experiment: &Experiment, seen: &Seen) -> Option<Ranked> {
+        if experiment.flows.is_empty() || experiment.flows.iter().any(|flow| flow.size == Size::Unlimited) {
+            return None;
+        }
+        let took =
+            seen.flows.iter().zip(&self.starts).map(|(flow, start)| Some(seconds_after(*start, flow.completed?)));
+        took.collect::<Option<Vec<f64>>>().map(|took| Ranked::of(took.into_iter()))
     }
 
     /// The tallies of all responsive flows.
@@ -168,6 +182,7 @@ impl Recorder {
         FlowResult {
             flow: flow as u32,
             controller: seen.remark.as_ref().map_or(kind.clone(), |remark| format!("{kind} ({remark})")),
+            route: route(experiment, flow),
             start_s: start.as_secs_f64(),
             completion_s: seen.completed.map(Time::as_secs_f64),
             throughput_bps: match until <= self.warm {
@@ -232,6 +247,12 @@ fn colour(experiment: &Experiment) -> String {
     let Ok(count @ 1..) = u32::try_from(colours.len()) else { return "#808080".to_string() };
     let blended = |shift: u32| colours.iter().map(|colour| colour >> shift & 0xff).sum::<u32>() / count;
     format!("#{:02X}{:02X}{:02X}", blended(16), blended(8), blended(0))
+}
+
+/// The links that the data of a flow cross, by their names; nothing where there is one link.
+fn route(experiment: &Experiment, flow: usize) -> String {
+    let names = experiment.flows[flow].route.iter().map(|link| experiment.links[*link].name.as_str());
+    if experiment.links.len() < 2 { String::new() } else { names.collect::<Vec<_>>().join(", ") }
 }
 
 fn seconds_after(from: Time, end: Time) -> f64 {

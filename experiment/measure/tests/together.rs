@@ -76,6 +76,40 @@ fn a_flow_has_the_throughput_of_its_own_life() {
     }
 }
 
+/// From 1 s to 1.41 s, and from 0 s to 0.11 s: 410 and 110 ms.
+#[test]
+fn where_every_flow_has_a_size_and_ends_there_are_completion_times() {
+    let early = "{ controller = \"rapid\", packet = \"1000 B\", size = \"100 kB\" }";
+    let run = |flows: &str, done| served(&experiment(flows, "0 s"), &[0, 1_000], &[], done).summary;
+    let both = run(&format!("{early}, {SHORT}"), &[Some(110), Some(1_410)]);
+    let near = |found: Option<f64>, ms: f64| assert!((found.expect("a time") - ms * 1e-3).abs() < 1e-9, "{found:?}");
+    near(both.completion_time_mean_s, 260.0);
+    near(both.completion_time_p50_s, 110.0);
+    near(both.completion_time_p99_s, 410.0);
+    assert_eq!(both.flows_arrived, None);
+    let late = run(&format!("{early}, {SHORT}"), &[Some(110), None]);
+    let endless = run(&format!("{early}, {ENDLESS}"), &[Some(110), Some(1_410)]);
+    assert_eq!((late.completion_time_mean_s, endless.completion_time_mean_s), (None, None));
+}
+
+/// The flow from `B` to `C` does not cross the slower link, which is measured.
+#[test]
+fn round_trips_are_the_longest_on_the_measured_link_and_flows_say_their_route() {
+    let text = "run = { duration = \"1 s\" }\n\
+        [[link]]\nfrom = \"A\"\nto = \"B\"\nrate = \"1 Mbit/s\"\ndelay = \"5 ms\"\n\
+        [[link]]\nfrom = \"B\"\nto = \"C\"\nrate = \"8 Mbit/s\"\ndelay = \"5 ms\"\n";
+    let flow = |from: &str, to: &str, rtt: u64| {
+        format!("[[flow]]\ncontroller = \"cubic\"\nfrom = \"{from}\"\nto = \"{to}\"\nrtt = \"{rtt} ms\"\n")
+    };
+    let text = text.to_string() + &flow("A", "B", 20) + &flow("A", "C", 40) + &flow("B", "C", 80);
+    let experiment = Scenario::parse(&text, Path::new("example.toml"), &[]).expect("a scenario").plan().remove(0);
+    let longest = packetscale_measure::longest(&experiment, |flow| Some(experiment.flows[flow].rtt));
+    assert_eq!(longest, Some(Span::from_millis(40)));
+    let run = served(&experiment, &[0; 3], &[], &[None; 3]);
+    let routes: Vec<&str> = run.flows.iter().map(|flow| flow.route.as_str()).collect();
+    assert_eq!((routes, run.measured.as_str()), (vec!["A-B", "A-B, B-C", "B-C"], "A-B"));
+}
+
 #[test]
 fn each_controller_of_a_mix_has_its_share_and_the_mix_a_colour() {
     let mixed = format!("{ENDLESS}, {{ controller = \"cubic\", packet = \"1000 B\", count = 2 }}");

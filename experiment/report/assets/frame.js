@@ -14,7 +14,7 @@ const Frame = (() => {
       const columns = [...box.querySelectorAll("thead tr:last-child th")];
       const beyond = columns.filter((th) => th.offsetLeft + th.offsetWidth > box.clientWidth + 1).length;
       words.hidden = box.clientWidth === 0 || box.scrollWidth <= box.clientWidth + 1;
-      words.textContent = `Scroll sideways: ${beyond} of ${columns.length} columns are further right \u2192`;
+      words.textContent = columns.length ? `Scroll sideways: ${beyond} of ${columns.length} columns are further right \u2192` : "Scroll sideways \u2192";
     }
   }
 
@@ -46,7 +46,7 @@ const Frame = (() => {
   function start(draw = () => {}) {
     Plot.html("div", { id: "said", class: "unseen", "aria-live": "polite" }, document.body);
     draw();
-    document.querySelectorAll("figure").forEach(Save.buttons);
+    document.querySelectorAll("figure:not(.network)").forEach(Save.buttons);
     document.addEventListener("toggle", sayWhatScrolls, true);
     // Heights stay when figures are drawn for a new width, so that this cannot go on for ever.
     let width = document.body.clientWidth;

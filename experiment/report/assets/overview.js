@@ -12,7 +12,7 @@ const Overview = (() => {
   }
 
   // Dots of the runs, ellipses of the replications, and a line through the means where something is swept.
-  function cloudSeries(clouds, look, { swept, log, many }) {
+  function cloudSeries(clouds, look, { swept, joined, log, many }) {
     const delay = (v) => (log ? 10 ** v : v);
     const dots = clouds.flatMap((cloud) => cloud.runs.map((run) => ({ run, point: cloud.point })));
     const plain = { whole: true, colour: look.colour };
@@ -22,8 +22,10 @@ const Overview = (() => {
       labels: dots.map((d) => `${look.name}${d.point ? ", " + d.point : ""}, seed ${d.run[2]}: ${Scale.value(d.run[0], "s")}, ${Scale.value(d.run[1], "bit/s")}`),
     };
     const means = {
-      ...plain, ...look, save: false, kinds: many ? ["dots"] : swept ? ["mean"] : [], role: "thin", radius: 1.5, marker: many ? undefined : look.marker,
+      ...plain, ...look, save: false, kinds: many ? ["dots"] : joined ? ["mean"] : [], role: "thin", radius: 1.5, marker: many ? undefined : look.marker,
       xs: clouds.map((c) => delay(c.mean[0])), ys: clouds.map((c) => c.mean[1]),
+      // Words have no order, so no line: each stands beside its mean.
+      texts: swept && !joined && !many ? clouds.map((c) => c.point.replaceAll(/[^,]* = /g, "")) : undefined,
     };
     const rings = clouds.filter((cloud) => cloud.factor).map((cloud) => ring(cloud, delay));
     const ellipses = { ...plain, save: false, kinds: many ? [] : ["rings"], rings: many ? [] : rings, xs: [], ys: [] };

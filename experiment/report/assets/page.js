@@ -49,10 +49,8 @@ const Page = (() => {
   // The flows of a run as lines; named one by one while they are few.
   function perFlow(run, metric, kinds) {
     const all = curves(run, metric);
-    const mixed = run.mixed;
     return all.map((curve, k) => {
-      const own = run.flows[curve.flow];
-      const name = curve.flow === null ? "all" : `flow ${curve.flow}${mixed ? ` (${own})` : ""}`;
+      const name = curve.flow === null ? "all" : run.names[curve.flow];
       const few = all.length <= 6;
       const { lo, hi, ...plain } = curve;
       const alone = all.length === 1;
@@ -66,10 +64,11 @@ const Page = (() => {
   }
 
   function throughput(run) {
+    const at = data.measured ? ` at ${data.measured}` : "";
     return [
-      ...curves(run, "available").map((c) => series(c, { name: data.traffic ? "available" : "capacity", kinds: ["area"], role: "available" })),
+      ...curves(run, "available").map((c) => series(c, { name: (data.traffic ? "available" : "capacity") + at, kinds: ["area"], role: "available" })),
       ...(data.traffic ? curves(run, "traffic") : []).map((c) => series(c, { name: "traffic", kinds: ["line"], role: "traffic" })),
-      ...curves(run, "total").map((c) => series(c, { name: "total", kinds: ["line"], role: "heavy" })),
+      ...curves(run, "total").map((c) => series(c, { name: "total" + at, kinds: ["line"], role: "heavy" })),
       ...perFlow(run, "throughput", ["line"]),
     ];
   }
@@ -83,7 +82,8 @@ const Page = (() => {
 
   // Each flow's part of the total, one above the other. Flows that have no curve of their own share the rest.
   function shares(run) {
-    const total = curves(run, "total")[0], flows = curves(run, "throughput");
+    const elsewhere = run.elsewhere ?? [];
+    const total = curves(run, "total")[0], flows = curves(run, "throughput").filter((c) => !elsewhere.includes(c.flow));
     if (!total || flows.length < 2) return [];
     const all = series(total).ys, mixed = run.mixed;
     let below = all.map(() => 0);
@@ -96,9 +96,9 @@ const Page = (() => {
     const layers = flows.map((flow, k) => {
       const own = series(flow).ys, kind = run.flows[flow.flow];
       const colour = mixed && data.flow_colours[kind] || line(undefined, k, flows.length);
-      return stacked(`flow ${flow.flow}${mixed ? ` (${kind})` : ""}`, (i) => own[i] || 0, colour);
+      return stacked(run.names[flow.flow], (i) => own[i] || 0, colour);
     });
-    const rest = run.flow_count - flows.length;
+    const rest = run.flow_count - elsewhere.length - flows.length;
     return rest > 0 ? [...layers, stacked(`${rest} more flows`, (i) => all[i], "var(--soft)")] : layers;
   }
 
@@ -245,6 +245,7 @@ const Page = (() => {
 
   function draw() {
     const looks = data.controllers.map((c) => look(c.name));
+    Overview.sweep(place("at-links"), data.at_links, looks);
     Overview.tradeoff(place("tradeoff"), data.tradeoff, looks);
     Overview.completions(place("completions"), data.completed, looks);
     Overview.sweep(place("sizes"), data.sizes, looks);

@@ -161,6 +161,7 @@ const Plot = (() => {
       const where = html("span", { class: "where" }, head);
       const keys = spec.series.filter((s) => s.name).map((s) => ({ series: s, out: legend(head, s) }));
       if (this.spec.scatter || this.spec.silent) keys.forEach((key) => key.out.remove());
+      else head.classList.add("read");
       const frame = html("div", {
         class: "frame", tabindex: "0", role: "application", "aria-roledescription": "chart",
         "aria-label": `${this.spec.y.title}${spec.title ? ", " + spec.title : ""}. Left and right arrow read values, plus and minus zoom, Escape shows all.`,
@@ -240,6 +241,7 @@ const Plot = (() => {
           drawn += (series.cells ?? points).length;
         }
         if (series.marker !== undefined) this.markers(ink, series, points, sx, sy);
+        series.texts?.forEach((text, i) => this.beside(ink, text, sx(series.xs[i]), sy(series.ys[i]), panel));
       }
       shade();
       if (panel.spec.empty) svg("text", { class: "note", x: f((left + right) / 2), y: f((MARGIN.top + base) / 2) }, ink).textContent = panel.spec.empty;
@@ -313,6 +315,12 @@ const Plot = (() => {
         svg("text", { class: "note", x: f(at + 4), y: panel.top + (mark.low ? 37 : 11) }, root).textContent = mark.label;
         free = at + room + 6;
       }
+    }
+
+    // A word beside a point: to its left where there is no room to its right.
+    beside(ink, text, x, y, panel) {
+      const fits = x + 8 + text.length * 6 < panel.right;
+      svg("text", { class: fits ? "note" : "note end", x: f(fits ? x + 8 : x - 8), y: f(y + 14) }, ink).textContent = text;
     }
 
     markers(ink, series, points, sx, sy) {

@@ -2,9 +2,9 @@
 
 use crate::groups::point_name;
 use crate::html::escape;
-use crate::numbers::{mean_and_half, quantity, scale, shown};
 use crate::tables::{swatch, table};
 use results::figures::{COMPLETION, Definition, Unit};
+use results::numbers::{mean_and_half, quantity, scale, shown};
 use results::{Group, Interval, Results, completions};
 use std::fmt::Write;
 
@@ -21,10 +21,13 @@ const SHOWN: [&str; 6] = [
 /// What a reader wants to know of completion times first: words, and the figure that they stand before.
 const ASKED: [(&str, &str); 2] =
     [("Half of the flows that arrived", "completion_time_p50_s"), ("99\u{a0}%", "completion_time_p99_s")];
+/// The same where no flows arrive and all ended.
+const ASKED_OF_ALL: [(&str, &str); 2] =
+    [("All flows ended. Half of them", "completion_time_p50_s"), ("99\u{a0}%", "completion_time_p99_s")];
 /// Where fewer flows than these ended, in parts of those that arrived, the text says so.
 const NEARLY_ALL: f64 = 0.99;
 
-/// Returns how long the flows took that arrived, in sentences; `None` where no flow arrived and ended. Of several sweep
+/// Returns how long the flows took that arrived, or that all ended, in sentences; `None` where none did. Of several sweep
 /// points it has ranges.
 pub fn sentence(groups: &[Group]) -> Option<String> {
     let mut names: Vec<&str> = Vec::new();
@@ -45,7 +48,9 @@ pub fn sentence(groups: &[Group]) -> Option<String> {
             .collect();
         (!took.is_empty()).then(|| format!("{words} took at most {}.", took.join(", ")))
     };
-    let sentences: Vec<String> = ASKED.into_iter().filter_map(part).collect();
+    let arrive = groups.iter().flat_map(|group| &group.runs).any(|run| run.summary.flows_arrived.is_some());
+    let asked = if arrive { ASKED } else { ASKED_OF_ALL };
+    let sentences: Vec<String> = asked.into_iter().filter_map(part).collect();
     let sum = |metric: &str| {
         groups.iter().flat_map(|group| &group.runs).filter_map(|run| run.summary.metric(metric)).sum::<f64>()
     };
@@ -89,7 +94,7 @@ pub fn arrived(results: &Results, groups: &[Group]) -> String {
         row += &counts.map(|count| format!("<td class=\"n\">{count}</td>")).concat();
         for figure in &shown {
             let values: Vec<f64> = one.rows.iter().filter_map(|row| row.metric(figure.name)).collect();
-            _ = write!(row, "<td class=\"n\">{}</td>", cell(Interval::of(&values), figure.unit));
+            _ = write!(row, "<td class=\"n\">{}</td>", cell(Interval::of_runs(&values), figure.unit));
         }
         row
     });

@@ -9,9 +9,10 @@ use crate::curves::{Curve, ccdf, cdf, short, thin};
 use crate::groups::{controllers, flow_colour, point_name, points};
 use crate::links::{Queue, queues};
 use crate::marks::converged;
+use crate::network::{Network, crosses, measured, names};
 use crate::packets::{PacketData, Room};
 use crate::resolved::Resolved;
-use crate::sweep::{Sweep, sweep};
+use crate::sweep::{Sweep, at_links, sweep};
 use crate::tradeoff::{Tradeoff, tradeoff};
 use results::{Results, Run, Series, StreamRecord, TrafficResult, groups};
 use serde::Serialize;
@@ -35,6 +36,8 @@ pub struct Data<'a> {
     points: Vec<String>,
     capacity_bps: Option<f64>,
     warmup_s: Option<f64>,
+    /// Name of the measured link, where there are several.
+    measured: Option<&'a str>,
     /// Whether there is traffic beside the flows.
     traffic: bool,
     /// Colours of the flows of mixes, by their controller.
@@ -45,6 +48,8 @@ pub struct Data<'a> {
     left_out: usize,
     tradeoff: Option<Tradeoff>,
     sweep: Option<Sweep>,
+    /// The queueing delay at each link.
+    at_links: Option<Sweep>,
     /// Completion times of flows that arrive, and their slowdown over the sizes.
     completed: Option<Completed>,
     sizes: Option<Sweep>,
@@ -63,7 +68,12 @@ struct RunData<'a> {
     replication: u32,
     seed: String,
     flows: Vec<&'a str>,
+    /// What pictures call these flows.
+    names: Vec<String>,
     flow_count: usize,
+    /// Those that do not cross the measured link: the total has no part of them.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    elsewhere: Vec<usize>,
     /// Whether the controllers of its flows differ.
     mixed: bool,
     /// When the flows had converged, in seconds since the run's start.
@@ -101,6 +111,7 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
     let mut gaps_left = MOST_GAPS;
     let mut room = Room::of(&results.runs);
     let groups = groups(&results.runs);
+    let network = Network::of(&results.manifest.scenario);
     let left_out = kept.iter().filter(|kept| !**kept).count();
     let runs = results.runs.iter().zip(kept).filter(|(_, kept)| *kept).map(|(run, _)| RunData {
         controller: &run.controller,
@@ -108,7 +119,9 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
         replication: run.replication,
         seed: run.seed.to_string(),
         flows: run.flows.iter().map(|f| f.controller.as_str()).take(MOST_FLOWS as usize).collect(),
+        names: names(run, &network, MOST_FLOWS as usize),
         flow_count: run.flows.len(),
+        elsewhere: (0..run.flows.len()).filter(|flow| !crosses(run, *flow)).collect(),
         mixed: run.flows.iter().any(|f| f.controller != run.flows[0].controller),
         converged_s: converged(run),
         curves: curves(run, per_curve),
@@ -124,12 +137,14 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
             .collect(),
         capacity_bps: resolved.capacity_bps,
         warmup_s: resolved.warmup_s,
+        measured: measured(results),
         flow_colours: flow_colours(results),
         traffic: has_traffic(results),
         runs: runs.collect(),
         left_out,
         tradeoff: tradeoff(results, &groups),
         sweep: sweep(results),
+        at_links: at_links(results),
         completed: completed(results, &groups),
         sizes: by_size(results, &groups),
         points: points.into_iter().map(point_name).collect(),
@@ -187,9 +202,11 @@ fn curves(run: &Run, per_curve: usize) -> Vec<Curve> {
     drawn(run).chain(&total).map(|s| thin(s, per_curve)).collect()
 }
 
-/// Returns the throughput of all flows together; `None` for a single flow.
+/// Returns the throughput of all flows together that cross the measured link; `None` for a single one. What flows get on
+/// links that they do not share is no total of any link.
 fn total(run: &Run) -> Option<Series> {
-    let mut flows = run.series.iter().filter(|s| s.metric == "throughput" && s.flow.is_some());
+    let own = |s: &&Series| s.metric == "throughput" && s.flow.is_some_and(|flow| crosses(run, flow as usize));
+    let mut flows = run.series.iter().filter(own);
     let mut total = Series { metric: "total".into(), flow: None, ..flows.next()?.clone() };
     let mut several = false;
     for flow in flows {
@@ -277,6 +294,22 @@ mod tests {
         assert_eq!(total(run).unwrap().values, [Some(1000.0), None]);
         assert_eq!(drawn(run).count(), 12);
         assert_eq!(allot(&results).1, [true]);
+    }
+
+    /// Two flows share the measured link, a third has one of its own.
+    #[test]
+    fn the_total_is_of_one_link() {
+        let mut results = example::single();
+        let run = &mut results.runs[0];
+        let one = Series { values: vec![Some(1.0)], step_s: 1.0, ..Series::default() };
+        run.series =
+            (0..3).map(|flow| Series { metric: "throughput".into(), flow: Some(flow), ..one.clone() }).collect();
+        run.measured = "a".to_string();
+        let flow = |route: &str| results::FlowResult { route: route.to_string(), ..results::FlowResult::default() };
+        run.flows = ["a, b", "b", "a"].map(flow).to_vec();
+        assert_eq!(total(run).unwrap().values, [Some(2.0)]);
+        run.flows[0].route = "b".to_string();
+        assert_eq!(total(run), None);
     }
 
     #[test]

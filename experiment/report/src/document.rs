@@ -3,14 +3,13 @@
 use crate::completions::arrived;
 use crate::groups::points;
 use crate::html::escape;
-use crate::numbers::number;
 use crate::places::{THROUGHPUT, figure, places};
 use crate::resolved::{Resolved, resolved};
 use crate::shell::shell;
 use crate::tradeoff::tradeoff;
-use crate::{arrivals, data, links, sweep, tables, verdict};
+use crate::{arrivals, data, links, network, sweep, tables, verdict};
 use results::figures::{self, Definition, Unit};
-use results::{Group, Results, groups};
+use results::{Group, NO_INTERVAL, Results, groups};
 use std::fmt::Write;
 
 const SCRIPT: &str = concat!(
@@ -37,7 +36,7 @@ pub fn with(results: &Results, differences: &str) -> String {
     pictures(&mut body, results, alone);
     streams(&mut body, results);
     comparison(&mut body, results, &groups);
-    let flows = tables::fairness(&groups) + &tables::flows(results, &groups) + &arrived(results, &groups);
+    let flows = tables::fairness(results, &groups) + &tables::flows(results, &groups) + &arrived(results, &groups);
     section(&mut body, "flows", "Flows and fairness", &flows);
     let mut links = String::new();
     links::map(&mut links, &groups);
@@ -86,19 +85,26 @@ fn overview(out: &mut String, results: &Results, groups: &[Group]) -> Option<&'s
         );
         figure(&mut content, "sizes", "Slowdown by size", &caption);
     }
+    if sweep::at_links(results).is_some() {
+        let caption = format!(
+            "Waiting time at each link that data of flows cross, 95th percentile after the warm-up. {}.",
+            sweep::band_said(groups)
+        );
+        figure(&mut content, "at-links", "Queueing delay at each link", &caption);
+    }
     if let Some(tradeoff) = tradeoff(results, groups) {
         let caption = tradeoff.caption();
         figure(&mut content, "tradeoff", "Throughput against delay", &caption);
     }
     if let Some(sweep) = sweep::sweep(results) {
-        let caption =
-            format!("Mean and 95 % interval over replications, against {}.{}", escape(&sweep.key), sweep.said());
+        let caption = format!("{}, against {}.{}", sweep::band_said(groups), escape(&sweep.key), sweep.said());
         figure(&mut content, "sweep", "Against the swept value", &caption);
     }
     let alone = content.is_empty().then_some(THROUGHPUT);
     if alone.is_some() {
         places(&mut content, results, |name| name == THROUGHPUT);
     }
+    let content = network::picture(results) + &content;
     if !content.is_empty() {
         _ = writeln!(out, "<section id=\"overview\">\n{content}</section>");
     }
@@ -148,13 +154,13 @@ fn expectations(out: &mut String, results: &Results) {
     );
     for e in &results.expectations {
         let (class, word) = if e.met { ("met", "met") } else { ("missed", "missed") };
-        let found = e.found.filter(|f| f.is_finite()).map_or("no value".to_string(), number);
         let selected = if e.selected.is_empty() { String::new() } else { format!(" for {}", escape(&e.selected)) };
         _ = write!(
             out,
-            "<li class=\"{class}\"><b>{word}</b> <code>{}</code>{selected} {}: found {found}. <span class=\"why\">{}</span></li>",
+            "<li class=\"{class}\"><b>{word}</b> <code>{}</code>{selected} {}: found {}. <span class=\"why\">{}</span></li>",
             escape(&e.metric),
-            escape(&e.bound),
+            escape(&e.bound_in_words()),
+            e.found_in_words(),
             escape(&e.why)
         );
     }
@@ -166,6 +172,7 @@ fn comparison(out: &mut String, results: &Results, groups: &[Group]) {
     let note = match most {
         0 => return,
         1 => "One replication: no intervals.".to_string(),
+        2 => format!("Means. {NO_INTERVAL}"),
         n => format!("Mean and 95 % confidence interval (Student\u{2019}s t) over {n} replications, after warm-up."),
     };
     let words = escape(&verdict::verdict(results));

@@ -3,11 +3,11 @@
 use crate::contrast::visible;
 use crate::grid::{self, defined, figure};
 use crate::html::{colour, escape};
-use crate::numbers::{Scale, mean_and_half, scale};
 use crate::places;
 use crate::shell::shell;
 use results::evaluation::{Cell, Evaluation, Question, Section};
 use results::figures::{Definition, Unit};
+use results::numbers::{Scale, mean_and_half, scale};
 use serde::Serialize;
 use std::fmt::Write;
 

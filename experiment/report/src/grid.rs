@@ -5,9 +5,9 @@
 //! together, by [`LIKE`] of the yardstick's, or, of shares, by [`LIKE_SHARE`].
 
 use crate::html::escape;
-use crate::numbers::quantity;
 use results::evaluation::{Cell, Evaluation, FIGURES, Question};
 use results::figures::{Definition, SUMMARY, Unit};
+use results::numbers::quantity;
 use std::fmt::Write;
 
 /// Of this name: of a run, or of an evaluation's flows.

@@ -1,7 +1,7 @@
 //! Groups of runs: by controller and sweep point, and the difference between two groups of replications.
 
 use crate::html;
-use results::{Group, Interval, Results};
+use results::{Group, Interval, Results, Run};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Returns the mean of the difference of a figure between two groups, replication by replication. Both groups met the
@@ -11,7 +11,7 @@ pub fn difference(here: &Group, there: &Group, metric: &str) -> Option<Interval>
         let partner = there.runs.iter().find(|r| r.replication == run.replication)?;
         Some(run.summary.metric(metric)? - partner.summary.metric(metric)?)
     });
-    Interval::of(&pairs.collect::<Vec<_>>())
+    Interval::of_runs(&pairs.collect::<Vec<_>>())
 }
 
 /// Returns the controllers in order of first appearance, each with a colour of its own that is safe to write into a
@@ -36,9 +36,10 @@ pub fn flow_colour(controller: &str) -> Option<&'static str> {
     congestion::find(kind).map(|entry| entry.colour)
 }
 
-/// Whether the flows of these results arrive: then their completions are what the pages are about.
+/// Whether the flows of these results arrive, or all end: then their completions are what the pages are about.
 pub fn arrive(results: &Results) -> bool {
-    results.runs.iter().any(|run| run.completions.iter().any(|row| row.completed > 0))
+    let ended = |run: &Run| run.summary.completion_time_mean_s.is_some();
+    results.runs.iter().any(|run| ended(run) || run.completions.iter().any(|row| row.completed > 0))
 }
 
 /// Returns the sweep points in order of first appearance. Without a sweep there is one empty point.

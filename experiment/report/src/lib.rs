@@ -18,7 +18,7 @@ mod html;
 mod links;
 mod marks;
 mod matrix;
-mod numbers;
+mod network;
 mod overlay;
 mod packets;
 mod paper;

@@ -9,8 +9,8 @@ use serde::Serialize;
 /// Columns that a reader still compares, and that a page has room for.
 const MOST_COLUMNS: usize = 40;
 
-/// Fewer links need no map over time: the curve of the bottleneck shows them.
-const FEWEST_LINKS: usize = 3;
+/// One link needs no map over time: the curve of the bottleneck shows it.
+const FEWEST_LINKS: usize = 2;
 /// More rows than these are too thin to read.
 const MOST_LINKS: usize = 40;
 /// Points of one link's curve.
@@ -23,7 +23,7 @@ pub struct Queue {
     curve: Curve,
 }
 
-/// Returns the curves of the first links; nothing where there are fewer than three, or none was recorded.
+/// Returns the curves of the first links; nothing where there is one, or none was recorded.
 pub fn queues(run: &Run) -> Vec<Queue> {
     let recorded = run.links.iter().filter(|link| !link.queue_delay.is_empty());
     let all: Vec<Queue> = recorded
@@ -77,12 +77,12 @@ mod tests {
     use results::{LinkResult, groups};
 
     #[test]
-    fn three_links_have_a_map_over_time_and_two_have_none() {
+    fn two_links_have_a_map_over_time_and_one_has_none() {
         let mut run = example::packets().runs.remove(0);
         let found = queues(&run);
         assert_eq!((found.len(), found[3].name.as_str()), (4, "east"));
         assert!(found.iter().all(|queue| queue.curve.v.len() <= MOST_POINTS && queue.curve.hi.is_empty()));
-        run.links.truncate(2);
+        run.links.truncate(1);
         assert_eq!(queues(&run), []);
     }
 

@@ -1,15 +1,17 @@
 //! When the flows together had reached what was available to them, for the marks in the picture of throughput.
 
+use crate::network::crosses;
 use results::{Run, Series};
 
 /// Part of the available capacity that counts as all, as in `convergence_s`.
 const REACHED: f64 = 0.95;
 
-/// Returns a time, in seconds since the run's start, for each start of flows after which the flows together first reach
+/// Returns a time, in seconds since the run's start, for each start of flows on the measured link after which the flows together first reach
 /// 95 % of the available capacity before the next flow starts. A start that finds the capacity in use has none: there is
 /// nothing to see. After the last start it is the recorded figure, over a round trip; after others a point of the curves.
 pub fn converged(run: &Run) -> Vec<f64> {
-    let mut starts: Vec<f64> = run.flows.iter().map(|flow| flow.start_s).filter(|start| start.is_finite()).collect();
+    let here = run.flows.iter().enumerate().filter(|(number, _)| crosses(run, *number));
+    let mut starts: Vec<f64> = here.map(|(_, flow)| flow.start_s).filter(|start| start.is_finite()).collect();
     starts.sort_by(f64::total_cmp);
     starts.dedup();
     let curve = reached(run);
@@ -33,7 +35,8 @@ pub fn converged(run: &Run) -> Vec<f64> {
 /// For each interval of the curves its end, and whether the flows together had 95 % of what was available in it.
 fn reached(run: &Run) -> Vec<(f64, bool)> {
     let of = |metric: &str| run.series.iter().filter(move |series| series.metric == metric).collect::<Vec<&Series>>();
-    let (flows, available) = (of("throughput"), of("available"));
+    let (mut flows, available) = (of("throughput"), of("available"));
+    flows.retain(|series| series.flow.is_none_or(|flow| crosses(run, flow as usize)));
     let Some(available) = available.first() else { return Vec::new() };
     let got = |at: usize| flows.iter().filter_map(|flow| *flow.values.get(at)?).map(f64::from).sum::<f64>();
     let interval = |(at, left): (usize, &Option<f32>)| {

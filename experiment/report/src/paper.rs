@@ -2,9 +2,9 @@
 
 use crate::contrast::visible;
 use crate::html::{colour, escape};
-use crate::numbers::{Scale, mean_and_half, number};
 use crate::shell::shell;
 use results::Interval;
+use results::numbers::{Scale, mean_and_half, number};
 use results::reproduction::{Claim, Figure, Origin, Paper, Picture, Value, Verdict};
 use serde::Serialize;
 use std::fmt::Write;

@@ -1,8 +1,10 @@
 //! The places of the page's pictures over time: their names in the script, titles and captions.
 
 use crate::data::{files, has_traffic};
+use crate::html::escape;
 use crate::links::queues;
-use results::Results;
+use crate::network::{crosses, measured};
+use results::{Results, Series};
 use std::fmt::Write;
 
 /// A place for a picture.
@@ -22,12 +24,12 @@ const PLACES: [Place; 12] = [
         caption: |traffic| match traffic {
             true => {
                 "What each flow got, over what the traffic left. Shaded: available capacity. Thin grey line: the traffic \
-                 itself. Dashed: capacity of the bottleneck. Heavy line: all flows together. Dotted upright: the flows together first had 95 % of \
+                 itself. Dashed: capacity of the bottleneck. Heavy line: all flows there together. Dotted upright: they first had 95 % of \
                  what was available, after a start."
             }
             false => {
-                "What each flow got. Shaded and dashed: capacity of the bottleneck. Heavy line: all flows together. Dotted \
-                 upright: the flows together first had 95 % of the capacity, after a start."
+                "What each flow got. Shaded and dashed: capacity of the bottleneck. Heavy line: all flows there together. Dotted \
+                 upright: they first had 95 % of the capacity, after a start."
             }
         },
         metrics: &["throughput", "available", "traffic"],
@@ -35,7 +37,7 @@ const PLACES: [Place; 12] = [
     Place {
         name: "shares",
         title: "Shares over time",
-        caption: |_| "What each flow got, of what all flows got together: stacked, to 100 %.",
+        caption: |_| "What each flow got, of what all flows at the bottleneck got together: stacked, to 100 %.",
         metrics: &[],
     },
     Place {
@@ -123,8 +125,12 @@ pub const THROUGHPUT: &str = "throughput";
 /// Writes the places of the pictures that `wanted` names and that have something to draw.
 pub fn places(out: &mut String, results: &Results, wanted: impl Fn(&str) -> bool) {
     let traffic = has_traffic(results);
+    let named = |words: &str| match measured(results) {
+        Some(link) => words.replace("the bottleneck", &escape(link)),
+        None => words.to_string(),
+    };
     for place in PLACES.iter().filter(|place| wanted(place.name) && is_drawn(place, results)) {
-        figure(out, place.name, place.title, (place.caption)(traffic));
+        figure(out, place.name, &named(place.title), &named((place.caption)(traffic)));
     }
 }
 
@@ -145,7 +151,10 @@ fn is_drawn(place: &Place, results: &Results) -> bool {
         "files" => results.runs.iter().any(|run| files(run).next().is_some()),
         "queues" => results.runs.iter().any(|run| !queues(run).is_empty()),
         "flight" | "sequence" => results.runs.iter().any(|run| run.sequences.iter().any(|flow| !flow.sent.is_empty())),
-        "shares" => each("throughput").is_some_and(|flows| flows > 1),
+        "shares" => results.runs.iter().any(|run| {
+            let here = |s: &&Series| s.metric == "throughput" && s.flow.is_none_or(|flow| crosses(run, flow as usize));
+            run.series.iter().filter(here).count() > 1
+        }),
         _ => place.metrics.iter().any(|metric| each(metric).is_some_and(|count| count > 0)),
     }
 }
@@ -176,6 +185,13 @@ mod tests {
             places(&mut out, results, |name| name == "shares");
             !out.is_empty()
         };
+        assert!(has(&results));
+        let flow = |route: &str| results::FlowResult { route: route.to_string(), ..results::FlowResult::default() };
+        let (flows, run) = (results.runs[0].flows.len(), &mut results.runs[0]);
+        run.measured = "there".to_string();
+        run.flows = (0..flows).map(|number| flow(if number == 0 { "there" } else { "back" })).collect();
+        assert!(!has(&results), "one of them at the measured link");
+        results.runs[0].measured.clear();
         assert!(has(&results));
         results.runs[0].series.retain(|series| series.flow.is_none_or(|flow| flow == 0));
         assert!(!has(&results));

@@ -40,14 +40,15 @@ pub fn resolved(text: &str) -> Resolved {
 }
 
 /// The keys that `[sweep]` changes: several to an entry, or in cases.
-fn swept(scenario: &Table) -> Vec<String> {
+pub fn swept(scenario: &Table) -> Vec<String> {
     let Some(Value::Table(sweep)) = scenario.get("sweep") else { return Vec::new() };
     let in_cases = sweep.values().filter_map(Value::as_array).flatten().filter_map(Value::as_table);
     let keys = sweep.keys().chain(in_cases.flat_map(Table::keys)).flat_map(|keys| keys.split(','));
     keys.map(|key| key.trim().to_string()).collect()
 }
 
-fn words(value: &Value) -> String {
+/// A value as the scenario writes it; of a table its kind.
+pub fn words(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
         Value::Table(table) => table.get("kind").map_or_else(|| value.to_string(), words),

@@ -2,6 +2,7 @@
 //! values of the others.
 
 use crate::groups::{arrive, controllers};
+use crate::network::crosses;
 use results::figures::{SUMMARY, Unit};
 use results::{Group, Interval, Results, SweptKey, groups};
 use serde::Serialize;
@@ -127,6 +128,59 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
     })
 }
 
+/// Returns the queueing delay at each link that data of flows cross, a panel for each; `None` where all flows share one, where
+/// links are not recorded, or where not one key is swept.
+pub fn at_links(results: &Results) -> Option<Sweep> {
+    let groups = groups(&results.runs);
+    let keys = results::swept(&results.runs);
+    let [_] = keys.as_slice() else { return None };
+    let axis = axis(&keys, &groups)?;
+    let values = distinct(groups.iter().filter_map(|group| group.params.get(&axis.key).cloned()));
+    let words = axis.unit().is_none();
+    let apart = |run: &&results::Run| (0..run.flows.len()).any(|flow| !crosses(run, flow));
+    let run = results.runs.iter().find(|run| !run.links.is_empty()).filter(apart)?;
+    let data = |name: &str| run.flows.iter().any(|flow| flow.route.split(", ").any(|link| link == name));
+    let links = run.links.iter().map(|link| link.name.as_str()).filter(|name| data(name)).take(MOST_PANELS);
+    let point = |group: &Group, link: &str| {
+        let value = group.params.get(&axis.key)?;
+        let x =
+            if words { values.iter().position(|known| known == value).map(|at| at as f64) } else { axis.number(value) };
+        let there = group.runs.iter().flat_map(|run| &run.links).filter(|other| other.name == link);
+        let waits: Vec<f64> = there.filter_map(|link| link.queue_delay_p95_s).collect();
+        let found = Interval::of_runs(&waits)?;
+        let both = if let [a, b] = waits[..] { Some((a.min(b), a.max(b))) } else { None };
+        Some((x?, found.mean, both.or(band(found))))
+    };
+    let panels = links.map(|link| {
+        let line = |(controller, _): (&str, String)| {
+            let own = groups.iter().filter(|group| group.controller == controller);
+            let mut points: Vec<Point> = own.filter_map(|group| point(group, link)).collect();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            Line { controller: controller.to_string(), points }
+        };
+        Panel { title: link.to_string(), lines: controllers(results).into_iter().map(line).collect() }
+    });
+    let chart =
+        Chart { label: "Queueing, 95th percentile", log: false, unit: Unit::Time.symbol(), panels: panels.collect() };
+    Some(Sweep {
+        charts: vec![chart],
+        unit: axis.unit().unwrap_or_default().to_string(),
+        key: axis.key.clone(),
+        left_out: 0,
+        names: if words { values } else { Vec::new() },
+        ordered: false,
+    })
+}
+
+/// What a band or bar is, in words.
+pub fn band_said(groups: &[Group]) -> &'static str {
+    match groups.iter().map(|group| group.runs.len()).max() {
+        Some(2) => "Mean of two runs, and both",
+        Some(3..) => "Mean and 95 % interval over replications",
+        _ => "One run each",
+    }
+}
+
 /// Returns the key on the axis: of those whose values are numbers, else of all, the one with most values.
 fn axis<'k>(keys: &'k [SweptKey], groups: &[Group]) -> Option<&'k SweptKey> {
     let count = |key: &SweptKey| distinct(groups.iter().filter_map(|group| group.params.get(&key.key).cloned())).len();
@@ -164,8 +218,11 @@ fn line(
     place: &dyn Fn(&String) -> Option<f64>,
 ) -> Vec<Point> {
     let own = groups.iter().filter(|group| group.controller == controller);
-    let found = own.filter_map(|group| Some((place(group.params.get(key)?)?, group.interval(figure)?)));
-    let mut points: Vec<Point> = found.map(|(x, interval)| (x, interval.mean, band(interval))).collect();
+    let found = own.filter_map(|group| {
+        let interval = group.interval(figure)?;
+        Some((place(group.params.get(key)?)?, interval.mean, group.range(figure).or(band(interval))))
+    });
+    let mut points: Vec<Point> = found.collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
     points
 }
@@ -203,6 +260,33 @@ mod tests {
         let titles: Vec<&str> = sweep.charts[0].panels.iter().map(|panel| panel.title.as_str()).collect();
         assert_eq!(titles, ["path.rate = 10 Gbit/s", "path.rate = 1 Gbit/s"]);
         assert_eq!(sweep.charts[0].panels[1].lines[1].points.len(), 4);
+    }
+
+    /// Two ways: data go there and back, and both queues were recorded.
+    #[test]
+    fn queues_of_links_that_flows_do_not_share_have_a_panel_each() {
+        let mut results = example::sweep();
+        assert_eq!(at_links(&results), None, "no links");
+        for run in &mut results.runs {
+            let link = |name: &str, wait| results::LinkResult {
+                name: name.to_string(),
+                queue_delay_p95_s: Some(wait),
+                ..results::LinkResult::default()
+            };
+            run.links = vec![link("there", 0.25), link("back", 0.5), link("unused", 0.0)];
+            run.measured = "there".to_string();
+            run.flows = ["there", "back"].map(flow_over).to_vec();
+        }
+        let panels = &at_links(&results).unwrap().charts[0].panels;
+        assert_eq!(panels.iter().map(|panel| panel.title.as_str()).collect::<Vec<_>>(), ["there", "back"]);
+        assert_eq!(panels[1].lines[0].points.iter().map(|p| p.0).collect::<Vec<_>>(), [5.0, 10.0, 20.0, 40.0]);
+        assert!(panels[1].lines[0].points.iter().all(|point| point.1 == 0.5));
+        results.runs.iter_mut().for_each(|run| run.flows = ["there", "there, back"].map(flow_over).to_vec());
+        assert_eq!(at_links(&results), None, "all share the measured link");
+    }
+
+    fn flow_over(route: &str) -> results::FlowResult {
+        results::FlowResult { route: route.to_string(), ..results::FlowResult::default() }
     }
 
     #[test]

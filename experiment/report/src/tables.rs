@@ -3,8 +3,9 @@
 use crate::contrast::visible;
 use crate::groups::{controllers, point_name};
 use crate::html::escape;
-use crate::numbers::{Scale, count, mean_and_half, quantity, scale};
+use crate::network::{Network, measured};
 use results::figures::{Definition, FLOW, Kind, SHARE, SUMMARY, TRAFFIC, Theme, Unit};
+use results::numbers::{Scale, count, mean_and_half, number, quantity, scale};
 use results::{Group, Interval, Results, Run};
 use serde::Serialize;
 use serde_json::Value;
@@ -22,7 +23,7 @@ pub fn swatch(results: &Results, controller: &str) -> String {
 /// Returns the comparison as one table per theme. Leaves out a theme or column for which no run has a value.
 pub fn comparison(results: &Results, groups: &[Group]) -> String {
     let themes = [
-        (Theme::Completion, "Flows that arrived"),
+        (Theme::Completion, "How long flows took"),
         (Theme::Share, "Throughput, loss and fairness"),
         (Theme::Delay, "Delay"),
         (Theme::Response, "Response to change"),
@@ -73,7 +74,11 @@ fn comparison_table(out: &mut String, results: &Results, groups: &[Group], colum
             _ = write!(cells, "<td>{}</td>", escape(&point_name(group.params)));
         }
         for column in columns {
-            _ = write!(cells, "<td class=\"n\">{}</td>", interval_cell(column.cells[row], column.scale));
+            let cell = match group.range(column.figure.name) {
+                Some(both) => range_cell(both, column.scale),
+                None => interval_cell(column.cells[row], column.scale),
+            };
+            _ = write!(cells, "<td class=\"n\">{cell}</td>");
         }
         cells
     });
@@ -86,6 +91,12 @@ fn interval_cell(cell: Option<Interval>, scale: Scale) -> String {
         (mean, Some(half)) => format!("{mean} <span class=\"half\">± {}</span>", escape(&half)),
         (mean, None) => mean,
     }
+}
+
+/// Two replications: the mean, and both.
+fn range_cell((low, high): (f64, f64), scale: Scale) -> String {
+    let shown = |value: f64| number(value / scale.factor);
+    format!("{} <span class=\"half\">({} to {})</span>", shown((low + high) / 2.0), shown(low), shown(high))
 }
 
 /// Rows that a reader still reads, and that a page has room for.
@@ -123,7 +134,12 @@ fn per_entry<T: Serialize>(
 ) {
     let swept = groups.iter().any(|g| !g.params.is_empty());
     let mut head = String::from("<th scope=\"col\">Run of</th>");
-    let columns: Vec<&Definition> = figures.iter().filter(|figure| !figure.label.is_empty()).collect();
+    let said = |figure: &Definition| {
+        figure.name != ROUTE
+            || groups.iter().flat_map(|g| &g.runs).any(|run| run.flows.iter().any(|flow| !flow.route.is_empty()))
+    };
+    let columns: Vec<&Definition> = figures.iter().filter(|figure| !figure.label.is_empty() && said(figure)).collect();
+    let network = Network::of(&results.manifest.scenario);
     for figure in &columns {
         let class = if is_text(figure) { "" } else { " class=\"n\"" };
         _ = write!(head, "<th scope=\"col\"{class} title=\"{}\">{}</th>", escape(figure.meaning), figure.label);
@@ -140,7 +156,7 @@ fn per_entry<T: Serialize>(
             let point = if swept { format!(" ({})", escape(&point_name(group.params))) } else { String::new() };
             let mut row = format!("<th scope=\"row\">{}{point}</th>", swatch(results, group.controller));
             for figure in &columns {
-                row.push_str(&entry_cell(figure, &present));
+                row.push_str(&entry_cell(figure, &present, &network));
             }
             rows.push(row);
         }
@@ -159,9 +175,13 @@ fn is_text(figure: &Definition) -> bool {
     figure.kind == Some(Kind::Text) || figure.name == "flow"
 }
 
-fn entry_cell(figure: &Definition, entries: &[Value]) -> String {
+/// The figure of a flow that is told by its ends, where these are known.
+const ROUTE: &str = "route";
+
+fn entry_cell(figure: &Definition, entries: &[Value], network: &Network) -> String {
     if is_text(figure) {
         let words = entries.first().map_or(String::new(), |entry| match (&entry[figure.name], &entry["controller"]) {
+            (Value::String(text), _) if figure.name == ROUTE => network.ends(text).unwrap_or(text.clone()),
             (Value::String(text), _) => text.clone(),
             (number, Value::String(controller)) => format!("{number} · {controller}"),
             (number, _) => number.to_string(),
@@ -169,7 +189,7 @@ fn entry_cell(figure: &Definition, entries: &[Value]) -> String {
         return format!("<td>{}</td>", escape(&words));
     }
     let values: Vec<f64> = entries.iter().filter_map(|entry| entry[figure.name].as_f64()).collect();
-    format!("<td class=\"n\">{}</td>", own_scale(Interval::of(&values), figure.unit))
+    format!("<td class=\"n\">{}</td>", own_scale(Interval::of_runs(&values), figure.unit))
 }
 
 /// Returns a cell with its own unit, for columns whose rows differ by orders of magnitude.
@@ -189,8 +209,8 @@ fn own_scale(found: Option<Interval>, unit: Unit) -> String {
     }
 }
 
-/// Returns Jain's index of each group with several flows, in one sentence.
-pub fn fairness(groups: &[Group]) -> String {
+/// Returns Jain's index of each group with several flows, in one sentence, which says of which flows.
+pub fn fairness(results: &Results, groups: &[Group]) -> String {
     let scale = scale(Unit::Index, 1.0);
     let several = groups.iter().filter(|g| g.runs.iter().any(|r| r.flows.len() > 1));
     let parts: Vec<String> = several
@@ -199,7 +219,11 @@ pub fn fairness(groups: &[Group]) -> String {
     if parts.is_empty() {
         String::new()
     } else {
-        format!("<p>Jain\u{2019}s index over the flows: {}.</p>\n", parts.join("; "))
+        let which = measured(results).map_or(String::new(), |link| format!(" that cross {}", escape(link)));
+        format!(
+            "<p>Jain\u{2019}s index over the flows{which}, while all of them are active: {}.</p>\n",
+            parts.join("; ")
+        )
     }
 }
 
@@ -260,9 +284,9 @@ mod tests {
     fn fairness_is_said_of_groups_with_several_flows_only() {
         let mut results = example::single();
         results.runs[0].summary.fairness_jain = Some(0.75);
-        assert!(fairness(&groups(&results.runs)).contains("rapid 0.7500."));
+        assert!(fairness(&results, &groups(&results.runs)).contains("rapid 0.7500."));
         results.runs[0].flows.truncate(1);
-        assert_eq!(fairness(&groups(&results.runs)), "");
+        assert_eq!(fairness(&results, &groups(&results.runs)), "");
     }
 
     #[test]

@@ -14,6 +14,8 @@ pub struct Tradeoff {
     pub y: &'static str,
     /// Swept keys; empty where nothing is swept.
     pub swept: String,
+    /// Whether the swept values are numbers, along which a line may lead from mean to mean.
+    pub joined: bool,
     /// Whether the axis of delays is logarithmic; then the ellipses are those of the logarithm to base 10.
     pub log: bool,
     /// Whether the dots are too many for lines, ellipses and means.
@@ -72,7 +74,9 @@ pub fn tradeoff(results: &Results, groups: &[Group]) -> Option<Tradeoff> {
         })
         .collect();
     let swept = groups.first()?.params.keys().cloned().collect::<Vec<_>>().join(", ");
-    (clouds.len() > 1).then(|| Tradeoff { x: label(x), y: label(Y), swept, log, many, clouds })
+    let keys = results::swept(&results.runs);
+    let joined = !keys.is_empty() && keys.iter().all(|key| key.unit().is_some());
+    (clouds.len() > 1).then(|| Tradeoff { x: label(x), y: label(Y), swept, joined, log, many, clouds })
 }
 
 impl Tradeoff {
@@ -86,7 +90,7 @@ impl Tradeoff {
             said.push_str(" Ellipse: one standard deviation over the replications");
             said.push_str(if self.log { ", of the logarithm of the delay." } else { "." });
         }
-        if !self.swept.is_empty() {
+        if self.joined {
             said.push_str(" Lines join the means of a controller over the sweep points, in their order.");
         }
         said
@@ -133,6 +137,17 @@ mod tests {
         let summary = &results.runs[0].summary;
         let dot = &found.clouds[0].runs[0];
         assert_eq!((Some(dot.0), Some(dot.1)), (summary.queue_delay_mean_s, summary.throughput_bps));
+    }
+
+    #[test]
+    fn words_are_not_joined_by_a_line() {
+        let mut results = example::sweep();
+        let joined = |results: &Results| tradeoff(results, &groups(&results.runs)).unwrap().joined;
+        assert!(joined(&results));
+        for (run, queue) in results.runs.iter_mut().zip(["fifo", "red"].into_iter().cycle()) {
+            run.params = std::collections::BTreeMap::from([("path.queue".to_string(), queue.to_string())]);
+        }
+        assert!(!joined(&results));
     }
 
     /// Of (0, 0), (2, 0), (1, 3): means 1 and 1, variances 1 and 3, covariance 0.

@@ -2,8 +2,8 @@
 
 use crate::completions;
 use crate::groups::{difference, points};
-use crate::numbers::{quantity, shown};
 use results::figures::{SUMMARY, Unit};
+use results::numbers::{quantity, shown};
 use results::{ExpectationOutcome, Group, Interval, Results, TrafficResult, WHY_ABOVE_ALL, groups};
 
 /// A question to the results, with the words around its answer.
@@ -60,40 +60,36 @@ const QUESTIONS: [Question; 5] = [
 /// they took; where nothing is expected and none arrive, who did best.
 pub fn answer(results: &Results) -> String {
     let expected = &results.expectations;
-    let first = expected.iter().find(|one| !one.met).or(expected.first());
     let missed = expected.iter().filter(|one| !one.met).count();
     let groups = groups(&results.runs);
     let completions = completions::sentence(&groups);
-    let Some(first) = first.filter(|_| !results.runs.is_empty()) else {
+    if results.runs.is_empty() || expected.is_empty() {
         let best = || sentences(results, &groups).into_iter().next();
         return completions.or_else(best).unwrap_or_else(|| NO_RUNS.to_string());
-    };
+    }
     let lead = match (missed, expected.len()) {
         (0, 1) => "As expected.".to_string(),
+        (0, 2) => "As expected, in both points.".to_string(),
         (0, all) => format!("As expected, in all {all} points."),
         (missed, all) => format!("Not as expected, in {missed} of {all} points."),
     };
-    match completions {
-        Some(words) if missed == 0 => format!("{lead} {words}"),
-        Some(words) => format!("{lead} {} {words}", found(first)),
-        None => format!("{lead} {}", found(first)),
-    }
+    // What was missed; where nothing was, what was asked.
+    let told = expected.iter().filter(|one| if missed == 0 { completions.is_none() } else { !one.met });
+    let told: Vec<String> = told.take(MOST_TOLD).map(found).collect();
+    std::iter::once(lead).chain(told).chain(completions).collect::<Vec<_>>().join(" ")
 }
 
 /// What was found beside what was expected: `Loss of rapid: 0.02 %, expected at most 0.03 %.`
 fn found(outcome: &ExpectationOutcome) -> String {
     let figure = SUMMARY.iter().find(|figure| figure.name == outcome.metric);
-    let unit = figure.map_or(Unit::Index, |figure| figure.unit);
     let label = figure.map(|figure| figure.label).filter(|label| !label.is_empty()).unwrap_or(&outcome.metric);
-    let words =
-        outcome.bound.split(' ').map(|word| word.parse().map_or(word.to_string(), |bound| quantity(bound, unit)));
-    let bound = words.collect::<Vec<_>>().join(" ");
-    let found =
-        outcome.found.filter(|found| found.is_finite()).map_or("no value".to_string(), |found| quantity(found, unit));
+    let (found, bound) = (outcome.found_in_words(), outcome.bound_in_words());
     let of = if outcome.selected.is_empty() { String::new() } else { format!(" of {}", outcome.selected) };
     format!("{label}{of}: {found}, expected {bound}.")
 }
 
+/// As many expectations as a reader takes in at first sight.
+const MOST_TOLD: usize = 3;
 const NO_RUNS: &str = "There are no runs.";
 
 /// Returns a paragraph of plain text.
@@ -180,7 +176,8 @@ fn at_one_point(question: &Question, groups: &[Group]) -> Option<String> {
     let rest: Vec<String> =
         ranked[1..].iter().map(|(g, i)| format!("{} {}", g.controller, shown(*i, question.unit))).collect();
     let against = if rest.is_empty() { String::new() } else { format!("; {}", rest.join(", ")) };
-    let caveat = ranked.get(1).map_or("", |(second, _)| doubt(difference(best, second, question.metric)));
+    let caveat =
+        ranked.get(1).map_or("", |(second, _)| doubt(difference(best, second, question.metric), second.runs.len()));
     if ranked.len() > 1 && ranked.iter().all(|(_, i)| i.mean == figure.mean) {
         return Some(format!("{}: all alike, {}.", question.topic, shown(*figure, question.unit)));
     }
@@ -189,12 +186,13 @@ fn at_one_point(question: &Question, groups: &[Group]) -> Option<String> {
 }
 
 /// Returns what the paired difference between the first two groups says against their order.
-fn doubt(difference: Option<Interval>) -> &'static str {
+fn doubt(difference: Option<Interval>, runs: usize) -> &'static str {
     match difference {
         Some(Interval { mean, half_width: Some(half) }) if mean.abs() <= half => {
             ", though the replications do not tell the first two apart (95 %, paired by seed)"
         }
-        Some(Interval { half_width: None, .. }) => ", in a single replication",
+        Some(Interval { half_width: None, .. }) if runs < 2 => ", in a single replication",
+        Some(Interval { half_width: None, .. }) => ", in two replications, which do not tell how sure that is",
         _ => "",
     }
 }

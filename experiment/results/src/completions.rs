@@ -43,7 +43,7 @@ impl Completions<'_> {
 
     /// Returns the mean of a figure and its interval, over the replications that have it.
     pub fn interval(&self, of: fn(&CompletionResult) -> Option<f64>) -> Option<Interval> {
-        Interval::of(&self.rows.iter().filter_map(|row| of(row)).collect::<Vec<f64>>())
+        Interval::of_runs(&self.rows.iter().filter_map(|row| of(row)).collect::<Vec<f64>>())
     }
 }
 

@@ -190,11 +190,11 @@ figures! {
         burstiness_eta: Option<f64>, Index, "Burstiness", "Burstiness eta at the bottleneck: mean over busy periods, if the discipline measures it. Whole run.";
         [Delay] queue_over_bound: Option<f64>, Index, "Queue over bound", "Mean queue that a packet finds, over the least possible: N*D/D/1, as many flows of equal constant rate with independent phases and the same load. Only for several flows with equal packets on one link without traffic.";
         [Delay] rtt_mean_s: Option<f64>, Time, "RTT, mean", "The flows' round-trip time: mean per flow over its acknowledgments, then over flows.";
-        [Share] fairness_jain: Option<f64>, Index, "Jain's index", "Jain's index (sum x)^2 / (n sum x^2) of the flows that cross the measured link, by throughput at their receivers, while all are active: from the last one's start until the first is done. 1: equal; 1/n: one has all. Absent if fewer than two are ever active together.";
+        [Share] fairness_jain: Option<f64>, Index, "Jain's index", "How evenly the flows that cross the measured link share it: Jain's index (sum x)^2 / (n sum x^2) of their throughput at their receivers, while all of them are active: from the last one's start until the first is done. 1: equal; 1/n: one has all. Absent if fewer than two are ever active together.";
         [Share] fairness_jain_after_entry: Option<f64>, Index, "Jain after entries", "Smallest Jain's index over the windows [entry + 5 s, next entry), one per flow entry, of the same flows, where two or more are active in all of the window.";
         [Response] convergence_s: Option<f64>, Time, "Convergence", "From the last flow's start (even in the warm-up) until the flows' throughput over one round trip first reaches 95 % of the available capacity.";
-        [Response] convergence_rtts: Option<f64>, RoundTrips, "Convergence", "The same in base round trips of the first flow.";
-        [Response] rise_rtts: Option<f64>, RoundTrips, "Rise", "After an upward step of at least 10 % in available capacity: base round trips until the flows' total rate is within 10 % of the new value. The rate is the controllers' own mean rate if they have one, else throughput over a round trip. The largest over all steps; absent if one is never answered.";
+        [Response] convergence_rtts: Option<f64>, RoundTrips, "Convergence", "The same in base round trips: the longest of the flows that cross the measured link.";
+        [Response] rise_rtts: Option<f64>, RoundTrips, "Rise", "After an upward step of at least 10 % in available capacity: base round trips (the same) until the flows' total rate is within 10 % of the new value. The rate is the controllers' own mean rate if they have one, else throughput over a round trip. The largest over all steps; absent if one is never answered.";
         [Response] fall_rtts: Option<f64>, RoundTrips, "Fall", "The same after downward steps: first entry into the band.";
         [Response] settle_rtts: Option<f64>, RoundTrips, "Settle", "The same: last entry into the band before the next step.";
         [Response] rise_hold_share: Option<f64>, Share, "Hold after rise", "After an upward step: share of the time from first entry to the next step that the rate is in the band. The smallest over all steps.";
@@ -207,7 +207,7 @@ figures! {
         #[serde(default, skip_serializing_if = "Option::is_none")]
         [Completion] flows_completed: Option<u64>, Count, "Of these ended", "Those of them whose last byte had reached the receiver before the end.";
         #[serde(default, skip_serializing_if = "Option::is_none")]
-        [Completion] completion_time_mean_s: Option<f64>, Time, "Completion, mean", "From a flow's arrival until its last byte reaches the receiver: mean over the flows that arrived and ended.";
+        [Completion] completion_time_mean_s: Option<f64>, Time, "Completion, mean", "From a flow's arrival until its last byte reaches the receiver: mean over the flows that arrived and ended. Where none arrive and every flow has a size: over all flows, from their starts, if all ended.";
         #[serde(default, skip_serializing_if = "Option::is_none")]
         [Completion] completion_time_p50_s: Option<f64>, Time, "Completion, median", "Its median.";
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -229,6 +229,8 @@ figures! {
     FLOW of FlowResult {
         flow: u32, Count, "Flow", "Flow number, from 0.";
         controller: String, Text, "", "The flow's controller.";
+        #[serde(default, skip_serializing_if = "String::is_empty")]
+        route: String, Text, "Route", "Links that its data cross, in order; empty where there is one link.";
         start_s: f64, Time, "Start", "When it started.";
         completion_s: Option<f64>, Time, "Completion", "When it was done, if it was.";
         throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which its packets reached its receiver, as bits on the wire: from the warm-up's end or its start, whichever is later, to its end or the run's. If it was done within the warm-up: over its whole life.";

@@ -1,9 +1,14 @@
 //! The object that `--json` prints.
 
-use crate::figures::{COST, FlowResult};
+use crate::distribution::Histogram;
+use crate::figures::{
+    COST, CompletionResult, ControllerShare, FlowResult, LinkResult, SequenceRecord, StreamRecord, TrafficResult,
+    TransferResult, WindowResult,
+};
 use crate::schema::{Results, Run};
+use crate::series::Series;
 use crate::swept::{SweptKey, point, swept};
-use serde::ser::{Serialize, SerializeMap, Serializer};
+use serde::Serialize;
 use serde_json::{Map, Value, json};
 
 /// Returns one object: `schema`, `host`, and `runs`. Each run has the figures of its summary, and `controller`,
@@ -27,37 +32,79 @@ fn flattened(run: &Run, keys: &[SweptKey]) -> Value {
     Value::Object(fields)
 }
 
-/// A run as one line of JSON, with its swept values as numbers, and without its cost, which differs from machine to
-/// machine.
-///
-/// Its flows are written one by one: as one value, a million take gigabytes.
+/// A run as one line of JSON: borrowed, but with its swept values as numbers, and without its cost, which differs from
+/// machine to machine.
+#[derive(Serialize)]
 pub(crate) struct Line<'a> {
-    /// All but the flows, which are empty here.
-    fields: Value,
+    controller: &'a str,
+    colour: &'a str,
+    seed: u64,
+    replication: u32,
+    params: Map<String, Value>,
+    #[serde(skip_serializing_if = "str::is_empty")]
+    measured: &'a str,
+    summary: Map<String, Value>,
     flows: &'a [FlowResult],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    completions: &'a [CompletionResult],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    transfers: &'a [TransferResult],
+    shares: &'a [ControllerShare],
+    traffic: &'a [TrafficResult],
+    windows: &'a [WindowResult],
+    links: &'a [LinkResult],
+    series: &'a [Series],
+    queue_delay: &'a Histogram,
+    streams: &'a [StreamRecord],
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    sequences: &'a [SequenceRecord],
 }
 
 impl<'a> Line<'a> {
     pub(crate) fn of(run: &'a Run, keys: &[SweptKey]) -> Line<'a> {
-        let mut fields = json!(run.without_flows());
-        fields["params"] = json!(point(keys, &run.params));
-        if let Some(summary) = fields.get_mut("summary").and_then(Value::as_object_mut) {
-            summary.remove(COST);
+        // Every field is named, so that none that is added is forgotten.
+        let Run {
+            controller,
+            colour,
+            seed,
+            replication,
+            params,
+            measured,
+            summary,
+            flows,
+            completions,
+            transfers,
+            shares,
+            traffic,
+            windows,
+            links,
+            series,
+            queue_delay,
+            streams,
+            sequences,
+        } = run;
+        let mut summary = summary.fields();
+        summary.remove(COST);
+        let (seed, replication, params) = (*seed, *replication, point(keys, params));
+        Line {
+            controller,
+            colour,
+            seed,
+            replication,
+            params,
+            measured,
+            summary,
+            flows,
+            completions,
+            transfers,
+            shares,
+            traffic,
+            windows,
+            links,
+            series,
+            queue_delay,
+            streams,
+            sequences,
         }
-        Line { fields, flows: &run.flows }
-    }
-}
-
-impl Serialize for Line<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let fields = self.fields.as_object().into_iter().flatten();
-        let mut map = serializer.serialize_map(None)?;
-        for (key, value) in fields {
-            match key.as_str() {
-                "flows" => map.serialize_entry(key, self.flows)?,
-                _ => map.serialize_entry(key, value)?,
-            }
-        }
-        map.end()
     }
 }

@@ -87,6 +87,9 @@ pub struct Run {
     /// there, they are these.
     #[serde(deserialize_with = "words")]
     pub params: BTreeMap<String, String>,
+    /// Name of the measured link, where the figures of the summary are taken; empty if the host does not say.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub measured: String,
     /// The figures of the table.
     pub summary: Summary,
     /// One entry per responsive flow, in order of flow number.
@@ -119,31 +122,6 @@ pub struct Run {
     pub sequences: Vec<SequenceRecord>,
 }
 
-impl Run {
-    /// This run, but for its flows.
-    pub(crate) fn without_flows(&self) -> Run {
-        Run {
-            controller: self.controller.clone(),
-            colour: self.colour.clone(),
-            seed: self.seed,
-            replication: self.replication,
-            params: self.params.clone(),
-            summary: self.summary.clone(),
-            flows: Vec::new(),
-            completions: self.completions.clone(),
-            transfers: self.transfers.clone(),
-            shares: self.shares.clone(),
-            traffic: self.traffic.clone(),
-            windows: self.windows.clone(),
-            links: self.links.clone(),
-            series: self.series.clone(),
-            queue_delay: self.queue_delay.clone(),
-            streams: self.streams.clone(),
-            sequences: self.sequences.clone(),
-        }
-    }
-}
-
 /// Reads values that may be numbers as text.
 fn words<'de, D: Deserializer<'de>>(from: D) -> Result<BTreeMap<String, String>, D::Error> {
     let word = |(key, value): (String, Value)| match value {
@@ -160,7 +138,7 @@ pub struct ExpectationOutcome {
     pub metric: String,
     /// Which runs it was checked on, in words.
     pub selected: String,
-    /// The bound, in words: `at least 0.9`.
+    /// The bound, in words and the metric's own unit: `at least 0.9`.
     pub bound: String,
     /// What was found: the mean over replications of the worst selected group.
     pub found: Option<f64>,

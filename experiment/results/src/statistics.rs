@@ -32,6 +32,12 @@ impl Interval {
         });
         Some(Interval { mean, half_width })
     }
+
+    /// The same of replications, which are told with an interval from three on.
+    pub fn of_runs(values: &[f64]) -> Option<Interval> {
+        let found = Interval::of(values)?;
+        Some(Interval { half_width: found.half_width.filter(|_| values.len() >= FEWEST), ..found })
+    }
 }
 
 /// 97.5 % quantiles of Student's t for 1 to 30 degrees of freedom.
@@ -56,6 +62,16 @@ pub fn student_t975(degrees: usize) -> f64 {
     let third = (3.0 * x2 * x2 * x3 + 19.0 * x2 * x3 + 17.0 * x3 - 15.0 * x) / 384.0;
     x + first / v + second / (v * v) + third / (v * v * v)
 }
+
+/// Fewer replications than these have no interval: Student's t for two of them is 12.7, and the interval says nothing.
+const FEWEST: usize = 3;
+
+/// What is said of two replications, whose figures are shown from the lesser to the greater.
+pub const NO_INTERVAL: &str = "2 runs: no interval. In brackets: from the lesser to the greater.";
+
+/// The share of what is left from which on it is told as more than all of it. A packet counts as a whole when it leaves: one
+/// more or less is 0.1 % of a second at 12 Mbit/s.
+const ABOVE_ALL: f64 = 1.001;
 
 /// Why flows can get more than what the traffic left.
 pub const WHY_ABOVE_ALL: &str = "Above 100 % of what is left, for one of three reasons: the flows took the place of \
@@ -97,10 +113,18 @@ impl<'a> Group<'a> {
         format!("{}{}", self.controller, params.collect::<String>())
     }
 
-    /// Returns the mean and interval of a figure over the replications that have it; `None` if none has it, or if there
-    /// is no such figure.
+    /// Returns the mean of a figure over the replications that have it, and from three on its interval; `None` if none has
+    /// it, or if there is no such figure.
     pub fn interval(&self, metric: &str) -> Option<Interval> {
-        Interval::of(&self.values(metric))
+        Interval::of_runs(&self.values(metric))
+    }
+
+    /// Returns the lesser and the greater value of a figure where there are two, which have no interval.
+    pub fn range(&self, metric: &str) -> Option<(f64, f64)> {
+        match self.values(metric)[..] {
+            [a, b] => Some((a.min(b), a.max(b))),
+            _ => None,
+        }
     }
 
     /// Returns the mean of a figure, if every replication has it.
@@ -114,14 +138,14 @@ impl<'a> Group<'a> {
         let names = self.runs.first().into_iter().flat_map(|run| &run.shares).map(|share| share.controller.as_str());
         let of = |name: &str| {
             let all = self.runs.iter().flat_map(|run| &run.shares).filter(|share| share.controller == name);
-            Interval::of(&all.filter_map(|share| share.share).collect::<Vec<f64>>())
+            Interval::of_runs(&all.filter_map(|share| share.share).collect::<Vec<f64>>())
         };
         names.filter_map(|name| Some((name, of(name)?))).collect()
     }
 
-    /// Whether the flows got more than what the traffic left, as tables show it: with two decimals in percent.
+    /// Whether the flows got more than what the traffic left.
     pub fn above_all(&self) -> bool {
-        self.interval("available_share").is_some_and(|share| share.mean >= 1.000_05)
+        self.interval("available_share").is_some_and(|share| share.mean >= ABOVE_ALL)
     }
 
     fn values(&self, metric: &str) -> Vec<f64> {

@@ -3,7 +3,7 @@
 use crate::columns::aligned;
 use crate::completions::to_completions;
 use crate::schema::{ExpectationOutcome, Results};
-use crate::statistics::{Group, Interval, WHY_ABOVE_ALL, groups};
+use crate::statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, groups};
 use std::io::IsTerminal;
 
 /// A column of the table: its heading, the figure, its factor, and the number of decimals.
@@ -28,8 +28,8 @@ pub fn colours_wanted() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Returns one line per controller and sweep point, then the expectations. Where there are replications, each figure
-/// has the half-width of its 95 % confidence interval.
+/// Returns one line per controller and sweep point, then the expectations. From three replications on, each figure has
+/// the half-width of its 95 % confidence interval.
 pub fn to_table(results: &Results, colours: bool) -> String {
     let groups = groups(&results.runs);
     let keys: Vec<&String> = groups.first().map_or(Vec::new(), |group| group.params.keys().collect());
@@ -48,14 +48,19 @@ pub fn to_table(results: &Results, colours: bool) -> String {
     let words = 1 + keys.len();
     let table = aligned(&lines, |column| column < words || column >= words + FIGURES.len(), &paint);
     let note = if groups.iter().any(Group::above_all) { format!("{WHY_ABOVE_ALL}\n") } else { String::new() };
-    table + &note + &to_completions(&groups) + &expectations.collect::<String>()
+    let two = if groups.iter().any(|group| group.runs.len() == 2) { format!("{NO_INTERVAL}\n") } else { String::new() };
+    table + &two + &note + &to_completions(&groups) + &expectations.collect::<String>()
 }
 
 fn shown(group: &Group<'_>, (_, metric, scale, decimals): &Figure) -> String {
     let Some(interval) = group.interval(metric) else {
         return "-".to_string();
     };
-    let mean = format!("{:.*}", decimals, interval.mean * scale);
+    let number = |value: f64| format!("{:.*}", decimals, value * scale);
+    let mean = number(interval.mean);
+    if let Some((low, high)) = group.range(metric) {
+        return format!("{mean} ({} to {})", number(low), number(high));
+    }
     interval.half_width.map_or(mean.clone(), |half| format!("{mean} ± {:.*}", decimals, half * scale))
 }
 
@@ -71,9 +76,9 @@ fn shares(group: &Group<'_>) -> String {
 fn said(outcome: &ExpectationOutcome, colours: bool) -> String {
     let (word, colour) = if outcome.met { ("met", "\x1b[32m") } else { ("MISSED", "\x1b[31m") };
     let word = if colours { format!("{colour}{word}\x1b[0m") } else { word.to_string() };
-    let found = outcome.found.map_or("nothing".to_string(), |found| format!("{found}"));
+    let (bound, found) = (outcome.bound_in_words(), outcome.found_in_words());
     let why = if outcome.why.is_empty() { String::new() } else { format!(" [{}]", outcome.why) };
-    format!("{word}: {} {}: found {found} ({}){why}\n", outcome.metric, outcome.bound, outcome.selected)
+    format!("{word}: {} {bound}: found {found} ({}){why}\n", outcome.metric, outcome.selected)
 }
 
 /// Returns the escape sequence of a colour like `#D55E00`.

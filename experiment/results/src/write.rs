@@ -17,6 +17,8 @@ pub const MANIFEST: &str = "manifest.json";
 /// The file with a run per line.
 pub(crate) const RUNS: &str = "runs.ndjson";
 const DICTIONARY: &str = "dictionary.csv";
+/// The end of the name of a file that is being written; it begins with a dot.
+const PARTIAL: &str = ".partial";
 /// Files that results always have beside [`MANIFEST`].
 pub const FILES: [&str; 3] = ["runs.csv", RUNS, DICTIONARY];
 
@@ -62,7 +64,7 @@ impl Described<'_> {
 /// # Errors
 /// The first step that fails. A failed attempt leaves nothing behind.
 pub fn write_file(folder: &Path, name: &str, content: impl FnOnce(&mut dyn Write) -> io::Result<()>) -> io::Result<()> {
-    let temporary = folder.join(format!(".{name}.partial"));
+    let temporary = folder.join(format!(".{name}{PARTIAL}"));
     let written = (|| {
         let mut out = BufWriter::new(File::create(&temporary)?);
         content(&mut out)?;
@@ -73,6 +75,14 @@ pub fn write_file(folder: &Path, name: &str, content: impl FnOnce(&mut dyn Write
         let _ = fs::remove_file(&temporary);
     }
     written
+}
+
+/// Removes what an interrupted [`write_file`] left in this folder.
+pub fn remove_partial(folder: &Path) {
+    let names = fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.file_name());
+    let partial =
+        names.filter(|name| name.to_str().is_some_and(|name| name.starts_with('.') && name.ends_with(PARTIAL)));
+    partial.for_each(|name| _ = fs::remove_file(folder.join(name)));
 }
 
 /// Writes one complete run per line, without its cost.

@@ -230,10 +230,11 @@ fn the_object_of_json_has_schema_host_and_flat_runs() {
 fn the_table_shows_means_with_intervals_and_dashes_where_there_is_nothing() {
     let table = to_table(&results(0.0), false);
     let lines: Vec<&str> = table.lines().collect();
-    assert_eq!(lines.len(), 3);
+    assert_eq!(lines.len(), 4);
     assert!(lines[0].starts_with("controller  path.buffer"), "{}", lines[0]);
-    // Mean of 0.9 and 1.0; s = 0.0707, t = 12.706, so 12.706 * 0.0707 / sqrt 2 = 0.6353.
-    assert!(lines[1].starts_with("rapid") && lines[1].contains(" 95.00 ± 63.53 "), "{}", lines[1]);
+    // Two runs have no interval: 0.9 and 1.0.
+    assert!(lines[1].starts_with("rapid") && lines[1].contains(" 95.00 (90.00 to 100.00) "), "{}", lines[1]);
+    assert_eq!(lines[3], "2 runs: no interval. In brackets: from the lesser to the greater.");
     assert!(lines[2].starts_with("cubic") && lines[2].contains(" 50.00 "), "{}", lines[2]);
     assert!(lines[2].contains(" - "), "{}", lines[2]);
     assert!(!table.contains('\x1b'));
@@ -277,6 +278,19 @@ fn swept_values_are_numbers_with_their_unit_in_every_format() {
 }
 
 #[test]
+fn what_was_half_written_is_removed_and_nothing_else() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for name in [".runs.csv.partial", "runs.csv", ".hidden", "thesis.partial"] {
+        std::fs::write(folder.path().join(name), "x").expect("written");
+    }
+    packetscale_results::remove_partial(folder.path());
+    let left = std::fs::read_dir(folder.path()).expect("the folder").map(|entry| entry.expect("an entry").file_name());
+    let mut left: Vec<_> = left.collect();
+    left.sort();
+    assert_eq!(left, [".hidden", "runs.csv", "thesis.partial"]);
+}
+
+#[test]
 fn a_mix_says_what_each_controller_got_and_a_share_above_all_says_why() {
     let mut results = results(0.0);
     let share = |controller: &str, share: f64| packetscale_results::ControllerShare {
@@ -291,10 +305,13 @@ fn a_mix_says_what_each_controller_got_and_a_share_above_all_says_why() {
         run.summary.available_share = Some(1.0);
     }
     let table = to_table(&results, false);
-    // Mean of 0.2 and 0.3; s = 0.0707, t = 12.706: 12.706 * 0.0707 / sqrt 2 = 0.6353.
-    assert!(table.lines().nth(1).expect("rapid").ends_with("  rapid 25.0 ± 63.5, cubic 75.0 ± 63.5"), "{table}");
+    // The mean of 0.2 and 0.3.
+    assert!(table.lines().nth(1).expect("rapid").ends_with("  rapid 25.0, cubic 75.0"), "{table}");
     assert!(table.lines().nth(2).expect("cubic").ends_with("  rapid 50.0, cubic 50.0"), "{table}");
     assert!(!table.contains("Above 100 %"), "{table}");
+    // A packet more or less in a short run is no news.
+    results.runs[2].summary.available_share = Some(1.000_9);
+    assert!(!to_table(&results, false).contains("Above 100 %"));
     results.runs[2].summary.available_share = Some(1.2);
     assert!(to_table(&results, false).contains("\nAbove 100 % of what is left, "), "{table}");
     let files = written(&results);

@@ -45,6 +45,15 @@ fn one_value_has_a_mean_and_no_interval_and_none_has_nothing() {
     assert_eq!(Interval::of(&[]), None);
 }
 
+/// 1 and 2: t(1) = 12.706, s / sqrt 2 = 0.5. Of 1, 2 and 3: t(2) = 4.303, s = 1, 4.303 / sqrt 3 = 2.484.
+#[test]
+fn replications_have_an_interval_from_three_on() {
+    assert!((Interval::of(&[1.0, 2.0]).expect("values").half_width.expect("two values") - 6.353).abs() < 1e-3);
+    assert_eq!(Interval::of_runs(&[1.0, 2.0]), Some(Interval { mean: 1.5, half_width: None }));
+    assert!((Interval::of_runs(&[1.0, 2.0, 3.0]).expect("values").half_width.expect("three") - 2.484).abs() < 1e-3);
+    assert_eq!(Interval::of_runs(&[]), None);
+}
+
 #[test]
 fn a_figure_that_is_read_by_name_is_the_one_that_is_written() {
     let summary = Summary {

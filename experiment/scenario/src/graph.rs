@@ -38,7 +38,8 @@ impl Graph {
         const EXPECTED: &str = "the name of a node like \"A\": links have \"from\" and \"to\", or none has";
         let mut end = |key| {
             let name = fields.key(key);
-            text(fields.required(key, EXPECTED)?, &name, EXPECTED)
+            let node = text(fields.required(key, EXPECTED)?, &name, EXPECTED)?;
+            if node.trim().is_empty() { Err(fields.refuse(key, "an empty name", EXPECTED)) } else { Ok(node) }
         };
         let (from, to) = (end("from")?, end("to")?);
         if from == to {

@@ -26,8 +26,8 @@ pub(crate) fn route(
         }
         (Some(_), Some(named)) => {
             if fields.get("from").is_some() || fields.get("to").is_some() {
-                let expected = "either \"route\", or \"from\" and \"to\"";
-                return Err(fields.refuse("route", "links beside nodes", expected));
+                let expected = "either \"route\", which names links, or \"from\" and \"to\", which name nodes";
+                return Err(fields.refuse("route", "a route beside \"from\" and \"to\"", expected));
             }
             named
         }
@@ -49,8 +49,15 @@ pub(crate) fn back_for_acknowledgments(
 ) -> Result<Vec<usize>, ScenarioError> {
     let back = back(fields, network, route, through)?;
     if let Some(both) = route.iter().find(|link| back.contains(link)) {
-        let found = format!("\"{}\", which its data cross", network.links[*both].link.name);
-        return Err(fields.refuse("back", found, "other links than those of its route"));
+        let both = &network.links[*both].link.name;
+        if fields.has("back") {
+            let found = format!("\"{both}\", which its data cross");
+            return Err(fields.refuse("back", found, "other links than those of its route"));
+        }
+        let shortest = if network.graph.is_some() { "shortest " } else { "" };
+        let back = names(network, &back);
+        let found = format!("a way whose {shortest}way back, {back}, crosses \"{both}\", as its data do");
+        return Err(fields.refuse(written(fields), found, OTHER_WAY_BACK));
     }
     Ok(back)
 }
@@ -78,7 +85,8 @@ pub(crate) fn back(
                     Found::None => Vec::new(),
                     Found::One(back) => back,
                     Found::Several(routes) => {
-                        return Err(fields.refuse("back", several(network, &routes), chosen("back", network, &routes)));
+                        let found = format!("a way with {}", several("ways back", network, &routes));
+                        return Err(fields.refuse(written(fields), found, chosen("back", network, &routes)));
                     }
                 },
             }
@@ -120,13 +128,21 @@ fn between(
             Err(fields.refuse("to", found, "a node that links lead to, one after the other"))
         }
         Found::Several(routes) => {
-            Err(fields.refuse("to", several(network, &routes), chosen("route", network, &routes)))
+            Err(fields.refuse("to", several("routes", network, &routes), chosen("route", network, &routes)))
         }
     }
 }
 
-fn several(network: &Network, routes: &[Vec<usize>; 2]) -> String {
-    format!("several shortest routes: {} and {}", names(network, &routes[0]), names(network, &routes[1]))
+/// The key that says where data go: of the two nodes the last, or the links.
+fn written(fields: &Fields<'_>) -> &'static str {
+    if fields.has("to") { "to" } else { "route" }
+}
+
+/// What to write where the shortest way back will not do.
+const OTHER_WAY_BACK: &str = "back = [...] with other links, or back = [], where acknowledgments are only delayed";
+
+fn several(ways: &str, network: &Network, routes: &[Vec<usize>; 2]) -> String {
+    format!("several shortest {ways}: {} and {}", names(network, &routes[0]), names(network, &routes[1]))
 }
 
 /// How to choose one of several routes.

@@ -106,7 +106,8 @@ fn ways_back_that_make_no_sense_are_refused() {
     refused(
         ", return = { rate = \"1 Mbit/s\" }",
         "route = [\"return\"]",
-        "3: flow.0.back: found \"return\", which its data cross; expected other links than those of its route",
+        "5: flow.0.route: found a way whose way back, [\"return\"], crosses \"return\", as its data do; expected back = [...] \
+         with other links, or back = [], where acknowledgments are only delayed",
     );
     refused(
         ", return = { rate = \"1 Mbit/s\", reorder = { share = 0.1, packets = 3 } }",

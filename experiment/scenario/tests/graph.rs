@@ -104,7 +104,7 @@ fn of_two_shortest_ways_a_flow_has_to_name_one() {
     );
     assert_eq!(
         refused("from = \"D\"\nto = \"A\"\n"),
-        "graph.toml:26: flow.0.back: found several shortest routes: [\"A-B\", \"B-D\"] and [\"A-C\", \"C-D\"]; expected \
+        "graph.toml:29: flow.0.to: found a way with several shortest ways back: [\"A-B\", \"B-D\"] and [\"A-C\", \"C-D\"]; expected \
          the links that it takes instead, like back = [\"A-B\", \"B-D\"]"
     );
     let named = experiment(&flow("route = [\"A-C\", \"C-D\"]\n"));
@@ -147,7 +147,7 @@ refusals! {
     nodes_that_no_links_join: "from = \"C\"\nto = \"D\"" => "from = \"E\"\nto = \"D\"",
         r#"32: flow.0.to: found "D", to which no links lead from "A"; expected a node that links lead to, one after the other"#;
     links_beside_nodes: "from = \"A\"\nto = \"D\"" => "from = \"A\"\nto = \"D\"\nroute = [\"ab\"]",
-        r#"33: flow.0.route: found links beside nodes; expected either "route", or "from" and "to""#;
+        r#"33: flow.0.route: found a route beside "from" and "to"; expected either "route", which names links, or "from" and "to", which name nodes"#;
     a_route_with_a_gap: "from = \"A\"\nto = \"D\"" => "route = [\"ab\", \"cd\"]",
         r#"31: flow.0.route: found "cd"; expected a link from "B", where the one before it ends"#;
     a_route_that_comes_back: "from = \"A\"\nto = \"D\"" => "route = [\"bc\", \"cd\", \"da\", \"ab\"]",
@@ -156,6 +156,8 @@ refusals! {
         r#"33: flow.0.back: found ["da"]; expected links from "C" to "A""#;
     a_link_to_itself: "from = \"C\"\nto = \"D\"" => "from = \"C\"\nto = \"C\"",
         r#"18: link.2.to: found "C", where it begins; expected another node"#;
+    a_node_without_a_name: "from = \"C\"\nto = \"D\"" => "from = \"C\"\nto = \" \"",
+        r#"18: link.2.to: found an empty name; expected the name of a node like "A": links have "from" and "to", or none has"#;
     a_link_without_an_end: "from = \"C\"\nto = \"D\"\n" => "from = \"C\"\n",
         r#"15: link.2.to: found nothing; expected the name of a node like "A": links have "from" and "to", or none has"#;
     a_link_without_nodes_among_others: "from = \"C\"\nto = \"D\"\n" => "",
@@ -164,6 +166,27 @@ refusals! {
         r#"16: link.2.name: found "ab" twice; expected a different name for every link"#;
     a_way_back_that_data_cross: "from = \"A\"\nto = \"D\"" => "from = \"A\"\nto = \"B\"\nback = [\"ab\"]",
         r#"33: flow.0.back: found ["ab"]; expected links from "B" to "A""#;
+}
+
+/// `A -> X -> Y -> B` and back: both ways cross the link from `X` to `Y`, which has no other way round.
+#[test]
+fn a_way_back_over_a_link_of_the_data_is_refused_by_what_was_written() {
+    let link =
+        |from, to| format!("[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"20 Mbit/s\"\ndelay = \"1 ms\"\n");
+    let links = link("A", "X") + &link("X", "Y") + &link("Y", "B") + &link("B", "X") + &link("Y", "A");
+    let flow = |keys: &str| format!("{links}[[flow]]\ncontroller = \"newreno\"\n{keys}");
+    let refused = |keys: &str| read(&flow(keys)).unwrap_err();
+    let said = "found a way whose shortest way back, [\"B-X\", \"X-Y\", \"Y-A\"], crosses \"X-Y\", as its data do; expected \
+                back = [...] with other links, or back = [], where acknowledgments are only delayed";
+    assert_eq!(refused("from = \"A\"\nto = \"B\"\n"), format!("graph.toml:29: flow.0.to: {said}"));
+    let route = "route = [\"A-X\", \"X-Y\", \"Y-B\"]\n";
+    assert_eq!(refused(route), format!("graph.toml:28: flow.0.route: {said}"));
+    let named = format!("{route}back = [\"B-X\", \"X-Y\", \"Y-A\"]\n");
+    let found =
+        "graph.toml:29: flow.0.back: found \"X-Y\", which its data cross; expected other links than those of its route";
+    assert_eq!(refused(&named), found);
+    let delayed = experiment(&flow("from = \"A\"\nto = \"B\"\nback = []\n"));
+    assert_eq!((&delayed.flows[0].route, delayed.flows[0].back.len()), (&vec![0, 1, 2], 0));
 }
 
 /// What hosts say who have no links on a way back.

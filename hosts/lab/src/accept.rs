@@ -2,7 +2,7 @@
 
 use crate::disciplines;
 use crate::error::{LabError, unfit};
-use crate::flows::{available, is_missing, kernel_names, stream_with};
+use crate::flows::{available, is_missing, kernel_names, loaded, stream_with};
 use crate::path::{DCTCP, HEADER, Means, mtu};
 use crate::qdiscs::{MOST_DELAYS, delays_back};
 use crate::rapid::RAPID;
@@ -243,9 +243,9 @@ pub fn lacks(experiment: &Experiment, has: &Has<'_>) -> Result<(), Unfit> {
     for (number, flow) in experiment.flows.iter().enumerate() {
         let names = kernel_names(&flow.controller.kind);
         if !names.iter().any(|name| there(has.controllers, name)) {
-            let name = names.join("\" or \"");
+            let name = &flow.controller.kind;
             let why = has.no_rapid.filter(|_| name == RAPID).map_or(String::new(), |why| format!(" (no rapid: {why})"));
-            let expected = format!("what {} has: {}{why}", has.kernel, has.controllers.join(", "));
+            let expected = format!("what {} has: {}{why}", has.kernel, available(has.controllers));
             return unfit(format!("flow.{number}.controller"), format!("\"{name}\""), expected);
         }
     }
@@ -260,8 +260,8 @@ pub(crate) fn controllers(plan: &[Experiment]) -> Result<(), LabError> {
         match stream_with(name) {
             Err(error) if is_missing(&error) => {
                 let hint = if name == RAPID { "; \"packetscale tcp load\" brings it" } else { "" };
-                let (has, name) = (available(), kernel_names(name).join("\" or \""));
-                return Err(LabError(format!("this kernel has no congestion control \"{name}\"; it has {has}{hint}")));
+                let has = available(&loaded());
+                return Err(LabError(format!("this kernel has no controller \"{name}\"; it has {has}{hint}")));
             }
             tried => drop(tried.map_err(LabError::doing(format!("congestion control \"{name}\"")))?),
         }

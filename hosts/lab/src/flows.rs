@@ -270,13 +270,34 @@ impl Sender {
     }
 }
 
-/// Returns the controllers that the kernel has loaded, for messages.
-pub(crate) fn available() -> String {
+/// Returns Linux's names of the controllers that the kernel has loaded.
+pub(crate) fn loaded() -> Vec<String> {
     let names = std::fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
-    names.split_whitespace().collect::<Vec<_>>().join(", ")
+    names.split_whitespace().map(str::to_string).collect()
+}
+
+/// Of the controllers that a scenario may name, those that a kernel with these has, for messages.
+pub(crate) fn available(loaded: &[String]) -> String {
+    let has = |name: &&str| kernel_names(name).iter().any(|kernels| loaded.iter().any(|known| known == kernels));
+    congestion::registry().iter().map(|entry| entry.name).filter(has).collect::<Vec<_>>().join(", ")
 }
 
 /// Whether `error` says that the kernel has no controller of that name.
 pub(crate) fn is_missing(error: &io::Error) -> bool {
     error.raw_os_error() == Some(libc::ENOENT)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernels_controllers_are_told_by_the_names_of_scenarios() {
+        let has = |names: &[&str]| available(&names.iter().map(|name| name.to_string()).collect::<Vec<_>>());
+        let told = has(&["reno", "cubic", "bbr"]);
+        let mut told: Vec<&str> = told.split(", ").collect();
+        told.sort_unstable();
+        assert_eq!(told, ["bbr", "bbr1", "cubic", "newreno"]);
+        assert_eq!(has(&["nobody"]), "");
+    }
 }

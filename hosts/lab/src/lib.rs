@@ -102,8 +102,8 @@ pub fn accept_exactly(plan: &[Experiment]) -> Result<(), Unfit> {
 pub fn check(plan: &[Experiment]) -> Result<Vec<String>, LabError> {
     root()?;
     accept::controllers(plan)?;
-    let known = flows::available();
-    let mut conditions = conditions(plan, |name| known.split(", ").any(|known| known == name));
+    let loaded = flows::loaded();
+    let mut conditions = conditions(plan, |name| loaded.iter().any(|known| known == name));
     conditions.extend(calibrate(plan)?);
     Ok(conditions)
 }

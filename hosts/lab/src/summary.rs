@@ -52,7 +52,8 @@ struct Counted {
 
 pub(crate) fn summarise(experiment: &Experiment, observed: &Observed) -> Run {
     let starts: Vec<Time> = observed.starts_ns.iter().map(|start| Time::from_nanos(*start)).collect();
-    let base_rtt = observed.base_rtt(experiment, 0).filter(|rtt| *rtt >= LEAST_JUDGED_RTT);
+    let base_rtt = measure::longest(experiment, |flow| observed.base_rtt(experiment, flow));
+    let base_rtt = base_rtt.filter(|rtt| *rtt >= LEAST_JUDGED_RTT);
     let mut recorder = Recorder::new(experiment, &starts, base_rtt);
     let counted = observed.replay(experiment, &mut recorder);
     observed.samples.tell(&mut recorder);

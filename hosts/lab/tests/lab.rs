@@ -207,6 +207,6 @@ fn a_controller_that_the_kernel_lacks_is_refused_with_those_that_it_has() {
     // Nobody has put Copa into a kernel.
     let text = format!("[path]\nrate = \"50 Mbit/s\"\ndelay = \"1 ms\"\n{}", CUBIC.replace("cubic", "copa"));
     let message = lab::check(&plan(&text)).expect_err("it is refused").to_string();
-    assert!(message.starts_with("this kernel has no congestion control \"copa\"; it has "), "{message}");
+    assert!(message.starts_with("this kernel has no controller \"copa\"; it has "), "{message}");
     assert!(message.contains("cubic"), "{message}");
 }

@@ -66,7 +66,8 @@ impl<'e> Network<'e> {
             arrivals: experiment.arrivals.len(),
         });
         let endpoints = Endpoints::new(experiment, flows, cards, background.ack_lanes())?;
-        let recorder = Recorder::new(experiment, &starts, experiment.flows.first().map(|flow| flow.rtt));
+        let recorder =
+            Recorder::new(experiment, &starts, measure::longest(experiment, |flow| Some(experiment.flows[flow].rtt)));
         let mut network = Network {
             agenda,
             topology,

@@ -1,7 +1,7 @@
 //! Numbers as people read them: SI prefixes, and no more digits than the interval supports.
 
-use results::Interval;
-use results::figures::Unit;
+use crate::figures::Unit;
+use crate::statistics::Interval;
 
 /// A unit with its prefix: values are divided by `factor` and followed by `symbol`.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -39,10 +39,16 @@ pub fn number(value: f64) -> String {
     fixed(value, 3 - magnitude(value))
 }
 
-/// Returns `value` with its own prefix and unit: `9.41 Gbit/s`.
+/// Returns `value` with its own prefix and unit: `9.412 Gbit/s`.
 pub fn quantity(value: f64, unit: Unit) -> String {
+    digits(value, unit, 4)
+}
+
+/// The same with this many significant digits.
+pub(crate) fn digits(value: f64, unit: Unit, digits: i32) -> String {
     let scale = scale(unit, value);
-    let text = number(value / scale.factor);
+    let shown = value / scale.factor;
+    let text = fixed(shown, digits - 1 - magnitude(shown));
     if scale.symbol.is_empty() { text } else { format!("{text} {}", scale.symbol) }
 }
 
