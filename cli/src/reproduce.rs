@@ -21,7 +21,7 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
         let store = Store::read(arguments.store.as_deref().unwrap_or(Path::new(STORE))).map_err(input)?;
         return say(&papers::scoreboard(&Library::embedded().map_err(input)?, &store));
     }
-    let mut kept = Kept::open(arguments)?;
+    let kept = Kept::open(arguments)?;
     let mut chosen = chosen(arguments.what.as_deref())?;
     if arguments.all {
         kept.leave_out_judged(&mut chosen);
@@ -89,11 +89,12 @@ impl Kept {
         chosen.retain(|(_, figures)| !figures.is_empty());
     }
 
-    /// Stores a figure at once: what is interrupted later is not lost.
-    fn put(&mut self, paper: &str, figure: &reproduction::Figure) -> Result<(), Failure> {
+    /// Stores a figure at once: what is interrupted later is not lost. What others have stored since stays.
+    fn put(&self, paper: &str, figure: &reproduction::Figure) -> Result<(), Failure> {
         let Some(path) = &self.path else { return Ok(()) };
-        self.store.put(paper, figure, Kept::commit());
-        self.store.write(path).map_err(input)
+        let mut store = Store::read(path).map_err(input)?;
+        store.put(paper, figure, Kept::commit());
+        store.write(path).map_err(input)
     }
 }
 
