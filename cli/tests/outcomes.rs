@@ -66,7 +66,7 @@ access = "10 Gbit/s"
 coalescing = {{ time = "120 us" }}
 
 [[flow]]
-controller = {{ kind = "rapid-thesis", tau = "50 ms", eta = 4, margin = 0.0, loss_cut = {loss_cut} }}
+controller = {{ kind = "rapid-thesis", tau = "50 ms", eta = 4, margin = 0.0, loss_cut = {loss_cut}, label = "law" }}
 packet = "9000 B"
 
 [sweep]
@@ -87,7 +87,7 @@ column = "path.loss"
 columns = [0.0, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2]
 
 [table.rows]
-rapid-thesis = [9.33, 9.20, 8.76, 4.51, 1.29, 0.01]
+law = [9.33, 9.20, 8.76, 4.51, 1.29, 0.01]
 "#
     )
 }

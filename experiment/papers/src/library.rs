@@ -184,7 +184,12 @@ impl Paper {
             let orders = table.get("order").and_then(toml::Value::as_bool).unwrap_or(false);
             columns * (rows + usize::from(orders))
         };
-        list("value").len() + list("claim").len() + list("table").iter().map(cells).sum::<usize>()
+        let is_counted = |claim: &&toml::Value| {
+            claim.get("place").and_then(toml::Value::as_str).is_some_and(crate::rule::is_of_the_paper)
+        };
+        list("value").len()
+            + list("claim").iter().filter(is_counted).count()
+            + list("table").iter().map(cells).sum::<usize>()
     }
 
     /// Returns its title.

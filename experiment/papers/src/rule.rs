@@ -19,6 +19,8 @@ const NEAR: f64 = 0.15;
 pub(crate) const ORDER: f64 = 0.7;
 /// What is said of a bound that was chosen when our value was known.
 pub(crate) const AFTER_RUN: &str = " (bound set after the run)";
+/// What the place of a claim says that is ours and not the paper's.
+const OURS: &str = "not in the paper";
 /// What arithmetic of binary fractions may add to a distance, as a part of the tolerance.
 const ROUNDING: f64 = 1e-9;
 
@@ -39,6 +41,11 @@ pub(crate) fn last_place(written: &str) -> f64 {
     // Read as text: 10^-3 by multiplication is not the nearest number to 0.001.
     let exponent = exponent.replace('_', "").parse().unwrap_or(0) - decimals as i32;
     format!("1e{exponent}").parse().unwrap_or(0.0)
+}
+
+/// Whether a claim at this place is the paper's. Only those are stored and counted.
+pub(crate) fn is_of_the_paper(place: &str) -> bool {
+    !place.contains(OURS)
 }
 
 /// Whether ours is as published, whatever the figure expects.

@@ -16,8 +16,8 @@ What `papers/outcomes.ndjson` says. `packetscale reproduce --scoreboard > docs/s
 * **values**: printed numbers. **5, 15, 50 %**: how many of ours are that near; a printed zero counts where ours prints as
   zero. **kept**: by the rule.
 * **constant**: how many values the best constants keep, one for each unit of the figure.
-* **statements**: words of the paper and orders of rows, kept of all. **after**: how many of their bounds were chosen when
-  our value was known.
+* **statements**: words of the paper and orders of rows, kept of all; goals of our own are left out. **after**: how many
+  of their bounds were chosen when our value was known.
 * **missed**: values and statements that are not kept. **explained**: the figure names a run that shows why. All others
   are **unexplained**, also where the figure gives a reason in words.
 

@@ -125,7 +125,7 @@ impl Store {
     }
 }
 
-/// Returns the outcomes of a figure: its values, then its statements.
+/// Returns the outcomes of a figure: its values, then the statements of the paper.
 fn outcomes(name: &str, figure: &Figure, commit: &str) -> Vec<Outcome> {
     let value = |value: &Value| Outcome {
         figure: name.to_string(),
@@ -151,7 +151,8 @@ fn outcomes(name: &str, figure: &Figure, commit: &str) -> Vec<Outcome> {
         shown_by: claim.shown_by.clone(),
         commit: commit.to_string(),
     };
-    figure.values.iter().map(value).chain(figure.claims.iter().map(claim)).collect()
+    let claims = figure.claims.iter().filter(|claim| rule::is_of_the_paper(&claim.place));
+    figure.values.iter().map(value).chain(claims.map(claim)).collect()
 }
 
 /// A known reason changes what a figure expects, not what is found: an unexpected result with a reason is a hit.
