@@ -25,6 +25,7 @@ enum law_call {
 	CALL_SPURIOUS,       /* the last timeout; number: startup, argument: rate, as they were before */
 	CALL_MARKED,
 	CALL_PACKET,         /* argument: size of a full one */
+	CALL_START,          /* number: round trip; argument: startup << 32 | packets per round trip */
 };
 
 /* A call, and the law after it. */

@@ -119,6 +119,12 @@ INLINE void law_cap(struct conn *c, u64 rate)
 	note_call(c, CALL_CAP, 0, 0, rate);
 }
 
+INLINE void law_start(struct conn *c, u64 now, u64 rtt, u32 packets, u32 startup)
+{
+	rapid_start(&c->law, now, rtt, packets, startup);
+	note_call(c, CALL_START, now, rtt, (u64)startup << 32 | packets);
+}
+
 /* Sets the error of a stamp that must not pass for a slope, and with it how long a level lasts at least. */
 INLINE void law_noise(struct conn *c, u32 noise_ns)
 {

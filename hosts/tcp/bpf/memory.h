@@ -107,6 +107,12 @@ struct guard {
 	u64 lost, delivered; /* packets, when the epoch began */
 };
 
+enum waiting {
+	BEGUN, /* the law sets the clock */
+	UNASKED,
+	ASKED,
+};
+
 struct conn {
 	struct report report;
 
@@ -124,7 +130,7 @@ struct conn {
 	u32 drained;     /* nothing waited behind the last that left */
 	u32 payload;     /* most that a packet carries: mss_cache at the last look */
 	u32 pacing;      /* sk_pacing_status before Rapid */
-	u32 waiting;     /* for a source of arrivals: TCP starts slowly meanwhile */
+	u32 waiting;     /* for a source of arrivals: TCP starts slowly meanwhile. ASKED: the peer was asked for them */
 	u32 acked;       /* tp->delivered at the last look, while waiting */
 	u32 slot;
 

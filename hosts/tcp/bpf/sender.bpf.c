@@ -55,10 +55,18 @@ INLINE u32 ask(struct sock *sk)
 	return 1;
 }
 
-/* From now on the law sets the clock. */
-INLINE void take_over(struct conn *c, struct sock *sk, const struct tcp_sock *tp)
+/* A peer that was asked for arrivals has not told any after three round trips and 10 ms: it will not. */
+#define ANSWER_ROUNDS 3
+#define ANSWER_NS 10000000ULL
+
+/* From now on the law sets the clock. It begins with what TCP would send in the next round trip. */
+INLINE void take_over(struct conn *c, struct sock *sk, const struct tcp_sock *tp, u64 now, u32 acked)
 {
-	c->waiting = 0;
+	u32 flight = tp->packets_out - (tp->sacked_out + tp->lost_out) + tp->retrans_out + acked;
+	u32 slow_start = c->state < TCP_CA_CWR && tp->snd_cwnd < tp->snd_ssthresh;
+
+	law_start(c, now, (u64)(tp->srtt_us >> 3) * 1000, slow_start ? 2 * flight : flight, slow_start);
+	c->waiting = BEGUN;
 	c->segments = tp->data_segs_out;
 	c->retransmitted = tp->total_retrans;
 	c->tcp_lost = tp->lost;
@@ -97,9 +105,7 @@ SEC("struct_ops") void rapid_begin(u64 *ctx)
 	params.packet = c->payload + c->overhead;
 	law_begin(c, &params, now, (u64)(tp->srtt_us >> 3) * 1000, now ^ ((u64)slot << 40));
 	update_report(c, 0);
-	c->waiting = 1;
-	if (ask(sk))
-		take_over(c, sk, tp);
+	c->waiting = ask(sk) ? ASKED : UNASKED;
 }
 
 SEC("struct_ops") void rapid_end(u64 *ctx)
@@ -141,6 +147,12 @@ INLINE void take_rtt(struct conn *c, const struct tcp_sock *tp, u64 now)
 		law_rtt(c, rapid_above(now, p->law.sent_ns));
 }
 
+/* Whether a peer that agreed to tell arrivals may still do so: the question takes a round trip, and so does the answer. */
+INLINE u32 may_answer(const struct conn *c, const struct tcp_sock *tp, u64 now)
+{
+	return c->waiting == ASKED && now < c->report.began_ns + ANSWER_NS + ANSWER_ROUNDS * (u64)(tp->srtt_us >> 3) * 1000;
+}
+
 /*
  * While nobody knows whether arrivals will come, the connection starts as slowly as TCP does (RFC 5681, 3.1), unpaced:
  * CUBIC takes over where it stands, or Rapid begins.
@@ -153,9 +165,9 @@ static __attribute__((noinline)) void wait_for_source(struct conn *c, struct soc
 	if (c->state < TCP_CA_CWR && tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * (tp->packets_out + acked))
 		tp->snd_cwnd = (u32)rapid_min((u64)tp->snd_cwnd + acked, tp->snd_cwnd_clamp);
 	take_arrivals(c, sk, tp, now);
-	if (c->report.source == SOURCE_TIMESTAMPS) {
-		take_over(c, sk, tp);
-	} else if (c->report.source == SOURCE_NONE || c->state >= TCP_CA_CWR) {
+	if (c->report.source == SOURCE_OPTION || c->report.source == SOURCE_TIMESTAMPS) {
+		take_over(c, sk, tp, now, acked);
+	} else if ((c->report.source == SOURCE_NONE || c->state >= TCP_CA_CWR) && !may_answer(c, tp, now)) {
 		fall(sk, REASON_NO_STAMPS, c->report.source, 0);
 	}
 }

@@ -28,6 +28,10 @@ const COMPILED: &str = "PACKETSCALE_COMPILED";
 /// Programs that the tests run, with their Debian packages.
 const TOOLS: [(&str, &str); 2] = [("sysctl", "procps"), ("ethtool", "ethtool")];
 
+/// How many transfers the tests of `tcp::completion` make, instead of a few; and how long a test may take then.
+const TRANSFERS: &str = "PACKETSCALE_TRANSFERS";
+const LONG_S: u64 = 1200;
+
 /// Where what each test said is kept, whether or not it passed.
 const SAID: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/said");
 
@@ -146,18 +150,18 @@ fn run(bench: &Bench, group: &str, test: &str) -> Result<(), Failed> {
     let program = format!("/tests/{group}");
     let words = [&program, "--exact", test, "--nocapture", "--test-threads", "1"];
     let environment = [(COMPILED, "/compiled"), ("RUST_BACKTRACE", "0")];
-    let errand = Errand {
-        words: words.map(str::to_string).to_vec(),
-        environment: environment.map(|(name, value)| (name.to_string(), value.to_string())).to_vec(),
-        limit_s: LIMIT_S,
-    };
+    let mut environment = environment.map(|(name, value)| (name.to_string(), value.to_string())).to_vec();
+    let more = std::env::var(TRANSFERS).ok();
+    let limit_s = more.as_ref().map_or(LIMIT_S, |_| LONG_S);
+    environment.extend(more.map(|number| (TRANSFERS.to_string(), number)));
+    let errand = Errand { words: words.map(str::to_string).to_vec(), environment, limit_s };
     let ended = bench.run(&errand)?;
     let kept = Path::new(SAID).join(format!("{group}.{}.txt", test.replace("::", ".")));
     fs::create_dir_all(SAID)
         .and_then(|()| fs::write(&kept, &ended.said))
         .map_err(|error| format!("{}: {error}", kept.display()))?;
     if ended.code != Some(0) {
-        let how = ended.code.map_or(format!("did not end within {LIMIT_S} s"), |code| format!("ended with {code}"));
+        let how = ended.code.map_or(format!("did not end within {limit_s} s"), |code| format!("ended with {code}"));
         return Err(format!("{how}:\n{}", ended.said).into());
     }
     // All that a test may need is there.

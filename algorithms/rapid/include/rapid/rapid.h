@@ -10,7 +10,7 @@
  *     rapid_on_lost        when it is given up
  *     rapid_on_rtt         for each round trip measured
  *
- * besides, what its transport finds out: rapid_on_recovery, rapid_on_timeout, rapid_on_spurious_timeout,
+ * besides, what its transport finds out: rapid_start, rapid_on_recovery, rapid_on_timeout, rapid_on_spurious_timeout,
  * rapid_on_marked, rapid_set_packet;
  *
  * and lets the next packet go no earlier than law->next_ns. Transmissions are
@@ -27,6 +27,8 @@
 
 /* A connection begins with ten packets per round trip, as TCP does (RFC 6928). */
 #define RAPID_INITIAL_PACKETS 10
+/* Without start-up it begins with two packets per round trip at least, as TCP does after a loss (RFC 5681, 3.1). */
+#define RAPID_START_PACKETS_LEAST 2
 /* The sizes of packets that the arithmetic is made for. */
 #define RAPID_PACKET_MIN 64
 #define RAPID_PACKET_MAX 65535
@@ -258,6 +260,25 @@ RAPID_FN void rapid_on_rtt(struct rapid *law, u64 rtt)
 	rapid_note_rtt(law, rtt);
 	if (first && law->startup)
 		rapid_set_rate(law, rapid_rate_of(RAPID_INITIAL_PACKETS * law->params.packet, law->rtt_ns));
+}
+
+/*
+ * Begins after packets that TCP's slow start let go: with the `packets` per round trip that TCP would send next.
+ * startup 0: some of them were lost, or TCP was past its slow start. To be called before the first packet of the law,
+ * in place of rapid_init's `now` and round trip.
+ */
+RAPID_FN void rapid_start(struct rapid *law, u64 now, u64 rtt, u32 packets, u32 startup)
+{
+	u64 least = startup ? RAPID_INITIAL_PACKETS : RAPID_START_PACKETS_LEAST;
+
+	law->next_ns = now;
+	law->envelope.bucket_ns = now;
+	law->contest.queued_since_ns = now;
+	rapid_on_rtt(law, rtt);
+	law->startup = startup != 0;
+	rapid_set_rate(law, rapid_rate_of(rapid_max(packets, least) * law->params.packet, law->rtt_ns));
+	law->envelope.inverse = RAPID_INVERSE_ONE / law->rate;
+	rapid_set_level_rate(law, law->rate);
 }
 
 /* The first loss of a recovery episode. */

@@ -68,6 +68,9 @@ static u64 call(const struct law_event *e, struct rapid_params *params, const st
 	case CALL_PACKET:
 		rapid_set_packet(&law, (u32)e->argument);
 		break;
+	case CALL_START:
+		rapid_start(&law, e->now_ns, e->number, (u32)e->argument, (u32)(e->argument >> 32));
+		break;
 	default:
 		fprintf(stderr, "an unknown call: %u\n", e->call);
 		exit(2);

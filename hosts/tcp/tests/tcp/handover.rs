@@ -2,28 +2,11 @@
 
 use super::flow::{Flow, Set, set_control};
 use super::namespaces::{Bottleneck, Path};
-use super::{Loaded, able, alone};
+use super::{Loaded, Nobody, able, alone};
 use packetscale_tcp::{self as tcp, Options, Source};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::Duration;
-
-/// A cgroup that nobody is in: no connection agrees on arrivals.
-struct Nobody(std::path::PathBuf);
-
-impl Nobody {
-    fn new(test: &str) -> Nobody {
-        let path = std::path::PathBuf::from(format!("/sys/fs/cgroup/packetscale-{test}-{}", std::process::id()));
-        std::fs::create_dir(&path).expect("a cgroup");
-        Nobody(path)
-    }
-}
-
-impl Drop for Nobody {
-    fn drop(&mut self) {
-        let _ = std::fs::remove_dir(&self.0);
-    }
-}
 
 #[test]
 fn a_peer_that_tells_no_arrivals_gets_its_data_as_fast_as_from_cubic() {

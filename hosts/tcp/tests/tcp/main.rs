@@ -2,6 +2,7 @@
 
 #[path = "../clang/mod.rs"]
 mod clang;
+mod completion;
 mod connection;
 mod flow;
 mod handover;
@@ -84,5 +85,22 @@ fn what_the_tests_need_compiles() {
     if clang::is_installed() {
         assert!(lockstep::compiled().is_file());
         assert!(hostile::liars().all(|object| !object.is_empty()));
+    }
+}
+
+/// A cgroup that nobody is in: no connection agrees on arrivals.
+struct Nobody(std::path::PathBuf);
+
+impl Nobody {
+    fn new(test: &str) -> Nobody {
+        let path = std::path::PathBuf::from(format!("/sys/fs/cgroup/packetscale-{test}-{}", std::process::id()));
+        std::fs::create_dir(&path).expect("a cgroup");
+        Nobody(path)
+    }
+}
+
+impl Drop for Nobody {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir(&self.0);
     }
 }
