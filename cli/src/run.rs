@@ -22,8 +22,8 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
         None => named(&on(arguments)?, hosts)?,
     };
     let unfit = |unfit: Unfit| {
-        let expected = format!("{}, with {}", unfit.expected, typed(arguments));
-        Failure::Input(scenario.refuse(&arguments.file, &unfit.key, unfit.found, expected).to_string())
+        let found = format!("{} with {}", unfit.found, typed(arguments));
+        Failure::Input(scenario.refuse(&arguments.file, &unfit.key, found, unfit.expected).to_string())
     };
     let probes = plan.iter().any(|experiment| experiment.probe.is_some());
     if !probes {

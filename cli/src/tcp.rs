@@ -1,14 +1,21 @@
-//! Rapid in this machine's Linux TCP: `packetscale tcp load|unload|status|top|log`.
+//! Rapid in this machine's Linux TCP: `packetscale tcp load|unload|on|off|status|top|events|log`.
 
+mod events;
 mod log;
+mod prometheus;
 mod shown;
+mod top;
+mod words;
 
 use crate::{Failure, say};
 use ::tcp::{self as rapid_tcp, Error, Options};
 use clap::{Args, Subcommand, ValueEnum};
 use rapid::Params;
 use serde_json::json;
+use std::io::IsTerminal;
 use std::path::PathBuf;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 use units::{Bytes, Span};
 
@@ -17,16 +24,47 @@ pub enum Tcp {
     /// Registers the congestion control, for every program of this machine
     Load(Load),
     /// Removes the congestion control, and restores the settings that loading changed
-    Unload(Named),
-    /// Lists every connection, with its measurements and state
-    Status(Named),
-    /// Shows the same list, updated continuously, until Ctrl-C
+    Unload {
+        #[command(flatten)]
+        named: Named,
+        /// Lets the connections end first; there are no new ones meanwhile
+        #[arg(long)]
+        drain: bool,
+        /// With --drain: waits for at most this number of seconds; then CUBIC takes over those that are left
+        #[arg(long, value_name = "SECONDS", requires = "drain")]
+        timeout: Option<u64>,
+    },
+    /// Switches Rapid off: CUBIC takes over every connection at its next acknowledgment, and new ones. Nothing is unloaded
+    Off(Named),
+    /// Switches Rapid on again, for new connections
+    On(Named),
+    /// Shows the totals since the load, and every connection with its measurements and state
+    Status {
+        #[command(flatten)]
+        named: Named,
+        /// Also the latest connections that CUBIC has taken over and that have ended
+        #[arg(long)]
+        all: bool,
+        /// Prints the totals, and nothing else, in Prometheus's text format
+        #[arg(long, conflicts_with_all = ["json", "all"])]
+        prometheus: bool,
+    },
+    /// Shows the same, updated continuously: q ends it, arrows choose a connection, Enter opens it, s sorts. Without a
+    /// terminal it prints what status prints, again and again
     Top {
         #[command(flatten)]
         named: Named,
         /// Seconds between two updates
         #[arg(long, value_name = "SECONDS", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=3600))]
         every: u64,
+    },
+    /// Prints each connection that CUBIC has taken over, with the reason: the latest, then each new one, until Ctrl-C
+    Events {
+        #[command(flatten)]
+        named: Named,
+        /// Stops after this number of seconds
+        #[arg(long, value_name = "SECONDS")]
+        seconds: Option<u64>,
     },
     /// Writes each probe stream to a CSV file, packet by packet, until Ctrl-C
     Log {
@@ -61,6 +99,16 @@ pub struct Load {
     /// Most connections that Rapid steers at a time; CUBIC steers the others. Each takes about 170 kB of kernel memory
     #[arg(long, value_name = "N", default_value_t = 256)]
     flows: u32,
+    /// Most of these of one user; root may have all [default: half of them]
+    #[arg(long, value_name = "N")]
+    flows_per_user: Option<u32>,
+    /// Most packets in flight of a connection: it sends at most this number per round trip
+    #[arg(long, value_name = "PACKETS", default_value_t = Options::default().window)]
+    window: u32,
+    /// Takes the place of what is loaded under this name: new connections use it, those that there are keep the old
+    /// version until they end. Devices that were prepared stay so
+    #[arg(long)]
+    replace: bool,
     /// Waits in a loop for up to this time of each gap: better gaps, but a busy processor
     #[arg(long, value_name = "MICROSECONDS", default_value_t = 0)]
     spin: u64,
@@ -96,28 +144,68 @@ impl From<Error> for Failure {
 pub fn tcp(command: &Tcp) -> Result<(), Failure> {
     match command {
         Tcp::Load(load) => register(load),
-        Tcp::Unload(named) => {
+        Tcp::Unload { named, drain: false, .. } => {
             let there = rapid_tcp::unload(&named.name)?;
             let text = if there { "unloaded\n" } else { "nothing was loaded\n" };
             say(&spoken(named, json!({"schema": 1, "name": named.name, "unloaded": there}), text))
         }
-        Tcp::Status(named) => {
-            let status = rapid_tcp::status(&named.name)?;
-            say(&spoken(named, shown::json(&named.name, &status), &shown::table(&status)))
+        Tcp::Unload { named, timeout, .. } => drain(named, timeout.map(Duration::from_secs)),
+        Tcp::Off(named) => switch(named, false),
+        Tcp::On(named) => switch(named, true),
+        Tcp::Status { named, prometheus: true, .. } => {
+            let (flows, counters) = (rapid_tcp::flows(&named.name)?, rapid_tcp::counters(&named.name)?);
+            say(&prometheus::text(&named.name, flows, &counters))
         }
-        Tcp::Top { named, every } => loop {
+        Tcp::Status { named, all, .. } => {
             let status = rapid_tcp::status(&named.name)?;
-            let screen = format!("\x1b[H\x1b[J{}", shown::table(&status));
-            say(&spoken(named, shown::json(&named.name, &status), &screen))?;
+            say(&spoken(named, shown::json(&named.name, &status, *all), &shown::table(&status, *all)))
+        }
+        Tcp::Top { named, every } if named.json || !std::io::stdout().is_terminal() => loop {
+            let status = rapid_tcp::status(&named.name)?;
+            say(&spoken(named, shown::json(&named.name, &status, false), &shown::table(&status, false)))?;
             std::thread::sleep(Duration::from_secs(*every));
         },
+        Tcp::Top { named, every } => top::top(&named.name, Duration::from_secs(*every)),
+        Tcp::Events { named, seconds } => events::events(&named.name, named.json, seconds.map(Duration::from_secs)),
         Tcp::Log { named, output, seconds } => log::log(&named.name, output, seconds.map(Duration::from_secs)),
     }
+}
+
+fn drain(named: &Named, limit: Option<Duration>) -> Result<(), Failure> {
+    let rapid_tcp::Drained { there, left } = rapid_tcp::drain(&named.name, limit)?;
+    let text = match (there, left) {
+        (false, _) => "nothing was loaded\n".to_string(),
+        (true, 0) => "unloaded; every connection had ended\n".to_string(),
+        (true, left) => format!("unloaded; {left} connections had not ended, and CUBIC takes them over\n"),
+    };
+    say(&spoken(named, json!({"schema": 1, "name": named.name, "unloaded": there, "left": left}), &text))
+}
+
+fn switch(named: &Named, on: bool) -> Result<(), Failure> {
+    rapid_tcp::switch(&named.name, on)?;
+    let text = match on {
+        true => "on: new connections may use it\n",
+        false => "off: CUBIC takes over each connection at its next acknowledgment, and every new one\n",
+    };
+    say(&spoken(named, json!({"schema": 1, "name": named.name, "on": on}), text))
 }
 
 /// Returns one object with `--json`, else the text.
 fn spoken(named: &Named, object: serde_json::Value, text: &str) -> String {
     if named.json { format!("{object}\n") } else { text.to_string() }
+}
+
+/// What falls back where no device was named.
+const WITHOUT_DEVICE: &str = "no --device: what peers send to this machine falls back to CUBIC, and so does what leaves \
+                              by a device that segments for TCP (ip -d link: gso_max_segs above 1)\n";
+
+/// Returns what becomes true at Ctrl-C.
+fn interrupted() -> Result<Arc<AtomicBool>, Failure> {
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopped = Arc::clone(&stop);
+    ctrlc::set_handler(move || stopped.store(true, Ordering::Relaxed))
+        .map_err(|error| Failure::Machine(format!("Ctrl-C cannot be caught: {error}")))?;
+    Ok(stop)
 }
 
 fn register(load: &Load) -> Result<(), Failure> {
@@ -130,24 +218,44 @@ fn register(load: &Load) -> Result<(), Failure> {
         name: load.named.name.clone(),
         params: Params { competitive: load.competitive, ..params },
         flows: load.flows,
+        flows_per_user: load.flows_per_user,
+        window: load.window,
         spin: Span::from_micros(load.spin),
         volunteer: !load.no_volunteer,
         devices: load.device.clone(),
         ..Options::default()
     };
-    let trial = rapid_tcp::load(&options)?;
+    let (trial, old) = match load.replace {
+        true => rapid_tcp::replace(&options).map(|replaced| (replaced.trial, Some(replaced.old)))?,
+        false => (rapid_tcp::load(&options)?, None),
+    };
     let name = &options.name;
     let text = format!(
         "trial: paced {} packets one by one on a loopback connection; {} of {} delivered packets had an arrival time\n\
          {name} is registered: iperf3 -C {name}, setsockopt(TCP_CONGESTION), or \
          sysctl net.ipv4.tcp_congestion_control={name}\n\
          peers need it too (packetscale tcp load --device DEVICE); to others CUBIC sends, from the start as without Rapid: \
-         ss -ti shows cubic, and packetscale tcp status why\n",
-        trial.packets, trial.stamped, trial.delivered
+         ss -ti shows cubic, packetscale tcp status why, and packetscale tcp events each\n\
+         limits: {} connections, {} of one user; {} packets in flight of each, {:.0} Mbit/s at 1500 B and 100 ms\n{}{}",
+        trial.packets,
+        trial.stamped,
+        trial.delivered,
+        options.flows,
+        options.per_user(),
+        options.window,
+        megabits(options.window),
+        if load.device.is_empty() { WITHOUT_DEVICE } else { "" },
+        old.map_or(String::new(), |old| format!("{old} connections go on with what was loaded before\n"))
     );
     let option = trial.without_option.map_or(String::new(), |why| {
         format!("this kernel refuses the TCP option; only microsecond timestamps give arrival times ({why})\n")
     });
-    let object = json!({"schema": 1, "name": name, "flows": options.flows, "option": option.is_empty()});
+    let object = json!({"schema": 1, "name": name, "flows": options.flows,
+        "flows_per_user": options.per_user(), "window": options.window, "old": old, "option": option.is_empty()});
     say(&spoken(&load.named, object, &(option + &text)))
+}
+
+/// What so many packets of payload in flight come to over 100 ms: of 1500 B, 1448 are payload.
+fn megabits(window: u32) -> f64 {
+    f64::from(window) * 1448.0 * 8.0 / 0.1 / 1e6
 }

@@ -29,7 +29,10 @@ fn main() {
     let mut trials: Vec<Trial> =
         LAWS.into_iter().map(|law| Trial::test(format!("{law}_is_as_in_linux"), move || is_as_in_linux(law))).collect();
     let queues = queues::CELLS.map(|cell| {
-        let name = format!("{}_with_{}_and_a_step_of_{}_is_as_in_linux", cell.here, cell.controller, cell.step_mbps);
+        let more = [(cell.marks, "_and_marks"), (cell.together, "_together")];
+        let more: String = more.iter().filter(|(is, _)| *is).map(|(_, name)| *name).collect();
+        let (queue, law, step) = (cell.here, cell.controller, cell.step_mbps);
+        let name = format!("{queue}_with_{law}{more}_and_a_step_of_{step}_is_as_in_linux");
         Trial::test(name, move || is_a_queue_as_in_linux(&cell))
     });
     trials.extend(queues);

@@ -44,6 +44,7 @@ mod model;
 use crate::contract::{
     AckSample, Controller, Decision, Loss, LossResponse, LostFlight, Needs, RateSample, Sent, Setup, Timeout, Undo,
 };
+use core::cell::Cell;
 use machine::{AckPhase, State};
 use model::{Aggregation, Bandwidth, Bounds, Delay, FullPipe, LatestRound, Rounds, UNBOUNDED};
 use settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
@@ -147,6 +148,9 @@ pub struct Bbr {
     /// Samples of packets that left between these delivered counts are limited: they do not bound the bandwidth.
     limited: Option<(u64, u64)>,
 
+    /// The last product of bandwidth, delay and gain in packets, for other gains and for one: it costs divisions, and few
+    /// acknowledgments change it.
+    volumes: [Cell<((Span, Rate, Ratio), u64)>; 2],
     pacing_rate: Rate,
     /// The time of a full packet at this rate: most packets are full, and few acknowledgments change the rate.
     packet_time: Span,
@@ -203,6 +207,7 @@ impl Bbr {
             probe_rtt_done: None,
             probe_rtt_round_done: false,
             limited: None,
+            volumes: [const { Cell::new(((Span::ZERO, Rate::ZERO, Ratio::ZERO), 0)) }; 2],
             pacing_rate,
             packet_time: pacing_rate.time_for(setup.packet),
             next_departure: setup.now,
@@ -227,10 +232,17 @@ impl Bbr {
     }
 
     fn bdp_over(&self, min_rtt: Span, bw: Rate, gain: Ratio) -> u64 {
-        match min_rtt {
-            Span::MAX => self.initial_window,
-            min_rtt => bw.scale(gain).amount_in(min_rtt).packets_of(self.packet).get(),
+        if min_rtt == Span::MAX {
+            return self.initial_window;
         }
+        let known = &self.volumes[usize::from(gain == Ratio::ONE)];
+        let (of, volume) = known.get();
+        if of == (min_rtt, bw, gain) {
+            return volume;
+        }
+        let volume = bw.scale(gain).amount_in(min_rtt).packets_of(self.packet).get();
+        known.set(((min_rtt, bw, gain), volume));
+        volume
     }
 
     fn budget(&self, volume: u64) -> u64 {

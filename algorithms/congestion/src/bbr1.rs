@@ -19,7 +19,9 @@
 //! ```
 //!
 //! In the first round of a recovery packets are conserved: the window is what is in flight plus what has arrived. Then it
-//! grows as without losses, and at the recovery's end it is at least what it was before (4.2.3.4).
+//! grows as without losses, and at the recovery's end it is at least what it was before (4.2.3.4). A recovery that begins
+//! with the acknowledgment that ends another goes on with it: packets are not conserved again, as in Linux.
+//! The first ten packets of a connection are not paced, as in Linux.
 //! The parts: `model` measures, `policer` looks for one, this file moves between the states and sets rate and window.
 //!
 //! Deviations from Linux:
@@ -54,6 +56,8 @@ const CYCLE: [Ratio; 8] =
     [Ratio::of(5, 4), Ratio::of(3, 4), Ratio::ONE, Ratio::ONE, Ratio::ONE, Ratio::ONE, Ratio::ONE, Ratio::ONE];
 /// Pacing rate as a share of what it is meant to be: a margin of 1 % drains queues.
 const PACED: Ratio = Ratio::of(99, 100);
+/// The first packets of a connection leave as the window allows (`tcp_update_skb_after_send`).
+const UNPACED: u64 = 10;
 const MIN_WINDOW: u64 = 4;
 const MIN_RTT_WINDOW: Span = Span::from_secs(10);
 const PROBE_RTT_TIME: Span = Span::from_millis(200);
@@ -69,6 +73,14 @@ enum Mode {
     Drain,
     ProbeBw,
     ProbeRtt,
+}
+
+/// The state of the connection, as the last acknowledgment left it (`prev_ca_state`).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Episode {
+    Open,
+    Recovery,
+    Timeout,
 }
 
 /// The controller. See the file's head for the law.
@@ -105,10 +117,11 @@ pub struct Bbr1 {
 
     pacing_rate: Rate,
     next_departure: Time,
+    /// Packets that have left.
+    sent: u64,
     window: u64,
     prior_window: u64,
-    /// In recovery, or after a timeout.
-    recovering: bool,
+    episode: Episode,
     /// In the first round of a recovery.
     conserving: bool,
     entered_recovery: bool,
@@ -147,9 +160,10 @@ impl Bbr1 {
             limited: None,
             pacing_rate: Rate::of(setup.packet * initial_window, rtt).scale(HIGH_GAIN).scale(PACED),
             next_departure: setup.now,
+            sent: 0,
             window: initial_window,
             prior_window: 0,
-            recovering: false,
+            episode: Episode::Open,
             conserving: false,
             entered_recovery: false,
             ran_dry: false,
@@ -382,8 +396,8 @@ impl Bbr1 {
             self.conserving = true;
             self.round_end = self.delivered;
             self.window = in_flight + acked;
-        } else if self.recovering && !in_recovery {
-            self.recovering = false;
+        } else if self.episode != Episode::Open && !in_recovery {
+            self.episode = Episode::Open;
             self.conserving = false;
             self.restore_window();
         }
@@ -395,7 +409,7 @@ impl Bbr1 {
     }
 
     fn save_window(&mut self) {
-        self.prior_window = if self.recovering || self.mode == Mode::ProbeRtt {
+        self.prior_window = if self.episode != Episode::Open || self.mode == Mode::ProbeRtt {
             self.prior_window.max(self.window)
         } else {
             self.window
@@ -424,6 +438,10 @@ impl Controller for Bbr1 {
             self.restart_from_idle(sent.now);
         }
         self.ran_dry = sent.app_limited;
+        self.sent += 1;
+        if self.sent < UNPACED {
+            return;
+        }
         self.next_departure = self.next_departure.max(sent.now).saturating_add(self.pacing_rate.time_for(sent.size));
     }
 
@@ -452,8 +470,8 @@ impl Controller for Bbr1 {
         self.newly_lost += u64::from(loss.lost);
         if loss.enters_recovery {
             self.save_window();
-            self.recovering = true;
-            self.entered_recovery = true;
+            self.entered_recovery |= self.episode != Episode::Recovery;
+            self.episode = Episode::Recovery;
         }
     }
 
@@ -461,14 +479,14 @@ impl Controller for Bbr1 {
         if timeout.first {
             self.save_window();
         }
-        self.recovering = true;
+        self.episode = Episode::Timeout;
         self.conserving = false;
         self.full_pipe.restart();
         self.window = 1;
     }
 
     fn on_undo(&mut self, _undo: &Undo) {
-        self.recovering = false;
+        self.episode = Episode::Open;
         self.conserving = false;
         self.restore_window();
         self.full_pipe.restart();

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //! q > 0:   average += weight (q - average)
-//! q = 0:   average *= (1 - weight)^m,  m = idle time / time of a packet on the link
+//! q = 0:   average *= (1 - weight)^m,  m = idle time / time of a packet on the link;  m = 1 without `idle_time`
 //! chosen:  with the probability of the ramp (see `ramp`): marked if the sender reads marks (RFC 3168), else dropped
 //! above the ramp:  dropped; marked with `mark_above`
 //! ```
@@ -46,8 +46,14 @@ const SPREAD: Parameter<bool> = Parameter::switch("spread", true, "space marks e
 const MARK_ABOVE: Parameter<bool> =
     Parameter::switch("mark_above", false, "above the ramp, mark instead of dropping if possible");
 
+const IDLE_TIME: Parameter<bool> = Parameter::switch(
+    "idle_time",
+    true,
+    "let the average fall while the queue is empty; false: as in Linux under tc-tbf",
+);
+
 /// What a scenario can set.
-pub const PARAMETERS: Parameters = &[&MIN, &MAX, &MAX_P, &WEIGHT, &GENTLE, &SPREAD, &MARK_ABOVE];
+pub const PARAMETERS: Parameters = &[&MIN, &MAX, &MAX_P, &WEIGHT, &GENTLE, &SPREAD, &MARK_ABOVE, &IDLE_TIME];
 
 /// The discipline; the head of this file explains it.
 #[derive(Clone, Debug)]
@@ -56,6 +62,7 @@ pub struct Red<P> {
     average: Average,
     ramp: Ramp,
     mark_above: bool,
+    idle_time: bool,
     /// Time of a packet on the link.
     service: Span,
     /// When the queue became empty.
@@ -86,6 +93,7 @@ impl<P> Red<P> {
                 count: None,
             },
             mark_above: MARK_ABOVE.read(settings)?,
+            idle_time: IDLE_TIME.read(settings)?,
             service: setup.rate.time_for(setup.packet).max(Span::from_picos(1)),
             idle_since: Time::ZERO,
             random: Random::new(setup.seed),
@@ -94,7 +102,9 @@ impl<P> Red<P> {
 
     fn take_average(&mut self, now: Time) {
         match self.length().0 {
-            Packets::ZERO => self.average.take_zeros(now.saturating_since(self.idle_since) / self.service),
+            Packets::ZERO if self.idle_time => {
+                self.average.take_zeros(now.saturating_since(self.idle_since) / self.service)
+            }
             queued => self.average.take(queued.get() as f64),
         }
         if self.length().0 == Packets::ZERO {
@@ -197,6 +207,21 @@ mod tests {
         }
         red.enqueue(at(7) + Span::from_micros(500), packet(false));
         assert_eq!(red.readings().average_packets, Some(1.265625 * 0.421875));
+    }
+
+    /// The same without idle time: the packet counts as one sample of an empty queue.
+    #[test]
+    fn without_idle_time_the_average_falls_by_packets_only() {
+        let mut red = red(&[("weight", Setting::Ratio(Ratio::of(1, 4))), ("idle_time", Setting::Switch(false))]);
+        for _ in 0..4 {
+            red.enqueue(at(0), packet(false));
+        }
+        for ms in 1..=4 {
+            red.dequeue(at(ms - 1));
+            red.departed(at(ms), Bytes::new(1000));
+        }
+        red.enqueue(at(100), packet(false));
+        assert_eq!(red.readings().average_packets, Some(1.265625 * 0.75));
     }
 
     #[test]

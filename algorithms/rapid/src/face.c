@@ -1,6 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /* The law as functions with linkage, for the Rust face. Nothing is decided here. */
 #define RAPID_WITH_LEARNT
+/* What happens once per stream stays out of what happens once per packet. */
+#define RAPID_STAGE static __attribute__((noinline, unused))
 #include "rapid/rapid.h"
 
 /* Mirrors `View` of ffi.rs: words only, so that both sides agree on the layout. */
@@ -21,12 +23,13 @@ struct rapid_summary {
 
 enum { CROWDED_RECORDS = 1, CROWDED_STREAMS = 2 };
 
-void rapid_face_sizes(u64 sizes[4])
+void rapid_face_sizes(u64 sizes[5])
 {
 	sizes[0] = sizeof(struct rapid);
 	sizes[1] = sizeof(struct rapid_record);
 	sizes[2] = sizeof(struct rapid_stream);
 	sizes[3] = sizeof(struct rapid_gaps);
+	sizes[4] = __builtin_offsetof(struct rapid, next_ns);
 }
 
 void rapid_face_init(struct rapid *law, const struct rapid_params *params, u64 now, u64 rtt, u64 seed)
@@ -95,7 +98,6 @@ void rapid_face_on_spurious_timeout(struct rapid *law, u64 rate, u32 startup) { 
 void rapid_face_on_marked(struct rapid *law) { rapid_on_marked(law); }
 void rapid_face_set_packet(struct rapid *law, u32 packet) { rapid_set_packet(law, packet); }
 void rapid_face_set_available(struct rapid *law, u64 rate) { rapid_set_available(law, rate); }
-u64 rapid_face_next_ns(const struct rapid *law) { return law->next_ns; }
 u64 rapid_face_completed(const struct rapid *law) { return law->streams; }
 u32 rapid_face_window(const struct rapid *law) { return rapid_window(law); }
 u64 rapid_face_rate(const struct rapid *law) { return law->rate; }

@@ -94,7 +94,7 @@ pub const CROWDED_RECORDS: u32 = 1;
 pub const CROWDED_STREAMS: u32 = 2;
 
 unsafe extern "C" {
-    pub fn rapid_face_sizes(sizes: *mut [u64; 4]);
+    pub fn rapid_face_sizes(sizes: *mut [u64; 5]);
     pub fn rapid_face_init(law: *mut c_void, params: *const Params, now: u64, rtt: u64, seed: u64);
     pub fn rapid_face_on_sent(
         law: *mut c_void,
@@ -116,7 +116,6 @@ unsafe extern "C" {
     pub fn rapid_face_on_marked(law: *mut c_void);
     pub fn rapid_face_set_packet(law: *mut c_void, packet: u32);
     pub fn rapid_face_set_available(law: *mut c_void, rate: u64);
-    pub fn rapid_face_next_ns(law: *const c_void) -> u64;
     pub fn rapid_face_completed(law: *const c_void) -> u64;
     pub fn rapid_face_window(law: *const c_void) -> u32;
     pub fn rapid_face_rate(law: *const c_void) -> u64;

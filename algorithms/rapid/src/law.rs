@@ -25,16 +25,19 @@ const UNKNOWN: u32 = 0;
 /// One flow's rate law. Packets are known by their transmission number: 0, 1, 2, ... without holes, retransmissions
 /// counted.
 #[derive(Clone, Debug)]
+#[repr(C)] // what every packet touches stands together
 pub struct Law {
     state: Vec<u64>,
     records: Ring,
     streams: Ring,
-    gaps: Vec<u64>,
     next: u64,
-    armed: bool,
-    traced: Option<TracedStream>,
+    /// Where the next departure stands in `state`: it is asked for several times per packet, and a call costs more.
+    next_ns: usize,
     /// The window, which costs divisions, until an event may change it: a departure never does.
     window: Cell<u32>,
+    armed: bool,
+    gaps: Vec<u64>,
+    traced: Option<TracedStream>,
 }
 
 /// What the law knows of its path.
@@ -77,6 +80,7 @@ impl Law {
             streams: Ring::new(size.stream, FIRST_STREAMS),
             gaps: vec![0; if params.preset == Preset::Thesis { size.gaps } else { 0 }],
             next: 0,
+            next_ns: size.next_ns,
             armed: false,
             traced: None,
             window: Cell::new(UNKNOWN),
@@ -247,9 +251,9 @@ impl Law {
     }
 
     /// The next packet may leave no earlier than this.
+    #[inline]
     pub fn departure(&self) -> Time {
-        // SAFETY: the state is ours.
-        Time::from_nanos(unsafe { ffi::rapid_face_next_ns(self.state()) }.min(u64::MAX / 1000))
+        Time::from_nanos(self.state[self.next_ns].min(u64::MAX / 1000))
     }
 
     /// Packets that may be in flight.

@@ -10,15 +10,17 @@ pub struct Sizes {
     pub record: usize,
     pub stream: usize,
     pub gaps: usize,
+    /// Where the next departure stands in the law's state.
+    pub next_ns: usize,
 }
 
 /// What the C compiler says.
 pub fn sizes() -> Sizes {
-    let mut bytes = [0u64; 4];
-    // SAFETY: writes four words.
+    let mut bytes = [0u64; 5];
+    // SAFETY: writes five words.
     unsafe { ffi::rapid_face_sizes(&mut bytes) };
     let words = bytes.map(|b| (b as usize).div_ceil(8));
-    Sizes { law: words[0], record: words[1], stream: words[2], gaps: words[3] }
+    Sizes { law: words[0], record: words[1], stream: words[2], gaps: words[3], next_ns: words[4] }
 }
 
 /// A ring of equal items, a power of two of them, found by number.
@@ -26,22 +28,25 @@ pub fn sizes() -> Sizes {
 pub struct Ring {
     pub words: Vec<u64>,
     item: usize,
+    /// Largest slot number. Each packet asks for it several times: to work it out would cost a division.
+    mask: u32,
 }
 
 impl Ring {
     /// An empty ring of `capacity` items (a power of two) of `item` words.
     pub fn new(item: usize, capacity: usize) -> Ring {
-        Ring { words: vec![0; item * capacity], item }
+        Ring { words: vec![0; item * capacity], item, mask: (capacity - 1) as u32 }
     }
 
     /// How many items it has room for.
     pub fn capacity(&self) -> usize {
-        self.words.len() / self.item
+        self.mask as usize + 1
     }
 
     /// Largest slot number.
+    #[inline]
     pub fn mask(&self) -> u32 {
-        (self.capacity() - 1) as u32
+        self.mask
     }
 
     /// Doubles the room. Items keep their numbers; `next` is the first number not used yet.
@@ -62,6 +67,6 @@ impl Ring {
             let to = (number % new) as usize * self.item;
             words[to..to + self.item].copy_from_slice(&self.words[from..from + self.item]);
         }
-        self.words = words;
+        (self.words, self.mask) = (words, (new - 1) as u32);
     }
 }

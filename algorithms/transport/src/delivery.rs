@@ -16,16 +16,16 @@ use alloc::collections::VecDeque;
 use congestion::{LostFlight, RateSample};
 use units::{Span, Time};
 
+use crate::scoreboard::Delivered;
+
 /// Room for as many snapshots is never given back.
 const FIRST_CAPACITY: usize = 16;
 /// A ring is too large if no more than this part of it is in use.
 const ROOMY: usize = 4;
 
-/// The connection as it was when a packet left.
+/// The connection as it was when a packet left. When that was, the scoreboard knows.
 #[derive(Clone, Copy, Debug)]
 struct Snapshot {
-    transmission: u64,
-    sent: Time,
     first_sent: Time,
     delivered: u64,
     delivered_time: Time,
@@ -51,7 +51,7 @@ pub(crate) struct DeliverySampler {
     /// Samples are limited by the application until this many packets have been delivered.
     app_limited_until: u64,
     /// The newest transmission that the current acknowledgment covers.
-    newest: Option<Snapshot>,
+    newest: Option<(Delivered, Snapshot)>,
 }
 
 impl DeliverySampler {
@@ -70,14 +70,13 @@ impl DeliverySampler {
     }
 
     /// A packet left; `in_flight` counts it.
-    pub fn on_sent(&mut self, now: Time, sequence: u64, transmission: u64, in_flight: u32) {
+    #[inline]
+    pub fn on_sent(&mut self, now: Time, sequence: u64, in_flight: u32) {
         if in_flight == 1 {
             self.first_sent = now;
             self.delivered_time = now;
         }
         let snapshot = Snapshot {
-            transmission,
-            sent: now,
             first_sent: self.first_sent,
             delivered: self.delivered,
             delivered_time: self.delivered_time,
@@ -110,13 +109,13 @@ impl DeliverySampler {
         self.app_limited_until = (self.delivered + u64::from(in_flight)).max(1);
     }
 
-    /// A packet has arrived.
-    pub fn on_delivered(&mut self, now: Time, sequence: u64) {
+    /// A packet has arrived: this transmission of it, its newest.
+    #[inline]
+    pub fn on_delivered(&mut self, now: Time, sequence: u64, this: Delivered) {
         self.delivered += 1;
         self.delivered_time = now;
-        let snapshot = self.snapshots[(sequence - self.base) as usize];
-        if self.newest.is_none_or(|newest| newest.transmission < snapshot.transmission) {
-            self.newest = Some(snapshot);
+        if self.newest.is_none_or(|(newest, _)| newest.transmission < this.transmission) {
+            self.newest = Some((this, self.snapshots[(sequence - self.base) as usize]));
         }
     }
 
@@ -143,9 +142,9 @@ impl DeliverySampler {
     /// Returns the sample of the current acknowledgment. An interval below `min_rtt` is too short to be plausible, and
     /// gives none.
     pub fn take_sample(&mut self, min_rtt: Span) -> Option<RateSample> {
-        let newest = self.newest.take()?;
-        self.first_sent = self.first_sent.max(newest.sent);
-        let send_elapsed = newest.sent.saturating_since(newest.first_sent);
+        let (Delivered { sent, .. }, newest) = self.newest.take()?;
+        self.first_sent = self.first_sent.max(sent);
+        let send_elapsed = sent.saturating_since(newest.first_sent);
         let ack_elapsed = self.delivered_time.saturating_since(newest.delivered_time);
         let interval = send_elapsed.max(ack_elapsed);
         Some(RateSample {
@@ -162,16 +161,48 @@ impl DeliverySampler {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use core::ops::{Deref, DerefMut};
 
     fn at(ms: u64) -> Time {
         Time::ZERO + Span::from_millis(ms)
+    }
+
+    /// A sampler, and the scoreboard's part: when each packet's newest transmission left.
+    struct Told(DeliverySampler, [Delivered; 20]);
+
+    impl Told {
+        fn new(now: Time) -> Told {
+            Told(DeliverySampler::new(now), [Delivered { transmission: 0, sent: now }; 20])
+        }
+
+        fn on_sent(&mut self, now: Time, sequence: u64, transmission: u64, in_flight: u32) {
+            self.1[sequence as usize] = Delivered { transmission, sent: now };
+            self.0.on_sent(now, sequence, in_flight);
+        }
+
+        fn on_delivered(&mut self, now: Time, sequence: u64) {
+            self.0.on_delivered(now, sequence, self.1[sequence as usize]);
+        }
+    }
+
+    impl Deref for Told {
+        type Target = DeliverySampler;
+        fn deref(&self) -> &DeliverySampler {
+            &self.0
+        }
+    }
+
+    impl DerefMut for Told {
+        fn deref_mut(&mut self) -> &mut DeliverySampler {
+            &mut self.0
+        }
     }
 
     /// Packets 0 to 3 leave 1 ms apart. From 10 ms on they are acknowledged 2 ms apart. Packet 4 leaves at 10 ms.
     /// Its sample is 4 packets, delivered from 10 ms to 18 ms.
     #[test]
     fn a_sample_spans_what_was_delivered_since_its_packet_left() {
-        let mut sampler = DeliverySampler::new(at(0));
+        let mut sampler = Told::new(at(0));
         (0..4).for_each(|n| sampler.on_sent(at(n), n, n, n as u32 + 1));
         sampler.on_delivered(at(10), 0);
         sampler.forget_before(1);
@@ -193,7 +224,7 @@ mod tests {
     /// leave over 27 ms and are acknowledged within 10 ms of the first of them: the send time bounds the rate.
     #[test]
     fn compressed_acknowledgments_do_not_raise_the_rate() {
-        let mut sampler = DeliverySampler::new(at(0));
+        let mut sampler = Told::new(at(0));
         (0..10).for_each(|n| sampler.on_sent(at(3 * n), n, n, n as u32 + 1));
         sampler.on_delivered(at(30), 0);
         sampler.take_sample(Span::ZERO);
@@ -211,7 +242,7 @@ mod tests {
 
     #[test]
     fn an_interval_below_the_round_trip_is_not_believed() {
-        let mut sampler = DeliverySampler::new(at(0));
+        let mut sampler = Told::new(at(0));
         sampler.on_sent(at(0), 0, 0, 1);
         sampler.on_delivered(at(5), 0);
         assert_eq!(sampler.take_sample(Span::from_millis(6)).map(|s| s.interval), Some(Span::ZERO));
@@ -221,7 +252,7 @@ mod tests {
     /// limited by the application.
     #[test]
     fn samples_are_app_limited_until_the_gap_has_passed() {
-        let mut sampler = DeliverySampler::new(at(0));
+        let mut sampler = Told::new(at(0));
         sampler.on_sent(at(0), 0, 0, 1);
         sampler.on_sent(at(0), 1, 1, 2);
         sampler.on_nothing_to_send(2);
@@ -237,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_loss_tells_what_was_in_flight_and_lost_since() {
-        let mut sampler = DeliverySampler::new(at(0));
+        let mut sampler = Told::new(at(0));
         (0..5).for_each(|n| sampler.on_sent(at(n), n, n, n as u32 + 1));
         sampler.on_lost(1);
         sampler.on_sent(at(9), 1, 5, 5);

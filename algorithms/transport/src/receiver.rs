@@ -33,26 +33,27 @@ pub struct ReceiverParams {
     pub stamps: bool,
 }
 
-/// The receiving end of one flow.
+/// The receiving end of one flow. What every packet touches stands first, in memory, too.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub struct Receiver {
     next_expected: u64,
     /// Transmission of the oldest packet whose acknowledgment is held back.
     echo: u64,
     /// Packets that arrived in order and are not acknowledged yet.
     held_back: u32,
-    deadline: Time,
     params: ReceiverParams,
+    /// What has arrived above the first hole: sorted, disjoint, not adjacent.
+    ranges: Vec<SackBlock>,
+    /// Stamps not sent yet, oldest first; takes memory only when stamps are reported.
+    stamps: Vec<Stamp>,
+    deadline: Time,
     marked: MarkCounts,
     /// The rate that routers offered to the packet that arrived last.
     offer: Option<Rate>,
-    /// What has arrived above the first hole: sorted, disjoint, not adjacent.
-    ranges: Vec<SackBlock>,
     /// The ranges reported most recently, newest first.
     recent: [SackBlock; MAX_SACK_BLOCKS],
     recent_count: usize,
-    /// Stamps not sent yet, oldest first; takes memory only when stamps are reported.
-    stamps: Vec<Stamp>,
 }
 
 impl Receiver {

@@ -56,6 +56,11 @@ impl Record {
     const EMPTY: Record =
         Record { sent: Time::ZERO, transmission: 0, skip: 0, state: State::InFlight, retransmitted: false };
 
+    /// Its newest transmission, when that has arrived.
+    pub fn delivered(&self) -> Delivered {
+        Delivered { transmission: self.transmission, sent: self.sent }
+    }
+
     /// Whether it was sent once, and nothing is known about it since.
     fn is_plain(&self) -> bool {
         self.state == State::InFlight && !self.retransmitted
@@ -109,7 +114,7 @@ impl Coverage {
 
     /// Adds one more packet that has arrived.
     fn add(&mut self, record: &Record) {
-        let this = Delivered { transmission: record.transmission, sent: record.sent };
+        let this = record.delivered();
         self.delivered += 1;
         if self.echo == this.transmission {
             self.echo_sent = Some(this.sent);
@@ -138,8 +143,9 @@ fn newer(known: Option<Delivered>, this: Delivered) -> Option<Delivered> {
     }
 }
 
-/// The scoreboard; the head of this file explains it.
+/// The scoreboard; the head of this file explains it. What every packet touches stands first in memory, too.
 #[derive(Clone, Debug)]
+#[repr(C)]
 pub(crate) struct Scoreboard {
     ring: Box<[Record]>,
     /// First packet not acknowledged cumulatively.
@@ -312,7 +318,7 @@ impl Scoreboard {
     pub fn advance_plain(&mut self, next_expected: u64, coverage: &mut Coverage) {
         let (oldest, newest) = (self.record(self.first), self.record(next_expected - 1));
         let delivered = (next_expected - self.first) as u32;
-        let last = Some(Delivered { transmission: newest.transmission, sent: newest.sent });
+        let last = Some(newest.delivered());
         coverage.newest = last;
         coverage.newest_likely = last;
         coverage.oldest_once = oldest.transmission;

@@ -6,7 +6,7 @@ use congestion::{Arrival, LostFlight, Needs, RateSample};
 use units::{Span, Time};
 
 use crate::delivery::DeliverySampler;
-use crate::scoreboard::{Coverage, Scoreboard};
+use crate::scoreboard::{Coverage, Record, Scoreboard};
 use crate::wire::{Ack, MAX_STAMPS};
 
 /// What one controller is to learn about every packet.
@@ -38,9 +38,9 @@ impl Watch {
         let Watch { wants_arrivals, sampler, arrivals, .. } = self;
         let stamps = &ack.arrivals[..usize::from(ack.stamps).min(MAX_STAMPS)];
         arrivals.clear();
-        board.acknowledge(ack, coverage, |sequence, record| {
+        let mut covered = |sequence: u64, record: &Record| {
             if let Some(sampler) = sampler {
-                sampler.on_delivered(now, sequence);
+                sampler.on_delivered(now, sequence, record.delivered());
             }
             if *wants_arrivals {
                 arrivals.push(match stamps.iter().find(|stamp| stamp.sequence == sequence) {
@@ -48,7 +48,15 @@ impl Watch {
                     None => Arrival { transmission: record.transmission, arrived: None },
                 });
             }
-        });
+        };
+        // Most acknowledgments are of one or two packets that were sent once. They echo the older or the newer.
+        let first = board.first();
+        if ack.blocks == 0 && board.is_plain() && (first + 1..=first + 2).contains(&ack.next_expected) {
+            (first..ack.next_expected).for_each(|sequence| covered(sequence, board.record(sequence)));
+            board.advance_plain(ack.next_expected, coverage);
+        } else {
+            board.acknowledge(ack, coverage, covered);
+        }
         if let Some(sampler) = sampler {
             sampler.forget_before(board.first());
         }
@@ -58,9 +66,10 @@ impl Watch {
     }
 
     /// A packet left; `in_flight` counts it.
-    pub fn on_sent(&mut self, now: Time, sequence: u64, transmission: u64, in_flight: u32) {
+    #[inline]
+    pub fn on_sent(&mut self, now: Time, sequence: u64, in_flight: u32) {
         if let Some(sampler) = &mut self.sampler {
-            sampler.on_sent(now, sequence, transmission, in_flight);
+            sampler.on_sent(now, sequence, in_flight);
         }
     }
 

@@ -4,13 +4,13 @@
 //! a stamp. A packet without an arrival time has `acked` 0 and no receive gap; a lost packet has no row. The first
 //! packet of a stream has no gaps.
 
+use super::interrupted;
 use crate::Failure;
 use ::tcp::{Event, PacketEvent, Wanted, follow};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 use std::time::{Duration, Instant};
 
 const STAMPED: u16 = 2;
@@ -21,10 +21,7 @@ pub fn log(name: &str, output: &Path, long: Option<Duration>) -> Result<(), Fail
     let wrong = |error: io::Error| Failure::Input(format!("{}: {error}", output.display()));
     let partial = partial(output);
     let mut file = BufWriter::new(File::create(&partial).map_err(wrong)?);
-    let stop = Arc::new(AtomicBool::new(false));
-    let stopped = Arc::clone(&stop);
-    ctrlc::set_handler(move || stopped.store(true, Ordering::Relaxed))
-        .map_err(|error| Failure::Machine(format!("Ctrl-C cannot be caught: {error}")))?;
+    let stop = interrupted()?;
     let began = Instant::now();
     let mut written = writeln!(file, "stream_id,pkt,send_gap_ns,recv_gap_ns,size_bytes,acked");
     let mut rows = Rows::default();

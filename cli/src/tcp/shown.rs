@@ -1,7 +1,8 @@
 //! Shows a status, for people and for programs.
 
-use ::tcp::{Address, Fallen, Reason, Report, Source, Status};
-use serde_json::{Value, json};
+use super::words::{activity, because, key_of, limit, part, rate, seconds, source, time};
+use ::tcp::{Activity, Address, Counters, Fallen, Limit, Reason, Report, Status};
+use serde_json::{Map, Value, json};
 use std::fmt::Write;
 
 const HEAD: [&str; 14] = [
@@ -21,110 +22,145 @@ const HEAD: [&str; 14] = [
     "streams",
 ];
 
-/// Returns a table: each connection of Rapid, then those that CUBIC has taken over, with the reason.
-pub fn table(status: &Status) -> String {
+/// Returns the totals, a table of Rapid's connections, and those that CUBIC has taken over, with the reason. `all`: also
+/// the latest of these that have ended.
+pub fn table(status: &Status, all: bool) -> String {
     let mut rows = vec![HEAD.map(String::from).to_vec()];
     rows.extend(status.connections.iter().map(|connection| row(connection, status.now_ns)));
     let widths: Vec<usize> =
         (0..HEAD.len()).map(|column| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0)).collect();
-    let mut text = format!("{} of {} connections\n", status.connections.len(), status.flows);
+    let mut text = totals(status).join("\n") + "\n";
     for row in &rows {
         let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| format!("{cell:<width$}")).collect();
         let _ = writeln!(text, "{}", cells.join("  ").trim_end());
     }
-    for (address, fallen) in &status.fallen {
+    for (address, fallen) in taken_over(status, all) {
         let _ = writeln!(
             text,
-            "{} {} CUBIC took over {} ago, after {} packets: {}",
+            "{} {} CUBIC took over {} ago, after {} packets: {}{}",
             address.local(),
             address.remote(),
             time(status.now_ns.saturating_sub(fallen.at_ns)),
             fallen.packets,
-            because(fallen)
+            because(fallen.why()),
+            if status.open.contains(address) { "" } else { "; ended" }
         );
     }
     text
 }
 
-fn because(fallen: &Fallen) -> &'static str {
-    match fallen.why() {
-        Reason::TooManyConnections => "more connections than --flows allows",
-        Reason::NoStamps => "the peer reports no arrival times",
-        Reason::CannotPace => "this machine creates gaps too late at this rate",
-        Reason::Bursts => "several packets leave at a time (load with --device to prevent this)",
-        Reason::Unknown => "unknown",
-    }
+fn taken_over(status: &Status, all: bool) -> impl Iterator<Item = &(Address, Fallen)> {
+    status.fallen.iter().filter(move |(address, _)| all || status.open.contains(address))
+}
+
+/// Returns what all connections together have done, in a few lines.
+pub fn totals(status: &Status) -> Vec<String> {
+    let Status { connections, flows, window, off, counters, .. } = status;
+    let (now, switched) = (connections.len(), if *off { "; Rapid is switched off" } else { "" });
+    let Counters { begun, steered, distrusted, silenced, timeouts, undone, guarded, .. } = counters;
+    let reasons = Reason::ALL.into_iter().filter(|reason| counters.fallen(*reason) > 0);
+    let reasons: Vec<String> =
+        reasons.map(|reason| format!("{} ({})", counters.fallen(reason), because(reason))).collect();
+    let kept_back = |limit| time(counters.limited_ns(limit));
+    let fallen = if reasons.is_empty() { "0".to_string() } else { reasons.join(", ") };
+    vec![
+        format!("{now} of {flows} connections; since the load {begun} began, {steered} were steered{switched}"),
+        format!("taken over by CUBIC: {fallen}"),
+        format!(
+            "kept back by the application {}, the receiver's window {}, the limit of {window} packets in flight {}; \
+             guard {guarded} times",
+            kept_back(Limit::Application),
+            kept_back(Limit::Receiver),
+            kept_back(Limit::Window)
+        ),
+        format!(
+            "timeouts {timeouts}, {undone} of them undone; arrivals ceased {silenced} times, clock distrusted {distrusted} times"
+        ),
+    ]
 }
 
 fn row(report: &Report, now: u64) -> Vec<String> {
     let gap = |part| report.gap_error_ns(part).map_or("-".to_string(), time);
     let estimated = report.estimated_ns > 0;
+    let steers = sends(report);
     vec![
         report.address.local().to_string(),
         report.address.remote().to_string(),
-        (if report.startup != 0 { "start-up" } else { "rapid" }).to_string(),
-        named(report.source()).to_string(),
-        format!("{:.1} %", 100.0 * part(report.stamped, report.delivered)),
-        rate(report.rate),
+        activity(report.activity()).to_string(),
+        source(report.source()).to_string(),
+        if report.delivered > 0 {
+            format!("{:.1} %", 100.0 * part(report.stamped, report.delivered))
+        } else {
+            "-".to_string()
+        },
+        if steers { rate(report.rate) } else { "-".to_string() },
         if estimated { rate(report.available) } else { "-".to_string() },
         if estimated { time(now.saturating_sub(report.estimated_ns)) } else { "-".to_string() },
         gap(0.5),
         gap(0.95),
-        time(report.queue_ns),
+        if steers { time(report.queue_ns) } else { "-".to_string() },
         time(report.srtt_ns),
         report.lost.to_string(),
         report.streams.to_string(),
     ]
 }
 
-fn named(source: Source) -> &'static str {
-    match source {
-        Source::Undecided => "undecided",
-        Source::Option => "option",
-        Source::Timestamps => "timestamps",
-        Source::None => "none",
-    }
-}
-
-fn part(of: u64, whole: u64) -> f64 {
-    if whole == 0 { 0.0 } else { of as f64 / whole as f64 }
-}
-
-/// Shows bytes per second as bits per second.
-fn rate(bytes: u64) -> String {
-    let bits = bytes as f64 * 8.0;
-    match bits {
-        1e9.. => format!("{:.2} Gbit/s", bits / 1e9),
-        _ => format!("{:.2} Mbit/s", bits / 1e6),
-    }
-}
-
-fn time(ns: u64) -> String {
-    match ns {
-        0..1_000_000 => format!("{:.1} us", ns as f64 / 1e3),
-        1_000_000..1_000_000_000 => format!("{:.1} ms", ns as f64 / 1e6),
-        _ => format!("{:.1} s", ns as f64 / 1e9),
-    }
+/// Whether the law sets the rate of something that is sent.
+pub fn sends(report: &Report) -> bool {
+    matches!(report.activity(), Activity::StartsUp | Activity::Sends)
 }
 
 /// Returns one object. Times are in seconds, rates in bits per second.
-pub fn json(name: &str, status: &Status) -> Value {
+pub fn json(name: &str, status: &Status, all: bool) -> Value {
     let connections: Vec<Value> = status.connections.iter().map(|report| connection(report, status.now_ns)).collect();
-    let fallen: Vec<Value> =
-        status.fallen.iter().map(|(address, fallen)| taken(address, fallen, status.now_ns)).collect();
-    json!({"schema": 1, "name": name, "flows": status.flows, "connections": connections, "fallen": fallen})
+    let fallen: Vec<Value> = taken_over(status, all)
+        .map(|(address, fallen)| {
+            let mut object = taken(address, fallen);
+            object["ended"] = json!(!status.open.contains(address));
+            object["age_s"] = json!(seconds(status.now_ns.saturating_sub(fallen.at_ns)));
+            object
+        })
+        .collect();
+    json!({
+        "schema": 1,
+        "name": name,
+        "flows": status.flows,
+        "window_max_packets": status.window,
+        "switched_off": status.off,
+        "counters": counted(&status.counters),
+        "connections": connections,
+        "fallen": fallen,
+    })
 }
 
-fn seconds(ns: u64) -> f64 {
-    ns as f64 / 1e9
+fn counted(counters: &Counters) -> Value {
+    let fallen: Map<String, Value> =
+        Reason::ALL.iter().map(|reason| (key_of(*reason).to_string(), json!(counters.fallen(*reason)))).collect();
+    let mut object = json!({
+        "begun": counters.begun,
+        "steered": counters.steered,
+        "ended": counters.ended,
+        "fallen": fallen,
+        "distrusted": counters.distrusted,
+        "arrivals_ceased": counters.silenced,
+        "timeouts": counters.timeouts,
+        "timeouts_undone": counters.undone,
+        "rate_capped": counters.guarded,
+        "falls_unreported": counters.unreported,
+    });
+    for by in Limit::ALL {
+        object[format!("limited_by_{}_s", limit(by))] = json!(seconds(counters.limited_ns(by)));
+    }
+    object
 }
 
 fn connection(report: &Report, now: u64) -> Value {
     let estimated = report.estimated_ns > 0;
-    json!({
+    let mut object = json!({
         "local": report.address.local().to_string(),
         "remote": report.address.remote().to_string(),
         "mode": report.mode(),
+        "activity": report.activity(),
         "startup": report.startup != 0,
         "stamps": report.source(),
         "stamped_ratio": part(report.stamped, report.delivered),
@@ -148,16 +184,27 @@ fn connection(report: &Report, now: u64) -> Value {
         "bursts": report.bursts,
         "malformed_options": report.malformed,
         "age_s": seconds(now.saturating_sub(report.began_ns)),
-    })
+    });
+    for by in Limit::ALL {
+        object[format!("limited_by_{}_s", limit(by))] = json!(seconds(report.limited_ns[by as usize]));
+    }
+    object
 }
 
-fn taken(address: &Address, fallen: &Fallen, now: u64) -> Value {
+/// A connection that CUBIC has taken over, as it was then.
+pub fn taken(address: &Address, fallen: &Fallen) -> Value {
     json!({
         "local": address.local().to_string(),
         "remote": address.remote().to_string(),
         "mode": "cubic",
         "reason": fallen.why(),
         "packets": fallen.packets,
-        "age_s": seconds(now.saturating_sub(fallen.at_ns)),
+        "rate_bps": (fallen.rate > 0).then_some(fallen.rate * 8),
+        "rtt_s": seconds(fallen.srtt_ns),
+        "cwnd_packets": fallen.cwnd,
+        "ssthresh_packets": (fallen.ssthresh < NO_THRESHOLD).then_some(fallen.ssthresh),
     })
 }
+
+/// TCP's slow-start threshold where nothing has been learnt.
+pub const NO_THRESHOLD: u32 = 0x7fff_ffff;

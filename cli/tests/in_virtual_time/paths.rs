@@ -94,7 +94,7 @@ fn fair_queues_give_a_flow_its_half_beside_traffic_that_does_not_respond() {
         return;
     }
     let traffic = "\ntraffic = [{ kind = \"cbr\", rate = \"15 Mbit/s\", packet = \"1514 B\" }]";
-    for queue in ["fq-codel", "cake", "fq"] {
+    for queue in ["fq-codel", "cake", "fq", "fq-pie"] {
         let path = format!(", queue = \"{queue}\"");
         let scenario = scenario(1_500, "200 kB", &path, &(flows(&[flow("cubic", "")]) + traffic));
         // Deficit round robin: 10 Mbit/s each, as both have packets. A FIFO would leave the flow 5, and so would a queue
@@ -129,6 +129,8 @@ fn codel_marks_packets_that_ask_for_it_and_drops_others() {
     };
     let (marking, dropping) = (run(true), run(false));
     assert_eq!(marking.figure("loss_ratio"), 0.0);
+    assert!(marking.figure("mark_ratio") > 0.0);
+    assert_eq!(dropping.figure("mark_ratio"), 0.0);
     assert!(dropping.figure("loss_ratio") > 0.0);
     // The sender answers: the queue stays short of the buffer's 80 ms.
     assert!(marking.figure("queue_delay_p50_s") < 0.008 && marking.figure("utilisation") > 0.8);

@@ -1,5 +1,5 @@
 //! Linux's queue disciplines and those here: five flows with round trips of 20 to 60 ms over 25 Mbit/s, NewReno alone and
-//! beside a step of traffic that does not respond, and DCTCP, whose packets are marked.
+//! beside a step of traffic that does not respond, NewReno that reads marks, and DCTCP.
 
 use super::{Read, kernel, there_of};
 use crate::path::{dumbbell, flow, link, replicate, traffic};
@@ -28,14 +28,26 @@ pub struct Cell {
     pub controller: &'static str,
     /// Traffic that does not respond, in the middle.
     pub step_mbps: u64,
+    /// Whether packets are marked instead of dropped.
+    pub marks: bool,
+    /// Whether all flows start within a tenth of a second, and not within two.
+    pub together: bool,
 }
 
 const fn alone(here: &'static str, there: &'static str) -> Cell {
-    Cell { here, there, controller: "newreno", step_mbps: 0 }
+    Cell { here, there, controller: "newreno", step_mbps: 0, marks: false, together: false }
 }
 
 const fn beside_a_step(cell: Cell) -> Cell {
     Cell { step_mbps: 12, ..cell }
+}
+
+const fn with_marks(cell: Cell) -> Cell {
+    Cell { marks: true, ..cell }
+}
+
+const fn dctcp(cell: Cell) -> Cell {
+    Cell { controller: "dctcp", marks: true, ..cell }
 }
 
 const CODEL: Cell = alone("codel", "codel");
@@ -43,24 +55,31 @@ const FQ_CODEL: Cell = alone("fq-codel", "fq_codel");
 const PIE: Cell = alone("pie", "pie");
 const RED: Cell = alone("red", "red");
 
-/// NewReno alone over RED is not among them: in Linux all is dropped from 3 s on (`NO_IDLE_TIME`).
-pub const CELLS: [Cell; 9] = [
+/// NewReno alone over RED is not among them: in Linux all is dropped from 3 s on (`NO_IDLE_TIME`). Beside the step it is
+/// there twice: as the others, where RED then drops the packets that open connections, and with flows that are all
+/// connected before it drops.
+pub const CELLS: [Cell; 13] = [
     CODEL,
     beside_a_step(CODEL),
     FQ_CODEL,
     beside_a_step(FQ_CODEL),
     PIE,
     beside_a_step(PIE),
-    Cell { controller: "dctcp", ..FQ_CODEL },
+    dctcp(FQ_CODEL),
     beside_a_step(RED),
-    Cell { controller: "dctcp", ..RED },
+    dctcp(RED),
+    Cell { together: true, ..beside_a_step(RED) },
+    with_marks(FQ_CODEL),
+    with_marks(PIE),
+    with_marks(RED),
 ];
 pub const SEEDS_THERE: u64 = 2;
 const SEEDS_HERE: u64 = 12;
 
-/// What a discipline is told, here and there. Linux's RED has no defaults, and a weight of a power of two.
-fn told(discipline: &str) -> Settings {
-    if discipline != "red" {
+/// What a discipline is told, here and there. Linux's RED has no defaults, and a weight of a power of two. Without idle time
+/// it is told only where that is what is compared.
+fn told(cell: &Cell) -> Settings {
+    if cell.here != "red" {
         return Settings::new();
     }
     let packets = |number| Setting::Packets(Packets::new(number));
@@ -72,15 +91,16 @@ fn told(discipline: &str) -> Settings {
         ("gentle", Setting::Switch(false)),
         ("mark_above", Setting::Switch(true)),
     ];
-    all.into_iter().map(|(name, value)| (name.to_string(), value)).collect()
+    let idle_time = (cell.together || cell.marks).then_some(("idle_time", Setting::Switch(false)));
+    all.into_iter().chain(idle_time).map(|(name, value)| (name.to_string(), value)).collect()
 }
 
 pub fn experiment(cell: &Cell, seed: u64) -> Experiment {
     let mut wire = link(Rate::from_mbps(25), Span::from_millis(5), Buffer::Packets(Packets::new(BUFFER)));
-    wire.queue = QueueSpec { settings: told(cell.here), ..QueueSpec::named(cell.here) };
+    wire.queue = QueueSpec { settings: told(cell), ..QueueSpec::named(cell.here) };
     let one = |number: u64| FlowSpec {
-        start: Start::Uniform(Time::ZERO, Time::ZERO + Span::from_secs(2)),
-        ecn: cell.controller == "dctcp",
+        start: Start::Uniform(Time::ZERO, Time::ZERO + Span::from_millis(if cell.together { 100 } else { 2_000 })),
+        ecn: cell.marks,
         ..flow(cell.controller, PACKET, Span::from_millis(20 + 10 * number))
     };
     let mut experiment = dumbbell(wire, Span::from_secs(SECONDS));
@@ -101,10 +121,13 @@ fn at(s: u64) -> Time {
     Time::ZERO + Span::from_secs(s)
 }
 
-/// What is compared, of one run: packets dropped in percent of those sent in the whole run, and waits after the warm-up.
+/// What is compared, of one run: packets dropped and those that arrived marked, in percent of those sent in the whole run,
+/// and waits after the warm-up.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Figures {
     pub dropped_percent: f64,
+    #[serde(default)]
+    pub marked_percent: f64,
     pub mean_ms: f64,
     pub median_ms: f64,
     pub p95_ms: f64,
@@ -112,8 +135,9 @@ pub struct Figures {
 }
 
 /// The figures, all judged.
-pub const JUDGED: [Read<Figures>; 5] = [
+pub const JUDGED: [Read<Figures>; 6] = [
     ("dropped", |figures| figures.dropped_percent),
+    ("marked", |figures| figures.marked_percent),
     ("mean", |figures| figures.mean_ms),
     ("median", |figures| figures.median_ms),
     ("95th", |figures| figures.p95_ms),
@@ -125,6 +149,7 @@ fn figures(run: &Run) -> Figures {
     let rounded = |value: Option<f64>, factor: f64| (value.expect("packets were served") * factor * 1e4).round() / 1e4;
     Figures {
         dropped_percent: rounded(summary.drop_ratio, 100.0),
+        marked_percent: rounded(summary.mark_ratio, 100.0),
         mean_ms: rounded(summary.queue_delay_mean_s, 1e3),
         median_ms: rounded(summary.queue_delay_p50_s, 1e3),
         p95_ms: rounded(summary.queue_delay_p95_s, 1e3),
@@ -139,6 +164,10 @@ pub struct Row {
     pub discipline: String,
     pub controller: String,
     pub step_mbps: u64,
+    #[serde(default)]
+    pub marks: bool,
+    #[serde(default)]
+    pub together: bool,
     pub seed: u64,
     pub figures: Figures,
 }
@@ -149,7 +178,9 @@ pub fn table() -> PathBuf {
 
 /// What is compared: the discipline here, and where it has a setting for what Linux does, with that, too.
 pub fn sides(cell: &Cell) -> Vec<(String, Settings)> {
-    let plain = (format!("{} with {}", cell.here, cell.controller), Settings::new());
+    let marks = if cell.marks && cell.controller != "dctcp" { ", marks" } else { "" };
+    let together = if cell.together { ", together" } else { "" };
+    let plain = (format!("{} with {}{marks}{together}", cell.here, cell.controller), Settings::new());
     let spaced = || {
         let settings = Settings::from([("derandomise".to_string(), Setting::Switch(true))]);
         (format!("{}, derandomise = true", plain.0), settings)
@@ -167,12 +198,13 @@ pub fn here(cell: &Cell, settings: &Settings) -> Vec<Figures> {
 pub fn there(host: &Virtual, cell: &Cell, seed: u64) -> Result<Row, Refusal> {
     let figures = there_of(host, &experiment(cell, seed)).map(|run| figures(&run))?;
     let (discipline, controller) = (cell.there.to_string(), cell.controller.to_string());
-    Ok(Row { kernel: kernel(host), discipline, controller, step_mbps: cell.step_mbps, seed, figures })
+    let Cell { step_mbps, marks, together, .. } = *cell;
+    Ok(Row { kernel: kernel(host), discipline, controller, step_mbps, marks, together, seed, figures })
 }
 
 impl Row {
     pub fn is_of(&self, cell: &Cell) -> bool {
-        (self.discipline.as_str(), self.controller.as_str(), self.step_mbps)
-            == (cell.there, cell.controller, cell.step_mbps)
+        (self.discipline.as_str(), self.controller.as_str(), self.step_mbps, self.marks, self.together)
+            == (cell.there, cell.controller, cell.step_mbps, cell.marks, cell.together)
     }
 }

@@ -99,7 +99,8 @@ pub enum Refusal {
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{key}: found {found}; expected {expected}")]
 pub struct Unfit {
-    /// The key, dotted. Flows are numbered with their counts unfolded; the only link is `path`.
+    /// The key, dotted. Flows are numbered with their counts unfolded, links with both directions of `duplex`; the only
+    /// link is `path`.
     pub key: String,
     /// What was found.
     pub found: String,

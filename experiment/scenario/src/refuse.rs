@@ -38,29 +38,33 @@ fn candidates(document: &Table, key: &str) -> Vec<String> {
         ["link", _, ref rest @ ..] if document.get("link").is_none() => {
             vec![["path", "return"].iter().chain(rest).copied().collect::<Vec<_>>().join(".")]
         }
+        ["link", number, ref rest @ ..] => {
+            let table = table_of(document, "link", number, directions);
+            vec![[&["link", &table], rest].concat().join(".")]
+        }
         ["flow", number, "controller", ref rest @ ..] => {
-            let own = [&["flow", &table_of(document, number), "controller"], rest].concat().join(".");
+            let own = [&["flow", &table_of(document, "flow", number, count), "controller"], rest].concat().join(".");
             let compared = document.get("compare").map(|_| "compare.controllers".to_string());
             compared.into_iter().chain([own]).collect()
         }
         ["flow", number, ref rest @ ..] => {
             let rest = rest.join(".");
-            let own = format!("flow.{}.{rest}", table_of(document, number));
+            let own = format!("flow.{}.{rest}", table_of(document, "flow", number, count));
             vec![own, format!("sender.{rest}"), format!("path.{rest}")]
         }
         _ => vec![key.to_string()],
     }
 }
 
-/// The number of the table `[[flow]]` that has the flow of this number, counts unfolded.
-fn table_of(document: &Table, number: &str) -> String {
+/// The number of the table of this name that has the flow or the link of this number, where a table may have several.
+fn table_of(document: &Table, name: &str, number: &str, several: fn(&Node) -> usize) -> String {
     let mut left: usize = number.parse().unwrap_or(0);
-    let tables: &[Node] = match document.get("flow").map(|entry| &entry.node.value) {
+    let tables: &[Node] = match document.get(name).map(|entry| &entry.node.value) {
         Some(Value::List(tables)) => tables,
         _ => &[],
     };
     let table = tables.iter().position(|table| {
-        let count = count(table);
+        let count = several(table);
         let here = left < count;
         left = left.saturating_sub(count);
         here
@@ -74,6 +78,13 @@ fn count(table: &Node) -> usize {
         Some(Value::Integer(count)) => usize::try_from(*count).unwrap_or(1),
         _ => 1,
     }
+}
+
+/// The links of a table `[[link]]`.
+fn directions(table: &Node) -> usize {
+    let Value::Table(table) = &table.value else { return 1 };
+    let duplex = table.get("duplex").is_some_and(|entry| matches!(entry.node.value, Value::Switch(true)));
+    if duplex { 2 } else { 1 }
 }
 
 /// Where the value of a dotted key is written; `None` where it is not.

@@ -173,6 +173,15 @@ fn a_host_that_refuses_a_way_back_names_the_links() {
     assert_eq!(error.to_string(), "graph.toml:1: link: found a way back; expected none");
 }
 
+/// The first table has two links, so the third link is that of the second table.
+#[test]
+fn a_host_that_refuses_a_link_behind_a_duplex_one_names_its_table() {
+    let text = RING.replacen("delay = \"1 ms\"", "delay = \"1 ms\"\nduplex = true", 1);
+    let refuse = |key: &str| read(&text).unwrap().refuse(Path::new("graph.toml"), key, "this", "that").to_string();
+    assert_eq!(refuse("link.2.rate"), "graph.toml:13: link.1.rate: found this; expected that");
+    assert_eq!(refuse("link.1.rate"), "graph.toml:5: link.0.rate: found this; expected that");
+}
+
 #[test]
 fn nodes_need_links_that_join_them() {
     let text = "[path]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n[[flow]]\ncontroller = \"newreno\"\nfrom = \"A\"\n";

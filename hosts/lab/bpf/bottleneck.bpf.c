@@ -23,7 +23,8 @@
 
 static u32 (*const bpf_get_hash_recalc)(struct __sk_buff *packet) = (void *)34;
 
-enum { ARRIVED = 0, DEPARTED = 1, LOST = 2 };
+enum { ARRIVED = 0, DEPARTED = 1, LOST = 2, MARKED = 0x80 };
+enum { CONGESTION_EXPERIENCED = 3 };
 enum { MOST_OUTAGES = 16 };
 
 /* As read by hosts/lab/src/tap.rs. */
@@ -33,7 +34,7 @@ struct record {
 	u32 size;     /* the frame, Ethernet header included */
 	u16 port;     /* source port */
 	u8 protocol;  /* of IPv4; 0: something else */
-	u8 end;       /* ARRIVED, DEPARTED or LOST */
+	u8 end;       /* ARRIVED, DEPARTED or LOST; and MARKED, where congestion was experienced */
 	u32 reserved;
 };
 
@@ -93,6 +94,8 @@ INLINE void report(struct __sk_buff *packet, u8 end, u64 now, u32 stamp)
 
 	if ((void *)(source + 1) <= data_end && packet->protocol == __builtin_bswap16(ETH_P_IP) && ip->ihl == 5) {
 		record->protocol = ip->protocol;
+		if ((ip->tos & CONGESTION_EXPERIENCED) == CONGESTION_EXPERIENCED)
+			record->end |= MARKED;
 		record->port = __builtin_bswap16(*source);
 	}
 	/* No wake-up, which would cost more than the record: the reader looks often enough. */

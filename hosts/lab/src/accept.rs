@@ -3,7 +3,7 @@
 use crate::disciplines;
 use crate::error::{LabError, unfit};
 use crate::flows::{available, is_missing, kernel_names, stream_with};
-use crate::path::{DCTCP, HEADER, Means};
+use crate::path::{DCTCP, HEADER, Means, mtu};
 use crate::qdiscs::{MOST_DELAYS, delays_back};
 use crate::rapid::RAPID;
 use crate::tap::MOST_OUTAGES;
@@ -100,7 +100,7 @@ fn by_delay_line(link: &LinkSpec) -> Result<(), Unfit> {
 
 /// What the kernel's queue disciplines can do.
 fn by_qdiscs(experiment: &Experiment, link: &LinkSpec) -> Result<(), Unfit> {
-    disciplines::check(&link.queue)?;
+    disciplines::check(link, Bytes::new(mtu(experiment) + HEADER))?;
     let outages = link.impairments.outages.len();
     if outages > MOST_OUTAGES {
         return unfit("path.outages", format!("{outages} outages"), format!("{MOST_OUTAGES} at most"));
@@ -218,6 +218,8 @@ pub struct Has<'a> {
     pub controllers: &'a [String],
     /// Queue disciplines.
     pub queues: &'a [String],
+    /// How it may come to have more, to be said behind them.
+    pub more_queues: &'a str,
     /// Why Rapid is not among the controllers, if that is known.
     pub no_rapid: Option<&'a str>,
 }
@@ -230,8 +232,9 @@ pub fn lacks(experiment: &Experiment, has: &Has<'_>) -> Result<(), Unfit> {
     let there = |names: &[String], name: &str| names.iter().any(|known| known == name);
     let queue = &experiment.links[experiment.bottleneck].queue;
     if disciplines::kernel_name(queue).is_some_and(|name| !there(has.queues, name)) {
-        let expected = disciplines::names(|name| there(has.queues, name)).join(", ");
-        return unfit("path.queue", format!("\"{}\"", queue.kind), format!("what {} has: {expected}", has.kernel));
+        let names = disciplines::names(|name| there(has.queues, name)).join(", ");
+        let expected = format!("what {} has: {names}{}", has.kernel, has.more_queues);
+        return unfit("path.queue", format!("\"{}\"", queue.kind), expected);
     }
     for (number, flow) in experiment.flows.iter().enumerate() {
         let names = kernel_names(&flow.controller.kind);

@@ -13,6 +13,8 @@ pub(crate) struct Packet {
     pub size: u32,
     pub arrival_ns: u64,
     pub fate: Fate,
+    /// Whether it left marked.
+    pub marked: bool,
 }
 
 /// What became of a packet.
@@ -58,9 +60,10 @@ impl Books {
             match record.end {
                 End::Arrived => {
                     waiting.push_back((record.stamp, packets.len()));
-                    packets.push(Packet { owner, size: record.size, arrival_ns: time_ns, fate: Fate::Queued });
+                    let (size, fate) = (record.size, Fate::Queued);
+                    packets.push(Packet { owner, size, arrival_ns: time_ns, fate, marked: false });
                 }
-                End::Departed => depart(record.stamp, time_ns, waiting, &mut packets),
+                End::Departed => depart(record, time_ns, waiting, &mut packets),
                 End::Lost => {}
             }
         }
@@ -75,10 +78,10 @@ impl Books {
 }
 
 /// Takes a packet out of its queue. Older packets of the queue were dropped.
-fn depart(stamp: u32, time_ns: u64, waiting: &mut VecDeque<(u32, usize)>, packets: &mut [Packet]) {
-    let Some(place) = waiting.iter().position(|(waiting, _)| *waiting == stamp) else { return };
+fn depart(record: &Record, time_ns: u64, waiting: &mut VecDeque<(u32, usize)>, packets: &mut [Packet]) {
+    let Some(place) = waiting.iter().position(|(waiting, _)| *waiting == record.stamp) else { return };
     let Some((_, index)) = waiting.remove(place) else { return };
-    packets[index].fate = Fate::Departed(time_ns);
+    (packets[index].fate, packets[index].marked) = (Fate::Departed(time_ns), record.marked);
     let arrival_ns = packets[index].arrival_ns;
     while let Some(&(_, older)) = waiting.front() {
         if packets[older].arrival_ns + REORDERING_NS > arrival_ns {
@@ -124,7 +127,7 @@ mod tests {
     const MS: u64 = 1_000_000;
 
     fn record(end: End, at_ns: u64, stamp: u32) -> Record {
-        Record { time_ns: at_ns, stamp, size: 1_514, port: FIRST_FLOW_PORT, protocol: 6, end }
+        Record { time_ns: at_ns, stamp, size: 1_514, port: FIRST_FLOW_PORT, protocol: 6, end, marked: false }
     }
 
     #[test]
@@ -140,6 +143,19 @@ mod tests {
         let books = Books::of(&records, 0, 1, 0, false);
         let fates: Vec<Fate> = books.packets.iter().map(|packet| packet.fate).collect();
         assert_eq!(fates, [Fate::Departed(16 * MS), Fate::Dropped, Fate::Departed(18 * MS), Fate::Queued]);
+    }
+
+    #[test]
+    fn a_packet_is_marked_if_it_left_so() {
+        let marked = |end, at_ns, stamp| Record { marked: true, ..record(end, at_ns, stamp) };
+        let records = [
+            record(End::Arrived, 10 * MS, 1),
+            record(End::Arrived, 11 * MS, 2),
+            marked(End::Departed, 12 * MS, 1),
+            record(End::Departed, 13 * MS, 2),
+        ];
+        let found: Vec<bool> = Books::of(&records, 0, 1, 0, false).packets.iter().map(|packet| packet.marked).collect();
+        assert_eq!(found, [true, false]);
     }
 
     #[test]

@@ -19,12 +19,23 @@ struct Discipline {
     /// Its name in the kernel.
     kernel: &'static str,
     /// How it is told which packets are of one flow, where it sorts them by flow.
-    flows: Option<Told>,
+    flows: Option<Named>,
     /// How it is told the buffer.
     limit: Limit,
     /// What it is told beside the buffer and the settings.
     always: &'static str,
-    settings: &'static [Known],
+    settings: Told,
+    /// The least that `tc` demands.
+    least: &'static str,
+}
+
+/// How it is told its settings.
+#[derive(Clone, Copy)]
+enum Told {
+    /// One by one.
+    Each(&'static [Known]),
+    /// All at once: the words for `tc`, with a limit of so many packets of this size.
+    Together(fn(&LinkSpec, u64, Bytes) -> Result<String, Unfit>),
 }
 
 /// A setting: its name in scenarios, its name for `tc`, and how it is written.
@@ -32,7 +43,7 @@ type Known = (&'static str, &'static str, Form);
 
 /// How a queue is told which packets are of one flow (`BY_PRIORITY` and the others of `bpf/bottleneck.bpf.c`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Told {
+enum Named {
     /// By the packet's priority, which the queue reads.
     Priority = 1,
     /// By its mark, which a filter at the queue reads.
@@ -64,41 +75,49 @@ enum Form {
 
 const KNOWN: [Discipline; 7] = [
     Discipline {
-        settings: &[("target", "target", Form::Time), ("interval", "interval", Form::Time)],
+        settings: Told::Each(&[("target", "target", Form::Time), ("interval", "interval", Form::Time)]),
         ..without_flows("codel")
     },
     Discipline {
         name: "fq-codel",
         kernel: "fq_codel",
-        flows: Some(Told::Priority),
-        settings: &[
+        flows: Some(Named::Priority),
+        settings: Told::Each(&[
             ("target", "target", Form::Time),
             ("interval", "interval", Form::Time),
             ("flows", "flows", Form::Number),
             ("quantum", "quantum", Form::Bytes),
-        ],
+        ]),
         ..without_flows("")
     },
     Discipline {
-        settings: &[
+        settings: Told::Each(&[
             ("target", "target", Form::Time),
             ("update", "tupdate", Form::Time),
             ("alpha", "alpha", Form::Sixteenths),
             ("beta", "beta", Form::Sixteenths),
             ("derandomise", "", Form::Always),
-        ],
+        ]),
         ..without_flows("pie")
     },
-    without_flows(red::RED),
+    Discipline { settings: Told::Together(red::words), least: red::LEAST, ..without_flows("red") },
     // Without its own shaper: the bottleneck is the token bucket.
-    Discipline { flows: Some(Told::Mark), limit: Limit::Memory, always: "unlimited", ..without_flows("cake") },
-    Discipline { flows: Some(Told::Hash), always: "", ..without_flows("fq") },
-    Discipline { name: "fq-pie", kernel: "fq_pie", flows: Some(Told::Priority), ..without_flows("") },
+    Discipline { flows: Some(Named::Mark), limit: Limit::Memory, always: "unlimited", ..without_flows("cake") },
+    Discipline { flows: Some(Named::Hash), always: "", ..without_flows("fq") },
+    Discipline { name: "fq-pie", kernel: "fq_pie", flows: Some(Named::Priority), ..without_flows("") },
 ];
 
 /// A discipline that knows no flows and no settings, marks, and has the same name everywhere.
 const fn without_flows(name: &'static str) -> Discipline {
-    Discipline { name, kernel: name, flows: None, limit: Limit::Packets, always: "ecn", settings: &[] }
+    Discipline {
+        name,
+        kernel: name,
+        flows: None,
+        limit: Limit::Packets,
+        always: "ecn",
+        settings: Told::Each(&[]),
+        least: "",
+    }
 }
 
 /// The drop-tail FIFO, which every kernel has.
@@ -118,7 +137,7 @@ fn packets(buffer: Buffer, packet: Bytes) -> u64 {
 
 /// The kernel's disciplines that a scenario can ask for: their names, and the words with which `tc` makes one to try.
 pub fn disciplines() -> impl Iterator<Item = (&'static str, &'static str)> {
-    KNOWN.iter().map(|known| (known.kernel, if known.name == red::RED { red::LEAST } else { "" }))
+    KNOWN.iter().map(|known| (known.kernel, known.least))
 }
 
 /// The names by which a scenario asks for those that `has` accepts, and for the FIFO.
@@ -159,8 +178,9 @@ pub(crate) fn told(queue: &QueueSpec) -> [u64; 3] {
     flows.map_or([0; 3], |told| [told as u64, HANDLE_BITS, number.min(MOST_BUCKETS)])
 }
 
-/// Refuses a queue that no kernel has, or a setting that the kernel's does not have.
-pub(crate) fn check(queue: &QueueSpec) -> Result<(), Unfit> {
+/// Refuses a queue that no kernel has, or a setting that the kernel's does not have. `packet` is the size of a full one.
+pub(crate) fn check(link: &LinkSpec, packet: Bytes) -> Result<(), Unfit> {
+    let queue = &link.queue;
     if queue.kind == FIFO {
         return Ok(());
     }
@@ -168,45 +188,49 @@ pub(crate) fn check(queue: &QueueSpec) -> Result<(), Unfit> {
         let all: Vec<String> = names(|_| true).iter().map(|name| format!("\"{name}\"")).collect();
         return unfit("path.queue", format!("\"{}\"", queue.kind), format!("one of {}", all.join(", ")));
     };
-    if discipline.name == red::RED {
-        return red::check(queue);
-    }
-    queue.settings.iter().try_for_each(|(name, value)| discipline.word(name, value).map(drop))
+    discipline.words(link, packet).map(drop)
 }
 
 /// Returns the lines for `tc` that put the bottleneck's discipline under the token bucket of a device, with its limit and
 /// settings; none for the FIFO. `packet` is the size of a full one.
-pub(crate) fn lines(link: &LinkSpec, packet: Bytes, device: &str) -> Vec<String> {
-    let Some(discipline) = known(&link.queue) else { return Vec::new() };
-    let words = discipline.words(link, packet);
+///
+/// # Errors
+/// As [`check`].
+pub(crate) fn lines(link: &LinkSpec, packet: Bytes, device: &str) -> Result<Vec<String>, Unfit> {
+    let Some(discipline) = known(&link.queue) else { return Ok(Vec::new()) };
+    let words = discipline.words(link, packet)?;
     let mut lines = vec![format!("qdisc add dev {device} parent 1:1 handle {HANDLE} {words}")];
-    if discipline.flows == Some(Told::Mark) {
+    if discipline.flows == Some(Named::Mark) {
         lines.push(format!("filter add dev {device} parent {HANDLE} protocol all fw"));
     }
-    lines
+    Ok(lines)
 }
 
 impl Discipline {
     /// The discipline, its limit and its settings.
-    fn words(&self, link: &LinkSpec, packet: Bytes) -> String {
+    fn words(&self, link: &LinkSpec, packet: Bytes) -> Result<String, Unfit> {
         let packets = packets(link.buffer, packet);
-        if let (red::RED, Ok(words)) = (self.name, red::words(link, packets, packet)) {
-            return words;
-        }
+        let each = match self.settings {
+            Told::Each(each) => each,
+            Told::Together(words) => return words(link, packets, packet),
+        };
         let limit = match self.limit {
             Limit::Packets => format!("limit {packets}"),
             Limit::Memory => format!("memlimit {}", packets.saturating_mul(packet.get()).min(u64::from(u32::MAX))),
         };
-        let settings = link.queue.settings.iter().filter_map(|(name, value)| self.word(name, value).ok());
-        let words = [self.kernel, &limit, self.always].map(str::to_string).into_iter().chain(settings);
-        words.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ")
+        let mut words = [self.kernel, &limit, self.always].map(str::to_string).to_vec();
+        for (name, value) in &link.queue.settings {
+            words.push(self.word(each, name, value)?);
+        }
+        words.retain(|word| !word.is_empty());
+        Ok(words.join(" "))
     }
 
     /// A setting as `tc` writes it.
-    fn word(&self, name: &str, value: &Setting) -> Result<String, Unfit> {
+    fn word(&self, each: &[Known], name: &str, value: &Setting) -> Result<String, Unfit> {
         let key = format!("path.queue.{name}");
-        let Some((_, word, form)) = self.settings.iter().find(|(known, ..)| *known == name) else {
-            let has: Vec<String> = self.settings.iter().map(|(known, ..)| format!("\"{known}\"")).collect();
+        let Some((_, word, form)) = each.iter().find(|(known, ..)| *known == name) else {
+            let has: Vec<String> = each.iter().map(|(known, ..)| format!("\"{known}\"")).collect();
             let expected = format!("only what the kernel's {} can be told: {}", self.kernel, has.join(", "));
             return unfit(key, "a setting", expected);
         };
@@ -286,17 +310,17 @@ mod tests {
             ("60 kB", "\"fq-pie\"", "fq_pie limit 40 ecn"),
         ] {
             let link = link(buffer, queue);
-            assert!(check(&link.queue).is_ok());
+            assert!(check(&link, Bytes::new(1_500)).is_ok());
             let line = format!("qdisc add dev r1 parent 1:1 handle 10: {expected}");
-            assert_eq!(lines(&link, Bytes::new(1_500), "r1"), [line]);
+            assert_eq!(lines(&link, Bytes::new(1_500), "r1").expect("fits"), [line]);
         }
-        assert!(lines(&link("60 kB", "\"fifo\""), Bytes::new(1_500), "r1").is_empty());
+        assert!(lines(&link("60 kB", "\"fifo\""), Bytes::new(1_500), "r1").expect("nothing").is_empty());
     }
 
     /// cake has no limit of packets. The mark that names a flow's bucket is read by a filter.
     #[test]
     fn cake_gets_memory_and_a_filter() {
-        let lines = lines(&link("60 kB", "\"cake\""), Bytes::new(1_500), "r1");
+        let lines = lines(&link("60 kB", "\"cake\""), Bytes::new(1_500), "r1").expect("fits");
         let filter = "filter add dev r1 parent 10: protocol all fw";
         assert_eq!(lines, ["qdisc add dev r1 parent 1:1 handle 10: cake memlimit 60000 unlimited", filter]);
     }
@@ -316,7 +340,7 @@ mod tests {
             ("{ kind = \"pie\", alpha = 0.1 }", "path.queue.alpha: found 0.1"),
             ("{ kind = \"codel\", target = \"1 ns\" }", "path.queue.target: found \"1 ns\""),
         ] {
-            let message = check(&link("60 kB", queue).queue).expect_err(queue).to_string();
+            let message = check(&link("60 kB", queue), Bytes::new(1_500)).expect_err(queue).to_string();
             assert!(message.starts_with(said), "{message}");
         }
     }

@@ -167,7 +167,7 @@ impl Path {
             ],
             Buffer::Unlimited => vec![tbf(u64::from(u32::MAX / 2))],
         };
-        let discipline = disciplines::lines(link, packet, "r1");
+        let discipline = disciplines::lines(link, packet, "r1").map_err(|unfit| LabError(unfit.to_string()))?;
         if !discipline.is_empty() {
             lines.truncate(1);
             lines.extend(discipline);

@@ -165,7 +165,7 @@ mod tests {
                 event(2, 1_240_000, 0, 3),
             ],
         };
-        let packet = |owner, arrival_ns| Packet { owner, size: 1500, arrival_ns, fate: Fate::Queued };
+        let packet = |owner, arrival_ns| Packet { owner, size: 1500, arrival_ns, fate: Fate::Queued, marked: false };
         // The run began at 0.9 ms. A packet of traffic and one of another flow arrived during the stream, and one after it.
         let books = Books {
             packets: vec![

@@ -62,6 +62,8 @@ fn in_words(reason: Reason) -> &'static str {
         Reason::NoStamps => "no arrival times",
         Reason::CannotPace => "this machine cannot pace",
         Reason::Bursts => "packets leave in bursts",
+        Reason::SwitchedOff => "Rapid was switched off",
+        Reason::TooManyOfUser => "too many connections of one user",
         Reason::Unknown => "for a reason unknown here",
     }
 }

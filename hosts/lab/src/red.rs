@@ -5,6 +5,8 @@
 //!   raising the average from 0 above min, so `burst + 1 - min = (1 - (1 - weight)^burst) / weight`. Here the search goes
 //!   the other way;
 //! * between chosen packets lies a number that is drawn uniformly, as with `spread`; there is no gentle ramp above `max`;
+//! * its average does not fall while the queue is empty, as without `idle_time`: idle time begins when somebody takes from an
+//!   empty queue, and `tc-tbf` looks first;
 //! * above `max` it marks what can be marked, as with `mark_above`, unless it is told `harddrop`.
 
 use crate::error::unfit;
@@ -13,19 +15,22 @@ use scenario::{LinkSpec, QueueSpec};
 use settings::Setting;
 use units::{Bytes, Ratio};
 
-/// Its name in scenarios and in the kernel.
-pub(crate) const RED: &str = "red";
+/// Its name in the kernel.
+const RED: &str = "red";
 
 /// The least that `tc` demands.
 pub(crate) const LEAST: &str = "limit 100000 avpkt 1000";
 
 /// The largest k that `tc` tries.
 const MOST_HALVINGS: i32 = 31;
-/// A burst of so many packets is not searched for: `tc` reads 32 bits.
-const MOST_BURST: u64 = u32::MAX as u64;
+/// `tc` reads amounts of data, and a burst in packets, as 32 bits.
+const MOST: u64 = u32::MAX as u64;
+/// The least `max_p` that is written with six digits, as scenarios are.
+const LEAST_P: f64 = 1e-6;
 
 /// The settings of a scenario, as the kernel has them.
 struct Known {
+    /// Bytes.
     min: u64,
     max: u64,
     max_p: f64,
@@ -33,17 +38,14 @@ struct Known {
     mark_above: bool,
 }
 
-/// Refuses settings that the kernel's does not have.
-pub(crate) fn check(queue: &QueueSpec) -> Result<(), Unfit> {
-    known(queue).map(drop)
-}
-
 /// Returns the discipline with its settings, as `tc` writes it. Its limit is `packets` of the size of `packet`.
+///
+/// # Errors
+/// A setting that the kernel's does not have.
 pub(crate) fn words(link: &LinkSpec, packets: u64, packet: Bytes) -> Result<String, Unfit> {
-    let Known { min, max, max_p, burst, mark_above } = known(&link.queue)?;
+    let Known { min, max, max_p, burst, mark_above } = known(&link.queue, packet)?;
     let (size, rate) = (packet.get(), link.rate.bps());
-    let [limit, min, max] = [packets, min, max].map(|packets| packets.saturating_mul(size));
-    let limit = limit.min(u64::from(u32::MAX));
+    let limit = packets.saturating_mul(size).min(MOST);
     let above = if mark_above { "" } else { " harddrop" };
     Ok(format!(
         "{RED} limit {limit} min {min} max {max} avpkt {size} burst {burst} probability {max_p} \
@@ -51,7 +53,7 @@ pub(crate) fn words(link: &LinkSpec, packets: u64, packet: Bytes) -> Result<Stri
     ))
 }
 
-fn known(queue: &QueueSpec) -> Result<Known, Unfit> {
+fn known(queue: &QueueSpec, packet: Bytes) -> Result<Known, Unfit> {
     let [min, max] = ["min", "max"].map(|name| match queue.settings.get(name) {
         Some(Setting::Packets(packets)) => Ok(packets.get()),
         _ => missing(name, "packets: the kernel's has no default"),
@@ -59,14 +61,17 @@ fn known(queue: &QueueSpec) -> Result<Known, Unfit> {
     let (min, max) = (min?, max?);
     let max_p = match queue.settings.get("max_p") {
         // To the digits that a scenario would have.
+        Some(Setting::Ratio(ratio)) if ratio.as_f64() < LEAST_P / 2.0 => {
+            return unfit("path.queue.max_p", ratio.as_f64(), format!("{LEAST_P} and more, as tc is told"));
+        }
         Some(Setting::Ratio(ratio)) => (ratio.as_f64() * 1e6).round() / 1e6,
         _ => return missing("max_p", "a probability: the kernel's has no default"),
     };
-    let burst = match queue.settings.get("weight") {
-        Some(Setting::Ratio(weight)) => halvings(*weight).and_then(|k| burst(k, min)),
+    let weight = match queue.settings.get("weight") {
+        Some(Setting::Ratio(weight)) => halvings(*weight).and_then(|k| Some((k, burst(k, min)?))),
         _ => None,
     };
-    let Some(burst) = burst else {
+    let Some((k, burst)) = weight else {
         return missing("weight", "a power of 1/2 as 0.001953125 (2^-9), below 1: all that the kernel's has");
     };
     let is = |name: &str, default: bool| match queue.settings.get(name) {
@@ -79,6 +84,16 @@ fn known(queue: &QueueSpec) -> Result<Known, Unfit> {
     if !is("spread", true) {
         return missing("spread", "true: the kernel's always does it");
     }
+    if is("idle_time", false) {
+        return missing("idle_time", "false, or not given: under tc-tbf the kernel's never counts it");
+    }
+    // The average has k binary digits behind the point, in 32 bits (`red_check_params`).
+    let most = (MOST >> (k + 1)) / packet.get().max(1);
+    if let Some((name, packets)) = [("min", min), ("max", max)].into_iter().find(|(_, packets)| *packets > most) {
+        let expected = format!("{most} packets at most, with this weight: the kernel counts in 32 bits");
+        return unfit(format!("path.queue.{name}"), format!("\"{packets} packets\""), expected);
+    }
+    let [min, max] = [min, max].map(|packets| packets * packet.get());
     Ok(Known { min, max, max_p, burst, mark_above: is("mark_above", false) })
 }
 
@@ -94,7 +109,7 @@ fn halvings(weight: Ratio) -> Option<i32> {
 /// The least burst for which `tc` finds this k.
 fn burst(k: i32, min: u64) -> Option<u64> {
     // The larger the burst, the larger k: bisection.
-    let (mut below, mut enough) = (min.saturating_sub(1), MOST_BURST);
+    let (mut below, mut enough) = (min.saturating_sub(1), MOST);
     while enough - below > 1 {
         let middle = below + (enough - below) / 2;
         if found(middle, min) >= k { enough = middle } else { below = middle }
@@ -158,8 +173,12 @@ mod tests {
             (&format!("{WHOLE}, weight = 1.0"), "weight"),
             (&format!("{WHOLE}, weight = 0.25"), "gentle"),
             (&format!("{WHOLE}, weight = 0.25, gentle = false, spread = false"), "spread"),
+            (&format!("{WHOLE}, weight = 0.25, gentle = false, idle_time = true"), "idle_time"),
+            (&format!("{WHOLE}, weight = 0.25, gentle = false").replace("0.1", "1e-7"), "max_p"),
+            (&format!("{WHOLE}, weight = 0.001953125, gentle = false").replace("15", "2800"), "max"),
         ] {
-            let message = check(&link(&format!("{{ {settings} }}")).queue).expect_err(settings).to_string();
+            let link = link(&format!("{{ {settings} }}"));
+            let message = words(&link, 40, Bytes::new(1_500)).expect_err(settings).to_string();
             assert!(message.starts_with(&format!("path.queue.{key}: found ")), "{message}");
         }
     }

@@ -1,12 +1,12 @@
 //! From books to a run: every packet is told to the recorder of [`measure`], in order of time, and what the kernel says of
-//! its connections beside them. What this host does not know (marks, hops, events, when a packet's own transmission
+//! its connections beside them. What this host does not know (hops, events, when a packet's own transmission
 //! began) is absent.
 
 use crate::books::{Books, Fate, Packet};
 use crate::delay_line::Loss;
 use crate::rapid::Steered;
 use crate::sampler::Samples;
-use measure::{FlowSeen, Owner, Recorder, Seen};
+use measure::{FlowSeen, Marked, Owner, Recorder, Seen};
 use results::{Run, StreamRecord};
 use scenario::Experiment;
 use units::{Bytes, Span, Time};
@@ -38,16 +38,26 @@ enum Event<'a> {
     /// It is lost behind the bottleneck.
     IsLost(Owner),
     /// It reaches its receiver, unless it was lost.
-    Reaches(usize, Bytes),
+    Reaches(usize, &'a Packet),
+}
+
+/// What became of a flow's packets.
+#[derive(Clone, Copy, Default)]
+struct Counted {
+    /// Those that came to the bottleneck.
+    sent: u64,
+    /// Those that reached the receiver marked.
+    marked: u64,
 }
 
 pub(crate) fn summarise(experiment: &Experiment, observed: &Observed) -> Run {
     let starts: Vec<Time> = observed.starts_ns.iter().map(|start| Time::from_nanos(*start)).collect();
     let base_rtt = observed.base_rtt(experiment, 0).filter(|rtt| *rtt >= LEAST_JUDGED_RTT);
     let mut recorder = Recorder::new(experiment, &starts, base_rtt);
-    let sent = observed.replay(experiment, &mut recorder);
+    let counted = observed.replay(experiment, &mut recorder);
     observed.samples.tell(&mut recorder);
-    let flows = sent.into_iter().enumerate().map(|(flow, sent)| observed.flow(experiment, flow, sent)).collect();
+    let flows = counted.into_iter().enumerate().map(|(flow, counted)| observed.flow(experiment, flow, counted));
+    let flows = flows.collect();
     let (streams, cpu_s) = (observed.streams.clone(), Some(observed.cpu_s));
     recorder.finish(experiment, Seen { flows, streams, cpu_s, ..Seen::default() })
 }
@@ -62,7 +72,7 @@ impl Observed {
             if let Some(departure_ns) = packet.departure_ns() {
                 events.push((departure_ns, Event::Leaves(packet)));
                 if let Owner::Flow(flow) = packet.owner {
-                    events.push((departure_ns + delay_ns, Event::Reaches(flow, packet.bytes())));
+                    events.push((departure_ns + delay_ns, Event::Reaches(flow, packet)));
                 }
             }
         }
@@ -73,9 +83,9 @@ impl Observed {
         events
     }
 
-    /// Tells the recorder. Returns how many packets each flow has sent: those that came to the bottleneck.
-    fn replay(&self, experiment: &Experiment, recorder: &mut Recorder) -> Vec<u64> {
-        let mut sent = vec![0; experiment.flows.len()];
+    /// Tells the recorder. Returns the counts of each flow.
+    fn replay(&self, experiment: &Experiment, recorder: &mut Recorder) -> Vec<Counted> {
+        let mut counted = vec![Counted::default(); experiment.flows.len()];
         // Packets of each flow that were lost, until one fewer reaches the receiver.
         let mut missing = vec![0u64; experiment.flows.len()];
         for (at_ns, event) in self.events(experiment) {
@@ -83,7 +93,7 @@ impl Observed {
             match event {
                 Event::Arrives(packet) => {
                     if let Owner::Flow(flow) = packet.owner {
-                        sent[flow] += 1;
+                        counted[flow].sent += 1;
                     }
                     arrives(packet, now, recorder);
                 }
@@ -99,10 +109,13 @@ impl Observed {
                     }
                 }
                 Event::Reaches(flow, _) if missing[flow] > 0 => missing[flow] -= 1,
-                Event::Reaches(flow, size) => recorder.delivered(flow, size, now),
+                Event::Reaches(flow, packet) => {
+                    counted[flow].marked += u64::from(packet.marked);
+                    recorder.delivered(flow, packet.bytes(), now);
+                }
             }
         }
-        sent
+        counted
     }
 
     /// The least round-trip time that the kernel measured; what the scenario says if it measured none.
@@ -111,7 +124,7 @@ impl Observed {
         Some(self.samples.least_rtt(flow).unwrap_or(said))
     }
 
-    fn flow(&self, experiment: &Experiment, flow: usize, sent: u64) -> FlowSeen {
+    fn flow(&self, experiment: &Experiment, flow: usize, counted: Counted) -> FlowSeen {
         let info = self.samples.last.get(flow).copied().flatten().unwrap_or_default();
         let steered = self.steered[flow].clone().unwrap_or_default();
         let completed_ns = self.completed_ns[flow].filter(|at_ns| *at_ns <= experiment.duration.nanos());
@@ -120,7 +133,8 @@ impl Observed {
             completed: completed_ns.map(Time::from_nanos),
             base_rtt: self.base_rtt(experiment, flow).unwrap_or_default(),
             round_trips: self.samples.round_trips(flow),
-            sent,
+            sent: counted.sent,
+            marked: Some(Marked { congestion: counted.marked, burstiness: 0 }),
             retransmitted: u64::from(info.retransmitted),
             timeouts: info.timeouts.map(u64::from),
             streams: steered.streams,
@@ -162,14 +176,21 @@ mod tests {
         experiment.record.detail = true;
         let served = |owner: Owner, arrival_ns: u64| {
             let fate = Fate::Departed(arrival_ns + MS + 7);
-            Packet { owner, size: 1_000, arrival_ns, fate }
+            Packet { owner, size: 1_000, arrival_ns, fate, marked: false }
         };
         let mut packets: Vec<Packet> = (0..1_000).map(|n| served(Owner::Flow(0), 2 * n * MS)).collect();
+        packets[700].marked = true;
         packets.extend((0..250).map(|n| served(Owner::Other, 1_000 * MS + 2 * n * MS)));
         // The least wait of the run: what crossing to the next host takes.
         let fate = Fate::Departed(7);
-        packets.push(Packet { owner: Owner::Other, size: 60, arrival_ns: 0, fate });
-        packets.push(Packet { owner: Owner::Flow(0), size: 1_000, arrival_ns: 5 * MS, fate: Fate::Dropped });
+        packets.push(Packet { owner: Owner::Other, size: 60, arrival_ns: 0, fate, marked: false });
+        packets.push(Packet {
+            owner: Owner::Flow(0),
+            size: 1_000,
+            arrival_ns: 5 * MS,
+            fate: Fate::Dropped,
+            marked: true,
+        });
         let observed = Observed {
             books: Books { packets, least_wait_ns: 7 },
             samples: Samples::new(1),
@@ -197,12 +218,14 @@ mod tests {
         }
         // 1001 arrived; one was dropped, one lost behind the queue.
         assert_eq!((summary.drop_ratio, summary.loss_ratio), (Some(1.0 / 1_001.0), Some(2.0 / 1_001.0)));
+        // One that left was marked; the mark of the dropped one does not count.
+        assert_eq!(summary.mark_ratio, Some(1.0 / 1_001.0));
         // Both before the warm-up was over.
         assert_eq!(summary.steady_loss_ratio, Some(0.0));
         assert_eq!(summary.packets_delivered, 999);
         assert_eq!(run.queue_delay.count.iter().sum::<u64>(), 750);
         assert_eq!((summary.events, run.flows[0].recoveries), (None, None));
-        assert_eq!((summary.mark_ratio, summary.queue_mean_packets, summary.rtt_mean_s), (None, None, None));
+        assert_eq!((summary.queue_mean_packets, summary.rtt_mean_s), (None, None));
     }
 
     #[test]

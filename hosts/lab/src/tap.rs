@@ -47,7 +47,12 @@ pub(crate) struct Record {
     pub protocol: u8,
     /// Where it was seen.
     pub end: End,
+    /// Whether it was marked there: congestion experienced.
+    pub marked: bool,
 }
+
+/// In a record, what a mark adds to the end.
+const MARKED: u8 = 0x80;
 
 /// Bytes of a record's fields, without the padding of the C structure.
 pub(crate) const RECORD: usize = 20;
@@ -59,7 +64,7 @@ impl Record {
         to.extend(self.stamp.to_ne_bytes());
         to.extend(self.size.to_ne_bytes());
         to.extend(self.port.to_ne_bytes());
-        to.extend([self.protocol, self.end as u8]);
+        to.extend([self.protocol, self.end as u8 | if self.marked { MARKED } else { 0 }]);
     }
 
     /// Reads the C structure.
@@ -71,7 +76,8 @@ impl Record {
             size: u32::from_ne_bytes(field(12, 16)?.try_into().ok()?),
             port: u16::from_ne_bytes(field(16, 18)?.try_into().ok()?),
             protocol: *bytes.get(18)?,
-            end: match *bytes.get(19)? {
+            marked: bytes.get(19)? & MARKED != 0,
+            end: match bytes.get(19)? & !MARKED {
                 0 => End::Arrived,
                 1 => End::Departed,
                 _ => End::Lost,

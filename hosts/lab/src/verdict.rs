@@ -70,7 +70,7 @@ mod tests {
     fn books(arrivals_and_departures: impl Iterator<Item = (u64, u64)>) -> Books {
         let packet = |(arrival_ns, departure_ns)| {
             let fate = Fate::Departed(departure_ns);
-            Packet { owner: Owner::Flow(0), size: 1_000, arrival_ns, fate }
+            Packet { owner: Owner::Flow(0), size: 1_000, arrival_ns, fate, marked: false }
         };
         Books { packets: arrivals_and_departures.map(packet).collect(), least_wait_ns: 0 }
     }

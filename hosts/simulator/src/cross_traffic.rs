@@ -57,7 +57,7 @@ impl CrossTraffic {
         let source = &mut self.sources[index];
         let packet = source.next.take()?;
         source.next = source.packets.next().filter(|next| next.at <= end);
-        agenda.advance_packet(source.next.as_ref().map(|next| next.at));
+        agenda.advance_packet(EventSource::Cross(index as u32), source.next.as_ref().map(|next| next.at));
         source.sent += 1;
         Some(Transit::of_traffic(index, source.sent, packet.size, now))
     }

@@ -77,10 +77,10 @@ fn queues(experiment: &Experiment) -> Result<(), Unfit> {
         let kind = &link.queue.kind;
         if KERNEL_QUEUES.iter().any(|(name, _)| name == kind) {
             let key = if number == 0 { "path.queue".to_string() } else { format!("link.{number}.queue") };
-            let found = format!("\"{kind}\", which only a kernel has");
-            let expected =
-                "a queue of the simulator, or a run on a kernel: --on linux-6.12, or --on kernel --clock virtual";
-            return Err(Unfit { key, found, expected: expected.to_string() });
+            let expected = format!(
+                "a queue that it has; only a kernel has {kind}: --on linux-6.12, or --on kernel --clock virtual"
+            );
+            return Err(Unfit { key, found: format!("\"{kind}\""), expected });
         }
     }
     Ok(())

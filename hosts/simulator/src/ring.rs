@@ -67,11 +67,11 @@ impl<P: UnderWay> Ring<P> {
         }
     }
 
-    /// Takes the packet whose arrival is the event at hand.
+    /// Takes the packet whose arrival is the event at hand. `source`: this ring's events.
     #[inline(always)]
-    pub(crate) fn pop(&mut self, agenda: &mut Agenda) -> Option<P> {
+    pub(crate) fn pop(&mut self, agenda: &mut Agenda, source: EventSource) -> Option<P> {
         let packet = self.packets.pop_front()?;
-        agenda.advance_packet(self.packets.front().map(P::at));
+        agenda.advance_packet(source, self.packets.front().map(P::at));
         Some(packet)
     }
 }

@@ -31,6 +31,7 @@
 #ifndef PACKETSCALE_CLOCK_H
 #define PACKETSCALE_CLOCK_H
 
+#include "counters.h"
 #include "fall.h"
 #include "law.h"
 
@@ -179,6 +180,7 @@ static __attribute__((noinline)) void commit(struct conn *c, const struct tcp_so
 		return;
 	if (!c->proposed)
 		note_unasked(c, (const struct sock *)tp, tp);
+	note_waited(c);
 	note_lateness(c);
 	now.packets = (u32)rapid_min(packets, BURST_MAX);
 	now.retransmissions = (u32)rapid_min(again, now.packets);
@@ -258,6 +260,7 @@ INLINE void propose(struct conn *c, struct sock *sk, const struct tcp_sock *tp)
 	c->proposed = 0;
 	if (!payload || is_shut(tp, payload)) {
 		note_idle(c);
+		c->shut |= payload != 0;
 		return;
 	}
 	if (was_drained(c, clock))

@@ -1,9 +1,28 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* Where Rapid can do nothing for a connection, the kernel's CUBIC takes over, and the reason is kept. */
+/*
+ * Where Rapid can do nothing for a connection, the kernel's CUBIC takes over. Why, and
+ * how the connection stood, is kept with its socket while that lives, and among the
+ * latest in the map `fallen`; who listens gets it as an event.
+ */
 #ifndef PACKETSCALE_FALL_H
 #define PACKETSCALE_FALL_H
 
+#include "counters.h"
 #include "law.h"
+
+/* Of each socket that CUBIC has taken over. */
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, struct fall);
+} taken SEC(".maps");
+
+/* Some hundred events. */
+struct {
+	__uint(type, BPF_MAP_TYPE_RINGBUF);
+	__uint(max_entries, 1 << 16);
+} falls SEC(".maps");
 
 INLINE void read_address(const struct sock *sk, struct address *a)
 {
@@ -38,18 +57,53 @@ INLINE u32 headers_of(const struct sock *sk)
 	return ((const struct tcp_sock *)sk)->tcp_header_len + (v6 ? 40 : 20);
 }
 
+/* Keeps what there is to know. `c` is null where Rapid has no slot for the connection. */
+static __attribute__((noinline)) void note_fall(struct sock *sk, const struct conn *c, u32 reason)
+{
+	struct fall *f = bpf_sk_storage_get(&taken, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
+	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
+	const struct config *cfg = the_config();
+
+	COUNT(refused, !c);
+	count(__builtin_offsetof(struct counters, fallen) / sizeof(u64) + reason, 1);
+	if (!f)
+		return;
+	read_address(sk, &f->address);
+	f->fallen = (struct fallen){
+		.at_ns = bpf_ktime_get_ns(),
+		.packets = c ? c->report.packets : 0,
+		.rate = c && !c->waiting ? c->law.rate : 0,
+		.srtt_ns = (u64)(tp->srtt_us >> 3) * 1000,
+		.cwnd = tp->snd_cwnd,
+		.ssthresh = tp->snd_ssthresh,
+		.reason = reason,
+		.source = c ? c->report.source : SOURCE_UNDECIDED,
+	};
+	bpf_map_update_elem(&fallen, &f->address, &f->fallen, 0);
+	if (cfg && cfg->log & LOG_FALLS && bpf_ringbuf_output(&falls, f, sizeof(*f), 0))
+		COUNT(unreported, 1);
+}
+
+/* Lists the sockets that CUBIC has taken over and that are still there: user space reads what this writes. */
+SEC("iter/bpf_sk_storage_map") int list_taken(u64 *ctx)
+{
+	const struct bpf_iter_meta *meta = (const struct bpf_iter_meta *)ctx[0];
+	const void *value = (const void *)ctx[3];
+
+	if (value)
+		bpf_seq_write(meta->seq, value, sizeof(struct fall));
+	return 0;
+}
+
 /*
  * After this the socket belongs to CUBIC, and its slot to nobody: `release` has run. CUBIC begins as on a new connection:
  * ssthresh is what it was, so that it starts slowly where nothing has been learnt.
  */
-static __attribute__((noinline)) void fall(struct sock *sk, u32 reason, u32 source, u64 packets)
+static __attribute__((noinline)) void fall(struct sock *sk, const struct conn *c, u32 reason)
 {
-	struct fallen f = {.at_ns = bpf_ktime_get_ns(), .packets = packets, .reason = reason, .source = source};
 	char cubic[] = "cubic", reno[] = "reno"; /* reno is in every kernel */
-	struct address a;
 
-	read_address(sk, &a);
-	bpf_map_update_elem(&fallen, &a, &f, 0);
+	note_fall(sk, c, reason);
 	if (bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, cubic, sizeof(cubic)))
 		bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, reno, sizeof(reno));
 }
@@ -66,9 +120,18 @@ INLINE void restore_pacing(struct sock *sk, u32 before)
 /* Two windows in a row in which gaps came too late: clock.h. */
 #define UNPACEABLE_WINDOWS 2
 
+INLINE u32 is_switched_off(void)
+{
+	const struct config *cfg = the_config();
+
+	return cfg && cfg->switched & SWITCHED_OFF;
+}
+
 /* Why Rapid should let go of a connection, or REASON_NONE. */
 INLINE u32 reason_to_fall(const struct conn *c)
 {
+	if (is_switched_off())
+		return REASON_SWITCHED;
 	if (c->report.source == SOURCE_NONE)
 		return REASON_NO_STAMPS;
 	if (c->unpaceable >= UNPACEABLE_WINDOWS)

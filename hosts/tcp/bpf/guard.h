@@ -14,6 +14,7 @@
 #ifndef PACKETSCALE_GUARD_H
 #define PACKETSCALE_GUARD_H
 
+#include "counters.h"
 #include "law.h"
 
 #define EPOCH_MIN_NS 5000000ULL
@@ -46,6 +47,7 @@ INLINE void guard(struct conn *c, u64 now, u64 acked)
 		bound = g->rate[0] + g->rate[0] / HEADROOM_LOSSY_PART;
 	if (g->since_ns && g->acked > EPOCH_PACKETS * c->law.params.packet && c->law.rate > bound) {
 		c->report.capped++;
+		COUNT(guarded, 1);
 		law_cap(c, bound);
 	}
 	g->since_ns = now;

@@ -36,8 +36,13 @@ struct sk_buff_head {
 	u32 qlen;
 };
 
+typedef struct {
+	u32 val;
+} kuid_t;
+
 struct sock {
 	struct sock_common __sk_common;
+	kuid_t sk_uid;
 	struct sk_buff_head sk_write_queue;
 	u16 sk_gso_max_segs;
 	u32 sk_pacing_status;
@@ -58,6 +63,10 @@ struct tcp_options_received {
 	u32 rcv_tsval;
 	u16 saw_tstamp : 1;
 	u8 num_sacks;
+};
+
+struct bpf_iter_meta {
+	struct seq_file *seq;
 };
 
 struct tcp_sack_block {

@@ -127,12 +127,15 @@ struct conn {
 	u32 idle;        /* nothing was waiting when a packet could have left */
 	u32 proposed;    /* the packet that may be leaving was asked for */
 	u32 last;        /* nothing waits behind it; */
+	u32 shut;        /* the receiver's window had no room for the next packet */
 	u32 drained;     /* nothing waited behind the last that left */
 	u32 payload;     /* most that a packet carries: mss_cache at the last look */
 	u32 pacing;      /* sk_pacing_status before Rapid */
 	u32 waiting;     /* for a source of arrivals: TCP starts slowly meanwhile. ASKED: the peer was asked for them */
 	u32 acked;       /* tp->delivered at the last look, while waiting */
 	u32 slot;
+	u32 uid;     /* of the user who has the slot; */
+	u32 counted; /* among that user's */
 
 	/* account.h */
 	u64 next;    /* number of the next transmission */
@@ -194,6 +197,14 @@ struct {
 	__type(key, u32);
 	__type(value, struct config);
 } config SEC(".maps");
+
+/* How many slots each user has: quota.h. */
+struct {
+	__uint(type, BPF_MAP_TYPE_HASH);
+	__uint(max_entries, 4096);
+	__type(key, u32);
+	__type(value, u32);
+} users SEC(".maps");
 
 /* Connections that were given to CUBIC, and why. */
 struct {

@@ -23,9 +23,9 @@
  * later, and its peer too. Only a connection under one of ours wants arrivals; any other
  * may want them, and then nobody tells any until it asks.
  *
- * A listener keeps the SYN's headers (TCP_SAVE_SYN), and so does each connection that
- * it accepts, until it ends. Listeners older than the program, and handshakes by SYN cookie,
- * do without the option.
+ * What a SYN offered is kept until its handshake ends (`answered`), and no header of it:
+ * TCP_SAVE_SYN is the application's. Listeners older than the program, and handshakes by
+ * SYN cookie, do without the option.
  */
 #include "kernel.h"
 #include "stamp.h"
@@ -37,7 +37,6 @@
 #define TCP_SYN 0x02
 #define TCP_RST 0x04
 #define TCP_ACK 0x10
-#define TCP_SAVE_SYN 27
 #define SACK 5
 #define ENOMSG 42
 #define AF_INET 2
@@ -87,12 +86,17 @@ struct {
 	__type(value, struct deaf_end);
 } deaf SEC(".maps");
 
-/* SYN-ACKs that carried the option, of connections under way. */
+/* A handshake under way at the accepting end: what the SYN offered, and how many SYN-ACKs carried the option. */
+struct handshake {
+	u32 theirs;
+	u32 answers;
+};
+
 struct {
 	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 4096);
+	__uint(max_entries, 8192);
 	__type(key, struct far_end);
-	__type(value, u32);
+	__type(value, struct handshake);
 } answered SEC(".maps");
 
 INLINE struct far_end far_end_of(struct bpf_sock_ops *s, u32 ports)
@@ -115,7 +119,7 @@ INLINE struct far_end far_end_of(struct bpf_sock_ops *s, u32 ports)
 	return end;
 }
 
-/* The peer's offer, in the packet at hand or (`flags`) in the SYN. */
+/* The peer's offer, in the packet at hand or (`flags`) in the SYN, which is there when its first answer is built. */
 INLINE u32 peer_offer(struct bpf_sock_ops *s, u64 flags)
 {
 	u8 option[WIRE_OFFER] = {WIRE_KIND, WIRE_HEAD, WIRE_EXPERIMENT >> 8, WIRE_EXPERIMENT & 0xff};
@@ -164,9 +168,6 @@ INLINE void on_connect(struct bpf_sock_ops *s)
 
 INLINE void on_listen(struct bpf_sock_ops *s)
 {
-	int one = 1;
-
-	bpf_setsockopt(s, SOL_TCP, TCP_SAVE_SYN, &one, sizeof(one));
 	set_callbacks(s, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
 }
 
@@ -218,30 +219,32 @@ INLINE void on_connected(struct bpf_sock_ops *s)
 INLINE void on_accepted(struct bpf_sock_ops *s)
 {
 	struct far_end end = far_end_of(s, 1);
-	u32 *answers = bpf_map_lookup_elem(&answered, &end);
-	u32 theirs = peer_offer(s, BPF_LOAD_HDR_OPT_TCP_SYN);
+	const struct handshake *h = bpf_map_lookup_elem(&answered, &end);
 
-	on_established(s, our_offer(s, 1), answers && *answers > ANSWER_TRIES ? 0 : theirs);
+	on_established(s, our_offer(s, 1), h && h->answers <= ANSWER_TRIES ? h->theirs : 0);
 	bpf_map_delete_elem(&answered, &end);
 }
 
-/* Counts an answer. Returns whether it may carry the option. */
-INLINE int may_answer(struct bpf_sock_ops *s)
+/* Whether a SYN-ACK carries the option. The first is built with the SYN at hand, which begins a handshake. */
+INLINE int answers_now(struct bpf_sock_ops *s)
 {
+	u32 theirs = peer_offer(s, BPF_LOAD_HDR_OPT_TCP_SYN);
+	struct handshake begun = {.theirs = theirs, .answers = 1};
 	struct far_end end = far_end_of(s, 1);
-	u32 *answers = bpf_map_lookup_elem(&answered, &end), one = 1;
+	struct handshake *h = bpf_map_lookup_elem(&answered, &end);
 
-	if (answers)
-		return ++*answers <= ANSWER_TRIES;
-	bpf_map_update_elem(&answered, &end, &one, 0);
+	if (h && (!theirs || theirs == h->theirs))
+		return ++h->answers <= ANSWER_TRIES;
+	if (!match(our_offer(s, 1), theirs))
+		return 0;
+	bpf_map_update_elem(&answered, &end, &begun, 0);
 	return 1;
 }
 
 INLINE int offers_now(struct bpf_sock_ops *s)
 {
 	if (s->skb_tcp_flags & TCP_ACK)
-		return s->args[0] != BPF_WRITE_HDR_TCP_SYNACK_COOKIE &&
-		       match(our_offer(s, 1), peer_offer(s, BPF_LOAD_HDR_OPT_TCP_SYN)) && may_answer(s);
+		return s->args[0] != BPF_WRITE_HDR_TCP_SYNACK_COOKIE && answers_now(s);
 	return s->total_retrans < SYN_TRIES;
 }
 

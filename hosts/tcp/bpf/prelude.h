@@ -40,7 +40,9 @@ static long (*const bpf_map_pop_elem)(void *map, void *value) = (void *)88;
 static struct bpf_sock *(*const bpf_skc_lookup_tcp)(void *skb, struct bpf_sock_tuple *tuple, u32 size, u64 netns,
 						    u64 flags) = (void *)99;
 static void *(*const bpf_sk_storage_get)(void *map, void *sk, void *value, u64 flags) = (void *)107;
+static long (*const bpf_sk_storage_delete)(void *map, void *sk) = (void *)108;
 static u64 (*const bpf_get_netns_cookie)(void *context) = (void *)122;
+static long (*const bpf_seq_write)(void *seq, const void *data, u32 size) = (void *)127;
 static long (*const bpf_ringbuf_output)(void *ring, const void *data, u64 size, u64 flags) = (void *)130;
 static void *(*const bpf_ringbuf_reserve)(void *ring, u64 size, u64 flags) = (void *)131;
 static void (*const bpf_ringbuf_submit)(void *record, u64 flags) = (void *)132;

@@ -35,6 +35,17 @@ enum reason {
 	REASON_NO_STAMPS,  /* the peer says nothing about arrivals */
 	REASON_CANNOT_PACE, /* gaps come far too late */
 	REASON_BURSTS,     /* packets leave several at a time */
+	REASON_SWITCHED,   /* Rapid is switched off, or being unloaded */
+	REASON_USER,       /* its user has as many as one may have */
+	REASONS,
+};
+
+/* What else than the law keeps packets back: counters.h. */
+enum limit {
+	LIMIT_APPLICATION,
+	LIMIT_RECEIVER,
+	LIMIT_WINDOW,
+	LIMITS,
 };
 
 /* One connection. Cumulative since it began, unless said otherwise. */
@@ -43,6 +54,7 @@ struct report {
 	u32 mode;
 	u32 source;
 	u32 startup;
+	u32 waiting;     /* it sends, and nobody knows yet whether arrivals will come */
 	u64 began_ns, acked_ns;
 	u64 rate;        /* bytes per second, IP header included, as are all rates here */
 	u64 available;   /* last estimate, */
@@ -57,20 +69,36 @@ struct report {
 	u64 bursts;      /* packets that left together with the one before */
 	u64 malformed;   /* options of the peer that made no sense */
 	u64 unlogged;    /* events that the ring had no room for */
+	u64 limited_ns[LIMITS];
 	u64 gap_error[GAP_BUCKETS]; /* how much later than intended packets left: quarter octaves from 64 ns */
 };
 
-/* A connection that CUBIC has taken over. */
+/* A connection that CUBIC has taken over, as it was then. */
 struct fallen {
 	u64 at_ns;
 	u64 packets;
+	u64 rate;    /* the law's; 0: the law never set the clock */
+	u64 srtt_ns; /* TCP's, */
+	u32 cwnd, ssthresh; /* and with what CUBIC begins */
 	u32 reason;
 	u32 source;
+};
+
+/* The same with its address: an event, and what a socket keeps. */
+struct fall {
+	struct address address;
+	struct fallen fallen;
 };
 
 enum {
 	LOG_STREAMS = 1, /* each stream as it is read, packet by packet */
 	LOG_LAW = 2,     /* each call of the law */
+	LOG_FALLS = 4,   /* each connection that CUBIC takes over, in a ring of its own */
+};
+
+enum {
+	SWITCHED_CLOSED = 1, /* no new connections */
+	SWITCHED_OFF = 2,    /* and none of those that there are */
 };
 
 struct config {
@@ -79,6 +107,10 @@ struct config {
 	u32 spin_ns;     /* at most this is spent waiting in a loop, per packet */
 	u32 option_noise_ns; /* error of a stamp of the option, */
 	u32 timestamp_noise_ns; /* and of a timestamp */
+	u32 window;      /* most packets in flight */
+	u32 per_user;    /* most connections of a user */
+	u32 switched;    /* SWITCHED_ bits */
+	u32 reserved;
 };
 
 #endif

@@ -17,8 +17,10 @@
 
 #include "account.h"
 #include "clock.h"
+#include "counters.h"
 #include "fall.h"
 #include "guard.h"
+#include "quota.h"
 #include "source.h"
 
 /* Copies what user space sees of the law. */
@@ -38,7 +40,7 @@ INLINE void update_report(struct conn *c, u64 now)
 /* Sets the law's window, which is above what the packet clock lets go. */
 INLINE void set_window(struct tcp_sock *tp, const struct conn *c)
 {
-	u32 window = (u32)rapid_min(rapid_window(&c->law), RECORDS - RECORDS / 8);
+	u32 window = (u32)rapid_min(rapid_window(&c->law), window_most());
 
 	tp->snd_cwnd = (u32)rapid_min(rapid_max(window, 4), tp->snd_cwnd_clamp);
 }
@@ -66,7 +68,8 @@ INLINE void take_over(struct conn *c, struct sock *sk, const struct tcp_sock *tp
 	u32 slow_start = c->state < TCP_CA_CWR && tp->snd_cwnd < tp->snd_ssthresh;
 
 	law_start(c, now, (u64)(tp->srtt_us >> 3) * 1000, slow_start ? 2 * flight : flight, slow_start);
-	c->waiting = BEGUN;
+	c->report.waiting = c->waiting = BEGUN;
+	COUNT(steered, 1);
 	c->segments = tp->data_segs_out;
 	c->retransmitted = tp->total_retrans;
 	c->tcp_lost = tp->lost;
@@ -82,11 +85,15 @@ SEC("struct_ops") void rapid_begin(u64 *ctx)
 	u64 now = bpf_ktime_get_ns();
 	struct rapid_params params;
 	struct conn *c;
-	u32 slot = 0;
+	u32 slot = 0, uid = sk->sk_uid.val, counted = 0, reason = REASON_SLOTS;
 
 	set_slot(sk, 0);
-	if (!cfg || bpf_map_pop_elem(&slots, &slot)) {
-		fall(sk, REASON_SLOTS, SOURCE_UNDECIDED, 0);
+	COUNT(begun, 1);
+	bpf_sk_storage_delete(&taken, sk);
+	if (cfg)
+		reason = cfg->switched ? REASON_SWITCHED : take_slot(cfg, uid, &slot, &counted);
+	if (!cfg || reason != REASON_NONE) {
+		fall(sk, 0, reason);
 		return;
 	}
 	c = clean_conn(slot);
@@ -95,6 +102,8 @@ SEC("struct_ops") void rapid_begin(u64 *ctx)
 	set_slot(sk, slot);
 	params = cfg->params;
 	c->slot = slot;
+	c->uid = uid;
+	c->counted = counted;
 	c->pacing = sk->sk_pacing_status;
 	c->payload = tp->mss_cache;
 	c->overhead = headers_of(sk);
@@ -119,7 +128,8 @@ SEC("struct_ops") void rapid_end(u64 *ctx)
 	set_slot(sk, 0);
 	restore_pacing(sk, c->pacing);
 	c->report.mode = MODE_FREE;
-	bpf_map_push_elem(&slots, &slot, 0);
+	COUNT(ended, 1);
+	give_slot_back(slot, c->uid, c->counted);
 }
 
 SEC("struct_ops") u32 rapid_min_tso_segs(u64 *ctx)
@@ -164,11 +174,14 @@ static __attribute__((noinline)) void wait_for_source(struct conn *c, struct soc
 	c->acked = tp->delivered;
 	if (c->state < TCP_CA_CWR && tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * (tp->packets_out + acked))
 		tp->snd_cwnd = (u32)rapid_min((u64)tp->snd_cwnd + acked, tp->snd_cwnd_clamp);
+	c->report.waiting = c->waiting;
 	take_arrivals(c, sk, tp, now);
-	if (c->report.source == SOURCE_OPTION || c->report.source == SOURCE_TIMESTAMPS) {
+	if (is_switched_off()) {
+		fall(sk, c, REASON_SWITCHED);
+	} else if (c->report.source == SOURCE_OPTION || c->report.source == SOURCE_TIMESTAMPS) {
 		take_over(c, sk, tp, now, acked);
 	} else if ((c->report.source == SOURCE_NONE || c->state >= TCP_CA_CWR) && !may_answer(c, tp, now)) {
-		fall(sk, REASON_NO_STAMPS, c->report.source, 0);
+		fall(sk, c, REASON_NO_STAMPS);
 	}
 }
 
@@ -222,6 +235,7 @@ SEC("struct_ops") void rapid_cong_control(u64 *ctx)
 	account_lost(c, now, tp->reordering);
 	guard(c, now, (u64)c->fresh_count * c->law.params.packet);
 	keep_bounds(c, sk);
+	note_window(c, tp, now);
 	update_report(c, now);
 
 	set_window(tp, c);
@@ -229,7 +243,7 @@ SEC("struct_ops") void rapid_cong_control(u64 *ctx)
 	reason = reason_to_fall(c);
 	if (reason) {
 		tp->snd_cwnd = (u32)rapid_clamp(rapid_bytes_in(c->law.rate, c->law.srtt_ns) / c->law.params.packet, 10, 4096);
-		fall(sk, reason, c->report.source, c->report.packets);
+		fall(sk, c, reason);
 	}
 }
 
@@ -261,6 +275,7 @@ SEC("struct_ops") void rapid_set_state(u64 *ctx)
 		c->doubted_una = ((const struct tcp_sock *)sk)->snd_una;
 		c->proposed = 0;
 		law_timeout(c);
+		COUNT(timeouts, 1);
 	}
 	c->state = state;
 }
@@ -282,6 +297,7 @@ SEC("struct_ops") u32 rapid_undo_cwnd(u64 *ctx)
 	if (c && c->doubted && !c->waiting) {
 		c->doubted = 0;
 		law_spurious(c, c->undo_rate, c->undo_startup);
+		COUNT(undone, 1);
 	}
 	return ((const struct tcp_sock *)ctx[0])->snd_cwnd;
 }

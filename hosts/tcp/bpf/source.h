@@ -18,6 +18,7 @@
 #ifndef PACKETSCALE_SOURCE_H
 #define PACKETSCALE_SOURCE_H
 
+#include "counters.h"
 #include "feedback.h"
 #include "law.h"
 #include "maps.h"
@@ -118,6 +119,15 @@ INLINE int is_silent(const struct conn *c, const struct feedback *f, u64 now)
 		rapid_above(now, c->heard_ns) > rapid_max(SILENT_NS, SILENT_ROUNDS * c->law.srtt_ns));
 }
 
+/* Counts why nothing comes any more. */
+INLINE void note_ceased(const struct conn *c, const struct feedback *f)
+{
+	if (c->report.source == SOURCE_OPTION && f && f->flags & FEEDBACK_DISTRUSTED)
+		COUNT(distrusted, 1);
+	else
+		COUNT(silenced, 1);
+}
+
 /* The arrivals that the acknowledgment at hand brings. */
 INLINE void take_arrivals(struct conn *c, struct sock *sk, const struct tcp_sock *tp, u64 now)
 {
@@ -136,8 +146,10 @@ INLINE void take_arrivals(struct conn *c, struct sock *sk, const struct tcp_sock
 		c->malformed = f->malformed;
 		c->report.malformed = f->malformed;
 	}
-	if (c->report.source != SOURCE_UNDECIDED && is_silent(c, f, now))
+	if (c->report.source != SOURCE_UNDECIDED && is_silent(c, f, now)) {
+		note_ceased(c, f);
 		search_again(c);
+	}
 }
 
 #endif

@@ -2,53 +2,46 @@
 //!
 //! TCP hands a device super-packets of many segments; the device, and not the congestion control, then decides the gaps
 //! between them. `gso_max_segs 1` prevents this, for every flow of the device. A tc program at the device's ingress
-//! records arrivals. A pinned map keeps each device's earlier settings, so that any later unload can restore them.
+//! records arrivals. A pinned map keeps each device's earlier settings, so that any later unload can restore them; an entry
+//! is written before the device is changed.
 
-use crate::options::STAMP;
+use crate::namespaces::{self, Identity};
 use crate::wire::{Plain, bytes_of, value_of};
-use crate::{Error, pins, programs};
-use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType, Program, TC_INGRESS, TcHook};
-use nix::sched::{CloneFlags, setns};
-use std::fs::{self, File};
-use std::os::fd::{AsFd, BorrowedFd, OwnedFd};
-use std::os::unix::fs::MetadataExt;
+use crate::{Error, filters, pins};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
 use std::path::Path;
 use std::process::Command;
 
 /// The map of devices that a load has changed.
-const TOUCHED: &str = "devices";
+pub const TOUCHED: &str = "devices";
 const MOST_DEVICES: u32 = 64;
-/// Handle and priority of our filter; another program is unlikely to use them.
-const HANDLE: u32 = 0x5241;
-const PRIORITY: u32 = 0x5241;
+/// What a device takes from TCP at a time once it is prepared.
+const ONE_BY_ONE: u32 = 1;
 
 /// A device, by its network namespace and its index there.
 #[repr(C)]
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 struct Key {
-    namespace: u64,
+    cookie: u64,
     index: u32,
     reserved: u32,
 }
 
-/// The device's settings before the load.
+/// The device before the load: its settings, and what else it is known by, since another may come to have its index.
 #[repr(C)]
 #[derive(Clone, Copy)]
 struct Before {
+    namespace: u64,
     gso_max_segs: u32,
     had_clsact: u32,
+    name: [u8; 16],
+    address: [u8; 64],
 }
 
 // SAFETY: words and double words; the padding is named.
 unsafe impl Plain for Key {}
-// SAFETY: words.
+// SAFETY: double words, words and bytes; no padding.
 unsafe impl Plain for Before {}
-
-fn namespace() -> Result<u64, Error> {
-    let here =
-        fs::metadata("/proc/thread-self/ns/net").map_err(|error| Error::machine("/proc/thread-self/ns/net", error))?;
-    Ok(here.ino())
-}
 
 fn index_of(device: &str) -> Result<u32, Error> {
     nix::net::if_::if_nametoindex(device)
@@ -73,69 +66,77 @@ pub fn able() -> Result<(), Error> {
     }
 }
 
-fn gso_max_segs(device: &str) -> Result<u32, Error> {
+/// How many segments a device takes at a time, and its address.
+fn shown(device: &str) -> Result<(u32, [u8; 64]), Error> {
     let said: serde_json::Value = serde_json::from_slice(&ip(&["-j", "-d", "link", "show", "dev", device])?)
         .map_err(|error| Error::machine("reading the output of ip", error))?;
     let segments = said[0]["gso_max_segs"].as_u64().and_then(|n| u32::try_from(n).ok());
-    segments
-        .ok_or_else(|| Error::Machine(format!("ip does not show the gso_max_segs of {device}; is iproute2 too old?")))
+    let segments = segments.ok_or_else(|| {
+        Error::Machine(format!("ip does not show the gso_max_segs of {device}; is iproute2 too old?"))
+    })?;
+    Ok((segments, text(said[0]["address"].as_str().unwrap_or_default())))
+}
+
+/// A text as bytes, filled up with zeros; what is too long is cut.
+fn text<const SIZE: usize>(text: &str) -> [u8; SIZE] {
+    let mut bytes = [0; SIZE];
+    bytes.iter_mut().zip(text.bytes()).for_each(|(to, from)| *to = from);
+    bytes
 }
 
 fn set_gso_max_segs(device: &str, segments: u32) -> Result<(), Error> {
     ip(&["link", "set", "dev", device, "gso_max_segs", &segments.to_string()]).map(drop)
 }
 
-fn hook(program: BorrowedFd<'_>, index: u32) -> TcHook {
-    let mut hook = TcHook::new(program);
-    hook.ifindex(index as i32).handle(HANDLE).priority(PRIORITY).attach_point(TC_INGRESS);
-    hook
-}
-
-/// Prepares the devices of this network namespace, and keeps their earlier settings.
-pub fn prepare(folder: &Path, devices: &[String]) -> Result<(), Error> {
+/// The map of a folder, made if it is not there.
+fn touched(folder: &Path) -> Result<MapHandle, Error> {
     let failed = |error| Error::machine("keeping the devices' earlier settings", error);
+    let pin = folder.join(TOUCHED);
+    if pin.exists() {
+        return MapHandle::from_pinned_path(pin).map_err(failed);
+    }
     let options = libbpf_rs::libbpf_sys::bpf_map_create_opts {
         sz: size_of::<libbpf_rs::libbpf_sys::bpf_map_create_opts>() as libbpf_rs::libbpf_sys::size_t,
         ..Default::default()
     };
     let (key, value) = (size_of::<Key>() as u32, size_of::<Before>() as u32);
-    let mut touched =
+    let mut map =
         MapHandle::create(MapType::Hash, Some(TOUCHED), key, value, MOST_DEVICES, &options).map_err(failed)?;
-    touched.pin(folder.join(TOUCHED)).map_err(failed)?;
-    let namespace = namespace()?;
+    map.pin(pin).map_err(failed)?;
+    Ok(map)
+}
+
+/// What is known of a device in other folders than `folder`.
+fn known_elsewhere(folder: &Path, key: &Key) -> Option<Before> {
+    let others = pins::folders().into_iter().filter(|other| other != folder);
+    let mut maps = others.filter_map(|other| MapHandle::from_pinned_path(other.join(TOUCHED)).ok());
+    maps.find_map(|map| value_of(&map.lookup(bytes_of(key), MapFlags::ANY).ok().flatten()?))
+}
+
+/// Prepares the devices of this network namespace, and keeps their earlier settings.
+pub fn prepare(folder: &Path, devices: &[String]) -> Result<(), Error> {
+    let failed = |error| Error::machine("keeping the devices' earlier settings", error);
+    let touched = touched(folder)?;
+    let here = namespaces::here()?;
     for device in devices {
-        let index = index_of(device)?;
-        let before = Before { gso_max_segs: gso_max_segs(device)?, had_clsact: u32::from(has_clsact(device)?) };
-        let key = Key { namespace, index, reserved: 0 };
-        touched.update(bytes_of(&key), bytes_of(&before), MapFlags::ANY).map_err(failed)?;
-        set_gso_max_segs(device, 1)?;
-        attach(index)?;
+        let key = Key { cookie: here.cookie, index: index_of(device)?, reserved: 0 };
+        if touched.lookup(bytes_of(&key), MapFlags::ANY).map_err(failed)?.is_none() {
+            let before = match known_elsewhere(folder, &key) {
+                Some(before) => before,
+                None => look(here, device)?,
+            };
+            touched.update(bytes_of(&key), bytes_of(&before), MapFlags::ANY).map_err(failed)?;
+        }
+        set_gso_max_segs(device, ONE_BY_ONE)?;
+        filters::attach(key.index)?;
     }
     Ok(())
 }
 
-fn has_clsact(device: &str) -> Result<bool, Error> {
-    let output = Command::new("tc").args(["qdisc", "show", "dev", device, "clsact"]).output();
-    let output = output.map_err(|error| Error::machine("tc qdisc show", error))?;
-    Ok(String::from_utf8_lossy(&output.stdout).contains("clsact"))
-}
-
-/// Returns the program that records arrivals, whichever load pinned it; `None` where this kernel refuses the option.
-fn stamp() -> Result<Option<OwnedFd>, Error> {
-    let Some(pinned) = pins::find(STAMP) else { return Ok(None) };
-    Program::fd_from_pinned_path(pinned).map(Some).map_err(|error| Error::machine(STAMP, error))
-}
-
-fn attach(index: u32) -> Result<(), Error> {
-    let failed =
-        |error: libbpf_rs::Error| Error::machine("attaching the program that records arrivals", format!("{error:#}"));
-    let Some(program) = stamp()? else { return Ok(()) };
-    let mut hook = hook(program.as_fd(), index);
-    // Fails where the device already has a clsact. If something else is wrong, attaching reports it.
-    programs::listen_to_libbpf();
-    let _ = hook.create();
-    hook.replace(true);
-    hook.attach().map_err(failed).map(drop)
+fn look(here: Identity, device: &str) -> Result<Before, Error> {
+    let (gso_max_segs, address) = shown(device)?;
+    let had_clsact = u32::from(filters::has_clsact(device)?);
+    Ok(Before { namespace: here.number, gso_max_segs, had_clsact, name: text(device), address })
 }
 
 /// Records arrivals at `device` of the current network namespace, for the congestion control loaded under `name`. Lasts
@@ -146,7 +147,7 @@ fn attach(index: u32) -> Result<(), Error> {
 pub fn note_arrivals(name: &str, device: &str) -> Result<(), Error> {
     let index = index_of(device)?;
     pins::among_pins(|| match pins::folder(name).exists() {
-        true => attach(index),
+        true => filters::attach(index),
         false => Err(Error::Machine(format!("{name} is not loaded"))),
     })
 }
@@ -158,56 +159,52 @@ pub fn prepare_loopback(name: &str) -> Result<(), Error> {
     note_arrivals(name, "lo")
 }
 
-/// Restores the devices that still exist.
-pub fn restore(folder: &Path) -> Result<(), Error> {
+/// Does `work` with each device of the folder that is still there, in its network namespace.
+fn each(folder: &Path, work: impl Fn(&str, &Key, &Before) -> Result<(), Error> + Sync) -> Result<(), Error> {
     let Ok(touched) = MapHandle::from_pinned_path(folder.join(TOUCHED)) else { return Ok(()) };
-    let program = stamp()?;
-    let here = namespace()?;
     for bytes in touched.keys() {
         let found = touched.lookup(&bytes, MapFlags::ANY).ok().flatten();
         let Some((key, before)) = value_of::<Key>(&bytes).zip(found.and_then(|value| value_of::<Before>(&value)))
         else {
             continue;
         };
-        let put_back = || restore_one(key.index, &before, program.as_ref());
-        if key.namespace == here {
-            put_back()?;
-        } else if let Some(there) = find_namespace(key.namespace) {
-            inside(&there, put_back)?;
-        }
+        let namespace = Identity { cookie: key.cookie, number: before.namespace };
+        namespaces::within(namespace, || match name_of(key.index) {
+            Some(device) if is_the_same(&device, &before)? => work(&device, &key, &before),
+            _ => Ok(()),
+        })?;
     }
     Ok(())
 }
 
-fn restore_one(index: u32, before: &Before, program: Option<&OwnedFd>) -> Result<(), Error> {
-    let Some(device) = name_of(index) else { return Ok(()) };
-    if let Some(program) = program {
-        let mut hook = hook(program.as_fd(), index);
-        let _ = hook.detach();
-    }
-    if before.had_clsact == 0 {
-        let _ = Command::new("tc").args(["qdisc", "del", "dev", &device, "clsact"]).output();
-    }
-    set_gso_max_segs(&device, before.gso_max_segs)
+/// Attaches the program that records arrivals now to the devices of the folder.
+pub fn attach_again(folder: &Path) -> Result<(), Error> {
+    each(folder, |_, key, _| filters::attach(key.index))
 }
 
-/// Returns the network namespace of this number, if a name or a process still holds it.
-fn find_namespace(number: u64) -> Option<File> {
-    let entries = |folder| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let mut places = entries("/run/netns").chain(entries("/proc").map(|process| process.join("ns/net")));
-    let place = places.find(|place| fs::metadata(place).is_ok_and(|found| found.ino() == number))?;
-    File::open(place).ok()
-}
-
-/// Runs `work` in a network namespace. Uses a thread of its own, because a thread that enters a namespace stays there.
-fn inside(namespace: &File, work: impl FnOnce() -> Result<(), Error> + Send) -> Result<(), Error> {
-    std::thread::scope(|scope| {
-        let worker = scope.spawn(|| {
-            setns(namespace, CloneFlags::CLONE_NEWNET).map_err(|error| Error::machine("a network namespace", error))?;
-            work()
-        });
-        worker.join().unwrap_or_else(|_| Err(Error::Machine("a worker thread panicked".to_string())))
+/// Restores the devices that still exist and that nobody else has prepared.
+pub fn restore(folder: &Path) -> Result<(), Error> {
+    each(folder, |device, key, before| match known_elsewhere(folder, key) {
+        Some(_) => Ok(()),
+        None => restore_one(device, key.index, before),
     })
+}
+
+fn restore_one(device: &str, index: u32, before: &Before) -> Result<(), Error> {
+    filters::detach(index)?;
+    if before.had_clsact == 0 {
+        filters::remove_empty_clsact(device)?;
+    }
+    // What somebody else has set meanwhile stays.
+    match shown(device)? {
+        (ONE_BY_ONE, _) => set_gso_max_segs(device, before.gso_max_segs),
+        _ => Ok(()),
+    }
+}
+
+/// Whether the device at that index is the one that was prepared: by its name, or by its address.
+fn is_the_same(device: &str, before: &Before) -> Result<bool, Error> {
+    Ok(text(device) == before.name || shown(device)?.1 == before.address)
 }
 
 fn name_of(index: u32) -> Option<String> {

@@ -4,28 +4,38 @@
 //! it. No process stays in user space in between: the kernel keeps what is registered, and [`pins`](self) in a file
 //! system of our own let later commands find it.
 
+mod counters;
 mod devices;
+mod drain;
 mod error;
+mod filters;
 mod loader;
 mod log;
 mod machine;
+mod namespaces;
 mod options;
 mod pins;
 mod programs;
+mod replace;
 mod report;
 mod selftest;
 mod status;
+mod steps;
 mod wire;
 
+pub use counters::{Counters, counters};
 pub use devices::note_arrivals;
+pub use drain::{Drained, drain, switch};
 pub use error::Error;
 #[doc(hidden)]
 pub use loader::raw_params;
-pub use loader::{is_registered, load, readiness, unload};
+pub use loader::{load, readiness, unload};
 #[doc(hidden)]
 pub use log::raw_event;
-pub use log::{Event, LawEvent, PacketEvent, Wanted, follow};
+pub use log::{Event, LawEvent, PacketEvent, Wanted, follow, follow_falls};
 pub use options::Options;
-pub use report::{Address, Fallen, Mode, Reason, Report, Source};
+pub use replace::{Replaced, replace};
+pub use report::{Activity, Address, Fall, Fallen, Limit, Mode, Reason, Report, Source, WINDOW_MOST};
 pub use selftest::Trial;
-pub use status::{Status, status};
+pub use status::{Status, flows, now_ns, status};
+pub use steps::is_registered;

@@ -1,6 +1,6 @@
 //! The ring of events: the mirror of `bpf/events.h`.
 
-use crate::report::{Config, LOG_LAW, LOG_STREAMS};
+use crate::report::{Config, Fall, LOG_FALLS, LOG_LAW, LOG_STREAMS};
 use crate::wire::{Plain, bytes_of, value_of};
 use crate::{Error, pins};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, RingBufferBuilder};
@@ -89,23 +89,25 @@ fn event(bytes: &[u8]) -> Option<Event> {
 /// The programs' logging switch. Dropping this turns it off.
 struct Listening {
     config: MapHandle,
+    wanted: u32,
 }
 
 impl Listening {
-    fn set(&self, log: u32) -> Result<(), Error> {
+    /// Switches `on` on and `off` off, and leaves what others listen to as it is.
+    fn switch(&self, on: u32, off: u32) -> Result<(), Error> {
         let failed = |error| Error::machine("switching the log on or off", error);
         let key = 0u32.to_ne_bytes();
         let value = self.config.lookup(&key, MapFlags::ANY).map_err(failed)?.unwrap_or_default();
         let mut config: Config =
             value_of(&value).ok_or_else(|| Error::Machine("the map `config` has no entry".to_string()))?;
-        config.log = log;
+        config.log = config.log & !off | on;
         self.config.update(&key, bytes_of(&config), MapFlags::ANY).map_err(failed)
     }
 }
 
 impl Drop for Listening {
     fn drop(&mut self) {
-        let _ = self.set(0);
+        let _ = self.switch(0, self.wanted);
     }
 }
 
@@ -117,24 +119,46 @@ pub fn follow(
     name: &str,
     wanted: Wanted,
     mut take: impl FnMut(Event),
+    go_on: impl FnMut() -> bool,
+) -> Result<(), Error> {
+    let wanted = match wanted {
+        Wanted::Streams => LOG_STREAMS,
+        Wanted::Law => LOG_LAW,
+    };
+    let take = |bytes: &[u8]| event(bytes).into_iter().for_each(&mut take);
+    // An earlier listener, if it was killed, has left its own switched on.
+    listen(name, "events", (wanted, LOG_STREAMS | LOG_LAW), take, go_on)
+}
+
+/// Hands each connection that CUBIC takes over from now on to `take`, until `go_on` returns false. Calls `go_on` at least
+/// ten times a second.
+///
+/// # Errors
+/// Nothing is loaded under `name`, or the ring cannot be read.
+pub fn follow_falls(name: &str, mut take: impl FnMut(Fall), go_on: impl FnMut() -> bool) -> Result<(), Error> {
+    let take = |bytes: &[u8]| value_of(bytes).into_iter().for_each(&mut take);
+    listen(name, "falls", (LOG_FALLS, LOG_FALLS), take, go_on)
+}
+
+/// Reads a ring while `go_on` says so, with `on` of its switches, `all`, switched on.
+fn listen(
+    name: &str,
+    ring: &str,
+    (on, all): (u32, u32),
+    mut take: impl FnMut(&[u8]),
     mut go_on: impl FnMut() -> bool,
 ) -> Result<(), Error> {
     let failed = |error| Error::machine("reading the log", error);
-    let ring = pins::open(name, "events")?;
-    let listening = Listening { config: pins::open(name, "config")? };
+    let ring = pins::open(name, ring)?;
+    let listening = Listening { config: pins::open(name, "config")?, wanted: all };
     let mut builder = RingBufferBuilder::new();
-    builder
-        .add(&ring, |bytes| {
-            event(bytes).into_iter().for_each(&mut take);
-            0
-        })
-        .map_err(failed)?;
+    let whole = |bytes: &[u8]| {
+        take(bytes);
+        0
+    };
+    builder.add(&ring, whole).map_err(failed)?;
     let reader = builder.build().map_err(failed)?;
-    // This overwrites what an earlier listener, if it was killed, has left switched on.
-    listening.set(match wanted {
-        Wanted::Streams => LOG_STREAMS,
-        Wanted::Law => LOG_LAW,
-    })?;
+    listening.switch(on, all)?;
     while go_on() {
         match reader.poll(Duration::from_millis(100)) {
             Err(error) if error.kind() != libbpf_rs::ErrorKind::Interrupted => return Err(failed(error)),

@@ -1,7 +1,7 @@
 //! What to load, and how.
 
 use crate::Error;
-use crate::report::Config;
+use crate::report::{Config, RECORDS};
 use rapid::Params;
 use std::path::PathBuf;
 use units::{Bytes, Span};
@@ -22,6 +22,10 @@ pub struct Options {
     pub params: Params,
     /// Most connections that Rapid steers at a time; CUBIC steers the others.
     pub flows: u32,
+    /// Most of these of one user (of one network namespace). `None`: half of `flows`, and all where there is one.
+    pub flows_per_user: Option<u32>,
+    /// Most packets in flight of a connection.
+    pub window: u32,
     /// The most of each gap that is spent waiting in a loop: better gaps, at the price of a busy processor.
     pub spin: Span,
     /// Devices that shall send packets one by one.
@@ -42,6 +46,8 @@ impl Default for Options {
             name: CONTROL.to_string(),
             params: Params::new(Bytes::new(1500)),
             flows: 256,
+            flows_per_user: None,
+            window: WINDOW_MOST,
             spin: Span::ZERO,
             devices: Vec::new(),
             volunteer: true,
@@ -51,7 +57,9 @@ impl Default for Options {
     }
 }
 
-/// Most flows. Each takes 170 kB of kernel memory: 4096 records of 32 B, 256 streams of 144 B, 3112 B of state.
+/// The narrowest window: as many packets as RFC 6928 lets begin with.
+const NARROWEST_WINDOW: u32 = 10;
+/// Most flows. Each takes 170 kB of kernel memory: 4096 records of 32 B, 256 streams of 144 B, 3136 B of state.
 const MOST_FLOWS: u32 = 16384;
 /// Spinning holds back the bottom halves of interrupts, so it must stay short.
 const LONGEST_SPIN: Span = Span::from_micros(50);
@@ -72,10 +80,23 @@ impl Options {
         if self.flows == 0 || self.flows > MOST_FLOWS {
             return wrong(format!("flows = {}: expected 1 to {MOST_FLOWS}", self.flows));
         }
+        if self.flows_per_user.is_some_and(|most| most == 0 || most > self.flows) {
+            let found = self.flows_per_user.unwrap_or_default();
+            return wrong(format!("flows_per_user = {found}: expected 1 to flows, {}", self.flows));
+        }
+        if !(NARROWEST_WINDOW..=WINDOW_MOST).contains(&self.window) {
+            let found = self.window;
+            return wrong(format!("window = {found} packets: expected {NARROWEST_WINDOW} to {WINDOW_MOST}"));
+        }
         if self.spin > LONGEST_SPIN {
             return wrong(format!("spin = {} ns: expected at most {} ns", self.spin.nanos(), LONGEST_SPIN.nanos()));
         }
         Ok(())
+    }
+
+    /// Most connections of one user.
+    pub fn per_user(&self) -> u32 {
+        self.flows_per_user.unwrap_or(self.flows.div_ceil(2))
     }
 
     pub(crate) fn config(&self) -> Config {
@@ -85,6 +106,10 @@ impl Options {
             spin_ns: self.spin.nanos() as u32,
             option_noise_ns: 5_000,
             timestamp_noise_ns: 10_000,
+            window: self.window,
+            per_user: self.per_user(),
+            switched: 0,
+            reserved: 0,
         }
     }
 }

@@ -4,12 +4,15 @@
 //! `stamp` records arrivals at a device. `option` and `stamp` share the map `stamps`; `option` and `sender` share the
 //! map `feedback`.
 
-use crate::options::{CONTROL, Options, STAMP};
+use crate::options::{CONTROL, OPTION, Options, STAMP};
 use crate::report::{RECORDS, STREAMS};
 use crate::wire::bytes_of;
 use crate::{Error, pins};
-use libbpf_rs::{MapCore, MapFlags, MapHandle, MapMut, Object, ObjectBuilder, OpenObject, PrintLevel};
-use std::os::fd::{AsFd, BorrowedFd};
+use libbpf_rs::{
+    Link, MapCore, MapFlags, MapHandle, MapMut, Object, ObjectBuilder, OpenObject, PrintLevel, ProgramMut,
+};
+use std::fs;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
@@ -19,12 +22,17 @@ static OPTION_OBJECT: &[u8] = include_bytes!("../objects/option.bpf.o");
 static STAMP_OBJECT: &[u8] = include_bytes!("../objects/stamp.bpf.o");
 
 /// Maps that user space opens again later, by their pins.
-const KEPT: [&str; 6] = [CONTROL, "conns", "slots", "config", "fallen", "events"];
+const KEPT: [&str; 8] = [CONTROL, "conns", "slots", "config", "fallen", "events", "counters", "falls"];
+/// The storage of the sockets that CUBIC has taken over, and the program that lists them: who reads its pin gets the list.
+const TAKEN: &str = "taken";
+pub const LIST_TAKEN: &str = "list_taken";
 
 /// The map of arrival times that peers report.
 const FEEDBACK: &str = "feedback";
 /// The map of the congestion controls whose connections ask for arrivals.
 const ASKERS: &str = "askers";
+/// The maps that what tells arrivals hands on when it is replaced.
+const HANDED_ON: [&str; 5] = [FEEDBACK, ASKERS, "stamps", "deaf", "answered"];
 
 /// All programs, loaded but not yet attached.
 pub struct Programs {
@@ -72,8 +80,8 @@ impl Programs {
         let mut sender = open(options.sender.as_deref().unwrap_or(SENDER_OBJECT))?;
         provide(&mut sender, options)?;
         let (mut receiver, mut without_option) = (None, None);
-        if let Some(pinned) = pins::find(FEEDBACK) {
-            let feedback = MapHandle::from_pinned_path(pinned).map_err(failed(FEEDBACK))?;
+        if is_told() {
+            let feedback = MapHandle::from_pinned_path(pins::arrivals().join(FEEDBACK)).map_err(failed(FEEDBACK))?;
             reuse(&mut sender, FEEDBACK, feedback.as_fd())?;
         } else {
             match Receiver::load(options.volunteer) {
@@ -93,22 +101,79 @@ impl Programs {
                 map.pin(folder.join(name)).map_err(failed(name))?;
             }
         }
-        let Some(receiver) = &mut self.receiver else { return Ok(()) };
-        for mut program in receiver.stamp.progs_mut().filter(|program| program.name() == STAMP) {
-            program.pin(folder.join(STAMP)).map_err(failed(STAMP))?;
-        }
-        for mut map in receiver.option.maps_mut() {
-            if let Some(name) = [FEEDBACK, ASKERS].iter().find(|name| map.name() == **name) {
-                map.pin(folder.join(name)).map_err(failed(name))?;
-            }
-        }
+        self.list_taken(folder)?;
         Ok(())
+    }
+
+    /// Pins the list of the sockets that CUBIC has taken over.
+    fn list_taken(&mut self, folder: &Path) -> Result<(), Error> {
+        let Some(taken) = self.sender.maps().find(|map| map.name() == TAKEN) else { return Err(broken(TAKEN)) };
+        let list = self.sender.progs_mut().find(|program| program.name() == LIST_TAKEN);
+        let list = list.ok_or_else(|| broken(LIST_TAKEN))?;
+        let mut link = list.attach_iter(taken.as_fd()).map_err(failed(LIST_TAKEN))?;
+        link.pin(folder.join(LIST_TAKEN)).map_err(failed(LIST_TAKEN))
     }
 }
 
+/// Whether arrivals are noted and told, for a name that is loaded. The link is pinned last.
+fn is_told() -> bool {
+    pins::arrivals().join(OPTION).exists()
+}
+
 impl Receiver {
+    /// Attaches the option to the connections of a cgroup, and keeps it and what it needs. What a load that was killed has
+    /// kept of it goes first.
+    pub fn settle(&mut self, cgroup: &Path) -> Result<(), Error> {
+        let folder = pins::arrivals();
+        pins::remove(&folder)?;
+        pins::create(&folder)?;
+        self.stamp()?.pin(folder.join(STAMP)).map_err(failed(STAMP))?;
+        for mut map in self.option.maps_mut() {
+            if let Some(name) = HANDED_ON.iter().find(|name| map.name() == **name) {
+                map.pin(folder.join(name)).map_err(failed(name))?;
+            }
+        }
+        let what = format!("attaching the TCP option to the cgroup {}", cgroup.display());
+        let root = fs::File::open(cgroup).map_err(|error| Error::machine(&what, error))?;
+        let mut link = self.option()?.attach_cgroup(root.as_raw_fd()).map_err(|error| Error::machine(&what, error))?;
+        link.pin(folder.join(OPTION)).map_err(|error| Error::machine(&what, error))
+    }
+
+    /// Takes the place of what notes and tells arrivals now, with its memory: connections notice nothing.
+    pub fn replace(volunteer: bool) -> Result<(), Error> {
+        const NEXT: &str = "next";
+        let folder = pins::arrivals();
+        if !is_told() {
+            return Ok(());
+        }
+        let mut new = Receiver::load_over(volunteer, Some(&folder))?;
+        let mut link = Link::open(folder.join(OPTION)).map_err(failed(OPTION))?;
+        let option = new.option.progs().find(|program| program.name() == OPTION).ok_or_else(|| broken(OPTION))?;
+        link.update_prog(&option).map_err(failed(OPTION))?;
+        // A replacement that was killed may have left one.
+        let _ = fs::remove_file(folder.join(NEXT));
+        new.stamp()?.pin(folder.join(NEXT)).map_err(failed(STAMP))?;
+        fs::rename(folder.join(NEXT), folder.join(STAMP)).map_err(|error| Error::machine(STAMP, error))
+    }
+
+    fn option(&mut self) -> Result<ProgramMut<'_>, Error> {
+        self.option.progs_mut().find(|program| program.name() == OPTION).ok_or_else(|| broken(OPTION))
+    }
+
+    fn stamp(&mut self) -> Result<ProgramMut<'_>, Error> {
+        self.stamp.progs_mut().find(|program| program.name() == STAMP).ok_or_else(|| broken(STAMP))
+    }
+
     fn load(volunteer: bool) -> Result<Receiver, Error> {
+        Receiver::load_over(volunteer, None)
+    }
+
+    /// Loads both, with the maps of another copy that are pinned in `folder`.
+    fn load_over(volunteer: bool, folder: Option<&Path>) -> Result<Receiver, Error> {
         let mut option = open(OPTION_OBJECT)?;
+        if let Some(folder) = folder {
+            take_maps(&mut option, folder)?;
+        }
         if !volunteer {
             // The second constant is the offer of other connections; the first is the offer of our own.
             let mut constants = option.maps_mut().find(|map| map.name().to_string_lossy().ends_with(".rodata"));
@@ -131,19 +196,39 @@ fn asker(name: &str) -> [u8; 16] {
     key
 }
 
+fn askers() -> Result<Option<MapHandle>, Error> {
+    let pinned = pins::arrivals().join(ASKERS);
+    pinned.exists().then(|| MapHandle::from_pinned_path(pinned).map_err(failed(ASKERS))).transpose()
+}
+
 /// From now on, connections of this congestion control ask for arrival times, if the option is loaded.
 pub fn ask(name: &str) -> Result<(), Error> {
-    let Some(pinned) = pins::find(ASKERS) else { return Ok(()) };
-    let askers = MapHandle::from_pinned_path(pinned).map_err(failed(ASKERS))?;
+    let Some(askers) = askers()? else { return Ok(()) };
     askers.update(&asker(name), &1u32.to_ne_bytes(), MapFlags::ANY).map_err(failed(ASKERS))
 }
 
 /// From now on, connections of this congestion control do not ask for arrival times.
 pub fn ask_no_more(name: &str) -> Result<(), Error> {
-    let Some(pinned) = pins::find(ASKERS) else { return Ok(()) };
-    let askers = MapHandle::from_pinned_path(pinned).map_err(failed(ASKERS))?;
+    let Some(askers) = askers()? else { return Ok(()) };
     // Fails where it never asked; then there is nothing to delete.
     let _ = askers.delete(&asker(name));
+    Ok(())
+}
+
+/// Makes the programs use the maps pinned in `folder`, if they mean the same.
+fn take_maps(option: &mut OpenObject, folder: &Path) -> Result<(), Error> {
+    for name in HANDED_ON {
+        let old = MapHandle::from_pinned_path(folder.join(name)).map_err(failed(name))?;
+        let mut map = option.maps_mut().find(|map| map.name() == name).ok_or_else(|| broken(name))?;
+        let (here, there) = ((map.key_size(), map.value_size()), (old.key_size(), old.value_size()));
+        if here != there {
+            return Err(Error::Machine(format!(
+                "the map {name} of what is loaded has keys and values of {there:?} B, this version's of {here:?} B: it \
+                 cannot be replaced in use; unload --drain, then load"
+            )));
+        }
+        map.reuse_fd(old.as_fd()).map_err(failed(name))?;
+    }
     Ok(())
 }
 

@@ -14,7 +14,7 @@ pub const GAP_BUCKETS: usize = 64;
 
 /// `struct address`.
 #[repr(C)]
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Address {
     family: u32,
     local_port: u16,
@@ -39,6 +39,24 @@ impl Address {
         }
     }
 
+    /// Returns the address of a connection between these two.
+    pub fn between(local: SocketAddr, remote: SocketAddr) -> Address {
+        let words = |ip: IpAddr| match ip {
+            IpAddr::V4(ip) => [u32::from_ne_bytes(ip.octets()), 0, 0, 0],
+            IpAddr::V6(ip) => {
+                let octets = ip.octets();
+                [0, 4, 8, 12].map(|at| u32::from_ne_bytes([0, 1, 2, 3].map(|byte| octets[at + byte])))
+            }
+        };
+        Address {
+            family: if local.is_ipv6() { libc_family_inet6() } else { libc_family_inet() },
+            local_port: local.port(),
+            remote_port: remote.port(),
+            local: words(local.ip()),
+            remote: words(remote.ip()),
+        }
+    }
+
     /// Returns this end's address.
     pub fn local(&self) -> SocketAddr {
         SocketAddr::new(self.ip(&self.local), self.local_port)
@@ -54,6 +72,10 @@ fn libc_family_inet6() -> u32 {
     nix::sys::socket::AddressFamily::Inet6 as u32
 }
 
+fn libc_family_inet() -> u32 {
+    nix::sys::socket::AddressFamily::Inet as u32
+}
+
 /// What steers a connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -64,6 +86,20 @@ pub enum Mode {
     Rapid,
     /// The kernel's CUBIC has taken over.
     Cubic,
+}
+
+/// What a connection under Rapid does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Activity {
+    /// It sends, and nobody knows yet whether arrivals will come: TCP starts slowly.
+    Waits,
+    /// No data of its own has arrived, as at a connection's receiving end.
+    Receives,
+    /// It looks for the path's rate.
+    StartsUp,
+    /// The law steers it.
+    Sends,
 }
 
 /// Where arrival times come from.
@@ -98,21 +134,55 @@ pub enum Reason {
     CannotPace,
     /// Several packets leave at a time, because the device does the segmentation.
     Bursts,
+    /// Rapid was switched off, or is being unloaded.
+    SwitchedOff,
+    /// The user of this network namespace has as many connections of Rapid as `flows_per_user`.
+    TooManyOfUser,
     /// A reason that this build does not know.
     Unknown,
 }
 
 impl Reason {
+    /// The reasons that the programs know, in the order of their numbers, which begin with one.
+    pub const ALL: [Reason; 6] = [
+        Reason::TooManyConnections,
+        Reason::NoStamps,
+        Reason::CannotPace,
+        Reason::Bursts,
+        Reason::SwitchedOff,
+        Reason::TooManyOfUser,
+    ];
+
     pub(super) fn from_raw(raw: u32) -> Reason {
-        match raw {
-            1 => Reason::TooManyConnections,
-            2 => Reason::NoStamps,
-            3 => Reason::CannotPace,
-            4 => Reason::Bursts,
-            _ => Reason::Unknown,
-        }
+        let known = Reason::ALL.into_iter().find(|reason| reason.number() == raw as usize);
+        known.unwrap_or(Reason::Unknown)
+    }
+
+    pub(super) fn number(self) -> usize {
+        self as usize + 1
     }
 }
+
+/// What else than the law keeps packets back: as in `bpf/report.h`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Limit {
+    /// The application has nothing to send.
+    Application,
+    /// The receiver's window has no room.
+    Receiver,
+    /// As many packets are in flight as a connection has records for.
+    Window,
+}
+
+impl Limit {
+    /// All of them, in the order of their numbers.
+    pub const ALL: [Limit; 3] = [Limit::Application, Limit::Receiver, Limit::Window];
+}
+
+/// The most packets in flight that may be asked for: `WINDOW_MOST` in `bpf/counters.h`. A connection remembers `RECORDS`
+/// transmissions, and an eighth of them may have been sent again.
+pub const WINDOW_MOST: u32 = RECORDS - RECORDS / 8;
 
 /// `struct report`: one connection, cumulative since its start. Rates are bytes per second, IP header included; times
 /// are nanoseconds of the monotonic clock.
@@ -124,7 +194,7 @@ pub struct Report {
     pub mode: u32,
     pub source: u32,
     pub startup: u32,
-    pub reserved: u32,
+    pub waiting: u32,
     pub began_ns: u64,
     pub acked_ns: u64,
     pub rate: u64,
@@ -146,6 +216,7 @@ pub struct Report {
     pub bursts: u64,
     pub malformed: u64,
     pub unlogged: u64,
+    pub limited_ns: [u64; Limit::ALL.len()],
     pub gap_error: [u64; GAP_BUCKETS],
 }
 
@@ -156,6 +227,16 @@ impl Report {
     /// Returns what steers the connection in this slot.
     pub fn mode(&self) -> Mode {
         if self.mode == 0 { Mode::Free } else { Mode::Rapid }
+    }
+
+    /// Returns what the connection does.
+    pub fn activity(&self) -> Activity {
+        match self {
+            Report { waiting: 1.., .. } => Activity::Waits,
+            Report { packets: 0, .. } => Activity::Receives,
+            Report { startup: 1.., .. } => Activity::StartsUp,
+            _ => Activity::Sends,
+        }
     }
 
     /// Returns where its arrival times come from.
@@ -190,12 +271,30 @@ fn top_of_bucket(i: usize) -> u64 {
 pub struct Fallen {
     pub at_ns: u64,
     pub packets: u64,
+    /// The law's; 0: it never set the clock.
+    pub rate: u64,
+    pub srtt_ns: u64,
+    /// With what CUBIC begins, packets.
+    pub cwnd: u32,
+    pub ssthresh: u32,
     pub reason: u32,
     pub source: u32,
 }
 
-// SAFETY: words.
+// SAFETY: double words and words; no padding.
 unsafe impl Plain for Fallen {}
+
+/// `struct fall`: a connection that CUBIC has taken over, with its address.
+#[repr(C)]
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs)]
+pub struct Fall {
+    pub address: Address,
+    pub fallen: Fallen,
+}
+
+// SAFETY: an address is ten words, and then come double words.
+unsafe impl Plain for Fall {}
 
 impl Fallen {
     /// Returns why CUBIC took over.
@@ -213,20 +312,53 @@ pub struct Config {
     pub spin_ns: u32,
     pub option_noise_ns: u32,
     pub timestamp_noise_ns: u32,
+    pub window: u32,
+    pub per_user: u32,
+    pub switched: u32,
+    pub reserved: u32,
 }
+
+/// Values of `Config::switched`: no new connections; and none of those that there are.
+pub const SWITCHED_CLOSED: u32 = 1;
+pub const SWITCHED_OFF: u32 = 2;
 
 // SAFETY: ten words, three double words, eight words; no padding.
 unsafe impl Plain for RawParams {}
-// SAFETY: `RawParams` has no padding, and four words follow it.
+// SAFETY: `RawParams` has no padding, and eight words follow it.
 unsafe impl Plain for Config {}
 
 /// Values of `Config::log`: which events to log.
 pub const LOG_STREAMS: u32 = 1;
 pub const LOG_LAW: u32 = 2;
+pub const LOG_FALLS: u32 = 4;
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_address_is_read_as_it_was_written() {
+        let v4 = ["10.1.2.3:80", "192.168.0.254:65535"];
+        let v6 = ["[2001:db8::1]:443", "[fe80::1:2:3]:5201"];
+        for [local, remote] in [v4, v6].map(|pair| pair.map(|text| text.parse().expect("an address"))) {
+            let address = Address::between(local, remote);
+            assert_eq!((address.local(), address.remote()), (local, remote));
+        }
+    }
+
+    #[test]
+    fn an_end_that_has_sent_nothing_receives() {
+        let zero = [0u8; size_of::<Report>()];
+        let mut report: Report = crate::wire::value_of(&zero).expect("a report");
+        let mut does = |waiting, packets, startup| {
+            (report.waiting, report.packets, report.startup) = (waiting, packets, startup);
+            report.activity()
+        };
+        assert_eq!(does(1, 0, 1), Activity::Waits);
+        assert_eq!(does(0, 0, 1), Activity::Receives);
+        assert_eq!(does(0, 9, 1), Activity::StartsUp);
+        assert_eq!(does(0, 9, 0), Activity::Sends);
+    }
 
     #[test]
     fn a_quantile_of_gap_errors_is_the_top_of_its_bucket() {

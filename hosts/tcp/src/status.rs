@@ -1,23 +1,42 @@
 //! The state of the connections: what they measure and do.
 
-use crate::report::{Address, Fallen, Mode, Report};
+use crate::counters::{Counters, counters};
+use crate::programs::LIST_TAKEN;
+use crate::report::{Address, Config, Fall, Fallen, Mode, Report};
 use crate::wire::value_of;
 use crate::{Error, pins};
 use libbpf_rs::{MapCore, MapFlags};
+use std::collections::{BTreeMap, BTreeSet};
 
 /// The state of the congestion control loaded under a name.
 #[derive(Clone, Debug)]
 pub struct Status {
     /// Most connections that Rapid steers at a time.
     pub flows: u32,
+    /// Most packets in flight of one of them.
+    pub window: u32,
+    /// Whether Rapid is switched off.
+    pub off: bool,
     /// Connections steered by Rapid now.
     pub connections: Vec<Report>,
     /// The slot of each connection in `connections`; events name connections by their slots.
     pub slots: Vec<u32>,
-    /// The latest connections that CUBIC has taken over.
+    /// The connections that CUBIC has taken over: those that have not ended, and the latest of the others.
     pub fallen: Vec<(Address, Fallen)>,
+    /// The addresses of those that have not ended.
+    pub open: BTreeSet<Address>,
+    /// What all connections together have done.
+    pub counters: Counters,
     /// The present time by the monotonic clock, nanoseconds.
     pub now_ns: u64,
+}
+
+/// Returns the most connections that Rapid steers at a time.
+///
+/// # Errors
+/// Nothing is loaded under `name`.
+pub fn flows(name: &str) -> Result<u32, Error> {
+    Ok(pins::open(name, "conns")?.max_entries() - 1)
 }
 
 /// Reads the state of every connection.
@@ -43,8 +62,32 @@ pub fn status(name: &str) -> Result<Status, Error> {
         let value = fallen.lookup(&key, MapFlags::ANY).map_err(read)?;
         taken.extend(value_of(&key).zip(value.and_then(|bytes| value_of::<Fallen>(&bytes))));
     }
+    let open = pins::among_pins(|| open_falls(name))?;
+    taken.retain(|(address, _)| !open.contains_key(address));
+    taken.extend(open.iter().map(|(address, fallen)| (*address, *fallen)));
     taken.sort_by_key(|(_, fallen): &(Address, Fallen)| fallen.at_ns);
-    Ok(Status { flows, connections, slots, fallen: taken, now_ns: now_ns() })
+    let open = open.into_keys().collect();
+    let config = pins::open(name, "config")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(read)?;
+    let config: Config = config.and_then(|bytes| value_of(&bytes)).unwrap_or_default();
+    let (window, off) = (config.window, config.switched != 0);
+    Ok(Status {
+        flows,
+        window,
+        off,
+        connections,
+        slots,
+        fallen: taken,
+        open,
+        counters: counters(name)?,
+        now_ns: now_ns(),
+    })
+}
+
+/// The connections that CUBIC has taken over and that have not ended, as the kernel lists them.
+fn open_falls(name: &str) -> Result<BTreeMap<Address, Fallen>, Error> {
+    let list = std::fs::read(pins::folder(name).join(LIST_TAKEN)).map_err(|error| Error::machine(LIST_TAKEN, error))?;
+    let falls = list.chunks_exact(size_of::<Fall>()).filter_map(value_of::<Fall>);
+    Ok(falls.map(|fall| (fall.address, fall.fallen)).collect())
 }
 
 /// Returns the present time by the programs' clock, nanoseconds.

@@ -64,8 +64,10 @@ impl Base {
 
     /// Starts a copy of it, which stands.
     pub fn copy(&self, place: &Path) -> Result<Machine, VirtualError> {
-        let disk = place.join(DISK);
-        fs::copy(self.folder.join(DISK), &disk).map_err(VirtualError::doing(disk.display()))?;
+        let (kept, disk) = (self.folder.join(DISK), place.join(DISK));
+        let about = fs::metadata(&kept).map_err(VirtualError::doing(kept.display()))?;
+        room::check_copy(place, about.len())?;
+        fs::copy(&kept, &disk).map_err(VirtualError::doing(disk.display()))?;
         let (initrd, console) = (self.folder.join(INITRD), place.join("console"));
         Machine::resume(&Files { kernel: &self.kernel, initrd: &initrd, disk: &disk, console: &console })
     }

@@ -3,7 +3,7 @@
 use crate::base::{Base, last_words};
 use crate::error::VirtualError;
 use crate::job::{self, answered};
-use crate::kernels::Kernel;
+use crate::kernels::{Kernel, PREFIX};
 use crate::machine::{DILATION, Machine};
 use lab::{Alone, Has, Raw};
 use results::{HostLabel, Run};
@@ -134,6 +134,7 @@ impl Host for Virtual {
         let base = self.base().map_err(machine)?;
         let facts = &base.facts;
         let has = Has {
+            more_queues: &more_queues(self.name),
             kernel: &format!("Linux {}", facts.release),
             controllers: &facts.controllers,
             queues: &facts.queues,
@@ -157,6 +158,14 @@ impl Host for Virtual {
         let raw = self.made(experiment, &job, reached).map_err(machine)?;
         Ok(raw.figures(experiment))
     }
+}
+
+/// An earlier build of the command fetched fewer modules.
+fn more_queues(host: &str) -> String {
+    let version = host.strip_prefix(PREFIX).filter(|version| version.starts_with(|first: char| first.is_ascii_digit()));
+    version.map_or(String::new(), |version| {
+        format!("; `packetscale fetch kernel {version}` fetches all that Debian's has")
+    })
 }
 
 fn machine(error: VirtualError) -> Refusal {

@@ -8,19 +8,40 @@ use std::path::Path;
 /// What a machine may take, in bytes: its state and its first file system. Found: 110 to 240 MB.
 const NEEDED: u64 = 300_000_000;
 
-/// Refuses a folder whose disk is too full to keep a machine in.
-pub(crate) fn check(folder: &Path) -> Result<(), VirtualError> {
-    let disk = statvfs(folder).map_err(VirtualError::doing(folder.display()))?;
-    enough(folder, disk.blocks_available() * disk.fragment_size())
+/// What a folder is for, and the variable that names another.
+pub(crate) struct Use {
+    what: &'static str,
+    variable: &'static str,
 }
 
-fn enough(folder: &Path, free: u64) -> Result<(), VirtualError> {
-    if free >= NEEDED {
+/// A machine that is kept.
+const CACHE: Use = Use { what: "to keep a machine there", variable: "PACKETSCALE_CACHE" };
+/// The copy of a machine's disk that a run works on.
+const COPY: Use = Use { what: "for a run's copy of a machine", variable: "TMPDIR" };
+
+/// Refuses a folder whose disk is too full to keep a machine in.
+pub(crate) fn check(folder: &Path) -> Result<(), VirtualError> {
+    enough(folder, free(folder)?, NEEDED, &CACHE)
+}
+
+/// Refuses a folder whose disk is too full for a copy of this many bytes.
+pub(crate) fn check_copy(folder: &Path, bytes: u64) -> Result<(), VirtualError> {
+    enough(folder, free(folder)?, bytes, &COPY)
+}
+
+fn free(folder: &Path) -> Result<u64, VirtualError> {
+    let disk = statvfs(folder).map_err(VirtualError::doing(folder.display()))?;
+    Ok(disk.blocks_available() * disk.fragment_size())
+}
+
+fn enough(folder: &Path, free: u64, needed: u64, purpose: &Use) -> Result<(), VirtualError> {
+    if free >= needed {
         return Ok(());
     }
-    let (place, found, needed) = (folder.display(), free / 1_000_000, NEEDED / 1_000_000);
-    let what = format!("{place}: found {found} MB free on its disk; expected {needed} MB, to keep a machine there");
-    Err(VirtualError(format!("{what}: make room, or set PACKETSCALE_CACHE to a folder elsewhere")))
+    let (place, found, needed) = (folder.display(), free / 1_000_000, needed.div_ceil(1_000_000));
+    let Use { what, variable } = purpose;
+    let said = format!("{place}: found {found} MB free on its disk; expected {needed} MB, {what}");
+    Err(VirtualError(format!("{said}: make room, or set {variable} to a folder elsewhere")))
 }
 
 #[cfg(test)]
@@ -29,10 +50,12 @@ mod tests {
 
     #[test]
     fn a_full_disk_is_named_with_what_is_free_and_what_is_needed() {
-        let said = enough(Path::new("/cache/machines/12ab"), 17_900_000).expect_err("too little").to_string();
+        let said =
+            enough(Path::new("/cache/machines/12ab"), 17_900_000, NEEDED, &CACHE).expect_err("too little").to_string();
         let start = "/cache/machines/12ab: found 17 MB free on its disk; expected 300 MB";
         assert!(said.starts_with(start), "{said}");
-        assert!(enough(Path::new("/cache"), NEEDED).is_ok() && enough(Path::new("/cache"), NEEDED - 1).is_err());
+        let with = |free| enough(Path::new("/cache"), free, NEEDED, &CACHE);
+        assert!(with(NEEDED).is_ok() && with(NEEDED - 1).is_err());
     }
 
     #[test]
@@ -41,5 +64,8 @@ mod tests {
         let said = check(Path::new("/proc")).expect_err("no room").to_string();
         assert!(said.starts_with("/proc: found 0 MB free"), "{said}");
         assert!(check(Path::new("/no/such/folder")).is_err());
+        let said = check_copy(Path::new("/proc"), 140_000_001).expect_err("no room").to_string();
+        let expected = "expected 141 MB, for a run's copy of a machine: make room, or set TMPDIR to a folder elsewhere";
+        assert!(said.ends_with(expected), "{said}");
     }
 }

@@ -199,6 +199,41 @@ fn a_loss_costs_a_round_of_conservation() {
     assert_eq!(script.bbr.window, before);
 }
 
+/// The first round is over, and recovery ends and begins with one acknowledgment: the window stays.
+#[test]
+fn a_recovery_that_follows_another_at_once_conserves_nothing() {
+    let mut script = Script::probing();
+    script.lose(1);
+    script.round(1000);
+    script.round(1000);
+    assert!(script.bbr.episode == Episode::Recovery && !script.bbr.conserving);
+    script.in_recovery = false;
+    script.lose(1);
+    let before = script.bbr.window;
+    assert!(before > 100);
+    script.bbr.set_window(2, 60, true);
+    // One packet was lost and two arrived, below the target.
+    assert_eq!((script.bbr.window, script.bbr.conserving), (before + 1, false));
+}
+
+/// A packet of 8000 bits at 2.28492 Mbit/s takes 3.5 ms. The tenth is the first to be waited for.
+#[test]
+fn the_first_ten_packets_are_not_paced() {
+    let mut bbr = Script::new().bbr;
+    for in_flight in 1..=10 {
+        assert_eq!(bbr.decision().departure, Time::ZERO);
+        bbr.on_sent(&Sent {
+            now: Time::ZERO,
+            size: PACKET,
+            in_flight,
+            transmission: 0,
+            app_limited: false,
+            retransmission: false,
+        });
+    }
+    assert_eq!(bbr.decision().departure.nanos() / 1000, 3501);
+}
+
 /// Two intervals, to the fourth and to the eighth round, with a quarter lost and the same rate: 1000 packets per second
 /// delivered. That is used for 48 rounds.
 #[test]

@@ -20,7 +20,7 @@ impl<C: Controller> Sender<C> {
     }
 
     /// When the next packet leaves, if nothing but its departure time holds it back; [`Time::MAX`]: something else does.
-    /// A host that makes up for it may call [`Sender::poll_transmit`] for this instant later, before any other call.
+    /// A host that catches up with it may call [`Sender::poll_transmit`] for this instant later, before any other call.
     #[inline]
     pub fn departure(&self) -> Time {
         self.gate

@@ -36,7 +36,11 @@ impl Agenda {
     /// A ring of packets has a new head.
     #[inline(always)]
     pub(crate) fn packet(&mut self, at: Time, source: EventSource) {
-        self.schedule.packet(at, self.numbering.id(source));
+        let id = self.numbering.id(source);
+        match source {
+            EventSource::AckLane(_) => self.schedule.acknowledgment(at, id),
+            _ => self.schedule.packet(at, id),
+        }
     }
 
     /// A timer was set.
@@ -45,10 +49,13 @@ impl Agenda {
         self.schedule.timer(at, self.numbering.id(source));
     }
 
-    /// The event at hand was the head of a ring; `next`: when the ring's next packet is due.
-    #[inline]
-    pub(crate) fn advance_packet(&mut self, next: Option<Time>) {
-        self.schedule.advance_packet(next);
+    /// The event at hand was the head of the ring `source`; `next`: when the ring's next packet is due.
+    #[inline(always)]
+    pub(crate) fn advance_packet(&mut self, source: EventSource, next: Option<Time>) {
+        match source {
+            EventSource::AckLane(_) => self.schedule.advance_acknowledgment(next),
+            _ => self.schedule.advance_packet(next),
+        }
     }
 
     /// The event at hand was a timer.

@@ -6,7 +6,8 @@
 //! its time ignores the stale entry when it surfaces.
 //!
 //! Timers live in a heap of their own: a thousand retransmission timers, almost all far away, would otherwise deepen
-//! the heap that every packet passes.
+//! the heap that every packet passes. So do acknowledgments: flows share few rings of them, and half of all events would
+//! otherwise sink through a heap with an entry for every paced flow.
 
 use units::Time;
 
@@ -61,6 +62,15 @@ impl Heap {
         self.entries[place] = entry;
     }
 
+    /// The top was the head of a ring; the ring's next packet, if any, takes its place.
+    #[inline(always)]
+    fn advance(&mut self, next: Option<Time>) {
+        match next {
+            Some(time) => self.sink(Event::new(time, self.top().source())),
+            None => self.pop(),
+        }
+    }
+
     /// Puts `entry` where the top was and restores the order.
     #[inline]
     fn sink(&mut self, entry: Event) {
@@ -110,10 +120,11 @@ fn least(children: &[Event]) -> (usize, Event) {
     found
 }
 
-/// The two heaps as one queue.
+/// The three heaps as one queue.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Schedule {
     packets: Heap,
+    acknowledgments: Heap,
     timers: Heap,
 }
 
@@ -122,6 +133,12 @@ impl Schedule {
     #[inline(always)]
     pub(super) fn packet(&mut self, time: Time, source: SourceId) {
         self.packets.push(Event::new(time, source));
+    }
+
+    /// A ring of acknowledgments has a new head.
+    #[inline(always)]
+    pub(super) fn acknowledgment(&mut self, time: Time, source: SourceId) {
+        self.acknowledgments.push(Event::new(time, source));
     }
 
     /// A timer was set.
@@ -133,7 +150,7 @@ impl Schedule {
     /// What happens next, left in place. ([`Time::MAX`], _) when nothing does.
     #[inline]
     pub(super) fn peek(&self) -> (Time, SourceId) {
-        let next = self.packets.top().min(self.timers.top());
+        let next = self.packets.top().min(self.acknowledgments.top()).min(self.timers.top());
         (next.time(), next.source())
     }
 
@@ -141,13 +158,13 @@ impl Schedule {
     /// place.
     #[inline]
     pub(super) fn advance_packet(&mut self, next: Option<Time>) {
-        match next {
-            Some(time) => {
-                let source = self.packets.top().source();
-                self.packets.sink(Event::new(time, source));
-            }
-            None => self.packets.pop(),
-        }
+        self.packets.advance(next);
+    }
+
+    /// The same for a ring of acknowledgments.
+    #[inline]
+    pub(super) fn advance_acknowledgment(&mut self, next: Option<Time>) {
+        self.acknowledgments.advance(next);
     }
 
     /// Takes away the entry that [`Schedule::peek`] showed, a timer.
@@ -167,20 +184,24 @@ mod tests {
         fn entries_come_out_in_order_of_time_then_source(raw in proptest::collection::vec((0u64..50, 0u32..20), 0..200)) {
             let mut schedule = Schedule::default();
             for (i, &(time, source)) in raw.iter().enumerate() {
-                if i % 3 == 0 {
-                    schedule.timer(Time::from_picos(time), source + 100);
-                } else {
-                    schedule.packet(Time::from_picos(time), source);
+                match i % 3 {
+                    0 => schedule.timer(Time::from_picos(time), source + 100),
+                    1 => schedule.acknowledgment(Time::from_picos(time), source + 50),
+                    _ => schedule.packet(Time::from_picos(time), source),
                 }
             }
             let mut expected: Vec<(u64, u32)> =
-                raw.iter().enumerate().map(|(i, &(t, s))| (t, if i % 3 == 0 { s + 100 } else { s })).collect();
+                raw.iter().enumerate().map(|(i, &(t, s))| (t, s + [100, 50, 0][i % 3])).collect();
             expected.sort_unstable();
             let mut found = Vec::new();
             while schedule.peek().0 != Time::MAX {
                 let (time, source) = schedule.peek();
                 found.push((time.picos(), source));
-                if source >= 100 { schedule.advance_timer() } else { schedule.advance_packet(None) }
+                match source {
+                    100.. => schedule.advance_timer(),
+                    50.. => schedule.advance_acknowledgment(None),
+                    _ => schedule.advance_packet(None),
+                }
             }
             prop_assert_eq!(found, expected);
         }

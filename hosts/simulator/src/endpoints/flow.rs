@@ -17,47 +17,48 @@ use traffic::Application;
 use transport::{Receiver, Sender};
 use units::{Bytes, Span, Time};
 
-/// A flow with everything that belongs to it alone. What the packet path touches stands first.
+/// A flow with everything that belongs to it alone. What every packet touches stands together, in memory, too.
 #[derive(Debug)]
+#[repr(C)]
 pub(crate) struct Flow {
-    pub(super) sender: Sender<AnyController>,
-    pub(super) receiver: Receiver,
+    /// Its event at the first link of its route; [`Time::MAX`]: none.
+    pub(super) expected: Time,
+    /// How much later than its departure a packet may be caught up with (see [`super::sending`]); zero: not at all.
+    pub(super) patience: Span,
     /// Packets on their way to the first link.
     pub(super) access: Line,
-    /// The number of its sender's network card among [`super::Cards`]; `None`: a card without a rate.
-    pub(super) card: Option<u32>,
     /// From the sender to the first link.
     pub(super) access_delay: Span,
-    /// From the receiver back to the sender.
-    pub(super) return_delay: Span,
+    /// The number of its sender's network card among [`super::Cards`]; `None`: a card without a rate.
+    pub(super) card: Option<u32>,
     /// Which ring its acknowledgments travel in.
     pub(super) ack_lane: u32,
-    /// Window that its receiver always advertises.
-    pub(super) receive_window: u64,
     /// The number of its route.
     pub(super) route: u32,
-    /// Each packet is acknowledged the instant it arrives: its reception needs no event.
-    pub(super) immediate: bool,
+    /// From the receiver back to the sender.
+    pub(super) return_delay: Span,
+    /// Window that its receiver always advertises.
+    pub(super) receive_window: u64,
     /// Its sender's timer in the schedule; [`Time::MAX`]: none.
     pub(super) armed: Time,
     /// The wake-up that timer stands for, before the host's error.
     pub(super) due: Time,
-    /// How much later than its departure a packet may be made up for (see [`super::sending`]); zero: not at all.
-    pub(super) patience: Span,
-    /// Its event at the first link of its route; [`Time::MAX`]: none.
-    pub(super) expected: Time,
     /// The errors of its sending host; `None`: none.
     pub(super) gaps: Option<Box<Gaps>>,
-    /// Interrupt coalescence at its receiver; `None`: none.
-    pub(super) coalescer: Option<Box<Coalescer>>,
-    /// What makes its receiver's stamps late; `None`: nothing.
-    pub(super) processing: Option<Box<Processing>>,
-    /// Rate headers of its packets under way; `None`: its sender takes no rates from routers.
-    pub(super) headers: Option<Box<Headers>>,
     /// What hands packets to its sender; `None`: it always has some.
     pub(super) application: Option<Box<Application>>,
+    /// Rate headers of its packets under way; `None`: its sender takes no rates from routers.
+    pub(super) headers: Option<Box<Headers>>,
+    pub(super) sender: Sender<AnyController>,
+    pub(super) receiver: Receiver,
+    /// What makes its receiver's stamps late; `None`: nothing.
+    pub(super) processing: Option<Box<Processing>>,
     /// What happens to its acknowledgments; `None`: they are only delayed.
     pub(super) return_path: Option<Box<ReturnPath>>,
+    /// Interrupt coalescence at its receiver; `None`: none.
+    pub(super) coalescer: Option<Box<Coalescer>>,
+    /// Each packet is acknowledged the instant it arrives: its reception needs no event.
+    pub(super) immediate: bool,
     /// Its delayed acknowledgment's timer in the schedule.
     pub(super) ack_armed: Time,
     pub(super) start: Time,
@@ -154,7 +155,7 @@ impl Flow {
         Flow { armed: Time::MAX, due: Time::MAX, patience: Span::ZERO, card, ..self }
     }
 
-    /// Whether its next departure may be made up for when its packet is `expected` at the first link.
+    /// Whether its next departure may be caught up with when its packet is `expected` at the first link.
     #[inline]
     pub(super) fn may_wait(&self, expected: Time) -> bool {
         expected.saturating_since(self.sender.departure()) < self.patience

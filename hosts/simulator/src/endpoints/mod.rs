@@ -132,7 +132,7 @@ impl Endpoints {
     /// Notes from now on what senders of the scenario do.
     pub(crate) fn note(&mut self) {
         self.noted = Some(Vec::new());
-        self.make_up_for_none();
+        self.let_none_wait();
     }
 
     /// What senders did since the last call, in order.

@@ -6,6 +6,7 @@ use crate::transit::Transit;
 use congestion::Controller;
 use packets::Event;
 use queueing::RateHeader;
+use transport::Ack;
 use units::{Span, Time};
 
 #[cold]
@@ -13,22 +14,27 @@ fn note(noted: &mut Vec<Event>, event: Event) {
     noted.push(event);
 }
 
+/// Its argument is large: no copy of it is made on the way of acknowledgments that nobody notes.
+#[cold]
+fn note_acknowledged(noted: &mut Vec<Event>, flow: usize, ack: &Ack) {
+    noted.push(Event::Acknowledged { flow, ack: *ack });
+}
+
 impl Endpoints {
     /// An acknowledgment reaches its sender, which sends what may leave now.
     #[inline(always)]
     pub(crate) fn at_sender(&mut self, agenda: &mut Agenda, now: Time, lane: usize) {
-        let Some(record) = self.ack_lanes[lane].pop(agenda) else { return };
+        let source = EventSource::AckLane(lane as u32);
+        let Some(record) = self.ack_lanes[lane].pop(agenda, source) else { return };
         let index = record.flow as usize;
-        self.make_up_before(agenda, now, index);
+        self.catch_up_before(agenda, now, index);
         let flow = &mut self.flows[index];
         let usual = flow.usual(now - flow.return_delay, self.stamp_granularity);
-        let (sender, noted) = (&mut flow.sender, &mut self.noted);
-        self.details.unpack(&record, usual, |ack| {
-            if let Some(noted) = noted {
-                note(noted, Event::Acknowledged { flow: index, ack: *ack });
-            }
-            sender.on_ack(now, ack);
-        });
+        let ack = self.details.unpack(&record, usual);
+        if let Some(noted) = &mut self.noted {
+            note_acknowledged(noted, index, ack);
+        }
+        flow.sender.on_ack(now, ack);
         if !self.oracle.is_empty() {
             self.tell(now, index);
         }
@@ -50,7 +56,7 @@ impl Endpoints {
         if self.flows[index].armed != now {
             return;
         }
-        self.make_up_before(agenda, now, index);
+        self.catch_up_before(agenda, now, index);
         let flow = &mut self.flows[index];
         (flow.armed, flow.due) = (Time::MAX, Time::MAX);
         flow.offer(now);
@@ -63,26 +69,26 @@ impl Endpoints {
 
     /// A flow has nothing new to send from now on.
     pub(crate) fn stop(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
-        self.make_up_before(agenda, now, index);
+        self.catch_up_before(agenda, now, index);
         let flow = &mut self.flows[index];
         flow.application = None;
         flow.sender.close();
         self.transmit(agenda, now, index);
     }
 
-    // ---- departures made up for --------------------------------------------------------------------------------
+    // ---- departures caught up with --------------------------------------------------------------------------
 
-    /// Makes up for the departures before `now`.
+    /// Catches up with the departures before `now`.
     #[inline]
-    fn make_up_before(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+    fn catch_up_before(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
         if self.flows[index].sender.departure() < now {
-            self.make_up(agenda, now - Span::from_picos(1), index);
+            self.catch_up(agenda, now - Span::from_picos(1), index);
         }
     }
 
-    /// Makes up for the departures up to and including `until`.
+    /// Catches up with the departures up to and including `until`.
     #[inline(never)]
-    fn make_up(&mut self, agenda: &mut Agenda, until: Time, index: usize) {
+    fn catch_up(&mut self, agenda: &mut Agenda, until: Time, index: usize) {
         if self.flows[index].patience == Span::ZERO {
             return;
         }
@@ -93,18 +99,19 @@ impl Endpoints {
         }
     }
 
-    /// Makes up for the departures of the first `flows` flows up to and including `until`: somebody looks at their senders.
-    pub(crate) fn make_up_first(&mut self, agenda: &mut Agenda, until: Time, flows: usize) {
+    /// Catches up with the departures of the first `flows` flows up to and including `until`: somebody looks at their senders.
+    pub(crate) fn catch_up_first(&mut self, agenda: &mut Agenda, until: Time, flows: usize) {
         for index in 0..flows {
             if self.flows[index].sender.departure() <= until {
-                self.make_up(agenda, until, index);
-                self.rearm(agenda, until, index);
+                self.catch_up(agenda, until, index);
+                let expected = self.expected(index);
+                self.rearm(agenda, until, index, expected);
             }
         }
     }
 
     /// Makes no departure wait from now on: somebody wants to hear of each when it happens.
-    pub(crate) fn make_up_for_none(&mut self) {
+    pub(crate) fn let_none_wait(&mut self) {
         self.flows.iter_mut().for_each(|flow| flow.patience = Span::ZERO);
     }
 
@@ -181,7 +188,14 @@ impl Endpoints {
     fn arm(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
         let paced = self.flows[index].sender.departure() < Time::MAX;
         let expected = if paced { self.expected(index) } else { Time::MAX };
+        self.set_timer(agenda, now, index, expected);
+    }
+
+    /// Sets the flow's timer. `expected`: its next event at the first link, if it knows when its next packet departs.
+    #[inline(always)]
+    fn set_timer(&mut self, agenda: &mut Agenda, now: Time, index: usize, expected: Time) {
         let flow = &mut self.flows[index];
+        let paced = flow.sender.departure() < Time::MAX;
         let mut due = flow.sender.next_wakeup();
         if due == Time::MAX && flow.completed.is_none() && flow.sender.is_done() {
             flow.completed = Some(now);
@@ -207,31 +221,32 @@ impl Endpoints {
 
     /// Sets the flow's timer, away from the way of most packets.
     #[inline(never)]
-    fn rearm(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
-        self.arm(agenda, now, index);
+    fn rearm(&mut self, agenda: &mut Agenda, now: Time, index: usize, expected: Time) {
+        self.set_timer(agenda, now, index, expected);
     }
 
     /// The packet of a flow that arrives now at the first link of its route. `None`: none does, the packet that was
     /// expected now left later, or leaves at another time.
     #[inline(always)]
     pub(crate) fn at_first_link(&mut self, agenda: &mut Agenda, now: Time, index: usize) -> Option<Transit> {
+        let source = EventSource::Access(index as u32);
         if self.flows[index].expected != now {
-            agenda.advance_packet(None);
+            agenda.advance_packet(source, None);
             return None;
         }
         let departure = self.flows[index].sender.departure();
         let (paced, departs) = (departure < Time::MAX, departure <= now);
         if departs {
-            self.make_up(agenda, now, index);
+            self.catch_up(agenda, now, index);
         }
         let arrives = self.accesses.front(self.flows[index].access).is_some_and(|first| first.at == now);
         let transit = if arrives { self.accesses.pop(&mut self.flows[index].access) } else { None };
         let next = self.expected(index);
         let flow = &mut self.flows[index];
         flow.expected = next;
-        agenda.advance_packet((next < Time::MAX).then_some(next));
+        agenda.advance_packet(source, (next < Time::MAX).then_some(next));
         if departs || (paced && flow.patience > Span::ZERO && !flow.may_wait(next)) {
-            self.rearm(agenda, now, index);
+            self.rearm(agenda, now, index, next);
         }
         transit
     }

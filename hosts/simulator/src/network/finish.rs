@@ -8,7 +8,7 @@ use scenario::Experiment;
 impl Network<'_> {
     /// Returns the run. Connections are traffic: results know nothing of their flows.
     pub(crate) fn finish(mut self, experiment: &Experiment, cpu_s: f64) -> Run {
-        self.endpoints.make_up_first(&mut self.agenda, self.end, experiment.flows.len());
+        self.endpoints.catch_up_first(&mut self.agenda, self.end, experiment.flows.len());
         let Network { agenda, topology, endpoints, background, recorder, hops, .. } = self;
         let readings = topology.readings();
         let flows = endpoints.flows().iter().zip(&experiment.flows);

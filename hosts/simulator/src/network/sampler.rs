@@ -46,7 +46,7 @@ impl Sampler {
         }
         recorder.sample_queue(topology.readings());
         let sampled = recorder.sampled_flows();
-        endpoints.make_up_first(agenda, now, sampled);
+        endpoints.catch_up_first(agenda, now, sampled);
         for (index, flow) in endpoints.flows().iter().enumerate().take(sampled) {
             recorder.sample_flow(index, flow.sample(now));
         }

@@ -197,8 +197,9 @@ impl Topology {
 
     /// The packet that arrives now from another link, and the link it arrives at.
     pub(crate) fn between_links(&mut self, agenda: &mut Agenda, lane: usize) -> Option<(usize, Transit)> {
+        let source = EventSource::LinkLane(lane as u32);
         let lane = &mut self.link_lanes[lane];
-        Some((lane.to, lane.packets.pop(agenda)?))
+        Some((lane.to, lane.packets.pop(agenda, source)?))
     }
 
     /// From the last link to the receiver.
@@ -209,7 +210,7 @@ impl Topology {
 
     /// The packet that arrives now at its receiver.
     pub(crate) fn delivered(&mut self, agenda: &mut Agenda, link: usize) -> Option<Transit> {
-        self.deliveries[link].pop(agenda)
+        self.deliveries[link].pop(agenda, EventSource::Delivery(link as u32))
     }
 
     /// A packet that others overtake.
@@ -219,6 +220,6 @@ impl Topology {
 
     /// The packet that arrives now from a detour.
     pub(crate) fn off_detour(&mut self, agenda: &mut Agenda, link: usize) -> Option<Transit> {
-        self.detours[link].pop(agenda)
+        self.detours[link].pop(agenda, EventSource::Detour(link as u32))
     }
 }

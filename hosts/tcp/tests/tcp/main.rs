@@ -8,10 +8,13 @@ mod flow;
 mod handover;
 mod hostile;
 mod interrupted;
+mod killed;
+mod life;
 mod lifecycle;
 mod lockstep;
 mod namespaces;
 mod queueing;
+mod seen;
 mod signals;
 mod slots;
 mod spike;
@@ -85,6 +88,7 @@ fn what_the_tests_need_compiles() {
     if clang::is_installed() {
         assert!(lockstep::compiled().is_file());
         assert!(hostile::liars().all(|object| !object.is_empty()));
+        assert!(killed::objects().iter().all(|object| !object.is_empty()));
     }
 }
 

@@ -1,4 +1,4 @@
-//! Departures that are made up for: a run that is watched makes none wait, so both must be the same run.
+//! Departures that are caught up with: a run that is watched makes none wait, so both must be the same run.
 
 mod support;
 
@@ -33,9 +33,9 @@ fn plain(run: Run) -> (Run, u64) {
 }
 
 fn both(experiment: &Experiment) -> ((Run, u64), (Run, u64)) {
-    let made_up = packetscale_simulator::run(experiment).expect("it runs");
+    let caught_up = packetscale_simulator::run(experiment).expect("it runs");
     let watched = packetscale_simulator::observed(experiment, &mut Nobody, &|_| {}).expect("it runs");
-    (plain(made_up), plain(watched))
+    (plain(caught_up), plain(watched))
 }
 
 /// 20 Mbit/s, 20 ms, 30 packets of buffer, with curves of a point every 7 ms.
@@ -51,8 +51,8 @@ fn every_controller_makes_the_run_that_an_event_per_departure_makes() {
         let one = flow(entry.name, 1000, Span::from_millis(20));
         let other = FlowSpec { start: Start::At(Time::ZERO + Span::from_millis(300)), ..one.clone() };
         let experiment = Experiment { flows: vec![one.into(), other.into()], ..path() };
-        let ((made_up, _), (watched, _)) = both(&experiment);
-        assert_eq!(made_up, watched, "{}", entry.name);
+        let ((caught_up, _), (watched, _)) = both(&experiment);
+        assert_eq!(caught_up, watched, "{}", entry.name);
     }
 }
 
@@ -60,8 +60,8 @@ fn every_controller_makes_the_run_that_an_event_per_departure_makes() {
 fn a_departure_is_no_event() {
     for controller in ["rapid", "bbr"] {
         let experiment = Experiment { flows: vec![flow(controller, 1000, Span::from_millis(20)).into()], ..path() };
-        let ((made_up, fewer), (_, events)) = both(&experiment);
-        let packets = made_up.summary.packets_delivered;
+        let ((caught_up, fewer), (_, events)) = both(&experiment);
+        let packets = caught_up.summary.packets_delivered;
         assert!(events - fewer > packets / 2, "{controller}: {fewer} instead of {events} for {packets} packets");
     }
 }
@@ -108,7 +108,7 @@ proptest! {
         experiment.receiver =
             ReceiverSpec { delayed_ack, ack_loss: Ratio::of(ack_loss, 1000), ..experiment.receiver };
         let flows = flows.into_iter().map(Into::into).collect();
-        let ((made_up, _), (watched, _)) = both(&Experiment { flows, seed, ..experiment });
-        prop_assert_eq!(made_up, watched);
+        let ((caught_up, _), (watched, _)) = both(&Experiment { flows, seed, ..experiment });
+        prop_assert_eq!(caught_up, watched);
     }
 }

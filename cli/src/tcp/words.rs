@@ -1,0 +1,82 @@
+//! Quantities and causes, as people read them.
+
+use ::tcp::{Activity, Limit, Reason, Source};
+
+/// Shows bytes per second as bits per second.
+pub fn rate(bytes: u64) -> String {
+    let bits = bytes as f64 * 8.0;
+    match bits {
+        1e9.. => format!("{:.2} Gbit/s", bits / 1e9),
+        _ => format!("{:.2} Mbit/s", bits / 1e6),
+    }
+}
+
+pub fn time(ns: u64) -> String {
+    match ns {
+        0 => "0 s".to_string(),
+        1..1_000_000 => format!("{:.1} us", ns as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} ms", ns as f64 / 1e6),
+        _ => format!("{:.1} s", ns as f64 / 1e9),
+    }
+}
+
+pub fn seconds(ns: u64) -> f64 {
+    ns as f64 / 1e9
+}
+
+pub fn part(of: u64, whole: u64) -> f64 {
+    if whole == 0 { 0.0 } else { of as f64 / whole as f64 }
+}
+
+/// Why CUBIC has taken over.
+pub fn because(reason: Reason) -> &'static str {
+    match reason {
+        Reason::TooManyConnections => "more connections than --flows allows",
+        Reason::NoStamps => "the peer reports no arrival times",
+        Reason::CannotPace => "this machine creates gaps too late at this rate",
+        Reason::Bursts => "several packets leave at a time (load with --device to prevent this)",
+        Reason::SwitchedOff => "Rapid is switched off, or was being unloaded",
+        Reason::TooManyOfUser => "its user has more connections than --flows-per-user allows",
+        Reason::Unknown => "unknown",
+    }
+}
+
+/// The same as a key: of JSON, and of labels.
+pub fn key_of(reason: Reason) -> &'static str {
+    match reason {
+        Reason::TooManyConnections => "too-many-connections",
+        Reason::NoStamps => "no-stamps",
+        Reason::CannotPace => "cannot-pace",
+        Reason::Bursts => "bursts",
+        Reason::SwitchedOff => "switched-off",
+        Reason::TooManyOfUser => "too-many-of-user",
+        Reason::Unknown => "unknown",
+    }
+}
+
+/// What kept packets back, as a key.
+pub fn limit(limit: Limit) -> &'static str {
+    match limit {
+        Limit::Application => "application",
+        Limit::Receiver => "receiver",
+        Limit::Window => "window",
+    }
+}
+
+pub fn activity(activity: Activity) -> &'static str {
+    match activity {
+        Activity::Waits => "waits",
+        Activity::Receives => "receives",
+        Activity::StartsUp => "start-up",
+        Activity::Sends => "rapid",
+    }
+}
+
+pub fn source(source: Source) -> &'static str {
+    match source {
+        Source::Undecided => "undecided",
+        Source::Option => "option",
+        Source::Timestamps => "timestamps",
+        Source::None => "none",
+    }
+}

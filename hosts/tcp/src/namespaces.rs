@@ -1,0 +1,117 @@
+//! Network namespaces: which there are, which is which, and work inside one.
+
+use crate::Error;
+use nix::libc;
+use nix::sched::{CloneFlags, setns};
+use nix::sys::socket::{AddressFamily, SockFlag, SockType, socket};
+use std::collections::BTreeSet;
+use std::fs::{self, File};
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
+
+const HERE: &str = "/proc/thread-self/ns/net";
+
+/// A network namespace. The kernel gives the number of its file to another once it is gone, its cookie never.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Identity {
+    pub cookie: u64,
+    pub number: u64,
+}
+
+/// The namespace of this thread.
+pub fn here() -> Result<Identity, Error> {
+    let number = fs::metadata(HERE).map_err(|error| Error::machine(HERE, error))?.ino();
+    Ok(Identity { cookie: cookie()?, number })
+}
+
+fn cookie() -> Result<u64, Error> {
+    let failed = |error: std::io::Error| Error::machine("the cookie of a network namespace", error);
+    let socket = socket(AddressFamily::Inet, SockType::Datagram, SockFlag::SOCK_CLOEXEC, None)
+        .map_err(|error| failed(error.into()))?;
+    let (mut cookie, mut size) = (0u64, size_of::<u64>() as libc::socklen_t);
+    // SAFETY: the kernel writes one double word, which outlives the call.
+    let refused = unsafe {
+        let place = (&raw mut cookie).cast();
+        libc::getsockopt(socket.as_raw_fd(), libc::SOL_SOCKET, SO_NETNS_COOKIE, place, &mut size)
+    };
+    if refused == 0 { Ok(cookie) } else { Err(failed(std::io::Error::last_os_error())) }
+}
+
+/// Of include/uapi/asm-generic/socket.h, Linux 5.14.
+const SO_NETNS_COOKIE: libc::c_int = 71;
+
+/// Every namespace that a name, or a process, holds.
+fn places() -> impl Iterator<Item = PathBuf> {
+    let entries = |folder| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+    let own = [PathBuf::from(HERE)];
+    own.into_iter().chain(entries("/run/netns")).chain(entries("/proc").map(|process| process.join("ns/net")))
+}
+
+/// Runs `work` in each of them, once.
+pub fn each(work: impl Fn() -> Result<(), Error> + Sync) -> Result<(), Error> {
+    let mut seen = BTreeSet::new();
+    for place in places() {
+        let Ok(found) = fs::metadata(&place) else { continue };
+        if seen.insert(found.ino()) {
+            enter(&place, &work)?;
+        }
+    }
+    Ok(())
+}
+
+/// Runs `work` in this namespace, if it is still there.
+pub fn within(wanted: Identity, work: impl Fn() -> Result<(), Error> + Sync) -> Result<(), Error> {
+    if here()? == wanted {
+        return work();
+    }
+    let place = places().find(|place| fs::metadata(place).is_ok_and(|found| found.ino() == wanted.number));
+    let Some(place) = place else { return Ok(()) };
+    enter(&place, || if here()? == wanted { work() } else { Ok(()) })
+}
+
+/// Uses a thread of its own, because a thread that enters a namespace stays there. A namespace that is gone is passed over.
+fn enter(place: &Path, work: impl FnOnce() -> Result<(), Error> + Send) -> Result<(), Error> {
+    let Ok(namespace) = File::open(place) else { return Ok(()) };
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| match setns(&namespace, CloneFlags::CLONE_NEWNET) {
+            Ok(()) => work(),
+            // Not a namespace: a name whose namespace was unmounted.
+            Err(nix::Error::EINVAL) => Ok(()),
+            Err(error) => Err(Error::machine("a network namespace", error)),
+        });
+        worker.join().unwrap_or_else(|_| Err(Error::Machine("a worker thread panicked".to_string())))
+    })
+}
+
+/// The setting of the current namespace that says what its connections use.
+const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+
+/// The namespace that the machine began with, and what every kernel can use.
+const FIRST: &str = "/proc/1/ns/net";
+const ALWAYS: [&str; 2] = ["cubic", "reno"];
+
+fn default_here() -> String {
+    fs::read_to_string(DEFAULT).unwrap_or_default().trim().to_string()
+}
+
+/// Wherever `name` is what connections use unless told otherwise, sets it to the first that the kernel takes: `wanted`, what
+/// the first namespace uses, CUBIC. The kernel keeps what a namespace was set to, even once it is no longer registered; the
+/// same name, set again, is what is registered now.
+pub fn set_default(name: &str, wanted: Option<&str>) -> Result<(), Error> {
+    let first = Mutex::new(String::new());
+    enter(Path::new(FIRST), || {
+        *first.lock().unwrap_or_else(PoisonError::into_inner) = default_here();
+        Ok(())
+    })?;
+    let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let first = Some(first.as_str()).filter(|first| *first != name);
+    each(|| {
+        let mut instead = wanted.into_iter().chain(first).chain(ALWAYS);
+        match default_here() != name || instead.any(|other| fs::write(DEFAULT, other).is_ok()) {
+            true => Ok(()),
+            false => Err(Error::Machine(format!("{DEFAULT} stays {name}: the kernel takes nothing else"))),
+        }
+    })
+}

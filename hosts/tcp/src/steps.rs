@@ -1,0 +1,118 @@
+//! The steps of loading and unloading. Whoever takes them holds the lock of [`pins`].
+
+use crate::machine::cgroup_root;
+use crate::options::{CONTROL, Options};
+use crate::programs::{Programs, broken};
+use crate::report::{Mode, Report};
+use crate::selftest::Trial;
+use crate::wire::value_of;
+use crate::{Error, devices, namespaces, pins, programs, selftest};
+use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use std::fs;
+use std::path::Path;
+
+/// The name under which a new version is tried.
+pub const ON_TRIAL: &str = "packetscale_try";
+/// Whether the kernel has a congestion control of this name, whoever registered it.
+pub fn is_registered(name: &str) -> bool {
+    let listed = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
+    listed.split_whitespace().any(|word| word == name)
+}
+
+/// Whether we have loaded something under this name, or begun to.
+pub fn is_ours(name: &str) -> Result<bool, Error> {
+    pins::among_pins(|| Ok(!pins::generations(name).is_empty()))
+}
+
+pub fn not_ours(name: &str) -> Error {
+    Error::Machine(format!("this kernel has a congestion control named {name} already, which is not ours"))
+}
+
+/// How many connections use what is in this folder.
+pub fn active(folder: &Path) -> usize {
+    let Ok(conns) = MapHandle::from_pinned_path(folder.join("conns")) else { return 0 };
+    let is_used = |slot: &u32| {
+        let bytes = conns.lookup(&slot.to_ne_bytes(), MapFlags::ANY).ok().flatten();
+        bytes.and_then(|bytes| value_of::<Report>(&bytes)).is_some_and(|report| report.mode() != Mode::Free)
+    };
+    (1..conns.max_entries()).filter(is_used).count()
+}
+
+/// Loads where nothing is loaded under this name.
+pub fn load_afresh(options: &Options) -> Result<Trial, Error> {
+    let name = options.name.as_str();
+    let undone = |error| {
+        let _ = pins::among_pins(|| undo(name));
+        error
+    };
+    let without_option = pins::among_pins(|| register(options)).map_err(undone)?.map(|error| error.to_string());
+    match options.sender {
+        // The trial connection is in the cgroup of this process.
+        None => selftest::try_out(name, options.cgroup.is_none(), without_option).map_err(undone),
+        Some(_) => Ok(Trial::default()),
+    }
+}
+
+fn register(options: &Options) -> Result<Option<Error>, Error> {
+    let folder = pins::folder(&options.name);
+    let mut programs = provide(options, &folder)?;
+    devices::prepare(&folder, &options.devices)?;
+    attach(&mut programs)?;
+    Ok(programs.without_option)
+}
+
+/// Loads the programs, and keeps in `folder` what later commands need; connections do not use them yet.
+pub fn provide(options: &Options, folder: &Path) -> Result<Programs, Error> {
+    pins::create(folder)?;
+    let mut programs = Programs::load(options)?;
+    programs.settle(options, folder)?;
+    if let Some(receiver) = &mut programs.receiver {
+        let cgroup = options.cgroup.clone().map_or_else(cgroup_root, Ok)?;
+        receiver.settle(&cgroup)?;
+    }
+    programs::ask(&options.name)?;
+    Ok(programs)
+}
+
+/// Registers the congestion control.
+pub fn attach(programs: &mut Programs) -> Result<(), Error> {
+    let mut control = programs.sender.maps_mut().find(|map| map.name() == CONTROL).ok_or_else(|| broken(CONTROL))?;
+    // The kernel keeps the registration until its map's entry is deleted. Dropping the link would delete it.
+    std::mem::forget(control.attach_struct_ops().map_err(|error| Error::machine("registering", format!("{error:#}")))?);
+    Ok(())
+}
+
+/// From now on, the name of what is in this folder finds nothing.
+pub fn unregister(folder: &Path) -> Result<(), Error> {
+    let pinned = folder.join(CONTROL);
+    if pinned.exists() {
+        let control = MapHandle::from_pinned_path(pinned).map_err(|error| Error::machine(CONTROL, error))?;
+        // Fails where it was never registered; then there is nothing to delete.
+        let _ = control.delete(&0u32.to_ne_bytes());
+    }
+    Ok(())
+}
+
+pub fn unload_locked(name: &str) -> Result<bool, Error> {
+    pins::among_pins(|| {
+        let there = !pins::generations(name).is_empty();
+        undo(ON_TRIAL)?;
+        undo(name)?;
+        Ok(there)
+    })
+}
+
+/// Undoes every step of a load in reverse order; skips steps that were not made.
+pub fn undo(name: &str) -> Result<(), Error> {
+    let folders = pins::generations(name);
+    folders.iter().try_for_each(|folder| unregister(folder))?;
+    if !folders.is_empty() {
+        namespaces::set_default(name, None)?;
+        programs::ask_no_more(name)?;
+    }
+    for folder in folders {
+        devices::restore(&folder)?;
+        pins::remove(&folder)?;
+    }
+    pins::leave_no_trace()
+}
