@@ -157,11 +157,21 @@ pub struct Init {
 #[derive(clap::Args)]
 pub struct Reproduce {
     /// A paper or one of its figures, as `packetscale list papers` names them, or a path [default: all papers]
-    #[arg(value_name = "PAPER[/FIGURE]")]
+    #[arg(value_name = "PAPER[/FIGURE]", conflicts_with_all = ["all", "scoreboard"])]
     pub what: Option<String>,
     /// The short form: fewer and shorter runs
-    #[arg(long)]
+    #[arg(long, conflicts_with_all = ["all", "store"])]
     pub quick: bool,
+    /// Runs all papers and stores the outcomes; leaves out figures that this program has judged already
+    #[arg(long, conflicts_with = "scoreboard")]
+    pub all: bool,
+    /// File of outcomes: the lines of the figures that are run are replaced [default with --all and --scoreboard:
+    /// papers/outcomes.ndjson]
+    #[arg(long, value_name = "FILE")]
+    pub store: Option<PathBuf>,
+    /// Prints the page of the stored outcomes, and runs nothing
+    #[arg(long)]
+    pub scoreboard: bool,
     /// Folder for the pages and data
     #[arg(long, value_name = "DIR", default_value = "out/papers")]
     pub out: PathBuf,

@@ -1,12 +1,12 @@
 //! `packetscale reproduce`: runs and computes what the figures of papers ask for, prints published and ours side by
-//! side, and writes a page for each paper.
+//! side, writes a page for each paper, and stores the outcomes.
 
 use crate::args::Reproduce as Arguments;
 use crate::estimate::streams;
 use crate::run::{threads, unwritable};
 use crate::terminal::Terminal;
 use crate::{Failure, PROGRAM, say};
-use papers::{Figure, Findings, GridQuestion, Library, Paper, Task};
+use papers::{Figure, Findings, GridQuestion, Library, Paper, STORE, Store, Task};
 use rayon::prelude::*;
 use report::PAGE;
 use results::reproduction::{self, Value, Verdict};
@@ -17,7 +17,15 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
-    let chosen = chosen(arguments.what.as_deref())?;
+    if arguments.scoreboard {
+        let store = Store::read(arguments.store.as_deref().unwrap_or(Path::new(STORE))).map_err(input)?;
+        return say(&papers::scoreboard(&Library::embedded().map_err(input)?, &store));
+    }
+    let kept = Kept::open(arguments)?;
+    let mut chosen = chosen(arguments.what.as_deref())?;
+    if arguments.all {
+        kept.leave_out_judged(&mut chosen);
+    }
     // All is read and checked before anything runs.
     let read = |(paper, figures): (Paper, Vec<String>)| {
         let paper = paper.with_traces(&arguments.out.join("inputs")).map_err(input)?;
@@ -33,6 +41,7 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
         let mut done = Vec::new();
         for figure in figures {
             let outcome = outcome(figure, &folder.join(&figure.name), &runner, &mut made)?;
+            kept.put(&paper.name, &outcome)?;
             if !arguments.json {
                 say(&shown(&paper.name, &outcome))?;
             }
@@ -52,6 +61,41 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
     }
     let as_expected = outcomes.iter().flat_map(|paper| &paper.figures).all(reproduction::Figure::as_expected);
     if as_expected { Ok(()) } else { Err(Failure::Missed) }
+}
+
+/// The store of outcomes, if there is one to write to.
+struct Kept {
+    path: Option<PathBuf>,
+    store: Store,
+}
+
+impl Kept {
+    fn open(arguments: &Arguments) -> Result<Kept, Failure> {
+        let path = arguments.store.clone().or(arguments.all.then(|| PathBuf::from(STORE)));
+        let store = path.as_deref().map_or(Ok(Store::default()), Store::read).map_err(input)?;
+        Ok(Kept { path, store })
+    }
+
+    /// Which program judges.
+    fn commit() -> &'static str {
+        PROGRAM.commit().unwrap_or("unknown")
+    }
+
+    /// Leaves out the figures that this program has judged, and papers of which nothing is left.
+    fn leave_out_judged(&self, chosen: &mut Vec<(Paper, Vec<String>)>) {
+        for (paper, figures) in chosen.iter_mut() {
+            figures.retain(|figure| !self.store.is_of(&format!("{}/{figure}", paper.name), Kept::commit()));
+        }
+        chosen.retain(|(_, figures)| !figures.is_empty());
+    }
+
+    /// Stores a figure at once: what is interrupted later is not lost. What others have stored since stays.
+    fn put(&self, paper: &str, figure: &reproduction::Figure) -> Result<(), Failure> {
+        let Some(path) = &self.path else { return Ok(()) };
+        let mut store = Store::read(path).map_err(input)?;
+        store.put(paper, figure, Kept::commit());
+        store.write(path).map_err(input)
+    }
 }
 
 fn input(error: papers::PaperError) -> Failure {
@@ -108,6 +152,7 @@ fn shown(paper: &str, figure: &reproduction::Figure) -> String {
     let (shown, empty): (Vec<&Value>, Vec<&Value>) = figure.values.iter().partition(has_ours);
     if !shown.is_empty() {
         out.push_str(&values(&shown));
+        out.push_str(&counted(figure));
     }
     if !empty.is_empty() {
         let why = if figure.quick { ": the short form does not run their points" } else { "" };
@@ -124,6 +169,13 @@ fn shown(paper: &str, figure: &reproduction::Figure) -> String {
         out.push_str(&format!("no answer at some points of {}: {}\n", source.name, source.unanswered.join("; ")));
     }
     out
+}
+
+/// How many values are as published, beside what constants would score.
+fn counted(figure: &reproduction::Figure) -> String {
+    let kept = figure.values.iter().filter(|value| papers::is_kept(value)).count();
+    let constant = papers::kept_by_constants(&figure.values);
+    format!("{kept} of {} values as published; one constant for each unit: {constant}\n", figure.values.len())
 }
 
 fn values(values: &[&Value]) -> String {

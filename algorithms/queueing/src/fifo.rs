@@ -1,7 +1,7 @@
 //! First in, first out. A packet that does not fit is dropped at the tail.
 //!
-//! The buffer holds the packet in service too: a limit of one packet is a link without a waiting room. (ns-2 counts
-//! only waiting packets; its limit of n is n + 1 here.)
+//! The buffer holds the packet in service too, as ns-2's limit does: a limit of one packet is a link without a waiting
+//! room.
 
 use crate::contract::{DropReason, Limit, Packet, Queue, Setup, Verdict};
 use alloc::collections::VecDeque;

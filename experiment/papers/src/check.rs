@@ -28,19 +28,38 @@ pub(crate) fn check(sources: &[Source], file: &FigureFile) -> Result<(), Mistake
     }
     for value in &file.value {
         let here = |what: String| (value.span().start, format!("value \"{}\": {what}", value.as_ref().what));
+        let both = value.as_ref().divided_by.is_some() && value.as_ref().less.is_some();
+        one_of(both).map_err(here)?;
         let selected = reading(sources, &Reading::from(value.as_ref())).map_err(here)?;
+        shown(sources, &Reading::from(value.as_ref()), &value.as_ref().shown_by).map_err(here)?;
         if selected != 1 {
             return Err(here(format!("where: found {selected} points, expected one: name more keys")));
         }
     }
     for claim in &file.claim {
         let here = |what: String| (claim.span().start, format!("claim \"{}\": {what}", claim.as_ref().words));
+        let both = claim.as_ref().divided_by.is_some() && claim.as_ref().less.is_some();
+        one_of(both).map_err(here)?;
         reading(sources, &Reading::from(claim.as_ref())).map_err(here)?;
+        shown(sources, &Reading::from(claim.as_ref()), &claim.as_ref().shown_by).map_err(here)?;
         if claim.as_ref().at_least.is_none() && claim.as_ref().at_most.is_none() {
             return Err(here("found no bound, expected at_least, at_most or both".to_string()));
         }
     }
     file.picture.iter().try_for_each(|picture| lines(sources, picture.as_ref()))
+}
+
+/// Refuses a reading that is compared in both ways.
+fn one_of(both: bool) -> Result<(), String> {
+    if both { Err("found divided_by and less, expected one of them".to_string()) } else { Ok(()) }
+}
+
+/// Checks the same reading of the source that shows a difference, if one is named.
+fn shown(sources: &[Source], of: &Reading<'_>, by: &str) -> Result<(), String> {
+    if by.is_empty() {
+        return Ok(());
+    }
+    reading(sources, &Reading { from: by, ..*of }).map(|_| ()).map_err(|what| format!("shown_by, {what}"))
 }
 
 /// Checks a reading. Returns how many points it selects.
@@ -49,17 +68,18 @@ fn reading(sources: &[Source], reading: &Reading<'_>) -> Result<usize, String> {
     metric(source, reading.metric)?;
     known(reading.selection, &source.points).map_err(|what| format!("where.{what}"))?;
     let selected: Vec<_> = source.points.iter().filter(|point| selects(reading.selection, point)).collect();
-    if let Some(divisor) = reading.divided_by {
-        let other = match &divisor.from {
+    if let Some(against) = reading.against {
+        let (written, other) = against.written();
+        let there = match &other.from {
             Some(from) => self::source(sources, from)?,
             None => source,
         };
-        metric(other, divisor.metric.as_deref().unwrap_or(reading.metric))?;
-        known(&divisor.selection, &other.points).map_err(|what| format!("divided_by.where.{what}"))?;
+        metric(there, other.metric.as_deref().unwrap_or(reading.metric))?;
+        known(&other.selection, &there.points).map_err(|what| format!("{written}.where.{what}"))?;
         for point in &selected {
-            match other.points.iter().filter(|other| Reading::divides(divisor, point, other)).count() {
+            match there.points.iter().filter(|there| Reading::belongs(other, point, there)).count() {
                 1 => {}
-                n => return Err(format!("divided_by: found {n} points to divide {point:?} by, expected one")),
+                n => return Err(format!("{written}: found {n} points for {point:?}, expected one")),
             }
         }
     }

@@ -5,6 +5,7 @@ use crate::error::{PaperError, line};
 use crate::file::{Compute, FigureFile, Keys, ProbeSource, QuickRuns, Simulate};
 use crate::point::{Point, distinct, known, point_of, selects};
 use crate::recorded::recorded;
+use crate::rule::last_place;
 use crate::source::{GridQuestion, Source, Task};
 use results::reproduction::Origin;
 use scenario::{Experiment, Scenario};
@@ -40,6 +41,10 @@ impl Figure {
         for table in &file.table {
             let cells = table.as_ref().cells(table.span());
             file.value.extend(cells.map_err(|what| at(table.span().start, format!("table: {what}")))?);
+        }
+        for value in &mut file.value {
+            let value = value.as_mut();
+            value.last_place = last_place(&text[value.published.span()]);
         }
         let (mut tasks, mut sources) = (Vec::new(), Vec::new());
         for source in &file.simulate {

@@ -109,7 +109,11 @@ pub(crate) struct QuickAnswers {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Value {
     pub what: String,
-    pub published: f64,
+    /// With the place where it is written: how many digits are printed matters.
+    pub published: Spanned<f64>,
+    /// The value of the last printed digit.
+    #[serde(skip)]
+    pub last_place: f64,
     #[serde(default)]
     pub unit: String,
     pub place: String,
@@ -117,13 +121,14 @@ pub(crate) struct Value {
     pub metric: String,
     #[serde(default, rename = "where")]
     pub selection: Keys,
-    pub divided_by: Option<Divisor>,
+    pub divided_by: Option<Other>,
+    pub less: Option<Other>,
     #[serde(default = "one")]
     pub times: f64,
-    pub within: Option<f64>,
-    pub factor: Option<f64>,
     #[serde(default)]
     pub differs: String,
+    #[serde(default)]
+    pub shown_by: String,
 }
 
 /// A printed table: a value for each cell.
@@ -141,17 +146,16 @@ pub(crate) struct Table {
     pub selection: Keys,
     #[serde(default = "one")]
     pub times: f64,
-    pub within: Option<f64>,
-    pub factor: Option<f64>,
     /// The key that tells rows apart, and the key that tells columns apart.
     pub row: String,
     pub column: String,
     pub columns: Vec<toml::Value>,
-    pub rows: BTreeMap<String, Vec<f64>>,
+    pub rows: BTreeMap<String, Vec<Spanned<f64>>>,
     #[serde(default)]
     pub except: Vec<Exception>,
-    /// Least rank correlation of each column.
-    pub order: Option<f64>,
+    /// Whether the order of the rows is judged in each column.
+    #[serde(default)]
+    pub order: bool,
     #[serde(default)]
     pub order_except: Vec<Exception>,
 }
@@ -165,6 +169,8 @@ pub(crate) struct Exception {
     #[serde(default)]
     pub columns: Vec<toml::Value>,
     pub because: String,
+    #[serde(default)]
+    pub shown_by: String,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -176,19 +182,25 @@ pub(crate) struct Claim {
     pub metric: String,
     #[serde(default, rename = "where")]
     pub selection: Keys,
-    pub divided_by: Option<Divisor>,
+    pub divided_by: Option<Other>,
+    pub less: Option<Other>,
     #[serde(default = "one")]
     pub times: f64,
     pub at_least: Option<f64>,
     pub at_most: Option<f64>,
+    /// The bound was chosen when our value was known.
+    #[serde(default)]
+    pub after_run: bool,
     #[serde(default)]
     pub differs: String,
+    #[serde(default)]
+    pub shown_by: String,
 }
 
-/// The divisor of a reading. Omitted keys are those of the reading that it divides.
+/// The reading by which another is divided, or which is taken from it. Omitted keys are those of the other.
 #[derive(Clone, Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Divisor {
+pub(crate) struct Other {
     pub from: Option<String>,
     pub metric: Option<String>,
     #[serde(default, rename = "where")]

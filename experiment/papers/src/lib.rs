@@ -15,10 +15,16 @@ mod picture;
 mod point;
 mod reading;
 mod recorded;
+mod rule;
+mod scoreboard;
 mod source;
+mod store;
 mod table;
 
 pub use error::PaperError;
 pub use figure::Figure;
 pub use library::{Library, Paper};
+pub use rule::{is_kept, kept_by_constants};
+pub use scoreboard::scoreboard;
 pub use source::{Answer, Findings, GridQuestion, Task};
+pub use store::{Bound, Judged, Outcome, STORE, Store};

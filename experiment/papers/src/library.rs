@@ -172,6 +172,26 @@ impl Paper {
         Some(table.get("title")?.as_str()?.to_string())
     }
 
+    /// Returns how many values and statements a figure has to be judged, without checking the figure.
+    pub(crate) fn judged_in(&self, figure: &str) -> usize {
+        let Some(text) = self.files.get(&format!("{figure}.toml")) else { return 0 };
+        let Ok(file) = text.parse::<toml::Table>() else { return 0 };
+        let list = |key: &str| file.get(key).and_then(toml::Value::as_array).cloned().unwrap_or_default();
+        let length = |of: Option<&toml::Value>| of.and_then(toml::Value::as_array).map_or(0, Vec::len);
+        let cells = |table: &toml::Value| {
+            let columns = length(table.get("columns"));
+            let rows = table.get("rows").and_then(toml::Value::as_table).map_or(0, toml::Table::len);
+            let orders = table.get("order").and_then(toml::Value::as_bool).unwrap_or(false);
+            columns * (rows + usize::from(orders))
+        };
+        let is_counted = |claim: &&toml::Value| {
+            claim.get("place").and_then(toml::Value::as_str).is_some_and(crate::rule::is_of_the_paper)
+        };
+        list("value").len()
+            + list("claim").iter().filter(is_counted).count()
+            + list("table").iter().map(cells).sum::<usize>()
+    }
+
     /// Returns its title.
     pub fn title(&self) -> &str {
         &self.about.title
@@ -204,7 +224,7 @@ fn read_folder(folder: &Path, prefix: &str, files: &mut BTreeMap<String, String>
 }
 
 /// Splits a name into words and numbers, so that `figure-10` comes after `figure-9`.
-fn counted(name: &str) -> Vec<(String, u64)> {
+pub(crate) fn counted(name: &str) -> Vec<(String, u64)> {
     let part = |part: &str| (part.trim_end_matches(|c: char| c.is_ascii_digit()).to_string(), digits(part));
     name.split_inclusive(|c: char| !c.is_ascii_digit()).map(part).collect()
 }

@@ -1,10 +1,12 @@
-//! Compares our results with what was published.
+//! Compares our results with what was published. A point without a value is a miss, except in the short form, which leaves
+//! points out.
 
 use crate::figure::Figure;
 use crate::file;
 use crate::picture::draw;
 use crate::point::{Point, same};
-use crate::reading::Reading;
+use crate::reading::{Against, Reading};
+use crate::rule::{self, AFTER_RUN};
 use crate::source::{Findings, Task};
 use crate::table::rank_correlation;
 use results::Interval;
@@ -36,60 +38,79 @@ impl Figure {
     fn value(&self, value: &file::Value, findings: &[Findings]) -> Value {
         let reading = Reading::from(value);
         let read = reading.read(&self.sources, findings).into_iter().next().and_then(|(_, read)| read);
-        let ratio = read.map(|read| read.mean / value.published).filter(|ratio| ratio.is_finite());
-        let near = ratio.and_then(|ratio| near(ratio, value.within, value.factor));
+        let published = *value.published.as_ref();
+        let tolerance = rule::tolerance(published, value.last_place);
+        let met = self.met(read.map(|read| rule::met(read.mean, published, tolerance)));
         Value {
             what: value.what.clone(),
             unit: value.unit.clone(),
             place: value.place.clone(),
-            published: value.published,
+            published,
             ours: read.map(|read| read.mean),
             half_width: read.and_then(|read| read.half_width),
-            ratio,
+            ratio: read.map(|read| read.mean / published).filter(|ratio| ratio.is_finite()),
+            tolerance,
             origin: self.origin(&value.from),
-            verdict: self.verdict(near, &value.differs),
+            verdict: self.verdict(met, &value.differs),
             because: value.differs.trim().to_string(),
+            shown_by: self.shown(&reading, &value.shown_by, findings, |read| rule::met(read, published, tolerance)),
         }
     }
 
     fn claim(&self, claim: &file::Claim, findings: &[Findings]) -> Claim {
-        let readings = Reading::from(claim).read(&self.sources, findings);
+        let reading = Reading::from(claim);
+        let readings = reading.read(&self.sources, findings);
         let margin = |read: &Option<Interval>| {
             let Some(Interval { mean: found, .. }) = *read else { return f64::INFINITY };
             let above = claim.at_least.map_or(f64::INFINITY, |bound| found - bound);
             let below = claim.at_most.map_or(f64::INFINITY, |bound| bound - found);
             above.min(below)
         };
+        let missing = readings.iter().find(|(_, read)| read.is_none()).filter(|_| !self.quick);
         let there = readings.iter().filter(|(_, read)| read.is_some());
-        let worst = there.min_by(|a, b| margin(&a.1).total_cmp(&margin(&b.1)));
+        let worst = missing.or_else(|| there.min_by(|a, b| margin(&a.1).total_cmp(&margin(&b.1))));
         let bounds = [("at least", claim.at_least), ("at most", claim.at_most)];
         let bounds: Vec<String> =
             bounds.iter().filter_map(|(word, bound)| bound.map(|bound| format!("{word} {bound}"))).collect();
-        let divided = if claim.divided_by.is_some() { ", divided" } else { "" };
+        let against = match reading.against {
+            Some(Against::DividedBy(_)) => ", divided",
+            Some(Against::Less(_)) => ", less another",
+            None => "",
+        };
+        let after = if claim.after_run { AFTER_RUN } else { "" };
+        let found = worst.and_then(|(_, read)| *read);
+        let selected = worst.map(|(point, read)| {
+            let which = if read.is_some() { "the worst" } else { "without a value" };
+            self.named(&claim.from, point, which, readings.len())
+        });
         Claim {
             words: claim.words.trim().to_string(),
             place: claim.place.clone(),
-            bound: format!("{}{divided} {}", claim.metric, bounds.join(" and ")),
-            selected: worst
-                .map_or("nothing was found".to_string(), |(point, _)| self.named(&claim.from, point, readings.len())),
-            found: worst.and_then(|(_, read)| *read).map(|read| read.mean),
-            half_width: worst.and_then(|(_, read)| *read).and_then(|read| read.half_width),
+            bound: format!("{}{against} {}{after}", claim.metric, bounds.join(" and ")),
+            selected: selected.unwrap_or("nothing was found".to_string()),
+            found: found.map(|read| read.mean),
+            half_width: found.and_then(|read| read.half_width),
             origin: self.origin(&claim.from),
-            verdict: self.verdict(worst.map(|(_, read)| margin(read) >= 0.0), &claim.differs),
+            verdict: self.verdict(self.met(found.map(|read| margin(&Some(read)) >= 0.0)), &claim.differs),
             because: claim.differs.trim().to_string(),
+            shown_by: self.shown(&reading, &claim.shown_by, findings, |read| {
+                claim.at_least.is_none_or(|bound| read >= bound) && claim.at_most.is_none_or(|bound| read <= bound)
+            }),
         }
     }
 
     /// Judges the order of the rows in each column of a table, where the table asks for it.
     fn order(&self, table: &file::Table, findings: &[Findings]) -> Vec<Claim> {
-        let Some(least) = table.order else { return Vec::new() };
+        if !table.order {
+            return Vec::new();
+        }
         let column = |(at, column): (usize, &toml::Value)| {
             let selection = table.in_column(column);
             let reading = Reading {
                 from: &table.from,
                 metric: &table.metric,
                 selection: &selection,
-                divided_by: None,
+                against: None,
                 times: table.times,
             };
             let read = reading.read(&self.sources, findings);
@@ -98,20 +119,23 @@ impl Figure {
                 here.and_then(|(_, read)| read.map(|read| read.mean))
             };
             let pairs: Vec<(f64, f64)> =
-                table.rows.iter().filter_map(|(row, values)| Some((values[at], ours(row)?))).collect();
-            let found = rank_correlation(&pairs);
-            let because = table.order_differs(column);
+                table.rows.iter().filter_map(|(row, values)| Some((*values[at].as_ref(), ours(row)?))).collect();
+            let whole = self.quick || pairs.len() == table.rows.len();
+            let found = rank_correlation(&pairs).filter(|_| whole);
+            let differs = table.order_differs(column);
+            let because = differs.map_or("", |exception| exception.because.trim());
             let what = if table.what.is_empty() { table.metric.clone() } else { table.what.clone() };
             Claim {
                 words: format!("{what}: who comes before whom."),
                 place: table.place.clone(),
-                bound: format!("rank correlation at least {least}"),
+                bound: format!("rank correlation at least {}", rule::ORDER),
                 selected: format!("{}, {} = {}, {} rows", table.from, table.column, file::plain(column), pairs.len()),
                 found,
                 half_width: None,
                 origin: self.origin(&table.from),
-                verdict: self.verdict(found.map(|found| found >= least), because),
+                verdict: self.verdict(self.met(found.map(|found| found >= rule::ORDER)), because),
                 because: because.to_string(),
+                shown_by: String::new(),
             }
         };
         table.columns.iter().enumerate().map(column).collect()
@@ -119,6 +143,18 @@ impl Figure {
 
     fn origin(&self, source: &str) -> Origin {
         self.source(source).map_or(Origin::Simulated, |at| self.sources[at].origin)
+    }
+
+    /// Returns the source `by` if it shows why ours differs: at the same points its runs meet the bound. Otherwise nothing.
+    fn shown(&self, reading: &Reading<'_>, by: &str, findings: &[Findings], met: impl Fn(f64) -> bool) -> String {
+        let there = Reading { from: by, ..*reading }.read(&self.sources, findings);
+        let shows = !there.is_empty() && there.iter().all(|(_, read)| read.is_some_and(|read| met(read.mean)));
+        if shows { by.to_string() } else { String::new() }
+    }
+
+    /// Whether a bound is met. What has no value does not meet it, unless the short form leaves it out.
+    fn met(&self, met: Option<bool>) -> Option<bool> {
+        if self.quick { met } else { met.or(Some(false)) }
     }
 
     /// Judges a comparison. A known difference must appear; the short form is too noisy to insist on it.
@@ -133,23 +169,16 @@ impl Figure {
     }
 
     /// Returns the keys in which the points of the source differ: `rcp, flow.0.count = 600, the worst of 6`.
-    fn named(&self, from: &str, point: &Point, selected: usize) -> String {
+    fn named(&self, from: &str, point: &Point, which: &str, selected: usize) -> String {
         let points = self.source(from).map_or(&[][..], |at| &self.sources[at].points);
         let differing = |key: &String| points.iter().any(|other| other.get(key) != point.get(key));
         let mut words = vec![from.to_string()];
         words.extend(point.iter().filter(|(key, _)| differing(key)).map(|(key, value)| format!("{key} = {value}")));
         if selected > 1 {
-            words.push(format!("the worst of {selected}"));
+            words.push(format!("{which} of {selected}"));
         }
         words.join(", ")
     }
-}
-
-/// Whether our value is as near to the published one as the figure demands; `None` where it demands nothing.
-fn near(ratio: f64, within: Option<f64>, factor: Option<f64>) -> Option<bool> {
-    let within = within.map(|within| (ratio - 1.0).abs() <= within);
-    let factor = factor.map(|factor| ratio <= factor && ratio * factor >= 1.0);
-    within.into_iter().chain(factor).reduce(|a, b| a && b)
 }
 
 fn source(task: &Task, findings: &Findings) -> Source {
@@ -205,18 +234,4 @@ fn command(theory: &str, options: &Point) -> String {
         text => format!(" --{key} {text}"),
     };
     format!("packetscale theory {theory}{}", options.iter().map(option).collect::<String>())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::near;
-
-    #[test]
-    fn a_factor_holds_as_far_below_as_above() {
-        let within_half_as_much = |ratio| near(ratio, None, Some(1.5)).unwrap();
-        assert!(within_half_as_much(1.5) && within_half_as_much(0.67));
-        assert!(!within_half_as_much(1.51) && !within_half_as_much(0.66));
-        assert_eq!(near(1.2, Some(0.1), Some(1.5)), Some(false));
-        assert_eq!(near(1.2, None, None), None);
-    }
 }

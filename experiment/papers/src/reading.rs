@@ -1,9 +1,32 @@
 //! Reads our values from the results: a metric at the selected points, perhaps divided by another.
 
-use crate::file::{Claim, Divisor, Keys, Line, Value};
+use crate::file::{Claim, Keys, Line, Other, Value};
 use crate::point::{Point, point_of, same, selects};
 use crate::source::{Findings, Source};
 use results::{Interval, Run, Summary};
+
+/// What is done with another reading.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Against<'a> {
+    /// This reading is divided by it.
+    DividedBy(&'a Other),
+    /// It is taken from this reading.
+    Less(&'a Other),
+}
+
+impl<'a> Against<'a> {
+    fn of(divided_by: Option<&'a Other>, less: Option<&'a Other>) -> Option<Against<'a>> {
+        divided_by.map(Against::DividedBy).or(less.map(Against::Less))
+    }
+
+    /// Returns the key under which a figure writes it, and the other reading.
+    pub fn written(self) -> (&'static str, &'a Other) {
+        match self {
+            Against::DividedBy(other) => ("divided_by", other),
+            Against::Less(other) => ("less", other),
+        }
+    }
+}
 
 /// Which metric to read, and at which points.
 #[derive(Clone, Copy, Debug)]
@@ -11,21 +34,21 @@ pub(crate) struct Reading<'a> {
     pub from: &'a str,
     pub metric: &'a str,
     pub selection: &'a Keys,
-    pub divided_by: Option<&'a Divisor>,
+    pub against: Option<Against<'a>>,
     pub times: f64,
 }
 
 impl<'a> From<&'a Value> for Reading<'a> {
     fn from(v: &'a Value) -> Reading<'a> {
         let Value { from, metric, selection, times, .. } = v;
-        Reading { from, metric, selection, divided_by: v.divided_by.as_ref(), times: *times }
+        Reading { from, metric, selection, against: Against::of(v.divided_by.as_ref(), v.less.as_ref()), times: *times }
     }
 }
 
 impl<'a> From<&'a Claim> for Reading<'a> {
     fn from(c: &'a Claim) -> Reading<'a> {
         let Claim { from, metric, selection, times, .. } = c;
-        Reading { from, metric, selection, divided_by: c.divided_by.as_ref(), times: *times }
+        Reading { from, metric, selection, against: Against::of(c.divided_by.as_ref(), c.less.as_ref()), times: *times }
     }
 }
 
@@ -33,33 +56,35 @@ impl<'a> Reading<'a> {
     /// Returns the reading of a picture's line.
     pub fn of_line(line: &'a Line) -> Option<Reading<'a>> {
         let (from, metric) = (line.from.as_deref()?, line.y.as_deref()?);
-        Some(Reading { from, metric, selection: &line.selection, divided_by: None, times: line.times })
+        Some(Reading { from, metric, selection: &line.selection, against: None, times: line.times })
     }
 
-    /// Whether `other`, a point of the divisor's source, divides the reading at `point`. It must have the divisor's own
+    /// Whether the other reading is taken at `there` for the reading at `point`. `there` must have the other's own
     /// values, and agree with `point` in every other key that both have.
-    pub fn divides(divisor: &Divisor, point: &Point, other: &Point) -> bool {
-        let mut shared = point.iter().filter(|(key, _)| !divisor.selection.contains_key(*key));
-        selects(&divisor.selection, other)
-            && shared.all(|(key, value)| other.get(key).is_none_or(|found| same(value, found)))
+    pub fn belongs(other: &Other, point: &Point, there: &Point) -> bool {
+        let mut shared = point.iter().filter(|(key, _)| !other.selection.contains_key(*key));
+        selects(&other.selection, there)
+            && shared.all(|(key, value)| there.get(key).is_none_or(|found| same(value, found)))
     }
 
     /// Returns the selected points, each with its value; `None` where there is no value.
     pub fn read(&self, sources: &[Source], findings: &[Findings]) -> Vec<(Point, Option<Interval>)> {
         let points = found_at(sources, findings, self.from);
         let selected = points.into_iter().filter(|(point, _)| selects(self.selection, point));
-        let divisors = self.divided_by.map(|divisor| {
-            (
-                divisor,
-                divisor.metric.as_deref().unwrap_or(self.metric),
-                found_at(sources, findings, divisor.from.as_deref().unwrap_or(self.from)),
-            )
+        let others = self.against.map(|against| {
+            let other = against.written().1;
+            (against, found_at(sources, findings, other.from.as_deref().unwrap_or(self.from)))
         });
         let value = |point: &Point, found: &Found<'_>| {
             let ours = found.metric(self.metric)?;
-            let Some((divisor, metric, others)) = &divisors else { return Some(ours) };
-            let other = others.iter().find(|(other, _)| Reading::divides(divisor, point, other))?;
-            quotient(ours, other.1.metric(metric)?)
+            let Some((against, others)) = &others else { return Some(ours) };
+            let other = against.written().1;
+            let there = others.iter().find(|(there, _)| Reading::belongs(other, point, there))?;
+            let theirs = there.1.metric(other.metric.as_deref().unwrap_or(self.metric))?;
+            match against {
+                Against::DividedBy(_) => quotient(ours, theirs),
+                Against::Less(_) => Some(difference(ours, theirs)),
+            }
         };
         selected
             .map(|(point, found)| {
@@ -73,7 +98,7 @@ impl<'a> Reading<'a> {
     }
 }
 
-/// Returns `a / b`. Adds the relative half-widths in squares, which assumes that they are independent.
+/// Returns `a / b`; `None` if `b` is 0. Adds the relative half-widths in squares, which assumes that they are independent.
 fn quotient(a: Interval, b: Interval) -> Option<Interval> {
     if b.mean == 0.0 {
         return None;
@@ -83,6 +108,13 @@ fn quotient(a: Interval, b: Interval) -> Option<Interval> {
     let relative = (part(a) * part(a) + part(b) * part(b)).sqrt();
     let known = a.half_width.is_some() || b.half_width.is_some();
     Some(Interval { mean, half_width: (known && relative.is_finite()).then_some(mean.abs() * relative) })
+}
+
+/// Returns `a - b`. Adds the half-widths in squares, which assumes that they are independent.
+fn difference(a: Interval, b: Interval) -> Interval {
+    let part = |i: Interval| i.half_width.unwrap_or(0.0);
+    let known = a.half_width.is_some() || b.half_width.is_some();
+    Interval { mean: a.mean - b.mean, half_width: known.then(|| part(a).hypot(part(b))) }
 }
 
 /// The findings at a point.

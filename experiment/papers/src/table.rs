@@ -23,7 +23,7 @@ impl Table {
             self.known(exception)?;
         }
         let cells = self.rows.iter().flat_map(|(row, values)| {
-            self.columns.iter().zip(values).map(move |(column, &published)| self.cell(row, column, published))
+            self.columns.iter().zip(values).map(move |(column, published)| self.cell(row, column, published))
         });
         Ok(cells.map(|value| Spanned::new(at.clone(), value)).collect())
     }
@@ -35,14 +35,13 @@ impl Table {
         selection
     }
 
-    /// Returns why the order in this column is known to differ; empty if it is not.
-    pub fn order_differs(&self, column: &toml::Value) -> &str {
+    /// Returns why the order in this column is known to differ, if it is.
+    pub fn order_differs(&self, column: &toml::Value) -> Option<&Exception> {
         let named = |listed: &toml::Value| same(&plain(listed), &plain(column));
-        let exception = self.order_except.iter().find(|e| e.columns.is_empty() || e.columns.iter().any(named));
-        exception.map_or("", |e| e.because.trim())
+        self.order_except.iter().find(|e| e.columns.is_empty() || e.columns.iter().any(named))
     }
 
-    fn cell(&self, row: &str, column: &toml::Value, published: f64) -> Value {
+    fn cell(&self, row: &str, column: &toml::Value, published: &Spanned<f64>) -> Value {
         let mut selection = self.in_column(column);
         selection.insert(self.row.clone(), toml::Value::String(row.to_string()));
         let named = format!("{row}, {} = {}", self.column, plain(column));
@@ -50,17 +49,18 @@ impl Table {
         let differs = self.except.iter().find(|exception| covers(exception, row, column));
         Value {
             what,
-            published,
+            published: published.clone(),
+            last_place: 0.0,
             unit: self.unit.clone(),
             place: self.place.clone(),
             from: self.from.clone(),
             metric: self.metric.clone(),
             selection,
             divided_by: None,
+            less: None,
             times: self.times,
-            within: self.within,
-            factor: self.factor,
             differs: differs.map_or(String::new(), |exception| exception.because.clone()),
+            shown_by: differs.map_or(String::new(), |exception| exception.shown_by.clone()),
         }
     }
 
@@ -111,7 +111,7 @@ mod tests {
     fn table(more: &str) -> Table {
         let text = format!(
             "place = \"table 1\"\nfrom = \"runs\"\nmetric = \"throughput_bps\"\nrow = \"controller\"\n\
-             column = \"path.loss\"\ncolumns = [1e-3, 1e-2]\nfactor = 1.5\n{more}\n\
+             column = \"path.loss\"\ncolumns = [1e-3, 1e-2]\n{more}\n\
              [rows]\na = [3.0, 1.0]\nb = [2.0, 4.0]\n"
         );
         toml::from_str(&text).unwrap()
@@ -120,11 +120,13 @@ mod tests {
     #[test]
     fn a_cell_is_a_value_that_selects_its_row_and_column() {
         let cells = table("").cells(0..0).unwrap();
-        assert_eq!(cells.iter().map(|cell| cell.as_ref().published).collect::<Vec<_>>(), [3.0, 1.0, 2.0, 4.0]);
+        assert_eq!(
+            cells.iter().map(|cell| *cell.as_ref().published.as_ref()).collect::<Vec<_>>(),
+            [3.0, 1.0, 2.0, 4.0]
+        );
         let cell = cells[2].as_ref();
         assert_eq!(plain(&cell.selection["controller"]), "b");
         assert_eq!(cell.selection["path.loss"].as_float(), Some(1e-3));
-        assert_eq!((cell.factor, cell.within), (Some(1.5), None));
     }
 
     #[test]
@@ -147,7 +149,7 @@ mod tests {
     #[test]
     fn a_row_of_another_length_is_refused() {
         let mut short = table("");
-        short.rows.insert("a".to_string(), vec![1.0]);
+        short.rows.insert("a".to_string(), vec![Spanned::new(0..0, 1.0)]);
         assert_eq!(short.cells(0..0).unwrap_err(), "rows.\"a\": found 1 values, expected 2");
     }
 

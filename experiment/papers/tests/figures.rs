@@ -116,7 +116,7 @@ fn answer(asked: &GridQuestion) -> Answer {
         Err("unstable".to_string())
     } else {
         Ok(
-            json!({ "queue": 10.0 * load, "queue_se": 1.0, "wait": 3.0, "wait_half_width": 0.5, "curve": [[0.0, 1.0], [1.0, load]], "list": [1.0, 2.0] }),
+            json!({ "queue": 10.0 * load, "queue_se": 1.0, "none": 0.0, "wait": 3.0, "wait_half_width": 0.5, "curve": [[0.0, 1.0], [1.0, load]], "list": [1.0, 2.0] }),
         )
     };
     (asked.point.clone(), answer)
@@ -180,38 +180,73 @@ fn a_reading_is_divided_by_the_point_that_agrees_in_all_other_keys() {
 }
 
 #[test]
-fn a_point_without_an_answer_is_not_judged() {
-    let value = value(
-        "from = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.9, arrivals = \"exponential\" }\nwithin = 0.1\n",
-    );
-    assert_eq!((value.ours, value.verdict), (None, Verdict::NotJudged));
+fn a_point_without_an_answer_is_a_miss() {
+    let value =
+        value("from = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.9, arrivals = \"exponential\" }\n");
+    assert_eq!((value.ours, value.verdict), (None, Verdict::Unexpected));
     let figure = outcome("");
     assert_eq!(figure.sources[1].unanswered, ["unstable"]);
 }
 
+/// The other three points lie within the bound.
 #[test]
-fn a_value_is_judged_by_how_far_its_ratio_is_from_one() {
+fn one_missing_point_of_many_is_a_miss() {
+    let claim = claim("from = \"law\"\nmetric = \"queue\"\nat_most = 100\n");
+    assert_eq!((claim.found, claim.verdict), (None, Verdict::Unexpected));
+    assert!(claim.selected.ends_with("utilisation = 0.9, without a value of 4"), "{claim:?}");
+}
+
+/// Nothing was lost, so nothing can be divided by the loss.
+#[test]
+fn a_divisor_of_zero_is_a_miss() {
+    let claim = claim(
+        "from = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.5 }\nat_least = 0\n\
+         divided_by = { metric = \"none\" }\n",
+    );
+    assert_eq!((claim.found, claim.verdict), (None, Verdict::Unexpected));
+}
+
+#[test]
+fn a_reading_is_taken_from_another() {
+    let value = value(
+        "from = \"runs\"\nmetric = \"throughput_bps\"\nwhere = { controller = \"cubic\", \"path.buffer\" = \"5 packets\" }\n\
+         less = { where = { controller = \"newreno\" } }\ntimes = 1e-6\n",
+    );
+    // 5 less 1.5 Mbit/s; deviations sqrt(2) and sqrt(1/2), t(1) = 12.706: 12.706 and 6.353.
+    assert_eq!(value.ours, Some(3.5));
+    assert!((value.half_width.unwrap() - 12.706f64.hypot(6.353)).abs() < 1e-3, "{value:?}");
+}
+
+#[test]
+fn a_value_is_judged_by_the_rule_alone() {
     let judged = |more: &str| {
-        let of =
-            "from = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.5, arrivals = \"uniform\" }\ntimes = 0.44\n";
-        // 2.2 of 2.
+        let of = "from = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.5, arrivals = \"uniform\" }\n";
         value(&format!("{of}{more}")).verdict
     };
-    assert_eq!(judged(""), Verdict::NotJudged);
-    assert_eq!(judged("within = 0.11\n"), Verdict::Kept);
-    assert_eq!(judged("within = 0.09\n"), Verdict::Unexpected);
-    assert_eq!(judged("within = 0.09\ndiffers = \"known\"\n"), Verdict::Differs);
-    assert_eq!(judged("within = 0.11\ndiffers = \"known\"\n"), Verdict::Unexpected);
+    // 2.2 and 2.4 of 2.0.
+    assert_eq!(judged("times = 0.44\n"), Verdict::Kept);
+    assert_eq!(judged("times = 0.48\n"), Verdict::Unexpected);
+    assert_eq!(judged("times = 0.48\ndiffers = \"known\"\n"), Verdict::Differs);
+    assert_eq!(judged("times = 0.44\ndiffers = \"known\"\n"), Verdict::Unexpected);
+}
+
+/// Written as 2, a value of 2.4 prints as it; written as 2.0, it does not.
+#[test]
+fn how_many_digits_are_printed_matters() {
+    let of = "[[value]]\nwhat = \"It\"\nplace = \"here\"\nfrom = \"law\"\nmetric = \"queue\"\ntimes = 0.48\n\
+              where = { utilisation = 0.5, arrivals = \"uniform\" }\n";
+    let judged = |published: &str| outcome(&format!("{of}published = {published}\n")).values[0].verdict;
+    assert_eq!((judged("2"), judged("2.0")), (Verdict::Kept, Verdict::Unexpected));
 }
 
 #[test]
 fn a_claim_holds_if_its_worst_point_does() {
-    let all = "from = \"law\"\nmetric = \"queue\"\n";
+    let all = "from = \"law\"\nmetric = \"queue\"\nwhere = { arrivals = \"uniform\" }\n";
     let kept = claim(&format!("{all}at_least = 5\nat_most = 9\n"));
     assert_eq!((kept.verdict, kept.bound.as_str()), (Verdict::Kept, "queue at least 5 and at most 9"));
     let broken = claim(&format!("{all}at_most = 8.5\n"));
     assert_eq!((broken.verdict, broken.found), (Verdict::Unexpected, Some(9.0)));
-    assert!(broken.selected.contains("utilisation = 0.9") && broken.selected.contains("the worst of 4"), "{broken:?}");
+    assert!(broken.selected.contains("utilisation = 0.9") && broken.selected.contains("the worst of 2"), "{broken:?}");
 }
 
 #[test]
@@ -272,6 +307,10 @@ fn a_mistake_is_named_with_its_line() {
         (
             "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.7 }\nat_least = 1\n",
             "utilisation: found \"0.7\", expected one of 0.5, 0.9",
+        ),
+        (
+            "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\nat_least = 1\nshown_by = \"x\"\n",
+            "shown_by, from: found \"x\", expected one of runs, law",
         ),
         (
             "[[value]]\nwhat = \"W\"\npublished = 1\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\n",

@@ -90,14 +90,14 @@ pub struct Source {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Verdict {
-    /// There is no bound, or no value to compare with it.
+    /// The short form leaves it out.
     #[default]
     NotJudged,
     /// Within the bounds.
     Kept,
     /// Outside the bounds, for a reason that the figure gives.
     Differs,
-    /// Not what the figure expects.
+    /// Not what the figure expects: outside the bounds without a reason, within them in spite of one, or no value.
     Unexpected,
 }
 
@@ -118,12 +118,16 @@ pub struct Value {
     pub half_width: Option<f64>,
     /// Our value divided by the published one.
     pub ratio: Option<f64>,
+    /// How far ours may be from the published value, in its unit (decision 0055).
+    pub tolerance: f64,
     /// Where our value comes from.
     pub origin: Origin,
-    /// Whether our value is near enough, where the figure has a bound.
+    /// Whether our value is near enough.
     pub verdict: Verdict,
     /// Why it differs.
     pub because: String,
+    /// The source of the figure that shows why; empty: nothing shows it.
+    pub shown_by: String,
 }
 
 /// A statement of the paper, judged by a bound.
@@ -147,6 +151,8 @@ pub struct Claim {
     pub verdict: Verdict,
     /// Why it does not hold.
     pub because: String,
+    /// The source of the figure that shows why; empty: nothing shows it.
+    pub shown_by: String,
 }
 
 /// Lines over two axes.

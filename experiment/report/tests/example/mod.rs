@@ -409,7 +409,7 @@ pub fn paper() -> Paper {
         ratio: Some(ours / 25.0),
         origin: Origin::Computed,
         verdict,
-        because: String::new(),
+        ..Value::default()
     };
     let claim = Claim {
         words: "The loss is near 30 %.".to_string(),

@@ -1,0 +1,193 @@
+//! The scoreboard: what the store of outcomes says of each paper and figure, as a page.
+
+use crate::library::{Library, Paper};
+use crate::rule::by_constants;
+use crate::store::{Bound, Judged, Outcome, Store};
+use std::fmt::Write as _;
+
+/// The first lines of the page.
+const HEAD: &str = "\
+# Scoreboard
+
+What `papers/outcomes.ndjson` says. `packetscale reproduce --scoreboard > docs/scoreboard.md` makes this page; `reproduce
+--all` and `reproduce PAPER/FIGURE --store papers/outcomes.ndjson` fill the store. [Decision
+0055](decisions/0055-one-rule-judges-every-cell.md) has the rule.
+
+* **values**: printed numbers. **5, 15, 50 %**: how many of ours are that near; a printed zero counts where ours prints as
+  zero. **kept**: by the rule.
+* **constant**: how many values the best constants keep, one for each unit of the figure.
+* **statements**: words of the paper and orders of rows, kept of all; goals of our own are left out. **after**: how many
+  of their bounds were chosen when our value was known.
+* **missed**: values and statements that are not kept. **explained**: the figure names a run that shows why. All others
+  are **unexplained**, also where the figure gives a reason in words.
+
+";
+
+/// How many misses of a figure are named, the widest first.
+const NAMED: usize = 3;
+
+/// Counts of one figure or of many.
+#[derive(Clone, Copy, Default)]
+struct Score {
+    values: usize,
+    within: [usize; 3],
+    kept: usize,
+    constant: usize,
+    statements: usize,
+    held: usize,
+    after: usize,
+    explained: usize,
+}
+
+impl Score {
+    fn of(outcomes: &[Outcome]) -> Score {
+        let count = |which: &dyn Fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| which(outcome)).count();
+        let is_value = |outcome: &Outcome| outcome.published.is_some();
+        let kept = |outcome: &Outcome| outcome.verdict == Judged::Kept;
+        Score {
+            values: count(&is_value),
+            within: [0.05, 0.15, 0.5].map(|part| count(&|outcome| outcome.is_within(part))),
+            kept: count(&|outcome| is_value(outcome) && kept(outcome)),
+            constant: by_constants(outcomes.iter().filter_map(Outcome::published_within)),
+            statements: count(&|outcome| !is_value(outcome)),
+            held: count(&|outcome| !is_value(outcome) && kept(outcome)),
+            after: count(&Outcome::is_after_run),
+            explained: count(&|outcome| !kept(outcome) && !outcome.shown_by.is_empty()),
+        }
+    }
+
+    fn plus(self, other: Score) -> Score {
+        Score {
+            values: self.values + other.values,
+            within: [0, 1, 2].map(|at| self.within[at] + other.within[at]),
+            kept: self.kept + other.kept,
+            constant: self.constant + other.constant,
+            statements: self.statements + other.statements,
+            held: self.held + other.held,
+            after: self.after + other.after,
+            explained: self.explained + other.explained,
+        }
+    }
+
+    fn missed(&self) -> usize {
+        self.values + self.statements - self.kept - self.held
+    }
+
+    /// Its row, behind the name.
+    fn row(&self) -> String {
+        let [five, fifteen, fifty] = self.within;
+        let missed = self.missed();
+        format!(
+            "{} | {five} | {fifteen} | {fifty} | {} | {} | {} / {} | {} | {missed} | {} | {}",
+            self.values,
+            self.kept,
+            self.constant,
+            self.held,
+            self.statements,
+            self.after,
+            self.explained,
+            missed - self.explained
+        )
+    }
+}
+
+/// Returns the page.
+pub fn scoreboard(library: &Library, store: &Store) -> String {
+    let all: Vec<(String, Score)> =
+        library.papers().iter().map(|paper| (paper.name.clone(), score_of(paper, store))).collect();
+    let total = all.iter().fold(Score::default(), |sum, (_, score)| sum.plus(*score));
+    let mut out = HEAD.to_string();
+    out.push_str(&table_head("paper"));
+    for (paper, score) in &all {
+        _ = writeln!(out, "| {paper} | {} |", score.row());
+    }
+    _ = writeln!(out, "| all | {} |\n", total.row());
+    for paper in library.papers() {
+        figures(&mut out, paper, store);
+    }
+    misses(&mut out, library, store);
+    out.trim_end().to_string() + "\n"
+}
+
+fn table_head(first: &str) -> String {
+    format!(
+        "| {first} | values | 5 % | 15 % | 50 % | kept | constant | statements | after | missed | explained | unexplained |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|\n"
+    )
+}
+
+fn named(paper: &Paper, figure: &str) -> String {
+    format!("{}/{figure}", paper.name)
+}
+
+fn score_of(paper: &Paper, store: &Store) -> Score {
+    let scores = paper.figures().into_iter().map(|figure| Score::of(store.of(&named(paper, &figure))));
+    scores.fold(Score::default(), Score::plus)
+}
+
+/// The figures of a paper: those that were run, then the names of the others.
+fn figures(out: &mut String, paper: &Paper, store: &Store) {
+    _ = writeln!(out, "## {}\n", paper.name);
+    let (run, others): (Vec<String>, Vec<String>) =
+        paper.figures().into_iter().partition(|figure| !store.of(&named(paper, figure)).is_empty());
+    if !run.is_empty() {
+        out.push_str(&table_head("figure"));
+        for figure in &run {
+            _ = writeln!(out, "| {figure} | {} |", Score::of(store.of(&named(paper, figure))).row());
+        }
+        out.push('\n');
+    }
+    let (pictures, waiting): (Vec<String>, Vec<String>) =
+        others.into_iter().partition(|figure| paper.judged_in(figure) == 0);
+    if !waiting.is_empty() {
+        let count: usize = waiting.iter().map(|figure| paper.judged_in(figure)).sum();
+        _ = writeln!(out, "Not yet run, {count} values and statements: {}.\n", waiting.join(", "));
+    }
+    if !pictures.is_empty() {
+        _ = writeln!(out, "Pictures without a value or statement: {}.\n", pictures.join(", "));
+    }
+}
+
+/// What is missed and unexplained: the widest misses of each figure.
+fn misses(out: &mut String, library: &Library, store: &Store) {
+    out.push_str("## Unexplained\n\n");
+    for paper in library.papers() {
+        for figure in paper.figures() {
+            let name = named(paper, &figure);
+            let unexplained = |outcome: &&Outcome| outcome.verdict != Judged::Kept && outcome.shown_by.is_empty();
+            let mut missed: Vec<&Outcome> = store.of(&name).iter().filter(unexplained).collect();
+            missed.sort_by(|a, b| width(b).total_cmp(&width(a)));
+            if missed.is_empty() {
+                continue;
+            }
+            let widest: Vec<String> = missed.iter().take(NAMED).map(|outcome| told(outcome)).collect();
+            let more = missed.len().saturating_sub(NAMED);
+            let more = if more == 0 { String::new() } else { format!("; {more} more") };
+            _ = writeln!(out, "* {name}: {}{more}", widest.join("; "));
+        }
+    }
+}
+
+/// How many times its bound a value is away; statements and missing values come first.
+fn width(outcome: &Outcome) -> f64 {
+    match (outcome.published_within(), outcome.ours) {
+        (Some((_, (published, bound))), Some(ours)) if bound > 0.0 => (ours - published).abs() / bound,
+        _ => f64::INFINITY,
+    }
+}
+
+fn told(outcome: &Outcome) -> String {
+    let ours = outcome.ours.map_or("nothing".to_string(), short);
+    let cell = outcome.cell.split_whitespace().collect::<Vec<_>>().join(" ");
+    match (outcome.published, &outcome.bound) {
+        (Some(published), _) => format!("{cell}: {published} printed, {ours} found"),
+        (None, Bound::Words(bound)) => format!("\"{cell}\" ({bound}): {ours} found"),
+        (None, Bound::Distance(_)) => format!("{cell}: {ours} found"),
+    }
+}
+
+/// Four significant digits.
+fn short(value: f64) -> String {
+    let before = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
+    format!("{value:.*}", (3 - before).clamp(0, 9) as usize)
+}

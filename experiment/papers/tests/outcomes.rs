@@ -1,0 +1,109 @@
+//! The store of outcomes and the page that is made of it.
+
+use packetscale_papers::{Bound, Judged, Library, STORE, Store, scoreboard};
+use results::reproduction::{Claim, Figure, Value, Verdict};
+use std::path::{Path, PathBuf};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn value(what: &str, published: f64, ours: f64, verdict: Verdict, because: &str) -> Value {
+    Value {
+        what: what.to_string(),
+        unit: "Gbit/s".to_string(),
+        published,
+        ours: Some(ours),
+        tolerance: 0.15 * published,
+        verdict,
+        because: because.to_string(),
+        ..Value::default()
+    }
+}
+
+/// 1.0 and 1.2 are met by any constant from 1.02 to 1.15; 6.0 is not. One statement has no value, one is not the paper's.
+fn figure() -> Figure {
+    let lost = Claim { words: "No other loses less.".into(), bound: "loss at least 0".into(), ..Claim::default() };
+    let place = "a goal, not in the paper".to_string();
+    let ours = Claim { words: "Ours is better.".into(), place, verdict: Verdict::Kept, ..Claim::default() };
+    Figure {
+        name: "table-8.1".to_string(),
+        values: vec![
+            value("a", 1.0, 1.02, Verdict::Kept, ""),
+            value("b", 1.2, 1.3, Verdict::Unexpected, "a reason that is no longer true"),
+            value("c", 6.0, 8.0, Verdict::Differs, "a reason"),
+        ],
+        claims: vec![Claim { verdict: Verdict::Unexpected, ..lost }, ours],
+        ..Figure::default()
+    }
+}
+
+fn stored() -> Store {
+    let mut store = Store::default();
+    store.put("rapid-2017", &figure(), "c0ffee");
+    store
+}
+
+#[test]
+fn a_store_comes_back_as_it_was_written_and_replaces_a_figure() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let path = folder.path().join("outcomes.ndjson");
+    assert_eq!(Store::read(&path), Ok(Store::default()));
+    let mut store = stored();
+    store.write(&path).expect("written");
+    assert_eq!(Store::read(&path), Ok(store.clone()));
+    assert!(store.is_of("rapid-2017/table-8.1", "c0ffee") && !store.is_of("rapid-2017/table-8.1", "another"));
+    store.put("rapid-2017", &Figure { values: Vec::new(), ..figure() }, "another");
+    store.write(&path).expect("written");
+    let text = std::fs::read_to_string(&path).expect("a file");
+    assert_eq!((text.lines().count(), text.contains("c0ffee")), (1, false), "{text}");
+}
+
+#[test]
+fn a_verdict_is_that_of_the_rule_whatever_the_figure_expects() {
+    let store = stored();
+    let verdicts: Vec<Judged> = store.of("rapid-2017/table-8.1").iter().map(|outcome| outcome.verdict).collect();
+    assert_eq!(verdicts, [Judged::Kept, Judged::Kept, Judged::Missed, Judged::Missing]);
+    assert_eq!(store.of("rapid-2017/table-8.1")[0].bound, Bound::Distance(0.15));
+}
+
+/// Within 5, 15, 50 %: 1, 2, 3. Two kept, and two by a constant.
+#[test]
+fn the_page_counts_what_is_near_and_what_a_constant_would_score() {
+    let page = scoreboard(&Library::embedded().expect("papers"), &stored());
+    assert!(page.contains("| table-8.1 | 3 | 1 | 2 | 3 | 2 | 2 | 0 / 1 | 0 | 2 | 0 | 2 |"), "{page}");
+    assert!(page.contains("c: 6 printed, 8.000 found"), "{page}");
+    assert!(page.contains("Not yet run, ") && page.contains("Pictures without a value or statement: "));
+}
+
+/// `packetscale reproduce --scoreboard > docs/scoreboard.md`
+#[test]
+fn the_page_in_the_documentation_is_that_of_the_store() {
+    let store = Store::read(&root().join(STORE)).expect("a store");
+    let page = scoreboard(&Library::embedded().expect("papers"), &store);
+    let kept = std::fs::read_to_string(root().join("docs/scoreboard.md")).expect("the page");
+    assert!(page == kept, "docs/scoreboard.md is not made of {STORE}: `packetscale reproduce --scoreboard` makes it");
+}
+
+/// A verdict that was written by hand, or by another rule, is found.
+#[test]
+fn every_stored_value_has_the_verdict_of_the_rule() {
+    let library = Library::embedded().expect("papers");
+    let store = Store::read(&root().join(STORE)).expect("a store");
+    let mut judged = 0;
+    for paper in library.papers() {
+        for outcome in paper.figures().iter().flat_map(|figure| store.of(&format!("{}/{figure}", paper.name))) {
+            let (Some(published), Bound::Distance(bound)) = (outcome.published, &outcome.bound) else { continue };
+            let least = 0.15 * published.abs();
+            assert!(*bound >= least * (1.0 - 1e-9) && (published == 0.0 || *bound <= least.max(0.5 * published.abs())));
+            let expected = match outcome.ours {
+                None => Judged::Missing,
+                Some(ours) if (ours - published).abs() <= bound * (1.0 + 1e-9) => Judged::Kept,
+                Some(_) => Judged::Missed,
+            };
+            assert_eq!(outcome.verdict, expected, "{outcome:?}");
+            judged += 1;
+        }
+    }
+    assert!(judged > 0, "the store is empty");
+}
