@@ -111,6 +111,9 @@ struct Saved {
     left: Option<State>,
 }
 
+/// Delay, bandwidth and gain, and their product in packets.
+type Volume = ((Span, Rate, Ratio), u64);
+
 /// The controller. See the file's head for the law.
 #[derive(Clone, Debug)]
 pub struct Bbr {
@@ -150,7 +153,7 @@ pub struct Bbr {
 
     /// The last product of bandwidth, delay and gain in packets, for other gains and for one: it costs divisions, and few
     /// acknowledgments change it.
-    volumes: [Cell<((Span, Rate, Ratio), u64)>; 2],
+    volumes: [Cell<Volume>; 2],
     pacing_rate: Rate,
     /// The time of a full packet at this rate: most packets are full, and few acknowledgments change the rate.
     packet_time: Span,

@@ -84,7 +84,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     fn some() -> Counters {
-        let (limited_ns, fallen) = ([1_500_000_000, 0, 250_000_000], [0, 1, 2, 3, 4]);
+        let (limited_ns, fallen) = ([1_500_000_000, 0, 250_000_000], [0, 1, 2, 3, 4, 5, 6]);
         let some = Counters { begun: 12, steered: 9, ended: 10, timeouts: 3, undone: 2, ..Counters::default() };
         Counters { limited_ns, fallen, ..some }
     }
@@ -115,7 +115,9 @@ mod tests {
         let counters = |expected: &[(&str, f64)]| -> Vec<(String, Value)> {
             expected.iter().map(|(label, value)| (label.to_string(), Value::Counter(*value))).collect()
         };
-        let reasons = [("too-many-connections", 1.0), ("no-stamps", 2.0), ("cannot-pace", 3.0), ("bursts", 4.0)];
+        let reasons =
+            ["too-many-connections", "no-stamps", "cannot-pace", "bursts", "switched-off", "too-many-of-user"];
+        let reasons: Vec<(&str, f64)> = reasons.into_iter().zip((1..).map(f64::from)).collect();
         assert_eq!(labelled("connections_fallen_total", "reason"), counters(&reasons));
         let limits = [("application", 1.5), ("receiver", 0.0), ("window", 0.25)];
         assert_eq!(labelled("limited_seconds_total", "by"), counters(&limits));

@@ -127,7 +127,7 @@ mod tests {
         sum.add(counting());
         assert_eq!((sum.begun, sum.guarded, sum.limited_ns(Limit::Window)), (2, 18, 26));
         assert_eq!(sum.fallen(Reason::Bursts), 36);
-        let some = Counters { begun: 9, refused: 2, ended: 4, fallen: [0, 2, 1, 0, 0], ..Counters::default() };
+        let some = Counters { begun: 9, refused: 2, ended: 4, fallen: [0, 2, 1, 0, 0, 0, 0], ..Counters::default() };
         assert_eq!((some.now(), some.all_fallen()), (3, 3));
     }
 }

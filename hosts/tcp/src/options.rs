@@ -1,7 +1,7 @@
 //! What to load, and how.
 
 use crate::Error;
-use crate::report::{Config, RECORDS};
+use crate::report::{Config, WINDOW_MOST};
 use rapid::Params;
 use std::path::PathBuf;
 use units::{Bytes, Span};
