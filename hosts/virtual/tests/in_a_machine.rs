@@ -28,8 +28,8 @@ const COMPILED: &str = "PACKETSCALE_COMPILED";
 /// Programs that the tests run, with their Debian packages.
 const TOOLS: [(&str, &str); 2] = [("sysctl", "procps"), ("ethtool", "ethtool")];
 
-/// How many transfers the tests of `tcp::completion` make, instead of a few; and how long a test may take then.
-const TRANSFERS: &str = "PACKETSCALE_TRANSFERS";
+/// If set, tests that else try a part try everything: a thousand transfers, a death at every call. And how long they may take.
+const LONG: &str = "PACKETSCALE_LONG";
 const LONG_S: u64 = 1200;
 
 /// Where what each test said is kept, whether or not it passed.
@@ -151,9 +151,9 @@ fn run(bench: &Bench, group: &str, test: &str) -> Result<(), Failed> {
     let words = [&program, "--exact", test, "--nocapture", "--test-threads", "1"];
     let environment = [(COMPILED, "/compiled"), ("RUST_BACKTRACE", "0")];
     let mut environment = environment.map(|(name, value)| (name.to_string(), value.to_string())).to_vec();
-    let more = std::env::var(TRANSFERS).ok();
-    let limit_s = more.as_ref().map_or(LIMIT_S, |_| LONG_S);
-    environment.extend(more.map(|number| (TRANSFERS.to_string(), number)));
+    let long = std::env::var(LONG).ok();
+    let limit_s = long.as_ref().map_or(LIMIT_S, |_| LONG_S);
+    environment.extend(long.map(|word| (LONG.to_string(), word)));
     let errand = Errand { words: words.map(str::to_string).to_vec(), environment, limit_s };
     let ended = bench.run(&errand)?;
     let kept = Path::new(SAID).join(format!("{group}.{}.txt", test.replace("::", ".")));

@@ -3,7 +3,7 @@
 
 use super::connection::{listen, open};
 use super::namespaces::{Bottleneck, Path};
-use super::{Loaded, Nobody, able, alone};
+use super::{Loaded, Nobody, able, alone, long};
 use packetscale_tcp::{self as tcp, Options};
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener};
@@ -119,19 +119,14 @@ fn one_after_another() -> Vec<Planned> {
     (0u32..).zip(sizes).map(|(number, kilobytes)| (2 * number * SECOND, kilobytes * 1000)).collect()
 }
 
-/// How many transfers: `PACKETSCALE_TRANSFERS`, or a few.
-fn few() -> usize {
-    std::env::var("PACKETSCALE_TRANSFERS").ok().and_then(|number| number.parse().ok()).unwrap_or(200)
-}
-
 #[test]
 fn transfers_at_random_take_no_longer_than_with_cubic() {
     if able() {
         let _alone = alone();
         // Of few transfers the last ones are too few to be judged as closely.
-        let late = if few() < 1000 { 1.25 } else { 1.1 };
+        let (number, late) = if long() { (1000, 1.1) } else { (200, 1.25) };
         let most = Most { median: 1.1, percentile_95: late, worst: 2.0 };
-        compare("random", Options::default(), &at_random(few()), &most);
+        compare("random", Options::default(), &at_random(number), &most);
     }
 }
 

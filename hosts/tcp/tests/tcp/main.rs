@@ -24,6 +24,11 @@ use namespaces::{Bottleneck, Path};
 use packetscale_tcp::{self as tcp, Options, Report};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
+/// Whether everything is to be tried, where a part is tried else: `PACKETSCALE_LONG` is set.
+fn long() -> bool {
+    std::env::var_os("PACKETSCALE_LONG").is_some()
+}
+
 /// Whether this machine can run Rapid. Prints why if it cannot.
 fn able() -> bool {
     let reason = if !nix::unistd::geteuid().is_root() {
