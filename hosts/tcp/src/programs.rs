@@ -105,9 +105,9 @@ impl Programs {
         Ok(())
     }
 
-    /// Pins the list of the sockets that CUBIC has taken over.
+    /// Pins the list of the sockets that CUBIC has taken over. A sender of somebody else's need not keep one.
     fn list_taken(&mut self, folder: &Path) -> Result<(), Error> {
-        let Some(taken) = self.sender.maps().find(|map| map.name() == TAKEN) else { return Err(broken(TAKEN)) };
+        let Some(taken) = self.sender.maps().find(|map| map.name() == TAKEN) else { return Ok(()) };
         let list = self.sender.progs_mut().find(|program| program.name() == LIST_TAKEN);
         let list = list.ok_or_else(|| broken(LIST_TAKEN))?;
         let mut link = list.attach_iter(taken.as_fd()).map_err(failed(LIST_TAKEN))?;
