@@ -1,6 +1,5 @@
 //! `kill -9` at system calls of load, replace and unload that change anything outside the process (at every one of them with
-//! `PACKETSCALE_LONG`, else at every ninth); the unload after it
-//! leaves the machine as it was.
+//! `PACKETSCALE_LONG`, else at a few); the unload after it leaves the machine as it was.
 //!
 //! This program runs itself under ptrace: the child makes one change, and dies at the n-th of these calls, before the kernel
 //! carries it out. So a death between two calls is tried, for every two. (Other calls change the process alone, which is
@@ -20,8 +19,6 @@ use std::process::{Command, Stdio};
 const CHANGE: &str = "PACKETSCALE_KILLED_CHANGE";
 const NAMESPACE: &str = "PACKETSCALE_KILLED_NAMESPACE";
 const CHILD: &str = "killed::one_change_of_a_child";
-/// One call of so many is tried, unless all are asked for: each takes seconds.
-const PART: usize = 9;
 const NAME: &str = "r_killed";
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +26,14 @@ enum Change {
     Load,
     Replace,
     Unload,
+}
+
+impl Change {
+    /// One call of so many is tried, unless all are asked for: each takes seconds. A replacement tries again and again to
+    /// register, which makes hundreds.
+    fn part(self) -> usize {
+        if self == Change::Replace { 61 } else { 9 }
+    }
 }
 
 fn options() -> Options {
@@ -207,7 +212,7 @@ fn at_every_call(test: &str, change: Change) {
     route.segments(MANY_SEGMENTS);
     route.inside("a", || [TC_INGRESS, TC_EGRESS].map(|point| foreign_filter(point, 1, 7)));
     let (a, was) = (route.host("a"), machine(&route));
-    for number in (1..).step_by(if long() { 1 } else { PART }) {
+    for number in (1..).step_by(if long() { 1 } else { change.part() }) {
         if change != Change::Load {
             route.inside("a", || make(Change::Load));
         }
