@@ -18,7 +18,14 @@ use std::path::{Path, PathBuf};
 
 pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
     if arguments.scoreboard {
-        let store = Store::read(arguments.store.as_deref().unwrap_or(Path::new(STORE))).map_err(input)?;
+        let path = arguments.store.as_deref().unwrap_or(Path::new(STORE));
+        if !path.exists() {
+            let path = path.display();
+            return Err(Failure::Input(format!(
+                "{path}: there is no such file; expected the outcomes that `reproduce --all` stores"
+            )));
+        }
+        let store = Store::read(path).map_err(input)?;
         return say(&papers::scoreboard(&Library::embedded().map_err(input)?, &store));
     }
     let kept = Kept::open(arguments)?;

@@ -176,7 +176,7 @@ fn drain(named: &Named, limit: Option<Duration>) -> Result<(), Failure> {
     let text = match (there, left) {
         (false, _) => "nothing was loaded\n".to_string(),
         (true, 0) => "unloaded; every connection had ended\n".to_string(),
-        (true, left) => format!("unloaded; {left} connections had not ended, and CUBIC takes them over\n"),
+        (true, left) => format!("unloaded; CUBIC takes over those that had not ended: {left}\n"),
     };
     say(&spoken(named, json!({"schema": 1, "name": named.name, "unloaded": there, "left": left}), &text))
 }

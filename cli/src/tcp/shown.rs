@@ -55,8 +55,13 @@ fn taken_over(status: &Status, all: bool) -> impl Iterator<Item = &(Address, Fal
 
 /// Returns what all connections together have done, in a few lines.
 pub fn totals(status: &Status) -> Vec<String> {
-    let Status { connections, flows, window, off, counters, .. } = status;
-    let (now, switched) = (connections.len(), if *off { "; Rapid is switched off" } else { "" });
+    let Status { connections, flows, window, off, draining, counters, .. } = status;
+    let switched = match (off, draining) {
+        (true, _) => "; Rapid is switched off",
+        (_, true) => "; no new ones, it is being unloaded",
+        _ => "",
+    };
+    let now = connections.len();
     let Counters { begun, steered, distrusted, silenced, timeouts, undone, guarded, .. } = counters;
     let reasons = Reason::ALL.into_iter().filter(|reason| counters.fallen(*reason) > 0);
     let reasons: Vec<String> =
@@ -127,6 +132,7 @@ pub fn json(name: &str, status: &Status, all: bool) -> Value {
         "flows": status.flows,
         "window_max_packets": status.window,
         "switched_off": status.off,
+        "draining": status.draining,
         "counters": counted(&status.counters),
         "connections": connections,
         "fallen": fallen,

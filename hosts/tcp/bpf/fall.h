@@ -95,17 +95,23 @@ SEC("iter/bpf_sk_storage_map") int list_taken(u64 *ctx)
 	return 0;
 }
 
-/*
- * After this the socket belongs to CUBIC, and its slot to nobody: `release` has run. CUBIC begins as on a new connection:
- * ssthresh is what it was, so that it starts slowly where nothing has been learnt.
- */
-static __attribute__((noinline)) void fall(struct sock *sk, const struct conn *c, u32 reason)
+INLINE void give_to_cubic(struct sock *sk)
 {
 	char cubic[] = "cubic", reno[] = "reno"; /* reno is in every kernel */
 
-	note_fall(sk, c, reason);
 	if (bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, cubic, sizeof(cubic)))
 		bpf_setsockopt(sk, SOL_TCP, TCP_CONGESTION, reno, sizeof(reno));
+}
+
+/*
+ * After this the socket belongs to CUBIC, and its slot to nobody: `release` has run. CUBIC begins as on a new connection:
+ * ssthresh is what it was, so that it starts slowly where nothing has been learnt. (The kernel refuses it where another
+ * program is just choosing Rapid: the first acknowledgment asks again.)
+ */
+static __attribute__((noinline)) void fall(struct sock *sk, const struct conn *c, u32 reason)
+{
+	note_fall(sk, c, reason);
+	give_to_cubic(sk);
 }
 
 /* Gives the socket the pacing back that it had, or that its application has asked for meanwhile. */

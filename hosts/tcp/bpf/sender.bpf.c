@@ -68,6 +68,7 @@ INLINE void take_over(struct conn *c, struct sock *sk, const struct tcp_sock *tp
 	u32 slow_start = c->state < TCP_CA_CWR && tp->snd_cwnd < tp->snd_ssthresh;
 
 	law_start(c, now, (u64)(tp->srtt_us >> 3) * 1000, slow_start ? 2 * flight : flight, slow_start);
+	c->marked_rate = c->law.rate; /* marks until now have been heeded: slow start is over */
 	c->report.waiting = c->waiting = BEGUN;
 	COUNT(steered, 1);
 	c->segments = tp->data_segs_out;
@@ -216,8 +217,10 @@ SEC("struct_ops") void rapid_cong_control(u64 *ctx)
 	u64 now = bpf_ktime_get_ns();
 	u32 reason;
 
-	if (!c)
+	if (!c) {
+		give_to_cubic(sk);
 		return;
+	}
 	if (c->waiting) {
 		wait_for_source(c, sk, tp, now);
 		return;

@@ -24,6 +24,13 @@ fn all_active(name: &str) -> Result<usize, Error> {
     pins::among_pins(|| Ok(pins::generations(name).iter().map(|folder| active(folder)).sum()))
 }
 
+/// Whether what is loaded under this name is switched off.
+pub fn is_off(name: &str) -> Result<bool, Error> {
+    let Ok(map) = MapHandle::from_pinned_path(pins::folder(name).join("config")) else { return Ok(false) };
+    let found = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(|error| Error::machine("the switch", error))?;
+    Ok(found.and_then(|bytes| value_of::<Config>(&bytes)).is_some_and(|config| config.switched & SWITCHED_OFF != 0))
+}
+
 /// Sets the switch of everything under this name. Returns whether there is anything.
 fn set(name: &str, switched: u32) -> Result<bool, Error> {
     let failed = |error| Error::machine("the switch", error);

@@ -9,6 +9,7 @@
 //! Connections that there are keep the old programs and their memory until they end, and so do sockets that chose the
 //! controller before, listeners among them, and what listeners accept. New sockets have the new one.
 
+use crate::drain::{is_off, switch};
 use crate::machine::able;
 use crate::options::Options;
 use crate::programs::Receiver;
@@ -75,6 +76,7 @@ fn try_apart(options: &Options) -> Result<Trial, Error> {
 
 fn swap(options: &Options) -> Result<usize, Error> {
     let name = options.name.as_str();
+    let off = is_off(name)?;
     Receiver::replace(options.volunteer)?;
     let (new, place) = (pins::vacant(name), pins::folder(name));
     let mut programs = provide(options, &new).inspect_err(|_| drop(pins::remove(&new)))?;
@@ -83,6 +85,9 @@ fn swap(options: &Options) -> Result<usize, Error> {
         rename(&place, &pins::vacant(name))?;
     }
     rename(&new, &place)?;
+    if off {
+        switch(name, false)?;
+    }
     let earlier: Vec<_> = pins::generations(name).into_iter().filter(|folder| *folder != place).collect();
     std::thread::scope(|scope| {
         let going = scope.spawn(|| earlier.iter().try_for_each(|folder| unregister(folder)));

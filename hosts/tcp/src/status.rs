@@ -2,7 +2,7 @@
 
 use crate::counters::{Counters, counters};
 use crate::programs::LIST_TAKEN;
-use crate::report::{Address, Config, Fall, Fallen, Mode, Report};
+use crate::report::{Address, Config, Fall, Fallen, Mode, Report, SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::wire::value_of;
 use crate::{Error, pins};
 use libbpf_rs::{MapCore, MapFlags};
@@ -17,6 +17,8 @@ pub struct Status {
     pub window: u32,
     /// Whether Rapid is switched off.
     pub off: bool,
+    /// Whether there are no new connections, because it is unloaded when the others have ended.
+    pub draining: bool,
     /// Connections steered by Rapid now.
     pub connections: Vec<Report>,
     /// The slot of each connection in `connections`; events name connections by their slots.
@@ -69,11 +71,13 @@ pub fn status(name: &str) -> Result<Status, Error> {
     let open = open.into_keys().collect();
     let config = pins::open(name, "config")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(read)?;
     let config: Config = config.and_then(|bytes| value_of(&bytes)).unwrap_or_default();
-    let (window, off) = (config.window, config.switched != 0);
+    let (window, off) = (config.window, config.switched & SWITCHED_OFF != 0);
+    let draining = config.switched == SWITCHED_CLOSED;
     Ok(Status {
         flows,
         window,
         off,
+        draining,
         connections,
         slots,
         fallen: taken,

@@ -256,6 +256,7 @@ mod tests {
             flows: 256,
             window: 3584,
             off: false,
+            draining: false,
             connections: vec![report(1, 5), report(2, 20), receives],
             slots: vec![1, 2, 3],
             fallen: vec![(address(4), fallen), (address(5), fallen)],
