@@ -218,7 +218,9 @@ SEC("struct_ops") void rapid_cong_control(u64 *ctx)
 	u32 reason;
 
 	if (!c) {
-		give_to_cubic(sk);
+		/* Not begun yet, or fallen and refused. */
+		if (bpf_sk_storage_get(&taken, sk, 0, 0))
+			give_to_cubic(sk);
 		return;
 	}
 	if (c->waiting) {

@@ -34,6 +34,28 @@ fn a_path_that_marks_every_packet_is_heeded() {
 }
 
 #[test]
+fn marks_on_the_first_window_are_heeded_once() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let (rapid, path) = Loaded::over_40_ms("first");
+    for host in ["a", "b"] {
+        run(&format!("ip netns exec {} sysctl -qw net.ipv4.tcp_ecn=1", path.host(host)));
+    }
+    let rates = ["cubic", &rapid.name].map(|control| {
+        let mut flow = Flow::open(&path, control, Set::BeforeConnect);
+        run(&format!("tc -n {} qdisc replace dev out root netem loss 100% ecn limit 10000", path.host("a")));
+        flow.bulk(Duration::from_millis(30));
+        run(&format!("tc -n {} qdisc del dev out root", path.host("a")));
+        flow.bulk(SECOND);
+        flow.bulk(SECOND) * 8.0 / 1e6
+    });
+    eprintln!("in the second after one: cubic {:.1}, rapid {:.1} Mbit/s", rates[0], rates[1]);
+    assert!(rates[1] > rates[0] / 2.0, "cubic {:.1}, rapid {:.1} Mbit/s", rates[0], rates[1]);
+}
+
+#[test]
 fn a_path_that_takes_smaller_packets_than_the_hosts_is_filled() {
     if !able() {
         return;
