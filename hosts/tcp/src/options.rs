@@ -2,7 +2,6 @@
 
 use crate::Error;
 use crate::report::{Config, WINDOW_MOST};
-use crate::steps::ON_TRIAL;
 use rapid::Params;
 use std::path::PathBuf;
 use units::{Bytes, Span};
@@ -58,6 +57,8 @@ impl Default for Options {
     }
 }
 
+/// The name under which a new version is tried.
+pub const ON_TRIAL: &str = "packetscale_try";
 /// The narrowest window: as many packets as RFC 6928 lets begin with.
 const NARROWEST_WINDOW: u32 = 10;
 /// Most flows. Each takes 170 kB of kernel memory: 4096 records of 32 B, 256 streams of 144 B, 3240 B of state.

@@ -11,12 +11,10 @@
 
 use crate::drain::{is_off, switch};
 use crate::machine::able;
-use crate::options::Options;
+use crate::options::{ON_TRIAL, Options};
 use crate::programs::Receiver;
 use crate::selftest::Trial;
-use crate::steps::{
-    ON_TRIAL, active, attach, is_ours, is_registered, load_afresh, not_ours, provide, undo, unregister,
-};
+use crate::steps::{active, attach, is_ours, is_registered, load_afresh, not_ours, provide, undo, unregister};
 use crate::{Error, devices, namespaces, pins};
 use std::fs;
 use std::path::Path;

@@ -1,7 +1,7 @@
 //! The steps of loading and unloading. Whoever takes them holds the lock of [`pins`].
 
 use crate::machine::cgroup_root;
-use crate::options::{CONTROL, Options};
+use crate::options::{CONTROL, ON_TRIAL, Options};
 use crate::programs::{Programs, broken};
 use crate::report::{Mode, Report};
 use crate::selftest::Trial;
@@ -11,8 +11,6 @@ use libbpf_rs::{MapCore, MapFlags, MapHandle};
 use std::fs;
 use std::path::Path;
 
-/// The name under which a new version is tried.
-pub const ON_TRIAL: &str = "packetscale_try";
 /// Whether the kernel has a congestion control of this name, whoever registered it.
 pub fn is_registered(name: &str) -> bool {
     let listed = fs::read_to_string("/proc/sys/net/ipv4/tcp_available_congestion_control").unwrap_or_default();
