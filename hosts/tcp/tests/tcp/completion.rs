@@ -4,7 +4,7 @@
 use super::connection::{listen, open};
 use super::namespaces::{Bottleneck, Path};
 use super::{Loaded, Nobody, able, alone, long};
-use packetscale_tcp::{self as tcp, Options};
+use packetscale_tcp::Options;
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener};
 use std::time::{Duration, Instant};
@@ -94,10 +94,9 @@ impl Most {
 
 /// Compares Rapid's times with CUBIC's. BBR's are told beside them.
 fn compare(test: &str, options: Options, planned: &[Planned], most: &Most) {
-    let rapid = Loaded::new(test, Options { flows: 256, ..options });
-    let path = Path::new(test, &Bottleneck { mbit: MBIT, limit: MBIT * RTT_MS * 125 });
+    let bottleneck = Bottleneck { mbit: MBIT, limit: MBIT * RTT_MS * 125 };
+    let (rapid, path) = Loaded::with(test, Options { flows: 256, ..options }, &bottleneck);
     path.delay(RTT_MS);
-    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
     let told = |control: &str| {
         let times = times(&path, control, planned);
         eprintln!("{control}: {times:.3?}");

@@ -388,9 +388,8 @@ fn a_window_at_load_bounds_what_is_in_flight() {
         return;
     }
     let _alone = alone();
-    let rapid = Loaded::new("window", Options { flows: 4, window: 20, ..Options::default() });
-    let route = Route::new("window", &Bottleneck { mbit: 50, limit: 100_000 });
-    route.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
+    let options = Options { flows: 4, window: 20, ..Options::default() };
+    let (rapid, route) = Loaded::with("window", options, &Bottleneck { mbit: 50, limit: 100_000 });
     route.delay(40);
     let mut flow = Flow::open(&route, &rapid.name, Set::BeforeConnect);
     flow.bulk(SECOND);

@@ -1,7 +1,7 @@
 //! The user-space build of the law repeats what the kernel's build of the same source computed.
 
 use super::connection::transfer;
-use super::namespaces::{Bottleneck, Path};
+use super::namespaces::Bottleneck;
 use super::{Loaded, able, alone, clang};
 use packetscale_tcp::{self as tcp, Event, LawEvent, Options, Wanted};
 use rapid::Params;
@@ -17,10 +17,9 @@ pub const ARRIVAL: u32 = 3;
 
 /// Records the calls of one connection, from its first.
 pub fn recorded(options: Options) -> Vec<LawEvent> {
-    let rapid = Loaded::new("step", Options { flows: 2, ..options });
     // A small buffer, so that there are losses.
-    let path = Path::new("step", &Bottleneck { mbit: 40, limit: 12_000 });
-    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
+    let bottleneck = Bottleneck { mbit: 40, limit: 12_000 };
+    let (rapid, path) = Loaded::with("step", Options { flows: 2, ..options }, &bottleneck);
     let (mut events, done) = (Vec::new(), AtomicBool::new(false));
     std::thread::scope(|scope| {
         scope.spawn(|| {

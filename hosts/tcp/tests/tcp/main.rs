@@ -63,7 +63,12 @@ impl Loaded {
 
     /// Rapid for four connections, and a path at whose end arrivals are noted.
     fn over(test: &str, bottleneck: &Bottleneck) -> (Loaded, Path) {
-        let rapid = Loaded::new(test, Options { flows: 4, ..Options::default() });
+        Loaded::with(test, Options { flows: 4, ..Options::default() }, bottleneck)
+    }
+
+    /// Rapid as the options say, and the same.
+    fn with(test: &str, options: Options, bottleneck: &Bottleneck) -> (Loaded, Path) {
+        let rapid = Loaded::new(test, options);
         let path = Path::new(test, bottleneck);
         path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
         (rapid, path)

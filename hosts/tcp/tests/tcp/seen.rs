@@ -2,7 +2,7 @@
 
 use super::connection::{listen, open};
 use super::flow::{Flow, Set};
-use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path};
+use super::namespaces::{Bottleneck, MANY_SEGMENTS};
 use super::{Loaded, able, alone};
 use packetscale_tcp::{self as tcp, Activity, Counters, Limit, Options, Reason, Status};
 use std::io::Write;
@@ -44,9 +44,8 @@ fn connections_are_counted_as_they_begin_fall_and_end() {
         return;
     }
     let _alone = alone();
-    let rapid = Loaded::new("count", Options { flows: 1, ..Options::default() });
-    let path = Path::new("count", &Bottleneck { mbit: 100, limit: 100_000 });
-    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
+    let options = Options { flows: 1, ..Options::default() };
+    let (rapid, path) = Loaded::with("count", options, &Bottleneck { mbit: 100, limit: 100_000 });
     // The trial at load was one: its kernel may free it a moment later.
     until(&rapid, |status| status.counters.now() == 0);
     let before = counters(&rapid);
@@ -175,9 +174,8 @@ fn the_time_with_as_much_in_flight_as_the_load_allows_is_counted() {
     }
     let _alone = alone();
     // 1650 packets per second: 330 in 200 ms, where 200 may be in flight.
-    let rapid = Loaded::new("cap", Options { flows: 4, window: 200, ..Options::default() });
-    let path = Path::new("cap", &Bottleneck { mbit: 20, limit: 200_000 });
-    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
+    let options = Options { flows: 4, window: 200, ..Options::default() };
+    let (rapid, path) = Loaded::with("cap", options, &Bottleneck { mbit: 20, limit: 200_000 });
     path.delay(200);
     let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
     flow.bulk(3 * SECOND);

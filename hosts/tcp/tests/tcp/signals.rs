@@ -1,11 +1,24 @@
 //! What the path, the kernel and the application say beside arrivals: marks, a smaller packet, a limit, reordering.
 
 use super::flow::{Flow, Set};
-use super::namespaces::run;
+use super::namespaces::{Path, run};
 use super::{Loaded, able, alone};
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
+
+/// Both ends ask for marks.
+fn agree_on_marks(path: &Path) {
+    for host in ["a", "b"] {
+        run(&format!("ip netns exec {} sysctl -qw net.ipv4.tcp_ecn=1", path.host(host)));
+    }
+}
+
+/// Marks every packet (RFC 3168), by a queue that marks what it was to drop; or no more.
+fn mark(path: &Path, every: bool) {
+    let change = if every { "replace dev out root netem loss 100% ecn limit 10000" } else { "del dev out root" };
+    run(&format!("tc -n {} qdisc {change}", path.host("a")));
+}
 
 #[test]
 fn a_path_that_marks_every_packet_is_heeded() {
@@ -14,17 +27,14 @@ fn a_path_that_marks_every_packet_is_heeded() {
     }
     let _alone = alone();
     let (rapid, path) = Loaded::over_40_ms("marks");
-    for host in ["a", "b"] {
-        run(&format!("ip netns exec {} sysctl -qw net.ipv4.tcp_ecn=1", path.host(host)));
-    }
+    agree_on_marks(&path);
     let rates = ["cubic", &rapid.name].map(|control| {
         let mut flow = Flow::open(&path, control, Set::BeforeConnect);
         flow.bulk(SECOND);
-        // A queue that marks (RFC 3168) what it was to drop: everything.
-        run(&format!("tc -n {} qdisc replace dev out root netem loss 100% ecn limit 10000", path.host("a")));
+        mark(&path, true);
         flow.bulk(SECOND);
         let rate = flow.bulk(2 * SECOND) * 8.0 / 1e6;
-        run(&format!("tc -n {} qdisc del dev out root", path.host("a")));
+        mark(&path, false);
         (rate, flow.bulk(2 * SECOND) * 8.0 / 1e6)
     });
     eprintln!("marked, and then no more: cubic {:.1?}, rapid {:.1?} Mbit/s", rates[0], rates[1]);
@@ -40,14 +50,12 @@ fn marks_on_the_first_window_are_heeded_once() {
     }
     let _alone = alone();
     let (rapid, path) = Loaded::over_40_ms("first");
-    for host in ["a", "b"] {
-        run(&format!("ip netns exec {} sysctl -qw net.ipv4.tcp_ecn=1", path.host(host)));
-    }
+    agree_on_marks(&path);
     let rates = ["cubic", &rapid.name].map(|control| {
         let mut flow = Flow::open(&path, control, Set::BeforeConnect);
-        run(&format!("tc -n {} qdisc replace dev out root netem loss 100% ecn limit 10000", path.host("a")));
+        mark(&path, true);
         flow.bulk(Duration::from_millis(30));
-        run(&format!("tc -n {} qdisc del dev out root", path.host("a")));
+        mark(&path, false);
         flow.bulk(SECOND);
         flow.bulk(SECOND) * 8.0 / 1e6
     });

@@ -18,9 +18,8 @@ struct Many {
 
 impl Many {
     fn new(test: &str, flows: u32) -> Many {
-        let rapid = Loaded::new(test, Options { flows, ..Options::default() });
-        let path = Path::new(test, &Bottleneck { mbit: 1000, limit: 1_000_000 });
-        path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
+        let options = Options { flows, ..Options::default() };
+        let (rapid, path) = Loaded::with(test, options, &Bottleneck { mbit: 1000, limit: 1_000_000 });
         let listener = listen(&path);
         // A SYN that finds the queue of the listener full goes out again without the option.
         let backlog = Backlog::new(flows as i32 + 1).expect("a backlog");
