@@ -236,10 +236,18 @@ fn the_table_shows_means_with_intervals_and_dashes_where_there_is_nothing() {
     assert!(lines[1].starts_with("rapid") && lines[1].contains(" 95.00 (90.00 to 100.00) "), "{}", lines[1]);
     assert_eq!(lines[3], "2 runs: no interval. In brackets: from the lesser to the greater.");
     assert!(lines[2].starts_with("cubic") && lines[2].contains(" 50.00 "), "{}", lines[2]);
-    assert!(!lines[2].contains("50.00 to"), "equal values have no range: {}", lines[2]);
     assert!(lines[2].contains(" - "), "{}", lines[2]);
     assert!(!table.contains('\x1b'));
     assert!(to_table(&results(0.0), true).contains("\x1b[38;2;213;94;0mrapid"));
+}
+
+#[test]
+fn two_runs_that_say_the_same_have_no_range() {
+    let mut results = results(0.0);
+    results.runs.push(run("cubic", 1, 0.5, 0.0));
+    let table = to_table(&results, false);
+    let cubic = table.lines().find(|line| line.starts_with("cubic")).unwrap();
+    assert!(cubic.contains(" 50.00 ") && !cubic.contains("50.00 to"), "{cubic}");
 }
 
 #[test]
