@@ -10,7 +10,10 @@
 //! mount namespace of process 1, because pins in a private mount namespace vanish with that namespace.
 
 use crate::Error;
+use crate::brought::refuse_brought;
 use crate::machine::able;
+use crate::options::check_name;
+use crate::steps::active;
 use libbpf_rs::MapHandle;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, setns, unshare};
@@ -155,13 +158,31 @@ pub fn leave_no_trace() -> Result<(), Error> {
     Ok(())
 }
 
+/// Removes the folders that nothing uses any more; returns how many connections use the others.
+pub fn remove_unused(folders: Vec<PathBuf>) -> Result<usize, Error> {
+    let mut used = 0;
+    for folder in folders {
+        match active(&folder) {
+            0 => remove(&folder)?,
+            some => used += some,
+        }
+    }
+    Ok(used)
+}
+
+pub fn not_loaded(name: &str) -> Error {
+    Error::Machine(format!("{name} is not loaded; `packetscale tcp load` loads it"))
+}
+
 /// Opens a map of the congestion control loaded under `name`.
 pub fn open(name: &str, map: &str) -> Result<MapHandle, Error> {
+    check_name(name)?;
     able()?;
+    refuse_brought(name)?;
     among_pins(|| {
         let folder = folder(name);
         if !folder.exists() {
-            return Err(Error::Machine(format!("{name} is not loaded; `packetscale tcp load` loads it")));
+            return Err(not_loaded(name));
         }
         MapHandle::from_pinned_path(folder.join(map)).map_err(|error| Error::machine(map, error))
     })

@@ -1,5 +1,6 @@
 //! The steps of loading and unloading. Whoever takes them holds the lock of [`pins`].
 
+use crate::brought::{BROUGHT, users};
 use crate::machine::cgroup_root;
 use crate::options::{CONTROL, ON_TRIAL, Options};
 use crate::programs::{Programs, broken};
@@ -7,7 +8,8 @@ use crate::report::{Mode, Report};
 use crate::selftest::Trial;
 use crate::wire::value_of;
 use crate::{Error, devices, namespaces, pins, programs, selftest};
-use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, Object};
+use std::ffi::OsStr;
 use std::fs;
 use std::path::Path;
 
@@ -28,6 +30,9 @@ pub fn not_ours(name: &str) -> Error {
 
 /// How many connections use what is in this folder.
 pub fn active(folder: &Path) -> usize {
+    if let Ok(control) = MapHandle::from_pinned_path(folder.join(BROUGHT)) {
+        return users(&control);
+    }
     let Ok(conns) = MapHandle::from_pinned_path(folder.join("conns")) else { return 0 };
     let is_used = |slot: &u32| {
         let bytes = conns.lookup(&slot.to_ne_bytes(), MapFlags::ANY).ok().flatten();
@@ -74,7 +79,13 @@ pub fn provide(options: &Options, folder: &Path) -> Result<Programs, Error> {
 
 /// Registers the congestion control.
 pub fn attach(programs: &mut Programs) -> Result<(), Error> {
-    let mut control = programs.sender.maps_mut().find(|map| map.name() == CONTROL).ok_or_else(|| broken(CONTROL))?;
+    register_map(&mut programs.sender, OsStr::new(CONTROL))
+}
+
+/// Registers the congestion control of an object, by the map of this name.
+pub fn register_map(object: &mut Object, name: &OsStr) -> Result<(), Error> {
+    let mut control =
+        object.maps_mut().find(|map| map.name() == name).ok_or_else(|| broken(&name.to_string_lossy()))?;
     // The kernel keeps the registration until its map's entry is deleted. Dropping the link would delete it.
     std::mem::forget(control.attach_struct_ops().map_err(|error| Error::machine("registering", format!("{error:#}")))?);
     Ok(())
@@ -82,8 +93,7 @@ pub fn attach(programs: &mut Programs) -> Result<(), Error> {
 
 /// From now on, the name of what is in this folder finds nothing.
 pub fn unregister(folder: &Path) -> Result<(), Error> {
-    let pinned = folder.join(CONTROL);
-    if pinned.exists() {
+    for pinned in [CONTROL, BROUGHT].map(|pin| folder.join(pin)).iter().filter(|pinned| pinned.exists()) {
         let control = MapHandle::from_pinned_path(pinned).map_err(|error| Error::machine(CONTROL, error))?;
         // Fails where it was never registered; then there is nothing to delete.
         let _ = control.delete(&0u32.to_ne_bytes());
