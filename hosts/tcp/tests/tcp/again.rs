@@ -1,9 +1,11 @@
 //! Commands that meet: a load while another drains, the switch while it drains and after a replacement.
 
 use super::flow::{Flow, Set};
-use super::namespaces::Bottleneck;
+use super::namespaces::{Bottleneck, run};
 use super::{Loaded, able, alone};
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use packetscale_tcp::{self as tcp, Drained, Options, Reason};
+use std::fs;
 use std::path::Path;
 use std::time::Duration;
 
@@ -103,4 +105,34 @@ fn a_name_that_nobody_has_loaded_is_told_so() {
     for name in ["../run", "", "a-b"] {
         assert!(matches!(tcp::status(name), Err(tcp::Error::Input(_))), "{name:?}");
     }
+}
+
+#[test]
+fn a_namespace_that_is_only_mounted_elsewhere_goes_back_to_what_others_use() {
+    const DEFAULT: &str = "/proc/sys/net/ipv4/tcp_congestion_control";
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let rapid = Loaded::new("pods", few("", 4));
+    let (named, elsewhere) = ("/run/netns/rt_pods", std::env::temp_dir().join("rt pods"));
+    run("ip netns add rt_pods");
+    fs::File::create(&elsewhere).expect("a file");
+    mount(Some(named), &elsewhere, None::<&str>, MsFlags::MS_BIND, None::<&str>).expect("mounts");
+    umount2(named, MntFlags::MNT_DETACH).expect("unmounts");
+    fs::remove_file(named).expect("removes");
+    let inside = |work: &(dyn Fn() + Sync)| {
+        std::thread::scope(|scope| {
+            let enters = || {
+                let file = fs::File::open(&elsewhere).expect("the namespace");
+                nix::sched::setns(file, nix::sched::CloneFlags::CLONE_NEWNET).expect("enters");
+                work();
+            };
+            scope.spawn(enters).join().expect("no panic");
+        });
+    };
+    inside(&|| fs::write(DEFAULT, &rapid.name).expect("a setting"));
+    drop(rapid);
+    inside(&|| assert_eq!(fs::read_to_string(DEFAULT).expect("a setting").trim(), "cubic"));
+    umount2(&elsewhere, MntFlags::MNT_DETACH).expect("unmounts");
 }
