@@ -12,17 +12,15 @@ mod trial;
 
 use crate::machine::able;
 use crate::options::{ON_TRIAL, check_name, check_new_name};
+use crate::pins::{BROUGHT, is_brought};
 use crate::replace::{exchange, rename};
-use crate::steps::{active, is_ours, is_registered, not_ours, register_map, undo};
+use crate::steps::{active, is_ours, is_registered, not_ours, register_map, remove_unused, undo};
 use crate::{Error, devices, namespaces, pins};
 use file::File;
-use libbpf_rs::{MapCore, MapFlags, MapHandle, Object};
+use libbpf_rs::{MapCore, Object};
 use std::ffi::OsStr;
 use std::path::Path;
 pub use trial::{Pair, Transfer, Tried};
-
-/// The pin of the map that registers such a controller. Rapid's has another.
-pub const BROUGHT: &str = "brought";
 
 /// What was brought, and how its trial went.
 #[derive(Clone, Debug)]
@@ -75,22 +73,6 @@ fn called(path: &Path, error: Error) -> Error {
             Error::Machine(format!("{}: {what}", path.display()))
         }
         other => other,
-    }
-}
-
-/// Whether what is loaded under this name was brought, whatever became of its registration.
-pub fn is_brought(name: &str) -> Result<bool, Error> {
-    pins::among_pins(|| Ok(pins::generations(name).iter().any(|folder| folder.join(BROUGHT).exists())))
-}
-
-/// The refusal of what only Rapid can do.
-pub fn refuse_brought(name: &str) -> Result<(), Error> {
-    match is_brought(name)? {
-        true => Err(Error::Machine(format!(
-            "{name} was loaded from a file: it has no measurements and no switch; `packetscale tcp status` and `unload` \
-             serve it"
-        ))),
-        false => Ok(()),
     }
 }
 
@@ -155,18 +137,7 @@ fn offer(file: &File, name: &str) -> Result<usize, Error> {
     if !earlier.is_empty() {
         namespaces::set_default(name, Some(name))?;
     }
-    pins::remove_unused(earlier)
-}
-
-/// How many use what is in this folder: the kernel counts them with the map that registers it, and the registration too.
-pub fn users(control: &MapHandle) -> usize {
-    /// `BPF_STRUCT_OPS_STATE_INUSE` of kernel/bpf/bpf_struct_ops.c: the registration is there.
-    const IN_USE: u32 = 1;
-    let Ok(Some(value)) = control.lookup(&0u32.to_ne_bytes(), MapFlags::ANY) else { return 0 };
-    let word =
-        |at: usize| value.get(at..at + 4).map_or(0, |word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]));
-    let (count, state) = (word(0), word(4));
-    count.saturating_sub(u32::from(state == IN_USE)) as usize
+    remove_unused(earlier)
 }
 
 /// Returns what is known of a controller that was brought; `None` where the name is another's.

@@ -1,9 +1,9 @@
 //! Lets connections end before what steers them goes, and the switch that takes Rapid from all of them at once.
 
-use crate::brought::refuse_brought;
 use crate::config::Settings;
 use crate::machine::able;
 use crate::options::check_name;
+use crate::pins::refuse_brought;
 use crate::report::{SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::steps::{active, is_registered, unload_locked, unregister};
 use crate::{Error, namespaces, pins};

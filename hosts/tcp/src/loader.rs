@@ -1,8 +1,8 @@
 //! Loads and unloads the congestion control.
 
-use crate::brought::refuse_brought;
 use crate::machine::{able, cgroup_root};
 use crate::options::{CONTROL, Options, check_name};
+use crate::pins::refuse_brought;
 use crate::selftest::Trial;
 use crate::steps::{active, is_ours, is_registered, load_afresh, not_ours, undo, unload_locked};
 use crate::wire::bytes_of;

@@ -10,10 +10,8 @@
 //! mount namespace of process 1, because pins in a private mount namespace vanish with that namespace.
 
 use crate::Error;
-use crate::brought::refuse_brought;
 use crate::machine::able;
 use crate::options::check_name;
-use crate::steps::active;
 use libbpf_rs::MapHandle;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, setns, unshare};
@@ -25,6 +23,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const ROOT: &str = "/run/packetscale";
+/// The pin of the map that registers a controller of a file. That of Rapid has another name.
+pub const BROUGHT: &str = "brought";
 const ARRIVALS: &str = "-arrivals";
 /// Whoever changes what is loaded holds this file's lock.
 const LOCK: &str = "/run/packetscale.lock";
@@ -158,16 +158,20 @@ pub fn leave_no_trace() -> Result<(), Error> {
     Ok(())
 }
 
-/// Removes the folders that nothing uses any more; returns how many connections use the others.
-pub fn remove_unused(folders: Vec<PathBuf>) -> Result<usize, Error> {
-    let mut used = 0;
-    for folder in folders {
-        match active(&folder) {
-            0 => remove(&folder)?,
-            some => used += some,
-        }
+/// Whether what is loaded under this name was brought, whatever became of its registration.
+pub fn is_brought(name: &str) -> Result<bool, Error> {
+    among_pins(|| Ok(generations(name).iter().any(|folder| folder.join(BROUGHT).exists())))
+}
+
+/// The refusal of what only Rapid can do.
+pub fn refuse_brought(name: &str) -> Result<(), Error> {
+    match is_brought(name)? {
+        true => Err(Error::Machine(format!(
+            "{name} was loaded from a file: it has no measurements and no switch; `packetscale tcp status` and `unload` \
+             serve it"
+        ))),
+        false => Ok(()),
     }
-    Ok(used)
 }
 
 pub fn not_loaded(name: &str) -> Error {

@@ -9,15 +9,15 @@
 //! Connections that there are keep the old programs and their memory until they end, and so do sockets that chose the
 //! controller before, listeners among them, and what listeners accept. New sockets have the new one.
 
-use crate::brought::refuse_brought;
 use crate::config::Settings;
 use crate::drain::set;
 use crate::machine::able;
 use crate::options::{ON_TRIAL, Options};
+use crate::pins::refuse_brought;
 use crate::programs::Receiver;
 use crate::report::{SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::selftest::Trial;
-use crate::steps::{attach, is_ours, is_registered, load_afresh, not_ours, provide, undo, unregister};
+use crate::steps::{attach, is_ours, is_registered, load_afresh, not_ours, provide, remove_unused, undo, unregister};
 use crate::{Error, devices, namespaces, pins};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -98,7 +98,7 @@ fn swap(options: &Options) -> Result<usize, Error> {
     namespaces::set_default(name, Some(name))?;
     devices::prepare(&place, &options.devices)?;
     devices::attach_again(&place)?;
-    pins::remove_unused(earlier)
+    remove_unused(earlier)
 }
 
 /// Takes the registrations of these folders away, and registers another, again and again until they are gone.

@@ -1,8 +1,8 @@
 //! The steps of loading and unloading. Whoever takes them holds the lock of [`pins`].
 
-use crate::brought::{BROUGHT, users};
 use crate::machine::cgroup_root;
 use crate::options::{CONTROL, ON_TRIAL, Options};
+use crate::pins::BROUGHT;
 use crate::programs::{Programs, broken};
 use crate::report::{Mode, Report};
 use crate::selftest::Trial;
@@ -11,7 +11,7 @@ use crate::{Error, devices, namespaces, pins, programs, selftest};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, Object};
 use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whether the kernel has a congestion control of this name, whoever registered it.
 pub fn is_registered(name: &str) -> bool {
@@ -39,6 +39,29 @@ pub fn active(folder: &Path) -> usize {
         bytes.and_then(|bytes| value_of::<Report>(&bytes)).is_some_and(|report| report.mode() != Mode::Free)
     };
     (1..conns.max_entries()).filter(is_used).count()
+}
+
+/// How many use what is in this folder: the kernel counts them with the map that registers it, and the registration too.
+fn users(control: &MapHandle) -> usize {
+    /// `BPF_STRUCT_OPS_STATE_INUSE` of kernel/bpf/bpf_struct_ops.c: the registration is there.
+    const IN_USE: u32 = 1;
+    let Ok(Some(value)) = control.lookup(&0u32.to_ne_bytes(), MapFlags::ANY) else { return 0 };
+    let word =
+        |at: usize| value.get(at..at + 4).map_or(0, |word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]));
+    let (count, state) = (word(0), word(4));
+    count.saturating_sub(u32::from(state == IN_USE)) as usize
+}
+
+/// Removes the folders that nothing uses any more; returns how many connections use the others.
+pub fn remove_unused(folders: Vec<PathBuf>) -> Result<usize, Error> {
+    let mut used = 0;
+    for folder in folders {
+        match active(&folder) {
+            0 => pins::remove(&folder)?,
+            some => used += some,
+        }
+    }
+    Ok(used)
 }
 
 /// Loads where nothing is loaded under this name.

@@ -1,6 +1,6 @@
 //! A file with somebody else's controller: what is read of it and checked before the kernel sees it.
 
-use super::BROUGHT;
+use crate::pins::BROUGHT;
 use crate::programs::{self, listen_to_libbpf};
 use crate::{Error, options};
 use libbpf_rs::btf::Btf;
