@@ -21,7 +21,6 @@ mod queueing;
 mod seen;
 mod signals;
 mod slots;
-mod soak;
 mod spike;
 
 use namespaces::{Bottleneck, Path};
