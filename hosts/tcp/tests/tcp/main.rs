@@ -21,6 +21,7 @@ mod queueing;
 mod seen;
 mod signals;
 mod slots;
+mod soak;
 mod spike;
 
 use namespaces::{Bottleneck, Path};
