@@ -28,6 +28,7 @@ if [ "${1:-build}" = test ]; then
     need tcptrace tcptrace
     need sysctl procps
     need ethtool ethtool
+    need iperf3 iperf3
 fi
 if [ -n "$missing" ]; then
     if [ "$(id -u)" = 0 ]; then root=""; elif command -v sudo >/dev/null 2>&1; then root="sudo"; else

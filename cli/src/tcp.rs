@@ -1,5 +1,6 @@
 //! Rapid in this machine's Linux TCP: `packetscale tcp load|unload|on|off|status|top|events|log`.
 
+mod bring;
 mod events;
 mod log;
 mod prometheus;
@@ -21,7 +22,7 @@ use units::{Bytes, Span};
 
 #[derive(Subcommand)]
 pub enum Tcp {
-    /// Registers the congestion control, for every program of this machine
+    /// Registers the congestion control, for every program of this machine: Rapid, or that of a FILE
     Load(Load),
     /// Removes the congestion control, and restores the settings that loading changed
     Unload {
@@ -30,7 +31,8 @@ pub enum Tcp {
         /// Lets the connections end first; there are no new ones meanwhile
         #[arg(long)]
         drain: bool,
-        /// With --drain: waits for at most this number of seconds; then CUBIC takes over those that are left
+        /// With --drain: waits for at most this number of seconds; then CUBIC takes over those that are left, and the exit
+        /// status is 3
         #[arg(long, value_name = "SECONDS", requires = "drain")]
         timeout: Option<u64>,
     },
@@ -91,8 +93,16 @@ pub struct Named {
 
 #[derive(Args)]
 pub struct Load {
-    #[command(flatten)]
-    named: Named,
+    /// A compiled eBPF program of somebody else's with one tcp_congestion_ops (FILE.bpf.o): it is checked, tried beside CUBIC
+    /// and registered. The options below that are Rapid's do not go with it
+    #[arg(value_name = "FILE", conflicts_with_all = RAPIDS)]
+    file: Option<PathBuf>,
+    /// Name of the congestion control [default: rapid, or what the file says]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Prints one JSON object, and nothing else, on standard output
+    #[arg(long)]
+    json: bool,
     /// The method that reads probe streams
     #[arg(long, value_name = "PRESET", default_value = "default")]
     preset: Preset,
@@ -124,6 +134,10 @@ pub struct Load {
     device: Vec<String>,
 }
 
+/// The options of a load that say how Rapid works.
+const RAPIDS: [&str; 8] =
+    ["preset", "flows", "flows_per_user", "window", "spin", "competitive", "no_volunteer", "device"];
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Preset {
     /// By lower envelopes of the delay
@@ -143,26 +157,44 @@ impl From<Error> for Failure {
 
 pub fn tcp(command: &Tcp) -> Result<(), Failure> {
     match command {
-        Tcp::Load(load) => register(load),
+        Tcp::Load(load) => match &load.file {
+            Some(file) => bring::bring(load, file),
+            None => register(load),
+        },
         Tcp::Unload { named, drain: false, .. } => {
+            let users = rapid_tcp::brought(&named.name)?.map_or(0, |brought| brought.users + brought.earlier);
             let there = rapid_tcp::unload(&named.name)?;
-            let text = if there { "unloaded\n" } else { "nothing was loaded\n" };
-            say(&spoken(named, json!({"schema": 1, "name": named.name, "unloaded": there}), text))
+            let text = match (there, users) {
+                (false, _) => "nothing was loaded\n".to_string(),
+                (true, 0) => "unloaded\n".to_string(),
+                (true, users) => format!("unloaded; {users} sockets keep it until they end\n"),
+            };
+            say(&spoken(named.json, json!({"schema": 1, "name": named.name, "unloaded": there}), &text))
         }
         Tcp::Unload { named, timeout, .. } => drain(named, timeout.map(Duration::from_secs)),
         Tcp::Off(named) => switch(named, false),
         Tcp::On(named) => switch(named, true),
         Tcp::Status { named, prometheus: true, .. } => {
+            if let Some(brought) = rapid_tcp::brought(&named.name)? {
+                return say(&prometheus::of_brought(&named.name, &brought));
+            }
             let (flows, counters) = (rapid_tcp::flows(&named.name)?, rapid_tcp::counters(&named.name)?);
-            say(&prometheus::text(&named.name, flows, &counters))
+            say(&prometheus::text(&named.name, flows, rapid_tcp::switched(&named.name)?, &counters))
         }
         Tcp::Status { named, all, .. } => {
+            if let Some(brought) = rapid_tcp::brought(&named.name)? {
+                return say(&spoken(
+                    named.json,
+                    bring::json(&named.name, &brought),
+                    &bring::text(&named.name, &brought),
+                ));
+            }
             let status = rapid_tcp::status(&named.name)?;
-            say(&spoken(named, shown::json(&named.name, &status, *all), &shown::table(&status, *all)))
+            say(&spoken(named.json, shown::json(&named.name, &status, *all), &shown::table(&status, *all)))
         }
         Tcp::Top { named, every } if named.json || !std::io::stdout().is_terminal() => loop {
             let status = rapid_tcp::status(&named.name)?;
-            say(&spoken(named, shown::json(&named.name, &status, false), &shown::table(&status, false)))?;
+            say(&spoken(named.json, shown::json(&named.name, &status, false), &shown::table(&status, false)))?;
             std::thread::sleep(Duration::from_secs(*every));
         },
         Tcp::Top { named, every } => top::top(&named.name, Duration::from_secs(*every)),
@@ -172,13 +204,21 @@ pub fn tcp(command: &Tcp) -> Result<(), Failure> {
 }
 
 fn drain(named: &Named, limit: Option<Duration>) -> Result<(), Failure> {
-    let rapid_tcp::Drained { there, left } = rapid_tcp::drain(&named.name, limit)?;
+    let brought = rapid_tcp::brought(&named.name)?.is_some();
+    let rapid_tcp::Drained { there, left, again } = rapid_tcp::drain(&named.name, limit)?;
+    let stays = if again { "; what was loaded under this name meanwhile stays" } else { "" };
     let text = match (there, left) {
         (false, _) => "nothing was loaded\n".to_string(),
-        (true, 0) => "unloaded; every connection had ended\n".to_string(),
-        (true, left) => format!("unloaded; CUBIC takes over those that had not ended: {left}\n"),
+        (true, 0) => format!("unloaded; every connection had ended{stays}\n"),
+        (true, _) => format!("unloaded{stays}\n"),
     };
-    say(&spoken(named, json!({"schema": 1, "name": named.name, "unloaded": there, "left": left}), &text))
+    let object = json!({"schema": 1, "name": named.name, "unloaded": there, "left": left, "loaded_again": again});
+    say(&spoken(named.json, object, &text))?;
+    match (left, brought) {
+        (0, _) => Ok(()),
+        (left, true) => Err(Failure::Machine(format!("time was over; {left} sockets keep it until they end"))),
+        (left, false) => Err(Failure::Machine(format!("time was over; CUBIC takes over {left} connections"))),
+    }
 }
 
 fn switch(named: &Named, on: bool) -> Result<(), Failure> {
@@ -187,12 +227,12 @@ fn switch(named: &Named, on: bool) -> Result<(), Failure> {
         true => "on: new connections may use it\n",
         false => "off: CUBIC takes over each connection at its next acknowledgment, and every new one\n",
     };
-    say(&spoken(named, json!({"schema": 1, "name": named.name, "on": on}), text))
+    say(&spoken(named.json, json!({"schema": 1, "name": named.name, "on": on}), text))
 }
 
 /// Returns one object with `--json`, else the text.
-fn spoken(named: &Named, object: serde_json::Value, text: &str) -> String {
-    if named.json { format!("{object}\n") } else { text.to_string() }
+fn spoken(json: bool, object: serde_json::Value, text: &str) -> String {
+    if json { format!("{object}\n") } else { text.to_string() }
 }
 
 /// What falls back where no device was named.
@@ -215,7 +255,7 @@ fn register(load: &Load) -> Result<(), Failure> {
         Preset::Thesis => Params::thesis(packet),
     };
     let options = Options {
-        name: load.named.name.clone(),
+        name: load.name.clone().unwrap_or(Options::default().name),
         params: Params { competitive: load.competitive, ..params },
         flows: load.flows,
         flows_per_user: load.flows_per_user,
@@ -253,7 +293,7 @@ fn register(load: &Load) -> Result<(), Failure> {
     });
     let object = json!({"schema": 1, "name": name, "flows": options.flows,
         "flows_per_user": options.per_user(), "window": options.window, "old": old, "option": option.is_empty()});
-    say(&spoken(&load.named, object, &(option + &text)))
+    say(&spoken(load.json, object, &(option + &text)))
 }
 
 /// What so many packets of payload in flight come to over 100 ms: of 1500 B, 1448 are payload.

@@ -4,7 +4,7 @@
 //! their unit and `_total`, as <https://prometheus.io/docs/practices/naming/> asks.
 
 use super::words::{key_of, limit, seconds};
-use ::tcp::{Counters, Limit, Reason};
+use ::tcp::{Brought, Counters, Limit, Reason};
 use std::fmt::{Display, Write};
 
 /// What the names of all metrics begin with.
@@ -28,10 +28,25 @@ fn counter(name: &'static str, help: &'static str, value: u64) -> Family {
     one(name, "counter", help, value as f64)
 }
 
-/// Returns the counters of the congestion control `control`, loaded for `flows` connections.
-pub fn text(control: &str, flows: u32, counters: &Counters) -> String {
+/// Returns the counters of the congestion control `control`, loaded for `flows` connections, and how its switch stands:
+/// whether it is off, and whether it drains.
+pub fn text(control: &str, flows: u32, (off, draining): (bool, bool), counters: &Counters) -> String {
+    let mut all = families(flows, counters);
+    all.push(one("switched_off", "gauge", "1: Rapid is switched off (tcp off).", f64::from(u8::from(off))));
+    let help = "1: no new connections, it is unloaded when the others have ended.";
+    all.push(one("draining", "gauge", help, f64::from(u8::from(draining))));
+    written(control, all)
+}
+
+/// Returns what is known of a congestion control that was loaded from a file.
+pub fn of_brought(control: &str, brought: &Brought) -> String {
+    let help = "Sockets that use it, and namespaces whose default it is.";
+    written(control, vec![one("users", "gauge", help, (brought.users + brought.earlier) as f64)])
+}
+
+fn written(control: &str, families: Vec<Family>) -> String {
     let mut text = String::new();
-    for family in families(flows, counters) {
+    for family in families {
         let Family { name, kind, help, label, samples } = family;
         let _ = writeln!(text, "# HELP {PREFIX}{name} {help}\n# TYPE {PREFIX}{name} {kind}");
         for (key, value) in samples {
@@ -91,7 +106,7 @@ mod tests {
 
     /// Read by another parser than what wrote it.
     fn scraped() -> Scrape {
-        let text = text("rapid", 256, &some());
+        let text = text("rapid", 256, (true, false), &some());
         Scrape::parse(text.lines().map(|line| Ok(line.to_string()))).expect("text format")
     }
 
@@ -106,6 +121,7 @@ mod tests {
         };
         assert_eq!(value("connections"), Value::Gauge(2.0));
         assert_eq!(value("connections_max"), Value::Gauge(256.0));
+        assert_eq!((value("switched_off"), value("draining")), (Value::Gauge(1.0), Value::Gauge(0.0)));
         assert_eq!(value("connections_begun_total"), Value::Counter(12.0));
         assert_eq!(value("timeouts_undone_total"), Value::Counter(2.0));
         let labelled = |name: &str, label: &str| -> Vec<(String, Value)> {
@@ -126,7 +142,7 @@ mod tests {
     /// The rules of the format that the parser does not check: exposition_formats.md, "Text format details".
     #[test]
     fn each_family_is_one_group_that_begins_with_its_help_and_its_kind() {
-        let text = text("rapid", 256, &some());
+        let text = text("rapid", 256, (true, false), &some());
         assert!(text.ends_with('\n') && !text.contains("\n\n"));
         let (mut family, mut kind, mut known) = (String::new(), String::new(), BTreeSet::new());
         for line in text.lines() {

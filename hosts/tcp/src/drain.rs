@@ -1,11 +1,13 @@
 //! Lets connections end before what steers them goes, and the switch that takes Rapid from all of them at once.
 
+use crate::config::Settings;
 use crate::machine::able;
-use crate::report::{Config, SWITCHED_CLOSED, SWITCHED_OFF};
+use crate::options::check_name;
+use crate::pins::refuse_brought;
+use crate::report::{SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::steps::{active, is_registered, unload_locked, unregister};
-use crate::wire::{bytes_of, value_of};
 use crate::{Error, namespaces, pins};
-use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 /// How often one looks whether connections have ended.
@@ -16,47 +18,46 @@ const LOOK: Duration = Duration::from_millis(100);
 pub struct Drained {
     /// Whether anything was loaded.
     pub there: bool,
-    /// Connections that had not ended in time; CUBIC has them now.
+    /// Connections that had not ended in time; CUBIC has them now. Of a controller that was brought: its users, who keep it.
     pub left: usize,
+    /// Whether the name was loaded again meanwhile; that stays.
+    pub again: bool,
 }
 
-fn all_active(name: &str) -> Result<usize, Error> {
-    pins::among_pins(|| Ok(pins::generations(name).iter().map(|folder| active(folder)).sum()))
-}
-
-/// Whether what is loaded under this name is switched off.
-pub fn is_off(name: &str) -> Result<bool, Error> {
-    let Ok(map) = MapHandle::from_pinned_path(pins::folder(name).join("config")) else { return Ok(false) };
-    let found = map.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(|error| Error::machine("the switch", error))?;
-    Ok(found.and_then(|bytes| value_of::<Config>(&bytes)).is_some_and(|config| config.switched & SWITCHED_OFF != 0))
-}
-
-/// Sets the switch of everything under this name. Returns whether there is anything.
-fn set(name: &str, switched: u32) -> Result<bool, Error> {
-    let failed = |error| Error::machine("the switch", error);
+/// Sets the switch of everything under this name. Returns whether there is anything. For whoever holds the lock.
+pub fn set(name: &str, switched: u32) -> Result<bool, Error> {
     pins::among_pins(|| {
-        let (folders, key) = (pins::generations(name), 0u32.to_ne_bytes());
-        for folder in &folders {
-            let Ok(map) = MapHandle::from_pinned_path(folder.join("config")) else { continue };
-            let found = map.lookup(&key, MapFlags::ANY).map_err(failed)?;
-            let Some(config) = found.and_then(|bytes| value_of::<Config>(&bytes)) else { continue };
-            map.update(&key, bytes_of(&Config { switched, ..config }), MapFlags::ANY).map_err(failed)?;
-        }
+        let folders = pins::generations(name);
+        folders.iter().try_for_each(|folder| set_one(folder, switched))?;
         Ok(!folders.is_empty())
     })
+}
+
+fn set_one(folder: &std::path::Path, switched: u32) -> Result<(), Error> {
+    let settings = Settings::within(folder);
+    settings.map_or(Ok(()), |settings| settings.change(|config| config.switched = switched))
 }
 
 /// Switches Rapid on, or off: then CUBIC takes each connection over at its next acknowledgment, and every new one at once.
 /// Nothing is unloaded.
 ///
 /// # Errors
-/// Nothing is loaded under `name`.
+/// Nothing is loaded under `name`; or it is to be switched on and takes no connections, since it is being unloaded.
 pub fn switch(name: &str, on: bool) -> Result<(), Error> {
+    check_name(name)?;
     able()?;
-    match set(name, if on { 0 } else { SWITCHED_CLOSED | SWITCHED_OFF })? {
-        true => Ok(()),
-        false => Err(Error::Machine(format!("{name} is not loaded; `packetscale tcp load` loads it"))),
+    let _lock = pins::lock()?;
+    refuse_brought(name)?;
+    if pins::among_pins(|| Ok(pins::generations(name).is_empty()))? {
+        return Err(pins::not_loaded(name));
     }
+    if on && !is_registered(name) {
+        return Err(Error::Machine(format!(
+            "{name} is being unloaded, or its unload was interrupted: it has no new connections to switch on; `packetscale \
+             tcp load` loads it anew"
+        )));
+    }
+    set(name, if on { 0 } else { SWITCHED_CLOSED | SWITCHED_OFF }).map(drop)
 }
 
 /// Unloads, but lets the connections end first, for at most `limit`: meanwhile there are no new ones. If the name is loaded
@@ -65,12 +66,13 @@ pub fn switch(name: &str, on: bool) -> Result<(), Error> {
 /// # Errors
 /// As [`crate::unload`].
 pub fn drain(name: &str, limit: Option<Duration>) -> Result<Drained, Error> {
+    check_name(name)?;
     able()?;
     let began = Instant::now();
     {
         let _lock = pins::lock()?;
         if !set(name, SWITCHED_CLOSED)? {
-            return unload_locked(name).map(|there| Drained { there, left: 0 });
+            return unload_locked(name).map(|there| Drained { there, left: 0, again: false });
         }
         pins::among_pins(|| {
             pins::generations(name).iter().try_for_each(|folder| unregister(folder))?;
@@ -78,15 +80,34 @@ pub fn drain(name: &str, limit: Option<Duration>) -> Result<Drained, Error> {
         })?;
     }
     loop {
-        let left = all_active(name)?;
+        let left: usize = pins::among_pins(|| Ok(draining(name).iter().map(|folder| active(folder)).sum()))?;
         if left > 0 && limit.is_none_or(|limit| began.elapsed() < limit) {
             std::thread::sleep(LOOK);
             continue;
         }
         let _lock = pins::lock()?;
-        return match is_registered(name) {
-            true => Ok(Drained { there: true, left: 0 }),
-            false => unload_locked(name).map(|there| Drained { there, left }),
-        };
+        let again = is_registered(name);
+        if again {
+            end(name)?
+        } else {
+            unload_locked(name).map(drop)?
+        }
+        return Ok(Drained { there: true, left, again });
     }
+}
+
+/// The folders whose connections are to end: all but that of what was loaded again meanwhile.
+fn draining(name: &str) -> Vec<PathBuf> {
+    let (place, again) = (pins::folder(name), is_registered(name));
+    pins::generations(name).into_iter().filter(|folder| !(again && *folder == place)).collect()
+}
+
+/// Ends them beside what was loaded again: CUBIC takes their connections over, if there are any.
+fn end(name: &str) -> Result<(), Error> {
+    pins::among_pins(|| {
+        draining(name).iter().try_for_each(|folder| {
+            set_one(folder, SWITCHED_CLOSED | SWITCHED_OFF)?;
+            pins::remove(folder)
+        })
+    })
 }

@@ -4,6 +4,8 @@
 //! it. No process stays in user space in between: the kernel keeps what is registered, and [`pins`](self) in a file
 //! system of our own let later commands find it.
 
+mod brought;
+mod config;
 mod counters;
 mod devices;
 mod drain;
@@ -23,6 +25,7 @@ mod status;
 mod steps;
 mod wire;
 
+pub use brought::{Bringing, Brought, Pair, Transfer, Tried, bring, brought};
 pub use counters::{Counters, counters};
 pub use devices::note_arrivals;
 pub use drain::{Drained, drain, switch};
@@ -33,9 +36,9 @@ pub use loader::{load, readiness, unload};
 #[doc(hidden)]
 pub use log::raw_event;
 pub use log::{Event, LawEvent, PacketEvent, Wanted, follow, follow_falls};
-pub use options::Options;
+pub use options::{Options, SHORTEST_ROUND_TRIP};
 pub use replace::{Replaced, replace};
 pub use report::{Activity, Address, Fall, Fallen, Limit, Mode, Reason, Report, Source, WINDOW_MOST};
 pub use selftest::Trial;
-pub use status::{Status, flows, now_ns, status};
+pub use status::{Status, flows, now_ns, status, switched};
 pub use steps::is_registered;

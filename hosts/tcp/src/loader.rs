@@ -1,7 +1,8 @@
 //! Loads and unloads the congestion control.
 
 use crate::machine::{able, cgroup_root};
-use crate::options::{CONTROL, Options};
+use crate::options::{CONTROL, Options, check_name};
+use crate::pins::refuse_brought;
 use crate::selftest::Trial;
 use crate::steps::{active, is_ours, is_registered, load_afresh, not_ours, undo, unload_locked};
 use crate::wire::bytes_of;
@@ -23,6 +24,7 @@ pub fn load(options: &Options) -> Result<Trial, Error> {
     able()?;
     let name = options.name.as_str();
     let _lock = pins::lock()?;
+    refuse_brought(name)?;
     if is_registered(name) {
         return Err(match is_ours(name)? {
             true => Error::Machine(format!(
@@ -60,6 +62,7 @@ pub fn readiness() -> Result<String, Error> {
 /// # Errors
 /// This machine refused a step.
 pub fn unload(name: &str) -> Result<bool, Error> {
+    check_name(name)?;
     able()?;
     let _lock = pins::lock()?;
     unload_locked(name)

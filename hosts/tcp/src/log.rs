@@ -1,9 +1,10 @@
 //! The ring of events: the mirror of `bpf/events.h`.
 
-use crate::report::{Config, Fall, LOG_FALLS, LOG_LAW, LOG_STREAMS};
+use crate::config::Settings;
+use crate::report::{Fall, LOG_FALLS, LOG_LAW, LOG_STREAMS};
 use crate::wire::{Plain, bytes_of, value_of};
 use crate::{Error, pins};
-use libbpf_rs::{MapCore, MapFlags, MapHandle, RingBufferBuilder};
+use libbpf_rs::RingBufferBuilder;
 use serde::{Deserialize, Serialize};
 use std::time::Duration;
 
@@ -88,20 +89,15 @@ fn event(bytes: &[u8]) -> Option<Event> {
 
 /// The programs' logging switch. Dropping this turns it off.
 struct Listening {
-    config: MapHandle,
+    settings: Settings,
     wanted: u32,
 }
 
 impl Listening {
     /// Switches `on` on and `off` off, and leaves what others listen to as it is.
     fn switch(&self, on: u32, off: u32) -> Result<(), Error> {
-        let failed = |error| Error::machine("switching the log on or off", error);
-        let key = 0u32.to_ne_bytes();
-        let value = self.config.lookup(&key, MapFlags::ANY).map_err(failed)?.unwrap_or_default();
-        let mut config: Config =
-            value_of(&value).ok_or_else(|| Error::Machine("the map `config` has no entry".to_string()))?;
-        config.log = config.log & !off | on;
-        self.config.update(&key, bytes_of(&config), MapFlags::ANY).map_err(failed)
+        let _lock = pins::lock()?;
+        self.settings.change(|config| config.log = config.log & !off | on)
     }
 }
 
@@ -150,7 +146,7 @@ fn listen(
 ) -> Result<(), Error> {
     let failed = |error| Error::machine("reading the log", error);
     let ring = pins::open(name, ring)?;
-    let listening = Listening { config: pins::open(name, "config")?, wanted: all };
+    let listening = Listening { settings: Settings::of(name)?, wanted: all };
     let mut builder = RingBufferBuilder::new();
     let whole = |bytes: &[u8]| {
         take(bytes);

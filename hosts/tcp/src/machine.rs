@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 /// Checks what every load needs.
 pub fn able() -> Result<(), Error> {
     if !nix::unistd::geteuid().is_root() {
-        return Err(Error::Machine("loading needs root; try sudo".to_string()));
+        return Err(Error::Machine("this needs root; try sudo".to_string()));
     }
     if !Path::new("/sys/kernel/btf/vmlinux").exists() {
         return Err(Error::Machine(

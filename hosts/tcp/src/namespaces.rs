@@ -42,11 +42,24 @@ fn cookie() -> Result<u64, Error> {
 /// Of include/uapi/asm-generic/socket.h, Linux 5.14.
 const SO_NETNS_COOKIE: libc::c_int = 71;
 
-/// Every namespace that a name, or a process, holds.
+/// Every namespace that a mount, or a process, holds.
 fn places() -> impl Iterator<Item = PathBuf> {
-    let entries = |folder| fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
-    let own = [PathBuf::from(HERE)];
-    own.into_iter().chain(entries("/run/netns")).chain(entries("/proc").map(|process| process.join("ns/net")))
+    let processes = fs::read_dir("/proc").into_iter().flatten().flatten().map(|entry| entry.path().join("ns/net"));
+    [PathBuf::from(HERE)].into_iter().chain(mounted()).chain(processes)
+}
+
+/// Where network namespaces are mounted: under `/run/netns` by `ip netns`, elsewhere by others.
+fn mounted() -> Vec<PathBuf> {
+    let mounts = fs::read_to_string("/proc/thread-self/mountinfo").unwrap_or_default();
+    mounts.lines().filter_map(mounted_namespace).collect()
+}
+
+/// Reads a line of `/proc/PID/mountinfo` (proc_pid_mountinfo(5)): the fourth word is what is mounted, the fifth where; a
+/// space there is `\040`.
+fn mounted_namespace(line: &str) -> Option<PathBuf> {
+    let mut words = line.split(' ').skip(3);
+    let (what, place) = (words.next()?, words.next()?);
+    what.starts_with("net:[").then(|| PathBuf::from(place.replace(r"\040", " ")))
 }
 
 /// Runs `work` in each of them, once.
@@ -114,4 +127,21 @@ pub fn set_default(name: &str, wanted: Option<&str>) -> Result<(), Error> {
             false => Err(Error::Machine(format!("{DEFAULT} stays {name}: the kernel takes nothing else"))),
         }
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines as Linux 6.1 has them.
+    #[test]
+    fn a_mounted_network_namespace_is_known_wherever_it_is() {
+        let found = |line| mounted_namespace(line).map(|place| place.display().to_string());
+        let named = "36 33 0:4 net:[4026532281] /run/netns/one rw - nsfs nsfs rw";
+        assert_eq!(found(named), Some("/run/netns/one".to_string()));
+        let elsewhere = r"37 1 0:4 net:[4026532290] /var/lib/my\040pods/two rw shared:9 - nsfs nsfs rw";
+        assert_eq!(found(elsewhere), Some("/var/lib/my pods/two".to_string()));
+        assert_eq!(found("38 1 0:4 mnt:[4026532291] /run/three rw - nsfs nsfs rw"), None);
+        assert_eq!(found("22 1 0:20 / /proc rw - proc proc rw"), None);
+    }
 }

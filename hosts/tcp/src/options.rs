@@ -68,20 +68,29 @@ const LONGEST_SPIN: Span = Span::from_micros(50);
 
 /// The law averages over round trips. Between two hosts of one machine, where no delay is added, a round trip takes
 /// some microseconds, and an average over it would measure the noise of timers.
-const SHORTEST_ROUND_TRIP: Span = Span::from_millis(20);
+pub const SHORTEST_ROUND_TRIP: Span = Span::from_millis(20);
+
+/// Checks the name of a congestion control: one that the kernel takes, and that can be a file's.
+pub fn check_name(name: &str) -> Result<(), Error> {
+    if name.is_empty() || name.len() > 15 || !name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_') {
+        return Err(Error::Input(format!("name {name:?}: expected 1 to 15 letters, digits or underscores")));
+    }
+    Ok(())
+}
+
+/// Checks a name for something new.
+pub fn check_new_name(name: &str) -> Result<(), Error> {
+    check_name(name)?;
+    if name == ON_TRIAL {
+        return Err(Error::Input(format!("name {ON_TRIAL:?}: expected another; versions are tried under this one")));
+    }
+    Ok(())
+}
 
 impl Options {
     pub(crate) fn check(&self) -> Result<(), Error> {
         let wrong = |message: String| Err(Error::Input(message));
-        if self.name.is_empty()
-            || self.name.len() > 15
-            || !self.name.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_')
-        {
-            return wrong(format!("name {:?}: expected 1 to 15 letters, digits or underscores", self.name));
-        }
-        if self.name == ON_TRIAL {
-            return wrong(format!("name {ON_TRIAL:?}: expected another; versions are tried under this one"));
-        }
+        check_new_name(&self.name)?;
         if self.flows == 0 || self.flows > MOST_FLOWS {
             return wrong(format!("flows = {}: expected 1 to {MOST_FLOWS}", self.flows));
         }

@@ -11,6 +11,7 @@
 
 use crate::Error;
 use crate::machine::able;
+use crate::options::check_name;
 use libbpf_rs::MapHandle;
 use nix::mount::{MntFlags, MsFlags, mount, umount2};
 use nix::sched::{CloneFlags, setns, unshare};
@@ -22,6 +23,8 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const ROOT: &str = "/run/packetscale";
+/// The pin of the map that registers a controller of a file. That of Rapid has another name.
+pub const BROUGHT: &str = "brought";
 const ARRIVALS: &str = "-arrivals";
 /// Whoever changes what is loaded holds this file's lock.
 const LOCK: &str = "/run/packetscale.lock";
@@ -155,13 +158,35 @@ pub fn leave_no_trace() -> Result<(), Error> {
     Ok(())
 }
 
+/// Whether what is loaded under this name was brought, whatever became of its registration.
+pub fn is_brought(name: &str) -> Result<bool, Error> {
+    among_pins(|| Ok(generations(name).iter().any(|folder| folder.join(BROUGHT).exists())))
+}
+
+/// The refusal of what only Rapid can do.
+pub fn refuse_brought(name: &str) -> Result<(), Error> {
+    match is_brought(name)? {
+        true => Err(Error::Machine(format!(
+            "{name} was loaded from a file: it has no measurements and no switch; `packetscale tcp status` and `unload` \
+             serve it"
+        ))),
+        false => Ok(()),
+    }
+}
+
+pub fn not_loaded(name: &str) -> Error {
+    Error::Machine(format!("{name} is not loaded; `packetscale tcp load` loads it"))
+}
+
 /// Opens a map of the congestion control loaded under `name`.
 pub fn open(name: &str, map: &str) -> Result<MapHandle, Error> {
+    check_name(name)?;
     able()?;
+    refuse_brought(name)?;
     among_pins(|| {
         let folder = folder(name);
         if !folder.exists() {
-            return Err(Error::Machine(format!("{name} is not loaded; `packetscale tcp load` loads it")));
+            return Err(not_loaded(name));
         }
         MapHandle::from_pinned_path(folder.join(map)).map_err(|error| Error::machine(map, error))
     })

@@ -51,8 +51,13 @@ pub struct Receiver {
 
 /// The last messages of libbpf. It prints its messages; kept here, they can go into errors.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
-/// How many lines are kept: the verifier's verdict is near the end.
-const LINES: usize = 4;
+/// How many lines are kept, and how many of them go into an error: the verifier's verdict is near the end.
+const LINES: usize = 12;
+const TOLD: usize = 4;
+/// What libbpf puts before the name of a program, and says of one that the kernel refuses; and the verifier's last line.
+const PROGRAM: &str = "prog '";
+const REFUSED: &str = "': failed to load";
+const STATISTICS: &str = "processed ";
 
 fn listen(_level: PrintLevel, text: String) {
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
@@ -62,10 +67,25 @@ fn listen(_level: PrintLevel, text: String) {
 }
 
 fn failed(what: &str) -> impl Fn(libbpf_rs::Error) -> Error + '_ {
-    move |error| {
-        let said = SAID.lock().unwrap_or_else(PoisonError::into_inner).join("; ");
-        Error::machine(what, if said.is_empty() { format!("{error:#}") } else { format!("{error:#} ({said})") })
-    }
+    move |error| Error::machine(what, with_what_was_said(format!("{error:#}")))
+}
+
+/// Adds libbpf's last messages to a text.
+pub fn with_what_was_said(text: String) -> String {
+    let said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
+    let said = said[said.len().saturating_sub(TOLD)..].join("; ");
+    if said.is_empty() { text } else { format!("{text} ({said})") }
+}
+
+/// The program that the kernel has just refused, and why: the verifier's last line before its statistics.
+pub fn verdict() -> Option<(String, String)> {
+    verdict_of(&SAID.lock().unwrap_or_else(PoisonError::into_inner))
+}
+
+fn verdict_of(said: &[String]) -> Option<(String, String)> {
+    let named = |line: &String| Some(line.split_once(PROGRAM)?.1.split_once(REFUSED)?.0.to_string());
+    let (program, end) = (said.iter().find_map(named)?, said.iter().position(|line| line.starts_with(STATISTICS))?);
+    Some((program, said.get(end.checked_sub(1)?)?.clone()))
 }
 
 /// From now on, keeps the messages of libbpf instead of printing them.
@@ -281,5 +301,29 @@ fn fill(map: &MapMut<'_>, options: &Options) -> Result<(), libbpf_rs::Error> {
         Some("slots") => (1..=options.flows).try_for_each(|slot| map.update(&[], &slot.to_ne_bytes(), MapFlags::ANY)),
         Some("config") => map.update(&0u32.to_ne_bytes(), bytes_of(&options.config()), MapFlags::ANY),
         _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// As libbpf 1.7 says it, line by line.
+    #[test]
+    fn the_verdict_is_the_line_before_the_verifiers_statistics() {
+        let said = [
+            "libbpf: prog 'acked': BPF program load failed: -EACCES",
+            "libbpf: prog 'acked': -- BEGIN PROG LOAD LOG --",
+            "0: R1=ctx() R10=fp0",
+            "write access at off 1340 with size 4",
+            "processed 5 insns (limit 1000000) max_states_per_insn 0 total_states 0 peak_states 0 mark_read 0",
+            "-- END PROG LOAD LOG --",
+            "libbpf: prog 'acked': failed to load: -EACCES",
+            "libbpf: failed to load object ''",
+        ];
+        let said = said.map(str::to_string);
+        let expected = ("acked".to_string(), "write access at off 1340 with size 4".to_string());
+        assert_eq!(verdict_of(&said), Some(expected));
+        assert_eq!(verdict_of(&said[5..]), None);
     }
 }

@@ -9,15 +9,18 @@
 //! Connections that there are keep the old programs and their memory until they end, and so do sockets that chose the
 //! controller before, listeners among them, and what listeners accept. New sockets have the new one.
 
-use crate::drain::{is_off, switch};
+use crate::config::Settings;
+use crate::drain::set;
 use crate::machine::able;
 use crate::options::{ON_TRIAL, Options};
+use crate::pins::refuse_brought;
 use crate::programs::Receiver;
+use crate::report::{SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::selftest::Trial;
-use crate::steps::{active, attach, is_ours, is_registered, load_afresh, not_ours, provide, undo, unregister};
+use crate::steps::{attach, is_ours, is_registered, load_afresh, not_ours, provide, remove_unused, undo, unregister};
 use crate::{Error, devices, namespaces, pins};
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// Connections of the trial.
@@ -44,6 +47,7 @@ pub fn replace(options: &Options) -> Result<Replaced, Error> {
     able()?;
     let name = options.name.as_str();
     let _lock = pins::lock()?;
+    refuse_brought(name)?;
     match (is_registered(name), is_ours(name)?) {
         (true, false) => Err(not_ours(name)),
         (_, true) => over(options),
@@ -74,7 +78,10 @@ fn try_apart(options: &Options) -> Result<Trial, Error> {
 
 fn swap(options: &Options) -> Result<usize, Error> {
     let name = options.name.as_str();
-    let off = is_off(name)?;
+    let off = match Settings::within(&pins::folder(name)) {
+        Some(settings) => settings.read()?.is_off(),
+        None => false,
+    };
     Receiver::replace(options.volunteer)?;
     let (new, place) = (pins::vacant(name), pins::folder(name));
     let mut programs = provide(options, &new).inspect_err(|_| drop(pins::remove(&new)))?;
@@ -84,32 +91,31 @@ fn swap(options: &Options) -> Result<usize, Error> {
     }
     rename(&new, &place)?;
     if off {
-        switch(name, false)?;
+        set(name, SWITCHED_CLOSED | SWITCHED_OFF)?;
     }
     let earlier: Vec<_> = pins::generations(name).into_iter().filter(|folder| *folder != place).collect();
-    std::thread::scope(|scope| {
-        let going = scope.spawn(|| earlier.iter().try_for_each(|folder| unregister(folder)));
-        let began = Instant::now();
-        let attached = loop {
-            match attach(&mut programs) {
-                Err(_) if began.elapsed() < PATIENCE => {}
-                attached => break attached,
-            }
-        };
-        going.join().unwrap_or_else(|_| Err(Error::Machine("a worker thread panicked".to_string())))?;
-        attached
-    })?;
+    exchange(&earlier, || attach(&mut programs))?;
     namespaces::set_default(name, Some(name))?;
     devices::prepare(&place, &options.devices)?;
     devices::attach_again(&place)?;
-    let mut old = 0;
-    for folder in earlier {
-        match active(&folder) {
-            0 => pins::remove(&folder)?,
-            some => old += some,
-        }
-    }
-    Ok(old)
+    remove_unused(earlier)
+}
+
+/// Takes the registrations of these folders away, and registers another, again and again until they are gone.
+pub fn exchange(earlier: &[PathBuf], mut register: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
+    std::thread::scope(|scope| {
+        let going = scope.spawn(|| earlier.iter().try_for_each(|folder| unregister(folder)));
+        let began = Instant::now();
+        let registered = loop {
+            match register() {
+                // Whom nobody makes room fails at once.
+                Err(_) if !earlier.is_empty() && began.elapsed() < PATIENCE => {}
+                registered => break registered,
+            }
+        };
+        going.join().unwrap_or_else(|_| Err(Error::Machine("a worker thread panicked".to_string())))?;
+        registered
+    })
 }
 
 /// The new one keeps what is known of the devices.
@@ -120,6 +126,6 @@ fn hand_on(from: &Path, to: &Path) -> Result<(), Error> {
     }
 }
 
-fn rename(from: &Path, to: &Path) -> Result<(), Error> {
+pub fn rename(from: &Path, to: &Path) -> Result<(), Error> {
     fs::rename(from, to).map_err(|error| Error::machine(&format!("{} to {}", from.display(), to.display()), error))
 }

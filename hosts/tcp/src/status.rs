@@ -1,8 +1,9 @@
 //! The state of the connections: what they measure and do.
 
+use crate::config::Settings;
 use crate::counters::{Counters, counters};
 use crate::programs::LIST_TAKEN;
-use crate::report::{Address, Config, Fall, Fallen, Mode, Report, SWITCHED_CLOSED, SWITCHED_OFF};
+use crate::report::{Address, Fall, Fallen, Mode, Report};
 use crate::wire::value_of;
 use crate::{Error, pins};
 use libbpf_rs::{MapCore, MapFlags};
@@ -41,6 +42,15 @@ pub fn flows(name: &str) -> Result<u32, Error> {
     Ok(pins::open(name, "conns")?.max_entries() - 1)
 }
 
+/// Returns whether Rapid is switched off, and whether it is unloaded when its connections have ended.
+///
+/// # Errors
+/// Nothing is loaded under `name`.
+pub fn switched(name: &str) -> Result<(bool, bool), Error> {
+    let config = Settings::of(name)?.read()?;
+    Ok((config.is_off(), config.is_draining()))
+}
+
 /// Reads the state of every connection.
 ///
 /// # Errors
@@ -69,15 +79,12 @@ pub fn status(name: &str) -> Result<Status, Error> {
     taken.extend(open.iter().map(|(address, fallen)| (*address, *fallen)));
     taken.sort_by_key(|(_, fallen): &(Address, Fallen)| fallen.at_ns);
     let open = open.into_keys().collect();
-    let config = pins::open(name, "config")?.lookup(&0u32.to_ne_bytes(), MapFlags::ANY).map_err(read)?;
-    let config: Config = config.and_then(|bytes| value_of(&bytes)).unwrap_or_default();
-    let (window, off) = (config.window, config.switched & SWITCHED_OFF != 0);
-    let draining = config.switched == SWITCHED_CLOSED;
+    let config = Settings::of(name)?.read()?;
     Ok(Status {
         flows,
-        window,
-        off,
-        draining,
+        window: config.window,
+        off: config.is_off(),
+        draining: config.is_draining(),
         connections,
         slots,
         fallen: taken,

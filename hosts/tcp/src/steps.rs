@@ -2,14 +2,16 @@
 
 use crate::machine::cgroup_root;
 use crate::options::{CONTROL, ON_TRIAL, Options};
+use crate::pins::BROUGHT;
 use crate::programs::{Programs, broken};
 use crate::report::{Mode, Report};
 use crate::selftest::Trial;
 use crate::wire::value_of;
 use crate::{Error, devices, namespaces, pins, programs, selftest};
-use libbpf_rs::{MapCore, MapFlags, MapHandle};
+use libbpf_rs::{MapCore, MapFlags, MapHandle, Object};
+use std::ffi::OsStr;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// Whether the kernel has a congestion control of this name, whoever registered it.
 pub fn is_registered(name: &str) -> bool {
@@ -28,12 +30,38 @@ pub fn not_ours(name: &str) -> Error {
 
 /// How many connections use what is in this folder.
 pub fn active(folder: &Path) -> usize {
+    if let Ok(control) = MapHandle::from_pinned_path(folder.join(BROUGHT)) {
+        return users(&control);
+    }
     let Ok(conns) = MapHandle::from_pinned_path(folder.join("conns")) else { return 0 };
     let is_used = |slot: &u32| {
         let bytes = conns.lookup(&slot.to_ne_bytes(), MapFlags::ANY).ok().flatten();
         bytes.and_then(|bytes| value_of::<Report>(&bytes)).is_some_and(|report| report.mode() != Mode::Free)
     };
     (1..conns.max_entries()).filter(is_used).count()
+}
+
+/// How many use what is in this folder: the kernel counts them with the map that registers it, and the registration too.
+fn users(control: &MapHandle) -> usize {
+    /// `BPF_STRUCT_OPS_STATE_INUSE` of kernel/bpf/bpf_struct_ops.c: the registration is there.
+    const IN_USE: u32 = 1;
+    let Ok(Some(value)) = control.lookup(&0u32.to_ne_bytes(), MapFlags::ANY) else { return 0 };
+    let word =
+        |at: usize| value.get(at..at + 4).map_or(0, |word| u32::from_ne_bytes([word[0], word[1], word[2], word[3]]));
+    let (count, state) = (word(0), word(4));
+    count.saturating_sub(u32::from(state == IN_USE)) as usize
+}
+
+/// Removes the folders that nothing uses any more; returns how many connections use the others.
+pub fn remove_unused(folders: Vec<PathBuf>) -> Result<usize, Error> {
+    let mut used = 0;
+    for folder in folders {
+        match active(&folder) {
+            0 => pins::remove(&folder)?,
+            some => used += some,
+        }
+    }
+    Ok(used)
 }
 
 /// Loads where nothing is loaded under this name.
@@ -74,7 +102,13 @@ pub fn provide(options: &Options, folder: &Path) -> Result<Programs, Error> {
 
 /// Registers the congestion control.
 pub fn attach(programs: &mut Programs) -> Result<(), Error> {
-    let mut control = programs.sender.maps_mut().find(|map| map.name() == CONTROL).ok_or_else(|| broken(CONTROL))?;
+    register_map(&mut programs.sender, OsStr::new(CONTROL))
+}
+
+/// Registers the congestion control of an object, by the map of this name.
+pub fn register_map(object: &mut Object, name: &OsStr) -> Result<(), Error> {
+    let mut control =
+        object.maps_mut().find(|map| map.name() == name).ok_or_else(|| broken(&name.to_string_lossy()))?;
     // The kernel keeps the registration until its map's entry is deleted. Dropping the link would delete it.
     std::mem::forget(control.attach_struct_ops().map_err(|error| Error::machine("registering", format!("{error:#}")))?);
     Ok(())
@@ -82,8 +116,7 @@ pub fn attach(programs: &mut Programs) -> Result<(), Error> {
 
 /// From now on, the name of what is in this folder finds nothing.
 pub fn unregister(folder: &Path) -> Result<(), Error> {
-    let pinned = folder.join(CONTROL);
-    if pinned.exists() {
+    for pinned in [CONTROL, BROUGHT].map(|pin| folder.join(pin)).iter().filter(|pinned| pinned.exists()) {
         let control = MapHandle::from_pinned_path(pinned).map_err(|error| Error::machine(CONTROL, error))?;
         // Fails where it was never registered; then there is nothing to delete.
         let _ = control.delete(&0u32.to_ne_bytes());

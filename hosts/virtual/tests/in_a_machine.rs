@@ -26,11 +26,13 @@ const COMPILES: &str = "what_the_tests_need_compiles";
 const COMPILED: &str = "PACKETSCALE_COMPILED";
 
 /// Programs that the tests run, with their Debian packages.
-const TOOLS: [(&str, &str); 2] = [("sysctl", "procps"), ("ethtool", "ethtool")];
+const TOOLS: [(&str, &str); 3] = [("sysctl", "procps"), ("ethtool", "ethtool"), ("iperf3", "iperf3")];
 
 /// If set, tests that else try a part try everything: a thousand transfers, a death at every call. And how long they may take.
 const LONG: &str = "PACKETSCALE_LONG";
-const LONG_S: u64 = 1200;
+const LONG_S: u64 = 4000;
+/// What else the tests in the machine are told of the environment here.
+const SEED: &str = "PACKETSCALE_SOAK_SEED";
 
 /// Where what each test said is kept, whether or not it passed.
 const SAID: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/said");
@@ -154,6 +156,7 @@ fn run(bench: &Bench, group: &str, test: &str) -> Result<(), Failed> {
     let long = std::env::var(LONG).ok();
     let limit_s = long.as_ref().map_or(LIMIT_S, |_| LONG_S);
     environment.extend(long.map(|word| (LONG.to_string(), word)));
+    environment.extend(std::env::var(SEED).ok().map(|word| (SEED.to_string(), word)));
     let errand = Errand { words: words.map(str::to_string).to_vec(), environment, limit_s };
     let ended = bench.run(&errand)?;
     let kept = Path::new(SAID).join(format!("{group}.{}.txt", test.replace("::", ".")));

@@ -2,12 +2,13 @@
 
 use super::state::{Line, Steered, Top};
 use crate::tcp::words::{activity, because, part, rate, source, time};
-use ::tcp::{Limit, Report};
+use ::tcp::{Limit, Report, SHORTEST_ROUND_TRIP};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
 use ratatui::text::Line as Words;
 use ratatui::widgets::{Cell, Paragraph, Row, Sparkline, Table, TableState};
+use std::net::SocketAddr;
 
 /// How things look.
 pub struct Theme {
@@ -94,9 +95,12 @@ struct Column {
     says: fn(&Top, &Line) -> String,
 }
 
+/// Columns of an address: as many as the longest of IPv4 needs, with its port.
+const ADDRESS: u16 = 21;
+
 const COLUMNS: [Column; 9] = [
-    Column { head: "remote", width: 21, from: 0, says: |_, line| line.address.remote().to_string() },
-    Column { head: "local", width: 21, from: 102, says: |_, line| line.address.local().to_string() },
+    Column { head: "remote", width: ADDRESS, from: 0, says: |_, line| fitting(line.address.remote()) },
+    Column { head: "local", width: ADDRESS, from: 102, says: |_, line| fitting(line.address.local()) },
     Column { head: "does", width: 8, from: 0, says: |_, line| does(line).to_string() },
     Column { head: "rate", width: 13, from: 0, says: |_, line| line.rate().map_or("-".to_string(), rate) },
     Column { head: "estimate", width: 13, from: 116, says: |_, line| of_rapid(line, estimate) },
@@ -105,6 +109,13 @@ const COLUMNS: [Column; 9] = [
     Column { head: "lost", width: 6, from: 60, says: |_, line| of_rapid(line, |report| report.lost.to_string()) },
     Column { head: "trend", width: 10, from: 80, says: trend },
 ];
+
+/// An address in the room of its column; of one that is too long the end stays, and so the port.
+fn fitting(address: SocketAddr) -> String {
+    let text = address.to_string();
+    let surplus = text.len().saturating_sub(usize::from(ADDRESS));
+    if surplus == 0 { text } else { format!("…{}", &text[surplus + 1..]) }
+}
 
 fn does(line: &Line) -> &'static str {
     match &line.steered {
@@ -177,6 +188,12 @@ fn detail(frame: &mut Frame, top: &Top, line: &Line, theme: &Theme, area: Rect) 
     spark(frame, top.history(line), theme, sparks);
 }
 
+/// The least round trip, as the law counts it: shorter ones are the shortest to it.
+fn least(report: &Report) -> String {
+    let shorter = report.rtt_ns <= SHORTEST_ROUND_TRIP.nanos();
+    format!("{}{}", time(report.rtt_ns), if shorter { " or less" } else { "" })
+}
+
 /// In eight lines: so many there are on a screen of 15.
 fn of_report(report: &Report, now: u64) -> Vec<(&'static str, String)> {
     let gap = |part| report.gap_error_ns(part).map_or("-".to_string(), time);
@@ -185,7 +202,7 @@ fn of_report(report: &Report, now: u64) -> Vec<(&'static str, String)> {
     vec![
         ("does", format!("{} for {}", activity(report.activity()), time(now.saturating_sub(report.began_ns)))),
         ("rate", format!("{}, estimate {}", rate(report.rate), estimate(report))),
-        ("rtt", format!("{}, least {}, queue {}", time(report.srtt_ns), time(report.rtt_ns), time(report.queue_ns))),
+        ("rtt", format!("{}, least {}, queue {}", time(report.srtt_ns), least(report), time(report.queue_ns))),
         ("arrivals", format!("{}, {stamped:.1} % told, {} malformed", source(report.source()), report.malformed)),
         ("packets", format!("{} sent, {} lost, {} again", report.packets, report.lost, report.retransmitted)),
         ("gaps", format!("late by {} (p50), {} (p95), {} bursts", gap(0.5), gap(0.95), report.bursts)),
@@ -363,6 +380,21 @@ mod tests {
         // 7 eighths of the highest: 0.875, 1.75, 3.5 and 7, rounded down.
         assert_eq!(trend(&top, &top.lines[0]), "▁▂▄█");
         assert_eq!(top.sum, [1, 2, 4, 8].map(|mbit| mbit * 125_000));
+    }
+
+    #[test]
+    fn an_address_that_is_too_long_keeps_its_port() {
+        let short = |text: &str| fitting(text.parse().expect("an address"));
+        assert_eq!(short("255.255.255.255:65535"), "255.255.255.255:65535");
+        assert_eq!(short("[2001:db8::7:1234]:443"), "…001:db8::7:1234]:443");
+        assert_eq!(short("[2001:db8::7:1234]:443").chars().count(), 21);
+    }
+
+    #[test]
+    fn a_round_trip_at_the_laws_floor_is_told_as_such() {
+        let report = |rtt_ns| Report { rtt_ns, ..report(1, 5) };
+        assert_eq!(least(&report(40_000_000)), "40.0 ms");
+        assert_eq!(least(&report(20_000_000)), "20.0 ms or less");
     }
 
     #[test]

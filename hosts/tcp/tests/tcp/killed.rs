@@ -159,7 +159,7 @@ fn killed_at(change: Change, namespace: &str, number: u64) -> End {
 }
 
 /// The machine as others see it.
-fn machine(route: &Route) -> Vec<String> {
+pub fn machine(route: &Route) -> Vec<String> {
     let a = route.host("a");
     let listed = |folder: &str| {
         let entries = fs::read_dir(folder).into_iter().flatten().flatten();

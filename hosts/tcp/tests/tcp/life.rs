@@ -212,7 +212,7 @@ fn set_default(host: &str, control: &str) {
 }
 
 /// What the kernel itself says steers a connection.
-fn steered_by(flow: &Flow) -> String {
+pub fn steered_by(flow: &Flow) -> String {
     let name = got(flow.stream.as_raw_fd(), libc::TCP_CONGESTION);
     String::from_utf8_lossy(&name).trim_end_matches('\0').to_string()
 }
@@ -298,7 +298,7 @@ fn an_unload_that_drains_waits_for_connections_and_admits_none() {
     flow.bulk(SECOND);
     let late = tcp::drain(&name, Some(Duration::ZERO));
     // Nothing was waited for, so CUBIC has it; the same with time:
-    assert_eq!(late.expect("unloads"), tcp::Drained { there: true, left: 1 });
+    assert_eq!(late.expect("unloads"), tcp::Drained { there: true, left: 1, again: false });
     drop((flow, rapid));
     let rapid = Loaded::new("drains", Options { flows: 4, ..Options::default() });
     let name = rapid.name.clone();
@@ -315,7 +315,10 @@ fn an_unload_that_drains_waits_for_connections_and_admits_none() {
         assert_eq!(status.connections.len(), 1, "it is steered to its end: {:?}", status.fallen);
         assert_eq!(status.connections[0].source(), Source::Option);
         drop(flow);
-        assert_eq!(drainer.join().expect("no panic").expect("unloads"), tcp::Drained { there: true, left: 0 });
+        assert_eq!(
+            drainer.join().expect("no panic").expect("unloads"),
+            tcp::Drained { there: true, left: 0, again: false }
+        );
     });
     assert!(!Path::new("/run/packetscale").exists());
 }

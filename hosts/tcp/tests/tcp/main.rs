@@ -1,5 +1,7 @@
 //! Loads Rapid into this machine's TCP, uses it between network namespaces, compares it, and unloads it. Needs root.
 
+mod again;
+mod brought;
 #[path = "../clang/mod.rs"]
 mod clang;
 mod clocks;
@@ -9,6 +11,7 @@ mod flow;
 mod handover;
 mod hostile;
 mod interrupted;
+mod iperf;
 mod killed;
 mod life;
 mod lifecycle;
@@ -18,6 +21,7 @@ mod queueing;
 mod seen;
 mod signals;
 mod slots;
+mod soak;
 mod spike;
 
 use namespaces::{Bottleneck, Path};
@@ -99,6 +103,7 @@ fn what_the_tests_need_compiles() {
     if clang::is_installed() {
         assert!(lockstep::compiled().is_file());
         assert!(hostile::liars().all(|object| !object.is_empty()));
+        assert!(brought::objects().all(|object| !object.is_empty()));
         assert!(killed::objects().iter().all(|object| !object.is_empty()));
     }
 }

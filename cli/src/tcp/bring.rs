@@ -1,0 +1,58 @@
+//! Congestion controls of other people: what loading one has found, and what is known of it.
+
+use super::{Load, spoken};
+use crate::{Failure, say};
+use ::tcp::{self as rapid_tcp, Bringing, Brought, Pair};
+use serde_json::{Value, json};
+use std::path::Path;
+
+/// Loads the controller of a file.
+pub fn bring(load: &Load, file: &Path) -> Result<(), Failure> {
+    let Bringing { name, tried, old } = rapid_tcp::bring(file, load.name.as_deref(), load.replace)?;
+    let lossy = tried.lossy.as_ref().map_or(NO_NETEM.to_string(), |pair| told("one packet in a hundred lost", pair));
+    let text = format!(
+        "checked: one tcp_congestion_ops, with what TCP needs; its licence; the kernel's verifier accepts it\n\
+         {}{lossy}\
+         {name} is registered: iperf3 -C {name}, setsockopt(TCP_CONGESTION), or sysctl net.ipv4.tcp_congestion_control={name}\n\
+         not checked: whether it is fair, how it behaves on other paths, and what it does after these transfers\n{}",
+        told("no loss", &tried.clean),
+        if load.replace { format!("{old} sockets go on with what was loaded before\n") } else { String::new() }
+    );
+    let object = json!({"schema": 1, "name": name, "brought": true, "old": load.replace.then_some(old),
+        "clean": figures(&tried.clean), "lossy": tried.lossy.as_ref().map(figures)});
+    say(&spoken(load.json, object, &text))
+}
+
+const NO_NETEM: &str = "this kernel has no netem: not tried with delay and losses\n";
+
+fn told(path: &str, Pair { brought, cubic }: &Pair) -> String {
+    format!(
+        "trial, {path}: {} bytes in {:.2} s, window up to {} packets; CUBIC {:.2} s, {} packets\n",
+        brought.bytes,
+        brought.took.as_secs_f64(),
+        brought.window,
+        cubic.took.as_secs_f64(),
+        cubic.window
+    )
+}
+
+fn figures(Pair { brought, cubic }: &Pair) -> Value {
+    json!({"bytes": brought.bytes, "took_s": brought.took.as_secs_f64(), "window_max_packets": brought.window,
+        "cubic_took_s": cubic.took.as_secs_f64(), "cubic_window_max_packets": cubic.window})
+}
+
+/// What is known of one that is loaded.
+pub fn text(name: &str, Brought { registered, users, earlier }: &Brought) -> String {
+    let state = if *registered { "registered" } else { "being unloaded: nobody can choose it any more" };
+    let before = if *earlier > 0 { format!("; {earlier} use an earlier version") } else { String::new() };
+    format!(
+        "{name}, loaded from a file: {state}\n{users} use it{before} (sockets, listeners among them, and namespaces whose \
+         default it is)\nthe kernel knows no more of it: ss -ti shows each connection\n"
+    )
+}
+
+/// The same as an object.
+pub fn json(name: &str, Brought { registered, users, earlier }: &Brought) -> Value {
+    json!({"schema": 1, "name": name, "brought": true, "registered": registered, "users": users,
+        "users_of_earlier": earlier})
+}

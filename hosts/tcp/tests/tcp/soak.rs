@@ -1,0 +1,278 @@
+//! Many connections of many kinds over a path that misbehaves at random, and a checker that watches them all.
+//!
+//! The checker knows four rules. No connection that has data to send stands still for longer than its own retransmission
+//! timer explains. What was written arrives, and nothing else. At the end every slot is free. After the unload the machine
+//! is as it was.
+//!
+//! Everything random is drawn from `SEED` and a worker's number (`PACKETSCALE_SOAK_SEED` sets another); the kernel's losses
+//! are its own. It lasts 20 s, an hour with `PACKETSCALE_LONG=1`, and with a larger number so many seconds.
+//!
+//! Limits: SYNs that are lost make an address go without the option for ten minutes, so most connections are CUBIC's (of the
+//! first 35, 29 for want of arrivals; Rapid steered 5).
+
+use super::connection::{look, open};
+use super::killed::machine;
+use super::namespaces::{Bottleneck, MANY_SEGMENTS, Path, RECEIVER, run};
+use super::{Loaded, able, alone};
+use nix::libc;
+use packetscale_tcp::{self as tcp, Options};
+use std::io::{Read, Write};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::os::fd::AsRawFd;
+use std::time::{Duration, Instant};
+
+const SEED: u64 = 13;
+const SHORT: Duration = Duration::from_secs(20);
+const LONG: Duration = Duration::from_secs(3600);
+const SECOND: Duration = Duration::from_secs(1);
+const MBIT: u32 = 20;
+const DELAY_MS: u32 = 40;
+/// Applications that run at a time, and slots: sometimes there are too few.
+const WORKERS: u64 = 6;
+const SLOTS: u32 = 5;
+/// What the timer's own rounding and a busy machine may add to a wait.
+const SLACK: Duration = Duration::from_secs(1);
+/// An answer's first byte asks for so many KiB.
+const KIB: usize = 1 << 10;
+
+fn duration() -> Duration {
+    match std::env::var("PACKETSCALE_LONG").ok().and_then(|word| word.parse().ok()) {
+        None => SHORT,
+        Some(0 | 1) => LONG,
+        Some(seconds) => Duration::from_secs(seconds),
+    }
+}
+
+fn seed() -> u64 {
+    std::env::var("PACKETSCALE_SOAK_SEED").ok().and_then(|word| word.parse().ok()).unwrap_or(SEED)
+}
+
+/// Reads requests: a byte that says how many KiB to answer with, or zero. At the end says how much was read.
+fn serve(listener: TcpListener) {
+    std::thread::spawn(move || {
+        for stream in listener.incoming() {
+            let Ok(mut stream) = stream else { break };
+            std::thread::spawn(move || {
+                let (mut block, mut read) = (vec![0; 65536], 0u64);
+                while let Ok(n @ 1..) = stream.read(&mut block) {
+                    read += n as u64;
+                    let asked: usize = block[..n].iter().map(|byte| usize::from(*byte)).sum();
+                    if asked > 0 && stream.write_all(&vec![0; asked * KIB]).is_err() {
+                        break;
+                    }
+                }
+                let _ = stream.write_all(&read.to_ne_bytes());
+            });
+        }
+    });
+}
+
+/// A connection under the checker's eyes.
+struct Watched {
+    stream: TcpStream,
+    what: String,
+    acked: u64,
+    since: Instant,
+    written: u64,
+    longest: Duration,
+}
+
+/// The retransmission timer as it stands, with its back-off.
+fn timer(stream: &TcpStream) -> (Duration, u32) {
+    // SAFETY: plain words; getsockopt fills those that its kernel knows.
+    unsafe {
+        let mut info: libc::tcp_info = std::mem::zeroed();
+        let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
+        let at = (&raw mut info).cast();
+        assert_eq!(libc::getsockopt(stream.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, at, &mut length), 0);
+        (Duration::from_micros(u64::from(info.tcpi_rto)), info.tcpi_unacked)
+    }
+}
+
+impl Watched {
+    /// Looks whether it stands. After waits of t in all the timer, which doubles, is at least t / 2.
+    fn check(&mut self) {
+        let (acked, (timer, unacked)) = (look(&self.stream, self.since).bytes_acked, timer(&self.stream));
+        if acked != self.acked || unacked == 0 {
+            (self.acked, self.since) = (acked, Instant::now());
+        }
+        let waits = self.since.elapsed();
+        self.longest = self.longest.max(waits);
+        assert!(waits < 2 * timer + SLACK, "{}: stands for {waits:?}, its timer is {timer:?}", self.what);
+    }
+
+    fn write(&mut self, bytes: usize, value: u8) {
+        let (block, mut left) = (vec![value; 16 * KIB], bytes);
+        while left > 0 {
+            let sent = self.stream.write(&block[..left.min(block.len())]).unwrap_or(0);
+            left -= sent;
+            self.check();
+        }
+        self.written += bytes as u64;
+    }
+
+    /// Reads so many bytes, which must come.
+    fn read(&mut self, bytes: usize) -> Vec<u8> {
+        let (mut all, mut since) = (vec![0; bytes], Instant::now());
+        let mut have = 0;
+        while have < bytes {
+            match self.stream.read(&mut all[have..]) {
+                Ok(0) => panic!("{}: the peer closed after {have} of {bytes} B", self.what),
+                Ok(n) => (have, since) = (have + n, Instant::now()),
+                Err(_) => assert!(since.elapsed() < 30 * SECOND, "{}: no answer", self.what),
+            }
+            self.check();
+        }
+        all
+    }
+
+    fn pause(&mut self, long: Duration) {
+        let until = Instant::now() + long;
+        while Instant::now() < until {
+            std::thread::sleep(Duration::from_millis(10).min(long));
+            self.check();
+        }
+    }
+
+    fn end(mut self) -> Duration {
+        self.stream.shutdown(Shutdown::Write).expect("ends");
+        let told = self.read(8);
+        let told = u64::from_ne_bytes(told.try_into().expect("eight bytes"));
+        assert_eq!(told, self.written, "{}: bytes that arrived, and were written", self.what);
+        self.longest
+    }
+}
+
+/// Opens a connection. While the path is cut, routers refuse it.
+fn connected(path: &Path, control: &str, port: u16) -> TcpStream {
+    let began = Instant::now();
+    loop {
+        match open(path, control, port) {
+            Ok(stream) => return stream,
+            Err(error) => assert!(began.elapsed() < 10 * SECOND, "{error}"),
+        }
+        std::thread::sleep(SECOND / 10);
+    }
+}
+
+/// One application, from its connection's begin to its end. Returns the longest wait.
+fn application(path: &Path, control: &str, ports: [u16; 2], random: &mut fastrand::Rng) -> Duration {
+    let (kind, deaf, control) =
+        (random.u8(0..4), random.u8(0..4) == 0, if random.u8(0..6) == 0 { "cubic" } else { control });
+    let stream = connected(path, control, ports[usize::from(deaf)]);
+    stream.set_write_timeout(Some(Duration::from_millis(50))).expect("a timeout");
+    stream.set_read_timeout(Some(Duration::from_millis(50))).expect("a timeout");
+    stream.set_nodelay(true).expect("an option");
+    let what = format!(
+        "{} of {control}, {}",
+        ["bulk", "idle", "answers", "bursts"][usize::from(kind)],
+        if deaf { "a peer without" } else { "a peer with" }
+    );
+    let mut watched = Watched { stream, what, acked: 0, since: Instant::now(), written: 0, longest: Duration::ZERO };
+    match kind {
+        0 => watched.write(random.usize(10..3000) * KIB, 0),
+        1 => {
+            watched.write(random.usize(1..200) * KIB, 0);
+            watched.pause(Duration::from_millis(random.u64(500..6000)));
+            watched.write(random.usize(1..500) * KIB, 0);
+        }
+        2 => {
+            for _ in 0..random.u8(1..12) {
+                let kib = random.u8(1..200);
+                watched.write(1, kib);
+                watched.read(usize::from(kib) * KIB);
+                watched.pause(Duration::from_millis(random.u64(1..400)));
+            }
+        }
+        _ => {
+            for _ in 0..random.u8(2..20) {
+                watched.write(random.usize(1..64) * KIB, 0);
+                watched.pause(Duration::from_millis(random.u64(1..300)));
+            }
+        }
+    }
+    watched.end()
+}
+
+/// One thing that happens to the path.
+fn misbehave(path: &Path, random: &mut fastrand::Rng) {
+    let (a, r) = (path.host("a"), path.host("r"));
+    let long = Duration::from_millis(random.u64(20..600));
+    match random.u8(0..4) {
+        0 => {
+            path.delay(DELAY_MS + random.u32(50..900));
+            std::thread::sleep(long);
+            path.delay(DELAY_MS);
+        }
+        1 => {
+            run(&format!("tc -n {a} qdisc replace dev out root netem loss {}% limit 10000", random.u8(1..6)));
+            std::thread::sleep(long);
+            run(&format!("tc -n {a} qdisc del dev out root"));
+        }
+        2 => {
+            path.cut(true);
+            std::thread::sleep(long);
+            path.cut(false);
+        }
+        _ => {
+            let mbit = random.u32(2..MBIT);
+            run(&format!("tc -n {r} qdisc change dev right root tbf rate {mbit}mbit burst 4000 limit 100000"));
+            std::thread::sleep(2 * long);
+            run(&format!("tc -n {r} qdisc change dev right root tbf rate {MBIT}mbit burst 4000 limit 100000"));
+        }
+    }
+    std::thread::sleep(Duration::from_millis(random.u64(100..2000)));
+}
+
+#[test]
+fn nothing_stalls_and_nothing_leaks() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let path = Path::new("soak", &Bottleneck { mbit: MBIT, limit: 100_000 });
+    path.delay(DELAY_MS);
+    path.segments(MANY_SEGMENTS);
+    let (was, seed, long) = (machine(&path), seed(), duration());
+    let listener = || path.inside("b", || TcpListener::bind((RECEIVER, 0)).expect("a port"));
+    // A listener from before the load tells no arrivals: a peer without our programs.
+    let deaf = listener();
+    let options =
+        Options { flows: SLOTS, flows_per_user: Some(SLOTS), devices: vec!["out".to_string()], ..Options::default() };
+    let rapid = path.inside("a", || Loaded::new("soak", options));
+    path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
+    let listeners = [listener(), deaf];
+    let ports = [0, 1].map(|which: usize| listeners[which].local_addr().expect("an address").port());
+    listeners.map(serve);
+    let until = Instant::now() + long;
+    let (ended, longest) = std::thread::scope(|scope| {
+        let worker = |number: u64| {
+            let (path, name) = (&path, rapid.name.as_str());
+            scope.spawn(move || {
+                let mut random = fastrand::Rng::with_seed(seed ^ number << 32);
+                let (mut ended, mut longest) = (0, Duration::ZERO);
+                while Instant::now() < until {
+                    longest = longest.max(application(path, name, ports, &mut random));
+                    ended += 1;
+                }
+                (ended, longest)
+            })
+        };
+        let workers: Vec<_> = (1..=WORKERS).map(worker).collect();
+        let mut random = fastrand::Rng::with_seed(seed);
+        while Instant::now() < until {
+            misbehave(&path, &mut random);
+        }
+        let done = workers.into_iter().map(|worker| worker.join().unwrap_or_else(|_| panic!("seed {seed}")));
+        done.fold((0, Duration::ZERO), |(all, worst), (ended, longest)| (all + ended, worst.max(longest)))
+    });
+    // Connections that were closed last are waited for.
+    std::thread::sleep(3 * SECOND);
+    let status = tcp::status(&rapid.name).expect("loaded");
+    eprintln!("seed {seed}: {ended} connections in {long:?}, longest wait {longest:?}; {:?}", status.counters);
+    assert!(ended > long.as_secs() / 5 && status.counters.steered > ended / 8, "too little was tried");
+    assert!(status.connections.is_empty(), "seed {seed}: slots that were not given back: {:?}", status.connections);
+    assert_eq!(status.counters.now(), 0, "seed {seed}: {:?}", status.counters);
+    drop(rapid);
+    assert_eq!(machine(&path), was, "seed {seed}");
+}
