@@ -16,8 +16,8 @@
  * blocks are written before it and keep their place. (Data that ask are 8 bytes
  * shorter, for a round trip; acknowledgments tell, and do not ask.) A SYN that was sent
  * in vain goes out again without the option, since something on the path may not let it
- * through; where that happens DEAF_TIMES in a row, for DEAF_NS no SYN to that address
- * carries it. A SYN-ACK leaves it out after two.
+ * through; where that happens DEAF_TIMES in a row, and none passed with it at the
+ * same time, for DEAF_NS no SYN to that address carries it. A SYN-ACK leaves it out after two.
  *
  * Every SYN offers, since its connection may come to use a congestion control of ours
  * later, and its peer too. Only a connection under one of ours wants arrivals; any other
@@ -49,6 +49,9 @@
 /* For so long no option goes to where so many SYNs in a row passed only without it. */
 #define DEAF_NS 600000000000ULL
 #define DEAF_TIMES 3
+/* A SYN that passed without it says nothing if one with it passed within this time: its first try, a second and a round
+   trip ago, went out among others, and was lost by chance. */
+#define BESIDE_NS 3000000000ULL
 /* Lengths that are tried: 28 bytes to 8, four at a time. */
 #define RESERVE_TRIES 6
 
@@ -73,10 +76,12 @@ struct far_end {
 	u32 padding;
 };
 
-/* An address that SYNs reach only without the option: how many in a row, and when the last did. */
+/* How SYNs with the option fare to an address: how many in a row passed only without it, when the last of these did, and
+   when one last passed with it. */
 struct deaf_end {
 	u64 since_ns;
 	u64 times;
+	u64 passed_ns;
 };
 
 struct {
@@ -199,19 +204,35 @@ INLINE void on_established(struct bpf_sock_ops *s, u32 ours, u32 theirs)
 
 /*
  * A SYN that passed only without the option: chance, or something on this path that lets none through. A SYN that
- * passed with it, answered or not, ends the count.
+ * passed with it, answered or not, ends the count. One that was lost twice, once without the option, was lost by chance.
  */
-INLINE void on_connected(struct bpf_sock_ops *s)
+INLINE void count_syn(struct bpf_sock_ops *s)
 {
 	struct far_end end = far_end_of(s, 0);
 	const struct deaf_end *before = bpf_map_lookup_elem(&deaf, &end);
-	struct deaf_end d = {.since_ns = bpf_ktime_get_ns(), .times = before ? before->times + 1 : 1};
+	struct deaf_end d = {0};
+	u64 now = bpf_ktime_get_ns();
+
+	/* Those of a deaf address carried none, and say nothing. */
+	if (is_deaf(s))
+		return;
+	if (before)
+		d = *before;
+	if (s->total_retrans < SYN_TRIES) {
+		d.times = 0;
+		d.passed_ns = now;
+	} else if (s->total_retrans == SYN_TRIES && now - d.passed_ns > BESIDE_NS) {
+		d.times++;
+		d.since_ns = now;
+	}
+	bpf_map_update_elem(&deaf, &end, &d, 0);
+}
+
+INLINE void on_connected(struct bpf_sock_ops *s)
+{
 	u32 theirs = peer_offer(s, 0);
 
-	if (s->total_retrans >= SYN_TRIES)
-		bpf_map_update_elem(&deaf, &end, &d, 0);
-	else if (before && !is_deaf(s))
-		bpf_map_delete_elem(&deaf, &end);
+	count_syn(s);
 	on_established(s, our_offer(s, 0), theirs);
 }
 
