@@ -289,3 +289,17 @@ fn a_path_that_becomes_longer_is_not_taken_for_a_queue() {
         assert!(net.wait(0.99) < Span::from_micros(200), "{longer}: {}", net.wait(0.99));
     }
 }
+
+#[test]
+fn flows_that_begin_together_see_that_they_are_many() {
+    // Two packets per round trip for each, and as many in the buffer. Until the first feedback each sends twenty.
+    let rtt = Span::from_millis(40);
+    let params = Params::new(Bytes::new(1500));
+    let begin = |net: Bottleneck, i: u64| net.flow(&params, rtt, ms(3 * i));
+    let mut net = (0..30).fold(Bottleneck::new(Path::new(Rate::from_mbps(20), rtt)), begin);
+    net.run_until(ms(2000));
+    let sent: u64 = net.flows.iter().map(|flow| flow.sent).sum();
+    let dropped = net.drops as f64 / sent as f64;
+    eprintln!("{dropped:.3} of {sent} packets dropped in two seconds");
+    assert!(dropped < 0.35, "{dropped:.3} of {sent} packets dropped in two seconds");
+}

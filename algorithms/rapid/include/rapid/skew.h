@@ -14,7 +14,9 @@
  *
  *     drift = - (change of lag that the round trip does not share) / time between them
  *
- * A queue on the way back changes the lag, too, but the round trip with it. Two windows
+ * A queue on the way back changes the lag, too, but the round trip with it. (The round trip
+ * of an end is the smallest of its window. Another packet may have had it: a queue on the
+ * way there lengthens the round trip, and leaves the lag.) Two windows
  * in a row that drift the same way by more than 3/4 %, the one at most twice as much as the
  * other, set the pace (the smaller of both is taken), and from then on arrivals are
  *

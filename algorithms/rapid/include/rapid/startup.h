@@ -12,6 +12,8 @@
  *                                and A = r_j - k_j C; leave with max(R/2, 0.92 A)
  *     losses in level K          the levels below K count; without a knee in them
  *                                leave with 0.85 r_(K-1)
+ *     losses from the bottom on  others fill the path: leave with 0.9 of what
+ *                                arrived of R, at least R/4
  *     a growing standing queue,  leave at once
  *     or half a stream lost
  *
@@ -43,7 +45,10 @@
 #define RAPID_CHIRP_TRIED_PART 2
 #define RAPID_CHIRP_GROWTH_LEAST 2
 
-/* A level is lost, and with it those above, if it lost three packets (fewer may be chance) and 1/8 of its own. */
+/*
+ * A level is lost, and with it those above, if it and those below have lost three packets (fewer may be chance), and 1/8 of
+ * theirs. (At low rates a level has two packets: it cannot lose three by itself.)
+ */
 #define RAPID_LEVEL_LOST_PACKETS 3
 #define RAPID_LEVEL_LOST_PART 8
 /* The delay rises if its slope is above 2 %. */
@@ -53,6 +58,9 @@
 #define RAPID_KNEE_NS 500
 /* What a knee shows lies above 9/10 of the level below it, which was not congested. */
 #define RAPID_KNEE_LEAST(below) ((below) / 10 * 9)
+
+/* Where so few levels are left, the chirp shows what others do, not the rate at which the path ends. */
+#define RAPID_CROWDED_LEVELS 1
 
 /* Where start-up leaves to: 0.92 of what a knee shows, 0.85 of the last level that lost little. */
 #define RAPID_LEAVE_KNEE_Q16 RAPID_Q16(920)
@@ -150,6 +158,8 @@ RAPID_FN void rapid_tail_add(struct rapid_tail *t, const struct rapid_point *p, 
 /* Collects the points of the usable levels and finds the longest rising tail. */
 RAPID_FN void rapid_tail_find(const struct rapid_chirp *chirp, struct rapid_tail *t)
 {
+	u32 sent = 0, lost = 0;
+
 	t->points = 0;
 	t->usable = RAPID_CHIRP_LEVELS;
 	for (u32 j = 0; j < RAPID_CHIRP_LEVELS; j++) {
@@ -157,8 +167,9 @@ RAPID_FN void rapid_tail_find(const struct rapid_chirp *chirp, struct rapid_tail
 
 		if (j >= t->usable)
 			break;
-		if (chirp->lost[j] >= RAPID_LEVEL_LOST_PACKETS &&
-		    RAPID_LEVEL_LOST_PART * chirp->lost[j] >= chirp->sent[j]) {
+		sent += chirp->sent[j];
+		lost += chirp->lost[j];
+		if (lost >= RAPID_LEVEL_LOST_PACKETS && RAPID_LEVEL_LOST_PART * lost >= sent) {
 			t->usable = j;
 			break;
 		}
@@ -222,6 +233,14 @@ RAPID_FN void rapid_leave_startup(struct rapid *law, u64 rate)
 	rapid_set_rate(law, rate);
 }
 
+/* Leaves start-up with what arrived of a stream. */
+RAPID_FN void rapid_leave_lossy(struct rapid *law, const struct rapid_stream *s)
+{
+	u64 kept = RAPID_PLAIN_KEEPS((u64)(RAPID_ONE - rapid_fraction(s->lost, s->sent)));
+
+	rapid_leave_startup(law, rapid_scale(s->rate, rapid_max(RAPID_PLAIN_KEEPS_MIN_Q16, kept)));
+}
+
 /* Does what a chirp says. Returns 1 when that is to grow on. */
 RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *s)
 {
@@ -238,16 +257,18 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 	if (!law->startup || s->app_limited)
 		return 0;
 	rapid_tail_find(&law->chirp, &t);
-	if (rapid_tail_has_knee(law, &t)) {
+	if (t.usable <= RAPID_CROWDED_LEVELS) {
+		rapid_leave_lossy(law, s);
+	} else if (rapid_tail_has_knee(law, &t)) {
 		law->available = rapid_tail_available(law, &t);
 		if (late)
 			law->available = rapid_min(law->available, sent);
 		law->estimated = 1;
 		rapid_leave_startup(law, rapid_max(s->rate / RAPID_LEAVE_LEAST_PART,
 						   rapid_scale(law->available, RAPID_LEAVE_KNEE_Q16)));
-	} else if (t.usable && t.usable < RAPID_CHIRP_LEVELS) {
+	} else if (t.usable < RAPID_CHIRP_LEVELS) {
 		rapid_leave_startup(law, rapid_scale(law->chirp.rate[t.usable - 1], RAPID_LEAVE_LOSS_Q16));
-	} else if (!t.points || !t.usable) {
+	} else if (!t.points) {
 		/* Nothing can be read: retreat if much was lost, else ask again. */
 		if (RAPID_UNREAD_LOST_PART * s->lost >= s->sent)
 			rapid_leave_startup(law, s->rate / RAPID_LEAVE_LEAST_PART);
@@ -285,9 +306,7 @@ RAPID_FN void rapid_plain_read(struct rapid *law, const struct rapid_stream *s)
 		return;
 	}
 	if (s->lost >= RAPID_PLAIN_LOST_PACKETS && RAPID_PLAIN_LOST_PART * s->lost >= s->sent) {
-		u64 kept = RAPID_PLAIN_KEEPS((u64)(RAPID_ONE - rapid_fraction(s->lost, s->sent)));
-
-		rapid_leave_startup(law, rapid_scale(s->rate, rapid_max(RAPID_PLAIN_KEEPS_MIN_Q16, kept)));
+		rapid_leave_lossy(law, s);
 	} else if (e->queue_ns > tolerated && e->growth > RAPID_PLAIN_GROWING_Q16) {
 		rapid_leave_startup(law, RAPID_PLAIN_KEEPS(law->rate) * RAPID_ONE / (u64)(RAPID_ONE + e->growth));
 	}

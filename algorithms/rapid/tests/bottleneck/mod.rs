@@ -26,6 +26,8 @@ pub struct Path {
     /// How much faster the receiver's clock runs, in parts per million, from the first time to the second.
     pub skew_ppm: i64,
     pub skewed: (Time, Time),
+    /// The steps in which that clock advances; zero: none.
+    pub tick: Span,
     /// Random loss after the bottleneck, in parts per million.
     pub loss_ppm: u64,
     /// Sends are late by up to this, and the law is told.
@@ -42,6 +44,7 @@ impl Path {
             told: 1,
             skew_ppm: 0,
             skewed: (Time::ZERO, Time::MAX),
+            tick: Span::ZERO,
             loss_ppm: 0,
             lateness: Span::ZERO,
         }
@@ -82,7 +85,8 @@ impl Path {
     /// What the receiver's clock reads.
     fn read(&self, at: Time) -> Time {
         let skewed = at.min(self.skewed.1).saturating_since(self.skewed.0).picos() as i128;
-        Time::from_picos((at.picos() as i128 + skewed * self.skew_ppm as i128 / 1_000_000) as u64)
+        let read = (at.picos() as i128 + skewed * self.skew_ppm as i128 / 1_000_000) as u64;
+        Time::from_picos(read - read % self.tick.picos().max(1))
     }
 }
 

@@ -134,7 +134,7 @@ fn none_of_fifty_transfers_at_once_stalls() {
     if able() {
         let _alone = alone();
         let crowd = |number: u32| [(5 * number * SECOND, 200_000); 50];
-        // Only stalls are judged. Medians of 1.07 to 1.26 times CUBIC's were seen, one per build of the programs: whose
+        // Only stalls are judged. Medians of 1.04 to 1.30 times CUBIC's were seen, one per build of the programs: whose
         // packets are lost is chance. CUBIC is the better one here.
         let most = Most { median: f64::INFINITY, percentile_95: 2.0, worst: 2.0 };
         compare("fifty", Options::default(), &[0, 1, 2].map(crowd).concat(), &most);
