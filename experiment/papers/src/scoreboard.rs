@@ -18,8 +18,8 @@ const LEGEND: &str = "\
 `reproduce PAPER/FIGURE --store papers/outcomes.ndjson` fill that file. [Decision
 0055](decisions/0055-one-rule-judges-every-cell.md) has the rule.
 
-* **values**: printed numbers; some figures have statements only. **5, 15, 50 %**: how many of ours are that near; a printed zero counts where ours prints as
-  zero. **kept**: by the rule.
+* **values**: printed numbers; some figures have statements only. **5, 15, 50 %**: how many of ours are that near; a
+  printed zero counts where ours prints as zero. **kept**: by the rule.
 * **constant**: how many values the best constants keep, one for each unit of the figure.
 * **statements**: words of the paper and orders of rows, kept of all; goals of our own are left out. **after**: how many
   of their bounds were chosen when our value was known.
