@@ -1,12 +1,28 @@
 //! Tells the command which commit it is built from, where that is known.
 
+use std::hash::{DefaultHasher, Hasher};
 use std::io::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What the command is made of, beside its own folder: from the root of the repository.
 const SOURCES: [&str; 7] =
     ["Cargo.toml", "Cargo.lock", "algorithms", "experiment", "hosts", "papers", "scenarios/traces"];
+
+/// What decides which values a figure of a paper finds, from the root of the repository.
+const DECIDES: [&str; 11] = [
+    "algorithms",
+    "experiment/analysis",
+    "experiment/measure",
+    "experiment/papers/src/include.rs",
+    "experiment/papers/src/reading.rs",
+    "experiment/papers/src/rule.rs",
+    "experiment/papers/src/table.rs",
+    "experiment/probing",
+    "experiment/scenario",
+    "experiment/traffic",
+    "hosts/simulator",
+];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -17,9 +33,43 @@ fn main() {
     if let Some(head) = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|head| Path::new(head).exists()) {
         println!("cargo::rerun-if-changed={head}");
     }
+    println!("cargo::rustc-env=PACKETSCALE_CODE={:016x}", code().expect("the sources can be read"));
     if let Some(commit) = commit() {
         println!("cargo::rustc-env=PACKETSCALE_COMMIT={commit}");
     }
+}
+
+/// A digest of the code in [`DECIDES`], without tests, comments and empty lines.
+fn code() -> std::io::Result<u64> {
+    let mut files = Vec::new();
+    for room in DECIDES {
+        sources(&Path::new("..").join(room), &mut files)?;
+    }
+    files.sort();
+    let mut hasher = DefaultHasher::new();
+    for file in files {
+        let text = std::fs::read_to_string(&file)?;
+        let says =
+            |line: &&str| !line.is_empty() && !["//", "/*", "* ", "*/"].iter().any(|sign| line.starts_with(sign));
+        let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+        for line in code.lines().map(str::trim).filter(says).chain([""]) {
+            hasher.write(line.as_bytes());
+            hasher.write_u8(b'\n');
+        }
+    }
+    Ok(hasher.finish())
+}
+
+/// Adds a source, or those below a folder.
+fn sources(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
+    if path.is_dir() && !path.ends_with("tests") {
+        for entry in std::fs::read_dir(path)? {
+            sources(&entry?.path(), files)?;
+        }
+    } else if path.extension().is_some_and(|ending| ["rs", "c", "h"].iter().any(|known| ending == *known)) {
+        files.push(path.to_path_buf());
+    }
+    Ok(())
 }
 
 /// The commit; of changed sources `COMMIT+dirty-DIGEST`, with a digest of what differs from it. `None`: this folder

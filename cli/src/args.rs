@@ -160,9 +160,10 @@ pub struct Reproduce {
     #[arg(value_name = "PAPER[/FIGURE]", conflicts_with_all = ["all", "scoreboard"])]
     pub what: Option<String>,
     /// The short form: fewer and shorter runs
-    #[arg(long, conflicts_with_all = ["all", "store"])]
+    #[arg(long, conflicts_with_all = ["all", "store", "scoreboard"])]
     pub quick: bool,
-    /// Runs all papers and stores the outcomes; leaves out figures that this program has judged already
+    /// Runs all papers and stores the outcomes; leaves out figures whose outcomes stand, since neither they nor the code
+    /// that decides what they find has changed
     #[arg(long, conflicts_with = "scoreboard")]
     pub all: bool,
     /// File of outcomes: the lines of the figures that are run are replaced [default with --all and --scoreboard:
@@ -172,6 +173,9 @@ pub struct Reproduce {
     /// Prints the page of the stored outcomes, and runs nothing
     #[arg(long)]
     pub scoreboard: bool,
+    /// Runs the figures that name a run for why ours differs, and says of each miss whether that run shows it
+    #[arg(long, conflicts_with_all = ["all", "store", "scoreboard", "json"])]
+    pub explain: bool,
     /// Folder for the pages and data
     #[arg(long, value_name = "DIR", default_value = "out/papers")]
     pub out: PathBuf,

@@ -6,14 +6,15 @@ use crate::estimate::streams;
 use crate::run::{threads, unwritable};
 use crate::terminal::Terminal;
 use crate::{Failure, PROGRAM, say};
-use papers::{Figure, Findings, GridQuestion, Library, Paper, STORE, Store, Task};
+use papers::{Figure, Findings, FoundBy, GridQuestion, Library, Paper, STORE, Store, Task};
 use rayon::prelude::*;
 use report::PAGE;
-use results::reproduction::{self, Value, Verdict};
+use results::reproduction::{self, Claim, Value, Verdict};
 use results::to_lines;
-use runner::{Host, Made, Runner};
+use runner::{Hash, Host, Made, Runner};
 use serde_json::json;
 use std::fs;
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 
 pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
@@ -26,12 +27,19 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
             )));
         }
         let store = Store::read(path).map_err(input)?;
-        return say(&papers::scoreboard(&Library::embedded().map_err(input)?, &store));
+        let library = Library::embedded().map_err(input)?;
+        return match arguments.json {
+            true => say(&format!("{}\n", papers::scores(&library, &store))),
+            false => say(&papers::scoreboard(&library, &store)),
+        };
     }
     let kept = Kept::open(arguments)?;
     let mut chosen = chosen(arguments.what.as_deref())?;
     if arguments.all {
-        kept.leave_out_judged(&mut chosen);
+        kept.leave_out_standing(&mut chosen);
+    }
+    if arguments.explain {
+        leave_out_unexplained(&mut chosen);
     }
     // All is read and checked before anything runs.
     let read = |(paper, figures): (Paper, Vec<String>)| {
@@ -48,8 +56,10 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
         let mut done = Vec::new();
         for figure in figures {
             let outcome = outcome(figure, &folder.join(&figure.name), &runner, &mut made)?;
-            kept.put(&paper.name, &outcome)?;
-            if !arguments.json {
+            kept.put(paper, &outcome)?;
+            if arguments.explain {
+                say(&explained(&paper.name, &outcome))?;
+            } else if !arguments.json {
                 say(&shown(&paper.name, &outcome))?;
             }
             done.push(outcome);
@@ -83,24 +93,36 @@ impl Kept {
         Ok(Kept { path, store })
     }
 
-    /// Which program judges.
-    fn commit() -> &'static str {
-        PROGRAM.commit().unwrap_or("unknown")
+    /// The digest of all that a figure depends on: the code that decides what is found, and the files that it reads.
+    fn depends_on(paper: &Paper, figure: &str) -> String {
+        let mut hash = Hash::default();
+        let code = [("code", env!("PACKETSCALE_CODE").as_bytes())];
+        let files = paper.depends_on(figure);
+        let files = files.iter().map(|(name, content)| (name.as_str(), *content));
+        for (name, content) in code.into_iter().chain(files) {
+            // Lengths keep one content from reaching into the next. Writing to a digest cannot fail.
+            _ = write!(hash, "{name} {}\n", content.len()).and_then(|()| hash.write_all(content));
+        }
+        hash.hex()
     }
 
-    /// Leaves out the figures that this program has judged, and papers of which nothing is left.
-    fn leave_out_judged(&self, chosen: &mut Vec<(Paper, Vec<String>)>) {
+    /// Leaves out the figures whose outcomes stand, and papers of which nothing is left.
+    fn leave_out_standing(&self, chosen: &mut Vec<(Paper, Vec<String>)>) {
         for (paper, figures) in chosen.iter_mut() {
-            figures.retain(|figure| !self.store.is_of(&format!("{}/{figure}", paper.name), Kept::commit()));
+            figures.retain(|figure| {
+                !self.store.stands(&format!("{}/{figure}", paper.name), &Kept::depends_on(paper, figure))
+            });
         }
         chosen.retain(|(_, figures)| !figures.is_empty());
     }
 
     /// Stores a figure at once: what is interrupted later is not lost. What others have stored since stays.
-    fn put(&self, paper: &str, figure: &reproduction::Figure) -> Result<(), Failure> {
+    fn put(&self, paper: &Paper, figure: &reproduction::Figure) -> Result<(), Failure> {
         let Some(path) = &self.path else { return Ok(()) };
         let mut store = Store::read(path).map_err(input)?;
-        store.put(paper, figure, Kept::commit());
+        let depends_on = Kept::depends_on(paper, &figure.name);
+        let commit = PROGRAM.commit().unwrap_or("unknown");
+        store.put(&paper.name, figure, FoundBy { commit, depends_on: &depends_on });
         store.write(path).map_err(input)
     }
 }
@@ -174,6 +196,34 @@ fn shown(paper: &str, figure: &reproduction::Figure) -> String {
     }
     for source in figure.sources.iter().filter(|source| !source.unanswered.is_empty()) {
         out.push_str(&format!("no answer at some points of {}: {}\n", source.name, source.unanswered.join("; ")));
+    }
+    out
+}
+
+/// Leaves out the figures that name no run for what differs.
+fn leave_out_unexplained(chosen: &mut Vec<(Paper, Vec<String>)>) {
+    for (paper, figures) in chosen.iter_mut() {
+        figures.retain(|figure| paper.explains(figure));
+    }
+    chosen.retain(|(_, figures)| !figures.is_empty());
+}
+
+/// The misses of a figure: which run shows each of them, if one does.
+fn explained(paper: &str, figure: &reproduction::Figure) -> String {
+    let values = figure.values.iter().filter(|value| !papers::is_kept(value));
+    let values = values.map(|value| (&value.what, &value.shown_by, &value.because));
+    let missed = |claim: &&Claim| {
+        matches!((claim.verdict, claim.because.is_empty()), (Verdict::Differs, _) | (Verdict::Unexpected, true))
+    };
+    let claims = figure.claims.iter().filter(missed).map(|claim| (&claim.words, &claim.shown_by, &claim.because));
+    let mut out = format!("{paper}/{}: {}\n", figure.name, figure.title);
+    for (what, shown_by, because) in values.chain(claims) {
+        let why = match (shown_by.as_str(), because.as_str()) {
+            ("", "") => "not explained".to_string(),
+            ("", because) => format!("not shown by a run: {}", one_line(because)),
+            (shown_by, because) => format!("shown by \"{shown_by}\": {}", one_line(because)),
+        };
+        out.push_str(&format!("{}: {why}\n", one_line(what)));
     }
     out
 }

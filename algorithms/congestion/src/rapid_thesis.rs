@@ -1,8 +1,8 @@
 //! TCP RAPID as its dissertation has it: the baseline, and what the reproductions of its experiments run.
 //!
 //! A stream of `levels` rates is read gap by gap: buffered packets are smoothed out (BASS), the first rate at which gaps
-//! grow is the available bandwidth, and the mean rate moves towards it, less a margin: with time constant `tau` upwards,
-//! within `eta` streams downwards. A loss recovery cuts it by a quarter.
+//! grow is the available bandwidth, and the mean rate moves towards it: with time constant `tau` upwards, within `eta`
+//! streams downwards. A loss recovery cuts it by a quarter.
 //!
 //! The law itself is the C body of crate `rapid` (`thesis.h`, which has the formulas, the source and the deviations); the
 //! [`Rapid`] that it is built into tells it what happens.
@@ -11,7 +11,7 @@ use crate::contract::Setup;
 use crate::rapid::Rapid;
 use rapid::{Estimator, Params};
 use settings::{OneOf, Parameter, Parameters, SettingError, Settings, any, check_names};
-use units::{Bytes, Ratio, Span};
+use units::{Bytes, Rate, Ratio, Span};
 
 /// The defaults, which do not depend on the packet size.
 const DEFAULTS: Params = Params::thesis(Bytes::new(1500));
@@ -57,6 +57,12 @@ const LOSS_CUT: Parameter<Ratio> = Parameter::new(
 );
 const ESTIMATOR: OneOf =
     OneOf::new("estimator", &["streams", "ideal", "raw", "learnt"], "what tells the available bandwidth");
+const INITIAL_RATE: Parameter<Rate> = Parameter::new(
+    "initial_rate",
+    DEFAULTS.initial_rate,
+    any(),
+    "rate to begin at, without start-up; zero: 10 packets per round trip, and start-up",
+);
 
 /// What a scenario can set.
 pub const PARAMETERS: Parameters = &[
@@ -72,6 +78,7 @@ pub const PARAMETERS: Parameters = &[
     &SMOOTHING,
     &LOSS_CUT,
     &ESTIMATOR,
+    &INITIAL_RATE,
 ];
 
 /// Builds a flow under the dissertation's law.
@@ -101,6 +108,7 @@ fn read(packet: Bytes, settings: &Settings) -> Result<Params, SettingError> {
             "learnt" => Estimator::Learnt,
             _ => Estimator::Streams,
         },
+        initial_rate: INITIAL_RATE.read(settings)?,
         ..Params::thesis(packet)
     };
     if params.levels * params.packets_per_level > MOST_PACKETS {

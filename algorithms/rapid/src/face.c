@@ -37,6 +37,14 @@ void rapid_face_init(struct rapid *law, const struct rapid_params *params, u64 n
 	rapid_init(law, params, now, rtt, seed);
 }
 
+/* Begins at `rate`, without start-up. */
+void rapid_face_begin(struct rapid *law, u64 rate)
+{
+	law->startup = 0;
+	rapid_set_rate(law, rate);
+	rapid_set_level_rate(law, law->rate);
+}
+
 static int unread(const struct rapid_stream *s) { return s->sent && s->stage != RAPID_READ; }
 
 /* Which ring would lose something that is still needed if packet `number` were noted now. */

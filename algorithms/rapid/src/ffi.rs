@@ -96,6 +96,7 @@ pub const CROWDED_STREAMS: u32 = 2;
 unsafe extern "C" {
     pub fn rapid_face_sizes(sizes: *mut [u64; 5]);
     pub fn rapid_face_init(law: *mut c_void, params: *const Params, now: u64, rtt: u64, seed: u64);
+    pub fn rapid_face_begin(law: *mut c_void, rate: u64);
     pub fn rapid_face_on_sent(
         law: *mut c_void,
         memory: *const Memory,

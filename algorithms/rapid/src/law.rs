@@ -88,6 +88,10 @@ impl Law {
         let raw = params.raw();
         // SAFETY: `state` is as long as the C struct and aligned for it; `raw` mirrors the C parameters.
         unsafe { ffi::rapid_face_init(law.state_mut(), &raw, now.nanos(), rtt.nanos(), seed) };
+        if params.preset == Preset::Thesis && params.initial_rate > Rate::ZERO {
+            // SAFETY: the state is ours.
+            unsafe { ffi::rapid_face_begin(law.state_mut(), params.initial_rate.bps() / 8) };
+        }
         law
     }
 

@@ -1,7 +1,7 @@
 //! What a user can set.
 
 use crate::ffi;
-use units::{Bytes, Ratio, Span};
+use units::{Bytes, Rate, Ratio, Span};
 
 /// How streams are read and acted upon.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -73,6 +73,8 @@ pub struct Params {
     pub loss_cut: Ratio,
     /// Where the available bandwidth comes from (thesis).
     pub estimator: Estimator,
+    /// The rate to begin at, without start-up; zero: 10 packets per round trip, and start-up (thesis).
+    pub initial_rate: Rate,
 }
 
 /// A percentage.
@@ -106,13 +108,13 @@ impl Params {
             smoothing: 16,
             loss_cut: percent(25),
             estimator: Estimator::Streams,
+            initial_rate: Rate::ZERO,
         }
     }
 
-    /// The dissertation's preset for packets of this size: 4 x 16 packets over a range of 50 %. The margin of
-    /// 5 % is not in print; without one nothing drains a queue that stands (`thesis.h`).
+    /// The dissertation's preset for packets of this size: 4 x 16 packets over a range of 50 %, and no margin.
     pub const fn thesis(packet: Bytes) -> Params {
-        Params { preset: Preset::Thesis, margin: percent(5), range: percent(50), ..Params::new(packet) }
+        Params { preset: Preset::Thesis, margin: Ratio::ZERO, range: percent(50), ..Params::new(packet) }
     }
 
     /// As the C side has it (`struct rapid_params`), for a host that runs the C itself.

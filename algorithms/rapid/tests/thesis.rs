@@ -108,10 +108,15 @@ fn averages_keep_send_and_receive_gaps_of_an_event_together() {
     assert!(send.nanos().abs_diff(6500) <= 1 && receive.nanos().abs_diff(7000) <= 1, "{send} {receive}");
 }
 
+/// 5 % of what is available stay free: without a margin, and without the noise of a testbed, a queue stands.
+fn with_margin() -> Params {
+    Params { margin: Ratio::of(5, 100), ..Params::thesis(PACKET) }
+}
+
 /// Estimates of one flow that is held near `part` of the available bandwidth by its own control.
 fn estimates(path: Path, cross: Rate) -> (f64, f64) {
     let rtt = Span::from_millis(10);
-    let mut net = Bottleneck::new(path).flow(&Params::thesis(PACKET), rtt, Time::ZERO);
+    let mut net = Bottleneck::new(path).flow(&with_margin(), rtt, Time::ZERO);
     let available = (net.path.rate.bps() - cross.bps()) as f64;
     if cross > Rate::ZERO {
         net = net.cross(Cross::steady(cross, PACKET, Time::ZERO, Time::MAX));
@@ -140,7 +145,7 @@ fn constant_gap_cross_traffic_is_read_within_a_few_per_cent() {
 #[test]
 fn an_idle_path_is_filled_to_its_margin_and_no_queue_stands() {
     let rtt = Span::from_millis(30);
-    let mut net = Bottleneck::new(Path::new(Rate::from_gbps(10), rtt)).flow(&Params::thesis(PACKET), rtt, Time::ZERO);
+    let mut net = Bottleneck::new(Path::new(Rate::from_gbps(10), rtt)).flow(&with_margin(), rtt, Time::ZERO);
     net.run_until(ms(2500));
     net.clear();
     net.run_until(ms(3500));
@@ -238,6 +243,19 @@ fn gamma_streams_make_one_step() {
         }
     }
     assert_eq!(rates.len(), 3);
+}
+
+#[test]
+fn an_initial_rate_takes_the_place_of_start_up() {
+    let initial_rate = Rate::from_gbps(2);
+    let params = Params { initial_rate, ..Params::thesis(PACKET) };
+    let mut law = Law::new(&params, Time::ZERO, Span::from_millis(10), 1);
+    assert_eq!((law.rate(), law.probe().startup), (initial_rate, false));
+    // A stream of four rates around 2 Gbit/s: its first gap is that of the lowest.
+    law.on_sent(Time::ZERO, 0, PACKET, false);
+    let gap = law.departure().since(Time::ZERO).as_secs_f64();
+    let mean = PACKET.get() as f64 * 8.0 / 2e9;
+    assert!(gap > mean && gap < 1.3 * mean, "{gap} s, {mean} s at the mean rate");
 }
 
 #[test]

@@ -3,6 +3,7 @@
 use crate::check::check;
 use crate::error::{PaperError, line};
 use crate::file::{Compute, FigureFile, Keys, ProbeSource, QuickRuns, Simulate};
+use crate::include;
 use crate::point::{Point, distinct, known, point_of, selects};
 use crate::recorded::recorded;
 use crate::rule::last_place;
@@ -48,16 +49,16 @@ impl Figure {
         }
         let (mut tasks, mut sources) = (Vec::new(), Vec::new());
         for source in &file.simulate {
-            let Simulate { name, scenario, set, quick: short } = source.as_ref();
-            let written = Written { scenario, set, short, at: source.span().start };
+            let Simulate { name, scenario, include, set, quick: short } = source.as_ref();
+            let written = Written { scenario, include, set, short, at: source.span().start };
             let (scenario, plan, experiments) = written.read(path, text, beside, quick, &[], &at)?;
             let points = distinct(experiments.iter().map(|run| point_of(&run.controller, &run.params)));
             sources.push(Source { name: name.clone(), origin: Origin::Simulated, answers: false, points });
             tasks.push(Task::Simulate { name: name.clone(), scenario, plan });
         }
         for source in &file.probe {
-            let ProbeSource { name, scenario, methods, set, quick: short } = source.as_ref();
-            let written = Written { scenario, set, short, at: source.span().start };
+            let ProbeSource { name, scenario, include, methods, set, quick: short } = source.as_ref();
+            let written = Written { scenario, include, set, short, at: source.span().start };
             let (scenario, plan, experiments) = written.read(path, text, beside, quick, methods, &at)?;
             if experiments.iter().any(|run| run.probe.is_none()) {
                 return Err(at(source.span().start, "scenario: found no table [probe], expected one".to_string()));
@@ -100,6 +101,7 @@ type Planned = (Box<Scenario>, Vec<Experiment>, Vec<Experiment>);
 /// A scenario as a figure writes it.
 struct Written<'a> {
     scenario: &'a Spanned<String>,
+    include: &'a str,
     set: &'a Keys,
     short: &'a QuickRuns,
     /// The byte where its source stands.
@@ -118,10 +120,6 @@ impl Written<'_> {
         at: &dyn Fn(usize, String) -> PaperError,
     ) -> Result<Planned, PaperError> {
         let written = self.scenario.as_ref();
-        let mut changes: Vec<String> = self.set.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        if quick {
-            changes.extend(self.short.set.iter().map(|(key, value)| format!("{key}={value}")));
-        }
         let (scenario_path, scenario_text) = if written.trim_end().ends_with(".toml") && !written.contains('\n') {
             let found = beside.get(written).cloned();
             let missing = || format!("scenario: found no file {written} beside the figure");
@@ -131,6 +129,11 @@ impl Written<'_> {
             let lines = line(text, self.scenario.span().start);
             (path.to_path_buf(), "\n".repeat(lines) + written)
         };
+        let mut changes = self.included(&scenario_text, beside).map_err(|what| at(self.at, what))?;
+        changes.extend(self.set.iter().map(|(key, value)| format!("{key}={value}")));
+        if quick {
+            changes.extend(self.short.set.iter().map(|(key, value)| format!("{key}={value}")));
+        }
         let scenario = Scenario::parse(&scenario_text, &scenario_path, &changes)
             .map_err(|error| PaperError::about("scenario", error))?;
         let all = scenario.plan();
@@ -146,6 +149,20 @@ impl Written<'_> {
             plan.retain(|run| points_of(run).iter().any(|point| selects(only, point)));
         }
         Ok((Box::new(scenario), plan, all))
+    }
+
+    /// The keys of the included file that the scenario leaves out, as changes of it.
+    fn included(&self, scenario: &str, beside: &BTreeMap<String, String>) -> Result<Vec<String>, String> {
+        if self.include.is_empty() {
+            return Ok(Vec::new());
+        }
+        let shared = beside.get(self.include);
+        let shared = shared.ok_or_else(|| format!("include: found no file {} beside the figure", self.include))?;
+        // A scenario that is no TOML is refused by its own reader, with the line.
+        if scenario.parse::<toml::Table>().is_err() {
+            return Ok(Vec::new());
+        }
+        include::changes(shared, scenario).map_err(|what| format!("include: {}: {what}", self.include))
     }
 }
 

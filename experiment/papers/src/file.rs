@@ -47,6 +47,9 @@ pub(crate) struct FigureFile {
 pub(crate) struct Simulate {
     pub name: String,
     pub scenario: Spanned<String>,
+    /// A file beside the figure, with keys for what the scenario leaves out.
+    #[serde(default)]
+    pub include: String,
     #[serde(default)]
     pub set: Keys,
     #[serde(default)]
@@ -59,6 +62,8 @@ pub(crate) struct Simulate {
 pub(crate) struct ProbeSource {
     pub name: String,
     pub scenario: Spanned<String>,
+    #[serde(default)]
+    pub include: String,
     pub methods: Vec<String>,
     #[serde(default)]
     pub set: Keys,

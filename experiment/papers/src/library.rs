@@ -18,6 +18,8 @@ static TRACES: Dir<'_> = include_dir!("$CARGO_MANIFEST_DIR/../../scenarios/trace
 const TRACES_AT: &str = "../../scenarios/traces";
 
 const ABOUT: &str = "paper.toml";
+/// What scenarios of the paper share; it is no figure.
+const TESTBED: &str = "testbed.toml";
 /// The folders of the scenarios that figures name, and of results obtained earlier.
 const FOLDERS: [&str; 2] = [SCENARIOS, "recorded"];
 const SCENARIOS: &str = "scenarios";
@@ -139,7 +141,7 @@ impl Paper {
     /// Returns the names of its figures, the files beside `paper.toml`, with numbers in numeric order.
     pub fn figures(&self) -> Vec<String> {
         let mut names: Vec<String> =
-            self.files.keys().filter(|name| !name.contains('/')).map(|name| stem(name)).collect();
+            self.files.keys().filter(|name| !name.contains('/') && *name != TESTBED).map(|name| stem(name)).collect();
         names.sort_by_key(|name| counted(name));
         names
     }
@@ -164,6 +166,29 @@ impl Paper {
         let file = format!("{name}.toml");
         let text = self.files.get(&file).ok_or_else(|| PaperError::about(&file, "does not exist"))?;
         Figure::read(name, &self.folder.join(&file), text, &self.files, quick)
+    }
+
+    /// Returns the contents of the files that decide what a figure finds, by name: its own, those beside it that it names,
+    /// and the recordings that these replay.
+    pub fn depends_on(&self, figure: &str) -> BTreeMap<String, &[u8]> {
+        let file = format!("{figure}.toml");
+        let Some(text) = self.files.get(&file) else { return BTreeMap::new() };
+        let beside = self.files.iter().filter(|(name, _)| text.contains(&format!("\"{name}\"")));
+        let texts: Vec<(String, &String)> =
+            std::iter::once((file, text)).chain(beside.map(|(name, text)| (name.clone(), text))).collect();
+        let replayed = TRACES.files().filter_map(|trace| {
+            let name = trace.path().to_string_lossy().into_owned();
+            texts.iter().any(|(_, text)| text.contains(&format!("traces/{name}"))).then_some((name, trace.contents()))
+        });
+        let mut all: BTreeMap<String, &[u8]> = replayed.collect();
+        all.extend(texts.into_iter().map(|(name, text)| (name, text.as_bytes())));
+        all
+    }
+
+    /// Whether a figure names a run that shows why something differs, without checking the figure.
+    pub fn explains(&self, figure: &str) -> bool {
+        let text = self.files.get(&format!("{figure}.toml"));
+        text.is_some_and(|text| text.contains("shown_by = "))
     }
 
     /// Returns the title of a figure, without checking the figure.

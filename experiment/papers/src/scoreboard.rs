@@ -3,18 +3,23 @@
 use crate::library::{Library, Paper};
 use crate::rule::by_constants;
 use crate::store::{Bound, Judged, Outcome, Store};
+use serde::Serialize;
+use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
 
 /// The first lines of the page.
 const HEAD: &str = "\
 # Scoreboard
 
-What `papers/outcomes.ndjson` says. `packetscale reproduce --scoreboard > docs/scoreboard.md` makes this page; `reproduce
---all` and `reproduce PAPER/FIGURE --store papers/outcomes.ndjson` fill the store. [Decision
+";
+/// What follows the result.
+const LEGEND: &str = "\
+`packetscale reproduce --scoreboard > docs/scoreboard.md` makes this page of `papers/outcomes.ndjson`. `reproduce --all` and
+`reproduce PAPER/FIGURE --store papers/outcomes.ndjson` fill that file. [Decision
 0055](decisions/0055-one-rule-judges-every-cell.md) has the rule.
 
-* **values**: printed numbers. **5, 15, 50 %**: how many of ours are that near; a printed zero counts where ours prints as
-  zero. **kept**: by the rule.
+* **values**: printed numbers; some figures have statements only. **5, 15, 50 %**: how many of ours are that near; a
+  printed zero counts where ours prints as zero. **kept**: by the rule.
 * **constant**: how many values the best constants keep, one for each unit of the figure.
 * **statements**: words of the paper and orders of rows, kept of all; goals of our own are left out. **after**: how many
   of their bounds were chosen when our value was known.
@@ -27,7 +32,7 @@ What `papers/outcomes.ndjson` says. `packetscale reproduce --scoreboard > docs/s
 const NAMED: usize = 3;
 
 /// Counts of one figure or of many.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, Serialize)]
 struct Score {
     values: usize,
     within: [usize; 3],
@@ -77,11 +82,12 @@ impl Score {
     fn row(&self) -> String {
         let [five, fifteen, fifty] = self.within;
         let missed = self.missed();
+        let values = match self.values {
+            0 => "statements only | | | | |".to_string(),
+            values => format!("{values} | {five} | {fifteen} | {fifty} | {} | {}", self.kept, self.constant),
+        };
         format!(
-            "{} | {five} | {fifteen} | {fifty} | {} | {} | {} / {} | {} | {missed} | {} | {}",
-            self.values,
-            self.kept,
-            self.constant,
+            "{values} | {} / {} | {} | {missed} | {} | {}",
             self.held,
             self.statements,
             self.after,
@@ -97,6 +103,8 @@ pub fn scoreboard(library: &Library, store: &Store) -> String {
         library.papers().iter().map(|paper| (paper.name.clone(), score_of(paper, store))).collect();
     let total = all.iter().fold(Score::default(), |sum, (_, score)| sum.plus(*score));
     let mut out = HEAD.to_string();
+    out.push_str(&result(library, store, total));
+    out.push_str(LEGEND);
     out.push_str(&table_head("paper"));
     for (paper, score) in &all {
         _ = writeln!(out, "| {paper} | {} |", score.row());
@@ -107,6 +115,66 @@ pub fn scoreboard(library: &Library, store: &Store) -> String {
     }
     misses(&mut out, library, store);
     out.trim_end().to_string() + "\n"
+}
+
+/// The result in a few sentences.
+fn result(library: &Library, store: &Store, total: Score) -> String {
+    let (run, waiting) = progress(library, store);
+    let missed = total.missed();
+    let rest = match waiting.len() {
+        0 => "Every figure has been run.".to_string(),
+        figures => {
+            let count: usize = waiting.iter().map(|(_, count)| count).sum();
+            format!("{figures} figures with {count} values and statements have not been run.")
+        }
+    };
+    format!(
+        "**{} of {} printed values are kept, {:.0} %; the best constants keep {}. {} of {} statements hold.** {} of the {missed}\n\
+         misses are explained by a run. {run} figures have been run. {rest}\n\n",
+        total.kept,
+        total.values,
+        100.0 * total.kept as f64 / total.values.max(1) as f64,
+        total.constant,
+        total.held,
+        total.statements,
+        total.explained,
+    )
+}
+
+/// How many figures were run, and which others have something to judge, with how much.
+fn progress(library: &Library, store: &Store) -> (usize, Vec<(String, usize)>) {
+    let mut run = 0;
+    let mut waiting = Vec::new();
+    for paper in library.papers() {
+        for figure in paper.figures() {
+            let (name, count) = (named(paper, &figure), paper.judged_in(&figure));
+            if !store.of(&name).is_empty() {
+                run += 1;
+            } else if count > 0 {
+                waiting.push((name, count));
+            }
+        }
+    }
+    (run, waiting)
+}
+
+/// Returns the scores as JSON: of all, of each paper, of each figure that was run, and what is left to run.
+pub fn scores(library: &Library, store: &Store) -> Value {
+    let (_, waiting) = progress(library, store);
+    let of_paper = |paper: &Paper| (paper.name.clone(), json!(score_of(paper, store)));
+    let of_figure = |paper: &Paper| -> Vec<(String, Value)> {
+        let run = paper.figures().into_iter().map(|figure| named(paper, &figure));
+        run.filter(|name| !store.of(name).is_empty())
+            .map(|name| (name.clone(), json!(Score::of(store.of(&name)))))
+            .collect()
+    };
+    let total = library.papers().iter().fold(Score::default(), |sum, paper| sum.plus(score_of(paper, store)));
+    json!({
+        "all": total,
+        "papers": library.papers().iter().map(of_paper).collect::<Map<String, Value>>(),
+        "figures": library.papers().iter().flat_map(of_figure).collect::<Map<String, Value>>(),
+        "not_yet_run": waiting.into_iter().map(|(name, count)| (name, json!(count))).collect::<Map<String, Value>>(),
+    })
 }
 
 fn table_head(first: &str) -> String {

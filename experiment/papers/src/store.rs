@@ -37,6 +37,18 @@ pub struct Outcome {
     pub shown_by: String,
     /// The commit of the program that found ours.
     pub commit: String,
+    /// The digest of all that ours depends on: while it is the same, the outcome stands.
+    #[serde(default)]
+    pub depends_on: String,
+}
+
+/// What found an outcome.
+#[derive(Clone, Copy, Debug)]
+pub struct FoundBy<'a> {
+    /// The commit of the program.
+    pub commit: &'a str,
+    /// The digest of all that the figure depends on.
+    pub depends_on: &'a str,
 }
 
 /// What an outcome must meet.
@@ -89,9 +101,9 @@ impl Store {
     }
 
     /// Replaces the outcomes of a figure.
-    pub fn put(&mut self, paper: &str, figure: &Figure, commit: &str) {
+    pub fn put(&mut self, paper: &str, figure: &Figure, found_by: FoundBy<'_>) {
         let name = format!("{paper}/{}", figure.name);
-        let outcomes = outcomes(&name, figure, commit);
+        let outcomes = outcomes(&name, figure, found_by);
         self.figures.insert(name, outcomes);
     }
 
@@ -100,10 +112,10 @@ impl Store {
         self.figures.get(figure).map_or(&[], Vec::as_slice)
     }
 
-    /// Whether a program of this commit has judged the figure.
-    pub fn is_of(&self, figure: &str, commit: &str) -> bool {
+    /// Whether the outcomes of the figure stand: they depend on what has this digest.
+    pub fn stands(&self, figure: &str, depends_on: &str) -> bool {
         let outcomes = self.of(figure);
-        !outcomes.is_empty() && outcomes.iter().all(|outcome| outcome.commit == commit)
+        !outcomes.is_empty() && outcomes.iter().all(|outcome| outcome.depends_on == depends_on)
     }
 
     /// Writes the store: papers by name, figures by number.
@@ -126,7 +138,7 @@ impl Store {
 }
 
 /// Returns the outcomes of a figure: its values, then the statements of the paper.
-fn outcomes(name: &str, figure: &Figure, commit: &str) -> Vec<Outcome> {
+fn outcomes(name: &str, figure: &Figure, found_by: FoundBy<'_>) -> Vec<Outcome> {
     let value = |value: &Value| Outcome {
         figure: name.to_string(),
         cell: value.what.clone(),
@@ -137,7 +149,8 @@ fn outcomes(name: &str, figure: &Figure, commit: &str) -> Vec<Outcome> {
         origin: value.origin.word().to_string(),
         verdict: judged(value.verdict, value.ours, &value.because),
         shown_by: value.shown_by.clone(),
-        commit: commit.to_string(),
+        commit: found_by.commit.to_string(),
+        depends_on: found_by.depends_on.to_string(),
     };
     let claim = |claim: &Claim| Outcome {
         figure: name.to_string(),
@@ -149,7 +162,8 @@ fn outcomes(name: &str, figure: &Figure, commit: &str) -> Vec<Outcome> {
         origin: claim.origin.word().to_string(),
         verdict: judged(claim.verdict, claim.found, &claim.because),
         shown_by: claim.shown_by.clone(),
-        commit: commit.to_string(),
+        commit: found_by.commit.to_string(),
+        depends_on: found_by.depends_on.to_string(),
     };
     let claims = figure.claims.iter().filter(|claim| rule::is_of_the_paper(&claim.place));
     figure.values.iter().map(value).chain(claims.map(claim)).collect()

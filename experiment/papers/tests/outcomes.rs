@@ -1,6 +1,6 @@
 //! The store of outcomes and the page that is made of it.
 
-use packetscale_papers::{Bound, Judged, Library, STORE, Store, scoreboard};
+use packetscale_papers::{Bound, FoundBy, Judged, Library, STORE, Store, scoreboard};
 use results::reproduction::{Claim, Figure, Value, Verdict};
 use std::path::{Path, PathBuf};
 
@@ -38,9 +38,13 @@ fn figure() -> Figure {
     }
 }
 
+fn by<'a>(commit: &'a str, depends_on: &'a str) -> FoundBy<'a> {
+    FoundBy { commit, depends_on }
+}
+
 fn stored() -> Store {
     let mut store = Store::default();
-    store.put("rapid-2017", &figure(), "c0ffee");
+    store.put("rapid-2017", &figure(), by("c0ffee", "a"));
     store
 }
 
@@ -52,8 +56,8 @@ fn a_store_comes_back_as_it_was_written_and_replaces_a_figure() {
     let mut store = stored();
     store.write(&path).expect("written");
     assert_eq!(Store::read(&path), Ok(store.clone()));
-    assert!(store.is_of("rapid-2017/table-8.1", "c0ffee") && !store.is_of("rapid-2017/table-8.1", "another"));
-    store.put("rapid-2017", &Figure { values: Vec::new(), ..figure() }, "another");
+    assert!(store.stands("rapid-2017/table-8.1", "a") && !store.stands("rapid-2017/table-8.1", "another"));
+    store.put("rapid-2017", &Figure { values: Vec::new(), ..figure() }, by("another", "a"));
     store.write(&path).expect("written");
     let text = std::fs::read_to_string(&path).expect("a file");
     assert_eq!((text.lines().count(), text.contains("c0ffee")), (1, false), "{text}");
@@ -106,4 +110,17 @@ fn every_stored_value_has_the_verdict_of_the_rule() {
         }
     }
     assert!(judged > 0, "the store is empty");
+}
+
+/// A figure stands while nothing changes that it reads: its own text, what it includes, the trace that this replays.
+#[test]
+fn a_figure_depends_on_what_it_reads_and_on_nothing_else() {
+    let library = Library::embedded().expect("papers");
+    let names = |figure: &str| -> Vec<String> {
+        let (paper, figures) = library.find(&format!("rapid-2017/{figure}")).expect("a figure");
+        paper.depends_on(&figures[0]).into_keys().collect()
+    };
+    assert_eq!(names("table-8.1"), ["table-8.1.toml", "testbed.toml"]);
+    let all = ["scenarios/ablation.toml", "table-8.7.toml", "testbed.toml", "web-namespaces.pcap"];
+    assert_eq!(names("table-8.7"), all);
 }
