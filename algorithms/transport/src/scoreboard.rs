@@ -322,11 +322,31 @@ impl Scoreboard {
         coverage.newest = last;
         coverage.newest_likely = last;
         coverage.oldest_once = oldest.transmission;
-        coverage.echo_sent = if oldest.transmission == coverage.echo { Some(oldest.sent) } else { None };
+        coverage.echo_sent = match coverage.echo {
+            echo if echo == oldest.transmission => Some(oldest.sent),
+            echo if echo == newest.transmission => Some(newest.sent),
+            echo => self.sent_at(next_expected, echo),
+        };
         coverage.delivered = delivered;
         coverage.cumulative = delivered;
         self.in_flight -= delivered;
         self.first = next_expected;
+    }
+
+    /// When this transmission left, if it is one of those below `end`, all of them plain. Where an acknowledgment was lost,
+    /// the next one echoes a packet in the middle of what it covers.
+    #[cold]
+    fn sent_at(&self, end: u64, transmission: u64) -> Option<Time> {
+        let (mut low, mut high) = (self.first, end);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.record(middle).transmission < transmission {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        (low < end).then(|| self.record(low).delivered()).filter(|this| this.transmission == transmission).map(|this| this.sent)
     }
 
     fn advance(&mut self, next_expected: u64, coverage: &mut Coverage, covered: &mut impl FnMut(u64, &Record)) {
