@@ -1,6 +1,7 @@
 //! The scoreboard against a naive model that stores everything and recounts after every operation.
 
 use super::*;
+use alloc::format;
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
