@@ -99,10 +99,10 @@ pub struct Load {
     /// Most connections that Rapid steers at a time; CUBIC steers the others. Each takes about 170 kB of kernel memory
     #[arg(long, value_name = "N", default_value_t = 256)]
     flows: u32,
-    /// Most of these of one user; root may have all [default: half of them]
+    /// Most of these of one user, from 1 to all of them; root may have all [default: half of them]
     #[arg(long, value_name = "N")]
     flows_per_user: Option<u32>,
-    /// Most packets in flight of a connection: it sends at most this number per round trip
+    /// Most packets in flight of a connection, from 10 to 3584: it sends at most this number per round trip
     #[arg(long, value_name = "PACKETS", default_value_t = Options::default().window)]
     window: u32,
     /// Takes the place of what is loaded under this name: new connections use it, those that there are keep the old
@@ -231,7 +231,8 @@ fn register(load: &Load) -> Result<(), Failure> {
     };
     let name = &options.name;
     let text = format!(
-        "trial: paced {} packets one by one on a loopback connection; {} of {} delivered packets had an arrival time\n\
+        "trial passed: on a loopback connection {} packets left one by one, and {} of {} delivered had an arrival time \
+         (delayed acknowledgments leave out the others)\n\
          {name} is registered: iperf3 -C {name}, setsockopt(TCP_CONGESTION), or \
          sysctl net.ipv4.tcp_congestion_control={name}\n\
          peers need it too (packetscale tcp load --device DEVICE); to others CUBIC sends, from the start as without Rapid: \

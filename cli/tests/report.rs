@@ -52,7 +52,7 @@ fn the_page_of_a_folder_is_made_again_and_one_of_two_folders() {
     let both = fs::read_to_string(folder.path().join("both/page.html")).expect("a page");
     assert!(both.contains("cubic, slow") && both.contains("cubic, fast"));
     assert!(both.contains("<code>path.rate</code></th><td>10 Mbit/s</td><td>20 Mbit/s</td>"));
-    assert!(both.contains("As expected, in both points."));
+    assert!(both.contains("As expected: both expectations are met."));
 }
 
 #[test]

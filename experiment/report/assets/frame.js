@@ -46,7 +46,7 @@ const Frame = (() => {
   function start(draw = () => {}) {
     Plot.html("div", { id: "said", class: "unseen", "aria-live": "polite" }, document.body);
     draw();
-    document.querySelectorAll("figure:not(.network)").forEach(Save.buttons);
+    document.querySelectorAll("figure").forEach(Save.buttons);
     document.addEventListener("toggle", sayWhatScrolls, true);
     // Heights stay when figures are drawn for a new width, so that this cannot go on for ever.
     let width = document.body.clientWidth;

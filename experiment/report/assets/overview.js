@@ -24,8 +24,8 @@ const Overview = (() => {
     const means = {
       ...plain, ...look, save: false, kinds: many ? ["dots"] : joined ? ["mean"] : [], role: "thin", radius: 1.5, marker: many ? undefined : look.marker,
       xs: clouds.map((c) => delay(c.mean[0])), ys: clouds.map((c) => c.mean[1]),
-      // Words have no order, so no line: each stands beside its mean.
-      texts: swept && !joined && !many ? clouds.map((c) => c.point.replaceAll(/[^,]* = /g, "")) : undefined,
+      // Words have no order, so no line: each stands beside its mean. Where nothing is swept the controller does.
+      texts: many || (swept && joined) ? undefined : clouds.map((c) => (swept ? c.point.replaceAll(/[^,]* = /g, "") : look.name)),
     };
     const rings = clouds.filter((cloud) => cloud.factor).map((cloud) => ring(cloud, delay));
     const ellipses = { ...plain, save: false, kinds: many ? [] : ["rings"], rings: many ? [] : rings, xs: [], ys: [] };
@@ -79,7 +79,8 @@ const Overview = (() => {
   const APART = 0.1;
 
   // Mean and interval: joined by a line where the values have an order, else a dot with a bar at each of them.
-  function lineSeries(line, looks, words) {
+  function lineSeries(line, among, words) {
+    const looks = among.find((list) => list.some((look) => look.name === line.controller));
     const at = looks.findIndex((look) => look.name === line.controller);
     const aside = words ? (at - (looks.length - 1) / 2) * APART : 0;
     return {
@@ -90,7 +91,7 @@ const Overview = (() => {
   }
 
   // Charts of different figures share x but not y: one figure each, in one place.
-  function sweep(host, data, looks) {
+  function sweep(host, data, ...looks) {
     if (!host || !data) return;
     const { key, unit, names, charts } = data;
     const values = charts.flatMap((c) => c.panels.flatMap((p) => p.lines.flatMap((l) => l.points.map((q) => q[0]))));
@@ -98,7 +99,7 @@ const Overview = (() => {
     const log = names.length === 0 && lo > 0 && hi / lo >= 10;
     const view = new Plot.View();
     view.setFull(...(names.length ? [lo - 0.4, hi + 0.4] : margin(lo, hi, log)));
-    const x = { title: key, unit, log, name: key, prefixed: unit === "s", names: names.length ? names : undefined };
+    const x = { title: key, unit, log, values: [...new Set(values)], name: key, prefixed: unit === "s", names: names.length ? names : undefined };
     const box = host.querySelector(".panels");
     const multiples = Math.max(...charts.map((c) => c.panels.length));
     box.style.setProperty("--columns", multiples > 1 ? 1 : Math.min(2, charts.length));

@@ -245,11 +245,15 @@ const Page = (() => {
 
   function draw() {
     const looks = data.controllers.map((c) => look(c.name));
+    // Controllers that meet in a mix have looks of their own.
+    const met = Object.entries(data.flow_colours).filter(([name]) => controllerIndex(name) < 0)
+      .map(([name, colour], i) => ({ name, colour, dash: Plot.DASHES[i % Plot.DASHES.length], marker: i }));
+    Overview.sweep(place("by-way"), data.by_way, looks);
     Overview.sweep(place("at-links"), data.at_links, looks);
     Overview.tradeoff(place("tradeoff"), data.tradeoff, looks);
     Overview.completions(place("completions"), data.completed, looks);
     Overview.sweep(place("sizes"), data.sizes, looks);
-    Overview.sweep(place("sweep"), data.sweep, looks);
+    Overview.sweep(place("sweep"), data.sweep, looks, met);
     const kept = new Set(data.runs.map((run) => run.point));
     select("point", data.points.map((name, i) => [i, name]).filter(([i]) => kept.has(i)), "point");
     const replications = [...new Set(data.runs.map((r) => r.replication))].sort((a, b) => a - b);

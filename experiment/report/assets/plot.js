@@ -140,8 +140,8 @@ const Plot = (() => {
   };
 
   class Figure {
-    // spec: { x: {title, unit, log, name}, y: {title, unit, log, zero, own, above, range, names}, left, height, columns, silent,
-    // panels: [...] }; `own`: each panel its own range of y; `above`: the title stands above the panels already; `names`: of
+    // spec: { x: {title, unit, log, name, values}, y: {title, unit, log, zero, own, above, range, names}, left, height, columns, silent,
+    // panels: [...] }; `own`: each panel its own range of y; `above`: the title stands above the panels already; `values`: ticks of x, if they fit; `names`: of
     // rows, from above; `silent`: legends read no values.
     constructor(host, view, spec) {
       Object.assign(this, { host, view, spec });
@@ -221,7 +221,7 @@ const Plot = (() => {
       };
       const sx = scale(x0, x1, left, right, x.log), sy = scale(y0, y1, base, MARGIN.top, y.log);
       const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
-      Object.assign(panel, { sx, sy, x0, x1, left, right, top: MARGIN.top, base, width });
+      Object.assign(panel, { sx, sy, x0, x1, left, right, top: MARGIN.top, base, width, taken: [] });
       const id = `clip${Figure.clips = (Figure.clips ?? 0) + 1}`;
       svg("rect", { x: left, y: MARGIN.top - 3, width: right - left, height: base - MARGIN.top + 6 }, svg("clipPath", { id }, root));
       this.axes(root, panel, x, y, sx, sy, [y0, y1], last);
@@ -246,6 +246,7 @@ const Plot = (() => {
       shade();
       if (panel.spec.empty) svg("text", { class: "note", x: f((left + right) / 2), y: f((MARGIN.top + base) / 2) }, ink).textContent = panel.spec.empty;
       this.levels(ink, panel, sy);
+      this.bandNames(root, panel, sx);
       this.marks(root, panel, sx);
       panel.hair = svg("line", { class: "hair", y1: MARGIN.top, y2: base, x1: -9, x2: -9 }, root);
       panel.brush = svg("rect", { class: "brush", y: MARGIN.top, height: base - MARGIN.top, x: 0, width: 0 }, root);
@@ -263,7 +264,7 @@ const Plot = (() => {
       const px = x.log ? { factor: 1, unit: "" } : { factor: 1, unit: x.unit };
       const fit = (x.unit === "bit/s" || x.prefixed) && !x.log ? Scale.prefix(x.unit, x1) : px;
       const columns = Math.max(2, Math.floor((right - left) / 56));
-      const xt = x.names ? named(x.names, columns) : x.log ? { ticks: Scale.logarithmic(x0, x1, columns) } : Scale.linear(x0 / fit.factor, x1 / fit.factor, columns);
+      const xt = x.names ? named(x.names, columns) : x.log ? { ticks: apart(x.values, sx, x0, x1) ?? Scale.logarithmic(x0, x1, columns) } : Scale.linear(x0 / fit.factor, x1 / fit.factor, columns);
       for (const t of xt.ticks) {
         const at = f(sx(t * fit.factor));
         svg("line", { class: "tick", x1: at, x2: at, y1: base, y2: base + 4 }, grid);
@@ -276,7 +277,8 @@ const Plot = (() => {
 
     ticks(grid, text, { left, right, top, base }, y, sy, [y0, y1]) {
       const py = y.log ? { factor: 1, unit: "" } : Scale.prefix(y.unit, Math.max(Math.abs(y0), Math.abs(y1)));
-      const rows = Math.max(2, Math.floor((base - top) / 32));
+      // Powers of ten may stand closer than numbers that nobody looks for.
+      const rows = Math.max(2, Math.floor((base - top) / (y.log ? 22 : 32)));
       const yt = y.log ? { ticks: Scale.logarithmic(y0, y1, rows) } : Scale.linear(y0 / py.factor, y1 / py.factor, rows);
       for (const t of yt.ticks) {
         const at = f(sy(t * py.factor));
@@ -293,7 +295,14 @@ const Plot = (() => {
         const a = Math.max(panel.left, sx(band.from)), b = Math.min(panel.right, sx(band.to));
         if (!(b > a)) continue;
         svg("rect", { class: "warmup", x: f(a), y: panel.top, width: f(b - a), height: panel.base - panel.top }, ink);
-        if (b - a > 52) svg("text", { class: "note", x: f(a + 4), y: panel.top + (panel.spec.levels ? 24 : 11) }, ink).textContent = band.label;
+      }
+    }
+
+    // Above the curves, which would cross the words.
+    bandNames(root, panel, sx) {
+      for (const band of panel.spec.bands ?? []) {
+        const a = Math.max(panel.left, sx(band.from)), b = Math.min(panel.right, sx(band.to));
+        if (b - a > 52) svg("text", { class: "note", x: f(a + 4), y: panel.top + (panel.spec.levels ? 24 : 11) }, root).textContent = band.label;
       }
     }
 
@@ -317,10 +326,16 @@ const Plot = (() => {
       }
     }
 
-    // A word beside a point: to its left where there is no room to its right.
+    // A word beside a point, where it covers no other word and has room; where there is no such place, none.
     beside(ink, text, x, y, panel) {
-      const fits = x + 8 + text.length * 6 < panel.right;
-      svg("text", { class: fits ? "note" : "note end", x: f(fits ? x + 8 : x - 8), y: f(y + 14) }, ink).textContent = text;
+      const width = text.length * 6, taken = panel.taken;
+      const places = [[8, 14], [8, -6], [-8 - width, 14], [-8 - width, -6], [8, 26]].map(([dx, dy]) => [x + dx, y + dy]);
+      const free = ([left, low]) => left > panel.left && left + width < panel.right && low > panel.top + 4 && low < panel.base
+        && taken.every((word) => left + width < word.left || left > word.left + word.width || Math.abs(low - word.low) > 12);
+      const place = places.find(free);
+      if (!place) return;
+      taken.push({ left: place[0], low: place[1], width });
+      svg("text", { class: "note", x: f(place[0]), y: f(place[1]) }, ink).textContent = text;
     }
 
     markers(ink, series, points, sx, sy) {
@@ -430,16 +445,22 @@ const Plot = (() => {
     return { ticks: names.map((_, i) => i).filter((i) => i % every === 0), label: (t) => names[t] };
   }
 
+  // The values that were swept, where all have room for a label.
+  function apart(values, sx, x0, x1) {
+    const seen = (values ?? []).filter((v) => v >= x0 && v <= x1), at = seen.map(sx).sort((a, b) => a - b);
+    return seen.length > 1 && at.every((x, i) => i === 0 || x - at[i - 1] >= 44) ? seen : undefined;
+  }
+
   // A tick of a logarithmic axis: with its own prefix where the unit takes one, else as a power of ten.
   function power(t, unit) {
     if (unit === "s" || unit === "bit/s") {
       const p = Scale.prefix(unit, t);
       return `${Math.round(t / p.factor * 1000) / 1000} ${p.unit}`;
     }
-    const exponent = Math.round(Math.log10(t));
+    const exponent = Math.floor(Math.log10(t) + 1e-9);
     if (t >= 0.001 && t < 1e5) return String(Math.round(t * 1e6) / 1e6);
     const raised = String(exponent).replace(/./g, (c) => "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"["-0123456789".indexOf(c)]);
-    const mantissa = Math.round(t / 10 ** exponent);
+    const mantissa = Number((t / 10 ** exponent).toPrecision(2));
     return (mantissa === 1 ? "" : mantissa + "·") + "10" + raised;
   }
 

@@ -97,7 +97,7 @@ const Save = (() => {
   const number = (value) => (value === undefined || value === null || Number.isNaN(value) ? "" : String(value));
   const titled = ({ title, unit }) => (unit && unit !== "ratio" ? `${title} (${unit})` : title);
 
-  // One row for each point of each series, in plain units; of a table, one for each cell.
+  // One row for each point of each series, in plain units; of a table, one for each cell; of a network, one for each link.
   function csv(host) {
     const lines = [["quantity", "panel", "series", "x", "value", "low", "high"]];
     const figures = Plot.View.all.flatMap((view) => view.figures).filter((figure) => host.contains(figure.host));
@@ -112,7 +112,7 @@ const Save = (() => {
         }
       }
     }
-    host.querySelectorAll("td[data-value]").forEach((cell) => {
+    host.querySelectorAll("[data-value]").forEach((cell) => {
       lines.push([host.querySelector("h3").textContent, "", cell.dataset.row, cell.dataset.column, cell.dataset.value, "", ""]);
     });
     return lines.map((line) => line.map(field).join(",") + "\n").join("");

@@ -56,19 +56,17 @@ const Scale = (() => {
     return { ticks, label: (t) => (Math.abs(t) < step / 2 ? "0" : t.toFixed(Math.min(decimals, 12)).replace("-", "−")) };
   }
 
-  // Powers of ten, thinned to fit; 2 and 5 between them where few decades are seen.
+  // In each decade as many ticks as fit: 1, 2 and 5, 1 and 3, or 1; of many decades every second, third, ... power.
+  const IN_DECADE = [[1, 2, 5], [1, 3], [1]];
   function logarithmic(lo, hi, most) {
-    const first = Math.ceil(Math.log10(lo) - 1e-9), last = Math.floor(Math.log10(hi) + 1e-9);
-    const every = Math.max(1, Math.ceil((last - first + 1) / most));
-    const between = (last - first + 1) * 3 <= most ? [1, 2, 5] : [1];
-    const ticks = [];
-    for (let k = first - 1; k <= last; k += every === 1 ? 1 : every) {
-      for (const m of every === 1 ? between : [1]) {
-        const t = m * 10 ** k;
-        if (t >= lo * 0.999 && t <= hi * 1.001) ticks.push(t);
-      }
-    }
-    return ticks;
+    const first = Math.floor(Math.log10(lo) - 1e-9), last = Math.ceil(Math.log10(hi) + 1e-9);
+    const ticks = (steps, every) => {
+      const all = [];
+      for (let k = first; k <= last; k++) if (k % every === 0) all.push(...steps.map((m) => m * 10 ** k));
+      return all.filter((t) => t >= lo * 0.999 && t <= hi * 1.001);
+    };
+    const dense = IN_DECADE.map((steps) => ticks(steps, 1)).find((all) => all.length <= most);
+    return dense ?? ticks([1], Math.ceil((last - first) / Math.max(1, most)));
   }
 
   return { prefix, value, short, digits, linear, logarithmic };

@@ -12,7 +12,7 @@ use crate::marks::converged;
 use crate::network::{Network, crosses, measured, names};
 use crate::packets::{PacketData, Room};
 use crate::resolved::Resolved;
-use crate::sweep::{Sweep, at_links, sweep};
+use crate::sweep::{Sweep, at_links, by_way, sweep};
 use crate::tradeoff::{Tradeoff, tradeoff};
 use results::{Results, Run, Series, StreamRecord, TrafficResult, groups};
 use serde::Serialize;
@@ -48,6 +48,8 @@ pub struct Data<'a> {
     left_out: usize,
     tradeoff: Option<Tradeoff>,
     sweep: Option<Sweep>,
+    /// What a flow got on each way.
+    by_way: Option<Sweep>,
     /// The queueing delay at each link.
     at_links: Option<Sweep>,
     /// Completion times of flows that arrive, and their slowdown over the sizes.
@@ -144,6 +146,7 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
         left_out,
         tradeoff: tradeoff(results, &groups),
         sweep: sweep(results),
+        by_way: by_way(results, &network),
         at_links: at_links(results),
         completed: completed(results, &groups),
         sizes: by_size(results, &groups),

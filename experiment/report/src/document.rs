@@ -3,6 +3,7 @@
 use crate::completions::arrived;
 use crate::groups::points;
 use crate::html::escape;
+use crate::network::Network;
 use crate::places::{THROUGHPUT, figure, places};
 use crate::resolved::{Resolved, resolved};
 use crate::shell::shell;
@@ -85,6 +86,10 @@ fn overview(out: &mut String, results: &Results, groups: &[Group]) -> Option<&'s
         );
         figure(&mut content, "sizes", "Slowdown by size", &caption);
     }
+    if sweep::by_way(results, &Network::of(&results.manifest.scenario)).is_some() {
+        let caption = format!("Of flows whose data take the same way, the mean. {}.", sweep::band_said(groups));
+        figure(&mut content, "by-way", "Who got what", &caption);
+    }
     if sweep::at_links(results).is_some() {
         let caption = format!(
             "Waiting time at each link that data of flows cross, 95th percentile after the warm-up. {}.",
@@ -92,13 +97,16 @@ fn overview(out: &mut String, results: &Results, groups: &[Group]) -> Option<&'s
         );
         figure(&mut content, "at-links", "Queueing delay at each link", &caption);
     }
-    if let Some(tradeoff) = tradeoff(results, groups) {
-        let caption = tradeoff.caption();
-        figure(&mut content, "tradeoff", "Throughput against delay", &caption);
-    }
-    if let Some(sweep) = sweep::sweep(results) {
-        let caption = format!("{}, against {}.{}", sweep::band_said(groups), escape(&sweep.key), sweep.said());
-        figure(&mut content, "sweep", "Against the swept value", &caption);
+    // Where controllers meet, what each got is drawn against the swept value, and is the answer.
+    match groups.iter().any(|group| !group.shares().is_empty()) {
+        true => {
+            swept(&mut content, results, groups);
+            clouds(&mut content, results, groups);
+        }
+        false => {
+            clouds(&mut content, results, groups);
+            swept(&mut content, results, groups);
+        }
     }
     let alone = content.is_empty().then_some(THROUGHPUT);
     if alone.is_some() {
@@ -109,6 +117,23 @@ fn overview(out: &mut String, results: &Results, groups: &[Group]) -> Option<&'s
         _ = writeln!(out, "<section id=\"overview\">\n{content}</section>");
     }
     alone
+}
+
+/// Throughput against delay.
+fn clouds(out: &mut String, results: &Results, groups: &[Group]) {
+    if let Some(tradeoff) = tradeoff(results, groups) {
+        let caption = format!("{}{}", tradeoff.caption(), sweep::link_said(results));
+        figure(out, "tradeoff", "Throughput against delay", &caption);
+    }
+}
+
+/// Figures against the swept value.
+fn swept(out: &mut String, results: &Results, groups: &[Group]) {
+    if let Some(sweep) = sweep::sweep(results) {
+        let (key, panels, link) = (escape(&sweep.key), sweep.said(), sweep::link_said(results));
+        let caption = format!("{}, against {key}.{panels}{link}", sweep::band_said(groups));
+        figure(out, "sweep", "Against the swept value", &caption);
+    }
 }
 
 /// What was run.

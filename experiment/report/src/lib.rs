@@ -30,6 +30,7 @@ mod sweep;
 mod tables;
 mod tradeoff;
 mod verdict;
+mod ways;
 
 #[cfg(test)]
 #[path = "../tests/example/mod.rs"]

@@ -5,7 +5,7 @@ use crate::contrast::visible;
 use crate::groups::flow_colour;
 use crate::html::escape;
 use crate::resolved::{swept, words};
-use results::{Results, Run};
+use results::{Results, Run, Way};
 use std::fmt::Write;
 use toml::{Table, Value};
 
@@ -69,6 +69,14 @@ impl Network {
         Some(format!("{} \u{2192} {}", links.first()?.from, links.last()?.to))
     }
 
+    /// What a way is called beside the others of its group: by its ends, or by its links where the network is not known; with
+    /// the controller of its flows where these differ.
+    pub fn way(&self, way: &Way, all: &[Way]) -> String {
+        let ends = self.ends(way.route).unwrap_or_else(|| way.route.to_string());
+        let mixed = all.iter().any(|other| other.controller != way.controller);
+        if mixed { format!("{} {ends}", way.controller) } else { ends }
+    }
+
     fn route(&self, route: &str) -> Option<Vec<&Link>> {
         route.split(", ").map(|name| self.links.iter().find(|link| link.name == name)).collect()
     }
@@ -100,17 +108,15 @@ fn link(name: &str, from: &str, to: &str, said: String) -> Link {
     Link { name: name.to_string(), from: from.to_string(), to: to.to_string(), said }
 }
 
-/// The links of a table: none without nodes, two with `duplex`. They are called as the scenario calls them.
+/// The links of a table: none without nodes, two with `duplex`.
 fn joins(own: &Table, said: &str) -> Vec<Link> {
     let text = |key: &str| own.get(key).and_then(Value::as_str);
     let (Some(from), Some(to)) = (text("from"), text("to")) else { return Vec::new() };
-    let usual = format!("{from}-{to}");
-    let name = text("name").unwrap_or(&usual);
-    let there = link(name, from, to, said.to_string());
+    let (name, other_way) = results::link_names(text("name"), from, to);
+    let there = link(&name, from, to, said.to_string());
     if own.get("duplex").and_then(Value::as_bool) != Some(true) {
         return vec![there];
     }
-    let other_way = if name == usual { format!("{to}-{from}") } else { format!("{name}-back") };
     vec![there, link(&other_way, to, from, said.to_string())]
 }
 
@@ -157,7 +163,7 @@ pub fn picture(results: &Results) -> String {
         let place = places.iter().find(|place| place.0 == node);
         place.map_or((left, TOP), |(_, column, row)| (left + column * step, TOP + row * ROW))
     };
-    let mut drawn = String::new();
+    let mut drawn: String = network.links.iter().map(saved).collect();
     draw_links(&mut drawn, &network, &run.measured, &at);
     for (node, ..) in &places {
         let (x, y) = at(node);
@@ -181,6 +187,12 @@ pub fn picture(results: &Results) -> String {
          <svg width=\"{width}\" viewBox=\"0 0 {width} {height}\" style=\"min-width:{least}px\" role=\"img\" aria-label=\"The network\">{drawn}</svg>\
          </div></figure>\n"
     )
+}
+
+/// A link as the saved numbers have it: nothing is seen of it.
+fn saved(Link { name, from, to, said }: &Link) -> String {
+    let [name, from, to, said] = [name, from, to, said].map(|text| escape(text));
+    format!("<g data-row=\"{name}\" data-column=\"{from} to {to}\" data-value=\"{said}\"></g>")
 }
 
 /// Draws each pair of nodes that links join: one line where the links say the same, else one for each.
@@ -300,6 +312,7 @@ mod tests {
         let out = picture(&results);
         assert_eq!((out.matches("class=\"way\"").count(), out.matches("2 \u{d7} cubic").count()), (2, 1));
         assert!(out.contains("&lt;b&gt;") && !out.contains("<b>"));
+        assert_eq!(out.matches("data-value=").count(), 4, "every link is among the numbers that are saved");
         results.manifest.scenario.clear();
         assert_eq!(picture(&results), "");
     }

@@ -23,11 +23,23 @@ pub fn resolved(text: &str) -> Resolved {
         true => Some("swept".to_string()),
         false => table.get(section).and_then(|s| s.get(key)).map(words),
     };
+    let back = table.get("path").and_then(|path| path.get("return")).and_then(Value::as_table).map(|own| {
+        let part = |key: &str| match swept.contains(&format!("path.return.{key}")) {
+            true => Some(format!("{key} swept")),
+            false => own.get(key).map(words),
+        };
+        ["rate", "delay", "buffer", "queue"].into_iter().filter_map(part).collect::<Vec<_>>().join(", ")
+    });
     let facts = [
         ("Capacity", read("path", "rate")),
+        ("Changes of rate", read("path", "rate_trace").or(read("path", "rate_steps").map(|_| "in steps".to_string()))),
         ("Delay, one way", read("path", "delay")),
         ("Buffer", read("path", "buffer")),
         ("Queue", read("path", "queue")),
+        ("Policer", read("path", "policer")),
+        ("Shaper", read("path", "shaper")),
+        ("Aggregation", read("path", "aggregation")),
+        ("Way back", back),
         ("Duration", read("run", "duration")),
         ("Warm-up", read("run", "warmup")),
         ("Replications", read("run", "replications")),
@@ -47,13 +59,18 @@ pub fn swept(scenario: &Table) -> Vec<String> {
     keys.map(|key| key.trim().to_string()).collect()
 }
 
-/// A value as the scenario writes it; of a table its kind.
+/// A value as the scenario writes it; of a table its kind, or what its keys say.
 pub fn words(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),
-        Value::Table(table) => table.get("kind").map_or_else(|| value.to_string(), words),
+        Value::Table(table) => table.get("kind").map_or_else(|| said(table), words),
         other => other.to_string(),
     }
+}
+
+/// A table without a kind: `rate 20 Mbit/s, bucket 100 kB`.
+fn said(table: &Table) -> String {
+    table.iter().map(|(key, value)| format!("{key} {}", words(value))).collect::<Vec<_>>().join(", ")
 }
 
 #[cfg(test)]
@@ -79,6 +96,15 @@ mod tests {
         assert_eq!((fact("Capacity"), found.capacity_bps), (Some("1 Gbit/s"), Some(1e9)));
         let swept_rate = resolved(&format!("{scenario}[sweep]\n\"path.rate\" = [\"1 Gbit/s\", \"2 Gbit/s\"]\n"));
         assert_eq!(swept_rate.capacity_bps, None);
+    }
+
+    #[test]
+    fn what_else_a_link_does_is_said() {
+        let path = "[path]\nrate = \"9 Mbit/s\"\npolicer = { rate = \"2 Mbit/s\", bucket = \"9 kB\" }\n";
+        let back = "return = { rate = \"1 Mbit/s\", queue = \"fifo\" }\n[sweep]\n\"path.return.queue\" = [\"fifo\"]\n";
+        let facts = resolved(&format!("{path}{back}")).facts;
+        assert!(facts.contains(&("Policer", "bucket 9 kB, rate 2 Mbit/s".to_string())), "{facts:?}");
+        assert!(facts.contains(&("Way back", "1 Mbit/s, queue swept".to_string())), "{facts:?}");
     }
 
     #[test]

@@ -2,7 +2,8 @@
 //! values of the others.
 
 use crate::groups::{arrive, controllers};
-use crate::network::crosses;
+use crate::html::escape;
+use crate::network::{Network, crosses, measured};
 use results::figures::{SUMMARY, Unit};
 use results::{Group, Interval, Results, SweptKey, groups};
 use serde::Serialize;
@@ -86,12 +87,7 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
     let groups = groups(&results.runs);
     let keys = results::swept(&results.runs);
     let axis = axis(&keys, &groups)?;
-    let values = distinct(groups.iter().filter_map(|group| group.params.get(&axis.key).cloned()));
-    let words = axis.unit().is_none();
-    let place = |value: &String| match words {
-        true => values.iter().position(|known| known == value).map(|at| at as f64),
-        false => axis.number(value),
-    };
+    let values = values(&groups, &axis.key);
     let titles = distinct(groups.iter().map(|group| others(group.params, &axis.key)));
     let shown = &titles[..titles.len().min(MOST_PANELS)];
     let had = |name: &str| groups.iter().any(|group| group.interval(name).is_some());
@@ -112,64 +108,149 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
                     groups.iter().filter(|group| others(group.params, &axis.key) == *title).collect();
                 let line = |(controller, _): (&str, String)| Line {
                     controller: controller.to_string(),
-                    points: line(&here, controller, &axis.key, figure.name, &place),
+                    points: line(&here, controller, figure.name, &|group| place(axis, &values, group)),
                 };
                 Panel { title: title.clone(), lines: controllers(results).into_iter().map(line).collect() }
             })
             .collect(),
     });
+    let shares = shares(&groups, shown, axis, &values);
     Some(Sweep {
-        charts: charts.collect(),
+        charts: shares.into_iter().chain(charts).collect(),
         unit: axis.unit().unwrap_or_default().to_string(),
         key: axis.key.clone(),
         left_out: titles.len() - shown.len(),
-        names: if words { values } else { Vec::new() },
+        names: if axis.unit().is_none() { values } else { Vec::new() },
         ordered: false,
     })
 }
 
+/// What each controller of the mixes got; `None` where no flows of several controllers meet.
+fn shares(groups: &[Group], titles: &[String], axis: &SweptKey, values: &[String]) -> Option<Chart> {
+    let panel = |title: &String| {
+        let here = || groups.iter().filter(|group| others(group.params, &axis.key) == *title);
+        let all = here().flat_map(|group| group.shares().into_iter().map(move |(name, share)| (group, name, share)));
+        let all: Vec<(&Group, &str, Interval)> = all.collect();
+        let line = |name: String| {
+            let own = all.iter().filter(|(_, other, _)| *other == name);
+            let point = |(group, _, share): &(&Group, &str, Interval)| {
+                Some((place(axis, values, group)?, share.mean, band(*share)))
+            };
+            let mut points: Vec<Point> = own.filter_map(point).collect();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            Line { controller: name, points }
+        };
+        let names = distinct(all.iter().map(|(_, name, _)| (*name).to_string()));
+        Panel { title: title.clone(), lines: names.into_iter().map(line).collect() }
+    };
+    let panels: Vec<Panel> = titles.iter().map(panel).collect();
+    let some = panels.iter().any(|panel| !panel.lines.is_empty());
+    some.then_some(Chart { label: "Share of each controller", log: false, unit: "ratio", panels })
+}
+
 /// Returns the queueing delay at each link that data of flows cross, a panel for each; `None` where all flows share one, where
-/// links are not recorded, or where not one key is swept.
+/// links are not recorded, or where several keys are swept.
 pub fn at_links(results: &Results) -> Option<Sweep> {
-    let groups = groups(&results.runs);
-    let keys = results::swept(&results.runs);
-    let [_] = keys.as_slice() else { return None };
-    let axis = axis(&keys, &groups)?;
-    let values = distinct(groups.iter().filter_map(|group| group.params.get(&axis.key).cloned()));
-    let words = axis.unit().is_none();
     let apart = |run: &&results::Run| (0..run.flows.len()).any(|flow| !crosses(run, flow));
     let run = results.runs.iter().find(|run| !run.links.is_empty()).filter(apart)?;
     let data = |name: &str| run.flows.iter().any(|flow| flow.route.split(", ").any(|link| link == name));
-    let links = run.links.iter().map(|link| link.name.as_str()).filter(|name| data(name)).take(MOST_PANELS);
-    let point = |group: &Group, link: &str| {
-        let value = group.params.get(&axis.key)?;
-        let x =
-            if words { values.iter().position(|known| known == value).map(|at| at as f64) } else { axis.number(value) };
-        let there = group.runs.iter().flat_map(|run| &run.links).filter(|other| other.name == link);
+    let links = run.links.iter().map(|link| link.name.clone()).filter(|name| data(name));
+    let wait = |group: &Group, link: usize, links: &[String]| {
+        let there = group.runs.iter().flat_map(|run| &run.links).filter(|other| other.name == links[link]);
         let waits: Vec<f64> = there.filter_map(|link| link.queue_delay_p95_s).collect();
-        let found = Interval::of_runs(&waits)?;
         let both = if let [a, b] = waits[..] { Some((a.min(b), a.max(b))) } else { None };
-        Some((x?, found.mean, both.or(band(found))))
+        Interval::of_runs(&waits).map(|found| (found.mean, both.or(band(found))))
     };
-    let panels = links.map(|link| {
+    parts(results, "Queueing, 95th percentile", Unit::Time, &links.collect::<Vec<_>>(), "link", wait)
+}
+
+/// Returns what a flow got on each way, a panel for each; `None` where all data cross the same links, or where several keys
+/// are swept.
+pub fn by_way(results: &Results, network: &Network) -> Option<Sweep> {
+    let groups = groups(&results.runs);
+    let first = groups.first()?.ways();
+    let names: Vec<String> = first.iter().map(|way| network.way(way, &first)).collect();
+    let got = |group: &Group, way: usize, _: &[String]| {
+        let found = group.ways().get(way)?.throughput_bps;
+        Some((found.mean, band(found)))
+    };
+    parts(results, "Throughput of a flow", Unit::Rate, &names, "way", got)
+}
+
+/// A figure of each part of the runs, like their links: a panel for each, over the swept key; where nothing is swept, one panel
+/// over the parts.
+fn parts(
+    results: &Results,
+    label: &'static str,
+    unit: Unit,
+    names: &[String],
+    what: &str,
+    value: impl Fn(&Group, usize, &[String]) -> Option<(f64, Option<(f64, f64)>)>,
+) -> Option<Sweep> {
+    let groups = groups(&results.runs);
+    let shown = &names[..names.len().min(MOST_PANELS)];
+    let lines = |points: &dyn Fn(&Group) -> Vec<Point>| {
         let line = |(controller, _): (&str, String)| {
             let own = groups.iter().filter(|group| group.controller == controller);
-            let mut points: Vec<Point> = own.filter_map(|group| point(group, link)).collect();
+            let mut points: Vec<Point> = own.flat_map(points).collect();
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
             Line { controller: controller.to_string(), points }
         };
-        Panel { title: link.to_string(), lines: controllers(results).into_iter().map(line).collect() }
-    });
-    let chart =
-        Chart { label: "Queueing, 95th percentile", log: false, unit: Unit::Time.symbol(), panels: panels.collect() };
-    Some(Sweep {
-        charts: vec![chart],
-        unit: axis.unit().unwrap_or_default().to_string(),
-        key: axis.key.clone(),
-        left_out: 0,
-        names: if words { values } else { Vec::new() },
+        controllers(results).into_iter().map(line).collect()
+    };
+    let keys = results::swept(&results.runs);
+    let (key, unit_of_key, names_of_values, panels) = match keys.as_slice() {
+        [] => {
+            let of = |group: &Group| {
+                let point = |part| value(group, part, names).map(|(mean, band)| (part as f64, mean, band));
+                (0..shown.len()).filter_map(point).collect()
+            };
+            let all = Panel { title: String::new(), lines: lines(&of) };
+            (what.to_string(), String::new(), shown.to_vec(), vec![all])
+        }
+        [_] => {
+            let axis = axis(&keys, &groups)?;
+            let values = values(&groups, &axis.key);
+            let panel = |(part, title): (usize, &String)| {
+                let of = |group: &Group| {
+                    let (x, found) = (place(axis, &values, group), value(group, part, names));
+                    x.zip(found).map(|(x, (mean, band))| (x, mean, band)).into_iter().collect()
+                };
+                Panel { title: title.clone(), lines: lines(&of) }
+            };
+            let panels = shown.iter().enumerate().map(panel).collect();
+            let unit = axis.unit().unwrap_or_default().to_string();
+            (axis.key.clone(), unit, if axis.unit().is_none() { values } else { Vec::new() }, panels)
+        }
+        _ => return None,
+    };
+    (!shown.is_empty()).then(|| Sweep {
+        charts: vec![Chart { label, log: false, unit: unit.symbol(), panels }],
+        unit: unit_of_key,
+        key,
+        left_out: names.len() - shown.len(),
+        names: names_of_values,
         ordered: false,
     })
+}
+
+/// The values of a key, in order of first appearance.
+fn values(groups: &[Group], key: &str) -> Vec<String> {
+    distinct(groups.iter().filter_map(|group| group.params.get(key).cloned()))
+}
+
+/// Where a group stands on the axis: its number, or the number of its word.
+fn place(axis: &SweptKey, values: &[String], group: &Group) -> Option<f64> {
+    let value = group.params.get(&axis.key)?;
+    match axis.unit() {
+        None => values.iter().position(|known| known == value).map(|at| at as f64),
+        Some(_) => axis.number(value),
+    }
+}
+
+/// Of which link the figures of a run are, as a sentence to append; nothing where there is one.
+pub fn link_said(results: &Results) -> String {
+    measured(results).map_or(String::new(), |link| format!(" All at {}, the measured link.", escape(link)))
 }
 
 /// What a band or bar is, in words.
@@ -210,17 +291,11 @@ fn band(Interval { mean, half_width }: Interval) -> Option<(f64, f64)> {
     half_width.map(|half| (mean - half, mean + half))
 }
 
-fn line(
-    groups: &[&Group],
-    controller: &str,
-    key: &str,
-    figure: &str,
-    place: &dyn Fn(&String) -> Option<f64>,
-) -> Vec<Point> {
+fn line(groups: &[&Group], controller: &str, figure: &str, place: &dyn Fn(&Group) -> Option<f64>) -> Vec<Point> {
     let own = groups.iter().filter(|group| group.controller == controller);
     let found = own.filter_map(|group| {
         let interval = group.interval(figure)?;
-        Some((place(group.params.get(key)?)?, interval.mean, group.range(figure).or(band(interval))))
+        Some((place(group)?, interval.mean, group.range(figure).or(band(interval))))
     });
     let mut points: Vec<Point> = found.collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -287,6 +362,45 @@ mod tests {
 
     fn flow_over(route: &str) -> results::FlowResult {
         results::FlowResult { route: route.to_string(), ..results::FlowResult::default() }
+    }
+
+    #[test]
+    fn what_a_flow_got_has_a_panel_for_each_way_and_where_nothing_is_swept_one_for_all() {
+        let mut results = example::sweep();
+        let got = |(route, bps)| results::FlowResult { throughput_bps: Some(bps), ..flow_over(route) };
+        results.runs.iter_mut().for_each(|run| run.flows = [("there", 1e6), ("back", 4e6)].map(got).to_vec());
+        let found = by_way(&results, &Network::default()).unwrap();
+        let panels = &found.charts[0].panels;
+        assert_eq!(panels.iter().map(|panel| panel.title.as_str()).collect::<Vec<_>>(), ["there", "back"]);
+        let points: Vec<(f64, f64)> = panels[1].lines[0].points.iter().map(|point| (point.0, point.1)).collect();
+        assert_eq!(points, [(5.0, 4e6), (10.0, 4e6), (20.0, 4e6), (40.0, 4e6)]);
+        results.runs.iter_mut().for_each(|run| run.params.clear());
+        let found = by_way(&results, &Network::default()).unwrap();
+        assert_eq!(
+            (found.key.as_str(), found.names, found.charts[0].panels.len()),
+            ("way", vec!["there".to_string(), "back".to_string()], 1)
+        );
+        let points: Vec<(f64, f64)> =
+            found.charts[0].panels[0].lines[0].points.iter().map(|point| (point.0, point.1)).collect();
+        assert_eq!(points, [(0.0, 1e6), (1.0, 4e6)]);
+        results.runs.iter_mut().for_each(|run| run.flows.truncate(1));
+        assert_eq!(by_way(&results, &Network::default()), None, "one way");
+    }
+
+    #[test]
+    fn where_controllers_meet_their_shares_come_first() {
+        let mut results = example::sweep();
+        let share = |(controller, share): (&str, f64)| results::ControllerShare {
+            controller: controller.to_string(),
+            share: Some(share),
+            ..results::ControllerShare::default()
+        };
+        results.runs.iter_mut().for_each(|run| run.shares = [("rapid", 0.25), ("cubic", 0.75)].map(share).to_vec());
+        let chart = &sweep(&results).unwrap().charts[0];
+        assert_eq!((chart.label, chart.panels.len()), ("Share of each controller", 1));
+        let lines: Vec<(&str, f64)> =
+            chart.panels[0].lines.iter().map(|line| (line.controller.as_str(), line.points[0].1)).collect();
+        assert_eq!(lines, [("rapid", 0.25), ("cubic", 0.75)]);
     }
 
     #[test]

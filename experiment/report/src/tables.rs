@@ -96,6 +96,9 @@ fn interval_cell(cell: Option<Interval>, scale: Scale) -> String {
 /// Two replications: the mean, and both.
 fn range_cell((low, high): (f64, f64), scale: Scale) -> String {
     let shown = |value: f64| number(value / scale.factor);
+    if shown(low) == shown(high) {
+        return shown(low);
+    }
     format!("{} <span class=\"half\">({} to {})</span>", shown((low + high) / 2.0), shown(low), shown(high))
 }
 

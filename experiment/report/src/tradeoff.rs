@@ -14,7 +14,7 @@ pub struct Tradeoff {
     pub y: &'static str,
     /// Swept keys; empty where nothing is swept.
     pub swept: String,
-    /// Whether the swept values are numbers, along which a line may lead from mean to mean.
+    /// Whether the swept values of each controller are numbers, along which a line may lead from mean to mean.
     pub joined: bool,
     /// Whether the axis of delays is logarithmic; then the ellipses are those of the logarithm to base 10.
     pub log: bool,
@@ -75,8 +75,15 @@ pub fn tradeoff(results: &Results, groups: &[Group]) -> Option<Tradeoff> {
         .collect();
     let swept = groups.first()?.params.keys().cloned().collect::<Vec<_>>().join(", ");
     let keys = results::swept(&results.runs);
-    let joined = !keys.is_empty() && keys.iter().all(|key| key.unit().is_some());
+    let joined = !keys.is_empty() && keys.iter().all(|key| key.unit().is_some() || !varies(groups, &key.key));
     (clouds.len() > 1).then(|| Tradeoff { x: label(x), y: label(Y), swept, joined, log, many, clouds })
+}
+
+/// Whether a key has several values at one controller. A swept controller has not: it names the groups.
+fn varies(groups: &[Group], key: &str) -> bool {
+    let other =
+        |one: &Group, two: &Group| one.controller == two.controller && one.params.get(key) != two.params.get(key);
+    groups.iter().any(|one| groups.iter().any(|two| other(one, two)))
 }
 
 impl Tradeoff {
@@ -148,6 +155,10 @@ mod tests {
             run.params = std::collections::BTreeMap::from([("path.queue".to_string(), queue.to_string())]);
         }
         assert!(!joined(&results));
+        for run in &mut results.runs {
+            run.params = std::collections::BTreeMap::from([("flow.0.controller".to_string(), run.controller.clone())]);
+        }
+        assert!(joined(&results), "the word says which controller it is");
     }
 
     /// Of (0, 0), (2, 0), (1, 3): means 1 and 1, variances 1 and 3, covariance 0.

@@ -1,7 +1,7 @@
 //! The results in words. Every word is computed. The text says so where the replications do not establish a difference.
 
-use crate::completions;
 use crate::groups::{difference, points};
+use crate::{completions, ways};
 use results::figures::{SUMMARY, Unit};
 use results::numbers::{quantity, shown};
 use results::{ExpectationOutcome, Group, Interval, Results, TrafficResult, WHY_ABOVE_ALL, groups};
@@ -57,27 +57,38 @@ const QUESTIONS: [Question; 5] = [
 ];
 
 /// Returns the answer to what the scenario asks: whether it is as expected, and by how much; where flows arrive, how long
-/// they took; where nothing is expected and none arrive, who did best.
+/// they took; where they take different ways or controllers meet, what each got; where nothing is expected and none of this is so, who did best.
 pub fn answer(results: &Results) -> String {
     let expected = &results.expectations;
     let missed = expected.iter().filter(|one| !one.met).count();
     let groups = groups(&results.runs);
-    let completions = completions::sentence(&groups);
+    let direct = completions::sentence(&groups).or_else(|| ways::sentence(results, &groups)).or_else(|| mixes(&groups));
     if results.runs.is_empty() || expected.is_empty() {
         let best = || sentences(results, &groups).into_iter().next();
-        return completions.or_else(best).unwrap_or_else(|| NO_RUNS.to_string());
+        return direct.or_else(best).unwrap_or_else(|| NO_RUNS.to_string());
     }
     let lead = match (missed, expected.len()) {
         (0, 1) => "As expected.".to_string(),
-        (0, 2) => "As expected, in both points.".to_string(),
-        (0, all) => format!("As expected, in all {all} points."),
-        (missed, all) => format!("Not as expected, in {missed} of {all} points."),
+        (0, 2) => "As expected: both expectations are met.".to_string(),
+        (0, all) => format!("As expected: all {all} expectations are met."),
+        (1, 1) => "Not as expected.".to_string(),
+        (1, all) => format!("Not as expected: 1 of {all} expectations is missed."),
+        (missed, all) => format!("Not as expected: {missed} of {all} expectations are missed."),
     };
     // What was missed; where nothing was, what was asked.
-    let told = expected.iter().filter(|one| if missed == 0 { completions.is_none() } else { !one.met });
+    let told = expected.iter().filter(|one| if missed == 0 { direct.is_none() } else { !one.met });
     let told: Vec<String> = told.take(MOST_TOLD).map(found).collect();
-    std::iter::once(lead).chain(told).chain(completions).collect::<Vec<_>>().join(" ")
+    std::iter::once(lead).chain(told).chain(direct).collect::<Vec<_>>().join(" ")
 }
+
+/// What each controller got where few mixes are compared.
+fn mixes(groups: &[Group]) -> Option<String> {
+    let shares = shares(groups);
+    (1..=MOST_MIXES).contains(&shares.len()).then(|| shares.join(" "))
+}
+
+/// As many mixes as are told at first sight.
+const MOST_MIXES: usize = 2;
 
 /// What was found beside what was expected: `Loss of rapid: 0.02 %, expected at most 0.03 %.`
 fn found(outcome: &ExpectationOutcome) -> String {
@@ -299,7 +310,7 @@ mod tests {
     #[test]
     fn the_answer_is_the_expectation_that_is_missed_else_the_first_else_who_did_best() {
         let mut results = example::demo();
-        let missed = "Not as expected, in 1 of 2 points. Queueing, 99th percentile of controller = rapid: 800.0 µs, expected at most \
+        let missed = "Not as expected: 1 of 2 expectations is missed. Queueing, 99th percentile of controller = rapid: 800.0 µs, expected at most \
                       10.00 µs.";
         assert_eq!(answer(&results), missed);
         results.expectations.truncate(1);

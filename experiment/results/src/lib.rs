@@ -23,6 +23,7 @@ mod series;
 mod statistics;
 mod swept;
 mod table;
+mod ways;
 mod write;
 
 pub use columns::to_lines;
@@ -39,4 +40,5 @@ pub use series::Series;
 pub use statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, groups, student_t975};
 pub use swept::{SweptKey, rate_or_time, swept};
 pub use table::{colours_wanted, to_table};
+pub use ways::{Way, link_names};
 pub use write::{FILES, MANIFEST, remove_partial, write, write_file};

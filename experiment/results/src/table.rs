@@ -4,6 +4,7 @@ use crate::columns::aligned;
 use crate::completions::to_completions;
 use crate::schema::{ExpectationOutcome, Results};
 use crate::statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, groups};
+use crate::ways::to_ways;
 use std::io::IsTerminal;
 
 /// A column of the table: its heading, the figure, its factor, and the number of decimals.
@@ -49,7 +50,7 @@ pub fn to_table(results: &Results, colours: bool) -> String {
     let table = aligned(&lines, |column| column < words || column >= words + FIGURES.len(), &paint);
     let note = if groups.iter().any(Group::above_all) { format!("{WHY_ABOVE_ALL}\n") } else { String::new() };
     let two = if groups.iter().any(|group| group.runs.len() == 2) { format!("{NO_INTERVAL}\n") } else { String::new() };
-    table + &two + &note + &to_completions(&groups) + &expectations.collect::<String>()
+    table + &two + &note + &to_completions(&groups) + &to_ways(&groups) + &expectations.collect::<String>()
 }
 
 fn shown(group: &Group<'_>, (_, metric, scale, decimals): &Figure) -> String {
@@ -59,7 +60,8 @@ fn shown(group: &Group<'_>, (_, metric, scale, decimals): &Figure) -> String {
     let number = |value: f64| format!("{:.*}", decimals, value * scale);
     let mean = number(interval.mean);
     if let Some((low, high)) = group.range(metric) {
-        return format!("{mean} ({} to {})", number(low), number(high));
+        let (low, high) = (number(low), number(high));
+        return if low == high { mean } else { format!("{mean} ({low} to {high})") };
     }
     interval.half_width.map_or(mean.clone(), |half| format!("{mean} ± {:.*}", decimals, half * scale))
 }

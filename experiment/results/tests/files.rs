@@ -242,6 +242,15 @@ fn the_table_shows_means_with_intervals_and_dashes_where_there_is_nothing() {
 }
 
 #[test]
+fn two_runs_that_say_the_same_have_no_range() {
+    let mut results = results(0.0);
+    results.runs.push(run("cubic", 1, 0.5, 0.0));
+    let table = to_table(&results, false);
+    let cubic = table.lines().find(|line| line.starts_with("cubic")).unwrap();
+    assert!(cubic.contains(" 50.00 ") && !cubic.contains("50.00 to"), "{cubic}");
+}
+
+#[test]
 fn a_file_that_fails_half_way_leaves_nothing_and_keeps_what_was_there() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     write_file(folder.path(), "x", |out| out.write_all(b"old")).expect("written");

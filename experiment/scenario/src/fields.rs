@@ -79,7 +79,17 @@ pub(crate) fn number(node: &Node, key: &str, expected: &str) -> Result<f64, Scen
 
 /// Reads `node` as a fraction of `range`: a number, or a percentage in text.
 pub(crate) fn ratio(node: &Node, key: &str, range: RangeInclusive<f64>) -> Result<Ratio, ScenarioError> {
-    let expected = format!("a fraction from {} to {} like 0.01 or \"1 %\"", range.start(), range.end());
+    ratio_like(node, key, range, "0.01 or \"1 %\"")
+}
+
+/// The same, with an example of the range.
+pub(crate) fn ratio_like(
+    node: &Node,
+    key: &str,
+    range: RangeInclusive<f64>,
+    example: &str,
+) -> Result<Ratio, ScenarioError> {
+    let expected = format!("a fraction from {} to {} like {example}", range.start(), range.end());
     let refuse = || ScenarioError::at(&node.place, key, node.value.described(), &expected);
     let ratio = match &node.value {
         Value::Text(text) => text.parse().map_err(|_| refuse())?,

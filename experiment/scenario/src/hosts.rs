@@ -2,7 +2,7 @@
 
 use crate::document::{KeyValue, Node, Table, Value};
 use crate::error::{Place, ScenarioError, listed, perhaps};
-use crate::fields::{Fields, Zero, quantity, ratio, text};
+use crate::fields::{Fields, Zero, quantity, ratio, ratio_like, text};
 use crate::model::{Coalescing, GapModel, Moderation, ReceiverSpec};
 use std::ops::RangeInclusive;
 use units::{Packets, Ratio, Span};
@@ -39,10 +39,12 @@ pub(crate) fn receiver(document: &mut Table) -> Result<ReceiverSpec, ScenarioErr
 
 /// The paces that a receiver's clock may have.
 const PACES: RangeInclusive<f64> = 0.5..=1.5;
+/// One of them: 4 % slow.
+const PACE: &str = "0.96 or \"96 %\"";
 
 fn clock(fields: &mut Fields<'_>) -> Result<Ratio, ScenarioError> {
     let key = fields.key("clock");
-    fields.get("clock").map_or(Ok(Ratio::ONE), |node| ratio(node, &key, PACES))
+    fields.get("clock").map_or(Ok(Ratio::ONE), |node| ratio_like(node, &key, PACES, PACE))
 }
 
 fn ack_loss(fields: &mut Fields<'_>) -> Result<Ratio, ScenarioError> {

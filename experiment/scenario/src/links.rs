@@ -107,9 +107,7 @@ fn joining(
     let key = fields.key("name");
     let given = fields.get("name").map(|node| text(node, &key, NAME)).transpose()?;
     let (from, to) = Graph::ends_of(fields)?;
-    let usual = format!("{from}-{to}");
-    let name = given.unwrap_or(usual.clone());
-    let other_way = if name == usual { format!("{to}-{from}") } else { format!("{name}-back") };
+    let (name, other_way) = results::link_names(given.as_deref(), &from, &to);
     add(fields, links, name, folder)?;
     graph.join(&from, &to);
     if fields.switch_if("duplex")? == Some(true) {

@@ -194,7 +194,7 @@ rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
     certain_loss_of_acknowledgments: "[sweep]" => "[receiver]\nack_loss = 1.0\n[sweep]",
         r#"bursty.toml:19: receiver.ack_loss: found a probability of 1; expected a probability below 1"#;
     a_clock_that_hardly_runs: "[sweep]" => "[receiver]\nclock = \"4 %\"\n[sweep]",
-        r#"bursty.toml:19: receiver.clock: found "4 %"; expected a fraction from 0.5 to 1.5 like 0.01 or "1 %""#;
+        r#"bursty.toml:19: receiver.clock: found "4 %"; expected a fraction from 0.5 to 1.5 like 0.96 or "96 %""#;
     an_empty_sweep: "[0.0, 0.001]" => "[]",
         r#"bursty.toml:19: sweep."path.loss": found an empty list; expected at least one value"#;
     a_swept_value_twice: "[0.0, 0.001]" => "[0.0, 0.0]",

@@ -15,6 +15,9 @@ use units::{Bytes, Packets, Ratio, Span, Time};
 /// Most flows: each has a source port.
 const MOST_FLOWS: usize = 50_000;
 
+/// A bottleneck there and one back are told as such; more are a network.
+const MOST_LINKS: usize = 2;
+
 /// Smallest frame of a flow: headers, and the smallest segment that Linux makes (its least MSS is 88).
 const SMALLEST: Bytes = Bytes::new(HEADER + 40 + 88);
 
@@ -29,11 +32,15 @@ const WITHOUT_MARKS: [&str; 3] = [RAPID, "bbr", "bbr1"];
 
 /// Refuses an experiment that the lab cannot carry out.
 pub(crate) fn accept(experiment: &Experiment, means: Means) -> Result<(), Unfit> {
+    if experiment.links.len() > MOST_LINKS {
+        return unfit("link", format!("{} links", experiment.links.len()), "one bottleneck, [path]");
+    }
     if experiment.flows.iter().any(|flow| !flow.back.is_empty()) {
-        return unfit("path.return", "a bottleneck on the way back", "none: the way back only delays");
+        let expected = "one bottleneck, [path], and a way back that only delays";
+        return unfit("path.return", "a link on the way back, where acknowledgments queue", expected);
     }
     if experiment.links.len() > 1 {
-        return unfit("link", format!("{} links", experiment.links.len()), "one bottleneck, [path]");
+        return unfit("link", "2 links", "one bottleneck, [path]");
     }
     let link = &experiment.links[0];
     served(link)?;

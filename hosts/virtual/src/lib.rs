@@ -19,6 +19,7 @@ mod kernels;
 mod machine;
 mod modules;
 mod ports;
+mod processor;
 mod room;
 mod stock;
 

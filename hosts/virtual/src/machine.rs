@@ -11,6 +11,7 @@
 use crate::board::{Board, MEMORY, PLACE, SIZE};
 use crate::error::VirtualError;
 use crate::image::find;
+use crate::processor::Processor;
 use nix::sys::memfd::{MFdFlags, memfd_create};
 use serde_json::{Value, json};
 use std::fs::File;
@@ -70,6 +71,7 @@ pub(crate) struct Machine {
     orders: ChildStdin,
     answers: BufReader<ChildStdout>,
     pub board: Board,
+    _processor: Option<Processor>,
 }
 
 impl Machine {
@@ -104,14 +106,16 @@ impl Machine {
             .args(["-qmp", "stdio"])
             .args(more);
         command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
-        // SAFETY: between fork and exec the closure makes one system call, and touches nothing else.
-        unsafe { command.pre_exec(end_with_parent) };
+        let processor = Processor::take();
+        let number = processor.as_ref().map(Processor::number);
+        // SAFETY: between fork and exec the closure makes two system calls, and touches nothing else.
+        unsafe { command.pre_exec(move || end_with_parent().and_then(|()| number.map_or(Ok(()), Processor::enter))) };
         let mut process = command.spawn().map_err(VirtualError::doing(QEMU))?;
         let (Some(orders), Some(answers)) = (process.stdin.take(), process.stdout.take()) else {
             return Err(VirtualError(format!("{QEMU}: no pipe to it")));
         };
         let board = Board::map(&memory)?;
-        let mut machine = Machine { process, orders, answers: BufReader::new(answers), board };
+        let mut machine = Machine { process, orders, answers: BufReader::new(answers), board, _processor: processor };
         // Its greeting comes when the state is loaded.
         machine.until(|said| said.get("QMP").is_some())?;
         machine.order("qmp_capabilities", json!({}))?;
