@@ -12,16 +12,11 @@
 //!
 //! These records are separate from the scoreboard's: a flow keeps none unless its controller asks for them.
 
-use alloc::collections::VecDeque;
 use congestion::{LostFlight, RateSample};
 use units::{Span, Time};
 
+use crate::ring::Ring;
 use crate::scoreboard::Delivered;
-
-/// Room for as many snapshots is never given back.
-const FIRST_CAPACITY: usize = 16;
-/// A ring is too large if no more than this part of it is in use.
-const ROOMY: usize = 4;
 
 /// The connection as it was when a packet left. When that was, the scoreboard knows.
 #[derive(Clone, Copy, Debug)]
@@ -34,15 +29,25 @@ struct Snapshot {
     app_limited: bool,
 }
 
+impl Snapshot {
+    const EMPTY: Snapshot = Snapshot {
+        first_sent: Time::ZERO,
+        delivered: 0,
+        delivered_time: Time::ZERO,
+        lost: 0,
+        in_flight: 0,
+        app_limited: false,
+    };
+}
+
 /// The delivery rate estimator; the head of this file explains it.
 #[derive(Clone, Debug)]
 pub(crate) struct DeliverySampler {
     /// One per outstanding packet, for its newest transmission.
-    snapshots: VecDeque<Snapshot>,
-    /// Sequence number of the first snapshot.
+    snapshots: Ring<Snapshot>,
+    /// The first packet with a snapshot, and the first after the last.
     base: u64,
-    /// The room is judged again when this packet leaves.
-    turn: u64,
+    next: u64,
     delivered: u64,
     delivered_time: Time,
     /// When the newest packet left that the last acknowledgment delivered.
@@ -57,9 +62,9 @@ pub(crate) struct DeliverySampler {
 impl DeliverySampler {
     pub fn new(now: Time) -> DeliverySampler {
         DeliverySampler {
-            snapshots: VecDeque::new(),
+            snapshots: Ring::new(Snapshot::EMPTY),
             base: 0,
-            turn: 0,
+            next: 0,
             delivered: 0,
             delivered_time: now,
             first_sent: now,
@@ -84,24 +89,11 @@ impl DeliverySampler {
             in_flight,
             app_limited: self.delivered < self.app_limited_until,
         };
-        match self.snapshots.get_mut((sequence - self.base) as usize) {
-            Some(known) => *known = snapshot,
-            None => {
-                self.begin_turn(sequence);
-                self.snapshots.push_back(snapshot);
-            }
+        if sequence >= self.next {
+            self.snapshots.make_room(self.base, self.next);
+            self.next = sequence + 1;
         }
-    }
-
-    /// Halves a ring that a burst has left too large, as the scoreboard does.
-    fn begin_turn(&mut self, sequence: u64) {
-        let (room, used) = (self.snapshots.capacity(), self.snapshots.len());
-        if room > FIRST_CAPACITY && sequence >= self.turn {
-            self.turn = sequence + room as u64;
-            if used <= room / ROOMY {
-                self.snapshots.shrink_to(room / 2);
-            }
-        }
+        *self.snapshots.get_mut(sequence) = snapshot;
     }
 
     /// There is nothing to send, though the window would allow it.
@@ -115,14 +107,14 @@ impl DeliverySampler {
         self.delivered += 1;
         self.delivered_time = now;
         if self.newest.is_none_or(|(newest, _)| newest.transmission < this.transmission) {
-            self.newest = Some((this, self.snapshots[(sequence - self.base) as usize]));
+            self.newest = Some((this, *self.snapshots.get(sequence)));
         }
     }
 
     /// A packet was declared lost.
     pub fn on_lost(&mut self, sequence: u64) -> LostFlight {
         self.lost += 1;
-        let snapshot = &self.snapshots[(sequence - self.base) as usize];
+        let snapshot = self.snapshots.get(sequence);
         LostFlight {
             sequence,
             tx_in_flight: snapshot.in_flight,
@@ -133,10 +125,7 @@ impl DeliverySampler {
 
     /// Everything before `first` was acknowledged cumulatively.
     pub fn forget_before(&mut self, first: u64) {
-        while self.base < first {
-            self.snapshots.pop_front();
-            self.base += 1;
-        }
+        self.base = self.base.max(first);
     }
 
     /// Returns the sample of the current acknowledgment. An interval below `min_rtt` is too short to be plausible, and

@@ -20,6 +20,7 @@ mod prr;
 mod rack;
 mod receiver;
 mod recovery;
+mod ring;
 mod rtt;
 mod scoreboard;
 mod sender;

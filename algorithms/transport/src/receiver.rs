@@ -15,6 +15,7 @@
 //!    first (RFC 2018, section 4). When some of them have been filled, the lowest ranges take their place.
 //! 2. A mark does not trigger an earlier acknowledgment (RFC 9768, section 3.2.2.5.1 asks for it).
 
+use alloc::collections::VecDeque;
 use alloc::vec::Vec;
 use units::{Rate, Span, Time};
 
@@ -44,7 +45,7 @@ pub struct Receiver {
     held_back: u32,
     params: ReceiverParams,
     /// What has arrived above the first hole: sorted, disjoint, not adjacent.
-    ranges: Vec<SackBlock>,
+    ranges: VecDeque<SackBlock>,
     /// Stamps not sent yet, oldest first; takes memory only when stamps are reported.
     stamps: Vec<Stamp>,
     deadline: Time,
@@ -67,7 +68,7 @@ impl Receiver {
             params,
             marked: MarkCounts::ZERO,
             offer: None,
-            ranges: Vec::new(),
+            ranges: VecDeque::new(),
             recent: [SackBlock::default(); MAX_SACK_BLOCKS],
             recent_count: 0,
             stamps: Vec::new(),
@@ -90,16 +91,16 @@ impl Receiver {
         if segment.sequence != self.next_expected || !self.ranges.is_empty() || self.params.window == 0 {
             return self.on_irregular(now, segment, ack);
         }
-        self.stamp(now, segment);
         self.next_expected += 1;
         if self.held_back == 0 {
             self.echo = segment.transmission;
         }
         self.held_back += 1;
         if self.held_back >= self.params.delayed_ack {
-            self.acknowledge(false, ack);
+            self.acknowledge(false, self.stamp(now, segment), ack);
             return true;
         }
+        self.hold(now, segment);
         if self.held_back == 1 {
             self.deadline = now + self.params.delayed_ack_timeout;
         }
@@ -112,8 +113,9 @@ impl Receiver {
         let sequence = segment.sequence;
         let room = sequence < self.next_expected.saturating_add(self.params.window);
         let duplicate = room && self.holds(sequence);
+        let mut stamp = None;
         if room && !duplicate {
-            self.stamp(now, segment);
+            stamp = self.stamp(now, segment);
             if sequence == self.next_expected {
                 self.fill_hole();
             } else {
@@ -121,7 +123,7 @@ impl Receiver {
                 self.report(range);
             }
         }
-        self.acknowledge(duplicate, ack);
+        self.acknowledge(duplicate, stamp, ack);
         true
     }
 
@@ -136,8 +138,8 @@ impl Receiver {
     /// The next expected packet arrived.
     fn fill_hole(&mut self) {
         self.next_expected += 1;
-        if self.ranges.first().is_some_and(|range| range.start == self.next_expected) {
-            self.next_expected = self.ranges.remove(0).end;
+        if let Some(range) = self.ranges.pop_front_if(|range| range.start == self.next_expected) {
+            self.next_expected = range.end;
             let edge = self.next_expected;
             self.forget(|range| range.end <= edge);
         }
@@ -150,7 +152,8 @@ impl Receiver {
         let joins_after = at < self.ranges.len() && self.ranges[at].start == sequence + 1;
         match (joins_before, joins_after) {
             (true, true) => {
-                self.ranges[at - 1].end = self.ranges.remove(at).end;
+                self.ranges[at - 1].end = self.ranges[at].end;
+                self.ranges.remove(at);
                 self.ranges[at - 1]
             }
             (true, false) => {
@@ -189,27 +192,46 @@ impl Receiver {
         self.recent_count = kept;
     }
 
+    /// The stamp of a packet that arrives now, if stamps are reported.
     #[inline]
-    fn stamp(&mut self, now: Time, segment: &Segment) {
-        if self.params.stamps {
+    fn stamp(&self, now: Time, segment: &Segment) -> Option<Stamp> {
+        let Segment { sequence, transmission, .. } = *segment;
+        self.params.stamps.then_some(Stamp { sequence, transmission, arrived: now })
+    }
+
+    /// Keeps the stamp of a packet that is not acknowledged at once.
+    #[inline]
+    fn hold(&mut self, now: Time, segment: &Segment) {
+        if let Some(stamp) = self.stamp(now, segment) {
             if self.stamps.len() == MAX_STAMPS {
                 self.stamps.remove(0);
             }
-            self.stamps.push(Stamp { sequence: segment.sequence, transmission: segment.transmission, arrived: now });
+            self.stamps.push(stamp);
         }
     }
 
+    /// `last`: the stamp of the packet that is acknowledged at once; if there are too many, the oldest is left out.
     #[inline]
-    fn acknowledge(&mut self, duplicate: bool, ack: &mut Ack) {
+    fn acknowledge(&mut self, duplicate: bool, last: Option<Stamp>, ack: &mut Ack) {
         self.held_back = 0;
         self.deadline = Time::MAX;
         ack.clear(self.next_expected, self.echo, self.params.window);
         ack.marked = self.marked;
         ack.offer = self.offer;
         ack.duplicate = duplicate;
-        ack.stamps = self.stamps.len() as u8;
-        ack.arrivals[..self.stamps.len()].copy_from_slice(&self.stamps);
-        self.stamps.clear();
+        let mut count = 0;
+        if !self.stamps.is_empty() {
+            let left_out = usize::from(self.stamps.len() == MAX_STAMPS && last.is_some());
+            for stamp in self.stamps.drain(..).skip(left_out) {
+                ack.arrivals[count] = stamp;
+                count += 1;
+            }
+        }
+        if let Some(stamp) = last {
+            ack.arrivals[count] = stamp;
+            count += 1;
+        }
+        ack.stamps = count as u8;
         if !self.ranges.is_empty() {
             self.write_blocks(ack);
         }
@@ -238,7 +260,7 @@ impl Receiver {
             return None;
         }
         let mut ack = Ack::plain(0, 0, 0);
-        self.acknowledge(false, &mut ack);
+        self.acknowledge(false, None, &mut ack);
         Some(ack)
     }
 

@@ -1,6 +1,6 @@
 //! The scoreboard: what is known about every packet between the first unacknowledged and the next unsent one.
 //!
-//! A ring whose length is a power of two holds one record of 24 bytes per packet. The counts that control needs
+//! A ring holds one record of 24 bytes per packet. The counts that control needs
 //! (in flight, lost, selectively acknowledged) are updated as records change, never recounted. No acknowledgment scans
 //! the window:
 //!
@@ -14,18 +14,11 @@
 //!
 //! Both queues are cleaned when they are read, so an acknowledgment need not search them.
 
-use alloc::boxed::Box;
 use alloc::collections::VecDeque;
-use alloc::vec;
 use units::Time;
 
+use crate::ring::Ring;
 use crate::wire::{Ack, MAX_SACK_BLOCKS, SackBlock};
-
-/// Number of packets that the ring holds at first.
-const FIRST_CAPACITY: usize = 16;
-
-/// A ring is too large if no more than this part of it is in use: half of what it will have then.
-const ROOMY: u64 = 4;
 
 /// The presumed place of a packet's newest transmission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -147,7 +140,7 @@ fn newer(known: Option<Delivered>, this: Delivered) -> Option<Delivered> {
 #[derive(Clone, Debug)]
 #[repr(C)]
 pub(crate) struct Scoreboard {
-    ring: Box<[Record]>,
+    ring: Ring<Record>,
     /// First packet not acknowledged cumulatively.
     first: u64,
     /// Next packet never sent.
@@ -168,7 +161,7 @@ pub(crate) struct Scoreboard {
 impl Scoreboard {
     pub fn new() -> Scoreboard {
         Scoreboard {
-            ring: vec![Record::EMPTY; FIRST_CAPACITY].into_boxed_slice(),
+            ring: Ring::new(Record::EMPTY),
             first: 0,
             next: 0,
             in_flight: 0,
@@ -222,57 +215,27 @@ impl Scoreboard {
         self.first == self.next
     }
 
-    #[inline]
-    fn index(&self, sequence: u64) -> usize {
-        sequence as usize & (self.ring.len() - 1)
-    }
-
     /// Returns the record of an outstanding packet.
     #[inline]
     pub fn record(&self, sequence: u64) -> &Record {
-        &self.ring[self.index(sequence)]
+        self.ring.get(sequence)
     }
 
     #[inline]
     fn record_mut(&mut self, sequence: u64) -> &mut Record {
-        let index = self.index(sequence);
-        &mut self.ring[index]
+        self.ring.get_mut(sequence)
     }
 
     /// The next new packet leaves. Returns its number.
     #[inline]
     pub fn send_new(&mut self, now: Time, transmission: u64) -> u64 {
-        if self.index(self.next) == 0 {
-            self.begin_turn();
-        }
-        if self.next - self.first == self.ring.len() as u64 {
-            self.resize(self.ring.len() * 2);
-        }
+        self.ring.make_room(self.first, self.next);
         let sequence = self.next;
         *self.record_mut(sequence) =
             Record { sent: now, transmission, skip: 0, state: State::InFlight, retransmitted: false };
         self.next += 1;
         self.in_flight += 1;
         sequence
-    }
-
-    /// Halves a ring that a burst has left too large. Each turn passes through all of its memory, so that of a large ring
-    /// nothing stays in the cache.
-    #[cold]
-    fn begin_turn(&mut self) {
-        let room = self.ring.len();
-        if room > FIRST_CAPACITY && self.next - self.first <= room as u64 / ROOMY {
-            self.resize(room / 2);
-        }
-    }
-
-    #[cold]
-    fn resize(&mut self, room: usize) {
-        let mut ring = vec![Record::EMPTY; room].into_boxed_slice();
-        for sequence in self.first..self.next {
-            ring[sequence as usize & (ring.len() - 1)] = *self.record(sequence);
-        }
-        self.ring = ring;
     }
 
     /// Returns the lost packet to send again next.
@@ -322,11 +285,34 @@ impl Scoreboard {
         coverage.newest = last;
         coverage.newest_likely = last;
         coverage.oldest_once = oldest.transmission;
-        coverage.echo_sent = if oldest.transmission == coverage.echo { Some(oldest.sent) } else { None };
+        coverage.echo_sent = match coverage.echo {
+            echo if echo == oldest.transmission => Some(oldest.sent),
+            echo if echo == newest.transmission => Some(newest.sent),
+            echo => self.sent_at(next_expected, echo),
+        };
         coverage.delivered = delivered;
         coverage.cumulative = delivered;
         self.in_flight -= delivered;
         self.first = next_expected;
+    }
+
+    /// When this transmission left, if it is one of those below `end`, all of them plain. Where an acknowledgment was lost,
+    /// the next one echoes a packet in the middle of what it covers.
+    #[cold]
+    fn sent_at(&self, end: u64, transmission: u64) -> Option<Time> {
+        let (mut low, mut high) = (self.first, end);
+        while low < high {
+            let middle = low + (high - low) / 2;
+            if self.record(middle).transmission < transmission {
+                low = middle + 1;
+            } else {
+                high = middle;
+            }
+        }
+        (low < end)
+            .then(|| self.record(low).delivered())
+            .filter(|this| this.transmission == transmission)
+            .map(|this| this.sent)
     }
 
     fn advance(&mut self, next_expected: u64, coverage: &mut Coverage, covered: &mut impl FnMut(u64, &Record)) {

@@ -25,19 +25,20 @@
 //!    it): a queue that marks drops only when marking was not enough.
 
 mod face;
+mod losses;
 
 use alloc::boxed::Box;
 use alloc::vec::Vec;
-use congestion::{AckSample, Controller, Loss, LossResponse, Marked, Sent, Timeout, Undo};
+use congestion::{AckSample, Controller, LossResponse, Marked, Sent, Timeout};
 use units::{Bytes, Ecn, Marks, Span, Time};
 
 use crate::params::{Counters, SenderParams, Transfer};
 use crate::prr::ProportionalReduction;
-use crate::rack::{Rack, Verdict};
-use crate::recovery::{Phase, Recovery};
+use crate::rack::Rack;
+use crate::recovery::Recovery;
 use crate::rtt::RttEstimator;
-use crate::scoreboard::{Coverage, Scoreboard, State};
-use crate::watch::Watch;
+use crate::scoreboard::{Coverage, Scoreboard};
+use crate::watch::{Few, Wants, Watch};
 use crate::wire::{Ack, MarkCounts, Segment};
 
 /// The sending end of one flow, with its controller. It lies in memory as it stands here: what every packet touches stands
@@ -60,6 +61,8 @@ pub struct Sender<C> {
     reordering_deadline: Time,
     /// Only for a controller that wants to know about every packet.
     watch: Option<Box<Watch>>,
+    /// What it wants to know.
+    wants: Wants,
     packet: Bytes,
     last_packet: Bytes,
     /// `window_limited` stays as it is until this packet is acknowledged.
@@ -113,6 +116,7 @@ impl<C: Controller> Sender<C> {
             prr: None,
             forced: false,
             watch: Watch::of(needs, now).map(Box::new),
+            wants: Wants::of(needs),
             window_limited: false,
             window_limited_until: 0,
             most_in_flight: 0,
@@ -133,7 +137,7 @@ impl<C: Controller> Sender<C> {
         let prior_in_flight = self.board.in_flight();
         let prior_first = self.board.first();
         let mut coverage = Coverage::new(ack.echo);
-        self.take_in(now, ack, &mut coverage);
+        let few = self.take_in(now, ack, &mut coverage);
         self.right_edge = self.right_edge_of(ack);
         if coverage.delivered == 0 && !ack.duplicate {
             return;
@@ -156,7 +160,10 @@ impl<C: Controller> Sender<C> {
         self.counters.delivered += u64::from(coverage.delivered);
         self.rto_deadline = if self.board.is_empty() { Time::MAX } else { now + self.rtt.rto() };
         let min_rtt = self.rtt.min();
-        let rate = self.watch.as_mut().and_then(|watch| watch.take_sample(min_rtt));
+        let rate = match &mut self.watch {
+            Some(watch) if self.wants.rate_samples => watch.take_sample(min_rtt),
+            _ => None,
+        };
         let sample = AckSample {
             now,
             delivered: coverage.delivered,
@@ -170,23 +177,36 @@ impl<C: Controller> Sender<C> {
             next_unsent: self.board.next(),
             window_limited: self.is_window_limited(),
             in_recovery: !self.recovery.is_open(),
-            arrivals: self.watch.as_ref().map_or(&[], |watch| &watch.arrivals),
+            arrivals: match (&few, &self.watch) {
+                (Some(few), _) => few.arrivals(),
+                (None, Some(watch)) => &watch.arrivals,
+                (None, None) => &[],
+            },
             rate,
         };
         self.controller.on_ack(&sample);
     }
 
+    /// Applies an acknowledgment to the scoreboard. Returns which packets arrived, if they are few and the controller wants
+    /// to know nothing else; else the watch has them.
     #[inline]
-    fn take_in(&mut self, now: Time, ack: &Ack, coverage: &mut Coverage) {
-        if let Some(watch) = &mut self.watch {
-            watch.take_in(&mut self.board, now, ack, coverage);
-        } else if ack.blocks == 0 && self.board.is_plain() {
-            if ack.next_expected > self.board.first() {
+    fn take_in(&mut self, now: Time, ack: &Ack, coverage: &mut Coverage) -> Option<Few> {
+        let plain = ack.blocks == 0 && self.board.is_plain();
+        match &mut self.watch {
+            Some(_) if plain && !self.wants.rate_samples && Few::is_enough(&self.board, ack) => {
+                let few = Few::of(&self.board, ack);
                 self.board.advance_plain(ack.next_expected, coverage);
+                return Some(few);
             }
-        } else {
-            self.board.acknowledge(ack, coverage, |_, _| {});
+            Some(watch) => watch.take_in(&mut self.board, self.wants, now, ack, coverage),
+            None if plain => {
+                if ack.next_expected > self.board.first() {
+                    self.board.advance_plain(ack.next_expected, coverage);
+                }
+            }
+            None => self.board.acknowledge(ack, coverage, |_, _| {}),
         }
+        None
     }
 
     /// A receiver does not take room back (RFC 9293, section 3.8.6), so an old acknowledgment changes nothing.
@@ -232,113 +252,6 @@ impl<C: Controller> Sender<C> {
             self.counters.marks_answered += 1;
         }
         self.controller.on_mark(&Marked { now, congestion, burstiness, answer, srtt: self.rtt.srtt() });
-    }
-
-    /// Handles losses, reordering and duplicates.
-    #[cold]
-    fn recover(&mut self, now: Time, ack: &Ack, coverage: &Coverage, prior_in_flight: u32, advanced: bool) {
-        if ack.duplicate {
-            self.rack.on_duplicate(ack.echo, self.next_transmission);
-        }
-        if self.recovery.phase() == Phase::AfterTimeout {
-            if let Some(sent) = self.recovery.needless_timeout(ack) {
-                self.rtt.sample(now, sent);
-                self.undo(now);
-            }
-        } else if self.recovery.needless_recovery(ack, coverage) {
-            self.undo(now);
-        }
-        let over = !self.recovery.is_open() && self.recovery.is_over(self.board.first());
-        if over {
-            self.end_recovery();
-        }
-        let lost = self.detect_losses(now, prior_in_flight);
-        if over && lost == 0 && self.board.is_repairing() {
-            self.declare(now, 0, prior_in_flight);
-        }
-        if let Some(prr) = &mut self.prr {
-            prr.on_delivery(coverage.delivered, self.board.in_flight(), advanced && lost == 0);
-        }
-    }
-
-    fn undo(&mut self, now: Time) {
-        self.counters.undone += 1;
-        self.board.believe_in_flight();
-        self.end_recovery();
-        self.controller.on_undo(&Undo { now });
-    }
-
-    fn end_recovery(&mut self) {
-        self.recovery.end(self.next_transmission);
-        self.rack.on_recovered();
-        self.prr = None;
-    }
-
-    /// Declares lost what RACK says is lost, and tells the controller. Returns how many packets that is.
-    fn detect_losses(&mut self, now: Time, prior_in_flight: u32) -> u32 {
-        let window = self.reordering_window();
-        self.reordering_deadline = Time::MAX;
-        self.begin_losses();
-        let mut lost = 0;
-        for candidate in [Scoreboard::oldest_retransmitted, Scoreboard::oldest_sent_once] {
-            while let Some(sequence) = candidate(&mut self.board) {
-                match self.rack.judge(now, self.board.record(sequence), window) {
-                    Verdict::Lost => {
-                        lost += 1;
-                        self.lose(sequence);
-                    }
-                    Verdict::LateAfter(late) => {
-                        self.reordering_deadline = self.reordering_deadline.min(late);
-                        break;
-                    }
-                    Verdict::Expected => break,
-                }
-            }
-        }
-        if lost > 0 {
-            self.declare(now, lost, prior_in_flight);
-        }
-        lost
-    }
-
-    fn lose(&mut self, sequence: u64) {
-        let transmission = self.board.lose(sequence);
-        if let Some(watch) = &mut self.watch {
-            watch.on_lost(sequence, transmission);
-        }
-    }
-
-    fn begin_losses(&mut self) {
-        if let Some(watch) = &mut self.watch {
-            watch.begin_losses();
-        }
-    }
-
-    fn declare(&mut self, now: Time, lost: u32, prior_in_flight: u32) {
-        let enters_recovery = self.recovery.on_loss(lost, self.board.next(), self.next_transmission);
-        self.counters.lost += u64::from(lost);
-        self.counters.recoveries += u64::from(enters_recovery);
-        if enters_recovery {
-            self.reduced_until = self.board.next();
-        }
-        self.controller.on_loss(&Loss {
-            now,
-            transmissions: self.watch.as_ref().map_or(&[], |watch| &watch.lost_transmissions),
-            flights: self.watch.as_ref().map_or(&[], |watch| &watch.lost_flights),
-            lost,
-            enters_recovery,
-            prior_in_flight,
-            srtt: self.rtt.srtt(),
-        });
-        if enters_recovery && self.controller.loss_response() == LossResponse::ProportionalReduction {
-            let target = self.controller.decision().window;
-            self.prr = Some(ProportionalReduction::new(target, prior_in_flight));
-        }
-    }
-
-    fn reordering_window(&self) -> Span {
-        let recovering = !self.recovery.is_open();
-        self.rack.reordering_window(recovering, self.board.sacked(), self.rtt.min(), self.rtt.srtt())
     }
 
     /// Returns what may leave now. Call it until it returns `None`.
@@ -388,7 +301,9 @@ impl<C: Controller> Sender<C> {
             None => self.board.send_new(now, transmission),
         };
         self.counters.sent += 1;
-        if let Some(watch) = &mut self.watch {
+        if self.wants.rate_samples
+            && let Some(watch) = &mut self.watch
+        {
             watch.on_sent(now, sequence, self.board.in_flight());
         }
         self.forced = false;
@@ -491,25 +406,5 @@ impl<C: Controller> Sender<C> {
         let next = self.board.next();
         self.recovery.on_timeout(head, record.sent, record.retransmitted, next, self.next_transmission);
         self.lose_after_timeout(now, in_flight);
-    }
-
-    fn lose_after_timeout(&mut self, now: Time, prior_in_flight: u32) {
-        let window = self.reordering_window();
-        let head = self.board.first();
-        self.begin_losses();
-        let mut lost = 0;
-        for sequence in head..self.board.next() {
-            let record = self.board.record(sequence);
-            let spared = sequence != head && self.rack.may_arrive_after_timeout(now, record, window);
-            if record.state == State::InFlight && !spared {
-                lost += 1;
-                self.lose(sequence);
-            }
-        }
-        self.board.rewind();
-        self.reordering_deadline = Time::MAX;
-        if lost > 0 {
-            self.declare(now, lost, prior_in_flight);
-        }
     }
 }

@@ -250,3 +250,17 @@ fn a_delayed_acknowledgment_is_timed_by_its_first_packet() {
     let told = sender.controller().told.last();
     assert!(matches!(told, Some(Told::Ack { rtt: Some(rtt), .. }) if *rtt == Span::from_millis(120)), "{told:?}");
 }
+
+/// Packets leave 10 ms apart, and every second one is acknowledged; the first acknowledgment is lost. The next says 4 at
+/// 140 ms and echoes packet 2, the first that the receiver had not acknowledged (RFC 7323, section 4.3), of 20 ms. Its
+/// round trip is 120 ms: SRTT = 100 + (120 - 100) / 8 = 102.5 ms. Packet 0 would say 105, packet 3 101.25.
+#[test]
+fn after_a_lost_acknowledgment_the_echoed_packet_gives_the_round_trip() {
+    let mut sender = sender(sender_params(Transfer::Unlimited, RTT), Scripted::new(10));
+    for ms in [0, 10, 20, 30] {
+        sender.controller_mut().departure = at(ms + 10);
+        sender.poll_transmit(at(ms + 10));
+    }
+    sender.on_ack(at(150), &Ack::plain(4, 2, 100));
+    assert_eq!(sender.rtt().0, Span::from_micros(102_500));
+}

@@ -1,6 +1,6 @@
 //! What is under way: plain records in rings, 32 bytes for a data packet, 32 for an acknowledgment.
 
-use transport::{Ack, MarkCounts, Segment, Stamp};
+use transport::{Ack, MAX_SACK_BLOCKS, MarkCounts, SackBlock, Segment, Stamp};
 use units::{Bytes, Ecn, Marks, Time};
 
 /// Bits that tell traffic and acknowledgments from the data of flows in [`Transit::flow`].
@@ -137,7 +137,7 @@ impl Transit {
 }
 
 /// An acknowledgment on its way back. The common ones fit in the record: no blocks, no marks, and at most the stamp that
-/// can be told from its time. The others lie whole in [`Details`].
+/// can be told from its time. The others lie in [`Details`]: most of them as [`Brief`] ones, the rest whole.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct AckTransit {
     pub(crate) at: Time,
@@ -152,6 +152,9 @@ const PLAIN: u32 = u32::MAX;
 /// No detail, one stamp: of the last packet in order, at the usual time.
 const STAMPED: u32 = u32::MAX - 1;
 
+/// Bit of those that lie whole.
+const WHOLE: u32 = 1 << 31;
+
 /// What the acknowledgments of a flow have in common.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Usual {
@@ -161,18 +164,111 @@ pub(crate) struct Usual {
     pub(crate) stamp: Time,
 }
 
+/// Stamps of a brief acknowledgment: those of two packets in order (RFC 5681, section 4.2).
+const BRIEF_STAMPS: usize = 2;
+
+/// What an acknowledgment says beside its record, in one cache line: blocks and stamps, by what they differ from the record.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Brief {
+    /// From the next packet expected: where a block starts and ends.
+    sack: [(u32, u32); MAX_SACK_BLOCKS],
+    arrived: [Time; BRIEF_STAMPS],
+    /// From the next packet expected, and from the transmission echoed.
+    stamped: [(i32, i32); BRIEF_STAMPS],
+    blocks: u8,
+    stamps: u8,
+    duplicate: bool,
+}
+
+impl Brief {
+    /// `None`: it says more than that.
+    fn of(ack: &Ack, usual: Usual) -> Option<Brief> {
+        let (blocks, stamps) = (usize::from(ack.blocks), usize::from(ack.stamps));
+        let bare = ack.receive_window == usual.window && ack.marked == MarkCounts::ZERO && ack.offer.is_none();
+        if !bare || stamps > BRIEF_STAMPS {
+            return None;
+        }
+        let mut brief = Brief {
+            sack: [(0, 0); MAX_SACK_BLOCKS],
+            arrived: [Time::ZERO; BRIEF_STAMPS],
+            stamped: [(0, 0); BRIEF_STAMPS],
+            blocks: ack.blocks,
+            stamps: ack.stamps,
+            duplicate: ack.duplicate,
+        };
+        let above = |sequence: u64| u32::try_from(sequence.checked_sub(ack.next_expected)?).ok();
+        for (place, block) in brief.sack.iter_mut().zip(&ack.sack[..blocks]) {
+            *place = (above(block.start)?, above(block.end)?);
+        }
+        let beside = |number: u64, known: u64| i32::try_from(number.wrapping_sub(known) as i64).ok();
+        for (place, stamp) in ack.arrivals[..stamps].iter().enumerate() {
+            brief.stamped[place] = (beside(stamp.sequence, ack.next_expected)?, beside(stamp.transmission, ack.echo)?);
+            brief.arrived[place] = stamp.arrived;
+        }
+        Some(brief)
+    }
+
+    /// Completes `ack`, which says what the record says.
+    fn complete(&self, ack: &mut Ack) {
+        (ack.blocks, ack.stamps, ack.duplicate) = (self.blocks, self.stamps, self.duplicate);
+        for (block, (start, end)) in ack.sack.iter_mut().zip(&self.sack[..usize::from(self.blocks)]) {
+            *block =
+                SackBlock { start: ack.next_expected + u64::from(*start), end: ack.next_expected + u64::from(*end) };
+        }
+        for place in 0..usize::from(self.stamps) {
+            let (sequence, transmission) = self.stamped[place];
+            ack.arrivals[place] = Stamp {
+                sequence: ack.next_expected.wrapping_add_signed(sequence.into()),
+                transmission: ack.echo.wrapping_add_signed(transmission.into()),
+                arrived: self.arrived[place],
+            };
+        }
+    }
+}
+
+/// Places for acknowledgments; the place freed last is taken first.
+#[derive(Clone, Debug)]
+struct Slots<T> {
+    slots: Vec<T>,
+    free: Vec<u32>,
+}
+
+impl<T> Slots<T> {
+    const EMPTY: Slots<T> = Slots { slots: Vec::new(), free: Vec::new() };
+
+    fn keep(&mut self, ack: T) -> u32 {
+        match self.free.pop() {
+            Some(slot) => {
+                self.slots[slot as usize] = ack;
+                slot
+            }
+            None => {
+                self.slots.push(ack);
+                (self.slots.len() - 1) as u32
+            }
+        }
+    }
+
+    /// What it holds is there until something else is kept.
+    fn take(&mut self, slot: u32) -> &T {
+        self.free.push(slot);
+        &self.slots[slot as usize]
+    }
+}
+
 /// Acknowledgments that do not fit in a record.
 #[derive(Clone, Debug)]
 pub(crate) struct Details {
-    slots: Vec<Ack>,
-    free: Vec<u32>,
-    /// Where one that fits in a record is unpacked.
+    brief: Slots<Brief>,
+    whole: Slots<Ack>,
+    /// Where one that does not lie whole is unpacked.
     unpacked: Ack,
 }
 
 impl Default for Details {
     fn default() -> Details {
-        Details { slots: Vec::new(), free: Vec::new(), unpacked: Ack::plain(0, 0, 0) }
+        Details { brief: Slots::EMPTY, whole: Slots::EMPTY, unpacked: Ack::plain(0, 0, 0) }
     }
 }
 
@@ -189,37 +285,33 @@ impl Details {
         let detail = match ack.stamps {
             0 if bare => PLAIN,
             1 if bare && ack.arrivals[0] == lone => STAMPED,
-            _ => self.store(ack),
+            _ => self.store(ack, usual),
         };
         AckTransit { at, next_expected: ack.next_expected, echo: ack.echo, flow: flow as u32, detail }
     }
 
-    fn store(&mut self, ack: &Ack) -> u32 {
-        match self.free.pop() {
-            Some(slot) => {
-                self.slots[slot as usize] = *ack;
-                slot
-            }
-            None => {
-                self.slots.push(*ack);
-                (self.slots.len() - 1) as u32
-            }
+    #[inline(never)]
+    fn store(&mut self, ack: &Ack, usual: Usual) -> u32 {
+        match Brief::of(ack, usual) {
+            Some(brief) => self.brief.keep(brief),
+            None => self.whole.keep(*ack) | WHOLE,
         }
     }
 
     /// Forgets one that will not be unpacked.
     pub(crate) fn forget(&mut self, record: &AckTransit) {
-        if record.detail < STAMPED {
-            self.free.push(record.detail);
+        match record.detail {
+            PLAIN | STAMPED => {}
+            detail if detail & WHOLE != 0 => _ = self.whole.take(detail & !WHOLE),
+            detail => _ = self.brief.take(detail),
         }
     }
 
     /// Unpacks it again, to be read before another is packed.
     #[inline(always)]
     pub(crate) fn unpack(&mut self, record: &AckTransit, usual: Usual) -> &Ack {
-        if record.detail < STAMPED {
-            self.free.push(record.detail);
-            return &self.slots[record.detail as usize];
+        if record.detail < STAMPED && record.detail & WHOLE != 0 {
+            return self.whole.take(record.detail & !WHOLE);
         }
         let ack = &mut self.unpacked;
         ack.clear(record.next_expected, record.echo, usual.window);
@@ -227,6 +319,8 @@ impl Details {
             ack.stamps = 1;
             ack.arrivals[0] =
                 Stamp { sequence: record.next_expected - 1, transmission: record.echo, arrived: usual.stamp };
+        } else if record.detail != PLAIN {
+            self.brief.take(record.detail).complete(ack);
         }
         ack
     }
@@ -235,7 +329,6 @@ impl Details {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use transport::SackBlock;
     use units::Rate;
 
     const USUAL: Usual = Usual { window: 1000, stamp: Time::from_nanos(500) };
@@ -243,7 +336,9 @@ mod tests {
     fn there_and_back(ack: &Ack) -> Ack {
         let mut details = Details::default();
         let record = details.pack(3, Time::from_nanos(900), ack, USUAL);
-        *details.unpack(&record, USUAL)
+        let out = *details.unpack(&record, USUAL);
+        assert_eq!(details.pack(3, Time::ZERO, ack, USUAL).detail, record.detail, "its place is free again");
+        out
     }
 
     fn assert_kept(ack: &Ack) {
@@ -252,7 +347,7 @@ mod tests {
 
     #[test]
     fn records_are_as_small_as_is_said() {
-        assert_eq!((size_of::<Transit>(), size_of::<AckTransit>()), (32, 32));
+        assert_eq!((size_of::<Transit>(), size_of::<AckTransit>(), size_of::<Brief>()), (32, 32, 64));
     }
 
     #[test]
@@ -265,10 +360,19 @@ mod tests {
             ack.arrivals[0] = Stamp { sequence, transmission, arrived: Time::from_nanos(ns) };
             assert_kept(&ack);
         }
-        let mut ack = Ack::plain(17, 40, 1000);
-        ack.blocks = 1;
-        ack.sack[0] = SackBlock { start: 19, end: 22 };
-        assert_kept(&ack);
+        for (start, end) in [(19, 22), (17, 1 << 40), (12, 15)] {
+            let mut ack = Ack::plain(17, 40, 1000);
+            (ack.blocks, ack.sack[0]) = (1, SackBlock { start, end });
+            assert_kept(&ack);
+            (ack.sack[1], ack.sack[2]) = (SackBlock { start: 30, end: 31 }, SackBlock { start: 25, end: 26 });
+            (ack.blocks, ack.duplicate) = (3, true);
+            ack.stamps = 2;
+            ack.arrivals[0] = Stamp { sequence: 30, transmission: 38, arrived: Time::from_nanos(3) };
+            ack.arrivals[1] = Stamp { sequence: 16, transmission: 1 << 50, arrived: Time::from_nanos(5) };
+            assert_kept(&ack);
+            ack.stamps = 3;
+            assert_kept(&ack);
+        }
         assert_kept(&Ack { offer: Some(Rate::from_mbps(7)), ..Ack::plain(17, 40, 1000) });
         for (congestion, burstiness) in [(1, 0), (0, 1), (7, 9)] {
             let mut ack = Ack::plain(17, 40, 1000);

@@ -1,6 +1,7 @@
 //! The scoreboard against a naive model that stores everything and recounts after every operation.
 
 use super::*;
+use alloc::format;
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
@@ -181,4 +182,30 @@ proptest! {
 #[test]
 fn a_record_takes_24_bytes() {
     assert_eq!(size_of::<Record>(), 24);
+}
+
+proptest! {
+    /// The short way over plain packets, and packet by packet: any transmission may be echoed, since acknowledgments are
+    /// lost, and transmissions have holes, where others were sent again.
+    #[test]
+    fn the_short_way_covers_what_the_long_way_covers(
+        skipped in proptest::collection::vec(0u64..3, 1..60), before in 0u64..60, edge in 0u64..60, echo in 0u64..200,
+    ) {
+        let mut short = Scoreboard::new();
+        let mut transmission = 0;
+        for skip in &skipped {
+            transmission += 1 + skip;
+            short.send_new(Time::from_picos(1000 * transmission), transmission);
+        }
+        let packets = skipped.len() as u64;
+        let before = before % packets;
+        short.acknowledge(&Ack::plain(before, 0, 0), &mut Coverage::new(0), |_, _| {});
+        let mut long = short.clone();
+        let edge = before + 1 + edge % (packets - before);
+        let (mut found, mut expected) = (Coverage::new(echo), Coverage::new(echo));
+        short.advance_plain(edge, &mut found);
+        long.acknowledge(&Ack::plain(edge, echo, 0), &mut expected, |_, _| {});
+        prop_assert_eq!(format!("{found:?}"), format!("{expected:?}"));
+        prop_assert_eq!((short.first(), short.in_flight()), (long.first(), long.in_flight()));
+    }
 }

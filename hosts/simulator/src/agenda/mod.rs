@@ -3,24 +3,19 @@
 mod schedule;
 mod sources;
 
-pub(crate) use sources::{EventSource, SourceCounts};
+pub(crate) use sources::EventSource;
 
 use schedule::Schedule;
-use sources::Numbering;
 use units::Time;
 
 /// The agenda of one run.
+#[derive(Default)]
 pub(crate) struct Agenda {
     schedule: Schedule,
-    numbering: Numbering,
     events: u64,
 }
 
 impl Agenda {
-    pub(crate) fn new(counts: SourceCounts) -> Agenda {
-        Agenda { schedule: Schedule::default(), numbering: Numbering::new(counts), events: 0 }
-    }
-
     /// The next event up to and including `end`, left in place until [`Agenda::advance_packet`] or
     /// [`Agenda::advance_timer`] takes it away.
     #[inline]
@@ -30,13 +25,13 @@ impl Agenda {
             return None;
         }
         self.events += 1;
-        Some((now, self.numbering.source(source)))
+        Some((now, EventSource::of(source)))
     }
 
     /// A ring of packets has a new head.
     #[inline(always)]
     pub(crate) fn packet(&mut self, at: Time, source: EventSource) {
-        let id = self.numbering.id(source);
+        let id = source.id();
         match source {
             EventSource::AckLane(_) => self.schedule.acknowledgment(at, id),
             _ => self.schedule.packet(at, id),
@@ -46,7 +41,7 @@ impl Agenda {
     /// A timer was set.
     #[inline]
     pub(crate) fn timer(&mut self, at: Time, source: EventSource) {
-        self.schedule.timer(at, self.numbering.id(source));
+        self.schedule.timer(at, source.id());
     }
 
     /// The event at hand was the head of the ring `source`; `next`: when the ring's next packet is due.

@@ -38,28 +38,68 @@ impl Event {
     }
 }
 
-/// A 4-ary implicit heap: half the depth of a binary one, and the four children share a cache line.
-#[derive(Clone, Debug, Default)]
-struct Heap {
-    entries: Vec<Event>,
+const ARITY: usize = 4;
+
+/// Entries that are compared with each other. They share a cache line.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Siblings([Event; ARITY]);
+
+impl Siblings {
+    const NONE: Siblings = Siblings([Event::NEVER; ARITY]);
+
+    /// The first of them, and which it is. It is found without a branch: which one it is cannot be predicted.
+    #[inline(always)]
+    fn first(&self) -> (usize, Event) {
+        let mut found = (0, self.0[0]);
+        for (place, event) in self.0.iter().enumerate().skip(1) {
+            let less = *event < found.1;
+            found = (if less { place } else { found.0 }, if less { *event } else { found.1 });
+        }
+        found
+    }
 }
 
-const ARITY: usize = 4;
+/// A 4-ary implicit heap: half the depth of a binary one. Its root is the last of the first four places; the children of
+/// place p are siblings p - 2. A place without an entry holds one that never happens.
+#[derive(Clone, Debug)]
+struct Heap {
+    siblings: Vec<Siblings>,
+    /// The first place after the last entry.
+    end: usize,
+}
+
+const ROOT: usize = ARITY - 1;
+
+impl Default for Heap {
+    fn default() -> Heap {
+        Heap { siblings: vec![Siblings::NONE], end: ROOT }
+    }
+}
 
 impl Heap {
     #[inline(always)]
+    fn set(&mut self, place: usize, entry: Event) {
+        self.siblings[place / ARITY].0[place % ARITY] = entry;
+    }
+
+    #[inline(always)]
     fn push(&mut self, entry: Event) {
-        let mut place = self.entries.len();
-        self.entries.push(entry);
-        while place > 0 {
-            let parent = (place - 1) / ARITY;
-            if self.entries[parent] <= entry {
+        let mut place = self.end;
+        self.end += 1;
+        if place / ARITY == self.siblings.len() {
+            self.siblings.push(Siblings::NONE);
+        }
+        while place > ROOT {
+            let parent = place / ARITY + ROOT - 1;
+            let above = self.siblings[parent / ARITY].0[parent % ARITY];
+            if above <= entry {
                 break;
             }
-            self.entries[place] = self.entries[parent];
+            self.set(place, above);
             place = parent;
         }
-        self.entries[place] = entry;
+        self.set(place, entry);
     }
 
     /// The top was the head of a ring; the ring's next packet, if any, takes its place.
@@ -74,50 +114,38 @@ impl Heap {
     /// Puts `entry` where the top was and restores the order.
     #[inline]
     fn sink(&mut self, entry: Event) {
-        let length = self.entries.len();
-        let mut place = 0;
-        loop {
-            let first = place * ARITY + 1;
-            if first >= length {
-                break;
-            }
-            let (least, child) = match self.entries[first..].first_chunk::<ARITY>() {
-                Some(children) => least(children),
-                None => least(&self.entries[first..]),
-            };
+        let mut place = ROOT;
+        while let Some(children) = self.siblings.get(place + 1 - ROOT) {
+            let (least, child) = children.first();
             if entry <= child {
                 break;
             }
-            self.entries[place] = child;
-            place = first + least;
+            self.set(place, child);
+            place = (place + 1 - ROOT) * ARITY + least;
         }
-        self.entries[place] = entry;
+        self.set(place, entry);
     }
 
     #[inline]
     fn pop(&mut self) {
-        if let Some(last) = self.entries.pop()
-            && !self.entries.is_empty()
-        {
+        if self.end == ROOT {
+            return;
+        }
+        self.end -= 1;
+        let last = self.siblings[self.end / ARITY].0[self.end % ARITY];
+        self.set(self.end, Event::NEVER);
+        if self.end > ROOT {
+            if self.end.is_multiple_of(ARITY) {
+                self.siblings.pop();
+            }
             self.sink(last);
         }
     }
 
     #[inline]
     fn top(&self) -> Event {
-        self.entries.first().copied().unwrap_or(Event::NEVER)
+        self.siblings[0].0[ROOT]
     }
-}
-
-/// The least of the children, and which it is. There is at least one.
-#[inline(always)]
-fn least(children: &[Event]) -> (usize, Event) {
-    let mut found = (0, children[0]);
-    for (place, child) in children.iter().enumerate().skip(1) {
-        let less = *child < found.1;
-        found = (if less { place } else { found.0 }, if less { *child } else { found.1 });
-    }
-    found
 }
 
 /// The three heaps as one queue.

@@ -43,62 +43,14 @@ pub(crate) enum EventSource {
     Sampler,
 }
 
-/// The numbering of one network.
-#[derive(Clone, Debug)]
-pub(super) struct Numbering {
-    sources: Vec<EventSource>,
-    starts: [SourceId; 15],
-}
+/// Bits of a number that say which of its kind a source is; those above say which kind.
+const INDEX_BITS: u32 = 28;
 
-/// How many of each there are.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct SourceCounts {
-    pub(crate) links: usize,
-    pub(crate) flows: usize,
-    pub(crate) ack_lanes: usize,
-    pub(crate) link_lanes: usize,
-    pub(crate) traffic: usize,
-    pub(crate) users: usize,
-    pub(crate) arrivals: usize,
-}
-
-impl Numbering {
-    pub(super) fn new(counts: SourceCounts) -> Numbering {
-        type Numbered = fn(u32) -> EventSource;
-        let groups: [(usize, Numbered); 15] = [
-            (counts.links, EventSource::Link),
-            (counts.links, EventSource::Delivery),
-            (counts.links, EventSource::Detour),
-            (counts.flows, EventSource::Coalescer),
-            (counts.flows, EventSource::DelayedAck),
-            (counts.traffic, EventSource::Connection),
-            (counts.flows, EventSource::Message),
-            (counts.users, EventSource::User),
-            (counts.arrivals, EventSource::Arrival),
-            (counts.ack_lanes, EventSource::AckLane),
-            (counts.flows, EventSource::Flow),
-            (counts.link_lanes, EventSource::LinkLane),
-            (counts.flows, EventSource::Access),
-            (counts.traffic, EventSource::Cross),
-            (1, |_| EventSource::Sampler),
-        ];
-        let mut sources = Vec::new();
-        let mut starts = [0; 15];
-        for (group, (count, source)) in groups.into_iter().enumerate() {
-            starts[group] = sources.len() as SourceId;
-            sources.extend((0..count as u32).map(source));
-        }
-        Numbering { sources, starts }
-    }
-
-    #[inline]
-    pub(super) fn source(&self, id: SourceId) -> EventSource {
-        self.sources[id as usize]
-    }
-
-    #[inline]
-    pub(super) fn id(&self, source: EventSource) -> SourceId {
-        let (group, index) = match source {
+impl EventSource {
+    /// Its number: by kind, in the order above, and then by its number among its kind.
+    #[inline(always)]
+    pub(super) fn id(self) -> SourceId {
+        let (kind, index) = match self {
             EventSource::Link(i) => (0, i),
             EventSource::Delivery(i) => (1, i),
             EventSource::Detour(i) => (2, i),
@@ -115,6 +67,62 @@ impl Numbering {
             EventSource::Cross(i) => (13, i),
             EventSource::Sampler => (14, 0),
         };
-        self.starts[group] + index
+        debug_assert!(index >> INDEX_BITS == 0, "no run has as many sources of one kind");
+        kind << INDEX_BITS | index
+    }
+
+    /// The source with this number.
+    #[inline(always)]
+    pub(super) fn of(id: SourceId) -> EventSource {
+        let index = id & ((1 << INDEX_BITS) - 1);
+        match id >> INDEX_BITS {
+            0 => EventSource::Link(index),
+            1 => EventSource::Delivery(index),
+            2 => EventSource::Detour(index),
+            3 => EventSource::Coalescer(index),
+            4 => EventSource::DelayedAck(index),
+            5 => EventSource::Connection(index),
+            6 => EventSource::Message(index),
+            7 => EventSource::User(index),
+            8 => EventSource::Arrival(index),
+            9 => EventSource::AckLane(index),
+            10 => EventSource::Flow(index),
+            11 => EventSource::LinkLane(index),
+            12 => EventSource::Access(index),
+            13 => EventSource::Cross(index),
+            _ => EventSource::Sampler,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The order of the head of this file, one source of each kind.
+    #[test]
+    fn numbers_keep_kinds_in_order_and_lead_back() {
+        type Numbered = fn(u32) -> EventSource;
+        let kinds: [Numbered; 14] = [
+            EventSource::Link,
+            EventSource::Delivery,
+            EventSource::Detour,
+            EventSource::Coalescer,
+            EventSource::DelayedAck,
+            EventSource::Connection,
+            EventSource::Message,
+            EventSource::User,
+            EventSource::Arrival,
+            EventSource::AckLane,
+            EventSource::Flow,
+            EventSource::LinkLane,
+            EventSource::Access,
+            EventSource::Cross,
+        ];
+        let most = (1 << INDEX_BITS) - 1;
+        let mut all: Vec<EventSource> = kinds.iter().flat_map(|kind| [0, 1, most].map(kind)).collect();
+        all.push(EventSource::Sampler);
+        assert!(all.is_sorted_by(|a, b| a.id() < b.id()));
+        all.iter().for_each(|source| assert_eq!(EventSource::of(source.id()), *source));
     }
 }

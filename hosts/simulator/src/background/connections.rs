@@ -108,11 +108,6 @@ impl Connections {
         Ok(Some(Box::new(Connections { sources, slots, rested, crowded: false })))
     }
 
-    /// Most flows that will be needed.
-    pub(super) fn most_flows(&self) -> usize {
-        2 * self.sources.iter().map(VecDeque::len).sum::<usize>().min(MOST)
-    }
-
     /// When each source's first connection begins.
     pub(super) fn first(&self) -> impl Iterator<Item = (usize, Time)> {
         let first = |(source, vectors): (usize, &VecDeque<Vector>)| Some((source, Time::ZERO + vectors.front()?.start));

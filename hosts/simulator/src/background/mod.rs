@@ -15,7 +15,6 @@ use crate::transit::Owner;
 use arriving::Arriving;
 use connections::Connections;
 use measure::{ArrivalsSeen, Recorder};
-use places::Places;
 use scenario::Experiment;
 use traffic::TrafficError;
 use traffic::chance::{Purpose, seed};
@@ -86,17 +85,6 @@ impl<'e> Background<'e> {
     /// How many rings of acknowledgments all flows need, those to come included.
     pub(crate) fn ack_lanes(&self) -> usize {
         self.flows.builder.ack_lanes()
-    }
-
-    /// Most flows there may be at a time.
-    pub(crate) fn most_flows(&self) -> usize {
-        self.connections.as_ref().map_or(0, |connections| connections.most_flows())
-            + Places::MOST * (usize::from(self.users.is_some()) + usize::from(self.arriving.is_some()))
-    }
-
-    /// How many users there are.
-    pub(crate) fn users(&self) -> usize {
-        self.users.as_ref().map_or(0, |users| users.count())
     }
 
     /// Puts the first connections and the first pages on the agenda.

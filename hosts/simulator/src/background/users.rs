@@ -170,11 +170,6 @@ impl Users {
         Some(Box::new(Users { first_flow, sites, users, fetches: Vec::new(), places: Places::default() }))
     }
 
-    /// How many there are.
-    pub(super) fn count(&self) -> usize {
-        self.users.len()
-    }
-
     /// When each user asks for its first page: it has been thinking for a while.
     pub(super) fn first(&mut self) -> impl Iterator<Item = (usize, Time)> {
         let sites = &self.sites;

@@ -8,7 +8,7 @@ mod sampler;
 
 pub(crate) use departures::{alone, departures};
 
-use crate::agenda::{Agenda, SourceCounts};
+use crate::agenda::Agenda;
 use crate::background::Background;
 use crate::cross_traffic::CrossTraffic;
 use crate::endpoints::{Cards, Endpoints, FlowBuilder};
@@ -56,20 +56,11 @@ impl<'e> Network<'e> {
         let flows = builder.of_scenario(&starts, &mut cards)?;
         let background = Background::open(builder, &mut cards)?;
         let topology = Topology::new(experiment, mode, background.routes().to_vec())?;
-        let agenda = Agenda::new(SourceCounts {
-            links: experiment.links.len(),
-            flows: flows.len() + background.most_flows(),
-            ack_lanes: background.ack_lanes(),
-            link_lanes: topology.link_lanes(),
-            traffic: experiment.traffic.len(),
-            users: background.users(),
-            arrivals: experiment.arrivals.len(),
-        });
         let endpoints = Endpoints::new(experiment, flows, cards, background.ack_lanes())?;
         let recorder =
             Recorder::new(experiment, &starts, measure::longest(experiment, |flow| Some(experiment.flows[flow].rtt)));
         let mut network = Network {
-            agenda,
+            agenda: Agenda::default(),
             topology,
             endpoints,
             cross,

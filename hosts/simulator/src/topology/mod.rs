@@ -82,11 +82,6 @@ impl Hop {
 }
 
 impl Topology {
-    /// How many pairs of links are joined by some route.
-    pub(crate) fn link_lanes(&self) -> usize {
-        self.link_lanes.len()
-    }
-
     #[inline]
     pub(crate) fn is_bottleneck(&self, link: usize) -> bool {
         link == self.bottleneck
