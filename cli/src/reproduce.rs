@@ -101,7 +101,7 @@ impl Kept {
         let files = files.iter().map(|(name, content)| (name.as_str(), *content));
         for (name, content) in code.into_iter().chain(files) {
             // Lengths keep one content from reaching into the next. Writing to a digest cannot fail.
-            _ = write!(hash, "{name} {}\n", content.len()).and_then(|()| hash.write_all(content));
+            _ = writeln!(hash, "{name} {}", content.len()).and_then(|()| hash.write_all(content));
         }
         hash.hex()
     }
