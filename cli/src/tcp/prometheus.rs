@@ -168,6 +168,6 @@ mod tests {
                 }
             }
         }
-        assert_eq!(known.len(), 13);
+        assert_eq!(known.len(), 15);
     }
 }

@@ -91,6 +91,14 @@ struct {
 	__type(value, struct deaf_end);
 } deaf SEC(".maps");
 
+/* Connections whose SYN said that they want arrivals: another congestion control may be chosen before it is answered. */
+struct {
+	__uint(type, BPF_MAP_TYPE_SK_STORAGE);
+	__uint(map_flags, BPF_F_NO_PREALLOC);
+	__type(key, int);
+	__type(value, u32);
+} wanting SEC(".maps");
+
 /* A handshake under way at the accepting end: what the SYN offered, and how many SYN-ACKs carried the option. */
 struct handshake {
 	u32 theirs;
@@ -167,8 +175,14 @@ INLINE int is_deaf(struct bpf_sock_ops *s)
 
 INLINE void on_connect(struct bpf_sock_ops *s)
 {
-	if (our_offer(s, 0) && !is_deaf(s))
-		set_callbacks(s, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
+	u32 ours = our_offer(s, 0);
+	struct bpf_sock *sk = s->sk;
+
+	if (!ours || !sk || is_deaf(s))
+		return;
+	set_callbacks(s, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
+	if (ours & WIRE_WANTS)
+		bpf_sk_storage_get(&wanting, sk, 0, BPF_SK_STORAGE_GET_F_CREATE);
 }
 
 INLINE void on_listen(struct bpf_sock_ops *s)
@@ -230,10 +244,16 @@ INLINE void count_syn(struct bpf_sock_ops *s)
 
 INLINE void on_connected(struct bpf_sock_ops *s)
 {
-	u32 theirs = peer_offer(s, 0);
+	struct bpf_sock *sk = s->sk;
+	u32 theirs = peer_offer(s, 0), wanted;
 
 	count_syn(s);
-	on_established(s, our_offer(s, 0), theirs);
+	if (!sk)
+		return;
+	wanted = bpf_sk_storage_get(&wanting, sk, 0, 0) != 0;
+	on_established(s, wanted ? offered : volunteered, theirs);
+	if (wanted)
+		bpf_sk_storage_delete(&wanting, sk);
 }
 
 /* An answer that went out without the option in the end agrees on nothing. */

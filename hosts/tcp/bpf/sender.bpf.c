@@ -67,6 +67,7 @@ INLINE void take_over(struct conn *c, struct sock *sk, const struct tcp_sock *tp
 	u32 flight = tp->packets_out - (tp->sacked_out + tp->lost_out) + tp->retrans_out + acked;
 	u32 slow_start = c->state < TCP_CA_CWR && tp->snd_cwnd < tp->snd_ssthresh;
 
+	note_payload(c, sk, tp);
 	law_start(c, now, (u64)(tp->srtt_us >> 3) * 1000, slow_start ? 2 * flight : flight, slow_start);
 	c->marked_rate = c->law.rate; /* marks until now have been heeded: slow start is over */
 	c->report.waiting = c->waiting = BEGUN;
@@ -175,6 +176,11 @@ static __attribute__((noinline)) void wait_for_source(struct conn *c, struct soc
 	c->acked = tp->delivered;
 	if (c->state < TCP_CA_CWR && tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * (tp->packets_out + acked))
 		tp->snd_cwnd = (u32)rapid_min((u64)tp->snd_cwnd + acked, tp->snd_cwnd_clamp);
+	if (c->waiting == UNASKED && ask(sk)) {
+		/* The controller was set while the handshake was under way: what it agreed on is known only now. */
+		c->waiting = ASKED;
+		c->report.began_ns = now;
+	}
 	c->report.waiting = c->waiting;
 	take_arrivals(c, sk, tp, now);
 	if (is_switched_off()) {

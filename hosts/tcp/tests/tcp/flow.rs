@@ -2,6 +2,7 @@
 
 use super::connection::{Look, listen, look};
 use super::namespaces::{Path, RECEIVER};
+use nix::errno::Errno;
 use nix::libc;
 use nix::sys::socket::{
     AddressFamily, SockFlag, SockProtocol, SockType, SockaddrIn, connect, setsockopt, socket, sockopt,
@@ -23,6 +24,8 @@ const BLOCK: usize = 16 << 10;
 pub enum Set {
     BeforeConnect,
     AfterConnect,
+    /// On a socket that does not block, before the handshake has ended.
+    WhileConnecting,
     /// After connecting, and on the accepted socket: as `iperf3 -C` does.
     AtBothEnds,
 }
@@ -63,16 +66,23 @@ impl Flow {
             }
         });
         let stream = path.inside("a", || {
-            let socket = socket(AddressFamily::Inet, SockType::Stream, SockFlag::empty(), SockProtocol::Tcp);
-            let socket = socket.expect("a socket");
+            let waits = set != Set::WhileConnecting;
+            let flags = if waits { SockFlag::empty() } else { SockFlag::SOCK_NONBLOCK };
+            let socket = socket(AddressFamily::Inet, SockType::Stream, flags, SockProtocol::Tcp).expect("a socket");
             if set == Set::BeforeConnect {
                 set_control(&socket, control);
             }
-            connect(socket.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(RECEIVER, port))).expect("connects");
+            let connected = connect(socket.as_raw_fd(), &SockaddrIn::from(SocketAddrV4::new(RECEIVER, port)));
+            assert_eq!(connected, if waits { Ok(()) } else { Err(Errno::EINPROGRESS) });
             if set != Set::BeforeConnect {
                 set_control(&socket, control);
             }
-            TcpStream::from(socket)
+            let stream = TcpStream::from(socket);
+            while stream.peer_addr().is_err() {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            stream.set_nonblocking(false).expect("may wait");
+            stream
         });
         stream.set_write_timeout(Some(Duration::from_millis(20))).expect("a timeout");
         stream.set_nodelay(true).expect("an option");

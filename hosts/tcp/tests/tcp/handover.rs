@@ -57,7 +57,7 @@ fn a_controller_set_after_connecting_hears_of_arrivals() {
     let _alone = alone();
     let (rapid, path) = Loaded::over("late", &Bottleneck { mbit: 50, limit: 100_000 });
     path.delay(20);
-    for set in [Set::AfterConnect, Set::AtBothEnds] {
+    for set in [Set::AfterConnect, Set::WhileConnecting, Set::AtBothEnds] {
         let mut flow = Flow::open(&path, &rapid.name, set);
         let reached = flow.bulk(Duration::from_secs(2)) * 8.0 / 1e6;
         let status = tcp::status(&rapid.name).expect("loaded");

@@ -72,6 +72,7 @@ fn compare(test: &str, words: &str, again: bool) {
     };
     let (cubic, _, steered) = (chosen("cubic"), chosen("bbr"), chosen(&rapid.name));
     let after_choice = tcp::counters(&rapid.name).expect("loaded");
+    eprintln!("{after_choice:?}");
     set_default(&path, &rapid.name);
     let default = iperf3(&path, words);
     eprintln!("iperf3 {words}, rapid by default: {default:.2?} Mbit/s");
@@ -124,7 +125,6 @@ fn both_send() {
 fn fifty_connections() {
     if able() {
         let _alone = alone();
-        // By default none was, in the second run; probably SYNs were lost in the first, and later ones had no option.
-        compare("ip_50", &format!("-c {V4} -P 50"), false);
+        compare("ip_50", &format!("-c {V4} -P 50"), true);
     }
 }
