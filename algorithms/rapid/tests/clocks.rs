@@ -103,24 +103,6 @@ fn segments_merged_by_44_and_88_cost_less_than_five_points() {
 }
 
 #[test]
-fn a_fast_clock_and_merged_acknowledgments_together_cost_less_than_five_points() {
-    for mbps in [20, 100, 1000] {
-        let path = Path::new(Rate::from_mbps(mbps), RTT);
-        let (usual, ..) = used(&path);
-        for delayed_ack in [16, 44, 88] {
-            for skew_ppm in [-40_000, 0, 40_000, 80_000] {
-                let (part, ..) = used(&Path { skew_ppm, delayed_ack, told: 11, ..path.clone() });
-                eprintln!("{mbps} Mbit/s, {skew_ppm:+} ppm, the newest 11 of {delayed_ack}: {part:.3} of {usual:.3}");
-                assert!(
-                    part > usual - FIVE_POINTS,
-                    "{mbps} Mbit/s, {skew_ppm:+} ppm, the newest 11 of {delayed_ack}: {part}, {usual} undisturbed"
-                );
-            }
-        }
-    }
-}
-
-#[test]
 fn a_clock_of_coarse_ticks_costs_less_than_five_points() {
     for mbps in [10, 100, 1000] {
         let path = Path::new(Rate::from_mbps(mbps), RTT);

@@ -208,7 +208,6 @@ impl Reading {
             return;
         }
         if s.low.contains(&NONE) {
-            self.read_queue_alone(s, dt, rs, x[3]);
             return;
         }
         let n = s.per_level as f64;
@@ -254,19 +253,6 @@ impl Reading {
         let target = rs * (1.0 + gain * ((1.0 - m) * alpha - 1.0));
         let target = self.hold_back(target, rs);
         self.rate += (4.0 * dt / t).min(1.0) * (target - self.rate);
-        self.rate = self.rate.max(2.0 * p / t);
-    }
-
-    /// A half-level has no stamp: there are no slopes, but a queue.
-    fn read_queue_alone(&mut self, s: &Stream, dt: f64, rs: f64, top: f64) {
-        let (t, p) = (self.rtt_min, self.packet);
-        if s.delay >= NONE {
-            return;
-        }
-        let tolerated = 2.0 * p / rs + 1e-6;
-        let stands = self.above(self.queue, tolerated, tolerated);
-        let target = self.hold_back(if stands { rs } else { rs * top }, rs);
-        self.rate += (dt / t).min(1.0) * (target - self.rate);
         self.rate = self.rate.max(2.0 * p / t);
     }
 

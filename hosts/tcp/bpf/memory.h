@@ -132,7 +132,8 @@ struct conn {
 	u32 payload;     /* most that a packet carries: mss_cache at the last look */
 	u32 pacing;      /* sk_pacing_status before Rapid */
 	u32 waiting;     /* for a source of arrivals: TCP starts slowly meanwhile. ASKED: the peer was asked for them */
-	u32 acked;       /* tp->delivered at the last look, while waiting */
+	u32 acked;       /* tp->delivered at the last look, while waiting, */
+	u32 waited;      /* and packets delivered meanwhile */
 	u32 slot;
 	u32 uid;     /* of the user who has the slot; */
 	u32 counted; /* among that user's */

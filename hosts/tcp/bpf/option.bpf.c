@@ -245,13 +245,16 @@ INLINE void count_syn(struct bpf_sock_ops *s)
 INLINE void on_connected(struct bpf_sock_ops *s)
 {
 	struct bpf_sock *sk = s->sk;
-	u32 theirs = peer_offer(s, 0), wanted;
+	u32 theirs = peer_offer(s, 0), wanted, ours;
 
-	count_syn(s);
 	if (!sk)
 		return;
 	wanted = bpf_sk_storage_get(&wanting, sk, 0, 0) != 0;
-	on_established(s, wanted ? offered : volunteered, theirs);
+	ours = wanted ? offered : volunteered;
+	/* One that carried no offer says nothing of what passes. */
+	if (ours)
+		count_syn(s);
+	on_established(s, ours, theirs);
 	if (wanted)
 		bpf_sk_storage_delete(&wanting, sk);
 }

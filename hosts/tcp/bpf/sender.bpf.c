@@ -57,7 +57,12 @@ INLINE u32 ask(struct sock *sk)
 	return 1;
 }
 
-/* A peer that was asked for arrivals has not told any after three round trips and 10 ms: it will not. */
+/*
+ * A peer that was asked for arrivals has not told any after three round trips and 10 ms, nor while so many packets were
+ * delivered: it will not. (The question goes out with data. These may come long after the controller was chosen, and wait
+ * in a queue of this host for longer than the handshake's round trip.)
+ */
+#define ANSWER_PACKETS 32
 #define ANSWER_ROUNDS 3
 #define ANSWER_NS 10000000ULL
 
@@ -162,7 +167,9 @@ INLINE void take_rtt(struct conn *c, const struct tcp_sock *tp, u64 now)
 /* Whether a peer that agreed to tell arrivals may still do so: the question takes a round trip, and so does the answer. */
 INLINE u32 may_answer(const struct conn *c, const struct tcp_sock *tp, u64 now)
 {
-	return c->waiting == ASKED && now < c->report.began_ns + ANSWER_NS + ANSWER_ROUNDS * (u64)(tp->srtt_us >> 3) * 1000;
+	u64 until = c->report.began_ns + ANSWER_NS + ANSWER_ROUNDS * (u64)(tp->srtt_us >> 3) * 1000;
+
+	return c->waiting == ASKED && (now < until || c->waited < ANSWER_PACKETS);
 }
 
 /*
@@ -174,6 +181,7 @@ static __attribute__((noinline)) void wait_for_source(struct conn *c, struct soc
 	u32 acked = tp->delivered - c->acked;
 
 	c->acked = tp->delivered;
+	c->waited += acked;
 	if (c->state < TCP_CA_CWR && tp->snd_cwnd < tp->snd_ssthresh && tp->snd_cwnd < 2 * (tp->packets_out + acked))
 		tp->snd_cwnd = (u32)rapid_min((u64)tp->snd_cwnd + acked, tp->snd_cwnd_clamp);
 	if (c->waiting == UNASKED && ask(sk)) {

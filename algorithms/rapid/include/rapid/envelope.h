@@ -33,11 +33,7 @@
  *  2. A stream gives no estimate if the application had nothing to send during it,
  *     or if it took over 9/8 of its plan: it does not have the levels that its
  *     slopes need. If its sender was late (not idle), it still pulls R towards the
- *     top level of what was really sent. If only stamps are missing, in small
- *     windows behind acknowledgments that cover many packets, its queue is known
- *     all the same: R moves towards the top level where there is none, and is held
- *     back where there is one. (Else R, once low, stays so: levels are then too
- *     short for the holes.) R otherwise stays.
+ *     top level of what was really sent. R otherwise stays.
  *  3. The base delay is the smallest of 30-60 s. With 5-10 s, ten flows that enter
  *     a second apart never see an empty queue together: the early ones forget
  *     the base, the late ones take the queue for it and starve the early ones
@@ -131,8 +127,6 @@
 #define RAPID_MOVES_PER_ROUND 4
 /* A late stream pulls the rate over a round trip. */
 #define RAPID_LATE_MOVES_PER_ROUND 1
-/* One whose slopes are not known moves it over a round trip, too. */
-#define RAPID_UNREAD_MOVES_PER_ROUND 1
 
 RAPID_FN const struct rapid_ladder *rapid_ladder_of(const struct rapid *law, u32 wide)
 {
@@ -358,35 +352,16 @@ RAPID_STAGE int rapid_probe_act(struct rapid *law, const struct rapid_stream *s,
 	return 1;
 }
 
-/* A half-level has no stamp, so that the slopes are not known. The queue still is, if any packet has one. */
-RAPID_STAGE int rapid_probe_unread(struct rapid *law, const struct rapid_stream *s, u64 duration, u64 rate)
-{
-	u64 target = rate;
-
-	if (!law || !s || s->delay == RAPID_UNSEEN)
-		return 0;
-	if (law->envelope.queue_ns <= rapid_tolerated_queue(law, rate))
-		target = rapid_scale(rate, rapid_ladder_of(law, s->wide)->x[RAPID_PROBE_LEVELS - 1]);
-	target = rapid_hold_back(law, target, rate);
-	rapid_set_rate(law, (u64)rapid_average((s64)law->rate, (s64)target,
-					       rapid_weight(RAPID_UNREAD_MOVES_PER_ROUND, duration, law->rtt_ns)));
-	return 1;
-}
-
 /* Reads a probe stream that is complete, and whose queue is noted. */
 RAPID_FN void rapid_probe_read(struct rapid *law, const struct rapid_stream *s, u64 now, u64 duration)
 {
 	u64 rate = rapid_bound(rapid_rate_of(s->bytes, duration));
 
 	rapid_heed_heavy_loss(law, s, rate);
-	if (!rapid_is_as_planned(law, s, rate, duration)) {
-		law->unusable++;
-	} else if (rapid_note_slopes(law, s, duration)) {
+	if (rapid_is_as_planned(law, s, rate, duration) && rapid_note_slopes(law, s, duration))
 		rapid_probe_act(law, s, now, duration, rate);
-	} else {
+	else
 		law->unusable++;
-		rapid_probe_unread(law, s, duration, rate);
-	}
 }
 
 #endif
