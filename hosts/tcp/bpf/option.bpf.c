@@ -32,6 +32,7 @@
 #include "feedback.h"
 #include "maps.h"
 #include "option_clock.h"
+#include "option_deaf.h"
 
 #define TCP_FIN 0x01
 #define TCP_SYN 0x02
@@ -39,19 +40,11 @@
 #define TCP_ACK 0x10
 #define SACK 5
 #define ENOMSG 42
-#define AF_INET 2
 
 /* All the options that a TCP header can hold. */
 #define WIRE_SPARE 40
-/* SYNs, and SYN-ACKs, that carry the option before it is left out. */
-#define SYN_TRIES 1
+/* SYN-ACKs that carry the option before it is left out. */
 #define ANSWER_TRIES 2
-/* For so long no option goes to where so many SYNs in a row passed only without it. */
-#define DEAF_NS 600000000000ULL
-#define DEAF_TIMES 3
-/* A SYN that passed without it says nothing if one with it passed within this time: its first try, a second and a round
-   trip ago, went out among others, and was lost by chance. */
-#define BESIDE_NS 3000000000ULL
 /* Lengths that are tried: 28 bytes to 8, four at a time. */
 #define RESERVE_TRIES 6
 
@@ -67,29 +60,6 @@ struct {
 	__type(key, char[16]);
 	__type(value, u32);
 } askers SEC(".maps");
-
-/* The other end of a connection of one network namespace; of a listener's, also the ports. */
-struct far_end {
-	u64 namespace;
-	u32 address[4];
-	u32 ports;
-	u32 padding;
-};
-
-/* How SYNs with the option fare to an address: how many in a row passed only without it, when the last of these did, and
-   when one last passed with it. */
-struct deaf_end {
-	u64 since_ns;
-	u64 times;
-	u64 passed_ns;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 4096);
-	__type(key, struct far_end);
-	__type(value, struct deaf_end);
-} deaf SEC(".maps");
 
 /* Connections whose SYN said that they want arrivals: another congestion control may be chosen before it is answered. */
 struct {
@@ -111,26 +81,6 @@ struct {
 	__type(key, struct far_end);
 	__type(value, struct handshake);
 } answered SEC(".maps");
-
-INLINE struct far_end far_end_of(struct bpf_sock_ops *s, u32 ports)
-{
-	struct far_end end = {.ports = ports ? (s->remote_port & 0xffff0000) | (s->local_port & 0xffff) : 0};
-	u32 v4 = s->remote_ip4;
-
-	end.namespace = bpf_get_netns_cookie(s);
-
-	/* The verifier allows no pointer into the context: nothing may merge this load with those below. */
-	asm volatile("" : "+r"(v4));
-	if (s->family == AF_INET) {
-		end.address[0] = v4;
-	} else {
-		end.address[0] = s->remote_ip6[0];
-		end.address[1] = s->remote_ip6[1];
-		end.address[2] = s->remote_ip6[2];
-		end.address[3] = s->remote_ip6[3];
-	}
-	return end;
-}
 
 /* The peer's offer, in the packet at hand or (`flags`) in the SYN, which is there when its first answer is built. */
 INLINE u32 peer_offer(struct bpf_sock_ops *s, u64 flags)
@@ -163,14 +113,6 @@ INLINE u32 our_offer(struct bpf_sock_ops *s, u32 answering)
 	if (!bpf_getsockopt(s, SOL_TCP, TCP_CONGESTION, name, sizeof(name)) && bpf_map_lookup_elem(&askers, name))
 		return offered;
 	return volunteered;
-}
-
-INLINE int is_deaf(struct bpf_sock_ops *s)
-{
-	struct far_end end = far_end_of(s, 0);
-	const struct deaf_end *d = bpf_map_lookup_elem(&deaf, &end);
-
-	return d && d->times >= DEAF_TIMES && bpf_ktime_get_ns() - d->since_ns < DEAF_NS;
 }
 
 INLINE void on_connect(struct bpf_sock_ops *s)
@@ -214,32 +156,6 @@ INLINE void on_established(struct bpf_sock_ops *s, u32 ours, u32 theirs)
 		      writes ? 0 : BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG);
 	if (writes)
 		set_callbacks(s, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
-}
-
-/*
- * A SYN that passed only without the option: chance, or something on this path that lets none through. A SYN that
- * passed with it, answered or not, ends the count. One that was lost twice, once without the option, was lost by chance.
- */
-INLINE void count_syn(struct bpf_sock_ops *s)
-{
-	struct far_end end = far_end_of(s, 0);
-	const struct deaf_end *before = bpf_map_lookup_elem(&deaf, &end);
-	struct deaf_end d = {0};
-	u64 now = bpf_ktime_get_ns();
-
-	/* Those of a deaf address carried none, and say nothing. */
-	if (is_deaf(s))
-		return;
-	if (before)
-		d = *before;
-	if (s->total_retrans < SYN_TRIES) {
-		d.times = 0;
-		d.passed_ns = now;
-	} else if (s->total_retrans == SYN_TRIES && now - d.passed_ns > BESIDE_NS) {
-		d.times++;
-		d.since_ns = now;
-	}
-	bpf_map_update_elem(&deaf, &end, &d, 0);
 }
 
 INLINE void on_connected(struct bpf_sock_ops *s)

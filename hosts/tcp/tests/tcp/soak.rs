@@ -243,7 +243,7 @@ fn nothing_stalls_and_nothing_leaks() {
     path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
     let listeners = [listener(), deaf];
     let ports = [0, 1].map(|which: usize| listeners[which].local_addr().expect("an address").port());
-    listeners.map(serve);
+    listeners.into_iter().for_each(serve);
     let until = Instant::now() + long;
     let (ended, longest) = std::thread::scope(|scope| {
         let worker = |number: u64| {
