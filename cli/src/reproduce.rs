@@ -40,6 +40,9 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
     }
     if arguments.explain {
         leave_out_unexplained(&mut chosen);
+        if chosen.is_empty() && !arguments.json {
+            say("No figure here names a run that shows why ours differs: every miss is unexplained.\n")?;
+        }
     }
     // All is read and checked before anything runs.
     let read = |(paper, figures): (Paper, Vec<String>)| {

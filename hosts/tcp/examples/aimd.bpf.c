@@ -81,6 +81,16 @@ SEC("struct_ops") u32 aimd_undo_cwnd(u64 *arguments)
 	return tp->snd_cwnd > tp->prior_cwnd ? tp->snd_cwnd : tp->prior_cwnd;
 }
 
+#if defined(PINNED)
+struct {
+	int (*type)[2]; /* BPF_MAP_TYPE_ARRAY */
+	int (*max_entries)[1];
+	int (*pinning)[1]; /* LIBBPF_PIN_BY_NAME */
+	u32 *key;
+	u64 *value;
+} aimd_pinned SEC(".maps");
+#endif
+
 #if !defined(NONE)
 SEC(".struct_ops") struct tcp_congestion_ops aimd = {
 	.name = "aimd",

@@ -78,6 +78,11 @@ impl File {
             let settled = control.set_map_flags(flags).and_then(|()| control.set_autocreate(true));
             settled.map_err(|error| Error::machine(BROUGHT, error))?;
         }
+        for map in opened.maps_mut() {
+            // A pin outlives the load, and carries what the trial wrote into it.
+            // SAFETY: the map lives as long as its object.
+            unsafe { libbpf_sys::bpf_map__set_pin_path(map.as_libbpf_object().as_ptr(), std::ptr::null()) };
+        }
         for mut program in opened.progs_mut().filter(|program| program.prog_type() != ProgramType::StructOps) {
             program.set_autoload(false);
         }

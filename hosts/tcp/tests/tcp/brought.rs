@@ -23,9 +23,12 @@ const BROKEN: [(&str, &str); 7] = [
     ("-DCONSTANT", "its window does not grow: 10 packets at most"),
 ];
 
+/// What makes the example pin a map by name.
+const PINNED: &str = "-DPINNED";
+
 pub fn objects() -> impl Iterator<Item = Vec<u8>> {
     let broken = BROKEN.iter().map(|(word, _)| clang::compiled(SOURCE, &[word]));
-    std::iter::once(clang::compiled(SOURCE, &[])).chain(broken)
+    [&[][..], &[PINNED]].into_iter().map(|words| clang::compiled(SOURCE, words)).chain(broken)
 }
 
 /// A file with the example, made so by a word to the compiler.
@@ -82,6 +85,17 @@ fn a_controller_of_a_file_is_tried_registered_and_unloaded() {
     }
     assert!(tcp::unload("aimd").expect("unloads") && !tcp::is_registered("aimd"));
     assert_eq!(machine(&route), was);
+}
+
+#[test]
+fn a_map_that_a_file_pins_by_name_is_not_pinned() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    tcp::bring(&file(&[PINNED]), None, false).unwrap_or_else(|error| panic!("{error}"));
+    assert!(!std::path::Path::new("/sys/fs/bpf/aimd_pinned").exists());
+    assert!(tcp::unload("aimd").expect("unloads"));
 }
 
 fn named(name: &str) -> Options {
