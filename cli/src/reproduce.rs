@@ -39,8 +39,8 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
         kept.leave_out_standing(&mut chosen);
     }
     if arguments.explain {
-        leave_out_unexplained(&mut chosen);
-        if chosen.is_empty() && !arguments.json {
+        keep_those(&mut chosen, Paper::explains);
+        if chosen.is_empty() {
             say("No figure here names a run that shows why ours differs: every miss is unexplained.\n")?;
         }
     }
@@ -109,14 +109,11 @@ impl Kept {
         hash.hex()
     }
 
-    /// Leaves out the figures whose outcomes stand, and papers of which nothing is left.
+    /// Leaves out the figures whose outcomes stand.
     fn leave_out_standing(&self, chosen: &mut Vec<(Paper, Vec<String>)>) {
-        for (paper, figures) in chosen.iter_mut() {
-            figures.retain(|figure| {
-                !self.store.stands(&format!("{}/{figure}", paper.name), &Kept::depends_on(paper, figure))
-            });
-        }
-        chosen.retain(|(_, figures)| !figures.is_empty());
+        keep_those(chosen, |paper, figure| {
+            !self.store.stands(&format!("{}/{figure}", paper.name), &Kept::depends_on(paper, figure))
+        });
     }
 
     /// Stores a figure at once: what is interrupted later is not lost. What others have stored since stays.
@@ -203,10 +200,10 @@ fn shown(paper: &str, figure: &reproduction::Figure) -> String {
     out
 }
 
-/// Leaves out the figures that name no run for what differs.
-fn leave_out_unexplained(chosen: &mut Vec<(Paper, Vec<String>)>) {
+/// Leaves out other figures, and papers of which nothing is left.
+fn keep_those(chosen: &mut Vec<(Paper, Vec<String>)>, wanted: impl Fn(&Paper, &str) -> bool) {
     for (paper, figures) in chosen.iter_mut() {
-        figures.retain(|figure| paper.explains(figure));
+        figures.retain(|figure| wanted(paper, figure));
     }
     chosen.retain(|(_, figures)| !figures.is_empty());
 }

@@ -23,6 +23,7 @@ mod report;
 mod selftest;
 mod status;
 mod steps;
+mod trial_socket;
 mod wire;
 
 pub use brought::{Bringing, Brought, Pair, Transfer, Tried, bring, brought};

@@ -6,16 +6,10 @@
 
 use crate::report::{Reason, Report};
 use crate::status::status;
-use crate::{Error, devices};
-use nix::libc;
+use crate::{Error, devices, trial_socket};
 use nix::sched::{CloneFlags, unshare};
-use nix::sys::socket::{
-    AddressFamily, SockFlag, SockProtocol, SockType, SockaddrIn, connect, setsockopt, socket, sockopt,
-};
-use std::ffi::OsString;
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::time::Duration;
 
 /// The results of the trial.
@@ -37,7 +31,6 @@ pub struct Trial {
 
 /// Bytes to send: a few hundred packets.
 const AMOUNT: usize = 400_000;
-const SEGMENT: u32 = 1400;
 
 fn failed(error: impl std::fmt::Display) -> Error {
     Error::machine("the trial connection", error)
@@ -82,7 +75,7 @@ fn in_own_namespace(name: &str) -> Result<Trial, Error> {
     devices::prepare_loopback(name)?;
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
     let SocketAddr::V4(address) = listener.local_addr().map_err(failed)? else { return Err(failed("no IPv4")) };
-    let stream = connection(name, address)?;
+    let stream = trial_socket::connected(name, address).map_err(failed)?;
     let (mut peer, _) = listener.accept().map_err(failed)?;
     let mut writer = &stream;
     stream.set_write_timeout(Some(Duration::from_secs(2))).map_err(failed)?;
@@ -102,7 +95,8 @@ fn in_own_namespace(name: &str) -> Result<Trial, Error> {
         sent.map_err(failed)
     })?;
     let port = stream.local_addr().map_err(failed)?.port();
-    let (status, packets) = (status(name)?, packets_sent(&stream)?);
+    let status = status(name)?;
+    let packets = u64::from(trial_socket::info(&stream).map_err(failed)?.tcpi_data_segs_out);
     if let Some(report) = status.connections.iter().find(|report| report.address.local().port() == port) {
         return Ok(Trial::of(report, packets));
     }
@@ -122,29 +116,6 @@ impl Trial {
         let Report { packets: seen, bursts, delivered, stamped, .. } = *report;
         Trial { packets, seen, bursts, delivered, stamped, without_option: None }
     }
-}
-
-fn connection(name: &str, to: SocketAddrV4) -> Result<TcpStream, Error> {
-    let socket: OwnedFd =
-        socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, SockProtocol::Tcp).map_err(failed)?;
-    setsockopt(&socket, sockopt::TcpMaxSeg, &SEGMENT).map_err(failed)?;
-    setsockopt(&socket, sockopt::TcpCongestion, &OsString::from(name)).map_err(failed)?;
-    connect(socket.as_raw_fd(), &SockaddrIn::from(to)).map_err(failed)?;
-    Ok(TcpStream::from(socket))
-}
-
-fn packets_sent(stream: &TcpStream) -> Result<u64, Error> {
-    // SAFETY: plain words; the kernel fills those that it knows.
-    let info = unsafe {
-        let mut info: libc::tcp_info = std::mem::zeroed();
-        let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
-        let at = (&raw mut info).cast();
-        if libc::getsockopt(stream.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, at, &mut length) != 0 {
-            return Err(failed(std::io::Error::last_os_error()));
-        }
-        info
-    };
-    Ok(u64::from(info.tcpi_data_segs_out))
 }
 
 #[cfg(test)]

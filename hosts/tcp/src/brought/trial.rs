@@ -5,22 +5,17 @@
 //!    does.
 //! 2. One packet in a hundred lost (netem, again): everything must arrive.
 
-use crate::Error;
+use crate::{Error, trial_socket};
 use nix::libc;
 use nix::sched::{CloneFlags, unshare};
-use nix::sys::socket::{
-    AddressFamily, SockFlag, SockProtocol, SockType, SockaddrIn, connect, setsockopt, socket, sockopt,
-};
-use std::ffi::OsString;
+use nix::sys::socket::{setsockopt, sockopt};
 use std::io::{Read, Write};
-use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, TcpListener, TcpStream};
-use std::os::fd::{AsRawFd, OwnedFd};
+use std::net::{Ipv4Addr, SocketAddr, TcpListener};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// Bytes of a transfer, and of a segment: some seven hundred packets.
+/// Bytes of a transfer: some seven hundred packets.
 const AMOUNT: usize = 1_000_000;
-const SEGMENT: u32 = 1400;
 const BLOCK: usize = 16 << 10;
 /// How long a transfer may take. CUBIC takes a tenth of a second, or a second where packets are lost.
 const PATIENCE: Duration = Duration::from_secs(8);
@@ -131,7 +126,7 @@ fn transfer(control: &str) -> Result<Transfer, Error> {
     let listener = TcpListener::bind((Ipv4Addr::LOCALHOST, 0)).map_err(failed)?;
     let SocketAddr::V4(address) = listener.local_addr().map_err(failed)? else { return Err(failed("no IPv4")) };
     let began = Instant::now();
-    let stream = connection(control, address)?;
+    let stream = trial_socket::connected(control, address).map_err(failed)?;
     let (mut peer, _) = listener.accept().map_err(failed)?;
     peer.set_read_timeout(Some(LOOK)).map_err(failed)?;
     stream.set_write_timeout(Some(LOOK)).map_err(failed)?;
@@ -151,36 +146,13 @@ fn transfer(control: &str) -> Result<Transfer, Error> {
                 0 => std::thread::sleep(Duration::from_millis(1)),
                 _ => left -= writer.write(&block[..left.min(BLOCK)]).unwrap_or(0),
             }
-            window = window.max(window_of(&stream)?);
+            window = window.max(trial_socket::info(&stream).map_err(failed)?.tcpi_snd_cwnd);
         }
         let (bytes, took) = reader.join().map_err(|_| failed("the reader panicked"))?;
         // What has not arrived need not any more.
         setsockopt(&stream, sockopt::Linger, &libc::linger { l_onoff: 1, l_linger: 0 }).map_err(failed)?;
         Ok(Transfer { bytes, took, window })
     })
-}
-
-fn connection(control: &str, to: SocketAddrV4) -> Result<TcpStream, Error> {
-    let socket: OwnedFd =
-        socket(AddressFamily::Inet, SockType::Stream, SockFlag::SOCK_CLOEXEC, SockProtocol::Tcp).map_err(failed)?;
-    setsockopt(&socket, sockopt::TcpMaxSeg, &SEGMENT).map_err(failed)?;
-    setsockopt(&socket, sockopt::TcpCongestion, &OsString::from(control)).map_err(failed)?;
-    connect(socket.as_raw_fd(), &SockaddrIn::from(to)).map_err(failed)?;
-    Ok(TcpStream::from(socket))
-}
-
-/// The connection's window, packets.
-fn window_of(stream: &TcpStream) -> Result<u32, Error> {
-    // SAFETY: plain words; the kernel fills those that it knows.
-    unsafe {
-        let mut info: libc::tcp_info = std::mem::zeroed();
-        let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
-        let at = (&raw mut info).cast();
-        if libc::getsockopt(stream.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, at, &mut length) != 0 {
-            return Err(failed(std::io::Error::last_os_error()));
-        }
-        Ok(info.tcpi_snd_cwnd)
-    }
 }
 
 #[cfg(test)]

@@ -15,6 +15,13 @@ fn few(name: &str, flows: u32) -> Options {
     Options { name: name.to_string(), flows, ..Options::default() }
 }
 
+/// Waits until a drain has taken the name from new connections.
+fn wait_until_it_drains(name: &str) {
+    while tcp::is_registered(name) {
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
 #[test]
 fn a_load_while_another_drains_leaves_one() {
     if !able() {
@@ -27,9 +34,7 @@ fn a_load_while_another_drains_leaves_one() {
     flow.bulk(SECOND);
     std::thread::scope(|scope| {
         let drainer = scope.spawn(|| tcp::drain(name, Some(30 * SECOND)));
-        while tcp::is_registered(name) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        wait_until_it_drains(name);
         // What drains has no new connections to switch on.
         let refused = tcp::switch(name, true).expect_err("it drains").to_string();
         assert!(refused.contains("is being unloaded"), "{refused}");
@@ -58,9 +63,7 @@ fn what_is_left_when_time_is_over_goes_to_cubic_though_the_name_is_loaded_again(
     flow.bulk(SECOND);
     std::thread::scope(|scope| {
         let drainer = scope.spawn(|| tcp::drain(name, Some(3 * SECOND)));
-        while tcp::is_registered(name) {
-            std::thread::sleep(Duration::from_millis(10));
-        }
+        wait_until_it_drains(name);
         tcp::load(&few(name, 5)).unwrap_or_else(|error| panic!("{error}"));
         flow.bulk(4 * SECOND);
         let done = drainer.join().expect("no panic").expect("drains");
