@@ -117,10 +117,11 @@ INLINE u32 our_offer(struct bpf_sock_ops *s, u32 answering)
 
 INLINE void on_connect(struct bpf_sock_ops *s)
 {
+	struct far_end end = far_end_of(s, 0);
 	u32 ours = our_offer(s, 0);
 	struct bpf_sock *sk = s->sk;
 
-	if (!ours || !sk || is_deaf(s))
+	if (!ours || !sk || is_deaf(bpf_map_lookup_elem(&deaf, &end)))
 		return;
 	set_callbacks(s, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
 	if (ours & WIRE_WANTS)

@@ -60,11 +60,8 @@ INLINE struct far_end far_end_of(struct bpf_sock_ops *s, u32 ports)
 	return end;
 }
 
-INLINE int is_deaf(struct bpf_sock_ops *s)
+INLINE int is_deaf(const struct deaf_end *d)
 {
-	struct far_end end = far_end_of(s, 0);
-	const struct deaf_end *d = bpf_map_lookup_elem(&deaf, &end);
-
 	return d && d->times >= DEAF_TIMES && bpf_ktime_get_ns() - d->since_ns < DEAF_NS;
 }
 
@@ -80,7 +77,7 @@ INLINE void count_syn(struct bpf_sock_ops *s)
 	u64 now = bpf_ktime_get_ns();
 
 	/* Those of a deaf address carried none, and say nothing. */
-	if (is_deaf(s))
+	if (is_deaf(before))
 		return;
 	if (before)
 		d = *before;
