@@ -12,7 +12,7 @@ const Overview = (() => {
   }
 
   // Dots of the runs, ellipses of the replications, and a line through the means where something is swept.
-  function cloudSeries(clouds, look, { swept, joined, log, many }) {
+  function cloudSeries(clouds, look, { swept, joined, log, many }, alone) {
     const delay = (v) => (log ? 10 ** v : v);
     const dots = clouds.flatMap((cloud) => cloud.runs.map((run) => ({ run, point: cloud.point })));
     const plain = { whole: true, colour: look.colour };
@@ -24,8 +24,9 @@ const Overview = (() => {
     const means = {
       ...plain, ...look, save: false, kinds: many ? ["dots"] : joined ? ["mean"] : [], role: "thin", radius: 1.5, marker: many ? undefined : look.marker,
       xs: clouds.map((c) => delay(c.mean[0])), ys: clouds.map((c) => c.mean[1]),
-      // Words have no order, so no line: each stands beside its mean. Where nothing is swept the controller does.
-      texts: many || (swept && joined) ? undefined : clouds.map((c) => (swept ? c.point.replaceAll(/[^,]* = /g, "") : look.name)),
+      // Words have no order, so no line: each stands beside its mean, as do the values of a controller that is alone. Where
+      // nothing is swept the controller does.
+      texts: many || (swept && joined && !alone) ? undefined : clouds.map((c) => (swept ? c.point.replaceAll(/[^,]* = /g, "") : look.name)),
     };
     const rings = clouds.filter((cloud) => cloud.factor).map((cloud) => ring(cloud, delay));
     const ellipses = { ...plain, save: false, kinds: many ? [] : ["rings"], rings: many ? [] : rings, xs: [], ys: [] };
@@ -36,7 +37,7 @@ const Overview = (() => {
     if (!host || !picture) return;
     const series = looks.flatMap((look, i) => {
       const own = picture.clouds.filter((cloud) => cloud.controller === i);
-      return own.length ? cloudSeries(own, look, picture) : [];
+      return own.length ? cloudSeries(own, look, picture, looks.length === 1) : [];
     });
     const xs = series.flatMap((s) => [...s.xs, ...(s.rings ?? []).flat().map((corner) => corner[0])]);
     const { log } = picture;
@@ -75,16 +76,19 @@ const Overview = (() => {
     });
   }
 
-  // Controllers stand beside each other at a value that is a word, this far apart.
+  // Lines that have a point at the same word stand beside each other there, this far apart.
   const APART = 0.1;
 
   // Mean and interval: joined by a line where the values have an order, else a dot with a bar at each of them.
-  function lineSeries(line, among, words) {
+  function lineSeries(line, lines, among, words) {
     const looks = among.find((list) => list.some((look) => look.name === line.controller));
     const at = looks.findIndex((look) => look.name === line.controller);
-    const aside = words ? (at - (looks.length - 1) / 2) * APART : 0;
+    const aside = (x) => {
+      const here = words ? lines.filter((other) => other.points.some((p) => p[0] === x)) : [line];
+      return (here.indexOf(line) - (here.length - 1) / 2) * APART;
+    };
     return {
-      ...looks[at], xs: line.points.map((p) => p[0] + aside), ys: line.points.map((p) => p[1]),
+      ...looks[at], xs: line.points.map((p) => p[0] + aside(p[0])), ys: line.points.map((p) => p[1]),
       lo: line.points.map((p) => p[2]?.[0] ?? p[1]), hi: line.points.map((p) => p[2]?.[1] ?? p[1]),
       kinds: words ? ["dots", "bars"] : ["band", "mean"], radius: 1.5, marker: line.points.length > 40 ? undefined : looks[at].marker,
     };
@@ -103,18 +107,22 @@ const Overview = (() => {
     const box = host.querySelector(".panels");
     const multiples = Math.max(...charts.map((c) => c.panels.length));
     box.style.setProperty("--columns", multiples > 1 ? 1 : Math.min(2, charts.length));
+    const series = (panel) => panel.lines.filter((l) => l.points.length).map((l) => lineSeries(l, panel.lines, looks, names.length > 0 && !data.ordered));
+    // Panels with the same lines have one legend: above all charts, or above the first of those that follow each other.
+    const all = charts.map((chart) => [...new Map(chart.panels.flatMap(series).map((s) => [s.name, s])).values()]);
+    const keys = all.map((own) => own.map((s) => s.name).join());
+    const same = keys.every((key) => key === keys[0]), several = charts.some((chart) => charts.length * chart.panels.length > 1);
+    let legend;
     let drawn = 0;
-    for (const chart of charts) {
+    for (const [number, chart] of charts.entries()) {
       const part = Plot.html("div", { class: "part" }, box);
       Plot.html("h4", {}, part, chart.label);
-      Plot.html("div", { class: "panels" }, part);
+      const place = Plot.html("div", { class: "panels" }, part);
+      if (several && keys[number] !== keys[number - 1]) legend = new Plot.Legend(same ? box : place, all[number]);
       new Plot.Figure(part, view, {
-        x, y: { title: chart.label, unit: chart.unit, zero: chart.unit !== "", log: chart.log, above: true }, height: multiples > 1 ? 120 : 150,
-        columns: Math.min(3, multiples),
-        panels: chart.panels.map((panel) => ({
-          title: panel.title,
-          series: panel.lines.filter((l) => l.points.length).map((l) => lineSeries(l, looks, names.length > 0 && !data.ordered)),
-        })),
+        x, y: { title: chart.label, unit: chart.unit, zero: chart.unit !== "", log: chart.log, own: chart.own, above: true }, height: multiples > 1 ? 120 : 150,
+        columns: Math.min(3, multiples), legend,
+        panels: chart.panels.map((panel) => ({ title: panel.title, series: series(panel) })),
       });
       drawn += Number(part.dataset.drawn);
     }

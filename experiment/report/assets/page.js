@@ -68,7 +68,7 @@ const Page = (() => {
     return [
       ...curves(run, "available").map((c) => series(c, { name: (data.traffic ? "available" : "capacity") + at, kinds: ["area"], role: "available" })),
       ...(data.traffic ? curves(run, "traffic") : []).map((c) => series(c, { name: "traffic", kinds: ["line"], role: "traffic" })),
-      ...curves(run, "total").map((c) => series(c, { name: "total" + at, kinds: ["line"], role: "heavy" })),
+      ...curves(run, "total").map((c) => series(c, { name: "all flows" + at, kinds: ["line"], role: "heavy" })),
       ...perFlow(run, "throughput", ["line"]),
     ];
   }

@@ -37,7 +37,11 @@ const Plot = (() => {
       this.figures.forEach((f) => f.draw());
       this.onchange?.(this.zoomed);
     }
-    point(x) { this.cursor = x; this.figures.forEach((f) => f.point(x)); }
+    // `panel`: the one that is pointed at.
+    point(x, panel = this.pointed) {
+      [this.cursor, this.pointed] = [x, panel];
+      this.figures.forEach((f) => f.point(x));
+    }
   }
 
   // First index whose x is not below `x`.
@@ -142,7 +146,7 @@ const Plot = (() => {
   class Figure {
     // spec: { x: {title, unit, log, name, values}, y: {title, unit, log, zero, own, above, range, names}, left, height, columns, silent,
     // panels: [...] }; `own`: each panel its own range of y; `above`: the title stands above the panels already; `values`: ticks of x, if they fit; `names`: of
-    // rows, from above; `silent`: legends read no values.
+    // rows, from above; `silent`: legends read no values; `legend`: one for several panels, a Legend.
     constructor(host, view, spec) {
       Object.assign(this, { host, view, spec });
       this.box = host.querySelector(".panels");
@@ -158,9 +162,11 @@ const Plot = (() => {
       if (spec.colour) box.style.setProperty("--c", spec.colour);
       const head = html("div", { class: "head" }, box);
       if (spec.title) html("span", { class: "name" }, head, spec.title);
-      const where = html("span", { class: "where" }, head);
-      const keys = spec.series.filter((s) => s.name).map((s) => ({ series: s, out: legend(head, s) }));
-      if (this.spec.scatter || this.spec.silent) keys.forEach((key) => key.out.remove());
+      const shared = this.spec.legend;
+      const where = shared?.where ?? html("span", { class: "where" }, head);
+      const keys = spec.series.filter((s) => s.name).map((s) => ({ series: s, out: shared?.outs.get(s.name) ?? legend(head, s) }));
+      if (shared) head.classList.add("alone");
+      else if (this.spec.scatter || this.spec.silent) keys.forEach((key) => key.out.remove());
       else head.classList.add("read");
       const frame = html("div", {
         class: "frame", tabindex: "0", role: "application", "aria-roledescription": "chart",
@@ -193,11 +199,13 @@ const Plot = (() => {
         if (!Number.isFinite(v) || (y.log && !(v > 0))) return;
         lo = Math.min(lo, v); hi = Math.max(hi, v);
       };
+      // What is measured is not negative: an interval that reaches below zero makes no room there.
+      const floor = (low, mean) => (mean >= 0 && y.zero !== false ? Math.max(0, low) : low);
       for (const { spec } of panels) {
         for (const s of spec.series) {
           const [from, to] = s.whole ? [0, s.xs.length] : [lower(s.xs, x0), lower(s.xs, x1 + (x1 - x0) * 1e-9)];
           s.rings?.flat().forEach((corner) => take(corner[1]));
-          for (let i = from; i < to; i++) { take(s.ys[i]); if (s.hi) { take(s.hi[i]); take(s.lo[i]); } }
+          for (let i = from; i < to; i++) { take(s.ys[i]); if (s.hi) { take(s.hi[i]); take(floor(s.lo[i], s.ys[i])); } }
         }
         (spec.levels ?? []).forEach((l) => take(l.y));
       }
@@ -210,7 +218,8 @@ const Plot = (() => {
 
     drawPanel(panel, x, y, [y0, y1], last) {
       const width = Math.max(220, Math.round(panel.frame.clientWidth || 600));
-      const bottom = last ? 38 : 10;
+      const staggered = x.names && x.names.length > 1 && named(x.names, this.columns(width)).every === 2;
+      const bottom = !last ? 10 : staggered ? 50 : 38;
       const height = this.spec.height + bottom;
       const [x0, x1] = this.view.range;
       const left = this.spec.left ?? MARGIN.left, right = width - MARGIN.right, base = height - bottom;
@@ -221,11 +230,13 @@ const Plot = (() => {
       };
       const sx = scale(x0, x1, left, right, x.log), sy = scale(y0, y1, base, MARGIN.top, y.log);
       const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
-      Object.assign(panel, { sx, sy, x0, x1, left, right, top: MARGIN.top, base, width, taken: [] });
+      Object.assign(panel, { sx, sy, x0, x1, left, right, top: MARGIN.top, base, width, staggered, taken: [] });
       const id = `clip${Figure.clips = (Figure.clips ?? 0) + 1}`;
       svg("rect", { x: left, y: MARGIN.top - 3, width: right - left, height: base - MARGIN.top + 6 }, svg("clipPath", { id }, root));
       this.axes(root, panel, x, y, sx, sy, [y0, y1], last);
       const ink = svg("g", { "clip-path": `url(#${id})` }, root);
+      // Words stand beside points, not over them.
+      for (const { texts, xs, ys } of panel.spec.series) texts?.forEach((_, i) => panel.taken.push({ left: sx(xs[i]) - 5, low: sy(ys[i]) + 4, width: 10 }));
       let drawn = 0, shaded = false;
       const shade = () => { if (!shaded) this.bands(ink, panel, sx); shaded = true; };
       for (const series of panel.spec.series) {
@@ -254,6 +265,9 @@ const Plot = (() => {
       return drawn;
     }
 
+    // As many numbers as have room on the axis.
+    columns(width) { return Math.max(2, Math.floor((width - MARGIN.right - (this.spec.left ?? MARGIN.left)) / 56)); }
+
     axes(root, panel, x, y, sx, sy, [y0, y1], last) {
       const { left, right, top, base } = panel;
       const [x0, x1] = this.view.range;
@@ -263,22 +277,23 @@ const Plot = (() => {
       else this.ticks(grid, text, panel, y, sy, [y0, y1]);
       const px = x.log ? { factor: 1, unit: "" } : { factor: 1, unit: x.unit };
       const fit = (x.unit === "bit/s" || x.prefixed) && !x.log ? Scale.prefix(x.unit, x1) : px;
-      const columns = Math.max(2, Math.floor((right - left) / 56));
+      const columns = this.columns(panel.width);
       const xt = x.names ? named(x.names, columns) : x.log ? { ticks: apart(x.values, sx, x0, x1) ?? Scale.logarithmic(x0, x1, columns) } : Scale.linear(x0 / fit.factor, x1 / fit.factor, columns);
-      for (const t of xt.ticks) {
-        const at = f(sx(t * fit.factor));
-        svg("line", { class: "tick", x1: at, x2: at, y1: base, y2: base + 4 }, grid);
-        if (last) text(x.log && !x.names ? power(t, x.unit) : xt.label(t), { x: at, y: base + 16, class: "x" });
+      // Names that have no room beside each other stand in two rows.
+      for (const t of panel.staggered ? x.names.keys() : xt.ticks) {
+        const at = f(sx(t * fit.factor)), lower = panel.staggered && t % 2 === 1 ? 12 : 0;
+        svg("line", { class: "tick", x1: at, x2: at, y1: base, y2: base + 4 + lower }, grid);
+        if (last) text(x.log && !x.names ? power(t, x.unit) : xt.label(t), { x: at, y: base + 16 + lower, class: "x" });
       }
       svg("line", { class: "zero", x1: left, x2: right, y1: base, y2: base }, grid);
       const xu = x.log ? "" : fit.unit;
-      if (last) text(xu ? `${x.title} (${xu})` : x.title, { x: f((left + right) / 2), y: base + 33, class: "title" });
+      if (last) text(xu ? `${x.title} (${xu})` : x.title, { x: f((left + right) / 2), y: base + (panel.staggered ? 45 : 33), class: "title" });
     }
 
     ticks(grid, text, { left, right, top, base }, y, sy, [y0, y1]) {
       const py = y.log ? { factor: 1, unit: "" } : Scale.prefix(y.unit, Math.max(Math.abs(y0), Math.abs(y1)));
-      // Powers of ten may stand closer than numbers that nobody looks for.
-      const rows = Math.max(2, Math.floor((base - top) / (y.log ? 22 : 32)));
+      // A small panel has its lines closer than a large one; powers of ten may stand closer than numbers that nobody looks for.
+      const room = base - top, rows = Math.max(2, y.log ? Math.floor(room / 22) : Math.max(Math.floor(room / 32), Math.min(6, Math.floor(room / 18))));
       const yt = y.log ? { ticks: Scale.logarithmic(y0, y1, rows) } : Scale.linear(y0 / py.factor, y1 / py.factor, rows);
       for (const t of yt.ticks) {
         const at = f(sy(t * py.factor));
@@ -372,7 +387,11 @@ const Plot = (() => {
         const at = inside ? f(panel.sx(x)) : -9;
         panel.hair?.setAttribute("x1", at);
         panel.hair?.setAttribute("x2", at);
-        panel.where.textContent = inside ? `${spec.x.name} = ${Scale.value(x, spec.x.log || spec.x.unit === "s" ? spec.x.unit : "")}` : "";
+        // A legend that panels share reads the one that is pointed at.
+        if (spec.legend && inside && this.view.pointed !== panel) continue;
+        const value = () => spec.x.names?.[Math.round(x)] ?? Scale.value(x, spec.x.log || spec.x.unit === "s" ? spec.x.unit : "");
+        const which = spec.legend ? [spec.y.title, panel.spec.title].filter(Boolean).join(", ") + ": " : "";
+        panel.where.textContent = inside ? `${which}${spec.x.name} = ${value()}` : "";
         for (const { series, out } of panel.keys) {
           const i = inside ? nearest(series.xs, x) : -1;
           const v = i >= 0 && i < series.ys.length ? series.ys[i] : NaN;
@@ -397,7 +416,7 @@ const Plot = (() => {
       });
       frame.addEventListener("pointermove", (e) => {
         const x = toX(e);
-        view.point(x);
+        view.point(x, panel);
         if (this.spec.scatter) this.nearestDot(panel, e);
         if (start === null) return;
         const a = panel.sx(Math.min(start, x)), b = panel.sx(Math.max(start, x));
@@ -424,8 +443,8 @@ const Plot = (() => {
       const near = (k) => (log ? [at * (a / at) ** k, at * (b / at) ** k] : [at + (a - at) * k, at + (b - at) * k]);
       const fine = e.shiftKey ? 0.1 : 0.01;
       const actions = {
-        ArrowRight: () => view.point(Math.min(b, step(fine))),
-        ArrowLeft: () => view.point(Math.max(a, step(-fine))),
+        ArrowRight: () => view.point(Math.min(b, step(fine)), panel),
+        ArrowLeft: () => view.point(Math.max(a, step(-fine)), panel),
         "+": () => view.zoom(...near(0.5)), "=": () => view.zoom(...near(0.5)),
         "-": () => view.zoom(...near(2)),
         Escape: () => view.reset(), Home: () => view.reset(),
@@ -442,7 +461,7 @@ const Plot = (() => {
   function named(names, most) {
     const room = Math.max(1, most * 56 / (Math.max(...names.map((name) => name.length)) * 6.5 + 12));
     const every = Math.max(1, Math.ceil(names.length / room));
-    return { ticks: names.map((_, i) => i).filter((i) => i % every === 0), label: (t) => names[t] };
+    return { every, ticks: names.map((_, i) => i).filter((i) => i % every === 0), label: (t) => names[t] };
   }
 
   // The values that were swept, where all have room for a label.
@@ -482,5 +501,15 @@ const Plot = (() => {
     return html("output", {}, key);
   }
 
-  return { Figure, View, DASHES, LEFT: MARGIN.left, html };
+  // What several panels have in common, said once: above `place`, with the values of the panel that is pointed at.
+  class Legend {
+    constructor(place, all) {
+      const head = html("div", { class: "head read shared" });
+      place.before(head);
+      this.where = html("span", { class: "where" }, head);
+      this.outs = new Map(all.map((series) => [series.name, legend(head, series)]));
+    }
+  }
+
+  return { Figure, Legend, View, DASHES, LEFT: MARGIN.left, html };
 })();

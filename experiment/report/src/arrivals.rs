@@ -110,6 +110,7 @@ pub fn by_size(results: &Results, groups: &[Group]) -> Option<Sweep> {
         label,
         unit: "",
         log: true,
+        own: false,
         panels: which
             .iter()
             .take(MOST_PANELS)

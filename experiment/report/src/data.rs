@@ -46,15 +46,15 @@ pub struct Data<'a> {
     runs: Vec<RunData<'a>>,
     /// How many runs have none.
     left_out: usize,
-    tradeoff: Option<Tradeoff>,
-    sweep: Option<Sweep>,
+    pub tradeoff: Option<Tradeoff>,
+    pub sweep: Option<Sweep>,
     /// What a flow got on each way.
-    by_way: Option<Sweep>,
+    pub by_way: Option<Sweep>,
     /// The queueing delay at each link.
-    at_links: Option<Sweep>,
+    pub at_links: Option<Sweep>,
     /// Completion times of flows that arrive, and their slowdown over the sizes.
-    completed: Option<Completed>,
-    sizes: Option<Sweep>,
+    pub completed: Option<Completed>,
+    pub sizes: Option<Sweep>,
 }
 
 #[derive(Debug, Serialize)]

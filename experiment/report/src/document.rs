@@ -1,14 +1,13 @@
 //! Writes the page as one HTML text: words, tables and places for the figures, then style, data and script.
 
 use crate::completions::arrived;
+use crate::data::Data;
 use crate::groups::points;
-use crate::html::escape;
-use crate::network::Network;
+use crate::html::{escape, words};
 use crate::places::{THROUGHPUT, figure, places};
 use crate::resolved::{Resolved, resolved};
 use crate::shell::shell;
-use crate::tradeoff::tradeoff;
-use crate::{arrivals, data, links, network, sweep, tables, verdict};
+use crate::{data, links, network, sweep, tables, verdict};
 use results::figures::{self, Definition, Unit};
 use results::{Group, NO_INTERVAL, Results, groups};
 use std::fmt::Write;
@@ -29,9 +28,10 @@ pub fn document(results: &Results) -> String {
 pub fn with(results: &Results, differences: &str) -> String {
     let resolved = resolved(&results.manifest.scenario);
     let groups = groups(&results.runs);
+    let data = data::data(results, &resolved);
     let mut body = String::new();
     header(&mut body, results);
-    let alone = overview(&mut body, results, &groups);
+    let alone = overview(&mut body, results, &groups, &data);
     section(&mut body, "differences", "What differs", differences);
     about(&mut body, results, &resolved);
     pictures(&mut body, results, alone);
@@ -44,7 +44,7 @@ pub fn with(results: &Results, differences: &str) -> String {
     section(&mut body, "links", "Links", &links);
     section(&mut body, "traffic", "Traffic", &tables::traffic(results, &groups));
     definitions(&mut body, results);
-    shell(&title(results), &body, &data::data(results, &resolved), SCRIPT)
+    shell(&title(results), &body, &data, SCRIPT)
 }
 
 fn title(results: &Results) -> String {
@@ -67,18 +67,18 @@ fn header(out: &mut String, results: &Results) {
         "<header>\n<p class=\"over\">packetscale <span class=\"host\">{host}</span></p>\n<h1>{}</h1>\n\
          <p class=\"answer\">{}</p>\n</header>\n",
         escape(if name.is_empty() { "unnamed scenario" } else { name }),
-        escape(&verdict::answer(results)),
+        words(&verdict::answer(results)),
     );
 }
 
 /// The pictures of all runs together. Returns the name of the picture of one run that stands here instead, where there is
 /// nothing to compare.
-fn overview(out: &mut String, results: &Results, groups: &[Group]) -> Option<&'static str> {
+fn overview(out: &mut String, results: &Results, groups: &[Group], data: &Data) -> Option<&'static str> {
     let mut content = String::new();
-    if let Some(completed) = arrivals::completed(results, groups) {
+    if let Some(completed) = &data.completed {
         figure(&mut content, "completions", "How long flows took", &completed.caption());
     }
-    if let Some(sizes) = arrivals::by_size(results, groups) {
+    if let Some(sizes) = &data.sizes {
         let caption = format!(
             "Completion time over the least that a flow of its size needs on the idle path. Lines are means over the \
              replications; bands reach from the least to the greatest.{}",
@@ -86,26 +86,30 @@ fn overview(out: &mut String, results: &Results, groups: &[Group]) -> Option<&'s
         );
         figure(&mut content, "sizes", "Slowdown by size", &caption);
     }
-    if sweep::by_way(results, &Network::of(&results.manifest.scenario)).is_some() {
-        let caption = format!("Of flows whose data take the same way, the mean. {}.", sweep::band_said(groups));
+    if let Some(by_way) = &data.by_way {
+        let scales = by_way.scales_said();
+        let caption = format!("Of flows whose data take the same way, the mean. {}.{scales}", sweep::band_said(groups));
         figure(&mut content, "by-way", "Who got what", &caption);
     }
-    if sweep::at_links(results).is_some() {
+    if let Some(at_links) = &data.at_links {
         let caption = format!(
-            "Waiting time at each link that data of flows cross, 95th percentile after the warm-up. {}.",
-            sweep::band_said(groups)
+            "Waiting time at each link that data of flows cross, 95th percentile after the warm-up. {}.{}",
+            sweep::band_said(groups),
+            at_links.scales_said()
         );
         figure(&mut content, "at-links", "Queueing delay at each link", &caption);
     }
-    // Where controllers meet, what each got is drawn against the swept value, and is the answer.
-    match groups.iter().any(|group| !group.shares().is_empty()) {
+    // Where controllers meet, what each got is drawn against the swept value, and is the answer; where one is alone, nothing
+    // but the swept value differs.
+    let alone = groups.iter().all(|group| group.controller == groups[0].controller);
+    match alone || groups.iter().any(|group| !group.shares().is_empty()) {
         true => {
-            swept(&mut content, results, groups);
-            clouds(&mut content, results, groups);
+            swept(&mut content, results, groups, data);
+            clouds(&mut content, results, data);
         }
         false => {
-            clouds(&mut content, results, groups);
-            swept(&mut content, results, groups);
+            clouds(&mut content, results, data);
+            swept(&mut content, results, groups, data);
         }
     }
     let alone = content.is_empty().then_some(THROUGHPUT);
@@ -120,16 +124,16 @@ fn overview(out: &mut String, results: &Results, groups: &[Group]) -> Option<&'s
 }
 
 /// Throughput against delay.
-fn clouds(out: &mut String, results: &Results, groups: &[Group]) {
-    if let Some(tradeoff) = tradeoff(results, groups) {
+fn clouds(out: &mut String, results: &Results, data: &Data) {
+    if let Some(tradeoff) = &data.tradeoff {
         let caption = format!("{}{}", tradeoff.caption(), sweep::link_said(results));
         figure(out, "tradeoff", "Throughput against delay", &caption);
     }
 }
 
 /// Figures against the swept value.
-fn swept(out: &mut String, results: &Results, groups: &[Group]) {
-    if let Some(sweep) = sweep::sweep(results) {
+fn swept(out: &mut String, results: &Results, groups: &[Group], data: &Data) {
+    if let Some(sweep) = &data.sweep {
         let (key, panels, link) = (escape(&sweep.key), sweep.said(), sweep::link_said(results));
         let caption = format!("{}, against {key}.{panels}{link}", sweep::band_said(groups));
         figure(out, "sweep", "Against the swept value", &caption);
@@ -184,8 +188,8 @@ fn expectations(out: &mut String, results: &Results) {
             out,
             "<li class=\"{class}\"><b>{word}</b> <code>{}</code>{selected} {}: found {}. <span class=\"why\">{}</span></li>",
             escape(&e.metric),
-            escape(&e.bound_in_words()),
-            e.found_in_words(),
+            words(&e.bound_in_words()),
+            words(&e.found_in_words()),
             escape(&e.why)
         );
     }
@@ -200,7 +204,7 @@ fn comparison(out: &mut String, results: &Results, groups: &[Group]) {
         2 => format!("Means. {NO_INTERVAL}"),
         n => format!("Mean and 95 % confidence interval (Student\u{2019}s t) over {n} replications, after warm-up."),
     };
-    let words = escape(&verdict::verdict(results));
+    let words = words(&verdict::verdict(results));
     let content = format!(
         "<p class=\"verdict\">{words}</p>\n<p class=\"note\">{note}</p>\n{}",
         tables::comparison(results, groups)

@@ -16,6 +16,28 @@ pub fn escape(text: &str) -> String {
     out
 }
 
+/// Returns words for the content of an element, escaped. No line ends between a number and its unit.
+pub fn words(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(at) = rest.find(' ') {
+        let (before, behind) = (&rest[..at], &rest[at + 1..]);
+        let next = behind.split([' ', ',', '.', ';', ':', ')']).next().unwrap_or_default();
+        let of_unit = before.ends_with(|c: char| c.is_ascii_digit()) && is_unit(next);
+        out.push_str(before);
+        out.push(if of_unit { '\u{a0}' } else { ' ' });
+        rest = behind;
+    }
+    escape(&(out + rest))
+}
+
+/// Whether a word is a unit, perhaps with a prefix.
+fn is_unit(word: &str) -> bool {
+    let unit =
+        word.strip_prefix(['n', '\u{b5}', 'm', 'k', 'M', 'G', 'T']).filter(|rest| !rest.is_empty()).unwrap_or(word);
+    ["%", "s", "bit/s", "B", "packets"].contains(&unit)
+}
+
 /// Escapes JSON for the content of a `<script>` element, so that nothing in it can end the element or open a comment.
 /// `<` occurs in JSON only inside strings, where an escape means the same.
 pub fn script_data(json: &str) -> String {
@@ -39,6 +61,15 @@ mod tests {
     #[test]
     fn markup_in_a_name_becomes_text() {
         assert_eq!(escape(r#"<b a="1">'&"#), "&lt;b a=&quot;1&quot;&gt;&#39;&amp;");
+    }
+
+    #[test]
+    fn a_number_stays_with_its_unit() {
+        assert_eq!(
+            words("got 8.47 Mbit/s (A), 97 %, 1 \u{b5}s."),
+            "got 8.47\u{a0}Mbit/s (A), 97\u{a0}%, 1\u{a0}\u{b5}s."
+        );
+        assert_eq!(words("3 runs & 2 more, queue = 5 packets"), "3 runs &amp; 2 more, queue = 5\u{a0}packets");
     }
 
     #[test]

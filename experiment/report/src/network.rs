@@ -179,7 +179,7 @@ pub fn picture(results: &Results) -> String {
     let (height, least) = (below + LANE * lanes, width * 3 / 4);
     let measured = match run.measured.as_str() {
         "" => String::new(),
-        name => format!(" Heavy: {}, the measured link.", escape(name)),
+        name => format!(" The thick line is {}, the measured link.", escape(name)),
     };
     format!(
         "<figure class=\"network\"><figcaption><h3>The network</h3><p>Links with rate and delay; below them the ways of the \

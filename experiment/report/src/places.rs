@@ -24,12 +24,12 @@ const PLACES: [Place; 12] = [
         caption: |traffic| match traffic {
             true => {
                 "What each flow got, over what the traffic left. Shaded: available capacity. Thin grey line: the traffic \
-                 itself. Dashed: capacity of the bottleneck. Heavy line: all flows there together. Dotted upright: they first had 95 % of \
+                 itself. Dashed: capacity of the bottleneck. Dotted upright: the flows first had 95 % of \
                  what was available, after a start."
             }
             false => {
-                "What each flow got. Shaded and dashed: capacity of the bottleneck. Heavy line: all flows there together. Dotted \
-                 upright: they first had 95 % of the capacity, after a start."
+                "What each flow got. Shaded and dashed: capacity of the bottleneck. Dotted \
+                 upright: the flows first had 95 % of the capacity, after a start."
             }
         },
         metrics: &["throughput", "available", "traffic"],

@@ -35,6 +35,8 @@ pub struct Chart {
     pub unit: &'static str,
     /// Whether its axis is logarithmic.
     pub log: bool,
+    /// Whether each panel has its own axis: what they show differs too much for one.
+    pub own: bool,
     /// One panel for each choice of the other keys; a single one without a title where there are none.
     pub panels: Vec<Panel>,
 }
@@ -68,7 +70,26 @@ const SHOWN_OF_ARRIVALS: [&str; 6] =
 /// More small multiples than these are too small to read.
 const MOST_PANELS: usize = 12;
 
+/// From this ratio of the largest means on, one axis shows nothing of the smaller panel.
+const APART: f64 = 5.0;
+
+/// Whether the panels need an axis each.
+fn apart(panels: &[Panel]) -> bool {
+    let largest = |panel: &Panel| {
+        let points = panel.lines.iter().flat_map(|line| &line.points);
+        points.map(|(_, mean, _)| *mean).fold(0.0, f64::max)
+    };
+    let all: Vec<f64> = panels.iter().map(largest).collect();
+    let (least, most) = (all.iter().copied().fold(f64::INFINITY, f64::min), all.iter().copied().fold(0.0, f64::max));
+    most >= APART * least
+}
+
 impl Sweep {
+    /// That the panels have an axis each, as a sentence to append, where they do.
+    pub fn scales_said(&self) -> &'static str {
+        if self.charts.iter().any(|chart| chart.own) { " Each panel has its own scale." } else { "" }
+    }
+
     /// What is to be said of the panels, as a sentence to append; nothing of a single one.
     pub fn said(&self) -> String {
         let panels = self.charts.first().map_or(0, |chart| chart.panels.len());
@@ -96,6 +117,7 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
     let charts = figures.filter(|figure| had(figure.name)).map(|figure| Chart {
         label: figure.label,
         log: false,
+        own: false,
         unit: match figure.unit {
             Unit::Index => "",
             Unit::Share => "ratio",
@@ -145,7 +167,7 @@ fn shares(groups: &[Group], titles: &[String], axis: &SweptKey, values: &[String
     };
     let panels: Vec<Panel> = titles.iter().map(panel).collect();
     let some = panels.iter().any(|panel| !panel.lines.is_empty());
-    some.then_some(Chart { label: "Share of each controller", log: false, unit: "ratio", panels })
+    some.then_some(Chart { label: "Share of each controller", log: false, own: false, unit: "ratio", panels })
 }
 
 /// Returns the queueing delay at each link that data of flows cross, a panel for each; `None` where all flows share one, where
@@ -225,7 +247,7 @@ fn parts(
         _ => return None,
     };
     (!shown.is_empty()).then(|| Sweep {
-        charts: vec![Chart { label, log: false, unit: unit.symbol(), panels }],
+        charts: vec![Chart { label, log: false, own: apart(&panels), unit: unit.symbol(), panels }],
         unit: unit_of_key,
         key,
         left_out: names.len() - shown.len(),

@@ -212,13 +212,12 @@ fn own_scale(found: Option<Interval>, unit: Unit) -> String {
     }
 }
 
-/// Returns Jain's index of each group with several flows, in one sentence, which says of which flows.
+/// Returns Jain's index of each group that has one, in one sentence, which says of which flows.
 pub fn fairness(results: &Results, groups: &[Group]) -> String {
     let scale = scale(Unit::Index, 1.0);
-    let several = groups.iter().filter(|g| g.runs.iter().any(|r| r.flows.len() > 1));
-    let parts: Vec<String> = several
-        .map(|g| format!("{} {}", escape(&g.name()), interval_cell(g.interval("fairness_jain"), scale)))
-        .collect();
+    let several = groups.iter().filter_map(|g| Some((g, g.interval("fairness_jain")?)));
+    let parts: Vec<String> =
+        several.map(|(g, index)| format!("{} {}", escape(&g.name()), interval_cell(Some(index), scale))).collect();
     if parts.is_empty() {
         String::new()
     } else {
@@ -288,7 +287,7 @@ mod tests {
         let mut results = example::single();
         results.runs[0].summary.fairness_jain = Some(0.75);
         assert!(fairness(&results, &groups(&results.runs)).contains("rapid 0.7500."));
-        results.runs[0].flows.truncate(1);
+        results.runs[0].summary.fairness_jain = None;
         assert_eq!(fairness(&results, &groups(&results.runs)), "");
     }
 

@@ -100,6 +100,9 @@ impl Expectation {
         ExpectationOutcome {
             metric: self.metric.clone(),
             selected: match worst {
+                Some(_) if selected.len() > 1 && means.iter().all(|mean| *mean == found) => {
+                    format!("all {}", selected.len())
+                }
                 Some(at) => format!("{}{}", selected[at].name(), among(selected.len())),
                 None => "no run".to_string(),
             },
