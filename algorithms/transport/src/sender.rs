@@ -129,7 +129,7 @@ impl<C: Controller> Sender<C> {
     }
 
     /// An acknowledgment arrived. Call [`Sender::poll_transmit`] afterwards.
-    #[inline(always)]
+    #[inline]
     pub fn on_ack(&mut self, now: Time, ack: &Ack) {
         if ack.next_expected > self.board.next() {
             return; // it acknowledges packets that were never sent

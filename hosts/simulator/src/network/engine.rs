@@ -216,13 +216,11 @@ impl<'e> Network<'e> {
 
     // ---- receivers ---------------------------------------------------------------------------------------------
 
-    #[inline(always)]
     fn at_receiver(&mut self, now: Time, link: usize) {
         let Some(transit) = self.topology.delivered(&mut self.agenda, link) else { return };
         self.at_host(now, transit);
     }
 
-    #[inline]
     fn at_host(&mut self, now: Time, transit: Transit) {
         let Owner::Flow(index) = transit.owner() else { return };
         match self.endpoints.at_host(&mut self.agenda, now, index, transit) {

@@ -204,7 +204,6 @@ impl Topology {
     }
 
     /// The packet that arrives now at its receiver.
-    #[inline(always)]
     pub(crate) fn delivered(&mut self, agenda: &mut Agenda, link: usize) -> Option<Transit> {
         self.deliveries[link].pop(agenda, EventSource::Delivery(link as u32))
     }
