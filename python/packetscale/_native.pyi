@@ -2,7 +2,7 @@
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, final
 
 if TYPE_CHECKING:
     import pandas  # type: ignore[import-untyped]
@@ -15,6 +15,7 @@ _Told = Callable[[float, int], object]
 VERSION: str
 COMMIT: str | None
 
+@final
 class Scenario:
     """What to run: a scenario file, checked and resolved. It does not change; `set` returns another one.
 
@@ -25,7 +26,7 @@ class Scenario:
     def load(path: _Path) -> Scenario:
         """Reads a scenario file. Files that it names are looked for beside it."""
     @staticmethod
-    def from_text(text: str, path: _Path = "scenario.toml") -> Scenario:
+    def from_text(text: str, path: _Path = ...) -> Scenario:
         """Reads the text of a scenario as if it stood in the file `path`."""
     def set(self, changes: dict[str, Any]) -> Scenario:
         """Returns the scenario with keys changed, as `--set` changes them."""
@@ -39,6 +40,7 @@ class Scenario:
     def to_toml(self) -> str:
         """The resolved file, with changes and defaults filled in."""
 
+@final
 class Table:
     """A table of results. Whatever reads Arrow streams takes it as it is."""
 
@@ -58,6 +60,7 @@ class Table:
     def to_csv(self) -> str:
         """The text of the table's CSV file, as the command writes it."""
 
+@final
 class Results:
     """What came out: tables, expectations, and how to get the same again."""
 
@@ -94,7 +97,7 @@ class Results:
     def expectations(self) -> list[dict[str, Any]]: ...
     @property
     def manifest(self) -> dict[str, Any]: ...
-    def report(self, path: _Path = "report.html") -> None:
+    def report(self, path: _Path = ...) -> None:
         """Writes the interactive page: one HTML file that requests nothing from the network."""
     def write(self, folder: _Path) -> None:
         """Writes all files that the command writes but the page."""
