@@ -54,10 +54,11 @@ test: setup-test
 timed = began=$$(date +%s); MAKEFLAGS= $(MAKE) --no-print-directory $(1) && echo "$(1) took $$(( $$(date +%s) - began )) s"
 SAID := target/tests-of-claims.txt
 
-.PHONY: lint-and-tests claims-beside tests tests-of-claims
+.PHONY: lint-and-tests claims-beside tests tests-of-claims tests-of-python
 lint-and-tests:
 	@$(call timed,lint)
 	@$(call timed,tests)
+	@$(call timed,tests-of-python)
 
 claims-beside:
 	@mkdir -p $(dir $(SAID))
@@ -66,6 +67,10 @@ claims-beside:
 # The unit and property tests, and the kernel's in virtual time, with checks on. None judges how fast this machine is.
 tests:
 	$(CARGO) test --locked --workspace --exclude packetscale-conformance
+
+# The Python module: its wheel in a virtual environment, beside the command that the tests before it have built.
+tests-of-python:
+	PACKETSCALE=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/packetscale python/test.sh
 
 # Laws, theory, peers, claims: they need speed.
 tests-of-claims:

@@ -29,6 +29,8 @@ if [ "${1:-build}" = test ]; then
     need sysctl procps
     need ethtool ethtool
     need iperf3 iperf3
+    need python3 python3
+    python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
 fi
 if [ -n "$missing" ]; then
     if [ "$(id -u)" = 0 ]; then root=""; elif command -v sudo >/dev/null 2>&1; then root="sudo"; else

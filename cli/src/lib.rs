@@ -23,6 +23,8 @@ mod trace;
 mod virtual_time;
 
 pub use hosts::hosts;
+pub use report::page_of;
+pub use reproduce::{Chosen, chosen, outcome, read, write_page};
 
 use args::{Arguments, Command};
 use clap::{CommandFactory, FromArgMatches};
@@ -32,7 +34,7 @@ use std::io::Write;
 use std::process::ExitCode;
 
 /// This program, as results and finished runs know it.
-static PROGRAM: Program = Program::new(env!("CARGO_PKG_VERSION"), option_env!("PACKETSCALE_COMMIT"));
+pub static PROGRAM: Program = Program::new(env!("CARGO_PKG_VERSION"), option_env!("PACKETSCALE_COMMIT"));
 
 /// Why the command ends with something else than 0.
 enum Failure {
@@ -69,22 +71,27 @@ impl From<runner::Error> for Failure {
 /// The command with these words, the first of which is its own name, on these hosts. The first host is the one where
 /// runs are made if nothing says where.
 pub fn main_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>) -> ExitCode {
+    ExitCode::from(code_with(hosts, words))
+}
+
+/// As [`main_with`], for callers that end their process themselves: returns the exit code.
+pub fn code_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>) -> u8 {
     let parsed = args::command(hosts).try_get_matches_from(words).and_then(|found| Arguments::from_arg_matches(&found));
     let done = match parsed {
         Ok(arguments) => perform(arguments.command, hosts),
         Err(refused) => {
             let _ = refused.print();
-            return ExitCode::from(if refused.use_stderr() { 2 } else { 0 });
+            return if refused.use_stderr() { 2 } else { 0 };
         }
     };
     let (code, message) = match done {
-        Ok(()) => return ExitCode::SUCCESS,
-        Err(Failure::Missed) => return ExitCode::from(1),
+        Ok(()) => return 0,
+        Err(Failure::Missed) => return 1,
         Err(Failure::Input(message)) => (2, message),
         Err(Failure::Machine(message)) => (3, message),
     };
     let _ = writeln!(std::io::stderr(), "{message}");
-    ExitCode::from(code)
+    code
 }
 
 fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {

@@ -4,19 +4,11 @@ use crate::args::Report as Arguments;
 use crate::run::unwritable;
 use crate::{Failure, say};
 use ::report::PAGE;
-use results::{Results, read, write_file};
+use results::{ReadError, Results, read, write_file};
 use std::path::{Path, PathBuf};
 
 pub fn report(arguments: &Arguments) -> Result<(), Failure> {
-    let mut all: Vec<(String, Results)> = Vec::new();
-    for folder in &arguments.folders {
-        let results = read(folder).map_err(|error| Failure::Input(error.to_string()))?;
-        all.push((name(folder, &all), results));
-    }
-    let page = match &all[..] {
-        [(_, results)] => ::report::page(results),
-        several => ::report::overlaid_page(several),
-    };
+    let page = page_of(&arguments.folders).map_err(|error| Failure::Input(error.to_string()))?;
     let file = arguments.out.clone().unwrap_or_else(|| match &arguments.folders[..] {
         [folder] => folder.join(PAGE),
         _ => Path::new("out").join(PAGE),
@@ -30,6 +22,22 @@ pub fn report(arguments: &Arguments) -> Result<(), Failure> {
         .and_then(|()| write_file(&folder, &leaf.to_string_lossy(), |out| out.write_all(page.as_bytes())));
     written.map_err(|error| unwritable(&folder, &error))?;
     say(&format!("Written to {}\n", file.display()))
+}
+
+/// The page of the results in these folders: of one, or of several over each other.
+///
+/// # Errors
+/// A folder whose results cannot be read.
+pub fn page_of(folders: &[PathBuf]) -> Result<String, ReadError> {
+    let mut all: Vec<(String, Results)> = Vec::new();
+    for folder in folders {
+        let results = read(folder)?;
+        all.push((name(folder, &all), results));
+    }
+    Ok(match &all[..] {
+        [(_, results)] => ::report::page(results),
+        several => ::report::overlaid_page(several),
+    })
 }
 
 /// What results are called on a page: by their folder, or by its whole path where another folder has the same name.

@@ -6,7 +6,7 @@ use crate::estimate::streams;
 use crate::run::{threads, unwritable};
 use crate::terminal::Terminal;
 use crate::{Failure, PROGRAM, say};
-use papers::{Figure, Findings, FoundBy, GridQuestion, Library, Paper, STORE, Store, Task};
+use papers::{Figure, Findings, FoundBy, GridQuestion, Library, Paper, PaperError, STORE, Store, Task};
 use rayon::prelude::*;
 use report::PAGE;
 use results::reproduction::{self, Claim, Value, Verdict};
@@ -34,7 +34,7 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
         };
     }
     let kept = Kept::open(arguments)?;
-    let mut chosen = chosen(arguments.what.as_deref())?;
+    let mut chosen = chosen(arguments.what.as_deref()).map_err(input)?;
     if arguments.all {
         kept.leave_out_standing(&mut chosen);
     }
@@ -45,12 +45,7 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
         }
     }
     // All is read and checked before anything runs.
-    let read = |(paper, figures): (Paper, Vec<String>)| {
-        let paper = paper.with_traces(&arguments.out.join("inputs")).map_err(input)?;
-        let figures: Result<Vec<Figure>, _> = figures.iter().map(|name| paper.figure(name, arguments.quick)).collect();
-        figures.map(|figures| (paper, figures)).map_err(input)
-    };
-    let chosen: Vec<(Paper, Vec<Figure>)> = chosen.into_iter().map(read).collect::<Result<_, Failure>>()?;
+    let chosen = read(chosen, arguments.quick, &arguments.out).map_err(input)?;
     let (jobs, replace, progress) = (arguments.jobs, arguments.replace, &Terminal::new(arguments.json));
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let (mut outcomes, mut made) = (Vec::new(), Made::new());
@@ -70,7 +65,7 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
         let whole = figures.len() == paper.figures().len();
         let page_folder = if whole { folder } else { folder.join(&figures[0].name) };
         let outcome = paper.outcome(done);
-        let page = write_page(&outcome, &page_folder)?;
+        let page = write_page(&outcome, &page_folder).map_err(|error| unwritable(&page_folder, &error))?;
         if !arguments.json {
             say(&format!("Written to {}\n\n", page.display()))?;
         }
@@ -131,45 +126,70 @@ fn input(error: papers::PaperError) -> Failure {
     Failure::Input(error.to_string())
 }
 
-/// What the argument names: all that is compiled in, some of it, or what stands at a path.
-fn chosen(what: Option<&str>) -> Result<Vec<(Paper, Vec<String>)>, Failure> {
+/// Papers, and names of figures of each.
+pub type Chosen = Vec<(Paper, Vec<String>)>;
+
+/// What a name means: all that is compiled in, some of it, or what stands at a path.
+///
+/// # Errors
+/// A paper or figure that there is not, or a file that cannot be read.
+pub fn chosen(what: Option<&str>) -> Result<Chosen, PaperError> {
     if let Some(path) = what.filter(|what| what.ends_with(".toml") || Path::new(what).join("paper.toml").is_file()) {
-        return Ok(vec![Paper::read(Path::new(path)).map_err(input)?]);
+        return Ok(vec![Paper::read(Path::new(path))?]);
     }
-    let library = Library::embedded().map_err(input)?;
+    let library = Library::embedded()?;
     match what {
-        Some(name) => Ok(vec![library.find(name).map_err(input)?]),
+        Some(name) => Ok(vec![library.find(name)?]),
         None => Ok(library.papers().iter().map(|paper| (paper.clone(), paper.figures())).collect()),
     }
 }
 
+/// Reads the figures that were chosen; traces that are compiled in go below `out`.
+///
+/// # Errors
+/// The first figure that cannot be read.
+pub fn read(chosen: Chosen, quick: bool, out: &Path) -> Result<Vec<(Paper, Vec<Figure>)>, PaperError> {
+    let read = |(paper, figures): (Paper, Vec<String>)| {
+        let paper = paper.with_traces(&out.join("inputs"))?;
+        let figures: Result<Vec<Figure>, _> = figures.iter().map(|name| paper.figure(name, quick)).collect();
+        figures.map(|figures| (paper, figures))
+    };
+    chosen.into_iter().map(read).collect()
+}
+
 /// Does all tasks of a figure; data of runs go to `folder`. What another figure has `made` is not made again.
-fn outcome(
+///
+/// # Errors
+/// What cannot be run, or kept in the folder.
+pub fn outcome(
     figure: &Figure,
     folder: &Path,
     runner: &Runner<'_>,
     made: &mut Made,
-) -> Result<reproduction::Figure, Failure> {
+) -> Result<reproduction::Figure, runner::Error> {
     let findings = figure.tasks.iter().map(|task| match task {
         Task::Simulate { name, scenario, plan } => {
             let shown = format!("{}/{name}", figure.name);
             Ok(Findings::Runs(runner.record(scenario, plan, shown, &folder.join(name), made)?.runs))
         }
         Task::Recorded { answers, .. } => Ok(Findings::Answers(answers.clone())),
-        Task::Probe { plan, methods, .. } => streams::judge(plan, methods, runner.jobs),
+        Task::Probe { plan, methods, .. } => Ok(streams::judge(plan, methods, runner.jobs)?),
         Task::Compute { questions, .. } => {
             let answers = threads(runner.jobs)?.install(|| questions.par_iter().map(GridQuestion::answer).collect());
             Ok(Findings::Answers(answers))
         }
     });
-    Ok(figure.outcome(&findings.collect::<Result<Vec<Findings>, Failure>>()?))
+    Ok(figure.outcome(&findings.collect::<Result<Vec<Findings>, runner::Error>>()?))
 }
 
-fn write_page(paper: &reproduction::Paper, folder: &Path) -> Result<PathBuf, Failure> {
+/// Writes the page of a paper into this folder, and returns where it is.
+///
+/// # Errors
+/// Those of writing.
+pub fn write_page(paper: &reproduction::Paper, folder: &Path) -> std::io::Result<PathBuf> {
     let page = report::paper_page(paper);
-    fs::create_dir_all(folder)
-        .and_then(|()| results::write_file(folder, PAGE, |file| file.write_all(page.as_bytes())))
-        .map_err(|error| unwritable(folder, &error))?;
+    fs::create_dir_all(folder)?;
+    results::write_file(folder, PAGE, |file| file.write_all(page.as_bytes()))?;
     Ok(folder.join(PAGE))
 }
 

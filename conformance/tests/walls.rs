@@ -63,6 +63,9 @@ fn a_wrong_arrow_is_refused() {
         ("experiment/probing", "hosts/simulator"),
         ("experiment/analysis", "experiment/papers"),
         ("cli", "conformance"),
+        ("cli", "python"),
+        ("python", "hosts/lab"),
+        ("python", "algorithms/congestion"),
         ("hosts/simulator", "benches"),
         ("somewhere/new", "algorithms/units"),
     ];

@@ -10,7 +10,7 @@ use probing::search::{self, Search};
 use probing::{ProbeHost, ProbingError, Reader, Scored, SweepPoint};
 use report::PAGE;
 use results::to_lines;
-use runner::Files;
+use runner::{Files, Refusal};
 use scenario::{Experiment, Scenario};
 use serde_json::{Value, json};
 use simulator::Simulator;
@@ -19,22 +19,22 @@ use std::path::{Path, PathBuf};
 const HOST: &dyn ProbeHost = &Simulator;
 
 /// Sends the streams of a figure's plan and judges its methods.
-pub fn judge(plan: &[Experiment], methods: &[String], jobs: Option<u16>) -> Result<Findings, Failure> {
+pub fn judge(plan: &[Experiment], methods: &[String], jobs: Option<u16>) -> Result<Findings, Refusal> {
     let scored = with_inputs(plan, jobs, || probing::judge(HOST, plan, methods))?.map_err(refused("methods"))?;
     Ok(Findings::Answers(scored.into_iter().map(|(point, score)| (point, Ok(score))).collect()))
 }
 
 /// Does the work on as many threads as jobs, once the files that the plan replays are there.
-fn with_inputs<T: Send>(plan: &[Experiment], jobs: Option<u16>, work: impl FnOnce() -> T + Send) -> Result<T, Failure> {
+fn with_inputs<T: Send>(plan: &[Experiment], jobs: Option<u16>, work: impl FnOnce() -> T + Send) -> Result<T, Refusal> {
     Files::of(plan)?;
     Ok(threads(jobs)?.install(work))
 }
 
 /// A refusal, with the key or option under which methods were written.
-fn refused(methods: &str) -> impl Fn(ProbingError) -> Failure {
+fn refused(methods: &str) -> impl Fn(ProbingError) -> Refusal {
     move |error| match error {
-        ProbingError::Method(what) => Failure::Input(format!("{methods}: {what}")),
-        ProbingError::Sending(what) => Failure::Input(what),
+        ProbingError::Method(what) => Refusal::Input(format!("{methods}: {what}")),
+        ProbingError::Sending(what) => Refusal::Input(what),
     }
 }
 

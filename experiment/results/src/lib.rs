@@ -3,6 +3,8 @@
 //! A host fills a [`Run`] per (controller, sweep point, replication). The command collects them into [`Results`]. The
 //! report draws these, and the writers store them as JSON, CSV, Parquet and NDJSON. Every field name carries its unit.
 
+#[cfg(feature = "arrow")]
+mod arrow;
 mod columns;
 mod completions;
 mod distribution;
@@ -26,6 +28,8 @@ mod table;
 mod ways;
 mod write;
 
+#[cfg(feature = "arrow")]
+pub use crate::arrow::{Batches, schema};
 pub use columns::to_lines;
 pub use completions::{Completions, completions};
 pub use distribution::Histogram;
@@ -35,10 +39,11 @@ pub use figures::{
 };
 pub use json::to_json;
 pub use read::{ReadError, read};
+pub use rows::{Table, tables};
 pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA};
 pub use series::Series;
 pub use statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, groups, student_t975};
 pub use swept::{SweptKey, rate_or_time, swept};
 pub use table::{colours_wanted, to_table};
 pub use ways::{Way, link_names};
-pub use write::{FILES, MANIFEST, remove_partial, write, write_file};
+pub use write::{FILES, MANIFEST, csv, remove_partial, write, write_file};

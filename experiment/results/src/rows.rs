@@ -38,7 +38,12 @@ impl<'a> Table<'a> {
 
     /// Its rows, with one value for each column. `Value::Null` marks a missing value.
     pub fn rows(&self) -> impl Iterator<Item = Vec<Value>> {
-        self.runs.iter().enumerate().flat_map(move |(number, run)| {
+        (0..self.runs.len()).flat_map(|number| self.rows_of(number))
+    }
+
+    /// The rows of the run of this number; none where there is no such run.
+    pub fn rows_of(&self, number: usize) -> impl Iterator<Item = Vec<Value>> {
+        self.runs.get(number).into_iter().flat_map(move |run| {
             let objects = objects(self.name, run).map(move |object| with(object, "run", json!(number)));
             objects.map(move |object| self.row(&object, run))
         })

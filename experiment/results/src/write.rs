@@ -94,7 +94,11 @@ fn ndjson(results: &Results, out: &mut dyn Write) -> io::Result<()> {
     })
 }
 
-fn csv(table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> {
+/// Writes a table as its CSV file has it: a header, and a line per row.
+///
+/// # Errors
+/// Those of `out`.
+pub fn csv(table: &Table<'_>, out: &mut dyn Write) -> io::Result<()> {
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(table.columns.iter().map(|(name, _)| name))?;
     for row in table.rows() {

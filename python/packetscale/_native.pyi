@@ -1,0 +1,120 @@
+"""What src/ gives to the package."""
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, final
+
+if TYPE_CHECKING:
+    import pandas  # type: ignore[import-untyped]
+    import polars
+    import pyarrow  # type: ignore[import-untyped]
+
+_Path = str | os.PathLike[str]
+_Told = Callable[[float, int], object]
+
+VERSION: str
+COMMIT: str | None
+
+@final
+class Scenario:
+    """What to run: a scenario file, checked and resolved. It does not change; `set` returns another one.
+
+    Quantities are text with a unit, as in the file: "10 Gbit/s", "30 ms", "2 MB", "1 bdp".
+    """
+
+    @staticmethod
+    def load(path: _Path) -> Scenario:
+        """Reads a scenario file. Files that it names are looked for beside it."""
+    @staticmethod
+    def from_text(text: str, path: _Path = ...) -> Scenario:
+        """Reads the text of a scenario as if it stood in the file `path`."""
+    def set(self, changes: dict[str, Any]) -> Scenario:
+        """Returns the scenario with keys changed, as `--set` changes them."""
+    @property
+    def name(self) -> str: ...
+    @property
+    def seeds(self) -> list[int]: ...
+    @property
+    def planned(self) -> int:
+        """How many runs it plans: sweep points times controllers times replications."""
+    def to_toml(self) -> str:
+        """The resolved file, with changes and defaults filled in."""
+
+@final
+class Table:
+    """A table of results. Whatever reads Arrow streams takes it as it is."""
+
+    @property
+    def name(self) -> str: ...
+    @property
+    def columns(self) -> list[str]: ...
+    @property
+    def dictionary(self) -> dict[str, tuple[str, str]]:
+        """What its columns mean: a dict of name to (unit, meaning)."""
+    def __len__(self) -> int: ...
+    def __arrow_c_stream__(self, requested_schema: object | None = None) -> object: ...
+    def __arrow_c_schema__(self) -> object: ...
+    def to_polars(self) -> polars.DataFrame: ...
+    def to_pandas(self) -> pandas.DataFrame: ...
+    def to_pyarrow(self) -> pyarrow.Table: ...
+    def to_csv(self) -> str:
+        """The text of the table's CSV file, as the command writes it."""
+
+@final
+class Results:
+    """What came out: tables, expectations, and how to get the same again."""
+
+    @property
+    def runs(self) -> Table:
+        """One row per run: controller, replication, seed, swept values, and the figures of the run."""
+    @property
+    def timing(self) -> Table:
+        """What each run cost. It differs from machine to machine."""
+    @property
+    def flows(self) -> Table: ...
+    @property
+    def completions(self) -> Table: ...
+    @property
+    def transfers(self) -> Table: ...
+    @property
+    def shares(self) -> Table: ...
+    @property
+    def traffic(self) -> Table: ...
+    @property
+    def windows(self) -> Table: ...
+    @property
+    def links(self) -> Table: ...
+    @property
+    def series(self) -> Table:
+        """Curves over time: metric, flow, unit, time_s, value."""
+    @property
+    def tables(self) -> list[str]: ...
+    def table(self, name: str) -> Table: ...
+    @property
+    def met(self) -> bool:
+        """Whether every expectation of the scenario was met."""
+    @property
+    def expectations(self) -> list[dict[str, Any]]: ...
+    @property
+    def manifest(self) -> dict[str, Any]: ...
+    def report(self, path: _Path = ...) -> None:
+        """Writes the interactive page: one HTML file that requests nothing from the network."""
+    def write(self, folder: _Path) -> None:
+        """Writes all files that the command writes but the page."""
+    def __len__(self) -> int: ...
+
+def run(
+    scenario: Scenario, jobs: int | None, out: _Path | None, replace: bool, progress: _Told | None
+) -> Results: ...
+def read(folder: _Path) -> Results:
+    """Reads results that the command or `Results.write` has written."""
+
+def report(folders: Sequence[_Path], out: _Path) -> None: ...
+def reproduce(
+    what: str, quick: bool, jobs: int | None, out: _Path | None, replace: bool, progress: _Told | None
+) -> list[dict[str, Any]]: ...
+def theory(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]: ...
+def estimates(
+    name: _Path, text: str | None, method: str | None
+) -> list[tuple[str, int | None, int | None, int | None, str | None]]: ...
+def main(words: list[str]) -> int: ...

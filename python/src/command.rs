@@ -1,0 +1,10 @@
+//! The command inside the module: a wheel cannot hold a program of its own beside a module.
+
+use pyo3::prelude::*;
+use std::ffi::OsString;
+
+/// Runs the command with these words, the first of which is its own name. Returns the exit code.
+#[pyfunction]
+pub fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
+    py.detach(|| cli::code_with(&cli::hosts(), words))
+}

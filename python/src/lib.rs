@@ -1,0 +1,39 @@
+//! The module `packetscale._native`. The package `packetscale` (beside this folder) gives it to users, with types and
+//! defaults that are Python's.
+//!
+//! Nothing is computed here. Values of Python become those of the rooms ([`values`]), errors of the rooms become
+//! exceptions ([`fault`]), and whatever takes time is done on another thread, while this one looks for Ctrl-C
+//! ([`waiting`]).
+
+mod command;
+mod fault;
+mod papers;
+mod questions;
+mod results;
+mod run;
+mod scenario;
+mod values;
+mod waiting;
+
+#[pyo3::pymodule]
+mod _native {
+    #[pymodule_export]
+    use crate::command::main;
+    #[pymodule_export]
+    use crate::papers::reproduce;
+    #[pymodule_export]
+    use crate::questions::{estimates, theory};
+    #[pymodule_export]
+    use crate::results::{Results, Table, read, report};
+    #[pymodule_export]
+    use crate::run::run;
+    #[pymodule_export]
+    use crate::scenario::Scenario;
+    use pyo3::prelude::*;
+
+    #[pymodule_init]
+    fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
+        module.add("VERSION", cli::PROGRAM.version())?;
+        module.add("COMMIT", cli::PROGRAM.commit())
+    }
+}

@@ -1,0 +1,90 @@
+//! Scenarios: read, changed, resolved.
+
+use crate::fault::Fault;
+use crate::values::written;
+use ::scenario::Scenario as Resolved;
+use pyo3::prelude::*;
+use pyo3::types::PyDict;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// What to run: a scenario file, checked and resolved. It does not change; `set` returns another one.
+///
+/// Quantities are text with a unit, as in the file: "10 Gbit/s", "30 ms", "2 MB", "1 bdp".
+#[pyclass(frozen, module = "packetscale")]
+pub struct Scenario {
+    text: Arc<str>,
+    path: PathBuf,
+    changes: Vec<String>,
+    pub resolved: Arc<Resolved>,
+}
+
+impl Scenario {
+    fn read(text: Arc<str>, path: PathBuf, changes: Vec<String>) -> PyResult<Scenario> {
+        let resolved = Arc::new(Resolved::parse(&text, &path, &changes).map_err(Fault::from)?);
+        Ok(Scenario { text, path, changes, resolved })
+    }
+
+    /// The file that it was read from, or as if from.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
+#[pymethods]
+impl Scenario {
+    /// Reads a scenario file. Files that it names are looked for beside it.
+    ///
+    /// Raises InputError with file, line and key where something in it is wrong.
+    #[staticmethod]
+    fn load(path: PathBuf) -> PyResult<Scenario> {
+        let resolved = Arc::new(Resolved::read(&path, &[]).map_err(Fault::from)?);
+        let text = std::fs::read_to_string(&path)?.into();
+        Ok(Scenario { text, path, changes: Vec::new(), resolved })
+    }
+
+    /// Reads the text of a scenario as if it stood in the file `path`, which names it and says where the files are that it
+    /// mentions.
+    #[staticmethod]
+    #[pyo3(signature = (text, path=PathBuf::from("scenario.toml")))]
+    fn from_text(text: &str, path: PathBuf) -> PyResult<Scenario> {
+        Scenario::read(text.into(), path, Vec::new())
+    }
+
+    /// Returns the scenario with keys changed, as `--set` changes them: {"run.duration": "20 s", "flow.0.count": 4}. A
+    /// list under "sweep.KEY" sweeps that key.
+    fn set(&self, changes: &Bound<'_, PyDict>) -> PyResult<Scenario> {
+        let change = |(key, value): (Bound<'_, PyAny>, Bound<'_, PyAny>)| -> PyResult<String> {
+            Ok(format!("{}={}", key.extract::<String>()?, written(&value)?))
+        };
+        let new = changes.iter().map(change).collect::<PyResult<Vec<String>>>()?;
+        Scenario::read(Arc::clone(&self.text), self.path.clone(), [&self.changes[..], &new].concat())
+    }
+
+    /// Its name: `run.name`, by default the name of its file.
+    #[getter]
+    fn name(&self) -> &str {
+        self.resolved.name()
+    }
+
+    /// The seeds of its replications.
+    #[getter]
+    fn seeds(&self) -> Vec<u64> {
+        self.resolved.seeds()
+    }
+
+    /// How many runs it plans: sweep points times controllers times replications.
+    #[getter]
+    fn planned(&self) -> usize {
+        self.resolved.plan().len()
+    }
+
+    /// The resolved file, with changes and defaults filled in.
+    fn to_toml(&self) -> String {
+        self.resolved.to_toml()
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<packetscale.Scenario {}: {} runs>", self.name(), self.planned())
+    }
+}

@@ -1,0 +1,218 @@
+//! Work on another thread, while the caller's waits for it: without the interpreter's lock, and looking for Ctrl-C.
+//!
+//! Python runs handlers of signals only on its main thread and only between its own instructions. So the calling thread
+//! comes back to Python ten times a second, and tells whoever wants to know how far the work is. A run of the simulator
+//! is stopped at the next interval of its `record.step`: the way out of a run is to unwind it, since nothing in it asks
+//! whether to go on.
+
+use crate::fault::Fault;
+use pyo3::exceptions::PyRuntimeError;
+use pyo3::prelude::*;
+use results::{HostLabel, Run};
+use runner::{Checkpoint, Clock, Host, Progress, Refusal, Unfit};
+use scenario::Experiment;
+use std::collections::BTreeMap;
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::mpsc::{RecvTimeoutError, channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use units::Span;
+
+/// Time between two looks for Ctrl-C.
+const BETWEEN_LOOKS: Duration = Duration::from_millis(100);
+
+/// What is waited for after Ctrl-C.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub enum After {
+    /// The end of the work, which is told to stop: it writes files, and must not go on writing.
+    TheEnd,
+    /// Half a second: the work only computes. Where it does not end, it goes on in vain.
+    AWhile,
+}
+
+const A_WHILE: Duration = Duration::from_millis(500);
+
+/// How far the work is, and whether it shall stop.
+#[derive(Default)]
+pub struct Watch {
+    stop: AtomicBool,
+    planned: AtomicUsize,
+    made: AtomicUsize,
+    /// The parts of the runs under way that are done.
+    under_way: Mutex<BTreeMap<usize, f64>>,
+    lines: Mutex<Vec<String>>,
+}
+
+fn locked<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
+    what.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Watch {
+    fn stopped(&self) -> bool {
+        self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Runs that are done, those under way by their part.
+    fn done(&self) -> f64 {
+        self.made.load(Ordering::Relaxed) as f64 + locked(&self.under_way).values().sum::<f64>()
+    }
+
+    /// Tells Python what there is to tell, and lets it act on signals.
+    fn look(&self, py: Python<'_>, progress: Option<&Py<PyAny>>) -> PyResult<()> {
+        py.check_signals()?;
+        for line in std::mem::take(&mut *locked(&self.lines)) {
+            py.import("logging")?.call_method1("getLogger", ("packetscale",))?.call_method1("info", (line,))?;
+        }
+        let planned = self.planned.load(Ordering::Relaxed);
+        match progress {
+            Some(progress) if planned > 0 => progress.call1(py, (self.done(), planned)).map(drop),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl Progress for Watch {
+    fn say(&self, line: &str) {
+        locked(&self.lines).push(line.to_string());
+    }
+
+    fn begin(&self, checkpoint: &Arc<Checkpoint>) {
+        let sealed = checkpoint.seal();
+        self.planned.store(sealed.planned(), Ordering::Relaxed);
+        self.made.store(sealed.done(), Ordering::Relaxed);
+        locked(&self.under_way).clear();
+    }
+
+    fn within(&self, run: usize, at: Span, all: Span) {
+        let part = at.as_secs_f64() / all.as_secs_f64().max(f64::MIN_POSITIVE);
+        locked(&self.under_way).insert(run, part);
+    }
+
+    fn made(&self, run: usize) {
+        locked(&self.under_way).remove(&run);
+        self.made.fetch_add(1, Ordering::Relaxed);
+    }
+
+    fn end(&self) {}
+}
+
+/// Does the work and waits for it. `progress` is called with the runs that are done, in parts, and those that are planned.
+///
+/// # Errors
+/// What the work says; `KeyboardInterrupt`; what `progress` raises, which stops the work, too.
+pub fn wait<T: Send + 'static>(
+    py: Python<'_>,
+    progress: Option<Py<PyAny>>,
+    after: After,
+    work: impl FnOnce(&Watch) -> Result<T, Fault> + Send + 'static,
+) -> PyResult<T> {
+    let (watch, (sender, receiver)) = (Arc::new(Watch::default()), channel());
+    let theirs = Arc::clone(&watch);
+    std::thread::spawn(move || sender.send(work(&theirs)));
+    py.detach(move || {
+        let mut raised: Option<(PyErr, Instant)> = None;
+        loop {
+            match (receiver.recv_timeout(BETWEEN_LOOKS), raised.take()) {
+                (Err(RecvTimeoutError::Timeout), None) => {
+                    let looked = Python::attach(|py| watch.look(py, progress.as_ref()));
+                    if let Err(error) = looked {
+                        watch.stop.store(true, Ordering::Relaxed);
+                        raised = Some((error, Instant::now()));
+                    }
+                }
+                (Err(RecvTimeoutError::Timeout), Some((error, since))) => {
+                    if after == After::AWhile && since.elapsed() > A_WHILE {
+                        return Err(error);
+                    }
+                    raised = Some((error, since));
+                }
+                (_, Some((error, _))) => return Err(error),
+                (Ok(done), None) => {
+                    Python::attach(|py| watch.look(py, progress.as_ref()))?;
+                    return done.map_err(PyErr::from);
+                }
+                (Err(RecvTimeoutError::Disconnected), None) => {
+                    return Err(PyRuntimeError::new_err("the work ended in a fault of packetscale's own"));
+                }
+            }
+        }
+    })
+}
+
+/// A host whose runs end when they shall stop.
+pub struct Stoppable<'a> {
+    /// Where they are made.
+    pub host: &'a dyn Host,
+    /// Who says that they shall stop.
+    pub watch: &'a Watch,
+}
+
+/// What a run is unwound with.
+struct Stopped;
+
+impl Stoppable<'_> {
+    fn interrupted() -> Refusal {
+        Refusal::Machine("interrupted".to_string())
+    }
+}
+
+impl Host for Stoppable<'_> {
+    fn name(&self) -> &'static str {
+        self.host.name()
+    }
+
+    fn summary(&self) -> &'static str {
+        self.host.summary()
+    }
+
+    fn label(&self) -> HostLabel {
+        self.host.label()
+    }
+
+    fn ability(&self) -> Result<String, String> {
+        self.host.ability()
+    }
+
+    fn clock(&self) -> Clock {
+        self.host.clock()
+    }
+
+    fn at_once(&self) -> Option<u16> {
+        self.host.at_once()
+    }
+
+    fn tools(&self) -> Result<Vec<String>, Refusal> {
+        self.host.tools()
+    }
+
+    fn accept(&self, plan: &[Experiment]) -> Result<(), Unfit> {
+        self.host.accept(plan)
+    }
+
+    fn check(&self, plan: &[Experiment]) -> Result<Vec<String>, Refusal> {
+        self.host.check(plan)
+    }
+
+    fn run(&self, experiment: &Experiment) -> Result<Run, Refusal> {
+        self.run_watched(experiment, &|_| {})
+    }
+
+    fn run_watched(&self, experiment: &Experiment, watch: &dyn Fn(Span)) -> Result<Run, Refusal> {
+        if self.watch.stopped() {
+            return Err(Stoppable::interrupted());
+        }
+        let watched = |at: Span| {
+            if self.watch.stopped() {
+                resume_unwind(Box::new(Stopped));
+            }
+            watch(at);
+        };
+        // What the run holds is dropped with it; nothing of it is looked at again.
+        match catch_unwind(AssertUnwindSafe(|| self.host.run_watched(experiment, &watched))) {
+            Ok(made) => made,
+            Err(why) if why.is::<Stopped>() => Err(Stoppable::interrupted()),
+            Err(why) => resume_unwind(why),
+        }
+    }
+}
