@@ -3,4 +3,14 @@
 //! | module | what it does |
 //! |---|---|
 //! | [`wire`] | the wire format |
+//! | [`socket`] | a UDP socket that says when packets really left and arrived |
+//! | [`pace`] | waits until an instant: sleeps first, then spins |
+//! | [`stream`] | sends the packets of a stream at their gaps |
+//! | [`serve`] | the server |
+
+pub mod pace;
+
+pub mod serve;
+pub mod socket;
+pub mod stream;
 pub mod wire;
