@@ -7,9 +7,10 @@
 //! | [`pace`] | waits until an instant: sleeps first, then spins |
 //! | [`stream`] | sends the packets of a stream at their gaps |
 //! | [`serve`] | the server |
+//! | [`probe`] | asks a server how much of the path is free |
 
 pub mod pace;
-
+pub mod probe;
 pub mod serve;
 pub mod socket;
 pub mod stream;

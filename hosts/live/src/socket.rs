@@ -17,7 +17,8 @@ use std::os::fd::AsRawFd;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// A datagram that arrived.
+/// A datagram that arrived. The first ones after a socket was made may have the program's time only: the kernel switches
+/// its stamps on a little later.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     /// Its length.
@@ -215,9 +216,17 @@ mod tests {
         let bind = || Stamped::bind("127.0.0.1:0".parse().unwrap(), Duration::from_secs(5)).unwrap();
         let (here, there) = (bind(), bind());
         let to = there.address().unwrap();
-        let numbers: Vec<u32> = (0..3u8).map(|byte| here.send(&[byte; 100], to).unwrap()).collect();
-        assert_eq!(numbers, [0, 1, 2]);
         let mut buffer = [0; 200];
+        // The kernel begins to stamp arrivals a little after it was asked to.
+        let mut stamps = |_: &u32| {
+            here.send(&[0; 100], to).unwrap();
+            std::thread::sleep(Duration::from_millis(1));
+            there.receive(&mut buffer).unwrap().expect("one").source == Source::Kernel
+        };
+        let before = (1..1000).find(&mut stamps).expect("a stamp");
+        here.departures().unwrap();
+        let numbers: Vec<u32> = (0..3u8).map(|byte| here.send(&[byte; 100], to).unwrap()).collect();
+        assert_eq!(numbers, [before, before + 1, before + 2]);
         let arrivals: Vec<Arrival> = (0..3).map(|_| there.receive(&mut buffer).unwrap().expect("one")).collect();
         let departures = here.departures().unwrap();
         assert_eq!(departures.iter().map(|one| one.number).collect::<Vec<_>>(), numbers);
