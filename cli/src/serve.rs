@@ -54,8 +54,10 @@ pub fn serve(arguments: &Serve) -> Result<(), Failure> {
             .map_err(|error| Failure::Machine(format!("{}: cannot be written: {error}", file.display())))?;
     }
     let (stop, stopped) = mpsc::channel();
-    ctrlc::set_handler(move || drop(stop.send(())))
-        .map_err(|error| Failure::Machine(format!("signals cannot be caught: {error}")))?;
+    ctrlc::set_handler(move || {
+        let _ = stop.send(());
+    })
+    .map_err(|error| Failure::Machine(format!("signals cannot be caught: {error}")))?;
     // A disk that is full for a while must not end the server.
     let tell = move |counters: &Counters| drop(metrics.as_deref().map(|file| write(file, counters)));
     let serving = begin(arguments.listen, limits, keys, arguments.open, tell)

@@ -34,6 +34,9 @@ pub struct Seen {
     pub stepped: bool,
 }
 
+/// A packet, when it arrived in nanoseconds, and who says so.
+type Heard = (Packet, (u64, Source));
+
 /// A session.
 pub struct Client {
     socket: Stamped,
@@ -132,7 +135,7 @@ impl Client {
     }
 
     /// A packet of this session, with its time.
-    fn receive(&mut self) -> Result<Option<(Packet, (u64, Source))>, ProbeError> {
+    fn receive(&mut self) -> Result<Option<Heard>, ProbeError> {
         let mut buffer = [0; MOST_SIZE];
         let Some(arrival) = self.socket.receive(&mut buffer).map_err(ProbeError::Socket)? else { return Ok(None) };
         let datagram = &buffer[..arrival.length];
