@@ -68,6 +68,12 @@ pub enum Command {
     Guest,
     /// Estimates the available bandwidth from each recorded probe stream
     Estimate(Estimate),
+    /// Asks a server how much of the path to it, or from it, is free
+    #[cfg(target_os = "linux")]
+    Probe(crate::probe::Probe),
+    /// Answers probes of other machines, until Ctrl-C or SIGTERM
+    #[cfg(target_os = "linux")]
+    Serve(crate::serve::Serve),
     /// Shows what this machine can do, what will be skipped, and why
     Doctor,
     /// Prints the completion script for a shell

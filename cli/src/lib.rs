@@ -11,10 +11,14 @@ mod hosts;
 mod init;
 mod list;
 mod matrix;
+#[cfg(target_os = "linux")]
+mod probe;
 mod recordings;
 mod report;
 mod reproduce;
 mod run;
+#[cfg(target_os = "linux")]
+mod serve;
 #[cfg(feature = "kernel")]
 mod tcp;
 mod terminal;
@@ -112,6 +116,10 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
         #[cfg(feature = "kernel")]
         Command::Guest => virtual_time::guest(),
         Command::Estimate(arguments) => estimate::estimate(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Serve(arguments) => serve::serve(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Probe(arguments) => probe::probe(&arguments),
         Command::Doctor => say(&doctor::doctor(hosts)),
         Command::Completions { shell } => say(&completions(shell, hosts)),
         Command::Man => man(hosts).and_then(|page| say(&page)),

@@ -48,6 +48,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("hosts/realtime", &[]),
+    ("hosts/live", &["algorithms/", "experiment/probing", "experiment/results", "hosts/realtime"]),
     // The lab's own code, inside an emulated machine.
     (
         "hosts/virtual",

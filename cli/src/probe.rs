@@ -1,0 +1,147 @@
+//! `packetscale probe`: how much of the path to a server, or from it, is free.
+
+use crate::{Failure, say, serve};
+use ::live::probe::{Answer, Found, Plan, ProbeError, Question, Row, probe as ask};
+use ::live::wire::{Keys, PORT};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::io::{IsTerminal, Write};
+use std::net::{SocketAddr, ToSocketAddrs};
+use std::path::{Path, PathBuf};
+use units::{Bytes, Rate};
+
+#[derive(clap::Args)]
+pub struct Probe {
+    /// Where `packetscale serve` runs, as in example.org or [2001:db8::1]:7470
+    #[arg(value_name = "HOST")]
+    host: String,
+    /// Asks about the path from the server to here
+    #[arg(long)]
+    reverse: bool,
+    /// The server's key file; the key of the lowest id is used
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// The most that all streams together may send
+    #[arg(long, value_name = "BYTES", default_value_t = Question::BUDGET)]
+    bytes: Bytes,
+    /// The fastest stream
+    #[arg(long, value_name = "RATE", default_value_t = Question::FASTEST)]
+    rate: Rate,
+    /// Largest IP packet, in bytes
+    #[arg(long, value_name = "N", default_value_t = Question::PACKET, value_parser = clap::value_parser!(u16).range(1280..=9000))]
+    packet: u16,
+    /// Writes the gaps of all streams that could be used, for `packetscale estimate`
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+    /// Prints one JSON object, and nothing else, on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+pub fn probe(arguments: &Probe) -> Result<(), Failure> {
+    let question = Question {
+        server: address(&arguments.host)?,
+        keys: arguments.key.as_deref().map_or(Ok(Keys::default()), serve::keys)?,
+        reverse: arguments.reverse,
+        budget: arguments.bytes,
+        fastest: arguments.rate,
+        packet: arguments.packet,
+    };
+    let shown = std::io::stderr().is_terminal() && !arguments.json;
+    let answer = ask(&question, &mut |streams, sent, plan| {
+        if shown {
+            progress(streams, sent, plan);
+        }
+    });
+    if shown {
+        eprint!("\r\x1b[K");
+    }
+    let answer = answer.map_err(|error: ProbeError| Failure::Machine(format!("{}: {error}", arguments.host)))?;
+    if let Some(file) = &arguments.save {
+        save(file, &answer.rows)
+            .map_err(|error| Failure::Machine(format!("{}: cannot be written: {error}", file.display())))?;
+    }
+    say(&if arguments.json { format!("{}\n", object(&answer)) } else { text(&answer, arguments.reverse) })
+}
+
+fn progress(streams: u32, sent: Bytes, plan: &Plan) {
+    let _ = write!(
+        std::io::stderr(),
+        "\r\x1b[K{streams} streams, {sent}; now {} to {}",
+        rounded(plan.lowest),
+        rounded(plan.highest)
+    );
+}
+
+/// A host's first address; without a port, the usual one.
+fn address(host: &str) -> Result<SocketAddr, Failure> {
+    let mut found = host.to_socket_addrs().or_else(|_| (host.trim_matches(['[', ']']), PORT).to_socket_addrs());
+    let first = found.as_mut().ok().and_then(|all| all.next());
+    first.ok_or_else(|| Failure::Input(format!("HOST: found \"{host}\", expected a name or an address that is known")))
+}
+
+/// To the grain of a thousandth of 10 Mbit/s.
+fn rounded(rate: Rate) -> Rate {
+    const GRAIN_BPS: u64 = 10_000;
+    Rate::from_bps((rate.bps() + GRAIN_BPS / 2) / GRAIN_BPS * GRAIN_BPS)
+}
+
+fn ms(ns: u64) -> f64 {
+    ns as f64 * 1e-6
+}
+
+fn text(answer: &Answer, reverse: bool) -> String {
+    let mut text = String::new();
+    let way = if reverse { "from" } else { "to" };
+    let _ = match &answer.found {
+        Ok(Found { value, low, high }) => {
+            let [value, low, high] = [value, low, high].map(|rate| rounded(*rate));
+            writeln!(text, "free {way} the server  {value} ({low} to {high})")
+        }
+        Err(reason) => writeln!(text, "free {way} the server  not known: {reason}"),
+    };
+    let _ = writeln!(text, "base round trip   {:.3} ms", ms(answer.base_rtt_ns));
+    if let Some((sent, received)) = answer.sources {
+        let _ = writeln!(
+            text,
+            "times             departures by the {}, arrivals by the {}",
+            sent.words(),
+            received.words()
+        );
+    }
+    let _ = writeln!(text, "coalescence       {:.1} % of packets arrived with the one before", 100.0 * answer.batched);
+    let _ =
+        writeln!(text, "sent              {} streams, {}, packets of {} B", answer.streams, answer.sent, answer.packet);
+    text
+}
+
+fn object(answer: &Answer) -> Value {
+    let found = answer.found.as_ref().ok();
+    json!({
+        "schema": 1,
+        "available_bps": found.map(|found| found.value.bps()),
+        "low_bps": found.map(|found| found.low.bps()),
+        "high_bps": found.map(|found| found.high.bps()),
+        "abstain": answer.found.as_ref().err().map(ToString::to_string),
+        "base_rtt_ns": answer.base_rtt_ns,
+        "departures_by": answer.sources.map(|(sent, _)| sent.words()),
+        "arrivals_by": answer.sources.map(|(_, received)| received.words()),
+        "batched": answer.batched,
+        "margin_ns": answer.margin_ns,
+        "packet_bytes": answer.packet,
+        "streams": answer.streams,
+        "sent_bytes": answer.sent.get(),
+    })
+}
+
+fn save(file: &Path, rows: &[Row]) -> std::io::Result<()> {
+    let mut out = std::io::BufWriter::new(std::fs::File::create(file)?);
+    writeln!(out, "stream_id,pkt,send_gap_ns,recv_gap_ns,size_bytes")?;
+    for Row { stream, packet, gaps_ns, size } in rows {
+        match gaps_ns {
+            None => writeln!(out, "{stream},{packet},,,{size}")?,
+            Some((send, receive)) => writeln!(out, "{stream},{packet},{send},{receive},{size}")?,
+        }
+    }
+    out.flush()
+}

@@ -1,0 +1,84 @@
+//! `packetscale serve`: the other end of probes, until Ctrl-C or SIGTERM.
+
+use crate::{Failure, say};
+use ::live::serve::{Counters, Limits, serve as begin};
+use ::live::wire::{Grant, Keys, PORT};
+use std::fs;
+use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::path::{Path, PathBuf};
+use std::sync::mpsc;
+use units::{Bytes, Rate, Span};
+
+const LIMITS: Limits = Limits::DEFAULT;
+
+#[derive(clap::Args)]
+pub struct Serve {
+    /// Address and port
+    #[arg(long, value_name = "ADDRESS", default_value_t = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), PORT))]
+    listen: SocketAddr,
+    /// Lets in only who has one of these keys. A line each: an id from 1 to 65535, and 32 hexadecimal digits or more
+    #[arg(long, value_name = "FILE", conflicts_with = "open")]
+    key: Option<PathBuf>,
+    /// Lets anyone in. Without this or --key only this machine's own addresses may be listened to
+    #[arg(long)]
+    open: bool,
+    /// Highest rate of one client
+    #[arg(long, value_name = "RATE", default_value_t = Rate::from_bps(LIMITS.grant.rate_bps))]
+    rate: Rate,
+    /// What all clients together are promised at most
+    #[arg(long, value_name = "RATE", default_value_t = Rate::from_bps(LIMITS.all_bps))]
+    total_rate: Rate,
+    /// Most bytes of one client's session
+    #[arg(long, value_name = "BYTES", default_value_t = Bytes::new(LIMITS.grant.bytes))]
+    bytes: Bytes,
+    /// Longest session
+    #[arg(long, value_name = "TIME", default_value_t = Span::from_millis(LIMITS.grant.duration_ms as u64))]
+    duration: Span,
+    /// Most clients at a time
+    #[arg(long, value_name = "N", default_value_t = LIMITS.clients, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    clients: u32,
+    /// Writes the counters to this file each second, in Prometheus' text format
+    #[arg(long, value_name = "FILE")]
+    metrics: Option<PathBuf>,
+}
+
+pub fn serve(arguments: &Serve) -> Result<(), Failure> {
+    let keys = arguments.key.as_deref().map_or(Ok(Keys::default()), keys)?;
+    let duration_ms = (arguments.duration.nanos() / 1_000_000).min(u64::from(u32::MAX)) as u32;
+    let (rate_bps, bytes) = (arguments.rate.bps(), arguments.bytes.get());
+    let grant = Grant { rate_bps, bytes, duration_ms, ..LIMITS.grant };
+    let limits = Limits { grant, all_bps: arguments.total_rate.bps(), clients: arguments.clients, ..LIMITS };
+    let metrics = arguments.metrics.clone();
+    if let Some(file) = &metrics {
+        write(file, &Counters::default())
+            .map_err(|error| Failure::Machine(format!("{}: cannot be written: {error}", file.display())))?;
+    }
+    let (stop, stopped) = mpsc::channel();
+    ctrlc::set_handler(move || {
+        let _ = stop.send(());
+    })
+    .map_err(|error| Failure::Machine(format!("signals cannot be caught: {error}")))?;
+    // A disk that is full for a while must not end the server.
+    let tell = move |counters: &Counters| drop(metrics.as_deref().map(|file| write(file, counters)));
+    let serving = begin(arguments.listen, limits, keys, arguments.open, tell)
+        .map_err(|error| Failure::Machine(format!("serve: {error}")))?;
+    say(&format!("listening on {}\n", serving.address))?;
+    let _ = stopped.recv();
+    serving.end();
+    Ok(())
+}
+
+/// The keys of a file.
+pub fn keys(file: &Path) -> Result<Keys, Failure> {
+    let name = file.display();
+    let text = fs::read_to_string(file).map_err(|error| Failure::Input(format!("{name}: cannot be read: {error}")))?;
+    Keys::parse(&text).map_err(|error| Failure::Input(format!("{name}:{error}")))
+}
+
+/// A reader sees the whole of one second or of the other.
+fn write(file: &Path, counters: &Counters) -> std::io::Result<()> {
+    let mut beside = file.as_os_str().to_owned();
+    beside.push(".new");
+    fs::write(&beside, counters.prometheus())?;
+    fs::rename(&beside, file)
+}

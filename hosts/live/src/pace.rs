@@ -1,0 +1,72 @@
+//! Waits until an instant: sleeps until a margin before it, then spins. The margin is how late this machine wakes a
+//! thread, measured at start: a fixed one is too short here and a waste there.
+
+use nix::sys::prctl;
+use realtime::clock::{monotonic_ns, sleep_until};
+
+/// How many sleeps are measured, and their length.
+const SLEEPS: usize = 100;
+const SLEEP_NS: u64 = 500_000;
+/// Of these sleeps so many per cent end within the margin. The latest few would make it useless.
+const PERCENT: usize = 95;
+/// The margin's range.
+const LEAST_NS: u64 = 5_000;
+const MOST_NS: u64 = 500_000;
+
+/// How a thread waits.
+#[derive(Clone, Copy, Debug)]
+pub struct Pacer {
+    /// It spins for this long before an instant.
+    pub margin_ns: u64,
+}
+
+impl Pacer {
+    /// Measures for about 0.05 s how late the calling thread wakes up, having asked the kernel to be exact.
+    pub fn measure() -> Pacer {
+        // An ordinary thread's timers are 50 us late by default. A kernel that refuses only makes the margin larger.
+        let _ = prctl::set_timerslack(1);
+        let late = wake_ups();
+        Pacer { margin_ns: late[(SLEEPS * PERCENT / 100).min(SLEEPS - 1)].clamp(LEAST_NS, MOST_NS) }
+    }
+
+    /// Waits until an instant of CLOCK_MONOTONIC, in nanoseconds; returns when it is now.
+    pub fn wait(&self, due_ns: u64) -> u64 {
+        let mut now = monotonic_ns();
+        if now + self.margin_ns < due_ns {
+            sleep_until(due_ns - self.margin_ns);
+            now = monotonic_ns();
+        }
+        while now < due_ns {
+            std::hint::spin_loop();
+            now = monotonic_ns();
+        }
+        now
+    }
+}
+
+/// How late the calling thread woke up from each of some sleeps, ascending, in nanoseconds.
+pub fn wake_ups() -> Vec<u64> {
+    let one = |_| {
+        let due = monotonic_ns() + SLEEP_NS;
+        sleep_until(due);
+        monotonic_ns().saturating_sub(due)
+    };
+    let mut late: Vec<u64> = (0..SLEEPS).map(one).collect();
+    late.sort_unstable();
+    late
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_never_ends_early() {
+        let pacer = Pacer::measure();
+        assert!((LEAST_NS..=MOST_NS).contains(&pacer.margin_ns));
+        for after_ns in [0, 1_000, 700_000] {
+            let due = monotonic_ns() + after_ns;
+            assert!(pacer.wait(due) >= due);
+        }
+    }
+}

@@ -1,0 +1,283 @@
+//! A session with a server: opens it, sends streams or has them sent, and gets the times of their packets.
+
+use super::ProbeError;
+use crate::pace::Pacer;
+use crate::socket::{Stamped, Steps, realtime_ns};
+use crate::stream;
+use crate::wire::{
+    Body, Cookie, Grant, Header, Keys, LEAST_SIZE, MOST_SIZE, Ordered, Packet, Report, Source, Stamp, What,
+};
+use realtime::clock::monotonic_ns;
+use std::collections::BTreeMap;
+use std::net::SocketAddr;
+use std::time::Duration;
+
+/// A request is repeated when there is no answer for so long, so often.
+const PATIENCE_NS: u64 = 300_000_000;
+const TRIES: u32 = 5;
+/// A call that receives ends after this at the latest.
+const LOOK: Duration = Duration::from_millis(20);
+const PINGS: usize = 10;
+/// Pseudo-random bytes that fill packets.
+const FILLING: usize = 1 << 16;
+
+/// The times of a stream's packets, as far as they are known.
+#[derive(Clone, Debug)]
+pub struct Seen {
+    /// When packets left, by the sender's kernel.
+    pub left: Vec<Stamp>,
+    /// When they arrived.
+    pub came: Vec<Stamp>,
+    /// Who took the times, at either end.
+    pub sources: (Source, Source),
+    /// Whether a clock stepped meanwhile.
+    pub stepped: bool,
+}
+
+/// A packet, when it arrived in nanoseconds, and who says so.
+type Heard = (Packet, (u64, Source));
+
+/// A session.
+pub struct Client {
+    socket: Stamped,
+    server: SocketAddr,
+    keys: Keys,
+    key: u16,
+    session: u64,
+    number: u32,
+    filling: Vec<u8>,
+    pacer: Pacer,
+    steps: Steps,
+    far_steps: u16,
+    next: u64,
+    arrived_before: u32,
+    /// What the server granted.
+    pub grant: Grant,
+    /// The most packets of a stream whose times it keeps.
+    pub memory: u32,
+}
+
+impl Client {
+    /// Opens a session. With keys, the one of the lowest id is used. If full packets get no answer, smaller ones are tried.
+    ///
+    /// # Errors
+    /// There is no answer, the server refuses, or the system.
+    pub fn open(server: SocketAddr, keys: Keys, wish: Grant) -> Result<Client, ProbeError> {
+        let any = if server.is_ipv4() { SocketAddr::from(([0; 4], 0)) } else { SocketAddr::from(([0u16; 8], 0)) };
+        let socket = Stamped::bind(any, LOOK).map_err(ProbeError::Socket)?;
+        let mut session = [0; 8];
+        let mut filling = vec![0; FILLING];
+        let drawn = getrandom::fill(&mut session).and_then(|()| getrandom::fill(&mut filling));
+        drawn.map_err(|error| ProbeError::System(error.to_string()))?;
+        let mut client = Client {
+            socket,
+            server,
+            key: keys.first().unwrap_or(0),
+            keys,
+            session: u64::from_be_bytes(session),
+            number: 0,
+            filling,
+            pacer: Pacer::measure(),
+            steps: Steps::watch(),
+            far_steps: 0,
+            next: 0,
+            arrived_before: 0,
+            grant: wish,
+            memory: 0,
+        };
+        let smaller = Grant { size: LEAST_SIZE as u16, ..wish };
+        match client.greet(wish) {
+            Err(ProbeError::NoAnswer(_)) if wish.size > smaller.size => client.greet(smaller)?,
+            other => other?,
+        }
+        Ok(client)
+    }
+
+    fn greet(&mut self, wish: Grant) -> Result<(), ProbeError> {
+        let mut cookie = Cookie::default();
+        loop {
+            let wanted = |body: &Body| matches!(body, Body::Challenge(_) | Body::Accept { .. } | Body::Refuse { .. });
+            match self.request(Body::Hello { wish, cookie }, wanted)? {
+                Body::Challenge(fresh) if fresh != cookie => cookie = fresh,
+                Body::Accept { grant, memory, .. } => {
+                    (self.grant, self.memory) = (grant, memory);
+                    return Ok(());
+                }
+                Body::Refuse { text, retry_ms, .. } => return Err(ProbeError::Refused { text, retry_ms }),
+                _ => return Err(ProbeError::NoAnswer(self.server)),
+            }
+        }
+    }
+
+    fn write(&self, number: u32, body: Body) -> Vec<u8> {
+        let header = Header { key: self.key, session: self.session, number };
+        Packet { header, body }.write(&self.keys, realtime_ns() / 1_000_000)
+    }
+
+    fn send(&self, datagram: &[u8]) -> Result<(), ProbeError> {
+        self.socket.send(datagram, self.server).map(drop).map_err(ProbeError::Socket)
+    }
+
+    /// Sends a request until its answer comes.
+    fn request(&mut self, body: Body, wanted: impl Fn(&Body) -> bool) -> Result<Body, ProbeError> {
+        self.number += 1;
+        for _ in 0..TRIES {
+            self.send(&self.write(self.number, body.clone()))?;
+            let until = monotonic_ns() + PATIENCE_NS;
+            while monotonic_ns() < until {
+                let Some((packet, _)) = self.receive()? else { continue };
+                if packet.header.number == self.number && wanted(&packet.body) {
+                    return Ok(packet.body);
+                }
+            }
+        }
+        Err(ProbeError::NoAnswer(self.server))
+    }
+
+    /// A packet of this session, with its time.
+    fn receive(&mut self) -> Result<Option<Heard>, ProbeError> {
+        let mut buffer = [0; MOST_SIZE];
+        let Some(arrival) = self.socket.receive(&mut buffer).map_err(ProbeError::Socket)? else { return Ok(None) };
+        let datagram = &buffer[..arrival.length];
+        let ours = |packet: &Packet| {
+            packet.header.session == self.session
+                && packet.is_genuine(datagram, &self.keys, realtime_ns() / 1_000_000)
+                && arrival.from.port() == self.server.port()
+                && arrival.from.ip().to_canonical() == self.server.ip().to_canonical()
+        };
+        match Packet::read(datagram).filter(ours) {
+            Some(Packet { body: Body::Close(reason), .. }) => Err(ProbeError::Ended(reason.words())),
+            other => Ok(other.map(|packet| (packet, (arrival.ns, arrival.source)))),
+        }
+    }
+
+    /// The shortest of some round trips, in nanoseconds.
+    ///
+    /// # Errors
+    /// There is no answer.
+    pub fn base_rtt_ns(&mut self) -> Result<u64, ProbeError> {
+        let mut least = u64::MAX;
+        for _ in 0..PINGS {
+            let began = monotonic_ns();
+            self.request(Body::Ping, |body| *body == Body::Pong)?;
+            least = least.min(monotonic_ns() - began);
+        }
+        Ok(least)
+    }
+
+    /// Sends a stream to the server.
+    ///
+    /// # Errors
+    /// There is no answer, or the system.
+    pub fn forward(&mut self, mut stream: Ordered) -> Result<Seen, ProbeError> {
+        stream.first = self.next;
+        self.next += u64::from(stream.count);
+        let (stepped_before, far_before) = (self.steps.look(), self.far_steps);
+        let to = (self.server, self.session, self.number);
+        let (left, source) =
+            stream::send(&self.socket, to, &stream, self.pacer, &self.filling, &|| true).map_err(ProbeError::Socket)?;
+        let (came, far_source) = self.times(What::Arrivals, &stream)?;
+        let stepped = self.steps.look() != stepped_before || self.far_steps != far_before;
+        Ok(Seen { left, came, sources: (source, far_source), stepped })
+    }
+
+    /// Has the server send a stream.
+    ///
+    /// # Errors
+    /// There is no answer, the server ends the session, or the system.
+    pub fn reverse(&mut self, mut stream: Ordered) -> Result<Seen, ProbeError> {
+        stream.first = self.next;
+        self.next += u64::from(stream.count);
+        let (stepped_before, far_before) = (self.steps.look(), self.far_steps);
+        self.number += 1;
+        let length_ns: f64 = stream::gaps_ns(&stream, stream::overhead(self.server)).iter().sum();
+        let order = self.write(self.number, Body::Order { stream, arrived: self.arrived_before });
+        let mut came: BTreeMap<u64, u64> = BTreeMap::new();
+        let mut source = Source::Kernel;
+        let end = stream.first + u64::from(stream.count);
+        for _ in 0..TRIES {
+            self.send(&order)?;
+            let mut until = monotonic_ns() + PATIENCE_NS + length_ns as u64;
+            while monotonic_ns() < until && came.len() < stream.count as usize {
+                let Some((packet, (ns, by))) = self.receive()? else { continue };
+                if let Body::Data { sequence } = packet.body
+                    && (stream.first..end).contains(&sequence)
+                {
+                    source = by;
+                    came.entry(sequence).or_insert(ns);
+                    // The last packet may be lost: do not wait for it for long.
+                    if sequence + 1 == end {
+                        until = until.min(monotonic_ns() + LOOK.as_nanos() as u64);
+                    }
+                }
+            }
+            if !came.is_empty() {
+                break;
+            }
+        }
+        self.arrived_before = came.len() as u32;
+        let came: Vec<Stamp> = came.into_iter().map(|(sequence, ns)| Stamp { sequence, ns }).collect();
+        let (left, far_source) = self.times(What::Departures, &stream)?;
+        let stepped = self.steps.look() != stepped_before || self.far_steps != far_before;
+        Ok(Seen { left, came, sources: (far_source, source), stepped })
+    }
+
+    /// Asks for the times of a stream's packets until all are told, or no more come.
+    fn times(&mut self, what: What, stream: &Ordered) -> Result<(Vec<Stamp>, Source), ProbeError> {
+        // The server reads the departures of its last packets a little after they have left, and the last arrivals may
+        // still be in a queue: it is asked again while more are told.
+        const ROUNDS: u32 = 4;
+        let mut best: Vec<Stamp> = Vec::new();
+        let mut source = Source::Kernel;
+        for round in 0..ROUNDS {
+            let (stamps, by) = self.asked(what, stream)?;
+            let more = stamps.len() > best.len();
+            if more {
+                (best, source) = (stamps, by);
+            }
+            if best.len() == stream.count as usize || (round > 1 && !more) {
+                break;
+            }
+            std::thread::sleep(LOOK);
+        }
+        Ok((best, source))
+    }
+
+    fn asked(&mut self, what: What, stream: &Ordered) -> Result<(Vec<Stamp>, Source), ProbeError> {
+        let end = stream.first + u64::from(stream.count);
+        let (mut first, mut stamps, mut source) = (stream.first, Vec::new(), Source::Kernel);
+        while first < end {
+            let ask = Body::Ask { what, first, count: (end - first) as u32 };
+            let answers =
+                |body: &Body| matches!(body, Body::Report(report) if report.what == what && report.first == first);
+            let Body::Report(Report { count, stamps: told, source: by, steps, .. }) = self.request(ask, answers)?
+            else {
+                break;
+            };
+            self.far_steps = steps;
+            source = by;
+            stamps.extend(told);
+            if count == 0 {
+                break;
+            }
+            first += u64::from(count);
+        }
+        Ok((stamps, source))
+    }
+
+    /// How long before each packet this end spins, in nanoseconds.
+    pub fn margin_ns(&self) -> u64 {
+        self.pacer.margin_ns
+    }
+
+    /// Bytes of headers that the rates count beside payloads.
+    pub fn overhead(&self) -> u16 {
+        stream::overhead(self.server)
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.send(&self.write(self.number.wrapping_add(1), Body::Close(crate::wire::Reason::Done)));
+    }
+}

@@ -1,0 +1,143 @@
+//! Asks a server how much of the path to it, or from it, is free.
+
+mod client;
+mod search;
+mod streams;
+
+pub use client::{Client, Seen};
+pub use search::{Found, Next, Plan, Read, Search, Unsure};
+pub use streams::{Row, read, rows};
+
+use crate::wire::{Grant, HEADER, Keys, Ordered, Source, seal};
+use std::io;
+use std::net::SocketAddr;
+use units::{Bytes, Rate};
+
+/// Why nothing could be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// The socket.
+    #[error("the socket: {0}")]
+    Socket(io::Error),
+    /// Nobody answers.
+    #[error("{0} does not answer: is packetscale serve running there, with the same key, and does UDP get through?")]
+    NoAnswer(SocketAddr),
+    /// The server refuses.
+    #[error("the server refuses: {text}; try again in {} s", retry_ms.div_ceil(1000))]
+    Refused {
+        /// Why.
+        text: String,
+        /// When to try again.
+        retry_ms: u32,
+    },
+    /// The server ended the session.
+    #[error("the server ended the session: {0}")]
+    Ended(&'static str),
+    /// The system.
+    #[error("{0}")]
+    System(String),
+}
+
+/// What to ask.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The server.
+    pub server: SocketAddr,
+    /// Shared keys; the one of the lowest id is used.
+    pub keys: Keys,
+    /// From the server to here.
+    pub reverse: bool,
+    /// Bytes of IP packets that all streams together may have.
+    pub budget: Bytes,
+    /// The fastest stream.
+    pub fastest: Rate,
+    /// Largest IP packet.
+    pub packet: u16,
+}
+
+impl Question {
+    /// Bytes that are sent at most, if nothing is asked for.
+    pub const BUDGET: Bytes = Bytes::new(10_000_000);
+    /// The fastest stream, if nothing is asked for.
+    pub const FASTEST: Rate = Rate::from_gbps(1);
+    /// The largest IP packet, if nothing is asked for.
+    pub const PACKET: u16 = 1500;
+    /// How long a session may last.
+    const DURATION_MS: u32 = 60_000;
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// What is free, or why that is not known.
+    pub found: Result<Found, Unsure>,
+    /// The shortest round trip, in nanoseconds.
+    pub base_rtt_ns: u64,
+    /// Who took the times of departures and arrivals.
+    pub sources: Option<(Source, Source)>,
+    /// The share of packets that arrived together with the one before: less than a quarter of their send gap after it.
+    pub batched: f64,
+    /// How long before each packet this machine spins, in nanoseconds.
+    pub margin_ns: u64,
+    /// IP packet size.
+    pub packet: u16,
+    /// Streams that were sent.
+    pub streams: u32,
+    /// Bytes of IP packets that were sent.
+    pub sent: Bytes,
+    /// The gaps of all streams that could be used.
+    pub rows: Vec<Row>,
+}
+
+/// Asks. `progress` is told the number of streams, their bytes and the stream that is sent next.
+///
+/// # Errors
+/// The server does not answer or refuses, or the system.
+pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan)) -> Result<Answer, ProbeError> {
+    let overhead = crate::stream::overhead(question.server);
+    // Twice: repetitions of streams, and requests, count as well.
+    let wish = Grant {
+        size: question.packet.saturating_sub(overhead),
+        rate_bps: question.fastest.bps(),
+        bytes: question.budget.get().saturating_mul(2),
+        duration_ms: Question::DURATION_MS,
+    };
+    let mut client = Client::open(question.server, question.keys.clone(), wish)?;
+    let base_rtt_ns = client.base_rtt_ns()?;
+    let size = client.grant.size.max((HEADER + seal::TRAILER) as u16);
+    let packet = size + overhead;
+    // The grant counts payloads.
+    let fastest = Rate::from_bps(question.fastest.bps().min(client.grant.rate_bps));
+    let mut search = Search::new(Bytes::new(packet.into()), fastest, question.budget)
+        .map_err(|error| ProbeError::System(error.to_string()))?;
+    let (mut next, mut kept, mut sources) = (search.first(), Vec::new(), None);
+    let found = loop {
+        let plan = match next {
+            Next::Send(plan) => plan,
+            Next::End(found) => break found,
+        };
+        let (streams, sent) = search.sent();
+        progress(streams, sent, &plan);
+        let ordered = Ordered {
+            first: 0,
+            count: plan.packets,
+            lowest_bps: plan.lowest.bps(),
+            highest_bps: plan.highest.bps(),
+            levels: plan.levels,
+            size,
+        };
+        let seen = if question.reverse { client.reverse(ordered)? } else { client.forward(ordered)? };
+        sources = Some(sources.map_or(seen.sources, |(a, b): (Source, Source)| {
+            (streams::worse(a, seen.sources.0), streams::worse(b, seen.sources.1))
+        }));
+        let made = streams::read(&ordered, overhead, &seen);
+        if let Read::Stream(_) = made {
+            kept.extend(streams::rows(streams, packet, &seen));
+        }
+        next = search.report(plan, &made);
+    };
+    let (streams, sent) = search.sent();
+    let batched = streams::batched(&kept);
+    let margin_ns = client.margin_ns();
+    Ok(Answer { found, base_rtt_ns, sources, batched, margin_ns, packet, streams, sent, rows: kept })
+}

@@ -1,0 +1,375 @@
+//! Which stream to send next, and what the streams say together.
+//!
+//! 1. *Climb.* Streams whose rates rise by half find the range: doubled while no rate is too high, the geometric middle
+//!    of what is known when one was.
+//! 2. *Focus.* Such streams around the last estimates, until the 95 % interval of their mean is narrow enough.
+//! 3. *Prove.* Longer streams of one rate, 10 % below the mean and 10 % above: those below must pass without delays that
+//!    grow, those above must not. These two rates are the interval that is told. Where that fails, the next rates 10 %
+//!    below or above are tried, twice. A longer stream that is slowed far below what the short ones passed shows a token
+//!    bucket, or traffic that changes: then there is no answer.
+//!
+//! The rising streams are read by `combined`, the constant ones by `receive-rate`: what is told has been seen in two ways.
+//!
+//! Source: ours; rising streams and their reading are Rapid's (Q. Yin, "TCP RAPID: from theory to practice", section
+//! 5.4), comparing the rates of a constant stream at both ends is section 2.2.
+
+use estimation::{Abstain, Estimate, Method, MethodError, Stream};
+use results::Interval;
+use units::{Bytes, Rate, Ratio};
+
+/// A stream to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Plan {
+    /// Packets.
+    pub packets: u32,
+    /// The first rate.
+    pub lowest: Rate,
+    /// The last.
+    pub highest: Rate,
+    /// How many rates.
+    pub levels: u16,
+}
+
+impl Plan {
+    /// Packets of a stream whose rates rise, and its rates (`docs/estimation.md`).
+    const PACKETS: u32 = 64;
+    const LEVELS: u16 = 4;
+    /// Packets of a stream of one rate.
+    const LONG: u32 = 500;
+
+    /// Around a rate: the highest is half as fast again as the lowest.
+    fn rising(around: Rate) -> Plan {
+        let (lowest, highest) = (around.scale(Ratio::of(100, 122)), around.scale(Ratio::of(150, 122)));
+        Plan { packets: Plan::PACKETS, lowest, highest, levels: Plan::LEVELS }
+    }
+
+    fn constant(rate: Rate) -> Plan {
+        Plan { packets: Plan::LONG, lowest: rate, highest: rate, levels: 1 }
+    }
+}
+
+/// What became of a stream.
+#[derive(Clone, Debug)]
+pub enum Read {
+    /// Its gaps as they were made and as they arrived.
+    Stream(Stream),
+    /// The gaps could not be made.
+    NotMade,
+    /// Its times could not be used: a clock stepped, or the kernel told none.
+    NoTimes,
+}
+
+/// The answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Found {
+    /// The available bandwidth.
+    pub value: Rate,
+    /// Streams of this rate passed.
+    pub low: Rate,
+    /// Streams of this rate did not.
+    pub high: Rate,
+}
+
+/// Why there is no answer.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Unsure {
+    /// The gaps could not be made.
+    #[error("this machine could not make the gaps of {0} of {1} streams")]
+    NotMade(u32, u32),
+    /// The times could not be used.
+    #[error("a clock stepped, or times were missing, in {0} of {1} streams")]
+    NoTimes(u32, u32),
+    /// Streams could not be read; the reason of the last.
+    #[error("too few streams could be read; the last: {0}")]
+    Unread(Abstain),
+    /// All is free up to the fastest stream that may be sent.
+    #[error("more than {0} bit/s are free: beyond what this machine can make or the server grants")]
+    Beyond(u64),
+    /// Less is free than the slowest stream takes.
+    #[error("less than {0} bit/s are free")]
+    Below(u64),
+    /// Longer streams were slowed at a rate that shorter ones passed.
+    #[error("longer streams are slowed at a rate that short ones pass: a token bucket, or traffic that changes")]
+    Bucket,
+    /// Longer streams passed at a rate at which shorter ones were slowed.
+    #[error("longer streams pass at a rate at which short ones are slowed: traffic that changes")]
+    Disagree,
+    /// The budget was used up first.
+    #[error("the streams differ too much for {0} bytes")]
+    Budget(u64),
+}
+
+/// How a stream of one rate is read. 10 % above what is free, a link of which a half is free slows it by 4.8 %; one of which
+/// a quarter is free by 2.4 %, which is not seen: then there is no answer. Bursts of other traffic move its ends by some
+/// packets of 500.
+const CONSTANT: &str = "receive-rate(tolerance=0.025)";
+/// The half-width of the interval of the mean at which focusing ends, over the mean.
+const NARROW: f64 = 0.05;
+/// The fewest readings for a mean.
+const FEWEST: usize = 8;
+/// How far the rates of the proof are from the mean, in per cent.
+const APART: u64 = 10;
+/// Streams of one rate that vote, and how often the proof moves on to the next rates.
+const VOTES: u32 = 5;
+const MOVES: u32 = 2;
+/// The slowest stream's lowest rate: 64 packets of 1500 bytes take less than 2 s.
+const SLOWEST: Rate = Rate::from_bps(600_000);
+/// The rate of the first stream.
+const FIRST: Rate = Rate::from_mbps(8);
+/// So many streams that cannot be used end the search, if they are more than half.
+const USELESS: u32 = 6;
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Phase {
+    Climb,
+    Focus,
+    /// Streams of one rate, below the mean or above; votes for "too high" and against.
+    Prove {
+        above: bool,
+        high: u32,
+        passed: u32,
+    },
+}
+
+/// The state of a search.
+pub struct Search {
+    rising: Method,
+    constant: Method,
+    phase: Phase,
+    around: Rate,
+    low: Option<Rate>,
+    high: Option<Rate>,
+    values: Vec<f64>,
+    fastest: Rate,
+    budget: Bytes,
+    sent: Bytes,
+    size: Bytes,
+    streams: u32,
+    not_made: u32,
+    no_times: u32,
+    unread: u32,
+    moves: u32,
+}
+
+/// What to do next.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Send this.
+    Send(Plan),
+    /// There is an answer, or none.
+    End(Result<Found, Unsure>),
+}
+
+impl Search {
+    /// Begins. IP packets have this size, streams this highest rate, and all together at most `budget` bytes.
+    ///
+    /// # Errors
+    /// Never, as long as both methods exist.
+    pub fn new(size: Bytes, fastest: Rate, budget: Bytes) -> Result<Search, MethodError> {
+        Ok(Search {
+            rising: Method::DEFAULT.parse()?,
+            constant: CONSTANT.parse()?,
+            phase: Phase::Climb,
+            around: FIRST.min(fastest.scale(Ratio::of(122, 150))),
+            low: None,
+            high: None,
+            values: Vec::new(),
+            fastest,
+            budget,
+            sent: Bytes::ZERO,
+            size,
+            streams: 0,
+            not_made: 0,
+            no_times: 0,
+            unread: 0,
+            moves: 0,
+        })
+    }
+
+    /// The stream to send first.
+    pub fn first(&mut self) -> Next {
+        self.go(Plan::rising(self.around))
+    }
+
+    /// How many streams were sent, and how many bytes of IP packets.
+    pub fn sent(&self) -> (u32, Bytes) {
+        (self.streams, self.sent)
+    }
+
+    fn go(&mut self, plan: Plan) -> Next {
+        let bytes = Bytes::new(self.size.get() * u64::from(plan.packets));
+        if self.sent + bytes > self.budget {
+            return Next::End(Err(Unsure::Budget(self.budget.get())));
+        }
+        self.sent += bytes;
+        self.streams += 1;
+        Next::Send(plan)
+    }
+
+    fn useless(&self, count: u32) -> bool {
+        count >= USELESS && 2 * count > self.streams
+    }
+
+    /// Takes what became of a stream; says what is next.
+    pub fn report(&mut self, plan: Plan, read: &Read) -> Next {
+        let stream = match read {
+            Read::NotMade => {
+                self.not_made += 1;
+                // The fastest streams are the hardest to make. What was reached below is known.
+                if self.phase == Phase::Climb && self.not_made >= USELESS && self.low.is_some() {
+                    let low = self.low.map_or(0, Rate::bps);
+                    return Next::End(Err(Unsure::Beyond(low)));
+                }
+                let over = self.useless(self.not_made);
+                return if over { Next::End(Err(Unsure::NotMade(self.not_made, self.streams))) } else { self.go(plan) };
+            }
+            Read::NoTimes => {
+                self.no_times += 1;
+                let over = self.useless(self.no_times);
+                return if over { Next::End(Err(Unsure::NoTimes(self.no_times, self.streams))) } else { self.go(plan) };
+            }
+            Read::Stream(stream) => stream,
+        };
+        match self.phase {
+            Phase::Climb => self.climb(plan, stream),
+            Phase::Focus => self.focus(plan, stream),
+            Phase::Prove { above, high, passed } => self.prove(plan, stream, above, (high, passed)),
+        }
+    }
+
+    /// An estimate; a stream that lost much was too fast at every rate.
+    fn estimate(&self, plan: &Plan, stream: &Stream) -> Result<Estimate, Abstain> {
+        if stream.lost * 10 > u64::from(plan.packets) {
+            return Ok(Estimate::at_most(plan.lowest));
+        }
+        self.rising.estimate(stream.clone())
+    }
+
+    fn refused(&mut self, plan: Plan, reason: Abstain) -> Next {
+        self.unread += 1;
+        match self.useless(self.unread) {
+            true => Next::End(Err(Unsure::Unread(reason))),
+            false => self.go(plan),
+        }
+    }
+
+    fn climb(&mut self, plan: Plan, stream: &Stream) -> Next {
+        let estimate = match self.estimate(&plan, stream) {
+            Ok(estimate) => estimate,
+            Err(reason) => return self.refused(plan, reason),
+        };
+        // A value at an end of the range says on which side the truth is, not where.
+        if estimate.value > plan.lowest.scale(Ratio::of(105, 100))
+            && estimate.value < plan.highest.scale(Ratio::of(95, 100))
+        {
+            self.phase = Phase::Focus;
+            self.around = estimate.value;
+            return self.focus(plan, stream);
+        }
+        if estimate.value >= self.around {
+            self.low = self.low.max(Some(plan.lowest));
+        } else {
+            self.high = Some(self.high.map_or(plan.highest, |high| high.min(plan.highest)));
+        }
+        self.around = match (self.low, self.high) {
+            (_, None) => self.around + self.around,
+            (None, Some(_)) => self.around.scale(Ratio::of(1, 2)),
+            (Some(low), Some(high)) if low < high => middle(low, high),
+            // The two contradict each other: the traffic changes. Around here is the best guess.
+            (Some(low), Some(_)) => {
+                (self.low, self.high) = (None, None);
+                self.phase = Phase::Focus;
+                low
+            }
+        };
+        self.within_reach()
+    }
+
+    /// The next rising stream, if there may be one at that rate.
+    fn within_reach(&mut self) -> Next {
+        let plan = Plan::rising(self.around);
+        let top = Plan::rising(self.fastest.scale(Ratio::of(122, 150)));
+        if plan.highest > self.fastest {
+            return match self.low {
+                Some(low) if low >= top.lowest => Next::End(Err(Unsure::Beyond(low.bps()))),
+                _ => {
+                    self.around = self.fastest.scale(Ratio::of(122, 150));
+                    self.go(top)
+                }
+            };
+        }
+        match plan.lowest < SLOWEST {
+            true => Next::End(Err(Unsure::Below(plan.highest.bps()))),
+            false => self.go(plan),
+        }
+    }
+
+    fn focus(&mut self, plan: Plan, stream: &Stream) -> Next {
+        match self.estimate(&plan, stream) {
+            Ok(estimate) => self.values.push(estimate.value.bps() as f64),
+            Err(reason) => return self.refused(plan, reason),
+        }
+        let Some(Interval { mean, half_width }) = Interval::of(&self.values) else { return self.go(plan) };
+        self.around = Rate::from_bps(mean as u64);
+        let narrow = half_width.is_some_and(|half| half <= NARROW * mean);
+        if self.values.len() >= FEWEST && narrow {
+            return self.vote(false);
+        }
+        // The first values may come from streams beside the truth: only the last ones, twice the fewest, count.
+        if self.values.len() > 2 * FEWEST {
+            self.values.remove(0);
+        }
+        self.within_reach()
+    }
+
+    fn vote(&mut self, above: bool) -> Next {
+        self.phase = Phase::Prove { above, high: 0, passed: 0 };
+        self.go(Plan::constant(self.proving(above)))
+    }
+
+    fn proving(&self, above: bool) -> Rate {
+        let percent = if above { 100 + APART } else { 100 - APART };
+        self.around.scale(Ratio::of(percent, 100)).min(self.fastest)
+    }
+
+    fn prove(&mut self, plan: Plan, stream: &Stream, above: bool, (mut high, mut passed): (u32, u32)) -> Next {
+        let lost_much = stream.lost * 10 > u64::from(plan.packets);
+        match self.constant.estimate(stream.clone()) {
+            _ if lost_much => high += 1,
+            Ok(Estimate { high: Some(_), .. }) => high += 1,
+            Ok(_) => passed += 1,
+            Err(Abstain::Ambiguous) => {}
+            Err(reason) => {
+                self.phase = Phase::Prove { above, high, passed };
+                return self.refused(plan, reason);
+            }
+        }
+        self.phase = Phase::Prove { above, high, passed };
+        let majority = VOTES / 2 + 1;
+        match (above, high >= majority, passed >= majority) {
+            (false, _, true) => self.vote(true),
+            (true, true, _) => {
+                Next::End(Ok(Found { value: self.around, low: self.proving(false), high: self.proving(true) }))
+            }
+            (false, true, _) => self.again(Unsure::Bucket, false),
+            (true, _, true) => self.again(Unsure::Disagree, true),
+            _ => self.go(plan),
+        }
+    }
+
+    /// The proof failed: tries the next rates below or above, a few times. The rates that were proved are the value then.
+    fn again(&mut self, reason: Unsure, above: bool) -> Next {
+        self.moves += 1;
+        if self.moves > MOVES {
+            return Next::End(Err(reason));
+        }
+        self.around = self.proving(above);
+        // What passed above is passed below it, too.
+        self.vote(above)
+    }
+}
+
+/// The geometric middle of two rates.
+fn middle(low: Rate, high: Rate) -> Rate {
+    Rate::from_bps((low.bps() as f64 * high.bps() as f64).sqrt() as u64)
+}

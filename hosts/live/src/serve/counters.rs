@@ -1,0 +1,52 @@
+//! What the server counts, in Prometheus's text format, version 0.0.4.
+
+use std::fmt::Write;
+
+/// Counts since the server began, and what is now.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Counters {
+    /// Sessions now.
+    pub sessions: u64,
+    /// Bit/s that are promised to them.
+    pub promised_bps: u64,
+    /// Sessions that began.
+    pub begun: u64,
+    /// Addresses that were asked to prove themselves.
+    pub challenged: u64,
+    /// Hellos that were refused: no rate or no place was left.
+    pub refused: u64,
+    /// Datagrams that were dropped without an answer.
+    pub dropped: u64,
+    /// Sessions ended because they passed a limit.
+    pub limited: u64,
+    /// Sessions ended because nothing was heard or nothing arrived.
+    pub silent: u64,
+    /// Payload bytes that arrived in sessions.
+    pub received_bytes: u64,
+    /// Payload bytes of streams that were sent.
+    pub sent_bytes: u64,
+}
+
+impl Counters {
+    /// As text.
+    pub fn prometheus(&self) -> String {
+        let rows = [
+            ("sessions", "gauge", "Sessions now.", self.sessions),
+            ("promised_bps", "gauge", "Rate that is promised to sessions.", self.promised_bps),
+            ("sessions_begun_total", "counter", "Sessions that began.", self.begun),
+            ("challenges_total", "counter", "Addresses that were asked to prove themselves.", self.challenged),
+            ("refused_total", "counter", "Clients refused: no rate or no place was left.", self.refused),
+            ("dropped_total", "counter", "Datagrams dropped without an answer.", self.dropped),
+            ("limited_total", "counter", "Sessions ended because they passed a limit.", self.limited),
+            ("silent_total", "counter", "Sessions ended because nothing was heard or arrived.", self.silent),
+            ("received_bytes_total", "counter", "Payload bytes that arrived in sessions.", self.received_bytes),
+            ("sent_bytes_total", "counter", "Payload bytes of streams that were sent.", self.sent_bytes),
+        ];
+        let mut text = String::new();
+        for (name, kind, help, value) in rows {
+            let name = format!("packetscale_serve_{name}");
+            let _ = writeln!(text, "# HELP {name} {help}\n# TYPE {name} {kind}\n{name} {value}");
+        }
+        text
+    }
+}

@@ -1,0 +1,295 @@
+//! The server: what it answers ([`Server`], without a socket), and the threads around it ([`Serving`]).
+//!
+//! Its manners are those that `docs/wire-format.md` asks for: nothing is kept for an address that is not proved, and no
+//! answer to one is larger than its question; rate, bytes, duration, clients and memory have limits, which are told and
+//! enforced.
+
+mod cookie;
+mod counters;
+mod serving;
+mod session;
+
+pub use counters::Counters;
+pub use serving::{ServeError, Serving, serve};
+
+use crate::wire::{Body, Grant, Header, Keys, LEAST_SIZE, Ordered, Packet, Reason, Source, Stamp, seal};
+use cookie::{Cookies, HOLDS_S};
+use session::Session;
+use std::collections::{BTreeMap, VecDeque};
+use std::net::SocketAddr;
+
+/// What a server grants at most.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// To one session.
+    pub grant: Grant,
+    /// To all sessions at a time, in bit/s.
+    pub all_bps: u64,
+    /// Sessions at a time.
+    pub clients: u32,
+    /// Times kept of each session, in packets, for each direction.
+    pub memory: u32,
+    /// A session ends after so many milliseconds without a packet of its client's.
+    pub silence_ms: u32,
+}
+
+impl Limits {
+    /// What a server grants that is told nothing: one session at a time may use all, for a minute.
+    pub const DEFAULT: Limits = Limits {
+        grant: Grant { size: 8972, rate_bps: 1_000_000_000, bytes: 100_000_000, duration_ms: 60_000 },
+        all_bps: 1_000_000_000,
+        clients: 32,
+        memory: 4096,
+        silence_ms: 5_000,
+    };
+}
+
+/// The clocks of the server.
+#[derive(Clone, Copy, Debug)]
+pub struct Now {
+    /// Milliseconds that pass evenly, from any start.
+    pub ms: u64,
+    /// Milliseconds since 1970.
+    pub wall_ms: u64,
+    /// How often the clock that stamps packets has stepped.
+    pub steps: u16,
+}
+
+impl Now {
+    fn seconds(&self) -> u32 {
+        (self.ms / 1000).min(u64::from(u32::MAX)) as u32
+    }
+}
+
+/// A stream to send.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Job {
+    /// Where to.
+    pub to: SocketAddr,
+    /// Of which session.
+    pub session: u64,
+    /// The number of its order.
+    pub number: u32,
+    /// What to send.
+    pub stream: Ordered,
+}
+
+/// What to do after a datagram.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Reaction {
+    /// To send back to where it came from.
+    pub answer: Option<Vec<u8>>,
+    /// To send in the time that it takes.
+    pub job: Option<Job>,
+}
+
+/// The most sessions that are remembered after their end, so that a copy of their hello begins nothing.
+const REMEMBERED: usize = 4096;
+
+/// What the server knows and answers. It has no clock and no socket.
+pub struct Server {
+    limits: Limits,
+    keys: Keys,
+    cookies: Cookies,
+    sessions: BTreeMap<u64, Session>,
+    /// Sessions that have ended, and when each may be forgotten.
+    ended: VecDeque<(u64, u64)>,
+    counters: Counters,
+}
+
+impl Server {
+    /// A server without sessions. Its secrets come from `draw`.
+    pub fn new(limits: Limits, keys: Keys, now: Now, draw: fn() -> [u8; 32]) -> Server {
+        let cookies = Cookies::new(now.seconds(), draw);
+        let counters = Counters::default();
+        Server { limits, keys, cookies, sessions: BTreeMap::new(), ended: VecDeque::new(), counters }
+    }
+
+    /// The counts, as of now.
+    pub fn counters(&self) -> Counters {
+        let promised_bps = self.promised_bps();
+        Counters { sessions: self.sessions.len() as u64, promised_bps, ..self.counters }
+    }
+
+    fn promised_bps(&self) -> u64 {
+        self.sessions.values().map(|session| session.grant.rate_bps).sum()
+    }
+
+    /// A datagram arrived at `arrived_ns`.
+    pub fn receive(
+        &mut self,
+        datagram: &[u8],
+        from: SocketAddr,
+        (arrived_ns, source): (u64, Source),
+        now: Now,
+    ) -> Reaction {
+        let genuine = |packet: &Packet| packet.is_genuine(datagram, &self.keys, now.wall_ms);
+        let reaction = match Packet::read(datagram).filter(genuine) {
+            None => None,
+            Some(Packet { header, body: Body::Hello { wish, cookie } }) => {
+                let padded = datagram.len() == usize::from(wish.size) && datagram.len() >= LEAST_SIZE;
+                padded.then(|| self.greeted(header, wish, &cookie, from, now)).flatten().map(answered)
+            }
+            Some(packet) => {
+                let stamp = (arrived_ns, source, datagram.len() as u64);
+                self.of_session(packet, from, stamp, now)
+            }
+        };
+        if reaction.is_none() {
+            self.counters.dropped += 1;
+        }
+        reaction.unwrap_or_default()
+    }
+
+    fn greeted(
+        &mut self,
+        header: Header,
+        wish: Grant,
+        cookie: &crate::wire::Cookie,
+        from: SocketAddr,
+        now: Now,
+    ) -> Option<Vec<u8>> {
+        let session = header.session;
+        if !self.cookies.proves(cookie, from, session, now.seconds()) {
+            self.counters.challenged += 1;
+            let body = Body::Challenge(self.cookies.make(from, session, now.seconds()));
+            return Some(self.written(header, body, now));
+        }
+        if let Some(known) = self.sessions.get(&session) {
+            let same = known.client == from;
+            return same.then(|| self.accepted(header, known.grant, now));
+        }
+        self.forget(now.ms);
+        if self.ended.iter().any(|(ended, _)| *ended == session) {
+            return None;
+        }
+        let limits = self.limits;
+        let most = limits.grant;
+        let grant = Grant {
+            size: wish.size.min(most.size),
+            rate_bps: wish.rate_bps.min(most.rate_bps),
+            bytes: wish.bytes.min(most.bytes),
+            duration_ms: wish.duration_ms.min(most.duration_ms),
+        };
+        let room = limits.all_bps.saturating_sub(self.promised_bps()) >= grant.rate_bps;
+        if !room || self.sessions.len() >= limits.clients as usize || self.ended.len() >= REMEMBERED {
+            self.counters.refused += 1;
+            let retry_ms = self.sessions.values().map(|session| session.rest_ms(now.ms)).min().unwrap_or(0);
+            let text = Reason::Busy.words().to_string();
+            return Some(self.written(header, Body::Refuse { code: Reason::Busy, retry_ms, text }, now));
+        }
+        self.counters.begun += 1;
+        self.sessions.insert(session, Session::new(from, grant, header.key, now.ms, &limits, now.steps));
+        Some(self.accepted(header, grant, now))
+    }
+
+    fn accepted(&self, header: Header, grant: Grant, now: Now) -> Vec<u8> {
+        let Limits { silence_ms, memory, .. } = self.limits;
+        self.written(header, Body::Accept { grant, silence_ms, memory }, now)
+    }
+
+    /// A packet of a session, from where its client is. Anything else is dropped.
+    fn of_session(
+        &mut self,
+        Packet { header, body }: Packet,
+        from: SocketAddr,
+        (arrived_ns, source, bytes): (u64, Source, u64),
+        now: Now,
+    ) -> Option<Reaction> {
+        let session = self.sessions.get_mut(&header.session)?;
+        let is_data = matches!(body, Body::Data { .. });
+        if session.client != from || !(is_data || session.key == header.key) {
+            return None;
+        }
+        session.heard_ms = now.ms;
+        let room = usize::from(session.grant.size).min(LEAST_SIZE) - crate::wire::HEADER - seal::TRAILER;
+        let answer = match body {
+            Body::Data { sequence } => {
+                self.counters.received_bytes += bytes;
+                let stamp = Stamp { sequence, ns: arrived_ns };
+                if session.arrived(stamp, source, bytes, now.ms) {
+                    return Some(Reaction::default());
+                }
+                return Some(self.ended(header, Reason::Limit, now));
+            }
+            Body::Ask { what, first, count } => Body::Report(session.report(what, now.steps, first, count, room)),
+            Body::Ping => Body::Pong,
+            Body::Order { stream, arrived } => match session.orders(header.number, &stream, arrived) {
+                Err(reason) => return Some(self.ended(header, reason, now)),
+                Ok(false) => return Some(Reaction::default()),
+                Ok(true) => {
+                    self.counters.sent_bytes += u64::from(stream.count) * u64::from(stream.size);
+                    let job = Job { to: from, session: header.session, number: header.number, stream };
+                    return Some(Reaction { answer: None, job: Some(job) });
+                }
+            },
+            Body::Close(_) => return Some(self.ended(header, Reason::Done, now)),
+            // Only servers send these.
+            Body::Hello { .. }
+            | Body::Challenge(_)
+            | Body::Accept { .. }
+            | Body::Refuse { .. }
+            | Body::Report(_)
+            | Body::Pong => return None,
+        };
+        Some(answered(self.written(header, answer, now)))
+    }
+
+    /// Ends a session, and says so.
+    fn ended(&mut self, header: Header, reason: Reason, now: Now) -> Reaction {
+        let key = self.remove(header.session, reason, now.ms).map_or(0, |session| session.key);
+        answered(self.written(Header { key, ..header }, Body::Close(reason), now))
+    }
+
+    fn remove(&mut self, session: u64, reason: Reason, now_ms: u64) -> Option<Session> {
+        let removed = self.sessions.remove(&session)?;
+        self.ended.push_back((session, now_ms + 1000 * u64::from(HOLDS_S + 1)));
+        match reason {
+            Reason::Limit => self.counters.limited += 1,
+            Reason::Silence => self.counters.silent += 1,
+            Reason::Done | Reason::Busy | Reason::Ends | Reason::Wrong => {}
+        }
+        Some(removed)
+    }
+
+    fn forget(&mut self, now_ms: u64) {
+        while self.ended.front().is_some_and(|(_, until_ms)| *until_ms <= now_ms) {
+            self.ended.pop_front();
+        }
+    }
+
+    /// Ends the sessions whose time is over; returns what to tell whom.
+    pub fn tick(&mut self, now: Now) -> Vec<(SocketAddr, Vec<u8>)> {
+        self.forget(now.ms);
+        let over = |(id, session): (&u64, &Session)| Some((*id, session.over(now.ms, &self.limits)?));
+        let over: Vec<(u64, Reason)> = self.sessions.iter().filter_map(over).collect();
+        over.into_iter().filter_map(|(id, reason)| self.told(id, reason, now)).collect()
+    }
+
+    /// Ends all sessions; returns what to tell whom.
+    pub fn end(&mut self, now: Now) -> Vec<(SocketAddr, Vec<u8>)> {
+        let all: Vec<u64> = self.sessions.keys().copied().collect();
+        all.into_iter().filter_map(|id| self.told(id, Reason::Ends, now)).collect()
+    }
+
+    fn told(&mut self, session: u64, reason: Reason, now: Now) -> Option<(SocketAddr, Vec<u8>)> {
+        let removed = self.remove(session, reason, now.ms)?;
+        let header = Header { key: removed.key, session, number: 0 };
+        Some((removed.client, self.written(header, Body::Close(reason), now)))
+    }
+
+    /// Packets of a stream have left at these times.
+    pub fn departed(&mut self, session: u64, stamps: &[Stamp], source: Source) {
+        if let Some(session) = self.sessions.get_mut(&session) {
+            session.departed(stamps, source);
+        }
+    }
+
+    fn written(&self, header: Header, body: Body, now: Now) -> Vec<u8> {
+        Packet { header, body }.write(&self.keys, now.wall_ms)
+    }
+}
+
+fn answered(answer: Vec<u8>) -> Reaction {
+    Reaction { answer: Some(answer), job: None }
+}

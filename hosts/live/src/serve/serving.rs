@@ -1,0 +1,170 @@
+//! The threads of a server: one receives and answers, one sends what was ordered.
+
+use super::{Counters, Job, Limits, Now, Server};
+use crate::pace::Pacer;
+use crate::socket::{Stamped, Steps, realtime_ns};
+use crate::stream;
+use crate::wire::{Keys, MOST_SIZE, Source, Stamp};
+use realtime::clock::monotonic_ns;
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The receiving thread looks at least this often whether something has ended.
+const LOOK: Duration = Duration::from_millis(100);
+/// How often counters are told.
+const TELL_MS: u64 = 1_000;
+/// Pseudo-random bytes that fill packets.
+const FILLING: usize = 1 << 16;
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The socket.
+    #[error("{0}: {1}")]
+    Socket(SocketAddr, io::Error),
+    /// Without a key and without the operator's word only this machine may come.
+    #[error("{0} can be reached from other machines: give --key FILE, or --open to let anyone in")]
+    Closed(SocketAddr),
+    /// The system gave no random numbers, or no thread.
+    #[error("{0}")]
+    System(String),
+}
+
+/// A server that runs. It ends with [`Serving::end`].
+pub struct Serving {
+    /// Where it listens.
+    pub address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl Serving {
+    /// Tells all clients, and waits until the threads have ended.
+    pub fn end(self) {
+        self.stop.store(true, Ordering::Relaxed);
+        for thread in self.threads {
+            let _ = thread.join();
+        }
+    }
+}
+
+/// Departures of a stream that was sent.
+type Left = (u64, Vec<Stamp>, Source);
+
+/// Starts a server. `tell` gets the counters about once a second. `open`: anyone may come, from anywhere.
+///
+/// # Errors
+/// The address is not to be had, or would let strangers in.
+pub fn serve(
+    address: SocketAddr,
+    limits: Limits,
+    keys: Keys,
+    open: bool,
+    tell: impl FnMut(&Counters) + Send + 'static,
+) -> Result<Serving, ServeError> {
+    if keys.is_empty() && !open && !address.ip().to_canonical().is_loopback() {
+        return Err(ServeError::Closed(address));
+    }
+    let system = |error: &dyn std::fmt::Display| ServeError::System(error.to_string());
+    let mut filling = vec![0; FILLING];
+    getrandom::fill(&mut filling).map_err(|error| system(&error))?;
+    let bound = Stamped::bind(address, LOOK).and_then(|socket| Ok((socket.address()?, Arc::new(socket))));
+    let (address, socket) = bound.map_err(|error| ServeError::Socket(address, error))?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let (jobs, ordered) = mpsc::sync_channel(limits.clients as usize);
+    let (left, departed) = mpsc::channel();
+    let sender = Sending { socket: Arc::clone(&socket), stop: Arc::clone(&stop), filling };
+    let receiver = Receiving { socket, stop: Arc::clone(&stop), jobs, departed };
+    let thread = |name: &str| std::thread::Builder::new().name(name.to_string());
+    let sending = thread("serve-send").spawn(move || sender.work(&ordered, &left)).map_err(|error| system(&error))?;
+    let receiving =
+        thread("serve-receive").spawn(move || receiver.work(limits, keys, tell)).map_err(|error| system(&error))?;
+    Ok(Serving { address, stop, threads: vec![receiving, sending] })
+}
+
+struct Sending {
+    socket: Arc<Stamped>,
+    stop: Arc<AtomicBool>,
+    filling: Vec<u8>,
+}
+
+impl Sending {
+    fn work(&self, ordered: &Receiver<Job>, left: &Sender<Left>) {
+        let pacer = Pacer::measure();
+        let carry_on = || !self.stop.load(Ordering::Relaxed);
+        while let Ok(job) = ordered.recv() {
+            let to = (job.to, job.session, job.number);
+            // A stream that could not be sent has no times; its client sees that nothing came.
+            if let Ok((stamps, source)) = stream::send(&self.socket, to, &job.stream, pacer, &self.filling, &carry_on)
+                && left.send((job.session, stamps, source)).is_err()
+            {
+                return;
+            }
+        }
+    }
+}
+
+struct Receiving {
+    socket: Arc<Stamped>,
+    stop: Arc<AtomicBool>,
+    jobs: SyncSender<Job>,
+    departed: Receiver<Left>,
+}
+
+/// Secrets of the system's generator, which [`serve`] has seen work.
+fn draw() -> [u8; 32] {
+    let mut secret = [0; 32];
+    let _ = getrandom::fill(&mut secret);
+    secret
+}
+
+impl Receiving {
+    fn work(&self, limits: Limits, keys: Keys, mut tell: impl FnMut(&Counters)) {
+        let mut steps = Steps::watch();
+        let mut now =
+            || Now { ms: monotonic_ns() / 1_000_000, wall_ms: realtime_ns() / 1_000_000, steps: steps.look() };
+        let mut server = Server::new(limits, keys, now(), draw);
+        let mut buffer = vec![0; MOST_SIZE];
+        let (mut looked_ms, mut told_ms) = (now().ms, 0);
+        while !self.stop.load(Ordering::Relaxed) {
+            let arrival = self.socket.receive(&mut buffer);
+            let present = now();
+            for (session, stamps, source) in self.departed.try_iter() {
+                server.departed(session, &stamps, source);
+            }
+            match arrival {
+                Ok(Some(arrival)) => {
+                    let stamp = (arrival.ns, arrival.source);
+                    let reaction = server.receive(&buffer[..arrival.length], arrival.from, stamp, present);
+                    // Answers and streams that cannot go now are asked for again.
+                    let _ = reaction.answer.map(|answer| self.socket.send(&answer, arrival.from));
+                    let _ = reaction.job.map(|job| self.jobs.try_send(job));
+                }
+                Ok(None) => {}
+                // Nothing can be read at present (no memory, the network is down): not in a busy loop.
+                Err(_) => std::thread::sleep(LOOK),
+            }
+            if present.ms >= looked_ms + LOOK.as_millis() as u64 {
+                looked_ms = present.ms;
+                self.say(server.tick(present));
+            }
+            if present.ms >= told_ms + TELL_MS {
+                told_ms = present.ms;
+                tell(&server.counters());
+            }
+        }
+        self.say(server.end(now()));
+        tell(&server.counters());
+    }
+
+    fn say(&self, told: Vec<(SocketAddr, Vec<u8>)>) {
+        for (to, datagram) in told {
+            let _ = self.socket.send(&datagram, to);
+        }
+    }
+}

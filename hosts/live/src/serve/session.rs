@@ -1,0 +1,174 @@
+//! One session: what was granted, what was used, and the times of its packets.
+
+use super::Limits;
+use crate::wire::{Grant, Ordered, Reason, Report, Source, Stamp, What};
+use std::net::SocketAddr;
+
+/// The part of a second, and the bytes, by which a client may be ahead of its rate.
+const AHEAD_PER_S: u64 = 10;
+const AHEAD_BYTES: u64 = 64_000;
+/// Streams in a row of which nothing arrives, until no more is sent (RFC 8084).
+const BARREN: u32 = 2;
+/// The longest stream that may be ordered, in nanoseconds.
+const LONGEST_NS: f64 = 2e9;
+
+/// The last times of a session's packets, by their numbers.
+pub struct Memory {
+    stamps: Vec<Option<Stamp>>,
+    source: Source,
+    total: u64,
+}
+
+impl Memory {
+    fn new(packets: u32) -> Memory {
+        Memory { stamps: vec![None; packets as usize], source: Source::Card, total: 0 }
+    }
+
+    fn place(&self, sequence: u64) -> usize {
+        (sequence % self.stamps.len().max(1) as u64) as usize
+    }
+
+    fn note(&mut self, stamp: Stamp, source: Source) {
+        let place = self.place(stamp.sequence);
+        if let Some(kept) = self.stamps.get_mut(place) {
+            // Of a packet that comes twice, the first time counts.
+            if kept.is_none_or(|kept| kept.sequence != stamp.sequence) {
+                *kept = Some(stamp);
+                self.total += 1;
+            }
+        }
+        // The worst source that was used is the one that is told.
+        self.source = Source::ALL.into_iter().find(|one| *one == source || *one == self.source).unwrap_or(source);
+    }
+
+    fn report(&self, what: What, steps: u16, first: u64, count: u32, room: usize) -> Report {
+        let count = count.min(self.stamps.len() as u32).min((u64::MAX - first).min(u64::from(u32::MAX)) as u32);
+        let known = |sequence: u64| self.stamps.get(self.place(sequence)).copied().flatten();
+        let kept = |sequence| known(sequence).filter(|stamp| stamp.sequence == sequence);
+        let stamps = (first..first + u64::from(count)).filter_map(kept).collect();
+        let (source, total) = (self.source, self.total);
+        let mut report = Report { what, source, steps, marks: None, total, first, count, stamps };
+        report.cut_to(room);
+        report
+    }
+}
+
+/// A session.
+pub struct Session {
+    /// Where its client is.
+    pub client: SocketAddr,
+    /// What it was granted.
+    pub grant: Grant,
+    /// Which key its client has.
+    pub key: u16,
+    began_ms: u64,
+    /// When its client was heard last.
+    pub heard_ms: u64,
+    used_bytes: u64,
+    bucket_bytes: u64,
+    filled_ms: u64,
+    last_order: Option<u32>,
+    barren: u32,
+    arrivals: Memory,
+    departures: Memory,
+    /// How often the server's clock had stepped when it began.
+    steps_before: u16,
+}
+
+impl Session {
+    /// A session that begins now.
+    pub fn new(client: SocketAddr, grant: Grant, key: u16, now_ms: u64, limits: &Limits, steps: u16) -> Session {
+        let mut session = Session {
+            client,
+            grant,
+            key,
+            began_ms: now_ms,
+            heard_ms: now_ms,
+            used_bytes: 0,
+            bucket_bytes: 0,
+            filled_ms: now_ms,
+            last_order: None,
+            barren: 0,
+            arrivals: Memory::new(limits.memory),
+            departures: Memory::new(limits.memory),
+            steps_before: steps,
+        };
+        session.bucket_bytes = session.depth();
+        session
+    }
+
+    fn depth(&self) -> u64 {
+        AHEAD_BYTES.max(self.grant.rate_bps / 8 / AHEAD_PER_S)
+    }
+
+    /// When it ends by itself, and why.
+    pub fn over(&self, now_ms: u64, limits: &Limits) -> Option<Reason> {
+        match now_ms {
+            now if now >= self.began_ms + u64::from(self.grant.duration_ms) => Some(Reason::Limit),
+            now if now >= self.heard_ms + u64::from(limits.silence_ms) => Some(Reason::Silence),
+            _ => None,
+        }
+    }
+
+    /// Milliseconds until its duration is over.
+    pub fn rest_ms(&self, now_ms: u64) -> u32 {
+        (self.began_ms + u64::from(self.grant.duration_ms)).saturating_sub(now_ms).min(u64::from(u32::MAX)) as u32
+    }
+
+    /// Counts bytes against what was granted. `false`: that is exceeded.
+    fn uses(&mut self, bytes: u64) -> bool {
+        self.used_bytes += bytes;
+        self.used_bytes <= self.grant.bytes
+    }
+
+    /// A packet of data arrived. `false`: the client sends more than it was granted.
+    pub fn arrived(&mut self, stamp: Stamp, source: Source, bytes: u64, now_ms: u64) -> bool {
+        // What a whole second brings fills any bucket, so a longer pause brings no more.
+        let passed_ms = now_ms.saturating_sub(self.filled_ms).min(1000);
+        self.filled_ms = now_ms;
+        let filled = self.bucket_bytes.saturating_add(self.grant.rate_bps / 8 * passed_ms / 1000);
+        let full = filled.min(self.depth());
+        let Some(left) = full.checked_sub(bytes).filter(|_| self.uses(bytes)) else { return false };
+        self.bucket_bytes = left;
+        self.arrivals.note(stamp, source);
+        true
+    }
+
+    /// Packets of a stream have left.
+    pub fn departed(&mut self, stamps: &[Stamp], source: Source) {
+        stamps.iter().for_each(|stamp| self.departures.note(*stamp, source));
+    }
+
+    /// The times of a range of packets, as many as fit into `room` bytes.
+    pub fn report(&self, what: What, steps: u16, first: u64, count: u32, room: usize) -> Report {
+        let memory = if what == What::Arrivals { &self.arrivals } else { &self.departures };
+        memory.report(what, steps.wrapping_sub(self.steps_before), first, count, room)
+    }
+
+    /// Whether to send this stream: `Ok(false)` if it was ordered before.
+    ///
+    /// # Errors
+    /// Why the session ends.
+    pub fn orders(&mut self, number: u32, stream: &Ordered, arrived: u32) -> Result<bool, Reason> {
+        if self.last_order.is_some_and(|last| number <= last) {
+            return Ok(false);
+        }
+        self.barren = if self.last_order.is_some() && arrived == 0 { self.barren + 1 } else { 0 };
+        self.last_order = Some(number);
+        let bytes = u64::from(stream.count) * u64::from(stream.size);
+        let seconds_at_lowest = bytes as f64 * 8.0 / stream.lowest_bps.max(1) as f64;
+        let fits = stream.size <= self.grant.size
+            && usize::from(stream.size) >= crate::stream::LEAST_PAYLOAD
+            && stream.lowest_bps > 0
+            && stream.lowest_bps <= stream.highest_bps
+            && stream.count as usize <= self.departures.stamps.len()
+            && stream.first.checked_add(u64::from(stream.count)).is_some()
+            && seconds_at_lowest * 1e9 <= LONGEST_NS;
+        match () {
+            () if self.barren >= BARREN => Err(Reason::Silence),
+            () if !fits => Err(Reason::Wrong),
+            () if stream.highest_bps > self.grant.rate_bps || !self.uses(bytes) => Err(Reason::Limit),
+            () => Ok(true),
+        }
+    }
+}

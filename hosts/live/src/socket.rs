@@ -1,0 +1,238 @@
+//! A UDP socket whose packets carry the kernel's times (SO_TIMESTAMPING): arrivals come with them, departures are read
+//! from the error queue, by the packet's number among those that the socket has sent (SOF_TIMESTAMPING_OPT_ID). The times
+//! are CLOCK_REALTIME's. No right is needed.
+
+use crate::wire::Source;
+use nix::cmsg_space;
+use nix::errno::Errno;
+use nix::libc;
+use nix::sys::socket::{
+    ControlMessageOwned, MsgFlags, RecvMsg, SockaddrStorage, TimestampingFlag, Timestamps, recvmsg, setsockopt, sockopt,
+};
+use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, clock_gettime};
+use std::io::{self, IoSliceMut};
+use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
+use std::os::fd::AsRawFd;
+use std::sync::Mutex;
+use std::time::Duration;
+
+/// A datagram that arrived. The first ones after a socket was made may have the program's time only: the kernel switches
+/// its stamps on a little later.
+#[derive(Clone, Copy, Debug)]
+pub struct Arrival {
+    /// Its length.
+    pub length: usize,
+    /// Who sent it.
+    pub from: SocketAddr,
+    /// When, in nanoseconds of CLOCK_REALTIME.
+    pub ns: u64,
+    /// Who took the time.
+    pub source: Source,
+}
+
+/// When a packet left.
+#[derive(Clone, Copy, Debug)]
+pub struct Departure {
+    /// Its number among those that the socket has sent; it wraps.
+    pub number: u32,
+    /// When, in nanoseconds of CLOCK_REALTIME.
+    pub ns: u64,
+    /// Who took the time.
+    pub source: Source,
+}
+
+/// The socket.
+#[derive(Debug)]
+pub struct Stamped {
+    socket: UdpSocket,
+    /// Packets sent so far.
+    sent: Mutex<u32>,
+}
+
+/// Nanoseconds of CLOCK_REALTIME.
+pub fn realtime_ns() -> u64 {
+    clock_gettime(ClockId::CLOCK_REALTIME).map_or(0, ns)
+}
+
+fn ns(time: TimeSpec) -> u64 {
+    time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
+}
+
+impl Stamped {
+    /// Binds to an address. A call of [`Stamped::receive`] ends after `patience` at the latest.
+    ///
+    /// # Errors
+    /// The address is not to be had, or the kernel takes no times.
+    pub fn bind(address: SocketAddr, patience: Duration) -> io::Result<Stamped> {
+        let socket = UdpSocket::bind(address)?;
+        socket.set_read_timeout(Some(patience))?;
+        let flags = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
+            | TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE
+            | TimestampingFlag::SOF_TIMESTAMPING_TX_SOFTWARE
+            | TimestampingFlag::SOF_TIMESTAMPING_OPT_ID
+            | TimestampingFlag::SOF_TIMESTAMPING_OPT_TSONLY;
+        setsockopt(&socket, sockopt::Timestamping, &flags)?;
+        Ok(Stamped { socket, sent: Mutex::new(0) })
+    }
+
+    /// Its own address.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn address(&self) -> io::Result<SocketAddr> {
+        self.socket.local_addr()
+    }
+
+    /// Sends a datagram; returns its number.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn send(&self, datagram: &[u8], to: SocketAddr) -> io::Result<u32> {
+        let mut sent = self.sent.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        self.socket.send_to(datagram, to)?;
+        let number = *sent;
+        *sent = sent.wrapping_add(1);
+        Ok(number)
+    }
+
+    /// Waits for a datagram. `None`: none came in time. What does not fit is cut off, and is then no packet.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn receive(&self, buffer: &mut [u8]) -> io::Result<Option<Arrival>> {
+        let mut space = cmsg_space!(Timestamps);
+        let mut parts = [IoSliceMut::new(buffer)];
+        let read = recvmsg::<SockaddrStorage>(self.socket.as_raw_fd(), &mut parts, Some(&mut space), MsgFlags::empty());
+        let message = match read {
+            Ok(message) => message,
+            Err(Errno::EAGAIN | Errno::EINTR) => return Ok(None),
+            Err(error) => return Err(error.into()),
+        };
+        let Some(from) = message.address.as_ref().and_then(address) else { return Ok(None) };
+        let (ns, source) = stamp_of(&message).unwrap_or((realtime_ns(), Source::Program));
+        Ok(Some(Arrival { length: message.bytes, from, ns, source }))
+    }
+
+    /// The times of packets that have left since the last call.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn departures(&self) -> io::Result<Vec<Departure>> {
+        let mut found = Vec::new();
+        let mut nothing = [0u8; 1];
+        loop {
+            let mut space = cmsg_space!(Timestamps, libc::sock_extended_err, libc::sockaddr_in6);
+            let mut parts = [IoSliceMut::new(&mut nothing)];
+            let flags = MsgFlags::MSG_ERRQUEUE | MsgFlags::MSG_DONTWAIT;
+            match recvmsg::<SockaddrStorage>(self.socket.as_raw_fd(), &mut parts, Some(&mut space), flags) {
+                Ok(message) => {
+                    if let (Some((ns, source)), Some(number)) = (stamp_of(&message), number_of(&message)) {
+                        found.push(Departure { number, ns, source });
+                    }
+                }
+                Err(Errno::EAGAIN) => return Ok(found),
+                Err(Errno::EINTR) => {}
+                Err(error) => return Err(error.into()),
+            }
+        }
+    }
+}
+
+fn address(storage: &SockaddrStorage) -> Option<SocketAddr> {
+    let v4 = storage.as_sockaddr_in().map(|found| SocketAddr::V4(SocketAddrV4::from(*found)));
+    v4.or_else(|| storage.as_sockaddr_in6().map(|found| SocketAddr::V6(SocketAddrV6::from(*found))))
+}
+
+/// The kernel's time of a message. A card's would be of another clock, so it is not asked for.
+fn stamp_of(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<(u64, Source)> {
+    message.cmsgs().ok()?.find_map(|one| match one {
+        ControlMessageOwned::ScmTimestampsns(times) => Some((ns(times.system), Source::Kernel)),
+        _ => None,
+    })
+}
+
+/// The number of the packet whose departure a message of the error queue tells.
+fn number_of(message: &RecvMsg<'_, '_, SockaddrStorage>) -> Option<u32> {
+    message.cmsgs().ok()?.find_map(|one| match one {
+        ControlMessageOwned::Ipv4RecvErr(told, _) | ControlMessageOwned::Ipv6RecvErr(told, _)
+            if told.ee_origin == libc::SO_EE_ORIGIN_TIMESTAMPING =>
+        {
+            Some(told.ee_data)
+        }
+        _ => None,
+    })
+}
+
+/// Watches whether CLOCK_REALTIME steps against CLOCK_MONOTONIC.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps {
+    offset_ns: i128,
+    at_ns: u64,
+    /// How often it stepped.
+    pub count: u16,
+}
+
+/// A jump of the clock up to this is the time between its two readings; a slew adds at most one part in a thousand.
+const READING_NS: u128 = 200_000;
+const SLEW: u128 = 1000;
+
+impl Steps {
+    /// Begins to watch.
+    pub fn watch() -> Steps {
+        let (offset_ns, at_ns) = offset();
+        Steps { offset_ns, at_ns, count: 0 }
+    }
+
+    /// Looks again; returns the count.
+    pub fn look(&mut self) -> u16 {
+        let (offset_ns, at_ns) = offset();
+        let allowed = READING_NS + u128::from(at_ns.saturating_sub(self.at_ns)) / SLEW;
+        if offset_ns.abs_diff(self.offset_ns) > allowed {
+            self.count = self.count.wrapping_add(1);
+        }
+        (self.offset_ns, self.at_ns) = (offset_ns, at_ns);
+        self.count
+    }
+}
+
+/// CLOCK_REALTIME less CLOCK_MONOTONIC: of three readings, the one that took the least time.
+fn offset() -> (i128, u64) {
+    let read = |_| {
+        let before = realtime::clock::monotonic_ns();
+        let real = realtime_ns();
+        let after = realtime::clock::monotonic_ns();
+        (after - before, i128::from(real) - i128::from(before), before)
+    };
+    (0..3).map(read).min().map_or((0, 0), |(_, offset, at)| (offset, at))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn packets_come_with_the_kernels_times_and_their_departures_are_told_by_number() {
+        let bind = || Stamped::bind("127.0.0.1:0".parse().unwrap(), Duration::from_secs(5)).unwrap();
+        let (here, there) = (bind(), bind());
+        let to = there.address().unwrap();
+        let mut buffer = [0; 200];
+        // The kernel begins to stamp arrivals a little after it was asked to.
+        let mut stamps = |_: &u32| {
+            here.send(&[0; 100], to).unwrap();
+            std::thread::sleep(Duration::from_millis(1));
+            there.receive(&mut buffer).unwrap().expect("one").source == Source::Kernel
+        };
+        let before = (1..1000).find(&mut stamps).expect("a stamp");
+        here.departures().unwrap();
+        let numbers: Vec<u32> = (0..3u8).map(|byte| here.send(&[byte; 100], to).unwrap()).collect();
+        assert_eq!(numbers, [before, before + 1, before + 2]);
+        let arrivals: Vec<Arrival> = (0..3).map(|_| there.receive(&mut buffer).unwrap().expect("one")).collect();
+        let departures = here.departures().unwrap();
+        assert_eq!(departures.iter().map(|one| one.number).collect::<Vec<_>>(), numbers);
+        for (left, came) in departures.iter().zip(&arrivals) {
+            assert_eq!((left.source, came.source, came.length), (Source::Kernel, Source::Kernel, 100));
+            assert!(left.ns <= came.ns, "{left:?} {came:?}");
+        }
+    }
+}

@@ -1,0 +1,110 @@
+//! Sends the packets of a stream at their gaps, and reads from the kernel when each really left.
+//!
+//! A packet that is late delays those behind it: gaps are counted from when the packet before was sent, so one that is
+//! missed does not make the next too short.
+
+use crate::pace::Pacer;
+use crate::socket::Stamped;
+use crate::wire::{HEADER, Ordered, Source, Stamp, write_data};
+use realtime::clock::{monotonic_ns, sleep_until};
+use std::io;
+use std::net::{IpAddr, SocketAddr};
+
+/// The smallest payload of a packet of a stream: its head.
+pub const LEAST_PAYLOAD: usize = HEADER + 8;
+/// How long to wait for the times of packets that have left.
+const PATIENCE_NS: u64 = 50_000_000;
+const LOOK_NS: u64 = 1_000_000;
+/// By so many bytes the filling moves on from packet to packet: no two packets of a stream are alike.
+const SHIFT: usize = 61;
+
+/// Bytes of IP and UDP headers before a payload to this address. A mapped IPv4 address is IPv4's.
+pub fn overhead(to: SocketAddr) -> u16 {
+    match to.ip().to_canonical() {
+        IpAddr::V4(_) => 20 + 8,
+        IpAddr::V6(_) => 40 + 8,
+    }
+}
+
+/// The gap before each packet but the first, in nanoseconds.
+pub fn gaps_ns(stream: &Ordered, overhead: u16) -> Vec<f64> {
+    let bits = f64::from(u32::from(stream.size) + u32::from(overhead)) * 8.0;
+    let (lowest, highest) = (stream.lowest_bps.max(1) as f64, stream.highest_bps.max(1) as f64);
+    let (count, levels) = (stream.count.max(1), u32::from(stream.levels.max(1)));
+    let rate = |packet: u32| {
+        let level = u64::from(packet) * u64::from(levels) / u64::from(count);
+        lowest * (highest / lowest).powf(level as f64 / f64::from(levels.saturating_sub(1).max(1)))
+    };
+    (1..count).map(|packet| bits / rate(packet) * 1e9).collect()
+}
+
+/// Sends a stream; returns the departures that the kernel told, in the order of the packets, and who took the times.
+/// `carry_on` is asked before each packet.
+///
+/// # Errors
+/// A packet cannot be sent, or the error queue not be read.
+pub fn send(
+    socket: &Stamped,
+    (to, session, number): (SocketAddr, u64, u32),
+    stream: &Ordered,
+    pacer: Pacer,
+    filling: &[u8],
+    carry_on: &dyn Fn() -> bool,
+) -> io::Result<(Vec<Stamp>, Source)> {
+    let size = usize::from(stream.size).max(LEAST_PAYLOAD);
+    let mut datagram = vec![0; size];
+    let mut gaps = gaps_ns(stream, overhead(to)).into_iter();
+    let mut numbers = Vec::with_capacity(stream.count as usize);
+    let mut due = monotonic_ns();
+    // What is left over from streams before is nobody's.
+    socket.departures()?;
+    for packet in 0..stream.count {
+        let from = packet as usize * SHIFT % filling.len().saturating_sub(size).max(1);
+        if let Some(filling) = filling.get(from..from + size) {
+            datagram.copy_from_slice(filling);
+        }
+        write_data(session, number, stream.first + u64::from(packet), &mut datagram);
+        let now = pacer.wait(due);
+        if !carry_on() {
+            break;
+        }
+        numbers.push(socket.send(&datagram, to)?);
+        due = now + gaps.next().unwrap_or(0.0) as u64;
+    }
+    departures(socket, stream.first, &numbers)
+}
+
+fn departures(socket: &Stamped, first: u64, numbers: &[u32]) -> io::Result<(Vec<Stamp>, Source)> {
+    let until = monotonic_ns() + PATIENCE_NS;
+    let (mut stamps, mut source) = (Vec::with_capacity(numbers.len()), Source::Kernel);
+    while stamps.len() < numbers.len() && monotonic_ns() < until {
+        for told in socket.departures()? {
+            // Numbers rise, also where they wrap: the distance from the first one tells the packet, if it is one.
+            let near = numbers.iter().position(|number| *number == told.number);
+            if let Some(packet) = near {
+                source = told.source;
+                stamps.push(Stamp { sequence: first + packet as u64, ns: told.ns });
+            }
+        }
+        if stamps.len() < numbers.len() {
+            sleep_until(monotonic_ns() + LOOK_NS);
+        }
+    }
+    stamps.sort_unstable_by_key(|stamp| stamp.sequence);
+    stamps.dedup_by_key(|stamp| stamp.sequence);
+    Ok((stamps, source))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn gaps_fall_in_levels() {
+        let stream =
+            Ordered { first: 0, count: 4, lowest_bps: 12_000_000, highest_bps: 48_000_000, levels: 2, size: 1472 };
+        // 1500 bytes are 12 000 bits: 1 ms at 12 Mbit/s, a quarter at 48.
+        assert_eq!(gaps_ns(&stream, 28), [1e6, 0.25e6, 0.25e6]);
+        assert_eq!(gaps_ns(&Ordered { levels: 1, highest_bps: 12_000_000, ..stream }, 28), [1e6; 3]);
+    }
+}

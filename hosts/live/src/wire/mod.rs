@@ -1,0 +1,371 @@
+//! The wire format (`docs/wire-format.md`): datagrams, read without a panic from whatever arrives, and written.
+//!
+//! Reading allocates at most a constant times the datagram's length. What is not understood is `None`: the reader drops
+//! it without an answer.
+
+mod bytes;
+mod report;
+pub mod seal;
+
+pub use report::{Marks, Report, Source, Stamp, What};
+pub use seal::Keys;
+
+use bytes::Fields;
+
+/// "pscl".
+const MAGIC: u32 = 0x7073_636c;
+/// The only version so far.
+pub const VERSION: u8 = 1;
+/// Bytes of the header.
+pub const HEADER: usize = 20;
+/// Length of a cookie.
+pub const COOKIE: usize = 16;
+/// The least size of a first packet, which is also the most that a path need carry (RFC 9000, section 14).
+pub const LEAST_SIZE: usize = 1200;
+/// The largest datagram.
+pub const MOST_SIZE: usize = 65_507;
+/// The port of a server that is told none.
+pub const PORT: u16 = 7470;
+/// The most bytes of text in a refusal.
+const MOST_TEXT: usize = 128;
+
+/// What stands before each body.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Header {
+    /// Which key seals the packet; 0: none.
+    pub key: u16,
+    /// Drawn by the client.
+    pub session: u64,
+    /// Rises with each request; an answer has the request's.
+    pub number: u32,
+}
+
+/// A packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Packet {
+    /// Its header, without version and kind.
+    pub header: Header,
+    /// What it says.
+    pub body: Body,
+}
+
+/// What packets say.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Body {
+    /// A client asks for a session. The datagram is padded with zeros to `wish.size`.
+    Hello {
+        /// What it asks for.
+        wish: Grant,
+        /// What the challenge said; zeros in the first.
+        cookie: Cookie,
+    },
+    /// The server asks the client to show that it gets packets at its address.
+    Challenge(Cookie),
+    /// The session exists.
+    Accept {
+        /// What the client may do.
+        grant: Grant,
+        /// The session ends after so many milliseconds without a packet of the client's.
+        silence_ms: u32,
+        /// Times of so many packets are kept.
+        memory: u32,
+    },
+    /// There is no session, or no longer one.
+    Refuse {
+        /// Why.
+        code: Reason,
+        /// When to try again, in milliseconds; 0: not known.
+        retry_ms: u32,
+        /// The reason in words, 128 bytes of UTF-8 at most.
+        text: String,
+    },
+    /// A packet that is measured. Pseudo-random bytes fill it to its size.
+    Data {
+        /// Its number among those of the session in this direction, from 0.
+        sequence: u64,
+    },
+    /// Asks for times of packets.
+    Ask {
+        /// Which times.
+        what: What,
+        /// From this packet on.
+        first: u64,
+        /// Of so many.
+        count: u32,
+    },
+    /// The times.
+    Report(Report),
+    /// Asks the server to send a stream.
+    Order {
+        /// What to send.
+        stream: Ordered,
+        /// How many packets of the stream before have arrived: who sends does not go on when nothing does.
+        arrived: u32,
+    },
+    /// Asks for a pong of the same number.
+    Ping,
+    /// Answers.
+    Pong,
+    /// Ends the session.
+    Close(Reason),
+}
+
+/// Limits of a session: asked for, and granted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Grant {
+    /// Largest payload of a datagram, in bytes.
+    pub size: u16,
+    /// Highest rate, in bit/s of payloads.
+    pub rate_bps: u64,
+    /// Bytes of payloads in both directions.
+    pub bytes: u64,
+    /// The session's length, in milliseconds.
+    pub duration_ms: u32,
+}
+
+/// Proves an address: who sends it back has received it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub struct Cookie {
+    /// When it was made, in seconds of the server's clock.
+    pub made_s: u32,
+    /// The server's code over address, session and time.
+    pub code: [u8; COOKIE],
+}
+
+/// A stream whose rate rises in levels, each a constant factor above the one before.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Ordered {
+    /// The number of its first packet.
+    pub first: u64,
+    /// Packets.
+    pub count: u32,
+    /// The first rate, in bit/s of IP packets.
+    pub lowest_bps: u64,
+    /// The last.
+    pub highest_bps: u64,
+    /// How many rates.
+    pub levels: u16,
+    /// Payload of each packet, in bytes.
+    pub size: u16,
+}
+
+/// Why a session is refused or has ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// All is done.
+    Done,
+    /// Other sessions have the server's rate or its places.
+    Busy,
+    /// A limit of the grant was reached.
+    Limit,
+    /// Nothing was heard for too long.
+    Silence,
+    /// The server ends.
+    Ends,
+    /// The packet does not fit the session.
+    Wrong,
+}
+
+impl Reason {
+    const ALL: [Reason; 6] = [Reason::Done, Reason::Busy, Reason::Limit, Reason::Silence, Reason::Ends, Reason::Wrong];
+
+    fn code(self) -> u8 {
+        self as u8
+    }
+
+    fn of(code: u8) -> Option<Reason> {
+        Reason::ALL.into_iter().find(|reason| reason.code() == code)
+    }
+
+    /// In words.
+    pub fn words(self) -> &'static str {
+        match self {
+            Reason::Done => "done",
+            Reason::Busy => "the server has no rate or no place left",
+            Reason::Limit => "a limit of the session was reached",
+            Reason::Silence => "nothing was heard for too long",
+            Reason::Ends => "the server ends",
+            Reason::Wrong => "a packet did not fit the session",
+        }
+    }
+}
+
+impl Body {
+    fn kind(&self) -> u8 {
+        match self {
+            Body::Hello { .. } => 1,
+            Body::Challenge(_) => 2,
+            Body::Accept { .. } => 3,
+            Body::Refuse { .. } => 4,
+            Body::Data { .. } => 5,
+            Body::Ask { .. } => 6,
+            Body::Report(_) => 7,
+            Body::Order { .. } => 8,
+            Body::Ping => 9,
+            Body::Pong => 10,
+            Body::Close(_) => 11,
+        }
+    }
+}
+
+/// The kind of packets that carry no seal: they are many, and say nothing.
+const DATA: u8 = 5;
+
+impl Packet {
+    /// Reads a datagram. The seal is not looked at: see [`Packet::is_genuine`].
+    pub fn read(datagram: &[u8]) -> Option<Packet> {
+        let mut fields = Fields(datagram);
+        if fields.u32()? != MAGIC || fields.u8()? != VERSION {
+            return None;
+        }
+        let kind = fields.u8()?;
+        let header = Header { key: fields.u16()?, session: fields.u64()?, number: fields.u32()? };
+        if header.key != 0 && kind != DATA {
+            let length = fields.0.len().checked_sub(seal::TRAILER)?;
+            fields.0 = fields.0.get(..length)?;
+        }
+        let body = body(kind, &mut fields)?;
+        // A hello is filled with zeros, data with anything; the rest ends where its last field does.
+        let fills = match body {
+            Body::Hello { .. } => fields.0.iter().all(|byte| *byte == 0),
+            Body::Data { .. } => true,
+            _ => fields.0.is_empty(),
+        };
+        fills.then_some(Packet { header, body })
+    }
+
+    /// Whether a packet that was read from these bytes may be believed: with keys it is sealed by one of them, without
+    /// keys it is not sealed. Data never are.
+    pub fn is_genuine(&self, datagram: &[u8], keys: &Keys, now_ms: u64) -> bool {
+        match self.body {
+            Body::Data { .. } => true,
+            _ if keys.is_empty() => self.header.key == 0,
+            _ => keys.is_sealed(self.header.key, now_ms, datagram),
+        }
+    }
+
+    /// Writes it, with the seal that its header asks for. A hello is padded to its size.
+    pub fn write(&self, keys: &Keys, now_ms: u64) -> Vec<u8> {
+        let Header { key, session, number } = self.header;
+        let mut out = Vec::with_capacity(HEADER + seal::TRAILER + 64);
+        out.extend(MAGIC.to_be_bytes());
+        out.extend([VERSION, self.body.kind()]);
+        out.extend(key.to_be_bytes());
+        out.extend(session.to_be_bytes());
+        out.extend(number.to_be_bytes());
+        write_body(&self.body, &mut out);
+        let sealed = key != 0 && self.body.kind() != DATA;
+        if let Body::Hello { wish, .. } = self.body {
+            let trailer = if sealed { seal::TRAILER } else { 0 };
+            out.resize(out.len().max(usize::from(wish.size).saturating_sub(trailer)), 0);
+        }
+        if sealed {
+            keys.seal(key, now_ms, &mut out);
+        }
+        out
+    }
+}
+
+/// Writes the head of a data packet over the first bytes of a buffer that holds its filling. A buffer that is too short
+/// stays as it is.
+pub fn write_data(session: u64, stream: u32, sequence: u64, buffer: &mut [u8]) {
+    let header = Header { key: 0, session, number: stream };
+    let head = Packet { header, body: Body::Data { sequence } }.write(&Keys::default(), 0);
+    if let Some(front) = buffer.get_mut(..head.len()) {
+        front.copy_from_slice(&head);
+    }
+}
+
+fn body(kind: u8, fields: &mut Fields<'_>) -> Option<Body> {
+    Some(match kind {
+        1 => Body::Hello { wish: grant(fields)?, cookie: cookie(fields)? },
+        2 => Body::Challenge(cookie(fields)?),
+        3 => Body::Accept { grant: grant(fields)?, silence_ms: fields.u32()?, memory: fields.u32()? },
+        4 => refusal(fields)?,
+        DATA => Body::Data { sequence: fields.u64()? },
+        6 => Body::Ask { what: What::of(fields.u8()?)?, first: fields.u64()?, count: fields.u32()? },
+        7 => Body::Report(Report::read(fields)?),
+        8 => Body::Order { stream: ordered(fields)?, arrived: fields.u32()? },
+        9 => Body::Ping,
+        10 => Body::Pong,
+        11 => Body::Close(Reason::of(fields.u8()?)?),
+        _ => return None,
+    })
+}
+
+fn grant(fields: &mut Fields<'_>) -> Option<Grant> {
+    Some(Grant { size: fields.u16()?, rate_bps: fields.u64()?, bytes: fields.u64()?, duration_ms: fields.u32()? })
+}
+
+fn cookie(fields: &mut Fields<'_>) -> Option<Cookie> {
+    Some(Cookie { made_s: fields.u32()?, code: fields.array()? })
+}
+
+fn refusal(fields: &mut Fields<'_>) -> Option<Body> {
+    let (code, retry_ms, length) = (Reason::of(fields.u8()?)?, fields.u32()?, fields.u8()?);
+    let text = fields.take(usize::from(length)).filter(|text| text.len() <= MOST_TEXT)?;
+    Some(Body::Refuse { code, retry_ms, text: String::from_utf8(text.to_vec()).ok()? })
+}
+
+fn ordered(fields: &mut Fields<'_>) -> Option<Ordered> {
+    Some(Ordered {
+        first: fields.u64()?,
+        count: fields.u32()?,
+        lowest_bps: fields.u64()?,
+        highest_bps: fields.u64()?,
+        levels: fields.u16()?,
+        size: fields.u16()?,
+    })
+}
+
+fn write_body(body: &Body, out: &mut Vec<u8>) {
+    match body {
+        Body::Hello { wish, cookie } => {
+            write_grant(wish, out);
+            write_cookie(cookie, out);
+        }
+        Body::Challenge(cookie) => write_cookie(cookie, out),
+        Body::Accept { grant, silence_ms, memory } => {
+            write_grant(grant, out);
+            out.extend(silence_ms.to_be_bytes());
+            out.extend(memory.to_be_bytes());
+        }
+        Body::Refuse { code, retry_ms, text } => {
+            let text = &text[..text.floor_char_boundary(MOST_TEXT)];
+            out.push(code.code());
+            out.extend(retry_ms.to_be_bytes());
+            out.push(text.len() as u8);
+            out.extend(text.as_bytes());
+        }
+        Body::Data { sequence } => out.extend(sequence.to_be_bytes()),
+        Body::Ask { what, first, count } => {
+            out.push(what.code());
+            out.extend(first.to_be_bytes());
+            out.extend(count.to_be_bytes());
+        }
+        Body::Report(report) => report.write(out),
+        Body::Order { stream, arrived } => {
+            out.extend(stream.first.to_be_bytes());
+            out.extend(stream.count.to_be_bytes());
+            out.extend(stream.lowest_bps.to_be_bytes());
+            out.extend(stream.highest_bps.to_be_bytes());
+            out.extend(stream.levels.to_be_bytes());
+            out.extend(stream.size.to_be_bytes());
+            out.extend(arrived.to_be_bytes());
+        }
+        Body::Ping | Body::Pong => {}
+        Body::Close(reason) => out.push(reason.code()),
+    }
+}
+
+fn write_grant(grant: &Grant, out: &mut Vec<u8>) {
+    out.extend(grant.size.to_be_bytes());
+    out.extend(grant.rate_bps.to_be_bytes());
+    out.extend(grant.bytes.to_be_bytes());
+    out.extend(grant.duration_ms.to_be_bytes());
+}
+
+fn write_cookie(cookie: &Cookie, out: &mut Vec<u8>) {
+    out.extend(cookie.made_s.to_be_bytes());
+    out.extend(cookie.code);
+}

@@ -1,0 +1,148 @@
+//! Shared keys. A control packet of a client that has one ends with a time and an HMAC-SHA256 (RFC 2104) over all bytes
+//! before it. So the server, and the client, know who wrote it and that it is not older than a few seconds.
+
+use hmac::{Hmac, KeyInit, Mac};
+use sha2::Sha256;
+use std::collections::BTreeMap;
+
+/// Length of the time and the code.
+pub const TRAILER: usize = 8 + TAG;
+const TAG: usize = 32;
+
+/// How far the writer's clock may be from the reader's, in milliseconds (RFC 9946 has the same 5 s).
+pub const TOLERANCE_MS: u64 = 5_000;
+
+/// Shortest key, in bytes: half of what HMAC-SHA256 gives (RFC 2104, section 3, discourages shorter ones than 32).
+const SHORTEST: usize = 16;
+
+/// Keys by their ids.
+#[derive(Clone, Default)]
+pub struct Keys(BTreeMap<u16, Vec<u8>>);
+
+impl std::fmt::Debug for Keys {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.0.keys()).finish()
+    }
+}
+
+impl Keys {
+    /// Reads lines of an id from 1 to 65535 and a key in hexadecimal digits. `#` begins a comment.
+    ///
+    /// # Errors
+    /// The line, what was found and what is expected. A key is not repeated in the message.
+    pub fn parse(text: &str) -> Result<Keys, String> {
+        let mut keys = BTreeMap::new();
+        for (number, line) in (1..).zip(text.lines()) {
+            let line = line.split('#').next().unwrap_or_default().trim();
+            if line.is_empty() {
+                continue;
+            }
+            let (id, key) = line.split_once(char::is_whitespace).unwrap_or((line, ""));
+            let id = id.parse::<u16>().ok().filter(|id| *id > 0);
+            let id = id.ok_or(format!("{number}: expected an id from 1 to 65535 at the line's start"))?;
+            let key = hexadecimal(key.trim()).filter(|key| key.len() >= SHORTEST);
+            let least = 2 * SHORTEST;
+            let key = key.ok_or(format!("{number}: expected {least} hexadecimal digits or more behind the id"))?;
+            if keys.insert(id, key).is_some() {
+                return Err(format!("{number}: found the id {id} again, expected each once"));
+            }
+        }
+        match keys.is_empty() {
+            true => Err("1: found no key, expected lines of an id and a key in hexadecimal digits".to_string()),
+            false => Ok(Keys(keys)),
+        }
+    }
+
+    /// The lowest id.
+    pub fn first(&self) -> Option<u16> {
+        self.0.keys().next().copied()
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
+    /// Appends the trailer. Without that key nothing is appended.
+    pub fn seal(&self, id: u16, now_ms: u64, datagram: &mut Vec<u8>) {
+        let Some(key) = self.0.get(&id) else { return };
+        datagram.extend(now_ms.to_be_bytes());
+        let tag = code(key, &[datagram]);
+        datagram.extend(tag);
+    }
+
+    /// Whether a datagram ends with a trailer of this key, written within [`TOLERANCE_MS`] of `now_ms`.
+    pub fn is_sealed(&self, id: u16, now_ms: u64, datagram: &[u8]) -> bool {
+        let Some(key) = self.0.get(&id) else { return false };
+        let Some((signed, tag)) = datagram.split_last_chunk::<TAG>() else { return false };
+        let Some((_, time)) = signed.split_last_chunk::<8>() else { return false };
+        u64::from_be_bytes(*time).abs_diff(now_ms) <= TOLERANCE_MS && is_code(key, &[signed], tag)
+    }
+}
+
+fn hexadecimal(text: &str) -> Option<Vec<u8>> {
+    let digits: Vec<u8> = text.chars().map(|c| c.to_digit(16).map(|digit| digit as u8)).collect::<Option<_>>()?;
+    digits.len().is_multiple_of(2).then(|| digits.chunks(2).map(|pair| pair[0] << 4 | pair[1]).collect())
+}
+
+fn mac(key: &[u8], parts: &[&[u8]]) -> Option<Hmac<Sha256>> {
+    let mut mac = Hmac::<Sha256>::new_from_slice(key).ok()?;
+    parts.iter().for_each(|part| mac.update(part));
+    Some(mac)
+}
+
+/// HMAC-SHA256 over parts in a row. It takes a key of any length.
+pub fn code(key: &[u8], parts: &[&[u8]]) -> [u8; TAG] {
+    mac(key, parts).map_or([0; TAG], |mac| mac.finalize().into_bytes().into())
+}
+
+/// Whether `tag` is the beginning of the code, compared in constant time. An empty tag is not.
+pub fn is_code(key: &[u8], parts: &[&[u8]], tag: &[u8]) -> bool {
+    mac(key, parts).is_some_and(|mac| mac.verify_truncated_left(tag).is_ok())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_code_is_that_of_rfc_4231() {
+        // Section 4.2, test case 1.
+        let expected = "b0344c61d8db38535ca8afceaf0bf12b881dc200c9833da726e9376c2e32cff7";
+        assert_eq!(code(&[0x0b; 20], &[b"Hi ", b"There"]).to_vec(), hexadecimal(expected).unwrap());
+        assert!(is_code(&[0x0b; 20], &[b"Hi There"], &hexadecimal(&expected[..32]).unwrap()));
+        assert!(!is_code(&[0x0b; 20], &[b"Hi There"], &[]));
+    }
+
+    #[test]
+    fn a_key_file_says_where_it_is_wrong() {
+        let key = "00112233445566778899aabbccddeeff";
+        assert_eq!(Keys::parse(&format!("# two\n7 {key}\n9 {key} # new\n")).unwrap().first(), Some(7));
+        for (text, expected) in [
+            ("", "1: found no key"),
+            ("0 00", "1: expected an id"),
+            ("\n1 0011", "2: expected 32"),
+            ("1 001122334455667788zz", "1: expected 32"),
+            (&format!("1 {key}\n1 {key}"), "2: found the id 1 again"),
+        ] {
+            assert!(Keys::parse(text).unwrap_err().starts_with(expected), "{text}");
+        }
+    }
+
+    #[test]
+    fn a_seal_holds_for_five_seconds_and_for_these_bytes() {
+        let keys = Keys::parse("7 00112233445566778899aabbccddeeff").unwrap();
+        let mut datagram = b"words".to_vec();
+        keys.seal(7, 10_000, &mut datagram);
+        assert_eq!(datagram.len(), 5 + TRAILER);
+        let holds = |now_ms, datagram: &[u8]| keys.is_sealed(7, now_ms, datagram);
+        assert_eq!([4_999, 5_000, 15_000, 15_001].map(|now| holds(now, &datagram)), [false, true, true, false]);
+        assert!(!keys.is_sealed(8, 10_000, &datagram));
+        for at in 0..datagram.len() {
+            let mut other = datagram.clone();
+            other[at] ^= 1;
+            assert!(!holds(10_000, &other), "byte {at}");
+            assert!(!holds(10_000, &datagram[..at]), "cut to {at}");
+        }
+    }
+}
