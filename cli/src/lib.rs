@@ -15,6 +15,8 @@ mod recordings;
 mod report;
 mod reproduce;
 mod run;
+mod submit;
+mod sweep;
 #[cfg(feature = "kernel")]
 mod tcp;
 mod terminal;
@@ -59,6 +61,7 @@ impl From<runner::Error> for Failure {
         match error {
             runner::Error::Refused(refusal) => refusal.into(),
             runner::Error::Unwritable { folder, error } => run::unwritable(&folder, &error),
+            apart @ (runner::Error::Apart { .. } | runner::Error::Missing { .. }) => Failure::Input(apart.to_string()),
             occupied @ runner::Error::Occupied { .. } => Failure::Input(format!(
                 "{occupied}; name another folder with --out, or replace what is there with --replace"
             )),
@@ -91,6 +94,9 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let first = || hosts.first().copied().ok_or_else(|| Failure::Machine("there is no host to run on".to_string()));
     match command {
         Command::Run(arguments) => run::run(&arguments, hosts),
+        Command::Plan(arguments) => sweep::plan(&arguments, hosts),
+        Command::Merge(arguments) => sweep::merge(&arguments, hosts),
+        Command::Submit(arguments) => submit::submit(&arguments, hosts),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments, first()?),
         Command::Evaluate(arguments) => evaluate::evaluate(&arguments, first()?),
         Command::Init(arguments) => init::init(&arguments),

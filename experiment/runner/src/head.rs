@@ -4,7 +4,7 @@ use crate::shard::Shard;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 
-/// What a shard is a part of. Shards that agree in all but `shard` and `file` can be merged.
+/// What a shard is a part of. Shards that agree in program, host and scenario can be merged.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Head {
     /// Which part it is.
@@ -19,6 +19,8 @@ pub struct Head {
     pub scenario: String,
     /// Where the scenario's file lay: what it mentions lies beside it.
     pub file: PathBuf,
+    /// The changes of keys that the command was given, as `--set` takes them: they are in the scenario already.
+    pub changes: Vec<String>,
 }
 
 impl Head {

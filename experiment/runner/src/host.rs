@@ -81,7 +81,7 @@ pub trait Host: Sync {
 }
 
 /// What the simulator needs for a packet on a link and its acknowledgment, about (docs/performance.md).
-const A_PACKET: Span = Span::from_nanos(300);
+const A_PACKET: Span = Span::from_nanos(150);
 /// The size that packets are taken to have.
 const FULL_SIZE: Bytes = Bytes::new(1500);
 

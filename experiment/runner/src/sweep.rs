@@ -32,6 +32,8 @@ pub struct Swept<'a> {
     pub plan: &'a [Experiment],
     /// The file that it was read from.
     pub file: &'a Path,
+    /// The changes of keys with which it was read.
+    pub changes: &'a [String],
 }
 
 impl Swept<'_> {
@@ -110,6 +112,7 @@ impl Runner<'_> {
             scenario_name: swept.name(),
             scenario: swept.scenario.to_toml(),
             file: std::path::absolute(swept.file).map_err(Error::unwritable(swept.file))?,
+            changes: swept.changes.to_vec(),
         })
     }
 

@@ -96,7 +96,7 @@ impl Command {
         let (program, replace) = (self.program, self.replace);
         let runner = Runner { host: &self.host, program, jobs: None, replace, progress: &Silent };
         let plan = self.scenario.plan();
-        what(&runner, &Swept { scenario: &self.scenario, plan: &plan, file: Path::new("small.toml") })
+        what(&runner, &Swept { scenario: &self.scenario, plan: &plan, file: Path::new("small.toml"), changes: &[] })
     }
 
     fn shard(&self, shard: &str, folder: &Path, made: &Made) -> Result<ShardDone, Error> {
