@@ -3,6 +3,7 @@
 use crate::completions::arrived;
 use crate::groups::points;
 use crate::html::escape;
+use crate::multiples::Multiples;
 use crate::network::Network;
 use crate::places::{THROUGHPUT, figure, places};
 use crate::resolved::{Resolved, resolved};
@@ -97,6 +98,9 @@ fn overview(out: &mut String, results: &Results, groups: &[Group]) -> Option<&'s
         );
         figure(&mut content, "at-links", "Queueing delay at each link", &caption);
     }
+    if let Some(multiples) = Multiples::of(results, groups) {
+        multiples.draw(&mut content, results, groups);
+    }
     // Where controllers meet, what each got is drawn against the swept value, and is the answer.
     match groups.iter().any(|group| !group.shares().is_empty()) {
         true => {
@@ -121,7 +125,7 @@ fn overview(out: &mut String, results: &Results, groups: &[Group]) -> Option<&'s
 
 /// Throughput against delay.
 fn clouds(out: &mut String, results: &Results, groups: &[Group]) {
-    if let Some(tradeoff) = tradeoff(results, groups) {
+    if let Some(tradeoff) = tradeoff(results, groups).filter(|_| Multiples::of(results, groups).is_none()) {
         let caption = format!("{}{}", tradeoff.caption(), sweep::link_said(results));
         figure(out, "tradeoff", "Throughput against delay", &caption);
     }
@@ -129,7 +133,7 @@ fn clouds(out: &mut String, results: &Results, groups: &[Group]) {
 
 /// Figures against the swept value.
 fn swept(out: &mut String, results: &Results, groups: &[Group]) {
-    if let Some(sweep) = sweep::sweep(results) {
+    if let Some(sweep) = sweep::sweep(results).filter(|_| Multiples::of(results, groups).is_none()) {
         let (key, panels, link) = (escape(&sweep.key), sweep.said(), sweep::link_said(results));
         let caption = format!("{}, against {key}.{panels}{link}", sweep::band_said(groups));
         figure(out, "sweep", "Against the swept value", &caption);
