@@ -87,7 +87,7 @@ impl Multiples {
             out,
             "<figure id=\"multiples\"><figcaption><h3>All points</h3><p>One panel for each <code>{}</code> (rows) and \
              <code>{}</code> (columns). In it <code>{}</code> rises to the right, from {} to {}. Means of the replications.\
-             {legend}</p></figcaption>",
+             {legend}</p></figcaption><div style=\"display:flex;flex-wrap:wrap;gap:1rem\">",
             escape(&rows.key),
             escape(&columns.key),
             escape(&across.key),
@@ -101,7 +101,7 @@ impl Multiples {
                 self.picture(out, figure.label, figure.unit, &self.means(results, groups, figure.name));
             }
         }
-        out.push_str("</figure>\n");
+        out.push_str("</div></figure>\n");
     }
 
     /// Of each panel (row, column) and controller the means over the third key, by its value's number.
@@ -131,13 +131,18 @@ impl Multiples {
         let title = format!("{label}, {said}");
         _ = write!(
             out,
-            "<svg viewBox=\"0 0 {width} {height}\" width=\"{width}\" style=\"max-width:100%;height:auto\" role=\"img\" \
+            "<svg viewBox=\"0 0 {width} {height}\" style=\"flex:1 1 25rem;min-width:0\" role=\"img\" \
              aria-label=\"{}\" font-size=\"9\" fill=\"currentColor\"><text y=\"10\" font-size=\"11\">{}</text>",
             escape(&title),
             escape(&title)
         );
         for (at, value) in self.columns.values.iter().enumerate() {
-            _ = write!(out, "<text x=\"{}\" y=\"25\">{}</text>", WORDS.0 + step.0 * at as f64, escape(value));
+            _ = write!(
+                out,
+                "<text x=\"{}\" y=\"25\" font-size=\"8\">{}</text>",
+                WORDS.0 + step.0 * at as f64,
+                escape(value)
+            );
         }
         for (row, value) in self.rows.values.iter().enumerate() {
             let top = WORDS.1 + step.1 * row as f64;
@@ -209,16 +214,18 @@ mod tests {
     use crate::example;
     use results::groups;
 
-    /// The example's sweep over buffers, at four rates and four delays.
+    /// The example's sweep over four buffers, at four rates and five delays, neither in order.
     fn large() -> Results {
         let mut results = example::sweep();
         let runs = std::mem::take(&mut results.runs);
-        for (rate, delay) in (0..16).map(|point| (["1", "2", "4", "8"][point / 4], ["9", "1", "3", "20"][point % 4])) {
-            results.runs.extend(runs.iter().cloned().map(|mut run| {
-                run.params.insert("path.rate".to_string(), format!("{rate} Mbit/s"));
-                run.params.insert("path.delay".to_string(), format!("{delay} ms"));
-                run
-            }));
+        for rate in ["4", "1", "8", "2"] {
+            for delay in ["9", "1", "3", "20", "30"] {
+                results.runs.extend(runs.iter().cloned().map(|mut run| {
+                    run.params.insert("path.rate".to_string(), format!("{rate} Mbit/s"));
+                    run.params.insert("path.delay".to_string(), format!("{delay} ms"));
+                    run
+                }));
+            }
         }
         results
     }
@@ -230,12 +237,14 @@ mod tests {
         let multiples = Multiples::of(&results, &groups).expect("sixteen panels");
         let mut out = String::new();
         multiples.draw(&mut out, &results, &groups);
-        // Two figures, sixteen panels, two controllers.
+        // Two figures, sixteen panels, two controllers, five delays.
         assert_eq!((out.matches("<rect").count(), out.matches("<polyline").count()), (32, 64));
-        let all: Vec<&str> = ["1 ms", "3 ms", "9 ms", "20 ms"].into_iter().filter(|word| out.contains(*word)).collect();
-        let at = |word: &str| out.find(&format!(">{word}<")).expect("a label");
-        assert!(all.windows(2).all(|two| at(two[0]) < at(two[1])), "in order of size");
-        assert!(out.contains("logarithmic") && out.contains("In it <code>path.buffer</code> rises"), "{}", &out[..600]);
+        let first = out.split("points=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a line");
+        assert_eq!(first.split(' ').count(), 5);
+        let at = |word: &str| out.find(&format!(">{word} Mbit/s<")).expect("a label");
+        assert!(at("1") < at("2") && at("2") < at("4") && at("4") < at("8"), "in order of size");
+        let said = "In it <code>path.delay</code> rises to the right, from 1 ms to 30 ms.";
+        assert!(out.contains(said) && out.contains("logarithmic"), "{}", &out[..600]);
     }
 
     #[test]
