@@ -132,8 +132,11 @@ impl Multiples {
         _ = write!(
             out,
             "<svg viewBox=\"0 0 {width} {height}\" style=\"flex:1 1 25rem;min-width:0\" role=\"img\" \
-             aria-label=\"{}\" font-size=\"9\" fill=\"currentColor\"><text y=\"10\" font-size=\"11\">{}</text>",
+             aria-label=\"{}\" data-quantity=\"{}\" data-x=\"{}\" font-size=\"9\" fill=\"currentColor\">\
+             <text y=\"10\" font-size=\"11\">{}</text>",
             escape(&title),
+            escape(label),
+            escape(&self.across.values.join(";")),
             escape(&title)
         );
         for (at, value) in self.columns.values.iter().enumerate() {
@@ -155,15 +158,24 @@ impl Multiples {
                     "<rect x=\"{left}\" y=\"{top}\" width=\"{w}\" height=\"{h}\" fill=\"none\" stroke=\"currentColor\" \
                      stroke-opacity=\".2\"/>"
                 );
-                for (colour, line) in lines.range((row, column, "")..(row, column + 1, "")).map(|(_, line)| line) {
-                    let mut line = line.clone();
-                    line.sort_by_key(|(at, _)| *at);
-                    let point = |(at, mean): &(usize, f64)| {
-                        format!("{:.1},{:.1}", left + w * places[*at], top + h * (1.0 - scale.place(*mean)))
-                    };
-                    let points = line.iter().map(point).collect::<Vec<_>>().join(" ");
-                    let stroke = visible(colour);
-                    _ = write!(out, "<polyline points=\"{points}\" fill=\"none\" style=\"stroke:{stroke}\"/>");
+                for ((_, _, name), (colour, line)) in lines.range((row, column, "")..(row, column + 1, "")) {
+                    let mut points = vec![String::new(); places.len()];
+                    let mut values = vec![String::new(); places.len()];
+                    for (at, mean) in line {
+                        points[*at] =
+                            format!("{:.1},{:.1} ", left + w * places[*at], top + h * (1.0 - scale.place(*mean)));
+                        values[*at] = format!("{mean:.4e}");
+                    }
+                    _ = write!(
+                        out,
+                        "<polyline points=\"{}\" fill=\"none\" style=\"stroke:{}\" data-panel=\"{}\" data-series=\"{}\" \
+                         data-values=\"{}\"/>",
+                        points.concat().trim_end(),
+                        visible(colour),
+                        escape(&format!("{value}, {}", self.columns.values[column])),
+                        escape(name),
+                        values.join(",")
+                    );
                 }
             }
         }
@@ -241,6 +253,9 @@ mod tests {
         assert_eq!((out.matches("<rect").count(), out.matches("<polyline").count()), (32, 64));
         let first = out.split("points=\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a line");
         assert_eq!(first.split(' ').count(), 5);
+        assert!(
+            out.contains("data-x=\"1 ms;3 ms;9 ms;20 ms;30 ms\"") && out.contains("data-panel=\"5 packets, 8 Mbit/s\"")
+        );
         let at = |word: &str| out.find(&format!(">{word} Mbit/s<")).expect("a label");
         assert!(at("1") < at("2") && at("2") < at("4") && at("4") < at("8"), "in order of size");
         let said = "In it <code>path.delay</code> rises to the right, from 1 ms to 30 ms.";
