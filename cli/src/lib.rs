@@ -17,6 +17,7 @@ mod reproduce;
 mod run;
 mod submit;
 mod sweep;
+mod task;
 #[cfg(feature = "kernel")]
 mod tcp;
 mod terminal;

@@ -3,7 +3,7 @@
 use crate::args::{Clock, Run as Arguments};
 use crate::recordings::Recordings;
 use crate::terminal::Terminal;
-use crate::{Failure, PROGRAM, say, sweep, trace};
+use crate::{Failure, PROGRAM, say, task, trace};
 use report::PAGE;
 use results::Results;
 use runner::{Host, Made, Refusal, Runner, Swept, Unfit};
@@ -53,9 +53,9 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     };
     if let Some(shard) = &arguments.shard {
         let swept = Swept { scenario: &scenario, plan: &plan, file: &arguments.file, changes: &arguments.set };
-        let shard = sweep::numbered(shard, |name| std::env::var(name).ok())?;
+        let shard = task::numbered(shard, |name| std::env::var(name).ok())?;
         let done = runner.shard(&swept, shard, &folder, &made).map_err(refused)?;
-        return say(&sweep::done(shard, done, &folder));
+        return say(&task::done(shard, done, &folder));
     }
     let results = runner.record(&scenario, &plan, name, &folder, &mut made).map_err(refused)?;
     write_page(&results, &folder, !arguments.no_page).map_err(|error| unwritable(&folder, &error))?;
