@@ -4,6 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
 use runner::Host;
 use std::path::PathBuf;
+use units::Span;
 
 /// Controls network traffic at the scale of single packets: experiments from scenario files.
 #[derive(Parser)]
@@ -21,15 +22,22 @@ pub fn command(hosts: &[&dyn Host]) -> clap::Command {
     let known: Vec<PossibleValue> =
         hosts.iter().map(|host| PossibleValue::new(host.name()).help(host.summary())).collect();
     let first = hosts.first().map(|host| host.name());
-    Arguments::command().mut_subcommand("run", |run| {
-        run.mut_arg("on", |on| on.value_parser(PossibleValuesParser::new(known)).default_value(first).required(false))
-    })
+    let on =
+        |on: clap::Arg| on.value_parser(PossibleValuesParser::new(known.clone())).default_value(first).required(false);
+    let chooses = ["run", "plan", "submit"];
+    chooses.iter().fold(Arguments::command(), |all, name| all.mut_subcommand(name, |one| one.mut_arg("on", on)))
 }
 
 #[derive(Subcommand)]
 pub enum Command {
     /// Runs a scenario, prints a table of results, and writes data files and an interactive report
     Run(Run),
+    /// Prints the runs of a scenario, one JSON object per line, and how shards divide them
+    Plan(Plan),
+    /// Writes the results of a scenario whose runs were made in shards: the same files as from one command
+    Merge(Merge),
+    /// Makes the runs of a scenario in shards, by a batch system or here, and merges them
+    Submit(Submit),
     /// Writes a commented scenario to begin with
     Init(Init),
     /// Reproduces the figures of papers, and shows published values beside ours in a table and in reports
@@ -148,6 +156,96 @@ pub struct Run {
     /// record.packets = true. {run} as with --pcap
     #[arg(long, value_name = "DIR")]
     pub qlog: Option<PathBuf>,
+    /// Makes only this shard of the plan, into DIR/shards/K.ndjson; `packetscale merge DIR` makes results of all. With
+    /// task/N the batch system says which: SLURM_ARRAY_TASK_ID or HQ_TASK_ID
+    #[arg(long, value_name = "K/N", conflicts_with_all = ["print", "json", "trace", "pcap", "perfetto", "qlog"])]
+    pub shard: Option<String>,
+    /// Takes runs that lie in this folder from there, and puts those that are made there
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+}
+
+/// Into how many shards a plan is divided.
+#[derive(clap::Args)]
+pub struct Division {
+    /// Number of shards
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    pub shards: Option<u32>,
+    /// Time of a shard, as in "20 min": as many shards as take about so long each
+    #[arg(long, value_name = "TIME", conflicts_with = "shards", value_parser = time)]
+    pub per_shard: Option<Span>,
+}
+
+fn time(text: &str) -> Result<Span, String> {
+    text.parse().map_err(|_| "expected a time, as in \"20 min\"".to_string())
+}
+
+#[derive(clap::Args)]
+pub struct Plan {
+    /// The scenario, a TOML file
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub division: Division,
+    /// Where it would run
+    #[arg(long, value_name = "HOST")]
+    pub on: String,
+    /// Changes a key of the scenario
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
+#[derive(clap::Args)]
+pub struct Merge {
+    /// The folder whose folder shards/ holds the shards
+    pub folder: PathBuf,
+    /// Writes no report
+    #[arg(long)]
+    pub no_page: bool,
+    /// Replaces results of another scenario that lie in the folder
+    #[arg(long)]
+    pub replace: bool,
+}
+
+/// What makes the shards.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub enum Engine {
+    /// A job array of SLURM, by sbatch, and a job that merges
+    Slurm,
+    /// A task array of HyperQueue, by hq
+    Hyperqueue,
+    /// This machine, one shard after the other
+    Here,
+}
+
+#[derive(clap::Args)]
+pub struct Submit {
+    /// What makes the shards
+    pub engine: Engine,
+    /// The scenario, a TOML file
+    pub file: PathBuf,
+    #[command(flatten)]
+    pub division: Division,
+    /// Where results go [default: out/ and the scenario's name]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Prints the job's script, and how it would be started
+    #[arg(long)]
+    pub dry_run: bool,
+    /// Runs at the same time in a shard, and the cores that it asks for [default: 1; here: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+    /// Where it runs
+    #[arg(long, value_name = "HOST")]
+    pub on: String,
+    /// Changes a key of the scenario
+    #[arg(long, value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Takes runs that lie in this folder from there, and puts those that are made there
+    #[arg(long, value_name = "DIR")]
+    pub cache: Option<PathBuf>,
+    /// Options for the batch system, as in -- --partition=short --time=30
+    #[arg(last = true, value_name = "OPTION")]
+    pub options: Vec<String>,
 }
 
 #[derive(clap::Args)]

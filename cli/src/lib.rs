@@ -19,6 +19,9 @@ mod reproduce;
 mod run;
 #[cfg(target_os = "linux")]
 mod serve;
+mod submit;
+mod sweep;
+mod task;
 #[cfg(feature = "kernel")]
 mod tcp;
 mod terminal;
@@ -65,6 +68,7 @@ impl From<runner::Error> for Failure {
         match error {
             runner::Error::Refused(refusal) => refusal.into(),
             runner::Error::Unwritable { folder, error } => run::unwritable(&folder, &error),
+            apart @ (runner::Error::Apart { .. } | runner::Error::Missing { .. }) => Failure::Input(apart.to_string()),
             occupied @ runner::Error::Occupied { .. } => Failure::Input(format!(
                 "{occupied}; name another folder with --out, or replace what is there with --replace"
             )),
@@ -102,6 +106,9 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let first = || hosts.first().copied().ok_or_else(|| Failure::Machine("there is no host to run on".to_string()));
     match command {
         Command::Run(arguments) => run::run(&arguments, hosts),
+        Command::Plan(arguments) => sweep::plan(&arguments, hosts),
+        Command::Merge(arguments) => sweep::merge(&arguments, hosts),
+        Command::Submit(arguments) => submit::submit(&arguments, hosts),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments, first()?),
         Command::Evaluate(arguments) => evaluate::evaluate(&arguments, first()?),
         Command::Init(arguments) => init::init(&arguments),

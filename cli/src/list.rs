@@ -104,6 +104,7 @@ macro_rules! scenarios {
 
 scenarios!(
     "against-cubic",
+    "buffers",
     "bursty-10g",
     "busy-way-back",
     "cellular",

@@ -3,10 +3,10 @@
 use crate::args::{Clock, Run as Arguments};
 use crate::recordings::Recordings;
 use crate::terminal::Terminal;
-use crate::{Failure, PROGRAM, say, trace};
+use crate::{Failure, PROGRAM, say, task, trace};
 use report::PAGE;
 use results::Results;
-use runner::{Host, Made, Refusal, Runner, Unfit};
+use runner::{Host, Made, Refusal, Runner, Swept, Unfit};
 use scenario::Scenario;
 use std::path::Path;
 
@@ -46,10 +46,18 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let name = arguments.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (jobs, replace, progress) = (arguments.jobs, arguments.replace, &Terminal::new(arguments.json));
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
-    let results = runner.record(&scenario, &plan, name, &folder, &mut Made::new()).map_err(|error| match error {
+    let mut made = arguments.cache.as_ref().map_or_else(Made::new, |cache| Made::in_folder(cache));
+    let refused = |error| match error {
         runner::Error::Refused(Refusal::Unfit(what)) => unfit(what),
         other => other.into(),
-    })?;
+    };
+    if let Some(shard) = &arguments.shard {
+        let swept = Swept { scenario: &scenario, plan: &plan, file: &arguments.file, changes: &arguments.set };
+        let shard = task::numbered(shard, |name| std::env::var(name).ok())?;
+        let done = runner.shard(&swept, shard, &folder, &made).map_err(refused)?;
+        return say(&task::done(shard, done, &folder));
+    }
+    let results = runner.record(&scenario, &plan, name, &folder, &mut made).map_err(refused)?;
     write_page(&results, &folder, !arguments.no_page).map_err(|error| unwritable(&folder, &error))?;
     if let Some(file) = &arguments.trace {
         trace::write(file, &plan)?;
@@ -58,8 +66,18 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     if arguments.json {
         say(&results::to_json(&results))?;
     } else {
-        say(&format!("{}\nWritten to {}\n", results::to_table(&results, results::colours_wanted()), folder.display()))?;
+        shown(&results, &folder)?;
     }
+    met(&results)
+}
+
+/// Prints the table.
+pub fn shown(results: &Results, folder: &Path) -> Result<(), Failure> {
+    say(&format!("{}\nWritten to {}\n", results::to_table(results, results::colours_wanted()), folder.display()))
+}
+
+/// Whether every expectation was.
+pub fn met(results: &Results) -> Result<(), Failure> {
     if results.expectations.iter().all(|expectation| expectation.met) { Ok(()) } else { Err(Failure::Missed) }
 }
 
@@ -104,7 +122,7 @@ fn own(_: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
 }
 
 /// The host of this name. The arguments have been checked against the list.
-fn named<'a>(name: &str, hosts: &[&'a dyn Host]) -> Result<&'a dyn Host, Failure> {
+pub fn named<'a>(name: &str, hosts: &[&'a dyn Host]) -> Result<&'a dyn Host, Failure> {
     let host = hosts.iter().find(|host| host.name() == name);
     host.copied().ok_or_else(|| Failure::Input(format!("--on: found \"{name}\"; expected a host")))
 }
@@ -119,7 +137,7 @@ fn at_once(host: &dyn Host, jobs: Option<u16>) -> Result<(), Failure> {
     Err(Failure::Input(format!("--jobs: found {jobs}; expected {expected}, with --on {}", host.name())))
 }
 
-fn write_page(results: &Results, folder: &Path, page: bool) -> std::io::Result<()> {
+pub fn write_page(results: &Results, folder: &Path, page: bool) -> std::io::Result<()> {
     if page {
         return results::write_file(folder, PAGE, |file| file.write_all(report::page(results).as_bytes()));
     }

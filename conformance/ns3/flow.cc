@@ -1,4 +1,5 @@
 // One flow over 100 Mbit/s with a base round trip of 60 ms, packets of 1500 B on the wire, in ns-3 (Debian libns3-dev).
+// Another path with RATE=10Mbps and DELAY=9ms: one way, without the millisecond before the bottleneck.
 // Usage: flow LAW BUFFER_PACKETS LOSS_RATE SEED WARMUP_S SECONDS [ATTRIBUTE=VALUE...]
 // LAW: the name of a congestion control of ns-3 without "ns3::Tcp": LinuxReno, Cubic, Bic, ...; attributes are its own.
 // Prints the bytes of payload received after the warm-up.
@@ -36,7 +37,7 @@ SetDefaults(const std::string& law)
 }
 
 NetDeviceContainer
-Join(Ptr<Node> from, Ptr<Node> to, const char* rate, const char* delay, uint32_t buffer)
+Join(Ptr<Node> from, Ptr<Node> to, const std::string& rate, const std::string& delay, uint32_t buffer)
 {
     PointToPointHelper link;
     link.SetDeviceAttribute("DataRate", StringValue(rate));
@@ -56,10 +57,17 @@ main(int count, char** words)
         return 2;
     }
     SetDefaults(words[1]);
+    std::string rate = "100Mbps";
+    std::string delay = "29ms";
     for (int i = 7; i < count; ++i)
     {
         const std::string word = words[i];
         const auto equals = word.find('=');
+        if (word.substr(0, equals) == "RATE" || word.substr(0, equals) == "DELAY")
+        {
+            (word[0] == 'R' ? rate : delay) = word.substr(equals + 1);
+            continue;
+        }
         const std::string name = std::string("ns3::Tcp") + words[1] + "::" + word.substr(0, equals);
         Config::SetDefault(name, StringValue(word.substr(equals + 1)));
     }
@@ -73,7 +81,7 @@ main(int count, char** words)
     nodes.Create(3);
     const NetDeviceContainer near = Join(nodes.Get(0), nodes.Get(1), "10Gbps", "1ms", 1000000);
     // The device holds one packet besides its queue.
-    const NetDeviceContainer far = Join(nodes.Get(1), nodes.Get(2), "100Mbps", "29ms", buffer - 1);
+    const NetDeviceContainer far = Join(nodes.Get(1), nodes.Get(2), rate, delay, buffer - 1);
     if (loss > 0)
     {
         auto errors = CreateObject<RateErrorModel>();

@@ -9,6 +9,7 @@ use crate::curves::{Curve, ccdf, cdf, short, thin};
 use crate::groups::{controllers, flow_colour, point_name, points};
 use crate::links::{Queue, queues};
 use crate::marks::converged;
+use crate::multiples::Multiples;
 use crate::network::{Network, crosses, measured, names};
 use crate::packets::{PacketData, Room};
 use crate::resolved::Resolved;
@@ -113,6 +114,7 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
     let mut gaps_left = MOST_GAPS;
     let mut room = Room::of(&results.runs);
     let groups = groups(&results.runs);
+    let large = Multiples::of(results, &groups).is_some();
     let network = Network::of(&results.manifest.scenario);
     let left_out = kept.iter().filter(|kept| !**kept).count();
     let runs = results.runs.iter().zip(kept).filter(|(_, kept)| *kept).map(|(run, _)| RunData {
@@ -144,8 +146,8 @@ pub fn data<'a>(results: &'a Results, resolved: &Resolved) -> Data<'a> {
         traffic: has_traffic(results),
         runs: runs.collect(),
         left_out,
-        tradeoff: tradeoff(results, &groups),
-        sweep: sweep(results),
+        tradeoff: if large { None } else { tradeoff(results, &groups) },
+        sweep: if large { None } else { sweep(results) },
         by_way: by_way(results, &network),
         at_links: at_links(results),
         completed: completed(results, &groups),

@@ -4,6 +4,7 @@ use crate::completions::arrived;
 use crate::data::Data;
 use crate::groups::points;
 use crate::html::{escape, words};
+use crate::multiples::Multiples;
 use crate::places::{THROUGHPUT, figure, places};
 use crate::resolved::{Resolved, resolved};
 use crate::shell::shell;
@@ -98,6 +99,9 @@ fn overview(out: &mut String, results: &Results, groups: &[Group], data: &Data) 
             at_links.scales_said()
         );
         figure(&mut content, "at-links", "Queueing delay at each link", &caption);
+    }
+    if let Some(multiples) = Multiples::of(results, groups) {
+        multiples.draw(&mut content, results, groups);
     }
     // Where controllers meet, what each got is drawn against the swept value, and is the answer; where one is alone, nothing
     // but the swept value differs.

@@ -18,6 +18,7 @@ mod html;
 mod links;
 mod marks;
 mod matrix;
+mod multiples;
 mod network;
 mod overlay;
 mod packets;

@@ -21,6 +21,9 @@ const FIGURES: &[Figure] = &[
     ("Jain", "fairness_jain", 1.0, 4),
 ];
 
+/// More lines are left to the files.
+const MOST_LINES: usize = 200;
+
 /// The heading of the column that is there where several controllers meet.
 const SHARES: &str = "share of each %";
 
@@ -29,7 +32,7 @@ pub fn colours_wanted() -> bool {
     std::io::stdout().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
 }
 
-/// Returns one line per controller and sweep point, then the expectations. From three replications on, each figure has
+/// Returns one line per controller and sweep point, the first [`MOST_LINES`] of them, then the expectations. From three replications on, each figure has
 /// the half-width of its 95 % confidence interval.
 pub fn to_table(results: &Results, colours: bool) -> String {
     let groups = groups(&results.runs);
@@ -38,7 +41,7 @@ pub fn to_table(results: &Results, colours: bool) -> String {
     let mixed = groups.iter().any(|group| !group.shares().is_empty());
     let head = head.chain(FIGURES.iter().map(|figure| figure.0)).chain(mixed.then_some(SHARES)).map(str::to_string);
     let mut lines: Vec<Vec<String>> = vec![head.collect()];
-    lines.extend(groups.iter().map(|group| {
+    lines.extend(groups.iter().take(MOST_LINES).map(|group| {
         let params = keys.iter().map(|key| group.params.get(*key).cloned().unwrap_or_default());
         let figures = FIGURES.iter().map(|figure| shown(group, figure));
         let shares = mixed.then(|| shares(group));
@@ -50,7 +53,9 @@ pub fn to_table(results: &Results, colours: bool) -> String {
     let table = aligned(&lines, |column| column < words || column >= words + FIGURES.len(), &paint);
     let note = if groups.iter().any(Group::above_all) { format!("{WHY_ABOVE_ALL}\n") } else { String::new() };
     let two = if groups.iter().any(|group| group.runs.len() == 2) { format!("{NO_INTERVAL}\n") } else { String::new() };
-    table + &two + &note + &to_completions(&groups) + &to_ways(&groups) + &expectations.collect::<String>()
+    let more = groups.len().saturating_sub(MOST_LINES);
+    let more = if more > 0 { format!("... and {more} more lines: the files have all\n") } else { String::new() };
+    table + &more + &two + &note + &to_completions(&groups) + &to_ways(&groups) + &expectations.collect::<String>()
 }
 
 fn shown(group: &Group<'_>, (_, metric, scale, decimals): &Figure) -> String {

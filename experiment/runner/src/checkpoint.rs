@@ -1,11 +1,13 @@
 //! What is done of a plan that is under way: one line per run in a file of the output folder. After an interruption,
-//! whoever asks for the same runs takes them from there: the same program again, or another copy of it.
+//! whoever asks for the same runs takes them from there: the same program again, or another copy of it. The file of a shard
+//! has a line more, the first, which says what it is.
 
+use crate::head::Head;
 use results::Run;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -13,17 +15,17 @@ pub(crate) const NAME: &str = "unfinished.ndjson";
 
 /// A run, and what it is known by.
 #[derive(Serialize, Deserialize)]
-struct Line<R> {
-    id: String,
-    run: R,
+pub(crate) struct Line<R> {
+    pub id: String,
+    pub run: R,
 }
 
 /// The file, open for more.
 pub struct Checkpoint {
-    folder: PathBuf,
+    path: PathBuf,
     file: File,
-    /// The folder, locked.
-    _alone: File,
+    /// The folder, locked; `None` where the file itself is.
+    _alone: Option<File>,
     planned: usize,
     done: Mutex<usize>,
 }
@@ -32,8 +34,8 @@ pub struct Checkpoint {
 pub(crate) enum Opened {
     /// The file, and the runs that it holds.
     Checkpoint(Checkpoint, BTreeMap<String, Run>),
-    /// So many runs in it are none of the plan: nothing was changed.
-    Strangers(usize),
+    /// What was found there is not of this plan: nothing was changed.
+    Foreign(String),
 }
 
 /// While it lives, no run is added.
@@ -57,14 +59,51 @@ impl Checkpoint {
         let runs = lines.filter_map(|line| serde_json::from_slice::<Line<Run>>(line).ok());
         let (kept, strangers): (Vec<_>, Vec<_>) = runs.partition(|line| ids.contains(line.id.as_str()));
         if !strangers.is_empty() && !replace {
-            return Ok(Opened::Strangers(strangers.len()));
+            return Ok(Opened::Foreign(of_another(strangers.len())));
         }
         let kept: BTreeMap<String, Run> = kept.into_iter().map(|line| (line.id, line.run)).collect();
         let lines = kept.iter().map(|(id, run)| line(id, run)).collect::<Result<Vec<String>, _>>()?;
         results::write_file(folder, NAME, |file| file.write_all(lines.concat().as_bytes()))?;
         let file = File::options().append(true).open(&path)?;
         let done = Mutex::new(kept.len());
-        let checkpoint = Checkpoint { folder: folder.to_path_buf(), file, _alone: alone, planned, done };
+        let checkpoint = Checkpoint { path, file, _alone: Some(alone), planned, done };
+        Ok(Opened::Checkpoint(checkpoint, kept))
+    }
+
+    /// Opens the file of a shard, whose first line is `head`, for the runs with these `ids`. Nothing in it is written again:
+    /// runs are appended, after a last line that was cut short is removed. What it holds of other runs, or under another
+    /// head, is dropped only to `replace` it.
+    ///
+    /// # Errors
+    /// As [`Checkpoint::open`]; the file itself is locked, so that others can make other shards in its folder.
+    pub(crate) fn append(path: &Path, head: &Head, ids: &BTreeSet<&str>, replace: bool) -> io::Result<Opened> {
+        let mut file = File::options().read(true).append(true).create(true).open(path)?;
+        lock(&file, "another command makes this shard")?;
+        let mut content = Vec::new();
+        file.read_to_end(&mut content)?;
+        content.truncate(content.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
+        let mut lines = content.split(|byte| *byte == b'\n');
+        let first = lines.next().unwrap_or_default();
+        let runs = lines.filter_map(|line| serde_json::from_slice::<Line<Run>>(line).ok());
+        let (kept, strangers): (Vec<_>, Vec<_>) = runs.partition(|line| ids.contains(line.id.as_str()));
+        let mut kept: BTreeMap<String, Run> = kept.into_iter().map(|line| (line.id, line.run)).collect();
+        let wrong = if content.is_empty() { None } else { head.wrong(first) };
+        let foreign = wrong.or_else(|| (!strangers.is_empty()).then(|| of_another(strangers.len())));
+        let keep = match foreign {
+            Some(found) if !replace => return Ok(Opened::Foreign(found)),
+            Some(_) => {
+                kept.clear();
+                0
+            }
+            None => content.len() as u64,
+        };
+        file.set_len(keep)?;
+        if keep == 0 {
+            file.write_all(format!("{}\n", head.line()).as_bytes())?;
+            file.sync_data()?;
+        }
+        let done = Mutex::new(kept.len());
+        let checkpoint = Checkpoint { path: path.to_path_buf(), file, _alone: None, planned: ids.len(), done };
         Ok(Opened::Checkpoint(checkpoint, kept))
     }
 
@@ -86,18 +125,18 @@ impl Checkpoint {
 
     /// Removes the file if it holds no run, and then the folder if it holds nothing else.
     pub(crate) fn remove_if_empty(&self) {
-        if fs::metadata(self.path()).is_ok_and(|file| file.len() == 0) && self.remove().is_ok() {
-            let _ = fs::remove_dir(&self.folder);
+        if fs::metadata(&self.path).is_ok_and(|file| file.len() == 0) && self.remove().is_ok() {
+            let _ = fs::remove_dir(self.folder());
         }
     }
 
     /// All is done and written: nothing to resume.
     pub(crate) fn remove(&self) -> io::Result<()> {
-        fs::remove_file(self.path())
+        fs::remove_file(&self.path)
     }
 
-    fn path(&self) -> PathBuf {
-        self.folder.join(NAME)
+    fn folder(&self) -> &Path {
+        self.path.parent().unwrap_or(&self.path)
     }
 
     fn done(&self) -> MutexGuard<'_, usize> {
@@ -118,21 +157,28 @@ impl Sealed<'_> {
 
     /// Where it is.
     pub fn folder(&self) -> &Path {
-        &self.checkpoint.folder
+        self.checkpoint.folder()
     }
+}
+
+fn of_another(runs: usize) -> String {
+    format!("{runs} finished runs of an interrupted plan that are none of this one")
 }
 
 /// Locks the folder until what is returned is dropped, or the process ends.
 fn alone_in(folder: &Path) -> io::Result<File> {
     let open = File::open(folder)?;
+    lock(&open, "another command makes runs in this folder")?;
+    Ok(open)
+}
+
+/// Locks a file or folder, or says who has it.
+fn lock(open: &File, other: &str) -> io::Result<()> {
     match open.try_lock() {
-        Ok(()) => Ok(open),
-        Err(TryLockError::WouldBlock) => {
-            let message = "another command makes runs in this folder";
-            Err(io::Error::new(io::ErrorKind::WouldBlock, message))
-        }
+        Ok(()) => Ok(()),
+        Err(TryLockError::WouldBlock) => Err(io::Error::new(io::ErrorKind::WouldBlock, other)),
         // A file system without locks.
-        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(open),
+        Err(TryLockError::Error(error)) if error.kind() == io::ErrorKind::Unsupported => Ok(()),
         Err(TryLockError::Error(error)) => Err(error),
     }
 }

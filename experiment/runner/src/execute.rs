@@ -5,11 +5,13 @@ use crate::files::Files;
 use crate::host::{Host, Refusal};
 use crate::job::{Job, Keep};
 use crate::machine::environment;
+use crate::made::Made;
 use crate::program::Program;
+use crate::shard::Shard;
 use rayon::prelude::*;
 use results::{Manifest, Results, Run, SCHEMA};
 use scenario::{Experiment, Scenario};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -76,6 +78,28 @@ pub enum Error {
         /// What is there.
         found: String,
     },
+    /// Shards that cannot be merged.
+    #[error("{}: found {found}; expected {expected}", file.display())]
+    Apart {
+        /// The shard, or all of them.
+        file: PathBuf,
+        /// What it is.
+        found: String,
+        /// What it would have to be.
+        expected: String,
+    },
+    /// Runs that no shard holds.
+    #[error("{}: {runs} of {planned} runs are missing", folder.display())]
+    Missing {
+        /// Where the shards lie.
+        folder: PathBuf,
+        /// How many.
+        runs: usize,
+        /// How many there are in all.
+        planned: usize,
+        /// The shards that lack runs.
+        shards: Vec<Shard>,
+    },
 }
 
 impl Error {
@@ -84,9 +108,6 @@ impl Error {
         move |error| Error::Unwritable { folder: folder.to_path_buf(), error }
     }
 }
-
-/// Runs already made, by their ids; those without detail, which are small.
-pub type Made = BTreeMap<String, Run>;
 
 /// All runs of a plan, in its order.
 pub struct Finished {
@@ -170,35 +191,38 @@ impl Runner<'_> {
         let opened = Checkpoint::open(folder, &ids, ids.len(), self.replace).map_err(Error::unwritable(folder))?;
         let (checkpoint, mut runs) = match opened {
             Opened::Checkpoint(checkpoint, runs) => (checkpoint, runs),
-            Opened::Strangers(runs) => {
-                let found = format!("{runs} finished runs of an interrupted plan that are none of this one");
-                return Err(Error::Occupied { folder: folder.to_path_buf(), found });
-            }
+            Opened::Foreign(found) => return Err(Error::Occupied { folder: folder.to_path_buf(), found }),
         };
         if !runs.is_empty() {
             let (kept, planned) = (runs.len(), ids.len());
             self.progress.say(&format!("{}: goes on; {kept} of {planned} runs were kept", folder.display()));
         }
-        runs.extend(ids.iter().filter_map(|id| made.get(*id).map(|run| (id.to_string(), run.clone()))));
+        let other: Vec<(String, Run)> = ids
+            .iter()
+            .filter(|id| !runs.contains_key(**id))
+            .filter_map(|id| made.get(id).map(|run| (id.to_string(), run)))
+            .collect();
+        runs.extend(other);
         let checkpoint = Arc::new(checkpoint);
         self.progress.begin(&checkpoint);
         let mut asked: BTreeSet<&str> = runs.keys().map(String::as_str).collect();
         let missing: Vec<&Job<'_>> = jobs.iter().filter(|job| asked.insert(&job.id)).collect();
-        let fresh = self.make(&missing, files, &checkpoint, folder);
+        let fresh = self.make(&missing, files, &checkpoint, folder, made);
         self.progress.end();
         runs.extend(fresh.inspect_err(|_| checkpoint.remove_if_empty())?);
         let small = jobs.iter().filter(|job| !job.experiment.record.detail);
-        made.extend(small.filter_map(|job| runs.get(&job.id).map(|run| (job.id.clone(), run.clone()))));
+        made.remember(small.filter_map(|job| runs.get(&job.id).map(|run| (job.id.clone(), run.clone()))));
         let runs = jobs.iter().filter_map(|job| runs.get(&job.id).cloned()).collect();
         Ok(Finished { runs, checkpoint })
     }
 
-    fn make(
+    pub(crate) fn make(
         &self,
         jobs: &[&Job<'_>],
         files: &Files,
         checkpoint: &Checkpoint,
         folder: &Path,
+        made: &Made,
     ) -> Result<Vec<(String, Run)>, Error> {
         let one = |(number, job): (usize, &&Job<'_>)| {
             let all = job.experiment.duration;
@@ -206,6 +230,7 @@ impl Runner<'_> {
             let run = job.keep.of(run);
             files.unchanged(job.experiment)?;
             checkpoint.add(&job.id, &run).map_err(Error::unwritable(folder))?;
+            made.keep(&job.id, &run).map_err(|(folder, error)| Error::unwritable(&folder)(error))?;
             self.progress.made(number);
             Ok((job.id.clone(), run))
         };

@@ -2,7 +2,7 @@
 
 use results::{HostLabel, Run};
 use scenario::Experiment;
-use units::Span;
+use units::{Bytes, Rate, Span};
 
 /// Makes runs of experiments. To add one: a crate that implements this, and a line in the list of hosts of the command.
 pub trait Host: Sync {
@@ -23,6 +23,14 @@ pub trait Host: Sync {
 
     /// Which time passes in its runs.
     fn clock(&self) -> Clock;
+
+    /// About how long one processor is busy with a run. Plans are divided by it; no result depends on it.
+    fn cost(&self, experiment: &Experiment) -> Span {
+        match self.clock() {
+            Clock::Virtual => packets(experiment, A_PACKET),
+            Clock::Real => experiment.duration,
+        }
+    }
 
     /// The most runs that it makes at the same time; `None`: as many as there are cores.
     fn at_once(&self) -> Option<u16> {
@@ -70,6 +78,18 @@ pub trait Host: Sync {
     fn run_watched(&self, experiment: &Experiment, _watch: &dyn Fn(Span)) -> Result<Run, Refusal> {
         self.run(experiment)
     }
+}
+
+/// What the simulator needs for a packet on a link and its acknowledgment, about (docs/performance.md).
+const A_PACKET: Span = Span::from_nanos(150);
+/// The size that packets are taken to have.
+const FULL_SIZE: Bytes = Bytes::new(1500);
+
+/// So long for every packet that a busy bottleneck carries in a run, on each link.
+fn packets(experiment: &Experiment, each: Span) -> Span {
+    let rate = experiment.links.get(experiment.bottleneck).map_or(Rate::ZERO, |link| link.rate);
+    let packets = rate.amount_in(experiment.duration).packets_of(FULL_SIZE).get();
+    each.saturating_mul(packets.saturating_mul(experiment.links.len() as u64))
 }
 
 /// Which time passes in a run.

@@ -9,6 +9,7 @@ use results::Run;
 use scenario::Experiment;
 use serde::Serialize;
 use std::io;
+use units::Span;
 
 /// A run to make.
 #[derive(Clone, Debug)]
@@ -21,6 +22,8 @@ pub struct Job<'a> {
     /// reads, what is kept, the host and the program, and the machine where the host's clock is that of the machine.
     /// Times of files and folders are not in it, and neither are the other runs of the plan.
     pub id: String,
+    /// About how long one processor is busy with it ([`Host::cost`]).
+    pub cost: Span,
 }
 
 /// What is kept of a run.
@@ -74,13 +77,14 @@ impl<'a> Job<'a> {
         let program = program.identity()?;
         let tools = host.tools().map_err(|refusal| refusal.to_string())?;
         let machine = (host.clock() == Clock::Real).then(machine);
+        let cost = |experiment| host.cost(experiment);
         let job = |experiment: &'a Experiment| {
             let files = files.digests(experiment).collect();
             let (host, machine, tools) = (host.name(), machine.as_deref(), tools.clone());
             let identity = Identity { program: &program, host, machine, tools, keep, files, experiment };
             let mut hash = Hash::default();
             serde_json::to_writer(io::BufWriter::new(&mut hash), &identity).map_err(|error| error.to_string())?;
-            Ok(Job { experiment, keep, id: hash.hex() })
+            Ok(Job { experiment, keep, id: hash.hex(), cost: cost(experiment) })
         };
         plan.iter().map(job).collect()
     }

@@ -1,0 +1,171 @@
+//! `packetscale submit`: writes the script of a job from a template, and starts it. The tasks of the job are
+//! `packetscale run --shard`, what follows is `packetscale merge`: a script of one's own does as well.
+
+use crate::args::{Engine, Submit};
+use crate::run::{named, unwritable};
+use crate::sweep::{command, jobs, quoted, read, shards};
+use crate::{Failure, say};
+use results::write_file;
+use runner::{Host, Unfit, shards_of};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+use units::Span;
+
+/// The script's name, in the folder of the results.
+const SCRIPT: &str = "submit.sh";
+/// The folder in that of the results where tasks say what they have to say.
+const LOGS: &str = "logs";
+/// Time of a shard where nothing else is asked for: batch systems like tasks of minutes.
+const A_SHARD: Span = Span::from_secs(20 * 60);
+
+/// A job for an engine.
+struct Job {
+    engine: Engine,
+    folder: PathBuf,
+    script: String,
+    /// The command that merges.
+    merge: String,
+    options: Vec<String>,
+}
+
+pub fn submit(arguments: &Submit, hosts: &[&dyn Host]) -> Result<(), Failure> {
+    let (scenario, plan) = read(&arguments.file, &arguments.set)?;
+    let host = named(&arguments.on, hosts)?;
+    host.accept(&plan).map_err(|Unfit { key, found, expected }| {
+        let found = format!("{found} with --on {}", host.name());
+        Failure::Input(scenario.refuse(&arguments.file, &key, found, expected).to_string())
+    })?;
+    let jobs = jobs(&plan, host)?;
+    let asked = shards(&arguments.division, &jobs, arguments.jobs.unwrap_or(1));
+    let shards = asked.unwrap_or_else(|| shards_of(&jobs, A_SHARD));
+    let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(scenario.name()));
+    let job = Job::new(arguments, host, scenario.name(), shards, &absolute(&folder)?)?;
+    if arguments.dry_run {
+        return say(&format!(
+            "{}\nWould be written to {}, and started with:\n{}\n",
+            job.script,
+            job.file().display(),
+            job.how()
+        ));
+    }
+    let written = std::fs::create_dir_all(job.folder.join(LOGS))
+        .and_then(|()| write_file(&job.folder, SCRIPT, |out| out.write_all(job.script.as_bytes())));
+    written.map_err(|error| unwritable(&job.folder, &error))?;
+    job.start()
+}
+
+impl Job {
+    fn new(asked: &Submit, host: &dyn Host, name: &str, shards: u32, folder: &Path) -> Result<Job, Failure> {
+        let program = std::env::current_exe().map_err(|error| Failure::Machine(error.to_string()))?;
+        let program = program.display().to_string();
+        let mut run = command(&program, &absolute(&asked.file)?, host.name(), &asked.set, folder);
+        // A task has the cores that it asks for; this machine has those that it has.
+        let cores = asked.jobs.or((asked.engine != Engine::Here).then_some(1));
+        if let Some(cores) = cores {
+            run.push_str(&format!(" --jobs {cores}"));
+        }
+        if let Some(cache) = &asked.cache {
+            run.push_str(&format!(" --cache {}", quoted([absolute(cache)?.display().to_string().as_str()])));
+        }
+        let merge = quoted([program.as_str(), "merge", &folder.display().to_string()]);
+        let (template, sign) = match asked.engine {
+            Engine::Slurm => (include_str!("../assets/submit/slurm.sh"), "#SBATCH"),
+            Engine::Hyperqueue => (include_str!("../assets/submit/hyperqueue.sh"), "#HQ"),
+            Engine::Here => (include_str!("../assets/submit/here.sh"), "#"),
+        };
+        if asked.engine == Engine::Here && !asked.options.is_empty() {
+            let found = quoted(asked.options.iter().map(String::as_str));
+            return Err(Failure::Input(format!(
+                "--: found {found}; expected no options, since there is no batch system"
+            )));
+        }
+        let options: String = asked.options.iter().map(|option| format!("{sign} {option}\n")).collect();
+        let script = template
+            .replace("{name}", name)
+            .replace("{shards}", &shards.to_string())
+            .replace("{cores}", &cores.unwrap_or(1).to_string())
+            .replace("{logs}", &folder.join(LOGS).display().to_string())
+            .replace("{options}", &options)
+            .replace("{run}", &run)
+            .replace("{merge}", &merge);
+        let (engine, folder, options) = (asked.engine, folder.to_path_buf(), asked.options.clone());
+        Ok(Job { engine, folder, script, merge, options })
+    }
+
+    fn file(&self) -> PathBuf {
+        self.folder.join(SCRIPT)
+    }
+
+    /// What starts it.
+    fn words(&self) -> Vec<String> {
+        let file = self.file().display().to_string();
+        match self.engine {
+            Engine::Slurm => ["sbatch", "--parsable", &file].map(str::to_string).to_vec(),
+            Engine::Hyperqueue => ["hq", "submit", &file].map(str::to_string).to_vec(),
+            Engine::Here => ["sh", &file].map(str::to_string).to_vec(),
+        }
+    }
+
+    /// What merges after a job of SLURM, whether all of its tasks were done or not: what is missing is then in the log.
+    fn after(&self, job: &str) -> Vec<String> {
+        let log = self.folder.join(LOGS).join("merge.log").display().to_string();
+        let words = ["sbatch", "--parsable", "--dependency", &format!("afterany:{job}"), "--output", &log];
+        let words = words.iter().map(ToString::to_string).chain(self.options.iter().cloned());
+        words.chain(["--wrap".to_string(), self.merge.clone()]).collect()
+    }
+
+    /// For people: all that is started, or is left to do.
+    fn how(&self) -> String {
+        let line = |words: &[String]| format!("  {}", quoted(words.iter().map(String::as_str)));
+        match self.engine {
+            Engine::Slurm => format!("{}\n{}", line(&self.words()), line(&self.after("JOB"))),
+            Engine::Hyperqueue => format!("{}\nWhen all tasks are done:\n  {}", line(&self.words()), self.merge),
+            Engine::Here => line(&self.words()),
+        }
+    }
+
+    fn start(&self) -> Result<(), Failure> {
+        match self.engine {
+            Engine::Slurm => {
+                let array = answered(&self.words())?;
+                let merge = answered(&self.after(&array))?;
+                let log = self.folder.join(LOGS).join("merge.log");
+                say(&format!("SLURM: job {array}, then job {merge}, which merges; {}\n", log.display()))
+            }
+            Engine::Hyperqueue => {
+                let said = answered(&self.words())?;
+                say(&format!("{said}\nWhen all tasks are done: {}\n", self.merge))
+            }
+            Engine::Here => {
+                let mut child = begun(&self.words(), Stdio::inherit())?;
+                let status = child.wait().map_err(|error| Failure::Machine(error.to_string()))?;
+                // What is wrong has been said.
+                if status.code() == Some(1) { Err(Failure::Missed) } else { ended(&self.words(), status) }
+            }
+        }
+    }
+}
+
+/// What a command says; of SLURM's cluster and job the job.
+fn answered(words: &[String]) -> Result<String, Failure> {
+    let child = begun(words, Stdio::piped())?;
+    let output = child.wait_with_output().map_err(|error| Failure::Machine(error.to_string()))?;
+    ended(words, output.status)?;
+    Ok(String::from_utf8_lossy(&output.stdout).trim().split(';').next().unwrap_or_default().to_string())
+}
+
+fn begun(words: &[String], output: Stdio) -> Result<std::process::Child, Failure> {
+    let child = Command::new(&words[0]).args(&words[1..]).stdout(output).spawn();
+    child.map_err(|error| Failure::Machine(format!("{}: cannot be started: {error}", words[0])))
+}
+
+fn ended(words: &[String], status: std::process::ExitStatus) -> Result<(), Failure> {
+    if status.success() {
+        return Ok(());
+    }
+    Err(Failure::Machine(format!("`{}` ended with {status}", quoted(words.iter().map(String::as_str)))))
+}
+
+fn absolute(path: &Path) -> Result<PathBuf, Failure> {
+    std::path::absolute(path).map_err(|error| Failure::Input(format!("{}: {error}", path.display())))
+}

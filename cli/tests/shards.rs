@@ -1,0 +1,225 @@
+//! A sweep by several commands, as people use them: shards, a kill, a merge, a batch system.
+
+mod engines;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+/// Runs of some tens of milliseconds, 6 to 9 in each of seven shards.
+const SCENARIO: &str = r#"[run]
+duration = "10 s"
+replications = 2
+
+[path]
+rate = "100 Mbit/s"
+delay = "5 ms"
+
+[[flow]]
+controller = "cubic"
+start = { uniform = ["0 s", "1 s"] }
+
+[compare]
+controllers = ["cubic", "newreno", "rapid"]
+
+[sweep]
+"path.buffer" = ["10 packets", "20 packets", "40 packets", "80 packets"]
+"path.delay" = ["1 ms", "2 ms"]
+
+[record]
+detail = false
+"#;
+
+/// A folder with a scenario in it.
+fn folder(scenario: &str) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("sweep.toml"), scenario).expect("written");
+    folder
+}
+
+fn packetscale(folder: &Path, words: &str) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
+    command.args(words.split(' ')).current_dir(folder).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+fn output(folder: &Path, words: &str) -> Output {
+    packetscale(folder, words).output().expect("the command starts")
+}
+
+fn done(folder: &Path, words: &str) -> String {
+    let output = output(folder, words);
+    assert!(output.status.success(), "{words}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).expect("text")
+}
+
+/// Why a command ended with 2.
+fn refused(folder: &Path, words: &str) -> String {
+    let output = output(folder, words);
+    assert_eq!(output.status.code(), Some(2), "{words}");
+    String::from_utf8(output.stderr).expect("text")
+}
+
+/// PATH for programs that start `packetscale` by its name: the command's own folder first.
+fn path() -> String {
+    let own = Path::new(env!("CARGO_BIN_EXE_packetscale")).parent().expect("a folder");
+    format!("{}:{}", own.display(), std::env::var("PATH").unwrap_or_default())
+}
+
+/// The files of results that do not depend on how long they took.
+fn comparable(folder: &Path) -> Vec<(String, Vec<u8>)> {
+    let timed = |name: &str| name.starts_with("timing.") || name == "report.html" || name == "submit.sh";
+    let paths = fs::read_dir(folder).expect("the folder").map(|entry| entry.expect("an entry").path());
+    let mut files: Vec<(String, Vec<u8>)> = paths
+        .filter(|path| path.is_file())
+        .map(|path| (path.file_name().expect("a name").to_string_lossy().into_owned(), path))
+        .filter(|(name, _)| !timed(name))
+        .map(|(name, path)| (name, fs::read(path).expect("read")))
+        .collect();
+    files.sort();
+    files
+}
+
+fn same(one: &Path, other: &Path) {
+    let (one, other) = (comparable(one), comparable(other));
+    let names = |files: &[(String, Vec<u8>)]| files.iter().map(|file| file.0.clone()).collect::<Vec<_>>();
+    assert_eq!(names(&one), names(&other));
+    assert!(one.iter().any(|(name, bytes)| name == "runs.csv" && bytes.len() > 1000));
+    for (one, other) in one.iter().zip(&other) {
+        assert!(one.1 == other.1, "{}", one.0);
+    }
+}
+
+fn lines(file: &Path) -> usize {
+    fs::read(file).map_or(0, |bytes| bytes.iter().filter(|byte| **byte == b'\n').count())
+}
+
+/// Starts a shard and ends it with SIGKILL as soon as it has made a run. Returns the lines of its file.
+fn killed(folder: &Path, words: &str, file: &Path) -> usize {
+    let mut child = packetscale(folder, words).spawn().expect("the command starts");
+    let began = Instant::now();
+    while lines(file) < 2 {
+        assert!(began.elapsed() < Duration::from_secs(120), "no run was made");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    child.kill().expect("killed");
+    assert!(!child.wait().expect("ended").success(), "it was done before it was killed");
+    lines(file)
+}
+
+#[test]
+fn seven_shards_in_any_order_after_a_kill_are_the_bytes_of_one_command() {
+    let folder = folder(SCENARIO);
+    let out = folder.path().join("seven");
+    done(folder.path(), "run sweep.toml --out one");
+    let planned = done(folder.path(), "plan sweep.toml --shards 7");
+    let of_four = planned.lines().filter(|line| line.ends_with("\"shard\":4}")).count();
+    assert_eq!(planned.lines().count(), 48);
+    let file = out.join("shards/4.ndjson");
+    let shard = |number: usize| format!("run sweep.toml --shard {number}/7 --out seven --jobs 1");
+    let before = killed(folder.path(), &shard(4), &file);
+    assert!(before <= of_four, "{before} of {of_four} and the first line");
+    // As a write that was cut short leaves it.
+    let text = fs::read_to_string(&file).expect("the shard");
+    fs::write(&file, format!("{text}{{\"id\":\"12")).expect("written");
+    for number in [6, 2, 7, 1] {
+        done(folder.path(), &shard(number));
+    }
+    let missing = refused(folder.path(), "merge seven");
+    assert!(missing.starts_with("seven: ") && missing.contains(" of 48 runs are missing"), "{missing}");
+    // The commands that it names make what is missing: the shard that was killed goes on.
+    let commands: Vec<&str> = missing.lines().filter(|line| line.starts_with("  packetscale run")).collect();
+    assert_eq!(commands.len(), 3, "{missing}");
+    let made = commands.iter().map(|command| {
+        let mut shell = Command::new("sh");
+        let output = shell.args(["-c", command]).current_dir(folder.path()).env("PATH", path()).output();
+        let output = output.expect("a shell");
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stderr).expect("text")
+    });
+    let said = made.collect::<String>();
+    assert!(said.contains(&format!("4.ndjson: goes on; {} of {of_four} runs were kept", before - 1)), "{said}");
+    done(folder.path(), "merge seven");
+    same(&folder.path().join("one"), &out);
+}
+
+#[test]
+fn shards_of_two_programs_are_refused_with_one_message() {
+    let folder = folder(SCENARIO);
+    for shard in ["1/2", "2/2"] {
+        done(folder.path(), &format!("run sweep.toml --set run.replications=1 --shard {shard} --out two"));
+    }
+    let file = folder.path().join("two/shards/2.ndjson");
+    let text = fs::read_to_string(&file).expect("the shard");
+    let program = text.split("\"program\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a program");
+    fs::write(&file, text.replacen(program, "0.0.9 abcdef", 1)).expect("written");
+    let message = refused(folder.path(), "merge two");
+    let expected = format!("found runs by packetscale 0.0.9 abcdef; expected runs by packetscale {program}\n");
+    assert_eq!(message, format!("two/shards/2.ndjson: {expected}"));
+    assert!(!folder.path().join("two/runs.csv").exists());
+}
+
+#[test]
+fn the_cache_gives_a_wider_sweep_the_runs_that_it_has() {
+    let folder = folder(SCENARIO);
+    let count = || {
+        let inner = fs::read_dir(folder.path().join("cache")).expect("the cache");
+        inner.map(|entry| fs::read_dir(entry.expect("an entry").path()).expect("a folder").count()).sum::<usize>()
+    };
+    done(folder.path(), "run sweep.toml --out one --cache cache --set run.replications=1");
+    assert_eq!(count(), 24);
+    done(folder.path(), "run sweep.toml --out two --cache cache");
+    done(folder.path(), "run sweep.toml --out three");
+    assert_eq!(count(), 48);
+    same(&folder.path().join("two"), &folder.path().join("three"));
+}
+
+#[test]
+fn submit_here_makes_shards_and_merges_them() {
+    let folder = folder(SCENARIO);
+    let script = done(folder.path(), "submit here sweep.toml --shards 3 --out here --dry-run");
+    assert!(script.contains("-le 3 ]") && !folder.path().join("here").exists(), "{script}");
+    let said = done(folder.path(), "submit here sweep.toml --shards 3 --out here");
+    assert!(said.contains("Written to "), "{said}");
+    done(folder.path(), "run sweep.toml --out one");
+    same(&folder.path().join("one"), &folder.path().join("here"));
+}
+
+#[test]
+fn scripts_for_batch_systems_have_what_was_asked_for() {
+    let folder = folder(SCENARIO);
+    let asked = "sweep.toml --shards 7 --out out --dry-run --jobs 4 --cache cache -- --partition=short";
+    let slurm = done(folder.path(), &format!("submit slurm {asked}"));
+    for line in ["#SBATCH --array=1-7", "#SBATCH --cpus-per-task=4", "#SBATCH --partition=short"] {
+        assert!(slurm.lines().any(|found| found == line), "{line}: {slurm}");
+    }
+    assert!(slurm.contains("--jobs 4 --cache ") && slurm.contains(" --shard task/7\n"), "{slurm}");
+    assert!(slurm.contains("--dependency afterany:JOB"), "{slurm}");
+    let hyperqueue = done(folder.path(), &format!("submit hyperqueue {asked}"));
+    assert!(hyperqueue.contains("#HQ --array=1-7\n") && hyperqueue.contains("#HQ --partition=short\n"), "{hyperqueue}");
+    let message = refused(folder.path(), &format!("submit here {asked}"));
+    assert!(message.contains("expected no options"), "{message}");
+    let task = refused(folder.path(), "run sweep.toml --shard task/7");
+    assert!(task.contains("neither SLURM_ARRAY_TASK_ID nor HQ_TASK_ID"), "{task}");
+}
+
+/// The page's scenario, and each of its blocks of commands, in order, in one folder.
+#[test]
+fn the_commands_of_the_page_run() {
+    let root: PathBuf = Path::new(env!("CARGO_MANIFEST_DIR")).join("..");
+    let page = fs::read_to_string(root.join("docs/sweeps.md")).expect("the page");
+    let blocks = |language: &str| -> Vec<String> {
+        let start = format!("```{language}\n");
+        page.split(&start).skip(1).map(|rest| rest.split("```").next().unwrap_or_default().to_string()).collect()
+    };
+    let folder = folder(&blocks("toml")[0]);
+    let commands = blocks("sh");
+    assert!(commands.len() >= 3, "{}", commands.len());
+    for block in commands {
+        let mut shell = Command::new("sh");
+        let output = shell.args(["-e", "-c", &block]).current_dir(folder.path()).env("PATH", path()).output();
+        let output = output.expect("a shell");
+        assert!(output.status.success(), "{block}{}", String::from_utf8_lossy(&output.stderr));
+    }
+}

@@ -1,0 +1,203 @@
+//! Sweeps by several commands: each makes one shard, whoever comes last merges them.
+//!
+//! A shard is a file `shards/K.ndjson` of the folder: a line that says what it is ([`Head`]), and a line for each run. No
+//! command writes into the file of another, so that nothing has to be shared but the folder, and that may as well be put
+//! together from several machines. An executor of any other kind does the same: [`Runner::shard`] in each of its tasks,
+//! then [`Shards::read`] and [`Runner::merge`].
+
+use crate::checkpoint::{Checkpoint, Line, Opened};
+use crate::execute::{Error, Runner};
+use crate::files::Files;
+use crate::head::Head;
+use crate::host::Refusal;
+use crate::job::{Job, Keep};
+use crate::made::Made;
+use crate::shard::{Shard, divide};
+use results::{Results, Run};
+use scenario::{Experiment, Scenario};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// The folder of the shards, in that of the results.
+const FOLDER: &str = "shards";
+
+/// A scenario whose runs several commands make.
+pub struct Swept<'a> {
+    /// What is run.
+    pub scenario: &'a Scenario,
+    /// [`Scenario::plan`].
+    pub plan: &'a [Experiment],
+    /// The file that it was read from.
+    pub file: &'a Path,
+    /// The changes of keys with which it was read.
+    pub changes: &'a [String],
+}
+
+impl Swept<'_> {
+    /// The file's name, without its folder.
+    pub fn name(&self) -> String {
+        self.file.file_name().unwrap_or_default().to_string_lossy().into_owned()
+    }
+}
+
+/// How much of a shard is there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ShardDone {
+    /// Runs of the shard, all of which are there.
+    pub runs: usize,
+    /// Those of them that were made now.
+    pub made: usize,
+    /// Runs of the whole plan.
+    pub planned: usize,
+}
+
+/// What the shards of a folder hold.
+pub struct Shards {
+    /// Of one of them; all agree but for number and place.
+    pub head: Head,
+    /// The runs, by their ids.
+    runs: BTreeMap<String, Run>,
+}
+
+/// The file of a shard.
+pub fn file(folder: &Path, shard: Shard) -> PathBuf {
+    folder.join(FOLDER).join(format!("{}.ndjson", shard.number()))
+}
+
+impl Runner<'_> {
+    /// Makes the runs of one shard that its file does not hold yet. Each is on the disk as soon as it is made.
+    ///
+    /// # Errors
+    /// As [`Runner::record`]; a file that holds another shard, or one of another program, host or scenario.
+    pub fn shard(&self, swept: &Swept<'_>, shard: Shard, folder: &Path, made: &Made) -> Result<ShardDone, Error> {
+        let files = Files::of(swept.plan)?;
+        self.host.check(swept.plan)?;
+        let jobs = Job::all(swept.plan, &files, self.host, self.program, Keep::Everything).map_err(Refusal::Machine)?;
+        let own = shard.jobs(&jobs);
+        let ids: BTreeSet<&str> = own.iter().map(|job| job.id.as_str()).collect();
+        let path = file(folder, shard);
+        fs::create_dir_all(folder.join(FOLDER)).map_err(Error::unwritable(folder))?;
+        let head = self.head(swept, shard)?;
+        let opened = Checkpoint::append(&path, &head, &ids, self.replace).map_err(Error::unwritable(&path))?;
+        let (checkpoint, kept) = match opened {
+            Opened::Checkpoint(checkpoint, runs) => (Arc::new(checkpoint), runs),
+            Opened::Foreign(found) => return Err(Error::Occupied { folder: path, found }),
+        };
+        if !kept.is_empty() {
+            self.progress.say(&format!("{}: goes on; {} of {} runs were kept", path.display(), kept.len(), ids.len()));
+        }
+        self.progress.begin(&checkpoint);
+        let missing: Vec<&Job<'_>> = own.iter().filter(|job| !kept.contains_key(&job.id)).copied().collect();
+        let known = |job: &&&Job<'_>| made.get(&job.id).map(|run| checkpoint.add(&job.id, &run));
+        let mut fresh = Vec::new();
+        for job in &missing {
+            match known(&job) {
+                Some(added) => added.map_err(Error::unwritable(&path))?,
+                None => fresh.push(*job),
+            }
+        }
+        let runs = self.make(&fresh, &files, &checkpoint, &path, made);
+        self.progress.end();
+        Ok(ShardDone { runs: ids.len(), made: runs?.len(), planned: swept.plan.len() })
+    }
+
+    fn head(&self, swept: &Swept<'_>, shard: Shard) -> Result<Head, Error> {
+        Ok(Head {
+            shard,
+            program: self.program.identity().map_err(Refusal::Machine)?,
+            host: self.host.name().to_string(),
+            scenario_name: swept.name(),
+            scenario: swept.scenario.to_toml(),
+            file: std::path::absolute(swept.file).map_err(Error::unwritable(swept.file))?,
+            changes: swept.changes.to_vec(),
+        })
+    }
+
+    /// Writes the results of a plan whose runs are all in shards: the files that one command would have written.
+    ///
+    /// # Errors
+    /// [`Error::Missing`]: the shards that lack runs. [`Error::Apart`]: shards of another program, or whose runs are none of
+    /// this plan. As [`Runner::record`].
+    pub fn merge(&self, swept: &Swept<'_>, shards: Shards, folder: &Path) -> Result<Results, Error> {
+        let of = shards.head.shard.of();
+        let own = self.head(swept, shards.head.shard)?;
+        if let Some((found, expected)) = shards.head.apart(&own) {
+            return Err(Error::Apart { file: folder.join(FOLDER), found, expected });
+        }
+        let files = Files::of(swept.plan)?;
+        let jobs = Job::all(swept.plan, &files, self.host, self.program, Keep::Everything).map_err(Refusal::Machine)?;
+        let ids: BTreeSet<&str> = jobs.iter().map(|job| job.id.as_str()).collect();
+        let strangers = shards.runs.keys().filter(|id| !ids.contains(id.as_str())).count();
+        if strangers > 0 {
+            let found = format!("{strangers} runs that are none of this plan");
+            let expected = "files that the scenario reads, and a machine, as when the runs were made".to_string();
+            return Err(Error::Apart { file: folder.join(FOLDER), found, expected });
+        }
+        let numbers = divide(&jobs, of);
+        let missing = jobs.iter().zip(numbers).filter(|(job, _)| !shards.runs.contains_key(&job.id));
+        let missing: Vec<u32> = missing.filter_map(|(_, number)| number).collect();
+        if !missing.is_empty() {
+            let (runs, planned) = (missing.len(), ids.len());
+            let numbers: BTreeSet<u32> = missing.into_iter().collect();
+            let shards = numbers.into_iter().filter_map(|number| Shard::new(number, of)).collect();
+            return Err(Error::Missing { folder: folder.to_path_buf(), runs, planned, shards });
+        }
+        self.record(swept.scenario, swept.plan, swept.name(), folder, &mut Made::of(shards.runs))
+    }
+}
+
+impl Shards {
+    /// Reads the shards that lie in a folder of results. A last line that was cut short is no run.
+    ///
+    /// # Errors
+    /// No shard, or shards that differ in more than their numbers.
+    pub fn read(folder: &Path) -> Result<Shards, Error> {
+        let inner = folder.join(FOLDER);
+        let none = || Error::Apart {
+            file: inner.clone(),
+            found: "no shard".to_string(),
+            expected: "a file K.ndjson for each, as `packetscale run FILE --shard K/N` writes it".to_string(),
+        };
+        let files = numbered(&inner).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => none(),
+            _ => Error::unwritable(&inner)(error),
+        })?;
+        let mut all: Option<Shards> = None;
+        for file in files {
+            let content = fs::read(&file).map_err(Error::unwritable(&file))?;
+            let mut lines = content.split(|byte| *byte == b'\n');
+            let Some(head) = Head::parse(lines.next().unwrap_or_default()) else {
+                if content.contains(&b'\n') {
+                    let expected = "a line that says what the shard is".to_string();
+                    return Err(Error::Apart { file, found: "another first line".to_string(), expected });
+                }
+                // Its command was ended before the first line was whole.
+                continue;
+            };
+            let shards = all.get_or_insert_with(|| Shards { head: head.clone(), runs: BTreeMap::new() });
+            if let Some((found, expected)) = head.apart(&shards.head) {
+                return Err(Error::Apart { file, found, expected });
+            }
+            let runs = lines.filter_map(|line| serde_json::from_slice::<Line<Run>>(line).ok());
+            runs.for_each(|line| _ = shards.runs.entry(line.id).or_insert(line.run));
+        }
+        all.ok_or_else(none)
+    }
+}
+
+/// The files of shards in a folder, in the order of their numbers.
+fn numbered(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir(folder)? {
+        let path = entry?.path();
+        let stem = path.file_stem().and_then(|stem| stem.to_str()).and_then(|stem| stem.parse::<u32>().ok());
+        if let Some(number) = stem.filter(|_| path.extension().is_some_and(|ending| ending == "ndjson")) {
+            found.push((number, path));
+        }
+    }
+    found.sort();
+    Ok(found.into_iter().map(|(_, path)| path).collect())
+}
