@@ -45,4 +45,4 @@ pub use contract::{
     AckSample, Arrival, Controller, Decision, GapRecord, Loss, LossResponse, LostFlight, Marked, Needs, Probe, Probing,
     RateSample, Sent, Setup, StreamTrace, Timeout, Undo,
 };
-pub use registry::{AnyController, Entry, find, registry};
+pub use registry::{AnyController, Brought, Entry, find, registry};

@@ -10,6 +10,7 @@ use crate::{
     prague, rapid, rapid_thesis, rcp, scalable, vegas, veno, westwood, yeah,
 };
 use alloc::boxed::Box;
+use core::fmt::Debug;
 use units::{Rate, Time};
 
 use settings::{Parameters, SettingError, Settings};
@@ -30,11 +31,14 @@ pub struct Entry {
 
 macro_rules! registry {
     ($($variant:ident($type:ty) from $build:path = $name:literal, $summary:literal, $colour:literal, $parameters:expr;)*) => {
-        /// Any controller of the registry. Large ones are boxed, so that many small ones stay close together.
+        /// Any controller of the registry, or one that is not of it. Large ones are boxed, so that many small ones stay
+        /// close together.
         #[allow(missing_docs)]
         #[derive(Clone, Debug)]
         pub enum AnyController {
             $($variant($type),)*
+            /// One that the registry does not list: a user brought it.
+            Brought(Box<dyn Brought>),
         }
 
         const ENTRIES: &[Entry] = &[
@@ -49,7 +53,10 @@ macro_rules! registry {
 
         macro_rules! any {
             ($self:ident.$method:ident $arguments:tt) => {
-                match $self { $(AnyController::$variant(inner) => inner.$method $arguments,)* }
+                match $self {
+                    $(AnyController::$variant(inner) => inner.$method $arguments,)*
+                    AnyController::Brought(inner) => inner.$method $arguments,
+                }
             };
         }
     };
@@ -150,6 +157,25 @@ impl<C: Controller> Controller for Box<C> {
     forward!(boxed);
 }
 
+/// A controller that the registry does not know. Every type that is a [`Controller`] and can be cloned, printed and sent
+/// to another thread is one; hosts run it as [`AnyController::Brought`].
+pub trait Brought: Controller + Debug + Send {
+    /// Returns a copy with the same state.
+    fn boxed_clone(&self) -> Box<dyn Brought>;
+}
+
+impl<C: Controller + Clone + Debug + Send + 'static> Brought for C {
+    fn boxed_clone(&self) -> Box<dyn Brought> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Brought> {
+    fn clone(&self) -> Box<dyn Brought> {
+        (**self).boxed_clone()
+    }
+}
+
 /// Returns all controllers, in display order.
 pub fn registry() -> &'static [Entry] {
     ENTRIES
@@ -173,5 +199,25 @@ mod tests {
                 assert!(entry.name != other.name && entry.colour != other.colour, "{} {}", entry.name, other.name);
             }
         }
+    }
+
+    /// What is brought does what it does elsewhere, and a copy goes its own way.
+    #[test]
+    fn a_brought_controller_is_asked_and_told_like_any_other() {
+        use units::{Bytes, Span};
+        let setup = Setup {
+            now: Time::ZERO,
+            packet: Bytes::new(1500),
+            handshake_rtt: Span::from_millis(10),
+            initial_window: 10,
+            seed: 0,
+        };
+        let newreno = newreno::NewReno::build(&setup, &Settings::new()).expect("no settings fit");
+        let mut brought = AnyController::Brought(Box::new(newreno));
+        let copy = brought.clone();
+        // RFC 5681, section 3.1: a window of one segment after a timeout.
+        brought.on_timeout(&Timeout { now: Time::ZERO, in_flight: 10, first: true });
+        assert_eq!((brought.decision().window, copy.decision().window), (1, 10));
+        assert_eq!((brought.slow_start_threshold(), copy.slow_start_threshold()), (5, u32::MAX));
     }
 }

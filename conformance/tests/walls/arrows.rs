@@ -27,6 +27,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("algorithms/settings", &["algorithms/units"]),
     ("algorithms/rapid", &["algorithms/units"]),
     ("algorithms/congestion", &["algorithms/units", "algorithms/settings", "algorithms/rapid"]),
+    // Users compile it alone.
+    ("algorithms/controller", &[]),
     ("algorithms/queueing", &["algorithms/units", "algorithms/settings"]),
     ("algorithms/estimation", &["algorithms/units", "algorithms/settings", "algorithms/rapid"]),
     ("algorithms/transport", &["algorithms/units", "algorithms/settings", "algorithms/congestion"]),
@@ -64,6 +66,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         "hosts/simulator",
         &[
             "algorithms/",
+            "experiment/brought",
             "experiment/scenario",
             "experiment/traffic",
             "experiment/probing",
@@ -74,6 +77,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("training/streams", &["algorithms/", "experiment/scenario", "experiment/probing", "hosts/simulator"]),
+    (
+        "experiment/brought",
+        &["algorithms/units", "algorithms/settings", "algorithms/congestion", "algorithms/controller"],
+    ),
     ("experiment/traffic", &["algorithms/units", "experiment/scenario"]),
     ("experiment/measure", &["algorithms/", "experiment/scenario", "experiment/traffic", "experiment/results"]),
     ("experiment/packets", &["algorithms/units", "algorithms/transport", "experiment/results"]),
@@ -85,6 +92,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "algorithms/settings",
             "algorithms/congestion",
             "algorithms/queueing",
+            "experiment/brought",
             "experiment/results",
         ],
     ),

@@ -28,6 +28,23 @@ pub(crate) mod file {
     }
 }
 
+pub(crate) mod perhaps_a_file {
+    use super::{Deserialize, Deserializer, FILE, PathBuf};
+    use serde::Serializer;
+
+    pub(crate) fn serialize<S: Serializer>(file: &Option<PathBuf>, serializer: S) -> Result<S::Ok, S::Error> {
+        match file {
+            Some(_) => serializer.serialize_some(FILE),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    /// As above: what is read back names no file.
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<PathBuf>, D::Error> {
+        Option::<String>::deserialize(deserializer).map(|name| name.map(PathBuf::from))
+    }
+}
+
 /// What is set, with the unit in each name: `{"tau": {"ps": 50000000000}}`.
 pub(crate) mod settings {
     use super::{BTreeMap, Deserialize, Deserializer, Set, Written};

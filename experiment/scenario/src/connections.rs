@@ -32,7 +32,7 @@ pub(crate) fn connections(
         ));
     }
     let back = acceptors(fields, network)?;
-    let flow = senders(fields, sender, packet, "newreno")?;
+    let flow = senders(fields, sender, packet, "newreno", folder)?;
     Ok((TrafficKind::Connections(Box::new(Connections { source, flow, back })), packet))
 }
 
@@ -56,6 +56,7 @@ pub(crate) fn senders(
     sender: &Sender,
     packet: Bytes,
     usual: &str,
+    folder: &Path,
 ) -> Result<FlowSpec, ScenarioError> {
     let mut flow = FlowSpec {
         controller: ControllerSpec::default(),
@@ -75,7 +76,7 @@ pub(crate) fn senders(
     };
     let key = fields.key("controller");
     let node = fields.or("controller", Value::Text(usual.to_string()));
-    flow.controller = controller(node, &key, &setups(std::iter::once(&flow)))?.spec;
+    flow.controller = controller(node, &key, &setups(std::iter::once(&flow)), folder)?.spec;
     Ok(flow)
 }
 

@@ -1,11 +1,13 @@
-//! Checks controllers against the registry: their names, their settings, and whether they can be built from these.
+//! Checks controllers against the registry, or against the file that brings one: their names, their settings, and whether
+//! they can be built from these.
 
-use crate::choice::Registry;
-use crate::document::{Node, Value};
+use crate::choice::{Choice, Registry};
+use crate::document::{Node, Table, Value};
 use crate::error::ScenarioError;
 use crate::fields::text;
 use crate::model::{ControllerSpec, FlowSpec};
 use congestion::Setup;
+use std::path::{Path, PathBuf};
 use units::Time;
 
 /// A controller and its label in tables and pictures.
@@ -16,8 +18,19 @@ pub(crate) struct Named {
     pub spec: ControllerSpec,
 }
 
-/// Reads `"rapid"` or `{ kind = "rapid", setting = value, ... }`, and builds it once for each of `setups`.
-pub(crate) fn controller(node: &Node, key: &str, setups: &[Setup]) -> Result<Named, ScenarioError> {
+/// Reads `"rapid"`, `{ kind = "rapid", setting = value, ... }` or `{ kind = "c", file = "mine.so", ... }`, and builds it
+/// once for each of `setups`. `folder` is where the file is looked for.
+pub(crate) fn controller(node: &Node, key: &str, setups: &[Setup], folder: &Path) -> Result<Named, ScenarioError> {
+    if let Value::Table(table) = &node.value
+        && table.get("kind").is_some_and(|kind| kind.node.value == Value::Text(brought::KIND.to_string()))
+    {
+        return of_file(node, table, key, setups, folder);
+    }
+    listed(node, key, setups)
+}
+
+/// One of the registry.
+fn listed(node: &Node, key: &str, setups: &[Setup]) -> Result<Named, ScenarioError> {
     let entries: Vec<_> = congestion::registry().iter().map(|entry| (entry.name, entry.parameters)).collect();
     let registry = Registry {
         noun: "controller",
@@ -34,12 +47,52 @@ pub(crate) fn controller(node: &Node, key: &str, setups: &[Setup]) -> Result<Nam
     for setup in setups {
         (entry.build)(setup, &choice.settings).map_err(|error| registry.refused(node, key, &error))?;
     }
+    named(node, key, choice.kind.clone(), None, choice)
+}
+
+/// One that a user brings. Its file says what can be set.
+fn of_file(node: &Node, table: &Table, key: &str, setups: &[Setup], folder: &Path) -> Result<Named, ScenarioError> {
+    const EXPECTED: &str = "the path of a shared object like \"mine.so\", relative to the scenario's folder";
+    let name = format!("{key}.file");
+    let written = table.get("file").ok_or_else(|| ScenarioError::at(&node.place, &name, "nothing", EXPECTED))?;
+    let written = &written.node;
+    let path = text(written, &name, EXPECTED)?;
+    let file = folder.join(&path);
+    if !file.is_file() {
+        let found = format!("\"{path}\", but there is no file {}", file.display());
+        return Err(ScenarioError::at(&written.place, name, found, EXPECTED));
+    }
+    let object = brought::open(&file).map_err(|error| {
+        let found = format!("{}, in {}", error.found, error.file.display());
+        ScenarioError::at(&written.place, name, found, error.expected)
+    })?;
+    let registry = Registry {
+        noun: "controller",
+        expected: "a controller like { kind = \"c\", file = \"mine.so\", ... }",
+        entries: &[(brought::KIND, object.parameters)],
+        others: &["file", "label"],
+        former: &[],
+    };
+    let choice = registry.choose(node, key)?;
+    for setup in setups {
+        object.build(setup, &choice.settings).map_err(|error| registry.refused(node, key, &error))?;
+    }
+    named(node, key, object.name.to_string(), Some(file), choice)
+}
+
+fn named(
+    node: &Node,
+    key: &str,
+    kind: String,
+    file: Option<PathBuf>,
+    choice: Choice,
+) -> Result<Named, ScenarioError> {
     let label = match label(node, key)? {
         Some(label) => label,
-        None if choice.written.is_empty() => choice.kind.clone(),
-        None => format!("{} ({})", choice.kind, choice.written.join(", ")),
+        None if choice.written.is_empty() => kind.clone(),
+        None => format!("{kind} ({})", choice.written.join(", ")),
     };
-    let spec = ControllerSpec { kind: choice.kind, label: label.clone(), settings: choice.settings };
+    let spec = ControllerSpec { kind, file, label: label.clone(), settings: choice.settings };
     Ok(Named { label, spec })
 }
 

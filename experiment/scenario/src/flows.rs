@@ -179,11 +179,11 @@ impl Reader<'_> {
     fn controller(&self, fields: &mut Fields<'_>, specs: &[Shared<FlowSpec>]) -> Result<Option<Named>, ScenarioError> {
         let key = fields.key("controller");
         if self.compared {
-            return fields.get("controller").map(|node| controller(node, &key, &setups(all(specs)))).transpose();
+            return fields.get("controller").map(|node| controller(node, &key, &setups(all(specs)), self.folder)).transpose();
         }
         let rapid = Value::Text("rapid".to_string());
         let node = fields.expected("controller", "a controller like \"rapid\"", rapid);
-        controller(node, &key, &setups(all(specs))).map(Some)
+        controller(node, &key, &setups(all(specs)), self.folder).map(Some)
     }
 
     /// Returns the links that data cross, and those that their acknowledgments cross.

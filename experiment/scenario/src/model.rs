@@ -287,11 +287,14 @@ pub enum GapModel {
     Batch(u32),
 }
 
-/// A controller with its settings, checked against the registry.
+/// A controller with its settings, checked against the registry or its file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ControllerSpec {
-    /// Name in the registry.
+    /// Name in the registry; of one that a user brings, what its file calls it.
     pub kind: String,
+    /// The file of one that a user brings; `None`: it is in the registry.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "canonical::perhaps_a_file")]
+    pub file: Option<PathBuf>,
     /// What tables and pictures call it: its `label`, or its name and what the scenario set.
     pub label: String,
     /// What the scenario set.

@@ -53,7 +53,7 @@ pub(crate) fn resolve(document: &mut Table, name: &str, folder: &Path) -> Result
     let label = label(labels.iter().chain(arriving.iter().map(|(_, label)| label)));
     let arrivals: Vec<_> = arriving.into_iter().map(|(arrivals, _)| arrivals).collect();
     let all: Vec<_> = all(&flows).chain(arrivals.iter().map(|arrivals| &arrivals.flow)).collect();
-    let compared = compared(document, &setups(all.iter().copied()))?;
+    let compared = compared(document, &setups(all.iter().copied()), folder)?;
     let crossed = network.crossed(&all, &traffic);
     let links = links(network, &all, &traffic)?;
     alone(document, &links, all.len(), &traffic)?;
@@ -89,7 +89,7 @@ fn label<'a>(of: impl Iterator<Item = &'a Option<String>>) -> String {
     if labels.is_empty() { "none".to_string() } else { labels.join(" + ") }
 }
 
-fn compared(document: &mut Table, setups: &[Setup]) -> Result<Vec<Named>, ScenarioError> {
+fn compared(document: &mut Table, setups: &[Setup], folder: &Path) -> Result<Vec<Named>, ScenarioError> {
     const KEY: &str = "compare.controllers";
     const EXPECTED: &str = "a list of controllers like [\"rapid\", \"cubic\"]";
     let Some(node) = document.node_mut("compare") else {
@@ -103,15 +103,15 @@ fn compared(document: &mut Table, setups: &[Setup]) -> Result<Vec<Named>, Scenar
         Value::List(_) => return Err(ScenarioError::at(&list.place, KEY, "an empty list", EXPECTED)),
         other => return Err(ScenarioError::at(&list.place, KEY, other.described(), EXPECTED)),
     };
-    let compared = distinct(nodes, KEY, setups)?;
+    let compared = distinct(nodes, KEY, setups, folder)?;
     fields.finish()?;
     Ok(compared)
 }
 
-fn distinct(nodes: &[Node], key: &str, setups: &[Setup]) -> Result<Vec<Named>, ScenarioError> {
+fn distinct(nodes: &[Node], key: &str, setups: &[Setup], folder: &Path) -> Result<Vec<Named>, ScenarioError> {
     let mut compared: Vec<Named> = Vec::new();
     for node in nodes {
-        let named = controller(node, key, setups)?;
+        let named = controller(node, key, setups, folder)?;
         if compared.iter().any(|other| other.label == named.label) {
             let found = format!("\"{}\" twice", named.label);
             return Err(ScenarioError::at(

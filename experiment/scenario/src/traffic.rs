@@ -80,7 +80,7 @@ fn kind(
     let model = match kind.as_str() {
         "pcap" => return traced(fields, TraceSource::Pcap, folder),
         "tmix" | "sessions" => return connections(fields, &kind, network, sender, folder),
-        "web" => return web(fields, sender),
+        "web" => return web(fields, sender, folder),
         "trace" => return traced(fields, TraceSource::Csv, folder),
         _ => model(fields, &kind, TRAFFIC_KINDS)?,
     };

@@ -7,6 +7,7 @@ use crate::fields::{Fields, Zero, integer, number, quantity};
 use crate::hosts::Sender;
 use crate::model::{FileSizes, Objects, Parse, Think, TrafficKind, Web};
 use crate::packet::{HEADERS, packet};
+use std::path::Path;
 use units::{Bytes, Span};
 
 /// The most users of one copy.
@@ -15,7 +16,7 @@ const MOST_USERS: u64 = 100_000;
 /// The most connections of one user at a time.
 const MOST_PARALLEL: u64 = 64;
 
-pub(crate) fn web(fields: &mut Fields<'_>, sender: &Sender) -> Result<(TrafficKind, Bytes), ScenarioError> {
+pub(crate) fn web(fields: &mut Fields<'_>, sender: &Sender, folder: &Path) -> Result<(TrafficKind, Bytes), ScenarioError> {
     let key = fields.key("users");
     let expected = format!("a whole number from 1 to {MOST_USERS}");
     let users = integer(fields.required("users", &expected)?, &key, 1..=MOST_USERS)?;
@@ -24,7 +25,7 @@ pub(crate) fn web(fields: &mut Fields<'_>, sender: &Sender) -> Result<(TrafficKi
         let expected = format!("more than {HEADERS}, the size of its headers");
         return Err(fields.refuse("packet", format!("\"{packet}\""), expected));
     }
-    let flow = senders(fields, sender, packet, "cubic")?;
+    let flow = senders(fields, sender, packet, "cubic", folder)?;
     let access = fields.quantity_if("access", Zero::Refused)?;
     let web = Web {
         users: u32::try_from(users).unwrap_or(u32::MAX),

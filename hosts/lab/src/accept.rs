@@ -196,6 +196,10 @@ fn flow(number: usize, flow: &FlowSpec, first: &FlowSpec, asked: bool) -> Result
     if flow.application.is_some() {
         return unfit(key("application"), "an application", "none: flows always have data to send");
     }
+    if flow.controller.file.is_some() {
+        let found = format!("\"{}\", a controller of a file", flow.controller.kind);
+        return unfit(key("controller"), found, "the kernel's controllers: only the simulator runs shared objects");
+    }
     if let Some(setting) = flow.controller.settings.keys().next() {
         let found = format!("the setting \"{setting}\" of \"{}\"", flow.controller.kind);
         return unfit(key("controller"), found, "the kernel's controllers, without settings");

@@ -19,6 +19,7 @@ pub use host::Simulator;
 pub use probes::{Prober, probe};
 pub use services::Served;
 
+use brought::OpenError;
 use packets::Observer;
 use scenario::Experiment;
 use settings::SettingError;
@@ -47,6 +48,8 @@ pub enum RunError {
         /// What it refuses.
         error: SettingError,
     },
+    /// A file that brings no controller, though it did when the scenario was read.
+    Brought(OpenError),
     /// No queue discipline of this name.
     UnknownQueue(String),
     /// Settings that a queue discipline refuses.
@@ -71,6 +74,7 @@ impl fmt::Display for RunError {
         match self {
             RunError::UnknownController(name) => write!(f, "there is no controller \"{name}\""),
             RunError::Controller { name, error } => write!(f, "controller \"{name}\": {error}"),
+            RunError::Brought(error) => write!(f, "{error}"),
             RunError::UnknownQueue(name) => write!(f, "there is no queue \"{name}\""),
             RunError::Queue { name, error } => write!(f, "queue \"{name}\": {error}"),
             RunError::Traffic(error) => write!(f, "{error}"),

@@ -1,17 +1,21 @@
 //! The files that an experiment reads.
 
-use super::{Arrivals, ConnectionSource, Experiment, LinkSpec, RateSource, TrafficKind};
+use super::{Arrivals, ConnectionSource, ControllerSpec, Experiment, LinkSpec, RateSource, Shared, TrafficKind};
 use std::path::Path;
 
 impl Experiment {
     /// The files that the run reads, in the order in which the experiment mentions them; a file as often as it is
     /// mentioned.
     pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let lasting = self.flows.chunk_by(Shared::is).map(|alike| &alike[0].controller);
+        let arriving = self.arrivals.iter().map(|arrivals| &arrivals.flow.controller);
+        let served = self.traffic.iter().filter_map(|traffic| traffic.kind.controller());
+        let controllers = lasting.chain(arriving).chain(served).filter_map(|controller| controller.file.as_deref());
         let rates = self.links.iter().filter_map(LinkSpec::file);
         let offered = self.flows.iter().filter_map(|flow| flow.application.as_ref());
         let sources = offered.chain(self.traffic.iter().map(|traffic| &traffic.kind));
         let arrivals = self.arrivals.iter().flat_map(Arrivals::files).map(AsRef::as_ref);
-        rates.chain(sources.filter_map(TrafficKind::file)).chain(arrivals)
+        rates.chain(sources.filter_map(TrafficKind::file)).chain(arrivals).chain(controllers)
     }
 }
 
@@ -25,6 +29,15 @@ impl LinkSpec {
 }
 
 impl TrafficKind {
+    /// The controller of those who answer, where there are any.
+    fn controller(&self) -> Option<&ControllerSpec> {
+        match self {
+            TrafficKind::Connections(connections) => Some(&connections.flow.controller),
+            TrafficKind::Web(web) => Some(&web.flow.controller),
+            _ => None,
+        }
+    }
+
     fn file(&self) -> Option<&Path> {
         match self {
             TrafficKind::Trace { file, .. } => Some(file),

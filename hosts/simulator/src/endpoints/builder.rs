@@ -7,8 +7,10 @@ use super::gaps::Gaps;
 use super::lines::Line;
 use super::return_path::ReturnPath;
 use crate::{Mode, RunError};
+use brought::Object;
 use congestion::{AnyController, Controller, Setup};
 use scenario::{Experiment, FlowSpec, Size};
+use std::path::{Path, PathBuf};
 use traffic::Application;
 use traffic::chance::{Purpose, seed};
 use transport::{MAX_RTO, Receiver, ReceiverParams, Sender, SenderParams, Transfer};
@@ -24,6 +26,8 @@ pub(crate) struct FlowBuilder<'e> {
     /// Rings for acknowledgments, found by the last link, the delay after it, and when they are known.
     ack_lanes: Vec<(usize, Span, Known)>,
     routes: Vec<Vec<u32>>,
+    /// Files of controllers that users bring, opened.
+    opened: Vec<(PathBuf, &'static Object)>,
 }
 
 /// When it is known that an acknowledgment reaches its sender. Those known ahead of time, when their packet enters its last
@@ -65,7 +69,7 @@ struct Delays {
 impl<'e> FlowBuilder<'e> {
     pub(crate) fn new(experiment: &'e Experiment, mode: Mode) -> FlowBuilder<'e> {
         let in_order = experiment.links.iter().all(|link| link.impairments.reorder.is_none());
-        FlowBuilder { experiment, mode, in_order, ack_lanes: Vec::new(), routes: Vec::new() }
+        FlowBuilder { experiment, mode, in_order, ack_lanes: Vec::new(), routes: Vec::new(), opened: Vec::new() }
     }
 
     pub(crate) fn experiment(&self) -> &'e Experiment {
@@ -184,7 +188,7 @@ impl<'e> FlowBuilder<'e> {
         })
     }
 
-    fn controller(&self, new: &NewFlow<'_>) -> Result<AnyController, RunError> {
+    fn controller(&mut self, new: &NewFlow<'_>) -> Result<AnyController, RunError> {
         let spec = new.spec;
         let setup = Setup {
             now: new.start,
@@ -193,10 +197,25 @@ impl<'e> FlowBuilder<'e> {
             initial_window: spec.initial_window,
             seed: seed(self.experiment.seed, Purpose::Controller, new.draws),
         };
+        if let Some(file) = &spec.controller.file {
+            let object = self.opened(file)?;
+            return (object.build(&setup, &spec.controller.settings))
+                .map_err(|error| RunError::Controller { name: object.name, error });
+        }
         let entry = congestion::find(&spec.controller.kind)
             .ok_or_else(|| RunError::UnknownController(spec.controller.kind.clone()))?;
         (entry.build)(&setup, &spec.controller.settings)
             .map_err(|error| RunError::Controller { name: entry.name, error })
+    }
+
+    /// A file is opened once in a run: flows that share it do the same from the first to the last.
+    fn opened(&mut self, file: &Path) -> Result<&'static Object, RunError> {
+        if let Some((_, object)) = self.opened.iter().find(|(known, _)| *known == file) {
+            return Ok(object);
+        }
+        let object = brought::open(file).map_err(RunError::Brought)?;
+        self.opened.push((file.to_path_buf(), object));
+        Ok(object)
     }
 
     fn receiver_params(&self, window: u64, stamps: bool) -> ReceiverParams {

@@ -1,0 +1,204 @@
+//! What an object says of itself, checked.
+
+use crate::parameters::{Declared, declared};
+use crate::running::Running;
+use congestion::{AnyController, LossResponse, Needs, Setup};
+use controller::abi::{self, Table};
+use settings::{Parameters, SettingError, Settings, check_names};
+use std::alloc::Layout;
+use std::ffi::{CStr, c_char};
+use units::Ecn;
+
+/// Most state of one flow: far above any controller, far below what a mistaken number says.
+const MOST_STATE_BYTES: u32 = 1 << 24;
+/// A page: no type of C is aligned to more.
+const MOST_ALIGN: u32 = 4096;
+/// Most settings: a mistaken number is larger.
+const MOST_SETTINGS: u32 = 256;
+/// Longest text.
+const MOST_TEXT_BYTES: usize = 256;
+
+const ALL_NEEDS: u32 = abi::NEEDS_ARRIVALS
+    | abi::NEEDS_RATE_SAMPLES
+    | abi::NEEDS_AVAILABLE
+    | abi::NEEDS_OFFERS
+    | abi::SENDS_ECT0
+    | abi::SENDS_ECT1
+    | abi::OWN_WINDOW;
+
+/// What is wrong with an object.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("found {found}; expected {expected}")]
+pub struct Flaw {
+    /// What was found.
+    pub found: String,
+    /// What is expected.
+    pub expected: String,
+}
+
+impl Flaw {
+    pub(crate) fn new(found: impl Into<String>, expected: impl Into<String>) -> Flaw {
+        Flaw { found: found.into(), expected: expected.into() }
+    }
+}
+
+/// A controller that was brought.
+#[derive(Debug)]
+pub struct Object {
+    /// What it calls itself: no name of the registry.
+    pub name: &'static str,
+    /// One line for lists.
+    pub summary: &'static str,
+    /// What a scenario can set.
+    pub parameters: Parameters,
+    declared: Vec<&'static dyn Declared>,
+    pub(crate) calls: Calls,
+    pub(crate) layout: Layout,
+    pub(crate) needs: Needs,
+    pub(crate) loss_response: LossResponse,
+}
+
+/// Its functions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Calls {
+    pub start: unsafe extern "C" fn(*mut std::ffi::c_void, *const abi::Setup, *mut abi::Decision) -> i32,
+    pub on_ack: abi::On<abi::Ack>,
+    pub on_loss: abi::On<abi::Loss>,
+    pub on_timeout: abi::On<abi::Timeout>,
+    pub on_sent: Option<abi::On<abi::Sent>>,
+    pub on_mark: Option<abi::On<abi::Mark>>,
+    pub on_undo: Option<abi::On<abi::Undo>>,
+    pub on_offer: Option<abi::On<abi::ToldRate>>,
+    pub on_available: Option<abi::On<abi::ToldRate>>,
+}
+
+impl Object {
+    /// Checks a table, in the order in which its parts can be trusted.
+    ///
+    /// # Errors
+    /// The first thing that is wrong.
+    pub fn of(table: &'static Table) -> Result<Object, Flaw> {
+        let (abi, bytes) = (table.abi, table.struct_bytes);
+        if abi != abi::ABI {
+            let expected = format!("{}, as in this version's packetscale/controller.h: compile it again", abi::ABI);
+            return Err(Flaw::new(format!("interface number {abi}"), expected));
+        }
+        if bytes as usize != size_of::<Table>() {
+            let expected = format!("{}: struct_bytes = sizeof(struct packetscale_controller)", size_of::<Table>());
+            return Err(Flaw::new(format!("a table of {bytes} bytes"), expected));
+        }
+        let name = name(table)?;
+        let summary = text(table.summary, "the summary")?;
+        let layout = layout(table)?;
+        let (needs, loss_response) = needs(table.needs)?;
+        let calls = calls(table)?;
+        let declared = settings(table)?;
+        let parameters = declared.iter().map(|one| one.described()).collect::<Vec<_>>().leak();
+        Ok(Object { name, summary, parameters, declared, calls, layout, needs, loss_response })
+    }
+
+    /// Builds the controller of a flow.
+    ///
+    /// # Errors
+    /// Settings that it does not have, that are out of range, or that it refuses.
+    pub fn build(&'static self, setup: &Setup, settings: &Settings) -> Result<AnyController, SettingError> {
+        check_names(settings, self.parameters)?;
+        let values: Result<Vec<u64>, _> = self.declared.iter().map(|one| one.number(settings)).collect();
+        match Running::start(self, setup, &values?) {
+            Ok(running) => Ok(AnyController::Brought(Box::new(running))),
+            Err(refused) => {
+                let name = self.declared.get(refused).map_or("kind", |one| one.name());
+                Err(SettingError::invalid(name, format!("a value that {} accepts here", self.name)))
+            }
+        }
+    }
+}
+
+fn name(table: &Table) -> Result<&'static str, Flaw> {
+    let name = text(table.name, "the name")?;
+    let plain = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
+    if name.is_empty() || !name.bytes().all(plain) {
+        return Err(Flaw::new(format!("the name \"{name}\""), "a name of small letters, digits and -"));
+    }
+    if congestion::find(name).is_some() {
+        return Err(Flaw::new(format!("the name \"{name}\""), "a name that no controller of packetscale has"));
+    }
+    Ok(name)
+}
+
+fn layout(table: &Table) -> Result<Layout, Flaw> {
+    let (bytes, align) = (table.state_bytes, table.state_align);
+    if bytes > MOST_STATE_BYTES {
+        return Err(Flaw::new(format!("a state of {bytes} bytes"), format!("at most {MOST_STATE_BYTES}")));
+    }
+    let aligned = Layout::from_size_align(bytes.max(1) as usize, align as usize).ok();
+    aligned.filter(|_| align <= MOST_ALIGN).ok_or_else(|| {
+        Flaw::new(format!("a state aligned to {align}"), format!("state_align, a power of two up to {MOST_ALIGN}"))
+    })
+}
+
+fn needs(bits: u32) -> Result<(Needs, LossResponse), Flaw> {
+    let has = |bit: u32| bits & bit != 0;
+    if bits & !ALL_NEEDS != 0 {
+        return Err(Flaw::new(format!("needs {bits:#x}"), "those of the header, put together with |"));
+    }
+    let ecn = match (has(abi::SENDS_ECT0), has(abi::SENDS_ECT1)) {
+        (true, true) => return Err(Flaw::new("both ECT(0) and ECT(1)", "one of them, or none")),
+        (true, false) => Ecn::Ect0,
+        (false, true) => Ecn::Ect1,
+        (false, false) => Ecn::NotEct,
+    };
+    let needs = Needs {
+        arrivals: has(abi::NEEDS_ARRIVALS),
+        rate_samples: has(abi::NEEDS_RATE_SAMPLES),
+        available: has(abi::NEEDS_AVAILABLE),
+        ecn,
+        offers: has(abi::NEEDS_OFFERS),
+    };
+    let own = if has(abi::OWN_WINDOW) { LossResponse::OwnWindow } else { LossResponse::ProportionalReduction };
+    Ok((needs, own))
+}
+
+fn calls(table: &Table) -> Result<Calls, Flaw> {
+    let missing = |name: &str| Flaw::new(format!("no function \"{name}\""), "one: the header says which are required");
+    Ok(Calls {
+        start: table.start.ok_or_else(|| missing("start"))?,
+        on_ack: table.on_ack.ok_or_else(|| missing("on_ack"))?,
+        on_loss: table.on_loss.ok_or_else(|| missing("on_loss"))?,
+        on_timeout: table.on_timeout.ok_or_else(|| missing("on_timeout"))?,
+        on_sent: table.on_sent,
+        on_mark: table.on_mark,
+        on_undo: table.on_undo,
+        on_offer: table.on_offer,
+        on_available: table.on_available,
+    })
+}
+
+fn settings(table: &'static Table) -> Result<Vec<&'static dyn Declared>, Flaw> {
+    let count = table.settings_count;
+    if count > MOST_SETTINGS || (count > 0 && table.settings.is_null()) {
+        return Err(Flaw::new(format!("{count} settings"), format!("as many as \"settings\" has, at most {MOST_SETTINGS}")));
+    }
+    let mut declarations: Vec<&'static dyn Declared> = Vec::new();
+    for index in 0..count {
+        // Safety: the object says that so many are there.
+        let one = declared(unsafe { &*table.settings.add(index as usize) }, index + 1)?;
+        if declarations.iter().any(|other| other.name() == one.name()) {
+            return Err(Flaw::new(format!("setting \"{}\" twice", one.name()), "each once"));
+        }
+        declarations.push(one);
+    }
+    Ok(declarations)
+}
+
+/// A constant of the object.
+pub(crate) fn text(place: *const c_char, what: &str) -> Result<&'static str, Flaw> {
+    let expected = || format!("up to {MOST_TEXT_BYTES} bytes of UTF-8 in one line");
+    if place.is_null() {
+        return Err(Flaw::new(format!("nothing as {what}"), expected()));
+    }
+    // Safety: the object says that a text is there, and stays loaded.
+    let bytes = unsafe { CStr::from_ptr(place) };
+    let text = bytes.to_str().ok().filter(|text| text.len() <= MOST_TEXT_BYTES && !text.contains(char::is_control));
+    text.ok_or_else(|| Flaw::new(format!("no such text as {what}"), expected()))
+}
