@@ -99,7 +99,7 @@ mod with_kernel {
             let release = machine.release.as_deref().unwrap_or("unfinished");
             let use_of_it = match &machine.used_by {
                 Some(version) => format!("runs --on {} begin from it", named(version)),
-                None => "not of this build: `packetscale fetch clean` removes it".to_string(),
+                None => "of another build, or of --kernel: `packetscale fetch clean` removes it".to_string(),
             };
             lines += &format!("machine  {release:<30} {:>5} MB  {use_of_it}\n", machine.bytes / MEGABYTE);
         }

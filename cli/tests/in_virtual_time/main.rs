@@ -3,6 +3,7 @@
 
 mod paths;
 mod refusals;
+mod repetition;
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -85,27 +86,6 @@ impl Run {
 
 fn number(row: &BTreeMap<String, String>, column: &str) -> f64 {
     row[column].parse().unwrap_or_else(|_| panic!("{column}: {:?}", row[column]))
-}
-
-#[test]
-fn a_run_of_a_real_kernel_is_the_same_bytes_twice_and_fills_its_path() {
-    if !able() {
-        return;
-    }
-    let place = tempfile::tempdir().expect("a temporary folder");
-    fs::write(place.path().join("small.toml"), SMALL).expect("written");
-    for out in ["first", "second"] {
-        let output = packetscale(place.path(), &["run", "small.toml", "--on", "linux-6.1", "--out", out]);
-        assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
-    }
-    let read = |out: &str, file: &str| fs::read(place.path().join(out).join(file)).expect(file);
-    for file in ["runs.csv", "flows.csv", "manifest.json", "report.html"] {
-        assert!(read("first", file) == read("second", file), "{file} differs between two runs");
-    }
-    // From 10 packets, slow start fills the path (25 kB) within one round trip. The buffer holds two such products: when it
-    // overflows the window is three of them, and half of that still fills the path.
-    let utilisation = Run { place: keep(place, "first") }.figure("utilisation");
-    assert!((0.99..1.01).contains(&utilisation), "{utilisation}");
 }
 
 /// The folder, with this result as `out`.

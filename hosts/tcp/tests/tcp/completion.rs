@@ -92,7 +92,7 @@ impl Most {
     }
 }
 
-/// Compares Rapid's times with CUBIC's. BBR's are told beside them.
+/// Compares Rapid's times with CUBIC's. Where time permits, BBR's are told beside them.
 fn compare(test: &str, options: Options, planned: &[Planned], most: &Most) {
     let bottleneck = Bottleneck { mbit: MBIT, limit: MBIT * RTT_MS * 125 };
     let (rapid, path) = Loaded::with(test, Options { flows: 256, ..options }, &bottleneck);
@@ -105,7 +105,10 @@ fn compare(test: &str, options: Options, planned: &[Planned], most: &Most) {
         eprintln!("{control}: median {median:.3} s, 95th pct. {late:.3} s, worst {worst:.3} s, mean {mean:.3} s");
         [median, late, worst]
     };
-    let [cubic, _, steered] = ["cubic", "bbr", &rapid.name].map(told);
+    let [cubic, steered] = ["cubic", &rapid.name].map(told);
+    if long() {
+        told("bbr");
+    }
     let ratios = [0, 1, 2].map(|i| steered[i] / cubic[i]);
     eprintln!("{} transfers: {ratios:.3?} times CUBIC's", planned.len());
     let most = [most.median, most.percentile_95, most.worst];
