@@ -177,7 +177,10 @@ fn calls(table: &Table) -> Result<Calls, Flaw> {
 fn settings(table: &'static Table) -> Result<Vec<&'static dyn Declared>, Flaw> {
     let count = table.settings_count;
     if count > MOST_SETTINGS || (count > 0 && table.settings.is_null()) {
-        return Err(Flaw::new(format!("{count} settings"), format!("as many as \"settings\" has, at most {MOST_SETTINGS}")));
+        return Err(Flaw::new(
+            format!("{count} settings"),
+            format!("as many as \"settings\" has, at most {MOST_SETTINGS}"),
+        ));
     }
     let mut declarations: Vec<&'static dyn Declared> = Vec::new();
     for index in 0..count {

@@ -3,9 +3,7 @@
 use crate::object::Object;
 use crate::state::State;
 use crate::{LARGEST_WINDOW, LONGEST_WAIT, events};
-use congestion::{
-    AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo,
-};
+use congestion::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo};
 use controller::abi;
 use units::{Rate, Time};
 
