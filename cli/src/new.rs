@@ -6,21 +6,21 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// A file to write: its name in the folder, and its text. NAME and FILE stand for the controller and its shared object.
+/// A file to write: its name in the folder, and its text. @NAME@ and @FILE@ stand for the controller and its shared object.
 type Template = (&'static str, &'static str);
 
 const HEADER: &str = include_str!("../../algorithms/controller/include/packetscale/controller.h");
 
 const C: &[Template] = &[
-    ("NAME.c", include_str!("../assets/controller/controller.c")),
+    ("@NAME@.c", include_str!("../assets/controller/controller.c")),
     ("Makefile", include_str!("../assets/controller/Makefile")),
-    ("NAME.toml", include_str!("../assets/controller/scenario.toml")),
+    ("@NAME@.toml", include_str!("../assets/controller/scenario.toml")),
 ];
 
 const RUST: &[Template] = &[
     ("Cargo.toml", include_str!("../assets/controller/Cargo.toml.txt")),
     ("src/lib.rs", include_str!("../assets/controller/lib.rs")),
-    ("NAME.toml", include_str!("../assets/controller/scenario.toml")),
+    ("@NAME@.toml", include_str!("../assets/controller/scenario.toml")),
 ];
 
 /// What is copied as it is: what C needs.
@@ -47,7 +47,7 @@ pub fn controller(arguments: &NewController) -> Result<(), Failure> {
             return Err(Failure::Input(format!("--language: found python; expected {expected}")));
         }
     };
-    let filled = |text: &str| text.replace("NAME", name).replace("FILE", &object);
+    let filled = |text: &str| text.replace("@NAME@", name).replace("@FILE@", &object);
     let (filled_in, copied, make) = match arguments.language {
         Language::C => (C, FOR_C, "make"),
         _ => (RUST, FOR_RUST, "cargo build --release"),
@@ -55,7 +55,7 @@ pub fn controller(arguments: &NewController) -> Result<(), Failure> {
     let mut files: Vec<(String, String)> = filled_in.iter().map(|(file, text)| (filled(file), filled(text))).collect();
     files.extend(copied.iter().map(|(file, text)| (file.to_string(), text.to_string())));
     if matches!(arguments.language, Language::Rust) {
-        let manifest = WRAPPER.replace("VERSION", env!("CARGO_PKG_VERSION"));
+        let manifest = WRAPPER.replace("@VERSION@", env!("CARGO_PKG_VERSION"));
         files.push(("packetscale-controller/Cargo.toml".to_string(), manifest));
     }
     write(Path::new(name), &files).map_err(|error| match error.kind() {

@@ -1,5 +1,5 @@
 /*
- * NAME: additive increase, multiplicative decrease. A controller to begin with; change what you like.
+ * @NAME@: additive increase, multiplicative decrease. A controller to begin with; change what you like.
  *
  *     slow start:   window += acked                  below the threshold
  *     afterwards:   window += increase acked / window
@@ -9,7 +9,7 @@
  */
 #include <packetscale/controller.h>
 
-/* What a scenario can set: controller = { kind = "c", file = "NAME.so", increase = 2 } */
+/* What a scenario can set: controller = { kind = "c", file = "@NAME@.so", increase = 2 } */
 enum { INCREASE, DECREASE, SETTINGS };
 
 static const struct packetscale_setting settings[SETTINGS] = {
@@ -87,7 +87,7 @@ static void on_timeout(void *state, const struct packetscale_timeout *timeout, s
 const struct packetscale_controller packetscale_controller = {
 	.abi = PACKETSCALE_ABI,
 	.struct_bytes = sizeof(struct packetscale_controller),
-	.name = "NAME",
+	.name = "@NAME@",
 	.summary = "additive increase, multiplicative decrease",
 	.settings = settings,
 	.settings_count = SETTINGS,

@@ -1,4 +1,4 @@
-//! NAME: additive increase, multiplicative decrease. A controller to begin with; change what you like.
+//! @NAME@: additive increase, multiplicative decrease. A controller to begin with; change what you like.
 //!
 //! ```text
 //! slow start:   window += acked                  below the threshold
@@ -25,7 +25,7 @@ struct Flow {
 }
 
 impl Controller for Flow {
-    const NAME: &'static CStr = c"NAME";
+    const NAME: &'static CStr = c"@NAME@";
     const SUMMARY: &'static CStr = c"additive increase, multiplicative decrease";
     /// Name, kind, value where nothing is set, least, most, what it does.
     const SETTINGS: &'static [Setting] = &[
