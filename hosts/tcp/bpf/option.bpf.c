@@ -329,17 +329,6 @@ INLINE int run_end(struct bpf_sock_ops *s, u32 beside, u32 ack, u32 *end)
 	return !before(s->snd_nxt, *end);
 }
 
-/*
- * The time that an arrival is near to, by the earliest one lately heard of. The clock of the option wraps (2.1 s), and what
- * is heard is late, never early: the arrival lies up to 7/8 of that before this time, or 1/8 after it.
- */
-INLINE u64 unwrapped(const struct feedback *f, u32 clock, u64 now)
-{
-	u64 about = f->best.heard_ns ? now - (f->best.heard_ns - f->best.arrival_ns) : now;
-
-	return wire_unwrap(clock, about - WIRE_LATE_NS);
-}
-
 INLINE void write_down(struct feedback *f, const struct wire_run *run, u64 now, u64 newest)
 {
 	u64 at = newest;
@@ -396,7 +385,7 @@ INLINE void on_parse(struct bpf_sock_ops *s)
 		return;
 	}
 	now = bpf_ktime_get_ns();
-	newest = unwrapped(f, run.newest_ns, now);
+	newest = clock_unwrapped(f, run.newest_ns, now);
 	if (!clock_believed(f, now, newest, (u64)s->srtt_us * 125)) {
 		f->malformed++;
 		return;

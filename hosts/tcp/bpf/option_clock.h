@@ -23,6 +23,11 @@
  * or half as fast is found out within two seconds, and no number of late
  * acknowledgments convicts an honest peer.
  *
+ * The option tells 31 bits of that clock, so that it wraps every 2.1 s. The rest is taken from the
+ * earliest sample of this window and the one before: what is heard is late, never early, so the arrival lies up to
+ * 7/8 of that before the time expected, or 1/8 after it. (Where this window alone says what is expected, and begins with
+ * acknowledgments a second late, those in time after them are read as 2.1 s earlier.)
+ *
  * A single sample that is off by more than the slack is ignored, whatever the cause.
  *
  * There remains a liar that keeps the long-run pace and lies within it; the guard
@@ -45,6 +50,20 @@
 #define PACE_PART 64
 /* Round trips of slack. */
 #define PACE_ROUNDS 2
+
+WIRE_FN s64 clock_lag(const struct clock_sample *sample)
+{
+	return (s64)(sample->heard_ns - sample->arrival_ns);
+}
+
+/* The peer's clock where the option says `clock`, and it is heard of at `now`. */
+WIRE_FN u64 clock_unwrapped(const struct feedback *f, u32 clock, u64 now)
+{
+	s64 before = clock_lag(&f->before), best = clock_lag(&f->best);
+	s64 lag = before < best ? before : best;
+
+	return wire_unwrap(clock, now - (u64)lag - WIRE_LATE_NS);
+}
 
 /* How far two samples are from the pace of our clock. */
 WIRE_FN int clock_near_to(const struct clock_sample *from, const struct clock_sample *to, u64 slack)
@@ -92,7 +111,7 @@ WIRE_STAGE int clock_believed(struct feedback *f, u64 now, u64 arrival, u64 rtt_
 	}
 	if (now - f->window_ns >= CLOCK_WINDOW_NS)
 		clock_judge(f, &sample, rounds);
-	if ((s64)((now - arrival) - (f->best.heard_ns - f->best.arrival_ns)) < 0)
+	if (clock_lag(&sample) < clock_lag(&f->best))
 		f->best = sample;
 	believed = clock_near_to(&f->anchor, &sample, CLOCK_SLACK_NS + rounds);
 	f->samples++;

@@ -3,6 +3,7 @@
 mod capture;
 #[path = "../clang/mod.rs"]
 mod clang;
+mod clock;
 mod crafted;
 mod hostile;
 mod life;

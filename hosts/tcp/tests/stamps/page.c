@@ -1,12 +1,14 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
-/* bpf/wire.h and bpf/stamp.h in user space, for page.rs: one request per line, one answer per line. */
+/* bpf/wire.h, bpf/stamp.h and bpf/option_clock.h in user space, for page.rs and clock.rs: one request per line, one answer per line. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "stamp.h"
+#include "option_clock.h"
 
 static struct stamps stamps;
+static struct feedback feedback;
 
 static void say(const struct wire_run *run)
 {
@@ -85,6 +87,20 @@ static void acknowledge(void)
 	}
 }
 
+/* hear NS CLOCK RTT: the arrival as it is read, whether it is believed, and the doubts. */
+static void hear(void)
+{
+	u64 now, rtt, arrival;
+	u32 clock;
+	int believed;
+
+	if (scanf("%llu %u %llu", &now, &clock, &rtt) != 3)
+		exit(2);
+	arrival = clock_unwrapped(&feedback, clock, now);
+	believed = clock_believed(&feedback, now, arrival, rtt);
+	printf("%llu %d %u\n", arrival, believed, feedback.doubts);
+}
+
 int main(void)
 {
 	char what[16];
@@ -100,8 +116,10 @@ int main(void)
 			note();
 		else if (!strcmp(what, "ack"))
 			acknowledge();
+		else if (!strcmp(what, "hear"))
+			hear();
 		else if (!strcmp(what, "forget"))
-			puts((memset(&stamps, 0, sizeof(stamps)), "ok"));
+			puts((memset(&stamps, 0, sizeof(stamps)), memset(&feedback, 0, sizeof(feedback)), "ok"));
 		else if (!strcmp(what, "unwrap") && scanf("%u %llu", &clock, &about) == 2)
 			printf("%llu\n", wire_unwrap(clock, about));
 		else

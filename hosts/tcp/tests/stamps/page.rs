@@ -1,4 +1,4 @@
-//! Compiles the page of `wire.h` and the ring of `stamp.h` for user space with sanitizers, and compares them with a
+//! Compiles the page of `wire.h`, the ring of `stamp.h` and the clock of `option_clock.h` for user space with sanitizers, and compares them with a
 //! reading in Rust.
 
 use std::cell::RefCell;
@@ -14,14 +14,14 @@ use super::clang;
 use super::wire::{Run, unpack};
 
 /// The C program, which takes one request per line.
-struct Page {
+pub struct Page {
     child: Child,
     pipes: RefCell<Option<(ChildStdin, BufReader<ChildStdout>)>>,
 }
 
 impl Page {
     /// Starts it; `None` where there is no compiler with sanitizers.
-    fn open() -> Option<Page> {
+    pub fn open() -> Option<Page> {
         static PROGRAM: OnceLock<Option<PathBuf>> = OnceLock::new();
         let Some(program) = PROGRAM.get_or_init(compile) else {
             eprintln!("skipped: cc is not installed");
@@ -33,7 +33,7 @@ impl Page {
         Some(Page { child, pipes: RefCell::new(Some((requests, answers))) })
     }
 
-    fn ask(&self, request: &str) -> String {
+    pub fn ask(&self, request: &str) -> String {
         let mut pipes = self.pipes.borrow_mut();
         let (requests, answers) = pipes.as_mut().expect("open");
         writeln!(requests, "{request}").expect("the C side is alive");

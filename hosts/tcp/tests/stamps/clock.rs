@@ -1,0 +1,53 @@
+//! The peer's clock, read from acknowledgments of which some come late: `option_clock.h` beside what was put in.
+
+use super::page::Page;
+
+const MS: u64 = 1_000_000;
+const SECOND: u64 = 1000 * MS;
+/// The option tells the low 31 bits of the clock.
+const WRAPS: u64 = 1 << 31;
+/// What the peer's clock is ahead of ours.
+const OFFSET: u64 = 5 * SECOND + 7;
+
+struct Ack {
+    arrived: u64,
+    heard: u64,
+}
+
+/// 20 Mbit/s in packets of 1500 bytes, `window` of them in flight, 40 ms both ways together, half of them on the way
+/// back; acknowledgments that leave in the 20 ms from `spike` on come `late` later, and the others stay behind them.
+fn acks(window: usize, spike: u64, late: u64) -> Vec<Ack> {
+    let (gap, way, end) = (600_000, 20 * MS, spike + late + 2 * SECOND);
+    let mut acks: Vec<Ack> = Vec::new();
+    let mut leaves = SECOND;
+    while leaves < end {
+        let arrived = leaves + way;
+        let late = if (spike..spike + 20 * MS).contains(&arrived) { late } else { 0 };
+        let heard = (arrived + way + late).max(acks.last().map_or(0, |ack| ack.heard));
+        acks.push(Ack { arrived, heard });
+        let free = acks.len().checked_sub(window).map_or(0, |oldest| acks[oldest].heard);
+        leaves = (leaves + gap).max(free);
+    }
+    acks
+}
+
+#[test]
+fn a_spike_between_two_windows_of_the_clock_is_no_doubt() {
+    let Some(page) = Page::open() else { return };
+    // A sender with a full window is silent until the late acknowledgments come: the lag falls from theirs to none at once.
+    for late in [500 * MS, SECOND, 1500 * MS] {
+        for phase in (0..400).step_by(10) {
+            page.ask("forget");
+            let mut ahead = None;
+            for ack in acks(200, 3 * SECOND + phase * MS, late) {
+                let clock = ack.arrived + OFFSET;
+                let said = page.ask(&format!("hear {} {} {}", ack.heard, clock % WRAPS, 40 * MS));
+                let said: Vec<u64> = said.split(' ').map(|word| word.parse().expect("a number")).collect();
+                // The bits that are not told are anything, but the same throughout.
+                let now_ahead = said[0].wrapping_sub(clock);
+                assert_eq!(*ahead.get_or_insert(now_ahead), now_ahead, "{late} ns at {phase} ms");
+                assert_eq!(said[2], 0, "doubts: {late} ns at {phase} ms");
+            }
+        }
+    }
+}
