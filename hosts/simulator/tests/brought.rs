@@ -121,6 +121,22 @@ fn cubic_in_c_is_cubic_beside_an_application_that_pauses() {
     );
 }
 
+/// Both forms of a link make the same run, also of a controller of a file.
+#[test]
+fn fused_is_stepped_for_a_controller_of_a_file() {
+    let Some(file) = cubic() else { return };
+    let text = r#"
+        run = { duration = "6 s", seed = 11 }
+        path = { rate = "30 Mbit/s", delay = "10 ms", buffer = "0.5 bdp" }
+        flow = [{ controller = CONTROLLER, count = 3 }]
+        "#;
+    let runs = plan(text, &format!("{{ kind = \"c\", file = \"{}\" }}", file.display()));
+    let logged = |mode| packetscale_simulator::log(&runs[0], mode).expect("a run");
+    let fused = logged(packetscale_simulator::Mode::Fused);
+    assert!(fused.len() > 1000, "{} services", fused.len());
+    assert!(fused == logged(packetscale_simulator::Mode::Stepped));
+}
+
 /// The id of a run covers what the file contains: the experiment names it among its files.
 #[test]
 fn the_file_of_a_controller_is_among_the_files_of_a_run() {
