@@ -1,3 +1,4 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
  * @NAME@: additive increase, multiplicative decrease. A controller to begin with; change what you like.
  *

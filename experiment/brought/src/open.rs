@@ -1,6 +1,7 @@
 //! Opens a file: reads it, and loads what was read.
 
-use crate::object::{Flaw, Object};
+use crate::flaw::Flaw;
+use crate::object::Object;
 use controller::abi::{SYMBOL, Table};
 use libloading::Library;
 use nix::sys::memfd::{MFdFlags, memfd_create};
