@@ -40,6 +40,9 @@ pub enum Command {
     Submit(Submit),
     /// Writes a commented scenario to begin with
     Init(Init),
+    /// Writes a controller of your own to begin with, in C or Rust; nothing of packetscale has to be built
+    #[command(subcommand)]
+    New(New),
     /// Reproduces the figures of papers, and shows published values beside ours in a table and in reports
     Reproduce(Reproduce),
     /// Evaluates a controller by RFC 9743, beside cubic and bbr, and writes one page under the RFC's headings
@@ -248,6 +251,32 @@ pub struct Submit {
     pub options: Vec<String>,
 }
 
+#[derive(clap::Subcommand)]
+pub enum New {
+    /// A congestion controller, its scenario, and what compiles it
+    Controller(NewController),
+}
+
+#[derive(clap::Args)]
+pub struct NewController {
+    /// Name of the controller, and of the folder that is written
+    pub name: String,
+    /// What it is written in
+    #[arg(long, value_enum, default_value_t = Language::C)]
+    pub language: Language,
+}
+
+/// What a controller is written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub enum Language {
+    /// C, compiled by cc
+    C,
+    /// Rust, compiled by cargo
+    Rust,
+    /// Python: refused until this version runs it
+    Python,
+}
+
 #[derive(clap::Args)]
 pub struct Init {
     /// Name of the scenario: NAME.toml is written, in a folder if NAME says so
@@ -296,7 +325,7 @@ pub struct Reproduce {
 
 #[derive(clap::Args)]
 pub struct Evaluate {
-    /// A controller, as `packetscale list controllers` names it, or with settings: '{ kind = "rapid-thesis", tau = "10 ms" }'
+    /// A controller, as `packetscale list controllers` names it, or with settings: '{ kind = "rapid-thesis", tau = "10 ms" }', or a file: mine.so
     pub controller: String,
     /// The short form: fewer and shorter runs
     #[arg(long)]
@@ -320,7 +349,7 @@ pub struct Evaluate {
 
 #[derive(clap::Args)]
 pub struct Matrix {
-    /// Controllers, as `packetscale list controllers` names them, or with settings: '{ kind = "rapid-thesis", tau = "10 ms" }'
+    /// Controllers, as `packetscale list controllers` names them, or with settings: '{ kind = "rapid-thesis", tau = "10 ms" }', or a file: mine.so
     /// [default: all]
     #[arg(value_name = "CONTROLLER")]
     pub controllers: Vec<String>,

@@ -2,7 +2,7 @@
 
 use crate::args::Evaluate as Arguments;
 use crate::terminal::Terminal;
-use crate::{Failure, PROGRAM, say};
+use crate::{Failure, PROGRAM, brought, say};
 use evaluation::Asked;
 use report::PAGE;
 use results::evaluation::{Evaluation, Question};
@@ -12,7 +12,8 @@ use serde_json::json;
 use std::path::Path;
 
 pub fn evaluate(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
-    let asked = Asked { controller: &arguments.controller, only: arguments.only.as_deref(), quick: arguments.quick };
+    let controller = brought::written(&arguments.controller);
+    let asked = Asked { controller: &controller, only: arguments.only.as_deref(), quick: arguments.quick };
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out/evaluate").join(asked.folder_name()));
     let (jobs, replace, progress) = (arguments.jobs, arguments.replace, &Terminal::new(arguments.json));
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };

@@ -4,6 +4,7 @@
 //! own calls it with one more.
 
 mod args;
+mod brought;
 mod doctor;
 mod estimate;
 mod evaluate;
@@ -11,6 +12,7 @@ mod hosts;
 mod init;
 mod list;
 mod matrix;
+mod new;
 #[cfg(target_os = "linux")]
 mod probe;
 mod recordings;
@@ -33,7 +35,7 @@ pub use hosts::hosts;
 pub use report::page_of;
 pub use reproduce::{Chosen, chosen, outcome, read, write_page};
 
-use args::{Arguments, Command};
+use args::{Arguments, Command, New};
 use clap::{CommandFactory, FromArgMatches};
 use runner::{Host, Program, Refusal};
 use std::ffi::OsString;
@@ -112,6 +114,7 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments, first()?),
         Command::Evaluate(arguments) => evaluate::evaluate(&arguments, first()?),
         Command::Init(arguments) => init::init(&arguments),
+        Command::New(New::Controller(arguments)) => new::controller(&arguments),
         Command::List { what, json } => list::list(what, json).and_then(|text| say(&text)),
         Command::Report(arguments) => report::report(&arguments),
         Command::Matrix(arguments) => matrix::matrix(&arguments, first()?),

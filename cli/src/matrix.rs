@@ -2,7 +2,7 @@
 
 use crate::args::Matrix as Arguments;
 use crate::terminal::Terminal;
-use crate::{Failure, PROGRAM, say};
+use crate::{Failure, PROGRAM, brought, say};
 use matrix::Asked;
 use report::PAGE;
 use results::matrix::{Matrix, Setting};
@@ -11,7 +11,8 @@ use runner::{Host, Runner};
 use serde_json::json;
 
 pub fn matrix(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
-    let asked = Asked { controllers: &arguments.controllers, only: arguments.only.as_deref(), quick: arguments.quick };
+    let controllers: Vec<String> = arguments.controllers.iter().map(|word| brought::written(word)).collect();
+    let asked = Asked { controllers: &controllers, only: arguments.only.as_deref(), quick: arguments.quick };
     let (jobs, replace, progress) = (arguments.jobs, arguments.replace, &Terminal::new(arguments.json));
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let matrix = asked.answer(&runner, &arguments.out)?;

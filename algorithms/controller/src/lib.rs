@@ -104,7 +104,14 @@ macro_rules! controller {
 
 impl Setting {
     /// Declares a setting of one of the kinds in [`abi`], in the unit of its kind.
-    pub const fn new(name: &'static CStr, kind: u32, preset: u64, least: u64, most: u64, doc: &'static CStr) -> Setting {
+    pub const fn new(
+        name: &'static CStr,
+        kind: u32,
+        preset: u64,
+        least: u64,
+        most: u64,
+        doc: &'static CStr,
+    ) -> Setting {
         Setting { name: name.as_ptr(), doc: doc.as_ptr(), preset, least, most, kind, reserved: 0 }
     }
 }

@@ -48,8 +48,23 @@ fn all() -> Vec<Pair> {
         "packetscale_controller" = Table { abi, struct_bytes, name, summary, settings, settings_count, needs, state_bytes, state_align, start, on_ack, on_loss, on_timeout, on_sent, on_mark, on_undo, on_offer, on_available };
     };
     all.extend(constants!(
-        ABI, NONE, NO_THRESHOLD, TIME_PS, FRACTION_Q32, RATE_BPS, PACKETS, BYTES, INTEGER, SWITCH, NEEDS_ARRIVALS,
-        NEEDS_RATE_SAMPLES, NEEDS_AVAILABLE, NEEDS_OFFERS, SENDS_ECT0, SENDS_ECT1, OWN_WINDOW
+        ABI,
+        NONE,
+        NO_THRESHOLD,
+        TIME_PS,
+        FRACTION_Q32,
+        RATE_BPS,
+        PACKETS,
+        BYTES,
+        INTEGER,
+        SWITCH,
+        NEEDS_ARRIVALS,
+        NEEDS_RATE_SAMPLES,
+        NEEDS_AVAILABLE,
+        NEEDS_OFFERS,
+        SENDS_ECT0,
+        SENDS_ECT1,
+        OWN_WINDOW
     ));
     all
 }

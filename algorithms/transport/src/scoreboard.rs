@@ -335,6 +335,8 @@ impl Scoreboard {
         }
     }
 
+    // Else the compiler leaves it out of line as soon as something else grows, for 0.7 % of a run.
+    #[inline]
     fn select(&mut self, block: &SackBlock, coverage: &mut Coverage, covered: &mut impl FnMut(u64, &Record)) {
         let end = block.end.min(self.next);
         let mut sequence = self.next_unsacked(block.start.max(self.first));

@@ -101,11 +101,7 @@ pub(crate) fn mark(marked: &Marked) -> abi::Mark {
 }
 
 pub(crate) fn timeout(timeout: &Timeout) -> abi::Timeout {
-    abi::Timeout {
-        now_ps: timeout.now.picos(),
-        in_flight_packets: timeout.in_flight,
-        first: timeout.first.into(),
-    }
+    abi::Timeout { now_ps: timeout.now.picos(), in_flight_packets: timeout.in_flight, first: timeout.first.into() }
 }
 
 /// The length of a list. No event is about 2^32 packets; of more, the first are told.

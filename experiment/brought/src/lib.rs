@@ -10,13 +10,15 @@
 //! and has the rights of the user.
 
 mod events;
+mod flaw;
 mod object;
 mod open;
 mod parameters;
 mod running;
 mod state;
 
-pub use object::{Flaw, Object};
+pub use flaw::Flaw;
+pub use object::Object;
 pub use open::{OpenError, open};
 
 /// What a scenario calls them: `controller = { kind = "c", file = "mine.so" }`.

@@ -1,12 +1,11 @@
 //! What an object says of itself, checked.
 
+use crate::flaw::{Flaw, text};
 use crate::parameters::{Declared, declared};
-use crate::running::Running;
-use congestion::{AnyController, LossResponse, Needs, Setup};
+use congestion::{LossResponse, Needs};
 use controller::abi::{self, Table};
-use settings::{Parameters, SettingError, Settings, check_names};
+use settings::Parameters;
 use std::alloc::Layout;
-use std::ffi::{CStr, c_char};
 use units::Ecn;
 
 /// Most state of one flow: far above any controller, far below what a mistaken number says.
@@ -15,9 +14,6 @@ const MOST_STATE_BYTES: u32 = 1 << 24;
 const MOST_ALIGN: u32 = 4096;
 /// Most settings: a mistaken number is larger.
 const MOST_SETTINGS: u32 = 256;
-/// Longest text.
-const MOST_TEXT_BYTES: usize = 256;
-
 const ALL_NEEDS: u32 = abi::NEEDS_ARRIVALS
     | abi::NEEDS_RATE_SAMPLES
     | abi::NEEDS_AVAILABLE
@@ -25,22 +21,6 @@ const ALL_NEEDS: u32 = abi::NEEDS_ARRIVALS
     | abi::SENDS_ECT0
     | abi::SENDS_ECT1
     | abi::OWN_WINDOW;
-
-/// What is wrong with an object.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("found {found}; expected {expected}")]
-pub struct Flaw {
-    /// What was found.
-    pub found: String,
-    /// What is expected.
-    pub expected: String,
-}
-
-impl Flaw {
-    pub(crate) fn new(found: impl Into<String>, expected: impl Into<String>) -> Flaw {
-        Flaw { found: found.into(), expected: expected.into() }
-    }
-}
 
 /// A controller that was brought.
 #[derive(Debug)]
@@ -51,7 +31,7 @@ pub struct Object {
     pub summary: &'static str,
     /// What a scenario can set.
     pub parameters: Parameters,
-    declared: Vec<&'static dyn Declared>,
+    pub(crate) declared: Vec<&'static dyn Declared>,
     pub(crate) calls: Calls,
     pub(crate) layout: Layout,
     pub(crate) needs: Needs,
@@ -95,22 +75,6 @@ impl Object {
         let declared = settings(table)?;
         let parameters = declared.iter().map(|one| one.described()).collect::<Vec<_>>().leak();
         Ok(Object { name, summary, parameters, declared, calls, layout, needs, loss_response })
-    }
-
-    /// Builds the controller of a flow.
-    ///
-    /// # Errors
-    /// Settings that it does not have, that are out of range, or that it refuses.
-    pub fn build(&'static self, setup: &Setup, settings: &Settings) -> Result<AnyController, SettingError> {
-        check_names(settings, self.parameters)?;
-        let values: Result<Vec<u64>, _> = self.declared.iter().map(|one| one.number(settings)).collect();
-        match Running::start(self, setup, &values?) {
-            Ok(running) => Ok(AnyController::Brought(Box::new(running))),
-            Err(refused) => {
-                let name = self.declared.get(refused).map_or("kind", |one| one.name());
-                Err(SettingError::invalid(name, format!("a value that {} accepts here", self.name)))
-            }
-        }
     }
 }
 
@@ -177,7 +141,10 @@ fn calls(table: &Table) -> Result<Calls, Flaw> {
 fn settings(table: &'static Table) -> Result<Vec<&'static dyn Declared>, Flaw> {
     let count = table.settings_count;
     if count > MOST_SETTINGS || (count > 0 && table.settings.is_null()) {
-        return Err(Flaw::new(format!("{count} settings"), format!("as many as \"settings\" has, at most {MOST_SETTINGS}")));
+        return Err(Flaw::new(
+            format!("{count} settings"),
+            format!("as many as \"settings\" has, at most {MOST_SETTINGS}"),
+        ));
     }
     let mut declarations: Vec<&'static dyn Declared> = Vec::new();
     for index in 0..count {
@@ -189,16 +156,4 @@ fn settings(table: &'static Table) -> Result<Vec<&'static dyn Declared>, Flaw> {
         declarations.push(one);
     }
     Ok(declarations)
-}
-
-/// A constant of the object.
-pub(crate) fn text(place: *const c_char, what: &str) -> Result<&'static str, Flaw> {
-    let expected = || format!("up to {MOST_TEXT_BYTES} bytes of UTF-8 in one line");
-    if place.is_null() {
-        return Err(Flaw::new(format!("nothing as {what}"), expected()));
-    }
-    // Safety: the object says that a text is there, and stays loaded.
-    let bytes = unsafe { CStr::from_ptr(place) };
-    let text = bytes.to_str().ok().filter(|text| text.len() <= MOST_TEXT_BYTES && !text.contains(char::is_control));
-    text.ok_or_else(|| Flaw::new(format!("no such text as {what}"), expected()))
 }

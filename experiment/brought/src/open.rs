@@ -1,6 +1,7 @@
 //! Opens a file: reads it, and loads what was read.
 
-use crate::object::{Flaw, Object};
+use crate::flaw::Flaw;
+use crate::object::Object;
 use controller::abi::{SYMBOL, Table};
 use libloading::Library;
 use nix::sys::memfd::{MFdFlags, memfd_create};
@@ -33,11 +34,8 @@ static LOADED: Mutex<Vec<(Vec<u8>, &'static Object)>> = Mutex::new(Vec::new());
 /// # Errors
 /// A file that cannot be read or loaded, or a controller that is not what this version of packetscale expects.
 pub fn open(file: &Path) -> Result<&'static Object, OpenError> {
-    let refuse = |found: String, expected: &str| OpenError {
-        file: file.to_path_buf(),
-        found,
-        expected: expected.to_string(),
-    };
+    let refuse =
+        |found: String, expected: &str| OpenError { file: file.to_path_buf(), found, expected: expected.to_string() };
     let unreadable = |error: io::Error| refuse(format!("that it cannot be read: {error}"), "a shared object");
     let content = std::fs::read(file).map_err(unreadable)?;
     if !content.starts_with(ELF) {
@@ -65,7 +63,8 @@ fn load(content: &[u8]) -> Result<&'static Table, (String, &'static str)> {
     let library = library.map_err(|error| (format!("that it cannot be loaded: {}", cause(&error)), SHARED))?;
     // Safety: the symbol is a table, whose first two fields tell whether it is one of this version.
     let symbol = unsafe { library.get::<*const Table>(SYMBOL) };
-    let missing = "a variable \"const struct packetscale_controller packetscale_controller\" (packetscale/controller.h)";
+    let missing =
+        "a variable \"const struct packetscale_controller packetscale_controller\" (packetscale/controller.h)";
     let table = *symbol.map_err(|_| (format!("no symbol \"{SYMBOL}\""), missing))?;
     std::mem::forget(library);
     // Safety: it stays where it is, since the library is never unloaded. It is constant.

@@ -1,6 +1,6 @@
 //! What an object says that a scenario can set, as parameters like those of any algorithm.
 
-use crate::object::{Flaw, text};
+use crate::flaw::{Flaw, text};
 use controller::abi;
 use settings::{Described, Parameter, SettingError, Settings, Value};
 use units::{Bytes, Packets, Rate, Ratio, Span};

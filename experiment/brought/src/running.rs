@@ -4,9 +4,10 @@ use crate::object::Object;
 use crate::state::State;
 use crate::{LARGEST_WINDOW, LONGEST_WAIT, events};
 use congestion::{
-    AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo,
+    AckSample, AnyController, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo,
 };
 use controller::abi;
+use settings::{SettingError, Settings, check_names};
 use units::{Rate, Time};
 
 /// The state of a flow, and the decision that holds.
@@ -138,6 +139,24 @@ impl Controller for Running {
 
     fn rate(&self) -> Option<Rate> {
         (self.decision.rate_bps != abi::NONE).then(|| Rate::from_bps(self.decision.rate_bps))
+    }
+}
+
+impl Object {
+    /// Builds the controller of a flow.
+    ///
+    /// # Errors
+    /// Settings that it does not have, that are out of range, or that it refuses.
+    pub fn build(&'static self, setup: &Setup, settings: &Settings) -> Result<AnyController, SettingError> {
+        check_names(settings, self.parameters)?;
+        let values: Result<Vec<u64>, _> = self.declared.iter().map(|one| one.number(settings)).collect();
+        match Running::start(self, setup, &values?) {
+            Ok(running) => Ok(AnyController::Brought(Box::new(running))),
+            Err(refused) => {
+                let name = self.declared.get(refused).map_or("kind", |one| one.name());
+                Err(SettingError::invalid(name, format!("a value that {} accepts here", self.name)))
+            }
+        }
     }
 }
 

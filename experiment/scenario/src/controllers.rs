@@ -80,13 +80,7 @@ fn of_file(node: &Node, table: &Table, key: &str, setups: &[Setup], folder: &Pat
     named(node, key, object.name.to_string(), Some(file), choice)
 }
 
-fn named(
-    node: &Node,
-    key: &str,
-    kind: String,
-    file: Option<PathBuf>,
-    choice: Choice,
-) -> Result<Named, ScenarioError> {
+fn named(node: &Node, key: &str, kind: String, file: Option<PathBuf>, choice: Choice) -> Result<Named, ScenarioError> {
     let label = match label(node, key)? {
         Some(label) => label,
         None if choice.written.is_empty() => kind.clone(),

@@ -179,7 +179,10 @@ impl Reader<'_> {
     fn controller(&self, fields: &mut Fields<'_>, specs: &[Shared<FlowSpec>]) -> Result<Option<Named>, ScenarioError> {
         let key = fields.key("controller");
         if self.compared {
-            return fields.get("controller").map(|node| controller(node, &key, &setups(all(specs)), self.folder)).transpose();
+            return fields
+                .get("controller")
+                .map(|node| controller(node, &key, &setups(all(specs)), self.folder))
+                .transpose();
         }
         let rapid = Value::Text("rapid".to_string());
         let node = fields.expected("controller", "a controller like \"rapid\"", rapid);

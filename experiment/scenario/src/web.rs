@@ -16,7 +16,11 @@ const MOST_USERS: u64 = 100_000;
 /// The most connections of one user at a time.
 const MOST_PARALLEL: u64 = 64;
 
-pub(crate) fn web(fields: &mut Fields<'_>, sender: &Sender, folder: &Path) -> Result<(TrafficKind, Bytes), ScenarioError> {
+pub(crate) fn web(
+    fields: &mut Fields<'_>,
+    sender: &Sender,
+    folder: &Path,
+) -> Result<(TrafficKind, Bytes), ScenarioError> {
     let key = fields.key("users");
     let expected = format!("a whole number from 1 to {MOST_USERS}");
     let users = integer(fields.required("users", &expected)?, &key, 1..=MOST_USERS)?;

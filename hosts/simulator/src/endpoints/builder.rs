@@ -209,6 +209,7 @@ impl<'e> FlowBuilder<'e> {
     }
 
     /// A file is opened once in a run: flows that share it do the same from the first to the last.
+    #[cold]
     fn opened(&mut self, file: &Path) -> Result<&'static Object, RunError> {
         if let Some((_, object)) = self.opened.iter().find(|(known, _)| *known == file) {
             return Ok(object);
