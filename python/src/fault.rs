@@ -70,6 +70,7 @@ impl From<runner::Error> for Fault {
             occupied @ runner::Error::Occupied { .. } => {
                 input(format!("{occupied}; name another folder, or replace what is there with replace=True"))
             }
+            shards @ (runner::Error::Apart { .. } | runner::Error::Missing { .. }) => input(shards),
         }
     }
 }
