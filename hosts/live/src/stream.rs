@@ -4,7 +4,7 @@
 //! missed does not make the next too short.
 
 use crate::pace::Pacer;
-use crate::socket::Stamped;
+use crate::socket::{Departure, Stamped};
 use crate::wire::{HEADER, Ordered, Source, Stamp, write_data};
 use realtime::clock::{monotonic_ns, sleep_until};
 use std::io;
@@ -55,6 +55,7 @@ pub fn send(
     let mut datagram = vec![0; size];
     let mut gaps = gaps_ns(stream, overhead(to)).into_iter();
     let mut numbers = Vec::with_capacity(stream.count as usize);
+    let mut told = Vec::with_capacity(stream.count as usize);
     let mut due = monotonic_ns();
     // What is left over from streams before is nobody's.
     socket.departures()?;
@@ -70,29 +71,30 @@ pub fn send(
         }
         numbers.push(socket.send(&datagram, to)?);
         due = now + gaps.next().unwrap_or(0.0) as u64;
+        // The error queue holds some 270 times by default and drops the rest: it is emptied in the gaps.
+        told.extend(socket.departures()?);
     }
-    departures(socket, stream.first, &numbers)
+    let until = monotonic_ns() + PATIENCE_NS;
+    while told.len() < numbers.len() && monotonic_ns() < until {
+        sleep_until(monotonic_ns() + LOOK_NS);
+        told.extend(socket.departures()?);
+    }
+    Ok(matched(&told, stream.first, &numbers))
 }
 
-fn departures(socket: &Stamped, first: u64, numbers: &[u32]) -> io::Result<(Vec<Stamp>, Source)> {
-    let until = monotonic_ns() + PATIENCE_NS;
+/// The times of the packets that had these numbers, and who took them.
+fn matched(told: &[Departure], first: u64, numbers: &[u32]) -> (Vec<Stamp>, Source) {
     let (mut stamps, mut source) = (Vec::with_capacity(numbers.len()), Source::Kernel);
-    while stamps.len() < numbers.len() && monotonic_ns() < until {
-        for told in socket.departures()? {
-            // Numbers rise, also where they wrap: the distance from the first one tells the packet, if it is one.
-            let near = numbers.iter().position(|number| *number == told.number);
-            if let Some(packet) = near {
-                source = told.source;
-                stamps.push(Stamp { sequence: first + packet as u64, ns: told.ns });
-            }
-        }
-        if stamps.len() < numbers.len() {
-            sleep_until(monotonic_ns() + LOOK_NS);
+    for one in told {
+        // Answers of a server have numbers, too: not each one is a packet of the stream.
+        if let Some(packet) = numbers.iter().position(|number| *number == one.number) {
+            source = one.source;
+            stamps.push(Stamp { sequence: first + packet as u64, ns: one.ns });
         }
     }
     stamps.sort_unstable_by_key(|stamp| stamp.sequence);
     stamps.dedup_by_key(|stamp| stamp.sequence);
-    Ok((stamps, source))
+    (stamps, source)
 }
 
 #[cfg(test)]

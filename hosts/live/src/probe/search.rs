@@ -116,7 +116,7 @@ const MOVES: u32 = 2;
 const SLOWEST: Rate = Rate::from_bps(600_000);
 /// The rate of the first stream.
 const FIRST: Rate = Rate::from_mbps(8);
-/// So many streams that cannot be used end the search, if they are more than half.
+/// So many streams that cannot be used end the search, if they are in a row or more than half.
 const USELESS: u32 = 6;
 
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -148,6 +148,8 @@ pub struct Search {
     not_made: u32,
     no_times: u32,
     unread: u32,
+    /// Streams in a row, up to the last one, that could not be used.
+    in_a_row: u32,
     moves: u32,
 }
 
@@ -182,6 +184,7 @@ impl Search {
             not_made: 0,
             no_times: 0,
             unread: 0,
+            in_a_row: 0,
             moves: 0,
         })
     }
@@ -207,7 +210,7 @@ impl Search {
     }
 
     fn useless(&self, count: u32) -> bool {
-        count >= USELESS && 2 * count > self.streams
+        self.in_a_row >= USELESS || (count >= USELESS && 2 * count > self.streams)
     }
 
     /// Takes what became of a stream; says what is next.
@@ -215,6 +218,7 @@ impl Search {
         let stream = match read {
             Read::NotMade => {
                 self.not_made += 1;
+                self.in_a_row += 1;
                 // The fastest streams are the hardest to make. What was reached below is known.
                 if self.phase == Phase::Climb && self.not_made >= USELESS && self.low.is_some() {
                     let low = self.low.map_or(0, Rate::bps);
@@ -225,11 +229,13 @@ impl Search {
             }
             Read::NoTimes => {
                 self.no_times += 1;
+                self.in_a_row += 1;
                 let over = self.useless(self.no_times);
                 return if over { Next::End(Err(Unsure::NoTimes(self.no_times, self.streams))) } else { self.go(plan) };
             }
             Read::Stream(stream) => stream,
         };
+        self.in_a_row = 0;
         match self.phase {
             Phase::Climb => self.climb(plan, stream),
             Phase::Focus => self.focus(plan, stream),
