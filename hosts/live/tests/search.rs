@@ -167,6 +167,20 @@ fn poisson_traffic_is_answered_within_ten_per_cent_or_not_at_all() {
     assert!(answered >= 20 && far.len() <= 10 && outside.len() <= 2, "{answered}, {far:?}, {outside:?}");
 }
 
+/// A queue that overflows drops of the streams that are too fast; so they are slowed all the same.
+#[test]
+fn losses_of_streams_that_are_slowed_do_not_hide_what_is_free() {
+    let mut link = Link::new(20e6, Cross::Constant(10e6), 1);
+    let found = run(&mut search(Rate::from_gbps(1), 10_000_000), |plan| match link.send(plan) {
+        Read::Stream(stream) if plan.levels == 1 && plan.lowest > Rate::from_mbps(10) => {
+            Read::Stream(Stream { lost: 2, ..stream })
+        }
+        other => other,
+    });
+    let value = found.expect("an answer").value.bps() as f64;
+    assert!((9e6..=11e6).contains(&value), "{value}");
+}
+
 #[test]
 fn a_token_bucket_is_no_available_bandwidth() {
     // 20 Mbit/s, and 150 kB at 100: streams of 64 packets pass at 100, longer ones do not.
@@ -188,6 +202,12 @@ fn what_cannot_be_made_or_timed_ends_the_search_with_the_reason() {
     let all = |read: Read| run(&mut search(Rate::from_gbps(1), 10_000_000), |_| read.clone()).expect_err("no answer");
     assert_eq!(all(Read::NotMade), Unsure::NotMade(6, 6));
     assert_eq!(all(Read::NoTimes), Unsure::NoTimes(6, 6));
+    let mut link = Link::new(20e6, Cross::None, 1);
+    let short = run(&mut search(Rate::from_gbps(1), 10_000_000), |plan| match plan.levels {
+        1 => Read::NoTimes,
+        _ => link.send(plan),
+    });
+    assert!(matches!(short, Err(Unsure::NoTimes(6, 12..))), "{short:?}");
     let mut link = Link::new(1e9, Cross::None, 1);
     // Gaps of faster streams than 60 Mbit/s cannot be made.
     let slow = run(&mut search(Rate::from_gbps(1), 10_000_000), |plan| match plan.highest > Rate::from_mbps(60) {

@@ -7,6 +7,9 @@
 //!    grow, those above must not. These two rates are the interval that is told. Where that fails, the next rates 10 %
 //!    below or above are tried, twice. A longer stream that is slowed far below what the short ones passed shows a token
 //!    bucket, or traffic that changes: then there is no answer.
+//! 4. *Halve.* Such streams at the mean itself. If they are slowed, the interval ends there, and the value is its middle:
+//!    the packets that a path passes at once make short streams see too much. If they pass, that says less, since a loaded
+//!    link slows them little: the interval stays.
 //!
 //! The rising streams are read by `combined`, the constant ones by `receive-rate`: what is told has been seen in two ways.
 //!
@@ -111,6 +114,8 @@ const FEWEST: usize = 8;
 const APART: u64 = 10;
 /// Streams of one rate that vote, and how often the proof moves on to the next rates.
 const VOTES: u32 = 5;
+/// Streams that vote at the mean itself.
+const MIDDLE: u32 = 3;
 const MOVES: u32 = 2;
 /// The slowest stream's lowest rate: 64 packets of 1500 bytes take less than 2 s.
 const SLOWEST: Rate = Rate::from_bps(600_000);
@@ -123,12 +128,20 @@ const USELESS: u32 = 6;
 enum Phase {
     Climb,
     Focus,
-    /// Streams of one rate, below the mean or above; votes for "too high" and against.
+    /// Streams of one rate; votes for "too high" and against.
     Prove {
-        above: bool,
+        side: Side,
         high: u32,
         passed: u32,
     },
+}
+
+/// Where the rate of a proof is: below the mean, above it, or at it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Side {
+    Below,
+    Above,
+    Middle,
 }
 
 /// The state of a search.
@@ -202,7 +215,11 @@ impl Search {
     fn go(&mut self, plan: Plan) -> Next {
         let bytes = Bytes::new(self.size.get() * u64::from(plan.packets));
         if self.sent + bytes > self.budget {
-            return Next::End(Err(Unsure::Budget(self.budget.get())));
+            return match self.phase {
+                // What is proved stays so: only the interval is not halved.
+                Phase::Prove { side: Side::Middle, .. } => self.found(Side::Above),
+                _ => Next::End(Err(Unsure::Budget(self.budget.get()))),
+            };
         }
         self.sent += bytes;
         self.streams += 1;
@@ -239,7 +256,7 @@ impl Search {
         match self.phase {
             Phase::Climb => self.climb(plan, stream),
             Phase::Focus => self.focus(plan, stream),
-            Phase::Prove { above, high, passed } => self.prove(plan, stream, above, (high, passed)),
+            Phase::Prove { side, high, passed } => self.prove(plan, stream, side, (high, passed)),
         }
     }
 
@@ -319,7 +336,7 @@ impl Search {
         self.around = Rate::from_bps(mean as u64);
         let narrow = half_width.is_some_and(|half| half <= NARROW * mean);
         if self.values.len() >= FEWEST && narrow {
-            return self.vote(false);
+            return self.vote(Side::Below);
         }
         // The first values may come from streams beside the truth: only the last ones, twice the fewest, count.
         if self.values.len() > 2 * FEWEST {
@@ -328,50 +345,62 @@ impl Search {
         self.within_reach()
     }
 
-    fn vote(&mut self, above: bool) -> Next {
-        self.phase = Phase::Prove { above, high: 0, passed: 0 };
-        self.go(Plan::constant(self.proving(above)))
+    fn vote(&mut self, side: Side) -> Next {
+        self.phase = Phase::Prove { side, high: 0, passed: 0 };
+        self.go(Plan::constant(self.proving(side)))
     }
 
-    fn proving(&self, above: bool) -> Rate {
-        let percent = if above { 100 + APART } else { 100 - APART };
+    fn proving(&self, side: Side) -> Rate {
+        let percent = match side {
+            Side::Below => 100 - APART,
+            Side::Middle => 100,
+            Side::Above => 100 + APART,
+        };
         self.around.scale(Ratio::of(percent, 100)).min(self.fastest)
     }
 
-    fn prove(&mut self, plan: Plan, stream: &Stream, above: bool, (mut high, mut passed): (u32, u32)) -> Next {
+    fn prove(&mut self, plan: Plan, stream: &Stream, side: Side, (mut high, mut passed): (u32, u32)) -> Next {
         let lost_much = stream.lost * 10 > u64::from(plan.packets);
-        match self.constant.estimate(stream.clone()) {
+        // Both times are those of the packets that arrived, so a stream with losses may show that it was slowed. That it
+        // passed it does not show.
+        let arrived = Stream { lost: 0, ..stream.clone() };
+        match self.constant.estimate(arrived) {
             _ if lost_much => high += 1,
             Ok(Estimate { high: Some(_), .. }) => high += 1,
+            Ok(_) if stream.lost > 0 => return self.refused(plan, Abstain::Lost { packets: stream.lost }),
             Ok(_) => passed += 1,
             Err(Abstain::Ambiguous) => {}
-            Err(reason) => {
-                self.phase = Phase::Prove { above, high, passed };
-                return self.refused(plan, reason);
-            }
+            Err(reason) => return self.refused(plan, reason),
         }
-        self.phase = Phase::Prove { above, high, passed };
-        let majority = VOTES / 2 + 1;
-        match (above, high >= majority, passed >= majority) {
-            (false, _, true) => self.vote(true),
-            (true, true, _) => {
-                Next::End(Ok(Found { value: self.around, low: self.proving(false), high: self.proving(true) }))
-            }
-            (false, true, _) => self.again(Unsure::Bucket, false),
-            (true, _, true) => self.again(Unsure::Disagree, true),
+        self.phase = Phase::Prove { side, high, passed };
+        let majority = if side == Side::Middle { MIDDLE } else { VOTES } / 2 + 1;
+        match (side, high >= majority, passed >= majority) {
+            (Side::Below, _, true) => self.vote(Side::Above),
+            (Side::Above, true, _) => self.vote(Side::Middle),
+            (Side::Below, true, _) => self.again(Unsure::Bucket, Side::Below),
+            (Side::Above, _, true) => self.again(Unsure::Disagree, Side::Above),
+            (Side::Middle, true, _) => self.found(Side::Middle),
+            (Side::Middle, _, true) => self.found(Side::Above),
             _ => self.go(plan),
         }
     }
 
+    /// What is told when streams pass below, and are slowed at this side.
+    fn found(&self, slowed: Side) -> Next {
+        let (low, high) = (self.proving(Side::Below), self.proving(slowed));
+        let value = Rate::from_bps((low.bps() + high.bps()) / 2);
+        Next::End(Ok(Found { value, low, high }))
+    }
+
     /// The proof failed: tries the next rates below or above, a few times. The rates that were proved are the value then.
-    fn again(&mut self, reason: Unsure, above: bool) -> Next {
+    fn again(&mut self, reason: Unsure, side: Side) -> Next {
         self.moves += 1;
         if self.moves > MOVES {
             return Next::End(Err(reason));
         }
-        self.around = self.proving(above);
+        self.around = self.proving(side);
         // What passed above is passed below it, too.
-        self.vote(above)
+        self.vote(side)
     }
 }
 

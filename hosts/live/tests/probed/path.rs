@@ -128,6 +128,8 @@ impl Path {
         inside("other", move || sending.send());
         let mut path = Path { cross, _sink: sink, free_bps: 0.0, capacity_bps: 0.0 };
         path.capacity_bps = path.watched(f64::from(mbit) * 1.3e6);
+        // The queue that this made must be gone: other traffic would drain it slowly.
+        path.watched(0.0);
         let taken_bps = path.watched(f64::from(mbit * taken) * 1e4);
         path.free_bps = (path.capacity_bps - taken_bps) * PACKET / (PACKET + ETHERNET);
         path
