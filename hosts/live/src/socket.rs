@@ -7,18 +7,18 @@ use nix::cmsg_space;
 use nix::errno::Errno;
 use nix::libc;
 use nix::sys::socket::{
-    ControlMessageOwned, MsgFlags, RecvMsg, SockaddrStorage, TimestampingFlag, Timestamps, recvmsg, setsockopt, sockopt,
+    ControlMessageOwned, MsgFlags, RecvMsg, SockaddrStorage, TimestampingFlag, Timestamps, getsockopt, recvmsg,
+    setsockopt, sockopt,
 };
 use nix::sys::time::TimeSpec;
 use nix::time::{ClockId, clock_gettime};
 use std::io::{self, IoSliceMut};
-use std::net::{SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
+use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
 use std::os::fd::AsRawFd;
 use std::sync::Mutex;
 use std::time::Duration;
 
-/// A datagram that arrived. The first ones after a socket was made may have the program's time only: the kernel switches
-/// its stamps on a little later.
+/// A datagram that arrived.
 #[derive(Clone, Copy, Debug)]
 pub struct Arrival {
     /// Its length.
@@ -65,6 +65,12 @@ impl Stamped {
     /// # Errors
     /// The address is not to be had, or the kernel takes no times.
     pub fn bind(address: SocketAddr, patience: Duration) -> io::Result<Stamped> {
+        let made = Stamped::made(address, patience)?;
+        wait_for_stamps();
+        Ok(made)
+    }
+
+    fn made(address: SocketAddr, patience: Duration) -> io::Result<Stamped> {
         let socket = UdpSocket::bind(address)?;
         socket.set_read_timeout(Some(patience))?;
         let flags = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
@@ -137,6 +143,37 @@ impl Stamped {
             }
         }
     }
+}
+
+/// The kernel begins to stamp arrivals a little after the first socket asked for it. Sends to itself until a stamp comes,
+/// some times at most; without a loopback device not at all.
+fn wait_for_stamps() {
+    const TRIES: u32 = 100;
+    const PATIENCE: Duration = Duration::from_millis(1);
+    let Ok(own) = Stamped::made(SocketAddr::from((Ipv4Addr::LOCALHOST, 0)), PATIENCE) else { return };
+    let Ok(address) = own.address() else { return };
+    let stamped = |_| {
+        let sent = own.send(&[0], address);
+        let arrival = sent.and_then(|_| own.receive(&mut [0]));
+        match arrival {
+            Ok(Some(Arrival { source: Source::Program, .. })) => {
+                std::thread::sleep(PATIENCE);
+                false
+            }
+            Ok(None) => false,
+            Ok(Some(_)) | Err(_) => true,
+        }
+    };
+    let _ = (0..TRIES).any(stamped);
+}
+
+/// The largest IP packet that the path to an address takes unbroken, as far as this machine knows by now: its device's
+/// limit, or what routers have told. `None` with IPv6, and where there is no route.
+pub fn path_mtu(to: SocketAddr) -> Option<u16> {
+    let SocketAddr::V4(to) = to else { return None };
+    let socket = UdpSocket::bind((Ipv4Addr::UNSPECIFIED, 0)).ok()?;
+    socket.connect(to).ok()?;
+    getsockopt(&socket, sockopt::IpMtu).ok().and_then(|mtu| u16::try_from(mtu).ok())
 }
 
 fn address(storage: &SockaddrStorage) -> Option<SocketAddr> {
@@ -217,16 +254,12 @@ mod tests {
         let (here, there) = (bind(), bind());
         let to = there.address().unwrap();
         let mut buffer = [0; 200];
-        // The kernel begins to stamp arrivals a little after it was asked to.
-        let mut stamps = |_: &u32| {
-            here.send(&[0; 100], to).unwrap();
-            std::thread::sleep(Duration::from_millis(1));
-            there.receive(&mut buffer).unwrap().expect("one").source == Source::Kernel
-        };
-        let before = (1..1000).find(&mut stamps).expect("a stamp");
+        // The first one has a stamp already.
+        let before = here.send(&[0; 100], to).unwrap();
+        assert_eq!(there.receive(&mut buffer).unwrap().expect("one").source, Source::Kernel);
         here.departures().unwrap();
         let numbers: Vec<u32> = (0..3u8).map(|byte| here.send(&[byte; 100], to).unwrap()).collect();
-        assert_eq!(numbers, [before, before + 1, before + 2]);
+        assert_eq!(numbers, [before + 1, before + 2, before + 3]);
         let arrivals: Vec<Arrival> = (0..3).map(|_| there.receive(&mut buffer).unwrap().expect("one")).collect();
         let departures = here.departures().unwrap();
         assert_eq!(departures.iter().map(|one| one.number).collect::<Vec<_>>(), numbers);

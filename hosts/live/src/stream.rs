@@ -4,7 +4,7 @@
 //! missed does not make the next too short.
 
 use crate::pace::Pacer;
-use crate::socket::{Departure, Stamped};
+use crate::socket::{Departure, Stamped, path_mtu};
 use crate::wire::{HEADER, Ordered, Source, Stamp, write_data};
 use realtime::clock::{monotonic_ns, sleep_until};
 use std::io;
@@ -42,7 +42,7 @@ pub fn gaps_ns(stream: &Ordered, overhead: u16) -> Vec<f64> {
 /// `carry_on` is asked before each packet.
 ///
 /// # Errors
-/// A packet cannot be sent, or the error queue not be read.
+/// A packet cannot be sent, or would be broken into fragments, or the error queue cannot be read.
 pub fn send(
     socket: &Stamped,
     (to, session, number): (SocketAddr, u64, u32),
@@ -52,6 +52,9 @@ pub fn send(
     carry_on: &dyn Fn() -> bool,
 ) -> io::Result<(Vec<Stamp>, Source)> {
     let size = usize::from(stream.size).max(LEAST_PAYLOAD);
+    if let Some(mtu) = path_mtu(to).filter(|mtu| size + usize::from(overhead(to)) > usize::from(*mtu)) {
+        return Err(io::Error::other(format!("the path to {to} takes packets of {mtu} bytes, a stream's are larger")));
+    }
     let mut datagram = vec![0; size];
     let mut gaps = gaps_ns(stream, overhead(to)).into_iter();
     let mut numbers = Vec::with_capacity(stream.count as usize);

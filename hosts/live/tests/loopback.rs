@@ -59,7 +59,8 @@ fn streams_go_there_and_back_with_the_kernels_times() {
 fn the_times_of_a_long_stream_are_all_told() {
     let long = Ordered { count: 600, ..STREAM };
     let (serving, _told) = server("127.0.0.1:0", Keys::default());
-    let mut client = Client::open(serving.address, Keys::default(), Grant { bytes: 2_000_000, ..WISH }).expect("it opens");
+    let mut client =
+        Client::open(serving.address, Keys::default(), Grant { bytes: 2_000_000, ..WISH }).expect("it opens");
     for seen in [client.forward(long).expect("a stream there"), client.reverse(long).expect("a stream back")] {
         assert_eq!(seen.left.len(), 600);
     }

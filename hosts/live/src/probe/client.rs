@@ -193,7 +193,7 @@ impl Client {
         let length_ns: f64 = stream::gaps_ns(&stream, stream::overhead(self.server)).iter().sum();
         let order = self.write(self.number, Body::Order { stream, arrived: self.arrived_before });
         let mut came: BTreeMap<u64, u64> = BTreeMap::new();
-        let mut source = Source::Kernel;
+        let mut source = Source::Card;
         let end = stream.first + u64::from(stream.count);
         for _ in 0..TRIES {
             self.send(&order)?;
@@ -203,7 +203,7 @@ impl Client {
                 if let Body::Data { sequence } = packet.body
                     && (stream.first..end).contains(&sequence)
                 {
-                    source = by;
+                    source = source.worse(by);
                     came.entry(sequence).or_insert(ns);
                     // The last packet may be lost: do not wait for it for long.
                     if sequence + 1 == end {
@@ -245,7 +245,7 @@ impl Client {
 
     fn asked(&mut self, what: What, stream: &Ordered) -> Result<(Vec<Stamp>, Source), ProbeError> {
         let end = stream.first + u64::from(stream.count);
-        let (mut first, mut stamps, mut source) = (stream.first, Vec::new(), Source::Kernel);
+        let (mut first, mut stamps, mut source) = (stream.first, Vec::new(), Source::Card);
         while first < end {
             let ask = Body::Ask { what, first, count: (end - first) as u32 };
             let answers =
@@ -255,7 +255,9 @@ impl Client {
                 break;
             };
             self.far_steps = steps;
-            source = by;
+            if !told.is_empty() {
+                source = source.worse(by);
+            }
             stamps.extend(told);
             if count == 0 {
                 break;

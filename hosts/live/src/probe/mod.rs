@@ -104,7 +104,9 @@ pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan)) -
     };
     let mut client = Client::open(question.server, question.keys.clone(), wish)?;
     let base_rtt_ns = client.base_rtt_ns()?;
-    let size = client.grant.size.max((HEADER + seal::TRAILER) as u16);
+    // Larger packets would be broken into fragments. The greeting was as large, so routers have told by now.
+    let whole = crate::socket::path_mtu(question.server).map_or(u16::MAX, |mtu| mtu.saturating_sub(overhead));
+    let size = client.grant.size.min(whole).max((HEADER + seal::TRAILER) as u16);
     let packet = size + overhead;
     // The grant counts payloads.
     let fastest = Rate::from_bps(question.fastest.bps().min(client.grant.rate_bps));
@@ -127,9 +129,9 @@ pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan)) -
             size,
         };
         let seen = if question.reverse { client.reverse(ordered)? } else { client.forward(ordered)? };
-        sources = Some(sources.map_or(seen.sources, |(a, b): (Source, Source)| {
-            (streams::worse(a, seen.sources.0), streams::worse(b, seen.sources.1))
-        }));
+        sources = Some(
+            sources.map_or(seen.sources, |(a, b): (Source, Source)| (a.worse(seen.sources.0), b.worse(seen.sources.1))),
+        );
         let made = streams::read(&ordered, overhead, &seen);
         if let Read::Stream(_) = made {
             kept.extend(streams::rows(streams, packet, &seen));

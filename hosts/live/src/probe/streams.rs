@@ -25,11 +25,6 @@ const PAUSE: f64 = 4.0;
 /// How far the whole stream's length may be from what was asked for.
 const LENGTH: f64 = 0.1;
 
-/// The worse of two sources.
-pub(super) fn worse(a: Source, b: Source) -> Source {
-    Source::ALL.into_iter().find(|source| *source == a || *source == b).unwrap_or(a)
-}
-
 /// A stream as estimators read it: with the gaps that were really made.
 pub fn read(asked: &Ordered, overhead: u16, seen: &Seen) -> Read {
     let arrivals: BTreeMap<u64, u64> = seen.came.iter().map(|stamp| (stamp.sequence, stamp.ns)).collect();

@@ -14,14 +14,13 @@ const LONGEST_NS: f64 = 2e9;
 
 /// The last times of a session's packets, by their numbers.
 pub struct Memory {
-    stamps: Vec<Option<Stamp>>,
-    source: Source,
+    stamps: Vec<Option<(Stamp, Source)>>,
     total: u64,
 }
 
 impl Memory {
     fn new(packets: u32) -> Memory {
-        Memory { stamps: vec![None; packets as usize], source: Source::Card, total: 0 }
+        Memory { stamps: vec![None; packets as usize], total: 0 }
     }
 
     fn place(&self, sequence: u64) -> usize {
@@ -32,21 +31,21 @@ impl Memory {
         let place = self.place(stamp.sequence);
         if let Some(kept) = self.stamps.get_mut(place) {
             // Of a packet that comes twice, the first time counts.
-            if kept.is_none_or(|kept| kept.sequence != stamp.sequence) {
-                *kept = Some(stamp);
+            if kept.is_none_or(|(kept, _)| kept.sequence != stamp.sequence) {
+                *kept = Some((stamp, source));
                 self.total += 1;
             }
         }
-        // The worst source that was used is the one that is told.
-        self.source = Source::ALL.into_iter().find(|one| *one == source || *one == self.source).unwrap_or(source);
     }
 
     fn report(&self, what: What, steps: u16, first: u64, count: u32, room: usize) -> Report {
         let count = count.min(self.stamps.len() as u32).min((u64::MAX - first).min(u64::from(u32::MAX)) as u32);
         let known = |sequence: u64| self.stamps.get(self.place(sequence)).copied().flatten();
-        let kept = |sequence| known(sequence).filter(|stamp| stamp.sequence == sequence);
-        let stamps = (first..first + u64::from(count)).filter_map(kept).collect();
-        let (source, total) = (self.source, self.total);
+        let kept = |sequence| known(sequence).filter(|(stamp, _)| stamp.sequence == sequence);
+        let (stamps, sources): (Vec<Stamp>, Vec<Source>) = (first..first + u64::from(count)).filter_map(kept).unzip();
+        // The worst source of the range is the one that is told.
+        let source = sources.into_iter().reduce(Source::worse).unwrap_or(Source::Card);
+        let total = self.total;
         let mut report = Report { what, source, steps, marks: None, total, first, count, stamps };
         report.cut_to(room);
         report

@@ -48,6 +48,11 @@ impl Source {
     /// All, from the worst to the best.
     pub const ALL: [Source; 3] = [Source::Program, Source::Kernel, Source::Card];
 
+    /// The worse of two.
+    pub fn worse(self, other: Source) -> Source {
+        Source::ALL.into_iter().find(|source| *source == self || *source == other).unwrap_or(self)
+    }
+
     pub(super) fn code(self) -> u8 {
         match self {
             Source::Program => 1,

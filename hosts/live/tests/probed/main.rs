@@ -87,6 +87,24 @@ fn what_is_free_on_the_way_back_is_found() {
     one(Shape { mbit: 20, rtt_ms: 10, taken: 30, bytes: 1500 }, true);
 }
 
+/// The greeting is as large as the streams' packets. It is the one that a router's limit is learnt from, and when it is
+/// repeated the kernel breaks it.
+#[test]
+fn no_packet_of_a_stream_is_larger_than_the_path_takes() {
+    const GREETINGS: u64 = 2;
+    if !able() {
+        return;
+    }
+    let path = Path::new(Shape { mbit: 20, rtt_ms: 10, taken: 0, bytes: 1500 });
+    path.narrow(1400);
+    let answer = asked(false);
+    let fragments = path.fragments();
+    eprintln!("{:?} with packets of {} B, {fragments} fragments", answer.found, answer.packet);
+    assert_eq!(answer.packet, 1400);
+    assert!(answer.found.is_ok());
+    assert!(fragments <= 2 * GREETINGS, "{fragments}");
+}
+
 fn one(shape: Shape, reverse: bool) {
     if able() {
         judged(shape, reverse).expect("within the bound");

@@ -5,7 +5,7 @@ use nix::sched::{CloneFlags, setns};
 use realtime::clock::{monotonic_ns, sleep_until};
 use realtime::priority::{Urgency, hurry};
 use serde_json::Value;
-use std::fs::File;
+use std::fs::{File, read_to_string};
 use std::net::{Ipv4Addr, UdpSocket};
 use std::process::Command;
 use std::sync::Arc;
@@ -133,6 +133,22 @@ impl Path {
         let taken_bps = path.watched(f64::from(mbit * taken) * 1e4);
         path.free_bps = (path.capacity_bps - taken_bps) * PACKET / (PACKET + ETHERNET);
         path
+    }
+
+    /// The way to the right takes only packets of so many bytes from now on.
+    pub fn narrow(&self, mtu: u16) {
+        run(&format!("ip -n router link set to_right mtu {mtu}"));
+        run(&format!("ip -n right link set end_right mtu {mtu}"));
+    }
+
+    /// How many fragments hosts on the left have made.
+    pub fn fragments(&self) -> u64 {
+        let told = inside("left", || read_to_string("/proc/thread-self/net/snmp")).join().expect("a thread");
+        let told = told.expect("the kernel's counters");
+        let mut lines = told.lines().filter_map(|line| line.strip_prefix("Ip: ")).map(str::split_whitespace);
+        let (names, values) = (lines.next().expect("names"), lines.next().expect("values"));
+        let found = names.zip(values).find(|(name, _)| *name == "FragCreates");
+        found.and_then(|(_, value)| value.parse().ok()).expect("a count")
     }
 
     /// Sends other traffic of a rate from now on; returns what the bucket passes of it. Rates are with Ethernet.
