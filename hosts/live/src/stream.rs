@@ -9,9 +9,12 @@ use crate::wire::{HEADER, Ordered, Source, Stamp, write_data};
 use realtime::clock::{monotonic_ns, sleep_until};
 use std::io;
 use std::net::{IpAddr, SocketAddr};
+use units::Span;
 
 /// The smallest payload of a packet of a stream: its head.
 pub const LEAST_PAYLOAD: usize = HEADER + 8;
+/// The longest stream: a server sends no longer one.
+pub const LONGEST: Span = Span::from_nanos(2_000_000_000);
 /// How long to wait for the times of packets that have left.
 const PATIENCE_NS: u64 = 50_000_000;
 const LOOK_NS: u64 = 1_000_000;

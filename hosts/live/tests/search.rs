@@ -182,6 +182,21 @@ fn losses_of_streams_that_are_slowed_do_not_hide_what_is_free() {
 }
 
 #[test]
+fn no_stream_is_longer_than_a_server_sends() {
+    // 500 packets of 1500 bytes at 2 Mbit/s take 3 s.
+    let mut link = Link::new(2e6, Cross::None, 1);
+    let found = run(&mut search(Rate::from_gbps(1), 10_000_000), |plan| {
+        let seconds = f64::from(plan.packets) * SIZE as f64 * 8.0 / plan.lowest.bps() as f64;
+        assert!(seconds <= 2.0, "{plan:?}");
+        // The client's question waits behind the stream before, so its queue is gone.
+        link.now = link.now.max(link.free_at);
+        link.send(plan)
+    });
+    let value = found.expect("an answer").value.bps() as f64;
+    assert!((1.8e6..=2.2e6).contains(&value), "{value}");
+}
+
+#[test]
 fn a_token_bucket_is_no_available_bandwidth() {
     // 20 Mbit/s, and 150 kB at 100: streams of 64 packets pass at 100, longer ones do not.
     for seed in 1..=5 {

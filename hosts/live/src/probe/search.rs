@@ -16,6 +16,7 @@
 //! Source: ours; rising streams and their reading are Rapid's (Q. Yin, "TCP RAPID: from theory to practice", section
 //! 5.4), comparing the rates of a constant stream at both ends is section 2.2.
 
+use crate::stream::LONGEST;
 use estimation::{Abstain, Estimate, Method, MethodError, Stream};
 use results::Interval;
 use units::{Bytes, Rate, Ratio};
@@ -46,8 +47,10 @@ impl Plan {
         Plan { packets: Plan::PACKETS, lowest, highest, levels: Plan::LEVELS }
     }
 
-    fn constant(rate: Rate) -> Plan {
-        Plan { packets: Plan::LONG, lowest: rate, highest: rate, levels: 1 }
+    /// Of one rate; at a low one shorter, so that it is not longer than streams may be.
+    fn constant(rate: Rate, size: Bytes) -> Plan {
+        let most = rate.bps() as f64 * LONGEST.nanos() as f64 * 1e-9 / (size.get() as f64 * 8.0);
+        Plan { packets: Plan::LONG.min(most as u32), lowest: rate, highest: rate, levels: 1 }
     }
 }
 
@@ -347,7 +350,7 @@ impl Search {
 
     fn vote(&mut self, side: Side) -> Next {
         self.phase = Phase::Prove { side, high: 0, passed: 0 };
-        self.go(Plan::constant(self.proving(side)))
+        self.go(Plan::constant(self.proving(side), self.size))
     }
 
     fn proving(&self, side: Side) -> Rate {

@@ -9,8 +9,6 @@ const AHEAD_PER_S: u64 = 10;
 const AHEAD_BYTES: u64 = 64_000;
 /// Streams in a row of which nothing arrives, until no more is sent (RFC 8084).
 const BARREN: u32 = 2;
-/// The longest stream that may be ordered, in nanoseconds.
-const LONGEST_NS: f64 = 2e9;
 
 /// The last times of a session's packets, by their numbers.
 pub struct Memory {
@@ -162,7 +160,7 @@ impl Session {
             && stream.lowest_bps <= stream.highest_bps
             && stream.count as usize <= self.departures.stamps.len()
             && stream.first.checked_add(u64::from(stream.count)).is_some()
-            && seconds_at_lowest * 1e9 <= LONGEST_NS;
+            && seconds_at_lowest * 1e9 <= crate::stream::LONGEST.nanos() as f64;
         match () {
             () if self.barren >= BARREN => Err(Reason::Silence),
             () if !fits => Err(Reason::Wrong),

@@ -120,7 +120,7 @@ fn no_answer_is_wrong_at_any_rate_round_trip_and_load() {
     let long = std::env::var_os("PACKETSCALE_LONG").is_some();
     let mut shapes = Vec::new();
     for mbit in [20, 100] {
-        for rtt_ms in [1, 10, 50] {
+        for rtt_ms in [1, 50] {
             for (taken, bytes) in [(0, 1500), (25, 1500), (25, 300), (50, 1500), (50, 300), (75, 1500), (90, 1500)] {
                 for reverse in [false, true] {
                     shapes.push((Shape { mbit, rtt_ms, taken, bytes }, reverse));
@@ -129,7 +129,7 @@ fn no_answer_is_wrong_at_any_rate_round_trip_and_load() {
         }
     }
     if !long {
-        shapes.retain(|(shape, reverse)| shape.mbit == 20 && shape.rtt_ms == 10 && shape.taken >= 75 && !reverse);
+        shapes.retain(|(shape, reverse)| shape.mbit == 20 && shape.rtt_ms == 1 && shape.taken >= 75 && !reverse);
     }
     let wrong: Vec<String> = shapes.into_iter().filter_map(|(shape, reverse)| judged(shape, reverse).err()).collect();
     assert!(wrong.is_empty(), "{wrong:#?}");
