@@ -122,6 +122,8 @@ const MIDDLE: u32 = 3;
 const MOVES: u32 = 2;
 /// The slowest stream's lowest rate: 64 packets of 1500 bytes take less than 2 s.
 const SLOWEST: Rate = Rate::from_bps(600_000);
+/// A stream that arrives slower than this part of its lowest rate was too fast at each.
+const CRUSHED: Ratio = Ratio::of(95, 100);
 /// The rate of the first stream.
 const FIRST: Rate = Rate::from_mbps(8);
 /// So many streams that cannot be used end the search, if they are in a row or more than half.
@@ -263,9 +265,11 @@ impl Search {
         }
     }
 
-    /// An estimate; a stream that lost much was too fast at every rate.
+    /// An estimate. A stream that lost much was too fast at every rate; so was one that arrived slower than its lowest rate,
+    /// since what is sent faster than what is free arrives faster than that.
     fn estimate(&self, plan: &Plan, stream: &Stream) -> Result<Estimate, Abstain> {
-        if stream.lost * 10 > u64::from(plan.packets) {
+        let crushed = stream.receive_rate() < plan.lowest.scale(CRUSHED);
+        if crushed || stream.lost * 10 > u64::from(plan.packets) {
             return Ok(Estimate::at_most(plan.lowest));
         }
         self.rising.estimate(stream.clone())
