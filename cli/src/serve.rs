@@ -3,13 +3,17 @@
 use crate::{Failure, say};
 use ::live::serve::{Counters, Limits, serve as begin};
 use ::live::wire::{Grant, Keys, PORT};
-use std::fs;
+use std::fs::{self, Permissions};
+use std::io::{self, Write};
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
+use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
 use std::sync::mpsc;
 use units::{Bytes, Rate, Span};
 
 const LIMITS: Limits = Limits::DEFAULT;
+/// Whoever collects counters may read them.
+const READABLE: u32 = 0o644;
 
 #[derive(clap::Args)]
 pub struct Serve {
@@ -71,14 +75,21 @@ pub fn serve(arguments: &Serve) -> Result<(), Failure> {
 /// The keys of a file.
 pub fn keys(file: &Path) -> Result<Keys, Failure> {
     let name = file.display();
+    let others = fs::metadata(file).map_or(0, |found| found.permissions().mode() & 0o007);
+    if others != 0 {
+        return Err(Failure::Input(format!("{name}: others than its owner may use it; expected mode 600 or 640")));
+    }
     let text = fs::read_to_string(file).map_err(|error| Failure::Input(format!("{name}: cannot be read: {error}")))?;
     Keys::parse(&text).map_err(|error| Failure::Input(format!("{name}:{error}")))
 }
 
-/// A reader sees the whole of one second or of the other.
-fn write(file: &Path, counters: &Counters) -> std::io::Result<()> {
-    let mut beside = file.as_os_str().to_owned();
-    beside.push(".new");
-    fs::write(&beside, counters.prometheus())?;
-    fs::rename(&beside, file)
+/// A reader sees the whole of one second or of the other. What is no file (a device, a link) is not replaced.
+fn write(file: &Path, counters: &Counters) -> io::Result<()> {
+    if fs::symlink_metadata(file).is_ok_and(|found| !found.is_file()) {
+        return Err(io::Error::other("it is no ordinary file"));
+    }
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    let mut beside = tempfile::Builder::new().permissions(Permissions::from_mode(READABLE)).tempfile_in(folder)?;
+    beside.write_all(counters.prometheus().as_bytes())?;
+    beside.persist(file).map(drop).map_err(|error| error.error)
 }

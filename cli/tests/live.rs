@@ -6,6 +6,7 @@ use nix::unistd::Pid;
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
+use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Output, Stdio};
 
 fn packetscale(words: &[&str]) -> Output {
@@ -27,6 +28,7 @@ fn a_probe_says_what_it_found_and_the_server_ends_at_a_signal() {
     let folder = tempfile::tempdir().expect("a folder");
     let file = |name: &str| folder.path().join(name).display().to_string();
     fs::write(file("keys"), format!("3 {}\n", "0f".repeat(32))).expect("written");
+    fs::set_permissions(file("keys"), fs::Permissions::from_mode(0o600)).expect("ours");
     let (key, metrics, gaps) = (file("keys"), file("metrics"), file("gaps.csv"));
     let (mut server, address) = serve(&["--listen", "127.0.0.1:0", "--key", &key, "--metrics", &metrics]);
     for way in [&[][..], &["--reverse"]] {

@@ -15,7 +15,7 @@ use nix::time::{ClockId, clock_gettime};
 use std::io::{self, IoSliceMut};
 use std::net::{Ipv4Addr, SocketAddr, SocketAddrV4, SocketAddrV6, UdpSocket};
 use std::os::fd::AsRawFd;
-use std::sync::Mutex;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 /// A datagram that arrived.
@@ -34,7 +34,7 @@ pub struct Arrival {
 /// When a packet left.
 #[derive(Clone, Copy, Debug)]
 pub struct Departure {
-    /// Its number among those that the socket has sent; it wraps.
+    /// Its number among those whose departure was to be told; it wraps.
     pub number: u32,
     /// When, in nanoseconds of CLOCK_REALTIME.
     pub ns: u64,
@@ -46,9 +46,21 @@ pub struct Departure {
 #[derive(Debug)]
 pub struct Stamped {
     socket: UdpSocket,
-    /// Packets sent so far.
-    sent: Mutex<u32>,
+    sent: Mutex<Sent>,
 }
+
+/// Whether the kernel tells departures at present, and of how many packets it had to.
+#[derive(Debug, Default)]
+struct Sent {
+    told: bool,
+    numbers: u32,
+}
+
+/// What is always asked for: the times of arrivals. If departures are told, then by number and without their data.
+const ARRIVALS: TimestampingFlag = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
+    .union(TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE)
+    .union(TimestampingFlag::SOF_TIMESTAMPING_OPT_ID)
+    .union(TimestampingFlag::SOF_TIMESTAMPING_OPT_TSONLY);
 
 /// Nanoseconds of CLOCK_REALTIME.
 pub fn realtime_ns() -> u64 {
@@ -73,13 +85,25 @@ impl Stamped {
     fn made(address: SocketAddr, patience: Duration) -> io::Result<Stamped> {
         let socket = UdpSocket::bind(address)?;
         socket.set_read_timeout(Some(patience))?;
-        let flags = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
-            | TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE
-            | TimestampingFlag::SOF_TIMESTAMPING_TX_SOFTWARE
-            | TimestampingFlag::SOF_TIMESTAMPING_OPT_ID
-            | TimestampingFlag::SOF_TIMESTAMPING_OPT_TSONLY;
-        setsockopt(&socket, sockopt::Timestamping, &flags)?;
-        Ok(Stamped { socket, sent: Mutex::new(0) })
+        setsockopt(&socket, sockopt::Timestamping, &ARRIVALS)?;
+        Ok(Stamped { socket, sent: Mutex::default() })
+    }
+
+    /// From now on departures are told, or not. Times that nobody reads take the room of packets that arrive, so they are
+    /// asked for only while somebody reads them.
+    ///
+    /// # Errors
+    /// The system's.
+    pub fn tell_departures(&self, told: bool) -> io::Result<()> {
+        let mut sent = self.sent();
+        let departures = TimestampingFlag::SOF_TIMESTAMPING_TX_SOFTWARE;
+        setsockopt(&self.socket, sockopt::Timestamping, &if told { ARRIVALS | departures } else { ARRIVALS })?;
+        sent.told = told;
+        Ok(())
+    }
+
+    fn sent(&self) -> MutexGuard<'_, Sent> {
+        self.sent.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Its own address.
@@ -90,15 +114,15 @@ impl Stamped {
         self.socket.local_addr()
     }
 
-    /// Sends a datagram; returns its number.
+    /// Sends a datagram; returns its number among those whose departure is told.
     ///
     /// # Errors
     /// The system's.
     pub fn send(&self, datagram: &[u8], to: SocketAddr) -> io::Result<u32> {
-        let mut sent = self.sent.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
+        let mut sent = self.sent();
         self.socket.send_to(datagram, to)?;
-        let number = *sent;
-        *sent = sent.wrapping_add(1);
+        let number = sent.numbers;
+        sent.numbers = number.wrapping_add(u32::from(sent.told));
         Ok(number)
     }
 
@@ -255,6 +279,7 @@ mod tests {
         let to = there.address().unwrap();
         let mut buffer = [0; 200];
         // The first one has a stamp already.
+        here.tell_departures(true).unwrap();
         let before = here.send(&[0; 100], to).unwrap();
         assert_eq!(there.receive(&mut buffer).unwrap().expect("one").source, Source::Kernel);
         here.departures().unwrap();
@@ -267,5 +292,25 @@ mod tests {
             assert_eq!((left.source, came.source, came.length), (Source::Kernel, Source::Kernel, 100));
             assert!(left.ns <= came.ns, "{left:?} {came:?}");
         }
+    }
+
+    #[test]
+    fn departures_that_nobody_reads_do_not_stop_arrivals() {
+        let bind = || Stamped::bind("127.0.0.1:0".parse().unwrap(), Duration::from_secs(5)).unwrap();
+        let (here, there) = (bind(), bind());
+        let (to, back) = (there.address().unwrap(), here.address().unwrap());
+        // A default error queue is full after some 270.
+        for _ in 0..1000 {
+            here.send(&[0; 100], to).unwrap();
+            there.receive(&mut [0; 200]).unwrap().expect("one");
+        }
+        there.send(&[0; 100], back).unwrap();
+        assert!(here.receive(&mut [0; 200]).unwrap().is_some());
+        assert!(here.departures().unwrap().is_empty());
+        // Numbers go on where they stopped.
+        here.tell_departures(true).unwrap();
+        let number = here.send(&[0; 100], to).unwrap();
+        there.receive(&mut [0; 200]).unwrap().expect("one");
+        assert_eq!(here.departures().unwrap().first().map(|one| one.number), Some(number));
     }
 }

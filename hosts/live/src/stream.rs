@@ -63,8 +63,7 @@ pub fn send(
     let mut numbers = Vec::with_capacity(stream.count as usize);
     let mut told = Vec::with_capacity(stream.count as usize);
     let mut due = monotonic_ns();
-    // What is left over from streams before is nobody's.
-    socket.departures()?;
+    let _telling = Telling::begin(socket)?;
     for packet in 0..stream.count {
         let from = packet as usize * SHIFT % filling.len().saturating_sub(size).max(1);
         if let Some(filling) = filling.get(from..from + size) {
@@ -86,6 +85,24 @@ pub fn send(
         told.extend(socket.departures()?);
     }
     Ok(matched(&told, stream.first, &numbers))
+}
+
+/// While it lives the kernel tells departures. What nobody has read is dropped at its end.
+struct Telling<'a>(&'a Stamped);
+
+impl<'a> Telling<'a> {
+    fn begin(socket: &'a Stamped) -> io::Result<Telling<'a>> {
+        socket.tell_departures(true)?;
+        Ok(Telling(socket))
+    }
+}
+
+impl Drop for Telling<'_> {
+    fn drop(&mut self) {
+        // Where the system refuses, the next stream is told of it.
+        let _ = self.0.tell_departures(false);
+        let _ = self.0.departures();
+    }
 }
 
 /// The times of the packets that had these numbers, and who took them.

@@ -153,7 +153,11 @@ fn order(arrived: u32, count: u32) -> Body {
 fn a_stream_is_sent_once_for_its_order_and_never_beyond_the_grant() {
     let mut server = server(Limits::DEFAULT);
     open(&mut server, 1, client(1), at(0));
-    let mut send = |number, body| take(&mut server, &plain(1, number, body), client(1), at(10));
+    let mut send = |number, body| {
+        let reaction = take(&mut server, &plain(1, number, body), client(1), at(10));
+        server.departed(1, &[], Source::Kernel);
+        reaction
+    };
     let Some(Job { to, session: 1, stream, .. }) = send(5, order(0, 64)).job else { panic!() };
     assert_eq!((to, stream.count), (client(1), 64));
     assert_eq!(send(5, order(0, 64)), Reaction::default(), "a copy");
@@ -176,7 +180,7 @@ fn orders_that_do_not_fit_end_the_session() {
         (Ordered { size: 1473, ..good }, Reason::Wrong),
         (Ordered { size: 8, ..good }, Reason::Wrong),
         (Ordered { lowest_bps: 0, ..good }, Reason::Wrong),
-        (Ordered { lowest_bps: 300_000, ..good }, Reason::Wrong),
+        (Ordered { lowest_bps: 80_000, ..good }, Reason::Wrong),
         (Ordered { lowest_bps: 16_000_000, ..good }, Reason::Wrong),
         (Ordered { count: u32::MAX, ..good }, Reason::Wrong),
         (Ordered { first: u64::MAX, ..good }, Reason::Wrong),
@@ -193,8 +197,11 @@ fn orders_that_do_not_fit_end_the_session() {
 fn a_client_to_which_nothing_arrives_is_sent_no_more_after_two_streams() {
     let mut server = server(Limits::DEFAULT);
     open(&mut server, 1, client(1), at(0));
-    let streams =
-        (5..20).filter(|number| take(&mut server, &plain(1, *number, order(0, 10)), client(1), at(10)).job.is_some());
+    let streams = (5..20).filter(|number| {
+        let reaction = take(&mut server, &plain(1, *number, order(0, 10)), client(1), at(10));
+        server.departed(1, &[], Source::Kernel);
+        reaction.job.is_some()
+    });
     assert_eq!(streams.count(), 2);
     assert_eq!((server.counters().silent, server.counters().sessions), (1, 0));
 }
@@ -235,4 +242,28 @@ fn sessions_have_a_rate_a_number_and_an_end() {
     assert!(matches!(open(&mut server, 4, client(4), at(5_001)).0, Some(Body::Accept { .. })));
     assert_eq!(server.end(at(5_002)).len(), 2);
     assert_eq!((server.counters().sessions, server.counters().silent), (0, 1));
+}
+
+#[test]
+fn a_session_waits_for_its_streams_before_it_orders_more() {
+    let mut server = server(Limits::DEFAULT);
+    open(&mut server, 1, client(1), at(0));
+    let orders = |number, server: &mut Server| {
+        take(server, &plain(1, number, order(1, 64)), client(1), at(u64::from(number))).job.is_some()
+    };
+    assert_eq!([2, 3, 4].map(|number| orders(number, &mut server)), [true, true, false]);
+    let charged = server.counters().sent_bytes;
+    assert_eq!(charged, 2 * 64 * 1472, "what is not sent is not charged");
+    server.departed(1, &[], Source::Kernel);
+    assert!(orders(4, &mut server), "it was asked for again");
+}
+
+#[test]
+fn a_stream_of_small_packets_lasts_no_longer_either() {
+    let mut server = server(Limits::DEFAULT);
+    open(&mut server, 1, client(1), at(0));
+    // 28 bytes of payload and 28 of headers: 448 bits. 1000 packets at 200 kbit/s take 2.24 s, their payloads 1.12 s.
+    let stream = Ordered { first: 0, count: 1000, lowest_bps: 200_000, highest_bps: 200_000, levels: 1, size: 28 };
+    let order = plain(1, 2, Body::Order { stream, arrived: 1 });
+    assert_eq!(answer(&mut server, &order, client(1), at(1)), Some(Body::Close(Reason::Wrong)));
 }

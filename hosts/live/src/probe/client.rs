@@ -100,7 +100,7 @@ impl Client {
             match self.request(Body::Hello { wish, cookie }, wanted)? {
                 Body::Challenge(fresh) if fresh != cookie => cookie = fresh,
                 Body::Accept { grant, memory, .. } => {
-                    (self.grant, self.memory) = (grant, memory);
+                    (self.grant, self.memory) = (grant.at_most(&wish), memory);
                     return Ok(());
                 }
                 Body::Refuse { text, retry_ms, .. } => return Err(ProbeError::Refused { text, retry_ms }),

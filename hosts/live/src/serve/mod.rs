@@ -111,6 +111,11 @@ impl Server {
         Counters { sessions: self.sessions.len() as u64, promised_bps, ..self.counters }
     }
 
+    /// Whether there is this session.
+    pub fn has(&self, session: u64) -> bool {
+        self.sessions.contains_key(&session)
+    }
+
     fn promised_bps(&self) -> u64 {
         self.sessions.values().map(|session| session.grant.rate_bps).sum()
     }
@@ -165,12 +170,7 @@ impl Server {
         }
         let limits = self.limits;
         let most = limits.grant;
-        let grant = Grant {
-            size: wish.size.min(most.size),
-            rate_bps: wish.rate_bps.min(most.rate_bps),
-            bytes: wish.bytes.min(most.bytes),
-            duration_ms: wish.duration_ms.min(most.duration_ms),
-        };
+        let grant = wish.at_most(&most);
         let room = limits.all_bps.saturating_sub(self.promised_bps()) >= grant.rate_bps;
         if !room || self.sessions.len() >= limits.clients as usize || self.ended.len() >= REMEMBERED {
             self.counters.refused += 1;
@@ -278,7 +278,7 @@ impl Server {
         Some((removed.client, self.written(header, Body::Close(reason), now)))
     }
 
-    /// Packets of a stream have left at these times.
+    /// A stream has ended. Packets of it have left at these times.
     pub fn departed(&mut self, session: u64, stamps: &[Stamp], source: Source) {
         if let Some(session) = self.sessions.get_mut(&session) {
             session.departed(stamps, source);

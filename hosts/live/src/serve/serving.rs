@@ -1,11 +1,13 @@
 //! The threads of a server: one receives and answers, one sends what was ordered.
 
+use super::session::WAITING;
 use super::{Counters, Job, Limits, Now, Server};
 use crate::pace::Pacer;
 use crate::socket::{Stamped, Steps, realtime_ns};
 use crate::stream;
 use crate::wire::{Keys, MOST_SIZE, Source, Stamp};
 use realtime::clock::monotonic_ns;
+use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -56,6 +58,9 @@ impl Serving {
 /// Departures of a stream that was sent.
 type Left = (u64, Vec<Stamp>, Source);
 
+/// A stream to send, unless its session has ended meanwhile.
+type Ordered = (Job, Arc<AtomicBool>);
+
 /// Starts a server. `tell` gets the counters about once a second. `open`: anyone may come, from anywhere.
 ///
 /// # Errors
@@ -76,7 +81,7 @@ pub fn serve(
     let bound = Stamped::bind(address, LOOK).and_then(|socket| Ok((socket.address()?, Arc::new(socket))));
     let (address, socket) = bound.map_err(|error| ServeError::Socket(address, error))?;
     let stop = Arc::new(AtomicBool::new(false));
-    let (jobs, ordered) = mpsc::sync_channel(limits.clients as usize);
+    let (jobs, ordered) = mpsc::sync_channel((limits.clients * WAITING) as usize);
     let (left, departed) = mpsc::channel();
     let sender = Sending { socket: Arc::clone(&socket), stop: Arc::clone(&stop), filling };
     let receiver = Receiving { socket, stop: Arc::clone(&stop), jobs, departed };
@@ -94,15 +99,15 @@ struct Sending {
 }
 
 impl Sending {
-    fn work(&self, ordered: &Receiver<Job>, left: &Sender<Left>) {
+    fn work(&self, ordered: &Receiver<Ordered>, left: &Sender<Left>) {
         let pacer = Pacer::measure();
-        let carry_on = || !self.stop.load(Ordering::Relaxed);
-        while let Ok(job) = ordered.recv() {
+        while let Ok((job, ended)) = ordered.recv() {
+            let carry_on = || !self.stop.load(Ordering::Relaxed) && !ended.load(Ordering::Relaxed);
             let to = (job.to, job.session, job.number);
+            let sent = stream::send(&self.socket, to, &job.stream, pacer, &self.filling, &carry_on);
             // A stream that could not be sent has no times; its client sees that nothing came.
-            if let Ok((stamps, source)) = stream::send(&self.socket, to, &job.stream, pacer, &self.filling, &carry_on)
-                && left.send((job.session, stamps, source)).is_err()
-            {
+            let (stamps, source) = sent.unwrap_or((Vec::new(), Source::Program));
+            if left.send((job.session, stamps, source)).is_err() {
                 return;
             }
         }
@@ -112,7 +117,7 @@ impl Sending {
 struct Receiving {
     socket: Arc<Stamped>,
     stop: Arc<AtomicBool>,
-    jobs: SyncSender<Job>,
+    jobs: SyncSender<Ordered>,
     departed: Receiver<Left>,
 }
 
@@ -131,19 +136,27 @@ impl Receiving {
         let mut server = Server::new(limits, keys, now(), draw);
         let mut buffer = vec![0; MOST_SIZE];
         let (mut looked_ms, mut told_ms) = (now().ms, 0);
+        let mut sending: BTreeMap<u64, Arc<AtomicBool>> = BTreeMap::new();
         while !self.stop.load(Ordering::Relaxed) {
             let arrival = self.socket.receive(&mut buffer);
             let present = now();
             for (session, stamps, source) in self.departed.try_iter() {
                 server.departed(session, &stamps, source);
+                sending.remove(&session);
             }
             match arrival {
                 Ok(Some(arrival)) => {
                     let stamp = (arrival.ns, arrival.source);
                     let reaction = server.receive(&buffer[..arrival.length], arrival.from, stamp, present);
-                    // Answers and streams that cannot go now are asked for again.
+                    // Answers that cannot go now are asked for again.
                     let _ = reaction.answer.map(|answer| self.socket.send(&answer, arrival.from));
-                    let _ = reaction.job.map(|job| self.jobs.try_send(job));
+                    if let Some(job) = reaction.job {
+                        let ended = Arc::clone(sending.entry(job.session).or_default());
+                        // Streams of sessions that have ended are in the queue, too.
+                        if self.jobs.try_send((job, ended)).is_err() {
+                            server.departed(job.session, &[], Source::Program);
+                        }
+                    }
                 }
                 Ok(None) => {}
                 // Nothing can be read at present (no memory, the network is down): not in a busy loop.
@@ -152,6 +165,9 @@ impl Receiving {
             if present.ms >= looked_ms + LOOK.as_millis() as u64 {
                 looked_ms = present.ms;
                 self.say(server.tick(present));
+                for (_, ended) in sending.iter().filter(|(session, _)| !server.has(**session)) {
+                    ended.store(true, Ordering::Relaxed);
+                }
             }
             if present.ms >= told_ms + TELL_MS {
                 told_ms = present.ms;

@@ -9,6 +9,8 @@ const AHEAD_PER_S: u64 = 10;
 const AHEAD_BYTES: u64 = 64_000;
 /// Streams in a row of which nothing arrives, until no more is sent (RFC 8084).
 const BARREN: u32 = 2;
+/// Streams of a session that may wait: one that is being sent, and the next.
+pub const WAITING: u32 = 2;
 
 /// The last times of a session's packets, by their numbers.
 pub struct Memory {
@@ -65,6 +67,8 @@ pub struct Session {
     bucket_bytes: u64,
     filled_ms: u64,
     last_order: Option<u32>,
+    /// Ordered streams that have not left yet.
+    waiting: u32,
     barren: u32,
     arrivals: Memory,
     departures: Memory,
@@ -85,6 +89,7 @@ impl Session {
             bucket_bytes: 0,
             filled_ms: now_ms,
             last_order: None,
+            waiting: 0,
             barren: 0,
             arrivals: Memory::new(limits.memory),
             departures: Memory::new(limits.memory),
@@ -131,8 +136,9 @@ impl Session {
         true
     }
 
-    /// Packets of a stream have left.
+    /// A stream has ended: packets of it have left.
     pub fn departed(&mut self, stamps: &[Stamp], source: Source) {
+        self.waiting = self.waiting.saturating_sub(1);
         stamps.iter().for_each(|stamp| self.departures.note(*stamp, source));
     }
 
@@ -142,30 +148,35 @@ impl Session {
         memory.report(what, steps.wrapping_sub(self.steps_before), first, count, room)
     }
 
-    /// Whether to send this stream: `Ok(false)` if it was ordered before.
+    /// Whether to send this stream: `Ok(false)` if it was ordered before, or too many before it have not left yet. Then
+    /// its client asks again.
     ///
     /// # Errors
     /// Why the session ends.
     pub fn orders(&mut self, number: u32, stream: &Ordered, arrived: u32) -> Result<bool, Reason> {
-        if self.last_order.is_some_and(|last| number <= last) {
+        if self.waiting >= WAITING || self.last_order.is_some_and(|last| number <= last) {
             return Ok(false);
         }
         self.barren = if self.last_order.is_some() && arrived == 0 { self.barren + 1 } else { 0 };
         self.last_order = Some(number);
         let bytes = u64::from(stream.count) * u64::from(stream.size);
-        let seconds_at_lowest = bytes as f64 * 8.0 / stream.lowest_bps.max(1) as f64;
+        // Of a stream whose length is known to be bounded: it lists the gaps.
+        let length_ns = || crate::stream::gaps_ns(stream, crate::stream::overhead(self.client)).iter().sum::<f64>();
         let fits = stream.size <= self.grant.size
             && usize::from(stream.size) >= crate::stream::LEAST_PAYLOAD
             && stream.lowest_bps > 0
             && stream.lowest_bps <= stream.highest_bps
             && stream.count as usize <= self.departures.stamps.len()
             && stream.first.checked_add(u64::from(stream.count)).is_some()
-            && seconds_at_lowest * 1e9 <= crate::stream::LONGEST.nanos() as f64;
+            && length_ns() <= crate::stream::LONGEST.nanos() as f64;
         match () {
             () if self.barren >= BARREN => Err(Reason::Silence),
             () if !fits => Err(Reason::Wrong),
             () if stream.highest_bps > self.grant.rate_bps || !self.uses(bytes) => Err(Reason::Limit),
-            () => Ok(true),
+            () => {
+                self.waiting += 1;
+                Ok(true)
+            }
         }
     }
 }

@@ -123,6 +123,18 @@ pub struct Grant {
     pub duration_ms: u32,
 }
 
+impl Grant {
+    /// As much of it as `most` has.
+    pub fn at_most(&self, most: &Grant) -> Grant {
+        Grant {
+            size: self.size.min(most.size),
+            rate_bps: self.rate_bps.min(most.rate_bps),
+            bytes: self.bytes.min(most.bytes),
+            duration_ms: self.duration_ms.min(most.duration_ms),
+        }
+    }
+}
+
 /// Proves an address: who sends it back has received it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
 pub struct Cookie {
