@@ -57,17 +57,18 @@ pub fn submit(arguments: &Submit, hosts: &[&dyn Host]) -> Result<(), Failure> {
 impl Job {
     fn new(asked: &Submit, host: &dyn Host, name: &str, shards: u32, folder: &Path) -> Result<Job, Failure> {
         let program = std::env::current_exe().map_err(|error| Failure::Machine(error.to_string()))?;
-        let program = program.display().to_string();
-        let mut run = command(&program, &absolute(&asked.file)?, host.name(), &asked.set, folder);
+        let program = plain(&program)?;
+        plain(folder)?;
+        let mut run = command(program, Path::new(plain(&absolute(&asked.file)?)?), host.name(), &asked.set, folder);
         // A task has the cores that it asks for; this machine has those that it has.
         let cores = asked.jobs.or((asked.engine != Engine::Here).then_some(1));
         if let Some(cores) = cores {
             run.push_str(&format!(" --jobs {cores}"));
         }
         if let Some(cache) = &asked.cache {
-            run.push_str(&format!(" --cache {}", quoted([absolute(cache)?.display().to_string().as_str()])));
+            run.push_str(&format!(" --cache {}", quoted([plain(&absolute(cache)?)?])));
         }
-        let merge = quoted([program.as_str(), "merge", &folder.display().to_string()]);
+        let merge = quoted([program, "merge", plain(folder)?]);
         let (template, sign) = match asked.engine {
             Engine::Slurm => (include_str!("../assets/submit/slurm.sh"), "#SBATCH"),
             Engine::Hyperqueue => (include_str!("../assets/submit/hyperqueue.sh"), "#HQ"),
@@ -80,14 +81,29 @@ impl Job {
             )));
         }
         let options: String = asked.options.iter().map(|option| format!("{sign} {option}\n")).collect();
-        let script = template
-            .replace("{name}", name)
-            .replace("{shards}", &shards.to_string())
-            .replace("{cores}", &cores.unwrap_or(1).to_string())
-            .replace("{logs}", &folder.join(LOGS).display().to_string())
-            .replace("{options}", &options)
-            .replace("{run}", &run)
-            .replace("{merge}", &merge);
+        if let Some(option) = asked.options.iter().find(|option| option.contains(char::is_control)) {
+            return Err(Failure::Input(format!("--: found {option:?}; expected options without control characters")));
+        }
+        let (output, errors) = match asked.engine {
+            Engine::Slurm => (directed(asked.engine, folder, "%a.log")?, String::new()),
+            Engine::Hyperqueue => {
+                (directed(asked.engine, folder, "%{TASK_ID}.log")?, directed(asked.engine, folder, "%{TASK_ID}.err")?)
+            }
+            Engine::Here => Default::default(),
+        };
+        let script = filled(
+            template,
+            &[
+                ("name", &job_name(name)),
+                ("shards", &shards.to_string()),
+                ("cores", &cores.unwrap_or(1).to_string()),
+                ("output", &output),
+                ("errors", &errors),
+                ("options", &options),
+                ("run", &run),
+                ("merge", &merge),
+            ],
+        );
         let (engine, folder, options) = (asked.engine, folder.to_path_buf(), asked.options.clone());
         Ok(Job { engine, folder, script, merge, options })
     }
@@ -146,6 +162,57 @@ impl Job {
     }
 }
 
+/// A template with its places filled, in one pass: what is filled in is not searched for places again.
+fn filled(template: &str, places: &[(&str, &str)]) -> String {
+    let mut script = String::new();
+    let mut rest = template;
+    while let Some((before, after)) = rest.split_once('{') {
+        script.push_str(before);
+        let place = places.iter().find_map(|(name, text)| Some((text, after.strip_prefix(name)?.strip_prefix('}')?)));
+        rest = match place {
+            Some((text, after)) => {
+                script.push_str(text);
+                after
+            }
+            None => {
+                script.push('{');
+                after
+            }
+        };
+    }
+    script + rest
+}
+
+/// A path for a script: in UTF-8, and in one line.
+fn plain(path: &Path) -> Result<&str, Failure> {
+    path.to_str().filter(|text| !text.contains(char::is_control)).ok_or_else(|| {
+        Failure::Input(format!("found {path:?}; expected a path in UTF-8 without line breaks and control characters"))
+    })
+}
+
+/// A file among the logs in a line for the batch system, which is read by its own rules. `sbatch` takes an argument in
+/// double quotes as one; folders whose signs either of them reads as something else are refused.
+fn directed(engine: Engine, folder: &Path, file: &str) -> Result<String, Failure> {
+    const READ_OTHERWISE: [char; 7] = ['"', '\'', '\\', '%', '#', '{', '}'];
+    let text = plain(folder)?;
+    let spaces = text.contains(char::is_whitespace);
+    if text.contains(READ_OTHERWISE) || (spaces && engine != Engine::Slurm) {
+        let expected = match engine {
+            Engine::Slurm => "a folder without \", ', \\, %, #, { and }, which sbatch may read as something else",
+            _ => "a folder without spaces, \", ', \\, %, #, { and }, which hq may read as something else",
+        };
+        return Err(Failure::Input(format!("--out: found {text}; expected {expected}")));
+    }
+    let file = format!("{text}/{LOGS}/{file}");
+    Ok(if spaces { format!("\"{file}\"") } else { file })
+}
+
+/// A name for a job: signs that a batch system may read as something else become `_`.
+fn job_name(scenario: &str) -> String {
+    let plain = |c: char| if c.is_alphanumeric() || "-_.".contains(c) { c } else { '_' };
+    scenario.chars().map(plain).collect()
+}
+
 /// What a command says; of SLURM's cluster and job the job.
 fn answered(words: &[String]) -> Result<String, Failure> {
     let child = begun(words, Stdio::piped())?;
@@ -168,4 +235,31 @@ fn ended(words: &[String], status: std::process::ExitStatus) -> Result<(), Failu
 
 fn absolute(path: &Path) -> Result<PathBuf, Failure> {
     std::path::absolute(path).map_err(|error| Failure::Input(format!("{}: {error}", path.display())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_filled_in_is_not_searched_for_places() {
+        let filled = filled("exec {run} {merge} %{TASK_ID} {", &[("run", "'{merge}'"), ("merge", "m")]);
+        assert_eq!(filled, "exec '{merge}' m %{TASK_ID} {");
+    }
+
+    #[test]
+    fn a_folder_for_a_batch_system_is_one_argument_or_is_refused() {
+        let directed = |engine, folder: &str| directed(engine, Path::new(folder), "%a").ok();
+        assert_eq!(directed(Engine::Slurm, "/out").as_deref(), Some("/out/logs/%a"));
+        assert_eq!(directed(Engine::Slurm, "/my out").as_deref(), Some("\"/my out/logs/%a\""));
+        assert_eq!(directed(Engine::Hyperqueue, "/my out"), None);
+        for folder in ["/lo\ntouch x\n", "/a\"b", "/a'b", "/a\\b", "/50%j", "/a #b", "/a\tb", "/{merge}"] {
+            assert_eq!(directed(Engine::Slurm, folder), None, "{folder:?}");
+        }
+    }
+
+    #[test]
+    fn a_job_has_a_name_of_one_word() {
+        assert_eq!(job_name("b;touch $(x) '\"\n#a-1.0_é"), "b_touch___x______a-1.0_é");
+    }
 }

@@ -7,8 +7,9 @@ use crate::{Failure, PROGRAM, say};
 use runner::{Error, Files, Head, Host, Job, Keep, Runner, Shards, Swept, divide, shards_of};
 use scenario::{Experiment, Scenario};
 use serde_json::json;
-use std::io::Write;
-use std::path::Path;
+use std::collections::BTreeSet;
+use std::io::{ErrorKind, Write};
+use std::path::{Path, PathBuf};
 use units::Span;
 
 /// Shards of which `merge` names the command.
@@ -60,7 +61,7 @@ pub fn shards(division: &Division, jobs: &[Job<'_>], at_once: u16) -> Option<u32
 
 pub fn merge(arguments: &Merge, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let folder = &arguments.folder;
-    let shards = Shards::read(folder)?;
+    let shards = Shards::read(folder, &PROGRAM)?;
     let head = shards.head.clone();
     let host = named(&head.host, hosts)?;
     let read = Scenario::parse(&head.scenario, &head.file, &[]);
@@ -69,10 +70,28 @@ pub fn merge(arguments: &Merge, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let swept = Swept { scenario: &scenario, plan: &plan, file: &head.file, changes: &head.changes };
     let (replace, progress) = (arguments.replace, &Terminal::new(true));
     let runner = Runner { host, program: &PROGRAM, jobs: None, replace, progress };
-    let results = runner.merge(&swept, shards, folder).map_err(|error| missing(error, &head, folder))?;
-    write_page(&results, folder, !arguments.no_page).map_err(|error| unwritable(folder, &error))?;
+    // Results without all of their files look whole to whoever finds them, and the shards are still there.
+    let before = files(folder);
+    let undo = || files(folder).difference(&before).for_each(|begun| _ = std::fs::remove_file(begun));
+    let results = runner.merge(&swept, shards, folder).map_err(|error| {
+        // Where another command makes runs in the folder, what is new is not of this one.
+        if matches!(&error, Error::Unwritable { error, .. } if error.kind() != ErrorKind::WouldBlock) {
+            undo();
+        }
+        missing(error, &head, folder)
+    })?;
+    write_page(&results, folder, !arguments.no_page).map_err(|error| {
+        undo();
+        unwritable(folder, &error)
+    })?;
     shown(&results, folder)?;
     met(&results)
+}
+
+/// The files of a folder, without those in its folders.
+fn files(folder: &Path) -> BTreeSet<PathBuf> {
+    let entries = std::fs::read_dir(folder).into_iter().flatten().flatten();
+    entries.map(|entry| entry.path()).filter(|path| path.is_file()).collect()
 }
 
 /// What is missing, and the commands that make it.

@@ -161,6 +161,59 @@ fn shards_of_two_programs_are_refused_with_one_message() {
 }
 
 #[test]
+fn a_merge_that_cannot_write_all_leaves_nothing_but_the_shards() {
+    let folder = folder(SCENARIO);
+    done(folder.path(), "run sweep.toml --set run.replications=1 --shard 1/1 --out out");
+    let out = folder.path().join("out");
+    // A folder in the place of the last file of the results, then of the page.
+    for file in ["manifest.json", "report.html"] {
+        fs::create_dir(out.join(file)).expect("a folder");
+        let message = refused(folder.path(), "merge out");
+        assert!(message.contains("cannot be written"), "{message}");
+        fs::remove_dir(out.join(file)).expect("removed");
+        let left: Vec<_> =
+            fs::read_dir(&out).expect("the folder").map(|entry| entry.expect("one").file_name()).collect();
+        assert_eq!(left, ["shards"]);
+    }
+    done(folder.path(), "merge out");
+    assert!(out.join("runs.csv").is_file() && out.join("report.html").is_file());
+}
+
+/// The shard of another program names a scenario that cannot be resolved: it is not asked for.
+#[test]
+fn of_another_program_s_shards_the_scenario_is_not_resolved() {
+    let folder = folder(SCENARIO);
+    done(folder.path(), "run sweep.toml --set run.replications=1 --shard 1/1 --out out");
+    let file = folder.path().join("out/shards/1.ndjson");
+    let text = fs::read_to_string(&file).expect("the shard");
+    let scenario = text.replacen("controller = \\\"cubic\\\"", "controller = \\\"nobody\\\"", 1);
+    assert_ne!(scenario, text);
+    fs::write(&file, &scenario).expect("written");
+    let resolved = refused(folder.path(), "merge out");
+    assert!(resolved.contains("nobody"), "{resolved}");
+    let program = text.split("\"program\":\"").nth(1).and_then(|rest| rest.split('"').next()).expect("a program");
+    fs::write(&file, scenario.replacen(program, "0.0.9 abcdef", 1)).expect("written");
+    let message = refused(folder.path(), "merge out");
+    assert!(message.contains("found runs by packetscale 0.0.9 abcdef"), "{message}");
+}
+
+#[test]
+fn a_script_has_no_more_commands_than_its_own() {
+    let folder = folder(SCENARIO);
+    for engine in ["slurm", "hyperqueue", "here"] {
+        let mut command = packetscale(folder.path(), &format!("submit {engine} sweep.toml --shards 2"));
+        let output = command.args(["--dry-run", "--out", "lo\ntouch PWNED\n"]).output().expect("the command starts");
+        let message = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{engine}");
+        assert!(message.contains("expected a path in UTF-8 without line breaks"), "{message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+    }
+    fs::copy(folder.path().join("sweep.toml"), folder.path().join("{merge}.toml")).expect("copied");
+    let script = done(folder.path(), "submit here {merge}.toml --shards 2 --out out --dry-run");
+    assert!(script.contains("/{merge}.toml' --on"), "{script}");
+}
+
+#[test]
 fn the_cache_gives_a_wider_sweep_the_runs_that_it_has() {
     let folder = folder(SCENARIO);
     let count = || {

@@ -219,7 +219,7 @@ pub struct ToldRate {
     pub rate_bps: u64,
 }
 
-/// `struct packetscale_decision`. It holds until an event changes it. It begins with the initial window, a departure at time 0, no rate and no threshold. The host keeps the window between 1 packet and 2^30, and the departure at most 60 s after the event. A departure in the past means: as soon as the window allows.
+/// `struct packetscale_decision`. It holds until an event changes it. It begins with the initial window, a departure at time 0, no rate and no threshold. The host keeps the window between 1 packet and 2^20, and the departure at most 60 s after the event. A departure in the past means: as soon as the window allows.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Decision {

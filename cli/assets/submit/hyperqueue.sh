@@ -2,6 +2,6 @@
 #HQ --name={name}
 #HQ --array=1-{shards}
 #HQ --cpus={cores}
-#HQ --stdout={logs}/%{TASK_ID}.log
-#HQ --stderr={logs}/%{TASK_ID}.err
+#HQ --stdout={output}
+#HQ --stderr={errors}
 {options}exec {run} --shard task/{shards}

@@ -2,5 +2,5 @@
 #SBATCH --job-name={name}
 #SBATCH --array=1-{shards}
 #SBATCH --cpus-per-task={cores}
-#SBATCH --output={logs}/%a.log
+#SBATCH --output={output}
 {options}exec {run} --shard task/{shards}

@@ -53,6 +53,11 @@ pub(crate) struct Calls {
 }
 
 impl Object {
+    /// The memory of one flow's state.
+    pub fn state_bytes(&self) -> u64 {
+        self.layout.size() as u64
+    }
+
     /// Checks a table, in the order in which its parts can be trusted.
     ///
     /// # Errors

@@ -3,8 +3,8 @@
 //! has a line more, the first, which says what it is.
 
 use crate::head::Head;
+use crate::line::{self, line};
 use results::Run;
-use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File, TryLockError};
 use std::io::{self, Read, Write};
@@ -12,13 +12,6 @@ use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 pub(crate) const NAME: &str = "unfinished.ndjson";
-
-/// A run, and what it is known by.
-#[derive(Serialize, Deserialize)]
-pub(crate) struct Line<R> {
-    pub id: String,
-    pub run: R,
-}
 
 /// The file, open for more.
 pub struct Checkpoint {
@@ -56,12 +49,12 @@ impl Checkpoint {
         let alone = alone_in(folder)?;
         let content = held(&path)?;
         let lines = content.split(|byte| *byte == b'\n');
-        let runs = lines.filter_map(|line| serde_json::from_slice::<Line<Run>>(line).ok());
-        let (kept, strangers): (Vec<_>, Vec<_>) = runs.partition(|line| ids.contains(line.id.as_str()));
+        let (kept, strangers): (Vec<_>, Vec<_>) =
+            lines.filter_map(line::parse).partition(|(id, _)| ids.contains(id.as_str()));
         if !strangers.is_empty() && !replace {
             return Ok(Opened::Foreign(of_another(strangers.len())));
         }
-        let kept: BTreeMap<String, Run> = kept.into_iter().map(|line| (line.id, line.run)).collect();
+        let kept: BTreeMap<String, Run> = kept.into_iter().collect();
         let lines = kept.iter().map(|(id, run)| line(id, run)).collect::<Result<Vec<String>, _>>()?;
         results::write_file(folder, NAME, |file| file.write_all(lines.concat().as_bytes()))?;
         let file = File::options().append(true).open(&path)?;
@@ -82,13 +75,15 @@ impl Checkpoint {
         let mut content = Vec::new();
         file.read_to_end(&mut content)?;
         content.truncate(content.iter().rposition(|byte| *byte == b'\n').map_or(0, |end| end + 1));
-        let mut lines = content.split(|byte| *byte == b'\n');
-        let first = lines.next().unwrap_or_default();
-        let runs = lines.filter_map(|line| serde_json::from_slice::<Line<Run>>(line).ok());
-        let (kept, strangers): (Vec<_>, Vec<_>) = runs.partition(|line| ids.contains(line.id.as_str()));
-        let mut kept: BTreeMap<String, Run> = kept.into_iter().map(|line| (line.id, line.run)).collect();
+        let first = content.split(|byte| *byte == b'\n').next().unwrap_or_default();
         let wrong = if content.is_empty() { None } else { head.wrong(first) };
-        let foreign = wrong.or_else(|| (!strangers.is_empty()).then(|| of_another(strangers.len())));
+        let (runs, changed) = match line::all(&content, 1) {
+            Ok(runs) => (runs, None),
+            Err(changed) => (Vec::new(), Some(changed)),
+        };
+        let (kept, strangers): (Vec<_>, Vec<_>) = runs.into_iter().partition(|(id, _)| ids.contains(id.as_str()));
+        let mut kept: BTreeMap<String, Run> = kept.into_iter().collect();
+        let foreign = wrong.or(changed).or_else(|| (!strangers.is_empty()).then(|| of_another(strangers.len())));
         let keep = match foreign {
             Some(found) if !replace => return Ok(Opened::Foreign(found)),
             Some(_) => {
@@ -189,8 +184,4 @@ fn held(path: &Path) -> io::Result<Vec<u8>> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
         read => read,
     }
-}
-
-fn line(id: &str, run: &Run) -> io::Result<String> {
-    Ok(serde_json::to_string(&Line { id: id.to_string(), run })? + "\n")
 }

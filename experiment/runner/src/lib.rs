@@ -12,6 +12,7 @@ mod files;
 mod head;
 mod host;
 mod job;
+mod line;
 mod machine;
 mod made;
 mod program;

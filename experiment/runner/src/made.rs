@@ -1,6 +1,6 @@
 //! Runs that are made already: in memory, and in a folder that commands share.
 
-use crate::checkpoint::Line;
+use crate::line::{self, line};
 use results::Run;
 use std::collections::BTreeMap;
 use std::fs;
@@ -31,12 +31,11 @@ impl Made {
         Made { runs, cache: None }
     }
 
-    /// The run of this id. A file that is damaged is none.
+    /// The run of this id. A file that is damaged or was changed is none.
     pub(crate) fn get(&self, id: &str) -> Option<Run> {
         let in_cache = || {
             let content = fs::read(file(self.cache.as_ref()?, id)).ok()?;
-            let line: Line<Run> = serde_json::from_slice(&content).ok()?;
-            (line.id == id).then_some(line.run)
+            line::parse(&content).filter(|(found, _)| found == id).map(|(_, run)| run)
         };
         self.runs.get(id).cloned().or_else(in_cache)
     }
@@ -55,8 +54,7 @@ impl Made {
         let write = || {
             fs::create_dir_all(folder)?;
             let mut partial = tempfile::NamedTempFile::new_in(folder)?;
-            serde_json::to_writer(io::BufWriter::new(&mut partial), &Line { id: id.to_string(), run })?;
-            partial.write_all(b"\n")?;
+            partial.write_all(line(id, run)?.as_bytes())?;
             partial.as_file().sync_data()?;
             partial.persist(&file).map_err(|error| error.error)?;
             Ok(())

@@ -5,13 +5,15 @@
 //! together from several machines. An executor of any other kind does the same: [`Runner::shard`] in each of its tasks,
 //! then [`Shards::read`] and [`Runner::merge`].
 
-use crate::checkpoint::{Checkpoint, Line, Opened};
+use crate::checkpoint::{Checkpoint, Opened};
 use crate::execute::{Error, Runner};
 use crate::files::Files;
 use crate::head::Head;
 use crate::host::Refusal;
 use crate::job::{Job, Keep};
+use crate::line;
 use crate::made::Made;
+use crate::program::Program;
 use crate::shard::{Shard, divide};
 use results::{Results, Run};
 use scenario::{Experiment, Scenario};
@@ -150,11 +152,12 @@ impl Runner<'_> {
 }
 
 impl Shards {
-    /// Reads the shards that lie in a folder of results. A last line that was cut short is no run.
+    /// Reads the shards that `program` made and that lie in a folder of results. A last line that was cut short is no run.
+    /// The scenario is not resolved here: what it names, a controller of a file too, is of interest only to the same program.
     ///
     /// # Errors
-    /// No shard, or shards that differ in more than their numbers.
-    pub fn read(folder: &Path) -> Result<Shards, Error> {
+    /// No shard, shards that differ in more than their numbers, those of another program, or a line that was changed.
+    pub fn read(folder: &Path, program: &Program) -> Result<Shards, Error> {
         let inner = folder.join(FOLDER);
         let none = || Error::Apart {
             file: inner.clone(),
@@ -168,8 +171,8 @@ impl Shards {
         let mut all: Option<Shards> = None;
         for file in files {
             let content = fs::read(&file).map_err(Error::unwritable(&file))?;
-            let mut lines = content.split(|byte| *byte == b'\n');
-            let Some(head) = Head::parse(lines.next().unwrap_or_default()) else {
+            let first = content.split(|byte| *byte == b'\n').next().unwrap_or_default();
+            let Some(head) = Head::parse(first) else {
                 if content.contains(&b'\n') {
                     let expected = "a line that says what the shard is".to_string();
                     return Err(Error::Apart { file, found: "another first line".to_string(), expected });
@@ -181,10 +184,19 @@ impl Shards {
             if let Some((found, expected)) = head.apart(&shards.head) {
                 return Err(Error::Apart { file, found, expected });
             }
-            let runs = lines.filter_map(|line| serde_json::from_slice::<Line<Run>>(line).ok());
-            runs.for_each(|line| _ = shards.runs.entry(line.id).or_insert(line.run));
+            let runs = line::all(&content, 1).map_err(|found| {
+                let expected = "it as it was written: remove the line and make the shard again".to_string();
+                Error::Apart { file, found, expected }
+            })?;
+            runs.into_iter().for_each(|(id, run)| _ = shards.runs.entry(id).or_insert(run));
         }
-        all.ok_or_else(none)
+        let shards = all.ok_or_else(none)?;
+        let program = program.identity().map_err(Refusal::Machine)?;
+        let own = Head { program, ..shards.head.clone() };
+        match shards.head.apart(&own) {
+            Some((found, expected)) => Err(Error::Apart { file: inner.clone(), found, expected }),
+            None => Ok(shards),
+        }
     }
 }
 

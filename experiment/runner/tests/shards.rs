@@ -104,7 +104,7 @@ impl Command {
     }
 
     fn merge(&self, folder: &Path) -> Result<Results, Error> {
-        let shards = Shards::read(folder)?;
+        let shards = Shards::read(folder, self.program)?;
         self.with(|runner, swept| runner.merge(swept, shards, folder))
     }
 
@@ -240,6 +240,35 @@ fn a_run_in_the_cache_is_not_made_again_whichever_shard_it_is_of() {
     fs::write(a_file, "{").expect("damaged");
     assert_eq!(of(&Command::new()), 1);
     assert_eq!(of(&Command { program: &LATER, ..Command::new() }), RUNS);
+}
+
+#[test]
+fn what_was_changed_in_a_shard_or_in_the_cache_is_not_believed() {
+    let [cache, folder, again] = [(); 3].map(|()| tempfile::tempdir().expect("a folder"));
+    let made = || Made::in_folder(cache.path());
+    Command::new().shard("1/1", folder.path(), &made()).expect("made");
+    let path = shard_file(folder.path(), Shard::new(1, 1).expect("a shard"));
+    let text = fs::read_to_string(&path).expect("the shard");
+    fs::write(&path, text.replacen("\"replication\":3", "\"replication\":2", 1)).expect("changed");
+    let number = 1 + text.lines().position(|line| line.contains("\"replication\":3")).expect("one");
+    let found = format!("{}: found line {number} changed since it was written; expected ", path.display());
+    for message in [
+        Command::new().merge(folder.path()).expect_err("changed").to_string(),
+        Command::new().shard("1/1", folder.path(), &Made::new()).expect_err("changed").to_string(),
+    ] {
+        assert!(message.starts_with(&found), "{message}");
+    }
+    // Without the line, the run is made again.
+    let without =
+        text.lines().enumerate().filter(|(index, _)| index + 1 != number).map(|(_, line)| format!("{line}\n"));
+    fs::write(&path, without.collect::<String>()).expect("removed");
+    assert_eq!(Command::new().shard("1/1", folder.path(), &Made::new()).expect("made").made, 1);
+    Command::new().merge(folder.path()).expect("merged");
+    let entry = |path: &Path| fs::read_dir(path).expect("a folder").next().expect("one").expect("an entry").path();
+    let entry = entry(&entry(cache.path()));
+    let text = fs::read_to_string(&entry).expect("an entry of the cache");
+    fs::write(&entry, text.replacen("\"replication\":", "\"replication\":1", 1)).expect("changed");
+    assert_eq!(Command::new().shard("1/1", again.path(), &made()).expect("made").made, 1);
 }
 
 #[test]

@@ -10,6 +10,9 @@ use congestion::Setup;
 use std::path::{Path, PathBuf};
 use units::Time;
 
+/// With these begins what spreadsheets take for a formula in a table of CSV.
+const FORMULA: [char; 4] = ['=', '+', '-', '@'];
+
 /// A controller and its label in tables and pictures.
 #[derive(Clone, Debug, PartialEq)]
 pub(crate) struct Named {
@@ -92,8 +95,14 @@ fn named(node: &Node, key: &str, kind: String, file: Option<PathBuf>, choice: Ch
 
 fn label(node: &Node, key: &str) -> Result<Option<String>, ScenarioError> {
     let Value::Table(table) = &node.value else { return Ok(None) };
-    let label = table.get("label");
-    label.map(|entry| text(&entry.node, &format!("{key}.label"), "a name for tables and pictures")).transpose()
+    let Some(entry) = table.get("label") else { return Ok(None) };
+    let name = format!("{key}.label");
+    let label = text(&entry.node, &name, "a name for tables and pictures")?;
+    if label.starts_with(FORMULA) || label.contains(char::is_control) {
+        let expected = "a name in one line that begins with none of = + - @, which spreadsheets take for a formula";
+        return Err(ScenarioError::at(&entry.node.place, name, format!("{label:?}"), expected));
+    }
+    Ok(Some(label))
 }
 
 /// The different setups of these flows.

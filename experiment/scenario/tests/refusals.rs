@@ -112,6 +112,9 @@ rtt"# => "controller = { kind = \"rapid\", tau = \"5 ms\" }\nrtt",
     the_preset_that_was: r#"controller = "rapid"
 rtt"# => "controller = { kind = \"rapid\", preset = \"thesis\" }\nrtt",
         r#"bursty.toml:11: flow.0.controller.preset: found a setting of earlier versions; expected kind = "rapid-thesis" for the law of the dissertation, kind = "rapid" for the default law"#;
+    a_label_that_spreadsheets_compute: r#"controller = "rapid"
+rtt"# => "controller = { kind = \"rapid\", label = \"=1+1\" }\nrtt",
+        r#"bursty.toml:11: flow.0.controller.label: found "=1+1"; expected a name in one line that begins with none of = + - @, which spreadsheets take for a formula"#;
     an_unknown_setting_of_a_controller: r#"controller = "rapid"
 rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
         r#"bursty.toml:11: flow.0.controller.betta: found an unknown setting of newreno, perhaps "beta"; expected one of "beta", "abe", "abc_limit", "label""#;

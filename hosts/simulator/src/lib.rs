@@ -48,7 +48,7 @@ pub enum RunError {
         /// What it refuses.
         error: SettingError,
     },
-    /// A file that brings no controller, though it did when the scenario was read.
+    /// A file that brings no controller, though it did when the scenario was read, or whose controller cannot run here.
     Brought(OpenError),
     /// No queue discipline of this name.
     UnknownQueue(String),

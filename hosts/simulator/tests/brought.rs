@@ -151,3 +151,31 @@ fn the_file_of_a_controller_is_among_the_files_of_a_run() {
     assert_eq!(runs[0].controller, "cubic-in-c");
     assert_eq!(plan(text, "\"cubic\"")[0].files().count(), 0);
 }
+
+/// The largest state that a file may ask for, in more flows than a run has memory for.
+#[test]
+fn states_that_take_too_much_memory_are_refused_before_the_run() {
+    let Some(file) = cubic() else { return };
+    let room = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../algorithms/controller");
+    let text = std::fs::read_to_string(room.join("examples/cubic.c")).expect("the example");
+    let large = text.replace(".state_bytes = sizeof(struct cubic)", ".state_bytes = 1u << 24");
+    assert_ne!(large, text);
+    let (source, object) = (file.with_file_name("large.c"), file.with_file_name("large.so"));
+    std::fs::write(&source, large).expect("written");
+    let mut cc = Command::new("cc");
+    cc.args(["-shared", "-O1", "-fPIC", "-I"]).arg(room.join("include")).arg(&source).arg("-o").arg(&object);
+    assert!(cc.status().expect("cc starts").success());
+    let run = |flows: u32| {
+        let text = format!(
+            "run = {{ duration = \"1 ms\" }}\npath = {{ rate = \"10 Mbit/s\", delay = \"5 ms\", buffer = \"1 bdp\" }}\n\
+             [[flow]]\ncontroller = CONTROLLER\ncount = {flows}\n"
+        );
+        packetscale_simulator::run(&plan(&text, &format!("{{ kind = \"c\", file = \"{}\" }}", object.display()))[0])
+    };
+    // 2^30 bytes are 64 states of 2^24.
+    assert!(run(64).is_ok());
+    let message = run(65).expect_err("too much").to_string();
+    let expected =
+        "found states of more than 1073741824 bytes in 65 flows; expected fewer flows, or a smaller state_bytes";
+    assert_eq!(message, format!("{}: {expected}", object.display()));
+}

@@ -175,7 +175,7 @@ struct packetscale_told_rate {
 
 /*
  * It holds until an event changes it. It begins with the initial window, a departure at time 0, no rate and no threshold.
- * The host keeps the window between 1 packet and 2^30, and the departure at most 60 s after the event. A departure in the
+ * The host keeps the window between 1 packet and 2^20, and the departure at most 60 s after the event. A departure in the
  * past means: as soon as the window allows.
  */
 struct packetscale_decision {
@@ -204,7 +204,7 @@ struct packetscale_controller {
 	const struct packetscale_setting *settings;
 	uint32_t settings_count;
 	uint32_t needs;
-	uint32_t state_bytes;
+	uint32_t state_bytes; /* at most 2^24; of all flows of a run together at most 2^30 */
 	uint32_t state_align; /* a power of two, _Alignof(struct mine) */
 
 	/* Begins a flow. Returns 0, or n if the n-th setting (from 1) does not fit the others or the flow. */

@@ -7,7 +7,7 @@ use super::gaps::Gaps;
 use super::lines::Line;
 use super::return_path::ReturnPath;
 use crate::{Mode, RunError};
-use brought::Object;
+use brought::{MOST_STATES_BYTES, Object, OpenError};
 use congestion::{AnyController, Controller, Setup};
 use scenario::{Experiment, FlowSpec, Size};
 use std::path::{Path, PathBuf};
@@ -134,6 +134,7 @@ impl<'e> FlowBuilder<'e> {
 
     /// The flows of the scenario, which begin at these times.
     pub(crate) fn of_scenario(&mut self, starts: &[Time], cards: &mut Cards) -> Result<Vec<Flow>, RunError> {
+        self.states()?;
         let mut flows = Vec::with_capacity(starts.len());
         for (index, (spec, start)) in self.experiment.flows.iter().zip(starts).enumerate() {
             let new = NewFlow { spec, index, draws: index, start: *start, background: false, message_window: None };
@@ -199,13 +200,32 @@ impl<'e> FlowBuilder<'e> {
         };
         if let Some(file) = &spec.controller.file {
             let object = self.opened(file)?;
-            return (object.build(&setup, &spec.controller.settings))
-                .map_err(|error| RunError::Controller { name: object.name, error });
+            return object.build(&setup, &spec.controller.settings).map_err(|error| {
+                let (name, at) = (object.name, new.start.as_secs_f64());
+                let found = format!("that controller \"{name}\" refuses to begin a flow at {at} s");
+                RunError::Brought(OpenError { file: file.clone(), found, expected: error.to_string() })
+            });
         }
         let entry = congestion::find(&spec.controller.kind)
             .ok_or_else(|| RunError::UnknownController(spec.controller.kind.clone()))?;
         (entry.build)(&setup, &spec.controller.settings)
             .map_err(|error| RunError::Controller { name: entry.name, error })
+    }
+
+    /// Refuses states of the scenario's flows that take more memory than is allowed.
+    fn states(&mut self) -> Result<(), RunError> {
+        let experiment = self.experiment;
+        let mut bytes = 0;
+        for file in experiment.flows.iter().filter_map(|spec| spec.controller.file.as_deref()) {
+            bytes += self.opened(file)?.state_bytes();
+            if bytes > MOST_STATES_BYTES {
+                let found =
+                    format!("states of more than {MOST_STATES_BYTES} bytes in {} flows", experiment.flows.len());
+                let expected = "fewer flows, or a smaller state_bytes".to_string();
+                return Err(RunError::Brought(OpenError { file: file.to_path_buf(), found, expected }));
+            }
+        }
+        Ok(())
     }
 
     /// A file is opened once in a run: flows that share it do the same from the first to the last.
