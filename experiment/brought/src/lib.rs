@@ -9,21 +9,21 @@
 //! All that it says of itself is checked, and all that it decides is bounded. What it does to memory is not: it is code
 //! and has the rights of the user.
 
+mod bounds;
 mod events;
 mod flaw;
 mod object;
 mod open;
+mod own;
 mod parameters;
 mod running;
 mod state;
 
+pub use bounds::{LARGEST_WINDOW, LONGEST_WAIT, departure, window};
 pub use flaw::Flaw;
 pub use object::Object;
 pub use open::{OpenError, open};
+pub use own::{Maker, NameError, Own, by_source, register, registered};
 
 /// What a scenario calls them: `controller = { kind = "c", file = "mine.so" }`.
 pub const KIND: &str = "c";
-/// Longest time after an event until which a controller may hold a packet back.
-pub const LONGEST_WAIT: units::Span = units::Span::from_secs(60);
-/// Largest window in packets: TCP's largest window (RFC 7323, section 2.2) in one-byte packets.
-pub const LARGEST_WINDOW: u32 = 1 << 30;
