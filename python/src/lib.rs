@@ -6,6 +6,7 @@
 //! ([`waiting`]).
 
 mod command;
+mod controller;
 mod fault;
 mod papers;
 mod questions;
@@ -19,6 +20,8 @@ mod waiting;
 mod _native {
     #[pymodule_export]
     use crate::command::main;
+    #[pymodule_export]
+    use crate::controller::{Ack, Expired, Left, Lost, Marks, Start, Undone, register};
     #[pymodule_export]
     use crate::papers::reproduce;
     #[pymodule_export]
