@@ -10,14 +10,15 @@ from typing import TypeVar
 
 from packetscale import _native
 from packetscale._errors import InputError
+from packetscale._native import Scenario
 
 _Class = TypeVar("_Class", bound=type)
 
 #: What a controller must have; `on_mark`, `on_undo` and `on_sent` it may have.
 _REQUIRED = ("on_ack", "on_loss", "on_timeout", "decision")
 
-#: By name: the class, and the source that is in the ids of its runs.
-_known: dict[str, tuple[type, str]] = {}
+#: By the source that is in the ids of runs: name and class.
+_known: dict[str, tuple[str, type]] = {}
 
 
 def controller(name: str) -> Callable[[_Class], _Class]:
@@ -34,7 +35,7 @@ def controller(name: str) -> Callable[[_Class], _Class]:
     """
 
     def give(cls: _Class) -> _Class:
-        _register(name, cls, _source(cls))
+        _register(name, cls, f"python:{name}:{_source(cls)}")
         return cls
 
     return give
@@ -46,7 +47,7 @@ def _register(name: str, cls: type, source: str) -> None:
             expected = ", ".join(_REQUIRED)
             raise InputError(f"{name}: found a class without {call}; expected {expected}", key=call)
     _native.register(name, cls, source)
-    _known[name] = (cls, source)
+    _known[source] = (name, cls)
 
 
 def _source(cls: type) -> str:
@@ -56,17 +57,19 @@ def _source(cls: type) -> str:
             if one.__module__ != "builtins":
                 digest.update(f"{one.__qualname__}\n{inspect.getsource(one)}\n".encode())
     except (OSError, TypeError):
-        return f"python:{uuid.uuid4().hex}"
-    return f"python:{digest.hexdigest()}"
+        return uuid.uuid4().hex
+    return digest.hexdigest()
 
 
-def known() -> list[tuple[str, type, str]]:
-    """All controllers that were given, for a process that does not have them."""
-    return [(name, cls, source) for name, (cls, source) in _known.items()]
+def given(sources: Iterable[str]) -> list[tuple[str, type, str]]:
+    """The controllers of these sources: name, class, source."""
+    return [(*_known[source], source) for source in sources]
 
 
-def take(controllers: Iterable[tuple[str, type, str]]) -> None:
-    """Registers what another process has given."""
+def scenario(
+    controllers: Iterable[tuple[str, type, str]], text: str, path: str, changes: list[str]
+) -> Scenario:
+    """Reads a scenario of another process, with the controllers that it had there."""
     for name, cls, source in controllers:
-        if _known.get(name) != (cls, source):
-            _register(name, cls, source)
+        _register(name, cls, source)
+    return Scenario._read(text, path, changes)

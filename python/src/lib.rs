@@ -29,7 +29,7 @@ mod _native {
     #[pymodule_export]
     use crate::results::{Results, Table, read, report};
     #[pymodule_export]
-    use crate::run::run;
+    use crate::run::{merge, run, shard};
     #[pymodule_export]
     use crate::scenario::Scenario;
     use pyo3::prelude::*;

@@ -208,7 +208,7 @@ impl Host for Stoppable<'_> {
         self.run_watched(experiment, &|_| {})
     }
 
-    fn run_watched(&self, experiment: &Experiment, watch: &dyn Fn(Span)) -> Result<Run, Refusal> {
+    fn run_watched(&self, experiment: &Experiment, watch: &(dyn Fn(Span) + Sync)) -> Result<Run, Refusal> {
         if self.watch.stopped() {
             return Err(Stoppable::interrupted());
         }
@@ -218,8 +218,13 @@ impl Host for Stoppable<'_> {
             }
             watch(at);
         };
+        let made = || self.host.run_watched(experiment, &watched);
         // What the run holds is dropped with it; nothing of it is looked at again.
-        match catch_unwind(AssertUnwindSafe(|| self.host.run_watched(experiment, &watched))) {
+        let made = || catch_unwind(AssertUnwindSafe(made));
+        // Python makes a state for a thread that comes to it, and drops it when the thread leaves. A run with controllers
+        // in Python comes once, not once for each event.
+        let calls_python = experiment.controllers().any(|controller| controller.own.is_some());
+        match if calls_python { Python::attach(|py| py.detach(made)) } else { made() } {
             Ok(made) => made,
             Err(why) if why.is::<Stopped>() => Err(Stoppable::interrupted()),
             Err(why) => {
