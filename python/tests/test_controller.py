@@ -4,6 +4,8 @@ import csv
 import importlib.util
 import io
 import math
+import os
+import subprocess
 import sys
 import traceback
 from itertools import count
@@ -278,3 +280,12 @@ def test_runs_are_known_by_the_source_of_the_class(small: Path, tmp_path: Path) 
     assert told[0] >= 1, "finished runs of the same source were made again"
     # A scenario keeps the class with which it was read.
     assert ps.run(first).runs.to_csv() == same.runs.to_csv() != ps.run(load(4, 0.9)).runs.to_csv()
+
+
+def test_a_new_controller_runs(command: str, tmp_path: Path) -> None:
+    subprocess.run([command, "new", "controller", "mine", "--language", "python"], cwd=tmp_path, check=True)
+    done = subprocess.run([sys.executable, "mine/mine.py"], cwd=tmp_path, capture_output=True, text=True, check=True)
+    assert all(name in done.stdout for name in ["mine", "cubic", "newreno"]), done.stdout
+    words = [sys.executable, "-m", "mypy", "--strict", "--no-incremental", "--cache-dir", os.devnull, "mine.py"]
+    checked = subprocess.run(words, capture_output=True, text=True, cwd=tmp_path / "mine")
+    assert checked.returncode == 0, checked.stdout + checked.stderr
