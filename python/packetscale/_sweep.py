@@ -32,9 +32,9 @@ class Sweep:
     ) -> Results:
         """Makes the runs that are missing in `out`, and returns the results of all. See `packetscale.run`.
 
-        executor: any executor of `concurrent.futures`, or one like it (Dask's `client.get_executor()`, submitit, Parsl). It
+        executor: any executor of `concurrent.futures`, or one like it (Dask's `client.get_executor()`). It
             gets a task for each shard; each makes its runs one at a time, and writes them to `out`, which all must see.
-            Files of the results are the same bytes as without.
+            Files are the same bytes as without, but for what runs cost.
         shards: how many tasks, by default one per core of this machine.
         """
         if executor is None:

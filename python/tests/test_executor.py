@@ -40,7 +40,8 @@ def test_shards_of_an_executor_make_the_bytes_of_one_run(small: Path, tmp_path: 
 
 def test_shards_of_dask_make_the_bytes_of_one_run(small: Path, tmp_path: Path) -> None:
     distributed = pytest.importorskip("distributed", reason="dask.distributed is not installed")
-    sweep = ps.sweep(ps.Scenario.load(small), {"path.delay": ["5 ms", "10 ms"]})
+    scenario = ps.Scenario.load(small).set({"compare.controllers": ["python-aimd", "newreno"]})
+    sweep = ps.sweep(scenario, {"path.delay": ["5 ms", "10 ms"]})
     sweep.run(tmp_path / "one")
     with distributed.Client(n_workers=2, threads_per_worker=1, dashboard_address=None) as client:
         sweep.run(tmp_path / "shards", executor=client.get_executor(), shards=3)
