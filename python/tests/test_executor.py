@@ -48,6 +48,21 @@ def test_shards_of_dask_make_the_bytes_of_one_run(small: Path, tmp_path: Path) -
     assert_same_files(tmp_path / "one", tmp_path / "shards")
 
 
+def test_shards_that_are_there_are_kept_and_not_mixed_with_others(small: Path, tmp_path: Path) -> None:
+    sweep, out = ps.Sweep(ps.Scenario.load(small)), tmp_path / "out"
+    with ThreadPoolExecutor(1) as executor:
+        first = sweep.run(out, executor=executor, shards=3)
+        lines = [file.read_bytes() for file in sorted((out / "shards").iterdir())]
+        (out / "shards" / "2.ndjson").unlink()
+        again = sweep.run(out, executor=executor, shards=3)
+        # What a run cost is in its line: one that was made again would have another.
+        kept = [file.read_bytes() for file in sorted((out / "shards").iterdir())]
+        assert (kept[0], kept[2]) == (lines[0], lines[2]) and kept[1] != lines[1]
+        assert again.runs.to_csv() == first.runs.to_csv()
+        with pytest.raises(ps.InputError, match="shard 1/3"):
+            sweep.run(out, executor=executor, shards=2)
+
+
 class Failing(Aimd):
     def on_loss(self, lost: ps.Lost) -> None:
         raise RuntimeError("no more")
