@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds the wheel, installs it where nothing of it was, and runs its tests there. `test.sh release`: the wheel that users
-# get. Where Python or its packages are missing it says so and ends well.
+# Builds the wheel, installs it into an environment of its own, and runs its tests there. `test.sh release`: the wheel that
+# users get. The environment, with the packages that tests need, is kept for the next time; only what was installed of the
+# module is removed first. Where Python or its packages are missing it says so and ends well.
 set -eu
 cd "$(dirname "$0")"
 profile=${1:-dev}
@@ -19,7 +20,8 @@ python3 -c 'import ensurepip, venv' 2>/dev/null || skip "python3 has no venv; on
 
 rm -rf "$wheels"
 "$tools/bin/maturin" build --locked --profile "$profile" --out "$wheels"
-"$tools/bin/pip" install --quiet --force-reinstall --no-deps "$wheels"/packetscale-*.whl
+"$tools/bin/pip" uninstall --quiet --yes packetscale 2>/dev/null
+"$tools/bin/pip" install --quiet --no-deps "$wheels"/packetscale-*.whl
 
 # Not from this folder: the package beside this file has no module in it.
 here=$PWD

@@ -273,7 +273,7 @@ pub enum Language {
     C,
     /// Rust, compiled by cargo
     Rust,
-    /// Python: refused until this version runs it
+    /// Python, run by the Python module
     Python,
 }
 

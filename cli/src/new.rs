@@ -6,7 +6,8 @@ use std::fs;
 use std::io::{self, ErrorKind};
 use std::path::Path;
 
-/// A file to write: its name in the folder, and its text. @NAME@ and @FILE@ stand for the controller and its shared object.
+/// A file to write: its name in the folder, and its text. @NAME@ stands for the controller, @CONTROLLER@ for what names it
+/// in a scenario.
 type Template = (&'static str, &'static str);
 
 const HEADER: &str = include_str!("../../algorithms/controller/include/packetscale/controller.h");
@@ -20,6 +21,11 @@ const C: &[Template] = &[
 const RUST: &[Template] = &[
     ("Cargo.toml", include_str!("../assets/controller/Cargo.toml.txt")),
     ("src/lib.rs", include_str!("../assets/controller/lib.rs")),
+    ("@NAME@.toml", include_str!("../assets/controller/scenario.toml")),
+];
+
+const PYTHON: &[Template] = &[
+    ("@NAME@.py", include_str!("../assets/controller/controller.py")),
     ("@NAME@.toml", include_str!("../assets/controller/scenario.toml")),
 ];
 
@@ -39,19 +45,18 @@ const WRAPPER: &str = include_str!("../assets/controller/wrapper.toml.txt");
 pub fn controller(arguments: &NewController) -> Result<(), Failure> {
     let name = arguments.name.as_str();
     check(name)?;
-    let object = match arguments.language {
-        Language::C => format!("{name}.so"),
-        Language::Rust => format!("target/release/lib{}.so", name.replace('-', "_")),
-        Language::Python => {
-            let expected = "c or rust: this version runs no controllers in Python";
-            return Err(Failure::Input(format!("--language: found python; expected {expected}")));
+    let object = |file: String| format!("{{ kind = \"c\", file = \"{file}\" }}");
+    let packetscale = format!("packetscale run {name}.toml");
+    let (filled_in, copied, named, next): (_, &[Template], _, _) = match arguments.language {
+        Language::C => (C, FOR_C, object(format!("{name}.so")), format!("make && {packetscale}")),
+        Language::Rust => {
+            let file = format!("target/release/lib{}.so", name.replace('-', "_"));
+            (RUST, FOR_RUST, object(file), format!("cargo build --release && {packetscale}"))
         }
+        // The module brings it: the command would not find it.
+        Language::Python => (PYTHON, &[], format!("\"{name}\""), format!("python3 {name}.py")),
     };
-    let filled = |text: &str| text.replace("@NAME@", name).replace("@FILE@", &object);
-    let (filled_in, copied, make) = match arguments.language {
-        Language::C => (C, FOR_C, "make"),
-        _ => (RUST, FOR_RUST, "cargo build --release"),
-    };
+    let filled = |text: &str| text.replace("@NAME@", name).replace("@CONTROLLER@", &named);
     let mut files: Vec<(String, String)> = filled_in.iter().map(|(file, text)| (filled(file), filled(text))).collect();
     files.extend(copied.iter().map(|(file, text)| (file.to_string(), text.to_string())));
     if matches!(arguments.language, Language::Rust) {
@@ -62,7 +67,7 @@ pub fn controller(arguments: &NewController) -> Result<(), Failure> {
         ErrorKind::AlreadyExists => Failure::Input(format!("{name}: found a file or folder; expected none")),
         _ => Failure::Input(format!("{name}: cannot be written: {error}")),
     })?;
-    say(&format!("Written to {name}\nNext: cd {name} && {make} && packetscale run {name}.toml\n"))
+    say(&format!("Written to {name}\nNext: cd {name} && {next}\n"))
 }
 
 /// The name is that of a folder, of a crate, and of the controller.

@@ -65,7 +65,7 @@ fn a_wrong_arrow_is_refused() {
         ("cli", "conformance"),
         ("cli", "python"),
         ("python", "hosts/lab"),
-        ("python", "algorithms/congestion"),
+        ("python", "algorithms/transport"),
         ("hosts/simulator", "benches"),
         ("somewhere/new", "algorithms/units"),
     ];

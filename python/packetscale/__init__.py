@@ -13,9 +13,22 @@ their unit (`throughput_bps`, `queue_delay_p99_s`); quantities that go in are te
 from __future__ import annotations
 
 from packetscale import _native, theory
+from packetscale._controller import controller
 from packetscale._errors import InputError, MachineError
 from packetscale._estimation import Estimate, estimate
-from packetscale._native import Results, Scenario, Table, read
+from packetscale._native import (
+    Ack,
+    Expired,
+    Left,
+    Lost,
+    Marks,
+    Results,
+    Scenario,
+    Start,
+    Table,
+    Undone,
+    read,
+)
 from packetscale._progress import Progress
 from packetscale._run import report, reproduce, run
 from packetscale._sweep import Sweep, sweep
@@ -25,14 +38,22 @@ __version__: str = _native.VERSION
 __commit__: str | None = _native.COMMIT
 
 __all__ = [
+    "Ack",
     "Estimate",
+    "Expired",
     "InputError",
+    "Left",
+    "Lost",
     "MachineError",
+    "Marks",
     "Progress",
     "Results",
     "Scenario",
+    "Start",
     "Sweep",
     "Table",
+    "Undone",
+    "controller",
     "estimate",
     "read",
     "report",

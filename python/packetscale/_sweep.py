@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
+from concurrent.futures import Executor
 from typing import Any
 
+from packetscale import _native
+from packetscale._errors import InputError
 from packetscale._native import Results, Scenario
-from packetscale._progress import Progress
+from packetscale._progress import Progress, shown
 from packetscale._run import run
 
 
@@ -24,9 +27,44 @@ class Sweep:
         *,
         replace: bool = False,
         progress: Progress = False,
+        executor: Executor | None = None,
+        shards: int | None = None,
     ) -> Results:
-        """Makes the runs that are missing in `out`, and returns the results of all. See `packetscale.run`."""
-        return run(self.scenario, jobs=jobs, out=out, replace=replace, progress=progress)
+        """Makes the runs that are missing in `out`, and returns the results of all. See `packetscale.run`.
+
+        executor: any executor of `concurrent.futures`, or one like it (Dask's `client.get_executor()`). It
+            gets a task for each shard; each makes its runs one at a time, and writes them to `out`, which all must see.
+            Files are the same bytes as without, but for what runs cost.
+        shards: how many tasks, by default one per core of this machine.
+        """
+        if executor is None:
+            if shards is not None:
+                raise InputError("shards: found a number without an executor; expected both", key="shards")
+            return run(self.scenario, jobs=jobs, out=out, replace=replace, progress=progress)
+        if out is None:
+            raise InputError("out: found none; expected a folder that all tasks of the executor see", key="out")
+        if jobs is not None:
+            raise InputError("jobs: found a number; expected none: the executor has workers", key="jobs")
+        return self._by(executor, shards or os.cpu_count() or 1, os.path.abspath(out), replace, progress)
+
+    def _by(self, executor: Executor, shards: int, out: str, replace: bool, progress: Progress) -> Results:
+        shards = min(shards, len(self))
+        tasks = [
+            executor.submit(_native.shard, self.scenario, number, shards, out, replace)
+            for number in range(1, shards + 1)
+        ]
+        try:
+            with shown(progress) as told:
+                done = 0
+                for task in tasks:
+                    done += task.result()
+                    if told:
+                        told(done, len(self))
+        except BaseException:
+            for task in tasks:
+                task.cancel()
+            raise
+        return _native.merge(self.scenario, out, replace)
 
     def __len__(self) -> int:
         return self.scenario.planned

@@ -6,6 +6,7 @@
 //! ([`waiting`]).
 
 mod command;
+mod controller;
 mod fault;
 mod papers;
 mod questions;
@@ -20,13 +21,15 @@ mod _native {
     #[pymodule_export]
     use crate::command::main;
     #[pymodule_export]
+    use crate::controller::{Ack, Expired, Left, Lost, Marks, Start, Undone, register};
+    #[pymodule_export]
     use crate::papers::reproduce;
     #[pymodule_export]
     use crate::questions::{estimates, theory};
     #[pymodule_export]
     use crate::results::{Results, Table, read, report};
     #[pymodule_export]
-    use crate::run::run;
+    use crate::run::{merge, run, shard};
     #[pymodule_export]
     use crate::scenario::Scenario;
     use pyo3::prelude::*;

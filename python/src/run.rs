@@ -1,12 +1,12 @@
 //! Runs of a scenario, in the simulator.
 
-use crate::fault::{Fault, unwritable};
+use crate::fault::{Fault, input, unwritable};
 use crate::results::Results;
 use crate::scenario::Scenario;
 use crate::waiting::{After, Stoppable, Watch, wait};
 use ::scenario::Scenario as Resolved;
 use pyo3::prelude::*;
-use runner::{Made, Refusal, Runner};
+use runner::{Made, Refusal, Runner, Shard, Shards, Swept};
 use simulator::Simulator;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -23,12 +23,7 @@ pub fn run(
     replace: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Results> {
-    let order = Order {
-        scenario: Arc::clone(&scenario.resolved),
-        path: scenario.path().to_path_buf(),
-        jobs: jobs.map(NonZero::get),
-        replace,
-    };
+    let order = Order::of(&scenario, jobs, replace);
     drop(scenario);
     wait(py, progress, After::TheEnd, move |watch| match out {
         Some(folder) => Ok(Results::of(order.make(watch, &folder)?)),
@@ -36,6 +31,38 @@ pub fn run(
             let folder = a_folder()?;
             Ok(Results::of(order.make(watch, folder.path())?))
         }
+    })
+}
+
+/// Makes the runs of one shard of a scenario that its file in `out` does not hold yet, one at a time. Returns how many
+/// runs it has.
+#[pyfunction]
+#[pyo3(signature = (scenario, number, of, out, replace))]
+pub fn shard(
+    py: Python<'_>,
+    scenario: PyRef<'_, Scenario>,
+    number: u32,
+    of: u32,
+    out: PathBuf,
+    replace: bool,
+) -> PyResult<usize> {
+    let order = Order::of(&scenario, NonZero::new(1), replace);
+    drop(scenario);
+    let shard =
+        Shard::new(number, of).ok_or_else(|| input(format!("shards: found {number} of {of}; expected fewer")))?;
+    wait(py, None, After::TheEnd, move |watch| {
+        order.with(watch, |runner, swept| Ok(runner.shard(swept, shard, &out, &Made::new())?.runs))
+    })
+}
+
+/// Writes the results of a scenario whose shards are all in `out`.
+#[pyfunction]
+#[pyo3(signature = (scenario, out, replace))]
+pub fn merge(py: Python<'_>, scenario: PyRef<'_, Scenario>, out: PathBuf, replace: bool) -> PyResult<Results> {
+    let order = Order::of(&scenario, None, replace);
+    drop(scenario);
+    wait(py, None, After::TheEnd, move |watch| {
+        order.with(watch, |runner, swept| runner.merge(swept, Shards::read(&out)?, &out)).map(Results::of)
     })
 }
 
@@ -48,12 +75,29 @@ pub fn a_folder() -> Result<tempfile::TempDir, Fault> {
 struct Order {
     scenario: Arc<Resolved>,
     path: PathBuf,
+    changes: Vec<String>,
     jobs: Option<u16>,
     replace: bool,
 }
 
 impl Order {
+    fn of(scenario: &Scenario, jobs: Option<NonZero<u16>>, replace: bool) -> Order {
+        let (path, changes) = (scenario.path().to_path_buf(), scenario.changes().to_vec());
+        Order { scenario: Arc::clone(&scenario.resolved), path, changes, jobs: jobs.map(NonZero::get), replace }
+    }
+
     fn make(&self, watch: &Watch, folder: &Path) -> Result<results::Results, Fault> {
+        self.with(watch, |runner, swept| {
+            runner.record(swept.scenario, swept.plan, swept.name(), folder, &mut Made::new())
+        })
+    }
+
+    /// Does what a runner does with the plan.
+    fn with<T>(
+        &self,
+        watch: &Watch,
+        work: impl FnOnce(&Runner<'_>, &Swept<'_>) -> Result<T, runner::Error>,
+    ) -> Result<T, Fault> {
         let plan = self.scenario.plan();
         if plan.iter().any(|experiment| experiment.probe.is_some()) {
             let found = "probe streams, which `packetscale estimate --from-simulator` sends and judges";
@@ -61,8 +105,8 @@ impl Order {
         }
         let host = &Stoppable { host: &Simulator, watch };
         let runner = Runner { host, program: &cli::PROGRAM, jobs: self.jobs, replace: self.replace, progress: watch };
-        let name = self.path.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        runner.record(&self.scenario, &plan, name, folder, &mut Made::new()).map_err(|error| match error {
+        let swept = Swept { scenario: &self.scenario, plan: &plan, file: &self.path, changes: &self.changes };
+        work(&runner, &swept).map_err(|error| match error {
             runner::Error::Refused(Refusal::Unfit(unfit)) => {
                 self.scenario.refuse(&self.path, &unfit.key, unfit.found, unfit.expected).into()
             }

@@ -5,8 +5,12 @@ use crate::values::written;
 use ::scenario::Scenario as Resolved;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+
+/// What [`Scenario`] is made of in another process.
+type Parts<'py> = (Bound<'py, PyAny>, String, PathBuf, Vec<String>);
 
 /// What to run: a scenario file, checked and resolved. It does not change; `set` returns another one.
 ///
@@ -23,6 +27,11 @@ impl Scenario {
     fn read(text: Arc<str>, path: PathBuf, changes: Vec<String>) -> PyResult<Scenario> {
         let resolved = Arc::new(Resolved::parse(&text, &path, &changes).map_err(Fault::from)?);
         Ok(Scenario { text, path, changes, resolved })
+    }
+
+    /// The changes with which it was read, as `--set` takes them.
+    pub fn changes(&self) -> &[String] {
+        &self.changes
     }
 
     /// The file that it was read from, or as if from.
@@ -59,6 +68,23 @@ impl Scenario {
         };
         let new = changes.iter().map(change).collect::<PyResult<Vec<String>>>()?;
         Scenario::read(Arc::clone(&self.text), self.path.clone(), [&self.changes[..], &new].concat())
+    }
+
+    /// Reads the text with these changes, as `--set` takes them.
+    #[staticmethod]
+    fn _read(text: &str, path: PathBuf, changes: Vec<String>) -> PyResult<Scenario> {
+        Scenario::read(text.into(), path, changes)
+    }
+
+    /// What another process needs to read the same scenario: its controllers in Python, and what it was read from.
+    fn __reduce__<'py>(&self, py: Python<'py>) -> PyResult<(Bound<'py, PyAny>, Parts<'py>)> {
+        let plan = self.resolved.plan();
+        let own = plan.iter().flat_map(|experiment| experiment.controllers()).filter_map(|one| one.own.as_ref());
+        let sources: BTreeSet<&str> = own.map(|own| &*own.source).collect();
+        let module = py.import("packetscale._controller")?;
+        let controllers = module.call_method1("given", (sources.into_iter().collect::<Vec<_>>(),))?;
+        let path = std::path::absolute(&self.path)?;
+        Ok((module.getattr("scenario")?, (controllers, self.text.to_string(), path, self.changes.clone())))
     }
 
     /// Its name: `run.name`, by default the name of its file.

@@ -5,6 +5,7 @@
 //! is stopped at the next interval of its `record.step`: the way out of a run is to unwind it, since nothing in it asks
 //! whether to go on.
 
+use crate::controller::Raised;
 use crate::fault::Fault;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
@@ -42,6 +43,8 @@ pub struct Watch {
     /// The parts of the runs under way that are done.
     under_way: Mutex<BTreeMap<usize, f64>>,
     lines: Mutex<Vec<String>>,
+    /// The first exception of a controller.
+    raised: Mutex<Option<PyErr>>,
 }
 
 fn locked<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -51,6 +54,12 @@ fn locked<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Watch {
     fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
+    }
+
+    /// Ends the other runs, too.
+    fn raise(&self, error: PyErr) {
+        locked(&self.raised).get_or_insert(error);
+        self.stop.store(true, Ordering::Relaxed);
     }
 
     /// Runs that are done, those under way by their part.
@@ -100,7 +109,7 @@ impl Progress for Watch {
 /// Does the work and waits for it. `progress` is called with the runs that are done, in parts, and those that are planned.
 ///
 /// # Errors
-/// What the work says; `KeyboardInterrupt`; what `progress` raises, which stops the work, too.
+/// What the work says; `KeyboardInterrupt`; what `progress` or a controller raises, which stops the work, too.
 pub fn wait<T: Send + 'static>(
     py: Python<'_>,
     progress: Option<Py<PyAny>>,
@@ -130,7 +139,8 @@ pub fn wait<T: Send + 'static>(
                 (_, Some((error, _))) => return Err(error),
                 (Ok(done), None) => {
                     Python::attach(|py| watch.look(py, progress.as_ref()))?;
-                    return done.map_err(PyErr::from);
+                    let raised = locked(&watch.raised).take();
+                    return raised.map_or(done.map_err(PyErr::from), Err);
                 }
                 (Err(RecvTimeoutError::Disconnected), None) => {
                     return Err(PyRuntimeError::new_err("the work ended in a fault of packetscale's own"));
@@ -198,7 +208,7 @@ impl Host for Stoppable<'_> {
         self.run_watched(experiment, &|_| {})
     }
 
-    fn run_watched(&self, experiment: &Experiment, watch: &dyn Fn(Span)) -> Result<Run, Refusal> {
+    fn run_watched(&self, experiment: &Experiment, watch: &(dyn Fn(Span) + Sync)) -> Result<Run, Refusal> {
         if self.watch.stopped() {
             return Err(Stoppable::interrupted());
         }
@@ -208,11 +218,20 @@ impl Host for Stoppable<'_> {
             }
             watch(at);
         };
+        let made = || self.host.run_watched(experiment, &watched);
         // What the run holds is dropped with it; nothing of it is looked at again.
-        match catch_unwind(AssertUnwindSafe(|| self.host.run_watched(experiment, &watched))) {
+        let made = || catch_unwind(AssertUnwindSafe(made));
+        // Python makes a state for a thread that comes to it, and drops it when the thread leaves. A run with controllers
+        // in Python comes once, not once for each event.
+        let calls_python = experiment.controllers().any(|controller| controller.own.is_some());
+        match if calls_python { Python::attach(|py| py.detach(made)) } else { made() } {
             Ok(made) => made,
             Err(why) if why.is::<Stopped>() => Err(Stoppable::interrupted()),
-            Err(why) => resume_unwind(why),
+            Err(why) => {
+                let Raised(error) = *why.downcast().unwrap_or_else(|why| resume_unwind(why));
+                self.watch.raise(error);
+                Err(Stoppable::interrupted())
+            }
         }
     }
 }

@@ -144,7 +144,17 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ),
     ("cli", &["algorithms/", "hosts/", "experiment/"]),
     // The wheel has the command inside, and reproduces figures as the command does.
-    ("python", &["algorithms/estimation", "algorithms/units", "hosts/simulator", "experiment/", "cli"]),
+    (
+        "python",
+        &[
+            "algorithms/congestion",
+            "algorithms/estimation",
+            "algorithms/units",
+            "hosts/simulator",
+            "experiment/",
+            "cli",
+        ],
+    ),
     ("conformance", &["algorithms/", "hosts/", "experiment/"]),
     ("benches", &["algorithms/", "hosts/", "experiment/"]),
 ];

@@ -1,6 +1,7 @@
 //! What an object says of itself, checked.
 
 use crate::flaw::{Flaw, text};
+use crate::own::{self, NameError};
 use crate::parameters::{Declared, declared};
 use congestion::{LossResponse, Needs};
 use controller::abi::{self, Table};
@@ -85,13 +86,7 @@ impl Object {
 
 fn name(table: &Table) -> Result<&'static str, Flaw> {
     let name = text(table.name, "the name")?;
-    let plain = |c: u8| c.is_ascii_lowercase() || c.is_ascii_digit() || c == b'-';
-    if name.is_empty() || !name.bytes().all(plain) {
-        return Err(Flaw::new(format!("the name \"{name}\""), "a name of small letters, digits and -"));
-    }
-    if congestion::find(name).is_some() {
-        return Err(Flaw::new(format!("the name \"{name}\""), "a name that no controller of packetscale has"));
-    }
+    own::check(name).map_err(|NameError { found, expected }| Flaw::new(format!("the name \"{found}\""), expected))?;
     Ok(name)
 }
 

@@ -2,7 +2,7 @@
 
 use crate::object::Object;
 use crate::state::State;
-use crate::{LARGEST_WINDOW, LONGEST_WAIT, events};
+use crate::{bounds, events};
 use congestion::{
     AckSample, AnyController, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Setup, Timeout, Undo,
 };
@@ -64,8 +64,8 @@ impl Running {
     #[inline]
     fn bound(&mut self, now: Time) {
         let decision = &mut self.decision;
-        decision.window_packets = decision.window_packets.clamp(1, LARGEST_WINDOW);
-        decision.departure_ps = decision.departure_ps.min(now.saturating_add(LONGEST_WAIT).picos());
+        decision.window_packets = bounds::window(decision.window_packets);
+        decision.departure_ps = bounds::departure(Time::from_picos(decision.departure_ps), now).picos();
     }
 }
 

@@ -75,7 +75,7 @@ pub trait Host: Sync {
     ///
     /// # Errors
     /// As [`Host::run`].
-    fn run_watched(&self, experiment: &Experiment, _watch: &dyn Fn(Span)) -> Result<Run, Refusal> {
+    fn run_watched(&self, experiment: &Experiment, _watch: &(dyn Fn(Span) + Sync)) -> Result<Run, Refusal> {
         self.run(experiment)
     }
 }

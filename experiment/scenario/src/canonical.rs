@@ -45,6 +45,26 @@ pub(crate) mod perhaps_a_file {
     }
 }
 
+/// A controller that the program brings: its source. What is read back is what this program has registered by it.
+pub(crate) mod perhaps_own {
+    use super::{Deserialize, Deserializer};
+    use brought::Own;
+    use serde::{Serializer, de::Error};
+
+    pub(crate) fn serialize<S: Serializer>(own: &Option<Own>, serializer: S) -> Result<S::Ok, S::Error> {
+        match own {
+            Some(own) => serializer.serialize_some(&*own.source),
+            None => serializer.serialize_none(),
+        }
+    }
+
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Own>, D::Error> {
+        let Some(source) = Option::<String>::deserialize(deserializer)? else { return Ok(None) };
+        let missing = || D::Error::custom(format!("no controller of source {source} is registered"));
+        brought::by_source(&source).map(Some).ok_or_else(missing)
+    }
+}
+
 /// What is set, with the unit in each name: `{"tau": {"ps": 50000000000}}`.
 pub(crate) mod settings {
     use super::{BTreeMap, Deserialize, Deserializer, Set, Written};

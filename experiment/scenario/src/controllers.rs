@@ -1,12 +1,14 @@
-//! Checks controllers against the registry, or against the file that brings one: their names, their settings, and whether
-//! they can be built from these.
+//! Checks controllers against the registry, or against the file or the program that brings one: their names, their
+//! settings, and whether they can be built from these.
 
 use crate::choice::{Choice, Registry};
 use crate::document::{Node, Table, Value};
 use crate::error::ScenarioError;
 use crate::fields::text;
 use crate::model::{ControllerSpec, FlowSpec};
+use brought::Own;
 use congestion::Setup;
+use settings::Parameters;
 use std::path::{Path, PathBuf};
 use units::Time;
 
@@ -21,6 +23,16 @@ pub(crate) struct Named {
     pub spec: ControllerSpec,
 }
 
+/// What brings a controller that is not of the registry.
+enum Bringer {
+    Nobody,
+    File(PathBuf),
+    Program(Own),
+}
+
+/// Of what a program brings, nothing is set by a scenario.
+const NO_SETTINGS: Parameters = &[];
+
 /// Reads `"rapid"`, `{ kind = "rapid", setting = value, ... }` or `{ kind = "c", file = "mine.so", ... }`, and builds it
 /// once for each of `setups`. `folder` is where the file is looked for.
 pub(crate) fn controller(node: &Node, key: &str, setups: &[Setup], folder: &Path) -> Result<Named, ScenarioError> {
@@ -32,9 +44,11 @@ pub(crate) fn controller(node: &Node, key: &str, setups: &[Setup], folder: &Path
     listed(node, key, setups)
 }
 
-/// One of the registry.
+/// One of the registry, or one that the program brings by its name, without settings.
 fn listed(node: &Node, key: &str, setups: &[Setup]) -> Result<Named, ScenarioError> {
-    let entries: Vec<_> = congestion::registry().iter().map(|entry| (entry.name, entry.parameters)).collect();
+    let own = brought::registered();
+    let listed = congestion::registry().iter().map(|entry| (entry.name, entry.parameters));
+    let entries: Vec<_> = listed.chain(own.iter().map(|own| (own.name, NO_SETTINGS))).collect();
     let registry = Registry {
         noun: "controller",
         expected: "a controller like \"rapid\" or { kind = \"rapid\", ... }",
@@ -46,11 +60,14 @@ fn listed(node: &Node, key: &str, setups: &[Setup]) -> Result<Named, ScenarioErr
         )],
     };
     let choice = registry.choose(node, key)?;
+    if let Some(own) = own.into_iter().find(|own| own.name == choice.kind) {
+        return named(node, key, choice, Bringer::Program(own));
+    }
     let entry = congestion::find(&choice.kind).expect("chosen from the registry");
     for setup in setups {
         (entry.build)(setup, &choice.settings).map_err(|error| registry.refused(node, key, &error))?;
     }
-    named(node, key, choice.kind.clone(), None, choice)
+    named(node, key, choice, Bringer::Nobody)
 }
 
 /// One that a user brings. Its file says what can be set.
@@ -80,16 +97,22 @@ fn of_file(node: &Node, table: &Table, key: &str, setups: &[Setup], folder: &Pat
     for setup in setups {
         object.build(setup, &choice.settings).map_err(|error| registry.refused(node, key, &error))?;
     }
-    named(node, key, object.name.to_string(), Some(file), choice)
+    named(node, key, Choice { kind: object.name.to_string(), ..choice }, Bringer::File(file))
 }
 
-fn named(node: &Node, key: &str, kind: String, file: Option<PathBuf>, choice: Choice) -> Result<Named, ScenarioError> {
+fn named(node: &Node, key: &str, choice: Choice, bringer: Bringer) -> Result<Named, ScenarioError> {
+    let Choice { kind, settings, written } = choice;
     let label = match label(node, key)? {
         Some(label) => label,
-        None if choice.written.is_empty() => kind.clone(),
-        None => format!("{kind} ({})", choice.written.join(", ")),
+        None if written.is_empty() => kind.clone(),
+        None => format!("{kind} ({})", written.join(", ")),
     };
-    let spec = ControllerSpec { kind, file, label: label.clone(), settings: choice.settings };
+    let (file, own) = match bringer {
+        Bringer::Nobody => (None, None),
+        Bringer::File(file) => (Some(file), None),
+        Bringer::Program(own) => (None, Some(own)),
+    };
+    let spec = ControllerSpec { kind, file, own, label: label.clone(), settings };
     Ok(Named { label, spec })
 }
 

@@ -15,6 +15,7 @@ pub use service::{Aggregation, RateFormat, RateSource, Service, Variation};
 
 use crate::canonical;
 use crate::search::SearchSpec;
+use brought::Own;
 use queueing::Limit;
 use serde::{Deserialize, Serialize};
 use settings::Settings;
@@ -290,11 +291,14 @@ pub enum GapModel {
 /// A controller with its settings, checked against the registry or its file.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct ControllerSpec {
-    /// Name in the registry; of one that a user brings, what its file calls it.
+    /// Name in the registry; of one that a user brings, what its file or its program calls it.
     pub kind: String,
-    /// The file of one that a user brings; `None`: it is in the registry.
+    /// The file of one that a user brings in a file.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "canonical::perhaps_a_file")]
     pub file: Option<PathBuf>,
+    /// One that the program brings, by its name.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "canonical::perhaps_own")]
+    pub own: Option<Own>,
     /// What tables and pictures call it: its `label`, or its name and what the scenario set.
     pub label: String,
     /// What the scenario set.

@@ -200,6 +200,10 @@ fn flow(number: usize, flow: &FlowSpec, first: &FlowSpec, asked: bool) -> Result
         let found = format!("\"{}\", a controller of a file", flow.controller.kind);
         return unfit(key("controller"), found, "the kernel's controllers: only the simulator runs shared objects");
     }
+    if flow.controller.own.is_some() {
+        let found = format!("\"{}\", a controller of this program", flow.controller.kind);
+        return unfit(key("controller"), found, "the kernel's controllers: only the simulator runs others");
+    }
     if let Some(setting) = flow.controller.settings.keys().next() {
         let found = format!("the setting \"{setting}\" of \"{}\"", flow.controller.kind);
         return unfit(key("controller"), found, "the kernel's controllers, without settings");

@@ -53,7 +53,7 @@ impl Host for Simulator {
         self.run_watched(experiment, &|_| {})
     }
 
-    fn run_watched(&self, experiment: &Experiment, watch: &dyn Fn(Span)) -> Result<Run, Refusal> {
+    fn run_watched(&self, experiment: &Experiment, watch: &(dyn Fn(Span) + Sync)) -> Result<Run, Refusal> {
         let told = |now: Time| watch(now.since(Time::ZERO));
         let run = if experiment.record.packets {
             with_packets(experiment, &told)

@@ -55,7 +55,7 @@ impl Virtual {
         self.base.get_or_init(make).as_ref().map_err(Clone::clone)
     }
 
-    fn made(&self, experiment: &Experiment, job: &[u8], reached: &dyn Fn(Span)) -> Result<Raw, VirtualError> {
+    fn made(&self, experiment: &Experiment, job: &[u8], reached: &(dyn Fn(Span) + Sync)) -> Result<Raw, VirtualError> {
         let place = tempfile::tempdir().map_err(VirtualError::doing("a temporary folder"))?;
         let mut machine = self.base()?.copy(place.path())?;
         machine.board.put(job)?;
@@ -72,7 +72,7 @@ impl Virtual {
 }
 
 /// Waits until a machine has ended, and says how far it is.
-pub(crate) fn wait(machine: &mut Machine, reached: &dyn Fn(Span)) -> Result<(), VirtualError> {
+pub(crate) fn wait(machine: &mut Machine, reached: &(dyn Fn(Span) + Sync)) -> Result<(), VirtualError> {
     let (mut last_ns, mut since) = (0, Instant::now());
     while !machine.has_ended()? {
         let now_ns = machine.board.reached();
@@ -153,7 +153,7 @@ impl Host for Virtual {
         self.run_watched(experiment, &|_| {})
     }
 
-    fn run_watched(&self, experiment: &Experiment, reached: &dyn Fn(Span)) -> Result<Run, Refusal> {
+    fn run_watched(&self, experiment: &Experiment, reached: &(dyn Fn(Span) + Sync)) -> Result<Run, Refusal> {
         let job = job::write_run(experiment, lab::draws(experiment, self.alone)?).map_err(machine)?;
         let raw = self.made(experiment, &job, reached).map_err(machine)?;
         Ok(raw.figures(experiment))

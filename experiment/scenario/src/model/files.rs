@@ -4,13 +4,18 @@ use super::{Arrivals, ConnectionSource, ControllerSpec, Experiment, LinkSpec, Ra
 use std::path::Path;
 
 impl Experiment {
-    /// The files that the run reads, in the order in which the experiment mentions them; a file as often as it is
-    /// mentioned.
-    pub fn files(&self) -> impl Iterator<Item = &Path> {
+    /// The controllers of flows, of flows that arrive, and of traffic; one that flows in a row share once.
+    pub fn controllers(&self) -> impl Iterator<Item = &ControllerSpec> {
         let lasting = self.flows.chunk_by(Shared::is).map(|alike| &alike[0].controller);
         let arriving = self.arrivals.iter().map(|arrivals| &arrivals.flow.controller);
         let served = self.traffic.iter().filter_map(|traffic| traffic.kind.controller());
-        let controllers = lasting.chain(arriving).chain(served).filter_map(|controller| controller.file.as_deref());
+        lasting.chain(arriving).chain(served)
+    }
+
+    /// The files that the run reads, in the order in which the experiment mentions them; a file as often as it is
+    /// mentioned.
+    pub fn files(&self) -> impl Iterator<Item = &Path> {
+        let controllers = self.controllers().filter_map(|controller| controller.file.as_deref());
         let rates = self.links.iter().filter_map(LinkSpec::file);
         let offered = self.flows.iter().filter_map(|flow| flow.application.as_ref());
         let sources = offered.chain(self.traffic.iter().map(|traffic| &traffic.kind));

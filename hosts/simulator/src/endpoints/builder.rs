@@ -198,6 +198,9 @@ impl<'e> FlowBuilder<'e> {
             initial_window: spec.initial_window,
             seed: seed(self.experiment.seed, Purpose::Controller, new.draws),
         };
+        if let Some(own) = &spec.controller.own {
+            return Ok(AnyController::Brought(own.make(&setup)));
+        }
         if let Some(file) = &spec.controller.file {
             let object = self.opened(file)?;
             return object.build(&setup, &spec.controller.settings).map_err(|error| {

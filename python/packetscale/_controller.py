@@ -1,0 +1,75 @@
+"""Controllers written in Python."""
+
+from __future__ import annotations
+
+import hashlib
+import inspect
+import uuid
+from collections.abc import Callable, Iterable
+from typing import TypeVar
+
+from packetscale import _native
+from packetscale._errors import InputError
+from packetscale._native import Scenario
+
+_Class = TypeVar("_Class", bound=type)
+
+#: What a controller must have; `on_mark`, `on_undo` and `on_sent` it may have.
+_REQUIRED = ("on_ack", "on_loss", "on_timeout", "decision")
+
+#: By the source that is in the ids of runs: name and class.
+_known: dict[str, tuple[str, type]] = {}
+
+
+def controller(name: str) -> Callable[[_Class], _Class]:
+    """Gives the class below it to scenarios that are read from now on, as the controller of this name.
+
+    Each flow has an instance, made with a `Start`. The class has `on_ack(ack)`, `on_loss(lost)`, `on_timeout(expired)` and
+    `decision()`, which returns (window in packets, time in ns before which nothing leaves, or None); it is asked at the
+    start and after each event. It may have `on_mark(marks)`, with which its packets say ECT(0), `on_undo(undone)` and
+    `on_sent(left)`.
+
+    An exception in it ends all runs, and `run` raises it. The ids of runs cover the text of the class and of its bases, not
+    what these use outside. Where Python does not know the text, the class makes other runs each time that it is defined.
+    Raises InputError: a name of packetscale, a call that is missing.
+    """
+
+    def give(cls: _Class) -> _Class:
+        _register(name, cls, f"python:{name}:{_source(cls)}")
+        return cls
+
+    return give
+
+
+def _register(name: str, cls: type, source: str) -> None:
+    for call in _REQUIRED:
+        if not callable(getattr(cls, call, None)):
+            expected = ", ".join(_REQUIRED)
+            raise InputError(f"{name}: found a class without {call}; expected {expected}", key=call)
+    _native.register(name, cls, source)
+    _known[source] = (name, cls)
+
+
+def _source(cls: type) -> str:
+    digest = hashlib.sha256()
+    try:
+        for one in cls.__mro__:
+            if one.__module__ != "builtins":
+                digest.update(f"{one.__qualname__}\n{inspect.getsource(one)}\n".encode())
+    except (OSError, TypeError):
+        return uuid.uuid4().hex
+    return digest.hexdigest()
+
+
+def given(sources: Iterable[str]) -> list[tuple[str, type, str]]:
+    """The controllers of these sources: name, class, source."""
+    return [(*_known[source], source) for source in sources]
+
+
+def scenario(
+    controllers: Iterable[tuple[str, type, str]], text: str, path: str, changes: list[str]
+) -> Scenario:
+    """Reads a scenario of another process, with the controllers that it had there."""
+    for name, cls, source in controllers:
+        _register(name, cls, source)
+    return Scenario._read(text, path, changes)
