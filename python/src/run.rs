@@ -62,7 +62,9 @@ pub fn merge(py: Python<'_>, scenario: PyRef<'_, Scenario>, out: PathBuf, replac
     let order = Order::of(&scenario, None, replace);
     drop(scenario);
     wait(py, None, After::TheEnd, move |watch| {
-        order.with(watch, |runner, swept| runner.merge(swept, Shards::read(&out)?, &out)).map(Results::of)
+        order
+            .with(watch, |runner, swept| runner.merge(swept, Shards::read(&out, &cli::PROGRAM)?, &out))
+            .map(Results::of)
     })
 }
 
