@@ -10,7 +10,7 @@
  */
 #include <packetscale/controller.h>
 
-/* What a scenario can set: controller = { kind = "c", file = "@NAME@.so", increase = 2 } */
+/* What a scenario can set: controller = { kind = "c", file = "@NAME@.so", increase = "2 packets" } */
 enum { INCREASE, DECREASE, SETTINGS };
 
 static const struct packetscale_setting settings[SETTINGS] = {

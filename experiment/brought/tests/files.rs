@@ -193,3 +193,16 @@ fn the_content_counts_and_not_the_name() {
     assert_eq!(open(&file).expect("opened").name, "second");
     assert!(first.build(&SETUP, &Settings::new()).is_ok());
 }
+
+#[test]
+fn a_file_that_was_cut_is_refused_and_not_touched_beyond_its_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let Some(file) = compiled(&folder, &plain("", "", "0")) else { return };
+    let whole = std::fs::read(&file).expect("the object");
+    let refused = (4..whole.len()).step_by(whole.len() / 40).filter(|&length| {
+        std::fs::write(&file, &whole[..length]).expect("written");
+        // Where only the table of sections is cut off, which nobody loads, the object is as good as before.
+        open(&file).is_err()
+    });
+    assert!(refused.count() > 30);
+}

@@ -20,8 +20,10 @@
  * or shorter, or a clock was set or stood still with its virtual machine: the anchor
  * moves. Else it is a doubt. Each consistent window takes a doubt away; after DOUBTS
  * nothing more is believed. So a clock that stands, jumps about, runs backwards, twice
- * or half as fast is found out within two seconds, and no number of late
- * acknowledgments convicts an honest peer.
+ * or half as fast is found out within two seconds where round trips are short, and a
+ * spike of late acknowledgments convicts no honest peer. At 100 ms and more the slack
+ * hides a clock of half speed. A way back that alternates by 0.3 s every second may
+ * convict an honest peer after some seconds.
  *
  * The option tells 31 bits of that clock, so that it wraps every 2.1 s. The rest is taken from the
  * earliest sample of this window and the one before: what is heard is late, never early, so the arrival lies up to
