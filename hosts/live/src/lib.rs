@@ -1,4 +1,4 @@
-//! Real paths, as an ordinary user: probe streams over UDP, and the server at the other end.
+//! Real paths, as an ordinary user: probe streams and transfers over UDP, and the server at the other end.
 //!
 //! | module | what it does |
 //! |---|---|
@@ -8,10 +8,14 @@
 //! | [`stream`] | sends the packets of a stream at their gaps |
 //! | [`serve`] | the server |
 //! | [`probe`] | asks a server how much of the path is free |
+//! | [`transfer`] | flows of data, by the transport of every host |
+//! | [`store`] | where a receiver puts files |
 
 pub mod pace;
 pub mod probe;
 pub mod serve;
 pub mod socket;
+pub mod store;
 pub mod stream;
+pub mod transfer;
 pub mod wire;

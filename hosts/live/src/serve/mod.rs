@@ -8,15 +8,21 @@ mod cookie;
 mod counters;
 mod serving;
 mod session;
+mod transfers;
 
 pub use counters::Counters;
 pub use serving::{ServeError, Serving, serve};
 
-use crate::wire::{Body, Grant, Header, Keys, LEAST_SIZE, Ordered, Packet, Reason, Source, Stamp, seal};
+use crate::store::Store;
+use crate::transfer::Seen;
+use crate::wire::{
+    Body, Grant, Header, Keys, LEAST_SIZE, Ordered, Packet, Reason, SEGMENT_HEAD, Source, Stamp, seal,
+};
 use cookie::{Cookies, HOLDS_S};
 use session::Session;
 use std::collections::{BTreeMap, VecDeque};
 use std::net::SocketAddr;
+use units::Time;
 
 /// What a server grants at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,6 +101,10 @@ pub struct Server {
     /// Sessions that have ended, and when each may be forgotten.
     ended: VecDeque<(u64, u64)>,
     counters: Counters,
+    /// Where files go; `None`: they are refused.
+    store: Option<Box<dyn Store>>,
+    /// No acknowledgment that was held back is due earlier.
+    due: Time,
 }
 
 impl Server {
@@ -102,7 +112,8 @@ impl Server {
     pub fn new(limits: Limits, keys: Keys, now: Now, draw: fn() -> [u8; 32]) -> Server {
         let cookies = Cookies::new(now.seconds(), draw);
         let counters = Counters::default();
-        Server { limits, keys, cookies, sessions: BTreeMap::new(), ended: VecDeque::new(), counters }
+        let (sessions, ended) = (BTreeMap::new(), VecDeque::new());
+        Server { limits, keys, cookies, sessions, ended, counters, store: None, due: Time::MAX }
     }
 
     /// The counts, as of now.
@@ -136,8 +147,7 @@ impl Server {
                 padded.then(|| self.greeted(header, wish, &cookie, from, now)).flatten().map(answered)
             }
             Some(packet) => {
-                let stamp = (arrived_ns, source, datagram.len() as u64);
-                self.of_session(packet, from, stamp, now)
+                self.of_session(packet, from, (arrived_ns, source, datagram), now)
             }
         };
         if reaction.is_none() {
@@ -193,11 +203,12 @@ impl Server {
         &mut self,
         Packet { header, body }: Packet,
         from: SocketAddr,
-        (arrived_ns, source, bytes): (u64, Source, u64),
+        (arrived_ns, source, datagram): (u64, Source, &[u8]),
         now: Now,
     ) -> Option<Reaction> {
+        let bytes = datagram.len() as u64;
         let session = self.sessions.get_mut(&header.session)?;
-        let is_data = matches!(body, Body::Data { .. });
+        let is_data = matches!(body, Body::Data { .. } | Body::Segment { .. });
         if session.client != from || !(is_data || session.key == header.key) {
             return None;
         }
@@ -224,12 +235,26 @@ impl Server {
                 }
             },
             Body::Close(_) => return Some(self.ended(header, Reason::Done, now)),
+            Body::Begin(begin) => return self.begins(header, &begin, now),
+            Body::Segment { sequence, transmission } => {
+                self.counters.received_bytes += bytes;
+                if !session.may_send(bytes, now.ms) {
+                    return Some(self.ended(header, Reason::Limit, now));
+                }
+                let data = datagram.get(SEGMENT_HEAD..).unwrap_or_default();
+                let seen = Seen { sequence, transmission, data, ns: arrived_ns, source, marked: None };
+                return self.segment(header, &seen, now);
+            }
+            Body::Finish { bytes, hash } => return self.finishes(header, bytes, &hash, now),
             // Only servers send these.
             Body::Hello { .. }
             | Body::Challenge(_)
             | Body::Accept { .. }
             | Body::Refuse { .. }
             | Body::Report(_)
+            | Body::Begun(_)
+            | Body::Ack(_)
+            | Body::Finished
             | Body::Pong => return None,
         };
         Some(answered(self.written(header, answer, now)))
@@ -247,7 +272,7 @@ impl Server {
         match reason {
             Reason::Limit => self.counters.limited += 1,
             Reason::Silence => self.counters.silent += 1,
-            Reason::Done | Reason::Busy | Reason::Ends | Reason::Wrong => {}
+            Reason::Done | Reason::Busy | Reason::Ends | Reason::Wrong | Reason::Unwanted => {}
         }
         Some(removed)
     }

@@ -1,7 +1,9 @@
 //! One session: what was granted, what was used, and the times of its packets.
 
 use super::Limits;
+use crate::transfer::Incoming;
 use crate::wire::{Grant, Ordered, Reason, Report, Source, Stamp, What};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 /// The part of a second, and the bytes, by which a client may be ahead of its rate.
@@ -73,7 +75,9 @@ pub struct Session {
     arrivals: Memory,
     departures: Memory,
     /// How often the server's clock had stepped when it began.
-    steps_before: u16,
+    pub steps_before: u16,
+    /// The flows of data to here, by their numbers.
+    pub flows: BTreeMap<u32, Incoming>,
 }
 
 impl Session {
@@ -94,6 +98,7 @@ impl Session {
             arrivals: Memory::new(limits.memory),
             departures: Memory::new(limits.memory),
             steps_before: steps,
+            flows: BTreeMap::new(),
         };
         session.bucket_bytes = session.depth();
         session
@@ -125,6 +130,15 @@ impl Session {
 
     /// A packet of data arrived. `false`: the client sends more than it was granted.
     pub fn arrived(&mut self, stamp: Stamp, source: Source, bytes: u64, now_ms: u64) -> bool {
+        let may = self.may_send(bytes, now_ms);
+        if may {
+            self.arrivals.note(stamp, source);
+        }
+        may
+    }
+
+    /// Counts data that arrived against what was granted. `false`: that is exceeded.
+    pub fn may_send(&mut self, bytes: u64, now_ms: u64) -> bool {
         // What a whole second brings fills any bucket, so a longer pause brings no more.
         let passed_ms = now_ms.saturating_sub(self.filled_ms).min(1000);
         self.filled_ms = now_ms;
@@ -132,7 +146,6 @@ impl Session {
         let full = filled.min(self.depth());
         let Some(left) = full.checked_sub(bytes).filter(|_| self.uses(bytes)) else { return false };
         self.bucket_bytes = left;
-        self.arrivals.note(stamp, source);
         true
     }
 

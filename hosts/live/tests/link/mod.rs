@@ -1,0 +1,249 @@
+//! A link that is computed, between a sender and the server itself: a rate, a drop-tail buffer, a delay there and back, losses.
+//! Its clock moves when its sender waits, and nothing else moves it.
+#![allow(dead_code)]
+
+use packetscale_live::serve::{Limits, Now, Server};
+use packetscale_live::transfer::{Carrier, Heard, Outgoing, Session};
+use packetscale_live::wire::{Begin, Begun, Body, Cookie, Grant, Header, Keys, Packet, Source};
+use std::collections::VecDeque;
+use std::io;
+use std::net::{Ipv4Addr, SocketAddr};
+use units::{Bytes, Ecn, Rate, Span, Time};
+
+/// IP and UDP before a payload.
+pub const HEADERS: usize = 28;
+/// When the session began, and how far the server's clock is from the sender's.
+const WALL_MS: u64 = 1_790_000_000_000;
+const AHEAD_NS: u64 = 77_000_000_123;
+pub const SESSION: u64 = 5;
+
+/// What a link is like.
+#[derive(Clone, Copy, Debug)]
+pub struct Shape {
+    pub rate: Rate,
+    pub rtt: Span,
+    /// Full packets that wait at most, the one in service included.
+    pub buffer: u64,
+    pub packet: Bytes,
+    /// Of so many datagrams one is lost, there and back; 0: none.
+    pub one_in: u64,
+}
+
+pub struct Link {
+    shape: Shape,
+    pub server: Server,
+    keys: Keys,
+    now: Time,
+    free: Time,
+    there: VecDeque<(Time, Vec<u8>)>,
+    back: VecDeque<(Time, Vec<u8>)>,
+    random: units::Random,
+    /// From then on nothing passes, in either direction.
+    pub dead_from: Time,
+    /// What a hostile server makes of an acknowledgment.
+    pub lie: Option<Box<dyn FnMut(&mut Packet)>>,
+    /// Datagrams that entered the link, and those that its buffer dropped.
+    pub entered: u64,
+    pub dropped: u64,
+    /// The longest that a packet waited.
+    pub longest: Span,
+}
+
+fn client() -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::new(10, 0, 0, 1), 5000))
+}
+
+impl Link {
+    pub fn new(shape: Shape, limits: Limits) -> Link {
+        Link::to(shape, Server::new(limits, Keys::default(), at(Time::ZERO), || [7; 32]), Keys::default())
+    }
+
+    pub fn to(shape: Shape, server: Server, keys: Keys) -> Link {
+        Link {
+            shape,
+            server,
+            keys,
+            now: Time::ZERO,
+            free: Time::ZERO,
+            there: VecDeque::new(),
+            back: VecDeque::new(),
+            random: units::Random::new(18),
+            dead_from: Time::MAX,
+            lie: None,
+            entered: 0,
+            dropped: 0,
+            longest: Span::ZERO,
+        }
+    }
+
+    /// Ends the session and what is under way.
+    pub fn open_again(&mut self) {
+        (self.there, self.back) = (VecDeque::new(), VecDeque::new());
+        self.server = Server::new(
+            Limits { grant: Grant { size: 1472, rate_bps: 1 << 30, bytes: 1 << 40, duration_ms: 100_000 }, ..Limits::DEFAULT },
+            Keys::default(),
+            at(self.now),
+            || [7; 32],
+        );
+    }
+
+    /// What the server says at once to a packet, outside of the link.
+    pub fn ask(&mut self, number: u32, body: Body) -> Body {
+        let key = self.keys.first().unwrap_or(0);
+        let datagram = Packet { header: Header { key, session: SESSION, number }, body }.write(&self.keys, self.wall());
+        let answer = self.server.receive(&datagram, client(), (0, Source::Kernel), at(self.now)).answer;
+        Packet::read(&answer.expect("an answer")).expect("a packet").body
+    }
+
+    fn wall(&self) -> u64 {
+        at(self.now).wall_ms
+    }
+
+    /// Opens a session.
+    pub fn open(&mut self, wish: Grant) -> Grant {
+        let Body::Challenge(cookie) = self.ask(1, Body::Hello { wish, cookie: Cookie::default() }) else { panic!() };
+        match self.ask(2, Body::Hello { wish, cookie }) {
+            Body::Accept { grant, .. } => grant,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    /// Begins a flow.
+    pub fn begin(&mut self, number: u32, begin: Begin) -> Result<Begun, String> {
+        loop {
+            let key = self.keys.first().unwrap_or(0);
+            let header = Header { key, session: SESSION, number };
+            let datagram = Packet { header, body: Body::Begin(begin.clone()) }.write(&self.keys, self.wall());
+            let answer = self.server.receive(&datagram, client(), (0, Source::Kernel), at(self.now)).answer;
+            match answer.map(|answer| Packet::read(&answer).expect("a packet").body) {
+                Some(Body::Begun(begun)) => return Ok(begun),
+                Some(Body::Refuse { text, .. }) => return Err(text),
+                Some(other) => panic!("{other:?}"),
+                // A thread reads what is there.
+                None => std::thread::yield_now(),
+            }
+        }
+    }
+
+    pub fn session<'a>(&self, keys: &'a Keys, grant: Grant, patience: Span) -> Session<'a> {
+        Session { id: SESSION, keys, key: keys.first().unwrap_or(0), grant, wall_ms: self.wall(), patience }
+    }
+
+    fn loses(&mut self) -> bool {
+        self.shape.one_in > 0 && self.random.bits().is_multiple_of(self.shape.one_in)
+    }
+
+    /// What happens next at the server, and when.
+    fn next_there(&self) -> Time {
+        let first = self.there.front().map_or(Time::MAX, |(at, _)| *at);
+        first.min(self.server.next_acknowledgment())
+    }
+
+    /// Lets happen at the server what happens until then.
+    fn happen(&mut self, until: Time) {
+        while self.next_there() <= until {
+            let when = self.next_there();
+            let first = self.there.pop_front_if(|(at, _)| *at <= when);
+            let mut answers = Vec::new();
+            if let Some((at_server, datagram)) = first {
+                let stamp = (at_server.nanos() + AHEAD_NS, Source::Kernel);
+                answers.extend(self.server.receive(&datagram, client(), stamp, at(at_server)).answer);
+            } else {
+                answers.extend(self.server.acknowledge(at(when)).into_iter().map(|(_, datagram)| datagram));
+            }
+            for answer in answers {
+                self.return_way(when, answer);
+            }
+        }
+    }
+
+    fn return_way(&mut self, when: Time, mut answer: Vec<u8>) {
+        if when >= self.dead_from || self.loses() {
+            return;
+        }
+        if let Some(lie) = &mut self.lie
+            && let Some(mut packet) = Packet::read(&answer)
+        {
+            lie(&mut packet);
+            answer = packet.write(&self.keys, at(when).wall_ms);
+        }
+        self.back.push_back((when + self.shape.rtt / 2, answer));
+    }
+}
+
+fn at(time: Time) -> Now {
+    let ms = time.nanos() / 1_000_000;
+    Now { ms, wall_ms: WALL_MS + ms, steps: 0 }
+}
+
+impl Carrier for Link {
+    fn now(&mut self) -> Time {
+        self.now
+    }
+
+    fn send(&mut self, datagram: &[u8], _: Ecn, _: bool) -> io::Result<Time> {
+        self.entered += 1;
+        let size = Bytes::new((datagram.len() + HEADERS) as u64);
+        let waits = self.free.saturating_since(self.now);
+        if waits >= self.shape.rate.time_for(self.shape.packet) * self.shape.buffer {
+            self.dropped += 1;
+            return Ok(self.now);
+        }
+        self.longest = self.longest.max(waits);
+        self.free = self.free.max(self.now) + self.shape.rate.time_for(size);
+        if self.now < self.dead_from && !self.loses() {
+            self.there.push_back((self.free + self.shape.rtt / 2, datagram.to_vec()));
+        }
+        Ok(self.now)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> io::Result<Option<Heard>> {
+        self.happen(self.now);
+        let Some((at, datagram)) = self.back.pop_front_if(|(at, _)| *at <= self.now) else { return Ok(None) };
+        buffer[..datagram.len()].copy_from_slice(&datagram);
+        Ok(Some(Heard { length: datagram.len(), at }))
+    }
+
+    fn wait(&mut self, until: Time) -> io::Result<()> {
+        // Answers come no earlier than half a round trip after what happens at the server.
+        loop {
+            let comes = self.back.front().map_or(Time::MAX, |(at, _)| *at);
+            let there = self.next_there();
+            if there == Time::MAX || there + self.shape.rtt / 2 > comes.min(until) {
+                self.happen(comes.min(until));
+                let comes = self.back.front().map_or(Time::MAX, |(at, _)| *at);
+                self.now = self.now.max(comes.min(until));
+                return Ok(());
+            }
+            self.happen(there);
+        }
+    }
+}
+
+/// Flows that measure, each with a controller.
+pub struct Measured {
+    pub flows: Vec<(u32, Outgoing)>,
+    pub until: Time,
+}
+
+impl packetscale_live::transfer::Flows for Measured {
+    fn count(&self) -> usize {
+        self.flows.len()
+    }
+
+    fn flow(&mut self, flow: usize) -> Option<(u32, &mut Outgoing)> {
+        self.flows.get_mut(flow).map(|(number, outgoing)| (*number, outgoing))
+    }
+
+    fn fill(&mut self, _: usize, segment: &transport::Segment, _: &mut [u8]) -> usize {
+        segment.size.get() as usize - HEADERS - packetscale_live::wire::SEGMENT_HEAD
+    }
+
+    fn look(
+        &mut self,
+        now: Time,
+    ) -> Result<packetscale_live::transfer::Next, packetscale_live::transfer::Ends> {
+        use packetscale_live::transfer::Next;
+        Ok(if now >= self.until { Next::Over } else { Next::At(self.until) })
+    }
+}
