@@ -12,6 +12,7 @@ mod session;
 pub use counters::Counters;
 pub use serving::{ServeError, Serving, serve};
 
+use crate::socket::Arrival;
 use crate::wire::{Body, Grant, Header, Keys, LEAST_SIZE, Ordered, Packet, Reason, Source, Stamp, seal};
 use cookie::{Cookies, HOLDS_S};
 use session::Session;
@@ -120,25 +121,16 @@ impl Server {
         self.sessions.values().map(|session| session.grant.rate_bps).sum()
     }
 
-    /// A datagram arrived at `arrived_ns`.
-    pub fn receive(
-        &mut self,
-        datagram: &[u8],
-        from: SocketAddr,
-        (arrived_ns, source): (u64, Source),
-        now: Now,
-    ) -> Reaction {
+    /// A datagram arrived.
+    pub fn receive(&mut self, datagram: &[u8], arrival: &Arrival, now: Now) -> Reaction {
         let genuine = |packet: &Packet| packet.is_genuine(datagram, &self.keys, now.wall_ms);
         let reaction = match Packet::read(datagram).filter(genuine) {
             None => None,
             Some(Packet { header, body: Body::Hello { wish, cookie } }) => {
                 let padded = datagram.len() == usize::from(wish.size) && datagram.len() >= LEAST_SIZE;
-                padded.then(|| self.greeted(header, wish, &cookie, from, now)).flatten().map(answered)
+                padded.then(|| self.greeted(header, wish, &cookie, arrival.from, now)).flatten().map(answered)
             }
-            Some(packet) => {
-                let stamp = (arrived_ns, source, datagram.len() as u64);
-                self.of_session(packet, from, stamp, now)
-            }
+            Some(packet) => self.of_session(packet, arrival, now),
         };
         if reaction.is_none() {
             self.counters.dropped += 1;
@@ -189,13 +181,8 @@ impl Server {
     }
 
     /// A packet of a session, from where its client is. Anything else is dropped.
-    fn of_session(
-        &mut self,
-        Packet { header, body }: Packet,
-        from: SocketAddr,
-        (arrived_ns, source, bytes): (u64, Source, u64),
-        now: Now,
-    ) -> Option<Reaction> {
+    fn of_session(&mut self, Packet { header, body }: Packet, arrival: &Arrival, now: Now) -> Option<Reaction> {
+        let (from, bytes) = (arrival.from, arrival.length as u64);
         let session = self.sessions.get_mut(&header.session)?;
         let is_data = matches!(body, Body::Data { .. });
         if session.client != from || !(is_data || session.key == header.key) {
@@ -206,8 +193,7 @@ impl Server {
         let answer = match body {
             Body::Data { sequence } => {
                 self.counters.received_bytes += bytes;
-                let stamp = Stamp { sequence, ns: arrived_ns };
-                if session.arrived(stamp, source, bytes, now.ms) {
+                if session.arrived(sequence, arrival, now.ms) {
                     return Some(Reaction::default());
                 }
                 return Some(self.ended(header, Reason::Limit, now));

@@ -3,7 +3,7 @@
 use super::session::WAITING;
 use super::{Counters, Job, Limits, Now, Server};
 use crate::pace::Pacer;
-use crate::socket::{Stamped, Steps, realtime_ns};
+use crate::socket::{Mark, Stamped, Steps, realtime_ns};
 use crate::stream;
 use crate::wire::{Keys, MOST_SIZE, Source, Stamp};
 use realtime::clock::monotonic_ns;
@@ -104,7 +104,7 @@ impl Sending {
         while let Ok((job, ended)) = ordered.recv() {
             let carry_on = || !self.stop.load(Ordering::Relaxed) && !ended.load(Ordering::Relaxed);
             let to = (job.to, job.session, job.number);
-            let sent = stream::send(&self.socket, to, &job.stream, pacer, &self.filling, &carry_on);
+            let sent = stream::send(&self.socket, to, (&job.stream, Mark::None), pacer, &self.filling, &carry_on);
             // A stream that could not be sent has no times; its client sees that nothing came.
             let (stamps, source) = sent.unwrap_or((Vec::new(), Source::Program));
             if left.send((job.session, stamps, source)).is_err() {
@@ -146,8 +146,7 @@ impl Receiving {
             }
             match arrival {
                 Ok(Some(arrival)) => {
-                    let stamp = (arrival.ns, arrival.source);
-                    let reaction = server.receive(&buffer[..arrival.length], arrival.from, stamp, present);
+                    let reaction = server.receive(&buffer[..arrival.length], &arrival, present);
                     // Answers that cannot go now are asked for again.
                     let _ = reaction.answer.map(|answer| self.socket.send(&answer, arrival.from));
                     if let Some(job) = reaction.job {
