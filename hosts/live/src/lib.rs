@@ -8,11 +8,15 @@
 //! | [`stream`] | sends the packets of a stream at their gaps |
 //! | [`serve`] | the server |
 //! | [`probe`] | asks a server how much of the path is free |
+//! | [`host`] | runs scenarios over real paths |
+//! | [`send`] | sends files |
 //! | [`transfer`] | flows of data, by the transport of every host |
 //! | [`store`] | where a receiver puts files |
 
+pub mod host;
 pub mod pace;
 pub mod probe;
+pub mod send;
 pub mod serve;
 pub mod socket;
 pub mod store;

@@ -3,6 +3,7 @@
 
 use packetscale_live::probe::{Client, ProbeError};
 use packetscale_live::serve::{Counters, Limits, ServeError, Serving, serve};
+use packetscale_live::socket::Mark;
 use packetscale_live::wire::{Grant, Keys, Ordered, Source};
 use std::net::SocketAddr;
 use std::sync::mpsc::{self, Receiver};
@@ -63,6 +64,19 @@ fn the_times_of_a_long_stream_are_all_told() {
         Client::open(serving.address, Keys::default(), Grant { bytes: 2_000_000, ..WISH }).expect("it opens");
     for seen in [client.forward(long).expect("a stream there"), client.reverse(long).expect("a stream back")] {
         assert_eq!(seen.left.len(), 600);
+    }
+    serving.end();
+}
+
+#[test]
+fn marks_of_a_stream_are_told() {
+    let (serving, _told) = server("127.0.0.1:0", Keys::default());
+    let mut client = Client::open(serving.address, Keys::default(), WISH).expect("a session");
+    for (mark, expected) in [(Mark::Ect1, (0, 64)), (Mark::Ce, (64, 64)), (Mark::Ect0, (64, 64))] {
+        client.mark = mark;
+        client.forward(STREAM).expect("a stream");
+        let marks = client.marks.expect("the server counts them");
+        assert_eq!((marks.ce, marks.ect1), expected, "{mark:?}");
     }
     serving.end();
 }

@@ -1,6 +1,7 @@
 //! The server against strangers: spoofed hellos, copies, truncated packets, clients that take without giving.
 
 use packetscale_live::serve::{Job, Limits, Now, Reaction, Server};
+use packetscale_live::socket::{Arrival, Mark, Time};
 use packetscale_live::wire::{
     Body, Cookie, Grant, Header, Keys, Ordered, Packet, Reason, Source, Stamp, What, write_data,
 };
@@ -29,7 +30,8 @@ fn hello(session: u64, cookie: Cookie) -> Vec<u8> {
 }
 
 fn take(server: &mut Server, datagram: &[u8], from: SocketAddr, now: Now) -> Reaction {
-    server.receive(datagram, from, (now.ms * 1_000_000, Source::Kernel), now)
+    let time = Time { ns: now.ms * 1_000_000, source: Source::Kernel, card_ns: None };
+    server.receive(datagram, &Arrival { length: datagram.len(), from, time, mark: Mark::Ect1 }, now)
 }
 
 fn answer(server: &mut Server, datagram: &[u8], from: SocketAddr, now: Now) -> Option<Body> {

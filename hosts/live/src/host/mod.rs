@@ -98,7 +98,8 @@ impl Host for Live {
         let mut client = opened(to, experiment)?;
         let rtt = Span::from_nanos(client.base_rtt_ns().map_err(refused)?);
         let begun = flows(&mut client, experiment)?;
-        let mut running = Running::new(experiment, begun, rtt, overhead(to.address), client.filling(), watch)
+        let filling = client.filling();
+        let mut running = Running::new(experiment, begun, rtt, overhead(to.address), &filling, watch)
             .map_err(|error| Refusal::Input(error.to_string()))?;
         let cpu = cpu_time::ThreadTime::now();
         client.drive(PATIENCE, &mut running).map_err(|ends| ended(&ends, client.grant))?;

@@ -8,7 +8,7 @@ pub use client::{Client, Seen};
 pub use search::{Found, Next, Plan, Read, Search, Unsure};
 pub use streams::{Row, read, rows};
 
-use crate::wire::{Grant, HEADER, Keys, Ordered, Source, seal};
+use crate::wire::{Grant, HEADER, Keys, LEAST_SIZE, Ordered, Source, seal};
 use std::io;
 use std::net::SocketAddr;
 use units::{Bytes, Rate};
@@ -22,6 +22,9 @@ pub enum ProbeError {
     /// Nobody answers.
     #[error("{0} does not answer: is packetscale serve running there, with the same key, and does UDP get through?")]
     NoAnswer(SocketAddr),
+    /// The path takes no packets of that size unbroken; the largest that it takes.
+    #[error("the path takes packets of at most {0} bytes")]
+    TooLarge(u16),
     /// The server refuses.
     #[error("the server refuses: {text}; try again in {} s", retry_ms.div_ceil(1000))]
     Refused {
@@ -104,13 +107,10 @@ pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan)) -
     };
     let mut client = Client::open(question.server, question.keys.clone(), wish)?;
     let base_rtt_ns = client.base_rtt_ns()?;
-    // Larger packets would be broken into fragments. The greeting was as large, so routers have told by now.
-    let whole = crate::socket::path_mtu(question.server).map_or(u16::MAX, |mtu| mtu.saturating_sub(overhead));
-    let size = client.grant.size.min(whole).max((HEADER + seal::TRAILER) as u16);
-    let packet = size + overhead;
+    let mut size = client.grant.size.max((HEADER + seal::TRAILER) as u16);
     // The grant counts payloads.
     let fastest = Rate::from_bps(question.fastest.bps().min(client.grant.rate_bps));
-    let mut search = Search::new(Bytes::new(packet.into()), fastest, question.budget)
+    let mut search = Search::new(Bytes::new((size + overhead).into()), fastest, question.budget)
         .map_err(|error| ProbeError::System(error.to_string()))?;
     let (mut next, mut kept, mut sources) = (search.first(), Vec::new(), None);
     let found = loop {
@@ -128,18 +128,35 @@ pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan)) -
             levels: plan.levels,
             size,
         };
-        let seen = if question.reverse { client.reverse(ordered)? } else { client.forward(ordered)? };
+        let seen = if question.reverse { client.reverse(ordered) } else { client.forward(ordered) };
+        if let Some(smaller) = smaller(&seen, size, overhead) {
+            size = smaller;
+            next = search.resized(Bytes::new((size + overhead).into()), plan);
+            continue;
+        }
+        let seen = seen?;
         sources = Some(
             sources.map_or(seen.sources, |(a, b): (Source, Source)| (a.worse(seen.sources.0), b.worse(seen.sources.1))),
         );
         let made = streams::read(&ordered, overhead, &seen);
         if let Read::Stream(_) = made {
-            kept.extend(streams::rows(streams, packet, &seen));
+            kept.extend(streams::rows(streams, size + overhead, &seen));
         }
         next = search.report(plan, &made);
     };
     let (streams, sent) = search.sent();
     let batched = streams::batched(&kept);
-    let margin_ns = client.margin_ns();
+    let (margin_ns, packet) = (client.margin_ns(), size + overhead);
     Ok(Answer { found, base_rtt_ns, sources, batched, margin_ns, packet, streams, sent, rows: kept })
+}
+
+/// The size of payloads to go on with, if the path did not take those of a stream: what this machine's kernel knows by now,
+/// or the least where the server could send none.
+fn smaller(seen: &Result<Seen, ProbeError>, size: u16, overhead: u16) -> Option<u16> {
+    let taken = match seen {
+        Err(ProbeError::TooLarge(mtu)) => mtu.saturating_sub(overhead),
+        Ok(seen) if seen.left.is_empty() && seen.came.is_empty() => LEAST_SIZE as u16,
+        _ => return None,
+    };
+    Some(taken).filter(|taken| *taken < size)
 }

@@ -212,6 +212,12 @@ impl Search {
         self.go(Plan::rising(self.around))
     }
 
+    /// Packets have this size from now on; the stream is sent again.
+    pub fn resized(&mut self, size: Bytes, plan: Plan) -> Next {
+        self.size = size;
+        self.go(plan)
+    }
+
     /// How many streams were sent, and how many bytes of IP packets.
     pub fn sent(&self) -> (u32, Bytes) {
         (self.streams, self.sent)

@@ -29,6 +29,11 @@ const LENGTH: f64 = 0.1;
 pub fn read(asked: &Ordered, overhead: u16, seen: &Seen) -> Read {
     let arrivals: BTreeMap<u64, u64> = seen.came.iter().map(|stamp| (stamp.sequence, stamp.ns)).collect();
     let untold = seen.left.len() < asked.count as usize;
+    // A sender ends a stream early when it finds no room for a packet. Of a packet that was lost the departure is known.
+    let latest = seen.left.iter().map(|stamp| stamp.sequence).chain(arrivals.keys().copied()).max();
+    if latest.is_some_and(|latest| latest + 1 < seen.first + u64::from(asked.count)) {
+        return Read::NotMade;
+    }
     let by_program = seen.sources.0 == Source::Program || seen.sources.1 == Source::Program;
     if seen.stepped || untold || by_program {
         return Read::NoTimes;
@@ -89,7 +94,7 @@ mod tests {
         let stamp = |(sequence, us): (u64, u64)| Stamp { sequence, ns: us * 1000 };
         let left = (0..).zip(left_us).map(stamp).collect();
         let came = came_us.iter().copied().map(stamp).collect();
-        Seen { left, came, sources: (Source::Kernel, Source::Kernel), stepped: false }
+        Seen { first: 0, left, came, sources: (Source::Kernel, Source::Kernel), stepped: false }
     }
 
     #[test]
@@ -109,6 +114,10 @@ mod tests {
         let good = seen([0, 1000, 2000, 3000], &all);
         assert!(matches!(read(&ASKED, 28, &good), Read::Stream(_)));
         assert!(matches!(read(&ASKED, 28, &Seen { stepped: true, ..good.clone() }), Read::NoTimes));
+        // The last two were never sent; the last one was, but nobody knows when.
+        let cut = Seen { left: good.left[..2].to_vec(), came: good.came[..2].to_vec(), ..good.clone() };
+        assert!(matches!(read(&ASKED, 28, &cut), Read::NotMade));
+        assert!(matches!(read(&ASKED, 28, &Seen { came: good.came.clone(), ..cut }), Read::NoTimes));
         let by_program = Seen { sources: (Source::Kernel, Source::Program), ..good };
         assert!(matches!(read(&ASKED, 28, &by_program), Read::NoTimes));
     }

@@ -11,8 +11,9 @@ mod session;
 mod transfers;
 
 pub use counters::Counters;
-pub use serving::{ServeError, Serving, serve};
+pub use serving::{ServeError, Serving, receive, serve};
 
+use crate::socket::{Arrival, Mark};
 use crate::store::Store;
 use crate::transfer::Seen;
 use crate::wire::{
@@ -131,24 +132,16 @@ impl Server {
         self.sessions.values().map(|session| session.grant.rate_bps).sum()
     }
 
-    /// A datagram arrived at `arrived_ns`.
-    pub fn receive(
-        &mut self,
-        datagram: &[u8],
-        from: SocketAddr,
-        (arrived_ns, source): (u64, Source),
-        now: Now,
-    ) -> Reaction {
+    /// A datagram arrived.
+    pub fn receive(&mut self, datagram: &[u8], arrival: &Arrival, now: Now) -> Reaction {
         let genuine = |packet: &Packet| packet.is_genuine(datagram, &self.keys, now.wall_ms);
         let reaction = match Packet::read(datagram).filter(genuine) {
             None => None,
             Some(Packet { header, body: Body::Hello { wish, cookie } }) => {
                 let padded = datagram.len() == usize::from(wish.size) && datagram.len() >= LEAST_SIZE;
-                padded.then(|| self.greeted(header, wish, &cookie, from, now)).flatten().map(answered)
+                padded.then(|| self.greeted(header, wish, &cookie, arrival.from, now)).flatten().map(answered)
             }
-            Some(packet) => {
-                self.of_session(packet, from, (arrived_ns, source, datagram), now)
-            }
+            Some(packet) => self.of_session(packet, datagram, arrival, now),
         };
         if reaction.is_none() {
             self.counters.dropped += 1;
@@ -202,11 +195,11 @@ impl Server {
     fn of_session(
         &mut self,
         Packet { header, body }: Packet,
-        from: SocketAddr,
-        (arrived_ns, source, datagram): (u64, Source, &[u8]),
+        datagram: &[u8],
+        arrival: &Arrival,
         now: Now,
     ) -> Option<Reaction> {
-        let bytes = datagram.len() as u64;
+        let (from, bytes) = (arrival.from, arrival.length as u64);
         let session = self.sessions.get_mut(&header.session)?;
         let is_data = matches!(body, Body::Data { .. } | Body::Segment { .. });
         if session.client != from || !(is_data || session.key == header.key) {
@@ -217,8 +210,7 @@ impl Server {
         let answer = match body {
             Body::Data { sequence } => {
                 self.counters.received_bytes += bytes;
-                let stamp = Stamp { sequence, ns: arrived_ns };
-                if session.arrived(stamp, source, bytes, now.ms) {
+                if session.arrived(sequence, arrival, now.ms) {
                     return Some(Reaction::default());
                 }
                 return Some(self.ended(header, Reason::Limit, now));
@@ -242,7 +234,8 @@ impl Server {
                     return Some(self.ended(header, Reason::Limit, now));
                 }
                 let data = datagram.get(SEGMENT_HEAD..).unwrap_or_default();
-                let seen = Seen { sequence, transmission, data, ns: arrived_ns, source, marked: None };
+                let (time, marked) = (arrival.time, Some(arrival.mark == Mark::Ce));
+                let seen = Seen { sequence, transmission, data, ns: time.ns, source: time.source, marked };
                 return self.segment(header, &seen, now);
             }
             Body::Finish { bytes, hash } => return self.finishes(header, bytes, &hash, now),

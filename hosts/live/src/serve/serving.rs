@@ -3,7 +3,8 @@
 use super::session::WAITING;
 use super::{Counters, Job, Limits, Now, Server};
 use crate::pace::Pacer;
-use crate::socket::{Stamped, Steps, realtime_ns};
+use crate::socket::{Arrival, Mark, Stamped, Steps, realtime_ns};
+use crate::store::Store;
 use crate::stream;
 use crate::wire::{Keys, MOST_SIZE, Source, Stamp};
 use realtime::clock::monotonic_ns;
@@ -15,6 +16,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use units::{Span, Time};
 
 /// The receiving thread looks at least this often whether something has ended.
 const LOOK: Duration = Duration::from_millis(100);
@@ -72,6 +74,32 @@ pub fn serve(
     open: bool,
     tell: impl FnMut(&Counters) + Send + 'static,
 ) -> Result<Serving, ServeError> {
+    begin(address, limits, keys, open, None, tell)
+}
+
+/// Starts a server that takes files, too.
+///
+/// # Errors
+/// As [`serve`].
+pub fn receive(
+    address: SocketAddr,
+    limits: Limits,
+    keys: Keys,
+    open: bool,
+    store: Box<dyn Store>,
+    tell: impl FnMut(&Counters) + Send + 'static,
+) -> Result<Serving, ServeError> {
+    begin(address, limits, keys, open, Some(store), tell)
+}
+
+fn begin(
+    address: SocketAddr,
+    limits: Limits,
+    keys: Keys,
+    open: bool,
+    store: Option<Box<dyn Store>>,
+    tell: impl FnMut(&Counters) + Send + 'static,
+) -> Result<Serving, ServeError> {
     if keys.is_empty() && !open && !address.ip().to_canonical().is_loopback() {
         return Err(ServeError::Closed(address));
     }
@@ -88,7 +116,7 @@ pub fn serve(
     let thread = |name: &str| std::thread::Builder::new().name(name.to_string());
     let sending = thread("serve-send").spawn(move || sender.work(&ordered, &left)).map_err(|error| system(&error))?;
     let receiving =
-        thread("serve-receive").spawn(move || receiver.work(limits, keys, tell)).map_err(|error| system(&error))?;
+        thread("serve-receive").spawn(move || receiver.work(limits, keys, store, tell)).map_err(|error| system(&error))?;
     Ok(Serving { address, stop, threads: vec![receiving, sending] })
 }
 
@@ -104,7 +132,7 @@ impl Sending {
         while let Ok((job, ended)) = ordered.recv() {
             let carry_on = || !self.stop.load(Ordering::Relaxed) && !ended.load(Ordering::Relaxed);
             let to = (job.to, job.session, job.number);
-            let sent = stream::send(&self.socket, to, &job.stream, pacer, &self.filling, &carry_on);
+            let sent = stream::send(&self.socket, to, (&job.stream, Mark::None), pacer, &self.filling, &carry_on);
             // A stream that could not be sent has no times; its client sees that nothing came.
             let (stamps, source) = sent.unwrap_or((Vec::new(), Source::Program));
             if left.send((job.session, stamps, source)).is_err() {
@@ -129,25 +157,34 @@ fn draw() -> [u8; 32] {
 }
 
 impl Receiving {
-    fn work(&self, limits: Limits, keys: Keys, mut tell: impl FnMut(&Counters)) {
+    fn work(
+        &self,
+        limits: Limits,
+        keys: Keys,
+        store: Option<Box<dyn Store>>,
+        mut tell: impl FnMut(&Counters),
+    ) {
         let mut steps = Steps::watch();
         let mut now =
             || Now { ms: monotonic_ns() / 1_000_000, wall_ms: realtime_ns() / 1_000_000, steps: steps.look() };
         let mut server = Server::new(limits, keys, now(), draw);
+        if let Some(store) = store {
+            server = server.keeping(store);
+        }
         let mut buffer = vec![0; MOST_SIZE];
         let (mut looked_ms, mut told_ms) = (now().ms, 0);
         let mut sending: BTreeMap<u64, Arc<AtomicBool>> = BTreeMap::new();
         while !self.stop.load(Ordering::Relaxed) {
-            let arrival = self.socket.receive(&mut buffer);
+            let arrival = self.next(&server, &mut buffer);
             let present = now();
+            self.say(server.acknowledge(present));
             for (session, stamps, source) in self.departed.try_iter() {
                 server.departed(session, &stamps, source);
                 sending.remove(&session);
             }
             match arrival {
                 Ok(Some(arrival)) => {
-                    let stamp = (arrival.ns, arrival.source);
-                    let reaction = server.receive(&buffer[..arrival.length], arrival.from, stamp, present);
+                    let reaction = server.receive(&buffer[..arrival.length], &arrival, present);
                     // Answers that cannot go now are asked for again.
                     let _ = reaction.answer.map(|answer| self.socket.send(&answer, arrival.from));
                     if let Some(job) = reaction.job {
@@ -176,6 +213,16 @@ impl Receiving {
         }
         self.say(server.end(now()));
         tell(&server.counters());
+    }
+
+    /// The next datagram; `None`: something else is due.
+    fn next(&self, server: &Server, buffer: &mut [u8]) -> io::Result<Option<Arrival>> {
+        let now = Span::from_nanos(monotonic_ns());
+        let due = server.next_acknowledgment().saturating_since(Time::ZERO + now);
+        if due < Span::from_nanos(LOOK.as_nanos() as u64) && !self.socket.wait(Duration::from_nanos(due.nanos()))? {
+            return Ok(None);
+        }
+        self.socket.receive(buffer)
     }
 
     fn say(&self, told: Vec<(SocketAddr, Vec<u8>)>) {

@@ -16,8 +16,8 @@ mod departing;
 mod drive;
 mod incoming;
 mod outgoing;
-//mod session;
-//mod wired;
+mod session;
+mod wired;
 
 pub use breaker::Breaker;
 pub use carrier::{Carrier, Heard};
@@ -25,8 +25,8 @@ pub use departing::Departing;
 pub use drive::{Driven, Ends, Flows, Next, Session, drive};
 pub use incoming::{Halt, Incoming, Seen};
 pub use outgoing::{Delivery, Outgoing};
-//pub use session::SessionError;
-//pub use wired::Wired;
+pub use session::SessionError;
+pub use wired::Wired;
 
 use units::Span;
 

@@ -92,12 +92,12 @@ impl Carrier for Wired<'_> {
     fn wait(&mut self, until: Time) -> io::Result<()> {
         let until_ns = self.zero_ns.saturating_add(until.nanos());
         let early_ns = until_ns.saturating_sub(self.pacer.margin_ns);
-        let now_ns = monotonic_ns();
-        if now_ns < early_ns {
-            let something = self.socket.wait(Duration::from_nanos(early_ns - now_ns))?;
-            if something || monotonic_ns() < early_ns {
+        while let Some(left_ns @ 1..) = early_ns.checked_sub(monotonic_ns()) {
+            if self.socket.wait(Duration::from_nanos(left_ns))? {
                 return Ok(());
             }
+            // A departure that was told late ends a wait, too.
+            self.telling.as_ref().map_or(Ok(Vec::new()), Telling::departures)?;
         }
         self.pacer.wait(until_ns);
         Ok(())

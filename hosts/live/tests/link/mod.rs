@@ -3,6 +3,7 @@
 #![allow(dead_code)]
 
 use packetscale_live::serve::{Limits, Now, Server};
+use packetscale_live::socket::{self, Arrival};
 use packetscale_live::transfer::{Carrier, Heard, Outgoing, Session};
 use packetscale_live::wire::{Begin, Begun, Body, Cookie, Grant, Header, Keys, Packet, Source};
 use std::collections::VecDeque;
@@ -53,6 +54,11 @@ fn client() -> SocketAddr {
     SocketAddr::from((Ipv4Addr::new(10, 0, 0, 1), 5000))
 }
 
+fn arrival(datagram: &[u8], ns: u64) -> Arrival {
+    let time = socket::Time { ns, source: Source::Kernel, card_ns: None };
+    Arrival { length: datagram.len(), from: client(), time, mark: socket::Mark::None }
+}
+
 impl Link {
     pub fn new(shape: Shape, limits: Limits) -> Link {
         Link::to(shape, Server::new(limits, Keys::default(), at(Time::ZERO), || [7; 32]), Keys::default())
@@ -91,7 +97,7 @@ impl Link {
     pub fn ask(&mut self, number: u32, body: Body) -> Body {
         let key = self.keys.first().unwrap_or(0);
         let datagram = Packet { header: Header { key, session: SESSION, number }, body }.write(&self.keys, self.wall());
-        let answer = self.server.receive(&datagram, client(), (0, Source::Kernel), at(self.now)).answer;
+        let answer = self.server.receive(&datagram, &arrival(&datagram, 0), at(self.now)).answer;
         Packet::read(&answer.expect("an answer")).expect("a packet").body
     }
 
@@ -114,7 +120,7 @@ impl Link {
             let key = self.keys.first().unwrap_or(0);
             let header = Header { key, session: SESSION, number };
             let datagram = Packet { header, body: Body::Begin(begin.clone()) }.write(&self.keys, self.wall());
-            let answer = self.server.receive(&datagram, client(), (0, Source::Kernel), at(self.now)).answer;
+            let answer = self.server.receive(&datagram, &arrival(&datagram, 0), at(self.now)).answer;
             match answer.map(|answer| Packet::read(&answer).expect("a packet").body) {
                 Some(Body::Begun(begun)) => return Ok(begun),
                 Some(Body::Refuse { text, .. }) => return Err(text),
@@ -146,8 +152,8 @@ impl Link {
             let first = self.there.pop_front_if(|(at, _)| *at <= when);
             let mut answers = Vec::new();
             if let Some((at_server, datagram)) = first {
-                let stamp = (at_server.nanos() + AHEAD_NS, Source::Kernel);
-                answers.extend(self.server.receive(&datagram, client(), stamp, at(at_server)).answer);
+                let arrival = arrival(&datagram, at_server.nanos() + AHEAD_NS);
+                answers.extend(self.server.receive(&datagram, &arrival, at(at_server)).answer);
             } else {
                 answers.extend(self.server.acknowledge(at(when)).into_iter().map(|(_, datagram)| datagram));
             }
