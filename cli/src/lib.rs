@@ -15,10 +15,14 @@ mod matrix;
 mod new;
 #[cfg(target_os = "linux")]
 mod probe;
+#[cfg(target_os = "linux")]
+mod receive;
 mod recordings;
 mod report;
 mod reproduce;
 mod run;
+#[cfg(target_os = "linux")]
+mod send;
 #[cfg(target_os = "linux")]
 mod serve;
 mod submit;
@@ -130,6 +134,10 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
         Command::Serve(arguments) => serve::serve(&arguments),
         #[cfg(target_os = "linux")]
         Command::Probe(arguments) => probe::probe(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Send(arguments) => send::send(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Receive(arguments) => receive::receive(&arguments),
         Command::Doctor => say(&doctor::doctor(hosts)),
         Command::Completions { shell } => say(&completions(shell, hosts)),
         Command::Man => man(hosts).and_then(|page| say(&page)),

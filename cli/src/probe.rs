@@ -74,7 +74,7 @@ fn progress(streams: u32, sent: Bytes, plan: &Plan) {
 }
 
 /// A host's first address; without a port, the usual one.
-fn address(host: &str) -> Result<SocketAddr, Failure> {
+pub fn address(host: &str) -> Result<SocketAddr, Failure> {
     let mut found = host.to_socket_addrs().or_else(|_| (host.trim_matches(['[', ']']), PORT).to_socket_addrs());
     let first = found.as_mut().ok().and_then(|all| all.next());
     first.ok_or_else(|| Failure::Input(format!("HOST: found \"{host}\", expected a name or an address that is known")))

@@ -57,11 +57,7 @@ pub fn serve(arguments: &Serve) -> Result<(), Failure> {
         write(file, &Counters::default())
             .map_err(|error| Failure::Machine(format!("{}: cannot be written: {error}", file.display())))?;
     }
-    let (stop, stopped) = mpsc::channel();
-    ctrlc::set_handler(move || {
-        let _ = stop.send(());
-    })
-    .map_err(|error| Failure::Machine(format!("signals cannot be caught: {error}")))?;
+    let stopped = stopped()?;
     // A disk that is full for a while must not end the server.
     let tell = move |counters: &Counters| drop(metrics.as_deref().map(|file| write(file, counters)));
     let serving = begin(arguments.listen, limits, keys, arguments.open, tell)
@@ -70,6 +66,16 @@ pub fn serve(arguments: &Serve) -> Result<(), Failure> {
     let _ = stopped.recv();
     serving.end();
     Ok(())
+}
+
+/// Hears of Ctrl-C and SIGTERM.
+pub fn stopped() -> Result<mpsc::Receiver<()>, Failure> {
+    let (stop, stopped) = mpsc::channel();
+    let tell = move || {
+        let _ = stop.send(());
+    };
+    ctrlc::set_handler(tell).map_err(|error| Failure::Machine(format!("signals cannot be caught: {error}")))?;
+    Ok(stopped)
 }
 
 /// The keys of a file.

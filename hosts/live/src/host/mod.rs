@@ -77,6 +77,11 @@ impl Host for Live {
         Clock::Real
     }
 
+    fn tools(&self) -> Result<Vec<String>, Refusal> {
+        // Runs to one server are not runs to another.
+        Ok(vec![format!("server {}", self.destination()?.address)])
+    }
+
     fn accept(&self, plan: &[Experiment]) -> Result<(), Unfit> {
         plan.iter().try_for_each(accept::accept)
     }

@@ -131,6 +131,16 @@ impl Link {
         }
     }
 
+    /// A segment that reaches the server at once; what it answers.
+    pub fn inject(&mut self, flow: u32, sequence: u64, data: &[u8]) -> Option<Body> {
+        let header = Header { key: 0, session: SESSION, number: flow };
+        let body = Body::Segment { sequence, transmission: 0 };
+        let mut datagram = Packet { header, body }.write(&self.keys, self.wall());
+        datagram.extend(data);
+        let answer = self.server.receive(&datagram, &arrival(&datagram, 0), at(self.now)).answer;
+        answer.map(|answer| Packet::read(&answer).expect("a packet").body)
+    }
+
     pub fn session<'a>(&self, keys: &'a Keys, grant: Grant, patience: Span) -> Session<'a> {
         Session { id: SESSION, keys, key: keys.first().unwrap_or(0), grant, wall_ms: self.wall(), patience }
     }
