@@ -4,10 +4,11 @@
 //! ```text
 //! wasted = sent - acknowledged - in flight
 //! credit = acknowledged / 5 + the largest flight so far - wasted,     at most that flight
-//! nothing leaves without credit, but for one packet each 100 ms
+//! without credit one packet leaves for each that is acknowledged, and one each 100 ms
 //! ```
 //!
-//! A fifth, so that a quarter is never reached; and a flight: a start-up may lose as much as it has in flight, once.
+//! A fifth, so that a quarter is never reached; and a flight: a start-up may lose as much as it has in flight, once. Debts are
+//! paid by what is acknowledged while the number of packets in flight does not grow.
 
 use units::{Span, Time};
 
@@ -26,18 +27,20 @@ pub struct Breaker {
     flight: u32,
     wasted: u64,
     acknowledged: u64,
+    /// Packets that may leave without credit: as many as have been acknowledged meanwhile.
+    replaced: u64,
     asks: Time,
 }
 
 impl Default for Breaker {
     fn default() -> Breaker {
         let credit = PART * i64::from(LEAST_FLIGHT);
-        Breaker { credit, flight: LEAST_FLIGHT, wasted: 0, acknowledged: 0, asks: Time::ZERO }
+        Breaker { credit, flight: LEAST_FLIGHT, wasted: 0, acknowledged: 0, replaced: 0, asks: Time::ZERO }
     }
 }
 
 impl Breaker {
-    /// When the next packet may leave, as far as the breaker goes. If that is now, one leaves.
+    /// When the next packet may leave, as far as the breaker goes.
     pub fn look(&mut self, now: Time, sent: u64, acknowledged: u64, in_flight: u32) -> Time {
         let wasted = sent.saturating_sub(acknowledged).saturating_sub(u64::from(in_flight));
         let grown = in_flight.saturating_sub(self.flight);
@@ -46,15 +49,19 @@ impl Breaker {
         // What was taken for lost and was not is given back.
         self.credit -= PART * difference(wasted, self.wasted);
         self.credit = self.credit.min(PART * i64::from(self.flight));
+        let news = difference(acknowledged, self.acknowledged).max(0) as u64;
+        self.replaced = if self.credit > 0 { 0 } else { (self.replaced + news).min(u64::from(self.flight)) };
         (self.wasted, self.acknowledged) = (wasted, acknowledged);
-        if self.credit > 0 {
-            return now;
+        if self.credit > 0 || self.replaced > 0 { now } else { self.asks.max(now) }
+    }
+
+    /// A packet left, which it had let go.
+    pub fn left(&mut self, now: Time) {
+        match self.credit > 0 {
+            true => {}
+            false if self.replaced > 0 => self.replaced -= 1,
+            false => self.asks = now + ASK_AGAIN,
         }
-        if now >= self.asks {
-            self.asks = now + ASK_AGAIN;
-            return now;
-        }
-        self.asks
     }
 }
 
@@ -73,6 +80,7 @@ mod tests {
         for tenth in 0..300_000u64 {
             let now = Time::ZERO + Span::from_micros(100 * tenth);
             if breaker.look(now, sent, acknowledged, 0) <= now {
+                breaker.left(now);
                 (sent, acknowledged) = (sent + 1, acknowledged + u64::from(sent % 10 < of_ten));
             }
         }
@@ -86,10 +94,10 @@ mod tests {
     }
 
     #[test]
-    fn who_wastes_more_spends_his_credit_and_then_asks_ten_times_a_second() {
+    fn who_wastes_more_spends_his_credit_and_then_gets_one_for_one() {
         for of_ten in [0, 1, 5, 8] {
             let (sent, acknowledged) = sent(of_ten);
-            // 64 packets are given, and one of 5; 300 ask.
+            // 64 packets are given, and one of 5; 300 ask, and their acknowledgments bring one more each, and so on.
             let wasted = sent - acknowledged;
             assert!(wasted <= 64 + acknowledged / 5 + 301, "{of_ten}: {wasted} of {sent}");
             assert!(sent >= 300, "{of_ten}: {sent}");
@@ -103,7 +111,28 @@ mod tests {
         // 999 of the 1000 are lost.
         assert_eq!(breaker.look(at(1), 1000, 1, 0), at(1));
         // And 10 more: the first of these asks.
+        // And 10 more: it asks.
         assert_eq!(breaker.look(at(2), 1010, 1, 0), at(2));
-        assert_eq!(breaker.look(at(3), 1011, 1, 0), at(102));
+        breaker.left(at(2));
+        assert_eq!(breaker.look(at(3), 1011, 1, 1), at(102));
+        // One that is acknowledged lets another go, and no second.
+        assert_eq!(breaker.look(at(4), 1011, 2, 0), at(4));
+        breaker.left(at(4));
+        assert_eq!(breaker.look(at(5), 1012, 2, 1), at(102));
+    }
+
+    #[test]
+    fn a_debt_is_paid_without_a_pause() {
+        let (mut breaker, mut sent, mut acknowledged, mut in_flight) = (Breaker::default(), 300, 100, 100);
+        // 100 are lost, 64 and 20 of them for nothing. Then nothing is lost: each ms one of those in flight is acknowledged.
+        for ms in 0..200 {
+            let now = Time::ZERO + Span::from_millis(ms);
+            (acknowledged, in_flight) = (acknowledged + 1, in_flight - 1);
+            while in_flight < 100 && breaker.look(now, sent, acknowledged, in_flight) <= now {
+                breaker.left(now);
+                (sent, in_flight) = (sent + 1, in_flight + 1);
+            }
+            assert_eq!(in_flight, 100, "{ms}");
+        }
     }
 }

@@ -208,6 +208,7 @@ impl Outgoing {
     pub fn departed(&mut self, segment: &Segment, at: Time) {
         let at = self.time(at);
         self.sender.controller_mut().departed(at);
+        self.breaker.left(at);
         debug_assert_eq!(segment.transmission, self.first_kept + self.departures.len() as u64);
         self.departures.push_back(Some((at, segment.size)));
         if self.departures.len() > MOST_KEPT {

@@ -67,7 +67,8 @@ impl Carrier for Wired<'_> {
         match sent {
             Ok(told_ns) => {
                 let after = self.now();
-                Ok(told_ns.map_or(after, |ns| self.passed(ns).clamp(before, after)))
+                // Who is held up in the call may have been so after the packet left.
+                Ok(told_ns.map_or(before, |ns| self.passed(ns).clamp(before, after)))
             }
             Err(error) if is_passing(&error) => Ok(before),
             Err(error) => Err(error),
