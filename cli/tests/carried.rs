@@ -51,7 +51,8 @@ fn measured(experiment: &Experiment) -> Summary {
     let limits = Limits { grant: Grant { bytes: 1 << 40, ..Limits::DEFAULT.grant }, ..Limits::DEFAULT };
     let serving = inside("right", move || serve(server, limits, Keys::default(), true, |_| {}));
     let serving = serving.join().expect("a thread").expect("a server");
-    let (live, experiment) = (Live { to: Some(Destination { address: server, keys: Keys::default() }) }, experiment.clone());
+    let (live, experiment) =
+        (Live { to: Some(Destination { address: server, keys: Keys::default() }) }, experiment.clone());
     let run = inside("left", move || live.run(&experiment)).join().expect("a thread");
     serving.end();
     run.expect("a run").summary

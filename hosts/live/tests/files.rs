@@ -188,7 +188,8 @@ fn a_segment_that_somebody_else_has_sent_makes_no_file() {
 
 #[test]
 fn segments_that_do_not_fit_end_the_session_or_are_dropped() {
-    for (sequence, length, ends) in [(0, 0, true), (0, SIZE + 1, true), (1 << 40, SIZE, false), (u64::MAX, SIZE, false)] {
+    for (sequence, length, ends) in [(0, 0, true), (0, SIZE + 1, true), (1 << 40, SIZE, false), (u64::MAX, SIZE, false)]
+    {
         let folder = tempfile::tempdir().expect("a folder");
         let mut link = started(folder.path(), false);
         link.open(WISH);

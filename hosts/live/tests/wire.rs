@@ -1,8 +1,8 @@
 //! The wire format: round trips, datagrams of random and truncated bytes, and the test vectors of its page.
 
 use packetscale_live::wire::{
-    Acknowledgment, Begin, Begun, Body, Came, Cookie, Grant, Header, Keys, Marks, Ordered, Packet, Purpose, Reason, Report, Source, Stamp,
-    What, seal,
+    Acknowledgment, Begin, Begun, Body, Came, Cookie, Grant, Header, Keys, Marks, Ordered, Packet, Purpose, Reason,
+    Report, Source, Stamp, What, seal,
 };
 use proptest::prelude::*;
 
@@ -83,7 +83,8 @@ fn acknowledgments() -> impl Strategy<Value = Acknowledgment> {
     let source = prop::sample::select(Source::ALL.to_vec());
     (fixed, source, any::<u16>(), blocks, came).prop_map(
         |((next, echo, window, duplicate, marked), source, steps, blocks, came)| {
-            let blocks = blocks.into_iter().map(|(skipped, length)| (next + skipped, next + skipped + length)).collect();
+            let blocks =
+                blocks.into_iter().map(|(skipped, length)| (next + skipped, next + skipped + length)).collect();
             let mut last = Came { sequence: next, transmission: echo, ns: 1 << 40 };
             // Runs, and jumps to anywhere.
             let came = came.into_iter().map(|jump| {

@@ -151,7 +151,8 @@ fn opened(to: &Destination, experiment: &Experiment) -> Result<Client, Refusal> 
     if grant.duration_ms < duration_ms {
         let granted = Span::from_millis(u64::from(grant.duration_ms));
         let needed = Span::from_millis(u64::from(duration_ms));
-        let message = format!("the server grants sessions of {granted}; a run needs {needed} (packetscale serve --duration)");
+        let message =
+            format!("the server grants sessions of {granted}; a run needs {needed} (packetscale serve --duration)");
         return Err(Refusal::Machine(message));
     }
     Ok(client)

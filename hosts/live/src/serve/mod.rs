@@ -16,9 +16,7 @@ pub use serving::{ServeError, Serving, receive, serve};
 use crate::socket::{Arrival, Mark};
 use crate::store::Store;
 use crate::transfer::Seen;
-use crate::wire::{
-    Body, Grant, Header, Keys, LEAST_SIZE, Ordered, Packet, Reason, SEGMENT_HEAD, Source, Stamp, seal,
-};
+use crate::wire::{Body, Grant, Header, Keys, LEAST_SIZE, Ordered, Packet, Reason, SEGMENT_HEAD, Source, Stamp, seal};
 use cookie::{Cookies, HOLDS_S};
 use session::Session;
 use std::collections::{BTreeMap, VecDeque};

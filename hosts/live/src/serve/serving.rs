@@ -115,8 +115,9 @@ fn begin(
     let receiver = Receiving { socket, stop: Arc::clone(&stop), jobs, departed };
     let thread = |name: &str| std::thread::Builder::new().name(name.to_string());
     let sending = thread("serve-send").spawn(move || sender.work(&ordered, &left)).map_err(|error| system(&error))?;
-    let receiving =
-        thread("serve-receive").spawn(move || receiver.work(limits, keys, store, tell)).map_err(|error| system(&error))?;
+    let receiving = thread("serve-receive")
+        .spawn(move || receiver.work(limits, keys, store, tell))
+        .map_err(|error| system(&error))?;
     Ok(Serving { address, stop, threads: vec![receiving, sending] })
 }
 
@@ -157,13 +158,7 @@ fn draw() -> [u8; 32] {
 }
 
 impl Receiving {
-    fn work(
-        &self,
-        limits: Limits,
-        keys: Keys,
-        store: Option<Box<dyn Store>>,
-        mut tell: impl FnMut(&Counters),
-    ) {
+    fn work(&self, limits: Limits, keys: Keys, store: Option<Box<dyn Store>>, mut tell: impl FnMut(&Counters)) {
         let mut steps = Steps::watch();
         let mut now =
             || Now { ms: monotonic_ns() / 1_000_000, wall_ms: realtime_ns() / 1_000_000, steps: steps.look() };

@@ -41,7 +41,9 @@ impl Client {
     pub fn open_patiently(server: SocketAddr, keys: &Keys, wish: Grant) -> Result<Client, ProbeError> {
         for _ in 1..TRIES {
             match Client::open(server, keys.clone(), wish) {
-                Err(ProbeError::Refused { retry_ms: after @ 1.., .. }) if u128::from(after) <= LONGEST_RETRY.as_millis() => {
+                Err(ProbeError::Refused { retry_ms: after @ 1.., .. })
+                    if u128::from(after) <= LONGEST_RETRY.as_millis() =>
+                {
                     std::thread::sleep(Duration::from_millis(u64::from(after)));
                 }
                 other => return other,

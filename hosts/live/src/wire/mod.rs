@@ -10,9 +10,7 @@ mod transfer;
 
 pub use report::{Marks, Report, Source, Stamp, What};
 pub use seal::Keys;
-pub use transfer::{
-    Acknowledgment, Begin, Begun, Came, HASH, MOST_BLOCKS, MOST_NAME, Purpose, SEGMENT_HEAD,
-};
+pub use transfer::{Acknowledgment, Begin, Begun, Came, HASH, MOST_BLOCKS, MOST_NAME, Purpose, SEGMENT_HEAD};
 
 use bytes::Fields;
 
@@ -207,15 +205,8 @@ pub enum Reason {
 }
 
 impl Reason {
-    const ALL: [Reason; 7] = [
-        Reason::Done,
-        Reason::Busy,
-        Reason::Limit,
-        Reason::Silence,
-        Reason::Ends,
-        Reason::Wrong,
-        Reason::Unwanted,
-    ];
+    const ALL: [Reason; 7] =
+        [Reason::Done, Reason::Busy, Reason::Limit, Reason::Silence, Reason::Ends, Reason::Wrong, Reason::Unwanted];
 
     fn code(self) -> u8 {
         self as u8

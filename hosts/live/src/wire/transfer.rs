@@ -139,8 +139,7 @@ impl Begun {
 impl Acknowledgment {
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let blocks = &self.blocks[..self.blocks.len().min(MOST_BLOCKS)];
-        let flags =
-            if self.duplicate { DUPLICATE } else { 0 } | if self.marked.is_some() { COUNTS_MARKS } else { 0 };
+        let flags = if self.duplicate { DUPLICATE } else { 0 } | if self.marked.is_some() { COUNTS_MARKS } else { 0 };
         out.extend(self.next.to_be_bytes());
         out.extend(self.echo.to_be_bytes());
         out.extend(self.window.to_be_bytes());

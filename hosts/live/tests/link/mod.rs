@@ -86,7 +86,10 @@ impl Link {
     pub fn open_again(&mut self) {
         (self.there, self.back) = (VecDeque::new(), VecDeque::new());
         self.server = Server::new(
-            Limits { grant: Grant { size: 1472, rate_bps: 1 << 30, bytes: 1 << 40, duration_ms: 100_000 }, ..Limits::DEFAULT },
+            Limits {
+                grant: Grant { size: 1472, rate_bps: 1 << 30, bytes: 1 << 40, duration_ms: 100_000 },
+                ..Limits::DEFAULT
+            },
             Keys::default(),
             at(self.now),
             || [7; 32],
@@ -255,10 +258,7 @@ impl packetscale_live::transfer::Flows for Measured {
         segment.size.get() as usize - HEADERS - packetscale_live::wire::SEGMENT_HEAD
     }
 
-    fn look(
-        &mut self,
-        now: Time,
-    ) -> Result<packetscale_live::transfer::Next, packetscale_live::transfer::Ends> {
+    fn look(&mut self, now: Time) -> Result<packetscale_live::transfer::Next, packetscale_live::transfer::Ends> {
         use packetscale_live::transfer::Next;
         Ok(if now >= self.until { Next::Over } else { Next::At(self.until) })
     }
