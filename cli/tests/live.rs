@@ -164,7 +164,7 @@ fn what_a_real_path_does_not_do_is_refused_with_its_line() {
         "[[traffic]]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\n",
         "traffic: found traffic of kind \"cbr\" with --on live",
     );
-    refused("[receiver]\nack_loss = 0.1\n", "scenario.toml:15: receiver.ack_loss");
+    refused("[receiver]\nack_loss = 0.1\n", "scenario.toml:14: receiver.ack_loss");
     refused("[[flow]]\ncontroller = \"rcp\"\n", "routers");
     fs::write(&file, SCENARIO.replace("1 bdp\"", "1 bdp\", loss = 0.01")).expect("written");
     let output = packetscale(&["run", &name, "--on", "live", "--to", "127.0.0.1:9"]);

@@ -26,8 +26,8 @@ fn controller(name: &str, seed: u64) -> AnyController {
     (find(name).expect("registered").build)(&setup, &Settings::new()).expect("no settings")
 }
 
-fn outgoing(name: &str, seed: u64) -> Outgoing {
-    let params = SenderParams {
+fn params() -> SenderParams {
+    SenderParams {
         packet: PACKET,
         transfer: Transfer::Unlimited,
         initial_window: 10,
@@ -36,8 +36,11 @@ fn outgoing(name: &str, seed: u64) -> Outgoing {
         min_rto: Span::from_millis(200),
         pacing_percent: 0,
         ecn: false,
-    };
-    Outgoing::new(params, controller(name, seed), Time::ZERO, true, true)
+    }
+}
+
+fn outgoing(name: &str, seed: u64) -> Outgoing {
+    Outgoing::new(params(), controller(name, seed), Time::ZERO, true, true)
 }
 
 fn measure(delayed_ack: u16) -> Begin {
@@ -124,6 +127,39 @@ fn arrivals_are_told_twice() {
     let told = outgoing.take_records().0.len() as u64;
     // One in 50 acknowledgments is lost, one in 2500 pairs: 2 of 5000 arrivals, and what is repeated without need counts here.
     assert!(told * 1000 >= delivered * 998, "{told} of {delivered}");
+}
+
+#[test]
+fn marks_reach_the_controller() {
+    let mut link = Link::new(SHAPE, limits());
+    link.marks_one_in = 50;
+    let grant = link.open(WISH);
+    link.begin(3, measure(2)).expect("begun");
+    let (params, keys) = (SenderParams { ecn: true, ..params() }, Keys::default());
+    let outgoing = Outgoing::new(params, controller("dctcp", 1), Time::ZERO, true, true);
+    let mut flows = Measured { flows: vec![(3, outgoing)], until: Time::ZERO + Span::from_secs(5) };
+    let session = link.session(&keys, grant, PATIENCE);
+    drive(&mut link, session, &mut flows).expect("driven");
+    let outgoing = &flows.flows[0].1;
+    let told = outgoing.seen(None).marked.expect("marks are read").congestion;
+    assert!(told > 20 && told <= link.marked && link.marked - told <= 2, "{told} of {}", link.marked);
+    assert!(outgoing.sender().counters().marks_answered > 10);
+}
+
+#[test]
+fn a_session_has_so_many_flows_and_each_so_much_memory() {
+    let mut link = Link::new(SHAPE, limits());
+    link.open(WISH);
+    for number in 3..67 {
+        let begun = link.begin(number, Begin { window: u32::MAX, ..measure(2) }).expect("begun");
+        assert_eq!(begun.window, 16_384);
+        let again = link.begin(number, measure(2)).expect("the same flow");
+        assert_eq!(again, begun);
+    }
+    assert!(matches!(link.ask(67, Body::Begin(measure(2))), Body::Close(_)));
+    link.open_again();
+    link.open(WISH);
+    assert!(matches!(link.ask(3, Body::Begin(Begin { size: 1437, ..measure(2) })), Body::Close(_)), "it does not fit");
 }
 
 #[test]

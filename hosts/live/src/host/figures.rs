@@ -8,6 +8,9 @@ use results::Run;
 use scenario::Experiment;
 use units::{Bytes, Span, Time};
 
+/// A flow's deliveries, and when losses were judged, of how many packets.
+type Records = (Vec<Delivery>, Vec<(Time, u32)>);
+
 /// What happens, with the flow that it happens to.
 enum Event {
     /// A packet comes that left then, with this size.
@@ -29,7 +32,7 @@ pub(super) fn figures(experiment: &Experiment, mut running: Running<'_>, rtt: Sp
         flow.outgoing.as_ref().map(|outgoing| outgoing.seen(flow.completed)).unwrap_or_default()
     };
     let flows = running.flows.iter().map(seen).collect();
-    let records: Vec<_> = running
+    let records: Vec<Records> = running
         .flows
         .iter_mut()
         .map(|flow| flow.outgoing.as_mut().map(|outgoing| outgoing.take_records()).unwrap_or_default())
@@ -45,7 +48,7 @@ pub(super) fn figures(experiment: &Experiment, mut running: Running<'_>, rtt: Sp
 }
 
 /// Tells the recorder all that happened, in order of time. `way`: from the least delay to the receiver.
-fn tell(recorder: &mut Recorder, records: &[(Vec<Delivery>, Vec<(Time, u32)>)], way: Span) {
+fn tell(recorder: &mut Recorder, records: &[Records], way: Span) {
     // Clocks begin anywhere: differences wrap, and only their differences mean something.
     let delay_ns = |delivery: &Delivery| delivery.came_ns.wrapping_sub(delivery.left.nanos()) as i64;
     let least_ns = records.iter().flat_map(|(deliveries, _)| deliveries).map(delay_ns).min().unwrap_or(0);

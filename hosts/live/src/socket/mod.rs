@@ -52,6 +52,9 @@ pub struct Stamped {
     sent: Mutex<Sent>,
 }
 
+/// Bytes of packets that wait for a thread that other programs hold up.
+const ROOM: usize = 4 << 20;
+
 /// What is always asked for: the times of arrivals. If departures are told, then by number and without their data.
 const ARRIVALS: TimestampingFlag = TimestampingFlag::SOF_TIMESTAMPING_SOFTWARE
     .union(TimestampingFlag::SOF_TIMESTAMPING_RX_SOFTWARE)
@@ -74,6 +77,8 @@ impl Stamped {
     fn made(address: SocketAddr, patience: Duration) -> io::Result<Stamped> {
         let socket = UdpSocket::bind(address)?;
         socket.set_read_timeout(Some(patience))?;
+        // What arrives while nobody reads has to lie somewhere. The system gives as much as it gives.
+        setsockopt(&socket, sockopt::RcvBuf, &ROOM)?;
         setsockopt(&socket, sockopt::Timestamping, &ARRIVALS)?;
         setsockopt(&socket, sockopt::IpRecvTos, &true)?;
         if address.is_ipv6() {

@@ -36,9 +36,12 @@ pub struct Link {
     keys: Keys,
     now: Time,
     free: Time,
-    there: VecDeque<(Time, Vec<u8>)>,
+    there: VecDeque<(Time, Vec<u8>, socket::Mark)>,
     back: VecDeque<(Time, Vec<u8>)>,
     random: units::Random,
+    /// Of so many packets that take marks one is marked; 0: none. And how many were.
+    pub marks_one_in: u64,
+    pub marked: u64,
     /// From then on nothing passes, in either direction.
     pub dead_from: Time,
     /// What a hostile server makes of an acknowledgment.
@@ -54,9 +57,9 @@ fn client() -> SocketAddr {
     SocketAddr::from((Ipv4Addr::new(10, 0, 0, 1), 5000))
 }
 
-fn arrival(datagram: &[u8], ns: u64) -> Arrival {
+fn arrival(datagram: &[u8], ns: u64, mark: socket::Mark) -> Arrival {
     let time = socket::Time { ns, source: Source::Kernel, card_ns: None };
-    Arrival { length: datagram.len(), from: client(), time, mark: socket::Mark::None }
+    Arrival { length: datagram.len(), from: client(), time, mark }
 }
 
 impl Link {
@@ -74,6 +77,8 @@ impl Link {
             there: VecDeque::new(),
             back: VecDeque::new(),
             random: units::Random::new(18),
+            marks_one_in: 0,
+            marked: 0,
             dead_from: Time::MAX,
             lie: None,
             entered: 0,
@@ -100,7 +105,7 @@ impl Link {
     pub fn ask(&mut self, number: u32, body: Body) -> Body {
         let key = self.keys.first().unwrap_or(0);
         let datagram = Packet { header: Header { key, session: SESSION, number }, body }.write(&self.keys, self.wall());
-        let answer = self.server.receive(&datagram, &arrival(&datagram, 0), at(self.now)).answer;
+        let answer = self.server.receive(&datagram, &arrival(&datagram, 0, socket::Mark::None), at(self.now)).answer;
         Packet::read(&answer.expect("an answer")).expect("a packet").body
     }
 
@@ -123,7 +128,8 @@ impl Link {
             let key = self.keys.first().unwrap_or(0);
             let header = Header { key, session: SESSION, number };
             let datagram = Packet { header, body: Body::Begin(begin.clone()) }.write(&self.keys, self.wall());
-            let answer = self.server.receive(&datagram, &arrival(&datagram, 0), at(self.now)).answer;
+            let answer =
+                self.server.receive(&datagram, &arrival(&datagram, 0, socket::Mark::None), at(self.now)).answer;
             match answer.map(|answer| Packet::read(&answer).expect("a packet").body) {
                 Some(Body::Begun(begun)) => return Ok(begun),
                 Some(Body::Refuse { text, .. }) => return Err(text),
@@ -140,7 +146,7 @@ impl Link {
         let body = Body::Segment { sequence, transmission: 0 };
         let mut datagram = Packet { header, body }.write(&self.keys, self.wall());
         datagram.extend(data);
-        let answer = self.server.receive(&datagram, &arrival(&datagram, 0), at(self.now)).answer;
+        let answer = self.server.receive(&datagram, &arrival(&datagram, 0, socket::Mark::None), at(self.now)).answer;
         answer.map(|answer| Packet::read(&answer).expect("a packet").body)
     }
 
@@ -154,7 +160,7 @@ impl Link {
 
     /// What happens next at the server, and when.
     fn next_there(&self) -> Time {
-        let first = self.there.front().map_or(Time::MAX, |(at, _)| *at);
+        let first = self.there.front().map_or(Time::MAX, |(at, ..)| *at);
         first.min(self.server.next_acknowledgment())
     }
 
@@ -162,10 +168,10 @@ impl Link {
     fn happen(&mut self, until: Time) {
         while self.next_there() <= until {
             let when = self.next_there();
-            let first = self.there.pop_front_if(|(at, _)| *at <= when);
+            let first = self.there.pop_front_if(|(at, ..)| *at <= when);
             let mut answers = Vec::new();
-            if let Some((at_server, datagram)) = first {
-                let arrival = arrival(&datagram, at_server.nanos() + AHEAD_NS);
+            if let Some((at_server, datagram, mark)) = first {
+                let arrival = arrival(&datagram, at_server.nanos() + AHEAD_NS, mark);
                 answers.extend(self.server.receive(&datagram, &arrival, at(at_server)).answer);
             } else {
                 answers.extend(self.server.acknowledge(at(when)).into_iter().map(|(_, datagram)| datagram));
@@ -200,7 +206,7 @@ impl Carrier for Link {
         self.now
     }
 
-    fn send(&mut self, datagram: &[u8], _: Ecn, _: bool) -> io::Result<Time> {
+    fn send(&mut self, datagram: &[u8], ecn: Ecn, _: bool) -> io::Result<Time> {
         self.entered += 1;
         let size = Bytes::new((datagram.len() + HEADERS) as u64);
         let waits = self.free.saturating_since(self.now);
@@ -211,7 +217,10 @@ impl Carrier for Link {
         self.longest = self.longest.max(waits);
         self.free = self.free.max(self.now) + self.shape.rate.time_for(size);
         if self.now < self.dead_from && !self.loses() {
-            self.there.push_back((self.free + self.shape.rtt / 2, datagram.to_vec()));
+            let marks = ecn.is_capable() && self.marks_one_in > 0 && self.entered.is_multiple_of(self.marks_one_in);
+            self.marked += u64::from(marks);
+            let mark = if marks { socket::Mark::Ce } else { socket::Mark::None };
+            self.there.push_back((self.free + self.shape.rtt / 2, datagram.to_vec(), mark));
         }
         Ok(self.now)
     }
