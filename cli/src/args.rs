@@ -85,8 +85,12 @@ pub enum Command {
     /// Answers probes of other machines, until Ctrl-C or SIGTERM
     #[cfg(target_os = "linux")]
     Serve(crate::serve::Serve),
-    /// Shows what this machine can do, what will be skipped, and why
-    Doctor,
+    /// Shows what this machine can do, what will be skipped, and why; measures for a second which gaps it can make
+    Doctor {
+        /// Prints one JSON object, and nothing else, on standard output
+        #[arg(long)]
+        json: bool,
+    },
     /// Prints the completion script for a shell
     Completions {
         /// The shell

@@ -130,7 +130,7 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
         Command::Serve(arguments) => serve::serve(&arguments),
         #[cfg(target_os = "linux")]
         Command::Probe(arguments) => probe::probe(&arguments),
-        Command::Doctor => say(&doctor::doctor(hosts)),
+        Command::Doctor { json } => say(&doctor::doctor(hosts, json)),
         Command::Completions { shell } => say(&completions(shell, hosts)),
         Command::Man => man(hosts).and_then(|page| say(&page)),
     }

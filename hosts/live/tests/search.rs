@@ -217,6 +217,7 @@ fn what_cannot_be_made_or_timed_ends_the_search_with_the_reason() {
     let all = |read: Read| run(&mut search(Rate::from_gbps(1), 10_000_000), |_| read.clone()).expect_err("no answer");
     assert_eq!(all(Read::NotMade), Unsure::NotMade(6, 6));
     assert_eq!(all(Read::NoTimes), Unsure::NoTimes(6, 6));
+    assert_eq!(all(Read::Stepped), Unsure::Stepped(6, 6));
     let mut link = Link::new(20e6, Cross::None, 1);
     let short = run(&mut search(Rate::from_gbps(1), 10_000_000), |plan| match plan.levels {
         1 => Read::NoTimes,

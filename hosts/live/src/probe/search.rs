@@ -61,7 +61,9 @@ pub enum Read {
     Stream(Stream),
     /// The gaps could not be made.
     NotMade,
-    /// Its times could not be used: a clock stepped, or the kernel told none.
+    /// A clock stepped meanwhile.
+    Stepped,
+    /// The kernel did not tell all its times.
     NoTimes,
 }
 
@@ -82,8 +84,11 @@ pub enum Unsure {
     /// The gaps could not be made.
     #[error("this machine could not make the gaps of {0} of {1} streams")]
     NotMade(u32, u32),
-    /// The times could not be used.
-    #[error("a clock stepped, or times were missing, in {0} of {1} streams")]
+    /// A clock stepped.
+    #[error("a clock stepped in {0} of {1} streams")]
+    Stepped(u32, u32),
+    /// The kernel did not tell all times.
+    #[error("the kernel did not tell all times of {0} of {1} streams")]
     NoTimes(u32, u32),
     /// Streams could not be read; the reason of the last.
     #[error("too few streams could be read; the last: {0}")]
@@ -164,6 +169,7 @@ pub struct Search {
     size: Bytes,
     streams: u32,
     not_made: u32,
+    stepped: u32,
     no_times: u32,
     unread: u32,
     /// Streams in a row, up to the last one, that could not be used.
@@ -200,6 +206,7 @@ impl Search {
             size,
             streams: 0,
             not_made: 0,
+            stepped: 0,
             no_times: 0,
             unread: 0,
             in_a_row: 0,
@@ -246,20 +253,20 @@ impl Search {
         let stream = match read {
             Read::NotMade => {
                 self.not_made += 1;
-                self.in_a_row += 1;
                 // The fastest streams are the hardest to make. What was reached below is known.
                 if self.phase == Phase::Climb && self.not_made >= USELESS && self.low.is_some() {
                     let low = self.low.map_or(0, Rate::bps);
                     return Next::End(Err(Unsure::Beyond(low)));
                 }
-                let over = self.useless(self.not_made);
-                return if over { Next::End(Err(Unsure::NotMade(self.not_made, self.streams))) } else { self.go(plan) };
+                return self.unusable(plan, self.not_made, Unsure::NotMade);
+            }
+            Read::Stepped => {
+                self.stepped += 1;
+                return self.unusable(plan, self.stepped, Unsure::Stepped);
             }
             Read::NoTimes => {
                 self.no_times += 1;
-                self.in_a_row += 1;
-                let over = self.useless(self.no_times);
-                return if over { Next::End(Err(Unsure::NoTimes(self.no_times, self.streams))) } else { self.go(plan) };
+                return self.unusable(plan, self.no_times, Unsure::NoTimes);
             }
             Read::Stream(stream) => stream,
         };
@@ -268,6 +275,15 @@ impl Search {
             Phase::Climb => self.climb(plan, stream),
             Phase::Focus => self.focus(plan, stream),
             Phase::Prove { side, high, passed } => self.prove(plan, stream, side, (high, passed)),
+        }
+    }
+
+    /// One more stream says nothing, for a reason for which `count` did so far: sends it again, or gives up.
+    fn unusable(&mut self, plan: Plan, count: u32, reason: fn(u32, u32) -> Unsure) -> Next {
+        self.in_a_row += 1;
+        match self.useless(count) {
+            true => Next::End(Err(reason(count, self.streams))),
+            false => self.go(plan),
         }
     }
 
