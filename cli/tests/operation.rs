@@ -98,11 +98,11 @@ fn the_servers_unit_has_options_that_the_command_has() {
     let help = Command::new(env!("CARGO_BIN_EXE_packetscale")).args(["serve", "--help"]).output().expect("it starts");
     let help = String::from_utf8(help.stdout).expect("text");
     let unit = text(SERVER);
-    let options: Vec<&str> =
-        unit.split_whitespace().filter(|word| word.trim_start_matches("SERVE_OPTIONS=\"").starts_with("--")).collect();
+    let lines = unit.lines().filter(|line| line.contains("SERVE_OPTIONS=") || line.starts_with("ExecStart="));
+    let words = lines.flat_map(str::split_whitespace).map(|word| word.trim_start_matches("SERVE_OPTIONS=\""));
+    let options: Vec<&str> = words.filter(|word| word.starts_with("--")).collect();
     assert!(options.len() >= 5, "{options:?}");
     for option in options {
-        let option = option.trim_start_matches("SERVE_OPTIONS=\"");
         assert!(help.contains(&format!("{option} <")), "{option}");
     }
 }

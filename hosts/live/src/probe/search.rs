@@ -4,9 +4,9 @@
 //!    of what is known when one was.
 //! 2. *Focus.* Such streams around the last estimates, until the 95 % interval of their mean is narrow enough.
 //! 3. *Prove.* Longer streams of one rate, 10 % below the mean and 10 % above: those below must pass without delays that
-//!    grow, those above must not. These two rates are the interval that is told. Where that fails, the next rates 10 %
-//!    below or above are tried, twice. A longer stream that is slowed far below what the short ones passed shows a token
-//!    bucket, or traffic that changes: then there is no answer.
+//!    grow, those above must not, by two streams more than say the contrary. These two rates are the interval that is told.
+//!    Where that fails, the next rates 10 % below or above are tried, three times. A longer stream that is slowed far below
+//!    what the short ones passed shows a token bucket, or traffic that changes: then there is no answer.
 //! 4. *Halve.* Such streams at the mean itself. If they are slowed, the interval ends there, and the value is its middle:
 //!    the packets that a path passes at once make short streams see too much. If they pass, that says less, since a loaded
 //!    link slows them little: the interval stays.
@@ -120,11 +120,13 @@ const NARROW: f64 = 0.05;
 const FEWEST: usize = 8;
 /// How far the rates of the proof are from the mean, in per cent.
 const APART: u64 = 10;
-/// Streams of one rate that vote, and how often the proof moves on to the next rates.
-const VOTES: u32 = 5;
-/// Streams that vote at the mean itself.
+/// Streams of one rate vote until one side is so many ahead (Wald's sequential test). If one stream in five is wrong, 6 % of
+/// such votes are, as with three of five; but most need fewer streams.
+const AHEAD: u32 = 2;
+/// Streams that vote at the mean itself: the majority of so many.
 const MIDDLE: u32 = 3;
-const MOVES: u32 = 2;
+/// How often the proof moves on to the next rates.
+const MOVES: u32 = 3;
 /// The slowest stream's lowest rate: 64 packets of 1500 bytes take less than 2 s.
 const SLOWEST: Rate = Rate::from_bps(600_000);
 /// A stream that arrives slower than this part of its lowest rate was too fast at each.
@@ -402,8 +404,11 @@ impl Search {
             Err(reason) => return self.refused(plan, reason),
         }
         self.phase = Phase::Prove { side, high, passed };
-        let majority = if side == Side::Middle { MIDDLE } else { VOTES } / 2 + 1;
-        match (side, high >= majority, passed >= majority) {
+        let (is_high, is_passed) = match side {
+            Side::Middle => (high > MIDDLE / 2, passed > MIDDLE / 2),
+            Side::Below | Side::Above => (high >= passed + AHEAD, passed >= high + AHEAD),
+        };
+        match (side, is_high, is_passed) {
             (Side::Below, _, true) => self.vote(Side::Above),
             (Side::Above, true, _) => self.vote(Side::Middle),
             (Side::Below, true, _) => self.again(Unsure::Bucket, Side::Below),
