@@ -91,8 +91,12 @@ pub enum Command {
     /// Takes files that others send into a directory, until Ctrl-C or SIGTERM
     #[cfg(target_os = "linux")]
     Receive(crate::receive::Receive),
-    /// Shows what this machine can do, what will be skipped, and why
-    Doctor,
+    /// Shows what this machine can do, what will be skipped, and why; measures for a second which gaps it can make
+    Doctor {
+        /// Prints one JSON object, and nothing else, on standard output
+        #[arg(long)]
+        json: bool,
+    },
     /// Prints the completion script for a shell
     Completions {
         /// The shell

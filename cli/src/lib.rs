@@ -138,7 +138,7 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
         Command::Send(arguments) => send::send(&arguments),
         #[cfg(target_os = "linux")]
         Command::Receive(arguments) => receive::receive(&arguments),
-        Command::Doctor => say(&doctor::doctor(hosts)),
+        Command::Doctor { json } => say(&doctor::doctor(hosts, json)),
         Command::Completions { shell } => say(&completions(shell, hosts)),
         Command::Man => man(hosts).and_then(|page| say(&page)),
     }

@@ -2,6 +2,9 @@
 //! not figures.
 #![cfg(target_os = "linux")]
 
+use live::pace::Gaps;
+use live::probe::{Answer, Found, Learnt, Seen, scenario};
+use live::wire::{Ordered, Source, Stamp};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -9,6 +12,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Output, Stdio};
+use units::{Bytes, Rate};
 
 fn packetscale(words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_packetscale")).args(words).output().expect("the command starts")
@@ -169,6 +173,77 @@ fn what_a_real_path_does_not_do_is_refused_with_its_line() {
     fs::write(&file, SCENARIO.replace("1 bdp\"", "1 bdp\", loss = 0.01")).expect("written");
     let output = packetscale(&["run", &name, "--on", "live", "--to", "127.0.0.1:9"]);
     assert!(String::from_utf8_lossy(&output.stderr).contains("scenario.toml:3: path.loss"));
+}
+
+/// 8 Mbit/s, 10 ms, a queue that dropped, and a card that holds packets.
+fn answer() -> Answer {
+    let mut learnt = Learnt::default();
+    let asked = Ordered { first: 0, count: 9, lowest_bps: 12_000_000, highest_bps: 12_000_000, levels: 1, size: 1472 };
+    let stamp = |sequence: u64, ns| Stamp { sequence, ns };
+    let left: Vec<Stamp> = (0..9).map(|packet| stamp(packet, packet * 1_000_400)).collect();
+    // Three by three, but the last.
+    let came = (0..8).map(|packet: u64| stamp(packet, (packet / 3 + 1) * 3_000_000)).collect();
+    learnt.note(&asked, 28, &Seen { first: 0, left, came, sources: (Source::Kernel, Source::Kernel), stepped: false });
+    let [low, value, high] = [7_200_000, 8_000_000, 8_800_000].map(Rate::from_bps);
+    Answer {
+        found: Ok(Found { value, low, high }),
+        base_rtt_ns: 10_000_000,
+        sources: Some((Source::Kernel, Source::Kernel)),
+        learnt,
+        gaps: Gaps::Busy,
+        marks: None,
+        margin_ns: 0,
+        packet: 1500,
+        streams: 1,
+        sent: Bytes::new(13_500),
+        rows: Vec::new(),
+    }
+}
+
+#[test]
+fn the_simulator_runs_the_scenario_of_an_answer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("path.toml");
+    let text = scenario(&answer(), "An answer made by hand.").expect("an answer");
+    fs::write(&file, &text).expect("written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
+    let output = command.current_dir(folder.path()).args(["run", "path.toml", "--json", "--no-page"]).output();
+    let output = output.expect("the command starts");
+    assert_eq!(output.status.code(), Some(0), "{}\n{text}", String::from_utf8_lossy(&output.stderr));
+    let said: Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
+    let run = &said["runs"][0];
+    // Base round trip and rate are those of the answer; Rapid uses more than half of an empty path.
+    let throughput = run["summary"]["throughput_bps"].as_f64().or(run["throughput_bps"].as_f64());
+    assert!((4e6..=8e6).contains(&throughput.unwrap_or_default()), "{said}");
+}
+
+#[test]
+fn without_an_answer_no_scenario_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("path.toml").display().to_string();
+    let (mut server, address) = serve(&["--listen", "127.0.0.1:0"]);
+    let output = packetscale(&["probe", &address, "--bytes", "200 kB", "--as-scenario", &file, "--gaps", "timer"]);
+    kill(Pid::from_raw(server.id() as i32), Signal::SIGINT).expect("sent");
+    assert_eq!((output.status.code(), server.wait().expect("its end").code()), (Some(0), Some(0)));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(said, format!("{file}: not written: what is free is not known\n"));
+    assert!(!std::path::Path::new(&file).exists());
+}
+
+#[test]
+fn doctor_tells_which_gaps_this_machine_can_make() {
+    let said: Value = serde_json::from_slice(&packetscale(&["doctor", "--json"]).stdout).expect("one JSON value");
+    let gaps = said["gaps"]["gaps"].as_array().expect("gaps");
+    let of = |by: &str| gaps.iter().filter(|gap| gap["by"] == by).filter_map(|gap| gap["gap_ns"].as_u64()).collect();
+    let (busy, timer): (Vec<u64>, Vec<u64>) = (of("busy"), of("timer"));
+    assert_eq!((busy.first(), busy.last(), &busy), (Some(&10_000), Some(&1_000_000), &timer));
+    for gap in gaps {
+        let [p50, p90, p99] = ["p50_ns", "p90_ns", "p99_ns"].map(|key| gap["off"][key].as_u64().expect("told"));
+        assert!(p50 <= p90 && p90 <= p99, "{gap}");
+        // Nine of ten within a tenth.
+        assert_eq!(gap["able"], 10 * p90 <= gap["gap_ns"].as_u64().expect("a gap"), "{gap}");
+    }
+    assert!(said["findings"].as_array().expect("findings").iter().any(|one| one["name"] == "live Rapid"));
 }
 
 #[test]

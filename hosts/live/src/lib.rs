@@ -5,6 +5,7 @@
 //! | [`wire`] | the wire format |
 //! | [`socket`] | a UDP socket that says when packets really left and arrived |
 //! | [`pace`] | waits until an instant: sleeps first, then spins |
+//! | [`ability`] | measures which gaps this machine can make |
 //! | [`stream`] | sends the packets of a stream at their gaps |
 //! | [`serve`] | the server |
 //! | [`probe`] | asks a server how much of the path is free |
@@ -13,6 +14,7 @@
 //! | [`transfer`] | flows of data, by the transport of every host |
 //! | [`store`] | where a receiver puts files |
 
+pub mod ability;
 pub mod host;
 pub mod pace;
 pub mod probe;

@@ -247,6 +247,42 @@ fn sessions_have_a_rate_a_number_and_an_end() {
 }
 
 #[test]
+fn an_address_has_so_many_sessions_and_is_told_so() {
+    let mut server = server(Limits { per_address: 2, all_bps: 10_000_000_000, ..Limits::DEFAULT });
+    let port = |port| SocketAddr::from((Ipv4Addr::new(10, 0, 0, 1), port));
+    let host = |host: &str| SocketAddr::new(host.parse().expect("an address"), 5000);
+    let found = |server: &mut Server, session, from| open(server, session, from, at(session)).0;
+    for session in [1, 2] {
+        assert!(matches!(found(&mut server, session, port(session as u16)), Some(Body::Accept { .. })));
+    }
+    let Some(Body::Refuse { code: Reason::Busy, text, .. }) = found(&mut server, 3, port(3)) else { panic!() };
+    assert_eq!(text, "2 sessions of this address are there, the most that it may have");
+    assert!(matches!(found(&mut server, 4, client(2)), Some(Body::Accept { .. })), "another address");
+    // A host with IPv6 has 2^64 addresses of its own.
+    for (session, ip, accepted) in
+        [(5, "2001:db8::1", true), (6, "2001:db8::2", true), (7, "2001:db8::3", false), (8, "2001:db8:0:1::1", true)]
+    {
+        let answer = found(&mut server, session, host(ip));
+        assert_eq!(matches!(answer, Some(Body::Accept { .. })), accepted, "{ip}: {answer:?}");
+    }
+    assert_eq!((server.counters().crowded, server.counters().refused), (2, 0));
+}
+
+#[test]
+fn an_address_that_comes_and_goes_leaves_room_for_others() {
+    let mut server = server(Limits::DEFAULT);
+    let mut accepted = 0;
+    for session in 1..=5_000 {
+        let found = open(&mut server, session, client(1), at(session / 5)).0;
+        accepted += u32::from(matches!(found, Some(Body::Accept { .. })));
+        take(&mut server, &plain(session, 9, Body::Close(Reason::Done)), client(1), at(session / 5));
+    }
+    assert_eq!((accepted, server.counters().closed), (64, 64));
+    assert!(matches!(open(&mut server, 9_999, client(2), at(1_001)).0, Some(Body::Accept { .. })));
+    assert!(matches!(open(&mut server, 10_000, client(1), at(13_000)).0, Some(Body::Accept { .. })), "later");
+}
+
+#[test]
 fn a_session_waits_for_its_streams_before_it_orders_more() {
     let mut server = server(Limits::DEFAULT);
     open(&mut server, 1, client(1), at(0));

@@ -1,7 +1,7 @@
 //! A session with a server: opens it, sends streams or has them sent, and gets the times of their packets.
 
 use super::ProbeError;
-use crate::pace::Pacer;
+use crate::pace::{Gaps, Pacer};
 use crate::socket::{Mark, Stamped, Steps, Time, by_one_clock, is_too_large, path_mtu, realtime_ns};
 use crate::stream;
 use crate::wire::{
@@ -85,7 +85,7 @@ impl Client {
             session: u64::from_be_bytes(session),
             number: 0,
             filling,
-            pacer: Pacer::measure(),
+            pacer: Pacer::measure(Gaps::Busy),
             steps: Steps::watch(),
             far_steps: 0,
             next: 0,
@@ -308,6 +308,13 @@ impl Client {
             first += u64::from(count);
         }
         Ok((stamps, source))
+    }
+
+    /// Gaps are made in this way from now on.
+    pub fn make(&mut self, gaps: Gaps) {
+        if gaps != self.pacer.gaps {
+            self.pacer = Pacer::measure(gaps);
+        }
     }
 
     /// How long before each packet this end spins, in nanoseconds.

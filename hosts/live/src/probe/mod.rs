@@ -1,14 +1,18 @@
 //! Asks a server how much of the path to it, or from it, is free.
 
 mod client;
+mod learnt;
 mod search;
 mod streams;
 
 pub use client::{Client, Seen};
+pub use learnt::{Learnt, scenario};
 pub use search::{Found, Next, Plan, Read, Search, Unsure};
 pub use streams::{Row, read, rows};
 
-use crate::wire::{Grant, HEADER, Keys, LEAST_SIZE, Ordered, Source, seal};
+use crate::pace::Gaps;
+use crate::socket::Mark;
+use crate::wire::{Grant, HEADER, Keys, LEAST_SIZE, Marks, Ordered, Source, seal};
 use std::io;
 use std::net::SocketAddr;
 use units::{Bytes, Rate};
@@ -36,6 +40,9 @@ pub enum ProbeError {
     /// The server ended the session.
     #[error("the server ended the session: {0}")]
     Ended(&'static str),
+    /// Whoever asked wants no answer any more.
+    #[error("stopped; the server was told")]
+    Stopped,
     /// The system.
     #[error("{0}")]
     System(String),
@@ -56,6 +63,10 @@ pub struct Question {
     pub fastest: Rate,
     /// Largest IP packet.
     pub packet: u16,
+    /// How this machine makes gaps. A server makes its own by [`Gaps::Busy`].
+    pub gaps: Gaps,
+    /// The mark of streams from here.
+    pub mark: Mark,
 }
 
 impl Question {
@@ -78,8 +89,12 @@ pub struct Answer {
     pub base_rtt_ns: u64,
     /// Who took the times of departures and arrivals.
     pub sources: Option<(Source, Source)>,
-    /// The share of packets that arrived together with the one before: less than a quarter of their send gap after it.
-    pub batched: f64,
+    /// What the streams showed of both ends and the queue.
+    pub learnt: Learnt,
+    /// How this machine makes gaps.
+    pub gaps: Gaps,
+    /// Marked packets that arrived at the server, if it has counted them.
+    pub marks: Option<Marks>,
     /// How long before each packet this machine spins, in nanoseconds.
     pub margin_ns: u64,
     /// IP packet size.
@@ -92,11 +107,11 @@ pub struct Answer {
     pub rows: Vec<Row>,
 }
 
-/// Asks. `progress` is told the number of streams, their bytes and the stream that is sent next.
+/// Asks. `progress` is told the number of streams, their bytes and the stream that is sent next; `false` stops it.
 ///
 /// # Errors
 /// The server does not answer or refuses, or the system.
-pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan)) -> Result<Answer, ProbeError> {
+pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan) -> bool) -> Result<Answer, ProbeError> {
     let overhead = crate::stream::overhead(question.server);
     // Twice: repetitions of streams, and requests, count as well.
     let wish = Grant {
@@ -106,20 +121,24 @@ pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan)) -
         duration_ms: Question::DURATION_MS,
     };
     let mut client = Client::open(question.server, question.keys.clone(), wish)?;
+    client.make(question.gaps);
+    client.mark = question.mark;
     let base_rtt_ns = client.base_rtt_ns()?;
     let mut size = client.grant.size.max((HEADER + seal::TRAILER) as u16);
     // The grant counts payloads.
     let fastest = Rate::from_bps(question.fastest.bps().min(client.grant.rate_bps));
     let mut search = Search::new(Bytes::new((size + overhead).into()), fastest, question.budget)
         .map_err(|error| ProbeError::System(error.to_string()))?;
-    let (mut next, mut kept, mut sources) = (search.first(), Vec::new(), None);
+    let (mut next, mut kept, mut sources, mut learnt) = (search.first(), Vec::new(), None, Learnt::default());
     let found = loop {
         let plan = match next {
             Next::Send(plan) => plan,
             Next::End(found) => break found,
         };
         let (streams, sent) = search.sent();
-        progress(streams, sent, &plan);
+        if !progress(streams, sent, &plan) {
+            return Err(ProbeError::Stopped);
+        }
         let ordered = Ordered {
             first: 0,
             count: plan.packets,
@@ -138,6 +157,7 @@ pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan)) -
         sources = Some(
             sources.map_or(seen.sources, |(a, b): (Source, Source)| (a.worse(seen.sources.0), b.worse(seen.sources.1))),
         );
+        learnt.note(&ordered, overhead, &seen);
         let made = streams::read(&ordered, overhead, &seen);
         if let Read::Stream(_) = made {
             kept.extend(streams::rows(streams, size + overhead, &seen));
@@ -145,9 +165,9 @@ pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan)) -
         next = search.report(plan, &made);
     };
     let (streams, sent) = search.sent();
-    let batched = streams::batched(&kept);
     let (margin_ns, packet) = (client.margin_ns(), size + overhead);
-    Ok(Answer { found, base_rtt_ns, sources, batched, margin_ns, packet, streams, sent, rows: kept })
+    let (gaps, marks) = (question.gaps, client.marks);
+    Ok(Answer { found, base_rtt_ns, sources, learnt, gaps, marks, margin_ns, packet, streams, sent, rows: kept })
 }
 
 /// The size of payloads to go on with, if the path did not take those of a stream: what this machine's kernel knows by now,

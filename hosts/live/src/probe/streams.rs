@@ -35,7 +35,10 @@ pub fn read(asked: &Ordered, overhead: u16, seen: &Seen) -> Read {
         return Read::NotMade;
     }
     let by_program = seen.sources.0 == Source::Program || seen.sources.1 == Source::Program;
-    if seen.stepped || untold || by_program {
+    if seen.stepped {
+        return Read::Stepped;
+    }
+    if untold || by_program {
         return Read::NoTimes;
     }
     if !is_made(&gaps_ns(asked, overhead), &seen.left) {
@@ -75,13 +78,6 @@ pub fn rows(stream: u32, size: u16, seen: &Seen) -> Vec<Row> {
     first.into_iter().chain(later).collect()
 }
 
-/// The share of packets that arrived together with the one before.
-pub(super) fn batched(rows: &[Row]) -> f64 {
-    let gaps: Vec<(u64, u64)> = rows.iter().filter_map(|row| row.gaps_ns).collect();
-    let together = gaps.iter().filter(|(send, receive)| receive * 4 < *send).count();
-    together as f64 / gaps.len().max(1) as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -113,7 +109,7 @@ mod tests {
         assert!(matches!(read(&ASKED, 28, &seen([0, 1000, 2000, 3400], &all)), Read::NotMade));
         let good = seen([0, 1000, 2000, 3000], &all);
         assert!(matches!(read(&ASKED, 28, &good), Read::Stream(_)));
-        assert!(matches!(read(&ASKED, 28, &Seen { stepped: true, ..good.clone() }), Read::NoTimes));
+        assert!(matches!(read(&ASKED, 28, &Seen { stepped: true, ..good.clone() }), Read::Stepped));
         // The last two were never sent; the last one was, but nobody knows when.
         let cut = Seen { left: good.left[..2].to_vec(), came: good.came[..2].to_vec(), ..good.clone() };
         assert!(matches!(read(&ASKED, 28, &cut), Read::NotMade));

@@ -30,6 +30,9 @@ pub struct Shape {
     pub one_in: u64,
 }
 
+/// Changes what the server says.
+pub type Lie = Box<dyn FnMut(&mut Packet)>;
+
 pub struct Link {
     shape: Shape,
     pub server: Server,
@@ -45,7 +48,7 @@ pub struct Link {
     /// From then on nothing passes, in either direction.
     pub dead_from: Time,
     /// What a hostile server makes of an acknowledgment.
-    pub lie: Option<Box<dyn FnMut(&mut Packet)>>,
+    pub lie: Option<Lie>,
     /// Datagrams that entered the link, and those that its buffer dropped.
     pub entered: u64,
     pub dropped: u64,
