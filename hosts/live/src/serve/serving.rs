@@ -105,7 +105,8 @@ fn begin(
     let lanes = Lanes::new(Arc::clone(&socket), filling.into(), left);
     let receiver = Receiving { socket, stop: Arc::clone(&stop), departed };
     let thread = std::thread::Builder::new().name("serve-receive".to_string());
-    let receiving = thread.spawn(move || receiver.work(limits, keys, store, lanes, tell)).map_err(|error| system(&error))?;
+    let receiving =
+        thread.spawn(move || receiver.work(limits, keys, store, lanes, tell)).map_err(|error| system(&error))?;
     Ok(Serving { address, stop, thread: receiving })
 }
 
