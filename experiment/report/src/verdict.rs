@@ -324,11 +324,12 @@ mod tests {
         let mut results = example::demo();
         let missed = "Not as expected: 1 of 2 expectations is missed. Queueing, 99th percentile of controller = rapid: 800.0 µs, expected at most \
                       10.00 µs.";
-        let found = " Queueing, 99th percentile: rapid ";
+        let found = " Share of available: rapid ";
         assert!(answer(&results).starts_with(missed) && answer(&results).contains(found), "{}", answer(&results));
         results.expectations.truncate(1);
         assert!(
-            answer(&results).starts_with("As expected. Share of available: rapid ") && answer(&results).contains(found)
+            answer(&results).starts_with("As expected. Share of available: rapid ")
+                && answer(&results).contains(" Queueing, 99th percentile: rapid ")
         );
         let runs = results.runs.clone();
         results.runs.retain(|run| run.controller == "rapid");
