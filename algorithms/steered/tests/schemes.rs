@@ -1,7 +1,7 @@
 //! Both schemes on intervals made by hand. The arithmetic stands above each expectation.
 
 use congestion::{AckSample, Controller, Loss, Sent, Setup};
-use steered::{Guided, Policy, Scheme, Steered};
+use packetscale_steered::{Guided, Policy, Scheme, Steered};
 use units::{Bytes, Rate, Span, Time};
 
 const RTT: Span = Span::from_millis(100);
