@@ -17,7 +17,7 @@ import hashlib
 import pickle
 import uuid
 from collections.abc import Callable, Sequence
-from typing import Any, Literal
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -28,9 +28,10 @@ from numpy.typing import NDArray
 from packetscale import _native
 from packetscale._native import Scenario
 
-__all__ = ["CongestionEnv", "CongestionVectorEnv", "Scheme", "controller"]
+__all__ = ["SCHEMES", "CongestionEnv", "CongestionVectorEnv", "controller"]
 
-Scheme = Literal["aurora", "orca"]
+#: What an environment may be like.
+SCHEMES = ("aurora", "orca")
 #: Intervals in an observation, as in Aurora; Orca's network remembers as many.
 INTERVALS = 10
 #: What `info` tells of an interval.
@@ -46,7 +47,7 @@ class _Environments:
         self,
         scenario: Scenario,
         count: int,
-        scheme: Scheme,
+        scheme: str,
         intervals: int,
         flow: int,
         most_rate_bps: float | None,
@@ -88,7 +89,7 @@ class CongestionEnv(gymnasium.Env[_Floats, _Floats]):
     def __init__(
         self,
         scenario: Scenario,
-        scheme: Scheme = "aurora",
+        scheme: str = "aurora",
         *,
         flow: int = 0,
         intervals: int = INTERVALS,
@@ -136,7 +137,7 @@ class CongestionVectorEnv(gymnasium.vector.VectorEnv[_Floats, _Floats, NDArray[A
         self,
         scenario: Scenario,
         num_envs: int,
-        scheme: Scheme = "aurora",
+        scheme: str = "aurora",
         *,
         flow: int = 0,
         intervals: int = INTERVALS,
@@ -189,7 +190,7 @@ class CongestionVectorEnv(gymnasium.vector.VectorEnv[_Floats, _Floats, NDArray[A
 def controller(
     name: str,
     policy: Callable[[_Floats], Any],
-    scheme: Scheme = "aurora",
+    scheme: str = "aurora",
     *,
     intervals: int = INTERVALS,
     most_rate_bps: float = 100e9,

@@ -2,7 +2,7 @@
 
 import warnings
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any
 
 import gymnasium
 import numpy as np
@@ -11,7 +11,7 @@ import packetscale.gym
 import pytest
 from gymnasium.utils.env_checker import check_env
 
-SCHEMES = get_args(ps.gym.Scheme)
+SCHEMES = ps.gym.SCHEMES
 
 #: Two paths, each half a second beside traffic that draws.
 PATHS = """
@@ -61,7 +61,7 @@ def drawn(steps: int, env: gymnasium.Env[Any, Any]) -> np.ndarray:
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_gymnasium_takes_the_environment(paths: ps.Scenario, scheme: ps.gym.Scheme) -> None:
+def test_gymnasium_takes_the_environment(paths: ps.Scenario, scheme: str) -> None:
     with warnings.catch_warnings(record=True) as log:
         warnings.simplefilter("always")
         check_env(ps.gym.CongestionEnv(paths, scheme), skip_render_check=True)
@@ -72,7 +72,7 @@ def test_gymnasium_takes_the_environment(paths: ps.Scenario, scheme: ps.gym.Sche
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_a_seed_is_a_trajectory(paths: ps.Scenario, scheme: ps.gym.Scheme) -> None:
+def test_a_seed_is_a_trajectory(paths: ps.Scenario, scheme: str) -> None:
     env = ps.gym.CongestionEnv(paths, scheme)
     actions = drawn(120, env)
     first = trajectory(env, 5, actions)
@@ -83,7 +83,7 @@ def test_a_seed_is_a_trajectory(paths: ps.Scenario, scheme: ps.gym.Scheme) -> No
 
 
 @pytest.mark.parametrize("scheme", SCHEMES)
-def test_many_are_as_one_and_one(paths: ps.Scenario, scheme: ps.gym.Scheme) -> None:
+def test_many_are_as_one_and_one(paths: ps.Scenario, scheme: str) -> None:
     count, steps = 5, 120
     vec = ps.gym.CongestionVectorEnv(paths, count, scheme, threads=2)
     actions = np.stack([drawn(steps, ps.gym.CongestionEnv(paths, scheme))] * count, axis=1)
