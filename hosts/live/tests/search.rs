@@ -164,7 +164,7 @@ fn poisson_traffic_is_answered_within_ten_per_cent_or_not_at_all() {
         }
     }
     println!("answered {answered} of {RUNS}; far {far:?}; outside {outside:?}");
-    assert!(answered >= 20 && far.len() <= 10 && outside.len() <= 2, "{answered}, {far:?}, {outside:?}");
+    assert!(answered >= 100 && far.len() <= 10 && outside.len() <= 2, "{answered}, {far:?}, {outside:?}");
 }
 
 /// A queue that overflows drops of the streams that are too fast; so they are slowed all the same.
@@ -217,6 +217,7 @@ fn what_cannot_be_made_or_timed_ends_the_search_with_the_reason() {
     let all = |read: Read| run(&mut search(Rate::from_gbps(1), 10_000_000), |_| read.clone()).expect_err("no answer");
     assert_eq!(all(Read::NotMade), Unsure::NotMade(6, 6));
     assert_eq!(all(Read::NoTimes), Unsure::NoTimes(6, 6));
+    assert_eq!(all(Read::Stepped), Unsure::Stepped(6, 6));
     let mut link = Link::new(20e6, Cross::None, 1);
     let short = run(&mut search(Rate::from_gbps(1), 10_000_000), |plan| match plan.levels {
         1 => Read::NoTimes,

@@ -18,7 +18,7 @@ use std::process::{Command, ExitCode};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Programs of tests, by the names of their targets.
-const GROUPS: [&str; 6] = ["lab", "killed", "stamps", "tcp", "in_real_time", "probed"];
+const GROUPS: [&str; 7] = ["lab", "killed", "stamps", "tcp", "in_real_time", "probed", "carried"];
 
 /// Those with a test that compiles what the others need, and keeps it where this variable says.
 const COMPILING: [&str; 2] = ["stamps", "tcp"];
