@@ -8,7 +8,7 @@ use units::Span;
 
 /// Controls network traffic at the scale of single packets: experiments from scenario files.
 #[derive(Parser)]
-#[command(name = "packetscale", version, max_term_width = 100, after_help = AFTER)]
+#[command(name = "packetscale", version, long_version = env!("PACKETSCALE_VERSION"), max_term_width = 100, after_help = AFTER)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -55,6 +55,9 @@ pub enum Command {
     List {
         /// What to list
         what: Listed,
+        /// Shared objects with controllers of your own, to list behind the others
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
         /// Prints one JSON list: names, what they are, settings with their defaults
         #[arg(long)]
         json: bool,
@@ -85,15 +88,29 @@ pub enum Command {
     /// Answers probes of other machines, until Ctrl-C or SIGTERM
     #[cfg(target_os = "linux")]
     Serve(crate::serve::Serve),
-    /// Shows what this machine can do, what will be skipped, and why
-    Doctor,
+    /// Sends a file, or standard input, to a receiver; sent again, it goes on where it was
+    #[cfg(target_os = "linux")]
+    Send(crate::send::Send),
+    /// Takes files that others send into a directory, until Ctrl-C or SIGTERM
+    #[cfg(target_os = "linux")]
+    Receive(crate::receive::Receive),
+    /// Shows what this machine can do, what will be skipped, and why; measures for a second which gaps it can make
+    Doctor {
+        /// Prints one JSON object, and nothing else, on standard output
+        #[arg(long)]
+        json: bool,
+    },
     /// Prints the completion script for a shell
     Completions {
         /// The shell
         shell: clap_complete::Shell,
     },
     /// Prints the manual page, in the format of man
-    Man,
+    Man {
+        /// Writes a page for each subcommand into this folder instead
+        #[arg(long, value_name = "DIR")]
+        pages: Option<PathBuf>,
+    },
 }
 
 /// Which time passes in the runs of a real kernel.
@@ -112,6 +129,14 @@ pub struct Run {
     /// Where it runs
     #[arg(long, value_name = "HOST")]
     pub on: String,
+    /// With --on live: where `packetscale serve` runs, as in example.org or [2001:db8::1]:7470
+    #[cfg(target_os = "linux")]
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub to: Option<String>,
+    /// With --to: the server's key file; the key of the lowest id is used
+    #[cfg(target_os = "linux")]
+    #[arg(long, value_name = "FILE", requires = "to")]
+    pub key: Option<PathBuf>,
     /// With --on kernel: which time passes
     #[arg(long, value_name = "CLOCK", default_value = "real")]
     pub clock: Clock,

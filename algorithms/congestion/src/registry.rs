@@ -10,6 +10,7 @@ use crate::{
     prague, rapid, rapid_thesis, rcp, scalable, vegas, veno, westwood, yeah,
 };
 use alloc::boxed::Box;
+use core::any::Any;
 use core::fmt::Debug;
 use units::{Rate, Time};
 
@@ -196,7 +197,8 @@ impl<C: Controller> Controller for Box<C> {
 
 /// A controller that the registry does not know. Every type that is a [`Controller`] and can be cloned, printed and sent
 /// to another thread is one; hosts run it as [`AnyController::Brought`].
-pub trait Brought: Controller + Debug + Send {
+/// Who has brought one may look for it in a run ([`Any`]).
+pub trait Brought: Controller + Debug + Send + Any {
     /// Returns a copy with the same state.
     fn boxed_clone(&self) -> Box<dyn Brought>;
 }

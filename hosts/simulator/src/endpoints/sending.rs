@@ -4,7 +4,7 @@ use super::lines::Lines;
 use super::{Cards, Endpoints, Flow};
 use crate::agenda::{Agenda, EventSource};
 use crate::transit::Transit;
-use congestion::Controller;
+use congestion::{AnyController, Controller};
 use packets::Event;
 use queueing::RateHeader;
 use transport::Ack;
@@ -75,6 +75,22 @@ impl Endpoints {
         flow.application = None;
         flow.sender.close();
         self.transmit(agenda, now, index);
+    }
+
+    /// Lends the controller of a flow to `act`, and has its sender do what is then decided.
+    pub(crate) fn with_controller<T>(
+        &mut self,
+        agenda: &mut Agenda,
+        now: Time,
+        index: usize,
+        act: impl FnOnce(&mut AnyController) -> T,
+    ) -> T {
+        self.catch_up(agenda, now, index);
+        let done = act(self.flows[index].sender.controller_mut());
+        if self.flows[index].start <= now {
+            self.transmit(agenda, now, index);
+        }
+        done
     }
 
     // ---- departures caught up with --------------------------------------------------------------------------

@@ -12,6 +12,7 @@ use crate::endpoints::Reception;
 use crate::services::Served;
 use crate::topology::{Admission, Fate, Hop, Leaving, Service};
 use crate::transit::{Owner, Transit};
+use congestion::AnyController;
 use packets::Event;
 use units::{Bytes, Time};
 
@@ -24,6 +25,23 @@ impl<'e> Network<'e> {
                 watch(now);
             }
         }
+    }
+
+    /// Runs until `until`, what happens then included.
+    pub(crate) fn advance(&mut self, until: Time) {
+        while let Some((now, source)) = self.agenda.next(until.min(self.end)) {
+            self.happen(now, source);
+        }
+    }
+
+    /// Lends the controller of a flow to `act`, now that all has happened that happens until `now`.
+    pub(crate) fn with_controller<T>(
+        &mut self,
+        now: Time,
+        flow: usize,
+        act: impl FnOnce(&mut AnyController) -> T,
+    ) -> T {
+        self.endpoints.with_controller(&mut self.agenda, now, flow, act)
     }
 
     /// Lets happen what happens now.
