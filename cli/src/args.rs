@@ -88,8 +88,18 @@ pub enum Command {
     /// Answers probes of other machines, until Ctrl-C or SIGTERM
     #[cfg(target_os = "linux")]
     Serve(crate::serve::Serve),
-    /// Shows what this machine can do, what will be skipped, and why
-    Doctor,
+    /// Sends a file, or standard input, to a receiver; sent again, it goes on where it was
+    #[cfg(target_os = "linux")]
+    Send(crate::send::Send),
+    /// Takes files that others send into a directory, until Ctrl-C or SIGTERM
+    #[cfg(target_os = "linux")]
+    Receive(crate::receive::Receive),
+    /// Shows what this machine can do, what will be skipped, and why; measures for a second which gaps it can make
+    Doctor {
+        /// Prints one JSON object, and nothing else, on standard output
+        #[arg(long)]
+        json: bool,
+    },
     /// Prints the completion script for a shell
     Completions {
         /// The shell
@@ -119,6 +129,14 @@ pub struct Run {
     /// Where it runs
     #[arg(long, value_name = "HOST")]
     pub on: String,
+    /// With --on live: where `packetscale serve` runs, as in example.org or [2001:db8::1]:7470
+    #[cfg(target_os = "linux")]
+    #[arg(long, value_name = "HOST[:PORT]")]
+    pub to: Option<String>,
+    /// With --to: the server's key file; the key of the lowest id is used
+    #[cfg(target_os = "linux")]
+    #[arg(long, value_name = "FILE", requires = "to")]
+    pub key: Option<PathBuf>,
     /// With --on kernel: which time passes
     #[arg(long, value_name = "CLOCK", default_value = "real")]
     pub clock: Clock,

@@ -7,7 +7,19 @@ use simulator::Simulator;
 /// Every host of this build, in the order in which they are listed. Where nothing says where, the first one runs it.
 pub fn hosts() -> Vec<&'static dyn Host> {
     let known: [&'static dyn Host; 2] = [&Simulator, &KERNEL];
-    known.into_iter().chain(virtual_time::hosts()).collect()
+    known.into_iter().chain(live()).chain(virtual_time::hosts()).collect()
+}
+
+#[cfg(target_os = "linux")]
+fn live() -> Option<&'static dyn Host> {
+    static LIVE: ::live::host::Live = ::live::host::Live { to: None };
+    Some(&LIVE)
+}
+
+/// Times of packets are those of Linux.
+#[cfg(not(target_os = "linux"))]
+fn live() -> Option<&'static dyn Host> {
+    None
 }
 
 #[cfg(feature = "kernel")]

@@ -16,10 +16,14 @@ mod matrix;
 mod new;
 #[cfg(target_os = "linux")]
 mod probe;
+#[cfg(target_os = "linux")]
+mod receive;
 mod recordings;
 mod report;
 mod reproduce;
 mod run;
+#[cfg(target_os = "linux")]
+mod send;
 #[cfg(target_os = "linux")]
 mod serve;
 mod submit;
@@ -131,7 +135,11 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
         Command::Serve(arguments) => serve::serve(&arguments),
         #[cfg(target_os = "linux")]
         Command::Probe(arguments) => probe::probe(&arguments),
-        Command::Doctor => say(&doctor::doctor(hosts)),
+        #[cfg(target_os = "linux")]
+        Command::Send(arguments) => send::send(&arguments),
+        #[cfg(target_os = "linux")]
+        Command::Receive(arguments) => receive::receive(&arguments),
+        Command::Doctor { json } => say(&doctor::doctor(hosts, json)),
         Command::Completions { shell } => say(&completions(shell, hosts)),
         Command::Man { pages: None } => man::page(hosts).and_then(|page| say(&page)),
         Command::Man { pages: Some(folder) } => man::pages(hosts, &folder),

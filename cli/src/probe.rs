@@ -1,13 +1,17 @@
 //! `packetscale probe`: how much of the path to a server, or from it, is free.
 
 use crate::{Failure, say, serve};
-use ::live::probe::{Answer, Found, Plan, ProbeError, Question, Row, probe as ask};
+use ::live::pace::Gaps;
+use ::live::probe::{Answer, Found, Plan, ProbeError, Question, Row, probe as ask, scenario};
+use ::live::socket::Mark;
 use ::live::wire::{Keys, PORT};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::{IsTerminal, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use units::{Bytes, Rate};
 
 #[derive(clap::Args)]
@@ -30,12 +34,31 @@ pub struct Probe {
     /// Largest IP packet, in bytes
     #[arg(long, value_name = "N", default_value_t = Question::PACKET, value_parser = clap::value_parser!(u16).range(1280..=9000))]
     packet: u16,
+    /// How this machine makes gaps: "busy" sleeps and spins, "timer" only sleeps
+    #[arg(long, value_name = "WAY", default_value = Gaps::Busy.name(), value_parser = gaps)]
+    gaps: Gaps,
+    /// Mark of the streams that leave here, as congestion control that reads marks would set it
+    #[arg(long, value_name = "MARK", default_value = "none", value_parser = mark)]
+    mark: Mark,
+    /// Writes a scenario with this machine, the far end and the path as far as they were learnt, for `packetscale run`
+    #[arg(long, value_name = "FILE")]
+    as_scenario: Option<PathBuf>,
     /// Writes the gaps of all streams that could be used, for `packetscale estimate`
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
     /// Prints one JSON object, and nothing else, on standard output
     #[arg(long)]
     json: bool,
+}
+
+fn gaps(word: &str) -> Result<Gaps, String> {
+    Gaps::ALL.into_iter().find(|gaps| gaps.name() == word).ok_or_else(|| "expected busy or timer".to_string())
+}
+
+fn mark(word: &str) -> Result<Mark, String> {
+    let marks = [("none", Mark::None), ("ect0", Mark::Ect0), ("ect1", Mark::Ect1)];
+    let found = marks.into_iter().find(|(name, _)| *name == word);
+    found.map(|(_, mark)| mark).ok_or_else(|| "expected none, ect0 or ect1".to_string())
 }
 
 pub fn probe(arguments: &Probe) -> Result<(), Failure> {
@@ -46,12 +69,20 @@ pub fn probe(arguments: &Probe) -> Result<(), Failure> {
         budget: arguments.bytes,
         fastest: arguments.rate,
         packet: arguments.packet,
+        gaps: arguments.gaps,
+        mark: arguments.mark,
     };
+    // The server is told between two streams, and forgets the session.
+    let stop = Arc::new(AtomicBool::new(false));
+    let stopping = Arc::clone(&stop);
+    ctrlc::set_handler(move || stopping.store(true, Ordering::Relaxed))
+        .map_err(|error| Failure::Machine(format!("signals cannot be caught: {error}")))?;
     let shown = std::io::stderr().is_terminal() && !arguments.json;
     let answer = ask(&question, &mut |streams, sent, plan| {
         if shown {
             progress(streams, sent, plan);
         }
+        !stop.load(Ordering::Relaxed)
     });
     if shown {
         eprint!("\r\x1b[K");
@@ -61,7 +92,23 @@ pub fn probe(arguments: &Probe) -> Result<(), Failure> {
         save(file, &answer.rows)
             .map_err(|error| Failure::Machine(format!("{}: cannot be written: {error}", file.display())))?;
     }
+    if let Some(file) = &arguments.as_scenario {
+        write_scenario(file, &answer, arguments)?;
+    }
     say(&if arguments.json { format!("{}\n", object(&answer)) } else { text(&answer, arguments.reverse) })
+}
+
+/// Without an answer there is no path to replay: that is said, and nothing is written.
+fn write_scenario(file: &Path, answer: &Answer, arguments: &Probe) -> Result<(), Failure> {
+    let way = if arguments.reverse { "from" } else { "to" };
+    let Some(text) =
+        scenario(answer, &format!("What `packetscale probe` learnt of the path {way} {}.", arguments.host))
+    else {
+        let _ = writeln!(std::io::stderr(), "{}: not written: what is free is not known", file.display());
+        return Ok(());
+    };
+    std::fs::write(file, text)
+        .map_err(|error| Failure::Machine(format!("{}: cannot be written: {error}", file.display())))
 }
 
 fn progress(streams: u32, sent: Bytes, plan: &Plan) {
@@ -74,7 +121,7 @@ fn progress(streams: u32, sent: Bytes, plan: &Plan) {
 }
 
 /// A host's first address; without a port, the usual one.
-fn address(host: &str) -> Result<SocketAddr, Failure> {
+pub fn address(host: &str) -> Result<SocketAddr, Failure> {
     let mut found = host.to_socket_addrs().or_else(|_| (host.trim_matches(['[', ']']), PORT).to_socket_addrs());
     let first = found.as_mut().ok().and_then(|all| all.next());
     first.ok_or_else(|| Failure::Input(format!("HOST: found \"{host}\", expected a name or an address that is known")))
@@ -109,7 +156,22 @@ fn text(answer: &Answer, reverse: bool) -> String {
             received.words()
         );
     }
-    let _ = writeln!(text, "coalescence       {:.1} % of packets arrived with the one before", 100.0 * answer.batched);
+    let learnt = &answer.learnt;
+    let together = 100.0 * learnt.together();
+    let held = match learnt.held_ns() {
+        0 => String::new(),
+        ns => format!(", held for about {:.3} ms", ms(ns)),
+    };
+    let _ = writeln!(text, "coalescence       {together:.1} % of packets arrived with the one before{held}");
+    let _ = writeln!(
+        text,
+        "queue             up to {:.3} ms in a stream, {} packets lost",
+        ms(learnt.queue_ns),
+        learnt.lost
+    );
+    if let Some(marks) = answer.marks.filter(|marks| marks.ce + marks.ect1 > 0) {
+        let _ = writeln!(text, "marks             {} packets CE, {} ECT(1)", marks.ce, marks.ect1);
+    }
     let _ =
         writeln!(text, "sent              {} streams, {}, packets of {} B", answer.streams, answer.sent, answer.packet);
     text
@@ -126,7 +188,14 @@ fn object(answer: &Answer) -> Value {
         "base_rtt_ns": answer.base_rtt_ns,
         "departures_by": answer.sources.map(|(sent, _)| sent.words()),
         "arrivals_by": answer.sources.map(|(_, received)| received.words()),
-        "batched": answer.batched,
+        "batched": answer.learnt.together(),
+        "held_ns": answer.learnt.held_ns(),
+        "queue_ns": answer.learnt.queue_ns,
+        "lost_packets": answer.learnt.lost,
+        "late_ns": answer.learnt.late_ns(),
+        "marks_ce": answer.marks.map(|marks| marks.ce),
+        "marks_ect1": answer.marks.map(|marks| marks.ect1),
+        "gaps_by": answer.gaps.name(),
         "margin_ns": answer.margin_ns,
         "packet_bytes": answer.packet,
         "streams": answer.streams,

@@ -103,9 +103,33 @@ fn on(arguments: &Arguments) -> Result<String, Failure> {
     }
 }
 
+/// A host that the arguments make: over a path to a server, or over the user's own kernel.
+fn own(arguments: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
+    match over_a_path(arguments)? {
+        Some(host) => Ok(Some(host)),
+        None => own_kernel(arguments),
+    }
+}
+
+/// A host over the path to a server, if one is named.
+#[cfg(target_os = "linux")]
+fn over_a_path(arguments: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
+    let Some(to) = &arguments.to else { return Ok(None) };
+    if arguments.on != "live" {
+        return Err(Failure::Input(format!("--to: found --on {}; expected --on live", arguments.on)));
+    }
+    let to = crate::send::destination(to, arguments.key.as_deref())?;
+    Ok(Some(Box::new(::live::host::Live { to: Some(to) })))
+}
+
+#[cfg(not(target_os = "linux"))]
+fn over_a_path(_: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
+    Ok(None)
+}
+
 /// A host over the user's own kernel, if there is one.
 #[cfg(feature = "kernel")]
-fn own(arguments: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
+fn own_kernel(arguments: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
     let Some(kernel) = &arguments.kernel else { return Ok(None) };
     if arguments.on != "kernel" || arguments.clock != Clock::Virtual {
         return Err(Failure::Input(format!(
@@ -117,7 +141,7 @@ fn own(arguments: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
 }
 
 #[cfg(not(feature = "kernel"))]
-fn own(_: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
+fn own_kernel(_: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> {
     Ok(None)
 }
 

@@ -41,6 +41,9 @@ pub struct Serve {
     /// Most clients at a time
     #[arg(long, value_name = "N", default_value_t = LIMITS.clients, value_parser = clap::value_parser!(u32).range(1..=1024))]
     clients: u32,
+    /// Most sessions of one address at a time; with IPv6 the first 64 bits are an address
+    #[arg(long, value_name = "N", default_value_t = LIMITS.per_address, value_parser = clap::value_parser!(u32).range(1..=1024))]
+    per_address: u32,
     /// Writes the counters to this file each second, in Prometheus' text format
     #[arg(long, value_name = "FILE")]
     metrics: Option<PathBuf>,
@@ -51,17 +54,14 @@ pub fn serve(arguments: &Serve) -> Result<(), Failure> {
     let duration_ms = (arguments.duration.nanos() / 1_000_000).min(u64::from(u32::MAX)) as u32;
     let (rate_bps, bytes) = (arguments.rate.bps(), arguments.bytes.get());
     let grant = Grant { rate_bps, bytes, duration_ms, ..LIMITS.grant };
-    let limits = Limits { grant, all_bps: arguments.total_rate.bps(), clients: arguments.clients, ..LIMITS };
+    let (clients, per_address) = (arguments.clients, arguments.per_address);
+    let limits = Limits { grant, all_bps: arguments.total_rate.bps(), clients, per_address, ..LIMITS };
     let metrics = arguments.metrics.clone();
     if let Some(file) = &metrics {
         write(file, &Counters::default())
             .map_err(|error| Failure::Machine(format!("{}: cannot be written: {error}", file.display())))?;
     }
-    let (stop, stopped) = mpsc::channel();
-    ctrlc::set_handler(move || {
-        let _ = stop.send(());
-    })
-    .map_err(|error| Failure::Machine(format!("signals cannot be caught: {error}")))?;
+    let stopped = stopped()?;
     // A disk that is full for a while must not end the server.
     let tell = move |counters: &Counters| drop(metrics.as_deref().map(|file| write(file, counters)));
     let serving = begin(arguments.listen, limits, keys, arguments.open, tell)
@@ -70,6 +70,16 @@ pub fn serve(arguments: &Serve) -> Result<(), Failure> {
     let _ = stopped.recv();
     serving.end();
     Ok(())
+}
+
+/// Hears of Ctrl-C and SIGTERM.
+pub fn stopped() -> Result<mpsc::Receiver<()>, Failure> {
+    let (stop, stopped) = mpsc::channel();
+    let tell = move || {
+        let _ = stop.send(());
+    };
+    ctrlc::set_handler(tell).map_err(|error| Failure::Machine(format!("signals cannot be caught: {error}")))?;
+    Ok(stopped)
 }
 
 /// The keys of a file.

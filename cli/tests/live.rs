@@ -1,6 +1,10 @@
-//! `packetscale serve` and `packetscale probe`, over the loopback device: words, files and exit codes, not figures.
+//! `packetscale serve`, `probe`, `run --on live`, `send` and `receive`, over the loopback device: words, files and exit codes,
+//! not figures.
 #![cfg(target_os = "linux")]
 
+use live::pace::Gaps;
+use live::probe::{Answer, Found, Learnt, Seen, scenario};
+use live::wire::{Ordered, Source, Stamp};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
 use serde_json::Value;
@@ -8,6 +12,7 @@ use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Output, Stdio};
+use units::{Bytes, Rate};
 
 fn packetscale(words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_packetscale")).args(words).output().expect("the command starts")
@@ -15,8 +20,12 @@ fn packetscale(words: &[&str]) -> Output {
 
 /// A server, and the address that it says.
 fn serve(words: &[&str]) -> (Child, String) {
+    listening(&[&["serve"], words].concat())
+}
+
+fn listening(words: &[&str]) -> (Child, String) {
     let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
-    let mut child = command.arg("serve").args(words).stdout(Stdio::piped()).spawn().expect("the command starts");
+    let mut child = command.args(words).stdout(Stdio::piped()).spawn().expect("the command starts");
     let mut line = String::new();
     BufReader::new(child.stdout.take().expect("its output")).read_line(&mut line).expect("a line");
     let address = line.trim().strip_prefix("listening on ").expect("an address").to_string();
@@ -50,6 +59,193 @@ fn a_probe_says_what_it_found_and_the_server_ends_at_a_signal() {
     assert_eq!(begun.expect("a counter").value, prometheus_parse::Value::Counter(2.0));
 }
 
+/// Ends a server as Ctrl-C would, or at once.
+fn end(mut server: Child, signal: Signal) {
+    kill(Pid::from_raw(server.id() as i32), signal).expect("sent");
+    server.wait().expect("its end");
+}
+
+/// Two flows for a second, one of them with a size and the other with an application.
+const SCENARIO: &str = r#"
+run = { duration = "1 s", warmup = "200 ms" }
+path = { rate = "50 Mbit/s", delay = "5 ms", buffer = "1 bdp" }
+
+[[flow]]
+controller = "rapid"
+size = "100 kB"
+
+[[flow]]
+controller = "cubic"
+start = "100 ms"
+application = { kind = "cbr", rate = "2 Mbit/s" }
+"#;
+
+#[test]
+fn a_scenario_runs_over_a_real_path() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(file("scenario.toml"), SCENARIO).expect("written");
+    let (server, address) = serve(&["--listen", "127.0.0.1:0"]);
+    let (scenario, out) = (file("scenario.toml"), file("out"));
+    let words = ["run", &scenario, "--on", "live", "--to", &address, "--json", "--out", &out];
+    let output = packetscale(&words);
+    end(server, Signal::SIGTERM);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let said: Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
+    let run = &said["runs"][0];
+    assert_eq!(said["host"], "live");
+    assert!(run["throughput_bps"].as_f64() > Some(1e6) && run["rtt_mean_s"].as_f64() > Some(0.0), "{run}");
+    assert!(run["queue_delay_mean_s"].is_f64() && run["loss_ratio"].is_f64(), "{run}");
+    for unknown in ["utilisation", "available_share", "drop_ratio", "queue_mean_packets"] {
+        assert!(run[unknown].is_null(), "{unknown}: {run}");
+    }
+    let page = fs::read_to_string(folder.path().join("out/report.html")).expect("a page");
+    assert!(page.contains("measured: a real path"));
+    let flows = fs::read_to_string(folder.path().join("out/flows.csv")).expect("flows");
+    assert_eq!(flows.lines().count(), 3, "{flows}");
+}
+
+#[test]
+fn a_file_goes_on_where_its_receiver_was_killed_and_has_its_name_only_in_the_end() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    fs::create_dir(file("there")).expect("made");
+    let data: Vec<u8> = (0..3_000_000u32).flat_map(|n| n.wrapping_mul(2_654_435_761).to_be_bytes()).collect();
+    fs::write(file("data"), &data).expect("written");
+    fs::write(file("keys"), format!("3 {}\n", "0f".repeat(32))).expect("written");
+    fs::set_permissions(file("keys"), fs::Permissions::from_mode(0o600)).expect("ours");
+    let (key, there, name) = (file("keys"), file("there"), file("data"));
+    // So slow that it is killed in the middle: 12 MB take 10 s.
+    let slow = ["receive", &there, "--listen", "127.0.0.1:0", "--key", &key, "--rate", "10 Mbit/s", "--clients", "1"];
+    let (server, address) = listening(&slow);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
+    let words = ["send", &name, &address, "--clear", "--key", &key, "--controller", "cubic"];
+    let mut sender = command.args(words).stderr(Stdio::null()).spawn().expect("the command starts");
+    let part = folder.path().join("there/.data.part");
+    let has = || fs::metadata(&part).map_or(0, |found| found.len());
+    while has() < 100_000 {
+        assert!(sender.try_wait().expect("its state").is_none(), "it ended by itself");
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
+    end(server, Signal::SIGKILL);
+    sender.kill().expect("killed");
+    sender.wait().expect("its end");
+    let before = has();
+    assert!((100_000..12_000_000).contains(&before) && !folder.path().join("there/data").exists(), "{before}");
+    let (server, address) = listening(&["receive", &there, "--listen", "127.0.0.1:0", "--key", &key]);
+    let words = ["send", &name, &address, "--clear", "--key", &key, "--json"];
+    let output = packetscale(&words);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let said: Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
+    assert_eq!((&said["bytes"], &said["bytes_before"]), (&Value::from(12_000_000), &Value::from(before)), "{said}");
+    assert!(fs::read(folder.path().join("there/data")).expect("there") == data);
+    // And not again.
+    let output = packetscale(&words);
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(output.status.code() == Some(3) && said.contains("it is there already"), "{said}");
+    // What a program writes, of unknown length.
+    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
+    let words = ["send", "-", &address, "--clear", "--key", &key, "--name", "../../piped"];
+    let piped = command.args(words).stdin(fs::File::open(&name).expect("ours")).output().expect("it starts");
+    assert_eq!(piped.status.code(), Some(0), "{}", String::from_utf8_lossy(&piped.stderr));
+    end(server, Signal::SIGTERM);
+    assert!(fs::read(folder.path().join("there/piped")).expect("there") == data);
+}
+
+#[test]
+fn what_a_real_path_does_not_do_is_refused_with_its_line() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("scenario.toml");
+    let name = file.display().to_string();
+    let refused = |more: &str, expected: &str| {
+        fs::write(&file, format!("{SCENARIO}{more}")).expect("written");
+        let output = packetscale(&["run", &name, "--on", "live", "--to", "127.0.0.1:9"]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(said.contains(expected), "{said}");
+    };
+    refused(
+        "[[traffic]]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\n",
+        "traffic: found traffic of kind \"cbr\" with --on live",
+    );
+    refused("[receiver]\nack_loss = 0.1\n", "scenario.toml:14: receiver.ack_loss");
+    refused("[[flow]]\ncontroller = \"rcp\"\n", "routers");
+    fs::write(&file, SCENARIO.replace("1 bdp\"", "1 bdp\", loss = 0.01")).expect("written");
+    let output = packetscale(&["run", &name, "--on", "live", "--to", "127.0.0.1:9"]);
+    assert!(String::from_utf8_lossy(&output.stderr).contains("scenario.toml:3: path.loss"));
+}
+
+/// 8 Mbit/s, 10 ms, a queue that dropped, and a card that holds packets.
+fn answer() -> Answer {
+    let mut learnt = Learnt::default();
+    let asked = Ordered { first: 0, count: 9, lowest_bps: 12_000_000, highest_bps: 12_000_000, levels: 1, size: 1472 };
+    let stamp = |sequence: u64, ns| Stamp { sequence, ns };
+    let left: Vec<Stamp> = (0..9).map(|packet| stamp(packet, packet * 1_000_400)).collect();
+    // Three by three, but the last.
+    let came = (0..8).map(|packet: u64| stamp(packet, (packet / 3 + 1) * 3_000_000)).collect();
+    learnt.note(&asked, 28, &Seen { first: 0, left, came, sources: (Source::Kernel, Source::Kernel), stepped: false });
+    let [low, value, high] = [7_200_000, 8_000_000, 8_800_000].map(Rate::from_bps);
+    Answer {
+        found: Ok(Found { value, low, high }),
+        base_rtt_ns: 10_000_000,
+        sources: Some((Source::Kernel, Source::Kernel)),
+        learnt,
+        gaps: Gaps::Busy,
+        marks: None,
+        margin_ns: 0,
+        packet: 1500,
+        streams: 1,
+        sent: Bytes::new(13_500),
+        rows: Vec::new(),
+    }
+}
+
+#[test]
+fn the_simulator_runs_the_scenario_of_an_answer() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("path.toml");
+    let text = scenario(&answer(), "An answer made by hand.").expect("an answer");
+    fs::write(&file, &text).expect("written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
+    let output = command.current_dir(folder.path()).args(["run", "path.toml", "--json", "--no-page"]).output();
+    let output = output.expect("the command starts");
+    assert_eq!(output.status.code(), Some(0), "{}\n{text}", String::from_utf8_lossy(&output.stderr));
+    let said: Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
+    let run = &said["runs"][0];
+    // Base round trip and rate are those of the answer; Rapid uses more than half of an empty path.
+    let throughput = run["summary"]["throughput_bps"].as_f64().or(run["throughput_bps"].as_f64());
+    assert!((4e6..=8e6).contains(&throughput.unwrap_or_default()), "{said}");
+}
+
+#[test]
+fn without_an_answer_no_scenario_is_written() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("path.toml").display().to_string();
+    let (mut server, address) = serve(&["--listen", "127.0.0.1:0"]);
+    let output = packetscale(&["probe", &address, "--bytes", "200 kB", "--as-scenario", &file, "--gaps", "timer"]);
+    kill(Pid::from_raw(server.id() as i32), Signal::SIGINT).expect("sent");
+    assert_eq!((output.status.code(), server.wait().expect("its end").code()), (Some(0), Some(0)));
+    let said = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert_eq!(said, format!("{file}: not written: what is free is not known\n"));
+    assert!(!std::path::Path::new(&file).exists());
+}
+
+#[test]
+fn doctor_tells_which_gaps_this_machine_can_make() {
+    let said: Value = serde_json::from_slice(&packetscale(&["doctor", "--json"]).stdout).expect("one JSON value");
+    let gaps = said["gaps"]["gaps"].as_array().expect("gaps");
+    let of = |by: &str| gaps.iter().filter(|gap| gap["by"] == by).filter_map(|gap| gap["gap_ns"].as_u64()).collect();
+    let (busy, timer): (Vec<u64>, Vec<u64>) = (of("busy"), of("timer"));
+    assert_eq!((busy.first(), busy.last(), &busy), (Some(&10_000), Some(&1_000_000), &timer));
+    for gap in gaps {
+        let [p50, p90, p99] = ["p50_ns", "p90_ns", "p99_ns"].map(|key| gap["off"][key].as_u64().expect("told"));
+        assert!(p50 <= p90 && p90 <= p99, "{gap}");
+        // Nine of ten within a tenth.
+        assert_eq!(gap["able"], 10 * p90 <= gap["gap_ns"].as_u64().expect("a gap"), "{gap}");
+    }
+    assert!(said["findings"].as_array().expect("findings").iter().any(|one| one["name"] == "live Rapid"));
+}
+
 #[test]
 fn what_cannot_be_done_is_said() {
     let refused = |words: &[&str], code: i32, expected: &str| {
@@ -60,5 +256,10 @@ fn what_cannot_be_done_is_said() {
     };
     refused(&["serve", "--listen", "0.0.0.0:0"], 3, "give --key FILE, or --open");
     refused(&["serve", "--key", "/nonexistent/keys"], 2, "/nonexistent/keys: cannot be read");
+    refused(&["send", "Cargo.toml", "127.0.0.1:9"], 2, "nothing is encrypted");
+    refused(&["send", "nothing.txt", "127.0.0.1:9", "--clear"], 2, "nothing.txt: cannot be read");
+    refused(&["send", "Cargo.toml", "127.0.0.1:9", "--clear"], 3, "does not answer");
+    refused(&["receive", "/nonexistent"], 2, "/nonexistent: No such");
+    refused(&["receive", ".", "--listen", "0.0.0.0:0"], 3, "give --key FILE, or --open");
     refused(&["probe", "no such host"], 2, "HOST: found \"no such host\"");
 }

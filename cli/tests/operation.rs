@@ -1,4 +1,4 @@
-//! What operators get beside the command: a manual page, and a unit for systemd.
+//! What operators get beside the command: a manual page, and units for systemd.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -6,7 +6,8 @@ use std::process::Command;
 
 const PAGE: &str = "docs/man/packetscale-tcp.8";
 const UNIT: &str = "hosts/tcp/systemd/packetscale-tcp.service";
-/// Where the unit expects the command.
+const SERVER: &str = "hosts/live/systemd/packetscale-serve.service";
+/// Where the units expect the command.
 const INSTALLED: &str = "/usr/local/bin/packetscale";
 
 fn text(path: &str) -> String {
@@ -73,6 +74,39 @@ fn the_manual_page_has_every_command_and_begins_with_the_limits() {
     assert!(at("SYNOPSIS") < at("LIMITS") && at("LIMITS") < at("DESCRIPTION"));
 }
 
+/// What systemd finds wrong with a unit, in a folder of its own.
+fn verified(folder: &tempfile::TempDir, name: &str, unit: &str) -> String {
+    let path = file(folder, &format!("{name}.service"), unit);
+    faults(Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(path))
+}
+
+#[test]
+fn systemd_understands_the_servers_unit() {
+    if !is_installed("systemd-analyze") {
+        return;
+    }
+    let folder = tempfile::tempdir().expect("a folder");
+    let unit = text(SERVER);
+    assert_eq!(unit.matches(INSTALLED).count(), 2, "in the head, and where it starts");
+    let unit = unit.replace(INSTALLED, env!("CARGO_BIN_EXE_packetscale"));
+    assert_eq!(verified(&folder, "serve", &unit), "");
+    assert!(verified(&folder, "wrong", &unit.replace("DynamicUser", "DynamicUsers")).contains("DynamicUsers"));
+}
+
+#[test]
+fn the_servers_unit_has_options_that_the_command_has() {
+    let help = Command::new(env!("CARGO_BIN_EXE_packetscale")).args(["serve", "--help"]).output().expect("it starts");
+    let help = String::from_utf8(help.stdout).expect("text");
+    let unit = text(SERVER);
+    let lines = unit.lines().filter(|line| line.contains("SERVE_OPTIONS=") || line.starts_with("ExecStart="));
+    let words = lines.flat_map(str::split_whitespace).map(|word| word.trim_start_matches("SERVE_OPTIONS=\""));
+    let options: Vec<&str> = words.filter(|word| word.starts_with("--")).collect();
+    assert!(options.len() >= 5, "{options:?}");
+    for option in options {
+        assert!(help.contains(&format!("{option} <")), "{option}");
+    }
+}
+
 #[test]
 fn systemd_understands_the_unit() {
     if !is_installed("systemd-analyze") {
@@ -82,13 +116,9 @@ fn systemd_understands_the_unit() {
     let unit = text(UNIT);
     assert_eq!(unit.matches(INSTALLED).count(), 3, "in the head, and where it starts and stops");
     let unit = unit.replace(INSTALLED, env!("CARGO_BIN_EXE_packetscale"));
-    let verified = |name: &str, unit: &str| {
-        let path = file(&folder, &format!("{name}.service"), unit);
-        faults(Command::new("systemd-analyze").args(["verify", "--man=no"]).arg(path))
-    };
-    assert_eq!(verified("shipped", &unit), "");
+    assert_eq!(verified(&folder, "shipped", &unit), "");
     let with_default = unit.replace("# ExecSt", "ExecSt");
     assert_eq!(with_default.matches("\nExecSt").count(), 4);
-    assert_eq!(verified("default", &with_default), "");
-    assert!(verified("wrong", &unit.replace("NoNewPrivileges", "NoNewPrivilege")).contains("NoNewPrivilege"));
+    assert_eq!(verified(&folder, "default", &with_default), "");
+    assert!(verified(&folder, "wrong", &unit.replace("NoNewPrivileges", "NoNewPrivilege")).contains("NoNewPrivilege"));
 }

@@ -50,7 +50,20 @@ const ALLOWED: &[(&str, &[&str])] = &[
         ],
     ),
     ("hosts/realtime", &[]),
-    ("hosts/live", &["algorithms/", "experiment/probing", "experiment/results", "hosts/realtime"]),
+    (
+        "hosts/live",
+        &[
+            "algorithms/",
+            "experiment/brought",
+            "experiment/measure",
+            "experiment/probing",
+            "experiment/results",
+            "experiment/runner",
+            "experiment/scenario",
+            "experiment/traffic",
+            "hosts/realtime",
+        ],
+    ),
     // The lab's own code, inside an emulated machine.
     (
         "hosts/virtual",

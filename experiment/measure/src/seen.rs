@@ -26,6 +26,9 @@ pub struct Seen {
     /// The host knows when each packet's own transmission began. Without that, nobody knows how many packets were at the
     /// link, the one in service included.
     pub transmissions: bool,
+    /// Nobody knows the path: what the scenario says of its link is not the link's. Figures that need its rate, or its queue,
+    /// stay empty.
+    pub path_unknown: bool,
     /// Mean burstiness of the busy periods, from a queue discipline that measures it.
     pub burstiness_eta: Option<f64>,
     /// Probe streams that the host has traced by itself.

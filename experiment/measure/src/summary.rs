@@ -46,6 +46,9 @@ impl Recorder {
             self.respond(experiment, &seen, &mut run.summary);
         }
         run.streams.extend(seen.streams);
+        if seen.path_unknown {
+            without_path(&mut run);
+        }
         run
     }
 
@@ -237,6 +240,26 @@ impl Source {
     }
 }
 
+/// Takes out what was computed with the rate of a link that nobody knows, or needs its queue.
+fn without_path(run: &mut Run) {
+    run.summary = Summary {
+        utilisation: None,
+        available_share: None,
+        drop_ratio: None,
+        queue_over_bound: None,
+        convergence_s: None,
+        convergence_rtts: None,
+        rise_rtts: None,
+        fall_rtts: None,
+        settle_rtts: None,
+        drain_rtts: None,
+        rise_hold_share: None,
+        ..std::mem::take(&mut run.summary)
+    };
+    run.series.retain(|series| !["available", "offered"].contains(&series.metric.as_str()));
+    run.links.clear();
+}
+
 /// The colour of the flows' controllers, blended where they differ: each as much as any other. Grey without flows.
 fn colour(experiment: &Experiment) -> String {
     let all =
@@ -326,6 +349,34 @@ mod tests {
         [flow(3), FlowSeen::default(), flow(6)].iter().for_each(|flow| arrivals.add(flow));
         let seen = Seen { flows: vec![flow(9)], arrivals: vec![arrivals], ..Seen::default() };
         assert!((rtt_mean_s(&seen).unwrap() - 6e-3).abs() < 1e-15);
+    }
+
+    #[test]
+    fn of_a_path_that_nobody_knows_there_is_no_figure_that_needs_its_rate() {
+        let text = r#"
+            run = { duration = "2 s", warmup = "1 s" }
+            path = { rate = "8 Mbit/s", delay = "5 ms", buffer = "10 kB" }
+            flow = [{ controller = "newreno", packet = "1000 B" }]
+        "#;
+        let scenario = scenario::Scenario::parse(text, std::path::Path::new("example"), &[]).expect("a scenario");
+        let experiment = scenario.plan().remove(0);
+        let run = |path_unknown| {
+            let mut recorder = Recorder::new(&experiment, &[Time::ZERO], Some(Span::from_millis(10)));
+            for n in 0..1000 {
+                let at = Time::ZERO + Span::from_millis(2 * n);
+                recorder.served(crate::Owner::Flow(0), units::Bytes::new(1000), at, at, at + Span::from_millis(1));
+                recorder.delivered(0, units::Bytes::new(1000), at + Span::from_millis(6));
+            }
+            let flow = FlowSeen { sent: 1000, ..FlowSeen::default() };
+            recorder.finish(&experiment, Seen { flows: vec![flow], path_unknown, ..Seen::default() })
+        };
+        let (known, unknown) = (run(false), run(true));
+        assert_eq!((known.summary.utilisation, unknown.summary.utilisation), (Some(0.5), None));
+        assert_eq!((known.summary.available_share.is_some(), unknown.summary.available_share), (true, None));
+        assert_eq!((known.summary.drop_ratio, unknown.summary.drop_ratio), (Some(0.0), None));
+        assert_eq!((unknown.summary.throughput_bps, unknown.summary.loss_ratio), (Some(4e6), Some(0.0)));
+        let has = |run: &Run, metric: &str| run.series.iter().any(|series| series.metric == metric);
+        assert!(has(&known, "available") && !has(&unknown, "available") && has(&unknown, "throughput"));
     }
 
     #[test]

@@ -4,7 +4,7 @@
 //! missed does not make the next too short.
 
 use crate::pace::Pacer;
-use crate::socket::{Departure, Stamped, path_mtu};
+use crate::socket::{Departure, Mark, Stamped, Telling};
 use crate::wire::{HEADER, Ordered, Source, Stamp, write_data};
 use realtime::clock::{monotonic_ns, sleep_until};
 use std::io;
@@ -42,28 +42,26 @@ pub fn gaps_ns(stream: &Ordered, overhead: u16) -> Vec<f64> {
 }
 
 /// Sends a stream; returns the departures that the kernel told, in the order of the packets, and who took the times.
-/// `carry_on` is asked before each packet.
+/// `carry_on` is asked before each packet. A stream ends early when a packet finds no room: its gaps cannot be made.
 ///
 /// # Errors
-/// A packet cannot be sent, or would be broken into fragments, or the error queue cannot be read.
+/// A packet cannot be sent ([`is_too_large`](crate::socket::is_too_large): the path does not take it unbroken), or the
+/// error queue cannot be read.
 pub fn send(
     socket: &Stamped,
     (to, session, number): (SocketAddr, u64, u32),
-    stream: &Ordered,
+    (stream, mark): (&Ordered, Mark),
     pacer: Pacer,
     filling: &[u8],
     carry_on: &dyn Fn() -> bool,
 ) -> io::Result<(Vec<Stamp>, Source)> {
     let size = usize::from(stream.size).max(LEAST_PAYLOAD);
-    if let Some(mtu) = path_mtu(to).filter(|mtu| size + usize::from(overhead(to)) > usize::from(*mtu)) {
-        return Err(io::Error::other(format!("the path to {to} takes packets of {mtu} bytes, a stream's are larger")));
-    }
     let mut datagram = vec![0; size];
     let mut gaps = gaps_ns(stream, overhead(to)).into_iter();
     let mut numbers = Vec::with_capacity(stream.count as usize);
     let mut told = Vec::with_capacity(stream.count as usize);
     let mut due = monotonic_ns();
-    let _telling = Telling::begin(socket)?;
+    let telling = Telling::begin(socket)?;
     for packet in 0..stream.count {
         let from = packet as usize * SHIFT % filling.len().saturating_sub(size).max(1);
         if let Some(filling) = filling.get(from..from + size) {
@@ -74,42 +72,26 @@ pub fn send(
         if !carry_on() {
             break;
         }
-        numbers.push(socket.send(&datagram, to)?);
+        match telling.send(&datagram, to, mark) {
+            Err(full) if full.kind() == io::ErrorKind::WouldBlock => break,
+            number => numbers.push(number?),
+        }
         due = now + gaps.next().unwrap_or(0.0) as u64;
         // The error queue holds some 270 times by default and drops the rest: it is emptied in the gaps.
-        told.extend(socket.departures()?);
+        told.extend(telling.departures()?);
     }
     let until = monotonic_ns() + PATIENCE_NS;
     while told.len() < numbers.len() && monotonic_ns() < until {
         sleep_until(monotonic_ns() + LOOK_NS);
-        told.extend(socket.departures()?);
+        told.extend(telling.departures()?);
     }
     Ok(matched(&told, stream.first, &numbers))
-}
-
-/// While it lives the kernel tells departures. What nobody has read is dropped at its end.
-struct Telling<'a>(&'a Stamped);
-
-impl<'a> Telling<'a> {
-    fn begin(socket: &'a Stamped) -> io::Result<Telling<'a>> {
-        socket.tell_departures(true)?;
-        Ok(Telling(socket))
-    }
-}
-
-impl Drop for Telling<'_> {
-    fn drop(&mut self) {
-        // Where the system refuses, the next stream is told of it.
-        let _ = self.0.tell_departures(false);
-        let _ = self.0.departures();
-    }
 }
 
 /// The times of the packets that had these numbers, and who took them.
 fn matched(told: &[Departure], first: u64, numbers: &[u32]) -> (Vec<Stamp>, Source) {
     let (mut stamps, mut source) = (Vec::with_capacity(numbers.len()), Source::Kernel);
     for one in told {
-        // Answers of a server have numbers, too: not each one is a packet of the stream.
         if let Some(packet) = numbers.iter().position(|number| *number == one.number) {
             source = one.source;
             stamps.push(Stamp { sequence: first + packet as u64, ns: one.ns });

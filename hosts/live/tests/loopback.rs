@@ -1,8 +1,10 @@
 //! A client and a server over the loopback device: that what one says the other understands. What is free there is of no
 //! interest, and this machine's real time is not judged.
 
-use packetscale_live::probe::{Client, ProbeError};
+use packetscale_live::pace::Gaps;
+use packetscale_live::probe::{Client, ProbeError, Question, probe};
 use packetscale_live::serve::{Counters, Limits, ServeError, Serving, serve};
+use packetscale_live::socket::Mark;
 use packetscale_live::wire::{Grant, Keys, Ordered, Source};
 use std::net::SocketAddr;
 use std::sync::mpsc::{self, Receiver};
@@ -68,6 +70,19 @@ fn the_times_of_a_long_stream_are_all_told() {
 }
 
 #[test]
+fn marks_of_a_stream_are_told() {
+    let (serving, _told) = server("127.0.0.1:0", Keys::default());
+    let mut client = Client::open(serving.address, Keys::default(), WISH).expect("a session");
+    for (mark, expected) in [(Mark::Ect1, (0, 64)), (Mark::Ce, (64, 64)), (Mark::Ect0, (64, 64))] {
+        client.mark = mark;
+        client.forward(STREAM).expect("a stream");
+        let marks = client.marks.expect("the server counts them");
+        assert_eq!((marks.ce, marks.ect1), expected, "{mark:?}");
+    }
+    serving.end();
+}
+
+#[test]
 fn with_a_key_only_who_has_it_is_answered() {
     assert_eq!(exchanged("127.0.0.1:0", &keys("a5")).begun, 1);
     let (serving, told) = server("127.0.0.1:0", keys("a5"));
@@ -89,6 +104,26 @@ fn strangers_are_let_in_only_when_the_operator_says_so() {
     for (keys, open) in [(Keys::default(), true), (keys("a5"), false)] {
         serve(any, Limits::DEFAULT, keys, open, |_| {}).expect("a server").end();
     }
+}
+
+#[test]
+fn a_probe_that_is_stopped_tells_the_server() {
+    let (serving, told) = server("127.0.0.1:0", Keys::default());
+    let question = Question {
+        server: serving.address,
+        keys: Keys::default(),
+        reverse: false,
+        budget: Question::BUDGET,
+        fastest: Question::FASTEST,
+        packet: Question::PACKET,
+        gaps: Gaps::Timer,
+        mark: Mark::None,
+    };
+    let stopped = probe(&question, &mut |streams, _, _| streams < 2);
+    assert!(matches!(stopped, Err(ProbeError::Stopped)), "{stopped:?}");
+    serving.end();
+    let counters = told.iter().last().expect("counters");
+    assert_eq!((counters.begun, counters.closed, counters.sessions), (1, 1, 0));
 }
 
 #[test]

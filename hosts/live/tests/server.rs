@@ -1,6 +1,7 @@
 //! The server against strangers: spoofed hellos, copies, truncated packets, clients that take without giving.
 
 use packetscale_live::serve::{Job, Limits, Now, Reaction, Server};
+use packetscale_live::socket::{Arrival, Mark, Time};
 use packetscale_live::wire::{
     Body, Cookie, Grant, Header, Keys, Ordered, Packet, Reason, Source, Stamp, What, write_data,
 };
@@ -29,7 +30,8 @@ fn hello(session: u64, cookie: Cookie) -> Vec<u8> {
 }
 
 fn take(server: &mut Server, datagram: &[u8], from: SocketAddr, now: Now) -> Reaction {
-    server.receive(datagram, from, (now.ms * 1_000_000, Source::Kernel), now)
+    let time = Time { ns: now.ms * 1_000_000, source: Source::Kernel, card_ns: None };
+    server.receive(datagram, &Arrival { length: datagram.len(), from, time, mark: Mark::Ect1 }, now)
 }
 
 fn answer(server: &mut Server, datagram: &[u8], from: SocketAddr, now: Now) -> Option<Body> {
@@ -242,6 +244,42 @@ fn sessions_have_a_rate_a_number_and_an_end() {
     assert!(matches!(open(&mut server, 4, client(4), at(5_001)).0, Some(Body::Accept { .. })));
     assert_eq!(server.end(at(5_002)).len(), 2);
     assert_eq!((server.counters().sessions, server.counters().silent), (0, 1));
+}
+
+#[test]
+fn an_address_has_so_many_sessions_and_is_told_so() {
+    let mut server = server(Limits { per_address: 2, all_bps: 10_000_000_000, ..Limits::DEFAULT });
+    let port = |port| SocketAddr::from((Ipv4Addr::new(10, 0, 0, 1), port));
+    let host = |host: &str| SocketAddr::new(host.parse().expect("an address"), 5000);
+    let found = |server: &mut Server, session, from| open(server, session, from, at(session)).0;
+    for session in [1, 2] {
+        assert!(matches!(found(&mut server, session, port(session as u16)), Some(Body::Accept { .. })));
+    }
+    let Some(Body::Refuse { code: Reason::Busy, text, .. }) = found(&mut server, 3, port(3)) else { panic!() };
+    assert_eq!(text, "2 sessions of this address are there, the most that it may have");
+    assert!(matches!(found(&mut server, 4, client(2)), Some(Body::Accept { .. })), "another address");
+    // A host with IPv6 has 2^64 addresses of its own.
+    for (session, ip, accepted) in
+        [(5, "2001:db8::1", true), (6, "2001:db8::2", true), (7, "2001:db8::3", false), (8, "2001:db8:0:1::1", true)]
+    {
+        let answer = found(&mut server, session, host(ip));
+        assert_eq!(matches!(answer, Some(Body::Accept { .. })), accepted, "{ip}: {answer:?}");
+    }
+    assert_eq!((server.counters().crowded, server.counters().refused), (2, 0));
+}
+
+#[test]
+fn an_address_that_comes_and_goes_leaves_room_for_others() {
+    let mut server = server(Limits::DEFAULT);
+    let mut accepted = 0;
+    for session in 1..=5_000 {
+        let found = open(&mut server, session, client(1), at(session / 5)).0;
+        accepted += u32::from(matches!(found, Some(Body::Accept { .. })));
+        take(&mut server, &plain(session, 9, Body::Close(Reason::Done)), client(1), at(session / 5));
+    }
+    assert_eq!((accepted, server.counters().closed), (64, 64));
+    assert!(matches!(open(&mut server, 9_999, client(2), at(1_001)).0, Some(Body::Accept { .. })));
+    assert!(matches!(open(&mut server, 10_000, client(1), at(13_000)).0, Some(Body::Accept { .. })), "later");
 }
 
 #[test]

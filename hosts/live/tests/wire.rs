@@ -1,7 +1,8 @@
 //! The wire format: round trips, datagrams of random and truncated bytes, and the test vectors of its page.
 
 use packetscale_live::wire::{
-    Body, Cookie, Grant, Header, Keys, Marks, Ordered, Packet, Reason, Report, Source, Stamp, What, seal,
+    Acknowledgment, Begin, Begun, Body, Came, Cookie, Grant, Header, Keys, Marks, Ordered, Packet, Purpose, Reason,
+    Report, Source, Stamp, What, seal,
 };
 use proptest::prelude::*;
 
@@ -26,7 +27,7 @@ fn cookies() -> impl Strategy<Value = Cookie> {
 
 fn reasons() -> impl Strategy<Value = Reason> {
     use Reason::*;
-    prop::sample::select(vec![Done, Busy, Limit, Silence, Ends, Wrong])
+    prop::sample::select(vec![Done, Busy, Limit, Silence, Ends, Wrong, Unwanted])
 }
 
 fn whats() -> impl Strategy<Value = What> {
@@ -60,6 +61,45 @@ fn orders() -> impl Strategy<Value = Body> {
     )
 }
 
+fn begins() -> impl Strategy<Value = Begin> {
+    let file = ("[a-z ü/.]{0,80}", any::<bool>()).prop_map(|(name, anew)| Purpose::File { name, anew });
+    let purpose = prop_oneof![Just(Purpose::Measure), file];
+    (any::<(u16, u16, u32, u32, bool)>(), purpose).prop_map(
+        |((size, delayed_ack, delayed_ack_us, window, stamps), purpose)| Begin {
+            size,
+            delayed_ack,
+            delayed_ack_us,
+            window,
+            stamps,
+            purpose,
+        },
+    )
+}
+
+fn acknowledgments() -> impl Strategy<Value = Acknowledgment> {
+    let fixed = (0..u64::MAX >> 1, any::<u64>(), any::<u32>(), any::<bool>(), prop::option::of(any::<u64>()));
+    let blocks = prop::collection::vec((1..1000u64, 1..1000u64), 0..4);
+    let came = prop::collection::vec(prop_oneof![Just(None), any::<(u64, u64, u64)>().prop_map(Some)], 0..60);
+    let source = prop::sample::select(Source::ALL.to_vec());
+    (fixed, source, any::<u16>(), blocks, came).prop_map(
+        |((next, echo, window, duplicate, marked), source, steps, blocks, came)| {
+            let blocks =
+                blocks.into_iter().map(|(skipped, length)| (next + skipped, next + skipped + length)).collect();
+            let mut last = Came { sequence: next, transmission: echo, ns: 1 << 40 };
+            // Runs, and jumps to anywhere.
+            let came = came.into_iter().map(|jump| {
+                let Came { sequence, transmission, ns } = last;
+                let follows = (sequence.wrapping_add(1), transmission.wrapping_add(1), ns.wrapping_add(1200));
+                let (sequence, transmission, ns) = jump.unwrap_or(follows);
+                last = Came { sequence, transmission, ns };
+                last
+            });
+            let came = came.collect();
+            Acknowledgment { next, echo, window, duplicate, marked, source, steps, blocks, came }
+        },
+    )
+}
+
 fn bodies() -> impl Strategy<Value = Body> {
     prop_oneof![
         (grants(), cookies()).prop_map(|(wish, cookie)| Body::Hello { wish, cookie }),
@@ -81,6 +121,12 @@ fn bodies() -> impl Strategy<Value = Body> {
         Just(Body::Ping),
         Just(Body::Pong),
         reasons().prop_map(Body::Close),
+        begins().prop_map(Body::Begin),
+        any::<(u32, u64, [u8; 32])>().prop_map(|(window, offset, hash)| Body::Begun(Begun { window, offset, hash })),
+        any::<(u64, u64)>().prop_map(|(sequence, transmission)| Body::Segment { sequence, transmission }),
+        acknowledgments().prop_map(Body::Ack),
+        any::<(u64, [u8; 32])>().prop_map(|(bytes, hash)| Body::Finish { bytes, hash }),
+        Just(Body::Finished),
     ]
 }
 
@@ -98,7 +144,7 @@ proptest! {
         let datagram = packet.write(&keys(), NOW_MS);
         let read = Packet::read(&datagram);
         prop_assert_eq!(read.as_ref(), Some(&packet));
-        let data = matches!(packet.body, Body::Data { .. });
+        let data = matches!(packet.body, Body::Data { .. } | Body::Segment { .. });
         prop_assert_eq!(packet.is_genuine(&datagram, &keys(), NOW_MS), data || packet.header.key == 7);
         prop_assert_eq!(packet.is_genuine(&datagram, &Keys::default(), NOW_MS), data || packet.header.key == 0);
         if let Body::Hello { wish, .. } = packet.body {
@@ -113,7 +159,7 @@ proptest! {
         let cut = &datagram[..(datagram.len() as f64 * part) as usize];
         match (Packet::read(cut), &packet.body) {
             (Some(read), Body::Hello { .. }) if packet.header.key == 0 => prop_assert_eq!(read, packet),
-            (Some(read), _) => prop_assert!(!read.is_genuine(cut, &keys(), NOW_MS) || is_report(&read)),
+            (Some(read), _) => prop_assert!(!read.is_genuine(cut, &keys(), NOW_MS) || ends_anywhere(&read)),
             (None, _) => {}
         }
     }
@@ -132,8 +178,9 @@ proptest! {
     }
 }
 
-fn is_report(packet: &Packet) -> bool {
-    matches!(packet.body, Body::Report(_)) && packet.header.key == 0
+/// Without a seal a list of times may end anywhere.
+fn ends_anywhere(packet: &Packet) -> bool {
+    matches!(packet.body, Body::Report(_) | Body::Ack(_)) && packet.header.key == 0
 }
 
 /// Random bytes, behind a genuine header or not, and genuine packets with random bytes changed or cut off. Nothing
@@ -167,6 +214,9 @@ fn hostile_bytes_are_read_without_a_panic() {
             read += 1;
             if let Body::Report(report) = &packet.body {
                 assert!(report.stamps.len() <= datagram.len());
+            }
+            if let Body::Ack(ack) = &packet.body {
+                assert!(ack.came.len() + ack.blocks.len() <= datagram.len());
             }
             if packet.header.key == 0 {
                 assert_eq!(Packet::read(&packet.write(&Keys::default(), 0)), Some(packet));
@@ -205,6 +255,7 @@ fn the_vectors_of_the_page_are_these_packets() {
         count: 6,
         stamps: vec![stamp(64, 1_000_000), stamp(65, 1_000_120), stamp(67, 1_008_000), stamp(68, 1_007_999)],
     };
+    let came = |sequence, transmission, ns| Came { sequence, transmission, ns };
     let stream =
         Ordered { first: 64, count: 64, lowest_bps: 16_000_000, highest_bps: 24_000_000, levels: 4, size: 1472 };
     let expected = [
@@ -213,6 +264,31 @@ fn the_vectors_of_the_page_are_these_packets() {
         Packet { header: plain, body: Body::Report(report) },
         Packet { header: plain, body: Body::Order { stream, arrived: 63 } },
         Packet { header: Header { key: 7, ..plain }, body: Body::Close(Reason::Done) },
+        Packet {
+            header: plain,
+            body: Body::Begin(Begin {
+                size: 1436,
+                delayed_ack: 2,
+                delayed_ack_us: 40_000,
+                window: 11_142,
+                stamps: true,
+                purpose: Purpose::File { name: "a.txt".to_string(), anew: false },
+            }),
+        },
+        Packet {
+            header: plain,
+            body: Body::Ack(Acknowledgment {
+                next: 64,
+                echo: 70,
+                window: 11_142,
+                duplicate: false,
+                marked: Some(3),
+                source: Source::Kernel,
+                steps: 0,
+                blocks: vec![(66, 68)],
+                came: vec![came(63, 68, 1_000_000), came(66, 69, 1_000_120), came(67, 70, 1_000_240)],
+            }),
+        },
     ];
     let vectors = vectors();
     assert_eq!(vectors.len(), expected.len());

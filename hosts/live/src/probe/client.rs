@@ -1,14 +1,15 @@
 //! A session with a server: opens it, sends streams or has them sent, and gets the times of their packets.
 
 use super::ProbeError;
-use crate::pace::Pacer;
-use crate::socket::{Stamped, Steps, realtime_ns};
+use crate::pace::{Gaps, Pacer};
+use crate::socket::{Mark, Stamped, Steps, Time, by_one_clock, is_too_large, path_mtu, realtime_ns};
 use crate::stream;
 use crate::wire::{
-    Body, Cookie, Grant, Header, Keys, LEAST_SIZE, MOST_SIZE, Ordered, Packet, Report, Source, Stamp, What,
+    Body, Cookie, Grant, Header, Keys, LEAST_SIZE, MOST_SIZE, Marks, Ordered, Packet, Report, Source, Stamp, What,
 };
 use realtime::clock::monotonic_ns;
 use std::collections::BTreeMap;
+use std::io;
 use std::net::SocketAddr;
 use std::time::Duration;
 
@@ -24,6 +25,8 @@ const FILLING: usize = 1 << 16;
 /// The times of a stream's packets, as far as they are known.
 #[derive(Clone, Debug)]
 pub struct Seen {
+    /// The number of its first packet.
+    pub first: u64,
     /// When packets left, by the sender's kernel.
     pub left: Vec<Stamp>,
     /// When they arrived.
@@ -34,23 +37,27 @@ pub struct Seen {
     pub stepped: bool,
 }
 
-/// A packet, when it arrived in nanoseconds, and who says so.
-type Heard = (Packet, (u64, Source));
+/// A packet, and when it arrived.
+type Heard = (Packet, Time);
 
 /// A session.
 pub struct Client {
-    socket: Stamped,
-    server: SocketAddr,
-    keys: Keys,
-    key: u16,
-    session: u64,
-    number: u32,
-    filling: Vec<u8>,
-    pacer: Pacer,
+    pub(crate) socket: Stamped,
+    pub(crate) server: SocketAddr,
+    pub(crate) keys: Keys,
+    pub(crate) key: u16,
+    pub(crate) session: u64,
+    pub(crate) number: u32,
+    pub(crate) filling: Vec<u8>,
+    pub(crate) pacer: Pacer,
     steps: Steps,
     far_steps: u16,
     next: u64,
     arrived_before: u32,
+    /// The mark of streams that it sends.
+    pub mark: Mark,
+    /// Marked packets that have arrived at the server, if it has counted them.
+    pub marks: Option<Marks>,
     /// What the server granted.
     pub grant: Grant,
     /// The most packets of a stream whose times it keeps.
@@ -58,7 +65,8 @@ pub struct Client {
 }
 
 impl Client {
-    /// Opens a session. With keys, the one of the lowest id is used. If full packets get no answer, smaller ones are tried.
+    /// Opens a session. With keys, the one of the lowest id is used. [`Client::grant`] has the size of packets that the path
+    /// takes unbroken.
     ///
     /// # Errors
     /// There is no answer, the server refuses, or the system.
@@ -77,20 +85,33 @@ impl Client {
             session: u64::from_be_bytes(session),
             number: 0,
             filling,
-            pacer: Pacer::measure(),
+            pacer: Pacer::measure(Gaps::Busy),
             steps: Steps::watch(),
             far_steps: 0,
             next: 0,
             arrived_before: 0,
+            mark: Mark::None,
+            marks: None,
             grant: wish,
             memory: 0,
         };
-        let smaller = Grant { size: LEAST_SIZE as u16, ..wish };
-        match client.greet(wish) {
-            Err(ProbeError::NoAnswer(_)) if wish.size > smaller.size => client.greet(smaller)?,
-            other => other?,
-        }
+        client.greet_smaller(wish)?;
         Ok(client)
+    }
+
+    /// Greets with packets of the wished size, if the path takes them; else with the largest that it takes, as routers
+    /// say; where none says so, with the least.
+    fn greet_smaller(&mut self, mut wish: Grant) -> Result<(), ProbeError> {
+        loop {
+            let least = LEAST_SIZE as u16;
+            wish.size = match self.greet(wish) {
+                Err(ProbeError::TooLarge(mtu)) if mtu.saturating_sub(self.overhead()) < wish.size => {
+                    mtu.saturating_sub(self.overhead())
+                }
+                Err(ProbeError::NoAnswer(_)) if wish.size > least => least,
+                other => return other,
+            };
+        }
     }
 
     fn greet(&mut self, wish: Grant) -> Result<(), ProbeError> {
@@ -115,18 +136,40 @@ impl Client {
     }
 
     fn send(&self, datagram: &[u8]) -> Result<(), ProbeError> {
-        self.socket.send(datagram, self.server).map(drop).map_err(ProbeError::Socket)
+        match self.socket.send(datagram, self.server) {
+            // It is asked again.
+            Err(full) if full.kind() == io::ErrorKind::WouldBlock => Ok(()),
+            other => other.map_err(|error| self.refused(error)),
+        }
+    }
+
+    /// Why a packet could not be sent.
+    fn refused(&self, error: io::Error) -> ProbeError {
+        match path_mtu(self.server).filter(|_| is_too_large(&error)) {
+            Some(mtu) => ProbeError::TooLarge(mtu),
+            None => ProbeError::Socket(error),
+        }
     }
 
     /// Sends a request until its answer comes.
-    fn request(&mut self, body: Body, wanted: impl Fn(&Body) -> bool) -> Result<Body, ProbeError> {
+    pub(crate) fn request(&mut self, body: Body, wanted: impl Fn(&Body) -> bool) -> Result<Body, ProbeError> {
         self.number += 1;
+        self.request_as(self.number, body, wanted)
+    }
+
+    /// Sends a request of this number until its answer comes.
+    pub(crate) fn request_as(
+        &mut self,
+        number: u32,
+        body: Body,
+        wanted: impl Fn(&Body) -> bool,
+    ) -> Result<Body, ProbeError> {
         for _ in 0..TRIES {
-            self.send(&self.write(self.number, body.clone()))?;
+            self.send(&self.write(number, body.clone()))?;
             let until = monotonic_ns() + PATIENCE_NS;
             while monotonic_ns() < until {
                 let Some((packet, _)) = self.receive()? else { continue };
-                if packet.header.number == self.number && wanted(&packet.body) {
+                if packet.header.number == number && wanted(&packet.body) {
                     return Ok(packet.body);
                 }
             }
@@ -147,7 +190,7 @@ impl Client {
         };
         match Packet::read(datagram).filter(ours) {
             Some(Packet { body: Body::Close(reason), .. }) => Err(ProbeError::Ended(reason.words())),
-            other => Ok(other.map(|packet| (packet, (arrival.ns, arrival.source)))),
+            other => Ok(other.map(|packet| (packet, arrival.time))),
         }
     }
 
@@ -174,11 +217,11 @@ impl Client {
         self.next += u64::from(stream.count);
         let (stepped_before, far_before) = (self.steps.look(), self.far_steps);
         let to = (self.server, self.session, self.number);
-        let (left, source) =
-            stream::send(&self.socket, to, &stream, self.pacer, &self.filling, &|| true).map_err(ProbeError::Socket)?;
+        let (left, source) = stream::send(&self.socket, to, (&stream, self.mark), self.pacer, &self.filling, &|| true)
+            .map_err(|error| self.refused(error))?;
         let (came, far_source) = self.times(What::Arrivals, &stream)?;
         let stepped = self.steps.look() != stepped_before || self.far_steps != far_before;
-        Ok(Seen { left, came, sources: (source, far_source), stepped })
+        Ok(Seen { first: stream.first, left, came, sources: (source, far_source), stepped })
     }
 
     /// Has the server send a stream.
@@ -192,19 +235,17 @@ impl Client {
         self.number += 1;
         let length_ns: f64 = stream::gaps_ns(&stream, stream::overhead(self.server)).iter().sum();
         let order = self.write(self.number, Body::Order { stream, arrived: self.arrived_before });
-        let mut came: BTreeMap<u64, u64> = BTreeMap::new();
-        let mut source = Source::Card;
+        let mut came: BTreeMap<u64, Time> = BTreeMap::new();
         let end = stream.first + u64::from(stream.count);
         for _ in 0..TRIES {
             self.send(&order)?;
             let mut until = monotonic_ns() + PATIENCE_NS + length_ns as u64;
             while monotonic_ns() < until && came.len() < stream.count as usize {
-                let Some((packet, (ns, by))) = self.receive()? else { continue };
+                let Some((packet, time)) = self.receive()? else { continue };
                 if let Body::Data { sequence } = packet.body
                     && (stream.first..end).contains(&sequence)
                 {
-                    source = source.worse(by);
-                    came.entry(sequence).or_insert(ns);
+                    came.entry(sequence).or_insert(time);
                     // The last packet may be lost: do not wait for it for long.
                     if sequence + 1 == end {
                         until = until.min(monotonic_ns() + LOOK.as_nanos() as u64);
@@ -216,10 +257,10 @@ impl Client {
             }
         }
         self.arrived_before = came.len() as u32;
-        let came: Vec<Stamp> = came.into_iter().map(|(sequence, ns)| Stamp { sequence, ns }).collect();
+        let (came, source) = by_one_clock(&came.into_iter().collect::<Vec<_>>());
         let (left, far_source) = self.times(What::Departures, &stream)?;
         let stepped = self.steps.look() != stepped_before || self.far_steps != far_before;
-        Ok(Seen { left, came, sources: (far_source, source), stepped })
+        Ok(Seen { first: stream.first, left, came, sources: (far_source, source), stepped })
     }
 
     /// Asks for the times of a stream's packets until all are told, or no more come.
@@ -250,11 +291,13 @@ impl Client {
             let ask = Body::Ask { what, first, count: (end - first) as u32 };
             let answers =
                 |body: &Body| matches!(body, Body::Report(report) if report.what == what && report.first == first);
-            let Body::Report(Report { count, stamps: told, source: by, steps, .. }) = self.request(ask, answers)?
+            let Body::Report(Report { count, stamps: told, source: by, steps, marks, .. }) =
+                self.request(ask, answers)?
             else {
                 break;
             };
             self.far_steps = steps;
+            self.marks = marks.or(self.marks);
             if !told.is_empty() {
                 source = source.worse(by);
             }
@@ -265,6 +308,13 @@ impl Client {
             first += u64::from(count);
         }
         Ok((stamps, source))
+    }
+
+    /// Gaps are made in this way from now on.
+    pub fn make(&mut self, gaps: Gaps) {
+        if gaps != self.pacer.gaps {
+            self.pacer = Pacer::measure(gaps);
+        }
     }
 
     /// How long before each packet this end spins, in nanoseconds.

@@ -1,14 +1,18 @@
 //! Asks a server how much of the path to it, or from it, is free.
 
 mod client;
+mod learnt;
 mod search;
 mod streams;
 
 pub use client::{Client, Seen};
+pub use learnt::{Learnt, scenario};
 pub use search::{Found, Next, Plan, Read, Search, Unsure};
 pub use streams::{Row, read, rows};
 
-use crate::wire::{Grant, HEADER, Keys, Ordered, Source, seal};
+use crate::pace::Gaps;
+use crate::socket::Mark;
+use crate::wire::{Grant, HEADER, Keys, LEAST_SIZE, Marks, Ordered, Source, seal};
 use std::io;
 use std::net::SocketAddr;
 use units::{Bytes, Rate};
@@ -22,6 +26,9 @@ pub enum ProbeError {
     /// Nobody answers.
     #[error("{0} does not answer: is packetscale serve running there, with the same key, and does UDP get through?")]
     NoAnswer(SocketAddr),
+    /// The path takes no packets of that size unbroken; the largest that it takes.
+    #[error("the path takes packets of at most {0} bytes")]
+    TooLarge(u16),
     /// The server refuses.
     #[error("the server refuses: {text}; try again in {} s", retry_ms.div_ceil(1000))]
     Refused {
@@ -33,6 +40,9 @@ pub enum ProbeError {
     /// The server ended the session.
     #[error("the server ended the session: {0}")]
     Ended(&'static str),
+    /// Whoever asked wants no answer any more.
+    #[error("stopped; the server was told")]
+    Stopped,
     /// The system.
     #[error("{0}")]
     System(String),
@@ -53,6 +63,10 @@ pub struct Question {
     pub fastest: Rate,
     /// Largest IP packet.
     pub packet: u16,
+    /// How this machine makes gaps. A server makes its own by [`Gaps::Busy`].
+    pub gaps: Gaps,
+    /// The mark of streams from here.
+    pub mark: Mark,
 }
 
 impl Question {
@@ -75,8 +89,12 @@ pub struct Answer {
     pub base_rtt_ns: u64,
     /// Who took the times of departures and arrivals.
     pub sources: Option<(Source, Source)>,
-    /// The share of packets that arrived together with the one before: less than a quarter of their send gap after it.
-    pub batched: f64,
+    /// What the streams showed of both ends and the queue.
+    pub learnt: Learnt,
+    /// How this machine makes gaps.
+    pub gaps: Gaps,
+    /// Marked packets that arrived at the server, if it has counted them.
+    pub marks: Option<Marks>,
     /// How long before each packet this machine spins, in nanoseconds.
     pub margin_ns: u64,
     /// IP packet size.
@@ -89,11 +107,11 @@ pub struct Answer {
     pub rows: Vec<Row>,
 }
 
-/// Asks. `progress` is told the number of streams, their bytes and the stream that is sent next.
+/// Asks. `progress` is told the number of streams, their bytes and the stream that is sent next; `false` stops it.
 ///
 /// # Errors
 /// The server does not answer or refuses, or the system.
-pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan)) -> Result<Answer, ProbeError> {
+pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan) -> bool) -> Result<Answer, ProbeError> {
     let overhead = crate::stream::overhead(question.server);
     // Twice: repetitions of streams, and requests, count as well.
     let wish = Grant {
@@ -103,23 +121,24 @@ pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan)) -
         duration_ms: Question::DURATION_MS,
     };
     let mut client = Client::open(question.server, question.keys.clone(), wish)?;
+    client.make(question.gaps);
+    client.mark = question.mark;
     let base_rtt_ns = client.base_rtt_ns()?;
-    // Larger packets would be broken into fragments. The greeting was as large, so routers have told by now.
-    let whole = crate::socket::path_mtu(question.server).map_or(u16::MAX, |mtu| mtu.saturating_sub(overhead));
-    let size = client.grant.size.min(whole).max((HEADER + seal::TRAILER) as u16);
-    let packet = size + overhead;
+    let mut size = client.grant.size.max((HEADER + seal::TRAILER) as u16);
     // The grant counts payloads.
     let fastest = Rate::from_bps(question.fastest.bps().min(client.grant.rate_bps));
-    let mut search = Search::new(Bytes::new(packet.into()), fastest, question.budget)
+    let mut search = Search::new(Bytes::new((size + overhead).into()), fastest, question.budget)
         .map_err(|error| ProbeError::System(error.to_string()))?;
-    let (mut next, mut kept, mut sources) = (search.first(), Vec::new(), None);
+    let (mut next, mut kept, mut sources, mut learnt) = (search.first(), Vec::new(), None, Learnt::default());
     let found = loop {
         let plan = match next {
             Next::Send(plan) => plan,
             Next::End(found) => break found,
         };
         let (streams, sent) = search.sent();
-        progress(streams, sent, &plan);
+        if !progress(streams, sent, &plan) {
+            return Err(ProbeError::Stopped);
+        }
         let ordered = Ordered {
             first: 0,
             count: plan.packets,
@@ -128,18 +147,36 @@ pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan)) -
             levels: plan.levels,
             size,
         };
-        let seen = if question.reverse { client.reverse(ordered)? } else { client.forward(ordered)? };
+        let seen = if question.reverse { client.reverse(ordered) } else { client.forward(ordered) };
+        if let Some(smaller) = smaller(&seen, size, overhead) {
+            size = smaller;
+            next = search.resized(Bytes::new((size + overhead).into()), plan);
+            continue;
+        }
+        let seen = seen?;
         sources = Some(
             sources.map_or(seen.sources, |(a, b): (Source, Source)| (a.worse(seen.sources.0), b.worse(seen.sources.1))),
         );
+        learnt.note(&ordered, overhead, &seen);
         let made = streams::read(&ordered, overhead, &seen);
         if let Read::Stream(_) = made {
-            kept.extend(streams::rows(streams, packet, &seen));
+            kept.extend(streams::rows(streams, size + overhead, &seen));
         }
         next = search.report(plan, &made);
     };
     let (streams, sent) = search.sent();
-    let batched = streams::batched(&kept);
-    let margin_ns = client.margin_ns();
-    Ok(Answer { found, base_rtt_ns, sources, batched, margin_ns, packet, streams, sent, rows: kept })
+    let (margin_ns, packet) = (client.margin_ns(), size + overhead);
+    let (gaps, marks) = (question.gaps, client.marks);
+    Ok(Answer { found, base_rtt_ns, sources, learnt, gaps, marks, margin_ns, packet, streams, sent, rows: kept })
+}
+
+/// The size of payloads to go on with, if the path did not take those of a stream: what this machine's kernel knows by now,
+/// or the least where the server could send none.
+fn smaller(seen: &Result<Seen, ProbeError>, size: u16, overhead: u16) -> Option<u16> {
+    let taken = match seen {
+        Err(ProbeError::TooLarge(mtu)) => mtu.saturating_sub(overhead),
+        Ok(seen) if seen.left.is_empty() && seen.came.is_empty() => LEAST_SIZE as u16,
+        _ => return None,
+    };
+    Some(taken).filter(|taken| *taken < size)
 }

@@ -4,9 +4,11 @@
 //!    of what is known when one was.
 //! 2. *Focus.* Such streams around the last estimates, until the 95 % interval of their mean is narrow enough.
 //! 3. *Prove.* Longer streams of one rate, 10 % below the mean and 10 % above: those below must pass without delays that
-//!    grow, those above must not. These two rates are the interval that is told. Where that fails, the next rates 10 %
-//!    below or above are tried, twice. A longer stream that is slowed far below what the short ones passed shows a token
-//!    bucket, or traffic that changes: then there is no answer.
+//!    grow, those above must not, by two streams more than say the contrary. These two rates are the interval that is told.
+//!    Where that fails, the next rates 10 % below or above are tried, three times. A longer stream that is slowed far below
+//!    what the short ones passed shows a token bucket, or traffic that changes: then there is no answer.
+//!    There is none, either, if the streams above show other traffic that changes much while they last: they fill the link,
+//!    so parts of them arrive faster and slower as it does.
 //! 4. *Halve.* Such streams at the mean itself. If they are slowed, the interval ends there, and the value is its middle:
 //!    the packets that a path passes at once make short streams see too much. If they pass, that says less, since a loaded
 //!    link slows them little: the interval stays.
@@ -17,9 +19,9 @@
 //! 5.4), comparing the rates of a constant stream at both ends is section 2.2.
 
 use crate::stream::LONGEST;
-use estimation::{Abstain, Estimate, Method, MethodError, Stream};
+use estimation::{Abstain, Estimate, Gap, Method, MethodError, Stream};
 use results::Interval;
-use units::{Bytes, Rate, Ratio};
+use units::{Bytes, Rate, Ratio, Span};
 
 /// A stream to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -61,7 +63,9 @@ pub enum Read {
     Stream(Stream),
     /// The gaps could not be made.
     NotMade,
-    /// Its times could not be used: a clock stepped, or the kernel told none.
+    /// A clock stepped meanwhile.
+    Stepped,
+    /// The kernel did not tell all its times.
     NoTimes,
 }
 
@@ -82,8 +86,11 @@ pub enum Unsure {
     /// The gaps could not be made.
     #[error("this machine could not make the gaps of {0} of {1} streams")]
     NotMade(u32, u32),
-    /// The times could not be used.
-    #[error("a clock stepped, or times were missing, in {0} of {1} streams")]
+    /// A clock stepped.
+    #[error("a clock stepped in {0} of {1} streams")]
+    Stepped(u32, u32),
+    /// The kernel did not tell all times.
+    #[error("the kernel did not tell all times of {0} of {1} streams")]
     NoTimes(u32, u32),
     /// Streams could not be read; the reason of the last.
     #[error("too few streams could be read; the last: {0}")]
@@ -100,6 +107,9 @@ pub enum Unsure {
     /// Longer streams passed at a rate at which shorter ones were slowed.
     #[error("longer streams pass at a rate at which short ones are slowed: traffic that changes")]
     Disagree,
+    /// Parts of the streams that fill the link arrive at rates that differ much.
+    #[error("other traffic comes in bursts as long as a stream: what is free changes too much to be told")]
+    Unsteady,
     /// The budget was used up first.
     #[error("the streams differ too much for {0} bytes")]
     Budget(u64),
@@ -115,11 +125,17 @@ const NARROW: f64 = 0.05;
 const FEWEST: usize = 8;
 /// How far the rates of the proof are from the mean, in per cent.
 const APART: u64 = 10;
-/// Streams of one rate that vote, and how often the proof moves on to the next rates.
-const VOTES: u32 = 5;
-/// Streams that vote at the mean itself.
+/// Streams of one rate vote until one side is so many ahead (Wald's sequential test). If one stream in five is wrong, 6 % of
+/// such votes are, as with three of five; but most need fewer streams.
+const AHEAD: u32 = 2;
+/// The parts of a stream, in packets, whose rates are compared; and how far these may spread: their standard deviation over
+/// their mean. Poisson traffic of half the link spreads them by 0.10.
+const PART: usize = 25;
+const STEADY: f64 = 0.12;
+/// Streams that vote at the mean itself: the majority of so many.
 const MIDDLE: u32 = 3;
-const MOVES: u32 = 2;
+/// How often the proof moves on to the next rates.
+const MOVES: u32 = 3;
 /// The slowest stream's lowest rate: 64 packets of 1500 bytes take less than 2 s.
 const SLOWEST: Rate = Rate::from_bps(600_000);
 /// A stream that arrives slower than this part of its lowest rate was too fast at each.
@@ -164,11 +180,14 @@ pub struct Search {
     size: Bytes,
     streams: u32,
     not_made: u32,
+    stepped: u32,
     no_times: u32,
     unread: u32,
     /// Streams in a row, up to the last one, that could not be used.
     in_a_row: u32,
     moves: u32,
+    /// How much each part of the streams above was slowed.
+    parts: Vec<f64>,
 }
 
 /// What to do next.
@@ -200,16 +219,24 @@ impl Search {
             size,
             streams: 0,
             not_made: 0,
+            stepped: 0,
             no_times: 0,
             unread: 0,
             in_a_row: 0,
             moves: 0,
+            parts: Vec::new(),
         })
     }
 
     /// The stream to send first.
     pub fn first(&mut self) -> Next {
         self.go(Plan::rising(self.around))
+    }
+
+    /// Packets have this size from now on; the stream is sent again.
+    pub fn resized(&mut self, size: Bytes, plan: Plan) -> Next {
+        self.size = size;
+        self.go(plan)
     }
 
     /// How many streams were sent, and how many bytes of IP packets.
@@ -240,20 +267,20 @@ impl Search {
         let stream = match read {
             Read::NotMade => {
                 self.not_made += 1;
-                self.in_a_row += 1;
                 // The fastest streams are the hardest to make. What was reached below is known.
                 if self.phase == Phase::Climb && self.not_made >= USELESS && self.low.is_some() {
                     let low = self.low.map_or(0, Rate::bps);
                     return Next::End(Err(Unsure::Beyond(low)));
                 }
-                let over = self.useless(self.not_made);
-                return if over { Next::End(Err(Unsure::NotMade(self.not_made, self.streams))) } else { self.go(plan) };
+                return self.unusable(plan, self.not_made, Unsure::NotMade);
+            }
+            Read::Stepped => {
+                self.stepped += 1;
+                return self.unusable(plan, self.stepped, Unsure::Stepped);
             }
             Read::NoTimes => {
                 self.no_times += 1;
-                self.in_a_row += 1;
-                let over = self.useless(self.no_times);
-                return if over { Next::End(Err(Unsure::NoTimes(self.no_times, self.streams))) } else { self.go(plan) };
+                return self.unusable(plan, self.no_times, Unsure::NoTimes);
             }
             Read::Stream(stream) => stream,
         };
@@ -262,6 +289,15 @@ impl Search {
             Phase::Climb => self.climb(plan, stream),
             Phase::Focus => self.focus(plan, stream),
             Phase::Prove { side, high, passed } => self.prove(plan, stream, side, (high, passed)),
+        }
+    }
+
+    /// One more stream says nothing, for a reason for which `count` did so far: sends it again, or gives up.
+    fn unusable(&mut self, plan: Plan, count: u32, reason: fn(u32, u32) -> Unsure) -> Next {
+        self.in_a_row += 1;
+        match self.useless(count) {
+            true => Next::End(Err(reason(count, self.streams))),
+            false => self.go(plan),
         }
     }
 
@@ -354,6 +390,7 @@ impl Search {
 
     fn vote(&mut self, side: Side) -> Next {
         self.phase = Phase::Prove { side, high: 0, passed: 0 };
+        self.parts.clear();
         self.go(Plan::constant(self.proving(side), self.size))
     }
 
@@ -379,10 +416,17 @@ impl Search {
             Err(Abstain::Ambiguous) => {}
             Err(reason) => return self.refused(plan, reason),
         }
+        if side == Side::Above {
+            self.parts.extend(stream.gaps.chunks_exact(PART).map(slowed));
+        }
         self.phase = Phase::Prove { side, high, passed };
-        let majority = if side == Side::Middle { MIDDLE } else { VOTES } / 2 + 1;
-        match (side, high >= majority, passed >= majority) {
+        let (is_high, is_passed) = match side {
+            Side::Middle => (high > MIDDLE / 2, passed > MIDDLE / 2),
+            Side::Below | Side::Above => (high >= passed + AHEAD, passed >= high + AHEAD),
+        };
+        match (side, is_high, is_passed) {
             (Side::Below, _, true) => self.vote(Side::Above),
+            (Side::Above, true, _) if spread(&self.parts) > STEADY => Next::End(Err(Unsure::Unsteady)),
             (Side::Above, true, _) => self.vote(Side::Middle),
             (Side::Below, true, _) => self.again(Unsure::Bucket, Side::Below),
             (Side::Above, _, true) => self.again(Unsure::Disagree, Side::Above),
@@ -409,6 +453,20 @@ impl Search {
         // What passed above is passed below it, too.
         self.vote(side)
     }
+}
+
+/// How much longer a part of a stream took to arrive than to leave.
+fn slowed(part: &[Gap]) -> f64 {
+    let total = |span: fn(&Gap) -> Span| part.iter().map(|gap| span(gap).nanos() as f64).sum::<f64>();
+    total(|gap| gap.receive) / total(|gap| gap.send).max(1.0)
+}
+
+/// The standard deviation of some values over their mean; 0 with fewer than two.
+fn spread(values: &[f64]) -> f64 {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    if values.len() < 2 { 0.0 } else { (squares / (count - 1.0)).sqrt() / mean }
 }
 
 /// The geometric middle of two rates.

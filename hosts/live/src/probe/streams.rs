@@ -29,8 +29,16 @@ const LENGTH: f64 = 0.1;
 pub fn read(asked: &Ordered, overhead: u16, seen: &Seen) -> Read {
     let arrivals: BTreeMap<u64, u64> = seen.came.iter().map(|stamp| (stamp.sequence, stamp.ns)).collect();
     let untold = seen.left.len() < asked.count as usize;
+    // A sender ends a stream early when it finds no room for a packet. Of a packet that was lost the departure is known.
+    let latest = seen.left.iter().map(|stamp| stamp.sequence).chain(arrivals.keys().copied()).max();
+    if latest.is_some_and(|latest| latest + 1 < seen.first + u64::from(asked.count)) {
+        return Read::NotMade;
+    }
     let by_program = seen.sources.0 == Source::Program || seen.sources.1 == Source::Program;
-    if seen.stepped || untold || by_program {
+    if seen.stepped {
+        return Read::Stepped;
+    }
+    if untold || by_program {
         return Read::NoTimes;
     }
     if !is_made(&gaps_ns(asked, overhead), &seen.left) {
@@ -70,13 +78,6 @@ pub fn rows(stream: u32, size: u16, seen: &Seen) -> Vec<Row> {
     first.into_iter().chain(later).collect()
 }
 
-/// The share of packets that arrived together with the one before.
-pub(super) fn batched(rows: &[Row]) -> f64 {
-    let gaps: Vec<(u64, u64)> = rows.iter().filter_map(|row| row.gaps_ns).collect();
-    let together = gaps.iter().filter(|(send, receive)| receive * 4 < *send).count();
-    together as f64 / gaps.len().max(1) as f64
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -89,7 +90,7 @@ mod tests {
         let stamp = |(sequence, us): (u64, u64)| Stamp { sequence, ns: us * 1000 };
         let left = (0..).zip(left_us).map(stamp).collect();
         let came = came_us.iter().copied().map(stamp).collect();
-        Seen { left, came, sources: (Source::Kernel, Source::Kernel), stepped: false }
+        Seen { first: 0, left, came, sources: (Source::Kernel, Source::Kernel), stepped: false }
     }
 
     #[test]
@@ -108,7 +109,11 @@ mod tests {
         assert!(matches!(read(&ASKED, 28, &seen([0, 1000, 2000, 3400], &all)), Read::NotMade));
         let good = seen([0, 1000, 2000, 3000], &all);
         assert!(matches!(read(&ASKED, 28, &good), Read::Stream(_)));
-        assert!(matches!(read(&ASKED, 28, &Seen { stepped: true, ..good.clone() }), Read::NoTimes));
+        assert!(matches!(read(&ASKED, 28, &Seen { stepped: true, ..good.clone() }), Read::Stepped));
+        // The last two were never sent; the last one was, but nobody knows when.
+        let cut = Seen { left: good.left[..2].to_vec(), came: good.came[..2].to_vec(), ..good.clone() };
+        assert!(matches!(read(&ASKED, 28, &cut), Read::NotMade));
+        assert!(matches!(read(&ASKED, 28, &Seen { came: good.came.clone(), ..cut }), Read::NoTimes));
         let by_program = Seen { sources: (Source::Kernel, Source::Program), ..good };
         assert!(matches!(read(&ASKED, 28, &by_program), Read::NoTimes));
     }

@@ -15,12 +15,24 @@ pub struct Counters {
     pub challenged: u64,
     /// Hellos that were refused: no rate or no place was left.
     pub refused: u64,
+    /// Hellos that were refused: too many sessions of their address were there.
+    pub crowded: u64,
     /// Datagrams that were dropped without an answer.
     pub dropped: u64,
     /// Sessions ended because they passed a limit.
     pub limited: u64,
     /// Sessions ended because nothing was heard or nothing arrived.
     pub silent: u64,
+    /// Sessions that their clients ended.
+    pub closed: u64,
+    /// Sessions ended because an order did not fit.
+    pub wrong: u64,
+    /// Streams that were ordered.
+    pub streams: u64,
+    /// Of these, streams of which no departure is known.
+    pub not_sent: u64,
+    /// Packets that arrived with the mark "congestion experienced".
+    pub marked: u64,
     /// Payload bytes that arrived in sessions.
     pub received_bytes: u64,
     /// Payload bytes of streams that were sent.
@@ -36,9 +48,15 @@ impl Counters {
             ("sessions_begun_total", "counter", "Sessions that began.", self.begun),
             ("challenges_total", "counter", "Addresses that were asked to prove themselves.", self.challenged),
             ("refused_total", "counter", "Clients refused: no rate or no place was left.", self.refused),
+            ("crowded_total", "counter", "Clients refused: too many sessions of their address.", self.crowded),
             ("dropped_total", "counter", "Datagrams dropped without an answer.", self.dropped),
             ("limited_total", "counter", "Sessions ended because they passed a limit.", self.limited),
             ("silent_total", "counter", "Sessions ended because nothing was heard or arrived.", self.silent),
+            ("closed_total", "counter", "Sessions that their clients ended.", self.closed),
+            ("wrong_total", "counter", "Sessions ended because an order did not fit.", self.wrong),
+            ("streams_total", "counter", "Streams that were ordered.", self.streams),
+            ("streams_not_sent_total", "counter", "Streams of which no departure is known.", self.not_sent),
+            ("marked_total", "counter", "Packets that arrived marked by a queue (CE).", self.marked),
             ("received_bytes_total", "counter", "Payload bytes that arrived in sessions.", self.received_bytes),
             ("sent_bytes_total", "counter", "Payload bytes of streams that were sent.", self.sent_bytes),
         ];

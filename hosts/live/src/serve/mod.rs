@@ -6,17 +6,23 @@
 
 mod cookie;
 mod counters;
+mod lanes;
 mod serving;
 mod session;
+mod transfers;
 
 pub use counters::Counters;
-pub use serving::{ServeError, Serving, serve};
+pub use serving::{ServeError, Serving, receive, serve};
 
-use crate::wire::{Body, Grant, Header, Keys, LEAST_SIZE, Ordered, Packet, Reason, Source, Stamp, seal};
+use crate::socket::{Arrival, Mark};
+use crate::store::Store;
+use crate::transfer::Seen;
+use crate::wire::{Body, Grant, Header, Keys, LEAST_SIZE, Ordered, Packet, Reason, SEGMENT_HEAD, Source, Stamp, seal};
 use cookie::{Cookies, HOLDS_S};
 use session::Session;
 use std::collections::{BTreeMap, VecDeque};
-use std::net::SocketAddr;
+use std::net::{IpAddr, Ipv6Addr, SocketAddr};
+use units::Time;
 
 /// What a server grants at most.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +33,8 @@ pub struct Limits {
     pub all_bps: u64,
     /// Sessions at a time.
     pub clients: u32,
+    /// Of one address at a time. With IPv6 the first 64 bits are an address: one host has all of them.
+    pub per_address: u32,
     /// Times kept of each session, in packets, for each direction.
     pub memory: u32,
     /// A session ends after so many milliseconds without a packet of its client's.
@@ -39,6 +47,7 @@ impl Limits {
         grant: Grant { size: 8972, rate_bps: 1_000_000_000, bytes: 100_000_000, duration_ms: 60_000 },
         all_bps: 1_000_000_000,
         clients: 32,
+        per_address: 4,
         memory: 4096,
         silence_ms: 5_000,
     };
@@ -86,15 +95,22 @@ pub struct Reaction {
 /// The most sessions that are remembered after their end, so that a copy of their hello begins nothing.
 const REMEMBERED: usize = 4096;
 
+/// Of these so many of one address: it cannot use up the others' places by coming and going.
+const OFTEN: usize = 64;
+
 /// What the server knows and answers. It has no clock and no socket.
 pub struct Server {
     limits: Limits,
     keys: Keys,
     cookies: Cookies,
     sessions: BTreeMap<u64, Session>,
-    /// Sessions that have ended, and when each may be forgotten.
-    ended: VecDeque<(u64, u64)>,
+    /// Sessions that have ended, of whom, and when each may be forgotten.
+    ended: VecDeque<(u64, IpAddr, u64)>,
     counters: Counters,
+    /// Where files go; `None`: they are refused.
+    store: Option<Box<dyn Store>>,
+    /// No acknowledgment that was held back is due earlier.
+    due: Time,
 }
 
 impl Server {
@@ -102,7 +118,8 @@ impl Server {
     pub fn new(limits: Limits, keys: Keys, now: Now, draw: fn() -> [u8; 32]) -> Server {
         let cookies = Cookies::new(now.seconds(), draw);
         let counters = Counters::default();
-        Server { limits, keys, cookies, sessions: BTreeMap::new(), ended: VecDeque::new(), counters }
+        let (sessions, ended) = (BTreeMap::new(), VecDeque::new());
+        Server { limits, keys, cookies, sessions, ended, counters, store: None, due: Time::MAX }
     }
 
     /// The counts, as of now.
@@ -120,25 +137,16 @@ impl Server {
         self.sessions.values().map(|session| session.grant.rate_bps).sum()
     }
 
-    /// A datagram arrived at `arrived_ns`.
-    pub fn receive(
-        &mut self,
-        datagram: &[u8],
-        from: SocketAddr,
-        (arrived_ns, source): (u64, Source),
-        now: Now,
-    ) -> Reaction {
+    /// A datagram arrived.
+    pub fn receive(&mut self, datagram: &[u8], arrival: &Arrival, now: Now) -> Reaction {
         let genuine = |packet: &Packet| packet.is_genuine(datagram, &self.keys, now.wall_ms);
         let reaction = match Packet::read(datagram).filter(genuine) {
             None => None,
             Some(Packet { header, body: Body::Hello { wish, cookie } }) => {
                 let padded = datagram.len() == usize::from(wish.size) && datagram.len() >= LEAST_SIZE;
-                padded.then(|| self.greeted(header, wish, &cookie, from, now)).flatten().map(answered)
+                padded.then(|| self.greeted(header, wish, &cookie, arrival.from, now)).flatten().map(answered)
             }
-            Some(packet) => {
-                let stamp = (arrived_ns, source, datagram.len() as u64);
-                self.of_session(packet, from, stamp, now)
-            }
+            Some(packet) => self.of_session(packet, datagram, arrival, now),
         };
         if reaction.is_none() {
             self.counters.dropped += 1;
@@ -165,22 +173,43 @@ impl Server {
             return same.then(|| self.accepted(header, known.grant, now));
         }
         self.forget(now.ms);
-        if self.ended.iter().any(|(ended, _)| *ended == session) {
+        if self.ended.iter().any(|(ended, ..)| *ended == session) {
             return None;
         }
         let limits = self.limits;
         let most = limits.grant;
         let grant = wish.at_most(&most);
+        if let Some(text) = self.crowd(place(from)) {
+            self.counters.crowded += 1;
+            return Some(self.refused(header, text, now));
+        }
         let room = limits.all_bps.saturating_sub(self.promised_bps()) >= grant.rate_bps;
         if !room || self.sessions.len() >= limits.clients as usize || self.ended.len() >= REMEMBERED {
             self.counters.refused += 1;
-            let retry_ms = self.sessions.values().map(|session| session.rest_ms(now.ms)).min().unwrap_or(0);
-            let text = Reason::Busy.words().to_string();
-            return Some(self.written(header, Body::Refuse { code: Reason::Busy, retry_ms, text }, now));
+            return Some(self.refused(header, Reason::Busy.words().to_string(), now));
         }
         self.counters.begun += 1;
         self.sessions.insert(session, Session::new(from, grant, header.key, now.ms, &limits, now.steps));
         Some(self.accepted(header, grant, now))
+    }
+
+    /// Why an address gets no further session, if it gets none.
+    fn crowd(&self, from: IpAddr) -> Option<String> {
+        let there = self.sessions.values().filter(|session| place(session.client) == from).count();
+        let ended = self.ended.iter().filter(|(_, client, _)| *client == from).count();
+        match self.limits.per_address as usize {
+            most if there >= most => {
+                Some(format!("{there} sessions of this address are there, the most that it may have"))
+            }
+            _ if ended >= OFTEN => Some(format!("{ended} sessions of this address have just ended")),
+            _ => None,
+        }
+    }
+
+    /// Says that there is no place, and when the first is free at the latest.
+    fn refused(&self, header: Header, text: String, now: Now) -> Vec<u8> {
+        let retry_ms = self.sessions.values().map(|session| session.rest_ms(now.ms)).min().unwrap_or(0);
+        self.written(header, Body::Refuse { code: Reason::Busy, retry_ms, text }, now)
     }
 
     fn accepted(&self, header: Header, grant: Grant, now: Now) -> Vec<u8> {
@@ -192,12 +221,13 @@ impl Server {
     fn of_session(
         &mut self,
         Packet { header, body }: Packet,
-        from: SocketAddr,
-        (arrived_ns, source, bytes): (u64, Source, u64),
+        datagram: &[u8],
+        arrival: &Arrival,
         now: Now,
     ) -> Option<Reaction> {
+        let (from, bytes) = (arrival.from, arrival.length as u64);
         let session = self.sessions.get_mut(&header.session)?;
-        let is_data = matches!(body, Body::Data { .. });
+        let is_data = matches!(body, Body::Data { .. } | Body::Segment { .. });
         if session.client != from || !(is_data || session.key == header.key) {
             return None;
         }
@@ -206,8 +236,8 @@ impl Server {
         let answer = match body {
             Body::Data { sequence } => {
                 self.counters.received_bytes += bytes;
-                let stamp = Stamp { sequence, ns: arrived_ns };
-                if session.arrived(stamp, source, bytes, now.ms) {
+                self.counters.marked += u64::from(arrival.mark == Mark::Ce);
+                if session.arrived(sequence, arrival, now.ms) {
                     return Some(Reaction::default());
                 }
                 return Some(self.ended(header, Reason::Limit, now));
@@ -218,18 +248,34 @@ impl Server {
                 Err(reason) => return Some(self.ended(header, reason, now)),
                 Ok(false) => return Some(Reaction::default()),
                 Ok(true) => {
+                    self.counters.streams += 1;
                     self.counters.sent_bytes += u64::from(stream.count) * u64::from(stream.size);
                     let job = Job { to: from, session: header.session, number: header.number, stream };
                     return Some(Reaction { answer: None, job: Some(job) });
                 }
             },
             Body::Close(_) => return Some(self.ended(header, Reason::Done, now)),
+            Body::Begin(begin) => return self.begins(header, &begin, now),
+            Body::Segment { sequence, transmission } => {
+                self.counters.received_bytes += bytes;
+                if !session.may_send(bytes, now.ms) {
+                    return Some(self.ended(header, Reason::Limit, now));
+                }
+                let data = datagram.get(SEGMENT_HEAD..).unwrap_or_default();
+                let (time, marked) = (arrival.time, Some(arrival.mark == Mark::Ce));
+                let seen = Seen { sequence, transmission, data, ns: time.ns, source: time.source, marked };
+                return self.segment(header, &seen, now);
+            }
+            Body::Finish { bytes, hash } => return self.finishes(header, bytes, &hash, now),
             // Only servers send these.
             Body::Hello { .. }
             | Body::Challenge(_)
             | Body::Accept { .. }
             | Body::Refuse { .. }
             | Body::Report(_)
+            | Body::Begun(_)
+            | Body::Ack(_)
+            | Body::Finished
             | Body::Pong => return None,
         };
         Some(answered(self.written(header, answer, now)))
@@ -243,17 +289,19 @@ impl Server {
 
     fn remove(&mut self, session: u64, reason: Reason, now_ms: u64) -> Option<Session> {
         let removed = self.sessions.remove(&session)?;
-        self.ended.push_back((session, now_ms + 1000 * u64::from(HOLDS_S + 1)));
+        self.ended.push_back((session, place(removed.client), now_ms + 1000 * u64::from(HOLDS_S + 1)));
         match reason {
             Reason::Limit => self.counters.limited += 1,
             Reason::Silence => self.counters.silent += 1,
-            Reason::Done | Reason::Busy | Reason::Ends | Reason::Wrong => {}
+            Reason::Done => self.counters.closed += 1,
+            Reason::Wrong => self.counters.wrong += 1,
+            Reason::Busy | Reason::Ends | Reason::Unwanted => {}
         }
         Some(removed)
     }
 
     fn forget(&mut self, now_ms: u64) {
-        while self.ended.front().is_some_and(|(_, until_ms)| *until_ms <= now_ms) {
+        while self.ended.front().is_some_and(|(.., until_ms)| *until_ms <= now_ms) {
             self.ended.pop_front();
         }
     }
@@ -280,6 +328,7 @@ impl Server {
 
     /// A stream has ended. Packets of it have left at these times.
     pub fn departed(&mut self, session: u64, stamps: &[Stamp], source: Source) {
+        self.counters.not_sent += u64::from(stamps.is_empty());
         if let Some(session) = self.sessions.get_mut(&session) {
             session.departed(stamps, source);
         }
@@ -287,6 +336,15 @@ impl Server {
 
     fn written(&self, header: Header, body: Body, now: Now) -> Vec<u8> {
         Packet { header, body }.write(&self.keys, now.wall_ms)
+    }
+}
+
+/// Whose sessions are counted together.
+fn place(client: SocketAddr) -> IpAddr {
+    const HOST_BITS: u32 = 64;
+    match client.ip().to_canonical() {
+        IpAddr::V6(ip) => IpAddr::V6(Ipv6Addr::from_bits(ip.to_bits() >> HOST_BITS << HOST_BITS)),
+        v4 => v4,
     }
 }
 

@@ -1,20 +1,19 @@
-//! The threads of a server: one receives and answers, one sends what was ordered.
+//! The threads of a server: one receives and answers, and one for each session sends what it has ordered.
 
-use super::session::WAITING;
-use super::{Counters, Job, Limits, Now, Server};
-use crate::pace::Pacer;
-use crate::socket::{Stamped, Steps, realtime_ns};
-use crate::stream;
+use super::lanes::Lanes;
+use super::{Counters, Limits, Now, Server};
+use crate::socket::{Arrival, Stamped, Steps, realtime_ns};
+use crate::store::Store;
 use crate::wire::{Keys, MOST_SIZE, Source, Stamp};
 use realtime::clock::monotonic_ns;
-use std::collections::BTreeMap;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, Sender, SyncSender};
+use std::sync::mpsc::{self, Receiver};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use units::{Span, Time};
 
 /// The receiving thread looks at least this often whether something has ended.
 const LOOK: Duration = Duration::from_millis(100);
@@ -42,24 +41,19 @@ pub struct Serving {
     /// Where it listens.
     pub address: SocketAddr,
     stop: Arc<AtomicBool>,
-    threads: Vec<JoinHandle<()>>,
+    thread: JoinHandle<()>,
 }
 
 impl Serving {
     /// Tells all clients, and waits until the threads have ended.
     pub fn end(self) {
         self.stop.store(true, Ordering::Relaxed);
-        for thread in self.threads {
-            let _ = thread.join();
-        }
+        let _ = self.thread.join();
     }
 }
 
 /// Departures of a stream that was sent.
-type Left = (u64, Vec<Stamp>, Source);
-
-/// A stream to send, unless its session has ended meanwhile.
-type Ordered = (Job, Arc<AtomicBool>);
+pub(super) type Left = (u64, Vec<Stamp>, Source);
 
 /// Starts a server. `tell` gets the counters about once a second. `open`: anyone may come, from anywhere.
 ///
@@ -72,6 +66,32 @@ pub fn serve(
     open: bool,
     tell: impl FnMut(&Counters) + Send + 'static,
 ) -> Result<Serving, ServeError> {
+    begin(address, limits, keys, open, None, tell)
+}
+
+/// Starts a server that takes files, too.
+///
+/// # Errors
+/// As [`serve`].
+pub fn receive(
+    address: SocketAddr,
+    limits: Limits,
+    keys: Keys,
+    open: bool,
+    store: Box<dyn Store>,
+    tell: impl FnMut(&Counters) + Send + 'static,
+) -> Result<Serving, ServeError> {
+    begin(address, limits, keys, open, Some(store), tell)
+}
+
+fn begin(
+    address: SocketAddr,
+    limits: Limits,
+    keys: Keys,
+    open: bool,
+    store: Option<Box<dyn Store>>,
+    tell: impl FnMut(&Counters) + Send + 'static,
+) -> Result<Serving, ServeError> {
     if keys.is_empty() && !open && !address.ip().to_canonical().is_loopback() {
         return Err(ServeError::Closed(address));
     }
@@ -81,43 +101,18 @@ pub fn serve(
     let bound = Stamped::bind(address, LOOK).and_then(|socket| Ok((socket.address()?, Arc::new(socket))));
     let (address, socket) = bound.map_err(|error| ServeError::Socket(address, error))?;
     let stop = Arc::new(AtomicBool::new(false));
-    let (jobs, ordered) = mpsc::sync_channel((limits.clients * WAITING) as usize);
     let (left, departed) = mpsc::channel();
-    let sender = Sending { socket: Arc::clone(&socket), stop: Arc::clone(&stop), filling };
-    let receiver = Receiving { socket, stop: Arc::clone(&stop), jobs, departed };
-    let thread = |name: &str| std::thread::Builder::new().name(name.to_string());
-    let sending = thread("serve-send").spawn(move || sender.work(&ordered, &left)).map_err(|error| system(&error))?;
+    let lanes = Lanes::new(Arc::clone(&socket), filling.into(), left);
+    let receiver = Receiving { socket, stop: Arc::clone(&stop), departed };
+    let thread = std::thread::Builder::new().name("serve-receive".to_string());
     let receiving =
-        thread("serve-receive").spawn(move || receiver.work(limits, keys, tell)).map_err(|error| system(&error))?;
-    Ok(Serving { address, stop, threads: vec![receiving, sending] })
-}
-
-struct Sending {
-    socket: Arc<Stamped>,
-    stop: Arc<AtomicBool>,
-    filling: Vec<u8>,
-}
-
-impl Sending {
-    fn work(&self, ordered: &Receiver<Ordered>, left: &Sender<Left>) {
-        let pacer = Pacer::measure();
-        while let Ok((job, ended)) = ordered.recv() {
-            let carry_on = || !self.stop.load(Ordering::Relaxed) && !ended.load(Ordering::Relaxed);
-            let to = (job.to, job.session, job.number);
-            let sent = stream::send(&self.socket, to, &job.stream, pacer, &self.filling, &carry_on);
-            // A stream that could not be sent has no times; its client sees that nothing came.
-            let (stamps, source) = sent.unwrap_or((Vec::new(), Source::Program));
-            if left.send((job.session, stamps, source)).is_err() {
-                return;
-            }
-        }
-    }
+        thread.spawn(move || receiver.work(limits, keys, store, lanes, tell)).map_err(|error| system(&error))?;
+    Ok(Serving { address, stop, thread: receiving })
 }
 
 struct Receiving {
     socket: Arc<Stamped>,
     stop: Arc<AtomicBool>,
-    jobs: SyncSender<Ordered>,
     departed: Receiver<Left>,
 }
 
@@ -129,33 +124,37 @@ fn draw() -> [u8; 32] {
 }
 
 impl Receiving {
-    fn work(&self, limits: Limits, keys: Keys, mut tell: impl FnMut(&Counters)) {
+    fn work(
+        &self,
+        limits: Limits,
+        keys: Keys,
+        store: Option<Box<dyn Store>>,
+        mut lanes: Lanes,
+        mut tell: impl FnMut(&Counters),
+    ) {
         let mut steps = Steps::watch();
         let mut now =
             || Now { ms: monotonic_ns() / 1_000_000, wall_ms: realtime_ns() / 1_000_000, steps: steps.look() };
         let mut server = Server::new(limits, keys, now(), draw);
+        if let Some(store) = store {
+            server = server.keeping(store);
+        }
         let mut buffer = vec![0; MOST_SIZE];
         let (mut looked_ms, mut told_ms) = (now().ms, 0);
-        let mut sending: BTreeMap<u64, Arc<AtomicBool>> = BTreeMap::new();
         while !self.stop.load(Ordering::Relaxed) {
-            let arrival = self.socket.receive(&mut buffer);
+            let arrival = self.next(&server, &mut buffer);
             let present = now();
+            self.say(server.acknowledge(present));
             for (session, stamps, source) in self.departed.try_iter() {
                 server.departed(session, &stamps, source);
-                sending.remove(&session);
             }
             match arrival {
                 Ok(Some(arrival)) => {
-                    let stamp = (arrival.ns, arrival.source);
-                    let reaction = server.receive(&buffer[..arrival.length], arrival.from, stamp, present);
+                    let reaction = server.receive(&buffer[..arrival.length], &arrival, present);
                     // Answers that cannot go now are asked for again.
                     let _ = reaction.answer.map(|answer| self.socket.send(&answer, arrival.from));
-                    if let Some(job) = reaction.job {
-                        let ended = Arc::clone(sending.entry(job.session).or_default());
-                        // Streams of sessions that have ended are in the queue, too.
-                        if self.jobs.try_send((job, ended)).is_err() {
-                            server.departed(job.session, &[], Source::Program);
-                        }
+                    if let Some(job) = reaction.job.filter(|job| !lanes.send(*job)) {
+                        server.departed(job.session, &[], Source::Program);
                     }
                 }
                 Ok(None) => {}
@@ -165,9 +164,7 @@ impl Receiving {
             if present.ms >= looked_ms + LOOK.as_millis() as u64 {
                 looked_ms = present.ms;
                 self.say(server.tick(present));
-                for (_, ended) in sending.iter().filter(|(session, _)| !server.has(**session)) {
-                    ended.store(true, Ordering::Relaxed);
-                }
+                lanes.keep(|session| server.has(session));
             }
             if present.ms >= told_ms + TELL_MS {
                 told_ms = present.ms;
@@ -175,7 +172,18 @@ impl Receiving {
             }
         }
         self.say(server.end(now()));
+        lanes.end();
         tell(&server.counters());
+    }
+
+    /// The next datagram; `None`: something else is due.
+    fn next(&self, server: &Server, buffer: &mut [u8]) -> io::Result<Option<Arrival>> {
+        let now = Span::from_nanos(monotonic_ns());
+        let due = server.next_acknowledgment().saturating_since(Time::ZERO + now);
+        if due < Span::from_nanos(LOOK.as_nanos() as u64) && !self.socket.wait(Duration::from_nanos(due.nanos()))? {
+            return Ok(None);
+        }
+        self.socket.receive(buffer)
     }
 
     fn say(&self, told: Vec<(SocketAddr, Vec<u8>)>) {

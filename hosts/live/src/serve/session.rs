@@ -1,7 +1,10 @@
 //! One session: what was granted, what was used, and the times of its packets.
 
 use super::Limits;
-use crate::wire::{Grant, Ordered, Reason, Report, Source, Stamp, What};
+use crate::socket::{Arrival, Mark, Time, by_one_clock};
+use crate::transfer::Incoming;
+use crate::wire::{Grant, Marks, Ordered, Reason, Report, Source, Stamp, What};
+use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
 /// The part of a second, and the bytes, by which a client may be ahead of its rate.
@@ -14,41 +17,37 @@ pub const WAITING: u32 = 2;
 
 /// The last times of a session's packets, by their numbers.
 pub struct Memory {
-    stamps: Vec<Option<(Stamp, Source)>>,
+    times: Vec<Option<(u64, Time)>>,
     total: u64,
 }
 
 impl Memory {
     fn new(packets: u32) -> Memory {
-        Memory { stamps: vec![None; packets as usize], total: 0 }
+        Memory { times: vec![None; packets as usize], total: 0 }
     }
 
     fn place(&self, sequence: u64) -> usize {
-        (sequence % self.stamps.len().max(1) as u64) as usize
+        (sequence % self.times.len().max(1) as u64) as usize
     }
 
-    fn note(&mut self, stamp: Stamp, source: Source) {
-        let place = self.place(stamp.sequence);
-        if let Some(kept) = self.stamps.get_mut(place) {
-            // Of a packet that comes twice, the first time counts.
-            if kept.is_none_or(|(kept, _)| kept.sequence != stamp.sequence) {
-                *kept = Some((stamp, source));
-                self.total += 1;
-            }
+    /// `false`: it is known already. Of a packet that comes twice, the first time counts.
+    fn note(&mut self, sequence: u64, time: Time) -> bool {
+        let place = self.place(sequence);
+        let new = self.times.get(place).is_some_and(|kept| kept.is_none_or(|(kept, _)| kept != sequence));
+        if new {
+            self.times[place] = Some((sequence, time));
+            self.total += 1;
         }
+        new
     }
 
-    fn report(&self, what: What, steps: u16, first: u64, count: u32, room: usize) -> Report {
-        let count = count.min(self.stamps.len() as u32).min((u64::MAX - first).min(u64::from(u32::MAX)) as u32);
-        let known = |sequence: u64| self.stamps.get(self.place(sequence)).copied().flatten();
-        let kept = |sequence| known(sequence).filter(|(stamp, _)| stamp.sequence == sequence);
-        let (stamps, sources): (Vec<Stamp>, Vec<Source>) = (first..first + u64::from(count)).filter_map(kept).unzip();
-        // The worst source of the range is the one that is told.
-        let source = sources.into_iter().reduce(Source::worse).unwrap_or(Source::Card);
-        let total = self.total;
-        let mut report = Report { what, source, steps, marks: None, total, first, count, stamps };
-        report.cut_to(room);
-        report
+    fn report(&self, what: What, first: u64, count: u32) -> Report {
+        let count = count.min(self.times.len() as u32).min((u64::MAX - first).min(u64::from(u32::MAX)) as u32);
+        let known = |sequence: u64| self.times.get(self.place(sequence)).copied().flatten();
+        let kept = |sequence| known(sequence).filter(|(kept, _)| *kept == sequence);
+        let times: Vec<(u64, Time)> = (first..first + u64::from(count)).filter_map(kept).collect();
+        let (stamps, source) = by_one_clock(&times);
+        Report { what, source, steps: 0, marks: None, total: self.total, first, count, stamps }
     }
 }
 
@@ -72,8 +71,11 @@ pub struct Session {
     barren: u32,
     arrivals: Memory,
     departures: Memory,
+    marks: Marks,
     /// How often the server's clock had stepped when it began.
-    steps_before: u16,
+    pub steps_before: u16,
+    /// The flows of data to here, by their numbers.
+    pub flows: BTreeMap<u32, Incoming>,
 }
 
 impl Session {
@@ -93,7 +95,9 @@ impl Session {
             barren: 0,
             arrivals: Memory::new(limits.memory),
             departures: Memory::new(limits.memory),
+            marks: Marks::default(),
             steps_before: steps,
+            flows: BTreeMap::new(),
         };
         session.bucket_bytes = session.depth();
         session
@@ -124,7 +128,17 @@ impl Session {
     }
 
     /// A packet of data arrived. `false`: the client sends more than it was granted.
-    pub fn arrived(&mut self, stamp: Stamp, source: Source, bytes: u64, now_ms: u64) -> bool {
+    pub fn arrived(&mut self, sequence: u64, arrival: &Arrival, now_ms: u64) -> bool {
+        let may = self.may_send(arrival.length as u64, now_ms);
+        if may && self.arrivals.note(sequence, arrival.time) {
+            self.marks.ce += u32::from(arrival.mark == Mark::Ce);
+            self.marks.ect1 += u32::from(arrival.mark == Mark::Ect1);
+        }
+        may
+    }
+
+    /// Counts data that arrived against what was granted. `false`: that is exceeded.
+    pub fn may_send(&mut self, bytes: u64, now_ms: u64) -> bool {
         // What a whole second brings fills any bucket, so a longer pause brings no more.
         let passed_ms = now_ms.saturating_sub(self.filled_ms).min(1000);
         self.filled_ms = now_ms;
@@ -132,20 +146,25 @@ impl Session {
         let full = filled.min(self.depth());
         let Some(left) = full.checked_sub(bytes).filter(|_| self.uses(bytes)) else { return false };
         self.bucket_bytes = left;
-        self.arrivals.note(stamp, source);
         true
     }
 
     /// A stream has ended: packets of it have left.
     pub fn departed(&mut self, stamps: &[Stamp], source: Source) {
         self.waiting = self.waiting.saturating_sub(1);
-        stamps.iter().for_each(|stamp| self.departures.note(*stamp, source));
+        for Stamp { sequence, ns } in stamps {
+            self.departures.note(*sequence, Time { ns: *ns, source, card_ns: None });
+        }
     }
 
     /// The times of a range of packets, as many as fit into `room` bytes.
     pub fn report(&self, what: What, steps: u16, first: u64, count: u32, room: usize) -> Report {
         let memory = if what == What::Arrivals { &self.arrivals } else { &self.departures };
-        memory.report(what, steps.wrapping_sub(self.steps_before), first, count, room)
+        let marks = (what == What::Arrivals).then_some(self.marks);
+        let mut report =
+            Report { steps: steps.wrapping_sub(self.steps_before), marks, ..memory.report(what, first, count) };
+        report.cut_to(room);
+        report
     }
 
     /// Whether to send this stream: `Ok(false)` if it was ordered before, or too many before it have not left yet. Then
@@ -166,7 +185,7 @@ impl Session {
             && usize::from(stream.size) >= crate::stream::LEAST_PAYLOAD
             && stream.lowest_bps > 0
             && stream.lowest_bps <= stream.highest_bps
-            && stream.count as usize <= self.departures.stamps.len()
+            && stream.count as usize <= self.departures.times.len()
             && stream.first.checked_add(u64::from(stream.count)).is_some()
             && length_ns() <= crate::stream::LONGEST.nanos() as f64;
         match () {

@@ -6,9 +6,11 @@
 mod bytes;
 mod report;
 pub mod seal;
+mod transfer;
 
 pub use report::{Marks, Report, Source, Stamp, What};
 pub use seal::Keys;
+pub use transfer::{Acknowledgment, Begin, Begun, Came, HASH, MOST_BLOCKS, MOST_NAME, Purpose, SEGMENT_HEAD};
 
 use bytes::Fields;
 
@@ -108,6 +110,28 @@ pub enum Body {
     Pong,
     /// Ends the session.
     Close(Reason),
+    /// Asks for a flow.
+    Begin(Begin),
+    /// The flow exists.
+    Begun(Begun),
+    /// A segment of a flow. Its data fill the datagram.
+    Segment {
+        /// Its place in the flow, from 0.
+        sequence: u64,
+        /// The number of this transmission in the flow, from 0.
+        transmission: u64,
+    },
+    /// Acknowledges segments.
+    Ack(Acknowledgment),
+    /// All data of a file are acknowledged: the receiver may keep it.
+    Finish {
+        /// Bytes of the whole file.
+        bytes: u64,
+        /// Its BLAKE3 hash.
+        hash: [u8; HASH],
+    },
+    /// The receiver has the file, under its name.
+    Finished,
 }
 
 /// Limits of a session: asked for, and granted.
@@ -176,10 +200,13 @@ pub enum Reason {
     Ends,
     /// The packet does not fit the session.
     Wrong,
+    /// The receiver does not take the file.
+    Unwanted,
 }
 
 impl Reason {
-    const ALL: [Reason; 6] = [Reason::Done, Reason::Busy, Reason::Limit, Reason::Silence, Reason::Ends, Reason::Wrong];
+    const ALL: [Reason; 7] =
+        [Reason::Done, Reason::Busy, Reason::Limit, Reason::Silence, Reason::Ends, Reason::Wrong, Reason::Unwanted];
 
     fn code(self) -> u8 {
         self as u8
@@ -198,6 +225,7 @@ impl Reason {
             Reason::Silence => "nothing was heard for too long",
             Reason::Ends => "the server ends",
             Reason::Wrong => "a packet did not fit the session",
+            Reason::Unwanted => "the receiver does not take the file",
         }
     }
 }
@@ -216,12 +244,23 @@ impl Body {
             Body::Ping => 9,
             Body::Pong => 10,
             Body::Close(_) => 11,
+            Body::Begin(_) => 12,
+            Body::Begun(_) => 13,
+            Body::Segment { .. } => 14,
+            Body::Ack(_) => 15,
+            Body::Finish { .. } => 16,
+            Body::Finished => 17,
         }
     }
 }
 
-/// The kind of packets that carry no seal: they are many, and say nothing.
+/// The kinds of packets that carry no seal: they are many. Data say nothing; a file's hash, which is sealed, covers segments.
 const DATA: u8 = 5;
+const SEGMENT: u8 = 14;
+
+fn is_sealed(kind: u8) -> bool {
+    !matches!(kind, DATA | SEGMENT)
+}
 
 impl Packet {
     /// Reads a datagram. The seal is not looked at: see [`Packet::is_genuine`].
@@ -232,7 +271,7 @@ impl Packet {
         }
         let kind = fields.u8()?;
         let header = Header { key: fields.u16()?, session: fields.u64()?, number: fields.u32()? };
-        if header.key != 0 && kind != DATA {
+        if header.key != 0 && is_sealed(kind) {
             let length = fields.0.len().checked_sub(seal::TRAILER)?;
             fields.0 = fields.0.get(..length)?;
         }
@@ -240,17 +279,17 @@ impl Packet {
         // A hello is filled with zeros, data with anything; the rest ends where its last field does.
         let fills = match body {
             Body::Hello { .. } => fields.0.iter().all(|byte| *byte == 0),
-            Body::Data { .. } => true,
+            Body::Data { .. } | Body::Segment { .. } => true,
             _ => fields.0.is_empty(),
         };
         fills.then_some(Packet { header, body })
     }
 
     /// Whether a packet that was read from these bytes may be believed: with keys it is sealed by one of them, without
-    /// keys it is not sealed. Data never are.
+    /// keys it is not sealed. Data and segments never are.
     pub fn is_genuine(&self, datagram: &[u8], keys: &Keys, now_ms: u64) -> bool {
         match self.body {
-            Body::Data { .. } => true,
+            Body::Data { .. } | Body::Segment { .. } => true,
             _ if keys.is_empty() => self.header.key == 0,
             _ => keys.is_sealed(self.header.key, now_ms, datagram),
         }
@@ -266,7 +305,7 @@ impl Packet {
         out.extend(session.to_be_bytes());
         out.extend(number.to_be_bytes());
         write_body(&self.body, &mut out);
-        let sealed = key != 0 && self.body.kind() != DATA;
+        let sealed = key != 0 && is_sealed(self.body.kind());
         if let Body::Hello { wish, .. } = self.body {
             let trailer = if sealed { seal::TRAILER } else { 0 };
             out.resize(out.len().max(usize::from(wish.size).saturating_sub(trailer)), 0);
@@ -301,6 +340,12 @@ fn body(kind: u8, fields: &mut Fields<'_>) -> Option<Body> {
         9 => Body::Ping,
         10 => Body::Pong,
         11 => Body::Close(Reason::of(fields.u8()?)?),
+        12 => Body::Begin(Begin::read(fields)?),
+        13 => Body::Begun(Begun::read(fields)?),
+        SEGMENT => Body::Segment { sequence: fields.u64()?, transmission: fields.u64()? },
+        15 => Body::Ack(Acknowledgment::read(fields)?),
+        16 => Body::Finish { bytes: fields.u64()?, hash: fields.array()? },
+        17 => Body::Finished,
         _ => return None,
     })
 }
@@ -365,8 +410,19 @@ fn write_body(body: &Body, out: &mut Vec<u8>) {
             out.extend(stream.size.to_be_bytes());
             out.extend(arrived.to_be_bytes());
         }
-        Body::Ping | Body::Pong => {}
+        Body::Ping | Body::Pong | Body::Finished => {}
         Body::Close(reason) => out.push(reason.code()),
+        Body::Begin(begin) => begin.write(out),
+        Body::Begun(begun) => begun.write(out),
+        Body::Segment { sequence, transmission } => {
+            out.extend(sequence.to_be_bytes());
+            out.extend(transmission.to_be_bytes());
+        }
+        Body::Ack(ack) => ack.write(out),
+        Body::Finish { bytes, hash } => {
+            out.extend(bytes.to_be_bytes());
+            out.extend(hash);
+        }
     }
 }
 

@@ -97,7 +97,7 @@ pub struct Report {
 }
 
 /// Marked packets that have arrived in this session.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Marks {
     /// Congestion experienced.
     pub ce: u32,

@@ -1,6 +1,7 @@
 //! A client, a source of other traffic, a router with a token bucket and a server, in network namespaces that end with the
 //! test. The counters of the bucket say what is free.
 
+use super::others::{Source, Traffic};
 use nix::sched::{CloneFlags, setns};
 use realtime::clock::{monotonic_ns, sleep_until};
 use realtime::priority::{Urgency, hurry};
@@ -9,7 +10,7 @@ use std::fs::{File, read_to_string};
 use std::net::{Ipv4Addr, UdpSocket};
 use std::process::Command;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::{JoinHandle, sleep, spawn};
 use std::time::Duration;
 
@@ -18,8 +19,9 @@ pub const LEFT: Ipv4Addr = Ipv4Addr::new(10, 88, 1, 1);
 pub const RIGHT: Ipv4Addr = Ipv4Addr::new(10, 88, 2, 1);
 
 /// Bytes of Ethernet that the bucket counts beside an IP packet, and of UDP and IP beside a payload.
-const ETHERNET: f64 = 14.0;
-const HEADERS: u64 = 28;
+pub const ETHERNET: f64 = 14.0;
+pub const HEADERS: u64 = 28;
+pub const MOST_PAYLOAD: usize = 1472;
 /// What the probe's packets are, with IP.
 const PACKET: f64 = 1500.0;
 /// The bucket holds two packets; its queue this many seconds of its rate.
@@ -30,7 +32,7 @@ const WATCH: Duration = Duration::from_millis(500);
 const SETTLE: Duration = Duration::from_millis(100);
 
 /// Runs a command line, which must succeed, and returns what it prints.
-fn run(line: &str) -> String {
+pub fn run(line: &str) -> String {
     let mut words = line.split_whitespace();
     let output = Command::new(words.next().expect("a command")).args(words).output().expect("it starts");
     assert!(output.status.success(), "{line}: {}", String::from_utf8_lossy(&output.stderr));
@@ -46,10 +48,12 @@ pub fn inside<T: Send + 'static>(namespace: &str, work: impl FnOnce() -> T + Sen
     })
 }
 
-/// Constant traffic: a packet of `bytes` of IP each `gap_ns`. 0: none.
+/// Other traffic of a rate, with Ethernet. 0: none.
 struct Cross {
-    gap_ns: AtomicU64,
-    bytes: u64,
+    bps: AtomicU64,
+    /// Whether it comes as the shape says; else it is constant.
+    shaped: AtomicBool,
+    shape: Shape,
 }
 
 impl Cross {
@@ -57,17 +61,20 @@ impl Cross {
     fn send(self: Arc<Cross>) {
         hurry(Urgency::Path).expect("root may");
         let socket = UdpSocket::bind("0.0.0.0:0").expect("a socket");
-        let packet = vec![0; (self.bytes - HEADERS) as usize];
+        let mut source = Source::new(self.shape);
+        let payload = [0; MOST_PAYLOAD];
         let mut due = monotonic_ns();
         while Arc::strong_count(&self) > 1 {
-            let gap_ns = self.gap_ns.load(Ordering::Relaxed);
-            if gap_ns == 0 {
+            let bps = self.bps.load(Ordering::Relaxed);
+            if bps == 0 {
                 sleep(Duration::from_millis(1));
                 due = monotonic_ns();
                 continue;
             }
-            socket.send_to(&packet, (RIGHT, 9)).expect("sent");
-            due += gap_ns;
+            let traffic = if self.shaped.load(Ordering::Relaxed) { self.shape.traffic } else { Traffic::Constant };
+            let (bytes, gap_ns) = source.next(traffic, bps as f64);
+            socket.send_to(&payload[..bytes], (RIGHT, 9)).expect("sent");
+            due += gap_ns as u64;
             sleep_until(due);
         }
     }
@@ -75,6 +82,7 @@ impl Cross {
 
 /// The path from `left` over `router` to `right`; `other` sends beside it.
 pub struct Path {
+    shape: Shape,
     cross: Arc<Cross>,
     _sink: UdpSocket,
     /// What is free, in bit/s of the probe's IP packets; by the counters.
@@ -92,15 +100,19 @@ pub struct Shape {
     pub rtt_ms: u32,
     /// Share of the rate that others take, in per cent.
     pub taken: u32,
-    /// IP bytes of their packets.
+    /// IP bytes of their packets. Recorded ones have their own.
     pub bytes: u64,
+    /// How they come.
+    pub traffic: Traffic,
+    /// What differs from run to run.
+    pub seed: u64,
 }
 
 const HOSTS: [&str; 4] = ["left", "other", "router", "right"];
 
 impl Path {
     pub fn new(shape: Shape) -> Path {
-        let Shape { mbit, rtt_ms, taken, bytes } = shape;
+        let Shape { mbit, rtt_ms, .. } = shape;
         for host in HOSTS {
             run(&format!("ip netns add {host}"));
             run(&format!("ip -n {host} link set lo up"));
@@ -123,16 +135,32 @@ impl Path {
         run(&format!("tc -n router qdisc add dev from_left root netem delay {rtt_ms}ms limit 100000"));
         // What arrives is not read: it must only not be answered.
         let sink = inside("right", || UdpSocket::bind((RIGHT, 9)).expect("a socket")).join().expect("bound");
-        let cross = Arc::new(Cross { gap_ns: AtomicU64::new(0), bytes });
+        let cross = Arc::new(Cross { bps: AtomicU64::new(0), shaped: AtomicBool::new(false), shape });
         let sending = Arc::clone(&cross);
         inside("other", move || sending.send());
-        let mut path = Path { cross, _sink: sink, free_bps: 0.0, capacity_bps: 0.0 };
+        let mut path = Path { shape, cross, _sink: sink, free_bps: 0.0, capacity_bps: 0.0 };
         path.capacity_bps = path.watched(f64::from(mbit) * 1.3e6);
         // The queue that this made must be gone: other traffic would drain it slowly.
         path.watched(0.0);
-        let taken_bps = path.watched(f64::from(mbit * taken) * 1e4);
+        path.cross.shaped.store(true, Ordering::Relaxed);
+        let taken_bps = path.watched(path.taken());
         path.free_bps = (path.capacity_bps - taken_bps) * PACKET / (PACKET + ETHERNET);
         path
+    }
+
+    /// What others send on average, in bit/s with Ethernet.
+    fn taken(&self) -> f64 {
+        f64::from(self.shape.mbit * self.shape.taken) * 1e4
+    }
+
+    /// Does something; returns what was free meanwhile, in bit/s of the probe's IP packets: by the counters of the device
+    /// at which the others' packets arrive.
+    pub fn free_during<T>(&self, work: impl FnOnce() -> T) -> (T, f64) {
+        let (began, before) = (monotonic_ns(), arrived());
+        let done = work();
+        let (ended, after) = (monotonic_ns(), arrived());
+        let taken_bps = (after - before) as f64 * 8e9 / (ended - began) as f64;
+        (done, (self.capacity_bps - taken_bps) * PACKET / (PACKET + ETHERNET))
     }
 
     /// The way to the right takes only packets of so many bytes from now on.
@@ -153,9 +181,7 @@ impl Path {
 
     /// Sends other traffic of a rate from now on; returns what the bucket passes of it. Rates are with Ethernet.
     fn watched(&self, bps: f64) -> f64 {
-        let bits = (self.cross.bytes as f64 + ETHERNET) * 8.0;
-        let gap_ns = if bps > 0.0 { (bits / bps * 1e9).round() as u64 } else { 0 };
-        self.cross.gap_ns.store(gap_ns, Ordering::Relaxed);
+        self.cross.bps.store(bps as u64, Ordering::Relaxed);
         sleep(Duration::from_secs_f64(QUEUE_S) + SETTLE);
         let (began, before) = (monotonic_ns(), passed());
         sleep(WATCH);
@@ -169,6 +195,12 @@ fn passed() -> u64 {
     let told = run("tc -n router -s -j qdisc show dev to_right");
     let told: Value = serde_json::from_str(&told).expect("JSON");
     told[0]["bytes"].as_u64().expect("bytes")
+}
+
+/// Bytes of others that have arrived at the router.
+fn arrived() -> u64 {
+    let told: Value = serde_json::from_str(&run("ip -n router -s -j link show from_other")).expect("JSON");
+    told[0]["stats64"]["rx"]["bytes"].as_u64().expect("bytes")
 }
 
 impl Drop for Path {

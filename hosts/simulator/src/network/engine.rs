@@ -50,6 +50,14 @@ impl<'e> Network<'e> {
         match source {
             EventSource::Access(flow) => self.at_first_link(now, flow as usize),
             EventSource::AckLane(lane) => self.endpoints.at_sender(&mut self.agenda, now, lane as usize),
+            other => self.happens_elsewhere(now, other),
+        }
+    }
+
+    /// What happens now, but for the two events of every packet: apart from them, so that these stay together in memory.
+    #[inline(never)]
+    fn happens_elsewhere(&mut self, now: Time, source: EventSource) {
+        match source {
             EventSource::Cross(index) => self.cross_packet(now, index as usize),
             EventSource::LinkLane(lane) => self.at_next_link(now, lane as usize),
             EventSource::Delivery(link) => self.at_receiver(now, link as usize),

@@ -16,6 +16,7 @@ impl Network<'_> {
             flows: flows.map(|(flow, spec)| flow.seen(spec.rtt)).collect(),
             arrivals: background.arrivals_seen(&endpoints),
             transmissions: true,
+            path_unknown: false,
             burstiness_eta: readings.burstiness_mean.map(|(mean, _)| mean),
             streams: Vec::new(),
             link_marks: Some(topology.marked()),

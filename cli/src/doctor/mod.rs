@@ -1,43 +1,80 @@
 //! Reports what this machine can do, what will be skipped, and why.
 
+#[cfg(target_os = "linux")]
+mod gaps;
+
 use runner::{Host, system};
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// One capability that a machine has or lacks.
-struct Finding {
-    name: &'static str,
+struct Finding<'a> {
+    name: &'a str,
     /// What was found, or what is missing.
     state: Result<String, String>,
     /// What is skipped without it.
-    skipped: &'static str,
+    skipped: String,
 }
 
-pub fn doctor(hosts: &[&dyn Host]) -> String {
-    let findings = [
-        Finding { name: "Linux", state: kernel(), skipped: "real Linux TCP" },
-        Finding { name: "BTF", state: btf(), skipped: "Rapid in Linux TCP" },
-        Finding { name: "clang", state: program(&["clang"], "clang"), skipped: "building Rapid for Linux TCP" },
-        Finding { name: "root", state: root(), skipped: "network namespaces and Rapid in Linux TCP" },
-        rapid(),
-        Finding { name: "fq", state: discipline("fq"), skipped: "trying TCP under fq" },
-        Finding {
-            name: "chromium",
-            state: program(&["chromium", "chromium-browser", "google-chrome"], "chromium"),
-            skipped: "the test that opens the page in a browser",
-        },
-        Finding { name: "ns-2", state: program(&["ns2", "ns"], "ns2"), skipped: "the comparison with ns-2" },
-    ];
-    let of_host = |host: &&dyn Host| line(host.name(), &host.ability(), &format!("run --on {}", host.name()));
-    let rest = findings.iter().map(|finding| line(finding.name, &finding.state, finding.skipped));
-    hosts.iter().map(of_host).chain(rest).collect()
+/// Lines of text, or one JSON object.
+pub fn doctor(hosts: &[&dyn Host], as_json: bool) -> String {
+    let of_host = |host: &&dyn Host| finding(host.name(), host.ability(), &format!("run --on {}", host.name()));
+    let mut findings: Vec<Finding> = hosts.iter().map(of_host).collect();
+    findings.extend([
+        finding("Linux", kernel(), "real Linux TCP"),
+        finding("BTF", btf(), "Rapid in Linux TCP"),
+        finding("clang", program(&["clang"], "clang"), "building Rapid for Linux TCP"),
+        finding("root", root(), "network namespaces and Rapid in Linux TCP"),
+        finding("rapid", rapid(), "Rapid in Linux TCP"),
+        finding("fq", discipline("fq"), "trying TCP under fq"),
+        finding(
+            "chromium",
+            program(&["chromium", "chromium-browser", "google-chrome"], "chromium"),
+            "the test that opens the page in a browser",
+        ),
+        finding("ns-2", program(&["ns2", "ns"], "ns2"), "the comparison with ns-2"),
+    ]);
+    let gaps = gaps(&mut findings);
+    if as_json {
+        let found: Vec<Value> = findings.iter().map(Finding::object).collect();
+        return format!("{}\n", json!({ "schema": 1, "findings": found, "gaps": gaps }));
+    }
+    findings.iter().map(Finding::line).collect()
 }
 
-fn line(name: &str, state: &Result<String, String>, skipped: &str) -> String {
-    match state {
-        Ok(there) => format!("yes  {name:<10} {there}\n"),
-        Err(missing) => format!("no   {name:<10} {missing}; skipped: {skipped}\n"),
+fn finding<'a>(name: &'a str, state: Result<String, String>, skipped: &str) -> Finding<'a> {
+    Finding { name, state, skipped: skipped.to_string() }
+}
+
+#[cfg(target_os = "linux")]
+fn gaps(findings: &mut Vec<Finding>) -> Value {
+    let measured = gaps::measured();
+    findings.extend(gaps::findings(&measured));
+    gaps::object(&measured)
+}
+
+#[cfg(not(target_os = "linux"))]
+fn gaps(_: &mut Vec<Finding>) -> Value {
+    Value::Null
+}
+
+impl Finding<'_> {
+    fn line(&self) -> String {
+        let Finding { name, state, skipped } = self;
+        match state {
+            Ok(there) => format!("yes  {name:<10} {there}\n"),
+            Err(missing) => format!("no   {name:<10} {missing}; skipped: {skipped}\n"),
+        }
+    }
+
+    fn object(&self) -> Value {
+        let (able, words) = match &self.state {
+            Ok(there) => (true, there),
+            Err(missing) => (false, missing),
+        };
+        json!({ "name": self.name, "able": able, "words": words, "skipped": (!able).then_some(&self.skipped) })
     }
 }
 
@@ -65,15 +102,13 @@ fn btf() -> Result<String, String> {
 }
 
 #[cfg(feature = "kernel")]
-fn rapid() -> Finding {
-    let state = ::tcp::readiness().map_err(|error| error.to_string());
-    Finding { name: "rapid", state, skipped: "Rapid in Linux TCP" }
+fn rapid() -> Result<String, String> {
+    ::tcp::readiness().map_err(|error| error.to_string())
 }
 
 #[cfg(not(feature = "kernel"))]
-fn rapid() -> Finding {
-    let state = Err("this build has no Linux TCP (feature kernel)".to_string());
-    Finding { name: "rapid", state, skipped: "Rapid in Linux TCP" }
+fn rapid() -> Result<String, String> {
+    Err("this build has no Linux TCP (feature kernel)".to_string())
 }
 
 fn is_root() -> bool {
@@ -125,7 +160,7 @@ mod tests {
     fn a_missing_program_names_its_package_and_what_is_skipped() {
         let state = program(&["no-such-program-anywhere"], "clang");
         assert_eq!(
-            line("clang", &state, "building"),
+            Finding { name: "clang", state, skipped: "building".to_string() }.line(),
             "no   clang      not found; apt-get install clang; skipped: building\n"
         );
     }

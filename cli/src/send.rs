@@ -1,0 +1,161 @@
+//! `packetscale send`: a file, or standard input, to `packetscale receive`.
+
+use crate::{Failure, probe, say, serve};
+use ::live::host::Destination;
+use ::live::send::{Item, SendError, Sent, send as deliver};
+use ::live::wire::Keys;
+use congestion::{AnyController, Controller, Setup, find};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::json;
+use settings::Settings;
+use std::fs::File;
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+use units::Bytes;
+
+/// Standard input.
+const STANDARD_INPUT: &str = "-";
+
+#[derive(clap::Args)]
+pub struct Send {
+    /// What is sent; - is standard input
+    #[arg(value_name = "FILE")]
+    file: PathBuf,
+    /// Where `packetscale receive` runs, as in example.org or [2001:db8::1]:7470
+    #[arg(value_name = "HOST")]
+    host: String,
+    /// Sends in the clear: whoever is on the path can read it. There is no other way; run it inside a tunnel where that
+    /// matters
+    #[arg(long)]
+    clear: bool,
+    /// The receiver's key file; the key of the lowest id is used
+    #[arg(long, value_name = "FILE")]
+    key: Option<PathBuf>,
+    /// Its name at the receiver [default: the file's; stdin]
+    #[arg(long, value_name = "NAME")]
+    name: Option<String>,
+    /// Congestion controller, as `packetscale list controllers` names it
+    #[arg(long, value_name = "NAME", default_value = "rapid")]
+    controller: String,
+    /// Largest IP packet, in bytes
+    #[arg(long, value_name = "N", default_value_t = 1500, value_parser = clap::value_parser!(u16).range(1280..=9000))]
+    packet: u16,
+    /// Prints one JSON object, and nothing else, on standard output
+    #[arg(long)]
+    json: bool,
+}
+
+/// A server and what it lets in.
+pub fn destination(host: &str, key: Option<&Path>) -> Result<Destination, Failure> {
+    let keys = key.map_or(Ok(Keys::default()), serve::keys)?;
+    Ok(Destination { address: probe::address(host)?, keys })
+}
+
+pub fn send(arguments: &Send) -> Result<(), Failure> {
+    if !arguments.clear {
+        let message = "send: nothing is encrypted: whoever is on the path can read it. Give --clear if that does not \
+                       matter, or because HOST is the end of a tunnel (WireGuard, ssh -w)";
+        return Err(Failure::Input(message.to_string()));
+    }
+    let to = destination(&arguments.host, arguments.key.as_deref())?;
+    let make = |setup: &Setup| controller(&arguments.controller, setup);
+    let (file, shown) = (&arguments.file, arguments.file.display());
+    let is_input = file.as_os_str() == STANDARD_INPUT;
+    let unreadable = |error: &dyn std::fmt::Display| Failure::Input(format!("{shown}: cannot be read: {error}"));
+    let length = match is_input {
+        true => None,
+        false => Some(readable(file).map_err(|error| unreadable(&error))?),
+    };
+    let name = name(arguments, is_input)?;
+    let mut open = || -> io::Result<Box<dyn Read + std::marker::Send>> {
+        if is_input { Ok(Box::new(io::stdin())) } else { Ok(Box::new(File::open(file)?)) }
+    };
+    let item = Item { name: &name, open: &mut open, again: !is_input, packet: arguments.packet, controller: &make };
+    let bar = bar(length, arguments.json);
+    let sent = deliver(&to, item, &mut |arrived| bar.set_position(arrived));
+    bar.finish_and_clear();
+    let sent = sent.map_err(|error| match error {
+        SendError::Unreadable(error) => unreadable(&error),
+        SendError::Controller(error) => Failure::Input(format!("--controller: {error}")),
+        other => Failure::Machine(format!("{shown} to {}: {other}", arguments.host)),
+    })?;
+    say(&if arguments.json { object(&name, &sent) } else { text(&name, &sent) })
+}
+
+/// The length of an ordinary file; of others (a pipe, a device) it is not known, and said to be 0.
+fn readable(file: &Path) -> io::Result<u64> {
+    let found = File::open(file)?.metadata()?;
+    if found.is_dir() { Err(io::ErrorKind::IsADirectory.into()) } else { Ok(found.len()) }
+}
+
+fn name(arguments: &Send, is_input: bool) -> Result<String, Failure> {
+    let own = arguments.file.file_name().map(|name| name.to_string_lossy().into_owned());
+    let given = arguments.name.clone().or_else(|| if is_input { Some("stdin".to_string()) } else { own });
+    let short = given.filter(|name| !name.is_empty() && name.len() <= ::live::wire::MOST_NAME);
+    short.ok_or_else(|| Failure::Input("--name: expected a name of 1 to 255 bytes for the receiver".to_string()))
+}
+
+/// A controller of the registry that needs nothing of routers.
+fn controller(name: &str, setup: &Setup) -> Result<AnyController, String> {
+    let entry = find(name);
+    let entry = entry.ok_or_else(|| format!("found \"{name}\"; expected one of `packetscale list controllers`"))?;
+    let controller = (entry.build)(setup, &Settings::new()).map_err(|error| error.to_string())?;
+    let needs = controller.needs();
+    if needs.available || needs.offers {
+        return Err(format!("found \"{name}\"; expected one that needs nothing of routers"));
+    }
+    Ok(controller)
+}
+
+fn bar(length: Option<u64>, json: bool) -> ProgressBar {
+    let shown = io::stderr().is_terminal() && !json;
+    let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+    let bar = ProgressBar::with_draw_target(length, target);
+    let template = match length {
+        Some(_) => "{bytes} of {total_bytes} {wide_bar} {bytes_per_sec}, {eta} left",
+        None => "{bytes} {spinner} {bytes_per_sec}, {elapsed}",
+    };
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn hexadecimal(hash: &[u8]) -> String {
+    hash.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// Bit/s of data.
+fn rate_bps(sent: &Sent) -> f64 {
+    (sent.bytes - sent.before) as f64 * 8.0 / sent.took.as_secs_f64().max(1e-9)
+}
+
+fn text(name: &str, sent: &Sent) -> String {
+    let before = match sent.before {
+        0 => String::new(),
+        before => format!(", {} of them before", Bytes::new(before)),
+    };
+    let (packets, again) = sent.packets;
+    format!(
+        "{name}  {}{before}\nrate    {:.2} Mbit/s, {packets} packets, {again} of them again\nBLAKE3  {}\n",
+        Bytes::new(sent.bytes),
+        rate_bps(sent) * 1e-6,
+        hexadecimal(&sent.hash)
+    )
+}
+
+fn object(name: &str, sent: &Sent) -> String {
+    let (packets, again) = sent.packets;
+    let object = json!({
+        "schema": 1,
+        "name": name,
+        "bytes": sent.bytes,
+        "bytes_before": sent.before,
+        "blake3": hexadecimal(&sent.hash),
+        "rate_bps": rate_bps(sent),
+        "packets": packets,
+        "packets_again": again,
+        "took_s": sent.took.as_secs_f64(),
+    });
+    format!("{object}\n")
+}

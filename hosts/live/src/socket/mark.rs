@@ -1,0 +1,55 @@
+//! Explicit congestion notification (RFC 3168): the two low bits of IPv4's type of service and of IPv6's traffic class.
+
+/// What these bits say.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Mark {
+    /// The sender takes no marks.
+    #[default]
+    None,
+    /// It takes marks as RFC 9331 has it (L4S).
+    Ect1,
+    /// It takes marks as it takes losses.
+    Ect0,
+    /// A queue on the path has marked the packet.
+    Ce,
+}
+
+impl Mark {
+    const MASK: u8 = 0b11;
+    /// By their bits.
+    const ALL: [Mark; 4] = [Mark::None, Mark::Ect1, Mark::Ect0, Mark::Ce];
+
+    /// The bits.
+    pub fn bits(self) -> u8 {
+        Mark::ALL.iter().position(|mark| *mark == self).unwrap_or(0) as u8
+    }
+
+    /// The mark of a type of service or a traffic class.
+    pub fn of(class: u8) -> Mark {
+        Mark::ALL[usize::from(class & Mark::MASK)]
+    }
+
+    /// As RFC 3168 names it.
+    pub fn words(self) -> &'static str {
+        match self {
+            Mark::None => "not ECT",
+            Mark::Ect1 => "ECT(1)",
+            Mark::Ect0 => "ECT(0)",
+            Mark::Ce => "CE",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn marks_have_the_bits_of_rfc_3168() {
+        // Section 5, figure 1.
+        let bits = [(Mark::None, 0b00), (Mark::Ect1, 0b01), (Mark::Ect0, 0b10), (Mark::Ce, 0b11)];
+        assert!(bits.iter().all(|(mark, bits)| mark.bits() == *bits && Mark::of(*bits) == *mark));
+        // The other six bits are the class of service (RFC 2474): 46 is expedited forwarding.
+        assert_eq!(Mark::of(46 << 2 | 0b11), Mark::Ce);
+    }
+}

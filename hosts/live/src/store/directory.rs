@@ -1,0 +1,258 @@
+//! Files in one directory. A file that is under way is called `.NAME.part`; it holds what has arrived in order, and nothing
+//! else, so its length is how far it is. It is read again when a client comes back, in a thread of its own.
+
+use super::{Opening, Part, Store};
+use crate::wire::{HASH, MOST_NAME, Reason};
+use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
+use nix::libc;
+use std::collections::BTreeMap;
+use std::fs::{File, OpenOptions, TryLockError};
+use std::io::{self, Write};
+use std::os::unix::fs::OpenOptionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::time::{Duration, Instant};
+
+/// A client whose file another session still has is told to come again after this: sessions that are silent have ended then.
+const RETRY_MS: u32 = 5_500;
+/// Who asks no more for this long has gone: his file is unlocked.
+const ASKS: Duration = Duration::from_secs(5);
+/// Before and after the name of a file that is under way.
+const AROUND: usize = ".".len() + ".part".len();
+
+/// A directory that takes files.
+pub struct Directory {
+    path: PathBuf,
+    /// Files that are there may be replaced.
+    force: bool,
+    /// What of files is being read again, by session and name.
+    reading: BTreeMap<(u64, String), Reading>,
+}
+
+/// A file that is read again, and when its client asked last.
+struct Reading {
+    taken: Receiver<io::Result<Taken>>,
+    asked: Instant,
+}
+
+/// A file that is under way.
+struct Taken {
+    /// Locked.
+    file: File,
+    under_way: PathBuf,
+    name: PathBuf,
+    force: bool,
+    bytes: u64,
+    hasher: blake3::Hasher,
+}
+
+/// A name from the network as a name in a directory: its last part, without what a file system or a terminal may take for
+/// something else. It never begins with a dot.
+pub fn plain(name: &str) -> String {
+    let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
+    let odd = |c: char| c.is_control() || c == '\u{202e}';
+    let clean: String = last.chars().map(|c| if odd(c) { '_' } else { c }).collect();
+    let clean = match clean.strip_prefix('.') {
+        Some(rest) => format!("_{rest}"),
+        None if clean.is_empty() => "unnamed".to_string(),
+        None => clean,
+    };
+    clean[..clean.floor_char_boundary(MOST_NAME - AROUND)].to_string()
+}
+
+impl Directory {
+    /// `force`: files that are there may be replaced.
+    ///
+    /// # Errors
+    /// It is no directory.
+    pub fn new(path: &Path, force: bool) -> io::Result<Directory> {
+        if !std::fs::metadata(path)?.is_dir() {
+            return Err(io::Error::new(io::ErrorKind::NotADirectory, "it is no directory"));
+        }
+        Ok(Directory { path: path.to_path_buf(), force, reading: BTreeMap::new() })
+    }
+
+    /// Opens and locks what is under way, and begins to read it.
+    fn begin(&self, name: &str, anew: bool) -> io::Result<Option<Receiver<io::Result<Taken>>>> {
+        let (named, under_way) = (self.path.join(name), self.path.join(format!(".{name}.part")));
+        let mut options = OpenOptions::new();
+        // A link that somebody else has put there is not followed.
+        options.read(true).write(true).create(true).truncate(false).mode(0o644).custom_flags(libc::O_NOFOLLOW);
+        let file = options.open(&under_way)?;
+        if !file.metadata()?.is_file() {
+            return Err(io::Error::other("what is there is no ordinary file"));
+        }
+        match file.try_lock() {
+            Ok(()) => {}
+            Err(TryLockError::WouldBlock) => return Ok(None),
+            Err(TryLockError::Error(error)) => return Err(error),
+        }
+        if anew {
+            file.set_len(0)?;
+        }
+        let taken = Taken { file, under_way, name: named, force: self.force, bytes: 0, hasher: blake3::Hasher::new() };
+        let (read, reading) = mpsc::channel();
+        std::thread::Builder::new().name("receive-read".to_string()).spawn(move || {
+            let _ = read.send(taken.read_again());
+        })?;
+        Ok(Some(reading))
+    }
+}
+
+impl Store for Directory {
+    fn open(&mut self, session: u64, name: &str, anew: bool) -> Opening {
+        let name = plain(name);
+        let refused = |why: &dyn std::fmt::Display| Opening::Refused(Reason::Unwanted, 0, format!("{name}: {why}"));
+        self.reading.retain(|_, reading| reading.asked.elapsed() < ASKS);
+        let key = (session, name.clone());
+        let taken = match self.reading.remove(&key) {
+            Some(reading) => reading.taken,
+            None if !self.force && std::fs::symlink_metadata(self.path.join(&name)).is_ok() => {
+                return refused(&"it is there already; packetscale receive --force would replace it");
+            }
+            None => match self.begin(&name, anew) {
+                Ok(Some(taken)) => taken,
+                Ok(None) => {
+                    let text = format!("{name}: another session writes it");
+                    return Opening::Refused(Reason::Busy, RETRY_MS, text);
+                }
+                Err(error) => return refused(&error),
+            },
+        };
+        match taken.try_recv() {
+            Ok(Ok(taken)) => {
+                let (bytes, hash) = (taken.bytes, taken.hash());
+                Opening::Open(Box::new(taken), bytes, hash)
+            }
+            Ok(Err(error)) => refused(&error),
+            Err(TryRecvError::Empty) => {
+                self.reading.insert(key, Reading { taken, asked: Instant::now() });
+                Opening::Later
+            }
+            Err(TryRecvError::Disconnected) => refused(&"it cannot be read"),
+        }
+    }
+}
+
+impl Taken {
+    fn read_again(mut self) -> io::Result<Taken> {
+        self.hasher.update_reader(&self.file)?;
+        self.bytes = self.file.metadata()?.len();
+        if self.hasher.count() != self.bytes {
+            return Err(io::Error::other("somebody else writes it"));
+        }
+        Ok(self)
+    }
+
+    fn hash(&self) -> [u8; HASH] {
+        if self.bytes == 0 { [0; HASH] } else { *self.hasher.finalize().as_bytes() }
+    }
+}
+
+impl Part for Taken {
+    fn append(&mut self, data: &[u8]) -> io::Result<()> {
+        self.file.write_all(data)?;
+        self.hasher.update(data);
+        self.bytes += data.len() as u64;
+        Ok(())
+    }
+
+    fn keep(&mut self, bytes: u64, hash: &[u8; HASH]) -> Result<(), String> {
+        if self.bytes != bytes || self.hasher.finalize() != blake3::Hash::from_bytes(*hash) {
+            // What is wrong must not be continued.
+            let _ = std::fs::remove_file(&self.under_way);
+            return Err("what arrived is not what was sent: it was removed".to_string());
+        }
+        let flags = if self.force { RenameFlags::empty() } else { RenameFlags::RENAME_NOREPLACE };
+        renameat2(AT_FDCWD, &self.under_way, AT_FDCWD, &self.name, flags)
+            .map_err(|error| format!("{}: cannot have its name: {error}", self.under_way.display()))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Asks until it is known.
+    fn opened(store: &mut Directory, session: u64, name: &str, anew: bool) -> Opening {
+        loop {
+            match store.open(session, name, anew) {
+                Opening::Later => std::thread::yield_now(),
+                known => return known,
+            }
+        }
+    }
+
+    fn hash(data: &[u8]) -> [u8; HASH] {
+        *blake3::hash(data).as_bytes()
+    }
+
+    #[test]
+    fn names_from_the_network_are_only_names() {
+        for (name, expected) in [
+            ("a.txt", "a.txt"),
+            ("../../etc/passwd", "passwd"),
+            ("/etc/passwd", "passwd"),
+            ("..\\x", "x"),
+            ("..", "_."),
+            (".", "_"),
+            (".bashrc", "_bashrc"),
+            ("", "unnamed"),
+            ("a/", "unnamed"),
+            ("a\0b\x1b[2J\n", "a_b_[2J_"),
+            ("naïve ü", "naïve ü"),
+        ] {
+            assert_eq!(plain(name), expected, "{name:?}");
+        }
+        let long = plain(&"ü".repeat(200));
+        assert!(long.len() + AROUND <= MOST_NAME && long.chars().all(|c| c == 'ü'));
+    }
+
+    #[test]
+    fn a_file_that_was_left_in_the_middle_goes_on_and_gets_its_name_at_the_end() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut store = Directory::new(folder.path(), false).expect("a store");
+        let Opening::Open(mut part, 0, none) = opened(&mut store, 1, "x/data", false) else { panic!("not opened") };
+        assert_eq!(none, [0; HASH]);
+        part.append(b"one ").expect("written");
+        let busy = opened(&mut store, 2, "data", false);
+        assert!(matches!(busy, Opening::Refused(Reason::Busy, 1.., _)));
+        drop(part);
+        let Opening::Open(mut part, 4, known) = opened(&mut store, 2, "data", false) else { panic!("not opened") };
+        assert_eq!(known, hash(b"one "));
+        part.append(b"two").expect("written");
+        assert!(!folder.path().join("data").exists());
+        part.keep(7, &hash(b"one two")).expect("kept");
+        assert_eq!(std::fs::read(folder.path().join("data")).expect("there"), b"one two");
+        assert_eq!(std::fs::read_dir(folder.path()).expect("read").count(), 1);
+        assert!(matches!(opened(&mut store, 3, "data", false), Opening::Refused(Reason::Unwanted, 0, _)));
+    }
+
+    #[test]
+    fn what_is_there_is_replaced_only_by_force_and_what_differs_is_not_kept() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join("data"), b"old").expect("written");
+        let mut store = Directory::new(folder.path(), true).expect("a store");
+        let Opening::Open(mut part, ..) = opened(&mut store, 1, "data", false) else { panic!("not opened") };
+        part.append(b"new").expect("written");
+        assert!(part.keep(3, &hash(b"neu")).is_err());
+        drop(part);
+        assert_eq!(std::fs::read(folder.path().join("data")).expect("there"), b"old");
+        let Opening::Open(mut part, 0, _) = opened(&mut store, 2, "data", false) else { panic!("not opened") };
+        part.append(b"new").expect("written");
+        part.keep(3, &hash(b"new")).expect("kept");
+        assert_eq!(std::fs::read(folder.path().join("data")).expect("there"), b"new");
+    }
+
+    #[test]
+    fn who_begins_anew_does_not_get_what_was_there_and_a_link_is_not_followed() {
+        let folder = tempfile::tempdir().expect("a folder");
+        std::fs::write(folder.path().join(".data.part"), b"of another").expect("written");
+        let mut store = Directory::new(folder.path(), false).expect("a store");
+        assert!(matches!(opened(&mut store, 1, "data", true), Opening::Open(_, 0, _)));
+        std::fs::write(folder.path().join("elsewhere"), b"precious").expect("written");
+        std::os::unix::fs::symlink("elsewhere", folder.path().join(".linked.part")).expect("a link");
+        assert!(matches!(opened(&mut store, 1, "linked", true), Opening::Refused(Reason::Unwanted, ..)));
+        assert_eq!(std::fs::read(folder.path().join("elsewhere")).expect("there"), b"precious");
+    }
+}

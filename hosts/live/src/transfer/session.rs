@@ -1,0 +1,115 @@
+//! What a session does for transfers: it is opened with patience, flows begin in it, and it is driven over its socket.
+
+use super::drive::{Session, drive};
+use super::{ALIVE, Driven, Ends, Flows, Wired};
+use crate::probe::{Client, ProbeError};
+use crate::socket::realtime_ns;
+use crate::wire::{Begin, Begun, Body, Grant, HASH, Keys, Reason};
+use std::net::SocketAddr;
+use std::time::Duration;
+use units::Span;
+
+/// How often, and for how long at most each time, a refused session is tried again. A session that was lost ends within that.
+const TRIES: u32 = 3;
+const LONGEST_RETRY: Duration = Duration::from_millis(6_000);
+/// A receiver that must read what it has of a file before it knows its hash takes this many requests at most.
+const PATIENT: u32 = 40;
+
+/// Why there is no flow.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The session.
+    #[error("{0}")]
+    Session(#[from] ProbeError),
+    /// The server does not take it, for this reason; it may be asked again after so many milliseconds.
+    #[error("{text}")]
+    Refused {
+        /// Why.
+        reason: Reason,
+        /// Why, in words.
+        text: String,
+        /// When to ask again; 0: not known.
+        retry_ms: u32,
+    },
+}
+
+impl Client {
+    /// Opens a session as [`Client::open`] does, and tries again where a server says when.
+    ///
+    /// # Errors
+    /// As [`Client::open`].
+    pub fn open_patiently(server: SocketAddr, keys: &Keys, wish: Grant) -> Result<Client, ProbeError> {
+        for _ in 1..TRIES {
+            match Client::open(server, keys.clone(), wish) {
+                Err(ProbeError::Refused { retry_ms: after @ 1.., .. })
+                    if u128::from(after) <= LONGEST_RETRY.as_millis() =>
+                {
+                    std::thread::sleep(Duration::from_millis(u64::from(after)));
+                }
+                other => return other,
+            }
+        }
+        Client::open(server, keys.clone(), wish)
+    }
+
+    /// Begins a flow; returns its number.
+    ///
+    /// # Errors
+    /// The server does not take it, there is no answer, or the system.
+    pub fn begin(&mut self, begin: Begin) -> Result<(u32, Begun), SessionError> {
+        let wanted = |body: &Body| matches!(body, Body::Begun(_) | Body::Refuse { .. });
+        let mut tries = 1;
+        loop {
+            match self.request(Body::Begin(begin.clone()), wanted) {
+                Ok(Body::Begun(begun)) => return Ok((self.number, begun)),
+                Ok(Body::Refuse { code: reason, text, retry_ms }) => {
+                    return Err(SessionError::Refused { reason, text, retry_ms });
+                }
+                Err(ProbeError::NoAnswer(_)) if tries < PATIENT => tries += 1,
+                Err(error) => return Err(error.into()),
+                Ok(_) => return Err(ProbeError::NoAnswer(self.server).into()),
+            }
+        }
+    }
+
+    /// Drives flows that have begun until they are over. Nothing heard for `patience` ends it.
+    ///
+    /// # Errors
+    /// Why they end before that.
+    pub fn drive(&mut self, patience: Span, flows: &mut dyn Flows) -> Result<Driven, Ends> {
+        let wall_ms = realtime_ns() / 1_000_000;
+        let (id, key, grant) = (self.session, self.key, self.grant);
+        let session = Session { id, keys: &self.keys, key, grant, wall_ms, patience };
+        drive(&mut Wired::new(&self.socket, self.server, self.pacer), session, flows)
+    }
+
+    /// Says that all of a file is acknowledged.
+    ///
+    /// # Errors
+    /// The receiver does not keep it, and says why; there is no answer; or the system.
+    pub fn finish(&mut self, flow: u32, bytes: u64, hash: [u8; HASH]) -> Result<(), SessionError> {
+        let wanted = |body: &Body| matches!(body, Body::Finished | Body::Refuse { .. });
+        match self.request_as(flow, Body::Finish { bytes, hash }, wanted)? {
+            Body::Refuse { code: reason, text, retry_ms } => Err(SessionError::Refused { reason, text, retry_ms }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Keeps the session for this long, with nothing to send.
+    ///
+    /// # Errors
+    /// There is no answer, or the server ends it.
+    pub fn stay(&mut self, long: Duration) -> Result<(), ProbeError> {
+        let until = std::time::Instant::now() + long;
+        while let Some(left) = until.checked_duration_since(std::time::Instant::now()) {
+            std::thread::sleep(left.min(Duration::from_millis(ALIVE.nanos() / 1_000_000)));
+            self.request(Body::Ping, |body| *body == Body::Pong)?;
+        }
+        Ok(())
+    }
+
+    /// Pseudo-random bytes.
+    pub fn filling(&self) -> Vec<u8> {
+        self.filling.clone()
+    }
+}

@@ -1,0 +1,210 @@
+//! Transfers: flows of data inside a session, each with a receiver at the server.
+
+use super::bytes::{Fields, put_leb, zigzag};
+use super::report::Source;
+
+/// Bytes of a segment before its data.
+pub const SEGMENT_HEAD: usize = super::HEADER + 8 + 8;
+/// The most selective blocks of an acknowledgment that is written here.
+pub const MOST_BLOCKS: usize = 3;
+/// The longest name of a file, in bytes.
+pub const MOST_NAME: usize = 255;
+/// Length of a BLAKE3 hash.
+pub const HASH: usize = 32;
+
+/// What becomes of the data.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Purpose {
+    /// They are counted and dropped.
+    Measure,
+    /// They are a file.
+    File {
+        /// Its name, as the client says it.
+        name: String,
+        /// What the receiver has of it from an earlier session is of another file: it begins anew.
+        anew: bool,
+    },
+}
+
+/// Asks for a flow. The number of its packet is the flow's.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Begin {
+    /// Bytes of data in each segment but the last.
+    pub size: u16,
+    /// The receiver acknowledges after at most so many segments in order ...
+    pub delayed_ack: u16,
+    /// ... or after so many microseconds.
+    pub delayed_ack_us: u32,
+    /// Segments that the receiver is willing to hold, at most.
+    pub window: u32,
+    /// Whether acknowledgments tell arrivals.
+    pub stamps: bool,
+    /// What becomes of the data.
+    pub purpose: Purpose,
+}
+
+/// The flow exists.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Begun {
+    /// Segments that the receiver is willing to hold.
+    pub window: u32,
+    /// Of a file: bytes that it has already. Segment 0 begins behind them.
+    pub offset: u64,
+    /// The BLAKE3 hash of these bytes; zeros if there are none.
+    pub hash: [u8; HASH],
+}
+
+/// When a segment arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Came {
+    /// Its place.
+    pub sequence: u64,
+    /// Which transmission.
+    pub transmission: u64,
+    /// Nanoseconds of the receiver's clock; only differences have a meaning.
+    pub ns: u64,
+}
+
+/// An acknowledgment.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Acknowledgment {
+    /// All segments below have arrived.
+    pub next: u64,
+    /// The transmission that caused it.
+    pub echo: u64,
+    /// Segments that the receiver is willing to hold from `next` on.
+    pub window: u32,
+    /// What caused it had arrived before.
+    pub duplicate: bool,
+    /// Segments that arrived marked "congestion experienced"; `None`: marks are not read.
+    pub marked: Option<u64>,
+    /// Who took the times.
+    pub source: Source,
+    /// How often the receiver's clock has stepped in this session.
+    pub steps: u16,
+    /// Ranges above `next` that have arrived: first, and first after it.
+    pub blocks: Vec<(u64, u64)>,
+    /// Arrivals since the acknowledgment before the last, in order: each is told twice, since acknowledgments are lost.
+    pub came: Vec<Came>,
+}
+
+const STAMPS: u8 = 1;
+const ANEW: u8 = 2;
+const DUPLICATE: u8 = 1;
+const COUNTS_MARKS: u8 = 2;
+const MEASURE: u8 = 1;
+const FILE: u8 = 2;
+
+impl Begin {
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        let (purpose, name, anew) = match &self.purpose {
+            Purpose::Measure => (MEASURE, "", false),
+            Purpose::File { name, anew } => (FILE, &name[..name.floor_char_boundary(MOST_NAME)], *anew),
+        };
+        let flags = if self.stamps { STAMPS } else { 0 } | if anew { ANEW } else { 0 };
+        out.extend(self.size.to_be_bytes());
+        out.extend(self.delayed_ack.to_be_bytes());
+        out.extend(self.delayed_ack_us.to_be_bytes());
+        out.extend(self.window.to_be_bytes());
+        out.extend([flags, purpose, name.len() as u8]);
+        out.extend(name.as_bytes());
+    }
+
+    pub(super) fn read(fields: &mut Fields<'_>) -> Option<Begin> {
+        let (size, delayed_ack) = (fields.u16()?, fields.u16()?);
+        let (delayed_ack_us, window) = (fields.u32()?, fields.u32()?);
+        let [flags, purpose, length] = fields.array()?;
+        let name = String::from_utf8(fields.take(usize::from(length))?.to_vec()).ok()?;
+        let purpose = match purpose {
+            MEASURE if name.is_empty() => Purpose::Measure,
+            FILE => Purpose::File { name, anew: flags & ANEW != 0 },
+            _ => return None,
+        };
+        Some(Begin { size, delayed_ack, delayed_ack_us, window, stamps: flags & STAMPS != 0, purpose })
+    }
+}
+
+impl Begun {
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        out.extend(self.window.to_be_bytes());
+        out.extend(self.offset.to_be_bytes());
+        out.extend(self.hash);
+    }
+
+    pub(super) fn read(fields: &mut Fields<'_>) -> Option<Begun> {
+        Some(Begun { window: fields.u32()?, offset: fields.u64()?, hash: fields.array()? })
+    }
+}
+
+impl Acknowledgment {
+    pub(super) fn write(&self, out: &mut Vec<u8>) {
+        let blocks = &self.blocks[..self.blocks.len().min(MOST_BLOCKS)];
+        let flags = if self.duplicate { DUPLICATE } else { 0 } | if self.marked.is_some() { COUNTS_MARKS } else { 0 };
+        out.extend(self.next.to_be_bytes());
+        out.extend(self.echo.to_be_bytes());
+        out.extend(self.window.to_be_bytes());
+        out.extend([flags, self.source.code()]);
+        out.extend(self.steps.to_be_bytes());
+        out.extend(self.marked.unwrap_or(0).to_be_bytes());
+        let mut ns = self.came.first().map_or(0, |came| came.ns);
+        out.extend(ns.to_be_bytes());
+        out.push(blocks.len() as u8);
+        for (start, end) in blocks {
+            put_leb(out, start.wrapping_sub(self.next));
+            put_leb(out, end.wrapping_sub(*start));
+        }
+        let (mut sequence, mut transmission) = (self.next, self.echo);
+        for run in self.came.chunk_by(|a, b| a.follows(b)) {
+            put_leb(out, zigzag(run[0].sequence.wrapping_sub(sequence) as i64));
+            put_leb(out, zigzag(run[0].transmission.wrapping_sub(transmission) as i64));
+            put_leb(out, run.len() as u64);
+            for came in run {
+                put_leb(out, zigzag(came.ns.wrapping_sub(ns) as i64));
+                ns = came.ns;
+                (sequence, transmission) = (came.sequence.wrapping_add(1), came.transmission.wrapping_add(1));
+            }
+        }
+    }
+
+    pub(super) fn read(fields: &mut Fields<'_>) -> Option<Acknowledgment> {
+        let (next, echo, window) = (fields.u64()?, fields.u64()?, fields.u32()?);
+        let (flags, source, steps) = (fields.u8()?, Source::of(fields.u8()?)?, fields.u16()?);
+        let counted = fields.u64()?;
+        let marked = (flags & COUNTS_MARKS != 0).then_some(counted);
+        let (mut ns, count) = (fields.u64()?, fields.u8()?);
+        let mut blocks = Vec::new();
+        for _ in 0..count {
+            let start = next.checked_add(fields.leb()?)?;
+            let end = start.checked_add(fields.leb()?)?;
+            // What arrived lies above the first hole and is not nothing.
+            if start <= next || end <= start {
+                return None;
+            }
+            blocks.push((start, end));
+        }
+        let (mut sequence, mut transmission, mut came) = (next, echo, Vec::new());
+        while !fields.0.is_empty() {
+            sequence = sequence.wrapping_add(fields.signed()? as u64);
+            transmission = transmission.wrapping_add(fields.signed()? as u64);
+            let run = fields.leb()?;
+            // Each time takes a byte at least.
+            if run == 0 || run > fields.0.len() as u64 {
+                return None;
+            }
+            for _ in 0..run {
+                ns = ns.wrapping_add(fields.signed()? as u64);
+                came.push(Came { sequence, transmission, ns });
+                (sequence, transmission) = (sequence.wrapping_add(1), transmission.wrapping_add(1));
+            }
+        }
+        let duplicate = flags & DUPLICATE != 0;
+        Some(Acknowledgment { next, echo, window, duplicate, marked, source, steps, blocks, came })
+    }
+}
+
+impl Came {
+    /// Whether `next` is the next segment, by the next transmission.
+    fn follows(&self, next: &Came) -> bool {
+        self.sequence.wrapping_add(1) == next.sequence && self.transmission.wrapping_add(1) == next.transmission
+    }
+}
