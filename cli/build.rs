@@ -34,9 +34,19 @@ fn main() {
         println!("cargo::rerun-if-changed={head}");
     }
     println!("cargo::rustc-env=PACKETSCALE_CODE={:016x}", code().expect("the sources can be read"));
-    if let Some(commit) = commit() {
+    let commit = commit();
+    if let Some(commit) = &commit {
         println!("cargo::rustc-env=PACKETSCALE_COMMIT={commit}");
     }
+    println!("cargo::rustc-env=PACKETSCALE_VERSION={}", version(commit.as_deref()));
+}
+
+/// What `--version` says: `0.2.0 (commit 1234abcd, x86_64-unknown-linux-gnu, with kernel)`.
+fn version(commit: Option<&str>) -> String {
+    let said = |name: &str| std::env::var(name).unwrap_or_default();
+    let features = if std::env::var_os("CARGO_FEATURE_KERNEL").is_some() { "with kernel" } else { "without kernel" };
+    let commit = commit.unwrap_or("unknown");
+    format!("{} (commit {commit}, {}, {features})", said("CARGO_PKG_VERSION"), said("TARGET"))
 }
 
 /// A digest of the code in [`DECIDES`], without tests, comments and empty lines.

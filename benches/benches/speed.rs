@@ -1,8 +1,8 @@
 //! `make bench`: CPU time per delivered data packet, its acknowledgment included, beside ns-2 if that is installed.
 //!
 //! Each cell is the difference between a short and a long run of the same dumbbell, per packet, so that building the
-//! network does not count on either side. It is the median of three such pairs. Runs of the two simulators alternate,
-//! because shared machines drift. Memory is the peak of a separate process.
+//! network does not count on either side. It is the median of three such pairs. Controllers and simulators take turns, and
+//! a ratio is the median of those within a turn, because shared machines drift. Memory is the peak of a separate process.
 
 use packetscale_benches::dumbbell;
 use scenario::Buffer;
@@ -38,15 +38,11 @@ fn main() {
     println!("Dumbbell, 1 Gbit/s, 20 ms, 100-packet buffer, 1000 B packets, recorder off; one core.");
     println!("ns of CPU time per delivered packet with its acknowledgment (6 hops), median of {REPETITIONS}.\n");
     println!(
-        "| controller | flows | packetscale | target | of newreno | events per packet | ns-2 | ns-2 / packetscale |"
+        "| controller | flows | packetscale | of newreno | target | events per packet | ns-2 | ns-2 / packetscale |"
     );
     println!("|---|---|---|---|---|---|---|---|");
     for (flows, target) in FLOWS.into_iter().zip(TARGET_NS) {
-        let newreno = row("newreno", Some("sack"), flows, target, None, ns2);
-        row("cubic", Some("cubic"), flows, target, Some(newreno), ns2);
-        for paced in ["rapid", "bbr"] {
-            row(paced, None, flows, MOST_OF_NEWRENO * newreno, Some(newreno), ns2);
-        }
+        rows(flows, target, ns2);
     }
     if !ns2 {
         println!("\nns-2 is not installed: its column is empty (Debian package ns2).");
@@ -88,38 +84,53 @@ fn children_cpu() -> Duration {
     Duration::from_millis(ticks * 10)
 }
 
-/// One cell of the table, beside the cost of NewReno with as many flows. Returns its cost in ns per packet.
-fn row(
-    controller: &str,
-    variant: Option<&str>,
-    flows: usize,
-    target: f64,
-    newreno: Option<f64>,
-    with_ns2: bool,
-) -> f64 {
-    let (short, long) = (5, 30);
-    let (mut here, mut there, mut events) = (Vec::new(), Vec::new(), 0.0);
-    for _ in 0..REPETITIONS {
-        let (a, b) = (ours(controller, flows, short), ours(controller, flows, long));
-        here.push((b.cpu_s - a.cpu_s) / (b.packets - a.packets) * 1e9);
-        events = (b.events - a.events) / (b.packets - a.packets);
-        if with_ns2
-            && let Some(variant) = variant
-            && let (Some(a), Some(b)) = (ns2(variant, flows, short), ns2(variant, flows, long))
-        {
-            there.push((b.cpu_s - a.cpu_s) / (b.packets - a.packets) * 1e9);
-        }
+/// The controllers of a block, with their variants of ns-2. NewReno is first: the others are told as so many of it.
+const CONTROLLERS: [(&str, Option<&str>); 4] =
+    [("newreno", Some("sack")), ("cubic", Some("cubic")), ("rapid", None), ("bbr", None)];
+/// Those that are paced have their target in packets of NewReno.
+const PACED: [&str; 2] = ["rapid", "bbr"];
+const SHORT_S: u64 = 5;
+const LONG_S: u64 = 30;
+
+/// What a delivered packet costs, between a short and a long run.
+struct Cell {
+    ns: f64,
+    events: f64,
+    peer_ns: Option<f64>,
+}
+
+fn cell(controller: &str, variant: Option<&str>, flows: usize) -> Cell {
+    let (a, b) = (ours(controller, flows, SHORT_S), ours(controller, flows, LONG_S));
+    let per_packet = |a: &Cost, b: &Cost| (b.cpu_s - a.cpu_s) / (b.packets - a.packets) * 1e9;
+    let peer_ns = variant.and_then(|variant| {
+        let (a, b) = (ns2(variant, flows, SHORT_S)?, ns2(variant, flows, LONG_S)?);
+        Some(per_packet(&a, &b))
+    });
+    Cell { ns: per_packet(&a, &b), events: (b.events - a.events) / (b.packets - a.packets), peer_ns }
+}
+
+/// The rows of the table for so many flows. Their controllers take turns.
+fn rows(flows: usize, target_ns: f64, with_ns2: bool) {
+    let turn = |_| CONTROLLERS.map(|(name, variant)| cell(name, variant.filter(|_| with_ns2), flows));
+    let turns: Vec<[Cell; CONTROLLERS.len()]> = (0..REPETITIONS).map(turn).collect();
+    for (place, (controller, _)) in CONTROLLERS.into_iter().enumerate() {
+        let over =
+            |read: &dyn Fn(&[Cell; CONTROLLERS.len()]) -> f64| median(&mut turns.iter().map(read).collect::<Vec<_>>());
+        let (found, events) = (over(&|turn| turn[place].ns), turns[0][place].events);
+        let of_newreno = over(&|turn| turn[place].ns / turn[0].ns);
+        let target = match PACED.contains(&controller) {
+            true => format!("{MOST_OF_NEWRENO} of newreno"),
+            false => format!("{target_ns:.0} ns"),
+        };
+        let peers: Option<Vec<f64>> = turns.iter().map(|turn| turn[place].peer_ns).collect();
+        let (peer, ratio) = peers.map_or(("-".to_string(), "-".to_string()), |mut peers| {
+            let peer = median(&mut peers);
+            (format!("{peer:.0}"), format!("{:.1}", peer / found))
+        });
+        println!(
+            "| {controller} | {flows} | {found:.0} | {of_newreno:.2} | {target} | {events:.2} | {peer} | {ratio} |"
+        );
     }
-    let found = median(&mut here);
-    let (peer, ratio) = if there.len() == REPETITIONS {
-        let peer = median(&mut there);
-        (format!("{peer:.0}"), format!("{:.1}", peer / found))
-    } else {
-        ("-".to_string(), "-".to_string())
-    };
-    let of_newreno = newreno.map_or("-".to_string(), |newreno| format!("{:.2}", found / newreno));
-    println!("| {controller} | {flows} | {found:.0} | {target:.0} | {of_newreno} | {events:.2} | {peer} | {ratio} |");
-    found
 }
 
 fn median(values: &mut [f64]) -> f64 {

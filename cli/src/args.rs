@@ -8,7 +8,7 @@ use units::Span;
 
 /// Controls network traffic at the scale of single packets: experiments from scenario files.
 #[derive(Parser)]
-#[command(name = "packetscale", version, max_term_width = 100, after_help = AFTER)]
+#[command(name = "packetscale", version, long_version = env!("PACKETSCALE_VERSION"), max_term_width = 100, after_help = AFTER)]
 pub struct Arguments {
     #[command(subcommand)]
     pub command: Command,
@@ -55,6 +55,9 @@ pub enum Command {
     List {
         /// What to list
         what: Listed,
+        /// Shared objects with controllers of your own, to list behind the others
+        #[arg(value_name = "FILE")]
+        files: Vec<PathBuf>,
         /// Prints one JSON list: names, what they are, settings with their defaults
         #[arg(long)]
         json: bool,
@@ -103,7 +106,11 @@ pub enum Command {
         shell: clap_complete::Shell,
     },
     /// Prints the manual page, in the format of man
-    Man,
+    Man {
+        /// Writes a page for each subcommand into this folder instead
+        #[arg(long, value_name = "DIR")]
+        pages: Option<PathBuf>,
+    },
 }
 
 /// Which time passes in the runs of a real kernel.

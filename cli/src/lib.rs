@@ -11,6 +11,7 @@ mod evaluate;
 mod hosts;
 mod init;
 mod list;
+mod man;
 mod matrix;
 mod new;
 #[cfg(target_os = "linux")]
@@ -40,7 +41,7 @@ pub use report::page_of;
 pub use reproduce::{Chosen, chosen, outcome, read, write_page};
 
 use args::{Arguments, Command, New};
-use clap::{CommandFactory, FromArgMatches};
+use clap::FromArgMatches;
 use runner::{Host, Program, Refusal};
 use std::ffi::OsString;
 use std::io::Write;
@@ -119,7 +120,7 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
         Command::Evaluate(arguments) => evaluate::evaluate(&arguments, first()?),
         Command::Init(arguments) => init::init(&arguments),
         Command::New(New::Controller(arguments)) => new::controller(&arguments),
-        Command::List { what, json } => list::list(what, json).and_then(|text| say(&text)),
+        Command::List { what, files, json } => list::list(what, &files, json).and_then(|text| say(&text)),
         Command::Report(arguments) => report::report(&arguments),
         Command::Matrix(arguments) => matrix::matrix(&arguments, first()?),
         Command::Theory(question) => theory::answer(&question),
@@ -140,7 +141,8 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
         Command::Receive(arguments) => receive::receive(&arguments),
         Command::Doctor { json } => say(&doctor::doctor(hosts, json)),
         Command::Completions { shell } => say(&completions(shell, hosts)),
-        Command::Man => man(hosts).and_then(|page| say(&page)),
+        Command::Man { pages: None } => man::page(hosts).and_then(|page| say(&page)),
+        Command::Man { pages: Some(folder) } => man::pages(hosts, &folder),
     }
 }
 
@@ -159,55 +161,4 @@ fn completions(shell: clap_complete::Shell, hosts: &[&dyn Host]) -> String {
     let mut script = Vec::new();
     clap_complete::generate(shell, &mut args::command(hosts), "packetscale", &mut script);
     String::from_utf8_lossy(&script).into_owned()
-}
-
-/// One page: the command, each of its subcommands in the order of its help, and what holds for all of them.
-fn man(hosts: &[&dyn Host]) -> Result<String, Failure> {
-    let mut command = args::command(hosts);
-    command.build();
-    page(&command)
-        .map(|page| String::from_utf8_lossy(&page).into_owned())
-        .map_err(|error| Failure::Machine(error.to_string()))
-}
-
-fn page(command: &clap::Command) -> std::io::Result<Vec<u8>> {
-    let (mut page, man) = (Vec::new(), clap_mangen::Man::new(command.clone()));
-    man.render_title(&mut page)?;
-    man.render_name_section(&mut page)?;
-    man.render_synopsis_section(&mut page)?;
-    man.render_description_section(&mut page)?;
-    man.render_options_section(&mut page)?;
-    // In the order of the declaration, as the help has them; changing an argument of one has moved it to the end.
-    for declared in Arguments::command().get_subcommands() {
-        if let Some(found) = command.find_subcommand(declared.get_name()).filter(|found| !found.is_hide_set()) {
-            writeln!(page, ".SH {}", name_of(found).to_uppercase())?;
-            described(&mut page, found)?;
-        }
-    }
-    man.render_extra_section(&mut page)?;
-    man.render_version_section(&mut page)?;
-    Ok(page)
-}
-
-/// `packetscale theory burstiness`.
-fn name_of(command: &clap::Command) -> String {
-    command.get_display_name().unwrap_or(command.get_name()).replace('-', " ")
-}
-
-/// What a subcommand does, how it is written, its arguments; and the same of those inside it.
-fn described(page: &mut Vec<u8>, command: &clap::Command) -> std::io::Result<()> {
-    let (mut inner, man) = (Vec::new(), clap_mangen::Man::new(command.clone()));
-    man.render_description_section(&mut inner)?;
-    man.render_synopsis_section(&mut inner)?;
-    man.render_options_section(&mut inner)?;
-    // Sections of a page of its own are subsections here.
-    let text = String::from_utf8_lossy(&inner).into_owned();
-    let kept = text.lines().filter(|line| !line.starts_with(".ie ") && !line.starts_with(".el "));
-    let lower = |line: &str| line.strip_prefix(".SH ").map_or(line.to_string(), |title| format!(".SS {title}"));
-    kept.map(lower).try_for_each(|line| writeln!(page, "{line}"))?;
-    for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help" && !inner.is_hide_set()) {
-        writeln!(page, ".SS \"{}\"", name_of(inner).to_uppercase())?;
-        described(page, inner)?;
-    }
-    Ok(())
 }

@@ -5,6 +5,7 @@ use crate::args::Listed;
 use papers::{Library, Paper};
 use serde::Serialize;
 use settings::Parameters;
+use std::path::PathBuf;
 
 /// A name and what it stands for.
 #[derive(Serialize)]
@@ -33,9 +34,21 @@ const NAMES: usize = 20;
 /// The same for papers and scenarios, whose names are longer.
 const LONG_NAMES: usize = 24;
 
-pub fn list(what: Listed, json: bool) -> Result<String, Failure> {
+/// `files`: those of controllers that users bring, listed behind the registry's.
+pub fn list(what: Listed, files: &[PathBuf], json: bool) -> Result<String, Failure> {
+    if let (Some(file), false) = (files.first(), matches!(what, Listed::Controllers)) {
+        let found = file.display();
+        return Err(Failure::Input(format!("FILE: found {found}; expected it with \"list controllers\" only")));
+    }
     let entries = match what {
-        Listed::Controllers => congestion::registry().iter().map(|e| entry(e.name, e.summary, e.parameters)).collect(),
+        Listed::Controllers => {
+            let of_files = files.iter().map(|file| {
+                let object = ::brought::open(file).map_err(|error| Failure::Input(error.to_string()))?;
+                Ok(entry(object.name, object.summary, object.parameters))
+            });
+            let own = congestion::registry().iter().map(|e| entry(e.name, e.summary, e.parameters));
+            own.map(Ok).chain(of_files).collect::<Result<Vec<Entry>, Failure>>()?
+        }
         Listed::Queues => {
             let kernels = scenario::KERNEL_QUEUES.iter().map(|(name, summary)| entry(name, summary, &[]));
             queueing::registry().iter().map(|e| entry(e.name, e.summary, e.parameters)).chain(kernels).collect()

@@ -43,6 +43,10 @@ fn the_template_in_c_compiles_and_runs() {
     let made = made.expect("make starts");
     assert!(made.status.success(), "{}", told(&made));
     runs(&folder);
+    let listed = told(&packetscale(&folder, &["list", "controllers", "mine.so"]));
+    assert!(listed.contains("newreno") && listed.contains("\nmine ") && listed.contains("increase"), "{listed}");
+    let refused = packetscale(&folder, &["list", "queues", "mine.so"]);
+    assert_eq!(refused.status.code(), Some(2), "{}", told(&refused));
     // A setting of another name is refused with the place and the names that there are.
     let refused = packetscale(
         &folder,

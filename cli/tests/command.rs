@@ -293,6 +293,26 @@ fn every_list_names_what_scenarios_can_use() {
     assert!(listed("traffic").contains("pareto-on-off") && listed("traffic").contains("pcap"));
 }
 
+/// What a bug report needs: the version, the commit where it is known, what it was built for and with.
+#[test]
+fn the_version_names_commit_and_features() {
+    let folder = folder(SCENARIO);
+    let said = stdout(&packetscale(folder.path(), &["--version"]));
+    assert!(said.starts_with(concat!("packetscale ", env!("CARGO_PKG_VERSION"), " (commit ")), "{said}");
+    assert!(said.contains(if cfg!(feature = "kernel") { ", with kernel)" } else { ", without kernel)" }), "{said}");
+    assert_eq!(stdout(&packetscale(folder.path(), &["-V"])), concat!("packetscale ", env!("CARGO_PKG_VERSION"), "\n"));
+}
+
+#[test]
+fn the_manual_has_a_page_for_each_subcommand() {
+    let folder = folder(SCENARIO);
+    assert_eq!(packetscale(folder.path(), &["man", "--pages", "man"]).status.code(), Some(0));
+    for page in ["packetscale", "packetscale-run", "packetscale-theory-tdqm", "packetscale-new-controller"] {
+        let text = std::fs::read_to_string(folder.path().join("man").join(format!("{page}.1"))).expect(page);
+        assert!(text.contains(".SH SYNOPSIS"), "{page}");
+    }
+}
+
 #[test]
 fn completions_and_the_manual_know_every_subcommand() {
     let folder = folder(SCENARIO);

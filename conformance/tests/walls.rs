@@ -5,6 +5,8 @@
 
 #[path = "walls/arrows.rs"]
 mod arrows;
+#[path = "walls/examples.rs"]
+mod examples;
 #[path = "walls/links.rs"]
 mod links;
 #[path = "walls/modules.rs"]
@@ -163,6 +165,31 @@ fn c_says_its_licence() {
     assert_none(&offences(&[".h", ".c"], text::lacks_licence));
     assert_eq!(text::lacks_licence("new.h", "/* A header. */\n").len(), 1);
     assert_eq!(text::lacks_licence("new.h", "/* SPDX-License-Identifier: MIT */\n").len(), 1);
+}
+
+#[test]
+fn crates_say_whether_their_documentation_has_examples() {
+    let read = |path: &String| fs::read_to_string(root().join(path)).unwrap();
+    let roots = sources(&["/src/lib.rs"]);
+    let folders: Vec<&str> = roots.iter().filter_map(|path| path.strip_suffix("/src/lib.rs")).collect();
+    assert!(folders.len() > 10, "only {folders:?}: the wall looks at nothing");
+    let wall = |folder: &&str| {
+        let inside = sources(&[".rs"]).into_iter().filter(|path| path.starts_with(&format!("{folder}/src/")));
+        let has_examples = inside.map(|path| read(&path)).any(|text| examples::has_examples(&text));
+        examples::offence(folder, &read(&format!("{folder}/Cargo.toml")), has_examples)
+    };
+    assert_none(&folders.iter().filter_map(wall).collect::<Vec<_>>());
+}
+
+#[test]
+fn examples_that_are_not_run_are_refused() {
+    assert!(examples::has_examples("/// Adds.\n/// ```\n/// assert_eq!(1 + 1, 2);\n/// ```\n"));
+    assert!(!examples::has_examples("//! ```text\n//! x = y\n//! ```\n"));
+    assert!(!examples::has_examples("// ```\nlet fence = \"```\";\n"));
+    let off = "[package]\nname = \"new\"\n[lib]\ndoctest = false\n";
+    assert!(examples::offence("new", off, true).is_some() && examples::offence("new", off, false).is_none());
+    let on = "[package]\nname = \"new\"\n";
+    assert!(examples::offence("new", on, false).is_some() && examples::offence("new", on, true).is_none());
 }
 
 #[test]

@@ -62,8 +62,14 @@ def _source(cls: type) -> str:
 
 
 def given(sources: Iterable[str]) -> list[tuple[str, type, str]]:
-    """The controllers of these sources: name, class, source."""
-    return [(*_known[source], source) for source in sources]
+    """The controllers of these sources: name, class, source.
+
+    Raises InputError: a policy of `gym.controller`, which other processes cannot be given.
+    """
+    given = [(_known.get(source), source) for source in sources]
+    if lost := [source for known, source in given if known is None]:
+        raise InputError(f"found {lost[0]}, a policy; expected controllers that are classes, to go to another process")
+    return [(*known, source) for known, source in given if known is not None]
 
 
 def scenario(

@@ -5,9 +5,11 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, final
 
 if TYPE_CHECKING:
+    import numpy as np
     import pandas  # type: ignore[import-untyped]
     import polars
     import pyarrow  # type: ignore[import-untyped]
+    from numpy.typing import NDArray
 
 _Path = str | os.PathLike[str]
 _Told = Callable[[float, int], object]
@@ -215,6 +217,44 @@ class Undone:
     @property
     def now_ns(self) -> int: ...
 
+@final
+class Environments:
+    """Environments that step together. See `packetscale.gym`."""
+
+    def __new__(
+        cls,
+        scenario: Scenario,
+        count: int,
+        scheme: str,
+        intervals: int,
+        flow: int,
+        most_rate_bps: int | None,
+        threads: int | None,
+    ) -> Environments: ...
+    @property
+    def bounds(self) -> list[tuple[float, float]]: ...
+    @property
+    def most_action(self) -> float: ...
+    def reset(
+        self, seeds: Sequence[int | None], observations: NDArray[np.float32], told: NDArray[np.float64]
+    ) -> None: ...
+    def step(
+        self,
+        actions: NDArray[np.float32],
+        observations: NDArray[np.float32],
+        told: NDArray[np.float64],
+        rewards: NDArray[np.float64],
+        truncated: NDArray[np.bool_],
+    ) -> None: ...
+
+def guide(
+    name: str,
+    policy: Callable[[NDArray[np.float32]], float],
+    source: str,
+    scheme: str,
+    intervals: int,
+    most_rate_bps: int,
+) -> None: ...
 def register(name: str, class_: type, source: str) -> None: ...
 def run(
     scenario: Scenario, jobs: int | None, out: _Path | None, replace: bool, progress: _Told | None

@@ -4,7 +4,7 @@
 //! the run; [`Stoppable`](crate::waiting::Stoppable) catches it, and the caller of `run` gets it with its traceback.
 
 use crate::fault::{Fault, Input};
-use brought::Maker;
+use brought::{Maker, NameError};
 use congestion::{AckSample, Brought, Controller, Decision, Loss, Marked, Needs, Sent, Setup, Timeout, Undo};
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyTypeError, PyValueError};
@@ -91,10 +91,13 @@ pub fn register(name: &str, class_: Bound<'_, PyAny>, source: &str) -> PyResult<
     let has = |call: &str| class_.hasattr(call);
     let calls = Calls { sent: has("on_sent")?, mark: has("on_mark")?, undo: has("on_undo")? };
     let maker = Arc::new(Class { class: class_.unbind(), calls });
-    brought::register(name, source, maker).map_err(|error| {
-        let (message, key) = (format!("name: {error}"), Some("name".to_string()));
-        Fault::Input(Input { message, key, ..Input::default() }).into()
-    })
+    brought::register(name, source, maker).map_err(|error| misnamed(&error))
+}
+
+/// A name that no controller can have.
+pub fn misnamed(error: &NameError) -> PyErr {
+    let (message, key) = (format!("name: {error}"), Some("name".to_string()));
+    Fault::Input(Input { message, key, ..Input::default() }).into()
 }
 
 impl Maker for Class {

@@ -8,6 +8,7 @@
 mod command;
 mod controller;
 mod fault;
+mod gym;
 mod papers;
 mod questions;
 mod results;
@@ -22,6 +23,8 @@ mod _native {
     use crate::command::main;
     #[pymodule_export]
     use crate::controller::{Ack, Expired, Left, Lost, Marks, Start, Undone, register};
+    #[pymodule_export]
+    use crate::gym::{Environments, guide};
     #[pymodule_export]
     use crate::papers::reproduce;
     #[pymodule_export]

@@ -9,14 +9,25 @@ from pathlib import Path
 import pytest
 
 
+def run_blocks(page: Path, names: dict[str, object]) -> int:
+    """Runs the page's own blocks of Python, one after the other, and returns how many there are."""
+    blocks = re.findall(r"^```python\n(.*?)^```", page.read_text(), re.S | re.M)
+    for block in blocks:
+        exec(compile(block, page.name, "exec"), names)
+    return len(blocks)
+
+
 def test_the_page_runs(root: Path, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    blocks = re.findall(r"^```python\n(.*?)^```", (root / "docs" / "python.md").read_text(), re.S | re.M)
-    assert len(blocks) >= 3
+    monkeypatch.chdir(tmp_path)
+    assert run_blocks(root / "docs" / "python.md", {}) >= 3
+    assert (tmp_path / "page.html").exists()
+
+
+def test_the_page_of_environments_runs(root: Path, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
     names: dict[str, object] = {}
-    for block in blocks:
-        exec(compile(block, "docs/python.md", "exec"), names)  # the page's own text
-    assert (tmp_path / "page.html").exists()
+    assert run_blocks(root / "docs" / "gym.md", names) >= 2
+    assert len(names["beside"].runs) == 8  # type: ignore[attr-defined]
 
 
 def test_types_are_those_of_the_stubs(root: Path) -> None:

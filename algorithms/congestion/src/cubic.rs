@@ -124,6 +124,12 @@ impl Cubic {
         })
     }
 
+    /// Sets the window, in packets: somebody beside this law decides it, too. Avoidance begins anew from there.
+    pub fn begin_at(&mut self, window: f64) {
+        self.course.window = window.max(1.0);
+        self.course.epoch = None;
+    }
+
     /// Leaves this part of the window.
     fn reduce(&mut self, beta: f64) {
         self.before = Some(Box::new(self.course));

@@ -9,8 +9,8 @@
 //! never shapes one that runs. Packets are clocked one by one through [`Decision::departure`].
 
 use crate::contract::{
-    AckSample, Controller, Decision, GapRecord, Loss, LossResponse, Needs, Probe, Probing, Sent, Setup, StreamTrace,
-    Timeout,
+    AckSample, Arrival, Controller, Decision, GapRecord, Loss, LossResponse, Needs, Probe, Probing, Sent, Setup,
+    StreamTrace, Timeout,
 };
 use rapid::{Estimator, Law, Params};
 use settings::{Parameter, Parameters, SettingError, Settings, check_names};
@@ -73,7 +73,11 @@ impl Controller for Rapid {
         self.law.on_sent(sent.now, sent.transmission, sent.size, sent.app_limited);
     }
 
+    #[inline]
     fn on_ack(&mut self, ack: &AckSample<'_>) {
+        if let ([Arrival { transmission, arrived: Some(arrived) }], Some(rtt)) = (ack.arrivals, ack.rtt) {
+            return self.law.on_acked(ack.now, rtt, *transmission, *arrived);
+        }
         if let Some(rtt) = ack.rtt {
             self.law.on_rtt(rtt);
         }
@@ -164,7 +168,6 @@ impl Probing for Rapid {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contract::Arrival;
     use alloc::string::ToString;
     use alloc::vec::Vec;
     use settings::Setting;

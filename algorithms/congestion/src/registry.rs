@@ -10,6 +10,7 @@ use crate::{
     prague, rapid, rapid_thesis, rcp, scalable, vegas, veno, westwood, yeah,
 };
 use alloc::boxed::Box;
+use core::any::Any;
 use core::fmt::Debug;
 use units::{Rate, Time};
 
@@ -59,6 +60,31 @@ macro_rules! registry {
                 }
             };
         }
+
+        /// What every packet asks, of the controllers that most runs have: found by comparisons, and inlined, where a table of
+        /// all controllers is an indirect jump and a call.
+        macro_rules! soon {
+            ($self:ident.$method:ident $arguments:tt, $others:ident) => {
+                match $self {
+                    AnyController::NewReno(inner) => inner.$method $arguments,
+                    AnyController::Rapid(inner) => inner.$method $arguments,
+                    AnyController::Bbr(inner) => inner.$method $arguments,
+                    _ => $self.$others $arguments,
+                }
+            };
+        }
+
+        impl AnyController {
+            #[inline(never)]
+            fn decision_of_others(&self) -> Decision {
+                any!(self.decision())
+            }
+
+            #[inline(never)]
+            fn sent_by_others(&mut self, sent: &Sent) {
+                any!(self.on_sent(sent))
+            }
+        }
     };
 }
 
@@ -90,13 +116,9 @@ registry! {
     Newark(Box<newark::Newark>) from newark::Newark::build = "newark", "Newark: a window for the rate, a token bucket for bursts, each with its mark (Li and Mills)", "#004488", newark::PARAMETERS;
 }
 
-/// Forwards every call of the contract to the controller inside; the macro `$to` reaches it.
+/// Forwards the calls of the contract, but for those that every packet makes, to the controller inside; the macro `$to` reaches it.
 macro_rules! forward {
     ($to:ident) => {
-        #[inline]
-        fn on_sent(&mut self, sent: &Sent) {
-            $to!(self.on_sent(sent))
-        }
         #[inline]
         fn on_ack(&mut self, ack: &AckSample<'_>) {
             $to!(self.on_ack(ack))
@@ -118,10 +140,6 @@ macro_rules! forward {
         }
         fn on_available(&mut self, now: Time, available: Rate) {
             $to!(self.on_available(now, available))
-        }
-        #[inline]
-        fn decision(&self) -> Decision {
-            $to!(self.decision())
         }
         #[inline]
         fn loss_response(&self) -> LossResponse {
@@ -151,15 +169,36 @@ macro_rules! boxed {
 
 impl Controller for AnyController {
     forward!(any);
+
+    #[inline]
+    fn on_sent(&mut self, sent: &Sent) {
+        soon!(self.on_sent(sent), sent_by_others)
+    }
+
+    #[inline]
+    fn decision(&self) -> Decision {
+        soon!(self.decision(), decision_of_others)
+    }
 }
 
 impl<C: Controller> Controller for Box<C> {
     forward!(boxed);
+
+    #[inline]
+    fn on_sent(&mut self, sent: &Sent) {
+        boxed!(self.on_sent(sent))
+    }
+
+    #[inline]
+    fn decision(&self) -> Decision {
+        boxed!(self.decision())
+    }
 }
 
 /// A controller that the registry does not know. Every type that is a [`Controller`] and can be cloned, printed and sent
 /// to another thread is one; hosts run it as [`AnyController::Brought`].
-pub trait Brought: Controller + Debug + Send {
+/// Who has brought one may look for it in a run ([`Any`]).
+pub trait Brought: Controller + Debug + Send + Any {
     /// Returns a copy with the same state.
     fn boxed_clone(&self) -> Box<dyn Brought>;
 }

@@ -89,6 +89,14 @@ void rapid_face_on_arrival(struct rapid *law, const struct rapid_memory *memory,
 	rapid_on_arrival(law, memory, now, number, arrival);
 }
 
+/* What most acknowledgments bring, in one call: a round trip, and the arrival of one packet. Returns the window. */
+u32 rapid_face_on_acked(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 rtt, u64 number, u64 arrival)
+{
+	rapid_on_rtt(law, rtt);
+	rapid_on_arrival(law, memory, now, number, arrival);
+	return rapid_window(law);
+}
+
 void rapid_face_on_unstamped(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number)
 {
 	rapid_on_unstamped(law, memory, now, number);

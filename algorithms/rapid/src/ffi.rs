@@ -108,6 +108,14 @@ unsafe extern "C" {
     ) -> u32;
     pub fn rapid_face_spare(memory: *const Memory, first: u64, end: u64) -> u32;
     pub fn rapid_face_on_arrival(law: *mut c_void, memory: *const Memory, now: u64, number: u64, arrival: u64);
+    pub fn rapid_face_on_acked(
+        law: *mut c_void,
+        memory: *const Memory,
+        now: u64,
+        rtt: u64,
+        number: u64,
+        arrival: u64,
+    ) -> u32;
     pub fn rapid_face_on_unstamped(law: *mut c_void, memory: *const Memory, now: u64, number: u64);
     pub fn rapid_face_on_lost(law: *mut c_void, memory: *const Memory, now: u64, number: u64);
     pub fn rapid_face_on_rtt(law: *mut c_void, rtt: u64);

@@ -106,6 +106,7 @@ impl Law {
     }
 
     /// The rings for one call. The C side keeps no pointer.
+    #[inline]
     fn memory(&mut self) -> Memory {
         Memory {
             records: self.records.words.as_mut_ptr(),
@@ -117,24 +118,36 @@ impl Law {
     }
 
     /// Packet `transmission` of `size` left at `now`, as really created. `app_limited`: nothing else was waiting.
+    #[inline]
     pub fn on_sent(&mut self, now: Time, transmission: u64, size: Bytes, app_limited: bool) {
         let (now, idle) = (now.nanos(), u32::from(app_limited));
         let size = size.get().min(u64::from(u16::MAX)) as u32;
         if transmission & u64::from(self.records.mask()) == 0 {
             self.begin_turn();
         }
-        let mut fixed = 0;
-        loop {
-            // Not `state_mut`: a departure leaves the window as it is.
-            let (memory, state) = (self.memory(), self.state.as_mut_ptr().cast());
-            // SAFETY: state and rings are ours, as long as the C side takes them to be, and outlive the call.
-            let crowded = unsafe { ffi::rapid_face_on_sent(state, &memory, now, transmission, size, idle, fixed) };
-            if crowded == 0 {
-                break;
-            }
-            fixed = u32::from(!self.make_room(crowded));
+        let crowded = self.note_sent(now, transmission, size, idle, 0);
+        if crowded != 0 {
+            self.note_crowded(now, transmission, size, idle, crowded);
         }
         self.next = self.next.max(transmission.saturating_add(1));
+    }
+
+    #[inline]
+    fn note_sent(&mut self, now: u64, transmission: u64, size: u32, idle: u32, fixed: u32) -> u32 {
+        // Not `state_mut`: a departure leaves the window as it is.
+        let (memory, state) = (self.memory(), self.state.as_mut_ptr().cast());
+        // SAFETY: state and rings are ours, as long as the C side takes them to be, and outlive the call.
+        unsafe { ffi::rapid_face_on_sent(state, &memory, now, transmission, size, idle, fixed) }
+    }
+
+    /// Notes a departure for which a ring is too small.
+    #[cold]
+    fn note_crowded(&mut self, now: u64, transmission: u64, size: u32, idle: u32, crowded: u32) {
+        let mut crowded = crowded;
+        while crowded != 0 {
+            let fixed = u32::from(!self.make_room(crowded));
+            crowded = self.note_sent(now, transmission, size, idle, fixed);
+        }
     }
 
     /// Halves a ring of records that a burst has left too large: each turn passes through all of its memory, of which
@@ -173,6 +186,20 @@ impl Law {
         self.feedback(|state| unsafe {
             ffi::rapid_face_on_arrival(state, &memory, now.nanos(), transmission, arrival.nanos())
         });
+    }
+
+    /// A round trip was measured, and one packet acknowledged; the receiver saw it at `arrival` on its own clock. The same as
+    /// [`Law::on_rtt`] and then [`Law::on_arrival`], in one call.
+    #[inline]
+    pub fn on_acked(&mut self, now: Time, rtt: Span, transmission: u64, arrival: Time) {
+        if self.armed {
+            self.on_rtt(rtt);
+            return self.on_arrival(now, transmission, arrival);
+        }
+        let (memory, state) = (self.memory(), self.state_mut());
+        let (now, rtt, arrival) = (now.nanos(), rtt.nanos(), arrival.nanos());
+        // SAFETY: as in `on_sent`.
+        self.window.set(unsafe { ffi::rapid_face_on_acked(state, &memory, now, rtt, transmission, arrival) });
     }
 
     /// A packet was acknowledged, and the receiver did not say when it arrived.

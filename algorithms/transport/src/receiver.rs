@@ -112,6 +112,10 @@ impl Receiver {
         self.echo = segment.transmission;
         let sequence = segment.sequence;
         let room = sequence < self.next_expected.saturating_add(self.params.window);
+        if room && self.extends(sequence) {
+            self.acknowledge(false, self.stamp(now, segment), ack);
+            return true;
+        }
         let duplicate = room && self.holds(sequence);
         let mut stamp = None;
         if room && !duplicate {
@@ -124,6 +128,19 @@ impl Receiver {
             }
         }
         self.acknowledge(duplicate, stamp, ack);
+        true
+    }
+
+    /// Whether a packet is the next one above all holes, behind the range reported last, as most are while a hole is open.
+    /// Then it is part of that range.
+    #[inline]
+    fn extends(&mut self, sequence: u64) -> bool {
+        let Some(top) = self.ranges.back_mut() else { return false };
+        if self.recent_count == 0 || self.recent[0] != *top || top.end != sequence {
+            return false;
+        }
+        top.end += 1;
+        self.recent[0] = *top;
         true
     }
 

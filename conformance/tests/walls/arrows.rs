@@ -29,6 +29,8 @@ const ALLOWED: &[(&str, &[&str])] = &[
     ("algorithms/congestion", &["algorithms/units", "algorithms/settings", "algorithms/rapid"]),
     // Users compile it alone.
     ("algorithms/controller", &[]),
+    // What is learnt beside a law has the law inside.
+    ("algorithms/steered", &["algorithms/units", "algorithms/settings", "algorithms/congestion"]),
     ("algorithms/queueing", &["algorithms/units", "algorithms/settings"]),
     ("algorithms/estimation", &["algorithms/units", "algorithms/settings", "algorithms/rapid"]),
     ("algorithms/transport", &["algorithms/units", "algorithms/settings", "algorithms/congestion"]),
@@ -162,6 +164,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
         &[
             "algorithms/congestion",
             "algorithms/estimation",
+            "algorithms/steered",
             "algorithms/units",
             "hosts/simulator",
             "experiment/",

@@ -26,6 +26,11 @@ pub struct Own {
 }
 
 impl Own {
+    /// One that only the experiments have that are given it; its name is for tables.
+    pub fn new(name: &'static str, source: &str, maker: Arc<dyn Maker>) -> Own {
+        Own { name, source: source.into(), maker }
+    }
+
     /// The controller of one flow.
     pub fn make(&self, setup: &Setup) -> Box<dyn Brought> {
         self.maker.make(setup)

@@ -49,12 +49,12 @@ impl Asked<'_> {
         let files = Files::of(&experiments)?;
         runner.host.check(&experiments)?;
         let finished = runner.finish(&experiments, &files, Keep::Figures, folder, &mut Made::new())?;
-        let runs = &finished.runs;
+        let (runs, names) = (&finished.runs, names(&contenders, &tasks));
         let evaluation = Evaluation {
             version: runner.program.version().to_string(),
             commit: runner.program.commit().map(str::to_string),
-            controller: self.controller.to_string(),
-            contenders: (contenders.iter().enumerate())
+            controller: names[0].clone(),
+            contenders: (names.iter().enumerate())
                 .map(|(number, name)| (name.clone(), colour(&tasks, number)))
                 .collect(),
             quick: self.quick,
@@ -70,6 +70,16 @@ impl Asked<'_> {
         let yardsticks = YARDSTICKS.iter().filter(|name| **name != self.controller);
         std::iter::once(self.controller).chain(yardsticks.copied()).map(str::to_string).collect()
     }
+}
+
+/// What the contenders are called: a file or a table of settings by the label of its controller.
+fn names(contenders: &[String], tasks: &[Task]) -> Vec<String> {
+    let of = |number: usize| {
+        let own = tasks.iter().find(|task| task.contender == number);
+        own.and_then(|task| task.experiment.flows.first()).map(|flow| &flow.controller)
+    };
+    let specs: Option<Vec<_>> = (0..contenders.len()).map(of).collect();
+    specs.map_or_else(|| contenders.to_vec(), |specs| scenario::controller_names(&specs))
 }
 
 /// That of the registry. The contender is the controller of the first flow; others may meet it.

@@ -54,7 +54,10 @@ impl Asked<'_> {
         let matrix = Matrix {
             version: runner.program.version().to_string(),
             commit: runner.program.commit().map(str::to_string),
-            controllers: controllers.iter().map(|name| (name.clone(), colour(name))).collect(),
+            controllers: names(&controllers, &tasks)
+                .into_iter()
+                .zip(controllers.iter().map(|name| colour(name)))
+                .collect(),
             quick: self.quick,
             runs: finished.runs.len(),
             settings: answered,
@@ -99,6 +102,16 @@ impl Asked<'_> {
 /// Each pair of so many once, and each with itself.
 fn couples(count: usize) -> impl Iterator<Item = (usize, usize)> {
     (0..count).flat_map(move |row| (row..count).map(move |column| (row, column)))
+}
+
+/// What the controllers are called: a file or a table of settings by the label of its controller.
+fn names(controllers: &[String], tasks: &[Task]) -> Vec<String> {
+    let of = |number: usize| {
+        let own = tasks.iter().find(|task| (task.row, task.column) == (number, number));
+        own.and_then(|task| task.experiment.flows.first()).map(|flow| &flow.controller)
+    };
+    let specs: Option<Vec<_>> = (0..controllers.len()).map(of).collect();
+    specs.map_or_else(|| controllers.to_vec(), |specs| scenario::controller_names(&specs))
 }
 
 /// That of the registry. A controller with settings has the colour of its kind.

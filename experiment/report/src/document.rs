@@ -200,13 +200,20 @@ fn expectations(out: &mut String, results: &Results) {
     out.push_str("</ul></details>\n");
 }
 
+/// What is to be said of an interval that is wider than the values can be.
+const BEYOND: &str = " Where an interval reaches below zero or above 100 %, no run does: the replications differ by as much \
+                      as what they show, and there are few. Pictures end such a band there.";
+
 fn comparison(out: &mut String, results: &Results, groups: &[Group]) {
     let most = groups.iter().map(|g| g.runs.len()).max().unwrap_or(0);
     let note = match most {
         0 => return,
         1 => "One replication: no intervals.".to_string(),
         2 => format!("Means. {NO_INTERVAL}"),
-        n => format!("Mean and 95 % confidence interval (Student\u{2019}s t) over {n} replications, after warm-up."),
+        n => {
+            let far = if tables::beyond(groups) { BEYOND } else { "" };
+            format!("Mean and 95 % confidence interval (Student\u{2019}s t) over {n} replications, after warm-up.{far}")
+        }
     };
     let words = words(&verdict::verdict(results));
     let content = format!(

@@ -23,8 +23,8 @@ pub fn controllers(results: &Results) -> Vec<(&str, String)> {
             let taken = |colour: &String| seen.iter().any(|(_, other)| other == colour);
             let others = html::FALLBACK.iter().map(|colour| (*colour).to_string());
             let own = html::colour(&run.colour, seen.len());
-            let free = std::iter::once(own.clone()).chain(others).find(|colour| !taken(colour));
-            seen.push((&run.controller, free.unwrap_or(own)));
+            let mut all = std::iter::once(own.clone()).chain(others).chain((0..=seen.len()).map(html::further));
+            seen.push((&run.controller, all.find(|colour| !taken(colour)).unwrap_or(own)));
         }
     }
     seen
@@ -41,6 +41,19 @@ pub fn arrive(results: &Results) -> bool {
     let ended = |run: &Run| run.summary.completion_time_mean_s.is_some();
     results.runs.iter().any(|run| ended(run) || run.completions.iter().any(|row| row.completed > 0))
 }
+
+/// What says the same as the utilisation where no traffic takes a part of the link.
+pub const SAID_TWICE: &str = "available_share";
+
+/// Whether the share of what was available is the utilisation, in all groups that have it.
+pub fn says_twice(groups: &[Group]) -> bool {
+    let mut both =
+        groups.iter().filter_map(|group| Some((group.mean(SAID_TWICE)?, group.mean("utilisation")))).peekable();
+    both.peek().is_some() && both.all(|(share, used)| used.is_some_and(|used| (share - used).abs() < SAME_SHARE))
+}
+
+/// Shares nearer than this read the same: a hundredth of a per cent.
+const SAME_SHARE: f64 = 1e-4;
 
 /// Returns the sweep points in order of first appearance. Without a sweep there is one empty point.
 pub fn points(results: &Results) -> Vec<&BTreeMap<String, String>> {
@@ -67,6 +80,12 @@ mod tests {
         colours.sort();
         colours.dedup();
         assert_eq!(colours.len(), 3);
+        let mut many = example::single();
+        many.runs = (0..40).map(|n| Run { controller: format!("cubic, {n}"), ..many.runs[0].clone() }).collect();
+        let mut colours: Vec<String> = controllers(&many).into_iter().map(|(_, colour)| colour).collect();
+        colours.sort();
+        colours.dedup();
+        assert_eq!(colours.len(), 40, "several results laid over each other");
     }
 
     #[test]

@@ -54,9 +54,36 @@ pub fn colour(colour: &str, index: usize) -> String {
     if hex { colour.to_ascii_lowercase() } else { FALLBACK[index % FALLBACK.len()].to_string() }
 }
 
+/// Turns of the wheel of colours from one further colour to the next: by the golden section none is near another for long.
+const TURN: f64 = 0.618_033_988_749_895;
+
+/// Returns the `index`-th of as many further colours as are wanted, each another hue, for pages with more series than the
+/// colours above.
+pub fn further(index: usize) -> String {
+    let hue = (index as f64 * TURN).fract() * 6.0;
+    // Of medium saturation and lightness, so that all are seen on white and on black.
+    let (low, high) = (60.0, 190.0);
+    let channel = |from: f64| {
+        let away = (hue - from).rem_euclid(6.0);
+        let share = (2.0 - away.min(6.0 - away)).clamp(0.0, 1.0);
+        (low + (high - low) * share).round() as u8
+    };
+    format!("#{:02x}{:02x}{:02x}", channel(0.0), channel(2.0), channel(4.0))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// Red is at the beginning of the wheel, with both others least.
+    #[test]
+    fn further_colours_go_round_the_wheel() {
+        assert_eq!(further(0), "#be3c3c");
+        let mut all: Vec<String> = (0..40).map(further).collect();
+        all.sort();
+        all.dedup();
+        assert_eq!(all.len(), 40);
+    }
 
     #[test]
     fn markup_in_a_name_becomes_text() {

@@ -11,6 +11,7 @@ mod curves;
 mod data;
 mod document;
 mod evaluation;
+mod findings;
 mod grid;
 mod groups;
 mod heat;

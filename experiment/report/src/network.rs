@@ -174,16 +174,20 @@ pub fn picture(results: &Results) -> String {
         );
     }
     let below = TOP + ROW * places.iter().map(|place| place.2).max().unwrap_or(0) + 26;
-    let lanes = draw_routes(&mut drawn, &network, run, below, &at);
+    let lanes = draw_routes(&mut drawn, &network, &results.runs, below, &at);
     let width = 2 * left + step * places.iter().map(|place| place.1).max().unwrap_or(0);
     let (height, least) = (below + LANE * lanes, width * 3 / 4);
     let measured = match run.measured.as_str() {
         "" => String::new(),
         name => format!(" The thick line is {}, the measured link.", escape(name)),
     };
+    let compared = match (0..run.flows.len()).all(|flow| everywhere(&results.runs, flow).is_some()) {
+        true => "",
+        false => " A flow that is compared has each controller in turn.",
+    };
     format!(
         "<figure class=\"network\"><figcaption><h3>The network</h3><p>Links with rate and delay; below them the ways of the \
-         flows\u{2019} data.{measured}</p></figcaption><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The network\">\
+         flows\u{2019} data.{measured}{compared}</p></figcaption><div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"The network\">\
          <svg width=\"{width}\" viewBox=\"0 0 {width} {height}\" style=\"min-width:{least}px\" role=\"img\" aria-label=\"The network\">{drawn}</svg>\
          </div></figure>\n"
     )
@@ -228,19 +232,30 @@ fn draw_links(out: &mut String, network: &Network, measured: &str, at: &impl Fn(
     }
 }
 
+/// What a flow is called whose controller is not the same in all runs.
+const COMPARED: &str = "compared";
+
+/// The controller of a flow, where it is the same in all runs.
+fn everywhere(runs: &[Run], flow: usize) -> Option<&str> {
+    let of = |run: &Run| run.flows.get(flow).map(|flow| flow.controller.clone());
+    let first = &runs.first()?.flows.get(flow)?.controller;
+    runs.iter().all(|run| of(run).is_none_or(|other| other == *first)).then_some(first.as_str())
+}
+
 /// Draws the ways of the flows of a run, one under the other. Returns how many lanes there are.
 fn draw_routes(
     out: &mut String,
     network: &Network,
-    run: &Run,
+    runs: &[Run],
     below: usize,
     at: &impl Fn(&str) -> (usize, usize),
 ) -> usize {
     let mut routes: Vec<(&str, &str, usize)> = Vec::new();
-    for flow in &run.flows {
-        match routes.iter_mut().find(|known| (known.0, known.1) == (flow.controller.as_str(), flow.route.as_str())) {
+    for (number, flow) in runs[0].flows.iter().enumerate() {
+        let controller = everywhere(runs, number).unwrap_or(COMPARED);
+        match routes.iter_mut().find(|known| (known.0, known.1) == (controller, flow.route.as_str())) {
             Some(known) => known.2 += 1,
-            None => routes.push((&flow.controller, &flow.route, 1)),
+            None => routes.push((controller, &flow.route, 1)),
         }
     }
     let shown = routes.iter().filter_map(|(controller, route, count)| Some((controller, network.route(route)?, count)));
@@ -313,6 +328,15 @@ mod tests {
         assert_eq!((out.matches("class=\"way\"").count(), out.matches("2 \u{d7} cubic").count()), (2, 1));
         assert!(out.contains("&lt;b&gt;") && !out.contains("<b>"));
         assert_eq!(out.matches("data-value=").count(), 4, "every link is among the numbers that are saved");
+        let mut other = results.runs[0].clone();
+        other.flows[0].controller = "rapid".to_string();
+        results.runs.push(other);
+        let out = picture(&results);
+        assert_eq!(
+            (out.matches(">compared</text>").count(), out.matches("2 \u{d7} cubic").count()),
+            (1, 1),
+            "no flow is the first one's"
+        );
         results.manifest.scenario.clear();
         assert_eq!(picture(&results), "");
     }

@@ -1,10 +1,10 @@
 //! Draws a sweep as curves: mean and interval of each figure against the values of one key, in small multiples over the
 //! values of the others.
 
-use crate::groups::{arrive, controllers};
+use crate::groups::{SAID_TWICE, arrive, controllers, says_twice};
 use crate::html::escape;
 use crate::network::{Network, crosses, measured};
-use results::figures::{SUMMARY, Unit};
+use results::figures::{Definition, SUMMARY, Unit};
 use results::{Group, Interval, Results, SweptKey, groups};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -111,7 +111,8 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
     let values = values(&groups, &axis.key);
     let titles = distinct(groups.iter().map(|group| others(group.params, &axis.key)));
     let shown = &titles[..titles.len().min(MOST_PANELS)];
-    let had = |name: &str| groups.iter().any(|group| group.interval(name).is_some());
+    let twice = says_twice(&groups);
+    let had = |name: &str| !(twice && name == SAID_TWICE) && groups.iter().any(|group| group.interval(name).is_some());
     let shown_figures = if arrive(results) { SHOWN_OF_ARRIVALS } else { SHOWN };
     let figures = shown_figures.iter().filter_map(|name| SUMMARY.iter().find(|figure| figure.name == *name));
     let charts = figures.filter(|figure| had(figure.name)).map(|figure| Chart {
@@ -130,7 +131,7 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
                     groups.iter().filter(|group| others(group.params, &axis.key) == *title).collect();
                 let line = |(controller, _): (&str, String)| Line {
                     controller: controller.to_string(),
-                    points: line(&here, controller, figure.name, &|group| place(axis, &values, group)),
+                    points: line(&here, controller, figure, &|group| place(axis, &values, group)),
                 };
                 Panel { title: title.clone(), lines: controllers(results).into_iter().map(line).collect() }
             })
@@ -156,7 +157,7 @@ fn shares(groups: &[Group], titles: &[String], axis: &SweptKey, values: &[String
         let line = |name: String| {
             let own = all.iter().filter(|(_, other, _)| *other == name);
             let point = |(group, _, share): &(&Group, &str, Interval)| {
-                Some((place(axis, values, group)?, share.mean, band(*share)))
+                Some((place(axis, values, group)?, share.mean, band(*share, Unit::Share)))
             };
             let mut points: Vec<Point> = own.filter_map(point).collect();
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -181,7 +182,7 @@ pub fn at_links(results: &Results) -> Option<Sweep> {
         let there = group.runs.iter().flat_map(|run| &run.links).filter(|other| other.name == links[link]);
         let waits: Vec<f64> = there.filter_map(|link| link.queue_delay_p95_s).collect();
         let both = if let [a, b] = waits[..] { Some((a.min(b), a.max(b))) } else { None };
-        Interval::of_runs(&waits).map(|found| (found.mean, both.or(band(found))))
+        Interval::of_runs(&waits).map(|found| (found.mean, both.or(band(found, Unit::Time))))
     };
     parts(results, "Queueing, 95th percentile", Unit::Time, &links.collect::<Vec<_>>(), "link", wait)
 }
@@ -194,7 +195,7 @@ pub fn by_way(results: &Results, network: &Network) -> Option<Sweep> {
     let names: Vec<String> = first.iter().map(|way| network.way(way, &first)).collect();
     let got = |group: &Group, way: usize, _: &[String]| {
         let found = group.ways().get(way)?.throughput_bps;
-        Some((found.mean, band(found)))
+        Some((found.mean, band(found, Unit::Rate)))
     };
     parts(results, "Throughput of a flow", Unit::Rate, &names, "way", got)
 }
@@ -309,15 +310,18 @@ fn others(params: &BTreeMap<String, String>, key: &str) -> String {
     others.map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
 }
 
-fn band(Interval { mean, half_width }: Interval) -> Option<(f64, f64)> {
-    half_width.map(|half| (mean - half, mean + half))
+/// The interval, as far as values of this unit reach: none is below zero, and a share above all is there only where its mean
+/// is.
+fn band(Interval { mean, half_width }: Interval, unit: Unit) -> Option<(f64, f64)> {
+    let most = if unit == Unit::Share && mean <= 1.0 { 1.0 } else { f64::INFINITY };
+    half_width.map(|half| ((mean - half).max(mean.min(0.0)), (mean + half).min(most)))
 }
 
-fn line(groups: &[&Group], controller: &str, figure: &str, place: &dyn Fn(&Group) -> Option<f64>) -> Vec<Point> {
+fn line(groups: &[&Group], controller: &str, figure: &Definition, place: &dyn Fn(&Group) -> Option<f64>) -> Vec<Point> {
     let own = groups.iter().filter(|group| group.controller == controller);
     let found = own.filter_map(|group| {
-        let interval = group.interval(figure)?;
-        Some((place(group)?, interval.mean, group.range(figure).or(band(interval))))
+        let interval = group.interval(figure.name)?;
+        Some((place(group)?, interval.mean, group.range(figure.name).or(band(interval, figure.unit))))
     });
     let mut points: Vec<Point> = found.collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -328,6 +332,28 @@ fn line(groups: &[&Group], controller: &str, figure: &str, place: &dyn Fn(&Group
 mod tests {
     use super::*;
     use crate::example;
+
+    #[test]
+    fn a_band_ends_where_values_do() {
+        let of = |mean, half, unit| band(Interval { mean, half_width: Some(half) }, unit);
+        assert_eq!(of(0.02, 0.05, Unit::Time).map(|band| band.0), Some(0.0));
+        assert_eq!(of(0.75, 0.5, Unit::Share), Some((0.25, 1.0)));
+        assert_eq!(of(0.25, 0.5, Unit::Share), Some((0.0, 0.75)));
+        assert_eq!(of(1.5, 0.25, Unit::Share), Some((1.25, 1.75)), "more than was left, which is told");
+        assert_eq!(of(2.0, 0.5, Unit::Time), Some((1.5, 2.5)));
+    }
+
+    #[test]
+    fn what_is_available_is_drawn_once_where_it_is_the_capacity() {
+        let mut results = example::sweep();
+        let labels = |results: &Results| sweep(results).unwrap().charts.iter().map(|c| c.label).collect::<Vec<_>>();
+        for run in &mut results.runs {
+            (run.summary.available_share, run.summary.utilisation) = (Some(0.5), Some(0.5));
+        }
+        assert!(!labels(&results).contains(&"Share of available") && labels(&results).contains(&"Utilisation"));
+        results.runs[0].summary.available_share = Some(0.75);
+        assert!(labels(&results).contains(&"Share of available"));
+    }
 
     #[test]
     fn one_swept_number_gives_a_line_per_controller() {

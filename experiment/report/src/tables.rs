@@ -1,7 +1,7 @@
 //! The tables: one row per controller (and sweep point), mean and 95 % interval over replications.
 
 use crate::contrast::visible;
-use crate::groups::{controllers, point_name};
+use crate::groups::{SAID_TWICE, controllers, point_name, says_twice};
 use crate::html::escape;
 use crate::network::{Network, measured};
 use results::figures::{Definition, FLOW, Kind, SHARE, SUMMARY, TRAFFIC, Theme, Unit};
@@ -28,10 +28,10 @@ pub fn comparison(results: &Results, groups: &[Group]) -> String {
         (Theme::Delay, "Delay"),
         (Theme::Response, "Response to change"),
     ];
-    let mut out = shares(results, groups);
+    let (mut out, twice) = (shares(results, groups), says_twice(groups));
     for (theme, caption) in themes {
-        let columns: Vec<Column> =
-            SUMMARY.iter().filter(|f| f.theme == Some(theme)).filter_map(|f| Column::new(f, groups)).collect();
+        let figures = SUMMARY.iter().filter(|f| f.theme == Some(theme) && !(twice && f.name == SAID_TWICE));
+        let columns: Vec<Column> = figures.filter_map(|f| Column::new(f, groups)).collect();
         if !columns.is_empty() {
             comparison_table(&mut out, results, groups, &columns, caption);
         }
@@ -83,6 +83,19 @@ fn comparison_table(out: &mut String, results: &Results, groups: &[Group], colum
         cells
     });
     table(out, caption, &head, &rows.collect::<Vec<_>>());
+}
+
+/// Whether an interval reaches where no value can be: below zero, or a share above one.
+pub fn beyond(groups: &[Group]) -> bool {
+    let reaches = |figure: &Definition| {
+        let bounded = |found: Interval, half: f64| {
+            let above = figure.unit == Unit::Share && found.mean <= 1.0 && found.mean + half > 1.0;
+            above || (found.mean >= 0.0 && found.mean - half < 0.0)
+        };
+        let found = groups.iter().filter(|group| group.runs.len() > 2).filter_map(|group| group.interval(figure.name));
+        found.filter_map(|found| Some(bounded(found, found.half_width?))).any(|beyond| beyond)
+    };
+    SUMMARY.iter().filter(|figure| figure.theme.is_some()).any(reaches)
 }
 
 fn interval_cell(cell: Option<Interval>, scale: Scale) -> String {

@@ -75,7 +75,9 @@ pub fn tradeoff(results: &Results, groups: &[Group]) -> Option<Tradeoff> {
         .collect();
     let swept = groups.first()?.params.keys().cloned().collect::<Vec<_>>().join(", ");
     let keys = results::swept(&results.runs);
-    let joined = !keys.is_empty() && keys.iter().all(|key| key.unit().is_some() || !varies(groups, &key.key));
+    // Along one key a line shows what its values do; through the points of several it would go to and fro.
+    let varied: Vec<_> = keys.iter().filter(|key| varies(groups, &key.key)).collect();
+    let joined = !keys.is_empty() && varied.len() <= 1 && varied.iter().all(|key| key.unit().is_some());
     (clouds.len() > 1).then(|| Tradeoff { x: label(x), y: label(Y), swept, joined, log, many, clouds })
 }
 
@@ -151,6 +153,11 @@ mod tests {
         let mut results = example::sweep();
         let joined = |results: &Results| tradeoff(results, &groups(&results.runs)).unwrap().joined;
         assert!(joined(&results));
+        let mut of_two = results.clone();
+        for (run, delay) in of_two.runs.iter_mut().zip(["1 ms", "2 ms"].into_iter().cycle()) {
+            run.params.insert("path.delay".to_string(), delay.to_string());
+        }
+        assert!(!joined(&of_two), "two keys vary");
         for (run, queue) in results.runs.iter_mut().zip(["fifo", "red"].into_iter().cycle()) {
             run.params = std::collections::BTreeMap::from([("path.queue".to_string(), queue.to_string())]);
         }

@@ -1,7 +1,7 @@
 //! The results in words. Every word is computed. The text says so where the replications do not establish a difference.
 
 use crate::groups::{difference, points};
-use crate::{completions, ways};
+use crate::{completions, findings, ways};
 use results::figures::{SUMMARY, Unit};
 use results::numbers::{quantity, shown};
 use results::{ExpectationOutcome, Group, Interval, Results, TrafficResult, WHY_ABOVE_ALL, groups};
@@ -56,13 +56,17 @@ const QUESTIONS: [Question; 5] = [
     },
 ];
 
-/// Returns the answer to what the scenario asks: whether it is as expected, and by how much; where flows arrive, how long
-/// they took; where they take different ways or controllers meet, what each got; where nothing is expected and none of this is so, who did best.
+/// Returns the answer to what the scenario asks: whether it is as expected, and what was found; where flows arrive, how long
+/// they took; where they take different ways or controllers meet, what each got; where buffers are swept, how much each
+/// controller needs; where nothing is expected and none of this is so, who did best.
 pub fn answer(results: &Results) -> String {
     let expected = &results.expectations;
     let missed = expected.iter().filter(|one| !one.met).count();
     let groups = groups(&results.runs);
-    let direct = completions::sentence(&groups).or_else(|| ways::sentence(results, &groups)).or_else(|| mixes(&groups));
+    let direct = completions::sentence(&groups)
+        .or_else(|| ways::sentence(results, &groups))
+        .or_else(|| mixes(&groups))
+        .or_else(|| findings::buffers(results, &groups));
     if results.runs.is_empty() || expected.is_empty() {
         let best = || sentences(results, &groups).into_iter().next();
         return direct.or_else(best).unwrap_or_else(|| NO_RUNS.to_string());
@@ -75,11 +79,20 @@ pub fn answer(results: &Results) -> String {
         (1, all) => format!("Not as expected: 1 of {all} expectations is missed."),
         (missed, all) => format!("Not as expected: {missed} of {all} expectations are missed."),
     };
-    // What was missed; where nothing was, what was asked.
-    let told = expected.iter().filter(|one| if missed == 0 { direct.is_none() } else { !one.met });
-    let told: Vec<String> = told.take(MOST_TOLD).map(found).collect();
-    std::iter::once(lead).chain(told).chain(direct).collect::<Vec<_>>().join(" ")
+    let missed: Vec<String> = expected.iter().filter(|one| !one.met).take(MOST_TOLD).map(found).collect();
+    let said: Vec<String> = std::iter::once(lead).chain(missed).collect();
+    let room = MOST_LETTERS.saturating_sub(said.iter().map(|words| words.chars().count()).sum());
+    let direct = direct.or_else(|| findings::asked(expected, &groups, room));
+    // Where nothing was missed and nothing was found, what was asked.
+    let asked: Vec<String> = match direct.is_none() && said.len() == 1 {
+        true => expected.iter().take(MOST_TOLD).map(found).collect(),
+        false => Vec::new(),
+    };
+    said.into_iter().chain(asked).chain(direct).collect::<Vec<_>>().join(" ")
 }
+
+/// As long an answer leaves room for a picture on the screen of a telephone. What was missed is told at any length.
+const MOST_LETTERS: usize = 260;
 
 /// What each controller got where few mixes are compared.
 fn mixes(groups: &[Group]) -> Option<String> {
@@ -184,9 +197,8 @@ where
 fn at_one_point(question: &Question, groups: &[Group]) -> Option<String> {
     let ranked = ranked(question, groups.iter());
     let (best, figure) = ranked.first()?;
-    let rest: Vec<String> =
-        ranked[1..].iter().map(|(g, i)| format!("{} {}", g.controller, shown(*i, question.unit))).collect();
-    let against = if rest.is_empty() { String::new() } else { format!("; {}", rest.join(", ")) };
+    let rest = ranked[1..].iter().map(|(g, i)| format!("{} {}", g.controller, shown(*i, question.unit))).collect();
+    let against = if ranked.len() < 2 { String::new() } else { format!("; {}", findings::listed(rest)) };
     let caveat =
         ranked.get(1).map_or("", |(second, _)| doubt(difference(best, second, question.metric), second.runs.len()));
     if ranked.len() > 1 && ranked.iter().all(|(_, i)| i.mean == figure.mean) {
@@ -308,14 +320,22 @@ mod tests {
     }
 
     #[test]
-    fn the_answer_is_the_expectation_that_is_missed_else_the_first_else_who_did_best() {
+    fn the_answer_is_what_was_missed_and_found_else_the_expectation_else_who_did_best() {
         let mut results = example::demo();
         let missed = "Not as expected: 1 of 2 expectations is missed. Queueing, 99th percentile of controller = rapid: 800.0 µs, expected at most \
                       10.00 µs.";
-        assert_eq!(answer(&results), missed);
+        let found = " Share of available: rapid ";
+        assert!(answer(&results).starts_with(missed) && answer(&results).contains(found), "{}", answer(&results));
         results.expectations.truncate(1);
+        assert!(
+            answer(&results).starts_with("As expected. Share of available: rapid ")
+                && answer(&results).contains(" Queueing, 99th percentile: rapid ")
+        );
+        let runs = results.runs.clone();
+        results.runs.retain(|run| run.controller == "rapid");
         let met = "As expected. Share of available of controller = rapid: 93.00 %, expected at least 88.00 %.";
-        assert_eq!(answer(&results), met);
+        assert_eq!(answer(&results), met, "nothing to compare");
+        results.runs = runs;
         results.expectations.clear();
         assert!(verdict(&results).starts_with(&answer(&results)));
         assert!(answer(&results).starts_with("The largest share of the available capacity was used by"));

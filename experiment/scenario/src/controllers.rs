@@ -116,6 +116,17 @@ fn named(node: &Node, key: &str, choice: Choice, bringer: Bringer) -> Result<Nam
     Ok(Named { label, spec })
 }
 
+/// Returns a name for each of these controllers: its label, with the name of its file where another has the same label.
+pub fn names(controllers: &[&ControllerSpec]) -> Vec<String> {
+    let same = |one: &&ControllerSpec| controllers.iter().filter(|other| other.label == one.label).count() > 1;
+    let file = |one: &ControllerSpec| Some(one.file.as_ref()?.file_name()?.to_string_lossy().into_owned());
+    let name = |one: &&ControllerSpec| match file(one).filter(|_| same(one)) {
+        Some(file) => format!("{}, {file}", one.label),
+        None => one.label.clone(),
+    };
+    controllers.iter().map(name).collect()
+}
+
 fn label(node: &Node, key: &str) -> Result<Option<String>, ScenarioError> {
     let Value::Table(table) = &node.value else { return Ok(None) };
     let Some(entry) = table.get("label") else { return Ok(None) };

@@ -35,6 +35,7 @@ mod sweep;
 mod traffic;
 mod web;
 
+pub use controllers::names as controller_names;
 pub use error::{Place, ScenarioError};
 pub use links::KERNEL_QUEUES;
 pub use model::{

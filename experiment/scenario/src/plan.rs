@@ -1,12 +1,12 @@
 //! The scenario as a whole: reading it, and unfolding it into runs.
 
-use crate::document::{Table, argument, parse};
+use crate::document::{Table, Value, argument, parse};
 use crate::error::{Place, ScenarioError};
 use crate::expect::expectations;
 use crate::flows::controlled;
 use crate::model::{Expectation, Experiment};
 use crate::resolve::{SweepPoint, resolve};
-use crate::sweep::{Axis, axes, grid, params};
+use crate::sweep::{Axis, axes, grid, params, put_values};
 use std::path::{Path, PathBuf};
 
 /// The most runs of one plan.
@@ -46,9 +46,8 @@ impl Scenario {
         let stem = path.file_stem().map_or(String::new(), |stem| stem.to_string_lossy().into_owned());
         let read = || {
             let mut document = parse(text)?;
-            let swept = axes(&document)?;
             for change in changes {
-                put(&mut document, change, &swept)?;
+                put(&mut document, change)?;
             }
             unfold(document, &named(&stem), &folder)
         };
@@ -120,17 +119,45 @@ fn named(stem: &str) -> String {
     if name.starts_with(char::is_alphanumeric) { name } else { format!("scenario{name}") }
 }
 
-/// Applies one `KEY=VALUE` of the command line.
-fn put(document: &mut Table, change: &str, swept: &[Axis]) -> Result<(), ScenarioError> {
+/// Applies one `KEY=VALUE` of the command line. A list for a swept key takes the place of its values, and so does one for
+/// `sweep.KEY`, whether KEY was swept or not.
+fn put(document: &mut Table, change: &str) -> Result<(), ScenarioError> {
     let place = Place::Argument(format!("--set {change}"));
     let Some((key, value)) = change.split_once('=') else {
         return Err(ScenarioError::at(&place, "", "no \"=\"", "KEY=VALUE like path.rate=\"10 Gbit/s\""));
     };
-    let key = key.trim();
-    if swept.iter().any(|axis| axis.keys().any(|swept| swept == key)) {
-        return Err(ScenarioError::at(&place, key, "a key that is swept", "a key that is not in [sweep]"));
+    let (key, node) = (key.trim(), argument(value.trim(), &place)?);
+    if let Some(name) = key.strip_prefix("sweep.") {
+        return match &node.value {
+            Value::List(_) => put_values(document, name.trim_matches('"'), node),
+            other => Err(ScenarioError::at(&place, key, other.described(), list_like(key))),
+        };
     }
-    document.substitute(key, argument(value.trim(), &place)?)
+    let axes = axes(document)?;
+    let Some(axis) = axes.iter().find(|axis| axis.keys().any(|swept| swept == key)) else {
+        return document.substitute(key, node);
+    };
+    match &node.value {
+        // One of several keys that take each value together, or the only one.
+        Value::List(_) if axis.key.split(',').any(|one| one.trim() == key) => put_values(document, &axis.key, node),
+        _ if axis.key.split(',').any(|one| one.trim() == key) => {
+            Err(ScenarioError::at(&place, key, "one value for a key that is swept", list_like(key)))
+        }
+        _ => {
+            let (found, name) =
+                (format!("a key that the cases of \"{}\" set", axis.key), format!("sweep.{}", axis.key));
+            Err(ScenarioError::at(
+                &place,
+                key,
+                found,
+                format!("other cases, as in --set '{name}=[{{ case = NAME, ... }}]'"),
+            ))
+        }
+    }
+}
+
+fn list_like(key: &str) -> String {
+    format!("a list of values in brackets, as in --set '{key}=[VALUE, VALUE]'")
 }
 
 fn unfold(mut document: Table, name: &str, folder: &Path) -> Result<Scenario, ScenarioError> {

@@ -1,6 +1,6 @@
 //! The sweep: a grid over keys of the scenario.
 
-use crate::document::{Node, Table, Value};
+use crate::document::{KeyValue, Node, Table, Value};
 use crate::error::ScenarioError;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -93,6 +93,34 @@ pub(crate) fn axes(document: &Table) -> Result<Vec<Axis>, ScenarioError> {
         return Err(ScenarioError::at(&entry.key_place, "sweep", found, format!("at most {MOST_POINTS} points")));
     }
     Ok(axes)
+}
+
+/// Gives a swept key other values: those of `list`. A key that was not swept is then.
+pub(crate) fn put_values(document: &mut Table, key: &str, list: Node) -> Result<(), ScenarioError> {
+    let place = list.place.clone();
+    let sweep = document.node_or_table("sweep", &place);
+    let Value::Table(table) = &mut sweep.value else {
+        return Err(ScenarioError::at(&place, "sweep", sweep.value.described(), "a table [sweep]"));
+    };
+    match values_of(table, key) {
+        Some(values) => *values = list,
+        None => table.entries.push(KeyValue { key: key.to_string(), key_place: place, node: list }),
+    }
+    Ok(())
+}
+
+/// The values of a swept key, written with or without quotes.
+fn values_of<'t>(table: &'t mut Table, key: &str) -> Option<&'t mut Node> {
+    table.entries.iter_mut().find_map(|entry| {
+        if entry.key == key {
+            return Some(&mut entry.node);
+        }
+        let rest = key.strip_prefix(&entry.key)?.strip_prefix('.')?;
+        match &mut entry.node.value {
+            Value::Table(inner) => values_of(inner, rest),
+            _ => None,
+        }
+    })
 }
 
 /// Collects the axes of a table. A table in the sweep comes from a dotted key without quotes.

@@ -254,8 +254,37 @@ fn a_change_of_the_command_line_is_named_in_the_message() {
     );
     change_refused(
         "path.loss=0.5",
-        "bursty.toml: --set path.loss=0.5: path.loss: found a key that is swept; expected a key that is not in [sweep]",
+        "bursty.toml: --set path.loss=0.5: path.loss: found one value for a key that is swept; expected a list of values in brackets, as in --set 'path.loss=[VALUE, VALUE]'",
     );
+    change_refused(
+        "sweep.path.loss=0.5",
+        "bursty.toml: --set sweep.path.loss=0.5: sweep.path.loss: found 0.5; expected a list of values in brackets, as in --set 'sweep.path.loss=[VALUE, VALUE]'",
+    );
+}
+
+#[test]
+fn the_values_of_one_swept_key_can_be_changed() {
+    let points = |changes: &[&str]| {
+        let scenario = read(RIGHT, changes).expect("a plan");
+        scenario.plan().iter().map(|run| run.params.clone()).collect::<std::collections::BTreeSet<_>>().len()
+    };
+    assert_eq!(points(&[]), 2);
+    for list in ["path.loss=[0.1, 0.2, 0.3]", "sweep.path.loss=[0.1, 0.2, 0.3]", "sweep.\"path.loss\"=[0.1, 0.2, 0.3]"]
+    {
+        assert_eq!(points(&[list]), 3, "{list}");
+    }
+    assert_eq!(points(&["path.loss=[0.1]"]), 1);
+    assert_eq!(points(&["sweep.path.delay=[\"1 ms\", \"2 ms\", \"3 ms\"]"]), 6, "a key more");
+}
+
+/// By hand: two keys that take each value together, and a key that cases set.
+#[test]
+fn keys_that_change_together_keep_doing_so() {
+    let cases = "path.q = [{ case = \"a\", \"path.buffer\" = \"5 packets\" }, { case = \"b\", \"path.buffer\" = \"6 packets\" }]";
+    let text = RIGHT
+        .replace("\"path.loss\" = [0.0, 0.001]", &format!("\"path.loss, path.reorder.share\" = [0.0, 0.001]\n{cases}"));
+    let refused = read(&text, &["path.buffer=[\"7 packets\"]"]).map(|_| ()).expect_err("a key of cases");
+    assert!(refused.contains("found a key that the cases of \"path.q\" set; expected other cases"), "{refused}");
 }
 
 #[test]

@@ -15,6 +15,8 @@ enum Cross {
     None,
     Constant(f64),
     Poisson(f64),
+    /// Twice the rate and nothing in turn, each for an exponential time with a mean of 20 ms.
+    OnOff(f64),
 }
 
 /// A FIFO link. `free_at` is when it has sent what it holds.
@@ -23,6 +25,8 @@ struct Link {
     cross: Cross,
     random: Random,
     next_cross: f64,
+    /// What is left of the time with other traffic.
+    on: f64,
     free_at: f64,
     now: f64,
     /// Bytes that pass at line rate before `capacity` holds: a token bucket.
@@ -41,6 +45,7 @@ impl Link {
             cross,
             random,
             next_cross: 0.0,
+            on: 0.0,
             free_at: 0.0,
             now: 1.0,
             bucket,
@@ -50,12 +55,26 @@ impl Link {
         }
     }
 
+    fn exponential(&mut self, mean: f64) -> f64 {
+        -(1.0 - self.random.uniform()).ln() * mean
+    }
+
     fn gap(&mut self) -> f64 {
+        const ON_OFF: f64 = 0.02;
         let bits = SIZE as f64 * 8.0;
         match self.cross {
             Cross::None => f64::INFINITY,
             Cross::Constant(rate) => bits / rate,
-            Cross::Poisson(rate) => -(1.0 - self.random.uniform()).ln() * bits / rate,
+            Cross::Poisson(rate) => self.exponential(bits / rate),
+            Cross::OnOff(rate) => {
+                let gap = bits / (2.0 * rate);
+                self.on -= gap;
+                let pause = if self.on > 0.0 { 0.0 } else { self.exponential(ON_OFF) };
+                if self.on <= 0.0 {
+                    self.on = self.exponential(ON_OFF);
+                }
+                gap + pause
+            }
         }
     }
 
@@ -165,6 +184,26 @@ fn poisson_traffic_is_answered_within_ten_per_cent_or_not_at_all() {
     }
     println!("answered {answered} of {RUNS}; far {far:?}; outside {outside:?}");
     assert!(answered >= 100 && far.len() <= 10 && outside.len() <= 2, "{answered}, {far:?}, {outside:?}");
+}
+
+/// The truth is the mean rate.
+#[test]
+fn bursts_as_long_as_a_stream_are_not_answered_wrongly() {
+    const RUNS: u64 = 200;
+    let (mut wrong, mut answered) = (Vec::new(), 0);
+    for seed in 1..=RUNS {
+        let rate = if seed % 2 == 0 { 6e6 } else { 10e6 };
+        let (found, _) = found(&mut Link::new(20e6, Cross::OnOff(rate), seed));
+        let truth = 20e6 - rate;
+        answered += u32::from(found.is_ok());
+        wrong.extend(
+            found
+                .ok()
+                .filter(|found| (found.low.bps() as f64) > 1.05 * truth || (found.high.bps() as f64) < 0.95 * truth),
+        );
+    }
+    println!("{answered} of {RUNS} answered, {} sure and wrong: {wrong:?}", wrong.len());
+    assert!(wrong.len() <= 2, "{wrong:?}");
 }
 
 /// A queue that overflows drops of the streams that are too fast; so they are slowed all the same.

@@ -7,8 +7,10 @@ mod agenda;
 mod background;
 mod cross_traffic;
 mod endpoints;
+mod held;
 mod host;
 mod network;
+mod paused;
 mod probes;
 mod ring;
 mod services;
@@ -16,10 +18,12 @@ mod topology;
 mod transit;
 
 pub use host::Simulator;
+pub use paused::Paused;
 pub use probes::{Prober, probe};
 pub use services::Served;
 
 use brought::OpenError;
+use held::Held;
 use packets::Observer;
 use scenario::Experiment;
 use settings::SettingError;
@@ -114,7 +118,7 @@ pub fn run_in(experiment: &Experiment, mode: Mode) -> Result<results::Run, RunEr
 
 /// Makes one run, and says at every interval of `record.step` how far it is.
 pub(crate) fn watched(experiment: &Experiment, mode: Mode, watch: &dyn Fn(Time)) -> Result<results::Run, RunError> {
-    let mut network = network::Network::new(experiment, mode)?;
+    let mut network = network::Network::new(Held::Lent(experiment), mode)?;
     let clock = cpu_time::ThreadTime::now();
     network.run(watch);
     let cpu_s = clock.elapsed().as_secs_f64();
@@ -132,7 +136,7 @@ pub fn observed(
     observer: &mut dyn Observer,
     watch: &dyn Fn(Time),
 ) -> Result<results::Run, RunError> {
-    let mut network = network::Network::new(experiment, Mode::Fused)?;
+    let mut network = network::Network::new(Held::Lent(experiment), Mode::Fused)?;
     let clock = cpu_time::ThreadTime::now();
     network.observed(experiment, observer, watch)?;
     let cpu_s = clock.elapsed().as_secs_f64();
@@ -165,5 +169,5 @@ pub fn departures(experiment: &Experiment) -> Result<Vec<CrossPacket>, RunError>
 /// # Errors
 /// As [`run`].
 pub fn log(experiment: &Experiment, mode: Mode) -> Result<Vec<Served>, RunError> {
-    Ok(services::in_order(network::Network::new(experiment, mode)?.log()))
+    Ok(services::in_order(network::Network::new(Held::Lent(experiment), mode)?.log()))
 }

@@ -35,10 +35,12 @@ impl Bench {
         let mut machine = self.base.copy(place.path())?;
         machine.board.put(&job::write_errand(errand)?)?;
         machine.go_on()?;
-        wait(&mut machine, &|_| {})?;
+        let cpu_s = wait(&mut machine, &|_| {})?;
         let answer = machine.board.take();
         let ended = answered(&answer).and_then(|text| serde_json::from_slice(text).map_err(VirtualError::doing("it")));
-        ended.map_err(|error| VirtualError(format!("{error}; {}", last_words(&place.path().join("console")))))
+        ended
+            .map(|ended: Ended| Ended { cpu_s, ..ended })
+            .map_err(|error| VirtualError(format!("{error}; {}", last_words(&place.path().join("console")))))
     }
 
     /// The kernel's release.

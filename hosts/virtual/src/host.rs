@@ -71,9 +71,11 @@ impl Virtual {
     }
 }
 
-/// Waits until a machine has ended, and says how far it is.
-pub(crate) fn wait(machine: &mut Machine, reached: &(dyn Fn(Span) + Sync)) -> Result<(), VirtualError> {
+/// Waits until a machine has ended, and says how far it is. Returns the seconds of processor time that it took, as they
+/// stood at the last look.
+pub(crate) fn wait(machine: &mut Machine, reached: &(dyn Fn(Span) + Sync)) -> Result<f64, VirtualError> {
     let (mut last_ns, mut since) = (0, Instant::now());
+    let mut cpu_s = 0.0;
     while !machine.has_ended()? {
         let now_ns = machine.board.reached();
         if now_ns != last_ns {
@@ -84,9 +86,10 @@ pub(crate) fn wait(machine: &mut Machine, reached: &(dyn Fn(Span) + Sync)) -> Re
             let at_s = Span::from_nanos(now_ns).as_secs_f64();
             return Err(VirtualError(format!("the machine stands still at {at_s} s of the run")));
         }
+        cpu_s = machine.cpu_s().unwrap_or(cpu_s);
         std::thread::sleep(LOOK);
     }
-    Ok(())
+    Ok(cpu_s)
 }
 
 impl Host for Virtual {

@@ -41,12 +41,15 @@ pub struct Errand {
 }
 
 /// How a program ended.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 pub struct Ended {
     /// Its exit code; `None`: it was ended by a signal, or at its limit.
     pub code: Option<i32>,
     /// What it wrote to its output and its errors.
     pub said: String,
+    /// Seconds of this machine's processor that the emulator took. The guest does not know them.
+    #[serde(skip)]
+    pub cpu_s: f64,
 }
 
 /// What a job begins with.

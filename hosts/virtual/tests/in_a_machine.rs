@@ -4,7 +4,7 @@
 //! it), and runs each test in a copy of that machine. There they are root, and the clock moves by instructions only: a
 //! busy machine makes them slower, and changes nothing else. Each test is reported by its name. Where the emulator or the
 //! kernel is missing the whole says that it is skipped, and fails with `CI=true`. This program is the machine's first process, too.
-//! What each test said stays in `target/tmp/said`.
+//! What each test said stays in `target/tmp/said`. In the end come the tests that took most processor time.
 //!
 //! `PACKETSCALE_TEST_KERNEL` names the folder of another kernel: `vmlinuz`, and modules (`*.ko`) below it.
 
@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// Programs of tests, by the names of their targets.
 const GROUPS: [&str; 7] = ["lab", "killed", "stamps", "tcp", "in_real_time", "probed", "carried"];
@@ -54,12 +54,31 @@ fn main() -> ExitCode {
         }
     };
     match trials(&kernel) {
-        Ok(trials) => libtest_mimic::run(&arguments, trials).exit_code(),
+        Ok(trials) => {
+            let conclusion = libtest_mimic::run(&arguments, trials);
+            eprintln!("{}", dearest());
+            conclusion.exit_code()
+        }
         Err(failed) => {
             eprintln!("in_a_machine: {failed}");
             ExitCode::FAILURE
         }
     }
+}
+
+/// Seconds of processor time that each test took, with its name.
+static COSTS: Mutex<Vec<(f64, String)>> = Mutex::new(Vec::new());
+
+/// How many of the dearest tests are named.
+const NAMED: usize = 10;
+
+/// What all tests took, and those that took most.
+fn dearest() -> String {
+    let mut costs = COSTS.lock().unwrap_or_else(PoisonError::into_inner);
+    costs.sort_by(|a, b| b.0.total_cmp(&a.0));
+    let all: f64 = costs.iter().map(|(cpu_s, _)| cpu_s).sum();
+    let named = costs.iter().take(NAMED).map(|(cpu_s, name)| format!("\n{cpu_s:7.1} s {name}"));
+    format!("the machines took {all:.0} s of processor time; most of it:{}", named.collect::<String>())
 }
 
 /// The kernel to boot, or what is missing.
@@ -159,6 +178,7 @@ fn run(bench: &Bench, group: &str, test: &str) -> Result<(), Failed> {
     environment.extend(std::env::var(SEED).ok().map(|word| (SEED.to_string(), word)));
     let errand = Errand { words: words.map(str::to_string).to_vec(), environment, limit_s };
     let ended = bench.run(&errand)?;
+    COSTS.lock().unwrap_or_else(PoisonError::into_inner).push((ended.cpu_s, format!("{group}::{test}")));
     let kept = Path::new(SAID).join(format!("{group}.{}.txt", test.replace("::", ".")));
     fs::create_dir_all(SAID)
         .and_then(|()| fs::write(&kept, &ended.said))

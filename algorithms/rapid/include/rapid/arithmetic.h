@@ -23,6 +23,9 @@ RAPID_FN u64 rapid_clamp(u64 x, u64 low, u64 high) { return x < low ? low : x > 
 RAPID_FN s64 rapid_sclamp(s64 x, s64 low, s64 high) { return x < low ? low : x > high ? high : x; }
 RAPID_FN u64 rapid_above(u64 a, u64 b) { return a > b ? a - b : 0; }
 
+/* `which` ? a : b, `which` being 0 or 1, without a branch, for choices that nobody could predict. */
+RAPID_FN u64 rapid_pick(u32 which, u64 a, u64 b) { return b ^ ((a ^ b) & (0 - (u64)which)); }
+
 /* a - b of two clocks that may run backwards, wrap or lie. */
 RAPID_FN s64 rapid_difference(u64 a, u64 b) { return (s64)(a - b); }
 

@@ -177,9 +177,11 @@ RAPID_FN u64 rapid_probe_rate(const struct rapid *law, const struct rapid_stream
 /* Keeps the envelope of a stream: the smallest delay of the half-level after each edge. */
 RAPID_FN void rapid_envelope_sample(struct rapid_stream *s, u32 level, u32 half, s64 delay)
 {
-	for (u32 k = 0; k < RAPID_EDGES; k++)
-		if (level == rapid_edge_level(k) && half == rapid_edge_half(k))
-			s->low[k] = rapid_smin(s->low[k], delay);
+	for (u32 k = 0; k < RAPID_EDGES; k++) {
+		u32 on_level = level == rapid_edge_level(k), on_half = half == rapid_edge_half(k);
+
+		s->low[k] = rapid_smin(s->low[k], (s64)rapid_pick(on_level & on_half, (u64)delay, (u64)RAPID_UNSEEN));
+	}
 }
 
 /* The slope of the envelope from one edge to the next, Q16. Both have a delay. */

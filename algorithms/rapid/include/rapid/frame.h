@@ -125,9 +125,11 @@ RAPID_FN void rapid_note_departure(struct rapid *law, struct rapid_stream *s, u6
 		s->start_ns = now;
 		s->first = number;
 	}
-	for (u32 k = 0; k < RAPID_EDGES; k++)
-		if (law->level == rapid_edge_level(k) && law->half >= rapid_edge_half(k) && !s->edge_ns[k])
-			s->edge_ns[k] = now;
+	for (u32 k = 0; k < RAPID_EDGES; k++) {
+		u32 begun = law->level == rapid_edge_level(k), half = law->half >= rapid_edge_half(k), first = !s->edge_ns[k];
+
+		s->edge_ns[k] = rapid_pick(begun & half & first, now, s->edge_ns[k]);
+	}
 	s->sent++;
 	s->bytes += size;
 }

@@ -7,6 +7,8 @@
 //!    grow, those above must not, by two streams more than say the contrary. These two rates are the interval that is told.
 //!    Where that fails, the next rates 10 % below or above are tried, three times. A longer stream that is slowed far below
 //!    what the short ones passed shows a token bucket, or traffic that changes: then there is no answer.
+//!    There is none, either, if the streams above show other traffic that changes much while they last: they fill the link,
+//!    so parts of them arrive faster and slower as it does.
 //! 4. *Halve.* Such streams at the mean itself. If they are slowed, the interval ends there, and the value is its middle:
 //!    the packets that a path passes at once make short streams see too much. If they pass, that says less, since a loaded
 //!    link slows them little: the interval stays.
@@ -17,9 +19,9 @@
 //! 5.4), comparing the rates of a constant stream at both ends is section 2.2.
 
 use crate::stream::LONGEST;
-use estimation::{Abstain, Estimate, Method, MethodError, Stream};
+use estimation::{Abstain, Estimate, Gap, Method, MethodError, Stream};
 use results::Interval;
-use units::{Bytes, Rate, Ratio};
+use units::{Bytes, Rate, Ratio, Span};
 
 /// A stream to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,6 +107,9 @@ pub enum Unsure {
     /// Longer streams passed at a rate at which shorter ones were slowed.
     #[error("longer streams pass at a rate at which short ones are slowed: traffic that changes")]
     Disagree,
+    /// Parts of the streams that fill the link arrive at rates that differ much.
+    #[error("other traffic comes in bursts as long as a stream: what is free changes too much to be told")]
+    Unsteady,
     /// The budget was used up first.
     #[error("the streams differ too much for {0} bytes")]
     Budget(u64),
@@ -123,6 +128,10 @@ const APART: u64 = 10;
 /// Streams of one rate vote until one side is so many ahead (Wald's sequential test). If one stream in five is wrong, 6 % of
 /// such votes are, as with three of five; but most need fewer streams.
 const AHEAD: u32 = 2;
+/// The parts of a stream, in packets, whose rates are compared; and how far these may spread: their standard deviation over
+/// their mean. Poisson traffic of half the link spreads them by 0.10.
+const PART: usize = 25;
+const STEADY: f64 = 0.12;
 /// Streams that vote at the mean itself: the majority of so many.
 const MIDDLE: u32 = 3;
 /// How often the proof moves on to the next rates.
@@ -177,6 +186,8 @@ pub struct Search {
     /// Streams in a row, up to the last one, that could not be used.
     in_a_row: u32,
     moves: u32,
+    /// How much each part of the streams above was slowed.
+    parts: Vec<f64>,
 }
 
 /// What to do next.
@@ -213,6 +224,7 @@ impl Search {
             unread: 0,
             in_a_row: 0,
             moves: 0,
+            parts: Vec::new(),
         })
     }
 
@@ -378,6 +390,7 @@ impl Search {
 
     fn vote(&mut self, side: Side) -> Next {
         self.phase = Phase::Prove { side, high: 0, passed: 0 };
+        self.parts.clear();
         self.go(Plan::constant(self.proving(side), self.size))
     }
 
@@ -403,6 +416,9 @@ impl Search {
             Err(Abstain::Ambiguous) => {}
             Err(reason) => return self.refused(plan, reason),
         }
+        if side == Side::Above {
+            self.parts.extend(stream.gaps.chunks_exact(PART).map(slowed));
+        }
         self.phase = Phase::Prove { side, high, passed };
         let (is_high, is_passed) = match side {
             Side::Middle => (high > MIDDLE / 2, passed > MIDDLE / 2),
@@ -410,6 +426,7 @@ impl Search {
         };
         match (side, is_high, is_passed) {
             (Side::Below, _, true) => self.vote(Side::Above),
+            (Side::Above, true, _) if spread(&self.parts) > STEADY => Next::End(Err(Unsure::Unsteady)),
             (Side::Above, true, _) => self.vote(Side::Middle),
             (Side::Below, true, _) => self.again(Unsure::Bucket, Side::Below),
             (Side::Above, _, true) => self.again(Unsure::Disagree, Side::Above),
@@ -436,6 +453,20 @@ impl Search {
         // What passed above is passed below it, too.
         self.vote(side)
     }
+}
+
+/// How much longer a part of a stream took to arrive than to leave.
+fn slowed(part: &[Gap]) -> f64 {
+    let total = |span: fn(&Gap) -> Span| part.iter().map(|gap| span(gap).nanos() as f64).sum::<f64>();
+    total(|gap| gap.receive) / total(|gap| gap.send).max(1.0)
+}
+
+/// The standard deviation of some values over their mean; 0 with fewer than two.
+fn spread(values: &[f64]) -> f64 {
+    let count = values.len() as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
+    if values.len() < 2 { 0.0 } else { (squares / (count - 1.0)).sqrt() / mean }
 }
 
 /// The geometric middle of two rates.

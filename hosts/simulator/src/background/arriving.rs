@@ -63,12 +63,12 @@ impl Arriving {
             builder.prepare(&arrivals.flow);
             Table {
                 flow: arrivals.flow.clone(),
-                drawn: Drawn::new(experiment, entry),
+                drawn: Drawn::new(&experiment, entry),
                 due: BinaryHeap::new(),
                 asked: 0,
                 ended: VecDeque::new(),
                 resting: VecDeque::new(),
-                rest: rest(experiment, &arrivals.flow.route, arrivals.flow.rtt),
+                rest: rest(&experiment, &arrivals.flow.route, arrivals.flow.rtt),
                 seen: ArrivalsSeen::default(),
             }
         });

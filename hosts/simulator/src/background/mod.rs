@@ -11,11 +11,11 @@ mod users;
 use crate::RunError;
 use crate::agenda::{Agenda, EventSource};
 use crate::endpoints::{Cards, Endpoints, FlowBuilder, NewFlow};
+use crate::held::Held;
 use crate::transit::Owner;
 use arriving::Arriving;
 use connections::Connections;
 use measure::{ArrivalsSeen, Recorder};
-use scenario::Experiment;
 use traffic::TrafficError;
 use traffic::chance::{Purpose, seed};
 use units::Time;
@@ -130,7 +130,7 @@ impl<'e> Background<'e> {
     pub(crate) fn send(&mut self, stage: &mut Stage<'_>, now: Time, flow: usize) {
         match (self.flows.carries(stage.endpoints, flow), &mut self.connections, &mut self.users) {
             (Carries::Messages { slot, end }, Some(connections), _) => {
-                connections.say(self.flows.experiment(), stage, now, slot, end);
+                connections.say(&self.flows.experiment(), stage, now, slot, end);
             }
             (Carries::Files, _, Some(users)) => users.answer(stage, now, flow),
             _ => {}
@@ -179,7 +179,7 @@ impl<'e> Background<'e> {
 }
 
 impl<'e> BackgroundFlows<'e> {
-    fn experiment(&self) -> &'e Experiment {
+    fn experiment(&self) -> Held<'e> {
         self.builder.experiment()
     }
 

@@ -147,7 +147,7 @@ impl Users {
                 sites.push(None);
                 continue;
             }
-            let site = Site::open(experiment, traffic, web, cards);
+            let site = Site::open(&experiment, traffic, web, cards);
             for rtt in site.rtts() {
                 builder.prepare(&FlowSpec { rtt, ..site.flow.clone() });
             }

@@ -6,6 +6,7 @@ use super::flow::{Flow, Processing};
 use super::gaps::Gaps;
 use super::lines::Line;
 use super::return_path::ReturnPath;
+use crate::held::Held;
 use crate::{Mode, RunError};
 use brought::{MOST_STATES_BYTES, Object, OpenError};
 use congestion::{AnyController, Controller, Setup};
@@ -19,7 +20,7 @@ use units::{Span, Time};
 /// What all flows of an experiment share: its settings, and the numbers of routes and return paths.
 #[derive(Clone, Debug)]
 pub(crate) struct FlowBuilder<'e> {
-    experiment: &'e Experiment,
+    experiment: Held<'e>,
     mode: Mode,
     /// No link reorders packets.
     in_order: bool,
@@ -67,13 +68,13 @@ struct Delays {
 }
 
 impl<'e> FlowBuilder<'e> {
-    pub(crate) fn new(experiment: &'e Experiment, mode: Mode) -> FlowBuilder<'e> {
+    pub(crate) fn new(experiment: Held<'e>, mode: Mode) -> FlowBuilder<'e> {
         let in_order = experiment.links.iter().all(|link| link.impairments.reorder.is_none());
         FlowBuilder { experiment, mode, in_order, ack_lanes: Vec::new(), routes: Vec::new(), opened: Vec::new() }
     }
 
-    pub(crate) fn experiment(&self) -> &'e Experiment {
-        self.experiment
+    pub(crate) fn experiment(&self) -> Held<'e> {
+        self.experiment.clone()
     }
 
     /// The routes found so far, as links in order.
@@ -136,7 +137,8 @@ impl<'e> FlowBuilder<'e> {
     pub(crate) fn of_scenario(&mut self, starts: &[Time], cards: &mut Cards) -> Result<Vec<Flow>, RunError> {
         self.states()?;
         let mut flows = Vec::with_capacity(starts.len());
-        for (index, (spec, start)) in self.experiment.flows.iter().zip(starts).enumerate() {
+        let experiment = self.experiment();
+        for (index, (spec, start)) in experiment.flows.iter().zip(starts).enumerate() {
             let new = NewFlow { spec, index, draws: index, start: *start, background: false, message_window: None };
             let flow = self.build(new)?;
             flows.push(Flow { card: spec.access.map(|rate| cards.add(rate)), ..flow });
@@ -146,8 +148,10 @@ impl<'e> FlowBuilder<'e> {
 
     pub(crate) fn build(&mut self, new: NewFlow<'_>) -> Result<Flow, RunError> {
         let NewFlow { spec, index, start, background, message_window, .. } = new;
-        let receiver = &self.experiment.receiver;
-        let seed = |purpose| seed(self.experiment.seed, purpose, new.draws);
+        let held = self.experiment();
+        let experiment: &Experiment = &held;
+        let receiver = &experiment.receiver;
+        let seed = |purpose| seed(experiment.seed, purpose, new.draws);
         let receive_window = receiver.window.get().min(message_window.unwrap_or(u64::MAX));
         let controller = self.controller(&new)?;
         let needs = controller.needs();
@@ -160,7 +164,7 @@ impl<'e> FlowBuilder<'e> {
             coalescer.is_none() && receiver.delayed_ack <= 1 && fused && !background && spec.back.is_empty();
         let (delays, back) = (self.delays(spec), self.route_back(spec));
         let gaps = Gaps::new(self.experiment.gaps, seed(Purpose::Gaps));
-        let application = Application::of_flow(self.experiment, spec, index, start)?.map(Box::new);
+        let application = Application::of_flow(experiment, spec, index, start)?.map(Box::new);
         Ok(Flow {
             sender: Sender::new(params, controller, start),
             receiver: Receiver::new(self.receiver_params(receive_window, stamps)),
@@ -217,7 +221,7 @@ impl<'e> FlowBuilder<'e> {
 
     /// Refuses states of the scenario's flows that take more memory than is allowed.
     fn states(&mut self) -> Result<(), RunError> {
-        let experiment = self.experiment;
+        let experiment = self.experiment();
         let mut bytes = 0;
         for file in experiment.flows.iter().filter_map(|spec| spec.controller.file.as_deref()) {
             bytes += self.opened(file)?.state_bytes();

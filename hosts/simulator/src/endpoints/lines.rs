@@ -5,6 +5,7 @@
 //! of a common slab, the one freed last, and each line is a list through it.
 
 use crate::transit::Transit;
+use units::Time;
 
 const NONE: u32 = u32::MAX;
 
@@ -66,10 +67,11 @@ impl Lines {
         slot
     }
 
+    /// Takes the first packet, if it is due at this time.
     #[inline]
-    pub(super) fn pop(&mut self, line: &mut Line) -> Option<Transit> {
+    pub(super) fn pop_at(&mut self, line: &mut Line, at: Time) -> Option<Transit> {
         let slot = line.head;
-        let place = self.slots.get_mut(slot as usize)?;
+        let place = self.slots.get_mut(slot as usize).filter(|place| place.transit.at == at)?;
         line.head = place.next;
         place.next = self.free;
         self.free = slot;
@@ -87,7 +89,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
     use std::collections::VecDeque;
-    use units::{Bytes, Time};
+    use units::{Bytes, Span};
 
     fn packet(number: u64) -> Transit {
         Transit::of_traffic(0, number, Bytes::new(100), Time::from_picos(number))
@@ -104,7 +106,9 @@ mod tests {
                     lines.push(&mut found[line], packet(number as u64));
                     expected[line].push_back(number as u64);
                 } else {
-                    let popped = lines.pop(&mut found[line]).map(|transit| transit.sequence);
+                    let first = lines.front(found[line]).map_or(Time::ZERO, |transit| transit.at);
+                    prop_assert!(lines.pop_at(&mut found[line], first + Span::from_picos(1)).is_none());
+                    let popped = lines.pop_at(&mut found[line], first).map(|transit| transit.sequence);
                     prop_assert_eq!(popped, expected[line].pop_front());
                 }
                 let front = lines.front(found[line]).map(|transit| transit.sequence);

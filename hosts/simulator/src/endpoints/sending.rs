@@ -1,9 +1,10 @@
 //! What senders do when acknowledgments and timers reach them, and the packets' way to the first link.
 
-use super::Endpoints;
+use super::lines::Lines;
+use super::{Cards, Endpoints, Flow};
 use crate::agenda::{Agenda, EventSource};
 use crate::transit::Transit;
-use congestion::Controller;
+use congestion::{AnyController, Controller};
 use packets::Event;
 use queueing::RateHeader;
 use transport::Ack;
@@ -62,7 +63,7 @@ impl Endpoints {
         flow.offer(now);
         flow.sender.on_wakeup(now);
         if flow.gaps.as_ref().is_some_and(|gaps| gaps.deadline() <= now) {
-            self.release(agenda, now, index);
+            self.sending(index).release(agenda, now);
         }
         self.transmit(agenda, now, index);
     }
@@ -76,10 +77,26 @@ impl Endpoints {
         self.transmit(agenda, now, index);
     }
 
+    /// Lends the controller of a flow to `act`, and has its sender do what is then decided.
+    pub(crate) fn with_controller<T>(
+        &mut self,
+        agenda: &mut Agenda,
+        now: Time,
+        index: usize,
+        act: impl FnOnce(&mut AnyController) -> T,
+    ) -> T {
+        self.catch_up(agenda, now, index);
+        let done = act(self.flows[index].sender.controller_mut());
+        if self.flows[index].start <= now {
+            self.transmit(agenda, now, index);
+        }
+        done
+    }
+
     // ---- departures caught up with --------------------------------------------------------------------------
 
     /// Catches up with the departures before `now`.
-    #[inline]
+    #[inline(always)]
     fn catch_up_before(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
         if self.flows[index].sender.departure() < now {
             self.catch_up(agenda, now - Span::from_picos(1), index);
@@ -89,14 +106,21 @@ impl Endpoints {
     /// Catches up with the departures up to and including `until`.
     #[inline(never)]
     fn catch_up(&mut self, agenda: &mut Agenda, until: Time, index: usize) {
-        if self.flows[index].patience == Span::ZERO {
+        let mut sending = self.sending(index);
+        if sending.flow.patience == Span::ZERO {
             return;
         }
-        let mut departure = self.flows[index].sender.departure();
+        let mut departure = sending.flow.sender.departure();
         while departure <= until {
-            self.depart(agenda, departure, index);
-            departure = self.flows[index].sender.departure();
+            sending.depart(agenda, departure);
+            departure = sending.flow.sender.departure();
         }
+    }
+
+    /// Sets a flow's timer, away from the way of most packets. `expected`: its next event at the first link.
+    #[inline(never)]
+    fn rearm(&mut self, agenda: &mut Agenda, now: Time, index: usize, expected: Time) {
+        self.sending(index).set_timer(agenda, now, expected);
     }
 
     /// Catches up with the departures of the first `flows` flows up to and including `until`: somebody looks at their senders.
@@ -104,7 +128,7 @@ impl Endpoints {
         for index in 0..flows {
             if self.flows[index].sender.departure() <= until {
                 self.catch_up(agenda, until, index);
-                let expected = self.expected(index);
+                let expected = self.sending(index).expected();
                 self.rearm(agenda, until, index, expected);
             }
         }
@@ -115,93 +139,147 @@ impl Endpoints {
         self.flows.iter_mut().for_each(|flow| flow.patience = Span::ZERO);
     }
 
-    /// The next event of a flow at its first link, at the latest: of the packet that is on its way there or, if none is,
-    /// of the one that is next to leave. [`Time::MAX`]: none is known of.
-    #[inline(always)]
-    fn expected(&self, index: usize) -> Time {
-        let flow = &self.flows[index];
-        if let Some(first) = self.accesses.front(flow.access) {
-            return first.at;
-        }
-        let departure = flow.sender.departure();
-        if departure == Time::MAX || flow.patience == Span::ZERO {
-            return Time::MAX;
-        }
-        let out = flow.card.map_or(departure, |card| self.cards.earliest(card, departure, flow.sender.least_packet()));
-        out + flow.access_delay
-    }
-
     // ---- departures --------------------------------------------------------------------------------------------
 
     /// Sends what may leave now, and sets the flow's timer. One function, in which all that a packet needs is inlined.
     #[inline(never)]
     pub(crate) fn transmit(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
-        self.depart(agenda, now, index);
-        self.arm(agenda, now, index);
+        let mut sending = self.sending(index);
+        sending.depart(agenda, now);
+        sending.arm(agenda, now);
+    }
+
+    /// A flow at its sending host.
+    #[inline(always)]
+    fn sending(&mut self, index: usize) -> Sending<'_> {
+        Sending {
+            flow: &mut self.flows[index],
+            index,
+            cards: &mut self.cards,
+            accesses: &mut self.accesses,
+            noted: &mut self.noted,
+            batching: self.batching,
+        }
+    }
+
+    /// The packet of a flow that arrives now at the first link of its route. `None`: none does, the packet that was
+    /// expected now left later, or leaves at another time.
+    #[inline(always)]
+    pub(crate) fn at_first_link(&mut self, agenda: &mut Agenda, now: Time, index: usize) -> Option<Transit> {
+        let source = EventSource::Access(index as u32);
+        let flow = &self.flows[index];
+        if flow.expected != now {
+            agenda.advance_packet(source, None);
+            return None;
+        }
+        let departure = flow.sender.departure();
+        let (paced, departs) = (departure < Time::MAX, departure <= now);
+        if departs {
+            self.catch_up(agenda, now, index);
+        }
+        let sending = self.sending(index);
+        let transit = sending.accesses.pop_at(&mut sending.flow.access, now);
+        let next = sending.expected();
+        sending.flow.expected = next;
+        agenda.advance_packet(source, (next < Time::MAX).then_some(next));
+        if departs || (paced && sending.flow.patience > Span::ZERO && !sending.flow.may_wait(next)) {
+            self.rearm(agenda, now, index, next);
+        }
+        transit
+    }
+}
+
+/// One flow at its sending host, with what it shares there with others.
+struct Sending<'a> {
+    flow: &'a mut Flow,
+    index: usize,
+    cards: &'a mut Cards,
+    accesses: &'a mut Lines,
+    noted: &'a mut Option<Vec<Event>>,
+    /// Hosts hold packets until a batch is full.
+    batching: bool,
+}
+
+impl Sending<'_> {
+    /// The next event of the flow at its first link, at the latest: of the packet that is on its way there or, if none is,
+    /// of the one that is next to leave. [`Time::MAX`]: none is known of.
+    #[inline(always)]
+    fn expected(&self) -> Time {
+        if let Some(first) = self.accesses.front(self.flow.access) {
+            return first.at;
+        }
+        let departure = self.flow.sender.departure();
+        if departure == Time::MAX || self.flow.patience == Span::ZERO {
+            return Time::MAX;
+        }
+        let least = self.flow.sender.least_packet();
+        let out = self.flow.card.map_or(departure, |card| self.cards.earliest(card, departure, least));
+        out + self.flow.access_delay
     }
 
     /// Sends what may leave now.
     #[inline(always)]
-    fn depart(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
-        while let Some(segment) = self.flows[index].sender.poll_transmit(now) {
-            let transit = Transit::of_flow(index, &segment, now);
-            if let Some(noted) = &mut self.noted {
-                note(noted, Event::Sent { flow: index, segment });
+    fn depart(&mut self, agenda: &mut Agenda, now: Time) {
+        while let Some(segment) = self.flow.sender.poll_transmit(now) {
+            let transit = Transit::of_flow(self.index, &segment, now);
+            if let Some(noted) = self.noted {
+                note(noted, Event::Sent { flow: self.index, segment });
             }
-            self.write_header(index, segment.transmission);
+            if self.flow.headers.is_some() {
+                self.write_header(segment.transmission);
+            }
             if !self.batching {
-                self.leave(agenda, now, index, transit);
-            } else if self.flows[index].gaps.as_mut().is_some_and(|gaps| gaps.hold(transit)) {
-                self.release(agenda, now, index);
+                self.leave(agenda, now, transit);
+            } else if self.flow.gaps.as_mut().is_some_and(|gaps| gaps.hold(transit)) {
+                self.release(agenda, now);
             }
         }
     }
 
     /// A packet of a sender that takes rates from routers carries room for one.
-    #[inline]
-    fn write_header(&mut self, index: usize, transmission: u64) {
-        let flow = &mut self.flows[index];
-        if let Some(headers) = &mut flow.headers {
-            headers.push(transmission, RateHeader { rtt: flow.sender.rtt().0, offer: None });
+    #[cold]
+    fn write_header(&mut self, transmission: u64) {
+        if let Some(headers) = &mut self.flow.headers {
+            headers.push(transmission, RateHeader { rtt: self.flow.sender.rtt().0, offer: None });
         }
     }
 
     /// A packet leaves its host, through the card if that has a rate.
     #[inline(always)]
-    fn leave(&mut self, agenda: &mut Agenda, now: Time, index: usize, mut transit: Transit) {
-        let flow = &mut self.flows[index];
-        let out = flow.card.map_or(now, |card| self.cards.leaves(card, now, transit.size()));
-        transit.at = out + flow.access_delay;
-        flow.expect(agenda, transit.at, index);
-        self.accesses.push(&mut flow.access, transit);
+    fn leave(&mut self, agenda: &mut Agenda, now: Time, mut transit: Transit) {
+        let out = self.flow.card.map_or(now, |card| self.cards.leaves(card, now, transit.size()));
+        transit.at = out + self.flow.access_delay;
+        self.flow.expect(agenda, transit.at, self.index);
+        self.accesses.push(&mut self.flow.access, transit);
     }
 
     /// A batch leaves its host.
-    fn release(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
-        let held = self.flows[index].gaps.as_mut().map(|gaps| gaps.release());
+    #[cold]
+    fn release(&mut self, agenda: &mut Agenda, now: Time) {
+        let held = self.flow.gaps.as_mut().map(|gaps| gaps.release());
         for transit in held.into_iter().flatten() {
-            self.leave(agenda, now, index, transit);
+            self.leave(agenda, now, transit);
         }
     }
 
     #[inline(always)]
-    fn arm(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
-        let paced = self.flows[index].sender.departure() < Time::MAX;
-        let expected = if paced { self.expected(index) } else { Time::MAX };
-        self.set_timer(agenda, now, index, expected);
+    fn arm(&mut self, agenda: &mut Agenda, now: Time) {
+        let paced = self.flow.sender.departure() < Time::MAX;
+        let expected = if paced { self.expected() } else { Time::MAX };
+        self.set_timer(agenda, now, expected);
     }
 
     /// Sets the flow's timer. `expected`: its next event at the first link, if it knows when its next packet departs.
     #[inline(always)]
-    fn set_timer(&mut self, agenda: &mut Agenda, now: Time, index: usize, expected: Time) {
-        let flow = &mut self.flows[index];
+    fn set_timer(&mut self, agenda: &mut Agenda, now: Time, expected: Time) {
+        let flow = &mut *self.flow;
         let paced = flow.sender.departure() < Time::MAX;
         let mut due = flow.sender.next_wakeup();
         if due == Time::MAX && flow.completed.is_none() && flow.sender.is_done() {
             flow.completed = Some(now);
         }
         if paced && flow.may_wait(expected) {
-            flow.expect(agenda, expected, index);
+            flow.expect(agenda, expected, self.index);
             due = flow.sender.next_deadline();
         }
         if let Some(gaps) = &flow.gaps {
@@ -215,39 +293,7 @@ impl Endpoints {
         let wake = flow.gaps.as_mut().map_or(due, |gaps| gaps.wake(due)).max(now + Span::from_picos(1));
         if wake < flow.armed {
             flow.armed = wake;
-            agenda.timer(wake, EventSource::Flow(index as u32));
+            agenda.timer(wake, EventSource::Flow(self.index as u32));
         }
-    }
-
-    /// Sets the flow's timer, away from the way of most packets.
-    #[inline(never)]
-    fn rearm(&mut self, agenda: &mut Agenda, now: Time, index: usize, expected: Time) {
-        self.set_timer(agenda, now, index, expected);
-    }
-
-    /// The packet of a flow that arrives now at the first link of its route. `None`: none does, the packet that was
-    /// expected now left later, or leaves at another time.
-    #[inline(always)]
-    pub(crate) fn at_first_link(&mut self, agenda: &mut Agenda, now: Time, index: usize) -> Option<Transit> {
-        let source = EventSource::Access(index as u32);
-        if self.flows[index].expected != now {
-            agenda.advance_packet(source, None);
-            return None;
-        }
-        let departure = self.flows[index].sender.departure();
-        let (paced, departs) = (departure < Time::MAX, departure <= now);
-        if departs {
-            self.catch_up(agenda, now, index);
-        }
-        let arrives = self.accesses.front(self.flows[index].access).is_some_and(|first| first.at == now);
-        let transit = if arrives { self.accesses.pop(&mut self.flows[index].access) } else { None };
-        let next = self.expected(index);
-        let flow = &mut self.flows[index];
-        flow.expected = next;
-        agenda.advance_packet(source, (next < Time::MAX).then_some(next));
-        if departs || (paced && flow.patience > Span::ZERO && !flow.may_wait(next)) {
-            self.rearm(agenda, now, index, next);
-        }
-        transit
     }
 }

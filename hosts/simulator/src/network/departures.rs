@@ -1,6 +1,7 @@
 //! What leaves the measured link, packet by packet: traces to replay.
 
 use super::Network;
+use crate::held::Held;
 use crate::transit::Transit;
 use crate::{Mode, RunError};
 use scenario::{Experiment, TrafficKind, TrafficSpec};
@@ -44,7 +45,7 @@ pub(crate) fn alone(experiment: &Experiment, index: usize) -> Result<Vec<Vec<Cro
 
 /// What leaves the measured link, packet by packet, copy by copy of users.
 pub(crate) fn departures(experiment: &Experiment, copies: u32) -> Result<Vec<Vec<CrossPacket>>, RunError> {
-    let mut network = Network::new(experiment, Mode::Fused)?;
+    let mut network = Network::new(Held::Lent(experiment), Mode::Fused)?;
     network.logging = true;
     network.tap = Some(Tap::new(copies));
     network.run(&|_| {});

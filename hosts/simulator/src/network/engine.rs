@@ -12,6 +12,7 @@ use crate::endpoints::Reception;
 use crate::services::Served;
 use crate::topology::{Admission, Fate, Hop, Leaving, Service};
 use crate::transit::{Owner, Transit};
+use congestion::AnyController;
 use packets::Event;
 use units::{Bytes, Time};
 
@@ -26,12 +27,37 @@ impl<'e> Network<'e> {
         }
     }
 
+    /// Runs until `until`, what happens then included.
+    pub(crate) fn advance(&mut self, until: Time) {
+        while let Some((now, source)) = self.agenda.next(until.min(self.end)) {
+            self.happen(now, source);
+        }
+    }
+
+    /// Lends the controller of a flow to `act`, now that all has happened that happens until `now`.
+    pub(crate) fn with_controller<T>(
+        &mut self,
+        now: Time,
+        flow: usize,
+        act: impl FnOnce(&mut AnyController) -> T,
+    ) -> T {
+        self.endpoints.with_controller(&mut self.agenda, now, flow, act)
+    }
+
     /// Lets happen what happens now.
     #[inline(always)]
     pub(super) fn happen(&mut self, now: Time, source: EventSource) {
         match source {
             EventSource::Access(flow) => self.at_first_link(now, flow as usize),
             EventSource::AckLane(lane) => self.endpoints.at_sender(&mut self.agenda, now, lane as usize),
+            other => self.happens_elsewhere(now, other),
+        }
+    }
+
+    /// What happens now, but for the two events of every packet: apart from them, so that these stay together in memory.
+    #[inline(never)]
+    fn happens_elsewhere(&mut self, now: Time, source: EventSource) {
+        match source {
             EventSource::Cross(index) => self.cross_packet(now, index as usize),
             EventSource::LinkLane(lane) => self.at_next_link(now, lane as usize),
             EventSource::Delivery(link) => self.at_receiver(now, link as usize),

@@ -12,6 +12,7 @@ use crate::agenda::Agenda;
 use crate::background::Background;
 use crate::cross_traffic::CrossTraffic;
 use crate::endpoints::{Cards, Endpoints, FlowBuilder};
+use crate::held::Held;
 use crate::services::Served;
 use crate::topology::Topology;
 use crate::{Mode, RunError};
@@ -44,10 +45,11 @@ pub(crate) struct Network<'e> {
 }
 
 impl<'e> Network<'e> {
-    pub(crate) fn new(experiment: &'e Experiment, mode: Mode) -> Result<Network<'e>, RunError> {
+    pub(crate) fn new(held: Held<'e>, mode: Mode) -> Result<Network<'e>, RunError> {
+        let experiment: &Experiment = &held;
         let end = Time::ZERO + experiment.duration;
         let starts = traffic::starts(experiment);
-        let mut builder = FlowBuilder::new(experiment, mode);
+        let mut builder = FlowBuilder::new(held.clone(), mode);
         let mut cross = CrossTraffic::new(end);
         for (index, spec) in experiment.traffic.iter().enumerate() {
             cross.add(traffic::packets(experiment, index, alone)?, builder.route(&spec.route));

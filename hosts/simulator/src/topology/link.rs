@@ -19,9 +19,14 @@ use units::{Bytes, Capacity, Packets, Span, Time};
 pub(crate) struct Fused<T> {
     wire: T,
     limit: Limit,
+    /// Departures that may lie ahead, with the packet's size. Of a buffer of B packets the last B are kept: one more fits once
+    /// the first of them is over, and how many others are need not be found out (nobody could predict it).
     pending: VecDeque<(Time, u32)>,
     bytes: Bytes,
 }
+
+/// A larger buffer keeps only departures that do lie ahead: it may never be full.
+const MOST_KEPT: u64 = 4096;
 
 impl<T: Transmitter> Fused<T> {
     pub(crate) fn new(wire: T, limit: Limit) -> Fused<T> {
@@ -31,6 +36,22 @@ impl<T: Transmitter> Fused<T> {
     /// A packet arrives; `None`: it is dropped.
     #[inline]
     pub(crate) fn arrive(&mut self, now: Time, size: Bytes) -> Option<Service> {
+        match self.limit {
+            Limit::Packets(limit) if limit.get() <= MOST_KEPT => {
+                if self.pending.len() as u64 >= limit.get() {
+                    self.pending.pop_front_if(|(departs, _)| *departs <= now)?;
+                }
+            }
+            _ => self.forget_departed(now, size)?,
+        }
+        self.wire.idle_until(now);
+        let service = self.wire.send(size);
+        self.pending.push_back((service.departs, size.get() as u32));
+        Some(service)
+    }
+
+    /// Forgets the packets that have left. `None`: one of `size` does not fit beside the others.
+    fn forget_departed(&mut self, now: Time, size: Bytes) -> Option<()> {
         while let Some(&(departs, bytes)) = self.pending.front()
             && departs <= now
         {
@@ -40,11 +61,8 @@ impl<T: Transmitter> Fused<T> {
         if !self.limit.admits(Packets::new(self.pending.len() as u64), self.bytes, size) {
             return None;
         }
-        self.wire.idle_until(now);
-        let service = self.wire.send(size);
-        self.pending.push_back((service.departs, size.get() as u32));
         self.bytes += size;
-        Some(service)
+        Some(())
     }
 }
 

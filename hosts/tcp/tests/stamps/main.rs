@@ -3,16 +3,15 @@
 mod capture;
 #[path = "../clang/mod.rs"]
 mod clang;
-mod clock;
 mod crafted;
 mod hostile;
 mod life;
 mod negotiation;
 mod net;
-mod page;
 mod paths;
 mod programs;
 mod transfer;
+#[path = "../wire/mod.rs"]
 mod wire;
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -38,6 +37,5 @@ fn alone() -> MutexGuard<'static, ()> {
 fn what_the_tests_need_compiles() {
     if clang::is_installed() {
         programs::SOURCES.iter().for_each(|source| assert!(!clang::compiled(source, &[]).is_empty(), "{source}"));
-        assert!(page::compile().is_some());
     }
 }

@@ -39,12 +39,13 @@ fn a_spike_between_two_windows_of_the_clock_is_no_doubt() {
         for phase in (0..400).step_by(10) {
             page.ask("forget");
             let mut ahead = None;
-            for ack in acks(200, 3 * SECOND + phase * MS, late) {
-                let clock = ack.arrived + OFFSET;
-                let said = page.ask(&format!("hear {} {} {}", ack.heard, clock % WRAPS, 40 * MS));
+            let acks = acks(200, 3 * SECOND + phase * MS, late);
+            let clock = |ack: &Ack| ack.arrived + OFFSET;
+            let hear = |ack: &Ack| format!("hear {} {} {}", ack.heard, clock(ack) % WRAPS, 40 * MS);
+            for (ack, said) in acks.iter().zip(page.ask_all(acks.iter().map(hear))) {
                 let said: Vec<u64> = said.split(' ').map(|word| word.parse().expect("a number")).collect();
                 // The bits that are not told are anything, but the same throughout.
-                let now_ahead = said[0].wrapping_sub(clock);
+                let now_ahead = said[0].wrapping_sub(clock(ack));
                 assert_eq!(*ahead.get_or_insert(now_ahead), now_ahead, "{late} ns at {phase} ms");
                 assert_eq!(said[2], 0, "doubts: {late} ns at {phase} ms");
             }

@@ -1,0 +1,65 @@
+//! Pages of the manual, from the arguments' own texts.
+
+use crate::args::{self, Arguments};
+use crate::{Failure, run};
+use clap::CommandFactory;
+use runner::Host;
+use std::io::Write;
+use std::path::Path;
+
+/// Writes a page for the command and one for each of its subcommands: `packetscale-run.1`. A page of that name is replaced.
+pub fn pages(hosts: &[&dyn Host], folder: &Path) -> Result<(), Failure> {
+    let made = std::fs::create_dir_all(folder).and_then(|()| clap_mangen::generate_to(args::command(hosts), folder));
+    made.map_err(|error| run::unwritable(folder, &error))
+}
+
+/// One page: the command, each of its subcommands in the order of its help, and what holds for all of them.
+pub fn page(hosts: &[&dyn Host]) -> Result<String, Failure> {
+    let mut command = args::command(hosts);
+    command.build();
+    written(&command)
+        .map(|page| String::from_utf8_lossy(&page).into_owned())
+        .map_err(|error| Failure::Machine(error.to_string()))
+}
+
+fn written(command: &clap::Command) -> std::io::Result<Vec<u8>> {
+    let (mut page, man) = (Vec::new(), clap_mangen::Man::new(command.clone()));
+    man.render_title(&mut page)?;
+    man.render_name_section(&mut page)?;
+    man.render_synopsis_section(&mut page)?;
+    man.render_description_section(&mut page)?;
+    man.render_options_section(&mut page)?;
+    // In the order of the declaration, as the help has them; changing an argument of one has moved it to the end.
+    for declared in Arguments::command().get_subcommands() {
+        if let Some(found) = command.find_subcommand(declared.get_name()).filter(|found| !found.is_hide_set()) {
+            writeln!(page, ".SH {}", name_of(found).to_uppercase())?;
+            described(&mut page, found)?;
+        }
+    }
+    man.render_extra_section(&mut page)?;
+    man.render_version_section(&mut page)?;
+    Ok(page)
+}
+
+/// `packetscale theory burstiness`.
+fn name_of(command: &clap::Command) -> String {
+    command.get_display_name().unwrap_or(command.get_name()).replace('-', " ")
+}
+
+/// What a subcommand does, how it is written, its arguments; and the same of those inside it.
+fn described(page: &mut Vec<u8>, command: &clap::Command) -> std::io::Result<()> {
+    let (mut inner, man) = (Vec::new(), clap_mangen::Man::new(command.clone()));
+    man.render_description_section(&mut inner)?;
+    man.render_synopsis_section(&mut inner)?;
+    man.render_options_section(&mut inner)?;
+    // Sections of a page of its own are subsections here.
+    let text = String::from_utf8_lossy(&inner).into_owned();
+    let kept = text.lines().filter(|line| !line.starts_with(".ie ") && !line.starts_with(".el "));
+    let lower = |line: &str| line.strip_prefix(".SH ").map_or(line.to_string(), |title| format!(".SS {title}"));
+    kept.map(lower).try_for_each(|line| writeln!(page, "{line}"))?;
+    for inner in command.get_subcommands().filter(|inner| inner.get_name() != "help" && !inner.is_hide_set()) {
+        writeln!(page, ".SS \"{}\"", name_of(inner).to_uppercase())?;
+        described(page, inner)?;
+    }
+    Ok(())
+}

@@ -1,0 +1,10 @@
+//! The option's C headers beside readings in Rust. No kernel is needed: the C is compiled for user space, with sanitizers.
+
+#[path = "../clang/mod.rs"]
+#[allow(dead_code, reason = "what only eBPF programs need")]
+mod clang;
+mod clock;
+mod page;
+#[path = "../wire/mod.rs"]
+#[allow(dead_code, reason = "what only captures need")]
+mod wire;

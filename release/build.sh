@@ -1,0 +1,42 @@
+#!/bin/sh
+# Builds all that a release has into FOLDER (default: target/release-VERSION): the static command, the Debian package, the
+# wheel, the list of what is inside (SBOM, CycloneDX), and checksums. Publishes nothing. Needs the tools of release/README.md.
+# PROFILE=dev builds quickly, to try the script.
+set -eu
+cd "$(dirname "$0")/.."
+version=$(sed -n '/^\[workspace.package\]/,/^\[/s/^version = "\(.*\)"/\1/p' Cargo.toml)
+target=${CARGO_TARGET_DIR:-$PWD/target}
+folder=${1:-$target/release-$version}
+profile=${PROFILE:-release}
+triple=x86_64-unknown-linux-musl
+fail() { echo "release: $1" >&2; exit 3; }
+
+[ -z "$(git status --porcelain)" ] || fail "found changed files; expected a commit, since the program names it"
+rustup target list --installed | grep -q "^$triple$" || fail "found no $triple; expected it: rustup target add $triple"
+command -v musl-gcc >/dev/null || fail "found no musl-gcc; expected it: on Debian, install musl-tools"
+cargo cyclonedx --version >/dev/null 2>&1 || fail "found no cargo-cyclonedx; expected it: cargo install --locked cargo-cyclonedx"
+mkdir -p "$folder"
+
+# Everything but the kernel's hosts, which need libelf.
+cargo build --locked --profile "$profile" --target "$triple" --package packetscale-cli --no-default-features
+built=$target/$triple/$([ "$profile" = dev ] && echo debug || echo "$profile")/packetscale
+! ldd "$built" >/dev/null 2>&1 || fail "found a program that loads libraries; expected a static one"
+name=packetscale-$version-$triple
+install -D -m755 "$built" "$folder/$name/packetscale"
+cp LICENSE-MIT LICENSE-APACHE README.md CHANGELOG.md "$folder/$name/"
+"$built" man --pages "$folder/$name/man"
+tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" -C "$folder" -cJf \
+    "$folder/$name.tar.xz" "$name"
+rm -r "${folder:?}/$name"
+
+release/deb.sh "$built" "$folder"
+python/test.sh "$profile"
+cp "$target"/python/wheels/packetscale-*.whl "$folder/"
+
+cargo cyclonedx --quiet --format json --manifest-path cli/Cargo.toml --no-default-features --override-filename sbom
+mv cli/sbom.json "$folder/packetscale-$version.cdx.json"
+find . -name sbom.json -not -path './target/*' -delete
+
+(cd "$folder" && sha256sum packetscale* >SHA256SUMS)
+echo "release: $folder"
+cat "$folder/SHA256SUMS"
