@@ -3,6 +3,9 @@
 //! The bound, set before the first run: throughput within a tenth, the mean delay above the least within a tenth of the buffer's
 //! 50 ms, losses within a hundredth of what is sent.
 
+#[path = "../../hosts/live/tests/probed/others.rs"]
+#[allow(dead_code)]
+mod others;
 #[path = "../../hosts/live/tests/probed/path.rs"]
 #[allow(dead_code)]
 mod path;
@@ -10,6 +13,7 @@ mod path;
 use live::host::{Destination, Live};
 use live::serve::{Limits, serve};
 use live::wire::{Grant, Keys, PORT};
+use others::Traffic;
 use path::{Path, RIGHT, Shape, inside};
 use results::Summary;
 use runner::Host;
@@ -17,7 +21,7 @@ use scenario::{Experiment, Scenario};
 use std::net::SocketAddr;
 use std::process::Command;
 
-const SHAPE: Shape = Shape { mbit: 10, rtt_ms: 20, taken: 0, bytes: 1500 };
+const SHAPE: Shape = Shape { mbit: 10, rtt_ms: 20, taken: 0, bytes: 1500, traffic: Traffic::Constant, seed: 1 };
 /// What the bucket passes of packets of 1500 bytes: it counts 14 bytes of Ethernet, too.
 const RATE_BPS: f64 = 10e6 * 1500.0 / 1514.0;
 /// Its queue, and the two packets that it lets pass at once.
