@@ -2,6 +2,7 @@
 
 mod capture;
 #[path = "../clang/mod.rs"]
+#[allow(dead_code, reason = "what only programs for user space need")]
 mod clang;
 mod crafted;
 mod hostile;
