@@ -266,17 +266,23 @@ impl Client {
     /// Asks for the times of a stream's packets until all are told, or no more come.
     fn times(&mut self, what: What, stream: &Ordered) -> Result<(Vec<Stamp>, Source), ProbeError> {
         // The server reads the departures of its last packets a little after they have left, and the last arrivals may
-        // still be in a queue: it is asked again while more are told.
+        // still be in a queue: it is asked again while more are told. It tells all departures of a stream at once, when its
+        // sending thread is done with it, which may be late on a busy machine.
         const ROUNDS: u32 = 4;
+        const ROUNDS_OF_SILENCE: u32 = 50;
         let mut best: Vec<Stamp> = Vec::new();
         let mut source = Source::Kernel;
-        for round in 0..ROUNDS {
+        let mut round = 0;
+        loop {
             let (stamps, by) = self.asked(what, stream)?;
             let more = stamps.len() > best.len();
             if more {
                 (best, source) = (stamps, by);
             }
-            if best.len() == stream.count as usize || (round > 1 && !more) {
+            round += 1;
+            let silent = best.is_empty() && what == What::Departures;
+            let enough = if silent { round >= ROUNDS_OF_SILENCE } else { round >= ROUNDS || (round > 2 && !more) };
+            if best.len() == stream.count as usize || enough {
                 break;
             }
             std::thread::sleep(LOOK);
