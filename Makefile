@@ -10,7 +10,7 @@ BIN := target/release/packetscale
 # The kernel's own tests. A plain `cargo test` leaves them to hosts/virtual/tests/in_a_machine.rs, which runs each of them
 # in a machine of its own, in virtual time. Linted for the whole workspace, as the rest is: with other features, all of it
 # would be checked anew.
-IN_A_MACHINE := lab killed stamps tcp in_real_time probed
+IN_A_MACHINE := lab killed stamps tcp in_real_time probed carried
 
 .PHONY: help demo check test bench lint setup-build setup-test clean
 
