@@ -14,6 +14,9 @@ pub struct Resolved {
     pub warmup_s: Option<f64>,
 }
 
+/// The facts that are not of the path.
+const OF_THE_RUN: [&str; 3] = ["Duration", "Warm-up", "Replications"];
+
 /// Reads `text`, the resolved scenario. A swept key has no one value: its fact says so, and it gives no mark.
 pub fn resolved(text: &str) -> Resolved {
     let Ok(table) = text.parse::<Table>() else { return Resolved::default() };
@@ -40,9 +43,9 @@ pub fn resolved(text: &str) -> Resolved {
         ("Shaper", read("path", "shaper")),
         ("Aggregation", read("path", "aggregation")),
         ("Way back", back),
-        ("Duration", read("run", "duration")),
-        ("Warm-up", read("run", "warmup")),
-        ("Replications", read("run", "replications")),
+        (OF_THE_RUN[0], read("run", "duration")),
+        (OF_THE_RUN[1], read("run", "warmup")),
+        (OF_THE_RUN[2], read("run", "replications")),
     ];
     Resolved {
         facts: facts.into_iter().filter_map(|(label, value)| Some((label, value?))).collect(),
@@ -71,6 +74,15 @@ pub fn words(value: &Value) -> String {
 /// A table without a kind: `rate 20 Mbit/s, bucket 100 kB`.
 fn said(table: &Table) -> String {
     table.iter().map(|(key, value)| format!("{key} {}", words(value))).collect::<Vec<_>>().join(", ")
+}
+
+impl Resolved {
+    /// Without what the scenario says of its path: the runs had another, and nobody knows it.
+    pub fn of_an_unknown_path(mut self) -> Resolved {
+        self.facts.retain(|(label, _)| OF_THE_RUN.contains(label));
+        self.capacity_bps = None;
+        self
+    }
 }
 
 #[cfg(test)]
@@ -110,5 +122,12 @@ mod tests {
     #[test]
     fn text_that_is_no_scenario_gives_no_facts() {
         assert!(resolved("= <broken").facts.is_empty());
+    }
+
+    #[test]
+    fn of_a_path_that_nobody_knows_nothing_is_said() {
+        let text = "[run]\nduration = \"5 s\"\n[path]\nrate = \"10 Gbit/s\"\ndelay = \"1 ms\"\n";
+        let found = resolved(text).of_an_unknown_path();
+        assert_eq!((found.facts, found.capacity_bps), (vec![("Duration", "5 s".to_string())], None));
     }
 }

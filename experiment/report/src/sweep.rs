@@ -85,6 +85,15 @@ fn apart(panels: &[Panel]) -> bool {
 }
 
 impl Sweep {
+    /// Without what has no point, as where runs of one result have no value of another's key. `None`: nothing has any.
+    fn with_points(mut self) -> Option<Sweep> {
+        for chart in &mut self.charts {
+            chart.panels.retain(|panel| panel.lines.iter().any(|line| !line.points.is_empty()));
+        }
+        self.charts.retain(|chart| !chart.panels.is_empty());
+        (!self.charts.is_empty()).then_some(self)
+    }
+
     /// That the panels have an axis each, as a sentence to append, where they do.
     pub fn scales_said(&self) -> &'static str {
         if self.charts.iter().any(|chart| chart.own) { " Each panel has its own scale." } else { "" }
@@ -138,14 +147,15 @@ pub fn sweep(results: &Results) -> Option<Sweep> {
             .collect(),
     });
     let shares = shares(&groups, shown, axis, &values);
-    Some(Sweep {
+    let all = Sweep {
         charts: shares.into_iter().chain(charts).collect(),
         unit: axis.unit().unwrap_or_default().to_string(),
         key: axis.key.clone(),
         left_out: titles.len() - shown.len(),
         names: if axis.unit().is_none() { values } else { Vec::new() },
         ordered: false,
-    })
+    };
+    all.with_points()
 }
 
 /// What each controller of the mixes got; `None` where no flows of several controllers meet.
@@ -247,14 +257,15 @@ fn parts(
         }
         _ => return None,
     };
-    (!shown.is_empty()).then(|| Sweep {
+    let all = Sweep {
         charts: vec![Chart { label, log: false, own: apart(&panels), unit: unit.symbol(), panels }],
         unit: unit_of_key,
         key,
         left_out: names.len() - shown.len(),
         names: names_of_values,
         ordered: false,
-    })
+    };
+    all.with_points()
 }
 
 /// The values of a key, in order of first appearance.
@@ -467,5 +478,23 @@ mod tests {
             .for_each(|run| run.params = BTreeMap::from([("path.queue".to_string(), "red".to_string())]));
         assert_eq!(sweep(&results), None);
         assert_eq!(sweep(&example::demo()), None);
+    }
+
+    #[test]
+    fn panels_without_a_point_are_not_drawn() {
+        let mut results = example::sweep();
+        let of = |key: &str, value: &str| BTreeMap::from([(key.to_string(), value.to_string())]);
+        // As if two results stood on one page: one has swept numbers, the other words.
+        let rates = ["1 Mbit/s", "2 Mbit/s"].map(|rate| of("path.rate", rate));
+        let queues = ["fifo", "red"].map(|queue| of("path.queue", queue));
+        let params: Vec<_> = rates.into_iter().chain(queues).collect();
+        results.runs.iter_mut().zip(params.into_iter().cycle()).for_each(|(run, params)| run.params = params);
+        let found = sweep(&results).expect("rates are swept");
+        let panels: Vec<&Panel> = found.charts.iter().flat_map(|chart| &chart.panels).collect();
+        assert!(
+            !panels.is_empty() && panels.iter().all(|panel| panel.lines.iter().any(|line| !line.points.is_empty()))
+        );
+        results.runs.iter_mut().for_each(|run| run.summary = Default::default());
+        assert_eq!(sweep(&results), None);
     }
 }
