@@ -311,7 +311,11 @@ impl Server {
         self.forget(now.ms);
         let over = |(id, session): (&u64, &Session)| Some((*id, session.over(now.ms, &self.limits)?));
         let over: Vec<(u64, Reason)> = self.sessions.iter().filter_map(over).collect();
-        over.into_iter().filter_map(|(id, reason)| self.told(id, reason, now)).collect()
+        let told = over.into_iter().filter_map(|(id, reason)| self.told(id, reason, now)).collect();
+        if let Some(store) = &mut self.store {
+            store.tidy(&|session| self.sessions.contains_key(&session));
+        }
+        told
     }
 
     /// Ends all sessions; returns what to tell whom.
