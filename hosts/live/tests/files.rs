@@ -186,6 +186,21 @@ fn a_segment_that_somebody_else_has_sent_makes_no_file() {
     assert_eq!(fs::read_dir(folder.path()).expect("read").count(), 0);
 }
 
+/// The first refusal may be lost.
+#[test]
+fn a_flow_that_has_failed_is_refused_as_often_as_it_is_sent_to() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut link = started(folder.path(), false);
+    link.open(WISH);
+    link.begin(3, begin("file", SIZE, false)).expect("begun");
+    for _ in 0..3 {
+        let Body::Refuse { text, .. } = link.ask(3, Body::Finish { bytes: 1, hash: [0; 32] }) else { panic!() };
+        assert!(text.contains("not what was sent"), "{text}");
+        let answer = link.inject(3, 0, &[7; 100]);
+        assert!(matches!(&answer, Some(Body::Refuse { text, .. }) if text.contains("not what was sent")), "{answer:?}");
+    }
+}
+
 #[test]
 fn segments_that_do_not_fit_end_the_session_or_are_dropped() {
     for (sequence, length, ends) in [(0, 0, true), (0, SIZE + 1, true), (1 << 40, SIZE, false), (u64::MAX, SIZE, false)]

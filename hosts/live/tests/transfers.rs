@@ -180,6 +180,22 @@ fn who_sends_more_bytes_than_granted_is_told_so() {
     assert!(matches!(driven, Err(Ends::Closed(packetscale_live::wire::Reason::Limit))), "{driven:?}");
 }
 
+/// The session lives, and nothing is acknowledged; or nothing may be sent.
+#[test]
+fn a_server_that_answers_and_takes_nothing_ends_a_transfer() {
+    for window in [0, 1 << 14] {
+        let mut link = Link::new(SHAPE, limits());
+        link.lie = Some(Box::new(move |packet: &mut Packet| {
+            if let Body::Ack(ack) = &mut packet.body {
+                (ack.next, ack.window, ack.blocks) = (0, window, Vec::new());
+                ack.came.clear();
+            }
+        }));
+        let (_, driven) = run(&mut link, &["cubic"], 2, 60);
+        assert!(matches!(driven, Err(Ends::Stalled(PATIENCE))), "{driven:?}");
+    }
+}
+
 #[test]
 fn a_path_that_dies_ends_a_transfer_and_little_is_sent_into_it() {
     for name in ["cubic", "bbr", "rapid"] {

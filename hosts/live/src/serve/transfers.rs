@@ -68,7 +68,8 @@ impl Server {
 
     /// A segment of a flow, which the session may send.
     pub(super) fn segment(&mut self, header: Header, seen: &Seen<'_>, now: Now) -> Option<Reaction> {
-        let flow = self.sessions.get_mut(&header.session)?.flows.get_mut(&header.number)?;
+        let session = self.sessions.get_mut(&header.session)?;
+        let Some(flow) = session.flows.get_mut(&header.number) else { return self.unknown(header, now) };
         match flow.segment(now.time(), seen) {
             Ok(Some(ack)) => Some(answered(self.acknowledged(header, ack, now))),
             Ok(None) => {
@@ -88,7 +89,8 @@ impl Server {
 
     /// A client says that all of a file has arrived.
     pub(super) fn finishes(&mut self, header: Header, bytes: u64, hash: &[u8; HASH], now: Now) -> Option<Reaction> {
-        let flow = self.sessions.get_mut(&header.session)?.flows.get_mut(&header.number)?;
+        let session = self.sessions.get_mut(&header.session)?;
+        let Some(flow) = session.flows.get_mut(&header.number) else { return self.unknown(header, now) };
         match flow.finish(bytes, hash) {
             Ok(()) => Some(answered(self.written(header, Body::Finished, now))),
             Err(halt) => Some(self.halted(header, halt, now)),
@@ -98,12 +100,20 @@ impl Server {
     /// A flow cannot go on: what keeps it is told, and who keeps to nothing is sent away.
     fn halted(&mut self, header: Header, halt: Halt, now: Now) -> Reaction {
         let Halt::File(text) = halt else { return self.ended(header, Reason::Wrong, now) };
-        let key = self.sessions.get_mut(&header.session).map_or(0, |session| {
+        if let Some(session) = self.sessions.get_mut(&header.session) {
             session.flows.remove(&header.number);
-            session.key
-        });
+            session.failed = Some((header.number, text));
+        }
+        self.unknown(header, now).unwrap_or_default()
+    }
+
+    /// What is said of a flow that is not there, each time that it is asked for: an answer may be lost.
+    fn unknown(&self, header: Header, now: Now) -> Option<Reaction> {
+        let session = self.sessions.get(&header.session)?;
+        let failed = session.failed.as_ref().filter(|(flow, _)| *flow == header.number);
+        let text = failed.map_or_else(|| "there is no such flow".to_string(), |(_, why)| why.clone());
         let body = Body::Refuse { code: Reason::Unwanted, retry_ms: 0, text };
-        answered(self.written(Header { key, ..header }, body, now))
+        Some(answered(self.written(Header { key: session.key, ..header }, body, now)))
     }
 
     /// When [`Server::acknowledge`] has something to do, at the earliest.

@@ -92,6 +92,11 @@ impl Outgoing {
         self.acknowledged
     }
 
+    /// Whether something must be acknowledged, or a window opened, before it can be over.
+    pub fn waits(&self) -> bool {
+        !self.stopped && (self.receive_window == 0 || self.acknowledged < self.sender_next())
+    }
+
     /// Nothing leaves from now on. What is under way is still acknowledged.
     pub fn stop(&mut self) {
         self.stopped = true;
