@@ -17,7 +17,7 @@ pub use serving::{ServeError, Serving, receive, serve};
 use crate::socket::{Arrival, Mark};
 use crate::store::Store;
 use crate::transfer::Seen;
-use crate::wire::{Body, Grant, Header, Keys, LEAST_SIZE, Ordered, Packet, Reason, SEGMENT_HEAD, Source, Stamp, seal};
+use crate::wire::{Body, Grant, Header, Keys, LEAST_SIZE, Ordered, Packet, Reason, SEGMENT_HEAD, Source, Stamp};
 use cookie::{Cookies, HOLDS_S};
 use session::Session;
 use std::collections::{BTreeMap, VecDeque};
@@ -232,7 +232,7 @@ impl Server {
             return None;
         }
         session.heard_ms = now.ms;
-        let room = usize::from(session.grant.size).min(LEAST_SIZE) - crate::wire::HEADER - seal::TRAILER;
+        let room = session.room();
         let answer = match body {
             Body::Data { sequence } => {
                 self.counters.received_bytes += bytes;

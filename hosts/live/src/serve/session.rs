@@ -3,7 +3,7 @@
 use super::Limits;
 use crate::socket::{Arrival, Mark, Time, by_one_clock};
 use crate::transfer::Incoming;
-use crate::wire::{Grant, Marks, Ordered, Reason, Report, Source, Stamp, What};
+use crate::wire::{Grant, HEADER, LEAST_SIZE, Marks, Ordered, Reason, Report, Source, Stamp, What, seal};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
@@ -108,6 +108,11 @@ impl Session {
 
     fn depth(&self) -> u64 {
         AHEAD_BYTES.max(self.grant.rate_bps / 8 / AHEAD_PER_S)
+    }
+
+    /// Bytes of a body that fit into any datagram to its client.
+    pub fn room(&self) -> usize {
+        usize::from(self.grant.size).min(LEAST_SIZE).saturating_sub(HEADER + seal::TRAILER)
     }
 
     /// When it ends by itself, and why.

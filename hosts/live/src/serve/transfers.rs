@@ -1,6 +1,6 @@
 //! What the server does with flows: begins them, takes their segments, acknowledges, keeps files.
 
-use super::{Now, Reaction, Server, answered};
+use super::{Now, Reaction, Server, Session, answered};
 use crate::store::{Opening, Part, Store};
 use crate::transfer::{Halt, Incoming, MOST_FLOWS, Seen};
 use crate::wire::{Acknowledgment, Begin, Body, HASH, Header, Purpose, Reason, SEGMENT_HEAD};
@@ -83,7 +83,8 @@ impl Server {
     fn acknowledged(&self, header: Header, ack: Acknowledgment, now: Now) -> Vec<u8> {
         let session = self.sessions.get(&header.session);
         let (key, before) = session.map_or((0, now.steps), |session| (session.key, session.steps_before));
-        let ack = Acknowledgment { steps: now.steps.wrapping_sub(before), ..ack };
+        let mut ack = Acknowledgment { steps: now.steps.wrapping_sub(before), ..ack };
+        ack.cut_to(session.map_or(0, Session::room));
         self.written(Header { key, ..header }, Body::Ack(ack), now)
     }
 

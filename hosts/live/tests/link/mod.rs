@@ -52,6 +52,8 @@ pub struct Link {
     /// Datagrams that entered the link, and those that its buffer dropped.
     pub entered: u64,
     pub dropped: u64,
+    /// Answers that do not fit into a packet: they are dropped, too.
+    pub too_large: u64,
     /// The longest that a packet waited.
     pub longest: Span,
 }
@@ -86,6 +88,7 @@ impl Link {
             lie: None,
             entered: 0,
             dropped: 0,
+            too_large: 0,
             longest: Span::ZERO,
         }
     }
@@ -186,7 +189,9 @@ impl Link {
     }
 
     fn return_way(&mut self, when: Time, mut answer: Vec<u8>) {
-        if when >= self.dead_from || self.loses() {
+        let too_large = answer.len() + HEADERS > self.shape.packet.get() as usize;
+        self.too_large += u64::from(too_large);
+        if too_large || when >= self.dead_from || self.loses() {
             return;
         }
         if let Some(lie) = &mut self.lie
