@@ -186,6 +186,19 @@ fn a_segment_that_somebody_else_has_sent_makes_no_file() {
     assert_eq!(fs::read_dir(folder.path()).expect("read").count(), 0);
 }
 
+#[test]
+fn a_flow_that_began_is_not_ended_by_an_old_wish_for_another() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut link = started(folder.path(), false);
+    link.open(WISH);
+    link.begin(3, begin("file", SIZE, false)).expect("begun");
+    link.begin(4, begin("file", SIZE, true)).expect("begun anew");
+    link.inject(4, 0, &[7; 100]);
+    assert_eq!(link.try_ask(3, Body::Begin(begin("file", SIZE, false))), None);
+    let hash = *blake3::hash(&[7; 100]).as_bytes();
+    assert_eq!(link.ask(4, Body::Finish { bytes: 100, hash }), Body::Finished);
+}
+
 /// The first refusal may be lost.
 #[test]
 fn a_flow_that_has_failed_is_refused_as_often_as_it_is_sent_to() {

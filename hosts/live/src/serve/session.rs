@@ -76,6 +76,8 @@ pub struct Session {
     pub steps_before: u16,
     /// The flows of data to here, by their numbers.
     pub flows: BTreeMap<u32, Incoming>,
+    /// The number of the flow that began last.
+    pub last_begin: Option<u32>,
     /// The last flow that could not go on, and why: its client is told as often as it sends.
     pub failed: Option<(u32, String)>,
 }
@@ -100,6 +102,7 @@ impl Session {
             marks: Marks::default(),
             steps_before: steps,
             flows: BTreeMap::new(),
+            last_begin: None,
             failed: None,
         };
         session.bucket_bytes = session.depth();

@@ -30,6 +30,10 @@ impl Server {
         if let Some(flow) = session.flows.get(&header.number) {
             return Some(answered(self.written(header, Body::Begun(flow.begun()), now)));
         }
+        // One that was under way for long, or comes twice: its client has begun another since, or what it began has failed.
+        if session.last_begin.is_some_and(|last| header.number <= last) {
+            return None;
+        }
         let size = usize::from(begin.size);
         let fits = size > 0 && size + SEGMENT_HEAD <= usize::from(session.grant.size);
         if !fits || begin.window == 0 || session.flows.len() >= MOST_FLOWS {
@@ -48,7 +52,9 @@ impl Server {
         };
         let flow = Incoming::new(begin, part);
         let begun = flow.begun();
-        self.sessions.get_mut(&header.session)?.flows.insert(header.number, flow);
+        let session = self.sessions.get_mut(&header.session)?;
+        session.flows.insert(header.number, flow);
+        session.last_begin = Some(header.number);
         Some(answered(self.written(header, Body::Begun(begun), now)))
     }
 

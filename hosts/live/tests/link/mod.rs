@@ -109,10 +109,15 @@ impl Link {
 
     /// What the server says at once to a packet, outside of the link.
     pub fn ask(&mut self, number: u32, body: Body) -> Body {
+        self.try_ask(number, body).expect("an answer")
+    }
+
+    /// What the server says at once to a packet, if it answers.
+    pub fn try_ask(&mut self, number: u32, body: Body) -> Option<Body> {
         let key = self.keys.first().unwrap_or(0);
         let datagram = Packet { header: Header { key, session: SESSION, number }, body }.write(&self.keys, self.wall());
         let answer = self.server.receive(&datagram, &arrival(&datagram, 0, socket::Mark::None), at(self.now)).answer;
-        Packet::read(&answer.expect("an answer")).expect("a packet").body
+        answer.map(|answer| Packet::read(&answer).expect("a packet").body)
     }
 
     fn wall(&self) -> u64 {
