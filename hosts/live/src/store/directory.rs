@@ -2,7 +2,8 @@
 //! else, so its length is how far it is. It is read again when a client comes back, in a thread of its own.
 
 use super::{Opening, Part, Store};
-use crate::wire::{HASH, MOST_NAME, Reason};
+use crate::wire::{HASH, MOST_NAME, Reason, harmless};
+use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use nix::libc;
 use std::collections::BTreeMap;
@@ -10,8 +11,8 @@ use std::fs::{File, Metadata, OpenOptions, TryLockError};
 use std::io::{self, Read, Write};
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Weak};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 /// A client whose file another session still has is told to come again after this: sessions that are silent have ended then.
@@ -67,8 +68,7 @@ struct Taken {
 /// something else. It never begins with a dot.
 pub fn plain(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let odd = |c: char| c.is_control() || c == '\u{202e}';
-    let clean: String = last.chars().map(|c| if odd(c) { '_' } else { c }).collect();
+    let clean = harmless(last);
     let clean = match clean.strip_prefix('.') {
         Some(rest) => format!("_{rest}"),
         None if clean.is_empty() => "unnamed".to_string(),
@@ -195,11 +195,26 @@ impl Part for Taken {
             let _ = std::fs::remove_file(&self.under_way);
             return Err("what arrived is not what was sent: it was removed".to_string());
         }
-        let flags = if self.force { RenameFlags::empty() } else { RenameFlags::RENAME_NOREPLACE };
-        renameat2(AT_FDCWD, &self.under_way, AT_FDCWD, &self.name, flags)
-            .map_err(|error| format!("{}: cannot have its name: {error}", self.under_way.display()))?;
+        self.named().map_err(|error| format!("{}: cannot have its name: {error}", self.under_way.display()))?;
         self.gone = true;
         Ok(())
+    }
+}
+
+impl Taken {
+    /// Gives the file its name.
+    fn named(&self) -> io::Result<()> {
+        if self.force {
+            return std::fs::rename(&self.under_way, &self.name);
+        }
+        match renameat2(AT_FDCWD, &self.under_way, AT_FDCWD, &self.name, RenameFlags::RENAME_NOREPLACE) {
+            // Not every file system can (NFS). A link does not replace, either.
+            Err(Errno::EINVAL | Errno::ENOSYS) => {
+                std::fs::hard_link(&self.under_way, &self.name)?;
+                std::fs::remove_file(&self.under_way)
+            }
+            other => other.map_err(io::Error::from),
+        }
     }
 }
 
@@ -244,6 +259,7 @@ mod tests {
             ("a/", "unnamed"),
             ("a\0b\x1b[2J\n", "a_b_[2J_"),
             ("naïve ü", "naïve ü"),
+            ("a\u{202e}txt.\u{2066}exe\u{200f}", "a_txt._exe_"),
         ] {
             assert_eq!(plain(name), expected, "{name:?}");
         }
