@@ -39,7 +39,7 @@ pub struct Receive {
     /// Longest session
     #[arg(long, value_name = "TIME", default_value_t = DURATION)]
     duration: Span,
-    /// Most clients at a time; each may take 16 MB of memory, and is promised its share of the rate
+    /// Most clients at a time; each may take 24 MB of memory, and is promised its share of the rate
     #[arg(long, value_name = "N", default_value_t = CLIENTS, value_parser = clap::value_parser!(u32).range(1..=1024))]
     clients: u32,
 }

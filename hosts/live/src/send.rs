@@ -6,7 +6,7 @@
 use crate::host::Destination;
 use crate::probe::{Client, ProbeError};
 use crate::stream::overhead;
-use crate::transfer::{Ends, Flows, Next, Outgoing, SessionError};
+use crate::transfer::{Ends, Flows, LONGEST_RETRY, Next, Outgoing, SessionError};
 use crate::wire::{Begin, Begun, Grant, HASH, LEAST_SIZE, Purpose, Reason, SEGMENT_HEAD};
 use congestion::{AnyController, Setup};
 use std::collections::VecDeque;
@@ -361,7 +361,9 @@ fn agreed(
 fn begun(client: &mut Client, begin: &Begin) -> Result<(u32, Begun), SessionError> {
     for _ in 1..TRIES {
         match client.begin(begin.clone()) {
-            Err(SessionError::Refused { reason: Reason::Busy, retry_ms: after @ 1.., .. }) => {
+            Err(SessionError::Refused { reason: Reason::Busy, retry_ms: after @ 1.., .. })
+                if u128::from(after) <= LONGEST_RETRY.as_millis() =>
+            {
                 client.stay(Duration::from_millis(u64::from(after)))?;
             }
             other => return other,

@@ -187,15 +187,42 @@ fn a_segment_that_somebody_else_has_sent_makes_no_file() {
 }
 
 #[test]
-fn segments_that_do_not_fit_end_the_session_or_are_dropped() {
-    for (sequence, length, ends) in [(0, 0, true), (0, SIZE + 1, true), (1 << 40, SIZE, false), (u64::MAX, SIZE, false)]
-    {
+fn a_flow_that_began_is_not_ended_by_an_old_wish_for_another() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut link = started(folder.path(), false);
+    link.open(WISH);
+    link.begin(3, begin("file", SIZE, false)).expect("begun");
+    link.begin(4, begin("file", SIZE, true)).expect("begun anew");
+    link.inject(4, 0, &[7; 100]);
+    assert_eq!(link.try_ask(3, Body::Begin(begin("file", SIZE, false))), None);
+    let hash = *blake3::hash(&[7; 100]).as_bytes();
+    assert_eq!(link.ask(4, Body::Finish { bytes: 100, hash }), Body::Finished);
+}
+
+/// The first refusal may be lost.
+#[test]
+fn a_flow_that_has_failed_is_refused_as_often_as_it_is_sent_to() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut link = started(folder.path(), false);
+    link.open(WISH);
+    link.begin(3, begin("file", SIZE, false)).expect("begun");
+    for _ in 0..3 {
+        let Body::Refuse { text, .. } = link.ask(3, Body::Finish { bytes: 1, hash: [0; 32] }) else { panic!() };
+        assert!(text.contains("not what was sent"), "{text}");
+        let answer = link.inject(3, 0, &[7; 100]);
+        assert!(matches!(&answer, Some(Body::Refuse { text, .. }) if text.contains("not what was sent")), "{answer:?}");
+    }
+}
+
+#[test]
+fn segments_that_do_not_fit_are_dropped() {
+    for (sequence, length) in [(0, 0), (0, SIZE + 1), (1 << 40, SIZE), (u64::MAX, SIZE)] {
         let folder = tempfile::tempdir().expect("a folder");
         let mut link = started(folder.path(), false);
         link.open(WISH);
         link.begin(3, begin("file", SIZE, false)).expect("begun");
         let answer = link.inject(3, sequence, &vec![7; length]);
-        assert_eq!(matches!(answer, Some(Body::Close(_))), ends, "{sequence} {length}: {answer:?}");
-        assert_eq!(answer.is_some(), ends, "{sequence} {length}: {answer:?}");
+        assert_eq!(answer, None, "{sequence} {length}");
+        assert!(matches!(link.ask(4, Body::Ping), Body::Pong), "{sequence} {length}");
     }
 }

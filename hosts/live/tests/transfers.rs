@@ -8,6 +8,7 @@ use packetscale_live::serve::Limits;
 use packetscale_live::transfer::{Driven, Ends, Outgoing, drive};
 use packetscale_live::wire::{Begin, Body, Came, Grant, Keys, Packet, Purpose, SEGMENT_HEAD};
 use settings::Settings;
+use std::sync::mpsc;
 use transport::{SenderParams, Transfer};
 use units::{Bytes, Rate, Span, Time};
 
@@ -115,6 +116,27 @@ fn thinned_acknowledgments_tell_the_arrival_of_every_packet() {
     assert!(sent > 10_000 && u64::from(in_flight) < sent, "{sent}");
 }
 
+/// Both halves of what such an acknowledgment could tell do not fit into a packet.
+#[test]
+fn acknowledgments_of_256_segments_fit_into_a_packet() {
+    let fast = Shape { rate: Rate::from_mbps(200), buffer: 400, ..SHAPE };
+    let mut link = Link::new(fast, limits());
+    let (told, most) = mpsc::channel();
+    link.lie = Some(Box::new(move |packet: &mut Packet| {
+        if let Body::Ack(ack) = &packet.body {
+            told.send(ack.came.len()).expect("heard");
+        }
+    }));
+    let (flows, driven) = run(&mut link, &["cubic"], 256, 10);
+    driven.expect("driven");
+    assert_eq!(link.too_large, 0);
+    assert!(most.try_iter().max() >= Some(256), "it is never so many");
+    let counters = flows.flows[0].1.sender().counters();
+    assert_eq!(counters.timeouts, 0);
+    // Three quarters of 200 Mbit/s for 10 s.
+    assert!(counters.delivered > 125_000, "{}", counters.delivered);
+}
+
 /// A lost acknowledgment loses no arrival: the next one tells them again.
 #[test]
 fn arrivals_are_told_twice() {
@@ -178,6 +200,22 @@ fn who_sends_more_bytes_than_granted_is_told_so() {
     let few = Limits { grant: Grant { bytes: 1_000_000, ..WISH }, ..limits() };
     let (_, driven) = run(&mut Link::new(SHAPE, few), &["cubic"], 2, 10);
     assert!(matches!(driven, Err(Ends::Closed(packetscale_live::wire::Reason::Limit))), "{driven:?}");
+}
+
+/// The session lives, and nothing is acknowledged; or nothing may be sent.
+#[test]
+fn a_server_that_answers_and_takes_nothing_ends_a_transfer() {
+    for window in [0, 1 << 14] {
+        let mut link = Link::new(SHAPE, limits());
+        link.lie = Some(Box::new(move |packet: &mut Packet| {
+            if let Body::Ack(ack) = &mut packet.body {
+                (ack.next, ack.window, ack.blocks) = (0, window, Vec::new());
+                ack.came.clear();
+            }
+        }));
+        let (_, driven) = run(&mut link, &["cubic"], 2, 60);
+        assert!(matches!(driven, Err(Ends::Stalled(PATIENCE))), "{driven:?}");
+    }
 }
 
 #[test]

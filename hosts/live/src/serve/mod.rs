@@ -17,7 +17,7 @@ pub use serving::{ServeError, Serving, receive, serve};
 use crate::socket::{Arrival, Mark};
 use crate::store::Store;
 use crate::transfer::Seen;
-use crate::wire::{Body, Grant, Header, Keys, LEAST_SIZE, Ordered, Packet, Reason, SEGMENT_HEAD, Source, Stamp, seal};
+use crate::wire::{Body, Grant, Header, Keys, LEAST_SIZE, Ordered, Packet, Reason, SEGMENT_HEAD, Source, Stamp};
 use cookie::{Cookies, HOLDS_S};
 use session::Session;
 use std::collections::{BTreeMap, VecDeque};
@@ -232,7 +232,7 @@ impl Server {
             return None;
         }
         session.heard_ms = now.ms;
-        let room = usize::from(session.grant.size).min(LEAST_SIZE) - crate::wire::HEADER - seal::TRAILER;
+        let room = session.room();
         let answer = match body {
             Body::Data { sequence } => {
                 self.counters.received_bytes += bytes;
@@ -311,7 +311,11 @@ impl Server {
         self.forget(now.ms);
         let over = |(id, session): (&u64, &Session)| Some((*id, session.over(now.ms, &self.limits)?));
         let over: Vec<(u64, Reason)> = self.sessions.iter().filter_map(over).collect();
-        over.into_iter().filter_map(|(id, reason)| self.told(id, reason, now)).collect()
+        let told = over.into_iter().filter_map(|(id, reason)| self.told(id, reason, now)).collect();
+        if let Some(store) = &mut self.store {
+            store.tidy(&|session| self.sessions.contains_key(&session));
+        }
+        told
     }
 
     /// Ends all sessions; returns what to tell whom.

@@ -3,7 +3,7 @@
 use super::Limits;
 use crate::socket::{Arrival, Mark, Time, by_one_clock};
 use crate::transfer::Incoming;
-use crate::wire::{Grant, Marks, Ordered, Reason, Report, Source, Stamp, What};
+use crate::wire::{Grant, HEADER, LEAST_SIZE, Marks, Ordered, Reason, Report, Source, Stamp, What, seal};
 use std::collections::BTreeMap;
 use std::net::SocketAddr;
 
@@ -76,6 +76,10 @@ pub struct Session {
     pub steps_before: u16,
     /// The flows of data to here, by their numbers.
     pub flows: BTreeMap<u32, Incoming>,
+    /// The number of the flow that began last.
+    pub last_begin: Option<u32>,
+    /// The last flow that could not go on, and why: its client is told as often as it sends.
+    pub failed: Option<(u32, String)>,
 }
 
 impl Session {
@@ -98,6 +102,8 @@ impl Session {
             marks: Marks::default(),
             steps_before: steps,
             flows: BTreeMap::new(),
+            last_begin: None,
+            failed: None,
         };
         session.bucket_bytes = session.depth();
         session
@@ -105,6 +111,11 @@ impl Session {
 
     fn depth(&self) -> u64 {
         AHEAD_BYTES.max(self.grant.rate_bps / 8 / AHEAD_PER_S)
+    }
+
+    /// Bytes of a body that fit into any datagram to its client.
+    pub fn room(&self) -> usize {
+        usize::from(self.grant.size).min(LEAST_SIZE).saturating_sub(HEADER + seal::TRAILER)
     }
 
     /// When it ends by itself, and why.

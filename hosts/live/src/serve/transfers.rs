@@ -1,6 +1,6 @@
 //! What the server does with flows: begins them, takes their segments, acknowledges, keeps files.
 
-use super::{Now, Reaction, Server, answered};
+use super::{Now, Reaction, Server, Session, answered};
 use crate::store::{Opening, Part, Store};
 use crate::transfer::{Halt, Incoming, MOST_FLOWS, Seen};
 use crate::wire::{Acknowledgment, Begin, Body, HASH, Header, Purpose, Reason, SEGMENT_HEAD};
@@ -30,6 +30,10 @@ impl Server {
         if let Some(flow) = session.flows.get(&header.number) {
             return Some(answered(self.written(header, Body::Begun(flow.begun()), now)));
         }
+        // One that was under way for long, or comes twice: its client has begun another since, or what it began has failed.
+        if session.last_begin.is_some_and(|last| header.number <= last) {
+            return None;
+        }
         let size = usize::from(begin.size);
         let fits = size > 0 && size + SEGMENT_HEAD <= usize::from(session.grant.size);
         if !fits || begin.window == 0 || session.flows.len() >= MOST_FLOWS {
@@ -48,7 +52,9 @@ impl Server {
         };
         let flow = Incoming::new(begin, part);
         let begun = flow.begun();
-        self.sessions.get_mut(&header.session)?.flows.insert(header.number, flow);
+        let session = self.sessions.get_mut(&header.session)?;
+        session.flows.insert(header.number, flow);
+        session.last_begin = Some(header.number);
         Some(answered(self.written(header, Body::Begun(begun), now)))
     }
 
@@ -68,7 +74,8 @@ impl Server {
 
     /// A segment of a flow, which the session may send.
     pub(super) fn segment(&mut self, header: Header, seen: &Seen<'_>, now: Now) -> Option<Reaction> {
-        let flow = self.sessions.get_mut(&header.session)?.flows.get_mut(&header.number)?;
+        let session = self.sessions.get_mut(&header.session)?;
+        let Some(flow) = session.flows.get_mut(&header.number) else { return self.unknown(header, now) };
         match flow.segment(now.time(), seen) {
             Ok(Some(ack)) => Some(answered(self.acknowledged(header, ack, now))),
             Ok(None) => {
@@ -82,13 +89,15 @@ impl Server {
     fn acknowledged(&self, header: Header, ack: Acknowledgment, now: Now) -> Vec<u8> {
         let session = self.sessions.get(&header.session);
         let (key, before) = session.map_or((0, now.steps), |session| (session.key, session.steps_before));
-        let ack = Acknowledgment { steps: now.steps.wrapping_sub(before), ..ack };
+        let mut ack = Acknowledgment { steps: now.steps.wrapping_sub(before), ..ack };
+        ack.cut_to(session.map_or(0, Session::room));
         self.written(Header { key, ..header }, Body::Ack(ack), now)
     }
 
     /// A client says that all of a file has arrived.
     pub(super) fn finishes(&mut self, header: Header, bytes: u64, hash: &[u8; HASH], now: Now) -> Option<Reaction> {
-        let flow = self.sessions.get_mut(&header.session)?.flows.get_mut(&header.number)?;
+        let session = self.sessions.get_mut(&header.session)?;
+        let Some(flow) = session.flows.get_mut(&header.number) else { return self.unknown(header, now) };
         match flow.finish(bytes, hash) {
             Ok(()) => Some(answered(self.written(header, Body::Finished, now))),
             Err(halt) => Some(self.halted(header, halt, now)),
@@ -98,12 +107,20 @@ impl Server {
     /// A flow cannot go on: what keeps it is told, and who keeps to nothing is sent away.
     fn halted(&mut self, header: Header, halt: Halt, now: Now) -> Reaction {
         let Halt::File(text) = halt else { return self.ended(header, Reason::Wrong, now) };
-        let key = self.sessions.get_mut(&header.session).map_or(0, |session| {
+        if let Some(session) = self.sessions.get_mut(&header.session) {
             session.flows.remove(&header.number);
-            session.key
-        });
+            session.failed = Some((header.number, text));
+        }
+        self.unknown(header, now).unwrap_or_default()
+    }
+
+    /// What is said of a flow that is not there, each time that it is asked for: an answer may be lost.
+    fn unknown(&self, header: Header, now: Now) -> Option<Reaction> {
+        let session = self.sessions.get(&header.session)?;
+        let failed = session.failed.as_ref().filter(|(flow, _)| *flow == header.number);
+        let text = failed.map_or_else(|| "there is no such flow".to_string(), |(_, why)| why.clone());
         let body = Body::Refuse { code: Reason::Unwanted, retry_ms: 0, text };
-        answered(self.written(Header { key, ..header }, body, now))
+        Some(answered(self.written(Header { key: session.key, ..header }, body, now)))
     }
 
     /// When [`Server::acknowledge`] has something to do, at the earliest.

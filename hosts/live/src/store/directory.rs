@@ -2,15 +2,17 @@
 //! else, so its length is how far it is. It is read again when a client comes back, in a thread of its own.
 
 use super::{Opening, Part, Store};
-use crate::wire::{HASH, MOST_NAME, Reason};
+use crate::wire::{HASH, MOST_NAME, Reason, harmless};
+use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use nix::libc;
 use std::collections::BTreeMap;
-use std::fs::{File, OpenOptions, TryLockError};
-use std::io::{self, Write};
-use std::os::unix::fs::OpenOptionsExt;
+use std::fs::{File, Metadata, OpenOptions, TryLockError};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, Receiver, TryRecvError};
+use std::sync::{Arc, Weak};
 use std::time::{Duration, Instant};
 
 /// A client whose file another session still has is told to come again after this: sessions that are silent have ended then.
@@ -25,14 +27,28 @@ pub struct Directory {
     path: PathBuf,
     /// Files that are there may be replaced.
     force: bool,
-    /// What of files is being read again, by session and name.
-    reading: BTreeMap<(u64, String), Reading>,
+    /// What is being read again, by session: one file of each.
+    reading: BTreeMap<u64, Reading>,
 }
 
-/// A file that is read again, and when its client asked last.
+/// A file that is read again, and when its client asked last. Dropping it ends the reading.
 struct Reading {
+    name: String,
     taken: Receiver<io::Result<Taken>>,
+    _wanted: Arc<()>,
     asked: Instant,
+}
+
+/// Reads a file as long as somebody waits for it.
+struct WhileWanted<'a>(&'a File, &'a Weak<()>);
+
+impl Read for WhileWanted<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        if self.1.strong_count() == 0 {
+            return Err(io::Error::other("its client has gone"));
+        }
+        self.0.read(buffer)
+    }
 }
 
 /// A file that is under way.
@@ -44,14 +60,15 @@ struct Taken {
     force: bool,
     bytes: u64,
     hasher: blake3::Hasher,
+    /// It is called [`Taken::under_way`] no longer.
+    gone: bool,
 }
 
 /// A name from the network as a name in a directory: its last part, without what a file system or a terminal may take for
 /// something else. It never begins with a dot.
 pub fn plain(name: &str) -> String {
     let last = name.rsplit(['/', '\\']).next().unwrap_or_default();
-    let odd = |c: char| c.is_control() || c == '\u{202e}';
-    let clean: String = last.chars().map(|c| if odd(c) { '_' } else { c }).collect();
+    let clean = harmless(last);
     let clean = match clean.strip_prefix('.') {
         Some(rest) => format!("_{rest}"),
         None if clean.is_empty() => "unnamed".to_string(),
@@ -73,7 +90,7 @@ impl Directory {
     }
 
     /// Opens and locks what is under way, and begins to read it.
-    fn begin(&self, name: &str, anew: bool) -> io::Result<Option<Receiver<io::Result<Taken>>>> {
+    fn begin(&self, name: &str, anew: bool) -> io::Result<Option<Reading>> {
         let (named, under_way) = (self.path.join(name), self.path.join(format!(".{name}.part")));
         let mut options = OpenOptions::new();
         // A link that somebody else has put there is not followed.
@@ -87,31 +104,41 @@ impl Directory {
             Err(TryLockError::WouldBlock) => return Ok(None),
             Err(TryLockError::Error(error)) => return Err(error),
         }
+        if !std::fs::symlink_metadata(&under_way).is_ok_and(|there| same(&there, &file)) {
+            // Between opening and locking, who had it has renamed or removed it.
+            return Ok(None);
+        }
         if anew {
             file.set_len(0)?;
         }
-        let taken = Taken { file, under_way, name: named, force: self.force, bytes: 0, hasher: blake3::Hasher::new() };
-        let (read, reading) = mpsc::channel();
+        let (force, hasher) = (self.force, blake3::Hasher::new());
+        let file = Taken { file, under_way, name: named, force, bytes: 0, hasher, gone: false };
+        let (read, taken) = mpsc::channel();
+        let wanted = Arc::new(());
+        let waits = Arc::downgrade(&wanted);
         std::thread::Builder::new().name("receive-read".to_string()).spawn(move || {
-            let _ = read.send(taken.read_again());
+            let _ = read.send(file.read_again(&waits));
         })?;
-        Ok(Some(reading))
+        Ok(Some(Reading { name: name.to_string(), taken, _wanted: wanted, asked: Instant::now() }))
     }
+}
+
+fn same(there: &Metadata, file: &File) -> bool {
+    file.metadata().is_ok_and(|this| (this.dev(), this.ino()) == (there.dev(), there.ino()))
 }
 
 impl Store for Directory {
     fn open(&mut self, session: u64, name: &str, anew: bool) -> Opening {
         let name = plain(name);
         let refused = |why: &dyn std::fmt::Display| Opening::Refused(Reason::Unwanted, 0, format!("{name}: {why}"));
-        self.reading.retain(|_, reading| reading.asked.elapsed() < ASKS);
-        let key = (session, name.clone());
-        let taken = match self.reading.remove(&key) {
-            Some(reading) => reading.taken,
+        // Who asks for another file waits no more for the one before.
+        let reading = match self.reading.remove(&session).filter(|reading| reading.name == name) {
+            Some(reading) => reading,
             None if !self.force && std::fs::symlink_metadata(self.path.join(&name)).is_ok() => {
                 return refused(&"it is there already; packetscale receive --force would replace it");
             }
             None => match self.begin(&name, anew) {
-                Ok(Some(taken)) => taken,
+                Ok(Some(reading)) => reading,
                 Ok(None) => {
                     let text = format!("{name}: another session writes it");
                     return Opening::Refused(Reason::Busy, RETRY_MS, text);
@@ -119,24 +146,28 @@ impl Store for Directory {
                 Err(error) => return refused(&error),
             },
         };
-        match taken.try_recv() {
+        match reading.taken.try_recv() {
             Ok(Ok(taken)) => {
                 let (bytes, hash) = (taken.bytes, taken.hash());
                 Opening::Open(Box::new(taken), bytes, hash)
             }
             Ok(Err(error)) => refused(&error),
             Err(TryRecvError::Empty) => {
-                self.reading.insert(key, Reading { taken, asked: Instant::now() });
+                self.reading.insert(session, Reading { asked: Instant::now(), ..reading });
                 Opening::Later
             }
             Err(TryRecvError::Disconnected) => refused(&"it cannot be read"),
         }
     }
+
+    fn tidy(&mut self, is_there: &dyn Fn(u64) -> bool) {
+        self.reading.retain(|session, reading| is_there(*session) && reading.asked.elapsed() < ASKS);
+    }
 }
 
 impl Taken {
-    fn read_again(mut self) -> io::Result<Taken> {
-        self.hasher.update_reader(&self.file)?;
+    fn read_again(mut self, waits: &Weak<()>) -> io::Result<Taken> {
+        self.hasher.update_reader(WhileWanted(&self.file, waits))?;
         self.bytes = self.file.metadata()?.len();
         if self.hasher.count() != self.bytes {
             return Err(io::Error::other("somebody else writes it"));
@@ -160,12 +191,39 @@ impl Part for Taken {
     fn keep(&mut self, bytes: u64, hash: &[u8; HASH]) -> Result<(), String> {
         if self.bytes != bytes || self.hasher.finalize() != blake3::Hash::from_bytes(*hash) {
             // What is wrong must not be continued.
+            self.gone = true;
             let _ = std::fs::remove_file(&self.under_way);
             return Err("what arrived is not what was sent: it was removed".to_string());
         }
-        let flags = if self.force { RenameFlags::empty() } else { RenameFlags::RENAME_NOREPLACE };
-        renameat2(AT_FDCWD, &self.under_way, AT_FDCWD, &self.name, flags)
-            .map_err(|error| format!("{}: cannot have its name: {error}", self.under_way.display()))
+        self.named().map_err(|error| format!("{}: cannot have its name: {error}", self.under_way.display()))?;
+        self.gone = true;
+        Ok(())
+    }
+}
+
+impl Taken {
+    /// Gives the file its name.
+    fn named(&self) -> io::Result<()> {
+        if self.force {
+            return std::fs::rename(&self.under_way, &self.name);
+        }
+        match renameat2(AT_FDCWD, &self.under_way, AT_FDCWD, &self.name, RenameFlags::RENAME_NOREPLACE) {
+            // Not every file system can (NFS). A link does not replace, either.
+            Err(Errno::EINVAL | Errno::ENOSYS) => {
+                std::fs::hard_link(&self.under_way, &self.name)?;
+                std::fs::remove_file(&self.under_way)
+            }
+            other => other.map_err(io::Error::from),
+        }
+    }
+}
+
+impl Drop for Taken {
+    fn drop(&mut self) {
+        // Nothing of it has arrived: there is nothing to go on with. It is still locked.
+        if !self.gone && self.file.metadata().is_ok_and(|file| file.len() == 0) {
+            let _ = std::fs::remove_file(&self.under_way);
+        }
     }
 }
 
@@ -201,6 +259,7 @@ mod tests {
             ("a/", "unnamed"),
             ("a\0b\x1b[2J\n", "a_b_[2J_"),
             ("naïve ü", "naïve ü"),
+            ("a\u{202e}txt.\u{2066}exe\u{200f}", "a_txt._exe_"),
         ] {
             assert_eq!(plain(name), expected, "{name:?}");
         }
@@ -242,6 +301,24 @@ mod tests {
         part.append(b"new").expect("written");
         part.keep(3, &hash(b"new")).expect("kept");
         assert_eq!(std::fs::read(folder.path().join("data")).expect("there"), b"new");
+    }
+
+    #[test]
+    fn a_session_that_names_many_files_has_one_and_leaves_none_that_is_empty() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut store = Directory::new(folder.path(), false).expect("a store");
+        for name in 0..100 {
+            let _ = store.open(1, &format!("file{name}"), false);
+            assert!(store.reading.len() <= 1);
+        }
+        drop(opened(&mut store, 1, "last", false));
+        let _ = store.open(2, "other", false);
+        store.tidy(&|session| session == 1);
+        assert!(store.reading.is_empty());
+        // The threads that were reading notice soon that nobody waits.
+        while std::fs::read_dir(folder.path()).expect("read").count() > 0 {
+            std::thread::yield_now();
+        }
     }
 
     #[test]

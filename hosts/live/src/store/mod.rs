@@ -12,6 +12,9 @@ use std::io;
 pub trait Store: Send {
     /// The client of a session wants to send a file of this name, perhaps asking again. `anew`: what is there is of another.
     fn open(&mut self, session: u64, name: &str, anew: bool) -> Opening;
+
+    /// Lets go what sessions that are there no longer, or ask no more, were waiting for.
+    fn tidy(&mut self, is_there: &dyn Fn(u64) -> bool);
 }
 
 /// Whether a file is taken.

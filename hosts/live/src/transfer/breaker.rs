@@ -1,5 +1,6 @@
-//! A circuit breaker (RFC 8084) in front of every controller: what is sent stays below 1.25 times what is acknowledged, whatever
-//! a receiver says of arrivals and whatever a controller makes of it.
+//! A circuit breaker (RFC 8084) in front of every controller: what is sent stays below 1.25 times what is acknowledged, one
+//! flight and one packet each 100 ms, whatever a receiver says of arrivals and whatever a controller makes of it. What is
+//! acknowledged is what the receiver claims to have.
 //!
 //! ```text
 //! wasted = sent - acknowledged - in flight

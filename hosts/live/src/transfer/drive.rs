@@ -62,6 +62,9 @@ pub enum Ends {
     /// Nothing was heard.
     #[error("nothing was heard of the server for {0}")]
     Silent(Span),
+    /// It answers, and nothing more arrives.
+    #[error("the server answers, and has taken nothing for {0}")]
+    Stalled(Span),
     /// What was to be sent cannot be read.
     #[error("what is sent cannot be read: {0}")]
     Unreadable(String),
@@ -80,7 +83,7 @@ pub struct Session<'a> {
     pub grant: Grant,
     /// Milliseconds since 1970 at the start of the run: what seals say.
     pub wall_ms: u64,
-    /// Nothing heard for so long ends it.
+    /// Nothing heard for so long ends it; so does nothing acknowledged of what was sent, a ping later.
     pub patience: Span,
 }
 
@@ -102,6 +105,9 @@ struct Driver<'a, C> {
     /// When something was sent last, and heard last.
     sent: Time,
     heard: Time,
+    /// When something was acknowledged last, or nothing had to be; and how many packets were.
+    advanced: Time,
+    delivered: u64,
     datagram: Vec<u8>,
     buffer: Vec<u8>,
     driven: Driven,
@@ -120,6 +126,8 @@ pub fn drive<C: Carrier>(carrier: &mut C, session: Session<'_>, flows: &mut dyn 
         filled: now,
         sent: now,
         heard: now,
+        advanced: now,
+        delivered: 0,
         datagram: vec![0; MOST_SIZE],
         buffer: vec![0; MOST_SIZE],
         driven: Driven::default(),
@@ -137,7 +145,12 @@ pub fn drive<C: Carrier>(carrier: &mut C, session: Session<'_>, flows: &mut dyn 
         if now >= driver.heard + session.patience {
             return Err(Ends::Silent(session.patience));
         }
-        due = due.min(driver.sent + ALIVE).min(driver.heard + session.patience);
+        // A path that is dead is silent before that.
+        let stalled = driver.advanced(flows, now) + session.patience + ALIVE;
+        if now >= stalled {
+            return Err(Ends::Stalled(session.patience));
+        }
+        due = due.min(driver.sent + ALIVE).min(driver.heard + session.patience).min(stalled);
         if due > now {
             driver.carrier.wait(due)?;
         }
@@ -146,6 +159,11 @@ pub fn drive<C: Carrier>(carrier: &mut C, session: Session<'_>, flows: &mut dyn 
 
 fn depth(grant: &Grant) -> f64 {
     (grant.rate_bps as f64 / 8.0 * AHEAD.as_secs_f64()).max(LEAST_AHEAD).max(2.0 * f64::from(grant.size))
+}
+
+/// Whether one of them has this number.
+fn has(flows: &mut dyn Flows, number: u32) -> bool {
+    (0..flows.count()).any(|flow| flows.flow(flow).is_some_and(|(this, _)| this == number))
 }
 
 impl<C: Carrier> Driver<'_, C> {
@@ -163,6 +181,21 @@ impl<C: Carrier> Driver<'_, C> {
         self.carrier.send(&datagram, Ecn::NotEct, false)?;
         self.sent = now;
         Ok(())
+    }
+
+    /// When the flows went on last. Those that have nothing to wait for do.
+    fn advanced(&mut self, flows: &mut dyn Flows, now: Time) -> Time {
+        let (mut delivered, mut waits) = (0, false);
+        for flow in 0..flows.count() {
+            if let Some((_, outgoing)) = flows.flow(flow) {
+                delivered += outgoing.sender().counters().delivered;
+                waits |= outgoing.waits();
+            }
+        }
+        if !waits || delivered != self.delivered {
+            (self.advanced, self.delivered) = (now, delivered);
+        }
+        self.advanced
     }
 
     /// Reads what has arrived.
@@ -189,7 +222,7 @@ impl<C: Carrier> Driver<'_, C> {
                     }
                 }
                 Body::Close(reason) => return Err(Ends::Closed(reason)),
-                Body::Refuse { text, .. } => return Err(Ends::Refused(text)),
+                Body::Refuse { text, .. } if has(flows, header.number) => return Err(Ends::Refused(text)),
                 _ => {}
             }
         }

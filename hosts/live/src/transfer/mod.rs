@@ -25,6 +25,7 @@ pub use departing::Departing;
 pub use drive::{Driven, Ends, Flows, Next, Session, drive};
 pub use incoming::{Halt, Incoming, Seen};
 pub use outgoing::{Delivery, Outgoing};
+pub(crate) use session::LONGEST_RETRY;
 pub use session::SessionError;
 pub use wired::Wired;
 

@@ -51,8 +51,8 @@ pub struct Outgoing {
 }
 
 impl Outgoing {
-    /// A flow that is ready at `now`. `stamps`: the controller is told arrivals if it asks for them. `recorded`: deliveries are
-    /// kept for who takes them.
+    /// A flow that is ready at `now`. `stamps`: the controller is told arrivals if it asks for them. `recorded`: deliveries and
+    /// losses are kept for who takes them.
     pub fn new(params: SenderParams, controller: AnyController, now: Time, stamps: bool, recorded: bool) -> Outgoing {
         Outgoing {
             stamps: stamps && controller.needs().arrivals,
@@ -92,6 +92,11 @@ impl Outgoing {
         self.acknowledged
     }
 
+    /// Whether something must be acknowledged, or a window opened, before it can be over.
+    pub fn waits(&self) -> bool {
+        !self.stopped && (self.receive_window == 0 || self.acknowledged < self.sender_next())
+    }
+
     /// Nothing leaves from now on. What is under way is still acknowledged.
     pub fn stop(&mut self) {
         self.stopped = true;
@@ -112,7 +117,14 @@ impl Outgoing {
         self.receive_window = u64::from(told.window);
         self.marked = told.marked.or(self.marked);
         self.each(told, &news, |sender, ack| sender.on_ack(now, ack));
-        self.losses.extend(self.sender.controller_mut().take_losses());
+        self.record_losses();
+    }
+
+    fn record_losses(&mut self) {
+        let losses = self.sender.controller_mut().take_losses();
+        if self.deliveries.is_some() {
+            self.losses.extend(losses);
+        }
     }
 
     /// One past the last segment that was ever sent.
@@ -186,7 +198,7 @@ impl Outgoing {
     pub fn on_wakeup(&mut self, now: Time) {
         let now = self.time(now);
         self.sender.on_wakeup(now);
-        self.losses.extend(self.sender.controller_mut().take_losses());
+        self.record_losses();
     }
 
     /// What may leave now. [`Outgoing::departed`] follows.

@@ -11,7 +11,7 @@ use units::Span;
 
 /// How often, and for how long at most each time, a refused session is tried again. A session that was lost ends within that.
 const TRIES: u32 = 3;
-const LONGEST_RETRY: Duration = Duration::from_millis(6_000);
+pub(crate) const LONGEST_RETRY: Duration = Duration::from_millis(6_000);
 /// A receiver that must read what it has of a file before it knows its hash takes this many requests at most.
 const PATIENT: u32 = 40;
 

@@ -12,6 +12,8 @@ pub use report::{Marks, Report, Source, Stamp, What};
 pub use seal::Keys;
 pub use transfer::{Acknowledgment, Begin, Begun, Came, HASH, MOST_BLOCKS, MOST_NAME, Purpose, SEGMENT_HEAD};
 
+pub use bytes::harmless;
+
 use bytes::Fields;
 
 /// "pscl".
@@ -361,7 +363,7 @@ fn cookie(fields: &mut Fields<'_>) -> Option<Cookie> {
 fn refusal(fields: &mut Fields<'_>) -> Option<Body> {
     let (code, retry_ms, length) = (Reason::of(fields.u8()?)?, fields.u32()?, fields.u8()?);
     let text = fields.take(usize::from(length)).filter(|text| text.len() <= MOST_TEXT)?;
-    Some(Body::Refuse { code, retry_ms, text: String::from_utf8(text.to_vec()).ok()? })
+    Some(Body::Refuse { code, retry_ms, text: harmless(std::str::from_utf8(text).ok()?) })
 }
 
 fn ordered(fields: &mut Fields<'_>) -> Option<Ordered> {

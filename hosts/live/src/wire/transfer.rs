@@ -1,6 +1,6 @@
 //! Transfers: flows of data inside a session, each with a receiver at the server.
 
-use super::bytes::{Fields, put_leb, zigzag};
+use super::bytes::{Fields, leb_length, put_leb, zigzag};
 use super::report::Source;
 
 /// Bytes of a segment before its data.
@@ -137,6 +137,28 @@ impl Begun {
 }
 
 impl Acknowledgment {
+    /// Keeps as many of the last arrivals as fit into `room` bytes, the body of a datagram. What is left out was told before, as
+    /// long as the new ones fit.
+    pub fn cut_to(&mut self, room: usize) {
+        // The head of a run, at most: two numbers, and less than 2^21 arrivals.
+        const RUN: usize = 10 + 10 + 3;
+        let came = std::mem::take(&mut self.came);
+        let mut head = Vec::new();
+        self.write(&mut head);
+        let (mut used, mut from) = (head.len() + RUN + 1, came.len());
+        while let Some(at) = from.checked_sub(1) {
+            let time = |next: &Came| leb_length(zigzag(next.ns.wrapping_sub(came[at].ns) as i64));
+            let run = |next: &Came| if came[at].follows(next) { 0 } else { RUN };
+            used += came.get(from).map_or(0, |next| time(next) + run(next));
+            if used > room {
+                break;
+            }
+            from = at;
+        }
+        self.came = came;
+        self.came.drain(..from);
+    }
+
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let blocks = &self.blocks[..self.blocks.len().min(MOST_BLOCKS)];
         let flags = if self.duplicate { DUPLICATE } else { 0 } | if self.marked.is_some() { COUNTS_MARKS } else { 0 };

@@ -52,6 +52,8 @@ pub struct Link {
     /// Datagrams that entered the link, and those that its buffer dropped.
     pub entered: u64,
     pub dropped: u64,
+    /// Answers that do not fit into a packet: they are dropped, too.
+    pub too_large: u64,
     /// The longest that a packet waited.
     pub longest: Span,
 }
@@ -86,6 +88,7 @@ impl Link {
             lie: None,
             entered: 0,
             dropped: 0,
+            too_large: 0,
             longest: Span::ZERO,
         }
     }
@@ -106,10 +109,15 @@ impl Link {
 
     /// What the server says at once to a packet, outside of the link.
     pub fn ask(&mut self, number: u32, body: Body) -> Body {
+        self.try_ask(number, body).expect("an answer")
+    }
+
+    /// What the server says at once to a packet, if it answers.
+    pub fn try_ask(&mut self, number: u32, body: Body) -> Option<Body> {
         let key = self.keys.first().unwrap_or(0);
         let datagram = Packet { header: Header { key, session: SESSION, number }, body }.write(&self.keys, self.wall());
         let answer = self.server.receive(&datagram, &arrival(&datagram, 0, socket::Mark::None), at(self.now)).answer;
-        Packet::read(&answer.expect("an answer")).expect("a packet").body
+        answer.map(|answer| Packet::read(&answer).expect("a packet").body)
     }
 
     fn wall(&self) -> u64 {
@@ -186,7 +194,9 @@ impl Link {
     }
 
     fn return_way(&mut self, when: Time, mut answer: Vec<u8>) {
-        if when >= self.dead_from || self.loses() {
+        let too_large = answer.len() + HEADERS > self.shape.packet.get() as usize;
+        self.too_large += u64::from(too_large);
+        if too_large || when >= self.dead_from || self.loses() {
             return;
         }
         if let Some(lie) = &mut self.lie
