@@ -7,7 +7,15 @@ folder=$2
 top=$(cd "$(dirname "$0")/.." && pwd)
 fail() { echo "deb.sh: $1" >&2; exit 2; }
 command -v dpkg-deb >/dev/null || fail "found no dpkg-deb; expected Debian's dpkg"
+command -v readelf >/dev/null && command -v objdump >/dev/null ||
+    fail "found no readelf or no objdump, which say what the program needs; expected Debian's binutils"
 [ -x "$binary" ] || fail "found no program $binary; expected the command, as cargo or release/build.sh builds it"
+machine=$(LC_ALL=C readelf --file-header "$binary" | sed -n 's/^ *Machine: *//p')
+case $machine in
+    *X86-64) architecture=amd64 ;;
+    AArch64) architecture=arm64 ;;
+    *) fail "found a program for \"$machine\"; expected one for X86-64 or AArch64" ;;
+esac
 
 root=$(mktemp -d)
 trap 'rm -rf "$root"' EXIT
@@ -45,7 +53,8 @@ gzip -9nc "$top/CHANGELOG.md" >"$documents/changelog.gz"
 
 # What it is linked with: of a static program nothing.
 needs=""
-libraries=$(objdump -p "$binary" 2>/dev/null | sed -n 's/^ *NEEDED *//p') || true
+dynamic=$(objdump -p "$binary")
+libraries=$(echo "$dynamic" | sed -n 's/^ *NEEDED *//p')
 for library in $libraries; do
     case $library in
         libelf.so.1) needs="$needs, libelf1 | libelf1t64" ;;
@@ -59,7 +68,6 @@ for library in $libraries; do
         *) fail "found a program that needs $library; expected one of the libraries that deb.sh knows" ;;
     esac
 done
-architecture=$(dpkg --print-architecture)
 mkdir "$root/DEBIAN"
 {
     echo "Package: packetscale"
