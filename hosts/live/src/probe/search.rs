@@ -96,7 +96,9 @@ pub enum Unsure {
     #[error("too few streams could be read; the last: {0}")]
     Unread(Abstain),
     /// All is free up to the fastest stream that may be sent.
-    #[error("more than {0} bit/s are free: beyond what this machine can make or the server grants")]
+    #[error(
+        "more than {0} bit/s are free: the fastest streams that --rate, this machine and the server allow were not slowed"
+    )]
     Beyond(u64),
     /// Less is free than the slowest stream takes.
     #[error("less than {0} bit/s are free")]
