@@ -1,9 +1,9 @@
 //! `packetscale init`: a commented scenario to begin with.
 
 use crate::args::Init as Arguments;
+use crate::create::create;
 use crate::{Failure, say};
-use std::fs::File;
-use std::io::{ErrorKind, Write};
+use std::io::Write;
 use std::path::Path;
 
 const TEMPLATE: &str = include_str!("../assets/scenario.toml");
@@ -11,17 +11,10 @@ const TEMPLATE: &str = include_str!("../assets/scenario.toml");
 pub fn init(arguments: &Arguments) -> Result<(), Failure> {
     let name = arguments.name.trim_end_matches(".toml");
     let file = Path::new(name).with_file_name(format!("{}.toml", stem(name)?));
-    let mut open = File::options();
-    open.write(true);
-    let open = if arguments.force { open.create(true).truncate(true) } else { open.create_new(true) };
     let shown = file.display();
-    let written = open.open(&file).and_then(|mut out| out.write_all(text(&shown.to_string()).as_bytes()));
-    written.map_err(|error| match error.kind() {
-        ErrorKind::AlreadyExists => {
-            Failure::Input(format!("{shown}: found a file; expected none, or --force to overwrite it"))
-        }
-        _ => Failure::Input(format!("{shown}: cannot be written: {error}")),
-    })?;
+    create(&file, arguments.force)?
+        .write_all(text(&shown.to_string()).as_bytes())
+        .map_err(|error| Failure::Input(format!("{shown}: cannot be written: {error}")))?;
     say(&format!("Written to {shown}\nNext: packetscale run {}\n", typed(&shown.to_string())))
 }
 

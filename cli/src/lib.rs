@@ -5,6 +5,7 @@
 
 mod args;
 mod brought;
+mod create;
 mod doctor;
 mod estimate;
 mod evaluate;

@@ -1,5 +1,6 @@
 //! `packetscale probe`: how much of the path to a server, or from it, is free.
 
+use crate::create::{create, taken};
 use crate::{Failure, say, serve};
 use ::live::pace::Gaps;
 use ::live::probe::{Answer, Found, Plan, ProbeError, Question, Row, probe as ask, scenario};
@@ -7,6 +8,7 @@ use ::live::socket::Mark;
 use ::live::wire::{Keys, PORT};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
+use std::fs::File;
 use std::io::{IsTerminal, Write};
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
@@ -46,6 +48,9 @@ pub struct Probe {
     /// Writes the gaps of all streams that could be used, for `packetscale estimate`
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
+    /// Overwrites files of these names
+    #[arg(long)]
+    force: bool,
     /// Prints one JSON object, and nothing else, on standard output
     #[arg(long)]
     json: bool,
@@ -62,6 +67,11 @@ fn mark(word: &str) -> Result<Mark, String> {
 }
 
 pub fn probe(arguments: &Probe) -> Result<(), Failure> {
+    // Before anything is sent.
+    let mut files = arguments.save.iter().chain(&arguments.as_scenario);
+    if let Some(file) = files.find(|file| !arguments.force && file.symlink_metadata().is_ok()) {
+        return Err(taken(file));
+    }
     let question = Question {
         server: address(&arguments.host)?,
         keys: arguments.key.as_deref().map_or(Ok(Keys::default()), serve::keys)?,
@@ -89,8 +99,7 @@ pub fn probe(arguments: &Probe) -> Result<(), Failure> {
     }
     let answer = answer.map_err(|error: ProbeError| Failure::Machine(format!("{}: {error}", arguments.host)))?;
     if let Some(file) = &arguments.save {
-        save(file, &answer.rows)
-            .map_err(|error| Failure::Machine(format!("{}: cannot be written: {error}", file.display())))?;
+        save(create(file, arguments.force)?, &answer.rows).map_err(|error| unwritten(file, &error))?;
     }
     if let Some(file) = &arguments.as_scenario {
         write_scenario(file, &answer, arguments)?;
@@ -107,8 +116,11 @@ fn write_scenario(file: &Path, answer: &Answer, arguments: &Probe) -> Result<(),
         let _ = writeln!(std::io::stderr(), "{}: not written: what is free is not known", file.display());
         return Ok(());
     };
-    std::fs::write(file, text)
-        .map_err(|error| Failure::Machine(format!("{}: cannot be written: {error}", file.display())))
+    create(file, arguments.force)?.write_all(text.as_bytes()).map_err(|error| unwritten(file, &error))
+}
+
+fn unwritten(file: &Path, error: &std::io::Error) -> Failure {
+    Failure::Machine(format!("{}: cannot be written: {error}", file.display()))
 }
 
 fn progress(streams: u32, sent: Bytes, plan: &Plan) {
@@ -203,8 +215,8 @@ fn object(answer: &Answer) -> Value {
     })
 }
 
-fn save(file: &Path, rows: &[Row]) -> std::io::Result<()> {
-    let mut out = std::io::BufWriter::new(std::fs::File::create(file)?);
+fn save(file: File, rows: &[Row]) -> std::io::Result<()> {
+    let mut out = std::io::BufWriter::new(file);
     writeln!(out, "stream_id,pkt,send_gap_ns,recv_gap_ns,size_bytes")?;
     for Row { stream, packet, gaps_ns, size } in rows {
         match gaps_ns {

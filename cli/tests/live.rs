@@ -41,7 +41,7 @@ fn a_probe_says_what_it_found_and_the_server_ends_at_a_signal() {
     let (key, metrics, gaps) = (file("keys"), file("metrics"), file("gaps.csv"));
     let (mut server, address) = serve(&["--listen", "127.0.0.1:0", "--key", &key, "--metrics", &metrics]);
     for way in [&[][..], &["--reverse"]] {
-        let words = ["probe", &address, "--key", &key, "--bytes", "400 kB", "--json", "--save", &gaps];
+        let words = ["probe", &address, "--key", &key, "--bytes", "400 kB", "--json", "--save", &gaps, "--force"];
         let output = packetscale(&[&words, way].concat());
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
         let said: Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
@@ -228,6 +228,21 @@ fn without_an_answer_no_scenario_is_written() {
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(said, format!("{file}: not written: what is free is not known\n"));
     assert!(!std::path::Path::new(&file).exists());
+}
+
+/// Nobody is asked: the address leads nowhere.
+#[test]
+fn a_probe_overwrites_nothing_unasked() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = folder.path().join("mine").display().to_string();
+    for option in ["--save", "--as-scenario"] {
+        fs::write(&file, "kept").expect("written");
+        let output = packetscale(&["probe", "127.0.0.1:9", option, &file]);
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert_eq!(said, format!("{file}: found a file; expected none, or --force to overwrite it\n"));
+        assert_eq!(fs::read_to_string(&file).expect("there"), "kept");
+    }
 }
 
 #[test]

@@ -14,6 +14,7 @@ It is truncated at `run.duration`. The same seed gives the same trajectory.
 from __future__ import annotations
 
 import hashlib
+import numbers
 import pickle
 import uuid
 from collections.abc import Callable, Sequence
@@ -69,6 +70,7 @@ class _Environments:
         self.rust.reset(list(seeds), self.observations, self.told)
 
     def step(self, actions: NDArray[Any]) -> None:
+        """Acts. Actions are one for each environment; nothing has happened where they are not."""
         flat = np.ascontiguousarray(actions, np.float32).reshape(-1)
         self.rust.step(flat, self.observations, self.told, self.rewards, self.truncated)
 
@@ -107,8 +109,8 @@ class CongestionEnv(gymnasium.Env[_Floats, _Floats]):
         super().reset(seed=seed)
         if seed is None and not self._begun:
             seed = _any_seed()
-        self._begun = True
         self._one.reset([seed])
+        self._begun = True
         return self._one.observations[0].copy(), self._info()
 
     def step(self, action: _Floats) -> tuple[_Floats, float, bool, bool, dict[str, Any]]:
@@ -162,20 +164,28 @@ class CongestionVectorEnv(gymnasium.vector.VectorEnv[_Floats, _Floats, NDArray[A
         """Begins an episode in each: the first of its seed, or the next."""
         if seed is None and not self._begun:
             seed = _any_seed()
+        self._all.reset(self._seeds(seed))
         self._begun = True
-        seeds = [seed + number for number in range(self.num_envs)] if isinstance(seed, int) else seed
-        self._all.reset([None] * self.num_envs if seeds is None else seeds)
         return self._given(self._all.observations), self._infos()
 
     def step(
         self, actions: _Floats
     ) -> tuple[_Floats, NDArray[Any], NDArray[Any], NDArray[Any], dict[str, Any]]:
         """Acts in each, and runs until its interval is over."""
+        if not self._begun:
+            raise gymnasium.error.ResetNeeded("found no episode under way; expected reset() before step()")
         everything = self._all
         everything.step(np.asarray(actions))
         given = self._given
         observations, rewards = given(everything.observations), given(everything.rewards)
         return observations, rewards, self._terminated.copy(), given(everything.truncated), self._infos()
+
+    def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
+        if seed is None:
+            return [None] * self.num_envs
+        if isinstance(seed, numbers.Integral):
+            return [int(seed) + number for number in range(self.num_envs)]
+        return [None if one is None else int(one) for one in seed]
 
     def _given(self, array: NDArray[Any]) -> NDArray[Any]:
         return array.copy() if self._copy else array

@@ -34,6 +34,22 @@ fn scheme(name: &str, most: Rate) -> PyResult<Scheme> {
     }
 }
 
+/// An observation holds at least one interval.
+fn some(intervals: usize) -> PyResult<usize> {
+    match intervals {
+        0 => Err(input("intervals: found 0; expected 1 or more").into()),
+        some => Ok(some),
+    }
+}
+
+/// There is one value for each place. What the caller gives is looked at before a run is touched.
+fn fits(what: &str, found: usize, expected: usize) -> PyResult<()> {
+    if found == expected {
+        return Ok(());
+    }
+    Err(input(format!("{what}: found {found} values; expected {expected}")).into())
+}
+
 /// What is observed and done, and how much of it.
 #[derive(Clone, Copy)]
 struct Shape {
@@ -141,6 +157,7 @@ struct All {
 #[pyclass(frozen, module = "packetscale._native")]
 pub struct Environments {
     common: Common,
+    count: usize,
     all: Mutex<All>,
     pool: ThreadPool,
 }
@@ -161,7 +178,7 @@ impl Environments {
         let mut plan = scenario.resolved.plan();
         let fastest = plan.iter().flat_map(|one| &one.links).map(|link| link.rate).max().unwrap_or(Rate::from_bps(0));
         let most = most_rate_bps.unwrap_or(fastest.bps().saturating_mul(MOST_OF_LINK));
-        let shape = Shape { scheme: self::scheme(scheme, Rate::from_bps(most))?, intervals: intervals.max(1) };
+        let shape = Shape { scheme: self::scheme(scheme, Rate::from_bps(most))?, intervals: some(intervals)? };
         let own = Own::new("steered", scheme, Arc::new(shape));
         for experiment in &mut plan {
             let flows = experiment.flows.len();
@@ -183,7 +200,7 @@ impl Environments {
             observations: vec![0.0; count * width],
             steps: vec![Step::default(); count],
         };
-        Ok(Environments { common: Common { shape, flow, plan }, all: Mutex::new(all), pool })
+        Ok(Environments { common: Common { shape, flow, plan }, count, all: Mutex::new(all), pool })
     }
 
     /// Bounds of the values observed of one interval.
@@ -206,6 +223,8 @@ impl Environments {
         observations: PyReadwriteArray2<'_, f32>,
         told: PyReadwriteArray2<'_, f64>,
     ) -> PyResult<()> {
+        fits("seeds", seeds.len(), self.count)?;
+        self.fit(&observations, &told)?;
         self.together(py, |common, number, environment, place| {
             match seeds[number] {
                 Some(seed) => (environment.seed, environment.episode) = (seed, 0),
@@ -227,12 +246,23 @@ impl Environments {
         truncated: PyReadwriteArray1<'_, bool>,
     ) -> PyResult<()> {
         let actions = actions.as_slice()?.to_vec();
+        fits("actions", actions.len(), self.count)?;
+        fits("rewards", rewards.as_slice()?.len(), self.count)?;
+        fits("truncated", truncated.as_slice()?.len(), self.count)?;
+        self.fit(&observations, &told)?;
         self.together(py, |common, number, environment, place| environment.act(common, actions[number], place))?;
         self.show(observations, told, Some((rewards, truncated)))
     }
 }
 
 impl Environments {
+    /// The caller's arrays have room for what is observed, and no more.
+    fn fit(&self, observations: &PyReadwriteArray2<'_, f32>, told: &PyReadwriteArray2<'_, f64>) -> PyResult<()> {
+        let width = self.common.shape.intervals * self.common.shape.scheme.bounds().len();
+        fits("observations", observations.as_slice()?.len(), self.count * width)?;
+        fits("told", told.as_slice()?.len(), self.count * TOLD)
+    }
+
     /// Does this in all environments, in parallel, and observes.
     fn together(
         &self,
@@ -326,7 +356,7 @@ pub fn guide(
     intervals: usize,
     most_rate_bps: u64,
 ) -> PyResult<()> {
-    let shape = Shape { scheme: self::scheme(scheme, Rate::from_bps(most_rate_bps))?, intervals: intervals.max(1) };
+    let shape = Shape { scheme: self::scheme(scheme, Rate::from_bps(most_rate_bps))?, intervals: some(intervals)? };
     let guide = Guide { shape, policy: Function(policy) };
     brought::register(name, source, Arc::new(guide)).map_err(|error| crate::controller::misnamed(&error))
 }

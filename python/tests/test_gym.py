@@ -131,6 +131,45 @@ def test_wrong_input_is_named(paths: ps.Scenario) -> None:
         ps.gym.CongestionEnv(paths).step(np.zeros(1, np.float32))
 
 
+@pytest.mark.parametrize("count", [1, 3])
+def test_too_few_or_too_many_are_refused(paths: ps.Scenario, count: int) -> None:
+    vec = ps.gym.CongestionVectorEnv(paths, 2)
+    with pytest.raises(ps.InputError, match=f"seeds: found {count} values; expected 2"):
+        vec.reset(seed=[5] * count)
+    vec.reset(seed=5)
+    with pytest.raises(ps.InputError, match=f"actions: found {count} values; expected 2"):
+        vec.step(np.zeros((count, 1), np.float32))
+
+
+def test_no_interval_is_refused(paths: ps.Scenario) -> None:
+    with pytest.raises(ps.InputError, match="intervals: found 0"):
+        ps.gym.CongestionVectorEnv(paths, 2, intervals=0)
+
+
+def test_many_are_begun_before_they_step(paths: ps.Scenario) -> None:
+    with pytest.raises(gymnasium.error.ResetNeeded):
+        ps.gym.CongestionVectorEnv(paths, 2).step(np.zeros((2, 1), np.float32))
+
+
+def test_a_refused_step_changes_nothing(paths: ps.Scenario) -> None:
+    action, wrong = np.zeros((2, 1), np.float32), np.zeros((3, 1), np.float32)
+    seen = []
+    for refused in (False, True):
+        vec = ps.gym.CongestionVectorEnv(paths, 2)
+        vec.reset(seed=5)
+        vec.step(action)
+        if refused:
+            with pytest.raises(ps.InputError):
+                vec.step(wrong)
+        seen.append(vec.step(action)[0].tolist())
+    assert seen[0] == seen[1]
+
+
+def test_a_seed_may_be_a_number_of_numpy(paths: ps.Scenario) -> None:
+    vec = ps.gym.CongestionVectorEnv(paths, 2)
+    assert vec.reset(seed=np.int64(5))[0].tolist() == vec.reset(seed=5)[0].tolist()  # type: ignore[arg-type]
+
+
 class Still:
     """A policy that changes nothing."""
 

@@ -54,7 +54,7 @@ impl Learnt {
         for pair in both.windows(2) {
             let ((left, came), (next_left, next_came)) = (pair[0], pair[1]);
             self.packets += 1;
-            if next_came.saturating_sub(came) * TOGETHER < next_left.saturating_sub(left) {
+            if next_came.saturating_sub(came).saturating_mul(TOGETHER) < next_left.saturating_sub(left) {
                 self.together += 1;
                 since.get_or_insert(left);
             } else {
@@ -151,6 +151,13 @@ mod tests {
         learnt.note(&asked(4), 28, &seen(&[0, 1000, 2300, 3300], &[Some(5000), Some(10_000), Some(8300), None]));
         assert_eq!((learnt.queue_ns, learnt.lost), (4_000_000, 1));
         assert_eq!(learnt.late_ns(), [0, 300_000, 300_000]);
+    }
+
+    #[test]
+    fn times_that_cannot_be_are_no_packets_that_came_together() {
+        let mut learnt = Learnt::default();
+        learnt.hold(&[(0, 0), (1000, 1 << 62)]);
+        assert_eq!(learnt.together(), 0.0);
     }
 
     #[test]
