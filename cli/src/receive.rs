@@ -49,7 +49,9 @@ pub fn receive(arguments: &Receive) -> Result<(), Failure> {
     let duration_ms = (arguments.duration.nanos() / 1_000_000).min(u64::from(u32::MAX)) as u32;
     let each_bps = arguments.rate.bps() / u64::from(arguments.clients);
     let grant = Grant { rate_bps: each_bps, bytes: arguments.bytes.get(), duration_ms, ..Limits::DEFAULT.grant };
-    let limits = Limits { grant, all_bps: arguments.rate.bps(), clients: arguments.clients, ..Limits::DEFAULT };
+    // One address leaves half of the places to others.
+    let (clients, per_address) = (arguments.clients, arguments.clients.div_ceil(2));
+    let limits = Limits { grant, all_bps: arguments.rate.bps(), clients, per_address, ..Limits::DEFAULT };
     let store = Directory::new(&arguments.folder, arguments.force)
         .map_err(|error| Failure::Input(format!("{}: {error}", arguments.folder.display())))?;
     let stopped = serve::stopped()?;
