@@ -183,7 +183,7 @@ class CongestionVectorEnv(gymnasium.vector.VectorEnv[_Floats, _Floats, NDArray[A
     def _seeds(self, seed: int | Sequence[int | None] | None) -> list[int | None]:
         if seed is None:
             return [None] * self.num_envs
-        if isinstance(seed, numbers.Integral):
+        if isinstance(seed, int | numbers.Integral):
             return [int(seed) + number for number in range(self.num_envs)]
         return [None if one is None else int(one) for one in seed]
 
