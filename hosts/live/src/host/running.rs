@@ -45,18 +45,14 @@ pub(super) struct Running<'e> {
 
 /// The controller of a flow, or why there is none.
 pub(super) fn controller(experiment: &Experiment, number: usize, rtt: Span) -> Result<AnyController, String> {
-    let flow = &experiment.flows[number];
-    let setup = Setup {
-        now: Time::ZERO,
-        packet: flow.packet,
-        handshake_rtt: rtt,
-        initial_window: flow.initial_window,
-        seed: seed(experiment.seed, Purpose::Controller, number),
-    };
-    built(flow, &setup)
+    built(experiment, number, Time::ZERO, rtt)
 }
 
-fn built(flow: &FlowSpec, setup: &Setup) -> Result<AnyController, String> {
+/// The controller of a flow that begins at `now`, after a greeting that took `rtt`.
+fn built(experiment: &Experiment, number: usize, now: Time, rtt: Span) -> Result<AnyController, String> {
+    let flow = &experiment.flows[number];
+    let seed = seed(experiment.seed, Purpose::Controller, number);
+    let setup = &Setup { handshake_rtt: rtt, ..flow.setup(now, seed) };
     let spec = &flow.controller;
     if let Some(own) = &spec.own {
         return Ok(AnyController::Brought(own.make(setup)));
@@ -104,14 +100,7 @@ impl<'e> Running<'e> {
     fn begin(&mut self, index: usize) -> Result<(), Ends> {
         let flow = &self.flows[index];
         let spec = flow.spec;
-        let setup = Setup {
-            now: flow.start,
-            packet: spec.packet,
-            handshake_rtt: self.rtt,
-            initial_window: spec.initial_window,
-            seed: seed(self.experiment.seed, Purpose::Controller, index),
-        };
-        let controller = built(spec, &setup).map_err(Ends::Refused)?;
+        let controller = built(self.experiment, index, flow.start, self.rtt).map_err(Ends::Refused)?;
         let params = SenderParams {
             packet: spec.packet,
             transfer: match spec.size {
