@@ -64,6 +64,7 @@ impl Host for Live {
                 who else uses them, or their queues. Delays are those of packets, above the least of the run; the \
                 scheduling of both machines is part of them."
                 .to_string(),
+            path_unknown: true,
         }
     }
 
