@@ -2,7 +2,6 @@
 
 use super::grace;
 use crate::transfer::{Ends, Flows, Next, Outgoing};
-use crate::wire::SEGMENT_HEAD;
 use congestion::{AnyController, Setup};
 use measure::FlowSample;
 use scenario::{Experiment, FlowSpec, Size};
@@ -33,8 +32,8 @@ pub(super) struct Running<'e> {
     experiment: &'e Experiment,
     pub flows: Vec<One<'e>>,
     rtt: Span,
-    /// Bytes of IP and UDP before a payload.
-    overhead: usize,
+    /// Bytes of a packet beside its data.
+    beside: usize,
     filling: &'e [u8],
     /// One sample of each flow for each interval of the curves.
     pub samples: Vec<Vec<FlowSample>>,
@@ -66,12 +65,13 @@ fn built(experiment: &Experiment, number: usize, now: Time, rtt: Span) -> Result
 }
 
 impl<'e> Running<'e> {
-    /// Flows that have begun at the server, with their numbers and windows. `rtt`: that of the greeting.
+    /// Flows that have begun at the server, with their numbers and windows. `rtt`: that of the greeting; `beside`: bytes of a
+    /// packet beside its data.
     pub fn new(
         experiment: &'e Experiment,
         begun: Vec<(u32, u64)>,
         rtt: Span,
-        overhead: u16,
+        beside: usize,
         filling: &'e [u8],
         watch: &'e (dyn Fn(Span) + Sync),
     ) -> Result<Running<'e>, TrafficError> {
@@ -87,7 +87,7 @@ impl<'e> Running<'e> {
         Ok(Running {
             experiment,
             rtt,
-            overhead: usize::from(overhead),
+            beside,
             filling,
             samples: vec![Vec::new(); flows.len()],
             next_sample: Time::ZERO + experiment.record.step / 2,
@@ -165,7 +165,7 @@ impl Flows for Running<'_> {
     }
 
     fn fill(&mut self, _: usize, segment: &Segment, data: &mut [u8]) -> usize {
-        let length = (segment.size.get() as usize).saturating_sub(self.overhead + SEGMENT_HEAD).max(1);
+        let length = (segment.size.get() as usize).saturating_sub(self.beside).max(1);
         let most = self.filling.len().saturating_sub(length).max(1) as u64;
         let from = (segment.transmission * SHIFT % most) as usize;
         match (data.get_mut(..length), self.filling.get(from..from + length)) {
