@@ -1,8 +1,8 @@
 //! The wire format: round trips, datagrams of random and truncated bytes, and the test vectors of its page.
 
 use packetscale_live::wire::{
-    Acknowledgment, Begin, Begun, Body, Came, Cookie, Grant, Header, Keys, Marks, Ordered, Packet, Purpose, Reason,
-    Report, Source, Stamp, What, seal,
+    Acknowledgment, Begin, Begun, Body, Came, Cookie, Grant, Header, Keys, MOST_BLOCKS, Marks, Ordered, Packet,
+    Purpose, Reason, Report, Source, Stamp, What, seal,
 };
 use proptest::prelude::*;
 
@@ -207,8 +207,11 @@ fn hostile_bytes_are_read_without_a_panic() {
             _ => genuine[(random.bits() % genuine.len() as u64) as usize].1.clone(),
         };
         if round % 3 == 1 {
-            // A genuine header with its kind, and random bytes behind it.
+            // A genuine header with its kind or any, and random bytes behind it.
             datagram.truncate(20);
+            if random.bits().is_multiple_of(2) {
+                datagram[5] = (random.bits() % 20) as u8;
+            }
             datagram.extend((0..random.bits() % 120).map(|_| random.bits() as u8));
         }
         if round % 3 == 2 {
@@ -229,8 +232,11 @@ fn hostile_bytes_are_read_without_a_panic() {
             if let Body::Ack(ack) = &packet.body {
                 assert!(ack.came.len() + ack.blocks.len() <= datagram.len());
             }
+            // Of more blocks than are written here the first are.
+            let all = !matches!(&packet.body, Body::Ack(ack) if ack.blocks.len() > MOST_BLOCKS);
             if packet.header.key == 0 {
-                assert_eq!(Packet::read(&packet.write(&Keys::default(), 0)), Some(packet));
+                let again = Packet::read(&packet.write(&Keys::default(), 0));
+                assert!(if all { again == Some(packet) } else { again.is_some() }, "{again:?}");
             }
         }
     }
