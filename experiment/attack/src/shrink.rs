@@ -8,8 +8,8 @@ use crate::genome::Genome;
 
 /// Digits that a value may keep, from few to many.
 const DIGITS: [usize; 2] = [1, 2];
-/// Lengths of runs, from short to long.
-const DURATIONS_S: [f64; 3] = [10.0, 15.0, 20.0];
+/// Lengths of runs, from short to long; a third of each is the warm-up.
+const DURATIONS_S: [f64; 3] = [12.0, 15.0, 21.0];
 /// Times that all changes are tried.
 const ROUNDS: usize = 3;
 
@@ -102,7 +102,7 @@ mod tests {
             prop_assert!(holds(&left));
             prop_assert_eq!(left.causes().len(), 1);
             prop_assert!(left.genes().count() <= genome.genes().count());
-            prop_assert_eq!(left.duration_s, 10.0);
+            prop_assert_eq!(left.duration_s, 12.0);
             prop_assert_eq!(left.get(Id::PathRate), Some(Id::PathRate.gene().usual));
         }
     }
@@ -113,7 +113,7 @@ mod tests {
         assert_eq!(shrunk(&genome, |tried| *tried == genome), genome);
         // 0.01 is usual, and too little; 0.05 is enough.
         let left = shrunk(&genome, |tried| tried.get(Id::LossShare).is_some_and(|loss| loss >= 0.03));
-        assert_eq!((left.get(Id::LossShare), left.duration_s), (Some(0.05), 10.0));
+        assert_eq!((left.get(Id::LossShare), left.duration_s), (Some(0.05), 12.0));
     }
 
     #[test]

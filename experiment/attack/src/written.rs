@@ -263,7 +263,7 @@ mod tests {
             places in prop::collection::vec(0.0..=1.0, 64),
             island in 0..=Kind::CAUSES.len(),
             always in 0..3usize,
-            duration in prop::sample::select(vec![10.0, 15.0, 20.0, 30.0]),
+            duration in prop::sample::select(vec![12.0, 15.0, 21.0, 30.0]),
         ) {
             let always: &[Kind] = [&[Kind::Path][..], &[Kind::Path, Kind::Size], &[Kind::Path, Kind::Second]][always];
             let genome = Island::all(always)[island].genome(&places).lasting(duration);
