@@ -107,7 +107,8 @@ fn worst_of(found: &[Worst]) -> Option<(&'static str, f64)> {
     each.max_by(|a, b| a.1.total_cmp(&b.1))
 }
 
-/// Of several findings with the same causes, the worst one; in the order in which causes are searched.
+/// Of several findings with the same causes the worst one, and none that is no worse than one with fewer of its causes; the
+/// worst first.
 pub fn one_of_each<T>(found: Vec<T>, genome: impl Fn(&T) -> &Genome, times_worse: impl Fn(&T) -> f64) -> Vec<T> {
     let mut best: BTreeMap<Vec<Kind>, T> = BTreeMap::new();
     for one in found {
@@ -116,6 +117,16 @@ pub fn one_of_each<T>(found: Vec<T>, genome: impl Fn(&T) -> &Genome, times_worse
             best.insert(causes, one);
         }
     }
+    let strengths: Vec<(Vec<Kind>, f64)> =
+        best.iter().map(|(causes, one)| (causes.clone(), times_worse(one))).collect();
+    best.retain(|causes, one| {
+        let simpler = |known: &(Vec<Kind>, f64)| {
+            known.0.len() < causes.len()
+                && known.0.iter().all(|kind| causes.contains(kind))
+                && known.1 >= times_worse(one)
+        };
+        !strengths.iter().any(simpler)
+    });
     let mut each: Vec<T> = best.into_values().collect();
     each.sort_by(|a, b| times_worse(b).total_cmp(&times_worse(a)));
     each
@@ -146,5 +157,15 @@ mod tests {
         let found = vec![judged(&[Kind::Loss], 3.0), judged(&[Kind::Delay], 2.0), judged(&[Kind::Loss], 9.0)];
         let each = one_of_each(found, |one| &one.genome, |one| one.score.times_worse);
         assert_eq!(each.iter().map(|one| one.score.times_worse).collect::<Vec<_>>(), [9.0, 2.0]);
+    }
+
+    #[test]
+    fn more_causes_that_do_no_more_harm_say_nothing() {
+        let both = [Kind::Delay, Kind::Loss];
+        let times = |with_both: f64| {
+            let found = vec![judged(&[Kind::Loss], 3.0), judged(&both, with_both)];
+            one_of_each(found, |one| &one.genome, |one| one.score.times_worse).len()
+        };
+        assert_eq!((times(2.9), times(3.0), times(3.1)), (1, 1, 2));
     }
 }

@@ -11,8 +11,8 @@ static PROGRAM: Program = Program::new("1.2.3", Some("abc"));
 /// Bits of a packet.
 const PACKET: f64 = 12_000.0;
 
-/// Paths of each search: 200 of each cause, and of all together.
-const PATHS: u64 = 2400;
+/// Paths of each search: 160 of each cause, and of all together.
+const PATHS: u64 = 1920;
 
 struct Patient;
 
