@@ -11,9 +11,6 @@ static PROGRAM: Program = Program::new("1.2.3", Some("abc"));
 /// Bits of a packet.
 const PACKET: f64 = 12_000.0;
 
-/// Paths of each search: 160 of each cause, and of all together.
-const PATHS: u64 = 1920;
-
 struct Patient;
 
 impl Watch for Patient {
@@ -33,9 +30,9 @@ fn long() -> bool {
     asked
 }
 
-fn attacked(controller: &str, against: Against) -> Attack {
+fn attacked(controller: &str, against: Against, paths: u64) -> Attack {
     let folder = tempfile::tempdir().expect("a temporary folder");
-    let (figure, effort) = (Figure::Share, Effort::Evaluations(PATHS));
+    let (figure, effort) = (Figure::Share, Effort::Evaluations(paths));
     let asked = Asked { controller, against: &against, figure, effort, seed: 1, on: None };
     let means = Means { host: &Simulator, program: &PROGRAM, jobs: None, watch: &Patient };
     asked.answer(&means, folder.path()).unwrap_or_else(|error| panic!("{error}"))
@@ -64,14 +61,14 @@ fn is_shrew(attack: &Attack) {
 #[test]
 fn pulses_at_the_timeout_stop_newreno() {
     if long() {
-        is_shrew(&attacked("newreno", Against::Bound));
+        is_shrew(&attacked("newreno", Against::Bound, 4800));
     }
 }
 
 #[test]
 fn pulses_at_the_timeout_stop_cubic() {
     if long() {
-        is_shrew(&attacked("cubic", Against::Bound));
+        is_shrew(&attacked("cubic", Against::Bound, 1920));
     }
 }
 
@@ -89,7 +86,7 @@ fn is_starved_by_delay(attack: &Attack, packets: std::ops::RangeInclusive<f64>) 
 #[test]
 fn vegas_takes_a_longer_path_for_a_queue() {
     if long() {
-        is_starved_by_delay(&attacked("vegas", Against::Controller("cubic".to_string())), 1.0..=8.0);
+        is_starved_by_delay(&attacked("vegas", Against::Controller("cubic".to_string()), 1440), 1.0..=8.0);
     }
 }
 
@@ -97,6 +94,6 @@ fn vegas_takes_a_longer_path_for_a_queue() {
 #[test]
 fn fast_takes_a_longer_path_for_a_queue() {
     if long() {
-        is_starved_by_delay(&attacked("fast", Against::Controller("cubic".to_string())), 4.0..=16.0);
+        is_starved_by_delay(&attacked("fast", Against::Controller("cubic".to_string()), 960), 4.0..=16.0);
     }
 }
