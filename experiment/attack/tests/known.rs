@@ -89,11 +89,3 @@ fn vegas_takes_a_longer_path_for_a_queue() {
         is_starved_by_delay(&attacked("vegas", Against::Controller("cubic".to_string()), 1440), 1.0..=8.0);
     }
 }
-
-/// D. X. Wei, C. Jin, S. H. Low, S. Hegde, *FAST TCP*, IEEE/ACM Trans. Networking 14, 2006: alpha packets, here 8 below 10 Mbit/s.
-#[test]
-fn fast_takes_a_longer_path_for_a_queue() {
-    if long() {
-        is_starved_by_delay(&attacked("fast", Against::Controller("cubic".to_string()), 960), 4.0..=16.0);
-    }
-}
