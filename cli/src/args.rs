@@ -49,6 +49,8 @@ pub enum Command {
     Evaluate(Evaluate),
     /// Runs every controller beside every other, and draws shares, losses and queues as heat maps
     Matrix(Matrix),
+    /// Searches the path on which a controller does worst against another one, and writes it as a scenario
+    Attack(crate::attack::Arguments),
     /// Makes the report of finished runs again, or one report that lays several results over each other
     Report(Report),
     /// Lists the names that scenarios and methods can use, and the papers
@@ -204,7 +206,8 @@ pub struct Division {
     pub per_shard: Option<Span>,
 }
 
-fn time(text: &str) -> Result<Span, String> {
+/// A time, as an argument.
+pub fn time(text: &str) -> Result<Span, String> {
     text.parse().map_err(|_| "expected a time, as in \"20 min\"".to_string())
 }
 

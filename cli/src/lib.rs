@@ -4,6 +4,7 @@
 //! own calls it with one more.
 
 mod args;
+mod attack;
 mod brought;
 mod create;
 mod doctor;
@@ -121,6 +122,7 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
         Command::Submit(arguments) => submit::submit(&arguments, hosts),
         Command::Reproduce(arguments) => reproduce::reproduce(&arguments, first()?),
         Command::Evaluate(arguments) => evaluate::evaluate(&arguments, first()?),
+        Command::Attack(arguments) => attack::attack(&arguments, hosts),
         Command::Init(arguments) => init::init(&arguments),
         Command::New(New::Controller(arguments)) => new::controller(&arguments),
         Command::List { what, files, json } => list::list(what, &files, json).and_then(|text| say(&text)),

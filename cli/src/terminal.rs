@@ -3,11 +3,13 @@
 //! At a terminal a bar on standard error moves with the runs and within them. Without one, a line on standard error says
 //! the same every half minute; with `--json` there is none. What is kept or lost is said either way.
 
+use ::attack::Watch;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use runner::{Checkpoint, Progress};
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use units::Span;
@@ -33,6 +35,14 @@ enum Form {
     Bar,
     Lines,
     Nothing,
+}
+
+fn form(json: bool) -> Form {
+    match (std::io::stderr().is_terminal(), json) {
+        (true, _) => Form::Bar,
+        (false, false) => Form::Lines,
+        (false, true) => Form::Nothing,
+    }
 }
 
 struct State {
@@ -95,11 +105,7 @@ fn words(time: Duration) -> String {
 impl Terminal {
     /// `json`: standard output is for a program, and standard error, where it is no terminal, says no progress.
     pub fn new(json: bool) -> Terminal {
-        let form = match (std::io::stderr().is_terminal(), json) {
-            (true, _) => Form::Bar,
-            (false, false) => Form::Lines,
-            (false, true) => Form::Nothing,
-        };
+        let form = form(json);
         let now = Instant::now();
         let state = State { bar: ProgressBar::hidden(), count: Count::new(0, 0, now), said: now };
         Terminal { form, state: Mutex::new(state) }
@@ -172,6 +178,74 @@ impl Progress for Terminal {
     fn end(&self) {
         self.state().bar.finish_and_clear();
     }
+}
+
+/// How far a search is, on standard error; and Ctrl-C, which ends it: what was found by then is written.
+pub struct Searching {
+    form: Form,
+    bar: ProgressBar,
+    began: Instant,
+    said: Mutex<Instant>,
+    /// Paths to judge, if that is the budget.
+    of: Option<u64>,
+}
+
+/// Whether Ctrl-C was pressed in a search.
+static ENDS: AtomicBool = AtomicBool::new(false);
+
+impl Searching {
+    /// `json` as in [`Terminal::new`].
+    pub fn new(json: bool, of: Option<u64>) -> Searching {
+        let form = form(json);
+        let bar = if form == Form::Bar { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+        let handler = || {
+            if ENDS.swap(true, Ordering::SeqCst) {
+                std::process::exit(INTERRUPTED);
+            }
+        };
+        // Without a handler either signal ends the program at once; what was judged is kept all the same.
+        let _ = ctrlc::set_handler(handler);
+        let now = Instant::now();
+        Searching { form, bar, began: now, said: Mutex::new(now), of }
+    }
+
+    /// Takes the bar away.
+    pub fn clear(&self) {
+        self.bar.finish_and_clear();
+    }
+
+    fn tell(&self, line: &str) {
+        self.bar.set_message(line.to_string());
+        self.bar.tick();
+        let mut said = self.said.lock().unwrap_or_else(PoisonError::into_inner);
+        if self.form == Form::Lines && said.elapsed() >= BETWEEN_LINES {
+            *said = Instant::now();
+            let _ = writeln!(std::io::stderr(), "{line}, {} so far", words(self.began.elapsed()));
+        }
+    }
+}
+
+impl Watch for Searching {
+    fn judged(&self, evaluations: u64, worst: Option<(&'static str, f64)>) {
+        let of = self.of.map_or(String::new(), |of| format!("/{of}"));
+        let worst = worst.map_or(String::new(), |(island, times)| format!(", {times:.1} times worse ({island})"));
+        self.tell(&format!("{evaluations}{of} paths{worst}"));
+    }
+
+    fn shrinks(&self, number: usize, of: usize) {
+        self.tell(&format!("finding {number} of {of}: other seeds, simpler paths"));
+    }
+
+    fn ends(&self) -> bool {
+        ENDS.load(Ordering::SeqCst)
+    }
+}
+
+/// A search was ended by Ctrl-C: it says so, and where it goes on from.
+pub fn interrupted(folder: &Path) -> ! {
+    let kept = format!("interrupted: what was found lies in {}; the same command goes on", folder.display());
+    let _ = writeln!(std::io::stderr(), "\n{kept}");
+    std::process::exit(INTERRUPTED);
 }
 
 /// Files and folders that are half written.

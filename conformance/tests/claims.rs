@@ -1,4 +1,5 @@
-//! Every claim is a scenario with expectations: `claims/*.toml` here, and `scenarios/*.toml`, which people start from.
+//! Every claim is a scenario with expectations: `claims/*.toml` here, and `scenarios/*.toml`, which people start from,
+//! and `scenarios/attack/*.toml`, which a search found.
 //! Each file is one test. The test reads the file, makes its runs and checks its expectations, as the command does.
 
 use libtest_mimic::{Arguments, Failed, Trial};
@@ -11,6 +12,7 @@ fn main() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
     let mut files = scenarios(&folder.join("claims"));
     files.extend(scenarios(&folder.join("../scenarios")));
+    files.extend(scenarios(&folder.join("../scenarios/attack")));
     files.retain(|file| !sends_probe_streams(file) && !only_asks(file));
     assert!(files.len() > 10, "only {} scenarios: the test looks at nothing", files.len());
     let one = |file: PathBuf| {

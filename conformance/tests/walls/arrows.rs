@@ -157,6 +157,10 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "hosts/simulator",
         ],
     ),
+    (
+        "experiment/attack",
+        &["experiment/results", "experiment/runner", "experiment/scenario", "experiment/traffic", "hosts/simulator"],
+    ),
     ("cli", &["algorithms/", "hosts/", "experiment/"]),
     // The wheel has the command inside, and reproduces figures as the command does.
     (

@@ -1,0 +1,141 @@
+//! `packetscale attack`: the paths on which a controller does worst, for the terminal.
+
+use crate::args::time;
+use crate::terminal::{self, Searching};
+use crate::{Failure, PROGRAM, brought, run, say};
+use ::attack::{Against, Asked, Attack, BOUND, Effort, Figure, Finding, Means};
+use clap::builder::PossibleValuesParser;
+use results::to_lines;
+use runner::Host;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use units::Span;
+
+/// What a controller is compared with where nothing is said.
+const USUAL_REFERENCE: &str = "cubic";
+/// How long it is searched where nothing is said.
+const USUAL_BUDGET: Duration = Duration::from_secs(600);
+
+#[derive(clap::Args)]
+pub struct Arguments {
+    /// A controller, as `packetscale list controllers` names it, or with settings: '{ kind = "rapid-thesis", tau = "10 ms" }', or a file: mine.so
+    pub controller: String,
+    /// What it is compared with: another controller, or "bound", the best that is possible [default: cubic; of cubic itself: bound]
+    #[arg(long, value_name = "CONTROLLER")]
+    pub against: Option<String>,
+    /// What is compared
+    #[arg(long, default_value = "share", value_parser = PossibleValuesParser::new(::attack::Figure::ALL.map(::attack::Figure::name)))]
+    pub figure: String,
+    /// Time in all, as in "10 min"; a quarter of it makes findings simpler [default: 10 min]
+    #[arg(long, value_name = "TIME", conflicts_with = "evaluations", value_parser = time)]
+    pub budget: Option<Span>,
+    /// Paths to judge instead: the same number and seed find the same
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub evaluations: Option<u64>,
+    /// The seed of the search and of its runs
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub seed: u64,
+    /// Tries each finding on this host, too, with its first seed
+    #[arg(long, value_name = "HOST")]
+    pub on: Option<String>,
+    /// Folder for the findings [default: out/attack/ and what is attacked]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Prints one JSON object, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// Runs at the same time; with --evaluations the results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
+}
+
+pub fn attack(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
+    let host = *hosts.first().ok_or_else(|| Failure::Machine("there is no host to run on".to_string()))?;
+    let on = arguments.on.as_ref().map(|name| run::named(name, hosts)).transpose()?;
+    let controller = named(&arguments.controller)?;
+    let against = against(&controller, arguments.against.as_deref())?;
+    let figure = Figure::ALL.into_iter().find(|figure| figure.name() == arguments.figure);
+    let figure = figure.ok_or_else(|| Failure::Input(format!("--figure: found \"{}\"", arguments.figure)))?;
+    let time = arguments.budget.map_or(USUAL_BUDGET, |budget| Duration::from_secs_f64(budget.as_secs_f64()));
+    let effort = arguments.evaluations.map_or(Effort::Time(time), Effort::Evaluations);
+    let asked = Asked { controller: &controller, against: &against, figure, effort, seed: arguments.seed, on };
+    let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out/attack").join(asked.folder_name()));
+    let watch = Searching::new(arguments.json, arguments.evaluations);
+    let found = asked.answer(&Means { host, program: &PROGRAM, jobs: arguments.jobs, watch: &watch }, &folder)?;
+    watch.clear();
+    if arguments.json {
+        say(&format!("{}\n", json!({ "schema": results::SCHEMA, "attack": found })))?;
+    } else {
+        say(&format!("{}\nWritten to {}\n", shown(&found), folder.display()))?;
+    }
+    if found.interrupted {
+        terminal::interrupted(&folder);
+    }
+    Ok(())
+}
+
+/// As a scenario in any folder writes it.
+fn named(word: &str) -> Result<String, Failure> {
+    if !word.ends_with(".so") {
+        return Ok(brought::written(word));
+    }
+    let file = std::path::absolute(word).map_err(|error| Failure::Input(format!("{word}: {error}")))?;
+    Ok(brought::written(&file.to_string_lossy()))
+}
+
+fn against(controller: &str, written: Option<&str>) -> Result<Against, Failure> {
+    Ok(match written {
+        Some(BOUND) => Against::Bound,
+        None if controller == USUAL_REFERENCE => Against::Bound,
+        Some(name) => Against::Controller(named(name)?),
+        None => Against::Controller(USUAL_REFERENCE.to_string()),
+    })
+}
+
+/// For the terminal.
+fn shown(found: &Attack) -> String {
+    let Attack { controller, against, figure, evaluations, .. } = found;
+    if found.findings.is_empty() {
+        return format!(
+            "{evaluations} paths, and none on which the {figure} of {controller} is {} times worse than {against}.\n",
+            ::attack::LEAST_TIMES_WORSE
+        );
+    }
+    let head = ["times worse", controller, against, "where", "path"].map(str::to_string).to_vec();
+    let rows = found.findings.iter().map(|finding| row(finding, found.figure));
+    let lines: Vec<Vec<String>> = std::iter::once(head).chain(rows).collect();
+    let table = to_lines(&lines, 0..3);
+    let again: Vec<String> = found.findings.iter().map(|finding| format!("{}.toml", finding.name)).collect();
+    let replayed: String = found.findings.iter().filter_map(replayed).collect();
+    format!(
+        "The {figure} of {controller}, {evaluations} paths searched.\n\n{table}\n{replayed}Scenarios: {}\n",
+        again.join(", ")
+    )
+}
+
+fn row(finding: &Finding, figure: &str) -> Vec<String> {
+    let words = |value: f64| {
+        let known = Figure::ALL.into_iter().find(|known| known.name() == figure);
+        known.map_or(value.to_string(), |known| known.words(value))
+    };
+    let tried = if finding.confirmed { "" } else { " (one seed)" };
+    vec![
+        format!("{:.1}{tried}", finding.times_worse),
+        words(finding.subject),
+        words(finding.reference),
+        finding.causes_in_words.clone(),
+        finding.path.clone(),
+    ]
+}
+
+/// What another host said, in a line.
+fn replayed(finding: &Finding) -> Option<String> {
+    let replayed = finding.replayed.as_ref()?;
+    let said = match (&replayed.refused, replayed.times_worse) {
+        (Some(why), _) => format!("not run: {why}"),
+        (None, Some(times)) => format!("{times:.1} times worse"),
+        (None, None) => return None,
+    };
+    Some(format!("{} on {}: {said}\n", finding.name, replayed.host))
+}
