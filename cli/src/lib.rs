@@ -13,6 +13,8 @@ mod evaluate;
 mod hosts;
 mod init;
 mod list;
+#[cfg(target_os = "linux")]
+mod listening;
 mod man;
 mod matrix;
 mod new;
@@ -158,6 +160,12 @@ fn say(text: &str) -> Result<(), Failure> {
         }
         _ => Ok(()),
     }
+}
+
+/// Bytes as digits.
+#[cfg(target_os = "linux")]
+fn hexadecimal(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 fn completions(shell: clap_complete::Shell, hosts: &[&dyn Host]) -> String {

@@ -1,9 +1,10 @@
 //! `packetscale probe`: how much of the path to a server, or from it, is free.
 
 use crate::create::{create, taken};
-use crate::{Failure, say, serve};
+use crate::listening::keys;
+use crate::{Failure, say};
 use ::live::pace::Gaps;
-use ::live::probe::{Answer, Found, Plan, ProbeError, Question, Row, probe as ask, scenario};
+use ::live::probe::{Answer, Found, Plan, ProbeError, Question, Row, answering, probe as ask, scenario};
 use ::live::socket::Mark;
 use ::live::wire::{Keys, PORT};
 use serde_json::{Value, json};
@@ -72,9 +73,10 @@ pub fn probe(arguments: &Probe) -> Result<(), Failure> {
     if let Some(file) = files.find(|file| !arguments.force && file.symlink_metadata().is_ok()) {
         return Err(taken(file));
     }
+    let keys = keys(arguments.key.as_deref())?;
     let question = Question {
-        server: address(&arguments.host)?,
-        keys: arguments.key.as_deref().map_or(Ok(Keys::default()), serve::keys)?,
+        server: address(&arguments.host, &keys)?,
+        keys,
         reverse: arguments.reverse,
         budget: arguments.bytes,
         fastest: arguments.rate,
@@ -101,20 +103,17 @@ pub fn probe(arguments: &Probe) -> Result<(), Failure> {
     if let Some(file) = &arguments.save {
         save(create(file, arguments.force)?, &answer.rows).map_err(|error| unwritten(file, &error))?;
     }
-    if let Some(file) = &arguments.as_scenario {
-        write_scenario(file, &answer, arguments)?;
-    }
-    say(&if arguments.json { format!("{}\n", object(&answer)) } else { text(&answer, arguments.reverse) })
+    say(&if arguments.json { format!("{}\n", object(&answer)) } else { text(&answer, arguments.reverse) })?;
+    arguments.as_scenario.as_deref().map_or(Ok(()), |file| write_scenario(file, &answer, arguments))
 }
 
-/// Without an answer there is no path to replay: that is said, and nothing is written.
+/// Without an answer there is no path to replay: who has asked for one does not get it.
 fn write_scenario(file: &Path, answer: &Answer, arguments: &Probe) -> Result<(), Failure> {
     let way = if arguments.reverse { "from" } else { "to" };
     let Some(text) =
         scenario(answer, &format!("What `packetscale probe` learnt of the path {way} {}.", arguments.host))
     else {
-        let _ = writeln!(std::io::stderr(), "{}: not written: what is free is not known", file.display());
-        return Ok(());
+        return Err(Failure::Machine(format!("{}: not written: what is free is not known", file.display())));
     };
     create(file, arguments.force)?.write_all(text.as_bytes()).map_err(|error| unwritten(file, &error))
 }
@@ -132,11 +131,12 @@ fn progress(streams: u32, sent: Bytes, plan: &Plan) {
     );
 }
 
-/// A host's first address; without a port, the usual one.
-pub fn address(host: &str) -> Result<SocketAddr, Failure> {
-    let mut found = host.to_socket_addrs().or_else(|_| (host.trim_matches(['[', ']']), PORT).to_socket_addrs());
-    let first = found.as_mut().ok().and_then(|all| all.next());
-    first.ok_or_else(|| Failure::Input(format!("HOST: found \"{host}\", expected a name or an address that is known")))
+/// The address of a host at which a server answers, or its first; without a port, the usual one.
+pub fn address(host: &str, keys: &Keys) -> Result<SocketAddr, Failure> {
+    let found = host.to_socket_addrs().or_else(|_| (host.trim_matches(['[', ']']), PORT).to_socket_addrs());
+    let all: Vec<SocketAddr> = found.map(Iterator::collect).unwrap_or_default();
+    let unknown = || Failure::Input(format!("HOST: found \"{host}\", expected a name or an address that is known"));
+    answering(&all, keys).or(all.first().copied()).ok_or_else(unknown)
 }
 
 /// To the grain of a thousandth of 10 Mbit/s.

@@ -1,13 +1,12 @@
 //! `packetscale send`: a file, or standard input, to `packetscale receive`.
 
-use crate::{Failure, probe, say, serve};
+use crate::listening::keys;
+use crate::{Failure, hexadecimal, probe, say};
 use ::live::host::Destination;
-use ::live::send::{Item, SendError, Sent, send as deliver};
-use ::live::wire::Keys;
-use congestion::{AnyController, Controller, Setup, find};
+use ::live::send::{Item, SendError, Sent, controller, send as deliver};
+use congestion::Setup;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::json;
-use settings::Settings;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
@@ -47,8 +46,8 @@ pub struct Send {
 
 /// A server and what it lets in.
 pub fn destination(host: &str, key: Option<&Path>) -> Result<Destination, Failure> {
-    let keys = key.map_or(Ok(Keys::default()), serve::keys)?;
-    Ok(Destination { address: probe::address(host)?, keys })
+    let keys = keys(key)?;
+    Ok(Destination { address: probe::address(host, &keys)?, keys })
 }
 
 pub fn send(arguments: &Send) -> Result<(), Failure> {
@@ -95,18 +94,6 @@ fn name(arguments: &Send, is_input: bool) -> Result<String, Failure> {
     short.ok_or_else(|| Failure::Input("--name: expected a name of 1 to 255 bytes for the receiver".to_string()))
 }
 
-/// A controller of the registry that needs nothing of routers.
-fn controller(name: &str, setup: &Setup) -> Result<AnyController, String> {
-    let entry = find(name);
-    let entry = entry.ok_or_else(|| format!("found \"{name}\"; expected one of `packetscale list controllers`"))?;
-    let controller = (entry.build)(setup, &Settings::new()).map_err(|error| error.to_string())?;
-    let needs = controller.needs();
-    if needs.available || needs.offers {
-        return Err(format!("found \"{name}\"; expected one that needs nothing of routers"));
-    }
-    Ok(controller)
-}
-
 fn bar(length: Option<u64>, json: bool) -> ProgressBar {
     let shown = io::stderr().is_terminal() && !json;
     let target = if shown { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
@@ -119,10 +106,6 @@ fn bar(length: Option<u64>, json: bool) -> ProgressBar {
         bar.set_style(style);
     }
     bar
-}
-
-fn hexadecimal(hash: &[u8]) -> String {
-    hash.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
 /// Bit/s of data.

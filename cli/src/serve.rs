@@ -1,14 +1,13 @@
 //! `packetscale serve`: the other end of probes, until Ctrl-C or SIGTERM.
 
+use crate::listening::{Listening, begun, stopped};
 use crate::{Failure, say};
 use ::live::serve::{Counters, Limits, serve as begin};
-use ::live::wire::{Grant, Keys, PORT};
+use ::live::wire::Grant;
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
-use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use std::sync::mpsc;
 use units::{Bytes, Rate, Span};
 
 const LIMITS: Limits = Limits::DEFAULT;
@@ -17,15 +16,8 @@ const READABLE: u32 = 0o644;
 
 #[derive(clap::Args)]
 pub struct Serve {
-    /// Address and port
-    #[arg(long, value_name = "ADDRESS", default_value_t = SocketAddr::new(IpAddr::V4(Ipv4Addr::LOCALHOST), PORT))]
-    listen: SocketAddr,
-    /// Lets in only who has one of these keys. A line each: an id from 1 to 65535, and 32 hexadecimal digits or more
-    #[arg(long, value_name = "FILE", conflicts_with = "open")]
-    key: Option<PathBuf>,
-    /// Lets anyone in. Without this or --key only this machine's own addresses may be listened to
-    #[arg(long)]
-    open: bool,
+    #[command(flatten)]
+    listening: Listening,
     /// Highest rate of one client
     #[arg(long, value_name = "RATE", default_value_t = Rate::from_bps(LIMITS.grant.rate_bps))]
     rate: Rate,
@@ -50,7 +42,7 @@ pub struct Serve {
 }
 
 pub fn serve(arguments: &Serve) -> Result<(), Failure> {
-    let keys = arguments.key.as_deref().map_or(Ok(Keys::default()), keys)?;
+    let keys = arguments.listening.keys()?;
     let duration_ms = (arguments.duration.nanos() / 1_000_000).min(u64::from(u32::MAX)) as u32;
     let (rate_bps, bytes) = (arguments.rate.bps(), arguments.bytes.get());
     let grant = Grant { rate_bps, bytes, duration_ms, ..LIMITS.grant };
@@ -64,33 +56,12 @@ pub fn serve(arguments: &Serve) -> Result<(), Failure> {
     let stopped = stopped()?;
     // A disk that is full for a while must not end the server.
     let tell = move |counters: &Counters| drop(metrics.as_deref().map(|file| write(file, counters)));
-    let serving = begin(arguments.listen, limits, keys, arguments.open, tell)
-        .map_err(|error| Failure::Machine(format!("serve: {error}")))?;
+    let Listening { address, open, .. } = arguments.listening;
+    let serving = begun(begin(address, limits, keys, open, tell), "serve")?;
     say(&format!("listening on {}\n", serving.address))?;
     let _ = stopped.recv();
     serving.end();
     Ok(())
-}
-
-/// Hears of Ctrl-C and SIGTERM.
-pub fn stopped() -> Result<mpsc::Receiver<()>, Failure> {
-    let (stop, stopped) = mpsc::channel();
-    let tell = move || {
-        let _ = stop.send(());
-    };
-    ctrlc::set_handler(tell).map_err(|error| Failure::Machine(format!("signals cannot be caught: {error}")))?;
-    Ok(stopped)
-}
-
-/// The keys of a file.
-pub fn keys(file: &Path) -> Result<Keys, Failure> {
-    let name = file.display();
-    let others = fs::metadata(file).map_or(0, |found| found.permissions().mode() & 0o007);
-    if others != 0 {
-        return Err(Failure::Input(format!("{name}: others than its owner may use it; expected mode 600 or 640")));
-    }
-    let text = fs::read_to_string(file).map_err(|error| Failure::Input(format!("{name}: cannot be read: {error}")))?;
-    Keys::parse(&text).map_err(|error| Failure::Input(format!("{name}:{error}")))
 }
 
 /// A reader sees the whole of one second or of the other. What is no file (a device, a link) is not replaced.

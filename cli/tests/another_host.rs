@@ -36,7 +36,7 @@ impl Host for Toy {
     }
     fn label(&self) -> HostLabel {
         let about = "This page shows five packets & nothing else.".to_string();
-        HostLabel { name: self.name().to_string(), badge: "replayed: a toy".to_string(), about }
+        HostLabel { name: self.name().to_string(), badge: "replayed: a toy".to_string(), about, path_unknown: false }
     }
     fn ability(&self) -> Result<String, String> {
         Ok("always".to_string())

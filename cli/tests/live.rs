@@ -152,6 +152,26 @@ fn a_file_goes_on_where_its_receiver_was_killed_and_has_its_name_only_in_the_end
     assert!(fs::read(folder.path().join("there/piped")).expect("there") == data);
 }
 
+/// It listens at one of the addresses that the name has.
+#[test]
+fn a_receiver_says_what_it_has_and_is_found_by_name() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(file("data"), b"some data").expect("written");
+    fs::create_dir(file("there")).expect("made");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
+    let command = command.args(["receive", &file("there"), "--listen", "127.0.0.1:0"]).stdout(Stdio::piped());
+    let mut server = command.spawn().expect("the command starts");
+    let mut lines = BufReader::new(server.stdout.take().expect("its output")).lines().map_while(Result::ok);
+    let port = lines.next().and_then(|line| Some(line.rsplit_once(':')?.1.to_string())).expect("a port");
+    let output = packetscale(&["send", &file("data"), &format!("localhost:{port}"), "--clear", "--json"]);
+    assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
+    let said: Value = serde_json::from_slice(&output.stdout).expect("one JSON value");
+    let hash = said["blake3"].as_str().expect("a hash");
+    assert_eq!(lines.next().expect("a line"), format!("data  9 B  BLAKE3 {hash}"));
+    end(server, Signal::SIGTERM);
+}
+
 #[test]
 fn what_a_real_path_does_not_do_is_refused_with_its_line() {
     let folder = tempfile::tempdir().expect("a folder");
@@ -224,7 +244,8 @@ fn without_an_answer_no_scenario_is_written() {
     let (mut server, address) = serve(&["--listen", "127.0.0.1:0"]);
     let output = packetscale(&["probe", &address, "--bytes", "200 kB", "--as-scenario", &file, "--gaps", "timer"]);
     kill(Pid::from_raw(server.id() as i32), Signal::SIGINT).expect("sent");
-    assert_eq!((output.status.code(), server.wait().expect("its end").code()), (Some(0), Some(0)));
+    assert_eq!((output.status.code(), server.wait().expect("its end").code()), (Some(3), Some(0)));
+    assert!(String::from_utf8_lossy(&output.stdout).contains("not known: "), "{output:?}");
     let said = String::from_utf8_lossy(&output.stderr).into_owned();
     assert_eq!(said, format!("{file}: not written: what is free is not known\n"));
     assert!(!std::path::Path::new(&file).exists());
@@ -269,12 +290,12 @@ fn what_cannot_be_done_is_said() {
         assert_eq!(output.status.code(), Some(code), "{said}");
         assert!(said.contains(expected), "{said}");
     };
-    refused(&["serve", "--listen", "0.0.0.0:0"], 3, "give --key FILE, or --open");
+    refused(&["serve", "--listen", "0.0.0.0:0"], 2, "give --key FILE, or --open");
     refused(&["serve", "--key", "/nonexistent/keys"], 2, "/nonexistent/keys: cannot be read");
     refused(&["send", "Cargo.toml", "127.0.0.1:9"], 2, "nothing is encrypted");
     refused(&["send", "nothing.txt", "127.0.0.1:9", "--clear"], 2, "nothing.txt: cannot be read");
-    refused(&["send", "Cargo.toml", "127.0.0.1:9", "--clear"], 3, "does not answer");
+    refused(&["send", "Cargo.toml", "127.0.0.1:9", "--clear"], 3, "does not answer: is packetscale receive running");
     refused(&["receive", "/nonexistent"], 2, "/nonexistent: No such");
-    refused(&["receive", ".", "--listen", "0.0.0.0:0"], 3, "give --key FILE, or --open");
+    refused(&["receive", ".", "--listen", "0.0.0.0:0"], 2, "give --key FILE, or --open");
     refused(&["probe", "no such host"], 2, "HOST: found \"no such host\"");
 }

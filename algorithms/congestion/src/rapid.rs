@@ -14,7 +14,7 @@ use crate::contract::{
 };
 use rapid::{Estimator, Law, Params};
 use settings::{Parameter, Parameters, SettingError, Settings, check_names};
-use units::{Bytes, Rate, Ratio, Time};
+use units::{Bytes, Rate, Ratio, Span, Time};
 
 /// The defaults, which do not depend on the packet size.
 const DEFAULTS: Params = Params::new(Bytes::new(1500));
@@ -33,9 +33,17 @@ const RANGE: Parameter<Ratio> = Parameter::new(
 );
 const COMPETITIVE: Parameter<bool> =
     Parameter::switch("competitive", DEFAULTS.competitive, "compete with flows that fill the queue, by filling it too");
+/// A packet's own time at the bottleneck may be far more than the round trip of a path without a queue: the rate would then be
+/// averaged over less than a packet.
+const SHORTEST_ROUND_TRIP: Parameter<Span> = Parameter::new(
+    "shortest_round_trip",
+    DEFAULTS.shortest_round_trip,
+    Span::ZERO..=Span::from_millis(1000),
+    "a shorter round trip is taken for this where time is counted in round trips",
+);
 
 /// What a scenario can set.
-pub const PARAMETERS: Parameters = &[&MARGIN, &RANGE, &COMPETITIVE];
+pub const PARAMETERS: Parameters = &[&MARGIN, &RANGE, &COMPETITIVE, &SHORTEST_ROUND_TRIP];
 
 /// A flow under the law.
 #[derive(Clone, Debug)]
@@ -63,6 +71,7 @@ fn read(packet: Bytes, settings: &Settings) -> Result<Params, SettingError> {
         margin: MARGIN.read(settings)?,
         range: RANGE.read(settings)?,
         competitive: COMPETITIVE.read(settings)?,
+        shortest_round_trip: SHORTEST_ROUND_TRIP.read(settings)?,
         ..Params::new(packet)
     })
 }

@@ -291,6 +291,19 @@ impl Receiver {
         self.marked
     }
 
+    /// Returns how many ranges above the first hole it keeps.
+    pub fn ranges(&self) -> usize {
+        self.ranges.len()
+    }
+
+    /// Whether a packet would be a range of its own: it lies above the first hole and beside nothing that has arrived.
+    pub fn is_apart(&self, sequence: u64) -> bool {
+        let after = self.ranges.partition_point(|range| range.start <= sequence);
+        let beside_before = after > 0 && sequence <= self.ranges[after - 1].end;
+        let beside_after = self.ranges.get(after).is_some_and(|range| range.start - 1 == sequence);
+        sequence > self.next_expected && !beside_before && !beside_after
+    }
+
     /// Returns how many packets have arrived in order.
     #[inline]
     pub fn next_expected(&self) -> u64 {

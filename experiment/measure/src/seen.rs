@@ -1,7 +1,9 @@
 //! What a host knows beside the packets at the measured link. What it does not know is `None`, and so are the figures
 //! that need it.
 
+use congestion::Controller;
 use results::StreamRecord;
+use transport::Sender;
 use units::{Rate, Span, Time};
 
 /// Whose packet it is.
@@ -137,4 +139,18 @@ pub struct FlowSample {
     pub threshold: Option<u64>,
     /// Packets that it has sent again so far.
     pub retransmissions: Option<u64>,
+}
+
+impl FlowSample {
+    /// What an active sender says of itself, to which a receiver has said that it holds so many packets.
+    pub fn of<C: Controller>(sender: &Sender<C>, receive_window: u64) -> FlowSample {
+        let controller = sender.controller();
+        FlowSample {
+            rate: controller.rate(),
+            rtt: Some(sender.rtt().0),
+            window: Some(u64::from(controller.decision().window).min(receive_window)),
+            threshold: Some(controller.slow_start_threshold()).filter(|size| *size < u32::MAX).map(u64::from),
+            retransmissions: Some(sender.counters().retransmitted),
+        }
+    }
 }

@@ -27,10 +27,8 @@ pub fn document(results: &Results) -> String {
 
 /// Returns the whole document, with a section on how the runs differ, which is HTML.
 pub fn with(results: &Results, differences: &str) -> String {
-    // Where no run has a utilisation, the path that they took is unknown, and the scenario's decided nothing.
-    let known = results.runs.is_empty() || results.runs.iter().any(|run| run.summary.utilisation.is_some());
     let resolved = resolved(&results.manifest.scenario);
-    let resolved = if known { resolved } else { resolved.of_an_unknown_path() };
+    let resolved = if results.host.path_unknown { resolved.of_an_unknown_path() } else { resolved };
     let groups = groups(&results.runs);
     let data = data::data(results, &resolved);
     let mut body = String::new();

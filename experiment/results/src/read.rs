@@ -115,7 +115,7 @@ mod tests {
         };
         Results {
             schema: SCHEMA,
-            host: HostLabel { name: "simulator".to_string(), badge: "simulated".to_string(), about: String::new() },
+            host: HostLabel { name: "simulator".to_string(), badge: "simulated".to_string(), ..HostLabel::default() },
             manifest: Manifest { scenario_name: "a.toml".to_string(), seeds: vec![3], ..Manifest::default() },
             runs: vec![run("2.5 ms"), run("1500 us"), run("2 s")],
             expectations: vec![expectation],

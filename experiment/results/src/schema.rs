@@ -22,6 +22,9 @@ pub struct HostLabel {
     pub badge: String,
     /// What a page says of how its figures were found, in whole sentences.
     pub about: String,
+    /// Nobody knows the path that the runs took: what the scenario says of it decided nothing.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub path_unknown: bool,
 }
 
 /// Everything one command produced.

@@ -144,16 +144,13 @@ pub(crate) fn setups<'a>(specs: impl Iterator<Item = &'a FlowSpec>) -> Vec<Setup
     let mut different: Vec<_> = specs.collect();
     different.sort_by_key(|spec| (spec.packet, spec.rtt, spec.initial_window));
     different.dedup_by_key(|spec| (spec.packet, spec.rtt, spec.initial_window));
-    different.into_iter().map(setup).collect()
+    different.into_iter().map(|flow| flow.setup(Time::ZERO, 0)).collect()
 }
 
-/// What a controller of this flow is built from.
-fn setup(flow: &FlowSpec) -> Setup {
-    Setup {
-        now: Time::ZERO,
-        packet: flow.packet,
-        handshake_rtt: flow.rtt,
-        initial_window: flow.initial_window,
-        seed: 0,
+impl FlowSpec {
+    /// What its controller is built from when it begins at `now`, as far as the scenario knows it.
+    pub fn setup(&self, now: Time, seed: u64) -> Setup {
+        let FlowSpec { packet, rtt, initial_window, .. } = *self;
+        Setup { now, packet, handshake_rtt: rtt, initial_window, seed }
     }
 }

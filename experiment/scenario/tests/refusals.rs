@@ -108,7 +108,7 @@ refusals! {
         r#"bursty.toml:14: trafic: found an unknown key, perhaps "traffic"; expected one of "run", "path", "link", "receiver", "sender", "flow", "probe", "traffic", "compare", "sweep", "record", "expect""#;
     a_setting_of_another_controller: r#"controller = "rapid"
 rtt"# => "controller = { kind = \"rapid\", tau = \"5 ms\" }\nrtt",
-        r#"bursty.toml:11: flow.0.controller.tau: found a setting of rapid-thesis, which rapid does not have; expected one of "margin", "range", "competitive", "label""#;
+        r#"bursty.toml:11: flow.0.controller.tau: found a setting of rapid-thesis, which rapid does not have; expected one of "margin", "range", "competitive", "shortest_round_trip", "label""#;
     the_preset_that_was: r#"controller = "rapid"
 rtt"# => "controller = { kind = \"rapid\", preset = \"thesis\" }\nrtt",
         r#"bursty.toml:11: flow.0.controller.preset: found a setting of earlier versions; expected kind = "rapid-thesis" for the law of the dissertation, kind = "rapid" for the default law"#;

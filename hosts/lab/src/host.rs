@@ -33,6 +33,7 @@ impl Host for Lab {
                 "This page shows a measurement: Linux TCP in real time. The machine\u{2019}s own scheduling and timers \
                 are part of it."
                     .to_string(),
+            path_unknown: false,
         }
     }
 

@@ -7,10 +7,12 @@ use crate::host::Destination;
 use crate::probe::{Client, ProbeError};
 use crate::stream::overhead;
 use crate::transfer::{Ends, Flows, LONGEST_RETRY, Next, Outgoing, SessionError};
-use crate::wire::{Begin, Begun, Grant, HASH, LEAST_SIZE, Purpose, Reason, SEGMENT_HEAD};
-use congestion::{AnyController, Setup};
+use crate::wire::{Begin, Begun, Grant, HASH, LEAST_SIZE, Purpose, Reason};
+use congestion::{AnyController, Controller, Setup, find};
+use settings::{Setting, Settings};
 use std::collections::VecDeque;
 use std::io::{self, Read};
+use std::net::SocketAddr;
 use std::sync::mpsc::{self, Receiver, TryRecvError};
 use std::time::Duration;
 use transport::{Segment, SenderParams, Transfer};
@@ -28,6 +30,9 @@ const INITIAL_WINDOW: u32 = 10;
 const MIN_RTO: Span = Span::from_millis(200);
 const DELAYED_ACK: u16 = 2;
 const DELAYED_ACK_US: u32 = 40_000;
+/// A path may be shorter than a packet's own time at its bottleneck: Rapid would average its rate over less than a packet, and
+/// waste most of what it sends. This is what Rapid in Linux TCP has for the same reason.
+const SHORTEST_ROUND_TRIP: (&str, Span) = ("shortest_round_trip", Span::from_millis(20));
 /// Nothing heard for so long ends it. It goes on where it was when it is sent again.
 const PATIENCE: Span = Span::from_secs(20);
 /// How often another session's file is waited for.
@@ -100,7 +105,7 @@ pub struct Parcel<'a> {
     outgoing: Outgoing,
     supply: &'a mut dyn Supply,
     size: usize,
-    headers: usize,
+    beside: usize,
     /// Segments from the first that is not acknowledged on, and its number.
     held: VecDeque<Vec<u8>>,
     first: u64,
@@ -115,12 +120,12 @@ pub struct Parcel<'a> {
 }
 
 impl<'a> Parcel<'a> {
-    /// A flow that begins behind what `hasher` has seen. `size`: bytes of data in a segment; `headers`: what a packet has
+    /// A flow that begins behind what `hasher` has seen. `size`: bytes of data in a segment; `beside`: what an IP packet has
     /// beside them. `watch` hears how many bytes of the whole have arrived.
     pub fn new(
         number: u32,
         outgoing: Outgoing,
-        (size, headers): (usize, usize),
+        (size, beside): (usize, usize),
         hasher: blake3::Hasher,
         supply: &'a mut dyn Supply,
         watch: &'a mut dyn FnMut(u64),
@@ -131,7 +136,7 @@ impl<'a> Parcel<'a> {
             outgoing,
             supply,
             size,
-            headers,
+            beside,
             held: VecDeque::new(),
             first: 0,
             rest: Vec::new(),
@@ -163,7 +168,7 @@ impl<'a> Parcel<'a> {
                     self.ended = true;
                     let last = std::mem::take(&mut self.rest);
                     if !last.is_empty() {
-                        let size = Bytes::new((last.len() + self.headers) as u64);
+                        let size = Bytes::new((last.len() + self.beside) as u64);
                         self.held.push_back(last);
                         self.outgoing.sender_mut().offer_message(1, size);
                     }
@@ -264,17 +269,29 @@ pub enum SendError {
     /// The receiver has a part of something else, and there is no way back to the beginning.
     #[error("the receiver has {0} bytes of something else under this name; choose another with --name")]
     Another(u64),
+    /// Nobody answers.
+    #[error("{0} does not answer: is packetscale receive running there, with the same key, and does UDP get through?")]
+    NoAnswer(SocketAddr),
     /// The receiver.
     #[error("{0}")]
-    Session(#[from] SessionError),
+    Session(SessionError),
     /// It ended before its time. What has arrived is kept.
     #[error("{0}; what has arrived is kept: send it again to go on")]
     Ended(Ends),
 }
 
+impl From<SessionError> for SendError {
+    fn from(error: SessionError) -> SendError {
+        match error {
+            SessionError::Session(ProbeError::NoAnswer(address)) => SendError::NoAnswer(address),
+            other => SendError::Session(other),
+        }
+    }
+}
+
 impl From<ProbeError> for SendError {
     fn from(error: ProbeError) -> SendError {
-        SendError::Session(error.into())
+        SessionError::from(error).into()
     }
 }
 
@@ -288,21 +305,40 @@ pub fn send(to: &Destination, item: Item<'_>, watch: &mut dyn FnMut(u64)) -> Res
     let wish = Grant { size, rate_bps: u64::MAX, bytes: u64::MAX, duration_ms: u32::MAX };
     let mut client = Client::open_patiently(to.address, &to.keys, wish)?;
     let rtt = Span::from_nanos(client.base_rtt_ns()?);
-    let size = usize::from(client.grant.size) - SEGMENT_HEAD;
+    let beside = client.beside_data();
+    let size = usize::from(client.grant.size + headers) - beside;
     let (number, begun, hasher, source) = agreed(&mut client, item.name, size, item.open, item.again)?;
-    let headers = usize::from(headers) + SEGMENT_HEAD;
-    let packet = Bytes::new((size + headers) as u64);
+    let packet = Bytes::new((size + beside) as u64);
     let setup = Setup { now: Time::ZERO, packet, handshake_rtt: rtt, initial_window: INITIAL_WINDOW, seed: 1 };
     let controller = (item.controller)(&setup).map_err(SendError::Controller)?;
     let outgoing = flow(packet, rtt, begun.window, controller);
     let mut reading = Reading::of(source).map_err(SendError::Unreadable)?;
-    let mut parcel = Parcel::new(number, outgoing, (size, headers), hasher, &mut reading, watch);
+    let mut parcel = Parcel::new(number, outgoing, (size, beside), hasher, &mut reading, watch);
     let began = std::time::Instant::now();
     client.drive(PATIENCE, &mut parcel).map_err(SendError::Ended)?;
     let took = began.elapsed();
     let ((bytes, hash), packets) = (parcel.whole(), parcel.sent());
     client.finish(number, bytes, hash)?;
     Ok(Sent { bytes, before: begun.offset, hash, packets, took })
+}
+
+/// A controller of the registry that needs nothing of routers. One that counts time in round trips counts none shorter than
+/// [`SHORTEST_ROUND_TRIP`].
+///
+/// # Errors
+/// There is none of this name that can be used here.
+pub fn controller(name: &str, setup: &Setup) -> Result<AnyController, String> {
+    let entry = find(name);
+    let entry = entry.ok_or_else(|| format!("found \"{name}\"; expected one of `packetscale list controllers`"))?;
+    let (key, least) = SHORTEST_ROUND_TRIP;
+    let counts = entry.parameters.iter().any(|parameter| parameter.name() == key);
+    let settings: Settings = counts.then(|| (key.to_string(), Setting::Span(least))).into_iter().collect();
+    let controller = (entry.build)(setup, &settings).map_err(|error| error.to_string())?;
+    let needs = controller.needs();
+    if needs.available || needs.offers {
+        return Err(format!("found \"{name}\"; expected one that needs nothing of routers"));
+    }
+    Ok(controller)
 }
 
 /// The sending end of such a flow, which begins now.

@@ -8,7 +8,7 @@ use packetscale_live::send::{Parcel, Supplied, Supply, begin, flow};
 use packetscale_live::serve::{Limits, Server};
 use packetscale_live::store::Directory;
 use packetscale_live::transfer::{Ends, drive};
-use packetscale_live::wire::{Body, Grant, Keys, SEGMENT_HEAD};
+use packetscale_live::wire::{Body, Grant, Keys, segment_overhead};
 use settings::Settings;
 use std::fs;
 use std::io;
@@ -17,7 +17,8 @@ use units::{Bytes, Rate, Span, Time};
 
 const PACKET: Bytes = Bytes::new(1500);
 const RTT: Span = Span::from_millis(20);
-const SIZE: usize = 1500 - HEADERS - SEGMENT_HEAD;
+/// Bytes of data in a segment: the server has keys, so each carries a tag.
+const SIZE: usize = 1500 - HEADERS - 52;
 /// One in a hundred is lost, there and back.
 const SHAPE: Shape = Shape { rate: Rate::from_mbps(50), rtt: RTT, buffer: 80, packet: PACKET, one_in: 100 };
 const WISH: Grant = Grant { size: 1472, rate_bps: 1_000_000_000, bytes: 1 << 40, duration_ms: 1_000_000 };
@@ -31,7 +32,7 @@ fn keys() -> Keys {
 fn started(folder: &Path, force: bool) -> Link {
     let limits = Limits { grant: WISH, ..Limits::DEFAULT };
     let now = packetscale_live::serve::Now { ms: 0, wall_ms: 1_790_000_000_000, steps: 0 };
-    let store = Directory::new(folder, force).expect("a directory");
+    let store = Directory::new(folder, force, |_| {}).expect("a directory");
     let server = Server::new(limits, keys(), now, || [7; 32]).keeping(Box::new(store));
     Link::to(SHAPE, server, keys())
 }
@@ -88,7 +89,8 @@ fn sent(link: &mut Link, name: &str, data: &[u8], controller: &str) -> (u64, Out
     let controller = (find(controller).expect("registered").build)(&setup, &Settings::new()).expect("no settings");
     let (mut supply, mut watch) = (Pieces(&data[offset..], 0), |_| {});
     let outgoing = flow(PACKET, RTT, begun.window, controller);
-    let sizes = (SIZE, HEADERS + SEGMENT_HEAD);
+    assert_eq!(SIZE, 1500 - HEADERS - segment_overhead(7));
+    let sizes = (SIZE, HEADERS + segment_overhead(7));
     let mut parcel = Parcel::new(number, outgoing, sizes, hasher, &mut supply, &mut watch);
     let keys = keys();
     let session = link.session(&keys, grant, PATIENCE);
@@ -96,7 +98,7 @@ fn sent(link: &mut Link, name: &str, data: &[u8], controller: &str) -> (u64, Out
         return (begun.offset, Outcome::Broken(ends));
     }
     let (bytes, hash) = parcel.whole();
-    match link.ask(number, Body::Finish { bytes, hash }) {
+    match link.finish(number, bytes, hash) {
         Body::Finished => (begun.offset, Outcome::Kept),
         Body::Refuse { text, .. } => (begun.offset, Outcome::Refused(text)),
         other => panic!("{other:?}"),
@@ -172,18 +174,65 @@ fn a_server_that_takes_no_files_says_so() {
     assert!(matches!(&outcome, Outcome::Refused(text) if text.contains("takes no files")), "{outcome:?}");
 }
 
-/// Whoever knows a session's number can send segments into it, but not a sealed hash.
 #[test]
-fn a_segment_that_somebody_else_has_sent_makes_no_file() {
+fn what_arrived_and_was_not_sent_makes_no_file() {
     let folder = tempfile::tempdir().expect("a folder");
     let mut link = started(folder.path(), false);
     link.open(WISH);
     link.begin(3, begin("file", SIZE, false)).expect("begun");
     link.inject(3, 0, &[7; 100]);
     let hash = *blake3::hash(&[8; 100]).as_bytes();
-    let Body::Refuse { text, .. } = link.ask(3, Body::Finish { bytes: 100, hash }) else { panic!() };
+    let Body::Refuse { text, .. } = link.finish(3, 100, hash) else { panic!() };
     assert!(text.contains("not what was sent"), "{text}");
     assert_eq!(fs::read_dir(folder.path()).expect("read").count(), 0);
+}
+
+/// Whoever knows a session's number and address, and not its key, spoils nothing.
+#[test]
+fn a_segment_that_somebody_else_has_sent_is_dropped() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut link = started(folder.path(), false);
+    link.open(WISH);
+    link.begin(3, begin("file", SIZE, false)).expect("begun");
+    let other = Keys::parse(&format!("7 {}", "5a".repeat(16))).expect("a key");
+    for forger in [Keys::default(), other] {
+        assert_eq!(link.forge(3, 0, &[8; SIZE], &forger), None);
+    }
+    link.inject(3, 0, &[7; 100]);
+    let hash = *blake3::hash(&[7; 100]).as_bytes();
+    assert_eq!(link.finish(3, 100, hash), Body::Finished);
+}
+
+/// Two at once, then one in a second: each may make the receiver read a large file.
+#[test]
+fn a_session_that_wishes_for_one_file_after_the_other_is_not_heard() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut link = started(folder.path(), false);
+    link.open(WISH);
+    let answered = (3..1003).filter(|number| {
+        let before = link.server.counters().dropped;
+        link.try_ask(*number, Body::Begin(begin(&format!("file{number}"), SIZE, false)));
+        link.server.counters().dropped == before
+    });
+    assert_eq!(answered.count(), 2);
+    link.pass(Span::from_millis(1_001));
+    link.begin(2000, begin("another", SIZE, false)).expect("begun");
+}
+
+/// Each segment beside a hole of its own.
+#[test]
+fn a_receiver_keeps_a_list_of_so_many_holes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut link = started(folder.path(), false);
+    link.open(WISH);
+    let begun = link.begin(3, begin("file", SIZE, false)).expect("begun");
+    let odd = (1..u64::from(begun.window)).step_by(2);
+    let taken = odd.filter(|sequence| link.inject(3, *sequence, &[7; SIZE]).is_some()).count();
+    assert_eq!(taken, 1024);
+    // What fills a hole is taken, and makes room.
+    assert!(link.inject(3, 2, &[7; SIZE]).is_some());
+    assert!(link.inject(3, 2 * 1024 + 1, &[7; SIZE]).is_some());
+    assert_eq!(link.inject(3, 2 * 1024 + 3, &[7; SIZE]), None);
 }
 
 #[test]
@@ -196,7 +245,7 @@ fn a_flow_that_began_is_not_ended_by_an_old_wish_for_another() {
     link.inject(4, 0, &[7; 100]);
     assert_eq!(link.try_ask(3, Body::Begin(begin("file", SIZE, false))), None);
     let hash = *blake3::hash(&[7; 100]).as_bytes();
-    assert_eq!(link.ask(4, Body::Finish { bytes: 100, hash }), Body::Finished);
+    assert_eq!(link.finish(4, 100, hash), Body::Finished);
 }
 
 /// The first refusal may be lost.
@@ -207,7 +256,7 @@ fn a_flow_that_has_failed_is_refused_as_often_as_it_is_sent_to() {
     link.open(WISH);
     link.begin(3, begin("file", SIZE, false)).expect("begun");
     for _ in 0..3 {
-        let Body::Refuse { text, .. } = link.ask(3, Body::Finish { bytes: 1, hash: [0; 32] }) else { panic!() };
+        let Body::Refuse { text, .. } = link.finish(3, 1, [0; 32]) else { panic!() };
         assert!(text.contains("not what was sent"), "{text}");
         let answer = link.inject(3, 0, &[7; 100]);
         assert!(matches!(&answer, Some(Body::Refuse { text, .. }) if text.contains("not what was sent")), "{answer:?}");

@@ -89,6 +89,31 @@ fn every_controller_fills_a_link() {
     }
 }
 
+/// A packet takes fifty round trips of this path at its bottleneck. As `send` builds its controllers, little is sent again.
+#[test]
+fn little_is_wasted_on_a_path_that_is_shorter_than_a_packets_own_time() {
+    let short = Shape { rtt: Span::from_micros(12), ..SHAPE };
+    for name in ["rapid", "cubic"] {
+        let mut link = Link::new(short, limits());
+        let grant = link.open(WISH);
+        link.begin(3, measure(2)).expect("begun");
+        let setup = Setup { now: Time::ZERO, packet: PACKET, handshake_rtt: short.rtt, initial_window: 10, seed: 1 };
+        let controller = packetscale_live::send::controller(name, &setup).expect("registered");
+        let params = SenderParams { handshake_rtt: short.rtt, ..params() };
+        let outgoing = Outgoing::new(params, controller, Time::ZERO, true, true);
+        let mut flows = Measured { flows: vec![(3, outgoing)], until: Time::ZERO + Span::from_secs(10) };
+        let keys = Keys::default();
+        let session = link.session(&keys, grant, PATIENCE);
+        drive(&mut link, session, &mut flows).expect("driven");
+        let outgoing = &mut flows.flows[0].1;
+        let counters = *outgoing.sender().counters();
+        let got = mbps(outgoing, 10);
+        eprintln!("{name}: {} of {} sent again, {got} Mbit/s", counters.retransmitted, counters.sent);
+        assert!(counters.retransmitted * 50 < counters.sent, "{name}: {counters:?}");
+        assert!((17.0..=20.1).contains(&got), "{name}: {got}");
+    }
+}
+
 #[test]
 fn flows_of_one_session_share_the_link() {
     let mut link = Link::new(SHAPE, limits());

@@ -28,6 +28,7 @@ impl Host for Simulator {
                 take no time to process a packet and links do not reorder, unless the scenario says so. Rates and \
                 delays at the bottleneck come from the simulator\u{2019}s own books, not from sampling."
                     .to_string(),
+            path_unknown: false,
         }
     }
 

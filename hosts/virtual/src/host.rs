@@ -110,6 +110,7 @@ impl Host for Virtual {
                 "This page shows Linux {release}: its own TCP and queue disciplines, inside an emulated machine whose \
                 clock only its own instructions move. Hosts share a processor of {DILATION} instructions per nanosecond."
             ),
+            path_unknown: false,
         }
     }
 

@@ -160,7 +160,7 @@ pub fn hostile() -> Results {
     results.manifest.scenario = format!("# {bad}\n{SCENARIO}");
     results.manifest.version = bad.into();
     results.expectations[0].why = bad.into();
-    results.host = HostLabel { name: bad.into(), badge: bad.into(), about: bad.into() };
+    results.host = HostLabel { name: bad.into(), badge: bad.into(), about: bad.into(), ..HostLabel::default() };
     for run in &mut results.runs {
         run.controller = format!("{bad}{}", run.controller);
         run.colour = "red;}</style>".into();

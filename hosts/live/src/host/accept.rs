@@ -6,13 +6,14 @@
 use super::running;
 use crate::transfer::{MOST_DELAYED, MOST_FLOWS};
 use crate::wire::SEGMENT_HEAD;
+use crate::wire::seal::SEGMENT_TAG;
 use congestion::Controller;
 use runner::Unfit;
 use scenario::{Coalescing, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, ReceiverSpec, Service};
 use units::{Ratio, Span};
 
-/// Headers of IPv6 and UDP, of a segment, and some data.
-const SMALLEST: u64 = 48 + SEGMENT_HEAD as u64 + 16;
+/// Headers of IPv6 and UDP, of a segment with its tag, and some data.
+const SMALLEST: u64 = 48 + (SEGMENT_HEAD + SEGMENT_TAG) as u64 + 16;
 const FIFO: &str = "fifo";
 /// Stamps are taken in nanoseconds.
 const GRANULARITY: Span = Span::from_nanos(1);

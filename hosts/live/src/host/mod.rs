@@ -9,7 +9,7 @@ use crate::probe::{Client, ProbeError};
 use crate::socket::Stamped;
 use crate::stream::overhead;
 use crate::transfer::{Ends, MOST_DELAYED, SessionError};
-use crate::wire::{Begin, Grant, Keys, LEAST_SIZE, Purpose, SEGMENT_HEAD};
+use crate::wire::{Begin, Grant, Keys, LEAST_SIZE, Purpose};
 use results::{HostLabel, Run};
 use runner::{Clock, Host, Refusal, Unfit};
 use running::Running;
@@ -64,6 +64,7 @@ impl Host for Live {
                 who else uses them, or their queues. Delays are those of packets, above the least of the run; the \
                 scheduling of both machines is part of them."
                 .to_string(),
+            path_unknown: true,
         }
     }
 
@@ -104,7 +105,7 @@ impl Host for Live {
         let rtt = Span::from_nanos(client.base_rtt_ns().map_err(refused)?);
         let begun = flows(&mut client, experiment)?;
         let filling = client.filling();
-        let mut running = Running::new(experiment, begun, rtt, overhead(to.address), &filling, watch)
+        let mut running = Running::new(experiment, begun, rtt, client.beside_data(), &filling, watch)
             .map_err(|error| Refusal::Input(error.to_string()))?;
         let cpu = cpu_time::ThreadTime::now();
         client.drive(PATIENCE, &mut running).map_err(|ends| ended(&ends, client.grant))?;
@@ -161,9 +162,9 @@ fn opened(to: &Destination, experiment: &Experiment) -> Result<Client, Refusal> 
 /// Begins all flows, so that none waits for a greeting when its time has come. Returns their numbers and windows.
 fn flows(client: &mut Client, experiment: &Experiment) -> Result<Vec<(u32, u64)>, Refusal> {
     let receiver = &experiment.receiver;
-    let headers = u64::from(client.overhead());
+    let beside = client.beside_data() as u64;
     let begin = |packet: u64| Begin {
-        size: (packet - headers - SEGMENT_HEAD as u64) as u16,
+        size: (packet - beside) as u16,
         delayed_ack: receiver.delayed_ack.min(MOST_DELAYED) as u16,
         delayed_ack_us: (receiver.delayed_ack_timeout.nanos() / 1000).min(u64::from(u32::MAX)) as u32,
         window: receiver.window.get().min(u64::from(u32::MAX)) as u32,

@@ -2,7 +2,6 @@
 
 use super::grace;
 use crate::transfer::{Ends, Flows, Next, Outgoing};
-use crate::wire::SEGMENT_HEAD;
 use congestion::{AnyController, Setup};
 use measure::FlowSample;
 use scenario::{Experiment, FlowSpec, Size};
@@ -33,8 +32,8 @@ pub(super) struct Running<'e> {
     experiment: &'e Experiment,
     pub flows: Vec<One<'e>>,
     rtt: Span,
-    /// Bytes of IP and UDP before a payload.
-    overhead: usize,
+    /// Bytes of a packet beside its data.
+    beside: usize,
     filling: &'e [u8],
     /// One sample of each flow for each interval of the curves.
     pub samples: Vec<Vec<FlowSample>>,
@@ -45,18 +44,14 @@ pub(super) struct Running<'e> {
 
 /// The controller of a flow, or why there is none.
 pub(super) fn controller(experiment: &Experiment, number: usize, rtt: Span) -> Result<AnyController, String> {
-    let flow = &experiment.flows[number];
-    let setup = Setup {
-        now: Time::ZERO,
-        packet: flow.packet,
-        handshake_rtt: rtt,
-        initial_window: flow.initial_window,
-        seed: seed(experiment.seed, Purpose::Controller, number),
-    };
-    built(flow, &setup)
+    built(experiment, number, Time::ZERO, rtt)
 }
 
-fn built(flow: &FlowSpec, setup: &Setup) -> Result<AnyController, String> {
+/// The controller of a flow that begins at `now`, after a greeting that took `rtt`.
+fn built(experiment: &Experiment, number: usize, now: Time, rtt: Span) -> Result<AnyController, String> {
+    let flow = &experiment.flows[number];
+    let seed = seed(experiment.seed, Purpose::Controller, number);
+    let setup = &Setup { handshake_rtt: rtt, ..flow.setup(now, seed) };
     let spec = &flow.controller;
     if let Some(own) = &spec.own {
         return Ok(AnyController::Brought(own.make(setup)));
@@ -70,12 +65,13 @@ fn built(flow: &FlowSpec, setup: &Setup) -> Result<AnyController, String> {
 }
 
 impl<'e> Running<'e> {
-    /// Flows that have begun at the server, with their numbers and windows. `rtt`: that of the greeting.
+    /// Flows that have begun at the server, with their numbers and windows. `rtt`: that of the greeting; `beside`: bytes of a
+    /// packet beside its data.
     pub fn new(
         experiment: &'e Experiment,
         begun: Vec<(u32, u64)>,
         rtt: Span,
-        overhead: u16,
+        beside: usize,
         filling: &'e [u8],
         watch: &'e (dyn Fn(Span) + Sync),
     ) -> Result<Running<'e>, TrafficError> {
@@ -91,7 +87,7 @@ impl<'e> Running<'e> {
         Ok(Running {
             experiment,
             rtt,
-            overhead: usize::from(overhead),
+            beside,
             filling,
             samples: vec![Vec::new(); flows.len()],
             next_sample: Time::ZERO + experiment.record.step / 2,
@@ -104,14 +100,7 @@ impl<'e> Running<'e> {
     fn begin(&mut self, index: usize) -> Result<(), Ends> {
         let flow = &self.flows[index];
         let spec = flow.spec;
-        let setup = Setup {
-            now: flow.start,
-            packet: spec.packet,
-            handshake_rtt: self.rtt,
-            initial_window: spec.initial_window,
-            seed: seed(self.experiment.seed, Purpose::Controller, index),
-        };
-        let controller = built(spec, &setup).map_err(Ends::Refused)?;
+        let controller = built(self.experiment, index, flow.start, self.rtt).map_err(Ends::Refused)?;
         let params = SenderParams {
             packet: spec.packet,
             transfer: match spec.size {
@@ -176,7 +165,7 @@ impl Flows for Running<'_> {
     }
 
     fn fill(&mut self, _: usize, segment: &Segment, data: &mut [u8]) -> usize {
-        let length = (segment.size.get() as usize).saturating_sub(self.overhead + SEGMENT_HEAD).max(1);
+        let length = (segment.size.get() as usize).saturating_sub(self.beside).max(1);
         let most = self.filling.len().saturating_sub(length).max(1) as u64;
         let from = (segment.transmission * SHIFT % most) as usize;
         match (data.get_mut(..length), self.filling.get(from..from + length)) {

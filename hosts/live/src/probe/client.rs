@@ -3,7 +3,7 @@
 use super::ProbeError;
 use crate::pace::{Gaps, Pacer};
 use crate::socket::{Mark, Stamped, Steps, Time, by_one_clock, is_too_large, path_mtu, realtime_ns};
-use crate::stream;
+use crate::stream::{self, LONGEST};
 use crate::wire::{
     Body, Cookie, Grant, Header, Keys, LEAST_SIZE, MOST_SIZE, Marks, Ordered, Packet, Report, Source, Stamp, What,
 };
@@ -14,10 +14,10 @@ use std::net::SocketAddr;
 use std::time::Duration;
 
 /// A request is repeated when there is no answer for so long, so often.
-const PATIENCE_NS: u64 = 300_000_000;
-const TRIES: u32 = 5;
+pub(super) const PATIENCE_NS: u64 = 300_000_000;
+pub(super) const TRIES: u32 = 5;
 /// A call that receives ends after this at the latest.
-const LOOK: Duration = Duration::from_millis(20);
+pub(super) const LOOK: Duration = Duration::from_millis(20);
 const PINGS: usize = 10;
 /// Pseudo-random bytes that fill packets.
 const FILLING: usize = 1 << 16;
@@ -71,8 +71,7 @@ impl Client {
     /// # Errors
     /// There is no answer, the server refuses, or the system.
     pub fn open(server: SocketAddr, keys: Keys, wish: Grant) -> Result<Client, ProbeError> {
-        let any = if server.is_ipv4() { SocketAddr::from(([0; 4], 0)) } else { SocketAddr::from(([0u16; 8], 0)) };
-        let socket = Stamped::bind(any, LOOK).map_err(ProbeError::Socket)?;
+        let socket = Stamped::bind(any(server), LOOK).map_err(ProbeError::Socket)?;
         let mut session = [0; 8];
         let mut filling = vec![0; FILLING];
         let drawn = getrandom::fill(&mut session).and_then(|()| getrandom::fill(&mut filling));
@@ -265,23 +264,24 @@ impl Client {
 
     /// Asks for the times of a stream's packets until all are told, or no more come.
     fn times(&mut self, what: What, stream: &Ordered) -> Result<(Vec<Stamp>, Source), ProbeError> {
-        // The server reads the departures of its last packets a little after they have left, and the last arrivals may
-        // still be in a queue: it is asked again while more are told. It tells all departures of a stream at once, when its
-        // sending thread is done with it, which may be late on a busy machine.
+        // The last arrivals may still be in a queue: of these it is asked again while more are told. Departures are told
+        // whole, once the streams that were ordered have left; two may wait.
         const ROUNDS: u32 = 4;
-        const ROUNDS_OF_SILENCE: u32 = 50;
+        let until = monotonic_ns() + 2 * LONGEST.nanos() + PATIENCE_NS;
         let mut best: Vec<Stamp> = Vec::new();
         let mut source = Source::Kernel;
         let mut round = 0;
         loop {
-            let (stamps, by) = self.asked(what, stream)?;
+            let (stamps, by, pending) = self.asked(what, stream)?;
             let more = stamps.len() > best.len();
             if more {
                 (best, source) = (stamps, by);
             }
             round += 1;
-            let silent = best.is_empty() && what == What::Departures;
-            let enough = if silent { round >= ROUNDS_OF_SILENCE } else { round >= ROUNDS || (round > 2 && !more) };
+            let enough = match what {
+                What::Departures => !pending || monotonic_ns() > until,
+                What::Arrivals => round >= ROUNDS || (round > 2 && !more),
+            };
             if best.len() == stream.count as usize || enough {
                 break;
             }
@@ -290,18 +290,21 @@ impl Client {
         Ok((best, source))
     }
 
-    fn asked(&mut self, what: What, stream: &Ordered) -> Result<(Vec<Stamp>, Source), ProbeError> {
+    /// The times that are known, who took them, and whether more will be.
+    fn asked(&mut self, what: What, stream: &Ordered) -> Result<(Vec<Stamp>, Source, bool), ProbeError> {
         let end = stream.first + u64::from(stream.count);
         let (mut first, mut stamps, mut source) = (stream.first, Vec::new(), Source::Card);
+        let mut is_pending = false;
         while first < end {
             let ask = Body::Ask { what, first, count: (end - first) as u32 };
             let answers =
                 |body: &Body| matches!(body, Body::Report(report) if report.what == what && report.first == first);
-            let Body::Report(Report { count, stamps: told, source: by, steps, marks, .. }) =
+            let Body::Report(Report { count, stamps: told, source: by, steps, marks, pending, .. }) =
                 self.request(ask, answers)?
             else {
                 break;
             };
+            is_pending |= pending;
             self.far_steps = steps;
             self.marks = marks.or(self.marks);
             if !told.is_empty() {
@@ -313,7 +316,7 @@ impl Client {
             }
             first += u64::from(count);
         }
-        Ok((stamps, source))
+        Ok((stamps, source, is_pending))
     }
 
     /// Gaps are made in this way from now on.
@@ -332,6 +335,11 @@ impl Client {
     pub fn overhead(&self) -> u16 {
         stream::overhead(self.server)
     }
+}
+
+/// Any address and port here of the kind of one there.
+pub(super) fn any(there: SocketAddr) -> SocketAddr {
+    if there.is_ipv4() { SocketAddr::from(([0; 4], 0)) } else { SocketAddr::from(([0u16; 8], 0)) }
 }
 
 impl Drop for Client {

@@ -2,11 +2,13 @@
 
 mod client;
 mod learnt;
+mod reach;
 mod search;
 mod streams;
 
 pub use client::{Client, Seen};
 pub use learnt::{Learnt, scenario};
+pub use reach::answering;
 pub use search::{Found, Next, Plan, Read, Search, Unsure};
 pub use streams::{Row, read, rows};
 

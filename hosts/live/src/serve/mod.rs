@@ -17,7 +17,9 @@ pub use serving::{ServeError, Serving, receive, serve};
 use crate::socket::{Arrival, Mark};
 use crate::store::Store;
 use crate::transfer::Seen;
-use crate::wire::{Body, Grant, Header, Keys, LEAST_SIZE, Ordered, Packet, Reason, SEGMENT_HEAD, Source, Stamp};
+use crate::wire::{
+    Body, Grant, Header, Keys, LEAST_SIZE, Ordered, Packet, Reason, SEGMENT_HEAD, Source, Stamp, segment_overhead,
+};
 use cookie::{Cookies, HOLDS_S};
 use session::Session;
 use std::collections::{BTreeMap, VecDeque};
@@ -227,7 +229,7 @@ impl Server {
     ) -> Option<Reaction> {
         let (from, bytes) = (arrival.from, arrival.length as u64);
         let session = self.sessions.get_mut(&header.session)?;
-        let is_data = matches!(body, Body::Data { .. } | Body::Segment { .. });
+        let is_data = matches!(body, Body::Data { .. });
         if session.client != from || !(is_data || session.key == header.key) {
             return None;
         }
@@ -261,7 +263,8 @@ impl Server {
                 if !session.may_send(bytes, now.ms) {
                     return Some(self.ended(header, Reason::Limit, now));
                 }
-                let data = datagram.get(SEGMENT_HEAD..).unwrap_or_default();
+                let end = datagram.len() + SEGMENT_HEAD - segment_overhead(header.key);
+                let data = datagram.get(SEGMENT_HEAD..end).unwrap_or_default();
                 let (time, marked) = (arrival.time, Some(arrival.mark == Mark::Ce));
                 let seen = Seen { sequence, transmission, data, ns: time.ns, source: time.source, marked };
                 return self.segment(header, &seen, now);

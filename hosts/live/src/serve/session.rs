@@ -10,6 +10,8 @@ use std::net::SocketAddr;
 /// The part of a second, and the bytes, by which a client may be ahead of its rate.
 const AHEAD_PER_S: u64 = 10;
 const AHEAD_BYTES: u64 = 64_000;
+/// A new wish for a file is heard once in this time, and one more at once: each opens a file, and reads it.
+const WISH_MS: u64 = 1_000;
 /// Streams in a row of which nothing arrives, until no more is sent (RFC 8084).
 const BARREN: u32 = 2;
 /// Streams of a session that may wait: one that is being sent, and the next.
@@ -47,7 +49,7 @@ impl Memory {
         let kept = |sequence| known(sequence).filter(|(kept, _)| *kept == sequence);
         let times: Vec<(u64, Time)> = (first..first + u64::from(count)).filter_map(kept).collect();
         let (stamps, source) = by_one_clock(&times);
-        Report { what, source, steps: 0, marks: None, total: self.total, first, count, stamps }
+        Report { what, source, steps: 0, marks: None, pending: false, total: self.total, first, count, stamps }
     }
 }
 
@@ -78,6 +80,10 @@ pub struct Session {
     pub flows: BTreeMap<u32, Incoming>,
     /// The number of the flow that began last.
     pub last_begin: Option<u32>,
+    /// The file that its client waits for, and whether it begins anew.
+    pub wish: Option<(String, bool)>,
+    /// Of wishes so far one in a second and one before them would have been allowed until then.
+    wished_ms: u64,
     /// The last flow that could not go on, and why: its client is told as often as it sends.
     pub failed: Option<(u32, String)>,
 }
@@ -103,6 +109,8 @@ impl Session {
             steps_before: steps,
             flows: BTreeMap::new(),
             last_begin: None,
+            wish: None,
+            wished_ms: now_ms,
             failed: None,
         };
         session.bucket_bytes = session.depth();
@@ -160,6 +168,20 @@ impl Session {
         true
     }
 
+    /// Whether a wish for a file is heard: it is the one that its client waits for, or the last is long enough ago (the generic
+    /// cell rate algorithm, ITU-T I.371).
+    pub fn may_wish(&mut self, (name, anew): (&str, bool), now_ms: u64) -> bool {
+        if self.wish.as_ref().is_some_and(|(waited, kind)| waited == name && *kind == anew) {
+            return true;
+        }
+        let may = self.wished_ms <= now_ms + WISH_MS;
+        if may {
+            self.wished_ms = self.wished_ms.max(now_ms) + WISH_MS;
+            self.wish = Some((name.to_string(), anew));
+        }
+        may
+    }
+
     /// A stream has ended: packets of it have left.
     pub fn departed(&mut self, stamps: &[Stamp], source: Source) {
         self.waiting = self.waiting.saturating_sub(1);
@@ -172,8 +194,9 @@ impl Session {
     pub fn report(&self, what: What, steps: u16, first: u64, count: u32, room: usize) -> Report {
         let memory = if what == What::Arrivals { &self.arrivals } else { &self.departures };
         let marks = (what == What::Arrivals).then_some(self.marks);
-        let mut report =
-            Report { steps: steps.wrapping_sub(self.steps_before), marks, ..memory.report(what, first, count) };
+        let pending = what == What::Departures && self.waiting > 0;
+        let steps = steps.wrapping_sub(self.steps_before);
+        let mut report = Report { steps, marks, pending, ..memory.report(what, first, count) };
         report.cut_to(room);
         report
     }

@@ -3,7 +3,7 @@
 use super::{Now, Reaction, Server, Session, answered};
 use crate::store::{Opening, Part, Store};
 use crate::transfer::{Halt, Incoming, MOST_FLOWS, Seen};
-use crate::wire::{Acknowledgment, Begin, Body, HASH, Header, Purpose, Reason, SEGMENT_HEAD};
+use crate::wire::{Acknowledgment, Begin, Body, HASH, Header, Purpose, Reason, segment_overhead};
 use std::net::SocketAddr;
 use units::{Span, Time};
 
@@ -35,18 +35,23 @@ impl Server {
             return None;
         }
         let size = usize::from(begin.size);
-        let fits = size > 0 && size + SEGMENT_HEAD <= usize::from(session.grant.size);
+        let fits = size > 0 && size + segment_overhead(session.key) <= usize::from(session.grant.size);
         if !fits || begin.window == 0 || session.flows.len() >= MOST_FLOWS {
             return Some(self.ended(header, Reason::Wrong, now));
         }
-        if matches!(begin.purpose, Purpose::File { .. }) {
+        if let Purpose::File { name, anew } = &begin.purpose {
+            let session = self.sessions.get_mut(&header.session)?;
+            if !session.may_wish((name, *anew), now.ms) {
+                return None;
+            }
             // Of files a session has one: who begins another leaves the one before.
-            self.sessions.get_mut(&header.session)?.flows.retain(|_, flow| !flow.is_file());
+            session.flows.retain(|_, flow| !flow.is_file());
         }
         let part = match self.opened(header, begin) {
             Ok(Some(part)) => part,
             Ok(None) => return Some(Reaction::default()),
             Err((code, retry_ms, text)) => {
+                self.sessions.get_mut(&header.session)?.wish = None;
                 return Some(answered(self.written(header, Body::Refuse { code, retry_ms, text }, now)));
             }
         };
@@ -54,7 +59,7 @@ impl Server {
         let begun = flow.begun();
         let session = self.sessions.get_mut(&header.session)?;
         session.flows.insert(header.number, flow);
-        session.last_begin = Some(header.number);
+        (session.last_begin, session.wish) = (Some(header.number), None);
         Some(answered(self.written(header, Body::Begun(begun), now)))
     }
 
@@ -99,7 +104,8 @@ impl Server {
         let session = self.sessions.get_mut(&header.session)?;
         let Some(flow) = session.flows.get_mut(&header.number) else { return self.unknown(header, now) };
         match flow.finish(bytes, hash) {
-            Ok(()) => Some(answered(self.written(header, Body::Finished, now))),
+            Ok(true) => Some(answered(self.written(header, Body::Finished, now))),
+            Ok(false) => Some(Reaction::default()),
             Err(halt) => Some(self.halted(header, halt, now)),
         }
     }

@@ -1,7 +1,7 @@
 //! Files in one directory. A file that is under way is called `.NAME.part`; it holds what has arrived in order, and nothing
 //! else, so its length is how far it is. It is read again when a client comes back, in a thread of its own.
 
-use super::{Opening, Part, Store};
+use super::{Keeping, Opening, Part, Store};
 use crate::wire::{HASH, MOST_NAME, Reason, harmless};
 use nix::errno::Errno;
 use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
@@ -22,9 +22,24 @@ const ASKS: Duration = Duration::from_secs(5);
 /// Before and after the name of a file that is under way.
 const AROUND: usize = ".".len() + ".part".len();
 
+/// A file that was received.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Received {
+    /// Its name in the directory.
+    pub name: String,
+    /// Its length.
+    pub bytes: u64,
+    /// Its BLAKE3 hash.
+    pub hash: [u8; HASH],
+}
+
+/// Hears of each file that was received.
+type Tell = Arc<dyn Fn(&Received) + Send + Sync>;
+
 /// A directory that takes files.
 pub struct Directory {
     path: PathBuf,
+    tell: Tell,
     /// Files that are there may be replaced.
     force: bool,
     /// What is being read again, by session: one file of each.
@@ -55,13 +70,24 @@ impl Read for WhileWanted<'_> {
 struct Taken {
     /// Locked.
     file: File,
-    under_way: PathBuf,
-    name: PathBuf,
-    force: bool,
+    place: Place,
     bytes: u64,
     hasher: blake3::Hasher,
-    /// It is called [`Taken::under_way`] no longer.
+    /// It is called [`Place::under_way`] no longer, or soon.
     gone: bool,
+    /// What tells whether it has its name, while it gets it.
+    naming: Option<Receiver<io::Result<()>>>,
+    tell: Tell,
+}
+
+/// Where a file is while it is under way, and where it belongs.
+#[derive(Clone)]
+struct Place {
+    folder: PathBuf,
+    under_way: PathBuf,
+    name: String,
+    /// It may take another's place.
+    force: bool,
 }
 
 /// A name from the network as a name in a directory: its last part, without what a file system or a terminal may take for
@@ -78,20 +104,20 @@ pub fn plain(name: &str) -> String {
 }
 
 impl Directory {
-    /// `force`: files that are there may be replaced.
+    /// `force`: files that are there may be replaced. `tell` hears of each file that was received.
     ///
     /// # Errors
     /// It is no directory.
-    pub fn new(path: &Path, force: bool) -> io::Result<Directory> {
+    pub fn new(path: &Path, force: bool, tell: impl Fn(&Received) + Send + Sync + 'static) -> io::Result<Directory> {
         if !std::fs::metadata(path)?.is_dir() {
             return Err(io::Error::new(io::ErrorKind::NotADirectory, "it is no directory"));
         }
-        Ok(Directory { path: path.to_path_buf(), force, reading: BTreeMap::new() })
+        Ok(Directory { path: path.to_path_buf(), tell: Arc::new(tell), force, reading: BTreeMap::new() })
     }
 
     /// Opens and locks what is under way, and begins to read it.
     fn begin(&self, name: &str, anew: bool) -> io::Result<Option<Reading>> {
-        let (named, under_way) = (self.path.join(name), self.path.join(format!(".{name}.part")));
+        let under_way = self.path.join(format!(".{name}.part"));
         let mut options = OpenOptions::new();
         // A link that somebody else has put there is not followed.
         options.read(true).write(true).create(true).truncate(false).mode(0o644).custom_flags(libc::O_NOFOLLOW);
@@ -111,8 +137,9 @@ impl Directory {
         if anew {
             file.set_len(0)?;
         }
-        let (force, hasher) = (self.force, blake3::Hasher::new());
-        let file = Taken { file, under_way, name: named, force, bytes: 0, hasher, gone: false };
+        let place = Place { folder: self.path.clone(), under_way, name: name.to_string(), force: self.force };
+        let (hasher, tell) = (blake3::Hasher::new(), Arc::clone(&self.tell));
+        let file = Taken { file, place, bytes: 0, hasher, gone: false, naming: None, tell };
         let (read, taken) = mpsc::channel();
         let wanted = Arc::new(());
         let waits = Arc::downgrade(&wanted);
@@ -188,33 +215,71 @@ impl Part for Taken {
         Ok(())
     }
 
-    fn keep(&mut self, bytes: u64, hash: &[u8; HASH]) -> Result<(), String> {
-        if self.bytes != bytes || self.hasher.finalize() != blake3::Hash::from_bytes(*hash) {
-            // What is wrong must not be continued.
-            self.gone = true;
-            let _ = std::fs::remove_file(&self.under_way);
-            return Err("what arrived is not what was sent: it was removed".to_string());
+    fn keep(&mut self, bytes: u64, hash: &[u8; HASH]) -> Keeping {
+        let not = |error: io::Error| {
+            Keeping::Refused(format!("{}: cannot have its name: {error}", self.place.under_way.display()))
+        };
+        let Some(naming) = &self.naming else {
+            if self.bytes != bytes || self.hasher.finalize() != blake3::Hash::from_bytes(*hash) {
+                // What is wrong must not be continued.
+                self.gone = true;
+                let _ = std::fs::remove_file(&self.place.under_way);
+                return Keeping::Refused("what arrived is not what was sent: it was removed".to_string());
+            }
+            return match self.named(hash) {
+                Ok(naming) => {
+                    (self.gone, self.naming) = (true, Some(naming));
+                    Keeping::Later
+                }
+                Err(error) => not(error),
+            };
+        };
+        match naming.try_recv() {
+            Ok(Ok(())) => Keeping::Kept,
+            Ok(Err(error)) => not(error),
+            Err(TryRecvError::Empty) => Keeping::Later,
+            Err(TryRecvError::Disconnected) => not(io::Error::other("its thread has ended")),
         }
-        self.named().map_err(|error| format!("{}: cannot have its name: {error}", self.under_way.display()))?;
-        self.gone = true;
-        Ok(())
     }
 }
 
 impl Taken {
-    /// Gives the file its name.
-    fn named(&self) -> io::Result<()> {
-        if self.force {
-            return std::fs::rename(&self.under_way, &self.name);
-        }
-        match renameat2(AT_FDCWD, &self.under_way, AT_FDCWD, &self.name, RenameFlags::RENAME_NOREPLACE) {
-            // Not every file system can (NFS). A link does not replace, either.
-            Err(Errno::EINVAL | Errno::ENOSYS) => {
-                std::fs::hard_link(&self.under_way, &self.name)?;
-                std::fs::remove_file(&self.under_way)
+    /// Begins to write the file to the disk and to give it its name then: a disk may be slow, and others wait for nobody's.
+    /// The file stays locked meanwhile.
+    fn named(&self, hash: &[u8; HASH]) -> io::Result<Receiver<io::Result<()>>> {
+        let (file, place, tell) = (self.file.try_clone()?, self.place.clone(), Arc::clone(&self.tell));
+        let received = Received { name: place.name.clone(), bytes: self.bytes, hash: *hash };
+        let (done, naming) = mpsc::channel();
+        std::thread::Builder::new().name("receive-keep".to_string()).spawn(move || {
+            let kept = file.sync_all().and_then(|()| place.name());
+            if kept.is_ok() {
+                tell(&received);
             }
-            other => other.map_err(io::Error::from),
+            let _ = done.send(kept);
+        })?;
+        Ok(naming)
+    }
+}
+
+impl Place {
+    /// Gives the file its name, and writes that to the disk.
+    fn name(&self) -> io::Result<()> {
+        let named = self.folder.join(&self.name);
+        if self.force {
+            std::fs::rename(&self.under_way, &named)?;
+        } else {
+            match renameat2(AT_FDCWD, &self.under_way, AT_FDCWD, &named, RenameFlags::RENAME_NOREPLACE) {
+                // Not every file system can (NFS). A link does not replace, either.
+                Err(Errno::EINVAL | Errno::ENOSYS) => {
+                    std::fs::hard_link(&self.under_way, &named)?;
+                    std::fs::remove_file(&self.under_way)?;
+                }
+                other => other.map_err(io::Error::from)?,
+            }
         }
+        // Not every file system can do that with a directory; the file itself is there.
+        let _ = File::open(&self.folder).and_then(|folder| folder.sync_all());
+        Ok(())
     }
 }
 
@@ -222,7 +287,7 @@ impl Drop for Taken {
     fn drop(&mut self) {
         // Nothing of it has arrived: there is nothing to go on with. It is still locked.
         if !self.gone && self.file.metadata().is_ok_and(|file| file.len() == 0) {
-            let _ = std::fs::remove_file(&self.under_way);
+            let _ = std::fs::remove_file(&self.place.under_way);
         }
     }
 }
@@ -236,6 +301,21 @@ mod tests {
         loop {
             match store.open(session, name, anew) {
                 Opening::Later => std::thread::yield_now(),
+                known => return known,
+            }
+        }
+    }
+
+    /// A directory that tells nobody.
+    fn directory(path: &Path, force: bool) -> Directory {
+        Directory::new(path, force, |_| {}).expect("a store")
+    }
+
+    /// Asks until it is known.
+    fn kept(part: &mut Box<dyn Part>, bytes: u64, hash: &[u8; HASH]) -> Keeping {
+        loop {
+            match part.keep(bytes, hash) {
+                Keeping::Later => std::thread::yield_now(),
                 known => return known,
             }
         }
@@ -270,7 +350,7 @@ mod tests {
     #[test]
     fn a_file_that_was_left_in_the_middle_goes_on_and_gets_its_name_at_the_end() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut store = Directory::new(folder.path(), false).expect("a store");
+        let mut store = directory(folder.path(), false);
         let Opening::Open(mut part, 0, none) = opened(&mut store, 1, "x/data", false) else { panic!("not opened") };
         assert_eq!(none, [0; HASH]);
         part.append(b"one ").expect("written");
@@ -281,7 +361,7 @@ mod tests {
         assert_eq!(known, hash(b"one "));
         part.append(b"two").expect("written");
         assert!(!folder.path().join("data").exists());
-        part.keep(7, &hash(b"one two")).expect("kept");
+        assert_eq!(kept(&mut part, 7, &hash(b"one two")), Keeping::Kept);
         assert_eq!(std::fs::read(folder.path().join("data")).expect("there"), b"one two");
         assert_eq!(std::fs::read_dir(folder.path()).expect("read").count(), 1);
         assert!(matches!(opened(&mut store, 3, "data", false), Opening::Refused(Reason::Unwanted, 0, _)));
@@ -291,22 +371,22 @@ mod tests {
     fn what_is_there_is_replaced_only_by_force_and_what_differs_is_not_kept() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join("data"), b"old").expect("written");
-        let mut store = Directory::new(folder.path(), true).expect("a store");
+        let mut store = directory(folder.path(), true);
         let Opening::Open(mut part, ..) = opened(&mut store, 1, "data", false) else { panic!("not opened") };
         part.append(b"new").expect("written");
-        assert!(part.keep(3, &hash(b"neu")).is_err());
+        assert!(matches!(kept(&mut part, 3, &hash(b"neu")), Keeping::Refused(_)));
         drop(part);
         assert_eq!(std::fs::read(folder.path().join("data")).expect("there"), b"old");
         let Opening::Open(mut part, 0, _) = opened(&mut store, 2, "data", false) else { panic!("not opened") };
         part.append(b"new").expect("written");
-        part.keep(3, &hash(b"new")).expect("kept");
+        assert_eq!(kept(&mut part, 3, &hash(b"new")), Keeping::Kept);
         assert_eq!(std::fs::read(folder.path().join("data")).expect("there"), b"new");
     }
 
     #[test]
     fn a_session_that_names_many_files_has_one_and_leaves_none_that_is_empty() {
         let folder = tempfile::tempdir().expect("a folder");
-        let mut store = Directory::new(folder.path(), false).expect("a store");
+        let mut store = directory(folder.path(), false);
         for name in 0..100 {
             let _ = store.open(1, &format!("file{name}"), false);
             assert!(store.reading.len() <= 1);
@@ -321,11 +401,27 @@ mod tests {
         }
     }
 
+    /// Whoever is told has the file; a client that goes meanwhile loses nothing.
+    #[test]
+    fn a_file_that_is_being_kept_is_told_and_gets_its_name_also_if_nobody_asks_again() {
+        let folder = tempfile::tempdir().expect("a folder");
+        let (tell, told) = mpsc::channel();
+        let tell = move |received: &Received| drop(tell.send(received.clone()));
+        let mut store = Directory::new(folder.path(), false, tell).expect("a store");
+        let Opening::Open(mut part, ..) = opened(&mut store, 1, "data", false) else { panic!("not opened") };
+        part.append(b"all").expect("written");
+        let _ = part.keep(3, &hash(b"all"));
+        drop(part);
+        let expected = Received { name: "data".to_string(), bytes: 3, hash: hash(b"all") };
+        assert_eq!(told.recv().expect("told"), expected);
+        assert_eq!(std::fs::read(folder.path().join("data")).expect("there"), b"all");
+    }
+
     #[test]
     fn who_begins_anew_does_not_get_what_was_there_and_a_link_is_not_followed() {
         let folder = tempfile::tempdir().expect("a folder");
         std::fs::write(folder.path().join(".data.part"), b"of another").expect("written");
-        let mut store = Directory::new(folder.path(), false).expect("a store");
+        let mut store = directory(folder.path(), false);
         assert!(matches!(opened(&mut store, 1, "data", true), Opening::Open(_, 0, _)));
         std::fs::write(folder.path().join("elsewhere"), b"precious").expect("written");
         std::os::unix::fs::symlink("elsewhere", folder.path().join(".linked.part")).expect("a link");

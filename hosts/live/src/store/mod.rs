@@ -3,7 +3,7 @@
 
 mod directory;
 
-pub use directory::{Directory, plain};
+pub use directory::{Directory, Received, plain};
 
 use crate::wire::{HASH, Reason};
 use std::io;
@@ -35,9 +35,17 @@ pub trait Part: Send {
     /// The system's.
     fn append(&mut self, data: &[u8]) -> io::Result<()>;
 
-    /// All has arrived: the file gets its name, if it has so many bytes with this hash.
-    ///
-    /// # Errors
-    /// Why it does not.
-    fn keep(&mut self, bytes: u64, hash: &[u8; HASH]) -> Result<(), String>;
+    /// All has arrived, as its client says, perhaps again: the file gets its name, if it has so many bytes with this hash.
+    fn keep(&mut self, bytes: u64, hash: &[u8; HASH]) -> Keeping;
+}
+
+/// Whether a file is kept.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Keeping {
+    /// It is being written: the client will ask again.
+    Later,
+    /// It is on the disk, under its name.
+    Kept,
+    /// It is not, for this reason.
+    Refused(String),
 }

@@ -263,7 +263,10 @@ impl<C: Carrier> Driver<'_, C> {
         let Segment { sequence, transmission, .. } = *segment;
         let head = self.written(number, Body::Segment { sequence, transmission }, now);
         self.datagram[..SEGMENT_HEAD].copy_from_slice(&head);
-        SEGMENT_HEAD + flows.fill(flow, segment, &mut self.datagram[SEGMENT_HEAD..])
+        let length = SEGMENT_HEAD + flows.fill(flow, segment, &mut self.datagram[SEGMENT_HEAD..]);
+        let Some(tag) = self.session.keys.tag(self.session.key, &self.datagram[..length]) else { return length };
+        self.datagram[length..length + tag.len()].copy_from_slice(&tag);
+        length + tag.len()
     }
 
     /// When the grant lets the next packet go; `None`: now.

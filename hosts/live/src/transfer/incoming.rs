@@ -1,8 +1,8 @@
 //! The receiving end of a flow. It has no clock and no socket: acknowledgments are what the transport's receiver decides,
 //! with the arrival of every segment since the one before.
 
-use super::{MOST_DELAYED, MOST_HELD, MOST_WINDOW};
-use crate::store::Part;
+use super::{MOST_DELAYED, MOST_HELD, MOST_RANGES, MOST_WINDOW};
+use crate::store::{Keeping, Part};
 use crate::wire::{Acknowledgment, Begin, Begun, Came, HASH, Purpose, Source};
 use std::collections::BTreeMap;
 use transport::{Ack, Receiver, ReceiverParams, Segment};
@@ -46,7 +46,7 @@ struct Assembly {
     part: Box<dyn Part>,
     /// Segments above a hole.
     above: BTreeMap<u64, Vec<u8>>,
-    /// A segment was shorter than the others: it is the last.
+    /// A segment was shorter than the others, or its sender has said that all has arrived: no more follow.
     ended: bool,
     /// It has its name.
     kept: bool,
@@ -121,6 +121,10 @@ impl Incoming {
         if data.is_empty() || data.len() > self.size || sequence >= next.saturating_add(u64::from(self.begun.window)) {
             return Ok(None);
         }
+        // It is sent again, when there is room in the list.
+        if self.receiver.ranges() >= MOST_RANGES && self.receiver.is_apart(sequence) {
+            return Ok(None);
+        }
         if let Some(file) = &mut self.file {
             file.take(next, sequence, data, self.size)?;
         }
@@ -163,17 +167,22 @@ impl Incoming {
         }
     }
 
-    /// Its sender says that all has arrived. Extra calls are harmless.
+    /// Its sender says that all has arrived. Returns whether the file is kept; if not, that is not known yet. Extra calls are
+    /// harmless.
     ///
     /// # Errors
     /// Why the file is not kept.
-    pub fn finish(&mut self, bytes: u64, hash: &[u8; HASH]) -> Result<(), Halt> {
+    pub fn finish(&mut self, bytes: u64, hash: &[u8; HASH]) -> Result<bool, Halt> {
         let Some(file) = &mut self.file else { return Err(Halt::Wrong) };
+        file.ended = true;
         if !file.kept {
-            file.part.keep(bytes, hash).map_err(Halt::File)?;
-            file.kept = true;
+            match file.part.keep(bytes, hash) {
+                Keeping::Later => return Ok(false),
+                Keeping::Kept => file.kept = true,
+                Keeping::Refused(why) => return Err(Halt::File(why)),
+            }
         }
-        Ok(())
+        Ok(true)
     }
 }
 

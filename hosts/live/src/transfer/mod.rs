@@ -37,6 +37,8 @@ pub const MOST_FLOWS: usize = 64;
 pub const MOST_WINDOW: u32 = 1 << 14;
 /// The most bytes of a file that arrived above a hole, and wait for it.
 pub const MOST_HELD: u64 = 16_000_000;
+/// The most ranges above a hole that a receiver keeps of a flow.
+pub const MOST_RANGES: usize = 1 << 10;
 /// The most segments that one acknowledgment answers: their arrivals fit into a datagram.
 pub const MOST_DELAYED: u32 = 256;
 /// Nothing is sent for no longer than this: a server ends sessions that are silent.

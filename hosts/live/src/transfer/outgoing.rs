@@ -243,14 +243,7 @@ impl Outgoing {
 
     /// What it says of itself.
     pub fn sample(&self) -> FlowSample {
-        let controller = self.sender.controller();
-        FlowSample {
-            rate: controller.rate(),
-            rtt: Some(self.sender.rtt().0),
-            window: Some(u64::from(controller.decision().window).min(self.receive_window)),
-            threshold: Some(controller.slow_start_threshold()).filter(|size| *size < u32::MAX).map(u64::from),
-            retransmissions: Some(self.sender.counters().retransmitted),
-        }
+        FlowSample::of(&self.sender, self.receive_window)
     }
 
     /// What is known of it at the end.

@@ -4,7 +4,7 @@ use super::drive::{Session, drive};
 use super::{ALIVE, Driven, Ends, Flows, Wired};
 use crate::probe::{Client, ProbeError};
 use crate::socket::realtime_ns;
-use crate::wire::{Begin, Begun, Body, Grant, HASH, Keys, Reason};
+use crate::wire::{Begin, Begun, Body, Grant, HASH, Keys, Reason, segment_overhead};
 use std::net::SocketAddr;
 use std::time::Duration;
 use units::Span;
@@ -12,7 +12,7 @@ use units::Span;
 /// How often, and for how long at most each time, a refused session is tried again. A session that was lost ends within that.
 const TRIES: u32 = 3;
 pub(crate) const LONGEST_RETRY: Duration = Duration::from_millis(6_000);
-/// A receiver that must read what it has of a file before it knows its hash takes this many requests at most.
+/// A receiver that must read what it has of a file, or write it to its disk, is asked so many times, each for 1.5 s.
 const PATIENT: u32 = 40;
 
 /// Why there is no flow.
@@ -58,17 +58,10 @@ impl Client {
     /// The server does not take it, there is no answer, or the system.
     pub fn begin(&mut self, begin: Begin) -> Result<(u32, Begun), SessionError> {
         let wanted = |body: &Body| matches!(body, Body::Begun(_) | Body::Refuse { .. });
-        let mut tries = 1;
-        loop {
-            match self.request(Body::Begin(begin.clone()), wanted) {
-                Ok(Body::Begun(begun)) => return Ok((self.number, begun)),
-                Ok(Body::Refuse { code: reason, text, retry_ms }) => {
-                    return Err(SessionError::Refused { reason, text, retry_ms });
-                }
-                Err(ProbeError::NoAnswer(_)) if tries < PATIENT => tries += 1,
-                Err(error) => return Err(error.into()),
-                Ok(_) => return Err(ProbeError::NoAnswer(self.server).into()),
-            }
+        match self.patiently(|client| client.request(Body::Begin(begin.clone()), wanted))? {
+            Body::Begun(begun) => Ok((self.number, begun)),
+            Body::Refuse { code: reason, text, retry_ms } => Err(SessionError::Refused { reason, text, retry_ms }),
+            _ => Err(ProbeError::NoAnswer(self.server).into()),
         }
     }
 
@@ -89,10 +82,21 @@ impl Client {
     /// The receiver does not keep it, and says why; there is no answer; or the system.
     pub fn finish(&mut self, flow: u32, bytes: u64, hash: [u8; HASH]) -> Result<(), SessionError> {
         let wanted = |body: &Body| matches!(body, Body::Finished | Body::Refuse { .. });
-        match self.request_as(flow, Body::Finish { bytes, hash }, wanted)? {
+        match self.patiently(|client| client.request_as(flow, Body::Finish { bytes, hash }, wanted))? {
             Body::Refuse { code: reason, text, retry_ms } => Err(SessionError::Refused { reason, text, retry_ms }),
             _ => Ok(()),
         }
+    }
+
+    /// Asks again and again for what may take a receiver long: to read a file, or to write it to its disk.
+    fn patiently(&mut self, mut ask: impl FnMut(&mut Client) -> Result<Body, ProbeError>) -> Result<Body, ProbeError> {
+        for _ in 1..PATIENT {
+            match ask(self) {
+                Err(ProbeError::NoAnswer(_)) => {}
+                other => return other,
+            }
+        }
+        ask(self)
     }
 
     /// Keeps the session for this long, with nothing to send.
@@ -106,6 +110,11 @@ impl Client {
             self.request(Body::Ping, |body| *body == Body::Pong)?;
         }
         Ok(())
+    }
+
+    /// Bytes of an IP packet of a flow beside its data.
+    pub fn beside_data(&self) -> usize {
+        usize::from(self.overhead()) + segment_overhead(self.key)
     }
 
     /// Pseudo-random bytes.

@@ -10,7 +10,9 @@ mod transfer;
 
 pub use report::{Marks, Report, Source, Stamp, What};
 pub use seal::Keys;
-pub use transfer::{Acknowledgment, Begin, Begun, Came, HASH, MOST_BLOCKS, MOST_NAME, Purpose, SEGMENT_HEAD};
+pub use transfer::{
+    Acknowledgment, Begin, Begun, Came, HASH, MOST_BLOCKS, MOST_NAME, Purpose, SEGMENT_HEAD, segment_overhead,
+};
 
 pub use bytes::harmless;
 
@@ -18,8 +20,8 @@ use bytes::Fields;
 
 /// "pscl".
 const MAGIC: u32 = 0x7073_636c;
-/// The only version so far.
-pub const VERSION: u8 = 1;
+/// The only version that is spoken.
+pub const VERSION: u8 = 2;
 /// Bytes of the header.
 pub const HEADER: usize = 20;
 /// Length of a cookie.
@@ -256,7 +258,7 @@ impl Body {
     }
 }
 
-/// The kinds of packets that carry no seal: they are many. Data say nothing; a file's hash, which is sealed, covers segments.
+/// The kinds of packets that carry no seal: they are many. Data say nothing; segments carry a tag, which costs less.
 const DATA: u8 = 5;
 const SEGMENT: u8 = 14;
 
@@ -287,17 +289,19 @@ impl Packet {
         fills.then_some(Packet { header, body })
     }
 
-    /// Whether a packet that was read from these bytes may be believed: with keys it is sealed by one of them, without
-    /// keys it is not sealed. Data and segments never are.
+    /// Whether a packet that was read from these bytes may be believed: with keys it is sealed by one of them (a segment is
+    /// tagged), without keys it is not. Data never are.
     pub fn is_genuine(&self, datagram: &[u8], keys: &Keys, now_ms: u64) -> bool {
         match self.body {
-            Body::Data { .. } | Body::Segment { .. } => true,
+            Body::Data { .. } => true,
             _ if keys.is_empty() => self.header.key == 0,
+            Body::Segment { .. } => keys.is_tagged(self.header.key, datagram),
             _ => keys.is_sealed(self.header.key, now_ms, datagram),
         }
     }
 
-    /// Writes it, with the seal that its header asks for. A hello is padded to its size.
+    /// Writes it, with the seal that its header asks for. A hello is padded to its size. Of a segment this is the head: its
+    /// data follow, and then its tag ([`Keys::tag`]).
     pub fn write(&self, keys: &Keys, now_ms: u64) -> Vec<u8> {
         let Header { key, session, number } = self.header;
         let mut out = Vec::with_capacity(HEADER + seal::TRAILER + 64);

@@ -86,6 +86,8 @@ pub struct Report {
     pub steps: u16,
     /// Whether the reporter counts marks (RFC 3168); if not, the two counts are 0.
     pub marks: Option<Marks>,
+    /// Streams that were ordered have not left yet, so more departures will be told.
+    pub pending: bool,
     /// Packets that have arrived (or left) in this session.
     pub total: u64,
     /// The first packet that this report covers.
@@ -108,13 +110,15 @@ pub struct Marks {
 /// Bytes before the blocks: what, source, steps, flags with 3 of reserve, the two counts, total, first, count, base.
 const FIXED: usize = 1 + 1 + 2 + 4 + 4 + 4 + 8 + 8 + 4 + 8;
 const COUNTS_MARKS: u8 = 1;
+const PENDING: u8 = 2;
 
 impl Report {
     pub(super) fn write(&self, out: &mut Vec<u8>) {
         let marks = self.marks.unwrap_or(Marks { ce: 0, ect1: 0 });
         out.extend([self.what.code(), self.source.code()]);
         out.extend(self.steps.to_be_bytes());
-        out.extend([if self.marks.is_some() { COUNTS_MARKS } else { 0 }, 0, 0, 0]);
+        let flags = if self.marks.is_some() { COUNTS_MARKS } else { 0 } | if self.pending { PENDING } else { 0 };
+        out.extend([flags, 0, 0, 0]);
         out.extend(marks.ce.to_be_bytes());
         out.extend(marks.ect1.to_be_bytes());
         out.extend(self.total.to_be_bytes());
@@ -138,7 +142,7 @@ impl Report {
         let steps = fields.u16()?;
         let [flags, ..] = fields.array::<4>()?;
         let counted = Marks { ce: fields.u32()?, ect1: fields.u32()? };
-        let marks = (flags & COUNTS_MARKS != 0).then_some(counted);
+        let (marks, pending) = ((flags & COUNTS_MARKS != 0).then_some(counted), flags & PENDING != 0);
         let (total, first, count, mut ns) = (fields.u64()?, fields.u64()?, fields.u32()?, fields.u64()?);
         let end = first.checked_add(u64::from(count))?;
         let (mut next, mut stamps) = (first, Vec::new());
@@ -155,7 +159,7 @@ impl Report {
             }
             next += run;
         }
-        Some(Report { what, source, steps, marks, total, first, count, stamps })
+        Some(Report { what, source, steps, marks, pending, total, first, count, stamps })
     }
 
     /// Keeps as many packets as fit into `room` bytes, the body of a datagram, and returns how many it covers then.

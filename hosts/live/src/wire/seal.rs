@@ -1,5 +1,8 @@
 //! Shared keys. A control packet of a client that has one ends with a time and an HMAC-SHA256 (RFC 2104) over all bytes
 //! before it. So the server, and the client, know who wrote it and that it is not older than a few seconds.
+//!
+//! Segments are many: they end with the first bytes of a keyed BLAKE3 hash instead, under a key that is derived from the shared
+//! one. They have no time of their own, since their session has.
 
 use hmac::{Hmac, KeyInit, Mac};
 use sha2::Sha256;
@@ -8,6 +11,10 @@ use std::collections::BTreeMap;
 /// Length of the time and the code.
 pub const TRAILER: usize = 8 + TAG;
 const TAG: usize = 32;
+/// Length of a segment's tag.
+pub const SEGMENT_TAG: usize = 16;
+/// What the key of tags is derived for (BLAKE3, section 2.3: a constant of this application).
+const CONTEXT: &str = "packetscale 2026-11-23 wire format 2, tags of segments";
 
 /// How far the writer's clock may be from the reader's, in milliseconds (RFC 9946 has the same 5 s).
 pub const TOLERANCE_MS: u64 = 5_000;
@@ -15,9 +22,16 @@ pub const TOLERANCE_MS: u64 = 5_000;
 /// Shortest key, in bytes: half of what HMAC-SHA256 gives (RFC 2104, section 3, discourages shorter ones than 32).
 const SHORTEST: usize = 16;
 
+/// A shared key, and that of the tags.
+#[derive(Clone)]
+struct Key {
+    shared: Vec<u8>,
+    tags: [u8; blake3::KEY_LEN],
+}
+
 /// Keys by their ids.
 #[derive(Clone, Default)]
-pub struct Keys(BTreeMap<u16, Vec<u8>>);
+pub struct Keys(BTreeMap<u16, Key>);
 
 impl std::fmt::Debug for Keys {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -43,7 +57,8 @@ impl Keys {
             let key = hexadecimal(key.trim()).filter(|key| key.len() >= SHORTEST);
             let least = 2 * SHORTEST;
             let key = key.ok_or(format!("{number}: expected {least} hexadecimal digits or more behind the id"))?;
-            if keys.insert(id, key).is_some() {
+            let tags = blake3::derive_key(CONTEXT, &key);
+            if keys.insert(id, Key { shared: key, tags }).is_some() {
                 return Err(format!("{number}: found the id {id} again, expected each once"));
             }
         }
@@ -65,7 +80,7 @@ impl Keys {
 
     /// Appends the trailer. Without that key nothing is appended.
     pub fn seal(&self, id: u16, now_ms: u64, datagram: &mut Vec<u8>) {
-        let Some(key) = self.0.get(&id) else { return };
+        let Some(Key { shared: key, .. }) = self.0.get(&id) else { return };
         datagram.extend(now_ms.to_be_bytes());
         let tag = code(key, &[datagram]);
         datagram.extend(tag);
@@ -73,10 +88,27 @@ impl Keys {
 
     /// Whether a datagram ends with a trailer of this key, written within [`TOLERANCE_MS`] of `now_ms`.
     pub fn is_sealed(&self, id: u16, now_ms: u64, datagram: &[u8]) -> bool {
-        let Some(key) = self.0.get(&id) else { return false };
+        let Some(Key { shared: key, .. }) = self.0.get(&id) else { return false };
         let Some((signed, tag)) = datagram.split_last_chunk::<TAG>() else { return false };
         let Some((_, time)) = signed.split_last_chunk::<8>() else { return false };
         u64::from_be_bytes(*time).abs_diff(now_ms) <= TOLERANCE_MS && is_code(key, &[signed], tag)
+    }
+
+    /// The tag of a segment with its data. Without that key there is none.
+    pub fn tag(&self, id: u16, segment: &[u8]) -> Option<[u8; SEGMENT_TAG]> {
+        let hash = blake3::keyed_hash(&self.0.get(&id)?.tags, segment);
+        hash.as_bytes().first_chunk().copied()
+    }
+
+    /// Whether a segment ends with its tag. Hashes are compared in constant time.
+    pub fn is_tagged(&self, id: u16, datagram: &[u8]) -> bool {
+        let Some((segment, found)) = datagram.split_last_chunk::<SEGMENT_TAG>() else { return false };
+        let whole = |tag: [u8; SEGMENT_TAG]| {
+            let mut bytes = [0; blake3::OUT_LEN];
+            bytes[..SEGMENT_TAG].copy_from_slice(&tag);
+            blake3::Hash::from_bytes(bytes)
+        };
+        self.tag(id, segment).is_some_and(|tag| whole(tag) == whole(*found))
     }
 }
 
@@ -138,11 +170,28 @@ mod tests {
         let holds = |now_ms, datagram: &[u8]| keys.is_sealed(7, now_ms, datagram);
         assert_eq!([4_999, 5_000, 15_000, 15_001].map(|now| holds(now, &datagram)), [false, true, true, false]);
         assert!(!keys.is_sealed(8, 10_000, &datagram));
+        assert!(!keys.is_tagged(7, &datagram));
         for at in 0..datagram.len() {
             let mut other = datagram.clone();
             other[at] ^= 1;
             assert!(!holds(10_000, &other), "byte {at}");
             assert!(!holds(10_000, &datagram[..at]), "cut to {at}");
         }
+    }
+
+    #[test]
+    fn a_tag_holds_for_these_bytes_and_this_key() {
+        let keys = Keys::parse("7 00112233445566778899aabbccddeeff\n8 ffeeddccbbaa99887766554433221100").unwrap();
+        let mut datagram = b"a head and data".to_vec();
+        let tag = keys.tag(7, &datagram).unwrap();
+        datagram.extend(tag);
+        assert!(keys.is_tagged(7, &datagram) && !keys.is_tagged(8, &datagram) && !keys.is_tagged(9, &datagram));
+        for at in 0..datagram.len() {
+            let mut other = datagram.clone();
+            other[at] ^= 1;
+            assert!(!keys.is_tagged(7, &other), "byte {at}");
+            assert!(!keys.is_tagged(7, &datagram[..at]), "cut to {at}");
+        }
+        assert_eq!(keys.tag(9, &datagram), None);
     }
 }

@@ -2,9 +2,16 @@
 
 use super::bytes::{Fields, leb_length, put_leb, zigzag};
 use super::report::Source;
+use super::seal::SEGMENT_TAG;
 
 /// Bytes of a segment before its data.
 pub const SEGMENT_HEAD: usize = super::HEADER + 8 + 8;
+
+/// Bytes of a segment beside its data, with the key of this id; 0: none.
+pub fn segment_overhead(key: u16) -> usize {
+    SEGMENT_HEAD + if key == 0 { 0 } else { SEGMENT_TAG }
+}
+
 /// The most selective blocks of an acknowledgment that is written here.
 pub const MOST_BLOCKS: usize = 3;
 /// The longest name of a file, in bytes.

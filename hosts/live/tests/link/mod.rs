@@ -5,7 +5,7 @@
 use packetscale_live::serve::{Limits, Now, Server};
 use packetscale_live::socket::{self, Arrival};
 use packetscale_live::transfer::{Carrier, Heard, Outgoing, Session};
-use packetscale_live::wire::{Begin, Begun, Body, Cookie, Grant, Header, Keys, Packet, Source};
+use packetscale_live::wire::{Begin, Begun, Body, Cookie, Grant, HASH, Header, Keys, Packet, Source};
 use std::collections::VecDeque;
 use std::io;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -107,6 +107,12 @@ impl Link {
         );
     }
 
+    /// Lets time pass.
+    pub fn pass(&mut self, long: Span) {
+        self.now += long;
+        self.happen(self.now);
+    }
+
     /// What the server says at once to a packet, outside of the link.
     pub fn ask(&mut self, number: u32, body: Body) -> Body {
         self.try_ask(number, body).expect("an answer")
@@ -151,12 +157,30 @@ impl Link {
         }
     }
 
+    /// Says that a file has arrived, until its receiver knows whether it is kept.
+    pub fn finish(&mut self, flow: u32, bytes: u64, hash: [u8; HASH]) -> Body {
+        loop {
+            match self.try_ask(flow, Body::Finish { bytes, hash }) {
+                Some(answer) => return answer,
+                // A thread writes.
+                None => std::thread::yield_now(),
+            }
+        }
+    }
+
     /// A segment that reaches the server at once; what it answers.
     pub fn inject(&mut self, flow: u32, sequence: u64, data: &[u8]) -> Option<Body> {
-        let header = Header { key: 0, session: SESSION, number: flow };
+        self.forge(flow, sequence, data, &self.keys.clone())
+    }
+
+    /// A segment of who has these keys.
+    pub fn forge(&mut self, flow: u32, sequence: u64, data: &[u8], keys: &Keys) -> Option<Body> {
+        let header = Header { key: keys.first().unwrap_or(0), session: SESSION, number: flow };
         let body = Body::Segment { sequence, transmission: 0 };
-        let mut datagram = Packet { header, body }.write(&self.keys, self.wall());
+        let mut datagram = Packet { header, body }.write(keys, self.wall());
         datagram.extend(data);
+        let tag = keys.tag(header.key, &datagram);
+        datagram.extend(tag.into_iter().flatten());
         let answer = self.server.receive(&datagram, &arrival(&datagram, 0, socket::Mark::None), at(self.now)).answer;
         answer.map(|answer| Packet::read(&answer).expect("a packet").body)
     }

@@ -9,7 +9,7 @@ use super::return_path::ReturnPath;
 use crate::held::Held;
 use crate::{Mode, RunError};
 use brought::{MOST_STATES_BYTES, Object, OpenError};
-use congestion::{AnyController, Controller, Setup};
+use congestion::{AnyController, Controller};
 use scenario::{Experiment, FlowSpec, Size};
 use std::path::{Path, PathBuf};
 use traffic::Application;
@@ -195,13 +195,7 @@ impl<'e> FlowBuilder<'e> {
 
     fn controller(&mut self, new: &NewFlow<'_>) -> Result<AnyController, RunError> {
         let spec = new.spec;
-        let setup = Setup {
-            now: new.start,
-            packet: spec.packet,
-            handshake_rtt: spec.rtt,
-            initial_window: spec.initial_window,
-            seed: seed(self.experiment.seed, Purpose::Controller, new.draws),
-        };
+        let setup = spec.setup(new.start, seed(self.experiment.seed, Purpose::Controller, new.draws));
         if let Some(own) = &spec.controller.own {
             return Ok(AnyController::Brought(own.make(&setup)));
         }

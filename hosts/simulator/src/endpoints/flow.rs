@@ -77,14 +77,7 @@ impl Flow {
         if self.start > now || self.completed.is_some() {
             return FlowSample::default();
         }
-        let controller = self.sender.controller();
-        FlowSample {
-            rate: controller.rate(),
-            rtt: Some(self.sender.rtt().0),
-            window: Some(u64::from(controller.decision().window).min(self.receive_window)),
-            threshold: Some(controller.slow_start_threshold()).filter(|size| *size < u32::MAX).map(u64::from),
-            retransmissions: Some(self.sender.counters().retransmitted),
-        }
+        FlowSample::of(&self.sender, self.receive_window)
     }
 
     /// Returns what is known of it before its first packet.
