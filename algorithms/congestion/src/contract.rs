@@ -171,7 +171,7 @@ pub struct Decision {
     pub departure: Time,
 }
 
-/// Who decides what leaves during fast recovery.
+/// Who decides what leaves while the window shrinks: during fast recovery, and in the round trip after a mark.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum LossResponse {
     /// The host, by proportional rate reduction (RFC 6937) towards the window that the controller set on loss.
@@ -233,6 +233,11 @@ pub trait Controller {
     /// Who decides what leaves in fast recovery.
     fn loss_response(&self) -> LossResponse {
         LossResponse::ProportionalReduction
+    }
+
+    /// Who decides what leaves in the round trip after an answered mark: as for a loss, unless told otherwise.
+    fn mark_response(&self) -> LossResponse {
+        self.loss_response()
     }
 
     /// What the host must do beyond these calls. Constant: hosts ask once.

@@ -12,7 +12,8 @@
 //!              cwnd += acked (target - cwnd) / cwnd                   otherwise (sections 4.4, 4.5)
 //! loss:        W_max = cwnd, or cwnd (1 + beta) / 2 if cwnd < W_max   (section 4.7, fast convergence)
 //!              threshold = cwnd = max(beta cwnd, 2)                   (section 4.6)
-//! mark:        as a loss, once per window                             (section 4.6)
+//! mark:        as a loss, once per window for both; then no growth    (section 4.6; RFC 3168, section 6.1.2)
+//!              for a round trip
 //!              abe: with 0.85 instead of beta                         (RFC 8511, section 3.1)
 //! timeout:     the same with cwnd = 1; the next avoidance has K = 0   (section 4.8)
 //! undo:        everything as before the reduction                     (section 4.9)
@@ -30,6 +31,7 @@
 //! 3. After a timeout, slow start is that of RFC 5681 with one packet per packet acknowledged; HyStart++ is only for
 //!    the initial slow start (RFC 9406, section 4.3).
 
+use crate::answered::Answered;
 use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use alloc::boxed::Box;
 use settings::{PROPER, Parameter, Parameters, SettingError, Settings, above_zero, check_names};
@@ -90,6 +92,7 @@ pub struct Cubic {
     before: Option<Box<Course>>,
     /// Whether in fast recovery, where the window stands still.
     recovering: bool,
+    answered: Answered,
     last_ack: Time,
     hystart: Option<HyStart>,
     beta: f64,
@@ -112,6 +115,7 @@ impl Cubic {
             course: Course { window, threshold: f64::MAX, prior: 0.0, w_max: None, epoch: None },
             before: None,
             recovering: false,
+            answered: Answered::No,
             last_ack: setup.now,
             hystart: HYSTART.read(settings)?.then(HyStart::new),
             beta,
@@ -189,7 +193,7 @@ impl Controller for Cubic {
         if !ack.in_recovery {
             self.recovering = false;
         }
-        if self.recovering || ack.cumulative == 0 {
+        if self.answered.holds_at(ack) || self.recovering || ack.cumulative == 0 {
             return;
         }
         if !ack.window_limited {
@@ -205,7 +209,10 @@ impl Controller for Cubic {
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
         if loss.enters_recovery {
-            self.reduce(self.beta);
+            if !self.answered.is_on() {
+                self.reduce(self.beta);
+            }
+            self.answered = Answered::No;
             self.recovering = true;
         }
     }
@@ -214,6 +221,7 @@ impl Controller for Cubic {
         if marked.answer {
             self.reduce(self.mark_beta);
             self.before = None; // a mark is never undone
+            self.answered = Answered::Now;
         }
     }
 
@@ -229,6 +237,7 @@ impl Controller for Cubic {
         self.course.window = 1.0;
         self.course.epoch = None;
         self.recovering = false;
+        self.answered = Answered::No;
     }
 
     fn on_undo(&mut self, _undo: &Undo) {

@@ -7,7 +7,7 @@
 //! alpha   += g (F - alpha),  alpha = 1 at first           RFC 8257, section 3.3, step 6
 //! mark:    threshold = window = (1 - alpha / 2) window     step 8
 //! loss:    threshold = window = window / 2                 section 3.5
-//! growth:  as Reno                                         section 3.4: the rest of RFC 5681
+//! growth:  as Reno, also in the round trip after a mark    section 3.4: the rest of RFC 5681
 //! ```
 //!
 //! Source: S. Bensley, D. Thaler, P. Balasubramanian, L. Eggert, G. Judd, "Data Center TCP (DCTCP)", RFC 8257, 2017;
@@ -19,7 +19,7 @@
 //!    approximates with one bit.
 //! 2. The window is in whole packets, rounded down: a mark removes at least one.
 
-use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
+use crate::contract::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Setup, Timeout, Undo};
 use crate::newreno::NewReno;
 use settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
 use units::{Ecn, Ratio};
@@ -84,6 +84,10 @@ impl Controller for Dctcp {
     fn on_mark(&mut self, marked: &Marked) {
         self.marked += u64::from(marked.congestion);
         self.reno.answer(marked, Ratio::from_q32(self.alpha.q32() / 2).complement());
+    }
+
+    fn mark_response(&self) -> LossResponse {
+        LossResponse::OwnWindow
     }
 
     fn needs(&self) -> Needs {

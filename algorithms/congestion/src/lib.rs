@@ -8,6 +8,7 @@
 
 extern crate alloc;
 
+mod answered;
 mod contract;
 mod extremes;
 mod registry;

@@ -6,8 +6,8 @@
 //! slow start (window < threshold):   window += min(n, L)         RFC 5681 (2), RFC 3465 section 2.2, L = 2
 //! avoidance:                         acked += n; at acked >= window: acked -= window, window += 1
 //!                                                                RFC 5681 (3), RFC 3465 section 2.1
-//! loss:                              threshold = window = max(beta window, 2)
-//! mark:                              the same, once per window                RFC 3168 section 6.1.2
+//! loss:                              threshold = window = max(beta window, 2), unless a mark of this window did so
+//! mark:                              the same, once per window; then no growth for a round trip   RFC 3168 section 6.1.2
 //!                                    abe: with 0.8 instead of beta            RFC 8511 section 3.1
 //! timeout:                           threshold = max(beta window, 2), window = 1
 //! ```
@@ -22,6 +22,7 @@
 //! 2. In fast recovery the window is the target from the start; the host's proportional rate reduction replaces
 //!    inflation and deflation.
 
+use crate::answered::Answered;
 use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use crate::window::Window;
 use settings::{PROPER, Parameter, Parameters, SettingError, Settings, check_names};
@@ -46,6 +47,7 @@ pub struct NewReno {
     window: Window,
     /// Whether in fast recovery, where the window stands still.
     recovering: bool,
+    answered: Answered,
     /// Whether in an episode that began with a timeout.
     after_timeout: bool,
     abc_limit: u32,
@@ -64,6 +66,7 @@ impl NewReno {
         Ok(NewReno {
             window: Window::new(setup.initial_window),
             recovering: false,
+            answered: Answered::No,
             after_timeout: false,
             abc_limit: ABC_LIMIT.read(settings)?,
             beta,
@@ -107,7 +110,7 @@ impl Controller for NewReno {
             self.recovering = false;
             self.after_timeout = false;
         }
-        if self.recovering || !ack.window_limited {
+        if self.answered.holds_at(ack) || self.recovering || !ack.window_limited {
             return;
         }
         self.grow(ack.cumulative);
@@ -115,14 +118,20 @@ impl Controller for NewReno {
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
         if loss.enters_recovery {
-            self.reduce(self.beta);
-            self.window.size = self.window.threshold;
+            if !self.answered.is_on() {
+                self.reduce(self.beta);
+                self.window.size = self.window.threshold;
+            }
+            self.answered = Answered::No;
             self.recovering = true;
         }
     }
 
     fn on_mark(&mut self, marked: &Marked) {
         self.answer(marked, self.mark_beta);
+        if marked.answer {
+            self.answered = Answered::Now;
+        }
     }
 
     fn needs(&self) -> Needs {
@@ -136,6 +145,7 @@ impl Controller for NewReno {
         self.window.size = 1;
         self.window.credit = 0;
         self.recovering = false;
+        self.answered = Answered::No;
         self.after_timeout = true;
     }
 
@@ -209,6 +219,10 @@ mod tests {
             prior_in_flight: 10,
             srtt,
         }
+    }
+
+    fn mark() -> Marked {
+        Marked { now: Time::ZERO, congestion: 1, burstiness: 0, answer: true, srtt: Span::from_millis(100) }
     }
 
     fn timeout(first: bool) -> Timeout {
@@ -291,14 +305,38 @@ mod tests {
         }
     }
 
+    /// From 20, a mark leaves 10. Packets up to 30 had left: until 31 of them are acknowledged, nothing changes.
+    #[test]
+    fn the_window_stands_still_for_a_round_trip_after_a_mark() {
+        let mut newreno = newreno(20);
+        newreno.on_mark(&mark());
+        for (next_unacked, next_unsent) in [(11, 30), (20, 32), (30, 40)] {
+            newreno.on_ack(&AckSample { next_unacked, next_unsent, ..ack(10) });
+            assert_eq!(window(&newreno), 10);
+        }
+        newreno.on_ack(&AckSample { next_unacked: 31, next_unsent: 41, ..ack(10) });
+        assert_eq!(window(&newreno), 11);
+    }
+
+    /// From 20, a mark leaves 10, and so does the loss beside it; the next loss leaves 5.
+    #[test]
+    fn a_loss_beside_an_answered_mark_leaves_the_window_alone() {
+        let mut newreno = newreno(20);
+        newreno.on_mark(&mark());
+        newreno.on_ack(&AckSample { next_unacked: 11, next_unsent: 30, in_recovery: true, ..ack(1) });
+        newreno.on_loss(&loss());
+        assert_eq!((window(&newreno), newreno.slow_start_threshold()), (10, 10));
+        newreno.on_loss(&loss());
+        assert_eq!((window(&newreno), newreno.slow_start_threshold()), (5, 5));
+    }
+
     /// From 20, a mark that is to be answered leaves 10, or with `abe` 16; a loss leaves 10 either way.
     #[test]
     fn a_mark_leaves_what_a_loss_leaves_and_more_with_abe() {
-        let mark = Marked { now: Time::ZERO, congestion: 1, burstiness: 0, answer: true, srtt: Span::from_millis(100) };
         let after = |settings: &Settings, marked: bool| {
             let mut newreno = NewReno { mark_beta: with(settings).mark_beta, ..newreno(20) };
             if marked {
-                newreno.on_mark(&mark)
+                newreno.on_mark(&mark())
             } else {
                 newreno.on_loss(&loss())
             }

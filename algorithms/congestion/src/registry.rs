@@ -145,6 +145,9 @@ macro_rules! forward {
         fn loss_response(&self) -> LossResponse {
             $to!(self.loss_response())
         }
+        fn mark_response(&self) -> LossResponse {
+            $to!(self.mark_response())
+        }
         fn needs(&self) -> Needs {
             $to!(self.needs())
         }

@@ -7,7 +7,8 @@
 //! acknowledgment:  the law measures; then, unless in recovery, and if the left edge moved and the window limits the
 //!                  flow, the law grows the window by the packets delivered
 //! loss:            threshold = window = max(law, 2), once per episode; the host reduces towards it (RFC 6937)
-//! mark:            like an episode that begins and ends at once, once per window (RFC 3168, section 6.1.2)
+//! mark:            like an episode that begins and ends at once, once per window for marks and losses; then no growth for
+//!                  a round trip (RFC 3168, section 6.1.2)
 //! timeout:         threshold = max(law, 2), window = 1; from recovery or after a repeated expiry the threshold stays
 //! undo:            window and threshold are at least what they were before the reduction
 //! ```
@@ -17,6 +18,7 @@
 //! 2. After a timeout the window is 1, not the flight plus 1.
 //! 3. Round-trip times are exact; Linux uses microseconds, and in places the ticks of its clock.
 
+use crate::answered::Answered;
 use crate::contract::{AckSample, Controller, Decision, Loss, Marked, Needs, Setup, Timeout, Undo};
 use crate::window::Window;
 use core::fmt;
@@ -75,6 +77,7 @@ pub(crate) trait Law: Sized + Clone + fmt::Debug {
 pub struct WindowBased<L> {
     pub(crate) window: Window,
     state: State,
+    answered: Answered,
     /// State before the last reduction.
     prior: Option<Window>,
     pub(crate) law: L,
@@ -87,7 +90,8 @@ impl<L: Law> WindowBased<L> {
     pub fn build(setup: &Setup, settings: &Settings) -> Result<WindowBased<L>, SettingError> {
         check_names(settings, L::PARAMETERS)?;
         let law = L::new(setup, settings)?;
-        Ok(WindowBased { window: Window::new(law.initial_window(setup)), state: State::Open, prior: None, law })
+        let window = Window::new(law.initial_window(setup));
+        Ok(WindowBased { window, state: State::Open, answered: Answered::No, prior: None, law })
     }
 
     fn reduce(&mut self, next: State, now: Time) {
@@ -110,15 +114,19 @@ impl<L: Law> Controller for WindowBased<L> {
         if self.state != State::Open && !ack.in_recovery {
             self.enter(State::Open, ack.now);
         }
-        if self.state != State::Recovery && ack.cumulative > 0 && ack.window_limited {
+        let held = self.answered.holds_at(ack);
+        if !held && self.state != State::Recovery && ack.cumulative > 0 && ack.window_limited {
             self.law.grow(ack, ack.delivered, &mut self.window);
         }
     }
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
         if loss.enters_recovery {
-            self.reduce(State::Recovery, loss.now);
-            self.window.size = self.window.threshold;
+            if !self.answered.is_on() {
+                self.reduce(State::Recovery, loss.now);
+                self.window.size = self.window.threshold;
+            }
+            self.answered = Answered::No;
             self.enter(State::Recovery, loss.now);
         }
     }
@@ -128,6 +136,7 @@ impl<L: Law> Controller for WindowBased<L> {
             self.reduce(State::Recovery, marked.now);
             self.window.size = self.window.threshold;
             self.prior = None; // a mark is never undone
+            self.answered = Answered::Now;
             self.enter(State::Recovery, marked.now);
             self.enter(State::Open, marked.now);
         }
@@ -139,6 +148,7 @@ impl<L: Law> Controller for WindowBased<L> {
         }
         self.window.size = 1;
         self.window.credit = 0;
+        self.answered = Answered::No;
         self.enter(State::Loss, timeout.now);
     }
 

@@ -7,6 +7,7 @@
  *     target = W(t + RTT), between cwnd and 1.5 cwnd
  *     W_est += alpha acked / cwnd                                    section 4.3, equation 4
  *     loss:    cwnd = max(beta cwnd, 2)                              section 4.6
+ *     mark:    the same, once per window for both; then no growth for a round trip
  *
  *     cc -shared -O2 -fPIC -ffp-contract=off -I ../include cubic.c -o cubic.so
  */
@@ -58,12 +59,16 @@ struct hystart {
 	uint32_t on;
 };
 
+enum { MARK_NONE, MARK_NOW, MARK_BEFORE };
+
 struct cubic {
 	struct course now;
 	struct course before;
 	struct hystart hystart;
 	double beta, mark_beta, c, alpha;
 	uint64_t last_ack_ps;
+	uint64_t answered_until; /* first packet that left after a mark was answered */
+	uint32_t answered; /* for a round trip after a mark was answered */
 	uint32_t has_before;
 	uint32_t recovering;
 	uint32_t fast_convergence, reno_friendly, full_reno;
@@ -226,6 +231,18 @@ static void slow_start(struct cubic *cubic, const struct packetscale_ack *ack)
 		now->threshold = now->window;
 }
 
+/* The window stands still for a round trip after a mark was answered (RFC 3168, section 6.1.2). */
+static int stands_still(struct cubic *cubic, const struct packetscale_ack *ack)
+{
+	if (cubic->answered == MARK_NOW) {
+		cubic->answered = MARK_BEFORE;
+		cubic->answered_until = ack->next_unsent;
+	} else if (ack->next_unacked > cubic->answered_until) {
+		cubic->answered = MARK_NONE;
+	}
+	return cubic->answered != MARK_NONE;
+}
+
 static int32_t start(void *state, const struct packetscale_setup *setup, struct packetscale_decision *decision)
 {
 	struct cubic *cubic = state;
@@ -254,7 +271,7 @@ static void on_ack(void *state, const struct packetscale_ack *ack, struct packet
 	cubic->last_ack_ps = ack->now_ps;
 	if (!ack->in_recovery)
 		cubic->recovering = 0;
-	if (cubic->recovering || ack->cumulative_packets == 0)
+	if (stands_still(cubic, ack) || cubic->recovering || ack->cumulative_packets == 0)
 		return;
 	if (!ack->window_limited) {
 		if (cubic->now.in_epoch)
@@ -274,7 +291,9 @@ static void on_loss(void *state, const struct packetscale_loss *loss, struct pac
 
 	if (!loss->enters_recovery)
 		return;
-	reduce(cubic, cubic->beta);
+	if (cubic->answered == MARK_NONE)
+		reduce(cubic, cubic->beta);
+	cubic->answered = MARK_NONE;
 	cubic->recovering = 1;
 	decide(cubic, decision);
 }
@@ -287,6 +306,7 @@ static void on_mark(void *state, const struct packetscale_mark *mark, struct pac
 		return;
 	reduce(cubic, cubic->mark_beta);
 	cubic->has_before = 0; /* a mark is never undone */
+	cubic->answered = MARK_NOW;
 	decide(cubic, decision);
 }
 
@@ -301,6 +321,7 @@ static void on_timeout(void *state, const struct packetscale_timeout *timeout, s
 	cubic->now.window = 1.0;
 	cubic->now.in_epoch = 0;
 	cubic->recovering = 0;
+	cubic->answered = MARK_NONE;
 	decide(cubic, decision);
 }
 

@@ -12,7 +12,9 @@
 //! Marks: each acknowledgment says how many packets have arrived marked. The controller hears of new marks before it
 //! hears of the acknowledgment. It should react to the first congestion mark of a window, which the sender points out
 //! (RFC 3168, section 6.1.2). A window ends when a packet is acknowledged that left after the last reduction, for marks
-//! or loss. Retransmissions are never sent as ECN-capable (section 6.1.5).
+//! or loss. Retransmissions are never sent as ECN-capable (section 6.1.5). Unless the controller wants its own window at
+//! once, what is in flight comes down to the smaller window by proportional rate reduction, as after a loss; so does
+//! Linux (its state CWR).
 //!
 //! Deviations:
 //! 1. Selective acknowledgments are kept across a timeout (RFC 6675, section 5.1 allows it): the receiver of this
@@ -21,8 +23,6 @@
 //!    ago than RACK would wait (RFC 8985, section 6.3).
 //! 3. The timer restarts on every acknowledgment that delivers something, also selectively (RFC 6298, 5.3 names
 //!    cumulative ones).
-//! 4. A loss in a window that was reduced for a mark causes another reduction (RFC 3168, section 6.1.2 advises against
-//!    it): a queue that marks drops only when marking was not enough.
 
 mod face;
 mod losses;
@@ -143,8 +143,8 @@ impl<C: Controller> Sender<C> {
             return;
         }
         let rtt = self.learn(now, &coverage);
-        if !self.board.is_plain() || !self.recovery.is_open() || self.reordering_deadline != Time::MAX || ack.duplicate
-        {
+        let repairing = !self.board.is_plain() || !self.recovery.is_open();
+        if repairing || self.prr.is_some() || self.reordering_deadline != Time::MAX || ack.duplicate {
             let advanced = self.board.first() > prior_first;
             self.recover(now, ack, &coverage, prior_in_flight, advanced);
         }
@@ -152,7 +152,7 @@ impl<C: Controller> Sender<C> {
             return;
         }
         if self.ecn.is_capable() && ack.marked != self.marked {
-            self.learn_marks(now, ack.marked);
+            self.learn_marks(now, ack.marked, coverage.delivered, prior_in_flight);
         }
         if let Some(rate) = ack.offer {
             self.controller.on_offer(now, rate);
@@ -235,7 +235,7 @@ impl<C: Controller> Sender<C> {
 
     /// Tells the controller about packets that arrived marked.
     #[cold]
-    fn learn_marks(&mut self, now: Time, told: MarkCounts) {
+    fn learn_marks(&mut self, now: Time, told: MarkCounts, delivered: u32, prior_in_flight: u32) {
         let new = |told: u64, known: &mut u64| {
             let before = *known;
             *known = before.max(told);
@@ -252,6 +252,12 @@ impl<C: Controller> Sender<C> {
             self.counters.marks_answered += 1;
         }
         self.controller.on_mark(&Marked { now, congestion, burstiness, answer, srtt: self.rtt.srtt() });
+        let target = self.controller.decision().window;
+        if answer && target < prior_in_flight && self.controller.mark_response() == LossResponse::ProportionalReduction
+        {
+            let prr = self.prr.insert(ProportionalReduction::new(target, prior_in_flight));
+            prr.on_delivery(delivered, self.board.in_flight(), false);
+        }
     }
 
     /// Returns what may leave now. Call it until it returns `None`.

@@ -89,22 +89,15 @@ const DIFFERENCES: &[(&str, u64, &str, &str)] = &[
     ("pie with newreno", 12, "95th", SPACED),
     ("red with newreno", 12, "median", NO_IDLE_TIME),
     ("red with newreno", 12, "99th", NO_IDLE_TIME),
-    ("fq-codel with newreno, marks", 0, "marked", GROWS),
-    ("pie with newreno, marks", 0, "dropped", BESIDE_MARKS),
     ("pie with newreno, marks", 0, "marked", SPACED),
     ("pie with newreno, marks", 0, "95th", SPACED),
     ("pie with newreno, marks", 0, "99th", SPACED),
-    ("pie with newreno, marks, derandomise = true", 0, "dropped", BESIDE_MARKS),
 ];
 
 const PAPERS_RECOVERY: &str =
     "the window moves towards the estimate in recovery, as in the paper; recovery = half agrees";
 const NO_IDLE_TIME: &str = "under tc-tbf, which asks before it takes, Linux's RED never learns that its queue is empty, and \
     its average does not fall while nothing comes: it drops what opens connections, and flows start ten seconds late";
-const BESIDE_MARKS: &str = "PIE marks only up to p = 10 %, and slow start goes beyond; a loss in a window that was reduced \
-    for a mark reduces it again here, not in Linux, which is a fifth of the difference; the rest is not known";
-const GROWS: &str =
-    "NewReno here grows in the round trip after a mark, which Linux's does not; without that growth it agrees";
 const SPACED: &str = "Linux spaces drops (RFC 8033, section 5.4); derandomise = true agrees";
 
 /// What is known of a cell that differs.

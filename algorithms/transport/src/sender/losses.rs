@@ -28,6 +28,8 @@ impl<C: Controller> Sender<C> {
         let over = !self.recovery.is_open() && self.recovery.is_over(self.board.first());
         if over {
             self.end_recovery();
+        } else if self.recovery.is_open() && (self.board.first() > self.reduced_until || self.board.is_empty()) {
+            self.prr = None; // the round trip after a mark is over
         }
         let lost = self.detect_losses(now, prior_in_flight);
         if over && lost == 0 && self.board.is_repairing() {

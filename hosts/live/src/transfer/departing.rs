@@ -92,6 +92,10 @@ impl<C: Controller> Controller for Departing<C> {
         self.inner.loss_response()
     }
 
+    fn mark_response(&self) -> LossResponse {
+        self.inner.mark_response()
+    }
+
     fn needs(&self) -> Needs {
         self.inner.needs()
     }
