@@ -14,11 +14,11 @@
 //!   is proportional rate reduction (RFC 6937).
 
 mod path;
+mod peers;
 
 use path::{dumbbell, flow, link, mean, replicate, without};
 use rayon::prelude::*;
 use scenario::{Buffer, Experiment, FlowSpec};
-use std::process::{Command, Stdio};
 use units::{Packets, Rate, Ratio, Span};
 
 const PACKET: u64 = 1500;
@@ -77,35 +77,14 @@ impl Case {
     fn one_in_ns2(&self, variant: &str, seed: u64) -> f64 {
         let loss = if self.one_in == 0 { 0.0 } else { 1.0 / self.one_in as f64 };
         let numbers = [self.buffer as f64, loss, seed as f64, WARMUP_S as f64, self.seconds as f64];
-        let output = Command::new("ns")
-            .args([concat!(env!("CARGO_MANIFEST_DIR"), "/ns2/flow.tcl"), variant])
-            .args(numbers.map(|number| number.to_string()))
-            .output()
-            .expect("ns-2 starts");
-        let text = String::from_utf8_lossy(&output.stdout);
-        let packets = text.lines().find_map(|line| line.trim().parse::<f64>().ok());
-        let packets = packets.unwrap_or_else(|| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)));
+        let packets = peers::ns2::packets(variant, &numbers);
         packets * (8 * PACKET) as f64 / (self.seconds - WARMUP_S) as f64
     }
-}
-
-/// Whether ns-2 is installed. With `CI=true`, where everything must be checked, its absence is a failure.
-fn installed() -> bool {
-    let started = Command::new("ns").arg("/dev/null").stdout(Stdio::null()).stderr(Stdio::null()).status();
-    let found = started.is_ok();
-    assert!(found || std::env::var("CI").as_deref() != Ok("true"), "ns-2 is not installed (Debian package ns2)");
-    if !found {
-        println!("skipped: ns-2 is not installed (Debian package ns2)");
-    }
-    found
 }
 
 /// Asserts that each path's throughput is within 10 % of ns-2's. It prints the standard errors: two means of eight runs
 /// differ by some 3 % by chance.
 fn assert_agrees(flow: &FlowSpec, variant: &str, cases: &[Case]) {
-    if !installed() {
-        return;
-    }
     let mut worst: Vec<String> = Vec::new();
     for case in cases {
         let ((here, here_error), (there, there_error)) = (mean(&case.here(flow)), mean(&case.in_ns2(variant)));
@@ -148,8 +127,6 @@ fn cubic_is_as_fast_as_cubic_of_linux_in_ns2() {
 /// The comparison distinguishes controllers.
 #[test]
 fn cubic_is_told_from_reno() {
-    if installed() {
-        let ((reno, _), (cubic, _)) = (mean(&LOSS_3.in_ns2("reno")), mean(&LOSS_3.here(&cubic())));
-        assert!((cubic / reno - 1.0).abs() > 0.1, "cubic here {cubic}, reno in ns-2 {reno}");
-    }
+    let ((reno, _), (cubic, _)) = (mean(&LOSS_3.in_ns2("reno")), mean(&LOSS_3.here(&cubic())));
+    assert!((cubic / reno - 1.0).abs() > 0.1, "cubic here {cubic}, reno in ns-2 {reno}");
 }

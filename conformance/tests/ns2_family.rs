@@ -13,10 +13,10 @@
 //!   ns-2's Illinois falls to some ten packets after losses, which is no reduction of this law; the cause is not known.
 
 mod path;
+mod peers;
 
 use path::{apart, flow, mean, replicate, single, without};
 use rayon::prelude::*;
-use std::process::{Command, Stdio};
 use units::Span;
 
 const PACKET: u64 = 1500;
@@ -40,12 +40,7 @@ fn in_ns2(name: &str, one_in: u64, seeds: u64) -> Vec<f64> {
     let loss = if one_in == 0 { 0.0 } else { 1.0 / one_in as f64 };
     let one = |seed: u64| {
         let numbers = [125.0, loss, seed as f64, WARMUP_S as f64, SECONDS as f64, 0.0, 1.0];
-        let mut command = Command::new("ns");
-        command.args([concat!(env!("CARGO_MANIFEST_DIR"), "/ns2/flow.tcl"), name]);
-        let output = command.args(numbers.map(|number| number.to_string())).output().expect("ns-2 starts");
-        let text = String::from_utf8_lossy(&output.stdout);
-        let packets = text.lines().find_map(|line| line.trim().parse::<f64>().ok());
-        let packets = packets.unwrap_or_else(|| panic!("{text}{}", String::from_utf8_lossy(&output.stderr)));
+        let packets = peers::ns2::packets(name, &numbers);
         packets * (8 * PACKET) as f64 / (SECONDS - WARMUP_S) as f64
     };
     (1..=seeds).into_par_iter().map(one).collect()
@@ -67,21 +62,8 @@ fn judge(name: &str, one_in: u64, ns2_seeds: u64) -> (&'static str, (f64, f64)) 
     }
 }
 
-/// Whether ns-2 is installed. With `CI=true`, where everything must be checked, its absence is a failure.
-fn installed() -> bool {
-    let found = Command::new("ns").arg("/dev/null").stdout(Stdio::null()).stderr(Stdio::null()).status().is_ok();
-    assert!(found || std::env::var("CI").as_deref() != Ok("true"), "ns-2 is not installed (Debian package ns2)");
-    if !found {
-        println!("skipped: ns-2 is not installed (Debian package ns2)");
-    }
-    found
-}
-
 #[test]
 fn the_laws_of_linux_are_as_fast_as_in_ns2() {
-    if !installed() {
-        return;
-    }
     let cells: Vec<(&str, (u64, u64, u64))> =
         LAWS.iter().flat_map(|name| LOSSES.iter().map(move |loss| (*name, *loss))).collect();
     let row = |(name, (one_in, there_seeds, here_seeds)): (&str, (u64, u64, u64))| {

@@ -5,11 +5,11 @@
 //! ns-3 takes some 40 us of CPU time per packet: random losses of 1e-3 always run, the others with `-- --ignored`.
 //! `README.md` lists the laws that ns-3 implements differently from Linux, with what is known about the causes.
 
-mod ns3;
 mod path;
+mod peers;
 
-use ns3::Program;
 use path::{apart, flow, mean, replicate, single, without};
+use peers::ns3::Program;
 use rayon::prelude::*;
 use units::Span;
 
@@ -71,8 +71,7 @@ fn compare(program: &Program, pair: &Pair, one_in: u64, seeds: u64) -> (String, 
 }
 
 fn all_are_near(one_in: u64, seeds: u64) {
-    let libraries = ["applications", "point-to-point", "internet", "network", "core"];
-    let Some(program) = Program::compile("flow", &libraries) else { return };
+    let program = Program::new("flow", &["applications", "point-to-point", "internet", "network", "core"]);
     let rows: Vec<(String, bool)> = PAIRS.par_iter().map(|pair| compare(&program, pair, one_in, seeds)).collect();
     rows.iter().for_each(|(line, _)| println!("{line}"));
     let far: Vec<&str> = rows.iter().filter(|(_, far)| *far).map(|(line, _)| line.as_str()).collect();

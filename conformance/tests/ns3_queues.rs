@@ -6,11 +6,11 @@
 //! delay differ by no more than 10 %, plus twice the standard error of the difference of the means over seeds; with
 //! marks the mean, the median and the drops are shown only. ns-3 3.37 has no DualPI2: `dualpi2.rs` judges it by its own law.
 
-mod ns3;
 mod path;
+mod peers;
 
-use ns3::Program;
 use path::{apart, dumbbell, flow, link, mean, replicate, traffic};
+use peers::ns3::Program;
 use rayon::prelude::*;
 use results::Run;
 use scenario::{Buffer, Experiment, FlowSpec, QueueSpec, Start, TrafficKind};
@@ -109,8 +109,8 @@ fn compare(program: &Program, pair: &Pair, mix: Mix) -> Vec<(String, bool)> {
 }
 
 fn is_near(pair: Pair) {
-    let libraries = ["traffic-control", "applications", "point-to-point", "internet", "network", "core"];
-    let Some(program) = Program::compile("queue", &libraries) else { return };
+    let libraries = &["traffic-control", "applications", "point-to-point", "internet", "network", "core"];
+    let program = Program::new("queue", libraries);
     let mixes = [(false, 0), (true, 0), (false, 25)].map(|(ecn, step_mbps)| Mix { ecn, step_mbps });
     let rows: Vec<(String, bool)> = mixes.par_iter().flat_map(|mix| compare(&program, &pair, *mix)).collect();
     rows.iter().for_each(|(line, _)| println!("{line}"));
