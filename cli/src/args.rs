@@ -406,7 +406,7 @@ pub struct Report {
     /// Folders that `packetscale run` wrote
     #[arg(required = true, value_name = "DIR")]
     pub folders: Vec<PathBuf>,
-    /// The report [default: DIR/report.html for one folder, out/report.html for several]
+    /// The page (.html), or a folder for it [default: DIR/report.html for one folder, out/report.html for several]
     #[arg(long, value_name = "FILE")]
     pub out: Option<PathBuf>,
 }

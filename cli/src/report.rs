@@ -9,7 +9,8 @@ use std::path::{Path, PathBuf};
 
 pub fn report(arguments: &Arguments) -> Result<(), Failure> {
     let page = page_of(&arguments.folders).map_err(|error| Failure::Input(error.to_string()))?;
-    let file = arguments.out.clone().unwrap_or_else(|| match &arguments.folders[..] {
+    let given = arguments.out.clone().map(|out| if is_folder(&out) { out.join(PAGE) } else { out });
+    let file = given.unwrap_or_else(|| match &arguments.folders[..] {
         [folder] => folder.join(PAGE),
         _ => Path::new("out").join(PAGE),
     });
@@ -22,6 +23,11 @@ pub fn report(arguments: &Arguments) -> Result<(), Failure> {
         .and_then(|()| write_file(&folder, &leaf.to_string_lossy(), |out| out.write_all(page.as_bytes())));
     written.map_err(|error| unwritable(&folder, &error))?;
     say(&format!("Written to {}\n", file.display()))
+}
+
+/// A browser shows as a page only what ends in `.html`; another name is that of a folder for it.
+fn is_folder(out: &Path) -> bool {
+    out.is_dir() || !out.extension().is_some_and(|end| end == "html" || end == "htm")
 }
 
 /// The page of the results in these folders: of one, or of several over each other.

@@ -45,7 +45,7 @@ fn a_controller_with_settings_is_evaluated_like_one_without() {
     let output = evaluate(folder.path(), &[thesis, "--quick", "--only", "7.4"]);
     assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
     assert!(text(&output.stdout).contains("A thin path"), "{}", text(&output.stdout));
-    assert!(folder.path().join("out/evaluate/kind-rapid-thesis-gamma-1/report.html").is_file());
+    assert!(folder.path().join("out/evaluate/rapid-thesis-gamma-1/report.html").is_file());
 }
 
 #[test]

@@ -31,10 +31,22 @@ pub struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    /// A name for a folder: a controller with settings is a table.
+    /// A name for a folder: that of the controller, or of the file that it comes in, and its settings.
     pub fn folder_name(&self) -> String {
-        let words = self.controller.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
-        words.collect::<Vec<_>>().join("-")
+        let words = |text: &str| -> Vec<String> {
+            let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+            words.map(str::to_string).collect()
+        };
+        let table = format!("controller = {}", self.controller).parse::<toml::Table>().ok();
+        let Some(toml::Value::Table(mut table)) = table.and_then(|mut table| table.remove("controller")) else {
+            return words(self.controller).join("-");
+        };
+        let text = |value: toml::Value| value.as_str().map_or(value.to_string(), str::to_string);
+        let (kind, file) = (table.remove("kind").map(text), table.remove("file").map(text));
+        let stem = file.and_then(|file| Path::new(&file).file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+        let named = words(&stem.or(kind).unwrap_or_default());
+        let settings = table.into_iter().flat_map(|(key, value)| [words(&key), words(&text(value))].concat());
+        named.into_iter().chain(settings).collect::<Vec<_>>().join("-")
     }
 
     /// Makes all runs, and writes a page and its data into `folder`.
@@ -94,4 +106,17 @@ fn write(evaluation: &Evaluation, folder: &Path) -> io::Result<()> {
     results::write_file(folder, "evaluation.json", |file| file.write_all(json.to_string().as_bytes()))?;
     let page = report::evaluation_page(evaluation);
     results::write_file(folder, report::PAGE, |file| file.write_all(page.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_named_after_the_controller_its_file_and_its_settings() {
+        let name = |controller| Asked { controller, only: None, quick: true }.folder_name();
+        assert_eq!(name("cubic"), "cubic");
+        assert_eq!(name("{ kind = \"c\", file = \"labs/my_law.so\" }"), "my-law");
+        assert_eq!(name("{ kind = \"newreno\", beta = 0.7, abe = true }"), "newreno-abe-true-beta-0-7");
+    }
 }

@@ -22,17 +22,17 @@ const SCRIPT: &str = concat!(
 
 /// Returns the whole document.
 pub fn document(results: &Results) -> String {
-    with(results, "")
+    with(results, &verdict::answer(results), "")
 }
 
-/// Returns the whole document, with a section on how the runs differ, which is HTML.
-pub fn with(results: &Results, differences: &str) -> String {
+/// Returns the whole document, with what it says first, and a section on how the runs differ, which is HTML.
+pub fn with(results: &Results, answer: &str, differences: &str) -> String {
     let resolved = resolved(&results.manifest.scenario);
     let resolved = if results.host.path_unknown { resolved.of_an_unknown_path() } else { resolved };
     let groups = groups(&results.runs);
     let data = data::data(results, &resolved);
     let mut body = String::new();
-    header(&mut body, results);
+    header(&mut body, results, answer);
     let alone = overview(&mut body, results, &groups, &data);
     section(&mut body, "differences", "What differs", differences);
     about(&mut body, results, &resolved);
@@ -61,7 +61,7 @@ fn section(out: &mut String, id: &str, heading: &str, content: &str) {
 }
 
 /// What a reader sees first: the name, and the answer to what the scenario asks.
-fn header(out: &mut String, results: &Results) {
+fn header(out: &mut String, results: &Results, answer: &str) {
     let name = results.manifest.scenario_name.trim_end_matches(".toml");
     let host = escape(&results.host.badge);
     _ = write!(
@@ -69,7 +69,7 @@ fn header(out: &mut String, results: &Results) {
         "<header>\n<p class=\"over\">packetscale <span class=\"host\">{host}</span></p>\n<h1>{}</h1>\n\
          <p class=\"answer\">{}</p>\n</header>\n",
         escape(if name.is_empty() { "unnamed scenario" } else { name }),
-        words(&verdict::answer(results)),
+        words(answer),
     );
 }
 

@@ -47,6 +47,13 @@ pub fn asked(expected: &[ExpectationOutcome], groups: &[Group], room: usize) -> 
 
 /// One figure: of each controller its mean, or the range of its means over the sweep points. The best is first.
 fn of_figure(figure: &Definition, groups: &[Group]) -> Option<String> {
+    let words = ranges(figure, groups)?;
+    Some(format!("{}: {}.", figure.label, listed(words)))
+}
+
+/// What each controller reached in one figure, in words: its mean, or the range of its means over the sweep points. The best
+/// is first; `None` where nobody has the figure.
+pub fn ranges(figure: &Definition, groups: &[Group]) -> Option<Vec<String>> {
     let mut found: Vec<(&str, f64, f64)> = Vec::new();
     for group in groups {
         let Some(mean) = group.interval(figure.name).map(|interval| interval.mean) else { continue };
@@ -63,7 +70,7 @@ fn of_figure(figure: &Definition, groups: &[Group]) -> Option<String> {
         let (low, high) = (quantity(*low, figure.unit), quantity(*high, figure.unit));
         if low == high { format!("{name} {low}") } else { format!("{name} {low} to {high}") }
     };
-    (!found.is_empty()).then(|| format!("{}: {}.", figure.label, listed(found.iter().map(words).collect())))
+    (!found.is_empty()).then(|| found.iter().map(words).collect())
 }
 
 /// The key whose values are buffers.

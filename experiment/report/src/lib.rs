@@ -55,7 +55,7 @@ pub fn page(results: &Results) -> String {
 /// Returns one page of several results, each with a name: their runs beside and over each other, and what was run
 /// differently.
 pub fn overlaid_page(all: &[(String, Results)]) -> String {
-    document::with(&overlay::overlaid(all), &overlay::differences(all))
+    document::with(&overlay::overlaid(all), &overlay::answer(all), &overlay::differences(all))
 }
 
 /// Returns the page of a paper: each figure with its pictures, and the published values beside ours.

@@ -1,7 +1,10 @@
 //! Several results on one page: their runs under names that say which result they belong to, and what was run differently.
 
+use crate::findings::{listed, ranges};
 use crate::html::escape;
-use results::{HostLabel, Manifest, Results, SCHEMA};
+use crate::verdict::lead;
+use results::figures::SUMMARY;
+use results::{HostLabel, Manifest, Results, SCHEMA, groups};
 use std::collections::BTreeMap;
 use std::fmt::Write;
 use toml::{Table, Value};
@@ -41,6 +44,7 @@ pub fn overlaid(all: &[Named]) -> Results {
     out.manifest.scenario = said_once(manifests().map(|manifest| manifest.scenario.clone()));
     out.host.badge = said_once(all.iter().map(|(_, results)| results.host.badge.clone()));
     out.host.about = said_once(all.iter().map(|(_, results)| results.host.about.clone()));
+    out.host.path_unknown = all.iter().all(|(_, results)| results.host.path_unknown);
     out
 }
 
@@ -58,14 +62,57 @@ fn said_once(texts: impl Iterator<Item = String>) -> String {
 /// Parts of a scenario that change no run.
 const NO_RUN: [&str; 2] = ["expect.", "run.name"];
 
-/// Returns a table of the scenarios' keys that do not have the same value everywhere; a sentence where all have.
-pub fn differences(all: &[Named]) -> String {
+/// As many keys that differ as the first line has room for.
+const MOST_KEYS: usize = 2;
+/// What the first line compares: the first of these that every result has.
+const COMPARED: [&str; 5] =
+    ["available_share", "utilisation", "completion_time_p50_s", "throughput_bps", "queue_delay_p99_s"];
+
+/// Returns what a reader wants to know first: what was run differently, and what each result found.
+pub fn answer(all: &[Named]) -> String {
+    let (names, flat) = differing(all);
+    let missing = "\u{2013}".to_string();
+    let value = |key: &String, number: usize| flat[number].get(key).unwrap_or(&missing).clone();
+    let said = |key: &String| {
+        let values = all.iter().enumerate().map(|(number, (name, _))| format!("{} in {name}", value(key, number)));
+        format!("{key} is {}.", listed(values.collect()))
+    };
+    let first = match names.len() {
+        0 => "All were made from the same scenario.".to_string(),
+        1..=MOST_KEYS => names.iter().map(said).collect::<Vec<_>>().join(" "),
+        many => format!("{many} keys of the scenarios differ."),
+    };
+    let expected = || all.iter().flat_map(|(_, results)| &results.expectations);
+    let missed = expected().filter(|one| !one.met).count();
+    let met = (expected().count() > 0).then(|| lead(missed, expected().count()));
+    [first].into_iter().chain(met).chain(compared(all)).collect::<Vec<_>>().join(" ")
+}
+
+/// One figure of every result: `Utilisation: in fast, rapid 93.00 %, cubic 90.00 %; in slow, ...`
+fn compared(all: &[Named]) -> Option<String> {
+    COMPARED.iter().find_map(|name| {
+        let figure = SUMMARY.iter().find(|figure| figure.name == *name)?;
+        let of =
+            |(name, results): &Named| Some(format!("in {name}, {}", listed(ranges(figure, &groups(&results.runs))?)));
+        let told: Option<Vec<String>> = all.iter().map(of).collect();
+        Some(format!("{}: {}.", figure.label, told?.join("; ")))
+    })
+}
+
+/// The scenarios' keys that do not have the same value everywhere, and all keys of each scenario.
+fn differing(all: &[Named]) -> (Vec<String>, Vec<BTreeMap<String, String>>) {
     let flat: Vec<BTreeMap<String, String>> = all.iter().map(|(_, results)| keys(&results.manifest.scenario)).collect();
-    let mut names: Vec<&String> = flat.iter().flat_map(BTreeMap::keys).collect();
+    let mut names: Vec<String> = flat.iter().flat_map(BTreeMap::keys).cloned().collect();
     names.sort();
     names.dedup();
     names.retain(|key| !NO_RUN.iter().any(|start| key.starts_with(start)));
-    names.retain(|key| flat.iter().any(|one| one.get(*key) != flat[0].get(*key)));
+    names.retain(|key| flat.iter().any(|one| one.get(key) != flat[0].get(key)));
+    (names, flat)
+}
+
+/// Returns a table of the scenarios' keys that do not have the same value everywhere; a sentence where all have.
+pub fn differences(all: &[Named]) -> String {
+    let (names, flat) = differing(all);
     if names.is_empty() {
         return "<p>All were made from the same scenario.</p>\n".to_string();
     }
@@ -75,9 +122,10 @@ pub fn differences(all: &[Named]) -> String {
     all.iter().for_each(|(name, _)| _ = write!(out, "<th scope=\"col\">{}</th>", escape(name)));
     out.push_str("</tr></thead><tbody>");
     for key in names {
-        _ = write!(out, "<tr><th scope=\"row\"><code>{}</code></th>", escape(key));
-        flat.iter()
-            .for_each(|one| _ = write!(out, "<td>{}</td>", one.get(key).map_or("\u{2013}".to_string(), |v| escape(v))));
+        _ = write!(out, "<tr><th scope=\"row\"><code>{}</code></th>", escape(&key));
+        flat.iter().for_each(|one| {
+            _ = write!(out, "<td>{}</td>", one.get(&key).map_or("\u{2013}".to_string(), |v| escape(v)))
+        });
         out.push_str("</tr>");
     }
     out + "</tbody></table></div>\n"
@@ -127,6 +175,26 @@ mod tests {
             ("fast and slow", "0.1.0")
         );
         assert_eq!(found.manifest.seeds, [1, 2, 3]);
+    }
+
+    /// The least and the greatest mean of the example's three replications are known: one value each.
+    #[test]
+    fn the_first_line_says_what_differs_and_what_each_found() {
+        let mut all = two();
+        for (share, (_, results)) in [0.9, 0.8].into_iter().zip(&mut all) {
+            results.expectations.clear();
+            for run in &mut results.runs {
+                run.summary.available_share = Some(if run.controller == "rapid" { share } else { 0.5 });
+            }
+            results.runs.retain(|run| run.controller != "newreno");
+        }
+        let said = "path.rate is 10 Gbit/s in fast, 1 Gbit/s in slow. Share of available: in fast, rapid 90.00 %, cubic 50.00 %; \
+                    in slow, rapid 80.00 %, cubic 50.00 %.";
+        assert_eq!(answer(&all), said);
+        all[1] = ("again".to_string(), all[0].1.clone());
+        assert!(answer(&all).starts_with("All were made from the same scenario. Share"));
+        all[0].1.expectations = example::demo().expectations;
+        assert!(answer(&all).contains(" Not as expected: 1 of 2 expectations is missed. "), "{}", answer(&all));
     }
 
     #[test]

@@ -71,14 +71,7 @@ pub fn answer(results: &Results) -> String {
         let best = || sentences(results, &groups).into_iter().next();
         return direct.or_else(best).unwrap_or_else(|| NO_RUNS.to_string());
     }
-    let lead = match (missed, expected.len()) {
-        (0, 1) => "As expected.".to_string(),
-        (0, 2) => "As expected: both expectations are met.".to_string(),
-        (0, all) => format!("As expected: all {all} expectations are met."),
-        (1, 1) => "Not as expected.".to_string(),
-        (1, all) => format!("Not as expected: 1 of {all} expectations is missed."),
-        (missed, all) => format!("Not as expected: {missed} of {all} expectations are missed."),
-    };
+    let lead = lead(missed, expected.len());
     let missed: Vec<String> = expected.iter().filter(|one| !one.met).take(MOST_TOLD).map(found).collect();
     let said: Vec<String> = std::iter::once(lead).chain(missed).collect();
     let room = MOST_LETTERS.saturating_sub(said.iter().map(|words| words.chars().count()).sum());
@@ -89,6 +82,18 @@ pub fn answer(results: &Results) -> String {
         false => Vec::new(),
     };
     said.into_iter().chain(asked).chain(direct).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether as many expectations as there are, one or more, are met.
+pub fn lead(missed: usize, all: usize) -> String {
+    match (missed, all) {
+        (0, 1) => "As expected.".to_string(),
+        (0, 2) => "As expected: both expectations are met.".to_string(),
+        (0, all) => format!("As expected: all {all} expectations are met."),
+        (1, 1) => "Not as expected.".to_string(),
+        (1, all) => format!("Not as expected: 1 of {all} expectations is missed."),
+        (missed, all) => format!("Not as expected: {missed} of {all} expectations are missed."),
+    }
 }
 
 /// As long an answer leaves room for a picture on the screen of a telephone. What was missed is told at any length.
