@@ -26,4 +26,4 @@ rm -rf "$wheels"
 # Not from this folder: the package beside this file has no module in it.
 here=$PWD
 cd "$work"
-PATH="$tools/bin:$PATH" "$tools/bin/pytest" -p no:cacheprovider --quiet --rootdir "$here/tests" "$here/tests"
+PATH="$tools/bin:$PATH" "$tools/bin/pytest" -p no:cacheprovider --quiet --numprocesses 2 --rootdir "$here/tests" "$here/tests"
