@@ -2,10 +2,10 @@
 
 use crate::fault::{Fault, input, unwritable};
 use crate::waiting::{After, wait};
+use ::streams::{NoStreams, Order, generate};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::path::PathBuf;
-use streams::{NoStreams, Order, generate};
 
 /// Writes probe streams with what was really available. See `packetscale.training.streams`.
 #[pyfunction]

@@ -68,7 +68,7 @@ pub struct Order {
 /// See [`NoStreams`].
 pub fn generate(order: Order, stopped: impl Fn() -> bool) -> Result<(), NoStreams> {
     let Order { rows, gaps, runs, seed, settings } = order;
-    let drawn = Drawn { seed, fixed: Fixed::new(settings), readers: row::Readers::new(), with_gaps: gaps.is_some() };
+    let drawn = Drawn { seed, fixed: Fixed::new(settings), with_gaps: gaps.is_some() };
     // An unknown setting is refused before anything is written.
     Condition::draw(seed, 0, &drawn.fixed).and_then(|_| drawn.fixed.all_used()).map_err(wrong)?;
     let mut files = vec![Unfinished::create(rows, row::header)?];
@@ -80,7 +80,9 @@ pub fn generate(order: Order, stopped: impl Fn() -> bool) -> Result<(), NoStream
             return Err(NoStreams::Stopped);
         }
         let part = first..runs.min(first + AT_A_TIME);
-        let made = part.into_par_iter().map(|run| drawn.run(run)).collect::<Result<Vec<[Vec<u8>; 2]>, NoStreams>>()?;
+        // A reader is of one thread.
+        let made = part.into_par_iter().map_init(row::Readers::new, |readers, run| drawn.run(run, readers));
+        let made = made.collect::<Result<Vec<[Vec<u8>; 2]>, NoStreams>>()?;
         for texts in made {
             files.iter_mut().zip(texts).try_for_each(|(file, text)| file.add(&text))?;
         }
@@ -96,22 +98,21 @@ fn wrong(error: Box<dyn Error>) -> NoStreams {
 struct Drawn {
     seed: u64,
     fixed: Fixed,
-    readers: row::Readers,
     with_gaps: bool,
 }
 
 impl Drawn {
     /// The rows of a run, and its gaps where they are wanted.
-    fn run(&self, run: u64) -> Result<[Vec<u8>; 2], NoStreams> {
-        self.made(run).map_err(wrong)
+    fn run(&self, run: u64, readers: &row::Readers) -> Result<[Vec<u8>; 2], NoStreams> {
+        self.made(run, readers).map_err(wrong)
     }
 
-    fn made(&self, run: u64) -> Result<[Vec<u8>; 2], Box<dyn Error>> {
+    fn made(&self, run: u64, readers: &row::Readers) -> Result<[Vec<u8>; 2], Box<dyn Error>> {
         let condition = Condition::draw(self.seed, run, &self.fixed)?;
         let [mut rows, mut gaps] = [const { Vec::new() }; 2];
         for probe in simulator::probe(&condition.experiment)? {
-            row::write(&mut rows, &self.readers, (self.seed, run), &condition, &probe)?;
-            let handed = || self.readers.handed(&probe, condition.probe().levels);
+            row::write(&mut rows, readers, (self.seed, run), &condition, &probe)?;
+            let handed = || readers.handed(&probe, condition.probe().levels);
             if let Some(stream) = self.with_gaps.then(handed).flatten() {
                 row::record(&mut gaps, &format!("{}-{run}-{}", self.seed, probe.number), &stream)?;
             }
