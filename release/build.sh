@@ -48,8 +48,10 @@ cp "$target"/python/wheels/packetscale-*.whl "$folder/"
 maturin build --locked --profile "$profile" --zig --compatibility $libc --target $other \
     --manifest-path python/Cargo.toml --out "$folder"
 
-cargo cyclonedx --quiet --format json --manifest-path cli/Cargo.toml --no-default-features --override-filename sbom
-mv cli/sbom.json "$folder/packetscale-$version.cdx.json"
+# One file for each crate; that of the command has all. Its time is the commit's, and folders are named from the top.
+SOURCE_DATE_EPOCH=$(git log -1 --format=%ct) cargo cyclonedx --quiet --format json --spec-version 1.5 --target "$triple" \
+    --manifest-path cli/Cargo.toml --no-default-features --override-filename sbom
+sed "s,file://$PWD,file://.,g" cli/sbom.json >"$folder/packetscale-$version.cdx.json"
 find . -name sbom.json -not -path './target/*' -delete
 
 (cd "$folder" && sha256sum packetscale* >SHA256SUMS)
