@@ -1,19 +1,20 @@
 """Probe streams from the simulator, with the true available bandwidth of each.
 
-`training/streams` draws scenarios with a table `[probe]` from a seed, sends their streams as `packetscale
-estimate --from-simulator` does, and writes one line per stream: what was available, what the hand-made estimators say, and
-the whole numbers that the law's C (`rapid/features.h`) makes of it. A run is one path with one piece of traffic; splits
+`packetscale.training.streams` (in `training/streams`) draws scenarios with a table `[probe]` from a seed, sends their streams
+as `packetscale estimate --from-simulator` does, and writes one line per stream: what was available, what the hand-made
+estimators say, and the whole numbers that the law's C (`rapid/features.h`) makes of it. A run is one path with one piece of traffic; splits
 are by run.
 """
 
-import subprocess
 from pathlib import Path
 
 import numpy as np
 import pandas as pd
+import packetscale.training
 
 ROOT = Path(__file__).resolve().parent.parent
 DATA = Path(__file__).resolve().parent / "data"
+TRACE = ROOT / "scenarios/traces/web-namespaces.pcap"
 FEATURES = [f"f{i}" for i in range(59)]
 
 # The dissertation's testbed: web traffic of a quarter of 10 Gbit/s, 9000 B, dummy packets, and rates around the mean
@@ -60,11 +61,9 @@ def generate(name, gaps=False):
         return
     DATA.mkdir(exist_ok=True)
     keys = dict(setting.split("=", 1) for setting in SETS[name])
-    settings = [f"{key}={value}" for key, value in keys.items()]
-    if gaps:
-        settings.append(f"gaps-file={DATA / name}-gaps.csv")
-    command = ["cargo", "run", "--quiet", "--release", "--locked", "-p", "packetscale-streams"]
-    subprocess.run([*command, "--", str(out), *settings], cwd=ROOT, check=True)
+    runs, seed = int(keys.pop("runs")), int(keys.pop("seed"))
+    recording = DATA / f"{name}-gaps.csv" if gaps else None
+    packetscale.training.streams(out, runs=runs, seed=seed, trace=TRACE, gaps=recording, settings=keys)
 
 
 def load(name):

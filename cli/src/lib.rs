@@ -40,6 +40,7 @@ mod theory;
 mod trace;
 mod virtual_time;
 
+pub use brought::written as controller_written;
 pub use hosts::hosts;
 pub use report::page_of;
 pub use reproduce::{Chosen, chosen, outcome, read, write_page};

@@ -1,7 +1,9 @@
-//! Laws for the whole registry of controllers. Registering a new controller is enough for all of them to apply to it.
+//! Laws for the whole registry of controllers, and for controllers of files. Registering a new controller is enough for all
+//! of them to apply to it; so is naming its file in `PACKETSCALE_CONTROLLERS`.
 
 #[path = "laws/controllers.rs"]
 mod controllers;
+mod files;
 #[path = "laws/fused.rs"]
 mod fused;
 #[path = "laws/impairments.rs"]
@@ -15,8 +17,8 @@ mod repeatable;
 use scenario::FlowSpec;
 use units::Span;
 
-/// Returns one flow per controller of the registry.
+/// Returns one flow per controller of the registry, and per controller of a file.
 fn contenders(packet: u64, rtt: Span) -> Vec<(String, FlowSpec)> {
     let flow = |name: &str| (name.to_string(), path::flow(name, packet, rtt));
-    congestion::registry().iter().map(|entry| flow(entry.name)).collect()
+    congestion::registry().iter().map(|entry| flow(entry.name)).chain(files::flows(packet, rtt)).collect()
 }

@@ -9,6 +9,8 @@ mod arrows;
 mod examples;
 #[path = "walls/links.rs"]
 mod links;
+#[path = "walls/manifests.rs"]
+mod manifests;
 #[path = "walls/modules.rs"]
 mod modules;
 #[path = "walls/pages.rs"]
@@ -290,4 +292,24 @@ fn every_page_is_listed() {
     assert_none(&missing("docs/algorithms/README.md", "docs/algorithms/"));
     assert_none(&missing("docs/decisions/README.md", "docs/decisions/"));
     assert!(!missing("CHANGELOG.md", "docs/").is_empty(), "the wall looks at nothing");
+}
+
+#[test]
+fn crates_that_can_be_published_say_what_they_are() {
+    let manifests: Vec<String> = sources(&["Cargo.toml"]).into_iter().filter(|path| path != "Cargo.toml").collect();
+    assert!(manifests.len() > 20, "only {} manifests: the wall looks at nothing", manifests.len());
+    let lacking = manifests.iter().flat_map(|path| {
+        let folder = path.trim_end_matches("/Cargo.toml");
+        let read = |name: &str| fs::read_to_string(root().join(folder).join(name));
+        let text = read("src/lib.rs").or_else(|_| read("src/main.rs")).expect("a crate has one of the two");
+        manifests::lacking(folder, &read("Cargo.toml").expect("a manifest"), &text)
+    });
+    assert_none(&lacking.collect::<Vec<_>>());
+}
+
+#[test]
+fn a_crate_that_says_nothing_is_refused() {
+    let bare = "[package]\nname = \"new\"\nversion.workspace = true\n";
+    assert_eq!(manifests::lacking("new", bare, "mod a;\n").len(), 7);
+    assert!(manifests::lacking("new", &format!("{bare}publish = false\n"), "mod a;\n").is_empty());
 }

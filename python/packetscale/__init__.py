@@ -16,6 +16,7 @@ from packetscale import _native, theory
 from packetscale._controller import controller
 from packetscale._errors import InputError, MachineError
 from packetscale._estimation import Estimate, estimate
+from packetscale._judging import evaluate, matrix
 from packetscale._native import (
     Ack,
     Expired,
@@ -55,6 +56,8 @@ __all__ = [
     "Undone",
     "controller",
     "estimate",
+    "evaluate",
+    "matrix",
     "read",
     "report",
     "reproduce",

@@ -268,8 +268,29 @@ def report(folders: Sequence[_Path], out: _Path) -> None: ...
 def reproduce(
     what: str, quick: bool, jobs: int | None, out: _Path | None, replace: bool, progress: _Told | None
 ) -> list[dict[str, Any]]: ...
+def evaluate(
+    controller: str,
+    only: str | None,
+    quick: bool,
+    jobs: int | None,
+    out: _Path | None,
+    replace: bool,
+    progress: _Told | None,
+) -> dict[str, Any]: ...
+def matrix(
+    controllers: Sequence[str],
+    only: str | None,
+    quick: bool,
+    jobs: int | None,
+    out: _Path | None,
+    replace: bool,
+    progress: _Told | None,
+) -> dict[str, Any]: ...
 def theory(name: str, parameters: Mapping[str, Any]) -> dict[str, Any]: ...
 def estimates(
     name: _Path, text: str | None, method: str | None
 ) -> list[tuple[str, int | None, int | None, int | None, str | None]]: ...
+def streams(
+    rows: _Path, gaps: _Path | None, runs: int, seed: int, settings: Mapping[str, str]
+) -> None: ...
 def main(words: list[str]) -> int: ...

@@ -9,11 +9,13 @@ mod command;
 mod controller;
 mod fault;
 mod gym;
+mod judging;
 mod papers;
 mod questions;
 mod results;
 mod run;
 mod scenario;
+mod training;
 mod values;
 mod waiting;
 
@@ -26,6 +28,8 @@ mod _native {
     #[pymodule_export]
     use crate::gym::{Environments, guide};
     #[pymodule_export]
+    use crate::judging::{evaluate, matrix};
+    #[pymodule_export]
     use crate::papers::reproduce;
     #[pymodule_export]
     use crate::questions::{estimates, theory};
@@ -35,6 +39,8 @@ mod _native {
     use crate::run::{merge, run, shard};
     #[pymodule_export]
     use crate::scenario::Scenario;
+    #[pymodule_export]
+    use crate::training::streams;
     use pyo3::prelude::*;
 
     #[pymodule_init]

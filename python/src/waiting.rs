@@ -52,7 +52,8 @@ fn locked<T>(what: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Watch {
-    fn stopped(&self) -> bool {
+    /// Whether the work shall stop.
+    pub fn stopped(&self) -> bool {
         self.stop.load(Ordering::Relaxed)
     }
 

@@ -10,7 +10,7 @@ NOTEBOOKS = sorted((Path(__file__).resolve().parents[1] / "notebooks").glob("*.i
 
 
 def test_there_are_notebooks() -> None:
-    assert [file.stem for file in NOTEBOOKS] == ["first-steps", "sweep", "your-own-controller"]
+    assert [file.stem for file in NOTEBOOKS] == ["environments", "first-steps", "sweep", "your-own-controller"]
 
 
 @pytest.mark.parametrize("file", NOTEBOOKS, ids=lambda file: file.stem)

@@ -111,6 +111,44 @@ fn slurm_makes_two_hundred_points() {
     same(&folder.path().join("one"), &out);
 }
 
+/// HyperQueue in one box: a server and a worker, which `hq` finds by a folder.
+#[test]
+fn hq_makes_two_hundred_points() {
+    if Command::new("hq").arg("--version").output().is_err() {
+        println!("skipped: no hq (HyperQueue's own program, not on PyPI)");
+        return;
+    }
+    let folder = folder(&two_hundred());
+    let cluster = folder.path().join("cluster");
+    let hq = |words: &str| {
+        let mut hq = Command::new("hq");
+        hq.args(words.split(' ')).env("HQ_SERVER_DIR", &cluster);
+        hq
+    };
+    let answers = |words: &str| hq(words).output().is_ok_and(|output| output.status.success());
+    let began = Instant::now();
+    let _server = Daemon::start(&mut hq("server start")).expect("the server starts");
+    while !answers("server info") {
+        assert!(began.elapsed() < PATIENCE, "the server does not answer");
+        std::thread::sleep(Duration::from_millis(100));
+    }
+    let _worker = Daemon::start(&mut hq("worker start --cpus 2")).expect("a worker starts");
+    let mut submit = super::packetscale(folder.path(), "submit hyperqueue sweep.toml --shards 7 --out out");
+    let submitted = submit.env("HQ_SERVER_DIR", &cluster).output().expect("the command starts");
+    assert!(submitted.status.success(), "{}", String::from_utf8_lossy(&submitted.stderr));
+    assert!(answers("job wait all"), "a task failed: {}", logged(&folder.path().join("out/logs")));
+    done(folder.path(), "merge out");
+    println!("200 points by hq submit, its start included: {:.1} s", began.elapsed().as_secs_f64());
+    done(folder.path(), "run sweep.toml --out one");
+    same(&folder.path().join("one"), &folder.path().join("out"));
+}
+
+/// What tasks had to say.
+fn logged(folder: &Path) -> String {
+    let files = fs::read_dir(folder).into_iter().flatten().flatten();
+    files.filter_map(|file| fs::read_to_string(file.path()).ok()).collect::<Vec<_>>().join("\n")
+}
+
 /// Runs a script of the documents with this Python, or `python3`, if it has the module.
 fn by_script(module: &str, script: &str) {
     let python = std::env::var("PACKETSCALE_PYTHON").unwrap_or_else(|_| "python3".to_string());

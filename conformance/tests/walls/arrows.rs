@@ -173,6 +173,7 @@ const ALLOWED: &[(&str, &[&str])] = &[
             "hosts/simulator",
             "experiment/",
             "cli",
+            "training/streams",
         ],
     ),
     ("conformance", &["algorithms/", "hosts/", "experiment/"]),

@@ -42,9 +42,10 @@ impl Drop for Hurry {
 }
 
 fn schedule(policy: libc::c_int, sched_priority: libc::c_int) -> io::Result<()> {
-    let parameters = libc::sched_param { sched_priority };
+    // The kernel's call and its structure, of this one field: musl has a larger one, and a function that always fails.
+    let parameters: *const libc::c_int = &sched_priority;
     // SAFETY: the pointer is to a local that outlives the call; 0 names the calling thread.
-    match unsafe { libc::sched_setscheduler(0, policy, &parameters) } {
+    match unsafe { libc::syscall(libc::SYS_sched_setscheduler, 0, policy, parameters) } {
         0 => Ok(()),
         _ => Err(io::Error::last_os_error()),
     }

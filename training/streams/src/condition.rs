@@ -1,4 +1,4 @@
-//! The condition of a run: drawn, except for what the command line fixes.
+//! The condition of a run: drawn, except for what settings fix.
 
 use crate::draws::{Draws, Scale, span};
 use crate::fixed::Fixed;

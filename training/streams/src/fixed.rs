@@ -1,34 +1,36 @@
-//! Values that the command line fixes instead of drawing them.
+//! Values that settings fix instead of drawing them.
 
-use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::error::Error;
+use std::path::PathBuf;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use units::{Rate, Span};
 
-/// Settings from the command line.
+/// The settings, and which of them were asked for.
 pub struct Fixed {
     values: BTreeMap<String, String>,
-    used: RefCell<BTreeSet<String>>,
+    used: Mutex<BTreeSet<String>>,
 }
 
 impl Fixed {
-    pub fn parse(arguments: impl Iterator<Item = String>) -> Result<Fixed, Box<dyn Error>> {
-        let pair = |text: String| match text.split_once('=') {
-            Some((key, value)) => Ok((key.to_string(), value.to_string())),
-            None => Err(format!("found \"{text}\", expected key=value")),
-        };
-        let values = arguments.map(pair).collect::<Result<_, _>>()?;
-        Ok(Fixed { values, used: RefCell::default() })
+    pub fn new(values: BTreeMap<String, String>) -> Fixed {
+        Fixed { values, used: Mutex::default() }
+    }
+
+    fn used(&self) -> MutexGuard<'_, BTreeSet<String>> {
+        self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the value of `key`, and marks `key` as known.
     fn get(&self, key: &str) -> Option<&String> {
-        self.used.borrow_mut().insert(key.to_string());
+        self.used().insert(key.to_string());
         self.values.get(key)
     }
 
-    pub fn take(&mut self, key: &str) -> Option<String> {
-        self.values.remove(key)
+    /// # Errors
+    /// There is none.
+    pub fn file(&self, key: &str) -> Result<PathBuf, Box<dyn Error>> {
+        self.get(key).map(PathBuf::from).ok_or_else(|| format!("{key}: found nothing, expected a file").into())
     }
 
     pub fn number(&self, key: &str, otherwise: u64) -> Result<u64, Box<dyn Error>> {
@@ -62,7 +64,7 @@ impl Fixed {
     /// # Errors
     /// A key that nothing reads.
     pub fn all_used(&self) -> Result<(), Box<dyn Error>> {
-        let used = self.used.borrow();
+        let used = self.used();
         match self.values.keys().find(|key| !used.contains(*key)) {
             Some(key) => Err(format!("\"{key}\" is not one of {used:?}").into()),
             None => Ok(()),

@@ -88,6 +88,10 @@ pub fn write(
     writeln!(out)
 }
 
+pub fn recording_header(out: &mut impl Write) -> io::Result<()> {
+    writeln!(out, "stream_id,pkt,send_gap_ns,recv_gap_ns,size_bytes")
+}
+
 /// Records the stream that the learnt estimator receives, to the picosecond, in the format that `packetscale estimate`
 /// reads.
 pub fn record(out: &mut impl Write, id: &str, stream: &Stream) -> io::Result<()> {

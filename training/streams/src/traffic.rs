@@ -4,7 +4,6 @@ use crate::draws::{Draws, Scale, span};
 use crate::fixed::Fixed;
 use scenario::{Shaper, TraceSource, TrafficKind, TrafficSpec};
 use std::error::Error;
-use std::path::PathBuf;
 use units::{Bytes, Rate, Time};
 
 pub const CROSS: [&str; 6] = ["cbr", "poisson", "pareto", "on-off", "trains", "trace"];
@@ -13,7 +12,7 @@ pub const CROSS: [&str; 6] = ["cbr", "poisson", "pareto", "on-off", "trains", "t
 const BUCKET: Bytes = Bytes::new(300_000);
 
 /// Returns cross traffic of the kind `cross`. Bursts last from a tenth of a stream to twenty streams; trains are
-/// packets back to back; a trace is the recorded web traffic. Traffic is shaped only if the command line fixes that.
+/// packets back to back; a trace is the capture that `trace` names. Traffic is shaped only if `shaper` says so.
 pub fn spec(cross: &str, scale: &Scale, fixed: &Fixed, draws: &mut Draws) -> Result<TrafficSpec, Box<dyn Error>> {
     let bps = scale.capacity_bps * scale.load;
     let (copies, size) = (draws.one_of(&[1, 3, 9, 25]), draws.one_of(&[500, 1500, 1500, 9000]));
@@ -21,6 +20,8 @@ pub fn spec(cross: &str, scale: &Scale, fixed: &Fixed, draws: &mut Draws) -> Res
     let (shape, train) = (draws.between(1.2, 1.9), draws.geometric(2.0, 20.0));
     let web_copies = draws.one_of(&[4, 9, 9, 16]);
     let size = fixed.number("cross-packet", size)?;
+    // Asked for whatever the kind is, so that the setting is known.
+    let file = fixed.file("trace");
     let copies = match cross {
         "trains" => 1,
         "trace" => web_copies,
@@ -40,11 +41,7 @@ pub fn spec(cross: &str, scale: &Scale, fixed: &Fixed, draws: &mut Draws) -> Res
             let (on, off) = (span(on_s), span(on_s * (1.0 / scale.load - 1.0)));
             TrafficKind::ExponentialOnOff { on, off, rate: Rate::from_bps(scale.capacity_bps as u64) }
         }
-        _ => {
-            let file =
-                PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../scenarios/traces/web-namespaces.pcap"));
-            TrafficKind::Trace { file, source: TraceSource::Pcap, rate: Some(Rate::from_bps(bps as u64)) }
-        }
+        _ => TrafficKind::Trace { file: file?, source: TraceSource::Pcap, rate: Some(Rate::from_bps(bps as u64)) },
     };
     let packet = Bytes::new(size);
     let shaping = fixed.rate("shaper", 0.0)? as u64;

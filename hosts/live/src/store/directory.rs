@@ -1,10 +1,10 @@
 //! Files in one directory. A file that is under way is called `.NAME.part`; it holds what has arrived in order, and nothing
 //! else, so its length is how far it is. It is read again when a client comes back, in a thread of its own.
 
+use super::rename::rename_unless_there;
 use super::{Keeping, Opening, Part, Store};
 use crate::wire::{HASH, MOST_NAME, Reason, harmless};
 use nix::errno::Errno;
-use nix::fcntl::{AT_FDCWD, RenameFlags, renameat2};
 use nix::libc;
 use std::collections::BTreeMap;
 use std::fs::{File, Metadata, OpenOptions, TryLockError};
@@ -268,7 +268,7 @@ impl Place {
         if self.force {
             std::fs::rename(&self.under_way, &named)?;
         } else {
-            match renameat2(AT_FDCWD, &self.under_way, AT_FDCWD, &named, RenameFlags::RENAME_NOREPLACE) {
+            match rename_unless_there(&self.under_way, &named) {
                 // Not every file system can (NFS). A link does not replace, either.
                 Err(Errno::EINVAL | Errno::ENOSYS) => {
                     std::fs::hard_link(&self.under_way, &named)?;

@@ -2,6 +2,7 @@
 //! is there is not lost.
 
 mod directory;
+mod rename;
 
 pub use directory::{Directory, Received, plain};
 
