@@ -12,6 +12,7 @@ use crate::contract::{
     AckSample, Arrival, Controller, Decision, GapRecord, Loss, LossResponse, Needs, Probe, Probing, Sent, Setup,
     StreamTrace, Timeout,
 };
+pub use rapid::SHORTEST_ROUND_TRIP;
 use rapid::{Estimator, Law, Params};
 use settings::{Parameter, Parameters, SettingError, Settings, check_names};
 use units::{Bytes, Rate, Ratio, Span, Time};

@@ -21,5 +21,5 @@ mod trace;
 
 pub use ffi::Params as RawParams;
 pub use law::{Law, Probe};
-pub use params::{Estimator, Params, Preset};
+pub use params::{Estimator, Params, Preset, SHORTEST_ROUND_TRIP};
 pub use trace::{TracedPacket, TracedStream};

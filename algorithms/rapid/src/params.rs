@@ -82,6 +82,11 @@ const fn percent(n: u64) -> Ratio {
     Ratio::of(n, 100)
 }
 
+/// [`Params::shortest_round_trip`] of senders on real paths. Between two hosts of one machine a round trip takes some
+/// microseconds: less than the noise of timers, and less than a packet's own time at a slow bottleneck. An average over it
+/// would measure these.
+pub const SHORTEST_ROUND_TRIP: Span = Span::from_millis(20);
+
 impl Params {
     /// The default preset for packets of this size.
     pub const fn new(packet: Bytes) -> Params {

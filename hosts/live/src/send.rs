@@ -8,6 +8,7 @@ use crate::probe::{Client, ProbeError};
 use crate::stream::overhead;
 use crate::transfer::{Ends, Flows, LONGEST_RETRY, Next, Outgoing, SessionError};
 use crate::wire::{Begin, Begun, Grant, HASH, LEAST_SIZE, Purpose, Reason};
+use congestion::rapid::SHORTEST_ROUND_TRIP;
 use congestion::{AnyController, Controller, Setup, find};
 use settings::{Setting, Settings};
 use std::collections::VecDeque;
@@ -30,9 +31,6 @@ const INITIAL_WINDOW: u32 = 10;
 const MIN_RTO: Span = Span::from_millis(200);
 const DELAYED_ACK: u16 = 2;
 const DELAYED_ACK_US: u32 = 40_000;
-/// A path may be shorter than a packet's own time at its bottleneck: Rapid would average its rate over less than a packet, and
-/// waste most of what it sends. This is what Rapid in Linux TCP has for the same reason.
-const SHORTEST_ROUND_TRIP: (&str, Span) = ("shortest_round_trip", Span::from_millis(20));
 /// Nothing heard for so long ends it. It goes on where it was when it is sent again.
 const PATIENCE: Span = Span::from_secs(20);
 /// How often another session's file is waited for.
@@ -330,9 +328,10 @@ pub fn send(to: &Destination, item: Item<'_>, watch: &mut dyn FnMut(u64)) -> Res
 pub fn controller(name: &str, setup: &Setup) -> Result<AnyController, String> {
     let entry = find(name);
     let entry = entry.ok_or_else(|| format!("found \"{name}\"; expected one of `packetscale list controllers`"))?;
-    let (key, least) = SHORTEST_ROUND_TRIP;
+    let key = "shortest_round_trip";
     let counts = entry.parameters.iter().any(|parameter| parameter.name() == key);
-    let settings: Settings = counts.then(|| (key.to_string(), Setting::Span(least))).into_iter().collect();
+    let settings: Settings =
+        counts.then(|| (key.to_string(), Setting::Span(SHORTEST_ROUND_TRIP))).into_iter().collect();
     let controller = (entry.build)(setup, &settings).map_err(|error| error.to_string())?;
     let needs = controller.needs();
     if needs.available || needs.offers {

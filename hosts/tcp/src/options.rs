@@ -2,7 +2,7 @@
 
 use crate::Error;
 use crate::report::{Config, WINDOW_MOST};
-use rapid::Params;
+use rapid::{Params, SHORTEST_ROUND_TRIP};
 use std::path::PathBuf;
 use units::{Bytes, Span};
 
@@ -65,10 +65,6 @@ const NARROWEST_WINDOW: u32 = 10;
 const MOST_FLOWS: u32 = 16384;
 /// Spinning holds back the bottom halves of interrupts, so it must stay short.
 const LONGEST_SPIN: Span = Span::from_micros(50);
-
-/// The law averages over round trips. Between two hosts of one machine, where no delay is added, a round trip takes
-/// some microseconds, and an average over it would measure the noise of timers.
-pub const SHORTEST_ROUND_TRIP: Span = Span::from_millis(20);
 
 /// Checks the name of a congestion control: one that the kernel takes, and that can be a file's.
 pub fn check_name(name: &str) -> Result<(), Error> {
