@@ -10,7 +10,7 @@
 
 use crate::contract::{
     AckSample, Arrival, Controller, Decision, GapRecord, Loss, LossResponse, Needs, Probe, Probing, Sent, Setup,
-    StreamTrace, Timeout,
+    StreamTrace, Timeout, Undo,
 };
 pub use rapid::SHORTEST_ROUND_TRIP;
 use rapid::{Estimator, Law, Params};
@@ -36,7 +36,7 @@ const COMPETITIVE: Parameter<bool> =
     Parameter::switch("competitive", DEFAULTS.competitive, "compete with flows that fill the queue, by filling it too");
 /// A packet's own time at the bottleneck may be far more than the round trip of a path without a queue: the rate would then be
 /// averaged over less than a packet.
-const SHORTEST_ROUND_TRIP: Parameter<Span> = Parameter::new(
+const SHORTEST: Parameter<Span> = Parameter::new(
     "shortest_round_trip",
     DEFAULTS.shortest_round_trip,
     Span::ZERO..=Span::from_millis(1000),
@@ -44,13 +44,15 @@ const SHORTEST_ROUND_TRIP: Parameter<Span> = Parameter::new(
 );
 
 /// What a scenario can set.
-pub const PARAMETERS: Parameters = &[&MARGIN, &RANGE, &COMPETITIVE, &SHORTEST_ROUND_TRIP];
+pub const PARAMETERS: Parameters = &[&MARGIN, &RANGE, &COMPETITIVE, &SHORTEST];
 
 /// A flow under the law.
 #[derive(Clone, Debug)]
 pub struct Rapid {
     law: Law,
     estimator: Estimator,
+    /// The rate, and whether it was starting up, before a timeout that may have been for nothing.
+    doubted: Option<(Rate, bool)>,
 }
 
 impl Rapid {
@@ -62,7 +64,11 @@ impl Rapid {
     }
 
     pub(crate) fn new(setup: &Setup, params: &Params) -> Rapid {
-        Rapid { law: Law::new(params, setup.now, setup.handshake_rtt, setup.seed), estimator: params.estimator }
+        Rapid {
+            law: Law::new(params, setup.now, setup.handshake_rtt, setup.seed),
+            estimator: params.estimator,
+            doubted: None,
+        }
     }
 }
 
@@ -72,7 +78,7 @@ fn read(packet: Bytes, settings: &Settings) -> Result<Params, SettingError> {
         margin: MARGIN.read(settings)?,
         range: RANGE.read(settings)?,
         competitive: COMPETITIVE.read(settings)?,
-        shortest_round_trip: SHORTEST_ROUND_TRIP.read(settings)?,
+        shortest_round_trip: SHORTEST.read(settings)?,
         ..Params::new(packet)
     })
 }
@@ -85,6 +91,9 @@ impl Controller for Rapid {
 
     #[inline]
     fn on_ack(&mut self, ack: &AckSample<'_>) {
+        if !ack.in_recovery {
+            self.doubted = None;
+        }
         if let ([Arrival { transmission, arrived: Some(arrived) }], Some(rtt)) = (ack.arrivals, ack.rtt) {
             return self.law.on_acked(ack.now, rtt, *transmission, *arrived);
         }
@@ -110,7 +119,14 @@ impl Controller for Rapid {
 
     fn on_timeout(&mut self, timeout: &Timeout) {
         if timeout.first {
+            self.doubted = Some((self.law.rate(), self.law.probe().startup));
             self.law.on_timeout();
+        }
+    }
+
+    fn on_undo(&mut self, _undo: &Undo) {
+        if let Some((rate, startup)) = self.doubted.take() {
+            self.law.on_spurious_timeout(rate, startup);
         }
     }
 
@@ -235,6 +251,25 @@ mod tests {
             sent(flow, now, transmission);
             waiting.push((now + RTT, Arrival { transmission, arrived: Some(now + RTT / 2) }));
         }
+    }
+
+    /// A timeout halves the rate and ends start-up; where it was for nothing, both are as before it (RFC 5682). Once the
+    /// episode is over, nothing is taken back.
+    #[test]
+    fn a_needless_timeout_is_undone() {
+        let mut flow = build(&[]).expect("a flow");
+        let before = flow.law.rate();
+        let timeout = |first| Timeout { now: setup().now, in_flight: 10, first };
+        flow.on_timeout(&timeout(true));
+        flow.on_timeout(&timeout(false));
+        assert_eq!(flow.law.rate(), before / 2);
+        flow.on_undo(&Undo { now: setup().now });
+        assert_eq!((flow.law.rate(), flow.law.probe().startup), (before, true));
+        flow.on_timeout(&timeout(true));
+        run(&mut flow, 4);
+        let after = flow.law.rate();
+        flow.on_undo(&Undo { now: setup().now });
+        assert_eq!((flow.law.rate(), flow.law.probe().startup), (after, false));
     }
 
     #[test]
