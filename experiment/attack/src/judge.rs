@@ -6,7 +6,7 @@ use crate::genome::Genome;
 use crate::written::{Frame, capacity_bps, least_completion_s, scenario};
 use rayon::prelude::*;
 use results::Run;
-use runner::{Error, Files, Host, Job, Keep, Program, Refusal};
+use runner::{Error, Files, Host, Job, Keep, Program, Refusal, alone_in};
 use scenario::{Experiment, Scenario};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -60,15 +60,19 @@ pub struct Judge<'a> {
     /// The seed of every scenario.
     pub seed: u64,
     known: Mutex<BTreeMap<String, Reading>>,
+    memory: Option<Memory>,
+}
+
+/// Where runs are remembered.
+struct Memory {
     file: Mutex<BufWriter<File>>,
     path: PathBuf,
+    /// The folder, locked.
+    _alone: File,
 }
 
 impl<'a> Judge<'a> {
-    /// A judge that remembers in this folder, which is made.
-    ///
-    /// # Errors
-    /// The file that cannot be read or written.
+    /// A judge that remembers nothing from one command to the next.
     pub fn new(
         host: &'a dyn Host,
         program: &'a Program,
@@ -76,17 +80,26 @@ impl<'a> Judge<'a> {
         against: &Against,
         figure: Figure,
         seed: u64,
-        folder: &Path,
-    ) -> Result<Judge<'a>, Error> {
-        let path = folder.join(remembered(figure));
-        let (known, file) = opened(folder, &path).map_err(Error::unwritable(&path))?;
-        let (known, file) = (Mutex::new(known), Mutex::new(BufWriter::new(file)));
+    ) -> Judge<'a> {
         let reference = match against {
             Against::Controller(name) => Some(name.clone()),
             Against::Bound => None,
         };
         let controllers = std::iter::once(subject.to_string()).chain(reference).collect();
-        Ok(Judge { host, program, controllers, figure, seed, known, file, path })
+        Judge { host, program, controllers, figure, seed, known: Mutex::default(), memory: None }
+    }
+
+    /// From now on it remembers in this folder, which is made, what it judges. It knows what is remembered there.
+    ///
+    /// # Errors
+    /// The folder that another command has, or the file that cannot be read or written.
+    pub fn remember_in(&mut self, folder: &Path) -> Result<(), Error> {
+        let path = folder.join(remembered(self.figure));
+        let alone = fs::create_dir_all(folder).and_then(|()| alone_in(folder)).map_err(Error::unwritable(folder))?;
+        let (known, file) = opened(&path).map_err(Error::unwritable(&path))?;
+        self.known = Mutex::new(known);
+        self.memory = Some(Memory { file: Mutex::new(BufWriter::new(file)), path, _alone: alone });
+        Ok(())
     }
 
     /// The surroundings of a path, with so many replications.
@@ -172,10 +185,12 @@ impl<'a> Judge<'a> {
         let run = self.host.run(job.experiment)?;
         let reading = self.figure.read(&run, genome.duration_s);
         let Reading { value, throughput_bps, traffic_bps } = reading;
-        let remembered = Remembered { id: job.id.clone(), value, throughput_bps, traffic_bps };
-        let line = serde_json::to_string(&remembered).map_err(io::Error::from);
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        line.and_then(|line| writeln!(file, "{line}")).map_err(Error::unwritable(&self.path))?;
+        if let Some(Memory { file, path, .. }) = &self.memory {
+            let remembered = Remembered { id: job.id.clone(), value, throughput_bps, traffic_bps };
+            let line = serde_json::to_string(&remembered).map_err(io::Error::from);
+            let mut file = file.lock().unwrap_or_else(PoisonError::into_inner);
+            line.and_then(|line| writeln!(file, "{line}")).map_err(Error::unwritable(path))?;
+        }
         self.known().insert(job.id.clone(), reading);
         Ok(reading)
     }
@@ -189,8 +204,8 @@ impl<'a> Judge<'a> {
     /// # Errors
     /// The file that cannot be written.
     pub fn save(&self) -> Result<(), Error> {
-        let mut file = self.file.lock().unwrap_or_else(PoisonError::into_inner);
-        file.flush().map_err(Error::unwritable(&self.path))
+        let Some(Memory { file, path, .. }) = &self.memory else { return Ok(()) };
+        file.lock().unwrap_or_else(PoisonError::into_inner).flush().map_err(Error::unwritable(path))
     }
 
     /// Nothing is left to go on with.
@@ -198,14 +213,15 @@ impl<'a> Judge<'a> {
     /// # Errors
     /// The file that cannot be removed.
     pub fn forget(&self) -> Result<(), Error> {
-        fs::remove_file(&self.path).map_err(Error::unwritable(&self.path))
+        self.memory
+            .as_ref()
+            .map_or(Ok(()), |memory| fs::remove_file(&memory.path).map_err(Error::unwritable(&memory.path)))
     }
 }
 
 /// What the file holds, and the file, open for more. A last line without an end was cut short; what another program made
 /// is never asked for.
-fn opened(folder: &Path, path: &Path) -> io::Result<(BTreeMap<String, Reading>, File)> {
-    fs::create_dir_all(folder)?;
+fn opened(path: &Path) -> io::Result<(BTreeMap<String, Reading>, File)> {
     let content = match fs::read_to_string(path) {
         Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
         read => read.unwrap_or_default(),

@@ -139,9 +139,10 @@ impl Asked<'_> {
         }
         let began = Instant::now();
         let Means { host, program, .. } = *means;
-        let judge = Judge::new(host, program, self.controller, self.against, self.figure, self.seed, folder)?;
+        let mut judge = Judge::new(host, program, self.controller, self.against, self.figure, self.seed);
         let usual = judge.plan(&Genome::usual(self.always()), 1)?;
         means.host.check(&usual)?;
+        judge.remember_in(folder)?;
         let names: Vec<&str> = usual.iter().map(|experiment| experiment.controller.as_str()).collect();
         let (subject, reference) = (names[0], names.get(1).copied().unwrap_or("what is possible"));
         let (searched, settled) = threads(means.jobs)?.install(|| self.settled(&judge, means.watch, began))?;
@@ -253,7 +254,18 @@ fn settle(judge: &Judge<'_>, worst: &Worst, ends: &dyn Fn() -> bool) -> Result<O
     Ok(None)
 }
 
+/// Removes the scenarios of an earlier search in this folder, which `attack.json` names.
+fn forget_findings(folder: &Path) {
+    let text = std::fs::read_to_string(folder.join("attack.json")).unwrap_or_default();
+    let earlier: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let findings = earlier["attack"]["findings"].as_array().into_iter().flatten();
+    for name in findings.filter_map(|finding| finding["name"].as_str()).filter(|name| !name.contains('/')) {
+        let _ = std::fs::remove_file(folder.join(format!("{name}.toml"))); // it may be gone
+    }
+}
+
 fn write(attack: &Attack, folder: &Path) -> std::io::Result<()> {
+    forget_findings(folder);
     let json = serde_json::json!({ "schema": results::SCHEMA, "attack": attack });
     results::write_file(folder, "attack.json", |file| file.write_all(json.to_string().as_bytes()))?;
     for finding in &attack.findings {

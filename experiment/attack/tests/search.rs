@@ -91,7 +91,12 @@ fn attacked(host: &Formula, jobs: u16, watch: &Until, folder: &Path) -> Attack {
 fn the_only_weakness_is_found_and_written_as_a_scenario() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let host = Formula::new();
+    // An earlier search found something else.
+    let earlier = r#"{"attack":{"findings":[{"name":"vegas-share-loss"}]}}"#;
+    std::fs::write(folder.path().join("attack.json"), earlier).expect("written");
+    std::fs::write(folder.path().join("vegas-share-loss.toml"), "").expect("written");
     let found = attacked(&host, 2, &Until::paths(u64::MAX), folder.path());
+    assert!(!folder.path().join("vegas-share-loss.toml").exists());
     assert_eq!((found.evaluations, found.interrupted), (1200, false));
     let names: Vec<&str> = found.findings.iter().map(|finding| finding.name.as_str()).collect();
     assert_eq!(names, ["vegas-share-delay"], "nothing but a delay that grows is of any harm");
@@ -158,4 +163,7 @@ fn a_controller_against_itself_and_one_that_is_not_there_are_refused() {
     assert!(refusal("vegaz", of("cubic")).starts_with("attack vegaz: found the unknown controller \"vegaz\", perhaps"));
     assert!(refusal("vegas", of("cubik")).starts_with("attack --against cubik: found"));
     assert!(refusal("vegaz", Against::Bound).starts_with("attack vegaz: found"));
+    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0, "nothing is left of what was refused");
+    let _other = runner::alone_in(folder.path()).expect("the folder is locked");
+    assert!(refusal("vegas", of("cubic")).contains("another command makes runs in this folder"));
 }

@@ -161,7 +161,10 @@ fn of_another(runs: usize) -> String {
 }
 
 /// Locks the folder until what is returned is dropped, or the process ends.
-fn alone_in(folder: &Path) -> io::Result<File> {
+///
+/// # Errors
+/// The folder cannot be opened, or another command makes runs in it ([`io::ErrorKind::WouldBlock`]).
+pub fn alone_in(folder: &Path) -> io::Result<File> {
     let open = File::open(folder)?;
     lock(&open, "another command makes runs in this folder")?;
     Ok(open)

@@ -19,7 +19,7 @@ mod program;
 mod shard;
 mod sweep;
 
-pub use checkpoint::{Checkpoint, Sealed};
+pub use checkpoint::{Checkpoint, Sealed, alone_in};
 pub use digest::{Hash, of_file};
 pub use execute::{Error, Finished, Progress, Runner, Silent, threads};
 pub use files::Files;
