@@ -262,7 +262,7 @@ mod tests {
         let timeout = |first| Timeout { now: setup().now, in_flight: 10, first };
         flow.on_timeout(&timeout(true));
         flow.on_timeout(&timeout(false));
-        assert_eq!(flow.law.rate(), before / 2);
+        assert_eq!(flow.law.rate().bps(), before.bps() / 2);
         flow.on_undo(&Undo { now: setup().now });
         assert_eq!((flow.law.rate(), flow.law.probe().startup), (before, true));
         flow.on_timeout(&timeout(true));
