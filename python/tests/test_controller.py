@@ -46,11 +46,17 @@ class NewReno:
         self.window, self.threshold, self.credit = start.initial_window_packets, math.inf, 0
         self.recovering = self.after_timeout = False
         self.prior: tuple[int, float] | None = None
+        # The packet whose acknowledgment ends the round trip after a mark: 0 from the mark until its acknowledgment.
+        self.answered_until: int | None = None
 
     def on_ack(self, ack: ps.Ack) -> None:
         if not ack.in_recovery:
             self.recovering = self.after_timeout = False
-        if self.recovering or not ack.window_limited:
+        if self.answered_until == 0:
+            self.answered_until = ack.next_unsent
+        elif self.answered_until is not None and (ack.next_unacked > self.answered_until or ack.in_flight_packets == 0):
+            self.answered_until = None
+        if self.answered_until is not None or self.recovering or not ack.window_limited:
             return
         left = ack.cumulative_packets
         if self.window < self.threshold:
@@ -73,18 +79,21 @@ class NewReno:
 
     def on_loss(self, lost: ps.Lost) -> None:
         if lost.enters_recovery:
-            self.reduce()
-            self.window, self.recovering = int(self.threshold), True
+            if self.answered_until is None:
+                self.reduce()
+                self.window = int(self.threshold)
+            self.answered_until, self.recovering = None, True
 
     def on_mark(self, marks: ps.Marks) -> None:
         if marks.answer:
             self.reduce()
-            self.window, self.prior = int(self.threshold), None
+            self.window, self.prior, self.answered_until = int(self.threshold), None, 0
 
     def on_timeout(self, expired: ps.Expired) -> None:
         if expired.first:
             self.reduce()
         self.window, self.credit, self.recovering, self.after_timeout = 1, 0, False, True
+        self.answered_until = None
 
     def on_undo(self, undone: ps.Undone) -> None:
         if self.prior is not None:

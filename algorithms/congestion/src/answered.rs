@@ -1,7 +1,7 @@
 //! The round trip after a mark was answered.
 //!
 //! A window is reduced once for all that befell it, marks and losses alike (RFC 3168, section 6.1.2). Until the packets
-//! that left before the answer are acknowledged, it neither shrinks again nor grows: it is as in recovery from a loss, with
+//! that left before the answer are acknowledged, or nothing is in flight, it neither shrinks again nor grows: it is as in recovery from a loss, with
 //! nothing to repair (Linux: the state CWR). A timeout reduces it anyway.
 
 use crate::contract::AckSample;
@@ -27,7 +27,7 @@ impl Answered {
     pub fn holds_at(&mut self, ack: &AckSample<'_>) -> bool {
         *self = match *self {
             Answered::Now => Answered::Until(ack.next_unsent),
-            Answered::Until(next) if ack.next_unacked <= next => return true,
+            Answered::Until(next) if ack.next_unacked <= next && ack.in_flight > 0 => return true,
             Answered::Until(_) | Answered::No => Answered::No,
         };
         self.is_on()

@@ -132,7 +132,7 @@ impl<L: Law> Controller for WindowBased<L> {
     }
 
     fn on_mark(&mut self, marked: &Marked) {
-        if marked.answer && self.state == State::Open {
+        if marked.answer {
             self.reduce(State::Recovery, marked.now);
             self.window.size = self.window.threshold;
             self.prior = None; // a mark is never undone

@@ -237,7 +237,7 @@ static int stands_still(struct cubic *cubic, const struct packetscale_ack *ack)
 	if (cubic->answered == MARK_NOW) {
 		cubic->answered = MARK_BEFORE;
 		cubic->answered_until = ack->next_unsent;
-	} else if (ack->next_unacked > cubic->answered_until) {
+	} else if (ack->next_unacked > cubic->answered_until || ack->in_flight_packets == 0) {
 		cubic->answered = MARK_NONE;
 	}
 	return cubic->answered != MARK_NONE;

@@ -217,6 +217,35 @@ fn a_marked_flow_halves_once_per_window_and_loses_nothing() {
     }
 }
 
+/// Packets that leave at each of so many acknowledgments of one packet. Twenty are in flight, and the first is marked.
+fn released(name: &str, acknowledgments: u64) -> Vec<usize> {
+    let params = SenderParams { initial_window: 20, ..capable(Transfer::Unlimited) };
+    let mut sender = Sender::new(params, controller(name, &params, &[]), Time::ZERO);
+    while sender.poll_transmit(at(0)).is_some() {}
+    let leaving = (1..=acknowledgments).map(|next| {
+        sender.on_ack(at(100 + next), &Ack { marked: marked(1, 0), ..Ack::plain(next, next - 1, 1000) });
+        std::iter::from_fn(|| sender.poll_transmit(at(100 + next))).count()
+    });
+    leaving.collect()
+}
+
+/// The window falls from twenty to ten. Of 18 packets that are delivered, every second lets one leave (RFC 6937). Then ten are
+/// in flight, and stay so until the first packet that left after the mark is acknowledged, the 21st; ten more make eleven.
+#[test]
+fn after_a_mark_one_packet_leaves_for_every_two_delivered() {
+    let expected = [[1, 0].repeat(9), vec![0, 1], vec![1; 9], vec![2]].concat();
+    for name in ["newreno", "lp"] {
+        assert_eq!(released(name, 30), expected, "{name}");
+    }
+}
+
+/// DCTCP's window holds at once, as in RFC 8257: nothing leaves until ten are in flight, and it grows meanwhile.
+#[test]
+fn after_a_mark_dctcp_sends_as_its_window_says() {
+    let left = released("dctcp", 12);
+    assert_eq!((&left[..9], left.iter().sum::<usize>()), (&[0; 9][..], 3));
+}
+
 /// An application hands over two packets, then three; the sender is idle in between.
 #[test]
 fn a_sender_sends_what_its_application_offers_and_is_never_done() {

@@ -194,7 +194,7 @@ struct packetscale_decision {
 #define PACKETSCALE_NEEDS_OFFERS 8u /* `on_offer`: packets carry room for an offer of routers (RCP) */
 #define PACKETSCALE_SENDS_ECT0 16u /* reads marks; a mark means what a loss means (RFC 3168) */
 #define PACKETSCALE_SENDS_ECT1 32u /* reads marks; each means little (RFC 9331) */
-#define PACKETSCALE_OWN_WINDOW 64u /* its window holds in fast recovery, too; else RFC 6937 decides what leaves */
+#define PACKETSCALE_OWN_WINDOW 64u /* its window holds in fast recovery and after a mark, too; else RFC 6937 decides what leaves */
 
 struct packetscale_controller {
 	uint32_t abi; /* PACKETSCALE_ABI */
