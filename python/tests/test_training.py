@@ -45,7 +45,8 @@ def test_its_gaps_are_a_recording(tmp_path: Path) -> None:
 def test_a_capture_is_named(root: Path, tmp_path: Path) -> None:
     traced = {"cross": "trace", "streams": "2"}
     with pytest.raises(ps.InputError, match="trace: found nothing"):
-        streams(tmp_path / "rows.csv", runs=1, seed=1, settings=traced)
+        streams(tmp_path / "rows.csv", gaps=tmp_path / "gaps.csv", runs=1, seed=1, settings=traced)
+    assert not list(tmp_path.iterdir())
     trace = root / "scenarios/traces/web-namespaces.pcap"
     streams(tmp_path / "rows.csv", runs=1, seed=1, trace=trace, settings=traced)
     assert [row["cross"] for row in rows(tmp_path / "rows.csv")] == ["trace"] * 2

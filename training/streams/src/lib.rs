@@ -145,10 +145,16 @@ impl Unfinished {
         self.out.write_all(text).map_err(unwritable(&self.part))
     }
 
-    fn finish(self) -> Result<(), NoStreams> {
-        let Unfinished { name, part, out } = self;
-        let done = out.into_inner().map_err(io::IntoInnerError::into_error).and_then(|file| file.sync_all());
-        done.and_then(|()| std::fs::rename(&part, &name)).map_err(unwritable(&name))
+    fn finish(mut self) -> Result<(), NoStreams> {
+        let done = self.out.flush().and_then(|()| self.out.get_ref().sync_all());
+        done.and_then(|()| std::fs::rename(&self.part, &self.name)).map_err(unwritable(&self.name))
+    }
+}
+
+impl Drop for Unfinished {
+    /// Nothing half-written is left. A complete file has its name by then.
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.part);
     }
 }
 
