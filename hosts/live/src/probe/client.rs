@@ -164,16 +164,30 @@ impl Client {
         wanted: impl Fn(&Body) -> bool,
     ) -> Result<Body, ProbeError> {
         for _ in 0..TRIES {
-            self.send(&self.write(number, body.clone()))?;
-            let until = monotonic_ns() + PATIENCE_NS;
-            while monotonic_ns() < until {
-                let Some((packet, _)) = self.receive()? else { continue };
-                if packet.header.number == number && wanted(&packet.body) {
-                    return Ok(packet.body);
-                }
+            if let Some(answer) = self.ask(number, &body, &wanted, PATIENCE_NS)? {
+                return Ok(answer);
             }
         }
         Err(ProbeError::NoAnswer(self.server))
+    }
+
+    /// Asks once, and waits so long for the answer.
+    pub(crate) fn ask(
+        &mut self,
+        number: u32,
+        body: &Body,
+        wanted: impl Fn(&Body) -> bool,
+        patience_ns: u64,
+    ) -> Result<Option<Body>, ProbeError> {
+        self.send(&self.write(number, body.clone()))?;
+        let until = monotonic_ns() + patience_ns;
+        while monotonic_ns() < until {
+            let Some((packet, _)) = self.receive()? else { continue };
+            if packet.header.number == number && wanted(&packet.body) {
+                return Ok(Some(packet.body));
+            }
+        }
+        Ok(None)
     }
 
     /// A packet of this session, with its time.

@@ -117,7 +117,7 @@ impl Incoming {
     pub fn segment(&mut self, now: Time, seen: &Seen<'_>) -> Result<Option<Acknowledgment>, Halt> {
         let Seen { sequence, transmission, data, .. } = *seen;
         let next = self.receiver.next_expected();
-        // Segments are not sealed: one of a wrong length may be anybody's.
+        // Without a key a segment of a wrong length may be anybody's.
         if data.is_empty() || data.len() > self.size || sequence >= next.saturating_add(u64::from(self.begun.window)) {
             return Ok(None);
         }

@@ -15,6 +15,9 @@ pub(crate) const LONGEST_RETRY: Duration = Duration::from_millis(6_000);
 /// A receiver that must read what it has of a file, or write it to its disk, is asked so many times, each for 1.5 s.
 const PATIENT: u32 = 40;
 
+/// It is asked sooner at first: most disks are quick, and its first answer is none, since it is written by another thread.
+const SOON_NS: [u64; 5] = [10_000_000, 20_000_000, 40_000_000, 80_000_000, 160_000_000];
+
 /// Why there is no flow.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
@@ -82,10 +85,13 @@ impl Client {
     /// The receiver does not keep it, and says why; there is no answer; or the system.
     pub fn finish(&mut self, flow: u32, bytes: u64, hash: [u8; HASH]) -> Result<(), SessionError> {
         let wanted = |body: &Body| matches!(body, Body::Finished | Body::Refuse { .. });
-        match self.patiently(|client| client.request_as(flow, Body::Finish { bytes, hash }, wanted))? {
-            Body::Refuse { code: reason, text, retry_ms } => Err(SessionError::Refused { reason, text, retry_ms }),
-            _ => Ok(()),
+        let finish = Body::Finish { bytes, hash };
+        for patience_ns in SOON_NS {
+            if let Some(answer) = self.ask(flow, &finish, wanted, patience_ns)? {
+                return finished(answer);
+            }
         }
+        finished(self.patiently(|client| client.request_as(flow, finish.clone(), wanted))?)
     }
 
     /// Asks again and again for what may take a receiver long: to read a file, or to write it to its disk.
@@ -120,5 +126,13 @@ impl Client {
     /// Pseudo-random bytes.
     pub fn filling(&self) -> Vec<u8> {
         self.filling.clone()
+    }
+}
+
+/// What a receiver says of a whole file.
+fn finished(answer: Body) -> Result<(), SessionError> {
+    match answer {
+        Body::Refuse { code: reason, text, retry_ms } => Err(SessionError::Refused { reason, text, retry_ms }),
+        _ => Ok(()),
     }
 }
