@@ -21,7 +21,7 @@ const USUAL_BUDGET: Duration = Duration::from_secs(600);
 pub struct Arguments {
     /// A controller, as `packetscale list controllers` names it, or with settings: '{ kind = "rapid-thesis", tau = "10 ms" }', or a file: mine.so
     pub controller: String,
-    /// What it is compared with: another controller, or "bound", the best that is possible [default: cubic; of cubic itself: bound]
+    /// What it is compared with: another controller, or "bound", what others leave of the path [default: cubic; of cubic itself: bound]
     #[arg(long, value_name = "CONTROLLER")]
     pub against: Option<String>,
     /// What is compared
@@ -58,6 +58,9 @@ pub fn attack(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure>
     let figure = Figure::ALL.into_iter().find(|figure| figure.name() == arguments.figure);
     let figure = figure.ok_or_else(|| Failure::Input(format!("--figure: found \"{}\"", arguments.figure)))?;
     let time = arguments.budget.map_or(USUAL_BUDGET, |budget| Duration::from_secs_f64(budget.as_secs_f64()));
+    if time.is_zero() {
+        return Err(Failure::Input("--budget: found 0 s; expected more".to_string()));
+    }
     let effort = arguments.evaluations.map_or(Effort::Time(time), Effort::Evaluations);
     let asked = Asked { controller: &controller, against: &against, figure, effort, seed: arguments.seed, on };
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out/attack").join(asked.folder_name()));

@@ -81,7 +81,7 @@ pub fn holds(judge: &Judge<'_>, genome: &Genome, times_worse: f64) -> Result<boo
 pub struct Asker<'a> {
     /// The subject, as tables name it.
     pub subject: &'a str,
-    /// The reference, as tables name it; of the bound, `what is possible`.
+    /// The reference, as tables name it; of the bound, `what others leave`.
     pub reference: &'a str,
     /// The command that finds it again.
     pub command: &'a str,
@@ -165,7 +165,7 @@ fn text(judge: &Judge<'_>, genome: &Genome, asker: &Asker<'_>, finding: &Finding
         (true, true) => "What is left of the path matters: without it less than three quarters of this is left.",
     };
     let found = format!("Found (version {}) by `{}`. {state}", asker.version, asker.command);
-    let expectations = expectations(judge, finding, asker, capacity, genome.duration_s);
+    let expectations = expectations(judge, finding, asker, capacity);
     let scenario = scenario(genome, &judge.frame(finding.times_worse_by_seed.len()));
     format!(
         "{}#\n{}#\n# packetscale run {}.toml\n\n{scenario}{expectations}",
@@ -176,7 +176,7 @@ fn text(judge: &Judge<'_>, genome: &Genome, asker: &Asker<'_>, finding: &Finding
 }
 
 /// What the file expects: as much of the difference as a finding must keep, half of what may be lost on either side.
-fn expectations(judge: &Judge<'_>, finding: &Finding, asker: &Asker<'_>, capacity: f64, duration_s: f64) -> String {
+fn expectations(judge: &Judge<'_>, finding: &Finding, asker: &Asker<'_>, capacity: f64) -> String {
     let figure = judge.figure;
     let keeps = 1.0 + KEEPS * (finding.times_worse - 1.0);
     let sides = if judge.frame(1).controllers.len() > 1 { 2.0 } else { 1.0 };
@@ -199,10 +199,7 @@ fn expectations(judge: &Judge<'_>, finding: &Finding, asker: &Asker<'_>, capacit
         let metric = figure.metric();
         out.push_str(&format!("\n[[expect]]\nmetric = \"{metric}\"\n{selected}{side} = {bound:?}\nwhy = \"{why}\"\n"));
     };
-    // A transfer that never ends has no completion time to expect anything of.
-    if figure != Figure::Completion || finding.subject < duration_s {
-        expect(asker.subject, finding.subject, true);
-    }
+    expect(asker.subject, finding.subject, true);
     if sides > 1.0 {
         expect(asker.reference, finding.reference, false);
     }

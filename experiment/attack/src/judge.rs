@@ -161,9 +161,9 @@ impl<'a> Judge<'a> {
         let bound = || self.figure.bound(left, least_completion_s(genome));
         let value = reference.map_or_else(bound, |reading| reading.value);
         let carried = reference.map_or(left, |reading| reading.throughput_bps);
-        // A transfer that is done has been carried.
+        // A transfer that is not done has no time. One that is done has been carried.
         let empty = if self.figure == Figure::Completion {
-            value >= genome.duration_s
+            value.max(subject.value) >= genome.duration_s
         } else {
             carried < LEAST_REFERENCE_SHARE * capacity
         };

@@ -86,7 +86,7 @@ pub struct Attack {
     pub commit: Option<String>,
     /// The controller, as tables name it.
     pub controller: String,
-    /// The reference; of the bound, `what is possible`.
+    /// The reference; of the bound, `what others leave`.
     pub against: String,
     /// What was compared.
     pub figure: &'static str,
@@ -94,7 +94,7 @@ pub struct Attack {
     pub seed: u64,
     /// Paths that were judged in the search.
     pub evaluations: u64,
-    /// The command that finds the same.
+    /// The command. If it counts evaluations, it finds the same.
     pub command: String,
     /// Whether it was ended before its budget was used up.
     pub interrupted: bool,
@@ -142,20 +142,19 @@ impl Asked<'_> {
         let mut judge = Judge::new(host, program, self.controller, self.against, self.figure, self.seed);
         let usual = judge.plan(&Genome::usual(self.always()), 1)?;
         means.host.check(&usual)?;
+        if let Some(on) = self.on {
+            on.accept(&usual).map_err(Refusal::from)?;
+        }
         judge.remember_in(folder)?;
         let names: Vec<&str> = usual.iter().map(|experiment| experiment.controller.as_str()).collect();
-        let (subject, reference) = (names[0], names.get(1).copied().unwrap_or("what is possible"));
+        let (subject, reference) = (names[0], names.get(1).copied().unwrap_or("what others leave"));
         let (searched, settled) = threads(means.jobs)?.install(|| self.settled(&judge, means.watch, began))?;
-        let command = self.command(searched.evaluations);
+        let command = self.command();
         let asker = Asker { subject, reference, command: &command, version: program.version() };
-        let mut findings = Vec::new();
-        for one in &settled {
-            let mut finding = described(&judge, &one.genome, &asker, one.confirmed, one.simplest)?;
-            finding.replayed = self.on.map(|host| replay(&judge, &one.genome, host));
-            findings.push(finding);
-        }
+        let described = |one: &Settled| described(&judge, &one.genome, &asker, one.confirmed, one.simplest);
+        let findings = settled.iter().map(described).collect::<Result<Vec<_>, _>>()?;
         let interrupted = means.watch.ends();
-        let attack = Attack {
+        let mut attack = Attack {
             version: program.version().to_string(),
             commit: program.commit().map(str::to_string),
             controller: subject.to_string(),
@@ -163,7 +162,7 @@ impl Asked<'_> {
             figure: self.figure.name(),
             seed: self.seed,
             evaluations: searched.evaluations,
-            command,
+            command: command.clone(),
             interrupted,
             findings,
         };
@@ -172,7 +171,18 @@ impl Asked<'_> {
         if !interrupted {
             judge.forget()?;
         }
+        if let Some(on) = self.on {
+            self.replay(&judge, on, &settled, &mut attack, means.watch);
+            write(&attack, folder).map_err(Error::unwritable(folder))?;
+        }
         Ok(attack)
+    }
+
+    /// Tries the findings on another host, which may take long: those that are left when the search is ended are not tried.
+    fn replay(&self, judge: &Judge<'_>, on: &dyn Host, settled: &[Settled], attack: &mut Attack, watch: &dyn Watch) {
+        for (finding, one) in attack.findings.iter_mut().zip(settled).take_while(|_| !watch.ends()) {
+            finding.replayed = Some(replay(judge, &one.genome, on));
+        }
     }
 
     /// What every path has, for this figure.
@@ -204,7 +214,7 @@ impl Asked<'_> {
         Ok((searched, each))
     }
 
-    fn command(&self, evaluations: u64) -> String {
+    fn command(&self) -> String {
         let quoted = |word: &str| {
             let plain = word.chars().all(|c| c.is_ascii_alphanumeric() || "-._/".contains(c));
             if plain { word.to_string() } else { format!("'{word}'") }
@@ -213,12 +223,12 @@ impl Asked<'_> {
             Against::Controller(name) => quoted(name),
             Against::Bound => BOUND.to_string(),
         };
-        format!(
-            "packetscale attack {} --against {against} --figure {} --seed {} --evaluations {evaluations}",
-            quoted(self.controller),
-            self.figure.name(),
-            self.seed
-        )
+        let effort = match self.effort {
+            Effort::Evaluations(count) => format!("--evaluations {count}"),
+            Effort::Time(time) => format!("--budget \"{} s\"", time.as_secs_f64()),
+        };
+        let (controller, figure) = (quoted(self.controller), self.figure.name());
+        format!("packetscale attack {controller} --against {against} --figure {figure} --seed {} {effort}", self.seed)
     }
 }
 
@@ -249,28 +259,32 @@ fn settle(judge: &Judge<'_>, worst: &Worst, ends: &dyn Fn() -> bool) -> Result<O
         };
         let scores = judge.scores(&genome, SEEDS)?;
         let mean = scores.iter().map(|score| score.times_worse).sum::<f64>() / scores.len() as f64;
-        return Ok(settled(genome, mean, true, simplest));
+        if mean >= LEAST_TIMES_WORSE {
+            return Ok(settled(genome, mean, true, simplest));
+        }
     }
     Ok(None)
 }
 
-/// Removes the scenarios of an earlier search in this folder, which `attack.json` names.
-fn forget_findings(folder: &Path) {
+/// The scenarios of an earlier search of the same figure in this folder, which `attack.json` names.
+fn earlier(folder: &Path, figure: &str) -> Vec<String> {
     let text = std::fs::read_to_string(folder.join("attack.json")).unwrap_or_default();
-    let earlier: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
-    let findings = earlier["attack"]["findings"].as_array().into_iter().flatten();
-    for name in findings.filter_map(|finding| finding["name"].as_str()).filter(|name| !name.contains('/')) {
-        let _ = std::fs::remove_file(folder.join(format!("{name}.toml"))); // it may be gone
-    }
+    let read: serde_json::Value = serde_json::from_str(&text).unwrap_or_default();
+    let findings = read["attack"]["findings"].as_array().filter(|_| read["attack"]["figure"] == figure);
+    let names = findings.into_iter().flatten().filter_map(|finding| finding["name"].as_str());
+    names.filter(|name| !name.contains('/')).map(str::to_string).collect()
 }
 
 fn write(attack: &Attack, folder: &Path) -> std::io::Result<()> {
-    forget_findings(folder);
+    let earlier = earlier(folder, attack.figure);
     let json = serde_json::json!({ "schema": results::SCHEMA, "attack": attack });
     results::write_file(folder, "attack.json", |file| file.write_all(json.to_string().as_bytes()))?;
     for finding in &attack.findings {
         let name = format!("{}.toml", finding.name);
         results::write_file(folder, &name, |file| file.write_all(finding.scenario.as_bytes()))?;
+    }
+    for name in earlier.iter().filter(|name| attack.findings.iter().all(|finding| finding.name != **name)) {
+        let _ = std::fs::remove_file(folder.join(format!("{name}.toml"))); // it may be gone
     }
     Ok(())
 }

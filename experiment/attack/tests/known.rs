@@ -45,7 +45,7 @@ fn with_cause<'a>(attack: &'a Attack, cause: &str) -> &'a Finding {
 }
 
 /// A. Kuzmanovic, E. W. Knightly, *Low-rate TCP-targeted denial of service attacks*, SIGCOMM 2003: pulses that come once in a
-/// retransmission timeout, or twice, and whose mean is far below the rate, take nearly all from a flow that waits for
+/// retransmission timeout, or twice, with half of the rate on average here, take nearly all from a flow that waits for
 /// that timeout. Here it is one round trip and 200 ms; the round trip is that of the path, with or without a full queue.
 fn is_shrew(attack: &Attack) {
     let finding = with_cause(attack, "pulses");

@@ -92,7 +92,7 @@ fn the_only_weakness_is_found_and_written_as_a_scenario() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let host = Formula::new();
     // An earlier search found something else.
-    let earlier = r#"{"attack":{"findings":[{"name":"vegas-share-loss"}]}}"#;
+    let earlier = r#"{"attack":{"figure":"share","findings":[{"name":"vegas-share-loss"}]}}"#;
     std::fs::write(folder.path().join("attack.json"), earlier).expect("written");
     std::fs::write(folder.path().join("vegas-share-loss.toml"), "").expect("written");
     let found = attacked(&host, 2, &Until::paths(u64::MAX), folder.path());
