@@ -5,7 +5,7 @@ use alloc::format;
 use alloc::vec::Vec;
 use proptest::prelude::*;
 
-/// One operation on the scoreboard. Its numbers select among what others leave at that moment.
+/// One operation on the scoreboard. Its numbers select among what is possible at that moment.
 #[derive(Clone, Debug)]
 enum Operation {
     SendNew,
