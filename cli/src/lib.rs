@@ -110,6 +110,7 @@ pub fn code_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>)
         Err(Failure::Input(message)) => (2, message),
         Err(Failure::Machine(message)) => (3, message),
     };
+    terminal::wait_if_ending();
     let _ = writeln!(std::io::stderr(), "{message}");
     code
 }

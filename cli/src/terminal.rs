@@ -251,6 +251,16 @@ pub fn interrupted(folder: &Path) -> ! {
 /// Files and folders that are half written.
 static HALF_WRITTEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
+/// Whether a signal ends the program just now: what is half written goes away under the hands of who writes it.
+static ENDING: AtomicBool = AtomicBool::new(false);
+
+/// Waits for the end where a signal ends the program: what fails meanwhile fails because of it.
+pub fn wait_if_ending() {
+    while ENDING.load(Ordering::SeqCst) {
+        std::thread::park();
+    }
+}
+
 fn half_written() -> MutexGuard<'static, Vec<PathBuf>> {
     HALF_WRITTEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -274,6 +284,7 @@ fn keep_on_interrupt(checkpoint: &Arc<Checkpoint>) {
     let under_way = || UNDER_WAY.lock().unwrap_or_else(PoisonError::into_inner);
     *under_way() = Some(Arc::clone(checkpoint));
     let handler = move || {
+        ENDING.store(true, Ordering::SeqCst);
         let left = half_written().clone();
         left.iter().for_each(|path| remove(path));
         if let Some(checkpoint) = &*under_way() {
