@@ -266,7 +266,7 @@ mod tests {
         flow.on_undo(&Undo { now: setup().now });
         assert_eq!((flow.law.rate(), flow.law.probe().startup), (before, true));
         flow.on_timeout(&timeout(true));
-        run(&mut flow, 4);
+        run(&mut flow, 40);
         let after = flow.law.rate();
         flow.on_undo(&Undo { now: setup().now });
         assert_eq!((flow.law.rate(), flow.law.probe().startup), (after, false));

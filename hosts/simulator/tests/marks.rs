@@ -45,16 +45,18 @@ fn run(controller: &str, queue: QueueSpec, ecn: bool) -> Run {
     simulator::run(&experiment(controller, queue, ecn)).unwrap()
 }
 
-/// The threshold is one round trip's worth of packets: halving never empties the queue for long.
+/// The threshold is two round trips' worth of packets. What leaves while the queue comes down finds it above the threshold
+/// still, so a flow answers twice: of 300 packets 75 are left, and 100 are on the way. The two grow back in 13 of some 110
+/// round trips, the shortest ones, and miss an eighth of the link meanwhile: less than 2 % of it in all.
 #[test]
 fn capable_flows_fill_a_link_that_marks_and_lose_nothing() {
     for controller in ["newreno", "cubic", "vegas"] {
-        let run = run(controller, step(100), true);
+        let run = run(controller, step(200), true);
         assert_eq!(run.summary.drop_ratio.unwrap(), 0.0, "{controller}");
         assert!(run.flows.iter().all(|flow| flow.recoveries == Some(0) && flow.timeouts == Some(0)), "{controller}");
         assert!(run.summary.utilisation.unwrap() > 0.97, "{controller}: {}", run.summary.utilisation.unwrap());
     }
-    assert!(run("newreno", step(100), true).summary.mark_ratio.unwrap() > 0.0);
+    assert!(run("newreno", step(200), true).summary.mark_ratio.unwrap() > 0.0);
 }
 
 #[test]
@@ -76,7 +78,7 @@ fn marks_of_every_link_arrive() {
         experiment.links.push(wide);
         experiment.links.swap(0, 1 - marking);
         experiment.bottleneck = usize::from(experiment.links[1].rate < experiment.links[0].rate);
-        experiment.links[experiment.bottleneck].queue = step(100);
+        experiment.links[experiment.bottleneck].queue = step(200);
         experiment.flows.iter_mut().for_each(|flow| flow.route = vec![0, 1]);
         let run = simulator::run(&experiment).unwrap();
         assert_eq!(run.summary.drop_ratio.unwrap(), 0.0);
