@@ -50,7 +50,7 @@ pub enum Command {
     /// Runs every controller beside every other, and draws shares, losses and queues as heat maps
     Matrix(Matrix),
     /// Searches the path on which a controller does worst against another one, and writes it as a scenario
-    Attack(crate::attack::Arguments),
+    Attack(Attack),
     /// Makes the report of finished runs again, or one report that lays several results over each other
     Report(Report),
     /// Lists the names that scenarios and methods can use, and the papers
@@ -206,8 +206,7 @@ pub struct Division {
     pub per_shard: Option<Span>,
 }
 
-/// A time, as an argument.
-pub fn time(text: &str) -> Result<Span, String> {
+fn time(text: &str) -> Result<Span, String> {
     text.parse().map_err(|_| "expected a time, as in \"20 min\"".to_string())
 }
 
@@ -477,4 +476,37 @@ pub enum Listed {
     Estimators,
     /// Ways to make a probe stream readable
     Denoisers,
+}
+
+#[derive(clap::Args)]
+pub struct Attack {
+    /// A controller, as `packetscale list controllers` names it, or with settings: '{ kind = "rapid-thesis", tau = "10 ms" }', or a file: mine.so
+    pub controller: String,
+    /// What it is compared with: another controller, or "bound", what others leave of the path [default: cubic; of cubic itself: bound]
+    #[arg(long, value_name = "CONTROLLER")]
+    pub against: Option<String>,
+    /// What is compared
+    #[arg(long, default_value = "share", value_parser = PossibleValuesParser::new(::attack::Figure::ALL.map(::attack::Figure::name)))]
+    pub figure: String,
+    /// Time in all, as in "10 min"; a quarter of it makes findings simpler [default: 10 min]
+    #[arg(long, value_name = "TIME", conflicts_with = "evaluations", value_parser = time)]
+    pub budget: Option<Span>,
+    /// Paths to judge instead: the same number and seed find the same
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
+    pub evaluations: Option<u64>,
+    /// The seed of the search and of its runs
+    #[arg(long, value_name = "SEED", default_value_t = 1)]
+    pub seed: u64,
+    /// Tries each finding on this host, too, with its first seed
+    #[arg(long, value_name = "HOST")]
+    pub on: Option<String>,
+    /// Folder for the findings [default: out/attack/ and what is attacked]
+    #[arg(long, value_name = "DIR")]
+    pub out: Option<PathBuf>,
+    /// Prints one JSON object, and nothing else, on standard output
+    #[arg(long)]
+    pub json: bool,
+    /// Runs at the same time; with --evaluations the results do not depend on it [default: one per core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub jobs: Option<u16>,
 }

@@ -1,54 +1,19 @@
 //! `packetscale attack`: the paths on which a controller does worst, for the terminal.
 
-use crate::args::time;
+use crate::args::Attack as Arguments;
 use crate::terminal::{self, Searching};
 use crate::{Failure, PROGRAM, brought, run, say};
 use ::attack::{Against, Asked, Attack, BOUND, Effort, Figure, Finding, Means};
-use clap::builder::PossibleValuesParser;
 use results::to_lines;
 use runner::Host;
 use serde_json::json;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use units::Span;
 
 /// What a controller is compared with where nothing is said.
 const USUAL_REFERENCE: &str = "cubic";
 /// How long it is searched where nothing is said.
 const USUAL_BUDGET: Duration = Duration::from_secs(600);
-
-#[derive(clap::Args)]
-pub struct Arguments {
-    /// A controller, as `packetscale list controllers` names it, or with settings: '{ kind = "rapid-thesis", tau = "10 ms" }', or a file: mine.so
-    pub controller: String,
-    /// What it is compared with: another controller, or "bound", what others leave of the path [default: cubic; of cubic itself: bound]
-    #[arg(long, value_name = "CONTROLLER")]
-    pub against: Option<String>,
-    /// What is compared
-    #[arg(long, default_value = "share", value_parser = PossibleValuesParser::new(::attack::Figure::ALL.map(::attack::Figure::name)))]
-    pub figure: String,
-    /// Time in all, as in "10 min"; a quarter of it makes findings simpler [default: 10 min]
-    #[arg(long, value_name = "TIME", conflicts_with = "evaluations", value_parser = time)]
-    pub budget: Option<Span>,
-    /// Paths to judge instead: the same number and seed find the same
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..=10_000_000))]
-    pub evaluations: Option<u64>,
-    /// The seed of the search and of its runs
-    #[arg(long, value_name = "SEED", default_value_t = 1)]
-    pub seed: u64,
-    /// Tries each finding on this host, too, with its first seed
-    #[arg(long, value_name = "HOST")]
-    pub on: Option<String>,
-    /// Folder for the findings [default: out/attack/ and what is attacked]
-    #[arg(long, value_name = "DIR")]
-    pub out: Option<PathBuf>,
-    /// Prints one JSON object, and nothing else, on standard output
-    #[arg(long)]
-    pub json: bool,
-    /// Runs at the same time; with --evaluations the results do not depend on it [default: one per core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub jobs: Option<u16>,
-}
 
 pub fn attack(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let host = *hosts.first().ok_or_else(|| Failure::Machine("there is no host to run on".to_string()))?;
