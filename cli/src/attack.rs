@@ -7,7 +7,7 @@ use ::attack::{Against, Asked, Attack, BOUND, Effort, Figure, Finding, Means};
 use results::to_lines;
 use runner::Host;
 use serde_json::json;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::time::Duration;
 
 /// What a controller is compared with where nothing is said.
