@@ -1,8 +1,8 @@
 //! The round trip after a mark was answered.
 //!
 //! A window is reduced once for all that befell it, marks and losses alike (RFC 3168, section 6.1.2). Until the packets
-//! that left before the answer are acknowledged, or nothing is in flight, it neither shrinks again nor grows: it is as in recovery from a loss, with
-//! nothing to repair (Linux: the state CWR). A timeout reduces it anyway.
+//! that left before the answer are acknowledged, or nothing is in flight, it neither shrinks again nor grows: it is as in
+//! recovery from a loss, with nothing to repair (Linux: the state CWR). A timeout reduces it anyway.
 
 use crate::contract::AckSample;
 
@@ -18,8 +18,9 @@ pub(crate) enum Answered {
 }
 
 impl Answered {
-    pub fn is_on(self) -> bool {
-        self != Answered::No
+    /// Ends it: recovery from a loss begins. Returns whether the window has been reduced for its round trip already.
+    pub fn end(&mut self) -> bool {
+        core::mem::replace(self, Answered::No) != Answered::No
     }
 
     /// Takes in the acknowledgment. Returns whether the window stands still at it.
@@ -30,6 +31,6 @@ impl Answered {
             Answered::Until(next) if ack.next_unacked <= next && ack.in_flight > 0 => return true,
             Answered::Until(_) | Answered::No => Answered::No,
         };
-        self.is_on()
+        *self != Answered::No
     }
 }

@@ -209,10 +209,9 @@ impl Controller for Cubic {
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
         if loss.enters_recovery {
-            if !self.answered.is_on() {
+            if !self.answered.end() {
                 self.reduce(self.beta);
             }
-            self.answered = Answered::No;
             self.recovering = true;
         }
     }

@@ -118,11 +118,10 @@ impl Controller for NewReno {
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
         if loss.enters_recovery {
-            if !self.answered.is_on() {
+            if !self.answered.end() {
                 self.reduce(self.beta);
                 self.window.size = self.window.threshold;
             }
-            self.answered = Answered::No;
             self.recovering = true;
         }
     }

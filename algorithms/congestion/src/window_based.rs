@@ -122,11 +122,10 @@ impl<L: Law> Controller for WindowBased<L> {
 
     fn on_loss(&mut self, loss: &Loss<'_>) {
         if loss.enters_recovery {
-            if !self.answered.is_on() {
+            if !self.answered.end() {
                 self.reduce(State::Recovery, loss.now);
                 self.window.size = self.window.threshold;
             }
-            self.answered = Answered::No;
             self.enter(State::Recovery, loss.now);
         }
     }

@@ -85,7 +85,7 @@ impl Figure {
         }
     }
 
-    /// What the best possible controller would have: all that is left, no queue, no loss, a transfer at the path's rate,
+    /// What is compared with where no controller is: all that others leave, no queue, no loss, a transfer at the path's rate,
     /// equal shares.
     pub fn bound(self, left_bps: f64, least_completion_s: f64) -> f64 {
         match self {

@@ -25,7 +25,7 @@ fn remembered(figure: Figure) -> String {
 pub enum Against {
     /// Another controller on the same path, with the same draws.
     Controller(String),
-    /// The best that is possible.
+    /// What others leave of the path.
     Bound,
 }
 

@@ -232,7 +232,7 @@ impl Asked<'_> {
     }
 }
 
-/// How `--against` names the best that is possible.
+/// How `--against` names what others leave of the path.
 pub const BOUND: &str = "bound";
 
 /// Of an island's worst paths the first that other seeds show, too, as simple as it can be.

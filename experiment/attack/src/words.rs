@@ -2,6 +2,7 @@
 
 use crate::genes::{Id, Kind, rounded};
 use crate::genome::Genome;
+use crate::written::{outage, pulse_ms};
 
 /// What happens on a path beside that which every path has, in one line.
 pub fn causes(genome: &Genome) -> String {
@@ -40,16 +41,15 @@ fn cause(kind: Kind, genome: &Genome) -> String {
         }
         Kind::Loss => format!("{} % of the packets are lost at random", percent(Id::LossShare)),
         Kind::Outages => {
-            let length = of(Id::OutageLength).min(of(Id::OutageEvery) * 500.0);
-            format!("nothing comes through for {length} ms of every {} s", of(Id::OutageEvery))
+            let (length_s, every_s) = outage(genome).unwrap_or_default();
+            format!("nothing comes through for {} ms of every {every_s} s", rounded(length_s * 1e3, 3))
         }
         Kind::Reorder => {
             format!("{} packets overtake {} % of the packets", of(Id::ReorderPackets), percent(Id::ReorderShare))
         }
         Kind::Pulses => {
-            let period = of(Id::PulsePeriod);
-            let width = rounded(of(Id::PulseWidth).min(period * 500.0 / of(Id::PulseRate).max(1.0)), 3);
-            let rate = percent(Id::PulseRate);
+            let (width, rate, period) =
+                (pulse_ms(genome).unwrap_or_default(), percent(Id::PulseRate), of(Id::PulsePeriod));
             format!("others send pulses of {width} ms at {rate} % of the rate, every {period} s")
         }
         Kind::Bursts => {
@@ -103,6 +103,12 @@ mod tests {
         assert_eq!(causes(&genome), expected);
         assert_eq!(path(&genome), "10 Mbit/s, 40 ms, 1 BDP of buffer");
         assert_eq!(causes(&Genome::usual(&[Kind::Path])), "nothing else happens");
+        // What the table's bounds leave: half of 1.4 s, and half of 0.3 s at twice the rate, by half.
+        let genome = Genome::usual(&[Kind::Outages, Kind::Pulses]);
+        let genome = genome.with(Id::OutageLength, 900.0).with(Id::OutageEvery, 1.4).with(Id::PulsePeriod, 0.3);
+        let expected = "nothing comes through for 700 ms of every 1.4 s, and others send pulses of 75 ms at 200 % of the rate, \
+                        every 0.3 s";
+        assert_eq!(causes(&genome), expected);
     }
 
     #[test]

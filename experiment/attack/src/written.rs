@@ -132,8 +132,14 @@ fn path(out: &mut String, genome: &Genome) {
     }
 }
 
-/// Length and distance of outages: at most half of the time.
-fn outage(genome: &Genome) -> Option<(f64, f64)> {
+/// Length of a pulse, in ms: the mean is at most half of the rate, and a pulse ends before the next begins.
+pub fn pulse_ms(genome: &Genome) -> Option<f64> {
+    let (share, width_ms, period_s) = (genome.get(PulseRate)?, genome.get(PulseWidth)?, genome.get(PulsePeriod)?);
+    Some(rounded(width_ms.min(period_s * 1e3 * 0.5 / share.max(1.0)), 3))
+}
+
+/// Length and distance of outages, in seconds: at most half of the time.
+pub fn outage(genome: &Genome) -> Option<(f64, f64)> {
     let (length_ms, every_s) = (genome.get(OutageLength)?, genome.get(OutageEvery)?);
     Some((rounded((length_ms / 1e3).min(every_s / 2.0), 3), every_s))
 }
@@ -199,11 +205,7 @@ fn traffic(out: &mut String, genome: &Genome) {
         let words = (rate_of(2.0), millis(burst_ms));
         line(out, format_args!("\n[[traffic]]\nkind = \"cbr\"\nrate = {}\nstop = {}", words.0, words.1));
     }
-    if let (Some(share), Some(width), Some(period)) =
-        (genome.get(PulseRate), genome.get(PulseWidth), genome.get(PulsePeriod))
-    {
-        // The mean is at most half of the rate, and a burst ends before the next begins.
-        let on = rounded(width.min(period * 1e3 * 0.5 / share.max(1.0)), 3);
+    if let (Some(on), Some(share), Some(period)) = (pulse_ms(genome), genome.get(PulseRate), genome.get(PulsePeriod)) {
         let words = (millis(on), millis(period * 1e3 - on), rate_of(share));
         let (on, off, rate) = words;
         line(out, format_args!("\n[[traffic]]\nkind = \"on-off\"\non = {on}\noff = {off}\nrate = {rate}"));
