@@ -136,12 +136,29 @@ struct rapid_tail {
 	u32 knee;   /* first point of the rising tail */
 };
 
+RAPID_FN const struct rapid_point *rapid_tail_point(const struct rapid_tail *t, u32 i)
+{
+	return &t->point[RAPID_INDEX(i, RAPID_CHIRP_LEVELS + 1)];
+}
+
+RAPID_FN u32 rapid_tail_level(const struct rapid_tail *t, u32 i)
+{
+	return t->level[RAPID_INDEX(i, RAPID_CHIRP_LEVELS + 1)];
+}
+
+RAPID_FN u64 rapid_level_rate(const struct rapid_chirp *chirp, u32 level)
+{
+	return chirp->rate[RAPID_INDEX(level, RAPID_CHIRP_LEVELS)];
+}
+
 RAPID_FN s64 rapid_tail_slope(const struct rapid_tail *t, u32 i)
 {
-	if (i + 1 >= t->points || i >= RAPID_CHIRP_LEVELS)
+	const struct rapid_point *here = rapid_tail_point(t, i), *next;
+
+	if (i + 1 >= t->points)
 		return 0;
-	return rapid_slope(rapid_difference((u64)t->point[i + 1].delay, (u64)t->point[i].delay),
-			   t->point[i + 1].sent_ns - t->point[i].sent_ns);
+	next = rapid_tail_point(t, i + 1);
+	return rapid_slope(rapid_difference((u64)next->delay, (u64)here->delay), next->sent_ns - here->sent_ns);
 }
 
 RAPID_FN void rapid_tail_add(struct rapid_tail *t, const struct rapid_point *p, u32 level)
@@ -155,11 +172,16 @@ RAPID_FN void rapid_tail_add(struct rapid_tail *t, const struct rapid_point *p, 
 	t->points = i + 1;
 }
 
-/* Collects the points of the usable levels and finds the longest rising tail. */
-RAPID_FN void rapid_tail_find(const struct rapid_chirp *chirp, struct rapid_tail *t)
+/*
+ * Collects the points of the usable levels. Returns how many there are. A stage of its own, as the next one is: together they
+ * took the kernel's verifier 40 000 instructions, since it followed each number of points through the other loop.
+ */
+RAPID_STAGE int rapid_tail_collect(const struct rapid_chirp *chirp, struct rapid_tail *t)
 {
 	u32 sent = 0, lost = 0;
 
+	if (!chirp || !t)
+		return 0;
 	t->points = 0;
 	t->usable = RAPID_CHIRP_LEVELS;
 	for (u32 j = 0; j < RAPID_CHIRP_LEVELS; j++) {
@@ -177,21 +199,31 @@ RAPID_FN void rapid_tail_find(const struct rapid_chirp *chirp, struct rapid_tail
 		if (j == RAPID_CHIRP_LEVELS - 1 && low[0].delay != RAPID_UNSEEN)
 			rapid_tail_add(t, &low[1], j);
 	}
+	return (int)t->points;
+}
+
+/* Finds the longest rising tail. Returns its first point. */
+RAPID_STAGE int rapid_tail_find(struct rapid_tail *t)
+{
+	if (!t)
+		return 0;
 	t->knee = t->points ? t->points - 1 : 0;
 	for (u32 i = 0; i < RAPID_CHIRP_LEVELS; i++) {
 		if (!t->knee || rapid_tail_slope(t, t->knee - 1) <= RAPID_TAIL_SLOPE_Q16)
 			break;
 		t->knee--;
 	}
+	return (int)t->knee;
 }
 
 RAPID_FN int rapid_tail_has_knee(const struct rapid *law, const struct rapid_tail *t)
 {
 	u64 rise, needed;
 
-	if (t->knee + 1 >= t->points || t->points > RAPID_CHIRP_LEVELS + 1)
+	if (t->knee + 1 >= t->points)
 		return 0;
-	rise = (u64)rapid_smax(0, rapid_difference((u64)t->point[t->points - 1].delay, (u64)t->point[t->knee].delay));
+	rise = (u64)rapid_smax(0, rapid_difference((u64)rapid_tail_point(t, t->points - 1)->delay,
+						   (u64)rapid_tail_point(t, t->knee)->delay));
 	needed = RAPID_KNEE_PACKETS * rapid_gap_ns(law->params.packet, law->chirp.rate[RAPID_CHIRP_LEVELS - 1]);
 	return rise > rapid_max(needed, RAPID_KNEE_NS);
 }
@@ -199,26 +231,22 @@ RAPID_FN int rapid_tail_has_knee(const struct rapid *law, const struct rapid_tai
 /* The rate of the highest level that has a stamp. */
 RAPID_FN u64 rapid_tail_top(const struct rapid *law, const struct rapid_tail *t)
 {
-	u32 i = t->points && t->points <= RAPID_CHIRP_LEVELS + 1 ? t->points - 1 : 0;
-
-	return law->chirp.rate[RAPID_INDEX(t->level[i] < RAPID_CHIRP_LEVELS ? t->level[i] : 0, RAPID_CHIRP_LEVELS)];
+	return rapid_level_rate(&law->chirp, rapid_tail_level(t, t->points ? t->points - 1 : 0));
 }
 
 /* Returns the available bandwidth at the knee. Notes the capacity, from the next slope where there is one. */
 RAPID_FN u64 rapid_tail_available(struct rapid *law, const struct rapid_tail *t)
 {
 	const struct rapid_chirp *chirp = &law->chirp;
-	u32 i = t->knee < RAPID_CHIRP_LEVELS ? t->knee : 0;
-	u32 j = t->level[i] < RAPID_CHIRP_LEVELS ? t->level[i] : 0;
-	u32 up = t->level[i + 1] < RAPID_CHIRP_LEVELS ? t->level[i + 1] : 0;
-	s64 slope = rapid_tail_slope(t, i), next = rapid_tail_slope(t, i + 1);
-	u64 rate = chirp->rate[j];
+	u32 j = rapid_tail_level(t, t->knee), up = rapid_tail_level(t, t->knee + 1);
+	s64 slope = rapid_tail_slope(t, t->knee), next = rapid_tail_slope(t, t->knee + 1);
+	u64 rate = rapid_level_rate(chirp, j);
 	u64 available = rate * RAPID_ONE / (u64)(RAPID_ONE + rapid_smax(slope, 0));
-	u64 below = j ? chirp->rate[RAPID_INDEX(j - 1, RAPID_CHIRP_LEVELS)] : 0;
+	u64 below = j ? rapid_level_rate(chirp, j - 1) : 0;
 
 	law->envelope.inverse = RAPID_INVERSE_ONE / rapid_bound(available);
 	if (next > slope && up > j) {
-		u64 capacity = (chirp->rate[up] - rate) * RAPID_ONE / (u64)(next - slope);
+		u64 capacity = (rapid_level_rate(chirp, up) - rate) * RAPID_ONE / (u64)(next - slope);
 		u64 excess = (u64)slope * rapid_min(capacity, RAPID_RATE_CEILING) >> 16;
 
 		law->envelope.inverse = RAPID_INVERSE_ONE / rapid_bound(capacity);
@@ -256,7 +284,8 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 	law->chirping = 0;
 	if (!law->startup || s->app_limited)
 		return 0;
-	rapid_tail_find(&law->chirp, &t);
+	rapid_tail_collect(&law->chirp, &t);
+	rapid_tail_find(&t);
 	if (t.usable <= RAPID_CROWDED_LEVELS) {
 		rapid_leave_lossy(law, s);
 	} else if (rapid_tail_has_knee(law, &t)) {
@@ -267,7 +296,7 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 		rapid_leave_startup(law, rapid_max(s->rate / RAPID_LEAVE_LEAST_PART,
 						   rapid_scale(law->available, RAPID_LEAVE_KNEE_Q16)));
 	} else if (t.usable < RAPID_CHIRP_LEVELS) {
-		rapid_leave_startup(law, rapid_scale(law->chirp.rate[t.usable - 1], RAPID_LEAVE_LOSS_Q16));
+		rapid_leave_startup(law, rapid_scale(rapid_level_rate(&law->chirp, t.usable - 1), RAPID_LEAVE_LOSS_Q16));
 	} else if (!t.points) {
 		/* Nothing can be read: retreat if much was lost, else ask again. */
 		if (RAPID_UNREAD_LOST_PART * s->lost >= s->sent)
