@@ -1,16 +1,14 @@
 //! Single packets in other tools: tshark and tcptrace must see in a capture what the tables say; traces and logs must
 //! have the form and the sums that they should.
 
-mod packets {
-    pub mod programs;
-    pub mod tables;
-}
+mod programs;
+mod tables;
 
-use packets::programs::{interrupted, packetscale, printed, shell, tcptrace, there, tshark};
-use packets::tables::{Flow, flows, table};
+use programs::{interrupted, packetscale, printed, shell, tcptrace, there, tshark};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
+use tables::{Flow, flows, table};
 use tempfile::TempDir;
 
 /// What tools may differ by from the tables.

@@ -1,5 +1,6 @@
 //! A sweep by several commands, as people use them: shards, a kill, a merge, a batch system.
 
+#[path = "engines/mod.rs"]
 mod engines;
 
 use std::fs;

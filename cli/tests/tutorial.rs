@@ -123,7 +123,7 @@ fn what_the_tutorial_prints_is_what_its_commands_print() {
     assert!(compared >= least, "only {compared} lines were compared");
 }
 
-/// The rest, in a release build: `cargo test --release -p packetscale-cli --test tutorial -- --ignored`.
+/// The rest, in a release build: `cargo test --release -p packetscale-cli --test all -- --ignored tutorial`.
 #[test]
 #[ignore = "takes minutes, in a release build"]
 fn and_so_it_is_with_the_long_runs() {

@@ -2,7 +2,7 @@
 //! reading of BASS with Algorithm 1 must meet elsewhere, under bursty traffic: 82 % within 10 %, 96 % within 15 %, R2
 //! of 0.45.
 
-mod path;
+use crate::path;
 
 use packetscale_estimation::{Abstain, Method, Stream};
 use path::{Cross, Path, Receiver, Score, rising};

@@ -1,6 +1,6 @@
 //! Even traffic and a receiver that sees every packet: the input is exact, so the reading must be exact too.
 
-mod path;
+use crate::path;
 
 use packetscale_estimation::{Abstain, Estimate, Method, Search, Verdict};
 use path::{Cross, Path, Receiver, Score};

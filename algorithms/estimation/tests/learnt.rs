@@ -1,7 +1,7 @@
 //! The learnt estimator compared with Python, which trained it, with a second implementation of its description, and on
 //! a path that it was not trained on.
 
-mod path;
+use crate::path;
 #[path = "learnt/reading.rs"]
 mod reading;
 

@@ -1,6 +1,6 @@
 //! Receivers whose clock runs at another pace than the sender's, and acknowledgments that cover many packets.
 
-mod bottleneck;
+use crate::bottleneck;
 
 use bottleneck::{Bottleneck, Path, ms};
 use packetscale_rapid::Params;

@@ -1,7 +1,7 @@
 //! What the default law promises, on one exact bottleneck, with one set of parameters. The numbers in the tests are
 //! the goals; a goal that is not met has no test here, and is named in `envelope.h`.
 
-mod bottleneck;
+use crate::bottleneck;
 
 use bottleneck::{Bottleneck, Cross, Path, ms};
 use packetscale_rapid::Params;

@@ -1,6 +1,6 @@
 //! The dissertation's law: streams worked by hand, exact cases, the rate adapter against its own recurrence.
 
-mod bottleneck;
+use crate::bottleneck;
 
 use bottleneck::{Bottleneck, Cross, Path, ms};
 use packetscale_rapid::gaps::Gaps;

@@ -1,6 +1,7 @@
 //! The burstiness theory compared with figures computed by hand, with its own closed forms, and with a fluid in time
 //! steps.
 
+#[path = "fluid/mod.rs"]
 mod fluid;
 
 use fluid::{Fluid, Seen};

@@ -1,6 +1,6 @@
 //! BBR on a bottleneck: how much of the link it fills, the queue it builds, the losses it tolerates, how it shares.
 
-mod path;
+use crate::path;
 
 use std::cell::RefCell;
 use std::rc::Rc;

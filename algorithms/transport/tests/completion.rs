@@ -1,6 +1,6 @@
 //! Whatever the channel does, a transfer completes, and every packet arrives.
 
-mod path;
+use crate::path;
 
 use std::collections::BTreeSet;
 

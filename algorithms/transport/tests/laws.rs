@@ -2,7 +2,7 @@
 //!
 //! The mean window is what was delivered, divided by the round trips it took.
 
-mod path;
+use crate::path;
 
 use packetscale_transport::{Receiver, ReceiverParams, Sender, Transfer};
 use path::{Dice, Path, arrives, controller, dropped, receiver_params, sender_params};

@@ -1,6 +1,6 @@
 //! Marks: set on the way, counted by the receiver, told to the controller.
 
-mod path;
+use crate::path;
 
 use congestion::{AckSample, AnyController, Controller, Decision, Loss, Marked, Needs, Timeout};
 use packetscale_transport::{Ack, MarkCounts, Receiver, ReceiverParams, Segment, Sender, SenderParams, Transfer};

@@ -1,7 +1,7 @@
 //! Lost, late and repeated packets, one behaviour per test. The round-trip time is 100 ms and the window ten packets.
 //! Every packet is acknowledged: what leaves at 0 ms is acknowledged at 100 ms.
 
-mod path;
+use crate::path;
 
 use packetscale_transport::{Receiver, ReceiverParams, Segment, Sender, SenderParams, Transfer};
 use path::scripted::{Scripted, Told};

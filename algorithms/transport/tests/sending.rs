@@ -1,6 +1,6 @@
 //! What holds a sender back, and what it tells its controller.
 
-mod path;
+use crate::path;
 
 use congestion::LossResponse;
 use packetscale_transport::{Ack, Receiver, ReceiverParams, Sender, SenderParams, Transfer};

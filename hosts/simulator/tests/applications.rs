@@ -1,6 +1,6 @@
 //! Flows whose application does not always have data.
 
-mod support;
+use crate::support;
 
 use packetscale_simulator::Mode;
 use scenario::{Buffer, Experiment, FlowSpec, TrafficKind};

@@ -1,6 +1,6 @@
 //! Departures that are caught up with: a run that is watched makes none wait, so both must be the same run.
 
-mod support;
+use crate::support;
 
 use congestion::registry;
 use packets::{Event, Observer, Start as Begins};

@@ -1,6 +1,6 @@
 //! Links without events of their own make, packet by packet, the run that an event per hop makes.
 
-mod support;
+use crate::support;
 
 use packetscale_simulator as simulator;
 use proptest::prelude::*;

@@ -1,6 +1,6 @@
 //! How sending and receiving hosts shape what is on the wire.
 
-mod support;
+use crate::support;
 
 use packetscale_simulator as simulator;
 use scenario::{Buffer, Coalescing, GapModel};

@@ -1,6 +1,6 @@
 //! Queues that mark, and flows that answer.
 
-mod support;
+use crate::support;
 
 use packetscale_simulator as simulator;
 use queueing::find;

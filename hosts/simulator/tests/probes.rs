@@ -1,6 +1,6 @@
 //! Probe streams over the simulated bottleneck: exact cases, worked out by hand, and the link's own books.
 
-mod support;
+use crate::support;
 
 use estimation::{Method, Reading, Score};
 use packetscale_simulator as simulator;

@@ -1,6 +1,6 @@
 //! Waiting times against exact queueing theory.
 
-mod support;
+use crate::support;
 
 use packetscale_simulator as simulator;
 use scenario::{Buffer, TrafficKind};

@@ -1,6 +1,6 @@
 //! RCP, routers and senders together.
 
-mod support;
+use crate::support;
 
 use results::Run;
 use scenario::{Buffer, Experiment, QueueSpec};

@@ -5,7 +5,7 @@
 //! the second and `B` what arrived between them (equation 5). The gap grows exactly if the second was sent faster than
 //! what the traffic left, `r > C - R` (equation 6).
 
-mod support;
+use crate::support;
 
 use packetscale_simulator::{Mode, Served, log};
 use proptest::prelude::*;

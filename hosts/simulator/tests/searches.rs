@@ -1,6 +1,6 @@
 //! Whole searches over the simulated bottleneck, beside traffic whose rate is known.
 
-mod support;
+use crate::support;
 
 use estimation::{Ended, Found, Method, Sender, Stream, Tool, Tuning, find};
 use packetscale_simulator::Prober;

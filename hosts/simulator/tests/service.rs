@@ -1,6 +1,6 @@
 //! Links that change, serve in bursts, shape and police: what leaves them, against arithmetic.
 
-mod support;
+use crate::support;
 
 use packetscale_simulator as simulator;
 use scenario::{Aggregation, Buffer, Experiment, RateFormat, RateSource, Shaper, TrafficKind, Variation};

@@ -1,0 +1,13 @@
+//! The law: its formulas, its goals, and what tries to mislead it.
+//!
+//! One program has them all: each program of tests links all that is tested anew.
+
+mod bottleneck;
+mod clocks;
+mod contest;
+mod formulas;
+mod frame;
+mod goals;
+mod hostile;
+mod portable;
+mod thesis;

@@ -1,0 +1,17 @@
+//! The command as users call it.
+//!
+//! One program has them all: each program of tests links all that is tested anew.
+
+mod attack;
+mod brought;
+mod captures;
+mod command;
+mod estimate;
+mod evaluate;
+mod operation;
+mod outcomes;
+mod packets;
+mod report;
+mod shards;
+mod theory;
+mod tutorial;
