@@ -1,12 +1,16 @@
 #!/bin/sh
-# Builds the wheel, installs it into an environment of its own, and runs its tests there. `test.sh release`: optimised.
-# What follows goes to maturin. The environment, with the packages that tests need, is kept for the next time; only what was installed of the
-# module is removed first. Where Python or its packages are missing it says so and ends well.
+# Makes the wheel, installs it into an environment of its own, and runs its tests there. Where Python or its packages are
+# missing it says so and ends well. The environment, with the packages that tests need, is kept for the next time; only what was
+# installed of the module is removed first.
+#
+# `test.sh` packs the library that the workspace's tests share: maturin would compile all below it anew, with fewer features.
+# `test.sh release` has maturin build it, optimised; what follows goes to maturin.
 set -eu
 cd "$(dirname "$0")"
 profile=${1:-dev}
 [ $# = 0 ] || shift
-work=${CARGO_TARGET_DIR:-$PWD/../target}/python
+target=${CARGO_TARGET_DIR:-$PWD/../target}
+work=$target/python
 tools=$work/tools
 wheels=$work/wheels
 
@@ -20,7 +24,19 @@ python3 -c 'import ensurepip, venv' 2>/dev/null || skip "python3 has no venv; on
 "$tools/bin/pip" install --quiet --requirement tests/requirements.txt || skip "packages of tests/requirements.txt cannot be installed"
 
 rm -rf "$wheels"
-"$tools/bin/maturin" build --locked --profile "$profile" --out "$wheels" "$@"
+if [ "$profile" = dev ] && [ $# = 0 ]; then
+    # As the tests before it: the same packages with the same features.
+    "${CARGO:-cargo}" build --locked --workspace --exclude packetscale-conformance --lib --tests
+    inside=$work/inside
+    rm -rf "$inside"
+    mkdir -p "$inside" "$wheels"
+    "$tools/bin/maturin" pep517 write-dist-info --compatibility linux --metadata-directory "$inside"
+    cp -r packetscale "$inside/"
+    cp "$target/debug/lib_native.so" "$inside/packetscale/_native.abi3.so"
+    "$tools/bin/wheel" pack --dest-dir "$wheels" "$inside"
+else
+    "$tools/bin/maturin" build --locked --profile "$profile" --out "$wheels" "$@"
+fi
 "$tools/bin/pip" uninstall --quiet --yes packetscale 2>/dev/null
 "$tools/bin/pip" install --quiet --no-deps "$wheels"/packetscale-*.whl
 

@@ -54,12 +54,12 @@ fn no_lie_about_arrivals_makes_a_sender_exceed_what_is_acknowledged_or_stall() {
         return;
     }
     let _alone = alone();
-    let path = Path::new("lies", &Bottleneck { mbit: 50, limit: 50_000 });
+    let path = Path::new("lies", &Bottleneck { mbit: 20, limit: 50_000 });
     for (number, lie) in (1..).zip(LIES) {
         let rapid = Loaded::new("lies", Options { flows: 2, sender: Some(liar(number)), ..Options::default() });
         path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
         let looks = transfer(&path, &rapid.name, Duration::from_millis(2500));
-        // Half a second is more than ten round trips of a full buffer (8 ms); start-up is over by then.
+        // Half a second is more than ten round trips of a full buffer (20 ms); start-up is over by then.
         let marks: Vec<_> =
             (1..=4).filter_map(|half| looks.iter().find(|look| look.at >= Duration::from_millis(500 * half))).collect();
         for pair in marks.windows(2) {
