@@ -3,7 +3,8 @@
 # missing it says so and ends well. The environment, with the packages that tests need, is kept for the next time; only what was
 # installed of the module is removed first.
 #
-# `test.sh` packs the library that the workspace's tests share: maturin would compile all below it anew, with fewer features.
+# `test.sh` packs the library that the workspace's tests share: maturin would compile all below it anew. That library has the kernel as
+# a host, too, which a wheel for users has not; whether maturin packs rightly, only `release/build.sh` tries.
 # `test.sh release` has maturin build it, optimised; what follows goes to maturin.
 set -eu
 cd "$(dirname "$0")"

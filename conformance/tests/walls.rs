@@ -15,6 +15,8 @@ mod manifests;
 mod modules;
 #[path = "walls/pages.rs"]
 mod pages;
+#[path = "walls/programs.rs"]
+mod programs;
 #[path = "walls/text.rs"]
 mod text;
 #[path = "walls/tree.rs"]
@@ -192,6 +194,33 @@ fn examples_that_are_not_run_are_refused() {
     assert!(examples::offence("new", off, true).is_some() && examples::offence("new", off, false).is_none());
     let on = "[package]\nname = \"new\"\n";
     assert!(examples::offence("new", on, false).is_some() && examples::offence("new", on, true).is_none());
+}
+
+#[test]
+fn every_file_of_tests_is_compiled() {
+    let read = |path: &str| fs::read_to_string(root().join(path)).unwrap_or_default();
+    let manifests = sources(&["/Cargo.toml"]);
+    let folders: Vec<&str> = manifests.iter().filter_map(|path| path.strip_suffix("/Cargo.toml")).collect();
+    let listed: Vec<&&str> =
+        folders.iter().filter(|folder| root().join(folder).join("tests/all.rs").is_file()).collect();
+    assert!(listed.len() > 5, "only {listed:?}: the wall looks at nothing");
+    let rust = sources(&[".rs"]);
+    let wall = |folder: &&str| {
+        let place = format!("{folder}/tests/");
+        let inside = rust.iter().filter_map(|path| path.strip_prefix(&place)?.strip_suffix(".rs"));
+        let files: Vec<&str> = inside.filter(|name| !name.contains('/')).collect();
+        programs::unheard(folder, &read(&format!("{folder}/Cargo.toml")), &read(&format!("{place}all.rs")), &files)
+    };
+    assert_none(&folders.iter().flat_map(wall).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_file_of_tests_that_nobody_names_is_refused() {
+    let listing = "[package]\nname = \"new\"\nautotests = false\n[[test]]\nname = \"all\"\n[[test]]\nname = \"own\"\n";
+    let files = ["all", "own", "named", "forgotten"];
+    let offences = programs::unheard("new", listing, "mod named;\n", &files);
+    assert_eq!(offences, ["new/tests/forgotten.rs: nobody compiles it: name it in tests/all.rs"]);
+    assert!(programs::unheard("new", "[package]\nname = \"new\"\n", "", &files).is_empty());
 }
 
 #[test]

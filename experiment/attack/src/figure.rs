@@ -85,7 +85,7 @@ impl Figure {
         }
     }
 
-    /// What is compared with where no controller is: all that others leave, no queue, no loss, a transfer at the path's rate,
+    /// The reference when there is no other controller: all that others leave, no queue, no loss, a transfer at the path's rate,
     /// equal shares.
     pub fn bound(self, left_bps: f64, least_completion_s: f64) -> f64 {
         match self {

@@ -234,7 +234,10 @@ RAPID_FN u64 rapid_tail_top(const struct rapid *law, const struct rapid_tail *t)
 	return rapid_level_rate(&law->chirp, rapid_tail_level(t, t->points ? t->points - 1 : 0));
 }
 
-/* Returns the available bandwidth at the knee. Notes the capacity, from the next slope where there is one. */
+/*
+ * Returns the available bandwidth at the knee, which there must be: two points at least from there on. Notes the capacity, from the
+ * next slope where there is one.
+ */
 RAPID_FN u64 rapid_tail_available(struct rapid *law, const struct rapid_tail *t)
 {
 	const struct rapid_chirp *chirp = &law->chirp;
