@@ -59,8 +59,14 @@ fn bucket() -> String {
 }
 
 /// Flows over a path. Over a real path a `shaper` decides nothing.
-fn experiment(controllers: &[&str], (duration, warmup): (u32, u32), shaper: &str) -> Experiment {
-    let flows: Vec<String> = controllers.iter().map(|name| format!("{{ controller = \"{name}\" }}")).collect();
+fn experiment(controllers: &[&str], seconds: (u32, u32), shaper: &str) -> Experiment {
+    experiment_from(controllers, &vec!["0 s".to_string(); controllers.len()], seconds, shaper)
+}
+
+fn experiment_from(controllers: &[&str], starts: &[String], seconds: (u32, u32), shaper: &str) -> Experiment {
+    let (duration, warmup) = seconds;
+    let flow = |(name, start): (&&str, &String)| format!("{{ controller = \"{name}\", start = \"{start}\" }}");
+    let flows: Vec<String> = controllers.iter().zip(starts).map(flow).collect();
     let text = format!(
         "run = {{ duration = \"{duration} s\", warmup = \"{warmup} s\" }}\n\
          path = {{ rate = \"1 Gbit/s\", delay = \"10 ms\", buffer = \"{BUFFER_BYTES:.0} B\"{shaper} }}\n\
