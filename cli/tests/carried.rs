@@ -6,6 +6,12 @@
 //! The simulated path is a token bucket, as the kernel's is. Beside a plain link of the same rate BBR missed the bound: what a
 //! bucket passes at once makes it take the link for faster than it is (docs/live.md).
 
+#[path = "carried/beside.rs"]
+mod beside;
+#[path = "../../hosts/live/tests/probed/busy.rs"]
+mod busy;
+#[path = "carried/loaded.rs"]
+mod loaded;
 #[path = "../../hosts/live/tests/probed/others.rs"]
 #[allow(dead_code)]
 mod others;
@@ -18,11 +24,11 @@ use live::serve::{Limits, serve};
 use live::wire::{Grant, Keys, PORT};
 use others::Traffic;
 use path::{Path, RIGHT, Shape, inside};
+use realtime::priority::{Urgency, hurry};
 use results::Summary;
 use runner::Host;
 use scenario::{Experiment, Scenario};
 use std::net::SocketAddr;
-use std::process::Command;
 
 const SHAPE: Shape = Shape { mbit: 10, rtt_ms: 20, taken: 0, bytes: 1500, traffic: Traffic::Constant, seed: 1 };
 /// What the bucket counts of a packet of 1500 bytes is 14 bytes more: Ethernet's.
@@ -44,26 +50,60 @@ fn able(long: bool) -> bool {
     !long || std::env::var_os("PACKETSCALE_LONG").is_some()
 }
 
-/// A flow over a path. `shaper`: what makes the path of the simulator that of the kernel; over a real path it decides nothing.
-fn experiment(controller: &str, shaper: &str) -> Experiment {
+/// Seconds of a run, and of its warm-up.
+const SHORT: (u32, u32) = (8, 2);
+
+/// What makes the path of the simulator that of the kernel.
+fn bucket() -> String {
+    format!(", shaper = {{ rate = \"{RATE_BPS:.0} bit/s\", bucket = \"{BUCKET_BYTES:.0} B\" }}")
+}
+
+/// Flows over a path. Over a real path a `shaper` decides nothing.
+fn experiment(controllers: &[&str], seconds: (u32, u32), shaper: &str) -> Experiment {
+    experiment_from(controllers, &vec!["0 s".to_string(); controllers.len()], seconds, shaper)
+}
+
+fn experiment_from(controllers: &[&str], starts: &[String], seconds: (u32, u32), shaper: &str) -> Experiment {
+    let (duration, warmup) = seconds;
+    let flow = |(name, start): (&&str, &String)| format!("{{ controller = \"{name}\", start = \"{start}\" }}");
+    let flows: Vec<String> = controllers.iter().zip(starts).map(flow).collect();
     let text = format!(
-        "run = {{ duration = \"8 s\", warmup = \"2 s\" }}\n\
+        "run = {{ duration = \"{duration} s\", warmup = \"{warmup} s\" }}\n\
          path = {{ rate = \"1 Gbit/s\", delay = \"10 ms\", buffer = \"{BUFFER_BYTES:.0} B\"{shaper} }}\n\
-         flow = [{{ controller = \"{controller}\" }}]\n"
+         flow = [{}]\n",
+        flows.join(", ")
     );
     let scenario = Scenario::parse(&text, std::path::Path::new("carried"), &[]).expect("a scenario");
     scenario.plan().remove(0)
 }
 
+/// How the sender's thread runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Sender {
+    Usual,
+    /// Before the receiver's and other programs'.
+    Urgent,
+}
+
 /// The figures of a run from left to right.
 fn measured(experiment: &Experiment) -> Summary {
+    measured_by(Sender::Usual, experiment)
+}
+
+fn measured_by(sender: Sender, experiment: &Experiment) -> Summary {
     let server = SocketAddr::from((RIGHT, PORT));
     let limits = Limits { grant: Grant { bytes: 1 << 40, ..Limits::DEFAULT.grant }, ..Limits::DEFAULT };
     let serving = inside("right", move || serve(server, limits, Keys::default(), true, |_| {}));
     let serving = serving.join().expect("a thread").expect("a server");
     let (live, experiment) =
         (Live { to: Some(Destination { address: server, keys: Keys::default() }) }, experiment.clone());
-    let run = inside("left", move || live.run(&experiment)).join().expect("a thread");
+    let run = move || {
+        if sender == Sender::Urgent {
+            hurry(Urgency::Application).expect("root may");
+        }
+        live.run(&experiment)
+    };
+    let run = inside("left", run).join().expect("a thread");
     serving.end();
     run.expect("a run").summary
 }
@@ -73,10 +113,9 @@ fn compared(controller: &str, long: bool) {
     if !able(long) {
         return;
     }
-    let bucket = format!(", shaper = {{ rate = \"{RATE_BPS:.0} bit/s\", bucket = \"{BUCKET_BYTES:.0} B\" }}");
-    let expected = simulator::Simulator.run(&experiment(controller, &bucket)).expect("a run").summary;
+    let expected = simulator::Simulator.run(&experiment(&[controller], SHORT, &bucket())).expect("a run").summary;
     let _path = Path::new(SHAPE);
-    let found = measured(&experiment(controller, ""));
+    let found = measured(&experiment(&[controller], SHORT, ""));
     let row = |summary: &Summary| {
         let of = |figure: Option<f64>| figure.expect("a figure");
         (of(summary.throughput_bps) * 1e-6, of(summary.loss_ratio), of(summary.queue_delay_mean_s))
@@ -106,26 +145,4 @@ fn cubic_does_over_a_path_what_it_does_in_the_simulator() {
 #[test]
 fn bbr_does_over_a_path_what_it_does_in_the_simulator() {
     compared("bbr", true);
-}
-
-/// What each gets is told; that together they fill the path is judged.
-#[test]
-fn rapid_beside_linuxs_own_cubic_fills_the_path_with_it() {
-    if !able(true) {
-        return;
-    }
-    let path = Path::new(SHAPE);
-    let server = Command::new("ip").args(["netns", "exec", "right", "iperf3", "-s", "-1", "-p", "5201"]).spawn();
-    let mut server = server.expect("iperf3");
-    std::thread::sleep(std::time::Duration::from_millis(500));
-    let address = RIGHT.to_string();
-    let words = ["netns", "exec", "left", "iperf3", "-c", &address, "-C", "cubic", "-t", "9", "-O", "3", "-J"];
-    let client = Command::new("ip").args(words).stdout(std::process::Stdio::piped()).spawn().expect("iperf3");
-    let rapid = measured(&experiment("rapid", "")).throughput_bps.expect("a figure");
-    let output = client.wait_with_output().expect("its end");
-    server.wait().expect("its end");
-    let said: serde_json::Value = serde_json::from_slice(&output.stdout).expect("JSON");
-    let cubic = said["end"]["sum_received"]["bits_per_second"].as_f64().expect("a figure");
-    eprintln!("rapid {:.2} Mbit/s of IP packets, Linux's cubic {:.2} Mbit/s of data", rapid * 1e-6, cubic * 1e-6);
-    assert!(rapid + cubic > 0.85 * path.capacity_bps, "{rapid} {cubic}");
 }

@@ -4,6 +4,7 @@ mod client;
 mod learnt;
 mod reach;
 mod search;
+mod slowing;
 mod streams;
 
 pub use client::{Client, Seen};

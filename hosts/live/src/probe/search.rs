@@ -9,19 +9,21 @@
 //!    what the short ones passed shows a token bucket, or traffic that changes: then there is no answer.
 //!    There is none, either, if the streams above show other traffic that changes much while they last: they fill the link,
 //!    so parts of them arrive faster and slower as it does.
-//! 4. *Halve.* Such streams at the mean itself. If they are slowed, the interval ends there, and the value is its middle:
-//!    the packets that a path passes at once make short streams see too much. If they pass, that says less, since a loaded
-//!    link slows them little: the interval stays.
+//! 4. *Halve.* Such streams at the mean itself, beside those above it, say where slowing begins ([`Slowing`],
+//!    decision 0122). If that is in the lower quarter of the interval, the interval ends at the mean, and the value is its middle:
+//!    the packets that a path passes at once make short streams see too much. If it is below the interval, so little
+//!    of the link is free that those below were slowed, and passed: all is proved anew 10 % lower, or there is no answer.
 //!
 //! The rising streams are read by `combined`, the constant ones by `receive-rate`: what is told has been seen in two ways.
 //!
 //! Source: ours; rising streams and their reading are Rapid's (Q. Yin, "TCP RAPID: from theory to practice", section
 //! 5.4), comparing the rates of a constant stream at both ends is section 2.2.
 
+use super::slowing::Slowing;
 use crate::stream::LONGEST;
-use estimation::{Abstain, Estimate, Gap, Method, MethodError, Stream};
+use estimation::{Abstain, Estimate, Method, MethodError, Stream};
 use results::Interval;
-use units::{Bytes, Rate, Ratio, Span};
+use units::{Bytes, Rate, Ratio};
 
 /// A stream to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -115,6 +117,9 @@ pub enum Unsure {
     /// The budget was used up first.
     #[error("the streams differ too much for {0} bytes")]
     Budget(u64),
+    /// Streams at the value and above it were slowed as if less were free than what streams below it passed.
+    #[error("streams are slowed by too little: so small a part of the link is free that 10 % more or less is not seen")]
+    Little,
 }
 
 /// How a stream of one rate is read. 10 % above what is free, a link of which a half is free slows it by 4.8 %; one of which
@@ -130,10 +135,13 @@ const APART: u64 = 10;
 /// Streams of one rate vote until one side is so many ahead (Wald's sequential test). If one stream in five is wrong, 6 % of
 /// such votes are, as with three of five; but most need fewer streams.
 const AHEAD: u32 = 2;
-/// The parts of a stream, in packets, whose rates are compared; and how far these may spread: their standard deviation over
-/// their mean. Poisson traffic of half the link spreads them by 0.10.
-const PART: usize = 25;
+/// How far the parts of a stream above may spread: their standard deviation over their mean. Poisson traffic of half the link
+/// spreads them by 0.10.
 const STEADY: f64 = 0.12;
+/// Streams at the mean are slowed by these shares of what those 10 % above it are slowed by ([`Slowing`]), if 95 and 90 % of the
+/// mean are free: 0.05 / 0.15 and 0.1 / 0.2.
+const LOWER: f64 = 1.0 / 3.0;
+const BELOW: f64 = 1.0 / 2.0;
 /// Streams that vote at the mean itself: the majority of so many.
 const MIDDLE: u32 = 3;
 /// How often the proof moves on to the next rates.
@@ -188,8 +196,11 @@ pub struct Search {
     /// Streams in a row, up to the last one, that could not be used.
     in_a_row: u32,
     moves: u32,
-    /// How much each part of the streams above was slowed.
-    parts: Vec<f64>,
+    /// How much the streams above, and those at the mean, were slowed.
+    above: Slowing,
+    middle: Slowing,
+    /// Slowing began below an interval that streams had proved: no further one is told unless it is halved, too.
+    is_doubted: bool,
 }
 
 /// What to do next.
@@ -226,7 +237,9 @@ impl Search {
             unread: 0,
             in_a_row: 0,
             moves: 0,
-            parts: Vec::new(),
+            above: Slowing::default(),
+            middle: Slowing::default(),
+            is_doubted: false,
         })
     }
 
@@ -251,7 +264,8 @@ impl Search {
         if self.sent + bytes > self.budget {
             return match self.phase {
                 // What is proved stays so: only the interval is not halved.
-                Phase::Prove { side: Side::Middle, .. } => self.found(Side::Above),
+                Phase::Prove { side: Side::Middle, .. } if !self.is_doubted => self.halve(false),
+                _ if self.is_doubted => Next::End(Err(Unsure::Little)),
                 _ => Next::End(Err(Unsure::Budget(self.budget.get()))),
             };
         }
@@ -392,8 +406,19 @@ impl Search {
 
     fn vote(&mut self, side: Side) -> Next {
         self.phase = Phase::Prove { side, high: 0, passed: 0 };
-        self.parts.clear();
+        if let Some(slowing) = self.slowing(side) {
+            *slowing = Slowing::default();
+        }
         self.go(Plan::constant(self.proving(side), self.size))
+    }
+
+    /// What streams of this side were slowed by, if that is read.
+    fn slowing(&mut self, side: Side) -> Option<&mut Slowing> {
+        match side {
+            Side::Below => None,
+            Side::Middle => Some(&mut self.middle),
+            Side::Above => Some(&mut self.above),
+        }
     }
 
     fn proving(&self, side: Side) -> Rate {
@@ -418,8 +443,8 @@ impl Search {
             Err(Abstain::Ambiguous) => {}
             Err(reason) => return self.refused(plan, reason),
         }
-        if side == Side::Above {
-            self.parts.extend(stream.gaps.chunks_exact(PART).map(slowed));
+        if let Some(slowing) = self.slowing(side) {
+            slowing.note(stream);
         }
         self.phase = Phase::Prove { side, high, passed };
         let (is_high, is_passed) = match side {
@@ -428,14 +453,22 @@ impl Search {
         };
         match (side, is_high, is_passed) {
             (Side::Below, _, true) => self.vote(Side::Above),
-            (Side::Above, true, _) if spread(&self.parts) > STEADY => Next::End(Err(Unsure::Unsteady)),
+            (Side::Above, true, _) if self.above.spread() > STEADY => Next::End(Err(Unsure::Unsteady)),
             (Side::Above, true, _) => self.vote(Side::Middle),
             (Side::Below, true, _) => self.again(Unsure::Bucket, Side::Below),
             (Side::Above, _, true) => self.again(Unsure::Disagree, Side::Above),
-            (Side::Middle, true, _) => self.found(Side::Middle),
-            (Side::Middle, _, true) => self.found(Side::Above),
+            (Side::Middle, ..) if is_high || is_passed => self.halve(is_high),
             _ => self.go(plan),
         }
+    }
+
+    /// Which half of the interval holds what is free, if either does.
+    fn halve(&mut self, is_slowed: bool) -> Next {
+        if self.middle.exceeds(BELOW, &self.above) {
+            self.is_doubted = true;
+            return self.again(Unsure::Little, Side::Below);
+        }
+        self.found(if is_slowed || self.middle.exceeds(LOWER, &self.above) { Side::Middle } else { Side::Above })
     }
 
     /// What is told when streams pass below, and are slowed at this side.
@@ -455,20 +488,6 @@ impl Search {
         // What passed above is passed below it, too.
         self.vote(side)
     }
-}
-
-/// How much longer a part of a stream took to arrive than to leave.
-fn slowed(part: &[Gap]) -> f64 {
-    let total = |span: fn(&Gap) -> Span| part.iter().map(|gap| span(gap).nanos() as f64).sum::<f64>();
-    total(|gap| gap.receive) / total(|gap| gap.send).max(1.0)
-}
-
-/// The standard deviation of some values over their mean; 0 with fewer than two.
-fn spread(values: &[f64]) -> f64 {
-    let count = values.len() as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
-    if values.len() < 2 { 0.0 } else { (squares / (count - 1.0)).sqrt() / mean }
 }
 
 /// The geometric middle of two rates.

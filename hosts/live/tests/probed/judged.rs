@@ -7,6 +7,7 @@
 use super::others::Traffic;
 use super::path::{Path, RIGHT, Shape, run};
 use super::{able, asked};
+use packetscale_live::probe::Answer;
 use serde_json::Value;
 
 /// All runs, and how many of them are made if nothing is asked for.
@@ -25,17 +26,17 @@ fn shape(number: u64) -> Shape {
 }
 
 /// What became of a run.
-struct Told {
+pub struct Told {
     answered: bool,
     near: bool,
     wrong: bool,
 }
 
-fn one(number: u64) -> Told {
-    let shape = shape(number);
+/// One run over a path of this shape.
+pub fn one(number: u64, shape: Shape, ask: impl FnOnce() -> Answer) -> Told {
     let path = Path::new(shape);
     let began = std::time::Instant::now();
-    let (answer, free_bps) = path.free_during(|| asked(false));
+    let (answer, free_bps) = path.free_during(ask);
     let (took, sent) = (began.elapsed().as_secs_f64(), answer.sent.get());
     let of_truth = |bps: u64| bps as f64 / free_bps;
     let (words, told) = match &answer.found {
@@ -60,7 +61,11 @@ fn over_rates_round_trips_and_traffic_it_is_near_or_does_not_answer() {
     let long = std::env::var_os("PACKETSCALE_LONG").is_some();
     let first = std::env::var("PACKETSCALE_SOAK_SEED").ok().and_then(|word| word.parse().ok()).unwrap_or(0);
     let runs = if long { first..(first + AT_ONCE).min(RUNS) } else { 0..FEW };
-    let told: Vec<Told> = runs.map(one).collect();
+    holds(&runs.map(|number| one(number, shape(number), || asked(false))).collect::<Vec<_>>());
+}
+
+/// The bound of all runs together.
+pub fn holds(told: &[Told]) {
     let count = |which: fn(&Told) -> bool| told.iter().filter(|told| which(told)).count();
     let (answered, near, wrong) = (count(|told| told.answered), count(|told| told.near), count(|told| told.wrong));
     eprintln!("{} runs: {answered} answered, {near} near, {wrong} sure and wrong", told.len());

@@ -3,7 +3,9 @@
 //! The bound, set before the first run: an answer is within a tenth of what the counters say is free, and where at least
 //! half of the link is free there is an answer. Where less is free it may also say that it does not know, and why.
 
+mod busy;
 mod judged;
+mod loaded;
 mod others;
 mod path;
 
@@ -14,6 +16,7 @@ use packetscale_live::serve::{Limits, serve};
 use packetscale_live::socket::Mark;
 use packetscale_live::wire::{Keys, PORT};
 use path::{LEFT, Path, RIGHT, Shape, inside};
+use realtime::priority::{Urgency, hurry};
 use std::net::SocketAddr;
 
 /// How far an answer may be from the truth, of the truth.
@@ -34,8 +37,20 @@ fn able() -> bool {
     root
 }
 
+/// How the client's thread runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Client {
+    Usual,
+    /// Before the server's and other programs'.
+    Urgent,
+}
+
 /// Asks about the way from left to right: from its beginning, or in reverse from its end.
 fn asked(reverse: bool) -> Answer {
+    asked_by(Client::Usual, reverse)
+}
+
+fn asked_by(client: Client, reverse: bool) -> Answer {
     let (far, near, address) = if reverse { ("left", "right", LEFT) } else { ("right", "left", RIGHT) };
     let server = SocketAddr::from((address, PORT));
     let serving = inside(far, move || serve(server, Limits::DEFAULT, Keys::default(), true, |_| {}));
@@ -50,7 +65,13 @@ fn asked(reverse: bool) -> Answer {
         gaps: Gaps::Busy,
         mark: Mark::None,
     };
-    let answer = inside(near, move || probe(&question, &mut |_, _, _| true)).join().expect("a thread");
+    let ask = move || {
+        if client == Client::Urgent {
+            hurry(Urgency::Application).expect("root may");
+        }
+        probe(&question, &mut |_, _, _| true)
+    };
+    let answer = inside(near, ask).join().expect("a thread");
     serving.end();
     answer.expect("an answer")
 }

@@ -1,0 +1,37 @@
+//! The same flows with a loaded receiver: four threads compute beside it. The machine has one processor, so the sender, which would have
+//! one of its own, is urgent.
+//!
+//! The bound, set before the first run: throughput within a tenth of that without them, losses within a hundredth.
+
+use super::busy::Busy;
+use super::path::Path;
+use super::{LOSS, SHAPE, SHORT, Sender, THROUGHPUT, able, experiment, measured_by};
+
+fn compared(controller: &str) {
+    if !able(true) {
+        return;
+    }
+    let _path = Path::new(SHAPE);
+    let figures = || {
+        let summary = measured_by(Sender::Urgent, &experiment(&[controller], SHORT, ""));
+        let of = |figure: Option<f64>| figure.expect("a figure");
+        (of(summary.throughput_bps) * 1e-6, of(summary.loss_ratio), of(summary.queue_delay_mean_s))
+    };
+    let alone = figures();
+    let busy = Busy::new();
+    let loaded = figures();
+    drop(busy);
+    eprintln!("{controller}: Mbit/s, loss, mean delay in s: {alone:?}; with a loaded receiver {loaded:?}");
+    assert!((loaded.0 / alone.0 - 1.0).abs() <= THROUGHPUT, "{controller}: throughput");
+    assert!((loaded.1 - alone.1).abs() <= LOSS, "{controller}: losses");
+}
+
+#[test]
+fn rapid_passes_to_a_loaded_receiver_what_it_passes_to_an_idle_one() {
+    compared("rapid");
+}
+
+#[test]
+fn cubic_passes_to_a_loaded_receiver_what_it_passes_to_an_idle_one() {
+    compared("cubic");
+}
