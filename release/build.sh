@@ -20,7 +20,8 @@ for wanted in $triple $other; do
     rustup target list --installed | grep -q "^$wanted$" || fail "found no $wanted; expected it: rustup target add $wanted"
 done
 command -v musl-gcc >/dev/null || fail "found no musl-gcc; expected it: on Debian, install musl-tools"
-command -v readelf >/dev/null || fail "found no readelf; expected it: on Debian, install binutils"
+command -v readelf >/dev/null && command -v strip >/dev/null ||
+    fail "found no readelf or no strip; expected both: on Debian, install binutils"
 cargo cyclonedx --version >/dev/null 2>&1 || fail "found no cargo-cyclonedx; expected it: cargo install --locked cargo-cyclonedx"
 mkdir -p "$folder"
 
@@ -32,6 +33,7 @@ sections=$(readelf --wide --dynamic "$built")
 case $sections in *"(NEEDED)"*) fail "found a program that loads libraries; expected a static one" ;; esac
 name=packetscale-$version-$triple
 install -D -m755 "$built" "$folder/$name/packetscale"
+strip --strip-unneeded "$folder/$name/packetscale"
 cp LICENSE-MIT LICENSE-APACHE README.md CHANGELOG.md "$folder/$name/"
 "$built" man --pages "$folder/$name/man"
 tar --sort=name --owner=0 --group=0 --numeric-owner --mtime="@$(git log -1 --format=%ct)" -C "$folder" -cJf \

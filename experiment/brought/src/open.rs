@@ -80,6 +80,10 @@ fn is_whole(content: &[u8]) -> bool {
 /// Loads this content, for as long as the program runs, and returns what it defines.
 fn load(content: &[u8]) -> Result<&'static Table, (String, &'static str)> {
     const SHARED: &str = "a shared object that this machine can load, compiled with -shared -fPIC";
+    if cfg!(target_feature = "crt-static") {
+        let loading = "the command of the wheel, or one that was built from source";
+        return Err(("a program that is static, and can load none".to_string(), loading));
+    }
     let named = in_memory(content).map_err(|error| (format!("that it cannot be copied: {error}"), SHARED))?;
     // Safety: the code in it runs with the rights of the user who named it. Nothing can be checked before.
     let library = unsafe { Library::new(&named) };

@@ -265,7 +265,6 @@ impl Search {
             return match self.phase {
                 // What is proved stays so: only the interval is not halved.
                 Phase::Prove { side: Side::Middle, .. } if !self.is_doubted => self.halve(false),
-                _ if self.is_doubted => Next::End(Err(Unsure::Little)),
                 _ => Next::End(Err(Unsure::Budget(self.budget.get()))),
             };
         }
