@@ -46,6 +46,7 @@ tools=$target/python/tools
 "$tools/bin/pip" install --quiet ziglang==0.17.1
 export PATH="$tools/bin:$PATH"
 python/test.sh "$profile" --zig --compatibility $libc
+case $("$tools/bin/packetscale" --version) in *"with kernel"*) fail "found the kernel's hosts in the wheel; expected none" ;; esac
 cp "$target"/python/wheels/packetscale-*.whl "$folder/"
 maturin build --locked --profile "$profile" --zig --compatibility $libc --target $other \
     --manifest-path python/Cargo.toml --out "$folder"
