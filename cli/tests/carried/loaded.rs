@@ -7,7 +7,7 @@
 
 use super::busy::Busy;
 use super::path::Path;
-use super::{LOSS, SHAPE, SHORT, Sender, THROUGHPUT, able, experiment, measured_by};
+use super::{LOSS, SHAPE, Sender, THROUGHPUT, able, experiment, measured_by};
 
 /// Seconds of a run, and of its warm-up: a machine that is never idle is slow to emulate.
 const SHORTER: (u32, u32) = (4, 1);
