@@ -40,7 +40,7 @@ pub enum Command {
     Submit(Submit),
     /// Writes a commented scenario to begin with
     Init(Init),
-    /// Writes a controller of your own to begin with, in C or Rust; nothing of packetscale has to be built
+    /// Writes a controller of your own to begin with, in C, Rust or Python; nothing of packetscale has to be built
     #[command(subcommand)]
     New(New),
     /// Reproduces the figures of papers, and shows published values beside ours in a table and in reports

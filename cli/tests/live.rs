@@ -237,6 +237,24 @@ fn the_simulator_runs_the_scenario_of_an_answer() {
     assert!((4e6..=8e6).contains(&throughput.unwrap_or_default()), "{said}");
 }
 
+/// Over 12 us no packet fits into a product of bandwidth and delay; and the longest wait, 34 ms at 8 Mbit/s, is 34 000 bytes.
+#[test]
+fn the_scenario_of_a_short_path_has_a_buffer_that_holds_what_waited() {
+    let mut short = answer();
+    short.base_rtt_ns = 12_000;
+    (short.learnt.lost, short.learnt.queue_ns) = (0, 0);
+    assert!(scenario(&short, "By hand.").expect("an answer").contains("\nbuffer = \"1500 B\"\n"));
+    short.learnt.queue_ns = 34_000_000;
+    let text = scenario(&short, "By hand.").expect("an answer");
+    assert!(text.contains("\nbuffer = \"34000 B\"\n"), "{text}");
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("path.toml"), &text).expect("written");
+    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
+    let output = command.current_dir(folder.path()).args(["run", "path.toml", "--print"]).output();
+    let output = output.expect("the command starts");
+    assert_eq!(output.status.code(), Some(0), "{}\n{text}", String::from_utf8_lossy(&output.stderr));
+}
+
 #[test]
 fn without_an_answer_no_scenario_is_written() {
     let folder = tempfile::tempdir().expect("a folder");

@@ -17,8 +17,10 @@ def run_blocks(page: Path, names: dict[str, object]) -> int:
     return len(blocks)
 
 
-def test_the_page_runs(root: Path, small: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_page_runs(root: Path, command: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
+    # As the page says.
+    subprocess.run([command, "init", "small"], check=True)
     assert run_blocks(root / "docs" / "python.md", {}) >= 3
     assert (tmp_path / "page.html").exists()
 

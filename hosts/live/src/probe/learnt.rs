@@ -4,9 +4,10 @@
 use super::{Answer, Seen};
 use crate::stream::gaps_ns;
 use crate::wire::Ordered;
+use congestion::rapid::SHORTEST_ROUND_TRIP;
 use std::collections::BTreeMap;
 use std::fmt::Write;
-use units::Bytes;
+use units::Rate;
 
 /// What has been learnt.
 #[derive(Clone, Debug, Default, PartialEq)]
@@ -103,15 +104,7 @@ pub fn scenario(answer: &Answer, about: &str) -> Option<String> {
     );
     let _ = writeln!(text, "[run]\nduration = \"10 s\"\nwarmup = \"2 s\"\n");
     let _ = writeln!(text, "[path]\nrate = \"{} bit/s\"\ndelay = \"{} ns\"", found.value.bps(), answer.base_rtt_ns / 2);
-    if learnt.lost > 0 {
-        // Streams overflowed the queue: it holds what waited longest.
-        let queue = found.value.bps() as f64 * learnt.queue_ns as f64 * 1e-9 / 8.0;
-        let bytes = Bytes::new((queue as u64).max(u64::from(answer.packet)));
-        let _ = writeln!(text, "buffer = \"{} B\"", bytes.get());
-    } else {
-        let _ =
-            writeln!(text, "# No packet was lost: the buffer holds at least {} ns, and is guessed.", learnt.queue_ns);
-    }
+    let _ = text.write_str(&buffer(found.value, answer));
     let _ = writeln!(
         text,
         "\n[sender]\ngaps = {{ kind = \"late\", p50 = \"{p50} ns\", p99 = \"{p99} ns\", p999 = \"{p999} ns\" }}"
@@ -123,8 +116,29 @@ pub fn scenario(answer: &Answer, about: &str) -> Option<String> {
         100.0 * learnt.together(),
         learnt.held_ns()
     );
-    let _ = writeln!(text, "\n[[flow]]\ncontroller = \"rapid\"\npacket = \"{} B\"", answer.packet);
+    let _ = writeln!(
+        text,
+        "\n[[flow]]\ncontroller = {{ kind = \"rapid\", shortest_round_trip = \"{} ms\" }}\npacket = \"{} B\"",
+        SHORTEST_ROUND_TRIP.as_secs_f64() * 1e3,
+        answer.packet
+    );
     Some(text)
+}
+
+/// The line of the path's buffer. It holds a packet at least.
+fn buffer(value: Rate, answer: &Answer) -> String {
+    const BIT_NS_PER_BYTE_S: u128 = 8_000_000_000;
+    let bytes_in = |ns: u64| (u128::from(value.bps()) * u128::from(ns)).div_ceil(BIT_NS_PER_BYTE_S) as u64;
+    let (waited, product) = (bytes_in(answer.learnt.queue_ns), bytes_in(answer.base_rtt_ns));
+    let least = u64::from(answer.packet);
+    if answer.learnt.lost > 0 {
+        // Streams overflowed the queue: it holds what waited longest.
+        return format!("buffer = \"{} B\"\n", waited.max(least));
+    }
+    let guess = waited.max(product).max(least);
+    format!(
+        "# A guess, since no packet was lost: a product of bandwidth and delay, and at least what waited.\nbuffer = \"{guess} B\"\n"
+    )
 }
 
 #[cfg(test)]
