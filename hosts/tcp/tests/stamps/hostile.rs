@@ -116,7 +116,7 @@ impl Drop for Control {
 }
 
 /// The bottleneck of the closed loop.
-const MBIT: u32 = 20;
+const MBIT: u32 = 40;
 const RATE: f64 = MBIT as f64 * 1e6 / 8.0;
 /// Ten of the shortest round trips that the controller assumes.
 const WINDOW_NS: u64 = 200_000_000;
@@ -191,7 +191,7 @@ impl Fared {
 /// Sends with Rapid through a bottleneck to a receiver that lies.
 fn fare(lie: Lie) -> Fared {
     let name = format!("rh_{}_{}", std::process::id(), lie as u32);
-    let pair = Pair::behind_bottleneck(MBIT, 50_000).expect("namespaces");
+    let pair = Pair::behind_bottleneck(MBIT, 100_000).expect("namespaces");
     let cgroup = Cgroup::new("hostile").expect("a cgroup");
     let options =
         tcp::Options { name: name.clone(), flows: 4, cgroup: Some(cgroup.path().into()), ..Default::default() };
