@@ -19,12 +19,12 @@ mod others;
 #[allow(dead_code)]
 mod path;
 
+use busy::Thread;
 use live::host::{Destination, Live};
 use live::serve::{Limits, serve};
 use live::wire::{Grant, Keys, PORT};
 use others::Traffic;
 use path::{Path, RIGHT, Shape, inside};
-use realtime::priority::{Urgency, hurry};
 use results::Summary;
 use runner::Host;
 use scenario::{Experiment, Scenario};
@@ -77,20 +77,13 @@ fn experiment_from(controllers: &[&str], starts: &[String], seconds: (u32, u32),
     scenario.plan().remove(0)
 }
 
-/// How the sender's thread runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Sender {
-    Usual,
-    /// Before the receiver's and other programs'.
-    Urgent,
-}
-
 /// The figures of a run from left to right.
 fn measured(experiment: &Experiment) -> Summary {
-    measured_by(Sender::Usual, experiment)
+    measured_by(Thread::Usual, experiment)
 }
 
-fn measured_by(sender: Sender, experiment: &Experiment) -> Summary {
+/// `sender`: how the thread that sends runs.
+fn measured_by(sender: Thread, experiment: &Experiment) -> Summary {
     let server = SocketAddr::from((RIGHT, PORT));
     let limits = Limits { grant: Grant { bytes: 1 << 40, ..Limits::DEFAULT.grant }, ..Limits::DEFAULT };
     let serving = inside("right", move || serve(server, limits, Keys::default(), true, |_| {}));
@@ -98,9 +91,7 @@ fn measured_by(sender: Sender, experiment: &Experiment) -> Summary {
     let (live, experiment) =
         (Live { to: Some(Destination { address: server, keys: Keys::default() }) }, experiment.clone());
     let run = move || {
-        if sender == Sender::Urgent {
-            hurry(Urgency::Application).expect("root may");
-        }
+        sender.begin();
         live.run(&experiment)
     };
     let run = inside("left", run).join().expect("a thread");

@@ -5,9 +5,9 @@
 //!
 //! Not yet seen to end: on a busy machine it took longer than it was given.
 
-use super::busy::Busy;
+use super::busy::{Busy, Thread};
 use super::path::Path;
-use super::{LOSS, SHAPE, Sender, THROUGHPUT, able, experiment, measured_by};
+use super::{LOSS, SHAPE, THROUGHPUT, able, experiment, measured_by};
 
 /// Seconds of a run, and of its warm-up: a machine that is never idle is slow to emulate.
 const SHORTER: (u32, u32) = (4, 1);
@@ -18,7 +18,7 @@ fn compared(controller: &str) {
     }
     let _path = Path::new(SHAPE);
     let figures = || {
-        let summary = measured_by(Sender::Urgent, &experiment(&[controller], SHORTER, ""));
+        let summary = measured_by(Thread::Urgent, &experiment(&[controller], SHORTER, ""));
         let of = |figure: Option<f64>| figure.expect("a figure");
         (of(summary.throughput_bps) * 1e-6, of(summary.loss_ratio), of(summary.queue_delay_mean_s))
     };

@@ -1,5 +1,6 @@
-//! Other programs of a machine: threads that compute all the time.
+//! Other programs of a machine: threads that compute all the time, and how a thread runs beside them.
 
+use realtime::priority::{Urgency, hurry};
 use std::hint::spin_loop;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -29,5 +30,22 @@ impl Busy {
 impl Drop for Busy {
     fn drop(&mut self) {
         self.0.store(true, Ordering::Relaxed);
+    }
+}
+
+/// How a thread runs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Thread {
+    Usual,
+    /// Before all of other programs, as if it had a processor of its own.
+    Urgent,
+}
+
+impl Thread {
+    /// The calling thread runs so from now on.
+    pub fn begin(self) {
+        if self == Thread::Urgent {
+            hurry(Urgency::Application).expect("root may");
+        }
     }
 }

@@ -5,11 +5,11 @@
 //!
 //! Not yet seen to end: on a busy machine it took longer than it was given.
 
-use super::busy::Busy;
+use super::busy::{Busy, Thread};
 use super::judged::{holds, one};
 use super::others::Traffic;
 use super::path::Shape;
-use super::{Client, able, asked_by};
+use super::{able, asked_by};
 
 const RUNS: u64 = 4;
 
@@ -27,7 +27,7 @@ fn beside_programs_that_compute_a_server_answers_as_without() {
     }
     let ask = || {
         let _busy = Busy::new();
-        asked_by(Client::Urgent, false)
+        asked_by(Thread::Urgent, false)
     };
     holds(&(0..RUNS).map(|number| one(number, shape(number), ask)).collect::<Vec<_>>());
 }

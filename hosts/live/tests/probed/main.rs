@@ -9,6 +9,7 @@ mod loaded;
 mod others;
 mod path;
 
+use busy::Thread;
 use others::Traffic;
 use packetscale_live::pace::Gaps;
 use packetscale_live::probe::{Answer, Question, probe};
@@ -16,7 +17,6 @@ use packetscale_live::serve::{Limits, serve};
 use packetscale_live::socket::Mark;
 use packetscale_live::wire::{Keys, PORT};
 use path::{LEFT, Path, RIGHT, Shape, inside};
-use realtime::priority::{Urgency, hurry};
 use std::net::SocketAddr;
 
 /// How far an answer may be from the truth, of the truth.
@@ -37,20 +37,13 @@ fn able() -> bool {
     root
 }
 
-/// How the client's thread runs.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Client {
-    Usual,
-    /// Before the server's and other programs'.
-    Urgent,
-}
-
 /// Asks about the way from left to right: from its beginning, or in reverse from its end.
 fn asked(reverse: bool) -> Answer {
-    asked_by(Client::Usual, reverse)
+    asked_by(Thread::Usual, reverse)
 }
 
-fn asked_by(client: Client, reverse: bool) -> Answer {
+/// `client`: how the thread that asks runs.
+fn asked_by(client: Thread, reverse: bool) -> Answer {
     let (far, near, address) = if reverse { ("left", "right", LEFT) } else { ("right", "left", RIGHT) };
     let server = SocketAddr::from((address, PORT));
     let serving = inside(far, move || serve(server, Limits::DEFAULT, Keys::default(), true, |_| {}));
@@ -66,9 +59,7 @@ fn asked_by(client: Client, reverse: bool) -> Answer {
         mark: Mark::None,
     };
     let ask = move || {
-        if client == Client::Urgent {
-            hurry(Urgency::Application).expect("root may");
-        }
+        client.begin();
         probe(&question, &mut |_, _, _| true)
     };
     let answer = inside(near, ask).join().expect("a thread");
