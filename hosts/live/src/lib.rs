@@ -15,6 +15,7 @@
 //! | [`store`] | where a receiver puts files |
 
 pub mod ability;
+mod controllers;
 pub mod host;
 pub mod pace;
 pub mod probe;

@@ -5,12 +5,12 @@
 
 use crate::host::Destination;
 use crate::probe::{Client, ProbeError};
+use crate::controllers;
 use crate::stream::overhead;
 use crate::transfer::{Ends, Flows, LONGEST_RETRY, Next, Outgoing, SessionError};
 use crate::wire::{Begin, Begun, Grant, HASH, LEAST_SIZE, Purpose, Reason};
-use congestion::rapid::SHORTEST_ROUND_TRIP;
 use congestion::{AnyController, Controller, Setup, find};
-use settings::{Setting, Settings};
+use settings::Settings;
 use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::net::SocketAddr;
@@ -320,19 +320,14 @@ pub fn send(to: &Destination, item: Item<'_>, watch: &mut dyn FnMut(u64)) -> Res
     Ok(Sent { bytes, before: begun.offset, hash, packets, took })
 }
 
-/// A controller of the registry that needs nothing of routers. One that counts time in round trips counts none shorter than
-/// [`SHORTEST_ROUND_TRIP`].
+/// A controller of the registry, as a real path wants it, that needs nothing of routers.
 ///
 /// # Errors
 /// There is none of this name that can be used here.
 pub fn controller(name: &str, setup: &Setup) -> Result<AnyController, String> {
     let entry = find(name);
     let entry = entry.ok_or_else(|| format!("found \"{name}\"; expected one of `packetscale list controllers`"))?;
-    let key = "shortest_round_trip";
-    let counts = entry.parameters.iter().any(|parameter| parameter.name() == key);
-    let settings: Settings =
-        counts.then(|| (key.to_string(), Setting::Span(SHORTEST_ROUND_TRIP))).into_iter().collect();
-    let controller = (entry.build)(setup, &settings).map_err(|error| error.to_string())?;
+    let controller = controllers::for_a_real_path(entry, setup, &Settings::new()).map_err(|error| error.to_string())?;
     let needs = controller.needs();
     if needs.available || needs.offers {
         return Err(format!("found \"{name}\"; expected one that needs nothing of routers"));

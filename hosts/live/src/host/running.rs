@@ -1,6 +1,7 @@
 //! A scenario's flows under way: when they begin and stop, what their applications hand over, and samples of them.
 
 use super::grace;
+use crate::controllers;
 use crate::transfer::{Ends, Flows, Next, Outgoing};
 use congestion::{AnyController, Setup};
 use measure::FlowSample;
@@ -61,7 +62,7 @@ fn built(experiment: &Experiment, number: usize, now: Time, rtt: Span) -> Result
         return object.build(setup, &spec.settings).map_err(|error| error.to_string());
     }
     let entry = congestion::find(&spec.kind).ok_or_else(|| format!("no controller \"{}\"", spec.kind))?;
-    (entry.build)(setup, &spec.settings).map_err(|error| error.to_string())
+    controllers::for_a_real_path(entry, setup, &spec.settings).map_err(|error| error.to_string())
 }
 
 impl<'e> Running<'e> {

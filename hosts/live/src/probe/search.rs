@@ -82,6 +82,9 @@ pub struct Found {
     pub high: Rate,
 }
 
+/// Rates are told in Mbit/s.
+const BPS_PER_MBPS: f64 = 1e6;
+
 /// Why there is no answer.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum Unsure {
@@ -99,11 +102,12 @@ pub enum Unsure {
     Unread(Abstain),
     /// All is free up to the fastest stream that may be sent.
     #[error(
-        "more than {0} bit/s are free: the fastest streams that --rate, this machine and the server allow were not slowed"
+        "more than {:.2} Mbit/s are free: the fastest streams that --rate, this machine and the server allow were not slowed",
+        *.0 as f64 / BPS_PER_MBPS
     )]
     Beyond(u64),
     /// Less is free than the slowest stream takes.
-    #[error("less than {0} bit/s are free")]
+    #[error("less than {:.2} Mbit/s are free", *.0 as f64 / BPS_PER_MBPS)]
     Below(u64),
     /// Longer streams were slowed at a rate that shorter ones passed.
     #[error("longer streams are slowed at a rate that short ones pass: a token bucket, or traffic that changes")]
