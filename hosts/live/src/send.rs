@@ -3,9 +3,9 @@
 //! Segment n of a flow holds the bytes from `offset + n * size` on. The receiver says what it has of an earlier session and its
 //! hash; who has the same bytes goes on behind them. In the end both compare the BLAKE3 hash of the whole.
 
+use crate::controllers;
 use crate::host::Destination;
 use crate::probe::{Client, ProbeError};
-use crate::controllers;
 use crate::stream::overhead;
 use crate::transfer::{Ends, Flows, LONGEST_RETRY, Next, Outgoing, SessionError};
 use crate::wire::{Begin, Begun, Grant, HASH, LEAST_SIZE, Purpose, Reason};
