@@ -46,23 +46,30 @@ check:
 		--exclude packetscale-tcp --exclude packetscale-lab --exclude packetscale-conformance
 	$(CARGO) test --locked --package packetscale-conformance --test walls
 
-# The claims have a build of their own, so they run beside the rest. What they say is printed when they have ended.
+# What runs beside other parts says what it said when it has ended: the claims, which have a build of their own, beside all the rest;
+# Python's tests beside the others, whose build they share.
 test: setup-test
-	@$(MAKE) --no-print-directory --jobs 2 lint-and-tests claims-beside
+	@$(MAKE) --no-print-directory --jobs 2 lint-and-tests tests-of-claims-beside
 
 # Each part says how long it took. One that runs beside another must not share its parent's job slots: cargo takes them.
 timed = began=$$(date +%s); MAKEFLAGS= $(MAKE) --no-print-directory $(1) && echo "$(1) took $$(( $$(date +%s) - began )) s"
-SAID := target/tests-of-claims.txt
+SAID := target/said
 
-.PHONY: lint-and-tests claims-beside tests tests-of-claims tests-of-python
+.PHONY: lint-and-tests tests-timed tests-built tests tests-of-claims tests-of-python
 lint-and-tests:
 	@$(call timed,lint)
-	@$(call timed,tests)
-	@$(call timed,tests-of-python)
+	@$(call timed,tests-built)
+	@MAKEFLAGS= $(MAKE) --no-print-directory --jobs 2 tests-timed tests-of-python-beside
 
-claims-beside:
-	@mkdir -p $(dir $(SAID))
-	@{ $(call timed,tests-of-claims); } > $(SAID) 2>&1; ended=$$?; cat $(SAID); exit $$ended
+tests-timed:
+	@$(call timed,tests)
+
+%-beside:
+	@mkdir -p $(SAID)
+	@{ $(call timed,$*); } > $(SAID)/$*.txt 2>&1; ended=$$?; cat $(SAID)/$*.txt; exit $$ended
+
+tests-built:
+	$(CARGO) test --locked --workspace --exclude packetscale-conformance --no-run
 
 # The unit and property tests, and the kernel's in virtual time, with checks on. None judges how fast this machine is.
 tests:
