@@ -1,6 +1,6 @@
 //! A sender's parameters, and what a sender counts.
 
-use units::{Bytes, Span};
+use units::{Bytes, Span, SpanSum};
 
 /// How much there is to send.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -57,7 +57,7 @@ pub struct Counters {
     /// Acknowledgments that gave a round-trip time.
     pub rtt_samples: u64,
     /// The sum of these round-trip times.
-    pub rtt_sum: Span,
+    pub rtt_sum: SpanSum,
     /// The latest of these round-trip times.
     pub rtt_latest: Span,
 }

@@ -42,4 +42,4 @@ pub use random::Random;
 pub use rate::{Rate, Serialiser};
 pub use ratio::Ratio;
 pub use text::{ParseError, Problem};
-pub use time::{Span, Time};
+pub use time::{Span, SpanSum, Time};

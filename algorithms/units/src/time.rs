@@ -218,6 +218,31 @@ impl Rem<Span> for Span {
     }
 }
 
+/// A sum of spans. A span ends at 213 days; the round trips of a flow that fills a deep queue add up to more in minutes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SpanSum {
+    ps: u128,
+}
+
+impl SpanSum {
+    /// In seconds.
+    pub fn as_secs_f64(self) -> f64 {
+        self.ps as f64 / PS_PER_S as f64
+    }
+}
+
+impl From<Span> for SpanSum {
+    fn from(span: Span) -> SpanSum {
+        SpanSum { ps: u128::from(span.0) }
+    }
+}
+
+impl AddAssign<Span> for SpanSum {
+    fn add_assign(&mut self, span: Span) {
+        self.ps += u128::from(span.0);
+    }
+}
+
 impl core::iter::Sum for Span {
     fn sum<I: Iterator<Item = Span>>(spans: I) -> Span {
         spans.fold(Span::ZERO, Add::add)

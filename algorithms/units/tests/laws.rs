@@ -1,6 +1,6 @@
 //! The laws of the quantities, compared with exact arithmetic on 128-bit integers.
 
-use packetscale_units::{Bytes, Packets, Problem, Rate, Ratio, Serialiser, Span, Time};
+use packetscale_units::{Bytes, Packets, Problem, Rate, Ratio, Serialiser, Span, SpanSum, Time};
 use proptest::prelude::*;
 use proptest::test_runner::RngSeed;
 use std::panic::catch_unwind;
@@ -217,4 +217,12 @@ fn what_is_not_a_number_becomes_nothing() {
     assert_eq!(Span::from_secs_f64(-0.5), Span::ZERO);
     assert_eq!(Span::from_secs_f64(f64::INFINITY), Span::MAX);
     assert_eq!(Span::from_secs_f64(1.5), Span::from_millis(1500));
+}
+
+#[test]
+fn round_trips_of_one_flow_add_up_to_more_than_a_span_holds() {
+    // 40 million acknowledgments, each half a second late: 20 million seconds, where a span ends at 18.4 million.
+    let mut sum = SpanSum::default();
+    (0..40).for_each(|_| sum += Span::from_secs(500_000));
+    assert_eq!(sum.as_secs_f64(), 2e7);
 }

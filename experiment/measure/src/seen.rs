@@ -4,7 +4,7 @@
 use congestion::Controller;
 use results::StreamRecord;
 use transport::Sender;
-use units::{Rate, Span, Time};
+use units::{Rate, Span, SpanSum, Time};
 
 /// Whose packet it is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -105,7 +105,7 @@ impl ArrivalsSeen {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct RoundTrips {
     /// Their sum.
-    pub sum: Span,
+    pub sum: SpanSum,
     /// How many there are.
     pub count: u64,
 }

@@ -343,8 +343,10 @@ mod tests {
     #[test]
     fn nothing_has_no_mean_and_no_share() {
         assert_eq!((rtt_mean_s(&Seen::default()), ratio(0.0, 0.0), ratio(0.0, 4.0)), (None, None, Some(0.0)));
-        let flow =
-            |ms| FlowSeen { round_trips: RoundTrips { sum: Span::from_millis(ms), count: 1 }, ..FlowSeen::default() };
+        let flow = |ms| FlowSeen {
+            round_trips: RoundTrips { sum: Span::from_millis(ms).into(), count: 1 },
+            ..FlowSeen::default()
+        };
         let mut arrivals = ArrivalsSeen::default();
         [flow(3), FlowSeen::default(), flow(6)].iter().for_each(|flow| arrivals.add(flow));
         let seen = Seen { flows: vec![flow(9)], arrivals: vec![arrivals], ..Seen::default() };

@@ -77,7 +77,7 @@ impl Samples {
     /// The smoothed round-trip times of a flow, sample by sample.
     pub fn round_trips(&self, flow: usize) -> RoundTrips {
         let (sum_us, count) = self.rtt_us.get(flow).copied().unwrap_or_default();
-        RoundTrips { sum: Span::from_micros(sum_us), count }
+        RoundTrips { sum: Span::from_micros(sum_us).into(), count }
     }
 
     /// The least round-trip time that the connection has seen.
