@@ -3,8 +3,10 @@
 //!
 //! The bound, set before the first run: what each gets is within a tenth of the path's rate of what it gets in the
 //! simulator. Beside another flow Rapid missed it: one simulated run is no yardstick there, since the shares depend on what
-//! differs by chance. Since then CUBIC's pair is judged beside the range of runs whose second flow starts later and later, and
-//! BBR's is printed. Loss, at the bucket, and waits are printed.
+//! differs by chance. Since then CUBIC's pair is judged beside the range of runs whose second flow starts later and later.
+//! Rapid is the second one: it is started behind iperf3, and measures the path's round trip before it sends. In the runs that
+//! this was first judged by it began first, and got less. BBR's pair has the same bound; for it the bound came after runs in
+//! which Rapid got 3.1 to 3.3 Mbit/s, above all of the range (docs/live.md). Loss, at the bucket, and waits are printed.
 
 use super::path::{Path, RIGHT, run};
 use super::{RATE_BPS, SHAPE, able, bucket, experiment, experiment_from, measured};
@@ -106,13 +108,14 @@ fn alone(linux: Option<&str>, ours: &str) {
     assert!(off.abs() <= BOUND, "off by {off:.3} of the path's rate");
 }
 
-/// What two get is printed, beside the least, the median and the most of the simulated runs. Returns Rapid's.
-fn together(linux: &str, ours: &str) -> Option<(f64, [f64; 3])> {
+/// What two get is printed, beside the least, the median and the most of the simulated runs. Rapid gets what it gets in
+/// them, give or take the bound.
+fn together(linux: &str, ours: &str) {
     if !able(true) {
-        return None;
+        return;
     }
     let found = carried(true, Some(linux));
-    let mut runs: Vec<Seen> = (0..STARTS).map(|number| simulated(&["rapid", ours], number * LATER_MS)).collect();
+    let mut runs: Vec<Seen> = (0..STARTS).map(|number| simulated(&[ours, "rapid"], number * LATER_MS)).collect();
     let mut of = |figure: fn(&Seen) -> f64| {
         runs.sort_by(|a, b| figure(a).total_cmp(&figure(b)));
         [0, runs.len() / 2, runs.len() - 1].map(|at| figure(&runs[at]))
@@ -124,7 +127,8 @@ fn together(linux: &str, ours: &str) -> Option<(f64, [f64; 3])> {
     eprintln!("in the simulator, least, median, most: {rapid:?}, {linuxs:?} bit/s, lost {lost:?}, {wait:?} s");
     let (both, got) = (found.linux_bps.zip(found.rapid_bps).map(|(a, b)| a + b), found.rapid_bps.expect("a figure"));
     assert!(both > Some(FILLED * RATE_BPS), "{found:?}");
-    Some((got, rapid))
+    let ([least, _, most], bound) = (rapid, BOUND * RATE_BPS);
+    assert!((least - bound..=most + bound).contains(&got), "{got}");
 }
 
 #[test]
@@ -145,13 +149,10 @@ fn rapid_alone() {
 
 #[test]
 fn rapid_beside_linuxs_cubic() {
-    let Some((got, [least, _, most])) = together("cubic", "cubic") else { return };
-    let bound = BOUND * RATE_BPS;
-    assert!((least - bound..=most + bound).contains(&got), "{got}");
+    together("cubic", "cubic");
 }
 
-/// It gets more than in the simulator (docs/live.md).
 #[test]
-fn rapid_beside_linuxs_bbr_fills_the_path() {
+fn rapid_beside_linuxs_bbr() {
     together("bbr", "bbr1");
 }

@@ -2,8 +2,6 @@
 //! one of its own, is urgent.
 //!
 //! The bound, set before the first run: throughput within a tenth of that without them, losses within a hundredth.
-//!
-//! Not yet seen to end: on a busy machine it took longer than it was given.
 
 use super::busy::{Busy, Thread};
 use super::path::Path;

@@ -27,7 +27,7 @@ fn shape(number: u64) -> Shape {
 
 /// What became of a run.
 pub struct Told {
-    answered: bool,
+    pub answered: bool,
     near: bool,
     wrong: bool,
 }
