@@ -12,7 +12,8 @@
  * A packet is lost when `reordering` later ones have been delivered, it has not, and
  * TCP has taken one more for lost than the law was told of (TCP waits for late ones,
  * by its RACK). When the retransmission timer expires, what is in flight is lost only
- * once an acknowledgment confirms it. A retransmission has its place in the
+ * once an acknowledgment confirms it; and then the law has halved its rate for the timer, so that these losses only
+ * count, and cut nothing (as TCP halves once, RFC 5681, 3.1). A retransmission has its place in the
  * packet clock and in its stream, and no more: nothing tells whether it or the
  * original arrived, so it has neither delay nor round trip.
  */
@@ -230,7 +231,13 @@ static long walk_lost(u32 turn, void *context)
 			return 1;
 		c->missing -= c->missing > 0;
 		p->fate = FATE_LOST;
-		law_lost(c, w->now, c->scanned);
+		if (w->low) {
+			/* Its stream tells nothing: the law has heeded the timer. */
+			law_unstamped(c, w->now, c->scanned);
+			c->report.lost++;
+		} else {
+			law_lost(c, w->now, c->scanned);
+		}
 	}
 	c->scanned++;
 	return 0;

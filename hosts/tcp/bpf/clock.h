@@ -11,7 +11,7 @@
  *  - if something left since the last call, it left at the time proposed then:
  *    tell the law (commit);
  *  - if the timer is still running, or there is nothing to send, or the receiver's
- *    window is shut, nothing leaves;
+ *    window is shut, or the path is silent, nothing leaves;
  *  - else a packet is about to leave now: ask the law when the next one may, and
  *    write the pacing rate that makes TCP wait until then (propose). If nothing
  *    leaves after all, the next call proposes again.
@@ -236,6 +236,28 @@ INLINE u32 is_shut(const struct tcp_sock *tp, u32 payload)
 }
 
 /*
+ * Nothing has been acknowledged for as long as TCP's timer waits (RFC 6298, 2.3). TCP's own may wait much longer: once the
+ * oldest packet is older than the timer, each new one puts it off by two round trips (Linux 6.1 to 6.18:
+ * tcp_schedule_loss_probe), and at a low rate the window has room for a second of them. So nothing new leaves until the
+ * timer has done its work, or something is acknowledged.
+ */
+INLINE u32 is_path_silent(const struct conn *c, const struct tcp_sock *tp, u64 now)
+{
+	const struct packet *oldest = packet_at(c->slot, c->head);
+	u64 timer = ((u64)(tp->srtt_us >> 3) + tp->rttvar_us) * 1000;
+
+	if (!oldest || !tp->packets_out || c->head >= c->next || tp->lost_out > tp->retrans_out)
+		return 0;
+	return now > rapid_max(c->report.acked_ns, oldest->law.sent_ns) + timer;
+}
+
+/* Lets nothing leave before the next acknowledgment, but what TCP's timers send. */
+INLINE void hold(struct tcp_sock *tp)
+{
+	tp->snd_cwnd = (u32)rapid_max(tp->packets_out - (tp->sacked_out + tp->lost_out) + tp->retrans_out, 1);
+}
+
+/*
  * Whether the application, not this host, let a time to send pass: the last packet had none behind it, and half a gap,
  * which the law makes up for, was not enough. (TCP does not ask when it has nothing to send.)
  */
@@ -251,7 +273,7 @@ INLINE void note_idle(struct conn *c)
 }
 
 /* Writes the pacing rate for a packet that leaves now. */
-INLINE void propose(struct conn *c, struct sock *sk, const struct tcp_sock *tp)
+INLINE void propose(struct conn *c, struct sock *sk, struct tcp_sock *tp)
 {
 	const struct config *cfg = the_config();
 	u64 clock = tp->tcp_clock_cache, stamp = tp->tcp_wstamp_ns, now = clock, wait, next;
@@ -261,6 +283,11 @@ INLINE void propose(struct conn *c, struct sock *sk, const struct tcp_sock *tp)
 	if (!payload || is_shut(tp, payload)) {
 		note_idle(c);
 		c->shut |= payload != 0;
+		return;
+	}
+	if (is_path_silent(c, tp, clock)) {
+		note_idle(c);
+		hold(tp);
 		return;
 	}
 	if (was_drained(c, clock))
@@ -279,7 +306,7 @@ INLINE void propose(struct conn *c, struct sock *sk, const struct tcp_sock *tp)
 }
 
 /* min_tso_segs */
-INLINE void tick(struct conn *c, struct sock *sk, const struct tcp_sock *tp)
+INLINE void tick(struct conn *c, struct sock *sk, struct tcp_sock *tp)
 {
 	if (c->waiting)
 		return;

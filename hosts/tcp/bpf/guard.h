@@ -9,7 +9,8 @@
  * that is always reached must stay below the factor it is there for. During start-up,
  * which grows eightfold per round trip, it is ten times. An epoch in which the sender
  * was idle does not lower the bound, since what was not sent was not acknowledged
- * either. Nor does it lift it: a peer can make a sender idle, by shutting its window.
+ * either. Nor does it lift it: a peer can make a sender idle, by shutting its window. The same holds while TCP repairs
+ * what its timer gave up: an outage is no rate.
  */
 #ifndef PACKETSCALE_GUARD_H
 #define PACKETSCALE_GUARD_H
@@ -35,6 +36,7 @@ INLINE void guard(struct conn *c, u64 now, u64 acked)
 	u64 lasted = rapid_above(now, g->since_ns), highest, bound;
 
 	g->acked += acked;
+	g->idled |= c->state == TCP_CA_Loss;
 	if (lasted < rapid_max(EPOCH_MIN_NS, c->law.srtt_ns))
 		return;
 	g->rate[1] = g->rate[0];

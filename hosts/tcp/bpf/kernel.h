@@ -86,7 +86,8 @@ struct tcp_sock {
 	u32 write_seq;
 	u32 snd_wnd;
 	u32 mss_cache;
-	u32 srtt_us;
+	u32 srtt_us; /* eighths */
+	u32 rttvar_us;
 	u32 packets_out;
 	u32 retrans_out;
 	u32 lost_out;

@@ -3,8 +3,9 @@
  * Where a connection's state lives.
  *
  * Everything is allocated at load. A connection takes a slot when it begins and
- * gives it back when it ends. Its socket carries only the number of its slot (in the
- * private area of a congestion control; 0 is none). The slots are in arrays, not in
+ * gives it back when it ends, or another takes it while it sleeps (quota.h). Its socket
+ * carries only the number of its slot (in the private area of a congestion control; 0 is
+ * none), and whose turn it was there. The slots are in arrays, not in
  * storage of the socket: the kernel charges that to net.core.optmem_max, 20 KB on
  * Linux 6.1, and user space can read an array by slot.
  */
@@ -103,7 +104,7 @@ struct guard {
 	u64 since_ns;
 	u64 acked; /* bytes newly acknowledged since */
 	u64 rate[2]; /* of the last two epochs, bytes per second */
-	u64 idled;   /* nothing was waiting at some time */
+	u64 idled;   /* nothing was waiting at some time, or TCP's timer had expired */
 	u64 lost, delivered; /* packets, when the epoch began */
 };
 
@@ -130,13 +131,14 @@ struct conn {
 	u32 shut;        /* the receiver's window had no room for the next packet */
 	u32 drained;     /* nothing waited behind the last that left */
 	u32 payload;     /* most that a packet carries: mss_cache at the last look */
-	u32 pacing;      /* sk_pacing_status before Rapid */
 	u32 waiting;     /* for a source of arrivals: TCP starts slowly meanwhile. ASKED: the peer was asked for them */
 	u32 acked;       /* tp->delivered at the last look, while waiting, */
 	u32 waited;      /* and packets delivered meanwhile */
 	u32 slot;
 	u32 uid;     /* of the user who has the slot; */
 	u32 counted; /* among that user's */
+	u32 turn;    /* how often the slot has changed hands: whose word says another has lost it */
+	u64 awake_ns; /* when the connection last sent, or heard */
 
 	/* account.h */
 	u64 next;    /* number of the next transmission */
@@ -227,21 +229,43 @@ INLINE struct config *the_config(void)
 	return bpf_map_lookup_elem(&config, &zero);
 }
 
-INLINE u32 slot_of(struct sock *sk) { return (u32)((struct inet_connection_sock *)sk)->icsk_ca_priv[0]; }
-INLINE void set_slot(struct sock *sk, u32 slot) { ((struct inet_connection_sock *)sk)->icsk_ca_priv[0] = slot; }
+/* What a socket carries: its slot and its turn there, and sk_pacing_status before Rapid. */
+#define WORD_SLOT 0
+#define WORD_PACING 1
+
+INLINE u64 word_of(const struct sock *sk) { return ((const struct inet_connection_sock *)sk)->icsk_ca_priv[WORD_SLOT]; }
+INLINE u32 slot_in(u64 word) { return (u32)word; }
+INLINE u32 turn_in(u64 word) { return (u32)(word >> 32); }
+
+INLINE void set_slot(struct sock *sk, u32 slot, u32 turn)
+{
+	((struct inet_connection_sock *)sk)->icsk_ca_priv[WORD_SLOT] = (u64)turn << 32 | slot;
+}
 
 INLINE struct conn *conn_at(u32 slot) { return slot ? bpf_map_lookup_elem(&conns, &slot) : 0; }
-INLINE struct conn *conn_of(struct sock *sk) { return conn_at(slot_of(sk)); }
 
-/* The state of a slot, all zero: copied from slot 0, which nobody has. */
+/* Null where the socket has no slot, or another has it now. */
+INLINE struct conn *conn_of(struct sock *sk)
+{
+	u64 word = word_of(sk);
+	struct conn *c = conn_at(slot_in(word));
+
+	return c && c->turn == turn_in(word) ? c : 0;
+}
+
+/* The state of a slot, all zero but for whose turn it is: copied from slot 0, which nobody has. */
 INLINE struct conn *clean_conn(u32 slot)
 {
-	u32 nobody = 0;
-	struct conn *zero = bpf_map_lookup_elem(&conns, &nobody);
+	u32 nobody = 0, turn;
+	struct conn *zero = bpf_map_lookup_elem(&conns, &nobody), *c = conn_at(slot);
 
-	if (!slot || !zero || bpf_map_update_elem(&conns, &slot, zero, 0))
+	if (!c || !zero)
 		return 0;
-	return conn_at(slot);
+	turn = c->turn + 1;
+	if (bpf_map_update_elem(&conns, &slot, zero, 0))
+		return 0;
+	c->turn = turn;
+	return c;
 }
 
 INLINE struct memory memory_of(const struct conn *c)

@@ -1,16 +1,29 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Slots are few, and a connection holds one as long as it lives, asleep or not. So that
- * nobody takes Rapid from all others, a user (uid) has a part of them at most. Root may
+ * Slots are few. A connection holds one as long as it lives, but where one is wanted and none is free, all those are taken
+ * back whose connections have neither sent nor heard anything for SLEEP_NS. Such a connection begins anew when it wakes, with
+ * another slot, or is CUBIC's. (One that wakes on another processor within the microseconds in which its slot is taken and
+ * given on may write into it once more: wrong numbers for a moment, which the guard bounds.)
+ *
+ * So that nobody takes Rapid from all others, a user (uid) has a part of them at most. Root may
  * have all: it can unload Rapid, too. Users beyond those that `users` has room for are
  * not counted; an entry is never removed, since another processor may just count in it.
  */
 #ifndef PACKETSCALE_QUOTA_H
 #define PACKETSCALE_QUOTA_H
 
+#include "counters.h"
 #include "memory.h"
 
 #define ROOT 0
+/* What a connection knew of its path a minute ago says little about it now; nor would TCP keep its window (RFC 5681, 4.1). */
+#define SLEEP_NS 60000000000ULL
+/* Sleepers are looked for this often at most, */
+#define SWEEP_NS 1000000000ULL
+/* among so many slots. */
+#define SWEPT_MOST (1 << 16)
+
+static volatile u64 swept_ns;
 
 /* The user's count; 0 where there is none. */
 INLINE u32 *held_by(u32 uid)
@@ -26,8 +39,51 @@ INLINE u32 *held_by(u32 uid)
 /* Returns REASON_NONE, or that no slot is free. */
 INLINE u32 pop_slot(u32 *slot) { return bpf_map_pop_elem(&slots, slot) ? REASON_SLOTS : REASON_NONE; }
 
-/* Takes a slot for the user, and sets it and whether it was counted. Returns REASON_NONE, or why there is none. */
-INLINE u32 take_slot(const struct config *cfg, u32 uid, u32 *slot, u32 *counted)
+INLINE void give_slot_back(u32 slot, u32 uid, u32 counted)
+{
+	u32 *held = counted ? bpf_map_lookup_elem(&users, &uid) : 0;
+
+	if (held)
+		__sync_fetch_and_add(held, (u32)-1);
+	bpf_map_push_elem(&slots, &slot, 0);
+}
+
+/* Ends the connection's turn there; 0: another has ended it. */
+INLINE int end_turn(struct conn *c, u32 turn)
+{
+	if (__sync_val_compare_and_swap(&c->turn, turn, turn + 1) != turn)
+		return 0;
+	c->report.mode = MODE_FREE;
+	COUNT(ended, 1);
+	return 1;
+}
+
+static long sweep_one(u32 turn, void *context)
+{
+	const u64 *now = context;
+	struct conn *c = conn_at(turn + 1);
+	u32 whose;
+
+	if (!c)
+		return 1;
+	whose = c->turn;
+	if (c->report.mode == MODE_RAPID && *now > c->awake_ns + SLEEP_NS && end_turn(c, whose))
+		give_slot_back(turn + 1, c->uid, c->counted);
+	return 0;
+}
+
+/* Takes the slots of those that sleep. */
+static __attribute__((noinline)) void sweep(void)
+{
+	u64 now = bpf_ktime_get_ns();
+
+	if (now < swept_ns + SWEEP_NS)
+		return;
+	swept_ns = now;
+	bpf_loop(SWEPT_MOST, sweep_one, &now, 0);
+}
+
+INLINE u32 try_to_take(const struct config *cfg, u32 uid, u32 *slot, u32 *counted)
 {
 	u32 *held = held_by(uid), reason = REASON_USER;
 
@@ -44,13 +100,15 @@ INLINE u32 take_slot(const struct config *cfg, u32 uid, u32 *slot, u32 *counted)
 	return reason;
 }
 
-INLINE void give_slot_back(u32 slot, u32 uid, u32 counted)
+/* Takes a slot for the user, and sets it and whether it was counted. Returns REASON_NONE, or why there is none. */
+INLINE u32 take_slot(const struct config *cfg, u32 uid, u32 *slot, u32 *counted)
 {
-	u32 *held = counted ? bpf_map_lookup_elem(&users, &uid) : 0;
+	u32 reason = try_to_take(cfg, uid, slot, counted);
 
-	if (held)
-		__sync_fetch_and_add(held, (u32)-1);
-	bpf_map_push_elem(&slots, &slot, 0);
+	if (reason == REASON_NONE)
+		return reason;
+	sweep();
+	return try_to_take(cfg, uid, slot, counted);
 }
 
 #endif

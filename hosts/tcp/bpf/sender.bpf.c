@@ -84,59 +84,87 @@ INLINE void take_over(struct conn *c, struct sock *sk, const struct tcp_sock *tp
 	sk->sk_pacing_status = SK_PACING_NEEDED;
 }
 
-SEC("struct_ops") void rapid_begin(u64 *ctx)
+/* Takes a slot, and waits for a source of arrivals. Returns REASON_NONE, or why there is no slot. */
+static __attribute__((noinline)) u32 begin(struct sock *sk)
 {
-	struct sock *sk = (struct sock *)ctx[0];
 	const struct tcp_sock *tp = (const struct tcp_sock *)sk;
 	const struct config *cfg = the_config();
+	u32 slot = 0, uid = sk->sk_uid.val, counted = 0, reason;
 	u64 now = bpf_ktime_get_ns();
 	struct rapid_params params;
 	struct conn *c;
-	u32 slot = 0, uid = sk->sk_uid.val, counted = 0, reason = REASON_SLOTS;
 
-	set_slot(sk, 0);
-	COUNT(begun, 1);
-	bpf_sk_storage_delete(&taken, sk);
-	if (cfg)
-		reason = cfg->switched ? REASON_SWITCHED : take_slot(cfg, uid, &slot, &counted);
-	if (!cfg || reason != REASON_NONE) {
-		fall(sk, 0, reason);
-		return;
-	}
+	if (!cfg)
+		return REASON_SLOTS;
+	reason = cfg->switched ? REASON_SWITCHED : take_slot(cfg, uid, &slot, &counted);
+	if (reason != REASON_NONE)
+		return reason;
 	c = clean_conn(slot);
 	if (!c)
-		return;
-	set_slot(sk, slot);
+		return REASON_SLOTS;
+	COUNT(begun, 1);
+	set_slot(sk, slot, c->turn);
 	params = cfg->params;
 	c->slot = slot;
 	c->uid = uid;
 	c->counted = counted;
-	c->pacing = sk->sk_pacing_status;
+	c->awake_ns = now;
 	c->payload = tp->mss_cache;
 	c->overhead = headers_of(sk);
 	c->acked = tp->delivered;
 	read_address(sk, &c->report.address);
-	c->report.mode = MODE_RAPID;
 	c->report.began_ns = now;
 	params.packet = c->payload + c->overhead;
 	law_begin(c, &params, now, (u64)(tp->srtt_us >> 3) * 1000, now ^ ((u64)slot << 40));
 	update_report(c, 0);
 	c->waiting = ask(sk) ? ASKED : UNASKED;
+	c->report.mode = MODE_RAPID;
+	return REASON_NONE;
+}
+
+/* There is no slot: CUBIC takes over. */
+INLINE void refuse(struct sock *sk, u32 reason)
+{
+	set_slot(sk, 0, 0);
+	COUNT(begun, 1);
+	fall(sk, 0, reason);
+}
+
+SEC("struct_ops") void rapid_begin(u64 *ctx)
+{
+	struct sock *sk = (struct sock *)ctx[0];
+	u32 reason;
+
+	set_slot(sk, 0, 0);
+	((struct inet_connection_sock *)sk)->icsk_ca_priv[WORD_PACING] = sk->sk_pacing_status;
+	bpf_sk_storage_delete(&taken, sk);
+	reason = begin(sk);
+	if (reason != REASON_NONE)
+		refuse(sk, reason);
+}
+
+/* The connection slept, and another has its slot. It begins anew, with the window and the pacing of a new one. */
+static __attribute__((noinline)) u32 wake(struct sock *sk)
+{
+	struct tcp_sock *tp = (struct tcp_sock *)sk;
+
+	tp->snd_cwnd = (u32)rapid_min(tp->snd_cwnd, RAPID_INITIAL_PACKETS);
+	restore_pacing(sk, (u32)((struct inet_connection_sock *)sk)->icsk_ca_priv[WORD_PACING]);
+	return begin(sk);
 }
 
 SEC("struct_ops") void rapid_end(u64 *ctx)
 {
 	struct sock *sk = (struct sock *)ctx[0];
-	u32 slot = slot_of(sk);
-	struct conn *c = conn_at(slot);
+	u64 word = word_of(sk);
+	struct conn *c = conn_at(slot_in(word));
 
 	if (!c)
 		return;
-	set_slot(sk, 0);
-	restore_pacing(sk, c->pacing);
-	c->report.mode = MODE_FREE;
-	COUNT(ended, 1);
-	give_slot_back(slot, c->uid, c->counted);
+	set_slot(sk, 0, 0);
+	restore_pacing(sk, (u32)((struct inet_connection_sock *)sk)->icsk_ca_priv[WORD_PACING]);
+	if (end_turn(c, turn_in(word)))
+		give_slot_back(slot_in(word), c->uid, c->counted);
 }
 
 SEC("struct_ops") u32 rapid_min_tso_segs(u64 *ctx)
@@ -144,8 +172,13 @@ SEC("struct_ops") u32 rapid_min_tso_segs(u64 *ctx)
 	struct sock *sk = (struct sock *)ctx[0];
 	struct conn *c = conn_of(sk);
 
-	if (c)
-		tick(c, sk, (const struct tcp_sock *)sk);
+	if (c) {
+		c->awake_ns = ((const struct tcp_sock *)sk)->tcp_clock_cache;
+		tick(c, sk, (struct tcp_sock *)sk);
+	} else if (slot_in(word_of(sk))) {
+		/* Where no slot is free, the acknowledgment hands it to CUBIC: here TCP is about to send. */
+		wake(sk);
+	}
 	return 1;
 }
 
@@ -231,12 +264,19 @@ SEC("struct_ops") void rapid_cong_control(u64 *ctx)
 	u64 now = bpf_ktime_get_ns();
 	u32 reason;
 
+	if (!c && slot_in(word_of(sk))) {
+		reason = wake(sk);
+		if (reason != REASON_NONE)
+			refuse(sk, reason);
+		return;
+	}
 	if (!c) {
 		/* Not begun yet, or fallen and refused. */
 		if (bpf_sk_storage_get(&taken, sk, 0, 0))
 			give_to_cubic(sk);
 		return;
 	}
+	c->awake_ns = now;
 	if (c->waiting) {
 		wait_for_source(c, sk, tp, now);
 		return;

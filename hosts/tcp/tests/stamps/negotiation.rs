@@ -3,9 +3,11 @@
 use std::collections::HashMap;
 use std::iter;
 
+use libbpf_rs::TC_INGRESS;
+
 use super::capture::Segment;
 use super::net::{Cgroup, Pair};
-use super::programs::{Programs, STAMPS, WANTS};
+use super::programs::{Fate, Programs, STAMPS, WANTS, Way};
 use super::transfer::{PORT, Plan, Seen, send};
 use super::wire::{self, Run};
 use super::{alone, needs_programs};
@@ -121,6 +123,25 @@ fn a_peer_without_the_programs_sees_one_offer_and_no_more() {
         assert!(carriers.iter().all(|s| s.flags & 0x12 == 0x02), "only a SYN may carry an offer: {carriers:?}");
         assert_eq!(carriers.len(), usize::from(programs_at_sender), "offers seen");
     }
+}
+
+/// The SYN passes with the option, its answers only without.
+#[test]
+fn an_answer_that_does_not_pass_with_the_option_goes_out_without_it() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    let pair = Pair::new().expect("namespaces");
+    let cgroup = Cgroup::new("refused").expect("a cgroup");
+    let programs = Programs::load(STAMPS | WANTS);
+    let _option = programs.attach_option(&cgroup);
+    programs.attach_stamp(&pair.right);
+    let way = Way::load(Fate::default());
+    way.attach("path_refuse", &pair.left, TC_INGRESS);
+    let seen = send(&pair, &Plan { bytes: 300_000, ..Plan::default() }, Some(&cgroup), Some(&cgroup), |_| {});
+    let answers: Vec<bool> =
+        seen.right.iter().filter(|s| s.flags & 0x12 == 0x12).map(|s| wire::find(&s.options).is_some()).collect();
+    assert_eq!(way.done().0, 2, "answers that did not pass; all: {answers:?}");
+    assert_eq!(answers[..3], [true, true, false], "answers with the option: {answers:?}");
+    assert!(acks(&seen.left).iter().all(|ack| run_of(ack).is_none()), "an end tells what was not agreed on");
 }
 
 #[test]

@@ -137,10 +137,42 @@ INLINE void rewrite(u8 *tcp, u32 at, u32 length)
 	options_changed++;
 }
 
+/* Where our option stands in the header; 0: nowhere. */
+INLINE u32 option_at(const u8 *tcp, u32 header)
+{
+	u32 at, i;
+
+	for (i = 0, at = 20; i < 40; i++) {
+		if (at + 4 > header || at > TCP_MAX - 4 || !tcp[at])
+			return 0;
+		if (tcp[at] == WIRE_KIND && tcp[at + 2] == WIRE_EXPERIMENT >> 8)
+			return at;
+		at += tcp[at] == 1 ? 1 : tcp[at + 1];
+	}
+	return 0;
+}
+
+/* Lets no SYN, or answer to one, through that carries the option. */
+SEC("tc") int path_refuse(struct __sk_buff *skb)
+{
+	u8 tcp[TCP_MAX] = {0};
+	u32 header;
+
+	if (skb->protocol != __builtin_bswap16(0x0800) || bpf_skb_load_bytes(skb, TCP_AT, tcp, 20))
+		return TC_ACT_UNSPEC;
+	header = (tcp[12] >> 4) * 4;
+	if (header <= 20 || header > TCP_MAX || !(tcp[13] & 0x02) || bpf_skb_load_bytes(skb, TCP_AT, tcp, header))
+		return TC_ACT_UNSPEC;
+	if (!option_at(tcp, header))
+		return TC_ACT_UNSPEC;
+	packets_lost++;
+	return TC_ACT_SHOT;
+}
+
 SEC("tc") int path_lie(struct __sk_buff *skb)
 {
 	u8 was[TCP_MAX] = {0}, now[TCP_MAX];
-	u32 header, at, i;
+	u32 header, at;
 
 	if (lie == TRUTH || skb->protocol != __builtin_bswap16(0x0800) || bpf_skb_load_bytes(skb, TCP_AT, was, 20))
 		return TC_ACT_UNSPEC;
@@ -154,14 +186,8 @@ SEC("tc") int path_lie(struct __sk_buff *skb)
 			return TC_ACT_UNSPEC;
 		now[9] += 0x10;
 	} else {
-		for (i = 0, at = 20; i < 40; i++) {
-			if (at + 4 > header || at > TCP_MAX - 4 || !now[at])
-				return TC_ACT_UNSPEC;
-			if (now[at] == WIRE_KIND && now[at + 2] == WIRE_EXPERIMENT >> 8)
-				break;
-			at += now[at] == 1 ? 1 : now[at + 1];
-		}
-		if (at > TCP_MAX - 4 || now[at] != WIRE_KIND)
+		at = option_at(now, header);
+		if (!at || at > TCP_MAX - 4)
 			return TC_ACT_UNSPEC;
 		rewrite(now, at, now[at + 1]);
 	}

@@ -2,7 +2,8 @@
 
 use super::flow::{Flow, Set, set_control};
 use super::namespaces::{Bottleneck, Path};
-use super::{Loaded, Nobody, able, alone};
+use super::{Loaded, Nobody, able, alone, clang};
+use nix::sys::socket::{getsockopt, sockopt};
 use packetscale_tcp::{self as tcp, Options, Source};
 use std::io::{Read, Write};
 use std::net::TcpListener;
@@ -28,6 +29,29 @@ fn a_peer_that_tells_no_arrivals_gets_its_data_as_fast_as_from_cubic() {
     }
     let fallen = tcp::status(&rapid.name).expect("loaded").fallen;
     assert_eq!(fallen.len(), 6, "and status says so: {fallen:?}");
+}
+
+/// A sender whose successor is not in the kernel.
+pub fn orphan() -> Vec<u8> {
+    clang::compiled("tests/tcp/orphan.bpf.c", &[])
+}
+
+#[test]
+fn where_there_is_no_cubic_reno_takes_over() {
+    if !clang::is_installed() || !able() {
+        return;
+    }
+    let _alone = alone();
+    let nobody = Nobody::new("orphan");
+    let options = Options { flows: 4, cgroup: Some(nobody.0.clone()), sender: Some(orphan()), ..Options::default() };
+    let rapid = Loaded::new("orphan", options);
+    let path = Path::new("orphan", &Bottleneck { mbit: 50, limit: 375_000 });
+    path.delay(60);
+    let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
+    let (steered, name) = (flow.complete(1_000_000), getsockopt(&flow.stream, sockopt::TcpCongestion));
+    let reno = Flow::open(&path, "reno", Set::BeforeConnect).complete(1_000_000);
+    assert_eq!(name.expect("a name").to_str().map(|name| name.trim_end_matches('\0')), Some("reno"));
+    assert!(steered.as_secs_f64() < 1.1 * reno.as_secs_f64(), "1 MB: {steered:?}, by reno {reno:?}");
 }
 
 #[test]

@@ -103,6 +103,7 @@ fn what_the_tests_need_compiles() {
     if clang::is_installed() {
         assert!(lockstep::compiled().is_file());
         assert!(hostile::liars().all(|object| !object.is_empty()));
+        assert!(!handover::orphan().is_empty());
         assert!(brought::objects().all(|object| !object.is_empty()));
         assert!(killed::objects().iter().all(|object| !object.is_empty()));
     }

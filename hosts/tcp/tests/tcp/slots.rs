@@ -8,6 +8,7 @@ use nix::sys::socket::{Backlog, setsockopt, sockopt};
 use packetscale_tcp::{self as tcp, Options, Reason, Status};
 use std::io::{Read, Write};
 use std::net::TcpStream;
+use std::time::Duration;
 
 /// Rapid between two namespaces, and a server that reads from everyone who connects.
 struct Many {
@@ -70,6 +71,42 @@ fn one_connection_more_than_there_are_slots_falls_to_cubic() {
     let status = many.status();
     assert_eq!((status.connections.len(), had_no_slot(&status)), (6, 1), "{:?}", status.fallen);
     drop(held);
+}
+
+#[test]
+fn a_slot_whose_connection_sleeps_is_anothers_who_wants_it() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let many = Many::new("sleep", 2);
+    let held = |stream: &TcpStream| {
+        let own = stream.local_addr().expect("an address").port();
+        many.status().connections.iter().any(|report| report.address.local().port() == own)
+    };
+    let mut sleepers = [many.open(), many.open()];
+    for stream in &mut sleepers {
+        stream.write_all(&[0; 20_000]).expect("sends");
+    }
+    // Nobody sleeps yet.
+    drop(many.open());
+    assert_eq!((many.status().connections.len(), had_no_slot(&many.status())), (2, 1));
+    std::thread::sleep(Duration::from_secs(61));
+    assert_eq!(many.status().connections.len(), 2, "where none is wanted, none is taken");
+    let awake = many.open();
+    assert!(held(&awake) && !held(&sleepers[0]), "{:?}", many.status().fallen);
+    // One who wakes takes another slot, or goes to CUBIC where there is none. What it sends arrives.
+    let data = vec![0; 1_000_000];
+    sleepers[0].write_all(&data).expect("sends");
+    assert!(held(&sleepers[0]), "{:?}", many.status().fallen);
+    sleepers[1].write_all(&data).expect("sends");
+    std::thread::sleep(Duration::from_secs(2));
+    assert_eq!((many.status().connections.len(), had_no_slot(&many.status())), (2, 2));
+    let steered = |status: &Status| status.connections.iter().any(|report| report.delivered > 600);
+    assert!(steered(&many.status()), "it is steered again: {:?}", many.status().connections);
+    drop((awake, sleepers));
+    std::thread::sleep(Duration::from_secs(1));
+    assert_eq!((many.status().connections.len(), many.status().counters.now()), (0, 0), "{:?}", many.status().counters);
 }
 
 #[test]

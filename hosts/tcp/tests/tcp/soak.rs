@@ -5,8 +5,8 @@
 //! is as it was.
 //!
 //! Everything random is drawn from `SEED` and a worker's number (`PACKETSCALE_SOAK_SEED` sets another); the kernel's losses
-//! are its own. It runs with `PACKETSCALE_LONG` only: an hour with 1, with a larger number so many seconds. **Open:** in 20 s
-//! with one of three builds (each meets other losses) a connection stood for 1.57 s where the rule allows 1.54.
+//! are its own. It lasts 20 s; with `PACKETSCALE_LONG` an hour, or with a larger number so many seconds, and then another runs
+//! in which all connections are CUBIC's: what breaks a rule there is not Rapid's.
 //!
 //! Limits: SYNs that are lost make an address go without the option for ten minutes, so most connections are CUBIC's (of the
 //! first 35, 29 for want of arrivals; Rapid steered 5).
@@ -23,6 +23,7 @@ use std::os::fd::AsRawFd;
 use std::time::{Duration, Instant};
 
 const SEED: u64 = 13;
+const SHORT: Duration = Duration::from_secs(20);
 const LONG: Duration = Duration::from_secs(3600);
 const SECOND: Duration = Duration::from_secs(1);
 const MBIT: u32 = 20;
@@ -36,9 +37,10 @@ const SLACK: Duration = Duration::from_secs(1);
 const KIB: usize = 1 << 10;
 
 fn duration() -> Duration {
-    match std::env::var("PACKETSCALE_LONG").ok().and_then(|word| word.parse().ok()) {
-        None | Some(0 | 1) => LONG,
-        Some(seconds) => Duration::from_secs(seconds),
+    match std::env::var("PACKETSCALE_LONG").map(|word| word.parse().unwrap_or(0)) {
+        Err(_) => SHORT,
+        Ok(0 | 1) => LONG,
+        Ok(seconds) => Duration::from_secs(seconds),
     }
 }
 
@@ -66,6 +68,38 @@ fn serve(listener: TcpListener) {
     });
 }
 
+/// What TCP says of a connection that waits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Timers {
+    rto_us: u32,
+    backoff: u8,
+    retransmits: u8,
+    unacked: u32,
+    sacked: u32,
+    lost: u32,
+    resent: u32,
+}
+
+fn timers(stream: &TcpStream) -> Timers {
+    // SAFETY: plain words; getsockopt fills those that its kernel knows.
+    let info = unsafe {
+        let mut info: libc::tcp_info = std::mem::zeroed();
+        let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
+        let at = (&raw mut info).cast();
+        assert_eq!(libc::getsockopt(stream.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, at, &mut length), 0);
+        info
+    };
+    Timers {
+        rto_us: info.tcpi_rto,
+        backoff: info.tcpi_backoff,
+        retransmits: info.tcpi_retransmits,
+        unacked: info.tcpi_unacked,
+        sacked: info.tcpi_sacked,
+        lost: info.tcpi_lost,
+        resent: info.tcpi_total_retrans,
+    }
+}
+
 /// A connection under the checker's eyes.
 struct Watched {
     stream: TcpStream,
@@ -74,30 +108,26 @@ struct Watched {
     since: Instant,
     written: u64,
     longest: Duration,
-}
-
-/// The retransmission timer as it stands, with its back-off.
-fn timer(stream: &TcpStream) -> (Duration, u32) {
-    // SAFETY: plain words; getsockopt fills those that its kernel knows.
-    unsafe {
-        let mut info: libc::tcp_info = std::mem::zeroed();
-        let mut length = size_of::<libc::tcp_info>() as libc::socklen_t;
-        let at = (&raw mut info).cast();
-        assert_eq!(libc::getsockopt(stream.as_raw_fd(), libc::IPPROTO_TCP, libc::TCP_INFO, at, &mut length), 0);
-        (Duration::from_micros(u64::from(info.tcpi_rto)), info.tcpi_unacked)
-    }
+    /// Of the wait under way, what TCP said whenever it said something else.
+    said: Vec<(Duration, Timers)>,
 }
 
 impl Watched {
     /// Looks whether it stands. After waits of t in all the timer, which doubles, is at least t / 2.
     fn check(&mut self) {
-        let (acked, (timer, unacked)) = (look(&self.stream, self.since).bytes_acked, timer(&self.stream));
-        if acked != self.acked || unacked == 0 {
+        let (acked, timers) = (look(&self.stream, self.since).bytes_acked, timers(&self.stream));
+        if acked != self.acked || timers.unacked == 0 {
             (self.acked, self.since) = (acked, Instant::now());
+            self.said.clear();
         }
         let waits = self.since.elapsed();
+        if self.said.last().is_none_or(|(_, last)| *last != timers) {
+            self.said.push((waits, timers));
+        }
+        let timer = Duration::from_micros(u64::from(timers.rto_us));
         self.longest = self.longest.max(waits);
-        assert!(waits < 2 * timer + SLACK, "{}: stands for {waits:?}, its timer is {timer:?}", self.what);
+        let stands = || format!("{}: stands for {waits:?}, its timer is {timer:?}; {:#?}", self.what, self.said);
+        assert!(waits < 2 * timer + SLACK, "{}", stands());
     }
 
     fn write(&mut self, bytes: usize, value: u8) {
@@ -167,7 +197,15 @@ fn application(path: &Path, control: &str, ports: [u16; 2], random: &mut fastran
         ["bulk", "idle", "answers", "bursts"][usize::from(kind)],
         if deaf { "a peer without" } else { "a peer with" }
     );
-    let mut watched = Watched { stream, what, acked: 0, since: Instant::now(), written: 0, longest: Duration::ZERO };
+    let mut watched = Watched {
+        stream,
+        what,
+        acked: 0,
+        since: Instant::now(),
+        written: 0,
+        longest: Duration::ZERO,
+        said: Vec::new(),
+    };
     match kind {
         0 => watched.write(random.usize(10..3000) * KIB, 0),
         1 => {
@@ -225,9 +263,19 @@ fn misbehave(path: &Path, random: &mut fastrand::Rng) {
 
 #[test]
 fn nothing_stalls_and_nothing_leaks() {
-    if !able() || !long() {
-        return;
+    if able() {
+        soak(false);
     }
+}
+
+#[test]
+fn no_rule_of_the_checker_is_broken_by_cubic() {
+    if able() && long() {
+        soak(true);
+    }
+}
+
+fn soak(all_cubic: bool) {
     let _alone = alone();
     let path = Path::new("soak", &Bottleneck { mbit: MBIT, limit: 100_000 });
     path.delay(DELAY_MS);
@@ -246,7 +294,7 @@ fn nothing_stalls_and_nothing_leaks() {
     let until = Instant::now() + lasts;
     let (ended, longest) = std::thread::scope(|scope| {
         let worker = |number: u64| {
-            let (path, name) = (&path, rapid.name.as_str());
+            let (path, name) = (&path, if all_cubic { "cubic" } else { rapid.name.as_str() });
             scope.spawn(move || {
                 let mut random = fastrand::Rng::with_seed(seed ^ number << 32);
                 let (mut ended, mut longest) = (0, Duration::ZERO);
@@ -269,7 +317,7 @@ fn nothing_stalls_and_nothing_leaks() {
     std::thread::sleep(3 * SECOND);
     let status = tcp::status(&rapid.name).expect("loaded");
     eprintln!("seed {seed}: {ended} connections in {lasts:?}, longest wait {longest:?}; {:?}", status.counters);
-    assert!(ended > lasts.as_secs() / 5 && status.counters.steered > ended / 8, "too little was tried");
+    assert!(ended > lasts.as_secs() / 5 && (all_cubic || status.counters.steered > ended / 8), "too little was tried");
     assert!(status.connections.is_empty(), "seed {seed}: slots that were not given back: {:?}", status.connections);
     assert_eq!(status.counters.now(), 0, "seed {seed}: {:?}", status.counters);
     drop(rapid);

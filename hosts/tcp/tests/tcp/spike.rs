@@ -50,29 +50,45 @@ fn late_acknowledgments_are_forgiven() {
     }
 }
 
+/// Sends over a path that is cut for a while; Mbit/s of the seconds after the first acknowledgment.
+fn after_an_outage(path: &Path, control: &str, long: Duration) -> [f64; 6] {
+    let mut flow = Flow::open(path, control, Set::BeforeConnect);
+    flow.bulk(2 * SECOND);
+    path.cut(true);
+    flow.bulk(long);
+    path.cut(false);
+    // When the next retransmission is due is TCP's affair, and the same for all: up to the outage's length later.
+    let waited = flow.heard();
+    assert!(waited < long + SECOND, "{control}: {waited:?} until an acknowledgment");
+    [(); 6].map(|()| flow.bulk(SECOND) * 8.0 / 1e6)
+}
+
+fn is_over_after(test: &str, long: Duration) {
+    let (rapid, path) = Loaded::over(test, &Bottleneck { mbit: 20, limit: 200_000 });
+    path.delay(40);
+    let [cubic, steered] = ["cubic", &rapid.name].map(|control| after_an_outage(&path, control, long));
+    let fallen = tcp::status(&rapid.name).expect("loaded").fallen;
+    eprintln!("after {long:?}: cubic {cubic:.1?}, rapid {steered:.1?} Mbit/s, fallen {fallen:?}");
+    let carried = |seconds: [f64; 6]| seconds.iter().sum::<f64>();
+    assert!(fallen.is_empty(), "{fallen:?}");
+    assert!(carried(steered) > 0.9 * carried(cubic), "cubic {cubic:.1?}, rapid {steered:.1?} Mbit/s");
+}
+
 #[test]
 fn an_outage_is_over_when_the_path_is_back() {
     if !able() {
         return;
     }
     let _alone = alone();
-    let (rapid, path) = Loaded::over("outage", &Bottleneck { mbit: 20, limit: 200_000 });
-    path.delay(40);
-    let run = |control: &str| {
-        let mut flow = Flow::open(&path, control, Set::BeforeConnect);
-        flow.bulk(2 * SECOND);
-        path.cut(true);
-        flow.bulk(2 * SECOND);
-        path.cut(false);
-        // When the next retransmission is due is TCP's affair, and the same for all: up to the outage's length later.
-        let waited = flow.heard();
-        assert!(waited < 2 * SECOND, "{control}: {waited:?} until an acknowledgment");
-        [(); 6].map(|()| flow.bulk(SECOND) * 8.0 / 1e6)
-    };
-    let (cubic, steered) = (run("cubic"), run(&rapid.name));
-    let fallen = tcp::status(&rapid.name).expect("loaded").fallen;
-    eprintln!("cubic {cubic:.1?}, rapid {steered:.1?} Mbit/s, fallen {fallen:?}");
-    let carried = |seconds: [f64; 6]| seconds.iter().sum::<f64>();
-    assert!(fallen.is_empty(), "{fallen:?}");
-    assert!(carried(steered) > 0.9 * carried(cubic), "cubic {cubic:.1?}, rapid {steered:.1?} Mbit/s");
+    is_over_after("outage", 2 * SECOND);
+}
+
+/// All that was in flight is sent again, and no retransmission tells of an arrival.
+#[test]
+fn a_long_outage_is_over_when_the_path_is_back() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    is_over_after("outage5", 5 * SECOND);
 }
