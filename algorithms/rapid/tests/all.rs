@@ -2,6 +2,7 @@
 //!
 //! One program has them all: each program of tests links all that is tested anew.
 
+mod anew;
 mod bottleneck;
 mod clocks;
 mod contest;

@@ -183,8 +183,10 @@ RAPID_FN void rapid_read(struct rapid *law, const struct rapid_memory *memory, s
 	law->estimated = 0;
 	if (law->params.preset == RAPID_THESIS) {
 		rapid_thesis_read(law, memory, s, now);
-	} else if (s->kind == RAPID_PROBE) {
+	} else if (s->kind == RAPID_PROBE && !law->startup) {
 		rapid_probe_complete(law, s, now);
+		if (rapid_begins_anew(law, s, now))
+			rapid_begin_anew(law, memory, now);
 	} else {
 		rapid_note_queue(law, s, now, rapid_max(duration, 1));
 		if (s->kind == RAPID_CHIRP)

@@ -20,7 +20,7 @@
  * The tail of a chirp bounds what it can do to others: 2 to 9 packets at low
  * rates, 9 levels of 50 us at high ones.
  *
- * Of the streams that start-up leaves in flight, the law reads only the queue, its
+ * Of the streams that start-up finds or leaves in flight, the law reads only the queue, its
  * growth and heavy loss.
  *
  * A chirp that the application interrupted says nothing, and is sent again. One
@@ -29,6 +29,10 @@
  *
  * Where delayed acknowledgments leave the first half of a level without a stamp,
  * its second half stands for it: a point carries its own time.
+ *
+ * A flow that an outage, a full queue or a burst has taken to a few packets per
+ * round trip begins anew when the path is clear: stream by stream it would need
+ * seconds, since a stream is 16 packets.
  */
 #ifndef RAPID_STARTUP_H
 #define RAPID_STARTUP_H
@@ -80,6 +84,19 @@
 #define RAPID_PLAIN_LOST_PART 2
 #define RAPID_PLAIN_KEEPS(rate) ((rate) * 9 / 10)
 #define RAPID_PLAIN_KEEPS_MIN_Q16 (RAPID_ONE / 4)
+
+/*
+ * A flow begins anew below four packets per round trip, where a stream of sixteen lasts four round trips, if two streams in a
+ * row (after one alone crowds lose more) showed no limit, lost nothing, and met no queue of 1/8 of a round trip. It does so
+ * again after 16 round trips at the earliest, then after twice as many, up to 2^6 times as many, until it has been at 20 packets
+ * per round trip.
+ */
+#define RAPID_ANEW_PACKETS 4
+#define RAPID_ANEW_STREAMS 2
+#define RAPID_ANEW_QUEUE_PART 8
+#define RAPID_ANEW_ROUNDS 16
+#define RAPID_ANEW_DOUBLINGS 6
+#define RAPID_ANEW_DONE_PACKETS 20
 
 /* The rate of a level: R 2^(j/2). */
 RAPID_FN u64 rapid_chirp_rate(u64 rate, u32 level)
@@ -323,6 +340,35 @@ RAPID_FN void rapid_chirp_read(struct rapid *law, const struct rapid_memory *mem
 	plain = RAPID_STREAM(memory, law->stream);
 	if (law->open && plain)
 		rapid_close(law, plain);
+	rapid_hurry(law, now);
+}
+
+/* Whether a flow begins anew. `s` is the probe stream just read. */
+RAPID_FN int rapid_begins_anew(struct rapid *law, const struct rapid_stream *s, u64 now)
+{
+	const struct rapid_envelope *e = &law->envelope;
+	u64 per_round = rapid_rate_of(law->params.packet, law->rtt_ns);
+	u32 clear = law->estimated && e->at_ceiling && !s->lost && e->queue_ns < law->rtt_ns / RAPID_ANEW_QUEUE_PART;
+
+	law->clear = clear ? (u8)rapid_min(law->clear + 1, RAPID_ANEW_STREAMS) : 0;
+	if (law->rate >= RAPID_ANEW_DONE_PACKETS * per_round)
+		law->anew = 0;
+	if (law->rate >= RAPID_ANEW_PACKETS * per_round || law->clear < RAPID_ANEW_STREAMS || now < law->anew_ns)
+		return 0;
+	law->anew_ns = now + ((RAPID_ANEW_ROUNDS * law->rtt_ns) << law->anew);
+	law->anew = (u8)rapid_min(law->anew + 1, RAPID_ANEW_DOUBLINGS);
+	return 1;
+}
+
+/* Begins anew with a chirp. */
+RAPID_FN void rapid_begin_anew(struct rapid *law, const struct rapid_memory *memory, u64 now)
+{
+	struct rapid_stream *open = RAPID_STREAM(memory, law->stream);
+
+	law->startup = 1;
+	law->chirping = 0;
+	if (law->open && open)
+		rapid_close(law, open);
 	rapid_hurry(law, now);
 }
 

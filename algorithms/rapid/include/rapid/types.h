@@ -288,7 +288,10 @@ struct rapid {
 	u8 startup;
 	u8 chirping;        /* a chirp is under way, or unread */
 	u8 unmeasured;      /* no round trip is known yet */
+	u8 clear;           /* streams in a row that found a clear path, */
+	u8 anew;            /* how often start-up began anew, */
 	u32 random;
+	u64 anew_ns;        /* and from when on it may again (startup.h) */
 
 	u64 rtt_ns;         /* the last minimum */
 	u64 srtt_ns;
