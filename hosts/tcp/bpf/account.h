@@ -13,7 +13,7 @@
  * TCP has taken one more for lost than the law was told of (TCP waits for late ones,
  * by its RACK). When the retransmission timer expires, what is in flight is lost only
  * once an acknowledgment confirms it; and then the law has halved its rate for the timer, so that these losses only
- * count, and cut nothing (as TCP halves once, RFC 5681, 3.1). A retransmission has its place in the
+ * count, and cut nothing: to the law they are packets without a stamp. A retransmission has its place in the
  * packet clock and in its stream, and no more: nothing tells whether it or the
  * original arrived, so it has neither delay nor round trip.
  */
@@ -232,7 +232,7 @@ static long walk_lost(u32 turn, void *context)
 		c->missing -= c->missing > 0;
 		p->fate = FATE_LOST;
 		if (w->low) {
-			/* Its stream tells nothing: the law has heeded the timer. */
+			/* The law has heeded the timer. */
 			law_unstamped(c, w->now, c->scanned);
 			c->report.lost++;
 		} else {

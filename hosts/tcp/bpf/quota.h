@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
  * Slots are few. A connection holds one as long as it lives, but where one is wanted and none is free, all those are taken
- * back whose connections have neither sent nor heard anything for SLEEP_NS. Such a connection begins anew when it wakes, with
- * another slot, or is CUBIC's. (One that wakes on another processor within the microseconds in which its slot is taken and
+ * back whose connections have had nothing of their own sent or acknowledged for SLEEP_NS; where a user has its part, only that
+ * user's. Such a connection begins anew when it wakes, with another slot, or is CUBIC's. (One that wakes on another processor within the microseconds in which its slot is taken and
  * given on may write into it once more: wrong numbers for a moment, which the guard bounds.)
  *
  * So that nobody takes Rapid from all others, a user (uid) has a part of them at most. Root may
@@ -58,29 +58,37 @@ INLINE int end_turn(struct conn *c, u32 turn)
 	return 1;
 }
 
+/* Whose sleepers are looked for: everybody's, or one user's. */
+struct sweep {
+	u64 now;
+	u32 everybody;
+	u32 uid;
+};
+
 static long sweep_one(u32 turn, void *context)
 {
-	const u64 *now = context;
+	const struct sweep *w = context;
 	struct conn *c = conn_at(turn + 1);
 	u32 whose;
 
 	if (!c)
 		return 1;
 	whose = c->turn;
-	if (c->report.mode == MODE_RAPID && *now > c->awake_ns + SLEEP_NS && end_turn(c, whose))
+	if ((w->everybody || c->uid == w->uid) && c->report.mode == MODE_RAPID && w->now > c->awake_ns + SLEEP_NS &&
+	    end_turn(c, whose))
 		give_slot_back(turn + 1, c->uid, c->counted);
 	return 0;
 }
 
 /* Takes the slots of those that sleep. */
-static __attribute__((noinline)) void sweep(void)
+static __attribute__((noinline)) void sweep(u32 everybody, u32 uid)
 {
-	u64 now = bpf_ktime_get_ns();
+	struct sweep w = {bpf_ktime_get_ns(), everybody, uid};
 
-	if (now < swept_ns + SWEEP_NS)
+	if (w.now < swept_ns + SWEEP_NS)
 		return;
-	swept_ns = now;
-	bpf_loop(SWEPT_MOST, sweep_one, &now, 0);
+	swept_ns = w.now;
+	bpf_loop(SWEPT_MOST, sweep_one, &w, 0);
 }
 
 INLINE u32 try_to_take(const struct config *cfg, u32 uid, u32 *slot, u32 *counted)
@@ -107,7 +115,7 @@ INLINE u32 take_slot(const struct config *cfg, u32 uid, u32 *slot, u32 *counted)
 
 	if (reason == REASON_NONE)
 		return reason;
-	sweep();
+	sweep(reason == REASON_SLOTS, uid);
 	return try_to_take(cfg, uid, slot, counted);
 }
 

@@ -308,6 +308,7 @@ RAPID_FN void rapid_on_recovery(struct rapid *law)
 RAPID_FN void rapid_on_timeout(struct rapid *law)
 {
 	law->startup = 0;
+	law->clear = 0;
 	rapid_set_rate(law, law->rate / RAPID_TIMEOUT_PART);
 }
 
@@ -322,6 +323,7 @@ RAPID_FN void rapid_on_spurious_timeout(struct rapid *law, u64 rate, u32 startup
 RAPID_FN void rapid_on_marked(struct rapid *law)
 {
 	law->startup = 0;
+	law->clear = 0;
 	rapid_set_rate(law, rapid_scale(law->rate, RAPID_MARKED_KEEPS_Q16));
 }
 

@@ -350,10 +350,11 @@ RAPID_FN int rapid_begins_anew(struct rapid *law, const struct rapid_stream *s, 
 	u64 per_round = rapid_rate_of(law->params.packet, law->rtt_ns);
 	u32 clear = law->estimated && e->at_ceiling && !s->lost && e->queue_ns < law->rtt_ns / RAPID_ANEW_QUEUE_PART;
 
+	clear &= law->rate < RAPID_ANEW_PACKETS * per_round;
 	law->clear = clear ? (u8)rapid_min(law->clear + 1, RAPID_ANEW_STREAMS) : 0;
 	if (law->rate >= RAPID_ANEW_DONE_PACKETS * per_round)
 		law->anew = 0;
-	if (law->rate >= RAPID_ANEW_PACKETS * per_round || law->clear < RAPID_ANEW_STREAMS || now < law->anew_ns)
+	if (law->clear < RAPID_ANEW_STREAMS || now < law->anew_ns)
 		return 0;
 	law->anew_ns = now + ((RAPID_ANEW_ROUNDS * law->rtt_ns) << law->anew);
 	law->anew = (u8)rapid_min(law->anew + 1, RAPID_ANEW_DOUBLINGS);
@@ -367,6 +368,7 @@ RAPID_FN void rapid_begin_anew(struct rapid *law, const struct rapid_memory *mem
 
 	law->startup = 1;
 	law->chirping = 0;
+	law->clear = 0;
 	if (law->open && open)
 		rapid_close(law, open);
 	rapid_hurry(law, now);
