@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
 /*
- * Slots are few. A connection holds one as long as it lives, but where one is wanted and none is free, all those are taken
- * back whose connections have had nothing of their own sent or acknowledged for SLEEP_NS; where a user has its part, only that
- * user's. Such a connection begins anew when it wakes, with another slot, or is CUBIC's. (One that wakes on another processor within the microseconds in which its slot is taken and
- * given on may write into it once more: wrong numbers for a moment, which the guard bounds.)
+ * Slots are few. A connection holds one as long as it lives; but where one is wanted and none is free, all are taken back whose
+ * connections have had nothing of their own sent or acknowledged for SLEEP_NS (where a user has its part: that user's). Such a
+ * connection begins anew when it wakes, with another slot, or is CUBIC's. (One that wakes on another processor just when its
+ * slot is taken and given on may write into it once more: wrong numbers for a moment, which the guard bounds.)
  *
  * So that nobody takes Rapid from all others, a user (uid) has a part of them at most. Root may
  * have all: it can unload Rapid, too. Users beyond those that `users` has room for are
