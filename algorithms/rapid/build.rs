@@ -11,6 +11,6 @@ fn main() {
         .extra_warnings(true)
         .flag_if_supported("-Wconversion")
         .flag_if_supported("-ffreestanding")
-        .opt_level(2)
+        .opt_level(3)
         .compile("rapid_law");
 }

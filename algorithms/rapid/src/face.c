@@ -47,6 +47,17 @@ void rapid_face_begin(struct rapid *law, u64 rate)
 
 static int unread(const struct rapid_stream *s) { return s->sent && s->stage != RAPID_READ; }
 
+/*
+ * Whether a record is still needed: its stream has not been read. Without a branch, since which of the conditions fails
+ * cannot be predicted, and that one does can.
+ */
+static u32 rapid_face_needed(const struct rapid_memory *memory, const struct rapid_record *r)
+{
+	const struct rapid_stream *s = RAPID_STREAM(memory, r->stream);
+
+	return (u32)(r->state != RAPID_EMPTY) & (u32)(s->number == r->stream) & (u32)(s->stage != RAPID_READ);
+}
+
 /* Which ring would lose something that is still needed if packet `number` were noted now. */
 static u32 rapid_face_crowded(const struct rapid *law, const struct rapid_memory *memory, u64 number)
 {
@@ -54,7 +65,7 @@ static u32 rapid_face_crowded(const struct rapid *law, const struct rapid_memory
 	const struct rapid_stream *next = RAPID_STREAM(memory, law->stream);
 	u32 crowded = 0;
 
-	if (r->state != RAPID_EMPTY && rapid_stream_of(memory, r))
+	if (rapid_face_needed(memory, r))
 		crowded |= CROWDED_RECORDS;
 	if (!law->open && unread(next))
 		crowded |= CROWDED_STREAMS;
@@ -65,9 +76,7 @@ static u32 rapid_face_crowded(const struct rapid *law, const struct rapid_memory
 u32 rapid_face_spare(const struct rapid_memory *memory, u64 first, u64 end)
 {
 	for (u64 number = first; number < end; number++) {
-		const struct rapid_record *r = RAPID_RECORD(memory, number);
-
-		if (r->state != RAPID_EMPTY && rapid_stream_of(memory, r))
+		if (rapid_face_needed(memory, RAPID_RECORD(memory, number)))
 			return 0;
 	}
 	return 1;

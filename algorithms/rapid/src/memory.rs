@@ -1,8 +1,8 @@
 //! The memory the C side works in: words, so that every struct in it is aligned.
 
 use crate::ffi;
+use alloc::boxed::Box;
 use alloc::vec;
-use alloc::vec::Vec;
 
 /// Sizes of the C structs, in words.
 pub struct Sizes {
@@ -26,8 +26,8 @@ pub fn sizes() -> Sizes {
 /// A ring of equal items, a power of two of them, found by number.
 #[derive(Clone, Debug)]
 pub struct Ring {
-    pub words: Vec<u64>,
-    item: usize,
+    pub words: Box<[u64]>,
+    item: u32,
     /// Largest slot number. Each packet asks for it several times: to work it out would cost a division.
     mask: u32,
 }
@@ -35,7 +35,7 @@ pub struct Ring {
 impl Ring {
     /// An empty ring of `capacity` items (a power of two) of `item` words.
     pub fn new(item: usize, capacity: usize) -> Ring {
-        Ring { words: vec![0; item * capacity], item, mask: (capacity - 1) as u32 }
+        Ring { words: vec![0; item * capacity].into_boxed_slice(), item: item as u32, mask: (capacity - 1) as u32 }
     }
 
     /// How many items it has room for.
@@ -60,12 +60,11 @@ impl Ring {
     }
 
     fn resize(&mut self, next: u64, new: u64) {
-        let old = self.capacity() as u64;
-        let mut words = vec![0; new as usize * self.item];
+        let (old, item) = (self.capacity() as u64, self.item as usize);
+        let mut words = vec![0; new as usize * item].into_boxed_slice();
         for number in next.saturating_sub(old.min(new))..next {
-            let from = (number % old) as usize * self.item;
-            let to = (number % new) as usize * self.item;
-            words[to..to + self.item].copy_from_slice(&self.words[from..from + self.item]);
+            let (from, to) = ((number % old) as usize * item, (number % new) as usize * item);
+            words[to..to + item].copy_from_slice(&self.words[from..from + item]);
         }
         (self.words, self.mask) = (words, (new - 1) as u32);
     }
