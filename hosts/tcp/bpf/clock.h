@@ -236,7 +236,7 @@ INLINE u32 is_shut(const struct tcp_sock *tp, u32 payload)
 }
 
 /*
- * Nothing has been acknowledged for as long as TCP's timer waits (RFC 6298, 2.3). TCP's own may wait much longer: once the
+ * Nothing of ours has been acknowledged (whatever the peer sends) for as long as TCP's timer waits (RFC 6298, 2.3). TCP's own may wait much longer: once the
  * oldest packet is older than the timer, each new one puts it off by two round trips (Linux 6.1 to 6.18:
  * tcp_schedule_loss_probe), and at a low rate the window has room for a second of them. So nothing new leaves until the
  * timer has done its work, or something is acknowledged.
@@ -248,7 +248,7 @@ INLINE u32 is_path_silent(const struct conn *c, const struct tcp_sock *tp, u64 n
 
 	if (!oldest || !tp->packets_out || c->head >= c->next || tp->lost_out > tp->retrans_out)
 		return 0;
-	return now > rapid_max(c->report.acked_ns, oldest->law.sent_ns) + timer;
+	return now > rapid_max(c->acked_ns, oldest->law.sent_ns) + timer;
 }
 
 /* Lets nothing leave before the next acknowledgment, but what TCP's timers send. */

@@ -10,7 +10,7 @@
  * which grows eightfold per round trip, it is ten times. An epoch in which the sender
  * was idle does not lower the bound, since what was not sent was not acknowledged
  * either. Nor does it lift it: a peer can make a sender idle, by shutting its window. The same holds while TCP repairs
- * what its timer gave up: an outage is no rate.
+ * what its timer gave up, for REPAIR_EPOCHS: an outage is no rate.
  */
 #ifndef PACKETSCALE_GUARD_H
 #define PACKETSCALE_GUARD_H
@@ -27,18 +27,22 @@
 #define LOSSY_PART 32
 /* During start-up, times the rate acknowledged. */
 #define STARTUP_TIMES 10
+/* A window, twice what the path holds, is sent again at half the rate in four of them. */
+#define REPAIR_EPOCHS 16
 /* As many bytes as rapid_rate_of can count. */
 #define EPOCH_BYTES_MAX (1ULL << 33)
 
 INLINE void guard(struct conn *c, u64 now, u64 acked)
 {
 	struct guard *g = &c->guard;
-	u64 lasted = rapid_above(now, g->since_ns), highest, bound;
+	u64 lasted = rapid_above(now, g->since_ns), repairs, highest, bound;
 
 	g->acked += acked;
-	g->idled |= c->state == TCP_CA_Loss;
+	repairs = c->state == TCP_CA_Loss && g->repairs;
+	g->idled |= repairs;
 	if (lasted < rapid_max(EPOCH_MIN_NS, c->law.srtt_ns))
 		return;
+	g->repairs -= repairs;
 	g->rate[1] = g->rate[0];
 	g->rate[0] = rapid_rate_of(rapid_min(g->acked, EPOCH_BYTES_MAX), lasted);
 	highest = rapid_max(g->rate[0], g->rate[1]);

@@ -97,6 +97,8 @@ struct tcp_sock {
 	u32 snd_cwnd;
 	u32 snd_cwnd_clamp;
 	u32 snd_ssthresh;
+	u32 prior_ssthresh;
+	u32 undo_marker;
 	u32 delivered;
 	u32 lost;
 	u64 tcp_wstamp_ns;
@@ -124,6 +126,7 @@ struct tcp_congestion_ops {
 #define SK_PACING_NONE 0
 #define SK_PACING_NEEDED 1
 #define TCP_CONG_NON_RESTRICTED 1
+#define TCP_CA_Open 0
 #define TCP_CA_CWR 2
 #define TCP_CA_Recovery 3
 #define TCP_CA_Loss 4

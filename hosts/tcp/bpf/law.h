@@ -121,7 +121,10 @@ INLINE void law_cap(struct conn *c, u64 rate)
 
 INLINE void law_start(struct conn *c, u64 now, u64 rtt, u32 packets, u32 startup)
 {
-	rapid_start(&c->law, now, rtt, packets, startup);
+	struct memory m;
+
+	m = memory_of(c);
+	rapid_start(&c->law, &m.law, now, rtt, packets, startup);
 	note_call(c, CALL_START, now, rtt, (u64)startup << 32 | packets);
 }
 

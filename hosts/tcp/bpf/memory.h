@@ -106,6 +106,7 @@ struct guard {
 	u64 rate[2]; /* of the last two epochs, bytes per second */
 	u64 idled;   /* nothing was waiting at some time, or TCP's timer had expired */
 	u64 lost, delivered; /* packets, when the epoch began */
+	u64 repairs; /* epochs of a repair that may still count as idle */
 };
 
 enum waiting {
@@ -132,13 +133,15 @@ struct conn {
 	u32 drained;     /* nothing waited behind the last that left */
 	u32 payload;     /* most that a packet carries: mss_cache at the last look */
 	u32 waiting;     /* for a source of arrivals: TCP starts slowly meanwhile. ASKED: the peer was asked for them */
-	u32 acked;       /* tp->delivered at the last look, while waiting, */
-	u32 waited;      /* and packets delivered meanwhile */
+	u32 acked;       /* tp->delivered at the last look, */
+	u32 waited;      /* and packets delivered while waiting */
 	u32 slot;
 	u32 uid;     /* of the user who has the slot; */
 	u32 counted; /* among that user's */
 	u32 turn;    /* how often the slot has changed hands: whose word says another has lost it */
-	u64 awake_ns; /* when the connection last sent, or heard */
+	u64 awake_ns; /* when the connection last sent, or heard; */
+	u64 acked_ns; /* when something of its own was last acknowledged */
+	u64 begun_rtt_ns; /* the round trip that the law began with, until it has measured one */
 
 	/* account.h */
 	u64 next;    /* number of the next transmission */
@@ -147,6 +150,7 @@ struct conn {
 	u64 highest; /* highest delivered, plus one */
 	u64 fresh[FRESH];
 	u32 fresh_count;
+	u64 fresh_bytes; /* of those newly delivered, as they were sent */
 	u32 ordinals; /* packets sent that are no retransmissions */
 	u32 tcp_lost; /* tp->lost at the last look, */
 	u32 missing;  /* and what TCP has taken for lost since that the law has not been told */

@@ -69,11 +69,13 @@ INLINE u32 ask(struct sock *sk)
 /* From now on the law sets the clock. It begins with what TCP would send in the next round trip. */
 INLINE void take_over(struct conn *c, struct sock *sk, const struct tcp_sock *tp, u64 now, u32 acked)
 {
+	u64 rtt_ns = (u64)(tp->srtt_us >> 3) * 1000;
 	u32 flight = tp->packets_out - (tp->sacked_out + tp->lost_out) + tp->retrans_out + acked;
 	u32 slow_start = c->state < TCP_CA_CWR && tp->snd_cwnd < tp->snd_ssthresh;
 
 	note_payload(c, sk, tp);
-	law_start(c, now, (u64)(tp->srtt_us >> 3) * 1000, slow_start ? 2 * flight : flight, slow_start);
+	c->begun_rtt_ns = rtt_ns;
+	law_start(c, now, rtt_ns, slow_start ? 2 * flight : flight, slow_start);
 	c->marked_rate = c->law.rate; /* marks until now have been heeded: slow start is over */
 	c->report.waiting = c->waiting = BEGUN;
 	COUNT(steered, 1);
@@ -143,14 +145,21 @@ SEC("struct_ops") void rapid_begin(u64 *ctx)
 		refuse(sk, reason);
 }
 
-/* The connection slept, and another has its slot. It begins anew, with the window and the pacing of a new one. */
+/* The connection slept, and another has its slot. It begins anew, with the window and the pacing of a new one; within an
+   outage, as after a loss. */
 static __attribute__((noinline)) u32 wake(struct sock *sk)
 {
 	struct tcp_sock *tp = (struct tcp_sock *)sk;
+	struct conn *c;
+	u32 reason;
 
 	tp->snd_cwnd = (u32)rapid_min(tp->snd_cwnd, RAPID_INITIAL_PACKETS);
 	restore_pacing(sk, (u32)((struct inet_connection_sock *)sk)->icsk_ca_priv[WORD_PACING]);
-	return begin(sk);
+	reason = begin(sk);
+	c = conn_of(sk);
+	if (c && tp->lost_out)
+		c->state = TCP_CA_Recovery;
+	return reason;
 }
 
 SEC("struct_ops") void rapid_end(u64 *ctx)
@@ -182,19 +191,36 @@ SEC("struct_ops") u32 rapid_min_tso_segs(u64 *ctx)
 	return 1;
 }
 
+/*
+ * The handshake may have measured anything (a router that looked for an address, a radio that woke). Where the law's first
+ * round trip is less than half of what it began with, it begins with that, in its first stream.
+ */
+INLINE void restart(struct conn *c, u64 now, u64 rtt)
+{
+	u64 begun = c->begun_rtt_ns;
+
+	c->begun_rtt_ns = 0;
+	if (c->law.startup && !c->law.stream && c->law.params.preset != RAPID_THESIS &&
+	    2 * rapid_max(rtt, c->law.params.rtt_floor_ns) < begun)
+		law_start(c, now, rtt, c->fresh_count, 1);
+}
+
 /* Tells the law the round trip of the newest packet delivered, unless that may have been sent twice. */
 INLINE void take_rtt(struct conn *c, const struct tcp_sock *tp, u64 now)
 {
 	struct packet *p;
-
-	u64 number;
+	u64 number, rtt;
 
 	if (!c->fresh_count || tp->retrans_out)
 		return;
 	number = c->fresh[INDEX(c->fresh_count - 1, FRESH)];
 	p = packet_at(c->slot, number);
-	if (p && p->law.state == RAPID_IN_FLIGHT && number >= c->repaired)
-		law_rtt(c, rapid_above(now, p->law.sent_ns));
+	if (!p || p->law.state != RAPID_IN_FLIGHT || number < c->repaired)
+		return;
+	rtt = rapid_above(now, p->law.sent_ns);
+	if (c->begun_rtt_ns)
+		restart(c, now, rtt);
+	law_rtt(c, rtt);
 }
 
 /* Whether a peer that agreed to tell arrivals may still do so: the question takes a round trip, and so does the answer. */
@@ -277,14 +303,18 @@ SEC("struct_ops") void rapid_cong_control(u64 *ctx)
 		return;
 	}
 	c->awake_ns = now;
+	if (tp->delivered != c->acked)
+		c->acked_ns = now;
 	if (c->waiting) {
 		wait_for_source(c, sk, tp, now);
 		return;
 	}
+	c->acked = tp->delivered;
 	commit(c, tp);
 	take_losses(c, tp, now);
 	take_arrivals(c, sk, tp, now);
 	c->fresh_count = 0;
+	c->fresh_bytes = 0;
 	account_cumulative(c, now, tp->snd_una);
 	if (tp->sacked_out)
 		for (u32 i = 0; i < 4; i++)
@@ -292,7 +322,7 @@ SEC("struct_ops") void rapid_cong_control(u64 *ctx)
 	take_rtt(c, tp, now);
 	account_arrivals(c, now);
 	account_lost(c, now, tp->reordering);
-	guard(c, now, (u64)c->fresh_count * c->law.params.packet);
+	guard(c, now, c->fresh_bytes);
 	keep_bounds(c, sk);
 	note_window(c, tp, now);
 	update_report(c, now);
@@ -306,6 +336,29 @@ SEC("struct_ops") void rapid_cong_control(u64 *ctx)
 	}
 }
 
+/*
+ * What TCP calls a loss is a path that takes smaller packets: those that were too large are sent again. Nothing says that it
+ * is slower (tcp_simple_retransmit, which changes neither window nor ssthresh. The timer leaves a window of one more than is
+ * in flight; fast recovery is another state).
+ */
+INLINE u32 is_resized(const struct tcp_sock *tp)
+{
+	u32 flight = tp->packets_out - (tp->sacked_out + tp->lost_out) + tp->retrans_out;
+
+	return !tp->undo_marker && !tp->prior_ssthresh && tp->snd_cwnd > flight + 1;
+}
+
+/* What was in flight has no arrival; the law goes on as it was. (Inline: calls may be eight deep.) */
+INLINE void resize(struct conn *c, const struct tcp_sock *tp)
+{
+	commit(c, tp);
+	c->doubted = c->next;
+	account_doubted(c, bpf_ktime_get_ns());
+	c->tcp_lost = tp->lost;
+	c->proposed = 0;
+	c->guard.idled = 1;
+}
+
 SEC("struct_ops") void rapid_set_state(u64 *ctx)
 {
 	struct sock *sk = (struct sock *)ctx[0];
@@ -314,6 +367,11 @@ SEC("struct_ops") void rapid_set_state(u64 *ctx)
 
 	if (!c)
 		return;
+	if (state == TCP_CA_Loss && is_resized((const struct tcp_sock *)sk)) {
+		state = TCP_CA_Open;
+		if (!c->waiting)
+			resize(c, (const struct tcp_sock *)sk);
+	}
 	if (c->waiting) {
 		c->state = state;
 		return;
@@ -326,6 +384,8 @@ SEC("struct_ops") void rapid_set_state(u64 *ctx)
 		law_marked(c);
 		c->marked_rate = c->law.rate;
 	}
+	if (state == TCP_CA_Loss)
+		c->guard.repairs = REPAIR_EPOCHS;
 	if (state == TCP_CA_Loss && c->state != TCP_CA_Loss) {
 		commit(c, (const struct tcp_sock *)sk);
 		c->undo_rate = c->law.rate;

@@ -33,9 +33,9 @@
 /* Such timestamps advance at half to twice our pace, with 200 us of slack. */
 #define PACE_TIMES 2
 #define PACE_SLACK_US 200
-/* Packets delivered without a word on arrivals, after which the source counts as gone; or as many, and so long. */
-#define SILENT_PACKETS 512
-#define SILENT_PACKETS_LEAST 16
+/* Packets delivered without a word on arrivals, and so long, after which the source counts as gone. (A repair may take round
+   trips, in which whole windows are delivered by acknowledgments whose SACK blocks leave the option no room.) */
+#define SILENT_PACKETS 16
 #define SILENT_NS 200000000ULL
 #define SILENT_ROUNDS 4
 
@@ -121,9 +121,8 @@ INLINE int is_silent(const struct conn *c, const struct feedback *f, u64 now)
 
 	if (c->report.source == SOURCE_OPTION && f && f->flags & FEEDBACK_DISTRUSTED)
 		return 1;
-	return packets > SILENT_PACKETS ||
-	       (packets > SILENT_PACKETS_LEAST &&
-		rapid_above(now, c->heard_ns) > rapid_max(SILENT_NS, SILENT_ROUNDS * c->law.srtt_ns));
+	return packets > SILENT_PACKETS &&
+	       rapid_above(now, c->heard_ns) > rapid_max(SILENT_NS, SILENT_ROUNDS * c->law.srtt_ns);
 }
 
 /* Counts why nothing comes any more. */

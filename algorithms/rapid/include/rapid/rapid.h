@@ -279,12 +279,21 @@ RAPID_FN void rapid_on_rtt(struct rapid *law, u64 rtt)
 /*
  * Begins after packets that TCP's slow start let go: with the `packets` per round trip that TCP would send next.
  * startup 0: some of them were lost, or TCP was past its slow start. To be called before the first packet of the law,
- * in place of rapid_init's `now` and round trip.
+ * in place of rapid_init's `now` and round trip; and once more, in the first stream, if the first round trip shows that one
+ * to be far too long. What that stream has sent so far then tells no more than any stream of its rate.
  */
-RAPID_FN void rapid_start(struct rapid *law, u64 now, u64 rtt, u32 packets, u32 startup)
+RAPID_FN void rapid_start(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 rtt, u32 packets,
+			  u32 startup)
 {
 	u64 least = startup ? RAPID_INITIAL_PACKETS : RAPID_START_PACKETS_LEAST;
+	struct rapid_stream *open = RAPID_STREAM(memory, law->stream);
 
+	if (law->open && open) {
+		open->kind = RAPID_PLAIN;
+		law->chirping = 0;
+		law->unmeasured = 1;
+		rapid_close(law, open);
+	}
 	law->next_ns = now;
 	law->envelope.bucket_ns = now;
 	law->contest.queued_since_ns = now;

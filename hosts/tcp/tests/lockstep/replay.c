@@ -69,7 +69,7 @@ static u64 call(const struct law_event *e, struct rapid_params *params, const st
 		rapid_set_packet(&law, (u32)e->argument);
 		break;
 	case CALL_START:
-		rapid_start(&law, e->now_ns, e->number, (u32)e->argument, (u32)(e->argument >> 32));
+		rapid_start(&law, memory, e->now_ns, e->number, (u32)e->argument, (u32)(e->argument >> 32));
 		break;
 	default:
 		fprintf(stderr, "an unknown call: %u\n", e->call);

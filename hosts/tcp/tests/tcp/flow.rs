@@ -36,6 +36,7 @@ pub struct Flow {
     began: Instant,
     received: Arc<AtomicU64>,
     reads: Arc<AtomicBool>,
+    answers: Arc<AtomicBool>,
 }
 
 pub fn set_control(stream: &impl std::os::fd::AsFd, control: &str) {
@@ -48,12 +49,24 @@ impl Flow {
         let port = listener.local_addr().expect("an address").port();
         let (received, reads) = (Arc::new(AtomicU64::new(0)), Arc::new(AtomicBool::new(true)));
         let (count, may) = (Arc::clone(&received), Arc::clone(&reads));
+        let answers = Arc::new(AtomicBool::new(false));
+        let asked = Arc::clone(&answers);
         let accepted = (set == Set::AtBothEnds).then(|| control.to_string());
         std::thread::spawn(move || {
             let (mut stream, _) = listener.accept().expect("a connection");
             if let Some(control) = accepted {
                 set_control(&stream, &control);
             }
+            let (over, mut back) = (Arc::new(AtomicBool::new(false)), stream.try_clone().expect("the same socket"));
+            let ended = Arc::clone(&over);
+            std::thread::spawn(move || {
+                while !over.load(Ordering::Relaxed) {
+                    if asked.load(Ordering::Relaxed) && back.write_all(&[0; 100]).is_err() {
+                        break;
+                    }
+                    std::thread::sleep(Duration::from_millis(10));
+                }
+            });
             let mut block = vec![0; 65536];
             loop {
                 while !may.load(Ordering::Relaxed) {
@@ -64,6 +77,7 @@ impl Flow {
                     _ => break,
                 };
             }
+            ended.store(true, Ordering::Relaxed);
         });
         let stream = path.inside("a", || {
             let waits = set != Set::WhileConnecting;
@@ -86,7 +100,7 @@ impl Flow {
         });
         stream.set_write_timeout(Some(Duration::from_millis(20))).expect("a timeout");
         stream.set_nodelay(true).expect("an option");
-        Flow { stream, began: Instant::now(), received, reads }
+        Flow { stream, began: Instant::now(), received, reads, answers }
     }
 
     /// Asks TCP to send no faster than this, in bytes per second.
@@ -102,6 +116,11 @@ impl Flow {
     /// Lets the receiver read, or not.
     pub fn read(&self, reads: bool) {
         self.reads.store(reads, Ordering::Relaxed);
+    }
+
+    /// Lets the receiver send a little, always.
+    pub fn answer(&self, answers: bool) {
+        self.answers.store(answers, Ordering::Relaxed);
     }
 
     pub fn look(&self) -> Look {
