@@ -75,7 +75,7 @@ prop_compose! {
     ) -> Experiment {
         let mut experiment = dumbbell(links[0].clone(), Span::from_secs(1));
         experiment.receiver.delayed_ack = delayed_ack;
-        experiment.receiver.coalescing = Coalescing { kind, time: Span::from_micros(coalescing_us), frames };
+        experiment.receiver.coalescing = Coalescing { kind, time: Span::from_micros(coalescing_us), frames, ..Coalescing::NONE };
         experiment.gaps = if noise_us == 0 { GapModel::Perfect } else { GapModel::Noise(Span::from_micros(noise_us)) };
         Experiment { links, flows: flows.into_iter().map(Into::into).collect(), traffic, seed, ..experiment }
     }

@@ -71,7 +71,12 @@ fn coalescing(node: &mut Node) -> Result<Coalescing, ScenarioError> {
         kind: *kind,
         time: fields.quantity_or("time", "0 s", Zero::Allowed)?,
         frames: fields.count_or("frames", 0, 0)?,
+        jitter: fields.quantity_or("jitter", "0 s", Zero::Allowed)?,
     };
+    if coalescing.jitter > Span::ZERO && coalescing.jitter >= coalescing.time {
+        let (found, expected) = (format!("\"{}\"", coalescing.jitter), format!("less than time, {}", coalescing.time));
+        return Err(fields.refuse("jitter", found, expected));
+    }
     if coalescing.frames > 0 && coalescing.time == Span::ZERO {
         let expected = "a time with the frame limit, or the last packets of a flow would wait forever";
         return Err(fields.refuse("frames", "frames without a time", expected));

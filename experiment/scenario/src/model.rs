@@ -233,13 +233,16 @@ pub struct Coalescing {
     pub time: Span,
     /// The frame limit; zero: none.
     pub frames: u32,
+    /// A wait by time is up to this longer or shorter, each value as likely. Below `time`, or zero.
+    pub jitter: Span,
 }
 
 impl Coalescing {
     /// An adaptive card honours a time up to this (dissertation, section 6.3.2.2).
     pub const HONOURED: Span = Span::from_micros(12);
     /// No coalescence.
-    pub const NONE: Coalescing = Coalescing { kind: Moderation::Timer, time: Span::ZERO, frames: 0 };
+    pub const NONE: Coalescing =
+        Coalescing { kind: Moderation::Timer, time: Span::ZERO, frames: 0, jitter: Span::ZERO };
 }
 
 /// When a card with interrupt coalescence interrupts.

@@ -21,7 +21,7 @@ fn every_default_stands_in_the_documentation() {
             section = rest.split("\n## ").next().unwrap_or_default().to_string();
         } else if let Some((key, value)) = line.split_once(" = ").filter(|(key, _)| !GIVEN.contains(key)) {
             match key {
-                "coalescing" => assert_eq!(value, "{ kind = \"timer\", time = \"0 s\", frames = 0 }"),
+                "coalescing" => assert_eq!(value, "{ kind = \"timer\", time = \"0 s\", frames = 0, jitter = \"0 s\" }"),
                 // The start of a source shares its row with the stop.
                 "start" if section.contains("| `start`, `stop` |") => {
                     assert!(section.contains(&format!("| `start`, `stop` | `{value}`")))
@@ -32,9 +32,12 @@ fn every_default_stands_in_the_documentation() {
         }
     }
     assert!(checked > 20, "{checked}");
-    for row in
-        ["| `coalescing.kind` | `\"timer\"` |", "| `coalescing.time` | `\"0 s\"` |", "| `coalescing.frames` | `0` |"]
-    {
+    for row in [
+        "| `coalescing.kind` | `\"timer\"` |",
+        "| `coalescing.time` | `\"0 s\"` |",
+        "| `coalescing.frames` | `0` |",
+        "| `coalescing.jitter` | `\"0 s\"` |",
+    ] {
         assert!(PAGE.contains(row), "{row}");
     }
 }

@@ -25,9 +25,9 @@ pub fn draw(
     let frames = fixed.number("frames", u64::from(frames))? as u32;
     let coalescing = match kind {
         "none" => Coalescing::NONE,
-        "timer" => Coalescing { kind: Moderation::Timer, time, frames: 0 },
-        "timer-frames" => Coalescing { kind: Moderation::Timer, time, frames },
-        "spacing" => Coalescing { kind: Moderation::Spacing, time, frames: 0 },
+        "timer" => Coalescing { kind: Moderation::Timer, time, ..Coalescing::NONE },
+        "timer-frames" => Coalescing { kind: Moderation::Timer, time, frames, ..Coalescing::NONE },
+        "spacing" => Coalescing { kind: Moderation::Spacing, time, ..Coalescing::NONE },
         _ => adaptive(frames, scale),
     };
     Ok((kind, coalescing))
@@ -37,5 +37,5 @@ pub fn draw(
 /// are longer.
 fn adaptive(frames: u32, scale: &Scale) -> Coalescing {
     let time = span((4.0 * scale.gap_s).max(100e-6));
-    Coalescing { kind: Moderation::Adaptive, time, frames }
+    Coalescing { kind: Moderation::Adaptive, time, frames, ..Coalescing::NONE }
 }

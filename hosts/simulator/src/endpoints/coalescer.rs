@@ -60,9 +60,9 @@ impl Coalescer {
         }
         let spaced = self.setting.kind == Moderation::Spacing;
         let due = match first {
-            true if spaced => now.max(self.last + self.setting.time),
+            true if spaced => now.max(self.last + self.wait()),
             false if self.timed => self.due,
-            _ => now + self.setting.time,
+            _ => now + self.wait(),
         };
         if self.frames > 0 && self.batch.len() >= self.frames as usize || due == now {
             self.last = now;
@@ -73,6 +73,16 @@ impl Coalescer {
         }
         self.due = due;
         Interrupt::Set
+    }
+
+    /// How long this interrupt is put off.
+    fn wait(&mut self) -> Span {
+        let Coalescing { time, jitter, .. } = self.setting;
+        if jitter == Span::ZERO {
+            return time;
+        }
+        let (least, most) = (time.picos() - jitter.picos(), time.picos() + jitter.picos());
+        Span::from_picos(self.random.random_range(least..=most))
     }
 
     /// When the interrupt fires; [`Time::MAX`]: none pending.
@@ -121,7 +131,7 @@ mod tests {
     }
 
     fn setting(kind: Moderation, time_us: u64, frames: u32) -> Coalescing {
-        Coalescing { kind, time: Span::from_micros(time_us), frames }
+        Coalescing { kind, time: Span::from_micros(time_us), frames, ..Coalescing::NONE }
     }
 
     #[test]
@@ -141,6 +151,18 @@ mod tests {
         let arrivals = [0, 4, 8, 12, 16, 40];
         let adaptive = batches(setting(Moderation::Adaptive, 12, 2), arrivals);
         assert_eq!(adaptive, batches(setting(Moderation::Timer, 12, 0), arrivals));
+    }
+
+    #[test]
+    fn a_wait_is_as_much_longer_or_shorter_as_its_jitter() {
+        let setting = Coalescing { jitter: Span::from_micros(4), ..setting(Moderation::Timer, 10, 0) };
+        let waits: Vec<u64> =
+            batches(setting, (0..4000).map(|i| 100 * i)).iter().map(|(_, at_us)| at_us % 100).collect();
+        let (least, most) = (waits.iter().min(), waits.iter().max());
+        assert_eq!((least, most), (Some(&6), Some(&13)), "whole microseconds, cut");
+        // Uniform over 6 to 14 us, cut: a mean of 9.5, with a standard error of 8 / sqrt(12 * 4000) = 0.04.
+        let mean = waits.iter().sum::<u64>() as f64 / waits.len() as f64;
+        assert!((mean - 9.5).abs() < 0.15, "{mean}");
     }
 
     #[test]
