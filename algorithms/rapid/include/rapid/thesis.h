@@ -26,15 +26,17 @@
  *     Then a queue stands, receive gaps are always those of the capacity, and
  *     nothing drains the queue. In the printed testbed the sender's own link was
  *     the bottleneck, and could not be overdriven. `margin = 0` is the print.
- *  4. l runs on the clock of the feedback: from the reading of one stream to the
- *     reading of the next. Behind a queue that grows, streams come back slower
+ *  4. l runs on the clock of the feedback: from the last stream that gave an estimate
+ *     to the next one. Behind a queue that grows, streams come back slower
  *     than they were sent. With the time they took to send, the filter would
  *     lag by that stretch (on-off traffic, ideal estimation: utilisation .936
  *     where the filter's differential equation gives .892; on this clock .892).
  *  5. With RAPID_LEARNT, in a host that defines RAPID_WITH_LEARNT before it includes
  *     this (its tables take 59 kB), chapter 6 reads the streams, not chapter 5.
- *  6. A stream gives no estimate if it has short packets, or if the application was
- *     idle during it.
+ *  6. A stream gives no estimate if it has short packets, if the application was idle
+ *     during it, if one of its packets was lost (section 8.2.1), or if it was under
+ *     way when a loss was found: a receiver that waits for a hole acknowledges one
+ *     packet again and again, which tells no arrival.
  */
 #ifndef RAPID_THESIS_H
 #define RAPID_THESIS_H
@@ -77,6 +79,8 @@ RAPID_FN u64 rapid_thesis_estimate(struct rapid *law, const struct rapid_memory 
 	if (law->params.reading == RAPID_IDEAL)
 		return law->adapter.ideal;
 	if (!memory->gaps || s->app_limited || s->bytes != (u64)s->sent * law->params.packet)
+		return 0;
+	if (s->lost || (s32)(s->number - law->adapter.whole) < 0)
 		return 0;
 	rapid_normalise(memory, s);
 #ifdef RAPID_WITH_LEARNT
@@ -122,13 +126,13 @@ RAPID_FN void rapid_thesis_read(struct rapid *law, const struct rapid_memory *me
 	u64 estimate = rapid_thesis_estimate(law, memory, s);
 	u64 took = a->read_ns && now > a->read_ns ? now - a->read_ns : s->end_ns - s->start_ns;
 
-	a->read_ns = now;
 	if (s->rtt_ns != ~0ULL)
 		law->envelope.queue_ns = rapid_above(s->rtt_ns, (u64)rapid_minimum_of(&law->envelope.rtt));
 	if (!estimate) {
 		law->unusable++;
 		return;
 	}
+	a->read_ns = now;
 	estimate = rapid_bound(estimate);
 	law->available = estimate;
 	law->estimated = 1;
@@ -149,6 +153,7 @@ RAPID_FN void rapid_thesis_read(struct rapid *law, const struct rapid_memory *me
 RAPID_FN void rapid_thesis_cut(struct rapid *law)
 {
 	law->startup = 0;
+	law->adapter.whole = law->stream + 1;
 	rapid_set_rate(law, rapid_scale(law->rate, RAPID_ONE - rapid_min(law->params.loss_cut, RAPID_ONE)));
 }
 

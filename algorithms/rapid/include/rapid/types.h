@@ -265,8 +265,9 @@ struct rapid_adapter {
 	u64 sum;     /* estimates gathered, */
 	u64 span_ns; /* and the time their streams took */
 	u32 count;
+	u32 whole;   /* streams before this number were under way when a loss was found */
 	u64 ideal;   /* available bandwidth handed in by the host */
-	u64 read_ns; /* when the last stream was read */
+	u64 read_ns; /* when the last stream that gave an estimate was read */
 };
 
 struct rapid {
