@@ -95,6 +95,17 @@ fn qlbp_and_tdqm_answer_in_json() {
 }
 
 #[test]
+fn rapid_says_where_flows_rest_and_that_four_cycle() {
+    let one = json(&["rapid", "--json"]);
+    assert!((one["utilisation"].as_f64().unwrap() - 0.97).abs() < 1e-9);
+    assert_eq!((&one["stable"], &one["rest_seen"]), (&Value::Bool(true), &Value::Bool(true)));
+    assert!(one["cycle"]["period_rtts"].is_null());
+    let four = json(&["rapid", "--flows", "4", "--json"]);
+    assert_eq!((&four["stable"], &four["rest_seen"]), (&Value::Bool(true), &Value::Bool(false)));
+    assert!(four["cycle"]["period_rtts"].is_f64());
+}
+
+#[test]
 fn wrong_input_is_refused_with_one_message_that_names_it() {
     for (arguments, names) in [
         (vec!["multiplexing", "--flows", "0"], "flows"),
@@ -102,6 +113,7 @@ fn wrong_input_is_refused_with_one_message_that_names_it() {
         (vec!["multiplexing", "--flows", "10", "--arrivals", "pareto:0.8"], "pareto"),
         (on_off(&["--average", "500 Mbit/s"]), "average"),
         (vec!["qlbp", "--mu-min", "20 Mbit/s", "--mu-max", "10 Mbit/s", "--q-max", "10 packets"], "mu_min"),
+        (vec!["rapid", "--margin", "0"], "margin"),
         (vec!["tdqm", "--load", "1"], "load"),
     ] {
         let message = refusal(&arguments);

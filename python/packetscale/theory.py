@@ -82,6 +82,24 @@ def qlbp(
     return _ask("qlbp", locals())
 
 
+def rapid(
+    *,
+    flows: int | None = None,
+    margin: float | None = None,
+    rate: str | None = None,
+    rtt: str | None = None,
+    packet: str | None = None,
+    queue: str | None = None,
+    elastic: float | None = None,
+) -> Answer:
+    """Equal flows of Rapid on one path: where they rest, whether they swing, and how a queue drains.
+
+    flows: how many. margin: part that each leaves free. rate, rtt, packet: the path without a queue, and packets.
+    queue: a standing queue to drain. elastic: share of others that are clocked by acknowledgments.
+    """
+    return _ask("rapid", locals())
+
+
 def tdqm(*, load: float, accumulate: float | None = None, lengths: int | None = None) -> Answer:
     """The burstiness that a TDQM queue sees in Poisson traffic.
 

@@ -31,11 +31,12 @@ def test_theories_answer_as_the_command_does(command: str) -> None:
     assert ps.theory.multiplexing(**few) == answered(command, "multiplexing", few)  # type: ignore[arg-type]
     assert ps.theory.tdqm(load=0.5) == answered(command, "tdqm", {"load": 0.5})
     assert ps.theory.burstiness(**BURSTINESS) == answered(command, "burstiness", dict(BURSTINESS))
+    assert ps.theory.rapid(flows=4) == answered(command, "rapid", {"flows": 4})
     assert ps.theory.qlbp(**QLBP) == answered(command, "qlbp", dict(QLBP))
 
 
 def test_every_parameter_of_the_command_is_one_of_the_function(command: str) -> None:
-    for name in ["burstiness", "multiplexing", "qlbp", "tdqm"]:
+    for name in ["burstiness", "multiplexing", "qlbp", "rapid", "tdqm"]:
         help = subprocess.run([command, "theory", name, "--help"], check=True, capture_output=True, text=True).stdout
         options = {line.split()[0][2:].replace("-", "_") for line in help.splitlines() if line.startswith("      --")}
         parameters = set(getattr(ps.theory, name).__kwdefaults__ or {}) | set(

@@ -12,3 +12,4 @@ mod goals;
 mod hostile;
 mod portable;
 mod thesis;
+mod told;

@@ -1,111 +1,145 @@
 //! A flow that has fallen to its floor begins anew (`startup.h`), on a path of any capacity whose queue the test says.
 
-use packetscale_rapid::{Law, Params};
-use std::collections::VecDeque;
-use units::{Bytes, Span, Time};
+use crate::told::{PACKET, Told};
+use packetscale_rapid::Params;
+use units::Span;
 
-const PACKET: Bytes = Bytes::new(1500);
 const RTT: Span = Span::from_millis(40);
+/// A stream at the floor: 16 packets, two per round trip.
+const STREAM: u64 = 8;
 
 /// A flow whose timer has expired until it stands at its floor: two packets per round trip.
-struct Fallen {
-    law: Law,
-    queue: Span,
-    now: Time,
-    sent: u64,
-    flying: VecDeque<(Time, u64, Time)>,
+fn fallen() -> Told {
+    let mut flow = Told::new(&Params::new(PACKET), RTT);
+    fall(&mut flow);
+    flow
 }
 
-impl Fallen {
-    fn new() -> Fallen {
-        let law = Law::new(&Params::new(PACKET), Time::ZERO, RTT, 1);
-        let mut flow = Fallen { law, queue: Span::ZERO, now: Time::ZERO, sent: 0, flying: VecDeque::new() };
-        flow.fall();
-        flow
-    }
+fn fall(flow: &mut Told) {
+    (0..20).for_each(|_| flow.law.on_timeout());
+}
 
-    fn fall(&mut self) {
-        (0..20).for_each(|_| self.law.on_timeout());
+/// The same until all streams are back that were sent faster: they take the rate up again.
+fn fall_for_long(flow: &mut Told) {
+    for _ in 0..4 {
+        fall(flow);
+        flow.run(RTT * 2);
     }
+    fall(flow);
+}
 
-    fn packets_per_round(&self) -> f64 {
-        self.law.rate().bps() as f64 * RTT.as_secs_f64() / PACKET.bits() as f64
-    }
-
-    /// Runs until start-up begins, or for so many round trips. Returns how many it took.
-    fn until_anew(&mut self, rounds: u64) -> Option<f64> {
-        let began = self.now;
-        self.run(rounds, |law| law.probe().startup).then(|| self.now.since(began).as_secs_f64() / RTT.as_secs_f64())
-    }
-
-    /// Runs for so many round trips, or until it is so.
-    fn run(&mut self, rounds: u64, so: impl Fn(&Law) -> bool) -> bool {
-        let end = self.now + RTT * rounds;
-        while self.now < end {
-            let departure = self.law.departure().max(self.now);
-            match self.flying.front().copied() {
-                Some((acked, number, arrival)) if acked <= departure => {
-                    self.flying.pop_front();
-                    self.now = acked;
-                    self.law.on_rtt(RTT + self.queue);
-                    self.law.on_arrival(self.now, number, arrival);
-                }
-                _ => {
-                    self.now = departure;
-                    self.law.on_sent(self.now, self.sent, PACKET, false);
-                    let arrival = self.now + RTT / 2 + self.queue;
-                    self.flying.push_back((arrival + RTT / 2, self.sent, arrival));
-                    self.sent += 1;
-                }
-            }
-            if so(&self.law) {
-                return true;
-            }
-        }
-        false
-    }
+/// Runs until start-up begins, or for so many round trips. Returns how many it took.
+fn until_anew(flow: &mut Told, rounds: u64) -> Option<f64> {
+    let began = flow.now;
+    flow.run_until(RTT * rounds, |law| law.probe().startup).then(|| flow.rounds_since(began))
 }
 
 #[test]
 fn over_a_clear_path_it_begins_anew_after_two_streams() {
-    let mut flow = Fallen::new();
+    let mut flow = fallen();
     assert!((flow.packets_per_round() - 2.0).abs() < 0.01);
     // A stream is 16 packets, which take eight round trips, and one more to come back.
-    let took = flow.until_anew(30).expect("begins anew");
+    let took = until_anew(&mut flow, 30).expect("begins anew");
     assert!((9.0..=18.0).contains(&took), "{took} round trips");
 }
 
 #[test]
 fn then_it_grows_eightfold_for_each_chirp() {
-    let mut flow = Fallen::new();
-    flow.until_anew(30).expect("begins anew");
+    let mut flow = fallen();
+    until_anew(&mut flow, 30).expect("begins anew");
     let before = flow.packets_per_round();
     // A chirp at two packets per round trip takes 3.2 of them, the next 0.4; each is a round trip on its way.
-    flow.run(7, |_| false);
+    flow.run(RTT * 7);
     assert!(flow.packets_per_round() >= 60.0 * before, "{before} to {}", flow.packets_per_round());
 }
 
 #[test]
 fn beside_a_queue_of_others_it_does_not() {
-    let mut flow = Fallen::new();
+    let mut flow = fallen();
     // The empty path is known.
-    flow.run(3, |_| false);
+    flow.run(RTT * 3);
     flow.queue = RTT / 2;
-    assert_eq!(flow.until_anew(60), None);
+    assert_eq!(until_anew(&mut flow, 60), None);
+}
+
+#[test]
+fn a_lost_packet_makes_it_wait_for_two_streams_more() {
+    let without = until_anew(&mut fallen(), 30).expect("begins anew");
+    let mut flow = fallen();
+    // In the second stream.
+    flow.loses = |number| number == 20;
+    let took = until_anew(&mut flow, 60).expect("begins anew");
+    assert!(took >= without + STREAM as f64, "{took} round trips, {without} without a loss");
+}
+
+/// The rate meanwhile grows by what each stream shows, out of the range in which a flow begins anew.
+#[test]
+fn with_a_packet_lost_of_each_stream_it_does_not() {
+    let mut flow = fallen();
+    flow.loses = |number| number % 16 == 8;
+    assert_eq!(until_anew(&mut flow, 60), None);
+}
+
+#[test]
+fn what_the_application_limits_shows_no_clear_path() {
+    let mut flow = fallen();
+    flow.app_limited = true;
+    assert_eq!(until_anew(&mut flow, 80), None);
+    flow.app_limited = false;
+    let took = until_anew(&mut flow, 40).expect("begins anew");
+    // What is on its way counts for nothing, nor does a stream that began before.
+    assert!(took >= STREAM as f64, "{took} round trips");
+}
+
+#[test]
+fn a_mark_makes_it_wait_for_two_streams_more() {
+    let without = until_anew(&mut fallen(), 30).expect("begins anew");
+    let mut flow = fallen();
+    // One stream is back, and the second on its way.
+    flow.run(RTT * (STREAM + 3));
+    flow.law.on_marked();
+    let took = flow.rounds_since(units::Time::ZERO) + until_anew(&mut flow, 60).expect("begins anew");
+    assert!(took > without + 1.0, "{took} round trips, {without} without a mark");
 }
 
 #[test]
 fn what_has_failed_is_tried_later() {
-    let mut flow = Fallen::new();
-    flow.until_anew(30).expect("begins anew");
+    let mut flow = fallen();
+    until_anew(&mut flow, 30).expect("begins anew");
     let first = flow.now;
-    flow.fall();
-    flow.until_anew(60).expect("begins anew again");
-    let waited = flow.now.since(first).as_secs_f64() / RTT.as_secs_f64();
+    fall(&mut flow);
+    until_anew(&mut flow, 60).expect("begins anew again");
+    let waited = flow.rounds_since(first);
     assert!(waited >= 16.0, "after {waited} round trips");
     let second = flow.now;
-    flow.fall();
-    flow.until_anew(80).expect("and again");
-    let waited = flow.now.since(second).as_secs_f64() / RTT.as_secs_f64();
+    fall(&mut flow);
+    until_anew(&mut flow, 80).expect("and again");
+    let waited = flow.rounds_since(second);
     assert!(waited >= 32.0, "after {waited} round trips");
+}
+
+/// Fails twice, so that the next try is 32 round trips away, and the one after it 64; then comes to twenty packets per round
+/// trip and more, or does not; fails twice more. Returns the round trips between these two, if they are less than 60.
+fn waits_after_two_failures(recovers: bool) -> Option<f64> {
+    let mut flow = fallen();
+    until_anew(&mut flow, 30).expect("begins anew");
+    fall(&mut flow);
+    until_anew(&mut flow, 60).expect("begins anew again");
+    if recovers {
+        flow.run_until(RTT * 20, |law| law.rate() >= units::Rate::from_mbps(100));
+    }
+    flow.law.on_timeout(); // ends start-up
+    flow.run(RTT * 4);
+    fall_for_long(&mut flow);
+    until_anew(&mut flow, 80).expect("and again");
+    let third = flow.now;
+    fall_for_long(&mut flow);
+    until_anew(&mut flow, 50).map(|_| flow.rounds_since(third))
+}
+
+#[test]
+fn a_flow_that_has_been_at_twenty_packets_is_tried_soon_again() {
+    let waited = waits_after_two_failures(true).expect("and once more");
+    assert!((16.0..32.0).contains(&waited), "after {waited} round trips");
+    assert_eq!(waits_after_two_failures(false), None);
 }

@@ -3,6 +3,7 @@
 //! * [`burstiness`]: one Rapid flow against periodic on-off cross traffic.
 //! * [`multiplexing`]: many flows of constant rate on one link.
 //! * [`qlbp`]: a queue-length based pacer.
+//! * [`rapid`]: flows of Rapid's default law, as a fluid.
 //! * [`tdqm`]: the burstiness of busy periods.
 //!
 //! Inputs are typed quantities, checked once. An input outside the domain of validity gives an [`Error`] that says why.
@@ -15,6 +16,7 @@ pub mod burstiness;
 mod error;
 pub mod multiplexing;
 pub mod qlbp;
+pub mod rapid;
 mod search;
 pub mod tdqm;
 

@@ -5,4 +5,5 @@
 mod burstiness;
 mod multiplexing;
 mod qlbp;
+mod rapid;
 mod tdqm;

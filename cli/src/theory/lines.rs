@@ -1,6 +1,6 @@
 //! Answers of the theories, as people read them.
 
-use analysis::{burstiness, multiplexing, qlbp, tdqm};
+use analysis::{burstiness, multiplexing, qlbp, rapid, tdqm};
 use units::Span;
 
 /// A name and a value.
@@ -68,6 +68,30 @@ pub fn qlbp(a: &qlbp::Answer, window: Span) -> Vec<Line> {
         ("last of a full queue", millis(a.emptying_s)),
         ("rate one time constant after a step", megabits(after)),
         ("variation after 0, 1, ... pacers", format!("{} in windows of {window}", variation.join(", "))),
+    ]
+}
+
+pub fn rapid(a: &rapid::Answer) -> Vec<Line> {
+    let none = || "none".to_string();
+    let rtts = |value: Option<f64>| value.map_or_else(none, |rtts| format!("{rtts:.2} round trips"));
+    let refilled: Vec<String> = a.refilled.iter().map(|part| format!("{part:.3}")).collect();
+    let seen = if a.rest_seen { "which counts" } else { "which does not count: they cycle" };
+    let swing = format!("{}, period {}", if a.stable { "yes" } else { "no" }, rtts(a.period_rtts));
+    vec![
+        ("rest, each flow", megabits(a.rate_bps)),
+        ("rest, utilisation", format!("{:.4}", a.utilisation)),
+        ("gain, of each and of all", format!("{:.4}, {:.4}", a.gain, a.loop_gain)),
+        ("stable", swing),
+        ("growth of a change", format!("{:.4} per round trip", a.growth_per_rtt)),
+        ("a twentieth of it left after", rtts(a.settles_rtts)),
+        ("growth of differences", format!("{:.4} per round trip", a.differences_growth_per_rtt)),
+        ("slope at rest", format!("{:.4}, {seen}", a.rest_slope)),
+        ("long run, utilisation", format!("{:.4}, deviation {:.4}", a.cycle.utilisation, a.cycle.deviation)),
+        ("long run, queue", millis(a.cycle.queue_delay_s)),
+        ("long run, period", rtts(a.cycle.period_rtts)),
+        ("a long queue falls by", format!("{:.4} of the time", a.drain)),
+        ("the queue is drained after", millis(a.drained_s)),
+        ("a dip refilled after 0, 1, ...", refilled.join(", ")),
     ]
 }
 

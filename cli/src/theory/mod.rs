@@ -6,6 +6,7 @@ use crate::{Failure, say};
 use analysis::burstiness::Burstiness;
 use analysis::multiplexing::Multiplexing;
 use analysis::qlbp::Qlbp;
+use analysis::rapid::Rapid;
 use analysis::tdqm::Tdqm;
 use analysis::{NoAnswer, object};
 use clap::{Args, Subcommand};
@@ -22,6 +23,8 @@ pub enum Theory {
     Multiplexing(Asked<Multiplexing>),
     /// A queue-length based pacer: delay, response, and how much smoother traffic leaves
     Qlbp(Asked<Qlbp>),
+    /// Equal flows of Rapid on one path: where they rest, whether they swing, and how a queue drains
+    Rapid(Asked<Rapid>),
     /// The burstiness that a TDQM queue sees in Poisson traffic
     Tdqm(Asked<Tdqm>),
 }
@@ -53,6 +56,10 @@ pub fn answer(question: &Theory) -> Result<(), Failure> {
         Theory::Qlbp(Asked { question, json }) => {
             let answer = question.answer().map_err(refused)?;
             print(&answer, *json, lines::qlbp(&answer, question.window))
+        }
+        Theory::Rapid(Asked { question, json }) => {
+            let answer = question.answer().map_err(refused)?;
+            print(&answer, *json, lines::rapid(&answer))
         }
         Theory::Tdqm(Asked { question, json }) => {
             let answer = question.answer().map_err(refused)?;

@@ -9,6 +9,7 @@
 pub mod burstiness;
 pub mod multiplexing;
 pub mod qlbp;
+pub mod rapid;
 mod reading;
 pub mod tdqm;
 
@@ -23,6 +24,8 @@ pub enum Question {
     Multiplexing(multiplexing::Multiplexing),
     /// A queue-length based pacer.
     Qlbp(qlbp::Qlbp),
+    /// Equal flows of Rapid's default law.
+    Rapid(rapid::Rapid),
     /// The burstiness of busy periods.
     Tdqm(tdqm::Tdqm),
 }
@@ -55,8 +58,9 @@ impl Question {
             "burstiness" => reading::question(parameters).map(Question::Burstiness),
             "multiplexing" => reading::question(parameters).map(Question::Multiplexing),
             "qlbp" => reading::question(parameters).map(Question::Qlbp),
+            "rapid" => reading::question(parameters).map(Question::Rapid),
             "tdqm" => reading::question(parameters).map(Question::Tdqm),
-            _ => Err(format!("theory: found \"{theory}\", expected burstiness, multiplexing, qlbp or tdqm")),
+            _ => Err(format!("theory: found \"{theory}\", expected burstiness, multiplexing, qlbp, rapid or tdqm")),
         }
     }
 
@@ -69,6 +73,7 @@ impl Question {
             Question::Burstiness(question) => question.answer().map(|answer| object(&answer)),
             Question::Multiplexing(question) => question.answer().map(|answer| object(&answer)),
             Question::Qlbp(question) => question.answer().map(|answer| object(&answer)),
+            Question::Rapid(question) => question.answer().map(|answer| object(&answer)),
             Question::Tdqm(question) => question.answer().map(|answer| object(&answer)),
         }
     }

@@ -74,7 +74,7 @@ fn a_mistake_names_the_key_what_was_found_and_what_is_expected() {
         ("multiplexing", "flows = 10\nbuffer = \"much\"\n".into(), "buffer: found \"much\", expected packets"),
         ("multiplexing", "flows = 10\ntarget-loss = 1.5\n".into(), "target-loss: found \"1.5\", expected a ratio"),
         ("tdqm", "load = \"half\"\n".into(), "load: invalid type: string \"half\", expected f64"),
-        ("newton", String::new(), "theory: found \"newton\", expected burstiness, multiplexing, qlbp or tdqm"),
+        ("newton", String::new(), "theory: found \"newton\", expected burstiness, multiplexing, qlbp, rapid or tdqm"),
     ] {
         let message = refusal(theory, &parameters);
         assert!(message.starts_with(named), "{message}");
