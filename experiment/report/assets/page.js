@@ -43,7 +43,7 @@ const Page = (() => {
   // Look of a flow, the `k`-th of `n` that are drawn: the colour of its controller where several meet, and a dash.
   const flowLook = (run, flow, k, n) => ({
     colour: run.mixed && data.flow_colours[run.flows[flow]] || (n > 1 ? line(undefined, k, n) : undefined),
-    dash: n > 1 && n <= 6 ? Plot.DASHES[k % Plot.DASHES.length] : "",
+    dash: n > 1 && n <= 6 ? Shapes.look(k).dash : "",
   });
 
   // The flows of a run as lines; named one by one while they are few.
@@ -149,7 +149,7 @@ const Page = (() => {
   // Look of a controller where several share a panel: colour, dash and marker each tell them apart.
   const look = (name) => {
     const i = controllerIndex(name);
-    return { name, colour: line(i), dash: Plot.DASHES[i % Plot.DASHES.length], marker: i };
+    return { name, colour: line(i), ...Shapes.look(i) };
   };
 
   // A distribution of times: a staircase for each of `lines`, which have a name, a look and points of time and share.
@@ -245,9 +245,9 @@ const Page = (() => {
 
   function draw() {
     const looks = data.controllers.map((c) => look(c.name));
-    // Controllers that meet in a mix have looks of their own.
+    // Controllers that meet in a mix have looks of their own, after those.
     const met = Object.entries(data.flow_colours).filter(([name]) => controllerIndex(name) < 0)
-      .map(([name, colour], i) => ({ name, colour, dash: Plot.DASHES[i % Plot.DASHES.length], marker: i }));
+      .map(([name, colour], i) => ({ name, colour, ...Shapes.look(looks.length + i) }));
     Overview.sweep(place("by-way"), data.by_way, looks);
     Overview.sweep(place("at-links"), data.at_links, looks);
     Overview.tradeoff(place("tradeoff"), data.tradeoff, looks);

@@ -88,14 +88,6 @@ const Plot = (() => {
     return all;
   }
 
-  const SHAPES = [
-    (x, y, r) => `M${f(x - r)} ${f(y)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`,
-    (x, y, r) => `M${f(x - r)} ${f(y - r)}h${2 * r}v${2 * r}h${-2 * r}z`,
-    (x, y, r) => `M${f(x)} ${f(y - r * 1.2)}l${r * 1.2} ${r * 2.1}h${-r * 2.4}z`,
-    (x, y, r) => `M${f(x)} ${f(y - r * 1.3)}l${r * 1.3} ${r * 1.3}l${-r * 1.3} ${r * 1.3}l${-r * 1.3} ${-r * 1.3}z`,
-  ];
-  const DASHES = ["", "7 3", "2 2.5", "9 3 2 3", "12 4", "4 2"];
-
   const DRAW = {
     line(points, sx, sy) {
       return segments(points).map((s) => "M" + s.map((p) =>
@@ -131,7 +123,7 @@ const Plot = (() => {
         i ? `H${f(sx(p.x))}V${f(sy(p.mid))}` : `M${f(sx(p.x))} ${f(sy(p.mid))}`).join("")).join("");
     },
     dots(points, sx, sy, series) {
-      return points.filter((p) => !Number.isNaN(p.mid)).map((p) => SHAPES[series.shape ?? 0](sx(p.x), sy(p.mid), series.radius ?? 2)).join("");
+      return points.filter((p) => !Number.isNaN(p.mid)).map((p) => Shapes.ALL[series.shape ?? 0](sx(p.x), sy(p.mid), series.radius ?? 2)).join("");
     },
     // Closed lines, given by their corners.
     rings(points, sx, sy, series) {
@@ -354,13 +346,14 @@ const Plot = (() => {
     }
 
     markers(ink, series, points, sx, sy) {
+      const marker = Shapes.marker(series.marker);
       let free = -Infinity, d = "";
       for (const p of points) {
         if (Number.isNaN(p.mid) || (series.spaced && sx(p.x) < free)) continue;
-        d += SHAPES[series.marker % SHAPES.length](sx(p.x), sy(p.mid), 3.5);
+        d += marker.draw(sx(p.x), sy(p.mid), 3.5);
         free = sx(p.x) + 70;
       }
-      const path = svg("path", { d, class: "markers" }, ink);
+      const path = svg("path", { d, class: marker.kind }, ink);
       if (series.colour) path.style.setProperty("--line", series.colour);
     }
 
@@ -487,14 +480,15 @@ const Plot = (() => {
     const key = html("span", { class: "key" }, head);
     const sample = svg("svg", { class: "sample", viewBox: "0 0 26 10", "aria-hidden": "true" }, key);
     for (const kind of series.kinds) {
-      const d = ["area", "band", "stack", "cells"].includes(kind) ? "M1 1H25V9H1Z" : kind === "dots" ? SHAPES[series.shape ?? 0](13, 5, 2.4) : "M1 5H25";
+      const d = ["area", "band", "stack", "cells"].includes(kind) ? "M1 1H25V9H1Z" : kind === "dots" ? Shapes.ALL[series.shape ?? 0](13, 5, 2.4) : "M1 5H25";
       if (kind === "bars" || kind === "rings") continue;
       const path = svg("path", { d, class: `${kind} ${series.role ?? ""}` }, sample);
       if (series.colour) path.style.setProperty("--line", series.colour);
       if (series.dash && (kind === "line" || kind === "mean")) path.setAttribute("stroke-dasharray", series.dash);
     }
     if (series.marker !== undefined) {
-      const path = svg("path", { d: SHAPES[series.marker % SHAPES.length](13, 5, 3.2), class: "markers" }, sample);
+      const marker = Shapes.marker(series.marker);
+      const path = svg("path", { d: marker.draw(13, 5, 3.2), class: marker.kind }, sample);
       if (series.colour) path.style.setProperty("--line", series.colour);
     }
     html("span", {}, key, series.name);
@@ -511,5 +505,5 @@ const Plot = (() => {
     }
   }
 
-  return { Figure, Legend, View, DASHES, LEFT: MARGIN.left, html };
+  return { Figure, Legend, View, LEFT: MARGIN.left, html };
 })();
