@@ -142,8 +142,10 @@ const Page = (() => {
     const colour = (name) => data.controllers[controllerIndex(name)].colour;
     Packets.draw(place("sequence"), time, TIME, runs(), colour);
     Queues.draw(place("queues"), time, TIME, runs());
-    element("notice").hidden = data.left_out === 0;
-    element("notice").textContent = `The curves of ${data.left_out} of ${data.left_out + data.runs.length} runs were left out to keep the page small; the exported tables have them.`;
+    const notice = element("notice");
+    if (!notice) return;
+    notice.hidden = data.left_out === 0;
+    notice.textContent = `The curves of ${data.left_out} of ${data.left_out + data.runs.length} runs were left out to keep the page small; the exported tables have them.`;
   }
 
   // Look of a controller where several share a panel: colour, dash and marker each tell them apart.
@@ -255,7 +257,7 @@ const Page = (() => {
     Overview.sweep(place("sizes"), data.sizes, looks);
     Overview.sweep(place("sweep"), data.sweep, looks, met);
     const kept = new Set(data.runs.map((run) => run.point));
-    select("point", data.points.map((name, i) => [i, name]).filter(([i]) => kept.has(i)), "point");
+    select("point", data.points.map((name, i) => [i, name || "nothing swept"]).filter(([i]) => kept.has(i)), "point");
     const replications = [...new Set(data.runs.map((r) => r.replication))].sort((a, b) => a - b);
     const seed = (r) => data.runs.find((run) => run.replication === r).seed;
     select("replication", replications.map((r) => [r, `${r + 1} (seed ${seed(r)})`]), "replication");
@@ -264,7 +266,7 @@ const Page = (() => {
     element("stream")?.addEventListener("change", drawStream);
     element("axes")?.addEventListener("change", (e) => { chosen.axes = e.target.value; drawTime(); });
     const reset = element("reset");
-    time.onchange = (zoomed) => { reset.hidden = !zoomed; };
+    time.onchange = (zoomed) => { if (reset) reset.hidden = !zoomed; };
     reset?.addEventListener("click", () => time.reset());
     drawChosen();
   }

@@ -204,7 +204,8 @@ const Plot = (() => {
       if (!(hi >= lo)) return y.log ? [0.1, 1] : [0, 1];
       if (y.log) return [10 ** Math.floor(Math.log10(lo)), 10 ** Math.ceil(Math.log10(hi) - 1e-9)];
       if (y.zero !== false) lo = Math.min(0, lo);
-      const pad = (hi - lo || Math.abs(hi) || 1) * 0.06;
+      // Where all is zero there is nothing to read a scale from: up to one of the unit, or to 6 %.
+      const pad = (hi - lo || Math.abs(hi)) * 0.06 || (y.unit === "ratio" ? 0.06 : 1);
       return [y.zero !== false ? lo : lo - pad, y.top ?? hi + pad];
     }
 
@@ -224,7 +225,9 @@ const Plot = (() => {
       const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
       Object.assign(panel, { sx, sy, x0, x1, left, right, top: MARGIN.top, base, width, staggered, taken: [] });
       const id = `clip${Figure.clips = (Figure.clips ?? 0) + 1}`;
-      svg("rect", { x: left, y: MARGIN.top - 3, width: right - left, height: base - MARGIN.top + 6 }, svg("clipPath", { id }, root));
+      const clip = (id, more) => svg("rect", { x: left, y: MARGIN.top - more, width: right - left, height: base - MARGIN.top + 2 * more }, svg("clipPath", { id }, root));
+      clip(id, 3);
+      clip(`${id}m`, 7);
       this.axes(root, panel, x, y, sx, sy, [y0, y1], last);
       const ink = svg("g", { "clip-path": `url(#${id})` }, root);
       // Words stand beside points, not over them.
@@ -243,7 +246,8 @@ const Plot = (() => {
           if (series.dash && (kind === "line" || kind === "mean")) path.setAttribute("stroke-dasharray", series.dash);
           drawn += (series.cells ?? points).length;
         }
-        if (series.marker !== undefined) this.markers(ink, series, points, sx, sy);
+        // A marker at zero is seen whole.
+        if (series.marker !== undefined) this.markers(root, `url(#${id}m)`, series, points, sx, sy);
         series.texts?.forEach((text, i) => this.beside(ink, text, sx(series.xs[i]), sy(series.ys[i]), panel));
       }
       shade();
@@ -345,7 +349,7 @@ const Plot = (() => {
       svg("text", { class: "note", x: f(place[0]), y: f(place[1]) }, ink).textContent = text;
     }
 
-    markers(ink, series, points, sx, sy) {
+    markers(root, clip, series, points, sx, sy) {
       const marker = Shapes.marker(series.marker);
       let free = -Infinity, d = "";
       for (const p of points) {
@@ -353,7 +357,7 @@ const Plot = (() => {
         d += marker.draw(sx(p.x), sy(p.mid), 3.5);
         free = sx(p.x) + 70;
       }
-      const path = svg("path", { d, class: marker.kind }, ink);
+      const path = svg("path", { d, class: marker.kind, "clip-path": clip }, root);
       if (series.colour) path.style.setProperty("--line", series.colour);
     }
 

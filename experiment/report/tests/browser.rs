@@ -106,6 +106,18 @@ fn a_sweep_is_drawn() {
     }
 }
 
+#[test]
+fn a_sweep_without_curves_offers_nothing_to_choose() {
+    if chromium() {
+        let mut results = example::sweep();
+        for run in &mut results.runs {
+            (run.series, run.streams, run.queue_delay) = Default::default();
+        }
+        check(&results, 390, &["tradeoff", "sweep"]);
+        assert!(!packetscale_report::page(&results).contains("id=\"controls\""));
+    }
+}
+
 /// The outline and the class of each marker in the legends of a picture.
 fn markers<'a>(dom: &'a str, figure: &str) -> Vec<&'a str> {
     let from = dom.split(&format!("<figure data-figure=\"{figure}\"")).nth(1).unwrap();
