@@ -21,10 +21,12 @@ const MILLION_SECONDS: u64 = 2;
 
 fn main() {
     let arguments: Vec<String> = std::env::args().collect();
-    if let [_, word, controller, flows, seconds] = arguments.as_slice()
+    if let [_, word, controller, flows, seconds, pacing @ ..] = arguments.as_slice()
         && word == "--cell"
     {
-        let cost = ours(controller, flows.parse().expect("a number of flows"), seconds.parse().expect("seconds"));
+        let (flows, seconds) = (flows.parse().expect("a number of flows"), seconds.parse().expect("seconds"));
+        let percent = pacing.first().map_or(0, |percent| percent.parse().expect("a pacing rate in percent"));
+        let cost = paced(controller, flows, seconds, percent);
         println!("{} {} {}", cost.cpu_s, cost.packets, cost.events);
         return;
     }
@@ -58,7 +60,16 @@ struct Cost {
 }
 
 fn ours(controller: &str, flows: usize, seconds: u64) -> Cost {
-    let run = simulator::run(&dumbbell(controller, flows, seconds)).expect("the dumbbell runs");
+    paced(controller, flows, seconds, 0)
+}
+
+/// The same with its windows spread over round trips, at this share of a window per round trip; zero: not spread.
+fn paced(controller: &str, flows: usize, seconds: u64, percent: u32) -> Cost {
+    let mut experiment = dumbbell(controller, flows, seconds);
+    let mut flow = (*experiment.flows[0]).clone();
+    flow.pacing_percent = percent;
+    experiment.flows = vec![flow.into(); flows];
+    let run = simulator::run(&experiment).expect("the dumbbell runs");
     let events = run.summary.events.expect("the simulator counts events") as f64;
     Cost { cpu_s: run.summary.cpu_s.unwrap(), packets: run.summary.packets_delivered as f64, events }
 }
