@@ -24,7 +24,7 @@ from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
 TREE = HERE.parent.parent
-LEAST = 56
+LEAST = 65
 MACHINE = {"manifest.json", "timing.csv", "report.html", "page.html"}
 """Files that say which machine and build made them."""
 UNSTABLE = {"cpu_s", "version", "commit"}

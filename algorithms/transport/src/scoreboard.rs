@@ -339,7 +339,7 @@ impl Scoreboard {
     #[inline]
     fn select(&mut self, block: &SackBlock, coverage: &mut Coverage, covered: &mut impl FnMut(u64, &Record)) {
         let end = block.end.min(self.next);
-        let mut sequence = self.next_unsacked(block.start.max(self.first));
+        let mut sequence = self.next_unsacked(block.start.max(self.first), end);
         while sequence < end {
             let record = *self.record(sequence);
             self.deliver(sequence, &record, coverage, covered);
@@ -348,7 +348,7 @@ impl Scoreboard {
             let marked = self.record_mut(sequence);
             marked.state = State::Sacked;
             marked.skip = 1;
-            sequence = self.next_unsacked(sequence + 1);
+            sequence = self.next_unsacked(sequence + 1, end);
         }
     }
 
@@ -368,12 +368,14 @@ impl Scoreboard {
         covered(sequence, record);
     }
 
-    /// Returns the first packet from `sequence` on that is not selectively acknowledged. Shortens the skips on the way.
-    fn next_unsacked(&mut self, mut sequence: u64) -> u64 {
-        while sequence < self.next && self.record(sequence).state == State::Sacked {
+    /// Returns the first packet from `sequence` on that is not selectively acknowledged, if it is below `end`, else `end` or
+    /// one above it. Shortens the skips on the way. Looks at nothing from `end` on: most blocks are known already, and the
+    /// hole behind them is other memory.
+    fn next_unsacked(&mut self, mut sequence: u64, end: u64) -> u64 {
+        while sequence < end && self.record(sequence).state == State::Sacked {
             let skip = self.record(sequence).skip;
             let after = sequence + u64::from(skip);
-            if after < self.next && self.record(after).state == State::Sacked {
+            if after < end && self.record(after).state == State::Sacked {
                 let further = skip + self.record(after).skip;
                 self.record_mut(sequence).skip = further;
                 sequence += u64::from(further);
@@ -388,7 +390,7 @@ impl Scoreboard {
     pub fn oldest_sent_once(&mut self) -> Option<u64> {
         let mut sequence = self.cursor.max(self.first);
         loop {
-            sequence = self.next_unsacked(sequence);
+            sequence = self.next_unsacked(sequence, self.next);
             if sequence >= self.next || self.record(sequence).is_plain() {
                 break;
             }

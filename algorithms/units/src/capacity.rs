@@ -13,6 +13,9 @@
 //! offered before `a` and nobody took is lost: the law of `mm-link`'s delivery opportunities (Netravali and others,
 //! "Mahimahi", USENIX ATC 2015, section 4; `link_queue.cc`), where each opportunity is a burst of 1500 B.
 //!
+//! Grants, as in DOCSIS, hand out at the end of each period `P` what could be carried in it: `S(P floor(t / P))` takes the
+//! place of `S(t)`, whatever `S` is. A last bit leaves at the first multiple of `P` by which `S` has reached `w'`.
+//!
 //! Amounts are whole numbers of 1e-12 bit, so that bit/s times ps is exact; instants are rounded up to whole ps.
 
 use crate::{Bytes, Rate, Span, Time};
@@ -38,6 +41,8 @@ pub struct CapacityPoint {
 pub struct Capacity {
     points: Vec<CapacityPoint>,
     period: Option<Span>,
+    /// The period of the grants, where there are any.
+    grants: Option<Span>,
 }
 
 impl Capacity {
@@ -57,7 +62,7 @@ impl Capacity {
         if points.first().is_some_and(|first| first.at > Span::ZERO) {
             points.insert(0, CapacityPoint { at: Span::ZERO, burst: Bytes::ZERO, rate: Rate::ZERO });
         }
-        let capacity = Capacity { points, period };
+        let capacity = Capacity { points, period, grants: None };
         let carries = match period {
             Some(period) => capacity.amount(Time::ZERO, Time::ZERO + period) > Bytes::ZERO,
             None => capacity.points.iter().any(|point| point.burst > Bytes::ZERO || point.rate > Rate::ZERO),
@@ -65,9 +70,34 @@ impl Capacity {
         carries.then_some(capacity)
     }
 
+    /// One rate, always, which is not zero.
+    pub fn constant(rate: Rate) -> Option<Capacity> {
+        Capacity::new(alloc::vec![CapacityPoint { at: Span::ZERO, burst: Bytes::ZERO, rate }], None)
+    }
+
+    /// The same in grants: what it can carry in each `period`, which is not zero, is carried at the end of that period.
+    #[must_use]
+    pub fn in_grants(self, period: Span) -> Capacity {
+        Capacity { grants: (period > Span::ZERO).then_some(period), ..self }
+    }
+
+    /// The last grant at or before `t`; without grants `t`.
+    fn granted(&self, t: Time) -> Time {
+        let grant = |period: Span| Time::from_picos(t.picos() - t.picos() % period.picos());
+        self.grants.map_or(t, grant)
+    }
+
+    /// The first grant at or after `t`; without grants `t`.
+    fn grant_from(&self, t: Time) -> Time {
+        match self.grants {
+            Some(period) if self.granted(t) < t => self.granted(t).saturating_add(period).min(Capacity::NEVER),
+            _ => t,
+        }
+    }
+
     /// Whether it carries by its rate only, without bursts.
     pub fn is_smooth(&self) -> bool {
-        self.points.iter().all(|point| point.burst == Bytes::ZERO)
+        self.grants.is_none() && self.points.iter().all(|point| point.burst == Bytes::ZERO)
     }
 
     /// How much can be carried after `from`, up to `to`, rounded down.
@@ -82,7 +112,7 @@ impl Capacity {
         Rate::of(self.amount(from, to), to.saturating_since(from))
     }
 
-    /// The mean rate of one period; `None` where there is no period.
+    /// The mean rate of one period of its points; `None` where they do not begin anew.
     pub fn mean_of_period(&self) -> Option<Rate> {
         self.period.map(|period| self.mean(Time::ZERO, Time::ZERO + period))
     }
@@ -92,7 +122,7 @@ impl Capacity {
         CapacityAccount { capacity: self, cursor: Cursor::START }
     }
 
-    /// The rate from each time on, before `end`. Bursts are not in it.
+    /// The rate from each time on, before `end`. Bursts are not in it, nor are grants: it is what they are made of.
     pub fn rates(&self, end: Time) -> Vec<(Time, Rate)> {
         let mut cursor = Cursor::START;
         let mut rates: Vec<(Time, Rate)> = Vec::new();
@@ -121,7 +151,7 @@ pub struct CapacityAccount<'a> {
 impl CapacityAccount<'_> {
     /// How much can be carried up to `to`, rounded down. `to` does not fall from call to call.
     pub fn until(&mut self, to: Time) -> Bytes {
-        let amount = self.cursor.advance(self.capacity, to) / (8 * PER_BIT);
+        let amount = self.cursor.advance(self.capacity, self.capacity.granted(to)) / (8 * PER_BIT);
         Bytes::new(u64::try_from(amount).unwrap_or(u64::MAX))
     }
 }
@@ -218,7 +248,7 @@ impl VaryingSerialiser {
     /// Nothing was waiting just before `now`: what could have been carried up to then is lost. Instants do not fall from
     /// call to call.
     pub fn idle_until(&mut self, now: Time) {
-        self.taken = self.taken.max(self.now.advance(&self.capacity, now));
+        self.taken = self.taken.max(self.now.advance(&self.capacity, self.capacity.granted(now)));
     }
 
     /// When the next packet begins to be carried.
@@ -229,13 +259,16 @@ impl VaryingSerialiser {
         if stands && self.taken >= self.place.amount(capacity) {
             return Capacity::NEVER;
         }
-        self.place.instant_of(capacity, self.taken)
+        let rises = self.place.instant_of(capacity, self.taken);
+        // A grant at the very instant from which on more is carried has nothing of it yet, unless that is a burst.
+        let next_grant = capacity.grants.is_some() && self.place.amount_at(capacity, rises) == self.taken;
+        capacity.grant_from(if next_grant { rises.saturating_add(Span::from_picos(1)) } else { rises })
     }
 
     /// The next packet, of `size`, is carried: when its last bit has left.
     pub fn next(&mut self, size: Bytes) -> Time {
         self.taken += u128::from(size.bits()) * PER_BIT;
         self.place.seek(&self.capacity, self.taken, false);
-        self.place.instant_of(&self.capacity, self.taken)
+        self.capacity.grant_from(self.place.instant_of(&self.capacity, self.taken))
     }
 }

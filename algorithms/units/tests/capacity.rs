@@ -68,6 +68,28 @@ fn opportunities_that_nobody_takes_are_lost_and_small_packets_share_one() {
     assert_eq!(times, expected.map(|(begins, departs)| (ms(begins), ms(departs))));
 }
 
+/// 8 Mbit/s, 1000 B per ms, until 6 ms, then 2 Mbit/s, 250 B per ms, in grants every 4 ms: 4000, 2500, 1000, 1000, ... B.
+#[test]
+fn a_grant_hands_out_what_the_rate_offered_since_the_last() {
+    let capacity = steps(&[(0, 8), (6, 2)], None).in_grants(Span::from_millis(4));
+    assert_eq!(capacity.amount(ms(0), ms(11)), Bytes::new(6500));
+    assert_eq!((capacity.amount(ms(3), ms(4)), capacity.amount(ms(4), ms(7))), (Bytes::new(4000), Bytes::ZERO));
+    assert!(!capacity.is_smooth());
+    let packets = [(0, 1500), (0, 1500), (0, 1500), (0, 1500), (0, 1000), (14, 100), (16, 1000), (16, 1)];
+    let times = served(capacity, &packets.map(|(at, size)| (ms(at), size)));
+    // The third takes 1000 B of the first grant and 500 of the second; the fifth 500 and 500. What comes at 16 ms comes too
+    // late for that grant, and the next is its own.
+    let expected = [(4, 4), (4, 4), (4, 8), (8, 8), (8, 12), (16, 16), (20, 20), (24, 24)];
+    assert_eq!(times, expected.map(|(begins, departs)| (ms(begins), ms(departs))));
+}
+
+#[test]
+fn grants_of_a_link_that_stands_for_good_end() {
+    let capacity = steps(&[(0, 8), (2, 0)], None).in_grants(Span::from_millis(4));
+    let times = served(capacity, &[(ms(0), 1000), (ms(0), 1000), (ms(0), 1)]);
+    assert_eq!(times, [(ms(4), ms(4)), (ms(4), ms(4)), (Capacity::NEVER, Capacity::NEVER)]);
+}
+
 #[test]
 fn amounts_and_means_are_those_of_the_graph() {
     let cell = opportunities(&[1, 3, 3, 5]);
@@ -155,6 +177,44 @@ fn drained_by_rates(rates: &[(u64, u64)], period: u64, packets: &[(u64, u64)]) -
     departures
 }
 
+/// Rates in bytes per ps, each from a ps on, again after each period.
+fn by_picoseconds(rates: &[(u64, u64)], period: u64) -> Capacity {
+    let point = |(at, rate): &(u64, u64)| CapacityPoint {
+        at: Span::from_picos(*at),
+        burst: Bytes::ZERO,
+        rate: Rate::from_bps(rate * 8_000_000_000_000),
+    };
+    Capacity::new(rates.iter().map(point).collect(), Some(Span::from_picos(period))).unwrap()
+}
+
+/// At the end of each `grant` what the rates, in bytes per ps, offered in it: when packets begin and depart.
+fn drained_by_grants(rates: &[(u64, u64)], period: u64, grant: u64, packets: &[(u64, u64)]) -> Vec<(u64, u64)> {
+    let mut waiting: VecDeque<(u64, u64)> = packets.iter().copied().collect();
+    let (mut times, mut begun) = (Vec::new(), None);
+    let mut offered = 0;
+    for at in 1u64.. {
+        offered += rates.iter().rev().find(|(from, _)| *from <= (at - 1) % period).map_or(0, |(_, rate)| *rate);
+        let mut left = if at % grant == 0 { std::mem::take(&mut offered) } else { 0 };
+        while left > 0
+            && let Some((arrival, size)) = waiting.front_mut()
+            && *arrival < at
+        {
+            let part = left.min(*size);
+            let begins = *begun.get_or_insert(at);
+            (left, *size) = (left - part, *size - part);
+            if *size == 0 {
+                waiting.pop_front();
+                times.push((begins, at));
+                begun = None;
+            }
+        }
+        if waiting.is_empty() {
+            break;
+        }
+    }
+    times
+}
+
 /// Arrivals in order of time, from gaps and sizes.
 fn arrivals(gaps: &[(u64, u64)]) -> Vec<(u64, u64)> {
     let mut at = 0;
@@ -191,17 +251,29 @@ proptest! {
     ) {
         let rates: Vec<(u64, u64)> = [(0, first)].into_iter().chain(arrivals(&more)).collect();
         let period = rates.last().unwrap().0 + tail;
-        let point = |(at, rate): &(u64, u64)| CapacityPoint {
-            at: Span::from_picos(*at),
-            burst: Bytes::ZERO,
-            rate: Rate::from_bps(rate * 8_000_000_000_000),
-        };
-        let capacity = Capacity::new(rates.iter().map(point).collect(), Some(Span::from_picos(period))).unwrap();
+        let capacity = by_picoseconds(&rates, period);
         let packets = arrivals(&packets);
         let told: Vec<(Time, u64)> = packets.iter().map(|(at, size)| (Time::from_picos(*at), *size)).collect();
         let departures: Vec<u64> = served(capacity, &told).iter().map(|(_, departs)| departs.picos()).collect();
         // Whole packets share a picosecond of the drained queue; a wire that was idle begins at its next instant. Within
         // one busy time both agree to the picosecond.
         prop_assert_eq!(departures, drained_by_rates(&rates, period, &packets));
+    }
+
+    #[test]
+    fn grants_serve_as_a_queue_that_is_drained_at_the_end_of_each(
+        first in 1u64..9,
+        more in prop::collection::vec((1u64..30, 0u64..9), 0..6),
+        tail in 1u64..30,
+        grant in 1u64..40,
+        packets in prop::collection::vec((0u64..40, 1u64..120), 1..30),
+    ) {
+        let rates: Vec<(u64, u64)> = [(0, first)].into_iter().chain(arrivals(&more)).collect();
+        let period = rates.last().unwrap().0 + tail;
+        let packets = arrivals(&packets);
+        let told: Vec<(Time, u64)> = packets.iter().map(|(at, size)| (Time::from_picos(*at), *size)).collect();
+        let capacity = by_picoseconds(&rates, period).in_grants(Span::from_picos(grant));
+        let times: Vec<_> = served(capacity, &told).iter().map(|(b, d)| (b.picos(), d.picos())).collect();
+        prop_assert_eq!(times, drained_by_grants(&rates, period, grant, &packets));
     }
 }

@@ -14,7 +14,7 @@ const EvaluationPage = (() => {
       const xs = cells.map((_, at) => (alone ? i : at + (i - (data.contenders.length - 1) / 2) * APART));
       const half = cells.map((cell) => cell?.half_width ?? 0), ys = cells.map((cell) => cell?.mean ?? NaN);
       return {
-        name: contender.name, colour: contender.colour, dash: Plot.DASHES[i % Plot.DASHES.length], marker: i, xs, ys,
+        name: contender.name, colour: contender.colour, ...Shapes.look(i), xs, ys,
         lo: ys.map((y, k) => y - half[k]), hi: ys.map((y, k) => y + half[k]), kinds: ["mean", "bars"],
       };
     });

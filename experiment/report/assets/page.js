@@ -43,7 +43,7 @@ const Page = (() => {
   // Look of a flow, the `k`-th of `n` that are drawn: the colour of its controller where several meet, and a dash.
   const flowLook = (run, flow, k, n) => ({
     colour: run.mixed && data.flow_colours[run.flows[flow]] || (n > 1 ? line(undefined, k, n) : undefined),
-    dash: n > 1 && n <= 6 ? Plot.DASHES[k % Plot.DASHES.length] : "",
+    dash: n > 1 && n <= 6 ? Shapes.look(k).dash : "",
   });
 
   // The flows of a run as lines; named one by one while they are few.
@@ -142,14 +142,16 @@ const Page = (() => {
     const colour = (name) => data.controllers[controllerIndex(name)].colour;
     Packets.draw(place("sequence"), time, TIME, runs(), colour);
     Queues.draw(place("queues"), time, TIME, runs());
-    element("notice").hidden = data.left_out === 0;
-    element("notice").textContent = `The curves of ${data.left_out} of ${data.left_out + data.runs.length} runs were left out to keep the page small; the exported tables have them.`;
+    const notice = element("notice");
+    if (!notice) return;
+    notice.hidden = data.left_out === 0;
+    notice.textContent = `The curves of ${data.left_out} of ${data.left_out + data.runs.length} runs were left out to keep the page small; the exported tables have them.`;
   }
 
   // Look of a controller where several share a panel: colour, dash and marker each tell them apart.
   const look = (name) => {
     const i = controllerIndex(name);
-    return { name, colour: line(i), dash: Plot.DASHES[i % Plot.DASHES.length], marker: i };
+    return { name, colour: line(i), ...Shapes.look(i) };
   };
 
   // A distribution of times: a staircase for each of `lines`, which have a name, a look and points of time and share.
@@ -245,9 +247,9 @@ const Page = (() => {
 
   function draw() {
     const looks = data.controllers.map((c) => look(c.name));
-    // Controllers that meet in a mix have looks of their own.
+    // Controllers that meet in a mix have looks of their own, after those.
     const met = Object.entries(data.flow_colours).filter(([name]) => controllerIndex(name) < 0)
-      .map(([name, colour], i) => ({ name, colour, dash: Plot.DASHES[i % Plot.DASHES.length], marker: i }));
+      .map(([name, colour], i) => ({ name, colour, ...Shapes.look(looks.length + i) }));
     Overview.sweep(place("by-way"), data.by_way, looks);
     Overview.sweep(place("at-links"), data.at_links, looks);
     Overview.tradeoff(place("tradeoff"), data.tradeoff, looks);
@@ -255,7 +257,7 @@ const Page = (() => {
     Overview.sweep(place("sizes"), data.sizes, looks);
     Overview.sweep(place("sweep"), data.sweep, looks, met);
     const kept = new Set(data.runs.map((run) => run.point));
-    select("point", data.points.map((name, i) => [i, name]).filter(([i]) => kept.has(i)), "point");
+    select("point", data.points.map((name, i) => [i, name || "nothing swept"]).filter(([i]) => kept.has(i)), "point");
     const replications = [...new Set(data.runs.map((r) => r.replication))].sort((a, b) => a - b);
     const seed = (r) => data.runs.find((run) => run.replication === r).seed;
     select("replication", replications.map((r) => [r, `${r + 1} (seed ${seed(r)})`]), "replication");
@@ -264,7 +266,7 @@ const Page = (() => {
     element("stream")?.addEventListener("change", drawStream);
     element("axes")?.addEventListener("change", (e) => { chosen.axes = e.target.value; drawTime(); });
     const reset = element("reset");
-    time.onchange = (zoomed) => { reset.hidden = !zoomed; };
+    time.onchange = (zoomed) => { if (reset) reset.hidden = !zoomed; };
     reset?.addEventListener("click", () => time.reset());
     drawChosen();
   }

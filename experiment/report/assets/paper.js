@@ -5,9 +5,9 @@ const PaperPage = (() => {
   // Published points are ink, computed lines are plain, simulated points carry markers and their intervals.
   function look(line, i) {
     if (line.origin === "published") return { kinds: ["dots"], shape: 3, colour: "var(--ink)", dash: "" };
-    const dash = Plot.DASHES[i % Plot.DASHES.length];
+    const { dash, marker } = Shapes.look(i);
     if (line.dense || line.origin === "computed") return { kinds: ["mean"], dash };
-    return { kinds: ["mean", "bars"], dash, marker: i };
+    return { kinds: ["mean", "bars"], dash, marker };
   }
 
   function series(line, i, picture) {

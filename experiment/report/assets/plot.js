@@ -88,14 +88,6 @@ const Plot = (() => {
     return all;
   }
 
-  const SHAPES = [
-    (x, y, r) => `M${f(x - r)} ${f(y)}a${r} ${r} 0 1 0 ${2 * r} 0a${r} ${r} 0 1 0 ${-2 * r} 0`,
-    (x, y, r) => `M${f(x - r)} ${f(y - r)}h${2 * r}v${2 * r}h${-2 * r}z`,
-    (x, y, r) => `M${f(x)} ${f(y - r * 1.2)}l${r * 1.2} ${r * 2.1}h${-r * 2.4}z`,
-    (x, y, r) => `M${f(x)} ${f(y - r * 1.3)}l${r * 1.3} ${r * 1.3}l${-r * 1.3} ${r * 1.3}l${-r * 1.3} ${-r * 1.3}z`,
-  ];
-  const DASHES = ["", "7 3", "2 2.5", "9 3 2 3", "12 4", "4 2"];
-
   const DRAW = {
     line(points, sx, sy) {
       return segments(points).map((s) => "M" + s.map((p) =>
@@ -131,7 +123,7 @@ const Plot = (() => {
         i ? `H${f(sx(p.x))}V${f(sy(p.mid))}` : `M${f(sx(p.x))} ${f(sy(p.mid))}`).join("")).join("");
     },
     dots(points, sx, sy, series) {
-      return points.filter((p) => !Number.isNaN(p.mid)).map((p) => SHAPES[series.shape ?? 0](sx(p.x), sy(p.mid), series.radius ?? 2)).join("");
+      return points.filter((p) => !Number.isNaN(p.mid)).map((p) => Shapes.ALL[series.shape ?? 0](sx(p.x), sy(p.mid), series.radius ?? 2)).join("");
     },
     // Closed lines, given by their corners.
     rings(points, sx, sy, series) {
@@ -212,7 +204,8 @@ const Plot = (() => {
       if (!(hi >= lo)) return y.log ? [0.1, 1] : [0, 1];
       if (y.log) return [10 ** Math.floor(Math.log10(lo)), 10 ** Math.ceil(Math.log10(hi) - 1e-9)];
       if (y.zero !== false) lo = Math.min(0, lo);
-      const pad = (hi - lo || Math.abs(hi) || 1) * 0.06;
+      // Where all is zero there is nothing to read a scale from: up to one of the unit, or to 6 %.
+      const pad = (hi - lo || Math.abs(hi)) * 0.06 || (y.unit === "ratio" ? 0.06 : 1);
       return [y.zero !== false ? lo : lo - pad, y.top ?? hi + pad];
     }
 
@@ -232,7 +225,9 @@ const Plot = (() => {
       const root = svg("svg", { viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" });
       Object.assign(panel, { sx, sy, x0, x1, left, right, top: MARGIN.top, base, width, staggered, taken: [] });
       const id = `clip${Figure.clips = (Figure.clips ?? 0) + 1}`;
-      svg("rect", { x: left, y: MARGIN.top - 3, width: right - left, height: base - MARGIN.top + 6 }, svg("clipPath", { id }, root));
+      const clip = (id, more) => svg("rect", { x: left, y: MARGIN.top - more, width: right - left, height: base - MARGIN.top + 2 * more }, svg("clipPath", { id }, root));
+      clip(id, 3);
+      clip(`${id}m`, 7);
       this.axes(root, panel, x, y, sx, sy, [y0, y1], last);
       const ink = svg("g", { "clip-path": `url(#${id})` }, root);
       // Words stand beside points, not over them.
@@ -251,7 +246,8 @@ const Plot = (() => {
           if (series.dash && (kind === "line" || kind === "mean")) path.setAttribute("stroke-dasharray", series.dash);
           drawn += (series.cells ?? points).length;
         }
-        if (series.marker !== undefined) this.markers(ink, series, points, sx, sy);
+        // A marker at zero is seen whole.
+        if (series.marker !== undefined) this.markers(root, `url(#${id}m)`, series, points, sx, sy);
         series.texts?.forEach((text, i) => this.beside(ink, text, sx(series.xs[i]), sy(series.ys[i]), panel));
       }
       shade();
@@ -353,14 +349,15 @@ const Plot = (() => {
       svg("text", { class: "note", x: f(place[0]), y: f(place[1]) }, ink).textContent = text;
     }
 
-    markers(ink, series, points, sx, sy) {
+    markers(root, clip, series, points, sx, sy) {
+      const marker = Shapes.marker(series.marker);
       let free = -Infinity, d = "";
       for (const p of points) {
         if (Number.isNaN(p.mid) || (series.spaced && sx(p.x) < free)) continue;
-        d += SHAPES[series.marker % SHAPES.length](sx(p.x), sy(p.mid), 3.5);
+        d += marker.draw(sx(p.x), sy(p.mid), 3.5);
         free = sx(p.x) + 70;
       }
-      const path = svg("path", { d, class: "markers" }, ink);
+      const path = svg("path", { d, class: marker.kind, "clip-path": clip }, root);
       if (series.colour) path.style.setProperty("--line", series.colour);
     }
 
@@ -487,14 +484,15 @@ const Plot = (() => {
     const key = html("span", { class: "key" }, head);
     const sample = svg("svg", { class: "sample", viewBox: "0 0 26 10", "aria-hidden": "true" }, key);
     for (const kind of series.kinds) {
-      const d = ["area", "band", "stack", "cells"].includes(kind) ? "M1 1H25V9H1Z" : kind === "dots" ? SHAPES[series.shape ?? 0](13, 5, 2.4) : "M1 5H25";
+      const d = ["area", "band", "stack", "cells"].includes(kind) ? "M1 1H25V9H1Z" : kind === "dots" ? Shapes.ALL[series.shape ?? 0](13, 5, 2.4) : "M1 5H25";
       if (kind === "bars" || kind === "rings") continue;
       const path = svg("path", { d, class: `${kind} ${series.role ?? ""}` }, sample);
       if (series.colour) path.style.setProperty("--line", series.colour);
       if (series.dash && (kind === "line" || kind === "mean")) path.setAttribute("stroke-dasharray", series.dash);
     }
     if (series.marker !== undefined) {
-      const path = svg("path", { d: SHAPES[series.marker % SHAPES.length](13, 5, 3.2), class: "markers" }, sample);
+      const marker = Shapes.marker(series.marker);
+      const path = svg("path", { d: marker.draw(13, 5, 3.2), class: marker.kind }, sample);
       if (series.colour) path.style.setProperty("--line", series.colour);
     }
     html("span", {}, key, series.name);
@@ -511,5 +509,5 @@ const Plot = (() => {
     }
   }
 
-  return { Figure, Legend, View, DASHES, LEFT: MARGIN.left, html };
+  return { Figure, Legend, View, LEFT: MARGIN.left, html };
 })();

@@ -226,7 +226,10 @@ fn comparison(out: &mut String, results: &Results, groups: &[Group]) {
 
 /// The pictures over time, but for the one that stands above.
 fn pictures(out: &mut String, results: &Results, above: Option<&str>) {
-    if results.runs.is_empty() {
+    let mut drawn = String::new();
+    places(&mut drawn, results, |name| Some(name) != above);
+    // What is chosen here is drawn above and below, too.
+    if drawn.is_empty() && above.is_none() && results.runs.iter().all(|run| run.streams.is_empty()) {
         return;
     }
     let mut content = String::from("<div class=\"controls\" id=\"controls\">");
@@ -244,7 +247,7 @@ fn pictures(out: &mut String, results: &Results, above: Option<&str>) {
          <noscript><p>The curves are drawn by a script, which is switched off here. The tables need none.</p></noscript>\n\
          <p class=\"note\" id=\"notice\" hidden></p>\n",
     );
-    places(&mut content, results, |name| Some(name) != above);
+    content.push_str(&drawn);
     section(out, "pictures", "Over time", &content);
 }
 

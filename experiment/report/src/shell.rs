@@ -4,9 +4,10 @@ use crate::html::{escape, script_data};
 use serde::Serialize;
 
 const STYLE: &str = include_str!("../assets/page.css");
-/// The scripts that every page begins with: numbers, plots, what saves them, and what every page does.
-const PLOTS: [&str; 4] = [
+/// The scripts that every page begins with: numbers, markers, plots, what saves them, and what every page does.
+const PLOTS: [&str; 5] = [
     include_str!("../assets/scale.js"),
+    include_str!("../assets/shapes.js"),
     include_str!("../assets/plot.js"),
     include_str!("../assets/save.js"),
     include_str!("../assets/frame.js"),

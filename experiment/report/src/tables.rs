@@ -71,7 +71,7 @@ fn comparison_table(out: &mut String, results: &Results, groups: &[Group], colum
     let rows = groups.iter().enumerate().map(|(row, group)| {
         let mut cells = format!("<th scope=\"row\">{}</th>", swatch(results, group.controller));
         if swept {
-            _ = write!(cells, "<td>{}</td>", escape(&point_name(group.params)));
+            _ = write!(cells, "<td class=\"point\">{}</td>", escape(&point_name(group.params)));
         }
         for column in columns {
             let cell = match group.range(column.figure.name) {

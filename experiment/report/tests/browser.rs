@@ -107,6 +107,50 @@ fn a_sweep_is_drawn() {
 }
 
 #[test]
+fn a_sweep_without_curves_offers_nothing_to_choose() {
+    if chromium() {
+        let mut results = example::sweep();
+        for run in &mut results.runs {
+            (run.series, run.streams, run.queue_delay) = Default::default();
+        }
+        check(&results, 390, &["tradeoff", "sweep"]);
+        assert!(!packetscale_report::page(&results).contains("id=\"controls\""));
+    }
+}
+
+/// The outline and the class of each marker in the legends of a picture.
+fn markers<'a>(dom: &'a str, figure: &str) -> Vec<&'a str> {
+    let from = dom.split(&format!("<figure data-figure=\"{figure}\"")).nth(1).unwrap();
+    let samples = from.split("</figure>").next().unwrap().split("class=\"sample\"").skip(1);
+    let marker = |sample: &'a str| {
+        let paths = sample.split("</svg>").next().unwrap().split("<path ");
+        paths.filter(|path| path.contains("class=\"markers")).find_map(|path| path.split(" style").next())
+    };
+    samples.filter_map(marker).collect()
+}
+
+/// Two controllers, and eighteen more names of theirs.
+#[test]
+fn no_two_of_twenty_controllers_share_a_marker() {
+    if chromium() {
+        let mut results = example::sweep();
+        let own = results.runs.clone();
+        for copy in 1..10 {
+            results.runs.extend(own.iter().cloned().map(|mut run| {
+                run.controller = format!("{}-{copy}", run.controller);
+                run
+            }));
+        }
+        let (dom, _) = open(&packetscale_report::page(&results), 1280, "");
+        let mut drawn = markers(&dom, "sweep");
+        assert_eq!(drawn.len(), 20);
+        drawn.sort_unstable();
+        drawn.dedup();
+        assert_eq!(drawn.len(), 20, "{drawn:?}");
+    }
+}
+
+#[test]
 fn hostile_names_are_drawn_as_text_and_run_nothing() {
     if chromium() {
         check(&example::hostile(), 390, &DEMO[1..]);

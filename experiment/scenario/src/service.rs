@@ -48,18 +48,12 @@ pub(crate) fn service(
     if service.aggregation.is_some() && service.shaper.is_some() {
         return Err(fields.refuse("aggregation", "service in bursts beside a shaper", "no shaper"));
     }
-    match (&service.aggregation, &service.variation) {
-        (Some(Aggregation::Period(_)), Some(_)) => {
-            let found = "a period beside a rate that changes";
-            let expected = "a constant rate: a grant is what that rate carries in a period; rate_trace can say each";
-            Err(fields.refuse("aggregation", found, expected))
-        }
-        (Some(Aggregation::Frames { .. }), Some(variation)) if variation.has_opportunities() => {
-            let found = "frames beside opportunities";
-            Err(fields.refuse("aggregation", found, "rates, or no frames: each opportunity is a burst of its own"))
-        }
-        _ => Ok(service),
+    let opportunities = service.variation.as_ref().is_some_and(Variation::has_opportunities);
+    if opportunities && matches!(service.aggregation, Some(Aggregation::Frames { .. })) {
+        let expected = "rates, or no frames: each opportunity is a burst of its own";
+        return Err(fields.refuse("aggregation", "frames beside opportunities", expected));
     }
+    Ok(service)
 }
 
 fn steps(fields: &mut Fields<'_>, rate: Option<Rate>) -> Result<Option<Variation>, ScenarioError> {

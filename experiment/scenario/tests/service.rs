@@ -70,11 +70,24 @@ fn bursts_and_buckets_are_read() {
     let slower = "rate = \"12 Mbit/s\"\nrate_steps = [[\"1 s\", \"6 Mbit/s\"]]\naggregation = ";
     let changing = path(&format!("{slower}{{ packets = 8, overhead = \"100 us\" }}"), &[]).unwrap();
     assert_eq!(changing.service.aggregation, Some(expected));
-    let grants = path(&format!("{slower}{{ period = \"2 ms\" }}"), &[]).unwrap_err();
-    assert!(grants.contains("path.aggregation: found a period beside a rate that changes"), "{grants}");
     let cell = "rate_trace = { file = \"cell.mahi\" }\naggregation = { packets = 8, overhead = \"100 us\" }";
     let frames = path(cell, &[("cell.mahi", "1\n")]).unwrap_err();
     assert!(frames.contains("path.aggregation: found frames beside opportunities"), "{frames}");
+}
+
+#[test]
+fn a_grant_has_what_the_changing_rate_carries_in_its_period() {
+    // 12 Mbit/s is 1500 B per ms: 4500 B in the first 3 ms; the second period has 1 ms of it and 2 ms of 750 B.
+    let link =
+        path("rate = \"12 Mbit/s\"\nrate_steps = [[\"4 ms\", \"6 Mbit/s\"]]\naggregation = { period = \"3 ms\" }", &[]);
+    let capacity = link.unwrap().capacity().unwrap();
+    let amounts = [2, 3, 5, 6, 8, 9].map(|ms| capacity.amount(at(0), at(ms)).get());
+    assert_eq!(amounts, [0, 4500, 4500, 7500, 7500, 9750]);
+    // Opportunities at 1, 3, 3, 4, 5, 7, ... ms: three by 3 ms, two more by 6.
+    let cell = "rate_trace = { file = \"cell.mahi\" }\naggregation = { period = \"3 ms\" }";
+    let capacity = path(cell, &[("cell.mahi", "1\n3\n3\n4\n")]).unwrap().capacity().unwrap();
+    let opportunities = [2, 3, 5, 6, 8].map(|ms| capacity.amount(at(0), at(ms)).get() / 1500);
+    assert_eq!(opportunities, [0, 3, 3, 5, 5]);
 }
 
 #[test]

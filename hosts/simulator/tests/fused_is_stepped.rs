@@ -168,6 +168,8 @@ fn behind_token_buckets_and_grants() {
     experiment.links[0].service.shaper = None;
     experiment.links[0].service.aggregation = Some(Aggregation::Period(Span::from_millis(2)));
     assert_same(&experiment, 2_000);
+    experiment.links[0].service.variation = Some(steps(20, &[(300, 5), (500, 0), (601, 30)], 901));
+    assert_same(&experiment, 2_000);
     experiment.links[1].service.shaper = bucket(8, 3_000);
     experiment.links[1].service.variation = Some(opportunities(&[1, 2, 2]));
     assert_same(&experiment, 2_000);

@@ -113,6 +113,17 @@ fn grants_serve_at_the_end_of_each_period() {
     }
 }
 
+/// The same until 6 ms, then 2 Mbit/s: four packets at 4 ms, 2.5 at 8, and one at each later end.
+#[test]
+fn grants_follow_a_rate_that_changes() {
+    let mut experiment = loaded(16, 1000);
+    experiment.links[0].service.aggregation = Some(Aggregation::Period(Span::from_millis(4)));
+    experiment.links[0].service.variation =
+        Variation::steps(Rate::from_mbps(8), vec![(ms(6), Rate::from_mbps(2))], None);
+    let departures: Vec<Time> = left(&log(&experiment)).take(9).collect();
+    assert_eq!(departures, [4, 4, 4, 4, 8, 8, 12, 16, 20].map(ms));
+}
+
 #[test]
 fn a_frame_takes_what_waits_and_leaves_as_one() {
     // A packet of 1000 B every 0.5 ms, 1 ms each on the wire, frames of up to 4 and 1 ms overhead. At 0 one packet

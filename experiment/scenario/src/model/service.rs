@@ -95,16 +95,10 @@ impl Variation {
 impl LinkSpec {
     /// What the link can carry over time; `None`: its rate, always.
     pub fn capacity(&self) -> Option<Arc<Capacity>> {
-        let Service { variation, aggregation, .. } = &self.service;
-        match (variation, aggregation) {
-            (Some(variation), _) => Some(variation.capacity.clone()),
-            (None, Some(Aggregation::Period(period))) => {
-                let burst = self.rate.amount_in(*period);
-                let grant = CapacityPoint { at: *period, burst, rate: Rate::ZERO };
-                Capacity::new(vec![grant], Some(*period)).map(Arc::new)
-            }
-            _ => None,
-        }
+        let varying = self.service.variation.as_ref().map(|variation| variation.capacity.clone());
+        let Some(Aggregation::Period(period)) = self.service.aggregation else { return varying };
+        let offered = varying.map(Arc::unwrap_or_clone).or_else(|| Capacity::constant(self.rate));
+        offered.map(|offered| Arc::new(offered.in_grants(period)))
     }
 
     /// What is left of a rate behind the link's token buckets in the long run: the least of it and theirs.
