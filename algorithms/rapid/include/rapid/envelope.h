@@ -20,7 +20,8 @@
  *
  * Because X is absolute, the many streams of one round trip do not compound. In
  * the fluid limit (1 - m) A alone makes equal shares the only equilibrium, with
- * an empty queue: R_i = h (1 - m) / m with the same spare capacity h for all.
+ * an empty queue: R_i = h (1 - m) / m with the same spare capacity h for all. (What
+ * the fluid does there, and why four flows and more go past it and cycle: docs/theory.md.)
  *
  * Then three corrections lower X (queue.h): a standing queue q lowers it by at most
  * 7 % (the drain); a queue that still grows caps it at the rate received; loss
@@ -100,7 +101,10 @@
 #define RAPID_SLOPE_SHORT_Q16 (RAPID_ONE / 2)
 #define RAPID_SLOPE_BATCHED_Q16 (RAPID_ONE / 4)
 
-/* Level 3 is congested if its slope is above 3 %, and above what noise makes: of stamps, and 1/32 of a batch. */
+/*
+ * Level 3 is congested if its slope is above 3 %, and above what noise makes: of stamps, and 1/32 of a batch. At rest it has
+ * 0.115 of the flow's share: below 3 % from four flows on, which then cycle (docs/theory.md).
+ */
 #define RAPID_CONGESTED_Q16 RAPID_Q16(30)
 #define RAPID_NOISE_BATCH_PART 32
 /* Level 2 is congested too if its slope is above 0.5 %: only then is there a line through two slopes. */
@@ -123,7 +127,7 @@
 /* While the path shows no limit, the gain doubles per round trip; after 1/4 of one, streams get wide. */
 #define RAPID_CEILING_GAIN_TIMES 2
 #define RAPID_WIDE_AFTER_PART 4
-/* The rate moves towards its target over 1/4 of a round trip. */
+/* The rate moves towards its target over 1/4 of a round trip: the 4 of x + 4 = 4 (1 - g) exp(-x) (docs/theory.md). */
 #define RAPID_MOVES_PER_ROUND 4
 /* A late stream pulls the rate over a round trip. */
 #define RAPID_LATE_MOVES_PER_ROUND 1

@@ -36,7 +36,10 @@
 
 /* A queue grows if its delay rises by more than 2 % of the time that passes. */
 #define RAPID_GROWING_Q16 RAPID_Q16(20)
-/* The drain lowers the target by 2/3 of the queue's part of a round trip: 2/3 of it would go in one. */
+/*
+ * The drain lowers the target by 2/3 of the queue's part of a round trip: 2/3 of it would go in one. With the cap of 7 %
+ * one flow drains 0.124 s of queue per second, n = 4 0.053 (docs/theory.md, `packetscale theory rapid`).
+ */
 #define RAPID_DRAIN_TIMES 2
 #define RAPID_DRAIN_PART 3
 /* Loss that a queue confirms counts above 0.5 %; any loss, which may be the line's own, above 8 %. */
