@@ -1,7 +1,7 @@
 //! What is under way: plain records in rings, 32 bytes for a data packet, 32 for an acknowledgment.
 
 use transport::{Ack, MAX_SACK_BLOCKS, MarkCounts, SackBlock, Segment, Stamp};
-use units::{Bytes, Ecn, Marks, Time};
+use units::{Bytes, Ecn, Marks, Span, Time};
 
 /// Bits that tell traffic and acknowledgments from the data of flows in [`Transit::flow`].
 const TRAFFIC: u32 = 1 << 31;
@@ -142,9 +142,35 @@ impl Transit {
 pub(crate) struct AckTransit {
     pub(crate) at: Time,
     next_expected: u64,
-    echo: u64,
+    /// From the next packet expected to the transmission echoed.
+    echo: i32,
+    /// How long after it the next of its flow arrives, in units of [`AFTER_UNIT`], rounded down; zero: not known yet.
+    after: u32,
     pub(crate) flow: u32,
     detail: u32,
+}
+
+/// Picoseconds, as a power of two: the longest time that is told in full is 4.4 s.
+const AFTER_UNIT: u32 = 10;
+
+impl AckTransit {
+    /// No acknowledgment of its flow that follows it arrives before this.
+    #[inline]
+    pub(crate) fn alone_until(&self) -> Time {
+        self.at + Span::from_picos(u64::from(self.after) << AFTER_UNIT)
+    }
+
+    /// The next of its flow arrives at `next`.
+    #[inline]
+    pub(crate) fn precede(&mut self, next: Time) {
+        let after = next.saturating_since(self.at).picos() >> AFTER_UNIT;
+        self.after = after.min(u64::from(u32::MAX)) as u32;
+    }
+
+    #[inline]
+    fn echo(&self) -> u64 {
+        self.next_expected.wrapping_add_signed(self.echo.into())
+    }
 }
 
 /// No detail, no stamp.
@@ -273,10 +299,15 @@ impl Default for Details {
 }
 
 impl Details {
-    /// Packs an acknowledgment that reaches its sender at `at`.
+    /// Packs an acknowledgment that reaches its sender at `at`. A transmission that is too far from the packet expected does
+    /// not fit in the record: then it lies whole.
     #[inline(always)]
     pub(crate) fn pack(&mut self, flow: usize, at: Time, ack: &Ack, usual: Usual) -> AckTransit {
-        let bare = ack.blocks == 0
+        let beyond = ack.echo.wrapping_sub(ack.next_expected) as i64;
+        let echo = beyond as i32;
+        let near = i64::from(echo) == beyond;
+        let bare = near
+            && ack.blocks == 0
             && !ack.duplicate
             && ack.receive_window == usual.window
             && ack.marked == MarkCounts::ZERO
@@ -285,14 +316,14 @@ impl Details {
         let detail = match ack.stamps {
             0 if bare => PLAIN,
             1 if bare && ack.arrivals[0] == lone => STAMPED,
-            _ => self.store(ack, usual),
+            _ => self.store(ack, usual, near),
         };
-        AckTransit { at, next_expected: ack.next_expected, echo: ack.echo, flow: flow as u32, detail }
+        AckTransit { at, next_expected: ack.next_expected, echo, after: 0, flow: flow as u32, detail }
     }
 
     #[inline(never)]
-    fn store(&mut self, ack: &Ack, usual: Usual) -> u32 {
-        match Brief::of(ack, usual) {
+    fn store(&mut self, ack: &Ack, usual: Usual, near: bool) -> u32 {
+        match Brief::of(ack, usual).filter(|_| near) {
             Some(brief) => self.brief.keep(brief),
             None => self.whole.keep(*ack) | WHOLE,
         }
@@ -314,11 +345,11 @@ impl Details {
             return self.whole.take(record.detail & !WHOLE);
         }
         let ack = &mut self.unpacked;
-        ack.clear(record.next_expected, record.echo, usual.window);
+        ack.clear(record.next_expected, record.echo(), usual.window);
         if record.detail == STAMPED {
             ack.stamps = 1;
             ack.arrivals[0] =
-                Stamp { sequence: record.next_expected - 1, transmission: record.echo, arrived: usual.stamp };
+                Stamp { sequence: record.next_expected - 1, transmission: record.echo(), arrived: usual.stamp };
         } else if record.detail != PLAIN {
             self.brief.take(record.detail).complete(ack);
         }
@@ -354,6 +385,9 @@ mod tests {
     fn acknowledgments_come_out_as_they_went_in() {
         assert_kept(&Ack::plain(17, 40, 1000));
         assert_kept(&Ack::plain(17, 40, 999));
+        assert_kept(&Ack::plain(17, 4, 1000));
+        assert_kept(&Ack::plain(17, 1 << 33, 1000));
+        assert_kept(&Ack::plain(1 << 50, 17, 1000));
         for (sequence, transmission, ns) in [(16, 40, 500), (16, 41, 500), (15, 40, 500), (16, 40, 499)] {
             let mut ack = Ack::plain(17, 40, 1000);
             ack.stamps = 1;
@@ -378,6 +412,19 @@ mod tests {
             let mut ack = Ack::plain(17, 40, 1000);
             ack.marked = MarkCounts { congestion, burstiness };
             assert_kept(&ack);
+        }
+    }
+
+    #[test]
+    fn an_acknowledgment_is_never_said_to_be_alone_for_too_long() {
+        let at = Time::from_nanos(900);
+        for picos in [0, 1, 1023, 1024, 5_000_000_000, 10_000_000_000_000] {
+            let mut record = Details::default().pack(3, at, &Ack::plain(17, 40, 1000), USUAL);
+            assert_eq!(record.alone_until(), at);
+            let next = at + Span::from_picos(picos);
+            record.precede(next);
+            assert!(record.alone_until() <= next);
+            assert!(picos > 1 << 42 || next.saturating_since(record.alone_until()) < Span::from_picos(1024));
         }
     }
 

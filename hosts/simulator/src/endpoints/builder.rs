@@ -178,6 +178,8 @@ impl<'e> FlowBuilder<'e> {
             due: start,
             patience: if gaps.is_none() && application.is_none() { spec.min_rto.min(MAX_RTO) } else { Span::ZERO },
             expected: Time::MAX,
+            newest_ack: u64::MAX,
+            runs_ahead: false,
             gaps,
             coalescer,
             headers,

@@ -37,6 +37,12 @@ pub(crate) struct Flow {
     pub(super) route: u32,
     /// From the receiver back to the sender.
     pub(super) return_delay: Span,
+    /// The number of its newest acknowledgment in that ring, if it runs ahead.
+    pub(super) newest_ack: u64,
+    /// Its packets leave ahead of time, until its next acknowledgment (see [`super::sending`]).
+    pub(super) runs_ahead: bool,
+    /// Each packet is acknowledged the instant it arrives: its reception needs no event.
+    pub(super) immediate: bool,
     /// Window that its receiver always advertises.
     pub(super) receive_window: u64,
     /// Its sender's timer in the schedule; [`Time::MAX`]: none.
@@ -57,8 +63,6 @@ pub(crate) struct Flow {
     pub(super) return_path: Option<Box<ReturnPath>>,
     /// Interrupt coalescence at its receiver; `None`: none.
     pub(super) coalescer: Option<Box<Coalescer>>,
-    /// Each packet is acknowledged the instant it arrives: its reception needs no event.
-    pub(super) immediate: bool,
     /// Its delayed acknowledgment's timer in the schedule.
     pub(super) ack_armed: Time,
     pub(super) start: Time,
@@ -152,6 +156,18 @@ impl Flow {
     #[inline]
     pub(super) fn may_wait(&self, expected: Time) -> bool {
         expected.saturating_since(self.sender.departure()) < self.patience
+    }
+
+    /// Its sender is paced: from now on its packets leave ahead of time, where nothing can come between.
+    #[cold]
+    pub(super) fn begin_to_run_ahead(&mut self) {
+        self.runs_ahead = self.patience > Span::ZERO && self.stop.is_none();
+    }
+
+    /// Whether a packet may leave ahead of this, its departure time: no timer expires before it.
+    #[inline]
+    pub(super) fn may_run_ahead(&self, departure: Time) -> bool {
+        self.runs_ahead && departure < self.armed.min(self.sender.next_deadline())
     }
 
     /// It has an event at its first link at this time, or earlier.

@@ -53,6 +53,8 @@ pub(crate) struct Endpoints {
     stamp_clock: StampClock,
     /// The available capacity from each time on, for controllers that ask to be told.
     oracle: Vec<(Time, Rate)>,
+    /// Nobody looks at the flows before this instant.
+    horizon: Time,
     /// What senders of the scenario did in the event at hand; `None`: nobody asks.
     noted: Option<Vec<Event>>,
 }
@@ -76,6 +78,7 @@ impl Endpoints {
             batching: matches!(experiment.gaps, GapModel::Batch(_)),
             stamp_clock: StampClock::new(&experiment.receiver),
             oracle: oracle(experiment, &flows)?,
+            horizon: Time::ZERO,
             noted: None,
             flows,
         })

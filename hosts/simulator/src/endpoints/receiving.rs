@@ -3,7 +3,7 @@
 use super::coalescer::Interrupt;
 use super::{Endpoints, Flow};
 use crate::agenda::{Agenda, EventSource};
-use crate::transit::Transit;
+use crate::transit::{AckTransit, Transit};
 use units::Time;
 
 /// What happens to a packet that reaches a host.
@@ -116,6 +116,20 @@ impl Endpoints {
         }
         let usual = flow.usual(arrives - flow.return_delay, self.stamp_clock);
         let record = self.details.pack(index, arrives, ack, usual);
-        self.ack_lanes[flow.ack_lane as usize].push(agenda, EventSource::AckLane(flow.ack_lane), record);
+        self.send_ack(agenda, index, record);
+    }
+
+    /// An acknowledgment sets out for its sender, on nothing but a delay. The one of its flow before it is told when it arrives.
+    #[inline(always)]
+    pub(super) fn send_ack(&mut self, agenda: &mut Agenda, index: usize, record: AckTransit) {
+        let flow = &mut self.flows[index];
+        let lane = &mut self.ack_lanes[flow.ack_lane as usize];
+        if flow.runs_ahead {
+            if let Some(before) = lane.get_mut(flow.newest_ack) {
+                before.precede(record.at);
+            }
+            flow.newest_ack = lane.next_number();
+        }
+        lane.push(agenda, EventSource::AckLane(flow.ack_lane), record);
     }
 }

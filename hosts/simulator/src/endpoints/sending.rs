@@ -1,4 +1,9 @@
 //! What senders do when acknowledgments and timers reach them, and the packets' way to the first link.
+//!
+//! A sender that waits for nothing but a departure time has no event for it. What an acknowledgment finds it has not done
+//! yet is caught up with. And it runs ahead: where it is known when the next acknowledgment arrives, what leaves before that
+//! leaves at once, while all that belongs to the flow is at hand. Nothing else can change it until then but its timer, and
+//! nobody may look at it before the horizon.
 
 use super::lines::Lines;
 use super::{Cards, Endpoints, Flow};
@@ -39,7 +44,8 @@ impl Endpoints {
         if !self.oracle.is_empty() {
             self.tell(now, index);
         }
-        self.transmit(agenda, now, index);
+        let alone = record.alone_until().min(self.horizon);
+        self.transmit_until(agenda, now, index, alone);
     }
 
     /// Tells a controller what was available when the packet that was just acknowledged reached the bottleneck.
@@ -141,12 +147,30 @@ impl Endpoints {
 
     // ---- departures --------------------------------------------------------------------------------------------
 
-    /// Sends what may leave now, and sets the flow's timer. One function, in which all that a packet needs is inlined.
-    #[inline(never)]
+    /// Sends what may leave now, and sets the flow's timer.
     pub(crate) fn transmit(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+        self.transmit_until(agenda, now, index, now);
+    }
+
+    /// Sends what may leave now, and before `alone`, until which nothing but its timer changes the flow; sets that timer. One
+    /// function, in which all that a packet needs is inlined.
+    #[inline(never)]
+    fn transmit_until(&mut self, agenda: &mut Agenda, now: Time, index: usize, alone: Time) {
         let mut sending = self.sending(index);
-        sending.depart(agenda, now);
+        let mut departure = now;
+        loop {
+            sending.depart(agenda, departure);
+            departure = sending.flow.sender.departure();
+            if departure >= alone || !sending.flow.may_run_ahead(departure) {
+                break;
+            }
+        }
         sending.arm(agenda, now);
+    }
+
+    /// From now on nobody looks at the flows before this instant, nor at what they did in it.
+    pub(crate) fn set_horizon(&mut self, horizon: Time) {
+        self.horizon = horizon;
     }
 
     /// A flow at its sending host.
@@ -266,6 +290,9 @@ impl Sending<'_> {
     fn arm(&mut self, agenda: &mut Agenda, now: Time) {
         let paced = self.flow.sender.departure() < Time::MAX;
         let expected = if paced { self.expected() } else { Time::MAX };
+        if paced && !self.flow.runs_ahead {
+            self.flow.begin_to_run_ahead();
+        }
         self.set_timer(agenda, now, expected);
     }
 

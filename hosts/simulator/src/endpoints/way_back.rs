@@ -2,7 +2,7 @@
 //! the number of its place, as large as the headers.
 
 use super::Endpoints;
-use crate::agenda::{Agenda, EventSource};
+use crate::agenda::Agenda;
 use crate::transit::{AckTransit, Owner, Transit, Usual};
 use scenario::HEADERS;
 use units::Time;
@@ -68,7 +68,7 @@ impl Endpoints {
         let flow = &self.flows[record.flow as usize];
         let arrives = transit.at + flow.return_delay;
         record.at = flow.return_path.as_ref().map_or(arrives, |path| path.bunched(arrives));
-        self.ack_lanes[flow.ack_lane as usize].push(agenda, EventSource::AckLane(flow.ack_lane), record);
+        self.send_ack(agenda, record.flow as usize, record);
     }
 
     /// A packet was dropped or lost.

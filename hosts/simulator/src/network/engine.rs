@@ -19,6 +19,7 @@ use units::{Bytes, Time};
 impl<'e> Network<'e> {
     /// Runs to the end. At every interval of `record.step` it is said how far the run is.
     pub(crate) fn run(&mut self, watch: &dyn Fn(Time)) {
+        self.until(self.end);
         while let Some((now, source)) = self.agenda.next(self.end) {
             self.happen(now, source);
             if source == EventSource::Sampler {
@@ -29,9 +30,16 @@ impl<'e> Network<'e> {
 
     /// Runs until `until`, what happens then included.
     pub(crate) fn advance(&mut self, until: Time) {
+        self.until(until.min(self.end));
         while let Some((now, source)) = self.agenda.next(until.min(self.end)) {
             self.happen(now, source);
         }
+    }
+
+    /// It goes on until then, and the recorder may look at flows before.
+    fn until(&mut self, until: Time) {
+        self.pause = until;
+        self.endpoints.set_horizon(until.min(self.sampler.next()));
     }
 
     /// Lends the controller of a flow to `act`, now that all has happened that happens until `now`.
@@ -105,6 +113,7 @@ impl<'e> Network<'e> {
 
     fn sample(&mut self, now: Time) {
         self.sampler.sample(&mut self.agenda, now, &self.topology, &mut self.endpoints, &mut self.recorder);
+        self.until(self.pause);
     }
 
     // ---- links -------------------------------------------------------------------------------------------------

@@ -33,6 +33,8 @@ pub(crate) struct Network<'e> {
     recorder: Recorder,
     sampler: Sampler,
     end: Time,
+    /// Until when it goes on before somebody may look at it.
+    pause: Time,
     /// Link crossings of all packets.
     hops: u64,
     /// Services are noted one by one: in the log, by the tap, or for every link's account.
@@ -71,6 +73,7 @@ impl<'e> Network<'e> {
             recorder,
             sampler: Sampler::new(experiment),
             end,
+            pause: Time::ZERO,
             hops: 0,
             log: None,
             tap: None,

@@ -11,6 +11,8 @@ use units::{Span, Time};
 /// The recorder's clock.
 pub(super) struct Sampler {
     step: Span,
+    /// The next sample.
+    next: Time,
     /// When to trace probe streams, the latest first.
     trace_times: Vec<Time>,
     /// The flows that were ever asked for a trace.
@@ -22,13 +24,24 @@ impl Sampler {
         let (warm, end) = (Time::ZERO + experiment.warmup, Time::ZERO + experiment.duration);
         Sampler {
             step: experiment.record.step,
+            next: Time::MAX,
             trace_times: trace_times(warm, end, experiment.record.streams),
             asked: BTreeSet::new(),
         }
     }
 
-    pub(super) fn first_event(&self, agenda: &mut Agenda) {
-        agenda.timer(Time::ZERO + self.step / 2, EventSource::Sampler);
+    pub(super) fn first_event(&mut self, agenda: &mut Agenda) {
+        self.set(agenda, Time::ZERO + self.step / 2);
+    }
+
+    fn set(&mut self, agenda: &mut Agenda, next: Time) {
+        self.next = next;
+        agenda.timer(next, EventSource::Sampler);
+    }
+
+    /// When it next looks at flows; [`Time::MAX`]: never.
+    pub(super) fn next(&self) -> Time {
+        self.next
     }
 
     /// Takes a sample and sets the clock for the next.
@@ -40,7 +53,7 @@ impl Sampler {
         endpoints: &mut Endpoints,
         recorder: &mut Recorder,
     ) {
-        agenda.timer(now + self.step, EventSource::Sampler);
+        self.set(agenda, now + self.step);
         if !recorder.keeps_curves() {
             return;
         }
