@@ -17,7 +17,6 @@ pub struct Params {
     pub drain_cap: u32,
     pub stamp_noise_ns: u32,
     pub level_min_ns: u32,
-    pub rtt_floor_ns: u64,
     pub tau_ns: u64,
     pub eta_ns: u64,
     pub eta_streams: u32,
@@ -29,6 +28,7 @@ pub struct Params {
     pub loss_cut: u32,
     pub reading: u32,
     pub competitive: u32,
+    pub rtt_floor_ns: u64,
 }
 
 /// `struct rapid_memory`.

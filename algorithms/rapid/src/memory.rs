@@ -23,10 +23,18 @@ pub fn sizes() -> Sizes {
     Sizes { law: words[0], record: words[1], stream: words[2], gaps: words[3], next_ns: words[4] }
 }
 
+/// Words of a cache line.
+const LINE_WORDS: usize = 8;
+
+/// A cache line, so that rings begin with one.
+#[derive(Clone, Copy, Debug)]
+#[repr(align(64))]
+struct Line([u64; LINE_WORDS]);
+
 /// A ring of equal items, a power of two of them, found by number.
 #[derive(Clone, Debug)]
 pub struct Ring {
-    pub words: Box<[u64]>,
+    lines: Box<[Line]>,
     item: u32,
     /// Largest slot number. Each packet asks for it several times: to work it out would cost a division.
     mask: u32,
@@ -35,7 +43,18 @@ pub struct Ring {
 impl Ring {
     /// An empty ring of `capacity` items (a power of two) of `item` words.
     pub fn new(item: usize, capacity: usize) -> Ring {
-        Ring { words: vec![0; item * capacity].into_boxed_slice(), item: item as u32, mask: (capacity - 1) as u32 }
+        Ring { lines: empty(item * capacity), item: item as u32, mask: (capacity - 1) as u32 }
+    }
+
+    /// Where its first item lies.
+    #[inline]
+    pub fn as_mut_ptr(&mut self) -> *mut u64 {
+        self.lines.as_mut_ptr().cast()
+    }
+
+    /// The words it takes.
+    pub fn words(&self) -> usize {
+        self.lines.len() * LINE_WORDS
     }
 
     /// How many items it has room for.
@@ -61,11 +80,18 @@ impl Ring {
 
     fn resize(&mut self, next: u64, new: u64) {
         let (old, item) = (self.capacity() as u64, self.item as usize);
-        let mut words = vec![0; new as usize * item].into_boxed_slice();
+        let mut lines = empty(new as usize * item);
         for number in next.saturating_sub(old.min(new))..next {
             let (from, to) = ((number % old) as usize * item, (number % new) as usize * item);
-            words[to..to + item].copy_from_slice(&self.words[from..from + item]);
+            for word in 0..item {
+                let (from, to) = (from + word, to + word);
+                lines[to / LINE_WORDS].0[to % LINE_WORDS] = self.lines[from / LINE_WORDS].0[from % LINE_WORDS];
+            }
         }
-        (self.words, self.mask) = (words, (new - 1) as u32);
+        (self.lines, self.mask) = (lines, (new - 1) as u32);
     }
+}
+
+fn empty(words: usize) -> Box<[Line]> {
+    vec![Line([0; LINE_WORDS]); words.div_ceil(LINE_WORDS)].into_boxed_slice()
 }

@@ -61,7 +61,9 @@ RAPID_FN void rapid_note_batch(struct rapid_envelope *e, u64 sent, u64 arrival)
 		return;
 	}
 	e->batched = (u32)rapid_average(e->batched, 0, RAPID_BATCHED_WEIGHT_Q16);
-	if (gap > RAPID_BATCH_PAUSE_GAPS * rapid_divide(sent_gap, step))
+	if (step > 1) /* else a division for nothing, once per packet */
+		sent_gap = rapid_divide(sent_gap, step);
+	if (gap > RAPID_BATCH_PAUSE_GAPS * sent_gap)
 		e->batch_ns = (u64)rapid_average((s64)e->batch_ns, rapid_smin(gap, RAPID_BATCH_PAUSE_MAX_NS),
 						 RAPID_BATCH_PERIOD_WEIGHT_Q16);
 }

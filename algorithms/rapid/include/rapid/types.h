@@ -106,7 +106,6 @@ struct rapid_params {
 	u32 drain_cap;    /* Q16: at most this much below the target to drain */
 	u32 stamp_noise_ns; /* error of a stamp that must not pass for a slope */
 	u32 level_min_ns; /* a level lasts at least this, RAPID_LEVEL_NOISES times the error */
-	u64 rtt_floor_ns; /* a shorter round trip is taken for this where time is counted in round trips; 0: none */
 
 	/* thesis.h */
 	u64 tau_ns;       /* time constant of an increase */
@@ -122,6 +121,9 @@ struct rapid_params {
 
 	/* contest.h */
 	u32 competitive;  /* whether to contend with flows that fill the queue */
+
+	/* frame.h; last, since every arrival asks for it: see struct rapid */
+	u64 rtt_floor_ns; /* a shorter round trip is taken for this where time is counted in round trips; 0: none */
 };
 
 /* One packet sent. 24 bytes. */
@@ -159,29 +161,35 @@ enum rapid_stage {
 	RAPID_READ,   /* all accounted for, and read */
 };
 
-/* One stream, from its first packet until all are acknowledged or lost. */
+/*
+ * One stream, from its first packet until all are acknowledged or lost. A departure touches the first two of its three cache
+ * lines, an arrival the first.
+ */
 struct rapid_stream {
 	u32 number;
 	u8 kind;
 	u8 stage; /* enum rapid_stage */
 	u8 wide;
 	u8 app_limited;
-	u64 first;       /* transmission number of its first packet */
-	u64 rate;        /* mean rate aimed at */
-	u64 bytes;
-	u64 start_ns;    /* recorded departure of the first packet, */
-	u64 edge_ns[RAPID_EDGES]; /* of the first packet after each edge, */
-	u64 end_ns;      /* and when the next stream may begin */
-	u64 planned_q10; /* sum of the gaps asked for, 1/1024 ns */
 	u64 rtt_ns;      /* smallest round trip */
 	s64 delay;       /* smallest arrival - departure; clocks are not aligned */
 	s64 low[RAPID_EDGES]; /* smallest delay of the half-level after each edge */
-	u32 per_level;
 	u32 sent;
 	u32 accounted;
+	u64 rate;        /* mean rate aimed at */
+
+	u64 bytes;
+	u64 planned_q10; /* sum of the gaps asked for, 1/1024 ns */
+	u64 edge_ns[RAPID_EDGES]; /* recorded departure of the first packet after each edge, */
+	u64 start_ns;    /* of the first packet of all, */
+	u64 end_ns;      /* and when the next stream may begin */
+	u64 first;       /* transmission number of its first packet */
+
+	u32 per_level;
 	u32 lost;
 	u32 lost2; /* of these, in level 2, */
 	u32 lost3; /* and in level 3 */
+	u64 room[6]; /* so that each begins with a cache line, where the first does */
 };
 
 /* The lowest delay of a half-level of a chirp, and when its packet left. */
@@ -209,10 +217,19 @@ struct rapid_ladder {
 	u32 levels;
 };
 
-/* What envelope.h knows. */
+/* What envelope.h knows. Every arrival touches what stands first. */
 struct rapid_envelope {
-	struct rapid_minimum delay;
 	struct rapid_minimum rtt;
+	u64 last_arrival_ns, last_sent_ns; /* of the packet stamped last, */
+	u32 untold;         /* and packets that arrived since, without a stamp */
+	u32 hole_q16;       /* Q16: packets of the hole that the average packet is in */
+	u64 batch_ns;       /* time between batches */
+	u32 batched;        /* Q16: how often packets arrive in one batch */
+
+	u32 doubts;         /* streams that say that the queue has not moved */
+	u64 doubt_since_ns; /* since then from */
+	s64 doubt_delay;    /* this delay, although the path had room */
+	struct rapid_minimum delay;
 	u64 bucket_ns;      /* when the buckets were last turned */
 	u64 inverse;        /* 2^56 / capacity of the path */
 	s64 growth;         /* Q16: how fast the lowest delay rises */
@@ -221,17 +238,9 @@ struct rapid_envelope {
 	s64 stream_delay;   /* lowest delay of the last stream, */
 	u64 stream_centre_ns; /* and the middle of its sending */
 	u64 queue_ns;       /* standing queue */
-	u64 doubt_since_ns; /* since when it has not moved from */
-	s64 doubt_delay;    /* this delay, although the path had room; */
-	u32 doubts;         /* streams that say so */
 	u64 ceiling_since_ns;
 	u64 ceiling_step_ns;
 	u32 ceiling_gain;   /* Q16 */
-	u32 batched;        /* Q16: how often packets arrive in one batch */
-	u64 batch_ns;       /* time between batches */
-	u64 last_arrival_ns, last_sent_ns; /* of the packet stamped last, */
-	u32 untold;         /* and packets that arrived since, without a stamp */
-	u32 hole_q16;       /* Q16: packets of the hole that the average packet is in */
 	u8 at_ceiling;
 	u8 wide;
 	u8 fresh;           /* slopes hold nothing of this span yet */
@@ -250,9 +259,9 @@ struct rapid_skew {
 	u64 anchor_ns;   /* from this arrival on, by the receiver's clock, the pace holds, */
 	u64 offset_ns;   /* and what is added there */
 	s64 pace;        /* Q20: how much faster than ours its clock runs */
-	s64 drift;       /* Q20: how it ran beside that from one window to the next */
 	u64 window_ns;   /* when the window began */
 	struct rapid_lag best, before; /* of this window and of the last */
+	s64 drift;       /* Q20: how it ran beside that from one window to the next */
 };
 
 /* What contest.h knows. */
@@ -270,41 +279,48 @@ struct rapid_adapter {
 	u64 read_ns; /* when the last stream that gave an estimate was read */
 };
 
+/*
+ * The state of a flow. What a departure touches of it stands first, up to the packet's size in its parameters; what an arrival
+ * touches besides stands behind the parameters, in three cache lines. Hosts that have a thousand flows find none of it in their
+ * cache.
+ */
 struct rapid {
-	struct rapid_params params;
-	struct rapid_ladder narrow, wide;
-
 	/* the packet clock */
-	u64 rate;
-	u64 window_rate;    /* of the last round trips, for the window */
 	u64 next_ns;        /* the next packet may leave now or later */
-	u32 next_q10;       /* and the part of a nanosecond below it, in 1/1024 */
 	u64 gap_q10;        /* gap of a full packet at the present level */
-	u64 level_rate;
 	u64 next;           /* transmission number expected next */
-	u32 stream;         /* number of the stream being sent */
+	u32 next_q10;       /* the part of a nanosecond below next_ns, in 1/1024 */
 	u32 left;           /* packets left in this half of the level */
+	u32 stream;         /* number of the stream being sent */
 	u8 open;
 	u8 level, half;
 	u8 startup;
-	u8 chirping;        /* a chirp is under way, or unread */
-	u8 unmeasured;      /* no round trip is known yet */
-	u8 clear;           /* streams in a row that found a clear path, */
-	u8 anew;            /* how often start-up began anew, */
-	u32 random;
-	u64 anew_ns;        /* and from when on it may again (startup.h) */
+
+	struct rapid_params params;
 
 	u64 rtt_ns;         /* the last minimum */
 	u64 srtt_ns;
+	u64 rate;
+	u64 window_rate;    /* of the last round trips, for the window */
+	u8 unmeasured;      /* no round trip is known yet */
+	u8 chirping;        /* a chirp is under way, or unread */
+	u8 clear;           /* streams in a row that found a clear path */
+	u8 anew;            /* how often start-up began anew */
+	u32 random;
+
+	struct rapid_envelope envelope;
+	u64 anew_ns;        /* from when on start-up may begin anew (startup.h) */
+	struct rapid_skew skew;
+
+	u64 level_rate;
 	u64 available;      /* last estimate */
 	u64 streams, unusable; /* completed; of these, without an estimate */
 	u32 completed;      /* number of the stream completed last */
 	u8 estimated;       /* and whether it gave an estimate */
 	u8 contending;      /* contest.h is on */
 
-	struct rapid_envelope envelope;
+	struct rapid_ladder narrow, wide;
 	struct rapid_contest contest;
-	struct rapid_skew skew;
 	struct rapid_chirp chirp;
 	struct rapid_adapter adapter;
 };
