@@ -18,26 +18,32 @@ use units::{Span, Time};
 use crate::ring::Ring;
 use crate::scoreboard::Delivered;
 
-/// The connection as it was when a packet left. When that was, the scoreboard knows.
+/// The connection as it was when a packet left, in half a cache line. When that was, the scoreboard knows.
 #[derive(Clone, Copy, Debug)]
+#[repr(align(32))]
 struct Snapshot {
     first_sent: Time,
     delivered: u64,
     delivered_time: Time,
-    lost: u64,
-    in_flight: u32,
-    app_limited: bool,
+    /// Only the last bits: what is lost while a packet is outstanding is no more than these can count.
+    lost: u32,
+    /// The packets in flight, and [`Snapshot::APP_LIMITED`].
+    flight: u32,
 }
 
 impl Snapshot {
-    const EMPTY: Snapshot = Snapshot {
-        first_sent: Time::ZERO,
-        delivered: 0,
-        delivered_time: Time::ZERO,
-        lost: 0,
-        in_flight: 0,
-        app_limited: false,
-    };
+    /// More packets than ever are in flight.
+    const APP_LIMITED: u32 = 1 << 31;
+    const EMPTY: Snapshot =
+        Snapshot { first_sent: Time::ZERO, delivered: 0, delivered_time: Time::ZERO, lost: 0, flight: 0 };
+
+    fn in_flight(&self) -> u32 {
+        self.flight & !Snapshot::APP_LIMITED
+    }
+
+    fn is_app_limited(&self) -> bool {
+        self.flight & Snapshot::APP_LIMITED != 0
+    }
 }
 
 /// The delivery rate estimator; the head of this file explains it.
@@ -85,9 +91,8 @@ impl DeliverySampler {
             first_sent: self.first_sent,
             delivered: self.delivered,
             delivered_time: self.delivered_time,
-            lost: self.lost,
-            in_flight,
-            app_limited: self.delivered < self.app_limited_until,
+            lost: self.lost as u32,
+            flight: in_flight | if self.delivered < self.app_limited_until { Snapshot::APP_LIMITED } else { 0 },
         };
         if sequence >= self.next {
             self.snapshots.make_room(self.base, self.next);
@@ -111,15 +116,19 @@ impl DeliverySampler {
         }
     }
 
+    fn lost_since(&self, snapshot: &Snapshot) -> u64 {
+        (self.lost as u32).wrapping_sub(snapshot.lost).into()
+    }
+
     /// A packet was declared lost.
     pub fn on_lost(&mut self, sequence: u64) -> LostFlight {
         self.lost += 1;
         let snapshot = self.snapshots.get(sequence);
         LostFlight {
             sequence,
-            tx_in_flight: snapshot.in_flight,
-            lost: self.lost - snapshot.lost,
-            is_app_limited: snapshot.app_limited,
+            tx_in_flight: snapshot.in_flight(),
+            lost: self.lost_since(snapshot),
+            is_app_limited: snapshot.is_app_limited(),
         }
     }
 
@@ -140,9 +149,9 @@ impl DeliverySampler {
             delivered: self.delivered - newest.delivered,
             interval: if interval < min_rtt { Span::ZERO } else { interval },
             prior_delivered: newest.delivered,
-            is_app_limited: newest.app_limited,
-            tx_in_flight: newest.in_flight,
-            lost: self.lost - newest.lost,
+            is_app_limited: newest.is_app_limited(),
+            tx_in_flight: newest.in_flight(),
+            lost: self.lost_since(&newest),
         })
     }
 }
