@@ -198,6 +198,7 @@ impl<C: Controller> Sender<C> {
                 self.board.advance_plain(ack.next_expected, coverage);
                 return Some(few);
             }
+            Some(watch) if !self.wants.rate_samples => return watch.take_arrivals(&mut self.board, ack, coverage),
             Some(watch) => watch.take_in(&mut self.board, self.wants, now, ack, coverage),
             None if plain => {
                 if ack.next_expected > self.board.first() {

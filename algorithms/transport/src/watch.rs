@@ -42,33 +42,55 @@ fn arrival(ack: &Ack, sequence: u64, record: &Record) -> Arrival {
     }
 }
 
-/// The arrivals of one or two packets that were sent once: those of most acknowledgments. They take no memory of the flow's.
+/// The arrivals of a few packets: those of most acknowledgments. They take no memory of the flow's.
 pub(crate) struct Few {
-    arrivals: [Arrival; Few::MOST as usize],
+    arrivals: [Arrival; Few::MOST],
     count: usize,
 }
 
 impl Few {
-    const MOST: u64 = 2;
+    const MOST: usize = 4;
+    const NONE: Few = Few { arrivals: [Arrival { transmission: 0, arrived: None }; Few::MOST], count: 0 };
+    /// Packets that were sent once, and that are looked at without a loop.
+    const PLAIN: u64 = 2;
 
-    /// Whether an acknowledgment of plain packets covers so few.
+    /// Whether an acknowledgment of plain packets covers one or two.
     #[inline]
     pub fn is_enough(board: &Scoreboard, ack: &Ack) -> bool {
-        (board.first() + 1..=board.first() + Few::MOST).contains(&ack.next_expected)
+        (board.first() + 1..=board.first() + Few::PLAIN).contains(&ack.next_expected)
     }
 
+    /// Of one or two plain packets.
     #[inline]
     pub fn of(board: &Scoreboard, ack: &Ack) -> Few {
         let (first, last) = (board.first(), ack.next_expected - 1);
         let [one, two] = [first, last].map(|sequence| arrival(ack, sequence, board.record(sequence)));
         let (least, most) = if two.transmission < one.transmission { (two, one) } else { (one, two) };
-        Few { arrivals: [least, most], count: (ack.next_expected - first) as usize }
+        let mut few = Few { count: (ack.next_expected - first) as usize, ..Few::NONE };
+        (few.arrivals[0], few.arrivals[1]) = (least, most);
+        few
     }
 
     /// In order of transmission.
     #[inline]
     pub fn arrivals(&self) -> &[Arrival] {
         &self.arrivals[..self.count.min(self.arrivals.len())]
+    }
+
+    /// Adds one in its place. Returns whether there was room.
+    #[inline]
+    fn add(&mut self, arrival: Arrival) -> bool {
+        if self.count == Few::MOST {
+            return false;
+        }
+        let mut place = self.count;
+        while place > 0 && self.arrivals[place - 1].transmission > arrival.transmission {
+            self.arrivals[place] = self.arrivals[place - 1];
+            place -= 1;
+        }
+        self.arrivals[place] = arrival;
+        self.count += 1;
+        true
     }
 }
 
@@ -83,14 +105,36 @@ impl Watch {
         })
     }
 
-    /// Applies an acknowledgment to the scoreboard, packet by packet.
+    /// Applies an acknowledgment to the scoreboard, packet by packet, for a controller that wants arrivals only. Returns them if
+    /// they are few; else the watch has them.
+    pub fn take_arrivals(&mut self, board: &mut Scoreboard, ack: &Ack, coverage: &mut Coverage) -> Option<Few> {
+        let (mut few, mut many) = (Few::NONE, false);
+        board.acknowledge(ack, coverage, |sequence, record| {
+            let arrival = arrival(ack, sequence, record);
+            if !few.add(arrival) {
+                if !many {
+                    self.arrivals.clear();
+                    self.arrivals.extend_from_slice(few.arrivals());
+                }
+                many = true;
+                self.arrivals.push(arrival);
+            }
+        });
+        if many {
+            self.arrivals.sort_unstable_by_key(|arrival| arrival.transmission);
+        }
+        (!many).then_some(few)
+    }
+
+    /// The same for a controller that wants rate samples.
     pub fn take_in(&mut self, board: &mut Scoreboard, wants: Wants, now: Time, ack: &Ack, coverage: &mut Coverage) {
         let Watch { sampler, arrivals, .. } = self;
-        arrivals.clear();
+        let Some(sampler) = sampler else { return };
+        if wants.arrivals {
+            arrivals.clear();
+        }
         let mut covered = |sequence: u64, record: &Record| {
-            if let Some(sampler) = sampler {
-                sampler.on_delivered(now, sequence, record.delivered());
-            }
+            sampler.on_delivered(now, sequence, record.delivered());
             if wants.arrivals {
                 arrivals.push(arrival(ack, sequence, record));
             }
@@ -101,10 +145,8 @@ impl Watch {
         } else {
             board.acknowledge(ack, coverage, covered);
         }
-        if let Some(sampler) = sampler {
-            sampler.forget_before(board.first());
-        }
-        if !arrivals.is_sorted_by_key(|arrival| arrival.transmission) {
+        sampler.forget_before(board.first());
+        if wants.arrivals && !arrivals.is_sorted_by_key(|arrival| arrival.transmission) {
             arrivals.sort_unstable_by_key(|arrival| arrival.transmission);
         }
     }

@@ -33,6 +33,7 @@ impl<C: Controller> Sender<C> {
         }
         let lost = self.detect_losses(now, prior_in_flight);
         if over && lost == 0 && self.board.is_repairing() {
+            self.begin_losses();
             self.declare(now, 0, prior_in_flight);
         }
         if let Some(prr) = &mut self.prr {
@@ -57,12 +58,14 @@ impl<C: Controller> Sender<C> {
     pub(super) fn detect_losses(&mut self, now: Time, prior_in_flight: u32) -> u32 {
         let window = self.reordering_window();
         self.reordering_deadline = Time::MAX;
-        self.begin_losses();
         let mut lost = 0;
         for candidate in [Scoreboard::oldest_retransmitted, Scoreboard::oldest_sent_once] {
             while let Some(sequence) = candidate(&mut self.board) {
                 match self.rack.judge(now, self.board.record(sequence), window) {
                     Verdict::Lost => {
+                        if lost == 0 {
+                            self.begin_losses();
+                        }
                         lost += 1;
                         self.lose(sequence);
                     }
