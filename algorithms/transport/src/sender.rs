@@ -28,7 +28,6 @@ mod face;
 mod losses;
 
 use alloc::boxed::Box;
-use alloc::vec::Vec;
 use congestion::{AckSample, Controller, LossResponse, Marked, Sent, Timeout};
 use units::{Bytes, Ecn, Marks, Span, Time};
 
@@ -40,6 +39,7 @@ use crate::rtt::RttEstimator;
 use crate::scoreboard::{Coverage, Scoreboard};
 use crate::watch::{Few, Wants, Watch};
 use crate::wire::{Ack, MarkCounts, Segment};
+use face::ShortPackets;
 
 /// The sending end of one flow, with its controller. It lies in memory as it stands here: what every packet touches stands
 /// together, since of a thousand flows none stays in the cache.
@@ -76,8 +76,8 @@ pub struct Sender<C> {
     /// What its first transmissions say of marks.
     ecn: Ecn,
     prr: Option<ProportionalReduction>,
-    /// The short last packets of messages, in order.
-    short: Vec<(u64, Bytes)>,
+    /// The short last packets of messages; `None`: there was none.
+    short: Option<Box<ShortPackets>>,
     board: Scoreboard,
     rtt: RttEstimator,
     rack: Rack,
@@ -101,7 +101,7 @@ impl<C: Controller> Sender<C> {
             next_transmission: 0,
             total,
             offered: params.transfer == Transfer::Offered,
-            short: Vec::new(),
+            short: None,
             ecn: if params.ecn || needs.ecn == Ecn::Ect1 { needs.ecn } else { Ecn::NotEct },
             marked: MarkCounts::ZERO,
             reduced_until: 0,
@@ -328,8 +328,7 @@ impl<C: Controller> Sender<C> {
             self.paced_until = self.paced_until.max(now) + gap;
         }
         let size = if sequence + 1 == self.total { self.last_packet } else { self.packet };
-        let short = self.short.iter().find(|(at, _)| *at == sequence);
-        let size = short.map_or(size, |(_, size)| *size);
+        let size = self.short.as_ref().and_then(|short| short.size(sequence)).unwrap_or(size);
         let (retransmission, ecn) = if repeated.is_some() { (true, Ecn::NotEct) } else { (false, self.ecn) };
         self.controller.on_sent(&Sent {
             now,

@@ -2,8 +2,26 @@
 
 use super::Sender;
 use crate::params::Counters;
+use alloc::vec::Vec;
 use congestion::Controller;
 use units::{Bytes, Ecn, Span, Time};
+
+/// The last packets of messages where they are short, in order.
+#[derive(Clone, Debug, Default)]
+pub(super) struct ShortPackets(Vec<(u64, Bytes)>);
+
+impl ShortPackets {
+    /// Adds one, and forgets those that are acknowledged.
+    fn add(&mut self, acknowledged: u64, sequence: u64, size: Bytes) {
+        self.0.retain(|(at, _)| *at >= acknowledged);
+        self.0.push((sequence, size));
+    }
+
+    /// The size of this packet, if it is one of them.
+    pub(super) fn size(&self, sequence: u64) -> Option<Bytes> {
+        self.0.iter().find(|(at, _)| *at == sequence).map(|(_, size)| *size)
+    }
+}
 
 impl<C: Controller> Sender<C> {
     /// Whether everything was delivered; never true while an application may offer more.
@@ -47,8 +65,7 @@ impl<C: Controller> Sender<C> {
         self.offer(packets);
         if self.offered && last != self.packet {
             let acknowledged = self.board.first();
-            self.short.retain(|(at, _)| *at >= acknowledged);
-            self.short.push((self.total.saturating_sub(1), last));
+            self.short.get_or_insert_default().add(acknowledged, self.total.saturating_sub(1), last);
         }
         self.total
     }

@@ -188,8 +188,8 @@ impl<'e> FlowBuilder<'e> {
             return_path: ReturnPath::new(receiver, self.experiment.seed, new.draws, back),
             ack_armed: Time::MAX,
             start,
-            stop: spec.stop,
-            completed: None,
+            stop: spec.stop.unwrap_or(Time::MAX),
+            completed: Time::MAX,
             ack_lane: self.ack_lane(spec, immediate),
             route: self.route(&spec.route),
         })

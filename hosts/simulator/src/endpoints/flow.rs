@@ -19,7 +19,7 @@ use units::{Bytes, Ratio, Span, Time};
 
 /// A flow with everything that belongs to it alone. What every packet touches stands together, in memory, too.
 #[derive(Debug)]
-#[repr(C)]
+#[repr(C, align(64))]
 pub(crate) struct Flow {
     /// Its event at the first link of its route; [`Time::MAX`]: none.
     pub(super) expected: Time,
@@ -66,9 +66,10 @@ pub(crate) struct Flow {
     /// Its delayed acknowledgment's timer in the schedule.
     pub(super) ack_armed: Time,
     pub(super) start: Time,
-    /// From this time on it has nothing new to send.
-    pub(super) stop: Option<Time>,
-    pub(super) completed: Option<Time>,
+    /// From this time on it has nothing new to send; [`Time::MAX`]: never.
+    pub(super) stop: Time,
+    /// When all was acknowledged; [`Time::MAX`]: not yet.
+    pub(super) completed: Time,
 }
 
 impl Flow {
@@ -78,7 +79,7 @@ impl Flow {
 
     /// Returns what it says of itself at `now`; nothing while it is not active.
     pub(crate) fn sample(&self, now: Time) -> FlowSample {
-        if self.start > now || self.completed.is_some() {
+        if self.start > now || self.completed < Time::MAX {
             return FlowSample::default();
         }
         FlowSample::of(&self.sender, self.receive_window)
@@ -119,7 +120,7 @@ impl Flow {
         let controller = self.sender.controller();
         FlowSeen {
             remark: None,
-            completed: self.completed,
+            completed: (self.completed < Time::MAX).then_some(self.completed),
             base_rtt,
             round_trips: RoundTrips { sum: counters.rtt_sum, count: counters.rtt_samples },
             sent: counters.sent,
@@ -161,13 +162,13 @@ impl Flow {
     /// Its sender is paced: from now on its packets leave ahead of time, where nothing can come between.
     #[cold]
     pub(super) fn begin_to_run_ahead(&mut self) {
-        self.runs_ahead = self.patience > Span::ZERO && self.stop.is_none();
+        self.runs_ahead = self.patience > Span::ZERO && self.stop == Time::MAX;
     }
 
     /// Whether a packet may leave ahead of this, its departure time: no timer expires before it.
     #[inline]
     pub(super) fn may_run_ahead(&self, departure: Time) -> bool {
-        self.runs_ahead && departure < self.armed.min(self.sender.next_deadline())
+        departure < self.armed.min(self.sender.next_deadline())
     }
 
     /// It has an event at its first link at this time, or earlier.

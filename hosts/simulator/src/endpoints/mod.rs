@@ -88,8 +88,8 @@ impl Endpoints {
     pub(crate) fn first_events(&self, agenda: &mut Agenda) {
         for (index, flow) in self.flows.iter().enumerate() {
             agenda.timer(flow.start, EventSource::Flow(index as u32));
-            if let Some(stop) = flow.stop {
-                agenda.timer(stop, EventSource::Message(index as u32));
+            if flow.stop < Time::MAX {
+                agenda.timer(flow.stop, EventSource::Message(index as u32));
             }
         }
     }
