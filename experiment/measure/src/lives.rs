@@ -35,6 +35,11 @@ impl Life {
         Life { left, over: flow.and_then(|flow| flow.stop).unwrap_or(Time::MAX), compared }
     }
 
+    /// Whether it sends so many bytes and no more.
+    pub(crate) fn ends(&self) -> bool {
+        self.left.is_some()
+    }
+
     /// Counts what reached its receiver. Returns whether that was the last of it.
     #[inline]
     pub(crate) fn sends(&mut self, bytes: u64, at: Time) -> bool {

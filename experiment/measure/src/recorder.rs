@@ -56,6 +56,8 @@ pub struct Recorder {
     unshared: Time,
     /// What each flow has to send, and when its receiver had that much.
     pub(crate) lives: Vec<Life>,
+    /// Whether some flow sends no more than so many bytes: what all packets of flows are asked without a look at the flow.
+    some_end: bool,
     pub(crate) starts: Vec<Time>,
     /// The longest base round-trip time of the flows that are compared.
     pub(crate) base_rtt: Option<Span>,
@@ -108,6 +110,7 @@ impl Recorder {
             shared: last.max(warm),
             unshared: lives.iter().filter(|life| life.compared).map(|life| life.over).fold(end, Time::min),
             entries: entry_windows(starts, &lives, end),
+            some_end: lives.iter().any(Life::ends),
             lives,
             starts: starts.to_vec(),
             base_rtt,
@@ -270,7 +273,7 @@ impl Recorder {
         } else {
             tally.early_bytes += bytes;
         }
-        if self.lives[flow].sends(bytes, at) && self.lives[flow].compared {
+        if self.some_end && self.lives[flow].sends(bytes, at) && self.lives[flow].compared {
             self.unshared = self.unshared.min(at);
         }
         if !self.entries.is_empty() {
