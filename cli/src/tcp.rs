@@ -106,13 +106,15 @@ pub struct Load {
     /// The method that reads probe streams
     #[arg(long, value_name = "PRESET", default_value = "default")]
     preset: Preset,
-    /// Most connections that Rapid steers at a time; CUBIC steers the others. Each takes about 170 kB of kernel memory
+    /// Most connections that Rapid steers at a time; CUBIC steers the others. Each takes about 170 kB of kernel memory,
+    /// more with a wider --window
     #[arg(long, value_name = "N", default_value_t = 256)]
     flows: u32,
     /// Most of these of one user, from 1 to all of them; root may have all [default: half of them]
     #[arg(long, value_name = "N")]
     flows_per_user: Option<u32>,
-    /// Most packets in flight of a connection, from 10 to 3584: it sends at most this number per round trip
+    /// Most packets in flight of a connection, from 10 to 57344: it sends at most this number per round trip. Above 3584, a
+    /// connection takes more kernel memory: 0.3 MB to 7168, 0.6 to 14336, 1.1 to 28672, 2.1 to 57344
     #[arg(long, value_name = "PACKETS", default_value_t = Options::default().window)]
     window: u32,
     /// Takes the place of what is loaded under this name: new connections use it, those that there are keep the old
@@ -270,6 +272,7 @@ fn register(load: &Load) -> Result<(), Failure> {
         false => (rapid_tcp::load(&options)?, None),
     };
     let name = &options.name;
+    let memory = rapid_tcp::memory(name)?;
     let text = format!(
         "trial passed: on a loopback connection {} packets left one by one, and {} of {} delivered had an arrival time \
          (delayed acknowledgments leave out the others)\n\
@@ -277,7 +280,8 @@ fn register(load: &Load) -> Result<(), Failure> {
          sysctl net.ipv4.tcp_congestion_control={name}\n\
          peers need it too (packetscale tcp load --device DEVICE); to others CUBIC sends, from the start as without Rapid: \
          ss -ti shows cubic, packetscale tcp status why, and packetscale tcp events each\n\
-         limits: {} connections, {} of one user; {} packets in flight of each, {:.0} Mbit/s at 1500 B and 100 ms\n{}{}",
+         limits: {} connections, {} of one user; {} packets in flight of each, {:.0} Mbit/s at 1500 B and 100 ms; {} of \
+         kernel memory\n{}{}",
         trial.packets,
         trial.stamped,
         trial.delivered,
@@ -285,6 +289,7 @@ fn register(load: &Load) -> Result<(), Failure> {
         options.per_user(),
         options.window,
         megabits(options.window),
+        shown::memory_in_words(memory),
         if load.device.is_empty() { WITHOUT_DEVICE } else { "" },
         old.map_or(String::new(), |old| format!("{old} connections go on with what was loaded before\n"))
     );
@@ -292,7 +297,7 @@ fn register(load: &Load) -> Result<(), Failure> {
         format!("this kernel refuses the TCP option; only microsecond timestamps give arrival times ({why})\n")
     });
     let object = json!({"schema": 1, "name": name, "flows": options.flows,
-        "flows_per_user": options.per_user(), "window": options.window, "old": old, "option": option.is_empty()});
+        "flows_per_user": options.per_user(), "window": options.window, "memory_bytes": memory, "old": old, "option": option.is_empty()});
     say(&spoken(load.json, object, &(option + &text)))
 }
 

@@ -23,6 +23,7 @@ mod signals;
 mod slots;
 mod soak;
 mod spike;
+mod window;
 
 use namespaces::{Bottleneck, Path};
 use packetscale_tcp::{self as tcp, Options, Report};
