@@ -133,6 +133,7 @@ struct conn {
 	u32 overhead;    /* headers of a packet, from the IP header on */
 	u32 idle;        /* nothing was waiting when a packet could have left */
 	u32 proposed;    /* the packet that may be leaving was asked for */
+	u32 group;       /* packets that left at the last try */
 	u32 last;        /* nothing waits behind it; */
 	u32 shut;        /* the receiver's window had no room for the next packet */
 	u32 drained;     /* nothing waited behind the last that left */

@@ -28,7 +28,9 @@ pub struct Options {
     pub window: u32,
     /// The most of each gap that is spent waiting in a loop: better gaps, at the price of a busy processor.
     pub spin: Span,
-    /// Devices that shall send packets one by one.
+    /// Most packets that leave at a time, where gaps are so short that TCP makes super-packets.
+    pub together: u16,
+    /// Devices that shall take no more than these from TCP at a time.
     pub devices: Vec<String>,
     /// Whether connections of other congestion controls offer arrival times too. This serves senders that use Rapid but
     /// did not open the connection, and connections whose congestion control is set after `connect`.
@@ -49,6 +51,7 @@ impl Default for Options {
             flows_per_user: None,
             window: WINDOW_USUAL,
             spin: Span::ZERO,
+            together: 1,
             devices: Vec::new(),
             volunteer: true,
             cgroup: None,
@@ -64,6 +67,9 @@ const NARROWEST_WINDOW: u32 = 10;
 /// Most flows. Each takes 170 kB of kernel memory with the usual window: 4096 records of 32 B, 256 streams of 144 B, 3240 B
 /// of state.
 const MOST_FLOWS: u32 = 16384;
+/// A group is read as its first packet. With eight the law would take each for a batch of a receiver that coalesces
+/// (`coalescing.h`: an eighth of a gap).
+pub const MOST_TOGETHER: u16 = 7;
 /// The unit in which the load says what it takes.
 pub const MIB: u64 = 1 << 20;
 /// Spinning holds back the bottom halves of interrupts, so it must stay short.
@@ -101,6 +107,9 @@ impl Options {
             let found = self.window;
             return wrong(format!("window = {found} packets: expected {NARROWEST_WINDOW} to {WINDOW_MOST}"));
         }
+        if !(1..=MOST_TOGETHER).contains(&self.together) {
+            return wrong(format!("together = {} packets: expected 1 to {MOST_TOGETHER}", self.together));
+        }
         if self.spin > LONGEST_SPIN {
             return wrong(format!("spin = {} ns: expected at most {} ns", self.spin.nanos(), LONGEST_SPIN.nanos()));
         }
@@ -124,7 +133,7 @@ impl Options {
             per_user: self.per_user(),
             switched: 0,
             memory_mib: u16::try_from(memory.div_ceil(MIB)).unwrap_or(u16::MAX),
-            reserved: 0,
+            together: self.together,
         }
     }
 }

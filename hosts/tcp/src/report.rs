@@ -334,7 +334,7 @@ pub struct Config {
     pub per_user: u32,
     pub switched: u32,
     pub memory_mib: u16,
-    pub reserved: u16,
+    pub together: u16,
 }
 
 /// Values of `Config::switched`: no new connections; and none of those that there are.

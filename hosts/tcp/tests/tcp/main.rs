@@ -23,6 +23,7 @@ mod signals;
 mod slots;
 mod soak;
 mod spike;
+mod together;
 mod window;
 
 use namespaces::{Bottleneck, Path};
