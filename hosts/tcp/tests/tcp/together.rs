@@ -102,26 +102,26 @@ fn what_a_gigabyte_costs() {
         return;
     }
     let _alone = alone();
-    for (mbit, limit) in [(200, 200_000), (1000, 500_000)] {
-        for together in [1, 4, 7] {
-            let (rapid, path) = loaded(together, mbit, limit);
-            eprintln!("{mbit} Mbit/s, rapid, groups of {together}: {:.2?}", second(&path, &rapid.name));
-            if together > 1 {
-                continue;
-            }
-            for segments in [1, 4, MANY_SEGMENTS] {
-                path.segments(segments);
-                for control in ["cubic", "bbr"] {
-                    eprintln!("{mbit} Mbit/s, {control}, gso_max_segs {segments}: {:.2?}", second(&path, control));
-                }
-            }
-            path.segments(1);
-            // A tenth below the path: only pacing keeps packets back.
-            let most = u64::from(mbit) * 9 / 10;
-            eprintln!("{mbit} Mbit/s, cubic, paced by TCP: {:.2?}", paced(&path, "cubic", most));
-            run(&format!("tc -n {} qdisc replace dev out root fq", path.host("a")));
-            eprintln!("{mbit} Mbit/s, cubic, paced by fq: {:.2?}", paced(&path, "cubic", most));
-            eprintln!("{mbit} Mbit/s, rapid over fq: {:.2?}", second(&path, &rapid.name));
+    // At 1 Gbit/s the emulated processor is the bottleneck.
+    let (mbit, limit) = (200, 200_000);
+    for together in [1, 4, 7] {
+        let (rapid, path) = loaded(together, mbit, limit);
+        eprintln!("{mbit} Mbit/s, rapid, groups of {together}: {:.2?}", second(&path, &rapid.name));
+        if together > 1 {
+            continue;
         }
+        for segments in [1, 4, MANY_SEGMENTS] {
+            path.segments(segments);
+            for control in ["cubic", "bbr"] {
+                eprintln!("{mbit} Mbit/s, {control}, gso_max_segs {segments}: {:.2?}", second(&path, control));
+            }
+        }
+        path.segments(1);
+        // A tenth below the path: only pacing keeps packets back.
+        let most = u64::from(mbit) * 9 / 10;
+        eprintln!("{mbit} Mbit/s, cubic, paced by TCP: {:.2?}", paced(&path, "cubic", most));
+        run(&format!("tc -n {} qdisc replace dev out root fq", path.host("a")));
+        eprintln!("{mbit} Mbit/s, cubic, paced by fq: {:.2?}", paced(&path, "cubic", most));
+        eprintln!("{mbit} Mbit/s, rapid over fq: {:.2?}", second(&path, &rapid.name));
     }
 }
