@@ -106,13 +106,15 @@ pub struct Load {
     /// The method that reads probe streams
     #[arg(long, value_name = "PRESET", default_value = "default")]
     preset: Preset,
-    /// Most connections that Rapid steers at a time; CUBIC steers the others. Each takes about 170 kB of kernel memory
+    /// Most connections that Rapid steers at a time; CUBIC steers the others. Each takes about 170 kB of kernel memory,
+    /// more with a wider --window
     #[arg(long, value_name = "N", default_value_t = 256)]
     flows: u32,
     /// Most of these of one user, from 1 to all of them; root may have all [default: half of them]
     #[arg(long, value_name = "N")]
     flows_per_user: Option<u32>,
-    /// Most packets in flight of a connection, from 10 to 3584: it sends at most this number per round trip
+    /// Most packets in flight of a connection, from 10 to 57344: it sends at most this number per round trip. Above 3584, a
+    /// connection takes more kernel memory: 0.3 MB to 7168, 0.6 to 14336, 1.1 to 28672, 2.1 to 57344
     #[arg(long, value_name = "PACKETS", default_value_t = Options::default().window)]
     window: u32,
     /// Takes the place of what is loaded under this name: new connections use it, those that there are keep the old
@@ -129,14 +131,19 @@ pub struct Load {
     /// and no server can use it to send to this machine
     #[arg(long)]
     no_volunteer: bool,
-    /// Makes this device send packets one by one (gso_max_segs 1, for all its flows), and records arrivals at it
+    /// Lets up to this number of packets leave at a time where gaps are short, from 1 to 7: one timer for all. 4 for
+    /// 1 Gbit/s at 1500 B, 7 for 10 Gbit/s at 9000 B
+    #[arg(long, value_name = "PACKETS", default_value_t = Options::default().together)]
+    together: u16,
+    /// Makes this device send packets one by one, or by as many as --together says (gso_max_segs, for all its flows), and
+    /// records arrivals at it
     #[arg(long, value_name = "DEVICE")]
     device: Vec<String>,
 }
 
 /// The options of a load that say how Rapid works.
-const RAPIDS: [&str; 8] =
-    ["preset", "flows", "flows_per_user", "window", "spin", "competitive", "no_volunteer", "device"];
+const RAPIDS: [&str; 9] =
+    ["preset", "flows", "flows_per_user", "window", "spin", "competitive", "no_volunteer", "together", "device"];
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Preset {
@@ -262,6 +269,7 @@ fn register(load: &Load) -> Result<(), Failure> {
         window: load.window,
         spin: Span::from_micros(load.spin),
         volunteer: !load.no_volunteer,
+        together: load.together,
         devices: load.device.clone(),
         ..Options::default()
     };
@@ -270,6 +278,7 @@ fn register(load: &Load) -> Result<(), Failure> {
         false => (rapid_tcp::load(&options)?, None),
     };
     let name = &options.name;
+    let memory = rapid_tcp::memory(name)?;
     let text = format!(
         "trial passed: on a loopback connection {} packets left one by one, and {} of {} delivered had an arrival time \
          (delayed acknowledgments leave out the others)\n\
@@ -277,7 +286,8 @@ fn register(load: &Load) -> Result<(), Failure> {
          sysctl net.ipv4.tcp_congestion_control={name}\n\
          peers need it too (packetscale tcp load --device DEVICE); to others CUBIC sends, from the start as without Rapid: \
          ss -ti shows cubic, packetscale tcp status why, and packetscale tcp events each\n\
-         limits: {} connections, {} of one user; {} packets in flight of each, {:.0} Mbit/s at 1500 B and 100 ms\n{}{}",
+         limits: {} connections, {} of one user; {} packets in flight of each, {:.0} Mbit/s at 1500 B and 100 ms; {} of \
+         kernel memory\n{}{}",
         trial.packets,
         trial.stamped,
         trial.delivered,
@@ -285,6 +295,7 @@ fn register(load: &Load) -> Result<(), Failure> {
         options.per_user(),
         options.window,
         megabits(options.window),
+        shown::memory_in_words(memory),
         if load.device.is_empty() { WITHOUT_DEVICE } else { "" },
         old.map_or(String::new(), |old| format!("{old} connections go on with what was loaded before\n"))
     );
@@ -292,7 +303,7 @@ fn register(load: &Load) -> Result<(), Failure> {
         format!("this kernel refuses the TCP option; only microsecond timestamps give arrival times ({why})\n")
     });
     let object = json!({"schema": 1, "name": name, "flows": options.flows,
-        "flows_per_user": options.per_user(), "window": options.window, "old": old, "option": option.is_empty()});
+        "flows_per_user": options.per_user(), "window": options.window, "memory_bytes": memory, "old": old, "option": option.is_empty()});
     say(&spoken(load.json, object, &(option + &text)))
 }
 

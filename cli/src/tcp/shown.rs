@@ -55,7 +55,7 @@ fn taken_over(status: &Status, all: bool) -> impl Iterator<Item = &(Address, Fal
 
 /// Returns what all connections together have done, in a few lines.
 pub fn totals(status: &Status) -> Vec<String> {
-    let Status { connections, flows, window, off, draining, counters, .. } = status;
+    let Status { connections, flows, window, memory, off, draining, counters, .. } = status;
     let switched = match (off, draining) {
         (true, _) => "; Rapid is switched off",
         (_, true) => "; no new ones, it is being unloaded",
@@ -69,7 +69,11 @@ pub fn totals(status: &Status) -> Vec<String> {
     let kept_back = |limit| time(counters.limited_ns(limit));
     let fallen = if reasons.is_empty() { "0".to_string() } else { reasons.join(", ") };
     vec![
-        format!("{now} of {flows} connections; since the load {begun} began, {steered} were steered{switched}"),
+        format!(
+            "{now} of {flows} connections, {} of kernel memory; since the load {begun} began, {steered} were \
+             steered{switched}",
+            memory_in_words(*memory)
+        ),
         format!("taken over by CUBIC: {fallen}"),
         format!(
             "kept back by the application {}, the receiver's window {}, the limit of {window} packets in flight {}; \
@@ -82,6 +86,11 @@ pub fn totals(status: &Status) -> Vec<String> {
             "timeouts {timeouts}, {undone} of them undone; arrivals ceased {silenced} times, clock distrusted {distrusted} times"
         ),
     ]
+}
+
+/// What a load takes of memory, in words: it is known in whole MiB.
+pub fn memory_in_words(bytes: u64) -> String {
+    format!("{} MiB", bytes >> 20)
 }
 
 fn row(report: &Report, now: u64) -> Vec<String> {
@@ -131,6 +140,7 @@ pub fn json(name: &str, status: &Status, all: bool) -> Value {
         "name": name,
         "flows": status.flows,
         "window_max_packets": status.window,
+        "memory_bytes": status.memory,
         "switched_off": status.off,
         "draining": status.draining,
         "counters": counted(&status.counters),

@@ -1,6 +1,7 @@
 //! Real kernels in virtual time, by the command. Needs the emulator and Debian's kernel 6.1, which `setup.sh test` fetches;
 //! without them each test that needs them says that it is skipped.
 
+mod kernels;
 mod paths;
 mod refusals;
 mod repetition;
@@ -61,11 +62,16 @@ struct Run {
 }
 
 impl Run {
-    /// Makes it.
+    /// Makes it, on Linux 6.1.
     fn of(scenario: &str) -> Run {
+        Run::on("linux-6.1", scenario)
+    }
+
+    /// Makes it on a kernel of the cache.
+    fn on(kernel: &str, scenario: &str) -> Run {
         let place = tempfile::tempdir().expect("a temporary folder");
         fs::write(place.path().join("a.toml"), scenario).expect("written");
-        let output = packetscale(place.path(), &["run", "a.toml", "--on", "linux-6.1", "--out", "out", "--no-page"]);
+        let output = packetscale(place.path(), &["run", "a.toml", "--on", kernel, "--out", "out", "--no-page"]);
         assert_eq!(output.status.code(), Some(0), "{}", String::from_utf8_lossy(&output.stderr));
         Run { place }
     }

@@ -24,8 +24,8 @@
 
 /* Packets looked at per acknowledgment, at most. */
 #define WALK 1024
-/* Turns of a bisection over RECORDS packets: 2^12, and one that finds nothing left to halve. */
-#define BISECTIONS 13
+/* Turns of a bisection over RECORDS packets, at most 2^16, and one that finds nothing left to halve. */
+#define BISECTIONS 17
 
 /* Notes a newly delivered transmission. Beyond FRESH, the oldest go unstamped. */
 INLINE void push_fresh(struct conn *c, u64 now, u64 number)

@@ -50,6 +50,8 @@
 #define SPIN_TURNS (1 << 16)
 /* Packets that one commit may find: a burst of TSO. */
 #define BURST_MAX 64
+/* Packets that a load may let leave at a time: src/options.rs. */
+#define TOGETHER_MOST 7
 
 /* The bucket of a lateness: quarter octaves from 64 ns. */
 INLINE u32 gap_bucket(u64 ns)
@@ -67,14 +69,15 @@ INLINE u32 gap_bucket(u64 ns)
 
 /*
  * Notes how late the packet was. This machine cannot create the gaps if the rate asks for gaps shorter than 30 us, and
- * those made are more than twice as long, for half the packets of a window and then for half of the next. (Longer gaps
+ * those made are more than twice as long, for half the packets of a window and then for half of the next. (The gaps
+ * between groups, where packets leave in groups. Longer gaps
  * bear a busy machine, since the law reads what was created. Single gaps are shorter than the rate asks for where the law
  * makes up for lateness.)
  */
 INLINE void note_lateness(struct conn *c)
 {
 	u64 created = rapid_min(rapid_above(c->proposal_ns, c->last_sent_ns), RAPID_NS_PER_S), rate = c->law.rate;
-	u32 packet = c->law.params.packet;
+	u32 packet = c->law.params.packet * (u32)rapid_max(c->group, 1);
 
 	if (!c->planned_ns || c->idle || !c->last_sent_ns)
 		return;
@@ -86,17 +89,27 @@ INLINE void note_lateness(struct conn *c)
 	c->late = c->observed = 0;
 }
 
-/*
- * Notes packets that left together with the one before. If the device takes several at a time, and half of the last ones
- * came to it so, TCP leaves segmentation to the device.
- */
-INLINE void note_bursts(struct conn *c, const struct sock *sk, u32 together)
+/* Packets that the load lets leave at a time. */
+INLINE u32 together_most(void)
 {
+	const struct config *cfg = the_config();
+
+	return cfg ? (u32)rapid_clamp(cfg->together, 1, TOGETHER_MOST) : 1;
+}
+
+/*
+ * Notes packets that left together, but for groups as large as the load allows. If the device takes more at a time, and half
+ * of the last ones came to it so, TCP leaves segmentation to the device.
+ */
+INLINE void note_bursts(struct conn *c, const struct sock *sk, u32 packets)
+{
+	u32 allowed = together_most(), together = packets > allowed ? packets - 1 : 0;
+
 	c->report.bursts += together;
-	if (sk->sk_gso_max_segs <= 1)
+	if (sk->sk_gso_max_segs <= allowed)
 		return;
 	c->together += together;
-	c->committed += together + 1;
+	c->committed += packets;
 	if (c->committed < BURST_WINDOW)
 		return;
 	c->bursting = c->together > c->committed / 2;
@@ -185,7 +198,7 @@ static __attribute__((noinline)) void commit(struct conn *c, const struct tcp_so
 	now.packets = (u32)rapid_min(packets, BURST_MAX);
 	now.retransmissions = (u32)rapid_min(again, now.packets);
 	if (tp->data_segs_out > UNPACED)
-		note_bursts(c, (const struct sock *)tp, packets - 1);
+		note_bursts(c, (const struct sock *)tp, packets);
 	c->report.retransmitted += again;
 	bpf_loop(now.packets, commit_one, &now, 0);
 	c->segments += packets;
@@ -195,6 +208,7 @@ static __attribute__((noinline)) void commit(struct conn *c, const struct tcp_so
 	c->planned_ns = c->law.next_ns;
 	c->drained = c->last;
 	c->proposed = 0;
+	c->group = now.packets;
 }
 
 static long spin_turn(u32 turn, void *context)
@@ -227,6 +241,23 @@ INLINE u32 next_payload(const struct sock *sk, const struct tcp_sock *tp)
 		return 0;
 	head = sk->sk_write_queue.next;
 	return head ? (u32)rapid_min(head->len, tp->mss_cache) : 0;
+}
+
+/*
+ * How many packets leave with the next try, TCP willing: as many as fit into its super-packet. TCP makes these itself, of
+ * what it sends in a millisecond and where round trips are short of more (tcp_tso_autosize), but none larger than the
+ * device takes: so the load lets the device take so few. A group is one try, one timer and one gap, and to the law packets
+ * that left at the same time: of the packets of a half-level it reads the one that waited least, which is a group's first.
+ */
+INLINE u32 group_of(const struct sock *sk, const struct tcp_sock *tp, u32 payload)
+{
+	u32 most = (u32)rapid_min(together_most(), sk->sk_gso_max_segs);
+	const struct sk_buff *head;
+
+	if (most <= 1 || payload < tp->mss_cache || tp->lost_out > tp->retrans_out)
+		return 1;
+	head = sk->sk_write_queue.next;
+	return head ? (u32)rapid_clamp(head->len / payload, 1, most) : 1;
 }
 
 /* The receiver's window is shut: nothing new may leave. */
@@ -272,12 +303,12 @@ INLINE void note_idle(struct conn *c)
 	c->guard.idled = 1;
 }
 
-/* Writes the pacing rate for a packet that leaves now. */
-INLINE void propose(struct conn *c, struct sock *sk, struct tcp_sock *tp)
+/* Writes the pacing rate for a packet that leaves now. (Apart: the stack of the calls that commit makes is full.) */
+static __attribute__((noinline)) void propose(struct conn *c, struct sock *sk, struct tcp_sock *tp)
 {
 	const struct config *cfg = the_config();
 	u64 clock = tp->tcp_clock_cache, stamp = tp->tcp_wstamp_ns, now = clock, wait, next;
-	u32 payload = next_payload(sk, tp);
+	u32 payload = next_payload(sk, tp), group;
 
 	c->proposed = 0;
 	if (!payload || is_shut(tp, payload)) {
@@ -295,6 +326,9 @@ INLINE void propose(struct conn *c, struct sock *sk, struct tcp_sock *tp)
 	if (cfg && cfg->spin_ns)
 		now = spin(c, now, cfg->spin_ns);
 	next = law_before_sending(c, now, payload + c->overhead);
+	group = group_of(sk, tp, payload);
+	next += (group - 1) * c->law.gap_q10 >> RAPID_Q10_BITS;
+	payload *= group;
 	if (cfg && cfg->spin_ns)
 		next -= rapid_min(next, cfg->spin_ns);
 	wait = rapid_clamp(rapid_above(next, clock), WAIT_MIN_NS, RAPID_NS_PER_S);

@@ -28,8 +28,13 @@
 #include "kernel.h"
 #include "report.h"
 
-/* Transmissions and streams that a connection remembers. Powers of two. */
-#define RECORDS 4096
+/*
+ * Transmissions and streams that a connection remembers. Powers of two. As many transmissions as the load provides room
+ * for: the loader writes their number less one before the kernel reads the programs, so that they take it for a constant.
+ * At most 2^16, so that ordinals, of 16 bits, tell those in flight apart.
+ */
+const volatile u32 record_mask SEC(".rodata.records") = 4096 - 1;
+#define RECORDS (record_mask + 1)
 #define STREAMS 256
 /* Packets that one acknowledgment can newly deliver with a stamp. */
 #define FRESH 64
@@ -56,7 +61,7 @@ enum fate {
 
 struct {
 	__uint(type, BPF_MAP_TYPE_ARRAY);
-	__uint(max_entries, RECORDS); /* times slots, set at load */
+	__uint(max_entries, 4096); /* RECORDS times slots, set at load */
 	__type(key, u32);
 	__type(value, struct packet);
 } records SEC(".maps");
@@ -78,7 +83,7 @@ struct {
 
 INLINE struct packet *packet_at(u32 slot, u64 number)
 {
-	u32 key = slot * RECORDS + ((u32)number & (RECORDS - 1));
+	u32 key = ((u32)number & record_mask) + slot * RECORDS;
 
 	return bpf_map_lookup_elem(&records, &key);
 }
@@ -128,6 +133,7 @@ struct conn {
 	u32 overhead;    /* headers of a packet, from the IP header on */
 	u32 idle;        /* nothing was waiting when a packet could have left */
 	u32 proposed;    /* the packet that may be leaving was asked for */
+	u32 group;       /* packets that left at the last try */
 	u32 last;        /* nothing waits behind it; */
 	u32 shut;        /* the receiver's window had no room for the next packet */
 	u32 drained;     /* nothing waited behind the last that left */
@@ -274,7 +280,7 @@ INLINE struct conn *clean_conn(u32 slot)
 
 INLINE struct memory memory_of(const struct conn *c)
 {
-	struct memory m = {.law = {.record_mask = RECORDS - 1, .stream_mask = STREAMS - 1}, .slot = c->slot};
+	struct memory m = {.law = {.record_mask = record_mask, .stream_mask = STREAMS - 1}, .slot = c->slot};
 
 	if (c->law.params.preset == RAPID_THESIS)
 		m.law.gaps = bpf_map_lookup_elem(&gaps, &m.slot);

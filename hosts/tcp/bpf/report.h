@@ -110,7 +110,8 @@ struct config {
 	u32 window;      /* most packets in flight */
 	u32 per_user;    /* most connections of a user */
 	u32 switched;    /* SWITCHED_ bits */
-	u32 reserved;
+	u16 memory_mib;  /* that the load has taken: for user space */
+	u16 together;    /* packets that may leave at a time */
 };
 
 #endif

@@ -1,10 +1,11 @@
-//! Devices: makes them send packets one by one, and records arrivals at them.
+//! Devices: makes them send packets one by one, or a few at a time, and records arrivals at them.
 //!
 //! TCP hands a device super-packets of many segments; the device, and not the congestion control, then decides the gaps
-//! between them. `gso_max_segs 1` prevents this, for every flow of the device. A tc program at the device's ingress
+//! between them. `gso_max_segs` of 1, or of a few, prevents this, for every flow of the device. A tc program at the device's ingress
 //! records arrivals. A pinned map keeps each device's earlier settings, so that any later unload can restore them; an entry
 //! is written before the device is changed.
 
+use crate::config::Settings;
 use crate::namespaces::{self, Identity};
 use crate::wire::{Plain, bytes_of, value_of};
 use crate::{Error, filters, pins};
@@ -15,8 +16,14 @@ use std::process::Command;
 /// The map of devices that a load has changed.
 pub const TOUCHED: &str = "devices";
 const MOST_DEVICES: u32 = 64;
-/// What a device takes from TCP at a time once it is prepared.
+/// What a device takes from TCP at a time once it is prepared, where the load says nothing else.
 const ONE_BY_ONE: u32 = 1;
+
+/// What devices take from TCP at a time once they are prepared for the load of this folder.
+fn taken_at_a_time(folder: &Path) -> u32 {
+    let settings = Settings::within(folder).and_then(|settings| settings.read().ok());
+    settings.map_or(ONE_BY_ONE, |config| u32::from(config.together).max(ONE_BY_ONE))
+}
 
 /// A device, by its network namespace and its index there.
 #[repr(C)]
@@ -127,7 +134,7 @@ pub fn prepare(folder: &Path, devices: &[String]) -> Result<(), Error> {
             };
             touched.update(bytes_of(&key), bytes_of(&before), MapFlags::ANY).map_err(failed)?;
         }
-        set_gso_max_segs(device, ONE_BY_ONE)?;
+        set_gso_max_segs(device, taken_at_a_time(folder))?;
         filters::attach(key.index)?;
     }
     Ok(())
@@ -152,10 +159,11 @@ pub fn note_arrivals(name: &str, device: &str) -> Result<(), Error> {
     })
 }
 
-/// Prepares the loopback device of a private network namespace: brings it up, makes it send packets one by one, and
-/// records arrivals at it.
+/// Prepares the loopback device of a private network namespace: brings it up, makes it send packets as a prepared device
+/// does, and records arrivals at it.
 pub fn prepare_loopback(name: &str) -> Result<(), Error> {
-    ip(&["link", "set", "dev", "lo", "gso_max_segs", "1", "up"])?;
+    let segments = pins::among_pins(|| Ok(taken_at_a_time(&pins::folder(name))))?;
+    ip(&["link", "set", "dev", "lo", "gso_max_segs", &segments.to_string(), "up"])?;
     note_arrivals(name, "lo")
 }
 
@@ -184,20 +192,21 @@ pub fn attach_again(folder: &Path) -> Result<(), Error> {
 
 /// Restores the devices that still exist and that nobody else has prepared.
 pub fn restore(folder: &Path) -> Result<(), Error> {
+    let ours = taken_at_a_time(folder);
     each(folder, |device, key, before| match known_elsewhere(folder, key) {
         Some(_) => Ok(()),
-        None => restore_one(device, key.index, before),
+        None => restore_one(device, key.index, before, ours),
     })
 }
 
-fn restore_one(device: &str, index: u32, before: &Before) -> Result<(), Error> {
+fn restore_one(device: &str, index: u32, before: &Before, ours: u32) -> Result<(), Error> {
     filters::detach(index)?;
     if before.had_clsact == 0 {
         filters::remove_empty_clsact(device)?;
     }
     // What somebody else has set meanwhile stays.
     match shown(device)? {
-        (ONE_BY_ONE, _) => set_gso_max_segs(device, before.gso_max_segs),
+        (now, _) if now == ours => set_gso_max_segs(device, before.gso_max_segs),
         _ => Ok(()),
     }
 }

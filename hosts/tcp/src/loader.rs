@@ -10,7 +10,7 @@ use crate::{Error, devices, pins, replace};
 
 /// Returns the bytes of `struct rapid_params` with which connections begin; only the packet size differs.
 pub fn raw_params(options: &Options) -> Vec<u8> {
-    bytes_of(&options.config().params).to_vec()
+    bytes_of(&options.config(0).params).to_vec()
 }
 
 /// Registers the congestion control, and tries it with one connection. What a load that was killed has left is undone first.

@@ -1,7 +1,7 @@
 //! What to load, and how.
 
 use crate::Error;
-use crate::report::{Config, WINDOW_MOST};
+use crate::report::{Config, WINDOW_MOST, WINDOW_USUAL};
 use rapid::{Params, SHORTEST_ROUND_TRIP};
 use std::path::PathBuf;
 use units::{Bytes, Span};
@@ -24,11 +24,13 @@ pub struct Options {
     pub flows: u32,
     /// Most of these of one user (of one network namespace). `None`: half of `flows`, and all where there is one.
     pub flows_per_user: Option<u32>,
-    /// Most packets in flight of a connection.
+    /// Most packets in flight of a connection. Each takes 32 B of kernel memory for each of `flows`, by powers of two.
     pub window: u32,
     /// The most of each gap that is spent waiting in a loop: better gaps, at the price of a busy processor.
     pub spin: Span,
-    /// Devices that shall send packets one by one.
+    /// Most packets that leave at a time, where gaps are so short that TCP makes super-packets.
+    pub together: u16,
+    /// Devices that shall take no more than these from TCP at a time.
     pub devices: Vec<String>,
     /// Whether connections of other congestion controls offer arrival times too. This serves senders that use Rapid but
     /// did not open the connection, and connections whose congestion control is set after `connect`.
@@ -47,8 +49,9 @@ impl Default for Options {
             params: Params::new(Bytes::new(1500)),
             flows: 256,
             flows_per_user: None,
-            window: WINDOW_MOST,
+            window: WINDOW_USUAL,
             spin: Span::ZERO,
+            together: 1,
             devices: Vec::new(),
             volunteer: true,
             cgroup: None,
@@ -61,8 +64,14 @@ impl Default for Options {
 pub const ON_TRIAL: &str = "packetscale_try";
 /// The narrowest window: as many packets as RFC 6928 lets begin with.
 const NARROWEST_WINDOW: u32 = 10;
-/// Most flows. Each takes 170 kB of kernel memory: 4096 records of 32 B, 256 streams of 144 B, 3240 B of state.
+/// Most flows. Each takes 170 kB of kernel memory with the usual window: 4096 records of 32 B, 256 streams of 144 B, 3240 B
+/// of state.
 const MOST_FLOWS: u32 = 16384;
+/// A group is read as its first packet. With eight the law would take each for a batch of a receiver that coalesces
+/// (`coalescing.h`: an eighth of a gap).
+pub const MOST_TOGETHER: u16 = 7;
+/// The unit in which the load says what it takes.
+pub const MIB: u64 = 1 << 20;
 /// Spinning holds back the bottom halves of interrupts, so it must stay short.
 const LONGEST_SPIN: Span = Span::from_micros(50);
 
@@ -98,6 +107,9 @@ impl Options {
             let found = self.window;
             return wrong(format!("window = {found} packets: expected {NARROWEST_WINDOW} to {WINDOW_MOST}"));
         }
+        if !(1..=MOST_TOGETHER).contains(&self.together) {
+            return wrong(format!("together = {} packets: expected 1 to {MOST_TOGETHER}", self.together));
+        }
         if self.spin > LONGEST_SPIN {
             return wrong(format!("spin = {} ns: expected at most {} ns", self.spin.nanos(), LONGEST_SPIN.nanos()));
         }
@@ -109,7 +121,8 @@ impl Options {
         self.flows_per_user.unwrap_or(self.flows.div_ceil(2))
     }
 
-    pub(crate) fn config(&self) -> Config {
+    /// `memory`: bytes that the load takes.
+    pub(crate) fn config(&self, memory: u64) -> Config {
         Config {
             params: Params { shortest_round_trip: SHORTEST_ROUND_TRIP, ..self.params }.raw(),
             log: 0,
@@ -119,7 +132,8 @@ impl Options {
             window: self.window,
             per_user: self.per_user(),
             switched: 0,
-            reserved: 0,
+            memory_mib: u16::try_from(memory.div_ceil(MIB)).unwrap_or(u16::MAX),
+            together: self.together,
         }
     }
 }

@@ -5,9 +5,9 @@
 //! map `feedback`.
 
 use crate::options::{CONTROL, OPTION, Options, STAMP};
-use crate::report::{RECORDS, STREAMS};
+use crate::report::{STREAMS, records};
 use crate::wire::bytes_of;
-use crate::{Error, pins};
+use crate::{Error, machine, pins};
 use libbpf_rs::{
     Link, MapCore, MapFlags, MapHandle, MapMut, Object, ObjectBuilder, OpenObject, PrintLevel, ProgramMut,
 };
@@ -34,9 +34,14 @@ const ASKERS: &str = "askers";
 /// The maps that what tells arrivals hands on when it is replaced.
 const HANDED_ON: [&str; 5] = [FEEDBACK, ASKERS, "stamps", "deaf", "answered"];
 
+/// The constant of the sender that says how many transmissions a connection remembers, less one.
+const RECORD_MASK: &str = ".rodata.records";
+
 /// All programs, loaded but not yet attached.
 pub struct Programs {
     pub sender: Object,
+    /// Bytes of kernel memory that its maps take.
+    memory: u64,
     pub receiver: Option<Receiver>,
     /// Why this kernel refuses the option, if it does. Then only microsecond timestamps remain.
     pub without_option: Option<Error>,
@@ -51,9 +56,9 @@ pub struct Receiver {
 
 /// The last messages of libbpf. It prints its messages; kept here, they can go into errors.
 static SAID: Mutex<Vec<String>> = Mutex::new(Vec::new());
-/// How many lines are kept, and how many of them go into an error: the verifier's verdict is near the end.
+/// How many lines are kept, and how many of them go into an error: the verifier's verdict is the fifth from the end.
 const LINES: usize = 12;
-const TOLD: usize = 4;
+const TOLD: usize = 5;
 /// What libbpf puts before the name of a program, and says of one that the kernel refuses; and the verifier's last line.
 const PROGRAM: &str = "prog '";
 const REFUSED: &str = "': failed to load";
@@ -98,7 +103,8 @@ impl Programs {
     pub fn load(options: &Options) -> Result<Programs, Error> {
         listen_to_libbpf();
         let mut sender = open(options.sender.as_deref().unwrap_or(SENDER_OBJECT))?;
-        provide(&mut sender, options)?;
+        let memory = provide(&mut sender, options)?;
+        machine::has_room(memory, options)?;
         let (mut receiver, mut without_option) = (None, None);
         if is_told() {
             let feedback = MapHandle::from_pinned_path(pins::arrivals().join(FEEDBACK)).map_err(failed(FEEDBACK))?;
@@ -110,13 +116,13 @@ impl Programs {
             }
         }
         let sender = sender.load().map_err(failed("loading sender.bpf.o"))?;
-        Ok(Programs { sender, receiver, without_option })
+        Ok(Programs { sender, memory, receiver, without_option })
     }
 
     /// Fills the maps that connections need from the start, and pins the maps and programs that user space opens later.
     pub fn settle(&mut self, options: &Options, folder: &Path) -> Result<(), Error> {
         for mut map in self.sender.maps_mut() {
-            fill(&map, options).map_err(failed("filling a map"))?;
+            fill(&map, options, self.memory).map_err(failed("filling a map"))?;
             if let Some(name) = KEPT.iter().find(|name| map.name() == **name) {
                 map.pin(folder.join(name)).map_err(failed(name))?;
             }
@@ -271,15 +277,17 @@ pub fn broken(what: &str) -> Error {
     Error::Machine(format!("the compiled objects have no {what}: this is a broken build"))
 }
 
-/// Sizes the maps for `options.flows` connections, and names the congestion control.
-fn provide(sender: &mut OpenObject, options: &Options) -> Result<(), Error> {
+/// Sizes the maps for `options.flows` connections, and names the congestion control. Returns the bytes that the maps take.
+fn provide(sender: &mut OpenObject, options: &Options) -> Result<u64, Error> {
     let slots = options.flows + 1;
+    let records = records(options.window);
+    let mut bytes = 0;
     let thesis = options.params.preset == rapid::Preset::Thesis;
     for mut map in sender.maps_mut() {
         let entries = match map.name().to_str() {
             Some("conns") => slots,
             Some("slots") => options.flows,
-            Some("records") => slots * RECORDS,
+            Some("records") => slots * records,
             Some("streams") => slots * STREAMS,
             Some("gaps") if thesis => slots,
             Some(CONTROL) => {
@@ -289,17 +297,25 @@ fn provide(sender: &mut OpenObject, options: &Options) -> Result<(), Error> {
                 value[..options.name.len()].copy_from_slice(options.name.as_bytes());
                 continue;
             }
+            Some(RECORD_MASK) => {
+                let value =
+                    map.initial_value_mut().filter(|value| value.len() >= 4).ok_or_else(|| broken(RECORD_MASK))?;
+                value[..4].copy_from_slice(&(records - 1).to_ne_bytes());
+                continue;
+            }
             _ => continue,
         };
         map.set_max_entries(entries).map_err(failed("sizing a map"))?;
+        // The kernel rounds values up to words.
+        bytes += u64::from(entries) * u64::from(map.value_size().next_multiple_of(8));
     }
-    Ok(())
+    Ok(bytes)
 }
 
-fn fill(map: &MapMut<'_>, options: &Options) -> Result<(), libbpf_rs::Error> {
+fn fill(map: &MapMut<'_>, options: &Options, memory: u64) -> Result<(), libbpf_rs::Error> {
     match map.name().to_str() {
         Some("slots") => (1..=options.flows).try_for_each(|slot| map.update(&[], &slot.to_ne_bytes(), MapFlags::ANY)),
-        Some("config") => map.update(&0u32.to_ne_bytes(), bytes_of(&options.config()), MapFlags::ANY),
+        Some("config") => map.update(&0u32.to_ne_bytes(), bytes_of(&options.config(memory)), MapFlags::ANY),
         _ => Ok(()),
     }
 }

@@ -5,9 +5,11 @@ use rapid::RawParams;
 use serde::Serialize;
 use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
 
-/// How many transmissions and streams a connection remembers, as in `bpf/memory.h`.
-pub const RECORDS: u32 = 4096;
+/// How many streams a connection remembers, as in `bpf/memory.h`.
 pub const STREAMS: u32 = 256;
+/// How many transmissions it remembers at least, and at most: the programs tell those in flight apart by 16 bits.
+const FEWEST_RECORDS: u32 = 1 << 12;
+const MOST_RECORDS: u32 = 1 << 16;
 
 /// Buckets of the histogram of gap errors: quarter octaves from 64 ns.
 pub const GAP_BUCKETS: usize = 64;
@@ -180,9 +182,25 @@ impl Limit {
     pub const ALL: [Limit; 3] = [Limit::Application, Limit::Receiver, Limit::Window];
 }
 
-/// The most packets in flight that may be asked for: `WINDOW_MOST` in `bpf/counters.h`. A connection remembers `RECORDS`
-/// transmissions, and an eighth of them may have been sent again.
-pub const WINDOW_MOST: u32 = RECORDS - RECORDS / 8;
+/// The most packets in flight where so many transmissions are remembered, as in `bpf/counters.h`: an eighth of them may
+/// have been sent again.
+const fn window_of(records: u32) -> u32 {
+    records - records / 8
+}
+
+/// The most packets in flight, where nothing else is asked for.
+pub const WINDOW_USUAL: u32 = window_of(FEWEST_RECORDS);
+/// The most packets in flight that may be asked for.
+pub const WINDOW_MOST: u32 = window_of(MOST_RECORDS);
+
+/// How many transmissions a connection remembers, so that so many packets may be in flight.
+pub fn records(window: u32) -> u32 {
+    let mut records = FEWEST_RECORDS;
+    while window_of(records) < window && records < MOST_RECORDS {
+        records *= 2;
+    }
+    records
+}
 
 /// `struct report`: one connection, cumulative since its start. Rates are bytes per second, IP header included; times
 /// are nanoseconds of the monotonic clock.
@@ -315,7 +333,8 @@ pub struct Config {
     pub window: u32,
     pub per_user: u32,
     pub switched: u32,
-    pub reserved: u32,
+    pub memory_mib: u16,
+    pub together: u16,
 }
 
 /// Values of `Config::switched`: no new connections; and none of those that there are.
@@ -324,7 +343,7 @@ pub const SWITCHED_OFF: u32 = 2;
 
 // SAFETY: ten words, three double words, eight words; no padding.
 unsafe impl Plain for RawParams {}
-// SAFETY: `RawParams` has no padding, and eight words follow it.
+// SAFETY: `RawParams` has no padding, and seven words and two halves of one follow it.
 unsafe impl Plain for Config {}
 
 /// Values of `Config::log`: which events to log.
@@ -343,6 +362,14 @@ mod tests {
         for [local, remote] in [v4, v6].map(|pair| pair.map(|text| text.parse().expect("an address"))) {
             let address = Address::between(local, remote);
             assert_eq!((address.local(), address.remote()), (local, remote));
+        }
+    }
+
+    #[test]
+    fn the_records_of_a_window_are_the_fewest_of_which_seven_eighths_are_enough() {
+        let expected = [(10, 4096), (3584, 4096), (3585, 8192), (14_336, 16_384), (28_673, 65_536), (57_344, 65_536)];
+        for (window, fewest) in expected {
+            assert_eq!(records(window), fewest, "{window} packets");
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::config::Settings;
 use crate::counters::{Counters, counters};
+use crate::options::MIB;
 use crate::programs::LIST_TAKEN;
 use crate::report::{Address, Fall, Fallen, Mode, Report};
 use crate::wire::value_of;
@@ -16,6 +17,8 @@ pub struct Status {
     pub flows: u32,
     /// Most packets in flight of one of them.
     pub window: u32,
+    /// Bytes of kernel memory that the load has taken.
+    pub memory: u64,
     /// Whether Rapid is switched off.
     pub off: bool,
     /// Whether there are no new connections, because it is unloaded when the others have ended.
@@ -40,6 +43,14 @@ pub struct Status {
 /// Nothing is loaded under `name`.
 pub fn flows(name: &str) -> Result<u32, Error> {
     Ok(pins::open(name, "conns")?.max_entries() - 1)
+}
+
+/// Returns the bytes of kernel memory that the load has taken.
+///
+/// # Errors
+/// Nothing is loaded under `name`.
+pub fn memory(name: &str) -> Result<u64, Error> {
+    Ok(u64::from(Settings::of(name)?.read()?.memory_mib) * MIB)
 }
 
 /// Returns whether Rapid is switched off, and whether it is unloaded when its connections have ended.
@@ -83,6 +94,7 @@ pub fn status(name: &str) -> Result<Status, Error> {
     Ok(Status {
         flows,
         window: config.window,
+        memory: u64::from(config.memory_mib) * MIB,
         off: config.is_off(),
         draining: config.is_draining(),
         connections,

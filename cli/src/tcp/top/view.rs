@@ -272,6 +272,7 @@ mod tests {
         Status {
             flows: 256,
             window: 3584,
+            memory: 42 << 20,
             off: false,
             draining: false,
             connections: vec![report(1, 5), report(2, 20), receives],

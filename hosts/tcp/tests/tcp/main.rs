@@ -23,6 +23,8 @@ mod signals;
 mod slots;
 mod soak;
 mod spike;
+mod together;
+mod window;
 
 use namespaces::{Bottleneck, Path};
 use packetscale_tcp::{self as tcp, Options, Report};
