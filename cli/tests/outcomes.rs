@@ -44,8 +44,8 @@ fn a_sample_comes_out_as_it_is_stored() {
 /// Settings of the law that a wrong law changes.
 const LAW: &str = r#"kind = "rapid-thesis", tau = "50 ms", eta = 4, initial_rate = "6 Gbit/s", label = "law""#;
 
-/// A path of the testbed, as papers/rapid-2017/testbed.toml has it: a card of 10 Gbit/s, and interrupts 120 us after the
-/// first packet of a batch. `more` goes on with the scenario, `table` is what was printed.
+/// A path of the testbed, as papers/rapid-2017/testbed.toml has it: a card of 10 Gbit/s, interrupts at least 120 us apart,
+/// and a receive window of one bandwidth-delay product. `more` goes on with the scenario, `table` is what was printed.
 fn figure(law: &str, seconds: u32, more: &str, table: &str) -> String {
     format!(
         r#"title = "T"
@@ -67,7 +67,8 @@ buffer = "600 kB"
 access = "10 Gbit/s"
 
 [receiver]
-coalescing = {{ time = "120 us" }}
+coalescing = {{ kind = "spacing", time = "120 us" }}
+window = "4167 packets"
 
 [[flow]]
 controller = {{ {law} }}

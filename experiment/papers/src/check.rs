@@ -1,7 +1,7 @@
 //! Checks a figure's file beyond its form, before anything is run.
 
 use crate::abscissa::Abscissa;
-use crate::file::{FigureFile, Line, Picture};
+use crate::file::{FigureFile, Line, Picture, Shown};
 use crate::point::{known, selects};
 use crate::reading::Reading;
 use crate::source::Source;
@@ -46,6 +46,15 @@ pub(crate) fn check(sources: &[Source], file: &FigureFile) -> Result<(), Mistake
             return Err(here("found no bound, expected at_least, at_most or both".to_string()));
         }
     }
+    for table in &file.table {
+        let here = |what: String| (table.span().start, format!("order_except: {what}"));
+        for (column, exception) in
+            table.as_ref().columns.iter().filter_map(|c| Some((c, table.as_ref().order_differs(c)?)))
+        {
+            let selection = table.as_ref().in_column(column);
+            shown(sources, &table.as_ref().reading(&selection), &exception.shown_by).map_err(here)?;
+        }
+    }
     file.picture.iter().try_for_each(|picture| lines(sources, picture.as_ref()))
 }
 
@@ -55,11 +64,11 @@ fn one_of(both: bool) -> Result<(), String> {
 }
 
 /// Checks the same reading of the source that shows a difference, if one is named.
-fn shown(sources: &[Source], of: &Reading<'_>, by: &str) -> Result<(), String> {
-    if by.is_empty() {
+fn shown(sources: &[Source], of: &Reading<'_>, by: &Shown) -> Result<(), String> {
+    if by.from.is_empty() {
         return Ok(());
     }
-    reading(sources, &Reading { from: by, ..*of }).map(|_| ()).map_err(|what| format!("shown_by, {what}"))
+    of.shown(by, |there| reading(sources, there)).map(|_| ()).map_err(|what| format!("shown_by, {what}"))
 }
 
 /// Checks a reading. Returns how many points it selects.

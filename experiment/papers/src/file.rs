@@ -133,7 +133,44 @@ pub(crate) struct Value {
     #[serde(default)]
     pub differs: String,
     #[serde(default)]
-    pub shown_by: String,
+    pub shown_by: Shown,
+}
+
+/// The reading that shows why ours differs. Omitted keys are those of the reading that it explains.
+#[derive(Clone, Debug, Default, Deserialize)]
+#[serde(from = "ShownBy")]
+pub(crate) struct Shown {
+    /// The source; empty: nothing shows it.
+    pub from: String,
+    pub selection: Keys,
+    /// The source by which it is divided, or which is taken from it.
+    pub against: Option<String>,
+}
+
+/// As it is written: the name of a source, or a table.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum ShownBy {
+    Source(String),
+    Reading(ShownReading),
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ShownReading {
+    from: String,
+    #[serde(default, rename = "where")]
+    selection: Keys,
+    against: Option<String>,
+}
+
+impl From<ShownBy> for Shown {
+    fn from(written: ShownBy) -> Shown {
+        match written {
+            ShownBy::Source(from) => Shown { from, ..Shown::default() },
+            ShownBy::Reading(ShownReading { from, selection, against }) => Shown { from, selection, against },
+        }
+    }
 }
 
 /// A printed table: a value for each cell.
@@ -175,7 +212,7 @@ pub(crate) struct Exception {
     pub columns: Vec<toml::Value>,
     pub because: String,
     #[serde(default)]
-    pub shown_by: String,
+    pub shown_by: Shown,
 }
 
 #[derive(Clone, Debug, Deserialize)]
@@ -199,7 +236,7 @@ pub(crate) struct Claim {
     #[serde(default)]
     pub differs: String,
     #[serde(default)]
-    pub shown_by: String,
+    pub shown_by: Shown,
 }
 
 /// The reading by which another is divided, or which is taken from it. Omitted keys are those of the other.

@@ -2,7 +2,7 @@
 //! points out.
 
 use crate::figure::Figure;
-use crate::file;
+use crate::file::{self, Shown};
 use crate::picture::draw;
 use crate::point::{Point, same};
 use crate::reading::{Against, Reading};
@@ -106,50 +106,63 @@ impl Figure {
         }
         let column = |(at, column): (usize, &toml::Value)| {
             let selection = table.in_column(column);
-            let reading = Reading {
-                from: &table.from,
-                metric: &table.metric,
-                selection: &selection,
-                against: None,
-                times: table.times,
-            };
-            let read = reading.read(&self.sources, findings);
-            let ours = |row: &str| {
-                let here = read.iter().find(|(point, _)| point.get(&table.row).is_some_and(|found| same(found, row)));
-                here.and_then(|(_, read)| read.map(|read| read.mean))
-            };
-            let pairs: Vec<(f64, f64)> =
-                table.rows.iter().filter_map(|(row, values)| Some((*values[at].as_ref(), ours(row)?))).collect();
-            let whole = self.quick || pairs.len() == table.rows.len();
-            let found = rank_correlation(&pairs).filter(|_| whole);
+            let reading = table.reading(&selection);
+            let (found, rows) = self.rank_correlation(table, at, &reading, findings);
             let differs = table.order_differs(column);
             let because = differs.map_or("", |exception| exception.because.trim());
+            let ordered = |found: f64| found >= rule::ORDER;
+            let by = differs.map(|exception| &exception.shown_by).filter(|by| !by.from.is_empty());
+            let shows = by.filter(|by| {
+                reading.shown(by, |there| self.rank_correlation(table, at, there, findings).0.is_some_and(ordered))
+            });
             let what = if table.what.is_empty() { table.metric.clone() } else { table.what.clone() };
             Claim {
                 words: format!("{what}: who comes before whom."),
                 place: table.place.clone(),
                 bound: format!("rank correlation at least {}", rule::ORDER),
-                selected: format!("{}, {} = {}, {} rows", table.from, table.column, file::plain(column), pairs.len()),
+                selected: format!("{}, {} = {}, {rows} rows", table.from, table.column, file::plain(column)),
                 found,
                 half_width: None,
                 origin: self.origin(&table.from),
-                verdict: self.verdict(self.met(found.map(|found| found >= rule::ORDER)), because),
+                verdict: self.verdict(self.met(found.map(ordered)), because),
                 because: because.to_string(),
-                shown_by: String::new(),
+                shown_by: shows.map_or(String::new(), |by| by.from.clone()),
             }
         };
         table.columns.iter().enumerate().map(column).collect()
+    }
+
+    /// Returns how the rows of a reading are ordered against those of a printed column, and how many rows it has.
+    fn rank_correlation(
+        &self,
+        table: &file::Table,
+        column: usize,
+        reading: &Reading<'_>,
+        findings: &[Findings],
+    ) -> (Option<f64>, usize) {
+        let read = reading.read(&self.sources, findings);
+        let ours = |row: &str| {
+            let here = read.iter().find(|(point, _)| point.get(&table.row).is_some_and(|found| same(found, row)));
+            here.and_then(|(_, read)| read.map(|read| read.mean))
+        };
+        let pairs: Vec<(f64, f64)> =
+            table.rows.iter().filter_map(|(row, values)| Some((*values[column].as_ref(), ours(row)?))).collect();
+        let whole = self.quick || pairs.len() == table.rows.len();
+        (rank_correlation(&pairs).filter(|_| whole), pairs.len())
     }
 
     fn origin(&self, source: &str) -> Origin {
         self.source(source).map_or(Origin::Simulated, |at| self.sources[at].origin)
     }
 
-    /// Returns the source `by` if it shows why ours differs: at the same points its runs meet the bound. Otherwise nothing.
-    fn shown(&self, reading: &Reading<'_>, by: &str, findings: &[Findings], met: impl Fn(f64) -> bool) -> String {
-        let there = Reading { from: by, ..*reading }.read(&self.sources, findings);
+    /// Returns the source that shows why ours differs: its runs meet the bound. Otherwise nothing.
+    fn shown(&self, reading: &Reading<'_>, by: &Shown, findings: &[Findings], met: impl Fn(f64) -> bool) -> String {
+        if by.from.is_empty() {
+            return String::new();
+        }
+        let there = reading.shown(by, |there| there.read(&self.sources, findings));
         let shows = !there.is_empty() && there.iter().all(|(_, read)| read.is_some_and(|read| met(read.mean)));
-        if shows { by.to_string() } else { String::new() }
+        if shows { by.from.clone() } else { String::new() }
     }
 
     /// Whether a bound is met. What has no value does not meet it, unless the short form leaves it out.

@@ -1,6 +1,6 @@
 //! Reads our values from the results: a metric at the selected points, perhaps divided by another.
 
-use crate::file::{Claim, Keys, Line, Other, Value};
+use crate::file::{Claim, Keys, Line, Other, Shown, Value};
 use crate::point::{Point, point_of, same, selects};
 use crate::source::{Findings, Source};
 use results::{Interval, Run, Summary};
@@ -57,6 +57,21 @@ impl<'a> Reading<'a> {
     pub fn of_line(line: &'a Line) -> Option<Reading<'a>> {
         let (from, metric) = (line.from.as_deref()?, line.y.as_deref()?);
         Some(Reading { from, metric, selection: &line.selection, against: None, times: line.times })
+    }
+
+    /// Does something with the reading that shows why this one differs.
+    pub fn shown<T>(&self, by: &Shown, what: impl FnOnce(&Reading<'_>) -> T) -> T {
+        let selection: Keys = self.selection.clone().into_iter().chain(by.selection.clone()).collect();
+        let other = self.against.map(|against| {
+            let other = against.written().1.clone();
+            let from = by.against.clone().or(other.from);
+            Other { from, ..other }
+        });
+        let against = self.against.zip(other.as_ref()).map(|(against, other)| match against {
+            Against::DividedBy(_) => Against::DividedBy(other),
+            Against::Less(_) => Against::Less(other),
+        });
+        what(&Reading { from: &by.from, selection: &selection, against, ..*self })
     }
 
     /// Whether the other reading is taken at `there` for the reading at `point`. `there` must have the other's own

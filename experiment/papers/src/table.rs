@@ -7,6 +7,7 @@
 
 use crate::file::{Exception, Keys, Table, Value, plain};
 use crate::point::same;
+use crate::reading::Reading;
 use std::ops::Range;
 use toml::Spanned;
 
@@ -35,6 +36,12 @@ impl Table {
         selection
     }
 
+    /// Returns the reading of a column, whose selection this is.
+    pub fn reading<'a>(&'a self, selection: &'a Keys) -> Reading<'a> {
+        let Table { from, metric, times, .. } = self;
+        Reading { from, metric, selection, against: None, times: *times }
+    }
+
     /// Returns why the order in this column is known to differ, if it is.
     pub fn order_differs(&self, column: &toml::Value) -> Option<&Exception> {
         let named = |listed: &toml::Value| same(&plain(listed), &plain(column));
@@ -60,7 +67,7 @@ impl Table {
             less: None,
             times: self.times,
             differs: differs.map_or(String::new(), |exception| exception.because.clone()),
-            shown_by: differs.map_or(String::new(), |exception| exception.shown_by.clone()),
+            shown_by: differs.map(|exception| exception.shown_by.clone()).unwrap_or_default(),
         }
     }
 

@@ -230,6 +230,19 @@ fn a_value_is_judged_by_the_rule_alone() {
     assert_eq!(judged("times = 0.44\ndiffers = \"known\"\n"), Verdict::Unexpected);
 }
 
+/// Newreno has 1.5 and 15 Mbit/s, cubic 5 and 50; 2.0 is published, so 0.2 of 15, by another buffer, is no miss of 3.
+#[test]
+fn what_shows_a_difference_is_read_elsewhere_and_must_meet_the_same_bound() {
+    let shown = |by: &str| {
+        let of = "from = \"runs\"\nmetric = \"throughput_bps\"\ntimes = 4e-7\ndiffers = \"the buffer\"\n\
+                  where = { controller = \"newreno\", \"path.buffer\" = \"20 packets\" }\n";
+        value(&format!("{of}shown_by = {by}\n")).shown_by
+    };
+    assert_eq!(shown(r#"{ from = "runs", where = { controller = "cubic", "path.buffer" = "5 packets" } }"#), "runs");
+    assert_eq!(shown(r#"{ from = "runs", where = { "path.buffer" = "5 packets" } }"#), "");
+    assert_eq!(shown(r#""runs""#), "");
+}
+
 /// Written as 2, a value of 2.4 prints as it; written as 2.0, it does not.
 #[test]
 fn how_many_digits_are_printed_matters() {
@@ -310,6 +323,11 @@ fn a_mistake_is_named_with_its_line() {
         ),
         (
             "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\nat_least = 1\nshown_by = \"x\"\n",
+            "shown_by, from: found \"x\", expected one of runs, law",
+        ),
+        (
+            "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\nat_least = 1\nless = {}\n\
+             shown_by = { from = \"law\", against = \"x\" }\n",
             "shown_by, from: found \"x\", expected one of runs, law",
         ),
         (
