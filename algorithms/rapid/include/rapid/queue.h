@@ -22,6 +22,8 @@
 #define RAPID_BASE_BUCKET_NS (30 * RAPID_NS_PER_S)
 /* The growth of the queue is averaged over 1/4 of a round trip, as the rate is (envelope.h). */
 #define RAPID_GROWTH_PER_ROUND 4
+/* A stream is quiet if its half-levels waited within 1/32 of a round trip of each other. */
+#define RAPID_QUIET_PART 32
 /* Loss is averaged over a round trip. */
 #define RAPID_LOSS_PER_ROUND 1
 /* The window follows the rate down over two round trips: for that long packets of the faster rate may be in flight. */
@@ -70,6 +72,19 @@ RAPID_FN u64 rapid_standing_queue(const struct rapid_envelope *e, const struct r
 	return (u64)rapid_sclamp(rapid_smin(by_delay, by_rtt), 0, (s64)RAPID_RTT_CEILING_NS);
 }
 
+/*
+ * Whether the packets of a stream waited for nearly the same time: the half-levels above, and the least of all. A crowd's queue is not
+ * that quiet, also where a flow has never seen it empty.
+ */
+RAPID_FN int rapid_is_quiet(const struct rapid *law, const struct rapid_stream *s)
+{
+	s64 high = s->delay;
+
+	for (u32 k = 0; k < RAPID_EDGES; k++)
+		high = rapid_smax(high, s->low[k]);
+	return rapid_difference((u64)high, (u64)s->delay) < (s64)(law->rtt_ns / RAPID_QUIET_PART);
+}
+
 /* How fast the lowest delay rises from stream to stream, Q16. */
 RAPID_FN void rapid_note_growth(struct rapid *law, const struct rapid_stream *s, u64 duration)
 {
@@ -105,6 +120,8 @@ RAPID_STAGE int rapid_note_queue(struct rapid *law, const struct rapid_stream *s
 	if (s->delay != RAPID_UNSEEN)
 		rapid_minimum_take(&e->delay, s->delay);
 	e->queue_ns = rapid_standing_queue(e, s);
+	if (s->kind != RAPID_CHIRP)
+		law->quiet_rtt_ns = rapid_is_quiet(law, s) ? rapid_above(s->rtt_ns, e->queue_ns) : 0;
 	rapid_note_growth(law, s, duration);
 	e->loss = rapid_average(e->loss, rapid_fraction(s->lost, s->sent),
 				rapid_weight(RAPID_LOSS_PER_ROUND, duration, law->rtt_ns));

@@ -33,9 +33,17 @@
 /* The sizes of packets that the arithmetic is made for. */
 #define RAPID_PACKET_MIN 64
 #define RAPID_PACKET_MAX 65535
-/* The window: two bandwidth-delay products, and a stream of slack; during start-up a chirp more. */
+/*
+ * The slack of the window: from 4 packets to 64, a stream; during start-up 64 and the packets of a chirp. The delay of its product is
+ * the round trip without a queue for a flow of few packets, and with it from 256 packets per round trip on: the queue of a
+ * crowd then slows its flows down within a round trip, before they have read it, and a path of one flow may become longer at once.
+ * What a quiet stream adds to the smallest round trip is not such a queue, but one on the way back, or a longer path.
+ */
 #define RAPID_WINDOW_TIMES 2
+#define RAPID_WINDOW_SLACK_LEAST 4
 #define RAPID_WINDOW_SLACK_PACKETS 64
+#define RAPID_WINDOW_QUEUE_PACKETS 256
+#define RAPID_WINDOW_CHIRP_PACKETS (RAPID_CHIRP_LEVEL_PACKETS * (RAPID_CHIRP_LEVELS + 1))
 #define RAPID_WINDOW_MAX_PACKETS (1u << 28)
 /* Clocks may differ by decades, not by centuries (62 bits of ns are 146 years): what is wider is a lie. */
 #define RAPID_DELAY_MAX_NS (1LL << 62)
@@ -343,16 +351,30 @@ RAPID_FN void rapid_set_packet(struct rapid *law, u32 packet)
 	rapid_set_level_rate(law, law->level_rate);
 }
 
-/* Packets that may be in flight: two bandwidth-delay products, and a stream of slack. */
-RAPID_FN u32 rapid_window(const struct rapid *law)
+/*
+ * The window: two bandwidth-delay products, and slack; during start-up a chirp more. Under the dissertation's law the delay is the
+ * smoothed round trip, and the slack a stream.
+ */
+RAPID_FN u64 rapid_window_over(const struct rapid *law, u64 rtt, u64 slack)
 {
-	u64 rtt = rapid_max(law->srtt_ns, law->rtt_ns);
-	u64 window = RAPID_WINDOW_TIMES * rapid_bytes_in(law->window_rate, rtt) / law->params.packet;
+	u64 window = RAPID_WINDOW_TIMES * rapid_bytes_in(law->window_rate, rtt) / law->params.packet + slack;
 
-	window += RAPID_WINDOW_SLACK_PACKETS;
 	if (law->startup)
 		window += rapid_bytes_in(law->rate, RAPID_CHIRP_SUM * RAPID_CHIRP_LEVEL_NS) / law->params.packet;
-	return (u32)rapid_min(window, RAPID_WINDOW_MAX_PACKETS);
+	return rapid_min(window, RAPID_WINDOW_MAX_PACKETS);
+}
+
+/* Packets that may be in flight. */
+RAPID_FN u32 rapid_window(const struct rapid *law)
+{
+	u64 own = rapid_window_packets(law), srtt = rapid_max(law->srtt_ns, law->rtt_ns);
+	u64 slack = RAPID_WINDOW_SLACK_PACKETS, rtt = rapid_clamp(law->quiet_rtt_ns, law->rtt_ns, srtt);
+
+	if (law->params.preset == RAPID_THESIS)
+		return (u32)rapid_window_over(law, srtt, slack);
+	slack = law->startup ? slack + RAPID_WINDOW_CHIRP_PACKETS : rapid_clamp(own, RAPID_WINDOW_SLACK_LEAST, slack);
+	rtt += (srtt - rtt) * rapid_min(own, RAPID_WINDOW_QUEUE_PACKETS) / RAPID_WINDOW_QUEUE_PACKETS;
+	return (u32)rapid_window_over(law, rtt, slack);
 }
 
 /* The available bandwidth, from a host that knows it (thesis.h, ideal estimation). */

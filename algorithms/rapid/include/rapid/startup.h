@@ -87,7 +87,8 @@
 
 /*
  * A flow begins anew below four packets per round trip, where a stream of sixteen lasts four round trips, if two streams in a
- * row (after one alone crowds lose more) showed no limit, lost nothing, and met no queue of 1/8 of a round trip. It does so
+ * row (after one alone crowds lose more) showed no limit, lost nothing, met no queue of 1/8 of a round trip, and saw its own packets
+ * wait within 1/32 of one of each other: a crowd whose flows have never seen the queue empty is not that quiet. It does so
  * again after 16 round trips at the earliest, then after twice as many, up to 2^6 times as many, until it has been at 20 packets
  * per round trip.
  */
@@ -350,7 +351,7 @@ RAPID_FN int rapid_begins_anew(struct rapid *law, const struct rapid_stream *s, 
 	u64 per_round = rapid_rate_of(law->params.packet, law->rtt_ns);
 	u32 clear = law->estimated && e->at_ceiling && !s->lost && e->queue_ns < law->rtt_ns / RAPID_ANEW_QUEUE_PART;
 
-	clear &= law->rate < RAPID_ANEW_PACKETS * per_round;
+	clear &= law->rate < RAPID_ANEW_PACKETS * per_round && law->quiet_rtt_ns;
 	law->clear = clear ? (u8)rapid_min(law->clear + 1, RAPID_ANEW_STREAMS) : 0;
 	if (law->rate >= RAPID_ANEW_DONE_PACKETS * per_round)
 		law->anew = 0;

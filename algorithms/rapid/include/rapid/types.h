@@ -323,6 +323,7 @@ struct rapid {
 	struct rapid_contest contest;
 	struct rapid_chirp chirp;
 	struct rapid_adapter adapter;
+	u64 quiet_rtt_ns;   /* round trip of the last stream but chirps, less its queue, if that was quiet (queue.h); else 0 */
 };
 
 /* Least squares of delay over time. */
