@@ -38,6 +38,13 @@ struct Second {
     cpu_s_per_gb: f64,
 }
 
+impl std::fmt::Display for Second {
+    fn fmt(&self, out: &mut std::fmt::Formatter) -> std::fmt::Result {
+        let Second { mbit, per_group, cpu_s_per_gb } = self;
+        write!(out, "{mbit:.1} Mbit/s, {per_group:.2} packets at a time, {cpu_s_per_gb:.1} s per gigabyte")
+    }
+}
+
 fn second(path: &Path, control: &str) -> Second {
     of(path, &mut Flow::open(path, control, Set::BeforeConnect))
 }
@@ -61,7 +68,7 @@ fn packets_that_leave_in_groups_fill_a_path_of_short_gaps() {
     let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
     let seen = of(&path, &mut flow);
     let status = tcp::status(&rapid.name).expect("loaded");
-    eprintln!("groups of 4 over 420 Mbit/s: {seen:.2?}, fallen {:?}", status.fallen);
+    eprintln!("groups of 4 over 420 Mbit/s: {seen}, fallen {:?}", status.fallen);
     assert_eq!(status.connections.len(), 1, "CUBIC has it: {:?}", status.fallen);
     assert!(seen.mbit > 0.9 * 420.0 * 1448.0 / 1514.0, "{seen:?}");
     assert!(seen.per_group > 3.0 && seen.per_group < 4.05, "{seen:?}");
@@ -106,22 +113,22 @@ fn what_a_gigabyte_costs() {
     let (mbit, limit) = (200, 200_000);
     for together in [1, 4, 7] {
         let (rapid, path) = loaded(together, mbit, limit);
-        eprintln!("{mbit} Mbit/s, rapid, groups of {together}: {:.2?}", second(&path, &rapid.name));
+        eprintln!("{mbit} Mbit/s, rapid, groups of {together}: {}", second(&path, &rapid.name));
         if together > 1 {
             continue;
         }
         for segments in [1, 4, MANY_SEGMENTS] {
             path.segments(segments);
             for control in ["cubic", "bbr"] {
-                eprintln!("{mbit} Mbit/s, {control}, gso_max_segs {segments}: {:.2?}", second(&path, control));
+                eprintln!("{mbit} Mbit/s, {control}, gso_max_segs {segments}: {}", second(&path, control));
             }
         }
         path.segments(1);
         // A tenth below the path: only pacing keeps packets back.
         let most = u64::from(mbit) * 9 / 10;
-        eprintln!("{mbit} Mbit/s, cubic, paced by TCP: {:.2?}", paced(&path, "cubic", most));
+        eprintln!("{mbit} Mbit/s, cubic, paced by TCP: {}", paced(&path, "cubic", most));
         run(&format!("tc -n {} qdisc replace dev out root fq", path.host("a")));
-        eprintln!("{mbit} Mbit/s, cubic, paced by fq: {:.2?}", paced(&path, "cubic", most));
-        eprintln!("{mbit} Mbit/s, rapid over fq: {:.2?}", second(&path, &rapid.name));
+        eprintln!("{mbit} Mbit/s, cubic, paced by fq: {}", paced(&path, "cubic", most));
+        eprintln!("{mbit} Mbit/s, rapid over fq: {}", second(&path, &rapid.name));
     }
 }
