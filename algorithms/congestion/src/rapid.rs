@@ -5,8 +5,8 @@
 //! time and keeps a proportional margin (`envelope.h`, `startup.h`). The law of Rapid's dissertation is an entry of its
 //! own ([`crate::rapid_thesis`]) in the same frame.
 //!
-//! The window is two bandwidth-delay products and a stream of slack: it stops a flow whose acknowledgments stop, and
-//! never shapes one that runs. Packets are clocked one by one through [`Decision::departure`].
+//! The window is two bandwidth-delay products and some slack: it stops a flow whose acknowledgments stop, and slows one of
+//! few packets whose queue grows. Packets are clocked one by one through [`Decision::departure`].
 
 use crate::contract::{
     AckSample, Arrival, Controller, Decision, GapRecord, Loss, LossResponse, Needs, Probe, Probing, Sent, Setup,

@@ -13,3 +13,4 @@ mod hostile;
 mod portable;
 mod thesis;
 mod told;
+mod window;

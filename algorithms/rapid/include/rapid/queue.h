@@ -73,16 +73,19 @@ RAPID_FN u64 rapid_standing_queue(const struct rapid_envelope *e, const struct r
 }
 
 /*
- * Whether the packets of a stream waited for nearly the same time: the half-levels above, and the least of all. A crowd's queue is not
- * that quiet, also where a flow has never seen it empty.
+ * Whether the packets of a stream waited for nearly the same time: the half-levels above, which must all have a stamp, and the least of
+ * all. A crowd's queue is not that quiet, also where a flow has never seen it empty.
  */
 RAPID_FN int rapid_is_quiet(const struct rapid *law, const struct rapid_stream *s)
 {
 	s64 high = s->delay;
+	u32 told = 1;
 
-	for (u32 k = 0; k < RAPID_EDGES; k++)
+	for (u32 k = 0; k < RAPID_EDGES; k++) {
+		told &= s->low[k] != RAPID_UNSEEN;
 		high = rapid_smax(high, s->low[k]);
-	return rapid_difference((u64)high, (u64)s->delay) < (s64)(law->rtt_ns / RAPID_QUIET_PART);
+	}
+	return told && rapid_difference((u64)high, (u64)s->delay) < (s64)(law->rtt_ns / RAPID_QUIET_PART);
 }
 
 /* How fast the lowest delay rises from stream to stream, Q16. */
