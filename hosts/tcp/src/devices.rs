@@ -7,6 +7,7 @@
 
 use crate::config::Settings;
 use crate::namespaces::{self, Identity};
+use crate::options::MOST_TOGETHER;
 use crate::wire::{Plain, bytes_of, value_of};
 use crate::{Error, filters, pins};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
@@ -185,28 +186,32 @@ fn each(folder: &Path, work: impl Fn(&str, &Key, &Before) -> Result<(), Error> +
     Ok(())
 }
 
-/// Attaches the program that records arrivals now to the devices of the folder.
+/// Attaches the program that records arrivals now to the devices of the folder, and sets how many packets they take at a time: it
+/// may be another version's number.
 pub fn attach_again(folder: &Path) -> Result<(), Error> {
-    each(folder, |_, key, _| filters::attach(key.index))
+    let segments = taken_at_a_time(folder);
+    each(folder, |device, key, _| {
+        set_gso_max_segs(device, segments)?;
+        filters::attach(key.index)
+    })
 }
 
 /// Restores the devices that still exist and that nobody else has prepared.
 pub fn restore(folder: &Path) -> Result<(), Error> {
-    let ours = taken_at_a_time(folder);
     each(folder, |device, key, before| match known_elsewhere(folder, key) {
         Some(_) => Ok(()),
-        None => restore_one(device, key.index, before, ours),
+        None => restore_one(device, key.index, before),
     })
 }
 
-fn restore_one(device: &str, index: u32, before: &Before, ours: u32) -> Result<(), Error> {
+fn restore_one(device: &str, index: u32, before: &Before) -> Result<(), Error> {
     filters::detach(index)?;
     if before.had_clsact == 0 {
         filters::remove_empty_clsact(device)?;
     }
-    // What somebody else has set meanwhile stays.
+    // What somebody else has set meanwhile stays. Ours may be another name's, that had the device, too.
     match shown(device)? {
-        (now, _) if now == ours => set_gso_max_segs(device, before.gso_max_segs),
+        (now, _) if (1..=u32::from(MOST_TOGETHER)).contains(&now) => set_gso_max_segs(device, before.gso_max_segs),
         _ => Ok(()),
     }
 }
