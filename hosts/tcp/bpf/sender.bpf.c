@@ -331,7 +331,8 @@ SEC("struct_ops") void rapid_cong_control(u64 *ctx)
 	sk->sk_pacing_status = SK_PACING_NEEDED;
 	reason = reason_to_fall(c);
 	if (reason) {
-		tp->snd_cwnd = (u32)rapid_clamp(rapid_bytes_in(c->law.rate, c->law.srtt_ns) / c->law.params.packet, 10, 4096);
+		tp->snd_cwnd = (u32)rapid_clamp(rapid_bytes_in(c->law.rate, c->law.srtt_ns) / c->law.params.packet, RAPID_INITIAL_PACKETS,
+					      window_most());
 		fall(sk, c, reason);
 	}
 }
