@@ -131,8 +131,8 @@ pub struct Load {
     /// and no server can use it to send to this machine
     #[arg(long)]
     no_volunteer: bool,
-    /// Lets up to this number of packets leave at a time where gaps are short, from 1 to 7: one timer for all. 4 for
-    /// 1 Gbit/s at 1500 B, 7 for 10 Gbit/s at 9000 B
+    /// Lets up to this number of packets leave at a time where gaps or round trips are short, from 1 to 7: one timer for
+    /// all. 4 for 1 Gbit/s at 1500 B, 7 for 10 Gbit/s at 9000 B
     #[arg(long, value_name = "PACKETS", default_value_t = Options::default().together)]
     together: u16,
     /// Makes this device send packets one by one, or by as many as --together says (gso_max_segs, for all its flows), and
@@ -280,7 +280,7 @@ fn register(load: &Load) -> Result<(), Failure> {
     let name = &options.name;
     let memory = rapid_tcp::memory(name)?;
     let text = format!(
-        "trial passed: on a loopback connection {} packets left one by one, and {} of {} delivered had an arrival time \
+        "trial passed: on a loopback connection {} packets left as they should, and {} of {} delivered had an arrival time \
          (delayed acknowledgments leave out the others)\n\
          {name} is registered: iperf3 -C {name}, setsockopt(TCP_CONGESTION), or \
          sysctl net.ipv4.tcp_congestion_control={name}\n\
