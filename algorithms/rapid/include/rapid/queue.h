@@ -74,7 +74,8 @@ RAPID_FN u64 rapid_standing_queue(const struct rapid_envelope *e, const struct r
 
 /*
  * Whether the packets of a stream waited for nearly the same time: the half-levels above, which must all have a stamp, and the least of
- * all. A crowd's queue is not that quiet, also where a flow has never seen it empty.
+ * all. A crowd's queue is not that quiet, also where a flow has never seen it empty. A stream of which nothing arrived, as in an outage,
+ * is no sign of one.
  */
 RAPID_FN int rapid_is_quiet(const struct rapid *law, const struct rapid_stream *s)
 {
@@ -85,6 +86,8 @@ RAPID_FN int rapid_is_quiet(const struct rapid *law, const struct rapid_stream *
 		told &= s->low[k] != RAPID_UNSEEN;
 		high = rapid_smax(high, s->low[k]);
 	}
+	if (s->delay == RAPID_UNSEEN)
+		return 1;
 	return told && rapid_difference((u64)high, (u64)s->delay) < (s64)(law->rtt_ns / RAPID_QUIET_PART);
 }
 

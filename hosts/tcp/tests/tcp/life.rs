@@ -114,6 +114,25 @@ fn of_two_names_the_second_hears_of_arrivals_once_the_first_is_gone() {
 }
 
 #[test]
+fn a_replacement_of_other_groups_sets_the_devices_it_is_handed_and_unload_leaves_them_as_they_were() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let route = route("groups");
+    let was = route.device();
+    let fours = Options { together: 4, ..with_device("") };
+    let rapid = route.inside("a", || Loaded::new("groups", fours));
+    assert_eq!(route.device().0, 4);
+    let ones = with_device(&rapid.name);
+    let ones = Options { devices: Vec::new(), ..ones };
+    route.inside("a", || tcp::replace(&ones).map(drop).unwrap_or_else(|error| panic!("{error}")));
+    assert_eq!(route.device().0, 1, "the device of the version before");
+    drop(rapid);
+    assert_eq!(route.device(), was);
+}
+
+#[test]
 fn a_device_that_came_to_have_the_index_of_another_is_left_alone() {
     if !able() {
         return;
