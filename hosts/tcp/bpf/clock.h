@@ -137,7 +137,8 @@ static long commit_one(u32 turn, void *context)
 		payload = (u32)rapid_min(now->left, PAYLOAD_MAX);
 	law_sent(c, c->proposal_ns, number, payload + c->overhead, c->idle | (c->segments + turn < UNPACED));
 	c->next = number + 1;
-	c->idle = 0;
+	if (c->proposed)
+		c->idle = 0;
 	if (!again) {
 		now->left -= payload;
 		c->snd_nxt += payload;
@@ -162,7 +163,8 @@ static long commit_one(u32 turn, void *context)
 
 /*
  * TCP sends some packets unasked: probes of a shut window, and repairs by its timers. They left when TCP's own clock says,
- * which stands at the next departure now. They have a stream that tells nothing.
+ * which stands at the next departure now. They have a stream that tells nothing; so has the last of several, where it begins the
+ * stream in which the path is back.
  */
 INLINE void note_unasked(struct conn *c, const struct sock *sk, const struct tcp_sock *tp)
 {
@@ -207,6 +209,7 @@ static __attribute__((noinline)) void commit(struct conn *c, const struct tcp_so
 	c->last_sent_ns = c->proposal_ns;
 	c->planned_ns = c->law.next_ns;
 	c->drained = c->last;
+	c->idle = 0;
 	c->proposed = 0;
 	c->group = now.packets;
 }
