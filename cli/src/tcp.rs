@@ -106,7 +106,7 @@ pub struct Load {
     /// The method that reads probe streams
     #[arg(long, value_name = "PRESET", default_value = "default")]
     preset: Preset,
-    /// Most connections that Rapid steers at a time; CUBIC steers the others. Each takes about 170 kB of kernel memory,
+    /// Most connections that Rapid steers at a time; CUBIC steers the others. Each takes about 184 kB of kernel memory,
     /// more with a wider --window
     #[arg(long, value_name = "N", default_value_t = 256)]
     flows: u32,
