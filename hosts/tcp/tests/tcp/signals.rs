@@ -3,6 +3,7 @@
 use super::flow::{Flow, Set};
 use super::namespaces::{Bottleneck, Path, run};
 use super::{Loaded, able, alone};
+use packetscale_tcp as tcp;
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -218,7 +219,8 @@ fn packets_that_overtake_each_other_are_not_lost() {
 }
 
 /// What comes back takes longer than TCP's first timer: the first handshake takes 2.2 s, with the router's address, and that is
-/// no round trip. The last one's SYN goes out twice; without timestamps nobody knows which one was answered.
+/// no round trip. The last one's SYN goes out twice; without timestamps nobody knows which one was answered. The second goes without
+/// the option: where that one is answered, CUBIC has the connection (option.bpf.c), and there is nothing to find.
 #[test]
 fn a_round_trip_that_the_handshake_did_not_measure_is_found() {
     if !able() {
@@ -229,7 +231,7 @@ fn a_round_trip_that_the_handshake_did_not_measure_is_found() {
     for host in ["a", "b"] {
         run(&format!("ip netns exec {} sysctl -qw net.ipv4.tcp_timestamps=0", path.host(host)));
     }
-    for control in [&rapid.name, "cubic", &rapid.name] {
+    for (k, control) in [&rapid.name, "cubic", &rapid.name].into_iter().enumerate() {
         path.delay(1100);
         let mut flow = Flow::open(&path, control, Set::BeforeConnect);
         path.delay(40);
@@ -238,7 +240,9 @@ fn a_round_trip_that_the_handshake_did_not_measure_is_found() {
             flow.bulk(SECOND / 50);
         }
         flow.bulk(SECOND / 5);
-        let seen = (control != "cubic").then(|| rapid.report());
+        let status = tcp::status(&rapid.name).expect("loaded");
+        let seen = status.connections.first().filter(|_| control != "cubic").copied();
+        assert!(seen.is_some() || k > 0, "CUBIC has the first: {:?}", status.fallen);
         flow.bulk(SECOND);
         let rate = flow.bulk(2 * SECOND) * 8.0 / 1e6;
         eprintln!("{control}: {rate:.1} of 20 Mbit/s between 1.2 and 3.2 s");
