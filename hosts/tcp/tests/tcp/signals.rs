@@ -3,7 +3,7 @@
 use super::flow::{Flow, Set};
 use super::namespaces::{Bottleneck, Path, run};
 use super::{Loaded, able, alone};
-use packetscale_tcp as tcp;
+use packetscale_tcp::{self as tcp, Reason};
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -219,8 +219,9 @@ fn packets_that_overtake_each_other_are_not_lost() {
 }
 
 /// What comes back takes longer than TCP's first timer: the first handshake takes 2.2 s, with the router's address, and that is
-/// no round trip. The last one's SYN goes out twice; without timestamps nobody knows which one was answered. The second goes without
-/// the option: where that one is answered, CUBIC has the connection (option.bpf.c), and there is nothing to find.
+/// no round trip. The last one's SYN goes out twice; without timestamps nobody knows which one was answered. A repeated SYN and the
+/// answerer's own timer, both a second old, may make three answers of it, of which the third has no option: then the
+/// answerer agrees on nothing (option.bpf.c, `on_accepted`), CUBIC has that connection, and there is nothing to find.
 #[test]
 fn a_round_trip_that_the_handshake_did_not_measure_is_found() {
     if !able() {
@@ -242,7 +243,9 @@ fn a_round_trip_that_the_handshake_did_not_measure_is_found() {
         flow.bulk(SECOND / 5);
         let status = tcp::status(&rapid.name).expect("loaded");
         let seen = status.connections.first().filter(|_| control != "cubic").copied();
-        assert!(seen.is_some() || k > 0, "CUBIC has the first: {:?}", status.fallen);
+        let agreed_on_nothing = k == 2
+            && matches!(&status.fallen[..], [(_, fallen)] if fallen.why() == Reason::NoStamps && fallen.packets == 0);
+        assert!(control == "cubic" || seen.is_some() || agreed_on_nothing, "CUBIC has it: {:?}", status.fallen);
         flow.bulk(SECOND);
         let rate = flow.bulk(2 * SECOND) * 8.0 / 1e6;
         eprintln!("{control}: {rate:.1} of 20 Mbit/s between 1.2 and 3.2 s");
