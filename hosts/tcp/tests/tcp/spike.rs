@@ -2,7 +2,7 @@
 
 use super::flow::{Flow, Set};
 use super::namespaces::{Bottleneck, Path};
-use super::{Loaded, able, alone};
+use super::{Loaded, able, alone, long};
 use packetscale_tcp as tcp;
 use std::time::Duration;
 
@@ -22,7 +22,7 @@ fn after_a_spike(path: &Path, control: &str, late_ms: u32) -> [f64; 6] {
 /// What TCP does in a silence depends on where its timer stands: the long version tries many.
 fn lateness_ms() -> Vec<u32> {
     let mut tried = vec![500, 1000];
-    if std::env::var_os("PACKETSCALE_LONG").is_some() {
+    if long() {
         tried.extend((900..1200).step_by(12));
     }
     tried
@@ -52,7 +52,7 @@ fn late_acknowledgments_are_forgiven() {
 
 /// Where a probe stream stands when the path goes decides which packets TCP's timer sends: the long version tries many.
 fn phases_ms() -> impl Iterator<Item = u64> {
-    let tried = if std::env::var_os("PACKETSCALE_LONG").is_some() { 16 } else { 1 };
+    let tried = if long() { 16 } else { 1 };
     (0..tried).map(|k| 13 * k)
 }
 
