@@ -39,6 +39,7 @@
 #define TCP_RST 0x04
 #define TCP_ACK 0x10
 #define SACK 5
+#define TIMESTAMP 8
 #define ENOMSG 42
 
 /* All the options that a TCP header can hold. */
@@ -69,10 +70,11 @@ struct {
 	__type(value, u32);
 } wanting SEC(".maps");
 
-/* A handshake under way at the accepting end: what the SYN offered, and how many SYN-ACKs carried the option. */
+/* A handshake under way at the accepting end. */
 struct handshake {
-	u32 theirs;
-	u32 answers;
+	u32 theirs;  /* what the SYN offered */
+	u32 answers; /* SYN-ACKs so far; the first ANSWER_TRIES carry the option */
+	u32 stamped; /* TCP's timestamp of the first; 0 without timestamps */
 };
 
 struct {
@@ -176,14 +178,38 @@ INLINE void on_connected(struct bpf_sock_ops *s)
 		bpf_sk_storage_delete(&wanting, sk);
 }
 
-/* An answer that went out without the option in the end agrees on nothing. */
+/* A timestamp of the segment at hand, from these bytes of TCP's option: its own, or the one that it echoes. 0: none. */
+#define TSVAL 2
+#define TSECR 6
+INLINE u32 timestamp(struct bpf_sock_ops *s, u32 at)
+{
+	u8 option[10] = {TIMESTAMP};
+
+	return bpf_load_hdr_opt(s, option, sizeof(option), 0) == sizeof(option) ? big32(option + at) : 0;
+}
+
+/*
+ * The peer has the option if its answer had it. Where the last answers had none, it took the first all the same if it
+ * echoes its timestamp: it was far away, and what looked like a loss was the path's length.
+ */
 INLINE void on_accepted(struct bpf_sock_ops *s)
 {
 	struct far_end end = far_end_of(s, 1);
 	const struct handshake *h = bpf_map_lookup_elem(&answered, &end);
+	int agreed = h && (h->answers <= ANSWER_TRIES || (h->stamped && timestamp(s, TSECR) == h->stamped));
 
-	on_established(s, our_offer(s, 1), h && h->answers <= ANSWER_TRIES ? h->theirs : 0);
+	on_established(s, our_offer(s, 1), agreed ? h->theirs : 0);
 	bpf_map_delete_elem(&answered, &end);
+}
+
+/* Notes when the first SYN-ACK went out, by the clock that its peer echoes. */
+INLINE void note_answer(struct bpf_sock_ops *s)
+{
+	struct far_end end = far_end_of(s, 1);
+	struct handshake *h = bpf_map_lookup_elem(&answered, &end);
+
+	if (h && h->answers == 1)
+		h->stamped = timestamp(s, TSVAL);
 }
 
 /* Whether a SYN-ACK carries the option. The first is built with the SYN at hand, which begins a handshake. */
@@ -291,6 +317,8 @@ INLINE void on_write(struct bpf_sock_ops *s)
 	if (s->skb_tcp_flags & TCP_SYN) {
 		wire_put_offer(offer, our_offer(s, s->skb_tcp_flags & TCP_ACK));
 		bpf_store_hdr_opt(s, offer, sizeof(offer), 0);
+		if (s->skb_tcp_flags & TCP_ACK)
+			note_answer(s);
 		return;
 	}
 	told = sk ? bpf_sk_storage_get(&stamps, sk, 0, 0) : 0;

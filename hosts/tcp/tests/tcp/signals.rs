@@ -3,7 +3,7 @@
 use super::flow::{Flow, Set};
 use super::namespaces::{Bottleneck, Path, run};
 use super::{Loaded, able, alone};
-use packetscale_tcp::{self as tcp, Reason};
+use packetscale_tcp::{self as tcp, Reason, Source};
 use std::time::Duration;
 
 const SECOND: Duration = Duration::from_secs(1);
@@ -254,6 +254,31 @@ fn a_round_trip_that_the_handshake_did_not_measure_is_found() {
         assert!(seen.rtt_ns >= 40_000_000, "a least round trip of {} ns over 40 ms", seen.rtt_ns);
         // Ten packets per 40 ms are 3 Mbit/s.
         assert!(steered > 2.9, "R {steered:.1} Mbit/s after five round trips");
+    }
+}
+
+/// As above, where the peer echoes timestamps: after three answers, the last without the option, the answerer still knows that
+/// its first one arrived, and tells arrivals.
+#[test]
+fn ends_that_are_farther_apart_than_a_timer_agree() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let (rapid, path) = Loaded::over_40_ms("far");
+    // Below 2 s the SYN goes out once more, and so does the SYN-ACK by its timer: three answers, in the order of chance.
+    for delay_ms in [1_100, 1_400, 1_900] {
+        path.delay(delay_ms);
+        let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
+        path.delay(40);
+        while flow.look().bytes_acked <= 1 {
+            flow.bulk(SECOND / 50);
+        }
+        flow.bulk(SECOND);
+        let status = tcp::status(&rapid.name).expect("loaded");
+        let sources: Vec<Source> = status.connections.iter().map(|one| one.source()).collect();
+        assert!(sources.contains(&Source::Option), "{delay_ms} ms on the way back: {sources:?}, {:?}", status.fallen);
+        assert!(sources.iter().all(|source| *source == Source::Option), "{delay_ms} ms on the way back: {sources:?}");
     }
 }
 
