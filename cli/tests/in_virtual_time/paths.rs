@@ -98,10 +98,14 @@ fn fair_queues_give_a_flow_its_half_beside_traffic_that_does_not_respond() {
     for (queue, least) in [("fq-codel", 9.0e6), ("cake", 9.0e6), ("fq", 9.0e6), ("fq-pie", 6.0e6)] {
         let path = format!(", queue = \"{queue}\"");
         let scenario = scenario(1_500, "200 kB", &path, &(flows(&[flow("cubic", "")]) + traffic));
+        let scenario = scenario.replacen("run = { ", "run = { replications = 3, ", 1);
+        let mut rates: Vec<f64> =
+            Run::of(&scenario).table("flows.csv").iter().map(|row| number(row, "throughput_bps")).collect();
+        rates.sort_by(f64::total_cmp);
         // Deficit round robin: 10 Mbit/s each, as both have packets. A FIFO would leave the flow 5, and so would a queue
-        // that does not know whose packets it has.
-        let throughput_bps = number(&Run::of(&scenario).table("flows.csv")[0], "throughput_bps");
-        assert!((least..10.3e6).contains(&throughput_bps), "{queue}: {throughput_bps} bit/s");
+        // that does not know whose packets it has. One run in 1024 is such a queue: FQ-CoDel and FQ-PIE may hash both into
+        // the same of their 1024. So the middle one of three counts.
+        assert!((least..10.3e6).contains(&rates[1]), "{queue}: {rates:?} bit/s");
     }
 }
 

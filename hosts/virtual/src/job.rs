@@ -38,6 +38,8 @@ pub struct Errand {
     pub environment: Vec<(String, String)>,
     /// Seconds of the machine's time after which it is ended.
     pub limit_s: u64,
+    /// Which of many runs it is: they differ in the kernel's random numbers and in when they begin between two of its ticks.
+    pub draw: u64,
 }
 
 /// How a program ended.
@@ -166,10 +168,10 @@ mod tests {
 
     #[test]
     fn an_errand_is_read_as_it_was_written_and_nothing_else_is_a_job() {
-        let errand = Errand { words: vec!["/a".into(), "b".into()], environment: Vec::new(), limit_s: 3 };
+        let errand = Errand { words: vec!["/a".into(), "b".into()], environment: Vec::new(), limit_s: 3, draw: 5 };
         let bytes = write_errand(&errand).expect("written");
         let Ok(Job::Errand(read)) = read(&bytes) else { panic!("it is an errand") };
-        assert_eq!((read.words, read.limit_s), (errand.words, 3));
+        assert_eq!((read.words, read.limit_s, read.draw), (errand.words, 3, 5));
         assert!(super::read(&[]).is_err() && super::read(&[7]).is_err());
     }
 

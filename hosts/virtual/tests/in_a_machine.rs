@@ -34,6 +34,10 @@ const LONG_S: u64 = 4000;
 /// What else the tests in the machine are told of the environment here.
 const SEED: &str = "PACKETSCALE_SOAK_SEED";
 
+/// A number: each gives other random numbers and another beginning. What is true of one draw shall be true of all. A build
+/// is a draw, too: its instructions take another time.
+const DRAW: &str = "PACKETSCALE_DRAW";
+
 /// Where what each test said is kept, whether or not it passed.
 const SAID: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/said");
 
@@ -179,7 +183,8 @@ fn run(bench: &Bench, group: &str, test: &str) -> Result<(), Failed> {
     let limit_s = long.as_ref().map_or(LIMIT_S, |_| LONG_S);
     environment.extend(long.map(|word| (LONG.to_string(), word)));
     environment.extend(std::env::var(SEED).ok().map(|word| (SEED.to_string(), word)));
-    let errand = Errand { words: words.map(str::to_string).to_vec(), environment, limit_s };
+    let draw = std::env::var(DRAW).map_or(Ok(0), |word| word.parse()).map_err(|_| format!("{DRAW} is not a number"))?;
+    let errand = Errand { words: words.map(str::to_string).to_vec(), environment, limit_s, draw };
     let ended = bench.run(&errand)?;
     COSTS.lock().unwrap_or_else(PoisonError::into_inner).push((ended.cpu_s, format!("{group}::{test}")));
     let kept = Path::new(SAID).join(format!("{group}.{}.txt", test.replace("::", ".")));
