@@ -48,6 +48,7 @@ struct feedback {
 	u32 doubts;
 
 	u32 asking; /* segments that still ask the peer to tell arrivals */
+	u32 disbelieved; /* of `malformed`: those of which only the time made no sense */
 };
 
 #endif

@@ -178,7 +178,7 @@ struct conn {
 	u64 first_ns;
 	u64 heard; /* packets delivered when an arrival last came, */
 	u64 heard_ns; /* and when that was */
-	u32 malformed;
+	u32 disbelieved;
 	u64 clock_ns; /* the peer's timestamps, unwrapped */
 	u64 arrival_ns[FRESH];
 

@@ -46,6 +46,8 @@
 #define WIRE_SPARE 40
 /* SYN-ACKs that carry the option before it is left out. */
 #define ANSWER_TRIES 2
+/* Two ticks of TCP's timestamps. */
+#define TICK_NS 2000000ULL
 /* Lengths that are tried: 28 bytes to 8, four at a time. */
 #define RESERVE_TRIES 6
 
@@ -74,7 +76,9 @@ struct {
 struct handshake {
 	u32 theirs;  /* what the SYN offered */
 	u32 answers; /* SYN-ACKs so far; the first ANSWER_TRIES carry the option */
-	u32 stamped; /* TCP's timestamp of the first; 0 without timestamps */
+	u64 noted_ns; /* when the last of these went out, */
+	u32 stamped;  /* and TCP's timestamp of it; 0 without timestamps */
+	u32 padding;
 };
 
 struct {
@@ -172,7 +176,7 @@ INLINE void on_connected(struct bpf_sock_ops *s)
 	ours = wanted ? offered : volunteered;
 	/* One that carried no offer says nothing of what passes. */
 	if (ours)
-		count_syn(s);
+		count_syn(s, theirs);
 	on_established(s, ours, theirs);
 	if (wanted)
 		bpf_sk_storage_delete(&wanting, sk);
@@ -189,27 +193,37 @@ INLINE u32 timestamp(struct bpf_sock_ops *s, u32 at)
 }
 
 /*
- * The peer has the option if its answer had it. Where the last answers had none, it took the first all the same if it
- * echoes its timestamp: it was far away, and what looked like a loss was the path's length.
+ * The peer has the option if its answer had it. Where the last answers had none, it took an earlier one all the same if it
+ * echoes that one's timestamp: it is far away, or its SYN went out again beside our timer.
  */
 INLINE void on_accepted(struct bpf_sock_ops *s)
 {
 	struct far_end end = far_end_of(s, 1);
 	const struct handshake *h = bpf_map_lookup_elem(&answered, &end);
-	int agreed = h && (h->answers <= ANSWER_TRIES || (h->stamped && timestamp(s, TSECR) == h->stamped));
+	u32 echoed = timestamp(s, TSECR);
+	int early = h && h->stamped && echoed && !before(h->stamped, echoed);
 
-	on_established(s, our_offer(s, 1), agreed ? h->theirs : 0);
+	on_established(s, our_offer(s, 1), h && (h->answers <= ANSWER_TRIES || early) ? h->theirs : 0);
 	bpf_map_delete_elem(&answered, &end);
 }
 
-/* Notes when the first SYN-ACK went out, by the clock that its peer echoes. */
+/* Notes when a SYN-ACK with the option went out, by our clock and by the one that its peer echoes. */
 INLINE void note_answer(struct bpf_sock_ops *s)
 {
 	struct far_end end = far_end_of(s, 1);
 	struct handshake *h = bpf_map_lookup_elem(&answered, &end);
 
-	if (h && h->answers == 1)
-		h->stamped = timestamp(s, TSVAL);
+	if (!h)
+		return;
+	h->noted_ns = bpf_ktime_get_ns();
+	h->stamped = timestamp(s, TSVAL);
+}
+
+/* The next answer goes out without the option: in the same tick, its timestamp would not tell it from the one before. */
+INLINE void note_bare(struct handshake *h)
+{
+	if (h->answers == ANSWER_TRIES + 1 && h->stamped && bpf_ktime_get_ns() - h->noted_ns < TICK_NS)
+		h->stamped--;
 }
 
 /* Whether a SYN-ACK carries the option. The first is built with the SYN at hand, which begins a handshake. */
@@ -220,8 +234,11 @@ INLINE int answers_now(struct bpf_sock_ops *s)
 	struct far_end end = far_end_of(s, 1);
 	struct handshake *h = bpf_map_lookup_elem(&answered, &end);
 
-	if (h && (!theirs || theirs == h->theirs))
-		return ++h->answers <= ANSWER_TRIES;
+	if (h && (!theirs || theirs == h->theirs)) {
+		h->answers++;
+		note_bare(h);
+		return h->answers <= ANSWER_TRIES;
+	}
 	if (!match(our_offer(s, 1), theirs))
 		return 0;
 	bpf_map_update_elem(&answered, &end, &begun, 0);
@@ -415,6 +432,7 @@ INLINE void on_parse(struct bpf_sock_ops *s)
 	now = bpf_ktime_get_ns();
 	newest = clock_unwrapped(f, run.newest_ns, now);
 	if (!clock_believed(f, now, newest, (u64)s->srtt_us * 125)) {
+		f->disbelieved++;
 		f->malformed++;
 		return;
 	}

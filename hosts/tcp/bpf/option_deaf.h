@@ -67,9 +67,9 @@ INLINE int is_deaf(const struct deaf_end *d)
 
 /*
  * A SYN that passed only without the option: chance, or something on this path that lets none through. A SYN that
- * passed with it, answered or not, ends the count. One that was lost twice, once without the option, was lost by chance.
+ * passed with it, which an answer with the option (`theirs`) shows, too, ends the count. One that was lost twice, once without the option, was lost by chance.
  */
-INLINE void count_syn(struct bpf_sock_ops *s)
+INLINE void count_syn(struct bpf_sock_ops *s, u32 theirs)
 {
 	struct far_end end = far_end_of(s, 0);
 	const struct deaf_end *before = bpf_map_lookup_elem(&deaf, &end);
@@ -81,7 +81,7 @@ INLINE void count_syn(struct bpf_sock_ops *s)
 		return;
 	if (before)
 		d = *before;
-	if (s->total_retrans < SYN_TRIES) {
+	if (theirs || s->total_retrans < SYN_TRIES) {
 		d.times = 0;
 		d.passed_ns = now;
 	} else if (s->total_retrans == SYN_TRIES && now - d.passed_ns > BESIDE_NS) {

@@ -144,12 +144,12 @@ INLINE void take_arrivals(struct conn *c, struct sock *sk, const struct tcp_sock
 		take_option(c, f);
 	else if (c->report.source != SOURCE_OPTION)
 		take_timestamp(c, tp, now);
-	if (c->arrivals || (f && f->malformed != c->malformed) || !c->heard_ns) {
+	if (c->arrivals || (f && f->disbelieved != c->disbelieved) || !c->heard_ns) {
 		c->heard = c->report.delivered;
 		c->heard_ns = now;
 	}
 	if (f) {
-		c->malformed = f->malformed;
+		c->disbelieved = f->disbelieved;
 		c->report.malformed = f->malformed;
 	}
 	if (c->report.source != SOURCE_UNDECIDED && is_silent(c, f, now)) {

@@ -24,7 +24,9 @@ const volatile u64 lost = 0;
 /* Tags pushed, and popped. */
 const volatile u32 tags = 1;
 
-enum lie { TRUTH, ZERO, FROZEN, RANDOM, BACKWARDS, FAST, SLOW, STRIPPED, CORRUPT, UNSENT };
+enum lie { TRUTH, ZERO, FROZEN, RANDOM, BACKWARDS, FAST, SLOW, STRIPPED, CORRUPT, UNSENT, SPOILT };
+/* Options that a receiver tells before it spoils them. */
+#define TOLD_BEFORE 100
 const volatile u32 lie = TRUTH;
 
 /* What the program did, for the test to see. */
@@ -124,6 +126,9 @@ INLINE void rewrite(u8 *tcp, u32 at, u32 length)
 	if (lie == STRIPPED)
 		for (i = 0; i < WIRE_MAX; i++)
 			option[i] = 1;
+	else if (lie == SPOILT)
+		/* Beside a SACK block, of which there is none. */
+		option[4] |= options_changed < TOLD_BEFORE ? 0 : 0x80;
 	else if (lie == CORRUPT)
 		for (i = 0; i < WIRE_BASE; i++)
 			option[i] = i == where ? (u8)bpf_get_prandom_u32() : option[i];

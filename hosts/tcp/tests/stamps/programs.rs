@@ -129,6 +129,8 @@ pub enum Lie {
     Stripped,
     Corrupt,
     Unsent,
+    /// The truth, and then options of which nothing can be read.
+    Spoilt,
 }
 
 /// A path that does things to packets.
