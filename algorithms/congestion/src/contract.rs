@@ -306,7 +306,7 @@ pub struct GapRecord {
     pub denoised: Option<Span>,
     /// Size of the packet.
     pub size: Bytes,
-    /// Probing rate of its level.
+    /// The rate that the gap probes: that of the level whose packet came before.
     pub rate: Rate,
     /// Arrival minus send time, above the smallest of the stream.
     pub delay: Option<Span>,

@@ -85,7 +85,7 @@ fn packets(records: &[ffi::Packet], denoised: impl Fn(usize, u64) -> Option<Span
             received: both.then(|| nanos(packet.arrival_ns.saturating_sub(before.arrival_ns))),
             denoised: if i == 0 { None } else { denoised(i - 1, created) },
             size: Bytes::new(packet.size),
-            rate: rate_of(packet.rate),
+            rate: rate_of(before.rate),
             delay: delay(packet).map(|d| nanos(d.saturating_sub(smallest).max(0) as u64)),
         }
     };

@@ -67,10 +67,12 @@ impl Run {
         Run::on("linux-6.1", scenario)
     }
 
-    /// Makes it on a kernel of the cache, with the seed that `PACKETSCALE_DRAW` may name: what is true of one is to be true of all.
+    /// Makes it on a kernel of the cache, with a seed of its own for each `PACKETSCALE_DRAW`: what is true of one is to be true of all.
     fn on(kernel: &str, scenario: &str) -> Run {
         let place = tempfile::tempdir().expect("a temporary folder");
-        let seed = std::env::var("PACKETSCALE_DRAW").map_or(String::new(), |draw| format!("seed = {draw}, "));
+        let draw =
+            std::env::var("PACKETSCALE_DRAW").map(|draw| draw.parse::<u64>().expect("PACKETSCALE_DRAW is a number"));
+        let seed = draw.map_or(String::new(), |draw| format!("seed = {}, ", 1 + draw));
         let scenario = scenario.replacen("run = { ", &format!("run = {{ {seed}"), 1);
         fs::write(place.path().join("a.toml"), scenario).expect("written");
         let output = packetscale(place.path(), &["run", "a.toml", "--on", kernel, "--out", "out", "--no-page"]);

@@ -105,7 +105,7 @@ pub const FIGURES: &[(Definition, Read)] = &[
             "subject_bps",
             Unit::Rate,
             "Each of them",
-            "Throughput of the evaluated flows, mean over them: bits on the wire per second that left the bottleneck.",
+            "Throughput of the evaluated flows, mean over them: bits on the wire per second that reached the receivers.",
         ),
         |run| mean_bps(run.subjects),
     ),
