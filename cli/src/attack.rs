@@ -7,6 +7,7 @@ use ::attack::{Against, Asked, Attack, BOUND, Effort, Figure, Finding, Means};
 use results::to_lines;
 use runner::Host;
 use serde_json::json;
+use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
 
@@ -29,9 +30,13 @@ pub fn attack(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure>
     let effort = arguments.evaluations.map_or(Effort::Time(time), Effort::Evaluations);
     let asked = Asked { controller: &controller, against: &against, figure, effort, seed: arguments.seed, on };
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out/attack").join(asked.folder_name()));
+    let before = std::fs::read(folder.join("attack.json")).ok();
     let watch = Searching::new(arguments.json, arguments.evaluations);
     let found = asked.answer(&Means { host, program: &PROGRAM, jobs: arguments.jobs, watch: &watch }, &folder)?;
     watch.clear();
+    if before.is_some() && before != std::fs::read(folder.join("attack.json")).ok() {
+        let _ = writeln!(std::io::stderr(), "{}: replaces what another search found", folder.display());
+    }
     if arguments.json {
         say(&format!("{}\n", json!({ "schema": results::SCHEMA, "attack": found })))?;
     } else {

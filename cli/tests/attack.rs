@@ -34,6 +34,16 @@ fn a_search_prints_one_object_and_writes_the_same() {
 }
 
 #[test]
+fn what_another_search_found_is_not_replaced_without_a_word() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let said = |evaluations: &str| text(&attack(folder.path(), &["vegas", "--evaluations", evaluations]).stderr);
+    let word = "out/attack/vegas-share-cubic: replaces what another search found";
+    assert!(!said("6").contains(word));
+    assert!(!said("6").contains(word), "the same search finds the same");
+    assert!(said("7").contains(word));
+}
+
+#[test]
 fn what_is_not_there_is_refused() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let refused = |arguments: &[&str], why: &str| {

@@ -290,11 +290,15 @@ fn a_trace_holds_a_whole_stream() {
         let (a, b) = (packet.created.nanos(), packet.intended.nanos());
         assert!(a.abs_diff(b) <= 1, "created {a} ns, intended {b}");
         assert_eq!(packet.denoised, Some(packet.created));
+        // The gap's own rate, at the ends of levels too: in the gap's time it sends the packet before.
+        let sent_bits = packet.rate.bps() as f64 * packet.intended.as_secs_f64();
+        assert!((sent_bits / (packet.size.get() * 8) as f64 - 1.0).abs() < 1e-3, "{sent_bits} bits in a gap");
     }
     let rates: Vec<f64> = trace.packets.iter().map(|p| p.rate.bps() as f64 / trace.rate.bps() as f64).collect();
     // Span 1.3, as the law's table has it.
     for (level, x) in [0.881, 0.962, 1.050, 1.146].iter().enumerate() {
-        assert!((rates[4 * level] - x).abs() < 1e-3, "{} is not {x}", rates[4 * level]);
+        let gap = 4 * level + 1;
+        assert!((rates[gap] - x).abs() < 1e-3, "{} is not {x}", rates[gap]);
     }
     assert!(law.take_trace().is_none(), "a trace is taken once");
 }
