@@ -38,6 +38,25 @@ fn a_bdp_is_the_rate_times_twice_the_delay() {
 }
 
 #[test]
+fn a_chain_is_measured_where_data_cross_it() {
+    let links = |flow: &str| {
+        plan(&format!(
+            r#"
+            link = [
+              {{ name = "one", rate = "20 Mbit/s", delay = "2 ms" }},
+              {{ name = "two", rate = "10 Mbit/s", delay = "2 ms" }},
+              {{ name = "back", rate = "100 kbit/s", delay = "2 ms", buffer = "9 kB" }},
+            ]
+            flow = [{{ controller = "cubic", {flow} }}]"#
+        ))[0]
+            .bottleneck
+    };
+    assert_eq!(links(r#"route = ["one", "two"], back = ["back"]"#), 1, "only acknowledgments cross the slowest");
+    assert_eq!(links(r#"route = ["one"]"#), 0);
+    assert_eq!(links(""), 2);
+}
+
+#[test]
 fn a_bdp_in_a_chain_takes_the_longest_round_trip_that_crosses_the_link() {
     let experiment = &plan(
         r#"
