@@ -265,17 +265,17 @@ fn buffer((key, node): &(String, Node), bdp: Bytes, largest: Bytes) -> Result<Bu
 }
 
 impl Network {
-    /// The links among which the bottleneck is: what data of flows cross, or of traffic where there are no flows; in a chain,
-    /// where nothing crosses any, all of them. Not those of acknowledgments alone.
+    /// The links among which the bottleneck is: of those that data cross whose route is not given (in a graph, of all), those
+    /// that data of flows cross, or of traffic where there are no flows; all of them where nothing crosses any.
     pub fn crossed(&self, flows: &[&FlowSpec], traffic: &[TrafficSpec]) -> Vec<usize> {
         let crosses = |link: &usize| match flows {
             [] => traffic.iter().any(|source| source.crosses(*link)),
             flows => flows.iter().any(|flow| flow.route.contains(link)),
         };
-        let crossed: Vec<usize> = (0..self.links.len()).filter(crosses).collect();
         match self.graph {
-            None if crossed.is_empty() => self.through.clone(),
-            _ => crossed,
+            None if self.through.iter().any(crosses) => self.through.iter().copied().filter(crosses).collect(),
+            None => self.through.clone(),
+            Some(_) => (0..self.links.len()).filter(crosses).collect(),
         }
     }
 }
