@@ -67,7 +67,8 @@ INLINE int is_deaf(const struct deaf_end *d)
 
 /*
  * A SYN that passed only without the option: chance, or something on this path that lets none through. A SYN that
- * passed with it, which an answer with the option (`theirs`) shows, too, ends the count. One that was lost twice, once without the option, was lost by chance.
+ * passed with it, which an answer with the option (`theirs`) shows, too, ends the count. One that was lost twice, once
+ * without the option, was lost by chance.
  */
 INLINE void count_syn(struct bpf_sock_ops *s, u32 theirs)
 {
