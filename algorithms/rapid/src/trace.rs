@@ -18,7 +18,7 @@ pub struct TracedPacket {
     pub denoised: Option<Span>,
     /// Its size.
     pub size: Bytes,
-    /// Probing rate of its level.
+    /// The rate that the gap probes: that of the level whose packet came before.
     pub rate: Rate,
     /// Arrival minus departure, above the smallest of the stream.
     pub delay: Option<Span>,
