@@ -383,13 +383,13 @@ pub struct Matrix {
     /// The short form: fewer and shorter runs
     #[arg(long)]
     pub quick: bool,
-    /// Only this setting: prudentia-8mbps, prudentia-50mbps or shallow-100mbps [default: all]
-    #[arg(long, value_name = "SETTING")]
-    pub only: Option<String>,
+    /// Only these settings, of prudentia-8mbps, prudentia-50mbps and shallow-100mbps, with commas between [default: all]
+    #[arg(long, value_name = "SETTING", value_delimiter = ',')]
+    pub only: Vec<String>,
     /// Folder for the page and its data
     #[arg(long, value_name = "DIR", default_value = "out/matrix")]
     pub out: PathBuf,
-    /// Replaces kept runs of another plan that lie in the folder
+    /// Replaces a matrix or kept runs of another plan that lie in the folder
     #[arg(long)]
     pub replace: bool,
     /// Prints one JSON object, and nothing else, on standard output

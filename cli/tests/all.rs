@@ -8,6 +8,7 @@ mod captures;
 mod command;
 mod estimate;
 mod evaluate;
+mod matrix;
 mod operation;
 mod outcomes;
 mod packets;

@@ -389,7 +389,7 @@ fn results_of_another_scenario_are_not_overwritten_without_a_word() {
     assert_eq!(run("small.toml", &[]).status.code(), Some(0));
     let refused = run("other.toml", &[]);
     assert_eq!(refused.status.code(), Some(2));
-    let message = "here: found results of small.toml; expected an empty folder, or one of this scenario; name another \
+    let message = "here: found results of small.toml; expected an empty folder, or one of this plan; name another \
         folder with --out, or replace what is there with --replace\n";
     assert_eq!(stderr(&refused), message);
     let replaced = run("other.toml", &["--replace"]);

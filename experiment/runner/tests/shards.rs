@@ -202,7 +202,7 @@ fn a_shard_of_something_else_is_lost_only_where_that_is_asked_for() {
         let error = command.shard(shard, folder.path(), &Made::new()).expect_err("something else");
         error.to_string().split("found ").nth(1).map(str::to_string).unwrap_or_default()
     };
-    let tail = "; expected an empty folder, or one of this scenario";
+    let tail = "; expected an empty folder, or one of this plan";
     assert_eq!(refused(&changed(), "1/2"), format!("runs of small.toml with other settings{tail}"));
     assert_eq!(refused(&Command::new(), "1/3"), format!("shard 1/2{tail}"));
     changed().shard("2/2", folder.path(), &Made::new()).expect("a file of its own");
