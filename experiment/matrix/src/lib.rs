@@ -137,7 +137,7 @@ fn pairs(setting: usize, controllers: usize, tasks: &[Task], runs: &[Run]) -> Ve
 fn pair(row: usize, column: usize, runs: &[&Run]) -> Pair {
     let over = |read: &dyn Fn(&Run) -> Option<f64>| -> Option<Cell> {
         let values: Vec<f64> = runs.iter().filter_map(|run| read(run)).collect();
-        Interval::of(&values).filter(|_| values.len() == runs.len()).map(Into::into)
+        Interval::of_runs(&values).filter(|_| values.len() == runs.len()).map(Into::into)
     };
     let named = |name: &str| over(&|run| figure(name, run, 1));
     let share = |run: &Run| {
