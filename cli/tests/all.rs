@@ -13,6 +13,7 @@ mod operation;
 mod outcomes;
 mod packets;
 mod report;
+mod reproduce;
 mod shards;
 mod theory;
 mod tutorial;
