@@ -57,14 +57,16 @@ pub(crate) fn quantity<T: Quantity>(node: &Node, key: &str, zero: Zero) -> Resul
     Ok(value)
 }
 
-fn problem(error: &ParseError) -> &'static str {
-    match error.problem {
+fn problem(error: &ParseError) -> String {
+    let what = match error.problem {
         Problem::NoUnit => "no unit",
-        Problem::UnknownUnit => "an unknown unit",
+        Problem::UnknownUnit(Some(meant)) => return format!("an unknown unit, perhaps \"{meant}\""),
+        Problem::UnknownUnit(None) => "an unknown unit",
         Problem::NotANumber => "not a number with a unit",
         Problem::Negative => "negative",
         Problem::TooLarge => "too large",
-    }
+    };
+    what.to_string()
 }
 
 /// Reads `node` as a number, whole or not.
