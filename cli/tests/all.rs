@@ -9,6 +9,7 @@ mod command;
 mod estimate;
 mod evaluate;
 mod matrix;
+mod messages;
 mod operation;
 mod outcomes;
 mod packets;

@@ -33,6 +33,7 @@ mod service;
 mod sizes;
 mod sweep;
 mod traffic;
+mod visible;
 mod web;
 
 pub use controllers::names as controller_names;
@@ -48,3 +49,4 @@ pub use packet::HEADERS;
 pub use plan::Scenario;
 pub use search::{SearchSpec, SearchTool};
 pub use traffic::TRAFFIC_KINDS;
+pub use visible::{is_hidden, visible};
