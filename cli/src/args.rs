@@ -14,8 +14,8 @@ pub struct Arguments {
     pub command: Command,
 }
 
-const AFTER: &str = "Exit codes: 0 done, 1 an expectation was missed, 2 the input is wrong, 3 this machine cannot do \
-it. NO_COLOR turns colours off.";
+const AFTER: &str = "Exit codes: 0 done, 1 an expectation was missed, 2 the input or an argument is wrong, 3 this \
+machine cannot do it, 130 ended by Ctrl-C or SIGTERM. NO_COLOR turns colours off.";
 
 /// The command, with these hosts to choose from.
 pub fn command(hosts: &[&dyn Host]) -> clap::Command {

@@ -3,6 +3,7 @@
 
 use crate::document::{KeyValue, Node, Table, Value};
 use crate::error::{Place, ScenarioError, listed, perhaps};
+use crate::files::amiss;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -306,8 +307,7 @@ pub(crate) fn file(fields: &mut Fields<'_>, folder: &Path) -> Result<PathBuf, Sc
     let key = fields.key("file");
     let written = text(fields.required("file", EXPECTED)?, &key, EXPECTED)?;
     let file = folder.join(&written);
-    if !file.is_file() {
-        let found = format!("\"{written}\", but there is no file {}", file.display());
+    if let Some(found) = amiss(&written, &file) {
         return Err(fields.refuse("file", found, EXPECTED));
     }
     Ok(file)

@@ -13,6 +13,7 @@ mod document;
 mod error;
 mod expect;
 mod fields;
+mod files;
 mod flows;
 mod graph;
 mod hosts;
