@@ -363,7 +363,7 @@ pub struct Evaluate {
     /// Folder for the page and its data [default: out/evaluate/ and the controller's name]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Replaces kept runs of another plan that lie in the folder
+    /// Replaces an evaluation or kept runs of another plan that lie in the folder
     #[arg(long)]
     pub replace: bool,
     /// Prints one JSON object, and nothing else, on standard output
