@@ -14,8 +14,8 @@ pub struct Arguments {
     pub command: Command,
 }
 
-const AFTER: &str = "Exit codes: 0 done, 1 an expectation was missed, 2 the input is wrong, 3 this machine cannot do \
-it. NO_COLOR turns colours off.";
+const AFTER: &str = "Exit codes: 0 done, 1 an expectation was missed, 2 the input or an argument is wrong, 3 this \
+machine cannot do it, 130 ended by Ctrl-C or SIGTERM. NO_COLOR turns colours off.";
 
 /// The command, with these hosts to choose from.
 pub fn command(hosts: &[&dyn Host]) -> clap::Command {
@@ -363,7 +363,7 @@ pub struct Evaluate {
     /// Folder for the page and its data [default: out/evaluate/ and the controller's name]
     #[arg(long, value_name = "DIR")]
     pub out: Option<PathBuf>,
-    /// Replaces kept runs of another plan that lie in the folder
+    /// Replaces an evaluation or kept runs of another plan that lie in the folder
     #[arg(long)]
     pub replace: bool,
     /// Prints one JSON object, and nothing else, on standard output
@@ -383,13 +383,13 @@ pub struct Matrix {
     /// The short form: fewer and shorter runs
     #[arg(long)]
     pub quick: bool,
-    /// Only this setting: prudentia-8mbps, prudentia-50mbps or shallow-100mbps [default: all]
-    #[arg(long, value_name = "SETTING")]
-    pub only: Option<String>,
+    /// Only these settings, of prudentia-8mbps, prudentia-50mbps and shallow-100mbps, with commas between [default: all]
+    #[arg(long, value_name = "SETTING", value_delimiter = ',')]
+    pub only: Vec<String>,
     /// Folder for the page and its data
     #[arg(long, value_name = "DIR", default_value = "out/matrix")]
     pub out: PathBuf,
-    /// Replaces kept runs of another plan that lie in the folder
+    /// Replaces a matrix or kept runs of another plan that lie in the folder
     #[arg(long)]
     pub replace: bool,
     /// Prints one JSON object, and nothing else, on standard output

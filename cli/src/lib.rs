@@ -48,6 +48,7 @@ pub use reproduce::{Chosen, chosen, outcome, read, write_page};
 use args::{Arguments, Command, New};
 use clap::FromArgMatches;
 use runner::{Host, Program, Refusal};
+use scenario::visible;
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -100,7 +101,7 @@ pub fn code_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>)
     let done = match parsed {
         Ok(arguments) => perform(arguments.command, hosts),
         Err(refused) => {
-            let _ = refused.print();
+            print(&refused);
             return if refused.use_stderr() { 2 } else { 0 };
         }
     };
@@ -111,8 +112,14 @@ pub fn code_with(hosts: &[&dyn Host], words: impl IntoIterator<Item = OsString>)
         Err(Failure::Machine(message)) => (3, message),
     };
     terminal::wait_if_ending();
-    let _ = writeln!(std::io::stderr(), "{message}");
+    let _ = writeln!(std::io::stderr(), "{}", visible(&message));
     code
+}
+
+/// Prints what is wrong with the arguments, in colours unless it quotes what controls a terminal.
+fn print(refused: &clap::Error) {
+    let text = refused.render().to_string();
+    let _ = if visible(&text) == text { refused.print() } else { write!(std::io::stderr(), "{}", visible(&text)) };
 }
 
 fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {

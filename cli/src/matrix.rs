@@ -12,7 +12,7 @@ use serde_json::json;
 
 pub fn matrix(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
     let controllers: Vec<String> = arguments.controllers.iter().map(|word| brought::written(word)).collect();
-    let asked = Asked { controllers: &controllers, only: arguments.only.as_deref(), quick: arguments.quick };
+    let asked = Asked { controllers: &controllers, only: &arguments.only, quick: arguments.quick };
     let (jobs, replace, progress) = (arguments.jobs, arguments.replace, &Terminal::new(arguments.json));
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let matrix = asked.answer(&runner, &arguments.out)?;

@@ -38,6 +38,11 @@ impl Kind {
         }
     }
 
+    /// Whether it holds packets of single flows, which flows that arrive (`arrivals`) are not.
+    fn needs_flows(self) -> bool {
+        matches!(self, Kind::Pcap | Kind::Qlog)
+    }
+
     /// Whether what lies there may be such a recording. What is none is never replaced.
     fn wrote(self, there: &Path) -> bool {
         match self {
@@ -77,6 +82,10 @@ impl Recordings {
             }
             if wanted[..at].iter().any(|(_, other)| other == file) {
                 return refuse(&format!("{} twice", file.display()), "a name of its own");
+            }
+            if kind.needs_flows() && plan.iter().any(|experiment| experiment.flows.is_empty()) {
+                let expected = "a flow without \"arrivals\": those that arrive are not recorded one by one";
+                return refuse("a run whose flows all arrive", expected);
             }
             let one_name = !file.to_string_lossy().contains(RUN);
             let runs = if one_name { 1 } else { plan.len() };

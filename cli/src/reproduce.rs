@@ -73,6 +73,8 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
     }
     if arguments.json {
         say(&format!("{}\n", json!({ "schema": results::SCHEMA, "papers": outcomes })))?;
+    } else if !outcomes.is_empty() {
+        say(&reproduction::WORDS.map(|(word, means)| format!("{word}: {means}.\n")).concat())?;
     }
     let as_expected = outcomes.iter().flat_map(|paper| &paper.figures).all(reproduction::Figure::as_expected);
     if as_expected { Ok(()) } else { Err(Failure::Missed) }
@@ -212,7 +214,8 @@ fn shown(paper: &str, figure: &reproduction::Figure) -> String {
         let because = if claim.because.is_empty() { String::new() } else { format!(" [{}]", one_line(&claim.because)) };
         let claimed = format!("\"{}\" ({})", one_line(&claim.words), claim.place);
         let judged = format!("{}: found {found}, {} ({})", claim.bound, claim.origin.word(), claim.selected);
-        out.push_str(&format!("{}: {claimed}: {judged}{because}\n", word(claim.verdict)));
+        let words = claim.verdict.words(!claim.because.is_empty());
+        out.push_str(&format!("{words}: {claimed}: {judged}{because}\n"));
     }
     for source in figure.sources.iter().filter(|source| !source.unanswered.is_empty()) {
         out.push_str(&format!("no answer at some points of {}: {}\n", source.name, source.unanswered.join("; ")));
@@ -239,20 +242,20 @@ fn explained(paper: &str, figure: &reproduction::Figure) -> String {
     let mut out = format!("{paper}/{}: {}\n", figure.name, figure.title);
     for (what, shown_by, because) in values.chain(claims) {
         let why = match (shown_by.as_str(), because.as_str()) {
-            ("", "") => "not explained".to_string(),
-            ("", because) => format!("not shown by a run: {}", one_line(because)),
-            (shown_by, because) => format!("shown by \"{shown_by}\": {}", one_line(because)),
+            ("", "") => "unexplained".to_string(),
+            ("", because) => format!("unexplained, with a reason that no run shows: {}", one_line(because)),
+            (shown_by, because) => format!("explained by \"{shown_by}\": {}", one_line(because)),
         };
         out.push_str(&format!("{}: {why}\n", one_line(what)));
     }
     out
 }
 
-/// How many values are as published, beside what constants would score.
+/// How many values are kept, beside what constants would score.
 fn counted(figure: &reproduction::Figure) -> String {
     let kept = figure.values.iter().filter(|value| papers::is_kept(value)).count();
     let constant = papers::kept_by_constants(&figure.values);
-    format!("{kept} of {} values as published; one constant for each unit: {constant}\n", figure.values.len())
+    format!("{kept} of {} values kept; one constant for each unit: {constant}\n", figure.values.len())
 }
 
 fn values(values: &[&Value]) -> String {
@@ -267,7 +270,7 @@ fn values(values: &[&Value]) -> String {
             value.ratio.map_or("-".to_string(), |ratio| format!("{ratio:.2}")),
             value.unit.clone(),
             value.origin.word().to_string(),
-            word(value.verdict).to_string() + &because,
+            value.verdict.words(!value.because.is_empty()).to_string() + &because,
         ]
     });
     let lines: Vec<Vec<String>> = std::iter::once(head).chain(rows).map(Vec::from).collect();
@@ -278,15 +281,6 @@ fn values(values: &[&Value]) -> String {
 fn digits(value: f64) -> String {
     let before = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
     format!("{value:.*}", (3 - before).clamp(0, 9) as usize)
-}
-
-fn word(verdict: Verdict) -> &'static str {
-    match verdict {
-        Verdict::NotJudged => "",
-        Verdict::Kept => "as published",
-        Verdict::Differs => "differs",
-        Verdict::Unexpected => "NOT AS EXPECTED",
-    }
 }
 
 fn one_line(text: &str) -> String {

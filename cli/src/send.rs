@@ -6,6 +6,7 @@ use ::live::host::Destination;
 use ::live::send::{Item, SendError, Sent, controller, send as deliver};
 use congestion::Setup;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use results::numbers;
 use serde_json::json;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
@@ -119,10 +120,12 @@ fn text(name: &str, sent: &Sent) -> String {
         before => format!(", {} of them before", Bytes::new(before)),
     };
     let (packets, again) = sent.packets;
+    let rate_mbps = rate_bps(sent) * 1e-6;
     format!(
-        "{name}  {}{before}\nrate    {:.2} Mbit/s, {packets} packets, {again} of them again\nBLAKE3  {}\n",
+        "{name}  {}{before}\nrate    {:.*} Mbit/s, {packets} packets, {again} of them again\nBLAKE3  {}\n",
         Bytes::new(sent.bytes),
-        rate_bps(sent) * 1e-6,
+        numbers::decimals(rate_mbps, 2),
+        rate_mbps,
         hexadecimal(&sent.hash)
     )
 }

@@ -137,7 +137,7 @@ impl Terminal {
 
 impl Progress for Terminal {
     fn say(&self, line: &str) {
-        let _ = writeln!(std::io::stderr(), "{line}");
+        let _ = writeln!(std::io::stderr(), "{}", scenario::visible(line));
     }
 
     fn begin(&self, checkpoint: &Arc<Checkpoint>) {

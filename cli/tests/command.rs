@@ -6,7 +6,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
-const SCENARIO: &str = r#"[run]
+pub const SCENARIO: &str = r#"[run]
 duration = "200 ms"
 replications = 2
 
@@ -28,22 +28,22 @@ detail = false
 "#;
 
 /// A folder with a scenario in it.
-fn folder(scenario: &str) -> TempDir {
+pub fn folder(scenario: &str) -> TempDir {
     let folder = tempfile::tempdir().expect("a temporary folder");
     fs::write(folder.path().join("small.toml"), scenario).expect("written");
     folder
 }
 
-fn packetscale(folder: &Path, arguments: &[&str]) -> Output {
+pub fn packetscale(folder: &Path, arguments: &[&str]) -> Output {
     let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
     command.args(arguments).current_dir(folder).output().expect("the command starts")
 }
 
-fn stdout(output: &Output) -> String {
+pub fn stdout(output: &Output) -> String {
     String::from_utf8(output.stdout.clone()).expect("text")
 }
 
-fn stderr(output: &Output) -> String {
+pub fn stderr(output: &Output) -> String {
     String::from_utf8(output.stderr.clone()).expect("text")
 }
 
@@ -389,7 +389,7 @@ fn results_of_another_scenario_are_not_overwritten_without_a_word() {
     assert_eq!(run("small.toml", &[]).status.code(), Some(0));
     let refused = run("other.toml", &[]);
     assert_eq!(refused.status.code(), Some(2));
-    let message = "here: found results of small.toml; expected an empty folder, or one of this scenario; name another \
+    let message = "here: found results of small.toml; expected an empty folder, or one of this plan; name another \
         folder with --out, or replace what is there with --replace\n";
     assert_eq!(stderr(&refused), message);
     let replaced = run("other.toml", &["--replace"]);
@@ -430,79 +430,4 @@ fn doctor_says_yes_or_no_to_every_line() {
     let said = stdout(&output);
     assert!(said.lines().all(|line| line.starts_with("yes  ") || line.starts_with("no   ")), "{said}");
     assert!(said.lines().filter(|line| line.starts_with("no")).all(|line| line.contains("skipped: ")), "{said}");
-}
-
-/// A paper with a figure whose claim is `claim`.
-fn paper(claim: &str) -> tempfile::TempDir {
-    let folder = folder(SCENARIO);
-    let paper = "title = \"P\"\nauthors = [\"A\"]\npublished = \"Here\"\nabout = \"Nothing.\"\n";
-    let figure = format!(
-        "title = \"F\"\nplace = \"section 1\"\nsays = \"So.\"\n\n[[simulate]]\nname = \"runs\"\nscenario = \"scenarios/small.toml\"\n\n\
-         [[compute]]\nname = \"law\"\ntheory = \"tdqm\"\ngrid = {{ load = [0.5, 1.5] }}\n\n{claim}\n"
-    );
-    let inside = folder.path().join("paper");
-    fs::create_dir_all(inside.join("scenarios")).expect("a folder");
-    fs::write(inside.join("paper.toml"), paper).expect("written");
-    fs::write(inside.join("figure-1.toml"), figure).expect("written");
-    fs::rename(folder.path().join("small.toml"), inside.join("scenarios/small.toml")).expect("moved");
-    folder
-}
-
-const KEPT: &str = "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"runs\"\nmetric = \"utilisation\"\nat_most = 1";
-
-#[test]
-fn reproduce_runs_and_computes_a_figure_and_writes_a_page_and_data() {
-    let folder = paper(KEPT);
-    let output = packetscale(folder.path(), &["reproduce", "paper"]);
-    assert_eq!(output.status.code(), Some(0), "{}", stderr(&output));
-    let said = stdout(&output);
-    assert!(said.contains("as published: \"W\" (p): utilisation at most 1: found"), "{said}");
-    assert!(said.contains("no answer at some points of law: load"), "{said}");
-    let page = fs::read_to_string(folder.path().join("out/papers/paper/report.html")).expect("the page");
-    assert!(page.contains("Simulated: runs, 8 runs") && page.contains("Computed: law, 2 answers"));
-    assert!(folder.path().join("out/papers/paper/figure-1/runs/runs.csv").is_file());
-}
-
-#[test]
-fn reproduce_in_json_is_one_object_and_the_same_for_any_number_of_jobs() {
-    let folder = paper(KEPT);
-    let object = |jobs: &str| {
-        let output =
-            packetscale(folder.path(), &["reproduce", "paper/figure-1.toml", "--json", "--quick", "--jobs", jobs]);
-        serde_json::from_slice::<serde_json::Value>(&output.stdout).expect("one JSON value")
-    };
-    let first = object("1");
-    assert_eq!(first["papers"][0]["figures"][0]["claims"][0]["verdict"], "kept");
-    assert_eq!(first["papers"][0]["figures"][0]["quick"], true);
-    assert_eq!(first, object("5"));
-}
-
-#[test]
-fn a_claim_that_is_not_kept_ends_with_one_and_a_mistake_with_two() {
-    let broken = paper(&KEPT.replace("at_most = 1", "at_least = 2"));
-    let output = packetscale(broken.path(), &["reproduce", "paper"]);
-    assert_eq!(output.status.code(), Some(1));
-    assert!(stdout(&output).contains("NOT AS EXPECTED: \"W\""), "{}", stdout(&output));
-    let wrong = paper(&KEPT.replace("utilisation", "utilization"));
-    let output = packetscale(wrong.path(), &["reproduce", "paper"]);
-    assert_eq!((output.status.code(), stderr(&output).lines().count()), (Some(2), 1), "{}", stderr(&output));
-    assert!(
-        stderr(&output).starts_with("paper/figure-1.toml:14: claim \"W\": metric: found \"utilization\""),
-        "{}",
-        stderr(&output)
-    );
-    let output = packetscale(wrong.path(), &["reproduce", "no-such-paper"]);
-    assert_eq!(output.status.code(), Some(2));
-    assert!(stderr(&output).contains("burstiness-2011"), "{}", stderr(&output));
-}
-
-#[test]
-fn a_parameter_that_a_theory_does_not_have_is_refused_with_its_line() {
-    let folder = paper(
-        &KEPT.replace("[[claim]]", "[[compute]]\nname = \"x\"\ntheory = \"tdqm\"\nwith = { lod = 1 }\n\n[[claim]]"),
-    );
-    let output = packetscale(folder.path(), &["reproduce", "paper"]);
-    assert_eq!(output.status.code(), Some(2));
-    let expected = "paper/figure-1.toml:14: compute \"x\": lod: unknown field `lod`, expected one of `load`";
-    assert!(stderr(&output).starts_with(expected), "{}", stderr(&output));
 }

@@ -49,6 +49,21 @@ fn a_controller_with_settings_is_evaluated_like_one_without() {
 }
 
 #[test]
+fn another_evaluation_is_not_overwritten_without_a_word() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let of = |section: &str, more: &[&str]| {
+        evaluate(folder.path(), &[&["veno", "--quick", "--only", section, "--jobs", "1"], more].concat())
+    };
+    assert_eq!(of("7.4", &[]).status.code(), Some(0));
+    let refused = of("5.1.1", &[]);
+    assert_eq!(refused.status.code(), Some(2));
+    let found = "an evaluation in its short form of veno, 1 section";
+    assert!(text(&refused.stderr).starts_with(&format!("out/evaluate/veno: found {found}; expected")));
+    assert!(text(&of("7.4", &[]).stderr).is_empty(), "the same is asked again");
+    assert_eq!(text(&of("5.1.1", &["--replace"]).stderr), format!("out/evaluate/veno: replaces {found}\n"));
+}
+
+#[test]
 fn what_is_not_there_is_refused() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let output = evaluate(folder.path(), &["rapit"]);

@@ -308,12 +308,14 @@ fn what_cannot_be_done_is_said() {
         assert_eq!(output.status.code(), Some(code), "{said}");
         assert!(said.contains(expected), "{said}");
     };
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let absent = folder.path().join("absent").to_str().expect("text").to_string();
     refused(&["serve", "--listen", "0.0.0.0:0"], 2, "give --key FILE, or --open");
-    refused(&["serve", "--key", "/nonexistent/keys"], 2, "/nonexistent/keys: cannot be read");
+    refused(&["serve", "--key", &absent], 2, &format!("{absent}: cannot be read"));
     refused(&["send", "Cargo.toml", "127.0.0.1:9"], 2, "nothing is encrypted");
-    refused(&["send", "nothing.txt", "127.0.0.1:9", "--clear"], 2, "nothing.txt: cannot be read");
+    refused(&["send", &absent, "127.0.0.1:9", "--clear"], 2, &format!("{absent}: cannot be read"));
     refused(&["send", "Cargo.toml", "127.0.0.1:9", "--clear"], 3, "does not answer: is packetscale receive running");
-    refused(&["receive", "/nonexistent"], 2, "/nonexistent: No such");
+    refused(&["receive", &absent], 2, &format!("{absent}: No such"));
     refused(&["receive", ".", "--listen", "0.0.0.0:0"], 2, "give --key FILE, or --open");
     refused(&["probe", "no such host"], 2, "HOST: found \"no such host\"");
 }

@@ -174,6 +174,24 @@ fn a_capture_needs_a_name_of_its_own_for_each_run_and_replaces_nothing_unasked()
     assert_eq!(left.len(), 4, "{left:?}");
 }
 
+/// An empty file would say that nothing was sent.
+#[test]
+fn what_has_only_flows_that_arrive_has_no_capture_and_no_log() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let arriving = "run = { duration = \"1 s\" }\npath = { rate = \"20 Mbit/s\", delay = \"20 ms\" }\n\
+        [[flow]]\ncontroller = \"cubic\"\nsize = \"30 kB\"\narrivals = { kind = \"poisson\", load = 0.5 }\n";
+    fs::write(folder.path().join("small.toml"), arriving).expect("written");
+    for (option, file) in [("--pcap", "x.pcapng"), ("--qlog", "x")] {
+        let output = packetscale(folder.path(), &["run", "small.toml", "--no-page", option, file]);
+        let expected = "found a run whose flows all arrive; expected a flow without \"arrivals\": those that arrive are not \
+            recorded one by one\n";
+        assert_eq!(String::from_utf8_lossy(&output.stderr), format!("{option}: {expected}"));
+        assert_eq!((output.status.code(), folder.path().join(file).exists()), (Some(2), false), "{option}");
+    }
+    let output = packetscale(folder.path(), &["run", "small.toml", "--no-page", "--perfetto", "x.json"]);
+    assert_eq!(output.status.code(), Some(0), "links are there: {}", String::from_utf8_lossy(&output.stderr));
+}
+
 // ---- Perfetto ------------------------------------------------------------------------------------------------------
 
 /// The events of a trace of one kind and name, in one process.

@@ -161,6 +161,26 @@ fn shards_of_two_programs_are_refused_with_one_message() {
     assert!(!folder.path().join("two/runs.csv").exists());
 }
 
+/// Found at the merge, it would be the work of hours.
+#[test]
+fn a_shard_of_another_seed_is_refused_before_its_first_run() {
+    let folder = folder(SCENARIO);
+    let shard = |seed: u32, shard: &str| {
+        format!("run sweep.toml --set run.replications=1 --set run.seed={seed} --shard {shard} --out two")
+    };
+    done(folder.path(), &shard(1, "1/2"));
+    let message = refused(folder.path(), &shard(2, "2/2"));
+    let found =
+        "two/shards/1.ndjson: found runs of sweep.toml with other settings; expected an empty folder, or one of this";
+    assert!(message.starts_with(found), "{message}");
+    assert!(!folder.path().join("two/shards/2.ndjson").exists());
+    // One after the other, all can be replaced.
+    for number in ["2/2", "1/2"] {
+        done(folder.path(), &format!("{} --replace", shard(2, number)));
+    }
+    done(folder.path(), "merge two");
+}
+
 #[test]
 fn a_merge_that_cannot_write_all_leaves_nothing_but_the_shards() {
     let folder = folder(SCENARIO);

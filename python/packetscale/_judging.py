@@ -35,7 +35,7 @@ def evaluate(
 def matrix(
     controllers: Sequence[str] = (),
     *,
-    only: str | None = None,
+    only: str | Sequence[str] | None = None,
     quick: bool = False,
     jobs: int | None = None,
     out: str | os.PathLike[str] | None = None,
@@ -44,8 +44,9 @@ def matrix(
 ) -> dict[str, Any]:
     """Runs every controller beside every other, as `packetscale matrix` does; without any, all of the registry.
 
-    Controllers and the other parameters are those of `packetscale.evaluate`; only: the name of a setting.
+    Controllers and the other parameters are those of `packetscale.evaluate`; only: the name of a setting, or several.
     Returns what the command prints with `--json` under `matrix`.
     """
+    settings = [only] if isinstance(only, str) else list(only or ())
     with shown(progress) as told:
-        return _native.matrix(list(controllers), only, quick, jobs, out, replace, told)
+        return _native.matrix(list(controllers), settings, quick, jobs, out, replace, told)

@@ -279,7 +279,7 @@ def evaluate(
 ) -> dict[str, Any]: ...
 def matrix(
     controllers: Sequence[str],
-    only: str | None,
+    only: Sequence[str],
     quick: bool,
     jobs: int | None,
     out: _Path | None,

@@ -38,7 +38,7 @@ pub fn evaluate<'py>(
 pub fn matrix<'py>(
     py: Python<'py>,
     controllers: Vec<String>,
-    only: Option<String>,
+    only: Vec<String>,
     quick: bool,
     jobs: Option<NonZero<u16>>,
     out: Option<PathBuf>,
@@ -47,7 +47,7 @@ pub fn matrix<'py>(
 ) -> PyResult<Bound<'py, PyAny>> {
     answer(py, jobs, out, replace, progress, move |runner, folder| {
         let controllers: Vec<String> = controllers.iter().map(|word| cli::controller_written(word)).collect();
-        ::matrix::Asked { controllers: &controllers, only: only.as_deref(), quick }.answer(runner, folder)
+        ::matrix::Asked { controllers: &controllers, only: &only, quick }.answer(runner, folder)
     })
 }
 

@@ -21,8 +21,8 @@ pub struct ParseError {
 pub enum Problem {
     /// No unit after the number.
     NoUnit,
-    /// A unit that this quantity does not have.
-    UnknownUnit,
+    /// A unit that this quantity does not have, and the one that may be meant.
+    UnknownUnit(Option<&'static str>),
     /// Not a number at all.
     NotANumber,
     /// Below zero.
@@ -34,8 +34,15 @@ pub enum Problem {
 impl fmt::Display for ParseError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let what = match self.problem {
+            Problem::UnknownUnit(Some(meant)) => {
+                return write!(
+                    f,
+                    "\"{}\" has an unknown unit, perhaps \"{meant}\"; write it like {}",
+                    self.found, self.example
+                );
+            }
             Problem::NoUnit => "has no unit",
-            Problem::UnknownUnit => "has an unknown unit",
+            Problem::UnknownUnit(None) => "has an unknown unit",
             Problem::NotANumber => "is not a number with a unit",
             Problem::Negative => "is negative",
             Problem::TooLarge => "is too large",
@@ -94,8 +101,18 @@ fn read(text: &str, units: &[Unit], example: &'static str) -> Result<u64, ParseE
     if unit.is_empty() {
         return Err(fail(Problem::NoUnit));
     }
-    let scale = units.iter().find(|(names, _)| names.contains(&unit)).ok_or_else(|| fail(Problem::UnknownUnit))?.1;
-    scaled(number, scale).ok_or_else(|| fail(Problem::TooLarge))
+    let Some((_, scale)) = units.iter().find(|(names, _)| names.contains(&unit)) else {
+        return Err(fail(Problem::UnknownUnit(meant(unit, units))));
+    };
+    scaled(number, *scale).ok_or_else(|| fail(Problem::TooLarge))
+}
+
+/// The unit that is written like this but for upper and lower case, or but for the end of `Mbit/s`.
+fn meant(unit: &str, units: &[Unit]) -> Option<&'static str> {
+    let spellings = || units.iter().flat_map(|(names, _)| names.iter().copied());
+    let same = |name: &&str| name.eq_ignore_ascii_case(unit);
+    let begun = |name: &&str| name.strip_suffix("/s").is_some_and(|begin| begin.eq_ignore_ascii_case(unit));
+    spellings().find(same).or_else(|| spellings().find(begun))
 }
 
 fn scaled(number: &str, scale: u64) -> Option<u64> {

@@ -185,8 +185,9 @@ fn a_packet_that_would_take_longer_than_a_span_can_hold_panics() {
 fn each_kind_of_mistake_is_told() {
     let problem = |text: &str| text.parse::<Rate>().map_err(|error| error.problem);
     assert_eq!(problem("10"), Err(Problem::NoUnit));
-    assert_eq!(problem("10 m"), Err(Problem::UnknownUnit));
-    assert_eq!(problem("10 gbit/s"), Err(Problem::UnknownUnit));
+    assert_eq!(problem("10 m"), Err(Problem::UnknownUnit(None)));
+    assert_eq!(problem("10 gbit/s"), Err(Problem::UnknownUnit(Some("Gbit/s"))));
+    assert_eq!(problem("10 mbit"), Err(Problem::UnknownUnit(Some("Mbit/s"))));
     assert_eq!(problem("ten Gbit/s"), Err(Problem::NotANumber));
     assert_eq!(problem("1.2.3 Gbit/s"), Err(Problem::NotANumber));
     assert_eq!(problem(""), Err(Problem::NotANumber));

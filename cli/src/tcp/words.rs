@@ -7,7 +7,9 @@ pub fn rate(bytes: u64) -> String {
     let bits = bytes as f64 * 8.0;
     match bits {
         1e9.. => format!("{:.2} Gbit/s", bits / 1e9),
-        _ => format!("{:.2} Mbit/s", bits / 1e6),
+        1e5.. => format!("{:.2} Mbit/s", bits / 1e6),
+        0.0 => "0.00 Mbit/s".to_string(),
+        _ => format!("{:.2} kbit/s", bits / 1e3),
     }
 }
 
@@ -78,5 +80,18 @@ pub fn source(source: Source) -> &'static str {
         Source::Option => "option",
         Source::Timestamps => "timestamps",
         Source::None => "none",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::rate;
+
+    #[test]
+    fn a_rate_that_is_not_zero_is_not_shown_as_zero() {
+        assert_eq!(
+            [0, 500, 12_500, 125_000_000].map(rate),
+            ["0.00 Mbit/s", "4.00 kbit/s", "0.10 Mbit/s", "1.00 Gbit/s"]
+        );
     }
 }

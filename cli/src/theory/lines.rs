@@ -1,6 +1,7 @@
 //! Answers of the theories, as people read them.
 
 use analysis::{burstiness, multiplexing, qlbp, rapid, tdqm};
+use results::numbers;
 use units::Span;
 
 /// A name and a value.
@@ -116,5 +117,6 @@ fn millis(seconds: f64) -> String {
 }
 
 fn megabits(bps: f64) -> String {
-    format!("{:.3} Mbit/s", bps * 1e-6)
+    let mbps = bps * 1e-6;
+    format!("{mbps:.*} Mbit/s", numbers::decimals(mbps, 3))
 }

@@ -41,7 +41,7 @@ fn answered(planned: &Planned<'_>, number: usize, tasks: &[Task], runs: &[Run], 
     }
     let cell = |name: &String, runs: &[&Run], subjects: usize| {
         let values: Vec<f64> = runs.iter().filter_map(|run| figure(name, run, subjects)).collect();
-        Interval::of(&values).filter(|_| values.len() == runs.len()).map(Into::into)
+        Interval::of_runs(&values).filter(|_| values.len() == runs.len()).map(Into::into)
     };
     let row = |at: usize, contender: usize| {
         let subjects = planned.subjects.get(&points[at]).copied().unwrap_or(1);

@@ -13,9 +13,12 @@ use plan::{Task, plan};
 use results::evaluation::Evaluation;
 use runner::{Error, Files, Keep, Made, Runner};
 use scenario::Experiment;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io;
 use std::path::Path;
+
+/// Where an evaluation lies in its folder.
+const FILE: &str = "evaluation.json";
 
 /// What every controller is held against.
 const YARDSTICKS: [&str; 2] = ["cubic", "bbr"];
@@ -60,8 +63,13 @@ impl Asked<'_> {
         let experiments: Vec<Experiment> = tasks.iter().map(|task| task.experiment.clone()).collect();
         let files = Files::of(&experiments)?;
         runner.host.check(&experiments)?;
+        let names = names(&contenders, &tasks);
+        let asked: Vec<&str> = questions.section.iter().map(|section| section.heading.as_str()).collect();
+        if let Some(found) = another(folder, &names[0], &asked, self.quick) {
+            runner.may_replace(folder, &found)?;
+        }
         let finished = runner.finish(&experiments, &files, Keep::Figures, folder, &mut Made::new())?;
-        let (runs, names) = (&finished.runs, names(&contenders, &tasks));
+        let runs = &finished.runs;
         let evaluation = Evaluation {
             version: runner.program.version().to_string(),
             commit: runner.program.commit().map(str::to_string),
@@ -101,9 +109,27 @@ fn colour(tasks: &[Task], contender: usize) -> String {
     kind.and_then(|kind| congestion::find(&kind)).map(|entry| entry.colour.to_string()).unwrap_or_default()
 }
 
+/// What a folder holds of an evaluation that asked for something else, in words.
+fn another(folder: &Path, controller: &str, headings: &[&str], quick: bool) -> Option<String> {
+    let there = std::fs::read(folder.join(FILE)).ok()?;
+    let there = serde_json::from_slice::<Value>(&there).unwrap_or_default();
+    let there = &there["evaluation"];
+    let Some(of) = there["controller"].as_str() else {
+        return Some(format!("a file {FILE} that is not of packetscale"));
+    };
+    let sections = there["sections"].as_array().map_or(&[][..], Vec::as_slice);
+    let answered: Vec<&str> = sections.iter().filter_map(|section| section["heading"].as_str()).collect();
+    let short = there["quick"] == true;
+    if (of, answered.as_slice(), short) == (controller, headings, quick) {
+        return None;
+    }
+    let count = if answered.len() == 1 { "1 section".to_string() } else { format!("{} sections", answered.len()) };
+    Some(format!("an evaluation{} of {of}, {count}", if short { " in its short form" } else { "" }))
+}
+
 fn write(evaluation: &Evaluation, folder: &Path) -> io::Result<()> {
     let json = json!({ "schema": results::SCHEMA, "evaluation": evaluation });
-    results::write_file(folder, "evaluation.json", |file| file.write_all(json.to_string().as_bytes()))?;
+    results::write_file(folder, FILE, |file| file.write_all(json.to_string().as_bytes()))?;
     let page = report::evaluation_page(evaluation);
     results::write_file(folder, report::PAGE, |file| file.write_all(page.as_bytes()))
 }

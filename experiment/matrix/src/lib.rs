@@ -12,16 +12,19 @@ use results::matrix::{Matrix, Pair, Setting};
 use results::{Interval, Run};
 use runner::{Error, Files, Keep, Made, Refusal, Runner};
 use scenario::Experiment;
-use serde_json::json;
+use serde_json::{Value, json};
 use std::io;
 use std::path::Path;
+
+/// Where a matrix lies in its folder.
+const FILE: &str = "matrix.json";
 
 /// What is asked.
 pub struct Asked<'a> {
     /// The controllers, each by its name, or with settings as a scenario writes them. None: all that there are.
     pub controllers: &'a [String],
-    /// The name of the only setting; `None`: all settings.
-    pub only: Option<&'a str>,
+    /// The names of the only settings; none: all settings.
+    pub only: &'a [String],
     /// The short form: fewer and shorter runs.
     pub quick: bool,
 }
@@ -47,6 +50,10 @@ impl Asked<'_> {
         let experiments: Vec<Experiment> = tasks.iter().map(|task| task.experiment.clone()).collect();
         let files = Files::of(&experiments)?;
         runner.host.check(&experiments)?;
+        let names = names(&controllers, &tasks);
+        if let Some(found) = another(folder, &names, &answered, self.quick) {
+            runner.may_replace(folder, &found)?;
+        }
         let finished = runner.finish(&experiments, &files, Keep::Figures, folder, &mut Made::new())?;
         for (number, setting) in answered.iter_mut().enumerate() {
             setting.pairs = pairs(number, controllers.len(), &tasks, &finished.runs);
@@ -54,10 +61,7 @@ impl Asked<'_> {
         let matrix = Matrix {
             version: runner.program.version().to_string(),
             commit: runner.program.commit().map(str::to_string),
-            controllers: names(&controllers, &tasks)
-                .into_iter()
-                .zip(controllers.iter().map(|name| colour(name)))
-                .collect(),
+            controllers: names.into_iter().zip(controllers.iter().map(|name| colour(name))).collect(),
             quick: self.quick,
             runs: finished.runs.len(),
             settings: answered,
@@ -133,7 +137,7 @@ fn pairs(setting: usize, controllers: usize, tasks: &[Task], runs: &[Run]) -> Ve
 fn pair(row: usize, column: usize, runs: &[&Run]) -> Pair {
     let over = |read: &dyn Fn(&Run) -> Option<f64>| -> Option<Cell> {
         let values: Vec<f64> = runs.iter().filter_map(|run| read(run)).collect();
-        Interval::of(&values).filter(|_| values.len() == runs.len()).map(Into::into)
+        Interval::of_runs(&values).filter(|_| values.len() == runs.len()).map(Into::into)
     };
     let named = |name: &str| over(&|run| figure(name, run, 1));
     let share = |run: &Run| {
@@ -151,9 +155,32 @@ fn pair(row: usize, column: usize, runs: &[&Run]) -> Pair {
     }
 }
 
+/// What a folder holds of a matrix that asked for something else, in words.
+fn another(folder: &Path, controllers: &[String], settings: &[Setting], quick: bool) -> Option<String> {
+    let there = std::fs::read(folder.join(FILE)).ok()?;
+    let there = serde_json::from_slice::<Value>(&there).unwrap_or_default();
+    let there = &there["matrix"];
+    let list = |list: &Value, name: &dyn Fn(&Value) -> Value| -> Vec<String> {
+        let items = list.as_array().into_iter().flatten().map(name);
+        items.filter_map(|name| name.as_str().map(str::to_string)).collect()
+    };
+    let of = list(&there["controllers"], &|one| one[0].clone());
+    let on = list(&there["settings"], &|one| one["name"].clone());
+    let short = there["quick"] == true;
+    let asked: Vec<&String> = settings.iter().map(|setting| &setting.name).collect();
+    if of == controllers && on.iter().eq(asked) && short == quick {
+        return None;
+    }
+    if of.is_empty() || on.is_empty() {
+        return Some(format!("a file {FILE} that is not of packetscale"));
+    }
+    let of = if of.len() > 5 { format!("{} controllers", of.len()) } else { of.join(", ") };
+    Some(format!("a matrix{} of {of} on {}", if short { " in its short form" } else { "" }, on.join(", ")))
+}
+
 fn write(matrix: &Matrix, folder: &Path) -> io::Result<()> {
     let json = json!({ "schema": results::SCHEMA, "matrix": matrix });
-    results::write_file(folder, "matrix.json", |file| file.write_all(json.to_string().as_bytes()))?;
+    results::write_file(folder, FILE, |file| file.write_all(json.to_string().as_bytes()))?;
     results::write_file(folder, "matrix.csv", |file| table(matrix, file))?;
     let page = report::matrix_page(matrix);
     results::write_file(folder, report::PAGE, |file| file.write_all(page.as_bytes()))
@@ -229,7 +256,7 @@ mod tests {
 
     #[test]
     fn every_setting_is_a_scenario_of_two_flows_and_a_third_in_both_forms() {
-        for setting in settings::read(None).expect("the settings") {
+        for setting in settings::read(&[]).expect("the settings") {
             for quick in [false, true] {
                 let plan = setting.scenario("newreno", "{ kind = \"vegas\" }", quick).expect("a scenario").plan();
                 assert!(plan.iter().all(|one| one.flows.len() == 2 && one.traffic.len() == 1), "{}", setting.name);
@@ -246,8 +273,8 @@ mod tests {
     #[test]
     fn a_controller_is_named_once_and_a_setting_exists() {
         let names = ["cubic".to_string(), "cubic".to_string()];
-        let asked = Asked { controllers: &names, only: None, quick: true };
+        let asked = Asked { controllers: &names, only: &[], quick: true };
         assert!(asked.controllers().is_err_and(|refusal| refusal.to_string().contains("cubic twice")));
-        assert!(settings::read(Some("fast")).is_err());
+        assert!(settings::read(&["shallow-100mbps".to_string(), "fast".to_string()]).is_err());
     }
 }

@@ -25,17 +25,16 @@ pub struct Setting {
     scenario: String,
 }
 
-/// All settings, or the one of this name.
-pub fn read(only: Option<&str>) -> Result<Vec<Setting>, Refusal> {
+/// All settings, or those of these names.
+pub fn read(only: &[String]) -> Result<Vec<Setting>, Refusal> {
     let read: Settings =
         toml::from_str(TEXT).map_err(|error| Refusal::Input(format!("{FILE}: {}", error.message())))?;
     let mut settings = read.setting;
     let names: Vec<String> = settings.iter().map(|setting| setting.name.clone()).collect();
-    settings.retain(|setting| only.is_none_or(|only| setting.name == only));
-    if settings.is_empty() {
-        let found = only.unwrap_or_default();
+    if let Some(found) = only.iter().find(|only| !names.contains(only)) {
         return Err(Refusal::Input(format!("--only: found \"{found}\"; expected one of {}", names.join(", "))));
     }
+    settings.retain(|setting| only.is_empty() || only.contains(&setting.name));
     Ok(settings)
 }
 
@@ -64,7 +63,7 @@ mod tests {
 
     #[test]
     fn a_refusal_names_what_was_asked_for() {
-        let settings = read(None).unwrap_or_else(|_| panic!("the settings are read"));
+        let settings = read(&[]).unwrap_or_else(|_| panic!("the settings are read"));
         let refusal = |first, second| match settings[0].scenario(first, second, true) {
             Err(refusal) => refusal.to_string(),
             Ok(_) => panic!("{first} and {second} were taken"),

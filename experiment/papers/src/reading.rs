@@ -146,7 +146,9 @@ impl Found<'_> {
     /// Returns the mean and interval of a metric.
     pub fn metric(&self, name: &str) -> Option<Interval> {
         match self {
-            Found::Runs(runs) => Interval::of(&runs.iter().filter_map(|run| of_run(run, name)).collect::<Vec<f64>>()),
+            Found::Runs(runs) => {
+                Interval::of_runs(&runs.iter().filter_map(|run| of_run(run, name)).collect::<Vec<f64>>())
+            }
             Found::Answer(answer) => {
                 let mean = inside(answer, name)?.as_f64()?;
                 let figure = |suffix| inside(answer, &format!("{name}_{suffix}")).and_then(serde_json::Value::as_f64);

@@ -3,6 +3,7 @@
 use crate::library::{Library, Paper};
 use crate::rule::by_constants;
 use crate::store::{Bound, Judged, Outcome, Store};
+use results::reproduction::WORDS;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
 use std::fmt::Write as _;
@@ -12,20 +13,17 @@ const HEAD: &str = "\
 # Scoreboard
 
 ";
-/// What follows the result.
+/// What follows the result, before the words of a verdict.
 const LEGEND: &str = "\
 `packetscale reproduce --scoreboard > docs/scoreboard.md` makes this page of `papers/outcomes.ndjson`. `reproduce --all` and
 `reproduce PAPER/FIGURE --store papers/outcomes.ndjson` fill that file. [Decision
 0055](decisions/0055-one-rule-judges-every-cell.md) has the rule.
 
 * **values**: printed numbers; some figures have statements only. **5, 15, 50 %**: how many of ours are that near; a
-  printed zero counts where ours prints as zero. **kept**: by the rule.
+  printed zero counts where ours prints as zero.
 * **constant**: how many values the best constants keep, one for each unit of the figure.
 * **statements**: words of the paper and orders of rows, kept of all; goals of our own are left out. **after**: how many
   of their bounds were chosen when our value was known.
-* **missed**: values and statements that are not kept. **explained**: the figure names a run that shows why. All others
-  are **unexplained**, also where the figure gives a reason in words.
-
 ";
 
 /// How many misses of a figure are named, the widest first.
@@ -105,6 +103,10 @@ pub fn scoreboard(library: &Library, store: &Store) -> String {
     let mut out = HEAD.to_string();
     out.push_str(&result(library, store, total));
     out.push_str(LEGEND);
+    for (word, means) in WORDS {
+        _ = writeln!(out, "* **{word}**: {means}.");
+    }
+    out.push('\n');
     out.push_str(&table_head("paper"));
     for (paper, score) in &all {
         _ = writeln!(out, "| {paper} | {} |", score.row());

@@ -18,7 +18,7 @@ const SIMULATE: &str = r#"
 name = "runs"
 scenario = '''
 [run]
-replications = 2
+replications = 3
 
 [path]
 rate = "10 Mbit/s"
@@ -66,7 +66,7 @@ fn refusal(more: &str) -> String {
     message
 }
 
-/// Throughput 1 or 2 Mbit/s by replication for newreno, 4 and 6 for cubic, ten times that with the larger buffer.
+/// Throughput 1, 2 or 1.5 Mbit/s by replication for newreno, 4, 6 or 5 for cubic, ten times that with the larger buffer.
 fn findings(figure: &Figure) -> Vec<Findings> {
     let task = |task: &Task| match task {
         Task::Simulate { plan, .. } => Findings::Runs(plan.iter().map(run).collect()),
@@ -89,7 +89,7 @@ fn scored(plan: &[scenario::Experiment], methods: &[String]) -> Vec<Answer> {
 }
 
 fn run(experiment: &scenario::Experiment) -> Run {
-    let base = if experiment.controller == "cubic" { [4e6, 6e6] } else { [1e6, 2e6] };
+    let base = if experiment.controller == "cubic" { [4e6, 6e6, 5e6] } else { [1e6, 2e6, 1.5e6] };
     let factor = if experiment.params["path.buffer"] == "20 packets" { 10.0 } else { 1.0 };
     let throughput_bps = base[experiment.replication as usize] * factor;
     let values = vec![Some(1.0), None, Some(3.0)];
@@ -142,9 +142,20 @@ fn ours_is_the_mean_over_replications_with_its_interval() {
     let value = value(
         "from = \"runs\"\nmetric = \"throughput_bps\"\nwhere = { controller = \"newreno\", \"path.buffer\" = \"5 packets\" }\ntimes = 1e-6\n",
     );
-    // 1 and 2: mean 1.5, deviation sqrt(1/2), t(1) = 12.706, so 12.706 / 2.
+    // 1, 2 and 1.5: mean 1.5, deviation 0.5, t(2) = 4.303, so 4.303 * 0.5 / sqrt(3).
     assert_eq!((value.ours, value.ratio, value.origin), (Some(1.5), Some(0.75), Origin::Simulated));
-    assert!((value.half_width.unwrap() - 6.353).abs() < 1e-9, "{value:?}");
+    assert!((value.half_width.unwrap() - 1.24217).abs() < 1e-5, "{value:?}");
+}
+
+/// As everywhere (decision 0048).
+#[test]
+fn two_replications_have_no_interval() {
+    let wanted = "[[value]]\nwhat = \"It\"\npublished = 2.0\nplace = \"here\"\nfrom = \"runs\"\nmetric = \"throughput_bps\"\n\
+        where = { controller = \"newreno\", \"path.buffer\" = \"5 packets\" }\ntimes = 1e-6\n";
+    let two = SIMULATE.replace("replications = 3", "replications = 2");
+    let figure = read(&[HEAD, &two, wanted].concat(), false).expect("a figure");
+    let value = figure.outcome(&findings(&figure)).values.remove(0);
+    assert_eq!((value.ours, value.half_width), (Some(1.5), None));
 }
 
 #[test]
@@ -212,9 +223,9 @@ fn a_reading_is_taken_from_another() {
         "from = \"runs\"\nmetric = \"throughput_bps\"\nwhere = { controller = \"cubic\", \"path.buffer\" = \"5 packets\" }\n\
          less = { where = { controller = \"newreno\" } }\ntimes = 1e-6\n",
     );
-    // 5 less 1.5 Mbit/s; deviations sqrt(2) and sqrt(1/2), t(1) = 12.706: 12.706 and 6.353.
+    // 5 less 1.5 Mbit/s; deviations 1 and 0.5 over sqrt(3), t(2) = 4.303: 2.48434 and 1.24217.
     assert_eq!(value.ours, Some(3.5));
-    assert!((value.half_width.unwrap() - 12.706f64.hypot(6.353)).abs() < 1e-3, "{value:?}");
+    assert!((value.half_width.unwrap() - 2.48434f64.hypot(1.24217)).abs() < 1e-3, "{value:?}");
 }
 
 #[test]

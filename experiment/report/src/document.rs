@@ -95,8 +95,9 @@ fn overview(out: &mut String, results: &Results, groups: &[Group], data: &Data) 
     }
     if let Some(at_links) = &data.at_links {
         let caption = format!(
-            "Waiting time at each link that data of flows cross, 95th percentile after the warm-up. {}.{}",
+            "Waiting time at each link, 95th percentile after the warm-up. {}.{}{}",
             sweep::band_said(groups),
+            links::left_out_said(&results.runs),
             at_links.scales_said()
         );
         figure(&mut content, "at-links", "Queueing delay at each link", &caption);

@@ -2,7 +2,9 @@
 //! curves over time. A link is known by its name: its number may be another one at another point.
 
 use crate::curves::{Curve, thin};
+use crate::findings::listed;
 use crate::heat::{Heat, Shade, short};
+use crate::html::escape;
 use results::{Group, Interval, Run};
 use serde::Serialize;
 
@@ -36,6 +38,30 @@ pub fn queues(run: &Run) -> Vec<Queue> {
         })
         .collect();
     if all.len() < FEWEST_LINKS { Vec::new() } else { all }
+}
+
+/// Returns the links that data of flows cross or where packets waited, and the others: acknowledgments find no queue there.
+pub fn apart(runs: &[Run]) -> (Vec<String>, Vec<String>) {
+    let Some(run) = runs.iter().find(|run| !run.links.is_empty()) else { return (Vec::new(), Vec::new()) };
+    let data = |name: &str| run.flows.iter().any(|flow| flow.route.split(", ").any(|link| link == name));
+    let waited = |name: &str| {
+        let there = runs.iter().flat_map(|run| &run.links).filter(|link| link.name == name);
+        there.filter_map(|link| link.queue_delay_p95_s).any(|wait| wait > 0.0)
+    };
+    run.links.iter().map(|link| link.name.clone()).partition(|name| data(name) || waited(name))
+}
+
+/// What the links that are left out are called, as a sentence to append.
+pub fn left_out_said(runs: &[Run]) -> String {
+    match apart(runs).1 {
+        none if none.is_empty() => String::new(),
+        names => {
+            format!(
+                " Left out, since no data cross them and at most one packet in twenty waited there: {}.",
+                escape(&listed(names))
+            )
+        }
+    }
 }
 
 /// Writes the map of the first groups; nothing where no link is recorded.

@@ -2,7 +2,7 @@
 
 use crate::findings::{listed, ranges};
 use crate::html::escape;
-use crate::verdict::lead;
+use crate::verdict::{MOST_MIXES, lead, shared};
 use results::figures::SUMMARY;
 use results::{HostLabel, Manifest, Results, SCHEMA, groups};
 use std::collections::BTreeMap;
@@ -85,7 +85,7 @@ pub fn answer(all: &[Named]) -> String {
     let expected = || all.iter().flat_map(|(_, results)| &results.expectations);
     let missed = expected().filter(|one| !one.met).count();
     let met = (expected().count() > 0).then(|| lead(missed, expected().count()));
-    [first].into_iter().chain(met).chain(compared(all)).collect::<Vec<_>>().join(" ")
+    [first].into_iter().chain(met).chain(compared(all)).chain(shares(all)).collect::<Vec<_>>().join(" ")
 }
 
 /// One figure of every result: `Utilisation: in fast, rapid 93.00 %, cubic 90.00 %; in slow, ...`
@@ -97,6 +97,26 @@ fn compared(all: &[Named]) -> Option<String> {
         let told: Option<Vec<String>> = all.iter().map(of).collect();
         Some(format!("{}: {}.", figure.label, told?.join("; ")))
     })
+}
+
+/// What each controller of a mix got, where results have few mixes: `Of what the flows got together: in fast, rapid 40.00 %,
+/// cubic 60.00 %; in slow, ...`
+fn shares(all: &[Named]) -> Option<String> {
+    let of = |(name, results): &Named| {
+        let mixes = shared(&groups(&results.runs));
+        match mixes.as_slice() {
+            [] => None,
+            [(_, got)] => Some((1, format!("in {name}, {got}"))),
+            several => {
+                let each = several.iter().map(|(mix, got)| format!("of {mix} {got}"));
+                Some((several.len(), format!("in {name}, {}", each.collect::<Vec<_>>().join(", "))))
+            }
+        }
+    };
+    let told: Vec<(usize, String)> = all.iter().filter_map(of).collect();
+    let few = !told.is_empty() && told.iter().all(|(mixes, _)| *mixes <= MOST_MIXES);
+    let told: Vec<String> = told.into_iter().map(|(_, words)| words).collect();
+    few.then(|| format!("Of what the flows got together: {}.", told.join("; ")))
 }
 
 /// The scenarios' keys that do not have the same value everywhere, and all keys of each scenario.
@@ -156,6 +176,7 @@ fn flatten(out: &mut BTreeMap<String, String>, at: &str, value: &Value) {
 mod tests {
     use super::*;
     use crate::example;
+    use results::ControllerShare;
 
     fn two() -> Vec<Named> {
         let mut slow = example::demo();
@@ -195,6 +216,22 @@ mod tests {
         assert!(answer(&all).starts_with("All were made from the same scenario. Share"));
         all[0].1.expectations = example::demo().expectations;
         assert!(answer(&all).contains(" Not as expected: 1 of 2 expectations is missed. "), "{}", answer(&all));
+    }
+
+    #[test]
+    fn the_first_line_says_what_each_controller_of_a_mix_got() {
+        let mut all = two();
+        for (part, (_, results)) in [0.25, 0.5].into_iter().zip(&mut all) {
+            let share = |controller: &str, share| ControllerShare {
+                controller: controller.to_string(),
+                share: Some(share),
+                ..ControllerShare::default()
+            };
+            results.runs.truncate(1);
+            results.runs[0].shares = vec![share("rapid", part), share("cubic", 1.0 - part)];
+        }
+        let said = "Of what the flows got together: in fast, rapid 25.00 %, cubic 75.00 %; in slow, rapid 50.00 %, cubic 50.00 %.";
+        assert!(answer(&all).ends_with(said), "{}", answer(&all));
     }
 
     #[test]

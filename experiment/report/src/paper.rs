@@ -5,7 +5,7 @@ use crate::html::{colour, escape};
 use crate::shell::shell;
 use results::Interval;
 use results::numbers::{Scale, mean_and_half, number};
-use results::reproduction::{Claim, Figure, Origin, Paper, Picture, Value, Verdict};
+use results::reproduction::{Claim, Figure, Origin, Paper, Picture, Value, Verdict, WORDS};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -28,6 +28,8 @@ pub fn page(paper: &Paper) -> String {
         section(&mut body, figure, pictures.len());
         pictures.extend(&figure.pictures);
     }
+    let words = WORDS.map(|(word, means)| format!("<b>{}</b>: {}.", escape(word), escape(means)));
+    _ = writeln!(body, "<p class=\"note\">{}</p>", words.join(" "));
     let colours = pictures.iter().map(|picture| colours(picture)).collect();
     shell(&format!("{} \u{00b7} packetscale", paper.title), &body, &Data { pictures, colours }, SCRIPT)
 }
@@ -59,7 +61,7 @@ fn header(out: &mut String, paper: &Paper) {
     out.push_str("</header>\n");
 }
 
-/// Returns the verdict in words: `3 figures: of 14 comparisons 12 hold, 2 differ for a known reason.`
+/// Returns the verdict in words: `3 figures: of 14 comparisons, 12 kept, 2 missed for a reason that is given.`
 fn verdict(figures: &[Figure]) -> String {
     let count =
         |wanted: Verdict| figures.iter().flat_map(Figure::verdicts).filter(|verdict| *verdict == wanted).count();
@@ -67,9 +69,9 @@ fn verdict(figures: &[Figure]) -> String {
     let judged = kept + differs + unexpected;
     let mut words = plural(figures.len(), "figure");
     if judged > 0 {
-        _ = write!(words, ": of {}, {kept} as published", plural(judged, "comparison"));
+        _ = write!(words, ": of {}, {kept} kept", plural(judged, "comparison"));
         if differs > 0 {
-            _ = write!(words, ", {differs} differing for a reason that is given");
+            _ = write!(words, ", {differs} missed for a reason that is given");
         }
         if unexpected > 0 {
             _ = write!(words, ", {unexpected} not as expected");
@@ -153,14 +155,16 @@ fn found(mean: Option<f64>, half_width: Option<f64>) -> String {
 }
 
 fn judged(verdict: Verdict, because: &str) -> String {
+    let words = verdict.words(!because.is_empty());
     let because =
         if because.is_empty() { String::new() } else { format!(" <span class=\"why\">{}</span>", escape(because)) };
-    match verdict {
-        Verdict::NotJudged => because,
-        Verdict::Kept => format!("<span class=\"met\"><b>as published</b></span>{because}"),
-        Verdict::Differs => format!("<b>differs</b>{because}"),
-        Verdict::Unexpected => format!("<span class=\"missed\"><b>not as expected</b></span>{because}"),
-    }
+    let class = match verdict {
+        Verdict::NotJudged => return because,
+        Verdict::Kept => " class=\"met\"",
+        Verdict::Differs => "",
+        Verdict::Unexpected => " class=\"missed\"",
+    };
+    format!("<span{class}><b>{words}</b></span>{because}")
 }
 
 fn claims(out: &mut String, claims: &[Claim]) {
@@ -214,7 +218,7 @@ mod tests {
     fn published_and_ours_stand_side_by_side_with_their_ratio() {
         let page = page(&example::paper());
         let row = page.lines().find(|line| line.contains("Queue of the top 1 %")).expect("the row");
-        for cell in [">25<", ">24.7<", ">0.99<", ">computed<", "as published"] {
+        for cell in [">25<", ">24.7<", ">0.99<", ">computed<", "<b>kept</b>"] {
             assert!(row.contains(cell), "{cell} in {row}");
         }
     }
@@ -222,9 +226,11 @@ mod tests {
     #[test]
     fn the_verdict_counts_what_was_judged() {
         let page = page(&example::paper());
-        assert!(page.contains(
-            "2 figures: of 3 comparisons, 1 as published, 1 differing for a reason that is given, 1 not as expected."
-        ));
+        assert!(
+            page.contains(
+                "2 figures: of 3 comparisons, 1 kept, 1 missed for a reason that is given, 1 not as expected."
+            )
+        );
     }
 
     #[test]

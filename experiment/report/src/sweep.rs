@@ -3,6 +3,7 @@
 
 use crate::groups::{SAID_TWICE, arrive, controllers, says_twice};
 use crate::html::escape;
+use crate::links;
 use crate::network::{Network, crosses, measured};
 use results::figures::{Definition, SUMMARY, Unit};
 use results::{Group, Interval, Results, SweptKey, groups};
@@ -181,20 +182,19 @@ fn shares(groups: &[Group], titles: &[String], axis: &SweptKey, values: &[String
     some.then_some(Chart { label: "Share of each controller", log: false, own: false, unit: "ratio", panels })
 }
 
-/// Returns the queueing delay at each link that data of flows cross, a panel for each; `None` where all flows share one, where
+/// Returns the queueing delay at each of [`links::apart`], a panel for each; `None` where all flows share one, where
 /// links are not recorded, or where several keys are swept.
 pub fn at_links(results: &Results) -> Option<Sweep> {
     let apart = |run: &&results::Run| (0..run.flows.len()).any(|flow| !crosses(run, flow));
-    let run = results.runs.iter().find(|run| !run.links.is_empty()).filter(apart)?;
-    let data = |name: &str| run.flows.iter().any(|flow| flow.route.split(", ").any(|link| link == name));
-    let links = run.links.iter().map(|link| link.name.clone()).filter(|name| data(name));
+    results.runs.iter().find(|run| !run.links.is_empty()).filter(apart)?;
+    let (links, _) = links::apart(&results.runs);
     let wait = |group: &Group, link: usize, links: &[String]| {
         let there = group.runs.iter().flat_map(|run| &run.links).filter(|other| other.name == links[link]);
         let waits: Vec<f64> = there.filter_map(|link| link.queue_delay_p95_s).collect();
         let both = if let [a, b] = waits[..] { Some((a.min(b), a.max(b))) } else { None };
         Interval::of_runs(&waits).map(|found| (found.mean, both.or(band(found, Unit::Time))))
     };
-    parts(results, "Queueing, 95th percentile", Unit::Time, &links.collect::<Vec<_>>(), "link", wait)
+    parts(results, "Queueing, 95th percentile", Unit::Time, &links, "link", wait)
 }
 
 /// Returns what a flow got on each way, a panel for each; `None` where all data cross the same links, or where several keys
@@ -407,12 +407,15 @@ mod tests {
                 queue_delay_p95_s: Some(wait),
                 ..results::LinkResult::default()
             };
-            run.links = vec![link("there", 0.25), link("back", 0.5), link("unused", 0.0)];
+            run.links = [("there", 0.25), ("back", 0.5), ("answers", 0.125), ("unused", 0.0)]
+                .map(|(name, wait)| link(name, wait))
+                .to_vec();
             run.measured = "there".to_string();
             run.flows = ["there", "back"].map(flow_over).to_vec();
         }
         let panels = &at_links(&results).unwrap().charts[0].panels;
-        assert_eq!(panels.iter().map(|panel| panel.title.as_str()).collect::<Vec<_>>(), ["there", "back"]);
+        assert_eq!(panels.iter().map(|panel| panel.title.as_str()).collect::<Vec<_>>(), ["there", "back", "answers"]);
+        assert!(links::left_out_said(&results.runs).ends_with("waited there: unused."));
         assert_eq!(panels[1].lines[0].points.iter().map(|p| p.0).collect::<Vec<_>>(), [5.0, 10.0, 20.0, 40.0]);
         assert!(panels[1].lines[0].points.iter().all(|point| point.1 == 0.5));
         results.runs.iter_mut().for_each(|run| run.flows = ["there", "there, back"].map(flow_over).to_vec());

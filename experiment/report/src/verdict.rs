@@ -106,7 +106,7 @@ fn mixes(groups: &[Group]) -> Option<String> {
 }
 
 /// As many mixes as are told at first sight.
-const MOST_MIXES: usize = 2;
+pub const MOST_MIXES: usize = 2;
 
 /// What was found beside what was expected: `Loss of rapid: 0.02 %, expected at most 0.03 %.`
 fn found(outcome: &ExpectationOutcome) -> String {
@@ -159,17 +159,24 @@ pub fn traffic(results: &Results) -> &'static str {
     }
 }
 
-/// Returns what each controller of a mix got: at one point its share, over several the range of its shares.
+/// Returns what each controller of a mix got, in a sentence for each mix.
 fn shares(groups: &[Group]) -> Vec<String> {
-    let mixes: Vec<(&Group, Vec<(&str, Interval)>)> =
+    let sentence = |(mix, got): (&str, String)| format!("Of what the flows of {mix} got together: {got}.");
+    shared(groups).into_iter().map(sentence).collect()
+}
+
+/// Returns each mix, and what each of its controllers got of what all got: at one point its share, over several the range of
+/// its shares.
+pub fn shared<'a>(groups: &[Group<'a>]) -> Vec<(&'a str, String)> {
+    let mixes: Vec<(&Group<'a>, Vec<(&str, Interval)>)> =
         groups.iter().map(|group| (group, group.shares())).filter(|(_, shares)| !shares.is_empty()).collect();
-    let mut names: Vec<&str> = Vec::new();
+    let mut names: Vec<&'a str> = Vec::new();
     mixes.iter().map(|(group, _)| group.controller).for_each(|name| {
         if !names.contains(&name) {
             names.push(name);
         }
     });
-    let sentence = |mix: &str| {
+    let of = |mix: &'a str| {
         let points: Vec<&Vec<(&str, Interval)>> =
             mixes.iter().filter(|(group, _)| group.controller == mix).map(|(_, shares)| shares).collect();
         let got = points[0].iter().map(|(name, first)| match points.len() {
@@ -181,9 +188,9 @@ fn shares(groups: &[Group]) -> Vec<String> {
                 format!("{name} {} to {}", quantity(low, Unit::Share), quantity(high, Unit::Share))
             }
         });
-        format!("Of what the flows of {mix} got together: {}.", got.collect::<Vec<_>>().join(", "))
+        (mix, got.collect::<Vec<_>>().join(", "))
     };
-    names.into_iter().map(sentence).collect()
+    names.into_iter().map(of).collect()
 }
 
 /// Returns the groups that have an answer, best first.

@@ -52,6 +52,15 @@ pub(crate) fn digits(value: f64, unit: Unit, digits: i32) -> String {
     if scale.symbol.is_empty() { text } else { format!("{text} {}", scale.symbol) }
 }
 
+/// The fewest digits that tell a small figure.
+const FEWEST_DIGITS: i32 = 2;
+
+/// Returns with how many decimals a figure is shown: `usual`, and more where less than two digits would be left of it.
+pub fn decimals(value: f64, usual: usize) -> usize {
+    let needed = if value == 0.0 { 0 } else { FEWEST_DIGITS - 1 - magnitude(value) };
+    usual.max(needed.clamp(0, 12) as usize)
+}
+
 /// Half-widths below this share of the mean are rounding errors of equal values.
 const ROUNDING: f64 = 1e-12;
 
@@ -128,6 +137,13 @@ mod tests {
         assert_eq!(shown(9.412_346e9, Some(1.0)), ("9.41235".into(), Some("<0.00001".into())));
         assert_eq!(shown(9.412_346e9, Some(1e-7)), ("9.412".into(), Some("0".into())));
         assert_eq!(shown(9.412_345e9, None), ("9.412".into(), None));
+    }
+
+    #[test]
+    fn a_small_figure_keeps_two_digits() {
+        let shown = |value: f64| format!("{value:.*}", decimals(value, 1));
+        assert_eq!([9412.3, 10.0, 3.21, 0.5].map(shown), ["9412.3", "10.0", "3.2", "0.50"]);
+        assert_eq!([0.0641, 0.000_008, 0.0].map(shown), ["0.064", "0.0000080", "0.0"]);
     }
 
     #[test]

@@ -101,6 +101,33 @@ pub enum Verdict {
     Unexpected,
 }
 
+/// The words of a verdict, for the terminal, the page of a paper and the scoreboard, and what they mean.
+pub const WORDS: [(&str, &str); 4] = [
+    (
+        "kept",
+        "ours is near enough to the published value, by one rule for all figures, or within the bound of a statement",
+    ),
+    ("missed", "it is not. What the figure gives as the reason stands beside it"),
+    ("not as expected", "missed without a reason, or kept in spite of one. The exit code is 1"),
+    (
+        "explained",
+        "missed, and a run that the figure names shows why. All others are unexplained, also with a reason in words",
+    ),
+];
+
+impl Verdict {
+    /// Returns the verdict in [`WORDS`]. `reason`: whether the figure gives one for a miss.
+    pub fn words(self, reason: bool) -> &'static str {
+        match (self, reason) {
+            (Verdict::NotJudged, _) => "",
+            (Verdict::Kept, _) => "kept",
+            (Verdict::Differs, _) => "missed",
+            (Verdict::Unexpected, false) => "missed, not as expected",
+            (Verdict::Unexpected, true) => "kept, not as expected",
+        }
+    }
+}
+
 /// A published number and ours.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Value {

@@ -2,6 +2,7 @@
 
 use crate::columns::aligned;
 use crate::completions::to_completions;
+use crate::numbers;
 use crate::schema::{ExpectationOutcome, Results};
 use crate::statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, groups};
 use crate::ways::to_ways;
@@ -10,8 +11,11 @@ use std::io::IsTerminal;
 /// A column of the table: its heading, the figure, its factor, and the number of decimals.
 type Figure = (&'static str, &'static str, f64, usize);
 
+/// Rates differ by orders of magnitude: small ones have more decimals.
+const RATE: &str = "throughput_bps";
+
 const FIGURES: &[Figure] = &[
-    ("Mbit/s", "throughput_bps", 1e-6, 1),
+    ("Mbit/s", RATE, 1e-6, 1),
     ("used %", "utilisation", 100.0, 2),
     ("of what is left %", "available_share", 100.0, 2),
     ("loss %", "loss_ratio", 100.0, 4),
@@ -62,6 +66,7 @@ fn shown(group: &Group<'_>, (_, metric, scale, decimals): &Figure) -> String {
     let Some(interval) = group.interval(metric) else {
         return "-".to_string();
     };
+    let decimals = if *metric == RATE { numbers::decimals(interval.mean * scale, *decimals) } else { *decimals };
     let number = |value: f64| format!("{:.*}", decimals, value * scale);
     let mean = number(interval.mean);
     if let Some((low, high)) = group.range(metric) {

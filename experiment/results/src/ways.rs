@@ -1,6 +1,7 @@
 //! Who got what where the flows' data do not all cross the same links: the throughput of a flow, way by way.
 
 use crate::columns::to_lines;
+use crate::numbers;
 use crate::statistics::{Group, Interval};
 
 /// Returns what the link from `from` to `to` is called, and the one that `duplex` adds in the other direction: `A-B` and
@@ -65,8 +66,10 @@ const WORDS: usize = 3;
 /// Returns a table of the ways of all groups; nothing where each group has one way.
 pub fn to_ways(groups: &[Group]) -> String {
     let row = |group: &Group, way: &Way| {
-        let half = way.throughput_bps.half_width.map_or(String::new(), |half| format!(" ± {:.2}", half / 1e6));
-        let figure = format!("{:.2}{half}", way.throughput_bps.mean / 1e6);
+        let mean = way.throughput_bps.mean / 1e6;
+        let decimals = numbers::decimals(mean, 2);
+        let half = way.throughput_bps.half_width.map_or(String::new(), |half| format!(" ± {:.decimals$}", half / 1e6));
+        let figure = format!("{mean:.decimals$}{half}");
         [group.name(), way.controller.to_string(), way.route.to_string(), way.flows.to_string(), figure].to_vec()
     };
     let rows: Vec<Vec<String>> =

@@ -241,6 +241,16 @@ fn the_table_shows_means_with_intervals_and_dashes_where_there_is_nothing() {
     assert!(to_table(&results(0.0), true).contains("\x1b[38;2;213;94;0mrapid"));
 }
 
+/// Half of 64 kbit/s.
+#[test]
+fn a_small_rate_is_told_from_none() {
+    let mut results = results(0.0);
+    results.runs.iter_mut().for_each(|run| run.summary.throughput_bps = Some(32e3));
+    let table = to_table(&results, false);
+    let cubic = table.lines().find(|line| line.starts_with("cubic")).unwrap();
+    assert!(cubic.contains(" 0.032 "), "{cubic}");
+}
+
 #[test]
 fn two_runs_that_say_the_same_have_no_range() {
     let mut results = results(0.0);

@@ -71,7 +71,7 @@ pub enum Error {
         error: io::Error,
     },
     /// The folder holds what would be lost.
-    #[error("{}: found {found}; expected an empty folder, or one of this scenario", folder.display())]
+    #[error("{}: found {found}; expected an empty folder, or one of this plan", folder.display())]
     Occupied {
         /// Where the results were to go.
         folder: PathBuf,
@@ -143,12 +143,8 @@ impl Runner<'_> {
         let conditions = self.host.check(plan)?;
         match there(folder, &name, &scenario.to_toml()) {
             There::Nothing => {}
-            There::Other(found) if !self.replace => {
-                return Err(Error::Occupied { folder: folder.to_path_buf(), found });
-            }
-            There::Other(found) | There::Earlier(found) => {
-                self.progress.say(&format!("{}: replaces {found}", folder.display()));
-            }
+            There::Other(found) => self.may_replace(folder, &found)?,
+            There::Earlier(found) => self.replaces(folder, &found),
         }
         let finished = self.finish(plan, &files, Keep::Everything, folder, made)?;
         let manifest = Manifest {
@@ -170,6 +166,22 @@ impl Runner<'_> {
         let written = results::write(&results, folder).and_then(|()| finished.checkpoint.remove());
         written.map_err(Error::unwritable(folder))?;
         Ok(results)
+    }
+
+    /// Says that what was found in a folder, which something else was asked for, is replaced.
+    ///
+    /// # Errors
+    /// [`Error::Occupied`], if it may not be.
+    pub fn may_replace(&self, folder: &Path, found: &str) -> Result<(), Error> {
+        if !self.replace {
+            return Err(Error::Occupied { folder: folder.to_path_buf(), found: found.to_string() });
+        }
+        self.replaces(folder, found);
+        Ok(())
+    }
+
+    fn replaces(&self, folder: &Path, found: &str) {
+        self.progress.say(&format!("{}: replaces {found}", folder.display()));
     }
 
     /// Makes every run of a plan that is neither kept in the folder nor `made`, in parallel. The same run is made once,

@@ -18,8 +18,8 @@ use crate::shard::{Shard, divide};
 use results::{Results, Run};
 use scenario::{Experiment, Scenario};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
-use std::io;
+use std::fs::{self, File};
+use std::io::{self, BufRead, BufReader};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -73,7 +73,8 @@ impl Runner<'_> {
     /// Makes the runs of one shard that its file does not hold yet. Each is on the disk as soon as it is made.
     ///
     /// # Errors
-    /// As [`Runner::record`]; a file that holds another shard, or one of another program, host or scenario.
+    /// As [`Runner::record`]; a file that holds another shard, or one of another program, host or scenario; a first file
+    /// beside it that does.
     pub fn shard(&self, swept: &Swept<'_>, shard: Shard, folder: &Path, made: &Made) -> Result<ShardDone, Error> {
         let files = Files::of(swept.plan)?;
         self.host.check(swept.plan)?;
@@ -83,6 +84,9 @@ impl Runner<'_> {
         let path = file(folder, shard);
         fs::create_dir_all(folder.join(FOLDER)).map_err(Error::unwritable(folder))?;
         let head = self.head(swept, shard)?;
+        if let Some((folder, found)) = stranger(&head, &path).filter(|_| !self.replace) {
+            return Err(Error::Occupied { folder, found });
+        }
         let opened = Checkpoint::append(&path, &head, &ids, self.replace).map_err(Error::unwritable(&path))?;
         let (checkpoint, kept) = match opened {
             Opened::Checkpoint(checkpoint, runs) => (Arc::new(checkpoint), runs),
@@ -198,6 +202,22 @@ impl Shards {
             None => Ok(shards),
         }
     }
+}
+
+/// The first shard beside a file, if it cannot be merged with this one, and what it is. Each command looks at one: all would
+/// be as many readings as there are pairs of shards. What began at the same time is left to [`Runner::merge`].
+fn stranger(head: &Head, file: &Path) -> Option<(PathBuf, String)> {
+    let others = numbered(file.parent()?).ok()?.into_iter().filter(|other| other != file);
+    let (other, there) = others
+        .filter_map(|other| Some((first_line(&other)?, other)))
+        .find_map(|(line, other)| Some((other, Head::parse(&line)?)))?;
+    there.apart(head).map(|(found, _)| (other, found))
+}
+
+fn first_line(file: &Path) -> Option<Vec<u8>> {
+    let mut line = Vec::new();
+    BufReader::new(File::open(file).ok()?).read_until(b'\n', &mut line).ok()?;
+    Some(line)
 }
 
 /// The files of shards in a folder, in the order of their numbers.

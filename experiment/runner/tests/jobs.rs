@@ -192,7 +192,7 @@ fn results_of_another_scenario_are_lost_only_where_that_is_asked_for() {
     let earlier = format!("{shown}: replaces results of small.toml with other settings");
     assert_eq!(record_as(&all, &changed, &out, "small.toml", false), (Ok(4), earlier));
     let before = fs::read(out.join("manifest.json")).expect("the manifest");
-    let refused = format!("{shown}: found results of small.toml; expected an empty folder, or one of this scenario");
+    let refused = format!("{shown}: found results of small.toml; expected an empty folder, or one of this plan");
     assert_eq!(record_as(&all, &scenario, &out, "other.toml", false), (Err(refused), String::new()));
     assert_eq!(fs::read(out.join("manifest.json")).expect("the manifest"), before);
     let said = format!("{shown}: replaces results of small.toml");

@@ -181,7 +181,11 @@ fn shards_of_different_commits_are_refused_with_one_message() {
     let folder = tempfile::tempdir().expect("a folder");
     let later = Command { program: &LATER, ..Command::new() };
     Command::new().shard("1/2", folder.path(), &Made::new()).expect("made");
-    later.shard("2/2", folder.path(), &Made::new()).expect("made");
+    // Made elsewhere, and copied into the folder.
+    let elsewhere = tempfile::tempdir().expect("a folder");
+    later.shard("2/2", elsewhere.path(), &Made::new()).expect("made");
+    let second = "shards/2.ndjson";
+    fs::copy(elsewhere.path().join(second), folder.path().join(second)).expect("copied");
     let message = Command::new().merge(folder.path()).expect_err("two commits").to_string();
     let file = folder.path().join("shards/2.ndjson");
     let (found, expected) = ("runs by packetscale 1.2.3 def", "runs by packetscale 1.2.3 abc");
@@ -202,13 +206,14 @@ fn a_shard_of_something_else_is_lost_only_where_that_is_asked_for() {
         let error = command.shard(shard, folder.path(), &Made::new()).expect_err("something else");
         error.to_string().split("found ").nth(1).map(str::to_string).unwrap_or_default()
     };
-    let tail = "; expected an empty folder, or one of this scenario";
+    let tail = "; expected an empty folder, or one of this plan";
     assert_eq!(refused(&changed(), "1/2"), format!("runs of small.toml with other settings{tail}"));
     assert_eq!(refused(&Command::new(), "1/3"), format!("shard 1/2{tail}"));
-    changed().shard("2/2", folder.path(), &Made::new()).expect("a file of its own");
+    assert_eq!(refused(&changed(), "2/2"), format!("runs of small.toml with other settings{tail}"), "beside 1/2");
+    let replacing = Command { replace: true, ..changed() };
+    replacing.shard("2/2", folder.path(), &Made::new()).expect("a file of its own");
     let message = Command::new().merge(folder.path()).expect_err("two scenarios").to_string();
     assert!(message.contains("2.ndjson: found runs of small.toml with other settings"), "{message}");
-    let replacing = Command { replace: true, ..changed() };
     let done = replacing.shard("1/2", folder.path(), &Made::new()).expect("replaced");
     assert_eq!(done.made, done.runs);
     assert_eq!(changed().merge(folder.path()).expect("merged").runs.len(), RUNS);

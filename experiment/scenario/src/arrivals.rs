@@ -3,9 +3,9 @@
 use crate::document::{Node, Value};
 use crate::error::{ScenarioError, listed};
 use crate::fields::{Fields, Zero, file, quantity, ratio, text};
+use crate::files::text_of;
 use crate::model::ArrivalProcess;
 use crate::rate_trace::Fault;
-use std::fs;
 use std::path::Path;
 use units::{Bytes, Ratio, Span, Time};
 
@@ -86,8 +86,8 @@ fn times(fields: &mut Fields<'_>) -> Result<ArrivalProcess, ScenarioError> {
 
 fn trace(fields: &mut Fields<'_>, folder: &Path) -> Result<ArrivalProcess, ScenarioError> {
     let file = file(fields, folder)?;
-    let text = fs::read_to_string(&file)
-        .map_err(|error| fields.refuse("file", error.to_string(), "a text file that can be read"))?;
+    let text =
+        text_of(&file).map_err(|error| fields.refuse("file", error.to_string(), "a text file that can be read"))?;
     let flows = parse(&text).map_err(|Fault { found, expected }| fields.refuse("file", found, expected))?;
     Ok(ArrivalProcess::Listed { file, flows })
 }

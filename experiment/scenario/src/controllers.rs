@@ -5,6 +5,7 @@ use crate::choice::{Choice, Registry};
 use crate::document::{Node, Table, Value};
 use crate::error::ScenarioError;
 use crate::fields::text;
+use crate::files::amiss;
 use crate::model::{ControllerSpec, FlowSpec};
 use brought::Own;
 use congestion::Setup;
@@ -78,8 +79,7 @@ fn of_file(node: &Node, table: &Table, key: &str, setups: &[Setup], folder: &Pat
     let written = &written.node;
     let path = text(written, &name, EXPECTED)?;
     let file = folder.join(&path);
-    if !file.is_file() {
-        let found = format!("\"{path}\", but there is no file {}", file.display());
+    if let Some(found) = amiss(&path, &file) {
         return Err(ScenarioError::at(&written.place, name, found, EXPECTED));
     }
     let object = brought::open(&file).map_err(|error| {

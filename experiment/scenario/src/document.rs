@@ -74,10 +74,44 @@ impl Lines {
 pub(crate) fn parse(text: &str) -> Result<Table, ScenarioError> {
     let lines = Lines::new(text);
     let tree = DeTable::parse(text).map_err(|error| {
-        let place = lines.place(error.span().map_or(0, |span| span.start));
+        let span = error.span().unwrap_or(0..0);
+        let place = lines.place(span.start);
+        if let Some(key) = text.get(span.clone()).filter(|_| error.message() == TWICE) {
+            let first = first_of(text, span.start).map(|offset| lines.place(offset));
+            let first =
+                if let Some(Place::Line(line)) = first { format!(", first on line {line}") } else { String::new() };
+            return ScenarioError::at(&place, key, format!("the key twice{first}"), "each key once");
+        }
         ScenarioError::at(&place, "", syntax(&error), "a TOML file")
     })?;
     table(tree.get_ref(), &|offset| lines.place(offset))
+}
+
+/// What the parser says of a key that is there already.
+const TWICE: &str = "duplicate key";
+
+/// Where the key or the heading on the line at `offset` stands first; `None` if it is not alone on its line.
+fn first_of(text: &str, offset: usize) -> Option<usize> {
+    let begins = |offset: usize| text[..offset].rfind('\n').map_or(0, |at| at + 1);
+    let heads = |line: &str| line.trim_start().starts_with('[');
+    let name = |line: &str| {
+        let end = if heads(line) { line.find(']') } else { line.find('=') };
+        end.map(|end| line[..end].trim().to_string())
+    };
+    let line = |begin: usize| text[begin..].lines().next().unwrap_or_default();
+    let mut begin = begins(offset);
+    let (head, twice) = (heads(line(begin)), name(line(begin))?);
+    while begin > 0 {
+        begin = begins(begin - 1);
+        // Within a text of several lines no line ends a file.
+        if name(line(begin)).as_ref() == Some(&twice) && DeTable::parse(&text[..begin]).is_ok() {
+            return Some(begin);
+        }
+        if heads(line(begin)) && !head {
+            return None;
+        }
+    }
+    None
 }
 
 /// Reads the value of a `--set KEY=VALUE` as TOML, or else as text.

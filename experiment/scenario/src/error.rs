@@ -1,6 +1,7 @@
 //! One message per mistake: the file, the line, the key, what was found, what is expected.
 
-use std::fmt::{self, Write};
+use crate::visible::visible;
+use std::fmt;
 
 /// Where something was written.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -66,9 +67,7 @@ impl fmt::Display for ScenarioError {
         let key = if self.key.is_empty() { String::new() } else { format!("{}: ", self.key) };
         let message = format!("{}{place}: {key}found {}; expected {}", self.file, self.found, self.expected);
         // The value found may hold any character; the message stays one line.
-        message
-            .chars()
-            .try_for_each(|c| if c.is_control() { write!(f, "{}", c.escape_default()) } else { f.write_char(c) })
+        f.write_str(&visible(&message).replace('\n', "\\n"))
     }
 }
 

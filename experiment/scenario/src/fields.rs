@@ -3,6 +3,7 @@
 
 use crate::document::{KeyValue, Node, Table, Value};
 use crate::error::{Place, ScenarioError, listed, perhaps};
+use crate::files::amiss;
 use std::fmt::Display;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -57,14 +58,16 @@ pub(crate) fn quantity<T: Quantity>(node: &Node, key: &str, zero: Zero) -> Resul
     Ok(value)
 }
 
-fn problem(error: &ParseError) -> &'static str {
-    match error.problem {
+fn problem(error: &ParseError) -> String {
+    let what = match error.problem {
         Problem::NoUnit => "no unit",
-        Problem::UnknownUnit => "an unknown unit",
+        Problem::UnknownUnit(Some(meant)) => return format!("an unknown unit, perhaps \"{meant}\""),
+        Problem::UnknownUnit(None) => "an unknown unit",
         Problem::NotANumber => "not a number with a unit",
         Problem::Negative => "negative",
         Problem::TooLarge => "too large",
-    }
+    };
+    what.to_string()
 }
 
 /// Reads `node` as a number, whole or not.
@@ -304,8 +307,7 @@ pub(crate) fn file(fields: &mut Fields<'_>, folder: &Path) -> Result<PathBuf, Sc
     let key = fields.key("file");
     let written = text(fields.required("file", EXPECTED)?, &key, EXPECTED)?;
     let file = folder.join(&written);
-    if !file.is_file() {
-        let found = format!("\"{written}\", but there is no file {}", file.display());
+    if let Some(found) = amiss(&written, &file) {
         return Err(fields.refuse("file", found, EXPECTED));
     }
     Ok(file)

@@ -3,6 +3,7 @@
 use crate::document::{Table, Value, argument, parse};
 use crate::error::{Place, ScenarioError};
 use crate::expect::expectations;
+use crate::files::text_of;
 use crate::flows::controlled;
 use crate::model::{Expectation, Experiment};
 use crate::resolve::{SweepPoint, resolve};
@@ -26,7 +27,7 @@ impl Scenario {
     /// # Errors
     /// One message: the file, the line, the key, what was found, what is expected.
     pub fn read(path: &Path, changes: &[String]) -> Result<Scenario, ScenarioError> {
-        let text = std::fs::read_to_string(path).map_err(|error| ScenarioError {
+        let text = text_of(path).map_err(|error| ScenarioError {
             file: path.display().to_string(),
             place: None,
             key: String::new(),

@@ -8,8 +8,8 @@
 //! Deviations from `mm-link`: a number with anything behind it is refused (`atoi` ignores that), and lines that begin
 //! with `#` and empty lines are ignored (`mm-link` refuses them).
 
+use crate::files::text_of;
 use crate::model::RateFormat;
-use std::fs;
 use std::path::Path;
 use units::{Bytes, Capacity, CapacityPoint, Rate, Span};
 
@@ -45,7 +45,7 @@ impl Fault {
 
 /// Reads a file.
 pub(crate) fn read(file: &Path, format: RateFormat, repeat: bool) -> Result<Capacity, Fault> {
-    let text = fs::read_to_string(file).map_err(|error| {
+    let text = text_of(file).map_err(|error| {
         let expected = "a text file that can be read".to_string();
         Fault { found: error.to_string(), expected }
     })?;

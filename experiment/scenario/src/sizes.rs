@@ -6,9 +6,9 @@
 use crate::document::{Node, Value};
 use crate::error::{ScenarioError, listed};
 use crate::fields::{Fields, Zero, file, number, quantity, text};
+use crate::files::text_of;
 use crate::model::{Size, SizeLaw};
 use crate::rate_trace::Fault;
-use std::fs;
 use std::path::Path;
 use units::Bytes;
 
@@ -78,7 +78,7 @@ fn pareto(fields: &mut Fields<'_>) -> Result<SizeLaw, ScenarioError> {
 }
 
 fn read(file: &Path) -> Result<Vec<(Bytes, f64)>, Fault> {
-    let text = fs::read_to_string(file)
+    let text = text_of(file)
         .map_err(|error| Fault { found: error.to_string(), expected: "a text file that can be read".to_string() })?;
     parse(&text)
 }

@@ -231,7 +231,13 @@ rtt"# => "controller = { kind = \"newreno\", betta = 4 }\nrtt",
     a_name_that_would_leave_the_output_folder: r#"warmup = "1 s""# => r#"name = "../else""#,
         r#"bursty.toml:3: run.name: found "../else"; expected a name in letters, digits, "-", "_" and "." that starts with a letter or digit"#;
     a_key_twice: "warmup = \"1 s\"" => "duration = \"1 s\"",
-        r#"bursty.toml:3: found duplicate key; expected a TOML file"#;
+        r#"bursty.toml:3: duration: found the key twice, first on line 2; expected each key once"#;
+    a_section_twice: "[[flow]]" => "[run]\n[[flow]]",
+        r#"bursty.toml:10: run: found the key twice, first on line 1; expected each key once"#;
+    a_key_twice_in_a_line: "rate = \"10 Gbit/s\"" => "queue = { kind = \"red\", kind = \"pie\" }",
+        r#"bursty.toml:6: kind: found the key twice; expected each key once"#;
+    a_unit_in_the_wrong_case: "10 Gbit/s" => "10 gbit/s",
+        r#"bursty.toml:6: path.rate: found "10 gbit/s" (an unknown unit, perhaps "Gbit/s"); expected a rate above zero like "10 Gbit/s""#;
     text_that_is_not_toml: "[run]" => "run: fast",
         r#"bursty.toml:1: found key with no value, expected `=`; expected a TOML file"#;
     a_path_and_links: "[[flow]]" => "[[link]]\nname = \"a\"\n[[flow]]",

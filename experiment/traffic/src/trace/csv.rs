@@ -8,6 +8,8 @@ use std::io::BufRead;
 use units::Bytes;
 
 const HEADER: &str = "time_ns,size_bytes";
+/// What some editors put before a text.
+const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 /// Longest line and largest packet that are accepted.
 const LONGEST: usize = 1_000;
 const LARGEST: u64 = 262_144;
@@ -51,6 +53,9 @@ impl<R: BufRead> Csv<R> {
                 return Ok(None);
             }
             self.number += 1;
+            if self.number == 1 && self.line.starts_with(BYTE_ORDER_MARK) {
+                self.line.drain(..BYTE_ORDER_MARK.len());
+            }
             if !self.line.is_empty() && !self.line.starts_with(b"#") {
                 return Ok(Some(offset));
             }

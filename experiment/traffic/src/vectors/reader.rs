@@ -44,6 +44,7 @@ pub(super) fn parse(text: impl BufRead, file: &Path) -> Result<Vec<Vector>, Traf
             }
             line => line.map_err(io)?,
         };
+        let line = if number == 0 { line.trim_start_matches('\u{feff}') } else { &line };
         reader.line(line.split('#').next().unwrap_or_default(), number + 1).map_err(at)?;
     }
     let last = reader.draft.as_ref().map_or(1, |draft| draft.line);

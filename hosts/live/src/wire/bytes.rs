@@ -72,12 +72,9 @@ pub(super) fn leb_length(value: u64) -> usize {
     (u64::BITS - value.leading_zeros()).max(1).div_ceil(7) as usize
 }
 
-/// Text of the network as one line that changes nothing on a terminal: no control characters, and none that turn the direction
-/// of writing (Unicode UAX 9).
+/// Text of the network as one line that changes nothing on a terminal.
 pub fn harmless(text: &str) -> String {
-    let turns =
-        |c| matches!(c, '\u{200e}' | '\u{200f}' | '\u{061c}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-    text.chars().map(|c| if c.is_control() || turns(c) { '_' } else { c }).collect()
+    text.chars().map(|c| if scenario::is_hidden(c) { '_' } else { c }).collect()
 }
 
 #[cfg(test)]

@@ -1,0 +1,46 @@
+//! `packetscale matrix` as people use it.
+
+use serde_json::Value;
+use std::path::Path;
+use std::process::{Command, Output};
+
+fn matrix(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
+    command.args(["matrix", "--quick"]).args(arguments).current_dir(folder).output().expect("the command starts")
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+#[test]
+fn several_settings_are_asked_for_in_a_list_or_one_by_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let two = ["shallow-100mbps", "prudentia-8mbps"];
+    let [one, other] = two;
+    for (only, out) in [(&["--only", &two.join(",")][..], "list"), (&["--only", one, "--only", other], "each")] {
+        let output = matrix(folder.path(), &[&["newreno", "--json", "--out", out], only].concat());
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        let json: Value = serde_json::from_slice(&output.stdout).expect("one JSON object");
+        let settings = json["matrix"]["settings"].as_array().expect("a list").iter();
+        let names: Vec<&str> = settings.filter_map(|setting| setting["name"].as_str()).collect();
+        assert_eq!(names, ["prudentia-8mbps", "shallow-100mbps"], "{out}: in the order of the settings");
+    }
+}
+
+#[test]
+fn another_matrix_is_not_overwritten_without_a_word() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let of = |setting: &str, more: &[&str]| matrix(folder.path(), &[&["newreno", "--only", setting], more].concat());
+    assert_eq!(of("prudentia-8mbps", &[]).status.code(), Some(0));
+    let refused = of("shallow-100mbps", &[]);
+    assert_eq!(refused.status.code(), Some(2));
+    let found = "a matrix in its short form of newreno on prudentia-8mbps";
+    let message =
+        format!("out/matrix: found {found}; expected an empty folder, or one of this plan; name another folder");
+    assert!(text(&refused.stderr).starts_with(&message), "{}", text(&refused.stderr));
+    assert!(text(&of("prudentia-8mbps", &[]).stderr).is_empty(), "the same is asked again");
+    let replaced = of("shallow-100mbps", &["--replace"]);
+    assert_eq!(replaced.status.code(), Some(0));
+    assert_eq!(text(&replaced.stderr), format!("out/matrix: replaces {found}\n"));
+}
