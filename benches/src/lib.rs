@@ -25,6 +25,7 @@ pub fn dumbbell(controller: &str, flows: usize, seconds: u64) -> Experiment {
         access: Some(Rate::from_gbps(10)),
         initial_window: 10,
         pacing_percent: 0,
+        handshake_waits: false,
         min_rto: Span::from_millis(200),
         ecn: false,
     };

@@ -70,6 +70,7 @@ pub(crate) fn senders(
         access: None,
         initial_window: sender.initial_window,
         pacing_percent: sender.pacing_percent,
+        handshake_waits: sender.handshake_waits,
         min_rto: sender.min_rto,
         application: None,
         ecn: sender.ecn,

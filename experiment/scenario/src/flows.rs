@@ -88,6 +88,7 @@ impl Reader<'_> {
             access,
             initial_window: self.sender.initial_window,
             pacing_percent: self.sender.pacing_percent,
+            handshake_waits: self.sender.handshake_waits,
             min_rto: self.sender.min_rto,
             ecn: fields.switch_if("ecn")?.unwrap_or(self.sender.ecn),
         };

@@ -13,6 +13,7 @@ pub(crate) struct Sender {
     pub gaps: GapModel,
     pub pacing_percent: u32,
     pub initial_window: u32,
+    pub handshake_waits: bool,
     pub min_rto: Span,
     pub ecn: bool,
 }
@@ -108,6 +109,7 @@ pub(crate) fn sender(document: &mut Table) -> Result<Sender, ScenarioError> {
         gaps: gaps(fields.or("gaps", Value::Text("perfect".to_string())))?,
         pacing_percent: pacing(fields.or("pacing", Value::Text("0 %".to_string())))?,
         initial_window: fields.count_or("initial_window", 10, 1)?,
+        handshake_waits: fields.switch_or("handshake_waits", false)?,
         min_rto: fields.quantity_or("min_rto", "200 ms", Zero::Refused)?,
         ecn: fields.switch_or("ecn", false)?,
     };

@@ -9,6 +9,7 @@ mod caught_up;
 mod connections;
 mod fused_is_stepped;
 mod graph;
+mod handshakes;
 mod hosts;
 mod marks;
 mod packets;

@@ -83,6 +83,7 @@ fn with_random_loss_delayed_acknowledgments_and_coalescence() {
     for controller in ["newreno", "cubic", "rapid"] {
         let mut one = flow(controller, 1500, Span::from_millis(12));
         one.start = Start::Uniform(Time::ZERO, Time::ZERO + Span::from_millis(500));
+        one.handshake_waits = true;
         experiment.flows.push(one.into());
     }
     assert_same(&experiment, 10_000);

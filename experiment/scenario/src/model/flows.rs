@@ -33,6 +33,9 @@ pub struct FlowSpec {
     pub initial_window: u32,
     /// Pacing of window-based controllers, in percent of a window per smoothed round trip; 0: none.
     pub pacing_percent: u32,
+    /// Whether its handshake waits in the queues that it meets: then its first round trip is longer than `rtt`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub handshake_waits: bool,
     /// Least retransmission timeout.
     pub min_rto: Span,
     /// Whether its packets may be marked instead of dropped, if its controller reads marks.

@@ -31,6 +31,8 @@ pub(crate) enum EventSource {
     Arrival(u32),
     /// Acknowledgments on their way back.
     AckLane(u32),
+    /// A flow of the scenario starts whose handshake waits in queues.
+    Handshake(u32),
     /// A flow's start, departures and timers.
     Flow(u32),
     /// Packets on their way between two links.
@@ -47,7 +49,7 @@ pub(crate) enum EventSource {
 const INDEX_BITS: u32 = 28;
 /// The kinds of most events.
 const ACK_LANE: u32 = 9;
-const ACCESS: u32 = 12;
+const ACCESS: u32 = 13;
 
 impl EventSource {
     /// Its number: by kind, in the order above, and then by its number among its kind.
@@ -64,11 +66,12 @@ impl EventSource {
             EventSource::User(i) => (7, i),
             EventSource::Arrival(i) => (8, i),
             EventSource::AckLane(i) => (ACK_LANE, i),
-            EventSource::Flow(i) => (10, i),
-            EventSource::LinkLane(i) => (11, i),
+            EventSource::Handshake(i) => (10, i),
+            EventSource::Flow(i) => (11, i),
+            EventSource::LinkLane(i) => (12, i),
             EventSource::Access(i) => (ACCESS, i),
-            EventSource::Cross(i) => (13, i),
-            EventSource::Sampler => (14, 0),
+            EventSource::Cross(i) => (14, i),
+            EventSource::Sampler => (15, 0),
         };
         debug_assert!(index >> INDEX_BITS == 0, "no run has as many sources of one kind");
         kind << INDEX_BITS | index
@@ -97,9 +100,10 @@ impl EventSource {
             6 => EventSource::Message(index),
             7 => EventSource::User(index),
             8 => EventSource::Arrival(index),
-            10 => EventSource::Flow(index),
-            11 => EventSource::LinkLane(index),
-            13 => EventSource::Cross(index),
+            10 => EventSource::Handshake(index),
+            11 => EventSource::Flow(index),
+            12 => EventSource::LinkLane(index),
+            14 => EventSource::Cross(index),
             _ => EventSource::Sampler,
         }
     }
@@ -113,7 +117,7 @@ mod tests {
     #[test]
     fn numbers_keep_kinds_in_order_and_lead_back() {
         type Numbered = fn(u32) -> EventSource;
-        let kinds: [Numbered; 14] = [
+        let kinds: [Numbered; 15] = [
             EventSource::Link,
             EventSource::Delivery,
             EventSource::Detour,
@@ -124,6 +128,7 @@ mod tests {
             EventSource::User,
             EventSource::Arrival,
             EventSource::AckLane,
+            EventSource::Handshake,
             EventSource::Flow,
             EventSource::LinkLane,
             EventSource::Access,

@@ -12,6 +12,7 @@ use crate::RunError;
 use crate::agenda::{Agenda, EventSource};
 use crate::endpoints::{Cards, Endpoints, FlowBuilder, NewFlow};
 use crate::held::Held;
+use crate::topology::Topology;
 use crate::transit::Owner;
 use arriving::Arriving;
 use connections::Connections;
@@ -59,6 +60,7 @@ pub(crate) struct Stage<'n> {
     pub(crate) agenda: &'n mut Agenda,
     pub(crate) endpoints: &'n mut Endpoints,
     pub(crate) recorder: &'n mut Recorder,
+    pub(crate) topology: &'n mut Topology,
 }
 
 impl<'e> Background<'e> {
@@ -75,6 +77,11 @@ impl<'e> Background<'e> {
             users,
             arriving,
         })
+    }
+
+    /// What builds flows.
+    pub(crate) fn builder(&mut self) -> &mut FlowBuilder<'e> {
+        &mut self.flows.builder
     }
 
     /// The routes of all flows, those to come included.
@@ -193,7 +200,8 @@ impl<'e> BackgroundFlows<'e> {
         let place = stage.endpoints.place_in_background(new.index);
         let reused = self.reused.get(place).map_or(0, |before| before + 1);
         let new = NewFlow { draws: new.index + reused * MOST_NUMBERS, ..new };
-        let flow = self.builder.build(new).ok()?.in_background(opening.card);
+        let waited = stage.topology.handshake_waits(new.start, new.spec);
+        let flow = self.builder.build(new, waited).ok()?.in_background(opening.card);
         if stage.endpoints.put(new.index, flow) {
             self.carries.push(opening.carries);
             self.reused.push(0);

@@ -9,7 +9,7 @@ use super::return_path::ReturnPath;
 use crate::held::Held;
 use crate::{Mode, RunError};
 use brought::{MOST_STATES_BYTES, Object, OpenError};
-use congestion::{AnyController, Controller};
+use congestion::{AnyController, Controller, Setup};
 use scenario::{Experiment, FlowSpec, Size};
 use std::path::{Path, PathBuf};
 use traffic::Application;
@@ -140,24 +140,26 @@ impl<'e> FlowBuilder<'e> {
         let experiment = self.experiment();
         for (index, (spec, start)) in experiment.flows.iter().zip(starts).enumerate() {
             let new = NewFlow { spec, index, draws: index, start: *start, background: false, message_window: None };
-            let flow = self.build(new)?;
+            let flow = self.build(new, Span::ZERO)?;
             flows.push(Flow { card: spec.access.map(|rate| cards.add(rate)), ..flow });
         }
         Ok(flows)
     }
 
-    pub(crate) fn build(&mut self, new: NewFlow<'_>) -> Result<Flow, RunError> {
+    /// Builds a flow whose handshake has waited in queues for so long.
+    pub(crate) fn build(&mut self, new: NewFlow<'_>, waited: Span) -> Result<Flow, RunError> {
         let NewFlow { spec, index, start, background, message_window, .. } = new;
         let held = self.experiment();
         let experiment: &Experiment = &held;
         let receiver = &experiment.receiver;
         let seed = |purpose| seed(experiment.seed, purpose, new.draws);
         let receive_window = receiver.window.get().min(message_window.unwrap_or(u64::MAX));
-        let controller = self.controller(&new)?;
+        let handshake_rtt = spec.rtt + waited;
+        let controller = self.controller(&new, handshake_rtt)?;
         let needs = controller.needs();
         let headers = needs.offers.then(Box::default);
         let stamps = receiver.stamps && needs.arrivals;
-        let params = sender_params(spec, receive_window, message_window.is_some());
+        let params = SenderParams { handshake_rtt, ..sender_params(spec, receive_window, message_window.is_some()) };
         let coalescer = Coalescer::new(receiver.coalescing, seed(Purpose::Card));
         let fused = self.mode == Mode::Fused && self.in_order;
         let immediate =
@@ -195,9 +197,10 @@ impl<'e> FlowBuilder<'e> {
         })
     }
 
-    fn controller(&mut self, new: &NewFlow<'_>) -> Result<AnyController, RunError> {
+    fn controller(&mut self, new: &NewFlow<'_>, handshake_rtt: Span) -> Result<AnyController, RunError> {
         let spec = new.spec;
         let setup = spec.setup(new.start, seed(self.experiment.seed, Purpose::Controller, new.draws));
+        let setup = Setup { handshake_rtt, ..setup };
         if let Some(own) = &spec.controller.own {
             return Ok(AnyController::Brought(own.make(&setup)));
         }

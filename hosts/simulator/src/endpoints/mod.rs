@@ -85,9 +85,10 @@ impl Endpoints {
     }
 
     /// Puts the start of each flow of the scenario on the agenda.
-    pub(crate) fn first_events(&self, agenda: &mut Agenda) {
-        for (index, flow) in self.flows.iter().enumerate() {
-            agenda.timer(flow.start, EventSource::Flow(index as u32));
+    pub(crate) fn first_events(&self, agenda: &mut Agenda, experiment: &Experiment) {
+        for (index, (flow, spec)) in self.flows.iter().zip(&experiment.flows).enumerate() {
+            let start = if spec.handshake_waits { EventSource::Handshake } else { EventSource::Flow };
+            agenda.timer(flow.start, start(index as u32));
             if flow.stop < Time::MAX {
                 agenda.timer(flow.stop, EventSource::Message(index as u32));
             }
@@ -114,6 +115,11 @@ impl Endpoints {
     #[inline]
     pub(crate) fn place_in_background(&self, flow: usize) -> usize {
         flow - self.of_scenario
+    }
+
+    /// Gives a flow that has sent nothing yet the sender of this one, which knows how long the handshake took.
+    pub(crate) fn replace_sender(&mut self, index: usize, built: Flow) {
+        self.flows[index].sender = built.sender;
     }
 
     /// The number of a flow's route.

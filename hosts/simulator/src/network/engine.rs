@@ -8,7 +8,7 @@
 use super::Network;
 use crate::agenda::EventSource;
 use crate::background::{Background, Stage};
-use crate::endpoints::Reception;
+use crate::endpoints::{NewFlow, Reception};
 use crate::services::Served;
 use crate::topology::{Admission, Fate, Hop, Leaving, Service};
 use crate::transit::{Owner, Transit};
@@ -80,6 +80,7 @@ impl<'e> Network<'e> {
     fn timer(&mut self, now: Time, timer: EventSource) {
         match timer {
             EventSource::Flow(flow) => self.endpoints.sender_timer(&mut self.agenda, now, flow as usize),
+            EventSource::Handshake(flow) => self.handshake(now, flow as usize),
             EventSource::Link(link) => self.link_timer(now, link as usize),
             EventSource::Coalescer(flow) => self.interrupt(now, flow as usize),
             EventSource::DelayedAck(flow) => self.delayed_ack(now, flow as usize),
@@ -99,8 +100,20 @@ impl<'e> Network<'e> {
 
     #[inline]
     fn with_background(&mut self, act: impl FnOnce(&mut Background<'e>, &mut Stage<'_>)) {
-        let Network { background, agenda, endpoints, recorder, .. } = self;
-        act(background, &mut Stage { agenda, endpoints, recorder });
+        let Network { background, agenda, endpoints, recorder, topology, .. } = self;
+        act(background, &mut Stage { agenda, endpoints, recorder, topology });
+    }
+
+    /// A flow of the scenario starts, now that it is known how long its handshake waited: it was built for an idle path.
+    fn handshake(&mut self, now: Time, index: usize) {
+        let builder = self.background.builder();
+        let experiment = builder.experiment();
+        let spec = &experiment.flows[index];
+        let new = NewFlow { spec, index, draws: index, start: now, background: false, message_window: None };
+        let waited = self.topology.handshake_waits(now, spec);
+        let built = builder.build(new, waited).expect("it was built before");
+        self.endpoints.replace_sender(index, built);
+        self.endpoints.sender_timer(&mut self.agenda, now, index);
     }
 
     /// Flows arrive. Where one finds no place the run is over: it has failed.

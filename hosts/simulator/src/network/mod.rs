@@ -79,15 +79,15 @@ impl<'e> Network<'e> {
             tap: None,
             noted: None,
         };
-        network.first_events(experiment.record.detail);
+        network.first_events(experiment);
         Ok(network)
     }
 
-    fn first_events(&mut self, sampled: bool) {
-        self.endpoints.first_events(&mut self.agenda);
+    fn first_events(&mut self, experiment: &Experiment) {
+        self.endpoints.first_events(&mut self.agenda, experiment);
         self.background.first_events(&mut self.agenda);
         self.cross.first_events(&mut self.agenda);
-        if sampled {
+        if experiment.record.detail {
             self.sampler.first_event(&mut self.agenda);
         }
     }

@@ -159,6 +159,20 @@ impl Stepped {
         }
     }
 
+    /// How long a packet that arrived now would wait. A queue of each flow's own has nothing of a newcomer's.
+    fn waits(&self, now: Time) -> Span {
+        let served: Bytes = self.in_service.iter().map(|leaving| leaving.transit.size()).sum();
+        let ahead = match &self.queue {
+            AnyQueue::FqCodel(_) => Bytes::ZERO,
+            queue => queue.length().1 - served,
+        };
+        let mut wire = self.wire.clone();
+        if ahead > Bytes::ZERO {
+            wire.send(ahead);
+        }
+        wire.begins().saturating_since(now)
+    }
+
     fn waiting(&self) -> bool {
         self.queue.length().0 > Packets::ZERO
     }
@@ -192,6 +206,15 @@ pub(super) enum Server {
 }
 
 impl Server {
+    /// How long a packet that arrived now would wait.
+    pub(crate) fn waits(&mut self, now: Time) -> Span {
+        match self {
+            Server::Fused(link) => link.wire.begins().saturating_since(now),
+            Server::Varying(link) => link.wire.begins().saturating_since(now),
+            Server::Stepped(link) => link.waits(now),
+        }
+    }
+
     /// What the discipline measures; drop-tail measures nothing.
     pub(crate) fn readings(&self) -> Readings {
         match self {

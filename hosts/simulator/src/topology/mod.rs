@@ -18,6 +18,7 @@ use policer::Policer;
 use queueing::{RateHeader, Readings};
 use rand::Rng;
 use rand_pcg::Pcg64Mcg;
+use scenario::FlowSpec;
 use units::{Span, Time};
 use wire::Wire;
 
@@ -85,6 +86,12 @@ impl Topology {
     #[inline]
     pub(crate) fn is_bottleneck(&self, link: usize) -> bool {
         link == self.bottleneck
+    }
+
+    /// How long the handshake of a flow that starts now has waited, if it does: behind all that waits now, there and back.
+    pub(crate) fn handshake_waits(&mut self, now: Time, spec: &FlowSpec) -> Span {
+        let crossed = spec.route.iter().chain(&spec.back).filter(|_| spec.handshake_waits);
+        crossed.map(|link| self.links[*link].server.waits(now)).sum()
     }
 
     /// What the bottleneck's discipline measures.
