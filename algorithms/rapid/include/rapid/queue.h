@@ -24,14 +24,21 @@
 #define RAPID_GROWTH_PER_ROUND 4
 /* A stream is quiet if its half-levels waited within 1/32 of a round trip of each other. */
 #define RAPID_QUIET_PART 32
-/* Loss is averaged over a round trip. */
+/*
+ * Loss is averaged over a round trip, and for a flow of few packets over as many as can tell 3 % from none. One at its floor can do
+ * with no less: there a stream counts as it is.
+ */
 #define RAPID_LOSS_PER_ROUND 1
+#define RAPID_LOSS_PACKETS 32
 /* The window follows the rate down over two round trips: for that long packets of the faster rate may be in flight. */
 #define RAPID_WINDOW_ROUNDS 2
 /* The floor of the rate, in packets per round trip: two make a gap. */
 #define RAPID_FLOOR_PACKETS 2
 
-/* The queue that streams and stamps make by themselves: two packets, 1 us, and 1/10 of a batch's period. */
+/*
+ * The queue that streams and stamps make by themselves: two packets, 1 us, and 1/10 of a batch's period. Two packets of a slow flow
+ * are a third of its round trip: while a flow above its floor loses more than a queue may, they are no excuse.
+ */
 #define RAPID_TOLERATED_PACKETS 2
 #define RAPID_TOLERATED_NS 1000
 #define RAPID_TOLERATED_BATCH_PART 10
@@ -110,10 +117,17 @@ RAPID_FN void rapid_note_growth(struct rapid *law, const struct rapid_stream *s,
 	}
 }
 
+/* Whether a flow has no more packets per round trip than its floor. */
+RAPID_FN int rapid_is_at_floor(const struct rapid *law)
+{
+	return rapid_window_packets(law) <= RAPID_FLOOR_PACKETS;
+}
+
 /* What every stream says, whatever its kind: the queue, its growth, and loss. */
 RAPID_STAGE int rapid_note_queue(struct rapid *law, const struct rapid_stream *s, u64 now, u64 duration)
 {
 	struct rapid_envelope *e;
+	u64 weight;
 
 	if (!law || !s)
 		return 0;
@@ -129,8 +143,10 @@ RAPID_STAGE int rapid_note_queue(struct rapid *law, const struct rapid_stream *s
 	if (s->kind != RAPID_CHIRP)
 		law->quiet_rtt_ns = rapid_is_quiet(law, s) ? rapid_above(s->rtt_ns, e->queue_ns) : 0;
 	rapid_note_growth(law, s, duration);
-	e->loss = rapid_average(e->loss, rapid_fraction(s->lost, s->sent),
-				rapid_weight(RAPID_LOSS_PER_ROUND, duration, law->rtt_ns));
+	weight = rapid_weight(RAPID_LOSS_PER_ROUND, duration, law->rtt_ns);
+	if (!rapid_is_at_floor(law))
+		weight = rapid_min(weight, ((u64)s->sent << 16) / RAPID_LOSS_PACKETS);
+	e->loss = rapid_average(e->loss, rapid_fraction(s->lost, s->sent), weight);
 	return 1;
 }
 
@@ -139,6 +155,15 @@ RAPID_FN u64 rapid_tolerated_queue(const struct rapid *law, u64 rate)
 {
 	return rapid_gap_ns(RAPID_TOLERATED_PACKETS * law->params.packet, rate) + RAPID_TOLERATED_NS +
 	       rapid_batch(&law->envelope) / RAPID_TOLERATED_BATCH_PART;
+}
+
+/* What of it is no reason to hold back. */
+RAPID_FN u64 rapid_excused_queue(const struct rapid *law, u64 rate)
+{
+	u64 packets = rapid_gap_ns(RAPID_TOLERATED_PACKETS * law->params.packet, rate);
+	int lossy = law->envelope.loss > RAPID_LOSS_QUEUED_Q16 && !rapid_is_at_floor(law);
+
+	return rapid_above(rapid_tolerated_queue(law, rate), lossy ? packets : 0);
 }
 
 RAPID_FN void rapid_set_rate(struct rapid *law, u64 rate)
@@ -171,7 +196,7 @@ RAPID_STAGE u64 rapid_hold_back(const struct rapid *law, u64 target, u64 rate)
 		return 0;
 	e = &law->envelope;
 	kept = RAPID_ONE - law->params.margin;
-	queue = rapid_above(e->queue_ns, rapid_tolerated_queue(law, rate));
+	queue = rapid_above(e->queue_ns, rapid_excused_queue(law, rate));
 	delivered = (u64)rapid_sclamp(RAPID_ONE - e->loss, 0, RAPID_ONE);
 	if (queue && e->growth > RAPID_GROWING_Q16)
 		target = rapid_min(target, rapid_scale(rate, kept) * RAPID_ONE / (u64)(RAPID_ONE + e->growth));

@@ -8,14 +8,15 @@
  *
  *     no knee                    R = 8 R, and the next chirp at once; less, but at
  *                                least 2 R, where the highest levels have no stamp
+ *     a delay that falls         the chirp met a queue that drains: R stays
  *     knee in level j, slope k_j A = r_j / (1 + k_j); the next slope gives 1/C,
  *                                and A = r_j - k_j C; leave with max(R/2, 0.92 A)
  *     losses in level K          the levels below K count; without a knee in them
  *                                leave with 0.85 r_(K-1)
- *     losses from the bottom on  others fill the path: leave with 0.9 of what
- *                                arrived of R, at least R/4
- *     a growing standing queue,  leave at once
- *     or half a stream lost
+ *     losses from the bottom on, others fill the path: leave with half of what
+ *     or with holes              arrived of R, at least R/4
+ *     1/6 of a stream lost       so they do then
+ *     a growing standing queue   leave at once
  *
  * The tail of a chirp bounds what it can do to others: 2 to 9 packets at low
  * rates, 9 levels of 50 us at high ones.
@@ -63,8 +64,15 @@
 /* What a knee shows lies above 9/10 of the level below it, which was not congested. */
 #define RAPID_KNEE_LEAST(below) ((below) / 10 * 9)
 
-/* Where so few levels are left, the chirp shows what others do, not the rate at which the path ends. */
+/*
+ * Where so few levels are left, the chirp shows what others do, not the rate at which the path ends. So it does where it lost two
+ * packets and 1/16, and a level above the first that lost one lost none: at a path's end all levels above lose.
+ */
 #define RAPID_CROWDED_LEVELS 1
+#define RAPID_CROWDED_LOST_PACKETS 2
+#define RAPID_CROWDED_LOST_PART 16
+/* The delay falls over a chirp if it does so by more than 1/64 of a round trip: batches of acknowledgments fall by less. */
+#define RAPID_CHIRP_FALLS_PART 64
 
 /* Where start-up leaves to: 0.92 of what a knee shows, 0.85 of the last level that lost little. */
 #define RAPID_LEAVE_KNEE_Q16 RAPID_Q16(920)
@@ -79,11 +87,13 @@
 #define RAPID_PLAIN_NS 50000
 #define RAPID_PLAIN_BATCHES 2
 #define RAPID_PLAIN_GROWING_Q16 RAPID_Q16(100)
-/* or with two packets and half a stream lost; at 9/10 of what arrives, and at least a quarter of R. */
-#define RAPID_PLAIN_LOST_PACKETS 2
-#define RAPID_PLAIN_LOST_PART 2
+/* at 9/10 of what arrives; */
 #define RAPID_PLAIN_KEEPS(rate) ((rate) * 9 / 10)
-#define RAPID_PLAIN_KEEPS_MIN_Q16 (RAPID_ONE / 4)
+/* or with two packets and 1/6 of a stream lost; at half of what arrives, as TCP after a loss, and at least a quarter of R. */
+#define RAPID_PLAIN_LOST_PACKETS 2
+#define RAPID_PLAIN_LOST_PART 6
+#define RAPID_LOSSY_KEEPS_PART 2
+#define RAPID_LOSSY_KEEPS_MIN_Q16 (RAPID_ONE / 4)
 
 /*
  * A flow begins anew below four packets per round trip, where a stream of sixteen lasts four round trips, if two streams in a
@@ -282,12 +292,41 @@ RAPID_FN void rapid_leave_startup(struct rapid *law, u64 rate)
 	rapid_set_rate(law, rate);
 }
 
-/* Leaves start-up with what arrived of a stream. */
+/* Leaves start-up with half of what arrived of a stream. */
 RAPID_FN void rapid_leave_lossy(struct rapid *law, const struct rapid_stream *s)
 {
-	u64 kept = RAPID_PLAIN_KEEPS((u64)(RAPID_ONE - rapid_fraction(s->lost, s->sent)));
+	u64 kept = (u64)(RAPID_ONE - rapid_fraction(s->lost, s->sent)) / RAPID_LOSSY_KEEPS_PART;
 
-	rapid_leave_startup(law, rapid_scale(s->rate, rapid_max(RAPID_PLAIN_KEEPS_MIN_Q16, kept)));
+	rapid_leave_startup(law, rapid_scale(s->rate, rapid_max(RAPID_LOSSY_KEEPS_MIN_Q16, kept)));
+}
+
+/* Whether others fill the path, so that a chirp does not show where it ends. A stage of its own, since BPF's stack is short. */
+RAPID_STAGE int rapid_chirp_is_crowded(const struct rapid_chirp *chirp, u32 usable)
+{
+	u32 sent = 0, lost = 0, hole = 0;
+
+	if (!chirp)
+		return 0;
+	for (u32 j = 0; j < RAPID_CHIRP_LEVELS; j++) {
+		sent += chirp->sent[j];
+		lost += chirp->lost[j];
+		hole |= lost && chirp->sent[j] && !chirp->lost[j];
+	}
+	if (usable <= RAPID_CROWDED_LEVELS)
+		return 1;
+	return hole && lost >= RAPID_CROWDED_LOST_PACKETS && RAPID_CROWDED_LOST_PART * lost >= sent;
+}
+
+/* Whether the delay fell from the first point to the last: a queue that drains, by others' leave and not for long. */
+RAPID_STAGE int rapid_tail_falls(const struct rapid_tail *t, u64 more_than)
+{
+	u64 first, last;
+
+	if (!t || t->points < 2)
+		return 0;
+	first = (u64)rapid_tail_point(t, 0)->delay;
+	last = (u64)rapid_tail_point(t, t->points - 1)->delay;
+	return rapid_difference(first, last) > (s64)more_than;
 }
 
 /* Does what a chirp says. Returns 1 when that is to grow on. */
@@ -307,7 +346,7 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 		return 0;
 	rapid_tail_collect(&law->chirp, &t);
 	rapid_tail_find(&t);
-	if (t.usable <= RAPID_CROWDED_LEVELS) {
+	if (rapid_chirp_is_crowded(&law->chirp, t.usable)) {
 		rapid_leave_lossy(law, s);
 	} else if (rapid_tail_has_knee(law, &t)) {
 		law->available = rapid_tail_available(law, &t);
@@ -324,7 +363,7 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 			rapid_leave_startup(law, s->rate / RAPID_LEAVE_LEAST_PART);
 	} else if (late) {
 		rapid_leave_startup(law, rapid_max(s->rate, sent));
-	} else {
+	} else if (!rapid_tail_falls(&t, law->rtt_ns / RAPID_CHIRP_FALLS_PART)) {
 		rapid_set_rate(law, rapid_max(RAPID_CHIRP_GROWTH_LEAST * s->rate, rapid_tail_top(law, &t) / RAPID_CHIRP_TRIED_PART));
 		return 1;
 	}

@@ -6,6 +6,8 @@
 #define HOST_STREAMS 256
 #define RAPID_RECORD(memory, number) (&(memory)->records[(u32)(number) & (HOST_RECORDS - 1)])
 #define RAPID_STREAM(memory, number) (&(memory)->streams[(u32)(number) & (HOST_STREAMS - 1)])
+/* The stack has 512 bytes: what happens once per stream stays out of what happens once per packet. */
+#define RAPID_STAGE static __attribute__((noinline, unused))
 #define RAPID_LOOP(n, fn, context) bpf_loop((unsigned int)(n), (void *)fn, (context), 0)
 
 static long (*const bpf_loop)(unsigned int, void *, void *, unsigned long long) = (void *)181;
