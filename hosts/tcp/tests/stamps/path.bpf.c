@@ -174,6 +174,18 @@ SEC("tc") int path_refuse(struct __sk_buff *skb)
 	return TC_ACT_SHOT;
 }
 
+/* Loses the first answer to a SYN. */
+SEC("tc") int path_lose_answer(struct __sk_buff *skb)
+{
+	u8 flags;
+
+	if (packets_lost || skb->protocol != __builtin_bswap16(0x0800) || bpf_skb_load_bytes(skb, TCP_AT + 13, &flags, 1) ||
+	    (flags & 0x12) != 0x12)
+		return TC_ACT_UNSPEC;
+	packets_lost++;
+	return TC_ACT_SHOT;
+}
+
 SEC("tc") int path_lie(struct __sk_buff *skb)
 {
 	u8 was[TCP_MAX] = {0}, now[TCP_MAX];
