@@ -200,6 +200,33 @@ fn an_answer_with_the_option_says_that_the_offer_passed() {
     }
 }
 
+/// Handshakes of the same ports that their client left count for nothing.
+#[test]
+fn abandoned_handshakes_do_not_keep_the_option_from_the_next() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    let pair = Pair::new().expect("namespaces");
+    // An answer finds no socket, and is reset.
+    pair.right.command("tc", "qdisc add dev wire root netem delay 100ms").expect("netem");
+    let seen = both(&pair, &Plan { bytes: 300_000, abandoned: 3, ..Plan::default() });
+    assert_eq!(answers(&seen), [true; 4], "answers with the option");
+    assert!(told(&seen) > 20, "{} acknowledgments tell arrivals", told(&seen));
+}
+
+/// Where another program leaves no room for the option in an answer, nobody has agreed on it.
+#[test]
+fn an_answer_without_room_for_the_option_agrees_on_nothing() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    let pair = Pair::new().expect("namespaces");
+    let cgroup = Cgroup::new("crowd").expect("a cgroup");
+    let way = Way::load(Fate::default());
+    let _other = way.crowd(&cgroup);
+    let programs = Programs::load(STAMPS | WANTS);
+    let _option = programs.attach_option(&cgroup);
+    programs.attach_stamp(&pair.right);
+    let seen = send(&pair, &Plan { bytes: 300_000, ..Plan::default() }, Some(&cgroup), Some(&cgroup), |_| {});
+    assert_eq!((answers(&seen), told(&seen)), (vec![false], 0), "answers with the option, and arrivals told");
+}
+
 #[test]
 fn connections_of_other_congestion_controls_offer_and_tell_nothing() {
     let Some(_alone) = needs_programs().then(alone) else { return };
