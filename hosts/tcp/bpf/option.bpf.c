@@ -293,18 +293,23 @@ INLINE void on_write(struct bpf_sock_ops *s)
 INLINE int run_end(struct bpf_sock_ops *s, u32 beside, u32 ack, u32 *end)
 {
 	u8 sack[34] = {SACK};
-	long length;
 
 	*end = ack;
 	if (beside) {
-		length = bpf_load_hdr_opt(s, sack, sizeof(sack), 0);
-		if (length < 10)
+		if (bpf_load_hdr_opt(s, sack, sizeof(sack), 0) < 10)
 			return 0;
 		*end = big32(sack + 6);
-		if (!before(ack, *end))
-			return 0;
 	}
 	return !before(s->snd_nxt, *end);
+}
+
+/*
+ * Whether a run says anything new. An acknowledgment that another has overtaken says nothing, nor does a block of what
+ * came twice, which stands first (RFC 2883).
+ */
+INLINE int is_news(struct bpf_sock_ops *s, u32 beside, u32 ack, u32 end)
+{
+	return !before(ack, s->snd_una) && (!beside || before(ack, end));
 }
 
 INLINE void write_down(struct feedback *f, const struct wire_run *run, u64 now, u64 newest)
@@ -357,11 +362,13 @@ INLINE void on_parse(struct bpf_sock_ops *s)
 	if (!f || f->flags & FEEDBACK_DISTRUSTED)
 		return;
 	ack = big32(tcp + 8);
-	if (length < 0 || !wire_get_run(option, (u32)length, &run) || before(ack, s->snd_una) ||
+	if (before(s->snd_nxt, ack) || length < 0 || !wire_get_run(option, (u32)length, &run) ||
 	    !run_end(s, run.beside, ack, &edge)) {
 		f->malformed++;
 		return;
 	}
+	if (!is_news(s, run.beside, ack, edge))
+		return;
 	now = bpf_ktime_get_ns();
 	newest = clock_unwrapped(f, run.newest_ns, now);
 	if (!clock_believed(f, now, newest, (u64)s->srtt_us * 125)) {

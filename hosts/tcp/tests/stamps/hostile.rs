@@ -44,7 +44,10 @@ fn told(lie: Lie) -> (Feedback, u64) {
 }
 
 fn told_of(lie: Lie, plan: Plan) -> (Feedback, u64) {
-    let pair = Pair::new().expect("namespaces");
+    told_over(&Pair::new().expect("namespaces"), lie, plan)
+}
+
+fn told_over(pair: &Pair, lie: Lie, plan: Plan) -> (Feedback, u64) {
     let cgroup = Cgroup::new("told").expect("a cgroup");
     let programs = Programs::load(STAMPS | WANTS);
     let _option = programs.attach_option(&cgroup);
@@ -52,7 +55,7 @@ fn told_of(lie: Lie, plan: Plan) -> (Feedback, u64) {
     let way = Way::load(Fate { lie, ..Fate::default() });
     way.attach("path_lie", &pair.left, TC_INGRESS);
     let mut left = None;
-    send(&pair, &plan, Some(&cgroup), Some(&cgroup), |sender| left = Some(feedback(&programs, sender.as_raw_fd())));
+    send(pair, &plan, Some(&cgroup), Some(&cgroup), |sender| left = Some(feedback(&programs, sender.as_raw_fd())));
     (left.expect("looked at"), way.done().1)
 }
 
@@ -77,6 +80,18 @@ fn an_honest_option_is_never_malformed() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let (feedback, _) = told(Lie::Truth);
     assert!(feedback.news > 50 && feedback.malformed == 0, "{feedback:?}");
+}
+
+#[test]
+fn what_is_overtaken_or_comes_twice_makes_no_option_malformed() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    for way_back in [true, false] {
+        let pair = Pair::new().expect("namespaces");
+        let end = if way_back { &pair.right } else { &pair.left };
+        end.command("tc", "qdisc add dev wire root netem delay 5ms reorder 25%").expect("netem");
+        let (feedback, _) = told_over(&pair, Lie::Truth, Plan { rate: 1_000_000, ..Plan::default() });
+        assert!(feedback.news > 100 && feedback.malformed == 0, "on the way back: {way_back}; {feedback:?}");
+    }
 }
 
 #[test]
