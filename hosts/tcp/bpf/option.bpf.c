@@ -23,9 +23,8 @@
  * later, and its peer too. Only a connection under one of ours wants arrivals; any other
  * may want them, and then nobody tells any until it asks.
  *
- * What a SYN offered is kept until its handshake ends (`answered`), and no header of it:
- * TCP_SAVE_SYN is the application's. Listeners older than the program, and handshakes by
- * SYN cookie, do without the option.
+ * What a SYN offered is kept until its handshake ends (option_handshake.h). Listeners older than the program, and
+ * handshakes by SYN cookie, do without the option.
  */
 #include "kernel.h"
 #include "stamp.h"
@@ -33,21 +32,17 @@
 #include "maps.h"
 #include "option_clock.h"
 #include "option_deaf.h"
+#include "option_handshake.h"
 
 #define TCP_FIN 0x01
 #define TCP_SYN 0x02
 #define TCP_RST 0x04
 #define TCP_ACK 0x10
 #define SACK 5
-#define TIMESTAMP 8
 #define ENOMSG 42
 
 /* All the options that a TCP header can hold. */
 #define WIRE_SPARE 40
-/* SYN-ACKs that carry the option before it is left out. */
-#define ANSWER_TRIES 2
-/* Two ticks of TCP's timestamps. */
-#define TICK_NS 2000000ULL
 /* Lengths that are tried: 28 bytes to 8, four at a time. */
 #define RESERVE_TRIES 6
 
@@ -71,22 +66,6 @@ struct {
 	__type(key, int);
 	__type(value, u32);
 } wanting SEC(".maps");
-
-/* A handshake under way at the accepting end. */
-struct handshake {
-	u32 theirs;  /* what the SYN offered */
-	u32 answers; /* SYN-ACKs so far; the first ANSWER_TRIES carry the option */
-	u64 noted_ns; /* when the last of these went out, */
-	u32 stamped;  /* and TCP's timestamp of it; 0 without timestamps */
-	u32 padding;
-};
-
-struct {
-	__uint(type, BPF_MAP_TYPE_LRU_HASH);
-	__uint(max_entries, 8192);
-	__type(key, struct far_end);
-	__type(value, struct handshake);
-} answered SEC(".maps");
 
 /* The peer's offer, in the packet at hand or (`flags`) in the SYN, which is there when its first answer is built. */
 INLINE u32 peer_offer(struct bpf_sock_ops *s, u64 flags)
@@ -182,74 +161,29 @@ INLINE void on_connected(struct bpf_sock_ops *s)
 		bpf_sk_storage_delete(&wanting, sk);
 }
 
-/* A timestamp of the segment at hand, from these bytes of TCP's option: its own, or the one that it echoes. 0: none. */
-#define TSVAL 2
-#define TSECR 6
-INLINE u32 timestamp(struct bpf_sock_ops *s, u32 at)
-{
-	u8 option[10] = {TIMESTAMP};
-
-	return bpf_load_hdr_opt(s, option, sizeof(option), 0) == sizeof(option) ? big32(option + at) : 0;
-}
-
-/*
- * The peer has the option if its answer had it. Where the last answers had none, it took an earlier one all the same if it
- * echoes that one's timestamp: it is far away, or its SYN went out again beside our timer.
- */
 INLINE void on_accepted(struct bpf_sock_ops *s)
 {
-	struct far_end end = far_end_of(s, 1);
-	const struct handshake *h = bpf_map_lookup_elem(&answered, &end);
-	u32 echoed = timestamp(s, TSECR);
-	int early = h && h->stamped && echoed && !before(h->stamped, echoed);
-
-	on_established(s, our_offer(s, 1), h && (h->answers <= ANSWER_TRIES || early) ? h->theirs : 0);
-	bpf_map_delete_elem(&answered, &end);
+	on_established(s, our_offer(s, 1), end_handshake(s));
 }
 
-/* Notes when a SYN-ACK with the option went out, by our clock and by the one that its peer echoes. */
-INLINE void note_answer(struct bpf_sock_ops *s)
+/* Where the header has no room for the option, the peer is not told that we have it. */
+INLINE void reserve_answer(struct bpf_sock_ops *s)
 {
 	struct far_end end = far_end_of(s, 1);
-	struct handshake *h = bpf_map_lookup_elem(&answered, &end);
-
-	if (!h)
-		return;
-	h->noted_ns = bpf_ktime_get_ns();
-	h->stamped = timestamp(s, TSVAL);
-}
-
-/* The next answer goes out without the option: in the same tick, its timestamp would not tell it from the one before. */
-INLINE void note_bare(struct handshake *h)
-{
-	if (h->answers == ANSWER_TRIES + 1 && h->stamped && bpf_ktime_get_ns() - h->noted_ns < TICK_NS)
-		h->stamped--;
-}
-
-/* Whether a SYN-ACK carries the option. The first is built with the SYN at hand, which begins a handshake. */
-INLINE int answers_now(struct bpf_sock_ops *s)
-{
 	u32 theirs = peer_offer(s, BPF_LOAD_HDR_OPT_TCP_SYN);
-	struct handshake begun = {.theirs = theirs, .answers = 1};
-	struct far_end end = far_end_of(s, 1);
-	struct handshake *h = bpf_map_lookup_elem(&answered, &end);
 
-	if (h && (!theirs || theirs == h->theirs)) {
-		h->answers++;
-		note_bare(h);
-		return h->answers <= ANSWER_TRIES;
-	}
-	if (!match(our_offer(s, 1), theirs))
-		return 0;
-	bpf_map_update_elem(&answered, &end, &begun, 0);
-	return 1;
+	if (answers_now(s, &end, theirs, match(our_offer(s, 1), theirs)) && bpf_reserve_hdr_opt(s, WIRE_OFFER, 0))
+		bpf_map_delete_elem(&answered, &end);
 }
 
-INLINE int offers_now(struct bpf_sock_ops *s)
+INLINE void reserve_offer(struct bpf_sock_ops *s)
 {
-	if (s->skb_tcp_flags & TCP_ACK)
-		return s->args[0] != BPF_WRITE_HDR_TCP_SYNACK_COOKIE && answers_now(s);
-	return s->total_retrans < SYN_TRIES;
+	if (!(s->skb_tcp_flags & TCP_ACK)) {
+		if (s->total_retrans < SYN_TRIES)
+			bpf_reserve_hdr_opt(s, WIRE_OFFER, 0);
+	} else if (s->args[0] != BPF_WRITE_HDR_TCP_SYNACK_COOKIE) {
+		reserve_answer(s);
+	}
 }
 
 /* Right edge of the SACK block that comes first in the acknowledgment; `ack` where there is none. */
@@ -314,8 +248,7 @@ INLINE void reserve_ask(struct bpf_sock_ops *s)
 INLINE void on_reserve(struct bpf_sock_ops *s)
 {
 	if (s->skb_tcp_flags & TCP_SYN) {
-		if (offers_now(s))
-			bpf_reserve_hdr_opt(s, WIRE_OFFER, 0);
+		reserve_offer(s);
 	} else if ((s->skb_len || s->args[0] == BPF_WRITE_HDR_TCP_CURRENT_MSS) && asking(s)) {
 		reserve_ask(s);
 	} else if (s->args[0] != BPF_WRITE_HDR_TCP_CURRENT_MSS && !(s->skb_tcp_flags & TCP_RST)) {
@@ -360,18 +293,23 @@ INLINE void on_write(struct bpf_sock_ops *s)
 INLINE int run_end(struct bpf_sock_ops *s, u32 beside, u32 ack, u32 *end)
 {
 	u8 sack[34] = {SACK};
-	long length;
 
 	*end = ack;
 	if (beside) {
-		length = bpf_load_hdr_opt(s, sack, sizeof(sack), 0);
-		if (length < 10)
+		if (bpf_load_hdr_opt(s, sack, sizeof(sack), 0) < 10)
 			return 0;
 		*end = big32(sack + 6);
-		if (!before(ack, *end))
-			return 0;
 	}
 	return !before(s->snd_nxt, *end);
+}
+
+/*
+ * Whether a run says anything new. An acknowledgment that another has overtaken says nothing, nor does a block of what
+ * came twice, which stands first (RFC 2883).
+ */
+INLINE int is_news(struct bpf_sock_ops *s, u32 beside, u32 ack, u32 end)
+{
+	return !before(ack, s->snd_una) && (!beside || before(ack, end));
 }
 
 INLINE void write_down(struct feedback *f, const struct wire_run *run, u64 now, u64 newest)
@@ -424,11 +362,19 @@ INLINE void on_parse(struct bpf_sock_ops *s)
 	if (!f || f->flags & FEEDBACK_DISTRUSTED)
 		return;
 	ack = big32(tcp + 8);
-	if (length < 0 || !wire_get_run(option, (u32)length, &run) || before(ack, s->snd_una) ||
-	    !run_end(s, run.beside, ack, &edge)) {
+	if (before(s->snd_nxt, ack)) {
+		/* TCP takes none of it: anybody may have sent it. */
 		f->malformed++;
 		return;
 	}
+	if (length < 0 || !wire_get_run(option, (u32)length, &run) || !run_end(s, run.beside, ack, &edge)) {
+		f->malformed++;
+		clock_unreadable(f);
+		return;
+	}
+	clock_readable(f);
+	if (!is_news(s, run.beside, ack, edge))
+		return;
 	now = bpf_ktime_get_ns();
 	newest = clock_unwrapped(f, run.newest_ns, now);
 	if (!clock_believed(f, now, newest, (u64)s->srtt_us * 125)) {

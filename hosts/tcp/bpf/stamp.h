@@ -7,8 +7,11 @@
  * its backlog or a busy application may delay TCP, so the arrivals wait in a ring.
  *
  * One CPU notes a flow's arrivals while another may read. An arrival is written
- * before it is counted, and the reader keeps away from the oldest STAMPS_SLACK,
- * which may be overwritten under its eyes.
+ * before it is counted, and the count read before it: both by an atomic addition
+ * that returns what was there, the one instruction of BPF that orders all others
+ * around it on every processor (AArch64 orders no plain ones, `volatile` or not).
+ * The reader keeps away from the oldest STAMPS_SLACK, which may be overwritten
+ * under its eyes.
  */
 #ifndef PACKETSCALE_STAMP_H
 #define PACKETSCALE_STAMP_H
@@ -49,15 +52,25 @@ struct stamps {
 	struct stamp ring[STAMPS];
 };
 
+/* Adds to the count of arrivals; returns what it was. Where nobody wants that, a compiler takes the addition that returns,
+   and orders, nothing. */
+WIRE_FN u32 stamp_count(struct stamps *s, u32 more)
+{
+	u32 before = __sync_fetch_and_add(&s->noted, more);
+
+	asm volatile("" : "+r"(before));
+	return before;
+}
+
 WIRE_FN void stamp_note(struct stamps *s, u64 now, u32 start, u32 length, u32 segments)
 {
-	u32 number = s->noted, i = (u32)STAMP_INDEX(number);
+	u32 i = (u32)STAMP_INDEX(s->noted);
 
 	s->ring[i].ns = now;
 	s->ring[i].start = start;
 	s->ring[i].end = start + length;
 	s->segments[i] = (u16)segments;
-	*(volatile u32 *)&s->noted = number + 1;
+	stamp_count(s, 1);
 }
 
 /* What an acknowledgment says that is being built. */
@@ -71,7 +84,8 @@ struct stamp_ack {
  * not yet told, that ends where it acknowledges. Later arrivals are still on their
  * way through TCP.
  */
-WIRE_STAGE int stamp_find(const struct stamps *s, const struct stamp_ack *ack, u32 first, u32 *found)
+WIRE_STAGE int stamp_find(const struct stamps *s, const struct stamp_ack *ack, u32 first, u32 noted,
+			  u32 *found)
 {
 	int any = 0;
 	u32 i, end;
@@ -79,7 +93,7 @@ WIRE_STAGE int stamp_find(const struct stamps *s, const struct stamp_ack *ack, u
 	if (!s || !ack || !found)
 		return 0;
 	for (i = 0; i < STAMPS - STAMPS_SLACK; i++) {
-		if (first + i == s->noted)
+		if (first + i == noted)
 			break;
 		end = s->ring[STAMP_INDEX(first + i)].end;
 		if (end != ack->ack && end != ack->sacked)
@@ -99,13 +113,14 @@ WIRE_STAGE int stamp_find(const struct stamps *s, const struct stamp_ack *ack, u
 WIRE_STAGE int stamp_run(struct stamps *s, const struct stamp_ack *ack, struct wire_run *run)
 {
 	const struct stamp *here, *before;
-	u32 oldest, first, at = 0, i, merged;
+	u32 noted, oldest, first, at = 0, i, merged;
 
 	if (!s || !ack || !run)
 		return 0;
-	oldest = s->noted < STAMPS - STAMPS_SLACK ? 0 : s->noted - (STAMPS - STAMPS_SLACK);
-	first = s->noted - s->told > s->noted - oldest ? oldest : s->told;
-	if (!stamp_find(s, ack, first, &at))
+	noted = stamp_count(s, 0);
+	oldest = noted < STAMPS - STAMPS_SLACK ? 0 : noted - (STAMPS - STAMPS_SLACK);
+	first = noted - s->told > noted - oldest ? oldest : s->told;
+	if (!stamp_find(s, ack, first, noted, &at))
 		return 0;
 	s->next = at + 1;
 	here = &s->ring[STAMP_INDEX(at)];

@@ -7,11 +7,10 @@
 
 use crate::config::Settings;
 use crate::namespaces::{self, Identity};
-use crate::options::MOST_TOGETHER;
 use crate::wire::{Plain, bytes_of, value_of};
 use crate::{Error, filters, pins};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, MapType};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 /// The map of devices that a load has changed.
@@ -114,11 +113,13 @@ fn touched(folder: &Path) -> Result<MapHandle, Error> {
     Ok(map)
 }
 
-/// What is known of a device in other folders than `folder`.
-fn known_elsewhere(folder: &Path, key: &Key) -> Option<Before> {
-    let others = pins::folders().into_iter().filter(|other| other != folder);
-    let mut maps = others.filter_map(|other| MapHandle::from_pinned_path(other.join(TOUCHED)).ok());
-    maps.find_map(|map| value_of(&map.lookup(bytes_of(key), MapFlags::ANY).ok().flatten()?))
+/// Another folder than `folder` that knows the device, and what it knows.
+fn known_elsewhere(folder: &Path, key: &Key) -> Option<(PathBuf, Before)> {
+    pins::folders().into_iter().filter(|other| other != folder).find_map(|other| {
+        let map = MapHandle::from_pinned_path(other.join(TOUCHED)).ok()?;
+        let before = value_of(&map.lookup(bytes_of(key), MapFlags::ANY).ok().flatten()?)?;
+        Some((other, before))
+    })
 }
 
 /// Prepares the devices of this network namespace, and keeps their earlier settings.
@@ -130,7 +131,7 @@ pub fn prepare(folder: &Path, devices: &[String]) -> Result<(), Error> {
         let key = Key { cookie: here.cookie, index: index_of(device)?, reserved: 0 };
         if touched.lookup(bytes_of(&key), MapFlags::ANY).map_err(failed)?.is_none() {
             let before = match known_elsewhere(folder, &key) {
-                Some(before) => before,
+                Some((_, before)) => before,
                 None => look(here, device)?,
             };
             touched.update(bytes_of(&key), bytes_of(&before), MapFlags::ANY).map_err(failed)?;
@@ -196,24 +197,26 @@ pub fn attach_again(folder: &Path) -> Result<(), Error> {
     })
 }
 
-/// Restores the devices that still exist and that nobody else has prepared.
+/// Restores the devices that still exist. One that another folder knows, too, goes on as that one has it.
 pub fn restore(folder: &Path) -> Result<(), Error> {
+    let ours = taken_at_a_time(folder);
     each(folder, |device, key, before| match known_elsewhere(folder, key) {
-        Some(_) => Ok(()),
-        None => restore_one(device, key.index, before),
+        Some((other, _)) => reset_gso_max_segs(device, ours, taken_at_a_time(&other)),
+        None => restore_one(device, key.index, ours, before),
     })
 }
 
-fn restore_one(device: &str, index: u32, before: &Before) -> Result<(), Error> {
+fn restore_one(device: &str, index: u32, ours: u32, before: &Before) -> Result<(), Error> {
     filters::detach(index)?;
     if before.had_clsact == 0 {
         filters::remove_empty_clsact(device)?;
     }
-    // What somebody else has set meanwhile stays. Ours may be another name's, that had the device, too.
-    match shown(device)? {
-        (now, _) if (1..=u32::from(MOST_TOGETHER)).contains(&now) => set_gso_max_segs(device, before.gso_max_segs),
-        _ => Ok(()),
-    }
+    reset_gso_max_segs(device, ours, before.gso_max_segs)
+}
+
+/// Sets what the device takes at a time from `ours`. What somebody else has set meanwhile stays.
+fn reset_gso_max_segs(device: &str, ours: u32, to: u32) -> Result<(), Error> {
+    if shown(device)?.0 == ours { set_gso_max_segs(device, to) } else { Ok(()) }
 }
 
 /// Whether the device at that index is the one that was prepared: by its name, or by its address.

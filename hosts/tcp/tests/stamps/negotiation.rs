@@ -2,6 +2,7 @@
 
 use std::collections::HashMap;
 use std::iter;
+use std::time::Duration;
 
 use libbpf_rs::TC_INGRESS;
 
@@ -137,11 +138,93 @@ fn an_answer_that_does_not_pass_with_the_option_goes_out_without_it() {
     let way = Way::load(Fate::default());
     way.attach("path_refuse", &pair.left, TC_INGRESS);
     let seen = send(&pair, &Plan { bytes: 300_000, ..Plan::default() }, Some(&cgroup), Some(&cgroup), |_| {});
-    let answers: Vec<bool> =
-        seen.right.iter().filter(|s| s.flags & 0x12 == 0x12).map(|s| wire::find(&s.options).is_some()).collect();
+    let answers = answers(&seen);
     assert_eq!(way.done().0, 2, "answers that did not pass; all: {answers:?}");
     assert_eq!(answers[..3], [true, true, false], "answers with the option: {answers:?}");
     assert!(acks(&seen.left).iter().all(|ack| run_of(ack).is_none()), "an end tells what was not agreed on");
+}
+
+/// Which answers to SYNs carried the option, in their order.
+fn answers(seen: &Seen) -> Vec<bool> {
+    let answers = seen.right.iter().filter(|s| s.flags & 0x12 == 0x12);
+    answers.map(|answer| wire::find(&answer.options).is_some()).collect()
+}
+
+/// How many acknowledgments told arrivals.
+fn told(seen: &Seen) -> usize {
+    acks(&seen.left).into_iter().filter(|ack| run_of(ack).is_some()).count()
+}
+
+/// The first answer is lost. The second goes out by our timer, the third, without the option, because the SYN came again.
+#[test]
+fn ends_agree_though_the_first_answer_is_lost() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    let pair = Pair::new().expect("namespaces");
+    let way = Way::load(Fate::default());
+    way.attach("path_lose_answer", &pair.left, TC_INGRESS);
+    let delay = |how: &str, ms: u32| {
+        pair.left.command("tc", &format!("qdisc {how} dev wire root netem delay {ms}ms")).expect("netem");
+    };
+    delay("add", 20);
+    let seen = std::thread::scope(|scope| {
+        // The path becomes longer, so that the SYN comes again long after the timer: its answer bears a later time.
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(500));
+            delay("change", 60);
+        });
+        both(&pair, &Plan { bytes: 300_000, ..Plan::default() })
+    });
+    assert_eq!((answers(&seen), way.done().0), (vec![true, true, false], 1), "answers with the option, and lost");
+    assert!(told(&seen) > 50, "{} acknowledgments tell arrivals", told(&seen));
+}
+
+/// Answers come after the SYN went out again, without the option, and carry it: the first one passed.
+#[test]
+fn an_answer_with_the_option_says_that_the_offer_passed() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    let pair = Pair::new().expect("namespaces");
+    let cgroup = Cgroup::new("late").expect("a cgroup");
+    let programs = Programs::load(STAMPS | WANTS);
+    let _option = programs.attach_option(&cgroup);
+    let offers = || {
+        let seen = send(&pair, &Plan { bytes: 1000, ..Plan::default() }, Some(&cgroup), Some(&cgroup), |_| {});
+        let offers = seen.left.iter().filter(|s| s.flags & 0x12 == 0x02);
+        offers.map(|offer| wire::find(&offer.options).is_some()).collect::<Vec<_>>()
+    };
+    // The ends know each other's addresses from now on; that this SYN passed is soon forgotten.
+    assert_eq!(offers(), [true]);
+    std::thread::sleep(Duration::from_secs(4));
+    pair.right.command("tc", "qdisc add dev wire root netem delay 1200ms").expect("netem");
+    for connection in 1..=4 {
+        assert_eq!(offers(), [true, false], "offers of connection {connection}");
+    }
+}
+
+/// Handshakes of the same ports that their client left count for nothing.
+#[test]
+fn abandoned_handshakes_do_not_keep_the_option_from_the_next() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    let pair = Pair::new().expect("namespaces");
+    // An answer finds no socket, and is reset.
+    pair.right.command("tc", "qdisc add dev wire root netem delay 100ms").expect("netem");
+    let seen = both(&pair, &Plan { bytes: 300_000, abandoned: 3, ..Plan::default() });
+    assert_eq!(answers(&seen), [true; 4], "answers with the option");
+    assert!(told(&seen) > 20, "{} acknowledgments tell arrivals", told(&seen));
+}
+
+/// Where another program leaves no room for the option in an answer, nobody has agreed on it.
+#[test]
+fn an_answer_without_room_for_the_option_agrees_on_nothing() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    let pair = Pair::new().expect("namespaces");
+    let cgroup = Cgroup::new("crowd").expect("a cgroup");
+    let way = Way::load(Fate::default());
+    let _other = way.crowd(&cgroup);
+    let programs = Programs::load(STAMPS | WANTS);
+    let _option = programs.attach_option(&cgroup);
+    programs.attach_stamp(&pair.right);
+    let seen = send(&pair, &Plan { bytes: 300_000, ..Plan::default() }, Some(&cgroup), Some(&cgroup), |_| {});
+    assert_eq!((answers(&seen), told(&seen)), (vec![false], 0), "answers with the option, and arrivals told");
 }
 
 #[test]

@@ -174,6 +174,32 @@ SEC("tc") int path_refuse(struct __sk_buff *skb)
 	return TC_ACT_SHOT;
 }
 
+/* Loses the first answer to a SYN. */
+SEC("tc") int path_lose_answer(struct __sk_buff *skb)
+{
+	u8 flags;
+
+	if (packets_lost || skb->protocol != __builtin_bswap16(0x0800) || bpf_skb_load_bytes(skb, TCP_AT + 13, &flags, 1) ||
+	    (flags & 0x12) != 0x12)
+		return TC_ACT_UNSPEC;
+	packets_lost++;
+	return TC_ACT_SHOT;
+}
+
+/* Another program that writes options: it leaves 4 bytes of an answer to a SYN. */
+#define ANOTHER_KIND 76
+#define ANOTHER_LENGTH 16
+SEC("sockops") int path_crowd(struct bpf_sock_ops *s)
+{
+	u8 option[ANOTHER_LENGTH] = {ANOTHER_KIND, ANOTHER_LENGTH};
+
+	if (s->op == BPF_SOCK_OPS_HDR_OPT_LEN_CB && (s->skb_tcp_flags & 0x12) == 0x12)
+		bpf_reserve_hdr_opt(s, ANOTHER_LENGTH, 0);
+	else if (s->op == BPF_SOCK_OPS_WRITE_HDR_OPT_CB && (s->skb_tcp_flags & 0x12) == 0x12)
+		bpf_store_hdr_opt(s, option, ANOTHER_LENGTH, 0);
+	return 1;
+}
+
 SEC("tc") int path_lie(struct __sk_buff *skb)
 {
 	u8 was[TCP_MAX] = {0}, now[TCP_MAX];

@@ -156,6 +156,13 @@ impl Way {
         attach(&self.0, program, namespace, point, 2);
     }
 
+    /// Attaches the program that leaves no room for our option in answers to SYNs, until the link is dropped.
+    pub fn crowd(&self, cgroup: &Cgroup) -> Link {
+        let directory: File = cgroup.open().expect("our own cgroup");
+        let program = self.0.progs_mut().find(|p| p.name() == "path_crowd").expect("the program");
+        program.attach_cgroup(directory.as_raw_fd()).expect("attaches")
+    }
+
     /// Returns what the programs have done so far: packets lost, options changed.
     pub fn done(&self) -> (u64, u64) {
         let counters = self.0.maps().find(|m| m.name().to_string_lossy().ends_with(".bss")).expect("counters");

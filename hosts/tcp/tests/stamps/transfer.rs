@@ -4,18 +4,20 @@
 
 use std::io::{ErrorKind, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
-use std::os::fd::AsRawFd;
+use std::os::fd::{AsRawFd, OwnedFd};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use nix::errno::Errno;
 use nix::libc;
-use nix::sys::socket::sockopt::TcpCongestion;
+use nix::sys::socket::sockopt::{ReuseAddr, TcpCongestion};
 use nix::sys::socket::{AddressFamily, SockFlag, SockType, SockaddrStorage, setsockopt, socket};
 
 use super::capture::{Capture, Segment};
-use super::net::{Cgroup, Pair, RIGHT};
+use super::net::{Cgroup, LEFT, Pair, RIGHT};
 
 pub const PORT: u16 = 7100;
+const OWN_PORT: u16 = 7200;
 
 /// What to send, and how.
 pub struct Plan {
@@ -28,11 +30,20 @@ pub struct Plan {
     pub family: usize,
     /// The sender's congestion control; `None`: the system's default.
     pub control: Option<String>,
+    /// Handshakes that the sender begins before, from the port that it then sends from, and leaves at once.
+    pub abandoned: usize,
 }
 
 impl Default for Plan {
     fn default() -> Plan {
-        Plan { bytes: 2_000_000, limit: Duration::from_secs(30), rate: 2_000_000, family: 0, control: None }
+        Plan {
+            bytes: 2_000_000,
+            limit: Duration::from_secs(30),
+            rate: 2_000_000,
+            family: 0,
+            control: None,
+            abandoned: 0,
+        }
     }
 }
 
@@ -64,6 +75,10 @@ pub fn send(
         }
         total
     });
+    for _ in 0..plan.abandoned {
+        enter(left, || pair.left.inside(|| begin(address, plan)));
+        thread::sleep(Duration::from_secs(1));
+    }
     let stream = enter(left, || pair.left.inside(|| connect(address, plan)));
     let all = write(&stream, plan);
     look(&stream);
@@ -79,9 +94,27 @@ pub fn send(
     Seen { left, right }
 }
 
-fn connect(address: SocketAddr, plan: &Plan) -> TcpStream {
+/// A socket of the sender's; one that leaves handshakes has a port of its own.
+fn open(address: SocketAddr, plan: &Plan, flags: SockFlag) -> OwnedFd {
     let family = if address.is_ipv4() { AddressFamily::Inet } else { AddressFamily::Inet6 };
-    let socket = socket(family, SockType::Stream, SockFlag::SOCK_CLOEXEC, None).expect("a socket");
+    let socket = socket(family, SockType::Stream, flags | SockFlag::SOCK_CLOEXEC, None).expect("a socket");
+    if plan.abandoned > 0 {
+        setsockopt(&socket, ReuseAddr, &true).expect("an option");
+        let own = SocketAddr::new(LEFT[plan.family].parse().expect("an address"), OWN_PORT);
+        nix::sys::socket::bind(socket.as_raw_fd(), &SockaddrStorage::from(own)).expect("the port is free");
+    }
+    socket
+}
+
+/// Begins a handshake, and closes its socket.
+fn begin(address: SocketAddr, plan: &Plan) {
+    let socket = open(address, plan, SockFlag::SOCK_NONBLOCK);
+    let begun = nix::sys::socket::connect(socket.as_raw_fd(), &SockaddrStorage::from(address));
+    assert_eq!(begun, Err(Errno::EINPROGRESS));
+}
+
+fn connect(address: SocketAddr, plan: &Plan) -> TcpStream {
+    let socket = open(address, plan, SockFlag::empty());
     if let Some(control) = &plan.control {
         setsockopt(&socket, TcpCongestion, &control.into()).expect("the congestion control is registered");
     }

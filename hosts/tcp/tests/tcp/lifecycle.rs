@@ -97,6 +97,28 @@ fn a_device_named_at_load_sends_packet_by_packet_until_unload() {
     assert_eq!(route.device(), was);
 }
 
+/// A device that two loads have goes on as the other has it once one is unloaded, and what somebody else has set stays.
+#[test]
+fn an_unload_restores_what_its_load_has_set_and_nothing_else() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let route = Route::new("set", &Bottleneck { mbit: 100, limit: 100_000 });
+    route.segments(MANY_SEGMENTS);
+    let load = |name: &str, together: u16| {
+        let options = Options { flows: 4, devices: vec!["out".to_string()], together, ..Options::default() };
+        route.inside("a", || Loaded::new(name, options))
+    };
+    let (one, four) = (load("one", 1), load("four", 4));
+    assert_eq!(route.device().0, 4);
+    drop(four);
+    assert_eq!(route.device().0, 1, "the other load's");
+    route.segments(5);
+    drop(one);
+    assert_eq!(route.device().0, 5, "somebody else's");
+}
+
 #[test]
 fn options_that_make_no_sense_are_refused_by_name() {
     let cases = [
