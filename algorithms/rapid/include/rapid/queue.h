@@ -81,8 +81,7 @@ RAPID_FN u64 rapid_standing_queue(const struct rapid_envelope *e, const struct r
 
 /*
  * Whether the packets of a stream waited for nearly the same time: the half-levels above, which must all have a stamp, and the least of
- * all. A crowd's queue is not that quiet, also where a flow has never seen it empty. A stream of which nothing arrived, as in an outage,
- * is no sign of one.
+ * all. A crowd's queue is not that quiet, also where a flow has never seen it empty.
  */
 RAPID_FN int rapid_is_quiet(const struct rapid *law, const struct rapid_stream *s)
 {
@@ -93,8 +92,6 @@ RAPID_FN int rapid_is_quiet(const struct rapid *law, const struct rapid_stream *
 		told &= s->low[k] != RAPID_UNSEEN;
 		high = rapid_smax(high, s->low[k]);
 	}
-	if (s->delay == RAPID_UNSEEN)
-		return 1;
 	return told && rapid_difference((u64)high, (u64)s->delay) < (s64)(law->rtt_ns / RAPID_QUIET_PART);
 }
 
@@ -140,7 +137,7 @@ RAPID_STAGE int rapid_note_queue(struct rapid *law, const struct rapid_stream *s
 	if (s->delay != RAPID_UNSEEN)
 		rapid_minimum_take(&e->delay, s->delay);
 	e->queue_ns = rapid_standing_queue(e, s);
-	if (s->kind != RAPID_CHIRP)
+	if (s->kind != RAPID_CHIRP && s->delay != RAPID_UNSEEN)
 		law->quiet_rtt_ns = rapid_is_quiet(law, s) ? rapid_above(s->rtt_ns, e->queue_ns) : 0;
 	rapid_note_growth(law, s, duration);
 	weight = rapid_weight(RAPID_LOSS_PER_ROUND, duration, law->rtt_ns);

@@ -34,7 +34,8 @@
 #define RAPID_PACKET_MIN 64
 #define RAPID_PACKET_MAX 65535
 /*
- * The slack of the window: from 4 packets to 64, a stream; during start-up 64 and the packets of a chirp. The delay of its product is
+ * The slack of the window: from 4 packets to 64, a stream; during start-up 64 and the packets of a chirp, and before a stream is read
+ * those of a chirp alone, since the path may be far slower than the first rate. The delay of its product is
  * the round trip without a queue for a flow of few packets, and with it from 256 packets per round trip on: the queue of a
  * crowd then slows its flows down within a round trip, before they have read it, and a path of one flow may become longer at once.
  * What a quiet stream adds to the smallest round trip is not such a queue, but one on the way back, or a longer path.
@@ -372,7 +373,10 @@ RAPID_FN u32 rapid_window(const struct rapid *law)
 
 	if (law->params.preset == RAPID_THESIS)
 		return (u32)rapid_window_over(law, srtt, slack);
-	slack = law->startup ? slack + RAPID_WINDOW_CHIRP_PACKETS : rapid_clamp(own, RAPID_WINDOW_SLACK_LEAST, slack);
+	if (law->startup)
+		slack = RAPID_WINDOW_CHIRP_PACKETS + (law->streams ? slack : 0);
+	else
+		slack = rapid_clamp(own, RAPID_WINDOW_SLACK_LEAST, slack);
 	rtt += (srtt - rtt) * rapid_min(own, RAPID_WINDOW_QUEUE_PACKETS) / RAPID_WINDOW_QUEUE_PACKETS;
 	return (u32)rapid_window_over(law, rtt, slack);
 }
