@@ -15,7 +15,7 @@
 
 /* The peer stamps: both ends agreed on the option in their SYNs. */
 #define FEEDBACK_NEGOTIATED 1
-/* Its clock does not run as ours does: nothing more that it sends is news. */
+/* Its clock does not run as ours does, or too many options cannot be read: nothing more that it sends is news. */
 #define FEEDBACK_DISTRUSTED 2
 /* It tells nothing until it is asked. */
 #define FEEDBACK_SILENT 4
@@ -49,6 +49,7 @@ struct feedback {
 
 	u32 asking; /* segments that still ask the peer to tell arrivals */
 	u32 disbelieved; /* of `malformed`: those of which only the time made no sense */
+	u32 unreadable;  /* weight of the others: option_clock.h */
 };
 
 #endif

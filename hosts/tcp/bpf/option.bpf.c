@@ -362,11 +362,17 @@ INLINE void on_parse(struct bpf_sock_ops *s)
 	if (!f || f->flags & FEEDBACK_DISTRUSTED)
 		return;
 	ack = big32(tcp + 8);
-	if (before(s->snd_nxt, ack) || length < 0 || !wire_get_run(option, (u32)length, &run) ||
-	    !run_end(s, run.beside, ack, &edge)) {
+	if (before(s->snd_nxt, ack)) {
+		/* TCP takes none of it: anybody may have sent it. */
 		f->malformed++;
 		return;
 	}
+	if (length < 0 || !wire_get_run(option, (u32)length, &run) || !run_end(s, run.beside, ack, &edge)) {
+		f->malformed++;
+		clock_unreadable(f);
+		return;
+	}
+	clock_readable(f);
 	if (!is_news(s, run.beside, ack, edge))
 		return;
 	now = bpf_ktime_get_ns();

@@ -32,6 +32,10 @@
  *
  * A single sample that is off by more than the slack is ignored, whatever the cause.
  *
+ * Options that cannot be read come from no honest peer, and over no path that leaves bytes as they are: where some
+ * are broken so that it shows, others are that pass for arrivals. So of 257 options no more than one may be unreadable
+ * in the long run, and no four in a row.
+ *
  * There remains a liar that keeps the long-run pace and lies within it; the guard
  * (guard.h) bounds what it can gain.
  */
@@ -52,6 +56,21 @@
 #define PACE_PART 64
 /* Round trips of slack. */
 #define PACE_ROUNDS 2
+/* What an unreadable option weighs, against one that can be read; and what all may. */
+#define UNREADABLE_WEIGHT 256
+#define UNREADABLE_MOST (4 * UNREADABLE_WEIGHT)
+
+WIRE_FN void clock_unreadable(struct feedback *f)
+{
+	f->unreadable += UNREADABLE_WEIGHT;
+	if (f->unreadable >= UNREADABLE_MOST)
+		f->flags |= FEEDBACK_DISTRUSTED;
+}
+
+WIRE_FN void clock_readable(struct feedback *f)
+{
+	f->unreadable -= f->unreadable > 0;
+}
 
 WIRE_FN s64 clock_lag(const struct clock_sample *sample)
 {

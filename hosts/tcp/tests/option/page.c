@@ -101,6 +101,19 @@ static void hear(void)
 	printf("%llu %d %u\n", arrival, believed, feedback.doubts);
 }
 
+/* spoil READABLE: an option that cannot be read after so many that can; whether the peer is still trusted. */
+static void spoil(void)
+{
+	u32 readable;
+
+	if (scanf("%u", &readable) != 1)
+		exit(2);
+	while (readable--)
+		clock_readable(&feedback);
+	clock_unreadable(&feedback);
+	printf("%d\n", !(feedback.flags & FEEDBACK_DISTRUSTED));
+}
+
 int main(void)
 {
 	char what[16];
@@ -118,6 +131,8 @@ int main(void)
 			acknowledge();
 		else if (!strcmp(what, "hear"))
 			hear();
+		else if (!strcmp(what, "spoil"))
+			spoil();
 		else if (!strcmp(what, "forget"))
 			puts((memset(&stamps, 0, sizeof(stamps)), memset(&feedback, 0, sizeof(feedback)), "ok"));
 		else if (!strcmp(what, "unwrap") && scanf("%u %llu", &clock, &about) == 2)

@@ -101,11 +101,12 @@ fn an_option_stripped_on_the_way_leaves_no_news() {
     assert!(changed > 50 && feedback.news == 0 && feedback.count == 0, "{feedback:?}, {changed} stripped");
 }
 
+/// And the path is found out within a tenth of a second.
 #[test]
 fn a_corrupted_option_is_counted_or_read_as_some_run() {
     let Some(_alone) = needs_programs().then(alone) else { return };
     let (feedback, changed) = told(Lie::Corrupt);
-    assert!(changed > 50 && feedback.malformed > 0, "{feedback:?}, {changed} corrupted");
+    assert!(changed > 50 && feedback.malformed > 0 && !feedback.trusted, "{feedback:?}, {changed} corrupted");
     assert!(feedback.arrival_ns.len() <= 11 && feedback.arrival_ns.is_sorted(), "{feedback:?}");
 }
 
@@ -137,6 +138,9 @@ const RATE: f64 = MBIT as f64 * 1e6 / 8.0;
 const WINDOW_NS: u64 = 200_000_000;
 /// By then, start-up is over.
 const BEGUN_NS: u64 = 1_000_000_000;
+
+/// What a path that breaks options must pass, as a share of its rate: payload is 0.956 of it, and CUBIC fills it.
+const LEAST_BROKEN: f64 = 0.9;
 
 /// How a sender fared.
 #[derive(Debug)]
@@ -250,12 +254,14 @@ fn no_lie_makes_rapid_send_much_more_than_is_acknowledged_or_stall() {
     ] {
         let fared = fare(lie);
         eprintln!("{lie:?}: {fared:.3?}");
-        // One that is no clock is found out within two of the three seconds, and steers nothing from then on. A byte that is
-        // broken by chance may make one.
+        // One that is no clock is found out within two of the three seconds, options that cannot be read sooner; both steer
+        // nothing from then on.
         let no_clock = matches!(lie, Lie::Zero | Lie::Frozen | Lie::Random | Lie::Backwards | Lie::Fast | Lie::Slow);
-        let misjudged = lie != Lie::Corrupt && no_clock != (fared.distrusted == 1);
-        let heeded = (no_clock || lie == Lie::Spoilt) && fared.source == Some(tcp::Source::Option);
-        if fared.excess > 1.25 || fared.stall_ms > 1000.0 || misjudged || heeded {
+        let broken = matches!(lie, Lie::Corrupt | Lie::Spoilt);
+        let misjudged = (no_clock || broken) != (fared.distrusted == 1);
+        let heeded = (no_clock || broken) && fared.source == Some(tcp::Source::Option);
+        let slow = broken && fared.goodput < LEAST_BROKEN;
+        if fared.excess > 1.25 || fared.stall_ms > 1000.0 || misjudged || heeded || slow {
             wrong.push((lie, fared));
         }
     }
