@@ -1,16 +1,22 @@
 //! A sender that hears lies about arrivals (`liar.bpf.c`): what remains to bound it is its guard.
 
 use super::connection::transfer;
+use super::flow::{Flow, Set};
 use super::lockstep::{ARRIVAL, recorded};
 use super::namespaces::{Bottleneck, Path};
-use super::{Loaded, able, alone, clang};
+use super::{Loaded, able, alone, clang, long};
 use packetscale_tcp::{self as tcp, Options};
 use std::time::Duration;
 
 /// `enum lie` of `liar.bpf.c`, from 1.
-const LIES: [&str; 8] = ["zero", "frozen", "random", "backwards", "fast", "slow", A_LITTLE_FAST, "a little slow"];
+const LIES: [&str; 9] =
+    ["zero", "frozen", "random", "backwards", "fast", "slow", A_LITTLE_FAST, A_LITTLE_SLOW, NO_QUEUE];
 /// By 4 %.
 pub const A_LITTLE_FAST: &str = "a little fast";
+/// By 1/70, which passes for a clock.
+const A_LITTLE_SLOW: &str = "a little slow";
+/// All packets are as long on their way.
+const NO_QUEUE: &str = "no queue";
 
 /// The senders that hear each lie, compiled.
 pub fn liars() -> impl Iterator<Item = Vec<u8>> {
@@ -69,4 +75,52 @@ fn no_lie_about_arrivals_makes_a_sender_exceed_what_is_acknowledged_or_stall() {
             assert!(4 * sent <= 5 * acked + in_flight, "{lie}: {sent} bytes sent, {acked} acknowledged");
         }
     }
+}
+
+/// Who sends beside a victim.
+#[derive(Clone, Copy, Debug)]
+enum Rival {
+    Honest,
+    Lied(&'static str),
+    /// What a receiver gets that tells nothing.
+    Cubic,
+}
+
+/// What a connection beside one of Rapid gets, as a multiple of its fair share, from the second second on.
+fn beside_a_victim(rival: Rival) -> f64 {
+    let path = Path::new("victim", &Bottleneck { mbit: 20, limit: 100_000 });
+    path.delay(40);
+    let lie = if let Rival::Lied(lie) = rival { Some(teller(lie)) } else { None };
+    let loaded = |what: &str, sender| Loaded::new(what, Options { flows: 2, sender, ..Options::default() });
+    let both = [loaded("rival", lie), loaded("victim", None)];
+    path.inside("b", || tcp::note_arrivals(&both[0].name, "in").expect("tc"));
+    let first = if matches!(rival, Rival::Cubic) { "cubic" } else { &both[0].name };
+    let mut flows = [first, &both[1].name].map(|control| Flow::open(&path, control, Set::BeforeConnect));
+    let rates = std::thread::scope(|scope| {
+        let running = flows.each_mut().map(|flow| {
+            scope.spawn(|| {
+                flow.bulk(Duration::from_secs(2));
+                flow.bulk(Duration::from_secs(8)) * 8.0 / 1e6
+            })
+        });
+        running.map(|one| one.join().expect("no panic"))
+    });
+    let share = 2.0 * rates[0] / (rates[0] + rates[1]);
+    eprintln!("{rival:?}: {rates:.2?} Mbit/s of 20, {share:.2} times the fair share");
+    share
+}
+
+/// One whose clock passes for one. A receiver that says nothing gets CUBIC, which takes more than any bound here would leave
+/// it: that, and a lie behind all that finds lies out, are told and not judged, with `PACKETSCALE_LONG`.
+#[test]
+fn a_clock_that_is_a_little_slow_takes_at_most_a_quarter_more_than_its_share() {
+    if !can_lie() {
+        return;
+    }
+    let _alone = alone();
+    if long() {
+        [Rival::Honest, Rival::Cubic, Rival::Lied(NO_QUEUE)].map(beside_a_victim);
+    }
+    let share = beside_a_victim(Rival::Lied(A_LITTLE_SLOW));
+    assert!(share < 1.25, "{share:.2} times the fair share");
 }
