@@ -67,10 +67,9 @@ INLINE int answers_now(struct bpf_sock_ops *s, const struct far_end *end, u32 th
 {
 	struct handshake begun = {.theirs = theirs, .answers = 1};
 	struct handshake *h = bpf_map_lookup_elem(&answered, end);
+	int there = syn_number(s, &begun.number);
 
-	if (!syn_number(s, &begun.number) || (h && h->number == begun.number)) {
-		if (!h)
-			return 0;
+	if (h && (!there || h->number == begun.number)) {
 		h->answers++;
 		note_bare(h);
 		return h->answers <= ANSWER_TRIES;
