@@ -268,8 +268,10 @@ RAPID_FN void rapid_on_lost(struct rapid *law, const struct rapid_memory *memory
 	s->lost++;
 	s->lost2 += level == 2;
 	s->lost3 += level == 3;
-	if (s->kind == RAPID_CHIRP && level < RAPID_CHIRP_LEVELS)
+	if (s->kind == RAPID_CHIRP && level < RAPID_CHIRP_LEVELS) {
 		law->chirp.lost[RAPID_INDEX(level, RAPID_CHIRP_LEVELS)]++;
+		law->chirp_lost |= (u16)(1u << level);
+	}
 	rapid_account(law, memory, s, now);
 }
 

@@ -137,6 +137,7 @@ RAPID_FN void rapid_startup_open(struct rapid *law, const struct rapid_memory *m
 	if (!rapid_open(law, memory, RAPID_CHIRP, law->rate, 0))
 		return;
 	law->chirping = 1;
+	law->chirp_lost = 0;
 	for (u32 j = 0; j < RAPID_CHIRP_LEVELS; j++) {
 		chirp->rate[j] = rapid_chirp_rate(law->rate, j);
 		chirp->sent[j] = chirp->lost[j] = 0;
@@ -300,21 +301,21 @@ RAPID_FN void rapid_leave_lossy(struct rapid *law, const struct rapid_stream *s)
 	rapid_leave_startup(law, rapid_scale(s->rate, rapid_max(RAPID_LOSSY_KEEPS_MIN_Q16, kept)));
 }
 
-/* Whether others fill the path, so that a chirp does not show where it ends. A stage of its own, since BPF's stack is short. */
-RAPID_STAGE int rapid_chirp_is_crowded(const struct rapid_chirp *chirp, u32 usable)
+/* Whether a level above the first that lost a packet lost none: a run of bits that ends at the top has no hole. */
+RAPID_FN int rapid_chirp_has_hole(const struct rapid *law)
 {
-	u32 sent = 0, lost = 0, hole = 0;
+	u32 lost = law->chirp_lost, first = lost & (0 - lost);
 
-	if (!chirp)
-		return 0;
-	for (u32 j = 0; j < RAPID_CHIRP_LEVELS; j++) {
-		sent += chirp->sent[j];
-		lost += chirp->lost[j];
-		hole |= lost && chirp->sent[j] && !chirp->lost[j];
-	}
+	return lost && lost + first != 1u << RAPID_CHIRP_LEVELS;
+}
+
+/* Whether others fill the path, so that a chirp does not show where it ends. */
+RAPID_FN int rapid_chirp_is_crowded(const struct rapid *law, const struct rapid_stream *s, u32 usable)
+{
 	if (usable <= RAPID_CROWDED_LEVELS)
 		return 1;
-	return hole && lost >= RAPID_CROWDED_LOST_PACKETS && RAPID_CROWDED_LOST_PART * lost >= sent;
+	return s->lost >= RAPID_CROWDED_LOST_PACKETS && RAPID_CROWDED_LOST_PART * s->lost >= s->sent &&
+	       rapid_chirp_has_hole(law);
 }
 
 /* Whether the delay fell from the first point to the last: a queue that drains, by others' leave and not for long. */
@@ -346,7 +347,7 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 		return 0;
 	rapid_tail_collect(&law->chirp, &t);
 	rapid_tail_find(&t);
-	if (rapid_chirp_is_crowded(&law->chirp, t.usable)) {
+	if (rapid_chirp_is_crowded(law, s, t.usable)) {
 		rapid_leave_lossy(law, s);
 	} else if (rapid_tail_has_knee(law, &t)) {
 		law->available = rapid_tail_available(law, &t);

@@ -318,6 +318,7 @@ struct rapid {
 	u32 completed;      /* number of the stream completed last */
 	u8 estimated;       /* and whether it gave an estimate */
 	u8 contending;      /* contest.h is on */
+	u16 chirp_lost;     /* a bit for each level of the last chirp that lost a packet */
 
 	struct rapid_ladder narrow, wide;
 	struct rapid_contest contest;
