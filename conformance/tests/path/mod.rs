@@ -62,6 +62,7 @@ pub fn flow(controller: &str, packet: u64, rtt: Span) -> FlowSpec {
         access: None,
         initial_window: 10,
         pacing_percent: 0,
+        handshake_waits: false,
         min_rto: Span::from_millis(200),
         ecn: false,
     }
