@@ -119,7 +119,9 @@ fn a_clock_that_is_a_little_slow_takes_at_most_a_quarter_more_than_its_share() {
     }
     let _alone = alone();
     if long() {
-        [Rival::Honest, Rival::Cubic, Rival::Lied(NO_QUEUE)].map(beside_a_victim);
+        for rival in [Rival::Honest, Rival::Cubic, Rival::Lied(NO_QUEUE)] {
+            beside_a_victim(rival);
+        }
     }
     let share = beside_a_victim(Rival::Lied(A_LITTLE_SLOW));
     assert!(share < 1.25, "{share:.2} times the fair share");
