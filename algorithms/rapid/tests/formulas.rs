@@ -189,8 +189,10 @@ impl Reading {
             self.previous = Some((centre, s.delay));
         }
         let lost: f64 = s.lost.iter().sum();
-        let few = if self.at_floor() { 1.0 } else { s.packets as f64 / 32.0 };
-        self.loss += (dt / t).min(1.0).min(few) * (lost / s.packets as f64 - self.loss);
+        let window = self.rate * t / self.packet;
+        let few = !self.at_floor() && self.above(16.0, window, 1.0);
+        let most = if few { s.packets as f64 / 32.0 } else { 1.0 };
+        self.loss += (dt / t).min(1.0).min(most) * (lost / s.packets as f64 - self.loss);
     }
 
     fn read(&mut self, now: f64, s: &Stream) {

@@ -25,11 +25,12 @@
 /* A stream is quiet if its half-levels waited within 1/32 of a round trip of each other. */
 #define RAPID_QUIET_PART 32
 /*
- * Loss is averaged over a round trip, and for a flow of few packets over as many as can tell 3 % from none. One at its floor can do
- * with no less: there a stream counts as it is.
+ * Loss is averaged over a round trip, and over as many packets as can tell 3 % from none where a stream lasts longer than a round
+ * trip: below 16 packets per round trip. A flow at its floor can do with no less: there a stream counts as it is.
  */
 #define RAPID_LOSS_PER_ROUND 1
 #define RAPID_LOSS_PACKETS 32
+#define RAPID_LOSS_FEW_PACKETS 16
 /* The window follows the rate down over two round trips: for that long packets of the faster rate may be in flight. */
 #define RAPID_WINDOW_ROUNDS 2
 /* The floor of the rate, in packets per round trip: two make a gap. */
@@ -141,7 +142,7 @@ RAPID_STAGE int rapid_note_queue(struct rapid *law, const struct rapid_stream *s
 		law->quiet_rtt_ns = rapid_is_quiet(law, s) ? rapid_above(s->rtt_ns, e->queue_ns) : 0;
 	rapid_note_growth(law, s, duration);
 	weight = rapid_weight(RAPID_LOSS_PER_ROUND, duration, law->rtt_ns);
-	if (!rapid_is_at_floor(law))
+	if (!rapid_is_at_floor(law) && rapid_window_packets(law) < RAPID_LOSS_FEW_PACKETS)
 		weight = rapid_min(weight, ((u64)s->sent << 16) / RAPID_LOSS_PACKETS);
 	e->loss = rapid_average(e->loss, rapid_fraction(s->lost, s->sent), weight);
 	return 1;
