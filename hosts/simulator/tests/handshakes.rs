@@ -57,3 +57,17 @@ fn a_newcomer_waits_for_nobody_where_each_flow_has_a_queue() {
     experiment.links[0].queue = QueueSpec::named("fq-codel");
     assert_eq!(first_gap_ms(&experiment, Mode::Fused), 52);
 }
+
+/// A link whose rate falls to nothing never takes another packet: the flow starts all the same.
+#[test]
+fn a_handshake_does_not_wait_for_ever() {
+    let text = r#"
+        run = { duration = "4 s" }
+        path = { rate = "10 Mbit/s", delay = "5 ms", buffer = "50 packets", rate_steps = [["1 s", "0 bit/s"]] }
+        sender = { handshake_waits = true }
+        flow = [{ controller = "newreno" }, { controller = "rapid", start = "2 s" }]
+    "#;
+    let plan = scenario::Scenario::parse(text, std::path::Path::new("dead.toml"), &[]).expect("a scenario").plan();
+    let run = packetscale_simulator::run(&plan[0]).expect("a run");
+    assert!(run.flows[1].sent_packets > 0, "the second flow has sent nothing");
+}

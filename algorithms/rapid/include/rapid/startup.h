@@ -8,14 +8,15 @@
  *
  *     no knee                    R = 8 R, and the next chirp at once; less, but at
  *                                least 2 R, where the highest levels have no stamp
- *     a delay that falls         the chirp met a queue that drains: R stays
+ *     a delay that falls         the chirp met a queue that drains: R stays, in the
+ *                                first eight streams
  *     knee in level j, slope k_j A = r_j / (1 + k_j); the next slope gives 1/C,
  *                                and A = r_j - k_j C; leave with max(R/2, 0.92 A)
  *     losses in level K          the levels below K count; without a knee in them
  *                                leave with 0.85 r_(K-1)
- *     losses from the bottom on, others fill the path: leave with half of what
- *     or with holes              arrived of R, at least R/4
- *     1/6 of a stream lost       so they do then
+ *     losses from the bottom on, others fill the path: leave with R/4
+ *     or with holes
+ *     1/4 of a stream lost       so they do then
  *     a growing standing queue   leave at once
  *
  * The tail of a chirp bounds what it can do to others: 2 to 9 packets at low
@@ -71,8 +72,12 @@
 #define RAPID_CROWDED_LEVELS 1
 #define RAPID_CROWDED_LOST_PACKETS 2
 #define RAPID_CROWDED_LOST_PART 16
-/* The delay falls over a chirp if it does so by more than 1/64 of a round trip: batches of acknowledgments fall by less. */
-#define RAPID_CHIRP_FALLS_PART 64
+/*
+ * The delay falls over a chirp if it does so by more than 1/128 of a round trip. Interrupts that come together fall so, too, and for
+ * ever: so a newcomer heeds that in its first eight streams, some four chirps.
+ */
+#define RAPID_CHIRP_FALLS_PART 128
+#define RAPID_CHIRP_FALLS_STREAMS 8
 
 /* Where start-up leaves to: 0.92 of what a knee shows, 0.85 of the last level that lost little. */
 #define RAPID_LEAVE_KNEE_Q16 RAPID_Q16(920)
@@ -89,11 +94,10 @@
 #define RAPID_PLAIN_GROWING_Q16 RAPID_Q16(100)
 /* at 9/10 of what arrives; */
 #define RAPID_PLAIN_KEEPS(rate) ((rate) * 9 / 10)
-/* or with two packets and 1/6 of a stream lost; at half of what arrives, as TCP after a loss, and at least a quarter of R. */
+/* or with two packets and 1/4 of a stream lost (an eighth is too often random loss); at a quarter of R. */
 #define RAPID_PLAIN_LOST_PACKETS 2
-#define RAPID_PLAIN_LOST_PART 6
-#define RAPID_LOSSY_KEEPS_PART 2
-#define RAPID_LOSSY_KEEPS_MIN_Q16 (RAPID_ONE / 4)
+#define RAPID_PLAIN_LOST_PART 4
+#define RAPID_LOSSY_KEEPS_PART 4
 
 /*
  * A flow begins anew below four packets per round trip, where a stream of sixteen lasts four round trips, if two streams in a
@@ -293,12 +297,10 @@ RAPID_FN void rapid_leave_startup(struct rapid *law, u64 rate)
 	rapid_set_rate(law, rate);
 }
 
-/* Leaves start-up with half of what arrived of a stream. */
+/* Leaves start-up where others fill the path. R was an eighth of this before it was raised. */
 RAPID_FN void rapid_leave_lossy(struct rapid *law, const struct rapid_stream *s)
 {
-	u64 kept = (u64)(RAPID_ONE - rapid_fraction(s->lost, s->sent)) / RAPID_LOSSY_KEEPS_PART;
-
-	rapid_leave_startup(law, rapid_scale(s->rate, rapid_max(RAPID_LOSSY_KEEPS_MIN_Q16, kept)));
+	rapid_leave_startup(law, s->rate / RAPID_LOSSY_KEEPS_PART);
 }
 
 /* Whether a level above the first that lost a packet lost none: a run of bits that ends at the top has no hole. */
@@ -318,7 +320,7 @@ RAPID_FN int rapid_chirp_is_crowded(const struct rapid *law, const struct rapid_
 	       rapid_chirp_has_hole(law);
 }
 
-/* Whether the delay fell from the first point to the last: a queue that drains, by others' leave and not for long. */
+/* Whether a newcomer's delay fell from the first point to the last: a queue that drains, by others' leave and not for long. */
 RAPID_STAGE int rapid_tail_falls(const struct rapid_tail *t, u64 more_than)
 {
 	u64 first, last;
@@ -364,7 +366,7 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 			rapid_leave_startup(law, s->rate / RAPID_LEAVE_LEAST_PART);
 	} else if (late) {
 		rapid_leave_startup(law, rapid_max(s->rate, sent));
-	} else if (!rapid_tail_falls(&t, law->rtt_ns / RAPID_CHIRP_FALLS_PART)) {
+	} else if (law->streams >= RAPID_CHIRP_FALLS_STREAMS || !rapid_tail_falls(&t, law->rtt_ns / RAPID_CHIRP_FALLS_PART)) {
 		rapid_set_rate(law, rapid_max(RAPID_CHIRP_GROWTH_LEAST * s->rate, rapid_tail_top(law, &t) / RAPID_CHIRP_TRIED_PART));
 		return 1;
 	}

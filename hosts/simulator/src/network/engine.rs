@@ -111,8 +111,13 @@ impl<'e> Network<'e> {
         let spec = &experiment.flows[index];
         let new = NewFlow { spec, index, draws: index, start: now, background: false, message_window: None };
         let waited = self.topology.handshake_waits(now, spec);
-        let built = builder.build(new, waited).expect("it was built before");
-        self.endpoints.replace_sender(index, built);
+        match builder.build(new, waited) {
+            Ok(built) => self.endpoints.replace_sender(index, built),
+            Err(error) => {
+                self.failed = Some(error);
+                self.end = now;
+            }
+        }
         self.endpoints.sender_timer(&mut self.agenda, now, index);
     }
 

@@ -33,6 +33,8 @@ pub(crate) struct Network<'e> {
     recorder: Recorder,
     sampler: Sampler,
     end: Time,
+    /// Why it ended early: a controller refused its handshake's round trip.
+    failed: Option<RunError>,
     /// Until when it goes on before somebody may look at it.
     pause: Time,
     /// Link crossings of all packets.
@@ -73,6 +75,7 @@ impl<'e> Network<'e> {
             recorder,
             sampler: Sampler::new(experiment),
             end,
+            failed: None,
             pause: Time::ZERO,
             hops: 0,
             log: None,
@@ -102,8 +105,10 @@ impl<'e> Network<'e> {
         log
     }
 
-    /// Errors: a source of traffic could not be read to the end of the run, or found no place for a connection.
-    pub(crate) fn check(&self) -> Result<(), RunError> {
+    /// Errors: a source of traffic could not be read to the end of the run, or found no place for a connection; or a controller
+    /// refused to begin.
+    pub(crate) fn check(&mut self) -> Result<(), RunError> {
+        self.failed.take().map_or(Ok(()), Err)?;
         self.cross.check()?;
         self.background.check()
     }

@@ -12,6 +12,7 @@ use super::transmitter::{AnyTransmitter, Constant, Service, Transmitter};
 use crate::transit::Transit;
 use queueing::{AnyQueue, Limit, Packet, Queue, RateHeader, Readings, Verdict};
 use std::collections::VecDeque;
+use transport::MAX_RTO;
 use units::{Bytes, Capacity, Packets, Span, Time};
 
 /// Drop-tail FIFO without departure events.
@@ -170,7 +171,7 @@ impl Stepped {
         if ahead > Bytes::ZERO {
             wire.send(ahead);
         }
-        wire.begins().saturating_since(now)
+        waits(&mut wire, now)
     }
 
     fn waiting(&self) -> bool {
@@ -205,12 +206,18 @@ pub(super) enum Server {
     Stepped(Box<Stepped>),
 }
 
+/// When the next packet would leave its queue, from `now` on; at most a retransmission timer's longest.
+fn waits(wire: &mut impl Transmitter, now: Time) -> Span {
+    wire.idle_until(now);
+    wire.begins().saturating_since(now).min(MAX_RTO)
+}
+
 impl Server {
     /// How long a packet that arrived now would wait.
     pub(crate) fn waits(&mut self, now: Time) -> Span {
         match self {
-            Server::Fused(link) => link.wire.begins().saturating_since(now),
-            Server::Varying(link) => link.wire.begins().saturating_since(now),
+            Server::Fused(link) => waits(&mut link.wire, now),
+            Server::Varying(link) => waits(&mut link.wire, now),
             Server::Stepped(link) => link.waits(now),
         }
     }
