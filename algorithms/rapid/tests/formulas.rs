@@ -443,13 +443,14 @@ proptest! {
     }
 }
 
-/// Most runs end after a dozen streams, where a comparison is too close to tell.
+/// Over slow paths: where there is room for long, each run meets the same comparison that is too close to tell, after 13 streams.
 #[test]
-fn runs_are_compared_until_the_available_bandwidth_falls() {
+fn runs_end_early_only_now_and_then() {
+    let mut agreed = 0;
     for seed in 1..20 {
-        let path =
-            Weather { packet: 1500, rtt_us: 30_000, available_mbps: vec![100, 60], loss_ppm: 1000, noise_ns: 50, seed };
-        let agreed = compare(&path).expect("agreement");
-        assert!(agreed > 10, "only {agreed} streams were compared");
+        let available_mbps = vec![3 + u64::from(seed) % 8, 3];
+        let path = Weather { packet: 1500, rtt_us: 30_000, available_mbps, loss_ppm: 1000, noise_ns: 50, seed };
+        agreed += compare(&path).expect("agreement");
     }
+    assert!(agreed > 19 * 100, "only {agreed} streams were compared");
 }
