@@ -230,6 +230,14 @@ pub trait Controller {
     /// What to do now. Cheap, without effect, valid until the next event.
     fn decision(&self) -> Decision;
 
+    /// When the next packet may leave, as [`Controller::decision`] says, while so many are in flight; `None`: not before fewer are.
+    /// One may leave when none is. Hosts ask once per packet: who works its window out may know sooner that there is room.
+    #[inline]
+    fn departure(&self, in_flight: u32) -> Option<Time> {
+        let decision = self.decision();
+        (in_flight < decision.window.max(1)).then_some(decision.departure)
+    }
+
     /// Who decides what leaves in fast recovery.
     fn loss_response(&self) -> LossResponse {
         LossResponse::ProportionalReduction

@@ -135,6 +135,11 @@ impl Controller for Rapid {
         Decision { window: self.law.window(), departure: self.law.departure() }
     }
 
+    #[inline]
+    fn departure(&self, in_flight: u32) -> Option<Time> {
+        self.law.has_room(in_flight).then(|| self.law.departure())
+    }
+
     fn on_available(&mut self, _now: Time, available: Rate) {
         self.law.set_available(available);
     }

@@ -81,6 +81,11 @@ macro_rules! registry {
             }
 
             #[inline(never)]
+            fn departure_of_others(&self, in_flight: u32) -> Option<Time> {
+                any!(self.departure(in_flight))
+            }
+
+            #[inline(never)]
             fn sent_by_others(&mut self, sent: &Sent) {
                 any!(self.on_sent(sent))
             }
@@ -182,6 +187,11 @@ impl Controller for AnyController {
     fn decision(&self) -> Decision {
         soon!(self.decision(), decision_of_others)
     }
+
+    #[inline]
+    fn departure(&self, in_flight: u32) -> Option<Time> {
+        soon!(self.departure(in_flight), departure_of_others)
+    }
 }
 
 impl<C: Controller> Controller for Box<C> {
@@ -195,6 +205,11 @@ impl<C: Controller> Controller for Box<C> {
     #[inline]
     fn decision(&self) -> Decision {
         boxed!(self.decision())
+    }
+
+    #[inline]
+    fn departure(&self, in_flight: u32) -> Option<Time> {
+        boxed!(self.departure(in_flight))
     }
 }
 

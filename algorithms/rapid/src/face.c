@@ -98,12 +98,31 @@ void rapid_face_on_arrival(struct rapid *law, const struct rapid_memory *memory,
 	rapid_on_arrival(law, memory, now, number, arrival);
 }
 
-/* What most acknowledgments bring, in one call: a round trip, and the arrival of one packet. Returns the window. */
-u32 rapid_face_on_acked(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 rtt, u64 number, u64 arrival)
+/* Mirrors `Room` of ffi.rs: packets that the window has room for at least, and what they were worked out from. */
+struct rapid_room {
+	u64 window_rate, rtt_ns, packets;
+};
+
+/* The window is never smaller: it takes no shorter round trip, and has no less slack. */
+static u64 rapid_face_least_window(const struct rapid *law)
+{
+	u64 window = RAPID_WINDOW_TIMES * rapid_bytes_in(law->window_rate, law->rtt_ns) / law->params.packet;
+
+	return rapid_min(window + RAPID_WINDOW_SLACK_LEAST, RAPID_WINDOW_MAX_PACKETS);
+}
+
+/*
+ * What most acknowledgments bring, in one call: a round trip, and the arrival of one packet. The window costs divisions, and
+ * each round trip changes it; what it is at least, with the smallest round trip and the least slack, changes with a stream.
+ */
+void rapid_face_on_acked(struct rapid *law, const struct rapid_memory *memory, struct rapid_room *room, u64 now, u64 rtt,
+			 u64 number, u64 arrival)
 {
 	rapid_on_rtt(law, rtt);
 	rapid_on_arrival(law, memory, now, number, arrival);
-	return rapid_window(law);
+	if (room->packets && room->window_rate == law->window_rate && room->rtt_ns == law->rtt_ns)
+		return;
+	*room = (struct rapid_room){law->window_rate, law->rtt_ns, rapid_face_least_window(law)};
 }
 
 void rapid_face_on_unstamped(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number)

@@ -93,6 +93,16 @@ pub struct Stream {
 pub const CROWDED_RECORDS: u32 = 1;
 pub const CROWDED_STREAMS: u32 = 2;
 
+/// Packets that the window has room for at least, and what they were worked out from.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Room {
+    window_rate: u64,
+    rtt_ns: u64,
+    /// Zero: not known.
+    pub packets: u64,
+}
+
 unsafe extern "C" {
     pub fn rapid_face_sizes(sizes: *mut [u64; 5]);
     pub fn rapid_face_init(law: *mut c_void, params: *const Params, now: u64, rtt: u64, seed: u64);
@@ -111,11 +121,12 @@ unsafe extern "C" {
     pub fn rapid_face_on_acked(
         law: *mut c_void,
         memory: *const Memory,
+        room: *mut Room,
         now: u64,
         rtt: u64,
         number: u64,
         arrival: u64,
-    ) -> u32;
+    );
     pub fn rapid_face_on_unstamped(law: *mut c_void, memory: *const Memory, now: u64, number: u64);
     pub fn rapid_face_on_lost(law: *mut c_void, memory: *const Memory, now: u64, number: u64);
     pub fn rapid_face_on_rtt(law: *mut c_void, rtt: u64);

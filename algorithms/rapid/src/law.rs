@@ -39,6 +39,8 @@ pub struct Law {
     /// With the beginning of the state, the second cache line.
     gaps: Box<[u64]>,
     state: [u64; STATE_WORDS],
+    /// What most departures need to know of the window, without a division.
+    room: ffi::Room,
     traced: Option<Box<TracedStream>>,
 }
 
@@ -96,6 +98,7 @@ impl Law {
             armed: false,
             traced: None,
             window: Cell::new(UNKNOWN),
+            room: ffi::Room::default(),
         };
         let raw = params.raw();
         // SAFETY: `state` is as long as the C struct and aligned for it; `raw` mirrors the C parameters.
@@ -110,6 +113,7 @@ impl Law {
     /// For an event, which may change the window.
     fn state_mut(&mut self) -> *mut c_void {
         self.window.set(UNKNOWN);
+        self.room.packets = 0;
         self.state.as_mut_ptr().cast()
     }
 
@@ -208,10 +212,12 @@ impl Law {
             self.on_rtt(rtt);
             return self.on_arrival(now, transmission, arrival);
         }
-        let (memory, state) = (self.memory(), self.state_mut());
+        // Not `state_mut`: the call sees to the room.
+        self.window.set(UNKNOWN);
+        let (memory, state) = (self.memory(), self.state.as_mut_ptr().cast());
         let (now, rtt, arrival) = (now.nanos(), rtt.nanos(), arrival.nanos());
-        // SAFETY: as in `on_sent`.
-        self.window.set(unsafe { ffi::rapid_face_on_acked(state, &memory, now, rtt, transmission, arrival) });
+        // SAFETY: as in `on_sent`; `room` mirrors the C struct.
+        unsafe { ffi::rapid_face_on_acked(state, &memory, &mut self.room, now, rtt, transmission, arrival) };
     }
 
     /// A packet was acknowledged, and the receiver did not say when it arrived.
@@ -310,6 +316,12 @@ impl Law {
         let window = unsafe { ffi::rapid_face_window(self.state()) };
         self.window.set(window);
         window
+    }
+
+    /// Whether another packet may be in flight beside so many: as [`Law::window`] says.
+    #[inline]
+    pub fn has_room(&self, in_flight: u32) -> bool {
+        u64::from(in_flight) < self.room.packets || in_flight < self.window()
     }
 
     /// Mean sending rate aimed at.

@@ -265,16 +265,17 @@ impl<C: Controller> Sender<C> {
     #[inline(always)]
     pub fn poll_transmit(&mut self, now: Time) -> Option<Segment> {
         self.gate = Time::MAX;
-        let decision = self.controller.decision();
-        let window = match &self.prr {
-            Some(prr) => prr.window(),
-            None => decision.window,
+        let in_flight = self.board.in_flight();
+        let departure = match &self.prr {
+            _ if self.forced => self.controller.departure(0),
+            Some(prr) if in_flight < prr.window().max(1) => self.controller.departure(0),
+            Some(_) => None,
+            None => self.controller.departure(in_flight),
         };
-        let window = window.max(1);
-        if self.board.in_flight() >= window && !self.forced {
+        let Some(departure) = departure else {
             self.limited_by_window(true);
             return None;
-        }
+        };
         let repeated = if self.board.lost() > 0 { self.board.next_retransmission() } else { None };
         if repeated.is_none() && self.board.next() >= self.total.min(self.right_edge) {
             self.limited_by_window(false);
@@ -286,17 +287,27 @@ impl<C: Controller> Sender<C> {
             self.probe_closed_window(now);
             return None;
         }
-        let departure = decision.departure.max(self.paced_until);
+        let departure = departure.max(self.paced_until);
         if departure > now {
             self.gate = departure;
             self.limited_by_window(true);
             return None;
         }
-        Some(self.transmit(now, window, repeated))
+        Some(self.transmit(now, repeated))
+    }
+
+    /// Packets that may be in flight.
+    fn window(&self) -> u32 {
+        match &self.prr {
+            Some(prr) => prr.window(),
+            None => self.controller.decision().window,
+        }
+        .max(1)
     }
 
     #[inline(always)]
-    fn transmit(&mut self, now: Time, window: u32, repeated: Option<u64>) -> Segment {
+    fn transmit(&mut self, now: Time, repeated: Option<u64>) -> Segment {
+        let window = if self.pacing_percent > 0 { self.window() } else { 0 };
         let transmission = self.next_transmission;
         self.next_transmission += 1;
         let sequence = match repeated {

@@ -29,8 +29,6 @@ impl UnderWay for AckTransit {
 #[derive(Clone, Debug)]
 pub(crate) struct Ring<P> {
     packets: VecDeque<P>,
-    /// Packets that were taken from it: the number of the first that is in it.
-    taken: u64,
     /// Packets that came since its room was judged.
     turn: usize,
 }
@@ -42,7 +40,7 @@ const ROOMY: usize = 4;
 
 impl<P: UnderWay> Ring<P> {
     pub(crate) fn new() -> Ring<P> {
-        Ring { packets: VecDeque::new(), taken: 0, turn: 0 }
+        Ring { packets: VecDeque::new(), turn: 0 }
     }
 
     /// Adds a packet that arrives no earlier than those before it. `source`: this ring's events.
@@ -56,18 +54,6 @@ impl<P: UnderWay> Ring<P> {
             self.begin_turn();
         }
         self.packets.push_back(packet);
-    }
-
-    /// The number of the next packet that is added.
-    #[inline]
-    pub(crate) fn next_number(&self) -> u64 {
-        self.taken + self.packets.len() as u64
-    }
-
-    /// The packet of this number, if it is still in the ring.
-    #[inline]
-    pub(crate) fn get_mut(&mut self, number: u64) -> Option<&mut P> {
-        self.packets.get_mut(usize::try_from(number.checked_sub(self.taken)?).ok()?)
     }
 
     /// Halves a ring that a burst has left too large: each turn passes through all of its memory, of which nothing would
@@ -85,7 +71,6 @@ impl<P: UnderWay> Ring<P> {
     #[inline(always)]
     pub(crate) fn pop(&mut self, agenda: &mut Agenda, source: EventSource) -> Option<P> {
         let packet = self.packets.pop_front()?;
-        self.taken += 1;
         agenda.advance_packet(source, self.packets.front().map(P::at));
         Some(packet)
     }

@@ -1,7 +1,7 @@
 //! What is under way: plain records in rings, 32 bytes for a data packet, 32 for an acknowledgment.
 
 use transport::{Ack, MAX_SACK_BLOCKS, MarkCounts, SackBlock, Segment, Stamp};
-use units::{Bytes, Ecn, Marks, Span, Time};
+use units::{Bytes, Ecn, Marks, Time};
 
 /// Bits that tell traffic and acknowledgments from the data of flows in [`Transit::flow`].
 const TRAFFIC: u32 = 1 << 31;
@@ -144,29 +144,11 @@ pub(crate) struct AckTransit {
     next_expected: u64,
     /// From the next packet expected to the transmission echoed.
     echo: i32,
-    /// How long after it the next of its flow arrives, in units of [`AFTER_UNIT`], rounded down; zero: not known yet.
-    after: u32,
     pub(crate) flow: u32,
     detail: u32,
 }
 
-/// Picoseconds, as a power of two: the longest time that is told in full is 4.4 s.
-const AFTER_UNIT: u32 = 10;
-
 impl AckTransit {
-    /// No acknowledgment of its flow that follows it arrives before this.
-    #[inline]
-    pub(crate) fn alone_until(&self) -> Time {
-        self.at + Span::from_picos(u64::from(self.after) << AFTER_UNIT)
-    }
-
-    /// The next of its flow arrives at `next`.
-    #[inline]
-    pub(crate) fn precede(&mut self, next: Time) {
-        let after = next.saturating_since(self.at).picos() >> AFTER_UNIT;
-        self.after = after.min(u64::from(u32::MAX)) as u32;
-    }
-
     #[inline]
     fn echo(&self) -> u64 {
         self.next_expected.wrapping_add_signed(self.echo.into())
@@ -318,7 +300,7 @@ impl Details {
             1 if bare && ack.arrivals[0] == lone => STAMPED,
             _ => self.store(ack, usual, near),
         };
-        AckTransit { at, next_expected: ack.next_expected, echo, after: 0, flow: flow as u32, detail }
+        AckTransit { at, next_expected: ack.next_expected, echo, flow: flow as u32, detail }
     }
 
     #[inline(never)]
@@ -412,19 +394,6 @@ mod tests {
             let mut ack = Ack::plain(17, 40, 1000);
             ack.marked = MarkCounts { congestion, burstiness };
             assert_kept(&ack);
-        }
-    }
-
-    #[test]
-    fn an_acknowledgment_is_never_said_to_be_alone_for_too_long() {
-        let at = Time::from_nanos(900);
-        for picos in [0, 1, 1023, 1024, 5_000_000_000, 10_000_000_000_000] {
-            let mut record = Details::default().pack(3, at, &Ack::plain(17, 40, 1000), USUAL);
-            assert_eq!(record.alone_until(), at);
-            let next = at + Span::from_picos(picos);
-            record.precede(next);
-            assert!(record.alone_until() <= next);
-            assert!(picos > 1 << 42 || next.saturating_since(record.alone_until()) < Span::from_picos(1024));
         }
     }
 

@@ -1,4 +1,4 @@
-//! Departures that are caught up with: a run that is watched makes none wait, so both must be the same run.
+//! Paced senders on clocks of their own: in a run that is watched no sender has one, so both must be the same run.
 
 use crate::support;
 

@@ -14,7 +14,7 @@ use scenario::{Experiment, FlowSpec, Size};
 use std::path::{Path, PathBuf};
 use traffic::Application;
 use traffic::chance::{Purpose, seed};
-use transport::{MAX_RTO, Receiver, ReceiverParams, Sender, SenderParams, Transfer};
+use transport::{Receiver, ReceiverParams, Sender, SenderParams, Transfer};
 use units::{Span, Time};
 
 /// What all flows of an experiment share: its settings, and the numbers of routes and return paths.
@@ -178,9 +178,10 @@ impl<'e> FlowBuilder<'e> {
             immediate,
             armed: start,
             due: start,
-            patience: if gaps.is_none() && application.is_none() { spec.min_rto.min(MAX_RTO) } else { Span::ZERO },
+            may_run_ahead: gaps.is_none() && application.is_none(),
             expected: Time::MAX,
-            newest_ack: u64::MAX,
+            waiting: Line::EMPTY,
+            in_lane: 0,
             runs_ahead: false,
             gaps,
             coalescer,

@@ -23,10 +23,10 @@ use units::{Bytes, Ratio, Span, Time};
 pub(crate) struct Flow {
     /// Its event at the first link of its route; [`Time::MAX`]: none.
     pub(super) expected: Time,
-    /// How much later than its departure a packet may be caught up with (see [`super::sending`]); zero: not at all.
-    pub(super) patience: Span,
     /// Packets on their way to the first link.
     pub(super) access: Line,
+    /// Acknowledgments on their way to its sender, if it runs ahead.
+    pub(super) waiting: Line,
     /// From the sender to the first link.
     pub(super) access_delay: Span,
     /// The number of its sender's network card among [`super::Cards`]; `None`: a card without a rate.
@@ -37,9 +37,11 @@ pub(crate) struct Flow {
     pub(super) route: u32,
     /// From the receiver back to the sender.
     pub(super) return_delay: Span,
-    /// The number of its newest acknowledgment in that ring, if it runs ahead.
-    pub(super) newest_ack: u64,
-    /// Its packets leave ahead of time, until its next acknowledgment (see [`super::sending`]).
+    /// Its acknowledgments in that ring.
+    pub(super) in_lane: u32,
+    /// What its sender does may be made up for later (see [`super::ahead`]).
+    pub(super) may_run_ahead: bool,
+    /// It is: its sender has a clock of its own.
     pub(super) runs_ahead: bool,
     /// Each packet is acknowledged the instant it arrives: its reception needs no event.
     pub(super) immediate: bool,
@@ -150,25 +152,15 @@ impl Flow {
 
     /// This flow with the settings of a background flow: nothing wakes its sender before its first message.
     pub(crate) fn in_background(self, card: Option<u32>) -> Flow {
-        Flow { armed: Time::MAX, due: Time::MAX, patience: Span::ZERO, card, ..self }
+        Flow { armed: Time::MAX, due: Time::MAX, may_run_ahead: false, card, ..self }
     }
 
-    /// Whether its next departure may be caught up with when its packet is `expected` at the first link.
+    /// Notes when all was acknowledged.
     #[inline]
-    pub(super) fn may_wait(&self, expected: Time) -> bool {
-        expected.saturating_since(self.sender.departure()) < self.patience
-    }
-
-    /// Its sender is paced: from now on its packets leave ahead of time, where nothing can come between.
-    #[cold]
-    pub(super) fn begin_to_run_ahead(&mut self) {
-        self.runs_ahead = self.patience > Span::ZERO && self.stop == Time::MAX;
-    }
-
-    /// Whether a packet may leave ahead of this, its departure time: no timer expires before it.
-    #[inline]
-    pub(super) fn may_run_ahead(&self, departure: Time) -> bool {
-        departure < self.armed.min(self.sender.next_deadline())
+    pub(super) fn note_completion(&mut self, at: Time) {
+        if self.completed == Time::MAX && self.sender.is_done() && self.sender.next_wakeup() == Time::MAX {
+            self.completed = at;
+        }
     }
 
     /// It has an event at its first link at this time, or earlier.

@@ -4,7 +4,7 @@
 //! would keep the room for that moment for ever, a thousand times, and spread over the cache; here a packet takes a slot
 //! of a common slab, the one freed last, and each line is a list through it.
 
-use crate::transit::Transit;
+use crate::ring::UnderWay;
 use units::Time;
 
 const NONE: u32 = u32::MAX;
@@ -12,81 +12,91 @@ const NONE: u32 = u32::MAX;
 /// One line: first in, first out.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Line {
+    /// When its first packet is due; [`Time::MAX`]: there is none. It stands here, and each time after the first beside the
+    /// packet before, so that who only asks when touches no packet.
+    due: Time,
     head: u32,
     tail: u32,
 }
 
 impl Line {
-    pub(super) const EMPTY: Line = Line { head: NONE, tail: NONE };
+    pub(super) const EMPTY: Line = Line { due: Time::MAX, head: NONE, tail: NONE };
 
     #[inline]
     pub(super) fn is_empty(self) -> bool {
         self.head == NONE
     }
+
+    /// When its first packet is due; [`Time::MAX`]: there is none.
+    #[inline]
+    pub(super) fn due(self) -> Time {
+        self.due
+    }
 }
 
 #[derive(Clone, Debug)]
-struct Slot {
-    transit: Transit,
+struct Slot<P> {
+    packet: P,
     next: u32,
+    next_due: Time,
 }
 
 /// The slab that all lines go through.
 #[derive(Clone, Debug)]
-pub(super) struct Lines {
-    slots: Vec<Slot>,
+pub(super) struct Lines<P> {
+    slots: Vec<Slot<P>>,
     free: u32,
 }
 
-impl Lines {
-    pub(super) fn new() -> Lines {
+impl<P: UnderWay + Copy> Lines<P> {
+    pub(super) fn new() -> Lines<P> {
         Lines { slots: Vec::new(), free: NONE }
     }
 
     #[inline]
-    pub(super) fn push(&mut self, line: &mut Line, transit: Transit) {
-        let slot = self.take_slot(transit);
+    pub(super) fn push(&mut self, line: &mut Line, packet: P) {
+        let slot = self.take_slot(packet);
         if line.is_empty() {
-            line.head = slot;
+            (line.head, line.due) = (slot, packet.at());
         } else {
-            self.slots[line.tail as usize].next = slot;
+            let last = &mut self.slots[line.tail as usize];
+            (last.next, last.next_due) = (slot, packet.at());
         }
         line.tail = slot;
     }
 
     #[inline]
-    fn take_slot(&mut self, transit: Transit) -> u32 {
+    fn take_slot(&mut self, packet: P) -> u32 {
         if self.free == NONE {
-            self.slots.push(Slot { transit, next: NONE });
+            self.slots.push(Slot { packet, next: NONE, next_due: Time::MAX });
             return (self.slots.len() - 1) as u32;
         }
         let slot = self.free;
         let place = &mut self.slots[slot as usize];
         self.free = place.next;
-        *place = Slot { transit, next: NONE };
+        *place = Slot { packet, next: NONE, next_due: Time::MAX };
         slot
     }
 
     /// Takes the first packet, if it is due at this time.
     #[inline]
-    pub(super) fn pop_at(&mut self, line: &mut Line, at: Time) -> Option<Transit> {
+    pub(super) fn pop_at(&mut self, line: &mut Line, at: Time) -> Option<P> {
+        if line.due != at {
+            return None;
+        }
         let slot = line.head;
-        let place = self.slots.get_mut(slot as usize).filter(|place| place.transit.at == at)?;
-        line.head = place.next;
+        let place = self.slots.get_mut(slot as usize)?;
+        (line.head, line.due) = (place.next, place.next_due);
         place.next = self.free;
         self.free = slot;
-        Some(place.transit)
-    }
-
-    #[inline]
-    pub(super) fn front(&self, line: Line) -> Option<&Transit> {
-        self.slots.get(line.head as usize).map(|slot| &slot.transit)
+        Some(place.packet)
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transit::Transit;
     use proptest::prelude::*;
     use std::collections::VecDeque;
     use units::{Bytes, Span};
@@ -106,13 +116,13 @@ mod tests {
                     lines.push(&mut found[line], packet(number as u64));
                     expected[line].push_back(number as u64);
                 } else {
-                    let first = lines.front(found[line]).map_or(Time::ZERO, |transit| transit.at);
-                    prop_assert!(lines.pop_at(&mut found[line], first + Span::from_picos(1)).is_none());
+                    let first = found[line].due();
+                    prop_assert!(lines.pop_at(&mut found[line], first.saturating_add(Span::from_picos(1))).is_none());
                     let popped = lines.pop_at(&mut found[line], first).map(|transit| transit.sequence);
                     prop_assert_eq!(popped, expected[line].pop_front());
                 }
-                let front = lines.front(found[line]).map(|transit| transit.sequence);
-                prop_assert_eq!(front, expected[line].front().copied());
+                let due = expected[line].front().map_or(Time::MAX, |first| Time::from_picos(*first));
+                prop_assert_eq!(found[line].due(), due);
                 prop_assert_eq!(found[line].is_empty(), expected[line].is_empty());
             }
         }

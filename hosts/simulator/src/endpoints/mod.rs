@@ -1,5 +1,6 @@
 //! Senders, receivers and the hosts they live on: all flows of a run, with what lies between a flow and its path.
 
+mod ahead;
 mod builder;
 mod card;
 mod coalescer;
@@ -40,7 +41,9 @@ pub(crate) struct Endpoints {
     of_scenario: usize,
     cards: Cards,
     /// Packets on their way from senders to first links.
-    accesses: Lines,
+    accesses: Lines<Transit>,
+    /// Acknowledgments that wait for flows that run ahead.
+    waiting: Lines<AckTransit>,
     /// Acknowledgments, one ring per last link and return delay, so that each is in order of time.
     ack_lanes: Vec<Ring<AckTransit>>,
     details: Details,
@@ -71,6 +74,7 @@ impl Endpoints {
             of_scenario: flows.len(),
             cards,
             accesses: Lines::new(),
+            waiting: Lines::new(),
             ack_lanes: vec![Ring::new(); ack_lanes],
             details: Details::default(),
             way_back: WayBack::default(),
@@ -140,7 +144,7 @@ impl Endpoints {
     /// Notes from now on what senders of the scenario do.
     pub(crate) fn note(&mut self) {
         self.noted = Some(Vec::new());
-        self.let_none_wait();
+        self.let_none_run_ahead();
     }
 
     /// What senders did since the last call, in order.

@@ -119,17 +119,14 @@ impl Endpoints {
         self.send_ack(agenda, index, record);
     }
 
-    /// An acknowledgment sets out for its sender, on nothing but a delay. The one of its flow before it is told when it arrives.
+    /// An acknowledgment sets out for its sender, on nothing but a delay.
     #[inline(always)]
     pub(super) fn send_ack(&mut self, agenda: &mut Agenda, index: usize, record: AckTransit) {
         let flow = &mut self.flows[index];
-        let lane = &mut self.ack_lanes[flow.ack_lane as usize];
         if flow.runs_ahead {
-            if let Some(before) = lane.get_mut(flow.newest_ack) {
-                before.precede(record.at);
-            }
-            flow.newest_ack = lane.next_number();
+            return self.let_wait(agenda, index, record);
         }
-        lane.push(agenda, EventSource::AckLane(flow.ack_lane), record);
+        flow.in_lane += 1;
+        self.ack_lanes[flow.ack_lane as usize].push(agenda, EventSource::AckLane(flow.ack_lane), record);
     }
 }

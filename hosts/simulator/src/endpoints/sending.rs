@@ -1,14 +1,11 @@
 //! What senders do when acknowledgments and timers reach them, and the packets' way to the first link.
 //!
-//! A sender that waits for nothing but a departure time has no event for it. What an acknowledgment finds it has not done
-//! yet is caught up with. And it runs ahead: where it is known when the next acknowledgment arrives, what leaves before that
-//! leaves at once, while all that belongs to the flow is at hand. Nothing else can change it until then but its timer, and
-//! nobody may look at it before the horizon.
+//! A paced sender has no events: [`super::ahead`] says when it acts.
 
 use super::lines::Lines;
 use super::{Cards, Endpoints, Flow};
 use crate::agenda::{Agenda, EventSource};
-use crate::transit::Transit;
+use crate::transit::{AckTransit, Transit};
 use congestion::{AnyController, Controller};
 use packets::Event;
 use queueing::RateHeader;
@@ -33,21 +30,27 @@ impl Endpoints {
         let source = EventSource::AckLane(lane as u32);
         let Some(record) = self.ack_lanes[lane].pop(agenda, source) else { return };
         let index = record.flow as usize;
-        self.catch_up_before(agenda, now, index);
+        self.flows[index].in_lane -= 1;
+        if self.flows[index].runs_ahead {
+            self.go_on_before(agenda, now, index);
+        }
+        self.hear(now, &record);
+        self.transmit(agenda, now, index);
+    }
+
+    /// A sender hears of an acknowledgment.
+    #[inline(always)]
+    pub(super) fn hear(&mut self, now: Time, record: &AckTransit) {
+        let index = record.flow as usize;
         let flow = &mut self.flows[index];
         let usual = flow.usual(now - flow.return_delay, self.stamp_clock);
-        let ack = self.details.unpack(&record, usual);
+        let ack = self.details.unpack(record, usual);
         if let Some(noted) = &mut self.noted {
             note_acknowledged(noted, index, ack);
         }
         flow.sender.on_ack(now, ack);
         if !self.oracle.is_empty() {
             self.tell(now, index);
-        }
-        if self.flows[index].runs_ahead {
-            self.transmit_ahead(agenda, now, index, record.alone_until().min(self.horizon));
-        } else {
-            self.transmit(agenda, now, index);
         }
     }
 
@@ -63,12 +66,14 @@ impl Endpoints {
 
     /// A flow's timer: its start, a departure, or a timeout.
     pub(crate) fn sender_timer(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
-        if self.flows[index].armed != now {
+        let flow = &mut self.flows[index];
+        if flow.armed != now {
             return;
         }
-        self.catch_up_before(agenda, now, index);
-        let flow = &mut self.flows[index];
         (flow.armed, flow.due) = (Time::MAX, Time::MAX);
+        if flow.runs_ahead {
+            return self.make_up(agenda, now, index);
+        }
         flow.offer(now);
         flow.sender.on_wakeup(now);
         if flow.gaps.as_ref().is_some_and(|gaps| gaps.deadline() <= now) {
@@ -79,7 +84,9 @@ impl Endpoints {
 
     /// A flow has nothing new to send from now on.
     pub(crate) fn stop(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
-        self.catch_up_before(agenda, now, index);
+        if self.flows[index].runs_ahead {
+            self.go_on_before(agenda, now, index);
+        }
         let flow = &mut self.flows[index];
         flow.application = None;
         flow.sender.close();
@@ -94,7 +101,7 @@ impl Endpoints {
         index: usize,
         act: impl FnOnce(&mut AnyController) -> T,
     ) -> T {
-        self.catch_up(agenda, now, index);
+        self.make_up(agenda, now, index);
         let done = act(self.flows[index].sender.controller_mut());
         if self.flows[index].start <= now {
             self.transmit(agenda, now, index);
@@ -102,50 +109,17 @@ impl Endpoints {
         done
     }
 
-    // ---- departures caught up with --------------------------------------------------------------------------
-
-    /// Catches up with the departures before `now`.
-    #[inline(always)]
-    fn catch_up_before(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
-        if self.flows[index].sender.departure() < now {
-            self.catch_up(agenda, now - Span::from_picos(1), index);
+    /// Lets a sender do what it has not done yet until `now`: somebody looks at it.
+    pub(crate) fn make_up(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+        if self.flows[index].runs_ahead {
+            self.go_on(agenda, now, index);
+            self.sending(index).arm(agenda, now);
         }
     }
 
-    /// Catches up with the departures up to and including `until`.
-    #[inline(never)]
-    fn catch_up(&mut self, agenda: &mut Agenda, until: Time, index: usize) {
-        let mut sending = self.sending(index);
-        if sending.flow.patience == Span::ZERO {
-            return;
-        }
-        let mut departure = sending.flow.sender.departure();
-        while departure <= until {
-            sending.depart(agenda, departure);
-            departure = sending.flow.sender.departure();
-        }
-    }
-
-    /// Sets a flow's timer, away from the way of most packets. `expected`: its next event at the first link.
-    #[inline(never)]
-    fn rearm(&mut self, agenda: &mut Agenda, now: Time, index: usize, expected: Time) {
-        self.sending(index).set_timer(agenda, now, expected);
-    }
-
-    /// Catches up with the departures of the first `flows` flows up to and including `until`: somebody looks at their senders.
-    pub(crate) fn catch_up_first(&mut self, agenda: &mut Agenda, until: Time, flows: usize) {
-        for index in 0..flows {
-            if self.flows[index].sender.departure() <= until {
-                self.catch_up(agenda, until, index);
-                let expected = self.sending(index).expected();
-                self.rearm(agenda, until, index, expected);
-            }
-        }
-    }
-
-    /// Makes no departure wait from now on: somebody wants to hear of each when it happens.
-    pub(crate) fn let_none_wait(&mut self) {
-        self.flows.iter_mut().for_each(|flow| flow.patience = Span::ZERO);
+    /// Lets no flow run ahead from now on, before any does: somebody wants to hear of everything when it happens.
+    pub(crate) fn let_none_run_ahead(&mut self) {
+        self.flows.iter_mut().for_each(|flow| flow.may_run_ahead = false);
     }
 
     // ---- departures --------------------------------------------------------------------------------------------
@@ -158,22 +132,6 @@ impl Endpoints {
         sending.arm(agenda, now);
     }
 
-    /// The same of a flow that runs ahead: sends what leaves before `alone`, too. Until then nothing but its timer can change
-    /// what the flow does.
-    #[inline(never)]
-    fn transmit_ahead(&mut self, agenda: &mut Agenda, now: Time, index: usize, alone: Time) {
-        let mut sending = self.sending(index);
-        let mut departure = now;
-        loop {
-            sending.depart(agenda, departure);
-            departure = sending.flow.sender.departure();
-            if departure >= alone || !sending.flow.may_run_ahead(departure) {
-                break;
-            }
-        }
-        sending.arm(agenda, now);
-    }
-
     /// From now on nobody looks at the flows before this instant, nor at what they did in it.
     pub(crate) fn set_horizon(&mut self, horizon: Time) {
         self.horizon = horizon;
@@ -181,7 +139,7 @@ impl Endpoints {
 
     /// A flow at its sending host.
     #[inline(always)]
-    fn sending(&mut self, index: usize) -> Sending<'_> {
+    pub(super) fn sending(&mut self, index: usize) -> Sending<'_> {
         Sending {
             flow: &mut self.flows[index],
             index,
@@ -197,49 +155,58 @@ impl Endpoints {
     #[inline(always)]
     pub(crate) fn at_first_link(&mut self, agenda: &mut Agenda, now: Time, index: usize) -> Option<Transit> {
         let source = EventSource::Access(index as u32);
-        let flow = &self.flows[index];
-        if flow.expected != now {
+        if self.flows[index].expected != now {
             agenda.advance_packet(source, None);
             return None;
         }
-        let departure = flow.sender.departure();
-        let (paced, departs) = (departure < Time::MAX, departure <= now);
-        if departs {
-            self.catch_up(agenda, now, index);
-        }
         let sending = self.sending(index);
         let transit = sending.accesses.pop_at(&mut sending.flow.access, now);
+        if transit.is_none() {
+            return self.look(agenda, now, index);
+        }
         let next = sending.expected();
         sending.flow.expected = next;
         agenda.advance_packet(source, (next < Time::MAX).then_some(next));
-        if departs || (paced && sending.flow.patience > Span::ZERO && !sending.flow.may_wait(next)) {
-            self.rearm(agenda, now, index, next);
+        transit
+    }
+
+    /// No packet of a flow is on its way to the first link: its sender goes on, and may have sent one that arrives now.
+    #[inline(never)]
+    fn look(&mut self, agenda: &mut Agenda, now: Time, index: usize) -> Option<Transit> {
+        if self.flows[index].runs_ahead {
+            self.go_on(agenda, now, index);
         }
+        let mut sending = self.sending(index);
+        let transit = sending.accesses.pop_at(&mut sending.flow.access, now);
+        let next = sending.expected();
+        sending.flow.expected = next;
+        agenda.advance_packet(EventSource::Access(index as u32), (next < Time::MAX).then_some(next));
+        sending.set_timer(agenda, now);
         transit
     }
 }
 
 /// One flow at its sending host, with what it shares there with others.
-struct Sending<'a> {
+pub(super) struct Sending<'a> {
     flow: &'a mut Flow,
     index: usize,
     cards: &'a mut Cards,
-    accesses: &'a mut Lines,
+    accesses: &'a mut Lines<Transit>,
     noted: &'a mut Option<Vec<Event>>,
     /// Hosts hold packets until a batch is full.
     batching: bool,
 }
 
 impl Sending<'_> {
-    /// The next event of the flow at its first link, at the latest: of the packet that is on its way there or, if none is,
-    /// of the one that is next to leave. [`Time::MAX`]: none is known of.
+    /// The next event of the flow at its first link, at the latest: of the packet that is on its way there or, if none is
+    /// and the flow runs ahead, of one that may leave next. [`Time::MAX`]: none is known of.
     #[inline(always)]
-    fn expected(&self) -> Time {
-        if let Some(first) = self.accesses.front(self.flow.access) {
-            return first.at;
+    pub(super) fn expected(&self) -> Time {
+        if !self.flow.access.is_empty() || !self.flow.runs_ahead {
+            return self.flow.access.due();
         }
-        let departure = self.flow.sender.departure();
-        if departure == Time::MAX || self.flow.patience == Span::ZERO {
+        let departure = self.flow.sender.departure().min(self.flow.waiting.due());
+        if departure == Time::MAX {
             return Time::MAX;
         }
         let least = self.flow.sender.least_packet();
@@ -249,7 +216,7 @@ impl Sending<'_> {
 
     /// Sends what may leave now.
     #[inline(always)]
-    fn depart(&mut self, agenda: &mut Agenda, now: Time) {
+    pub(super) fn depart(&mut self, agenda: &mut Agenda, now: Time) {
         while let Some(segment) = self.flow.sender.poll_transmit(now) {
             let transit = Transit::of_flow(self.index, &segment, now);
             if let Some(noted) = self.noted {
@@ -292,29 +259,25 @@ impl Sending<'_> {
         }
     }
 
+    /// Has the flow come back in time: at its first link, and for its timer.
     #[inline(always)]
-    fn arm(&mut self, agenda: &mut Agenda, now: Time) {
-        let paced = self.flow.sender.departure() < Time::MAX;
-        let expected = if paced { self.expected() } else { Time::MAX };
-        if paced && !self.flow.runs_ahead {
-            self.flow.begin_to_run_ahead();
+    pub(super) fn arm(&mut self, agenda: &mut Agenda, now: Time) {
+        if !self.flow.runs_ahead && self.flow.may_run_ahead && self.flow.sender.departure() < Time::MAX {
+            self.flow.runs_ahead = true;
         }
-        self.set_timer(agenda, now, expected);
+        if self.flow.runs_ahead {
+            let expected = self.expected();
+            self.flow.expect(agenda, expected, self.index);
+        }
+        self.set_timer(agenda, now);
     }
 
-    /// Sets the flow's timer. `expected`: its next event at the first link, if it knows when its next packet departs.
+    /// Sets the flow's timer.
     #[inline(always)]
-    fn set_timer(&mut self, agenda: &mut Agenda, now: Time, expected: Time) {
+    fn set_timer(&mut self, agenda: &mut Agenda, now: Time) {
         let flow = &mut *self.flow;
-        let paced = flow.sender.departure() < Time::MAX;
-        let mut due = flow.sender.next_wakeup();
-        if due == Time::MAX && flow.completed == Time::MAX && flow.sender.is_done() {
-            flow.completed = now;
-        }
-        if paced && flow.may_wait(expected) {
-            flow.expect(agenda, expected, self.index);
-            due = flow.sender.next_deadline();
-        }
+        flow.note_completion(now);
+        let mut due = if flow.runs_ahead { flow.sender.next_deadline() } else { flow.sender.next_wakeup() };
         if let Some(gaps) = &flow.gaps {
             due = due.min(gaps.deadline());
         }

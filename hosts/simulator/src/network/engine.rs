@@ -138,37 +138,37 @@ impl<'e> Network<'e> {
 
     #[inline(always)]
     fn at_first_link(&mut self, now: Time, index: usize) {
-        let Some(transit) = self.endpoints.at_first_link(&mut self.agenda, now, index) else { return };
+        let Some(mut transit) = self.endpoints.at_first_link(&mut self.agenda, now, index) else { return };
         let link = self.topology.first_link(self.endpoints.route(index));
         if !self.endpoints.is_of_scenario(index) {
             self.recorder.entered(transit.owner().into(), now, transit.size());
         }
-        self.arrive(now, link, transit);
+        self.arrive(now, link, &mut transit);
     }
 
     fn at_next_link(&mut self, now: Time, lane: usize) {
-        let Some((link, transit)) = self.topology.between_links(&mut self.agenda, lane) else { return };
-        self.arrive(now, link, transit);
+        let Some((link, mut transit)) = self.topology.between_links(&mut self.agenda, lane) else { return };
+        self.arrive(now, link, &mut transit);
     }
 
     fn cross_packet(&mut self, now: Time, index: usize) {
-        let Some(transit) = self.cross.send(&mut self.agenda, now, index) else { return };
+        let Some(mut transit) = self.cross.send(&mut self.agenda, now, index) else { return };
         self.recorder.entered(transit.owner().into(), now, transit.size());
         let link = self.topology.first_link(self.cross.route(index));
-        self.arrive(now, link, transit);
+        self.arrive(now, link, &mut transit);
     }
 
     #[inline]
-    fn arrive(&mut self, now: Time, link: usize, mut transit: Transit) {
+    fn arrive(&mut self, now: Time, link: usize, transit: &mut Transit) {
         if self.topology.is_bottleneck(link) {
             self.recorder.arrives(transit.owner().into(), now, transit.size());
         }
         transit.at = now;
-        let header = if self.topology.is_stepped(link) { self.endpoints.header(&transit).copied() } else { None };
-        match self.topology.admit(&mut self.agenda, now, link, &transit, header) {
+        let header = if self.topology.is_stepped(link) { self.endpoints.header(transit).copied() } else { None };
+        match self.topology.admit(&mut self.agenda, now, link, transit, header) {
             Admission::Served(service) => self.depart(link, transit, now, service),
             Admission::Queued => self.drop_later(now, link),
-            Admission::Dropped => self.drop(now, link, transit),
+            Admission::Dropped => self.drop(now, link, *transit),
         }
     }
 
@@ -192,13 +192,14 @@ impl<'e> Network<'e> {
     }
 
     fn link_timer(&mut self, now: Time, link: usize) {
-        if let Some(Leaving { transit, service, header }) = self.topology.finish(now, link) {
+        if let Some(Leaving { mut transit, service, header }) = self.topology.finish(now, link) {
             if let Some(place) = self.endpoints.header(&transit)
                 && let Some(header) = header
             {
                 *place = header;
             }
-            self.depart(link, transit, transit.at, service);
+            let arrival = transit.at;
+            self.depart(link, &mut transit, arrival, service);
         }
         self.topology.serve(&mut self.agenda, now, link);
         self.drop_later(now, link);
@@ -206,14 +207,14 @@ impl<'e> Network<'e> {
 
     /// A packet's time on a link is known: it goes on from there, unless the wire loses it.
     #[inline]
-    fn depart(&mut self, link: usize, mut transit: Transit, arrival: Time, service: Service) {
+    fn depart(&mut self, link: usize, transit: &mut Transit, arrival: Time, service: Service) {
         let Service { begins, departs } = service;
         self.hops += 1;
         if self.topology.is_bottleneck(link) {
             self.recorder.served(transit.owner().into(), transit.size(), arrival, begins, departs);
         }
         if self.logging {
-            self.note(link, &transit, arrival, departs);
+            self.note(link, transit, arrival, departs);
             self.recorder.link_served(link, transit.size(), arrival, begins, departs);
         }
         transit.hop += 1;
@@ -221,8 +222,8 @@ impl<'e> Network<'e> {
             Fate::Lost => {
                 self.recorder.lost(transit.owner().into(), departs);
                 self.recorder.link_lost(link, departs);
-                self.note_lost(&transit, departs);
-                self.endpoints.forget(&transit);
+                self.note_lost(transit, departs);
+                self.endpoints.forget(transit);
             }
             Fate::Arrives(at) => {
                 transit.at = at;
@@ -230,7 +231,7 @@ impl<'e> Network<'e> {
             }
             Fate::Late(at) => {
                 transit.at = at;
-                self.topology.detour(&mut self.agenda, link, transit);
+                self.topology.detour(&mut self.agenda, link, *transit);
             }
         }
     }
@@ -248,21 +249,21 @@ impl<'e> Network<'e> {
 
     /// A packet sets out from one link to the next, or to its receiver. Cross traffic has none.
     #[inline]
-    fn forward(&mut self, link: usize, transit: Transit) {
-        match (self.next_hop(&transit), transit.owner()) {
-            (Some(next), _) => self.topology.towards_link(&mut self.agenda, next, transit),
-            (None, Owner::Flow(flow)) if self.endpoints.is_immediate(flow) => self.receive(transit.at, flow, &transit),
-            (None, Owner::Flow(_)) => self.topology.deliver(&mut self.agenda, link, transit),
+    fn forward(&mut self, link: usize, transit: &Transit) {
+        match (self.next_hop(transit), transit.owner()) {
+            (Some(next), _) => self.topology.towards_link(&mut self.agenda, next, *transit),
+            (None, Owner::Flow(flow)) if self.endpoints.is_immediate(flow) => self.receive(transit.at, flow, transit),
+            (None, Owner::Flow(_)) => self.topology.deliver(&mut self.agenda, link, *transit),
             (None, Owner::Traffic(_)) => {}
-            (None, Owner::Acknowledgment(_)) => self.endpoints.returned(&mut self.agenda, &transit),
+            (None, Owner::Acknowledgment(_)) => self.endpoints.returned(&mut self.agenda, transit),
         }
     }
 
     /// The first packet of a detour arrives.
     fn off_detour(&mut self, now: Time, link: usize) {
-        let Some(transit) = self.topology.off_detour(&mut self.agenda, link) else { return };
+        let Some(mut transit) = self.topology.off_detour(&mut self.agenda, link) else { return };
         match self.next_hop(&transit) {
-            Some(next) => self.arrive(now, next.link(), transit),
+            Some(next) => self.arrive(now, next.link(), &mut transit),
             None => self.at_host(now, transit),
         }
     }
@@ -332,9 +333,9 @@ impl<'e> Network<'e> {
 
     #[cold]
     #[inline(never)]
-    fn onto_way_back(&mut self, now: Time, route: u32, transit: Transit) {
+    fn onto_way_back(&mut self, now: Time, route: u32, mut transit: Transit) {
         let link = self.topology.first_link(route);
-        self.arrive(now, link, transit);
+        self.arrive(now, link, &mut transit);
     }
 
     // ---- logs --------------------------------------------------------------------------------------------------

@@ -1,7 +1,7 @@
 //! What the recorder asks of flows and the bottleneck at equal intervals: their curves, and traces of probe streams.
 
 use crate::agenda::{Agenda, EventSource};
-use crate::endpoints::{Endpoints, Flow};
+use crate::endpoints::Endpoints;
 use crate::topology::Topology;
 use measure::Recorder;
 use scenario::Experiment;
@@ -59,25 +59,30 @@ impl Sampler {
         }
         recorder.sample_queue(topology.readings());
         let sampled = recorder.sampled_flows();
-        endpoints.catch_up_first(agenda, now, sampled);
+        (0..sampled).for_each(|index| endpoints.make_up(agenda, now, index));
         for (index, flow) in endpoints.flows().iter().enumerate().take(sampled) {
             recorder.sample_flow(index, flow.sample(now));
         }
-        self.trace_streams(now, endpoints.flows_mut(), recorder);
+        self.trace_streams(agenda, now, endpoints, recorder);
     }
 
     /// Asks for a probe stream when it is time, and takes it when it is complete.
-    fn trace_streams(&mut self, now: Time, flows: &mut [Flow], recorder: &mut Recorder) {
+    fn trace_streams(&mut self, agenda: &mut Agenda, now: Time, endpoints: &mut Endpoints, recorder: &mut Recorder) {
         for &index in &self.asked {
-            if let Some((trace, from)) = flows[index].take_trace() {
+            endpoints.make_up(agenda, now, index);
+            if let Some((trace, from)) = endpoints.flows_mut()[index].take_trace() {
                 let span = trace.gaps.iter().skip(1).map(|gap| gap.created).sum();
                 recorder.traced(index, trace, from, from + span);
                 return;
             }
         }
         let Some(&due) = self.trace_times.last() else { return };
-        let index = (self.trace_times.len() - 1) % flows.len().max(1);
-        let Some(flow) = flows.get_mut(index) else { return };
+        let index = (self.trace_times.len() - 1) % endpoints.flows().len().max(1);
+        if index >= endpoints.flows().len() {
+            return;
+        }
+        endpoints.make_up(agenda, now, index);
+        let flow = &mut endpoints.flows_mut()[index];
         // The next stream to complete was sent up to a few round trips ago: by then its traffic must have been seen.
         if now + flow.sender().rtt().0 * 3 >= due {
             recorder.watch();
