@@ -6,7 +6,7 @@ use congestion::registry;
 use packets::{Event, Observer, Start as Begins};
 use proptest::prelude::*;
 use results::{Run, Summary};
-use scenario::{Buffer, Experiment, FlowSpec, ReceiverSpec, Record, Size, Start};
+use scenario::{Buffer, Coalescing, Experiment, FlowSpec, LinkSpec, ReceiverSpec, Record, Size, Start};
 use std::io;
 use support::{dumbbell, flow};
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
@@ -93,7 +93,7 @@ prop_compose! {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 60, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 300, ..ProptestConfig::default() })]
 
     #[test]
     fn whatever_the_flows_are_the_run_is_the_same(
@@ -101,13 +101,30 @@ proptest! {
         loss in 0u64..30,
         delayed_ack in 1u32..4,
         ack_loss in 0u64..100,
+        bunching_us in prop::sample::select(vec![0u64, 0, 300, 5000]),
+        coalescing_us in prop::sample::select(vec![0u64, 0, 120]),
+        window in prop::sample::select(vec![3u64, 40, 1 << 30]),
+        crosses_back in any::<bool>(),
+        streams in 0u32..3,
         seed in 1u64..1000,
     ) {
         let mut experiment = path();
         experiment.links[0].loss = Ratio::of(loss, 1000);
         experiment.receiver =
-            ReceiverSpec { delayed_ack, ack_loss: Ratio::of(ack_loss, 1000), ..experiment.receiver };
-        let flows = flows.into_iter().map(Into::into).collect();
+            ReceiverSpec {
+                delayed_ack,
+                ack_loss: Ratio::of(ack_loss, 1000),
+                ack_bunching: Span::from_micros(bunching_us),
+                coalescing: Coalescing { time: Span::from_micros(coalescing_us), ..Coalescing::NONE },
+                window: Packets::new(window),
+                ..experiment.receiver
+            };
+        experiment.record.streams = streams;
+        if crosses_back {
+            experiment.links.push(LinkSpec { name: "back".to_string(), ..experiment.links[0].clone() });
+        }
+        let back = if crosses_back { vec![1] } else { Vec::new() };
+        let flows = flows.into_iter().map(|flow| FlowSpec { back: back.clone(), ..flow }.into()).collect();
         let ((caught_up, _), (watched, _)) = both(&Experiment { flows, seed, ..experiment });
         prop_assert_eq!(caught_up, watched);
     }
