@@ -6,6 +6,10 @@
 //! them, each at its own time. That time may lie ahead of the agenda's: what is known is heard, and so a window of packets
 //! has its turn at once, while all that belongs to the flow is at hand.
 //!
+//! Where each packet is acknowledged the instant it arrives and its acknowledgment is only delayed, packets wait instead, at
+//! their receiver, and it sees each just before its sender hears of it: nobody else looks at the receiver, and what it says
+//! need not be packed.
+//!
 //! A step of a sender is made no earlier than it is sure:
 //! 1. Acknowledgments arrive in order, so one is heard as soon as it is the next.
 //! 2. A departure or a timer comes before the next acknowledgment. If none is known, one that is not may arrive after the
@@ -14,9 +18,9 @@
 //!
 //! At one instant an acknowledgment comes first, then a timer, then a departure: the order of events.
 
+use super::lines::Line;
 use super::{Endpoints, Flow};
 use crate::agenda::Agenda;
-use crate::transit::AckTransit;
 use units::{Span, Time};
 
 /// The least time.
@@ -31,6 +35,13 @@ enum Step {
 }
 
 impl Flow {
+    /// When the first acknowledgment that waits arrives; [`Time::MAX`]: none is known.
+    #[inline]
+    pub(super) fn next_ack(&self) -> Time {
+        let due = self.waiting.due();
+        if self.direct { due.saturating_add(self.return_delay) } else { due }
+    }
+
     /// Until when its sender may go on, at the latest.
     fn ahead_until(&self, now: Time, horizon: Time) -> Time {
         let stop = if self.stop > now { self.stop } else { Time::MAX };
@@ -39,12 +50,14 @@ impl Flow {
 }
 
 impl Endpoints {
-    /// An acknowledgment of a flow that runs ahead waits.
+    /// An acknowledgment of a flow that runs ahead waits, or its packet does: `push` puts it into the flow's line.
     #[inline(always)]
-    pub(super) fn let_wait(&mut self, agenda: &mut Agenda, index: usize, record: AckTransit) {
+    pub(super) fn let_wait(&mut self, agenda: &mut Agenda, index: usize, push: impl FnOnce(&mut Endpoints, &mut Line)) {
         let flow = &mut self.flows[index];
         let first = flow.waiting.is_empty() && flow.access.is_empty();
-        self.waiting.push(&mut flow.waiting, record);
+        let mut line = flow.waiting;
+        push(self, &mut line);
+        self.flows[index].waiting = line;
         if first {
             let expected = self.sending(index).expected();
             self.flows[index].expect(agenda, expected, index);
@@ -69,8 +82,7 @@ impl Endpoints {
             match step {
                 Step::Hear(at) => {
                     sure = sure.max(at);
-                    let Some(record) = self.waiting.pop_at(&mut self.flows[index].waiting, at) else { return };
-                    self.hear(at, &record);
+                    self.hear_first(at, index);
                     self.sending(index).depart(agenda, at);
                     self.flows[index].note_completion(at);
                 }
@@ -85,13 +97,57 @@ impl Endpoints {
         }
     }
 
+    /// A sender that runs ahead hears of its first acknowledgment, which arrives at `now`.
+    #[inline(always)]
+    fn hear_first(&mut self, now: Time, index: usize) {
+        let flow = &mut self.flows[index];
+        if !flow.direct {
+            if let Some(record) = self.waiting.pop_at(&mut flow.waiting, now) {
+                self.hear(now, &record);
+            }
+            return;
+        }
+        if self.answer_first(index) {
+            self.flows[index].sender.on_ack(now, &self.answer);
+            if !self.oracle.is_empty() {
+                self.tell(now, index);
+            }
+        }
+    }
+
+    /// A receiver sees the first packet that waits. Returns whether it sends an acknowledgment: `answer` has it.
+    #[inline(always)]
+    fn answer_first(&mut self, index: usize) -> bool {
+        let flow = &mut self.flows[index];
+        let at = flow.waiting.due();
+        let Some(packet) = self.delivered.pop_at(&mut flow.waiting, at) else { return false };
+        let answers = flow.receiver.answer(at, &packet.segment(), &mut self.answer);
+        if answers {
+            self.answered += 1;
+            flow.stamp(&mut self.answer, self.stamp_clock);
+        }
+        answers
+    }
+
+    /// The run is over: lets senders do what they have not done yet until `end`, and receivers see all that was delivered. Returns
+    /// how many acknowledgments no event has counted.
+    pub(crate) fn finish(&mut self, agenda: &mut Agenda, end: Time) -> u64 {
+        for index in 0..self.of_scenario {
+            self.make_up(agenda, end, index);
+            while self.flows[index].direct && !self.flows[index].waiting.is_empty() {
+                self.answer_first(index);
+            }
+        }
+        self.answered
+    }
+
     /// What a sender does next until `until`, if that is sure. No acknowledgment that is not known yet arrives before `sure`.
     #[inline(always)]
     fn next_step(&self, index: usize, now: Time, until: Time, sure: Time) -> Option<Step> {
         let flow = &self.flows[index];
         let own = flow.sender.next_wakeup();
         // Those in the ring come first, and have events.
-        let (next, sure) = match flow.waiting.due() {
+        let (next, sure) = match flow.next_ack() {
             _ if flow.in_lane > 0 => (Time::MAX, now),
             Time::MAX => (Time::MAX, sure),
             first => (first, first),

@@ -165,6 +165,8 @@ impl<'e> FlowBuilder<'e> {
         let immediate =
             coalescer.is_none() && receiver.delayed_ack <= 1 && fused && !background && spec.back.is_empty();
         let (delays, back) = (self.delays(spec), self.route_back(spec));
+        let return_path = ReturnPath::new(receiver, self.experiment.seed, new.draws, back);
+        let direct = immediate && return_path.is_none() && headers.is_none();
         let gaps = Gaps::new(self.experiment.gaps, seed(Purpose::Gaps));
         let application = Application::of_flow(experiment, spec, index, start)?.map(Box::new);
         Ok(Flow {
@@ -188,7 +190,8 @@ impl<'e> FlowBuilder<'e> {
             headers,
             processing: Processing::new(receiver.stamp_delay, seed(Purpose::Stamps)),
             application,
-            return_path: ReturnPath::new(receiver, self.experiment.seed, new.draws, back),
+            return_path,
+            direct,
             ack_armed: Time::MAX,
             start,
             stop: spec.stop.unwrap_or(Time::MAX),

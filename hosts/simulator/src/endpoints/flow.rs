@@ -14,7 +14,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use scenario::{HEADERS, ReceiverSpec};
 use traffic::Application;
-use transport::{Receiver, Sender};
+use transport::{Ack, Receiver, Sender};
 use units::{Bytes, Ratio, Span, Time};
 
 /// A flow with everything that belongs to it alone. What every packet touches stands together, in memory, too.
@@ -25,26 +25,28 @@ pub(crate) struct Flow {
     pub(super) expected: Time,
     /// Packets on their way to the first link.
     pub(super) access: Line,
-    /// Acknowledgments on their way to its sender, if it runs ahead.
+    /// What is on its way to its sender, if it runs ahead: packets if it is `direct`, else acknowledgments.
     pub(super) waiting: Line,
-    /// From the sender to the first link.
-    pub(super) access_delay: Span,
-    /// The number of its sender's network card among [`super::Cards`]; `None`: a card without a rate.
-    pub(super) card: Option<u32>,
-    /// Which ring its acknowledgments travel in.
-    pub(super) ack_lane: u32,
     /// The number of its route.
     pub(super) route: u32,
-    /// From the receiver back to the sender.
-    pub(super) return_delay: Span,
-    /// Its acknowledgments in that ring.
-    pub(super) in_lane: u32,
     /// What its sender does may be made up for later (see [`super::ahead`]).
     pub(super) may_run_ahead: bool,
     /// It is: its sender has a clock of its own.
     pub(super) runs_ahead: bool,
     /// Each packet is acknowledged the instant it arrives: its reception needs no event.
     pub(super) immediate: bool,
+    /// And its acknowledgment is only delayed: while the sender runs ahead, the receiver does, too.
+    pub(super) direct: bool,
+    /// From the sender to the first link.
+    pub(super) access_delay: Span,
+    /// The number of its sender's network card among [`super::Cards`]; `None`: a card without a rate.
+    pub(super) card: Option<u32>,
+    /// From the receiver back to the sender.
+    pub(super) return_delay: Span,
+    /// Which ring its acknowledgments travel in.
+    pub(super) ack_lane: u32,
+    /// Its acknowledgments in that ring.
+    pub(super) in_lane: u32,
     /// Window that its receiver always advertises.
     pub(super) receive_window: u64,
     /// Its sender's timer in the schedule; [`Time::MAX`]: none.
@@ -191,6 +193,15 @@ impl Flow {
         let most = packet - HEADERS;
         let packets = data.packets_of(most).get();
         self.sender.offer_message(packets, data - most * (packets - 1) + HEADERS)
+    }
+
+    /// Reads the receiver's clock for the stamps of an acknowledgment.
+    #[inline]
+    pub(super) fn stamp(&mut self, ack: &mut Ack, clock: StampClock) {
+        for stamp in &mut ack.arrivals[..usize::from(ack.stamps)] {
+            let made = self.processing.as_mut().map_or(stamp.arrived, |processing| processing.stamp(stamp.arrived));
+            stamp.arrived = clock.read(made);
+        }
     }
 
     /// What an acknowledgment usually says that leaves the receiver at `at`.

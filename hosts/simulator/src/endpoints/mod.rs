@@ -42,8 +42,12 @@ pub(crate) struct Endpoints {
     cards: Cards,
     /// Packets on their way from senders to first links.
     accesses: Lines<Transit>,
-    /// Acknowledgments that wait for flows that run ahead.
+    /// Acknowledgments that wait for senders that run ahead ...
     waiting: Lines<AckTransit>,
+    /// ... and packets whose acknowledgments do, where each has one of its own that is only delayed.
+    delivered: Lines<Transit>,
+    /// Acknowledgments of such packets.
+    answered: u64,
     /// Acknowledgments, one ring per last link and return delay, so that each is in order of time.
     ack_lanes: Vec<Ring<AckTransit>>,
     details: Details,
@@ -75,6 +79,8 @@ impl Endpoints {
             cards,
             accesses: Lines::new(),
             waiting: Lines::new(),
+            delivered: Lines::new(),
+            answered: 0,
             ack_lanes: vec![Ring::new(); ack_lanes],
             details: Details::default(),
             way_back: WayBack::default(),

@@ -58,6 +58,10 @@ impl Endpoints {
     #[inline(always)]
     pub(crate) fn receive(&mut self, agenda: &mut Agenda, at: Time, index: usize, transit: &Transit) -> bool {
         let flow = &mut self.flows[index];
+        if flow.direct && flow.runs_ahead {
+            self.let_wait(agenda, index, |endpoints, line| endpoints.delivered.push(line, *transit));
+            return false;
+        }
         if let Some(headers) = &mut flow.headers {
             flow.receiver.on_offer(headers.take(transit.transmission).and_then(|header| header.offer));
         }
@@ -100,10 +104,7 @@ impl Endpoints {
     fn acknowledge(&mut self, agenda: &mut Agenda, at: Time, index: usize) {
         let ack = &mut self.answer;
         let flow: &mut Flow = &mut self.flows[index];
-        for stamp in &mut ack.arrivals[..usize::from(ack.stamps)] {
-            let made = flow.processing.as_mut().map_or(stamp.arrived, |processing| processing.stamp(stamp.arrived));
-            stamp.arrived = self.stamp_clock.read(made);
-        }
+        flow.stamp(ack, self.stamp_clock);
         let mut arrives = at + flow.return_delay;
         if let Some(path) = &mut flow.return_path {
             if path.loses() {
@@ -124,7 +125,7 @@ impl Endpoints {
     pub(super) fn send_ack(&mut self, agenda: &mut Agenda, index: usize, record: AckTransit) {
         let flow = &mut self.flows[index];
         if flow.runs_ahead {
-            return self.let_wait(agenda, index, record);
+            return self.let_wait(agenda, index, |endpoints, line| endpoints.waiting.push(line, record));
         }
         flow.in_lane += 1;
         self.ack_lanes[flow.ack_lane as usize].push(agenda, EventSource::AckLane(flow.ack_lane), record);

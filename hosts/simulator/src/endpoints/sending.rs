@@ -55,7 +55,7 @@ impl Endpoints {
     }
 
     /// Tells a controller what was available when the packet that was just acknowledged reached the bottleneck.
-    fn tell(&mut self, now: Time, index: usize) {
+    pub(super) fn tell(&mut self, now: Time, index: usize) {
         let flow = &mut self.flows[index];
         let then = now.saturating_sub(flow.sender.counters().rtt_latest) + flow.access_delay;
         let known = self.oracle.iter().rev().find(|(from, _)| *from <= then);
@@ -205,7 +205,7 @@ impl Sending<'_> {
         if !self.flow.access.is_empty() || !self.flow.runs_ahead {
             return self.flow.access.due();
         }
-        let departure = self.flow.sender.departure().min(self.flow.waiting.due());
+        let departure = self.flow.sender.departure().min(self.flow.next_ack());
         if departure == Time::MAX {
             return Time::MAX;
         }

@@ -8,9 +8,7 @@ use scenario::Experiment;
 impl Network<'_> {
     /// Returns the run. Connections are traffic: results know nothing of their flows.
     pub(crate) fn finish(mut self, experiment: &Experiment, cpu_s: f64) -> Run {
-        for index in 0..experiment.flows.len() {
-            self.endpoints.make_up(&mut self.agenda, self.end, index);
-        }
+        self.hops += self.endpoints.finish(&mut self.agenda, self.end);
         let Network { agenda, topology, endpoints, background, recorder, hops, .. } = self;
         let readings = topology.readings();
         let flows = endpoints.flows().iter().zip(&experiment.flows);
