@@ -85,6 +85,7 @@ struct tcp_sock {
 	u32 snd_una;
 	u32 write_seq;
 	u32 snd_wnd;
+	u32 max_window;
 	u32 mss_cache;
 	u32 srtt_us; /* eighths */
 	u32 rttvar_us;

@@ -338,6 +338,22 @@ INLINE void on_asked(struct bpf_sock_ops *s, u32 theirs)
 		set_callbacks(s, BPF_SOCK_OPS_WRITE_HDR_OPT_CB_FLAG, 0);
 }
 
+/*
+ * Whether TCP takes an acknowledgment (RFC 5961, 5.2): it names nothing that was never sent, and is no older than the peer's
+ * largest window, or all that the peer has acknowledged, explains. Of what TCP does not take, anybody may be the sender.
+ */
+INLINE int is_taken(struct bpf_sock_ops *s, struct bpf_sock *sk, u32 ack)
+{
+	struct tcp_sock *tp = bpf_skc_to_tcp_sock(sk);
+	u64 acked = s->bytes_acked;
+	u32 back;
+
+	if (!tp)
+		return 0;
+	back = acked < tp->max_window ? (u32)acked : tp->max_window;
+	return !before(ack, s->snd_una - back) && !before(s->snd_nxt, ack);
+}
+
 INLINE void on_parse(struct bpf_sock_ops *s)
 {
 	u8 option[WIRE_MAX] = {WIRE_KIND, WIRE_HEAD, WIRE_EXPERIMENT >> 8, WIRE_EXPERIMENT & 0xff};
@@ -362,8 +378,7 @@ INLINE void on_parse(struct bpf_sock_ops *s)
 	if (!f || f->flags & FEEDBACK_DISTRUSTED)
 		return;
 	ack = big32(tcp + 8);
-	if (before(s->snd_nxt, ack)) {
-		/* TCP takes none of it: anybody may have sent it. */
+	if (!is_taken(s, sk, ack)) {
 		f->malformed++;
 		return;
 	}

@@ -10,6 +10,7 @@ use crate::image::Program;
 use crate::job::{self, Ended, Errand, answered};
 use crate::kernels::Kernel;
 use std::path::Path;
+use units::Span;
 
 /// A kept machine, and what may run in it.
 pub struct Bench {
@@ -26,16 +27,16 @@ impl Bench {
         Base::of(kernel, own, Some(programs)).map(|base| Bench { base })
     }
 
-    /// Runs a program in a copy of the machine.
+    /// Runs a program in a copy of the machine. Says from time to time how much of the machine's time has passed.
     ///
     /// # Errors
     /// Why there is no answer.
-    pub fn run(&self, errand: &Errand) -> Result<Ended, VirtualError> {
+    pub fn run(&self, errand: &Errand, reached: &(dyn Fn(Span) + Sync)) -> Result<Ended, VirtualError> {
         let place = tempfile::tempdir().map_err(VirtualError::doing("a temporary folder"))?;
         let mut machine = self.base.copy(place.path())?;
         machine.board.put(&job::write_errand(errand)?)?;
         machine.go_on()?;
-        let cpu_s = wait(&mut machine, &|_| {})?;
+        let cpu_s = wait(&mut machine, reached)?;
         let answer = machine.board.take();
         let ended = answered(&answer).and_then(|text| serde_json::from_slice(text).map_err(VirtualError::doing("it")));
         ended

@@ -4,7 +4,8 @@
 //! it), and runs each test in a copy of that machine. There they are root, and the clock moves by instructions only: a
 //! busy machine makes them slower, and changes nothing else. Each test is reported by its name. Where the emulator or the
 //! kernel is missing the whole says that it is skipped, and fails with `CI=true`. This program is the machine's first process, too.
-//! What each test said stays in `target/tmp/said`. In the end come the tests that took most processor time.
+//! What each test said stays in `target/tmp/said`. One that takes minutes of the machine's time says after each how long
+//! that took. In the end come the tests that took most processor time.
 //!
 //! `PACKETSCALE_TEST_KERNEL` names the folder of another kernel: `vmlinuz`, and modules (`*.ko`) below it.
 
@@ -15,7 +16,9 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
 
 /// Programs of tests, by the names of their targets.
 const GROUPS: [&str; 7] = ["lab", "killed", "stamps", "tcp", "in_real_time", "probed", "carried"];
@@ -43,6 +46,9 @@ const SAID: &str = concat!(env!("CARGO_TARGET_TMPDIR"), "/said");
 
 /// The longest that a test may take, in the machine's time.
 const LIMIT_S: u64 = 120;
+
+/// A test that takes longer says so each time that so much of the machine's time has passed.
+const SAYS_S: u64 = 60;
 
 fn main() -> ExitCode {
     if std::process::id() == 1 {
@@ -185,8 +191,16 @@ fn run(bench: &Bench, group: &str, test: &str) -> Result<(), Failed> {
     environment.extend(std::env::var(SEED).ok().map(|word| (SEED.to_string(), word)));
     let draw = std::env::var(DRAW).map_or(Ok(0), |word| word.parse()).map_err(|_| format!("{DRAW} is not a number"))?;
     let errand = Errand { words: words.map(str::to_string).to_vec(), environment, limit_s, draw };
-    let ended = bench.run(&errand)?;
-    COSTS.lock().unwrap_or_else(PoisonError::into_inner).push((ended.cpu_s, format!("{group}::{test}")));
+    let name = format!("{group}::{test}");
+    let (began, says_s) = (Instant::now(), AtomicU64::new(SAYS_S));
+    let ended = bench.run(&errand, &|reached| {
+        let reached_s = reached.as_secs_f64() as u64;
+        if reached_s >= says_s.load(Ordering::Relaxed) {
+            says_s.store((reached_s / SAYS_S + 1) * SAYS_S, Ordering::Relaxed);
+            eprintln!("{name}: {reached_s} s of the machine's time after {} s", began.elapsed().as_secs());
+        }
+    })?;
+    COSTS.lock().unwrap_or_else(PoisonError::into_inner).push((ended.cpu_s, name));
     let kept = Path::new(SAID).join(format!("{group}.{}.txt", test.replace("::", ".")));
     fs::create_dir_all(SAID)
         .and_then(|()| fs::write(&kept, &ended.said))

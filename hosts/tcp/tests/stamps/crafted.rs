@@ -5,10 +5,10 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::os::fd::AsRawFd;
 
 use libbpf_rs::{MapCore, MapFlags, ProgramInput};
-use nix::libc;
 
 use super::net::{Cgroup, Namespace};
 use super::programs::{Programs, STAMPS, WANTS};
+use super::sequence::{self, Queue};
 use super::{alone, needs_programs};
 
 /// TC_ACT_UNSPEC: the packet goes on as if there were no program.
@@ -62,25 +62,7 @@ impl Host {
 
     /// The sequence number that the receiver waits for.
     fn next(&self) -> u32 {
-        /// Of linux/tcp.h.
-        const REPAIR: [i32; 3] = [19, 20, 21];
-        const RECEIVE_QUEUE: i32 = 1;
-        const OFF_WITHOUT_PROBE: i32 = -1;
-        let socket = self.receiver.as_raw_fd();
-        let set = |option: i32, value: i32| {
-            // SAFETY: the kernel reads one integer.
-            let failed = unsafe { libc::setsockopt(socket, libc::IPPROTO_TCP, option, (&raw const value).cast(), 4) };
-            assert_eq!(failed, 0, "socket option {option}");
-        };
-        set(REPAIR[0], 1);
-        set(REPAIR[1], RECEIVE_QUEUE);
-        let (mut next, mut size) = (0u32, 4);
-        // SAFETY: the kernel writes one integer.
-        let failed =
-            unsafe { libc::getsockopt(socket, libc::IPPROTO_TCP, REPAIR[2], (&raw mut next).cast(), &raw mut size) };
-        assert_eq!(failed, 0);
-        set(REPAIR[0], OFF_WITHOUT_PROBE);
-        next
+        sequence::next(&self.receiver, Queue::Receive)
     }
 
     /// Runs the program over an Ethernet frame and returns the arrival that it records. Panics if it changes the frame.

@@ -19,16 +19,16 @@ use super::{alone, needs_programs};
 
 /// The fields of `struct feedback` that the tests read.
 #[derive(Debug)]
-struct Feedback {
-    news: u32,
+pub struct Feedback {
+    pub news: u32,
     /// Whether the sender believes the peer's clock.
-    trusted: bool,
+    pub trusted: bool,
     count: u32,
     malformed: u32,
     arrival_ns: Vec<u64>,
 }
 
-fn feedback(programs: &Programs, socket: i32) -> Feedback {
+pub fn feedback(programs: &Programs, socket: i32) -> Feedback {
     let map = programs.option.maps().find(|m| m.name() == "feedback").expect("the map");
     let bytes = map.lookup(&socket.to_ne_bytes(), MapFlags::ANY).expect("a lookup").expect("the peer stamps");
     let word = |at: usize| u32::from_ne_bytes(bytes[at..at + 4].try_into().expect("4 bytes"));

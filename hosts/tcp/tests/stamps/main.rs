@@ -5,12 +5,14 @@ mod capture;
 #[allow(dead_code, reason = "what only programs for user space need")]
 mod clang;
 mod crafted;
+mod forged;
 mod hostile;
 mod life;
 mod negotiation;
 mod net;
 mod paths;
 mod programs;
+mod sequence;
 mod transfer;
 #[path = "../wire/mod.rs"]
 mod wire;
