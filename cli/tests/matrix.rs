@@ -44,3 +44,27 @@ fn another_matrix_is_not_overwritten_without_a_word() {
     assert_eq!(replaced.status.code(), Some(0));
     assert_eq!(text(&replaced.stderr), format!("out/matrix: replaces {found}\n"));
 }
+
+#[test]
+fn a_page_of_another_command_is_not_overwritten_without_a_word() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let asked = ["newreno", "--only", "prudentia-8mbps"];
+    assert_eq!(matrix(folder.path(), &asked).status.code(), Some(0));
+    let page = std::fs::read(folder.path().join("out/matrix/report.html")).expect("a page");
+    let scenario = "[run]\nduration = \"1 s\"\n[path]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\nbuffer = \"30 packets\"\n[[flow]]\ncontroller = \"newreno\"\nrtt = \"20 ms\"\n";
+    std::fs::write(folder.path().join("small.toml"), scenario).expect("a scenario");
+    let run = |more: &[&str]| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
+        command.args(["run", "small.toml", "--out", "out/matrix"]).args(more);
+        command.current_dir(folder.path()).output().expect("the command starts")
+    };
+    let refused = run(&[]);
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
+    let message = "out/matrix: found the matrix.json of a matrix, and its page; expected an empty folder";
+    assert!(text(&refused.stderr).starts_with(message), "{}", text(&refused.stderr));
+    assert_eq!(std::fs::read(folder.path().join("out/matrix/report.html")).expect("a page"), page);
+    let replaced = run(&["--replace"]);
+    assert_eq!(replaced.status.code(), Some(0), "{}", text(&replaced.stderr));
+    let refused = matrix(folder.path(), &asked);
+    assert_eq!(refused.status.code(), Some(2), "results lie there now: {}", text(&refused.stderr));
+}

@@ -11,6 +11,7 @@ mod questions;
 use answers::sections;
 use plan::{Task, plan};
 use results::evaluation::Evaluation;
+use results::evaluation::FILE;
 use runner::{Error, Files, Keep, Made, Runner};
 use scenario::Experiment;
 use serde_json::{Value, json};
@@ -18,7 +19,6 @@ use std::io;
 use std::path::Path;
 
 /// Where an evaluation lies in its folder.
-const FILE: &str = "evaluation.json";
 
 /// What every controller is held against.
 const YARDSTICKS: [&str; 2] = ["cubic", "bbr"];
@@ -68,6 +68,7 @@ impl Asked<'_> {
         if let Some(found) = another(folder, &names[0], &asked, self.quick) {
             runner.may_replace(folder, &found)?;
         }
+        runner.may_take_page(folder, FILE)?;
         let finished = runner.finish(&experiments, &files, Keep::Figures, folder, &mut Made::new())?;
         let runs = &finished.runs;
         let evaluation = Evaluation {

@@ -8,7 +8,7 @@
 mod settings;
 
 use results::evaluation::{Cell, figure};
-use results::matrix::{Matrix, Pair, Setting};
+use results::matrix::{FILE, Matrix, Pair, Setting};
 use results::{Interval, Run};
 use runner::{Error, Files, Keep, Made, Refusal, Runner};
 use scenario::Experiment;
@@ -17,7 +17,6 @@ use std::io;
 use std::path::Path;
 
 /// Where a matrix lies in its folder.
-const FILE: &str = "matrix.json";
 
 /// What is asked.
 pub struct Asked<'a> {
@@ -54,6 +53,7 @@ impl Asked<'_> {
         if let Some(found) = another(folder, &names, &answered, self.quick) {
             runner.may_replace(folder, &found)?;
         }
+        runner.may_take_page(folder, FILE)?;
         let finished = runner.finish(&experiments, &files, Keep::Figures, folder, &mut Made::new())?;
         for (number, setting) in answered.iter_mut().enumerate() {
             setting.pairs = pairs(number, controllers.len(), &tasks, &finished.runs);

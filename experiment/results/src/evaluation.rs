@@ -6,6 +6,9 @@ use crate::schema::Run;
 use crate::statistics::Interval;
 use serde::Serialize;
 
+/// The file that shows a folder to hold one.
+pub const FILE: &str = "evaluation.json";
+
 /// The evaluation of one controller by all questions.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Evaluation {

@@ -3,6 +3,9 @@
 use crate::evaluation::Cell;
 use serde::Serialize;
 
+/// The file that shows a folder to hold one.
+pub const FILE: &str = "matrix.json";
+
 /// All pairs of a list of controllers, on all settings.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Matrix {

@@ -141,6 +141,7 @@ impl Runner<'_> {
     ) -> Result<Results, Error> {
         let files = Files::of(plan)?;
         let conditions = self.host.check(plan)?;
+        self.may_take_page(folder, results::MANIFEST)?;
         match there(folder, &name, &scenario.to_toml()) {
             There::Nothing => {}
             There::Other(found) => self.may_replace(folder, &found)?,
@@ -178,6 +179,15 @@ impl Runner<'_> {
         }
         self.replaces(folder, found);
         Ok(())
+    }
+
+    /// The page in a folder is to be of what `own` shows the folder to hold.
+    ///
+    /// # Errors
+    /// As [`Runner::may_replace`], where it is of something else.
+    pub fn may_take_page(&self, folder: &Path, own: &str) -> Result<(), Error> {
+        let other = SHOWN.iter().find(|(file, _)| *file != own && folder.join(file).exists());
+        other.map_or(Ok(()), |(file, what)| self.may_replace(folder, &format!("the {file} of {what}, and its page")))
     }
 
     fn replaces(&self, folder: &Path, found: &str) {
@@ -260,6 +270,13 @@ enum There {
     /// Results of another.
     Other(String),
 }
+
+/// The files that show what a folder holds, and what that is. Each has its page in the same place.
+const SHOWN: [(&str, &str); 3] = [
+    (results::MANIFEST, "a scenario's results"),
+    (results::matrix::FILE, "a matrix"),
+    (results::evaluation::FILE, "an evaluation"),
+];
 
 fn there(folder: &Path, name: &str, scenario: &str) -> There {
     let Ok(content) = std::fs::read(folder.join(results::MANIFEST)) else {
