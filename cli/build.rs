@@ -1,28 +1,15 @@
 //! Tells the command which commit it is built from, where that is known.
 
-use std::hash::{DefaultHasher, Hasher};
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Stdio};
+
+#[path = "build/rooms.rs"]
+mod rooms;
 
 /// What the command is made of, beside its own folder: from the root of the repository.
 const SOURCES: [&str; 7] =
     ["Cargo.toml", "Cargo.lock", "algorithms", "experiment", "hosts", "papers", "scenarios/traces"];
-
-/// What decides which values a figure of a paper finds, from the root of the repository.
-const DECIDES: [&str; 11] = [
-    "algorithms",
-    "experiment/analysis",
-    "experiment/measure",
-    "experiment/papers",
-    "experiment/probing",
-    "experiment/results",
-    "experiment/runner",
-    "experiment/scenario",
-    "experiment/traffic",
-    "hosts/simulator",
-    "cli/src/estimate",
-];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
@@ -33,12 +20,24 @@ fn main() {
     if let Some(head) = git(&["rev-parse", "--git-path", "logs/HEAD"]).filter(|head| Path::new(head).exists()) {
         println!("cargo::rerun-if-changed={head}");
     }
-    println!("cargo::rustc-env=PACKETSCALE_CODE={:016x}", code().expect("the sources can be read"));
+    tell_digests().expect("the sources can be read");
     let commit = commit();
     if let Some(commit) = &commit {
         println!("cargo::rustc-env=PACKETSCALE_COMMIT={commit}");
     }
     println!("cargo::rustc-env=PACKETSCALE_VERSION={}", version(commit.as_deref()));
+}
+
+/// Tells the digest of the code that judges figures, and of that which does what they ask for.
+fn tell_digests() -> std::io::Result<()> {
+    let root = Path::new("..");
+    println!("cargo::rustc-env=PACKETSCALE_CODE_JUDGE={:016x}", rooms::digest(root, rooms::JUDGES.iter().copied())?);
+    for (table, rooms) in rooms::DOES {
+        let all = rooms::with_dependencies(root, rooms)?;
+        let digest = rooms::digest(root, all.iter().map(String::as_str))?;
+        println!("cargo::rustc-env=PACKETSCALE_CODE_{}={digest:016x}", table.to_uppercase());
+    }
+    Ok(())
 }
 
 /// What `--version` says: `0.2.0 (commit 1234abcd, x86_64-unknown-linux-gnu, with kernel)`.
@@ -47,42 +46,6 @@ fn version(commit: Option<&str>) -> String {
     let features = if std::env::var_os("CARGO_FEATURE_KERNEL").is_some() { "with kernel" } else { "without kernel" };
     let commit = commit.unwrap_or("unknown");
     format!("{} (commit {commit}, {}, {features})", said("CARGO_PKG_VERSION"), said("TARGET"))
-}
-
-/// A digest of the code in [`DECIDES`], without tests, comments and empty lines.
-fn code() -> std::io::Result<u64> {
-    let mut files = Vec::new();
-    for room in DECIDES {
-        sources(&Path::new("..").join(room), &mut files)?;
-    }
-    files.sort();
-    let mut hasher = DefaultHasher::new();
-    for file in files {
-        let text = std::fs::read_to_string(&file)?;
-        let says =
-            |line: &&str| !line.is_empty() && !["//", "/*", "* ", "*/"].iter().any(|sign| line.starts_with(sign));
-        let code = text.split("#[cfg(test)]\nmod tests {").next().unwrap_or_default();
-        for line in code.lines().map(str::trim).filter(says).chain([""]) {
-            hasher.write(line.as_bytes());
-            hasher.write_u8(b'\n');
-        }
-    }
-    Ok(hasher.finish())
-}
-
-/// Adds a source, or those below a folder.
-fn sources(path: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    if path.ends_with("tests") || path.ends_with("tests.rs") {
-        return Ok(());
-    }
-    if path.is_dir() {
-        for entry in std::fs::read_dir(path)? {
-            sources(&entry?.path(), files)?;
-        }
-    } else if path.extension().is_some_and(|ending| ["rs", "c", "h"].iter().any(|known| ending == *known)) {
-        files.push(path.to_path_buf());
-    }
-    Ok(())
 }
 
 /// The commit; of changed sources `COMMIT+dirty-DIGEST`, with a digest of what differs from it. `None`: this folder

@@ -80,6 +80,14 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
     if as_expected { Ok(()) } else { Err(Failure::Missed) }
 }
 
+/// Digests of the code that judges figures, and of the code that does what each table of a figure's file asks for.
+const CODE: [(&str, &str); 4] = [
+    ("judge", env!("PACKETSCALE_CODE_JUDGE")),
+    ("compute", env!("PACKETSCALE_CODE_COMPUTE")),
+    ("simulate", env!("PACKETSCALE_CODE_SIMULATE")),
+    ("probe", env!("PACKETSCALE_CODE_PROBE")),
+];
+
 /// The store of outcomes, if there is one to write to.
 struct Kept {
     path: Option<PathBuf>,
@@ -93,13 +101,15 @@ impl Kept {
         Ok(Kept { path, store })
     }
 
-    /// The digest of all that a figure depends on: the code that decides what is found, and the files that it reads.
+    /// The digest of all that a figure depends on: the code that does what its sources ask for and judges what is found, and
+    /// the files that it reads.
     fn depends_on(paper: &Paper, figure: &str) -> String {
         let mut hash = Hash::default();
-        let code = [("code", env!("PACKETSCALE_CODE").as_bytes())];
+        let code = CODE.into_iter().filter(|(table, _)| *table == "judge" || paper.asks_for(figure, table));
+        let code = code.map(|(table, digest)| (table, digest.as_bytes()));
         let files = paper.depends_on(figure);
         let files = files.iter().map(|(name, content)| (name.as_str(), *content));
-        for (name, content) in code.into_iter().chain(files) {
+        for (name, content) in code.chain(files) {
             // Lengths keep one content from reaching into the next. Writing to a digest cannot fail.
             _ = writeln!(hash, "{name} {}", content.len()).and_then(|()| hash.write_all(content));
         }

@@ -15,6 +15,7 @@ mod outcomes;
 mod packets;
 mod report;
 mod reproduce;
+mod rooms;
 mod shards;
 mod theory;
 mod tutorial;

@@ -185,6 +185,13 @@ impl Paper {
         all
     }
 
+    /// Whether a figure has a source of this kind, `simulate`, `probe` or `compute`, without checking the figure. One that
+    /// cannot be read may have all.
+    pub fn asks_for(&self, figure: &str, table: &str) -> bool {
+        let text = self.files.get(&format!("{figure}.toml")).map_or("", String::as_str);
+        text.parse::<toml::Table>().map_or(true, |file| file.contains_key(table))
+    }
+
     /// Whether a figure names a run that shows why something differs, without checking the figure.
     pub fn explains(&self, figure: &str) -> bool {
         let text = self.files.get(&format!("{figure}.toml"));

@@ -124,3 +124,17 @@ fn a_figure_depends_on_what_it_reads_and_on_nothing_else() {
     let all = ["scenarios/ablation.toml", "table-8.7.toml", "testbed.toml", "web-namespaces.pcap"];
     assert_eq!(names("table-8.7"), all);
 }
+
+/// Each kind of source has code of its own, and a figure depends on that of its own kinds.
+#[test]
+fn a_figure_asks_for_what_its_tables_say() {
+    let library = Library::embedded().expect("papers");
+    let asks = |figure: &str| -> Vec<&str> {
+        let (paper, figures) = library.find(figure).expect("a figure");
+        ["simulate", "probe", "compute"].into_iter().filter(|table| paper.asks_for(&figures[0], table)).collect()
+    };
+    assert_eq!(asks("burstiness-2011/figure-9a"), ["compute"]);
+    assert_eq!(asks("rapid-2017/table-8.1"), ["simulate"]);
+    assert_eq!(asks("rapid-2017/figure-5.9"), ["probe"]);
+    assert_eq!(asks("burstiness-2011/figure-6"), ["simulate", "compute"]);
+}
