@@ -284,7 +284,7 @@ fn register(load: &Load) -> Result<(), Failure> {
          (delayed acknowledgments leave out the others)\n\
          {name} is registered: iperf3 -C {name}, setsockopt(TCP_CONGESTION), or \
          sysctl net.ipv4.tcp_congestion_control={name}\n\
-         peers need it too (packetscale tcp load --device DEVICE); to others CUBIC sends, from the start as without Rapid: \
+         peers need it too (packetscale tcp load --device DEVICE), and servers that listen already a restart; to others CUBIC sends, from the start as without Rapid: \
          ss -ti shows cubic, packetscale tcp status why, and packetscale tcp events each\n\
          limits: {} connections, {} of one user; {} packets in flight of each, {:.0} Mbit/s at 1500 B and 100 ms; {} of \
          kernel memory\n{}{}",
@@ -296,7 +296,7 @@ fn register(load: &Load) -> Result<(), Failure> {
         options.window,
         megabits(options.window),
         shown::memory_in_words(memory),
-        if load.device.is_empty() { WITHOUT_DEVICE } else { "" },
+        if load.device.is_empty() && !load.replace { WITHOUT_DEVICE } else { "" },
         old.map_or(String::new(), |old| format!("{old} connections go on with what was loaded before\n"))
     );
     let option = trial.without_option.map_or(String::new(), |why| {

@@ -18,8 +18,6 @@ use serde_json::{Value, json};
 use std::io;
 use std::path::Path;
 
-/// Where an evaluation lies in its folder.
-
 /// What every controller is held against.
 const YARDSTICKS: [&str; 2] = ["cubic", "bbr"];
 

@@ -16,8 +16,6 @@ use serde_json::{Value, json};
 use std::io;
 use std::path::Path;
 
-/// Where a matrix lies in its folder.
-
 /// What is asked.
 pub struct Asked<'a> {
     /// The controllers, each by its name, or with settings as a scenario writes them. None: all that there are.

@@ -33,7 +33,8 @@ pub fn set(name: &str, switched: u32) -> Result<bool, Error> {
     })
 }
 
-fn set_one(folder: &std::path::Path, switched: u32) -> Result<(), Error> {
+/// The same of what is in one folder.
+pub fn set_one(folder: &std::path::Path, switched: u32) -> Result<(), Error> {
     let settings = Settings::within(folder);
     settings.map_or(Ok(()), |settings| settings.change(|config| config.switched = switched))
 }

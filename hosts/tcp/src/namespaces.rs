@@ -119,7 +119,8 @@ pub fn set_default(name: &str, wanted: Option<&str>) -> Result<(), Error> {
         Ok(())
     })?;
     let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
-    let first = Some(first.as_str()).filter(|first| *first != name);
+    // Empty where process 1's namespace may not be looked at; and an empty word written there changes nothing, without an error.
+    let first = Some(first.as_str()).filter(|first| *first != name && !first.is_empty());
     each(|| {
         let mut instead = wanted.into_iter().chain(first).chain(ALWAYS);
         match default_here() != name || instead.any(|other| fs::write(DEFAULT, other).is_ok()) {

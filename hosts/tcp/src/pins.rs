@@ -167,8 +167,8 @@ pub fn is_brought(name: &str) -> Result<bool, Error> {
 pub fn refuse_brought(name: &str) -> Result<(), Error> {
     match is_brought(name)? {
         true => Err(Error::Machine(format!(
-            "{name} was loaded from a file: it has no measurements and no switch; `packetscale tcp status` and `unload` \
-             serve it"
+            "{name} was loaded from a file: it has no measurements and no switch, and Rapid does not replace it; \
+             `packetscale tcp status` and `unload` serve it"
         ))),
         false => Ok(()),
     }
@@ -187,6 +187,11 @@ pub fn open(name: &str, map: &str) -> Result<MapHandle, Error> {
         let folder = folder(name);
         if !folder.exists() {
             return Err(not_loaded(name));
+        }
+        if !folder.join(map).exists() {
+            return Err(Error::Machine(format!(
+                "a load or unload of {name} was interrupted: `packetscale tcp unload` removes what it has left"
+            )));
         }
         MapHandle::from_pinned_path(folder.join(map)).map_err(|error| Error::machine(map, error))
     })

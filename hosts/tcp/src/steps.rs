@@ -4,10 +4,10 @@ use crate::machine::cgroup_root;
 use crate::options::{CONTROL, ON_TRIAL, Options};
 use crate::pins::BROUGHT;
 use crate::programs::{Programs, broken};
-use crate::report::{Mode, Report};
+use crate::report::{Mode, Report, SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::selftest::Trial;
 use crate::wire::value_of;
-use crate::{Error, devices, namespaces, pins, programs, selftest};
+use crate::{Error, devices, drain, namespaces, pins, programs, selftest};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, Object};
 use std::ffi::OsStr;
 use std::fs;
@@ -142,6 +142,9 @@ pub fn undo(name: &str) -> Result<(), Error> {
         programs::ask_no_more(name)?;
     }
     for folder in folders {
+        // Arrivals may go on under another name: then nothing else ends what it steers. Another version's settings are not ours to
+        // read; its connections end as before.
+        let _ = drain::set_one(&folder, SWITCHED_CLOSED | SWITCHED_OFF);
         devices::restore(&folder)?;
         pins::remove(&folder)?;
     }

@@ -113,6 +113,26 @@ fn of_two_names_the_second_hears_of_arrivals_once_the_first_is_gone() {
     assert_eq!(route.device(), was);
 }
 
+/// The programs that tell arrivals stay for the other name, so nobody falls for want of them.
+#[test]
+fn what_a_name_steers_goes_to_cubic_with_it_though_another_is_loaded() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let route = route("goes");
+    let first = route.inside("a", || Loaded::new("first", with_device("")));
+    let second = route.inside("a", || Loaded::new("second", with_device("")));
+    route.inside("b", || tcp::note_arrivals(&second.name, "in").expect("tc"));
+    let mut flow = Flow::open(&route, &first.name, Set::BeforeConnect);
+    flow.bulk(SECOND);
+    assert_eq!(steered_by(&flow), first.name);
+    drop(first);
+    flow.bulk(SECOND);
+    assert_eq!(steered_by(&flow), "cubic");
+    drop(second);
+}
+
 #[test]
 fn a_replacement_of_other_groups_sets_the_devices_it_is_handed_and_unload_leaves_them_as_they_were() {
     if !able() {
