@@ -336,7 +336,7 @@ static __attribute__((noinline)) void propose(struct conn *c, struct sock *sk, s
 		next -= rapid_min(next, cfg->spin_ns);
 	wait = rapid_clamp(rapid_above(next, clock), WAIT_MIN_NS, RAPID_NS_PER_S);
 	wait += rapid_min(wait, rapid_above(clock, stamp));
-	sk->sk_pacing_rate = rapid_clamp(payload * RAPID_NS_PER_S / wait, 1, rapid_max(sk->sk_max_pacing_rate, 1));
+	sk->sk_pacing_rate = rapid_clamp(payload * RAPID_NS_PER_S / wait, 1, pacing_limit(sk));
 	c->proposal_ns = now;
 	c->proposed = 1;
 	c->last = tp->lost_out <= tp->retrans_out && tp->snd_nxt + payload == tp->write_seq;

@@ -119,11 +119,30 @@ static __attribute__((noinline)) void fall(struct sock *sk, const struct conn *c
 	give_to_cubic(sk);
 }
 
+/*
+ * Takes the pacing of the socket. The qdisc `fq` says only once that it paces a connection: of an accepted one, when its first
+ * packet leaves, after the controller was chosen.
+ */
+INLINE void take_pacing(struct sock *sk)
+{
+	if (sk->sk_pacing_status == SK_PACING_FQ)
+		((struct inet_connection_sock *)sk)->icsk_ca_priv[WORD_PACING] = SK_PACING_FQ;
+	sk->sk_pacing_status = SK_PACING_NEEDED;
+}
+
+/* What the application allows at most (SO_MAX_PACING_RATE). TCP takes 0 for no limit. */
+INLINE u64 pacing_limit(const struct sock *sk)
+{
+	return sk->sk_max_pacing_rate ? sk->sk_max_pacing_rate : ~0UL;
+}
+
 /* Gives the socket the pacing back that it had, or that its application has asked for meanwhile. */
 INLINE void restore_pacing(struct sock *sk, u32 before)
 {
 	unsigned long limit = sk->sk_max_pacing_rate;
 
+	if (sk->sk_pacing_status == SK_PACING_FQ)
+		before = SK_PACING_FQ;
 	sk->sk_pacing_status = limit != ~0UL ? rapid_max(before, SK_PACING_NEEDED) : before;
 	sk->sk_pacing_rate = limit;
 }

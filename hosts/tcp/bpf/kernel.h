@@ -126,6 +126,7 @@ struct tcp_congestion_ops {
 
 #define SK_PACING_NONE 0
 #define SK_PACING_NEEDED 1
+#define SK_PACING_FQ 2
 #define TCP_CONG_NON_RESTRICTED 1
 #define TCP_CA_Open 0
 #define TCP_CA_CWR 2

@@ -364,21 +364,24 @@ INLINE void on_parse(struct bpf_sock_ops *s)
 	long length;
 	u64 now, newest;
 	u32 ack, edge;
+	int taken;
 
 	if (!sk || tcp + 20 > end)
 		return;
 	length = bpf_load_hdr_opt(s, option, sizeof(option), 0);
 	if (length == -ENOMSG)
 		return;
+	ack = big32(tcp + 8);
+	taken = is_taken(s, sk, ack);
 	if (length == WIRE_OFFER) {
-		on_asked(s, wire_get_offer(option, WIRE_OFFER));
+		if (taken)
+			on_asked(s, wire_get_offer(option, WIRE_OFFER));
 		return;
 	}
 	f = bpf_sk_storage_get(&feedback, sk, 0, 0);
 	if (!f || f->flags & FEEDBACK_DISTRUSTED)
 		return;
-	ack = big32(tcp + 8);
-	if (!is_taken(s, sk, ack)) {
+	if (!taken) {
 		f->malformed++;
 		return;
 	}

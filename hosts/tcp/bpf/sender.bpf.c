@@ -83,7 +83,7 @@ INLINE void take_over(struct conn *c, struct sock *sk, const struct tcp_sock *tp
 	c->retransmitted = tp->total_retrans;
 	c->tcp_lost = tp->lost;
 	c->snd_nxt = tp->snd_nxt;
-	sk->sk_pacing_status = SK_PACING_NEEDED;
+	take_pacing(sk);
 }
 
 /* Takes a slot, and waits for a source of arrivals. Returns REASON_NONE, or why there is no slot. */
@@ -274,7 +274,7 @@ INLINE void take_losses(struct conn *c, const struct tcp_sock *tp, u64 now)
 /* What the rate may not exceed, whatever the law says: the application's limit, and in a round trip with marks, their cut. */
 static __attribute__((noinline)) void keep_bounds(struct conn *c, const struct sock *sk)
 {
-	u64 limit = sk->sk_max_pacing_rate;
+	u64 limit = pacing_limit(sk);
 
 	if (limit < RAPID_RATE_CEILING && c->law.rate > limit)
 		law_cap(c, limit);
@@ -328,7 +328,7 @@ SEC("struct_ops") void rapid_cong_control(u64 *ctx)
 	update_report(c, now);
 
 	set_window(tp, c);
-	sk->sk_pacing_status = SK_PACING_NEEDED;
+	take_pacing(sk);
 	reason = reason_to_fall(c);
 	if (reason) {
 		tp->snd_cwnd = (u32)rapid_clamp(rapid_bytes_in(c->law.rate, c->law.srtt_ns) / c->law.params.packet, RAPID_INITIAL_PACKETS,

@@ -9,6 +9,7 @@ use std::os::fd::AsRawFd;
 use std::thread;
 use std::time::Duration;
 
+use libbpf_rs::{MapCore, MapFlags};
 use nix::sys::socket::{AddressFamily, MsgFlags, SockFlag, SockProtocol, SockType, SockaddrIn, sendto, socket};
 
 use super::hostile::feedback;
@@ -22,6 +23,9 @@ use super::{alone, needs_programs};
 const UNREADABLE: [u8; 8] = [254, 8, 0x52, 0x41, 0x80, 0, 0, 0];
 /// So many in a row convict a peer.
 const SEGMENTS: u64 = 4;
+
+/// The question for arrivals, and two bytes of no option.
+const QUESTION: [u8; 8] = [254, 6, 0x52, 0x41, 1, 2, 1, 1];
 
 const BYTES: u32 = 400_000;
 /// The most that the receiver may hold, so its largest window, too.
@@ -75,11 +79,11 @@ fn v4(address: std::io::Result<SocketAddr>) -> SocketAddrV4 {
     }
 }
 
-/// Sends the sender acknowledgments in its peer's name, so far ahead of all that was sent and acknowledged.
-fn forge(pair: &Pair, sender: &TcpStream, ahead: u32) {
+/// Sends the sender acknowledgments with this option in its peer's name, so far ahead of all that was sent and acknowledged.
+fn forge(pair: &Pair, sender: &TcpStream, ahead: u32, option: &[u8; 8]) {
     let (from, to) = (v4(sender.peer_addr()), v4(sender.local_addr()));
     let (seq, acked) = (sequence::next(sender, Queue::Receive), sequence::next(sender, Queue::Send));
-    let packet = packet(from, to, seq, acked.wrapping_add(ahead), &UNREADABLE);
+    let packet = packet(from, to, seq, acked.wrapping_add(ahead), option);
     pair.right.inside(|| {
         let raw = socket(AddressFamily::Inet, SockType::Raw, SockFlag::SOCK_CLOEXEC, SockProtocol::Raw).expect("root");
         let target = SockaddrIn::from(SocketAddrV4::new(*to.ip(), 0));
@@ -107,7 +111,7 @@ fn believes_after(ahead: u32) -> (bool, u64) {
         assert!(before.trusted && before.news > 50, "{before:?}");
         let count = || pair.left.inside(too_old);
         let old = count();
-        forge(&pair, sender, ahead);
+        forge(&pair, sender, ahead, &UNREADABLE);
         thread::sleep(Duration::from_millis(100));
         found = Some((feedback(&programs, sender.as_raw_fd()).trusted, count() - old));
     });
@@ -137,5 +141,30 @@ fn options_that_cannot_be_read_in_segments_that_tcp_takes_convict_the_peer() {
     for (what, behind) in [("the newest", 0), ("overtaken", 1000u32)] {
         let found = believes_after(behind.wrapping_neg());
         assert_eq!(found, (false, 0), "{what}: whether it believes, and how many were too old");
+    }
+}
+
+/// Who asks makes the other end note arrivals, in memory of its own, and tell them.
+#[test]
+fn a_question_counts_only_in_a_segment_that_tcp_takes() {
+    let Some(_alone) = needs_programs().then(alone) else { return };
+    for (what, ahead, asked) in [("never sent", 1000, false), ("the newest", 0, true)] {
+        let pair = Pair::new().expect("namespaces");
+        let cgroup = Cgroup::new("asked").expect("a cgroup");
+        let programs = Programs::load(STAMPS | WANTS);
+        let _option = programs.attach_option(&cgroup);
+        programs.attach_stamp(&pair.right);
+        let plan = Plan { bytes: BYTES as usize, rate: 4_000_000, ..Plan::default() };
+        send(&pair, &plan, Some(&cgroup), Some(&cgroup), |sender| {
+            thread::sleep(Duration::from_millis(500));
+            let notes = || {
+                let map = programs.option.maps().find(|map| map.name() == "stamps").expect("the map");
+                map.lookup(&sender.as_raw_fd().to_ne_bytes(), MapFlags::ANY).expect("a lookup").is_some()
+            };
+            assert!(!notes(), "nobody has asked it");
+            forge(&pair, sender, ahead, &QUESTION);
+            thread::sleep(Duration::from_millis(100));
+            assert_eq!(notes(), asked, "{what}");
+        });
     }
 }

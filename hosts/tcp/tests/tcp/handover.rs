@@ -1,13 +1,13 @@
 //! Who steers a connection, and what a connection loses where Rapid cannot.
 
 use super::flow::{Flow, Set, set_control};
-use super::namespaces::{Bottleneck, Path};
+use super::namespaces::{Bottleneck, Path, run, said};
 use super::{Loaded, Nobody, able, alone, clang};
 use nix::sys::socket::{getsockopt, sockopt};
 use packetscale_tcp::{self as tcp, Options, Source};
 use std::io::{Read, Write};
-use std::net::TcpListener;
-use std::time::Duration;
+use std::net::{TcpListener, TcpStream};
+use std::time::{Duration, Instant};
 
 #[test]
 fn a_peer_that_tells_no_arrivals_gets_its_data_as_fast_as_from_cubic() {
@@ -120,4 +120,70 @@ fn a_controller_set_on_an_accepted_socket_hears_of_arrivals() {
     server.write_all(&vec![0; 3_000_000]).expect("sends");
     let (read, _client) = reader.join().expect("no panic");
     assert_eq!((rapid.report().source(), read), (Source::Option, 3_000_000));
+}
+
+/// How often `fq` held a packet back for the pacing of its connection.
+fn throttled(path: &Path) -> u64 {
+    let shown = said(&format!("tc -n {} -s qdisc show dev out", path.host("a")));
+    // Flows that are held back now come first.
+    let after = shown.rsplit("throttled ").next().unwrap_or_else(|| panic!("no fq: {shown}"));
+    after.split(|c: char| !c.is_ascii_digit()).next().and_then(|word| word.parse().ok()).expect("a number")
+}
+
+/// An accepted connection, so that `fq` says that it paces only after the controller was chosen. Each answer is larger than the
+/// buffer, which holds what is paced and not what leaves at once.
+#[test]
+fn fq_paces_what_cubic_has_taken_over() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let nobody = Nobody::new("paced");
+    let rapid = Loaded::new("paced", Options { flows: 4, cgroup: Some(nobody.0.clone()), ..Options::default() });
+    let took = ["cubic", &rapid.name].map(|control| {
+        let path = Path::new("paced", &Bottleneck { mbit: 50, limit: 30_000 });
+        path.delay(40);
+        run(&format!("tc -n {} qdisc replace dev out root fq", path.host("a")));
+        let listener = path.inside("a", || TcpListener::bind("10.88.1.1:0").expect("a port"));
+        set_control(&listener, control);
+        let to = listener.local_addr().expect("an address");
+        let mut client = path.inside("b", || TcpStream::connect(to).expect("connects"));
+        let (mut server, _) = listener.accept().expect("a connection");
+        let mut block = vec![0; 60_000];
+        let answers: Vec<f64> = (0..20)
+            .map(|_| {
+                let began = Instant::now();
+                std::thread::scope(|scope| {
+                    scope.spawn(|| server.write_all(&vec![0; 60_000]).expect("sends"));
+                    client.read_exact(&mut block).expect("arrives");
+                });
+                let took = began.elapsed();
+                std::thread::sleep(Duration::from_millis(100));
+                took.as_secs_f64()
+            })
+            .collect();
+        assert!(throttled(&path) > 0, "{control}");
+        answers.iter().sum::<f64>() / 20.0
+    });
+    let [cubic, fallen] = took;
+    eprintln!("answers of 60 kB through fq: cubic {cubic:.4} s, fallen {fallen:.4} s");
+    assert_eq!(tcp::status(&rapid.name).expect("loaded").fallen.len(), 1);
+    assert!(fallen < 1.1 * cubic, "cubic {cubic:.4} s, fallen {fallen:.4} s");
+}
+
+/// TCP takes a limit of 0 for none.
+#[test]
+fn a_limit_of_zero_is_none() {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let (rapid, path) = Loaded::over_40_ms("zero");
+    let rates = ["cubic", &rapid.name].map(|control| {
+        let mut flow = Flow::open(&path, control, Set::BeforeConnect);
+        flow.bulk(Duration::from_secs(1));
+        flow.limit(0);
+        flow.bulk(Duration::from_secs(3))
+    });
+    assert!(rates[1] > 0.9 * rates[0], "bytes per second, cubic's and rapid's: {rates:?}");
 }

@@ -85,6 +85,7 @@ struct Timers {
     backoff: u8,
     retransmits: u8,
     unacked: u32,
+    unsent: u32,
     sacked: u32,
     lost: u32,
     retrans: u32,
@@ -105,6 +106,7 @@ fn timers(stream: &TcpStream) -> Timers {
         backoff: info.tcpi_backoff,
         retransmits: info.tcpi_retransmits,
         unacked: info.tcpi_unacked,
+        unsent: info.tcpi_notsent_bytes,
         sacked: info.tcpi_sacked,
         lost: info.tcpi_lost,
         retrans: info.tcpi_retrans,
@@ -129,7 +131,7 @@ impl Watched {
     /// selectively while the first packet is still missing takes the doubling back, so the longest of the wait counts.)
     fn check(&mut self) {
         let (acked, timers) = (look(&self.stream, self.since).bytes_acked, timers(&self.stream));
-        if acked != self.acked || timers.unacked == 0 {
+        if acked != self.acked || timers.unacked == 0 && timers.unsent == 0 {
             (self.acked, self.since) = (acked, Instant::now());
             self.said.clear();
         }
