@@ -65,6 +65,8 @@ fn a_page_of_another_command_is_not_overwritten_without_a_word() {
     assert_eq!(std::fs::read(folder.path().join("out/matrix/report.html")).expect("a page"), page);
     let replaced = run(&["--replace"]);
     assert_eq!(replaced.status.code(), Some(0), "{}", text(&replaced.stderr));
+    let again = run(&[]);
+    assert_eq!(again.status.code(), Some(0), "its own page lies there now: {}", text(&again.stderr));
     let refused = matrix(folder.path(), &asked);
-    assert_eq!(refused.status.code(), Some(2), "results lie there now: {}", text(&refused.stderr));
+    assert_eq!(refused.status.code(), Some(2), "{}", text(&refused.stderr));
 }

@@ -68,3 +68,26 @@ fn with_holes(clock_s: i64) -> Vec<u32> {
 fn the_receivers_clock_does_not_decide_whether_a_stream_is_quiet() {
     assert_eq!(with_holes(-50), with_holes(50));
 }
+
+/// Where there is room is mostly known by a bound that is kept while neither rate nor round trip changes; both change here.
+#[test]
+fn there_is_room_below_the_window_and_nowhere_else() {
+    let start = Time::ZERO + Span::from_secs(100);
+    let mut law = Law::new(&Params::new(PACKET), start, RTT, 1);
+    let mut now = start;
+    for number in 0..2000u64 {
+        now = now.max(law.departure());
+        law.on_sent(now, number, PACKET, false);
+        let queue = Span::from_micros(number / 100 % 5 * 7_000 + number % 7 * 40);
+        law.on_acked(now + RTT + queue, RTT + queue, number, now + RTT / 2 + queue);
+        if number % 500 == 499 {
+            law.on_timeout();
+        }
+        for in_flight in [0, 1, 2, 3, 5, 10, 100, 1000, 100_000] {
+            let (room, window) = (law.has_room(in_flight), law.clone().window());
+            assert_eq!(room, in_flight < window, "{in_flight} in flight, window {window}, packet {number}");
+        }
+        let window = law.clone().window();
+        assert!(law.has_room(window - 1) && !law.has_room(window), "packet {number}: {window}");
+    }
+}

@@ -80,7 +80,10 @@ impl Asked<'_> {
             runs: runs.len(),
             sections: sections(&questions, &planned, &tasks, runs, contenders.len()),
         };
-        write(&evaluation, folder).and_then(|()| finished.written()).map_err(Error::unwritable(folder))?;
+        write(&evaluation, folder)
+            .and_then(|()| Runner::take_page(folder, FILE))
+            .and_then(|()| finished.written())
+            .map_err(Error::unwritable(folder))?;
         Ok(evaluation)
     }
 

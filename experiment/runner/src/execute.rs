@@ -164,7 +164,9 @@ impl Runner<'_> {
             expectations: scenario.expectations().iter().map(|one| one.check(&finished.runs)).collect(),
             runs: finished.runs,
         };
-        let written = results::write(&results, folder).and_then(|()| finished.checkpoint.remove());
+        let written = results::write(&results, folder)
+            .and_then(|()| Self::take_page(folder, results::MANIFEST))
+            .and_then(|()| finished.checkpoint.remove());
         written.map_err(Error::unwritable(folder))?;
         Ok(results)
     }
@@ -188,6 +190,15 @@ impl Runner<'_> {
     pub fn may_take_page(&self, folder: &Path, own: &str) -> Result<(), Error> {
         let other = SHOWN.iter().find(|(file, _)| *file != own && folder.join(file).exists());
         other.map_or(Ok(()), |(file, what)| self.may_replace(folder, &format!("the {file} of {what}, and its page")))
+    }
+
+    /// The page in a folder is of what `own` shows now: other files that would show otherwise are gone.
+    ///
+    /// # Errors
+    /// That of removing one.
+    pub fn take_page(folder: &Path, own: &str) -> io::Result<()> {
+        let others = SHOWN.iter().map(|(file, _)| *file).filter(|file| *file != own);
+        others.map(|file| folder.join(file)).filter(|file| file.exists()).try_for_each(std::fs::remove_file)
     }
 
     fn replaces(&self, folder: &Path, found: &str) {

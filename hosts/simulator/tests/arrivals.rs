@@ -152,3 +152,16 @@ fn more_flows_at_a_time_than_there_are_places_end_the_run() {
     let error = packetscale_simulator::run(&scenario.plan()[0]).map(drop).unwrap_err().to_string();
     assert_eq!(error, "flow.1.arrivals: found more than 65536 flows at a time; expected fewer, or shorter ones");
 }
+
+/// Acknowledgments that come in bunches of 5 s outlive their flow: another has its place when they arrive.
+#[test]
+fn acknowledgments_of_a_flow_that_is_over_do_not_disturb_the_next() {
+    let text = "run = { duration = \"20 s\" }\n\
+                path = { rate = \"1 Gbit/s\", delay = \"10 ms\", buffer = \"100 packets\" }\n\
+                receiver = { delayed_ack = 1, ack_bunching = \"5 s\" }\n\
+                record = { transfers = true }\n\
+                [[flow]]\ncontroller = \"newreno\"\nsize = \"3 kB\"\narrivals = { kind = \"poisson\", every = \"10 ms\" }\n";
+    let scenario = Scenario::parse(text, Path::new("bunched.toml"), &[]).unwrap_or_else(|error| panic!("{error}"));
+    let run = packetscale_simulator::run(&scenario.plan().remove(0)).unwrap_or_else(|error| panic!("{error}"));
+    assert!(run.transfers.len() > 1000, "{}", run.transfers.len());
+}

@@ -15,6 +15,7 @@
 //! 2. A departure or a timer comes before the next acknowledgment. If none is known, one that is not may arrive after the
 //!    delay from the receiver, no earlier.
 //! 3. Nobody may look at the sender before the horizon, and it is told to stop at a time that is known.
+//! 4. It is no more than [`MOST_AHEAD`] ahead.
 //!
 //! At one instant an acknowledgment comes first, then a timer, then a departure: the order of events.
 
@@ -25,6 +26,10 @@ use units::{Span, Time};
 
 /// The least time.
 const INSTANT: Span = Span::from_picos(1);
+
+/// No sender is further ahead of the agenda: behind a deep queue acknowledgments are known for seconds, and what a sender makes of
+/// them would lie about, out of the cache, until then. A window of most paths is heard in a few turns.
+const MOST_AHEAD: Span = Span::from_millis(20);
 
 /// What a sender does next.
 enum Step {
@@ -45,7 +50,7 @@ impl Flow {
     /// Until when its sender may go on, at the latest.
     fn ahead_until(&self, now: Time, horizon: Time) -> Time {
         let stop = if self.stop > now { self.stop } else { Time::MAX };
-        now.max(horizon.min(stop).saturating_sub(INSTANT))
+        now.max(horizon.min(stop).saturating_sub(INSTANT).min(now.saturating_add(MOST_AHEAD)))
     }
 }
 

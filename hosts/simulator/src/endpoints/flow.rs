@@ -45,7 +45,7 @@ pub(crate) struct Flow {
     pub(super) return_delay: Span,
     /// Which ring its acknowledgments travel in.
     pub(super) ack_lane: u32,
-    /// Its acknowledgments in that ring.
+    /// Its acknowledgments in that ring, if it may run ahead.
     pub(super) in_lane: u32,
     /// Window that its receiver always advertises.
     pub(super) receive_window: u64,

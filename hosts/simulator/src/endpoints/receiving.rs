@@ -127,7 +127,7 @@ impl Endpoints {
         if flow.runs_ahead {
             return self.let_wait(agenda, index, |endpoints, line| endpoints.waiting.push(line, record));
         }
-        flow.in_lane += 1;
+        flow.in_lane += u32::from(flow.may_run_ahead);
         self.ack_lanes[flow.ack_lane as usize].push(agenda, EventSource::AckLane(flow.ack_lane), record);
     }
 }

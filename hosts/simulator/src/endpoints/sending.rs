@@ -30,7 +30,8 @@ impl Endpoints {
         let source = EventSource::AckLane(lane as u32);
         let Some(record) = self.ack_lanes[lane].pop(agenda, source) else { return };
         let index = record.flow as usize;
-        self.flows[index].in_lane -= 1;
+        // A flow in the background may have another's place, with acknowledgments still under way.
+        self.flows[index].in_lane -= u32::from(self.flows[index].may_run_ahead);
         if self.flows[index].runs_ahead {
             self.go_on_before(agenda, now, index);
         }
@@ -72,7 +73,8 @@ impl Endpoints {
         }
         (flow.armed, flow.due) = (Time::MAX, Time::MAX);
         if flow.runs_ahead {
-            return self.make_up(agenda, now, index);
+            self.go_on(agenda, now, index);
+            return self.sending(index).arm(agenda, now);
         }
         flow.offer(now);
         flow.sender.on_wakeup(now);
@@ -111,7 +113,8 @@ impl Endpoints {
 
     /// Lets a sender do what it has not done yet until `now`: somebody looks at it.
     pub(crate) fn make_up(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
-        if self.flows[index].runs_ahead {
+        let flow = &self.flows[index];
+        if flow.runs_ahead && flow.next_ack().min(flow.sender.next_wakeup()) <= now {
             self.go_on(agenda, now, index);
             self.sending(index).arm(agenda, now);
         }

@@ -2,8 +2,8 @@
 //!
 //! On a path of drop-tail links a delivered packet costs two events: its arrival at the bottleneck, where its
 //! departure, its delivery and its acknowledgment are computed at once, and the acknowledgment's arrival at the
-//! sender. Receivers that wait (delayed acknowledgments, interrupt coalescence) and stepped links add events of their
-//! own.
+//! sender. Paced senders have [a clock of their own](crate::endpoints), and only the first. Receivers that wait (delayed
+//! acknowledgments, interrupt coalescence) and stepped links add events of their own.
 
 use super::Network;
 use crate::agenda::EventSource;
