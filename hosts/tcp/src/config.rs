@@ -38,6 +38,12 @@ impl Settings {
     }
 }
 
+/// Sets the switch of what is in a folder, if it has one. For whoever holds the lock, inside [`pins::among_pins`].
+pub fn switch(folder: &Path, switched: u32) -> Result<(), Error> {
+    let settings = Settings::within(folder);
+    settings.map_or(Ok(()), |settings| settings.change(|config| config.switched = switched))
+}
+
 impl Config {
     /// Whether Rapid is switched off.
     pub fn is_off(&self) -> bool {

@@ -1,12 +1,11 @@
 //! Lets connections end before what steers them goes, and the switch that takes Rapid from all of them at once.
 
-use crate::config::Settings;
 use crate::machine::able;
 use crate::options::check_name;
 use crate::pins::refuse_brought;
 use crate::report::{SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::steps::{active, is_registered, unload_locked, unregister};
-use crate::{Error, namespaces, pins};
+use crate::{Error, config, namespaces, pins};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -28,15 +27,9 @@ pub struct Drained {
 pub fn set(name: &str, switched: u32) -> Result<bool, Error> {
     pins::among_pins(|| {
         let folders = pins::generations(name);
-        folders.iter().try_for_each(|folder| set_one(folder, switched))?;
+        folders.iter().try_for_each(|folder| config::switch(folder, switched))?;
         Ok(!folders.is_empty())
     })
-}
-
-/// The same of what is in one folder.
-pub fn set_one(folder: &std::path::Path, switched: u32) -> Result<(), Error> {
-    let settings = Settings::within(folder);
-    settings.map_or(Ok(()), |settings| settings.change(|config| config.switched = switched))
 }
 
 /// Switches Rapid on, or off: then CUBIC takes each connection over at its next acknowledgment, and every new one at once.
@@ -107,7 +100,7 @@ fn draining(name: &str) -> Vec<PathBuf> {
 fn end(name: &str) -> Result<(), Error> {
     pins::among_pins(|| {
         draining(name).iter().try_for_each(|folder| {
-            set_one(folder, SWITCHED_CLOSED | SWITCHED_OFF)?;
+            config::switch(folder, SWITCHED_CLOSED | SWITCHED_OFF)?;
             pins::remove(folder)
         })
     })

@@ -7,7 +7,7 @@ use crate::programs::{Programs, broken};
 use crate::report::{Mode, Report, SWITCHED_CLOSED, SWITCHED_OFF};
 use crate::selftest::Trial;
 use crate::wire::value_of;
-use crate::{Error, devices, drain, namespaces, pins, programs, selftest};
+use crate::{Error, config, devices, namespaces, pins, programs, selftest};
 use libbpf_rs::{MapCore, MapFlags, MapHandle, Object};
 use std::ffi::OsStr;
 use std::fs;
@@ -144,7 +144,7 @@ pub fn undo(name: &str) -> Result<(), Error> {
     for folder in folders {
         // Arrivals may go on under another name: then nothing else ends what it steers. Another version's settings are not ours to
         // read; its connections end as before.
-        let _ = drain::set_one(&folder, SWITCHED_CLOSED | SWITCHED_OFF);
+        let _ = config::switch(&folder, SWITCHED_CLOSED | SWITCHED_OFF);
         devices::restore(&folder)?;
         pins::remove(&folder)?;
     }
