@@ -284,7 +284,8 @@ fn register(load: &Load) -> Result<(), Failure> {
          (delayed acknowledgments leave out the others)\n\
          {name} is registered: iperf3 -C {name}, setsockopt(TCP_CONGESTION), or \
          sysctl net.ipv4.tcp_congestion_control={name}\n\
-         peers need it too (packetscale tcp load --device DEVICE), and servers that listen already a restart; to others CUBIC sends, from the start as without Rapid: \
+         peers need it too (packetscale tcp load --device DEVICE), and servers that listen already a restart; to \
+         others CUBIC sends, from the start as without Rapid: \
          ss -ti shows cubic, packetscale tcp status why, and packetscale tcp events each\n\
          limits: {} connections, {} of one user; {} packets in flight of each, {:.0} Mbit/s at 1500 B and 100 ms; {} of \
          kernel memory\n{}{}",

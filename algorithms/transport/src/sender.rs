@@ -307,7 +307,7 @@ impl<C: Controller> Sender<C> {
 
     #[inline(always)]
     fn transmit(&mut self, now: Time, repeated: Option<u64>) -> Segment {
-        let window = if self.pacing_percent > 0 { self.window() } else { 0 };
+        let spread_window = (self.pacing_percent > 0).then(|| self.window());
         let transmission = self.next_transmission;
         self.next_transmission += 1;
         let sequence = match repeated {
@@ -331,7 +331,7 @@ impl<C: Controller> Sender<C> {
         if self.rto_deadline == Time::MAX {
             self.rto_deadline = now + self.rtt.rto();
         }
-        if self.pacing_percent > 0 {
+        if let Some(window) = spread_window {
             let per_window = self.rtt.srtt().saturating_mul(100);
             // What may be in flight: the smaller of the window and the receiver's room.
             let usable = u64::from(window).min(self.right_edge.saturating_sub(self.board.first())).max(1);

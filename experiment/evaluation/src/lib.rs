@@ -10,8 +10,7 @@ mod questions;
 
 use answers::sections;
 use plan::{Task, plan};
-use results::evaluation::Evaluation;
-use results::evaluation::FILE;
+use results::evaluation::{Evaluation, FILE};
 use runner::{Error, Files, Keep, Made, Runner};
 use scenario::Experiment;
 use serde_json::{Value, json};
@@ -80,10 +79,7 @@ impl Asked<'_> {
             runs: runs.len(),
             sections: sections(&questions, &planned, &tasks, runs, contenders.len()),
         };
-        write(&evaluation, folder)
-            .and_then(|()| Runner::take_page(folder, FILE))
-            .and_then(|()| finished.written())
-            .map_err(Error::unwritable(folder))?;
+        write(&evaluation, folder).and_then(|()| finished.written(folder, FILE)).map_err(Error::unwritable(folder))?;
         Ok(evaluation)
     }
 

@@ -64,10 +64,7 @@ impl Asked<'_> {
             runs: finished.runs.len(),
             settings: answered,
         };
-        write(&matrix, folder)
-            .and_then(|()| Runner::take_page(folder, FILE))
-            .and_then(|()| finished.written())
-            .map_err(Error::unwritable(folder))?;
+        write(&matrix, folder).and_then(|()| finished.written(folder, FILE)).map_err(Error::unwritable(folder))?;
         Ok(matrix)
     }
 

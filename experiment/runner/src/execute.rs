@@ -117,11 +117,15 @@ pub struct Finished {
 }
 
 impl Finished {
-    /// The results are written: nothing is kept for a resumption any more.
+    /// The results are written: `own` shows what the folder holds, files that would show otherwise are gone, and nothing is kept for
+    /// a resumption any more.
     ///
     /// # Errors
-    /// That of removing the file.
-    pub fn written(&self) -> io::Result<()> {
+    /// That of removing a file.
+    pub fn written(&self, folder: &Path, own: &str) -> io::Result<()> {
+        let mut others =
+            SHOWN.iter().map(|(file, _)| folder.join(file)).filter(|file| !file.ends_with(own) && file.exists());
+        others.try_for_each(std::fs::remove_file)?;
         self.checkpoint.remove()
     }
 }
@@ -147,7 +151,7 @@ impl Runner<'_> {
             There::Other(found) => self.may_replace(folder, &found)?,
             There::Earlier(found) => self.replaces(folder, &found),
         }
-        let finished = self.finish(plan, &files, Keep::Everything, folder, made)?;
+        let mut finished = self.finish(plan, &files, Keep::Everything, folder, made)?;
         let manifest = Manifest {
             version: self.program.version().to_string(),
             commit: self.program.commit().map(str::to_string),
@@ -162,11 +166,9 @@ impl Runner<'_> {
             host: self.host.label(),
             manifest,
             expectations: scenario.expectations().iter().map(|one| one.check(&finished.runs)).collect(),
-            runs: finished.runs,
+            runs: std::mem::take(&mut finished.runs),
         };
-        let written = results::write(&results, folder)
-            .and_then(|()| Self::take_page(folder, results::MANIFEST))
-            .and_then(|()| finished.checkpoint.remove());
+        let written = results::write(&results, folder).and_then(|()| finished.written(folder, results::MANIFEST));
         written.map_err(Error::unwritable(folder))?;
         Ok(results)
     }
@@ -190,15 +192,6 @@ impl Runner<'_> {
     pub fn may_take_page(&self, folder: &Path, own: &str) -> Result<(), Error> {
         let other = SHOWN.iter().find(|(file, _)| *file != own && folder.join(file).exists());
         other.map_or(Ok(()), |(file, what)| self.may_replace(folder, &format!("the {file} of {what}, and its page")))
-    }
-
-    /// The page in a folder is of what `own` shows now: other files that would show otherwise are gone.
-    ///
-    /// # Errors
-    /// That of removing one.
-    pub fn take_page(folder: &Path, own: &str) -> io::Result<()> {
-        let others = SHOWN.iter().map(|(file, _)| *file).filter(|file| *file != own);
-        others.map(|file| folder.join(file)).filter(|file| file.exists()).try_for_each(std::fs::remove_file)
     }
 
     fn replaces(&self, folder: &Path, found: &str) {

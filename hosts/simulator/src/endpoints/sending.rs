@@ -157,34 +157,35 @@ impl Endpoints {
     /// expected now left later, or leaves at another time.
     #[inline(always)]
     pub(crate) fn at_first_link(&mut self, agenda: &mut Agenda, now: Time, index: usize) -> Option<Transit> {
-        let source = EventSource::Access(index as u32);
         if self.flows[index].expected != now {
-            agenda.advance_packet(source, None);
+            agenda.advance_packet(EventSource::Access(index as u32), None);
             return None;
         }
+        if self.flows[index].access.due() == now {
+            return self.pass(agenda, now, index);
+        }
+        self.look(agenda, now, index)
+    }
+
+    /// Takes the packet that arrives now, if there is one, and sets the flow's next event at its first link.
+    #[inline(always)]
+    fn pass(&mut self, agenda: &mut Agenda, now: Time, index: usize) -> Option<Transit> {
         let sending = self.sending(index);
         let transit = sending.accesses.pop_at(&mut sending.flow.access, now);
-        if transit.is_none() {
-            return self.look(agenda, now, index);
-        }
         let next = sending.expected();
         sending.flow.expected = next;
-        agenda.advance_packet(source, (next < Time::MAX).then_some(next));
+        agenda.advance_packet(EventSource::Access(index as u32), (next < Time::MAX).then_some(next));
         transit
     }
 
-    /// No packet of a flow is on its way to the first link: its sender goes on, and may have sent one that arrives now.
+    /// No packet of a flow arrives now: its sender goes on, and may have sent one that does.
     #[inline(never)]
     fn look(&mut self, agenda: &mut Agenda, now: Time, index: usize) -> Option<Transit> {
         if self.flows[index].runs_ahead {
             self.go_on(agenda, now, index);
         }
-        let mut sending = self.sending(index);
-        let transit = sending.accesses.pop_at(&mut sending.flow.access, now);
-        let next = sending.expected();
-        sending.flow.expected = next;
-        agenda.advance_packet(EventSource::Access(index as u32), (next < Time::MAX).then_some(next));
-        sending.set_timer(agenda, now);
+        let transit = self.pass(agenda, now, index);
+        self.sending(index).set_timer(agenda, now);
         transit
     }
 }
