@@ -64,6 +64,18 @@ fn another_evaluation_is_not_overwritten_without_a_word() {
 }
 
 #[test]
+fn other_settings_under_the_same_label_are_said() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let of = |beta: &str| {
+        let controller = format!("{{ kind = \"newreno\", beta = {beta}, label = \"mine\" }}");
+        evaluate(folder.path(), &[&controller, "--quick", "--only", "7.4", "--out", "out"])
+    };
+    assert_eq!(of("0.5").status.code(), Some(0));
+    let found = "an evaluation in its short form of mine, 1 section, with other settings";
+    assert_eq!(text(&of("0.7").stderr), format!("out: replaces {found}\n"));
+}
+
+#[test]
 fn what_is_not_there_is_refused() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let output = evaluate(folder.path(), &["rapit"]);

@@ -46,6 +46,20 @@ fn another_matrix_is_not_overwritten_without_a_word() {
 }
 
 #[test]
+fn other_settings_under_the_same_label_are_said() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let of = |beta: &str| {
+        let controller = format!("{{ kind = \"newreno\", beta = {beta}, label = \"mine\" }}");
+        matrix(folder.path(), &[&controller, "--only", "prudentia-8mbps"])
+    };
+    assert_eq!(of("0.5").status.code(), Some(0));
+    let replaced = of("0.7");
+    assert_eq!(replaced.status.code(), Some(0));
+    let found = "a matrix in its short form of mine on prudentia-8mbps, with other settings";
+    assert_eq!(text(&replaced.stderr), format!("out/matrix: replaces {found}\n"));
+}
+
+#[test]
 fn a_page_of_another_command_is_not_overwritten_without_a_word() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let asked = ["newreno", "--only", "prudentia-8mbps"];

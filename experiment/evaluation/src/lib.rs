@@ -11,7 +11,7 @@ mod questions;
 use answers::sections;
 use plan::{Task, plan};
 use results::evaluation::{Evaluation, FILE};
-use runner::{Error, Files, Keep, Made, Runner};
+use runner::{Error, Files, Keep, Made, Runner, There};
 use scenario::Experiment;
 use serde_json::{Value, json};
 use std::io;
@@ -61,10 +61,9 @@ impl Asked<'_> {
         let files = Files::of(&experiments)?;
         runner.host.check(&experiments)?;
         let names = names(&contenders, &tasks);
-        let asked: Vec<&str> = questions.section.iter().map(|section| section.heading.as_str()).collect();
-        if let Some(found) = another(folder, &names[0], &asked, self.quick) {
-            runner.may_replace(folder, &found)?;
-        }
+        let asked = files.asked(&experiments)?;
+        let headings: Vec<&str> = questions.section.iter().map(|section| section.heading.as_str()).collect();
+        runner.may_replace(folder, there(folder, &names[0], &headings, self.quick, &asked))?;
         runner.may_take_page(folder, FILE)?;
         let finished = runner.finish(&experiments, &files, Keep::Figures, folder, &mut Made::new())?;
         let runs = &finished.runs;
@@ -76,6 +75,7 @@ impl Asked<'_> {
                 .map(|(number, name)| (name.clone(), colour(&tasks, number)))
                 .collect(),
             quick: self.quick,
+            asked,
             runs: runs.len(),
             sections: sections(&questions, &planned, &tasks, runs, contenders.len()),
         };
@@ -107,22 +107,26 @@ fn colour(tasks: &[Task], contender: usize) -> String {
     kind.and_then(|kind| congestion::find(&kind)).map(|entry| entry.colour.to_string()).unwrap_or_default()
 }
 
-/// What a folder holds of an evaluation that asked for something else, in words.
-fn another(folder: &Path, controller: &str, headings: &[&str], quick: bool) -> Option<String> {
-    let there = std::fs::read(folder.join(FILE)).ok()?;
+/// What a folder holds of evaluations, beside what is asked for.
+fn there(folder: &Path, controller: &str, headings: &[&str], quick: bool, asked: &str) -> There {
+    let Ok(there) = std::fs::read(folder.join(FILE)) else { return There::Nothing };
     let there = serde_json::from_slice::<Value>(&there).unwrap_or_default();
     let there = &there["evaluation"];
     let Some(of) = there["controller"].as_str() else {
-        return Some(format!("a file {FILE} that is not of packetscale"));
+        return There::Other(format!("a file {FILE} that is not of packetscale"));
     };
+    if there["asked"] == asked {
+        return There::Nothing;
+    }
     let sections = there["sections"].as_array().map_or(&[][..], Vec::as_slice);
     let answered: Vec<&str> = sections.iter().filter_map(|section| section["heading"].as_str()).collect();
     let short = there["quick"] == true;
-    if (of, answered.as_slice(), short) == (controller, headings, quick) {
-        return None;
-    }
     let count = if answered.len() == 1 { "1 section".to_string() } else { format!("{} sections", answered.len()) };
-    Some(format!("an evaluation{} of {of}, {count}", if short { " in its short form" } else { "" }))
+    let found = format!("an evaluation{} of {of}, {count}", if short { " in its short form" } else { "" });
+    if (of, answered.as_slice(), short) == (controller, headings, quick) {
+        return There::Earlier(format!("{found}, with other settings"));
+    }
+    There::Other(found)
 }
 
 fn write(evaluation: &Evaluation, folder: &Path) -> io::Result<()> {

@@ -10,7 +10,7 @@ mod settings;
 use results::evaluation::{Cell, figure};
 use results::matrix::{FILE, Matrix, Pair, Setting};
 use results::{Interval, Run};
-use runner::{Error, Files, Keep, Made, Refusal, Runner};
+use runner::{Error, Files, Keep, Made, Refusal, Runner, There};
 use scenario::Experiment;
 use serde_json::{Value, json};
 use std::io;
@@ -48,9 +48,8 @@ impl Asked<'_> {
         let files = Files::of(&experiments)?;
         runner.host.check(&experiments)?;
         let names = names(&controllers, &tasks);
-        if let Some(found) = another(folder, &names, &answered, self.quick) {
-            runner.may_replace(folder, &found)?;
-        }
+        let asked = files.asked(&experiments)?;
+        runner.may_replace(folder, there(folder, &names, &answered, self.quick, &asked))?;
         runner.may_take_page(folder, FILE)?;
         let finished = runner.finish(&experiments, &files, Keep::Figures, folder, &mut Made::new())?;
         for (number, setting) in answered.iter_mut().enumerate() {
@@ -61,6 +60,7 @@ impl Asked<'_> {
             commit: runner.program.commit().map(str::to_string),
             controllers: names.into_iter().zip(controllers.iter().map(|name| colour(name))).collect(),
             quick: self.quick,
+            asked,
             runs: finished.runs.len(),
             settings: answered,
         };
@@ -153,27 +153,31 @@ fn pair(row: usize, column: usize, runs: &[&Run]) -> Pair {
     }
 }
 
-/// What a folder holds of a matrix that asked for something else, in words.
-fn another(folder: &Path, controllers: &[String], settings: &[Setting], quick: bool) -> Option<String> {
-    let there = std::fs::read(folder.join(FILE)).ok()?;
+/// What a folder holds of matrices, beside what is asked for.
+fn there(folder: &Path, controllers: &[String], settings: &[Setting], quick: bool, asked: &str) -> There {
+    let Ok(there) = std::fs::read(folder.join(FILE)) else { return There::Nothing };
     let there = serde_json::from_slice::<Value>(&there).unwrap_or_default();
     let there = &there["matrix"];
+    if there["asked"] == asked {
+        return There::Nothing;
+    }
     let list = |list: &Value, name: &dyn Fn(&Value) -> Value| -> Vec<String> {
         let items = list.as_array().into_iter().flatten().map(name);
         items.filter_map(|name| name.as_str().map(str::to_string)).collect()
     };
     let of = list(&there["controllers"], &|one| one[0].clone());
     let on = list(&there["settings"], &|one| one["name"].clone());
-    let short = there["quick"] == true;
-    let asked: Vec<&String> = settings.iter().map(|setting| &setting.name).collect();
-    if of == controllers && on.iter().eq(asked) && short == quick {
-        return None;
-    }
     if of.is_empty() || on.is_empty() {
-        return Some(format!("a file {FILE} that is not of packetscale"));
+        return There::Other(format!("a file {FILE} that is not of packetscale"));
     }
-    let of = if of.len() > 5 { format!("{} controllers", of.len()) } else { of.join(", ") };
-    Some(format!("a matrix{} of {of} on {}", if short { " in its short form" } else { "" }, on.join(", ")))
+    let short = there["quick"] == true;
+    let names = if of.len() > 5 { format!("{} controllers", of.len()) } else { of.join(", ") };
+    let form = if short { " in its short form" } else { "" };
+    let found = format!("a matrix{form} of {names} on {}", on.join(", "));
+    if of == controllers && on.iter().eq(settings.iter().map(|setting| &setting.name)) && short == quick {
+        return There::Earlier(format!("{found}, with other settings"));
+    }
+    There::Other(found)
 }
 
 fn write(matrix: &Matrix, folder: &Path) -> io::Result<()> {

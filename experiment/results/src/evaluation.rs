@@ -22,6 +22,8 @@ pub struct Evaluation {
     pub contenders: Vec<(String, String)>,
     /// Whether this is the short form.
     pub quick: bool,
+    /// SHA-256 of all that was asked: the experiments, and what is in the files that they read.
+    pub asked: String,
     /// Runs made.
     pub runs: usize,
     /// The sections of the RFC, in its order.

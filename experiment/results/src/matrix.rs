@@ -17,6 +17,8 @@ pub struct Matrix {
     pub controllers: Vec<(String, String)>,
     /// Whether this is the short form.
     pub quick: bool,
+    /// SHA-256 of all that was asked: the experiments, and what is in the files that they read.
+    pub asked: String,
     /// Runs made.
     pub runs: usize,
     /// The paths.

@@ -146,11 +146,7 @@ impl Runner<'_> {
         let files = Files::of(plan)?;
         let conditions = self.host.check(plan)?;
         self.may_take_page(folder, results::MANIFEST)?;
-        match there(folder, &name, &scenario.to_toml()) {
-            There::Nothing => {}
-            There::Other(found) => self.may_replace(folder, &found)?,
-            There::Earlier(found) => self.replaces(folder, &found),
-        }
+        self.may_replace(folder, there(folder, &name, &scenario.to_toml()))?;
         let mut finished = self.finish(plan, &files, Keep::Everything, folder, made)?;
         let manifest = Manifest {
             version: self.program.version().to_string(),
@@ -173,15 +169,19 @@ impl Runner<'_> {
         Ok(results)
     }
 
-    /// Says that what was found in a folder, which something else was asked for, is replaced.
+    /// Says what in a folder is replaced.
     ///
     /// # Errors
     /// [`Error::Occupied`], if it may not be.
-    pub fn may_replace(&self, folder: &Path, found: &str) -> Result<(), Error> {
-        if !self.replace {
-            return Err(Error::Occupied { folder: folder.to_path_buf(), found: found.to_string() });
-        }
-        self.replaces(folder, found);
+    pub fn may_replace(&self, folder: &Path, there: There) -> Result<(), Error> {
+        let found = match there {
+            There::Nothing => return Ok(()),
+            There::Other(found) if !self.replace => {
+                return Err(Error::Occupied { folder: folder.to_path_buf(), found });
+            }
+            There::Other(found) | There::Earlier(found) => found,
+        };
+        self.progress.say(&format!("{}: replaces {found}", folder.display()));
         Ok(())
     }
 
@@ -191,11 +191,8 @@ impl Runner<'_> {
     /// As [`Runner::may_replace`], where it is of something else.
     pub fn may_take_page(&self, folder: &Path, own: &str) -> Result<(), Error> {
         let other = SHOWN.iter().find(|(file, _)| *file != own && folder.join(file).exists());
-        other.map_or(Ok(()), |(file, what)| self.may_replace(folder, &format!("the {file} of {what}, and its page")))
-    }
-
-    fn replaces(&self, folder: &Path, found: &str) {
-        self.progress.say(&format!("{}: replaces {found}", folder.display()));
+        let found = |(file, what): &(&str, &str)| There::Other(format!("the {file} of {what}, and its page"));
+        self.may_replace(folder, other.map_or(There::Nothing, found))
     }
 
     /// Makes every run of a plan that is neither kept in the folder nor `made`, in parallel. The same run is made once,
@@ -266,12 +263,12 @@ impl Runner<'_> {
 }
 
 /// What lies in a folder for results already, in words.
-enum There {
-    /// Nothing, or results of the same scenario.
+pub enum There {
+    /// Nothing, or results of the same.
     Nothing,
-    /// Results of the same file when it said something else.
+    /// Results of the same name, with other settings: they are replaced.
     Earlier(String),
-    /// Results of another.
+    /// Results of another: they are replaced only if that is asked for.
     Other(String),
 }
 

@@ -1,9 +1,10 @@
 //! The files that runs read beside their scenario.
 
-use crate::digest::of_file;
+use crate::digest::{Hash, of_file};
 use crate::host::Refusal;
 use scenario::Experiment;
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::BufWriter;
 use std::path::{Path, PathBuf};
 
 /// The files of a plan, each read once: sizes and digests of what is in them.
@@ -27,6 +28,20 @@ impl Files {
     /// Digests of what an experiment reads, in the order in which it mentions the files.
     pub(crate) fn digests<'a>(&'a self, experiment: &'a Experiment) -> impl Iterator<Item = Option<&'a str>> {
         experiment.files().map(|name| self.0.get(name).map(|(_, digest)| digest.as_str()))
+    }
+
+    /// A digest of what a plan asks, whoever runs it: its resolved experiments, and what is in the files that they read.
+    ///
+    /// # Errors
+    /// An experiment that is no JSON.
+    pub fn asked(&self, plan: &[Experiment]) -> Result<String, Refusal> {
+        let mut hash = Hash::default();
+        for experiment in plan {
+            let files: Vec<_> = self.digests(experiment).collect();
+            let written = serde_json::to_writer(BufWriter::new(&mut hash), &(experiment, files));
+            written.map_err(|error| Refusal::Machine(error.to_string()))?;
+        }
+        Ok(hash.hex())
     }
 
     /// Refuses a run whose files changed since they were read: what it read belongs to no digest.

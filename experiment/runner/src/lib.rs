@@ -21,7 +21,7 @@ mod sweep;
 
 pub use checkpoint::{Checkpoint, Sealed, alone_in};
 pub use digest::{Hash, of_file};
-pub use execute::{Error, Finished, Progress, Runner, Silent, threads};
+pub use execute::{Error, Finished, Progress, Runner, Silent, There, threads};
 pub use files::Files;
 pub use head::Head;
 pub use host::{Clock, Host, Refusal, Unfit};
