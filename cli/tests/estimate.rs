@@ -98,6 +98,13 @@ fn columns_are_found_by_name_and_others_are_left_alone() {
     assert_eq!(lines(&text, &[]), plain);
 }
 
+/// As of a device, which has no end.
+#[test]
+fn a_row_without_an_end_is_refused() {
+    let expected = "cannot be read: found 65536 bytes without the end of a row; expected a recording in CSV";
+    assert_eq!(refusal(&"0".repeat(200_000)), format!("gaps.csv: {expected}"));
+}
+
 #[test]
 fn the_first_packet_of_a_stream_needs_no_gap() {
     let with = |first: &str| {

@@ -12,6 +12,9 @@ const MOST_GAPS: usize = 65_536;
 /// A stream that comes back after so few others is a mixed-up recording.
 const REMEMBERED: usize = 256;
 
+/// What is longer is no row: a device without end, or a file that is no text.
+const LONGEST_ROW_BYTES: usize = 65_536;
+
 /// 10 s: a longer gap is no probe, and sums of as many gaps as are kept still fit.
 const LONGEST_NS: f64 = 1e10;
 
@@ -26,13 +29,36 @@ pub enum Refusal {
 
 /// A recording being read.
 pub struct Recording<R> {
-    rows: csv::Reader<Chain<R, &'static [u8]>>,
+    rows: csv::Reader<Chain<Rows<R>, &'static [u8]>>,
     /// Where each of [`COLUMNS`] is.
     places: [Option<usize>; 6],
     /// The first row of the next stream.
     next: Option<Row>,
     record: csv::ByteRecord,
     finished: VecDeque<String>,
+}
+
+/// The same bytes, refused where a row of them has no end.
+struct Rows<R> {
+    input: R,
+    /// Bytes since the last line feed.
+    open: usize,
+}
+
+impl<R: Read> Read for Rows<R> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        let read = self.input.read(bytes)?;
+        self.open = match bytes[..read].iter().rposition(|byte| *byte == b'\n') {
+            Some(end) => read - end - 1,
+            None => self.open + read,
+        };
+        if self.open > LONGEST_ROW_BYTES {
+            let found =
+                format!("found {LONGEST_ROW_BYTES} bytes without the end of a row; expected a recording in CSV");
+            return Err(io::Error::new(io::ErrorKind::InvalidData, found));
+        }
+        Ok(read)
+    }
 }
 
 /// One stream of a recording.
@@ -82,7 +108,7 @@ impl<R: Read> Recording<R> {
         // A line feed ends every row, the last one too, so that lines can be counted; a carriage return is white space.
         let builder = &mut csv::ReaderBuilder::new();
         let builder = builder.flexible(true).trim(csv::Trim::All).terminator(csv::Terminator::Any(b'\n'));
-        let mut rows = builder.from_reader(input.chain(&b"\n"[..]));
+        let mut rows = builder.from_reader(Rows { input, open: 0 }.chain(&b"\n"[..]));
         let header = rows.byte_headers().map_err(csv_error)?.clone();
         let names: Vec<String> = header.iter().map(|name| String::from_utf8_lossy(name).into_owned()).collect();
         let names: Vec<&str> = names.iter().map(|name| name.trim_start_matches('\u{feff}')).collect();
