@@ -32,7 +32,7 @@ const FEEDBACK: &str = "feedback";
 /// The map of the congestion controls whose connections ask for arrivals.
 const ASKERS: &str = "askers";
 /// The maps that what tells arrivals hands on when it is replaced.
-const HANDED_ON: [&str; 5] = [FEEDBACK, ASKERS, "stamps", "deaf", "answered"];
+const HANDED_ON: [&str; 6] = [FEEDBACK, ASKERS, "stamps", "deaf", "answered", "wanting"];
 
 /// The constant of the sender that says how many transmissions a connection remembers, less one.
 const RECORD_MASK: &str = ".rodata.records";
@@ -154,11 +154,7 @@ impl Receiver {
         pins::remove(&folder)?;
         pins::create(&folder)?;
         self.stamp()?.pin(folder.join(STAMP)).map_err(failed(STAMP))?;
-        for mut map in self.option.maps_mut() {
-            if let Some(name) = HANDED_ON.iter().find(|name| map.name() == **name) {
-                map.pin(folder.join(name)).map_err(failed(name))?;
-            }
-        }
+        self.keep_maps(&folder)?;
         let what = format!("attaching the TCP option to the cgroup {}", cgroup.display());
         let root = fs::File::open(cgroup).map_err(|error| Error::machine(&what, error))?;
         let mut link = self.option()?.attach_cgroup(root.as_raw_fd()).map_err(|error| Error::machine(&what, error))?;
@@ -179,7 +175,19 @@ impl Receiver {
         // A replacement that was killed may have left one.
         let _ = fs::remove_file(folder.join(NEXT));
         new.stamp()?.pin(folder.join(NEXT)).map_err(failed(STAMP))?;
-        fs::rename(folder.join(NEXT), folder.join(STAMP)).map_err(|error| Error::machine(STAMP, error))
+        fs::rename(folder.join(NEXT), folder.join(STAMP)).map_err(|error| Error::machine(STAMP, error))?;
+        new.keep_maps(&folder)
+    }
+
+    /// Pins the maps that are handed on, where they are not pinned yet.
+    fn keep_maps(&mut self, folder: &Path) -> Result<(), Error> {
+        for mut map in self.option.maps_mut() {
+            let Some(name) = HANDED_ON.iter().find(|name| map.name() == **name) else { continue };
+            if !folder.join(name).exists() {
+                map.pin(folder.join(name)).map_err(failed(name))?;
+            }
+        }
+        Ok(())
     }
 
     fn option(&mut self) -> Result<ProgramMut<'_>, Error> {
@@ -241,9 +249,9 @@ pub fn ask_no_more(name: &str) -> Result<(), Error> {
     Ok(())
 }
 
-/// Makes the programs use the maps pinned in `folder`, if they mean the same.
+/// Makes the programs use the maps pinned in `folder`, if they mean the same. An older version may have kept fewer.
 fn take_maps(option: &mut OpenObject, folder: &Path) -> Result<(), Error> {
-    for name in HANDED_ON {
+    for name in HANDED_ON.into_iter().filter(|name| folder.join(name).exists()) {
         let old = MapHandle::from_pinned_path(folder.join(name)).map_err(failed(name))?;
         let mut map = option.maps_mut().find(|map| map.name() == name).ok_or_else(|| broken(name))?;
         let (here, there) = ((map.key_size(), map.value_size()), (old.key_size(), old.value_size()));

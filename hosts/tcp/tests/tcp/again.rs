@@ -95,6 +95,39 @@ fn the_switch_outlives_a_replacement() {
     assert_eq!(super::life::steered_by(&new), name);
 }
 
+/// Each of them is within its handshake for 0.9 s, and some are when the new version takes the place.
+#[test]
+fn connections_within_their_handshake_outlive_a_replacement() {
+    const EACH: Duration = Duration::from_millis(200);
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let options = Options { volunteer: false, ..few("", 10) };
+    let (rapid, path) = Loaded::with("shakes", options.clone(), &Bottleneck { mbit: 20, limit: 100_000 });
+    let (name, path) = (rapid.name.as_str(), &path);
+    drop(Flow::open(path, name, Set::BeforeConnect)); // the hosts know each other's addresses now
+    path.delay(900);
+    let flows: Vec<Flow> = std::thread::scope(|scope| {
+        let replaces = scope.spawn(|| tcp::replace(&Options { name: name.to_string(), ..options }));
+        let opens = (0..8).map(|turn| {
+            scope.spawn(move || {
+                std::thread::sleep(turn * EACH);
+                Flow::open(path, name, Set::BeforeConnect)
+            })
+        });
+        let opens: Vec<_> = opens.collect();
+        replaces.join().expect("no panic").unwrap_or_else(|error| panic!("{error}"));
+        opens.into_iter().map(|one| one.join().expect("no panic")).collect()
+    });
+    path.delay(1);
+    for mut flow in flows {
+        flow.bulk(SECOND);
+        // Without arrivals CUBIC would have it.
+        assert_eq!(super::life::steered_by(&flow), name);
+    }
+}
+
 #[test]
 fn a_name_that_nobody_has_loaded_is_told_so() {
     if !able() {
