@@ -18,6 +18,7 @@ mod listening;
 mod man;
 mod matrix;
 mod new;
+mod place;
 #[cfg(target_os = "linux")]
 mod probe;
 #[cfg(target_os = "linux")]

@@ -4,6 +4,7 @@
 //! an interruption have recordings, too.
 
 use crate::args::Run as Arguments;
+use crate::place::may_write;
 use crate::{Failure, PROGRAM, terminal};
 use packets::{Capture, Observer, Perfetto, Qlog};
 use runner::Host;
@@ -89,16 +90,8 @@ impl Recordings {
             }
             let one_name = !file.to_string_lossy().contains(RUN);
             let runs = if one_name { 1 } else { plan.len() };
-            for there in (0..runs).map(|run| named(file, run)).filter(|file| file.exists()) {
-                if is_read(&there, &arguments.file, plan) {
-                    return refuse(&format!("{}, which the run reads", there.display()), "a new name");
-                }
-                if !kind.wrote(&there) {
-                    return refuse(&format!("{}, which is something else", there.display()), "a new name");
-                }
-                if !arguments.replace {
-                    return refuse(&format!("{}, which is there", there.display()), "a new name, or --replace");
-                }
+            for there in (0..runs).map(|run| named(file, run)) {
+                may_write(kind.option(), &there, |there| kind.wrote(there), arguments, plan)?;
             }
             if plan.len() > 1 && one_name {
                 let found = format!("{} for a plan of {} runs", file.display(), plan.len());
@@ -135,13 +128,6 @@ impl Recordings {
         drop(observers);
         growing.into_iter().try_for_each(Growing::complete)
     }
-}
-
-/// Whether this file is the scenario, or one of those that the runs read: never to be written over.
-pub fn is_read(file: &Path, scenario: &Path, plan: &[Experiment]) -> bool {
-    let Ok(file) = file.canonicalize() else { return false };
-    let mut read = plan.iter().flat_map(Experiment::files).chain([scenario]);
-    read.any(|other| other.canonicalize().is_ok_and(|other| other == file))
 }
 
 /// The name of a run's file.

@@ -40,7 +40,7 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
         )));
     }
     at_once(host, arguments.jobs)?;
-    trace::check(arguments.trace.as_ref(), &arguments.file, host, &plan)?;
+    trace::check(arguments, host, &plan)?;
     let recordings = Recordings::wanted(arguments, host, &plan)?;
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(scenario.name()));
     let name = arguments.file.file_name().unwrap_or_default().to_string_lossy().into_owned();

@@ -1,29 +1,27 @@
 //! `packetscale run --trace FILE`: what left the measured link, as a file that traffic of kind `trace` replays.
 
 use crate::Failure;
-use crate::recordings::is_read;
+use crate::args::Run as Arguments;
+use crate::place::may_write;
 use runner::Host;
 use scenario::Experiment;
 use simulator::Simulator;
 use std::io::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Whether what is planned can be recorded: one run, on the simulator; whether the file's name says what it is; and
-/// whether the run does not read it.
-pub fn check(file: Option<&PathBuf>, scenario: &Path, host: &dyn Host, plan: &[Experiment]) -> Result<(), Failure> {
-    let ending = file.and_then(|file| file.extension()).map(|ending| ending.to_string_lossy().to_lowercase());
-    if let (Some(file), Some("pcap" | "pcapng" | "cap")) = (file, ending.as_deref()) {
+/// whether it may be written.
+pub fn check(arguments: &Arguments, host: &dyn Host, plan: &[Experiment]) -> Result<(), Failure> {
+    let Some(file) = &arguments.trace else { return Ok(()) };
+    let ending = file.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    if let Some("pcap" | "pcapng" | "cap") = ending.as_deref() {
         let found = format!("{}, the name of a capture", file.display());
         return Err(Failure::Input(format!(
             "--trace: found {found}; expected a name like packets.csv: the file is CSV. --pcap writes a capture"
         )));
     }
-    if let Some(file) = file.filter(|file| is_read(file, scenario, plan)) {
-        let found = format!("{}, which the run reads", file.display());
-        return Err(Failure::Input(format!("--trace: found {found}; expected a new name")));
-    }
-    let on_simulator = host.name() == Simulator.name();
-    if file.is_none() || (on_simulator && plan.len() == 1) {
+    may_write("--trace", file, Path::is_file, arguments, plan)?;
+    if host.name() == Simulator.name() && plan.len() == 1 {
         return Ok(());
     }
     let found = format!("a plan of {} runs on the {}", plan.len(), host.name());

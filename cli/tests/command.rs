@@ -412,14 +412,36 @@ fn a_trace_is_not_written_under_the_name_of_a_capture() {
 #[test]
 fn what_a_run_reads_is_not_written_over() {
     let folder = folder(SCENARIO);
-    for (option, replaced) in [("--trace", ""), ("--pcap", "--replace"), ("--perfetto", "--replace")] {
-        let arguments = ["run", "small.toml", option, "./small.toml", replaced];
-        let arguments: Vec<&str> = arguments.into_iter().filter(|argument| !argument.is_empty()).collect();
-        let output = packetscale(folder.path(), &arguments);
+    for option in ["--trace", "--pcap", "--perfetto"] {
+        let output = packetscale(folder.path(), &["run", "small.toml", option, "./small.toml", "--replace"]);
         let message = format!("{option}: found ./small.toml, which the run reads; expected a new name\n");
         assert_eq!((output.status.code(), stderr(&output)), (Some(2), message));
         assert_eq!(std::fs::read_to_string(folder.path().join("small.toml")).expect("kept"), SCENARIO);
     }
+}
+
+#[test]
+fn a_file_beside_the_results_replaces_nothing_without_a_word() {
+    let folder = folder(SCENARIO);
+    std::fs::write(folder.path().join("mine"), "mine").expect("written");
+    for option in ["--trace", "--pcap", "--perfetto"] {
+        let refused = |file: &str, expected: &str| {
+            let output = packetscale(folder.path(), &["run", "small.toml", option, file]);
+            assert_eq!(
+                (output.status.code(), stderr(&output)),
+                (Some(2), format!("{option}: found {file}, {expected}\n"))
+            );
+        };
+        refused("mine", "which is there; expected a new name, or --replace");
+        refused("/dev/null", "which is something else; expected a new name");
+        refused("none/there", "in a folder that is not there; expected a name in one that is");
+    }
+    assert_eq!(std::fs::read_to_string(folder.path().join("mine")).expect("kept"), "mine");
+    assert!(!folder.path().join("out").exists(), "refused before the run");
+    assert_eq!(
+        packetscale(folder.path(), &["run", "small.toml", "--pcap", "mine", "--replace"]).status.code(),
+        Some(0)
+    );
 }
 
 #[test]
