@@ -54,7 +54,7 @@ pub struct Counters {
     pub undone: u64,
     /// Congestion marks that the sender reacted to, at most one per window.
     pub marks_answered: u64,
-    /// Acknowledgments that gave a round-trip time.
+    /// Acknowledgments that gave a round-trip time, since they [count anew](crate::Sender::count_round_trips_anew).
     pub rtt_samples: u64,
     /// The sum of these round-trip times.
     pub rtt_sum: SpanSum,

@@ -29,7 +29,7 @@ mod losses;
 
 use alloc::boxed::Box;
 use congestion::{AckSample, Controller, LossResponse, Marked, Sent, Timeout};
-use units::{Bytes, Ecn, Marks, Span, Time};
+use units::{Bytes, Ecn, Marks, Span, SpanSum, Time};
 
 use crate::params::{Counters, SenderParams, Transfer};
 use crate::prr::ProportionalReduction;
@@ -83,6 +83,8 @@ pub struct Sender<C> {
     rack: Rack,
     recovery: Recovery,
     counters: Counters,
+    /// When round-trip times count anew; [`Time::MAX`] once they have.
+    counts_anew: Time,
     /// First packet that left after the last reduction. The sender reacts to a mark again when this packet is
     /// acknowledged.
     reduced_until: u64,
@@ -124,8 +126,14 @@ impl<C: Controller> Sender<C> {
             packet: params.packet,
             last_packet,
             counters: Counters::default(),
+            counts_anew: Time::MAX,
             controller,
         }
+    }
+
+    /// Round-trip times ([`Counters::rtt_sum`]) count anew with the first one after `at`: those before are forgotten then.
+    pub fn count_round_trips_anew(&mut self, at: Time) {
+        self.counts_anew = at;
     }
 
     /// An acknowledgment arrived. Call [`Sender::poll_transmit`] afterwards.
@@ -223,6 +231,10 @@ impl<C: Controller> Sender<C> {
         let rtt = coverage.newest.map(|newest| now.saturating_since(newest.sent));
         if let Some(rtt) = rtt {
             self.rtt.see(rtt);
+            if now > self.counts_anew {
+                self.counts_anew = Time::MAX;
+                (self.counters.rtt_samples, self.counters.rtt_sum) = (0, SpanSum::default());
+            }
             self.counters.rtt_samples += 1;
             self.counters.rtt_sum += rtt;
             self.counters.rtt_latest = rtt;

@@ -46,6 +46,7 @@ mod curves;
 mod detail;
 mod links;
 mod lives;
+mod presence;
 mod recorder;
 mod response;
 mod seen;

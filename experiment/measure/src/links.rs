@@ -3,6 +3,7 @@
 use crate::bins::Bins;
 use crate::capacity::LinkCapacity;
 use crate::curves::mean_wait;
+use crate::presence::Presence;
 use hdrhistogram::Histogram;
 use results::LinkResult;
 use scenario::LinkSpec;
@@ -15,8 +16,7 @@ pub(crate) struct LinkAccount {
     end: Time,
     bytes: u64,
     wait_ns: Histogram<u64>,
-    /// Time at the link, transmission included, picoseconds.
-    at_link_ps: u128,
+    pub(crate) present: Presence,
     wait_ps: u128,
     dropped: u64,
     lost: u64,
@@ -39,7 +39,7 @@ impl LinkAccount {
             end,
             bytes: 0,
             wait_ns: Histogram::new_with_bounds(1, 1_000_000_000_000, 3).expect("bounds are in range"),
-            at_link_ps: 0,
+            present: Presence::new(warm, end),
             wait_ps: 0,
             dropped: 0,
             lost: 0,
@@ -48,6 +48,7 @@ impl LinkAccount {
     }
 
     pub(crate) fn served(&mut self, size: Bytes, arrival: Time, begins: Time, departs: Time) {
+        self.present.stays(arrival, departs);
         if departs > self.end {
             return;
         }
@@ -62,7 +63,6 @@ impl LinkAccount {
         self.bytes += size.get();
         self.wait_ns.saturating_record(wait.nanos());
         self.wait_ps += u128::from(wait.picos());
-        self.at_link_ps += u128::from(departs.since(arrival).picos());
     }
 
     pub(crate) fn dropped(&mut self) {
@@ -90,7 +90,7 @@ impl LinkAccount {
             queue_delay_p50_s: quantile(0.50),
             queue_delay_p95_s: quantile(0.95),
             queue_delay_p99_s: quantile(0.99),
-            queue_mean_packets: (time_s > 0.0).then(|| self.at_link_ps as f64 * 1e-12 / time_s),
+            queue_mean_packets: self.present.mean(),
             packets,
             dropped_packets: self.dropped,
             lost_packets: self.lost,

@@ -10,6 +10,7 @@ use crate::completions::Completions;
 use crate::detail::Detail;
 use crate::links::LinkAccount;
 use crate::lives::{EntryWindow, Life, compared_starts, entry_windows};
+use crate::presence::Presence;
 use crate::seen::{FlowSample, Owner};
 use crate::tally::Tally;
 use crate::windows::Windows;
@@ -74,9 +75,10 @@ pub struct Recorder {
     pub(crate) flow_bytes: u64,
     /// Bytes of traffic that arrived there after the warm-up.
     pub(crate) offered_bytes: u64,
+    /// Packets at the bottleneck.
+    pub(crate) present: Presence,
+    measured: usize,
     pub(crate) wait_sum_ps: u128,
-    /// Time on the wire of the same packets.
-    pub(crate) service_sum_ps: u128,
     pub(crate) waited: u64,
     pub(crate) delivered: u64,
     /// Of these, after the warm-up.
@@ -123,8 +125,9 @@ impl Recorder {
             all_bytes: 0,
             flow_bytes: 0,
             offered_bytes: 0,
+            present: Presence::new(warm, end),
+            measured,
             wait_sum_ps: 0,
-            service_sum_ps: 0,
             waited: 0,
             delivered: 0,
             delivered_warm: 0,
@@ -173,6 +176,7 @@ impl Recorder {
     /// The bottleneck serves a packet: it arrived, its transmission begins, its last bit departs.
     #[inline]
     pub fn served(&mut self, owner: Owner, size: Bytes, arrival: Time, begins: Time, departs: Time) {
+        self.present.stays(arrival, departs);
         if departs > self.end {
             return;
         }
@@ -181,7 +185,6 @@ impl Recorder {
         if departs > self.warm {
             self.all_bytes += bytes;
             self.wait_sum_ps += u128::from(wait.picos());
-            self.service_sum_ps += u128::from(departs.since(begins).picos());
             self.waited += 1;
         }
         if let Some(windows) = &mut self.windows {
@@ -225,6 +228,26 @@ impl Recorder {
     }
 
     // ---- every link --------------------------------------------------------------------------------------------
+
+    /// A link takes a packet, and nobody knows yet when it will leave.
+    pub fn queued(&mut self, link: usize, at: Time) {
+        self.presences(link).for_each(|present| present.comes(at));
+    }
+
+    /// It is known now of a packet that came then: [`Recorder::served`] or [`Recorder::stayed`] follows.
+    pub fn unqueued(&mut self, link: usize, arrival: Time) {
+        self.presences(link).for_each(|present| present.is_settled(arrival));
+    }
+
+    /// A packet waited at a link until it was dropped.
+    pub fn stayed(&mut self, link: usize, arrival: Time, until: Time) {
+        self.presences(link).for_each(|present| present.stays(arrival, until));
+    }
+
+    fn presences(&mut self, link: usize) -> impl Iterator<Item = &mut Presence> {
+        let own = self.links.get_mut(link).map(|account| &mut account.present);
+        (link == self.measured).then_some(&mut self.present).into_iter().chain(own)
+    }
 
     /// Whether every link is measured: [`Recorder::link_served`], [`Recorder::link_dropped`] and
     /// [`Recorder::link_lost`] are wanted.

@@ -81,7 +81,6 @@ impl Recorder {
         let lost_warm = count(|t| t.lost_warm);
         let utilisation = ratio(self.all_bytes as f64 * 8.0, time * capacity);
         let waiting_s = ratio(self.wait_sum_ps as f64 * 1e-12, self.waited as f64);
-        let at_link_s = (self.wait_sum_ps + self.service_sum_ps) as f64 * 1e-12;
         let (flows, traffic) = &self.startup;
         let converged = self.base_rtt.and_then(|rtt| convergence(flows, traffic, &self.capacity, rtt));
         let all = AllArrived::of(&self.arriving);
@@ -96,7 +95,7 @@ impl Recorder {
             drop_ratio: of_sent(count(|t| t.dropped)),
             steady_loss_ratio: ratio(lost_warm, lost_warm + self.delivered_warm as f64),
             queue_delay_mean_s: waiting_s,
-            queue_mean_packets: ratio(at_link_s, time).filter(|_| seen.transmissions),
+            queue_mean_packets: self.present.mean().filter(|_| seen.transmissions),
             mark_ratio: marked(seen, |marked| marked.congestion).and_then(of_sent),
             burst_mark_ratio: marked(seen, |marked| marked.burstiness).and_then(of_sent),
             burstiness_eta: seen.burstiness_eta,

@@ -151,12 +151,20 @@ pub enum Event {
         /// Its place in the flow, in packets.
         sequence: u64,
     },
+    /// A link takes a packet of any flow or traffic, and cannot tell yet when it will leave: it is served or dropped later, or
+    /// waits at the end of the run.
+    Queued {
+        /// The link.
+        link: usize,
+    },
     /// A link drops a packet of any flow or traffic.
     Dropped {
         /// The link.
         link: usize,
         /// When the packet arrived there.
         arrival: Time,
+        /// Whether it had been queued.
+        queued: bool,
     },
 }
 
@@ -168,7 +176,7 @@ impl Event {
             | Event::Acknowledged { flow, .. }
             | Event::Sender { flow, .. }
             | Event::Lost { flow, .. } => Some(*flow),
-            Event::Served { .. } | Event::Dropped { .. } => None,
+            Event::Served { .. } | Event::Queued { .. } | Event::Dropped { .. } => None,
         }
     }
 }

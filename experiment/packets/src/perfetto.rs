@@ -8,6 +8,7 @@
 use crate::{Event, LinkStart, Observer, Start};
 use results::{Run, Series, StreamRecord};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::io::{self, Write};
 use units::{Span, Time};
 
@@ -45,6 +46,8 @@ struct LinkBins {
     dropped: Vec<u64>,
     /// Time that packets spent there, waiting or in service.
     spent_ps: Vec<u64>,
+    /// When packets came that have not left, and how many did then, where that is not known when they come.
+    queued: BTreeMap<Time, u32>,
 }
 
 impl<W: Write> Perfetto<W> {
@@ -167,7 +170,13 @@ fn micros(seconds: f64) -> f64 {
 
 impl LinkBins {
     fn new(start: LinkStart, bins: usize) -> LinkBins {
-        LinkBins { start, bytes: vec![0; bins], dropped: vec![0; bins], spent_ps: vec![0; bins] }
+        LinkBins {
+            start,
+            bytes: vec![0; bins],
+            dropped: vec![0; bins],
+            spent_ps: vec![0; bins],
+            queued: BTreeMap::new(),
+        }
     }
 
     /// A packet was there from `arrival` to `departs`.
@@ -175,6 +184,39 @@ impl LinkBins {
         if let Some(bytes) = self.bytes.get_mut(interval(departs, step)) {
             *bytes += size;
         }
+        self.left(arrival);
+        self.stayed(arrival, departs, step);
+    }
+
+    /// A packet is dropped.
+    fn dropped(&mut self, arrival: Time, at: Time, queued: bool, step: Span) {
+        if let Some(dropped) = self.dropped.get_mut(interval(arrival, step)) {
+            *dropped += 1;
+        }
+        if queued {
+            self.left(arrival);
+            self.stayed(arrival, at, step);
+        }
+    }
+
+    /// One of those that came then waits no more.
+    fn left(&mut self, arrival: Time) {
+        if let Some(count) = self.queued.get_mut(&arrival) {
+            *count -= 1;
+            if *count == 0 {
+                self.queued.remove(&arrival);
+            }
+        }
+    }
+
+    /// What waits at the end was there until then.
+    fn wait_until(&mut self, end: Time, step: Span) {
+        for (arrival, count) in std::mem::take(&mut self.queued) {
+            (0..count).for_each(|_| self.stayed(arrival, end, step));
+        }
+    }
+
+    fn stayed(&mut self, arrival: Time, departs: Time, step: Span) {
         let (from, to) = (arrival.picos(), departs.picos());
         for bin in from / step.picos()..=to / step.picos() {
             let Some(spent) = self.spent_ps.get_mut(bin as usize) else { return };
@@ -212,16 +254,19 @@ impl<W: Write> Observer for Perfetto<W> {
     fn see(&mut self, at: Time, event: &Event) -> io::Result<()> {
         match event {
             Event::Sender { flow, state } => self.recovers(*flow, at, state.in_recovery, state.timeouts)?,
-            Event::Served { link, size, arrival, departs } if *departs <= self.end => {
-                let step = self.step;
+            Event::Served { link, size, arrival, departs } => {
                 if let Some(link) = self.links.get_mut(*link) {
-                    link.served(size.get(), *arrival, *departs, step);
+                    link.served(size.get(), *arrival, *departs, self.step);
                 }
             }
-            Event::Dropped { link, arrival } => {
-                let bin = interval(*arrival, self.step);
-                if let Some(dropped) = self.links.get_mut(*link).and_then(|link| link.dropped.get_mut(bin)) {
-                    *dropped += 1;
+            Event::Queued { link } => {
+                if let Some(link) = self.links.get_mut(*link) {
+                    *link.queued.entry(at).or_default() += 1;
+                }
+            }
+            Event::Dropped { link, arrival, queued } => {
+                if let Some(link) = self.links.get_mut(*link) {
+                    link.dropped(*arrival, at, *queued, self.step);
                 }
             }
             _ => {}
@@ -236,7 +281,8 @@ impl<W: Write> Observer for Perfetto<W> {
         }
         run.series.iter().try_for_each(|curve| self.curve(curve))?;
         run.streams.iter().try_for_each(|stream| self.stream(stream))?;
-        let links = std::mem::take(&mut self.links);
+        let mut links = std::mem::take(&mut self.links);
+        links.iter_mut().for_each(|link| link.wait_until(self.end, self.step));
         links.iter().enumerate().try_for_each(|(number, link)| self.link(number, link))?;
         writeln!(self.out, "\n]}}")?;
         self.out.flush()

@@ -89,7 +89,7 @@ impl Observer for Sequences {
             Event::Acknowledged { ack, .. } => lists.acknowledged.push(at, ack.next_expected),
             Event::Lost { sequence, .. } => lists.lost.push(at, *sequence),
             Event::Sender { state, .. } => lists.in_flight.push(at, u64::from(state.in_flight)),
-            Event::Served { .. } | Event::Dropped { .. } => {}
+            Event::Served { .. } | Event::Queued { .. } | Event::Dropped { .. } => {}
         }
         Ok(())
     }

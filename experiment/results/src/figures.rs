@@ -189,7 +189,7 @@ figures! {
         #[serde(default)]
         burstiness_eta: Option<f64>, Index, "Burstiness", "Burstiness eta at the bottleneck: mean over busy periods, if the discipline measures it. Whole run.";
         [Delay] queue_over_bound: Option<f64>, Index, "Queue over bound", "Mean queue that a packet finds, over the least possible: N*D/D/1, as many flows of equal constant rate with independent phases and the same load. Only for several flows with equal packets on one link without traffic.";
-        [Delay] rtt_mean_s: Option<f64>, Time, "RTT, mean", "The flows' round-trip time: mean per flow over its acknowledgments, then over flows.";
+        [Delay] rtt_mean_s: Option<f64>, Time, "RTT, mean", "The flows' round-trip time: mean per flow over the acknowledgments that came after the warm-up (of a flow that was done before, over all), then over flows.";
         [Share] fairness_jain: Option<f64>, Index, "Jain's index", "How evenly the flows that cross the measured link share it: Jain's index (sum x)^2 / (n sum x^2) of their throughput at their receivers, while all of them are active: from the last one's start until the first is done. 1: equal; 1/n: one has all. Absent if fewer than two are ever active together.";
         [Share] fairness_jain_after_entry: Option<f64>, Index, "Jain after entries", "Smallest Jain's index over the windows [entry + 5 s, next entry), one per flow entry, of the same flows, where two or more are active in all of the window.";
         [Response] convergence_s: Option<f64>, Time, "Convergence", "From the last flow's start (even in the warm-up) until the flows' throughput over one round trip first reaches 95 % of the available capacity.";
@@ -235,7 +235,7 @@ figures! {
         completion_s: Option<f64>, Time, "Completion", "When it was done, if it was.";
         throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which its packets reached its receiver, as bits on the wire: from the warm-up's end or its start, whichever is later, to its end or the run's. If it was done within the warm-up: over its whole life.";
         base_rtt_s: f64, Time, "Base RTT", "Round-trip time without queues.";
-        rtt_mean_s: Option<f64>, Time, "RTT, mean", "Mean round-trip time.";
+        rtt_mean_s: Option<f64>, Time, "RTT, mean", "Mean round-trip time: over the acknowledgments that came after the warm-up, or over all, if none did.";
         sent_packets: u64, Packets, "Sent", "Transmissions, retransmissions included. Whole run.";
         retransmitted_packets: u64, Packets, "Retransmitted", "Retransmissions.";
         dropped_packets: u64, Packets, "Dropped", "Packets dropped at queues.";

@@ -152,20 +152,6 @@ fn tdqm_sees_the_busy_periods_that_the_link_has() {
     assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected} over {}", etas.len());
 }
 
-/// Little's law: the mean queue is the rate of packets times the mean time in the system.
-#[test]
-fn the_mean_queue_is_the_rate_times_the_mean_stay() {
-    let summary = run("newreno", step(50), true).summary;
-    let per_s = summary.throughput_bps.unwrap() / 8000.0;
-    let expected = per_s * (summary.queue_delay_mean_s.unwrap() + 8000.0 / 20e6);
-    assert!(
-        (summary.queue_mean_packets.unwrap() / expected - 1.0).abs() < 1e-9,
-        "{} {expected}",
-        summary.queue_mean_packets.unwrap()
-    );
-    assert!(summary.queue_mean_packets.unwrap() > 10.0);
-}
-
 #[test]
 fn what_a_discipline_measures_is_a_curve() {
     let curve = |run: &Run, metric: &str| run.series.iter().find(|series| series.metric == metric).cloned();

@@ -117,7 +117,9 @@ impl<'e> Running<'e> {
             ecn: spec.ecn,
         };
         let (start, stamps) = (flow.start, self.experiment.receiver.stamps);
-        self.flows[index].outgoing = Some(Outgoing::new(params, controller, start, stamps, true));
+        let mut outgoing = Outgoing::new(params, controller, start, stamps, true);
+        outgoing.count_round_trips_anew(Time::ZERO + self.experiment.warmup);
+        self.flows[index].outgoing = Some(outgoing);
         Ok(())
     }
 

@@ -72,6 +72,11 @@ impl Outgoing {
         }
     }
 
+    /// As [`Sender::count_round_trips_anew`].
+    pub fn count_round_trips_anew(&mut self, at: Time) {
+        self.sender.count_round_trips_anew(at);
+    }
+
     /// The sender.
     pub fn sender(&self) -> &Sender<Departing<AnyController>> {
         &self.sender

@@ -160,6 +160,8 @@ impl<'e> FlowBuilder<'e> {
         let headers = needs.offers.then(Box::default);
         let stamps = receiver.stamps && needs.arrivals;
         let params = SenderParams { handshake_rtt, ..sender_params(spec, receive_window, message_window.is_some()) };
+        let mut sender = Sender::new(params, controller, start);
+        sender.count_round_trips_anew(Time::ZERO + experiment.warmup);
         let coalescer = Coalescer::new(receiver.coalescing, seed(Purpose::Card));
         let fused = self.mode == Mode::Fused && self.in_order;
         let immediate =
@@ -170,7 +172,7 @@ impl<'e> FlowBuilder<'e> {
         let gaps = Gaps::new(self.experiment.gaps, seed(Purpose::Gaps));
         let application = Application::of_flow(experiment, spec, index, start)?.map(Box::new);
         Ok(Flow {
-            sender: Sender::new(params, controller, start),
+            sender,
             receiver: Receiver::new(self.receiver_params(receive_window, stamps)),
             access: Line::EMPTY,
             card: None,

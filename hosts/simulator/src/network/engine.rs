@@ -14,7 +14,7 @@ use crate::topology::{Admission, Fate, Hop, Leaving, Service};
 use crate::transit::{Owner, Transit};
 use congestion::AnyController;
 use packets::Event;
-use units::{Bytes, Time};
+use units::Time;
 
 impl<'e> Network<'e> {
     /// Runs to the end. At every interval of `record.step` it is said how far the run is.
@@ -167,26 +167,40 @@ impl<'e> Network<'e> {
         let header = if self.topology.is_stepped(link) { self.endpoints.header(transit).copied() } else { None };
         match self.topology.admit(&mut self.agenda, now, link, transit, header) {
             Admission::Served(service) => self.depart(link, transit, now, service),
-            Admission::Queued => self.drop_later(now, link),
-            Admission::Dropped => self.drop(now, link, *transit),
+            Admission::Queued => self.queue(now, link),
+            Admission::Dropped => self.drop(now, link, *transit, false),
         }
+    }
+
+    /// A stepped link took a packet.
+    fn queue(&mut self, now: Time, link: usize) {
+        self.recorder.queued(link, now);
+        if let Some(noted) = &mut self.noted {
+            noted.push((now, Event::Queued { link }));
+        }
+        self.drop_later(now, link);
     }
 
     /// The packets that a stepped link took and has dropped since.
     fn drop_later(&mut self, now: Time, link: usize) {
         while let Some(transit) = self.topology.take_dropped(link) {
-            self.drop(now, link, transit);
+            self.recorder.unqueued(link, transit.at);
+            self.recorder.stayed(link, transit.at, now);
+            self.drop(now, link, transit, true);
         }
     }
 
     #[cold]
-    fn drop(&mut self, now: Time, link: usize, transit: Transit) {
+    fn drop(&mut self, now: Time, link: usize, transit: Transit, queued: bool) {
         self.recorder.dropped(transit.owner().into(), now);
         self.recorder.link_dropped(link);
         if self.topology.is_bottleneck(link) {
             self.recorder.refused(transit.owner().into(), now, transit.size());
         }
-        self.note(link, &transit, transit.at, Time::MAX);
+        if let Some(noted) = &mut self.noted {
+            noted.push((now, Event::Dropped { link, arrival: transit.at, queued }));
+        }
+        self.note_passage(link, &transit, transit.at, Time::MAX);
         self.note_lost(&transit, now);
         self.endpoints.forget(&transit);
     }
@@ -199,6 +213,7 @@ impl<'e> Network<'e> {
                 *place = header;
             }
             let arrival = transit.at;
+            self.recorder.unqueued(link, arrival);
             self.depart(link, &mut transit, arrival, service);
         }
         self.topology.serve(&mut self.agenda, now, link);
@@ -356,8 +371,13 @@ impl<'e> Network<'e> {
             tap.record(self.background.copy(&self.endpoints, transit.owner()), transit, departure);
         }
         if let Some(noted) = &mut self.noted {
-            noted.push((arrival, link_event(link, transit.size(), arrival, departure)));
+            noted.push((arrival, Event::Served { link, size: transit.size(), arrival, departs: departure }));
         }
+        self.note_passage(link, transit, arrival, departure);
+    }
+
+    /// For tests: `departure` is [`Time::MAX`] where the link dropped it.
+    fn note_passage(&mut self, link: usize, transit: &Transit, arrival: Time, departure: Time) {
         if let Some(log) = &mut self.log {
             let owner = match transit.owner() {
                 Owner::Flow(flow) | Owner::Acknowledgment(flow) => flow as u32,
@@ -367,12 +387,4 @@ impl<'e> Network<'e> {
             log.push(Served { link, owner, acknowledgment, transmission: transit.transmission, arrival, departure });
         }
     }
-}
-
-/// What a link did to a packet; `departs` is [`Time::MAX`] where it dropped it.
-fn link_event(link: usize, size: Bytes, arrival: Time, departs: Time) -> Event {
-    if departs == Time::MAX {
-        return Event::Dropped { link, arrival };
-    }
-    Event::Served { link, size, arrival, departs }
 }
