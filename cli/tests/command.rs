@@ -400,6 +400,26 @@ fn results_of_another_scenario_are_not_overwritten_without_a_word() {
 }
 
 #[test]
+fn a_page_or_table_of_somebody_else_is_not_replaced_without_a_word() {
+    let folder = folder(SCENARIO);
+    let of = |command: &[&str], file: &str| {
+        let there = folder.path().join(file);
+        std::fs::create_dir(there.parent().expect("a folder")).expect("made");
+        std::fs::write(&there, "mine").expect("written");
+        let refused = packetscale(folder.path(), command);
+        assert_eq!(refused.status.code(), Some(2), "{command:?}");
+        assert_eq!(std::fs::read_to_string(&there).expect("kept"), "mine");
+        stderr(&refused)
+    };
+    let said = of(&["run", "small.toml", "--out", "run"], "run/report.html");
+    assert!(said.starts_with("run: found a file report.html without manifest.json; expected"), "{said}");
+    let said = of(&["evaluate", "veno", "--quick", "--out", "evaluate"], "evaluate/report.html");
+    assert!(said.starts_with("evaluate: found a file report.html without evaluation.json; expected"), "{said}");
+    let said = of(&["matrix", "veno", "--quick", "--out", "matrix"], "matrix/matrix.csv");
+    assert!(said.starts_with("matrix: found a file matrix.csv without matrix.json; expected"), "{said}");
+}
+
+#[test]
 fn a_trace_is_not_written_under_the_name_of_a_capture() {
     let folder = folder(SCENARIO);
     let output = packetscale(folder.path(), &["run", "small.toml", "--trace", "x.pcap"]);

@@ -26,6 +26,9 @@ pub struct Asked<'a> {
     pub quick: bool,
 }
 
+/// The same as a table.
+const TABLE: &str = "matrix.csv";
+
 /// A run to make: on which setting, of which pair.
 struct Task {
     setting: usize,
@@ -155,7 +158,10 @@ fn pair(row: usize, column: usize, runs: &[&Run]) -> Pair {
 
 /// What a folder holds of matrices, beside what is asked for.
 fn there(folder: &Path, controllers: &[String], settings: &[Setting], quick: bool, asked: &str) -> There {
-    let Ok(there) = std::fs::read(folder.join(FILE)) else { return There::Nothing };
+    let Ok(there) = std::fs::read(folder.join(FILE)) else {
+        let lone = folder.join(TABLE).exists();
+        return if lone { There::Other(format!("a file {TABLE} without {FILE}")) } else { There::Nothing };
+    };
     let there = serde_json::from_slice::<Value>(&there).unwrap_or_default();
     let there = &there["matrix"];
     if there["asked"] == asked {
@@ -183,7 +189,7 @@ fn there(folder: &Path, controllers: &[String], settings: &[Setting], quick: boo
 fn write(matrix: &Matrix, folder: &Path) -> io::Result<()> {
     let json = json!({ "schema": results::SCHEMA, "matrix": matrix });
     results::write_file(folder, FILE, |file| file.write_all(json.to_string().as_bytes()))?;
-    results::write_file(folder, "matrix.csv", |file| table(matrix, file))?;
+    results::write_file(folder, TABLE, |file| table(matrix, file))?;
     let page = report::matrix_page(matrix);
     results::write_file(folder, report::PAGE, |file| file.write_all(page.as_bytes()))
 }

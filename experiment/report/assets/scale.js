@@ -66,6 +66,8 @@ const Scale = (() => {
       return all.filter((t) => t >= lo * 0.999 && t <= hi * 1.001);
     };
     const dense = IN_DECADE.map((steps) => ticks(steps, 1)).find((all) => all.length <= most);
+    // Less than a decade may lie between two of them.
+    if (dense && dense.length < 2) return linear(lo, hi, most).ticks;
     return dense ?? ticks([1], Math.ceil((last - first) / Math.max(1, most)));
   }
 

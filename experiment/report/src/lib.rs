@@ -44,8 +44,7 @@ use results::evaluation::Evaluation;
 use results::matrix::Matrix;
 use results::{Results, reproduction};
 
-/// The name of a page in a folder of results.
-pub const PAGE: &str = "report.html";
+pub use results::PAGE;
 
 /// Returns the whole page. Any [`Results`] gives one: missing parts are left out, and a name may contain any character.
 pub fn page(results: &Results) -> String {

@@ -168,7 +168,7 @@ fn shares(groups: &[Group], titles: &[String], axis: &SweptKey, values: &[String
         let line = |name: String| {
             let own = all.iter().filter(|(_, other, _)| *other == name);
             let point = |(group, _, share): &(&Group, &str, Interval)| {
-                Some((place(axis, values, group)?, share.mean, band(*share, Unit::Share)))
+                Some((place(axis, values, group)?, share.mean, band(*share, true)))
             };
             let mut points: Vec<Point> = own.filter_map(point).collect();
             points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -192,7 +192,7 @@ pub fn at_links(results: &Results) -> Option<Sweep> {
         let there = group.runs.iter().flat_map(|run| &run.links).filter(|other| other.name == links[link]);
         let waits: Vec<f64> = there.filter_map(|link| link.queue_delay_p95_s).collect();
         let both = if let [a, b] = waits[..] { Some((a.min(b), a.max(b))) } else { None };
-        Interval::of_runs(&waits).map(|found| (found.mean, both.or(band(found, Unit::Time))))
+        Interval::of_runs(&waits).map(|found| (found.mean, both.or(band(found, false))))
     };
     parts(results, "Queueing, 95th percentile", Unit::Time, &links, "link", wait)
 }
@@ -205,7 +205,7 @@ pub fn by_way(results: &Results, network: &Network) -> Option<Sweep> {
     let names: Vec<String> = first.iter().map(|way| network.way(way, &first)).collect();
     let got = |group: &Group, way: usize, _: &[String]| {
         let found = group.ways().get(way)?.throughput_bps;
-        Some((found.mean, band(found, Unit::Rate)))
+        Some((found.mean, band(found, false)))
     };
     parts(results, "Throughput of a flow", Unit::Rate, &names, "way", got)
 }
@@ -321,18 +321,22 @@ fn others(params: &BTreeMap<String, String>, key: &str) -> String {
     others.map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
 }
 
-/// The interval, as far as values of this unit reach: none is below zero, and a share above all is there only where its mean
-/// is.
-fn band(Interval { mean, half_width }: Interval, unit: Unit) -> Option<(f64, f64)> {
-    let most = if unit == Unit::Share && mean <= 1.0 { 1.0 } else { f64::INFINITY };
+/// The interval, as far as values reach: none is below zero, and a part of a whole is above all of it only where its mean is.
+fn band(Interval { mean, half_width }: Interval, is_part: bool) -> Option<(f64, f64)> {
+    let most = if is_part && mean <= 1.0 { 1.0 } else { f64::INFINITY };
     half_width.map(|half| ((mean - half).max(mean.min(0.0)), (mean + half).min(most)))
+}
+
+/// Shares, and Jain's index.
+fn is_part(figure: &Definition) -> bool {
+    figure.unit == Unit::Share || figure.name.starts_with("fairness_jain")
 }
 
 fn line(groups: &[&Group], controller: &str, figure: &Definition, place: &dyn Fn(&Group) -> Option<f64>) -> Vec<Point> {
     let own = groups.iter().filter(|group| group.controller == controller);
     let found = own.filter_map(|group| {
         let interval = group.interval(figure.name)?;
-        Some((place(group)?, interval.mean, group.range(figure.name).or(band(interval, figure.unit))))
+        Some((place(group)?, interval.mean, group.range(figure.name).or(band(interval, is_part(figure)))))
     });
     let mut points: Vec<Point> = found.collect();
     points.sort_by(|a, b| a.0.total_cmp(&b.0));
@@ -346,12 +350,14 @@ mod tests {
 
     #[test]
     fn a_band_ends_where_values_do() {
-        let of = |mean, half, unit| band(Interval { mean, half_width: Some(half) }, unit);
-        assert_eq!(of(0.02, 0.05, Unit::Time).map(|band| band.0), Some(0.0));
-        assert_eq!(of(0.75, 0.5, Unit::Share), Some((0.25, 1.0)));
-        assert_eq!(of(0.25, 0.5, Unit::Share), Some((0.0, 0.75)));
-        assert_eq!(of(1.5, 0.25, Unit::Share), Some((1.25, 1.75)), "more than was left, which is told");
-        assert_eq!(of(2.0, 0.5, Unit::Time), Some((1.5, 2.5)));
+        let of = |mean, half, is_part| band(Interval { mean, half_width: Some(half) }, is_part);
+        assert_eq!(of(0.02, 0.05, false).map(|band| band.0), Some(0.0));
+        assert_eq!(of(0.75, 0.5, true), Some((0.25, 1.0)));
+        assert_eq!(of(0.25, 0.5, true), Some((0.0, 0.75)));
+        assert_eq!(of(1.5, 0.25, true), Some((1.25, 1.75)), "more than was left, which is told");
+        assert_eq!(of(2.0, 0.5, false), Some((1.5, 2.5)));
+        let parts = |name: &str| SUMMARY.iter().find(|figure| figure.name == name).is_some_and(is_part);
+        assert!(parts("fairness_jain") && parts("utilisation") && !parts("slowdown_mean"));
     }
 
     #[test]

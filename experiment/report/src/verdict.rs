@@ -257,9 +257,12 @@ fn over_points(question: &Question, results: &Results, groups: &[Group]) -> Opti
     if let ([(name, _)], true) = (&wins[..], groups.iter().all(|group| group.controller == groups[0].controller)) {
         return Some(format!("{}: {name}, {} over {} sweep points.", question.topic, range(name), points.len()));
     }
-    let part = |(name, n): &(&str, usize)| format!("{name} at {n} of {} sweep points ({})", points.len(), range(name));
+    let count = points.len();
+    let part = |(name, n): &(&str, usize)| format!("{name} at {n} of {count} sweep points ({} over all)", range(name));
     let parts: Vec<String> = wins.iter().map(part).collect();
-    (!parts.is_empty()).then(|| format!("{} {}.", question.superlative, parts.join(", ")))
+    let ties = wins.iter().map(|(_, n)| n).sum::<usize>() > count;
+    let tied = if ties { "; where several are best, each counts" } else { "" };
+    (!parts.is_empty()).then(|| format!("{} {}{tied}.", question.superlative, parts.join(", ")))
 }
 
 #[cfg(test)]
@@ -370,6 +373,11 @@ mod tests {
             run.summary.available_share = Some(if (run.controller == "rapid") ^ small { 0.9 } else { 0.4 });
         }
         let words = verdict(&results);
-        assert!(words.contains("rapid at 3 of 4 sweep points (40.00 % to 90.00 %)"), "{words}");
+        assert!(words.contains("rapid at 3 of 4 sweep points (40.00 % to 90.00 % over all), "), "{words}");
+        assert!(!words.contains("each counts"), "{words}");
+        results.runs.iter_mut().for_each(|run| run.summary.available_share = Some(0.5));
+        let words = verdict(&results);
+        assert!(words.contains("rapid at 4 of 4 sweep points (50.00 % over all)"), "{words}");
+        assert!(words.contains("; where several are best, each counts."));
     }
 }

@@ -14,6 +14,8 @@ use std::path::Path;
 
 /// The file that says how to get the results again.
 pub const MANIFEST: &str = "manifest.json";
+/// The name of a page in a folder of results.
+pub const PAGE: &str = "report.html";
 /// The file with a run per line.
 pub(crate) const RUNS: &str = "runs.ndjson";
 const DICTIONARY: &str = "dictionary.csv";

@@ -192,7 +192,10 @@ impl Runner<'_> {
     pub fn may_take_page(&self, folder: &Path, own: &str) -> Result<(), Error> {
         let other = SHOWN.iter().find(|(file, _)| *file != own && folder.join(file).exists());
         let found = |(file, what): &(&str, &str)| There::Other(format!("the {file} of {what}, and its page"));
-        self.may_replace(folder, other.map_or(There::Nothing, found))
+        let strange = !folder.join(own).exists() && !folder.join(NAME).exists() && folder.join(results::PAGE).is_file();
+        let lone =
+            if strange { There::Other(format!("a file {} without {own}", results::PAGE)) } else { There::Nothing };
+        self.may_replace(folder, other.map_or(lone, found))
     }
 
     /// Makes every run of a plan that is neither kept in the folder nor `made`, in parallel. The same run is made once,
