@@ -35,7 +35,9 @@ pub fn with(results: &Results, answer: &str, differences: &str) -> String {
     header(&mut body, results, answer);
     let alone = overview(&mut body, results, &groups, &data);
     section(&mut body, "differences", "What differs", differences);
-    about(&mut body, results, &resolved);
+    let heading =
+        if differences.is_empty() { "The scenario, fully resolved" } else { "What the scenarios have in common" };
+    about(&mut body, results, &resolved, heading);
     pictures(&mut body, results, alone);
     streams(&mut body, results);
     comparison(&mut body, results, &groups);
@@ -147,7 +149,7 @@ fn swept(out: &mut String, results: &Results, groups: &[Group], data: &Data) {
 }
 
 /// What was run.
-fn about(out: &mut String, results: &Results, resolved: &Resolved) {
+fn about(out: &mut String, results: &Results, resolved: &Resolved, heading: &str) {
     let manifest = &results.manifest;
     let mut facts = resolved.facts.clone();
     let seeds = manifest.seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
@@ -163,7 +165,7 @@ fn about(out: &mut String, results: &Results, resolved: &Resolved) {
     if !manifest.scenario.is_empty() {
         _ = writeln!(
             content,
-            "<details><summary>The scenario, fully resolved</summary><pre tabindex=\"0\">{}</pre></details>",
+            "<details><summary>{heading}</summary><pre tabindex=\"0\">{}</pre></details>",
             escape(&manifest.scenario)
         );
     }

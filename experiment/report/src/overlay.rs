@@ -12,8 +12,11 @@ use toml::{Table, Value};
 /// A name for the results, and the results.
 pub type Named = (String, Results);
 
-/// Returns the results as one: a controller `cubic` of the results `first` is then called `cubic, first`.
+/// Returns the results as one: a controller `cubic` of the results `first` is then called `cubic, first`. A key that not all of
+/// them sweep is no axis of the page: its values are part of the names.
 pub fn overlaid(all: &[Named]) -> Results {
+    let swept_by_all =
+        |key: &String| all.iter().all(|(_, results)| results.runs.iter().any(|run| run.params.contains_key(key)));
     let mut out = Results {
         schema: SCHEMA,
         host: HostLabel::default(),
@@ -23,7 +26,11 @@ pub fn overlaid(all: &[Named]) -> Results {
     };
     for (name, results) in all {
         out.runs.extend(results.runs.iter().cloned().map(|mut run| {
-            run.controller = format!("{}, {name}", run.controller);
+            let (axes, own): (BTreeMap<_, _>, BTreeMap<_, _>) =
+                std::mem::take(&mut run.params).into_iter().partition(|(key, _)| swept_by_all(key));
+            let own: String = own.iter().map(|(key, value)| format!(", {key} = {value}")).collect();
+            run.controller = format!("{}, {name}{own}", run.controller);
+            run.params = axes;
             run
         }));
         out.expectations.extend(results.expectations.iter().cloned().map(|mut expectation| {
@@ -41,11 +48,27 @@ pub fn overlaid(all: &[Named]) -> Results {
     out.manifest.version = said_once(manifests().map(|manifest| manifest.version.clone()));
     out.manifest.commit =
         Some(said_once(manifests().filter_map(|manifest| manifest.commit.clone()))).filter(|c| !c.is_empty());
-    out.manifest.scenario = said_once(manifests().map(|manifest| manifest.scenario.clone()));
+    out.manifest.scenario = common(manifests().map(|manifest| manifest.scenario.as_str()));
     out.host.badge = said_once(all.iter().map(|(_, results)| results.host.badge.clone()));
     out.host.about = said_once(all.iter().map(|(_, results)| results.host.about.clone()));
     out.host.path_unknown = all.iter().all(|(_, results)| results.host.path_unknown);
     out
+}
+
+/// What all these scenarios say alike, table by table. Their names are no part of it.
+fn common<'a>(scenarios: impl Iterator<Item = &'a str>) -> String {
+    let mut tables = scenarios.map(|text| {
+        let mut table = text.parse::<Table>().unwrap_or_default();
+        if let Some(Value::Table(run)) = table.get_mut("run") {
+            run.remove("name");
+        }
+        table
+    });
+    let mut common = tables.next().unwrap_or_default();
+    for other in tables {
+        common.retain(|key, value| other.get(key) == Some(value));
+    }
+    common.to_string()
 }
 
 /// Each different text once.
@@ -121,11 +144,20 @@ fn shares(all: &[Named]) -> Option<String> {
 
 /// The scenarios' keys that do not have the same value everywhere, and all keys of each scenario.
 fn differing(all: &[Named]) -> (Vec<String>, Vec<BTreeMap<String, String>>) {
-    let flat: Vec<BTreeMap<String, String>> = all.iter().map(|(_, results)| keys(&results.manifest.scenario)).collect();
+    let mut flat: Vec<BTreeMap<String, String>> =
+        all.iter().map(|(_, results)| keys(&results.manifest.scenario)).collect();
     let mut names: Vec<String> = flat.iter().flat_map(BTreeMap::keys).cloned().collect();
     names.sort();
     names.dedup();
     names.retain(|key| !NO_RUN.iter().any(|start| key.starts_with(start)));
+    // A key that is swept has its values in its own line.
+    for one in &mut flat {
+        for key in &names {
+            if let Some(values) = one.remove(&format!("sweep.{key}")) {
+                one.insert(key.clone(), values);
+            }
+        }
+    }
     names.retain(|key| flat.iter().any(|one| one.get(key) != flat[0].get(key)));
     (names, flat)
 }
@@ -196,6 +228,30 @@ mod tests {
             ("fast and slow", "0.1.0")
         );
         assert_eq!(found.manifest.seeds, [1, 2, 3]);
+    }
+
+    #[test]
+    fn a_key_that_only_some_results_sweep_is_part_of_their_names() {
+        let all = vec![("plain".to_string(), example::demo()), ("buffers".to_string(), example::sweep())];
+        let found = overlaid(&all);
+        assert!(found.runs.iter().all(|run| run.params.is_empty()));
+        let named = |name: &str| found.runs.iter().any(|run| run.controller == name);
+        assert!(
+            named("rapid, plain") && named("rapid, buffers, path.buffer = 5 packets"),
+            "{:?}",
+            found.runs[0].controller
+        );
+        let both = overlaid(&[("one".to_string(), example::sweep()), ("other".to_string(), example::sweep())]);
+        assert!(both.runs.iter().all(|run| run.params.contains_key("path.buffer")), "both sweep it");
+    }
+
+    #[test]
+    fn what_all_scenarios_say_is_kept() {
+        let texts = [
+            "run = { name = \"a\", warmup = \"1 s\" }\n[path]\nrate = 1",
+            "run = { warmup = \"1 s\" }\n[path]\nrate = 2",
+        ];
+        assert_eq!(common(texts.into_iter()).trim(), "[run]\nwarmup = \"1 s\"");
     }
 
     /// The least and the greatest mean of the example's three replications are known: one value each.
