@@ -46,6 +46,20 @@ fn another_matrix_is_not_overwritten_without_a_word() {
 }
 
 #[test]
+fn the_short_form_of_a_matrix_does_not_take_the_place_of_the_full_one() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    assert_eq!(matrix(folder.path(), &["newreno", "--only", "prudentia-8mbps"]).status.code(), Some(0));
+    let file = folder.path().join("out/matrix/matrix.json");
+    let full = std::fs::read_to_string(&file).expect("a matrix").replacen("\"quick\":true", "\"quick\":false", 1);
+    std::fs::write(&file, full.replacen("\"asked\":\"", "\"asked\":\"0", 1)).expect("written");
+    let refused = text(&matrix(folder.path(), &["newreno", "--only", "prudentia-8mbps"]).stderr);
+    assert!(
+        refused.starts_with("out/matrix: found a matrix in its full form of newreno on prudentia-8mbps;"),
+        "{refused}"
+    );
+}
+
+#[test]
 fn other_settings_under_the_same_label_are_said() {
     let folder = tempfile::tempdir().expect("a temporary folder");
     let of = |beta: &str| {

@@ -62,4 +62,7 @@ fn a_folder_without_results_is_refused() {
     assert_eq!(output.status.code(), Some(2));
     let said = text(&output.stderr);
     assert!(said.contains("nowhere/manifest.json: cannot be read") && said.contains("packetscale run"), "{said}");
+    fs::write(folder.path().join("matrix.json"), "{}").expect("written");
+    let said = text(&packetscale(folder.path(), &["report", "."]).stderr);
+    assert_eq!(said, ".: found a matrix; expected a folder that `packetscale run` wrote\n");
 }

@@ -95,7 +95,9 @@ fn read(text: &str, units: &[Unit], example: &'static str) -> Result<u64, ParseE
     }
     let end = trimmed.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '_')).unwrap_or(trimmed.len());
     let (number, unit) = (&trimmed[..end], trimmed[end..].trim());
-    if !number.contains(|c: char| c.is_ascii_digit()) || number.matches('.').count() > 1 {
+    // The number goes on: 10,5 or 1e3.
+    let goes_on = unit.strip_prefix([',', 'e', 'E']).is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit()));
+    if !number.contains(|c: char| c.is_ascii_digit()) || number.matches('.').count() > 1 || goes_on {
         return Err(fail(Problem::NotANumber));
     }
     if unit.is_empty() {

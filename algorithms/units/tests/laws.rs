@@ -190,6 +190,8 @@ fn each_kind_of_mistake_is_told() {
     assert_eq!(problem("10 mbit"), Err(Problem::UnknownUnit(Some("Mbit/s"))));
     assert_eq!(problem("ten Gbit/s"), Err(Problem::NotANumber));
     assert_eq!(problem("1.2.3 Gbit/s"), Err(Problem::NotANumber));
+    assert_eq!(problem("10,5 Gbit/s"), Err(Problem::NotANumber));
+    assert_eq!(problem("1e3 Gbit/s"), Err(Problem::NotANumber));
     assert_eq!(problem(""), Err(Problem::NotANumber));
     assert_eq!(problem(". bit/s"), Err(Problem::NotANumber));
     assert_eq!(problem("-1 bit/s"), Err(Problem::Negative));

@@ -52,6 +52,10 @@ pub fn estimate(arguments: &Arguments) -> Result<(), Failure> {
     let input: Box<dyn Read> = match name.as_str() {
         _ if arguments.received.is_some() => Box::new(matched(arguments, file)?),
         "-" => Box::new(io::stdin().lock()),
+        _ if captures::is_capture(file) => {
+            let expected = "a recording in CSV, or the captures of both hosts: FILE RECEIVED";
+            return Err(Failure::Input(format!("{name}: found a capture of one host; expected {expected}")));
+        }
         _ => Box::new(File::open(file).map_err(|error| unreadable(&name, &error))?),
     };
     let refused = |refusal| match refusal {

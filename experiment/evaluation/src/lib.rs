@@ -122,7 +122,12 @@ fn there(folder: &Path, controller: &str, headings: &[&str], quick: bool, asked:
     let answered: Vec<&str> = sections.iter().filter_map(|section| section["heading"].as_str()).collect();
     let short = there["quick"] == true;
     let count = if answered.len() == 1 { "1 section".to_string() } else { format!("{} sections", answered.len()) };
-    let found = format!("an evaluation{} of {of}, {count}", if short { " in its short form" } else { "" });
+    let form = match (short, quick) {
+        (true, _) => " in its short form",
+        (false, true) => " in its full form",
+        (false, false) => "",
+    };
+    let found = format!("an evaluation{form} of {of}, {count}");
     if (of, answered.as_slice(), short) == (controller, headings, quick) {
         return There::Earlier(format!("{found}, with other settings"));
     }

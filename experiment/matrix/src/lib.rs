@@ -178,7 +178,11 @@ fn there(folder: &Path, controllers: &[String], settings: &[Setting], quick: boo
     }
     let short = there["quick"] == true;
     let names = if of.len() > 5 { format!("{} controllers", of.len()) } else { of.join(", ") };
-    let form = if short { " in its short form" } else { "" };
+    let form = match (short, quick) {
+        (true, _) => " in its short form",
+        (false, true) => " in its full form",
+        (false, false) => "",
+    };
     let found = format!("a matrix{form} of {names} on {}", on.join(", "));
     if of == controllers && on.iter().eq(settings.iter().map(|setting| &setting.name)) && short == quick {
         return There::Earlier(format!("{found}, with other settings"));

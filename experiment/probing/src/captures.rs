@@ -117,6 +117,11 @@ struct Sent {
     received: Option<Span>,
 }
 
+/// Whether a file is a capture. What can be read only once is not looked at.
+pub fn is_capture(file: &Path) -> bool {
+    file.is_file() && Capture::open(file).is_ok()
+}
+
 /// Writes the recording of the streams that went from one capture to the other, in streams of at most `most` packets.
 /// Returns how many streams there are.
 ///

@@ -3,6 +3,7 @@
 use crate::schema::{ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA};
 use crate::swept::as_written;
 use crate::write::{MANIFEST, RUNS};
+use crate::{evaluation, matrix};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
@@ -20,6 +21,14 @@ pub enum ReadError {
         file: PathBuf,
         /// What the system says.
         source: std::io::Error,
+    },
+    /// A folder of something that has a page, but no results of a scenario.
+    #[error("{}: found {what}; expected a folder that `packetscale run` wrote", folder.display())]
+    Other {
+        /// The folder.
+        folder: PathBuf,
+        /// What is there.
+        what: &'static str,
     },
     /// A file that holds something else.
     #[error("{}:{line}: found {found}; expected a line as `packetscale run` writes it", file.display())]
@@ -51,6 +60,10 @@ struct Written {
 /// The file that is missing or damaged, with the line.
 pub fn read(folder: &Path) -> Result<Results, ReadError> {
     let file = folder.join(MANIFEST);
+    let others = [(matrix::FILE, "a matrix"), (evaluation::FILE, "an evaluation")];
+    if let Some((_, what)) = others.into_iter().find(|(other, _)| folder.join(other).exists() && !file.exists()) {
+        return Err(ReadError::Other { folder: folder.to_path_buf(), what });
+    }
     let text = std::fs::read_to_string(&file).map_err(|source| ReadError::Io { file: file.clone(), source })?;
     let Written { manifest, host, expectations } = parsed(&text, &file, 1)?;
     let file = folder.join(RUNS);
