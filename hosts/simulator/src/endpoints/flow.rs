@@ -70,15 +70,15 @@ pub(crate) struct Flow {
     pub(super) processing: Option<Box<Processing>>,
     /// What happens to its acknowledgments; `None`: they are only delayed.
     pub(super) return_path: Option<Box<ReturnPath>>,
+    /// From this time on it has nothing new to send; [`Time::MAX`]: never.
+    pub(super) stop: Time,
+    /// When all was acknowledged; [`Time::MAX`]: not yet.
+    pub(super) completed: Time,
     /// Interrupt coalescence at its receiver; `None`: none.
     pub(super) coalescer: Option<Box<Coalescer>>,
     /// Its delayed acknowledgment's timer in the schedule.
     pub(super) ack_armed: Time,
     pub(super) start: Time,
-    /// From this time on it has nothing new to send; [`Time::MAX`]: never.
-    pub(super) stop: Time,
-    /// When all was acknowledged; [`Time::MAX`]: not yet.
-    pub(super) completed: Time,
 }
 
 impl Flow {
