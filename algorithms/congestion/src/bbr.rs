@@ -116,6 +116,7 @@ type Volume = ((Span, Rate, Ratio), u64);
 
 /// The controller. See the file's head for the law.
 #[derive(Clone, Debug)]
+#[repr(align(64))]
 pub struct Bbr {
     packet: Bytes,
     initial_window: u64,
@@ -427,6 +428,10 @@ impl Controller for Bbr {
     #[inline]
     fn decision(&self) -> Decision {
         Decision { window: self.window.min(u64::from(u32::MAX)) as u32, departure: self.next_departure }
+    }
+
+    fn keeps_departure(&self) -> bool {
+        true
     }
 
     fn loss_response(&self) -> LossResponse {

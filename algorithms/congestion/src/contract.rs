@@ -238,6 +238,11 @@ pub trait Controller {
         (in_flight < decision.window.max(1)).then_some(decision.departure)
     }
 
+    /// Whether no news brings the departure now decided forward: only a packet that leaves sets the next.
+    fn keeps_departure(&self) -> bool {
+        false
+    }
+
     /// Who decides what leaves in fast recovery.
     fn loss_response(&self) -> LossResponse {
         LossResponse::ProportionalReduction

@@ -48,11 +48,12 @@ pub const PARAMETERS: Parameters = &[&MARGIN, &RANGE, &COMPETITIVE, &SHORTEST];
 
 /// A flow under the law.
 #[derive(Clone, Debug)]
+#[repr(C, align(64))]
 pub struct Rapid {
     law: Law,
-    estimator: Estimator,
     /// The rate, and whether it was starting up, before a timeout that may have been for nothing.
     doubted: Option<(Rate, bool)>,
+    estimator: Estimator,
 }
 
 impl Rapid {
@@ -138,6 +139,10 @@ impl Controller for Rapid {
     #[inline]
     fn departure(&self, in_flight: u32) -> Option<Time> {
         self.law.has_room(in_flight).then(|| self.law.departure())
+    }
+
+    fn keeps_departure(&self) -> bool {
+        self.law.keeps_departure()
     }
 
     fn on_available(&mut self, _now: Time, available: Rate) {
@@ -236,6 +241,7 @@ mod tests {
             let now = flow.decision().departure;
             while waiting.first().is_some_and(|(due, _)| *due <= now) {
                 let (due, arrival) = waiting.remove(0);
+                let kept = flow.keeps_departure().then(|| flow.decision().departure);
                 flow.on_ack(&AckSample {
                     now: due,
                     delivered: 1,
@@ -252,6 +258,7 @@ mod tests {
                     arrivals: &[arrival],
                     rate: None,
                 });
+                assert!(kept.is_none_or(|departure| flow.decision().departure == departure));
             }
             sent(flow, now, transmission);
             waiting.push((now + RTT, Arrival { transmission, arrived: Some(now + RTT / 2) }));

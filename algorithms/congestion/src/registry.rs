@@ -147,6 +147,10 @@ macro_rules! forward {
             $to!(self.on_available(now, available))
         }
         #[inline]
+        fn keeps_departure(&self) -> bool {
+            $to!(self.keeps_departure())
+        }
+        #[inline]
         fn loss_response(&self) -> LossResponse {
             $to!(self.loss_response())
         }

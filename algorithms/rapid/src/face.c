@@ -72,11 +72,11 @@ static u32 rapid_face_crowded(const struct rapid *law, const struct rapid_memory
 	return crowded;
 }
 
-/* Whether no record from packet `first` up to packet `end` is needed any more. */
+/* Whether no record from packet `first` up to packet `end` is needed any more. The last one is needed longest. */
 u32 rapid_face_spare(const struct rapid_memory *memory, u64 first, u64 end)
 {
-	for (u64 number = first; number < end; number++) {
-		if (rapid_face_needed(memory, RAPID_RECORD(memory, number)))
+	while (end > first) {
+		if (rapid_face_needed(memory, RAPID_RECORD(memory, --end)))
 			return 0;
 	}
 	return 1;
@@ -144,6 +144,8 @@ void rapid_face_set_packet(struct rapid *law, u32 packet) { rapid_set_packet(law
 void rapid_face_set_available(struct rapid *law, u64 rate) { rapid_set_available(law, rate); }
 u64 rapid_face_completed(const struct rapid *law) { return law->streams; }
 u32 rapid_face_window(const struct rapid *law) { return rapid_window(law); }
+/* Streams are read when all they sent is accounted for, and nothing else brings the next departure forward. */
+u32 rapid_face_keeps_departure(const struct rapid *law) { return (u32)law->streams == law->stream; }
 u64 rapid_face_rate(const struct rapid *law) { return law->rate; }
 
 void rapid_face_view(const struct rapid *law, struct rapid_view *v)

@@ -95,7 +95,7 @@ pub const CROWDED_STREAMS: u32 = 2;
 
 /// Packets that the window has room for at least, and what they were worked out from.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C)]
+#[repr(C, align(32))]
 pub struct Room {
     window_rate: u64,
     rtt_ns: u64,
@@ -116,6 +116,7 @@ unsafe extern "C" {
         idle: u32,
         fixed: u32,
     ) -> u32;
+    pub fn rapid_face_keeps_departure(law: *const c_void) -> u32;
     pub fn rapid_face_spare(memory: *const Memory, first: u64, end: u64) -> u32;
     pub fn rapid_face_on_arrival(law: *mut c_void, memory: *const Memory, now: u64, number: u64, arrival: u64);
     pub fn rapid_face_on_acked(

@@ -25,10 +25,10 @@ const UNKNOWN: u32 = 0;
 /// One flow's rate law. Packets are known by their transmission number: 0, 1, 2, ... without holes, retransmissions
 /// counted.
 ///
-/// It lies in memory as it stands here, the C state included: a departure then touches two cache lines of it, and an arrival
-/// three more. Of a thousand flows none stays in the cache.
+/// It lies in memory as it stands here, the C state included: where it begins with a cache line, a departure touches two of it,
+/// and an arrival three more. Of a thousand flows none stays in the cache.
 #[derive(Clone, Debug)]
-#[repr(C, align(64))]
+#[repr(C)]
 pub struct Law {
     records: Ring,
     streams: Ring,
@@ -39,19 +39,22 @@ pub struct Law {
     /// With the beginning of the state, the second cache line.
     gaps: Box<[u64]>,
     state: [u64; STATE_WORDS],
-    /// What most departures need to know of the window, without a division.
-    room: ffi::Room,
     traced: Option<Box<TracedStream>>,
+    /// What most departures need to know of the window, without a division: with what its owner keeps behind it, the last line.
+    room: ffi::Room,
 }
 
+/// Bytes of a cache line.
+const LINE: usize = 64;
 /// The C state, in words.
 const STATE_WORDS: usize = 140;
 /// Where the next departure stands in it: it is asked for several times per packet, and a call costs more.
 const NEXT_NS: usize = 0;
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(
-    core::mem::offset_of!(Law, gaps) == align_of::<Law>()
-        && core::mem::offset_of!(Law, state) == align_of::<Law>() + 16
+    core::mem::offset_of!(Law, gaps) == LINE
+        && core::mem::offset_of!(Law, state) == LINE + 16
+        && core::mem::offset_of!(Law, room) % LINE == 0
 );
 
 /// What the law knows of its path.
@@ -303,6 +306,12 @@ impl Law {
     #[inline]
     pub fn departure(&self) -> Time {
         Time::from_nanos(self.state[NEXT_NS].min(u64::MAX / 1000))
+    }
+
+    /// Whether only a departure changes when the next packet may leave: no stream waits to be read.
+    pub fn keeps_departure(&self) -> bool {
+        // SAFETY: the state is ours.
+        unsafe { ffi::rapid_face_keeps_departure(self.state()) != 0 }
     }
 
     /// Packets that may be in flight.

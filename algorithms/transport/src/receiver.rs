@@ -83,7 +83,7 @@ impl Receiver {
 
     /// A segment arrived. Returns whether to send an acknowledgment now, and writes it over `ack`. For hosts that read an
     /// acknowledgment where it lies: it is ten times as large as what is usually in it.
-    #[inline]
+    #[inline(always)]
     pub fn answer(&mut self, now: Time, segment: &Segment, ack: &mut Ack) -> bool {
         if segment.marks.any() {
             self.marked.count(segment.marks);

@@ -13,9 +13,13 @@
 //! A step of a sender is made no earlier than it is sure:
 //! 1. Acknowledgments arrive in order, so one is heard as soon as it is the next.
 //! 2. A departure or a timer comes before the next acknowledgment. If none is known, one that is not may arrive after the
-//!    delay from the receiver, no earlier.
+//!    delay from the receiver, no earlier; where packets are acknowledged the instant they arrive, after that of the last link, too.
 //! 3. Nobody may look at the sender before the horizon, and it is told to stop at a time that is known.
 //! 4. It is no more than [`MOST_AHEAD`] ahead.
+//!
+//! It goes on when a packet of its could reach the first link and none is on its way. While it is known when the next one leaves,
+//! and no news brings that forward, it waits until then, and hears the more at once; else it goes on as soon as the last one has
+//! reached the link.
 //!
 //! At one instant an acknowledgment comes first, then a timer, then a departure: the order of events.
 
@@ -30,14 +34,6 @@ const INSTANT: Span = Span::from_picos(1);
 /// No sender is further ahead of the agenda: behind a deep queue acknowledgments are known for seconds, and what a sender makes of
 /// them would lie about, out of the cache, until then. A window of most paths is heard in a few turns.
 const MOST_AHEAD: Span = Span::from_millis(20);
-
-/// What a sender does next.
-enum Step {
-    /// It hears of its first acknowledgment that waits.
-    Hear(Time),
-    /// A timer expires, or a packet departs.
-    Act(Time),
-}
 
 impl Flow {
     /// When the first acknowledgment that waits arrives; [`Time::MAX`]: none is known.
@@ -82,23 +78,27 @@ impl Endpoints {
 
     #[inline(never)]
     fn go_on_until(&mut self, agenda: &mut Agenda, now: Time, until: Time, index: usize) {
-        let mut sure = now + self.flows[index].return_delay;
-        while let Some(step) = self.next_step(index, now, until, sure) {
-            match step {
-                Step::Hear(at) => {
-                    sure = sure.max(at);
-                    self.hear_first(at, index);
-                    self.sending(index).depart(agenda, at);
-                    self.flows[index].note_completion(at);
-                }
-                Step::Act(at) => {
-                    let sender = &mut self.flows[index].sender;
-                    if sender.next_deadline() <= at {
-                        sender.on_wakeup(at);
-                    }
-                    self.sending(index).depart(agenda, at);
-                }
+        let flow = &self.flows[index];
+        // Acknowledgments in the ring come first, and have events.
+        let waits = flow.in_lane > 0;
+        // No acknowledgment that is not known yet arrives until then.
+        let mut quiet = if waits { now } else { now.max((now + flow.known_ahead).saturating_sub(INSTANT)) };
+        loop {
+            let flow = &mut self.flows[index];
+            let next = if waits { Time::MAX } else { flow.next_ack() };
+            let own = flow.sender.next_wakeup();
+            let (at, sure) = (next.min(own), if next < Time::MAX { until } else { until.min(quiet) });
+            if at > sure {
+                break;
             }
+            if next <= own {
+                quiet = quiet.max(at.saturating_sub(INSTANT));
+                self.hear_first(at, index);
+            } else if flow.sender.next_deadline() <= at {
+                flow.sender.on_wakeup(at);
+            }
+            self.sending(index).depart(agenda, at);
+            self.flows[index].note_completion(at);
         }
     }
 
@@ -144,23 +144,5 @@ impl Endpoints {
             }
         }
         self.answered
-    }
-
-    /// What a sender does next until `until`, if that is sure. No acknowledgment that is not known yet arrives before `sure`.
-    #[inline(always)]
-    fn next_step(&self, index: usize, now: Time, until: Time, sure: Time) -> Option<Step> {
-        let flow = &self.flows[index];
-        let own = flow.sender.next_wakeup();
-        // Those in the ring come first, and have events.
-        let (next, sure) = match flow.next_ack() {
-            _ if flow.in_lane > 0 => (Time::MAX, now),
-            Time::MAX => (Time::MAX, sure),
-            first => (first, first),
-        };
-        if next <= own {
-            (next <= until).then_some(Step::Hear(next))
-        } else {
-            (own <= until && (own <= now || own < sure)).then_some(Step::Act(own))
-        }
     }
 }

@@ -126,6 +126,13 @@ impl<'e> FlowBuilder<'e> {
         Delays { access, back: hosts - access }
     }
 
+    /// The least delay of a route's last link.
+    fn least_delay(&self, spec: &FlowSpec) -> Span {
+        let link = &self.experiment.links[*spec.route.last().expect("a route has a link")];
+        let steps = link.impairments.delay_steps.iter().map(|(_, delay)| *delay);
+        steps.fold(link.delay, Span::min)
+    }
+
     /// Numbers all that a flow in the background will need, which is built later.
     pub(crate) fn prepare(&mut self, spec: &FlowSpec) {
         self.route(&spec.route);
@@ -176,8 +183,10 @@ impl<'e> FlowBuilder<'e> {
             receiver: Receiver::new(self.receiver_params(receive_window, stamps)),
             access: Line::EMPTY,
             card: None,
+            follows: Time::MAX,
             access_delay: delays.access,
             return_delay: delays.back,
+            known_ahead: delays.back + if immediate { self.least_delay(spec) } else { Span::ZERO },
             receive_window,
             immediate,
             armed: start,

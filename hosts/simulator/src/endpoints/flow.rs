@@ -37,12 +37,17 @@ pub(crate) struct Flow {
     pub(super) immediate: bool,
     /// And its acknowledgment is only delayed: while the sender runs ahead, the receiver does, too.
     pub(super) direct: bool,
+    /// When the next packet that its sender has not sent yet reaches the first link, if no news brings that forward;
+    /// [`Time::MAX`]: news may, or none is known of.
+    pub(super) follows: Time,
     /// From the sender to the first link.
     pub(super) access_delay: Span,
     /// The number of its sender's network card among [`super::Cards`]; `None`: a card without a rate.
     pub(super) card: Option<u32>,
     /// From the receiver back to the sender.
     pub(super) return_delay: Span,
+    /// How long before it reaches the sender an acknowledgment is known, at least.
+    pub(super) known_ahead: Span,
     /// Which ring its acknowledgments travel in.
     pub(super) ack_lane: u32,
     /// Its acknowledgments in that ring, if it may run ahead.
@@ -65,15 +70,15 @@ pub(crate) struct Flow {
     pub(super) processing: Option<Box<Processing>>,
     /// What happens to its acknowledgments; `None`: they are only delayed.
     pub(super) return_path: Option<Box<ReturnPath>>,
+    /// From this time on it has nothing new to send; [`Time::MAX`]: never.
+    pub(super) stop: Time,
+    /// When all was acknowledged; [`Time::MAX`]: not yet.
+    pub(super) completed: Time,
     /// Interrupt coalescence at its receiver; `None`: none.
     pub(super) coalescer: Option<Box<Coalescer>>,
     /// Its delayed acknowledgment's timer in the schedule.
     pub(super) ack_armed: Time,
     pub(super) start: Time,
-    /// From this time on it has nothing new to send; [`Time::MAX`]: never.
-    pub(super) stop: Time,
-    /// When all was acknowledged; [`Time::MAX`]: not yet.
-    pub(super) completed: Time,
 }
 
 impl Flow {
@@ -196,7 +201,7 @@ impl Flow {
     }
 
     /// Reads the receiver's clock for the stamps of an acknowledgment.
-    #[inline]
+    #[inline(always)]
     pub(super) fn stamp(&mut self, ack: &mut Ack, clock: StampClock) {
         for stamp in &mut ack.arrivals[..usize::from(ack.stamps)] {
             let made = self.processing.as_mut().map_or(stamp.arrived, |processing| processing.stamp(stamp.arrived));

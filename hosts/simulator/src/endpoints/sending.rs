@@ -23,6 +23,14 @@ fn note_acknowledged(noted: &mut Vec<Event>, flow: usize, ack: &Ack) {
     noted.push(Event::Acknowledged { flow, ack: *ack });
 }
 
+/// A packet of a sender that takes rates from routers carries room for one.
+#[cold]
+fn write_header(flow: &mut Flow, transmission: u64) {
+    if let Some(headers) = &mut flow.headers {
+        headers.push(transmission, RateHeader { rtt: flow.sender.rtt().0, offer: None });
+    }
+}
+
 impl Endpoints {
     /// An acknowledgment reaches its sender, which sends what may leave now.
     #[inline(always)]
@@ -153,40 +161,49 @@ impl Endpoints {
         }
     }
 
-    /// The packet of a flow that arrives now at the first link of its route. `None`: none does, the packet that was
-    /// expected now left later, or leaves at another time.
+    /// The packet of a flow that arrives now at the first link of its route, and whether its sender is [to go on](Self::pass)
+    /// once the link has it: where no other packet is on its way, and it is not known when one will be. Then all of the flow is at
+    /// hand, and so it mostly has one event per packet. `None`: no packet does, the one that was expected now left later, or leaves
+    /// at another time.
     #[inline(always)]
-    pub(crate) fn at_first_link(&mut self, agenda: &mut Agenda, now: Time, index: usize) -> Option<Transit> {
+    pub(crate) fn at_first_link(&mut self, agenda: &mut Agenda, now: Time, index: usize) -> Option<(Transit, bool)> {
         if self.flows[index].expected != now {
             agenda.advance_packet(EventSource::Access(index as u32), None);
             return None;
         }
-        if self.flows[index].access.due() == now {
-            return self.pass(agenda, now, index);
+        if self.flows[index].access.due() != now && self.flows[index].runs_ahead {
+            self.look(agenda, now, index);
         }
-        self.look(agenda, now, index)
+        let flow = &mut self.flows[index];
+        let transit = self.accesses.pop_at(&mut flow.access, now);
+        let goes_on = flow.runs_ahead && flow.access.is_empty() && flow.follows == Time::MAX && transit.is_some();
+        if !goes_on {
+            self.expect_next(agenda, index);
+        }
+        transit.map(|transit| (transit, goes_on))
     }
 
-    /// Takes the packet that arrives now, if there is one, and sets the flow's next event at its first link.
-    #[inline(always)]
-    fn pass(&mut self, agenda: &mut Agenda, now: Time, index: usize) -> Option<Transit> {
-        let sending = self.sending(index);
-        let transit = sending.accesses.pop_at(&mut sending.flow.access, now);
-        let next = sending.expected();
-        sending.flow.expected = next;
-        agenda.advance_packet(EventSource::Access(index as u32), (next < Time::MAX).then_some(next));
-        transit
+    /// The packet of a flow that arrived now has its fate, and its sender goes on.
+    pub(crate) fn pass(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+        self.look(agenda, now, index);
+        self.expect_next(agenda, index);
     }
 
-    /// No packet of a flow arrives now: its sender goes on, and may have sent one that does.
+    /// A sender with a clock of its own goes on.
     #[inline(never)]
-    fn look(&mut self, agenda: &mut Agenda, now: Time, index: usize) -> Option<Transit> {
-        if self.flows[index].runs_ahead {
-            self.go_on(agenda, now, index);
-        }
-        let transit = self.pass(agenda, now, index);
-        self.sending(index).set_timer(agenda, now);
-        transit
+    fn look(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
+        self.go_on(agenda, now, index);
+        let mut sending = self.sending(index);
+        sending.note_next();
+        sending.set_timer(agenda, now);
+    }
+
+    /// The event at hand was the flow's at its first link: sets the next.
+    #[inline(always)]
+    fn expect_next(&mut self, agenda: &mut Agenda, index: usize) {
+        let next = self.sending(index).expected();
+        self.flows[index].expected = next;
+        agenda.advance_packet(EventSource::Access(index as u32), (next < Time::MAX).then_some(next));
     }
 }
 
@@ -209,13 +226,28 @@ impl Sending<'_> {
         if !self.flow.access.is_empty() || !self.flow.runs_ahead {
             return self.flow.access.due();
         }
-        let departure = self.flow.sender.departure().min(self.flow.next_ack());
+        if self.flow.follows < Time::MAX {
+            return self.flow.follows;
+        }
+        self.reaches(self.flow.sender.departure().min(self.flow.next_ack()))
+    }
+
+    /// When a packet that leaves then reaches the first link, at the earliest.
+    #[inline(always)]
+    fn reaches(&self, departure: Time) -> Time {
         if departure == Time::MAX {
             return Time::MAX;
         }
         let least = self.flow.sender.least_packet();
         let out = self.flow.card.map_or(departure, |card| self.cards.earliest(card, departure, least));
         out + self.flow.access_delay
+    }
+
+    /// The flow has gone on: notes what follows.
+    #[inline(always)]
+    pub(super) fn note_next(&mut self) {
+        let stands = self.flow.sender.controller().keeps_departure();
+        self.flow.follows = if stands { self.reaches(self.flow.sender.departure()) } else { Time::MAX };
     }
 
     /// Sends what may leave now.
@@ -227,22 +259,21 @@ impl Sending<'_> {
                 note(noted, Event::Sent { flow: self.index, segment });
             }
             if self.flow.headers.is_some() {
-                self.write_header(segment.transmission);
+                write_header(self.flow, segment.transmission);
             }
             if !self.batching {
                 self.leave(agenda, now, transit);
             } else if self.flow.gaps.as_mut().is_some_and(|gaps| gaps.hold(transit)) {
-                self.release(agenda, now);
+                self.again().release(agenda, now);
             }
         }
     }
 
-    /// A packet of a sender that takes rates from routers carries room for one.
-    #[cold]
-    fn write_header(&mut self, transmission: u64) {
-        if let Some(headers) = &mut self.flow.headers {
-            headers.push(transmission, RateHeader { rtt: self.flow.sender.rtt().0, offer: None });
-        }
+    /// The same, for what is seldom done: so that the parts of this one need not lie in memory.
+    #[inline(always)]
+    fn again(&mut self) -> Sending<'_> {
+        let Sending { index, batching, .. } = *self;
+        Sending { flow: self.flow, index, cards: self.cards, accesses: self.accesses, noted: self.noted, batching }
     }
 
     /// A packet leaves its host, through the card if that has a rate.
@@ -256,7 +287,7 @@ impl Sending<'_> {
 
     /// A batch leaves its host.
     #[cold]
-    fn release(&mut self, agenda: &mut Agenda, now: Time) {
+    fn release(mut self, agenda: &mut Agenda, now: Time) {
         let held = self.flow.gaps.as_mut().map(|gaps| gaps.release());
         for transit in held.into_iter().flatten() {
             self.leave(agenda, now, transit);
@@ -270,6 +301,7 @@ impl Sending<'_> {
             self.flow.runs_ahead = true;
         }
         if self.flow.runs_ahead {
+            self.note_next();
             let expected = self.expected();
             self.flow.expect(agenda, expected, self.index);
         }

@@ -138,12 +138,15 @@ impl<'e> Network<'e> {
 
     #[inline(always)]
     fn at_first_link(&mut self, now: Time, index: usize) {
-        let Some(mut transit) = self.endpoints.at_first_link(&mut self.agenda, now, index) else { return };
+        let Some((mut transit, goes_on)) = self.endpoints.at_first_link(&mut self.agenda, now, index) else { return };
         let link = self.topology.first_link(self.endpoints.route(index));
         if !self.endpoints.is_of_scenario(index) {
             self.recorder.entered(transit.owner().into(), now, transit.size());
         }
         self.arrive(now, link, &mut transit);
+        if goes_on {
+            self.endpoints.pass(&mut self.agenda, now, index);
+        }
     }
 
     fn at_next_link(&mut self, now: Time, lane: usize) {
