@@ -42,6 +42,7 @@ mod arriving;
 mod bins;
 mod capacity;
 mod completions;
+mod contenders;
 mod curves;
 mod detail;
 mod links;

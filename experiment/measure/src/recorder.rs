@@ -7,6 +7,7 @@ use crate::arriving::Arriving;
 use crate::bins::Bins;
 use crate::capacity::LinkCapacity;
 use crate::completions::Completions;
+use crate::contenders::Contenders;
 use crate::detail::Detail;
 use crate::links::LinkAccount;
 use crate::lives::{EntryWindow, Life, compared_starts, entry_windows};
@@ -66,6 +67,8 @@ pub struct Recorder {
     pub(crate) flows: Vec<Tally>,
     pub(crate) traffic: Vec<Source>,
     other: Tally,
+    /// Where several controllers meet.
+    pub(crate) contenders: Option<Box<Contenders>>,
     /// One for each table of flows that arrive.
     pub(crate) arriving: Vec<Arriving>,
     /// Of each flow beyond those of the scenario.
@@ -120,6 +123,7 @@ impl Recorder {
             flows: vec![Tally::default(); starts.len()],
             traffic: experiment.traffic.iter().map(|spec| Source::new(spec, warm)).collect(),
             other: Tally::default(),
+            contenders: Contenders::of(experiment),
             arriving: experiment.arrivals.iter().map(|arrivals| Arriving::new(experiment, arrivals)).collect(),
             carried: Vec::new(),
             all_bytes: 0,
@@ -186,6 +190,7 @@ impl Recorder {
             self.all_bytes += bytes;
             self.wait_sum_ps += u128::from(wait.picos());
             self.waited += 1;
+            self.count_wait(owner, wait);
         }
         if let Some(windows) = &mut self.windows {
             windows.left(departs, bytes);
@@ -200,6 +205,20 @@ impl Recorder {
             if let Some(flow) = flow {
                 detail.beside(flow, arrival, bytes);
             }
+        }
+    }
+
+    #[inline]
+    fn count_wait(&mut self, owner: Owner, wait: Span) {
+        let Some(contenders) = &mut self.contenders else { return };
+        match owner {
+            Owner::Flow(flow) if flow < self.flows.len() => contenders.waited(flow, wait),
+            Owner::Flow(flow) => {
+                if let Carried::Arrived(table) = self.carried[flow - self.flows.len()] {
+                    contenders.arrived_waited(table, wait);
+                }
+            }
+            Owner::Traffic(_) | Owner::Other => {}
         }
     }
 

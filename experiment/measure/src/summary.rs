@@ -154,27 +154,24 @@ impl Recorder {
 
     /// What each controller got, where the flows have several.
     fn shares(&self, experiment: &Experiment) -> Vec<ControllerShare> {
-        let mut bytes: Vec<(&str, u64, u64)> = Vec::new();
+        let Some(contenders) = &self.contenders else { return Vec::new() };
         let lasting = experiment.flows.iter().zip(&self.flows).map(|(spec, tally)| (&spec.controller.label, 1, tally));
         let arrived = self.arriving.iter().map(|table| (&table.label, table.all, &table.tally));
-        for (label, flows, tally) in lasting.chain(arrived) {
-            let at = bytes.iter().position(|(known, ..)| *known == label).unwrap_or_else(|| {
-                bytes.push((label, 0, 0));
-                bytes.len() - 1
-            });
-            (bytes[at].1, bytes[at].2) = (bytes[at].1 + flows, bytes[at].2 + tally.received_bytes);
-        }
-        if bytes.len() < 2 {
-            return Vec::new();
-        }
-        let all: u64 = bytes.iter().map(|(_, _, bytes)| bytes).sum();
-        let share = |(label, flows, bytes): (&str, u64, u64)| ControllerShare {
-            controller: label.to_string(),
-            flows,
-            throughput_bps: ratio(bytes as f64 * 8.0, seconds_after(self.warm, self.end)),
-            share: ratio(bytes as f64, all as f64),
+        let parts: Vec<(&String, u64, &Tally)> = lasting.chain(arrived).collect();
+        let all: u64 = parts.iter().map(|(_, _, tally)| tally.received_bytes).sum();
+        let share = |label: &String| {
+            let own = || parts.iter().filter(|(of, ..)| *of == label);
+            let bytes: u64 = own().map(|(_, _, tally)| tally.received_bytes).sum();
+            ControllerShare {
+                controller: label.to_string(),
+                flows: own().map(|(_, flows, _)| flows).sum(),
+                throughput_bps: ratio(bytes as f64 * 8.0, seconds_after(self.warm, self.end)),
+                share: ratio(bytes as f64, all as f64),
+                queue_delay_p50_s: contenders.quantile_s(label, 0.5),
+                queue_delay_p99_s: contenders.quantile_s(label, 0.99),
+            }
         };
-        bytes.into_iter().map(share).collect()
+        contenders.labels.iter().map(share).collect()
     }
 
     fn flow(&self, experiment: &Experiment, flow: usize, seen: &FlowSeen) -> FlowResult {

@@ -286,6 +286,10 @@ figures! {
         flows: u64, Count, "Flows", "Flows that it controls.";
         throughput_bps: Option<f64>, Rate, "Throughput", "Rate at which the packets of these flows reached their receivers, as bits on the wire.";
         share: Option<f64>, Share, "Share of the flows", "The same over that of all flows.";
+        #[serde(default)]
+        queue_delay_p50_s: Option<f64>, Time, "Queueing, median", "Waiting time of these flows' packets at the bottleneck: the median.";
+        #[serde(default)]
+        queue_delay_p99_s: Option<f64>, Time, "Queueing, 99 %", "Waiting time of these flows' packets at the bottleneck: the 99th percentile.";
     }
 
     /// One traffic source, measured where it enters the path.

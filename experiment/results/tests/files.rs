@@ -317,6 +317,7 @@ fn a_mix_says_what_each_controller_got_and_a_share_above_all_says_why() {
         flows: 1,
         throughput_bps: Some(share * 1e6),
         share: Some(share),
+        ..packetscale_results::ControllerShare::default()
     };
     assert!(!to_table(&results, false).contains("share of each"));
     for (run, rapid) in results.runs.iter_mut().zip([0.2, 0.3, 0.5]) {
@@ -336,7 +337,10 @@ fn a_mix_says_what_each_controller_got_and_a_share_above_all_says_why() {
     let files = written(&results);
     let shares = text(&files, "shares.csv");
     let lines: Vec<&str> = shares.lines().take(2).collect();
-    assert_eq!(lines, ["run,controller,flows,throughput_bps,share", "0,rapid,1,200000.0,0.2"]);
+    assert_eq!(
+        lines,
+        ["run,controller,flows,throughput_bps,share,queue_delay_p50_s,queue_delay_p99_s", "0,rapid,1,200000.0,0.2,,",]
+    );
     let object: serde_json::Value = serde_json::from_str(&to_json(&results)).expect("JSON");
     assert_eq!(object["runs"][2]["shares"][1]["share"], 0.5);
 }

@@ -152,6 +152,31 @@ fn tdqm_sees_the_busy_periods_that_the_link_has() {
     assert!((found / expected - 1.0).abs() < 1e-9, "{found} {expected} over {}", etas.len());
 }
 
+/// The log has every packet that passed: its wait is its time at the link less 0.4 ms of transmission.
+#[test]
+fn what_the_packets_of_each_controller_waited_is_known_where_several_meet() {
+    let buffer = Buffer::Packets(Packets::new(600));
+    let mut experiment = dumbbell(Rate::from_mbps(20), RTT / 2, buffer, Span::from_secs(10));
+    experiment.links[0].queue = QueueSpec { kind: "dualpi2".to_string(), settings: Settings::new() };
+    experiment.flows = ["prague", "cubic"].map(|controller| flow(controller, 1000, RTT).into()).to_vec();
+    experiment.warmup = Span::from_secs(2);
+    let run = simulator::run_in(&experiment, Mode::Stepped).unwrap();
+    let log = simulator::log(&experiment, Mode::Stepped).unwrap();
+    let (warm, end) = (Time::ZERO + experiment.warmup, Time::ZERO + experiment.duration);
+    for (owner, share) in run.shares.iter().enumerate() {
+        let own = log.iter().filter(|one| one.owner == owner as u32 && one.departure > warm && one.departure <= end);
+        let mut waits: Vec<u64> = own.map(|one| one.departure.since(one.arrival).nanos() - 400_000).collect();
+        waits.sort_unstable();
+        let quantile = |q: f64| waits[(waits.len() as f64 * q) as usize] as f64 * 1e-9;
+        for (found, q) in [(share.queue_delay_p50_s, 0.5), (share.queue_delay_p99_s, 0.99)] {
+            let (found, expected) = (found.expect("measured"), quantile(q));
+            assert!((found - expected).abs() <= 0.005 * expected, "{} {q}: {found} {expected}", share.controller);
+        }
+    }
+    let p99 = |flow: usize| run.shares[flow].queue_delay_p99_s.expect("measured");
+    assert!(p99(0) < p99(1) / 4.0, "the queue of Prague is short: {} {}", p99(0), p99(1));
+}
+
 #[test]
 fn what_a_discipline_measures_is_a_curve() {
     let curve = |run: &Run, metric: &str| run.series.iter().find(|series| series.metric == metric).cloned();

@@ -66,7 +66,11 @@ pub fn probing(streams: u32, packets: u32) -> ProbeSpec {
 /// An unlimited flow.
 pub fn flow(controller: &str, packet: u64, rtt: Span) -> FlowSpec {
     FlowSpec {
-        controller: ControllerSpec { kind: controller.to_string(), ..ControllerSpec::default() },
+        controller: ControllerSpec {
+            kind: controller.to_string(),
+            label: controller.to_string(),
+            ..ControllerSpec::default()
+        },
         packet: Bytes::new(packet),
         start: Start::At(Time::ZERO),
         stop: None,
