@@ -1,6 +1,7 @@
 //! Applications that send less than all they can, and receivers that do not read.
 
 use super::flow::{Flow, Set};
+use super::namespaces::{Bottleneck, Path};
 use super::{Loaded, able, alone};
 use std::time::Duration;
 
@@ -33,6 +34,31 @@ fn an_application_that_pauses_keeps_its_rate() {
     assert!(steered < 1.1 * cubic, "1 MB: rapid {steered:.3} s, cubic {cubic:.3} s");
 }
 
+/// Answers of a kept connection that take so many seconds: the next one is asked for when the last is there, after a pause.
+fn answers(path: &Path, control: &str, bytes: usize, pause: Duration, number: usize) -> Vec<f64> {
+    let mut flow = Flow::open(path, control, Set::BeforeConnect);
+    let mut answer = || {
+        let took = flow.complete(bytes).as_secs_f64();
+        std::thread::sleep(pause);
+        took
+    };
+    (0..number).map(|_| answer()).collect()
+}
+
+/// Compares the median and the sum of Rapid's times with CUBIC's.
+fn compare_answers(rapid: &Loaded, path: &Path, bytes: usize, pause: Duration, number: usize) {
+    let [cubic, steered] = ["cubic", &rapid.name].map(|control| {
+        let mut took = answers(path, control, bytes, pause, number);
+        eprintln!("{control}: {bytes} B after {pause:?}: {took:.3?}");
+        let sum: f64 = took.iter().sum();
+        took.sort_by(f64::total_cmp);
+        [took[number / 2], sum]
+    });
+    let ratios = [0, 1].map(|i| steered[i] / cubic[i]);
+    eprintln!("{bytes} B after {pause:?}: median {:.4} s, {ratios:.3?} times CUBIC's", steered[0]);
+    assert!(ratios.iter().all(|ratio| *ratio < 1.1), "{bytes} B after {pause:?}: {ratios:.3?} times CUBIC's");
+}
+
 #[test]
 fn answers_of_a_kept_connection_take_no_longer_than_with_cubic() {
     if !able() {
@@ -41,22 +67,32 @@ fn answers_of_a_kept_connection_take_no_longer_than_with_cubic() {
     let _alone = alone();
     let (rapid, path) = Loaded::over_40_ms("answers");
     for bytes in [20_000, 100_000] {
-        let run = |control: &str| {
-            let mut flow = Flow::open(&path, control, Set::BeforeConnect);
-            let mut took: Vec<f64> = (0..8)
-                .map(|_| {
-                    let took = flow.complete(bytes).as_secs_f64();
-                    std::thread::sleep(Duration::from_millis(300));
-                    took
-                })
-                .collect();
-            took.sort_by(f64::total_cmp);
-            took[4]
-        };
-        let (cubic, steered) = (run("cubic"), run(&rapid.name));
-        eprintln!("{bytes} B: rapid {steered:.3} s, cubic {cubic:.3} s");
-        assert!(steered < 1.1 * cubic, "{bytes} B: rapid {steered:.3} s, cubic {cubic:.3} s");
+        compare_answers(&rapid, &path, bytes, Duration::from_millis(300), 8);
     }
+    compare_answers(&rapid, &path, 50_000, Duration::from_millis(200), 30);
+}
+
+/// Over 50 Mbit/s and 40 ms, after pauses that are shorter than TCP's timer: CUBIC has its window still.
+fn answers_after_short_pauses(test: &str, limit: u32) {
+    if !able() {
+        return;
+    }
+    let _alone = alone();
+    let (rapid, path) = Loaded::over(test, &Bottleneck { mbit: 50, limit });
+    path.delay(40);
+    for bytes in [60_000, 120_000] {
+        compare_answers(&rapid, &path, bytes, Duration::from_millis(100), 30);
+    }
+}
+
+#[test]
+fn answers_after_short_pauses_take_no_longer_than_with_cubic() {
+    answers_after_short_pauses("often", 250_000);
+}
+
+#[test]
+fn answers_after_short_pauses_over_a_small_buffer_take_no_longer_than_with_cubic() {
+    answers_after_short_pauses("small", 30_000);
 }
 
 /// How long until the connection has four fifths of the path's 20 Mbit/s, for half a second.
