@@ -45,9 +45,11 @@ pub struct Law {
 }
 
 /// The C state, in words.
-const STATE_WORDS: usize = 140;
+const STATE_WORDS: usize = 142;
 /// Where the next departure stands in it: it is asked for several times per packet, and a call costs more.
 const NEXT_NS: usize = 0;
+/// And the gap, in 1/1024 ns.
+const GAP_Q10: usize = 1;
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(
     core::mem::offset_of!(Law, gaps) == align_of::<Law>()
@@ -133,13 +135,18 @@ impl Law {
         }
     }
 
-    /// Packet `transmission` of `size` left at `now`, as really created. `app_limited`: nothing else was waiting.
+    /// Packet `transmission` of `size` left at `now`, as really created. `app_limited`: the application
+    /// let a time to send pass before it.
     #[inline]
     pub fn on_sent(&mut self, now: Time, transmission: u64, size: Bytes, app_limited: bool) {
         let (now, idle) = (now.nanos(), u32::from(app_limited));
         let size = size.get().min(u64::from(u16::MAX)) as u32;
         if transmission & u64::from(self.records.mask()) == 0 {
             self.begin_turn();
+        }
+        if app_limited {
+            // The stream before may end, and be read.
+            self.state_mut();
         }
         let crowded = self.note_sent(now, transmission, size, idle, 0);
         if crowded != 0 {
@@ -303,6 +310,13 @@ impl Law {
     #[inline]
     pub fn departure(&self) -> Time {
         Time::from_nanos(self.state[NEXT_NS].min(u64::MAX / 1000))
+    }
+
+    /// Whether a time to send has passed, by more than the next gap makes up for.
+    #[inline]
+    pub fn is_overdue(&self, now: Time) -> bool {
+        let half_a_gap = self.state[GAP_Q10] >> 11;
+        now.nanos() > self.state[NEXT_NS].saturating_add(half_a_gap)
     }
 
     /// Packets that may be in flight.

@@ -149,7 +149,8 @@ RAPID_FN u32 rapid_level_length(struct rapid *law)
 	u64 small = rapid_max(RAPID_LEVEL_PACKETS_SMALL, window / RAPID_LEVEL_SMALL_WINDOW_PART);
 	u64 batches = RAPID_LEVEL_BATCHES * rapid_bytes_in(law->rate, rapid_batch(&law->envelope)) / packet;
 	u64 holes = (RAPID_LEVEL_HOLES * (u64)law->envelope.hole_q16) >> 16;
-	u64 n = rapid_min(large, small);
+	u64 spell = rapid_max(law->spell, law->next - law->spell_first) / RAPID_PROBE_LEVELS;
+	u64 n = rapid_min(rapid_min(large, small), spell);
 
 	n = rapid_max(n, rapid_bytes_in(law->rate, law->params.level_min_ns) / packet);
 	n = rapid_max(n, rapid_min(rapid_max(batches, holes), window / RAPID_LEVEL_BATCHES_WINDOW_PART));

@@ -12,8 +12,9 @@
  *
  * A sender is sometimes late. The next gap makes up for lateness of up to half a
  * gap; the rest is forgiven. So no two packets leave closer than half a gap, and a
- * host that stalled does not burst when it wakes. A host that sends early pays for
- * it with the next gap.
+ * host that stalled does not burst when it wakes. After a quarter of a round trip that is a pause, and
+ * nothing is made up for: the first gap after it would be half of what its level asks for. A host that
+ * sends early pays for it with the next gap.
  *
  * The law reads a stream by its recorded departures, never by the intended ones. A
  * packet without a stamp (delayed acknowledgments) is a hole. A stream is complete
@@ -26,6 +27,8 @@
 
 /* A new round trip weighs 1/8 in the smoothed one, as in RFC 6298. */
 #define RAPID_SRTT_PART 8
+/* Lateness of 1/4 of a round trip is a pause. */
+#define RAPID_PAUSE_PART 4
 /* A stream is late when it took 1/8 longer than planned: its levels then are not those of its plan. */
 #define RAPID_LATE_PART 8
 
@@ -69,7 +72,7 @@ RAPID_FN struct rapid_departure rapid_departure_after(const struct rapid *law, u
 	u64 credit = gap >> (RAPID_Q10_BITS + 1); /* half a gap, in ns */
 
 	if (now > next.ns && now - next.ns > credit) {
-		next.ns = now - credit;
+		next.ns = now - next.ns > law->rtt_ns / RAPID_PAUSE_PART ? now : now - credit;
 		next.q10 = 0;
 	}
 	next.ns += (gap + next.q10) >> RAPID_Q10_BITS;
@@ -86,6 +89,12 @@ RAPID_FN u64 rapid_clock(struct rapid *law, u64 now, u64 size)
 	law->next_ns = next.ns;
 	law->next_q10 = next.q10;
 	return gap;
+}
+
+/* Whether a time to send has passed, by more than the next gap makes up for. */
+RAPID_FN int rapid_is_overdue(const struct rapid *law, u64 now)
+{
+	return now > law->next_ns + (law->gap_q10 >> (RAPID_Q10_BITS + 1));
 }
 
 /* Packets in one half of a level: an odd one goes into the second. */
