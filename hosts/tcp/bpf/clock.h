@@ -332,6 +332,9 @@ static __attribute__((noinline)) void propose(struct conn *c, struct sock *sk, s
 	if (cfg && cfg->spin_ns)
 		now = spin(c, now, cfg->spin_ns);
 	next = law_before_sending(c, now, payload + c->overhead);
+	if (c->idle)
+		/* As the law will have it once it hears of the pause: no gap is shorter for that. */
+		next = rapid_max(next, now + (c->law.gap_q10 >> RAPID_Q10_BITS));
 	group = group_of(sk, tp, payload);
 	next += (group - 1) * c->law.gap_q10 >> RAPID_Q10_BITS;
 	payload *= group;

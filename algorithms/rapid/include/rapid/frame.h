@@ -12,9 +12,9 @@
  *
  * A sender is sometimes late. The next gap makes up for lateness of up to half a
  * gap; the rest is forgiven. So no two packets leave closer than half a gap, and a
- * host that stalled does not burst when it wakes. After a quarter of a round trip that is a pause, and
- * nothing is made up for: the first gap after it would be half of what its level asks for. A host that
- * sends early pays for it with the next gap.
+ * host that stalled does not burst when it wakes. A host that sends early pays for
+ * it with the next gap. An application that paused is not late: the first gap after a pause
+ * would be half of what its level asks for.
  *
  * The law reads a stream by its recorded departures, never by the intended ones. A
  * packet without a stamp (delayed acknowledgments) is a hole. A stream is complete
@@ -27,8 +27,6 @@
 
 /* A new round trip weighs 1/8 in the smoothed one, as in RFC 6298. */
 #define RAPID_SRTT_PART 8
-/* Lateness of 1/4 of a round trip is a pause. */
-#define RAPID_PAUSE_PART 4
 /* A stream is late when it took 1/8 longer than planned: its levels then are not those of its plan. */
 #define RAPID_LATE_PART 8
 
@@ -72,7 +70,7 @@ RAPID_FN struct rapid_departure rapid_departure_after(const struct rapid *law, u
 	u64 credit = gap >> (RAPID_Q10_BITS + 1); /* half a gap, in ns */
 
 	if (now > next.ns && now - next.ns > credit) {
-		next.ns = now - next.ns > law->rtt_ns / RAPID_PAUSE_PART ? now : now - credit;
+		next.ns = now - credit;
 		next.q10 = 0;
 	}
 	next.ns += (gap + next.q10) >> RAPID_Q10_BITS;

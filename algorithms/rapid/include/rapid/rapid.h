@@ -223,6 +223,10 @@ RAPID_FN void rapid_on_sent(struct rapid *law, const struct rapid_memory *memory
 		if (!s || !law->open || s->number != law->stream)
 			return;
 	}
+	if (app_limited && law->params.preset != RAPID_THESIS && law->next_ns < now) {
+		law->next_ns = now;
+		law->next_q10 = 0;
+	}
 
 	rapid_note_departure(law, s, now, number, size);
 	if (s->kind == RAPID_CHIRP && law->level < RAPID_CHIRP_LEVELS)
