@@ -13,7 +13,7 @@ use crate::contract::{
     StreamTrace, Timeout, Undo,
 };
 pub use rapid::SHORTEST_ROUND_TRIP;
-use rapid::{Estimator, Law, Params};
+use rapid::{Estimator, Law, Params, Preset};
 use settings::{Parameter, Parameters, SettingError, Settings, check_names};
 use units::{Bytes, Rate, Ratio, Span, Time};
 
@@ -53,6 +53,10 @@ pub struct Rapid {
     law: Law,
     /// The rate, and whether it was starting up, before a timeout that may have been for nothing.
     doubted: Option<(Rate, bool)>,
+    /// Whether a pause of the application counts from the packet after it, as in kernels; else from the packet before it.
+    resumes: bool,
+    /// Nothing waited behind the last packet.
+    drained: bool,
     estimator: Estimator,
 }
 
@@ -68,6 +72,8 @@ impl Rapid {
         Rapid {
             law: Law::new(params, setup.now, setup.handshake_rtt, setup.seed),
             estimator: params.estimator,
+            resumes: params.preset == Preset::Default,
+            drained: false,
             doubted: None,
         }
     }
@@ -87,7 +93,12 @@ fn read(packet: Bytes, settings: &Settings) -> Result<Params, SettingError> {
 impl Controller for Rapid {
     #[inline]
     fn on_sent(&mut self, sent: &Sent) {
-        self.law.on_sent(sent.now, sent.transmission, sent.size, sent.app_limited);
+        let mut paused = sent.app_limited;
+        if self.resumes {
+            paused = self.drained && self.law.is_overdue(sent.now);
+            self.drained = sent.app_limited;
+        }
+        self.law.on_sent(sent.now, sent.transmission, sent.size, paused);
     }
 
     #[inline]

@@ -95,7 +95,7 @@ pub const CROWDED_STREAMS: u32 = 2;
 
 /// Packets that the window has room for at least, and what they were worked out from.
 #[derive(Clone, Copy, Debug, Default)]
-#[repr(C, align(32))]
+#[repr(C)]
 pub struct Room {
     window_rate: u64,
     rtt_ns: u64,

@@ -39,17 +39,19 @@ pub struct Law {
     /// With the beginning of the state, the second cache line.
     gaps: Box<[u64]>,
     state: [u64; STATE_WORDS],
-    traced: Option<Box<TracedStream>>,
     /// What most departures need to know of the window, without a division: with what its owner keeps behind it, the last line.
     room: ffi::Room,
+    traced: Option<Box<TracedStream>>,
 }
 
 /// Bytes of a cache line.
 const LINE: usize = 64;
 /// The C state, in words.
-const STATE_WORDS: usize = 140;
+const STATE_WORDS: usize = 142;
 /// Where the next departure stands in it: it is asked for several times per packet, and a call costs more.
 const NEXT_NS: usize = 0;
+/// And the gap, in 1/1024 ns.
+const GAP_Q10: usize = 1;
 #[cfg(target_pointer_width = "64")]
 const _: () = assert!(
     core::mem::offset_of!(Law, gaps) == LINE
@@ -136,13 +138,18 @@ impl Law {
         }
     }
 
-    /// Packet `transmission` of `size` left at `now`, as really created. `app_limited`: nothing else was waiting.
+    /// Packet `transmission` of `size` left at `now`, as really created. `app_limited`: the application
+    /// let a time to send pass before it.
     #[inline]
     pub fn on_sent(&mut self, now: Time, transmission: u64, size: Bytes, app_limited: bool) {
         let (now, idle) = (now.nanos(), u32::from(app_limited));
         let size = size.get().min(u64::from(u16::MAX)) as u32;
         if transmission & u64::from(self.records.mask()) == 0 {
             self.begin_turn();
+        }
+        if app_limited {
+            // The stream before may end, and be read.
+            self.state_mut();
         }
         let crowded = self.note_sent(now, transmission, size, idle, 0);
         if crowded != 0 {
@@ -312,6 +319,13 @@ impl Law {
     pub fn keeps_departure(&self) -> bool {
         // SAFETY: the state is ours.
         unsafe { ffi::rapid_face_keeps_departure(self.state()) != 0 }
+    }
+
+    /// Whether a time to send has passed, by more than the next gap makes up for.
+    #[inline]
+    pub fn is_overdue(&self, now: Time) -> bool {
+        let half_a_gap = self.state[GAP_Q10] >> 11;
+        now.nanos() > self.state[NEXT_NS].saturating_add(half_a_gap)
     }
 
     /// Packets that may be in flight.

@@ -10,6 +10,7 @@ mod formulas;
 mod frame;
 mod goals;
 mod hostile;
+mod kept;
 mod portable;
 mod thesis;
 mod told;

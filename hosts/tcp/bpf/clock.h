@@ -316,6 +316,7 @@ static __attribute__((noinline)) void propose(struct conn *c, struct sock *sk, s
 	c->proposed = 0;
 	if (!payload || is_shut(tp, payload)) {
 		note_idle(c);
+		c->guard.paused |= !payload;
 		c->shut |= payload != 0;
 		return;
 	}
@@ -324,11 +325,16 @@ static __attribute__((noinline)) void propose(struct conn *c, struct sock *sk, s
 		hold(tp);
 		return;
 	}
-	if (was_drained(c, clock))
+	if (was_drained(c, clock)) {
 		note_idle(c);
+		c->guard.paused = 1;
+	}
 	if (cfg && cfg->spin_ns)
 		now = spin(c, now, cfg->spin_ns);
 	next = law_before_sending(c, now, payload + c->overhead);
+	if (c->idle)
+		/* As the law will have it once it hears of the pause: no gap is shorter for that. */
+		next = rapid_max(next, now + (c->law.gap_q10 >> RAPID_Q10_BITS));
 	group = group_of(sk, tp, payload);
 	next += (group - 1) * c->law.gap_q10 >> RAPID_Q10_BITS;
 	payload *= group;

@@ -11,6 +11,12 @@
  * was idle does not lower the bound, since what was not sent was not acknowledged
  * either. Nor does it lift it: a peer can make a sender idle, by shutting its window. The same holds while TCP repairs
  * what its timer gave up, for REPAIR_EPOCHS: an outage is no rate.
+ *
+ * An application that pauses has no such rate at all: 60 kB that leave in 10 ms every 140 ms are acknowledged at a
+ * fourteenth of the rate at which they left. Then the guard bounds what a round trip may carry, as TCP's window does, and not how
+ * fast it leaves: at most twice what two round trips in a row have had acknowledged, and a stream's slack; after losses once what one
+ * has had. The pause lasts on for PAUSE_EPOCHS: acknowledgments are a round trip behind, and what is sent then may double in each. The
+ * round trip counts without its queue, so that the bound does not grow with what it lets go.
  */
 #ifndef PACKETSCALE_GUARD_H
 #define PACKETSCALE_GUARD_H
@@ -29,29 +35,60 @@
 #define STARTUP_TIMES 10
 /* A window, twice what the path holds, is sent again at half the rate in four of them. */
 #define REPAIR_EPOCHS 16
+/* Epochs after one in which the application paused. */
+#define PAUSE_EPOCHS 3
+/* After a pause, times what two round trips carried: a slow start doubles. */
+#define PAUSE_TIMES 2
 /* As many bytes as rapid_rate_of can count. */
 #define EPOCH_BYTES_MAX (1ULL << 33)
 
-INLINE void guard(struct conn *c, u64 now, u64 acked)
+/* The most packets that may be in flight while the application pauses now and then, whatever the law says. */
+INLINE u64 guard_window(const struct conn *c)
+{
+	const struct guard *g = &c->guard;
+	u64 srtt = rapid_max(c->law.srtt_ns, c->law.rtt_ns), part = (c->law.rtt_ns << 16) / rapid_max(srtt, 1);
+
+	if (!g->pausing)
+		return ~0ULL;
+	return RAPID_WINDOW_SLACK_PACKETS + (PAUSE_TIMES * g->carried * part >> 16) / c->law.params.packet;
+}
+
+/* An epoch ends: whether the application paused lately, and what two round trips carry. */
+INLINE void guard_pauses(struct conn *c, u32 lossy)
+{
+	struct guard *g = &c->guard;
+	u64 acked = rapid_min(g->acked, EPOCH_BYTES_MAX), both = acked + g->acked_before;
+
+	g->pausing = g->paused ? PAUSE_EPOCHS : rapid_above(g->pausing, 1);
+	g->carried = lossy ? both / 2 : g->pausing ? rapid_max(g->carried, both) : both;
+	g->acked_before = acked;
+	g->paused = 0;
+}
+
+static __attribute__((noinline)) void guard(struct conn *c, u64 now, u64 acked)
 {
 	struct guard *g = &c->guard;
 	u64 lasted = rapid_above(now, g->since_ns), repairs, highest, bound;
+	u32 lossy;
 
 	g->acked += acked;
 	repairs = c->state == TCP_CA_Loss && g->repairs;
 	g->idled |= repairs;
 	if (lasted < rapid_max(EPOCH_MIN_NS, c->law.srtt_ns))
 		return;
+	g->paused |= was_drained(c, now);
+	lossy = LOSSY_PART * (c->report.lost - g->lost) > c->report.delivered - g->delivered;
+	guard_pauses(c, lossy);
 	g->repairs -= repairs;
 	g->rate[1] = g->rate[0];
 	g->rate[0] = rapid_rate_of(rapid_min(g->acked, EPOCH_BYTES_MAX), lasted);
 	highest = rapid_max(g->rate[0], g->rate[1]);
-	if (g->idled)
+	if (g->idled || g->pausing)
 		g->rate[0] = highest;
 	bound = c->law.startup ? STARTUP_TIMES * highest : highest + highest / HEADROOM_PART;
-	if (!c->law.startup && LOSSY_PART * (c->report.lost - g->lost) > c->report.delivered - g->delivered)
+	if (!c->law.startup && lossy)
 		bound = g->rate[0] + g->rate[0] / HEADROOM_LOSSY_PART;
-	if (g->since_ns && g->acked > EPOCH_PACKETS * c->law.params.packet && c->law.rate > bound) {
+	if (g->since_ns && !g->pausing && g->acked > EPOCH_PACKETS * c->law.params.packet && c->law.rate > bound) {
 		c->report.capped++;
 		COUNT(guarded, 1);
 		law_cap(c, bound);

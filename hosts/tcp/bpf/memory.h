@@ -112,6 +112,9 @@ struct guard {
 	u64 idled;   /* nothing was waiting at some time, or TCP's timer had expired */
 	u64 lost, delivered; /* packets, when the epoch began */
 	u64 repairs; /* epochs of a repair that may still count as idle */
+	u64 paused;  /* the application had nothing to send at some time, */
+	u64 pausing; /* and for so many epochs more that counts */
+	u64 acked_before, carried; /* bytes acknowledged in the last epoch, and what two in a row may carry */
 };
 
 enum waiting {

@@ -40,7 +40,7 @@ INLINE void update_report(struct conn *c, u64 now)
 /* Sets the law's window, which is above what the packet clock lets go. */
 INLINE void set_window(struct tcp_sock *tp, const struct conn *c)
 {
-	u32 window = (u32)rapid_min(rapid_window(&c->law), window_most());
+	u32 window = (u32)rapid_min(rapid_min(rapid_window(&c->law), guard_window(c)), window_most());
 
 	tp->snd_cwnd = (u32)rapid_min(rapid_max(window, 4), tp->snd_cwnd_clamp);
 }

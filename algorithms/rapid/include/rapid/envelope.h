@@ -34,7 +34,8 @@
  *  2. A stream gives no estimate if the application had nothing to send during it,
  *     or if it took over 9/8 of its plan: it does not have the levels that its
  *     slopes need. If its sender was late (not idle), it still pulls R towards the
- *     top level of what was really sent. R otherwise stays.
+ *     top level of what was really sent. R otherwise stays. A pause of a round trip
+ *     ends the stream, so that what follows has one of its own.
  *  3. The base delay is the smallest of 30-60 s. With 5-10 s, ten flows that enter
  *     a second apart never see an empty queue together: the early ones forget
  *     the base, the late ones take the queue for it and starve the early ones
@@ -48,6 +49,9 @@
  *     4 packets, with weight one per stream. The floor is two packets per round trip
  *     as it is now: on a path shorter than a packet's own time (two hosts in one
  *     machine) two packets per smallest round trip can be many times the capacity.
+ *  6. Where the application pauses, streams are as short as what it sends at a time,
+ *     down to eight packets: else answers of less than a stream would never give an
+ *     estimate, and a rate that has fallen would stay where it is.
  *
  * Goals not reached, measured with the exact bottleneck of tests/ (three seeds where
  * flows share):
@@ -140,7 +144,7 @@ RAPID_FN const struct rapid_ladder *rapid_ladder_of(const struct rapid *law, u32
 /*
  * Packets per level: 16, up to 64 in large windows, down to 4 in small ones. A level
  * lasts at least 50 stamp errors, and half of it covers a batch of a coalescing
- * receiver, or a hole between stamps. Its length is random, so that flows do not lock in phase.
+ * receiver, or a hole between stamps. Four levels are no longer than what the application sends at a time. Its length is random, so that flows do not lock in phase.
  */
 RAPID_FN u32 rapid_level_length(struct rapid *law)
 {
@@ -149,7 +153,8 @@ RAPID_FN u32 rapid_level_length(struct rapid *law)
 	u64 small = rapid_max(RAPID_LEVEL_PACKETS_SMALL, window / RAPID_LEVEL_SMALL_WINDOW_PART);
 	u64 batches = RAPID_LEVEL_BATCHES * rapid_bytes_in(law->rate, rapid_batch(&law->envelope)) / packet;
 	u64 holes = (RAPID_LEVEL_HOLES * (u64)law->envelope.hole_q16) >> 16;
-	u64 n = rapid_min(large, small);
+	u64 spell = rapid_max(law->spell, law->next - law->spell_first) / RAPID_PROBE_LEVELS;
+	u64 n = rapid_min(rapid_min(large, small), spell);
 
 	n = rapid_max(n, rapid_bytes_in(law->rate, law->params.level_min_ns) / packet);
 	n = rapid_max(n, rapid_min(rapid_max(batches, holes), window / RAPID_LEVEL_BATCHES_WINDOW_PART));

@@ -13,7 +13,8 @@
  * A sender is sometimes late. The next gap makes up for lateness of up to half a
  * gap; the rest is forgiven. So no two packets leave closer than half a gap, and a
  * host that stalled does not burst when it wakes. A host that sends early pays for
- * it with the next gap.
+ * it with the next gap. An application that paused is not late: the first gap after a pause
+ * would be half of what its level asks for.
  *
  * The law reads a stream by its recorded departures, never by the intended ones. A
  * packet without a stamp (delayed acknowledgments) is a hole. A stream is complete
@@ -86,6 +87,12 @@ RAPID_FN u64 rapid_clock(struct rapid *law, u64 now, u64 size)
 	law->next_ns = next.ns;
 	law->next_q10 = next.q10;
 	return gap;
+}
+
+/* Whether a time to send has passed, by more than the next gap makes up for. */
+RAPID_FN int rapid_is_overdue(const struct rapid *law, u64 now)
+{
+	return now > law->next_ns + (law->gap_q10 >> (RAPID_Q10_BITS + 1));
 }
 
 /* Packets in one half of a level: an odd one goes into the second. */

@@ -57,6 +57,8 @@
 #define RAPID_LOSS_ALONE_Q16 RAPID_Q16(80)
 /* Heavy loss: two packets (one may be chance) and 30 % of a stream. The rate keeps at least a quarter. */
 #define RAPID_HEAVY_LOSS_PACKETS 2
+/* A stream that the application cut short: two packets of three would be heavy loss. */
+#define RAPID_CUT_PACKETS 16
 #define RAPID_HEAVY_LOSS_Q16 RAPID_Q16(300)
 #define RAPID_HEAVY_LOSS_KEEPS_Q16 (RAPID_ONE / 4)
 
@@ -211,10 +213,16 @@ RAPID_STAGE u64 rapid_hold_back(const struct rapid *law, u64 target, u64 rate)
 	return target;
 }
 
+/* What losses are a part of. A stream that was cut short counts as one of 16 packets at least, as most are. */
+RAPID_FN u32 rapid_sent_of(const struct rapid_stream *s)
+{
+	return s->app_limited ? (u32)rapid_max(s->sent, RAPID_CUT_PACKETS) : s->sent;
+}
+
 /* A stream that lost 30 % cuts the rate at once, even without an estimate. */
 RAPID_FN void rapid_heed_heavy_loss(struct rapid *law, const struct rapid_stream *s, u64 rate)
 {
-	s64 lost = rapid_fraction(s->lost, s->sent);
+	s64 lost = rapid_fraction(s->lost, rapid_sent_of(s));
 	u64 kept = rapid_max(RAPID_HEAVY_LOSS_KEEPS_Q16, (u64)(RAPID_ONE - lost));
 
 	if (s->lost >= RAPID_HEAVY_LOSS_PACKETS && lost >= RAPID_HEAVY_LOSS_Q16)

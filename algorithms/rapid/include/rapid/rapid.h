@@ -86,6 +86,7 @@ RAPID_FN void rapid_init(struct rapid *law, const struct rapid_params *params, u
 	law->contest.queued_since_ns = now;
 	law->envelope.fresh = 1;
 	law->startup = 1;
+	law->spell = ~0ULL;
 	rapid_set_rate(law, rapid_rate_of(RAPID_INITIAL_PACKETS * law->params.packet, law->rtt_ns));
 	law->envelope.inverse = RAPID_INVERSE_ONE / law->rate;
 	if (params->preset == RAPID_THESIS) {
@@ -147,40 +148,6 @@ RAPID_FN u64 rapid_before_sending(struct rapid *law, const struct rapid_memory *
 	return rapid_departure_after(law, now, rapid_gap_after(law, size)).ns;
 }
 
-/* A packet has left: note it, and set when the next may. */
-RAPID_FN void rapid_on_sent(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number, u32 size,
-			    u32 app_limited)
-{
-	struct rapid_record *r = RAPID_RECORD(memory, number);
-	struct rapid_stream *s;
-
-	size = (u32)rapid_clamp(size, 1, RAPID_PACKET_MAX);
-	law->next = rapid_max(law->next, number + 1);
-	if (!law->open)
-		rapid_open_next(law, memory);
-	s = RAPID_STREAM(memory, law->stream);
-	if (!r || !s || !law->open || s->number != law->stream)
-		return;
-
-	rapid_note_departure(law, s, now, number, size);
-	s->app_limited |= app_limited != 0;
-	if (s->kind == RAPID_CHIRP && law->level < RAPID_CHIRP_LEVELS)
-		law->chirp.sent[law->level]++;
-	*r = (struct rapid_record){now, 0, s->number, (u16)size, (u8)(law->level << 1 | law->half), RAPID_IN_FLIGHT};
-
-	s->planned_q10 += rapid_clock(law, now, size);
-	if (law->left)
-		law->left--;
-	if (law->left)
-		return;
-	law->level += law->half;
-	law->half ^= 1;
-	if (law->level < rapid_levels_of(law, s))
-		rapid_enter_level(law, s);
-	else
-		rapid_close(law, s);
-}
-
 /* A stream is complete: read it. */
 RAPID_FN void rapid_read(struct rapid *law, const struct rapid_memory *memory, struct rapid_stream *s, u64 now)
 {
@@ -204,6 +171,79 @@ RAPID_FN void rapid_read(struct rapid *law, const struct rapid_memory *memory, s
 			rapid_plain_read(law, s);
 	}
 	s->stage = RAPID_READ;
+}
+
+/*
+ * The packet that leaves now comes after a pause of the application. Returns whether the stream being sent ends before it: if all of it
+ * is back, after a round trip, or if it is a chirp, of which there is one per round trip. Others go on, and give no estimate.
+ */
+RAPID_FN int rapid_is_interrupted(const struct rapid *law, struct rapid_stream *s, u64 now)
+{
+	u32 ends = s->kind == RAPID_CHIRP || s->accounted >= s->sent || now > law->next_ns + law->rtt_ns;
+
+	if (law->params.preset != RAPID_THESIS && (ends || !s->sent))
+		return s->sent != 0;
+	s->app_limited = 1;
+	return 0;
+}
+
+/* Ends it. If all of it is back already, nothing comes after which it could be read. */
+RAPID_FN void rapid_cut_short(struct rapid *law, const struct rapid_memory *memory, struct rapid_stream *s, u64 now)
+{
+	s->app_limited = 1;
+	s->whole = law->level;
+	rapid_close(law, s);
+	if (rapid_is_complete(s))
+		rapid_read(law, memory, s, now);
+}
+
+/* A packet has left: note it, and set when the next may. */
+RAPID_FN void rapid_on_sent(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number, u32 size,
+			    u32 app_limited)
+{
+	struct rapid_record *r = RAPID_RECORD(memory, number);
+	struct rapid_stream *s;
+
+	size = (u32)rapid_clamp(size, 1, RAPID_PACKET_MAX);
+	law->next = rapid_max(law->next, number + 1);
+	if (!law->open)
+		rapid_open_next(law, memory);
+	s = RAPID_STREAM(memory, law->stream);
+	if (!r || !s || !law->open || s->number != law->stream)
+		return;
+	if (app_limited && number > law->spell_first) {
+		law->spell = number - law->spell_first;
+		law->spell_first = number;
+	}
+	if (app_limited && rapid_is_interrupted(law, s, now)) {
+		rapid_cut_short(law, memory, s, now);
+		if (!law->open)
+			rapid_open_next(law, memory);
+		s = RAPID_STREAM(memory, law->stream);
+		if (!s || !law->open || s->number != law->stream)
+			return;
+	}
+	if (app_limited && law->params.preset != RAPID_THESIS && law->next_ns < now) {
+		law->next_ns = now;
+		law->next_q10 = 0;
+	}
+
+	rapid_note_departure(law, s, now, number, size);
+	if (s->kind == RAPID_CHIRP && law->level < RAPID_CHIRP_LEVELS)
+		law->chirp.sent[law->level]++;
+	*r = (struct rapid_record){now, 0, s->number, (u16)size, (u8)(law->level << 1 | law->half), RAPID_IN_FLIGHT};
+
+	s->planned_q10 += rapid_clock(law, now, size);
+	if (law->left)
+		law->left--;
+	if (law->left)
+		return;
+	law->level += law->half;
+	law->half ^= 1;
+	if (law->level < rapid_levels_of(law, s))
+		rapid_enter_level(law, s);
+	else
+		rapid_close(law, s);
 }
 
 RAPID_FN void rapid_account(struct rapid *law, const struct rapid_memory *memory, struct rapid_stream *s, u64 now)

@@ -189,7 +189,9 @@ struct rapid_stream {
 	u32 lost;
 	u32 lost2; /* of these, in level 2, */
 	u32 lost3; /* and in level 3 */
-	u64 room[6]; /* so that each begins with a cache line, where the first does */
+	u32 whole; /* of a chirp: levels that were sent to their end */
+	u32 spare;
+	u64 room[5]; /* so that each begins with a cache line, where the first does */
 };
 
 /* The lowest delay of a half-level of a chirp, and when its packet left. */
@@ -324,6 +326,8 @@ struct rapid {
 	struct rapid_contest contest;
 	struct rapid_chirp chirp;
 	struct rapid_adapter adapter;
+	u64 spell_first;    /* the first packet since the application paused, */
+	u64 spell;          /* and how many it sent before that, from the pause before on; ~0: it has not paused */
 	u64 quiet_rtt_ns;   /* round trip of the last stream but chirps, less its queue, if that was quiet (queue.h); else 0 */
 };
 
