@@ -137,12 +137,13 @@ INLINE u64 pacing_limit(const struct sock *sk)
 }
 
 /* Gives the socket the pacing back that it had, or that its application has asked for meanwhile. */
-INLINE void restore_pacing(struct sock *sk, u32 before)
+INLINE void restore_pacing(struct sock *sk)
 {
 	unsigned long limit = sk->sk_max_pacing_rate;
+	u32 before;
 
-	if (sk->sk_pacing_status == SK_PACING_FQ)
-		before = SK_PACING_FQ;
+	take_pacing(sk);
+	before = (u32)((struct inet_connection_sock *)sk)->icsk_ca_priv[WORD_PACING];
 	sk->sk_pacing_status = limit != ~0UL ? rapid_max(before, SK_PACING_NEEDED) : before;
 	sk->sk_pacing_rate = limit;
 }

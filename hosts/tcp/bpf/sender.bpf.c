@@ -154,7 +154,7 @@ static __attribute__((noinline)) u32 wake(struct sock *sk)
 	u32 reason;
 
 	tp->snd_cwnd = (u32)rapid_min(tp->snd_cwnd, RAPID_INITIAL_PACKETS);
-	restore_pacing(sk, (u32)((struct inet_connection_sock *)sk)->icsk_ca_priv[WORD_PACING]);
+	restore_pacing(sk);
 	reason = begin(sk);
 	c = conn_of(sk);
 	if (c && tp->lost_out)
@@ -171,7 +171,7 @@ SEC("struct_ops") void rapid_end(u64 *ctx)
 	if (!c)
 		return;
 	set_slot(sk, 0, 0);
-	restore_pacing(sk, (u32)((struct inet_connection_sock *)sk)->icsk_ca_priv[WORD_PACING]);
+	restore_pacing(sk);
 	if (end_turn(c, turn_in(word)))
 		give_slot_back(slot_in(word), c->uid, c->counted);
 }

@@ -144,7 +144,8 @@ RAPID_FN const struct rapid_ladder *rapid_ladder_of(const struct rapid *law, u32
 /*
  * Packets per level: 16, up to 64 in large windows, down to 4 in small ones. A level
  * lasts at least 50 stamp errors, and half of it covers a batch of a coalescing
- * receiver, or a hole between stamps. Four levels are no longer than what the application sends at a time. Its length is random, so that flows do not lock in phase.
+ * receiver, or a hole between stamps. Four levels are no longer than what the application
+ * sends at a time. Its length is random, so that flows do not lock in phase.
  */
 RAPID_FN u32 rapid_level_length(struct rapid *law)
 {
