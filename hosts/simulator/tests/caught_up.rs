@@ -8,7 +8,7 @@ use proptest::prelude::*;
 use results::{Run, Summary};
 use scenario::{Buffer, Coalescing, Experiment, FlowSpec, LinkSpec, ReceiverSpec, Record, Size, Start};
 use std::io;
-use support::{dumbbell, flow};
+use support::{dumbbell, flow, link};
 use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 
 /// Is told everything and keeps nothing.
@@ -105,6 +105,7 @@ proptest! {
         coalescing_us in prop::sample::select(vec![0u64, 0, 120]),
         window in prop::sample::select(vec![3u64, 40, 1 << 30]),
         crosses_back in any::<bool>(),
+        instant in any::<bool>(),
         streams in 0u32..3,
         seed in 1u64..1000,
     ) {
@@ -124,7 +125,14 @@ proptest! {
             experiment.links.push(LinkSpec { name: "back".to_string(), ..experiment.links[0].clone() });
         }
         let back = if crosses_back { vec![1] } else { Vec::new() };
-        let flows = flows.into_iter().map(|flow| FlowSpec { back: back.clone(), ..flow }.into()).collect();
+        let mut route = vec![0];
+        if instant {
+            // The first link takes no time, which is told in picoseconds.
+            route.insert(0, experiment.links.len());
+            experiment.links.push(link("instant", Rate::from_mbps(30_000_000_000), Span::ZERO));
+        }
+        let spec = |flow| FlowSpec { back: back.clone(), route: route.clone(), ..flow };
+        let flows = flows.into_iter().map(|flow| spec(flow).into()).collect();
         let ((caught_up, _), (watched, _)) = both(&Experiment { flows, seed, ..experiment });
         prop_assert_eq!(caught_up, watched);
     }

@@ -53,6 +53,17 @@ impl Agenda {
         }
     }
 
+    /// The same, when something may have been scheduled since: at this instant and before it, by links that take no time. The
+    /// entry then stays. It is stale, unless the next packet is due at the same instant.
+    #[inline(always)]
+    pub(crate) fn advance_packet_late(&mut self, now: Time, source: EventSource, next: Option<Time>) {
+        if self.schedule.peek_packet() == (now, source.id()) {
+            self.schedule.advance_packet(next);
+        } else if let Some(next) = next.filter(|next| *next != now) {
+            self.schedule.packet(next, source.id());
+        }
+    }
+
     /// The event at hand was a timer.
     #[inline]
     pub(crate) fn advance_timer(&mut self) {

@@ -182,6 +182,13 @@ impl Schedule {
         (next.time(), next.source())
     }
 
+    /// The first of the packets.
+    #[inline(always)]
+    pub(super) fn peek_packet(&self) -> (Time, SourceId) {
+        let top = self.packets.top();
+        (top.time(), top.source())
+    }
+
     /// Takes away the entry that [`Schedule::peek`] showed, a ring's head; the ring's next packet, if any, takes its
     /// place.
     #[inline]

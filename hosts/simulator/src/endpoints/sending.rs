@@ -178,7 +178,8 @@ impl Endpoints {
         let transit = self.accesses.pop_at(&mut flow.access, now);
         let goes_on = flow.runs_ahead && flow.access.is_empty() && flow.follows == Time::MAX && transit.is_some();
         if !goes_on {
-            self.expect_next(agenda, index);
+            let next = self.expect_next(index);
+            agenda.advance_packet(EventSource::Access(index as u32), next);
         }
         transit.map(|transit| (transit, goes_on))
     }
@@ -186,7 +187,8 @@ impl Endpoints {
     /// The packet of a flow that arrived now has its fate, and its sender goes on.
     pub(crate) fn pass(&mut self, agenda: &mut Agenda, now: Time, index: usize) {
         self.look(agenda, now, index);
-        self.expect_next(agenda, index);
+        let next = self.expect_next(index);
+        agenda.advance_packet_late(now, EventSource::Access(index as u32), next);
     }
 
     /// A sender with a clock of its own goes on.
@@ -198,12 +200,12 @@ impl Endpoints {
         sending.set_timer(agenda, now);
     }
 
-    /// The event at hand was the flow's at its first link: sets the next.
+    /// The event at hand was the flow's at its first link: when the next is due.
     #[inline(always)]
-    fn expect_next(&mut self, agenda: &mut Agenda, index: usize) {
+    fn expect_next(&mut self, index: usize) -> Option<Time> {
         let next = self.sending(index).expected();
         self.flows[index].expected = next;
-        agenda.advance_packet(EventSource::Access(index as u32), (next < Time::MAX).then_some(next));
+        (next < Time::MAX).then_some(next)
     }
 }
 
