@@ -3,10 +3,10 @@
 use crate::Failure;
 use crate::args::Run as Arguments;
 use scenario::Experiment;
-use std::fs;
 use std::path::Path;
+use std::{fs, io};
 
-/// Whether the file that `option` names may be written. What lies there is replaced only if it may be an earlier one
+/// Whether the file that `option` names may be written, in the folder `out` of the results or elsewhere. What lies there is replaced only if it may be an earlier one
 /// (`is_own`) and `--replace` is given; what the run reads never is.
 ///
 /// # Errors
@@ -16,16 +16,21 @@ pub fn may_write(
     file: &Path,
     is_own: impl Fn(&Path) -> bool,
     arguments: &Arguments,
+    out: &Path,
     plan: &[Experiment],
 ) -> Result<(), Failure> {
     let refuse = |what: &str, expected: &str| {
         Err(Failure::Input(format!("{option}: found {}, {what}; expected {expected}", file.display())))
     };
-    if file.parent().is_some_and(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) {
+    // The folder of the results will be there.
+    let folder = file.parent().filter(|folder| !folder.as_os_str().is_empty() && !out.starts_with(folder));
+    if folder.is_some_and(|folder| !folder.is_dir()) {
         return refuse("in a folder that is not there", "a name in one that is");
     }
-    if fs::symlink_metadata(file).is_err() {
-        return Ok(());
+    match fs::symlink_metadata(file) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(error) => return refuse(&format!("which cannot be looked at ({error})"), "a new name"),
+        Ok(_) => {}
     }
     if is_read(file, &arguments.file, plan) {
         return refuse("which the run reads", "a new name");

@@ -69,7 +69,12 @@ impl Kind {
 
 impl Recordings {
     /// What the arguments ask for.
-    pub fn wanted(arguments: &Arguments, host: &dyn Host, plan: &[Experiment]) -> Result<Recordings, Failure> {
+    pub fn wanted(
+        arguments: &Arguments,
+        host: &dyn Host,
+        out: &Path,
+        plan: &[Experiment],
+    ) -> Result<Recordings, Failure> {
         let asked =
             [(Kind::Pcap, &arguments.pcap), (Kind::Perfetto, &arguments.perfetto), (Kind::Qlog, &arguments.qlog)];
         let wanted: Vec<(Kind, PathBuf)> =
@@ -81,7 +86,7 @@ impl Recordings {
             if host.name() != Simulator.name() {
                 return refuse(&format!("--on {}", host.name()), "--on simulator, which knows its packets one by one");
             }
-            if wanted[..at].iter().any(|(_, other)| other == file) {
+            if wanted[..at].iter().map(|(_, other)| other).chain(&arguments.trace).any(|other| other == file) {
                 return refuse(&format!("{} twice", file.display()), "a name of its own");
             }
             if kind.needs_flows() && plan.iter().any(|experiment| experiment.flows.is_empty()) {
@@ -91,7 +96,7 @@ impl Recordings {
             let one_name = !file.to_string_lossy().contains(RUN);
             let runs = if one_name { 1 } else { plan.len() };
             for there in (0..runs).map(|run| named(file, run)) {
-                may_write(kind.option(), &there, |there| kind.wrote(there), arguments, plan)?;
+                may_write(kind.option(), &there, |there| kind.wrote(there), arguments, out, plan)?;
             }
             if plan.len() > 1 && one_name {
                 let found = format!("{} for a plan of {} runs", file.display(), plan.len());
@@ -135,18 +140,24 @@ fn named(file: &Path, run: usize) -> PathBuf {
     PathBuf::from(file.to_string_lossy().replace(RUN, &run.to_string()))
 }
 
-fn unwritable(file: &Path, error: &io::Error) -> Failure {
+/// The message of a file that cannot be written.
+pub fn unwritable(file: &Path, error: &io::Error) -> Failure {
     Failure::Input(format!("{}: cannot be written: {error}", file.display()))
 }
 
 /// A file under a temporary name, which goes away unless it is completed.
-struct Growing {
+pub struct Growing {
     file: PathBuf,
-    partial: PathBuf,
+    /// Where it is written.
+    pub partial: PathBuf,
 }
 
 impl Growing {
-    fn begin(file: PathBuf) -> io::Result<Growing> {
+    /// For a file of this name.
+    ///
+    /// # Errors
+    /// A path that ends in no name.
+    pub fn begin(file: PathBuf) -> io::Result<Growing> {
         let name = file.file_name().ok_or(io::ErrorKind::InvalidFilename)?;
         let partial = file.with_file_name(format!(".{}.partial", name.to_string_lossy()));
         // What an earlier command left that could not clean up.
@@ -155,7 +166,11 @@ impl Growing {
         Ok(Growing { file, partial })
     }
 
-    fn complete(self) -> Result<(), Failure> {
+    /// Gives it its name.
+    ///
+    /// # Errors
+    /// That of the file system.
+    pub fn complete(self) -> Result<(), Failure> {
         // A folder replaces only an empty one.
         if self.file.is_dir() {
             fs::remove_dir_all(&self.file).map_err(|error| unwritable(&self.file, &error))?;

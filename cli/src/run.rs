@@ -40,9 +40,9 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
         )));
     }
     at_once(host, arguments.jobs)?;
-    trace::check(arguments, host, &plan)?;
-    let recordings = Recordings::wanted(arguments, host, &plan)?;
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(scenario.name()));
+    trace::check(arguments, host, &folder, &plan)?;
+    let recordings = Recordings::wanted(arguments, host, &folder, &plan)?;
     let name = arguments.file.file_name().unwrap_or_default().to_string_lossy().into_owned();
     let (jobs, replace, progress) = (arguments.jobs, arguments.replace, &Terminal::new(arguments.json));
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };

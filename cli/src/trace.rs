@@ -3,15 +3,17 @@
 use crate::Failure;
 use crate::args::Run as Arguments;
 use crate::place::may_write;
+use crate::recordings::{Growing, unwritable};
 use runner::Host;
 use scenario::Experiment;
 use simulator::Simulator;
-use std::io::Write;
+use std::fs::File;
+use std::io::{self, BufWriter, Write};
 use std::path::Path;
 
 /// Whether what is planned can be recorded: one run, on the simulator; whether the file's name says what it is; and
 /// whether it may be written.
-pub fn check(arguments: &Arguments, host: &dyn Host, plan: &[Experiment]) -> Result<(), Failure> {
+pub fn check(arguments: &Arguments, host: &dyn Host, out: &Path, plan: &[Experiment]) -> Result<(), Failure> {
     let Some(file) = &arguments.trace else { return Ok(()) };
     let ending = file.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     if let Some("pcap" | "pcapng" | "cap") = ending.as_deref() {
@@ -20,7 +22,11 @@ pub fn check(arguments: &Arguments, host: &dyn Host, plan: &[Experiment]) -> Res
             "--trace: found {found}; expected a name like packets.csv: the file is CSV. --pcap writes a capture"
         )));
     }
-    may_write("--trace", file, Path::is_file, arguments, plan)?;
+    let name = file.file_name().unwrap_or_default().as_encoded_bytes();
+    if !file.as_os_str().as_encoded_bytes().ends_with(name) || name.is_empty() {
+        return Err(Failure::Input(format!("--trace: found {}; expected the name of a file", file.display())));
+    }
+    may_write("--trace", file, Path::is_file, arguments, out, plan)?;
     if host.name() == Simulator.name() && plan.len() == 1 {
         return Ok(());
     }
@@ -32,12 +38,14 @@ pub fn check(arguments: &Arguments, host: &dyn Host, plan: &[Experiment]) -> Res
 pub fn write(file: &Path, plan: &[Experiment]) -> Result<(), Failure> {
     let packets =
         plan.first().map(simulator::departures).transpose().map_err(|error| Failure::Input(error.to_string()))?;
-    let unwritable = |error: std::io::Error| Failure::Input(format!("{}: cannot be written: {error}", file.display()));
-    let name = file.file_name().ok_or_else(|| unwritable(std::io::ErrorKind::InvalidFilename.into()))?;
-    let folder = file.parent().unwrap_or(Path::new(""));
-    let content = |out: &mut dyn Write| {
+    let unwritable = |error: io::Error| unwritable(file, &error);
+    let growing = Growing::begin(file.to_path_buf()).map_err(unwritable)?;
+    let written = File::create(&growing.partial).map(BufWriter::new).and_then(|mut out| {
         writeln!(out, "time_ns,size_bytes")?;
-        packets.iter().flatten().try_for_each(|packet| writeln!(out, "{},{}", packet.at.nanos(), packet.size.get()))
-    };
-    results::write_file(folder, &name.to_string_lossy(), content).map_err(unwritable)
+        let mut packets = packets.iter().flatten();
+        packets.try_for_each(|packet| writeln!(out, "{},{}", packet.at.nanos(), packet.size.get()))?;
+        out.flush()
+    });
+    written.map_err(unwritable)?;
+    growing.complete()
 }

@@ -455,6 +455,8 @@ fn a_file_beside_the_results_replaces_nothing_without_a_word() {
         refused("mine", "which is there; expected a new name, or --replace");
         refused("/dev/null", "which is something else; expected a new name");
         refused("none/there", "in a folder that is not there; expected a name in one that is");
+        let slash = packetscale(folder.path(), &["run", "small.toml", option, "mine/", "--replace"]);
+        assert_eq!(slash.status.code(), Some(2), "{}", stderr(&slash));
     }
     assert_eq!(std::fs::read_to_string(folder.path().join("mine")).expect("kept"), "mine");
     assert!(!folder.path().join("out").exists(), "refused before the run");

@@ -129,7 +129,9 @@ fn there(folder: &Path, controller: &str, headings: &[&str], quick: bool, asked:
     };
     let found = format!("an evaluation{form} of {of}, {count}");
     if (of, answered.as_slice(), short) == (controller, headings, quick) {
-        return There::Earlier(format!("{found}, with other settings"));
+        // Earlier versions did not say what they were asked.
+        let earlier = There::Earlier(format!("{found}, with other settings"));
+        return if there["asked"].is_null() { There::Nothing } else { earlier };
     }
     There::Other(found)
 }

@@ -185,7 +185,9 @@ fn there(folder: &Path, controllers: &[String], settings: &[Setting], quick: boo
     };
     let found = format!("a matrix{form} of {names} on {}", on.join(", "));
     if of == controllers && on.iter().eq(settings.iter().map(|setting| &setting.name)) && short == quick {
-        return There::Earlier(format!("{found}, with other settings"));
+        // Earlier versions did not say what they were asked.
+        let earlier = There::Earlier(format!("{found}, with other settings"));
+        return if there["asked"].is_null() { There::Nothing } else { earlier };
     }
     There::Other(found)
 }

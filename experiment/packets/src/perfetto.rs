@@ -179,13 +179,15 @@ impl LinkBins {
         }
     }
 
-    /// A packet was there from `arrival` to `departs`.
-    fn served(&mut self, size: u64, arrival: Time, departs: Time, step: Span) {
-        if let Some(bytes) = self.bytes.get_mut(interval(departs, step)) {
+    /// A packet was there from `arrival` to `departs`, which may be after the end of the run.
+    fn served(&mut self, size: u64, arrival: Time, departs: Time, end: Time, step: Span) {
+        if departs <= end
+            && let Some(bytes) = self.bytes.get_mut(interval(departs, step))
+        {
             *bytes += size;
         }
         self.left(arrival);
-        self.stayed(arrival, departs, step);
+        self.stayed(arrival, departs.min(end), step);
     }
 
     /// A packet is dropped.
@@ -256,7 +258,7 @@ impl<W: Write> Observer for Perfetto<W> {
             Event::Sender { flow, state } => self.recovers(*flow, at, state.in_recovery, state.timeouts)?,
             Event::Served { link, size, arrival, departs } => {
                 if let Some(link) = self.links.get_mut(*link) {
-                    link.served(size.get(), *arrival, *departs, self.step);
+                    link.served(size.get(), *arrival, *departs, self.end, self.step);
                 }
             }
             Event::Queued { link } => {

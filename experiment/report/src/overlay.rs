@@ -55,20 +55,56 @@ pub fn overlaid(all: &[Named]) -> Results {
     out
 }
 
-/// What all these scenarios say alike, table by table. Their names are no part of it.
+/// What all these scenarios say alike. Neither their names nor what they sweep is part of it.
 fn common<'a>(scenarios: impl Iterator<Item = &'a str>) -> String {
     let mut tables = scenarios.map(|text| {
-        let mut table = text.parse::<Table>().unwrap_or_default();
-        if let Some(Value::Table(run)) = table.get_mut("run") {
-            run.remove("name");
-        }
-        table
+        let mut all = Value::Table(text.parse::<Table>().unwrap_or_default());
+        remove(&mut all, "run.name");
+        let swept = all.get("sweep").and_then(Value::as_table).into_iter().flat_map(Table::keys);
+        let swept: Vec<String> = swept.flat_map(|keys| keys.split(", ")).map(str::to_string).collect();
+        swept.iter().for_each(|key| remove(&mut all, key));
+        all
     });
-    let mut common = tables.next().unwrap_or_default();
-    for other in tables {
-        common.retain(|key, value| other.get(key) == Some(value));
+    let first = tables.next();
+    let common = first.map(|first| tables.fold(first, |common, other| alike(common, &other)));
+    common.as_ref().and_then(Value::as_table).map(Table::to_string).unwrap_or_default()
+}
+
+/// Takes a key like `path.buffer` or `flow.0.rtt` away.
+fn remove(value: &mut Value, key: &str) {
+    let Some((first, rest)) = key.split_once('.') else {
+        value.as_table_mut().map(|table| table.remove(key));
+        return;
+    };
+    let inner = match value {
+        Value::Table(table) => table.get_mut(first),
+        Value::Array(items) => first.parse::<usize>().ok().and_then(|number| items.get_mut(number)),
+        _ => None,
+    };
+    if let Some(inner) = inner {
+        remove(inner, rest);
     }
-    common.to_string()
+}
+
+/// What two values have in common: of tables the keys with the same value, of lists of tables their pairs.
+fn alike(one: Value, other: &Value) -> Value {
+    let of_tables = |items: &[Value]| items.iter().all(Value::is_table);
+    match (one, other) {
+        (Value::Table(one), Value::Table(other)) => {
+            let both = one.into_iter().filter_map(|(key, value)| {
+                let there = other.get(&key)?;
+                let nested = value.is_table() || value.as_array().is_some_and(|items| of_tables(items));
+                let same = value == *there;
+                (same || nested && value.same_type(there)).then(|| (key, alike(value, there)))
+            });
+            Value::Table(both.collect())
+        }
+        (Value::Array(one), Value::Array(other)) if one.len() == other.len() && of_tables(&one) && of_tables(other) => {
+            Value::Array(one.into_iter().zip(other).map(|(one, other)| alike(one, other)).collect())
+        }
+        (Value::Array(one), Value::Array(other)) if one != *other => Value::Array(Vec::new()),
+        (one, _) => one,
+    }
 }
 
 /// Each different text once.
@@ -144,22 +180,29 @@ fn shares(all: &[Named]) -> Option<String> {
 
 /// The scenarios' keys that do not have the same value everywhere, and all keys of each scenario.
 fn differing(all: &[Named]) -> (Vec<String>, Vec<BTreeMap<String, String>>) {
-    let mut flat: Vec<BTreeMap<String, String>> =
-        all.iter().map(|(_, results)| keys(&results.manifest.scenario)).collect();
+    let keys_of = |(_, results): &Named| with_swept_values(keys(&results.manifest.scenario));
+    let flat: Vec<BTreeMap<String, String>> = all.iter().map(keys_of).collect();
     let mut names: Vec<String> = flat.iter().flat_map(BTreeMap::keys).cloned().collect();
     names.sort();
     names.dedup();
     names.retain(|key| !NO_RUN.iter().any(|start| key.starts_with(start)));
-    // A key that is swept has its values in its own line.
-    for one in &mut flat {
-        for key in &names {
-            if let Some(values) = one.remove(&format!("sweep.{key}")) {
-                one.insert(key.clone(), values);
-            }
-        }
-    }
     names.retain(|key| flat.iter().any(|one| one.get(key) != flat[0].get(key)));
     (names, flat)
+}
+
+/// A key that is swept has its values in its own line.
+fn with_swept_values(mut all: BTreeMap<String, String>) -> BTreeMap<String, String> {
+    let lines: Vec<String> = all.keys().filter(|line| line.starts_with("sweep.")).cloned().collect();
+    for line in lines {
+        let keys: Vec<String> = line["sweep.".len()..].split(", ").map(str::to_string).collect();
+        if !keys.iter().all(|key| all.contains_key(key)) {
+            continue;
+        }
+        let values = all.remove(&line).unwrap_or_default();
+        let told = if keys.len() == 1 { values } else { format!("{} together: {values}", keys.join(" and ")) };
+        keys.into_iter().for_each(|key| _ = all.insert(key, told.clone()));
+    }
+    all
 }
 
 /// Returns a table of the scenarios' keys that do not have the same value everywhere; a sentence where all have.
@@ -251,7 +294,16 @@ mod tests {
             "run = { name = \"a\", warmup = \"1 s\" }\n[path]\nrate = 1",
             "run = { warmup = \"1 s\" }\n[path]\nrate = 2",
         ];
-        assert_eq!(common(texts.into_iter()).trim(), "[run]\nwarmup = \"1 s\"");
+        assert_eq!(common(texts.into_iter()).trim(), "[path]\n\n[run]\nwarmup = \"1 s\"");
+        let swept = "run.warmup = \"1 s\"\npath = { rate = 1, buffer = 10 }\nsweep.\"path.buffer\" = [10, 50]";
+        let plain = "run = { warmup = \"1 s\", duration = 4 }\npath = { rate = 1, buffer = 10 }";
+        let both = common([swept, plain].into_iter());
+        assert!(both.contains("warmup") && both.contains("rate = 1"), "{both}");
+        assert!(!both.contains("buffer") && !both.contains("duration") && !both.contains("sweep"), "{both}");
+        let two =
+            "[[flow]]\nrtt = 30\npacket = 7\n[[flow]]\nrtt = 30\n[sweep]\n\"flow.0.rtt, flow.1.rtt\" = [[30, 60]]";
+        let both = common([two, "[[flow]]\nrtt = 30\npacket = 7\n[[flow]]\nrtt = 30"].into_iter());
+        assert!(both.contains("packet") && !both.contains("rtt"), "{both}");
     }
 
     /// The least and the greatest mean of the example's three replications are known: one value each.

@@ -239,7 +239,7 @@ fn watch(
             sleep_until((now + LOOK_NS).min(sample_ns.max(now)).min(end_ns));
             now = monotonic_ns();
             if now >= sample_ns {
-                samples.take(&flows.connections);
+                samples.take(&flows.connections, now - zero_ns > experiment.warmup.nanos());
                 sample_ns += step_ns;
             }
             look()?;

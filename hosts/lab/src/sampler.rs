@@ -14,8 +14,26 @@ pub(crate) struct Samples {
     flows: Vec<Vec<Option<Sample>>>,
     /// The last that was heard of each.
     pub last: Vec<Option<TcpInfo>>,
-    /// Sum and number of the samples of smoothed round-trip times.
-    rtt_us: Vec<(u64, u64)>,
+    /// Of each, what is told of its round-trip times.
+    heard: Vec<Heard>,
+}
+
+/// Samples of smoothed round-trip times: those after the warm-up, or all, if none came after it.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Heard {
+    sum_us: u64,
+    count: u64,
+    /// They came after the warm-up.
+    warm: bool,
+}
+
+impl Heard {
+    fn hear(&mut self, rtt_us: u32, warm: bool) {
+        if warm && !self.warm {
+            *self = Heard { warm, ..Heard::default() };
+        }
+        (self.sum_us, self.count) = (self.sum_us + u64::from(rtt_us), self.count + 1);
+    }
 }
 
 /// What is drawn of a flow.
@@ -31,17 +49,16 @@ impl Samples {
     /// Starts without samples.
     pub fn new(flows: usize) -> Samples {
         let curves = if flows <= FLOW_CURVES { flows } else { 0 };
-        Samples { flows: vec![Vec::new(); curves], last: vec![None; flows], rtt_us: vec![(0, 0); flows] }
+        Samples { flows: vec![Vec::new(); curves], last: vec![None; flows], heard: vec![Heard::default(); flows] }
     }
 
-    /// Takes one sample of every connection that has not ended.
-    pub fn take(&mut self, connections: &[Arc<Connection>]) {
+    /// Takes one sample of every connection that has not ended; `warm`: after the warm-up.
+    pub fn take(&mut self, connections: &[Arc<Connection>], warm: bool) {
         for (flow, connection) in connections.iter().enumerate() {
             let info = connection.info();
             let known = info.filter(|info| info.smoothed_rtt_us > 0 && connection.completed_ns().is_none());
             if let Some(info) = known {
-                let (sum, count) = &mut self.rtt_us[flow];
-                (*sum, *count) = (*sum + u64::from(info.smoothed_rtt_us), *count + 1);
+                self.heard[flow].hear(info.smoothed_rtt_us, warm);
             }
             if let Some(samples) = self.flows.get_mut(flow) {
                 let of = |info: TcpInfo| {
@@ -76,7 +93,7 @@ impl Samples {
 
     /// The smoothed round-trip times of a flow, sample by sample.
     pub fn round_trips(&self, flow: usize) -> RoundTrips {
-        let (sum_us, count) = self.rtt_us.get(flow).copied().unwrap_or_default();
+        let Heard { sum_us, count, .. } = self.heard.get(flow).copied().unwrap_or_default();
         RoundTrips { sum: Span::from_micros(sum_us).into(), count }
     }
 
@@ -84,5 +101,21 @@ impl Samples {
     pub fn least_rtt(&self, flow: usize) -> Option<Span> {
         let least = (*self.last.get(flow)?)?.least_rtt_us;
         (least < u32::MAX).then(|| Span::from_micros(u64::from(least)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_of_the_warm_up_count_only_where_there_are_no_others() {
+        let heard = |samples: &[(u32, bool)]| {
+            let mut heard = Heard::default();
+            samples.iter().for_each(|(rtt_us, warm)| heard.hear(*rtt_us, *warm));
+            (heard.sum_us, heard.count)
+        };
+        assert_eq!(heard(&[(900, false), (800, false)]), (1700, 2));
+        assert_eq!(heard(&[(900, false), (20, true), (30, true)]), (50, 2));
     }
 }
