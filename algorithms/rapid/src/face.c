@@ -82,15 +82,26 @@ u32 rapid_face_spare(const struct rapid_memory *memory, u64 first, u64 end)
 	return 1;
 }
 
+/* The packet after a pause of the application, which may end a stream: kept out of what happens once per packet. */
+static __attribute__((noinline)) void rapid_face_resume(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number,
+							u32 size)
+{
+	rapid_on_sent(law, memory, now, number, size, 1);
+}
+
 /* Notes a departure, unless a ring is too small for it: then says which. With `fixed` no ring may grow: it is noted. */
 u32 rapid_face_on_sent(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number, u32 size, u32 idle,
 		       u32 fixed)
 {
 	u32 crowded = fixed ? 0 : rapid_face_crowded(law, memory, number);
 
-	if (!crowded)
-		rapid_on_sent(law, memory, now, number, size, idle);
-	return crowded;
+	if (crowded)
+		return crowded;
+	if (idle)
+		rapid_face_resume(law, memory, now, number, size);
+	else
+		rapid_on_sent(law, memory, now, number, size, 0);
+	return 0;
 }
 
 void rapid_face_on_arrival(struct rapid *law, const struct rapid_memory *memory, u64 now, u64 number, u64 arrival)

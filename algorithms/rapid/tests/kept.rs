@@ -128,3 +128,33 @@ fn after_a_fall_streams_as_short_as_answers_take_the_rate_up_again() {
         assert!(then < 0.05, "{told}: {then:.3} too long");
     });
 }
+
+/// Each answer loses its last packets.
+fn rate_after_losses(packets: u64, lost: usize) -> (f64, f64) {
+    let pause = Span::from_millis(100);
+    let mut kept = Kept::new(Rate::from_mbps(50));
+    kept.worst(16, packets, pause);
+    let before = kept.law.rate().bps() as f64;
+    for _ in 0..100 {
+        kept.answer(packets);
+        // At a low rate the first are heard of before the last leaves.
+        let gone = kept.flying.split_off(kept.flying.len().saturating_sub(lost));
+        kept.pause(pause);
+        gone.into_iter().for_each(|(_, _, number, _)| kept.law.on_lost(kept.now, number));
+    }
+    (before, kept.law.rate().bps() as f64)
+}
+
+#[test]
+fn short_answers_that_lose_a_third_and_more_give_way() {
+    for (packets, lost) in [(7, 3), (7, 4), (6, 4), (4, 3), (10, 4), (8, 3)] {
+        let (before, after) = rate_after_losses(packets, lost);
+        assert!(after < before / 16.0, "{lost} of {packets}: {before} and then {after}");
+    }
+}
+
+#[test]
+fn short_answers_that_lose_a_packet_now_and_then_do_not() {
+    let (before, after) = rate_after_losses(7, 1);
+    assert!(after > before / 2.0, "{before} and then {after}");
+}

@@ -14,9 +14,12 @@
  *
  * An application that pauses has no such rate at all: 60 kB that leave in 10 ms every 140 ms are acknowledged at a
  * fourteenth of the rate at which they left. Then the guard bounds what a round trip may carry, as TCP's window does, and not how
- * fast it leaves: at most twice what two round trips in a row have had acknowledged, and a stream's slack; after losses once what one
- * has had. The pause lasts on for PAUSE_EPOCHS: acknowledgments are a round trip behind, and what is sent then may double in each. The
- * round trip counts without its queue, so that the bound does not grow with what it lets go.
+ * fast it leaves: at most twice what two epochs in a row have had acknowledged, and a stream's slack; after losses once what one
+ * has had. The pause lasts on for PAUSE_EPOCHS: acknowledgments are a round trip behind, and what is sent then may grow up to 2.7 times in
+ * each. What an epoch had acknowledged counts for a round trip without queue, by the longest smoothed round trip in it, so that a peer
+ * that lies about arrivals has some four bandwidth-delay products in flight (of the law's least round trip, 20 ms, where the path is shorter).
+ * One that also withholds acknowledgments and gives them all at once can double that again and again, as in TCP's slow start, until
+ * losses or the load's widest window.
  */
 #ifndef PACKETSCALE_GUARD_H
 #define PACKETSCALE_GUARD_H
@@ -39,6 +42,8 @@
 #define PAUSE_EPOCHS 3
 /* After a pause, times what two round trips carried: a slow start doubles. */
 #define PAUSE_TIMES 2
+/* What was carried once counts for less by this part with each epoch. */
+#define CARRIED_AGES_PART 8
 /* As many bytes as rapid_rate_of can count. */
 #define EPOCH_BYTES_MAX (1ULL << 33)
 
@@ -46,22 +51,23 @@
 INLINE u64 guard_window(const struct conn *c)
 {
 	const struct guard *g = &c->guard;
-	u64 srtt = rapid_max(c->law.srtt_ns, c->law.rtt_ns), part = (c->law.rtt_ns << 16) / rapid_max(srtt, 1);
 
 	if (!g->pausing)
 		return ~0ULL;
-	return RAPID_WINDOW_SLACK_PACKETS + (PAUSE_TIMES * g->carried * part >> 16) / c->law.params.packet;
+	return RAPID_WINDOW_SLACK_PACKETS + PAUSE_TIMES * g->carried / c->law.params.packet;
 }
 
 /* An epoch ends: whether the application paused lately, and what two round trips carry. */
 INLINE void guard_pauses(struct conn *c, u32 lossy)
 {
 	struct guard *g = &c->guard;
-	u64 acked = rapid_min(g->acked, EPOCH_BYTES_MAX), both = acked + g->acked_before;
+	u64 slowest = rapid_max(g->slowest_ns, c->law.rtt_ns), part = (c->law.rtt_ns << 16) / rapid_max(slowest, 1);
+	u64 acked = rapid_min(g->acked, EPOCH_BYTES_MAX) * part >> 16, both = acked + g->acked_before;
 
 	g->pausing = g->paused ? PAUSE_EPOCHS : rapid_above(g->pausing, 1);
-	g->carried = lossy ? both / 2 : g->pausing ? rapid_max(g->carried, both) : both;
+	g->carried = lossy ? both / 2 : g->pausing ? rapid_max(g->carried - g->carried / CARRIED_AGES_PART, both) : both;
 	g->acked_before = acked;
+	g->slowest_ns = 0;
 	g->paused = 0;
 }
 
@@ -72,6 +78,7 @@ static __attribute__((noinline)) void guard(struct conn *c, u64 now, u64 acked)
 	u32 lossy;
 
 	g->acked += acked;
+	g->slowest_ns = rapid_max(g->slowest_ns, c->law.srtt_ns);
 	repairs = c->state == TCP_CA_Loss && g->repairs;
 	g->idled |= repairs;
 	if (lasted < rapid_max(EPOCH_MIN_NS, c->law.srtt_ns))

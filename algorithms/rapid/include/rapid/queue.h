@@ -57,10 +57,10 @@
 #define RAPID_LOSS_ALONE_Q16 RAPID_Q16(80)
 /* Heavy loss: two packets (one may be chance) and 30 % of a stream. The rate keeps at least a quarter. */
 #define RAPID_HEAVY_LOSS_PACKETS 2
-/* A stream that the application cut short: two packets of three would be heavy loss. */
-#define RAPID_CUT_PACKETS 16
 #define RAPID_HEAVY_LOSS_Q16 RAPID_Q16(300)
 #define RAPID_HEAVY_LOSS_KEEPS_Q16 (RAPID_ONE / 4)
+/* Of streams that the application cut short, so many packets are judged together: two of three lost would be chance. */
+#define RAPID_CUT_PACKETS 16
 
 /*
  * A queue that stands still is none if the path had room for 3 % more in eight
@@ -219,13 +219,27 @@ RAPID_FN u32 rapid_sent_of(const struct rapid_stream *s)
 	return s->app_limited ? (u32)rapid_max(s->sent, RAPID_CUT_PACKETS) : s->sent;
 }
 
-/* A stream that lost 30 % cuts the rate at once, even without an estimate. */
+/*
+ * A stream that lost 30 % cuts the rate at once, even without an estimate. Those that were cut short count together until they
+ * are 16 packets.
+ */
 RAPID_FN void rapid_heed_heavy_loss(struct rapid *law, const struct rapid_stream *s, u64 rate)
 {
-	s64 lost = rapid_fraction(s->lost, rapid_sent_of(s));
-	u64 kept = rapid_max(RAPID_HEAVY_LOSS_KEEPS_Q16, (u64)(RAPID_ONE - lost));
+	u32 sent = s->sent, packets = s->lost;
+	u64 kept;
+	s64 lost;
 
-	if (s->lost >= RAPID_HEAVY_LOSS_PACKETS && lost >= RAPID_HEAVY_LOSS_Q16)
+	if (s->app_limited) {
+		sent += law->cut_sent;
+		packets += law->cut_lost;
+		law->cut_sent = sent < RAPID_CUT_PACKETS ? (u16)sent : 0;
+		law->cut_lost = sent < RAPID_CUT_PACKETS ? (u16)packets : 0;
+		if (sent < RAPID_CUT_PACKETS)
+			return;
+	}
+	lost = rapid_fraction(packets, sent);
+	kept = rapid_max(RAPID_HEAVY_LOSS_KEEPS_Q16, (u64)(RAPID_ONE - lost));
+	if (packets >= RAPID_HEAVY_LOSS_PACKETS && lost >= RAPID_HEAVY_LOSS_Q16)
 		rapid_set_rate(law, rapid_min(law->rate, rapid_scale(rate, kept)));
 }
 

@@ -86,7 +86,7 @@ RAPID_FN void rapid_init(struct rapid *law, const struct rapid_params *params, u
 	law->contest.queued_since_ns = now;
 	law->envelope.fresh = 1;
 	law->startup = 1;
-	law->spell = ~0ULL;
+	law->spell = ~0U;
 	rapid_set_rate(law, rapid_rate_of(RAPID_INITIAL_PACKETS * law->params.packet, law->rtt_ns));
 	law->envelope.inverse = RAPID_INVERSE_ONE / law->rate;
 	if (params->preset == RAPID_THESIS) {
@@ -212,7 +212,7 @@ RAPID_FN void rapid_on_sent(struct rapid *law, const struct rapid_memory *memory
 	if (!r || !s || !law->open || s->number != law->stream)
 		return;
 	if (app_limited && number > law->spell_first) {
-		law->spell = number - law->spell_first;
+		law->spell = (u32)rapid_min(number - law->spell_first, ~0U);
 		law->spell_first = number;
 	}
 	if (app_limited && rapid_is_interrupted(law, s, now)) {

@@ -327,7 +327,9 @@ struct rapid {
 	struct rapid_chirp chirp;
 	struct rapid_adapter adapter;
 	u64 spell_first;    /* the first packet since the application paused, */
-	u64 spell;          /* and how many it sent before that, from the pause before on; ~0: it has not paused */
+	u32 spell;          /* and how many it sent before that, from the pause before on; ~0: it has not paused */
+	u16 cut_sent;       /* packets of the last streams that it cut short, */
+	u16 cut_lost;       /* and how many of these were lost */
 	u64 quiet_rtt_ns;   /* round trip of the last stream but chirps, less its queue, if that was quiet (queue.h); else 0 */
 };
 
