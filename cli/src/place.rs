@@ -6,8 +6,8 @@ use scenario::Experiment;
 use std::path::Path;
 use std::{fs, io};
 
-/// Whether the file that `option` names may be written, in the folder `out` of the results or elsewhere. What lies there is replaced only if it may be an earlier one
-/// (`is_own`) and `--replace` is given; what the run reads never is.
+/// Whether the file that `option` names may be written, in the folder `out` of the results or elsewhere. What lies there is
+/// replaced only if it may be an earlier one (`is_own`) and `--replace` is given; what the run reads never is.
 ///
 /// # Errors
 /// What is there, or that nothing can be there.

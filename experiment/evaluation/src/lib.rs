@@ -115,25 +115,12 @@ fn there(folder: &Path, controller: &str, headings: &[&str], quick: bool, asked:
     let Some(of) = there["controller"].as_str() else {
         return There::Other(format!("a file {FILE} that is not of packetscale"));
     };
-    if there["asked"] == asked {
-        return There::Nothing;
-    }
     let sections = there["sections"].as_array().map_or(&[][..], Vec::as_slice);
     let answered: Vec<&str> = sections.iter().filter_map(|section| section["heading"].as_str()).collect();
     let short = there["quick"] == true;
     let count = if answered.len() == 1 { "1 section".to_string() } else { format!("{} sections", answered.len()) };
-    let form = match (short, quick) {
-        (true, _) => " in its short form",
-        (false, true) => " in its full form",
-        (false, false) => "",
-    };
-    let found = format!("an evaluation{form} of {of}, {count}");
-    if (of, answered.as_slice(), short) == (controller, headings, quick) {
-        // Earlier versions did not say what they were asked.
-        let earlier = There::Earlier(format!("{found}, with other settings"));
-        return if there["asked"].is_null() { There::Nothing } else { earlier };
-    }
-    There::Other(found)
+    let found = format!("an evaluation{} of {of}, {count}", There::form(short, quick));
+    There::beside(there, asked, (of, answered.as_slice(), short) == (controller, headings, quick), found)
 }
 
 fn write(evaluation: &Evaluation, folder: &Path) -> io::Result<()> {

@@ -164,9 +164,6 @@ fn there(folder: &Path, controllers: &[String], settings: &[Setting], quick: boo
     };
     let there = serde_json::from_slice::<Value>(&there).unwrap_or_default();
     let there = &there["matrix"];
-    if there["asked"] == asked {
-        return There::Nothing;
-    }
     let list = |list: &Value, name: &dyn Fn(&Value) -> Value| -> Vec<String> {
         let items = list.as_array().into_iter().flatten().map(name);
         items.filter_map(|name| name.as_str().map(str::to_string)).collect()
@@ -178,18 +175,9 @@ fn there(folder: &Path, controllers: &[String], settings: &[Setting], quick: boo
     }
     let short = there["quick"] == true;
     let names = if of.len() > 5 { format!("{} controllers", of.len()) } else { of.join(", ") };
-    let form = match (short, quick) {
-        (true, _) => " in its short form",
-        (false, true) => " in its full form",
-        (false, false) => "",
-    };
-    let found = format!("a matrix{form} of {names} on {}", on.join(", "));
-    if of == controllers && on.iter().eq(settings.iter().map(|setting| &setting.name)) && short == quick {
-        // Earlier versions did not say what they were asked.
-        let earlier = There::Earlier(format!("{found}, with other settings"));
-        return if there["asked"].is_null() { There::Nothing } else { earlier };
-    }
-    There::Other(found)
+    let found = format!("a matrix{} of {names} on {}", There::form(short, quick), on.join(", "));
+    let alike = of == controllers && on.iter().eq(settings.iter().map(|setting| &setting.name)) && short == quick;
+    There::beside(there, asked, alike, found)
 }
 
 fn write(matrix: &Matrix, folder: &Path) -> io::Result<()> {

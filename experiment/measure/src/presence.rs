@@ -35,8 +35,8 @@ impl Presence {
         self.since_ps += self.counts_from(at);
     }
 
-    /// Now it is known; [`Presence::stays`] counts it.
-    pub(crate) fn is_settled(&mut self, from: Time) {
+    /// Of one that came then it is known now: [`Presence::stays`] counts it.
+    pub(crate) fn settles(&mut self, from: Time) {
         self.there -= 1;
         self.since_ps -= self.counts_from(from);
     }
@@ -71,7 +71,7 @@ mod tests {
         four_to_ten.stays(second(9), second(12)); // 1 s
         four_to_ten.comes(second(1));
         four_to_ten.comes(second(7)); // still there: 3 s
-        four_to_ten.is_settled(second(1));
+        four_to_ten.settles(second(1));
         four_to_ten.stays(second(1), second(5)); // 1 s
         assert_eq!(four_to_ten.mean(), Some(1.0));
     }

@@ -80,6 +80,7 @@ pub struct Recorder {
     pub(crate) offered_bytes: u64,
     /// Packets at the bottleneck.
     pub(crate) present: Presence,
+    /// The number of that link.
     measured: usize,
     pub(crate) wait_sum_ps: u128,
     pub(crate) waited: u64,
@@ -255,7 +256,7 @@ impl Recorder {
 
     /// It is known now of a packet that came then: [`Recorder::served`] or [`Recorder::stayed`] follows.
     pub fn unqueued(&mut self, link: usize, arrival: Time) {
-        self.presences(link).for_each(|present| present.is_settled(arrival));
+        self.presences(link).for_each(|present| present.settles(arrival));
     }
 
     /// A packet waited at a link until it was dropped.

@@ -2,8 +2,7 @@
 
 use crate::schema::{ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA};
 use crate::swept::as_written;
-use crate::write::{MANIFEST, RUNS};
-use crate::{evaluation, matrix};
+use crate::write::{MANIFEST, RUNS, SHOWN};
 use serde::Deserialize;
 use serde::de::DeserializeOwned;
 use std::collections::BTreeSet;
@@ -60,8 +59,8 @@ struct Written {
 /// The file that is missing or damaged, with the line.
 pub fn read(folder: &Path) -> Result<Results, ReadError> {
     let file = folder.join(MANIFEST);
-    let others = [(matrix::FILE, "a matrix"), (evaluation::FILE, "an evaluation")];
-    if let Some((_, what)) = others.into_iter().find(|(other, _)| folder.join(other).exists() && !file.exists()) {
+    let there = SHOWN.into_iter().find(|(file, _)| folder.join(file).exists());
+    if let Some((_, what)) = there.filter(|(file, _)| *file != MANIFEST) {
         return Err(ReadError::Other { folder: folder.to_path_buf(), what });
     }
     let text = std::fs::read_to_string(&file).map_err(|source| ReadError::Io { file: file.clone(), source })?;

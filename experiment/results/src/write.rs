@@ -6,6 +6,7 @@ use crate::json::Line;
 use crate::rows::{Table, tables};
 use crate::schema::{ExpectationOutcome, HostLabel, Manifest, Results};
 use crate::swept::swept;
+use crate::{evaluation, matrix};
 use serde::Serialize;
 use serde_json::Value;
 use std::fs::{self, File};
@@ -14,6 +15,9 @@ use std::path::Path;
 
 /// The file that says how to get the results again.
 pub const MANIFEST: &str = "manifest.json";
+/// The files that show what a folder holds, and what that is. Each has its page in the same place.
+pub const SHOWN: [(&str, &str); 3] =
+    [(MANIFEST, "a scenario's results"), (matrix::FILE, "a matrix"), (evaluation::FILE, "an evaluation")];
 /// The name of a page in a folder of results.
 pub const PAGE: &str = "report.html";
 /// The file with a run per line.

@@ -11,6 +11,7 @@ use crate::shard::Shard;
 use rayon::prelude::*;
 use results::{Manifest, Results, Run, SCHEMA};
 use scenario::{Experiment, Scenario};
+use serde_json::Value;
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -123,8 +124,10 @@ impl Finished {
     /// # Errors
     /// That of removing a file.
     pub fn written(&self, folder: &Path, own: &str) -> io::Result<()> {
-        let mut others =
-            SHOWN.iter().map(|(file, _)| folder.join(file)).filter(|file| !file.ends_with(own) && file.exists());
+        let mut others = results::SHOWN
+            .iter()
+            .map(|(file, _)| folder.join(file))
+            .filter(|file| !file.ends_with(own) && file.exists());
         others.try_for_each(std::fs::remove_file)?;
         self.checkpoint.remove()
     }
@@ -190,7 +193,7 @@ impl Runner<'_> {
     /// # Errors
     /// As [`Runner::may_replace`], where it is of something else.
     pub fn may_take_page(&self, folder: &Path, own: &str) -> Result<(), Error> {
-        let other = SHOWN.iter().find(|(file, _)| *file != own && folder.join(file).exists());
+        let other = results::SHOWN.iter().find(|(file, _)| *file != own && folder.join(file).exists());
         let found = |(file, what): &(&str, &str)| There::Other(format!("the {file} of {what}, and its page"));
         let strange = !folder.join(own).exists() && !folder.join(NAME).exists() && folder.join(results::PAGE).is_file();
         let lone =
@@ -275,12 +278,28 @@ pub enum There {
     Other(String),
 }
 
-/// The files that show what a folder holds, and what that is. Each has its page in the same place.
-const SHOWN: [(&str, &str); 3] = [
-    (results::MANIFEST, "a scenario's results"),
-    (results::matrix::FILE, "a matrix"),
-    (results::evaluation::FILE, "an evaluation"),
-];
+impl There {
+    /// What a command has written of what it was asked (`there`), beside what is `asked` now: `found` in words, and `alike` where both
+    /// have the same names.
+    pub fn beside(there: &Value, asked: &str, alike: bool, found: String) -> There {
+        match &there["asked"] {
+            Value::String(before) if before == asked => There::Nothing,
+            // Earlier versions did not say what they were asked.
+            Value::Null if alike => There::Nothing,
+            _ if alike => There::Earlier(format!("{found}, with other settings")),
+            _ => There::Other(found),
+        }
+    }
+
+    /// The form of what is there, short or not, where it says something beside the form that is asked for.
+    pub fn form(short: bool, asked_short: bool) -> &'static str {
+        match (short, asked_short) {
+            (true, _) => " in its short form",
+            (false, true) => " in its full form",
+            (false, false) => "",
+        }
+    }
+}
 
 fn there(folder: &Path, name: &str, scenario: &str) -> There {
     let Ok(content) = std::fs::read(folder.join(results::MANIFEST)) else {
