@@ -6,6 +6,7 @@ mod anew;
 mod bottleneck;
 mod clocks;
 mod contest;
+mod crowd;
 mod formulas;
 mod frame;
 mod goals;

@@ -118,7 +118,7 @@ fn what_has_failed_is_tried_later() {
     assert!(waited >= 32.0, "after {waited} round trips");
 }
 
-/// Fails twice, so that the next try is 32 round trips away, and the one after it 64; then comes to twenty packets per round
+/// Fails twice, so that the next try is 32 round trips away, and the one after it 64; then comes to ten packets per round
 /// trip and more, or does not; fails twice more. Returns the round trips between these two, if they are less than 60.
 fn waits_after_two_failures(recovers: bool) -> Option<f64> {
     let mut flow = fallen();
@@ -138,7 +138,7 @@ fn waits_after_two_failures(recovers: bool) -> Option<f64> {
 }
 
 #[test]
-fn a_flow_that_has_been_at_twenty_packets_is_tried_soon_again() {
+fn a_flow_that_has_been_at_ten_packets_is_tried_soon_again() {
     let waited = waits_after_two_failures(true).expect("and once more");
     assert!((16.0..32.0).contains(&waited), "after {waited} round trips");
     assert_eq!(waits_after_two_failures(false), None);

@@ -40,6 +40,7 @@ struct Reading {
     k: f64,
     growth: f64,
     loss: f64,
+    losing: bool,
     previous: Option<(f64, f64)>, // centre, delay
     queue: f64,
     ceiling: Option<(f64, f64, f64)>, // since, last step, gain
@@ -69,6 +70,7 @@ impl Reading {
             k: 0.5 / rate, // the law was told 10 packets a round trip, and a timeout halved it
             growth: 0.0,
             loss: 0.0,
+            losing: false,
             previous: None,
             queue: 0.0,
             ceiling: None,
@@ -88,9 +90,16 @@ impl Reading {
         a > b
     }
 
+    /// The rate that it keeps.
+    fn floor(&self) -> f64 {
+        let packet = self.packet / self.rtt_min;
+        if self.losing && self.loss > 0.08 { packet.max(2.0 * packet * 0.08 / self.loss) } else { 2.0 * packet }
+    }
+
     fn length(&mut self) -> u64 {
         let window = (self.rate * self.rtt_min / self.packet).floor() as u64;
-        let mut n = (window / 256).clamp(16, 64).min((window / 16).max(4));
+        let crowd = self.above(self.loss, 0.005, 0.05);
+        let mut n = (window / 256).clamp(16, 64).min((window / 16).max(if crowd { 2 } else { 4 }));
         n = n.max((5e-6 * self.rate / self.packet) as u64);
         if n >= 8 {
             self.random ^= self.random << 13;
@@ -190,9 +199,13 @@ impl Reading {
         }
         let lost: f64 = s.lost.iter().sum();
         let window = self.rate * t / self.packet;
-        let few = !self.at_floor() && self.above(16.0, window, 1.0);
+        let few = (!self.at_floor() || self.above(self.loss, 0.08, 0.1)) && self.above(16.0, window, 1.0);
         let most = if few { s.packets as f64 / 32.0 } else { 1.0 };
-        self.loss += (dt / t).min(1.0).min(most) * (lost / s.packets as f64 - self.loss);
+        let part = lost / s.packets as f64;
+        self.losing = part > 0.0 && part < 1.0;
+        if part < 1.0 {
+            self.loss += (dt / t).min(1.0).min(most) * (part - self.loss);
+        }
     }
 
     fn read(&mut self, now: f64, s: &Stream) {
@@ -203,11 +216,11 @@ impl Reading {
         self.note_queue(s, dt);
         let part = s.lost.iter().sum::<f64>() / s.packets as f64;
         if part * s.packets as f64 >= 2.0 && self.above(part, 0.3, 0.3) {
-            self.rate = self.rate.min(rs * (1.0 - part).max(0.25)).max(2.0 * p / t);
+            self.rate = self.rate.min(rs * (1.0 - part).max(0.25)).max(self.floor());
         }
         if self.above(dt, 1.125 * s.planned, s.planned) {
             self.rate += (s.planned / t).min(1.0) * (self.rate.min(rs * x[3]) - self.rate);
-            self.rate = self.rate.max(2.0 * p / t);
+            self.rate = self.rate.max(self.floor());
             return;
         }
         if s.low.contains(&NONE) {
@@ -256,7 +269,7 @@ impl Reading {
         let target = rs * (1.0 + gain * ((1.0 - m) * alpha - 1.0));
         let target = self.hold_back(target, rs);
         self.rate += (4.0 * dt / t).min(1.0) * (target - self.rate);
-        self.rate = self.rate.max(2.0 * p / t);
+        self.rate = self.rate.max(self.floor());
     }
 
     /// A queue that stands still although there is room to drain it is a longer path.

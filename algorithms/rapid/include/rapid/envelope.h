@@ -46,9 +46,10 @@
  *     queue stays within two packets for eight round trips although there is room
  *     to drain it, the law takes it for the new base.
  *  5. Windows below 16 packets make streams longer than a round trip: 4 levels of
- *     4 packets, with weight one per stream. The floor is two packets per round trip
- *     as it is now: on a path shorter than a packet's own time (two hosts in one
- *     machine) two packets per smallest round trip can be many times the capacity.
+ *     4 packets, or of 2 in a crowd, with weight one per stream. The floor is two
+ *     packets per round trip as it is now, and less in a crowd (queue.h): on a path
+ *     shorter than a packet's own time (two hosts in one machine) two packets per
+ *     smallest round trip can be many times the capacity.
  *  6. Where the application pauses, streams are as short as what it sends at a time,
  *     down to eight packets: else answers of less than a stream would never give an
  *     estimate, and a rate that has fallen would stay where it is.
@@ -75,13 +76,16 @@
  * The length of a level, in packets: 1/256 of a window, so that a stream is 1/64 of
  * a round trip; at least 16, which give an envelope, and at most 64, which give many
  * streams per round trip. In small windows at most 1/16 of a window (a stream is
- * 1/4 of a round trip), but at least 4.
+ * 1/4 of a round trip), but at least 4. A flow that loses packets there shares the path with
+ * many, and hears of a change only when a stream ends: 2, if nearly every packet has a
+ * stamp.
  */
 #define RAPID_LEVEL_WINDOW_PART 256
 #define RAPID_LEVEL_PACKETS 16
 #define RAPID_LEVEL_PACKETS_LONG 64
 #define RAPID_LEVEL_SMALL_WINDOW_PART 16
 #define RAPID_LEVEL_PACKETS_SMALL 4
+#define RAPID_LEVEL_PACKETS_MIN 2
 /* Three batches of a coalescing receiver, so that each half holds one; but at most 1/8 of a window. */
 #define RAPID_LEVEL_BATCHES 3
 #define RAPID_LEVEL_BATCHES_WINDOW_PART 8
@@ -92,8 +96,6 @@
 /* The length is drawn within a quarter of its mean, so that flows do not lock in phase; below 8 that is one packet. */
 #define RAPID_LEVEL_DRAWN_FROM 8
 #define RAPID_LEVEL_DRAWN_PART 4
-/* Two halves of one packet. */
-#define RAPID_LEVEL_PACKETS_MIN 2
 
 /*
  * Slopes are averaged over 1/8 of a round trip. Where a stream is shorter than 1/4
@@ -151,9 +153,10 @@ RAPID_FN u32 rapid_level_length(struct rapid *law)
 {
 	u64 window = rapid_window_packets(law), packet = law->params.packet;
 	u64 large = rapid_clamp(window / RAPID_LEVEL_WINDOW_PART, RAPID_LEVEL_PACKETS, RAPID_LEVEL_PACKETS_LONG);
-	u64 small = rapid_max(RAPID_LEVEL_PACKETS_SMALL, window / RAPID_LEVEL_SMALL_WINDOW_PART);
 	u64 batches = RAPID_LEVEL_BATCHES * rapid_bytes_in(law->rate, rapid_batch(&law->envelope)) / packet;
 	u64 holes = (RAPID_LEVEL_HOLES * (u64)law->envelope.hole_q16) >> 16;
+	int crowd = law->envelope.loss > RAPID_LOSS_QUEUED_Q16 && holes <= RAPID_LEVEL_PACKETS_SMALL;
+	u64 small = rapid_max(crowd ? RAPID_LEVEL_PACKETS_MIN : RAPID_LEVEL_PACKETS_SMALL, window / RAPID_LEVEL_SMALL_WINDOW_PART);
 	u64 spell = rapid_max(law->spell, law->next - law->spell_first) / RAPID_PROBE_LEVELS;
 	u64 n = rapid_min(rapid_min(large, small), spell);
 

@@ -26,15 +26,21 @@
 #define RAPID_QUIET_PART 32
 /*
  * Loss is averaged over a round trip, and over as many packets as can tell 3 % from none where a stream lasts longer than a round
- * trip: below 16 packets per round trip. A flow at its floor can do with no less: there a stream counts as it is.
+ * trip: below 16 packets per round trip. A flow at its floor can do with no less: there a stream counts as it is, until the average
+ * is above 8 %. Then it is a crowd's, and one lucky stream does not end it. A stream that lost all its packets does not count: it
+ * tells of an outage.
  */
 #define RAPID_LOSS_PER_ROUND 1
 #define RAPID_LOSS_PACKETS 32
 #define RAPID_LOSS_FEW_PACKETS 16
 /* The window follows the rate down over two round trips: for that long packets of the faster rate may be in flight. */
 #define RAPID_WINDOW_ROUNDS 2
-/* The floor of the rate, in packets per round trip: two make a gap. */
+/*
+ * The floor of the rate, in packets per round trip: two make a gap. Where a flow loses more than 8 %, and lost some of its last stream,
+ * it falls with what is lost, to one: below that a flow hears too seldom that a crowd, or a burst, has gone.
+ */
 #define RAPID_FLOOR_PACKETS 2
+#define RAPID_FLOOR_PACKETS_LEAST 1
 
 /*
  * The queue that streams and stamps make by themselves: two packets, 1 us, and 1/10 of a batch's period. Two packets of a slow flow
@@ -123,11 +129,23 @@ RAPID_FN int rapid_is_at_floor(const struct rapid *law)
 	return rapid_window_packets(law) <= RAPID_FLOOR_PACKETS;
 }
 
+RAPID_FN void rapid_note_loss(struct rapid *law, const struct rapid_stream *s, u64 duration)
+{
+	struct rapid_envelope *e = &law->envelope;
+	u64 weight = rapid_weight(RAPID_LOSS_PER_ROUND, duration, law->rtt_ns);
+	int few = rapid_window_packets(law) < RAPID_LOSS_FEW_PACKETS;
+
+	if (few && (!rapid_is_at_floor(law) || e->loss > RAPID_LOSS_ALONE_Q16))
+		weight = rapid_min(weight, ((u64)s->sent << 16) / RAPID_LOSS_PACKETS);
+	e->losing = s->lost && s->lost < s->sent;
+	if (e->losing || !s->lost)
+		e->loss = rapid_average(e->loss, rapid_fraction(s->lost, s->sent), weight);
+}
+
 /* What every stream says, whatever its kind: the queue, its growth, and loss. */
 RAPID_STAGE int rapid_note_queue(struct rapid *law, const struct rapid_stream *s, u64 now, u64 duration)
 {
 	struct rapid_envelope *e;
-	u64 weight;
 
 	if (!law || !s)
 		return 0;
@@ -143,10 +161,7 @@ RAPID_STAGE int rapid_note_queue(struct rapid *law, const struct rapid_stream *s
 	if (s->kind != RAPID_CHIRP && s->delay != RAPID_UNSEEN)
 		law->quiet_rtt_ns = rapid_is_quiet(law, s) ? rapid_above(s->rtt_ns, e->queue_ns) : 0;
 	rapid_note_growth(law, s, duration);
-	weight = rapid_weight(RAPID_LOSS_PER_ROUND, duration, law->rtt_ns);
-	if (!rapid_is_at_floor(law) && rapid_window_packets(law) < RAPID_LOSS_FEW_PACKETS)
-		weight = rapid_min(weight, ((u64)s->sent << 16) / RAPID_LOSS_PACKETS);
-	e->loss = rapid_average(e->loss, rapid_fraction(s->lost, s->sent), weight);
+	rapid_note_loss(law, s, duration);
 	return 1;
 }
 
@@ -166,11 +181,21 @@ RAPID_FN u64 rapid_excused_queue(const struct rapid *law, u64 rate)
 	return rapid_above(rapid_tolerated_queue(law, rate), lossy ? packets : 0);
 }
 
+/* The rate that a flow keeps whatever happens. */
+RAPID_FN u64 rapid_floor(const struct rapid *law)
+{
+	const struct rapid_envelope *e = &law->envelope;
+	u64 packet = rapid_rate_of(law->params.packet, rapid_max(law->srtt_ns, law->rtt_ns));
+	u64 floor = RAPID_FLOOR_PACKETS * packet;
+
+	if (!e->losing || e->loss <= RAPID_LOSS_ALONE_Q16)
+		return floor;
+	return rapid_max(RAPID_FLOOR_PACKETS_LEAST * packet, floor * RAPID_LOSS_ALONE_Q16 / (u64)e->loss);
+}
+
 RAPID_FN void rapid_set_rate(struct rapid *law, u64 rate)
 {
-	u64 floor = rapid_rate_of(RAPID_FLOOR_PACKETS * law->params.packet, rapid_max(law->srtt_ns, law->rtt_ns));
-
-	law->rate = rapid_bound(rapid_max(rate, floor));
+	law->rate = rapid_bound(rapid_max(rate, rapid_floor(law)));
 	law->window_rate = rapid_max(law->window_rate, law->rate);
 }
 
@@ -259,7 +284,8 @@ RAPID_FN void rapid_doubt_base(struct rapid *law, const struct rapid_stream *s, 
 		e->doubt_delay = s->delay;
 		e->doubts = 0;
 	}
-	if (++e->doubts <= RAPID_DOUBT_STREAMS || now - e->doubt_since_ns < RAPID_DOUBT_ROUNDS * law->rtt_ns)
+	e->doubts = (u16)rapid_min(e->doubts + 1, RAPID_DOUBT_STREAMS + 1);
+	if (e->doubts <= RAPID_DOUBT_STREAMS || now - e->doubt_since_ns < RAPID_DOUBT_ROUNDS * law->rtt_ns)
 		return;
 	e->delay = (struct rapid_minimum){s->delay, RAPID_UNSEEN};
 	e->rtt = (struct rapid_minimum){(s64)s->rtt_ns, RAPID_UNSEEN};

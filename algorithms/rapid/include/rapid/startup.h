@@ -112,7 +112,7 @@
  * A flow begins anew below four packets per round trip, where a stream of sixteen lasts four round trips, if two streams in a
  * row (after one alone crowds lose more) showed no limit, lost nothing, met no queue of 1/8 of a round trip, and saw its own packets
  * wait within 1/32 of one of each other: a crowd whose flows have never seen the queue empty is not that quiet. It does so
- * again after 16 round trips at the earliest, then after twice as many, up to 2^6 times as many, until it has been at 20 packets
+ * again after 16 round trips at the earliest, then after twice as many, up to 2^6 times as many, until it has been at 10 packets
  * per round trip.
  */
 #define RAPID_ANEW_PACKETS 4
@@ -120,7 +120,7 @@
 #define RAPID_ANEW_QUEUE_PART 8
 #define RAPID_ANEW_ROUNDS 16
 #define RAPID_ANEW_DOUBLINGS 6
-#define RAPID_ANEW_DONE_PACKETS 20
+#define RAPID_ANEW_DONE_PACKETS 10
 
 /* The rate of a level: R 2^(j/2). */
 RAPID_FN u64 rapid_chirp_rate(u64 rate, u32 level)

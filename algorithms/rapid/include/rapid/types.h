@@ -228,7 +228,9 @@ struct rapid_envelope {
 	u64 batch_ns;       /* time between batches */
 	u32 batched;        /* Q16: how often packets arrive in one batch */
 
-	u32 doubts;         /* streams that say that the queue has not moved */
+	u16 doubts;         /* streams that say that the queue has not moved */
+	u8 losing;          /* the last stream lost packets, and not all of them */
+	u8 spare;
 	u64 doubt_since_ns; /* since then from */
 	s64 doubt_delay;    /* this delay, although the path had room */
 	struct rapid_minimum delay;
