@@ -79,7 +79,11 @@ fn families(flows: u32, counters: &Counters) -> Vec<Family> {
             "by",
             &limited,
         ),
-        counter("guarded_total", "Round trips after which the guard lowered the rate.", counters.guarded),
+        counter(
+            "guarded_total",
+            "Round trips after which the guard lowered the rate, or in which its window was full.",
+            counters.guarded,
+        ),
         counter("timeouts_total", "Retransmission timers that expired under Rapid.", counters.timeouts),
         counter("timeouts_undone_total", "Timers that expired wrongly, and were undone.", counters.undone),
         counter("arrivals_ceased_total", "Times that a peer's arrivals ceased to come.", counters.silenced),

@@ -38,7 +38,7 @@ struct counters {
 	u64 silenced;   /* times that arrivals ceased to come */
 	u64 timeouts;   /* retransmission timers that expired under Rapid */
 	u64 undone;     /* of these, those that turned out to be wrong */
-	u64 guarded;    /* round trips after which the guard lowered the rate */
+	u64 guarded;    /* round trips after which the guard lowered the rate, or in which its window was full */
 	u64 unreported; /* falls that the ring had no room for */
 	u64 limited_ns[LIMITS];
 	u64 fallen[REASONS]; /* connections that CUBIC has taken over */
@@ -81,12 +81,18 @@ INLINE void note_waited(struct conn *c)
 	c->shut = 0;
 }
 
-/* An acknowledgment has come: notes whether as much was in flight before it as there are records for. */
-static __attribute__((noinline)) void note_window(struct conn *c, const struct tcp_sock *tp, u64 now)
+/* An acknowledgment has come: whether the window was full before it. */
+INLINE int was_full(const struct conn *c, const struct tcp_sock *tp)
 {
 	u32 flight = tp->packets_out - tp->sacked_out - tp->lost_out + tp->retrans_out;
 
-	if (tp->snd_cwnd >= window_most() && flight + c->fresh_count >= tp->snd_cwnd)
+	return flight + c->fresh_count >= tp->snd_cwnd;
+}
+
+/* Notes whether as much was in flight as there are records for. */
+static __attribute__((noinline)) void note_window(struct conn *c, const struct tcp_sock *tp, u64 now)
+{
+	if (tp->snd_cwnd >= window_most() && was_full(c, tp))
 		note_limit(c, LIMIT_WINDOW, rapid_min(rapid_above(now, c->report.acked_ns), c->law.srtt_ns));
 }
 

@@ -57,6 +57,15 @@ INLINE u64 guard_window(const struct conn *c)
 	return RAPID_WINDOW_SLACK_PACKETS + PAUSE_TIMES * g->carried / c->law.params.packet;
 }
 
+/* An acknowledgment has come: notes whether the guard's window kept packets back, and not the law's. */
+static __attribute__((noinline)) void guard_note_window(struct conn *c, const struct tcp_sock *tp)
+{
+	struct guard *g = &c->guard;
+
+	if (g->pausing && was_full(c, tp) && guard_window(c) < rapid_window(&c->law))
+		g->held = 1;
+}
+
 /* An epoch ends: whether the application paused lately, and what two round trips carry. */
 INLINE void guard_pauses(struct conn *c, u32 lossy)
 {
@@ -96,10 +105,12 @@ static __attribute__((noinline)) void guard(struct conn *c, u64 now, u64 acked)
 	if (!c->law.startup && lossy)
 		bound = g->rate[0] + g->rate[0] / HEADROOM_LOSSY_PART;
 	if (g->since_ns && !g->pausing && g->acked > EPOCH_PACKETS * c->law.params.packet && c->law.rate > bound) {
-		c->report.capped++;
-		COUNT(guarded, 1);
+		g->held = 1;
 		law_cap(c, bound);
 	}
+	c->report.capped += g->held;
+	COUNT(guarded, g->held);
+	g->held = 0;
 	g->since_ns = now;
 	g->acked = 0;
 	g->lost = c->report.lost;

@@ -115,6 +115,7 @@ struct guard {
 	u64 paused;  /* the application had nothing to send at some time, */
 	u64 pausing; /* and for so many epochs more that counts */
 	u64 slowest_ns; /* the longest smoothed round trip of the epoch */
+	u64 held;    /* this guard lowered the rate, or its window was full */
 	u64 acked_before, carried; /* bytes acknowledged in the last epoch, and what two in a row may carry */
 };
 

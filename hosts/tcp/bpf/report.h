@@ -65,7 +65,7 @@ struct report {
 	u64 packets, bytes;
 	u64 delivered, stamped, lost, retransmitted;
 	u64 streams, unusable;
-	u64 capped;      /* times the guard lowered the rate */
+	u64 capped;      /* round trips after which the guard lowered the rate, or in which its window was full */
 	u64 bursts;      /* packets that left together with the one before */
 	u64 malformed;   /* options of the peer that made no sense */
 	u64 unlogged;    /* events that the ring had no room for */

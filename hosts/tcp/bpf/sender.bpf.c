@@ -325,14 +325,17 @@ SEC("struct_ops") void rapid_cong_control(u64 *ctx)
 	guard(c, now, c->fresh_bytes);
 	keep_bounds(c, sk);
 	note_window(c, tp, now);
+	guard_note_window(c, tp);
 	update_report(c, now);
 
 	set_window(tp, c);
 	take_pacing(sk);
 	reason = reason_to_fall(c);
 	if (reason) {
+		u64 most = rapid_min(guard_window(c), window_most());
+
 		tp->snd_cwnd = (u32)rapid_clamp(rapid_bytes_in(c->law.rate, c->law.srtt_ns) / c->law.params.packet, RAPID_INITIAL_PACKETS,
-					      window_most());
+					      most);
 		fall(sk, c, reason);
 	}
 }

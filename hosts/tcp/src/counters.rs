@@ -29,7 +29,7 @@ pub struct Counters {
     pub timeouts: u64,
     /// Of these, those that turned out to be wrong, and whose effect was taken back.
     pub undone: u64,
-    /// Round trips after which the guard lowered the rate.
+    /// Round trips after which the guard lowered the rate, or in which its window was full.
     pub guarded: u64,
     /// Connections taken over of which a listener heard nothing, because the ring was full.
     pub unreported: u64,

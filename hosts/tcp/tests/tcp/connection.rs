@@ -18,6 +18,7 @@ pub struct Look {
     pub rtt_us: u32,
     pub bytes_acked: u64,
     pub bytes_sent: u64,
+    pub bytes_in_flight: u64,
     pub retransmitted: u32,
 }
 
@@ -82,6 +83,8 @@ pub fn look(stream: &TcpStream, began: Instant) -> Look {
         rtt_us: info.tcpi_rtt,
         bytes_acked: info.tcpi_bytes_acked,
         bytes_sent: info.tcpi_bytes_sent,
+        bytes_in_flight: u64::from(info.tcpi_unacked - info.tcpi_sacked - info.tcpi_lost + info.tcpi_retrans)
+            * u64::from(info.tcpi_snd_mss),
         retransmitted: info.tcpi_total_retrans,
     }
 }

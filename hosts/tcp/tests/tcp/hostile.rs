@@ -1,12 +1,14 @@
 //! A sender that hears lies about arrivals (`liar.bpf.c`): what remains to bound it is its guard.
 
-use super::connection::transfer;
+use super::connection::{look, transfer};
 use super::flow::{Flow, Set};
 use super::lockstep::{ARRIVAL, recorded};
 use super::namespaces::{Bottleneck, Path};
+use super::seen::counters;
 use super::{Loaded, able, alone, clang, long};
 use packetscale_tcp::{self as tcp, Options};
-use std::time::Duration;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::{Duration, Instant};
 
 /// `enum lie` of `liar.bpf.c`, from 1.
 const LIES: [&str; 9] =
@@ -17,6 +19,9 @@ pub const A_LITTLE_FAST: &str = "a little fast";
 const A_LITTLE_SLOW: &str = "a little slow";
 /// All packets are as long on their way.
 const NO_QUEUE: &str = "no queue";
+
+/// Of the path on which a sender pauses.
+const RTT: Duration = Duration::from_millis(40);
 
 /// The senders that hear each lie, compiled.
 pub fn liars() -> impl Iterator<Item = Vec<u8>> {
@@ -74,6 +79,67 @@ fn no_lie_about_arrivals_makes_a_sender_exceed_what_is_acknowledged_or_stall() {
             assert!(acked > 50_000, "{lie}: stalls, {acked} bytes in half a second");
             assert!(4 * sent <= 5 * acked + in_flight, "{lie}: {sent} bytes sent, {acked} acknowledged");
         }
+    }
+}
+
+/// Sends answers of these sizes over and over, with a pause after each; returns the most that was in flight after two seconds, in
+/// bytes, looked at every two milliseconds. CUBIC may take the connection over: its first five round trips are looked at, too.
+fn most_in_flight(rapid: &Loaded, flow: &mut Flow, answers: &[usize], pause: Duration, long: Duration) -> u64 {
+    let (began, socket) = (Instant::now(), flow.stream.try_clone().expect("the same socket"));
+    let (over, most) = (AtomicBool::new(false), AtomicU64::new(0));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut fallen = None;
+            while !over.load(Ordering::Relaxed) {
+                let now = look(&socket, began);
+                if fallen.is_none() && counters(rapid).all_fallen() > 0 {
+                    fallen = Some(now.at);
+                }
+                let steered = fallen.is_none_or(|at| now.at < at + 5 * RTT);
+                if steered && now.at > Duration::from_secs(2) {
+                    most.fetch_max(now.bytes_in_flight, Ordering::Relaxed);
+                }
+                std::thread::sleep(Duration::from_millis(2));
+            }
+        });
+        for &bytes in answers.iter().cycle() {
+            if began.elapsed() > long {
+                break;
+            }
+            flow.complete(bytes);
+            std::thread::sleep(pause);
+        }
+        over.store(true, Ordering::Relaxed);
+    });
+    most.into_inner()
+}
+
+/// Over 50 Mbit/s and 40 ms with a buffer of sixteen bandwidth-delay products, which loses nothing: six answers of eight
+/// products, then six of 20 kB, and so on. Pauses lift the bound of the rate; that of what is in flight holds.
+#[test]
+fn no_lie_makes_a_sender_that_pauses_put_more_than_five_products_in_flight() {
+    if !can_lie() {
+        return;
+    }
+    let _alone = alone();
+    let product = 250_000;
+    let path = Path::new("pauses", &Bottleneck { mbit: 50, limit: 16 * product });
+    path.delay(40);
+    let answers = [[8 * product as usize; 6], [20_000; 6]].concat();
+    for lie in [NO_QUEUE, "fast", "frozen"] {
+        let rapid = Loaded::new("pauses", Options { flows: 2, sender: Some(teller(lie)), ..Options::default() });
+        path.inside("b", || tcp::note_arrivals(&rapid.name, "in").expect("tc"));
+        let mut flow = Flow::open(&path, &rapid.name, Set::BeforeConnect);
+        let long = Duration::from_secs(6);
+        let most = most_in_flight(&rapid, &mut flow, &answers, Duration::from_millis(100), long);
+        let found = counters(&rapid);
+        let products = most as f64 / f64::from(product);
+        eprintln!(
+            "{lie}: {products:.2} products in flight, guard {} times, fallen {}",
+            found.guarded,
+            found.all_fallen()
+        );
+        assert!(products <= 5.0, "{lie}: {products:.2} products in flight");
     }
 }
 

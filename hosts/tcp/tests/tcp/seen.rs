@@ -14,7 +14,7 @@ const SECOND: Duration = Duration::from_secs(1);
 /// What these tests count needs no long path.
 const WITHOUT_DELAY: Bottleneck = Bottleneck { mbit: 20, limit: 100_000 };
 
-fn counters(rapid: &Loaded) -> Counters {
+pub fn counters(rapid: &Loaded) -> Counters {
     tcp::counters(&rapid.name).expect("loaded")
 }
 
