@@ -25,7 +25,7 @@ fn crowded(loses: fn(u64) -> bool) -> Told {
 
 #[test]
 fn a_crowd_that_loses_a_quarter_takes_the_floor_to_one_packet() {
-    // 2 x 8 % / 25 % is 0.64 packets per round trip: less than the least.
+    // 2 x 12 % / 25 % is 0.96 packets per round trip: less than the least.
     let mut flow = crowded(a_quarter);
     let sent = flow.sent;
     flow.run(RTT * 200);

@@ -93,12 +93,12 @@ impl Reading {
     /// The rate that it keeps.
     fn floor(&self) -> f64 {
         let packet = self.packet / self.rtt_min;
-        if self.losing && self.loss > 0.08 { packet.max(2.0 * packet * 0.08 / self.loss) } else { 2.0 * packet }
+        if self.losing && self.loss > 0.12 { packet.max(2.0 * packet * 0.12 / self.loss) } else { 2.0 * packet }
     }
 
     fn length(&mut self) -> u64 {
         let window = (self.rate * self.rtt_min / self.packet).floor() as u64;
-        let crowd = self.above(self.loss, 0.005, 0.05);
+        let crowd = self.above(self.loss, 0.005, 0.05) && window < 4;
         let mut n = (window / 256).clamp(16, 64).min((window / 16).max(if crowd { 2 } else { 4 }));
         n = n.max((5e-6 * self.rate / self.packet) as u64);
         if n >= 8 {
@@ -199,11 +199,11 @@ impl Reading {
         }
         let lost: f64 = s.lost.iter().sum();
         let window = self.rate * t / self.packet;
-        let few = (!self.at_floor() || self.above(self.loss, 0.08, 0.1)) && self.above(16.0, window, 1.0);
+        let few = !self.at_floor() && self.above(16.0, window, 1.0);
         let most = if few { s.packets as f64 / 32.0 } else { 1.0 };
         let part = lost / s.packets as f64;
-        self.losing = part > 0.0 && part < 1.0;
         if part < 1.0 {
+            self.losing = part > 0.0;
             self.loss += (dt / t).min(1.0).min(most) * (part - self.loss);
         }
     }

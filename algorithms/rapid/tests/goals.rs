@@ -73,10 +73,9 @@ fn an_idle_path_of_400_gbit_is_filled() {
 fn slow_paths_are_filled_although_streams_are_longer_than_a_round_trip() {
     for mbps in [1, 2, 5] {
         let mut net = Bottleneck::new(Path::new(Rate::from_mbps(mbps), RTT)).flow(&params(1500), RTT, Time::ZERO);
-        // 1 Mbit/s has a buffer of two packets: what start-up loses there is felt for four seconds.
-        net.run_until(ms(5000));
+        net.run_until(ms(3000));
         net.clear();
-        net.run_until(ms(11_000));
+        net.run_until(ms(9000));
         let utilisation = net.utilisation(Span::from_secs(6));
         assert!(utilisation > 0.95, "{mbps} Mbit/s: {utilisation}");
     }

@@ -76,9 +76,9 @@
  * The length of a level, in packets: 1/256 of a window, so that a stream is 1/64 of
  * a round trip; at least 16, which give an envelope, and at most 64, which give many
  * streams per round trip. In small windows at most 1/16 of a window (a stream is
- * 1/4 of a round trip), but at least 4. A flow that loses packets there shares the path with
- * many, and hears of a change only when a stream ends: 2, if nearly every packet has a
- * stamp.
+ * 1/4 of a round trip), but at least 4. A flow of less than 4 packets per round trip that loses
+ * some shares the path with many, and hears of a change only when a stream ends: 2, if
+ * nearly every packet has a stamp.
  */
 #define RAPID_LEVEL_WINDOW_PART 256
 #define RAPID_LEVEL_PACKETS 16
@@ -86,6 +86,7 @@
 #define RAPID_LEVEL_SMALL_WINDOW_PART 16
 #define RAPID_LEVEL_PACKETS_SMALL 4
 #define RAPID_LEVEL_PACKETS_MIN 2
+#define RAPID_LEVEL_FEW_PACKETS 4
 /* Three batches of a coalescing receiver, so that each half holds one; but at most 1/8 of a window. */
 #define RAPID_LEVEL_BATCHES 3
 #define RAPID_LEVEL_BATCHES_WINDOW_PART 8
@@ -155,7 +156,8 @@ RAPID_FN u32 rapid_level_length(struct rapid *law)
 	u64 large = rapid_clamp(window / RAPID_LEVEL_WINDOW_PART, RAPID_LEVEL_PACKETS, RAPID_LEVEL_PACKETS_LONG);
 	u64 batches = RAPID_LEVEL_BATCHES * rapid_bytes_in(law->rate, rapid_batch(&law->envelope)) / packet;
 	u64 holes = (RAPID_LEVEL_HOLES * (u64)law->envelope.hole_q16) >> 16;
-	int crowd = law->envelope.loss > RAPID_LOSS_QUEUED_Q16 && holes <= RAPID_LEVEL_PACKETS_SMALL;
+	int lossy = law->envelope.loss > RAPID_LOSS_QUEUED_Q16 && holes <= RAPID_LEVEL_PACKETS_SMALL;
+	int crowd = lossy && window < RAPID_LEVEL_FEW_PACKETS;
 	u64 small = rapid_max(crowd ? RAPID_LEVEL_PACKETS_MIN : RAPID_LEVEL_PACKETS_SMALL, window / RAPID_LEVEL_SMALL_WINDOW_PART);
 	u64 spell = rapid_max(law->spell, law->next - law->spell_first) / RAPID_PROBE_LEVELS;
 	u64 n = rapid_min(rapid_min(large, small), spell);

@@ -26,9 +26,8 @@
 #define RAPID_QUIET_PART 32
 /*
  * Loss is averaged over a round trip, and over as many packets as can tell 3 % from none where a stream lasts longer than a round
- * trip: below 16 packets per round trip. A flow at its floor can do with no less: there a stream counts as it is, until the average
- * is above 8 %. Then it is a crowd's, and one lucky stream does not end it. A stream that lost all its packets does not count: it
- * tells of an outage.
+ * trip: below 16 packets per round trip. A flow at its floor can do with no less: there a stream counts as it is. A stream that lost
+ * all its packets does not count: it tells of an outage.
  */
 #define RAPID_LOSS_PER_ROUND 1
 #define RAPID_LOSS_PACKETS 32
@@ -36,11 +35,13 @@
 /* The window follows the rate down over two round trips: for that long packets of the faster rate may be in flight. */
 #define RAPID_WINDOW_ROUNDS 2
 /*
- * The floor of the rate, in packets per round trip: two make a gap. Where a flow loses more than 8 %, and lost some of its last stream,
- * it falls with what is lost, to one: below that a flow hears too seldom that a crowd, or a burst, has gone.
+ * The floor of the rate, in packets per round trip: two make a gap. Where a flow loses more than 12 %, and lost some of its last stream,
+ * it falls with what is lost, to one: below that a flow hears too seldom that a crowd, or a burst, has gone. (CUBIC has two packets per
+ * round trip where 15 % is lost at random.)
  */
 #define RAPID_FLOOR_PACKETS 2
 #define RAPID_FLOOR_PACKETS_LEAST 1
+#define RAPID_FLOOR_LOSS_Q16 RAPID_Q16(120)
 
 /*
  * The queue that streams and stamps make by themselves: two packets, 1 us, and 1/10 of a batch's period. Two packets of a slow flow
@@ -133,13 +134,13 @@ RAPID_FN void rapid_note_loss(struct rapid *law, const struct rapid_stream *s, u
 {
 	struct rapid_envelope *e = &law->envelope;
 	u64 weight = rapid_weight(RAPID_LOSS_PER_ROUND, duration, law->rtt_ns);
-	int few = rapid_window_packets(law) < RAPID_LOSS_FEW_PACKETS;
 
-	if (few && (!rapid_is_at_floor(law) || e->loss > RAPID_LOSS_ALONE_Q16))
+	if (s->lost >= s->sent)
+		return;
+	if (!rapid_is_at_floor(law) && rapid_window_packets(law) < RAPID_LOSS_FEW_PACKETS)
 		weight = rapid_min(weight, ((u64)s->sent << 16) / RAPID_LOSS_PACKETS);
-	e->losing = s->lost && s->lost < s->sent;
-	if (e->losing || !s->lost)
-		e->loss = rapid_average(e->loss, rapid_fraction(s->lost, s->sent), weight);
+	e->loss = rapid_average(e->loss, rapid_fraction(s->lost, s->sent), weight);
+	e->losing = s->lost > 0;
 }
 
 /* What every stream says, whatever its kind: the queue, its growth, and loss. */
@@ -185,12 +186,12 @@ RAPID_FN u64 rapid_excused_queue(const struct rapid *law, u64 rate)
 RAPID_FN u64 rapid_floor(const struct rapid *law)
 {
 	const struct rapid_envelope *e = &law->envelope;
-	u64 packet = rapid_rate_of(law->params.packet, rapid_max(law->srtt_ns, law->rtt_ns));
-	u64 floor = RAPID_FLOOR_PACKETS * packet;
+	u64 floor = rapid_rate_of(RAPID_FLOOR_PACKETS * law->params.packet, rapid_max(law->srtt_ns, law->rtt_ns));
+	u64 least = floor * RAPID_FLOOR_PACKETS_LEAST / RAPID_FLOOR_PACKETS;
 
-	if (!e->losing || e->loss <= RAPID_LOSS_ALONE_Q16)
+	if (!e->losing || e->loss <= RAPID_FLOOR_LOSS_Q16)
 		return floor;
-	return rapid_max(RAPID_FLOOR_PACKETS_LEAST * packet, floor * RAPID_LOSS_ALONE_Q16 / (u64)e->loss);
+	return rapid_max(least, floor * RAPID_FLOOR_LOSS_Q16 / (u64)e->loss);
 }
 
 RAPID_FN void rapid_set_rate(struct rapid *law, u64 rate)

@@ -229,7 +229,7 @@ struct rapid_envelope {
 	u32 batched;        /* Q16: how often packets arrive in one batch */
 
 	u16 doubts;         /* streams that say that the queue has not moved */
-	u8 losing;          /* the last stream lost packets, and not all of them */
+	u8 losing;          /* the last stream of which something arrived lost packets */
 	u8 spare;
 	u64 doubt_since_ns; /* since then from */
 	s64 doubt_delay;    /* this delay, although the path had room */
