@@ -110,7 +110,7 @@ fn default_here() -> String {
 }
 
 /// Wherever `name` is what connections use unless told otherwise, sets it to the first that the kernel takes: `wanted`, what
-/// the first namespace uses, CUBIC. The kernel keeps what a namespace was set to, even once it is no longer registered; the
+/// the first namespace uses (this one, where that may not be looked at), CUBIC. The kernel keeps what a namespace was set to, even once it is no longer registered; the
 /// same name, set again, is what is registered now.
 pub fn set_default(name: &str, wanted: Option<&str>) -> Result<(), Error> {
     let first = Mutex::new(String::new());
@@ -119,8 +119,9 @@ pub fn set_default(name: &str, wanted: Option<&str>) -> Result<(), Error> {
         Ok(())
     })?;
     let first = first.into_inner().unwrap_or_else(PoisonError::into_inner);
+    let own = default_here();
     // Empty where process 1's namespace may not be looked at; and an empty word written there changes nothing, without an error.
-    let first = Some(first.as_str()).filter(|first| *first != name && !first.is_empty());
+    let first = [first.as_str(), &own].into_iter().find(|first| !first.is_empty()).filter(|first| *first != name);
     each(|| {
         let mut instead = wanted.into_iter().chain(first).chain(ALWAYS);
         match default_here() != name || instead.any(|other| fs::write(DEFAULT, other).is_ok()) {
