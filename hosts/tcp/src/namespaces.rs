@@ -110,8 +110,8 @@ fn default_here() -> String {
 }
 
 /// Wherever `name` is what connections use unless told otherwise, sets it to the first that the kernel takes: `wanted`, what
-/// the first namespace uses (this one, where that may not be looked at), CUBIC. The kernel keeps what a namespace was set to, even once it is no longer registered; the
-/// same name, set again, is what is registered now.
+/// the first namespace uses (this one, where that may not be looked at), CUBIC. The kernel keeps what a namespace was set to,
+/// even once it is no longer registered; the same name, set again, is what is registered now.
 pub fn set_default(name: &str, wanted: Option<&str>) -> Result<(), Error> {
     let first = Mutex::new(String::new());
     enter(Path::new(FIRST), || {
