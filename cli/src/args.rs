@@ -330,6 +330,10 @@ pub struct Reproduce {
     /// papers/outcomes.ndjson]
     #[arg(long, value_name = "FILE")]
     pub store: Option<PathBuf>,
+    /// Repeats the figures: adds this to the seed of every run, and stores what is found beside the outcomes, for the
+    /// scoreboard [default of --store: papers/repeated.ndjson]
+    #[arg(long, value_name = "NUMBER", conflicts_with_all = ["quick", "scoreboard", "explain"], value_parser = clap::value_parser!(u64).range(1..))]
+    pub reseed: Option<u64>,
     /// Prints the page of the stored outcomes, and runs nothing
     #[arg(long)]
     pub scoreboard: bool,

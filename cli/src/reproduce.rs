@@ -6,7 +6,9 @@ use crate::estimate::streams;
 use crate::run::{threads, unwritable};
 use crate::terminal::Terminal;
 use crate::{Failure, PROGRAM, say};
-use papers::{Figure, Findings, FoundBy, GridQuestion, Library, Paper, PaperError, STORE, Store, Task};
+use papers::{
+    Figure, Findings, FoundBy, GridQuestion, Library, Paper, PaperError, REPEATED, STORE, Store, Stores, Task,
+};
 use rayon::prelude::*;
 use report::PAGE;
 use results::reproduction::{self, Claim, Value, Verdict};
@@ -26,11 +28,11 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
                 "{path}: there is no such file; expected the outcomes that `reproduce --all` stores"
             )));
         }
-        let store = Store::read(path).map_err(input)?;
+        let stores = Stores { found: Store::read(path).map_err(input)?, repeated: repeated(path).map_err(input)? };
         let library = Library::embedded().map_err(input)?;
         return match arguments.json {
-            true => say(&format!("{}\n", papers::scores(&library, &store))),
-            false => say(&papers::scoreboard(&library, &store)),
+            true => say(&format!("{}\n", papers::scores(&library, &stores))),
+            false => say(&papers::scoreboard(&library, &stores)),
         };
     }
     let kept = Kept::open(arguments)?;
@@ -45,7 +47,10 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
         }
     }
     // All is read and checked before anything runs.
-    let chosen = read(chosen, arguments.quick, &arguments.out).map_err(input)?;
+    let mut chosen = read(chosen, arguments.quick, &arguments.out).map_err(input)?;
+    if let Some(by) = arguments.reseed {
+        chosen.iter_mut().flat_map(|(_, figures)| figures).for_each(|figure| figure.reseed(by));
+    }
     let (jobs, replace, progress) = (arguments.jobs, arguments.replace, &Terminal::new(arguments.json));
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let (mut outcomes, mut made) = (Vec::new(), Made::new());
@@ -92,19 +97,28 @@ const CODE: [(&str, &str); 4] = [
 struct Kept {
     path: Option<PathBuf>,
     store: Store,
+    /// What is added to every seed.
+    reseed: Option<u64>,
 }
 
 impl Kept {
     fn open(arguments: &Arguments) -> Result<Kept, Failure> {
-        let path = arguments.store.clone().or(arguments.all.then(|| PathBuf::from(STORE)));
+        let default = match arguments.reseed {
+            Some(_) => Some(REPEATED),
+            None => arguments.all.then_some(STORE),
+        };
+        let path = arguments.store.clone().or(default.map(PathBuf::from));
         let store = path.as_deref().map_or(Ok(Store::default()), Store::read).map_err(input)?;
-        Ok(Kept { path, store })
+        Ok(Kept { path, store, reseed: arguments.reseed })
     }
 
     /// The digest of all that a figure depends on: the code that does what its sources ask for and judges what is found, and
     /// the files that it reads.
-    fn depends_on(paper: &Paper, figure: &str) -> String {
+    fn depends_on(&self, paper: &Paper, figure: &str) -> String {
         let mut hash = Hash::default();
+        if let Some(by) = self.reseed {
+            _ = writeln!(hash, "reseed {by}");
+        }
         let code = CODE.into_iter().filter(|(table, _)| *table == "judge" || paper.asks_for(figure, table));
         let code = code.map(|(table, digest)| (table, digest.as_bytes()));
         let files = paper.depends_on(figure);
@@ -119,7 +133,7 @@ impl Kept {
     /// Leaves out the figures whose outcomes stand.
     fn leave_out_standing(&self, chosen: &mut Vec<(Paper, Vec<String>)>) {
         keep_those(chosen, |paper, figure| {
-            !self.store.stands(&format!("{}/{figure}", paper.name), &Kept::depends_on(paper, figure))
+            !self.store.stands(&format!("{}/{figure}", paper.name), &self.depends_on(paper, figure))
         });
     }
 
@@ -127,7 +141,7 @@ impl Kept {
     fn put(&self, paper: &Paper, figure: &reproduction::Figure) -> Result<(), Failure> {
         let Some(path) = &self.path else { return Ok(()) };
         let mut store = Store::read(path).map_err(input)?;
-        let depends_on = Kept::depends_on(paper, &figure.name);
+        let depends_on = self.depends_on(paper, &figure.name);
         let commit = PROGRAM.commit().unwrap_or("unknown");
         store.put(&paper.name, figure, FoundBy { commit, depends_on: &depends_on });
         store.write(path).map_err(input)
@@ -140,6 +154,11 @@ fn input(error: papers::PaperError) -> Failure {
 
 /// Papers, and names of figures of each.
 pub type Chosen = Vec<(Paper, Vec<String>)>;
+
+/// The outcomes of a repetition that lie beside a store, if any do.
+fn repeated(store: &Path) -> Result<Store, PaperError> {
+    Store::read(&store.with_file_name(Path::new(REPEATED).file_name().unwrap_or_default()))
+}
 
 /// What a name means: all that is compiled in, some of it, or what stands at a path.
 ///

@@ -90,6 +90,15 @@ impl Figure {
         Ok(figure)
     }
 
+    /// Adds `by` to the seed of every run: the same figure, repeated. Theory and recorded results have no seed.
+    pub fn reseed(&mut self, by: u64) {
+        for task in &mut self.tasks {
+            if let Task::Simulate { plan, .. } | Task::Probe { plan, .. } = task {
+                plan.iter_mut().for_each(|run| run.seed = run.seed.wrapping_add(by));
+            }
+        }
+    }
+
     pub(crate) fn source(&self, name: &str) -> Option<usize> {
         self.sources.iter().position(|source| source.name == name)
     }

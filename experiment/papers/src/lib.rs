@@ -28,4 +28,4 @@ pub use library::{Library, Paper};
 pub use rule::{is_kept, kept_by_constants};
 pub use scoreboard::{scoreboard, scores};
 pub use source::{Answer, Findings, GridQuestion, Task};
-pub use store::{Bound, FoundBy, Judged, Outcome, STORE, Store};
+pub use store::{Bound, FoundBy, Judged, Outcome, REPEATED, STORE, Store, Stores};

@@ -50,6 +50,7 @@ impl Figure {
             half_width: read.and_then(|read| read.half_width),
             ratio: read.map(|read| read.mean / published).filter(|ratio| ratio.is_finite()),
             tolerance,
+            half_place: value.last_place / 2.0,
             origin: self.origin(&value.from),
             verdict: self.verdict(met, &value.differs),
             because: value.differs.trim().to_string(),

@@ -2,7 +2,7 @@
 
 use crate::library::{Library, Paper};
 use crate::rule::by_constants;
-use crate::store::{Bound, Judged, Outcome, Store};
+use crate::store::{Bound, Judged, Outcome, Store, Stores};
 use results::reproduction::WORDS;
 use serde::Serialize;
 use serde_json::{Map, Value, json};
@@ -22,6 +22,9 @@ const LEGEND: &str = "\
 * **values**: printed numbers; some figures have statements only. **5, 15, 50 %**: how many of ours are that near; a
   printed zero counts where ours prints as zero.
 * **constant**: how many values the best constants keep, one for each unit of the figure.
+* **again**: how many of *our* values a repetition with other seeds keeps, by the same rule, with ours in the place of the
+  published ones (`reproduce --all --reseed 1000`, stored in `papers/repeated.ndjson`). A published table is one run, so nothing
+  that is random can be expected to score higher than this.
 * **statements**: words of the paper and orders of rows, kept of all; goals of our own are left out. **after**: how many
   of their bounds were chosen when our value was known.
 ";
@@ -36,14 +39,23 @@ struct Score {
     within: [usize; 3],
     kept: usize,
     constant: usize,
+    /// How many of our values a repetition keeps; none: there was no repetition.
+    again: Option<usize>,
     statements: usize,
     held: usize,
     after: usize,
     explained: usize,
 }
 
+impl Stores {
+    /// Of `PAPER/FIGURE`.
+    fn score(&self, figure: &str) -> Score {
+        Score::of(self.found.of(figure), self.repeated.of(figure))
+    }
+}
+
 impl Score {
-    fn of(outcomes: &[Outcome]) -> Score {
+    fn of(outcomes: &[Outcome], repeated: &[Outcome]) -> Score {
         let count = |which: &dyn Fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| which(outcome)).count();
         let is_value = |outcome: &Outcome| outcome.published.is_some();
         let kept = |outcome: &Outcome| outcome.verdict == Judged::Kept;
@@ -52,6 +64,7 @@ impl Score {
             within: [0.05, 0.15, 0.5].map(|part| count(&|outcome| outcome.is_within(part))),
             kept: count(&|outcome| is_value(outcome) && kept(outcome)),
             constant: by_constants(outcomes.iter().filter_map(Outcome::published_within)),
+            again: again(outcomes, repeated),
             statements: count(&|outcome| !is_value(outcome)),
             held: count(&|outcome| !is_value(outcome) && kept(outcome)),
             after: count(&Outcome::is_after_run),
@@ -65,6 +78,10 @@ impl Score {
             within: [0, 1, 2].map(|at| self.within[at] + other.within[at]),
             kept: self.kept + other.kept,
             constant: self.constant + other.constant,
+            again: match (self.again, other.again) {
+                (Some(one), Some(another)) => Some(one + another),
+                (one, another) => one.or(another),
+            },
             statements: self.statements + other.statements,
             held: self.held + other.held,
             after: self.after + other.after,
@@ -81,8 +98,11 @@ impl Score {
         let [five, fifteen, fifty] = self.within;
         let missed = self.missed();
         let values = match self.values {
-            0 => "statements only | | | | |".to_string(),
-            values => format!("{values} | {five} | {fifteen} | {fifty} | {} | {}", self.kept, self.constant),
+            0 => "statements only | | | | | |".to_string(),
+            values => {
+                let again = self.again.map_or(String::new(), |again| again.to_string());
+                format!("{values} | {five} | {fifteen} | {fifty} | {} | {} | {again}", self.kept, self.constant)
+            }
         };
         format!(
             "{values} | {} / {} | {} | {missed} | {} | {}",
@@ -95,13 +115,19 @@ impl Score {
     }
 }
 
+/// How many values of a figure a repetition keeps.
+fn again(outcomes: &[Outcome], repeated: &[Outcome]) -> Option<usize> {
+    let kept = |(ours, again): &(&Outcome, &Outcome)| ours.cell == again.cell && ours.is_repeated_by(again);
+    (!repeated.is_empty()).then(|| outcomes.iter().zip(repeated).filter(kept).count())
+}
+
 /// Returns the page.
-pub fn scoreboard(library: &Library, store: &Store) -> String {
+pub fn scoreboard(library: &Library, stores: &Stores) -> String {
     let all: Vec<(String, Score)> =
-        library.papers().iter().map(|paper| (paper.name.clone(), score_of(paper, store))).collect();
+        library.papers().iter().map(|paper| (paper.name.clone(), score_of(paper, stores))).collect();
     let total = all.iter().fold(Score::default(), |sum, (_, score)| sum.plus(*score));
     let mut out = HEAD.to_string();
-    out.push_str(&result(library, store, total));
+    out.push_str(&result(library, &stores.found, total));
     out.push_str(LEGEND);
     for (word, means) in WORDS {
         _ = writeln!(out, "* **{word}**: {means}.");
@@ -113,9 +139,9 @@ pub fn scoreboard(library: &Library, store: &Store) -> String {
     }
     _ = writeln!(out, "| all | {} |\n", total.row());
     for paper in library.papers() {
-        figures(&mut out, paper, store);
+        figures(&mut out, paper, stores);
     }
-    misses(&mut out, library, store);
+    misses(&mut out, library, &stores.found);
     out.trim_end().to_string() + "\n"
 }
 
@@ -123,6 +149,7 @@ pub fn scoreboard(library: &Library, store: &Store) -> String {
 fn result(library: &Library, store: &Store, total: Score) -> String {
     let (run, waiting) = progress(library, store);
     let missed = total.missed();
+    let percent = |values: usize| 100.0 * values as f64 / total.values.max(1) as f64;
     let rest = match waiting.len() {
         0 => "Every figure has been run.".to_string(),
         figures => {
@@ -130,17 +157,20 @@ fn result(library: &Library, store: &Store, total: Score) -> String {
             format!("{figures} figures with {count} values and statements have not been run.")
         }
     };
+    let repeated = total.again.map_or(String::new(), |again| {
+        format!("A repetition with other seeds keeps {again} of our own values, {:.0} %.\n\n", percent(again))
+    });
     format!(
         "**{} of {} printed values are kept, {:.0} %; the best constants keep {}. {} of {} statements hold.** {} of the {missed}\n\
          misses are explained by a run. {run} figures have been run. {rest}\n\n",
         total.kept,
         total.values,
-        100.0 * total.kept as f64 / total.values.max(1) as f64,
+        percent(total.kept),
         total.constant,
         total.held,
         total.statements,
         total.explained,
-    )
+    ) + &repeated
 }
 
 /// How many figures were run, and which others have something to judge, with how much.
@@ -161,16 +191,15 @@ fn progress(library: &Library, store: &Store) -> (usize, Vec<(String, usize)>) {
 }
 
 /// Returns the scores as JSON: of all, of each paper, of each figure that was run, and what is left to run.
-pub fn scores(library: &Library, store: &Store) -> Value {
+pub fn scores(library: &Library, stores: &Stores) -> Value {
+    let store = &stores.found;
     let (_, waiting) = progress(library, store);
-    let of_paper = |paper: &Paper| (paper.name.clone(), json!(score_of(paper, store)));
+    let of_paper = |paper: &Paper| (paper.name.clone(), json!(score_of(paper, stores)));
     let of_figure = |paper: &Paper| -> Vec<(String, Value)> {
         let run = paper.figures().into_iter().map(|figure| named(paper, &figure));
-        run.filter(|name| !store.of(name).is_empty())
-            .map(|name| (name.clone(), json!(Score::of(store.of(&name)))))
-            .collect()
+        run.filter(|name| !store.of(name).is_empty()).map(|name| (name.clone(), json!(stores.score(&name)))).collect()
     };
-    let total = library.papers().iter().fold(Score::default(), |sum, paper| sum.plus(score_of(paper, store)));
+    let total = library.papers().iter().fold(Score::default(), |sum, paper| sum.plus(score_of(paper, stores)));
     json!({
         "all": total,
         "papers": library.papers().iter().map(of_paper).collect::<Map<String, Value>>(),
@@ -181,8 +210,8 @@ pub fn scores(library: &Library, store: &Store) -> Value {
 
 fn table_head(first: &str) -> String {
     format!(
-        "| {first} | values | 5 % | 15 % | 50 % | kept | constant | statements | after | missed | explained | unexplained |\n\
-         |---|---|---|---|---|---|---|---|---|---|---|---|\n"
+        "| {first} | values | 5 % | 15 % | 50 % | kept | constant | again | statements | after | missed | explained | unexplained |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
     )
 }
 
@@ -190,20 +219,20 @@ fn named(paper: &Paper, figure: &str) -> String {
     format!("{}/{figure}", paper.name)
 }
 
-fn score_of(paper: &Paper, store: &Store) -> Score {
-    let scores = paper.figures().into_iter().map(|figure| Score::of(store.of(&named(paper, &figure))));
+fn score_of(paper: &Paper, stores: &Stores) -> Score {
+    let scores = paper.figures().into_iter().map(|figure| stores.score(&named(paper, &figure)));
     scores.fold(Score::default(), Score::plus)
 }
 
 /// The figures of a paper: those that were run, then the names of the others.
-fn figures(out: &mut String, paper: &Paper, store: &Store) {
+fn figures(out: &mut String, paper: &Paper, stores: &Stores) {
     _ = writeln!(out, "## {}\n", paper.name);
     let (run, others): (Vec<String>, Vec<String>) =
-        paper.figures().into_iter().partition(|figure| !store.of(&named(paper, figure)).is_empty());
+        paper.figures().into_iter().partition(|figure| !stores.found.of(&named(paper, figure)).is_empty());
     if !run.is_empty() {
         out.push_str(&table_head("figure"));
         for figure in &run {
-            _ = writeln!(out, "| {figure} | {} |", Score::of(store.of(&named(paper, figure))).row());
+            _ = writeln!(out, "| {figure} | {} |", stores.score(&named(paper, figure)).row());
         }
         out.push('\n');
     }

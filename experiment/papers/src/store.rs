@@ -13,6 +13,9 @@ use std::path::Path;
 /// Where the store lies in the source tree.
 pub const STORE: &str = "papers/outcomes.ndjson";
 
+/// Where the outcomes of a repetition lie: the same figures from other seeds.
+pub const REPEATED: &str = "papers/repeated.ndjson";
+
 /// A published value or a statement, and ours.
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
@@ -29,6 +32,9 @@ pub struct Outcome {
     pub unit: String,
     /// What ours must meet: of a value how far ours may be from it, of a statement its bounds.
     pub bound: Bound,
+    /// Half of the last printed place of a value; 0 of a statement.
+    #[serde(default)]
+    pub half_place: f64,
     /// How ours came about.
     pub origin: String,
     /// Whether ours meets it.
@@ -71,6 +77,15 @@ pub enum Judged {
     Missed,
     /// There is no value of ours.
     Missing,
+}
+
+/// The outcomes that a scoreboard is made of.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Stores {
+    /// Those of the figures as they are written.
+    pub found: Store,
+    /// Those of a repetition with other seeds; empty if there was none.
+    pub repeated: Store,
 }
 
 /// The outcomes of all figures that were judged.
@@ -146,6 +161,7 @@ fn outcomes(name: &str, figure: &Figure, found_by: FoundBy<'_>) -> Vec<Outcome> 
         ours: value.ours,
         unit: value.unit.clone(),
         bound: Bound::Distance(value.tolerance),
+        half_place: value.half_place,
         origin: value.origin.word().to_string(),
         verdict: judged(value.verdict, value.ours, &value.because),
         shown_by: value.shown_by.clone(),
@@ -159,6 +175,7 @@ fn outcomes(name: &str, figure: &Figure, found_by: FoundBy<'_>) -> Vec<Outcome> 
         ours: claim.found,
         unit: String::new(),
         bound: Bound::Words(claim.bound.clone()),
+        half_place: 0.0,
         origin: claim.origin.word().to_string(),
         verdict: judged(claim.verdict, claim.found, &claim.because),
         shown_by: claim.shown_by.clone(),
@@ -189,6 +206,14 @@ impl Outcome {
         match (self.published, self.ours) {
             (Some(0.0), _) => self.verdict == Judged::Kept,
             (Some(published), Some(ours)) => rule::met(ours, published, part * published.abs()),
+            _ => false,
+        }
+    }
+
+    /// Whether a repetition finds ours again, by the rule that holds for published values with ours in their place.
+    pub(crate) fn is_repeated_by(&self, again: &Outcome) -> bool {
+        match (self.published, self.ours, again.ours) {
+            (Some(_), Some(ours), Some(found)) => rule::met(found, ours, rule::tolerance(ours, 2.0 * again.half_place)),
             _ => false,
         }
     }

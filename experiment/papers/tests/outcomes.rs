@@ -1,6 +1,6 @@
 //! The store of outcomes and the page that is made of it.
 
-use packetscale_papers::{Bound, FoundBy, Judged, Library, STORE, Store, scoreboard};
+use packetscale_papers::{Bound, FoundBy, Judged, Library, REPEATED, STORE, Store, Stores, scoreboard};
 use results::reproduction::{Claim, Figure, Value, Verdict};
 use std::path::{Path, PathBuf};
 
@@ -74,17 +74,36 @@ fn a_verdict_is_that_of_the_rule_whatever_the_figure_expects() {
 /// Within 5, 15, 50 %: 1, 2, 3. Two kept, and two by a constant.
 #[test]
 fn the_page_counts_what_is_near_and_what_a_constant_would_score() {
-    let page = scoreboard(&Library::embedded().expect("papers"), &stored());
-    assert!(page.contains("| table-8.1 | 3 | 1 | 2 | 3 | 2 | 2 | 0 / 1 | 0 | 2 | 0 | 2 |"), "{page}");
+    let stores = Stores { found: stored(), ..Stores::default() };
+    let page = scoreboard(&Library::embedded().expect("papers"), &stores);
+    assert!(page.contains("| table-8.1 | 3 | 1 | 2 | 3 | 2 | 2 |  | 0 / 1 | 0 | 2 | 0 | 2 |"), "{page}");
     assert!(page.contains("c: 6 printed, 8.000 found"), "{page}");
     assert!(page.contains("Not yet run, ") && page.contains("Pictures without a value or statement: "));
+}
+
+/// Ours are 1.02, 1.3 and 8.0. 1.17 is 0.15 away where 15 % are 0.153; 7.0 is 1.0 away where they are 1.2; 1.5 is 0.2 away where
+/// they are 0.195, so only half a place of 0.25 keeps it.
+#[test]
+fn a_repetition_is_judged_by_ours_and_not_by_the_published_value() {
+    let again = |half_place: f64| {
+        let mut figure = figure();
+        for (value, found) in figure.values.iter_mut().zip([1.17, 1.5, 7.0]) {
+            (value.ours, value.half_place) = (Some(found), half_place);
+        }
+        let mut repeated = Store::default();
+        repeated.put("rapid-2017", &figure, by("c0ffee", "b"));
+        scoreboard(&Library::embedded().expect("papers"), &Stores { found: stored(), repeated })
+    };
+    let kept = |page: String, kept: usize| page.contains(&format!("| 2 | 2 | {kept} | 0 / 1 |"));
+    assert!(kept(again(0.0), 2) && kept(again(0.25), 3));
 }
 
 /// `packetscale reproduce --scoreboard > docs/scoreboard.md`
 #[test]
 fn the_page_in_the_documentation_is_that_of_the_store() {
-    let store = Store::read(&root().join(STORE)).expect("a store");
-    let page = scoreboard(&Library::embedded().expect("papers"), &store);
+    let read = |name: &str| Store::read(&root().join(name)).expect("a store");
+    let page =
+        scoreboard(&Library::embedded().expect("papers"), &Stores { found: read(STORE), repeated: read(REPEATED) });
     let kept = std::fs::read_to_string(root().join("docs/scoreboard.md")).expect("the page");
     assert!(page == kept, "docs/scoreboard.md is not made of {STORE}: `packetscale reproduce --scoreboard` makes it");
 }

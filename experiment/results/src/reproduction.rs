@@ -147,6 +147,8 @@ pub struct Value {
     pub ratio: Option<f64>,
     /// How far ours may be from the published value, in its unit (decision 0055).
     pub tolerance: f64,
+    /// Half of the last printed place of the published value.
+    pub half_place: f64,
     /// Where our value comes from.
     pub origin: Origin,
     /// Whether our value is near enough.
