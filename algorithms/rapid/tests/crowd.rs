@@ -70,3 +70,34 @@ fn streams_of_a_flow_that_loses_packets_are_half_as_long() {
     let lossy = streams_in(a_quarter);
     assert!((7.5..=8.5).contains(&lossy), "{lossy} packets");
 }
+
+/// A newcomer, when it has raised its rate for the first time. Others add so much delay once it has sent for 5 ms, some four packets of
+/// the nineteen of its first chirp.
+fn newcomer_where_others_add(queue: Span) -> Told {
+    let mut flow = Told::new(&Params::new(PACKET), RTT);
+    flow.run(Span::from_millis(5));
+    flow.queue = queue;
+    let first = flow.packets_per_round();
+    let raised =
+        flow.run_until(RTT * 4, |law| law.rate().bps() as f64 * RTT.as_secs_f64() / PACKET.bits() as f64 > first * 1.5);
+    assert!(raised, "{} packets per round trip", flow.packets_per_round());
+    flow
+}
+
+#[test]
+fn a_newcomer_alone_raises_its_rate_eightfold() {
+    // 0.1 ms of 40 is less than 1/256: others that send little.
+    for micros in [0, 100] {
+        let packets = newcomer_where_others_add(Span::from_micros(micros)).packets_per_round();
+        assert!((79.0..=81.0).contains(&packets), "{packets} packets per round trip");
+    }
+}
+
+#[test]
+fn a_newcomer_among_others_doubles_as_slow_start_does() {
+    // RFC 5681, 3.1: at most a packet more for each that is acknowledged, so ten become twenty.
+    for micros in [300, 1000, 10_000] {
+        let packets = newcomer_where_others_add(Span::from_micros(micros)).packets_per_round();
+        assert!((19.0..=21.0).contains(&packets), "{packets} packets per round trip, {micros} us");
+    }
+}

@@ -10,6 +10,8 @@
  *                                least 2 R, where the highest levels have no stamp
  *     a delay that falls         the chirp met a queue that drains: R stays, in the
  *                                first eight streams
+ *     a delay that moves         others send: R only doubles, as TCP's does, in the
+ *                                first eight streams
  *     knee in level j, slope k_j A = r_j / (1 + k_j); the next slope gives 1/C,
  *                                and A = r_j - k_j C; leave with max(R/2, 0.92 A)
  *     losses in level K          the levels below K count; without a knee in them
@@ -82,11 +84,13 @@
 #define RAPID_CROWDED_LOST_PACKETS 2
 #define RAPID_CROWDED_LOST_PART 16
 /*
- * The delay falls over a chirp if it does so by more than 1/128 of a round trip. Interrupts that come together fall so, too, and for
+ * The delay falls over a chirp if it does so by more than 1/128 of a round trip. It moves if its highest point is more than 1/256 of
+ * one above its lowest: without a knee, the chirp itself did not move it. Interrupts that come together fall and move so, too, and for
  * ever: so a newcomer heeds that in its first eight streams, some four chirps.
  */
 #define RAPID_CHIRP_FALLS_PART 128
-#define RAPID_CHIRP_FALLS_STREAMS 8
+#define RAPID_CHIRP_MOVES_PART 256
+#define RAPID_CHIRP_NEW_STREAMS 8
 
 /* Where start-up leaves to: 0.92 of what a knee shows, 0.85 of the last level that lost little. */
 #define RAPID_LEAVE_KNEE_Q16 RAPID_Q16(920)
@@ -342,6 +346,35 @@ RAPID_STAGE int rapid_tail_falls(const struct rapid_tail *t, u64 more_than)
 	return rapid_difference(first, last) > (s64)more_than;
 }
 
+/* Whether the delay moved from point to point, in whatever way. */
+RAPID_STAGE int rapid_tail_moves(const struct rapid_tail *t, u64 more_than)
+{
+	s64 low = 0, high = 0;
+
+	if (!t || !t->points)
+		return 0;
+	for (u32 i = 1; i < RAPID_CHIRP_LEVELS + 1; i++) {
+		s64 above;
+
+		if (i >= t->points)
+			break;
+		above = rapid_difference((u64)rapid_tail_point(t, i)->delay, (u64)rapid_tail_point(t, 0)->delay);
+		low = rapid_smin(low, above);
+		high = rapid_smax(high, above);
+	}
+	return high - low > (s64)more_than;
+}
+
+/* The rate after a chirp that met no limit: half of the highest level heard of, but a newcomer among others only doubles. */
+RAPID_FN u64 rapid_chirp_grown(const struct rapid *law, const struct rapid_stream *s, const struct rapid_tail *t)
+{
+	u64 least = RAPID_CHIRP_GROWTH_LEAST * s->rate;
+
+	if (law->streams < RAPID_CHIRP_NEW_STREAMS && rapid_tail_moves(t, law->rtt_ns / RAPID_CHIRP_MOVES_PART))
+		return least;
+	return rapid_max(least, rapid_tail_top(law, t) / RAPID_CHIRP_TRIED_PART);
+}
+
 /* Does what a chirp says. Returns 1 when that is to grow on. */
 RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *s)
 {
@@ -379,8 +412,8 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 		rapid_leave_startup(law, rapid_max(s->rate, sent));
 	} else if (s->app_limited && duration <= law->rtt_ns / RAPID_CUT_ENOUGH_PART) {
 		/* It left soon enough. */
-	} else if (law->streams >= RAPID_CHIRP_FALLS_STREAMS || !rapid_tail_falls(&t, law->rtt_ns / RAPID_CHIRP_FALLS_PART)) {
-		rapid_set_rate(law, rapid_max(RAPID_CHIRP_GROWTH_LEAST * s->rate, rapid_tail_top(law, &t) / RAPID_CHIRP_TRIED_PART));
+	} else if (law->streams >= RAPID_CHIRP_NEW_STREAMS || !rapid_tail_falls(&t, law->rtt_ns / RAPID_CHIRP_FALLS_PART)) {
+		rapid_set_rate(law, rapid_chirp_grown(law, s, &t));
 		return 1;
 	}
 	return 0;
