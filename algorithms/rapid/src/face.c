@@ -119,6 +119,8 @@ static u64 rapid_face_least_window(const struct rapid *law)
 {
 	u64 window = RAPID_WINDOW_TIMES * rapid_bytes_in(law->window_rate, law->rtt_ns) / law->params.packet;
 
+	if (rapid_contends(law))
+		return 0; /* it is not known for longer */
 	return rapid_min(window + RAPID_WINDOW_SLACK_LEAST, RAPID_WINDOW_MAX_PACKETS);
 }
 

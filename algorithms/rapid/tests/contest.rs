@@ -5,8 +5,10 @@ use packetscale_rapid::Params;
 use units::{Ratio, Span};
 
 const RTT: Span = Span::from_millis(30);
-/// A packet per round trip more, per round trip: 12 kbit / (30 ms)^2.
-const GROWTH_BPS_PER_S: f64 = 12_000.0 / 0.03 / 0.03;
+/// The queue is 15 and 17 ms in turns, so the round trip has 46 ms on average.
+const ROUND_S: f64 = 0.046;
+/// A packet leaves at 1.2 times the pace of its window.
+const PACE: f64 = 1.2;
 
 fn on_an_empty_path(competitive: bool) -> Told {
     let mut flow = Told::new(&Params { competitive, margin: Ratio::ZERO, ..Params::new(PACKET) }, RTT);
@@ -15,7 +17,7 @@ fn on_an_empty_path(competitive: bool) -> Told {
     flow
 }
 
-/// Half a second on the empty path, then beside a queue of 15 to 17 ms for `span`.
+/// Half a second on the empty path, then beside a queue for `span`.
 fn beside_a_queue(competitive: bool, span: Span) -> Told {
     let mut flow = on_an_empty_path(competitive);
     meet_a_queue(&mut flow, span);
@@ -33,45 +35,92 @@ fn mbps(flow: &Told) -> f64 {
     flow.law.rate().bps() as f64 / 1e6
 }
 
+/// The window that the rate belongs to, after a whole number of turns of the queue: it is 17 ms then.
+fn window_packets(flow: &Told) -> f64 {
+    flow.law.rate().bps() as f64 / PACE * 0.047 / PACKET.bits() as f64
+}
+
 fn a_loss_is_no_reason(flow: &mut Told) {
     let before = mbps(flow);
     flow.law.on_recovery();
     assert!((mbps(flow) - before).abs() < 1e-9, "{before} to {}", mbps(flow));
 }
 
+/// RFC 9438, equation 4: 3 (1 - 0.7) / (1 + 0.7) of a packet per round trip. The cubic is slower for the first five seconds.
 #[test]
-fn a_standing_queue_makes_it_grow_as_reno_does() {
-    let mut flow = beside_a_queue(true, Span::from_secs(1));
-    let before = mbps(&flow);
-    meet_a_queue(&mut flow, Span::from_secs(1));
-    let grown = (mbps(&flow) - before) * 1e6 / GROWTH_BPS_PER_S;
-    assert!((0.95..1.05).contains(&grown), "{grown} of a packet per round trip, per round trip");
+fn a_queue_that_giving_way_does_not_drain_makes_it_grow_as_reno_does() {
+    let mut flow = beside_a_queue(true, Span::from_secs(2));
+    let before = window_packets(&flow);
+    meet_a_queue(&mut flow, Span::from_secs(2));
+    let rounds = 2.0 / ROUND_S;
+    let grown = (window_packets(&flow) - before) / rounds;
+    assert!((0.95..1.05).contains(&(grown / 0.529)), "{grown} packets per round trip");
+}
+
+/// RFC 9438, equations 1 and 2, after a loss that left 0.75 of some thousand packets.
+#[test]
+fn after_a_loss_it_follows_the_cubic() {
+    let mut flow = on_an_empty_path(true);
+    assert!(flow.run_until(Span::from_secs(20), |law| law.rate().bps() > 400_000_000), "{} Mbit/s", mbps(&flow));
+    meet_a_queue(&mut flow, Span::from_secs(2));
+    let most = window_packets(&flow);
+    flow.law.on_recovery();
+    let k = ((0.25 * most) / 0.4).cbrt();
+    for second in [2.0, 4.0, 6.0, 8.0] {
+        meet_a_queue(&mut flow, Span::from_secs(2));
+        let expected = most - 0.4 * (k - second).powi(3);
+        let found = window_packets(&flow);
+        assert!((found / expected - 1.0).abs() < 0.01, "{found} of {expected} packets after {second} s, K = {k} s");
+    }
 }
 
 #[test]
-fn a_loss_recovery_leaves_seven_tenths() {
-    let mut flow = beside_a_queue(true, Span::from_secs(1));
+fn a_loss_leaves_three_quarters_once_in_a_round_trip() {
+    let mut flow = beside_a_queue(true, Span::from_secs(2));
     let before = mbps(&flow);
     flow.law.on_recovery();
-    assert!((mbps(&flow) / before - 0.7).abs() < 1e-3, "{before} to {}", mbps(&flow));
+    flow.law.on_recovery();
+    assert!((mbps(&flow) / before - 0.75).abs() < 1e-3, "{before} to {}", mbps(&flow));
+}
+
+/// It waits for a round trip, and looks for five.
+#[test]
+fn it_ends_where_a_look_finds_no_queue() {
+    let mut flow = beside_a_queue(true, Span::from_secs(2));
+    flow.queue = Span::ZERO;
+    flow.run(RTT * 9);
+    a_loss_is_no_reason(&mut flow);
+}
+
+/// What is left in flight while it looks is its part of the path without a queue: the rate falls to T / T' of it. The first look comes
+/// with the contest, the next when the queue falls by an eighth.
+#[test]
+fn while_it_looks_it_takes_its_own_packets_out_of_the_queue() {
+    let mut flow = beside_a_queue(true, Span::from_secs(2));
+    let window = window_packets(&flow);
+    flow.queue = Span::from_millis(14);
+    flow.run(Span::from_millis(44 * 4));
+    let left = flow.law.rate().bps() as f64 * 0.044 / PACKET.bits() as f64;
+    assert!((left / window / (30.0 / 44.0) - 1.0).abs() < 0.03, "{left} of {window} packets");
+    flow.run(Span::from_millis(44 * 6));
+    assert!(flow.law.rate().bps() as f64 / PACE * 0.044 / PACKET.bits() as f64 > window, "it came back");
 }
 
 #[test]
-fn it_ends_with_the_queue() {
-    let mut flow = beside_a_queue(true, Span::from_secs(1));
-    flow.queue = Span::ZERO;
-    flow.run(Span::from_millis(200));
+fn an_expired_timer_ends_it() {
+    let mut flow = beside_a_queue(true, Span::from_secs(2));
+    flow.law.on_timeout();
     a_loss_is_no_reason(&mut flow);
 }
 
 #[test]
 fn without_the_setting_a_loss_beside_a_queue_is_no_reason() {
-    let mut flow = beside_a_queue(false, Span::from_secs(1));
+    let mut flow = beside_a_queue(false, Span::from_secs(2));
     a_loss_is_no_reason(&mut flow);
 }
 
 #[test]
-fn a_queue_of_less_than_ten_round_trips_does_not_begin_it() {
-    let mut flow = beside_a_queue(true, Span::from_millis(250));
+fn a_queue_of_less_than_twenty_round_trips_does_not_begin_it() {
+    let mut flow = beside_a_queue(true, Span::from_millis(550));
     a_loss_is_no_reason(&mut flow);
 }

@@ -2,61 +2,266 @@
 /*
  * Competitive mode of the default law: a share beside flows that fill the queue.
  *
- * A law that drains the queue must lose to one that fills it: the other takes what
- * it frees. Where a user asks for it, a flow that has long met a queue q, which its
- * own drain should have ended, stops draining and grows as Reno does. With T the
- * smallest round trip and P a packet:
+ * A law that drains the queue must lose to one that fills it: the other takes what it frees. Where a user asks for it, a flow finds
+ * out whether its own drain helps; where it does not, the flow holds a window as CUBIC does, until it finds that the queue was its own.
+ * With T the smallest round trip, q the queue, T' = T + q, R the rate, C the capacity, W the window and P a packet:
  *
- *     begins:   q > T / 8 in every stream for 10 T
- *     in it:    R += P / T per T, whatever the streams say;   R *= 0.7 per loss recovery
- *     ends:     with the first stream of q < T / 8
+ *     gives way:  gave = integral of (R0 - R) / C dt while q > T / 32, R0: the rate when that began. Among flows that drain, and
+ *                 traffic that does not respond, the queue falls by as much.
+ *     begins:     twice in a row, in 10 T, the least q fell by less than gave / 2, and gave > T / 16;   W = W_max = R0 T'
+ *     in it:      W follows W_cubic(t) = C_c (t - K)^3 + W_max,  K = cbrt((W_max - W) / C_c)       RFC 9438 (1), (2)
+ *                 and at least W + 0.53 P per T', as Reno would                                    RFC 9438 (4)
+ *                 at most W is in flight, paced at 1.2 W / T'
+ *     loss:       once per T': W_max = W, or 0.85 W if W < W_max;   W = 0.75 W
+ *     looks:      first of all, and when q has fallen by an eighth of its most, or after 10 s: 1 T' later, for 5 T', at most W T / T'
+ *                 is in flight. That is its part of what the path holds without a queue, so the queue that is left belongs to others
+ *     ends:       if q < T / 32 in the last two T' of a look, or a timer expires
  *
- * Off by default: it keeps the queue as full as the others do. Several flows of
- * the law never meet such a queue for so long, and so do not begin it. The rule of
- * heavy loss (queue.h) still holds. The law forgets the base delay after 30-60 s in
- * which the queue is never empty: what then stands all the time is no queue, and the
- * mode may end and begin again. In this mode the law does not take a queue that hardly
- * moves for a longer path (envelope.h, choice 4): beside CUBIC, between two of its
- * losses, it is none.
+ * A look makes the queue fall, so other flows in this mode look, too, while it lasts: a crowd of them leaves together.
+ *
+ * Why W bounds what is in flight: at a full queue a packet that leaves when one arrives finds the place of that one; a paced packet
+ * does not, and is lost 1.4 to 2 times as often. Why 0.75, CUBIC's being 0.7: so it is still lost more often. docs/coexistence.md
+ * has the map of what comes of it, and what else was tried.
+ *
+ * Off by default: beside BBR, in shallow buffers and beside many it still has less than its share. In this mode the law does
+ * not take a queue that hardly moves for a longer path (envelope.h, choice 4), nor does the base delay grow old (queue.h): beside CUBIC
+ * the queue may never be empty. After the path has become longer, a flow that contends finds a queue in every look, and stays.
+ *
+ * Deviations from RFC 9438: W moves once per stream, by the stream's part of a round trip; K counts in ms; Reno's line has one slope.
  */
 #ifndef RAPID_CONTEST_H
 #define RAPID_CONTEST_H
 
 #include "envelope.h"
 
-/* A contest begins with a queue above 1/8 of a round trip for ten of them: a drain takes about eight (envelope.h). */
-#define RAPID_CONTEST_QUEUE_PART 8
+/* A queue counts above 1/32 of a round trip. */
+#define RAPID_CONTEST_QUEUE_PART 32
+/* Giving way is judged over ten round trips, longer than the cycle of some six in which flows of this law share; and twice. */
 #define RAPID_CONTEST_ROUNDS 10
-/* What a loss recovery leaves of the rate: as CUBIC's (RFC 9438), beside which this is meant to stand. */
-#define RAPID_CONTEST_KEEPS_Q16 RAPID_Q16(700)
+#define RAPID_CONTEST_WINDOWS 2
+/* ... if it gave 1/16 of a round trip at least, and in vain if the queue fell by less than half of that. */
+#define RAPID_CONTEST_GAVE_PART 16
+#define RAPID_CONTEST_MOVED_TIMES 2
+/* What a loss leaves; and of W_max, if it came before W_max was reached (fast convergence). */
+#define RAPID_CONTEST_KEEPS_Q16 RAPID_Q16(750)
+#define RAPID_CONTEST_CONVERGES_Q16 RAPID_Q16(850)
+/* The steepness of the cubic is 2/5 of a packet per s^3; cubes here are of milliseconds. */
+#define RAPID_CUBIC_TIMES 2
+#define RAPID_CUBIC_PART 5
+#define RAPID_MS_NS 1000000ULL
+#define RAPID_MS_PER_S 1000ULL
+#define RAPID_US_NS 1000ULL
+/* No time to the flat part is longer than 2^18 ms: it would be that of a cut of four million packets. */
+#define RAPID_CUBIC_SPAN_MS (1U << 17)
+#define RAPID_CUBIC_PACKETS (1U << 22)
+/* Packets per round trip that Reno's line adds: 3 (1 - b) / (1 + b) of b = 0.7. */
+#define RAPID_CONTEST_RENO_Q16 RAPID_Q16(529)
+/* A packet leaves at 1.2 times the pace of its window, as in Linux. */
+#define RAPID_CONTEST_PACE_Q16 RAPID_Q16(1200)
+/* A look: after the queue fell by 1/8, or 10 s; one round trip later; for five. After three of them others have answered the loss. */
+#define RAPID_LOOK_FALL_PART 8
+#define RAPID_LOOK_EVERY_NS (10 * RAPID_NS_PER_S)
+#define RAPID_LOOK_WAIT_ROUNDS 1
+#define RAPID_LOOK_ROUNDS 5
+#define RAPID_LOOK_SETTLED_ROUNDS 3
+/* What is left in flight at least. */
+#define RAPID_CONTEST_PACKETS_LEAST 2
 
-/* Whether a contest is on; q is the queue of the stream just read. */
-RAPID_FN int rapid_contends(struct rapid *law, u64 now)
+RAPID_FN int rapid_contends(const struct rapid *law) { return law->contest_stage >= RAPID_CONTENDS; }
+
+RAPID_FN u64 rapid_contest_base(const struct rapid *law)
+{
+	return (u64)rapid_smin(rapid_minimum_of(&law->envelope.rtt), (s64)law->rtt_ns);
+}
+
+/* The round trip with the queue. */
+RAPID_FN u64 rapid_contest_round(const struct rapid *law) { return rapid_contest_base(law) + law->envelope.queue_ns; }
+
+/* The queue that counts. */
+RAPID_FN int rapid_meets_queue(const struct rapid *law)
+{
+	return law->envelope.queue_ns >
+	       rapid_max(law->rtt_ns / RAPID_CONTEST_QUEUE_PART, rapid_tolerated_queue(law, law->rate));
+}
+
+/* The whole cube root of x < 2^54. */
+RAPID_FN u64 rapid_cube_root(u64 x)
+{
+	u64 root = 0;
+
+	for (u64 bit = RAPID_CUBIC_SPAN_MS; bit; bit >>= 1) {
+		u64 next = root | bit;
+
+		if (next * next * next <= x)
+			root = next;
+	}
+	return root;
+}
+
+/* The window is set: the cubic begins. */
+RAPID_FN void rapid_contest_epoch(struct rapid *law, u64 now)
+{
+	struct rapid_contest *c = &law->contest;
+	u64 packets = rapid_min(rapid_above(c->most, c->window) / law->params.packet, RAPID_CUBIC_PACKETS);
+
+	c->epoch_ns = now;
+	c->first = c->window;
+	c->k_ms = (u32)rapid_cube_root(packets * RAPID_CUBIC_PART * (RAPID_NS_PER_S / RAPID_CUBIC_TIMES));
+}
+
+/* What may be in flight, in bytes. */
+RAPID_FN u64 rapid_contest_bytes(const struct rapid *law)
+{
+	const struct rapid_contest *c = &law->contest;
+
+	return law->contest_stage == RAPID_LOOKS ? rapid_min(c->window, c->bare) : c->window;
+}
+
+/* The same, in packets. */
+RAPID_FN u64 rapid_contest_window(const struct rapid *law)
+{
+	u64 packets = rapid_contest_bytes(law) / law->params.packet;
+
+	return rapid_clamp(packets, RAPID_CONTEST_PACKETS_LEAST, RAPID_WINDOW_MAX_PACKETS);
+}
+
+RAPID_FN void rapid_contest_pace(struct rapid *law)
+{
+	u64 rate = rapid_rate_of(rapid_contest_bytes(law), rapid_contest_round(law));
+
+	rapid_set_rate(law, law->contest_stage == RAPID_LOOKS ? rate : rapid_scale(rate, RAPID_CONTEST_PACE_Q16));
+	law->window_rate = law->rate;
+}
+
+/* Watches from now on. */
+RAPID_FN void rapid_contest_rest(struct rapid *law, u64 now)
 {
 	struct rapid_contest *c = &law->contest;
 
-	if (!law->params.competitive || law->envelope.queue_ns < law->rtt_ns / RAPID_CONTEST_QUEUE_PART) {
-		c->queued_since_ns = now;
-		law->contending = 0;
-	} else if (now - c->queued_since_ns >= RAPID_CONTEST_ROUNDS * law->rtt_ns) {
-		law->contending = 1;
-	}
-	return law->contending;
+	law->contest_stage = RAPID_WATCHES;
+	law->contest_ns = now;
+	c->windows = 0;
+	c->rate = law->rate;
+	c->gave_ns = 0;
+	c->queue_ns = c->low_ns = law->envelope.queue_ns;
 }
 
-/* Adds a packet per round trip, per round trip. */
-RAPID_FN void rapid_contest_grow(struct rapid *law, u64 duration)
+RAPID_FN void rapid_contest_begin(struct rapid *law, u64 now)
 {
-	u64 per_round = rapid_rate_of(law->params.packet, law->rtt_ns);
+	struct rapid_contest *c = &law->contest;
 
-	rapid_set_rate(law, law->rate + per_round * rapid_min(duration, law->rtt_ns) / law->rtt_ns);
+	law->contest_stage = RAPID_WAITS;
+	law->contest_ns = now;
+	c->window = c->most = rapid_bytes_in(rapid_max(law->rate, c->rate), rapid_contest_round(law));
+	c->high_ns = law->envelope.queue_ns;
+	c->cut_ns = now;
+	rapid_contest_epoch(law, now);
+	rapid_contest_pace(law);
 }
 
-/* A loss recovery begins. */
+/* Gives way as always, and watches whether that helps. */
+RAPID_STAGE int rapid_contest_watch(struct rapid *law, u64 now, u64 duration)
+{
+	struct rapid_contest *c;
+	u64 queue, part;
+
+	if (!law)
+		return 0;
+	c = &law->contest;
+	queue = law->envelope.queue_ns;
+	if (law->contest_stage != RAPID_WATCHES || !rapid_meets_queue(law)) {
+		rapid_contest_rest(law, now);
+		return 0;
+	}
+	c->low_ns = rapid_min(c->low_ns, queue);
+	part = rapid_min(rapid_above(c->rate, law->rate), RAPID_INVERSE_ONE / rapid_max(law->envelope.inverse, 1));
+	c->gave_ns += rapid_scale(rapid_min(duration, RAPID_RTT_CEILING_NS), part * law->envelope.inverse >> RAPID_INVERSE_SHIFT);
+	if (now - law->contest_ns < RAPID_CONTEST_ROUNDS * law->rtt_ns || c->gave_ns < law->rtt_ns / RAPID_CONTEST_GAVE_PART)
+		return 0;
+	c->windows = RAPID_CONTEST_MOVED_TIMES * rapid_above(c->queue_ns, c->low_ns) < c->gave_ns ? c->windows + 1 : 0;
+	if (c->windows >= RAPID_CONTEST_WINDOWS) {
+		rapid_contest_begin(law, now);
+		return 1;
+	}
+	if (!c->windows)
+		c->rate = law->rate;
+	law->contest_ns = now;
+	c->gave_ns = 0;
+	c->queue_ns = c->low_ns;
+	c->low_ns = queue;
+	return 0;
+}
+
+/* Moves the window to where CUBIC's and Reno's curves will be in a round trip. */
+RAPID_FN void rapid_contest_grow(struct rapid *law, u64 now, u64 duration)
+{
+	struct rapid_contest *c = &law->contest;
+	u64 round = rapid_contest_round(law), packet = law->params.packet, age = now - c->epoch_ns;
+	u64 ms = (age + round) / RAPID_MS_NS, off, rise, target, reno;
+
+	off = rapid_min(ms > c->k_ms ? ms - c->k_ms : c->k_ms - ms, RAPID_CUBIC_SPAN_MS);
+	rise = off * off * off / RAPID_MS_PER_S * packet / (RAPID_MS_PER_S * RAPID_MS_PER_S) * RAPID_CUBIC_TIMES / RAPID_CUBIC_PART;
+	target = ms > c->k_ms ? c->most + rise : rapid_above(c->most, rise);
+	reno = c->first + rapid_scale(packet, RAPID_CONTEST_RENO_Q16) * (age / RAPID_US_NS) / (round / RAPID_US_NS + 1);
+	target = rapid_clamp(rapid_max(target, reno), c->window, c->window + c->window / 2);
+	c->window += rapid_scale(target - c->window, rapid_weight(1, duration, round));
+}
+
+/* Looks, when it is time, what is left of the queue without its own packets. Returns whether the contest goes on. */
+RAPID_FN int rapid_contest_look(struct rapid *law, u64 now)
+{
+	struct rapid_contest *c = &law->contest;
+	u64 queue = law->envelope.queue_ns, round = rapid_contest_round(law), since = now - law->contest_ns;
+
+	if (law->contest_stage == RAPID_CONTENDS) {
+		c->high_ns = rapid_max(c->high_ns, queue);
+		if (queue < c->high_ns - c->high_ns / RAPID_LOOK_FALL_PART || since > RAPID_LOOK_EVERY_NS) {
+			law->contest_stage = RAPID_WAITS;
+			law->contest_ns = now;
+		}
+	} else if (law->contest_stage == RAPID_WAITS) {
+		if (since > RAPID_LOOK_WAIT_ROUNDS * round) {
+			law->contest_stage = RAPID_LOOKS;
+			law->contest_ns = now;
+			c->bare = rapid_bytes_in(rapid_rate_of(c->window, round), rapid_contest_base(law));
+		}
+	} else if (since > RAPID_LOOK_SETTLED_ROUNDS * round && !rapid_meets_queue(law)) {
+		return 0;
+	} else if (since > RAPID_LOOK_ROUNDS * round) {
+		law->contest_stage = RAPID_CONTENDS;
+		law->contest_ns = now;
+		c->high_ns = queue;
+	}
+	return 1;
+}
+
+/* Contends for as long as the stream lasted. */
+RAPID_STAGE int rapid_contend(struct rapid *law, const struct rapid_stream *s, u64 now, u64 duration)
+{
+	if (!law || !s)
+		return 0;
+	if (!s->app_limited)
+		rapid_contest_grow(law, now, duration);
+	if (rapid_contest_look(law, now))
+		rapid_contest_pace(law);
+	else
+		rapid_contest_rest(law, now);
+	return 1;
+}
+
+/* A loss recovery begins. The packet clock says when. */
 RAPID_FN void rapid_contest_cut(struct rapid *law)
 {
-	if (law->contending)
-		rapid_set_rate(law, rapid_scale(law->rate, RAPID_CONTEST_KEEPS_Q16));
+	struct rapid_contest *c = &law->contest;
+	u64 now = law->next_ns;
+
+	if (!rapid_contends(law) || rapid_above(now, c->cut_ns) < rapid_contest_round(law))
+		return;
+	c->cut_ns = now;
+	c->most = c->window < c->most ? rapid_scale(c->window, RAPID_CONTEST_CONVERGES_Q16) : c->window;
+	c->window = rapid_scale(c->window, RAPID_CONTEST_KEEPS_Q16);
+	rapid_contest_epoch(law, now);
+	rapid_contest_pace(law);
 }
 
 /* A probe stream is complete: reads it, or contends. */
@@ -65,12 +270,13 @@ RAPID_FN void rapid_probe_complete(struct rapid *law, const struct rapid_stream 
 	u64 duration = rapid_max(s->end_ns - s->start_ns, 1);
 
 	rapid_note_queue(law, s, now, duration);
-	if (!rapid_contends(law, now)) {
-		rapid_probe_read(law, s, now, duration);
-	} else {
-		rapid_heed_heavy_loss(law, s, rapid_bound(rapid_rate_of(s->bytes, duration)));
-		rapid_contest_grow(law, duration);
+	if (rapid_contends(law)) {
+		rapid_contend(law, s, now, duration);
+		return;
 	}
+	rapid_probe_read(law, s, now, duration);
+	if (law->params.competitive && !law->chirping)
+		rapid_contest_watch(law, now, duration);
 }
 
 #endif

@@ -39,6 +39,9 @@ RAPID_FN void rapid_minimum_turn(struct rapid_minimum *m)
 	m->now = RAPID_UNSEEN;
 }
 
+/* Packets that a window holds at most. */
+#define RAPID_WINDOW_MAX_PACKETS (1u << 28)
+
 /* The bandwidth-delay product, in full packets. */
 RAPID_FN u64 rapid_window_packets(const struct rapid *law)
 {

@@ -151,7 +151,7 @@ RAPID_STAGE int rapid_note_queue(struct rapid *law, const struct rapid_stream *s
 	if (!law || !s)
 		return 0;
 	e = &law->envelope;
-	if (now - e->bucket_ns >= RAPID_BASE_BUCKET_NS) {
+	if (now - e->bucket_ns >= RAPID_BASE_BUCKET_NS && law->contest_stage < RAPID_CONTENDS) {
 		rapid_minimum_turn(&e->delay);
 		rapid_minimum_turn(&e->rtt);
 		e->bucket_ns = now;

@@ -45,7 +45,6 @@
 #define RAPID_WINDOW_SLACK_PACKETS 64
 #define RAPID_WINDOW_QUEUE_PACKETS 256
 #define RAPID_WINDOW_CHIRP_PACKETS (RAPID_CHIRP_LEVEL_PACKETS * (RAPID_CHIRP_LEVELS + 1))
-#define RAPID_WINDOW_MAX_PACKETS (1u << 28)
 /* Clocks may differ by decades, not by centuries (62 bits of ns are 146 years): what is wider is a lie. */
 #define RAPID_DELAY_MAX_NS (1LL << 62)
 /* The round trip before one is measured: with ten packets, 1.2 Mbit/s. */
@@ -83,7 +82,6 @@ RAPID_FN void rapid_init(struct rapid *law, const struct rapid_params *params, u
 	law->envelope.rtt = (struct rapid_minimum){handshake_rtt ? (s64)law->srtt_ns : RAPID_UNSEEN, RAPID_UNSEEN};
 	law->envelope.delay = (struct rapid_minimum){RAPID_UNSEEN, RAPID_UNSEEN};
 	law->envelope.bucket_ns = now;
-	law->contest.queued_since_ns = now;
 	law->envelope.fresh = 1;
 	law->startup = 1;
 	law->spell = ~0U;
@@ -347,7 +345,6 @@ RAPID_FN void rapid_start(struct rapid *law, const struct rapid_memory *memory, 
 	}
 	law->next_ns = now;
 	law->envelope.bucket_ns = now;
-	law->contest.queued_since_ns = now;
 	rapid_on_rtt(law, rtt);
 	law->startup = startup != 0;
 	rapid_set_rate(law, rapid_rate_of(rapid_max(packets, least) * law->params.packet, law->rtt_ns));
@@ -369,6 +366,7 @@ RAPID_FN void rapid_on_timeout(struct rapid *law)
 {
 	law->startup = 0;
 	law->clear = 0;
+	law->contest_stage = RAPID_RESTS;
 	rapid_set_rate(law, law->rate / RAPID_TIMEOUT_PART);
 }
 
@@ -384,6 +382,7 @@ RAPID_FN void rapid_on_marked(struct rapid *law)
 {
 	law->startup = 0;
 	law->clear = 0;
+	rapid_contest_cut(law);
 	rapid_set_rate(law, rapid_scale(law->rate, RAPID_MARKED_KEEPS_Q16));
 }
 
@@ -415,6 +414,8 @@ RAPID_FN u32 rapid_window(const struct rapid *law)
 
 	if (law->params.preset == RAPID_THESIS)
 		return (u32)rapid_window_over(law, srtt, slack);
+	if (rapid_contends(law))
+		return (u32)rapid_contest_window(law);
 	if (law->startup)
 		slack = RAPID_WINDOW_CHIRP_PACKETS + (law->streams ? slack : 0);
 	else

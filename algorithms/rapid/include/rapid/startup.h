@@ -443,7 +443,7 @@ RAPID_FN int rapid_begins_anew(struct rapid *law, const struct rapid_stream *s, 
 	law->clear = clear ? (u8)rapid_min(law->clear + 1, RAPID_ANEW_STREAMS) : 0;
 	if (law->rate >= RAPID_ANEW_DONE_PACKETS * per_round)
 		law->anew = 0;
-	if (law->clear < RAPID_ANEW_STREAMS || now < law->anew_ns)
+	if (law->clear < RAPID_ANEW_STREAMS || now < law->anew_ns || law->contest_stage >= RAPID_CONTENDS)
 		return 0;
 	law->anew_ns = now + ((RAPID_ANEW_ROUNDS * law->rtt_ns) << law->anew);
 	law->anew = (u8)rapid_min(law->anew + 1, RAPID_ANEW_DOUBLINGS);
@@ -456,6 +456,7 @@ RAPID_FN void rapid_begin_anew(struct rapid *law, const struct rapid_memory *mem
 	struct rapid_stream *open = RAPID_STREAM(memory, law->stream);
 
 	law->startup = 1;
+	law->contest_stage = RAPID_RESTS;
 	law->chirping = 0;
 	law->clear = 0;
 	if (law->open && open)

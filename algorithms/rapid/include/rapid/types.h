@@ -268,9 +268,32 @@ struct rapid_skew {
 	s64 drift;       /* Q20: how it ran beside that from one window to the next */
 };
 
+/* What a flow that may compete does (contest.h). */
+enum rapid_contest_stage {
+	RAPID_RESTS,    /* nothing: what stands in `contest` is not of a contest */
+	RAPID_WATCHES,  /* whether giving way to a queue helps */
+	RAPID_CONTENDS, /* holds a window; the stages that follow do, too */
+	RAPID_WAITS,    /* will look soon */
+	RAPID_LOOKS,    /* what is left without its own packets */
+};
+
 /* What contest.h knows. */
 struct rapid_contest {
-	u64 queued_since_ns; /* since when every stream has met a queue */
+	/* while it watches */
+	u64 rate;     /* when the queue came */
+	u64 gave_ns;  /* queue that giving way should have drained */
+	u64 queue_ns; /* the least queue of the ten round trips before, */
+	u64 low_ns;   /* and of these */
+	u32 windows;  /* of ten round trips in which giving way did not help */
+	u32 k_ms;     /* the cubic is flat that long after its beginning */
+	/* in the contest */
+	u64 window;   /* in bytes, */
+	u64 first;    /* when the cubic began */
+	u64 most;     /* and where it is flat */
+	u64 epoch_ns; /* when it began */
+	u64 cut_ns;   /* the last loss that counted */
+	u64 high_ns;  /* the longest queue since the last look */
+	u64 bare;     /* the window of a look */
 };
 
 /* What thesis.h knows. */
@@ -321,12 +344,15 @@ struct rapid {
 	u64 streams, unusable; /* completed; of these, without an estimate */
 	u32 completed;      /* number of the stream completed last */
 	u8 estimated;       /* and whether it gave an estimate */
-	u8 contending;      /* contest.h is on */
+	u8 contest_stage;   /* enum rapid_contest_stage */
 	u16 chirp_lost;     /* a bit for each level of the last chirp that lost a packet */
 
 	struct rapid_ladder narrow, wide;
-	struct rapid_contest contest;
-	struct rapid_chirp chirp;
+	u64 contest_ns;     /* when the stage began, or its last window */
+	union { /* no flow chirps while it competes */
+		struct rapid_chirp chirp;
+		struct rapid_contest contest;
+	};
 	struct rapid_adapter adapter;
 	u64 spell_first;    /* the first packet since the application paused, */
 	u32 spell;          /* and how many it sent before that, from the pause before on; ~0: it has not paused */
