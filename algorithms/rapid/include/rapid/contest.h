@@ -16,6 +16,7 @@
  *     looks:      first of all, and when q has fallen by an eighth of its most, or after 10 s: 1 T' later, for 5 T', at most W T / T'
  *                 is in flight. That is its part of what the path holds without a queue, so the queue that is left belongs to others
  *     ends:       if q < T / 32 in the last two T' of a look, or a timer expires
+ *     longer:     if q does not move in these two, it looks again; the same q three times is a longer path, and the contest ends
  *
  * A look makes the queue fall, so other flows in this mode look, too, while it lasts: a crowd of them leaves together.
  *
@@ -25,7 +26,7 @@
  *
  * Off by default: beside BBR, in shallow buffers and beside many it still has less than its share. In this mode the law does
  * not take a queue that hardly moves for a longer path (envelope.h, choice 4), nor does the base delay grow old (queue.h): beside CUBIC
- * the queue may never be empty. After the path has become longer, a flow that contends finds a queue in every look, and stays.
+ * the queue may never be empty.
  *
  * Deviations from RFC 9438: W moves once per stream, by the stream's part of a round trip; K counts in ms; Reno's line has one slope.
  */
@@ -64,6 +65,10 @@
 #define RAPID_LOOK_WAIT_ROUNDS 1
 #define RAPID_LOOK_ROUNDS 5
 #define RAPID_LOOK_SETTLED_ROUNDS 3
+/* Looks in a row that found the same queue: the path is that much longer. */
+#define RAPID_LOOKS_ALIKE 3
+/* ... and each had so many streams to tell. */
+#define RAPID_LOOK_STREAMS 3
 /* What is left in flight at least. */
 #define RAPID_CONTEST_PACKETS_LEAST 2
 
@@ -153,6 +158,7 @@ RAPID_FN void rapid_contest_begin(struct rapid *law, u64 now)
 	law->contest_stage = RAPID_WAITS;
 	law->contest_ns = now;
 	c->window = c->most = rapid_bytes_in(rapid_max(law->rate, c->rate), rapid_contest_round(law));
+	c->windows = 0;
 	c->high_ns = law->envelope.queue_ns;
 	c->cut_ns = now;
 	rapid_contest_epoch(law, now);
@@ -207,8 +213,42 @@ RAPID_FN void rapid_contest_grow(struct rapid *law, u64 now, u64 duration)
 	c->window += rapid_scale(target - c->window, rapid_weight(1, duration, round));
 }
 
+/* A queue that moves no more than a packet that crosses the path, and stamps, make it, stands still. */
+RAPID_FN u64 rapid_contest_stillness(const struct rapid *law)
+{
+	u64 capacity = RAPID_INVERSE_ONE / rapid_max(law->envelope.inverse, 1);
+
+	return rapid_gap_ns(law->params.packet, capacity) + RAPID_TOLERATED_NS +
+	       rapid_batch(&law->envelope) / RAPID_TOLERATED_BATCH_PART;
+}
+
+/*
+ * A look is over, and there is a queue. Where it did not move, nor lie elsewhere than in the looks before, the path has become longer:
+ * then that is its delay. Returns whether the contest goes on.
+ */
+RAPID_FN int rapid_contest_looked(struct rapid *law, const struct rapid_stream *s, u64 now)
+{
+	struct rapid_contest *c = &law->contest;
+	u64 tolerated = rapid_contest_stillness(law);
+	u64 moved = rapid_max(c->most_ns, c->queue_ns) - rapid_min(c->low_ns, c->queue_ns);
+
+	if (c->streams < RAPID_LOOK_STREAMS || c->most_ns - c->low_ns > tolerated || s->delay == RAPID_UNSEEN)
+		c->windows = 0;
+	else
+		c->windows = !c->windows || moved <= tolerated ? c->windows + 1 : 0;
+	if (c->windows >= RAPID_LOOKS_ALIKE) {
+		rapid_rebase(law, s);
+		return 0;
+	}
+	law->contest_stage = c->windows ? RAPID_WAITS : RAPID_CONTENDS;
+	law->contest_ns = now;
+	c->queue_ns = c->low_ns;
+	c->high_ns = law->envelope.queue_ns;
+	return 1;
+}
+
 /* Looks, when it is time, what is left of the queue without its own packets. Returns whether the contest goes on. */
-RAPID_FN int rapid_contest_look(struct rapid *law, u64 now)
+RAPID_FN int rapid_contest_look(struct rapid *law, const struct rapid_stream *s, u64 now)
 {
 	struct rapid_contest *c = &law->contest;
 	u64 queue = law->envelope.queue_ns, round = rapid_contest_round(law), since = now - law->contest_ns;
@@ -223,14 +263,19 @@ RAPID_FN int rapid_contest_look(struct rapid *law, u64 now)
 		if (since > RAPID_LOOK_WAIT_ROUNDS * round) {
 			law->contest_stage = RAPID_LOOKS;
 			law->contest_ns = now;
+			c->low_ns = ~0ULL;
+			c->most_ns = 0;
+			c->streams = 0;
 			c->bare = rapid_bytes_in(rapid_rate_of(c->window, round), rapid_contest_base(law));
 		}
-	} else if (since > RAPID_LOOK_SETTLED_ROUNDS * round && !rapid_meets_queue(law)) {
-		return 0;
-	} else if (since > RAPID_LOOK_ROUNDS * round) {
-		law->contest_stage = RAPID_CONTENDS;
-		law->contest_ns = now;
-		c->high_ns = queue;
+	} else if (since > RAPID_LOOK_SETTLED_ROUNDS * round) {
+		if (!rapid_meets_queue(law))
+			return 0;
+		c->low_ns = rapid_min(c->low_ns, queue);
+		c->most_ns = rapid_max(c->most_ns, queue);
+		c->streams++;
+		if (since > RAPID_LOOK_ROUNDS * round)
+			return rapid_contest_looked(law, s, now);
 	}
 	return 1;
 }
@@ -242,7 +287,7 @@ RAPID_STAGE int rapid_contend(struct rapid *law, const struct rapid_stream *s, u
 		return 0;
 	if (!s->app_limited)
 		rapid_contest_grow(law, now, duration);
-	if (rapid_contest_look(law, now))
+	if (rapid_contest_look(law, s, now))
 		rapid_contest_pace(law);
 	else
 		rapid_contest_rest(law, now);

@@ -269,6 +269,17 @@ RAPID_FN void rapid_heed_heavy_loss(struct rapid *law, const struct rapid_stream
 		rapid_set_rate(law, rapid_min(law->rate, rapid_scale(rate, kept)));
 }
 
+/* The path is as long as this stream's delay says, and has no queue. */
+RAPID_FN void rapid_rebase(struct rapid *law, const struct rapid_stream *s)
+{
+	struct rapid_envelope *e = &law->envelope;
+
+	e->delay = (struct rapid_minimum){s->delay, RAPID_UNSEEN};
+	e->rtt = (struct rapid_minimum){(s64)s->rtt_ns, RAPID_UNSEEN};
+	law->rtt_ns = rapid_max(s->rtt_ns, law->params.rtt_floor_ns);
+	e->queue_ns = 0;
+}
+
 /*
  * A queue that does not move by two packets in eight round trips and more than
  * eight streams, while the path has room for 3 % more (and so would have drained a
@@ -286,12 +297,8 @@ RAPID_FN void rapid_doubt_base(struct rapid *law, const struct rapid_stream *s, 
 		e->doubts = 0;
 	}
 	e->doubts = (u16)rapid_min(e->doubts + 1, RAPID_DOUBT_STREAMS + 1);
-	if (e->doubts <= RAPID_DOUBT_STREAMS || now - e->doubt_since_ns < RAPID_DOUBT_ROUNDS * law->rtt_ns)
-		return;
-	e->delay = (struct rapid_minimum){s->delay, RAPID_UNSEEN};
-	e->rtt = (struct rapid_minimum){(s64)s->rtt_ns, RAPID_UNSEEN};
-	law->rtt_ns = rapid_max(s->rtt_ns, law->params.rtt_floor_ns);
-	e->queue_ns = 0;
+	if (e->doubts > RAPID_DOUBT_STREAMS && now - e->doubt_since_ns >= RAPID_DOUBT_ROUNDS * law->rtt_ns)
+		rapid_rebase(law, s);
 }
 
 #endif
