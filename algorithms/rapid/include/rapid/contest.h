@@ -295,7 +295,7 @@ RAPID_STAGE int rapid_contend(struct rapid *law, const struct rapid_stream *s, u
 }
 
 /* A loss recovery begins. The packet clock says when. */
-RAPID_FN void rapid_contest_cut(struct rapid *law)
+RAPID_APART void rapid_contest_cut(struct rapid *law)
 {
 	struct rapid_contest *c = &law->contest;
 	u64 now = law->next_ns;
