@@ -121,6 +121,7 @@ scenarios!(
     "bursty-10g",
     "busy-way-back",
     "cellular",
+    "coexistence",
     "crowd",
     "grants",
     "learnt-bursty-10g",

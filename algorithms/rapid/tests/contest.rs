@@ -5,8 +5,8 @@ use packetscale_rapid::Params;
 use units::{Ratio, Span};
 
 const RTT: Span = Span::from_millis(30);
-/// The queue is 40 and 45 ms in turns. The shorter round trip counts: what the window has, it keeps in the longer one.
-const ROUND_S: f64 = 0.07;
+/// The queue of others is between 40 and 45 ms, so a round trip takes 72.5 ms on average.
+const ROUND_S: f64 = 0.0725;
 /// A packet leaves at 1.2 times the pace of its window.
 const PACE: f64 = 1.2;
 
@@ -14,10 +14,11 @@ fn on_an_empty_path(competitive: bool) -> Told {
     let mut flow = Told::new(&Params { competitive, margin: Ratio::ZERO, ..Params::new(PACKET) }, RTT);
     flow.law.on_timeout(); // ends start-up
     flow.run(Span::from_millis(500));
+    assert!(flow.run_until(Span::from_secs(20), |law| law.rate().bps() > 100_000_000), "{} Mbit/s", mbps(&flow));
     flow
 }
 
-/// Half a second on the empty path, then beside a queue for `span`.
+/// Some time on the empty path, then beside a queue for `span`.
 fn beside_a_queue(competitive: bool, span: Span) -> Told {
     let mut flow = on_an_empty_path(competitive);
     meet_a_queue(&mut flow, span);
@@ -26,7 +27,7 @@ fn beside_a_queue(competitive: bool, span: Span) -> Told {
 
 fn meet_a_queue(flow: &mut Told, span: Span) {
     for step in 0..span.nanos() / 50_000_000 {
-        flow.queue = Span::from_millis(40 + 5 * (step % 2));
+        flow.queue = Span::from_micros(40_000 + step * 3_090 % 5_000);
         flow.run(Span::from_millis(50));
     }
 }
@@ -35,9 +36,9 @@ fn mbps(flow: &Told) -> f64 {
     flow.law.rate().bps() as f64 / 1e6
 }
 
-/// The window that the rate belongs to, after a whole number of turns of the queue: it is 45 ms then.
+/// The window that the rate belongs to.
 fn window_packets(flow: &Told) -> f64 {
-    flow.law.rate().bps() as f64 / PACE * 0.075 / PACKET.bits() as f64
+    flow.law.rate().bps() as f64 / PACE * (flow.rtt + flow.queue).as_secs_f64() / PACKET.bits() as f64
 }
 
 fn a_loss_is_no_reason(flow: &mut Told) {

@@ -6,7 +6,7 @@
  * out whether its own drain helps; where it does not, the flow holds a window as CUBIC does, until it finds that the queue was its own.
  * With T the smallest round trip, q the queue, T' = T + q, R the rate, C the capacity, W the window and P a packet:
  *
- *     gives way:  gave = integral of (R0 - R) / C dt while q > T / 32, R0: the rate when that began. Among flows that drain, and
+ *     gives way:  gave = integral of (R0 - R) / C dt while q > T / 32, R0: the rate when that began, or helped last. Among flows that drain, and
  *                 traffic that does not respond, the queue falls by as much.
  *     begins:     twice in a row, in 10 T, the least q fell by less than gave / 2, and gave > T / 16;   W = W_max = R0 T'
  *     in it:      W follows W_cubic(t) = C_c (t - K)^3 + W_max,  K = cbrt((W_max - W) / C_c)       RFC 9438 (1), (2)
@@ -15,8 +15,8 @@
  *     loss:       once per T': W_max = W, or 0.85 W if W < W_max;   W = 0.75 W
  *     looks:      first of all, and when q has fallen by an eighth of its most, or after 10 s: 1 T' later, for 5 T', at most W T / T'
  *                 is in flight. That is its part of what the path holds without a queue, so the queue that is left belongs to others
- *     ends:       if q < T / 32 in the last two T' of a look, or a timer expires
- *     longer:     if q does not move in these two, it looks again; the same q three times is a longer path, and the contest ends
+ *     ends:       if q < T / 32 in the last two T' of a look; if q fell by gave / 2 in it, R0 being W / T'; or if a timer expires
+ *     longer:     the same least q in three looks, one after the other, is a longer path, and the contest ends
  *
  * A look makes the queue fall, so other flows in this mode look, too, while it lasts: a crowd of them leaves together.
  *
@@ -28,7 +28,8 @@
  * not take a queue that hardly moves for a longer path (envelope.h, choice 4), nor does the base delay grow old (queue.h): beside CUBIC
  * the queue may never be empty.
  *
- * Deviations from RFC 9438: W moves once per stream, by the stream's part of a round trip; K counts in ms; Reno's line has one slope.
+ * Deviations from RFC 9438: W moves once per stream, by the stream's part of a round trip; K counts in ms; Reno's line has one slope;
+ * 0.53 and 0.85 are those of 0.7.
  */
 #ifndef RAPID_CONTEST_H
 #define RAPID_CONTEST_H
@@ -53,7 +54,7 @@
 #define RAPID_MS_PER_S 1000ULL
 #define RAPID_US_NS 1000ULL
 /* No time to the flat part is longer than 2^18 ms: it would be that of a cut of four million packets. */
-#define RAPID_CUBIC_SPAN_MS (1U << 17)
+#define RAPID_CUBIC_SPAN_MS (1U << 18)
 #define RAPID_CUBIC_PACKETS (1U << 22)
 /* Packets per round trip that Reno's line adds: 3 (1 - b) / (1 + b) of b = 0.7. */
 #define RAPID_CONTEST_RENO_Q16 RAPID_Q16(529)
@@ -67,8 +68,10 @@
 #define RAPID_LOOK_SETTLED_ROUNDS 3
 /* Looks in a row that found the same queue: the path is that much longer. */
 #define RAPID_LOOKS_ALIKE 3
-/* ... and each had so many streams to tell. */
-#define RAPID_LOOK_STREAMS 3
+/* A window is used if more than three quarters of it are in flight. */
+#define RAPID_CONTEST_FILLS_PART 4
+/* A window has at most 2^33 bytes, 200 ms of 340 Gbit/s: a rate can be worked out from that many. */
+#define RAPID_CONTEST_BYTES_MOST (1ULL << 33)
 /* What is left in flight at least. */
 #define RAPID_CONTEST_PACKETS_LEAST 2
 
@@ -94,7 +97,7 @@ RAPID_FN u64 rapid_cube_root(u64 x)
 {
 	u64 root = 0;
 
-	for (u64 bit = RAPID_CUBIC_SPAN_MS; bit; bit >>= 1) {
+	for (u64 bit = RAPID_CUBIC_SPAN_MS / 2; bit; bit >>= 1) {
 		u64 next = root | bit;
 
 		if (next * next * next <= x)
@@ -138,6 +141,16 @@ RAPID_FN void rapid_contest_pace(struct rapid *law)
 	law->window_rate = law->rate;
 }
 
+/* Adds the queue that this stream's rate should have drained. */
+RAPID_FN void rapid_contest_give(struct rapid *law, u64 duration)
+{
+	struct rapid_contest *c = &law->contest;
+	u64 inverse = rapid_max(law->envelope.inverse, 1);
+	u64 given = rapid_min(rapid_above(c->rate, law->rate), RAPID_INVERSE_ONE / inverse);
+
+	c->gave_ns += rapid_scale(rapid_min(duration, RAPID_RTT_CEILING_NS), given * inverse >> RAPID_INVERSE_SHIFT);
+}
+
 /* Watches from now on. */
 RAPID_FN void rapid_contest_rest(struct rapid *law, u64 now)
 {
@@ -157,7 +170,7 @@ RAPID_FN void rapid_contest_begin(struct rapid *law, u64 now)
 
 	law->contest_stage = RAPID_WAITS;
 	law->contest_ns = now;
-	c->window = c->most = rapid_bytes_in(rapid_max(law->rate, c->rate), rapid_contest_round(law));
+	c->window = c->most = rapid_min(rapid_bytes_in(c->rate, rapid_contest_round(law)), RAPID_CONTEST_BYTES_MOST);
 	c->windows = 0;
 	c->high_ns = law->envelope.queue_ns;
 	c->cut_ns = now;
@@ -169,7 +182,7 @@ RAPID_FN void rapid_contest_begin(struct rapid *law, u64 now)
 RAPID_STAGE int rapid_contest_watch(struct rapid *law, u64 now, u64 duration)
 {
 	struct rapid_contest *c;
-	u64 queue, part;
+	u64 queue;
 
 	if (!law)
 		return 0;
@@ -180,8 +193,7 @@ RAPID_STAGE int rapid_contest_watch(struct rapid *law, u64 now, u64 duration)
 		return 0;
 	}
 	c->low_ns = rapid_min(c->low_ns, queue);
-	part = rapid_min(rapid_above(c->rate, law->rate), RAPID_INVERSE_ONE / rapid_max(law->envelope.inverse, 1));
-	c->gave_ns += rapid_scale(rapid_min(duration, RAPID_RTT_CEILING_NS), part * law->envelope.inverse >> RAPID_INVERSE_SHIFT);
+	rapid_contest_give(law, duration);
 	if (now - law->contest_ns < RAPID_CONTEST_ROUNDS * law->rtt_ns || c->gave_ns < law->rtt_ns / RAPID_CONTEST_GAVE_PART)
 		return 0;
 	c->windows = RAPID_CONTEST_MOVED_TIMES * rapid_above(c->queue_ns, c->low_ns) < c->gave_ns ? c->windows + 1 : 0;
@@ -202,7 +214,7 @@ RAPID_STAGE int rapid_contest_watch(struct rapid *law, u64 now, u64 duration)
 RAPID_FN void rapid_contest_grow(struct rapid *law, u64 now, u64 duration)
 {
 	struct rapid_contest *c = &law->contest;
-	u64 round = rapid_contest_round(law), packet = law->params.packet, age = now - c->epoch_ns;
+	u64 round = rapid_contest_round(law), packet = law->params.packet, age = rapid_above(now, c->epoch_ns);
 	u64 ms = (age + round) / RAPID_MS_NS, off, rise, target, reno;
 
 	off = rapid_min(ms > c->k_ms ? ms - c->k_ms : c->k_ms - ms, RAPID_CUBIC_SPAN_MS);
@@ -211,6 +223,7 @@ RAPID_FN void rapid_contest_grow(struct rapid *law, u64 now, u64 duration)
 	reno = c->first + rapid_scale(packet, RAPID_CONTEST_RENO_Q16) * (age / RAPID_US_NS) / (round / RAPID_US_NS + 1);
 	target = rapid_clamp(rapid_max(target, reno), c->window, c->window + c->window / 2);
 	c->window += rapid_scale(target - c->window, rapid_weight(1, duration, round));
+	c->window = rapid_min(c->window, RAPID_CONTEST_BYTES_MOST);
 }
 
 /* A queue that moves no more than a packet that crosses the path, and stamps, make it, stands still. */
@@ -223,19 +236,21 @@ RAPID_FN u64 rapid_contest_stillness(const struct rapid *law)
 }
 
 /*
- * A look is over, and there is a queue. Where it did not move, nor lie elsewhere than in the looks before, the path has become longer:
- * then that is its delay. Returns whether the contest goes on.
+ * A look is over, and there is a queue. If it fell by half of what was given, it was the flow's own. If the least of it is that of the
+ * looks before, the path has become longer: then that is its delay. Returns whether the contest goes on.
  */
 RAPID_FN int rapid_contest_looked(struct rapid *law, const struct rapid_stream *s, u64 now)
 {
 	struct rapid_contest *c = &law->contest;
-	u64 tolerated = rapid_contest_stillness(law);
-	u64 moved = rapid_max(c->most_ns, c->queue_ns) - rapid_min(c->low_ns, c->queue_ns);
+	u64 still = rapid_contest_stillness(law), moved = rapid_max(c->most_ns, c->queue_ns) - rapid_min(c->low_ns, c->queue_ns);
 
-	if (c->streams < RAPID_LOOK_STREAMS || c->most_ns - c->low_ns > tolerated || s->delay == RAPID_UNSEEN)
+	if (c->gave_ns > law->rtt_ns / RAPID_CONTEST_GAVE_PART &&
+	    RAPID_CONTEST_MOVED_TIMES * rapid_above(c->high_ns, c->low_ns) >= c->gave_ns)
+		return 0;
+	if (s->delay == RAPID_UNSEEN || c->most_ns - c->low_ns > still)
 		c->windows = 0;
 	else
-		c->windows = !c->windows || moved <= tolerated ? c->windows + 1 : 0;
+		c->windows = !c->windows || moved <= still ? c->windows + 1 : 0;
 	if (c->windows >= RAPID_LOOKS_ALIKE) {
 		rapid_rebase(law, s);
 		return 0;
@@ -248,7 +263,7 @@ RAPID_FN int rapid_contest_looked(struct rapid *law, const struct rapid_stream *
 }
 
 /* Looks, when it is time, what is left of the queue without its own packets. Returns whether the contest goes on. */
-RAPID_FN int rapid_contest_look(struct rapid *law, const struct rapid_stream *s, u64 now)
+RAPID_FN int rapid_contest_look(struct rapid *law, const struct rapid_stream *s, u64 now, u64 duration)
 {
 	struct rapid_contest *c = &law->contest;
 	u64 queue = law->envelope.queue_ns, round = rapid_contest_round(law), since = now - law->contest_ns;
@@ -265,19 +280,31 @@ RAPID_FN int rapid_contest_look(struct rapid *law, const struct rapid_stream *s,
 			law->contest_ns = now;
 			c->low_ns = ~0ULL;
 			c->most_ns = 0;
-			c->streams = 0;
-			c->bare = rapid_bytes_in(rapid_rate_of(c->window, round), rapid_contest_base(law));
+			c->high_ns = queue;
+			c->rate = rapid_rate_of(c->window, round);
+			c->gave_ns = 0;
+			c->bare = rapid_bytes_in(c->rate, rapid_contest_base(law));
 		}
-	} else if (since > RAPID_LOOK_SETTLED_ROUNDS * round) {
-		if (!rapid_meets_queue(law))
-			return 0;
-		c->low_ns = rapid_min(c->low_ns, queue);
-		c->most_ns = rapid_max(c->most_ns, queue);
-		c->streams++;
-		if (since > RAPID_LOOK_ROUNDS * round)
-			return rapid_contest_looked(law, s, now);
+	} else {
+		rapid_contest_give(law, duration);
+		if (since > RAPID_LOOK_SETTLED_ROUNDS * round) {
+			if (!rapid_meets_queue(law))
+				return 0;
+			c->low_ns = rapid_min(c->low_ns, queue);
+			c->most_ns = rapid_max(c->most_ns, queue);
+			if (since > RAPID_LOOK_ROUNDS * round)
+				return rapid_contest_looked(law, s, now);
+		}
 	}
 	return 1;
+}
+
+/* Whether the flow sends what its window lets it: neither the application nor the receiver holds it back (RFC 7661). */
+RAPID_FN int rapid_contest_fills(const struct rapid *law, const struct rapid_stream *s, u64 duration)
+{
+	u64 flight = rapid_bytes_in(rapid_rate_of(s->bytes, duration), rapid_contest_round(law));
+
+	return !s->app_limited && flight * RAPID_CONTEST_FILLS_PART > rapid_contest_bytes(law) * (RAPID_CONTEST_FILLS_PART - 1);
 }
 
 /* Contends for as long as the stream lasted. */
@@ -285,9 +312,9 @@ RAPID_STAGE int rapid_contend(struct rapid *law, const struct rapid_stream *s, u
 {
 	if (!law || !s)
 		return 0;
-	if (!s->app_limited)
+	if (rapid_contest_fills(law, s, duration))
 		rapid_contest_grow(law, now, duration);
-	if (rapid_contest_look(law, s, now))
+	if (rapid_contest_look(law, s, now, duration))
 		rapid_contest_pace(law);
 	else
 		rapid_contest_rest(law, now);

@@ -382,8 +382,10 @@ RAPID_FN void rapid_on_marked(struct rapid *law)
 {
 	law->startup = 0;
 	law->clear = 0;
-	rapid_contest_cut(law);
-	rapid_set_rate(law, rapid_scale(law->rate, RAPID_MARKED_KEEPS_Q16));
+	if (rapid_contends(law))
+		rapid_contest_cut(law);
+	else
+		rapid_set_rate(law, rapid_scale(law->rate, RAPID_MARKED_KEEPS_Q16));
 }
 
 /* A full packet has another size from now on: the path takes smaller ones, or larger ones again. */

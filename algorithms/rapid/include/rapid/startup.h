@@ -147,6 +147,7 @@ RAPID_FN void rapid_startup_open(struct rapid *law, const struct rapid_memory *m
 {
 	struct rapid_chirp *chirp = &law->chirp;
 
+	law->contest_stage = RAPID_RESTS;
 	if (law->chirping) {
 		rapid_open(law, memory, RAPID_PLAIN, law->rate, rapid_level_length(law));
 		return;

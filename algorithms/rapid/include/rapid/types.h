@@ -279,12 +279,12 @@ enum rapid_contest_stage {
 
 /* What contest.h knows. */
 struct rapid_contest {
-	/* while it watches */
-	u64 rate;     /* when the queue came */
+	/* while it watches, or looks */
+	u64 rate;     /* when the queue came, or giving way helped last; when the look began */
 	u64 gave_ns;  /* queue that giving way should have drained */
-	u64 queue_ns; /* the least queue of the ten round trips before, and in a contest of the look before; */
-	u64 low_ns;   /* of these */
-	u32 windows;  /* of ten round trips in which giving way did not help; in a contest looks that found the same */
+	u64 queue_ns; /* the least queue of the ten round trips before, or of the look before; */
+	u64 low_ns;   /* of these, or of this */
+	u32 windows;  /* of ten round trips in which giving way did not help; looks that found the same */
 	u32 k_ms;     /* the cubic is flat that long after its beginning */
 	/* in the contest */
 	u64 window;   /* in bytes, */
@@ -292,11 +292,9 @@ struct rapid_contest {
 	u64 most;     /* and where it is flat */
 	u64 epoch_ns; /* when it began */
 	u64 cut_ns;   /* the last loss that counted */
-	u64 high_ns;  /* the longest queue since the last look */
+	u64 high_ns;  /* the longest queue since the last look; in a look, when it began */
 	u64 bare;     /* the window of a look, */
-	u64 most_ns;  /* and the longest queue in it, */
-	u32 streams;  /* which so many streams told */
-	u32 spare;
+	u64 most_ns;  /* and the longest queue when it had settled */
 };
 
 /* What thesis.h knows. */
