@@ -23,8 +23,9 @@ const LEGEND: &str = "\
   printed zero counts where ours prints as zero.
 * **constant**: how many values the best constants keep, one for each unit of the figure.
 * **again**: how many of *our* values a repetition with other seeds keeps, by the same rule, with ours in the place of the
-  published ones (`reproduce --all --reseed 1000`, stored in `papers/repeated.ndjson`). A published table is one run, so nothing
-  that is random can be expected to score higher than this.
+  published ones (`reproduce --all --reseed 1000`, stored in `papers/repeated.ndjson`). A published table is one run: a
+  program that does what the testbed did, in a run of its own, would keep about so many. (A value without noise, as the best
+  constant, can keep more.) The repetition may be of another build.
 * **statements**: words of the paper and orders of rows, kept of all; goals of our own are left out. **after**: how many
   of their bounds were chosen when our value was known.
 ";
