@@ -293,6 +293,8 @@ fn keep_on_interrupt(checkpoint: &Arc<Checkpoint>) {
             let kept =
                 format!("{} of {} runs are kept in {}", sealed.done(), sealed.planned(), sealed.folder().display());
             let _ = writeln!(std::io::stderr(), "\ninterrupted: {kept}; the same command resumes");
+            // What was being begun meanwhile.
+            left.iter().for_each(|path| remove(path));
             std::process::exit(INTERRUPTED);
         }
     };
