@@ -81,8 +81,10 @@ const Overview = (() => {
 
   // Mean and interval: joined by a line where the values have an order, else a dot with a bar at each of them.
   function lineSeries(line, lines, among, words) {
-    const looks = among.find((list) => list.some((look) => look.name === line.controller));
-    const at = looks.findIndex((look) => look.name === line.controller);
+    // The runs of several flows together have a name of their own, which no controller has.
+    const known = among.find((list) => list.some((look) => look.name === line.controller));
+    const looks = known ?? among.find((list) => list.length > 0) ?? [{}];
+    const at = known ? looks.findIndex((look) => look.name === line.controller) : lines.indexOf(line) % looks.length;
     const aside = (x) => {
       const here = words ? lines.filter((other) => other.points.some((p) => p[0] === x)) : [line];
       return (here.indexOf(line) - (here.length - 1) / 2) * APART;
