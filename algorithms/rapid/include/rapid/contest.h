@@ -6,8 +6,8 @@
  * out whether its own drain helps; where it does not, the flow holds a window as CUBIC does, until it finds that the queue was its own.
  * With T the smallest round trip, q the queue, T' = T + q, R the rate, C the capacity, W the window and P a packet:
  *
- *     gives way:  gave = integral of (R0 - R) / C dt while q > T / 32, R0: the rate when that began, or helped last. Among flows that drain, and
- *                 traffic that does not respond, the queue falls by as much.
+ *     gives way:  gave = integral of (R0 - R) / C dt while q > T / 32, R0: the rate when that began, or helped last. Among flows
+ *                 that drain, and traffic that does not respond, the queue falls by as much.
  *     begins:     twice in a row, in 10 T, the least q fell by less than gave / 2, and gave > T / 16;   W = W_max = R0 T'
  *     in it:      W follows W_cubic(t) = C_c (t - K)^3 + W_max,  K = cbrt((W_max - W) / C_c)       RFC 9438 (1), (2)
  *                 and at least W + 0.53 P per T', as Reno would                                    RFC 9438 (4)
@@ -15,7 +15,8 @@
  *     loss:       once per T': W_max = W, or 0.85 W if W < W_max;   W = 0.75 W
  *     looks:      first of all, and when q has fallen by an eighth of its most, or after 10 s: 1 T' later, for 5 T', at most W T / T'
  *                 is in flight. That is its part of what the path holds without a queue, so the queue that is left belongs to others
- *     ends:       if q < T / 32 in the last two T' of a look; if q fell by gave / 2 in it, R0 being W / T'; or if a timer expires
+ *     ends:       if q < T / 32 in the last two T' of a look; if q fell in it by gave / 2, R0 being W / T', or by 7/8; or if a
+ *                 timer expires
  *     longer:     the same least q in three looks, one after the other, is a longer path, and the contest ends
  *
  * A look makes the queue fall, so other flows in this mode look, too, while it lasts: a crowd of them leaves together.
@@ -24,9 +25,11 @@
  * does not, and is lost 1.4 to 2 times as often. Why 0.75, CUBIC's being 0.7: so it is still lost more often. docs/coexistence.md
  * has the map of what comes of it, and what else was tried.
  *
- * Off by default: beside BBR, in shallow buffers and beside many it still has less than its share. In this mode the law does
- * not take a queue that hardly moves for a longer path (envelope.h, choice 4), nor does the base delay grow old (queue.h): beside CUBIC
- * the queue may never be empty.
+ * Why 7/8, too: gave tells of a queue without a bottom. Who has W of a path gives all that W has in the queue, and what does not
+ * respond leaves with it; of one who fills the queue as much stays as it has.
+ *
+ * Off by default: beside BBR, in shallow buffers and beside many it still has less than its share. In a contest the base delay
+ * does not grow old (queue.h): beside CUBIC the queue may never be empty.
  *
  * Deviations from RFC 9438: W moves once per stream, by the stream's part of a round trip; K counts in ms; Reno's line has one slope;
  * 0.53 and 0.85 are those of 0.7.
@@ -44,6 +47,8 @@
 /* ... if it gave 1/16 of a round trip at least, and in vain if the queue fell by less than half of that. */
 #define RAPID_CONTEST_GAVE_PART 16
 #define RAPID_CONTEST_MOVED_TIMES 2
+/* What is left of a queue at most, if it was the flow's own. */
+#define RAPID_CONTEST_LEFT_PART 8
 /* What a loss leaves; and of W_max, if it came before W_max was reached (fast convergence). */
 #define RAPID_CONTEST_KEEPS_Q16 RAPID_Q16(750)
 #define RAPID_CONTEST_CONVERGES_Q16 RAPID_Q16(850)
@@ -226,26 +231,21 @@ RAPID_FN void rapid_contest_grow(struct rapid *law, u64 now, u64 duration)
 	c->window = rapid_min(c->window, RAPID_CONTEST_BYTES_MOST);
 }
 
-/* A queue that moves no more than a packet that crosses the path, and stamps, make it, stands still. */
-RAPID_FN u64 rapid_contest_stillness(const struct rapid *law)
-{
-	u64 capacity = RAPID_INVERSE_ONE / rapid_max(law->envelope.inverse, 1);
-
-	return rapid_gap_ns(law->params.packet, capacity) + RAPID_TOLERATED_NS +
-	       rapid_batch(&law->envelope) / RAPID_TOLERATED_BATCH_PART;
-}
-
 /*
- * A look is over, and there is a queue. If it fell by half of what was given, it was the flow's own. If the least of it is that of the
- * looks before, the path has become longer: then that is its delay. Returns whether the contest goes on.
+ * A look is over, and there is a queue. If it fell by half of what was given, or an eighth of it is left, it was the flow's own. If the
+ * least of it is that of the looks before, the path has become longer: then that is its delay. Returns whether the contest goes on.
  */
 RAPID_FN int rapid_contest_looked(struct rapid *law, const struct rapid_stream *s, u64 now)
 {
 	struct rapid_contest *c = &law->contest;
-	u64 still = rapid_contest_stillness(law), moved = rapid_max(c->most_ns, c->queue_ns) - rapid_min(c->low_ns, c->queue_ns);
+	u64 capacity = RAPID_INVERSE_ONE / rapid_max(law->envelope.inverse, 1);
+	/* A queue that moves no more than a packet that crosses the path, and stamps, make it, stands still. */
+	u64 still = rapid_tolerated_queue(law, RAPID_TOLERATED_PACKETS * capacity);
+	u64 moved = rapid_max(c->most_ns, c->queue_ns) - rapid_min(c->low_ns, c->queue_ns);
+	u64 fell = rapid_above(c->high_ns, c->low_ns);
 
 	if (c->gave_ns > law->rtt_ns / RAPID_CONTEST_GAVE_PART &&
-	    RAPID_CONTEST_MOVED_TIMES * rapid_above(c->high_ns, c->low_ns) >= c->gave_ns)
+	    (RAPID_CONTEST_MOVED_TIMES * fell >= c->gave_ns || RAPID_CONTEST_LEFT_PART * c->low_ns <= c->high_ns))
 		return 0;
 	if (s->delay == RAPID_UNSEEN || c->most_ns - c->low_ns > still)
 		c->windows = 0;

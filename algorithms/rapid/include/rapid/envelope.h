@@ -354,8 +354,7 @@ RAPID_STAGE int rapid_probe_act(struct rapid *law, const struct rapid_stream *s,
 	threshold = rapid_threshold(law, s);
 	share = rapid_note_share(law, ladder, rate, w, threshold);
 	alpha = rapid_read_available(law, ladder, share, threshold, rate, &ceiling);
-	if (!law->params.competitive)
-		rapid_doubt_base(law, s, now, alpha, rapid_tolerated_queue(law, rate));
+	rapid_doubt_base(law, s, now, alpha, rapid_tolerated_queue(law, rate));
 	gain = rapid_gain(law, now, share, ceiling);
 	law->available = rapid_scale(rate, (u64)alpha);
 	law->estimated = 1;
