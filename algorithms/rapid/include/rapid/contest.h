@@ -13,8 +13,9 @@
  *                 and at least W + 0.53 P per T', as Reno would                                    RFC 9438 (4)
  *                 at most W is in flight, paced at 1.2 W / T'
  *     loss:       once per T': W_max = W, or 0.85 W if W < W_max;   W = 0.75 W
- *     looks:      first of all, and when q has fallen by an eighth of its most, or after 10 s: 1 T' later, for 5 T', at most W T / T'
- *                 is in flight. That is its part of what the path holds without a queue, so the queue that is left belongs to others
+ *     looks:      first of all, and when q has fallen by an eighth of its most, or after 10 s: from 1 T' later, when q > T / 8, or
+ *                 10 s later, for 5 T', at most W T / T' is in flight. That is its part of what the path holds without a queue, so
+ *                 the queue that is left belongs to others
  *     ends:       if q < T / 32 in the last two T' of a look; if q fell in it by gave / 2, R0 being W / T', or by 7/8; or if a
  *                 timer expires
  *     longer:     the same least q in three looks, one after the other, is a longer path, and the contest ends
@@ -24,6 +25,8 @@
  * Why W bounds what is in flight: at a full queue a packet that leaves when one arrives finds the place of that one; a paced packet
  * does not, and is lost 1.4 to 2 times as often. Why 0.75, CUBIC's being 0.7: so it is still lost more often. docs/coexistence.md
  * has the map of what comes of it, and what else was tried.
+ *
+ * Why a look waits for a queue: in a shallow buffer a loss that all answer empties it without anybody's help.
  *
  * Why 7/8, too: gave tells of a queue without a bottom. Who has W of a path gives all that W has in the queue, and what does not
  * respond leaves with it; of one who fills the queue as much stays as it has.
@@ -65,10 +68,14 @@
 #define RAPID_CONTEST_RENO_Q16 RAPID_Q16(529)
 /* A packet leaves at 1.2 times the pace of its window, as in Linux. */
 #define RAPID_CONTEST_PACE_Q16 RAPID_Q16(1200)
-/* A look: after the queue fell by 1/8, or 10 s; one round trip later; for five. After three of them others have answered the loss. */
+/*
+ * A look: after the queue fell by 1/8, or 10 s; one round trip later, when the queue is 1/8 of it, or 10 s later; for five. After three
+ * of them others have answered the loss.
+ */
 #define RAPID_LOOK_FALL_PART 8
 #define RAPID_LOOK_EVERY_NS (10 * RAPID_NS_PER_S)
 #define RAPID_LOOK_WAIT_ROUNDS 1
+#define RAPID_LOOK_QUEUE_PART 8
 #define RAPID_LOOK_ROUNDS 5
 #define RAPID_LOOK_SETTLED_ROUNDS 3
 /* Looks in a row that found the same queue: the path is that much longer. */
@@ -275,7 +282,8 @@ RAPID_FN int rapid_contest_look(struct rapid *law, const struct rapid_stream *s,
 			law->contest_ns = now;
 		}
 	} else if (law->contest_stage == RAPID_WAITS) {
-		if (since > RAPID_LOOK_WAIT_ROUNDS * round) {
+		if (since > RAPID_LOOK_WAIT_ROUNDS * round &&
+		    (queue > law->rtt_ns / RAPID_LOOK_QUEUE_PART || since > RAPID_LOOK_EVERY_NS)) {
 			law->contest_stage = RAPID_LOOKS;
 			law->contest_ns = now;
 			c->low_ns = ~0ULL;
