@@ -96,12 +96,27 @@ fn what_three_looks_find_alike_is_a_longer_path() {
     assert!(mbps(&flow) > 1.5 * before, "there is no queue to give way to: {before} to {} Mbit/s", mbps(&flow));
 }
 
-/// It waits for a round trip, and looks for five.
+/// A queue of 6 ms is more than an eighth of the round trip. After one round trip the flow looks, for five.
 #[test]
 fn it_ends_where_a_look_finds_no_queue() {
     let mut flow = beside_a_queue(true, Span::from_secs(2));
+    flow.queue = Span::from_millis(6);
+    flow.run(Span::from_millis(36) * 3);
     flow.queue = Span::ZERO;
-    flow.run(RTT * 9);
+    flow.run(RTT * 6);
+    a_loss_is_no_reason(&mut flow);
+}
+
+/// A loss that all answer empties a shallow buffer, and proves nothing. An empty queue is looked at after ten seconds.
+#[test]
+fn where_the_queue_is_empty_it_looks_ten_seconds_later() {
+    let mut flow = beside_a_queue(true, Span::from_secs(2));
+    flow.queue = Span::ZERO;
+    flow.run(Span::from_secs(9));
+    let before = mbps(&flow);
+    flow.law.on_recovery();
+    assert!((mbps(&flow) / before - 0.75).abs() < 1e-3, "{before} to {}", mbps(&flow));
+    flow.run(Span::from_secs(1) + RTT * 8);
     a_loss_is_no_reason(&mut flow);
 }
 

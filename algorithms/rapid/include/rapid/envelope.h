@@ -43,8 +43,9 @@
  *     by 50 ppm invent 3 ms in a minute, which the round trip bounds. There is no
  *     periodic deeper drain.
  *  4. A path that becomes longer would look like a queue for that minute. If a
- *     queue stays within two packets for eight round trips although there is room
- *     to drain it, the law takes it for the new base.
+ *     queue stays within two packets for eight round trips although there seems to be
+ *     room to drain it, and also while the flow then sends a quarter less, the law takes
+ *     it for the new base.
  *  5. Windows below 16 packets make streams longer than a round trip: 4 levels of
  *     4 packets, or of 2 in a crowd, with weight one per stream. The floor is two
  *     packets per round trip as it is now, and less in a crowd (queue.h): on a path
@@ -344,7 +345,7 @@ RAPID_STAGE int rapid_probe_act(struct rapid *law, const struct rapid_stream *s,
 {
 	const struct rapid_ladder *ladder;
 	u64 w, target;
-	s64 threshold, share, alpha, gain;
+	s64 threshold, share, alpha, room, gain;
 	u32 ceiling = 0;
 
 	if (!law || !s)
@@ -354,7 +355,7 @@ RAPID_STAGE int rapid_probe_act(struct rapid *law, const struct rapid_stream *s,
 	threshold = rapid_threshold(law, s);
 	share = rapid_note_share(law, ladder, rate, w, threshold);
 	alpha = rapid_read_available(law, ladder, share, threshold, rate, &ceiling);
-	rapid_doubt_base(law, s, now, alpha, rapid_tolerated_queue(law, rate));
+	room = alpha;
 	gain = rapid_gain(law, now, share, ceiling);
 	law->available = rapid_scale(rate, (u64)alpha);
 	law->estimated = 1;
@@ -363,6 +364,7 @@ RAPID_STAGE int rapid_probe_act(struct rapid *law, const struct rapid_stream *s,
 	alpha = (alpha * (RAPID_ONE - (s64)law->params.margin)) >> 16;
 	target = rapid_scale(rate, (u64)(RAPID_ONE + ((gain * (alpha - RAPID_ONE) + RAPID_HALF) >> 16)));
 	target = rapid_hold_back(law, target, rate);
+	target = rapid_doubt_base(law, s, now, room, rapid_tolerated_queue(law, rate), target);
 	w = rapid_weight(RAPID_MOVES_PER_ROUND, duration, law->rtt_ns);
 	rapid_set_rate(law, (u64)rapid_average((s64)law->rate, (s64)target, w));
 	return 1;

@@ -354,7 +354,10 @@ struct rapid {
 		struct rapid_chirp chirp;
 		struct rapid_contest contest;
 	};
-	struct rapid_adapter adapter;
+	union { /* each preset has its own */
+		struct rapid_adapter adapter;
+		u64 doubt_rate; /* at most that is sent while the law asks whether the path has become longer (queue.h); else 0 */
+	};
 	u64 spell_first;    /* the first packet since the application paused, */
 	u32 spell;          /* and how many it sent before that, from the pause before on; ~0: it has not paused */
 	u16 cut_sent;       /* packets of the last streams that it cut short, */
