@@ -200,7 +200,7 @@ RAPID_STAGE int rapid_contest_watch(struct rapid *law, u64 now, u64 duration)
 		return 0;
 	c = &law->contest;
 	queue = law->envelope.queue_ns;
-	if (law->contest_stage != RAPID_WATCHES || !rapid_meets_queue(law)) {
+	if (law->contest_stage != RAPID_WATCHES || law->doubt_rate || !rapid_meets_queue(law)) {
 		rapid_contest_rest(law, now);
 		return 0;
 	}
