@@ -75,13 +75,14 @@
 #define RAPID_DOUBT_ROUNDS 8
 /*
  * It is none if it does not move either while the flow sends three quarters. That must take more than two packets out of the queue
- * also where others have most of the path: for four round trips, and longer where it has few packets. Where that leaves less than
- * eight per round trip, a queue can hide behind two of them, and is one.
+ * also where others have most of the path: for four round trips, and longer where it has few packets. Below eight per round trip a
+ * queue can hide behind two of them, and is one. What is above half a round trip is not tried: its window is that of the shorter path.
  */
 #define RAPID_DOUBT_KEEPS_Q16 (RAPID_ONE * 3 / 4)
 #define RAPID_DOUBT_TEST_ROUNDS 4
 #define RAPID_DOUBT_TEST_PACKETS 256
 #define RAPID_DOUBT_PACKETS 8
+#define RAPID_DOUBT_TEST_PART 2
 
 /* The standing queue: the delay says how long; the round trip bounds what drifting clocks invent. */
 RAPID_FN u64 rapid_standing_queue(const struct rapid_envelope *e, const struct rapid_stream *s)
@@ -289,9 +290,9 @@ RAPID_FN void rapid_rebase(struct rapid *law, const struct rapid_stream *s)
 /*
  * A queue that does not move by two packets in eight round trips and more than
  * eight streams, while the path seems to have room for 3 % more, may be none: the path
- * may have become longer. Then the flow sends three quarters of its rate, for 4 + 256 / W
- * round trips, W being its packets in one. Where nothing moves either, there is no queue, and
- * the law takes the path as it is. Returns the target that is left.
+ * may have become longer. Up to half a round trip the flow then sends three quarters of its
+ * rate, for 4 + 256 / W round trips, W being its packets in one. Where nothing moves either,
+ * or above that, the law takes the path as it is. Returns the target that is left.
  *
  * Why not by the room alone: a flow of a small part of the capacity sees room where there
  * is none (envelope.h, RAPID_CONGESTED_Q16). Alone beside constant traffic of 80 % of 50 Mbit/s
@@ -301,10 +302,11 @@ RAPID_FN u64 rapid_doubt_base(struct rapid *law, const struct rapid_stream *s, u
 {
 	struct rapid_envelope *e = &law->envelope;
 	s64 moved = rapid_difference((u64)s->delay, (u64)e->doubt_delay);
-	u64 window = rapid_window_packets(law), since;
+	u64 window = rapid_max(rapid_window_packets(law), 1), since;
+	u32 longer;
 
 	if (e->queue_ns <= tolerated || (!law->doubt_rate && alpha < RAPID_DOUBT_ROOM_Q16) || moved > (s64)tolerated ||
-	    moved < -(s64)tolerated || window < RAPID_DOUBT_PACKETS) {
+	    moved < -(s64)tolerated || (!law->doubt_rate && window < RAPID_DOUBT_PACKETS)) {
 		e->doubt_since_ns = now;
 		e->doubt_delay = s->delay;
 		law->doubt_rate = 0;
@@ -313,12 +315,16 @@ RAPID_FN u64 rapid_doubt_base(struct rapid *law, const struct rapid_stream *s, u
 	}
 	since = now - e->doubt_since_ns;
 	e->doubts = (u16)rapid_min(e->doubts + 1, RAPID_DOUBT_STREAMS);
-	if (!law->doubt_rate) {
+	if (law->doubt_rate) {
+		longer = since >= (RAPID_DOUBT_TEST_ROUNDS + RAPID_DOUBT_TEST_PACKETS / window) * law->rtt_ns;
+	} else {
 		if (e->doubts < RAPID_DOUBT_STREAMS || since < RAPID_DOUBT_ROUNDS * law->rtt_ns)
 			return target;
+		longer = e->queue_ns > law->rtt_ns / RAPID_DOUBT_TEST_PART;
 		e->doubt_since_ns = now;
 		law->doubt_rate = rapid_scale(law->rate, RAPID_DOUBT_KEEPS_Q16);
-	} else if (since >= (RAPID_DOUBT_TEST_ROUNDS + RAPID_DOUBT_TEST_PACKETS / window) * law->rtt_ns) {
+	}
+	if (longer) {
 		rapid_rebase(law, s);
 		law->doubt_rate = 0;
 		e->doubts = 0;

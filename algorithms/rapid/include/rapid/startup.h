@@ -458,6 +458,7 @@ RAPID_FN void rapid_begin_anew(struct rapid *law, const struct rapid_memory *mem
 
 	law->startup = 1;
 	law->contest_stage = RAPID_RESTS;
+	law->doubt_rate = 0;
 	law->chirping = 0;
 	law->clear = 0;
 	if (law->open && open)
