@@ -45,6 +45,7 @@ struct Reading {
     queue: f64,
     ceiling: Option<(f64, f64, f64)>, // since, last step, gain
     doubt: (f64, f64, u32),           // since, delay, streams
+    trial: Option<f64>,               // rate meanwhile
     wide: bool,
     random: u32,
     streams: Vec<Stream>,
@@ -75,6 +76,7 @@ impl Reading {
             queue: 0.0,
             ceiling: None,
             doubt: (0.0, 0.0, 0),
+            trial: None,
             wide: false,
             random: seed | 1,
             streams: Vec::new(),
@@ -263,28 +265,53 @@ impl Reading {
         } else {
             x[2].min(x[2] - s2 / share).max(0.5)
         };
-        self.doubt_base(now, s, alpha, 2.0 * p / rs + 1e-6);
         let t = self.rtt_min;
         let gain = self.gain(now, t, share, ceiling);
         let target = rs * (1.0 + gain * ((1.0 - m) * alpha - 1.0));
         let target = self.hold_back(target, rs);
-        self.rate += (4.0 * dt / t).min(1.0) * (target - self.rate);
+        let target = self.doubt_base(now, s, alpha, 2.0 * p / rs + 1e-6, target);
+        self.rate += (4.0 * dt / self.rtt_min).min(1.0) * (target - self.rate);
         self.rate = self.rate.max(self.floor());
     }
 
-    /// A queue that stands still although there is room to drain it is a longer path.
-    fn doubt_base(&mut self, now: f64, s: &Stream, alpha: f64, tolerated: f64) {
+    /// A queue that stands still although there is room to drain it, and, of flows of 8 to 64 packets per round trip, also while the flow
+    /// sends three quarters, is a longer path.
+    fn doubt_base(&mut self, now: f64, s: &Stream, alpha: f64, tolerated: f64, target: f64) -> f64 {
         if !self.above(self.queue, tolerated, tolerated)
-            || !self.above(alpha, 1.03, 1.0)
+            || (self.trial.is_none() && !self.above(alpha, 1.03, 1.0))
             || self.above((s.delay - self.doubt.1).abs(), tolerated, tolerated)
         {
             self.doubt = (now, s.delay, 0);
+            self.end_trial();
+            return target;
         }
         self.doubt.2 += 1;
-        if self.doubt.2 > 8 && !self.above(8.0 * self.rtt_min, now - self.doubt.0, self.rtt_min) {
-            self.delay_min = s.delay;
-            self.rtt_min = s.rtt;
-            self.queue = 0.0;
+        let window = self.rate * (self.rtt_min + self.queue) / self.packet;
+        let longer = if self.trial.is_some() {
+            let rounds = 4.0 + (256.0 / window.floor().max(8.0)).floor();
+            !self.above(rounds * self.rtt_min, now - self.doubt.0, self.rtt_min)
+        } else {
+            if self.doubt.2 < 9 || self.above(8.0 * self.rtt_min, now - self.doubt.0, self.rtt_min) {
+                return target;
+            }
+            self.doubt.0 = now;
+            self.trial = Some(0.75 * self.rate);
+            self.above(self.queue, self.rtt_min / 2.0, self.rtt_min) || self.above(8.0, window, 8.0) || !self.above(64.0, window, 64.0)
+        };
+        if !longer {
+            return self.trial.unwrap_or(target);
+        }
+        self.delay_min = s.delay;
+        self.rtt_min = s.rtt;
+        self.queue = 0.0;
+        self.doubt.2 = 0;
+        self.end_trial();
+        target
+    }
+
+    fn end_trial(&mut self) {
+        if let Some(rate) = self.trial.take() {
+            self.rate = self.rate.max(rate / 0.75);
         }
     }
 

@@ -16,8 +16,8 @@
  *     looks:      first of all, and when q has fallen by an eighth of its most, or after 10 s: from 1 T' later, when q > T / 8, or
  *                 10 s later, for 5 T', at most W T / T' is in flight. That is its part of what the path holds without a queue, so
  *                 the queue that is left belongs to others
- *     ends:       if q < T / 32 in the last two T' of a look; if q fell in it by gave / 2, R0 being W / T', or by 7/8; or if a
- *                 timer expires
+ *     ends:       if q < T / 32 in the last two T' of a look; if gave > T / 16 in it, R0 being W / T', and q fell by gave / 2 or
+ *                 7/8; or if a timer expires
  *     longer:     the same least q in three looks, one after the other, is a longer path, and the contest ends
  *
  * A look makes the queue fall, so other flows in this mode look, too, while it lasts: a crowd of them leaves together.

@@ -44,8 +44,8 @@
  *     periodic deeper drain.
  *  4. A path that becomes longer would look like a queue for that minute. If a
  *     queue stays within two packets for eight round trips although there seems to be
- *     room to drain it, and also while the flow then sends a quarter less, the law takes
- *     it for the new base.
+ *     room to drain it (and, with few packets, also while the flow then sends a quarter
+ *     less: queue.h), the law takes it for the new base.
  *  5. Windows below 16 packets make streams longer than a round trip: 4 levels of
  *     4 packets, or of 2 in a crowd, with weight one per stream. The floor is two
  *     packets per round trip as it is now, and less in a crowd (queue.h): on a path

@@ -75,13 +75,15 @@
 #define RAPID_DOUBT_ROUNDS 8
 /*
  * It is none if it does not move either while the flow sends three quarters. That must take more than two packets out of the queue
- * also where others have most of the path: for four round trips, and longer where it has few packets. Below eight per round trip a
- * queue can hide behind two of them, and is one. What is above half a round trip is not tried: its window is that of the shorter path.
+ * also where others have most of the path: for four round trips, and longer where it has few packets. Not tried are: below eight
+ * packets per round trip, where a queue hides behind two of them; from 64 on, where a stream sees its own queue; and a queue of more than
+ * half a round trip, since the flow's window is that of the shorter path.
  */
 #define RAPID_DOUBT_KEEPS_Q16 (RAPID_ONE * 3 / 4)
 #define RAPID_DOUBT_TEST_ROUNDS 4
 #define RAPID_DOUBT_TEST_PACKETS 256
 #define RAPID_DOUBT_PACKETS 8
+#define RAPID_DOUBT_PACKETS_MANY 64
 #define RAPID_DOUBT_TEST_PART 2
 
 /* The standing queue: the delay says how long; the round trip bounds what drifting clocks invent. */
@@ -287,50 +289,58 @@ RAPID_FN void rapid_rebase(struct rapid *law, const struct rapid_stream *s)
 	e->queue_ns = 0;
 }
 
+/* The trial is over: the rate is what it was. */
+RAPID_FN void rapid_end_trial(struct rapid *law)
+{
+	if (law->doubt_rate)
+		rapid_set_rate(law, rapid_max(law->rate, law->doubt_rate * RAPID_ONE / RAPID_DOUBT_KEEPS_Q16));
+	law->doubt_rate = 0;
+	law->envelope.doubts = 0;
+}
+
 /*
- * A queue that does not move by two packets in eight round trips and more than
- * eight streams, while the path seems to have room for 3 % more, may be none: the path
- * may have become longer. Up to half a round trip the flow then sends three quarters of its
- * rate, for 4 + 256 / W round trips, W being its packets in one. Where nothing moves either,
- * or above that, the law takes the path as it is. Returns the target that is left.
+ * A queue that does not move by two packets in eight round trips and nine streams, while the path seems to have room for 3 % more,
+ * may be none: the path may have become longer. Then the law takes it as it is; but a flow of 8 to 64 packets per round trip, W with
+ * the queue, first sends three quarters of its rate for 4 + 256 / W of the round trips without it. If the queue moves, it was one, and
+ * the rate is again what it was. Returns the target that is left.
  *
- * Why not by the room alone: a flow of a small part of the capacity sees room where there
- * is none (envelope.h, RAPID_CONGESTED_Q16). Alone beside constant traffic of 80 % of 50 Mbit/s
- * it took its own queue for a longer path every few seconds, up to 77 ms.
+ * Why: a flow with a small part of the capacity and few packets sees room where there is none (envelope.h, RAPID_CONGESTED_Q16). Alone
+ * beside constant traffic of 80 % of 50 Mbit/s it took its own queue for a longer path every few seconds, up to 77 ms in two minutes.
  */
 RAPID_FN u64 rapid_doubt_base(struct rapid *law, const struct rapid_stream *s, u64 now, s64 alpha, u64 tolerated, u64 target)
 {
 	struct rapid_envelope *e = &law->envelope;
 	s64 moved = rapid_difference((u64)s->delay, (u64)e->doubt_delay);
-	u64 window = rapid_max(rapid_window_packets(law), 1), since;
+	u64 window = rapid_bytes_in(law->rate, law->rtt_ns + e->queue_ns) / law->params.packet, since;
 	u32 longer;
 
 	if (e->queue_ns <= tolerated || (!law->doubt_rate && alpha < RAPID_DOUBT_ROOM_Q16) || moved > (s64)tolerated ||
-	    moved < -(s64)tolerated || (!law->doubt_rate && window < RAPID_DOUBT_PACKETS)) {
+	    moved < -(s64)tolerated) {
 		e->doubt_since_ns = now;
 		e->doubt_delay = s->delay;
-		law->doubt_rate = 0;
-		e->doubts = 0;
+		rapid_end_trial(law);
 		return target;
 	}
 	since = now - e->doubt_since_ns;
 	e->doubts = (u16)rapid_min(e->doubts + 1, RAPID_DOUBT_STREAMS);
 	if (law->doubt_rate) {
-		longer = since >= (RAPID_DOUBT_TEST_ROUNDS + RAPID_DOUBT_TEST_PACKETS / window) * law->rtt_ns;
+		u64 rounds = RAPID_DOUBT_TEST_ROUNDS + RAPID_DOUBT_TEST_PACKETS / rapid_max(window, RAPID_DOUBT_PACKETS);
+
+		longer = since >= rounds * law->rtt_ns;
 	} else {
 		if (e->doubts < RAPID_DOUBT_STREAMS || since < RAPID_DOUBT_ROUNDS * law->rtt_ns)
 			return target;
-		longer = e->queue_ns > law->rtt_ns / RAPID_DOUBT_TEST_PART;
+		longer = e->queue_ns > law->rtt_ns / RAPID_DOUBT_TEST_PART || window < RAPID_DOUBT_PACKETS ||
+			 window >= RAPID_DOUBT_PACKETS_MANY;
 		e->doubt_since_ns = now;
 		law->doubt_rate = rapid_scale(law->rate, RAPID_DOUBT_KEEPS_Q16);
 	}
 	if (longer) {
 		rapid_rebase(law, s);
-		law->doubt_rate = 0;
-		e->doubts = 0;
+		rapid_end_trial(law);
 		return target;
 	}
-	return rapid_min(target, law->doubt_rate);
+	return law->doubt_rate;
 }
 
 #endif
