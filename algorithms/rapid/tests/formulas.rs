@@ -296,7 +296,9 @@ impl Reading {
             }
             self.doubt.0 = now;
             self.trial = Some(0.75 * self.rate);
-            self.above(self.queue, self.rtt_min / 2.0, self.rtt_min) || self.above(8.0, window, 8.0) || !self.above(64.0, window, 64.0)
+            self.above(self.queue, self.rtt_min / 2.0, self.rtt_min)
+                || self.above(8.0, window, 8.0)
+                || !self.above(64.0, window, 64.0)
         };
         if !longer {
             return self.trial.unwrap_or(target);
