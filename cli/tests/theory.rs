@@ -68,8 +68,9 @@ fn multiplexing_says_every_field_with_its_error_and_the_same_for_the_same_seed()
     let question = ["multiplexing", "--flows", "100", "--arrivals", "exponential", "--runs", "100", "--json"];
     let answer = json(&question);
     let sampled = ["mean_packets", "top1_packets", "top5_packets", "no_queue_fraction", "loss_ratio"];
-    let derived = ["bound_min_packets", "bound_max_packets", "law_mean_packets", "law_top1_packets"];
-    for key in sampled.iter().chain(&derived) {
+    let bounds = ["bound_min_packets", "bound_max_packets", "bound_min_top5_packets", "bound_max_top5_packets"];
+    let laws = ["law_mean_packets", "law_top1_packets", "law_top5_packets"];
+    for key in sampled.iter().chain(&bounds).chain(&laws) {
         assert!(answer[key].is_f64(), "{key}: {answer}");
     }
     sampled.iter().for_each(|key| assert!(answer[format!("{key}_se")].is_f64(), "{key}: {answer}"));

@@ -110,6 +110,10 @@ pub struct Answer {
     pub bound_min_packets: Option<f64>,
     /// Upper bound of the queue of the top 1 %, where the link is full.
     pub bound_max_packets: Option<f64>,
+    /// Lower bound of the queue of the top 5 %.
+    pub bound_min_top5_packets: Option<f64>,
+    /// Upper bound of the queue of the top 5 %.
+    pub bound_max_top5_packets: Option<f64>,
     /// The mean queue by the law, where there is one.
     pub law_mean_packets: Option<f64>,
     /// The queue of the top 1 % by the law.
@@ -190,7 +194,8 @@ impl Multiplexing {
         let (no_queue_fraction, no_queue_fraction_se) = split(pooled(groups, Tally::no_queue_fraction));
         let (loss_ratio, loss_ratio_se) = split(pooled(groups, Tally::loss_ratio));
         // The bounds are derived for a full link.
-        let bounds = queue_packets(setting.flows, setting.arrivals, 0.01).filter(|_| setting.utilisation == 1.0);
+        let bounds = |top| queue_packets(setting.flows, setting.arrivals, top).filter(|_| setting.utilisation == 1.0);
+        let (top1, top5) = (bounds(0.01), bounds(0.05));
         // The laws of successive arrivals hold for queues of many packets: below one they say nothing.
         let law = Law::of(setting).filter(|law| matches!(law, Law::Periodic { .. }) || law.mean_packets() >= 1.0);
         Answer {
@@ -209,8 +214,10 @@ impl Multiplexing {
             no_queue_fraction_se,
             loss_ratio,
             loss_ratio_se,
-            bound_min_packets: bounds.map(|bounds| bounds.0),
-            bound_max_packets: bounds.map(|bounds| bounds.1),
+            bound_min_packets: top1.map(|bounds| bounds.0),
+            bound_max_packets: top1.map(|bounds| bounds.1),
+            bound_min_top5_packets: top5.map(|bounds| bounds.0),
+            bound_max_top5_packets: top5.map(|bounds| bounds.1),
             law_mean_packets: law.map(|law| law.mean_packets()),
             law_top1_packets: law.map(|law| law.top_packets(0.01)),
             law_top5_packets: law.map(|law| law.top_packets(0.05)),

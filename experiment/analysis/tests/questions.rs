@@ -90,6 +90,16 @@ fn answers_have_their_figures_by_name() {
 }
 
 #[test]
+fn the_top_5_percent_have_bounds_of_their_own() {
+    let question = "flows = 10000\nruns = 1\narrivals = \"exponential\"\n";
+    let answer = read("multiplexing", question).expect("a question").answer().expect("an answer");
+    let bound = |name: &str| answer[name].as_f64().expect("a number");
+    // erf(0.732869) = 1 - 6 * 0.05 and erf(1.163087) = 1 - 2 * 0.05, each times sqrt(2 * 10 000); the first over sqrt(3/2).
+    assert!((bound("bound_min_top5_packets") - 84.624).abs() < 1e-3, "{answer}");
+    assert!((bound("bound_max_top5_packets") - 164.485).abs() < 1e-3, "{answer}");
+}
+
+#[test]
 fn a_question_outside_of_the_theory_has_no_answer() {
     let why = |theory: &str, parameters: &str| {
         read(theory, parameters).expect("a question").answer().expect_err("no answer").to_string()
