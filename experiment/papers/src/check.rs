@@ -1,6 +1,7 @@
 //! Checks a figure's file beyond its form, before anything is run.
 
 use crate::abscissa::Abscissa;
+use crate::curve;
 use crate::file::{FigureFile, Line, Picture, Shown};
 use crate::point::{known, selects};
 use crate::reading::Reading;
@@ -75,6 +76,7 @@ fn shown(sources: &[Source], of: &Reading<'_>, by: &Shown) -> Result<(), String>
 fn reading(sources: &[Source], reading: &Reading<'_>) -> Result<usize, String> {
     let source = source(sources, reading.from)?;
     metric(source, reading.metric)?;
+    time(source, reading.metric, reading.during)?;
     known(reading.selection, &source.points).map_err(|what| format!("where.{what}"))?;
     let selected: Vec<_> = source.points.iter().filter(|point| selects(reading.selection, point)).collect();
     if let Some(against) = reading.against {
@@ -83,7 +85,9 @@ fn reading(sources: &[Source], reading: &Reading<'_>) -> Result<usize, String> {
             Some(from) => self::source(sources, from)?,
             None => source,
         };
-        metric(there, other.metric.as_deref().unwrap_or(reading.metric))?;
+        let name = other.metric.as_deref().unwrap_or(reading.metric);
+        metric(there, name)?;
+        time(there, name, other.during_s)?;
         known(&other.selection, &there.points).map_err(|what| format!("{written}.where.{what}"))?;
         for point in &selected {
             match there.points.iter().filter(|there| Reading::belongs(other, point, there)).count() {
@@ -110,6 +114,7 @@ fn metric(source: &Source, name: &str) -> Result<(), String> {
     let is_known = source.answers
         || Summary::metrics().any(|metric| metric == name)
         || match parts.as_slice() {
+            ["curves", name, figure] => series().any(|known| known == *name) && curve::FIGURES.contains(figure),
             ["flows", index, field] => index.parse::<usize>().is_ok() && column(FLOW, field),
             ["traffic", index, field] => index.parse::<usize>().is_ok() && column(TRAFFIC, field),
             ["windows", index, field] => index.parse::<usize>().is_ok() && column(WINDOW, field),
@@ -120,9 +125,20 @@ fn metric(source: &Source, name: &str) -> Result<(), String> {
     }
     let names: Vec<&str> = Summary::metrics().collect();
     Err(format!(
-        "metric: found \"{name}\", expected flows.N.FIELD, traffic.N.FIELD, windows.N.FIELD, or one of {}",
+        "metric: found \"{name}\", expected curves.NAME.FIGURE, flows.N.FIELD, traffic.N.FIELD, windows.N.FIELD, or one of {}",
         names.join(", ")
     ))
+}
+
+/// Refuses a time for what is no figure of a curve, and a time that does not pass.
+fn time(source: &Source, name: &str, during: Option<(f64, f64)>) -> Result<(), String> {
+    match during {
+        Some(_) if source.answers || curve::of_metric(name).is_none() => {
+            Err(format!("during_s: found it for \"{name}\", expected a figure of a curve of a run"))
+        }
+        Some((from, to)) if from >= to => Err(format!("during_s: found [{from}, {to}], expected a from below to")),
+        _ => Ok(()),
+    }
 }
 
 fn lines(sources: &[Source], picture: &Picture) -> Result<(), Mistake> {

@@ -128,6 +128,7 @@ pub(crate) struct Value {
     pub selection: Keys,
     pub divided_by: Option<Other>,
     pub less: Option<Other>,
+    pub during_s: Option<(f64, f64)>,
     #[serde(default = "one")]
     pub times: f64,
     #[serde(default)]
@@ -226,6 +227,7 @@ pub(crate) struct Claim {
     pub selection: Keys,
     pub divided_by: Option<Other>,
     pub less: Option<Other>,
+    pub during_s: Option<(f64, f64)>,
     #[serde(default = "one")]
     pub times: f64,
     pub at_least: Option<f64>,
@@ -247,6 +249,7 @@ pub(crate) struct Other {
     pub metric: Option<String>,
     #[serde(default, rename = "where")]
     pub selection: Keys,
+    pub during_s: Option<(f64, f64)>,
 }
 
 #[derive(Clone, Debug, Deserialize)]

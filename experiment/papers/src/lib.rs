@@ -6,6 +6,7 @@
 
 mod abscissa;
 mod check;
+mod curve;
 mod error;
 mod figure;
 mod file;

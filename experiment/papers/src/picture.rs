@@ -1,13 +1,13 @@
 //! Pictures: lines of metrics against keys, and whole curves.
 
 use crate::abscissa::{Abscissa, number};
+use crate::curve;
 use crate::figure::Figure;
 use crate::file;
 use crate::point::{Point, selects};
 use crate::reading::{Found, Reading, found_at, inside};
 use crate::source::Findings;
 use results::reproduction::{Axis, Line, Origin, Picture};
-use results::{Histogram, Run};
 
 /// Points of one curve: more than a wide screen has pixels.
 const MOST_POINTS: usize = 2000;
@@ -34,7 +34,7 @@ fn drawn(figure: &Figure, line: &file::Line, findings: &[Findings], x: &Axis) ->
     let from = line.from.as_deref().unwrap_or_default();
     let origin = figure.source(from).map_or(Origin::Simulated, |at| figure.sources[at].origin);
     let mut lines: Vec<Line> = match &line.curve {
-        Some(curve) => curves(figure, line, curve, findings, x),
+        Some(name) => curves(figure, line, name, findings, x),
         None => against(figure, line, findings),
     };
     for line in &mut lines {
@@ -64,14 +64,14 @@ fn against(figure: &Figure, line: &file::Line, findings: &[Findings]) -> Vec<Lin
 }
 
 /// Draws a whole curve of each point.
-fn curves(figure: &Figure, line: &file::Line, curve: &str, findings: &[Findings], x: &Axis) -> Vec<Line> {
+fn curves(figure: &Figure, line: &file::Line, name: &str, findings: &[Findings], x: &Axis) -> Vec<Line> {
     let found = found_at(&figure.sources, findings, line.from.as_deref().unwrap_or_default());
     let selected = found.into_iter().filter(|(point, _)| selects(&line.selection, point));
     selected
         .map(|(point, found)| {
             let raw = match found {
-                Found::Runs(runs) => runs.first().map_or(Vec::new(), |run| series(run, curve, line.flow)),
-                Found::Answer(answer) => pairs(inside(answer, curve), line.x.as_deref(), line.y.as_deref()),
+                Found::Runs(runs) => runs.first().map_or(Vec::new(), |run| curve::points(run, name, line.flow)),
+                Found::Answer(answer) => pairs(inside(answer, name), line.x.as_deref(), line.y.as_deref()),
                 Found::Nothing => Vec::new(),
             };
             let scaled = raw.into_iter().map(|(x, y)| (x * line.times_x, y.map(|y| y * line.times)));
@@ -88,46 +88,8 @@ fn curves(figure: &Figure, line: &file::Line, curve: &str, findings: &[Findings]
         .collect()
 }
 
-/// Returns a curve of a run: a distribution, the variation over the window length, or a series over time. Without a
-/// flow, it is the path's series, or else that of the first flow.
-fn series(run: &Run, metric: &str, flow: Option<u32>) -> Vec<(f64, Option<f64>)> {
-    if metric == "variation" {
-        return run.windows.iter().map(|window| (window.window_s, window.variation)).collect();
-    }
-    if metric == "file_duration" {
-        return run
-            .traffic
-            .iter()
-            .map(|traffic| shares(&traffic.file_duration))
-            .find(|s| !s.is_empty())
-            .unwrap_or_default();
-    }
-    let of = |flow: Option<u32>| run.series.iter().find(|series| series.metric == metric && series.flow == flow);
-    let Some(series) = (if flow.is_some() { of(flow) } else { of(None).or_else(|| of(Some(0))) }) else {
-        return Vec::new();
-    };
-    let times = (0..).map(|i| series.start_s + f64::from(i) * series.step_s);
-    times.zip(&series.values).map(|(time, value)| (time, value.map(f64::from))).collect()
-}
-
-/// Returns pairs `(x, share of the counts at or below x)`, from the last upper edge at which the share is zero.
-fn shares(histogram: &Histogram) -> Vec<(f64, Option<f64>)> {
-    let total: u64 = histogram.count.iter().sum();
-    if total == 0 {
-        return Vec::new();
-    }
-    let mut below = 0;
-    let share = |(upper, count): (&f64, &u64)| {
-        below += count;
-        (*upper, Some(below as f64 / total as f64))
-    };
-    let points: Vec<_> = histogram.upper_s.iter().zip(&histogram.count).map(share).collect();
-    let empty = histogram.count.iter().take_while(|count| **count == 0).count();
-    points[empty.saturating_sub(1)..].to_vec()
-}
-
 /// Reads pairs `[x, y]`, or objects with these fields.
-fn pairs(list: Option<&serde_json::Value>, x: Option<&str>, y: Option<&str>) -> Vec<(f64, Option<f64>)> {
+fn pairs(list: Option<&serde_json::Value>, x: Option<&str>, y: Option<&str>) -> Vec<curve::Point> {
     let items = list.and_then(serde_json::Value::as_array).map_or(&[][..], Vec::as_slice);
     let pair = |item: &serde_json::Value| {
         let (x, y) = match (x, y) {
@@ -140,7 +102,7 @@ fn pairs(list: Option<&serde_json::Value>, x: Option<&str>, y: Option<&str>) -> 
 }
 
 /// Returns at most `MOST_POINTS` points, each the mean of its bin.
-fn thin(points: Vec<(f64, Option<f64>)>) -> Vec<Dot> {
+fn thin(points: Vec<curve::Point>) -> Vec<Dot> {
     let bin = points.len().div_ceil(MOST_POINTS).max(1);
     let mean = |bin: &[(f64, Option<f64>)]| {
         let values: Vec<f64> = bin.iter().filter_map(|(_, y)| *y).collect();

@@ -1,5 +1,6 @@
 //! Reads our values from the results: a metric at the selected points, perhaps divided by another.
 
+use crate::curve;
 use crate::file::{Claim, Keys, Line, Other, Shown, Value};
 use crate::point::{Point, point_of, same, selects};
 use crate::source::{Findings, Source};
@@ -35,20 +36,24 @@ pub(crate) struct Reading<'a> {
     pub metric: &'a str,
     pub selection: &'a Keys,
     pub against: Option<Against<'a>>,
+    /// From and to, for figures of curves.
+    pub during: Option<(f64, f64)>,
     pub times: f64,
 }
 
 impl<'a> From<&'a Value> for Reading<'a> {
     fn from(v: &'a Value) -> Reading<'a> {
-        let Value { from, metric, selection, times, .. } = v;
-        Reading { from, metric, selection, against: Against::of(v.divided_by.as_ref(), v.less.as_ref()), times: *times }
+        let Value { from, metric, selection, during_s: during, times, .. } = v;
+        let against = Against::of(v.divided_by.as_ref(), v.less.as_ref());
+        Reading { from, metric, selection, against, during: *during, times: *times }
     }
 }
 
 impl<'a> From<&'a Claim> for Reading<'a> {
     fn from(c: &'a Claim) -> Reading<'a> {
-        let Claim { from, metric, selection, times, .. } = c;
-        Reading { from, metric, selection, against: Against::of(c.divided_by.as_ref(), c.less.as_ref()), times: *times }
+        let Claim { from, metric, selection, during_s: during, times, .. } = c;
+        let against = Against::of(c.divided_by.as_ref(), c.less.as_ref());
+        Reading { from, metric, selection, against, during: *during, times: *times }
     }
 }
 
@@ -56,7 +61,7 @@ impl<'a> Reading<'a> {
     /// Returns the reading of a picture's line.
     pub fn of_line(line: &'a Line) -> Option<Reading<'a>> {
         let (from, metric) = (line.from.as_deref()?, line.y.as_deref()?);
-        Some(Reading { from, metric, selection: &line.selection, against: None, times: line.times })
+        Some(Reading { from, metric, selection: &line.selection, against: None, during: None, times: line.times })
     }
 
     /// Does something with the reading that shows why this one differs.
@@ -91,11 +96,12 @@ impl<'a> Reading<'a> {
             (against, found_at(sources, findings, other.from.as_deref().unwrap_or(self.from)))
         });
         let value = |point: &Point, found: &Found<'_>| {
-            let ours = found.metric(self.metric)?;
+            let ours = found.metric(self.metric, self.during)?;
             let Some((against, others)) = &others else { return Some(ours) };
             let other = against.written().1;
             let there = others.iter().find(|(there, _)| Reading::belongs(other, point, there))?;
-            let theirs = there.1.metric(other.metric.as_deref().unwrap_or(self.metric))?;
+            let metric = other.metric.as_deref().unwrap_or(self.metric);
+            let theirs = there.1.metric(metric, other.during_s.or(self.during))?;
             match against {
                 Against::DividedBy(_) => quotient(ours, theirs),
                 Against::Less(_) => Some(difference(ours, theirs)),
@@ -144,10 +150,10 @@ pub(crate) enum Found<'a> {
 
 impl Found<'_> {
     /// Returns the mean and interval of a metric.
-    pub fn metric(&self, name: &str) -> Option<Interval> {
+    pub fn metric(&self, name: &str, during: Option<(f64, f64)>) -> Option<Interval> {
         match self {
             Found::Runs(runs) => {
-                Interval::of_runs(&runs.iter().filter_map(|run| of_run(run, name)).collect::<Vec<f64>>())
+                Interval::of_runs(&runs.iter().filter_map(|run| of_run(run, name, during)).collect::<Vec<f64>>())
             }
             Found::Answer(answer) => {
                 let mean = inside(answer, name)?.as_f64()?;
@@ -176,8 +182,11 @@ pub(crate) fn found_at<'a>(sources: &[Source], findings: &'a [Findings], name: &
     }
 }
 
-/// Returns a figure of a run, or of one of its flows, traffic sources or windows.
-fn of_run(run: &Run, name: &str) -> Option<f64> {
+/// Returns a figure of a run, of one of its curves, or of one of its flows, traffic sources or windows.
+fn of_run(run: &Run, name: &str, during: Option<(f64, f64)>) -> Option<f64> {
+    if let Some((curve, figure)) = curve::of_metric(name) {
+        return curve::figure(&curve::points(run, curve, None), figure, during);
+    }
     if Summary::metrics().any(|known| known == name) {
         return run.summary.metric(name);
     }

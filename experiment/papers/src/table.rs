@@ -39,7 +39,7 @@ impl Table {
     /// Returns the reading of a column, whose selection this is.
     pub fn reading<'a>(&'a self, selection: &'a Keys) -> Reading<'a> {
         let Table { from, metric, times, .. } = self;
-        Reading { from, metric, selection, against: None, times: *times }
+        Reading { from, metric, selection, against: None, during: None, times: *times }
     }
 
     /// Returns why the order in this column is known to differ, if it is.
@@ -65,6 +65,7 @@ impl Table {
             selection,
             divided_by: None,
             less: None,
+            during_s: None,
             times: self.times,
             differs: differs.map_or(String::new(), |exception| exception.because.clone()),
             shown_by: differs.map(|exception| exception.shown_by.clone()).unwrap_or_default(),
