@@ -4,7 +4,7 @@ use crate::abscissa::Abscissa;
 use crate::curve;
 use crate::file::{FigureFile, Line, Picture, Shown};
 use crate::point::{known, selects};
-use crate::reading::Reading;
+use crate::reading::{Reading, percent};
 use crate::source::Source;
 use results::Summary;
 use results::figures::{CURVES, Definition, FLOW, TRAFFIC, WINDOW};
@@ -118,6 +118,7 @@ fn metric(source: &Source, name: &str) -> Result<(), String> {
             ["flows", index, field] => index.parse::<usize>().is_ok() && column(FLOW, field),
             ["traffic", index, field] => index.parse::<usize>().is_ok() && column(TRAFFIC, field),
             ["windows", index, field] => index.parse::<usize>().is_ok() && column(WINDOW, field),
+            ["estimates", quantile] => percent(quantile).is_some(),
             _ => false,
         };
     if is_known {
@@ -125,7 +126,8 @@ fn metric(source: &Source, name: &str) -> Result<(), String> {
     }
     let names: Vec<&str> = Summary::metrics().collect();
     Err(format!(
-        "metric: found \"{name}\", expected curves.NAME.FIGURE, flows.N.FIELD, traffic.N.FIELD, windows.N.FIELD, or one of {}",
+        "metric: found \"{name}\", expected curves.NAME.FIGURE, flows.N.FIELD, traffic.N.FIELD, windows.N.FIELD, \
+         estimates.pNN, or one of {}",
         names.join(", ")
     ))
 }

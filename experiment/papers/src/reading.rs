@@ -182,13 +182,17 @@ pub(crate) fn found_at<'a>(sources: &[Source], findings: &'a [Findings], name: &
     }
 }
 
-/// Returns a figure of a run, of one of its curves, or of one of its flows, traffic sources or windows.
+/// Returns a figure of a run, of one of its curves, of one of its flows, traffic sources or windows, or of its traced probe
+/// streams.
 fn of_run(run: &Run, name: &str, during: Option<(f64, f64)>) -> Option<f64> {
     if let Some((curve, figure)) = curve::of_metric(name) {
         return curve::figure(&curve::points(run, curve, None), figure, during);
     }
     if Summary::metrics().any(|known| known == name) {
         return run.summary.metric(name);
+    }
+    if let Some(quantile) = name.strip_prefix("estimates.") {
+        return estimate(run, percent(quantile)?);
     }
     let mut parts = name.splitn(3, '.');
     let (table, index, field) = (parts.next()?, parts.next()?.parse::<usize>().ok()?, parts.next()?);
@@ -199,6 +203,19 @@ fn of_run(run: &Run, name: &str, during: Option<(f64, f64)>) -> Option<f64> {
         _ => return None,
     };
     row.ok()?.get(field)?.as_f64()
+}
+
+/// Returns a quantile of what the traced probe streams were read as: the least that so many per cent of them do not exceed.
+fn estimate(run: &Run, percent: usize) -> Option<f64> {
+    let mut estimates: Vec<f64> = run.streams.iter().filter_map(|stream| stream.estimate_bps).collect();
+    estimates.sort_by(f64::total_cmp);
+    let rank = (percent * estimates.len()).div_ceil(100).max(1);
+    estimates.get(rank - 1).copied()
+}
+
+/// Reads `p05` as 5.
+pub(crate) fn percent(quantile: &str) -> Option<usize> {
+    quantile.strip_prefix('p')?.parse().ok().filter(|percent| *percent <= 100)
 }
 
 /// Returns the value at a path of keys and numbers, such as `variation.2`.

@@ -2,7 +2,7 @@
 
 use packetscale_papers::{Answer, Figure, Findings, GridQuestion, Library, Paper, Task};
 use results::reproduction::{self, Origin, Verdict};
-use results::{Histogram, Run, Series, Summary, TrafficResult};
+use results::{Histogram, Run, Series, StreamRecord, Summary, TrafficResult};
 use serde_json::json;
 use std::collections::BTreeMap;
 use std::fs;
@@ -105,8 +105,13 @@ fn run(experiment: &scenario::Experiment) -> Run {
         flows: vec![results::FlowResult { timeouts: Some(7), ..results::FlowResult::default() }],
         traffic: vec![TrafficResult { file_duration, ..TrafficResult::default() }],
         series: vec![rate],
+        streams: [Some(4e6), None, Some(2e6), Some(1e6), Some(3e6)].map(traced).into(),
         ..Run::default()
     }
+}
+
+fn traced(estimate_bps: Option<f64>) -> StreamRecord {
+    StreamRecord { estimate_bps, ..StreamRecord::default() }
 }
 
 /// Made up, so that what is read off does not depend on the theory.
@@ -178,6 +183,20 @@ fn fields_of_flows_and_places_in_lists_can_be_read() {
     assert_eq!(of_flow.ours, Some(7.0));
     let of_list = value("from = \"law\"\nmetric = \"list.1\"\nwhere = { utilisation = 0.5, arrivals = \"uniform\" }\n");
     assert_eq!(of_list.ours, Some(2.0));
+}
+
+/// Of 1, 2, 3 and 4 Mbit/s half do not exceed 2, and three quarters 3; 51 per cent do not exceed 3 either.
+#[test]
+fn a_quantile_of_the_estimates_of_traced_streams_can_be_read() {
+    for (quantile, mbps) in [("p00", 1.0), ("p50", 2.0), ("p51", 3.0), ("p75", 3.0), ("p100", 4.0)] {
+        let found = value(&format!(
+            "from = \"runs\"\nmetric = \"estimates.{quantile}\"\ntimes = 1e-6\n\
+             where = {{ controller = \"cubic\", \"path.buffer\" = \"5 packets\" }}\n"
+        ));
+        assert_eq!(found.ours, Some(mbps), "{quantile}");
+    }
+    let unknown = "[[claim]]\nwords = \"It is so.\"\nplace = \"here\"\nfrom = \"runs\"\nmetric = \"estimates.p101\"\nat_most = 1\n";
+    assert!(refusal(unknown).contains("estimates.pNN"));
 }
 
 #[test]

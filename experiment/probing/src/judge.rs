@@ -1,6 +1,6 @@
 //! All streams of a plan, sent and judged by what was available: scores as named figures.
 
-use crate::{ProbeHost, ProbeStream, ProbingError, Reader, Scored};
+use crate::{ProbeHost, ProbeStream, ProbingError, Reader, Scored, looks};
 use estimation::{Decisions, Reading, Score};
 use rayon::prelude::*;
 use results::Interval;
@@ -16,6 +16,15 @@ pub struct SweepPoint {
     pub levels: u32,
     /// Replication by replication.
     pub runs: Vec<Vec<ProbeStream>>,
+}
+
+impl SweepPoint {
+    /// Streams to show: of the first run from its middle on, those whose rates cover what was available.
+    pub fn shown(&self) -> impl Iterator<Item = &ProbeStream> {
+        let run = self.runs.first().map_or(&[][..], Vec::as_slice);
+        let covering = |probe: &&ProbeStream| probe.packets.len() > 2 && (self.levels == 1 || probe.covers_truth());
+        run.iter().skip(run.len() / 2).filter(covering)
+    }
 }
 
 /// Sends all streams of a plan.
@@ -41,18 +50,22 @@ pub fn observe(host: &dyn ProbeHost, plan: &[Experiment]) -> Result<Vec<SweepPoi
 
 /// The score of every reader at every point, with the point's keys and the reader's name.
 pub fn scores(points: &[SweepPoint], readers: &[Reader]) -> Vec<Scored> {
-    let each = |point: &SweepPoint, reader: &Reader| {
+    let each = |point: &SweepPoint, seen: &Map<String, Value>, reader: &Reader| {
         let mut key = point.params.clone();
         key.insert("method".to_string(), reader.name.clone());
-        (key, score(point, reader))
+        (key, score(point, seen.clone(), reader))
     };
-    points.iter().flat_map(|point| readers.iter().map(move |reader| each(point, reader))).collect()
+    let at = |point| {
+        let seen = looks::on_their_way(point);
+        readers.iter().map(move |reader| each(point, &seen, reader))
+    };
+    points.iter().flat_map(at).collect()
 }
 
-/// All figures of a method at a point. Those with `_half_width` are half of the 95 % interval over the runs.
-fn score(point: &SweepPoint, method: &Reader) -> Value {
-    let mut figures = Map::new();
-    gap_errors(&mut figures, point);
+/// All figures of a method at a point, beside those that no method decides. Those with `_half_width` are half of the 95 %
+/// interval over the runs.
+fn score(point: &SweepPoint, mut figures: Map<String, Value>, method: &Reader) -> Value {
+    looks::denoised(&mut figures, point, method);
     let runs: Vec<&[ProbeStream]> = point.runs.iter().map(Vec::as_slice).collect();
     if point.levels == 1 {
         decided(&mut figures, method, &runs);
@@ -140,19 +153,6 @@ fn decided(figures: &mut Map<String, Value>, method: &Reader, runs: &[&[ProbeStr
     put_share("refused", |found| found.refused);
     put_share("above", |found| found.above);
     figures.insert("scored".into(), json!(all.streams));
-}
-
-/// Mean and deviation of the errors with which the host created gaps, in microseconds.
-fn gap_errors(figures: &mut Map<String, Value>, point: &SweepPoint) {
-    let errors = || point.runs.iter().flatten().flat_map(ProbeStream::gap_errors_ns);
-    let (mut n, mut sum, mut squares, mut largest) = (0.0, 0.0, 0.0, 0.0f64);
-    for error in errors() {
-        (n, sum, squares, largest) = (n + 1.0, sum + error, squares + error * error, largest.max(error.abs()));
-    }
-    let mean = sum / n;
-    figures.insert("gap_error_mean_us".into(), json!(mean * 1e-3));
-    figures.insert("gap_error_sd_us".into(), json!((squares / n - mean * mean).max(0.0).sqrt() * 1e-3));
-    figures.insert("gap_error_largest_us".into(), json!(largest * 1e-3));
 }
 
 /// Shares of the scored streams whose estimate is nearest to each of their rates, and whether that is the highest rate not

@@ -13,6 +13,7 @@
 pub mod captures;
 mod host;
 mod judge;
+mod looks;
 mod reader;
 pub mod recording;
 mod score_table;

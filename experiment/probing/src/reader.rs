@@ -64,6 +64,12 @@ impl Reader {
         self.reading().map_or(Ok(Vec::new()), |method| method.stages(stream))
     }
 
+    /// The stream after all its denoisers; `None` if one gives up, or of the baselines.
+    pub(crate) fn denoised(&self, stream: &Stream) -> Option<Stream> {
+        let stages = self.reading()?.stages(stream).ok()?;
+        Some(stages.into_iter().last().map_or_else(|| stream.clone(), |(_, stream)| stream))
+    }
+
     /// Readings of a run, one per train.
     pub(crate) fn readings(&self, probes: &[ProbeStream]) -> Vec<Reading> {
         let trains = probes.chunk_by(|a, b| a.train == b.train);

@@ -21,7 +21,7 @@ pub fn content(name: &str, recipe: String, points: &[SweepPoint], readers: &[Rea
         points.iter().map(|p| p.runs.len()).sum::<usize>(),
     );
     if let Some(point) = points.first() {
-        for probe in chosen(point) {
+        for probe in point.shown().take(SHOWN) {
             pictures.extend(stages(probe, readers).into_iter().map(|picture| (heading(probe), picture)));
         }
     }
@@ -41,13 +41,6 @@ pub fn content(name: &str, recipe: String, points: &[SweepPoint], readers: &[Rea
         ],
         recipe,
     }
-}
-
-/// Streams whose rates cover the truth; the one in the middle of the first run, then the next.
-fn chosen(point: &SweepPoint) -> Vec<&ProbeStream> {
-    let Some(run) = point.runs.first() else { return Vec::new() };
-    let covering = |probe: &&ProbeStream| probe.packets.len() > 2 && (point.levels == 1 || probe.covers_truth());
-    run.iter().skip(run.len() / 2).filter(covering).take(SHOWN).collect()
 }
 
 fn heading(probe: &ProbeStream) -> String {
