@@ -7,6 +7,19 @@
  * gaps between batches give their period. What the law reads from delays must
  * last longer than that, or tolerate as much.
  *
+ * Some links make batches, too. Wi-Fi sends what waits as one frame of n packets, and
+ * these wait while it is sent. In
+ *
+ *     time of a frame = overhead + n x time of a packet,   n = rate x time of a frame
+ *
+ * n grows with the rate, and with it the delay, long before the path is full. But then
+ * batches come as much further apart. So what the pause before a batch is longer than the
+ * shortest is no queue: three quarters of it are taken from the delay of its packets, up
+ * to 1/16 of a round trip and 2 ms, but no more than what lies above the base delay. (A
+ * card's timer is as long at every rate.) A flow that has had batches, but sends so
+ * little that frames hold one packet, waits for the packet before it where two would
+ * share a frame: where it has the path for itself, the gap before a packet excuses as much.
+ *
  * Packets without a stamp, eight or more in a row, are a hole. A level must be longer than the holes in it; its length
  * is made for the hole that packets are in on average, where packets outside of holes count as in one of none.
  */
@@ -21,12 +34,26 @@
 #define RAPID_BATCH_PAUSE_GAPS 2
 /* A longer pause counts as this: coalescing timers are far shorter, so something else paused. */
 #define RAPID_BATCH_PAUSE_MAX_NS 10000000
+/* No pause is as long. */
+#define RAPID_NO_PAUSE (~0U)
 /* Weight of one packet in the average of how often packets are batched: it takes about a hundred. */
 #define RAPID_BATCHED_WEIGHT_Q16 RAPID_Q16(10)
 /* Weight of one pause in the period: it takes about twenty. */
 #define RAPID_BATCH_PERIOD_WEIGHT_Q16 RAPID_Q16(50)
 /* A receiver coalesces if more than a quarter of its packets came in a batch; fewer do by chance. */
 #define RAPID_BATCHED_MIN_Q16 (RAPID_ONE / 4)
+
+/* A link makes frames if more than half of the packets came in a batch. */
+#define RAPID_FRAMED_MIN_Q16 (RAPID_ONE / 2)
+/* A flow has the path for itself if it has 7/8 of the capacity that its slopes show. */
+#define RAPID_SOLE_Q16 (RAPID_ONE * 7 / 8)
+/*
+ * What of a longer pause is excused: a quarter stays, so that a queue that grows is seen. 2 ms is near the 2.5 ms for which a frame of
+ * best effort may hold the channel (IEEE 802.11-2020, default EDCA parameters).
+ */
+#define RAPID_FRAME_EXCUSED(longer) ((longer) * 3 / 4)
+#define RAPID_FRAME_EXCUSED_ROUND_PART 16
+#define RAPID_FRAME_EXCUSED_MAX_NS 2000000
 
 /* Half of a usual level (envelope.h): it keeps a stamp where fewer are missing in a row. */
 #define RAPID_HOLE_LEAST 8
@@ -63,15 +90,55 @@ RAPID_FN void rapid_note_batch(struct rapid_envelope *e, u64 sent, u64 arrival)
 	e->batched = (u32)rapid_average(e->batched, 0, RAPID_BATCHED_WEIGHT_Q16);
 	if (step > 1) /* else a division for nothing, once per packet */
 		sent_gap = rapid_divide(sent_gap, step);
-	if (gap > RAPID_BATCH_PAUSE_GAPS * sent_gap)
-		e->batch_ns = (u64)rapid_average((s64)e->batch_ns, rapid_smin(gap, RAPID_BATCH_PAUSE_MAX_NS),
-						 RAPID_BATCH_PERIOD_WEIGHT_Q16);
+	e->pause_ns = (u32)rapid_smin(gap, RAPID_BATCH_PAUSE_MAX_NS);
+	e->paused = gap > RAPID_BATCH_PAUSE_GAPS * sent_gap;
+	if (!e->paused)
+		return;
+	e->batch_ns = (u32)rapid_average(e->batch_ns, e->pause_ns, RAPID_BATCH_PERIOD_WEIGHT_Q16);
+	if (e->batched > RAPID_BATCHED_MIN_Q16)
+		e->least_pause_ns = (u32)rapid_min(e->least_pause_ns, e->pause_ns);
 }
 
 /* The period of the receiver's batches; 0 where it does not coalesce. */
 RAPID_FN u64 rapid_batch(const struct rapid_envelope *e)
 {
 	return e->batched > RAPID_BATCHED_MIN_Q16 ? e->batch_ns : 0;
+}
+
+/* The shortest pause between batches in 30-60 s, or in the last such time that had one; else RAPID_NO_PAUSE. */
+RAPID_FN u32 rapid_least_pause(const struct rapid_envelope *e)
+{
+	return (u32)rapid_min(e->least_pause_ns, e->least_pause_before_ns);
+}
+
+RAPID_FN void rapid_turn_pauses(struct rapid_envelope *e)
+{
+	if (e->least_pause_ns != RAPID_NO_PAUSE)
+		e->least_pause_before_ns = e->least_pause_ns;
+	e->least_pause_ns = RAPID_NO_PAUSE;
+}
+
+/* By how much a pause is longer than the shortest, where a link makes frames. */
+RAPID_FN u64 rapid_frame_growth(const struct rapid_envelope *e, u64 pause)
+{
+	return e->batched > RAPID_FRAMED_MIN_Q16 ? rapid_above(pause, rapid_least_pause(e)) : 0;
+}
+
+/* The delay of a packet of `s` that has just been noted, without what its frame excuses. */
+RAPID_FN s64 rapid_less_frame(const struct rapid *law, struct rapid_stream *s, s64 delay)
+{
+	const struct rapid_envelope *e = &law->envelope;
+	u64 longer = e->paused ? rapid_frame_growth(e, e->pause_ns) : 0, most;
+
+	if (e->batched <= RAPID_FRAMED_MIN_Q16 && e->sole && rapid_least_pause(e) != RAPID_NO_PAUSE)
+		longer = e->pause_ns;
+	if (!longer)
+		return delay;
+	most = (u64)rapid_difference((u64)delay, (u64)rapid_smin(delay, rapid_minimum_of(&e->delay)));
+	most = rapid_min(most, rapid_min(law->rtt_ns / RAPID_FRAME_EXCUSED_ROUND_PART, RAPID_FRAME_EXCUSED_MAX_NS));
+	most = rapid_min(most, RAPID_FRAME_EXCUSED(longer));
+	s->excused_ns = (u32)rapid_max(s->excused_ns, most);
+	return delay - (s64)most;
 }
 
 #endif

@@ -127,7 +127,10 @@
 /* The share is at least 1/1000. */
 #define RAPID_SHARE_MIN_PART 1000
 
-/* The path shows no limit if level 3 is not congested and the queue is below four packets and 1/5 of a batch. */
+/*
+ * The path shows no limit if level 3 is not congested and the queue, with the growth of frames, is below four packets and 1/5 of a
+ * batch.
+ */
 #define RAPID_CEILING_PACKETS 4
 #define RAPID_CEILING_BATCH_PART 5
 /* A stream shows nothing below half its mean rate. */
@@ -278,7 +281,9 @@ RAPID_FN s64 rapid_note_share(struct rapid *law, const struct rapid_ladder *ladd
 			e->inverse = (u64)((s64)e->inverse + rapid_divide(rapid_difference(inverse, e->inverse), slowness));
 	}
 	e->inverse = rapid_clamp(e->inverse, whole / RAPID_SHARE_MIN_PART, whole);
-	return (s64)rapid_max((rate * e->inverse) >> RAPID_INVERSE_SHIFT, RAPID_ONE / RAPID_SHARE_MIN_PART);
+	share = (s64)rapid_max((rate * e->inverse) >> RAPID_INVERSE_SHIFT, RAPID_ONE / RAPID_SHARE_MIN_PART);
+	e->sole = share >= RAPID_SOLE_Q16;
+	return share;
 }
 
 /* The available bandwidth over the mean rate of the stream, Q16. Sets `ceiling` where it is the top of the stream. */
@@ -288,9 +293,9 @@ RAPID_FN s64 rapid_read_available(const struct rapid *law, const struct rapid_la
 	const struct rapid_envelope *e = &law->envelope;
 	s64 x2 = ladder->x[2], x3 = ladder->x[3], knee;
 
-	*ceiling = e->slope3 <= threshold &&
-		   e->queue_ns < rapid_gap_ns(RAPID_CEILING_PACKETS * law->params.packet, rate) +
-					 rapid_batch(e) / RAPID_CEILING_BATCH_PART;
+	*ceiling = e->slope3 <= threshold && e->queue_ns + rapid_frame_growth(e, e->batch_ns) <
+						     rapid_gap_ns(RAPID_CEILING_PACKETS * law->params.packet, rate) +
+							     rapid_batch(e) / RAPID_CEILING_BATCH_PART;
 	if (*ceiling)
 		return x3;
 	knee = x3 - rapid_divide(e->slope3 * RAPID_ONE, (u64)share);

@@ -100,7 +100,7 @@ RAPID_FN u64 rapid_standing_queue(const struct rapid_envelope *e, const struct r
 
 /*
  * Whether the packets of a stream waited for nearly the same time: the half-levels above, which must all have a stamp, and the least of
- * all. A crowd's queue is not that quiet, also where a flow has never seen it empty.
+ * all, without what frames excuse. A crowd's queue is not that quiet, also where a flow has never seen it empty.
  */
 RAPID_FN int rapid_is_quiet(const struct rapid *law, const struct rapid_stream *s)
 {
@@ -111,7 +111,7 @@ RAPID_FN int rapid_is_quiet(const struct rapid *law, const struct rapid_stream *
 		told &= s->low[k] != RAPID_UNSEEN;
 		high = rapid_smax(high, s->low[k]);
 	}
-	return told && rapid_difference((u64)high, (u64)s->delay) < (s64)(law->rtt_ns / RAPID_QUIET_PART);
+	return told && rapid_difference((u64)high, (u64)s->delay) + s->excused_ns < (s64)(law->rtt_ns / RAPID_QUIET_PART);
 }
 
 /* How fast the lowest delay rises from stream to stream, Q16. */
@@ -163,6 +163,7 @@ RAPID_STAGE int rapid_note_queue(struct rapid *law, const struct rapid_stream *s
 	if (now - e->bucket_ns >= RAPID_BASE_BUCKET_NS && law->contest_stage < RAPID_CONTENDS) {
 		rapid_minimum_turn(&e->delay);
 		rapid_minimum_turn(&e->rtt);
+		rapid_turn_pauses(e);
 		e->bucket_ns = now;
 	}
 	if (s->delay != RAPID_UNSEEN)
@@ -322,7 +323,7 @@ RAPID_FN u64 rapid_doubt_base(struct rapid *law, const struct rapid_stream *s, u
 		return target;
 	}
 	since = now - e->doubt_since_ns;
-	e->doubts = (u16)rapid_min(e->doubts + 1, RAPID_DOUBT_STREAMS);
+	e->doubts = (u8)rapid_min(e->doubts + 1, RAPID_DOUBT_STREAMS);
 	if (law->doubt_rate) {
 		u64 rounds = RAPID_DOUBT_TEST_ROUNDS + RAPID_DOUBT_TEST_PACKETS / rapid_max(window, RAPID_DOUBT_PACKETS);
 

@@ -83,6 +83,7 @@ RAPID_FN void rapid_init(struct rapid *law, const struct rapid_params *params, u
 	law->envelope.delay = (struct rapid_minimum){RAPID_UNSEEN, RAPID_UNSEEN};
 	law->envelope.bucket_ns = now;
 	law->envelope.fresh = 1;
+	law->envelope.least_pause_ns = law->envelope.least_pause_before_ns = RAPID_NO_PAUSE;
 	law->startup = 1;
 	law->spell = ~0U;
 	rapid_set_rate(law, rapid_rate_of(RAPID_INITIAL_PACKETS * law->params.packet, law->rtt_ns));
@@ -268,9 +269,11 @@ RAPID_FN void rapid_on_arrival(struct rapid *law, const struct rapid_memory *mem
 	level = r->level >> 1;
 	half = r->level & 1;
 	delay = rapid_sclamp(rapid_difference(arrival, r->sent_ns), -RAPID_DELAY_MAX_NS, RAPID_DELAY_MAX_NS);
-	s->delay = rapid_smin(s->delay, delay);
 	s->rtt_ns = rapid_min(s->rtt_ns, rapid_max(rapid_above(now, r->sent_ns), RAPID_RTT_FLOOR_NS));
 	rapid_note_batch(&law->envelope, r->sent_ns, arrival);
+	if (s->kind != RAPID_CHIRP)
+		delay = rapid_less_frame(law, s, delay);
+	s->delay = rapid_smin(s->delay, delay);
 	if (s->kind == RAPID_CHIRP)
 		rapid_chirp_sample(&law->chirp, level, half, r->sent_ns, delay);
 	else

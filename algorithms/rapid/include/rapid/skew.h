@@ -101,7 +101,7 @@ RAPID_FN void rapid_skew_set(struct rapid_skew *k, u64 arrival, s64 drift)
 	k->anchor_ns = arrival;
 	if (pace < RAPID_SKEW_LEAST && pace > -RAPID_SKEW_LEAST)
 		pace = 0;
-	k->pace = rapid_sclamp(pace, -RAPID_SKEW_MOST, RAPID_SKEW_MOST);
+	k->pace = (s32)rapid_sclamp(pace, -RAPID_SKEW_MOST, RAPID_SKEW_MOST);
 }
 
 /* A window is over. Returns whether the pace has changed. */
@@ -114,7 +114,7 @@ RAPID_STAGE int rapid_skew_turn(struct rapid_skew *k, u64 now, u64 arrival, u64 
 	drift = rapid_skew_drift(k, window);
 	agreed = rapid_skew_agreed(drift, k->drift);
 	k->before = k->best;
-	k->drift = drift;
+	k->drift = (s32)drift;
 	k->window_ns = now;
 	rapid_skew_set(k, arrival, agreed);
 	if (agreed) {

@@ -190,7 +190,7 @@ struct rapid_stream {
 	u32 lost2; /* of these, in level 2, */
 	u32 lost3; /* and in level 3 */
 	u32 whole; /* of a chirp: levels that were sent to their end */
-	u32 spare;
+	u32 excused_ns; /* the most of a packet's delay that frames excused */
 	u64 room[5]; /* so that each begins with a cache line, where the first does */
 };
 
@@ -225,12 +225,15 @@ struct rapid_envelope {
 	u64 last_arrival_ns, last_sent_ns; /* of the packet stamped last, */
 	u32 untold;         /* and packets that arrived since, without a stamp */
 	u32 hole_q16;       /* Q16: packets of the hole that the average packet is in */
-	u64 batch_ns;       /* time between batches */
+	u32 batch_ns;       /* time between batches */
 	u32 batched;        /* Q16: how often packets arrive in one batch */
+	u32 pause_ns;       /* before the packet or batch that arrives, */
+	u32 least_pause_ns, least_pause_before_ns; /* and the shortest between batches of this bucket and of the last that had any */
 
-	u16 doubts;         /* streams that say that the queue has not moved */
+	u8 paused;          /* it lay between batches */
+	u8 doubts;          /* streams that say that the queue has not moved */
 	u8 losing;          /* the last stream of which something arrived lost packets */
-	u8 spare;
+	u8 sole;            /* the flow seems to have the path for itself */
 	u64 doubt_since_ns; /* since then from */
 	s64 doubt_delay;    /* this delay, although the path had room */
 	struct rapid_minimum delay;
@@ -262,10 +265,10 @@ struct rapid_lag {
 struct rapid_skew {
 	u64 anchor_ns;   /* from this arrival on, by the receiver's clock, the pace holds, */
 	u64 offset_ns;   /* and what is added there */
-	s64 pace;        /* Q20: how much faster than ours its clock runs */
+	s32 pace;        /* Q20: how much faster than ours its clock runs */
+	s32 drift;       /* Q20: how it ran beside that from one window to the next */
 	u64 window_ns;   /* when the window began */
 	struct rapid_lag best, before; /* of this window and of the last */
-	s64 drift;       /* Q20: how it ran beside that from one window to the next */
 };
 
 /* What a flow that may compete does (contest.h). */
