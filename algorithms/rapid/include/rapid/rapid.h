@@ -21,6 +21,7 @@
 #ifndef RAPID_H
 #define RAPID_H
 
+#include "anew.h"
 #include "contest.h"
 #include "skew.h"
 #include "startup.h"

@@ -34,15 +34,14 @@
  * them (tests/kept.rs); before, those of less than a chirp and a plain stream, 35
  * packets, mostly stayed at R.
  *
+ * Where a link sends what waits as one frame (coalescing.h), delays fall within a frame. So the
+ * rate becomes at most twice that at which the end of the chirp arrived.
+ *
  * A chirp that took over 9/8 of its plan says no more than what was really sent: the
  * sender cannot do better, and start-up ends.
  *
  * Where delayed acknowledgments leave the first half of a level without a stamp,
  * its second half stands for it: a point carries its own time.
- *
- * A flow that an outage, a full queue or a burst has taken to a few packets per
- * round trip begins anew when the path is clear: stream by stream it would need
- * seconds, since a stream is 16 packets.
  */
 #ifndef RAPID_STARTUP_H
 #define RAPID_STARTUP_H
@@ -111,20 +110,6 @@
 #define RAPID_PLAIN_LOST_PACKETS 2
 #define RAPID_PLAIN_LOST_PART 4
 #define RAPID_LOSSY_KEEPS_PART 4
-
-/*
- * A flow begins anew below four packets per round trip, where a stream of sixteen lasts four round trips, if two streams in a
- * row (after one alone crowds lose more) showed no limit, lost nothing, met no queue of 1/8 of a round trip, and saw its own packets
- * wait within 1/32 of one of each other: a crowd whose flows have never seen the queue empty is not that quiet. It does so
- * again after 16 round trips at the earliest, then after twice as many, up to 2^6 times as many, until it has been at 10 packets
- * per round trip.
- */
-#define RAPID_ANEW_PACKETS 4
-#define RAPID_ANEW_STREAMS 2
-#define RAPID_ANEW_QUEUE_PART 8
-#define RAPID_ANEW_ROUNDS 16
-#define RAPID_ANEW_DOUBLINGS 6
-#define RAPID_ANEW_DONE_PACKETS 10
 
 /* The rate of a level: R 2^(j/2). */
 RAPID_FN u64 rapid_chirp_rate(u64 rate, u32 level)
@@ -283,6 +268,26 @@ RAPID_FN u64 rapid_tail_top(const struct rapid *law, const struct rapid_tail *t)
 }
 
 /*
+ * Twice the rate (stamps are coarse) at which arrived what was sent from point `from` on: that is at least what is available. Where a
+ * link sends what waits as one frame, delays fall within a frame, and hide that the path is full.
+ */
+RAPID_STAGE u64 rapid_tail_most(const struct rapid_chirp *chirp, const struct rapid_tail *t, u64 packet, u32 from)
+{
+	const struct rapid_point *first, *last;
+	u64 bytes = 0;
+	s64 took;
+
+	if (!chirp || !t || from >= t->points)
+		return RAPID_RATE_CEILING;
+	first = rapid_tail_point(t, from);
+	last = rapid_tail_point(t, t->points - 1);
+	took = rapid_difference(last->sent_ns + (u64)last->delay, first->sent_ns + (u64)first->delay);
+	for (u32 j = 0; j < RAPID_CHIRP_LEVELS; j++)
+		bytes += j >= rapid_tail_level(t, from) ? chirp->sent[j] * packet : 0;
+	return took > 0 ? rapid_bound(2 * rapid_rate_of(bytes, (u64)took)) : RAPID_RATE_CEILING;
+}
+
+/*
  * Returns the available bandwidth at the knee, which there must be: two points at least from there on. Notes the capacity, from the
  * next slope where there is one.
  */
@@ -303,7 +308,7 @@ RAPID_FN u64 rapid_tail_available(struct rapid *law, const struct rapid_tail *t)
 		law->envelope.inverse = RAPID_INVERSE_ONE / rapid_bound(capacity);
 		available = rapid_min(rate, rapid_max(rapid_above(rate, excess), RAPID_KNEE_LEAST(below)));
 	}
-	return available;
+	return rapid_min(available, rapid_tail_most(chirp, t, law->params.packet, t->knee));
 }
 
 RAPID_FN void rapid_leave_startup(struct rapid *law, u64 rate)
@@ -369,11 +374,13 @@ RAPID_STAGE int rapid_tail_moves(const struct rapid_tail *t, u64 more_than)
 /* The rate after a chirp that met no limit: half of the highest level heard of, but a newcomer among others only doubles. */
 RAPID_FN u64 rapid_chirp_grown(const struct rapid *law, const struct rapid_stream *s, const struct rapid_tail *t)
 {
-	u64 least = RAPID_CHIRP_GROWTH_LEAST * s->rate;
+	u64 least = RAPID_CHIRP_GROWTH_LEAST * s->rate, grown;
 
 	if (law->streams < RAPID_CHIRP_NEW_STREAMS && rapid_tail_moves(t, law->rtt_ns / RAPID_CHIRP_MOVES_PART))
 		return least;
-	return rapid_max(least, rapid_tail_top(law, t) / RAPID_CHIRP_TRIED_PART);
+	grown = rapid_min(rapid_tail_top(law, t) / RAPID_CHIRP_TRIED_PART,
+			  rapid_tail_most(&law->chirp, t, law->params.packet, t->points / 2));
+	return rapid_max(least, grown);
 }
 
 /* Does what a chirp says. Returns 1 when that is to grow on. */
@@ -430,39 +437,6 @@ RAPID_FN void rapid_chirp_read(struct rapid *law, const struct rapid_memory *mem
 	plain = RAPID_STREAM(memory, law->stream);
 	if (law->open && plain)
 		rapid_close(law, plain);
-	rapid_hurry(law, now);
-}
-
-/* Whether a flow begins anew. `s` is the probe stream just read. */
-RAPID_FN int rapid_begins_anew(struct rapid *law, const struct rapid_stream *s, u64 now)
-{
-	const struct rapid_envelope *e = &law->envelope;
-	u64 per_round = rapid_rate_of(law->params.packet, law->rtt_ns);
-	u32 clear = law->estimated && e->at_ceiling && !s->lost && e->queue_ns < law->rtt_ns / RAPID_ANEW_QUEUE_PART;
-
-	clear &= law->rate < RAPID_ANEW_PACKETS * per_round && law->quiet_rtt_ns;
-	law->clear = clear ? (u8)rapid_min(law->clear + 1, RAPID_ANEW_STREAMS) : 0;
-	if (law->rate >= RAPID_ANEW_DONE_PACKETS * per_round)
-		law->anew = 0;
-	if (law->clear < RAPID_ANEW_STREAMS || now < law->anew_ns || law->contest_stage >= RAPID_CONTENDS)
-		return 0;
-	law->anew_ns = now + ((RAPID_ANEW_ROUNDS * law->rtt_ns) << law->anew);
-	law->anew = (u8)rapid_min(law->anew + 1, RAPID_ANEW_DOUBLINGS);
-	return 1;
-}
-
-/* Begins anew with a chirp. */
-RAPID_FN void rapid_begin_anew(struct rapid *law, const struct rapid_memory *memory, u64 now)
-{
-	struct rapid_stream *open = RAPID_STREAM(memory, law->stream);
-
-	law->startup = 1;
-	law->contest_stage = RAPID_RESTS;
-	law->doubt_rate = 0;
-	law->chirping = 0;
-	law->clear = 0;
-	if (law->open && open)
-		rapid_close(law, open);
 	rapid_hurry(law, now);
 }
 

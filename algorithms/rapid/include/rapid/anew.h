@@ -1,0 +1,59 @@
+/* SPDX-License-Identifier: (GPL-2.0-only OR BSD-2-Clause) */
+/*
+ * A flow that an outage, a full queue or a burst has taken to a few packets per
+ * round trip begins anew, with chirps (startup.h), when the path is clear: stream by
+ * stream it would need seconds, since a stream is 16 packets.
+ */
+#ifndef RAPID_ANEW_H
+#define RAPID_ANEW_H
+
+#include "startup.h"
+
+/*
+ * A flow begins anew below four packets per round trip, where a stream of sixteen lasts four round trips, if two streams in a
+ * row (after one alone crowds lose more) showed no limit, lost nothing, met no queue of 1/8 of a round trip, and saw its own packets
+ * wait within 1/32 of one of each other: a crowd whose flows have never seen the queue empty is not that quiet. It does so
+ * again after 16 round trips at the earliest, then after twice as many, up to 2^6 times as many, until it has been at 10 packets
+ * per round trip.
+ */
+#define RAPID_ANEW_PACKETS 4
+#define RAPID_ANEW_STREAMS 2
+#define RAPID_ANEW_QUEUE_PART 8
+#define RAPID_ANEW_ROUNDS 16
+#define RAPID_ANEW_DOUBLINGS 6
+#define RAPID_ANEW_DONE_PACKETS 10
+
+/* Whether a flow begins anew. `s` is the probe stream just read. */
+RAPID_FN int rapid_begins_anew(struct rapid *law, const struct rapid_stream *s, u64 now)
+{
+	const struct rapid_envelope *e = &law->envelope;
+	u64 per_round = rapid_rate_of(law->params.packet, law->rtt_ns);
+	u32 clear = law->estimated && e->at_ceiling && !s->lost && e->queue_ns < law->rtt_ns / RAPID_ANEW_QUEUE_PART;
+
+	clear &= law->rate < RAPID_ANEW_PACKETS * per_round && law->quiet_rtt_ns;
+	law->clear = clear ? (u8)rapid_min(law->clear + 1, RAPID_ANEW_STREAMS) : 0;
+	if (law->rate >= RAPID_ANEW_DONE_PACKETS * per_round)
+		law->anew = 0;
+	if (law->clear < RAPID_ANEW_STREAMS || now < law->anew_ns || law->contest_stage >= RAPID_CONTENDS)
+		return 0;
+	law->anew_ns = now + ((RAPID_ANEW_ROUNDS * law->rtt_ns) << law->anew);
+	law->anew = (u8)rapid_min(law->anew + 1, RAPID_ANEW_DOUBLINGS);
+	return 1;
+}
+
+/* Begins anew with a chirp. */
+RAPID_FN void rapid_begin_anew(struct rapid *law, const struct rapid_memory *memory, u64 now)
+{
+	struct rapid_stream *open = RAPID_STREAM(memory, law->stream);
+
+	law->startup = 1;
+	law->contest_stage = RAPID_RESTS;
+	law->doubt_rate = 0;
+	law->chirping = 0;
+	law->clear = 0;
+	if (law->open && open)
+		rapid_close(law, open);
+	rapid_hurry(law, now);
+}
+
+#endif
