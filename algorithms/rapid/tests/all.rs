@@ -9,6 +9,7 @@ mod contest;
 mod crowd;
 mod formulas;
 mod frame;
+mod frames;
 mod goals;
 mod hostile;
 mod kept;

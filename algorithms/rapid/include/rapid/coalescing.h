@@ -45,6 +45,8 @@
 
 /* A link makes frames if more than half of the packets came in a batch. */
 #define RAPID_FRAMED_MIN_Q16 (RAPID_ONE / 2)
+/* Frames have grown if they take half as long again as the shortest: a card's timer varies less. */
+#define RAPID_FRAME_GROWN(least) ((least) * 3 / 2)
 /* A flow has the path for itself if it has 7/8 of the capacity that its slopes show. */
 #define RAPID_SOLE_Q16 (RAPID_ONE * 7 / 8)
 /*
@@ -121,7 +123,9 @@ RAPID_FN void rapid_turn_pauses(struct rapid_envelope *e)
 /* By how much a pause is longer than the shortest, where a link makes frames. */
 RAPID_FN u64 rapid_frame_growth(const struct rapid_envelope *e, u64 pause)
 {
-	return e->batched > RAPID_FRAMED_MIN_Q16 ? rapid_above(pause, rapid_least_pause(e)) : 0;
+	u64 least = rapid_least_pause(e);
+
+	return e->batched > RAPID_FRAMED_MIN_Q16 && pause > RAPID_FRAME_GROWN(least) ? pause - least : 0;
 }
 
 /* The delay of a packet of `s` that has just been noted, without what its frame excuses. */
