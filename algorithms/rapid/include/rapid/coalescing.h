@@ -14,11 +14,12 @@
  *
  * n grows with the rate, and with it the delay, long before the path is full. But then
  * batches come as much further apart. So what the pause before a batch is longer than the
- * shortest is no queue: three quarters of it are taken from the delay of its packets, up
- * to 1/16 of a round trip and 2 ms, but no more than what lies above the base delay. (A
- * card's timer is as long at every rate.) A flow that has had batches, but sends so
- * little that frames hold one packet, waits for the packet before it where two would
- * share a frame: where it has the path for itself, the gap before a packet excuses as much.
+ * shortest, and than a gap more, is taken for no queue: three quarters of it come off the
+ * delay of its packets, up to 1/8 of a round trip or 1 ms, whichever is less, and no more than
+ * what lies above the base delay. (The pauses of a card with a fixed timer differ by a gap; one
+ * whose timer varies much gets a queue of up to 1 ms.) A flow that has had batches, but
+ * sends so little that frames hold one packet, waits for the packet before it where two
+ * would share a frame: where it has the path for itself, the gap before a packet excuses as much.
  *
  * Packets without a stamp, eight or more in a row, are a hole. A level must be longer than the holes in it; its length
  * is made for the hole that packets are in on average, where packets outside of holes count as in one of none.
@@ -43,19 +44,19 @@
 /* A receiver coalesces if more than a quarter of its packets came in a batch; fewer do by chance. */
 #define RAPID_BATCHED_MIN_Q16 (RAPID_ONE / 4)
 
-/* A link makes frames if more than half of the packets came in a batch. */
-#define RAPID_FRAMED_MIN_Q16 (RAPID_ONE / 2)
+/* What a link or card does with more than 5/8 of the packets in batches may be frames. */
+#define RAPID_FRAMED_MIN_Q16 (RAPID_ONE * 5 / 8)
 /* Frames have grown if they take half as long again as the shortest: a card's timer varies less. */
 #define RAPID_FRAME_GROWN(least) ((least) * 3 / 2)
 /* A flow has the path for itself if it has 7/8 of the capacity that its slopes show. */
 #define RAPID_SOLE_Q16 (RAPID_ONE * 7 / 8)
 /*
- * What of a longer pause is excused: a quarter stays, so that a queue that grows is seen. 2 ms is near the 2.5 ms for which a frame of
- * best effort may hold the channel (IEEE 802.11-2020, default EDCA parameters).
+ * What of a longer pause is excused: a quarter stays, so that a queue that grows is seen. Flows of unequal round trips share a link of
+ * frames only if they excuse the same: so the bound is 1 ms from round trips of 8 ms on.
  */
 #define RAPID_FRAME_EXCUSED(longer) ((longer) * 3 / 4)
-#define RAPID_FRAME_EXCUSED_ROUND_PART 16
-#define RAPID_FRAME_EXCUSED_MAX_NS 2000000
+#define RAPID_FRAME_EXCUSED_ROUND_PART 8
+#define RAPID_FRAME_EXCUSED_MAX_NS 1000000
 
 /* Half of a usual level (envelope.h): it keeps a stamp where fewer are missing in a row. */
 #define RAPID_HOLE_LEAST 8
@@ -83,6 +84,7 @@ RAPID_FN void rapid_note_batch(struct rapid_envelope *e, u64 sent, u64 arrival)
 	e->untold = 0;
 	e->last_sent_ns = sent;
 	e->last_arrival_ns = arrival;
+	e->paused &= sent_gap > 0 && gap >= 0;
 	if (sent_gap <= 0 || gap < 0)
 		return;
 	if (gap < sent_gap / RAPID_BATCH_GAP_PART) {
@@ -92,13 +94,14 @@ RAPID_FN void rapid_note_batch(struct rapid_envelope *e, u64 sent, u64 arrival)
 	e->batched = (u32)rapid_average(e->batched, 0, RAPID_BATCHED_WEIGHT_Q16);
 	if (step > 1) /* else a division for nothing, once per packet */
 		sent_gap = rapid_divide(sent_gap, step);
-	e->pause_ns = (u32)rapid_smin(gap, RAPID_BATCH_PAUSE_MAX_NS);
 	e->paused = gap > RAPID_BATCH_PAUSE_GAPS * sent_gap;
+	gap = rapid_smin(gap, RAPID_BATCH_PAUSE_MAX_NS);
+	e->pause_ns = (u32)(e->paused ? rapid_smax(gap - sent_gap, 0) : gap);
 	if (!e->paused)
 		return;
-	e->batch_ns = (u32)rapid_average(e->batch_ns, e->pause_ns, RAPID_BATCH_PERIOD_WEIGHT_Q16);
+	e->batch_ns = (u32)rapid_average(e->batch_ns, gap, RAPID_BATCH_PERIOD_WEIGHT_Q16);
 	if (e->batched > RAPID_BATCHED_MIN_Q16)
-		e->least_pause_ns = (u32)rapid_min(e->least_pause_ns, e->pause_ns);
+		e->least_pause_ns = (u32)rapid_min(e->least_pause_ns, (u64)gap);
 }
 
 /* The period of the receiver's batches; 0 where it does not coalesce. */
@@ -107,7 +110,7 @@ RAPID_FN u64 rapid_batch(const struct rapid_envelope *e)
 	return e->batched > RAPID_BATCHED_MIN_Q16 ? e->batch_ns : 0;
 }
 
-/* The shortest pause between batches in 30-60 s, or in the last such time that had one; else RAPID_NO_PAUSE. */
+/* The shortest pause between batches in 30-60 s; else RAPID_NO_PAUSE. */
 RAPID_FN u32 rapid_least_pause(const struct rapid_envelope *e)
 {
 	return (u32)rapid_min(e->least_pause_ns, e->least_pause_before_ns);
@@ -115,8 +118,7 @@ RAPID_FN u32 rapid_least_pause(const struct rapid_envelope *e)
 
 RAPID_FN void rapid_turn_pauses(struct rapid_envelope *e)
 {
-	if (e->least_pause_ns != RAPID_NO_PAUSE)
-		e->least_pause_before_ns = e->least_pause_ns;
+	e->least_pause_before_ns = e->least_pause_ns;
 	e->least_pause_ns = RAPID_NO_PAUSE;
 }
 

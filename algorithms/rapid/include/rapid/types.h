@@ -227,10 +227,10 @@ struct rapid_envelope {
 	u32 hole_q16;       /* Q16: packets of the hole that the average packet is in */
 	u32 batch_ns;       /* time between batches */
 	u32 batched;        /* Q16: how often packets arrive in one batch */
-	u32 pause_ns;       /* before the packet or batch that arrives, */
-	u32 least_pause_ns, least_pause_before_ns; /* and the shortest between batches of this bucket and of the last that had any */
+	u32 pause_ns;       /* before the packet that arrives; between batches less the gap between packets */
+	u32 least_pause_ns, least_pause_before_ns; /* the shortest between batches of this bucket and of the last */
 
-	u8 paused;          /* it lay between batches */
+	u8 paused;          /* it lies between batches */
 	u8 doubts;          /* streams that say that the queue has not moved */
 	u8 losing;          /* the last stream of which something arrived lost packets */
 	u8 sole;            /* the flow seems to have the path for itself */
