@@ -1,4 +1,4 @@
-//! A flow that has fallen to its floor begins anew (`startup.h`), on a path of any capacity whose queue the test says.
+//! A flow that has fallen to its floor begins anew (`anew.h`), on a path of any capacity whose queue the test says.
 
 use crate::told::{PACKET, Told};
 use packetscale_rapid::Params;
