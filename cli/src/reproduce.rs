@@ -243,7 +243,10 @@ fn shown(paper: &str, figure: &reproduction::Figure) -> String {
         let because = if claim.because.is_empty() { String::new() } else { format!(" [{}]", one_line(&claim.because)) };
         let claimed = format!("\"{}\" ({})", one_line(&claim.words), claim.place);
         let judged = format!("{}: found {found}, {} ({})", claim.bound, claim.origin.word(), claim.selected);
-        let words = claim.verdict.words(!claim.because.is_empty());
+        let words = match claim.verdict {
+            Verdict::NotJudged => "not judged",
+            verdict => verdict.words(!claim.because.is_empty()),
+        };
         out.push_str(&format!("{words}: {claimed}: {judged}{because}\n"));
     }
     for source in figure.sources.iter().filter(|source| !source.unanswered.is_empty()) {

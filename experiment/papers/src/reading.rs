@@ -153,7 +153,11 @@ impl Found<'_> {
     pub fn metric(&self, name: &str, during: Option<(f64, f64)>) -> Option<Interval> {
         match self {
             Found::Runs(runs) => {
-                Interval::of_runs(&runs.iter().filter_map(|run| of_run(run, name, during)).collect::<Vec<f64>>())
+                let found = runs.iter().map(|run| of_run(run, name, during));
+                // A run may do without some figures, as of transfers where none ended; a curve that ends too early is missing.
+                let whole = curve::of_metric(name).is_some();
+                let found: Option<Vec<f64>> = if whole { found.collect() } else { Some(found.flatten().collect()) };
+                Interval::of_runs(&found?)
             }
             Found::Answer(answer) => {
                 let mean = inside(answer, name)?.as_f64()?;

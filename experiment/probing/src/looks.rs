@@ -89,7 +89,7 @@ fn made(figures: &mut Map<String, Value>, point: &SweepPoint) {
     let streams = || point.runs.iter().flatten();
     let mut errors: Vec<f64> = streams().flat_map(ProbeStream::gap_errors_ns).map(|error| error * 1e-3).collect();
     errors.sort_by(f64::total_cmp);
-    let largest = errors.iter().fold(0.0, |largest: f64, error| largest.max(error.abs()));
+    let largest = errors.iter().map(|error| error.abs()).reduce(f64::max);
     figures.insert("gap_error_mean_us".into(), json!(mean(&errors)));
     figures.insert("gap_error_sd_us".into(), json!(deviation(&errors)));
     figures.insert("gap_error_largest_us".into(), json!(largest));
@@ -160,8 +160,9 @@ fn batches(figures: &mut Map<String, Value>, point: &SweepPoint) {
     figures.insert("batch_cdf".into(), json!(cdf));
 }
 
-/// What a reader's denoisers make of the streams: how far gaps are from those behind the bottleneck before and after, in
-/// mean send gaps, the share of falling steps of the delay, and the curves of one stream.
+/// What a reader's denoisers make of the streams that they do not give up: how far gaps are from those behind the bottleneck
+/// before and after, in mean send gaps (after: of as many gaps, not of coarser ones), the share of falling steps of the
+/// delay, and the curves of one stream.
 pub(crate) fn denoised(figures: &mut Map<String, Value>, point: &SweepPoint, reader: &Reader) {
     let (mut seen_off, mut off, mut falls) = (Vec::new(), Vec::new(), Vec::new());
     for probe in point.runs.iter().flatten() {
@@ -170,10 +171,14 @@ pub(crate) fn denoised(figures: &mut Map<String, Value>, point: &SweepPoint, rea
         let receive: Vec<f64> = receive_us(&stream);
         let unit = mean(&gaps.sent);
         seen_off.push(distance(&gaps.seen, &gaps.passed) / gaps.seen.len() as f64 / unit);
-        off.push(distance(&receive, &gaps.passed) / receive.len().max(1) as f64 / unit);
+        if receive.len() == gaps.passed.len() {
+            off.push(distance(&receive, &gaps.passed) / receive.len() as f64 / unit);
+        }
         let delays = stream.delays();
         let down = delays.windows(2).filter(|pair| pair[1] < pair[0]).count();
-        falls.push(down as f64 / delays.len().saturating_sub(1).max(1) as f64);
+        if delays.len() > 1 {
+            falls.push(down as f64 / (delays.len() - 1) as f64);
+        }
     }
     figures.insert("seen_off".into(), json!(mean(&seen_off)));
     figures.insert("denoised_off".into(), json!(mean(&off)));

@@ -170,7 +170,11 @@ fn judged(verdict: Verdict, because: &str) -> String {
 fn claims(out: &mut String, claims: &[Claim]) {
     out.push_str("<div class=\"expect\"><ul>\n");
     for claim in claims {
-        let class = if claim.verdict == Verdict::Unexpected { "missed" } else { "met" };
+        let class = match claim.verdict {
+            Verdict::Unexpected => "missed",
+            Verdict::NotJudged => "",
+            Verdict::Kept | Verdict::Differs => "met",
+        };
         let found = claim.found.map_or("no value".to_string(), number);
         _ = writeln!(
             out,
