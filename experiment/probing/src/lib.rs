@@ -14,6 +14,7 @@ pub mod captures;
 mod host;
 mod judge;
 mod looks;
+mod point;
 mod reader;
 pub mod recording;
 mod score_table;
@@ -21,7 +22,8 @@ pub mod search;
 mod stream;
 
 pub use host::{ProbeHost, Prober};
-pub use judge::{SweepPoint, observe, scores};
+pub use judge::{observe, scores};
+pub use point::SweepPoint;
 pub use reader::Reader;
 pub use score_table::score_table;
 pub use stream::{ProbePacket, ProbeStream};

@@ -1,7 +1,7 @@
 //! How streams look on their way: their gaps as the host made them, behind the bottleneck, as the receiver saw them, and
 //! denoised. Nothing is estimated here.
 
-use crate::judge::SweepPoint;
+use crate::point::SweepPoint;
 use crate::{ProbePacket, ProbeStream, Reader};
 use estimation::Stream;
 use serde_json::{Map, Value, json};

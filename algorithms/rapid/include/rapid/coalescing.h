@@ -131,11 +131,15 @@ RAPID_FN u64 rapid_frame_growth(const struct rapid_envelope *e, u64 pause)
 }
 
 /* The delay of a packet of `s` that has just been noted, without what its frame excuses. */
-RAPID_FN s64 rapid_less_frame(const struct rapid *law, struct rapid_stream *s, s64 delay)
+RAPID_STAGE s64 rapid_less_frame(const struct rapid *law, struct rapid_stream *s, s64 delay)
 {
-	const struct rapid_envelope *e = &law->envelope;
-	u64 longer = e->paused ? rapid_frame_growth(e, e->pause_ns) : 0, most;
+	const struct rapid_envelope *e;
+	u64 longer, most;
 
+	if (!law || !s)
+		return delay;
+	e = &law->envelope;
+	longer = e->paused ? rapid_frame_growth(e, e->pause_ns) : 0;
 	if (e->batched <= RAPID_FRAMED_MIN_Q16 && e->sole && rapid_least_pause(e) != RAPID_NO_PAUSE)
 		longer = e->pause_ns;
 	if (!longer)

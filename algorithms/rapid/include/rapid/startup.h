@@ -271,20 +271,21 @@ RAPID_FN u64 rapid_tail_top(const struct rapid *law, const struct rapid_tail *t)
  * Twice the rate (stamps are coarse) at which arrived what was sent from point `from` on: that is at least what is available. Where a
  * link sends what waits as one frame, delays fall within a frame, and hide that the path is full.
  */
-RAPID_STAGE u64 rapid_tail_most(const struct rapid_chirp *chirp, const struct rapid_tail *t, u64 packet, u32 from)
+RAPID_STAGE u64 rapid_tail_most(const struct rapid *law, const struct rapid_tail *t, u32 from)
 {
 	const struct rapid_point *first, *last;
-	u64 bytes = 0;
+	u64 packets = 0;
 	s64 took;
 
-	if (!chirp || !t || from >= t->points)
+	if (!law || !t || from >= t->points)
 		return RAPID_RATE_CEILING;
 	first = rapid_tail_point(t, from);
 	last = rapid_tail_point(t, t->points - 1);
 	took = rapid_difference(last->sent_ns + (u64)last->delay, first->sent_ns + (u64)first->delay);
+	from = rapid_tail_level(t, from);
 	for (u32 j = 0; j < RAPID_CHIRP_LEVELS; j++)
-		bytes += j >= rapid_tail_level(t, from) ? chirp->sent[j] * packet : 0;
-	return took > 0 ? rapid_bound(2 * rapid_rate_of(bytes, (u64)took)) : RAPID_RATE_CEILING;
+		packets += j >= from ? law->chirp.sent[j] : 0;
+	return took > 0 ? rapid_bound(2 * rapid_rate_of(packets * law->params.packet, (u64)took)) : RAPID_RATE_CEILING;
 }
 
 /*
@@ -308,7 +309,7 @@ RAPID_FN u64 rapid_tail_available(struct rapid *law, const struct rapid_tail *t)
 		law->envelope.inverse = RAPID_INVERSE_ONE / rapid_bound(capacity);
 		available = rapid_min(rate, rapid_max(rapid_above(rate, excess), RAPID_KNEE_LEAST(below)));
 	}
-	return rapid_min(available, rapid_tail_most(chirp, t, law->params.packet, t->knee));
+	return rapid_min(available, rapid_tail_most(law, t, t->knee));
 }
 
 RAPID_FN void rapid_leave_startup(struct rapid *law, u64 rate)
@@ -378,8 +379,7 @@ RAPID_FN u64 rapid_chirp_grown(const struct rapid *law, const struct rapid_strea
 
 	if (law->streams < RAPID_CHIRP_NEW_STREAMS && rapid_tail_moves(t, law->rtt_ns / RAPID_CHIRP_MOVES_PART))
 		return least;
-	grown = rapid_min(rapid_tail_top(law, t) / RAPID_CHIRP_TRIED_PART,
-			  rapid_tail_most(&law->chirp, t, law->params.packet, t->points / 2));
+	grown = rapid_min(rapid_tail_top(law, t) / RAPID_CHIRP_TRIED_PART, rapid_tail_most(law, t, t->points / 2));
 	return rapid_max(least, grown);
 }
 
