@@ -161,8 +161,8 @@ fn batches(figures: &mut Map<String, Value>, point: &SweepPoint) {
 }
 
 /// What a reader's denoisers make of the streams that they do not give up: how far gaps are from those behind the bottleneck
-/// before and after, in mean send gaps (after: of as many gaps, not of coarser ones), the share of falling steps of the
-/// delay, and the curves of one stream.
+/// before and after, in mean send gaps (gap by gap, which says nothing of a coarser stream), the share of falling steps of
+/// the delay, and the curves of one stream.
 pub(crate) fn denoised(figures: &mut Map<String, Value>, point: &SweepPoint, reader: &Reader) {
     let (mut seen_off, mut off, mut falls) = (Vec::new(), Vec::new(), Vec::new());
     for probe in point.runs.iter().flatten() {
@@ -171,7 +171,7 @@ pub(crate) fn denoised(figures: &mut Map<String, Value>, point: &SweepPoint, rea
         let receive: Vec<f64> = receive_us(&stream);
         let unit = mean(&gaps.sent);
         seen_off.push(distance(&gaps.seen, &gaps.passed) / gaps.seen.len() as f64 / unit);
-        if receive.len() == gaps.passed.len() {
+        if !receive.is_empty() {
             off.push(distance(&receive, &gaps.passed) / receive.len() as f64 / unit);
         }
         let delays = stream.delays();
