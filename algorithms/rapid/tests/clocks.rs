@@ -44,6 +44,22 @@ fn a_clock_of_another_pace_costs_less_than_five_points() {
     }
 }
 
+/// A fast clock makes the first chirp end start-up at ten packets per round trip, of 417. The pace is known after some ten round trips,
+/// and five lead from there to the end of the path with a clock that is right.
+#[test]
+fn a_start_that_a_fast_clock_ended_is_made_again() {
+    let rtt = Span::from_millis(100);
+    for skew_ppm in [30_000, 40_000, 80_000] {
+        let path = Path { skew_ppm, ..Path::new(Rate::from_mbps(50), rtt) };
+        let mut net = Bottleneck::new(path).flow(&Params::new(Bytes::new(1500)), rtt, Time::ZERO);
+        net.run_until(ms(2000));
+        net.clear();
+        net.run_until(ms(4000));
+        let part = net.utilisation(Span::from_secs(2));
+        assert!(part > 0.9, "{skew_ppm:+} ppm: {part} used in the third and fourth second");
+    }
+}
+
 #[test]
 fn a_clock_that_is_slewed_for_a_second_costs_less_than_five_points_of_four() {
     for skew_ppm in [-80_000, -40_000, 40_000, 80_000] {

@@ -2,7 +2,8 @@
 /*
  * A flow that an outage, a full queue or a burst has taken to a few packets per
  * round trip begins anew, with chirps (startup.h), when the path is clear: stream by
- * stream it would need seconds, since a stream is 16 packets.
+ * stream it would need seconds, since a stream is 16 packets. So does one whose start-up
+ * ended by what a clock of another pace said, once that pace is known (skew.h).
  */
 #ifndef RAPID_ANEW_H
 #define RAPID_ANEW_H
@@ -30,6 +31,10 @@ RAPID_FN int rapid_begins_anew(struct rapid *law, const struct rapid_stream *s, 
 	u64 per_round = rapid_rate_of(law->params.packet, law->rtt_ns);
 	u32 clear = law->estimated && e->at_ceiling && !s->lost && e->queue_ns < law->rtt_ns / RAPID_ANEW_QUEUE_PART;
 
+	if (law->clear == RAPID_MISREAD) {
+		law->clear = 0;
+		return law->contest_stage < RAPID_CONTENDS;
+	}
 	clear &= law->rate < RAPID_ANEW_PACKETS * per_round && law->quiet_rtt_ns;
 	law->clear = clear ? (u8)rapid_min(law->clear + 1, RAPID_ANEW_STREAMS) : 0;
 	if (law->rate >= RAPID_ANEW_DONE_PACKETS * per_round)

@@ -26,7 +26,9 @@
  * that was set. A receiver that lies about the pace of its clock gains less by it.
  *
  * What a fast clock has added to the delays before it was found out, the base delay
- * does not know. So it is then set by the round trip (queue.h).
+ * does not know. So it is then set by the round trip (queue.h). And a chirp over such a clock
+ * rises from its first level on, as over a path that is full: where the pace is found in a flow's
+ * first 32 streams, and start-up has ended, it is made again (anew.h).
  */
 #ifndef RAPID_SKEW_H
 #define RAPID_SKEW_H
@@ -38,6 +40,8 @@
 #define RAPID_SKEW_ROUNDS 2
 /* Both ends of a drift lie at least half a window apart. */
 #define RAPID_SKEW_APART_PART 2
+/* A pace found in so many streams was there when start-up ended. */
+#define RAPID_SKEW_NEW_STREAMS 32
 /* Pace is in Q20: 4 % is then exact to 1 part in 40 000. */
 #define RAPID_SKEW_BITS 20
 #define RAPID_SKEW_ONE (1LL << RAPID_SKEW_BITS)
@@ -151,8 +155,11 @@ RAPID_FN u64 rapid_note_skew(struct rapid *law, u64 now, u64 sent, u64 arrival)
 
 		mapped = rapid_unskewed(k, arrival);
 		lag = rapid_difference(now, mapped);
-		if (found)
+		if (found) {
 			rapid_skew_forget(&law->envelope, lag);
+			if (law->streams < RAPID_SKEW_NEW_STREAMS && !law->startup)
+				law->clear = RAPID_MISREAD;
+		}
 		k->best = (struct rapid_lag){now, lag, rtt};
 		return mapped;
 	}

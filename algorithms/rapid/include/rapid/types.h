@@ -155,6 +155,9 @@ enum rapid_edge {
 	RAPID_EDGES,
 };
 
+/* Start-up ended by what another clock said: it begins anew (anew.h). */
+#define RAPID_MISREAD 255
+
 enum rapid_stage {
 	RAPID_OPEN,   /* being sent */
 	RAPID_CLOSED, /* all sent */
@@ -335,7 +338,7 @@ struct rapid {
 	u64 window_rate;    /* of the last round trips, for the window */
 	u8 unmeasured;      /* no round trip is known yet */
 	u8 chirping;        /* a chirp is under way, or unread */
-	u8 clear;           /* streams in a row that found a clear path */
+	u8 clear;           /* streams in a row that found a clear path; or RAPID_MISREAD */
 	u8 anew;            /* how often start-up began anew */
 	u32 random;
 
