@@ -13,6 +13,7 @@ mod frames;
 mod goals;
 mod hostile;
 mod kept;
+mod policer;
 mod portable;
 mod thesis;
 mod told;

@@ -5,6 +5,7 @@
 //! random draw of stream lengths is the same generator, as it must be. Where a decision of the law (a threshold) is
 //! too close to call in either arithmetic, the run ends there: both answers are right.
 
+use crate::policer::{Flow, Policer};
 use packetscale_rapid::{Law, Params};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -31,6 +32,7 @@ struct Stream {
 }
 
 /// The law, read in floating point. Seconds, bytes per second.
+#[derive(Default)]
 struct Reading {
     packet: f64,
     rate: f64,
@@ -46,6 +48,7 @@ struct Reading {
     ceiling: Option<(f64, f64, f64)>, // since, last step, gain
     doubt: (f64, f64, u32),           // since, delay, streams
     trial: Option<f64>,               // rate meanwhile
+    policer: Policer,
     wide: bool,
     random: u32,
     streams: Vec<Stream>,
@@ -62,28 +65,8 @@ fn ladder(span: f64) -> [f64; 4] {
 
 impl Reading {
     fn new(packet: f64, rate: f64, rtt: f64, seed: u32) -> Reading {
-        Reading {
-            packet,
-            rate,
-            rtt_min: rtt,
-            delay_min: NONE,
-            slopes: None,
-            k: 0.5 / rate, // the law was told 10 packets a round trip, and a timeout halved it
-            growth: 0.0,
-            loss: 0.0,
-            losing: false,
-            previous: None,
-            queue: 0.0,
-            ceiling: None,
-            doubt: (0.0, 0.0, 0),
-            trial: None,
-            wide: false,
-            random: seed | 1,
-            streams: Vec::new(),
-            place: Vec::new(),
-            at: (0, 0),
-            too_close: false,
-        }
+        let k = 0.5 / rate; // the law was told 10 packets a round trip, and a timeout halved it
+        Reading { packet, rate, rtt_min: rtt, delay_min: NONE, k, random: seed | 1, ..Reading::default() }
     }
 
     /// `a > b`, and whether that is too close to call.
@@ -216,6 +199,7 @@ impl Reading {
         let rs = s.bytes / dt;
         let x = ladder(if s.wide { 1.6 } else { 1.3 });
         self.note_queue(s, dt);
+        self.police(now, s);
         let part = s.lost.iter().sum::<f64>() / s.packets as f64;
         if part * s.packets as f64 >= 2.0 && self.above(part, 0.3, 0.3) {
             self.rate = self.rate.min(rs * (1.0 - part).max(0.25)).max(self.floor());
@@ -268,10 +252,19 @@ impl Reading {
         let t = self.rtt_min;
         let gain = self.gain(now, t, share, ceiling);
         let target = rs * (1.0 + gain * ((1.0 - m) * alpha - 1.0));
-        let target = self.hold_back(target, rs);
+        let target = self.hold_back(target, rs).min(self.policer.most());
         let target = self.doubt_base(now, s, alpha, 2.0 * p / rs + 1e-6, target);
         self.rate += (4.0 * dt / self.rtt_min).min(1.0) * (target - self.rate);
         self.rate = self.rate.max(self.floor());
+    }
+
+    fn police(&mut self, now: f64, s: &Stream) {
+        let Reading { rate, rtt_min: rtt, queue, .. } = *self;
+        let flow = Flow { rate, rtt, queue, tolerated: 2.0 * self.packet / rate + 1e-6 };
+        if let Some(rate) = self.policer.heard(now, s.times[0], s.packets as f64, s.lost.iter().sum(), &flow) {
+            self.rate = rate.max(self.floor());
+        }
+        self.too_close |= self.policer.too_close;
     }
 
     /// A queue that stands still although there is room to drain it, and, of flows of 8 to 64 packets per round trip, also while the flow
@@ -330,7 +323,7 @@ impl Reading {
             step = now;
         }
         self.ceiling = Some((since, step, bold));
-        self.wide = self.above(now - since, t / 4.0, t);
+        self.wide = self.above(now - since, t / 4.0, t) && !self.policer.holds();
         gain.max(bold)
     }
 
@@ -442,14 +435,15 @@ fn compare(path: &Weather) -> Result<u64, String> {
             let integer = after.rate.bps() as f64 / 8.0;
             if (integer - reading.rate).abs() > 0.003 * integer {
                 return Err(format!(
-                    "{integer} is not {} after {} streams: {after:?}, read share {} slopes {:?} loss {} queue {} growth {}",
+                    "{integer} is not {} after {} streams: {after:?}, read share {} slopes {:?} loss {} queue {} growth {} {:?}",
                     reading.rate,
                     after.streams,
                     reading.k * integer,
                     reading.slopes,
                     reading.loss,
                     reading.queue,
-                    reading.growth
+                    reading.growth,
+                    reading.policer
                 ));
             }
             agreed += after.streams - before.streams;

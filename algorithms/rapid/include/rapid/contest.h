@@ -354,6 +354,7 @@ RAPID_FN void rapid_probe_complete(struct rapid *law, const struct rapid_stream 
 		rapid_contend(law, s, now, duration);
 		return;
 	}
+	rapid_meets_policer(law, s, now);
 	rapid_probe_read(law, s, now, duration);
 	if (law->params.competitive && !law->chirping)
 		rapid_contest_watch(law, now, duration);

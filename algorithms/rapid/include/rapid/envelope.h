@@ -71,7 +71,7 @@
 #ifndef RAPID_ENVELOPE_H
 #define RAPID_ENVELOPE_H
 
-#include "queue.h"
+#include "policer.h"
 
 /*
  * The length of a level, in packets: 1/256 of a window, so that a stream is 1/64 of
@@ -326,7 +326,7 @@ RAPID_FN s64 rapid_gain(struct rapid *law, u64 now, s64 share, u32 ceiling)
 			(u32)rapid_min(RAPID_ONE, rapid_max(RAPID_CEILING_GAIN_TIMES * e->ceiling_gain, (u64)gain));
 		e->ceiling_step_ns = now;
 	}
-	e->wide = now - e->ceiling_since_ns > law->rtt_ns / RAPID_WIDE_AFTER_PART;
+	e->wide = now - e->ceiling_since_ns > law->rtt_ns / RAPID_WIDE_AFTER_PART && !law->policer.limit;
 	return rapid_smax(gain, e->ceiling_gain);
 }
 
@@ -368,7 +368,7 @@ RAPID_STAGE int rapid_probe_act(struct rapid *law, const struct rapid_stream *s,
 	/* 1 + G ((1 - m) alpha - 1): between 0.5 and 1.3 */
 	alpha = (alpha * (RAPID_ONE - (s64)law->params.margin)) >> 16;
 	target = rapid_scale(rate, (u64)(RAPID_ONE + ((gain * (alpha - RAPID_ONE) + RAPID_HALF) >> 16)));
-	target = rapid_hold_back(law, target, rate);
+	target = rapid_min(rapid_hold_back(law, target, rate), rapid_policed(law));
 	target = rapid_doubt_base(law, s, now, room, rapid_tolerated_queue(law, rate), target);
 	w = rapid_weight(RAPID_MOVES_PER_ROUND, duration, law->rtt_ns);
 	rapid_set_rate(law, (u64)rapid_average((s64)law->rate, (s64)target, w));

@@ -48,6 +48,7 @@ typedef signed long long s64;
 /* A fraction in Q16, written in thousandths. */
 #define RAPID_Q16(thousandths) ((thousandths) * 65536LL / 1000)
 #define RAPID_NS_PER_S 1000000000ULL
+#define RAPID_NS_PER_MS 1000000ULL
 #define RAPID_UNSEEN ((s64)0x7fffffffffffffffLL)
 
 /* Gaps are kept in 1/1024 ns: at 400 Gbit/s a packet takes 30 ns, and a whole nanosecond would be 3 % of it. */
@@ -303,6 +304,19 @@ struct rapid_contest {
 	u64 most_ns;  /* and the longest queue when it had settled */
 };
 
+/* What policer.h knows. A flow that is not held counts; it asks while `part` is not 0. */
+struct rapid_policer {
+	u64 limit;    /* the rate is held to that, and what `steps` add; 0: it is not held */
+	u64 since_ns; /* when the counts began; later than now: they will */
+	u32 sent;     /* packets of the streams sent since then, */
+	u32 part;     /* Q16: the part that was lost before it asked */
+	u16 lost;     /* packets lost of `sent` */
+	u16 lost_ms;  /* the last of them, since since_ns, */
+	u16 pause_ms; /* and the longest time in which none was */
+	u8 steps;     /* by which a held rate has grown */
+	u8 times;     /* in a row that it asked in vain, or met the limit again */
+};
+
 /* What thesis.h knows. */
 struct rapid_adapter {
 	u64 sum;     /* estimates gathered, */
@@ -362,7 +376,10 @@ struct rapid {
 	};
 	union { /* each preset has its own */
 		struct rapid_adapter adapter;
-		u64 doubt_rate; /* at most that is sent while the law asks whether the path has become longer (queue.h); else 0 */
+		struct {
+			u64 doubt_rate; /* at most that is sent while the law asks whether the path has become longer (queue.h); else 0 */
+			struct rapid_policer policer;
+		};
 	};
 	u64 spell_first;    /* the first packet since the application paused, */
 	u32 spell;          /* and how many it sent before that, from the pause before on; ~0: it has not paused */

@@ -30,6 +30,10 @@ pub struct Path {
     pub tick: Span,
     /// Random loss after the bottleneck, in parts per million.
     pub loss_ppm: u64,
+    /// A token bucket before the queue, of this rate and depth: what exceeds it is dropped, until then.
+    pub policer: Option<(Rate, Bytes, Time)>,
+    /// In the first part of each period, the second span, all packets are lost.
+    pub dark: Option<(Span, Span)>,
     /// Sends are late by up to this, and the law is told.
     pub lateness: Span,
 }
@@ -46,6 +50,8 @@ impl Path {
             skewed: (Time::ZERO, Time::MAX),
             tick: Span::ZERO,
             loss_ppm: 0,
+            policer: None,
+            dark: None,
             lateness: Span::ZERO,
         }
     }
@@ -142,6 +148,7 @@ pub struct Bottleneck {
     sources: Vec<Source>,
     wire: Serialiser,
     busy_until: Time,
+    filled: Time,
     pub now: Time,
     random: u64,
     /// Waiting times of flow packets since `clear`.
@@ -159,6 +166,7 @@ impl Bottleneck {
             sources: Vec::new(),
             wire,
             busy_until: Time::ZERO,
+            filled: Time::ZERO,
             now: Time::ZERO,
             random: 0x9E37_79B9_7F4A_7C15,
             waits: Vec::new(),
@@ -246,6 +254,24 @@ impl Bottleneck {
         }
     }
 
+    /// Whether a policer or a dark line takes a packet.
+    fn takes(&mut self, size: Bytes) -> bool {
+        if let Some((dark, period)) = self.path.dark
+            && self.now.since(Time::ZERO) % period < dark
+        {
+            return true;
+        }
+        let Some((rate, depth, until)) = self.path.policer else { return false };
+        // Tokens are kept as the time in which they came: a bucket that is full has filled for as long as it takes.
+        let full = self.now - rate.time_for(depth).min(self.now.since(Time::ZERO));
+        self.filled = self.filled.max(full);
+        let exceeds = rate.amount_in(self.now.saturating_since(self.filled)) < size;
+        if !exceeds {
+            self.filled += rate.time_for(size);
+        }
+        exceeds && self.now < until
+    }
+
     /// Queues a packet: when it reaches the far end of the wire, unless it is dropped.
     fn queue(&mut self, size: Bytes) -> Option<(Time, Span)> {
         let wait = self.busy_until.saturating_since(self.now);
@@ -260,7 +286,7 @@ impl Bottleneck {
         let now = self.now;
         let size = self.flows[i].packet;
         let random_loss = self.path.loss_ppm > 0 && self.random() % 1_000_000 < self.path.loss_ppm;
-        let queued = self.queue(size);
+        let queued = if self.takes(size) { None } else { self.queue(size) };
         let backlog = self.busy_until.saturating_since(now);
         let late = if self.path.lateness == Span::ZERO {
             Span::ZERO
