@@ -125,11 +125,18 @@ fn metric(source: &Source, name: &str) -> Result<(), String> {
     if is_known {
         return Ok(());
     }
-    let names: Vec<&str> = Summary::metrics().collect();
+    let joined = |names: &mut dyn Iterator<Item = &'static str>| names.collect::<Vec<_>>().join(", ");
+    if parts[0] == "curves" {
+        return Err(format!(
+            "metric: found \"{name}\", expected curves.NAME.FIGURE, where NAME is one of {}, and FIGURE one of {}",
+            joined(&mut series()),
+            joined(&mut curve::FIGURES.into_iter()),
+        ));
+    }
     Err(format!(
         "metric: found \"{name}\", expected curves.NAME.FIGURE, flows.N.FIELD, traffic.N.FIELD, windows.N.FIELD, \
          estimates.pNN, or one of {}",
-        names.join(", ")
+        joined(&mut Summary::metrics())
     ))
 }
 

@@ -86,3 +86,18 @@ fn a_time_that_is_not_two_numbers_from_zero_on_is_refused_with_its_line() {
     let other = refusal(&format!("{MEAN}less = {{ during_s = [2, 3, 5] }}\n"));
     assert!(other.contains("figure-1.toml:24: during_s: found [2, 3, 5]"), "{other}");
 }
+
+#[test]
+fn a_figure_of_no_curve_is_refused_with_the_curves_and_figures_that_there_are() {
+    for metric in ["curves.rates.mean", "curves.rate.median", "curves.rate"] {
+        let message = refusal(&format!("metric = \"{metric}\"\n"));
+        assert!(
+            message.contains(&format!("figure-1.toml:18: value \"It\": metric: found \"{metric}\", ")),
+            "{message}"
+        );
+        for known in ["rate, ", "queue_delay, ", "file_duration, ", "mean, deviation, least, most"] {
+            assert!(message.contains(known), "{known}: {message}");
+        }
+        assert!(!message.contains("flows.N.FIELD") && !message.contains("fairness_jain"), "{message}");
+    }
+}
