@@ -68,6 +68,14 @@ fn a_claim_that_is_not_kept_ends_with_one_and_a_mistake_with_two() {
 }
 
 #[test]
+fn a_claim_has_its_unit_beside_its_bound_and_ours() {
+    let folder = paper(&KEPT.replace("at_most = 1", "times = 100\nunit = \"%\"\nat_most = 100"));
+    let said = stdout(&packetscale(folder.path(), &["reproduce", "paper"]));
+    let found = said.split("utilisation at most 100 %: found ").nth(1).expect("the bound");
+    assert!(found.contains(" %, simulated (runs"), "{said}");
+}
+
+#[test]
 fn a_parameter_that_a_theory_does_not_have_is_refused_with_its_line() {
     let folder = paper(
         &KEPT.replace("[[claim]]", "[[compute]]\nname = \"x\"\ntheory = \"tdqm\"\nwith = { lod = 1 }\n\n[[claim]]"),

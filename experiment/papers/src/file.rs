@@ -221,6 +221,8 @@ pub(crate) struct Exception {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
     pub words: String,
+    #[serde(default)]
+    pub unit: String,
     pub place: String,
     pub from: String,
     pub metric: String,
