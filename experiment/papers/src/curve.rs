@@ -52,19 +52,16 @@ fn shares(histogram: &Histogram) -> Vec<Point> {
     points[empty.saturating_sub(1)..].to_vec()
 }
 
-/// Returns a figure of the values in this time; `None` if there are none. The deviation is the root of the mean square of
-/// their differences from their mean.
+/// Returns a figure of the values in this time; `None` if there are none.
 pub(crate) fn figure(points: &[Point], figure: &str, during: Option<During>) -> Option<f64> {
     let seen = |at: f64| during.is_none_or(|during| during.contains(at));
     let values: Vec<f64> = points.iter().filter(|(at, _)| seen(*at)).filter_map(|(_, value)| *value).collect();
     if values.is_empty() {
         return None;
     }
-    let mean = |values: &mut dyn Iterator<Item = f64>, count: usize| values.sum::<f64>() / count as f64;
-    let average = mean(&mut values.iter().copied(), values.len());
     match figure {
-        "mean" => Some(average),
-        "deviation" => Some(mean(&mut values.iter().map(|v| (v - average) * (v - average)), values.len()).sqrt()),
+        "mean" => Some(results::mean(&values)),
+        "deviation" => Some(results::deviation(&values)),
         "least" => values.into_iter().reduce(f64::min),
         "most" => values.into_iter().reduce(f64::max),
         _ => None,

@@ -4,6 +4,7 @@
 use crate::point::SweepPoint;
 use crate::{ProbePacket, ProbeStream, Reader};
 use estimation::Stream;
+use results::{deviation, mean};
 use serde_json::{Map, Value, json};
 use units::Time;
 
@@ -222,13 +223,4 @@ fn delays(stream: &Stream, probe: &ProbeStream) -> Vec<[f64; 2]> {
 
 fn receive_us(stream: &Stream) -> Vec<f64> {
     stream.gaps.iter().map(|gap| gap.receive.as_secs_f64() * 1e6).collect()
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-fn deviation(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    (values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / values.len() as f64).sqrt()
 }
