@@ -2,6 +2,7 @@
 
 use crate::command::{SCENARIO, folder, packetscale, stderr, stdout};
 use std::fs;
+use std::process::{Child, Command, Stdio};
 
 /// A paper with a figure whose claim is `claim`.
 fn paper(claim: &str) -> tempfile::TempDir {
@@ -106,4 +107,20 @@ fn what_prints_a_verdict_says_what_its_words_mean() {
         assert!(page.contains(&format!("<b>{word}</b>: ")), "{word}");
         assert!(scores.contains(&format!("* **{word}**: ")), "{word}: {scores}");
     }
+}
+
+/// Nobody reads what is printed, from the start: the first figure finds out, and the second is not run.
+#[test]
+fn reproduce_ends_quietly_when_nobody_reads_on() {
+    let folder = paper(KEPT);
+    let inside = folder.path().join("paper");
+    fs::copy(inside.join("figure-1.toml"), inside.join("figure-2.toml")).expect("a second figure");
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
+    command.args(["reproduce", "paper"]).current_dir(folder.path()).stdout(writer).stderr(Stdio::piped());
+    let output = command.spawn().and_then(Child::wait_with_output).expect("the command");
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+    let out = folder.path().join("out/papers/paper");
+    assert!(out.join("figure-1").is_dir() && !out.join("figure-2").exists());
 }
