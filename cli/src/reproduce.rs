@@ -113,6 +113,9 @@ impl Kept {
             None => arguments.all.then_some(STORE),
         };
         let path = arguments.store.clone().or(default.map(PathBuf::from));
+        if let Some(path) = &path {
+            has_folder(path, arguments.store.is_some())?;
+        }
         let store = path.as_deref().map_or(Ok(Store::default()), Store::read).map_err(input)?;
         Ok(Kept { path, store, reseed: arguments.reseed })
     }
@@ -151,6 +154,20 @@ impl Kept {
         store.put(&paper.name, figure, FoundBy { commit, depends_on: &depends_on });
         store.write(path).map_err(input)
     }
+}
+
+/// Refuses a store whose folder is not there, before anything is run for it. `named`: it was asked for.
+fn has_folder(store: &Path, named: bool) -> Result<(), Failure> {
+    let Some(folder) = store.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) else {
+        return Ok(());
+    };
+    let here = std::env::current_dir().map_or("here".to_string(), |here| format!("in {}", here.display()));
+    let expected = match named {
+        true => "a folder for the outcomes that --store keeps",
+        false => "the root of the source tree, or a file for the outcomes: --store FILE",
+    };
+    let (store, folder) = (store.display(), folder.display());
+    Err(Failure::Input(format!("{store}: found no folder {folder} {here}; expected {expected}")))
 }
 
 fn input(error: papers::PaperError) -> Failure {

@@ -124,3 +124,22 @@ fn reproduce_ends_quietly_when_nobody_reads_on() {
     let out = folder.path().join("out/papers/paper");
     assert!(out.join("figure-1").is_dir() && !out.join("figure-2").exists());
 }
+
+#[test]
+fn a_store_without_a_folder_is_refused_before_anything_runs() {
+    let folder = paper(KEPT);
+    let refused = |arguments: &[&str]| {
+        let output = packetscale(folder.path(), &[&["reproduce", "paper"], arguments].concat());
+        assert_eq!((output.status.code(), stderr(&output).lines().count()), (Some(2), 1), "{}", stderr(&output));
+        assert!(!folder.path().join("out").exists());
+        stderr(&output)
+    };
+    let here = folder.path().canonicalize().expect("a folder");
+    let looked =
+        |store: &str, inside: &str| format!("{store}: found no folder {inside} in {}; expected ", here.display());
+    let again = refused(&["--reseed", "1000"]);
+    assert!(again.starts_with(&looked("papers/repeated.ndjson", "papers")), "{again}");
+    assert!(again.contains("--store FILE"), "{again}");
+    let named = refused(&["--store", "mine/found.ndjson"]);
+    assert!(named.starts_with(&looked("mine/found.ndjson", "mine")), "{named}");
+}
