@@ -163,12 +163,16 @@ fn perform(command: Command, hosts: &[&dyn Host]) -> Result<(), Failure> {
 
 /// Prints on standard output. A reader that has gone away (`packetscale list queues | head -1`) is no mistake.
 fn say(text: &str) -> Result<(), Failure> {
+    heard(text).map(|_| ())
+}
+
+/// The same, and returns whether there is still a reader.
+fn heard(text: &str) -> Result<bool, Failure> {
     let mut out = std::io::stdout().lock();
     match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Err(error) if error.kind() != std::io::ErrorKind::BrokenPipe => {
-            Err(Failure::Machine(format!("standard output cannot be written: {error}")))
-        }
-        _ => Ok(()),
+        Ok(()) => Ok(true),
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(false),
+        Err(error) => Err(Failure::Machine(format!("standard output cannot be written: {error}"))),
     }
 }
 

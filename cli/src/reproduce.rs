@@ -5,7 +5,7 @@ use crate::args::Reproduce as Arguments;
 use crate::estimate::streams;
 use crate::run::{threads, unwritable};
 use crate::terminal::Terminal;
-use crate::{Failure, PROGRAM, say};
+use crate::{Failure, PROGRAM, heard, say};
 use papers::{
     Figure, Findings, FoundBy, GridQuestion, Library, Paper, PaperError, REPEATED, STORE, Store, Stores, Task,
 };
@@ -54,16 +54,22 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
     let (jobs, replace, progress) = (arguments.jobs, arguments.replace, &Terminal::new(arguments.json));
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let (mut outcomes, mut made) = (Vec::new(), Made::new());
-    for (paper, figures) in &chosen {
+    let (mut as_expected, mut has_reader) = (true, true);
+    'papers: for (paper, figures) in &chosen {
         let folder = arguments.out.join(&paper.name);
         let mut done = Vec::new();
         for figure in figures {
             let outcome = outcome(figure, &folder.join(&figure.name), &runner, &mut made)?;
             kept.put(paper, &outcome)?;
-            if arguments.explain {
-                say(&explained(&paper.name, &outcome))?;
-            } else if !arguments.json {
-                say(&shown(&paper.name, &outcome))?;
+            as_expected &= outcome.as_expected();
+            has_reader = match (arguments.explain, arguments.json) {
+                (true, _) => heard(&explained(&paper.name, &outcome))?,
+                (_, false) => heard(&shown(&paper.name, &outcome))?,
+                (_, true) => true,
+            };
+            if !has_reader {
+                // Nobody waits for the rest.
+                break 'papers;
             }
             done.push(outcome);
         }
@@ -78,10 +84,9 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
     }
     if arguments.json {
         say(&format!("{}\n", json!({ "schema": results::SCHEMA, "papers": outcomes })))?;
-    } else if !outcomes.is_empty() {
+    } else if has_reader && !outcomes.is_empty() {
         say(&reproduction::WORDS.map(|(word, means)| format!("{word}: {means}.\n")).concat())?;
     }
-    let as_expected = outcomes.iter().flat_map(|paper| &paper.figures).all(reproduction::Figure::as_expected);
     if as_expected { Ok(()) } else { Err(Failure::Missed) }
 }
 
@@ -108,6 +113,9 @@ impl Kept {
             None => arguments.all.then_some(STORE),
         };
         let path = arguments.store.clone().or(default.map(PathBuf::from));
+        if let Some(path) = &path {
+            has_folder(path, arguments.store.is_some())?;
+        }
         let store = path.as_deref().map_or(Ok(Store::default()), Store::read).map_err(input)?;
         Ok(Kept { path, store, reseed: arguments.reseed })
     }
@@ -146,6 +154,20 @@ impl Kept {
         store.put(&paper.name, figure, FoundBy { commit, depends_on: &depends_on });
         store.write(path).map_err(input)
     }
+}
+
+/// Refuses a store whose folder is not there, before anything is run for it. `named`: it was asked for.
+fn has_folder(store: &Path, named: bool) -> Result<(), Failure> {
+    let Some(folder) = store.parent().filter(|folder| !folder.as_os_str().is_empty() && !folder.is_dir()) else {
+        return Ok(());
+    };
+    let here = std::env::current_dir().map_or("here".to_string(), |here| format!("in {}", here.display()));
+    let expected = match named {
+        true => "a folder for the outcomes that --store keeps",
+        false => "the root of the source tree, or a file for the outcomes: --store FILE",
+    };
+    let (store, folder) = (store.display(), folder.display());
+    Err(Failure::Input(format!("{store}: found no folder {folder} {here}; expected {expected}")))
 }
 
 fn input(error: papers::PaperError) -> Failure {
@@ -239,7 +261,8 @@ fn shown(paper: &str, figure: &reproduction::Figure) -> String {
         out.push_str(&format!("{} more published, without a value of ours{why}\n", empty.len()));
     }
     for claim in &figure.claims {
-        let found = claim.found.map_or("nothing".to_string(), |found| format!("{found:.4}"));
+        let unit = if claim.unit.is_empty() { String::new() } else { format!(" {}", claim.unit) };
+        let found = claim.found.map_or("nothing".to_string(), |found| format!("{found:.4}{unit}"));
         let because = if claim.because.is_empty() { String::new() } else { format!(" [{}]", one_line(&claim.because)) };
         let claimed = format!("\"{}\" ({})", one_line(&claim.words), claim.place);
         let judged = format!("{}: found {found}, {} ({})", claim.bound, claim.origin.word(), claim.selected);

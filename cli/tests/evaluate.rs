@@ -38,6 +38,21 @@ fn a_question_is_answered_for_the_controller_and_for_the_yardsticks() {
     assert!(written.join("evaluation.json").is_file());
 }
 
+/// Decision 0033: nobody can say which way is better. What is sent is told all the same.
+#[test]
+fn what_is_sent_where_all_is_lost_is_not_judged() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let output = evaluate(folder.path(), &["newreno", "--quick", "--only", "5.1.1"]);
+    assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+    let page = std::fs::read_to_string(folder.path().join("out/evaluate/newreno/report.html")).expect("the page");
+    let question = "A wire that loses everything";
+    let rows: Vec<&str> = page.lines().filter(|line| line.starts_with("<tr>") && line.contains(question)).collect();
+    assert_eq!(rows.len(), 1, "{rows:?}");
+    assert_eq!((rows[0].matches(">not judged<").count(), rows[0].matches("chip").count()), (2, 0), "{}", rows[0]);
+    let told = text(&output.stdout).split(question).nth(1).and_then(|table| table.lines().nth(1)).map(str::to_string);
+    assert!(told.as_ref().is_some_and(|head| head.contains("Throughput")), "{told:?}");
+}
+
 #[test]
 fn a_controller_with_settings_is_evaluated_like_one_without() {
     let folder = tempfile::tempdir().expect("a temporary folder");

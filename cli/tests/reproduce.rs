@@ -2,6 +2,7 @@
 
 use crate::command::{SCENARIO, folder, packetscale, stderr, stdout};
 use std::fs;
+use std::process::{Child, Command, Stdio};
 
 /// A paper with a figure whose claim is `claim`.
 fn paper(claim: &str) -> tempfile::TempDir {
@@ -68,6 +69,14 @@ fn a_claim_that_is_not_kept_ends_with_one_and_a_mistake_with_two() {
 }
 
 #[test]
+fn a_claim_has_its_unit_beside_its_bound_and_ours() {
+    let folder = paper(&KEPT.replace("at_most = 1", "times = 100\nunit = \"%\"\nat_most = 100"));
+    let said = stdout(&packetscale(folder.path(), &["reproduce", "paper"]));
+    let found = said.split("utilisation at most 100 %: found ").nth(1).expect("the bound");
+    assert!(found.contains(" %, simulated (runs"), "{said}");
+}
+
+#[test]
 fn a_parameter_that_a_theory_does_not_have_is_refused_with_its_line() {
     let folder = paper(
         &KEPT.replace("[[claim]]", "[[compute]]\nname = \"x\"\ntheory = \"tdqm\"\nwith = { lod = 1 }\n\n[[claim]]"),
@@ -98,4 +107,39 @@ fn what_prints_a_verdict_says_what_its_words_mean() {
         assert!(page.contains(&format!("<b>{word}</b>: ")), "{word}");
         assert!(scores.contains(&format!("* **{word}**: ")), "{word}: {scores}");
     }
+}
+
+/// Nobody reads what is printed, from the start: the first figure finds out, and the second is not run.
+#[test]
+fn reproduce_ends_quietly_when_nobody_reads_on() {
+    let folder = paper(KEPT);
+    let inside = folder.path().join("paper");
+    fs::copy(inside.join("figure-1.toml"), inside.join("figure-2.toml")).expect("a second figure");
+    let (reader, writer) = std::io::pipe().expect("a pipe");
+    drop(reader);
+    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
+    command.args(["reproduce", "paper"]).current_dir(folder.path()).stdout(writer).stderr(Stdio::piped());
+    let output = command.spawn().and_then(Child::wait_with_output).expect("the command");
+    assert_eq!((output.status.code(), stderr(&output)), (Some(0), String::new()));
+    let out = folder.path().join("out/papers/paper");
+    assert!(out.join("figure-1").is_dir() && !out.join("figure-2").exists());
+}
+
+#[test]
+fn a_store_without_a_folder_is_refused_before_anything_runs() {
+    let folder = paper(KEPT);
+    let refused = |arguments: &[&str]| {
+        let output = packetscale(folder.path(), &[&["reproduce", "paper"], arguments].concat());
+        assert_eq!((output.status.code(), stderr(&output).lines().count()), (Some(2), 1), "{}", stderr(&output));
+        assert!(!folder.path().join("out").exists());
+        stderr(&output)
+    };
+    let here = folder.path().canonicalize().expect("a folder");
+    let looked =
+        |store: &str, inside: &str| format!("{store}: found no folder {inside} in {}; expected ", here.display());
+    let again = refused(&["--reseed", "1000"]);
+    assert!(again.starts_with(&looked("papers/repeated.ndjson", "papers")), "{again}");
+    assert!(again.contains("--store FILE"), "{again}");
+    let named = refused(&["--store", "mine/found.ndjson"]);
+    assert!(named.starts_with(&looked("mine/found.ndjson", "mine")), "{named}");
 }

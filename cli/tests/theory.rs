@@ -78,6 +78,26 @@ fn multiplexing_says_every_field_with_its_error_and_the_same_for_the_same_seed()
 }
 
 #[test]
+fn multiplexing_prints_the_bounds_of_both_tops_as_its_json_has_them() {
+    let printed = |more: &[&str], top: &str| {
+        let question = ["multiplexing", "--flows", "100", "--arrivals", "exponential", "--runs", "20"];
+        let answer = json(&[&question[..], more, &["--json"]].concat());
+        let text = String::from_utf8(theory(&[&question[..], more].concat()).stdout).expect("text");
+        let line = text.lines().find(|line| line.starts_with(&format!("bounds of the top {top} "))).expect("a line");
+        (answer, line.to_string())
+    };
+    for (top, min, max) in
+        [("1 %", "bound_min_packets", "bound_max_packets"), ("5 %", "bound_min_top5_packets", "bound_max_top5_packets")]
+    {
+        let (answer, line) = printed(&[], top);
+        let bound = |key: &str| answer[key].as_f64().expect("a bound");
+        assert!(line.ends_with(&format!("  {:.2} to {:.2} packets", bound(min), bound(max))), "{line}");
+        // They are those of a full link.
+        assert!(printed(&["--utilisation", "0.5"], top).1.ends_with("none here"));
+    }
+}
+
+#[test]
 fn a_loss_target_finds_the_buffer_and_with_a_buffer_the_load() {
     let question = ["multiplexing", "--flows", "200", "--runs", "50", "--target-loss", "0.01", "--json"];
     let answer = json(&question);

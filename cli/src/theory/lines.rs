@@ -35,7 +35,9 @@ pub fn overload(a: &burstiness::Answer) -> Option<&'static str> {
 pub fn multiplexing(a: &multiplexing::Answer) -> Vec<Line> {
     let none = || "none here".to_string();
     let packets = |value: Option<f64>| value.map_or_else(none, |count| format!("{count:.2} packets"));
-    let bounds = a.bound_min_packets.zip(a.bound_max_packets);
+    let bounds = |min: Option<f64>, max: Option<f64>| {
+        min.zip(max).map_or_else(none, |(min, max)| format!("{min:.2} to {max:.2} packets"))
+    };
     vec![
         ("utilisation", format!("{:.4}", a.utilisation)),
         ("buffer", a.buffer_packets.to_string()),
@@ -44,7 +46,8 @@ pub fn multiplexing(a: &multiplexing::Answer) -> Vec<Line> {
         ("queue of the top 5 %", sampled(a.top5_packets, a.top5_packets_se, " packets")),
         ("find less than a packet", sampled(a.no_queue_fraction, a.no_queue_fraction_se, "")),
         ("loss", sampled(a.loss_ratio, a.loss_ratio_se, "")),
-        ("bounds of the top 1 %", bounds.map_or_else(none, |(min, max)| format!("{min:.2} to {max:.2} packets"))),
+        ("bounds of the top 1 %", bounds(a.bound_min_packets, a.bound_max_packets)),
+        ("bounds of the top 5 %", bounds(a.bound_min_top5_packets, a.bound_max_top5_packets)),
         ("law of the mean", packets(a.law_mean_packets)),
         ("law of the top 1 %", packets(a.law_top1_packets)),
         ("law of the top 5 %", packets(a.law_top5_packets)),

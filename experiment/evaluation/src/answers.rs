@@ -54,6 +54,7 @@ fn answered(planned: &Planned<'_>, number: usize, tasks: &[Task], runs: &[Run], 
         title: question.title.clone(),
         asks: question.asks.clone(),
         figures: question.figures.clone(),
+        not_judged: question.not_judged.clone(),
         rows: order.map(|(at, contender)| row(at, contender)).collect(),
         scenario: planned.scenario.to_toml(),
     }

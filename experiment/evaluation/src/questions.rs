@@ -32,6 +32,9 @@ pub struct Question {
     pub title: String,
     pub asks: String,
     pub figures: Vec<String>,
+    /// Those of them that are only told.
+    #[serde(default)]
+    pub not_judged: Vec<String>,
     /// Changes that make the short form.
     #[serde(default)]
     pub quick: Vec<String>,
@@ -43,6 +46,12 @@ pub fn read(only: Option<&str>) -> Result<Questions, Refusal> {
     let mut questions: Questions =
         toml::from_str(TEXT).map_err(|error| Refusal::Input(format!("{FILE}: {}", error.message())))?;
     for question in questions.section.iter().flat_map(|section| &section.question) {
+        if let Some(name) = question.not_judged.iter().find(|name| !question.figures.contains(name)) {
+            let title = &question.title;
+            return Err(Refusal::Input(format!(
+                "{FILE}: {title}: not_judged: found \"{name}\", expected one of its figures"
+            )));
+        }
         let unknown = |name: &&String| report::figure_label(name, 0.0).is_none();
         if let Some(name) = question.figures.iter().find(unknown) {
             return Err(Refusal::Input(format!("{FILE}: {}: found the unknown figure \"{name}\"", question.title)));

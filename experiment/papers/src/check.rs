@@ -2,6 +2,7 @@
 
 use crate::abscissa::Abscissa;
 use crate::curve;
+use crate::during::During;
 use crate::file::{FigureFile, Line, Picture, Shown};
 use crate::point::{known, selects};
 use crate::reading::{Reading, percent};
@@ -124,23 +125,27 @@ fn metric(source: &Source, name: &str) -> Result<(), String> {
     if is_known {
         return Ok(());
     }
-    let names: Vec<&str> = Summary::metrics().collect();
+    let joined = |names: &mut dyn Iterator<Item = &'static str>| names.collect::<Vec<_>>().join(", ");
+    if parts[0] == "curves" {
+        return Err(format!(
+            "metric: found \"{name}\", expected curves.NAME.FIGURE, where NAME is one of {}, and FIGURE one of {}",
+            joined(&mut series()),
+            joined(&mut curve::FIGURES.into_iter()),
+        ));
+    }
     Err(format!(
         "metric: found \"{name}\", expected curves.NAME.FIGURE, flows.N.FIELD, traffic.N.FIELD, windows.N.FIELD, \
          estimates.pNN, or one of {}",
-        names.join(", ")
+        joined(&mut Summary::metrics())
     ))
 }
 
-/// Refuses a time for what is no figure of a curve, and a time that does not pass.
-fn time(source: &Source, name: &str, during: Option<(f64, f64)>) -> Result<(), String> {
-    match during {
-        Some(_) if source.answers || curve::of_metric(name).is_none() => {
-            Err(format!("during_s: found it for \"{name}\", expected a figure of a curve of a run"))
-        }
-        Some((from, to)) if from >= to => Err(format!("during_s: found [{from}, {to}], expected a from below to")),
-        _ => Ok(()),
+/// Refuses a time for what is no figure of a curve.
+fn time(source: &Source, name: &str, during: Option<During>) -> Result<(), String> {
+    if during.is_some() && (source.answers || curve::of_metric(name).is_none()) {
+        return Err(format!("during_s: found it for \"{name}\", expected a figure of a curve of a run"));
     }
+    Ok(())
 }
 
 fn lines(sources: &[Source], picture: &Picture) -> Result<(), Mistake> {

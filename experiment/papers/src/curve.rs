@@ -1,5 +1,6 @@
 //! The curves of a run, and figures of them: mean, deviation, least and most.
 
+use crate::during::During;
 use results::{Histogram, Run};
 
 /// A point of a curve: its place, and its value where it has one.
@@ -51,19 +52,16 @@ fn shares(histogram: &Histogram) -> Vec<Point> {
     points[empty.saturating_sub(1)..].to_vec()
 }
 
-/// Returns a figure of the values from `during.0` on and before `during.1`; `None` if there are none. The deviation is
-/// the root of the mean square of their differences from their mean.
-pub(crate) fn figure(points: &[Point], figure: &str, during: Option<(f64, f64)>) -> Option<f64> {
-    let seen = |at: f64| during.is_none_or(|(from, to)| (from..to).contains(&at));
+/// Returns a figure of the values in this time; `None` if there are none.
+pub(crate) fn figure(points: &[Point], figure: &str, during: Option<During>) -> Option<f64> {
+    let seen = |at: f64| during.is_none_or(|during| during.contains(at));
     let values: Vec<f64> = points.iter().filter(|(at, _)| seen(*at)).filter_map(|(_, value)| *value).collect();
     if values.is_empty() {
         return None;
     }
-    let mean = |values: &mut dyn Iterator<Item = f64>, count: usize| values.sum::<f64>() / count as f64;
-    let average = mean(&mut values.iter().copied(), values.len());
     match figure {
-        "mean" => Some(average),
-        "deviation" => Some(mean(&mut values.iter().map(|v| (v - average) * (v - average)), values.len()).sqrt()),
+        "mean" => Some(results::mean(&values)),
+        "deviation" => Some(results::deviation(&values)),
         "least" => values.into_iter().reduce(f64::min),
         "most" => values.into_iter().reduce(f64::max),
         _ => None,
@@ -74,6 +72,10 @@ pub(crate) fn figure(points: &[Point], figure: &str, during: Option<(f64, f64)>)
 mod tests {
     use super::*;
     use results::Series;
+
+    fn during(from_s: f64, to_s: f64) -> Option<During> {
+        Some(toml::Value::from(vec![from_s, to_s]).try_into().expect("a time"))
+    }
 
     /// One value a second, at 0.5 s, 1.5 s, ...; the third is missing.
     fn run() -> Run {
@@ -92,18 +94,18 @@ mod tests {
     #[test]
     fn figures_of_a_curve_are_of_the_values_in_the_time_asked_for() {
         let curve = points(&run(), "offered", None);
-        let read = |name| figure(&curve, name, Some((0.5, 5.0))).unwrap();
+        let read = |name| figure(&curve, name, during(0.5, 5.0)).unwrap();
         // Of 2, 4, 4 and 6.
         assert_eq!([read("mean"), read("deviation"), read("least"), read("most")], [4.0, 2.0_f64.sqrt(), 2.0, 6.0]);
         // Of 4, 4 and 6: the value at 0.5 s is before.
-        assert!((figure(&curve, "mean", Some((0.6, 5.0))).unwrap() - 14.0 / 3.0).abs() < 1e-12);
+        assert!((figure(&curve, "mean", during(0.6, 5.0)).unwrap() - 14.0 / 3.0).abs() < 1e-12);
         assert_eq!(figure(&curve, "most", None), Some(100.0));
     }
 
     #[test]
     fn where_a_curve_has_no_value_there_is_no_figure() {
         let curve = points(&run(), "offered", None);
-        assert_eq!(figure(&curve, "mean", Some((2.0, 3.0))), None);
+        assert_eq!(figure(&curve, "mean", during(2.0, 3.0)), None);
         assert_eq!(figure(&points(&run(), "rtt", None), "mean", None), None);
     }
 

@@ -1,5 +1,6 @@
 //! The files as they are written; `docs/adding-a-figure.md` says what each key means.
 
+use crate::during::During;
 use serde::Deserialize;
 use std::collections::BTreeMap;
 use toml::Spanned;
@@ -128,7 +129,7 @@ pub(crate) struct Value {
     pub selection: Keys,
     pub divided_by: Option<Other>,
     pub less: Option<Other>,
-    pub during_s: Option<(f64, f64)>,
+    pub during_s: Option<During>,
     #[serde(default = "one")]
     pub times: f64,
     #[serde(default)]
@@ -220,6 +221,8 @@ pub(crate) struct Exception {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Claim {
     pub words: String,
+    #[serde(default)]
+    pub unit: String,
     pub place: String,
     pub from: String,
     pub metric: String,
@@ -227,7 +230,7 @@ pub(crate) struct Claim {
     pub selection: Keys,
     pub divided_by: Option<Other>,
     pub less: Option<Other>,
-    pub during_s: Option<(f64, f64)>,
+    pub during_s: Option<During>,
     #[serde(default = "one")]
     pub times: f64,
     pub at_least: Option<f64>,
@@ -249,7 +252,7 @@ pub(crate) struct Other {
     pub metric: Option<String>,
     #[serde(default, rename = "where")]
     pub selection: Keys,
-    pub during_s: Option<(f64, f64)>,
+    pub during_s: Option<During>,
 }
 
 #[derive(Clone, Debug, Deserialize)]

@@ -7,6 +7,7 @@
 mod abscissa;
 mod check;
 mod curve;
+mod during;
 mod error;
 mod figure;
 mod file;

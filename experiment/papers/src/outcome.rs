@@ -78,6 +78,7 @@ impl Figure {
             Some(Against::Less(_)) => ", less another",
             None => "",
         };
+        let unit = if claim.unit.is_empty() { String::new() } else { format!(" {}", claim.unit) };
         let after = if claim.after_run { AFTER_RUN } else { "" };
         let found = worst.and_then(|(_, read)| *read);
         let selected = worst.map(|(point, read)| {
@@ -87,7 +88,8 @@ impl Figure {
         Claim {
             words: claim.words.trim().to_string(),
             place: claim.place.clone(),
-            bound: format!("{}{against} {}{after}", claim.metric, bounds.join(" and ")),
+            bound: format!("{}{against} {}{unit}{after}", claim.metric, bounds.join(" and ")),
+            unit: claim.unit.clone(),
             selected: selected.unwrap_or("nothing was found".to_string()),
             found: found.map(|read| read.mean),
             half_width: found.and_then(|read| read.half_width),
@@ -121,6 +123,7 @@ impl Figure {
                 words: format!("{what}: who comes before whom."),
                 place: table.place.clone(),
                 bound: format!("rank correlation at least {}", rule::ORDER),
+                unit: String::new(),
                 selected: format!("{}, {} = {}, {rows} rows", table.from, table.column, file::plain(column)),
                 found,
                 half_width: None,

@@ -107,7 +107,7 @@ fn thin(points: Vec<curve::Point>) -> Vec<Dot> {
     let mean = |bin: &[(f64, Option<f64>)]| {
         let values: Vec<f64> = bin.iter().filter_map(|(_, y)| *y).collect();
         let x = bin.iter().map(|(x, _)| x).sum::<f64>() / bin.len() as f64;
-        (x, (!values.is_empty()).then(|| values.iter().sum::<f64>() / values.len() as f64), None)
+        (x, (!values.is_empty()).then(|| results::mean(&values)), None)
     };
     points.chunks(bin).map(mean).collect()
 }

@@ -1,6 +1,7 @@
 //! Reads our values from the results: a metric at the selected points, perhaps divided by another.
 
 use crate::curve;
+use crate::during::During;
 use crate::file::{Claim, Keys, Line, Other, Shown, Value};
 use crate::point::{Point, point_of, same, selects};
 use crate::source::{Findings, Source};
@@ -36,8 +37,8 @@ pub(crate) struct Reading<'a> {
     pub metric: &'a str,
     pub selection: &'a Keys,
     pub against: Option<Against<'a>>,
-    /// From and to, for figures of curves.
-    pub during: Option<(f64, f64)>,
+    /// For figures of curves.
+    pub during: Option<During>,
     pub times: f64,
 }
 
@@ -150,7 +151,7 @@ pub(crate) enum Found<'a> {
 
 impl Found<'_> {
     /// Returns the mean and interval of a metric.
-    pub fn metric(&self, name: &str, during: Option<(f64, f64)>) -> Option<Interval> {
+    pub fn metric(&self, name: &str, during: Option<During>) -> Option<Interval> {
         match self {
             Found::Runs(runs) => {
                 let found = runs.iter().map(|run| of_run(run, name, during));
@@ -188,7 +189,7 @@ pub(crate) fn found_at<'a>(sources: &[Source], findings: &'a [Findings], name: &
 
 /// Returns a figure of a run, of one of its curves, of one of its flows, traffic sources or windows, or of its traced probe
 /// streams.
-fn of_run(run: &Run, name: &str, during: Option<(f64, f64)>) -> Option<f64> {
+fn of_run(run: &Run, name: &str, during: Option<During>) -> Option<f64> {
     if let Some((curve, figure)) = curve::of_metric(name) {
         return curve::figure(&curve::points(run, curve, None), figure, during);
     }

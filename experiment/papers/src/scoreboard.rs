@@ -116,10 +116,15 @@ impl Score {
     }
 }
 
-/// How many values of a figure a repetition keeps.
+/// How many values of a figure a repetition keeps. A cell is that of the same name; of several, that of the same number.
 fn again(outcomes: &[Outcome], repeated: &[Outcome]) -> Option<usize> {
-    let kept = |(ours, again): &(&Outcome, &Outcome)| ours.cell == again.cell && ours.is_repeated_by(again);
-    (!repeated.is_empty()).then(|| outcomes.iter().zip(repeated).filter(kept).count())
+    let kept = |at: usize| {
+        let ours = &outcomes[at];
+        let named = |other: &&Outcome| other.cell == ours.cell;
+        let before = outcomes[..at].iter().filter(named).count();
+        repeated.iter().filter(named).nth(before).is_some_and(|again| ours.is_repeated_by(again))
+    };
+    (!repeated.is_empty()).then(|| (0..outcomes.len()).filter(|at| kept(*at)).count())
 }
 
 /// Returns the page.

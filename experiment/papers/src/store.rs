@@ -28,7 +28,7 @@ pub struct Outcome {
     pub published: Option<f64>,
     /// Our value; none where there is none.
     pub ours: Option<f64>,
-    /// Unit of both.
+    /// Unit of both; of a statement that of ours and its bounds, where the figure names one.
     pub unit: String,
     /// What ours must meet: of a value how far ours may be from it, of a statement its bounds.
     pub bound: Bound,
@@ -173,7 +173,7 @@ fn outcomes(name: &str, figure: &Figure, found_by: FoundBy<'_>) -> Vec<Outcome> 
         cell: claim.words.clone(),
         published: None,
         ours: claim.found,
-        unit: String::new(),
+        unit: claim.unit.clone(),
         bound: Bound::Words(claim.bound.clone()),
         half_place: 0.0,
         origin: claim.origin.word().to_string(),

@@ -293,6 +293,16 @@ fn a_claim_holds_if_its_worst_point_does() {
 }
 
 #[test]
+fn a_claim_has_its_unit_beside_its_bounds() {
+    let of = "from = \"law\"\nmetric = \"queue\"\nwhere = { arrivals = \"uniform\" }\nat_least = 5\nafter_run = true\n";
+    let claim = claim(&format!("{of}unit = \"packets\"\n"));
+    assert_eq!(
+        (claim.unit.as_str(), claim.bound.as_str()),
+        ("packets", "queue at least 5 packets (bound set after the run)")
+    );
+}
+
+#[test]
 fn lines_are_drawn_by_key_and_by_curve() {
     let figure = outcome(
         "[[picture]]\ntitle = \"P\"\nx = { label = \"Buffer\" }\ny = { label = \"Rate\", unit = \"bit/s\" }\n\

@@ -98,6 +98,26 @@ fn a_repetition_is_judged_by_ours_and_not_by_the_published_value() {
     assert!(kept(again(0.0), 2) && kept(again(0.25), 3));
 }
 
+/// The repetition has a cell more, in front, and none of the last. Where a name is there twice, each is compared with its own:
+/// 2.0 with 2.0, 3.0 with 3.0.
+#[test]
+fn a_cell_is_repeated_by_that_of_its_name_wherever_it_stands() {
+    let figure = |cells: &[(&str, f64)]| Figure {
+        name: "table-8.1".to_string(),
+        values: cells.iter().map(|(what, ours)| value(what, *ours, *ours, Verdict::Kept, "")).collect(),
+        ..Figure::default()
+    };
+    let store = |cells: &[(&str, f64)]| {
+        let mut store = Store::default();
+        store.put("rapid-2017", &figure(cells), by("c0ffee", "a"));
+        store
+    };
+    let found = store(&[("a", 1.0), ("b", 2.0), ("b", 3.0), ("c", 6.0)]);
+    let repeated = store(&[("new", 9.0), ("a", 1.0), ("b", 2.0), ("b", 3.0)]);
+    let page = scoreboard(&Library::embedded().expect("papers"), &Stores { found, repeated });
+    assert!(page.contains("| table-8.1 | 4 | 4 | 4 | 4 | 4 | 1 | 3 | "), "{page}");
+}
+
 /// `packetscale reproduce --scoreboard > docs/scoreboard.md`
 #[test]
 fn the_page_in_the_documentation_is_that_of_the_store() {

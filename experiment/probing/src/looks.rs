@@ -4,6 +4,7 @@
 use crate::point::SweepPoint;
 use crate::{ProbePacket, ProbeStream, Reader};
 use estimation::Stream;
+use results::{deviation, mean};
 use serde_json::{Map, Value, json};
 use units::Time;
 
@@ -162,7 +163,7 @@ fn batches(figures: &mut Map<String, Value>, point: &SweepPoint) {
 
 /// What a reader's denoisers make of the streams that they do not give up: how far gaps are from those behind the bottleneck
 /// before and after, in mean send gaps (gap by gap, which says nothing of a coarser stream), the share of falling steps of
-/// the delay, and the curves of one stream.
+/// the delay, and the curves of one stream: of those to show, the first that lost nothing.
 pub(crate) fn denoised(figures: &mut Map<String, Value>, point: &SweepPoint, reader: &Reader) {
     let (mut seen_off, mut off, mut falls) = (Vec::new(), Vec::new(), Vec::new());
     for probe in point.runs.iter().flatten() {
@@ -183,14 +184,14 @@ pub(crate) fn denoised(figures: &mut Map<String, Value>, point: &SweepPoint, rea
     figures.insert("seen_off".into(), json!(mean(&seen_off)));
     figures.insert("denoised_off".into(), json!(mean(&off)));
     figures.insert("denoised_falls".into(), json!(mean(&falls)));
-    if let Some(shown) = point.shown().next() {
-        figures.insert("stream".into(), curves(shown, reader));
+    if let Some(curves) = point.shown().find_map(|probe| curves(probe, reader)) {
+        figures.insert("stream".into(), curves);
     }
 }
 
-/// The curves of one stream: pairs of a gap's number, from 1, and microseconds.
-fn curves(probe: &ProbeStream, reader: &Reader) -> Value {
-    let Some(gaps) = Gaps::of(probe) else { return Value::Null };
+/// The curves of one stream: pairs of a gap's number, from 1, and microseconds. `None` as of [`Gaps::of`].
+fn curves(probe: &ProbeStream, reader: &Reader) -> Option<Value> {
+    let gaps = Gaps::of(probe)?;
     let numbered = |values: &[f64]| -> Vec<[f64; 2]> {
         values.iter().take(SHOWN_GAPS).enumerate().map(|(at, value)| [(at + 1) as f64, *value]).collect()
     };
@@ -207,7 +208,7 @@ fn curves(probe: &ProbeStream, reader: &Reader) -> Value {
         curves["denoised"] = json!(numbered(&receive_us(&stream)));
         curves["denoised_delays"] = json!(delays(&stream, probe));
     }
-    curves
+    Some(curves)
 }
 
 /// One-way delays after each packet, less the first, against packets: a coarser stream has several in a gap.
@@ -222,13 +223,4 @@ fn delays(stream: &Stream, probe: &ProbeStream) -> Vec<[f64; 2]> {
 
 fn receive_us(stream: &Stream) -> Vec<f64> {
     stream.gaps.iter().map(|gap| gap.receive.as_secs_f64() * 1e6).collect()
-}
-
-fn mean(values: &[f64]) -> f64 {
-    values.iter().sum::<f64>() / values.len() as f64
-}
-
-fn deviation(values: &[f64]) -> f64 {
-    let mean = mean(values);
-    (values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / values.len() as f64).sqrt()
 }

@@ -124,3 +124,13 @@ fn a_stream_that_lost_a_packet_has_no_gaps_to_show() {
     let score = score("multi-rate(run=1)", vec![ProbeStream { lost: 1, ..stream() }]);
     assert!(score["spikes"].is_null() && score["stream"].is_null(), "{score}");
 }
+
+/// Four streams of one run, of which those from the third on may be shown: the third lost a packet. The fourth is whole, and
+/// the receiver sees it 5 us later from its third packet on.
+#[test]
+fn the_first_stream_that_is_whole_is_shown() {
+    let mut late = stream();
+    late.packets.iter_mut().skip(2).for_each(|packet| packet.seen += Span::from_micros(5));
+    let score = score("multi-rate(run=1)", vec![stream(), stream(), ProbeStream { lost: 1, ..stream() }, late]);
+    assert_eq!(score["stream"]["seen"][1], serde_json::json!([2.0, 47.0]));
+}

@@ -4,7 +4,7 @@
 //! losses are summed, and longest delays keep the largest. Delays keep the smallest and the largest besides the mean,
 //! so that thinning hides no peak.
 
-use results::{Histogram, Series};
+use results::{Histogram, Series, mean};
 use serde::Serialize;
 
 /// A thinned curve. Values are integers in units of `q`, so that they are short in the page.
@@ -70,10 +70,6 @@ fn pick(bins: &[Vec<f64>], of: fn(&[f64]) -> f64) -> Vec<Option<f64>> {
 
 fn sum(bin: &[f64]) -> f64 {
     bin.iter().sum()
-}
-
-fn mean(bin: &[f64]) -> f64 {
-    sum(bin) / bin.len() as f64
 }
 
 fn largest(bin: &[f64]) -> f64 {

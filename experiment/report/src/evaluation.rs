@@ -259,6 +259,7 @@ mod tests {
             figures: vec!["subject_bps".to_string(), "queue_delay_p95_s".to_string()],
             rows: vec![row(0, 12.5e6), row(1, 9e6)],
             scenario: name.to_string(),
+            ..Question::default()
         };
         Evaluation {
             controller: name.to_string(),

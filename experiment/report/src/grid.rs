@@ -1,7 +1,7 @@
 //! The summary of an evaluation: each judged figure of each question, better, like or worse than each yardstick.
 //!
-//! What is better stands in one table, [`JUDGED`]; figures of which nobody can say it (what a flow sends where all is
-//! lost, how often it is marked) are not judged. Two means are alike when they differ by no more than their intervals
+//! What is better stands in one table, [`JUDGED`]; figures of which nobody can say it (how often a flow is marked) are not
+//! judged, nor are those that a question leaves out (what a flow sends where all is lost). Two means are alike when they differ by no more than their intervals
 //! together, by [`LIKE`] of the yardstick's, or, of shares, by [`LIKE_SHARE`].
 
 use crate::html::escape;
@@ -186,7 +186,8 @@ fn chip(question: &Question, column: usize, yardstick: usize) -> Option<String> 
 /// The judgement of one figure at each point where there is one.
 fn judgements(question: &Question, column: usize, yardstick: usize) -> impl Iterator<Item = Judgement> {
     let name = &question.figures[column];
-    let better = JUDGED.iter().find(|(judged, _)| judged == name).map(|(_, better)| *better);
+    let judged = JUDGED.iter().find(|(judged, _)| judged == name && !question.not_judged.contains(name));
+    let better = judged.map(|(_, better)| *better);
     let unit = figure(name).map_or(Unit::Index, |figure| figure.unit);
     let own = question.rows.iter().filter(|row| row.contender == 0);
     own.filter_map(move |row| {
@@ -221,6 +222,7 @@ fn judge(better: Better, unit: Unit, own: Option<Cell>, other: Option<Cell>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use results::evaluation::Row;
 
     fn cell(mean: f64, half_width: Option<f64>) -> Option<Cell> {
         Some(Cell { mean, half_width })
@@ -255,6 +257,25 @@ mod tests {
         assert_eq!(share(0.45, 0.9), Some(Judgement::Better));
         assert_eq!(share(0.9, 0.45), Some(Judgement::Worse));
         assert_eq!(share(0.1, 0.9), Some(Judgement::Like), "as unequal");
+    }
+
+    /// Ten times the throughput, and a queue of nothing: only what the question leaves to be judged counts.
+    #[test]
+    fn what_a_question_leaves_out_is_not_judged() {
+        let row = |contender, bps, queue| Row {
+            contender,
+            point: String::new(),
+            cells: vec![cell(bps, None), cell(queue, None)],
+        };
+        let mut question = Question {
+            figures: vec!["throughput_bps".to_string(), "queue_delay_p95_s".to_string()],
+            rows: vec![row(0, 1e7, 0.0), row(1, 1e6, 1.0)],
+            ..Question::default()
+        };
+        let judged = |question: &Question| [0, 1].map(|column| judgements(question, column, 1).collect::<Vec<_>>());
+        assert_eq!(judged(&question), [vec![Judgement::Better], vec![Judgement::Better]]);
+        question.not_judged = vec!["throughput_bps".to_string()];
+        assert_eq!(judged(&question), [vec![], vec![Judgement::Better]]);
     }
 
     #[test]

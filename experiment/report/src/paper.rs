@@ -175,7 +175,8 @@ fn claims(out: &mut String, claims: &[Claim]) {
             Verdict::NotJudged => "",
             Verdict::Kept | Verdict::Differs => "met",
         };
-        let found = claim.found.map_or("no value".to_string(), number);
+        let unit = if claim.unit.is_empty() { String::new() } else { format!(" {}", escape(&claim.unit)) };
+        let found = claim.found.map_or("no value".to_string(), |found| number(found) + &unit);
         _ = writeln!(
             out,
             "<li class=\"{class}\">\u{201c}{}\u{201d} <span class=\"why\">({})</span> {}: <code>{}</code>, {} <b>{found}</b> ({})</li>",
@@ -225,6 +226,15 @@ mod tests {
         for cell in [">25<", ">24.7<", ">0.99<", ">computed<", "<b>kept</b>"] {
             assert!(row.contains(cell), "{cell} in {row}");
         }
+    }
+
+    #[test]
+    fn a_statement_has_its_unit_beside_ours() {
+        let mut paper = example::paper();
+        let claim = &mut paper.figures[0].claims[0];
+        claim.unit = "ms".to_string();
+        claim.found = Some(4.25);
+        assert!(page(&paper).contains("<b>4.250 ms</b>"));
     }
 
     #[test]

@@ -51,6 +51,9 @@ pub struct Question {
     pub asks: String,
     /// Names of the figures, those of a run's summary or of [`FIGURES`].
     pub figures: Vec<String>,
+    /// Those of them of which nobody can say here which way is better.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub not_judged: Vec<String>,
     /// The rows, ordered by sweep point, then by contender.
     pub rows: Vec<Row>,
     /// The resolved scenario, with the evaluated controller in it.

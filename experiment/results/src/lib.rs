@@ -42,7 +42,7 @@ pub use read::{ReadError, read};
 pub use rows::{Table, tables};
 pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA};
 pub use series::Series;
-pub use statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, groups, student_t975};
+pub use statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, deviation, groups, mean, student_t975};
 pub use swept::{SweptKey, rate_or_time, swept};
 pub use table::{colours_wanted, to_table};
 pub use ways::{Way, link_names};

@@ -166,8 +166,10 @@ pub struct Claim {
     pub words: String,
     /// Where it stands in the paper.
     pub place: String,
-    /// The bound, in words: `loss_ratio at least 0.2 and at most 0.4`.
+    /// The bound, in words: `loss_ratio at least 0.2 and at most 0.4`, with the unit where there is one.
     pub bound: String,
+    /// The unit of the value and of the bound; may be empty.
+    pub unit: String,
     /// The points on which it was judged; names the worst one.
     pub selected: String,
     /// The value at the worst point.

@@ -5,6 +5,18 @@ use crate::schema::Run;
 use serde_json::Value;
 use std::collections::BTreeMap;
 
+/// Returns the mean of these values; no number if there are none.
+pub fn mean(values: &[f64]) -> f64 {
+    values.iter().sum::<f64>() / values.len() as f64
+}
+
+/// Returns the root of the mean square of their differences from their mean; no number if there are none. It is that of all
+/// there are, not an estimate from a sample.
+pub fn deviation(values: &[f64]) -> f64 {
+    let mean = mean(values);
+    (values.iter().map(|value| (value - mean) * (value - mean)).sum::<f64>() / values.len() as f64).sqrt()
+}
+
 /// A mean and its 95 % confidence interval.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Interval {
@@ -25,7 +37,7 @@ impl Interval {
             return None;
         }
         let n = values.len() as f64;
-        let mean = values.iter().sum::<f64>() / n;
+        let mean = mean(values);
         let half_width = (values.len() > 1).then(|| {
             let squares: f64 = values.iter().map(|value| (value - mean) * (value - mean)).sum();
             student_t975(values.len() - 1) * (squares / (n - 1.0)).sqrt() / n.sqrt()

@@ -1,6 +1,6 @@
 //! Compares means and intervals with printed tables and worked examples.
 
-use packetscale_results::{CompletionResult, Interval, Summary, student_t975};
+use packetscale_results::{CompletionResult, Interval, Summary, deviation, mean, student_t975};
 
 #[test]
 fn quantiles_of_student_are_those_of_the_printed_table() {
@@ -75,4 +75,12 @@ fn a_figure_that_is_read_by_name_is_the_one_that_is_written() {
         (row.metric("controller"), row.metric("slowdown_percentiles"), row.metric("arrived")),
         (None, None, Some(0.0))
     );
+}
+
+/// Of 2, 4, 4, 4, 5, 5, 7 and 9, the mean is 5 and the squares of the differences sum up to 32: a deviation of 2.
+#[test]
+fn the_deviation_is_that_of_all_values_and_of_no_sample() {
+    let values = [2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0];
+    assert_eq!((mean(&values), deviation(&values)), (5.0, 2.0));
+    assert!(mean(&[]).is_nan() && deviation(&[]).is_nan());
 }

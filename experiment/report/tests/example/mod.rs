@@ -494,7 +494,10 @@ pub fn hostile_paper() -> Paper {
         figure.pictures[0].lines[0].name.push_str(EVIL);
         figure.pictures[0].lines[0].colour = Some(EVIL.to_string());
         figure.values.iter_mut().for_each(|value| value.what.push_str(EVIL));
-        figure.claims.iter_mut().for_each(|claim| claim.words.push_str(EVIL));
+        for claim in &mut figure.claims {
+            claim.words.push_str(EVIL);
+            claim.unit.push_str(EVIL);
+        }
     }
     paper
 }

@@ -88,6 +88,7 @@ pub fn evaluation() -> Evaluation {
             figures: figures.map(str::to_string).to_vec(),
             rows: rows.collect(),
             scenario: "[run]\nduration = \"1 s\"\n".to_string(),
+            ..Question::default()
         }
     };
     Evaluation {
