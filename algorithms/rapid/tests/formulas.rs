@@ -5,7 +5,7 @@
 //! random draw of stream lengths is the same generator, as it must be. Where a decision of the law (a threshold) is
 //! too close to call in either arithmetic, the run ends there: both answers are right.
 
-use crate::policer::{Flow, Policer};
+use crate::policer::{Flow, Policer, Sent};
 use packetscale_rapid::{Law, Params};
 use proptest::prelude::*;
 use std::collections::VecDeque;
@@ -259,9 +259,9 @@ impl Reading {
     }
 
     fn police(&mut self, now: f64, s: &Stream) {
-        let Reading { rate, rtt_min: rtt, queue, .. } = *self;
-        let flow = Flow { rate, rtt, queue, tolerated: 2.0 * self.packet / rate + 1e-6 };
-        if let Some(rate) = self.policer.heard(now, s.times[0], s.packets as f64, s.lost.iter().sum(), &flow) {
+        let flow = Flow { rate: self.rate, rtt: self.rtt_min, queue: self.queue, packet: self.packet };
+        let sent = Sent { from: s.times[0], until: s.end, packets: s.packets as f64, lost: s.lost.iter().sum() };
+        if let Some(rate) = self.policer.heard(now, &sent, &flow) {
             self.rate = rate.max(self.floor());
         }
         self.too_close |= self.policer.too_close;

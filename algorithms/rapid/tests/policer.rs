@@ -6,7 +6,15 @@ pub struct Flow {
     pub rate: f64,
     pub rtt: f64,
     pub queue: f64,
-    pub tolerated: f64,
+    pub packet: f64,
+}
+
+/// That stream: when it was sent, its packets, and how many of them were lost.
+pub struct Sent {
+    pub from: f64,
+    pub until: f64,
+    pub packets: f64,
+    pub lost: f64,
 }
 
 /// Counts while there is no limit; asks while there is a part.
@@ -17,8 +25,9 @@ pub struct Policer {
     since: f64,
     sent: f64,
     lost: f64,
-    lost_at: f64, // since `since`
-    pause: f64,
+    first_ms: f64, // since `since`, as the two that follow
+    lost_ms: f64,
+    pause_ms: f64,
     steps: i32,
     times: i32,
     pub too_close: bool,
@@ -41,83 +50,119 @@ impl Policer {
 
     fn count(&mut self, since: f64) {
         self.since = since;
-        (self.sent, self.lost, self.lost_at, self.pause) = (0.0, 0.0, 0.0, 0.0);
+        (self.sent, self.lost, self.first_ms, self.lost_ms, self.pause_ms) = (0.0, 0.0, 0.0, 0.0, 0.0);
     }
 
-    fn keeps(&self) -> f64 {
-        1.0 - 1.0 / 32.0 - self.part.unwrap_or(0.0)
+    /// Whole milliseconds, as the law counts them.
+    fn ms(&mut self, at: f64) -> f64 {
+        let ms = (at - self.since) * 1000.0;
+        self.too_close |= (ms - ms.round()).abs() < 1e-4 && ms > 0.5;
+        ms.floor()
     }
 
-    fn hold(&mut self, limit: f64, rate: f64, now: f64) -> f64 {
+    fn through(&self, flow: &Flow, span: f64) -> f64 {
+        (self.sent - self.lost) * flow.packet / span * 31.0 / 32.0
+    }
+
+    fn hold(&mut self, limit: f64, rate: f64, now: f64) -> Option<f64> {
         self.limit = Some(limit);
         self.steps = 0;
         self.count(now);
-        rate.min(limit)
+        Some(rate.min(limit))
     }
 
-    fn ask(&mut self, of: f64, rate: f64, now: f64) -> f64 {
-        self.part = Some((self.lost / self.sent).min(0.2));
-        self.hold(of * self.keeps(), rate, now)
+    fn ask(&mut self, flow: &Flow, span: f64, now: f64) -> Option<f64> {
+        self.part = Some(self.lost / self.sent);
+        self.hold(self.through(flow, span), flow.rate, now)
     }
 
-    fn give_up(&mut self, flow: &Flow, now: f64) -> Option<f64> {
+    fn give_up(&mut self, flow: &Flow, now: f64) {
         let asked = self.part.is_some();
-        let rate = asked.then(|| flow.rate.min(self.limit.unwrap_or(flow.rate)) / self.keeps());
+        self.count(if asked { now + 64.0 * flow.rtt * 2f64.powi(self.times) } else { now });
         self.times = if asked { (self.times + 1).min(6) } else { 0 };
-        (self.limit, self.part) = (None, None);
-        self.count(now + 64.0 * flow.rtt * 2f64.powi(self.times));
-        rate
+        (self.limit, self.part, self.steps) = (None, None, 0);
+    }
+
+    fn add(&mut self, stream: &Sent, flow: &Flow) {
+        if self.sent == 0.0 {
+            self.since = stream.from;
+        }
+        let (from, until) = (self.ms(stream.from), self.ms(stream.until));
+        let apart_ms = 1000.0 * f64::max(flow.rtt, 64.0 * flow.packet / flow.rate);
+        if self.steps > 0 && stream.lost > 0.0 && (self.lost == 0.0 || self.above(from - self.lost_ms, apart_ms, 1e-3))
+        {
+            (self.sent, self.lost, self.first_ms) = (0.0, 0.0, from);
+        }
+        self.sent += stream.packets;
+        self.lost += stream.lost;
+        self.pause_ms = self.pause_ms.max(until - self.lost_ms);
+        if stream.lost > 0.0 {
+            self.lost_ms = until;
+        }
+    }
+
+    fn may_be(&mut self, flow: &Flow, span: f64) -> bool {
+        let part = self.lost / self.sent;
+        self.lost >= 16.0
+            && self.above(part, 0.04, 1e-4)
+            && !self.above(part, 0.2, 1e-4)
+            && !self.above(4e-3 * self.pause_ms, span, 1e-6)
+            && self.above(flow.rate * flow.rtt / flow.packet, 4.0, 1e-3)
+    }
+
+    fn holding(&mut self, stream: &Sent, flow: &Flow, limit: f64, span: f64, now: f64) -> Option<f64> {
+        let losing = (self.lost_ms - self.first_ms) / 1000.0;
+        let steady = losing >= f64::max(2.0 * flow.rtt, 0.1);
+        if self.steps > 0 && stream.lost > 0.0 && self.lost >= 4.0 && steady {
+            let near = self.above(self.lost / self.sent, 1.0 / 128.0, 1e-4);
+            if near {
+                self.times = 1;
+                let met = self.through(flow, losing).max(limit).min(self.most());
+                return self.hold(met, flow.rate, now);
+            }
+        }
+        let wait = f64::max(if self.steps > 0 { 4.0 } else { 16.0 } * flow.rtt, 0.25);
+        if self.steps == 0 && self.above(span, wait, 1e-6) && self.may_be(flow, span) {
+            return self.ask(flow, span, now);
+        }
+        let step = if self.steps == 0 { wait * 2f64.powi(self.times) } else { wait };
+        if self.above(span, step, 1e-6) {
+            self.steps += 1;
+            self.count(now);
+            if self.steps > 6 {
+                self.give_up(flow, now);
+            }
+        }
+        None
     }
 
     /// A stream is back. The rate, if that changes.
-    pub fn heard(&mut self, now: f64, start: f64, sent: f64, lost: f64, flow: &Flow) -> Option<f64> {
-        let near = 1e-6;
-        if lost >= sent || start < self.since {
+    pub fn heard(&mut self, now: f64, stream: &Sent, flow: &Flow) -> Option<f64> {
+        if stream.lost >= stream.packets || stream.from < self.since {
             return None;
         }
-        let since = now - self.since;
-        self.sent += sent;
-        self.lost += lost;
-        self.pause = self.pause.max(since - self.lost_at);
-        if lost > 0.0 {
-            self.lost_at = since;
-        }
-        let part = self.lost / self.sent;
-        let wait = f64::max(16.0 * flow.rtt, 0.25);
+        self.add(stream, flow);
+        let span = stream.until - self.since;
         if let (Some(limit), None) = (self.limit, self.part) {
-            let wait = if self.steps == 0 { wait * 2f64.powi(self.times) } else { wait };
-            if self.lost >= 4.0 && self.above(part, 1.0 / 128.0, 1e-4) {
-                if self.steps == 0 {
-                    return Some(self.ask(limit, flow.rate, now));
+            return self.holding(stream, flow, limit, span, now);
+        }
+        let wait = f64::max(16.0 * flow.rtt, 0.25);
+        let queued = self.above(flow.queue, flow.rtt / 64.0 + 1e-6, 1e-7);
+        let enough = self.above(span, wait, 1e-6);
+        if let Some(before) = self.part {
+            if stream.lost > 0.0 && queued {
+                self.give_up(flow, now);
+            } else if enough && self.above(self.sent * before, 16.0, 1e-2) {
+                if self.above(4.0 * self.lost / self.sent, before, 1e-4) {
+                    self.give_up(flow, now);
+                } else {
+                    (self.part, self.times) = (None, 0);
+                    self.count(now);
                 }
-                self.times = (self.times + 1).min(4);
-                self.steps = (self.steps - 2).max(0);
-                return Some(self.hold(self.most(), flow.rate, now));
             }
-            if self.above(since, wait, near) {
-                self.steps += 1;
-                self.count(now);
-                if self.steps > 6 {
-                    return self.give_up(flow, now);
-                }
-            }
-        } else if let Some(before) = self.part {
-            if self.above(since, wait, near) && self.above(self.sent * before, 16.0, 1e-3) {
-                if self.above(4.0 * part, before, 1e-4) {
-                    return self.give_up(flow, now);
-                }
-                self.part = None;
-                self.times = 0;
-                self.count(now);
-            }
-        } else if self.above(since, wait, near) && self.lost >= 16.0 {
-            let like = self.above(part, 0.04, 1e-4) && !self.above(part, 0.2, 1e-4);
-            let steady = !self.above(2.0 * self.pause, since, 0.004);
-            if like && steady && !self.above(flow.queue, flow.tolerated, 1e-3 * flow.tolerated) {
-                return Some(self.ask(flow.rate, flow.rate, now));
-            }
-            self.count(now);
-        } else if self.above(since, 4.0 * wait, near) {
+        } else if enough && !queued && self.may_be(flow, span) {
+            return self.ask(flow, span, now);
+        } else if (stream.lost > 0.0 && queued) || self.above(span, 4.0 * wait, 1e-6) {
             self.count(now);
         }
         None
@@ -156,7 +201,7 @@ mod behind {
         assert!(lost(&net) < 0.02, "{}", lost(&net));
     }
 
-    /// A held rate is let go: 6 steps of 0.64 s, after a wait of 16 of these at most.
+    /// A held rate is let go: after two waits of 0.64 s and six steps of 0.25 s at most, and all of it again.
     #[test]
     fn a_policer_that_is_gone_is_forgotten() {
         let until = ms(7_000);

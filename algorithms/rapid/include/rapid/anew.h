@@ -23,6 +23,26 @@
 #define RAPID_ANEW_ROUNDS 16
 #define RAPID_ANEW_DOUBLINGS 6
 #define RAPID_ANEW_DONE_PACKETS 10
+#define RAPID_ANEW_MISREAD_STREAMS 64
+
+/*
+ * Whether a flow whose start-up a clock ended begins anew: if two streams in a row lost nothing and showed no limit, or met no queue
+ * where they could not be read. Not beyond the flow's first 64 streams, nor where it loses: others are there.
+ */
+RAPID_FN int rapid_was_misread(struct rapid *law, const struct rapid_stream *s)
+{
+	const struct rapid_envelope *e = &law->envelope;
+	u32 empty = e->queue_ns < law->rtt_ns / RAPID_ANEW_QUEUE_PART;
+	u32 clear = !s->lost && (law->estimated ? e->at_ceiling : empty);
+
+	law->clear = clear ? (u8)(law->clear - 1) : RAPID_MISREAD;
+	if (law->streams >= RAPID_ANEW_MISREAD_STREAMS || e->loss > RAPID_LOSS_QUEUED_Q16 || law->contest_stage >= RAPID_CONTENDS)
+		law->clear = 0;
+	if (law->clear != RAPID_MISREAD - RAPID_ANEW_STREAMS)
+		return 0;
+	law->clear = 0;
+	return 1;
+}
 
 /* Whether a flow begins anew. `s` is the probe stream just read. */
 RAPID_FN int rapid_begins_anew(struct rapid *law, const struct rapid_stream *s, u64 now)
@@ -31,10 +51,8 @@ RAPID_FN int rapid_begins_anew(struct rapid *law, const struct rapid_stream *s, 
 	u64 per_round = rapid_rate_of(law->params.packet, law->rtt_ns);
 	u32 clear = law->estimated && e->at_ceiling && !s->lost && e->queue_ns < law->rtt_ns / RAPID_ANEW_QUEUE_PART;
 
-	if (law->clear == RAPID_MISREAD) {
-		law->clear = 0;
-		return law->contest_stage < RAPID_CONTENDS;
-	}
+	if (law->clear > RAPID_ANEW_STREAMS)
+		return rapid_was_misread(law, s);
 	clear &= law->rate < RAPID_ANEW_PACKETS * per_round && law->quiet_rtt_ns;
 	law->clear = clear ? (u8)rapid_min(law->clear + 1, RAPID_ANEW_STREAMS) : 0;
 	if (law->rate >= RAPID_ANEW_DONE_PACKETS * per_round)
@@ -54,6 +72,7 @@ RAPID_FN void rapid_begin_anew(struct rapid *law, const struct rapid_memory *mem
 	law->startup = 1;
 	law->contest_stage = RAPID_RESTS;
 	law->doubt_rate = 0;
+	law->policer = (struct rapid_policer){0};
 	law->chirping = 0;
 	law->clear = 0;
 	if (law->open && open)

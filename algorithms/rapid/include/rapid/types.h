@@ -307,12 +307,12 @@ struct rapid_contest {
 /* What policer.h knows. A flow that is not held counts; it asks while `part` is not 0. */
 struct rapid_policer {
 	u64 limit;    /* the rate is held to that, and what `steps` add; 0: it is not held */
-	u64 since_ns; /* when the counts began; later than now: they will */
+	u64 since_ns; /* when the first stream that counts began, or from when on one will count */
 	u32 sent;     /* packets of the streams sent since then, */
-	u32 part;     /* Q16: the part that was lost before it asked */
-	u16 lost;     /* packets lost of `sent` */
-	u16 lost_ms;  /* the last of them, since since_ns, */
-	u16 pause_ms; /* and the longest time in which none was */
+	u32 lost;     /* and of these lost */
+	u16 part;     /* Q16: the part that was lost before it asked */
+	u16 lost_ms;  /* the last loss, since since_ns */
+	u16 mark_ms;  /* of a rate that grows the first loss of those near each other; else the longest time without one */
 	u8 steps;     /* by which a held rate has grown */
 	u8 times;     /* in a row that it asked in vain, or met the limit again */
 };
