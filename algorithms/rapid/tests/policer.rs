@@ -106,6 +106,7 @@ impl Policer {
         self.lost >= 16.0
             && self.above(part, 0.04, 1e-4)
             && !self.above(part, 0.2, 1e-4)
+            && !self.above(8.0 * flow.rate * (1.0 - part), 9.0 * self.through(flow, span), 1e-3 * flow.rate)
             && !self.above(4e-3 * self.pause_ms, span, 1e-6)
             && self.above(flow.rate * flow.rtt / flow.packet, 4.0, 1e-3)
     }

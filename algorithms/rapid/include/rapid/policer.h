@@ -40,6 +40,8 @@
 #define RAPID_POLICER_PAUSE_PART 4
 /* no loss in a stream that met a queue of 1/64 of a round trip; */
 #define RAPID_POLICER_QUEUE_PART 64
+/* a rate that is less than 1/8 above what was counted: where it still rises, the path has no end; */
+#define RAPID_POLICER_CLIMBS_PART 8
 /* and a rate from which it would not begin anew (anew.h). */
 #define RAPID_POLICER_PACKETS 4
 /* Counts of less in four times that time are forgotten. */
@@ -161,6 +163,13 @@ RAPID_FN void rapid_policer_add(struct rapid_policer *p, const struct rapid_stre
 		p->lost_ms = (u16)until;
 }
 
+/* Whether more comes through now than on average of what was counted. */
+RAPID_FN int rapid_is_climbing(const struct rapid *law, s64 part, u64 span)
+{
+	return rapid_scale(law->rate, (u64)(RAPID_ONE - part)) * RAPID_POLICER_CLIMBS_PART >
+	       rapid_policer_through(law, span) * (RAPID_POLICER_CLIMBS_PART + 1);
+}
+
 /* Whether what was counted may be a policer's; it was sent in `span`. */
 RAPID_FN int rapid_may_be_policed(const struct rapid *law, u64 span)
 {
@@ -168,7 +177,7 @@ RAPID_FN int rapid_may_be_policed(const struct rapid *law, u64 span)
 	s64 part = rapid_fraction(p->lost, p->sent);
 
 	return p->lost >= RAPID_POLICER_LOST_PACKETS && part >= RAPID_POLICER_LOST_LEAST_Q16 &&
-	       part <= RAPID_POLICER_LOST_MOST_Q16 && RAPID_POLICER_PAUSE_PART * RAPID_NS_PER_MS * (u64)p->mark_ms <= span &&
+	       part <= RAPID_POLICER_LOST_MOST_Q16 && !rapid_is_climbing(law, part, span) && RAPID_POLICER_PAUSE_PART * RAPID_NS_PER_MS * (u64)p->mark_ms <= span &&
 	       rapid_window_packets(law) >= RAPID_POLICER_PACKETS;
 }
 

@@ -27,8 +27,8 @@
  *
  * What a fast clock has added to the delays before it was found out, the base delay
  * does not know. So it is then set by the round trip (queue.h). And a chirp over such a clock
- * rises from its first level on, as over a path that is full: where the pace is found in a flow's
- * first 32 streams, start-up has ended, and there is no loss and no queue, it is made again (anew.h).
+ * rises from its first level on, as over a path that is full. If that ended start-up, and the pace is
+ * found in a flow's first 32 streams, start-up is made again (anew.h).
  */
 #ifndef RAPID_SKEW_H
 #define RAPID_SKEW_H
@@ -157,7 +157,8 @@ RAPID_FN u64 rapid_note_skew(struct rapid *law, u64 now, u64 sent, u64 arrival)
 		lag = rapid_difference(now, mapped);
 		if (found) {
 			rapid_skew_forget(&law->envelope, lag);
-			if (k->pace > 0 && law->streams < RAPID_SKEW_NEW_STREAMS && !law->startup)
+			if (k->pace > 0 && (law->chirp_lost & RAPID_CHIRP_RISES) && law->streams < RAPID_SKEW_NEW_STREAMS &&
+			    !law->startup)
 				law->clear = RAPID_MISREAD;
 		}
 		k->best = (struct rapid_lag){now, lag, rtt};

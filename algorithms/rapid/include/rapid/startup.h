@@ -72,6 +72,8 @@
 /* A tail has a knee if it rises by more than the time of two packets in the top level, and by more than stamps' noise. */
 #define RAPID_KNEE_PACKETS 2
 #define RAPID_KNEE_NS 500
+/* A chirp that rises from its lowest level on, by no more than a clock may be fast, may be a clock's doing (skew.h). */
+#define RAPID_PACE_MOST_Q16 (RAPID_ONE / 8)
 /* What a knee shows lies above 9/10 of the level below it, which was not congested. */
 #define RAPID_KNEE_LEAST(below) ((below) / 10 * 9)
 
@@ -404,6 +406,8 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 	if (rapid_chirp_is_crowded(law, s, &t)) {
 		rapid_leave_lossy(law, s);
 	} else if (rapid_tail_has_knee(law, &t)) {
+		if (!t.knee && rapid_tail_slope(&t, 0) <= RAPID_PACE_MOST_Q16)
+			law->chirp_lost |= RAPID_CHIRP_RISES;
 		law->available = rapid_tail_available(law, &t);
 		if (late)
 			law->available = rapid_min(law->available, sent);

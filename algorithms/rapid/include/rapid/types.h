@@ -158,6 +158,8 @@ enum rapid_edge {
 
 /* Start-up ended by what another clock said: it begins anew (anew.h). */
 #define RAPID_MISREAD 255
+/* The last chirp rose from its lowest level on, and little. */
+#define RAPID_CHIRP_RISES (1u << 15)
 
 enum rapid_stage {
 	RAPID_OPEN,   /* being sent */
@@ -366,7 +368,7 @@ struct rapid {
 	u32 completed;      /* number of the stream completed last */
 	u8 estimated;       /* and whether it gave an estimate */
 	u8 contest_stage;   /* enum rapid_contest_stage */
-	u16 chirp_lost;     /* a bit for each level of the last chirp that lost a packet */
+	u16 chirp_lost;     /* a bit for each level of the last chirp that lost a packet; and RAPID_CHIRP_RISES */
 
 	struct rapid_ladder narrow, wide;
 	u64 contest_ns;     /* when the stage began, or its last window */
