@@ -40,11 +40,14 @@
  * the round trip without a queue for a flow of few packets, and with it from 256 packets per round trip on: the queue of a
  * crowd then slows its flows down within a round trip, before they have read it, and a path of one flow may become longer at once.
  * What a quiet stream adds to the smallest round trip is not such a queue, but one on the way back, or a longer path.
+ * While a flow loses nothing, the window is at least what its rate puts on the way, and two packets: on a path that has become longer than
+ * the window takes it for, streams would else be late for ever, and say nothing.
  */
 #define RAPID_WINDOW_TIMES 2
 #define RAPID_WINDOW_SLACK_LEAST 4
 #define RAPID_WINDOW_SLACK_PACKETS 64
 #define RAPID_WINDOW_QUEUE_PACKETS 256
+#define RAPID_WINDOW_SPARE_PACKETS 2
 #define RAPID_WINDOW_CHIRP_PACKETS (RAPID_CHIRP_LEVEL_PACKETS * (RAPID_CHIRP_LEVELS + 1))
 /* Clocks may differ by decades, not by centuries (62 bits of ns are 146 years): what is wider is a lie. */
 #define RAPID_DELAY_MAX_NS (1LL << 62)
@@ -416,7 +419,7 @@ RAPID_FN u64 rapid_window_over(const struct rapid *law, u64 rtt, u64 slack)
 RAPID_FN u32 rapid_window(const struct rapid *law)
 {
 	u64 own = rapid_window_packets(law), srtt = rapid_max(law->srtt_ns, law->rtt_ns);
-	u64 slack = RAPID_WINDOW_SLACK_PACKETS, rtt = rapid_clamp(law->quiet_rtt_ns, law->rtt_ns, srtt);
+	u64 slack = RAPID_WINDOW_SLACK_PACKETS, rtt = rapid_clamp(law->quiet_rtt_ns, law->rtt_ns, srtt), window;
 
 	if (law->params.preset == RAPID_THESIS)
 		return (u32)rapid_window_over(law, srtt, slack);
@@ -427,7 +430,10 @@ RAPID_FN u32 rapid_window(const struct rapid *law)
 	else
 		slack = rapid_clamp(own, RAPID_WINDOW_SLACK_LEAST, slack);
 	rtt += (srtt - rtt) * rapid_min(own, RAPID_WINDOW_QUEUE_PACKETS) / RAPID_WINDOW_QUEUE_PACKETS;
-	return (u32)rapid_window_over(law, rtt, slack);
+	window = rapid_window_over(law, rtt, slack);
+	if (!law->startup && law->envelope.loss <= RAPID_LOSS_QUEUED_Q16)
+		window = rapid_max(window, rapid_bytes_in(law->rate, srtt) / law->params.packet + RAPID_WINDOW_SPARE_PACKETS);
+	return (u32)rapid_min(window, RAPID_WINDOW_MAX_PACKETS);
 }
 
 /* The available bandwidth, from a host that knows it (thesis.h, ideal estimation). */
