@@ -261,7 +261,7 @@ fn shown(paper: &str, figure: &reproduction::Figure) -> String {
         out.push_str(&format!("{} more published, without a value of ours{why}\n", empty.len()));
     }
     for claim in &figure.claims {
-        let unit = if claim.unit.is_empty() { String::new() } else { format!(" {}", claim.unit) };
+        let unit = reproduction::behind_number(&claim.unit);
         let found = claim.found.map_or("nothing".to_string(), |found| format!("{found:.4}{unit}"));
         let because = if claim.because.is_empty() { String::new() } else { format!(" [{}]", one_line(&claim.because)) };
         let claimed = format!("\"{}\" ({})", one_line(&claim.words), claim.place);

@@ -113,10 +113,10 @@ impl Policer {
 
     fn holding(&mut self, stream: &Sent, flow: &Flow, limit: f64, span: f64, now: f64) -> Option<f64> {
         let losing = (self.lost_ms - self.first_ms) / 1000.0;
-        let steady = losing >= f64::max(2.0 * flow.rtt, 0.1);
-        if self.steps > 0 && stream.lost > 0.0 && self.lost >= 4.0 && steady {
-            let near = self.above(self.lost / self.sent, 1.0 / 128.0, 1e-4);
-            if near {
+        let lasting = losing >= f64::max(2.0 * flow.rtt, 0.1);
+        if self.steps > 0 && stream.lost > 0.0 && self.lost >= 4.0 && lasting {
+            let part = self.lost / self.sent;
+            if self.above(part, 1.0 / 128.0, 1e-4) {
                 self.times = 1;
                 let met = self.through(flow, losing).max(limit).min(self.most());
                 return self.hold(met, flow.rate, now);
@@ -170,7 +170,6 @@ impl Policer {
     }
 }
 
-#[cfg(test)]
 mod behind {
     use crate::bottleneck::{Bottleneck, Path, ms};
     use packetscale_rapid::Params;

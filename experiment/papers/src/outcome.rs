@@ -78,7 +78,7 @@ impl Figure {
             Some(Against::Less(_)) => ", less another",
             None => "",
         };
-        let unit = if claim.unit.is_empty() { String::new() } else { format!(" {}", claim.unit) };
+        let unit = reproduction::behind_number(&claim.unit);
         let after = if claim.after_run { AFTER_RUN } else { "" };
         let found = worst.and_then(|(_, read)| *read);
         let selected = worst.map(|(point, read)| {

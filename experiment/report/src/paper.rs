@@ -5,7 +5,7 @@ use crate::html::{colour, escape};
 use crate::shell::shell;
 use results::Interval;
 use results::numbers::{Scale, mean_and_half, number};
-use results::reproduction::{Claim, Figure, Origin, Paper, Picture, Value, Verdict, WORDS};
+use results::reproduction::{Claim, Figure, Origin, Paper, Picture, Value, Verdict, WORDS, behind_number};
 use serde::Serialize;
 use std::fmt::Write;
 
@@ -175,7 +175,7 @@ fn claims(out: &mut String, claims: &[Claim]) {
             Verdict::NotJudged => "",
             Verdict::Kept | Verdict::Differs => "met",
         };
-        let unit = if claim.unit.is_empty() { String::new() } else { format!(" {}", escape(&claim.unit)) };
+        let unit = behind_number(&escape(&claim.unit));
         let found = claim.found.map_or("no value".to_string(), |found| number(found) + &unit);
         _ = writeln!(
             out,

@@ -2,6 +2,11 @@
 
 use serde::Serialize;
 
+/// Returns a unit as it stands behind a number: after a space, or nothing where there is none.
+pub fn behind_number(unit: &str) -> String {
+    if unit.is_empty() { String::new() } else { format!(" {unit}") }
+}
+
 /// One paper.
 #[derive(Clone, Debug, Default, PartialEq, Serialize)]
 pub struct Paper {

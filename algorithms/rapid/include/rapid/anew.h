@@ -3,7 +3,7 @@
  * A flow that an outage, a full queue or a burst has taken to a few packets per
  * round trip begins anew, with chirps (startup.h), when the path is clear: stream by
  * stream it would need seconds, since a stream is 16 packets. So does one whose start-up
- * ended by what a clock of another pace said, once that pace is known (skew.h).
+ * ended by what a fast clock said, once its pace is known (skew.h).
  */
 #ifndef RAPID_ANEW_H
 #define RAPID_ANEW_H

@@ -175,10 +175,17 @@ RAPID_FN int rapid_may_be_policed(const struct rapid *law, u64 span)
 {
 	const struct rapid_policer *p = &law->policer;
 	s64 part = rapid_fraction(p->lost, p->sent);
+	u64 pause = p->mark_ms * RAPID_NS_PER_MS;
 
 	return p->lost >= RAPID_POLICER_LOST_PACKETS && part >= RAPID_POLICER_LOST_LEAST_Q16 &&
-	       part <= RAPID_POLICER_LOST_MOST_Q16 && !rapid_is_climbing(law, part, span) && RAPID_POLICER_PAUSE_PART * RAPID_NS_PER_MS * (u64)p->mark_ms <= span &&
-	       rapid_window_packets(law) >= RAPID_POLICER_PACKETS;
+	       part <= RAPID_POLICER_LOST_MOST_Q16 && RAPID_POLICER_PAUSE_PART * pause <= span &&
+	       rapid_window_packets(law) >= RAPID_POLICER_PACKETS && !rapid_is_climbing(law, part, span);
+}
+
+/* So many round trips, and 250 ms at least. */
+RAPID_FN u64 rapid_policer_wait(const struct rapid *law, u64 rounds)
+{
+	return rapid_max(rounds * law->rtt_ns, RAPID_POLICER_LEAST_NS);
 }
 
 /* Whether the limit is met: losses near each other. In the first step all losses count, so there it is not. */
@@ -196,8 +203,7 @@ RAPID_FN void rapid_policer_hold(struct rapid *law, const struct rapid_stream *s
 {
 	struct rapid_policer *p = &law->policer;
 	u64 losing = rapid_above(p->lost_ms, p->mark_ms) * RAPID_NS_PER_MS;
-	u64 rounds = p->steps ? RAPID_POLICER_STEP_ROUNDS : RAPID_POLICER_ROUNDS;
-	u64 wait = rapid_max(rounds * law->rtt_ns, RAPID_POLICER_LEAST_NS);
+	u64 wait = rapid_policer_wait(law, p->steps ? RAPID_POLICER_STEP_ROUNDS : RAPID_POLICER_ROUNDS);
 
 	if (rapid_meets_limit(law, s, losing)) {
 		p->times = (u8)rapid_min(p->times + 1, RAPID_POLICER_WAIT_DOUBLINGS);
@@ -216,27 +222,31 @@ RAPID_FN void rapid_policer_hold(struct rapid *law, const struct rapid_stream *s
 RAPID_STAGE int rapid_meets_policer(struct rapid *law, const struct rapid_stream *s, u64 now)
 {
 	struct rapid_policer *p;
-	u64 span, wait, queue;
+	u64 span, apart;
+	u32 enough, queued;
 
 	if (!law || !s)
 		return 0;
 	p = &law->policer;
 	if (s->start_ns < p->since_ns || s->end_ns <= s->start_ns || s->lost >= s->sent)
 		return 0;
-	rapid_policer_add(p, s, rapid_max(law->rtt_ns, rapid_gap_ns(RAPID_POLICER_APART_PACKETS * law->params.packet, law->rate)));
+	apart = rapid_gap_ns(RAPID_POLICER_APART_PACKETS * law->params.packet, law->rate);
+	rapid_policer_add(p, s, rapid_max(law->rtt_ns, apart));
 	span = s->end_ns - p->since_ns;
-	wait = rapid_max(RAPID_POLICER_ROUNDS * law->rtt_ns, RAPID_POLICER_LEAST_NS);
-	queue = law->rtt_ns / RAPID_POLICER_QUEUE_PART + RAPID_TOLERATED_NS + rapid_batch(&law->envelope) / RAPID_TOLERATED_BATCH_PART;
-	if (p->limit && !p->part)
+	enough = span >= rapid_policer_wait(law, RAPID_POLICER_ROUNDS);
+	queued = law->envelope.queue_ns > law->rtt_ns / RAPID_POLICER_QUEUE_PART + rapid_stamped_queue(law);
+	if (p->limit && !p->part) {
 		rapid_policer_hold(law, s, span, now);
-	else if (p->part && s->lost && law->envelope.queue_ns > queue)
-		rapid_unpolice(law, now);
-	else if (p->part && span >= wait)
-		rapid_policer_answer(law, now);
-	else if (!p->part && span >= wait && law->envelope.queue_ns <= queue && rapid_may_be_policed(law, span))
+	} else if (p->part) {
+		if (s->lost && queued)
+			rapid_unpolice(law, now);
+		else if (enough)
+			rapid_policer_answer(law, now);
+	} else if (enough && !queued && rapid_may_be_policed(law, span)) {
 		rapid_policer_ask(law, span, now);
-	else if (!p->part && ((s->lost && law->envelope.queue_ns > queue) || span >= RAPID_POLICER_FORGETS_TIMES * wait))
+	} else if ((s->lost && queued) || span >= RAPID_POLICER_FORGETS_TIMES * rapid_policer_wait(law, RAPID_POLICER_ROUNDS)) {
 		rapid_policer_count(p, now);
+	}
 	return 1;
 }
 

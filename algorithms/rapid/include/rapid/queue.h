@@ -176,11 +176,16 @@ RAPID_STAGE int rapid_note_queue(struct rapid *law, const struct rapid_stream *s
 	return 1;
 }
 
-/* The queue that streams and stamps make by themselves. */
+/* The queue that stamps make by themselves, */
+RAPID_FN u64 rapid_stamped_queue(const struct rapid *law)
+{
+	return RAPID_TOLERATED_NS + rapid_batch(&law->envelope) / RAPID_TOLERATED_BATCH_PART;
+}
+
+/* and with streams. */
 RAPID_FN u64 rapid_tolerated_queue(const struct rapid *law, u64 rate)
 {
-	return rapid_gap_ns(RAPID_TOLERATED_PACKETS * law->params.packet, rate) + RAPID_TOLERATED_NS +
-	       rapid_batch(&law->envelope) / RAPID_TOLERATED_BATCH_PART;
+	return rapid_gap_ns(RAPID_TOLERATED_PACKETS * law->params.packet, rate) + rapid_stamped_queue(law);
 }
 
 /* What of it is no reason to hold back. */

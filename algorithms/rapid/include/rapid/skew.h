@@ -48,7 +48,8 @@
 #define RAPID_SKEW_LEAST (RAPID_SKEW_ONE * 3 / 400)
 /* Windows agree where one drifts at most so many times as the other. */
 #define RAPID_SKEW_LIKE 2
-#define RAPID_SKEW_MOST (RAPID_SKEW_ONE / 8)
+#define RAPID_SKEW_MOST_PART 8
+#define RAPID_SKEW_MOST (RAPID_SKEW_ONE / RAPID_SKEW_MOST_PART)
 /* Lags and round trips are bounded by this: 2^41 ns, so that products in Q20 stay within 62 bits. */
 #define RAPID_SKEW_SPAN_NS (1LL << 41)
 

@@ -47,6 +47,7 @@
 #define RAPID_STARTUP_H
 
 #include "envelope.h"
+#include "skew.h"
 
 /* A level of a chirp: 50 us, and at least two packets, which make a gap. */
 #define RAPID_CHIRP_LEVEL_NS 50000
@@ -72,8 +73,6 @@
 /* A tail has a knee if it rises by more than the time of two packets in the top level, and by more than stamps' noise. */
 #define RAPID_KNEE_PACKETS 2
 #define RAPID_KNEE_NS 500
-/* A chirp that rises from its lowest level on, by no more than a clock may be fast, may be a clock's doing (skew.h). */
-#define RAPID_PACE_MOST_Q16 (RAPID_ONE / 8)
 /* What a knee shows lies above 9/10 of the level below it, which was not congested. */
 #define RAPID_KNEE_LEAST(below) ((below) / 10 * 9)
 
@@ -406,7 +405,8 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 	if (rapid_chirp_is_crowded(law, s, &t)) {
 		rapid_leave_lossy(law, s);
 	} else if (rapid_tail_has_knee(law, &t)) {
-		if (!t.knee && rapid_tail_slope(&t, 0) <= RAPID_PACE_MOST_Q16)
+		/* by no more than a clock may be fast: it may be a clock's doing */
+		if (!t.knee && rapid_tail_slope(&t, 0) <= RAPID_ONE / RAPID_SKEW_MOST_PART)
 			law->chirp_lost |= RAPID_CHIRP_RISES;
 		law->available = rapid_tail_available(law, &t);
 		if (late)

@@ -32,7 +32,7 @@ pub struct Path {
     pub loss_ppm: u64,
     /// A token bucket before the queue, of this rate and depth: what exceeds it is dropped, until then.
     pub policer: Option<(Rate, Bytes, Time)>,
-    /// In the first part of each period, the second span, all packets are lost.
+    /// For the first span of each period, which is the second, all packets are lost.
     pub dark: Option<(Span, Span)>,
     /// Sends are late by up to this, and the law is told.
     pub lateness: Span,
