@@ -40,8 +40,8 @@
  * the round trip without a queue for a flow of few packets, and with it from 256 packets per round trip on: the queue of a
  * crowd then slows its flows down within a round trip, before they have read it, and a path of one flow may become longer at once.
  * What a quiet stream adds to the smallest round trip is not such a queue, but one on the way back, or a longer path.
- * While a flow loses nothing, the window is at least what its rate puts on the way, and two packets: on a path that has become longer than
- * the window takes it for, streams would else be late for ever, and say nothing.
+ * While a flow has the path for itself, as far as it knows, and loses nothing, the window is at least what its rate puts on the way, and two
+ * packets: on a path that has become longer than the window takes it for, streams would else be late for ever, and say nothing.
  */
 #define RAPID_WINDOW_TIMES 2
 #define RAPID_WINDOW_SLACK_LEAST 4
@@ -431,7 +431,7 @@ RAPID_FN u32 rapid_window(const struct rapid *law)
 		slack = rapid_clamp(own, RAPID_WINDOW_SLACK_LEAST, slack);
 	rtt += (srtt - rtt) * rapid_min(own, RAPID_WINDOW_QUEUE_PACKETS) / RAPID_WINDOW_QUEUE_PACKETS;
 	window = rapid_window_over(law, rtt, slack);
-	if (!law->startup && law->envelope.loss <= RAPID_LOSS_QUEUED_Q16)
+	if (!law->startup && law->envelope.sole && law->envelope.loss <= RAPID_LOSS_QUEUED_Q16)
 		window = rapid_max(window, rapid_bytes_in(law->rate, srtt) / law->params.packet + RAPID_WINDOW_SPARE_PACKETS);
 	return (u32)rapid_min(window, RAPID_WINDOW_MAX_PACKETS);
 }
