@@ -57,6 +57,11 @@ struct Reading {
     too_close: bool,
 }
 
+/// What a flow of less than a quarter of the capacity adds where it meets no limit.
+fn small_adds(rate: f64, share: f64) -> f64 {
+    f64::min(rate / share / 50.0 * (1.0 - 4.0 * share).max(0.0), rate / 2.0)
+}
+
 fn ladder(span: f64) -> [f64; 4] {
     let a = span.powf(1.0 / 3.0);
     let h = (1.0 + 1.0 / a + 1.0 / (a * a) + 1.0 / (a * a * a)) / 4.0;
@@ -251,7 +256,7 @@ impl Reading {
         };
         let t = self.rtt_min;
         let gain = self.gain(now, t, share, ceiling);
-        let target = rs * (1.0 + gain * ((1.0 - m) * alpha - 1.0));
+        let target = rs * (1.0 + gain * ((1.0 - m) * alpha - 1.0)) + if ceiling { small_adds(rs, share) } else { 0.0 };
         let target = self.hold_back(target, rs).min(self.policer.most());
         let target = self.doubt_base(now, s, alpha, 2.0 * p / rs + 1e-6, target);
         self.rate += (4.0 * dt / self.rtt_min).min(1.0) * (target - self.rate);

@@ -12,14 +12,18 @@
 
 /*
  * A flow begins anew below four packets per round trip, where a stream of sixteen lasts four round trips, if two streams in a
- * row (after one alone crowds lose more) showed no limit, lost nothing, met no queue of 1/8 of a round trip, and saw its own packets
- * wait within 1/32 of one of each other: a crowd whose flows have never seen the queue empty is not that quiet. It does so
- * again after 16 round trips at the earliest, then after twice as many, up to 2^6 times as many, until it has been at 10 packets
- * per round trip.
+ * row showed no limit, lost nothing, met no queue of 1/8 of a round trip, and saw its own packets wait within 1/32 of one of each
+ * other: a crowd whose flows have never seen the queue empty is not that quiet. One stream is enough
+ *  - if it met no queue of 1/128 (with 1/8 after one, crowds lose more),
+ *  - and had sixteen packets, or it is the first time since the flow was at 10 packets per round trip (in a crowd it is not),
+ *  - and the flow may not compete: what chirps put into a queue would look like others who do not give way.
+ * It does so again after 16 round trips at the earliest, then after twice as many, up to 2^6 times as many, until it has been at 10
+ * packets per round trip. Its chirps grow as a newcomer's do (startup.h).
  */
 #define RAPID_ANEW_PACKETS 4
 #define RAPID_ANEW_STREAMS 2
 #define RAPID_ANEW_QUEUE_PART 8
+#define RAPID_ANEW_EMPTY_PART 128
 #define RAPID_ANEW_ROUNDS 16
 #define RAPID_ANEW_DOUBLINGS 6
 #define RAPID_ANEW_DONE_PACKETS 10
@@ -50,14 +54,22 @@ RAPID_FN int rapid_begins_anew(struct rapid *law, const struct rapid_stream *s, 
 	const struct rapid_envelope *e = &law->envelope;
 	u64 per_round = rapid_rate_of(law->params.packet, law->rtt_ns);
 	u32 clear = law->estimated && e->at_ceiling && !s->lost && e->queue_ns < law->rtt_ns / RAPID_ANEW_QUEUE_PART;
+	u32 needs = RAPID_ANEW_STREAMS;
 
+	if (law->clear == RAPID_MARKED) {
+		law->clear = 0;
+		return 0;
+	}
 	if (law->clear > RAPID_ANEW_STREAMS)
 		return rapid_was_misread(law, s);
 	clear &= law->rate < RAPID_ANEW_PACKETS * per_round && law->quiet_rtt_ns;
 	law->clear = clear ? (u8)rapid_min(law->clear + 1, RAPID_ANEW_STREAMS) : 0;
+	if (e->queue_ns < law->rtt_ns / RAPID_ANEW_EMPTY_PART && !law->params.competitive &&
+	    (s->per_level >= RAPID_LEVEL_PACKETS_SMALL || !law->anew))
+		needs = 1;
 	if (law->rate >= RAPID_ANEW_DONE_PACKETS * per_round)
 		law->anew = 0;
-	if (law->clear < RAPID_ANEW_STREAMS || now < law->anew_ns || law->contest_stage >= RAPID_CONTENDS)
+	if (law->clear < needs || now < law->anew_ns || law->contest_stage >= RAPID_CONTENDS)
 		return 0;
 	law->anew_ns = now + ((RAPID_ANEW_ROUNDS * law->rtt_ns) << law->anew);
 	law->anew = (u8)rapid_min(law->anew + 1, RAPID_ANEW_DOUBLINGS);

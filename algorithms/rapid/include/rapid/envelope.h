@@ -23,7 +23,8 @@
  * an empty queue: R_i = h (1 - m) / m with the same spare capacity h for all. (What
  * the fluid does there, and why four flows and more go past it and cycle: docs/theory.md.)
  *
- * Then three corrections lower X (queue.h): a standing queue q lowers it by at most
+ * Where a stream meets no limit, a flow of less than a quarter of C adds up to C / 50 besides, so that a newcomer gets its part beside
+ * bursts, too. Then three corrections lower X (queue.h): a standing queue q lowers it by at most
  * 7 % (the drain); a queue that still grows caps it at the rate received; loss
  * counts where it rises with the probing rate, or when a queue confirms it, or
  * above 8 %. A stream that lost 30 % cuts the rate at once.
@@ -135,6 +136,13 @@
 #define RAPID_CEILING_BATCH_PART 5
 /* A stream shows nothing below half its mean rate. */
 #define RAPID_AVAILABLE_MIN_Q16 (RAPID_ONE / 2)
+/*
+ * While the path shows no limit, a flow of less than a quarter of the capacity adds a part of that besides: 1/50 where its share
+ * is nothing, less the more it has, and half of its rate at most.
+ */
+#define RAPID_SMALL_ADDS_PART 50
+#define RAPID_SMALL_SHARE_PART 4
+#define RAPID_SMALL_ADDS_MOST_PART 2
 /* While the path shows no limit, the gain doubles per round trip; after 1/4 of one, streams get wide. */
 #define RAPID_CEILING_GAIN_TIMES 2
 #define RAPID_WIDE_AFTER_PART 4
@@ -330,6 +338,18 @@ RAPID_FN s64 rapid_gain(struct rapid *law, u64 now, s64 share, u32 ceiling)
 	return rapid_smax(gain, e->ceiling_gain);
 }
 
+/*
+ * What a flow of a small share adds while the path shows no limit, in a round trip. Its other steps, up and down, are parts of its rate,
+ * and of the rates of others: beside bursts, which end both early, shares would stay as unequal as they are.
+ */
+RAPID_FN u64 rapid_small_adds(const struct rapid *law, u64 rate, s64 share)
+{
+	u64 capacity = RAPID_INVERSE_ONE / rapid_max(law->envelope.inverse, 1);
+	u64 lacks = rapid_above(RAPID_ONE, RAPID_SMALL_SHARE_PART * (u64)share);
+
+	return rapid_min(rapid_scale(capacity / RAPID_SMALL_ADDS_PART, lacks), rate / RAPID_SMALL_ADDS_MOST_PART);
+}
+
 /* Whether the stream has the levels of its plan. A late one only bounds the rate. */
 RAPID_FN int rapid_is_as_planned(struct rapid *law, const struct rapid_stream *s, u64 rate, u64 duration)
 {
@@ -365,9 +385,10 @@ RAPID_STAGE int rapid_probe_act(struct rapid *law, const struct rapid_stream *s,
 	law->available = rapid_scale(rate, (u64)alpha);
 	law->estimated = 1;
 
-	/* 1 + G ((1 - m) alpha - 1): between 0.5 and 1.3 */
+	/* 1 + G ((1 - m) alpha - 1): between 0.5 and 1.3, and 0.02 / s more for a small share s that meets no limit, 0.5 at most */
 	alpha = (alpha * (RAPID_ONE - (s64)law->params.margin)) >> 16;
 	target = rapid_scale(rate, (u64)(RAPID_ONE + ((gain * (alpha - RAPID_ONE) + RAPID_HALF) >> 16)));
+	target += ceiling ? rapid_small_adds(law, rate, share) : 0;
 	target = rapid_min(rapid_hold_back(law, target, rate), rapid_policed(law));
 	target = rapid_doubt_base(law, s, now, room, rapid_tolerated_queue(law, rate), target);
 	w = rapid_weight(RAPID_MOVES_PER_ROUND, duration, law->rtt_ns);

@@ -388,7 +388,7 @@ RAPID_FN void rapid_on_spurious_timeout(struct rapid *law, u64 rate, u32 startup
 RAPID_FN void rapid_on_marked(struct rapid *law)
 {
 	law->startup = 0;
-	law->clear = 0;
+	law->clear = RAPID_MARKED;
 	if (rapid_contends(law))
 		rapid_contest_cut(law);
 	else

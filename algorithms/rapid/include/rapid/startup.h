@@ -373,12 +373,16 @@ RAPID_STAGE int rapid_tail_moves(const struct rapid_tail *t, u64 more_than)
 	return high - low > (s64)more_than;
 }
 
-/* The rate after a chirp that met no limit: half of the highest level heard of, but a newcomer among others only doubles. */
+/*
+ * The rate after a chirp that met no limit: half of the highest level heard of, but a newcomer among others only doubles, and so does a
+ * flow that begins anew.
+ */
 RAPID_FN u64 rapid_chirp_grown(const struct rapid *law, const struct rapid_stream *s, const struct rapid_tail *t)
 {
 	u64 least = RAPID_CHIRP_GROWTH_LEAST * s->rate, grown;
+	u32 newcomer = law->streams < RAPID_CHIRP_NEW_STREAMS || law->anew;
 
-	if (law->streams < RAPID_CHIRP_NEW_STREAMS && rapid_tail_moves(t, law->rtt_ns / RAPID_CHIRP_MOVES_PART))
+	if (newcomer && rapid_tail_moves(t, law->rtt_ns / RAPID_CHIRP_MOVES_PART))
 		return least;
 	grown = rapid_min(rapid_tail_top(law, t) / RAPID_CHIRP_TRIED_PART, rapid_tail_most(law, t, t->points / 2));
 	return rapid_max(least, grown);

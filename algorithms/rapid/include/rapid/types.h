@@ -158,6 +158,8 @@ enum rapid_edge {
 
 /* Start-up ended by what another clock said: it begins anew (anew.h). */
 #define RAPID_MISREAD 255
+/* A packet was marked: the stream under way is not clear. */
+#define RAPID_MARKED 128
 /* The last chirp rose from its lowest level on, and little. */
 #define RAPID_CHIRP_RISES (1u << 15)
 
@@ -354,7 +356,7 @@ struct rapid {
 	u64 window_rate;    /* of the last round trips, for the window */
 	u8 unmeasured;      /* no round trip is known yet */
 	u8 chirping;        /* a chirp is under way, or unread */
-	u8 clear;           /* streams in a row that found a clear path; or RAPID_MISREAD */
+	u8 clear;           /* streams in a row that found a clear path; or RAPID_MISREAD, RAPID_MARKED */
 	u8 anew;            /* how often start-up began anew */
 	u32 random;
 
