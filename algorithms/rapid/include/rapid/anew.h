@@ -15,7 +15,8 @@
  * row showed no limit, lost nothing, met no queue of 1/8 of a round trip, and saw its own packets wait within 1/32 of one of each
  * other: a crowd whose flows have never seen the queue empty is not that quiet. One stream is enough
  *  - if it met no queue of 1/128 (with 1/8 after one, crowds lose more),
- *  - and had sixteen packets, or it is the first time since the flow was at 10 packets per round trip (in a crowd it is not),
+ *  - and was sent at the floor of two packets per round trip, or an eighth more (flows that share a path and have some eight each fall
+ *    below four now and then, and find it empty),
  *  - and the flow may not compete: what chirps put into a queue would look like others who do not give way.
  * It does so again after 16 round trips at the earliest, then after twice as many, up to 2^6 times as many, until it has been at 10
  * packets per round trip. Its chirps grow as a newcomer's do (startup.h).
@@ -24,6 +25,7 @@
 #define RAPID_ANEW_STREAMS 2
 #define RAPID_ANEW_QUEUE_PART 8
 #define RAPID_ANEW_EMPTY_PART 128
+#define RAPID_ANEW_FLOOR_EIGHTHS 18
 #define RAPID_ANEW_ROUNDS 16
 #define RAPID_ANEW_DOUBLINGS 6
 #define RAPID_ANEW_DONE_PACKETS 10
@@ -65,7 +67,7 @@ RAPID_FN int rapid_begins_anew(struct rapid *law, const struct rapid_stream *s, 
 	clear &= law->rate < RAPID_ANEW_PACKETS * per_round && law->quiet_rtt_ns;
 	law->clear = clear ? (u8)rapid_min(law->clear + 1, RAPID_ANEW_STREAMS) : 0;
 	if (e->queue_ns < law->rtt_ns / RAPID_ANEW_EMPTY_PART && !law->params.competitive &&
-	    (s->per_level >= RAPID_LEVEL_PACKETS_SMALL || !law->anew))
+	    s->rate < RAPID_ANEW_FLOOR_EIGHTHS * per_round / 8)
 		needs = 1;
 	if (law->rate >= RAPID_ANEW_DONE_PACKETS * per_round)
 		law->anew = 0;
