@@ -212,6 +212,12 @@ impl Reading {
         if self.above(dt, 1.125 * s.planned, s.planned) {
             self.rate += (s.planned / t).min(1.0) * (self.rate.min(rs * x[3]) - self.rate);
             self.rate = self.rate.max(self.floor());
+            let low = s.low.iter().copied().fold(s.delay, f64::max);
+            if low < NONE && part == 0.0 && self.above(t / 32.0, low - s.delay, t) {
+                self.doubt_base(now, s, 1.03, (t + self.queue) / 32.0, self.rate);
+            } else {
+                self.end_trial();
+            }
             return;
         }
         if s.low.contains(&NONE) {

@@ -350,19 +350,25 @@ RAPID_FN u64 rapid_small_adds(const struct rapid *law, u64 rate, s64 share)
 	return rapid_min(rapid_scale(capacity / RAPID_SMALL_ADDS_PART, lacks), rate / RAPID_SMALL_ADDS_MOST_PART);
 }
 
-/* Whether the stream has the levels of its plan. A late one only bounds the rate. */
-RAPID_FN int rapid_is_as_planned(struct rapid *law, const struct rapid_stream *s, u64 rate, u64 duration)
+/*
+ * A late stream has not the levels that its slopes need, but bounds the rate. Where the window holds it back, since that is of a shorter
+ * path, it says how long the path is: if one after the other is quiet, loses nothing and finds the same delay, the path is that long.
+ */
+RAPID_STAGE int rapid_late_read(struct rapid *law, const struct rapid_stream *s, u64 now, u64 rate)
 {
-	u64 top, weight;
+	u64 top, weight, still;
 
-	if (s->app_limited)
+	if (!law || !s)
 		return 0;
-	if (!rapid_is_late(s, duration))
-		return 1;
 	top = rapid_min(law->rate, rapid_scale(rate, rapid_ladder_of(law, s->wide)->x[3]));
 	weight = rapid_weight(RAPID_LATE_MOVES_PER_ROUND, s->planned_q10 >> RAPID_Q10_BITS, law->rtt_ns);
 	rapid_set_rate(law, (u64)rapid_average((s64)law->rate, (s64)top, weight));
-	return 0;
+	still = (law->rtt_ns + law->envelope.queue_ns) / RAPID_QUIET_PART;
+	if (law->quiet_rtt_ns && !s->lost)
+		rapid_doubt_base(law, s, now, RAPID_DOUBT_ROOM_Q16, still, law->rate);
+	else
+		rapid_end_trial(law);
+	return 1;
 }
 
 /* The slopes are known: moves the rate. */
@@ -402,10 +408,13 @@ RAPID_FN void rapid_probe_read(struct rapid *law, const struct rapid_stream *s, 
 	u64 rate = rapid_bound(rapid_rate_of(s->bytes, duration));
 
 	rapid_heed_heavy_loss(law, s, rate);
-	if (rapid_is_as_planned(law, s, rate, duration) && rapid_note_slopes(law, s, duration))
+	if (!s->app_limited && !rapid_is_late(s, duration) && rapid_note_slopes(law, s, duration)) {
 		rapid_probe_act(law, s, now, duration, rate);
-	else
-		law->unusable++;
+		return;
+	}
+	law->unusable++;
+	if (!s->app_limited && rapid_is_late(s, duration))
+		rapid_late_read(law, s, now, rate);
 }
 
 #endif
