@@ -52,6 +52,7 @@ struct Reading {
     wide: bool,
     random: u32,
     streams: Vec<Stream>,
+    reads: u32,                      // streams read
     place: Vec<(usize, usize, f64)>, // stream, level * 2 + half, sent
     at: (usize, u64),
     too_close: bool,
@@ -203,6 +204,7 @@ impl Reading {
         let dt = s.end - s.times[0];
         let rs = s.bytes / dt;
         let x = ladder(if s.wide { 1.6 } else { 1.3 });
+        self.reads += 1;
         self.note_queue(s, dt);
         self.police(now, s);
         let part = s.lost.iter().sum::<f64>() / s.packets as f64;
@@ -263,7 +265,12 @@ impl Reading {
         let t = self.rtt_min;
         let gain = self.gain(now, t, share, ceiling);
         let target = rs * (1.0 + gain * ((1.0 - m) * alpha - 1.0)) + if ceiling { small_adds(rs, share) } else { 0.0 };
-        let target = self.hold_back(target, rs).min(self.policer.most());
+        let mut target = self.hold_back(target, rs);
+        let empty = ceiling && part == 0.0 && self.above(t / 128.0, self.queue, t);
+        if empty && !self.policer.suspects() && self.reads >= 8 && self.above(dt, t, t) {
+            target = target.max(self.rate); // it began before the answer to the stream before it
+        }
+        let target = target.min(self.policer.most());
         let target = self.doubt_base(now, s, alpha, 2.0 * p / rs + 1e-6, target);
         self.rate += (4.0 * dt / self.rtt_min).min(1.0) * (target - self.rate);
         self.rate = self.rate.max(self.floor());

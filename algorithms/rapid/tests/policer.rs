@@ -34,6 +34,11 @@ pub struct Policer {
 }
 
 impl Policer {
+    /// Whether it counts losses without a queue, or asks.
+    pub fn suspects(&self) -> bool {
+        self.part.is_some() || self.lost > 0.0
+    }
+
     pub fn holds(&self) -> bool {
         self.limit.is_some()
     }

@@ -35,8 +35,9 @@
  *  2. A stream gives no estimate if the application had nothing to send during it,
  *     or if it took over 9/8 of its plan: it does not have the levels that its
  *     slopes need. If its sender was late (not idle), it still pulls R towards the
- *     top level of what was really sent. R otherwise stays. A pause of a round trip
- *     ends the stream, so that what follows has one of its own.
+ *     top level of what was really sent, and asks whether the path is longer (4).
+ *     R otherwise stays. A pause of a round trip ends the stream, so that what follows
+ *     has one of its own.
  *  3. The base delay is the smallest of 30-60 s. With 5-10 s, ten flows that enter
  *     a second apart never see an empty queue together: the early ones forget
  *     the base, the late ones take the queue for it and starve the early ones
@@ -46,9 +47,11 @@
  *  4. A path that becomes longer would look like a queue for that minute. If a
  *     queue stays within two packets for eight round trips although there seems to be
  *     room to drain it (and, with few packets, also while the flow then sends a quarter
- *     less: queue.h), the law takes it for the new base.
+ *     less: queue.h), the law takes it for the new base. Late streams that are quiet ask, too:
+ *     the window of the shorter path is what makes them late.
  *  5. Windows below 16 packets make streams longer than a round trip: 4 levels of
- *     4 packets, or of 2 in a crowd, with weight one per stream. The floor is two
+ *     4 packets, or of 2 in a crowd, with weight one per stream. Such a stream does not
+ *     lower R if it says nothing against it: it began at an older one. The floor is two
  *     packets per round trip as it is now, and less in a crowd (queue.h): on a path
  *     shorter than a packet's own time (two hosts in one machine) two packets per
  *     smallest round trip can be many times the capacity.
@@ -143,6 +146,10 @@
 #define RAPID_SMALL_ADDS_PART 50
 #define RAPID_SMALL_SHARE_PART 4
 #define RAPID_SMALL_ADDS_MOST_PART 2
+/* The queue is empty below 1/128 of a round trip: then a stream that is longer than one, and meets no limit, does not lower the rate. */
+#define RAPID_EMPTY_PART 128
+/* A flow is a newcomer in its first eight streams. */
+#define RAPID_NEW_STREAMS 8
 /* While the path shows no limit, the gain doubles per round trip; after 1/4 of one, streams get wide. */
 #define RAPID_CEILING_GAIN_TIMES 2
 #define RAPID_WIDE_AFTER_PART 4
@@ -351,6 +358,20 @@ RAPID_FN u64 rapid_small_adds(const struct rapid *law, u64 rate, s64 share)
 }
 
 /*
+ * Whether a stream says nothing against the present rate: if it met no limit, lost nothing, found the path empty, and is longer than a
+ * round trip. Such a one began before the one before it was read, so at a rate of before that one's answer, to which it would return:
+ * of two steps up one would be lost. Not so for a newcomer, who may be one of a crowd, nor for a flow that counts losses without a
+ * queue: it may be behind a policer.
+ */
+RAPID_FN int rapid_says_nothing_against(const struct rapid *law, const struct rapid_stream *s, u64 duration, u32 ceiling)
+{
+	u32 empty = ceiling && !s->lost && law->envelope.queue_ns < law->rtt_ns / RAPID_EMPTY_PART;
+	u32 policed = law->policer.part || law->policer.lost;
+
+	return empty && !policed && duration > law->rtt_ns && law->streams >= RAPID_NEW_STREAMS;
+}
+
+/*
  * A late stream has not the levels that its slopes need, but bounds the rate. Where the window holds it back, since that is of a shorter
  * path, it says how long the path is: if one after the other is quiet, loses nothing and finds the same delay, the path is that long.
  */
@@ -395,7 +416,10 @@ RAPID_STAGE int rapid_probe_act(struct rapid *law, const struct rapid_stream *s,
 	alpha = (alpha * (RAPID_ONE - (s64)law->params.margin)) >> 16;
 	target = rapid_scale(rate, (u64)(RAPID_ONE + ((gain * (alpha - RAPID_ONE) + RAPID_HALF) >> 16)));
 	target += ceiling ? rapid_small_adds(law, rate, share) : 0;
-	target = rapid_min(rapid_hold_back(law, target, rate), rapid_policed(law));
+	target = rapid_hold_back(law, target, rate);
+	if (rapid_says_nothing_against(law, s, duration, ceiling))
+		target = rapid_max(target, law->rate);
+	target = rapid_min(target, rapid_policed(law));
 	target = rapid_doubt_base(law, s, now, room, rapid_tolerated_queue(law, rate), target);
 	w = rapid_weight(RAPID_MOVES_PER_ROUND, duration, law->rtt_ns);
 	rapid_set_rate(law, (u64)rapid_average((s64)law->rate, (s64)target, w));
@@ -406,14 +430,15 @@ RAPID_STAGE int rapid_probe_act(struct rapid *law, const struct rapid_stream *s,
 RAPID_FN void rapid_probe_read(struct rapid *law, const struct rapid_stream *s, u64 now, u64 duration)
 {
 	u64 rate = rapid_bound(rapid_rate_of(s->bytes, duration));
+	int late = rapid_is_late(s, duration);
 
 	rapid_heed_heavy_loss(law, s, rate);
-	if (!s->app_limited && !rapid_is_late(s, duration) && rapid_note_slopes(law, s, duration)) {
+	if (!s->app_limited && !late && rapid_note_slopes(law, s, duration)) {
 		rapid_probe_act(law, s, now, duration, rate);
 		return;
 	}
 	law->unusable++;
-	if (!s->app_limited && rapid_is_late(s, duration))
+	if (!s->app_limited && late)
 		rapid_late_read(law, s, now, rate);
 }
 

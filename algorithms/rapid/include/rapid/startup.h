@@ -90,7 +90,6 @@
  */
 #define RAPID_CHIRP_FALLS_PART 128
 #define RAPID_CHIRP_MOVES_PART 256
-#define RAPID_CHIRP_NEW_STREAMS 8
 
 /* Where start-up leaves to: 0.92 of what a knee shows, 0.85 of the last level that lost little. */
 #define RAPID_LEAVE_KNEE_Q16 RAPID_Q16(920)
@@ -380,7 +379,7 @@ RAPID_STAGE int rapid_tail_moves(const struct rapid_tail *t, u64 more_than)
 RAPID_FN u64 rapid_chirp_grown(const struct rapid *law, const struct rapid_stream *s, const struct rapid_tail *t)
 {
 	u64 least = RAPID_CHIRP_GROWTH_LEAST * s->rate, grown;
-	u32 newcomer = law->streams < RAPID_CHIRP_NEW_STREAMS || law->anew;
+	u32 newcomer = law->streams < RAPID_NEW_STREAMS || law->anew;
 
 	if (newcomer && rapid_tail_moves(t, law->rtt_ns / RAPID_CHIRP_MOVES_PART))
 		return least;
@@ -428,7 +427,7 @@ RAPID_STAGE int rapid_chirp_judge(struct rapid *law, const struct rapid_stream *
 		rapid_leave_startup(law, rapid_max(s->rate, sent));
 	} else if (s->app_limited && duration <= law->rtt_ns / RAPID_CUT_ENOUGH_PART) {
 		/* It left soon enough. */
-	} else if (law->streams >= RAPID_CHIRP_NEW_STREAMS || !rapid_tail_falls(&t, law->rtt_ns / RAPID_CHIRP_FALLS_PART)) {
+	} else if (law->streams >= RAPID_NEW_STREAMS || !rapid_tail_falls(&t, law->rtt_ns / RAPID_CHIRP_FALLS_PART)) {
 		rapid_set_rate(law, rapid_chirp_grown(law, s, &t));
 		return 1;
 	}

@@ -37,8 +37,8 @@
 //! E' = E / (E + (1-E)(1-e)) where 1-E shrinks with the dip;  for small e the part 1 - (1-E)^k is back after k round trips
 //! ```
 //!
-//! Source: the law is this project's own. What the fluid leaves out: the gain's share is taken as the true one, and
-//! there are no streams, timers, losses, or start-up.
+//! Source: the law is this project's own. What the fluid leaves out: the gain's share is taken as the true one, a
+//! small flow adds nothing, and there are no streams, timers, losses, or start-up.
 
 mod cycle;
 
