@@ -93,8 +93,23 @@ fn multiplexing_prints_the_bounds_of_both_tops_as_its_json_has_them() {
         let bound = |key: &str| answer[key].as_f64().expect("a bound");
         assert!(line.ends_with(&format!("  {:.2} to {:.2} packets", bound(min), bound(max))), "{line}");
         // They are those of a full link.
-        assert!(printed(&["--utilisation", "0.5"], top).1.ends_with("none here"));
+        assert!(printed(&["--utilisation", "0.5"], top).1.ends_with("none: they are those of a full link"));
     }
+}
+
+#[test]
+fn multiplexing_says_why_there_is_no_bound_and_no_law() {
+    let printed = |arrivals: &str, row: &str| {
+        let question = ["multiplexing", "--flows", "100", "--runs", "20", "--arrivals", arrivals];
+        let text = String::from_utf8(theory(&question).stdout).expect("text");
+        text.lines().find(|line| line.starts_with(row)).expect("a line").to_string()
+    };
+    for arrivals in ["phases", "pareto:1.5"] {
+        let line = printed(arrivals, "bounds of the top 1 %");
+        assert!(line.ends_with("none: not for phases, nor for arrivals without a variance"), "{line}");
+    }
+    let line = printed("pareto:1.5", "law of the mean");
+    assert!(line.ends_with("none: not for queues below one packet, nor for arrivals without a variance"), "{line}");
 }
 
 #[test]

@@ -33,10 +33,17 @@ pub fn overload(a: &burstiness::Answer) -> Option<&'static str> {
 }
 
 pub fn multiplexing(a: &multiplexing::Answer) -> Vec<Line> {
-    let none = || "none here".to_string();
-    let packets = |value: Option<f64>| value.map_or_else(none, |count| format!("{count:.2} packets"));
+    let packets = |value: Option<f64>| {
+        let none = || "none: not for queues below one packet, nor for arrivals without a variance".to_string();
+        value.map_or_else(none, |count| format!("{count:.2} packets"))
+    };
     let bounds = |min: Option<f64>, max: Option<f64>| {
-        min.zip(max).map_or_else(none, |(min, max)| format!("{min:.2} to {max:.2} packets"))
+        let reason = if a.utilisation < 1.0 {
+            "none: they are those of a full link"
+        } else {
+            "none: not for phases, nor for arrivals without a variance"
+        };
+        min.zip(max).map_or_else(|| reason.to_string(), |(min, max)| format!("{min:.2} to {max:.2} packets"))
     };
     vec![
         ("utilisation", format!("{:.4}", a.utilisation)),
