@@ -77,14 +77,18 @@ fn multiplexing_says_every_field_with_its_error_and_the_same_for_the_same_seed()
     assert_eq!(answer, json(&question));
 }
 
+/// The row of a printed answer that begins so.
+fn printed_row(question: &[&str], row: &str) -> String {
+    let text = String::from_utf8(theory(question).stdout).expect("text");
+    text.lines().find(|line| line.starts_with(row)).expect("a line").to_string()
+}
+
 #[test]
 fn multiplexing_prints_the_bounds_of_both_tops_as_its_json_has_them() {
     let printed = |more: &[&str], top: &str| {
         let question = ["multiplexing", "--flows", "100", "--arrivals", "exponential", "--runs", "20"];
         let answer = json(&[&question[..], more, &["--json"]].concat());
-        let text = String::from_utf8(theory(&[&question[..], more].concat()).stdout).expect("text");
-        let line = text.lines().find(|line| line.starts_with(&format!("bounds of the top {top} "))).expect("a line");
-        (answer, line.to_string())
+        (answer, printed_row(&[&question[..], more].concat(), &format!("bounds of the top {top} ")))
     };
     for (top, min, max) in
         [("1 %", "bound_min_packets", "bound_max_packets"), ("5 %", "bound_min_top5_packets", "bound_max_top5_packets")]
@@ -99,11 +103,8 @@ fn multiplexing_prints_the_bounds_of_both_tops_as_its_json_has_them() {
 
 #[test]
 fn multiplexing_says_why_there_is_no_bound_and_no_law() {
-    let printed = |arrivals: &str, row: &str| {
-        let question = ["multiplexing", "--flows", "100", "--runs", "20", "--arrivals", arrivals];
-        let text = String::from_utf8(theory(&question).stdout).expect("text");
-        text.lines().find(|line| line.starts_with(row)).expect("a line").to_string()
-    };
+    let printed =
+        |arrivals, row| printed_row(&["multiplexing", "--flows", "100", "--runs", "20", "--arrivals", arrivals], row);
     for arrivals in ["phases", "pareto:1.5"] {
         let line = printed(arrivals, "bounds of the top 1 %");
         assert!(line.ends_with("none: not for phases, nor for arrivals without a variance"), "{line}");
