@@ -158,7 +158,7 @@ void rapid_face_set_available(struct rapid *law, u64 rate) { rapid_set_available
 u64 rapid_face_completed(const struct rapid *law) { return law->streams; }
 u32 rapid_face_window(const struct rapid *law) { return rapid_window(law); }
 /* Streams are read when all they sent is accounted for, and nothing else brings the next departure forward. */
-u32 rapid_face_keeps_departure(const struct rapid *law) { return (u32)law->streams == law->stream; }
+u32 rapid_face_keeps_departure(const struct rapid *law) { return law->streams == law->stream; }
 u64 rapid_face_rate(const struct rapid *law) { return law->rate; }
 
 void rapid_face_view(const struct rapid *law, struct rapid_view *v)

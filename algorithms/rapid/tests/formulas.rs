@@ -40,6 +40,7 @@ struct Reading {
     delay_min: f64,
     slopes: Option<(bool, f64, f64)>,
     k: f64,
+    k_of_all: Option<f64>, // the same without bias
     growth: f64,
     loss: f64,
     losing: bool,
@@ -58,9 +59,10 @@ struct Reading {
     too_close: bool,
 }
 
-/// What a flow of less than a quarter of the capacity adds where it meets no limit.
-fn small_adds(rate: f64, share: f64) -> f64 {
-    f64::min(rate / share / 50.0 * (1.0 - 4.0 * share).max(0.0), rate / 2.0)
+/// What a flow of less than a quarter of the capacity adds over an empty path.
+fn small_adds(rate: f64, share: f64, four_packets: f64) -> f64 {
+    let most = f64::max(rate / 8.0, four_packets.min(rate / 2.0));
+    most.min(rate / share / 70.0 * (1.0 - 4.0 * share).max(0.0).powi(2))
 }
 
 fn ladder(span: f64) -> [f64; 4] {
@@ -241,15 +243,21 @@ impl Reading {
 
         let e3 = f64::max(0.03, 100e-9 / (s.times[3] - s.times[2]));
         let congested = self.above(s3, e3, 0.1);
+        let mut all = self.k_of_all.unwrap_or(self.k);
         if congested {
             let line = self.above(s2, 0.005, 0.1);
             let v = if line { (s3 - s2) / (rs * (x[3] - x[2])) } else { s3 / (rs * (x[3] - x[2])) };
-            let v = v.min(1.0 / rs);
-            let rises = self.above(v * rs, 0.0, 1.0);
-            if rises && (line || v > self.k) {
+            let some = self.above(v * rs, 0.0, 1.0);
+            let v = v.clamp(0.0, 1.0 / rs);
+            if some && (line || v > self.k) {
                 self.k += w / 4.0 * (v - self.k);
             }
+            if line || v > all {
+                all += w / 4.0 * (v - all);
+            }
         }
+        let all = all.clamp(0.001 / rs, 1.0 / rs);
+        self.k_of_all = Some(all);
         self.k = self.k.clamp(0.001 / rs, 1.0 / rs);
         let share = rs * self.k;
 
@@ -264,10 +272,11 @@ impl Reading {
         };
         let t = self.rtt_min;
         let gain = self.gain(now, t, share, ceiling);
-        let target = rs * (1.0 + gain * ((1.0 - m) * alpha - 1.0)) + if ceiling { small_adds(rs, share) } else { 0.0 };
+        let empty = ceiling && self.above(t / 128.0, self.queue, t);
+        let target = rs * (1.0 + gain * ((1.0 - m) * alpha - 1.0))
+            + if empty { small_adds(rs, rs * all, 4.0 * p / t) } else { 0.0 };
         let mut target = self.hold_back(target, rs);
-        let empty = ceiling && part == 0.0 && self.above(t / 128.0, self.queue, t);
-        if empty && !self.policer.suspects() && self.reads >= 8 && self.above(dt, t, t) {
+        if empty && part == 0.0 && !self.policer.suspects() && self.reads >= 8 && self.above(dt, t, t) {
             target = target.max(self.rate); // it began before the answer to the stream before it
         }
         let target = target.min(self.policer.most());

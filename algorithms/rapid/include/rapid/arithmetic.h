@@ -29,6 +29,9 @@ RAPID_FN u64 rapid_pick(u32 which, u64 a, u64 b) { return b ^ ((a ^ b) & (0 - (u
 /* a - b of two clocks that may run backwards, wrap or lie. */
 RAPID_FN s64 rapid_difference(u64 a, u64 b) { return (s64)(a - b); }
 
+/* One more, but not past 2^32 - 1. */
+RAPID_FN void rapid_count(u32 *count) { *count += *count < ~0u; }
+
 /* a / b rounded towards zero; 0 when b is 0. */
 RAPID_FN s64 rapid_divide(s64 a, u64 b)
 {

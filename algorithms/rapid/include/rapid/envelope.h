@@ -23,8 +23,8 @@
  * an empty queue: R_i = h (1 - m) / m with the same spare capacity h for all. (What
  * the fluid does there, and why four flows and more go past it and cycle: docs/theory.md.)
  *
- * Where a stream meets no limit, a flow of less than a quarter of C adds up to C / 50 besides, so that a newcomer gets its part beside
- * bursts, too. Then three corrections lower X (queue.h): a standing queue q lowers it by at most
+ * Where a stream meets no limit and the path is empty, a flow of less than a quarter of C adds C (1 - 4 s)^2 / 70 besides, so that a
+ * newcomer gets its part beside bursts, too. Then three corrections lower X (queue.h): a standing queue q lowers it by at most
  * 7 % (the drain); a queue that still grows caps it at the rate received; loss
  * counts where it rises with the probing rate, or when a queue confirms it, or
  * above 8 %. A stream that lost 30 % cuts the rate at once.
@@ -140,13 +140,16 @@
 /* A stream shows nothing below half its mean rate. */
 #define RAPID_AVAILABLE_MIN_Q16 (RAPID_ONE / 2)
 /*
- * While the path shows no limit, a flow of less than a quarter of the capacity adds a part of that besides: 1/50 where its share
- * is nothing, less the more it has, and half of its rate at most.
+ * Over an empty path, a flow of less than a quarter of the capacity adds a part of that besides, C (1 - 4 s)^2 / 70, but at most an
+ * eighth of its rate, or four packets per round trip and half of its rate. With (1 - 4 s) C / 50, and half of its rate at most, flows
+ * that know C lose up to three times as much beside violent bursts (docs/decisions/0177).
  */
-#define RAPID_SMALL_ADDS_PART 50
+#define RAPID_SMALL_ADDS_PART 70
 #define RAPID_SMALL_SHARE_PART 4
-#define RAPID_SMALL_ADDS_MOST_PART 2
-/* The queue is empty below 1/128 of a round trip: then a stream that is longer than one, and meets no limit, does not lower the rate. */
+#define RAPID_SMALL_ADDS_MOST_PART 8
+#define RAPID_SMALL_ADDS_PACKETS 4
+#define RAPID_SMALL_ADDS_PACKETS_MOST_PART 2
+/* The path is empty below 1/128 of a round trip: then a stream that is longer than one, and meets no limit, does not lower the rate. */
 #define RAPID_EMPTY_PART 128
 /* A flow is a newcomer in its first eight streams. */
 #define RAPID_NEW_STREAMS 8
@@ -273,28 +276,43 @@ RAPID_FN s64 rapid_threshold(const struct rapid *law, const struct rapid_stream 
 	return (s64)rapid_clamp((rapid_min(noise, half) << 16) / half, RAPID_CONGESTED_Q16, RAPID_ONE);
 }
 
+/* 2^56 / C after a stream that says `inverse`. Without a line through both slopes, that is the least it can be. */
+RAPID_FN u64 rapid_inverse_after(u64 kept, u64 inverse, int line, u64 slowness)
+{
+	if (!line && inverse <= kept)
+		return kept;
+	return (u64)((s64)kept + rapid_divide(rapid_difference(inverse, kept), slowness));
+}
+
 /*
  * The share of the capacity, Q16, from the line through both slopes. What is kept
  * is 2^56 / C: the rate changes between streams, and C does not.
+ *
+ * Bursts that begin within a stream make either slope the larger, so a share may be above one, and is cut to one, or below zero. What
+ * slopes are read with leaves these out: too large a share errs towards small steps. But a small flow would add next to nothing beside
+ * bursts, so of what it adds they count as zero. Not where arrivals come in batches, by a receiver or a link: there a flow alone reads
+ * shares below zero, too.
  */
 RAPID_FN s64 rapid_note_share(struct rapid *law, const struct rapid_ladder *ladder, u64 rate, u64 w, s64 threshold)
 {
 	struct rapid_envelope *e = &law->envelope;
 	u64 whole = RAPID_INVERSE_ONE / rate, step = ladder->x[3] - ladder->x[2];
-	s64 share = 0;
+	int line = e->slope2 > RAPID_CONGESTED_2_Q16;
+	s64 share = rapid_divide((e->slope3 - (line ? e->slope2 : 0)) * RAPID_ONE, step);
 
-	if (e->slope3 > threshold && e->slope2 > RAPID_CONGESTED_2_Q16)
-		share = rapid_divide((e->slope3 - e->slope2) * RAPID_ONE, step);
-	else if (e->slope3 > threshold)
-		share = rapid_divide(e->slope3 * RAPID_ONE, step);
-	share = rapid_smin(share, RAPID_ONE);
-	if (share > 0) {
+	share = rapid_sclamp(share, 0, RAPID_ONE);
+	if (!e->inverse_of_all)
+		e->inverse_of_all = e->inverse;
+	if (e->slope3 > threshold) {
 		u64 inverse = ((u64)share << RAPID_INVERSE_SHIFT) / rate;
 		u64 slowness = RAPID_CAPACITY_TIMES * RAPID_ONE / rapid_max(w, RAPID_CAPACITY_WEIGHT_MIN_Q16);
 
-		if (e->slope2 > RAPID_CONGESTED_2_Q16 || inverse > e->inverse)
-			e->inverse = (u64)((s64)e->inverse + rapid_divide(rapid_difference(inverse, e->inverse), slowness));
+		if (share)
+			e->inverse = rapid_inverse_after(e->inverse, inverse, line, slowness);
+		if (share || !rapid_batch(e))
+			e->inverse_of_all = rapid_inverse_after(e->inverse_of_all, inverse, line, slowness);
 	}
+	e->inverse_of_all = rapid_clamp(e->inverse_of_all, whole / RAPID_SHARE_MIN_PART, whole);
 	e->inverse = rapid_clamp(e->inverse, whole / RAPID_SHARE_MIN_PART, whole);
 	share = (s64)rapid_max((rate * e->inverse) >> RAPID_INVERSE_SHIFT, RAPID_ONE / RAPID_SHARE_MIN_PART);
 	e->sole = share >= RAPID_SOLE_Q16;
@@ -345,16 +363,21 @@ RAPID_FN s64 rapid_gain(struct rapid *law, u64 now, s64 share, u32 ceiling)
 	return rapid_smax(gain, e->ceiling_gain);
 }
 
-/*
- * What a flow of a small share adds while the path shows no limit, in a round trip. Its other steps, up and down, are parts of its rate,
- * and of the rates of others: beside bursts, which end both early, shares would stay as unequal as they are.
- */
-RAPID_FN u64 rapid_small_adds(const struct rapid *law, u64 rate, s64 share)
-{
-	u64 capacity = RAPID_INVERSE_ONE / rapid_max(law->envelope.inverse, 1);
-	u64 lacks = rapid_above(RAPID_ONE, RAPID_SMALL_SHARE_PART * (u64)share);
+RAPID_FN int rapid_is_empty(const struct rapid *law) { return law->envelope.queue_ns < law->rtt_ns / RAPID_EMPTY_PART; }
 
-	return rapid_min(rapid_scale(capacity / RAPID_SMALL_ADDS_PART, lacks), rate / RAPID_SMALL_ADDS_MOST_PART);
+/*
+ * What a flow of a small share adds where a stream meets no limit and the path is empty, in a round trip. Its other steps, up and down,
+ * are parts of its rate, and of the rates of others: beside bursts, which end both early, shares would stay as unequal as they are.
+ */
+RAPID_FN u64 rapid_small_adds(const struct rapid *law, u64 rate)
+{
+	u64 inverse = rapid_max(law->envelope.inverse_of_all, 1), share = (rate * inverse) >> RAPID_INVERSE_SHIFT;
+	u64 lacks = rapid_above(RAPID_ONE, RAPID_SMALL_SHARE_PART * share);
+	u64 adds = rapid_scale(RAPID_INVERSE_ONE / inverse / RAPID_SMALL_ADDS_PART, rapid_scale(lacks, lacks));
+	u64 packets = rapid_rate_of(RAPID_SMALL_ADDS_PACKETS * law->params.packet, law->rtt_ns);
+	u64 most = rapid_max(rate / RAPID_SMALL_ADDS_MOST_PART, rapid_min(packets, rate / RAPID_SMALL_ADDS_PACKETS_MOST_PART));
+
+	return rapid_is_empty(law) ? rapid_min(adds, most) : 0;
 }
 
 /*
@@ -365,10 +388,9 @@ RAPID_FN u64 rapid_small_adds(const struct rapid *law, u64 rate, s64 share)
  */
 RAPID_FN int rapid_says_nothing_against(const struct rapid *law, const struct rapid_stream *s, u64 duration, u32 ceiling)
 {
-	u32 empty = ceiling && !s->lost && law->envelope.queue_ns < law->rtt_ns / RAPID_EMPTY_PART;
-	u32 policed = law->policer.part || law->policer.lost;
+	u32 empty = ceiling && !s->lost && rapid_is_empty(law);
 
-	return empty && !policed && duration > law->rtt_ns && law->streams >= RAPID_NEW_STREAMS;
+	return empty && !rapid_suspects_policer(law) && duration > law->rtt_ns && law->streams >= RAPID_NEW_STREAMS;
 }
 
 /*
@@ -412,10 +434,10 @@ RAPID_STAGE int rapid_probe_act(struct rapid *law, const struct rapid_stream *s,
 	law->available = rapid_scale(rate, (u64)alpha);
 	law->estimated = 1;
 
-	/* 1 + G ((1 - m) alpha - 1): between 0.5 and 1.3, and 0.02 / s more for a small share s that meets no limit, 0.5 at most */
+	/* 1 + G ((1 - m) alpha - 1): between 0.5 and 1.3, and for a small share s over an empty path (1 - 4 s)^2 / (70 s) more, 0.5 at most */
 	alpha = (alpha * (RAPID_ONE - (s64)law->params.margin)) >> 16;
 	target = rapid_scale(rate, (u64)(RAPID_ONE + ((gain * (alpha - RAPID_ONE) + RAPID_HALF) >> 16)));
-	target += ceiling ? rapid_small_adds(law, rate, share) : 0;
+	target += ceiling ? rapid_small_adds(law, rate) : 0;
 	target = rapid_hold_back(law, target, rate);
 	if (rapid_says_nothing_against(law, s, duration, ceiling))
 		target = rapid_max(target, law->rate);
@@ -437,7 +459,7 @@ RAPID_FN void rapid_probe_read(struct rapid *law, const struct rapid_stream *s, 
 		rapid_probe_act(law, s, now, duration, rate);
 		return;
 	}
-	law->unusable++;
+	rapid_count(&law->unusable);
 	if (!s->app_limited && late)
 		rapid_late_read(law, s, now, rate);
 }

@@ -76,6 +76,9 @@ RAPID_FN u64 rapid_policed(const struct rapid *law)
 	return p->limit + p->limit * ((1u << p->steps) - 1) / RAPID_POLICER_GROWTH_PART;
 }
 
+/* Whether the flow counts losses without a queue, or asks. */
+RAPID_FN int rapid_suspects_policer(const struct rapid *law) { return law->policer.part || law->policer.lost; }
+
 /* Counts streams that begin from `since` on; the time begins with the first of them. */
 RAPID_FN void rapid_policer_count(struct rapid_policer *p, u64 since)
 {

@@ -156,7 +156,7 @@ RAPID_FN void rapid_read(struct rapid *law, const struct rapid_memory *memory, s
 {
 	u64 duration = s->end_ns - s->start_ns;
 
-	law->streams++;
+	rapid_count(&law->streams);
 	law->completed = s->number;
 	rapid_relax_window(law, duration);
 	law->estimated = 0;

@@ -129,7 +129,7 @@ RAPID_FN void rapid_thesis_read(struct rapid *law, const struct rapid_memory *me
 	if (s->rtt_ns != ~0ULL)
 		law->envelope.queue_ns = rapid_above(s->rtt_ns, (u64)rapid_minimum_of(&law->envelope.rtt));
 	if (!estimate) {
-		law->unusable++;
+		rapid_count(&law->unusable);
 		return;
 	}
 	a->read_ns = now;

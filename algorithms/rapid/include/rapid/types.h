@@ -246,7 +246,8 @@ struct rapid_envelope {
 	s64 doubt_delay;    /* this delay, although the path had room */
 	struct rapid_minimum delay;
 	u64 bucket_ns;      /* when the buckets were last turned */
-	u64 inverse;        /* 2^56 / capacity of the path */
+	u64 inverse;        /* 2^56 / capacity of the path, as slopes are read with; */
+	u64 inverse_of_all; /* the same without bias, of which a small flow adds a part; 0: not known yet */
 	s64 growth;         /* Q16: how fast the lowest delay rises */
 	s64 slope2, slope3; /* Q16 */
 	s64 loss;           /* Q16 */
@@ -366,7 +367,7 @@ struct rapid {
 
 	u64 level_rate;
 	u64 available;      /* last estimate */
-	u64 streams, unusable; /* completed; of these, without an estimate */
+	u32 streams, unusable; /* completed, 2^32 - 1 at most; of these, without an estimate */
 	u32 completed;      /* number of the stream completed last */
 	u8 estimated;       /* and whether it gave an estimate */
 	u8 contest_stage;   /* enum rapid_contest_stage */

@@ -97,9 +97,9 @@ int main(int argc, char **argv)
 		    law.streams == e.streams)
 			continue;
 		fprintf(stderr, "call %lu (%u): rate %llu, next %llu, available %llu, streams %llu here, %llu, %llu, %llu, %llu in the kernel\n",
-			calls, e.call, law.rate, law.next_ns, law.available, law.streams, e.rate, e.next_ns, e.available, e.streams);
+			calls, e.call, law.rate, law.next_ns, law.available, (u64)law.streams, e.rate, e.next_ns, e.available, e.streams);
 		return 1;
 	}
-	printf("%lu calls, %llu streams\n", calls, law.streams);
+	printf("%lu calls, %u streams\n", calls, law.streams);
 	return 0;
 }
