@@ -65,8 +65,7 @@ RAPID_FN int rapid_begins_anew(struct rapid *law, const struct rapid_stream *s, 
 		return rapid_was_misread(law, s);
 	clear &= law->rate < RAPID_ANEW_PACKETS * per_round && law->quiet_rtt_ns;
 	law->clear = clear ? (u8)rapid_min(law->clear + 1, RAPID_ANEW_STREAMS) : 0;
-	if (rapid_is_empty(law) && !law->params.competitive &&
-	    s->rate < RAPID_ANEW_FLOOR_EIGHTHS * per_round / 8)
+	if (rapid_is_empty(law) && !law->params.competitive && s->rate < RAPID_ANEW_FLOOR_EIGHTHS * per_round / 8)
 		needs = 1;
 	if (law->rate >= RAPID_ANEW_DONE_PACKETS * per_round)
 		law->anew = 0;

@@ -363,6 +363,7 @@ RAPID_FN s64 rapid_gain(struct rapid *law, u64 now, s64 share, u32 ceiling)
 	return rapid_smax(gain, e->ceiling_gain);
 }
 
+/* Whether the path has no queue that is worth the name. */
 RAPID_FN int rapid_is_empty(const struct rapid *law) { return law->envelope.queue_ns < law->rtt_ns / RAPID_EMPTY_PART; }
 
 /*
@@ -372,12 +373,14 @@ RAPID_FN int rapid_is_empty(const struct rapid *law) { return law->envelope.queu
 RAPID_FN u64 rapid_small_adds(const struct rapid *law, u64 rate)
 {
 	u64 inverse = rapid_max(law->envelope.inverse_of_all, 1), share = (rate * inverse) >> RAPID_INVERSE_SHIFT;
-	u64 lacks = rapid_above(RAPID_ONE, RAPID_SMALL_SHARE_PART * share);
-	u64 adds = rapid_scale(RAPID_INVERSE_ONE / inverse / RAPID_SMALL_ADDS_PART, rapid_scale(lacks, lacks));
-	u64 packets = rapid_rate_of(RAPID_SMALL_ADDS_PACKETS * law->params.packet, law->rtt_ns);
-	u64 most = rapid_max(rate / RAPID_SMALL_ADDS_MOST_PART, rapid_min(packets, rate / RAPID_SMALL_ADDS_PACKETS_MOST_PART));
+	u64 lacks = rapid_above(RAPID_ONE, RAPID_SMALL_SHARE_PART * share), adds, packets, most;
 
-	return rapid_is_empty(law) ? rapid_min(adds, most) : 0;
+	if (!lacks || !rapid_is_empty(law))
+		return 0;
+	adds = rapid_scale(RAPID_INVERSE_ONE / inverse / RAPID_SMALL_ADDS_PART, rapid_scale(lacks, lacks));
+	packets = rapid_rate_of(RAPID_SMALL_ADDS_PACKETS * law->params.packet, law->rtt_ns);
+	most = rapid_max(rate / RAPID_SMALL_ADDS_MOST_PART, rapid_min(packets, rate / RAPID_SMALL_ADDS_PACKETS_MOST_PART));
+	return rapid_min(adds, most);
 }
 
 /*
@@ -434,7 +437,7 @@ RAPID_STAGE int rapid_probe_act(struct rapid *law, const struct rapid_stream *s,
 	law->available = rapid_scale(rate, (u64)alpha);
 	law->estimated = 1;
 
-	/* 1 + G ((1 - m) alpha - 1): between 0.5 and 1.3, and for a small share s over an empty path (1 - 4 s)^2 / (70 s) more, 0.5 at most */
+	/* 1 + G ((1 - m) alpha - 1): between 0.5 and 1.3; a small share s over an empty path gets up to (1 - 4 s)^2 / (70 s) more */
 	alpha = (alpha * (RAPID_ONE - (s64)law->params.margin)) >> 16;
 	target = rapid_scale(rate, (u64)(RAPID_ONE + ((gain * (alpha - RAPID_ONE) + RAPID_HALF) >> 16)));
 	target += ceiling ? rapid_small_adds(law, rate) : 0;
