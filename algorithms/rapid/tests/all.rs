@@ -15,6 +15,7 @@ mod hostile;
 mod kept;
 mod policer;
 mod portable;
+mod reading;
 mod thesis;
 mod told;
 mod window;

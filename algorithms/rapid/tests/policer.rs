@@ -1,4 +1,4 @@
-//! What a flow makes of loss without a queue, read in floating point, for [`formulas`](crate::formulas); and what it does behind a
+//! What a flow makes of loss without a queue, read in floating point, for [`reading`](crate::reading); and what it does behind a
 //! policer, on a lossy line, and on one that loses in bursts.
 
 /// A flow, when a stream of it is back. Seconds, bytes per second.
