@@ -55,6 +55,23 @@ fn over_an_empty_path_it_begins_anew_after_one_stream() {
     assert!((8.0..=9.0).contains(&took), "{took} round trips");
 }
 
+/// The receiver's timer makes round trips of so few packets longer than they are. The pace is found during the second stream: that one is of
+/// two clocks, and the third says that the path is empty.
+#[test]
+fn behind_a_fast_clock_and_a_receivers_timer_it_begins_anew_after_three_streams() {
+    let rtt = Span::from_millis(200);
+    let mut flow = Told::new(&Params::new(PACKET), rtt);
+    flow.clock_ppm = 40_000;
+    flow.run(rtt / 2);
+    fall(&mut flow); // its first chirp is not back yet
+    flow.run(rtt * 2);
+    flow.acknowledges_after = Span::from_millis(40);
+    let began = flow.now;
+    assert!(flow.run_until(rtt * 100, |law| law.probe().startup), "begins anew");
+    let took = flow.rounds_since(began);
+    assert!(took < (3 * STREAM + 2) as f64, "{took} round trips");
+}
+
 #[test]
 fn over_a_short_queue_it_begins_anew_after_two_streams() {
     let mut flow = fallen();

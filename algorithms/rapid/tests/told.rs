@@ -18,6 +18,10 @@ pub struct Told {
     pub law: Law,
     pub rtt: Span,
     pub queue: Span,
+    /// An acknowledgment waits for this long at the receiver,
+    pub acknowledges_after: Span,
+    /// whose clock is so much faster, in parts per million.
+    pub clock_ppm: u64,
     pub now: Time,
     pub sent: u64,
     /// Packets that are lost, by their number.
@@ -33,6 +37,8 @@ impl Told {
             law: Law::new(params, Time::ZERO, rtt, 1),
             rtt,
             queue: Span::ZERO,
+            acknowledges_after: Span::ZERO,
+            clock_ppm: 0,
             now: Time::ZERO,
             sent: 0,
             loses: |_| false,
@@ -80,7 +86,7 @@ impl Told {
         let Flying { number, arrival, .. } = self.flying.pop_front().expect("a packet");
         match arrival {
             Some(arrival) => {
-                self.law.on_rtt(self.rtt + self.queue);
+                self.law.on_rtt(self.rtt + self.queue + self.acknowledges_after);
                 self.law.on_arrival(self.now, number, arrival);
             }
             None => self.law.on_lost(self.now, number),
@@ -90,8 +96,10 @@ impl Told {
     fn send(&mut self) {
         self.law.on_sent(self.now, self.sent, PACKET, self.app_limited);
         let arrival = self.now + self.rtt / 2 + self.queue;
-        let arrived = (!(self.loses)(self.sent)).then_some(arrival);
-        self.flying.push_back(Flying { heard: arrival + self.rtt / 2, number: self.sent, arrival: arrived });
+        let fast = Span::from_nanos(arrival.nanos() * self.clock_ppm / 1_000_000);
+        let arrived = (!(self.loses)(self.sent)).then_some(arrival + fast);
+        let heard = arrival + self.rtt / 2 + self.acknowledges_after;
+        self.flying.push_back(Flying { heard, number: self.sent, arrival: arrived });
         self.sent += 1;
     }
 }

@@ -152,6 +152,12 @@ RAPID_FN void rapid_note_loss(struct rapid *law, const struct rapid_stream *s, u
 	e->losing = s->lost > 0;
 }
 
+/* Whether the pace of the receiver's clock was found (skew.h) while a stream was under way: its delays are then of two clocks. */
+RAPID_FN int rapid_is_of_two_clocks(const struct rapid *law, const struct rapid_stream *s)
+{
+	return law->skew.pace && s->start_ns < law->skew.found_ns;
+}
+
 /* What every stream says, whatever its kind: the queue, its growth, and loss. */
 RAPID_STAGE int rapid_note_queue(struct rapid *law, const struct rapid_stream *s, u64 now, u64 duration)
 {
@@ -166,7 +172,7 @@ RAPID_STAGE int rapid_note_queue(struct rapid *law, const struct rapid_stream *s
 		rapid_turn_pauses(e);
 		e->bucket_ns = now;
 	}
-	if (s->delay != RAPID_UNSEEN)
+	if (s->delay != RAPID_UNSEEN && !rapid_is_of_two_clocks(law, s))
 		rapid_minimum_take(&e->delay, s->delay);
 	e->queue_ns = rapid_standing_queue(e, s);
 	if (s->kind != RAPID_CHIRP && s->delay != RAPID_UNSEEN)

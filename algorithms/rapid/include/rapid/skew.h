@@ -26,7 +26,9 @@
  * that was set. A receiver that lies about the pace of its clock gains less by it.
  *
  * What a fast clock has added to the delays before it was found out, the base delay
- * does not know. So it is then set by the round trip (queue.h). And a chirp over such a clock
+ * does not know. So it is then set by the round trip (queue.h): to the smallest one less the least lag.
+ * By then all acknowledgments may be late, since a flow of few packets waits for the receiver's timer each time, so
+ * the lag of the first window counts, too, less what the pace has taken from it since. And a chirp over such a clock
  * rises from its first level on, as over a path that is full. If that ended start-up, and the pace is
  * found in a flow's first 32 streams, start-up is made again (anew.h).
  */
@@ -50,6 +52,8 @@
 #define RAPID_SKEW_LIKE 2
 #define RAPID_SKEW_MOST_PART 8
 #define RAPID_SKEW_MOST (RAPID_SKEW_ONE / RAPID_SKEW_MOST_PART)
+/* Round trips are kept in units of this: they are compared over 50 ms at least. */
+#define RAPID_SKEW_RTT_NS 1024
 /* Lags and round trips are bounded by this: 2^41 ns, so that products in Q20 stay within 62 bits. */
 #define RAPID_SKEW_SPAN_NS (1LL << 41)
 
@@ -76,8 +80,8 @@ RAPID_FN s64 rapid_skew_own(s64 lag, s64 rtt)
 RAPID_FN s64 rapid_skew_drift(const struct rapid_skew *k, u64 window)
 {
 	s64 apart = rapid_difference(k->best.heard_ns, k->before.heard_ns);
-	s64 own = rapid_skew_own(rapid_difference((u64)k->best.lag, (u64)k->before.lag),
-				 rapid_difference(k->best.rtt_ns, k->before.rtt_ns));
+	s64 longer = ((s64)k->best_rtt - k->before_rtt) * RAPID_SKEW_RTT_NS;
+	s64 own = rapid_skew_own(rapid_difference((u64)k->best.lag, (u64)k->before.lag), longer);
 	s64 drift;
 
 	if (!k->before.heard_ns || apart < (s64)(window / RAPID_SKEW_APART_PART))
@@ -109,6 +113,14 @@ RAPID_FN void rapid_skew_set(struct rapid_skew *k, u64 arrival, s64 drift)
 	k->pace = (s32)rapid_sclamp(pace, -RAPID_SKEW_MOST, RAPID_SKEW_MOST);
 }
 
+/* What the least lag of the first window has become by now, by the drift that was found. */
+RAPID_FN s64 rapid_skew_first(const struct rapid_skew *k, u64 now, s64 drift)
+{
+	s64 since = (s64)rapid_min(rapid_above(now, k->first_ns), RAPID_SKEW_SPAN_NS);
+
+	return k->first_lag - rapid_divide(since * drift, RAPID_SKEW_ONE);
+}
+
 /* A window is over. Returns whether the pace has changed. */
 RAPID_STAGE int rapid_skew_turn(struct rapid_skew *k, u64 now, u64 arrival, u64 window)
 {
@@ -116,12 +128,20 @@ RAPID_STAGE int rapid_skew_turn(struct rapid_skew *k, u64 now, u64 arrival, u64 
 
 	if (!k)
 		return 0;
+	if (!k->pace && !k->before.heard_ns) {
+		k->first_ns = k->best.heard_ns;
+		k->first_lag = k->best.lag;
+	}
 	drift = rapid_skew_drift(k, window);
 	agreed = rapid_skew_agreed(drift, k->drift);
 	k->before = k->best;
+	k->before_rtt = k->best_rtt;
 	k->drift = (s32)drift;
 	k->window_ns = now;
-	rapid_skew_set(k, arrival, agreed);
+	if (agreed)
+		k->first_lag = k->pace ? RAPID_UNSEEN : rapid_skew_first(k, now, agreed);
+	if (k->pace || agreed)
+		rapid_skew_set(k, arrival, agreed);
 	if (agreed) {
 		k->drift = 0;
 		k->before.heard_ns = 0;
@@ -144,25 +164,28 @@ RAPID_FN void rapid_skew_forget(struct rapid_envelope *e, s64 lag)
 RAPID_FN u64 rapid_note_skew(struct rapid *law, u64 now, u64 sent, u64 arrival)
 {
 	struct rapid_skew *k = &law->skew;
-	u64 window = rapid_max(RAPID_SKEW_WINDOW_NS, RAPID_SKEW_ROUNDS * law->srtt_ns), rtt = rapid_above(now, sent), mapped;
+	u64 window = rapid_max(RAPID_SKEW_WINDOW_NS, RAPID_SKEW_ROUNDS * law->srtt_ns), mapped;
+	u32 rtt = (u32)rapid_min(rapid_above(now, sent) / RAPID_SKEW_RTT_NS, ~0U);
 	s64 lag;
 
 	if (!k->window_ns) {
 		k->window_ns = now;
-		k->anchor_ns = arrival;
-		k->best = (struct rapid_lag){now, rapid_difference(now, arrival), rtt};
+		k->best = (struct rapid_lag){now, rapid_difference(now, arrival)};
+		k->best_rtt = rtt;
 	} else if (rapid_above(now, k->window_ns) >= window) {
 		int found = rapid_skew_turn(k, now, arrival, window);
 
 		mapped = rapid_unskewed(k, arrival);
 		lag = rapid_difference(now, mapped);
 		if (found) {
-			rapid_skew_forget(&law->envelope, lag);
+			rapid_skew_forget(&law->envelope, rapid_smin(lag, k->first_lag));
+			k->found_ns = now;
 			if (k->pace > 0 && (law->chirp_lost & RAPID_CHIRP_RISES) && law->streams < RAPID_SKEW_NEW_STREAMS &&
 			    !law->startup)
 				law->clear = RAPID_MISREAD;
 		}
-		k->best = (struct rapid_lag){now, lag, rtt};
+		k->best = (struct rapid_lag){now, lag};
+		k->best_rtt = rtt;
 		return mapped;
 	}
 	mapped = rapid_unskewed(k, arrival);
@@ -171,7 +194,7 @@ RAPID_FN u64 rapid_note_skew(struct rapid *law, u64 now, u64 sent, u64 arrival)
 		k->best.heard_ns = now;
 		k->best.lag = lag;
 	}
-	k->best.rtt_ns = rapid_min(k->best.rtt_ns, rtt);
+	k->best_rtt = (u32)rapid_min(k->best_rtt, rtt);
 	return mapped;
 }
 

@@ -263,21 +263,28 @@ struct rapid_envelope {
 	u8 slopes_wide;     /* the span the slopes belong to */
 };
 
-/* The packet of least lag in a window of skew.h; the round trip is the smallest of the window. */
+/* The packet of least lag in a window of skew.h. */
 struct rapid_lag {
 	u64 heard_ns;
 	s64 lag;
-	u64 rtt_ns;
 };
 
 /* What skew.h knows. */
 struct rapid_skew {
-	u64 anchor_ns;   /* from this arrival on, by the receiver's clock, the pace holds, */
-	u64 offset_ns;   /* and what is added there */
+	union {
+		u64 anchor_ns; /* from this arrival on, by the receiver's clock, the pace holds, */
+		u64 first_ns;  /* and while there is none, when the packet of `first_lag` was heard of */
+	};
+	u64 offset_ns;   /* what is added there */
 	s32 pace;        /* Q20: how much faster than ours its clock runs */
 	s32 drift;       /* Q20: how it ran beside that from one window to the next */
 	u64 window_ns;   /* when the window began */
-	struct rapid_lag best, before; /* of this window and of the last */
+	struct rapid_lag best, before; /* of this window and of the last, */
+	u32 best_rtt, before_rtt;      /* and their least round trips, 1024 ns */
+	union {
+		s64 first_lag; /* while there is no pace: the least lag of the first window, */
+		u64 found_ns;  /* then when it was found */
+	};
 };
 
 /* What a flow that may compete does (contest.h). */
