@@ -56,7 +56,7 @@ pub struct Reading {
 
 /// What a flow of less than a quarter of the capacity adds over an empty path.
 fn small_adds(rate: f64, share: f64, four_packets: f64) -> f64 {
-    let most = f64::max(rate / 8.0, four_packets.min(rate / 2.0));
+    let most = f64::max(rate / 4.0, four_packets.min(rate / 2.0));
     most.min(rate / share / 70.0 * (1.0 - 4.0 * share).max(0.0).powi(2))
 }
 

@@ -23,8 +23,8 @@
  * an empty queue: R_i = h (1 - m) / m with the same spare capacity h for all. (What
  * the fluid does there, and why four flows and more go past it and cycle: docs/theory.md.)
  *
- * Where a stream meets no limit and the path is empty, a flow of less than a quarter of C adds C (1 - 4 s)^2 / 70 besides, so that a
- * newcomer gets its part beside bursts, too. Then three corrections lower X (queue.h): a standing queue q lowers it by at most
+ * Where a stream meets no limit and the path is empty, a flow of less than a quarter of C adds C (1 - 4 s)^2 / 70 besides, a quarter of
+ * its rate at most, so that a newcomer gets its part beside bursts, too (for this, C also counts streams that say less than none). Then three corrections lower X (queue.h): a standing queue q lowers it by at most
  * 7 % (the drain); a queue that still grows caps it at the rate received; loss
  * counts where it rises with the probing rate, or when a queue confirms it, or
  * above 8 %. A stream that lost 30 % cuts the rate at once.
@@ -140,13 +140,14 @@
 /* A stream shows nothing below half its mean rate. */
 #define RAPID_AVAILABLE_MIN_Q16 (RAPID_ONE / 2)
 /*
- * Over an empty path, a flow of less than a quarter of the capacity adds a part of that besides, C (1 - 4 s)^2 / 70, but at most an
- * eighth of its rate, or four packets per round trip and half of its rate. With (1 - 4 s) C / 50, and half of its rate at most, flows
- * that know C lose up to three times as much beside violent bursts (docs/decisions/0177).
+ * Over an empty path, a flow of less than a quarter of the capacity adds a part of that besides, C (1 - 4 s)^2 / 70, where C is
+ * `inverse_of_all`'s. At most that is a quarter of its rate, or four packets per round trip if they are more, but no more than half of its
+ * rate. With (1 - 4 s) C / 50, and half of its rate at most, flows that know C lose up to three times as much beside violent bursts
+ * (docs/decisions/0177).
  */
 #define RAPID_SMALL_ADDS_PART 70
 #define RAPID_SMALL_SHARE_PART 4
-#define RAPID_SMALL_ADDS_MOST_PART 8
+#define RAPID_SMALL_ADDS_MOST_PART 4
 #define RAPID_SMALL_ADDS_PACKETS 4
 #define RAPID_SMALL_ADDS_PACKETS_MOST_PART 2
 /* The path is empty below 1/128 of a round trip: then a stream that is longer than one, and meets no limit, does not lower the rate. */
@@ -437,7 +438,7 @@ RAPID_STAGE int rapid_probe_act(struct rapid *law, const struct rapid_stream *s,
 	law->available = rapid_scale(rate, (u64)alpha);
 	law->estimated = 1;
 
-	/* 1 + G ((1 - m) alpha - 1): between 0.5 and 1.3; a small share s over an empty path gets up to (1 - 4 s)^2 / (70 s) more */
+	/* 1 + G ((1 - m) alpha - 1): between 0.5 and 1.3; a small share over an empty path gets up to 1/4 or 1/2 more */
 	alpha = (alpha * (RAPID_ONE - (s64)law->params.margin)) >> 16;
 	target = rapid_scale(rate, (u64)(RAPID_ONE + ((gain * (alpha - RAPID_ONE) + RAPID_HALF) >> 16)));
 	target += ceiling ? rapid_small_adds(law, rate) : 0;
