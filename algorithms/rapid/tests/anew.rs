@@ -72,6 +72,23 @@ fn behind_a_fast_clock_and_a_receivers_timer_it_begins_anew_after_three_streams(
     assert!(took < (3 * STREAM + 2) as f64, "{took} round trips");
 }
 
+/// A clock that becomes fast says nothing of the first window, in which it was right: the base delay stays, and the queue is seen.
+#[test]
+fn a_clock_that_becomes_fast_hides_no_queue() {
+    let rtt = Span::from_millis(200);
+    let mut flow = Told::new(&Params::new(PACKET), rtt);
+    for _ in 0..300 {
+        flow.run(rtt);
+        fall(&mut flow);
+    }
+    flow.clock_ppm = 40_000;
+    flow.clock_from = flow.now;
+    flow.queue = Span::from_millis(30);
+    flow.run(rtt * 60);
+    let queue = flow.law.probe().queue;
+    assert!(queue > Span::from_millis(25) && queue < Span::from_millis(35), "a queue of {queue}, not of 30 ms");
+}
+
 #[test]
 fn over_a_short_queue_it_begins_anew_after_two_streams() {
     let mut flow = fallen();

@@ -20,8 +20,9 @@ pub struct Told {
     pub queue: Span,
     /// An acknowledgment waits for this long at the receiver,
     pub acknowledges_after: Span,
-    /// whose clock is so much faster, in parts per million.
+    /// whose clock is so much faster, in parts per million, from a time on.
     pub clock_ppm: u64,
+    pub clock_from: Time,
     pub now: Time,
     pub sent: u64,
     /// Packets that are lost, by their number.
@@ -39,6 +40,7 @@ impl Told {
             queue: Span::ZERO,
             acknowledges_after: Span::ZERO,
             clock_ppm: 0,
+            clock_from: Time::ZERO,
             now: Time::ZERO,
             sent: 0,
             loses: |_| false,
@@ -96,7 +98,7 @@ impl Told {
     fn send(&mut self) {
         self.law.on_sent(self.now, self.sent, PACKET, self.app_limited);
         let arrival = self.now + self.rtt / 2 + self.queue;
-        let fast = Span::from_nanos(arrival.nanos() * self.clock_ppm / 1_000_000);
+        let fast = arrival.since(self.clock_from.min(arrival)) * self.clock_ppm / 1_000_000;
         let arrived = (!(self.loses)(self.sent)).then_some(arrival + fast);
         let heard = arrival + self.rtt / 2 + self.acknowledges_after;
         self.flying.push_back(Flying { heard, number: self.sent, arrival: arrived });

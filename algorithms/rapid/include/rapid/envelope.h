@@ -23,8 +23,10 @@
  * an empty queue: R_i = h (1 - m) / m with the same spare capacity h for all. (What
  * the fluid does there, and why four flows and more go past it and cycle: docs/theory.md.)
  *
- * Where a stream meets no limit and the path is empty, a flow of less than a quarter of C adds C (1 - 4 s)^2 / 70 besides, a quarter of
- * its rate at most, so that a newcomer gets its part beside bursts, too (for this, C also counts streams that say less than none). Then three corrections lower X (queue.h): a standing queue q lowers it by at most
+ * Where a stream meets no limit and the path is empty, a flow of less than a quarter of C adds
+ * C (1 - 4 s)^2 / 70 besides, a quarter of its rate at most (half, if it has few packets), so that
+ * a newcomer gets its part beside bursts, too. This C counts streams that say less than none.
+ * Then three corrections lower X (queue.h): a standing queue q lowers it by at most
  * 7 % (the drain); a queue that still grows caps it at the rate received; loss
  * counts where it rises with the probing rate, or when a queue confirms it, or
  * above 8 %. A stream that lost 30 % cuts the rate at once.

@@ -152,7 +152,7 @@ RAPID_FN void rapid_note_loss(struct rapid *law, const struct rapid_stream *s, u
 	e->losing = s->lost > 0;
 }
 
-/* Whether the pace of the receiver's clock was found (skew.h) while a stream was under way: its delays are then of two clocks. */
+/* Whether a pace of the receiver's clock was found (skew.h) while a stream was under way: its delays are then of two clocks. */
 RAPID_FN int rapid_is_of_two_clocks(const struct rapid *law, const struct rapid_stream *s)
 {
 	return law->skew.pace && s->start_ns < law->skew.found_ns;

@@ -26,11 +26,15 @@
  * that was set. A receiver that lies about the pace of its clock gains less by it.
  *
  * What a fast clock has added to the delays before it was found out, the base delay
- * does not know. So it is then set by the round trip (queue.h): to the smallest one less the least lag.
- * By then all acknowledgments may be late, since a flow of few packets waits for the receiver's timer each time, so
- * the lag of the first window counts, too, less what the pace has taken from it since. And a chirp over such a clock
- * rises from its first level on, as over a path that is full. If that ended start-up, and the pace is
- * found in a flow's first 32 streams, start-up is made again (anew.h).
+ * does not know. So it is then set by the round trip: to the smallest one, less the least
+ * lag. By then all acknowledgments of a fallen flow may be late, since it waits for the
+ * receiver's timer each time. So in a flow's first 32 streams the least lag of its first
+ * window counts, too, less what the pace has taken from it since: a clock that is fast
+ * by then was so from the beginning. (A pace that is found in two steps uses it in the
+ * first only.) A stream that began before that sets no base delay (queue.h).
+ * And a chirp over such a clock rises from its first level on, as over a path that is full.
+ * If that ended start-up, and the pace is found in a flow's first 32 streams, start-up is
+ * made again (anew.h).
  */
 #ifndef RAPID_SKEW_H
 #define RAPID_SKEW_H
@@ -42,7 +46,7 @@
 #define RAPID_SKEW_ROUNDS 2
 /* Both ends of a drift lie at least half a window apart. */
 #define RAPID_SKEW_APART_PART 2
-/* A pace found in so many streams was there when start-up ended. */
+/* A pace found in so many streams was there when start-up ended, and in the first window. */
 #define RAPID_SKEW_NEW_STREAMS 32
 /* Pace is in Q20: 4 % is then exact to 1 part in 40 000. */
 #define RAPID_SKEW_BITS 20
@@ -118,7 +122,7 @@ RAPID_FN s64 rapid_skew_first(const struct rapid_skew *k, u64 now, s64 drift)
 {
 	s64 since = (s64)rapid_min(rapid_above(now, k->first_ns), RAPID_SKEW_SPAN_NS);
 
-	return k->first_lag - rapid_divide(since * drift, RAPID_SKEW_ONE);
+	return rapid_difference((u64)k->first_lag, (u64)rapid_divide(since * drift, RAPID_SKEW_ONE));
 }
 
 /* A window is over. Returns whether the pace has changed. */
@@ -173,15 +177,14 @@ RAPID_FN u64 rapid_note_skew(struct rapid *law, u64 now, u64 sent, u64 arrival)
 		k->best = (struct rapid_lag){now, rapid_difference(now, arrival)};
 		k->best_rtt = rtt;
 	} else if (rapid_above(now, k->window_ns) >= window) {
-		int found = rapid_skew_turn(k, now, arrival, window);
+		int found = rapid_skew_turn(k, now, arrival, window), early = law->streams < RAPID_SKEW_NEW_STREAMS;
 
 		mapped = rapid_unskewed(k, arrival);
 		lag = rapid_difference(now, mapped);
 		if (found) {
-			rapid_skew_forget(&law->envelope, rapid_smin(lag, k->first_lag));
+			rapid_skew_forget(&law->envelope, early ? rapid_smin(lag, k->first_lag) : lag);
 			k->found_ns = now;
-			if (k->pace > 0 && (law->chirp_lost & RAPID_CHIRP_RISES) && law->streams < RAPID_SKEW_NEW_STREAMS &&
-			    !law->startup)
+			if (k->pace > 0 && (law->chirp_lost & RAPID_CHIRP_RISES) && early && !law->startup)
 				law->clear = RAPID_MISREAD;
 		}
 		k->best = (struct rapid_lag){now, lag};

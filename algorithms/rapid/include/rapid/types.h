@@ -273,7 +273,7 @@ struct rapid_lag {
 struct rapid_skew {
 	union {
 		u64 anchor_ns; /* from this arrival on, by the receiver's clock, the pace holds, */
-		u64 first_ns;  /* and while there is none, when the packet of `first_lag` was heard of */
+		u64 first_ns;  /* and while none was found, when the packet of `first_lag` was heard of */
 	};
 	u64 offset_ns;   /* what is added there */
 	s32 pace;        /* Q20: how much faster than ours its clock runs */
@@ -282,8 +282,8 @@ struct rapid_skew {
 	struct rapid_lag best, before; /* of this window and of the last, */
 	u32 best_rtt, before_rtt;      /* and their least round trips, 1024 ns */
 	union {
-		s64 first_lag; /* while there is no pace: the least lag of the first window, */
-		u64 found_ns;  /* then when it was found */
+		s64 first_lag; /* while no pace was found: the least lag of the first window, */
+		u64 found_ns;  /* then when the pace was changed last */
 	};
 };
 
