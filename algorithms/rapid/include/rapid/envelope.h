@@ -25,7 +25,7 @@
  *
  * Where a stream meets no limit and the path is empty, a flow of less than a quarter of C adds
  * C (1 - 4 s)^2 / 70 besides, a quarter of its rate at most (half, if it has few packets), so that
- * a newcomer gets its part beside bursts, too. This C counts streams that say less than none.
+ * a newcomer gets its part beside bursts, too. This C counts streams that say s < 0 as s = 0.
  * Then three corrections lower X (queue.h): a standing queue q lowers it by at most
  * 7 % (the drain); a queue that still grows caps it at the rate received; loss
  * counts where it rises with the probing rate, or when a queue confirms it, or

@@ -247,7 +247,7 @@ struct rapid_envelope {
 	struct rapid_minimum delay;
 	u64 bucket_ns;      /* when the buckets were last turned */
 	u64 inverse;        /* 2^56 / capacity of the path, as slopes are read with; */
-	u64 inverse_of_all; /* the same, counting streams that say less than none: a small flow adds a part; 0: not known yet */
+	u64 inverse_of_all; /* the same, counting streams that say a share below zero: a small flow adds a part; 0: not known yet */
 	s64 growth;         /* Q16: how fast the lowest delay rises */
 	s64 slope2, slope3; /* Q16 */
 	s64 loss;           /* Q16 */
