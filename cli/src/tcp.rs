@@ -13,7 +13,7 @@ use ::tcp::{self as rapid_tcp, Error, Options};
 use clap::{Args, Subcommand, ValueEnum};
 use rapid::Params;
 use serde_json::json;
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -303,8 +303,12 @@ fn register(load: &Load) -> Result<(), Failure> {
     let option = trial.without_option.map_or(String::new(), |why| {
         format!("this kernel refuses the TCP option; only microsecond timestamps give arrival times ({why})\n")
     });
+    if let Some(why) = &trial.without_list {
+        let _ = writeln!(std::io::stderr(), "warning: {}: {why}", shown::UNLISTED);
+    }
     let object = json!({"schema": 1, "name": name, "flows": options.flows,
-        "flows_per_user": options.per_user(), "window": options.window, "memory_bytes": memory, "old": old, "option": option.is_empty()});
+        "flows_per_user": options.per_user(), "window": options.window, "memory_bytes": memory, "old": old,
+        "option": option.is_empty(), "fallen_unavailable": trial.without_list});
     say(&spoken(load.json, object, &(option + &text)))
 }
 

@@ -28,6 +28,7 @@ pub fn doctor(hosts: &[&dyn Host], as_json: bool) -> String {
         finding("clang", program(&["clang"], "clang"), "building Rapid for Linux TCP"),
         finding("root", root(), "network namespaces and Rapid in Linux TCP"),
         finding("rapid", rapid(), "Rapid in Linux TCP"),
+        finding("iterator", iterator(), "the list of connections taken over by CUBIC (tcp status)"),
         finding("fq", discipline("fq"), "trying TCP under fq"),
         finding(
             "chromium",
@@ -109,6 +110,17 @@ fn rapid() -> Result<String, String> {
 #[cfg(not(feature = "kernel"))]
 fn rapid() -> Result<String, String> {
     Err("this build has no Linux TCP (feature kernel)".to_string())
+}
+
+#[cfg(feature = "kernel")]
+fn iterator() -> Result<String, String> {
+    let listed = ::tcp::listable().map(|()| "lists the connections that CUBIC has taken over from Rapid".to_string());
+    listed.map_err(|error| error.to_string())
+}
+
+#[cfg(not(feature = "kernel"))]
+fn iterator() -> Result<String, String> {
+    rapid()
 }
 
 fn is_root() -> bool {

@@ -43,11 +43,21 @@ pub fn table(status: &Status, all: bool) -> String {
             time(status.now_ns.saturating_sub(fallen.at_ns)),
             fallen.packets,
             because(fallen.why()),
-            if status.open.contains(address) { "" } else { "; ended" }
+            match (&status.unlisted, status.open.contains(address)) {
+                (Some(_), _) => "; ended or not",
+                (None, true) => "",
+                (None, false) => "; ended",
+            }
         );
+    }
+    if let Some(why) = &status.unlisted {
+        let _ = writeln!(text, "{UNLISTED}: {why}");
     }
     text
 }
+
+/// What is missing where the kernel keeps no list.
+pub const UNLISTED: &str = "the list of connections taken over by CUBIC is not available";
 
 fn taken_over(status: &Status, all: bool) -> impl Iterator<Item = &(Address, Fallen)> {
     status.fallen.iter().filter(move |(address, _)| all || status.open.contains(address))
@@ -130,7 +140,7 @@ pub fn json(name: &str, status: &Status, all: bool) -> Value {
     let fallen: Vec<Value> = taken_over(status, all)
         .map(|(address, fallen)| {
             let mut object = taken(address, fallen);
-            object["ended"] = json!(!status.open.contains(address));
+            object["ended"] = json!(status.unlisted.is_none().then(|| !status.open.contains(address)));
             object["age_s"] = json!(seconds(status.now_ns.saturating_sub(fallen.at_ns)));
             object
         })
@@ -146,6 +156,7 @@ pub fn json(name: &str, status: &Status, all: bool) -> Value {
         "counters": counted(&status.counters),
         "connections": connections,
         "fallen": fallen,
+        "fallen_unavailable": status.unlisted,
     })
 }
 
@@ -224,3 +235,48 @@ pub fn taken(address: &Address, fallen: &Fallen) -> Value {
 
 /// TCP's slow-start threshold where nothing has been learnt.
 pub const NO_THRESHOLD: u32 = 0x7fff_ffff;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    const WHY: &str = "the kernel refuses the program `list_taken` with EPERM";
+
+    /// One connection that CUBIC has taken over, on a kernel that does not say whether it has ended.
+    fn unlisted() -> Status {
+        let [local, remote] = ["10.0.0.1:40000", "10.0.0.2:443"].map(|text| text.parse().expect("an address"));
+        let fallen = Fallen { at_ns: 0, packets: 5, rate: 0, srtt_ns: 1, cwnd: 10, ssthresh: 9, reason: 2, source: 0 };
+        Status {
+            flows: 4,
+            window: 3584,
+            memory: 1 << 20,
+            off: false,
+            draining: false,
+            connections: Vec::new(),
+            slots: Vec::new(),
+            fallen: vec![(Address::between(local, remote), fallen)],
+            open: BTreeSet::new(),
+            unlisted: Some(WHY.to_string()),
+            counters: Counters::default(),
+            now_ns: 1_000_000_000,
+        }
+    }
+
+    #[test]
+    fn the_table_says_that_the_list_is_missing_and_why() {
+        let last = format!("the list of connections taken over by CUBIC is not available: {WHY}\n");
+        let [some, all] = [false, true].map(|all| table(&unlisted(), all));
+        assert!(some.ends_with(&last) && !some.contains("10.0.0.1"), "{some}");
+        assert!(all.ends_with(&last) && all.contains("10.0.0.1:40000 10.0.0.2:443 CUBIC took over"), "{all}");
+        assert!(all.contains("; ended or not\n"), "{all}");
+    }
+
+    #[test]
+    fn json_says_that_the_list_is_missing_and_why() {
+        let object = json("rapid", &unlisted(), true);
+        assert_eq!((&object["fallen_unavailable"], &object["fallen"][0]["ended"]), (&json!(WHY), &Value::Null));
+        let listed = json("rapid", &Status { unlisted: None, ..unlisted() }, true);
+        assert_eq!((&listed["fallen_unavailable"], &listed["fallen"][0]["ended"]), (&Value::Null, &json!(true)));
+    }
+}

@@ -11,6 +11,7 @@ mod devices;
 mod drain;
 mod error;
 mod filters;
+mod list;
 mod loader;
 mod log;
 mod machine;
@@ -31,6 +32,7 @@ pub use counters::{Counters, counters};
 pub use devices::note_arrivals;
 pub use drain::{Drained, drain, switch};
 pub use error::Error;
+pub use list::listable;
 #[doc(hidden)]
 pub use loader::raw_params;
 pub use loader::{load, readiness, unload};

@@ -7,7 +7,7 @@
 use crate::options::{CONTROL, OPTION, Options, STAMP};
 use crate::report::{STREAMS, records};
 use crate::wire::bytes_of;
-use crate::{Error, machine, pins};
+use crate::{Error, list, machine, pins};
 use libbpf_rs::{
     Link, MapCore, MapFlags, MapHandle, MapMut, Object, ObjectBuilder, OpenObject, PrintLevel, ProgramMut,
 };
@@ -17,15 +17,12 @@ use std::path::Path;
 use std::sync::{Mutex, PoisonError};
 
 // Compiled by `hosts/build-programs.sh`.
-static SENDER_OBJECT: &[u8] = include_bytes!("../objects/sender.bpf.o");
+pub static SENDER_OBJECT: &[u8] = include_bytes!("../objects/sender.bpf.o");
 static OPTION_OBJECT: &[u8] = include_bytes!("../objects/option.bpf.o");
 static STAMP_OBJECT: &[u8] = include_bytes!("../objects/stamp.bpf.o");
 
 /// Maps that user space opens again later, by their pins.
 const KEPT: [&str; 8] = [CONTROL, "conns", "slots", "config", "fallen", "events", "counters", "falls"];
-/// The storage of the sockets that CUBIC has taken over, and the program that lists them: who reads its pin gets the list.
-const TAKEN: &str = "taken";
-pub const LIST_TAKEN: &str = "list_taken";
 
 /// The map of arrival times that peers report.
 const FEEDBACK: &str = "feedback";
@@ -45,6 +42,8 @@ pub struct Programs {
     pub receiver: Option<Receiver>,
     /// Why this kernel refuses the option, if it does. Then only microsecond timestamps remain.
     pub without_option: Option<Error>,
+    /// Why this kernel refuses to list the connections that CUBIC has taken over, if it does.
+    pub without_list: Option<Error>,
 }
 
 /// The programs that record and return arrivals. One copy serves all our congestion controls on this machine: two
@@ -63,6 +62,9 @@ const TOLD: usize = 5;
 const PROGRAM: &str = "prog '";
 const REFUSED: &str = "': failed to load";
 const STATISTICS: &str = "processed ";
+/// What it says of one that fails to load or to attach, before the error's name; and what it puts before the verifier's log.
+const FAILED: [&str; 2] = ["': BPF program load failed: -", "': failed to attach to iterator: -"];
+const LOG: &str = "BEGIN PROG LOAD LOG";
 
 fn listen(_level: PrintLevel, text: String) {
     let mut said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
@@ -71,15 +73,32 @@ fn listen(_level: PrintLevel, text: String) {
     said.drain(..surplus);
 }
 
-fn failed(what: &str) -> impl Fn(libbpf_rs::Error) -> Error + '_ {
+pub fn failed(what: &str) -> impl Fn(libbpf_rs::Error) -> Error + '_ {
     move |error| Error::machine(what, with_what_was_said(format!("{error:#}")))
 }
 
 /// Adds libbpf's last messages to a text.
 pub fn with_what_was_said(text: String) -> String {
     let said = SAID.lock().unwrap_or_else(PoisonError::into_inner);
-    let said = said[said.len().saturating_sub(TOLD)..].join("; ");
-    if said.is_empty() { text } else { format!("{text} ({said})") }
+    let words = wordless_of(&said).unwrap_or_else(|| said[said.len().saturating_sub(TOLD)..].join("; "));
+    if words.is_empty() { text } else { format!("{text} ({words})") }
+}
+
+/// The refusal of a program of which the verifier says nothing, in words.
+fn wordless_of(said: &[String]) -> Option<String> {
+    if said.iter().any(|line| line.contains(LOG)) {
+        return None;
+    }
+    let named = |line: &String| {
+        let (program, error) = FAILED.iter().find_map(|failed| line.split_once(PROGRAM)?.1.split_once(failed))?;
+        Some((program.to_string(), error.to_string()))
+    };
+    let (program, error) = said.iter().rev().find_map(named)?;
+    let why = match error.as_str() {
+        "EPERM" => "lockdown, a security module, or a missing capability (CAP_BPF, CAP_PERFMON)",
+        _ => "it gives no reason",
+    };
+    Some(format!("the kernel refuses the program `{program}` with {error}: {why}"))
 }
 
 /// The program that the kernel has just refused, and why: the verifier's last line before its statistics.
@@ -102,7 +121,7 @@ pub fn listen_to_libbpf() {
 impl Programs {
     pub fn load(options: &Options) -> Result<Programs, Error> {
         listen_to_libbpf();
-        let mut sender = open(options.sender.as_deref().unwrap_or(SENDER_OBJECT))?;
+        let mut sender = open(sender_of(options))?;
         let memory = provide(&mut sender, options)?;
         machine::has_room(memory, options)?;
         let (mut receiver, mut without_option) = (None, None);
@@ -115,8 +134,9 @@ impl Programs {
                 Err(error) => without_option = Some(error),
             }
         }
+        list::leave_out(&mut sender);
         let sender = sender.load().map_err(failed("loading sender.bpf.o"))?;
-        Ok(Programs { sender, memory, receiver, without_option })
+        Ok(Programs { sender, memory, receiver, without_option, without_list: None })
     }
 
     /// Fills the maps that connections need from the start, and pins the maps and programs that user space opens later.
@@ -127,18 +147,13 @@ impl Programs {
                 map.pin(folder.join(name)).map_err(failed(name))?;
             }
         }
-        self.list_taken(folder)?;
+        self.without_list = list::keep(sender_of(options), &self.sender, folder)?;
         Ok(())
     }
+}
 
-    /// Pins the list of the sockets that CUBIC has taken over. A sender of somebody else's need not keep one.
-    fn list_taken(&mut self, folder: &Path) -> Result<(), Error> {
-        let Some(taken) = self.sender.maps().find(|map| map.name() == TAKEN) else { return Ok(()) };
-        let list = self.sender.progs_mut().find(|program| program.name() == LIST_TAKEN);
-        let list = list.ok_or_else(|| broken(LIST_TAKEN))?;
-        let mut link = list.attach_iter(taken.as_fd()).map_err(failed(LIST_TAKEN))?;
-        link.pin(folder.join(LIST_TAKEN)).map_err(failed(LIST_TAKEN))
-    }
+fn sender_of(options: &Options) -> &[u8] {
+    options.sender.as_deref().unwrap_or(SENDER_OBJECT)
 }
 
 /// Whether arrivals are noted and told, for a name that is loaded. The link is pinned last.
@@ -266,7 +281,7 @@ fn take_maps(option: &mut OpenObject, folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
-fn open(object: &[u8]) -> Result<OpenObject, Error> {
+pub fn open(object: &[u8]) -> Result<OpenObject, Error> {
     ObjectBuilder::default().open_memory(object).map_err(failed("opening a compiled object"))
 }
 
@@ -349,5 +364,24 @@ mod tests {
         let expected = ("acked".to_string(), "write access at off 1340 with size 4".to_string());
         assert_eq!(verdict_of(&said), Some(expected));
         assert_eq!(verdict_of(&said[5..]), None);
+        assert_eq!(wordless_of(&said), None);
+    }
+
+    /// As libbpf 1.7 says it to root under a limit of locked memory.
+    #[test]
+    fn a_refusal_without_a_log_names_the_program_and_what_may_forbid_it() {
+        let said = |line: &str| {
+            let lines = [line, "libbpf: permission error while running as root; try raising 'ulimit -l'?"];
+            wordless_of(&lines.map(str::to_string)).unwrap_or_default()
+        };
+        for refused in ["BPF program load failed: -EPERM", "failed to attach to iterator: -EPERM"] {
+            let words = said(&format!("libbpf: prog 'list_taken': {refused}"));
+            for word in ["`list_taken`", "EPERM", "lockdown", "CAP_BPF"] {
+                assert!(words.contains(word), "{words}");
+            }
+            assert!(!words.contains("ulimit"), "{words}");
+        }
+        assert!(!said("libbpf: prog 'acked': BPF program load failed: -EINVAL").contains("lockdown"));
+        assert_eq!(said("libbpf: failed to find valid kernel BTF"), "");
     }
 }

@@ -27,6 +27,8 @@ pub struct Trial {
     pub stamped: u64,
     /// Why this kernel refuses the TCP option, if it does.
     pub without_option: Option<String>,
+    /// Why this kernel does not list the connections that CUBIC has taken over, if it does not.
+    pub without_list: Option<String>,
 }
 
 /// Bytes to send: a few hundred packets.
@@ -114,7 +116,7 @@ fn in_own_namespace(name: &str) -> Result<Trial, Error> {
 impl Trial {
     fn of(report: &Report, packets: u64) -> Trial {
         let Report { packets: seen, bursts, delivered, stamped, .. } = *report;
-        Trial { packets, seen, bursts, delivered, stamped, without_option: None }
+        Trial { packets, seen, bursts, delivered, stamped, ..Trial::default() }
     }
 }
 
@@ -124,7 +126,7 @@ mod tests {
 
     #[test]
     fn a_kernel_that_sends_unseen_or_in_bursts_or_returns_no_arrivals_is_refused() {
-        let good = || Trial { packets: 400, seen: 399, bursts: 9, delivered: 390, stamped: 380, without_option: None };
+        let good = || Trial { packets: 400, seen: 399, bursts: 9, delivered: 390, stamped: 380, ..Trial::default() };
         assert!(judge(&good(), true).is_ok());
         for bad in [Trial { seen: 300, ..good() }, Trial { bursts: 200, ..good() }, Trial { stamped: 10, ..good() }] {
             assert!(judge(&bad, true).is_err(), "{bad:?}");

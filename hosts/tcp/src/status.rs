@@ -3,10 +3,9 @@
 use crate::config::Settings;
 use crate::counters::{Counters, counters};
 use crate::options::MIB;
-use crate::programs::LIST_TAKEN;
-use crate::report::{Address, Fall, Fallen, Mode, Report};
+use crate::report::{Address, Fallen, Mode, Report};
 use crate::wire::value_of;
-use crate::{Error, pins};
+use crate::{Error, list, pins};
 use libbpf_rs::{MapCore, MapFlags};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -29,8 +28,10 @@ pub struct Status {
     pub slots: Vec<u32>,
     /// The connections that CUBIC has taken over: those that have not ended, and the latest of the others.
     pub fallen: Vec<(Address, Fallen)>,
-    /// The addresses of those that have not ended.
+    /// The addresses of those that have not ended. Without the kernel's list it is empty, and `fallen` has the latest only.
     pub open: BTreeSet<Address>,
+    /// Why the kernel does not list the connections that CUBIC has taken over, if it does not.
+    pub unlisted: Option<String>,
     /// What all connections together have done.
     pub counters: Counters,
     /// The present time by the monotonic clock, nanoseconds.
@@ -85,7 +86,8 @@ pub fn status(name: &str) -> Result<Status, Error> {
         let value = fallen.lookup(&key, MapFlags::ANY).map_err(read)?;
         taken.extend(value_of(&key).zip(value.and_then(|bytes| value_of::<Fallen>(&bytes))));
     }
-    let open = pins::among_pins(|| open_falls(name))?;
+    let listed = pins::among_pins(|| list::read(&pins::folder(name)))?;
+    let (open, unlisted) = listed.map_or_else(|why| (BTreeMap::new(), Some(why)), |open| (open, None));
     taken.retain(|(address, _)| !open.contains_key(address));
     taken.extend(open.iter().map(|(address, fallen)| (*address, *fallen)));
     taken.sort_by_key(|(_, fallen): &(Address, Fallen)| fallen.at_ns);
@@ -101,16 +103,10 @@ pub fn status(name: &str) -> Result<Status, Error> {
         slots,
         fallen: taken,
         open,
+        unlisted,
         counters: counters(name)?,
         now_ns: now_ns(),
     })
-}
-
-/// The connections that CUBIC has taken over and that have not ended, as the kernel lists them.
-fn open_falls(name: &str) -> Result<BTreeMap<Address, Fallen>, Error> {
-    let list = std::fs::read(pins::folder(name).join(LIST_TAKEN)).map_err(|error| Error::machine(LIST_TAKEN, error))?;
-    let falls = list.chunks_exact(size_of::<Fall>()).filter_map(value_of::<Fall>);
-    Ok(falls.map(|fall| (fall.address, fall.fallen)).collect())
 }
 
 /// Returns the present time by the programs' clock, nanoseconds.

@@ -71,20 +71,23 @@ pub fn load_afresh(options: &Options) -> Result<Trial, Error> {
         let _ = pins::among_pins(|| undo(name));
         error
     };
-    let without_option = pins::among_pins(|| register(options)).map_err(undone)?.map(|error| error.to_string());
-    match options.sender {
+    let programs = pins::among_pins(|| register(options)).map_err(undone)?;
+    let [without_option, without_list] =
+        [programs.without_option, programs.without_list].map(|why| why.map(|error| error.to_string()));
+    let trial = match options.sender {
         // The trial connection is in the cgroup of this process.
-        None => selftest::try_out(name, options.cgroup.is_none(), without_option).map_err(undone),
-        Some(_) => Ok(Trial::default()),
-    }
+        None => selftest::try_out(name, options.cgroup.is_none(), without_option).map_err(undone)?,
+        Some(_) => Trial::default(),
+    };
+    Ok(Trial { without_list, ..trial })
 }
 
-fn register(options: &Options) -> Result<Option<Error>, Error> {
+fn register(options: &Options) -> Result<Programs, Error> {
     let folder = pins::folder(&options.name);
     let mut programs = provide(options, &folder)?;
     devices::prepare(&folder, &options.devices)?;
     attach(&mut programs)?;
-    Ok(programs.without_option)
+    Ok(programs)
 }
 
 /// Loads the programs, and keeps in `folder` what later commands need; connections do not use them yet.

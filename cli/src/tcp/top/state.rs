@@ -101,6 +101,8 @@ pub struct Top {
     name: String,
     pub flows: u32,
     pub counters: Counters,
+    /// Whether the kernel lists the connections that CUBIC has taken over.
+    pub listed: bool,
     pub now_ns: u64,
     pub order: Order,
     /// In the order shown.
@@ -126,6 +128,7 @@ impl Top {
             name: name.to_string(),
             flows: 0,
             counters: Counters::default(),
+            listed: true,
             now_ns: 0,
             order: Order::Rate,
             lines: Vec::new(),
@@ -147,6 +150,7 @@ impl Top {
         let cubic = cubic.map(|(address, fallen)| (*address, Steered::Cubic(*fallen)));
         self.lines = rapid.chain(cubic).map(|(address, steered)| Line { address, steered }).collect();
         (self.flows, self.counters, self.now_ns) = (status.flows, status.counters, status.now_ns);
+        self.listed = status.unlisted.is_none();
         let there: BTreeMap<Id, u64> = self.lines.iter().map(|line| (line.id(), line.rate().unwrap_or(0))).collect();
         self.histories.retain(|id, _| there.contains_key(id));
         for (id, rate) in &there {

