@@ -52,6 +52,8 @@ fn iterator(object: &[u8], taken: Option<BorrowedFd<'_>>) -> Result<Link, Error>
         program.set_autoload(program.name() == LIST_TAKEN);
     }
     let loaded = opened.load().map_err(&refused)?;
+    // Warnings of a load that went well do not explain what fails after it.
+    listen_to_libbpf();
     let taken = loaded.maps().find(|map| map.name() == TAKEN).ok_or_else(|| broken(TAKEN))?;
     let taken = taken.as_fd().try_clone_to_owned().map_err(|error| Error::machine(TAKEN, error))?;
     let list = loaded.progs_mut().find(|program| program.name() == LIST_TAKEN).ok_or_else(|| broken(LIST_TAKEN))?;
