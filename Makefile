@@ -7,7 +7,7 @@ export PATH := $(HOME)/.cargo/bin:$(PATH)
 CARGO ?= cargo
 BIN := target/release/packetscale
 
-# The kernel's own tests. A plain `cargo test` leaves them to hosts/virtual/tests/in_a_machine.rs, which runs each of them
+# The kernel's own tests. A plain `cargo test` leaves them to linux/tests/in_a_machine.rs, which runs each of them
 # in a machine of its own, in virtual time. Linted for the whole workspace, as the rest is: with other features, all of it
 # would be checked anew.
 IN_A_MACHINE := lab killed stamps tcp in_real_time probed carried
@@ -43,8 +43,8 @@ lint: setup-build
 check:
 	$(CARGO) fmt --all --check
 	$(CARGO) test --locked --workspace --no-default-features \
-		--exclude packetscale-tcp --exclude packetscale-lab --exclude packetscale-conformance
-	$(CARGO) test --locked --package packetscale-conformance --test walls
+		--exclude linux --exclude conformance
+	$(CARGO) test --locked --package conformance --test walls
 
 # What runs beside other parts says what it said when it has ended: the claims, which have a build of their own, beside all the rest;
 # Python's tests beside the others, whose build they share.
@@ -69,11 +69,11 @@ tests-timed:
 	@{ $(call timed,$*); } > $(SAID)/$*.txt 2>&1; ended=$$?; cat $(SAID)/$*.txt; exit $$ended
 
 tests-built:
-	$(CARGO) test --locked --workspace --exclude packetscale-conformance --no-run
+	$(CARGO) test --locked --workspace --exclude conformance --no-run
 
 # The unit and property tests, and the kernel's in virtual time, with checks on. None judges how fast this machine is.
 tests:
-	$(CARGO) test --locked --workspace --exclude packetscale-conformance
+	$(CARGO) test --locked --workspace --exclude conformance
 
 # The Python module: its wheel in a virtual environment, beside the command that the tests before it have built.
 tests-of-python:
@@ -81,10 +81,10 @@ tests-of-python:
 
 # Laws, theory, peers, claims: they need speed.
 tests-of-claims:
-	$(CARGO) test --locked --profile claims --package packetscale-conformance
+	$(CARGO) test --locked --profile claims --package conformance
 
 bench: setup-build
-	$(CARGO) bench --locked --package packetscale-benches
+	$(CARGO) bench --locked --package simulator
 
 clean:
 	$(CARGO) clean

@@ -50,7 +50,7 @@ fi
 # A kernel of Debian's, for the tests that boot one. Where it cannot be had they skip, and say so.
 if [ "${1:-build}" = test ]; then
     here=$(dirname "$0")
-    "$here/hosts/virtual/tests/fetch-kernel.sh" "$here/target/debian-6.1" ||
+    "$here/linux/tests/fetch-kernel.sh" "$here/target/debian-6.1" ||
         echo "setup: no Debian kernel 6.1; the tests that boot it will be skipped" >&2
 fi
 

@@ -8,8 +8,22 @@ use std::process::{Command, Stdio};
 mod rooms;
 
 /// What the command is made of, beside its own folder: from the root of the repository.
-const SOURCES: [&str; 7] =
-    ["Cargo.toml", "Cargo.lock", "algorithms", "experiment", "hosts", "papers", "scenarios/traces"];
+const SOURCES: [&str; 14] = [
+    "Cargo.toml",
+    "Cargo.lock",
+    "law",
+    "controller",
+    "models",
+    "experiment",
+    "harness",
+    "report",
+    "simulator",
+    "linux",
+    "live",
+    "studies",
+    "papers",
+    "scenarios/traces",
+];
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -31,7 +31,7 @@ mkdir -p "$root/usr/share/bash-completion/completions" "$root/usr/share/zsh/vend
 "$binary" completions zsh >"$root/usr/share/zsh/vendor-completions/_packetscale"
 "$binary" completions fish >"$root/usr/share/fish/vendor_completions.d/packetscale.fish"
 # The units are there and not enabled. That of `tcp` is for a command built with the kernel.
-for unit in "$top"/hosts/*/systemd/*.service; do
+for unit in "$top"/linux/systemd/*.service "$top"/live/systemd/*.service; do
     name=$(basename "$unit")
     subcommand=${name#packetscale-}
     "$binary" "${subcommand%.service}" --help >/dev/null 2>&1 || continue

@@ -80,7 +80,7 @@ def points(models, tests):
 
 def write(figure, about, texts):
     RECORDED.mkdir(exist_ok=True)
-    recipe = f"cd training && uv run sets.py    # LightGBM, seed {SEED}; streams of training/streams\\n{about}"
+    recipe = f"cd training && uv run sets.py    # LightGBM, seed {SEED}; streams of python/src/streams\\n{about}"
     text = f'# Written by training/sets.py; not to be edited.\nrecipe = "{recipe}"\n\n' + "\n".join(texts)
     (RECORDED / f"{figure}.toml").write_text(text)
     print(figure, flush=True)

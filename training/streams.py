@@ -1,6 +1,6 @@
 """Probe streams from the simulator, with the true available bandwidth of each.
 
-`packetscale.training.streams` (in `training/streams`) draws scenarios with a table `[probe]` from a seed, sends their streams
+`packetscale.training.streams` (in `python/src/streams`) draws scenarios with a table `[probe]` from a seed, sends their streams
 as `packetscale estimate --from-simulator` does, and writes one line per stream: what was available, what the hand-made
 estimators say, and the whole numbers that the law's C (`rapid/features.h`) makes of it. A run is one path with one piece of traffic; splits
 are by run.

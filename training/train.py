@@ -23,8 +23,8 @@ OUTSIDE = 0.25
 # Scale of the log-odds: leaves are kept in 1/2^18 of 16.
 ODDS = 16
 
-MODEL = ROOT / "algorithms/rapid/include/rapid/learnt_model.h"
-VECTORS = ROOT / "algorithms/estimation/tests/learnt/vectors.csv"
+MODEL = ROOT / "law/include/rapid/learnt_model.h"
+VECTORS = ROOT / "models/tests/estimation/learnt/vectors.csv"
 RESULTS = ROOT / "training/results.md"
 
 
@@ -87,7 +87,7 @@ def main():
     about = (
         "Written by training/train.py; not to be edited. See learnt.h.\n\n"
         f"Trained on {len(rows)} multi-rate streams of {rows.run.nunique()} runs and {len(single)} single-rate streams of\n"
-        f"{single.run.nunique()} runs, probe scenarios of the simulator (training/streams), seeds 1 and 2:\n"
+        f"{single.run.nunique()} runs, probe scenarios of the simulator (python/src/streams), seeds 1 and 2:\n"
         "100 Mbit/s to 100 Gbit/s, 1500 and 9000 B, streams of 16, 32, 48 and 64 packets in four rates over 30 or 50 %,\n"
         "loads of 0.1 to 0.7 of even, Poisson, Pareto and exponential on-off traffic, trains, and a recorded web trace;\n"
         "receivers without coalescing, with a timer (to 300 us, with and without a frame limit), spacing, and adaptive (2 to\n"

@@ -10,13 +10,14 @@ use std::io::Result;
 use std::path::{Path, PathBuf};
 
 /// What judges all figures, by itself: figures that compute run no scenario, though the reader of figures can.
-pub const JUDGES: &[&str] = &["experiment/papers", "experiment/results", "algorithms/units", "cli/src/reproduce.rs"];
+pub const JUDGES: &[&str] =
+    &["studies/src/papers", "experiment/src/results", "models/src/units", "cli/src/reproduce.rs"];
 
 /// The tables of a figure's file, and the rooms that do what each asks for. `recorded` asks for nothing.
 pub const DOES: &[(&str, &[&str])] = &[
-    ("compute", &["experiment/analysis"]),
-    ("simulate", &["experiment/runner", "hosts/simulator"]),
-    ("probe", &["experiment/runner", "hosts/simulator", "experiment/probing", "cli/src/estimate"]),
+    ("compute", &["studies/src/analysis", "models/src/theory", "models/src/units"]),
+    ("simulate", &["harness", "simulator"]),
+    ("probe", &["harness", "simulator", "cli/src/estimate"]),
 ];
 
 /// Returns these rooms and those that they depend on. What is no crate, such as a single source, stands for itself.
@@ -34,7 +35,7 @@ pub fn with_dependencies(root: &Path, rooms: &[&str]) -> Result<BTreeSet<String>
     Ok(all)
 }
 
-/// The crates of a workspace, and their folders: `units = { package = "...", path = "algorithms/units" }`.
+/// The crates of a workspace, and their folders: `units = { package = "...", path = "models/src/units" }`.
 fn folders(manifest: &str) -> Vec<(String, String)> {
     let of = |line: &str| {
         let folder = line.split_once("path = \"")?.1.split('"').next()?;

@@ -2,9 +2,9 @@
 
 use clap::builder::{PossibleValue, PossibleValuesParser};
 use clap::{CommandFactory, Parser, Subcommand, ValueEnum};
-use runner::Host;
+use harness::runner::Host;
+use packetscale_models::units::Span;
 use std::path::PathBuf;
-use units::Span;
 
 /// Controls network traffic at the scale of single packets: experiments from scenario files.
 #[derive(Parser)]
@@ -490,7 +490,7 @@ pub struct Attack {
     #[arg(long, value_name = "CONTROLLER")]
     pub against: Option<String>,
     /// What is compared
-    #[arg(long, default_value = "share", value_parser = PossibleValuesParser::new(::attack::Figure::ALL.map(::attack::Figure::name)))]
+    #[arg(long, default_value = "share", value_parser = PossibleValuesParser::new(studies::attack::Figure::ALL.map(studies::attack::Figure::name)))]
     pub figure: String,
     /// Time in all, as in "10 min"; a quarter of it makes findings simpler [default: 10 min]
     #[arg(long, value_name = "TIME", conflicts_with = "evaluations", value_parser = time)]

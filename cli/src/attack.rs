@@ -3,13 +3,13 @@
 use crate::args::Attack as Arguments;
 use crate::terminal::{self, Searching};
 use crate::{Failure, PROGRAM, brought, run, say};
-use ::attack::{Against, Asked, Attack, BOUND, Effort, Figure, Finding, Means};
-use results::to_lines;
-use runner::Host;
+use experiment::results::to_lines;
+use harness::runner::Host;
 use serde_json::json;
 use std::io::Write;
 use std::path::Path;
 use std::time::Duration;
+use studies::attack::{Against, Asked, Attack, BOUND, Effort, Figure, Finding, Means};
 
 /// What a controller is compared with where nothing is said.
 const USUAL_REFERENCE: &str = "cubic";
@@ -38,7 +38,7 @@ pub fn attack(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure>
         let _ = writeln!(std::io::stderr(), "{}: replaces what another search found", folder.display());
     }
     if arguments.json {
-        say(&format!("{}\n", json!({ "schema": results::SCHEMA, "attack": found })))?;
+        say(&format!("{}\n", json!({ "schema": experiment::results::SCHEMA, "attack": found })))?;
     } else {
         say(&format!("{}\nWritten to {}\n", shown(&found), folder.display()))?;
     }
@@ -72,7 +72,7 @@ fn shown(found: &Attack) -> String {
     if found.findings.is_empty() {
         return format!(
             "{evaluations} paths, and none on which the {figure} of {controller} is {} times worse than {against}.\n",
-            ::attack::LEAST_TIMES_WORSE
+            studies::attack::LEAST_TIMES_WORSE
         );
     }
     let head = ["times worse", controller, against, "where", "path"].map(str::to_string).to_vec();

@@ -3,13 +3,13 @@
 use crate::args::Evaluate as Arguments;
 use crate::terminal::Terminal;
 use crate::{Failure, PROGRAM, brought, say};
-use evaluation::Asked;
+use experiment::results::evaluation::{Evaluation, Question};
+use experiment::results::to_lines;
+use harness::runner::{Host, Runner};
 use report::PAGE;
-use results::evaluation::{Evaluation, Question};
-use results::to_lines;
-use runner::{Host, Runner};
 use serde_json::json;
 use std::path::Path;
+use studies::evaluation::Asked;
 
 pub fn evaluate(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
     let controller = brought::written(&arguments.controller);
@@ -19,7 +19,7 @@ pub fn evaluate(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let evaluation = asked.answer(&runner, &folder)?;
     if arguments.json {
-        return say(&format!("{}\n", json!({ "schema": results::SCHEMA, "evaluation": evaluation })));
+        return say(&format!("{}\n", json!({ "schema": experiment::results::SCHEMA, "evaluation": evaluation })));
     }
     say(&format!("{}Written to {}\n", shown(&evaluation), folder.join(PAGE).display()))
 }

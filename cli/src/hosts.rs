@@ -1,7 +1,7 @@
 //! The hosts that the command knows.
 
 use crate::virtual_time;
-use runner::Host;
+use harness::runner::Host;
 use simulator::Simulator;
 
 /// Every host of this build, in the order in which they are listed. Where nothing says where, the first one runs it.
@@ -12,7 +12,7 @@ pub fn hosts() -> Vec<&'static dyn Host> {
 
 #[cfg(target_os = "linux")]
 fn live() -> Option<&'static dyn Host> {
-    static LIVE: ::live::host::Live = ::live::host::Live { to: None };
+    static LIVE: live::host::Live = live::host::Live { to: None };
     Some(&LIVE)
 }
 
@@ -23,7 +23,7 @@ fn live() -> Option<&'static dyn Host> {
 }
 
 #[cfg(feature = "kernel")]
-static KERNEL: lab::Lab = lab::Lab { alone: virtual_time::ALONE };
+static KERNEL: linux::lab::Lab = linux::lab::Lab { alone: virtual_time::ALONE };
 
 #[cfg(not(feature = "kernel"))]
 static KERNEL: without_kernel::Kernel = without_kernel::Kernel;
@@ -31,9 +31,9 @@ static KERNEL: without_kernel::Kernel = without_kernel::Kernel;
 /// In a build without Linux TCP: says what is missing.
 #[cfg(not(feature = "kernel"))]
 mod without_kernel {
-    use results::{HostLabel, Run};
-    use runner::{Clock, Host, Refusal};
-    use scenario::Experiment;
+    use experiment::results::{HostLabel, Run};
+    use experiment::scenario::Experiment;
+    use harness::runner::{Clock, Host, Refusal};
 
     const MISSING: &str = "this build has no kernel host (feature \"kernel\")";
 

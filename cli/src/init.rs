@@ -43,7 +43,7 @@ fn text(file: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use scenario::Scenario;
+    use experiment::scenario::Scenario;
 
     fn runs(text: &str) -> usize {
         Scenario::parse(text, Path::new("first.toml"), &[]).unwrap_or_else(|error| panic!("{error}")).plan().len()

@@ -48,8 +48,8 @@ pub use reproduce::{Chosen, chosen, outcome, read, write_page};
 
 use args::{Arguments, Command, New};
 use clap::FromArgMatches;
-use runner::{Host, Program, Refusal};
-use scenario::visible;
+use experiment::scenario::visible;
+use harness::runner::{Host, Program, Refusal};
 use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
@@ -77,13 +77,15 @@ impl From<Refusal> for Failure {
     }
 }
 
-impl From<runner::Error> for Failure {
-    fn from(error: runner::Error) -> Failure {
+impl From<harness::runner::Error> for Failure {
+    fn from(error: harness::runner::Error) -> Failure {
         match error {
-            runner::Error::Refused(refusal) => refusal.into(),
-            runner::Error::Unwritable { folder, error } => run::unwritable(&folder, &error),
-            apart @ (runner::Error::Apart { .. } | runner::Error::Missing { .. }) => Failure::Input(apart.to_string()),
-            occupied @ runner::Error::Occupied { .. } => Failure::Input(format!(
+            harness::runner::Error::Refused(refusal) => refusal.into(),
+            harness::runner::Error::Unwritable { folder, error } => run::unwritable(&folder, &error),
+            apart @ (harness::runner::Error::Apart { .. } | harness::runner::Error::Missing { .. }) => {
+                Failure::Input(apart.to_string())
+            }
+            occupied @ harness::runner::Error::Occupied { .. } => Failure::Input(format!(
                 "{occupied}; name another folder with --out, or replace what is there with --replace"
             )),
         }

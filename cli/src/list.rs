@@ -2,10 +2,10 @@
 
 use crate::Failure;
 use crate::args::Listed;
-use papers::{Library, Paper};
+use packetscale_models::settings::Parameters;
 use serde::Serialize;
-use settings::Parameters;
 use std::path::PathBuf;
+use studies::papers::{Library, Paper};
 
 /// A name and what it stands for.
 #[derive(Serialize)]
@@ -43,19 +43,30 @@ pub fn list(what: Listed, files: &[PathBuf], json: bool) -> Result<String, Failu
     let entries = match what {
         Listed::Controllers => {
             let of_files = files.iter().map(|file| {
-                let object = ::brought::open(file).map_err(|error| Failure::Input(error.to_string()))?;
+                let object = experiment::brought::open(file).map_err(|error| Failure::Input(error.to_string()))?;
                 Ok(entry(object.name, object.summary, object.parameters))
             });
-            let own = congestion::registry().iter().map(|e| entry(e.name, e.summary, e.parameters));
+            let own = packetscale_models::congestion::registry().iter().map(|e| entry(e.name, e.summary, e.parameters));
             own.map(Ok).chain(of_files).collect::<Result<Vec<Entry>, Failure>>()?
         }
         Listed::Queues => {
-            let kernels = scenario::KERNEL_QUEUES.iter().map(|(name, summary)| entry(name, summary, &[]));
-            queueing::registry().iter().map(|e| entry(e.name, e.summary, e.parameters)).chain(kernels).collect()
+            let kernels = experiment::scenario::KERNEL_QUEUES.iter().map(|(name, summary)| entry(name, summary, &[]));
+            packetscale_models::queueing::registry()
+                .iter()
+                .map(|e| entry(e.name, e.summary, e.parameters))
+                .chain(kernels)
+                .collect()
         }
-        Listed::Traffic => scenario::TRAFFIC_KINDS.iter().map(|(name, summary)| entry(name, summary, &[])).collect(),
-        Listed::Estimators => estimation::estimators().iter().map(|e| entry(e.name, e.summary, e.parameters)).collect(),
-        Listed::Denoisers => estimation::denoisers().iter().map(|e| entry(e.name, e.summary, e.parameters)).collect(),
+        Listed::Traffic => {
+            experiment::scenario::TRAFFIC_KINDS.iter().map(|(name, summary)| entry(name, summary, &[])).collect()
+        }
+        Listed::Estimators => packetscale_models::estimation::estimators()
+            .iter()
+            .map(|e| entry(e.name, e.summary, e.parameters))
+            .collect(),
+        Listed::Denoisers => {
+            packetscale_models::estimation::denoisers().iter().map(|e| entry(e.name, e.summary, e.parameters)).collect()
+        }
         Listed::Papers => papers()?,
         Listed::Scenarios => SCENARIOS.iter().map(|(name, text)| entry(name, &first_sentence(text), &[])).collect(),
     };
@@ -71,7 +82,7 @@ pub fn list(what: Listed, files: &[PathBuf], json: bool) -> Result<String, Failu
 }
 
 fn entry(name: &str, summary: &str, parameters: Parameters) -> Entry {
-    let setting = |parameter: &&dyn settings::Described| Setting {
+    let setting = |parameter: &&dyn packetscale_models::settings::Described| Setting {
         name: parameter.name(),
         default: parameter.default().to_string(),
         summary: parameter.doc(),

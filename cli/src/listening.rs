@@ -1,8 +1,8 @@
 //! Where a server listens, and whom it lets in: the options that `serve` and `receive` share.
 
 use crate::Failure;
-use ::live::serve::{ServeError, Serving};
-use ::live::wire::{Keys, PORT};
+use live::serve::{ServeError, Serving};
+use live::wire::{Keys, PORT};
 use std::fs;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::os::unix::fs::PermissionsExt;

@@ -3,7 +3,7 @@
 use crate::args::{self, Arguments};
 use crate::{Failure, run};
 use clap::CommandFactory;
-use runner::Host;
+use harness::runner::Host;
 use std::io::Write;
 use std::path::Path;
 

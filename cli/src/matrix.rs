@@ -3,12 +3,12 @@
 use crate::args::Matrix as Arguments;
 use crate::terminal::Terminal;
 use crate::{Failure, PROGRAM, brought, say};
-use matrix::Asked;
+use experiment::results::matrix::{Matrix, Setting};
+use experiment::results::to_lines;
+use harness::runner::{Host, Runner};
 use report::PAGE;
-use results::matrix::{Matrix, Setting};
-use results::to_lines;
-use runner::{Host, Runner};
 use serde_json::json;
+use studies::matrix::Asked;
 
 pub fn matrix(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
     let controllers: Vec<String> = arguments.controllers.iter().map(|word| brought::written(word)).collect();
@@ -17,7 +17,7 @@ pub fn matrix(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let matrix = asked.answer(&runner, &arguments.out)?;
     if arguments.json {
-        return say(&format!("{}\n", json!({ "schema": results::SCHEMA, "matrix": matrix })));
+        return say(&format!("{}\n", json!({ "schema": experiment::results::SCHEMA, "matrix": matrix })));
     }
     say(&format!("{}Written to {}\n", shown(&matrix), arguments.out.join(PAGE).display()))
 }

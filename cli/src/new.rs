@@ -10,7 +10,7 @@ use std::path::Path;
 /// in a scenario.
 type Template = (&'static str, &'static str);
 
-const HEADER: &str = include_str!("../../algorithms/controller/include/packetscale/controller.h");
+const HEADER: &str = include_str!("../../controller/include/packetscale/controller.h");
 
 const C: &[Template] = &[
     ("@NAME@.c", include_str!("../assets/controller/controller.c")),
@@ -35,9 +35,9 @@ const FOR_C: &[Template] = &[("packetscale/controller.h", HEADER)];
 /// What is copied as it is: the crate that Rust needs, so that nothing has to be fetched.
 const FOR_RUST: &[Template] = &[
     ("packetscale-controller/include/packetscale/controller.h", HEADER),
-    ("packetscale-controller/src/lib.rs", include_str!("../../algorithms/controller/src/lib.rs")),
-    ("packetscale-controller/src/abi.rs", include_str!("../../algorithms/controller/src/abi.rs")),
-    ("packetscale-controller/src/called.rs", include_str!("../../algorithms/controller/src/called.rs")),
+    ("packetscale-controller/src/lib.rs", include_str!("../../controller/src/lib.rs")),
+    ("packetscale-controller/src/abi.rs", include_str!("../../controller/src/abi.rs")),
+    ("packetscale-controller/src/called.rs", include_str!("../../controller/src/called.rs")),
 ];
 
 const WRAPPER: &str = include_str!("../assets/controller/wrapper.toml.txt");
@@ -77,7 +77,7 @@ fn check(name: &str) -> Result<(), Failure> {
         let expected = "small letters, digits and -, beginning with a letter, like mine";
         return Err(Failure::Input(format!("NAME: found \"{name}\"; expected {expected}")));
     }
-    if congestion::find(name).is_some() {
+    if packetscale_models::congestion::find(name).is_some() {
         let expected = "a name that no controller of packetscale has";
         return Err(Failure::Input(format!("NAME: found \"{name}\"; expected {expected}")));
     }

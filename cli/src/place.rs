@@ -2,7 +2,7 @@
 
 use crate::Failure;
 use crate::args::Run as Arguments;
-use scenario::Experiment;
+use experiment::scenario::Experiment;
 use std::path::Path;
 use std::{fs, io};
 

@@ -3,10 +3,11 @@
 use crate::create::{create, taken};
 use crate::listening::keys;
 use crate::{Failure, say};
-use ::live::pace::Gaps;
-use ::live::probe::{Answer, Found, Plan, ProbeError, Question, Row, answering, probe as ask, scenario};
-use ::live::socket::Mark;
-use ::live::wire::{Keys, PORT};
+use live::pace::Gaps;
+use live::probe::{Answer, Found, Plan, ProbeError, Question, Row, answering, probe as ask, scenario};
+use live::socket::Mark;
+use live::wire::{Keys, PORT};
+use packetscale_models::units::{Bytes, Rate};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::fs::File;
@@ -15,7 +16,6 @@ use std::net::{SocketAddr, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use units::{Bytes, Rate};
 
 #[derive(clap::Args)]
 pub struct Probe {

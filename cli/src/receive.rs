@@ -2,11 +2,11 @@
 
 use crate::listening::{Listening, begun, stopped};
 use crate::{Failure, hexadecimal, say};
-use ::live::serve::{Limits, receive as begin};
-use ::live::store::{Directory, Received};
-use ::live::wire::Grant;
+use live::serve::{Limits, receive as begin};
+use live::store::{Directory, Received};
+use live::wire::Grant;
+use packetscale_models::units::{Bytes, Rate, Span};
 use std::path::PathBuf;
-use units::{Bytes, Rate, Span};
 
 const RATE: Rate = Rate::from_gbps(10);
 const BYTES: Bytes = Bytes::new(1_000_000_000_000);

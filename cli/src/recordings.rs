@@ -6,9 +6,9 @@
 use crate::args::Run as Arguments;
 use crate::place::may_write;
 use crate::{Failure, PROGRAM, terminal};
-use packets::{Capture, Observer, Perfetto, Qlog};
-use runner::Host;
-use scenario::Experiment;
+use experiment::scenario::Experiment;
+use harness::packets::{Capture, Observer, Perfetto, Qlog};
+use harness::runner::Host;
 use simulator::{RunError, Simulator};
 use std::fs::{self, File};
 use std::io::{self, BufWriter};

@@ -3,8 +3,8 @@
 use crate::args::Report as Arguments;
 use crate::run::unwritable;
 use crate::{Failure, say};
-use ::report::PAGE;
-use results::{ReadError, Results, read, write_file};
+use experiment::results::{ReadError, Results, read, write_file};
+use report::PAGE;
 use std::path::{Path, PathBuf};
 
 pub fn report(arguments: &Arguments) -> Result<(), Failure> {
@@ -41,8 +41,8 @@ pub fn page_of(folders: &[PathBuf]) -> Result<String, ReadError> {
         all.push((name(folder, &all), results));
     }
     Ok(match &all[..] {
-        [(_, results)] => ::report::page(results),
-        several => ::report::overlaid_page(several),
+        [(_, results)] => report::page(results),
+        several => report::overlaid_page(several),
     })
 }
 

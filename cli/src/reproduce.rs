@@ -6,18 +6,18 @@ use crate::estimate::streams;
 use crate::run::{threads, unwritable};
 use crate::terminal::Terminal;
 use crate::{Failure, PROGRAM, heard, say};
-use papers::{
-    Figure, Findings, FoundBy, GridQuestion, Library, Paper, PaperError, REPEATED, STORE, Store, Stores, Task,
-};
+use experiment::results::reproduction::{self, Claim, Value, Verdict};
+use experiment::results::to_lines;
+use harness::runner::{Hash, Host, Made, Runner};
 use rayon::prelude::*;
 use report::PAGE;
-use results::reproduction::{self, Claim, Value, Verdict};
-use results::to_lines;
-use runner::{Hash, Host, Made, Runner};
 use serde_json::json;
 use std::fs;
 use std::io::Write as _;
 use std::path::{Path, PathBuf};
+use studies::papers::{
+    Figure, Findings, FoundBy, GridQuestion, Library, Paper, PaperError, REPEATED, STORE, Store, Stores, Task,
+};
 
 pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> {
     if arguments.scoreboard {
@@ -31,8 +31,8 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
         let stores = Stores { found: Store::read(path).map_err(input)?, repeated: repeated(path).map_err(input)? };
         let library = Library::embedded().map_err(input)?;
         return match arguments.json {
-            true => say(&format!("{}\n", papers::scores(&library, &stores))),
-            false => say(&papers::scoreboard(&library, &stores)),
+            true => say(&format!("{}\n", studies::papers::scores(&library, &stores))),
+            false => say(&studies::papers::scoreboard(&library, &stores)),
         };
     }
     let kept = Kept::open(arguments)?;
@@ -83,7 +83,7 @@ pub fn reproduce(arguments: &Arguments, host: &dyn Host) -> Result<(), Failure> 
         outcomes.push(outcome);
     }
     if arguments.json {
-        say(&format!("{}\n", json!({ "schema": results::SCHEMA, "papers": outcomes })))?;
+        say(&format!("{}\n", json!({ "schema": experiment::results::SCHEMA, "papers": outcomes })))?;
     } else if has_reader && !outcomes.is_empty() {
         say(&reproduction::WORDS.map(|(word, means)| format!("{word}: {means}.\n")).concat())?;
     }
@@ -170,7 +170,7 @@ fn has_folder(store: &Path, named: bool) -> Result<(), Failure> {
     Err(Failure::Input(format!("{store}: found no folder {folder} {here}; expected {expected}")))
 }
 
-fn input(error: papers::PaperError) -> Failure {
+fn input(error: studies::papers::PaperError) -> Failure {
     Failure::Input(error.to_string())
 }
 
@@ -219,7 +219,7 @@ pub fn outcome(
     folder: &Path,
     runner: &Runner<'_>,
     made: &mut Made,
-) -> Result<reproduction::Figure, runner::Error> {
+) -> Result<reproduction::Figure, harness::runner::Error> {
     let findings = figure.tasks.iter().map(|task| match task {
         Task::Simulate { name, scenario, plan } => {
             let shown = format!("{}/{name}", figure.name);
@@ -232,7 +232,7 @@ pub fn outcome(
             Ok(Findings::Answers(answers))
         }
     });
-    Ok(figure.outcome(&findings.collect::<Result<Vec<Findings>, runner::Error>>()?))
+    Ok(figure.outcome(&findings.collect::<Result<Vec<Findings>, harness::runner::Error>>()?))
 }
 
 /// Writes the page of a paper into this folder, and returns where it is.
@@ -242,7 +242,7 @@ pub fn outcome(
 pub fn write_page(paper: &reproduction::Paper, folder: &Path) -> std::io::Result<PathBuf> {
     let page = report::paper_page(paper);
     fs::create_dir_all(folder)?;
-    results::write_file(folder, PAGE, |file| file.write_all(page.as_bytes()))?;
+    experiment::results::write_file(folder, PAGE, |file| file.write_all(page.as_bytes()))?;
     Ok(folder.join(PAGE))
 }
 
@@ -288,7 +288,7 @@ fn keep_those(chosen: &mut Vec<(Paper, Vec<String>)>, wanted: impl Fn(&Paper, &s
 
 /// The misses of a figure: which run shows each of them, if one does.
 fn explained(paper: &str, figure: &reproduction::Figure) -> String {
-    let values = figure.values.iter().filter(|value| !papers::is_kept(value));
+    let values = figure.values.iter().filter(|value| !studies::papers::is_kept(value));
     let values = values.map(|value| (&value.what, &value.shown_by, &value.because));
     let missed = |claim: &&Claim| {
         matches!((claim.verdict, claim.because.is_empty()), (Verdict::Differs, _) | (Verdict::Unexpected, true))
@@ -308,8 +308,8 @@ fn explained(paper: &str, figure: &reproduction::Figure) -> String {
 
 /// How many values are kept, beside what constants would score.
 fn counted(figure: &reproduction::Figure) -> String {
-    let kept = figure.values.iter().filter(|value| papers::is_kept(value)).count();
-    let constant = papers::kept_by_constants(&figure.values);
+    let kept = figure.values.iter().filter(|value| studies::papers::is_kept(value)).count();
+    let constant = studies::papers::kept_by_constants(&figure.values);
     format!("{kept} of {} values kept; one constant for each unit: {constant}\n", figure.values.len())
 }
 

@@ -4,13 +4,13 @@ use crate::args::{Clock, Run as Arguments};
 use crate::recordings::Recordings;
 use crate::terminal::Terminal;
 use crate::{Failure, PROGRAM, say, task, trace};
+use experiment::results::Results;
+use experiment::scenario::Scenario;
+use harness::runner::{Host, Made, Refusal, Runner, Swept, Unfit};
 use report::PAGE;
-use results::Results;
-use runner::{Host, Made, Refusal, Runner, Swept, Unfit};
-use scenario::Scenario;
 use std::path::Path;
 
-pub use runner::threads;
+pub use harness::runner::threads;
 
 pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let scenario =
@@ -48,7 +48,7 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     let runner = Runner { host, program: &PROGRAM, jobs, replace, progress };
     let mut made = arguments.cache.as_ref().map_or_else(Made::new, |cache| Made::in_folder(cache));
     let refused = |error| match error {
-        runner::Error::Refused(Refusal::Unfit(what)) => unfit(what),
+        harness::runner::Error::Refused(Refusal::Unfit(what)) => unfit(what),
         other => other.into(),
     };
     if let Some(shard) = &arguments.shard {
@@ -64,7 +64,7 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
     }
     recordings.write(&plan)?;
     if arguments.json {
-        say(&results::to_json(&results))?;
+        say(&experiment::results::to_json(&results))?;
     } else {
         shown(&results, &folder)?;
     }
@@ -73,7 +73,11 @@ pub fn run(arguments: &Arguments, hosts: &[&dyn Host]) -> Result<(), Failure> {
 
 /// Prints the table.
 pub fn shown(results: &Results, folder: &Path) -> Result<(), Failure> {
-    say(&format!("{}\nWritten to {}\n", results::to_table(results, results::colours_wanted()), folder.display()))
+    say(&format!(
+        "{}\nWritten to {}\n",
+        experiment::results::to_table(results, experiment::results::colours_wanted()),
+        folder.display()
+    ))
 }
 
 /// Whether every expectation was.
@@ -119,7 +123,7 @@ fn over_a_path(arguments: &Arguments) -> Result<Option<Box<dyn Host>>, Failure> 
         return Err(Failure::Input(format!("--to: found --on {}; expected --on live", arguments.on)));
     }
     let to = crate::send::destination(to, arguments.key.as_deref())?;
-    Ok(Some(Box::new(::live::host::Live { to: Some(to) })))
+    Ok(Some(Box::new(live::host::Live { to: Some(to) })))
 }
 
 #[cfg(not(target_os = "linux"))]
@@ -163,7 +167,7 @@ fn at_once(host: &dyn Host, jobs: Option<u16>) -> Result<(), Failure> {
 
 pub fn write_page(results: &Results, folder: &Path, page: bool) -> std::io::Result<()> {
     if page {
-        return results::write_file(folder, PAGE, |file| file.write_all(report::page(results).as_bytes()));
+        return experiment::results::write_file(folder, PAGE, |file| file.write_all(report::page(results).as_bytes()));
     }
     match std::fs::remove_file(folder.join(PAGE)) {
         Err(error) if error.kind() != std::io::ErrorKind::NotFound => Err(error),

@@ -2,16 +2,16 @@
 
 use crate::listening::keys;
 use crate::{Failure, hexadecimal, probe, say};
-use ::live::host::Destination;
-use ::live::send::{Item, SendError, Sent, controller, send as deliver};
-use congestion::Setup;
+use experiment::results::numbers;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use results::numbers;
+use live::host::Destination;
+use live::send::{Item, SendError, Sent, controller, send as deliver};
+use packetscale_models::congestion::Setup;
+use packetscale_models::units::Bytes;
 use serde_json::json;
 use std::fs::File;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
-use units::Bytes;
 
 /// Standard input.
 const STANDARD_INPUT: &str = "-";
@@ -91,7 +91,7 @@ fn readable(file: &Path) -> io::Result<u64> {
 fn name(arguments: &Send, is_input: bool) -> Result<String, Failure> {
     let own = arguments.file.file_name().map(|name| name.to_string_lossy().into_owned());
     let given = arguments.name.clone().or_else(|| if is_input { Some("stdin".to_string()) } else { own });
-    let short = given.filter(|name| !name.is_empty() && name.len() <= ::live::wire::MOST_NAME);
+    let short = given.filter(|name| !name.is_empty() && name.len() <= live::wire::MOST_NAME);
     short.ok_or_else(|| Failure::Input("--name: expected a name of 1 to 255 bytes for the receiver".to_string()))
 }
 

@@ -2,13 +2,13 @@
 
 use crate::listening::{Listening, begun, stopped};
 use crate::{Failure, say};
-use ::live::serve::{Counters, Limits, serve as begin};
-use ::live::wire::Grant;
+use live::serve::{Counters, Limits, serve as begin};
+use live::wire::Grant;
+use packetscale_models::units::{Bytes, Rate, Span};
 use std::fs::{self, Permissions};
 use std::io::{self, Write};
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
-use units::{Bytes, Rate, Span};
 
 const LIMITS: Limits = Limits::DEFAULT;
 /// Whoever collects counters may read them.

@@ -5,11 +5,11 @@ use crate::args::{Engine, Submit};
 use crate::run::{named, unwritable};
 use crate::sweep::{command, jobs, quoted, read, shards};
 use crate::{Failure, say};
-use results::write_file;
-use runner::{Host, Unfit, shards_of};
+use experiment::results::write_file;
+use harness::runner::{Host, Unfit, shards_of};
+use packetscale_models::units::Span;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use units::Span;
 
 /// The script's name, in the folder of the results.
 const SCRIPT: &str = "submit.sh";

@@ -4,13 +4,13 @@ use crate::args::{Division, Merge, Plan};
 use crate::run::{met, named, shown, unwritable, write_page};
 use crate::terminal::Terminal;
 use crate::{Failure, PROGRAM, say};
-use runner::{Error, Files, Head, Host, Job, Keep, Runner, Shards, Swept, divide, shards_of};
-use scenario::{Experiment, Scenario};
+use experiment::scenario::{Experiment, Scenario};
+use harness::runner::{Error, Files, Head, Host, Job, Keep, Runner, Shards, Swept, divide, shards_of};
+use packetscale_models::units::Span;
 use serde_json::json;
 use std::collections::BTreeSet;
 use std::io::{ErrorKind, Write};
 use std::path::{Path, PathBuf};
-use units::Span;
 
 /// Shards of which `merge` names the command.
 const MOST_NAMED: usize = 20;

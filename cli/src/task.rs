@@ -1,7 +1,7 @@
 //! Which shard a command makes, and what it says of it.
 
 use crate::Failure;
-use runner::{Shard, ShardDone, shard_file};
+use harness::runner::{Shard, ShardDone, shard_file};
 use std::path::Path;
 
 /// Where batch systems say which task of an array a command is.

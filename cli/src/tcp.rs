@@ -9,16 +9,16 @@ mod top;
 mod words;
 
 use crate::{Failure, say};
-use ::tcp::{self as rapid_tcp, Error, Options};
 use clap::{Args, Subcommand, ValueEnum};
-use rapid::Params;
+use linux::tcp::{self as rapid_tcp, Error, Options};
+use packetscale_models::rapid::Params;
+use packetscale_models::units::{Bytes, Span};
 use serde_json::json;
 use std::io::{IsTerminal, Write};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use units::{Bytes, Span};
 
 #[derive(Subcommand)]
 pub enum Tcp {

@@ -3,16 +3,16 @@
 //! At a terminal a bar on standard error moves with the runs and within them. Without one, a line on standard error says
 //! the same every half minute; with `--json` there is none. What is kept or lost is said either way.
 
-use ::attack::Watch;
+use harness::runner::{Checkpoint, Progress};
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use runner::{Checkpoint, Progress};
+use packetscale_models::units::Span;
 use std::collections::BTreeMap;
 use std::io::{IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use units::Span;
+use studies::attack::Watch;
 
 /// Exit code after Ctrl-C, as shells count: 128 and the number of SIGINT.
 const INTERRUPTED: i32 = 130;
@@ -137,7 +137,7 @@ impl Terminal {
 
 impl Progress for Terminal {
     fn say(&self, line: &str) {
-        let _ = writeln!(std::io::stderr(), "{}", scenario::visible(line));
+        let _ = writeln!(std::io::stderr(), "{}", experiment::scenario::visible(line));
     }
 
     fn begin(&self, checkpoint: &Arc<Checkpoint>) {
@@ -289,7 +289,7 @@ fn keep_on_interrupt(checkpoint: &Arc<Checkpoint>) {
         left.iter().for_each(|path| remove(path));
         if let Some(checkpoint) = &*under_way() {
             let sealed = checkpoint.seal();
-            results::remove_partial(sealed.folder());
+            experiment::results::remove_partial(sealed.folder());
             let kept =
                 format!("{} of {} runs are kept in {}", sealed.done(), sealed.planned(), sealed.folder().display());
             let _ = writeln!(std::io::stderr(), "\ninterrupted: {kept}; the same command resumes");

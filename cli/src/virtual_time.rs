@@ -8,13 +8,13 @@ pub use with_kernel::{ALONE, fetch, guest, hosts, own, usual};
 mod with_kernel {
     use crate::args::Fetched;
     use crate::{Failure, say};
-    use ::virtual_time::{KeptKernel, KeptMachine, Kernel, Virtual, VirtualError, versions};
-    use runner::{Host, Refusal};
+    use harness::runner::{Host, Refusal};
+    use linux::virtual_time::{KeptKernel, KeptMachine, Kernel, Virtual, VirtualError, versions};
     use std::path::Path;
     use std::sync::OnceLock;
 
     /// What users who do not react send alone on a path: the simulator says.
-    pub const ALONE: lab::Alone =
+    pub const ALONE: linux::lab::Alone =
         |experiment, index| simulator::alone(experiment, index).map_err(|error| Refusal::Input(error.to_string()));
 
     /// Versions that are listed even where they were not fetched, and the one that `--clock virtual` means.
@@ -78,7 +78,7 @@ mod with_kernel {
     }
 
     fn kernel(version: &str) -> Result<(), Failure> {
-        let package = ::virtual_time::fetch(version)?;
+        let package = linux::virtual_time::fetch(version)?;
         let run = format!("packetscale run FILE --on {}", named(version));
         say(&format!("{package} is in the cache; `{run}` uses it\n"))
     }
@@ -87,12 +87,12 @@ mod with_kernel {
 
     fn machines() -> Result<Vec<KeptMachine>, Failure> {
         let own = std::env::current_exe().map_err(|error| Failure::Machine(format!("this program: {error}")))?;
-        Ok(::virtual_time::machines(&own)?)
+        Ok(linux::virtual_time::machines(&own)?)
     }
 
     fn list() -> Result<(), Failure> {
-        let mut lines = format!("{}\n", ::virtual_time::cache()?.display());
-        for KeptKernel { version, bytes } in ::virtual_time::kernels()? {
+        let mut lines = format!("{}\n", linux::virtual_time::cache()?.display());
+        for KeptKernel { version, bytes } in linux::virtual_time::kernels()? {
             lines += &format!("kernel   {version:<30} {:>5} MB\n", bytes / MEGABYTE);
         }
         for machine in machines()? {
@@ -121,7 +121,7 @@ mod with_kernel {
         if std::process::id() != 1 {
             return Err(Failure::Input("guest: found an ordinary process; an emulated machine calls this".to_string()));
         }
-        ::virtual_time::guest();
+        linux::virtual_time::guest();
         Ok(())
     }
 
@@ -134,6 +134,6 @@ mod with_kernel {
 
 /// In a build without Linux TCP there are none.
 #[cfg(not(feature = "kernel"))]
-pub fn hosts() -> Vec<&'static dyn runner::Host> {
+pub fn hosts() -> Vec<&'static dyn harness::runner::Host> {
     Vec::new()
 }

@@ -4,16 +4,16 @@
 //! A test of the command needs a program whose standard output it can read: this file is both. With [`AS_COMMAND`] in
 //! its environment it is the command, else the tests.
 
+use experiment::results::{HostLabel, Run};
+use experiment::scenario::Experiment;
+use harness::measure::{FlowSeen, Owner, Recorder, Seen};
+use harness::runner::{Clock, Host, Refusal};
 use libtest_mimic::{Arguments, Failed, Trial};
-use measure::{FlowSeen, Owner, Recorder, Seen};
-use results::{HostLabel, Run};
-use runner::{Clock, Host, Refusal};
-use scenario::Experiment;
+use packetscale_models::units::{Bytes, Span, Time};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, ExitCode, Output};
-use units::{Bytes, Span, Time};
 
 const AS_COMMAND: &str = "PACKETSCALE_ANOTHER_HOST";
 

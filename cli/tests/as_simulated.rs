@@ -5,22 +5,19 @@
 //! is sent and waits within a packet's time where they are that small.
 #![cfg(target_os = "linux")]
 
-// The link knows it by the name of its package.
-extern crate live as packetscale_live;
-
-#[path = "../../hosts/live/tests/link/mod.rs"]
+#[path = "../../live/tests/link/mod.rs"]
 mod link;
 
-use congestion::{Setup, find};
+use experiment::scenario::{Experiment, Scenario};
+use harness::runner::Host;
 use link::{HEADERS, Link, Measured, Shape};
 use live::serve::Limits;
 use live::transfer::{Outgoing, drive};
 use live::wire::{Begin, Grant, Keys, Purpose, SEGMENT_HEAD};
-use runner::Host;
-use scenario::{Experiment, Scenario};
-use settings::Settings;
-use transport::{SenderParams, Transfer};
-use units::{Bytes, Rate, Span, Time};
+use packetscale_models::congestion::{Setup, find};
+use packetscale_models::settings::Settings;
+use packetscale_models::transport::{SenderParams, Transfer};
+use packetscale_models::units::{Bytes, Rate, Span, Time};
 
 const PACKET: Bytes = Bytes::new(1500);
 const RTT: Span = Span::from_millis(20);

@@ -8,26 +8,26 @@
 
 #[path = "carried/beside.rs"]
 mod beside;
-#[path = "../../hosts/live/tests/probed/busy.rs"]
+#[path = "../../live/tests/probed/busy.rs"]
 mod busy;
 #[path = "carried/loaded.rs"]
 mod loaded;
-#[path = "../../hosts/live/tests/probed/others.rs"]
+#[path = "../../live/tests/probed/others.rs"]
 #[allow(dead_code)]
 mod others;
-#[path = "../../hosts/live/tests/probed/path.rs"]
+#[path = "../../live/tests/probed/path.rs"]
 #[allow(dead_code)]
 mod path;
 
 use busy::Thread;
+use experiment::results::Summary;
+use experiment::scenario::{Experiment, Scenario};
+use harness::runner::Host;
 use live::host::{Destination, Live};
 use live::serve::{Limits, serve};
 use live::wire::{Grant, Keys, PORT};
 use others::Traffic;
 use path::{Path, RIGHT, Shape, inside};
-use results::Summary;
-use runner::Host;
-use scenario::{Experiment, Scenario};
 use std::net::SocketAddr;
 
 const SHAPE: Shape = Shape { mbit: 10, rtt_ms: 20, taken: 0, bytes: 1500, traffic: Traffic::Constant, seed: 1 };

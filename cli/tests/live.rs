@@ -7,12 +7,12 @@ use live::probe::{Answer, Found, Learnt, Seen, scenario};
 use live::wire::{Ordered, Source, Stamp};
 use nix::sys::signal::{Signal, kill};
 use nix::unistd::Pid;
+use packetscale_models::units::{Bytes, Rate};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, Command, Output, Stdio};
-use units::{Bytes, Rate};
 
 fn packetscale(words: &[&str]) -> Output {
     Command::new(env!("CARGO_BIN_EXE_packetscale")).args(words).output().expect("the command starts")

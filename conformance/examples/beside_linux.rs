@@ -3,13 +3,14 @@
 //! `--` choose among the cells: `queues`, a law, or in how many packets one is lost; `sample` makes the cells that are
 //! run again in tests, in the kernel of those.
 //!
-//!     cargo run --profile claims --package packetscale-conformance --example beside_linux
+//!     cargo run --profile claims --package conformance --example beside_linux
 
 #[path = "../tests/linux/mod.rs"]
 mod linux;
 #[path = "../tests/path/mod.rs"]
 mod path;
 
+use ::linux::virtual_time::{Kernel, Virtual};
 use linux::{LOSSES, Loss, Row, SAMPLE, becomes_the_guest, queues, rows, sample_kernel, table, there};
 use rayon::prelude::*;
 use serde::Serialize;
@@ -17,7 +18,6 @@ use std::fs::File;
 use std::io::Write;
 use std::path::Path;
 use std::sync::Mutex;
-use virtual_time::{Kernel, Virtual};
 
 const KERNEL: &str = "6.12";
 
@@ -33,7 +33,7 @@ fn main() -> Result<(), Failure> {
         return laws(&host, SAMPLE.laws.iter().map(|law| (*law, SAMPLE, 1)).collect());
     }
     if Kernel::cached(KERNEL).is_err() {
-        eprintln!("fetched {}", virtual_time::fetch(KERNEL)?);
+        eprintln!("fetched {}", ::linux::virtual_time::fetch(KERNEL)?);
     }
     let host = linux::linux(Box::new(|| Kernel::cached(KERNEL)));
     let all = LOSSES.into_iter().flat_map(|loss| loss.laws.iter().map(move |law| (*law, loss)));

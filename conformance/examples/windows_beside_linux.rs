@@ -1,7 +1,7 @@
 //! Draws the windows of Linux's laws over time, here and in Linux 6.12 (`linux/table.ndjson`): 40 Mbit/s, 60 ms, a quarter
 //! of the bandwidth-delay product as buffer, no random loss. Writes SVG to standard output.
 //!
-//!     cargo run --release --package packetscale-conformance --example windows_beside_linux > docs/images/windows-beside-linux.svg
+//!     cargo run --release --package conformance --example windows_beside_linux > docs/images/windows-beside-linux.svg
 
 #[path = "../tests/linux/mod.rs"]
 mod linux;

@@ -1,17 +1,17 @@
 //! Draws the windows of Linux's laws over time, here and in ns-2: 100 Mbit/s, 60 ms, a quarter of the bandwidth-delay
 //! product as buffer, no random loss. Writes SVG to standard output.
 //!
-//!     cargo run --release --package packetscale-conformance --example windows_beside_ns2 > docs/images/windows-beside-ns2.svg
+//!     cargo run --release --package conformance --example windows_beside_ns2 > docs/images/windows-beside-ns2.svg
 
 mod panels;
 #[path = "../tests/path/mod.rs"]
 mod path;
 
+use experiment::scenario::{Buffer, Experiment};
+use packetscale_models::units::{Packets, Rate, Span};
 use panels::{Axes, Curve, draw};
 use path::{dumbbell, flow, link, run};
-use scenario::{Buffer, Experiment};
 use std::process::Command;
-use units::{Packets, Rate, Span};
 
 const LAWS: [&str; 12] = [
     "newreno",

@@ -17,7 +17,7 @@ use linux::{
     JUDGED, Judged, LAWS, LOSSES, Loss, Row, SAMPLE, SHOWN, becomes_the_guest, here, judge, known_difference, queues,
     rows, sample_folder, sample_kernel, sides, table, there,
 };
-use settings::Settings;
+use packetscale_models::settings::Settings;
 
 /// Largest difference of two builds in a cell of the sample.
 const SAME: f64 = 0.1;

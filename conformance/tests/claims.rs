@@ -2,10 +2,10 @@
 //! and `scenarios/attack/*.toml`, which a search found.
 //! Each file is one test. The test reads the file, makes its runs and checks its expectations, as the command does.
 
+use experiment::results::{HostLabel, Manifest, Results, SCHEMA};
+use experiment::scenario::Scenario;
 use libtest_mimic::{Arguments, Failed, Trial};
 use rayon::prelude::*;
-use results::{HostLabel, Manifest, Results, SCHEMA};
-use scenario::Scenario;
 use std::path::{Path, PathBuf};
 
 fn main() {
@@ -58,7 +58,7 @@ fn check(scenario: &Scenario) -> Result<(), Failed> {
     if scenario.expectations().is_empty() {
         return Err("it expects nothing".into());
     }
-    let runs: Result<Vec<results::Run>, String> =
+    let runs: Result<Vec<experiment::results::Run>, String> =
         scenario.plan().par_iter().map(|run| simulator::run(run).map_err(|error| error.to_string())).collect();
     let runs = runs?;
     let results = Results {
@@ -71,7 +71,7 @@ fn check(scenario: &Scenario) -> Result<(), Failed> {
     if results.expectations.iter().all(|expectation| expectation.met) {
         return Ok(());
     }
-    Err(results::to_table(&results, false).into())
+    Err(experiment::results::to_table(&results, false).into())
 }
 
 /// One flow on 10 Mbit/s, with an expectation.

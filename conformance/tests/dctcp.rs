@@ -15,11 +15,11 @@
 
 mod path;
 
+use experiment::results::Run;
+use experiment::scenario::{Buffer, Experiment, FlowSpec, QueueSpec};
+use packetscale_models::settings::{Setting, Settings};
+use packetscale_models::units::{Packets, Rate, Ratio, Span};
 use path::{dumbbell, flow, link, run};
-use results::Run;
-use scenario::{Buffer, Experiment, FlowSpec, QueueSpec};
-use settings::{Setting, Settings};
-use units::{Packets, Rate, Ratio, Span};
 
 /// A packet takes 12 us at 1 Gbit/s.
 const PACKET: u64 = 1500;

@@ -3,11 +3,11 @@
 
 mod path;
 
+use experiment::results::Run;
+use experiment::scenario::{Buffer, Experiment, FlowSpec, QueueSpec};
+use packetscale_models::units::{Packets, Rate, Span};
 use path::{dumbbell, flow, link, run};
 use rayon::prelude::*;
-use results::Run;
-use scenario::{Buffer, Experiment, FlowSpec, QueueSpec};
-use units::{Packets, Rate, Span};
 
 const PACKET: u64 = 1500;
 

@@ -14,11 +14,15 @@ mod path;
 #[path = "laws/repeatable.rs"]
 mod repeatable;
 
-use scenario::FlowSpec;
-use units::Span;
+use experiment::scenario::FlowSpec;
+use packetscale_models::units::Span;
 
 /// Returns one flow per controller of the registry, and per controller of a file.
 fn contenders(packet: u64, rtt: Span) -> Vec<(String, FlowSpec)> {
     let flow = |name: &str| (name.to_string(), path::flow(name, packet, rtt));
-    congestion::registry().iter().map(|entry| flow(entry.name)).chain(files::flows(packet, rtt)).collect()
+    packetscale_models::congestion::registry()
+        .iter()
+        .map(|entry| flow(entry.name))
+        .chain(files::flows(packet, rtt))
+        .collect()
 }

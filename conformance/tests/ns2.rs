@@ -16,10 +16,10 @@
 mod path;
 mod peers;
 
+use experiment::scenario::{Buffer, Experiment, FlowSpec};
+use packetscale_models::units::{Packets, Rate, Ratio, Span};
 use path::{dumbbell, flow, link, mean, replicate, without};
 use rayon::prelude::*;
-use scenario::{Buffer, Experiment, FlowSpec};
-use units::{Packets, Rate, Ratio, Span};
 
 const PACKET: u64 = 1500;
 const WARMUP_S: u64 = 20;

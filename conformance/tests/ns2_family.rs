@@ -15,9 +15,9 @@
 mod path;
 mod peers;
 
+use packetscale_models::units::Span;
 use path::{apart, flow, mean, replicate, single, without};
 use rayon::prelude::*;
-use units::Span;
 
 const PACKET: u64 = 1500;
 const WARMUP_S: u64 = 10;

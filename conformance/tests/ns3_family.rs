@@ -8,10 +8,10 @@
 mod path;
 mod peers;
 
+use packetscale_models::units::Span;
 use path::{apart, flow, mean, replicate, single, without};
 use peers::ns3::Program;
 use rayon::prelude::*;
-use units::Span;
 
 const PACKET: u64 = 1500;
 /// Payload of an ns-3 packet, without the headers of PPP, IP, and TCP with timestamps.

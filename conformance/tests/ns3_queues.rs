@@ -8,12 +8,12 @@
 mod path;
 mod peers;
 
+use experiment::results::Run;
+use experiment::scenario::{Buffer, Experiment, FlowSpec, QueueSpec, Start, TrafficKind};
+use packetscale_models::units::{Packets, Rate, Span, Time};
 use path::{apart, dumbbell, flow, link, mean, replicate, traffic};
 use peers::ns3::Program;
 use rayon::prelude::*;
-use results::Run;
-use scenario::{Buffer, Experiment, FlowSpec, QueueSpec, Start, TrafficKind};
-use units::{Packets, Rate, Span, Time};
 
 const PACKET: u64 = 1500;
 const WARMUP_S: u64 = 5;

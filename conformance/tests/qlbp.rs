@@ -1,18 +1,18 @@
 //! The pacer `qlbp` in the simulator compared with its closed forms: steady delay, transients, step response, and how
 //! much of the burstiness of Markov on-off traffic it leaves.
 //!
-//! The oracle is `algorithms/theory`, which uses a fluid and the spectrum of the source; only its steady delay knows
+//! The oracle is `models/src/theory`, which uses a fluid and the spectrum of the source; only its steady delay knows
 //! packets. It shares no code with the discipline.
 
+use experiment::scenario::Scenario;
+use packetscale_models::theory::qlbp::{OnOff, Pacer, Reading};
+use packetscale_models::units::{Bytes, Packets, Rate, Span, Time};
 use rayon::prelude::*;
-use scenario::Scenario;
 use simulator::{Mode, Served};
 use std::path::Path;
-use theory::qlbp::{OnOff, Pacer, Reading};
-use units::{Bytes, Packets, Rate, Span, Time};
 
 /// A pacer on 10 Mbit/s, and traffic.
-fn experiment(seconds: u64, queue: &str, traffic: &str) -> scenario::Experiment {
+fn experiment(seconds: u64, queue: &str, traffic: &str) -> experiment::scenario::Experiment {
     let text = format!(
         "[run]\nduration = \"{seconds} s\"\nwarmup = \"1 s\"\n[path]\nrate = \"10 Mbit/s\"\ndelay = \"10 ms\"\n\
          buffer = \"unlimited\"\nqueue = {{ kind = \"qlbp\", {queue} }}\n[[traffic]]\n{traffic}\n"
@@ -20,11 +20,11 @@ fn experiment(seconds: u64, queue: &str, traffic: &str) -> scenario::Experiment 
     Scenario::parse(&text, Path::new("qlbp.toml"), &[]).unwrap_or_else(|error| panic!("{error}")).plan().remove(0)
 }
 
-fn mean_delay(experiment: &scenario::Experiment) -> f64 {
+fn mean_delay(experiment: &experiment::scenario::Experiment) -> f64 {
     simulator::run(experiment).unwrap_or_else(|error| panic!("{error}")).summary.queue_delay_mean_s.unwrap()
 }
 
-fn served(experiment: &scenario::Experiment) -> Vec<Served> {
+fn served(experiment: &experiment::scenario::Experiment) -> Vec<Served> {
     let log = simulator::log(experiment, Mode::Fused).unwrap_or_else(|error| panic!("{error}"));
     assert!(log.len() > 100, "only {} packets", log.len());
     log
@@ -150,7 +150,7 @@ fn the_autocovariance_of_what_leaves_is_that_of_theorem_2() {
         let run = experiment(301, &queue, &format!("{MARKOV}\npacket = \"100 B\""));
         let lags = [4usize, 10, 20, 40];
         let covariances = |seed: u64| -> Vec<f64> {
-            let log = served(&scenario::Experiment { seed, ..run.clone() });
+            let log = served(&experiment::scenario::Experiment { seed, ..run.clone() });
             let mut rate = vec![-SOURCE.mean_bps(); 60_000];
             for served in &log {
                 let slot = served.departure.since(Time::ZERO).saturating_sub(Span::from_secs(1)) / window;
@@ -207,7 +207,9 @@ fn pacers_in_tandem_leave_the_variation_that_the_fluid_says() {
             pacers - 1
         );
         let plan = Scenario::parse(&text, Path::new("tandem.toml"), &[]).unwrap_or_else(|e| panic!("{e}")).plan();
-        let left = |run: &scenario::Experiment| simulator::run(run).ok().and_then(|run| run.summary.variation_left);
+        let left = |run: &experiment::scenario::Experiment| {
+            simulator::run(run).ok().and_then(|run| run.summary.variation_left)
+        };
         let (found, error) = mean(&plan.par_iter().filter_map(left).collect::<Vec<_>>());
         let window = Span::from_millis(50);
         let of = |passed| SOURCE.variation(pacer.response_per_s(), passed, window);

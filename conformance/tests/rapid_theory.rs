@@ -1,15 +1,15 @@
-//! Flows of Rapid beside their fluid ([`theory::rapid`]): packets on one link, in the simulator.
+//! Flows of Rapid beside their fluid ([`packetscale_models::theory::rapid`]): packets on one link, in the simulator.
 //!
 //! The bounds of the linear theory were fixed before any run: one flow settles within 4.2 round trips after start-up, and
 //! flows use `n (1-m) / (m + n (1-m))`. Two more are not met (docs/theory.md): no swing of four flows, and one of 2 to 3
 //! round trips of twelve. What they do instead is what the fluid with the law's thresholds does. Its bounds were fixed
-//! after a look at another simulator (algorithms/rapid/tests/bottleneck), and before the first run here.
+//! after a look at another simulator (models/tests/rapid/bottleneck), and before the first run here.
 
-use results::Run;
-use scenario::Scenario;
+use experiment::results::Run;
+use experiment::scenario::Scenario;
+use packetscale_models::theory::rapid::{Cycle, Flows};
+use packetscale_models::units::{Bytes, Rate, Ratio, Span};
 use std::path::Path;
-use theory::rapid::{Cycle, Flows};
-use units::{Bytes, Rate, Ratio, Span};
 
 const RTT_S: f64 = 0.03;
 const RATE: f64 = 1e9;

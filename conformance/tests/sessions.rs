@@ -6,9 +6,9 @@
 //! ds`, and their Allan variance is `2 V(w) - V(2 w) / 2`. The simulator knows none of this: it sends packets of TCP
 //! connections.
 
+use experiment::results::Run;
+use experiment::scenario::{Experiment, Scenario};
 use rayon::prelude::*;
-use results::Run;
-use scenario::{Experiment, Scenario};
 use std::path::Path;
 
 const SHAPE: f64 = 1.1;

@@ -5,11 +5,11 @@ mod files;
 mod ideal;
 mod path;
 
+use experiment::results::Run;
+use experiment::scenario::{Buffer, Experiment, FlowSpec};
 use ideal::{Cubic, Law, Losses, Reno, mean_window};
+use packetscale_models::units::{Packets, Rate, Ratio, Span};
 use path::{dumbbell, flow, link, mean, replicate, run, without};
-use results::Run;
-use scenario::{Buffer, Experiment, FlowSpec};
-use units::{Packets, Rate, Ratio, Span};
 
 const PACKET: u64 = 1000;
 const RTT_S: f64 = 0.1;
@@ -189,7 +189,7 @@ fn newreno_in_a_buffer_of_one_bdp_makes_the_sawtooth_of_theory() {
     let path = Sawtooth::new(100.0);
     let (short, long) = (path.run(300), path.run(1500));
     assert_within(0.001, long.summary.utilisation.unwrap(), 1.0, "utilisation");
-    let recoveries = |run: &results::Run| run.flows[0].recoveries.expect("the simulator counts recoveries");
+    let recoveries = |run: &experiment::results::Run| run.flows[0].recoveries.expect("the simulator counts recoveries");
     let cycles = (recoveries(&long) - recoveries(&short)) as f64;
     let losses = (long.flows[0].dropped_packets - short.flows[0].dropped_packets) as f64;
     assert_within(0.02, 1200.0 / cycles, path.packets() / path.packets_per_s, "period");

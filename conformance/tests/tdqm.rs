@@ -2,11 +2,11 @@
 
 mod path;
 
+use experiment::scenario::{Buffer, Experiment, QueueSpec, TrafficKind};
+use packetscale_models::settings::{Setting, Settings};
+use packetscale_models::theory::tdqm::{eta_accumulated, eta_per_period};
+use packetscale_models::units::{Rate, Ratio, Span};
 use path::{dumbbell, link, mean, replicate, traffic};
-use scenario::{Buffer, Experiment, QueueSpec, TrafficKind};
-use settings::{Setting, Settings};
-use theory::tdqm::{eta_accumulated, eta_per_period};
-use units::{Rate, Ratio, Span};
 
 /// A packet takes 200 us on the link.
 const PACKET: u64 = 1000;

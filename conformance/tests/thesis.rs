@@ -13,11 +13,11 @@
 
 mod path;
 
+use experiment::results::Run;
+use experiment::scenario::{Buffer, Experiment, FlowSpec};
+use packetscale_models::settings::Setting;
+use packetscale_models::units::{Bytes, Rate, Ratio, Span};
 use path::{dumbbell, flow, link, mean, replicate};
-use results::Run;
-use scenario::{Buffer, Experiment, FlowSpec};
-use settings::Setting;
-use units::{Bytes, Rate, Ratio, Span};
 
 const PACKET: u64 = 9000;
 const TOLERANCE: f64 = 0.1;

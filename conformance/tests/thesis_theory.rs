@@ -6,7 +6,7 @@
 //! upwards and eta downwards. The oracle shares no code with the law, which works packet by packet, stream by stream,
 //! in integers.
 
-use scenario::Scenario;
+use experiment::scenario::Scenario;
 use std::path::Path;
 
 struct Setting {

@@ -6,5 +6,5 @@ use std::ffi::OsString;
 /// Runs the command with these words, the first of which is its own name. Returns the exit code.
 #[pyfunction]
 pub fn main(py: Python<'_>, words: Vec<OsString>) -> u8 {
-    py.detach(|| cli::code_with(&cli::hosts(), words))
+    py.detach(|| packetscale_cli::code_with(&packetscale_cli::hosts(), words))
 }

@@ -4,8 +4,11 @@
 //! the run; [`Stoppable`](crate::waiting::Stoppable) catches it, and the caller of `run` gets it with its traceback.
 
 use crate::fault::{Fault, Input};
-use brought::{Maker, NameError};
-use congestion::{AckSample, Brought, Controller, Decision, Loss, Marked, Needs, Sent, Setup, Timeout, Undo};
+use experiment::brought::{Maker, NameError};
+use packetscale_models::congestion::{
+    AckSample, Brought, Controller, Decision, Loss, Marked, Needs, Sent, Setup, Timeout, Undo,
+};
+use packetscale_models::units::{Ecn, Span, Time};
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::intern;
@@ -13,7 +16,6 @@ use pyo3::prelude::*;
 use pyo3::types::{PyString, PyTuple};
 use std::panic::resume_unwind;
 use std::sync::Arc;
-use units::{Ecn, Span, Time};
 
 /// What a run is unwound with: an exception of a controller.
 pub struct Raised(pub PyErr);
@@ -91,7 +93,7 @@ pub fn register(name: &str, class_: Bound<'_, PyAny>, source: &str) -> PyResult<
     let has = |call: &str| class_.hasattr(call);
     let calls = Calls { sent: has("on_sent")?, mark: has("on_mark")?, undo: has("on_undo")? };
     let maker = Arc::new(Class { class: class_.unbind(), calls });
-    brought::register(name, source, maker).map_err(|error| misnamed(&error))
+    experiment::brought::register(name, source, maker).map_err(|error| misnamed(&error))
 }
 
 /// A name that no controller can have.
@@ -163,7 +165,10 @@ fn decision(object: &Bound<'_, PyAny>, now: Time) -> PyResult<Decision> {
     }
     // Conversions of numbers that are too large, or negative, end at the nearest bound.
     let departure = departure.map_or(Time::ZERO, |ns| Time::from_picos((ns * PICOS as f64) as u64));
-    Ok(Decision { window: brought::window(window as u32), departure: brought::departure(departure, now) })
+    Ok(Decision {
+        window: experiment::brought::window(window as u32),
+        departure: experiment::brought::departure(departure, now),
+    })
 }
 
 impl Controller for Instance {

@@ -1,10 +1,10 @@
 //! What went wrong, as the rooms say it and as Python raises it.
 
-use ::scenario::{Place, ScenarioError};
+use experiment::scenario::{Place, ScenarioError};
+use harness::runner::Refusal;
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyOSError};
 use pyo3::prelude::*;
-use runner::Refusal;
 use std::io;
 use std::path::Path;
 
@@ -62,15 +62,15 @@ impl From<Refusal> for Fault {
     }
 }
 
-impl From<runner::Error> for Fault {
-    fn from(error: runner::Error) -> Fault {
+impl From<harness::runner::Error> for Fault {
+    fn from(error: harness::runner::Error) -> Fault {
         match error {
-            runner::Error::Refused(refusal) => refusal.into(),
-            runner::Error::Unwritable { folder, error } => unwritable(&folder)(error),
-            occupied @ runner::Error::Occupied { .. } => {
+            harness::runner::Error::Refused(refusal) => refusal.into(),
+            harness::runner::Error::Unwritable { folder, error } => unwritable(&folder)(error),
+            occupied @ harness::runner::Error::Occupied { .. } => {
                 input(format!("{occupied}; name another folder, or replace what is there with replace=True"))
             }
-            shards @ (runner::Error::Apart { .. } | runner::Error::Missing { .. }) => input(shards),
+            shards @ (harness::runner::Error::Apart { .. } | harness::runner::Error::Missing { .. }) => input(shards),
         }
     }
 }

@@ -7,10 +7,12 @@
 use crate::controller::Raised;
 use crate::fault::input;
 use crate::scenario::Scenario;
-use ::scenario::{ControllerSpec, Experiment, Record};
-use brought::{Maker, Own};
-use congestion::{AnyController, Brought, Setup};
+use experiment::brought::{Maker, Own};
+use experiment::scenario::{ControllerSpec, Experiment, Record};
 use numpy::{PyArray1, PyReadonlyArray1, PyReadwriteArray1, PyReadwriteArray2};
+use packetscale_models::congestion::{AnyController, Brought, Setup};
+use packetscale_models::steered::{Guided, Outcome, Policy, Scheme, Steered};
+use packetscale_models::units::{Random, Rate, Time};
 use pyo3::prelude::*;
 use rayon::prelude::*;
 use rayon::{ThreadPool, ThreadPoolBuilder};
@@ -18,8 +20,6 @@ use simulator::Paused;
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::{Arc, Mutex, PoisonError};
-use steered::{Guided, Outcome, Policy, Scheme, Steered};
-use units::{Random, Rate, Time};
 
 /// How much faster than the fastest link a rate may be, where nobody says (as in PCC-RL).
 const MOST_OF_LINK: u64 = 2;
@@ -358,5 +358,5 @@ pub fn guide(
 ) -> PyResult<()> {
     let shape = Shape { scheme: self::scheme(scheme, Rate::from_bps(most_rate_bps))?, intervals: some(intervals)? };
     let guide = Guide { shape, policy: Function(policy) };
-    brought::register(name, source, Arc::new(guide)).map_err(|error| crate::controller::misnamed(&error))
+    experiment::brought::register(name, source, Arc::new(guide)).map_err(|error| crate::controller::misnamed(&error))
 }

@@ -4,8 +4,8 @@ use crate::fault::Fault;
 use crate::run::a_folder;
 use crate::values;
 use crate::waiting::{After, Stoppable, Watch, wait};
+use harness::runner::{Error, Runner};
 use pyo3::prelude::*;
-use runner::{Error, Runner};
 use serde::Serialize;
 use simulator::Simulator;
 use std::num::NonZero;
@@ -26,8 +26,8 @@ pub fn evaluate<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     answer(py, jobs, out, replace, progress, move |runner, folder| {
-        let controller = cli::controller_written(&controller);
-        evaluation::Asked { controller: &controller, only: only.as_deref(), quick }.answer(runner, folder)
+        let controller = packetscale_cli::controller_written(&controller);
+        studies::evaluation::Asked { controller: &controller, only: only.as_deref(), quick }.answer(runner, folder)
     })
 }
 
@@ -46,8 +46,9 @@ pub fn matrix<'py>(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Bound<'py, PyAny>> {
     answer(py, jobs, out, replace, progress, move |runner, folder| {
-        let controllers: Vec<String> = controllers.iter().map(|word| cli::controller_written(word)).collect();
-        ::matrix::Asked { controllers: &controllers, only: &only, quick }.answer(runner, folder)
+        let controllers: Vec<String> =
+            controllers.iter().map(|word| packetscale_cli::controller_written(word)).collect();
+        studies::matrix::Asked { controllers: &controllers, only: &only, quick }.answer(runner, folder)
     })
 }
 
@@ -63,7 +64,7 @@ fn answer<'py, Answer: Serialize>(
     let json = wait(py, progress, After::TheEnd, move |watch: &Watch| {
         let host = &Stoppable { host: &Simulator, watch };
         let jobs = jobs.map(NonZero::get);
-        let runner = Runner { host, program: &cli::PROGRAM, jobs, replace, progress: watch };
+        let runner = Runner { host, program: &packetscale_cli::PROGRAM, jobs, replace, progress: watch };
         let answer = match out {
             Some(folder) => ask(&runner, &folder)?,
             None => ask(&runner, a_folder()?.path())?,

@@ -15,6 +15,7 @@ mod questions;
 mod results;
 mod run;
 mod scenario;
+mod streams;
 mod training;
 mod values;
 mod waiting;
@@ -45,7 +46,7 @@ mod _native {
 
     #[pymodule_init]
     fn init(module: &Bound<'_, PyModule>) -> PyResult<()> {
-        module.add("VERSION", cli::PROGRAM.version())?;
-        module.add("COMMIT", cli::PROGRAM.commit())
+        module.add("VERSION", packetscale_cli::PROGRAM.version())?;
+        module.add("COMMIT", packetscale_cli::PROGRAM.commit())
     }
 }

@@ -4,9 +4,9 @@ use crate::fault::{Fault, input, unwritable};
 use crate::run::a_folder;
 use crate::values;
 use crate::waiting::{After, Stoppable, Watch, wait};
-use ::results::reproduction;
+use experiment::results::reproduction;
+use harness::runner::{Made, Runner};
 use pyo3::prelude::*;
-use runner::{Made, Runner};
 use simulator::Simulator;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -44,15 +44,19 @@ fn found(
     watch: &Watch,
 ) -> Result<Vec<reproduction::Paper>, Fault> {
     let host = &Stoppable { host: &Simulator, watch };
-    let runner = Runner { host, program: &cli::PROGRAM, jobs, replace, progress: watch };
+    let runner = Runner { host, program: &packetscale_cli::PROGRAM, jobs, replace, progress: watch };
     let mut made = Made::new();
     let mut papers = Vec::new();
-    for (paper, figures) in cli::read(cli::chosen(Some(what)).map_err(input)?, quick, out).map_err(input)? {
+    for (paper, figures) in
+        packetscale_cli::read(packetscale_cli::chosen(Some(what)).map_err(input)?, quick, out).map_err(input)?
+    {
         let folder = out.join(&paper.name);
-        let outcome = |figure: &papers::Figure| cli::outcome(figure, &folder.join(&figure.name), &runner, &mut made);
+        let outcome = |figure: &studies::papers::Figure| {
+            packetscale_cli::outcome(figure, &folder.join(&figure.name), &runner, &mut made)
+        };
         let outcome = paper.outcome(figures.iter().map(outcome).collect::<Result<_, _>>()?);
         if with_page {
-            cli::write_page(&outcome, &folder).map_err(unwritable(&folder))?;
+            packetscale_cli::write_page(&outcome, &folder).map_err(unwritable(&folder))?;
         }
         papers.push(outcome);
     }

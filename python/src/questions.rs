@@ -3,14 +3,14 @@
 use crate::fault::{Fault, Input};
 use crate::values;
 use crate::waiting::{After, wait};
-use analysis::{NoAnswer, Question};
-use estimation::Method;
-use probing::recording::{Recording, Refusal};
+use harness::probing::recording::{Recording, Refusal};
+use packetscale_models::estimation::Method;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::fs::File;
 use std::io::{BufReader, Cursor, Read};
 use std::path::PathBuf;
+use studies::analysis::{NoAnswer, Question};
 
 /// Asks the theory of this name. See `packetscale.theory`.
 #[pyfunction]

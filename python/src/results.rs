@@ -2,9 +2,9 @@
 
 use crate::fault::{Fault, input, unwritable};
 use crate::values;
-use ::results::{Batches, figures, tables};
 use arrow_array::ffi_stream::FFI_ArrowArrayStream;
 use arrow_schema::ffi::FFI_ArrowSchema;
+use experiment::results::{Batches, figures, tables};
 use pyo3::prelude::*;
 use pyo3::types::{PyCapsule, PyDict};
 use std::path::{Path, PathBuf};
@@ -12,10 +12,10 @@ use std::sync::Arc;
 
 /// What came out: tables, expectations, and how to get the same again.
 #[pyclass(frozen, module = "packetscale")]
-pub struct Results(Arc<::results::Results>);
+pub struct Results(Arc<experiment::results::Results>);
 
 impl Results {
-    pub fn of(results: ::results::Results) -> Results {
+    pub fn of(results: experiment::results::Results) -> Results {
         Results(Arc::new(results))
     }
 }
@@ -70,7 +70,7 @@ macro_rules! getters {
 
             /// Writes all files that the command writes but the page: CSV, Parquet, runs.ndjson, manifest.json.
             fn write(&self, py: Python<'_>, folder: PathBuf) -> PyResult<()> {
-                let written = || std::fs::create_dir_all(&folder).and_then(|()| ::results::write(&self.0, &folder));
+                let written = || std::fs::create_dir_all(&folder).and_then(|()| experiment::results::write(&self.0, &folder));
                 py.detach(written).map_err(unwritable(&folder)).map_err(PyErr::from)
             }
 
@@ -80,7 +80,7 @@ macro_rules! getters {
 
             /// The table that the command prints.
             fn __str__(&self) -> String {
-                ::results::to_table(&self.0, false)
+                experiment::results::to_table(&self.0, false)
             }
 
             fn __repr__(&self) -> String {
@@ -124,33 +124,35 @@ pub fn page(file: &Path, text: &str) -> Result<(), Fault> {
     };
     let folder = file.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
     std::fs::create_dir_all(folder)
-        .and_then(|()| ::results::write_file(folder, &leaf.to_string_lossy(), |out| out.write_all(text.as_bytes())))
+        .and_then(|()| {
+            experiment::results::write_file(folder, &leaf.to_string_lossy(), |out| out.write_all(text.as_bytes()))
+        })
         .map_err(unwritable(file))
 }
 
 /// Reads results that the command or `Results.write` has written.
 #[pyfunction]
 pub fn read(py: Python<'_>, folder: PathBuf) -> PyResult<Results> {
-    py.detach(|| ::results::read(&folder)).map(Results::of).map_err(|error| input(error).into())
+    py.detach(|| experiment::results::read(&folder)).map(Results::of).map_err(|error| input(error).into())
 }
 
 /// Writes one page of the results in these folders. See `packetscale.report`.
 #[pyfunction]
 pub fn report(py: Python<'_>, folders: Vec<PathBuf>, out: PathBuf) -> PyResult<()> {
-    py.detach(|| page(&out, &cli::page_of(&folders).map_err(input)?)).map_err(PyErr::from)
+    py.detach(|| page(&out, &packetscale_cli::page_of(&folders).map_err(input)?)).map_err(PyErr::from)
 }
 
 /// A table of results. Whatever reads Arrow streams takes it as it is: `polars.DataFrame(table)`, `pyarrow.table(table)`,
 /// `pandas.DataFrame.from_arrow(table)`, DuckDB, ...
 #[pyclass(frozen, module = "packetscale")]
 pub struct Table {
-    results: Arc<::results::Results>,
+    results: Arc<experiment::results::Results>,
     name: &'static str,
 }
 
 impl Table {
     /// Does something with the table.
-    fn with<T>(&self, work: impl FnOnce(&::results::Table<'_>) -> T) -> PyResult<T> {
+    fn with<T>(&self, work: impl FnOnce(&experiment::results::Table<'_>) -> T) -> PyResult<T> {
         let found = tables(&self.results).find(|table| table.name == self.name);
         found.map(|table| work(&table)).ok_or_else(|| input(format!("no table {}", self.name)).into())
     }
@@ -201,7 +203,7 @@ impl Table {
 
     /// The columns as an Arrow schema.
     fn __arrow_c_schema__<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyCapsule>> {
-        let schema = self.with(|table| FFI_ArrowSchema::try_from(::results::schema(table)))?;
+        let schema = self.with(|table| FFI_ArrowSchema::try_from(experiment::results::schema(table)))?;
         let schema = schema.map_err(|error| PyErr::from(Fault::Machine(error.to_string())))?;
         PyCapsule::new_with_value(py, schema, c"arrow_schema")
     }
@@ -224,7 +226,7 @@ impl Table {
     /// The text of the table's CSV file, as the command writes it.
     fn to_csv(&self, py: Python<'_>) -> PyResult<String> {
         let mut text = Vec::new();
-        let written = py.detach(|| self.with(|table| ::results::csv(table, &mut text)))?;
+        let written = py.detach(|| self.with(|table| experiment::results::csv(table, &mut text)))?;
         written.map_err(|error| PyErr::from(Fault::File(error.to_string())))?;
         Ok(String::from_utf8_lossy(&text).into_owned())
     }

@@ -4,9 +4,9 @@ use crate::fault::{Fault, input, unwritable};
 use crate::results::Results;
 use crate::scenario::Scenario;
 use crate::waiting::{After, Stoppable, Watch, wait};
-use ::scenario::Scenario as Resolved;
+use experiment::scenario::Scenario as Resolved;
+use harness::runner::{Made, Refusal, Runner, Shard, Shards, Swept};
 use pyo3::prelude::*;
-use runner::{Made, Refusal, Runner, Shard, Shards, Swept};
 use simulator::Simulator;
 use std::num::NonZero;
 use std::path::{Path, PathBuf};
@@ -63,7 +63,7 @@ pub fn merge(py: Python<'_>, scenario: PyRef<'_, Scenario>, out: PathBuf, replac
     drop(scenario);
     wait(py, None, After::TheEnd, move |watch| {
         order
-            .with(watch, |runner, swept| runner.merge(swept, Shards::read(&out, &cli::PROGRAM)?, &out))
+            .with(watch, |runner, swept| runner.merge(swept, Shards::read(&out, &packetscale_cli::PROGRAM)?, &out))
             .map(Results::of)
     })
 }
@@ -88,7 +88,7 @@ impl Order {
         Order { scenario: Arc::clone(&scenario.resolved), path, changes, jobs: jobs.map(NonZero::get), replace }
     }
 
-    fn make(&self, watch: &Watch, folder: &Path) -> Result<results::Results, Fault> {
+    fn make(&self, watch: &Watch, folder: &Path) -> Result<experiment::results::Results, Fault> {
         self.with(watch, |runner, swept| {
             runner.record(swept.scenario, swept.plan, swept.name(), folder, &mut Made::new())
         })
@@ -98,7 +98,7 @@ impl Order {
     fn with<T>(
         &self,
         watch: &Watch,
-        work: impl FnOnce(&Runner<'_>, &Swept<'_>) -> Result<T, runner::Error>,
+        work: impl FnOnce(&Runner<'_>, &Swept<'_>) -> Result<T, harness::runner::Error>,
     ) -> Result<T, Fault> {
         let plan = self.scenario.plan();
         if plan.iter().any(|experiment| experiment.probe.is_some()) {
@@ -106,10 +106,16 @@ impl Order {
             return Err(self.scenario.refuse(&self.path, "probe", found, "flows").into());
         }
         let host = &Stoppable { host: &Simulator, watch };
-        let runner = Runner { host, program: &cli::PROGRAM, jobs: self.jobs, replace: self.replace, progress: watch };
+        let runner = Runner {
+            host,
+            program: &packetscale_cli::PROGRAM,
+            jobs: self.jobs,
+            replace: self.replace,
+            progress: watch,
+        };
         let swept = Swept { scenario: &self.scenario, plan: &plan, file: &self.path, changes: &self.changes };
         work(&runner, &swept).map_err(|error| match error {
-            runner::Error::Refused(Refusal::Unfit(unfit)) => {
+            harness::runner::Error::Refused(Refusal::Unfit(unfit)) => {
                 self.scenario.refuse(&self.path, &unfit.key, unfit.found, unfit.expected).into()
             }
             other => other.into(),

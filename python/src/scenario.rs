@@ -2,7 +2,7 @@
 
 use crate::fault::Fault;
 use crate::values::written;
-use ::scenario::Scenario as Resolved;
+use experiment::scenario::Scenario as Resolved;
 use pyo3::prelude::*;
 use pyo3::types::PyDict;
 use std::collections::BTreeSet;

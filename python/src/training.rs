@@ -1,8 +1,8 @@
 //! Probe streams to learn from.
 
 use crate::fault::{Fault, input, unwritable};
+use crate::streams::{NoStreams, Order, generate};
 use crate::waiting::{After, wait};
-use ::streams::{NoStreams, Order, generate};
 use pyo3::prelude::*;
 use std::collections::BTreeMap;
 use std::path::PathBuf;

@@ -7,18 +7,18 @@
 
 use crate::controller::Raised;
 use crate::fault::Fault;
+use experiment::results::{HostLabel, Run};
+use experiment::scenario::Experiment;
+use harness::runner::{Checkpoint, Clock, Host, Progress, Refusal, Unfit};
+use packetscale_models::units::Span;
 use pyo3::exceptions::PyRuntimeError;
 use pyo3::prelude::*;
-use results::{HostLabel, Run};
-use runner::{Checkpoint, Clock, Host, Progress, Refusal, Unfit};
-use scenario::Experiment;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::mpsc::{RecvTimeoutError, channel};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
-use units::Span;
 
 /// Time between two looks for Ctrl-C.
 const BETWEEN_LOOKS: Duration = Duration::from_millis(100);

@@ -1,10 +1,10 @@
 //! Which gaps between packets this machine can make: what `probe`, `serve` and `run --on live` need.
 
 use super::Finding;
-use ::live::ability::{Ability, GAPS_NS, Made, Spread};
-use ::live::pace::Gaps;
+use live::ability::{Ability, GAPS_NS, Made, Spread};
+use live::pace::Gaps;
+use packetscale_models::units::Bytes;
 use serde_json::{Value, json};
-use units::Bytes;
 
 /// Bytes of the IP packets for which a rate is told: Ethernet's, and jumbo frames.
 const PACKETS: [u64; 2] = [1500, 9000];

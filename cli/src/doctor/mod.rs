@@ -3,7 +3,7 @@
 #[cfg(target_os = "linux")]
 mod gaps;
 
-use runner::{Host, system};
+use harness::runner::{Host, system};
 use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -104,7 +104,7 @@ fn btf() -> Result<String, String> {
 
 #[cfg(feature = "kernel")]
 fn rapid() -> Result<String, String> {
-    ::tcp::readiness().map_err(|error| error.to_string())
+    linux::tcp::readiness().map_err(|error| error.to_string())
 }
 
 #[cfg(not(feature = "kernel"))]
@@ -114,7 +114,8 @@ fn rapid() -> Result<String, String> {
 
 #[cfg(feature = "kernel")]
 fn iterator() -> Result<String, String> {
-    let listed = ::tcp::listable().map(|()| "lists the connections that CUBIC has taken over from Rapid".to_string());
+    let listed =
+        linux::tcp::listable().map(|()| "lists the connections that CUBIC has taken over from Rapid".to_string());
     listed.map_err(|error| error.to_string())
 }
 

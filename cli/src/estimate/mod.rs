@@ -7,9 +7,9 @@ pub mod streams;
 
 use crate::Failure;
 use crate::args::Estimate as Arguments;
-use estimation::{Abstain, Estimate, Method};
-use probing::captures;
-use probing::recording::{Recording, Refusal};
+use harness::probing::captures;
+use harness::probing::recording::{Recording, Refusal};
+use packetscale_models::estimation::{Abstain, Estimate, Method};
 use serde::{Serialize, Serializer};
 use std::fs::File;
 use std::io::{self, BufReader, BufWriter, Read, Seek, Write};

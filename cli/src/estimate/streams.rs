@@ -4,23 +4,24 @@
 use crate::args::Estimate as Arguments;
 use crate::run::{threads, unwritable};
 use crate::{Failure, say};
-use estimation::Method;
-use papers::Findings;
-use probing::search::{self, Search};
-use probing::{ProbeHost, ProbingError, Reader, Scored, SweepPoint};
+use experiment::results::to_lines;
+use experiment::scenario::{Experiment, Scenario};
+use harness::probing::search::{self, Search};
+use harness::probing::{ProbeHost, ProbingError, Reader, Scored, SweepPoint};
+use harness::runner::{Files, Refusal};
+use packetscale_models::estimation::Method;
 use report::PAGE;
-use results::to_lines;
-use runner::{Files, Refusal};
-use scenario::{Experiment, Scenario};
 use serde_json::{Value, json};
 use simulator::Simulator;
 use std::path::{Path, PathBuf};
+use studies::papers::Findings;
 
 const HOST: &dyn ProbeHost = &Simulator;
 
 /// Sends the streams of a figure's plan and judges its methods.
 pub fn judge(plan: &[Experiment], methods: &[String], jobs: Option<u16>) -> Result<Findings, Refusal> {
-    let scored = with_inputs(plan, jobs, || probing::judge(HOST, plan, methods))?.map_err(refused("methods"))?;
+    let scored =
+        with_inputs(plan, jobs, || harness::probing::judge(HOST, plan, methods))?.map_err(refused("methods"))?;
     Ok(Findings::Answers(scored.into_iter().map(|(point, score)| (point, Ok(score))).collect()))
 }
 
@@ -45,14 +46,15 @@ pub fn estimate(arguments: &Arguments, file: &Path) -> Result<(), Failure> {
     let named = |text: &str| Reader::named(text).map_err(refused("--method"));
     let mut readers: Vec<Reader> = arguments.method.iter().map(|text| named(text)).collect::<Result<_, _>>()?;
     let folder = arguments.out.clone().unwrap_or_else(|| Path::new("out").join(scenario.name()));
-    if probing::searches(&plan) {
+    if harness::probing::searches(&plan) {
         let all = with_inputs(&plan, arguments.jobs, || search::all(HOST, &plan, &arguments.method))?;
         return give_searches(arguments, &scenario, &folder, &all.map_err(refused("--method"))?);
     }
     if readers.is_empty() {
         readers.push(named(Method::DEFAULT)?);
     }
-    let points = with_inputs(&plan, arguments.jobs, || probing::observe(HOST, &plan))?.map_err(refused("--method"))?;
+    let points =
+        with_inputs(&plan, arguments.jobs, || harness::probing::observe(HOST, &plan))?.map_err(refused("--method"))?;
     if points.iter().all(|point| point.levels > 1) {
         readers.extend(Reader::baselines());
     }
@@ -78,13 +80,13 @@ fn give_scores(
     points: &[SweepPoint],
     readers: &[Reader],
 ) -> Result<(), Failure> {
-    let scores = probing::scores(points, readers);
+    let scores = harness::probing::scores(points, readers);
     let files =
         write_streams(folder, scenario, points, readers, &scores).map_err(|error| unwritable(folder, &error))?;
     if arguments.json {
-        return say(&format!("{}\n", json!({ "schema": results::SCHEMA, "methods": objects(&scores) })));
+        return say(&format!("{}\n", json!({ "schema": experiment::results::SCHEMA, "methods": objects(&scores) })));
     }
-    let table = probing::score_table(&scores);
+    let table = harness::probing::score_table(&scores);
     let keys = scores.first().map_or(0, |(point, _)| point.len());
     say(&format!("{}\n{}", to_lines(&table, keys..table[0].len()), written(&files)))
 }
@@ -100,7 +102,7 @@ fn give_searches(
     let scores = search::scores(searches);
     if arguments.json {
         let searches: Vec<Value> = searches.iter().map(Search::figures).collect();
-        let all = json!({ "schema": results::SCHEMA, "methods": objects(&scores), "searches": searches });
+        let all = json!({ "schema": experiment::results::SCHEMA, "methods": objects(&scores), "searches": searches });
         return say(&format!("{all}\n"));
     }
     let table = search::search_table(searches);
@@ -131,17 +133,17 @@ fn write_streams(
 ) -> std::io::Result<[PathBuf; 2]> {
     const RECORDING: &str = "streams.csv";
     std::fs::create_dir_all(folder)?;
-    results::write_file(folder, RECORDING, |file| probing::recording::write(file, points))?;
+    experiment::results::write_file(folder, RECORDING, |file| harness::probing::recording::write(file, points))?;
     let page = report::streams_page(scenario.name(), scenario.to_toml(), points, readers, scores);
-    results::write_file(folder, PAGE, |file| file.write_all(page.as_bytes()))?;
+    experiment::results::write_file(folder, PAGE, |file| file.write_all(page.as_bytes()))?;
     Ok([RECORDING, PAGE].map(|file| folder.join(file)))
 }
 
 fn write_searches(folder: &Path, scenario: &Scenario, searches: &[Search]) -> std::io::Result<[PathBuf; 2]> {
     const SEARCHES: &str = "searches.csv";
     std::fs::create_dir_all(folder)?;
-    results::write_file(folder, SEARCHES, |file| search::write(file, searches))?;
+    experiment::results::write_file(folder, SEARCHES, |file| search::write(file, searches))?;
     let page = report::searches_page(scenario.name(), scenario.to_toml(), searches);
-    results::write_file(folder, PAGE, |file| file.write_all(page.as_bytes()))?;
+    experiment::results::write_file(folder, PAGE, |file| file.write_all(page.as_bytes()))?;
     Ok([SEARCHES, PAGE].map(|file| folder.join(file)))
 }

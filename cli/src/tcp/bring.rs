@@ -2,7 +2,7 @@
 
 use super::{Load, spoken};
 use crate::{Failure, say};
-use ::tcp::{self as rapid_tcp, Bringing, Brought, Pair};
+use linux::tcp::{self as rapid_tcp, Bringing, Brought, Pair};
 use serde_json::{Value, json};
 use std::path::Path;
 

@@ -4,7 +4,7 @@ use super::interrupted;
 use super::shown::{NO_THRESHOLD, taken};
 use super::words::{because, rate, time};
 use crate::Failure;
-use ::tcp::{Address, Fallen, Status, follow_falls, now_ns, status};
+use linux::tcp::{Address, Fallen, Status, follow_falls, now_ns, status};
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::io::{self, Write};
@@ -36,7 +36,7 @@ struct Printer<'a> {
     json: bool,
     /// What was printed before the ring was read.
     before: Option<BTreeSet<(Address, u64)>>,
-    read: Result<(), ::tcp::Error>,
+    read: Result<(), linux::tcp::Error>,
     written: io::Result<()>,
 }
 

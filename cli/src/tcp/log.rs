@@ -6,7 +6,7 @@
 
 use super::interrupted;
 use crate::Failure;
-use ::tcp::{Event, PacketEvent, Wanted, follow};
+use linux::tcp::{Event, PacketEvent, Wanted, follow};
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};

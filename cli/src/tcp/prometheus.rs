@@ -4,7 +4,7 @@
 //! their unit and `_total`, as <https://prometheus.io/docs/practices/naming/> asks.
 
 use super::words::{key_of, limit, seconds};
-use ::tcp::{Brought, Counters, Limit, Reason};
+use linux::tcp::{Brought, Counters, Limit, Reason};
 use std::fmt::{Display, Write};
 
 /// What the names of all metrics begin with.

@@ -1,7 +1,7 @@
 //! Shows a status, for people and for programs.
 
 use super::words::{activity, because, key_of, limit, part, rate, seconds, source, time};
-use ::tcp::{Activity, Address, Counters, Fallen, Limit, Reason, Report, Status};
+use linux::tcp::{Activity, Address, Counters, Fallen, Limit, Reason, Report, Status};
 use serde_json::{Map, Value, json};
 use std::fmt::Write;
 

@@ -6,7 +6,7 @@ mod state;
 mod view;
 
 use crate::Failure;
-use ::tcp::status;
+use linux::tcp::status;
 use ratatui::DefaultTerminal;
 use ratatui::crossterm::event::{self, Event, KeyCode, KeyEvent, KeyEventKind, KeyModifiers};
 use state::{Key, Top};

@@ -1,6 +1,6 @@
 //! Quantities and causes, as people read them.
 
-use ::tcp::{Activity, Limit, Reason, Source};
+use linux::tcp::{Activity, Limit, Reason, Source};
 
 /// Shows bytes per second as bits per second.
 pub fn rate(bytes: u64) -> String {

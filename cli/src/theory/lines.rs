@@ -1,8 +1,8 @@
 //! Answers of the theories, as people read them.
 
-use analysis::{burstiness, multiplexing, qlbp, rapid, tdqm};
-use results::numbers;
-use units::Span;
+use experiment::results::numbers;
+use packetscale_models::units::Span;
+use studies::analysis::{burstiness, multiplexing, qlbp, rapid, tdqm};
 
 /// A name and a value.
 pub type Line = (&'static str, String);

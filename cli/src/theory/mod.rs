@@ -3,16 +3,16 @@
 mod lines;
 
 use crate::{Failure, say};
-use analysis::burstiness::Burstiness;
-use analysis::multiplexing::Multiplexing;
-use analysis::qlbp::Qlbp;
-use analysis::rapid::Rapid;
-use analysis::tdqm::Tdqm;
-use analysis::{NoAnswer, object};
 use clap::{Args, Subcommand};
 use lines::Line;
 use serde::Serialize;
 use std::io::Write;
+use studies::analysis::burstiness::Burstiness;
+use studies::analysis::multiplexing::Multiplexing;
+use studies::analysis::qlbp::Qlbp;
+use studies::analysis::rapid::Rapid;
+use studies::analysis::tdqm::Tdqm;
+use studies::analysis::{NoAnswer, object};
 
 /// What the theory can be asked.
 #[derive(Subcommand)]

@@ -10,7 +10,7 @@
 
 use super::path::{Path, RIGHT, run};
 use super::{RATE_BPS, SHAPE, able, bucket, experiment, experiment_from, measured};
-use runner::Host;
+use harness::runner::Host;
 use serde_json::Value;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;

@@ -4,11 +4,11 @@
 #![allow(dead_code)]
 
 use super::path;
-use scenario::{ControllerSpec, FlowSpec};
+use experiment::scenario::{ControllerSpec, FlowSpec};
+use packetscale_models::units::Span;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::OnceLock;
-use units::Span;
 
 const USERS: &str = "PACKETSCALE_CONTROLLERS";
 const TOP: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
@@ -25,7 +25,8 @@ pub fn objects() -> &'static [(String, PathBuf)] {
         let users = std::env::split_paths(&users).filter(|file| !file.as_os_str().is_empty()).collect::<Vec<_>>();
         let ours = [cubic_in_c(), aimd_in_c(), aimd_in_rust()].into_iter().flatten();
         let named = |file: PathBuf| {
-            let object = brought::open(&file).unwrap_or_else(|e| panic!("{}: {}", e.file.display(), e.found));
+            let object =
+                experiment::brought::open(&file).unwrap_or_else(|e| panic!("{}: {}", e.file.display(), e.found));
             (object.name.to_string(), file)
         };
         ours.chain(users).map(named).collect()
@@ -43,7 +44,7 @@ pub fn flows(packet: u64, rtt: Span) -> Vec<(String, FlowSpec)> {
 }
 
 fn cubic_in_c() -> Option<PathBuf> {
-    in_c("cubic-in-c", &Path::new(TOP).join("algorithms/controller/examples/cubic.c"))
+    in_c("cubic-in-c", &Path::new(TOP).join("controller/examples/cubic.c"))
 }
 
 fn aimd_in_c() -> Option<PathBuf> {
@@ -54,7 +55,7 @@ fn in_c(name: &str, text: &Path) -> Option<PathBuf> {
     compiled(name, |object| {
         let mut cc = Command::new("cc");
         cc.args(["-std=c11", "-Wall", "-Wextra", "-Werror", "-shared", "-O2", "-fPIC", "-ffp-contract=off", "-I"]);
-        cc.arg(Path::new(TOP).join("algorithms/controller/include")).arg(text).arg("-o").arg(object);
+        cc.arg(Path::new(TOP).join("controller/include")).arg(text).arg("-o").arg(object);
         vec![cc]
     })
 }
@@ -67,7 +68,7 @@ fn aimd_in_rust() -> Option<PathBuf> {
             rustc.args(["--edition=2024", "-O", "-Cpanic=abort", "--crate-type", kind]).arg(text).arg("-o").arg(object);
             rustc
         };
-        let mut own = rustc("rlib", &Path::new(TOP).join("algorithms/controller/src/lib.rs"), &contract);
+        let mut own = rustc("rlib", &Path::new(TOP).join("controller/src/lib.rs"), &contract);
         own.args(["--crate-name", "packetscale_controller"]);
         let mut users = rustc("cdylib", &text, object);
         users.arg("--extern").arg(format!("packetscale_controller={}", contract.display()));

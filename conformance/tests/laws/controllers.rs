@@ -2,10 +2,10 @@
 
 use super::contenders;
 use super::path::{dumbbell, link, run, traffic};
-use results::Run;
-use scenario::{Buffer, Experiment, Size, TrafficKind};
+use experiment::results::Run;
+use experiment::scenario::{Buffer, Experiment, Size, TrafficKind};
+use packetscale_models::units::{Bytes, Packets, Rate, Ratio, Span, Time};
 use simulator::Mode;
-use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 
 const PACKET: u64 = 1000;
 

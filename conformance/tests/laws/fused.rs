@@ -2,12 +2,12 @@
 //! flows and traffic are drawn at random. The simulator's own tests have the corner cases made by hand.
 
 use super::path::{dumbbell, flow, link, traffic};
-use proptest::prelude::*;
-use scenario::{
+use experiment::scenario::{
     Buffer, Coalescing, Experiment, FlowSpec, GapModel, LinkSpec, Moderation, Start, TrafficKind, TrafficSpec,
 };
+use packetscale_models::units::{Bytes, Packets, Rate, Ratio, Span, Time};
+use proptest::prelude::*;
 use simulator::Mode;
-use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 
 const LINKS: usize = 3;
 
@@ -35,7 +35,7 @@ fn any_route() -> impl Strategy<Value = Vec<usize>> {
 }
 
 fn any_flow() -> impl Strategy<Value = FlowSpec> {
-    let names: Vec<&str> = congestion::registry().iter().map(|entry| entry.name).collect();
+    let names: Vec<&str> = packetscale_models::congestion::registry().iter().map(|entry| entry.name).collect();
     let packet = prop_oneof![Just(1000u64), Just(1500), 300u64..9000];
     let access = prop_oneof![Just(None), (50u64..500).prop_map(|mbps| Some(Rate::from_mbps(mbps)))];
     (prop::sample::select(names), packet, 20u64..80, any_route(), access, 0u64..300).prop_map(

@@ -3,10 +3,10 @@
 
 use super::contenders;
 use super::path::{dumbbell, link, run};
+use experiment::scenario::{Buffer, Experiment, FlowSpec, Reordering};
+use packetscale_models::units::{Packets, Rate, Ratio, Span, Time};
 use rayon::prelude::*;
-use scenario::{Buffer, Experiment, FlowSpec, Reordering};
 use simulator::Mode;
-use units::{Packets, Rate, Ratio, Span, Time};
 
 const PACKET: u64 = 1000;
 const RATE: Rate = Rate::from_mbps(20);

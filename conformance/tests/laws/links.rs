@@ -2,10 +2,10 @@
 
 use super::contenders;
 use super::path::{dumbbell, link, run, traffic};
-use scenario::{Buffer, Experiment, FlowSpec, TrafficKind};
+use experiment::scenario::{Buffer, Experiment, FlowSpec, TrafficKind};
+use packetscale_models::units::{Packets, Rate, Ratio, Span, Time};
 use simulator::{Mode, Served};
 use std::collections::BTreeSet;
-use units::{Packets, Rate, Ratio, Span, Time};
 
 /// Every packet has this size, and so takes 100 us on the wire.
 const PACKET: u64 = 1000;

@@ -2,9 +2,9 @@
 
 use super::contenders;
 use super::path::{dumbbell, flow, link, run, traffic};
-use scenario::{Buffer, Experiment, FlowSpec, GapModel, TrafficKind};
+use experiment::scenario::{Buffer, Experiment, FlowSpec, GapModel, TrafficKind};
+use packetscale_models::units::{Packets, Rate, Ratio, Span};
 use simulator::{Mode, Served};
-use units::{Packets, Rate, Ratio, Span};
 
 /// An experiment with everything that is drawn at random: loss, traffic, gap noise.
 fn random(flow: FlowSpec) -> Experiment {

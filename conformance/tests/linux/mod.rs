@@ -5,17 +5,17 @@
 pub mod queues;
 
 use crate::path::{apart, flow, link, mean, replicate, single};
-use results::Run;
-use runner::{Host, Refusal};
-use scenario::{Buffer, Experiment};
+use ::linux::virtual_time::{Find, Kernel, Virtual};
+use experiment::results::Run;
+use experiment::scenario::{Buffer, Experiment};
+use harness::runner::{Host, Refusal};
+use packetscale_models::settings::{Setting, Settings};
+use packetscale_models::units::{Packets, Rate, Span};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
-use settings::{Setting, Settings};
 use std::fmt;
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use units::{Packets, Rate, Span};
-use virtual_time::{Find, Kernel, Virtual};
 
 /// Size of a frame, its Ethernet header included: what the kernel's bottleneck counts.
 pub const PACKET: u64 = 1514;
@@ -271,7 +271,7 @@ pub fn present(kernel: &Path) -> Result<(), String> {
 /// A kernel in virtual time, whose machine's first process is this program. So `main` must begin with
 /// [`becomes_the_guest`].
 pub fn linux(kernel: Find) -> Virtual {
-    let none: lab::Alone = |_, _| Err(Refusal::Input("no users here".to_string()));
+    let none: ::linux::lab::Alone = |_, _| Err(Refusal::Input("no users here".to_string()));
     Virtual::new("linux", "Linux TCP in virtual time", kernel, none, std::env::current_exe)
 }
 
@@ -288,7 +288,7 @@ pub fn sample_kernel() -> Find {
 pub fn becomes_the_guest() -> bool {
     let first = std::process::id() == 1;
     if first {
-        virtual_time::guest();
+        ::linux::virtual_time::guest();
     }
     first
 }

@@ -3,14 +3,14 @@
 
 use super::{Read, kernel, there_of};
 use crate::path::{dumbbell, flow, link, replicate, traffic};
-use results::Run;
-use runner::Refusal;
-use scenario::{Buffer, Experiment, FlowSpec, QueueSpec, Start, TrafficKind};
+use ::linux::virtual_time::Virtual;
+use experiment::results::Run;
+use experiment::scenario::{Buffer, Experiment, FlowSpec, QueueSpec, Start, TrafficKind};
+use harness::runner::Refusal;
+use packetscale_models::settings::{Setting, Settings};
+use packetscale_models::units::{Packets, Rate, Ratio, Span, Time};
 use serde::{Deserialize, Serialize};
-use settings::{Setting, Settings};
 use std::path::{Path, PathBuf};
-use units::{Packets, Rate, Ratio, Span, Time};
-use virtual_time::Virtual;
 
 const PACKET: u64 = 1514;
 const WARMUP_S: u64 = 5;

@@ -1,15 +1,15 @@
 //! Paths and flows for tests: a dumbbell, built by hand.
 #![allow(dead_code)]
 
-use rayon::prelude::*;
-use results::Run;
-use scenario::{
+use experiment::results::Run;
+use experiment::scenario::{
     Buffer, ControllerSpec, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, QueueSpec, ReceiverSpec, Record,
     Service, Size, Start, TrafficKind, TrafficSpec,
 };
-use settings::{Setting, Settings};
+use packetscale_models::settings::{Setting, Settings};
+use packetscale_models::units::{Bytes, Packets, Rate, Ratio, Span, Time};
+use rayon::prelude::*;
 use std::collections::BTreeMap;
-use units::{Bytes, Packets, Rate, Ratio, Span, Time};
 
 /// A drop-tail link.
 pub fn link(rate: Rate, delay: Span, buffer: Buffer) -> LinkSpec {

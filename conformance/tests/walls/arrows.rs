@@ -2,9 +2,10 @@
 
 use super::tree::root;
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::process::Command;
 
-/// One crate uses another. Crates of the workspace are named by their folder.
+/// One crate uses another. Crates of the workspace are named by their folder, modules by crate and name.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Arrow {
     from: String,
@@ -15,190 +16,94 @@ pub fn arrow(from: &str, to: &str) -> Arrow {
     Arrow { from: from.to_string(), to: to.to_string() }
 }
 
-/// What each folder may use, tests included. A folder that ends in `/` stands for everything inside.
-///
-/// Two arrows are not in the first sketch of the house, because the alternatives are worse. The transport uses the
-/// controllers' contract; otherwise every host would join the two again. Hosts use the experiment's two schemas;
-/// otherwise each would have its own idea of a run. They implement the runner's contract. The scenario uses the
-/// registries, so that a setting that a controller does not have is an error with a line number, before anything runs.
-/// It uses the results' groups to check expectations.
-const ALLOWED: &[(&str, &[&str])] = &[
-    ("algorithms/units", &[]),
-    ("algorithms/settings", &["algorithms/units"]),
-    ("algorithms/rapid", &["algorithms/units"]),
-    ("algorithms/congestion", &["algorithms/units", "algorithms/settings", "algorithms/rapid"]),
+/// What each crate may use, tests included.
+const CRATES: &[(&str, &[&str])] = &[
+    ("law", &[]),
     // Users compile it alone.
-    ("algorithms/controller", &[]),
-    // What is learnt beside a law has the law inside.
-    ("algorithms/steered", &["algorithms/units", "algorithms/settings", "algorithms/congestion"]),
-    ("algorithms/queueing", &["algorithms/units", "algorithms/settings"]),
-    ("algorithms/estimation", &["algorithms/units", "algorithms/settings", "algorithms/rapid"]),
-    ("algorithms/transport", &["algorithms/units", "algorithms/settings", "algorithms/congestion"]),
-    ("algorithms/theory", &["algorithms/units"]),
-    // The lab measures what users load into their TCP, so it uses another host, `hosts/tcp`.
-    (
-        "hosts/lab",
-        &[
-            "algorithms/",
-            "experiment/scenario",
-            "experiment/traffic",
-            "experiment/measure",
-            "experiment/results",
-            "experiment/runner",
-            "hosts/realtime",
-            "hosts/tcp",
-        ],
-    ),
-    ("hosts/realtime", &[]),
-    (
-        "hosts/live",
-        &[
-            "algorithms/",
-            "experiment/brought",
-            "experiment/measure",
-            "experiment/probing",
-            "experiment/results",
-            "experiment/runner",
-            "experiment/scenario",
-            "experiment/traffic",
-            "hosts/realtime",
-        ],
-    ),
-    // The lab's own code, inside an emulated machine.
-    (
-        "hosts/virtual",
-        &[
-            "algorithms/units",
-            "experiment/scenario",
-            "experiment/results",
-            "experiment/runner",
-            "hosts/lab",
-            "hosts/realtime",
-            "hosts/tcp",
-        ],
-    ),
-    ("hosts/tcp", &["algorithms/rapid", "algorithms/units", "hosts/realtime"]),
-    (
-        "hosts/simulator",
-        &[
-            "algorithms/",
-            "experiment/brought",
-            "experiment/scenario",
-            "experiment/traffic",
-            "experiment/probing",
-            "experiment/measure",
-            "experiment/packets",
-            "experiment/results",
-            "experiment/runner",
-        ],
-    ),
-    ("training/streams", &["algorithms/", "experiment/scenario", "experiment/probing", "hosts/simulator"]),
-    (
-        "experiment/brought",
-        &["algorithms/units", "algorithms/settings", "algorithms/congestion", "algorithms/controller"],
-    ),
-    ("experiment/traffic", &["algorithms/units", "experiment/scenario"]),
-    ("experiment/measure", &["algorithms/", "experiment/scenario", "experiment/traffic", "experiment/results"]),
-    ("experiment/packets", &["algorithms/units", "algorithms/transport", "experiment/results"]),
-    ("experiment/results", &[]),
-    (
-        "experiment/scenario",
-        &[
-            "algorithms/units",
-            "algorithms/settings",
-            "algorithms/congestion",
-            "algorithms/queueing",
-            "experiment/brought",
-            "experiment/results",
-        ],
-    ),
-    (
-        "experiment/report",
-        &[
-            "experiment/results",
-            "experiment/probing",
-            "algorithms/congestion",
-            "algorithms/estimation",
-            "algorithms/theory",
-            "algorithms/units",
-        ],
-    ),
-    (
-        "experiment/probing",
-        &[
-            "experiment/scenario",
-            "experiment/results",
-            "experiment/traffic",
-            "algorithms/estimation",
-            "algorithms/units",
-        ],
-    ),
-    ("experiment/analysis", &["algorithms/theory", "algorithms/units"]),
-    ("experiment/papers", &["experiment/analysis", "experiment/scenario", "experiment/results", "algorithms/units"]),
-    ("experiment/runner", &["algorithms/units", "experiment/scenario", "experiment/results"]),
-    (
-        "experiment/evaluation",
-        &[
-            "experiment/scenario",
-            "experiment/results",
-            "experiment/runner",
-            "experiment/report",
-            "algorithms/congestion",
-        ],
-    ),
-    (
-        "experiment/matrix",
-        &[
-            "algorithms/congestion",
-            "experiment/scenario",
-            "experiment/results",
-            "experiment/runner",
-            "experiment/report",
-            "hosts/simulator",
-        ],
-    ),
-    (
-        "experiment/attack",
-        &["experiment/results", "experiment/runner", "experiment/scenario", "experiment/traffic", "hosts/simulator"],
-    ),
-    ("cli", &["algorithms/", "hosts/", "experiment/"]),
-    // The wheel has the command inside, and reproduces figures as the command does.
-    (
-        "python",
-        &[
-            "algorithms/congestion",
-            "algorithms/estimation",
-            "algorithms/steered",
-            "algorithms/units",
-            "hosts/simulator",
-            "experiment/",
-            "cli",
-            "training/streams",
-        ],
-    ),
-    ("conformance", &["algorithms/", "hosts/", "experiment/"]),
-    ("benches", &["algorithms/", "hosts/", "experiment/"]),
+    ("controller", &[]),
+    ("models", &["law"]),
+    ("experiment", &["models", "controller"]),
+    ("harness", &["models", "experiment"]),
+    ("report", &["models", "experiment", "harness"]),
+    ("simulator", &["models", "experiment", "harness"]),
+    ("linux", &["models", "experiment", "harness"]),
+    ("live", &["models", "experiment", "harness"]),
+    // Its tests need a host.
+    ("studies", &["models", "experiment", "harness", "report", "simulator"]),
+    ("cli", &["models", "experiment", "harness", "report", "studies", "simulator", "linux", "live"]),
+    ("python", &["models", "experiment", "harness", "report", "studies", "simulator", "cli"]),
+    ("conformance", &["models", "experiment", "harness", "simulator", "linux"]),
 ];
 
-/// External crates that the pure crates may use: they need no `std`, or not with the features that are asked for.
+/// What each module of a crate of several parts may use.
+///
+/// The transport uses the controllers' contract; otherwise every host would join the two again. The scenario uses the results'
+/// figures, so that an expectation of an unknown figure is an error with a line number before anything runs. The lab
+/// measures what users load into their TCP; in virtual time the same lab runs inside an emulated machine.
+const MODULES: &[(&str, &[&str])] = &[
+    ("models/units", &[]),
+    ("models/settings", &["units"]),
+    ("models/rapid", &["units"]),
+    ("models/congestion", &["units", "settings", "rapid"]),
+    ("models/queueing", &["units", "settings"]),
+    ("models/transport", &["units", "settings", "congestion"]),
+    ("models/steered", &["units", "settings", "congestion"]),
+    ("models/estimation", &["units", "settings", "rapid"]),
+    ("models/theory", &["units"]),
+    ("experiment/results", &[]),
+    ("experiment/brought", &[]),
+    ("experiment/scenario", &["results", "brought"]),
+    ("experiment/traffic", &["scenario"]),
+    ("harness/realtime", &[]),
+    ("harness/packets", &[]),
+    ("harness/measure", &[]),
+    ("harness/runner", &[]),
+    ("harness/probing", &[]),
+    ("linux/tcp", &[]),
+    ("linux/lab", &["tcp"]),
+    ("linux/virtual_time", &["lab", "tcp"]),
+    ("studies/analysis", &[]),
+    ("studies/papers", &["analysis"]),
+    ("studies/evaluation", &[]),
+    ("studies/matrix", &[]),
+    ("studies/attack", &[]),
+];
+
+/// External crates that `models` may use: they need no `std`, or not with the features that are asked for.
 const PURE: &[&str] = &["libm", "serde"];
 
-fn inside(folder: &str, pattern: &str) -> bool {
-    folder == pattern || (pattern.ends_with('/') && folder.starts_with(pattern))
-}
-
-/// Returns the arrows that are not allowed.
-pub fn refused(arrows: &[Arrow]) -> Vec<String> {
-    let allowed = |arrow: &Arrow| {
-        let rule = ALLOWED.iter().find(|(from, _)| inside(&arrow.from, from));
-        rule.is_some_and(|(_, to)| to.iter().any(|to| inside(&arrow.to, to)))
+/// Returns the arrows that `allowed` does not list.
+fn outside_of(allowed: &[(&str, &[&str])], arrows: &[Arrow]) -> Vec<String> {
+    let listed = |arrow: &&Arrow| {
+        let rule = allowed.iter().find(|(from, _)| arrow.from == *from);
+        !rule.is_some_and(|(_, to)| to.contains(&arrow.to.as_str()))
     };
-    arrows.iter().filter(|arrow| !allowed(arrow)).map(|a| format!("{} must not use {}", a.from, a.to)).collect()
+    arrows.iter().filter(listed).map(|a| format!("{} must not use {}", a.from, a.to)).collect()
 }
 
-/// Returns the pure crates that use an external crate which may need `std`.
+/// Returns the arrows between crates that are not allowed.
+pub fn refused(arrows: &[Arrow]) -> Vec<String> {
+    outside_of(CRATES, arrows)
+}
+
+/// Returns the arrows between modules that are not allowed, of the crates that have such a list.
+pub fn refused_inside(arrows: &[Arrow]) -> Vec<String> {
+    outside_of(MODULES, arrows)
+}
+
+/// The crates whose modules have a list.
+pub fn of_parts() -> BTreeSet<&'static str> {
+    MODULES.iter().filter_map(|(module, _)| module.split('/').next()).collect()
+}
+
+/// Those modules, by crate and name.
+pub fn modules() -> impl Iterator<Item = &'static str> {
+    MODULES.iter().map(|(module, _)| *module)
+}
+
+/// Returns the external crates of `models` that may need `std`.
 pub fn impure(arrows: &[Arrow]) -> Vec<String> {
-    let bad = |arrow: &&Arrow| arrow.from.starts_with("algorithms/") && !PURE.contains(&arrow.to.as_str());
+    let bad = |arrow: &&Arrow| arrow.from == "models" && !PURE.contains(&arrow.to.as_str());
     arrows.iter().filter(bad).map(|a| format!("{} must not use {}", a.from, a.to)).collect()
 }
 

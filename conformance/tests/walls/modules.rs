@@ -2,19 +2,19 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-/// For each top module of a crate, those that it names after `crate::`.
+/// For each module, those beside it that it names.
 pub type Uses = BTreeMap<String, BTreeSet<String>>;
 
-/// Reads the modules of the crate in `folder` from its files: their paths and texts. A module and what is inside it
-/// are one; the root of the crate is none.
-pub fn uses(folder: &str, files: &[(String, String)]) -> Uses {
-    let start = format!("{folder}/src/");
+/// Reads the modules in `folder` of a crate, whose path is `place` (`crate::`, `crate::results::`), from its files: their
+/// paths and texts. A module and what is inside it are one; the root of the folder is none.
+pub fn uses(folder: &str, place: &str, files: &[(String, String)]) -> Uses {
+    let start = format!("{folder}/");
     let inside: Vec<(&str, &str)> =
         files.iter().filter_map(|(path, text)| Some((top(path.strip_prefix(&start)?)?, text.as_str()))).collect();
     let modules: BTreeSet<&str> = inside.iter().map(|(module, _)| *module).collect();
     let mut uses = Uses::new();
     for (module, text) in inside {
-        let named = named(text).into_iter().filter(|name| *name != module && modules.contains(name));
+        let named = named(text, place).into_iter().filter(|name| *name != module && modules.contains(name));
         uses.entry(module.to_string()).or_default().extend(named.map(str::to_string));
     }
     uses
@@ -24,16 +24,16 @@ pub fn uses(folder: &str, files: &[(String, String)]) -> Uses {
 fn top(path: &str) -> Option<&str> {
     let first = path.split('/').next()?;
     let module = first.strip_suffix(".rs").unwrap_or(first);
-    (!["lib", "main"].contains(&module)).then_some(module)
+    (!["lib", "main", "mod"].contains(&module)).then_some(module)
 }
 
-/// The names that stand right after `crate::`, alone or in braces. Tests, which stand last in a file, may use anything.
-fn named(text: &str) -> Vec<&str> {
+/// The names right after `place`, alone or in braces. Tests, which come last in a file, may use anything.
+fn named<'a>(text: &'a str, place: &str) -> Vec<&'a str> {
     let text = text.split("#[cfg(test)]").next().unwrap_or_default();
     let code: Vec<&str> = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
-    let after = code.iter().flat_map(|line| line.split("crate::").skip(1));
+    let after = code.iter().flat_map(|line| line.split(place).skip(1));
     let mut found: Vec<&str> = after.map(first_word).filter(|word| !word.is_empty()).collect();
-    for group in text.split("crate::{").skip(1) {
+    for group in text.split(&format!("{place}{{")).skip(1) {
         let group = group.split('}').next().unwrap_or_default();
         found.extend(group.split(',').map(|item| first_word(item.trim())));
     }

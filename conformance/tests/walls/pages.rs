@@ -1,6 +1,6 @@
 //! Settings, as the pages of the documentation show them, against the registries.
 
-use settings::{Described, Parameters};
+use packetscale_models::settings::{Described, Parameters};
 
 /// The cells of a row of a table, without the marks of code and of text. `None`: the line is none.
 fn cells(line: &str) -> Option<Vec<String>> {

@@ -1,19 +1,15 @@
-//! Programs of tests. Where a manifest lists them (`autotests = false`), cargo compiles no other file of `tests/`: a file that
-//! nobody names would be judged by nobody.
+//! Programs of tests of several files.
 
-use toml::{Table, Value};
+/// Whether this is the first file of such a program: `tests/NAME/main.rs`.
+pub fn is_one(path: &str) -> bool {
+    path.contains("/tests/") && path.ends_with("/main.rs")
+}
 
-/// The files directly in `tests/` that neither the manifest nor `tests/all.rs` names, where cargo does not look for itself.
-/// `files` are their names without `.rs`.
-pub fn unheard(folder: &str, manifest: &str, all: &str, files: &[&str]) -> Vec<String> {
-    let manifest: Table = manifest.parse().unwrap_or_else(|error| panic!("{folder}/Cargo.toml: {error}"));
-    if manifest.get("package").and_then(|package| package.get("autotests")).and_then(Value::as_bool) != Some(false) {
-        return Vec::new();
-    }
-    let programs = manifest.get("test").and_then(Value::as_array).into_iter().flatten();
-    let programs: Vec<&str> = programs.filter_map(|test| test.get("name")?.as_str()).collect();
-    let module = |name: &str| all.lines().any(|line| line.trim() == format!("mod {name};"));
-    let heard = |name: &&&str| programs.contains(*name) || module(name);
-    let offence = |name: &&str| format!("{folder}/tests/{name}.rs: nobody compiles it: name it in tests/all.rs");
-    files.iter().filter(|name| !heard(name)).map(offence).collect()
+/// The files beside the first file of a program, at `path`, that it does not name.
+pub fn unheard(path: &str, text: &str, files: &[(String, String)]) -> Vec<String> {
+    let folder = path.strip_suffix("main.rs").expect("the first file of a program");
+    let beside = files.iter().filter_map(|(file, _)| file.strip_prefix(folder)?.strip_suffix(".rs"));
+    let module = |name: &str| text.lines().any(|line| line.trim().trim_start_matches("pub ") == format!("mod {name};"));
+    let forgotten = beside.filter(|name| !name.contains('/') && *name != "main" && !module(name));
+    forgotten.map(|name| format!("{folder}{name}.rs: nobody compiles it: name it in {path}")).collect()
 }

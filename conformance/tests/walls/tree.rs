@@ -1,7 +1,6 @@
 //! The files of the repository.
 
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// Returns the root of the repository.
 pub fn root() -> PathBuf {
@@ -32,14 +31,5 @@ fn walk(folder: &Path, found: &mut Vec<PathBuf>) {
             false => found.push(path),
             _ => {}
         }
-    }
-}
-
-/// Whether git tracks this file; without git, whether the file exists.
-pub fn tracked(path: &str) -> bool {
-    let listed = Command::new("git").args(["ls-files", "--error-unmatch", path]).current_dir(root()).output();
-    match listed {
-        Ok(output) if root().join(".git").exists() => output.status.success(),
-        _ => path == "Cargo.lock" && root().join(path).exists(),
     }
 }

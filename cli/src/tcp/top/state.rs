@@ -1,6 +1,6 @@
 //! What `tcp top` has seen, and what its user has chosen.
 
-use ::tcp::{Activity, Address, Counters, Fallen, Report, Status};
+use linux::tcp::{Activity, Address, Counters, Fallen, Report, Status};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 

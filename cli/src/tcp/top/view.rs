@@ -2,7 +2,7 @@
 
 use super::state::{Line, Steered, Top};
 use crate::tcp::words::{activity, because, part, rate, source, time};
-use ::tcp::{Limit, Report, SHORTEST_ROUND_TRIP};
+use linux::tcp::{Limit, Report, SHORTEST_ROUND_TRIP};
 use ratatui::Frame;
 use ratatui::layout::{Constraint, Layout, Rect};
 use ratatui::style::{Color, Modifier, Style};
@@ -219,7 +219,7 @@ fn of_report(report: &Report, now: u64) -> Vec<(&'static str, String)> {
 mod tests {
     use super::super::state::{Key, Order, Top};
     use super::*;
-    use ::tcp::{Address, Counters, Fallen, Status};
+    use linux::tcp::{Address, Counters, Fallen, Status};
     use ratatui::Terminal;
     use ratatui::backend::TestBackend;
     use ratatui::buffer::Buffer;

@@ -1,0 +1,173 @@
+//! `packetscale estimate SENDER RECEIVER`: captures that are made byte by byte, so that every gap is known.
+
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+
+/// A TCP packet of 9000 bytes on the wire: when it passed, its sequence number, its identification, its data.
+#[derive(Clone, Copy)]
+struct Packet {
+    at_ns: u64,
+    sequence: u32,
+    identification: u16,
+    data: u16,
+}
+
+/// Length of the Ethernet, IPv4 and TCP headers.
+const HEADERS: u16 = 14 + 20 + 20;
+
+/// A capture with times in nanoseconds, of which every packet is cut after its headers, as `tcpdump -s 54` does.
+fn pcap(packets: &[Packet]) -> Vec<u8> {
+    let mut file = Vec::new();
+    for word in [0xa1b2_3c4d_u32, 0x0004_0002, 0, 0, u32::from(HEADERS), 1] {
+        file.extend(word.to_le_bytes());
+    }
+    for packet in packets {
+        let (seconds, fraction) = (packet.at_ns / 1_000_000_000, packet.at_ns % 1_000_000_000);
+        for word in [seconds as u32, fraction as u32, u32::from(HEADERS), u32::from(HEADERS + packet.data)] {
+            file.extend(word.to_le_bytes());
+        }
+        file.extend([0; 12]);
+        file.extend(0x0800_u16.to_be_bytes());
+        let length = 40 + packet.data;
+        file.extend([0x45, 0]);
+        file.extend(length.to_be_bytes());
+        file.extend(packet.identification.to_be_bytes());
+        file.extend([0x40, 0, 64, 6, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2]);
+        file.extend([0x9c, 0x40, 0x14, 0x51]);
+        file.extend(packet.sequence.to_be_bytes());
+        file.extend([0, 0, 0, 1, 0x50, 0x10, 0xff, 0xff, 0, 0, 0, 0]);
+    }
+    file
+}
+
+/// 64 packets of 9000 B in four levels, 10 to 7 us apart; from packet 32 on they arrive 9.5 us apart.
+fn stream(begin_ns: u64, number: u32) -> (Vec<Packet>, Vec<Packet>) {
+    let (mut sent, mut received) = (Vec::new(), Vec::new());
+    let (mut left_ns, mut came_ns) = (begin_ns, begin_ns + 5_000_000);
+    for packet in 0..64u32 {
+        let gap_ns = u64::from(10_000 - 1_000 * (packet / 16));
+        if packet > 0 {
+            left_ns += gap_ns;
+            came_ns += if packet < 32 { gap_ns } else { 9_500 };
+        }
+        let count = number * 64 + packet;
+        let (sequence, identification) = (count.wrapping_mul(8946), count as u16);
+        sent.push(Packet { at_ns: left_ns, sequence, identification, data: 8946 });
+        received.push(Packet { at_ns: came_ns, sequence, identification, data: 8946 });
+    }
+    (sent, received)
+}
+
+fn estimate(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_packetscale"));
+    command.arg("estimate").args(arguments).current_dir(folder).output().expect("the command starts")
+}
+
+fn of_captures(sent: &[Packet], received: &[Packet]) -> Output {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("a.pcap"), pcap(sent)).expect("written");
+    fs::write(folder.path().join("b.pcap"), pcap(received)).expect("written");
+    estimate(folder.path(), &["a.pcap", "b.pcap", "--method", "multi-rate(reading=below)"])
+}
+
+/// What the same gaps give as a recording in CSV.
+fn of_recording(rows: &str) -> String {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let text = format!("stream_id,pkt,send_gap_ns,recv_gap_ns,size_bytes\n{rows}");
+    fs::write(folder.path().join("gaps.csv"), text).expect("written");
+    text_of(&estimate(folder.path(), &["gaps.csv", "--method", "multi-rate(reading=below)"]))
+}
+
+fn text_of(output: &Output) -> String {
+    assert!(output.status.success(), "{output:?}");
+    String::from_utf8(output.stdout.clone()).expect("text")
+}
+
+/// Rows of the stream above, without these packets; the row after one that is missing has both gaps.
+fn rows(id: usize, missing: &[u32]) -> String {
+    let (sent, received) = stream(0, 0);
+    let kept: Vec<usize> = (0..64).filter(|packet| !missing.contains(&(*packet as u32))).collect();
+    let gap = |of: &[Packet], pair: &[usize]| of[pair[1]].at_ns - of[pair[0]].at_ns;
+    let row = |pair: &[usize]| format!("{id},{},{},{},9000\n", pair[1], gap(&sent, pair), gap(&received, pair));
+    format!("{id},{},,,9000\n{}", kept[0], kept.windows(2).map(row).collect::<String>())
+}
+
+#[test]
+fn two_captures_give_what_their_gaps_give() {
+    let (first, second) = (stream(0, 0), stream(50_000_000, 1));
+    let (sent, mut received) = ([first.0, second.0].concat(), [first.1, second.1].concat());
+    // Another clock: its zero and its offset do not matter.
+    received.iter_mut().for_each(|packet| packet.at_ns += 7_000_000_000);
+    let told = text_of(&of_captures(&sent, &received));
+    assert_eq!(told, of_recording(&format!("{}{}", rows(0, &[]), rows(1, &[]))));
+    assert_eq!(told.lines().count(), 3, "{told}");
+}
+
+#[test]
+fn lost_and_overtaken_packets_are_lost_to_their_stream_and_acknowledgments_are_none() {
+    let (mut sent, mut received) = stream(0, 0);
+    // Packet 5 is lost; packet 9 comes after packet 10.
+    received[9].at_ns = received[10].at_ns + 100;
+    received.swap(9, 10);
+    received.remove(5);
+    // A packet without data, and a retransmission of packet 5 much later: a stream of its own, too short to be read.
+    sent.push(Packet { at_ns: 900_000_000, sequence: 7, identification: 900, data: 0 });
+    let expected = of_recording(&rows(0, &[5, 9]));
+    assert_eq!(text_of(&of_captures(&sent, &received)), expected);
+    let again = Packet { at_ns: 950_000_000, identification: 901, ..sent[5] };
+    sent.push(again);
+    received.push(Packet { at_ns: 960_000_000, ..again });
+    let with = text_of(&of_captures(&sent, &received));
+    assert!(with.starts_with(&expected) && with.lines().count() == 3, "{with}");
+}
+
+#[test]
+fn packets_may_be_stored_out_of_order() {
+    let (sent, mut received) = stream(0, 0);
+    let ordered = text_of(&of_captures(&sent, &received));
+    received.swap(0, 1);
+    received.swap(20, 22);
+    assert_eq!(text_of(&of_captures(&sent, &received)), ordered);
+}
+
+#[test]
+fn captures_of_different_packets_are_refused() {
+    let (sent, _) = stream(0, 0);
+    let (_, other) = stream(0, 40);
+    let output = of_captures(&sent, &other);
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(
+        message.starts_with("a.pcap: found 0 of 64 packets with data that are also in b.pcap; expected most"),
+        "{message}"
+    );
+    assert_eq!(message.lines().count(), 1, "{message}");
+}
+
+#[test]
+fn a_file_that_is_no_capture_is_refused_with_its_place() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    fs::write(folder.path().join("a.pcap"), pcap(&stream(0, 0).0)).expect("written");
+    fs::write(folder.path().join("b.pcap"), "not a capture").expect("written");
+    let output = estimate(folder.path(), &["a.pcap", "b.pcap"]);
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8_lossy(&output.stderr).into_owned();
+    assert!(message.starts_with("b.pcap: packet 1, byte 0: found "), "{message}");
+}
+
+/// What tcpdump saw of iperf3 on both ends of a virtual link. All packets are in both captures, but for those that were
+/// under way when they began or ended.
+#[test]
+fn real_captures_of_both_ends_are_matched() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/all/captures/real.sh");
+    let captured = Command::new("sh").arg(script).current_dir(folder.path()).output().expect("a shell");
+    if captured.status.code() == Some(3) {
+        return eprintln!("skipped: {}", String::from_utf8_lossy(&captured.stdout).trim());
+    }
+    assert!(captured.status.success(), "{captured:?}");
+    let told = text_of(&estimate(folder.path(), &["sender.pcap", "receiver.pcap"]));
+    // 1 MB in packets of at most 1448 B of data are 691 or more; streams have at most 64.
+    assert!(told.lines().count() > 691 / 64, "{told}");
+}

@@ -1,0 +1,49 @@
+//! Results: one schema for every host.
+//!
+//! A host fills a [`Run`] per (controller, sweep point, replication). The command collects them into [`Results`]. The
+//! report draws these, and the writers store them as JSON, CSV, Parquet and NDJSON. Every field name carries its unit.
+
+#[cfg(feature = "arrow")]
+mod arrow;
+mod columns;
+mod completions;
+mod distribution;
+pub mod evaluation;
+mod expectation;
+pub mod figures;
+mod held;
+mod json;
+pub mod matrix;
+pub mod numbers;
+#[cfg(feature = "parquet")]
+mod parquet;
+mod read;
+pub mod reproduction;
+mod rows;
+mod schema;
+mod series;
+mod statistics;
+mod swept;
+mod table;
+mod ways;
+mod write;
+
+#[cfg(feature = "arrow")]
+pub use crate::results::arrow::{Batches, schema};
+pub use columns::to_lines;
+pub use completions::{Completions, completions};
+pub use distribution::Histogram;
+pub use figures::{
+    CompletionResult, ControllerShare, FlowResult, LinkResult, SequenceRecord, StreamGap, StreamRecord, Summary,
+    TrafficResult, TransferResult, WindowResult,
+};
+pub use json::to_json;
+pub use read::{ReadError, read};
+pub use rows::{Table, tables};
+pub use schema::{Environment, ExpectationOutcome, HostLabel, Manifest, Results, Run, SCHEMA};
+pub use series::Series;
+pub use statistics::{Group, Interval, NO_INTERVAL, WHY_ABOVE_ALL, deviation, groups, mean, student_t975};
+pub use swept::{SweptKey, rate_or_time, swept};
+pub use table::{colours_wanted, to_table};
+pub use ways::{Way, link_names};
+pub use write::{FILES, MANIFEST, PAGE, SHOWN, csv, remove_partial, write, write_file};

@@ -1,0 +1,55 @@
+//! What chance decides before a run begins: when flows start, and the packets of traffic.
+
+use crate::scenario::{Experiment, FlowSpec, Start, TrafficKind};
+use crate::traffic::chance::{Purpose, seed};
+use crate::traffic::{AnySource, CrossPacket, Superposition, TrafficError, open, replay};
+use packetscale_models::units::Time;
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// Returns when the `index`-th flow starts, in a run with the seed `run`.
+pub fn start(flow: &FlowSpec, index: usize, run: u64) -> Time {
+    match flow.start {
+        Start::At(time) => time,
+        Start::Uniform(from, to) => {
+            let mut random = Pcg64Mcg::seed_from_u64(seed(run, Purpose::Start, index));
+            Time::from_picos(random.random_range(from.picos()..=to.picos()))
+        }
+    }
+}
+
+/// Returns when each flow of an experiment starts.
+pub fn starts(experiment: &Experiment) -> Vec<Time> {
+    experiment.flows.iter().enumerate().map(|(index, flow)| start(flow, index, experiment.seed)).collect()
+}
+
+/// Returns the copies of the `index`-th traffic source of an experiment, superposed.
+///
+/// Users who browse without reacting to the path (`responsive = false`) send what they would send alone on it. Only a
+/// host in virtual time can find that: `alone` makes that run and returns the packets of each copy.
+///
+/// # Errors
+/// A source that cannot be opened, or an error of `alone`.
+pub fn packets<E: From<TrafficError>>(
+    experiment: &Experiment,
+    index: usize,
+    alone: impl FnOnce(&Experiment, usize) -> Result<Vec<Vec<CrossPacket>>, E>,
+) -> Result<Superposition<AnySource>, E> {
+    let spec = &experiment.traffic[index];
+    let sources = match &spec.kind {
+        TrafficKind::Web(web) if !web.responsive => replay(spec, alone(experiment, index)?, experiment.duration),
+        _ => open(spec, seed(experiment.seed, Purpose::Traffic, index), experiment.duration)?,
+    };
+    Ok(Superposition::new(sources))
+}
+
+/// Returns each traffic source of an experiment, as [`packets`] opens it.
+///
+/// # Errors
+/// As [`packets`].
+pub fn cross_traffic<E: From<TrafficError>>(
+    experiment: &Experiment,
+    alone: impl Fn(&Experiment, usize) -> Result<Vec<Vec<CrossPacket>>, E>,
+) -> Result<Vec<Superposition<AnySource>>, E> {
+    (0..experiment.traffic.len()).map(|index| packets(experiment, index, &alone)).collect()
+}

@@ -1,0 +1,62 @@
+//! Link types of captures (<https://www.tcpdump.org/linktypes.html>), and the size that a packet on each would have on
+//! Ethernet.
+//!
+//! Every link type is counted alike: the network-layer packet and 14 bytes of Ethernet header. A header that the link
+//! type puts in front is removed first. Tags (IEEE 802.1Q) count with the packet. The preamble and the gap between
+//! frames are not in captures and do not count. A frame check sequence does not count either, because captures rarely
+//! hold one (where one does, its 4 bytes count with the packet).
+
+use crate::traffic::error::Fault;
+use packetscale_models::units::Bytes;
+
+const ETHERNET_HEADER: u32 = 14;
+
+/// Longest packet that is accepted: the largest snap length that libpcap allows.
+const LONGEST: u32 = 262_144;
+
+/// A link type: how many bytes it puts in front of the network-layer packet.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Link {
+    header: u32,
+}
+
+impl Link {
+    /// Returns the link type of this number.
+    pub(super) fn of(number: u32, offset: u64) -> Result<Link, Fault> {
+        let header = match number {
+            1 => ETHERNET_HEADER,
+            // BSD loopback: the address family, in the host's (0) or in network byte order (108).
+            0 | 108 => 4,
+            // Raw IP. Systems used 12 and 14 before it had an official number.
+            12 | 14 | 101 | 228 | 229 => 0,
+            // Linux cooked captures, versions 1 and 2.
+            113 => 16,
+            276 => 20,
+            _ => {
+                let known = "Ethernet (1), null (0), loopback (108), raw IP (12, 14, 101), IPv4 (228), IPv6 (229), \
+                             Linux cooked (113, 276)";
+                return Err(Fault::bad(offset, format!("link type {number}"), known));
+            }
+        };
+        Ok(Link { header })
+    }
+
+    /// Returns what is inside the link's header.
+    pub(super) fn inside(self, captured: &[u8]) -> &[u8] {
+        captured.get(self.header as usize..).unwrap_or_default()
+    }
+
+    /// Returns the size on the wire of a packet with these lengths from the capture: how much was on the link, and how
+    /// much of that is in the file.
+    pub(super) fn size(self, original: u32, captured: u32, offset: u64) -> Result<Bytes, Fault> {
+        if captured > LONGEST || original > LONGEST {
+            let found = format!("a packet of {original} bytes, {captured} captured");
+            return Err(Fault::bad(offset, found, format!("at most {LONGEST}")));
+        }
+        if original <= self.header || captured > original {
+            let found = format!("a packet of {original} bytes, {captured} captured");
+            return Err(Fault::bad(offset, found, format!("more than {}, and no more captured", self.header)));
+        }
+        Ok(Bytes::new(u64::from(original - self.header + ETHERNET_HEADER)))
+    }
+}

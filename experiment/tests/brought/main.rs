@@ -1,0 +1,3 @@
+//! Controllers that users bring.
+
+mod files;

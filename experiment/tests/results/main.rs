@@ -1,0 +1,5 @@
+//! Files and figures of results.
+
+mod documented;
+mod files;
+mod statistics;

@@ -1,0 +1,281 @@
+//! Links between named nodes, and routes over them.
+
+use experiment::scenario::{Experiment, Scenario};
+use proptest::prelude::*;
+use proptest::test_runner::RngSeed;
+use std::path::Path;
+
+fn read(text: &str) -> Result<Scenario, String> {
+    Scenario::parse(text, Path::new("graph.toml"), &[]).map_err(|error| error.to_string())
+}
+
+fn experiment(text: &str) -> Experiment {
+    read(text).unwrap_or_else(|error| panic!("{error}")).plan().remove(0)
+}
+
+/// `A -> B -> C -> D`, and a link straight from `D` to `A`.
+const RING: &str = r#"[[link]]
+name = "ab"
+from = "A"
+to = "B"
+rate = "20 Mbit/s"
+delay = "1 ms"
+
+[[link]]
+name = "bc"
+from = "B"
+to = "C"
+rate = "10 Mbit/s"
+delay = "2 ms"
+
+[[link]]
+name = "cd"
+from = "C"
+to = "D"
+rate = "10 Mbit/s"
+delay = "4 ms"
+
+[[link]]
+name = "da"
+from = "D"
+to = "A"
+rate = "1 Mbit/s"
+delay = "8 ms"
+
+[[flow]]
+controller = "newreno"
+from = "A"
+to = "D"
+"#;
+
+#[test]
+fn a_flow_takes_the_shortest_way_and_its_acknowledgments_the_shortest_back() {
+    let ring = experiment(RING);
+    assert_eq!((&ring.flows[0].route, &ring.flows[0].back), (&vec![0, 1, 2], &vec![3]));
+    assert_eq!(ring.flows[0].rtt, packetscale_models::units::Span::from_millis(15), "1 + 2 + 4 there, 8 back");
+    // The slowest link that data cross, the first of two; the way back is slower, but only acknowledgments cross it.
+    assert_eq!(ring.bottleneck, 1);
+}
+
+#[test]
+fn acknowledgments_are_only_delayed_where_no_links_lead_back_or_a_flow_says_so() {
+    let one_way = RING.replace("from = \"D\"\nto = \"A\"", "from = \"D\"\nto = \"E\"");
+    let delayed = RING.to_string() + "back = []\n";
+    for text in [one_way, delayed] {
+        let flow = &experiment(&text).flows[0];
+        assert_eq!((flow.back.as_slice(), flow.rtt), ([].as_slice(), packetscale_models::units::Span::from_millis(14)));
+    }
+}
+
+#[test]
+fn a_duplex_link_is_two_that_are_alike() {
+    let link = |keys: &str| {
+        format!(
+            "[[link]]\n{keys}from = \"A\"\nto = \"B\"\nduplex = true\nrate = \"1 Mbit/s\"\ndelay = \"5 ms\"\n\
+             buffer = \"9 packets\"\nloss = 0.1\n\
+             [[flow]]\ncontroller = \"cubic\"\nfrom = \"B\"\nto = \"A\"\n[[traffic]]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\n\
+             from = \"A\"\nto = \"B\"\n"
+        )
+    };
+    for (keys, names) in [("", ["A-B", "B-A"]), ("name = \"first\"\n", ["first", "first-back"])] {
+        let scenario = read(&link(keys)).unwrap();
+        let found = scenario.plan().remove(0);
+        assert_eq!(found.links.iter().map(|link| link.name.as_str()).collect::<Vec<_>>(), names);
+        let renamed = experiment::scenario::LinkSpec { name: names[1].to_string(), ..found.links[0].clone() };
+        assert_eq!(renamed, found.links[1]);
+        assert_eq!((&found.flows[0].route, &found.flows[0].back), (&vec![1], &vec![0]));
+        assert_eq!((&found.traffic[0].route, found.bottleneck), (&vec![0], 1));
+        assert_eq!(experiment(&scenario.to_toml()), found, "what is printed is read back");
+    }
+}
+
+/// A diamond has two ways from `A` to `D`.
+#[test]
+fn of_two_shortest_ways_a_flow_has_to_name_one() {
+    let link =
+        |from, to| format!("[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"20 Mbit/s\"\ndelay = \"1 ms\"\n");
+    let links = link("A", "B") + &link("A", "C") + &link("B", "D") + &link("C", "D") + &link("D", "A");
+    let flow = |keys: &str| format!("{links}[[flow]]\ncontroller = \"newreno\"\n{keys}");
+    let refused = |keys: &str| read(&flow(keys)).unwrap_err();
+    assert_eq!(
+        refused("from = \"A\"\nto = \"D\"\n"),
+        "graph.toml:29: flow.0.to: found several shortest routes: [\"A-B\", \"B-D\"] and [\"A-C\", \"C-D\"]; expected the \
+         links that it takes instead, like route = [\"A-B\", \"B-D\"]"
+    );
+    assert_eq!(
+        refused("from = \"D\"\nto = \"A\"\n"),
+        "graph.toml:29: flow.0.to: found a way with several shortest ways back: [\"A-B\", \"B-D\"] and [\"A-C\", \"C-D\"]; expected \
+         the links that it takes instead, like back = [\"A-B\", \"B-D\"]"
+    );
+    let named = experiment(&flow("route = [\"A-C\", \"C-D\"]\n"));
+    assert_eq!((&named.flows[0].route, &named.flows[0].back), (&vec![1, 3], &vec![4]));
+    let back = experiment(&flow("from = \"D\"\nto = \"A\"\nback = [\"A-C\", \"C-D\"]\n"));
+    assert_eq!((&back.flows[0].route, &back.flows[0].back), (&vec![4], &vec![1, 3]));
+}
+
+#[test]
+fn connections_cross_links_both_ways() {
+    let text =
+        RING.replace("[[flow]]\ncontroller = \"newreno\"", "[[traffic]]\nkind = \"sessions\"\nrate = \"1 Mbit/s\"");
+    let found = experiment(&text);
+    assert_eq!(found.traffic[0].routes().collect::<Vec<_>>(), [&vec![0, 1, 2], &vec![3]]);
+    let one_way = text.replace("from = \"D\"\nto = \"A\"", "from = \"D\"\nto = \"E\"");
+    assert_eq!(
+        read(&one_way).unwrap_err(),
+        "graph.toml:29: traffic.0.back: found no links; expected the names of the links that the acceptors' data cross, \
+         like [\"back\"]"
+    );
+}
+
+macro_rules! refusals {
+    ($($name:ident: $right:literal => $wrong:literal, $message:literal;)*) => {
+        $(#[test] fn $name() {
+            assert_eq!(RING.matches($right).count(), 1, "the spoilt text must be unique");
+            let found = read(&RING.replace($right, $wrong)).map(|_| ());
+            assert_eq!(found, Err(format!("graph.toml:{}", $message)));
+        })*
+    };
+}
+
+refusals! {
+    an_unknown_node: "from = \"A\"\nto = \"D\"" => "from = \"A\"\nto = \"D1\"",
+        r#"32: flow.0.to: found the unknown node "D1", perhaps "D"; expected a node, one of "A", "B", "C", "D""#;
+    a_flow_without_nodes: "from = \"A\"\nto = \"D\"\n" => "",
+        r#"29: flow.0.from: found nothing; expected a node, one of "A", "B", "C", "D""#;
+    a_flow_that_ends_where_it_begins: "from = \"A\"\nto = \"D\"" => "from = \"A\"\nto = \"A\"",
+        r#"32: flow.0.to: found "A", where it begins; expected another node"#;
+    nodes_that_no_links_join: "from = \"C\"\nto = \"D\"" => "from = \"E\"\nto = \"D\"",
+        r#"32: flow.0.to: found "D", to which no links lead from "A"; expected a node that links lead to, one after the other"#;
+    links_beside_nodes: "from = \"A\"\nto = \"D\"" => "from = \"A\"\nto = \"D\"\nroute = [\"ab\"]",
+        r#"33: flow.0.route: found a route beside "from" and "to"; expected either "route", which names links, or "from" and "to", which name nodes"#;
+    a_route_with_a_gap: "from = \"A\"\nto = \"D\"" => "route = [\"ab\", \"cd\"]",
+        r#"31: flow.0.route: found "cd"; expected a link from "B", where the one before it ends"#;
+    a_route_that_comes_back: "from = \"A\"\nto = \"D\"" => "route = [\"bc\", \"cd\", \"da\", \"ab\"]",
+        r#"31: flow.0.route: found "ab", which leads back to "B"; expected each node at most once"#;
+    a_way_back_to_another_node: "from = \"A\"\nto = \"D\"" => "from = \"A\"\nto = \"C\"\nback = [\"da\"]",
+        r#"33: flow.0.back: found ["da"]; expected links from "C" to "A""#;
+    a_link_to_itself: "from = \"C\"\nto = \"D\"" => "from = \"C\"\nto = \"C\"",
+        r#"18: link.2.to: found "C", where it begins; expected another node"#;
+    a_node_without_a_name: "from = \"C\"\nto = \"D\"" => "from = \"C\"\nto = \" \"",
+        r#"18: link.2.to: found an empty name; expected the name of a node like "A": links have "from" and "to", or none has"#;
+    a_link_without_an_end: "from = \"C\"\nto = \"D\"\n" => "from = \"C\"\n",
+        r#"15: link.2.to: found nothing; expected the name of a node like "A": links have "from" and "to", or none has"#;
+    a_link_without_nodes_among_others: "from = \"C\"\nto = \"D\"\n" => "",
+        r#"15: link.2.from: found nothing; expected the name of a node like "A": links have "from" and "to", or none has"#;
+    two_links_of_one_name: "name = \"cd\"" => "name = \"ab\"",
+        r#"16: link.2.name: found "ab" twice; expected a different name for every link"#;
+    a_way_back_that_data_cross: "from = \"A\"\nto = \"D\"" => "from = \"A\"\nto = \"B\"\nback = [\"ab\"]",
+        r#"33: flow.0.back: found ["ab"]; expected links from "B" to "A""#;
+}
+
+/// `A -> X -> Y -> B` and back: both ways cross the link from `X` to `Y`, which has no other way round.
+#[test]
+fn a_way_back_over_a_link_of_the_data_is_refused_by_what_was_written() {
+    let link =
+        |from, to| format!("[[link]]\nfrom = \"{from}\"\nto = \"{to}\"\nrate = \"20 Mbit/s\"\ndelay = \"1 ms\"\n");
+    let links = link("A", "X") + &link("X", "Y") + &link("Y", "B") + &link("B", "X") + &link("Y", "A");
+    let flow = |keys: &str| format!("{links}[[flow]]\ncontroller = \"newreno\"\n{keys}");
+    let refused = |keys: &str| read(&flow(keys)).unwrap_err();
+    let said = "found a way whose shortest way back, [\"B-X\", \"X-Y\", \"Y-A\"], crosses \"X-Y\", as its data do; expected \
+                back = [...] with other links, or back = [], where acknowledgments are only delayed";
+    assert_eq!(refused("from = \"A\"\nto = \"B\"\n"), format!("graph.toml:29: flow.0.to: {said}"));
+    let route = "route = [\"A-X\", \"X-Y\", \"Y-B\"]\n";
+    assert_eq!(refused(route), format!("graph.toml:28: flow.0.route: {said}"));
+    let named = format!("{route}back = [\"B-X\", \"X-Y\", \"Y-A\"]\n");
+    let found =
+        "graph.toml:29: flow.0.back: found \"X-Y\", which its data cross; expected other links than those of its route";
+    assert_eq!(refused(&named), found);
+    let delayed = experiment(&flow("from = \"A\"\nto = \"B\"\nback = []\n"));
+    assert_eq!((&delayed.flows[0].route, delayed.flows[0].back.len()), (&vec![0, 1, 2], 0));
+}
+
+/// What hosts say who have no links on a way back.
+#[test]
+fn a_host_that_refuses_a_way_back_names_the_links() {
+    let error = read(RING).unwrap().refuse(Path::new("graph.toml"), "path.return", "a way back", "none");
+    assert_eq!(error.to_string(), "graph.toml:1: link: found a way back; expected none");
+}
+
+/// The first table has two links, so the third link is that of the second table.
+#[test]
+fn a_host_that_refuses_a_link_behind_a_duplex_one_names_its_table() {
+    let text = RING.replacen("delay = \"1 ms\"", "delay = \"1 ms\"\nduplex = true", 1);
+    let refuse = |key: &str| read(&text).unwrap().refuse(Path::new("graph.toml"), key, "this", "that").to_string();
+    assert_eq!(refuse("link.2.rate"), "graph.toml:13: link.1.rate: found this; expected that");
+    assert_eq!(refuse("link.1.rate"), "graph.toml:5: link.0.rate: found this; expected that");
+}
+
+#[test]
+fn nodes_need_links_that_join_them() {
+    let text = "[path]\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n[[flow]]\ncontroller = \"newreno\"\nfrom = \"A\"\n";
+    assert_eq!(
+        read(text).unwrap_err(),
+        "graph.toml:6: flow.0.from: found a node; expected no node, or links [[link]] with \"from\" and \"to\""
+    );
+}
+
+#[test]
+fn a_route_of_more_links_than_hosts_count_is_refused() {
+    let link =
+        |i: usize| format!("[[link]]\nfrom = \"n{i}\"\nto = \"n{}\"\nrate = \"1 Mbit/s\"\ndelay = \"1 ms\"\n", i + 1);
+    let chain = |links| (0..links).map(link).collect::<String>();
+    let to =
+        |last: usize| format!("{}[[flow]]\ncontroller = \"newreno\"\nfrom = \"n0\"\nto = \"n{last}\"\n", chain(300));
+    assert_eq!(experiment(&to(255)).flows[0].route.len(), 255);
+    assert_eq!(
+        read(&to(256)).unwrap_err(),
+        "graph.toml:1501: flow.0.route: found 256 links; expected at most 255 links"
+    );
+}
+
+/// Links in a row and flows over some of them.
+#[derive(Clone, Debug)]
+struct Chain {
+    links: Vec<(u32, u32, &'static str)>,
+    flows: Vec<(usize, usize)>,
+    traffic: Vec<(usize, usize)>,
+}
+
+fn span(links: usize) -> impl Strategy<Value = (usize, usize)> {
+    (0..links).prop_flat_map(move |first| (Just(first), first + 1..=links))
+}
+
+fn chains() -> impl Strategy<Value = Chain> {
+    let buffer = prop_oneof![Just("1 bdp"), Just("20 packets"), Just("unlimited")];
+    prop::collection::vec((20..200u32, 1..50u32, buffer), 1..6).prop_flat_map(|links| {
+        let spans = |least| prop::collection::vec(span(links.len()), least..4);
+        (Just(links.clone()), spans(1), spans(0)).prop_map(|(links, flows, traffic)| Chain { links, flows, traffic })
+    })
+}
+
+impl Chain {
+    fn text(&self, nodes: bool) -> String {
+        let ends = |i: usize| if nodes { format!("from = \"n{i}\"\nto = \"n{}\"\n", i + 1) } else { String::new() };
+        let links = self.links.iter().enumerate().map(|(i, (rate, delay, buffer))| {
+            let ends = ends(i);
+            format!("[[link]]\nname = \"l{i}\"\n{ends}rate = \"{rate} Mbit/s\"\ndelay = \"{delay} ms\"\nbuffer = \"{buffer}\"\n")
+        });
+        let way = |(from, to): &(usize, usize)| {
+            let names: Vec<String> = (*from..*to).map(|link| format!("\"l{link}\"")).collect();
+            let named = format!("route = [{}]\n", names.join(", "));
+            if nodes { format!("from = \"n{from}\"\nto = \"n{to}\"\n") } else { named }
+        };
+        let flows = self.flows.iter().map(|flow| format!("[[flow]]\ncontroller = \"newreno\"\n{}", way(flow)));
+        let source = "[[traffic]]\nkind = \"poisson\"\nrate = \"1 Mbit/s\"\n";
+        let traffic = self.traffic.iter().map(|way_of| format!("{source}{}", way(way_of)));
+        links.chain(flows).chain(traffic).collect()
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 200, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..ProptestConfig::default() })]
+
+    /// An experiment is all that a host gets to know: the same one gives the same bytes. The measured link is named, because
+    /// a chain's is the slowest of all links, a graph's the slowest that data cross.
+    #[test]
+    fn a_chain_written_as_a_graph_is_the_same_experiment(chain in chains()) {
+        let record = "[record]\nlink = \"l0\"\n";
+        let (row, graph) = (experiment(&(chain.text(false) + record)), experiment(&(chain.text(true) + record)));
+        prop_assert_eq!(serde_json::to_string(&row).unwrap(), serde_json::to_string(&graph).unwrap());
+    }
+}

@@ -1,0 +1,50 @@
+//! What the packets of each controller waited at the measured link, where several controllers meet.
+
+use experiment::scenario::Experiment;
+use hdrhistogram::Histogram;
+use packetscale_models::units::Span;
+
+/// The controllers of a run, and whose flows are whose.
+#[derive(Clone, Debug)]
+pub(crate) struct Contenders {
+    /// Labels, in the order of the scenario: flows that last, then tables of those that arrive.
+    pub(crate) labels: Vec<String>,
+    of_flow: Vec<usize>,
+    of_table: Vec<usize>,
+    waits_ns: Vec<Histogram<u64>>,
+}
+
+impl Contenders {
+    /// `None` where fewer than two meet.
+    pub(crate) fn of(experiment: &Experiment) -> Option<Box<Contenders>> {
+        let mut labels: Vec<String> = Vec::new();
+        let mut number = |label: &String| {
+            labels.iter().position(|known| known == label).unwrap_or_else(|| {
+                labels.push(label.clone());
+                labels.len() - 1
+            })
+        };
+        let of_flow = experiment.flows.iter().map(|flow| number(&flow.controller.label)).collect();
+        let of_table = experiment.arrivals.iter().map(|table| number(&table.flow.controller.label)).collect();
+        let waits = || Histogram::new_with_bounds(1, 1_000_000_000_000, 3).expect("bounds are in range");
+        let waits_ns = labels.iter().map(|_| waits()).collect();
+        (labels.len() > 1).then(|| Box::new(Contenders { labels, of_flow, of_table, waits_ns }))
+    }
+
+    /// A packet of a flow that lasts waited so long.
+    pub(crate) fn waited(&mut self, flow: usize, wait: Span) {
+        self.waits_ns[self.of_flow[flow]].saturating_record(wait.nanos());
+    }
+
+    /// A packet of a flow that arrived, by its table.
+    pub(crate) fn arrived_waited(&mut self, table: usize, wait: Span) {
+        self.waits_ns[self.of_table[table]].saturating_record(wait.nanos());
+    }
+
+    /// The part `q` of a controller's packets waited no longer; seconds. `None`: none passed.
+    pub(crate) fn quantile_s(&self, label: &str, q: f64) -> Option<f64> {
+        let number = self.labels.iter().position(|known| known == label)?;
+        let waits = &self.waits_ns[number];
+        (!waits.is_empty()).then(|| waits.value_at_quantile(q) as f64 * 1e-9)
+    }
+}

@@ -1,0 +1,82 @@
+//! A capture of the scenario's flows where they are sent: their packets as they leave, their acknowledgments as they
+//! arrive.
+
+use crate::packets::connection::{Captured, Connection, since_1970_ns};
+use crate::packets::headers::LONGEST;
+use crate::packets::pcapng::Pcapng;
+use crate::packets::{Event, Observer, Start};
+use experiment::results::Run;
+use packetscale_models::units::Time;
+use std::io::{self, Write};
+
+/// What a capture says of itself.
+const COMMENT: &str = "A simulation: headers are made up from what each flow did. Time zero of the run is 2000-01-01 \
+00:00 UTC. Captured at the senders. Handshakes are made up and take no time. Data are not stored and count as zeros in \
+checksums.";
+
+/// The name of the only interface.
+const INTERFACE: &str = "senders";
+
+/// Writes a capture.
+pub struct Capture<W: Write> {
+    file: Pcapng<W>,
+    connections: Vec<Connection>,
+    /// The connections that are not open yet, the next to open last.
+    closed: Vec<(u64, usize)>,
+    bytes: Vec<u8>,
+}
+
+impl<W: Write> Capture<W> {
+    /// Begins a capture. `program`: the name and version of who writes it.
+    ///
+    /// # Errors
+    /// That of writing.
+    pub fn new(out: W, program: &str) -> io::Result<Capture<W>> {
+        let file = Pcapng::begin(out, program, COMMENT, INTERFACE, LONGEST)?;
+        Ok(Capture { file, connections: Vec::new(), closed: Vec::new(), bytes: Vec::new() })
+    }
+
+    /// Opens the connections that are due by then.
+    fn open(&mut self, until_ns: u64) -> io::Result<()> {
+        while let Some((_, flow)) = self.closed.pop_if(|(at_ns, _)| *at_ns <= until_ns) {
+            let Some(connection) = self.connections.get_mut(flow) else { continue };
+            write(&mut self.file, &mut self.bytes, &connection.asks())?;
+            write(&mut self.file, &mut self.bytes, &connection.granted())?;
+            write(&mut self.file, &mut self.bytes, &connection.confirms())?;
+        }
+        Ok(())
+    }
+}
+
+fn write<W: Write>(file: &mut Pcapng<W>, bytes: &mut Vec<u8>, captured: &Captured<'_>) -> io::Result<()> {
+    captured.headers.write(bytes);
+    file.packet(captured.at_ns, bytes, captured.headers.length())
+}
+
+impl<W: Write> Observer for Capture<W> {
+    fn begin(&mut self, start: &Start) -> io::Result<()> {
+        let flows = start.flows.iter().enumerate();
+        self.connections = flows.map(|(number, flow)| Connection::new(number, flow.clone())).collect();
+        let opens = self.connections.iter().map(Connection::opens_ns);
+        self.closed = opens.enumerate().map(|(flow, at_ns)| (at_ns, flow)).collect();
+        self.closed.sort_unstable_by(|one, other| other.cmp(one));
+        Ok(())
+    }
+
+    fn see(&mut self, at: Time, event: &Event) -> io::Result<()> {
+        let (Event::Sent { flow, .. } | Event::Acknowledged { flow, .. }) = event else { return Ok(()) };
+        self.open(since_1970_ns(at))?;
+        let Some(connection) = self.connections.get_mut(*flow) else { return Ok(()) };
+        match event {
+            Event::Sent { segment, .. } => write(&mut self.file, &mut self.bytes, &connection.sends(at, segment)),
+            Event::Acknowledged { ack, .. } => {
+                write(&mut self.file, &mut self.bytes, &connection.acknowledged(at, ack))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn end(&mut self, _: &Run) -> io::Result<()> {
+        self.file.flush()
+    }
+}

@@ -1,0 +1,205 @@
+//! What happened to each packet, in files of other tools.
+//!
+//! A host that knows its packets one by one tells an [`Observer`] of them while a run goes on. Each observer writes as it
+//! is told, so that memory does not grow with the length of a run.
+//!
+//! | observer | file |
+//! |---|---|
+//! | [`Capture`] | pcapng, for Wireshark, tshark and tcptrace |
+//! | [`Perfetto`] | a trace of counters and slices, for ui.perfetto.dev |
+//! | [`Qlog`] | qlog, one file per flow, for qvis |
+//!
+//! [`Sequences`] writes no file: it keeps points for the page's pictures.
+
+mod capture;
+mod connection;
+mod headers;
+mod pcapng;
+mod perfetto;
+mod qlog;
+mod sequences;
+
+pub use capture::Capture;
+pub use perfetto::Perfetto;
+pub use qlog::Qlog;
+pub use sequences::Sequences;
+
+use experiment::results::Run;
+use packetscale_models::transport::{Ack, Segment};
+use packetscale_models::units::{Bytes, Ecn, Rate, Span, Time};
+use std::io;
+
+/// Is told what happens in a run, event by event.
+pub trait Observer {
+    /// A run begins.
+    ///
+    /// # Errors
+    /// What is told cannot be written.
+    fn begin(&mut self, start: &Start) -> io::Result<()>;
+
+    /// Something happened. Events of senders come in order of time.
+    ///
+    /// # Errors
+    /// What is told cannot be written.
+    fn see(&mut self, at: Time, event: &Event) -> io::Result<()>;
+
+    /// The run is over; this is what was measured. What was told is written.
+    ///
+    /// # Errors
+    /// What is told cannot be written.
+    fn end(&mut self, run: &Run) -> io::Result<()>;
+}
+
+/// Several are told one after the other.
+impl Observer for Vec<Box<dyn Observer>> {
+    fn begin(&mut self, start: &Start) -> io::Result<()> {
+        self.iter_mut().try_for_each(|one| one.begin(start))
+    }
+
+    fn see(&mut self, at: Time, event: &Event) -> io::Result<()> {
+        self.iter_mut().try_for_each(|one| one.see(at, event))
+    }
+
+    fn end(&mut self, run: &Run) -> io::Result<()> {
+        self.iter_mut().try_for_each(|one| one.end(run))
+    }
+}
+
+/// A run before its first event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Start {
+    /// When it is over.
+    pub end: Time,
+    /// Distance between the points of curves.
+    pub step: Span,
+    /// Whether logs have every packet.
+    pub packets: bool,
+    /// The flows of the scenario.
+    pub flows: Vec<FlowStart>,
+    /// The links.
+    pub links: Vec<LinkStart>,
+    /// The link where queue and utilisation are measured.
+    pub measured: usize,
+}
+
+/// A link.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LinkStart {
+    /// Its name in the scenario.
+    pub name: String,
+    /// When what leaves it is lost: from, to.
+    pub outages: Vec<(Time, Time)>,
+}
+
+/// A flow of the scenario, before its first packet.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FlowStart {
+    /// Its controller, as tables name it.
+    pub controller: String,
+    /// When its first packet may leave.
+    pub start: Time,
+    /// Wire size of a full packet.
+    pub packet: Bytes,
+    /// Base round-trip time.
+    pub rtt: Span,
+    /// Window that its receiver advertises, in packets; `u64::MAX`: without a limit.
+    pub receive_window: u64,
+    /// What its packets say of marks.
+    pub ecn: Ecn,
+}
+
+/// What happened. A flow is named by its number in the scenario, a link as well.
+#[derive(Clone, Copy, Debug)]
+#[allow(clippy::large_enum_variant, reason = "events are told one by one, and only where somebody asks")]
+pub enum Event {
+    /// A segment leaves its sender.
+    Sent {
+        /// Whose it is.
+        flow: usize,
+        /// The segment.
+        segment: Segment,
+    },
+    /// An acknowledgment reaches its sender.
+    Acknowledged {
+        /// Whose it is.
+        flow: usize,
+        /// The acknowledgment.
+        ack: Ack,
+    },
+    /// What a sender says of itself after one of the above.
+    Sender {
+        /// Whose it is.
+        flow: usize,
+        /// What it says.
+        state: SenderState,
+    },
+    /// A link serves a packet of any flow or traffic. Told when the packet arrives or when it leaves.
+    Served {
+        /// The link.
+        link: usize,
+        /// Size on the wire.
+        size: Bytes,
+        /// When the packet arrived there.
+        arrival: Time,
+        /// When its last bit leaves.
+        departs: Time,
+    },
+    /// A packet of a flow is dropped at a queue or lost on a link. Told when it is known, perhaps ahead of its time.
+    Lost {
+        /// Whose it is.
+        flow: usize,
+        /// Its place in the flow, in packets.
+        sequence: u64,
+    },
+    /// A link takes a packet of any flow or traffic, and cannot tell yet when it will leave: it is served or dropped later, or
+    /// waits at the end of the run.
+    Queued {
+        /// The link.
+        link: usize,
+    },
+    /// A link drops a packet of any flow or traffic.
+    Dropped {
+        /// The link.
+        link: usize,
+        /// When the packet arrived there.
+        arrival: Time,
+        /// Whether it had been queued.
+        queued: bool,
+    },
+}
+
+impl Event {
+    /// The flow that it is about, if it is about one.
+    pub fn flow(&self) -> Option<usize> {
+        match self {
+            Event::Sent { flow, .. }
+            | Event::Acknowledged { flow, .. }
+            | Event::Sender { flow, .. }
+            | Event::Lost { flow, .. } => Some(*flow),
+            Event::Served { .. } | Event::Queued { .. } | Event::Dropped { .. } => None,
+        }
+    }
+}
+
+/// What a sender says of itself.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SenderState {
+    /// Congestion window in packets.
+    pub window: u64,
+    /// Slow-start threshold in packets; `u32::MAX`: not known yet, or the controller has none.
+    pub threshold: u32,
+    /// Packets in flight.
+    pub in_flight: u32,
+    /// Smoothed round-trip time.
+    pub smoothed_rtt: Span,
+    /// Smallest round-trip time.
+    pub min_rtt: Span,
+    /// Latest round-trip time; zero: none yet.
+    pub latest_rtt: Span,
+    /// Rate that the controller chose, if it chooses one.
+    pub rate: Option<Rate>,
+    /// Whether it repairs a loss.
+    pub in_recovery: bool,
+    /// Retransmission timeouts so far.
+    pub timeouts: u64,
+}

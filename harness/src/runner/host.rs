@@ -1,0 +1,129 @@
+//! What a host is.
+
+use experiment::results::{HostLabel, Run};
+use experiment::scenario::Experiment;
+use packetscale_models::units::{Bytes, Rate, Span};
+
+/// Makes runs of experiments. To add one: a crate that implements this, and a line in the list of hosts of the command.
+pub trait Host: Sync {
+    /// Its name, as `--on` takes it and as results give it.
+    fn name(&self) -> &'static str;
+
+    /// What it is, in one line.
+    fn summary(&self) -> &'static str;
+
+    /// What a page says of runs that it made: a few words, and a paragraph.
+    fn label(&self) -> HostLabel;
+
+    /// Whether this machine has what the host needs: what there is, or what is missing.
+    ///
+    /// # Errors
+    /// What is missing, in words.
+    fn ability(&self) -> Result<String, String>;
+
+    /// Which time passes in its runs.
+    fn clock(&self) -> Clock;
+
+    /// About how long one processor is busy with a run. Plans are divided by it; no result depends on it.
+    fn cost(&self, experiment: &Experiment) -> Span {
+        match self.clock() {
+            Clock::Virtual => packets(experiment, A_PACKET),
+            Clock::Real => experiment.duration,
+        }
+    }
+
+    /// The most runs that it makes at the same time; `None`: as many as there are cores.
+    fn at_once(&self) -> Option<u16> {
+        match self.clock() {
+            Clock::Virtual => None,
+            // Runs in real time would share the machine, and each would measure the others.
+            Clock::Real => Some(1),
+        }
+    }
+
+    /// What decides the results beside the program and the experiment, and is not the machine: other programs that it
+    /// works with, each with its digest.
+    ///
+    /// # Errors
+    /// What is missing.
+    fn tools(&self) -> Result<Vec<String>, Refusal> {
+        Ok(Vec::new())
+    }
+
+    /// Whether a plan asks for nothing that the host does not do, whatever machine it is on: what can be told at once.
+    ///
+    /// # Errors
+    /// The key that asks for it.
+    fn accept(&self, _plan: &[Experiment]) -> Result<(), Unfit> {
+        Ok(())
+    }
+
+    /// Whether it can make all of these runs, those things included that [`Host::accept`] checks. Returns what it does that the scenario does not say, one sentence each, for
+    /// the manifest.
+    ///
+    /// # Errors
+    /// The key that asks for what the host does not do, or what this machine lacks.
+    fn check(&self, plan: &[Experiment]) -> Result<Vec<String>, Refusal>;
+
+    /// Makes one run.
+    ///
+    /// # Errors
+    /// Why there is no run.
+    fn run(&self, experiment: &Experiment) -> Result<Run, Refusal>;
+
+    /// Makes one run, and says now and then how much of its time has passed, if the host can say.
+    ///
+    /// # Errors
+    /// As [`Host::run`].
+    fn run_watched(&self, experiment: &Experiment, _watch: &(dyn Fn(Span) + Sync)) -> Result<Run, Refusal> {
+        self.run(experiment)
+    }
+}
+
+/// What the simulator needs for a packet on a link and its acknowledgment, about (docs/performance.md).
+const A_PACKET: Span = Span::from_nanos(150);
+/// The size that packets are taken to have.
+const FULL_SIZE: Bytes = Bytes::new(1500);
+
+/// So long for every packet that a busy bottleneck carries in a run, on each link.
+fn packets(experiment: &Experiment, each: Span) -> Span {
+    let rate = experiment.links.get(experiment.bottleneck).map_or(Rate::ZERO, |link| link.rate);
+    let packets = rate.amount_in(experiment.duration).packets_of(FULL_SIZE).get();
+    each.saturating_mul(packets.saturating_mul(experiment.links.len() as u64))
+}
+
+/// Which time passes in a run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// The run's own: as fast as the machine computes, and the same on every machine.
+    Virtual,
+    /// That of the machine.
+    Real,
+}
+
+/// Why a host makes no run.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Refusal {
+    /// What is asked for is wrong.
+    #[error("{0}")]
+    Input(String),
+    /// A key asks for what the host does not do.
+    #[error(transparent)]
+    Unfit(#[from] Unfit),
+    /// It is right, but this machine cannot do it.
+    #[error("{0}")]
+    Machine(String),
+}
+
+/// A value of a scenario that a host does not do. `Scenario::refuse` adds where it is written.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{key}: found {found}; expected {expected}")]
+pub struct Unfit {
+    /// The key, dotted. Flows are numbered with their counts unfolded, links with both directions of `duplex`; the only
+    /// link is `path`.
+    pub key: String,
+    /// What was found.
+    pub found: String,
+    /// What the host does.
+    pub expected: String,
+}

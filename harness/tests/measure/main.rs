@@ -1,0 +1,4 @@
+//! Figures of a run.
+
+mod links;
+mod together;

@@ -1,0 +1,142 @@
+//! Flows that share the measured link: who is active with whom, who gets how much, and what is left beside a flow.
+//!
+//! At 8 Mbit/s a packet of 1000 B takes 1 ms, so that packets per second are shares of the link.
+
+use experiment::results::Run;
+use experiment::scenario::{Experiment, Scenario};
+use harness::measure::{FlowSeen, Owner, Recorder, Seen};
+use packetscale_models::congestion::StreamTrace;
+use packetscale_models::units::{Bytes, Rate, Span, Time};
+use std::path::Path;
+
+const PACKET: Bytes = Bytes::new(1000);
+
+fn ms(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+/// One run of 20 s on 8 Mbit/s, with these flows and this warm-up.
+fn experiment(flows: &str, warmup: &str) -> Experiment {
+    let text = format!(
+        "run = {{ duration = \"20 s\", warmup = \"{warmup}\" }}\n\
+         path = {{ rate = \"8 Mbit/s\", delay = \"5 ms\", buffer = \"10 kB\" }}\nflow = [{flows}]\n"
+    );
+    let scenario = Scenario::parse(&text, Path::new("example.toml"), &[]).expect("a scenario");
+    scenario.plan().remove(0)
+}
+
+/// The link serves these packets: the flow, and the millisecond in which the last bit leaves and is received.
+fn served(experiment: &Experiment, starts: &[u64], packets: &[(usize, u64)], completed: &[Option<u64>]) -> Run {
+    let starts: Vec<Time> = starts.iter().map(|start| ms(*start)).collect();
+    let mut recorder = Recorder::new(experiment, &starts, Some(Span::from_millis(10)));
+    for (flow, at) in packets {
+        recorder.served(Owner::Flow(*flow), PACKET, ms(at - 1), ms(at - 1), ms(*at));
+        recorder.delivered(*flow, PACKET, ms(*at));
+    }
+    let flows = completed.iter().map(|done| FlowSeen { completed: done.map(ms), ..FlowSeen::default() }).collect();
+    recorder.finish(experiment, Seen { flows, ..Seen::default() })
+}
+
+const ENDLESS: &str = "{ controller = \"rapid\", packet = \"1000 B\" }";
+const SHORT: &str = "{ controller = \"cubic\", packet = \"1000 B\", size = \"100 kB\", start = \"1 s\" }";
+
+/// From 1 s on the short flow gets one packet in four, until its hundredth has left at 1.4 s.
+fn one_in_four() -> Vec<(usize, u64)> {
+    (1..=20_000u64).map(|at| (usize::from((1_001..=1_400).contains(&at) && at % 4 == 0), at)).collect()
+}
+
+#[test]
+fn jains_index_is_over_the_time_that_all_flows_are_active_and_ends_with_the_first() {
+    let run =
+        served(&experiment(&format!("{ENDLESS}, {SHORT}"), "0 s"), &[0, 1_000], &one_in_four(), &[None, Some(1_410)]);
+    // 300 packets against 100: 400^2 / (2 (300^2 + 100^2)). Over the whole run it would be 0.505.
+    assert_eq!(run.summary.fairness_jain, Some(0.8));
+    // No other flow is active in the windows that begin five seconds after an entry.
+    assert_eq!(run.summary.fairness_jain_after_entry, None);
+}
+
+#[test]
+fn flows_that_never_meet_and_single_flows_have_no_index() {
+    let early = "{ controller = \"rapid\", packet = \"1000 B\", size = \"100 kB\" }";
+    let packets: Vec<(usize, u64)> = (1..=100).map(|at| (0, at)).chain((1_001..=1_100).map(|at| (1, at))).collect();
+    let apart =
+        served(&experiment(&format!("{early}, {SHORT}"), "0 s"), &[0, 1_000], &packets, &[Some(110), Some(1_110)]);
+    assert_eq!(apart.summary.fairness_jain, None);
+    let alone = served(&experiment(ENDLESS, "0 s"), &[0], &[(0, 5)], &[None]);
+    assert_eq!((alone.summary.fairness_jain, alone.shares.len()), (None, 0));
+}
+
+#[test]
+fn a_flow_has_the_throughput_of_its_own_life() {
+    // 100 packets of 8000 bit between 1 s and 1.4 s, when it is done: 2 Mbit/s, in the warm-up or not.
+    for warmup in ["0 s", "2 s"] {
+        let experiment = experiment(&format!("{ENDLESS}, {SHORT}"), warmup);
+        let run = served(&experiment, &[0, 1_000], &one_in_four(), &[None, Some(1_400)]);
+        assert_eq!(run.flows[1].throughput_bps, Some(2e6), "{warmup}");
+    }
+}
+
+/// From 1 s to 1.41 s, and from 0 s to 0.11 s: 410 and 110 ms.
+#[test]
+fn where_every_flow_has_a_size_and_ends_there_are_completion_times() {
+    let early = "{ controller = \"rapid\", packet = \"1000 B\", size = \"100 kB\" }";
+    let run = |flows: &str, done| served(&experiment(flows, "0 s"), &[0, 1_000], &[], done).summary;
+    let both = run(&format!("{early}, {SHORT}"), &[Some(110), Some(1_410)]);
+    let near = |found: Option<f64>, ms: f64| assert!((found.expect("a time") - ms * 1e-3).abs() < 1e-9, "{found:?}");
+    near(both.completion_time_mean_s, 260.0);
+    near(both.completion_time_p50_s, 110.0);
+    near(both.completion_time_p99_s, 410.0);
+    assert_eq!(both.flows_arrived, None);
+    let late = run(&format!("{early}, {SHORT}"), &[Some(110), None]);
+    let endless = run(&format!("{early}, {ENDLESS}"), &[Some(110), Some(1_410)]);
+    assert_eq!((late.completion_time_mean_s, endless.completion_time_mean_s), (None, None));
+}
+
+/// The flow from `B` to `C` does not cross the slower link, which is measured.
+#[test]
+fn round_trips_are_the_longest_on_the_measured_link_and_flows_say_their_route() {
+    let text = "run = { duration = \"1 s\" }\n\
+        [[link]]\nfrom = \"A\"\nto = \"B\"\nrate = \"1 Mbit/s\"\ndelay = \"5 ms\"\n\
+        [[link]]\nfrom = \"B\"\nto = \"C\"\nrate = \"8 Mbit/s\"\ndelay = \"5 ms\"\n";
+    let flow = |from: &str, to: &str, rtt: u64| {
+        format!("[[flow]]\ncontroller = \"cubic\"\nfrom = \"{from}\"\nto = \"{to}\"\nrtt = \"{rtt} ms\"\n")
+    };
+    let text = text.to_string() + &flow("A", "B", 20) + &flow("A", "C", 40) + &flow("B", "C", 80);
+    let experiment = Scenario::parse(&text, Path::new("example.toml"), &[]).expect("a scenario").plan().remove(0);
+    let longest = harness::measure::longest(&experiment, |flow| Some(experiment.flows[flow].rtt));
+    assert_eq!(longest, Some(Span::from_millis(40)));
+    let run = served(&experiment, &[0; 3], &[], &[None; 3]);
+    let routes: Vec<&str> = run.flows.iter().map(|flow| flow.route.as_str()).collect();
+    assert_eq!((routes, run.measured.as_str()), (vec!["A-B", "A-B, B-C", "B-C"], "A-B"));
+}
+
+#[test]
+fn each_controller_of_a_mix_has_its_share_and_the_mix_a_colour() {
+    let mixed = format!("{ENDLESS}, {{ controller = \"cubic\", packet = \"1000 B\", count = 2 }}");
+    // Of four packets the first flow gets one, the second one, the third two.
+    let packets: Vec<(usize, u64)> = (1..=20_000u64).map(|at| ([0, 1, 2, 2][at as usize % 4], at)).collect();
+    let run = served(&experiment(&mixed, "10 s"), &[0, 0, 0], &packets, &[None; 3]);
+    let shares: Vec<_> =
+        run.shares.iter().map(|s| (s.controller.as_str(), s.flows, s.throughput_bps, s.share)).collect();
+    assert_eq!(shares, [("rapid", 1, Some(2e6), Some(0.25)), ("cubic", 2, Some(6e6), Some(0.75))]);
+    // Halfway between #D55E00 and #E69F00.
+    assert_eq!(run.colour, "#DD7E00");
+    assert_eq!(served(&experiment(ENDLESS, "0 s"), &[0], &[], &[None]).colour, "#D55E00");
+}
+
+#[test]
+fn what_a_probe_stream_finds_available_leaves_out_the_flows_beside_it() {
+    let experiment = experiment(&format!("{ENDLESS}, {ENDLESS}"), "0 s");
+    let mut recorder = Recorder::new(&experiment, &[Time::ZERO; 2], Some(Span::from_millis(10)));
+    recorder.watch();
+    // While the stream passes, in 10 ms: two packets of its own, three of the other flow, and one more that is refused.
+    for (flow, arrives) in [(1, 99), (0, 100), (1, 101), (1, 102), (1, 103), (0, 109), (1, 111)] {
+        recorder.served(Owner::Flow(flow), PACKET, ms(arrives), ms(arrives), ms(arrives + 1));
+    }
+    recorder.refused(Owner::Flow(1), ms(104), PACKET);
+    let trace = StreamTrace { start: ms(95), rate: Rate::from_mbps(4), estimate: None, gaps: Vec::new() };
+    recorder.traced(0, trace, ms(100), ms(110));
+    let run = recorder.finish(&experiment, Seen { flows: vec![FlowSeen::default(); 2], ..Seen::default() });
+    // 4000 B in 10 ms are 3.2 Mbit/s.
+    assert_eq!(run.streams[0].available_bps, Some(4.8e6));
+}

@@ -1,0 +1,4 @@
+//! Probe streams: judged, looked at.
+
+mod judging;
+mod looks;

@@ -1,0 +1,4 @@
+//! Jobs and shards.
+
+mod jobs;
+mod shards;

@@ -1,0 +1,170 @@
+//! Rapid's law: C headers in `include/rapid/`, integers only, and the foreign functions that reach them.
+//!
+//! The same headers are compiled here and into a kernel. They have no memory, no clock and no randomness of their own.
+//! Every struct here is mirrored in `src/face.c` or `include/rapid/types.h`, which state units. `packetscale_models::rapid`
+//! is the safe interface.
+//!
+//! Start reading at `include/rapid/rapid.h` (what a host calls), then `frame.h` (packet clock, streams, records),
+//! `envelope.h` (the default law; `queue.h`, `coalescing.h` and `skew.h` serve it), `startup.h`, and `thesis.h` (the
+//! dissertation's law).
+#![no_std]
+#![allow(missing_docs, reason = "fields and functions are those of the C headers, where they are described")]
+
+use core::ffi::c_void;
+
+/// `struct rapid_params`: see `include/rapid/types.h` for units.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Params {
+    pub preset: u32,
+    pub packet: u32,
+    pub margin: u32,
+    pub span: u32,
+    pub wide_span: u32,
+    pub gain_max: u32,
+    pub gain_offset: u32,
+    pub drain_cap: u32,
+    pub stamp_noise_ns: u32,
+    pub level_min_ns: u32,
+    pub tau_ns: u64,
+    pub eta_ns: u64,
+    pub eta_streams: u32,
+    pub gamma: u16,
+    pub smoothing: u16,
+    pub levels: u32,
+    pub per_level: u32,
+    pub epsilon_ns: u32,
+    pub loss_cut: u32,
+    pub reading: u32,
+    pub competitive: u32,
+    pub rtt_floor_ns: u64,
+}
+
+/// `struct rapid_memory`.
+#[repr(C)]
+pub struct Memory {
+    pub records: *mut u64,
+    pub streams: *mut u64,
+    pub gaps: *mut u64,
+    pub record_mask: u32,
+    pub stream_mask: u32,
+}
+
+/// `struct rapid_view`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct View {
+    pub rate: u64,
+    pub next_ns: u64,
+    pub next_q10: u64,
+    pub window: u64,
+    pub available: u64,
+    pub queue_ns: u64,
+    pub streams: u64,
+    pub unusable: u64,
+    pub startup: u64,
+    pub completed: u64,
+    pub estimated: u64,
+    pub rtt_ns: u64,
+    pub inverse: u64,
+    pub growth: i64,
+    pub slope2: i64,
+    pub slope3: i64,
+    pub loss: i64,
+    pub batch_ns: u64,
+    pub stream: u64,
+}
+
+/// `struct rapid_packet`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Packet {
+    pub known: u64,
+    pub sent_ns: u64,
+    pub arrival_ns: u64,
+    pub stamped: u64,
+    pub size: u64,
+    pub rate: u64,
+    pub gap_ns: u64,
+}
+
+/// `struct rapid_summary`.
+#[repr(C)]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Stream {
+    pub kind: u64,
+    pub first: u64,
+    pub sent: u64,
+    pub start_ns: u64,
+    pub rate: u64,
+}
+
+pub const CROWDED_RECORDS: u32 = 1;
+pub const CROWDED_STREAMS: u32 = 2;
+
+/// Packets that the window has room for at least, and what they were worked out from.
+#[derive(Clone, Copy, Debug, Default)]
+#[repr(C)]
+pub struct Room {
+    window_rate: u64,
+    rtt_ns: u64,
+    /// Zero: not known.
+    pub packets: u64,
+}
+
+unsafe extern "C" {
+    pub fn rapid_face_sizes(sizes: *mut [u64; 5]);
+    pub fn rapid_face_init(law: *mut c_void, params: *const Params, now: u64, rtt: u64, seed: u64);
+    pub fn rapid_face_begin(law: *mut c_void, rate: u64);
+    pub fn rapid_face_on_sent(
+        law: *mut c_void,
+        memory: *const Memory,
+        now: u64,
+        number: u64,
+        size: u32,
+        idle: u32,
+        fixed: u32,
+    ) -> u32;
+    pub fn rapid_face_keeps_departure(law: *const c_void) -> u32;
+    pub fn rapid_face_spare(memory: *const Memory, first: u64, end: u64) -> u32;
+    pub fn rapid_face_on_arrival(law: *mut c_void, memory: *const Memory, now: u64, number: u64, arrival: u64);
+    pub fn rapid_face_on_acked(
+        law: *mut c_void,
+        memory: *const Memory,
+        room: *mut Room,
+        now: u64,
+        rtt: u64,
+        number: u64,
+        arrival: u64,
+    );
+    pub fn rapid_face_on_unstamped(law: *mut c_void, memory: *const Memory, now: u64, number: u64);
+    pub fn rapid_face_on_lost(law: *mut c_void, memory: *const Memory, now: u64, number: u64);
+    pub fn rapid_face_on_rtt(law: *mut c_void, rtt: u64);
+    pub fn rapid_face_on_recovery(law: *mut c_void);
+    pub fn rapid_face_on_timeout(law: *mut c_void);
+    pub fn rapid_face_on_spurious_timeout(law: *mut c_void, rate: u64, startup: u32);
+    pub fn rapid_face_on_marked(law: *mut c_void);
+    pub fn rapid_face_set_packet(law: *mut c_void, packet: u32);
+    pub fn rapid_face_set_available(law: *mut c_void, rate: u64);
+    pub fn rapid_face_completed(law: *const c_void) -> u64;
+    pub fn rapid_face_window(law: *const c_void) -> u32;
+    pub fn rapid_face_rate(law: *const c_void) -> u64;
+    pub fn rapid_face_view(law: *const c_void, view: *mut View);
+    pub fn rapid_face_stream(memory: *const Memory, number: u32, stream: *mut Stream);
+    pub fn rapid_face_denoised(
+        law: *const c_void,
+        memory: *const Memory,
+        stream: u32,
+        number: u64,
+        gap: u64,
+        denoised: *mut u64,
+    ) -> u32;
+    pub fn rapid_face_packet(law: *const c_void, memory: *const Memory, stream: u32, number: u64, packet: *mut Packet);
+    pub fn rapid_face_denoise(gaps: *mut u64, window: u32);
+    pub fn rapid_face_smooth(gaps: *mut u64, up: u64, down: u64) -> u32;
+    pub fn rapid_face_search(gaps: *const u64, packet: u32, epsilon_ns: u32, least: u32) -> u64;
+    pub fn rapid_face_set_gaps(gaps: *mut u64, send: *const u64, receive: *const u64, count: u32);
+    pub fn rapid_face_get_gaps(gaps: *const u64, send: *mut u64, receive: *mut u64) -> u32;
+    pub fn rapid_face_features(gaps: *mut u64, feature: *mut i16) -> u32;
+    pub fn rapid_face_learnt(gaps: *const u64, value: *mut i32, spread: *mut i32, verdict: *mut i32);
+}

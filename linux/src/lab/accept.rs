@@ -1,0 +1,285 @@
+//! Checks whether the lab can carry out a scenario. A refusal names the key, what was found, and what the lab does.
+
+use crate::lab::disciplines;
+use crate::lab::error::{LabError, unfit};
+use crate::lab::flows::{available, is_missing, kernel_names, loaded, stream_with};
+use crate::lab::path::{DCTCP, HEADER, Means, mtu};
+use crate::lab::qdiscs::{MOST_DELAYS, delays_back};
+use crate::lab::rapid::RAPID;
+use crate::lab::tap::MOST_OUTAGES;
+use experiment::scenario::{Coalescing, Experiment, FlowSpec, GapModel, LinkSpec, RateSource};
+use harness::runner::Unfit;
+use packetscale_models::units::{Bytes, Packets, Ratio, Span, Time};
+use std::collections::BTreeSet;
+
+/// Most flows: each has a source port.
+const MOST_FLOWS: usize = 50_000;
+
+/// A bottleneck there and one back are told as such; more are a network.
+const MOST_LINKS: usize = 2;
+
+/// Smallest frame of a flow: headers, and the smallest segment that Linux makes (its least MSS is 88).
+const SMALLEST: Bytes = Bytes::new(HEADER + 40 + 88);
+
+/// The least rate of tc-tbf, in bit/s.
+const SLOWEST: u64 = 8_000;
+
+/// Linux's own timeout of a delayed acknowledgment.
+const DELAYED_ACK: Span = Span::from_millis(40);
+
+/// Controllers whose packets cannot be marked in scenarios, while the kernel would let any be marked.
+const WITHOUT_MARKS: [&str; 3] = [RAPID, "bbr", "bbr1"];
+
+/// Refuses an experiment that the lab cannot carry out.
+pub(crate) fn accept(experiment: &Experiment, means: Means) -> Result<(), Unfit> {
+    if experiment.links.len() > MOST_LINKS {
+        return unfit("link", format!("{} links", experiment.links.len()), "one bottleneck, [path]");
+    }
+    if experiment.flows.iter().any(|flow| !flow.back.is_empty()) {
+        let expected = "one bottleneck, [path], and a way back that only delays";
+        return unfit("path.return", "a link on the way back, where acknowledgments queue", expected);
+    }
+    if experiment.links.len() > 1 {
+        return unfit("link", "2 links", "one bottleneck, [path]");
+    }
+    let link = &experiment.links[0];
+    served(link)?;
+    match means {
+        Means::DelayLine => by_delay_line(link)?,
+        Means::Qdiscs => by_qdiscs(experiment, link)?,
+    }
+    receiver(experiment)?;
+    flows(experiment)?;
+    if experiment.gaps != GapModel::Perfect {
+        let expected = "\"perfect\", which here means: as well as this machine can";
+        return unfit("sender.gaps", "a model of gaps", expected);
+    }
+    if experiment.record.links {
+        return unfit("record.links", true, "false: the bottleneck is the only link, and it is measured");
+    }
+    Ok(())
+}
+
+/// How the link serves: by tc-tbf at one rate.
+fn served(link: &LinkSpec) -> Result<(), Unfit> {
+    if link.rate.bps() < SLOWEST {
+        return unfit("path.rate", format!("\"{}\"", link.rate), "8 kbit/s and more: tc-tbf's least rate");
+    }
+    let service = &link.service;
+    match service.variation.as_ref().map(|variation| &variation.source) {
+        Some(RateSource::Steps { .. }) => {
+            return unfit("path.rate_steps", "a rate that changes", "none: the token bucket has one rate");
+        }
+        Some(RateSource::Trace { .. }) => {
+            return unfit("path.rate_trace", "a rate from a file", "none: the token bucket has one rate");
+        }
+        None => {}
+    }
+    if service.aggregation.is_some() {
+        return unfit("path.aggregation", "service in bursts", "none: the token bucket passes packets one by one");
+    }
+    if service.policer.is_some() {
+        return unfit("path.policer", "a policer", "none: only the queue drops before the bottleneck");
+    }
+    if service.shaper.is_some() {
+        return unfit("path.shaper", "a shaper", "none: the only token bucket is the bottleneck's own");
+    }
+    Ok(())
+}
+
+/// What a thread that holds packets can do.
+fn by_delay_line(link: &LinkSpec) -> Result<(), Unfit> {
+    if link.queue.kind != disciplines::FIFO {
+        return unfit("path.queue", format!("\"{}\"", link.queue.kind), "\"fifo\" in real time");
+    }
+    let wire = &link.impairments;
+    if wire.reorder.is_some() {
+        return unfit("path.reorder", "packets that come late", "none: the delay line keeps their order");
+    }
+    if !wire.outages.is_empty() {
+        return unfit("path.outages", format!("{} outages", wire.outages.len()), "none: the delay line has none");
+    }
+    if !wire.delay_steps.is_empty() {
+        return unfit("path.delay_steps", "a delay that changes", "none: the delay line holds all for one time");
+    }
+    Ok(())
+}
+
+/// What the kernel's queue disciplines can do.
+fn by_qdiscs(experiment: &Experiment, link: &LinkSpec) -> Result<(), Unfit> {
+    disciplines::check(link, Bytes::new(mtu(experiment) + HEADER))?;
+    let outages = link.impairments.outages.len();
+    if outages > MOST_OUTAGES {
+        return unfit("path.outages", format!("{outages} outages"), format!("{MOST_OUTAGES} at most"));
+    }
+    let delays = delays_back(experiment).len();
+    if delays > MOST_DELAYS {
+        let expected = format!("{MOST_DELAYS} at most, one band of tc-prio each");
+        return unfit("flow.0.rtt", format!("{delays} different round trips"), expected);
+    }
+    Ok(())
+}
+
+fn receiver(experiment: &Experiment) -> Result<(), Unfit> {
+    let receiver = &experiment.receiver;
+    if receiver.coalescing != Coalescing::NONE {
+        let found = format!("\"{}\"", receiver.coalescing.time);
+        return unfit("receiver.coalescing", found, "none: virtual devices have no interrupts");
+    }
+    if receiver.delayed_ack > 2 {
+        return unfit("receiver.delayed_ack", receiver.delayed_ack, "1 (the route's quickack) or 2 (Linux's default)");
+    }
+    if receiver.delayed_ack == 2 && receiver.delayed_ack_timeout != DELAYED_ACK {
+        let found = format!("\"{}\"", receiver.delayed_ack_timeout);
+        return unfit("receiver.delayed_ack_timeout", found, format!("\"{DELAYED_ACK}\", Linux's own"));
+    }
+    if receiver.window != Packets::MAX {
+        return unfit("receiver.window", receiver.window, "\"unlimited\": Linux sizes its buffers itself");
+    }
+    if !receiver.stamps {
+        return unfit("receiver.stamps", false, "true: Rapid's receiver always stamps");
+    }
+    if receiver.stamp_granularity != Span::from_nanos(1) {
+        let found = format!("\"{}\"", receiver.stamp_granularity);
+        return unfit("receiver.stamp_granularity", found, "\"1 ns\", the clock of the receiver's program");
+    }
+    if receiver.clock != Ratio::ONE {
+        let found = format!("\"{} %\"", (1000.0 * receiver.clock.as_f64()).round() / 10.0);
+        return unfit("receiver.clock", found, "\"100 %\": both ends read the same clock");
+    }
+    if receiver.stamp_delay > Span::ZERO {
+        let found = format!("\"{}\"", receiver.stamp_delay);
+        return unfit("receiver.stamp_delay", found, "\"0 s\": stamps are as late as the machine makes them");
+    }
+    if receiver.ack_loss > Ratio::ZERO {
+        return unfit("receiver.ack_loss", receiver.ack_loss.as_f64(), "0: the way back loses nothing");
+    }
+    if receiver.ack_bunching > Span::ZERO {
+        let found = format!("\"{}\"", receiver.ack_bunching);
+        return unfit("receiver.ack_bunching", found, "\"0 s\": the way back passes packets one by one");
+    }
+    Ok(())
+}
+
+fn flows(experiment: &Experiment) -> Result<(), Unfit> {
+    if let Some(arrivals) = experiment.arrivals.first() {
+        let expected = "none: flows are there from their start on";
+        return unfit(format!("flow.{}.arrivals", arrivals.table), "flows that arrive", expected);
+    }
+    let Some(first) = experiment.flows.first() else { return Ok(()) };
+    if experiment.flows.len() > MOST_FLOWS {
+        let found = format!("{} flows", experiment.flows.len());
+        return unfit("flow.0.count", found, format!("{MOST_FLOWS} at most, one port each"));
+    }
+    let asked = experiment.flows.iter().find(|flow| flow.controller.kind != DCTCP).is_some_and(|flow| flow.ecn);
+    experiment.flows.iter().enumerate().try_for_each(|(number, spec)| flow(number, spec, first, asked))
+}
+
+/// A flow. What all share is that of the first; `asked` is whether the host asks for marks.
+fn flow(number: usize, flow: &FlowSpec, first: &FlowSpec, asked: bool) -> Result<(), Unfit> {
+    let key = |name: &str| format!("flow.{number}.{name}");
+    if let Some(access) = flow.access {
+        let expected = "no rate: cards are as fast as the machine";
+        return unfit(key("access"), format!("\"{access}\""), expected);
+    }
+    if let Some(stop) = flow.stop {
+        let found = format!("\"{}\"", stop.since(Time::ZERO));
+        return unfit(key("stop"), found, "none: flows last, or have a size");
+    }
+    if flow.pacing_percent > 0 {
+        let found = format!("\"{} %\"", flow.pacing_percent);
+        return unfit(key("pacing"), found, "\"0 %\": the kernel's controllers decide their pacing");
+    }
+    if flow.packet < SMALLEST {
+        return unfit(key("packet"), format!("\"{}\"", flow.packet), format!("{} B and more", SMALLEST.get()));
+    }
+    if flow.application.is_some() {
+        return unfit(key("application"), "an application", "none: flows always have data to send");
+    }
+    if flow.controller.file.is_some() {
+        let found = format!("\"{}\", a controller of a file", flow.controller.kind);
+        return unfit(key("controller"), found, "the kernel's controllers: only the simulator runs shared objects");
+    }
+    if flow.controller.own.is_some() {
+        let found = format!("\"{}\", a controller of this program", flow.controller.kind);
+        return unfit(key("controller"), found, "the kernel's controllers: only the simulator runs others");
+    }
+    if let Some(setting) = flow.controller.settings.keys().next() {
+        let found = format!("the setting \"{setting}\" of \"{}\"", flow.controller.kind);
+        return unfit(key("controller"), found, "the kernel's controllers, without settings");
+    }
+    if first.initial_window != flow.initial_window {
+        return unfit(key("initial_window"), flow.initial_window, format!("{}, as flow 0", first.initial_window));
+    }
+    if first.min_rto != flow.min_rto {
+        return unfit(key("min_rto"), format!("\"{}\"", flow.min_rto), format!("\"{}\", as flow 0", first.min_rto));
+    }
+    marks(flow, asked).map_or(Ok(()), |expected| unfit(key("ecn"), flow.ecn, expected))
+}
+
+/// What is expected of `ecn` instead, if anything is.
+fn marks(flow: &FlowSpec, asked: bool) -> Option<String> {
+    let kind = flow.controller.kind.as_str();
+    if kind == DCTCP {
+        return (!flow.ecn).then(|| "true: the kernel's dctcp always reads marks".to_string());
+    }
+    if WITHOUT_MARKS.contains(&kind) && flow.ecn {
+        return Some(format!("false: {kind} reads no marks, and the kernel would have its packets marked"));
+    }
+    (flow.ecn != asked).then(|| format!("{asked} for all: the host asks for marks for all its connections, or none"))
+}
+
+/// What a kernel has, by its own names.
+pub struct Has<'a> {
+    /// The kernel, as in `Linux 6.12.9`.
+    pub kernel: &'a str,
+    /// Congestion controls.
+    pub controllers: &'a [String],
+    /// Queue disciplines.
+    pub queues: &'a [String],
+    /// How it may come to have more, to be said behind them.
+    pub more_queues: &'a str,
+    /// Why Rapid is not among the controllers, if that is known.
+    pub no_rapid: Option<&'a str>,
+}
+
+/// Refuses a controller or a discipline that a kernel lacks.
+///
+/// # Errors
+/// The key that asks for it, and what the kernel has.
+pub fn lacks(experiment: &Experiment, has: &Has<'_>) -> Result<(), Unfit> {
+    let there = |names: &[String], name: &str| names.iter().any(|known| known == name);
+    let queue = &experiment.links[experiment.bottleneck].queue;
+    if disciplines::kernel_name(queue).is_some_and(|name| !there(has.queues, name)) {
+        let names = disciplines::names(|name| there(has.queues, name)).join(", ");
+        let expected = format!("what {} has: {names}{}", has.kernel, has.more_queues);
+        return unfit("path.queue", format!("\"{}\"", queue.kind), expected);
+    }
+    for (number, flow) in experiment.flows.iter().enumerate() {
+        let names = kernel_names(&flow.controller.kind);
+        if !names.iter().any(|name| there(has.controllers, name)) {
+            let name = &flow.controller.kind;
+            let why = has.no_rapid.filter(|_| name == RAPID).map_or(String::new(), |why| format!(" (no rapid: {why})"));
+            let expected = format!("what {} has: {}{why}", has.kernel, available(has.controllers));
+            return unfit(format!("flow.{number}.controller"), format!("\"{name}\""), expected);
+        }
+    }
+    Ok(())
+}
+
+/// Refuses controllers that this machine's kernel does not have.
+pub(crate) fn controllers(plan: &[Experiment]) -> Result<(), LabError> {
+    let names: BTreeSet<&str> =
+        plan.iter().flat_map(|run| &run.flows).map(|flow| flow.controller.kind.as_str()).collect();
+    for name in names {
+        match stream_with(name) {
+            Err(error) if is_missing(&error) => {
+                let hint = if name == RAPID { "; \"packetscale tcp load\" brings it" } else { "" };
+                let has = available(&loaded());
+                return Err(LabError(format!("this kernel has no controller \"{name}\"; it has {has}{hint}")));
+            }
+            tried => drop(tried.map_err(LabError::doing(format!("congestion control \"{name}\"")))?),
+        }
+    }
+    Ok(())
+}

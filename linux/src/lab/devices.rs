@@ -1,0 +1,16 @@
+//! The devices between the hosts, as `ip` makes them.
+
+use crate::lab::namespace::Namespace;
+
+/// Bytes of an Ethernet header: the difference between a frame and the packet (MTU) in it.
+pub(crate) const HEADER: u64 = 14;
+
+/// The line of `ip` that makes a veth pair, its far end in another place.
+pub(crate) fn pair(near: &str, far: &str, place: &Namespace) -> String {
+    format!("link add {near} type veth peer name {far} netns {}", place.path())
+}
+
+/// The lines of `ip` that bring a device up, with an address.
+pub(crate) fn up(device: &str, address: &str, mtu: u64, more: &str) -> [String; 2] {
+    [format!("link set {device} mtu {mtu} {more} up"), format!("address add {address} dev {device}")]
+}

@@ -1,0 +1,92 @@
+//! The lab as a host among others.
+
+use crate::lab::{Draws, LabError, Packets};
+use experiment::results::{HostLabel, Run};
+use experiment::scenario::Experiment;
+use experiment::traffic::{CrossPacket, Source};
+use harness::runner::{Clock, Host, Refusal, Unfit};
+
+/// What users who do not react to the path send alone on it, copy by copy: packets that only a simulation can
+/// tell.
+pub type Alone = fn(&Experiment, usize) -> Result<Vec<Vec<CrossPacket>>, Refusal>;
+
+/// Real Linux TCP, between network namespaces of this machine.
+pub struct Lab {
+    /// Who says what users send alone on a path.
+    pub alone: Alone,
+}
+
+impl Host for Lab {
+    fn name(&self) -> &'static str {
+        "kernel"
+    }
+
+    fn summary(&self) -> &'static str {
+        "Real Linux TCP"
+    }
+
+    fn label(&self) -> HostLabel {
+        HostLabel {
+            name: self.name().to_string(),
+            badge: "measured: Linux kernel TCP, real time".to_string(),
+            about:
+                "This page shows a measurement: Linux TCP in real time. The machine\u{2019}s own scheduling and timers \
+                are part of it."
+                    .to_string(),
+            path_unknown: false,
+        }
+    }
+
+    fn ability(&self) -> Result<String, String> {
+        crate::lab::ability()
+    }
+
+    fn clock(&self) -> Clock {
+        Clock::Real
+    }
+
+    fn accept(&self, plan: &[Experiment]) -> Result<(), Unfit> {
+        crate::lab::accept(plan)
+    }
+
+    fn check(&self, plan: &[Experiment]) -> Result<Vec<String>, Refusal> {
+        self.accept(plan)?;
+        crate::lab::check(plan).map_err(refused)
+    }
+
+    fn run(&self, experiment: &Experiment) -> Result<Run, Refusal> {
+        crate::lab::run(experiment, draws(experiment, self.alone)?).map_err(refused)
+    }
+}
+
+/// What chance decides for a run.
+///
+/// # Errors
+/// Traffic that has no packets.
+pub fn draws(experiment: &Experiment, alone: Alone) -> Result<Draws, Refusal> {
+    let sources = experiment::traffic::cross_traffic(experiment, |experiment, index| Ok(alone(experiment, index)?));
+    let packets = |mut source: experiment::traffic::Superposition<_>| -> Packets {
+        Box::new(std::iter::from_fn(move || source.next().map(|packet| (packet.at, packet.size))))
+    };
+    let traffic = sources.map_err(|Unsent(refusal)| refusal)?.into_iter().map(packets).collect();
+    Ok(Draws { starts: experiment::traffic::starts(experiment), traffic })
+}
+
+fn refused(error: LabError) -> Refusal {
+    Refusal::Machine(error.to_string())
+}
+
+/// Why traffic has no packets.
+struct Unsent(Refusal);
+
+impl From<Refusal> for Unsent {
+    fn from(refusal: Refusal) -> Unsent {
+        Unsent(refusal)
+    }
+}
+
+impl From<experiment::traffic::TrafficError> for Unsent {
+    fn from(error: experiment::traffic::TrafficError) -> Unsent {
+        Unsent(Refusal::Input(error.to_string()))
+    }
+}

@@ -1,0 +1,252 @@
+//! Scenarios over real TCP connections through a real bottleneck, in network namespaces of our own.
+//!
+//! [`check`] says whether this machine and this kernel can do what a plan asks for; [`run`] makes one run. A run builds
+//! its path ([`path`]), attaches two programs to the ends of the bottleneck ([`tap`]), lets real connections ([`flows`])
+//! and real datagrams ([`cross`]) cross it for the length of the scenario, and turns what was recorded, packet by
+//! packet, into the figures of [`measure`] ([`books`], [`summary`]). Nothing outlives the process, however it ends ([`namespace`]).
+
+mod accept;
+mod books;
+mod calibrate;
+mod cross;
+mod delay_line;
+mod delay_steps;
+mod devices;
+mod disciplines;
+mod error;
+mod flows;
+mod host;
+mod namespace;
+mod owner;
+mod path;
+mod probes;
+mod qdiscs;
+mod rapid;
+mod raw;
+mod red;
+mod sampler;
+mod summary;
+mod tap;
+mod tcp_info;
+mod verdict;
+
+pub use accept::{Has, lacks};
+pub use cross::Packets;
+pub use disciplines::disciplines;
+pub use error::LabError;
+pub use host::{Alone, Lab, draws};
+pub use raw::Raw;
+
+use books::Books;
+use calibrate::{calibrate, one_flow};
+use cross::Cross;
+use delay_line::{Account, DelayLine};
+use delay_steps::DelaySteps;
+use experiment::results::Run;
+use experiment::scenario::{Experiment, Impairments};
+use flows::Flows;
+use harness::realtime::clock::{monotonic_ns, sleep_until};
+use harness::realtime::priority::{Hurry, Urgency};
+use harness::realtime::processors::Meter;
+use harness::runner::Unfit;
+use packetscale_models::units::{Bytes, Rate, Time};
+use path::{Means, Path};
+use probes::Probes;
+use sampler::Samples;
+use tap::{Record, Tap};
+
+/// What chance has decided for a run.
+pub struct Draws {
+    /// When each flow starts.
+    pub starts: Vec<Time>,
+    /// The packets of each source of traffic.
+    pub traffic: Vec<Packets>,
+}
+
+/// How often records are read and, at most, connections asked.
+const LOOK_NS: u64 = 10_000_000;
+
+/// From the making of the threads to the start of the run.
+const LEAD_NS: u64 = 100_000_000;
+
+/// What holds for every run.
+const CONDITIONS: [&str; 5] = [
+    "hosts are network namespaces of one machine, devices are virtual, and all hosts share its processors",
+    "the sender's device has gso_max_segs 1, so that every controller sends packets of one segment",
+    "packets are frames with their Ethernet header: the MTU is 14 bytes less",
+    "queueing delay is from the entry of the queue to the entry of the next host, above the least of the run",
+    "cpu_s is the time that the machine's processors were not idle, whoever used them",
+];
+
+/// Whether a plan asks for nothing that the lab does not do in real time.
+///
+/// # Errors
+/// The key that asks for it.
+pub fn accept(plan: &[Experiment]) -> Result<(), Unfit> {
+    plan.iter().try_for_each(|experiment| accept::accept(experiment, Means::DelayLine))
+}
+
+/// Whether a plan asks for nothing that the lab does not do where the clock is exact.
+///
+/// # Errors
+/// The key that asks for it.
+pub fn accept_exactly(plan: &[Experiment]) -> Result<(), Unfit> {
+    plan.iter().try_for_each(|experiment| accept::accept(experiment, Means::Qdiscs))
+}
+
+/// Whether every run of a plan that is accepted can be made here. Returns what the lab does that the scenario does not
+/// say, one sentence each, for the manifest.
+///
+/// # Errors
+/// What is missing, or a rate that this machine does not reach.
+pub fn check(plan: &[Experiment]) -> Result<Vec<String>, LabError> {
+    root()?;
+    accept::controllers(plan)?;
+    let loaded = flows::loaded();
+    let mut conditions = conditions(plan, |name| loaded.iter().any(|known| known == name));
+    conditions.extend(calibrate(plan)?);
+    Ok(conditions)
+}
+
+/// What the lab does that the scenarios of a plan do not say, one sentence each. `has`: whether the kernel has a congestion
+/// control.
+pub fn conditions(plan: &[Experiment], has: impl Fn(&str) -> bool) -> Vec<String> {
+    CONDITIONS.iter().map(|said| said.to_string()).chain(flows::which_bbr(plan, has)).collect()
+}
+
+/// Whether the lab works here at all: a path is built, watched and taken down again. Says what there is, or what is
+/// missing.
+pub fn ability() -> Result<String, String> {
+    let built = || -> Result<(), LabError> {
+        root()?;
+        let packet = Bytes::new(1_514);
+        let path = Path::build(&one_flow(Rate::from_mbps(10), packet, packet * 100), Means::DelayLine, true)?;
+        Tap::attach(&path).map(drop)
+    };
+    let made = "paths of network namespaces, watched packet by packet; each ends with its process";
+    built().map(|()| made.to_string()).map_err(|error| error.to_string())
+}
+
+fn root() -> Result<(), LabError> {
+    if nix::unistd::geteuid().is_root() {
+        return Ok(());
+    }
+    Err(LabError("network namespaces need root; try sudo".to_string()))
+}
+
+/// Makes one run.
+///
+/// # Errors
+/// When the machine refuses something, or could not keep up.
+pub fn run(experiment: &Experiment, draws: Draws) -> Result<Run, LabError> {
+    let raw = measure(experiment, draws, Means::DelayLine, DelayLine::is_needed(experiment))?;
+    let books = judged(experiment, &raw)?;
+    Ok(raw.figures_with(experiment, books))
+}
+
+/// Makes one run where the clock is exact: the kernel's own queue disciplines make the path, and nothing judges whether
+/// the machine kept up. Returns the records; [`Raw::figures`] makes the figures.
+///
+/// # Errors
+/// When the machine refuses something.
+pub fn run_exactly(experiment: &Experiment, draws: Draws, reached: &dyn Fn(u64)) -> Result<Raw, LabError> {
+    measure_told(experiment, draws, Means::Qdiscs, needs_wire(experiment), reached)
+}
+
+/// Whether something happens behind the bottleneck.
+fn needs_wire(experiment: &Experiment) -> bool {
+    DelayLine::is_needed(experiment) || experiment.links[experiment.bottleneck].impairments != Impairments::default()
+}
+
+/// Returns the packets of a run in real time.
+///
+/// # Errors
+/// When packets waited for the machine.
+fn judged(experiment: &Experiment, raw: &Raw) -> Result<Books, LabError> {
+    let books = raw.books(experiment);
+    let rate = experiment.links[experiment.bottleneck].rate;
+    verdict::check(&books, rate, path::full_buffer_ns(experiment))?;
+    Ok(books)
+}
+
+fn measure(experiment: &Experiment, draws: Draws, means: Means, with_wire: bool) -> Result<Raw, LabError> {
+    measure_told(experiment, draws, means, with_wire, &|_| {})
+}
+
+/// Builds the path, lets everything happen, and takes the path down. Says from time to time how many nanoseconds of the
+/// run have passed.
+fn measure_told(
+    experiment: &Experiment,
+    draws: Draws,
+    means: Means,
+    with_wire: bool,
+    reached: &dyn Fn(u64),
+) -> Result<Raw, LabError> {
+    let mut path = Path::build(experiment, means, with_wire)?;
+    let tap = Tap::attach(&path)?;
+    rapid::note_arrivals(&path, experiment)?;
+    let meter = Meter::start().map_err(LabError::doing("/proc/stat"))?;
+    let zero_ns = monotonic_ns() + LEAD_NS;
+    if means == Means::Qdiscs {
+        tap.make_wire(experiment, zero_ns)?;
+    }
+    let starts_ns: Vec<u64> = draws.starts.iter().map(|start| start.nanos()).collect();
+    let begins: Vec<u64> = starts_ns.iter().map(|start| zero_ns + start).collect();
+    let delay_line = path.start_delay_line(experiment, zero_ns)?;
+    let delay_steps = path.start_delay_steps(experiment, zero_ns)?;
+    let flows = Flows::start(&path, &experiment.flows, &begins)?;
+    let cross = Cross::start(&path, draws.traffic, path::mtu(experiment), zero_ns)?;
+    let probes = Probes::start(experiment, zero_ns);
+    let mut samples = Samples::new(experiment.flows.len());
+    let records = watch(experiment, &tap, zero_ns, &flows, &mut samples, reached)?;
+    let cpu_s = meter.used_s().map_err(LabError::doing("/proc/stat"))?;
+    let heard = probes.end();
+    let completed_ns = flows.connections.iter().map(|flow| flow.completed_ns().map(|at| at.saturating_sub(zero_ns)));
+    let completed_ns = completed_ns.collect();
+    let steered = rapid::steered(experiment, zero_ns)?;
+    flows.end()?;
+    cross.end()?;
+    delay_steps.map_or(Ok(()), DelaySteps::end)?;
+    let account = delay_line.map_or_else(|| Ok(Account::default()), DelayLine::end)?;
+    account.check(experiment)?;
+    let missed = tap.missed()?;
+    if missed > 0 {
+        let message = format!("this machine was too busy: {missed} records of packets at the bottleneck found no room");
+        return Err(LabError(message));
+    }
+    let losses = account.losses;
+    Ok(Raw { zero_ns, starts_ns, completed_ns, samples, steered, heard, cpu_s, losses, records })
+}
+
+/// Reads records and asks connections until the run is over.
+fn watch(
+    experiment: &Experiment,
+    tap: &Tap,
+    zero_ns: u64,
+    flows: &Flows,
+    samples: &mut Samples,
+    reached: &dyn Fn(u64),
+) -> Result<Vec<Record>, LabError> {
+    let mut records = Vec::new();
+    let step_ns = experiment.record.step.nanos().max(1);
+    let end_ns = zero_ns + experiment.duration.nanos();
+    // Records that are not read in time are lost.
+    let _urgent = Hurry::new(Urgency::Application).map_err(LabError::doing("no real-time priority"))?;
+    tap.records(&mut records, |look| {
+        let mut sample_ns = zero_ns + step_ns / 2;
+        let mut now = monotonic_ns();
+        while now < end_ns {
+            sleep_until((now + LOOK_NS).min(sample_ns.max(now)).min(end_ns));
+            now = monotonic_ns();
+            if now >= sample_ns {
+                samples.take(&flows.connections, now - zero_ns > experiment.warmup.nanos());
+                sample_ns += step_ns;
+            }
+            look()?;
+            reached(now.saturating_sub(zero_ns));
+        }
+        samples.remember(&flows.connections);
+        look()
+    })?;
+    Ok(records)
+}

@@ -1,0 +1,121 @@
+//! Samples the kernel's figures of each connection during the run.
+
+use crate::lab::flows::Connection;
+use crate::lab::tcp_info::{NO_THRESHOLD, TcpInfo};
+use harness::measure::{FLOW_CURVES, FlowSample, Recorder, RoundTrips};
+use packetscale_models::units::Span;
+use serde::{Deserialize, Serialize};
+use std::sync::Arc;
+
+/// All samples of a run.
+#[derive(Debug, Serialize, Deserialize)]
+pub(crate) struct Samples {
+    /// One per point of its curves, of each flow, while it is active; empty when there are more flows than are drawn.
+    flows: Vec<Vec<Option<Sample>>>,
+    /// The last that was heard of each.
+    pub last: Vec<Option<TcpInfo>>,
+    /// Of each, what is told of its round-trip times.
+    heard: Vec<Heard>,
+}
+
+/// Samples of smoothed round-trip times: those after the warm-up, or all, if none came after it.
+#[derive(Clone, Copy, Debug, Default, Serialize, Deserialize)]
+struct Heard {
+    sum_us: u64,
+    count: u64,
+    /// They came after the warm-up.
+    warm: bool,
+}
+
+impl Heard {
+    fn hear(&mut self, rtt_us: u32, warm: bool) {
+        if warm && !self.warm {
+            *self = Heard { warm, ..Heard::default() };
+        }
+        (self.sum_us, self.count) = (self.sum_us + u64::from(rtt_us), self.count + 1);
+    }
+}
+
+/// What is drawn of a flow.
+#[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+struct Sample {
+    smoothed_rtt_us: u32,
+    window: u32,
+    threshold: u32,
+    retransmitted: u32,
+}
+
+impl Samples {
+    /// Starts without samples.
+    pub fn new(flows: usize) -> Samples {
+        let curves = if flows <= FLOW_CURVES { flows } else { 0 };
+        Samples { flows: vec![Vec::new(); curves], last: vec![None; flows], heard: vec![Heard::default(); flows] }
+    }
+
+    /// Takes one sample of every connection that has not ended; `warm`: after the warm-up.
+    pub fn take(&mut self, connections: &[Arc<Connection>], warm: bool) {
+        for (flow, connection) in connections.iter().enumerate() {
+            let info = connection.info();
+            let known = info.filter(|info| info.smoothed_rtt_us > 0 && connection.completed_ns().is_none());
+            if let Some(info) = known {
+                self.heard[flow].hear(info.smoothed_rtt_us, warm);
+            }
+            if let Some(samples) = self.flows.get_mut(flow) {
+                let of = |info: TcpInfo| {
+                    let TcpInfo { smoothed_rtt_us, window, threshold, retransmitted, .. } = info;
+                    Sample { smoothed_rtt_us, window, threshold, retransmitted }
+                };
+                samples.push(known.map(of));
+            }
+        }
+    }
+
+    /// Asks every connection for its last figures.
+    pub fn remember(&mut self, connections: &[Arc<Connection>]) {
+        for (last, connection) in self.last.iter_mut().zip(connections) {
+            *last = connection.info().or(*last);
+        }
+    }
+
+    /// Tells the recorder all samples.
+    pub fn tell(&self, recorder: &mut Recorder) {
+        for (flow, samples) in self.flows.iter().enumerate() {
+            for sample in samples {
+                let rtt = sample.map(|sample| Span::from_micros(u64::from(sample.smoothed_rtt_us)));
+                let window = sample.map(|sample| u64::from(sample.window));
+                let threshold = sample.map(|sample| sample.threshold).filter(|size| *size < NO_THRESHOLD);
+                let retransmissions = sample.map(|sample| u64::from(sample.retransmitted));
+                let threshold = threshold.map(u64::from);
+                recorder.sample_flow(flow, FlowSample { rate: None, rtt, window, threshold, retransmissions });
+            }
+        }
+    }
+
+    /// The smoothed round-trip times of a flow, sample by sample.
+    pub fn round_trips(&self, flow: usize) -> RoundTrips {
+        let Heard { sum_us, count, .. } = self.heard.get(flow).copied().unwrap_or_default();
+        RoundTrips { sum: Span::from_micros(sum_us).into(), count }
+    }
+
+    /// The least round-trip time that the connection has seen.
+    pub fn least_rtt(&self, flow: usize) -> Option<Span> {
+        let least = (*self.last.get(flow)?)?.least_rtt_us;
+        (least < u32::MAX).then(|| Span::from_micros(u64::from(least)))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_of_the_warm_up_count_only_where_there_are_no_others() {
+        let heard = |samples: &[(u32, bool)]| {
+            let mut heard = Heard::default();
+            samples.iter().for_each(|(rtt_us, warm)| heard.hear(*rtt_us, *warm));
+            (heard.sum_us, heard.count)
+        };
+        assert_eq!(heard(&[(900, false), (800, false)]), (1700, 2));
+        assert_eq!(heard(&[(900, false), (20, true), (30, true)]), (50, 2));
+    }
+}

@@ -1,0 +1,11 @@
+//! Real Linux TCP.
+//!
+//! | module | what it does |
+//! |---|---|
+//! | [`tcp`] | loads Rapid into this machine's TCP: eBPF programs and their loader |
+//! | [`lab`] | runs scenarios over real TCP between network namespaces |
+//! | [`virtual_time`] | runs the lab inside an emulated machine, whose clock only its instructions move |
+
+pub mod lab;
+pub mod tcp;
+pub mod virtual_time;

@@ -1,0 +1,159 @@
+//! Bring your own: congestion controls that other people have written as eBPF, loaded with the same care as ours.
+//!
+//! 1. The file is read, and what can be seen there is checked ([`file`]).
+//! 2. It is loaded under a name that nobody uses, so the kernel's verifier judges it, and tried by transfers ([`trial`]).
+//! 3. Only then it is registered under its name. A pin keeps it; it needs no process.
+//!
+//! A version takes the place of another as with Rapid: sockets that use the old one keep it until they end. Neither can be
+//! taken from them: the kernel has no call for that.
+
+mod file;
+mod trial;
+
+use crate::tcp::machine::able;
+use crate::tcp::options::{ON_TRIAL, check_name, check_new_name};
+use crate::tcp::pins::{BROUGHT, is_brought};
+use crate::tcp::replace::{exchange, rename};
+use crate::tcp::steps::{active, is_ours, is_registered, not_ours, register_map, remove_unused, undo};
+use crate::tcp::{Error, devices, namespaces, pins};
+use file::File;
+use libbpf_rs::{MapCore, Object};
+use std::ffi::OsStr;
+use std::path::Path;
+pub use trial::{Pair, Transfer, Tried};
+
+/// What was brought, and how its trial went.
+#[derive(Clone, Debug)]
+pub struct Bringing {
+    /// The name under which it is registered.
+    pub name: String,
+    /// Its trial.
+    pub tried: Tried,
+    /// Users of an earlier version, which keep it.
+    pub old: usize,
+}
+
+/// A controller that was brought, as the kernel has it now.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Brought {
+    /// Whether sockets can choose it. If not, it is unloaded when its users have ended.
+    pub registered: bool,
+    /// Sockets that use it, listeners among them, and namespaces whose default it is.
+    pub users: usize,
+    /// The same of earlier versions.
+    pub earlier: usize,
+}
+
+/// Registers the controller of a compiled file (`FILE.bpf.o`), if it stands the checks and the trial. `name`: another name
+/// than the file gives it. `replace`: takes the place of one that was brought before under this name.
+///
+/// # Errors
+/// What is wrong with the file, the name or this machine. Then nothing has changed.
+pub fn bring(path: &Path, name: Option<&str>, replace: bool) -> Result<Bringing, Error> {
+    let file = File::read(path)?;
+    let own = file.name();
+    // A name that is given stands for one that does not do.
+    let name = match name {
+        Some(name) => name.to_string(),
+        None => own?,
+    };
+    check_new_name(&name)?;
+    able()?;
+    devices::able()?;
+    let _lock = pins::lock()?;
+    make_way(&name, replace)?;
+    let tried = try_apart(&file).map_err(|error| called(path, error))?;
+    let old = pins::among_pins(|| offer(&file, &name))?;
+    Ok(Bringing { name, tried, old })
+}
+
+fn called(path: &Path, error: Error) -> Error {
+    match error {
+        Error::Machine(what) if !what.starts_with(&path.display().to_string()) => {
+            Error::Machine(format!("{}: {what}", path.display()))
+        }
+        other => other,
+    }
+}
+
+/// Checks that the name may be used; removes what a load that was killed has left under it.
+fn make_way(name: &str, replace: bool) -> Result<(), Error> {
+    let (registered, brought) = (is_registered(name), is_brought(name)?);
+    let refused = |why: &str| Err(Error::Machine(format!("{name} {why}")));
+    match (registered, is_ours(name)?) {
+        (true, false) => Err(not_ours(name)),
+        (true, true) if !brought => refused("is Rapid; unload it first, or give another --name"),
+        (true, true) if !replace => refused("is loaded already; --replace puts another version in its place"),
+        (false, true) => pins::among_pins(|| match pins::generations(name).iter().any(|folder| active(folder) > 0) {
+            true if !brought => refused("still has connections of Rapid; `packetscale tcp unload` ends that"),
+            true => Ok(()),
+            false => undo(name),
+        }),
+        _ => Ok(()),
+    }
+}
+
+fn try_apart(file: &File) -> Result<Tried, Error> {
+    pins::among_pins(|| {
+        undo(ON_TRIAL)?;
+        let folder = pins::folder(ON_TRIAL);
+        let tried = keep(file, ON_TRIAL, &folder).and_then(|(mut object, map)| {
+            register_map(&mut object, &map)?;
+            trial::try_out(ON_TRIAL)
+        });
+        undo(ON_TRIAL).and(tried)
+    })
+}
+
+/// Loads it, and keeps it in `folder`; sockets cannot choose it yet.
+fn keep(file: &File, name: &str, folder: &Path) -> Result<(Object, std::ffi::OsString), Error> {
+    let (mut object, map) = file.load(name)?;
+    pins::create(folder)?;
+    let mut control = object.maps_mut().find(|found| found.name() == map);
+    let pinned = control.as_mut().map(|control| control.pin(folder.join(BROUGHT)));
+    match pinned {
+        Some(Ok(())) => Ok((object, map)),
+        Some(Err(error)) => Err(Error::machine(BROUGHT, format!("{error:#}"))),
+        None => Err(Error::machine(BROUGHT, format!("no map {}", OsStr::to_string_lossy(&map)))),
+    }
+}
+
+/// Registers it, in the place of what is there. Returns how many use what was there.
+fn offer(file: &File, name: &str) -> Result<usize, Error> {
+    let (new, place) = (pins::vacant(name), pins::folder(name));
+    let (mut object, map) = keep(file, name, &new).inspect_err(|_| {
+        let _ = pins::remove(&new).and_then(|()| pins::leave_no_trace());
+    })?;
+    if place.exists() {
+        rename(&place, &pins::vacant(name))?;
+    }
+    rename(&new, &place)?;
+    let earlier: Vec<_> = pins::generations(name).into_iter().filter(|folder| *folder != place).collect();
+    if let Err(error) = exchange(&earlier, || register_map(&mut object, &map)) {
+        let _ = undo(name);
+        return Err(error);
+    }
+    // The default of a namespace is a version, too.
+    if !earlier.is_empty() {
+        namespaces::set_default(name, Some(name))?;
+    }
+    remove_unused(earlier)
+}
+
+/// Returns what is known of a controller that was brought; `None` where the name is another's.
+///
+/// # Errors
+/// Not root, or no such machine.
+pub fn brought(name: &str) -> Result<Option<Brought>, Error> {
+    check_name(name)?;
+    able()?;
+    if !is_brought(name)? {
+        return Ok(None);
+    }
+    pins::among_pins(|| {
+        let place = pins::folder(name);
+        let earlier = pins::generations(name).into_iter().filter(|folder| *folder != place);
+        let earlier = earlier.map(|folder| active(&folder)).sum();
+        Ok(Some(Brought { registered: is_registered(name), users: active(&place), earlier }))
+    })
+}

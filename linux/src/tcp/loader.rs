@@ -1,0 +1,69 @@
+//! Loads and unloads the congestion control.
+
+use crate::tcp::machine::{able, cgroup_root};
+use crate::tcp::options::{CONTROL, Options, check_name};
+use crate::tcp::pins::refuse_brought;
+use crate::tcp::selftest::Trial;
+use crate::tcp::steps::{active, is_ours, is_registered, load_afresh, not_ours, undo, unload_locked};
+use crate::tcp::wire::bytes_of;
+use crate::tcp::{Error, devices, pins, replace};
+
+/// Returns the bytes of `struct rapid_params` with which connections begin; only the packet size differs.
+pub fn raw_params(options: &Options) -> Vec<u8> {
+    bytes_of(&options.config(0).params).to_vec()
+}
+
+/// Registers the congestion control, and tries it with one connection. What a load that was killed has left is undone first.
+/// Connections of what is being unloaded under this name go on.
+///
+/// # Errors
+/// The options are not valid, the name is loaded already, or this machine cannot run it. A failed load leaves nothing
+/// behind.
+pub fn load(options: &Options) -> Result<Trial, Error> {
+    options.check()?;
+    able()?;
+    let name = options.name.as_str();
+    let _lock = pins::lock()?;
+    refuse_brought(name)?;
+    if is_registered(name) {
+        return Err(match is_ours(name)? {
+            true => Error::Machine(format!(
+                "{name} is loaded already; --replace puts another in its place, `packetscale tcp unload` removes it, and \
+                 another --name loads one beside it"
+            )),
+            false => not_ours(name),
+        });
+    }
+    if pins::among_pins(|| Ok(pins::generations(name).iter().any(|folder| active(folder) > 0)))? {
+        return replace::over(options).map(|replaced| replaced.trial);
+    }
+    pins::among_pins(|| undo(name))?;
+    load_afresh(options)
+}
+
+/// Returns whether Rapid is loaded or can be loaded, in words.
+///
+/// # Errors
+/// What is missing.
+pub fn readiness() -> Result<String, Error> {
+    able()?;
+    pins::among_pins(cgroup_root)?;
+    devices::able()?;
+    if !is_registered(CONTROL) {
+        return Ok("can be loaded: packetscale tcp load".to_string());
+    }
+    let status = crate::tcp::status(CONTROL)?;
+    Ok(format!("loaded; {} of {} connections", status.connections.len(), status.flows))
+}
+
+/// Removes the congestion control, and restores what the load changed. CUBIC takes its connections over once no arrivals
+/// are told any more. Returns whether there was anything to remove.
+///
+/// # Errors
+/// This machine refused a step.
+pub fn unload(name: &str) -> Result<bool, Error> {
+    check_name(name)?;
+    able()?;
+    let _lock = pins::lock()?;
+    unload_locked(name)
+}

@@ -1,0 +1,74 @@
+//! What a machine must have, whatever is loaded.
+
+use crate::tcp::Error;
+use crate::tcp::options::Options;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Checks what every load needs.
+pub fn able() -> Result<(), Error> {
+    if !nix::unistd::geteuid().is_root() {
+        return Err(Error::Machine("this needs root; try sudo".to_string()));
+    }
+    if !Path::new("/sys/kernel/btf/vmlinux").exists() {
+        return Err(Error::Machine(
+            "/sys/kernel/btf/vmlinux does not exist: this kernel was built without CONFIG_DEBUG_INFO_BTF".to_string(),
+        ));
+    }
+    Ok(())
+}
+
+/// Returns where cgroup2 is mounted for this thread, which may have entered other mounts than the process has.
+pub fn cgroup_root() -> Result<PathBuf, Error> {
+    let mounts = fs::read_to_string("/proc/thread-self/mounts").unwrap_or_default();
+    let mut words = mounts.lines().map(|line| line.split(' '));
+    words
+        .find_map(|mut line| Some((line.nth(1)?, line.next()?)).filter(|(_, kind)| *kind == "cgroup2"))
+        .map(|(place, _)| PathBuf::from(place))
+        .ok_or_else(|| Error::Machine(NO_CGROUP.to_string()))
+}
+
+const NO_CGROUP: &str = "cgroup2 is not mounted, and the TCP option needs it: mount -t cgroup2 none FOLDER, or, inside \
+                         `ip netns exec`, which hides it, nsenter --net=/run/netns/NAME packetscale tcp load";
+
+/// Checks that so many bytes of kernel memory are free.
+pub fn has_room(needed: u64, options: &Options) -> Result<(), Error> {
+    let said = fs::read_to_string("/proc/meminfo").unwrap_or_default();
+    available(&said).map_or(Ok(()), |free| fits(needed, free, options))
+}
+
+/// What `/proc/meminfo` says to be available, in bytes.
+fn available(meminfo: &str) -> Option<u64> {
+    let line = meminfo.lines().find_map(|line| line.strip_prefix("MemAvailable:"))?;
+    line.split_whitespace().next()?.parse().ok().map(|kib: u64| kib * 1024)
+}
+
+fn fits(needed: u64, free: u64, options: &Options) -> Result<(), Error> {
+    if needed <= free {
+        return Ok(());
+    }
+    let (flows, window) = (options.flows, options.window);
+    Err(Error::Machine(format!(
+        "{flows} connections with {window} packets in flight of each need {} MB of kernel memory, and {} MB are available: \
+         load with fewer --flows, or with a smaller --window",
+        needed.div_ceil(1_000_000),
+        free / 1_000_000
+    )))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_both_numbers() {
+        let free = available("MemTotal:  2048 kB\nMemAvailable:     1000 kB\n");
+        assert_eq!(free, Some(1_024_000));
+        let options = Options { flows: 3, window: 57_344, ..Options::default() };
+        assert!(fits(1_024_000, 1_024_000, &options).is_ok());
+        let refused = fits(1_024_001, 1_024_000, &options).expect_err("too much").to_string();
+        for word in ["3 connections", "57344 packets", "2 MB", "1 MB", "--flows", "--window"] {
+            assert!(refused.contains(word), "{refused}");
+        }
+    }
+}

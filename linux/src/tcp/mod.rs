@@ -1,0 +1,48 @@
+//! Rapid in this machine's Linux TCP.
+//!
+//! [`load`] registers the congestion control, [`status`] returns what its connections measure, and [`unload`] removes
+//! it. No process stays in user space in between: the kernel keeps what is registered, and [`pins`](self) in a file
+//! system of our own let later commands find it.
+
+mod brought;
+mod config;
+mod counters;
+mod devices;
+mod drain;
+mod error;
+mod filters;
+mod list;
+mod loader;
+mod log;
+mod machine;
+mod namespaces;
+mod options;
+mod pins;
+mod programs;
+mod replace;
+mod report;
+mod selftest;
+mod status;
+mod steps;
+mod trial_socket;
+mod wire;
+
+pub use brought::{Bringing, Brought, Pair, Transfer, Tried, bring, brought};
+pub use counters::{Counters, counters};
+pub use devices::note_arrivals;
+pub use drain::{Drained, drain, switch};
+pub use error::Error;
+pub use list::listable;
+#[doc(hidden)]
+pub use loader::raw_params;
+pub use loader::{load, readiness, unload};
+#[doc(hidden)]
+pub use log::raw_event;
+pub use log::{Event, LawEvent, PacketEvent, Wanted, follow, follow_falls};
+pub use options::Options;
+pub use packetscale_models::rapid::SHORTEST_ROUND_TRIP;
+pub use replace::{Replaced, replace};
+pub use report::{Activity, Address, Fall, Fallen, Limit, Mode, Reason, Report, Source, WINDOW_MOST, WINDOW_USUAL};
+pub use selftest::Trial;
+pub use status::{Status, flows, memory, now_ns, status, switched};
+pub use steps::is_registered;

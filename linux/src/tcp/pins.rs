@@ -1,0 +1,198 @@
+//! Pins: our own BPF file system at `/run/packetscale` keeps what is loaded findable.
+//!
+//! ```text
+//! NAME          what is loaded under a name
+//! NAME-COUNT    what was loaded under it before it was replaced, while connections use it
+//! -arrivals     the programs that note and tell arrivals: one copy for all names, kept as long as there is one
+//! ```
+//!
+//! It is not under `/sys/fs/bpf`, because `ip netns exec` mounts a fresh `/sys`, which hides it. It is always in the
+//! mount namespace of process 1, because pins in a private mount namespace vanish with that namespace.
+
+use crate::tcp::Error;
+use crate::tcp::machine::able;
+use crate::tcp::options::check_name;
+use libbpf_rs::MapHandle;
+use nix::mount::{MntFlags, MsFlags, mount, umount2};
+use nix::sched::{CloneFlags, setns, unshare};
+use nix::sys::statfs::{BPF_FS_MAGIC, statfs};
+use std::fs::{self, File, TryLockError};
+use std::io;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+const ROOT: &str = "/run/packetscale";
+/// The pin of the map that registers a controller of a file. That of Rapid has another name.
+pub const BROUGHT: &str = "brought";
+const ARRIVALS: &str = "-arrivals";
+/// Whoever changes what is loaded holds this file's lock.
+const LOCK: &str = "/run/packetscale.lock";
+/// How long one waits for another, and how often one looks.
+const PATIENCE: Duration = Duration::from_secs(10);
+const LOOK: Duration = Duration::from_millis(20);
+
+/// Returns the folder for what is loaded under `name`.
+pub fn folder(name: &str) -> PathBuf {
+    Path::new(ROOT).join(name)
+}
+
+/// Returns the folder of the programs that all names share.
+pub fn arrivals() -> PathBuf {
+    Path::new(ROOT).join(ARRIVALS)
+}
+
+/// Runs `work` in the mount namespace that holds the pins. Uses a thread of its own, because a thread that enters a
+/// mount namespace stays there.
+pub fn among_pins<T: Send>(work: impl FnOnce() -> Result<T, Error> + Send) -> Result<T, Error> {
+    let enter = || -> Result<(), nix::Error> {
+        let Ok(first) = File::open("/proc/1/ns/mnt") else { return Ok(()) };
+        unshare(CloneFlags::CLONE_FS)?;
+        setns(first, CloneFlags::CLONE_NEWNS)
+    };
+    std::thread::scope(|scope| {
+        let worker = scope.spawn(|| {
+            enter().map_err(|error| Error::machine("entering the mount namespace of process 1", error))?;
+            work()
+        });
+        worker.join().unwrap_or_else(|_| Err(Error::Machine("a worker thread panicked".to_string())))
+    })
+}
+
+/// The right to change what is loaded. The kernel takes it from a process that ends, however it ends.
+pub struct Lock(#[expect(dead_code, reason = "the open file holds the lock")] File);
+
+/// Waits until nobody else changes what is loaded.
+pub fn lock() -> Result<Lock, Error> {
+    let failed = |error: io::Error| Error::machine(LOCK, error);
+    let began = Instant::now();
+    among_pins(|| {
+        loop {
+            let file = File::options().write(true).create(true).truncate(false).open(LOCK).map_err(failed)?;
+            match file.try_lock() {
+                // Its last holder has removed it: then nobody else will find this lock.
+                Ok(()) if !is_at(&file, LOCK) => {}
+                Ok(()) => return Ok(Lock(file)),
+                Err(TryLockError::WouldBlock) if began.elapsed() < PATIENCE => std::thread::sleep(LOOK),
+                Err(TryLockError::WouldBlock) => {
+                    return Err(Error::Machine(format!(
+                        "{LOCK}: another packetscale tcp load or unload has been at work for {} s",
+                        PATIENCE.as_secs()
+                    )));
+                }
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
+            }
+        }
+    })
+}
+
+fn is_at(file: &File, path: &str) -> bool {
+    let identity = |found: fs::Metadata| (found.dev(), found.ino());
+    file.metadata().ok().map(identity) == fs::metadata(path).ok().map(identity)
+}
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = among_pins(|| fs::remove_file(LOCK).map_err(|error| Error::machine(LOCK, error)));
+    }
+}
+
+fn is_mounted() -> bool {
+    statfs(ROOT).is_ok_and(|found| found.filesystem_type() == BPF_FS_MAGIC)
+}
+
+/// Makes a folder, with the file system that holds it. Call this and the functions below inside [`among_pins`].
+pub fn create(folder: &Path) -> Result<(), Error> {
+    let failed = |error: &dyn std::fmt::Display| Error::machine(ROOT, error);
+    if !is_mounted() {
+        fs::create_dir_all(ROOT).map_err(|error| failed(&error))?;
+        mount(Some("bpf"), ROOT, Some("bpf"), MsFlags::empty(), Some("mode=0700")).map_err(|error| failed(&error))?;
+    }
+    fs::create_dir(folder).map_err(|error| failed(&error))
+}
+
+/// Removes a folder, if it is there.
+pub fn remove(folder: &Path) -> Result<(), Error> {
+    match folder.exists() {
+        true => fs::remove_dir_all(folder).map_err(|error| Error::machine(ROOT, error)),
+        false => Ok(()),
+    }
+}
+
+/// All folders but the one that names share. Some kernels put their own files into every BPF file system.
+pub fn folders() -> Vec<PathBuf> {
+    let entries = fs::read_dir(ROOT).into_iter().flatten().flatten().map(|entry| entry.path());
+    let mut found: Vec<PathBuf> = entries.filter(|path| path.is_dir() && !path.ends_with(ARRIVALS)).collect();
+    found.sort();
+    found
+}
+
+/// The folders of what is loaded under `name` and of what was before.
+pub fn generations(name: &str) -> Vec<PathBuf> {
+    let of_name = |path: &PathBuf| {
+        let folder = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        folder.strip_prefix(name).is_some_and(|rest| rest.is_empty() || rest.starts_with('-'))
+    };
+    folders().into_iter().filter(of_name).collect()
+}
+
+/// A folder for what is loaded under `name` and will be replaced.
+pub fn vacant(name: &str) -> PathBuf {
+    let numbered = |number: u32| folder(&format!("{name}-{number}"));
+    (1..).map(numbered).find(|path| !path.exists()).unwrap_or_else(|| numbered(0))
+}
+
+/// Once nothing is loaded, removes what all names share, and unmounts the file system.
+pub fn leave_no_trace() -> Result<(), Error> {
+    let failed = |error: &dyn std::fmt::Display| Error::machine(ROOT, error);
+    if !folders().is_empty() {
+        return Ok(());
+    }
+    if is_mounted() {
+        remove(&arrivals())?;
+        umount2(ROOT, MntFlags::empty()).map_err(|error| failed(&error))?;
+    }
+    if Path::new(ROOT).exists() {
+        fs::remove_dir(ROOT).map_err(|error| failed(&error))?;
+    }
+    Ok(())
+}
+
+/// Whether what is loaded under this name was brought, whatever became of its registration.
+pub fn is_brought(name: &str) -> Result<bool, Error> {
+    among_pins(|| Ok(generations(name).iter().any(|folder| folder.join(BROUGHT).exists())))
+}
+
+/// The refusal of what only Rapid can do.
+pub fn refuse_brought(name: &str) -> Result<(), Error> {
+    match is_brought(name)? {
+        true => Err(Error::Machine(format!(
+            "{name} was loaded from a file: it has no measurements and no switch, and Rapid does not replace it; \
+             `packetscale tcp status` and `unload` serve it"
+        ))),
+        false => Ok(()),
+    }
+}
+
+pub fn not_loaded(name: &str) -> Error {
+    Error::Machine(format!("{name} is not loaded; `packetscale tcp load` loads it"))
+}
+
+/// Opens a map of the congestion control loaded under `name`.
+pub fn open(name: &str, map: &str) -> Result<MapHandle, Error> {
+    check_name(name)?;
+    able()?;
+    refuse_brought(name)?;
+    among_pins(|| {
+        let folder = folder(name);
+        if !folder.exists() {
+            return Err(not_loaded(name));
+        }
+        if !folder.join(map).exists() {
+            return Err(Error::Machine(format!(
+                "a load or unload of {name} was interrupted: `packetscale tcp unload` removes what it has left"
+            )));
+        }
+        MapHandle::from_pinned_path(folder.join(map)).map_err(|error| Error::machine(map, error))
+    })
+}

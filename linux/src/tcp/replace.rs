@@ -1,0 +1,133 @@
+//! Puts another version in the place of what is loaded, while connections use it.
+//!
+//! 1. The new one is loaded under a name of its own, and tried. If it fails, nothing has changed.
+//! 2. What notes and tells arrivals is replaced; it keeps its memory.
+//! 3. The pins of the old one get another name, and the new one those of the old.
+//! 4. The name is registered anew. A kernel registers a name once, so the old registration goes first. It waits there for
+//!    all processors to have noticed; meanwhile the new one tries again and again.
+//!
+//! Connections that there are keep the old programs and their memory until they end, and so do sockets that chose the
+//! controller before, listeners among them, and what listeners accept. New sockets have the new one.
+
+use crate::tcp::config::Settings;
+use crate::tcp::drain::set;
+use crate::tcp::machine::able;
+use crate::tcp::options::{ON_TRIAL, Options};
+use crate::tcp::pins::refuse_brought;
+use crate::tcp::programs::Receiver;
+use crate::tcp::report::{SWITCHED_CLOSED, SWITCHED_OFF};
+use crate::tcp::selftest::Trial;
+use crate::tcp::steps::{
+    attach, is_ours, is_registered, load_afresh, not_ours, provide, remove_unused, undo, unregister,
+};
+use crate::tcp::{Error, devices, namespaces, pins};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// Connections of the trial.
+const TRIED_FLOWS: u32 = 2;
+/// How long the old registration may take to go.
+const PATIENCE: Duration = Duration::from_secs(10);
+
+/// What replacing has found.
+#[derive(Clone, Debug)]
+pub struct Replaced {
+    /// The trial of the new version.
+    pub trial: Trial,
+    /// Connections that go on with what was loaded before.
+    pub old: usize,
+}
+
+/// Puts what `options` say in the place of what is loaded under that name; loads it where nothing is. Devices that were
+/// prepared stay so.
+///
+/// # Errors
+/// As [`crate::tcp::load`]. A new version that this machine cannot run changes nothing.
+pub fn replace(options: &Options) -> Result<Replaced, Error> {
+    options.check()?;
+    able()?;
+    let name = options.name.as_str();
+    let _lock = pins::lock()?;
+    refuse_brought(name)?;
+    match (is_registered(name), is_ours(name)?) {
+        (true, false) => Err(not_ours(name)),
+        (_, true) => over(options),
+        (false, false) => load_afresh(options).map(|trial| Replaced { trial, old: 0 }),
+    }
+}
+
+/// Replaces, with the lock in hand.
+pub fn over(options: &Options) -> Result<Replaced, Error> {
+    let trial = try_apart(options)?;
+    let old = pins::among_pins(|| swap(options))?;
+    Ok(Replaced { trial, old })
+}
+
+fn try_apart(options: &Options) -> Result<Trial, Error> {
+    let apart = Options {
+        name: ON_TRIAL.to_string(),
+        flows: TRIED_FLOWS,
+        flows_per_user: None,
+        devices: Vec::new(),
+        ..options.clone()
+    };
+    pins::among_pins(|| undo(ON_TRIAL))?;
+    let trial = load_afresh(&apart)?;
+    pins::among_pins(|| undo(ON_TRIAL))?;
+    Ok(trial)
+}
+
+fn swap(options: &Options) -> Result<usize, Error> {
+    let name = options.name.as_str();
+    let off = match Settings::within(&pins::folder(name)) {
+        Some(settings) => settings.read()?.is_off(),
+        None => false,
+    };
+    Receiver::replace(options.volunteer)?;
+    let (new, place) = (pins::vacant(name), pins::folder(name));
+    let mut programs = provide(options, &new).inspect_err(|_| drop(pins::remove(&new)))?;
+    if place.exists() {
+        hand_on(&place, &new)?;
+        rename(&place, &pins::vacant(name))?;
+    }
+    rename(&new, &place)?;
+    if off {
+        set(name, SWITCHED_CLOSED | SWITCHED_OFF)?;
+    }
+    let earlier: Vec<_> = pins::generations(name).into_iter().filter(|folder| *folder != place).collect();
+    exchange(&earlier, || attach(&mut programs))?;
+    namespaces::set_default(name, Some(name))?;
+    devices::prepare(&place, &options.devices)?;
+    devices::attach_again(&place)?;
+    remove_unused(earlier)
+}
+
+/// Takes the registrations of these folders away, and registers another, again and again until they are gone.
+pub fn exchange(earlier: &[PathBuf], mut register: impl FnMut() -> Result<(), Error>) -> Result<(), Error> {
+    std::thread::scope(|scope| {
+        let going = scope.spawn(|| earlier.iter().try_for_each(|folder| unregister(folder)));
+        let began = Instant::now();
+        let registered = loop {
+            match register() {
+                // Whom nobody makes room fails at once.
+                Err(_) if !earlier.is_empty() && began.elapsed() < PATIENCE => {}
+                registered => break registered,
+            }
+        };
+        going.join().unwrap_or_else(|_| Err(Error::Machine("a worker thread panicked".to_string())))?;
+        registered
+    })
+}
+
+/// The new one keeps what is known of the devices.
+fn hand_on(from: &Path, to: &Path) -> Result<(), Error> {
+    match from.join(devices::TOUCHED).exists() {
+        true => rename(&from.join(devices::TOUCHED), &to.join(devices::TOUCHED)),
+        false => Ok(()),
+    }
+}
+
+pub fn rename(from: &Path, to: &Path) -> Result<(), Error> {
+    fs::rename(from, to).map_err(|error| Error::machine(&format!("{} to {}", from.display(), to.display()), error))
+}

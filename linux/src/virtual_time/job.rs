@@ -1,0 +1,185 @@
+//! What the host and the guest tell each other.
+
+use crate::lab::Draws;
+use crate::virtual_time::error::VirtualError;
+use experiment::scenario::Experiment;
+use packetscale_models::units::{Bytes, Time};
+use serde::{Deserialize, Serialize};
+
+/// What the guest found when it had started, before any run.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub(crate) struct Facts {
+    /// The kernel's release.
+    pub release: String,
+    /// How late sleeps of 1 ms are: the median, and the largest of 200.
+    pub late_median_ns: u64,
+    pub late_most_ns: u64,
+    /// Congestion controls and queue disciplines.
+    pub controllers: Vec<String>,
+    pub queues: Vec<String>,
+    /// Why Rapid is not among the controllers, if it is not.
+    pub no_rapid: Option<String>,
+}
+
+/// What a machine is asked to do.
+pub(crate) enum Job {
+    /// A run.
+    Run(Box<Experiment>, Draws),
+    /// A program.
+    Errand(Errand),
+}
+
+/// A program to run in a [bench](crate::virtual_time::Bench).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Errand {
+    /// The program, by its place in the machine, and its arguments.
+    pub words: Vec<String>,
+    /// Variables of its environment, beside `PATH` and `TMPDIR`.
+    pub environment: Vec<(String, String)>,
+    /// Seconds of the machine's time after which it is ended.
+    pub limit_s: u64,
+    /// Which of many runs it is: they differ in the kernel's random numbers and in when they begin between two of its ticks.
+    pub draw: u64,
+}
+
+/// How a program ended.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+pub struct Ended {
+    /// Its exit code; `None`: it was ended by a signal, or at its limit.
+    pub code: Option<i32>,
+    /// What it wrote to its output and its errors.
+    pub said: String,
+    /// Seconds of this machine's processor that the emulator took. The guest does not know them.
+    #[serde(skip)]
+    pub cpu_s: f64,
+}
+
+/// What a job begins with.
+const RUN: u8 = 0;
+const ERRAND: u8 = 1;
+
+/// What is written of a run: the text comes first, then the packets of the traffic.
+#[derive(Serialize, Deserialize)]
+struct Text {
+    experiment: Experiment,
+    starts: Vec<Time>,
+    /// How many packets each source of traffic sends.
+    packets: Vec<usize>,
+}
+
+/// Bytes of a packet of traffic: when, in picoseconds, and its size.
+const PACKET: usize = 16;
+
+/// Returns a run to make, with all that chance has decided, as bytes.
+pub(crate) fn write_run(experiment: &Experiment, draws: Draws) -> Result<Vec<u8>, VirtualError> {
+    let end = Time::ZERO + experiment.duration;
+    let of = |source: crate::lab::Packets| source.take_while(|(at, _)| *at <= end).collect::<Vec<(Time, Bytes)>>();
+    let traffic: Vec<Vec<(Time, Bytes)>> = draws.traffic.into_iter().map(of).collect();
+    let packets = traffic.iter().map(Vec::len).collect();
+    let text = Text { experiment: experiment.clone(), starts: draws.starts, packets };
+    let text = serde_json::to_vec(&text).map_err(VirtualError::doing("the experiment cannot be written"))?;
+    let mut bytes = vec![RUN];
+    bytes.extend((text.len() as u64).to_le_bytes());
+    bytes.extend(text);
+    for (at, size) in traffic.iter().flatten() {
+        bytes.extend(at.picos().to_le_bytes());
+        bytes.extend(size.get().to_le_bytes());
+    }
+    Ok(bytes)
+}
+
+/// Returns a program to run, as bytes.
+pub(crate) fn write_errand(errand: &Errand) -> Result<Vec<u8>, VirtualError> {
+    let text = serde_json::to_vec(errand).map_err(VirtualError::doing("the program cannot be asked for"))?;
+    Ok([vec![ERRAND], text].concat())
+}
+
+/// Reads what [`write_run`] or [`write_errand`] wrote.
+pub(crate) fn read(bytes: &[u8]) -> Result<Job, VirtualError> {
+    match bytes.split_first() {
+        Some((&RUN, rest)) => read_run(rest).map(|(experiment, draws)| Job::Run(Box::new(experiment), draws)),
+        Some((&ERRAND, rest)) => serde_json::from_slice(rest).map(Job::Errand).map_err(VirtualError::doing("the job")),
+        _ => Err(cut()),
+    }
+}
+
+fn cut() -> VirtualError {
+    VirtualError("the job ends too early".to_string())
+}
+
+fn read_run(bytes: &[u8]) -> Result<(Experiment, Draws), VirtualError> {
+    let (length, rest) = bytes.split_first_chunk().ok_or_else(cut)?;
+    let (text, rest) = rest.split_at_checked(u64::from_le_bytes(*length) as usize).ok_or_else(cut)?;
+    let text: Text = serde_json::from_slice(text).map_err(VirtualError::doing("the job"))?;
+    let mut all = rest.chunks_exact(PACKET).map(|packet| {
+        let word = |at: usize| u64::from_le_bytes(packet[at..at + 8].try_into().unwrap_or_default());
+        (Time::from_picos(word(0)), Bytes::new(word(8)))
+    });
+    let traffic = text.packets.iter().map(|count| {
+        let packets: Vec<(Time, Bytes)> = all.by_ref().take(*count).collect();
+        Box::new(packets.into_iter()) as crate::lab::Packets
+    });
+    let traffic = traffic.collect();
+    Ok((text.experiment, Draws { starts: text.starts, traffic }))
+}
+
+/// The guest's answer: a byte says whether it is an error's text.
+pub(crate) fn answer(result: Result<Vec<u8>, VirtualError>) -> Vec<u8> {
+    match result {
+        Ok(bytes) => [vec![0], bytes].concat(),
+        Err(error) => [vec![1], error.to_string().into_bytes()].concat(),
+    }
+}
+
+/// Reads what [`answer`] wrote; nothing written is an error, too.
+pub(crate) fn answered(bytes: &[u8]) -> Result<&[u8], VirtualError> {
+    match bytes.split_first() {
+        Some((0, result)) => Ok(result),
+        Some((_, text)) => Err(VirtualError(String::from_utf8_lossy(text).into_owned())),
+        None => Err(VirtualError("the machine ended without an answer".to_string())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use experiment::scenario::Scenario;
+    use std::path::Path;
+
+    #[test]
+    fn a_job_is_read_as_it_was_written_and_traffic_ends_with_the_run() {
+        let text = r#"
+            run = { duration = "3 s", warmup = "1 s" }
+            path = { rate = "10 Mbit/s", delay = "5 ms", buffer = "40 packets" }
+            flow = [{ controller = "cubic" }]
+        "#;
+        let experiment = Scenario::parse(text, Path::new("test.toml"), &[]).expect("a scenario").plan().remove(0);
+        let packet = |ms: u64| (Time::from_nanos(ms * 1_000_000), Bytes::new(100 + ms));
+        let traffic = || -> Vec<crate::lab::Packets> {
+            vec![Box::new([packet(1), packet(2)].into_iter()), Box::new([packet(3_000), packet(3_001)].into_iter())]
+        };
+        let starts = vec![Time::from_nanos(7)];
+        let bytes = write_run(&experiment, Draws { starts: starts.clone(), traffic: traffic() }).expect("written");
+        let Ok(Job::Run(read, draws)) = read(&bytes) else { panic!("it is a run") };
+        assert_eq!((*read, draws.starts), (experiment, starts));
+        let traffic: Vec<Vec<_>> = draws.traffic.into_iter().map(Iterator::collect).collect();
+        assert_eq!(traffic, [vec![packet(1), packet(2)], vec![packet(3_000)]]);
+    }
+
+    #[test]
+    fn an_errand_is_read_as_it_was_written_and_nothing_else_is_a_job() {
+        let errand = Errand { words: vec!["/a".into(), "b".into()], environment: Vec::new(), limit_s: 3, draw: 5 };
+        let bytes = write_errand(&errand).expect("written");
+        let Ok(Job::Errand(read)) = read(&bytes) else { panic!("it is an errand") };
+        assert_eq!((read.words, read.limit_s, read.draw), (errand.words, 3, 5));
+        assert!(super::read(&[]).is_err() && super::read(&[7]).is_err());
+    }
+
+    #[test]
+    fn an_answer_is_a_result_or_a_reason() {
+        assert_eq!(answered(&answer(Ok(vec![1, 2]))).expect("a result"), [1, 2]);
+        let error = answered(&answer(Err(VirtualError("no".to_string())))).expect_err("a reason").to_string();
+        assert_eq!(error, "no");
+        assert!(answered(&[]).is_err());
+    }
+}

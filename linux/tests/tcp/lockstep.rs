@@ -1,0 +1,73 @@
+//! The user-space build of the law repeats what the kernel's build of the same source computed.
+
+use super::connection::transfer;
+use super::namespaces::Bottleneck;
+use super::{Loaded, able, alone, clang};
+use linux::tcp::{self, Event, LawEvent, Options, Wanted};
+use packetscale_models::rapid::Params;
+use packetscale_models::units::Bytes;
+use std::process::Command;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+/// Of `enum law_call`.
+const BEGIN: u32 = 0;
+/// Its argument is the arrival.
+pub const ARRIVAL: u32 = 3;
+
+/// Records the calls of one connection, from its first.
+pub fn recorded(options: Options) -> Vec<LawEvent> {
+    // A small buffer, so that there are losses.
+    let bottleneck = Bottleneck { mbit: 40, limit: 12_000 };
+    let (rapid, path) = Loaded::with("step", Options { flows: 2, ..options }, &bottleneck);
+    let (mut events, done) = (Vec::new(), AtomicBool::new(false));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(300));
+            transfer(&path, &rapid.name, Duration::from_millis(1500));
+            done.store(true, Ordering::Relaxed);
+        });
+        let take = |event| {
+            if let Event::Law(call) = event {
+                events.push(call);
+            }
+        };
+        tcp::follow(&rapid.name, Wanted::Law, take, || !done.load(Ordering::Relaxed)).expect("follows");
+    });
+    let first = events.iter().position(|call| call.call == BEGIN).expect("a connection begins");
+    let slot = events[first].slot;
+    events[first..].iter().filter(|call| call.slot == slot).copied().collect()
+}
+
+/// `replay.c`, compiled.
+pub fn compiled() -> std::path::PathBuf {
+    clang::program("tests/lockstep/replay.c", &[]).expect("cc")
+}
+
+fn replayed(options: Options) {
+    let (raw, calls) = (tcp::raw_params(&options), recorded(options));
+    let file = tempfile::NamedTempFile::new().expect("a file");
+    let bytes: Vec<u8> = calls.iter().flat_map(tcp::raw_event).copied().collect();
+    std::fs::write(file.path(), [raw, bytes].concat()).expect("written");
+    let output = Command::new(compiled()).arg(file.path()).output().expect("replay");
+    let said = String::from_utf8_lossy(&output.stdout);
+    assert!(output.status.success(), "{said}{}", String::from_utf8_lossy(&output.stderr));
+    let streams: u64 = said.split(' ').nth(2).and_then(|n| n.parse().ok()).expect("a count");
+    assert!(calls.len() > 2000 && streams > 20, "too little to compare: {said}");
+}
+
+#[test]
+fn the_default_law_in_the_kernel_is_bit_for_bit_the_one_in_user_space() {
+    if able() {
+        let _alone = alone();
+        replayed(Options::default());
+    }
+}
+
+#[test]
+fn the_law_of_the_dissertation_in_the_kernel_is_bit_for_bit_the_one_in_user_space() {
+    if able() {
+        let _alone = alone();
+        replayed(Options { params: Params::thesis(Bytes::new(1500)), ..Options::default() });
+    }
+}

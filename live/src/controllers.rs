@@ -1,0 +1,69 @@
+//! A controller of the registry as a real path wants it. One that counts time in round trips counts none shorter than
+//! [`SHORTEST_ROUND_TRIP`], unless it is told how short: a packet's own time at the bottleneck may be more than the round
+//! trip of the empty path.
+
+use packetscale_models::congestion::rapid::SHORTEST_ROUND_TRIP;
+use packetscale_models::congestion::{AnyController, Entry, Setup};
+use packetscale_models::settings::{Setting, SettingError, Settings};
+
+/// The setting that says it.
+const SHORTEST: &str = "shortest_round_trip";
+
+/// The entry's controller with these settings.
+///
+/// # Errors
+/// A setting that is unknown, of another kind, or out of range.
+pub(crate) fn for_a_real_path(
+    entry: &Entry,
+    setup: &Setup,
+    settings: &Settings,
+) -> Result<AnyController, SettingError> {
+    let mut settings = settings.clone();
+    if entry.parameters.iter().any(|parameter| parameter.name() == SHORTEST) {
+        settings.entry(SHORTEST.to_string()).or_insert(Setting::Span(SHORTEST_ROUND_TRIP));
+    }
+    (entry.build)(setup, &settings)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use packetscale_models::units::{Bytes, Span, Time};
+
+    fn setup() -> Setup {
+        let (packet, handshake_rtt) = (Bytes::new(1500), Span::from_micros(12));
+        Setup { now: Time::ZERO, packet, handshake_rtt, initial_window: 10, seed: 1 }
+    }
+
+    fn shortest(ms: u64) -> Settings {
+        Settings::from([("shortest_round_trip".to_string(), Setting::Span(Span::from_millis(ms)))])
+    }
+
+    /// The controller as a real path has it, and as the registry builds it, in words.
+    fn both(name: &str, settings: &Settings, as_registered: &Settings) -> (String, String) {
+        let entry = packetscale_models::congestion::find(name).expect("registered");
+        let here = for_a_real_path(entry, &setup(), settings).expect("built");
+        let there = (entry.build)(&setup(), as_registered).expect("built");
+        (format!("{here:?}"), format!("{there:?}"))
+    }
+
+    #[test]
+    fn rapid_counts_no_round_trip_below_twenty_milliseconds() {
+        let (here, there) = both("rapid", &Settings::new(), &shortest(20));
+        assert_eq!(here, there);
+        let plain = both("rapid", &Settings::new(), &Settings::new()).1;
+        assert_ne!(here, plain);
+    }
+
+    #[test]
+    fn a_round_trip_that_is_said_is_kept() {
+        let (here, there) = both("rapid", &shortest(1), &shortest(1));
+        assert_eq!(here, there);
+    }
+
+    #[test]
+    fn others_are_as_registered() {
+        let (here, there) = both("cubic", &Settings::new(), &Settings::new());
+        assert_eq!(here, there);
+    }
+}

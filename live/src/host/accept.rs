@@ -1,0 +1,139 @@
+//! Whether a real path can carry a scenario. A refusal names the key, what was found, and what a real path can do.
+//!
+//! Every scenario says `path.rate`, `path.delay` and `path.buffer`, and no real path asks: they are told to decide nothing. What
+//! asks for more than that (losses, a discipline, a rate that changes, other traffic) is refused.
+
+use super::running;
+use crate::transfer::{MOST_DELAYED, MOST_FLOWS};
+use crate::wire::SEGMENT_HEAD;
+use crate::wire::seal::SEGMENT_TAG;
+use experiment::scenario::{Coalescing, Experiment, FlowSpec, GapModel, Impairments, LinkSpec, ReceiverSpec, Service};
+use harness::runner::Unfit;
+use packetscale_models::congestion::Controller;
+use packetscale_models::units::{Ratio, Span};
+
+/// Headers of IPv6 and UDP, of a segment with its tag, and some data.
+const SMALLEST: u64 = 48 + (SEGMENT_HEAD + SEGMENT_TAG) as u64 + 16;
+const FIFO: &str = "fifo";
+/// Stamps are taken in nanoseconds.
+const GRANULARITY: Span = Span::from_nanos(1);
+
+fn unfit(key: impl Into<String>, found: impl ToString, expected: impl Into<String>) -> Result<(), Unfit> {
+    Err(Unfit { key: key.into(), found: found.to_string(), expected: expected.into() })
+}
+
+/// Refuses an experiment that no real path carries.
+pub(super) fn accept(experiment: &Experiment) -> Result<(), Unfit> {
+    if experiment.flows.iter().any(|flow| !flow.back.is_empty()) {
+        return unfit("path.return", "a link on the way back", "[path] alone: a real path has what it has");
+    }
+    if experiment.links.len() > 1 {
+        let expected = "[path] alone: a real path has the links that it has";
+        return unfit("link", format!("{} links", experiment.links.len()), expected);
+    }
+    experiment.links.first().map_or(Ok(()), path)?;
+    if let Some(traffic) = experiment.traffic.first() {
+        let expected = "none: what else a real path carries is not decided here";
+        return unfit("traffic", format!("traffic of kind \"{}\"", traffic.kind.name()), expected);
+    }
+    if let Some(arrivals) = experiment.arrivals.first() {
+        let expected = "none: flows are there from their start on";
+        return unfit(format!("flow.{}.arrivals", arrivals.table), "flows that arrive", expected);
+    }
+    if experiment.gaps != GapModel::Perfect {
+        let expected = "\"perfect\", which here means: as well as this machine can";
+        return unfit("sender.gaps", "a model of gaps", expected);
+    }
+    if experiment.record.links {
+        return unfit("record.links", true, "false: nobody knows the links of a real path");
+    }
+    if experiment.record.packets {
+        return unfit("record.packets", true, "false: a real path is seen from its ends only");
+    }
+    receiver(&experiment.receiver)?;
+    if experiment.flows.len() > MOST_FLOWS {
+        let found = format!("{} flows", experiment.flows.len());
+        return unfit("flow.0.count", found, format!("{MOST_FLOWS} at most in a session"));
+    }
+    (0..experiment.flows.len()).try_for_each(|number| flow(experiment, number, &experiment.flows[number]))
+}
+
+/// What a scenario asks of its path beside a rate, a delay and a buffer.
+fn path(link: &LinkSpec) -> Result<(), Unfit> {
+    let has_none = |key: &str, found: &str| {
+        unfit(format!("path.{key}"), found, "none: what a real path does to packets is not decided here")
+    };
+    let (service, wire) = (&link.service, &link.impairments);
+    match () {
+        () if link.queue.kind != FIFO => {
+            let expected = "\"fifo\", the default: the queues of a real path are its own";
+            unfit("path.queue", format!("\"{}\"", link.queue.kind), expected)
+        }
+        () if link.loss > Ratio::ZERO => has_none("loss", "losses at random"),
+        () if wire.reorder.is_some() => has_none("reorder", "packets that come late"),
+        () if !wire.outages.is_empty() => has_none("outages", "outages"),
+        () if !wire.delay_steps.is_empty() => has_none("delay_steps", "a delay that changes"),
+        () if service.policer.is_some() => has_none("policer", "a policer"),
+        () if service.shaper.is_some() => has_none("shaper", "a shaper"),
+        () if service.aggregation.is_some() => has_none("aggregation", "service in bursts"),
+        () if *service != Service::default() => has_none("rate", "a rate that changes"),
+        () if *wire != Impairments::default() => has_none("loss", "impairments"),
+        () => Ok(()),
+    }
+}
+
+fn receiver(receiver: &ReceiverSpec) -> Result<(), Unfit> {
+    let none = "none: the server's machine and its card are as they are";
+    match receiver {
+        spec if spec.coalescing != Coalescing::NONE => {
+            unfit("receiver.coalescing", format!("\"{}\"", spec.coalescing.time), none)
+        }
+        spec if spec.delayed_ack > MOST_DELAYED => {
+            unfit("receiver.delayed_ack", spec.delayed_ack, format!("{MOST_DELAYED} at most"))
+        }
+        spec if spec.stamp_granularity > GRANULARITY => {
+            let found = format!("\"{}\"", spec.stamp_granularity);
+            unfit("receiver.stamp_granularity", found, "\"1 ns\", that of the server's clock")
+        }
+        spec if spec.clock != Ratio::ONE => {
+            let found = format!("\"{} %\"", (1000.0 * spec.clock.as_f64()).round() / 10.0);
+            unfit("receiver.clock", found, "\"100 %\": the server's clock has the pace that it has")
+        }
+        spec if spec.stamp_delay > Span::ZERO => {
+            let expected = "\"0 s\": stamps are as late as the server makes them";
+            unfit("receiver.stamp_delay", format!("\"{}\"", spec.stamp_delay), expected)
+        }
+        spec if spec.ack_loss > Ratio::ZERO => {
+            unfit("receiver.ack_loss", spec.ack_loss.as_f64(), "0: the way back loses what it loses")
+        }
+        spec if spec.ack_bunching > Span::ZERO => {
+            let expected = "\"0 s\": the way back passes packets as it does";
+            unfit("receiver.ack_bunching", format!("\"{}\"", spec.ack_bunching), expected)
+        }
+        _ => Ok(()),
+    }
+}
+
+fn flow(experiment: &Experiment, number: usize, flow: &FlowSpec) -> Result<(), Unfit> {
+    let key = |name: &str| format!("flow.{number}.{name}");
+    if let Some(access) = flow.access {
+        return unfit(key("access"), format!("\"{access}\""), "no rate: the card is this machine's");
+    }
+    if flow.packet.get() < SMALLEST {
+        return unfit(key("packet"), format!("\"{}\"", flow.packet), format!("{SMALLEST} B and more"));
+    }
+    let controller = match running::controller(experiment, number, flow.rtt) {
+        Ok(controller) => controller,
+        Err(why) => return unfit(key("controller"), format!("\"{}\"", flow.controller.kind), why),
+    };
+    let needs = controller.needs();
+    if needs.available {
+        let expected = "a controller that measures: nobody knows what is available on a real path";
+        return unfit(key("controller"), format!("\"{}\" with ideal estimation", flow.controller.kind), expected);
+    }
+    if needs.offers {
+        let expected = "a controller without routers: those of a real path offer no rates";
+        return unfit(key("controller"), format!("\"{}\"", flow.controller.kind), expected);
+    }
+    Ok(())
+}

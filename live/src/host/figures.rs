@@ -1,0 +1,75 @@
+//! From deliveries to a run. A path that nobody sees has no queue: what is known of a packet is when it left, by this clock,
+//! and when it came, by the server's. The least difference is taken for a path without a queue.
+
+use super::running::Running;
+use crate::transfer::Delivery;
+use experiment::results::Run;
+use experiment::scenario::Experiment;
+use harness::measure::{Owner, Recorder, Seen};
+use packetscale_models::units::{Bytes, Span, Time};
+
+/// A flow's deliveries, and when losses were judged, of how many packets.
+type Records = (Vec<Delivery>, Vec<(Time, u32)>);
+
+/// What happens, with the flow that it happens to.
+enum Event {
+    /// A packet comes that left then, with this size.
+    Comes(Time, Bytes),
+    /// So many packets are judged lost.
+    Lost(u32),
+}
+
+/// The run. `rtt`: of the greeting.
+pub(super) fn figures(experiment: &Experiment, mut running: Running<'_>, rtt: Span, cpu_s: f64) -> Run {
+    let starts: Vec<Time> = running.flows.iter().map(|flow| flow.start).collect();
+    let least = |flow: usize| {
+        let known = running.flows.get(flow)?.outgoing.as_ref().map(|outgoing| outgoing.least_rtt());
+        Some(known.filter(|least| *least > Span::ZERO && *least < Span::MAX).unwrap_or(rtt))
+    };
+    let base_rtt = harness::measure::longest(experiment, least);
+    let mut recorder = Recorder::new(experiment, &starts, base_rtt);
+    let seen = |flow: &super::running::One<'_>| {
+        flow.outgoing.as_ref().map(|outgoing| outgoing.seen(flow.completed)).unwrap_or_default()
+    };
+    let flows = running.flows.iter().map(seen).collect();
+    let records: Vec<Records> = running
+        .flows
+        .iter_mut()
+        .map(|flow| flow.outgoing.as_mut().map(|outgoing| outgoing.take_records()).unwrap_or_default())
+        .collect();
+    tell(&mut recorder, &records, base_rtt.unwrap_or(rtt) / 2);
+    if recorder.keeps_curves() {
+        let sampled = recorder.sampled_flows();
+        for (flow, samples) in running.samples.iter().enumerate().take(sampled) {
+            samples.iter().for_each(|sample| recorder.sample_flow(flow, *sample));
+        }
+    }
+    recorder.finish(experiment, Seen { flows, path_unknown: true, cpu_s: Some(cpu_s), ..Seen::default() })
+}
+
+/// Tells the recorder all that happened, in order of time. `way`: from the least delay to the receiver.
+fn tell(recorder: &mut Recorder, records: &[Records], way: Span) {
+    // Clocks begin anywhere: differences wrap, and only their differences mean something.
+    let delay_ns = |delivery: &Delivery| delivery.came_ns.wrapping_sub(delivery.left.nanos()) as i64;
+    let least_ns = records.iter().flat_map(|(deliveries, _)| deliveries).map(delay_ns).min().unwrap_or(0);
+    let mut events: Vec<(Time, usize, Event)> = Vec::new();
+    for (flow, (deliveries, losses)) in records.iter().enumerate() {
+        for delivery in deliveries {
+            let above_ns = delay_ns(delivery).wrapping_sub(least_ns).max(0) as u64;
+            let at = delivery.left.saturating_add(Span::from_nanos(above_ns.min(Span::MAX.nanos())));
+            events.push((at, flow, Event::Comes(delivery.left, delivery.size)));
+        }
+        events.extend(losses.iter().map(|(at, lost)| (*at, flow, Event::Lost(*lost))));
+    }
+    events.sort_by_key(|(at, ..)| *at);
+    for (at, flow, event) in events {
+        let owner = Owner::Flow(flow);
+        match event {
+            Event::Comes(left, size) => {
+                recorder.served(owner, size, left, at, at);
+                recorder.delivered(flow, size, at.saturating_add(way));
+            }
+            Event::Lost(packets) => (0..packets).for_each(|_| recorder.lost(owner, at)),
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! Asks a server how much of the path to it, or from it, is free.
+
+mod client;
+mod learnt;
+mod reach;
+mod search;
+mod slowing;
+mod streams;
+
+pub use client::{Client, Seen};
+pub use learnt::{Learnt, scenario};
+pub use reach::answering;
+pub use search::{Found, Next, Plan, Read, Search, Unsure};
+pub use streams::{Row, read, rows};
+
+use crate::pace::Gaps;
+use crate::socket::Mark;
+use crate::wire::{Grant, HEADER, Keys, LEAST_SIZE, Marks, Ordered, Source, seal};
+use packetscale_models::units::{Bytes, Rate};
+use std::io;
+use std::net::SocketAddr;
+
+/// Why nothing could be asked.
+#[derive(Debug, thiserror::Error)]
+pub enum ProbeError {
+    /// The socket.
+    #[error("the socket: {0}")]
+    Socket(io::Error),
+    /// Nobody answers.
+    #[error("{0} does not answer: is packetscale serve running there, with the same key, and does UDP get through?")]
+    NoAnswer(SocketAddr),
+    /// The path takes no packets of that size unbroken; the largest that it takes.
+    #[error("the path takes packets of at most {0} bytes")]
+    TooLarge(u16),
+    /// The server refuses.
+    #[error("the server refuses: {text}; try again in {} s", retry_ms.div_ceil(1000))]
+    Refused {
+        /// Why.
+        text: String,
+        /// When to try again.
+        retry_ms: u32,
+    },
+    /// The server ended the session.
+    #[error("the server ended the session: {0}")]
+    Ended(&'static str),
+    /// Whoever asked wants no answer any more.
+    #[error("stopped; the server was told")]
+    Stopped,
+    /// The system.
+    #[error("{0}")]
+    System(String),
+}
+
+/// What to ask.
+#[derive(Clone, Debug)]
+pub struct Question {
+    /// The server.
+    pub server: SocketAddr,
+    /// Shared keys; the one of the lowest id is used.
+    pub keys: Keys,
+    /// From the server to here.
+    pub reverse: bool,
+    /// Bytes of IP packets that all streams together may have.
+    pub budget: Bytes,
+    /// The fastest stream.
+    pub fastest: Rate,
+    /// Largest IP packet.
+    pub packet: u16,
+    /// How this machine makes gaps. A server makes its own by [`Gaps::Busy`].
+    pub gaps: Gaps,
+    /// The mark of streams from here.
+    pub mark: Mark,
+}
+
+impl Question {
+    /// Bytes that are sent at most, if nothing is asked for.
+    pub const BUDGET: Bytes = Bytes::new(10_000_000);
+    /// The fastest stream, if nothing is asked for.
+    pub const FASTEST: Rate = Rate::from_gbps(1);
+    /// The largest IP packet, if nothing is asked for.
+    pub const PACKET: u16 = 1500;
+    /// How long a session may last.
+    const DURATION_MS: u32 = 60_000;
+}
+
+/// What was found.
+#[derive(Clone, Debug)]
+pub struct Answer {
+    /// What is free, or why that is not known.
+    pub found: Result<Found, Unsure>,
+    /// The shortest round trip, in nanoseconds.
+    pub base_rtt_ns: u64,
+    /// Who took the times of departures and arrivals.
+    pub sources: Option<(Source, Source)>,
+    /// What the streams showed of both ends and the queue.
+    pub learnt: Learnt,
+    /// How this machine makes gaps.
+    pub gaps: Gaps,
+    /// Marked packets that arrived at the server, if it has counted them.
+    pub marks: Option<Marks>,
+    /// How long before each packet this machine spins, in nanoseconds.
+    pub margin_ns: u64,
+    /// IP packet size.
+    pub packet: u16,
+    /// Streams that were sent.
+    pub streams: u32,
+    /// Bytes of IP packets that were sent.
+    pub sent: Bytes,
+    /// The gaps of all streams that could be used.
+    pub rows: Vec<Row>,
+}
+
+/// Asks. `progress` is told the number of streams, their bytes and the stream that is sent next; `false` stops it.
+///
+/// # Errors
+/// The server does not answer or refuses, or the system.
+pub fn probe(question: &Question, progress: &mut dyn FnMut(u32, Bytes, &Plan) -> bool) -> Result<Answer, ProbeError> {
+    let overhead = crate::stream::overhead(question.server);
+    // Twice: repetitions of streams, and requests, count as well.
+    let wish = Grant {
+        size: question.packet.saturating_sub(overhead),
+        rate_bps: question.fastest.bps(),
+        bytes: question.budget.get().saturating_mul(2),
+        duration_ms: Question::DURATION_MS,
+    };
+    let mut client = Client::open(question.server, question.keys.clone(), wish)?;
+    client.make(question.gaps);
+    client.mark = question.mark;
+    let base_rtt_ns = client.base_rtt_ns()?;
+    let mut size = client.grant.size.max((HEADER + seal::TRAILER) as u16);
+    // The grant counts payloads.
+    let fastest = Rate::from_bps(question.fastest.bps().min(client.grant.rate_bps));
+    let mut search = Search::new(Bytes::new((size + overhead).into()), fastest, question.budget)
+        .map_err(|error| ProbeError::System(error.to_string()))?;
+    let (mut next, mut kept, mut sources, mut learnt) = (search.first(), Vec::new(), None, Learnt::default());
+    let found = loop {
+        let plan = match next {
+            Next::Send(plan) => plan,
+            Next::End(found) => break found,
+        };
+        let (streams, sent) = search.sent();
+        if !progress(streams, sent, &plan) {
+            return Err(ProbeError::Stopped);
+        }
+        let ordered = Ordered {
+            first: 0,
+            count: plan.packets,
+            lowest_bps: plan.lowest.bps(),
+            highest_bps: plan.highest.bps(),
+            levels: plan.levels,
+            size,
+        };
+        let seen = if question.reverse { client.reverse(ordered) } else { client.forward(ordered) };
+        if let Some(smaller) = smaller(&seen, size, overhead) {
+            size = smaller;
+            next = search.resized(Bytes::new((size + overhead).into()), plan);
+            continue;
+        }
+        let seen = seen?;
+        sources = Some(
+            sources.map_or(seen.sources, |(a, b): (Source, Source)| (a.worse(seen.sources.0), b.worse(seen.sources.1))),
+        );
+        learnt.note(&ordered, overhead, &seen);
+        let made = streams::read(&ordered, overhead, &seen);
+        if let Read::Stream(_) = made {
+            kept.extend(streams::rows(streams, size + overhead, &seen));
+        }
+        next = search.report(plan, &made);
+    };
+    let (streams, sent) = search.sent();
+    let (margin_ns, packet) = (client.margin_ns(), size + overhead);
+    let (gaps, marks) = (question.gaps, client.marks);
+    Ok(Answer { found, base_rtt_ns, sources, learnt, gaps, marks, margin_ns, packet, streams, sent, rows: kept })
+}
+
+/// The size of payloads to go on with, if the path did not take those of a stream: what this machine's kernel knows by now,
+/// or the least where the server could send none.
+fn smaller(seen: &Result<Seen, ProbeError>, size: u16, overhead: u16) -> Option<u16> {
+    let taken = match seen {
+        Err(ProbeError::TooLarge(mtu)) => mtu.saturating_sub(overhead),
+        Ok(seen) if seen.left.is_empty() && seen.came.is_empty() => LEAST_SIZE as u16,
+        _ => return None,
+    };
+    Some(taken).filter(|taken| *taken < size)
+}

@@ -1,0 +1,194 @@
+//! The threads of a server: one receives and answers, and one for each session sends what it has ordered.
+
+use super::lanes::Lanes;
+use super::{Counters, Limits, Now, Server};
+use crate::socket::{Arrival, Stamped, Steps, realtime_ns};
+use crate::store::Store;
+use crate::wire::{Keys, MOST_SIZE, Source, Stamp};
+use harness::realtime::clock::monotonic_ns;
+use packetscale_models::units::{Span, Time};
+use std::io;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver};
+use std::thread::JoinHandle;
+use std::time::Duration;
+
+/// The receiving thread looks at least this often whether something has ended.
+const LOOK: Duration = Duration::from_millis(100);
+/// How often counters are told.
+const TELL_MS: u64 = 1_000;
+/// Pseudo-random bytes that fill packets.
+const FILLING: usize = 1 << 16;
+
+/// Why there is no server.
+#[derive(Debug, thiserror::Error)]
+pub enum ServeError {
+    /// The socket.
+    #[error("{0}: {1}")]
+    Socket(SocketAddr, io::Error),
+    /// Without a key and without the operator's word only this machine may come.
+    #[error("{0} can be reached from other machines: give --key FILE, or --open to let anyone in")]
+    Closed(SocketAddr),
+    /// The system gave no random numbers, or no thread.
+    #[error("{0}")]
+    System(String),
+}
+
+/// A server that runs. It ends with [`Serving::end`].
+pub struct Serving {
+    /// Where it listens.
+    pub address: SocketAddr,
+    stop: Arc<AtomicBool>,
+    thread: JoinHandle<()>,
+}
+
+impl Serving {
+    /// Tells all clients, and waits until the threads have ended.
+    pub fn end(self) {
+        self.stop.store(true, Ordering::Relaxed);
+        let _ = self.thread.join();
+    }
+}
+
+/// Departures of a stream that was sent.
+pub(super) type Left = (u64, Vec<Stamp>, Source);
+
+/// Starts a server. `tell` gets the counters about once a second. `open`: anyone may come, from anywhere.
+///
+/// # Errors
+/// The address is not to be had, or would let strangers in.
+pub fn serve(
+    address: SocketAddr,
+    limits: Limits,
+    keys: Keys,
+    open: bool,
+    tell: impl FnMut(&Counters) + Send + 'static,
+) -> Result<Serving, ServeError> {
+    begin(address, limits, keys, open, None, tell)
+}
+
+/// Starts a server that takes files, too.
+///
+/// # Errors
+/// As [`serve`].
+pub fn receive(
+    address: SocketAddr,
+    limits: Limits,
+    keys: Keys,
+    open: bool,
+    store: Box<dyn Store>,
+    tell: impl FnMut(&Counters) + Send + 'static,
+) -> Result<Serving, ServeError> {
+    begin(address, limits, keys, open, Some(store), tell)
+}
+
+fn begin(
+    address: SocketAddr,
+    limits: Limits,
+    keys: Keys,
+    open: bool,
+    store: Option<Box<dyn Store>>,
+    tell: impl FnMut(&Counters) + Send + 'static,
+) -> Result<Serving, ServeError> {
+    if keys.is_empty() && !open && !address.ip().to_canonical().is_loopback() {
+        return Err(ServeError::Closed(address));
+    }
+    let system = |error: &dyn std::fmt::Display| ServeError::System(error.to_string());
+    let mut filling = vec![0; FILLING];
+    getrandom::fill(&mut filling).map_err(|error| system(&error))?;
+    let bound = Stamped::bind(address, LOOK).and_then(|socket| Ok((socket.address()?, Arc::new(socket))));
+    let (address, socket) = bound.map_err(|error| ServeError::Socket(address, error))?;
+    let stop = Arc::new(AtomicBool::new(false));
+    let (left, departed) = mpsc::channel();
+    let lanes = Lanes::new(Arc::clone(&socket), filling.into(), left);
+    let receiver = Receiving { socket, stop: Arc::clone(&stop), departed };
+    let thread = std::thread::Builder::new().name("serve-receive".to_string());
+    let receiving =
+        thread.spawn(move || receiver.work(limits, keys, store, lanes, tell)).map_err(|error| system(&error))?;
+    Ok(Serving { address, stop, thread: receiving })
+}
+
+struct Receiving {
+    socket: Arc<Stamped>,
+    stop: Arc<AtomicBool>,
+    departed: Receiver<Left>,
+}
+
+/// Secrets of the system's generator, which [`serve`] has seen work.
+fn draw() -> [u8; 32] {
+    let mut secret = [0; 32];
+    let _ = getrandom::fill(&mut secret);
+    secret
+}
+
+impl Receiving {
+    fn work(
+        &self,
+        limits: Limits,
+        keys: Keys,
+        store: Option<Box<dyn Store>>,
+        mut lanes: Lanes,
+        mut tell: impl FnMut(&Counters),
+    ) {
+        let mut steps = Steps::watch();
+        let mut now =
+            || Now { ms: monotonic_ns() / 1_000_000, wall_ms: realtime_ns() / 1_000_000, steps: steps.look() };
+        let mut server = Server::new(limits, keys, now(), draw);
+        if let Some(store) = store {
+            server = server.keeping(store);
+        }
+        let mut buffer = vec![0; MOST_SIZE];
+        let (mut looked_ms, mut told_ms) = (now().ms, 0);
+        while !self.stop.load(Ordering::Relaxed) {
+            let arrival = self.next(&server, &mut buffer);
+            let present = now();
+            self.say(server.acknowledge(present));
+            for (session, stamps, source) in self.departed.try_iter() {
+                server.departed(session, &stamps, source);
+            }
+            match arrival {
+                Ok(Some(arrival)) => {
+                    let reaction = server.receive(&buffer[..arrival.length], &arrival, present);
+                    // Answers that cannot go now are asked for again.
+                    let _ = reaction.answer.map(|answer| self.socket.send(&answer, arrival.from));
+                    if let Some(job) = reaction.job.filter(|job| !lanes.send(*job)) {
+                        server.departed(job.session, &[], Source::Program);
+                    }
+                }
+                Ok(None) => {}
+                // Nothing can be read at present (no memory, the network is down): not in a busy loop.
+                Err(_) => std::thread::sleep(LOOK),
+            }
+            if present.ms >= looked_ms + LOOK.as_millis() as u64 {
+                looked_ms = present.ms;
+                self.say(server.tick(present));
+                lanes.keep(|session| server.has(session));
+            }
+            if present.ms >= told_ms + TELL_MS {
+                told_ms = present.ms;
+                tell(&server.counters());
+            }
+        }
+        self.say(server.end(now()));
+        lanes.end();
+        tell(&server.counters());
+    }
+
+    /// The next datagram; `None`: something else is due.
+    fn next(&self, server: &Server, buffer: &mut [u8]) -> io::Result<Option<Arrival>> {
+        let now = Span::from_nanos(monotonic_ns());
+        let due = server.next_acknowledgment().saturating_since(Time::ZERO + now);
+        if due < Span::from_nanos(LOOK.as_nanos() as u64) && !self.socket.wait(Duration::from_nanos(due.nanos()))? {
+            return Ok(None);
+        }
+        self.socket.receive(buffer)
+    }
+
+    fn say(&self, told: Vec<(SocketAddr, Vec<u8>)>) {
+        for (to, datagram) in told {
+            let _ = self.socket.send(&datagram, to);
+        }
+    }
+}

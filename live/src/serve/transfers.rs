@@ -1,0 +1,153 @@
+//! What the server does with flows: begins them, takes their segments, acknowledges, keeps files.
+
+use super::{Now, Reaction, Server, Session, answered};
+use crate::store::{Opening, Part, Store};
+use crate::transfer::{Halt, Incoming, MOST_FLOWS, Seen};
+use crate::wire::{Acknowledgment, Begin, Body, HASH, Header, Purpose, Reason, segment_overhead};
+use packetscale_models::units::{Span, Time};
+use std::net::SocketAddr;
+
+/// A file that is taken: what receives it, how much of it is there, and that much's hash.
+type Taken = Option<(Box<dyn Part>, u64, [u8; HASH])>;
+
+impl Now {
+    /// As the transport counts.
+    pub(super) fn time(&self) -> Time {
+        Time::ZERO + Span::from_millis(self.ms)
+    }
+}
+
+impl Server {
+    /// The same server, which takes files.
+    pub fn keeping(mut self, store: Box<dyn Store>) -> Server {
+        self.store = Some(store);
+        self
+    }
+
+    /// A client asks for a flow, perhaps again.
+    pub(super) fn begins(&mut self, header: Header, begin: &Begin, now: Now) -> Option<Reaction> {
+        let session = self.sessions.get(&header.session)?;
+        if let Some(flow) = session.flows.get(&header.number) {
+            return Some(answered(self.written(header, Body::Begun(flow.begun()), now)));
+        }
+        // One that was under way for long, or comes twice: its client has begun another since, or what it began has failed.
+        if session.last_begin.is_some_and(|last| header.number <= last) {
+            return None;
+        }
+        let size = usize::from(begin.size);
+        let fits = size > 0 && size + segment_overhead(session.key) <= usize::from(session.grant.size);
+        if !fits || begin.window == 0 || session.flows.len() >= MOST_FLOWS {
+            return Some(self.ended(header, Reason::Wrong, now));
+        }
+        if let Purpose::File { name, anew } = &begin.purpose {
+            let session = self.sessions.get_mut(&header.session)?;
+            if !session.may_wish((name, *anew), now.ms) {
+                return None;
+            }
+            // Of files a session has one: who begins another leaves the one before.
+            session.flows.retain(|_, flow| !flow.is_file());
+        }
+        let part = match self.opened(header, begin) {
+            Ok(Some(part)) => part,
+            Ok(None) => return Some(Reaction::default()),
+            Err((code, retry_ms, text)) => {
+                self.sessions.get_mut(&header.session)?.wish = None;
+                return Some(answered(self.written(header, Body::Refuse { code, retry_ms, text }, now)));
+            }
+        };
+        let flow = Incoming::new(begin, part);
+        let begun = flow.begun();
+        let session = self.sessions.get_mut(&header.session)?;
+        session.flows.insert(header.number, flow);
+        (session.last_begin, session.wish) = (Some(header.number), None);
+        Some(answered(self.written(header, Body::Begun(begun), now)))
+    }
+
+    /// What takes a flow's data, if it is a file. `Ok(None)`: this is not known yet.
+    fn opened(&mut self, header: Header, begin: &Begin) -> Result<Option<Taken>, (Reason, u32, String)> {
+        let Purpose::File { name, anew } = &begin.purpose else { return Ok(Some(None)) };
+        let Some(store) = &mut self.store else {
+            let text = "this server takes no files; packetscale receive does".to_string();
+            return Err((Reason::Unwanted, 0, text));
+        };
+        match store.open(header.session, name, *anew) {
+            Opening::Later => Ok(None),
+            Opening::Open(part, offset, hash) => Ok(Some(Some((part, offset, hash)))),
+            Opening::Refused(code, retry_ms, text) => Err((code, retry_ms, text)),
+        }
+    }
+
+    /// A segment of a flow, which the session may send.
+    pub(super) fn segment(&mut self, header: Header, seen: &Seen<'_>, now: Now) -> Option<Reaction> {
+        let session = self.sessions.get_mut(&header.session)?;
+        let Some(flow) = session.flows.get_mut(&header.number) else { return self.unknown(header, now) };
+        match flow.segment(now.time(), seen) {
+            Ok(Some(ack)) => Some(answered(self.acknowledged(header, ack, now))),
+            Ok(None) => {
+                self.due = self.due.min(flow.next_wakeup());
+                Some(Reaction::default())
+            }
+            Err(halt) => Some(self.halted(header, halt, now)),
+        }
+    }
+
+    fn acknowledged(&self, header: Header, ack: Acknowledgment, now: Now) -> Vec<u8> {
+        let session = self.sessions.get(&header.session);
+        let (key, before) = session.map_or((0, now.steps), |session| (session.key, session.steps_before));
+        let mut ack = Acknowledgment { steps: now.steps.wrapping_sub(before), ..ack };
+        ack.cut_to(session.map_or(0, Session::room));
+        self.written(Header { key, ..header }, Body::Ack(ack), now)
+    }
+
+    /// A client says that all of a file has arrived.
+    pub(super) fn finishes(&mut self, header: Header, bytes: u64, hash: &[u8; HASH], now: Now) -> Option<Reaction> {
+        let session = self.sessions.get_mut(&header.session)?;
+        let Some(flow) = session.flows.get_mut(&header.number) else { return self.unknown(header, now) };
+        match flow.finish(bytes, hash) {
+            Ok(true) => Some(answered(self.written(header, Body::Finished, now))),
+            Ok(false) => Some(Reaction::default()),
+            Err(halt) => Some(self.halted(header, halt, now)),
+        }
+    }
+
+    /// A flow cannot go on: what keeps it is told, and who keeps to nothing is sent away.
+    fn halted(&mut self, header: Header, halt: Halt, now: Now) -> Reaction {
+        let Halt::File(text) = halt else { return self.ended(header, Reason::Wrong, now) };
+        if let Some(session) = self.sessions.get_mut(&header.session) {
+            session.flows.remove(&header.number);
+            session.failed = Some((header.number, text));
+        }
+        self.unknown(header, now).unwrap_or_default()
+    }
+
+    /// What is said of a flow that is not there, each time that it is asked for: an answer may be lost.
+    fn unknown(&self, header: Header, now: Now) -> Option<Reaction> {
+        let session = self.sessions.get(&header.session)?;
+        let failed = session.failed.as_ref().filter(|(flow, _)| *flow == header.number);
+        let text = failed.map_or_else(|| "there is no such flow".to_string(), |(_, why)| why.clone());
+        let body = Body::Refuse { code: Reason::Unwanted, retry_ms: 0, text };
+        Some(answered(self.written(Header { key: session.key, ..header }, body, now)))
+    }
+
+    /// When [`Server::acknowledge`] has something to do, at the earliest.
+    pub fn next_acknowledgment(&self) -> Time {
+        self.due
+    }
+
+    /// The acknowledgments that were held back and are due now.
+    pub fn acknowledge(&mut self, now: Now) -> Vec<(SocketAddr, Vec<u8>)> {
+        if now.time() < self.due {
+            return Vec::new();
+        }
+        let mut due = Vec::new();
+        self.due = Time::MAX;
+        for (id, session) in &mut self.sessions {
+            for (number, flow) in &mut session.flows {
+                let ack = flow.on_wakeup(now.time());
+                due.extend(ack.map(|ack| (session.client, Header { key: 0, session: *id, number: *number }, ack)));
+                self.due = self.due.min(flow.next_wakeup());
+            }
+        }
+        due.into_iter().map(|(to, header, ack)| (to, self.acknowledged(header, ack, now))).collect()
+    }
+}

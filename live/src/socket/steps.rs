@@ -1,0 +1,56 @@
+//! The clock of the kernel's times, and whether it steps.
+
+use nix::sys::time::TimeSpec;
+use nix::time::{ClockId, clock_gettime};
+
+/// Nanoseconds of CLOCK_REALTIME.
+pub fn realtime_ns() -> u64 {
+    clock_gettime(ClockId::CLOCK_REALTIME).map_or(0, ns)
+}
+
+pub(super) fn ns(time: TimeSpec) -> u64 {
+    time.tv_sec() as u64 * 1_000_000_000 + time.tv_nsec() as u64
+}
+
+/// Watches whether CLOCK_REALTIME steps against CLOCK_MONOTONIC.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps {
+    offset_ns: i128,
+    at_ns: u64,
+    /// How often it stepped.
+    pub count: u16,
+}
+
+/// A jump of the clock up to this is the time between its two readings; a slew adds at most one part in a thousand.
+const READING_NS: u128 = 200_000;
+const SLEW: u128 = 1000;
+
+impl Steps {
+    /// Begins to watch.
+    pub fn watch() -> Steps {
+        let (offset_ns, at_ns) = offset();
+        Steps { offset_ns, at_ns, count: 0 }
+    }
+
+    /// Looks again; returns the count.
+    pub fn look(&mut self) -> u16 {
+        let (offset_ns, at_ns) = offset();
+        let allowed = READING_NS + u128::from(at_ns.saturating_sub(self.at_ns)) / SLEW;
+        if offset_ns.abs_diff(self.offset_ns) > allowed {
+            self.count = self.count.wrapping_add(1);
+        }
+        (self.offset_ns, self.at_ns) = (offset_ns, at_ns);
+        self.count
+    }
+}
+
+/// CLOCK_REALTIME less CLOCK_MONOTONIC: of three readings, the one that took the least time.
+fn offset() -> (i128, u64) {
+    let read = |_| {
+        let before = harness::realtime::clock::monotonic_ns();
+        let real = realtime_ns();
+        let after = harness::realtime::clock::monotonic_ns();
+        (after - before, i128::from(real) - i128::from(before), before)
+    };
+    (0..3).map(read).min().map_or((0, 0), |(_, offset, at)| (offset, at))
+}

@@ -1,0 +1,120 @@
+//! A controller that is told when its packets really left: the host sends a packet first, reads the kernel's time of its
+//! departure, and only then says that it was sent. So what a controller makes of gaps is made of those that were created.
+
+use packetscale_models::congestion::{
+    AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Probing, Sent, Timeout, Undo,
+};
+use packetscale_models::units::{Rate, Time};
+
+/// A controller between a [`packetscale_models::transport::Sender`] and the host. The host calls [`Departing::departed`] after each packet.
+#[derive(Clone, Debug)]
+pub struct Departing<C> {
+    inner: C,
+    /// Has been handed to the host, and has not left yet.
+    leaving: Option<Sent>,
+    /// When losses were judged, and of how many packets.
+    losses: Vec<(Time, u32)>,
+}
+
+impl<C: Controller> Departing<C> {
+    /// In front of this controller.
+    pub fn new(inner: C) -> Departing<C> {
+        Departing { inner, leaving: None, losses: Vec::new() }
+    }
+
+    /// The packet that was handed out last left at this time; not before it was handed out.
+    #[inline]
+    pub fn departed(&mut self, at: Time) {
+        if let Some(sent) = self.leaving.take() {
+            self.inner.on_sent(&Sent { now: sent.now.max(at), ..sent });
+        }
+    }
+
+    /// The losses that were judged since the last call.
+    pub fn take_losses(&mut self) -> Vec<(Time, u32)> {
+        std::mem::take(&mut self.losses)
+    }
+
+    /// An event follows: what was handed out has left by now.
+    #[inline]
+    fn settle(&mut self) {
+        self.departed(Time::ZERO);
+    }
+}
+
+impl<C: Controller> Controller for Departing<C> {
+    #[inline]
+    fn on_sent(&mut self, sent: &Sent) {
+        self.settle();
+        self.leaving = Some(*sent);
+    }
+
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        self.settle();
+        self.inner.on_ack(ack);
+    }
+
+    fn on_loss(&mut self, loss: &Loss<'_>) {
+        self.settle();
+        self.losses.push((loss.now, loss.lost));
+        self.inner.on_loss(loss);
+    }
+
+    fn on_mark(&mut self, marked: &Marked) {
+        self.settle();
+        self.inner.on_mark(marked);
+    }
+
+    fn on_offer(&mut self, now: Time, rate: Rate) {
+        self.settle();
+        self.inner.on_offer(now, rate);
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        self.settle();
+        self.inner.on_timeout(timeout);
+    }
+
+    fn on_undo(&mut self, undo: &Undo) {
+        self.settle();
+        self.inner.on_undo(undo);
+    }
+
+    fn on_available(&mut self, now: Time, available: Rate) {
+        self.settle();
+        self.inner.on_available(now, available);
+    }
+
+    #[inline]
+    fn decision(&self) -> Decision {
+        self.inner.decision()
+    }
+
+    fn loss_response(&self) -> LossResponse {
+        self.inner.loss_response()
+    }
+
+    fn mark_response(&self) -> LossResponse {
+        self.inner.mark_response()
+    }
+
+    fn needs(&self) -> Needs {
+        self.inner.needs()
+    }
+
+    fn slow_start_threshold(&self) -> u32 {
+        self.inner.slow_start_threshold()
+    }
+
+    fn rate(&self) -> Option<Rate> {
+        self.inner.rate()
+    }
+
+    fn probing(&self) -> Option<&dyn Probing> {
+        self.inner.probing()
+    }
+
+    fn probing_mut(&mut self) -> Option<&mut dyn Probing> {
+        self.inner.probing_mut()
+    }
+}

@@ -1,0 +1,281 @@
+//! Drives the sending ends of a session's flows over a carrier, in one thread: it reads acknowledgments, lets leave what may
+//! leave when it may, and waits for what comes first.
+//!
+//! The server's grant is kept to here, by a token bucket over all flows: a sender that is held back by it leaves late, as on
+//! a busy host.
+
+use super::{ALIVE, Carrier, Outgoing};
+use crate::wire::{Body, Grant, Header, Keys, MOST_SIZE, Packet, Reason, SEGMENT_HEAD};
+use packetscale_models::transport::Segment;
+use packetscale_models::units::{Ecn, Span, Time};
+use std::io;
+
+/// The bucket of the grant holds what its rate brings in this time: less than a server lets pass.
+const AHEAD: Span = Span::from_millis(20);
+/// A bucket holds this many bytes at least: a burst of full packets.
+const LEAST_AHEAD: f64 = 32_000.0;
+/// So many packets of a flow may leave before acknowledgments are read again.
+const BURST: usize = 32;
+
+/// What is sent, and what happens to it.
+pub trait Flows {
+    /// The flows.
+    fn count(&self) -> usize;
+
+    /// One of them, with the number that the session gave it; `None`: it has not begun or has ended.
+    fn flow(&mut self, flow: usize) -> Option<(u32, &mut Outgoing)>;
+
+    /// Writes a segment's data, from `data[0]` on; returns their length.
+    fn fill(&mut self, flow: usize, segment: &Segment, data: &mut [u8]) -> usize;
+
+    /// It is this late: begins and ends flows, hands over data. Returns when to call again, or that all is over.
+    ///
+    /// # Errors
+    /// Why it cannot go on.
+    fn look(&mut self, now: Time) -> Result<Next, Ends>;
+
+    /// A segment is acknowledged, or something else has happened to a flow.
+    fn acknowledged(&mut self, _flow: usize, _now: Time) {}
+}
+
+/// What follows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Next {
+    /// Nothing before this instant.
+    At(Time),
+    /// All is over.
+    Over,
+}
+
+/// Why a session ended before its time.
+#[derive(Debug, thiserror::Error)]
+pub enum Ends {
+    /// The socket.
+    #[error("the socket: {0}")]
+    Socket(#[from] io::Error),
+    /// The server has ended it.
+    #[error("the server has ended the session: {}", .0.words())]
+    Closed(Reason),
+    /// The server does not go on with a flow.
+    #[error("{0}")]
+    Refused(String),
+    /// Nothing was heard.
+    #[error("nothing was heard of the server for {0}")]
+    Silent(Span),
+    /// It answers, and nothing more arrives.
+    #[error("the server answers, and has taken nothing for {0}")]
+    Stalled(Span),
+    /// What was to be sent cannot be read.
+    #[error("what is sent cannot be read: {0}")]
+    Unreadable(String),
+}
+
+/// How a session is written and read.
+#[derive(Clone, Copy, Debug)]
+pub struct Session<'a> {
+    /// Its id.
+    pub id: u64,
+    /// The keys that seal it, and which of them.
+    pub keys: &'a Keys,
+    /// The id of the key; 0: none.
+    pub key: u16,
+    /// What was granted.
+    pub grant: Grant,
+    /// Milliseconds since 1970 at the start of the run: what seals say.
+    pub wall_ms: u64,
+    /// Nothing heard for so long ends it; so does nothing acknowledged of what was sent, a ping later.
+    pub patience: Span,
+}
+
+/// What was done.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Driven {
+    /// Bytes of payloads that were sent.
+    pub bytes: u64,
+    /// Times when a packet had to wait for the server's grant.
+    pub held: u64,
+}
+
+/// The state of a session that is driven.
+struct Driver<'a, C> {
+    carrier: &'a mut C,
+    session: Session<'a>,
+    tokens: f64,
+    filled: Time,
+    /// When something was sent last, and heard last.
+    sent: Time,
+    heard: Time,
+    /// When something was acknowledged last, or nothing had to be; and how many packets were.
+    advanced: Time,
+    delivered: u64,
+    datagram: Vec<u8>,
+    buffer: Vec<u8>,
+    driven: Driven,
+}
+
+/// Drives flows until they are over.
+///
+/// # Errors
+/// Why they end before that.
+pub fn drive<C: Carrier>(carrier: &mut C, session: Session<'_>, flows: &mut dyn Flows) -> Result<Driven, Ends> {
+    let now = carrier.now();
+    let mut driver = Driver {
+        carrier,
+        session,
+        tokens: depth(&session.grant),
+        filled: now,
+        sent: now,
+        heard: now,
+        advanced: now,
+        delivered: 0,
+        datagram: vec![0; MOST_SIZE],
+        buffer: vec![0; MOST_SIZE],
+        driven: Driven::default(),
+    };
+    loop {
+        driver.hear(flows)?;
+        let Next::At(mut due) = flows.look(driver.carrier.now())? else { return Ok(driver.driven) };
+        for flow in 0..flows.count() {
+            due = due.min(driver.serve(flow, flows)?);
+        }
+        let now = driver.carrier.now();
+        if now >= driver.sent + ALIVE {
+            driver.say(Body::Ping, now)?;
+        }
+        if now >= driver.heard + session.patience {
+            return Err(Ends::Silent(session.patience));
+        }
+        // A path that is dead is silent before that.
+        let stalled = driver.advanced(flows, now) + session.patience + ALIVE;
+        if now >= stalled {
+            return Err(Ends::Stalled(session.patience));
+        }
+        due = due.min(driver.sent + ALIVE).min(driver.heard + session.patience).min(stalled);
+        if due > now {
+            driver.carrier.wait(due)?;
+        }
+    }
+}
+
+fn depth(grant: &Grant) -> f64 {
+    (grant.rate_bps as f64 / 8.0 * AHEAD.as_secs_f64()).max(LEAST_AHEAD).max(2.0 * f64::from(grant.size))
+}
+
+/// Whether one of them has this number.
+fn has(flows: &mut dyn Flows, number: u32) -> bool {
+    (0..flows.count()).any(|flow| flows.flow(flow).is_some_and(|(this, _)| this == number))
+}
+
+impl<C: Carrier> Driver<'_, C> {
+    fn written(&self, number: u32, body: Body, now: Time) -> Vec<u8> {
+        let header = Header { key: self.session.key, session: self.session.id, number };
+        Packet { header, body }.write(self.session.keys, self.wall_ms(now))
+    }
+
+    fn wall_ms(&self, now: Time) -> u64 {
+        self.session.wall_ms + now.nanos() / 1_000_000
+    }
+
+    fn say(&mut self, body: Body, now: Time) -> Result<(), Ends> {
+        let datagram = self.written(0, body, now);
+        self.carrier.send(&datagram, Ecn::NotEct, false)?;
+        self.sent = now;
+        Ok(())
+    }
+
+    /// When the flows went on last. Those that have nothing to wait for do.
+    fn advanced(&mut self, flows: &mut dyn Flows, now: Time) -> Time {
+        let (mut delivered, mut waits) = (0, false);
+        for flow in 0..flows.count() {
+            if let Some((_, outgoing)) = flows.flow(flow) {
+                delivered += outgoing.sender().counters().delivered;
+                waits |= outgoing.waits();
+            }
+        }
+        if !waits || delivered != self.delivered {
+            (self.advanced, self.delivered) = (now, delivered);
+        }
+        self.advanced
+    }
+
+    /// Reads what has arrived.
+    fn hear(&mut self, flows: &mut dyn Flows) -> Result<(), Ends> {
+        while let Some(heard) = self.carrier.receive(&mut self.buffer)? {
+            let datagram = &self.buffer[..heard.length];
+            let (id, keys, wall_ms) = (self.session.id, self.session.keys, self.wall_ms(heard.at));
+            let ours = |packet: &Packet| packet.header.session == id && packet.is_genuine(datagram, keys, wall_ms);
+            let Some(Packet { header, body }) = Packet::read(datagram).filter(ours) else { continue };
+            self.heard = self.heard.max(heard.at);
+            match body {
+                Body::Ack(ack) => {
+                    let known = (0..flows.count()).find(|flow| {
+                        flows.flow(*flow).is_some_and(|(number, outgoing)| {
+                            let this = number == header.number;
+                            if this {
+                                outgoing.on_ack(heard.at, &ack);
+                            }
+                            this
+                        })
+                    });
+                    if let Some(flow) = known {
+                        flows.acknowledged(flow, heard.at);
+                    }
+                }
+                Body::Close(reason) => return Err(Ends::Closed(reason)),
+                Body::Refuse { text, .. } if has(flows, header.number) => return Err(Ends::Refused(text)),
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+
+    /// Lets leave of a flow what may leave now. Returns when it must be looked at again.
+    fn serve(&mut self, flow: usize, flows: &mut dyn Flows) -> Result<Time, Ends> {
+        let now = self.carrier.now();
+        match flows.flow(flow) {
+            None => return Ok(Time::MAX),
+            Some((_, outgoing)) => outgoing.on_wakeup(now),
+        }
+        for _ in 0..BURST {
+            let now = self.carrier.now();
+            if let Some(later) = self.granted(now) {
+                self.driven.held += 1;
+                return Ok(later);
+            }
+            let Some((number, outgoing)) = flows.flow(flow) else { return Ok(Time::MAX) };
+            let Some(segment) = outgoing.poll(now) else { return Ok(outgoing.next_wakeup()) };
+            let (ecn, exactly) = (segment.ecn, outgoing.is_exact());
+            let length = self.lay_out(number, flow, &segment, flows, now);
+            let left = self.carrier.send(&self.datagram[..length], ecn, exactly)?;
+            self.sent = now;
+            self.tokens -= length as f64;
+            self.driven.bytes += length as u64;
+            if let Some((_, outgoing)) = flows.flow(flow) {
+                outgoing.departed(&segment, left);
+            }
+        }
+        // There is more: at once, after acknowledgments were read.
+        Ok(now)
+    }
+
+    /// Writes a segment into the buffer; returns its length.
+    fn lay_out(&mut self, number: u32, flow: usize, segment: &Segment, flows: &mut dyn Flows, now: Time) -> usize {
+        let Segment { sequence, transmission, .. } = *segment;
+        let head = self.written(number, Body::Segment { sequence, transmission }, now);
+        self.datagram[..SEGMENT_HEAD].copy_from_slice(&head);
+        let length = SEGMENT_HEAD + flows.fill(flow, segment, &mut self.datagram[SEGMENT_HEAD..]);
+        let Some(tag) = self.session.keys.tag(self.session.key, &self.datagram[..length]) else { return length };
+        self.datagram[length..length + tag.len()].copy_from_slice(&tag);
+        length + tag.len()
+    }
+
+    /// When the grant lets the next packet go; `None`: now.
+    fn granted(&mut self, now: Time) -> Option<Time> {
+        let bytes_per_s = self.session.grant.rate_bps as f64 / 8.0;
+        let brought = now.saturating_since(self.filled).as_secs_f64() * bytes_per_s;
+        self.tokens = (self.tokens + brought).min(depth(&self.session.grant));
+        self.filled = self.filled.max(now);
+        let missing = f64::from(self.session.grant.size) - self.tokens;
+        (missing > 0.0).then(|| now + Span::from_secs_f64(missing / bytes_per_s.max(1.0)).max(Span::from_micros(1)))
+    }
+}

@@ -1,0 +1,284 @@
+//! The sending end of a flow: the transport's sender, with the times that were really created. It has no clock and no socket.
+
+use super::{Breaker, Departing};
+use crate::wire::{Acknowledgment, Came};
+use harness::measure::{FlowSample, FlowSeen, Marked, RoundTrips};
+use packetscale_models::congestion::{AnyController, Controller};
+use packetscale_models::transport::{
+    Ack, MAX_SACK_BLOCKS, MAX_STAMPS, MarkCounts, SackBlock, Segment, Sender, SenderParams, Stamp,
+};
+use packetscale_models::units::{Bytes, Span, Time};
+use std::collections::VecDeque;
+
+/// Times of the receiver's clock count from so long before the first that it told: others may lie before that one.
+const BEFORE_FIRST_NS: u64 = 1_000_000_000;
+/// No time of the receiver's is believed to lie further away: a run counts picoseconds in 64 bits.
+const FARTHEST_NS: u64 = 100 * 86_400 * 1_000_000_000;
+/// The most transmissions whose departures are kept for arrivals that may still be told.
+const MOST_KEPT: usize = 1 << 17;
+
+/// A segment that arrived.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Delivery {
+    /// Its size on the wire.
+    pub size: Bytes,
+    /// When it left.
+    pub left: Time,
+    /// When it arrived, in nanoseconds of the receiver's clock.
+    pub came_ns: u64,
+}
+
+/// The sending end of a flow.
+pub struct Outgoing {
+    sender: Sender<Departing<AnyController>>,
+    /// The controller is told when packets arrived.
+    stamps: bool,
+    breaker: Breaker,
+    /// Nothing leaves any more.
+    stopped: bool,
+    /// When the breaker lets the next packet go, if that is later than the sender would.
+    held_until: Time,
+    /// The last instant that the sender was told: its clock does not go back.
+    last: Time,
+    /// Departures of transmissions from this one on, until their arrivals are told.
+    first_kept: u64,
+    departures: VecDeque<Option<(Time, Bytes)>>,
+    /// The first time that the receiver told.
+    origin_ns: Option<u64>,
+    acknowledged: u64,
+    receive_window: u64,
+    marked: Option<u64>,
+    deliveries: Option<Vec<Delivery>>,
+    losses: Vec<(Time, u32)>,
+}
+
+impl Outgoing {
+    /// A flow that is ready at `now`. `stamps`: the controller is told arrivals if it asks for them. `recorded`: deliveries and
+    /// losses are kept for who takes them.
+    pub fn new(params: SenderParams, controller: AnyController, now: Time, stamps: bool, recorded: bool) -> Outgoing {
+        Outgoing {
+            stamps: stamps && controller.needs().arrivals,
+            sender: Sender::new(params, Departing::new(controller), now),
+            breaker: Breaker::default(),
+            stopped: false,
+            held_until: Time::ZERO,
+            last: now,
+            first_kept: 0,
+            departures: VecDeque::new(),
+            origin_ns: None,
+            acknowledged: 0,
+            receive_window: params.handshake_window,
+            marked: None,
+            deliveries: recorded.then(Vec::new),
+            losses: Vec::new(),
+        }
+    }
+
+    /// As [`Sender::count_round_trips_anew`].
+    pub fn count_round_trips_anew(&mut self, at: Time) {
+        self.sender.count_round_trips_anew(at);
+    }
+
+    /// The sender.
+    pub fn sender(&self) -> &Sender<Departing<AnyController>> {
+        &self.sender
+    }
+
+    /// The sender, for what its application hands over.
+    pub fn sender_mut(&mut self) -> &mut Sender<Departing<AnyController>> {
+        &mut self.sender
+    }
+
+    /// Whether its controller makes something of when packets leave.
+    pub fn is_exact(&self) -> bool {
+        self.stamps
+    }
+
+    /// All segments below have arrived.
+    pub fn acknowledged(&self) -> u64 {
+        self.acknowledged
+    }
+
+    /// Whether something must be acknowledged, or a window opened, before it can be over.
+    pub fn waits(&self) -> bool {
+        !self.stopped && (self.receive_window == 0 || self.acknowledged < self.sender_next())
+    }
+
+    /// Nothing leaves from now on. What is under way is still acknowledged.
+    pub fn stop(&mut self) {
+        self.stopped = true;
+    }
+
+    fn time(&mut self, now: Time) -> Time {
+        self.last = self.last.max(now);
+        self.last
+    }
+
+    // ---- events -------------------------------------------------------------------------------------------------
+
+    /// An acknowledgment arrived.
+    pub fn on_ack(&mut self, at: Time, told: &Acknowledgment) {
+        let now = self.time(at);
+        let news = self.news(told);
+        self.acknowledged = self.acknowledged.max(told.next.min(self.sender_next()));
+        self.receive_window = u64::from(told.window);
+        self.marked = told.marked.or(self.marked);
+        self.each(told, &news, |sender, ack| sender.on_ack(now, ack));
+        self.record_losses();
+    }
+
+    fn record_losses(&mut self) {
+        let losses = self.sender.controller_mut().take_losses();
+        if self.deliveries.is_some() {
+            self.losses.extend(losses);
+        }
+    }
+
+    /// One past the last segment that was ever sent.
+    fn sender_next(&self) -> u64 {
+        let counters = self.sender.counters();
+        counters.sent - counters.retransmitted
+    }
+
+    /// The arrivals that were not told before.
+    fn news(&mut self, told: &Acknowledgment) -> Vec<Came> {
+        let mut news = Vec::with_capacity(told.came.len());
+        for came in &told.came {
+            let place = came.transmission.checked_sub(self.first_kept).and_then(|at| usize::try_from(at).ok());
+            let kept = place.and_then(|at| self.departures.get_mut(at)).and_then(Option::take);
+            let Some((left, size)) = kept else { continue };
+            news.push(*came);
+            if let Some(deliveries) = &mut self.deliveries {
+                deliveries.push(Delivery { size, left, came_ns: came.ns });
+            }
+        }
+        while self.departures.len() > MOST_KEPT || self.departures.front().is_some_and(Option::is_none) {
+            self.departures.pop_front();
+            self.first_kept += 1;
+        }
+        news
+    }
+
+    /// An acknowledgment as the transport has it: several, if it tells more arrivals than one of the transport's holds.
+    fn each(
+        &mut self,
+        told: &Acknowledgment,
+        news: &[Came],
+        mut then: impl FnMut(&mut Sender<Departing<AnyController>>, &Ack),
+    ) {
+        let window = u64::from(told.window);
+        let mut news = if self.stamps { news } else { &[] };
+        while news.len() > MAX_STAMPS {
+            let (some, rest) = news.split_at(MAX_STAMPS);
+            news = rest;
+            let in_order = some.windows(2).all(|two| two[0].sequence.wrapping_add(1) == two[1].sequence);
+            let next = some[MAX_STAMPS - 1].sequence.saturating_add(1);
+            if in_order && next <= told.next {
+                let mut ack = Ack::plain(next, some[0].transmission, told.next - next + window);
+                self.stamp(&mut ack, some);
+                then(&mut self.sender, &ack);
+            }
+        }
+        let mut ack = Ack::plain(told.next, told.echo, window);
+        self.stamp(&mut ack, news);
+        ack.duplicate = told.duplicate;
+        ack.marked = MarkCounts { congestion: told.marked.unwrap_or(0), burstiness: 0 };
+        for (place, (start, end)) in ack.sack.iter_mut().zip(&told.blocks) {
+            *place = SackBlock { start: *start, end: *end };
+        }
+        ack.blocks = told.blocks.len().min(MAX_SACK_BLOCKS) as u8;
+        then(&mut self.sender, &ack);
+    }
+
+    fn stamp(&mut self, ack: &mut Ack, news: &[Came]) {
+        for (place, came) in ack.arrivals.iter_mut().zip(news) {
+            let origin_ns = *self.origin_ns.get_or_insert(came.ns.wrapping_sub(BEFORE_FIRST_NS));
+            // What lies before the origin is as far away as can be.
+            let ns = came.ns.wrapping_sub(origin_ns);
+            let arrived = Time::from_nanos(if ns > u64::MAX / 2 { 0 } else { ns.min(FARTHEST_NS) });
+            *place = Stamp { sequence: came.sequence, transmission: came.transmission, arrived };
+        }
+        ack.stamps = news.len() as u8;
+    }
+
+    /// Timers that are due.
+    pub fn on_wakeup(&mut self, now: Time) {
+        let now = self.time(now);
+        self.sender.on_wakeup(now);
+        self.record_losses();
+    }
+
+    /// What may leave now. [`Outgoing::departed`] follows.
+    pub fn poll(&mut self, now: Time) -> Option<Segment> {
+        if self.stopped {
+            return None;
+        }
+        let now = self.time(now);
+        let counters = self.sender.counters();
+        let (sent, delivered) = (counters.sent, counters.delivered);
+        self.held_until = self.breaker.look(now, sent, delivered, self.sender.in_flight());
+        if self.held_until > now {
+            return None;
+        }
+        self.sender.poll_transmit(now)
+    }
+
+    /// The segment left at this time.
+    pub fn departed(&mut self, segment: &Segment, at: Time) {
+        let at = self.time(at);
+        self.sender.controller_mut().departed(at);
+        self.breaker.left(at);
+        debug_assert_eq!(segment.transmission, self.first_kept + self.departures.len() as u64);
+        self.departures.push_back(Some((at, segment.size)));
+        if self.departures.len() > MOST_KEPT {
+            self.departures.pop_front();
+            self.first_kept += 1;
+        }
+    }
+
+    /// When to wake it.
+    pub fn next_wakeup(&self) -> Time {
+        // Held by the breaker, it waits for that and for its timers.
+        match self.held_until > self.last {
+            _ if self.stopped => Time::MAX,
+            true => self.held_until.min(self.sender.next_deadline()),
+            false => self.sender.next_wakeup(),
+        }
+    }
+
+    // ---- what is known of it ------------------------------------------------------------------------------------
+
+    /// What it says of itself.
+    pub fn sample(&self) -> FlowSample {
+        FlowSample::of(&self.sender, self.receive_window)
+    }
+
+    /// What is known of it at the end.
+    pub fn seen(&self, completed: Option<Time>) -> FlowSeen {
+        let (counters, controller) = (self.sender.counters(), self.sender.controller());
+        FlowSeen {
+            remark: None,
+            completed,
+            base_rtt: self.sender.rtt().1,
+            round_trips: RoundTrips { sum: counters.rtt_sum, count: counters.rtt_samples },
+            sent: counters.sent,
+            retransmitted: counters.retransmitted,
+            marked: self.marked.map(|congestion| Marked { congestion, burstiness: 0 }),
+            timeouts: Some(counters.timeouts),
+            recoveries: Some(counters.recoveries),
+            undone: Some(counters.undone),
+            streams: controller.probing().map(|probing| probing.probe()).map(|probe| (probe.streams, probe.unusable)),
+            has_rate: controller.rate().is_some(),
+        }
+    }
+
+    /// The deliveries that were recorded, and when losses were judged, of how many packets.
+    pub fn take_records(&mut self) -> (Vec<Delivery>, Vec<(Time, u32)>) {
+        (self.deliveries.take().unwrap_or_default(), std::mem::take(&mut self.losses))
+    }
+
+    /// The shortest round trip that it has seen.
+    pub fn least_rtt(&self) -> Span {
+        self.sender.rtt().1
+    }
+}

@@ -1,0 +1,277 @@
+//! Files over a link that is computed, into a real directory: bytes intact, resumed, refused. The clock is the link's.
+
+mod link;
+
+use link::{HEADERS, Link, Shape};
+use live::send::{Parcel, Supplied, Supply, begin, flow};
+use live::serve::{Limits, Server};
+use live::store::Directory;
+use live::transfer::{Ends, drive};
+use live::wire::{Body, Grant, Keys, segment_overhead};
+use packetscale_models::congestion::{Setup, find};
+use packetscale_models::settings::Settings;
+use packetscale_models::units::{Bytes, Rate, Span, Time};
+use std::fs;
+use std::io;
+use std::path::Path;
+
+const PACKET: Bytes = Bytes::new(1500);
+const RTT: Span = Span::from_millis(20);
+/// Bytes of data in a segment: the server has keys, so each carries a tag.
+const SIZE: usize = 1500 - HEADERS - 52;
+/// One in a hundred is lost, there and back.
+const SHAPE: Shape = Shape { rate: Rate::from_mbps(50), rtt: RTT, buffer: 80, packet: PACKET, one_in: 100 };
+const WISH: Grant = Grant { size: 1472, rate_bps: 1_000_000_000, bytes: 1 << 40, duration_ms: 1_000_000 };
+const PATIENCE: Span = Span::from_secs(4);
+
+fn keys() -> Keys {
+    Keys::parse(&format!("7 {}", "a5".repeat(16))).expect("a key")
+}
+
+/// A link to a server that has just started and keeps files in this folder.
+fn started(folder: &Path, force: bool) -> Link {
+    let limits = Limits { grant: WISH, ..Limits::DEFAULT };
+    let now = live::serve::Now { ms: 0, wall_ms: 1_790_000_000_000, steps: 0 };
+    let store = Directory::new(folder, force, |_| {}).expect("a directory");
+    let server = Server::new(limits, keys(), now, || [7; 32]).keeping(Box::new(store));
+    Link::to(SHAPE, server, keys())
+}
+
+fn data(bytes: usize) -> Vec<u8> {
+    let mut random = packetscale_models::units::Random::new(3);
+    (0..bytes).map(|_| random.bits() as u8).collect()
+}
+
+/// Hands over data in odd pieces, with pauses.
+struct Pieces<'a>(&'a [u8], usize);
+
+impl Supply for Pieces<'_> {
+    fn next(&mut self) -> io::Result<Supplied> {
+        self.1 += 1;
+        if self.0.is_empty() {
+            return Ok(Supplied::End);
+        }
+        if self.1.is_multiple_of(3) {
+            return Ok(Supplied::Later);
+        }
+        let (piece, rest) = self.0.split_at(self.0.len().min(10_007));
+        self.0 = rest;
+        Ok(Supplied::Bytes(piece.to_vec()))
+    }
+}
+
+/// What became of a file.
+#[derive(Debug)]
+enum Outcome {
+    Kept,
+    /// The receiver had so much, and the session broke.
+    Broken(Ends),
+    Refused(String),
+}
+
+/// Sends data as a file of this name, behind what the receiver has of them.
+fn sent(link: &mut Link, name: &str, data: &[u8], controller: &str) -> (u64, Outcome) {
+    let grant = link.open(WISH);
+    let mut number = 3;
+    let mut begun = match link.begin(number, begin(name, SIZE, false)) {
+        Ok(begun) => begun,
+        Err(text) => return (0, Outcome::Refused(text)),
+    };
+    let has = data.get(..begun.offset as usize).map(|has| *blake3::hash(has).as_bytes());
+    if begun.offset > 0 && has != Some(begun.hash) {
+        number += 1;
+        begun = link.begin(number, begin(name, SIZE, true)).expect("begun anew");
+    }
+    let offset = begun.offset as usize;
+    let mut hasher = blake3::Hasher::new();
+    hasher.update(&data[..offset]);
+    let setup = Setup { now: Time::ZERO, packet: PACKET, handshake_rtt: RTT, initial_window: 10, seed: 1 };
+    let controller = (find(controller).expect("registered").build)(&setup, &Settings::new()).expect("no settings");
+    let (mut supply, mut watch) = (Pieces(&data[offset..], 0), |_| {});
+    let outgoing = flow(PACKET, RTT, begun.window, controller);
+    assert_eq!(SIZE, 1500 - HEADERS - segment_overhead(7));
+    let sizes = (SIZE, HEADERS + segment_overhead(7));
+    let mut parcel = Parcel::new(number, outgoing, sizes, hasher, &mut supply, &mut watch);
+    let keys = keys();
+    let session = link.session(&keys, grant, PATIENCE);
+    if let Err(ends) = drive(link, session, &mut parcel) {
+        return (begun.offset, Outcome::Broken(ends));
+    }
+    let (bytes, hash) = parcel.whole();
+    match link.finish(number, bytes, hash) {
+        Body::Finished => (begun.offset, Outcome::Kept),
+        Body::Refuse { text, .. } => (begun.offset, Outcome::Refused(text)),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn kept(folder: &Path, name: &str) -> Vec<u8> {
+    fs::read(folder.join(name)).expect("kept")
+}
+
+#[test]
+fn every_byte_arrives_through_losses_whatever_the_length() {
+    let folder = tempfile::tempdir().expect("a folder");
+    for (number, length) in [0, 1, SIZE - 1, SIZE, SIZE + 1, 3_000_000].into_iter().enumerate() {
+        let (data, name) = (data(length), format!("file{number}"));
+        let mut link = started(folder.path(), false);
+        let outcome = sent(&mut link, &name, &data, "rapid");
+        assert!(matches!(outcome, (0, Outcome::Kept)), "{length}: {outcome:?}");
+        assert!(kept(folder.path(), &name) == data, "{length}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).expect("read").count(), 6, "nothing else is there");
+}
+
+#[test]
+fn a_transfer_goes_on_where_a_server_was_killed() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let data = data(4_000_000);
+    let mut before = 0;
+    for seconds_ms in [300, 500] {
+        let mut link = started(folder.path(), false);
+        link.dead_from = Time::ZERO + Span::from_millis(seconds_ms);
+        let (offset, outcome) = sent(&mut link, "file", &data, "cubic");
+        assert!(matches!(outcome, Outcome::Broken(Ends::Silent(_))), "{outcome:?}");
+        assert!(offset >= before && !folder.path().join("file").exists(), "{offset}");
+        before = fs::metadata(folder.path().join(".file.part")).expect("under way").len();
+        assert!(before > offset, "{before}");
+        // The server's process ends here, and with it all that it knew.
+    }
+    let outcome = sent(&mut started(folder.path(), false), "file", &data, "rapid");
+    assert!(matches!(outcome, (offset, Outcome::Kept) if offset == before), "{outcome:?} {before}");
+    assert!(kept(folder.path(), "file") == data);
+}
+
+#[test]
+fn what_is_there_of_another_file_is_not_continued() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut other = data(200_000);
+    other[5] ^= 1;
+    fs::write(folder.path().join(".file.part"), &other).expect("written");
+    let data = data(300_000);
+    let outcome = sent(&mut started(folder.path(), false), "file", &data, "cubic");
+    assert!(matches!(outcome, (0, Outcome::Kept)), "{outcome:?}");
+    assert!(kept(folder.path(), "file") == data);
+}
+
+#[test]
+fn what_is_there_is_not_overwritten_unless_by_force() {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("file"), b"old").expect("written");
+    let (_, outcome) = sent(&mut started(folder.path(), false), "../file", &data(10), "cubic");
+    assert!(matches!(&outcome, Outcome::Refused(text) if text.contains("it is there already")), "{outcome:?}");
+    assert_eq!(kept(folder.path(), "file"), b"old");
+    assert!(matches!(sent(&mut started(folder.path(), true), "../file", &data(10), "cubic"), (0, Outcome::Kept)));
+    assert_eq!(kept(folder.path(), "file"), data(10));
+}
+
+#[test]
+fn a_server_that_takes_no_files_says_so() {
+    let now = live::serve::Now { ms: 0, wall_ms: 1_790_000_000_000, steps: 0 };
+    let limits = Limits { grant: WISH, ..Limits::DEFAULT };
+    let mut link = Link::to(SHAPE, Server::new(limits, keys(), now, || [7; 32]), keys());
+    let (_, outcome) = sent(&mut link, "file", &data(10), "cubic");
+    assert!(matches!(&outcome, Outcome::Refused(text) if text.contains("takes no files")), "{outcome:?}");
+}
+
+#[test]
+fn what_arrived_and_was_not_sent_makes_no_file() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut link = started(folder.path(), false);
+    link.open(WISH);
+    link.begin(3, begin("file", SIZE, false)).expect("begun");
+    link.inject(3, 0, &[7; 100]);
+    let hash = *blake3::hash(&[8; 100]).as_bytes();
+    let Body::Refuse { text, .. } = link.finish(3, 100, hash) else { panic!() };
+    assert!(text.contains("not what was sent"), "{text}");
+    assert_eq!(fs::read_dir(folder.path()).expect("read").count(), 0);
+}
+
+/// Whoever knows a session's number and address, and not its key, spoils nothing.
+#[test]
+fn a_segment_that_somebody_else_has_sent_is_dropped() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut link = started(folder.path(), false);
+    link.open(WISH);
+    link.begin(3, begin("file", SIZE, false)).expect("begun");
+    let other = Keys::parse(&format!("7 {}", "5a".repeat(16))).expect("a key");
+    for forger in [Keys::default(), other] {
+        assert_eq!(link.forge(3, 0, &[8; SIZE], &forger), None);
+    }
+    link.inject(3, 0, &[7; 100]);
+    let hash = *blake3::hash(&[7; 100]).as_bytes();
+    assert_eq!(link.finish(3, 100, hash), Body::Finished);
+}
+
+/// Two at once, then one in a second: each may make the receiver read a large file.
+#[test]
+fn a_session_that_wishes_for_one_file_after_the_other_is_not_heard() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut link = started(folder.path(), false);
+    link.open(WISH);
+    let answered = (3..1003).filter(|number| {
+        let before = link.server.counters().dropped;
+        link.try_ask(*number, Body::Begin(begin(&format!("file{number}"), SIZE, false)));
+        link.server.counters().dropped == before
+    });
+    assert_eq!(answered.count(), 2);
+    link.pass(Span::from_millis(1_001));
+    link.begin(2000, begin("another", SIZE, false)).expect("begun");
+}
+
+/// Each segment beside a hole of its own.
+#[test]
+fn a_receiver_keeps_a_list_of_so_many_holes() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut link = started(folder.path(), false);
+    link.open(WISH);
+    let begun = link.begin(3, begin("file", SIZE, false)).expect("begun");
+    let odd = (1..u64::from(begun.window)).step_by(2);
+    let taken = odd.filter(|sequence| link.inject(3, *sequence, &[7; SIZE]).is_some()).count();
+    assert_eq!(taken, 1024);
+    // What fills a hole is taken, and makes room.
+    assert!(link.inject(3, 2, &[7; SIZE]).is_some());
+    assert!(link.inject(3, 2 * 1024 + 1, &[7; SIZE]).is_some());
+    assert_eq!(link.inject(3, 2 * 1024 + 3, &[7; SIZE]), None);
+}
+
+#[test]
+fn a_flow_that_began_is_not_ended_by_an_old_wish_for_another() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut link = started(folder.path(), false);
+    link.open(WISH);
+    link.begin(3, begin("file", SIZE, false)).expect("begun");
+    link.begin(4, begin("file", SIZE, true)).expect("begun anew");
+    link.inject(4, 0, &[7; 100]);
+    assert_eq!(link.try_ask(3, Body::Begin(begin("file", SIZE, false))), None);
+    let hash = *blake3::hash(&[7; 100]).as_bytes();
+    assert_eq!(link.finish(4, 100, hash), Body::Finished);
+}
+
+/// The first refusal may be lost.
+#[test]
+fn a_flow_that_has_failed_is_refused_as_often_as_it_is_sent_to() {
+    let folder = tempfile::tempdir().expect("a folder");
+    let mut link = started(folder.path(), false);
+    link.open(WISH);
+    link.begin(3, begin("file", SIZE, false)).expect("begun");
+    for _ in 0..3 {
+        let Body::Refuse { text, .. } = link.finish(3, 1, [0; 32]) else { panic!() };
+        assert!(text.contains("not what was sent"), "{text}");
+        let answer = link.inject(3, 0, &[7; 100]);
+        assert!(matches!(&answer, Some(Body::Refuse { text, .. }) if text.contains("not what was sent")), "{answer:?}");
+    }
+}
+
+#[test]
+fn segments_that_do_not_fit_are_dropped() {
+    for (sequence, length) in [(0, 0), (0, SIZE + 1), (1 << 40, SIZE), (u64::MAX, SIZE)] {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut link = started(folder.path(), false);
+        link.open(WISH);
+        link.begin(3, begin("file", SIZE, false)).expect("begun");
+        let answer = link.inject(3, sequence, &vec![7; length]);
+        assert_eq!(answer, None, "{sequence} {length}");
+        assert!(matches!(link.ask(4, Body::Ping), Body::Pong), "{sequence} {length}");
+    }
+}

@@ -1,0 +1,137 @@
+//! A client and a server over the loopback device: that what one says the other understands. What is free there is of no
+//! interest, and this machine's real time is not judged.
+
+use live::pace::Gaps;
+use live::probe::{Client, ProbeError, Question, probe};
+use live::serve::{Counters, Limits, ServeError, Serving, serve};
+use live::socket::Mark;
+use live::wire::{Grant, Keys, Ordered, Source};
+use std::net::SocketAddr;
+use std::sync::mpsc::{self, Receiver};
+
+const WISH: Grant = Grant { size: 1472, rate_bps: 100_000_000, bytes: 1_000_000, duration_ms: 60_000 };
+const STREAM: Ordered =
+    Ordered { first: 0, count: 64, lowest_bps: 40_000_000, highest_bps: 60_000_000, levels: 4, size: 1472 };
+
+fn server(address: &str, keys: Keys) -> (Serving, Receiver<Counters>) {
+    let (tell, told) = mpsc::channel();
+    let address: SocketAddr = address.parse().expect("an address");
+    let serving = serve(address, Limits::DEFAULT, keys, false, move |counters| {
+        let _ = tell.send(*counters);
+    });
+    (serving.expect("a server"), told)
+}
+
+fn keys(byte: &str) -> Keys {
+    Keys::parse(&format!("7 {}", byte.repeat(16))).expect("a key")
+}
+
+/// Streams in both directions, with their times; the last counters.
+fn exchanged(address: &str, keys: &Keys) -> Counters {
+    let (serving, told) = server(address, keys.clone());
+    let mut client = Client::open(serving.address, keys.clone(), WISH).expect("a session");
+    assert_eq!(client.grant, WISH);
+    client.base_rtt_ns().expect("pongs");
+    let forward = client.forward(STREAM).expect("a stream there");
+    let reverse = client.reverse(STREAM).expect("a stream back");
+    for (seen, first) in [(forward, 0), (reverse, 64)] {
+        let numbers: Vec<u64> = (first..first + 64).collect();
+        assert_eq!(seen.left.iter().map(|stamp| stamp.sequence).collect::<Vec<_>>(), numbers);
+        assert_eq!(seen.came.iter().map(|stamp| stamp.sequence).collect::<Vec<_>>(), numbers);
+        assert_eq!(seen.sources, (Source::Kernel, Source::Kernel));
+        // Both times are of one kernel here: nothing arrives before it leaves.
+        assert!(seen.left.iter().zip(&seen.came).all(|(left, came)| left.ns <= came.ns));
+    }
+    drop(client);
+    serving.end();
+    told.iter().last().expect("counters")
+}
+
+#[test]
+fn streams_go_there_and_back_with_the_kernels_times() {
+    for address in ["127.0.0.1:0", "[::1]:0"] {
+        let counters = exchanged(address, &Keys::default());
+        assert_eq!((counters.begun, counters.sessions, counters.dropped), (1, 0, 0), "{address}: {counters:?}");
+        assert_eq!((counters.received_bytes, counters.sent_bytes), (64 * 1472, 64 * 1472));
+    }
+}
+
+/// The kernel keeps the times of 277 packets by default until they are read.
+#[test]
+fn the_times_of_a_long_stream_are_all_told() {
+    let long = Ordered { count: 600, ..STREAM };
+    let (serving, _told) = server("127.0.0.1:0", Keys::default());
+    let mut client =
+        Client::open(serving.address, Keys::default(), Grant { bytes: 2_000_000, ..WISH }).expect("it opens");
+    for seen in [client.forward(long).expect("a stream there"), client.reverse(long).expect("a stream back")] {
+        assert_eq!(seen.left.len(), 600);
+    }
+    serving.end();
+}
+
+#[test]
+fn marks_of_a_stream_are_told() {
+    let (serving, _told) = server("127.0.0.1:0", Keys::default());
+    let mut client = Client::open(serving.address, Keys::default(), WISH).expect("a session");
+    for (mark, expected) in [(Mark::Ect1, (0, 64)), (Mark::Ce, (64, 64)), (Mark::Ect0, (64, 64))] {
+        client.mark = mark;
+        client.forward(STREAM).expect("a stream");
+        let marks = client.marks.expect("the server counts them");
+        assert_eq!((marks.ce, marks.ect1), expected, "{mark:?}");
+    }
+    serving.end();
+}
+
+#[test]
+fn with_a_key_only_who_has_it_is_answered() {
+    assert_eq!(exchanged("127.0.0.1:0", &keys("a5")).begun, 1);
+    let (serving, told) = server("127.0.0.1:0", keys("a5"));
+    for other in [keys("5a"), Keys::default()] {
+        let refused = Client::open(serving.address, other, WISH);
+        assert!(matches!(refused, Err(ProbeError::NoAnswer(_))), "{:?}", refused.err());
+    }
+    serving.end();
+    let counters = told.iter().last().expect("counters");
+    assert_eq!((counters.begun, counters.challenged), (0, 0));
+    assert!(counters.dropped >= 10, "{counters:?}");
+}
+
+#[test]
+fn strangers_are_let_in_only_when_the_operator_says_so() {
+    let any: SocketAddr = "0.0.0.0:0".parse().expect("an address");
+    let closed = serve(any, Limits::DEFAULT, Keys::default(), false, |_| {});
+    assert!(matches!(closed, Err(ServeError::Closed(address)) if address == any));
+    for (keys, open) in [(Keys::default(), true), (keys("a5"), false)] {
+        serve(any, Limits::DEFAULT, keys, open, |_| {}).expect("a server").end();
+    }
+}
+
+#[test]
+fn a_probe_that_is_stopped_tells_the_server() {
+    let (serving, told) = server("127.0.0.1:0", Keys::default());
+    let question = Question {
+        server: serving.address,
+        keys: Keys::default(),
+        reverse: false,
+        budget: Question::BUDGET,
+        fastest: Question::FASTEST,
+        packet: Question::PACKET,
+        gaps: Gaps::Timer,
+        mark: Mark::None,
+    };
+    let stopped = probe(&question, &mut |streams, _, _| streams < 2);
+    assert!(matches!(stopped, Err(ProbeError::Stopped)), "{stopped:?}");
+    // Until the server has read it: one that ends first would end the session itself.
+    let counters = told.iter().find(|counters| counters.closed == 1).expect("counters");
+    assert_eq!((counters.begun, counters.sessions), (1, 0));
+    serving.end();
+}
+
+#[test]
+fn a_server_that_ends_tells_its_clients() {
+    let (serving, _told) = server("127.0.0.1:0", Keys::default());
+    let mut client = Client::open(serving.address, Keys::default(), WISH).expect("a session");
+    serving.end();
+    let ended = client.base_rtt_ns();
+    assert!(matches!(ended, Err(ProbeError::Ended("the server ends"))), "{ended:?}");
+}

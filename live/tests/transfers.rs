@@ -1,0 +1,308 @@
+//! Transfers over a link that is computed: sender, session and server are those of real paths, the clock is the link's.
+
+mod link;
+
+use link::{HEADERS, Link, Measured, Shape};
+use live::serve::Limits;
+use live::transfer::{Driven, Ends, Outgoing, drive};
+use live::wire::{Begin, Body, Came, Grant, Keys, Packet, Purpose, SEGMENT_HEAD};
+use packetscale_models::congestion::{AnyController, Setup, find};
+use packetscale_models::settings::Settings;
+use packetscale_models::transport::{SenderParams, Transfer};
+use packetscale_models::units::{Bytes, Rate, Span, Time};
+use std::sync::mpsc;
+
+const PACKET: Bytes = Bytes::new(1500);
+const RTT: Span = Span::from_millis(20);
+const SHAPE: Shape = Shape { rate: Rate::from_mbps(20), rtt: RTT, buffer: 40, packet: PACKET, one_in: 0 };
+const WISH: Grant = Grant { size: 1472, rate_bps: 1_000_000_000, bytes: 1 << 40, duration_ms: 100_000 };
+const PATIENCE: Span = Span::from_secs(10);
+
+fn limits() -> Limits {
+    Limits { grant: WISH, ..Limits::DEFAULT }
+}
+
+fn controller(name: &str, seed: u64) -> AnyController {
+    let setup = Setup { now: Time::ZERO, packet: PACKET, handshake_rtt: RTT, initial_window: 10, seed };
+    (find(name).expect("registered").build)(&setup, &Settings::new()).expect("no settings")
+}
+
+fn params() -> SenderParams {
+    SenderParams {
+        packet: PACKET,
+        transfer: Transfer::Unlimited,
+        initial_window: 10,
+        handshake_rtt: RTT,
+        handshake_window: 1 << 14,
+        min_rto: Span::from_millis(200),
+        pacing_percent: 0,
+        ecn: false,
+    }
+}
+
+fn outgoing(name: &str, seed: u64) -> Outgoing {
+    Outgoing::new(params(), controller(name, seed), Time::ZERO, true, true)
+}
+
+fn measure(delayed_ack: u16) -> Begin {
+    Begin {
+        size: (PACKET.get() as usize - HEADERS - SEGMENT_HEAD) as u16,
+        delayed_ack,
+        delayed_ack_us: 40_000,
+        window: 1 << 14,
+        stamps: true,
+        purpose: Purpose::Measure,
+    }
+}
+
+/// Flows with these controllers for so many seconds.
+fn run(link: &mut Link, names: &[&str], delayed_ack: u16, seconds: u64) -> (Measured, Result<Driven, Ends>) {
+    let grant = link.open(WISH);
+    let flows = names.iter().zip(3..).map(|(name, number)| {
+        link.begin(number, measure(delayed_ack)).expect("begun");
+        (number, outgoing(name, u64::from(number)))
+    });
+    let mut flows = Measured { flows: flows.collect(), until: Time::ZERO + Span::from_secs(seconds) };
+    let keys = Keys::default();
+    let session = link.session(&keys, grant, PATIENCE);
+    let driven = drive(link, session, &mut flows);
+    (flows, driven)
+}
+
+/// Mbit/s of packets that arrived in the last half of so many seconds.
+fn mbps(outgoing: &mut Outgoing, seconds: u64) -> f64 {
+    let from = Time::ZERO + Span::from_secs(seconds / 2);
+    let late = outgoing.take_records().0.into_iter().filter(|delivery| delivery.left >= from);
+    late.map(|delivery| delivery.size.get() as f64 * 8e-6).sum::<f64>() / (seconds - seconds / 2) as f64
+}
+
+#[test]
+fn every_controller_fills_a_link() {
+    for name in ["newreno", "cubic", "bbr", "rapid"] {
+        let mut link = Link::new(SHAPE, limits());
+        let (mut flows, driven) = run(&mut link, &[name], 2, 10);
+        driven.expect("driven");
+        let got = mbps(&mut flows.flows[0].1, 10);
+        // Of 20 Mbit/s.
+        assert!((18.0..=20.1).contains(&got), "{name}: {got}");
+        assert_eq!(link.server.counters().dropped, 0, "{name}");
+    }
+}
+
+/// A packet takes fifty round trips of this path at its bottleneck. As `send` builds its controllers, little is sent again.
+#[test]
+fn little_is_wasted_on_a_path_that_is_shorter_than_a_packets_own_time() {
+    let short = Shape { rtt: Span::from_micros(12), ..SHAPE };
+    for name in ["rapid", "cubic"] {
+        let mut link = Link::new(short, limits());
+        let grant = link.open(WISH);
+        link.begin(3, measure(2)).expect("begun");
+        let setup = Setup { now: Time::ZERO, packet: PACKET, handshake_rtt: short.rtt, initial_window: 10, seed: 1 };
+        let controller = live::send::controller(name, &setup).expect("registered");
+        let params = SenderParams { handshake_rtt: short.rtt, ..params() };
+        let outgoing = Outgoing::new(params, controller, Time::ZERO, true, true);
+        let mut flows = Measured { flows: vec![(3, outgoing)], until: Time::ZERO + Span::from_secs(10) };
+        let keys = Keys::default();
+        let session = link.session(&keys, grant, PATIENCE);
+        drive(&mut link, session, &mut flows).expect("driven");
+        let outgoing = &mut flows.flows[0].1;
+        let counters = *outgoing.sender().counters();
+        let got = mbps(outgoing, 10);
+        eprintln!("{name}: {} of {} sent again, {got} Mbit/s", counters.retransmitted, counters.sent);
+        assert!(counters.retransmitted * 50 < counters.sent, "{name}: {counters:?}");
+        assert!((17.0..=20.1).contains(&got), "{name}: {got}");
+    }
+}
+
+#[test]
+fn flows_of_one_session_share_the_link() {
+    let mut link = Link::new(SHAPE, limits());
+    let (mut flows, driven) = run(&mut link, &["cubic", "cubic"], 2, 30);
+    driven.expect("driven");
+    let got: Vec<f64> = flows.flows.iter_mut().map(|(_, outgoing)| mbps(outgoing, 30)).collect();
+    assert!((18.0..=20.1).contains(&(got[0] + got[1])), "{got:?}");
+    assert!(got.iter().all(|one| *one > 5.0), "{got:?}");
+}
+
+/// One acknowledgment for 32 segments, four times as many as the transport's own has arrivals for: Rapid reads its streams
+/// all the same.
+#[test]
+fn thinned_acknowledgments_tell_the_arrival_of_every_packet() {
+    let mut link = Link::new(SHAPE, limits());
+    let (mut flows, driven) = run(&mut link, &["rapid"], 32, 10);
+    driven.expect("driven");
+    let outgoing = &mut flows.flows[0].1;
+    let (sent, in_flight) = (outgoing.sender().counters().sent, outgoing.sender().in_flight());
+    let got = mbps(outgoing, 10);
+    assert!((17.0..=20.1).contains(&got), "{got}");
+    let seen = outgoing.seen(None);
+    let (streams, unusable) = seen.streams.expect("it probes");
+    assert!(streams > 20 && unusable * 4 < streams, "{unusable} of {streams}");
+    assert!(sent > 10_000 && u64::from(in_flight) < sent, "{sent}");
+}
+
+/// Both halves of what such an acknowledgment could tell do not fit into a packet.
+#[test]
+fn acknowledgments_of_256_segments_fit_into_a_packet() {
+    let fast = Shape { rate: Rate::from_mbps(200), buffer: 400, ..SHAPE };
+    let mut link = Link::new(fast, limits());
+    let (told, most) = mpsc::channel();
+    link.lie = Some(Box::new(move |packet: &mut Packet| {
+        if let Body::Ack(ack) = &packet.body {
+            told.send(ack.came.len()).expect("heard");
+        }
+    }));
+    let (flows, driven) = run(&mut link, &["cubic"], 256, 10);
+    driven.expect("driven");
+    assert_eq!(link.too_large, 0);
+    assert!(most.try_iter().max() >= Some(256), "it is never so many");
+    let counters = flows.flows[0].1.sender().counters();
+    assert_eq!(counters.timeouts, 0);
+    // Three quarters of 200 Mbit/s for 10 s.
+    assert!(counters.delivered > 125_000, "{}", counters.delivered);
+}
+
+/// A lost acknowledgment loses no arrival: the next one tells them again.
+#[test]
+fn arrivals_are_told_twice() {
+    let lossy = Shape { one_in: 50, ..SHAPE };
+    let mut link = Link::new(lossy, limits());
+    let (mut flows, driven) = run(&mut link, &["newreno"], 2, 10);
+    driven.expect("driven");
+    let outgoing = &mut flows.flows[0].1;
+    let delivered = outgoing.sender().counters().delivered;
+    let told = outgoing.take_records().0.len() as u64;
+    // One in 50 acknowledgments is lost, one in 2500 pairs: 2 of 5000 arrivals, and what is repeated without need counts here.
+    assert!(told * 1000 >= delivered * 998, "{told} of {delivered}");
+}
+
+#[test]
+fn marks_reach_the_controller() {
+    let mut link = Link::new(SHAPE, limits());
+    link.marks_one_in = 50;
+    let grant = link.open(WISH);
+    link.begin(3, measure(2)).expect("begun");
+    let (params, keys) = (SenderParams { ecn: true, ..params() }, Keys::default());
+    let outgoing = Outgoing::new(params, controller("dctcp", 1), Time::ZERO, true, true);
+    let mut flows = Measured { flows: vec![(3, outgoing)], until: Time::ZERO + Span::from_secs(5) };
+    let session = link.session(&keys, grant, PATIENCE);
+    drive(&mut link, session, &mut flows).expect("driven");
+    let outgoing = &flows.flows[0].1;
+    let told = outgoing.seen(None).marked.expect("marks are read").congestion;
+    assert!(told > 20 && told <= link.marked && link.marked - told <= 2, "{told} of {}", link.marked);
+    assert!(outgoing.sender().counters().marks_answered > 10);
+}
+
+#[test]
+fn a_session_has_so_many_flows_and_each_so_much_memory() {
+    let mut link = Link::new(SHAPE, limits());
+    link.open(WISH);
+    for number in 3..67 {
+        let begun = link.begin(number, Begin { window: u32::MAX, ..measure(2) }).expect("begun");
+        assert_eq!(begun.window, 16_384);
+        let again = link.begin(number, measure(2)).expect("the same flow");
+        assert_eq!(again, begun);
+    }
+    assert!(matches!(link.ask(67, Body::Begin(measure(2))), Body::Close(_)));
+    link.open_again();
+    link.open(WISH);
+    assert!(matches!(link.ask(3, Body::Begin(Begin { size: 1437, ..measure(2) })), Body::Close(_)), "it does not fit");
+}
+
+#[test]
+fn a_sender_keeps_to_what_the_server_grants() {
+    let slow = Limits { grant: Grant { rate_bps: 8_000_000, ..WISH }, ..limits() };
+    let mut link = Link::new(SHAPE, slow);
+    let (mut flows, driven) = run(&mut link, &["cubic"], 2, 10);
+    assert!(driven.expect("not cut off").held > 0);
+    // 8 Mbit/s of payloads: 1472 of 1500 bytes.
+    let got = mbps(&mut flows.flows[0].1, 10);
+    assert!((8.0..=8.2).contains(&got), "{got}");
+}
+
+#[test]
+fn who_sends_more_bytes_than_granted_is_told_so() {
+    let few = Limits { grant: Grant { bytes: 1_000_000, ..WISH }, ..limits() };
+    let (_, driven) = run(&mut Link::new(SHAPE, few), &["cubic"], 2, 10);
+    assert!(matches!(driven, Err(Ends::Closed(live::wire::Reason::Limit))), "{driven:?}");
+}
+
+/// The session lives, and nothing is acknowledged; or nothing may be sent.
+#[test]
+fn a_server_that_answers_and_takes_nothing_ends_a_transfer() {
+    for window in [0, 1 << 14] {
+        let mut link = Link::new(SHAPE, limits());
+        link.lie = Some(Box::new(move |packet: &mut Packet| {
+            if let Body::Ack(ack) = &mut packet.body {
+                (ack.next, ack.window, ack.blocks) = (0, window, Vec::new());
+                ack.came.clear();
+            }
+        }));
+        let (_, driven) = run(&mut link, &["cubic"], 2, 60);
+        assert!(matches!(driven, Err(Ends::Stalled(PATIENCE))), "{driven:?}");
+    }
+}
+
+#[test]
+fn a_path_that_dies_ends_a_transfer_and_little_is_sent_into_it() {
+    for name in ["cubic", "bbr", "rapid"] {
+        let mut link = Link::new(SHAPE, limits());
+        link.dead_from = Time::ZERO + Span::from_secs(2);
+        let (flows, driven) = run(&mut link, &[name], 2, 60);
+        assert!(matches!(driven, Err(Ends::Silent(_))), "{name}: {driven:?}");
+        let outgoing = &flows.flows[0].1;
+        let counters = outgoing.sender().counters();
+        // A window that was under way, timeouts, and a ping each second.
+        assert!(counters.sent < counters.delivered + 600, "{name}: {} of {}", counters.delivered, counters.sent);
+    }
+}
+
+/// The server says that packets arrive close together, whatever the link does to them; and acknowledges what arrived.
+#[test]
+fn a_server_that_lies_about_arrivals_gets_no_more_than_a_quarter_beyond_what_it_acknowledges() {
+    for name in ["rapid", "rapid-thesis"] {
+        let shallow = Shape { buffer: 4, ..SHAPE };
+        let mut link = Link::new(shallow, limits());
+        // A microsecond apart, as if the link had no limit.
+        link.lie = Some(Box::new(move |packet: &mut Packet| {
+            if let Body::Ack(ack) = &mut packet.body {
+                ack.came.iter_mut().for_each(|came| came.ns = 1_000_000_000 + came.transmission * 1_000);
+            }
+        }));
+        let (flows, driven) = run(&mut link, &[name], 2, 60);
+        driven.expect("driven");
+        let counters = flows.flows[0].1.sender().counters();
+        let ratio = counters.sent as f64 / counters.delivered as f64;
+        assert!(ratio < 1.25, "{name}: {} sent, {} acknowledged", counters.sent, counters.delivered);
+    }
+}
+
+#[test]
+fn acknowledgments_of_nothing_that_was_sent_and_of_any_time_do_no_harm() {
+    for round in 0..20u64 {
+        let mut random = packetscale_models::units::Random::new(round);
+        let mut link = Link::new(SHAPE, limits());
+        link.lie = Some(Box::new(move |packet: &mut Packet| {
+            if let Body::Ack(ack) = &mut packet.body {
+                let mut wild = |value: u64| match random.bits() % 6 {
+                    0 => random.bits(),
+                    1 => value.wrapping_add(random.bits() % 1000),
+                    _ => value,
+                };
+                ack.next = wild(ack.next);
+                ack.echo = wild(ack.echo);
+                ack.window = wild(u64::from(ack.window)) as u32;
+                ack.blocks = vec![(ack.next.saturating_add(5), ack.next.saturating_add(wild(9)).max(6))];
+                ack.blocks.retain(|(start, end)| start < end && *start > ack.next);
+                ack.came.iter_mut().for_each(|Came { sequence, transmission, ns }| {
+                    (*sequence, *transmission, *ns) = (wild(*sequence), wild(*transmission), wild(*ns));
+                });
+            }
+        }));
+        for name in ["rapid", "bbr", "cubic"] {
+            link.open_again();
+            let (_, driven) = run(&mut link, &[name], 2, 3);
+            assert!(matches!(driven, Ok(_) | Err(Ends::Silent(_))), "{driven:?}");
+        }
+    }
+}

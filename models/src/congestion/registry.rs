@@ -1,0 +1,284 @@
+//! The registry: one line per controller. Everything that lists, builds, tests, benches, documents or draws
+//! controllers iterates over it.
+
+use crate::congestion::contract::{
+    AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Probing, Sent, Setup, Timeout, Undo,
+};
+use crate::congestion::window_based::WindowBased;
+use crate::congestion::{
+    bbr, bbr1, bic, compound, copa, cubic, dctcp, fast, highspeed, htcp, hybla, illinois, ledbat, lp, newark, newreno,
+    prague, rapid, rapid_thesis, rcp, scalable, vegas, veno, westwood, yeah,
+};
+use crate::units::{Rate, Time};
+use alloc::boxed::Box;
+use core::any::Any;
+use core::fmt::Debug;
+
+use crate::settings::{Parameters, SettingError, Settings};
+
+/// One controller of the registry.
+pub struct Entry {
+    /// The name that scenarios, the command line and the report use.
+    pub name: &'static str,
+    /// One line for lists.
+    pub summary: &'static str,
+    /// Its colour in pictures.
+    pub colour: &'static str,
+    /// What a scenario can set.
+    pub parameters: Parameters,
+    /// Builds the controller.
+    pub build: fn(&Setup, &Settings) -> Result<AnyController, SettingError>,
+}
+
+macro_rules! registry {
+    ($($variant:ident($type:ty) from $build:path = $name:literal, $summary:literal, $colour:literal, $parameters:expr;)*) => {
+        /// Any controller of the registry, or one that is not of it. Large ones are boxed, so that many small ones stay
+        /// close together.
+        #[allow(missing_docs)]
+        #[derive(Clone, Debug)]
+        pub enum AnyController {
+            $($variant($type),)*
+            /// One that the registry does not list: a user brought it.
+            Brought(Box<dyn Brought>),
+        }
+
+        const ENTRIES: &[Entry] = &[
+            $(Entry {
+                name: $name,
+                summary: $summary,
+                colour: $colour,
+                parameters: $parameters,
+                build: |setup, settings| $build(setup, settings).map(|c| AnyController::$variant(c.into())),
+            },)*
+        ];
+
+        macro_rules! any {
+            ($self:ident.$method:ident $arguments:tt) => {
+                match $self {
+                    $(AnyController::$variant(inner) => inner.$method $arguments,)*
+                    AnyController::Brought(inner) => inner.$method $arguments,
+                }
+            };
+        }
+
+        /// What every packet asks, of the controllers that most runs have: found by comparisons, and inlined, where a table of
+        /// all controllers is an indirect jump and a call.
+        macro_rules! soon {
+            ($self:ident.$method:ident $arguments:tt, $others:ident) => {
+                match $self {
+                    AnyController::NewReno(inner) => inner.$method $arguments,
+                    AnyController::Rapid(inner) => inner.$method $arguments,
+                    AnyController::Bbr(inner) => inner.$method $arguments,
+                    _ => $self.$others $arguments,
+                }
+            };
+        }
+
+        impl AnyController {
+            #[inline(never)]
+            fn decision_of_others(&self) -> Decision {
+                any!(self.decision())
+            }
+
+            #[inline(never)]
+            fn departure_of_others(&self, in_flight: u32) -> Option<Time> {
+                any!(self.departure(in_flight))
+            }
+
+            #[inline(never)]
+            fn sent_by_others(&mut self, sent: &Sent) {
+                any!(self.on_sent(sent))
+            }
+        }
+    };
+}
+
+registry! {
+    NewReno(newreno::NewReno) from newreno::NewReno::build = "newreno", "TCP NewReno: additive increase, halving on loss (RFC 5681, 6582)", "#0072B2", newreno::PARAMETERS;
+    Cubic(Box<cubic::Cubic>) from cubic::Cubic::build = "cubic", "TCP CUBIC with HyStart++ (RFC 9438, RFC 9406)", "#E69F00", cubic::PARAMETERS;
+    Bbr(Box<bbr::Bbr>) from bbr::Bbr::build = "bbr", "BBR version 3: paces at the delivered rate (draft-ietf-ccwg-bbr)", "#009E73", bbr::PARAMETERS;
+    Bbr1(Box<bbr1::Bbr1>) from bbr1::Bbr1::build = "bbr1", "BBR version 1, as in Linux: paces at the largest rate of ten rounds (Cardwell et al.)", "#66AA00", bbr1::PARAMETERS;
+    Rapid(Box<rapid::Rapid>) from rapid::Rapid::build = "rapid", "TCP RAPID: every packet probes, before a queue or a loss", "#D55E00", rapid::PARAMETERS;
+    RapidThesis(Box<rapid::Rapid>) from rapid_thesis::build = "rapid-thesis", "TCP RAPID as published: denoised probe streams and a rate adapter", "#EE3377", rapid_thesis::PARAMETERS;
+    Bic(Box<WindowBased<bic::Bic>>) from WindowBased::<bic::Bic>::build = "bic", "BIC: a binary search for the window of the last loss (Linux)", "#332288", bic::PARAMETERS;
+    HighSpeed(Box<WindowBased<highspeed::HighSpeed>>) from WindowBased::<highspeed::HighSpeed>::build = "highspeed", "HighSpeed TCP: larger windows grow faster and shrink less (RFC 3649)", "#44AA99", &[];
+    Scalable(Box<WindowBased<scalable::Scalable>>) from WindowBased::<scalable::Scalable>::build = "scalable", "Scalable TCP: 1 % more per round trip, an eighth less on loss", "#999933", &[];
+    Hybla(Box<WindowBased<hybla::Hybla>>) from WindowBased::<hybla::Hybla>::build = "hybla", "TCP Hybla: long paths grow as fast as a path of 25 ms", "#DDCC77", hybla::PARAMETERS;
+    Vegas(Box<WindowBased<vegas::Vegas>>) from WindowBased::<vegas::Vegas>::build = "vegas", "TCP Vegas: keeps two to four packets queued, by the round-trip time", "#117733", vegas::PARAMETERS;
+    Htcp(Box<WindowBased<htcp::Htcp>>) from WindowBased::<htcp::Htcp>::build = "htcp", "H-TCP: growth rises with the time since the last loss", "#882255", htcp::PARAMETERS;
+    Illinois(Box<WindowBased<illinois::Illinois>>) from WindowBased::<illinois::Illinois>::build = "illinois", "TCP Illinois: loss says when to cut, delay how much and how fast to grow", "#AA4499", illinois::PARAMETERS;
+    Yeah(Box<WindowBased<yeah::Yeah>>) from WindowBased::<yeah::Yeah>::build = "yeah", "YeAH-TCP: Scalable while the queue is short, else Reno", "#CC6677", &[];
+    Westwood(Box<WindowBased<westwood::Westwood>>) from WindowBased::<westwood::Westwood>::build = "westwood", "TCP Westwood+: after a loss, the window for the measured rate", "#56B4E9", westwood::PARAMETERS;
+    Veno(Box<WindowBased<veno::Veno>>) from WindowBased::<veno::Veno>::build = "veno", "TCP Veno: Reno that tells random losses from congestion", "#661100", &[];
+    Lp(Box<WindowBased<lp::Lp>>) from WindowBased::<lp::Lp>::build = "lp", "TCP-LP: Reno that yields when the one-way delay rises", "#DDAA33", lp::PARAMETERS;
+    Compound(Box<WindowBased<compound::Compound>>) from WindowBased::<compound::Compound>::build = "compound", "Compound TCP: Reno plus a window steered by delay", "#6699CC", compound::PARAMETERS;
+    Fast(Box<WindowBased<fast::Fast>>) from WindowBased::<fast::Fast>::build = "fast", "FAST TCP: keeps a fixed number of packets queued", "#997700", fast::PARAMETERS;
+    Copa(Box<copa::Copa>) from copa::Copa::build = "copa", "Copa: a rate of 1 / (delta queueing delay), paced", "#994455", copa::PARAMETERS;
+    Ledbat(Box<WindowBased<ledbat::Ledbat>>) from WindowBased::<ledbat::Ledbat>::build = "ledbat", "LEDBAT++: takes what others leave, and yields", "#777777", ledbat::PARAMETERS;
+    Dctcp(Box<dctcp::Dctcp>) from dctcp::Dctcp::build = "dctcp", "DCTCP: cuts its window in proportion to the marks (RFC 8257)", "#7700FF", dctcp::PARAMETERS;
+    Prague(Box<prague::Prague>) from prague::Prague::build = "prague", "Prague: DCTCP for the Internet, paced, for queues that mark early (draft-briscoe-iccrg-prague)", "#AA3377", prague::PARAMETERS;
+    Rcp(Box<rcp::Rcp>) from rcp::Rcp::build = "rcp", "RCP: sends at the rate that routers offer; else NewReno", "#A65628", rcp::PARAMETERS;
+    Newark(Box<newark::Newark>) from newark::Newark::build = "newark", "Newark: a window for the rate, a token bucket for bursts, each with its mark (Li and Mills)", "#004488", newark::PARAMETERS;
+}
+
+/// Forwards the calls of the contract, but for those that every packet makes, to the controller inside; the macro `$to` reaches it.
+macro_rules! forward {
+    ($to:ident) => {
+        #[inline]
+        fn on_ack(&mut self, ack: &AckSample<'_>) {
+            $to!(self.on_ack(ack))
+        }
+        fn on_loss(&mut self, loss: &Loss<'_>) {
+            $to!(self.on_loss(loss))
+        }
+        fn on_mark(&mut self, marked: &Marked) {
+            $to!(self.on_mark(marked))
+        }
+        fn on_offer(&mut self, now: Time, rate: Rate) {
+            $to!(self.on_offer(now, rate))
+        }
+        fn on_timeout(&mut self, timeout: &Timeout) {
+            $to!(self.on_timeout(timeout))
+        }
+        fn on_undo(&mut self, undo: &Undo) {
+            $to!(self.on_undo(undo))
+        }
+        fn on_available(&mut self, now: Time, available: Rate) {
+            $to!(self.on_available(now, available))
+        }
+        #[inline]
+        fn keeps_departure(&self) -> bool {
+            $to!(self.keeps_departure())
+        }
+        #[inline]
+        fn loss_response(&self) -> LossResponse {
+            $to!(self.loss_response())
+        }
+        fn mark_response(&self) -> LossResponse {
+            $to!(self.mark_response())
+        }
+        fn needs(&self) -> Needs {
+            $to!(self.needs())
+        }
+        fn slow_start_threshold(&self) -> u32 {
+            $to!(self.slow_start_threshold())
+        }
+        fn rate(&self) -> Option<Rate> {
+            $to!(self.rate())
+        }
+        fn probing(&self) -> Option<&dyn Probing> {
+            $to!(self.probing())
+        }
+        fn probing_mut(&mut self) -> Option<&mut dyn Probing> {
+            $to!(self.probing_mut())
+        }
+    };
+}
+
+macro_rules! boxed {
+    ($self:ident.$method:ident $arguments:tt) => { (**$self).$method $arguments };
+}
+
+impl Controller for AnyController {
+    forward!(any);
+
+    #[inline]
+    fn on_sent(&mut self, sent: &Sent) {
+        soon!(self.on_sent(sent), sent_by_others)
+    }
+
+    #[inline]
+    fn decision(&self) -> Decision {
+        soon!(self.decision(), decision_of_others)
+    }
+
+    #[inline]
+    fn departure(&self, in_flight: u32) -> Option<Time> {
+        soon!(self.departure(in_flight), departure_of_others)
+    }
+}
+
+impl<C: Controller> Controller for Box<C> {
+    forward!(boxed);
+
+    #[inline]
+    fn on_sent(&mut self, sent: &Sent) {
+        boxed!(self.on_sent(sent))
+    }
+
+    #[inline]
+    fn decision(&self) -> Decision {
+        boxed!(self.decision())
+    }
+
+    #[inline]
+    fn departure(&self, in_flight: u32) -> Option<Time> {
+        boxed!(self.departure(in_flight))
+    }
+}
+
+/// A controller that the registry does not know. Every type that is a [`Controller`] and can be cloned, printed and sent
+/// to another thread is one; hosts run it as [`AnyController::Brought`].
+/// Who has brought one may look for it in a run ([`Any`]).
+pub trait Brought: Controller + Debug + Send + Any {
+    /// Returns a copy with the same state.
+    fn boxed_clone(&self) -> Box<dyn Brought>;
+}
+
+impl<C: Controller + Clone + Debug + Send + 'static> Brought for C {
+    fn boxed_clone(&self) -> Box<dyn Brought> {
+        Box::new(self.clone())
+    }
+}
+
+impl Clone for Box<dyn Brought> {
+    fn clone(&self) -> Box<dyn Brought> {
+        (**self).boxed_clone()
+    }
+}
+
+/// Returns all controllers, in display order.
+pub fn registry() -> &'static [Entry] {
+    ENTRIES
+}
+
+/// Returns the controller of this name.
+pub fn find(name: &str) -> Option<&'static Entry> {
+    ENTRIES.iter().find(|entry| entry.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_controller_has_a_name_and_a_colour_of_its_own() {
+        for (number, entry) in ENTRIES.iter().enumerate() {
+            let hex = entry.colour.strip_prefix('#').is_some_and(|hex| u32::from_str_radix(hex, 16).is_ok());
+            assert!(hex && entry.colour.len() == 7, "{}", entry.name);
+            for other in &ENTRIES[..number] {
+                assert!(entry.name != other.name && entry.colour != other.colour, "{} {}", entry.name, other.name);
+            }
+        }
+    }
+
+    /// What is brought does what it does elsewhere, and a copy goes its own way.
+    #[test]
+    fn a_brought_controller_is_asked_and_told_like_any_other() {
+        use crate::units::{Bytes, Span};
+        let setup = Setup {
+            now: Time::ZERO,
+            packet: Bytes::new(1500),
+            handshake_rtt: Span::from_millis(10),
+            initial_window: 10,
+            seed: 0,
+        };
+        let newreno = newreno::NewReno::build(&setup, &Settings::new()).expect("no settings fit");
+        let mut brought = AnyController::Brought(Box::new(newreno));
+        let copy = brought.clone();
+        // RFC 5681, section 3.1: a window of one segment after a timeout.
+        brought.on_timeout(&Timeout { now: Time::ZERO, in_flight: 10, first: true });
+        assert_eq!((brought.decision().window, copy.decision().window), (1, 10));
+        assert_eq!((brought.slow_start_threshold(), copy.slow_start_threshold()), (5, u32::MAX));
+    }
+}

@@ -1,0 +1,395 @@
+//! The safe face.
+
+use crate::rapid::memory::{Ring, sizes};
+use crate::rapid::params::{Params, Preset};
+use crate::rapid::trace::{self, TracedStream};
+use crate::units::{Bytes, Rate, Ratio, Span, Time};
+use alloc::boxed::Box;
+use alloc::vec;
+use core::cell::Cell;
+use core::ffi::c_void;
+use packetscale_law::{self as ffi, Memory};
+
+/// Rings start small, so that a thousand short flows are cheap ...
+const FIRST_RECORDS: usize = 16;
+const FIRST_STREAMS: usize = 2;
+/// A ring is too large if no more than this part of it is needed: half of what it will have then.
+const ROOMY: u64 = 4;
+/// ... and stop where only a host that never accounts for its packets would lead them.
+const MOST_RECORDS: usize = 1 << 23;
+const MOST_STREAMS: usize = 1 << 19;
+
+/// No window is this small: it has a stream of slack.
+const UNKNOWN: u32 = 0;
+
+/// One flow's rate law. Packets are known by their transmission number: 0, 1, 2, ... without holes, retransmissions
+/// counted.
+///
+/// It lies in memory as it stands here, the C state included: where it begins with a cache line, a departure touches two of it,
+/// and an arrival three more. Of a thousand flows none stays in the cache.
+#[derive(Clone, Debug)]
+#[repr(C)]
+pub struct Law {
+    records: Ring,
+    streams: Ring,
+    next: u64,
+    /// The window, which costs divisions, until an event may change it: a departure never does.
+    window: Cell<u32>,
+    armed: bool,
+    /// With the beginning of the state, the second cache line.
+    gaps: Box<[u64]>,
+    state: [u64; STATE_WORDS],
+    /// What most departures need to know of the window, without a division: with what its owner keeps behind it, the last line.
+    room: ffi::Room,
+    traced: Option<Box<TracedStream>>,
+}
+
+/// Bytes of a cache line.
+const LINE: usize = 64;
+/// The C state, in words.
+const STATE_WORDS: usize = 142;
+/// Where the next departure stands in it: it is asked for several times per packet, and a call costs more.
+const NEXT_NS: usize = 0;
+/// And the gap, in 1/1024 ns.
+const GAP_Q10: usize = 1;
+#[cfg(target_pointer_width = "64")]
+const _: () = assert!(
+    core::mem::offset_of!(Law, gaps) == LINE
+        && core::mem::offset_of!(Law, state) == LINE + 16
+        && core::mem::offset_of!(Law, room) % LINE == 0
+);
+
+/// What the law knows of its path.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Probe {
+    /// Mean sending rate aimed at.
+    pub rate: Rate,
+    /// Last estimate of the available bandwidth; zero before the first.
+    pub available: Rate,
+    /// The capacity of the path, as far as slopes have shown it (default preset).
+    pub capacity: Rate,
+    /// Standing queue above the smallest delay of the last seconds.
+    pub queue: Span,
+    /// Smallest round trip of the last seconds.
+    pub min_rtt: Span,
+    /// Average part of packets lost.
+    pub loss: Ratio,
+    /// Time between the batches of a coalescing receiver; zero when there are none.
+    pub batch: Span,
+    /// Streams completed.
+    pub streams: u64,
+    /// Of these, without an estimate.
+    pub unusable: u64,
+    /// Still starting up.
+    pub startup: bool,
+}
+
+/// Bytes per second, as the C side has it.
+fn rate_of(bytes_per_second: u64) -> Rate {
+    Rate::from_bps(bytes_per_second.saturating_mul(8))
+}
+
+impl Law {
+    /// A flow that begins now, on a path whose handshake took `rtt`.
+    pub fn new(params: &Params, now: Time, rtt: Span, seed: u64) -> Law {
+        let size = sizes();
+        assert_eq!((size.law, size.next_ns), (STATE_WORDS, NEXT_NS), "the C state is as its constants say");
+        let mut law = Law {
+            state: [0; STATE_WORDS],
+            records: Ring::new(size.record, FIRST_RECORDS),
+            streams: Ring::new(size.stream, FIRST_STREAMS),
+            gaps: vec![0; if params.preset == Preset::Thesis { size.gaps } else { 0 }].into_boxed_slice(),
+            next: 0,
+            armed: false,
+            traced: None,
+            window: Cell::new(UNKNOWN),
+            room: ffi::Room::default(),
+        };
+        let raw = params.raw();
+        // SAFETY: `state` is as long as the C struct and aligned for it; `raw` mirrors the C parameters.
+        unsafe { ffi::rapid_face_init(law.state_mut(), &raw, now.nanos(), rtt.nanos(), seed) };
+        if params.preset == Preset::Thesis && params.initial_rate > Rate::ZERO {
+            // SAFETY: the state is ours.
+            unsafe { ffi::rapid_face_begin(law.state_mut(), params.initial_rate.bps() / 8) };
+        }
+        law
+    }
+
+    /// For an event, which may change the window.
+    fn state_mut(&mut self) -> *mut c_void {
+        self.window.set(UNKNOWN);
+        self.room.packets = 0;
+        self.state.as_mut_ptr().cast()
+    }
+
+    fn state(&self) -> *const c_void {
+        self.state.as_ptr().cast()
+    }
+
+    /// The rings for one call. The C side keeps no pointer.
+    #[inline]
+    fn memory(&mut self) -> Memory {
+        Memory {
+            records: self.records.as_mut_ptr(),
+            streams: self.streams.as_mut_ptr(),
+            gaps: if self.gaps.is_empty() { core::ptr::null_mut() } else { self.gaps.as_mut_ptr() },
+            record_mask: self.records.mask(),
+            stream_mask: self.streams.mask(),
+        }
+    }
+
+    /// Packet `transmission` of `size` left at `now`, as really created. `app_limited`: the application
+    /// let a time to send pass before it.
+    #[inline]
+    pub fn on_sent(&mut self, now: Time, transmission: u64, size: Bytes, app_limited: bool) {
+        let (now, idle) = (now.nanos(), u32::from(app_limited));
+        let size = size.get().min(u64::from(u16::MAX)) as u32;
+        if transmission & u64::from(self.records.mask()) == 0 {
+            self.begin_turn();
+        }
+        if app_limited {
+            // The stream before may end, and be read.
+            self.state_mut();
+        }
+        let crowded = self.note_sent(now, transmission, size, idle, 0);
+        if crowded != 0 {
+            self.note_crowded(now, transmission, size, idle, crowded);
+        }
+        self.next = self.next.max(transmission.saturating_add(1));
+    }
+
+    #[inline]
+    fn note_sent(&mut self, now: u64, transmission: u64, size: u32, idle: u32, fixed: u32) -> u32 {
+        // Not `state_mut`: a departure leaves the window as it is.
+        let (memory, state) = (self.memory(), self.state.as_mut_ptr().cast());
+        // SAFETY: state and rings are ours, as long as the C side takes them to be, and outlive the call.
+        unsafe { ffi::rapid_face_on_sent(state, &memory, now, transmission, size, idle, fixed) }
+    }
+
+    /// Notes a departure for which a ring is too small.
+    #[cold]
+    fn note_crowded(&mut self, now: u64, transmission: u64, size: u32, idle: u32, crowded: u32) {
+        let mut crowded = crowded;
+        while crowded != 0 {
+            let fixed = u32::from(!self.make_room(crowded));
+            crowded = self.note_sent(now, transmission, size, idle, fixed);
+        }
+    }
+
+    /// Halves a ring of records that a burst has left too large: each turn passes through all of its memory, of which
+    /// nothing would stay in the cache.
+    #[cold]
+    fn begin_turn(&mut self) {
+        let room = self.records.capacity() as u64;
+        if room > FIRST_RECORDS as u64 && self.next >= room {
+            let memory = self.memory();
+            let (first, end) = (self.next - room, self.next - room / ROOMY);
+            // SAFETY: as in `on_sent`.
+            if unsafe { ffi::rapid_face_spare(&memory, first, end) } != 0 {
+                self.records.halve(self.next);
+            }
+        }
+    }
+
+    /// Doubles the rings that would lose something still needed. Returns whether one could be.
+    #[cold]
+    fn make_room(&mut self, crowded: u32) -> bool {
+        let records = crowded & ffi::CROWDED_RECORDS != 0 && self.records.capacity() < MOST_RECORDS;
+        let streams = crowded & ffi::CROWDED_STREAMS != 0 && self.streams.capacity() < MOST_STREAMS;
+        if records {
+            self.records.double(self.next);
+        }
+        if streams {
+            self.streams.double(self.view().stream);
+        }
+        records || streams
+    }
+
+    /// A packet was acknowledged; the receiver saw it at `arrival` on its own clock.
+    pub fn on_arrival(&mut self, now: Time, transmission: u64, arrival: Time) {
+        let memory = self.memory();
+        // SAFETY: as in `on_sent`.
+        self.feedback(|state| unsafe {
+            ffi::rapid_face_on_arrival(state, &memory, now.nanos(), transmission, arrival.nanos())
+        });
+    }
+
+    /// A round trip was measured, and one packet acknowledged; the receiver saw it at `arrival` on its own clock. The same as
+    /// [`Law::on_rtt`] and then [`Law::on_arrival`], in one call.
+    #[inline]
+    pub fn on_acked(&mut self, now: Time, rtt: Span, transmission: u64, arrival: Time) {
+        if self.armed {
+            self.on_rtt(rtt);
+            return self.on_arrival(now, transmission, arrival);
+        }
+        // Not `state_mut`: the call sees to the room.
+        self.window.set(UNKNOWN);
+        let (memory, state) = (self.memory(), self.state.as_mut_ptr().cast());
+        let (now, rtt, arrival) = (now.nanos(), rtt.nanos(), arrival.nanos());
+        // SAFETY: as in `on_sent`; `room` mirrors the C struct.
+        unsafe { ffi::rapid_face_on_acked(state, &memory, &mut self.room, now, rtt, transmission, arrival) };
+    }
+
+    /// A packet was acknowledged, and the receiver did not say when it arrived.
+    pub fn on_acked_without_stamp(&mut self, now: Time, transmission: u64) {
+        let memory = self.memory();
+        // SAFETY: as in `on_sent`.
+        self.feedback(|state| unsafe { ffi::rapid_face_on_unstamped(state, &memory, now.nanos(), transmission) });
+    }
+
+    /// A packet was given up.
+    pub fn on_lost(&mut self, now: Time, transmission: u64) {
+        let memory = self.memory();
+        // SAFETY: as in `on_sent`.
+        self.feedback(|state| unsafe { ffi::rapid_face_on_lost(state, &memory, now.nanos(), transmission) });
+    }
+
+    /// Runs what may complete a stream, and keeps its trace when one is wanted.
+    fn feedback(&mut self, event: impl FnOnce(*mut c_void)) {
+        if !self.armed {
+            return event(self.state_mut());
+        }
+        // SAFETY: reads the state, which is ours.
+        let before = unsafe { ffi::rapid_face_completed(self.state()) };
+        event(self.state_mut());
+        // SAFETY: as above.
+        if unsafe { ffi::rapid_face_completed(self.state()) } != before {
+            self.keep_trace();
+        }
+    }
+
+    #[cold]
+    fn keep_trace(&mut self) {
+        let view = self.view();
+        let memory = self.memory();
+        self.traced = trace::read(self.state(), &memory, &view).map(Box::new);
+        self.armed = self.traced.is_none();
+    }
+
+    /// A round trip was measured.
+    pub fn on_rtt(&mut self, rtt: Span) {
+        // SAFETY: the state is ours.
+        unsafe { ffi::rapid_face_on_rtt(self.state_mut(), rtt.nanos()) };
+    }
+
+    /// A recovery episode began.
+    pub fn on_recovery(&mut self) {
+        // SAFETY: the state is ours.
+        unsafe { ffi::rapid_face_on_recovery(self.state_mut()) };
+    }
+
+    /// The retransmission timer expired.
+    pub fn on_timeout(&mut self) {
+        // SAFETY: the state is ours.
+        unsafe { ffi::rapid_face_on_timeout(self.state_mut()) };
+    }
+
+    /// The last timeout was for nothing: acknowledgments were late. `rate` and `startup` are of before it.
+    pub fn on_spurious_timeout(&mut self, rate: Rate, startup: bool) {
+        // SAFETY: the state is ours.
+        unsafe { ffi::rapid_face_on_spurious_timeout(self.state_mut(), rate.bps() / 8, u32::from(startup)) };
+    }
+
+    /// A packet was marked (RFC 3168): at most one call per round trip.
+    pub fn on_marked(&mut self) {
+        // SAFETY: the state is ours.
+        unsafe { ffi::rapid_face_on_marked(self.state_mut()) };
+    }
+
+    /// A full packet has another size from now on.
+    pub fn set_packet(&mut self, packet: Bytes) {
+        let packet = packet.get().min(u64::from(u16::MAX)) as u32;
+        // SAFETY: the state is ours.
+        unsafe { ffi::rapid_face_set_packet(self.state_mut(), packet) };
+    }
+
+    /// Hands in the available bandwidth, for [`crate::rapid::Estimator::Ideal`].
+    pub fn set_available(&mut self, rate: Rate) {
+        // SAFETY: the state is ours.
+        unsafe { ffi::rapid_face_set_available(self.state_mut(), rate.bps() / 8) };
+    }
+
+    /// The next packet may leave no earlier than this.
+    #[inline]
+    pub fn departure(&self) -> Time {
+        Time::from_nanos(self.state[NEXT_NS].min(u64::MAX / 1000))
+    }
+
+    /// Whether only a departure changes when the next packet may leave: no stream waits to be read.
+    pub fn keeps_departure(&self) -> bool {
+        // SAFETY: the state is ours.
+        unsafe { ffi::rapid_face_keeps_departure(self.state()) != 0 }
+    }
+
+    /// Whether a time to send has passed, by more than the next gap makes up for.
+    #[inline]
+    pub fn is_overdue(&self, now: Time) -> bool {
+        let half_a_gap = self.state[GAP_Q10] >> 11;
+        now.nanos() > self.state[NEXT_NS].saturating_add(half_a_gap)
+    }
+
+    /// Packets that may be in flight.
+    #[inline]
+    pub fn window(&self) -> u32 {
+        let known = self.window.get();
+        if known != UNKNOWN {
+            return known;
+        }
+        // SAFETY: the state is ours.
+        let window = unsafe { ffi::rapid_face_window(self.state()) };
+        self.window.set(window);
+        window
+    }
+
+    /// Whether another packet may be in flight beside so many: as [`Law::window`] says.
+    #[inline]
+    pub fn has_room(&self, in_flight: u32) -> bool {
+        u64::from(in_flight) < self.room.packets || in_flight < self.window()
+    }
+
+    /// Mean sending rate aimed at.
+    pub fn rate(&self) -> Rate {
+        // SAFETY: the state is ours.
+        rate_of(unsafe { ffi::rapid_face_rate(self.state()) })
+    }
+
+    fn view(&self) -> ffi::View {
+        let mut view = ffi::View::default();
+        // SAFETY: the state is ours and `view` mirrors the C struct.
+        unsafe { ffi::rapid_face_view(self.state(), &mut view) };
+        view
+    }
+
+    /// What the law knows of its path.
+    pub fn probe(&self) -> Probe {
+        let view = self.view();
+        Probe {
+            rate: rate_of(view.rate),
+            available: rate_of(view.available),
+            capacity: rate_of((1 << 56) / view.inverse.max(1)),
+            queue: Span::from_nanos(view.queue_ns),
+            min_rtt: Span::from_nanos(view.rtt_ns),
+            loss: Ratio::from_q32((view.loss.max(0) as u64) << 16),
+            batch: Span::from_nanos(view.batch_ns),
+            streams: view.streams,
+            unusable: view.unusable,
+            startup: view.startup != 0,
+        }
+    }
+
+    /// Keeps a trace of the next stream to complete.
+    pub fn arm_trace(&mut self) {
+        self.armed = true;
+    }
+
+    /// The trace, once.
+    pub fn take_trace(&mut self) -> Option<TracedStream> {
+        self.traced.take().map(|traced| *traced)
+    }
+
+    /// Bytes this flow holds.
+    pub fn memory_in_use(&self) -> Bytes {
+        let words = self.records.words() + self.streams.words() + self.gaps.len();
+        Bytes::new((words * 8 + size_of::<Law>()) as u64)
+    }
+}

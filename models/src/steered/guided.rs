@@ -1,0 +1,83 @@
+//! A steered controller that asks a policy itself: for runs in which nobody stands outside.
+
+use crate::congestion::{AckSample, Controller, Decision, Loss, LossResponse, Marked, Needs, Sent, Timeout, Undo};
+use crate::steered::steered::Steered;
+use crate::units::{Rate, Time};
+use core::fmt::Debug;
+
+/// What is to be done, by what was observed.
+pub trait Policy: Clone + Debug {
+    /// Returns the action.
+    fn act(&mut self, observation: &[f32]) -> f32;
+}
+
+/// The controller. An interval ends with the first event that is not before its end.
+#[derive(Clone, Debug)]
+pub struct Guided<P> {
+    steered: Steered,
+    policy: P,
+}
+
+impl<P: Policy> Guided<P> {
+    /// Steers by this policy.
+    pub fn new(steered: Steered, policy: P) -> Guided<P> {
+        Guided { steered, policy }
+    }
+
+    fn look(&mut self, now: Time) {
+        if now >= self.steered.due() {
+            self.steered.end_interval(now);
+            let action = self.policy.act(self.steered.observation());
+            self.steered.act(action);
+        }
+    }
+}
+
+impl<P: Policy> Controller for Guided<P> {
+    fn on_sent(&mut self, sent: &Sent) {
+        self.steered.on_sent(sent);
+        self.look(sent.now);
+    }
+
+    fn on_ack(&mut self, ack: &AckSample<'_>) {
+        self.steered.on_ack(ack);
+        self.look(ack.now);
+    }
+
+    fn on_loss(&mut self, loss: &Loss<'_>) {
+        self.steered.on_loss(loss);
+    }
+
+    fn on_mark(&mut self, marked: &Marked) {
+        self.steered.on_mark(marked);
+    }
+
+    fn on_timeout(&mut self, timeout: &Timeout) {
+        self.steered.on_timeout(timeout);
+        self.look(timeout.now);
+    }
+
+    fn on_undo(&mut self, undo: &Undo) {
+        self.steered.on_undo(undo);
+    }
+
+    fn decision(&self) -> Decision {
+        self.steered.decision()
+    }
+
+    fn loss_response(&self) -> LossResponse {
+        self.steered.loss_response()
+    }
+
+    fn needs(&self) -> Needs {
+        self.steered.needs()
+    }
+
+    fn slow_start_threshold(&self) -> u32 {
+        self.steered.slow_start_threshold()
+    }
+
+    fn rate(&self) -> Option<Rate> {
+        self.steered.rate()
+    }
+}

@@ -1,0 +1,3 @@
+//! What holds for every controller, whatever happens to it.
+
+mod any_events;

@@ -1,0 +1,3 @@
+//! What holds for every queue, whatever arrives.
+
+mod any_arrivals;

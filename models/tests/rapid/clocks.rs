@@ -1,0 +1,137 @@
+//! Receivers whose clock runs at another pace than the sender's, and acknowledgments that cover many packets.
+
+use crate::bottleneck;
+
+use bottleneck::{Bottleneck, Path, ms};
+use packetscale_models::rapid::Params;
+use packetscale_models::units::{Bytes, Rate, Span, Time};
+
+const RTT: Span = Span::from_millis(30);
+const FROM: u64 = 3000;
+const LONG: Span = Span::from_secs(4);
+/// Packets of 1500 B that 1 Gbit/s carries in a round trip.
+const WINDOW: u64 = 2500;
+/// What may be lost by either, as a part of the path.
+const FIVE_POINTS: f64 = 0.05;
+
+/// One flow alone from 3 s to 7 s: the part of the path that it uses, its drops since it began, and the wait of 99 % of its packets.
+fn used(path: &Path) -> (f64, u64, Span) {
+    let mut net = Bottleneck::new(path.clone()).flow(&Params::new(Bytes::new(1500)), RTT, Time::ZERO);
+    net.run_until(ms(FROM));
+    let drops = net.drops;
+    net.clear();
+    net.run_until(ms(FROM) + LONG);
+    (net.utilisation(LONG), drops + net.drops, net.wait(0.99))
+}
+
+#[test]
+fn a_clock_of_another_pace_costs_less_than_five_points() {
+    for mbps in [10, 100, 1000] {
+        let path = Path::new(Rate::from_mbps(mbps), RTT);
+        let (right, _, usual) = used(&path);
+        for skew_ppm in [-80_000, -40_000, -20_000, -10_000, -5_000, -500, 500, 5_000, 10_000, 20_000, 40_000, 80_000] {
+            let (part, drops, wait) = used(&Path { skew_ppm, ..path.clone() });
+            eprintln!(
+                "{mbps} Mbit/s, {skew_ppm:+} ppm: {part:.3} of {right:.3}, drops {drops}, wait {wait} of {usual}"
+            );
+            assert!(
+                part > right - FIVE_POINTS,
+                "{mbps} Mbit/s, {skew_ppm:+} ppm: {part}, {right} with a clock that is right"
+            );
+            assert_eq!(drops, 0, "{mbps} Mbit/s, {skew_ppm:+} ppm");
+            assert!(wait < usual * 2, "{mbps} Mbit/s, {skew_ppm:+} ppm: {wait}, {usual} with a clock that is right");
+        }
+    }
+}
+
+/// A fast clock makes the first chirp end start-up at ten packets per round trip, of 417. The pace is known after some ten round trips,
+/// and five lead from there to the end of the path with a clock that is right.
+#[test]
+fn a_start_that_a_fast_clock_ended_is_made_again() {
+    let rtt = Span::from_millis(100);
+    for skew_ppm in [30_000, 40_000, 80_000] {
+        let path = Path { skew_ppm, ..Path::new(Rate::from_mbps(50), rtt) };
+        let mut net = Bottleneck::new(path).flow(&Params::new(Bytes::new(1500)), rtt, Time::ZERO);
+        net.run_until(ms(2000));
+        net.clear();
+        net.run_until(ms(4000));
+        let part = net.utilisation(Span::from_secs(2));
+        assert!(part > 0.9, "{skew_ppm:+} ppm: {part} used in the third and fourth second");
+    }
+}
+
+#[test]
+fn a_clock_that_is_slewed_for_a_second_costs_less_than_five_points_of_four() {
+    for skew_ppm in [-80_000, -40_000, 40_000, 80_000] {
+        let path = Path::new(Rate::from_mbps(100), RTT);
+        let (right, ..) = used(&path);
+        let (part, drops, _) = used(&Path { skew_ppm, skewed: (ms(4000), ms(5000)), ..path });
+        eprintln!("{skew_ppm:+} ppm for a second: {part:.3} of {right:.3}, drops {drops}");
+        assert_eq!(drops, 0, "{skew_ppm:+} ppm for a second");
+        assert!(part > right - FIVE_POINTS, "{skew_ppm:+} ppm for a second: {part}, {right} without");
+    }
+}
+
+#[test]
+fn flows_to_clocks_of_one_pace_share_with_those_to_others() {
+    // Both of a pair hear from the same receiver here; what they share is the queue that one pace or the other invents.
+    for skew_ppm in [0, 40_000, -40_000] {
+        let path = Path { skew_ppm, ..Path::new(Rate::from_mbps(200), RTT) };
+        let params = Params::new(Bytes::new(1500));
+        let mut net = Bottleneck::new(path).flow(&params, RTT, Time::ZERO).flow(&params, RTT, ms(500));
+        net.run_until(ms(6000));
+        net.clear();
+        net.run_until(ms(8000));
+        let (jain, part) = (net.jain(), net.utilisation(Span::from_secs(2)));
+        eprintln!("{skew_ppm:+} ppm: Jain {jain:.3}, {part:.3}, drops {}", net.drops);
+        assert!(jain > 0.97 && part > 0.93, "{skew_ppm:+} ppm: Jain {jain}, {part} used");
+    }
+}
+
+#[test]
+fn acknowledgments_of_44_and_88_packets_cost_less_than_five_points() {
+    let path = Path { delayed_ack: 2, told: 2, ..Path::new(Rate::from_gbps(1), RTT) };
+    let (usual, ..) = used(&path);
+    // As many stamps as the simulator's acknowledgments carry, and the kernel's.
+    for told in [8, 11] {
+        for delayed_ack in [16, 44, 88] {
+            let (part, drops, wait) = used(&Path { delayed_ack, told, ..path.clone() });
+            eprintln!("the newest {told} of {delayed_ack}: {part:.3} of {usual:.3}, drops {drops}, wait {wait}");
+            assert!(part > usual - FIVE_POINTS, "the newest {told} of {delayed_ack}: {part}, {usual} of two");
+            assert_eq!(drops, 0, "the newest {told} of {delayed_ack}");
+        }
+    }
+}
+
+#[test]
+fn segments_merged_by_44_and_88_cost_less_than_five_points() {
+    let path = Path::new(Rate::from_gbps(1), RTT);
+    let (usual, ..) = used(&path);
+    for packets in [44, 88] {
+        // The card waits for as long as so many packets take; all have its time, and the newest eleven are told.
+        let coalescing = path.rate.time_for(Bytes::new(1500)) * (packets - 1);
+        let (part, drops, wait) = used(&Path { coalescing, delayed_ack: packets, told: 11, ..path.clone() });
+        eprintln!("{packets} merged: {part:.3} of {usual:.3}, drops {drops}, wait {wait}");
+        assert!(part > usual - FIVE_POINTS, "{packets} merged: {part}, {usual} one by one");
+        // Start-up may lose what slow start may: a window.
+        assert!(drops < WINDOW, "{packets} merged: {drops} drops");
+    }
+}
+
+#[test]
+fn a_clock_of_coarse_ticks_costs_less_than_five_points() {
+    for mbps in [10, 100, 1000] {
+        let path = Path::new(Rate::from_mbps(mbps), RTT);
+        let (fine, ..) = used(&path);
+        for micros in [2, 20, 50, 200] {
+            for skew_ppm in [0, 40_000] {
+                let (part, ..) = used(&Path { tick: Span::from_micros(micros), skew_ppm, ..path.clone() });
+                eprintln!("{mbps} Mbit/s, ticks of {micros} us, {skew_ppm:+} ppm: {part:.3} of {fine:.3}");
+                assert!(
+                    part > fine - FIVE_POINTS,
+                    "{mbps} Mbit/s, ticks of {micros} us, {skew_ppm:+} ppm: {part}, {fine} with fine ones"
+                );
+            }
+        }
+    }
+}

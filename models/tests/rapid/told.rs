@@ -1,0 +1,107 @@
+//! One flow on a path of any capacity whose queue the test says.
+
+use packetscale_models::rapid::{Law, Params};
+use packetscale_models::units::{Bytes, Span, Time};
+use std::collections::VecDeque;
+
+pub const PACKET: Bytes = Bytes::new(1500);
+
+/// A packet under way: when the sender hears of it, its number, and when it arrived, if it did.
+struct Flying {
+    heard: Time,
+    number: u64,
+    arrival: Option<Time>,
+}
+
+/// The flow, its path, and what the test says of them. All of it may change while it runs.
+pub struct Told {
+    pub law: Law,
+    pub rtt: Span,
+    pub queue: Span,
+    /// An acknowledgment waits for this long at the receiver,
+    pub acknowledges_after: Span,
+    /// whose clock is so much faster, in parts per million, from a time on.
+    pub clock_ppm: u64,
+    pub clock_from: Time,
+    pub now: Time,
+    pub sent: u64,
+    /// Packets that are lost, by their number.
+    pub loses: fn(u64) -> bool,
+    /// The application has nothing more to send, each time.
+    pub app_limited: bool,
+    flying: VecDeque<Flying>,
+}
+
+impl Told {
+    pub fn new(params: &Params, rtt: Span) -> Told {
+        Told {
+            law: Law::new(params, Time::ZERO, rtt, 1),
+            rtt,
+            queue: Span::ZERO,
+            acknowledges_after: Span::ZERO,
+            clock_ppm: 0,
+            clock_from: Time::ZERO,
+            now: Time::ZERO,
+            sent: 0,
+            loses: |_| false,
+            app_limited: false,
+            flying: VecDeque::new(),
+        }
+    }
+
+    /// Round trips since a time.
+    pub fn rounds_since(&self, time: Time) -> f64 {
+        self.now.since(time).as_secs_f64() / self.rtt.as_secs_f64()
+    }
+
+    pub fn packets_per_round(&self) -> f64 {
+        self.law.rate().bps() as f64 * self.rtt.as_secs_f64() / PACKET.bits() as f64
+    }
+
+    pub fn run(&mut self, span: Span) {
+        self.run_until(span, |_| false);
+    }
+
+    /// Runs for so long, or until it is so. Returns whether it is.
+    pub fn run_until(&mut self, span: Span, so: impl Fn(&Law) -> bool) -> bool {
+        let end = self.now + span;
+        loop {
+            let departure = self.law.departure().max(self.now);
+            let heard = self.flying.front().map(|flying| flying.heard).filter(|heard| *heard <= departure);
+            let next = heard.unwrap_or(departure);
+            if next >= end {
+                return false;
+            }
+            self.now = next;
+            if heard.is_some() {
+                self.hear();
+            } else {
+                self.send();
+            }
+            if so(&self.law) {
+                return true;
+            }
+        }
+    }
+
+    fn hear(&mut self) {
+        let Flying { number, arrival, .. } = self.flying.pop_front().expect("a packet");
+        match arrival {
+            Some(arrival) => {
+                self.law.on_rtt(self.rtt + self.queue + self.acknowledges_after);
+                self.law.on_arrival(self.now, number, arrival);
+            }
+            None => self.law.on_lost(self.now, number),
+        }
+    }
+
+    fn send(&mut self) {
+        self.law.on_sent(self.now, self.sent, PACKET, self.app_limited);
+        let arrival = self.now + self.rtt / 2 + self.queue;
+        let fast = arrival.since(self.clock_from.min(arrival)) * self.clock_ppm / 1_000_000;
+        let arrived = (!(self.loses)(self.sent)).then_some(arrival + fast);
+        let heard = arrival + self.rtt / 2 + self.acknowledges_after;
+        self.flying.push_back(Flying { heard, number: self.sent, arrival: arrived });
+        self.sent += 1;
+    }
+}

@@ -1,0 +1,3 @@
+//! Controllers that an agent steers.
+
+mod schemes;

@@ -1,0 +1,169 @@
+//! What a receiver acknowledges, and when.
+
+use packetscale_models::transport::{Ack, MAX_STAMPS, Receiver, ReceiverParams, Segment};
+use packetscale_models::units::{Bytes, Ecn, Marks, Span, Time};
+use proptest::prelude::*;
+use std::collections::BTreeSet;
+
+fn params() -> ReceiverParams {
+    ReceiverParams { delayed_ack: 2, delayed_ack_timeout: Span::from_millis(40), window: 1000, stamps: false }
+}
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+fn segment(sequence: u64) -> Segment {
+    Segment {
+        sequence,
+        transmission: sequence,
+        size: Bytes::new(1000),
+        retransmission: false,
+        ecn: Ecn::NotEct,
+        marks: Marks::NONE,
+    }
+}
+
+/// Sends packets at time zero. Returns the last acknowledgment.
+fn feed(receiver: &mut Receiver, sequences: &[u64]) -> Option<Ack> {
+    sequences.iter().map(|&sequence| receiver.on_segment(at(0), &segment(sequence))).last().flatten()
+}
+
+fn blocks(ack: &Ack) -> Vec<(u64, u64)> {
+    ack.sack[..usize::from(ack.blocks)].iter().map(|block| (block.start, block.end)).collect()
+}
+
+#[test]
+fn every_second_packet_is_acknowledged() {
+    let mut receiver = Receiver::new(params());
+    let acked: Vec<_> =
+        (0..6).map(|i| receiver.on_segment(at(0), &segment(i)).map(|ack| (ack.next_expected, ack.echo))).collect();
+    assert_eq!(acked, [None, Some((2, 0)), None, Some((4, 2)), None, Some((6, 4))]);
+}
+
+#[test]
+fn a_single_packet_is_acknowledged_after_the_timeout() {
+    let mut receiver = Receiver::new(params());
+    assert!(receiver.on_segment(at(10), &segment(0)).is_none());
+    assert_eq!(receiver.next_wakeup(), at(50));
+    assert!(receiver.on_wakeup(at(49)).is_none());
+    let ack = receiver.on_wakeup(at(50)).expect("due");
+    assert_eq!((ack.next_expected, ack.echo, ack.blocks), (1, 0, 0));
+    assert_eq!(receiver.next_wakeup(), Time::MAX);
+    assert!(receiver.on_wakeup(at(90)).is_none());
+}
+
+#[test]
+fn a_packet_above_a_hole_is_acknowledged_at_once() {
+    let mut receiver = Receiver::new(params());
+    let ack = feed(&mut receiver, &[0, 2]).expect("at once");
+    assert_eq!((ack.next_expected, ack.echo, blocks(&ack)), (1, 2, vec![(2, 3)]));
+    assert_eq!(receiver.next_wakeup(), Time::MAX, "the packet held back is acknowledged with it");
+}
+
+#[test]
+fn a_packet_that_fills_part_of_a_hole_is_acknowledged_at_once() {
+    let mut receiver = Receiver::new(params());
+    let ack = feed(&mut receiver, &[0, 1, 4, 2]).expect("at once");
+    assert_eq!((ack.next_expected, ack.echo, blocks(&ack)), (3, 2, vec![(4, 5)]));
+}
+
+/// RFC 2018, section 4, case 3: the 2nd, 4th, 6th and 8th of eight segments are dropped; then the 4th and the 2nd
+/// arrive after all.
+#[test]
+fn blocks_are_those_of_the_rfc_example() {
+    let mut receiver = Receiver::new(params());
+    let mut told = |sequence| {
+        let ack = receiver.on_segment(at(0), &segment(sequence));
+        ack.map(|ack| (ack.next_expected, blocks(&ack)))
+    };
+    assert_eq!(told(0), None);
+    assert_eq!(told(2), Some((1, vec![(2, 3)])));
+    assert_eq!(told(4), Some((1, vec![(4, 5), (2, 3)])));
+    assert_eq!(told(6), Some((1, vec![(6, 7), (4, 5), (2, 3)])));
+    assert_eq!(told(3), Some((1, vec![(2, 5), (6, 7)])));
+    assert_eq!(told(1), Some((5, vec![(6, 7)])));
+}
+
+#[test]
+fn a_packet_that_was_here_before_is_reported_as_duplicate() {
+    let mut receiver = Receiver::new(params());
+    feed(&mut receiver, &[0, 1, 3]);
+    for sequence in [1, 3] {
+        let ack = receiver.on_segment(at(0), &segment(sequence)).expect("at once");
+        assert!(ack.duplicate);
+        assert_eq!((ack.next_expected, blocks(&ack)), (2, vec![(3, 4)]));
+    }
+}
+
+#[test]
+fn a_packet_beyond_the_window_is_refused() {
+    let mut receiver = Receiver::new(ReceiverParams { window: 4, ..params() });
+    let ack = feed(&mut receiver, &[4]).expect("at once");
+    assert_eq!((ack.next_expected, ack.blocks, ack.receive_window), (0, 0, 4));
+    assert_eq!(blocks(&feed(&mut receiver, &[3]).expect("at once")), [(3, 4)]);
+}
+
+#[test]
+fn every_arrival_is_stamped_once_in_the_first_acknowledgment_that_covers_it() {
+    let mut receiver = Receiver::new(ReceiverParams { stamps: true, ..params() });
+    let mut told = |ms, sequence| {
+        let ack = receiver.on_segment(at(ms), &segment(sequence))?;
+        Some(ack.arrivals[..usize::from(ack.stamps)].iter().map(|s| (s.sequence, s.arrived)).collect::<Vec<_>>())
+    };
+    assert_eq!(told(1, 0), None);
+    assert_eq!(told(2, 1), Some(vec![(0, at(1)), (1, at(2))]));
+    assert_eq!(told(3, 2), None);
+    assert_eq!(told(4, 5), Some(vec![(2, at(3)), (5, at(4))]));
+    assert_eq!(told(5, 5), Some(vec![]), "a duplicate has its stamp already");
+    assert_eq!(told(6, 3), Some(vec![(3, at(6))]));
+}
+
+#[test]
+fn with_more_stamps_than_room_the_oldest_are_dropped() {
+    let mut receiver = Receiver::new(ReceiverParams { stamps: true, delayed_ack: 11, ..params() });
+    let ack = feed(&mut receiver, &[0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10]).expect("eleventh");
+    assert_eq!(usize::from(ack.stamps), MAX_STAMPS);
+    let sequences: Vec<_> = ack.arrivals.iter().map(|stamp| stamp.sequence).collect();
+    assert_eq!(sequences, [3, 4, 5, 6, 7, 8, 9, 10]);
+}
+
+/// The maximal runs of what has arrived above the first hole.
+fn runs(arrived: &BTreeSet<u64>) -> (u64, Vec<(u64, u64)>) {
+    let edge = (0..).find(|i| !arrived.contains(i)).expect("finite");
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    for &i in arrived.range(edge..) {
+        match runs.last_mut() {
+            Some(run) if run.1 == i => run.1 += 1,
+            _ => runs.push((i, i + 1)),
+        }
+    }
+    (edge, runs)
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn an_acknowledgment_tells_the_truth(sequences in proptest::collection::vec(0u64..40, 1..120)) {
+        let mut receiver = Receiver::new(params());
+        let mut arrived = BTreeSet::new();
+        for sequence in sequences {
+            let new = arrived.insert(sequence);
+            let ack = receiver.on_segment(at(0), &segment(sequence));
+            let (edge, runs) = runs(&arrived);
+            prop_assert_eq!(receiver.next_expected(), edge);
+            let Some(ack) = ack else { continue };
+            prop_assert_eq!(ack.next_expected, edge);
+            prop_assert_eq!(ack.duplicate, !new);
+            let told = blocks(&ack);
+            prop_assert_eq!(told.len(), runs.len().min(3));
+            prop_assert!(told.iter().all(|block| runs.contains(block)), "{:?} of {:?}", told, runs);
+            let distinct: BTreeSet<_> = told.iter().collect();
+            prop_assert_eq!(distinct.len(), told.len());
+            if new && sequence > edge {
+                prop_assert!((told[0].0..told[0].1).contains(&sequence), "the newest comes first");
+            }
+        }
+    }
+}

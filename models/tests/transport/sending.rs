@@ -1,0 +1,266 @@
+//! What holds a sender back, and what it tells its controller.
+
+use crate::path;
+
+use packetscale_models::congestion::LossResponse;
+use packetscale_models::transport::{Ack, Receiver, ReceiverParams, Sender, SenderParams, Transfer};
+use packetscale_models::units::{Bytes, Span, Time};
+use path::scripted::{Scripted, Told};
+use path::{PACKET, Path, arrives, dropped, receiver_params, sender_params};
+
+const RTT: Span = Span::from_millis(100);
+
+fn at(ms: u64) -> Time {
+    Time::ZERO + Span::from_millis(ms)
+}
+
+fn sender(params: SenderParams, controller: Scripted) -> Sender<Scripted> {
+    Sender::new(params, controller, Time::ZERO)
+}
+
+/// Sends everything that may leave now, and returns it.
+fn burst(sender: &mut Sender<Scripted>, now: Time) -> Vec<u64> {
+    core::iter::from_fn(|| sender.poll_transmit(now)).map(|segment| segment.sequence).collect()
+}
+
+fn transfer(params: SenderParams, receiver: ReceiverParams, controller: Scripted) -> Path<Scripted> {
+    Path::new(sender(params, controller), Receiver::new(receiver), RTT)
+}
+
+#[test]
+fn the_window_bounds_what_is_in_flight() {
+    let mut sender = sender(sender_params(Transfer::Unlimited, RTT), Scripted::new(3));
+    assert_eq!(burst(&mut sender, at(0)), [0, 1, 2]);
+    sender.on_ack(at(100), &Ack::plain(2, 0, 100));
+    assert_eq!(burst(&mut sender, at(100)), [3, 4]);
+    assert_eq!(sender.in_flight(), 3);
+}
+
+#[test]
+fn the_last_packet_may_be_short() {
+    let mut path =
+        transfer(sender_params(Transfer::Sized(Bytes::new(2300)), RTT), receiver_params(), Scripted::new(10));
+    path.run(at(1000));
+    let sizes: Vec<_> = path.sent.iter().map(|(_, segment)| segment.size.get()).collect();
+    assert_eq!(sizes, [1000, 1000, 300]);
+    assert!(path.sender.is_done());
+    assert_eq!(path.sender.next_wakeup(), Time::MAX);
+    let limited: Vec<_> = path.sender.controller().sent.iter().map(|sent| sent.app_limited).collect();
+    assert_eq!(limited, [false, false, true]);
+}
+
+#[test]
+fn a_transfer_of_nothing_is_done() {
+    let mut sender = sender(sender_params(Transfer::Sized(Bytes::ZERO), RTT), Scripted::new(10));
+    assert!(sender.is_done() && sender.next_wakeup() == Time::MAX && sender.poll_transmit(at(0)).is_none());
+}
+
+#[test]
+fn the_receiver_window_bounds_what_is_outstanding() {
+    let mut sender = sender(sender_params(Transfer::Unlimited, RTT), Scripted::new(10));
+    assert_eq!(burst(&mut sender, at(0)).len(), 10);
+    sender.on_ack(at(100), &Ack::plain(10, 9, 4));
+    assert_eq!(burst(&mut sender, at(100)), [10, 11, 12, 13]);
+    sender.on_ack(at(200), &Ack::plain(12, 11, 4));
+    assert_eq!(burst(&mut sender, at(200)), [14, 15]);
+}
+
+#[test]
+fn before_the_first_acknowledgment_the_window_of_the_handshake_holds() {
+    for (window, leave) in [(4, 4), (10, 10), (11, 10), (0, 1)] {
+        let params = SenderParams { handshake_window: window, ..sender_params(Transfer::Unlimited, RTT) };
+        assert_eq!(burst(&mut sender(params, Scripted::new(10)), at(0)).len(), leave, "a window of {window}");
+    }
+}
+
+/// RTO = 100 + 200 ms after the window closed; then twice that.
+#[test]
+fn a_closed_receiver_window_is_probed() {
+    let mut sender = sender(sender_params(Transfer::Unlimited, RTT), Scripted::new(2));
+    burst(&mut sender, at(0));
+    sender.on_ack(at(100), &Ack::plain(2, 1, 0));
+    assert!(burst(&mut sender, at(100)).is_empty());
+    let probe = sender.next_wakeup();
+    assert!(probe < at(400) + Span::from_millis(1), "{probe:?}");
+    sender.on_wakeup(probe);
+    assert_eq!(burst(&mut sender, probe), [2]);
+    assert_eq!(sender.counters().timeouts, 0, "no packet timed out");
+}
+
+#[test]
+fn a_departure_time_holds_back_every_transmission() {
+    let mut controller = Scripted::new(10);
+    controller.departure = at(7);
+    let mut sender = sender(sender_params(Transfer::Unlimited, RTT), controller);
+    assert!(sender.poll_transmit(at(0)).is_none());
+    assert_eq!(sender.next_wakeup(), at(7));
+    assert_eq!(burst(&mut sender, at(7)).len(), 10);
+
+    // Everything is lost; the timer expires, and the controller delays the retransmission.
+    let expiry = sender.next_wakeup();
+    sender.controller_mut().departure = expiry + RTT;
+    sender.on_wakeup(expiry);
+    assert!(sender.poll_transmit(expiry).is_none());
+    assert_eq!(sender.next_wakeup(), expiry + RTT);
+    assert_eq!(sender.poll_transmit(expiry + RTT).map(|segment| segment.sequence), Some(0));
+}
+
+/// Two windows of ten per round trip of 100 ms: a packet every 5 ms.
+#[test]
+fn pacing_spreads_the_window_over_the_round_trip() {
+    let params = SenderParams { pacing_percent: 200, ..sender_params(Transfer::Unlimited, RTT) };
+    let mut sender = sender(params, Scripted::new(10));
+    for i in 0..10 {
+        assert_eq!(burst(&mut sender, at(5 * i)), [i]);
+        if i < 9 {
+            assert_eq!(sender.next_wakeup(), at(5 * (i + 1)));
+        }
+    }
+    assert!(burst(&mut sender, at(50)).is_empty(), "the window is full");
+}
+
+#[test]
+fn messages_end_in_packets_of_their_own() {
+    let params = sender_params(Transfer::Offered, RTT);
+    let mut sender = sender(params, Scripted::new(10));
+    assert_eq!(sender.offer_message(2, Bytes::new(300)), 2);
+    assert_eq!(sender.offer_message(1, PACKET), 3);
+    assert_eq!(sender.offer_message(2, Bytes::new(500)), 5);
+    let sizes: Vec<Bytes> = std::iter::from_fn(|| sender.poll_transmit(at(0))).map(|segment| segment.size).collect();
+    assert_eq!(sizes, [PACKET, Bytes::new(300), PACKET, PACKET, Bytes::new(500)]);
+}
+
+/// A window of ten, room for four at the receiver, once per round trip of 100 ms: a packet every 25 ms.
+#[test]
+fn pacing_spreads_what_the_receiver_has_room_for() {
+    let params = SenderParams { pacing_percent: 100, handshake_window: 4, ..sender_params(Transfer::Unlimited, RTT) };
+    let mut sender = sender(params, Scripted::new(10));
+    for i in 0..4 {
+        assert_eq!(burst(&mut sender, at(25 * i)), [i]);
+    }
+    assert!(burst(&mut sender, at(100)).is_empty(), "the receiver has no more room");
+}
+
+#[test]
+fn a_flow_that_its_receiver_limits_is_not_window_limited() {
+    let params = sender_params(Transfer::Sized(PACKET * 200), RTT);
+    let mut path = transfer(params, ReceiverParams { window: 4, ..receiver_params() }, Scripted::new(10));
+    path.run(at(100_000));
+    let limited = |told: &Told| matches!(told, Told::Ack { window_limited: true, .. });
+    let told = &path.sender.controller().told;
+    // The sender learns of the receiver's window with the first acknowledgment, a round trip after it filled its own.
+    let late: Vec<_> = told.iter().skip(20).filter(|told| limited(told)).collect();
+    assert!(told.len() > 90 && late.is_empty(), "{late:?}");
+}
+
+#[test]
+fn a_flow_that_fills_its_window_is_window_limited() {
+    let params = sender_params(Transfer::Sized(PACKET * 200), RTT);
+    let mut path = transfer(params, receiver_params(), Scripted::new(10));
+    path.run(at(1500));
+    let told = &path.sender.controller().told;
+    assert!(told.len() > 50 && told.iter().all(|t| matches!(t, Told::Ack { window_limited: true, .. })));
+}
+
+/// Packets 3 and 4 are lost and repeated. The controller is told once about every transmission that arrived, in order
+/// within each acknowledgment, with its arrival 50 ms after it left. It is told which transmissions were lost.
+#[test]
+fn arrivals_and_losses_are_told_to_a_controller_that_asks() {
+    let mut controller = Scripted::new(10);
+    controller.wants_arrivals = true;
+    controller.response = LossResponse::OwnWindow;
+    let receiver = ReceiverParams { stamps: true, ..receiver_params() };
+    let mut path = transfer(sender_params(Transfer::Sized(PACKET * 60), RTT), receiver, controller);
+    path.segment_fate = Box::new(|_, s| if [3, 4].contains(&s.transmission) { dropped() } else { arrives() });
+    path.run(at(100_000));
+    let told_all = &path.sender.controller().told;
+
+    let mut arrived = Vec::new();
+    for told in told_all {
+        if let Told::Arrivals(arrivals) = told {
+            assert!(arrivals.is_sorted_by_key(|(transmission, _)| *transmission));
+            arrived.extend_from_slice(arrivals);
+        }
+    }
+    arrived.sort_unstable();
+    let expected: Vec<_> = path
+        .sent
+        .iter()
+        .filter(|(_, segment)| ![3, 4].contains(&segment.transmission))
+        .map(|(time, segment)| (segment.transmission, Some(*time + RTT / 2)))
+        .collect();
+    assert_eq!(arrived, expected);
+
+    let lost: Vec<u64> = told_all
+        .iter()
+        .filter_map(|told| match told {
+            Told::Loss { transmissions, .. } => Some(transmissions.clone()),
+            _ => None,
+        })
+        .flatten()
+        .collect();
+    assert_eq!(lost, [3, 4]);
+}
+
+/// In recovery the host leaves the window to such a controller: five, which is half, not the ten from which
+/// proportional rate reduction would start.
+#[test]
+fn a_controller_with_its_own_window_keeps_it_in_recovery() {
+    let mut controller = Scripted::new(10);
+    controller.response = LossResponse::OwnWindow;
+    let mut path = transfer(sender_params(Transfer::Sized(PACKET * 60), RTT), receiver_params(), controller);
+    path.segment_fate = Box::new(|_, s| if s.transmission == 2 { dropped() } else { arrives() });
+    path.run(at(100_000));
+    let recovering = path.sender.controller().sent.iter().filter(|sent| sent.transmission > 14 && sent.now < at(200));
+    assert!(recovering.map(|sent| sent.in_flight).all(|in_flight| in_flight <= 5));
+}
+
+#[test]
+fn an_acknowledgment_of_what_was_never_sent_is_ignored() {
+    let mut sender = sender(sender_params(Transfer::Unlimited, RTT), Scripted::new(2));
+    burst(&mut sender, at(0));
+    sender.on_ack(at(100), &Ack::plain(5, 1, 100));
+    assert_eq!((sender.in_flight(), sender.counters().delivered), (2, 0));
+}
+
+/// Packet 0 leaves at 0 ms, packet 1 at 290 ms. At 300 ms the timer expires: packet 1 has had no time to arrive and stays
+/// in flight, and packet 0 leaves again although that fills the window of one twice.
+#[test]
+fn a_timeout_spares_packets_that_have_just_left() {
+    let mut sender = sender(sender_params(Transfer::Unlimited, RTT), Scripted::new(2));
+    assert_eq!(sender.poll_transmit(at(0)).map(|segment| segment.sequence), Some(0));
+    sender.controller_mut().departure = at(290);
+    assert_eq!(burst(&mut sender, at(290)), [1]);
+    assert_eq!(sender.next_wakeup(), at(300));
+    sender.on_wakeup(at(300));
+    assert_eq!(burst(&mut sender, at(300)), [0]);
+    assert_eq!((sender.in_flight(), sender.counters().lost), (2, 1));
+}
+
+/// Packets 0 and 1 leave 20 ms apart and are acknowledged together at 140 ms. The estimator takes the 140 ms of the first
+/// (RFC 7323): 100 + 40/8 = 105 ms; the controller is told the 120 ms of the second.
+#[test]
+fn a_delayed_acknowledgment_is_timed_by_its_first_packet() {
+    let mut sender = sender(sender_params(Transfer::Unlimited, RTT), Scripted::new(1));
+    burst(&mut sender, at(0));
+    sender.controller_mut().window = 2;
+    burst(&mut sender, at(20));
+    sender.on_ack(at(140), &Ack::plain(2, 0, 100));
+    assert_eq!(sender.rtt().0, Span::from_millis(105));
+    let told = sender.controller().told.last();
+    assert!(matches!(told, Some(Told::Ack { rtt: Some(rtt), .. }) if *rtt == Span::from_millis(120)), "{told:?}");
+}
+
+/// Packets leave 10 ms apart, and every second one is acknowledged; the first acknowledgment is lost. The next says 4 at
+/// 140 ms and echoes packet 2, the first that the receiver had not acknowledged (RFC 7323, section 4.3), of 20 ms. Its
+/// round trip is 120 ms: SRTT = 100 + (120 - 100) / 8 = 102.5 ms. Packet 0 would say 105, packet 3 101.25.
+#[test]
+fn after_a_lost_acknowledgment_the_echoed_packet_gives_the_round_trip() {
+    let mut sender = sender(sender_params(Transfer::Unlimited, RTT), Scripted::new(10));
+    for ms in [0, 10, 20, 30] {
+        sender.controller_mut().departure = at(ms + 10);
+        sender.poll_transmit(at(ms + 10));
+    }
+    sender.on_ack(at(150), &Ack::plain(4, 2, 100));
+    assert_eq!(sender.rtt().0, Span::from_micros(102_500));
+}

@@ -1,0 +1,4 @@
+//! The laws that quantities obey.
+
+mod capacity;
+mod laws;

@@ -1,0 +1,379 @@
+//! Writes the page as one HTML text: words, tables and places for the figures, then style, data and script.
+
+use crate::completions::arrived;
+use crate::data::Data;
+use crate::groups::points;
+use crate::html::{escape, words};
+use crate::multiples::Multiples;
+use crate::places::{THROUGHPUT, figure, places};
+use crate::resolved::{Resolved, resolved};
+use crate::shell::shell;
+use crate::{data, links, network, sweep, tables, verdict};
+use experiment::results::figures::{self, Definition, Unit};
+use experiment::results::{Group, NO_INTERVAL, Results, groups};
+use std::fmt::Write;
+
+const SCRIPT: &str = concat!(
+    include_str!("../assets/overview.js"),
+    include_str!("../assets/queues.js"),
+    include_str!("../assets/packets.js"),
+    include_str!("../assets/page.js")
+);
+
+/// Returns the whole document.
+pub fn document(results: &Results) -> String {
+    with(results, &verdict::answer(results), "")
+}
+
+/// Returns the whole document, with what it says first, and a section on how the runs differ, which is HTML.
+pub fn with(results: &Results, answer: &str, differences: &str) -> String {
+    let resolved = resolved(&results.manifest.scenario);
+    let resolved = if results.host.path_unknown { resolved.of_an_unknown_path() } else { resolved };
+    let groups = groups(&results.runs);
+    let data = data::data(results, &resolved);
+    let mut body = String::new();
+    header(&mut body, results, answer);
+    let alone = overview(&mut body, results, &groups, &data);
+    section(&mut body, "differences", "What differs", differences);
+    let heading =
+        if differences.is_empty() { "The scenario, fully resolved" } else { "What the scenarios have in common" };
+    about(&mut body, results, &resolved, heading);
+    pictures(&mut body, results, alone);
+    streams(&mut body, results);
+    comparison(&mut body, results, &groups);
+    let flows = tables::fairness(results, &groups) + &tables::flows(results, &groups) + &arrived(results, &groups);
+    section(&mut body, "flows", "Flows and fairness", &flows);
+    let mut links = String::new();
+    links::map(&mut links, &groups);
+    section(&mut body, "links", "Links", &links);
+    section(&mut body, "traffic", "Traffic", &tables::traffic(results, &groups));
+    definitions(&mut body, results);
+    shell(&title(results), &body, &data, SCRIPT)
+}
+
+fn title(results: &Results) -> String {
+    let name = results.manifest.scenario_name.trim_end_matches(".toml");
+    if name.is_empty() { "packetscale".to_string() } else { format!("{name} \u{00b7} packetscale") }
+}
+
+fn section(out: &mut String, id: &str, heading: &str, content: &str) {
+    if !content.is_empty() {
+        _ = writeln!(out, "<section id=\"{id}\">\n<h2>{heading}</h2>\n{content}</section>");
+    }
+}
+
+/// What a reader sees first: the name, and the answer to what the scenario asks.
+fn header(out: &mut String, results: &Results, answer: &str) {
+    let name = results.manifest.scenario_name.trim_end_matches(".toml");
+    let host = escape(&results.host.badge);
+    _ = write!(
+        out,
+        "<header>\n<p class=\"over\">packetscale <span class=\"host\">{host}</span></p>\n<h1>{}</h1>\n\
+         <p class=\"answer\">{}</p>\n</header>\n",
+        escape(if name.is_empty() { "unnamed scenario" } else { name }),
+        words(answer),
+    );
+}
+
+/// The pictures of all runs together. Returns the name of the picture of one run that stands here instead, where there is
+/// nothing to compare.
+fn overview(out: &mut String, results: &Results, groups: &[Group], data: &Data) -> Option<&'static str> {
+    let mut content = String::new();
+    if let Some(completed) = &data.completed {
+        figure(&mut content, "completions", "How long flows took", &completed.caption());
+    }
+    if let Some(sizes) = &data.sizes {
+        let caption = format!(
+            "Completion time over the least that a flow of its size needs on the idle path. Lines are means over the \
+             replications; bands reach from the least to the greatest.{}",
+            sizes.said()
+        );
+        figure(&mut content, "sizes", "Slowdown by size", &caption);
+    }
+    if let Some(by_way) = &data.by_way {
+        let scales = by_way.scales_said();
+        let caption = format!("Of flows whose data take the same way, the mean. {}.{scales}", sweep::band_said(groups));
+        figure(&mut content, "by-way", "Who got what", &caption);
+    }
+    if let Some(at_links) = &data.at_links {
+        let caption = format!(
+            "Waiting time at each link, 95th percentile after the warm-up. {}.{}{}",
+            sweep::band_said(groups),
+            links::left_out_said(&results.runs),
+            at_links.scales_said()
+        );
+        figure(&mut content, "at-links", "Queueing delay at each link", &caption);
+    }
+    if let Some(multiples) = Multiples::of(results, groups) {
+        multiples.draw(&mut content, results, groups);
+    }
+    // Where controllers meet, what each got is drawn against the swept value, and is the answer; where one is alone, nothing
+    // but the swept value differs.
+    let alone = groups.iter().all(|group| group.controller == groups[0].controller);
+    match alone || groups.iter().any(|group| !group.shares().is_empty()) {
+        true => {
+            swept(&mut content, results, groups, data);
+            clouds(&mut content, results, data);
+        }
+        false => {
+            clouds(&mut content, results, data);
+            swept(&mut content, results, groups, data);
+        }
+    }
+    let alone = content.is_empty().then_some(THROUGHPUT);
+    if alone.is_some() {
+        places(&mut content, results, |name| name == THROUGHPUT);
+    }
+    let content = network::picture(results) + &content;
+    if !content.is_empty() {
+        _ = writeln!(out, "<section id=\"overview\">\n{content}</section>");
+    }
+    alone
+}
+
+/// Throughput against delay.
+fn clouds(out: &mut String, results: &Results, data: &Data) {
+    if let Some(tradeoff) = &data.tradeoff {
+        let caption = format!("{}{}", tradeoff.caption(), sweep::link_said(results));
+        figure(out, "tradeoff", "Throughput against delay", &caption);
+    }
+}
+
+/// Figures against the swept value.
+fn swept(out: &mut String, results: &Results, groups: &[Group], data: &Data) {
+    if let Some(sweep) = &data.sweep {
+        let (key, panels, link) = (escape(&sweep.key), sweep.said(), sweep::link_said(results));
+        let caption = format!("{}, against {key}.{panels}{link}", sweep::band_said(groups));
+        figure(out, "sweep", "Against the swept value", &caption);
+    }
+}
+
+/// What was run.
+fn about(out: &mut String, results: &Results, resolved: &Resolved, heading: &str) {
+    let manifest = &results.manifest;
+    let mut facts = resolved.facts.clone();
+    let seeds = manifest.seeds.iter().map(u64::to_string).collect::<Vec<_>>().join(", ");
+    facts.extend((!seeds.is_empty()).then_some(("Seeds", seeds)));
+    let commit = manifest.commit.as_ref().map_or(String::new(), |commit| format!(" ({})", short(commit)));
+    facts.push(("Version", format!("{}{commit}", manifest.version)));
+    let mut content = String::from("<dl class=\"facts\">\n");
+    for (label, value) in facts.iter().filter(|(_, v)| !v.is_empty()) {
+        _ = writeln!(content, "<div><dt>{label}</dt><dd>{}</dd></div>", escape(value));
+    }
+    content.push_str("</dl>\n");
+    expectations(&mut content, results);
+    if !manifest.scenario.is_empty() {
+        _ = writeln!(
+            content,
+            "<details><summary>{heading}</summary><pre tabindex=\"0\">{}</pre></details>",
+            escape(&manifest.scenario)
+        );
+    }
+    section(out, "about", "What was run", &content);
+}
+
+/// As many digits of each digest as tell commits apart.
+fn short(commit: &str) -> String {
+    let word = |word: &str| word.chars().take(12).collect::<String>();
+    commit.split('-').map(|part| part.split('+').map(word).collect::<Vec<_>>().join("+")).collect::<Vec<_>>().join("-")
+}
+
+fn expectations(out: &mut String, results: &Results) {
+    if results.expectations.is_empty() {
+        return;
+    }
+    let met = results.expectations.iter().filter(|e| e.met).count();
+    let all = results.expectations.len();
+    _ = write!(
+        out,
+        "<details class=\"expect\"{}><summary>Expectations: {met} of {all} met</summary><ul>",
+        if met < all { " open" } else { "" }
+    );
+    for e in &results.expectations {
+        let (class, word) = if e.met { ("met", "met") } else { ("missed", "missed") };
+        let selected = if e.selected.is_empty() { String::new() } else { format!(" for {}", escape(&e.selected)) };
+        _ = write!(
+            out,
+            "<li class=\"{class}\"><b>{word}</b> <code>{}</code>{selected} {}: found {}. <span class=\"why\">{}</span></li>",
+            escape(&e.metric),
+            words(&e.bound_in_words()),
+            words(&e.found_in_words()),
+            escape(&e.why)
+        );
+    }
+    out.push_str("</ul></details>\n");
+}
+
+/// What is to be said of an interval that is wider than the values can be.
+const BEYOND: &str = " Where an interval reaches below zero or above 100 %, no run does: the replications differ by as much \
+                      as what they show, and there are few. Pictures end such a band there.";
+
+fn comparison(out: &mut String, results: &Results, groups: &[Group]) {
+    let most = groups.iter().map(|g| g.runs.len()).max().unwrap_or(0);
+    let note = match most {
+        0 => return,
+        1 => "One replication: no intervals.".to_string(),
+        2 => format!("Means. {NO_INTERVAL}"),
+        n => {
+            let far = if tables::beyond(groups) { BEYOND } else { "" };
+            format!("Mean and 95 % confidence interval (Student\u{2019}s t) over {n} replications, after warm-up.{far}")
+        }
+    };
+    let words = words(&verdict::verdict(results));
+    let content = format!(
+        "<p class=\"verdict\">{words}</p>\n<p class=\"note\">{note}</p>\n{}",
+        tables::comparison(results, groups)
+    );
+    section(out, "comparison", if groups.len() > 1 { "Comparison" } else { "In numbers" }, &content);
+}
+
+/// The pictures over time, but for the one that stands above.
+fn pictures(out: &mut String, results: &Results, above: Option<&str>) {
+    let mut drawn = String::new();
+    places(&mut drawn, results, |name| Some(name) != above);
+    // What is chosen here is drawn above and below, too.
+    if drawn.is_empty() && above.is_none() && results.runs.iter().all(|run| run.streams.is_empty()) {
+        return;
+    }
+    let mut content = String::from("<div class=\"controls\" id=\"controls\">");
+    if points(results).len() > 1 {
+        content.push_str("<label>Sweep point <select id=\"point\"></select></label>");
+    }
+    if results.runs.iter().any(|r| r.replication > 0) {
+        content.push_str("<label>Replication <select id=\"replication\"></select></label>");
+    }
+    content.push_str(
+        "<label>Delay axes <select id=\"axes\"><option value=\"shared\">shared</option>\
+         <option value=\"own\">one each</option><option value=\"log\">shared, logarithmic</option></select></label>\
+         <button type=\"button\" id=\"reset\" hidden>Show whole run</button>\
+         <span class=\"hint\">Drag to zoom, double-click to go back; arrow keys read values, + and \u{2212} zoom.</span></div>\n\
+         <noscript><p>The curves are drawn by a script, which is switched off here. The tables need none.</p></noscript>\n\
+         <p class=\"note\" id=\"notice\" hidden></p>\n",
+    );
+    content.push_str(&drawn);
+    section(out, "pictures", "Over time", &content);
+}
+
+fn streams(out: &mut String, results: &Results) {
+    if results.runs.iter().all(|r| r.streams.is_empty()) {
+        return;
+    }
+    let mut content = String::from(
+        "<div class=\"controls\"><label>Stream <select id=\"stream\"></select></label></div>\n\
+         <p class=\"note\" id=\"stream-words\"></p>\n",
+    );
+    figure(
+        &mut content,
+        "stream",
+        "Gaps",
+        "The gap before each packet: asked for, really created, seen by the receiver, and after denoising. The horizontal lines \
+         are the gaps that packets of this size would have at the estimate and at the available bandwidth.",
+    );
+    figure(
+        &mut content,
+        "stream-delay",
+        "Delay",
+        "Arrival minus send time, above the smallest of the stream. Where it rises, the level is above the available bandwidth.",
+    );
+    section(out, "streams", "One probe stream, gap by gap", &content);
+}
+
+fn definitions(out: &mut String, results: &Results) {
+    let what = escape(&results.host.about);
+    let mut content = format!(
+        "<p>{what}{} Sizes are sizes on the wire. Figures are taken after the warm-up unless said. Curves have at most 2000 points: \
+         a point of a rate, window or delay is the mean over its interval, one of losses the sum; for delays the smallest and \
+         largest of the interval are drawn as a band (of round-trip times, where one flow is drawn). The exported tables hold the values as recorded.</p>\n",
+        verdict::traffic(results),
+    );
+    if !results.manifest.conditions.is_empty() {
+        let conditions = results.manifest.conditions.iter().map(|said| format!("<li>{}</li>", escape(said)));
+        content.push_str(&format!(
+            "<p>What the host did beside the scenario:</p>\n<ul>{}</ul>\n",
+            conditions.collect::<String>()
+        ));
+    }
+    let lists: [(&str, &[Definition]); 11] = [
+        ("Comparison, per run", figures::SUMMARY),
+        ("Curves", figures::CURVES),
+        ("Flows", figures::FLOW),
+        ("Flows that arrived", figures::COMPLETION),
+        ("Packets of a flow", figures::SEQUENCE),
+        ("Shares", figures::SHARE),
+        ("Traffic", figures::TRAFFIC),
+        ("Windows", figures::WINDOW),
+        ("Links", figures::LINK),
+        ("Probe streams", figures::STREAM),
+        ("Gaps of a probe stream", figures::GAP),
+    ];
+    for (heading, list) in lists {
+        _ = write!(content, "<details><summary>{heading}</summary><dl class=\"definitions\">");
+        for figure in list.iter().filter(|figure| figure.kind.is_some()) {
+            let unit = match figure.unit {
+                Unit::Text => String::new(),
+                unit => format!(" <span class=\"unit\">{}</span>", unit.symbol()),
+            };
+            _ = write!(content, "<dt><code>{}</code>{unit}</dt><dd>{}</dd>", figure.name, escape(figure.meaning));
+        }
+        content.push_str("</dl></details>\n");
+    }
+    section(out, "definitions", "How each figure was defined", &content);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    fn count(html: &str, what: &str) -> usize {
+        html.matches(what).count()
+    }
+
+    #[test]
+    fn a_hostile_name_opens_no_element() {
+        let (page, calm) = (document(&example::hostile()), document(&example::sweep()));
+        assert_eq!(count(&page, "<script"), count(&calm, "<script"));
+        assert_eq!(count(&page, "</script"), 2);
+        assert_eq!(count(&page, "</style"), 1);
+        assert!(!page.contains("<b onclick"));
+    }
+
+    #[test]
+    fn what_is_no_number_never_shows() {
+        let page = document(&example::hostile());
+        let body = &page[page.find("<main>").unwrap()..page.find("<script>\n").unwrap()];
+        assert!(!body.contains("NaN") && !body.contains(">inf"));
+    }
+
+    #[test]
+    fn no_runs_give_a_page_that_says_so() {
+        let page = document(&example::empty());
+        assert!(page.contains("There are no runs."));
+        assert!(!page.contains("<figure"));
+    }
+
+    #[test]
+    fn the_page_names_no_other_place_on_the_network() {
+        let page = document(&example::demo()).replace("http://www.w3.org/2000/svg", "").replace("url(#", "");
+        for reference in ["http://", "https://", "url(", "@import", " src="] {
+            assert!(!page.contains(reference), "{reference}");
+        }
+    }
+
+    #[test]
+    fn a_demo_of_three_controllers_stays_below_three_megabytes() {
+        let size = document(&example::demo()).len();
+        assert!(size < 3_000_000, "{size}");
+    }
+
+    #[test]
+    fn a_missed_expectation_is_open_to_the_eye() {
+        let page = document(&example::demo());
+        assert!(page.contains("<details class=\"expect\" open><summary>Expectations: 1 of 2 met"));
+    }
+
+    #[test]
+    fn the_page_is_the_same_every_time() {
+        assert_eq!(document(&example::demo()), document(&example::demo()));
+    }
+}

@@ -1,0 +1,188 @@
+//! What was found, in a sentence: the figures that the scenario asks about, controller by controller, and how much buffer each
+//! needs.
+
+use crate::groups::points;
+use experiment::results::figures::{Definition, SUMMARY, Unit};
+use experiment::results::numbers::quantity;
+use experiment::results::{ExpectationOutcome, Group, Results};
+
+/// As many items of a list as a reader takes in at first sight.
+const MOST_LISTED: usize = 8;
+/// As many figures.
+const MOST_FIGURES: usize = 2;
+/// What is told besides, where the scenario asks about one figure: high use of a link means little without it.
+const BESIDE: &str = "queue_delay_p99_s";
+
+/// Joins the items of a list, best first; of a long one it has the first and the last.
+pub fn listed(items: Vec<String>) -> String {
+    if items.len() <= MOST_LISTED {
+        return items.join(", ");
+    }
+    let (first, last) = (&items[..MOST_LISTED - 2], &items[items.len() - 1]);
+    format!("{}, {} more, and {last}", first.join(", "), items.len() - MOST_LISTED + 1)
+}
+
+/// Returns what each controller reached in the figures that are expected: `Utilisation: cubic 100.0 %, rapid 78.00 % to
+/// 89.00 %.` `None` where there is one controller, no such figure, or no room for as many letters.
+pub fn asked(expected: &[ExpectationOutcome], groups: &[Group], room: usize) -> Option<String> {
+    let several = groups.iter().any(|group| group.controller != groups[0].controller);
+    let mut names: Vec<&str> = Vec::new();
+    for name in expected.iter().map(|one| one.metric.as_str()).chain([BESIDE]) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    }
+    let figures = names.iter().filter_map(|name| SUMMARY.iter().find(|figure| figure.name == *name));
+    let mut left = room;
+    let fits = |words: &String| {
+        let letters = words.chars().count();
+        let fits = letters <= left;
+        left = left.saturating_sub(letters);
+        fits
+    };
+    let told: Vec<String> =
+        figures.filter_map(|figure| of_figure(figure, groups)).take(MOST_FIGURES).take_while(fits).collect();
+    (several && !expected.is_empty() && !told.is_empty()).then(|| told.join(" "))
+}
+
+/// One figure: of each controller its mean, or the range of its means over the sweep points. The best is first.
+fn of_figure(figure: &Definition, groups: &[Group]) -> Option<String> {
+    let words = ranges(figure, groups)?;
+    Some(format!("{}: {}.", figure.label, listed(words)))
+}
+
+/// What each controller reached in one figure, in words: its mean, or the range of its means over the sweep points. The best
+/// is first; `None` where nobody has the figure.
+pub fn ranges(figure: &Definition, groups: &[Group]) -> Option<Vec<String>> {
+    let mut found: Vec<(&str, f64, f64)> = Vec::new();
+    for group in groups {
+        let Some(mean) = group.interval(figure.name).map(|interval| interval.mean) else { continue };
+        match found.iter_mut().find(|(name, ..)| *name == group.controller) {
+            Some((_, low, high)) => (*low, *high) = (low.min(mean), high.max(mean)),
+            None => found.push((group.controller, mean, mean)),
+        }
+    }
+    found.sort_by(|a, b| (a.1 + a.2).total_cmp(&(b.1 + b.2)));
+    if figure.unit != Unit::Time && figure.name != "loss_ratio" {
+        found.reverse();
+    }
+    let words = |(name, low, high): &(&str, f64, f64)| {
+        let (low, high) = (quantity(*low, figure.unit), quantity(*high, figure.unit));
+        if low == high { format!("{name} {low}") } else { format!("{name} {low} to {high}") }
+    };
+    (!found.is_empty()).then(|| found.iter().map(words).collect())
+}
+
+/// The key whose values are buffers.
+const BUFFER: &str = "path.buffer";
+/// What part of a link is to be used. The rest of a buffer's worth is little.
+const USED: f64 = 0.9;
+const USED_SAID: &str = "90 %";
+/// Fewer values say too little of where the need lies.
+const FEWEST_BUFFERS: usize = 4;
+
+/// Returns the least buffer with which each controller uses nearly all of the link, as the median over the paths; `None` where
+/// fewer than four buffers in one unit are swept.
+pub fn buffers(results: &Results, groups: &[Group]) -> Option<String> {
+    let key =
+        experiment::results::swept(&results.runs).into_iter().find(|key| key.key == BUFFER && key.unit().is_some())?;
+    let path = |group: &Group| {
+        let mut path = group.params.clone();
+        path.remove(BUFFER);
+        path
+    };
+    let mut sizes: Vec<(f64, &str)> = Vec::new();
+    for value in points(results).into_iter().filter_map(|point| point.get(BUFFER)) {
+        if !sizes.iter().any(|(_, known)| known == value) {
+            sizes.push((key.number(value)?, value));
+        }
+    }
+    sizes.sort_by(|a, b| a.0.total_cmp(&b.0));
+    let mut needs: Vec<(&str, Vec<usize>)> = Vec::new();
+    let mut paths: Vec<_> = groups.iter().map(|group| (group.controller, path(group))).collect();
+    paths.dedup();
+    paths.sort();
+    paths.dedup();
+    for (controller, on) in &paths {
+        let enough = |group: &&Group| group.mean("utilisation").is_some_and(|used| used >= USED);
+        let own = groups.iter().filter(|group| group.controller == *controller && path(group) == *on);
+        let fit = own.filter(enough).filter_map(|group| group.params.get(BUFFER));
+        let place = |value: &String| sizes.iter().position(|(_, known)| known == value);
+        let least = fit.filter_map(place).min().unwrap_or(sizes.len());
+        match needs.iter_mut().find(|(name, _)| name == controller) {
+            Some((_, all)) => all.push(least),
+            None => needs.push((controller, vec![least])),
+        }
+    }
+    needs.iter_mut().for_each(|(_, all)| all.sort_unstable());
+    needs.sort_by_key(|(_, all)| all[all.len() / 2]);
+    let size =
+        |at: usize| sizes.get(at).map_or(format!("more than {}", sizes[sizes.len() - 1].1), |size| size.1.to_string());
+    let several = needs.iter().any(|(_, all)| all.len() > 1);
+    let words = |(name, all): &(&str, Vec<usize>)| match (size(all[0]), size(all[all.len() - 1])) {
+        (least, most) if least == most => format!("{name} {least}"),
+        (least, most) => format!("{name} {} ({least} to {most})", size(all[all.len() / 2])),
+    };
+    let over = if several { ", median and range over the paths" } else { "" };
+    (sizes.len() >= FEWEST_BUFFERS)
+        .then(|| format!("Buffer for {USED_SAID} of the link{over}: {}.", listed(needs.iter().map(words).collect())))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+    use experiment::results::groups;
+
+    #[test]
+    fn a_long_list_has_its_first_and_its_last() {
+        let items = |count: usize| (0..count).map(|n| n.to_string()).collect::<Vec<_>>();
+        assert_eq!(listed(items(8)), "0, 1, 2, 3, 4, 5, 6, 7");
+        assert_eq!(listed(items(15)), "0, 1, 2, 3, 4, 5, 8 more, and 14");
+    }
+
+    #[test]
+    fn each_controller_is_told_with_the_range_over_the_points() {
+        let mut results = example::sweep();
+        for (number, run) in results.runs.iter_mut().enumerate() {
+            run.summary.utilisation = Some(if run.controller == "rapid" { 0.5 + 0.001 * number as f64 } else { 1.0 });
+            run.summary.queue_delay_p99_s = None;
+        }
+        let expectation = |metric: &str| {
+            let mut one = example::demo().expectations.remove(0);
+            one.metric = metric.to_string();
+            one
+        };
+        let found = asked(&[expectation("utilisation")], &groups(&results.runs), 260).expect("a sentence");
+        // By hand: means of 0.500 to 0.502 and of 0.509 to 0.511.
+        assert_eq!(found, "Utilisation: cubic 100.0 %, rapid 50.10 % to 51.00 %.");
+        assert_eq!(asked(&[], &groups(&results.runs), 260), None);
+        assert_eq!(asked(&[expectation("utilisation")], &groups(&results.runs), 20), None, "no room");
+        results.runs.retain(|run| run.controller == "rapid");
+        assert_eq!(asked(&[expectation("utilisation")], &groups(&results.runs), 260), None);
+    }
+
+    /// Four buffers: rapid uses 90 % with the least already, cubic with the third, and with none on the second path.
+    #[test]
+    fn the_least_buffer_that_suffices_is_told() {
+        let mut results = example::sweep();
+        for run in &mut results.runs {
+            let enough = ["20 packets", "40 packets"].contains(&run.params["path.buffer"].as_str());
+            run.summary.utilisation = Some(if run.controller == "rapid" || enough { 0.95 } else { 0.5 });
+        }
+        let told = |results: &Results| buffers(results, &groups(&results.runs));
+        assert_eq!(told(&results).as_deref(), Some("Buffer for 90 % of the link: rapid 5 packets, cubic 20 packets."));
+        let far = results.runs.clone().into_iter().map(|mut run| {
+            run.params.insert("path.delay".to_string(), "50 ms".to_string());
+            run.summary.utilisation = Some(if run.controller == "rapid" { 0.95 } else { 0.5 });
+            run
+        });
+        let far: Vec<_> = far.collect();
+        results.runs.iter_mut().for_each(|run| _ = run.params.insert("path.delay".to_string(), "5 ms".to_string()));
+        results.runs.extend(far);
+        let both = "rapid 5 packets, cubic more than 40 packets (20 packets to more than 40 packets).";
+        assert!(told(&results).is_some_and(|words| words.ends_with(both)), "{:?}", told(&results));
+        results.runs.retain(|run| run.params["path.buffer"] != "5 packets");
+        assert_eq!(told(&results), None);
+    }
+}

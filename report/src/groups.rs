@@ -1,0 +1,108 @@
+//! Groups of runs: by controller and sweep point, and the difference between two groups of replications.
+
+use crate::html;
+use experiment::results::{Group, Interval, Results, Run};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Returns the mean of the difference of a figure between two groups, replication by replication. Both groups met the
+/// same draws, so the difference is known better than either mean.
+pub fn difference(here: &Group, there: &Group, metric: &str) -> Option<Interval> {
+    let pairs = here.runs.iter().filter_map(|run| {
+        let partner = there.runs.iter().find(|r| r.replication == run.replication)?;
+        Some(run.summary.metric(metric)? - partner.summary.metric(metric)?)
+    });
+    Interval::of_runs(&pairs.collect::<Vec<_>>())
+}
+
+/// Returns the controllers in order of first appearance, each with a colour of its own that is safe to write into a
+/// style. Where two share one, as with two settings of a controller, the later takes another.
+pub fn controllers(results: &Results) -> Vec<(&str, String)> {
+    let mut seen: Vec<(&str, String)> = Vec::new();
+    for run in &results.runs {
+        if !seen.iter().any(|(name, _)| *name == run.controller) {
+            let taken = |colour: &String| seen.iter().any(|(_, other)| other == colour);
+            let others = html::FALLBACK.iter().map(|colour| (*colour).to_string());
+            let own = html::colour(&run.colour, seen.len());
+            let mut all = std::iter::once(own.clone()).chain(others).chain((0..=seen.len()).map(html::further));
+            seen.push((&run.controller, all.find(|colour| !taken(colour)).unwrap_or(own)));
+        }
+    }
+    seen
+}
+
+/// Returns the colour of the controller of a flow, by what the table of flows calls it: `rapid (fell back to cubic: ...)`.
+pub fn flow_colour(controller: &str) -> Option<&'static str> {
+    let kind = controller.split(' ').next()?;
+    packetscale_models::congestion::find(kind).map(|entry| entry.colour)
+}
+
+/// Whether the flows of these results arrive, or all end: then their completions are what the pages are about.
+pub fn arrive(results: &Results) -> bool {
+    let ended = |run: &Run| run.summary.completion_time_mean_s.is_some();
+    results.runs.iter().any(|run| ended(run) || run.completions.iter().any(|row| row.completed > 0))
+}
+
+/// What says the same as the utilisation where no traffic takes a part of the link.
+pub const SAID_TWICE: &str = "available_share";
+
+/// Whether the share of what was available is the utilisation, in all groups that have it.
+pub fn says_twice(groups: &[Group]) -> bool {
+    let mut both =
+        groups.iter().filter_map(|group| Some((group.mean(SAID_TWICE)?, group.mean("utilisation")))).peekable();
+    both.peek().is_some() && both.all(|(share, used)| used.is_some_and(|used| (share - used).abs() < SAME_SHARE))
+}
+
+/// Shares nearer than this read the same: a hundredth of a per cent.
+const SAME_SHARE: f64 = 1e-4;
+
+/// Returns the sweep points in order of first appearance. Without a sweep there is one empty point.
+pub fn points(results: &Results) -> Vec<&BTreeMap<String, String>> {
+    let mut known = BTreeSet::new();
+    results.runs.iter().map(|run| &run.params).filter(|params| known.insert(*params)).collect()
+}
+
+/// Returns a sweep point in words.
+pub fn point_name(params: &BTreeMap<String, String>) -> String {
+    params.iter().map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn no_two_controllers_of_a_page_share_a_colour() {
+        let mut results = example::demo();
+        results.runs.iter_mut().for_each(|run| run.colour = "#D55E00".to_string());
+        let mut colours: Vec<String> = controllers(&results).into_iter().map(|(_, colour)| colour).collect();
+        assert_eq!((colours.len(), colours[0].as_str()), (3, "#d55e00"));
+        colours.sort();
+        colours.dedup();
+        assert_eq!(colours.len(), 3);
+        let mut many = example::single();
+        many.runs = (0..40).map(|n| Run { controller: format!("cubic, {n}"), ..many.runs[0].clone() }).collect();
+        let mut colours: Vec<String> = controllers(&many).into_iter().map(|(_, colour)| colour).collect();
+        colours.sort();
+        colours.dedup();
+        assert_eq!(colours.len(), 40, "several results laid over each other");
+    }
+
+    #[test]
+    fn a_flow_has_the_colour_of_its_controller_whatever_is_said_beside_it() {
+        assert_eq!(flow_colour("rapid (fell back to cubic: no stamps)"), flow_colour("rapid"));
+        assert_eq!((flow_colour("rapid"), flow_colour("")), (Some("#D55E00"), None));
+    }
+
+    #[test]
+    fn the_paired_difference_is_exact_where_replications_differ_by_a_constant() {
+        let mut results = example::demo();
+        for run in &mut results.runs {
+            let offset = if run.controller == "rapid" { 1.0 } else { 0.0 };
+            run.summary.rtt_mean_s = Some(f64::from(run.replication) * 10.0 + offset);
+        }
+        let groups = experiment::results::groups(&results.runs);
+        let found = difference(&groups[0], &groups[1], "rtt_mean_s");
+        assert_eq!(found, Some(Interval { mean: 1.0, half_width: Some(0.0) }));
+    }
+}

@@ -1,0 +1,509 @@
+//! Draws a sweep as curves: mean and interval of each figure against the values of one key, in small multiples over the
+//! values of the others.
+
+use crate::groups::{SAID_TWICE, arrive, controllers, says_twice};
+use crate::html::escape;
+use crate::links;
+use crate::network::{Network, crosses, measured};
+use experiment::results::figures::{Definition, SUMMARY, Unit};
+use experiment::results::{Group, Interval, Results, SweptKey, groups};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// The curves of a sweep.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Sweep {
+    /// The key on the axis.
+    pub key: String,
+    /// Unit of its values; empty where there is none.
+    pub unit: String,
+    /// Its values, where they are words; the axis then counts them from 0.
+    pub names: Vec<String>,
+    /// Whether words stand in an order that a line may follow.
+    pub ordered: bool,
+    /// One chart per figure that the runs have.
+    pub charts: Vec<Chart>,
+    /// How many panels of a chart were left out.
+    pub left_out: usize,
+}
+
+/// One figure.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Chart {
+    /// Heading.
+    pub label: &'static str,
+    /// Unit of the figure, as the page's script knows it.
+    pub unit: &'static str,
+    /// Whether its axis is logarithmic.
+    pub log: bool,
+    /// Whether each panel has its own axis: what they show differs too much for one.
+    pub own: bool,
+    /// One panel for each choice of the other keys; a single one without a title where there are none.
+    pub panels: Vec<Panel>,
+}
+
+/// One small multiple.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Panel {
+    /// The other keys and their values.
+    pub title: String,
+    /// One line per controller.
+    pub lines: Vec<Line>,
+}
+
+/// One controller.
+#[derive(Debug, PartialEq, Serialize)]
+pub struct Line {
+    /// Its name.
+    pub controller: String,
+    /// Its points, in order of the swept value.
+    pub points: Vec<Point>,
+}
+
+/// Swept value, mean, and from where to where its band is.
+type Point = (f64, f64, Option<(f64, f64)>);
+
+const SHOWN: [&str; 6] =
+    ["available_share", "throughput_bps", "utilisation", "queue_delay_p99_s", "loss_ratio", "fairness_jain"];
+/// The same where flows arrive.
+const SHOWN_OF_ARRIVALS: [&str; 6] =
+    ["completion_time_p50_s", "completion_time_p99_s", "slowdown_p50", "slowdown_p99", "utilisation", "loss_ratio"];
+/// More small multiples than these are too small to read.
+const MOST_PANELS: usize = 12;
+
+/// From this ratio of the largest means on, one axis shows nothing of the smaller panel.
+const APART: f64 = 5.0;
+
+/// Whether the panels need an axis each.
+fn apart(panels: &[Panel]) -> bool {
+    let largest = |panel: &Panel| {
+        let points = panel.lines.iter().flat_map(|line| &line.points);
+        points.map(|(_, mean, _)| *mean).fold(0.0, f64::max)
+    };
+    let all: Vec<f64> = panels.iter().map(largest).collect();
+    let (least, most) = (all.iter().copied().fold(f64::INFINITY, f64::min), all.iter().copied().fold(0.0, f64::max));
+    most >= APART * least
+}
+
+impl Sweep {
+    /// Without what has no point, as where runs of one result have no value of another's key. `None`: nothing has any.
+    fn with_points(mut self) -> Option<Sweep> {
+        for chart in &mut self.charts {
+            chart.panels.retain(|panel| panel.lines.iter().any(|line| !line.points.is_empty()));
+        }
+        self.charts.retain(|chart| !chart.panels.is_empty());
+        (!self.charts.is_empty()).then_some(self)
+    }
+
+    /// That the panels have an axis each, as a sentence to append, where they do.
+    pub fn scales_said(&self) -> &'static str {
+        if self.charts.iter().any(|chart| chart.own) { " Each panel has its own scale." } else { "" }
+    }
+
+    /// What is to be said of the panels, as a sentence to append; nothing of a single one.
+    pub fn said(&self) -> String {
+        let panels = self.charts.first().map_or(0, |chart| chart.panels.len());
+        match (panels, self.left_out) {
+            (0 | 1, _) => String::new(),
+            (_, 0) => " One panel for each choice of the other keys.".to_string(),
+            (some, more) => {
+                format!(" One panel for each of the first {some} of {} choices of the other keys.", some + more)
+            }
+        }
+    }
+}
+
+/// Returns the sweep; `None` where no key has two values.
+pub fn sweep(results: &Results) -> Option<Sweep> {
+    let groups = groups(&results.runs);
+    let keys = experiment::results::swept(&results.runs);
+    let axis = axis(&keys, &groups)?;
+    let values = values(&groups, &axis.key);
+    let titles = distinct(groups.iter().map(|group| others(group.params, &axis.key)));
+    let shown = &titles[..titles.len().min(MOST_PANELS)];
+    let twice = says_twice(&groups);
+    let had = |name: &str| !(twice && name == SAID_TWICE) && groups.iter().any(|group| group.interval(name).is_some());
+    let shown_figures = if arrive(results) { SHOWN_OF_ARRIVALS } else { SHOWN };
+    let figures = shown_figures.iter().filter_map(|name| SUMMARY.iter().find(|figure| figure.name == *name));
+    let charts = figures.filter(|figure| had(figure.name)).map(|figure| Chart {
+        label: figure.label,
+        log: false,
+        own: false,
+        unit: match figure.unit {
+            Unit::Index => "",
+            Unit::Share => "ratio",
+            unit => unit.symbol(),
+        },
+        panels: shown
+            .iter()
+            .map(|title| {
+                let here: Vec<&Group> =
+                    groups.iter().filter(|group| others(group.params, &axis.key) == *title).collect();
+                let line = |(controller, _): (&str, String)| Line {
+                    controller: controller.to_string(),
+                    points: line(&here, controller, figure, &|group| place(axis, &values, group)),
+                };
+                Panel { title: title.clone(), lines: controllers(results).into_iter().map(line).collect() }
+            })
+            .collect(),
+    });
+    let shares = shares(&groups, shown, axis, &values);
+    let all = Sweep {
+        charts: shares.into_iter().chain(charts).collect(),
+        unit: axis.unit().unwrap_or_default().to_string(),
+        key: axis.key.clone(),
+        left_out: titles.len() - shown.len(),
+        names: if axis.unit().is_none() { values } else { Vec::new() },
+        ordered: false,
+    };
+    all.with_points()
+}
+
+/// What each controller of the mixes got; `None` where no flows of several controllers meet.
+fn shares(groups: &[Group], titles: &[String], axis: &SweptKey, values: &[String]) -> Option<Chart> {
+    let panel = |title: &String| {
+        let here = || groups.iter().filter(|group| others(group.params, &axis.key) == *title);
+        let all = here().flat_map(|group| group.shares().into_iter().map(move |(name, share)| (group, name, share)));
+        let all: Vec<(&Group, &str, Interval)> = all.collect();
+        let line = |name: String| {
+            let own = all.iter().filter(|(_, other, _)| *other == name);
+            let point = |(group, _, share): &(&Group, &str, Interval)| {
+                Some((place(axis, values, group)?, share.mean, band(*share, true)))
+            };
+            let mut points: Vec<Point> = own.filter_map(point).collect();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            Line { controller: name, points }
+        };
+        let names = distinct(all.iter().map(|(_, name, _)| (*name).to_string()));
+        Panel { title: title.clone(), lines: names.into_iter().map(line).collect() }
+    };
+    let panels: Vec<Panel> = titles.iter().map(panel).collect();
+    let some = panels.iter().any(|panel| !panel.lines.is_empty());
+    some.then_some(Chart { label: "Share of each controller", log: false, own: false, unit: "ratio", panels })
+}
+
+/// Returns the queueing delay at each of [`links::apart`], a panel for each; `None` where all flows share one, where
+/// links are not recorded, or where several keys are swept.
+pub fn at_links(results: &Results) -> Option<Sweep> {
+    let apart = |run: &&experiment::results::Run| (0..run.flows.len()).any(|flow| !crosses(run, flow));
+    results.runs.iter().find(|run| !run.links.is_empty()).filter(apart)?;
+    let (links, _) = links::apart(&results.runs);
+    let wait = |group: &Group, link: usize, links: &[String]| {
+        let there = group.runs.iter().flat_map(|run| &run.links).filter(|other| other.name == links[link]);
+        let waits: Vec<f64> = there.filter_map(|link| link.queue_delay_p95_s).collect();
+        let both = if let [a, b] = waits[..] { Some((a.min(b), a.max(b))) } else { None };
+        Interval::of_runs(&waits).map(|found| (found.mean, both.or(band(found, false))))
+    };
+    parts(results, "Queueing, 95th percentile", Unit::Time, &links, "link", wait)
+}
+
+/// Returns what a flow got on each way, a panel for each; `None` where all data cross the same links, or where several keys
+/// are swept.
+pub fn by_way(results: &Results, network: &Network) -> Option<Sweep> {
+    let groups = groups(&results.runs);
+    let first = groups.first()?.ways();
+    let names: Vec<String> = first.iter().map(|way| network.way(way, &first)).collect();
+    let got = |group: &Group, way: usize, _: &[String]| {
+        let found = group.ways().get(way)?.throughput_bps;
+        Some((found.mean, band(found, false)))
+    };
+    parts(results, "Throughput of a flow", Unit::Rate, &names, "way", got)
+}
+
+/// A figure of each part of the runs, like their links: a panel for each, over the swept key; where nothing is swept, one panel
+/// over the parts.
+fn parts(
+    results: &Results,
+    label: &'static str,
+    unit: Unit,
+    names: &[String],
+    what: &str,
+    value: impl Fn(&Group, usize, &[String]) -> Option<(f64, Option<(f64, f64)>)>,
+) -> Option<Sweep> {
+    let groups = groups(&results.runs);
+    let shown = &names[..names.len().min(MOST_PANELS)];
+    let lines = |points: &dyn Fn(&Group) -> Vec<Point>| {
+        let line = |(controller, _): (&str, String)| {
+            let own = groups.iter().filter(|group| group.controller == controller);
+            let mut points: Vec<Point> = own.flat_map(points).collect();
+            points.sort_by(|a, b| a.0.total_cmp(&b.0));
+            Line { controller: controller.to_string(), points }
+        };
+        controllers(results).into_iter().map(line).collect()
+    };
+    let keys = experiment::results::swept(&results.runs);
+    let (key, unit_of_key, names_of_values, panels) = match keys.as_slice() {
+        [] => {
+            let of = |group: &Group| {
+                let point = |part| value(group, part, names).map(|(mean, band)| (part as f64, mean, band));
+                (0..shown.len()).filter_map(point).collect()
+            };
+            let all = Panel { title: String::new(), lines: lines(&of) };
+            (what.to_string(), String::new(), shown.to_vec(), vec![all])
+        }
+        [_] => {
+            let axis = axis(&keys, &groups)?;
+            let values = values(&groups, &axis.key);
+            let panel = |(part, title): (usize, &String)| {
+                let of = |group: &Group| {
+                    let (x, found) = (place(axis, &values, group), value(group, part, names));
+                    x.zip(found).map(|(x, (mean, band))| (x, mean, band)).into_iter().collect()
+                };
+                Panel { title: title.clone(), lines: lines(&of) }
+            };
+            let panels = shown.iter().enumerate().map(panel).collect();
+            let unit = axis.unit().unwrap_or_default().to_string();
+            (axis.key.clone(), unit, if axis.unit().is_none() { values } else { Vec::new() }, panels)
+        }
+        _ => return None,
+    };
+    let all = Sweep {
+        charts: vec![Chart { label, log: false, own: apart(&panels), unit: unit.symbol(), panels }],
+        unit: unit_of_key,
+        key,
+        left_out: names.len() - shown.len(),
+        names: names_of_values,
+        ordered: false,
+    };
+    all.with_points()
+}
+
+/// The values of a key, in order of first appearance.
+fn values(groups: &[Group], key: &str) -> Vec<String> {
+    distinct(groups.iter().filter_map(|group| group.params.get(key).cloned()))
+}
+
+/// Where a group stands on the axis: its number, or the number of its word.
+fn place(axis: &SweptKey, values: &[String], group: &Group) -> Option<f64> {
+    let value = group.params.get(&axis.key)?;
+    match axis.unit() {
+        None => values.iter().position(|known| known == value).map(|at| at as f64),
+        Some(_) => axis.number(value),
+    }
+}
+
+/// Of which link the figures of a run are, as a sentence to append; nothing where there is one.
+pub fn link_said(results: &Results) -> String {
+    measured(results).map_or(String::new(), |link| format!(" All at {}, the measured link.", escape(link)))
+}
+
+/// What a band or bar is, in words.
+pub fn band_said(groups: &[Group]) -> &'static str {
+    match groups.iter().map(|group| group.runs.len()).max() {
+        Some(2) => "Mean of two runs, and both",
+        Some(3..) => "Mean and 95 % interval over replications",
+        _ => "One run each",
+    }
+}
+
+/// Returns the key on the axis: of those whose values are numbers, else of all, the one with most values.
+fn axis<'k>(keys: &'k [SweptKey], groups: &[Group]) -> Option<&'k SweptKey> {
+    let count = |key: &SweptKey| distinct(groups.iter().filter_map(|group| group.params.get(&key.key).cloned())).len();
+    let several = || keys.iter().rev().filter(|key| count(key) > 1);
+    several()
+        .filter(|key| key.unit().is_some())
+        .max_by_key(|key| count(key))
+        .or_else(|| several().max_by_key(|key| count(key)))
+}
+
+fn distinct(values: impl Iterator<Item = String>) -> Vec<String> {
+    let mut seen = Vec::new();
+    values.for_each(|value| {
+        if !seen.contains(&value) {
+            seen.push(value);
+        }
+    });
+    seen
+}
+
+fn others(params: &BTreeMap<String, String>, key: &str) -> String {
+    let others = params.iter().filter(|(other, _)| *other != key);
+    others.map(|(key, value)| format!("{key} = {value}")).collect::<Vec<_>>().join(", ")
+}
+
+/// The interval, as far as values reach: none is below zero, and a part of a whole is above all of it only where its mean is.
+fn band(Interval { mean, half_width }: Interval, is_part: bool) -> Option<(f64, f64)> {
+    let most = if is_part && mean <= 1.0 { 1.0 } else { f64::INFINITY };
+    half_width.map(|half| ((mean - half).max(mean.min(0.0)), (mean + half).min(most)))
+}
+
+/// Shares, and Jain's index.
+fn is_part(figure: &Definition) -> bool {
+    figure.unit == Unit::Share || figure.name.starts_with("fairness_jain")
+}
+
+fn line(groups: &[&Group], controller: &str, figure: &Definition, place: &dyn Fn(&Group) -> Option<f64>) -> Vec<Point> {
+    let own = groups.iter().filter(|group| group.controller == controller);
+    let found = own.filter_map(|group| {
+        let interval = group.interval(figure.name)?;
+        Some((place(group)?, interval.mean, group.range(figure.name).or(band(interval, is_part(figure)))))
+    });
+    let mut points: Vec<Point> = found.collect();
+    points.sort_by(|a, b| a.0.total_cmp(&b.0));
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn a_band_ends_where_values_do() {
+        let of = |mean, half, is_part| band(Interval { mean, half_width: Some(half) }, is_part);
+        assert_eq!(of(0.02, 0.05, false).map(|band| band.0), Some(0.0));
+        assert_eq!(of(0.75, 0.5, true), Some((0.25, 1.0)));
+        assert_eq!(of(0.25, 0.5, true), Some((0.0, 0.75)));
+        assert_eq!(of(1.5, 0.25, true), Some((1.25, 1.75)), "more than was left, which is told");
+        assert_eq!(of(2.0, 0.5, false), Some((1.5, 2.5)));
+        let parts = |name: &str| SUMMARY.iter().find(|figure| figure.name == name).is_some_and(is_part);
+        assert!(parts("fairness_jain") && parts("utilisation") && !parts("slowdown_mean"));
+    }
+
+    #[test]
+    fn what_is_available_is_drawn_once_where_it_is_the_capacity() {
+        let mut results = example::sweep();
+        let labels = |results: &Results| sweep(results).unwrap().charts.iter().map(|c| c.label).collect::<Vec<_>>();
+        for run in &mut results.runs {
+            (run.summary.available_share, run.summary.utilisation) = (Some(0.5), Some(0.5));
+        }
+        assert!(!labels(&results).contains(&"Share of available") && labels(&results).contains(&"Utilisation"));
+        results.runs[0].summary.available_share = Some(0.75);
+        assert!(labels(&results).contains(&"Share of available"));
+    }
+
+    #[test]
+    fn one_swept_number_gives_a_line_per_controller() {
+        let sweep = sweep(&example::sweep()).unwrap();
+        assert_eq!((sweep.key.as_str(), sweep.unit.as_str()), ("path.buffer", "packets"));
+        let panels = &sweep.charts[0].panels;
+        assert_eq!((panels.len(), panels[0].title.as_str()), (1, ""));
+        let line = &panels[0].lines[0];
+        assert_eq!(line.points.iter().map(|p| p.0).collect::<Vec<_>>(), [5.0, 10.0, 20.0, 40.0]);
+        assert!(line.points.iter().all(|p| p.2.is_some()));
+    }
+
+    #[test]
+    fn a_second_key_gives_small_multiples() {
+        let mut results = example::sweep();
+        let slow = results.runs.clone();
+        let with = |rate: &'static str| {
+            move |run: &mut experiment::results::Run| {
+                run.params.insert("path.rate".to_string(), rate.to_string());
+            }
+        };
+        results.runs.iter_mut().for_each(with("10 Gbit/s"));
+        results.runs.extend(slow);
+        results.runs.iter_mut().filter(|run| run.params.len() == 1).for_each(with("1 Gbit/s"));
+        let sweep = sweep(&results).unwrap();
+        assert_eq!(sweep.key, "path.buffer", "it has more values");
+        let titles: Vec<&str> = sweep.charts[0].panels.iter().map(|panel| panel.title.as_str()).collect();
+        assert_eq!(titles, ["path.rate = 10 Gbit/s", "path.rate = 1 Gbit/s"]);
+        assert_eq!(sweep.charts[0].panels[1].lines[1].points.len(), 4);
+    }
+
+    /// Two ways: data go there and back, and both queues were recorded.
+    #[test]
+    fn queues_of_links_that_flows_do_not_share_have_a_panel_each() {
+        let mut results = example::sweep();
+        assert_eq!(at_links(&results), None, "no links");
+        for run in &mut results.runs {
+            let link = |name: &str, wait| experiment::results::LinkResult {
+                name: name.to_string(),
+                queue_delay_p95_s: Some(wait),
+                ..experiment::results::LinkResult::default()
+            };
+            run.links = [("there", 0.25), ("back", 0.5), ("answers", 0.125), ("unused", 0.0)]
+                .map(|(name, wait)| link(name, wait))
+                .to_vec();
+            run.measured = "there".to_string();
+            run.flows = ["there", "back"].map(flow_over).to_vec();
+        }
+        let panels = &at_links(&results).unwrap().charts[0].panels;
+        assert_eq!(panels.iter().map(|panel| panel.title.as_str()).collect::<Vec<_>>(), ["there", "back", "answers"]);
+        assert!(links::left_out_said(&results.runs).ends_with("waited there: unused."));
+        assert_eq!(panels[1].lines[0].points.iter().map(|p| p.0).collect::<Vec<_>>(), [5.0, 10.0, 20.0, 40.0]);
+        assert!(panels[1].lines[0].points.iter().all(|point| point.1 == 0.5));
+        results.runs.iter_mut().for_each(|run| run.flows = ["there", "there, back"].map(flow_over).to_vec());
+        assert_eq!(at_links(&results), None, "all share the measured link");
+    }
+
+    fn flow_over(route: &str) -> experiment::results::FlowResult {
+        experiment::results::FlowResult { route: route.to_string(), ..experiment::results::FlowResult::default() }
+    }
+
+    #[test]
+    fn what_a_flow_got_has_a_panel_for_each_way_and_where_nothing_is_swept_one_for_all() {
+        let mut results = example::sweep();
+        let got = |(route, bps)| experiment::results::FlowResult { throughput_bps: Some(bps), ..flow_over(route) };
+        results.runs.iter_mut().for_each(|run| run.flows = [("there", 1e6), ("back", 4e6)].map(got).to_vec());
+        let found = by_way(&results, &Network::default()).unwrap();
+        let panels = &found.charts[0].panels;
+        assert_eq!(panels.iter().map(|panel| panel.title.as_str()).collect::<Vec<_>>(), ["there", "back"]);
+        let points: Vec<(f64, f64)> = panels[1].lines[0].points.iter().map(|point| (point.0, point.1)).collect();
+        assert_eq!(points, [(5.0, 4e6), (10.0, 4e6), (20.0, 4e6), (40.0, 4e6)]);
+        results.runs.iter_mut().for_each(|run| run.params.clear());
+        let found = by_way(&results, &Network::default()).unwrap();
+        assert_eq!(
+            (found.key.as_str(), found.names, found.charts[0].panels.len()),
+            ("way", vec!["there".to_string(), "back".to_string()], 1)
+        );
+        let points: Vec<(f64, f64)> =
+            found.charts[0].panels[0].lines[0].points.iter().map(|point| (point.0, point.1)).collect();
+        assert_eq!(points, [(0.0, 1e6), (1.0, 4e6)]);
+        results.runs.iter_mut().for_each(|run| run.flows.truncate(1));
+        assert_eq!(by_way(&results, &Network::default()), None, "one way");
+    }
+
+    #[test]
+    fn where_controllers_meet_their_shares_come_first() {
+        let mut results = example::sweep();
+        let share = |(controller, share): (&str, f64)| experiment::results::ControllerShare {
+            controller: controller.to_string(),
+            share: Some(share),
+            ..experiment::results::ControllerShare::default()
+        };
+        results.runs.iter_mut().for_each(|run| run.shares = [("rapid", 0.25), ("cubic", 0.75)].map(share).to_vec());
+        let chart = &sweep(&results).unwrap().charts[0];
+        assert_eq!((chart.label, chart.panels.len()), ("Share of each controller", 1));
+        let lines: Vec<(&str, f64)> =
+            chart.panels[0].lines.iter().map(|line| (line.controller.as_str(), line.points[0].1)).collect();
+        assert_eq!(lines, [("rapid", 0.25), ("cubic", 0.75)]);
+    }
+
+    #[test]
+    fn words_are_counted_and_one_value_is_no_sweep() {
+        let mut results = example::sweep();
+        for (run, queue) in results.runs.iter_mut().zip(["fifo", "red", "pie"].into_iter().cycle()) {
+            run.params = BTreeMap::from([("path.queue".to_string(), queue.to_string())]);
+        }
+        let found = sweep(&results).unwrap();
+        assert_eq!(found.names, ["fifo", "red", "pie"]);
+        let xs: Vec<f64> = found.charts[0].panels[0].lines[0].points.iter().map(|point| point.0).collect();
+        assert_eq!(xs, [0.0, 1.0, 2.0]);
+        results
+            .runs
+            .iter_mut()
+            .for_each(|run| run.params = BTreeMap::from([("path.queue".to_string(), "red".to_string())]));
+        assert_eq!(sweep(&results), None);
+        assert_eq!(sweep(&example::demo()), None);
+    }
+
+    #[test]
+    fn panels_without_a_point_are_not_drawn() {
+        let mut results = example::sweep();
+        let of = |key: &str, value: &str| BTreeMap::from([(key.to_string(), value.to_string())]);
+        // As if two results stood on one page: one has swept numbers, the other words.
+        let rates = ["1 Mbit/s", "2 Mbit/s"].map(|rate| of("path.rate", rate));
+        let queues = ["fifo", "red"].map(|queue| of("path.queue", queue));
+        let params: Vec<_> = rates.into_iter().chain(queues).collect();
+        results.runs.iter_mut().zip(params.into_iter().cycle()).for_each(|(run, params)| run.params = params);
+        let found = sweep(&results).expect("rates are swept");
+        let panels: Vec<&Panel> = found.charts.iter().flat_map(|chart| &chart.panels).collect();
+        assert!(
+            !panels.is_empty() && panels.iter().all(|panel| panel.lines.iter().any(|line| !line.points.is_empty()))
+        );
+        results.runs.iter_mut().for_each(|run| run.summary = Default::default());
+        assert_eq!(sweep(&results), None);
+    }
+}

@@ -1,0 +1,312 @@
+//! The tables: one row per controller (and sweep point), mean and 95 % interval over replications.
+
+use crate::contrast::visible;
+use crate::groups::{SAID_TWICE, controllers, point_name, says_twice};
+use crate::html::escape;
+use crate::network::{Network, measured};
+use experiment::results::figures::{Definition, FLOW, Kind, SHARE, SUMMARY, TRAFFIC, Theme, Unit};
+use experiment::results::numbers::{Scale, count, mean_and_half, number, quantity, scale};
+use experiment::results::{Group, Interval, Results, Run};
+use serde::Serialize;
+use serde_json::Value;
+use std::fmt::Write;
+
+/// Returns a controller's name with its colour.
+pub fn swatch(results: &Results, controller: &str) -> String {
+    let all = controllers(results);
+    let index = all.iter().position(|(name, _)| *name == controller);
+    let mark =
+        index.map_or(String::new(), |i| format!("<i class=\"swatch\" style=\"--c:{}\"></i>", visible(&all[i].1)));
+    format!("{mark}{}", escape(controller))
+}
+
+/// Returns the comparison as one table per theme. Leaves out a theme or column for which no run has a value.
+pub fn comparison(results: &Results, groups: &[Group]) -> String {
+    let themes = [
+        (Theme::Completion, "How long flows took"),
+        (Theme::Share, "Throughput, loss and fairness"),
+        (Theme::Delay, "Delay"),
+        (Theme::Response, "Response to change"),
+    ];
+    let (mut out, twice) = (shares(results, groups), says_twice(groups));
+    for (theme, caption) in themes {
+        let figures = SUMMARY.iter().filter(|f| f.theme == Some(theme) && !(twice && f.name == SAID_TWICE));
+        let columns: Vec<Column> = figures.filter_map(|f| Column::new(f, groups)).collect();
+        if !columns.is_empty() {
+            comparison_table(&mut out, results, groups, &columns, caption);
+        }
+    }
+    out
+}
+
+/// A figure over all groups, in the single scale that makes the column comparable.
+struct Column {
+    figure: &'static Definition,
+    scale: Scale,
+    cells: Vec<Option<Interval>>,
+}
+
+impl Column {
+    fn new(figure: &'static Definition, groups: &[Group]) -> Option<Column> {
+        let cells: Vec<Option<Interval>> = groups.iter().map(|g| g.interval(figure.name)).collect();
+        let largest = cells.iter().flatten().map(|c| c.mean.abs()).reduce(f64::max)?;
+        Some(Column { figure, scale: scale(figure.unit, largest), cells })
+    }
+}
+
+fn comparison_table(out: &mut String, results: &Results, groups: &[Group], columns: &[Column], caption: &str) {
+    let swept = groups.iter().any(|g| !g.params.is_empty());
+    let mut head = String::from("<th scope=\"col\">Controller</th>");
+    if swept {
+        head.push_str("<th scope=\"col\">Sweep point</th>");
+    }
+    for column in columns {
+        let title = escape(column.figure.meaning);
+        _ = write!(head, "<th scope=\"col\" class=\"n\" title=\"{title}\">{}", column.figure.label);
+        if !column.scale.symbol.is_empty() {
+            _ = write!(head, " <span class=\"unit\">({})</span>", column.scale.symbol);
+        }
+        head.push_str("</th>");
+    }
+    let rows = groups.iter().enumerate().map(|(row, group)| {
+        let mut cells = format!("<th scope=\"row\">{}</th>", swatch(results, group.controller));
+        if swept {
+            _ = write!(cells, "<td class=\"point\">{}</td>", escape(&point_name(group.params)));
+        }
+        for column in columns {
+            let cell = match group.range(column.figure.name) {
+                Some(both) => range_cell(both, column.scale),
+                None => interval_cell(column.cells[row], column.scale),
+            };
+            _ = write!(cells, "<td class=\"n\">{cell}</td>");
+        }
+        cells
+    });
+    table(out, caption, &head, &rows.collect::<Vec<_>>());
+}
+
+/// Whether an interval reaches where no value can be: below zero, or a share above one.
+pub fn beyond(groups: &[Group]) -> bool {
+    let reaches = |figure: &Definition| {
+        let bounded = |found: Interval, half: f64| {
+            let above = figure.unit == Unit::Share && found.mean <= 1.0 && found.mean + half > 1.0;
+            above || (found.mean >= 0.0 && found.mean - half < 0.0)
+        };
+        let found = groups.iter().filter(|group| group.runs.len() > 2).filter_map(|group| group.interval(figure.name));
+        found.filter_map(|found| Some(bounded(found, found.half_width?))).any(|beyond| beyond)
+    };
+    SUMMARY.iter().filter(|figure| figure.theme.is_some()).any(reaches)
+}
+
+fn interval_cell(cell: Option<Interval>, scale: Scale) -> String {
+    let Some(cell) = cell else { return "\u{2013}".to_string() };
+    match mean_and_half(cell, scale) {
+        (mean, Some(half)) => format!("{mean} <span class=\"half\">± {}</span>", escape(&half)),
+        (mean, None) => mean,
+    }
+}
+
+/// Two replications: the mean, and both.
+fn range_cell((low, high): (f64, f64), scale: Scale) -> String {
+    let shown = |value: f64| number(value / scale.factor);
+    if shown(low) == shown(high) {
+        return shown(low);
+    }
+    format!("{} <span class=\"half\">({} to {})</span>", shown((low + high) / 2.0), shown(low), shown(high))
+}
+
+/// Rows that a reader still reads, and that a page has room for.
+const MOST_ROWS: usize = 120;
+
+/// Writes a table: its caption, the cells of its head, and its first rows; says how many there are.
+pub fn table(out: &mut String, caption: &str, head: &str, rows: &[String]) {
+    if rows.len() > MOST_ROWS {
+        _ = writeln!(
+            out,
+            "<p class=\"note\">{caption}: the first {MOST_ROWS} of {} rows; the exported tables have all.</p>",
+            count(rows.len() as u64)
+        );
+    }
+    _ = write!(
+        out,
+        "<div class=\"scroll\" tabindex=\"0\" role=\"region\" aria-label=\"{caption}\"><table><caption>{caption}</caption>\
+         <thead><tr>{head}</tr></thead><tbody>"
+    );
+    for row in rows.iter().take(MOST_ROWS) {
+        _ = write!(out, "<tr>{row}</tr>");
+    }
+    out.push_str("</tbody></table></div>\n");
+}
+
+/// One entry of a list (a flow, a traffic source), followed through the replications of a group: the figures that have a
+/// heading.
+fn per_entry<T: Serialize>(
+    out: &mut String,
+    results: &Results,
+    groups: &[Group],
+    caption: &str,
+    figures: &[Definition],
+    entries: fn(&Run) -> &[T],
+) {
+    let swept = groups.iter().any(|g| !g.params.is_empty());
+    let mut head = String::from("<th scope=\"col\">Run of</th>");
+    let said = |figure: &Definition| {
+        figure.name != ROUTE
+            || groups.iter().flat_map(|g| &g.runs).any(|run| run.flows.iter().any(|flow| !flow.route.is_empty()))
+    };
+    let columns: Vec<&Definition> = figures.iter().filter(|figure| !figure.label.is_empty() && said(figure)).collect();
+    let network = Network::of(&results.manifest.scenario);
+    for figure in &columns {
+        let class = if is_text(figure) { "" } else { " class=\"n\"" };
+        _ = write!(head, "<th scope=\"col\"{class} title=\"{}\">{}</th>", escape(figure.meaning), figure.label);
+    }
+    let mut rows = Vec::new();
+    for group in groups {
+        let most = group.runs.iter().map(|r| entries(r).len()).max().unwrap_or(0);
+        for index in 0..most {
+            if rows.len() >= MOST_ROWS {
+                rows.push(String::new()); // counted, not shown
+                continue;
+            }
+            let present: Vec<Value> = group.runs.iter().filter_map(|r| entries(r).get(index)).map(object).collect();
+            let point = if swept { format!(" ({})", escape(&point_name(group.params))) } else { String::new() };
+            let mut row = format!("<th scope=\"row\">{}{point}</th>", swatch(results, group.controller));
+            for figure in &columns {
+                row.push_str(&entry_cell(figure, &present, &network));
+            }
+            rows.push(row);
+        }
+    }
+    if !rows.is_empty() {
+        table(out, caption, &head, &rows);
+    }
+}
+
+fn object(entry: impl Serialize) -> Value {
+    serde_json::to_value(entry).unwrap_or_default()
+}
+
+/// Shown as words: a name, and the number of a flow, which stands with the name of its controller.
+fn is_text(figure: &Definition) -> bool {
+    figure.kind == Some(Kind::Text) || figure.name == "flow"
+}
+
+/// The figure of a flow that is told by its ends, where these are known.
+const ROUTE: &str = "route";
+
+fn entry_cell(figure: &Definition, entries: &[Value], network: &Network) -> String {
+    if is_text(figure) {
+        let words = entries.first().map_or(String::new(), |entry| match (&entry[figure.name], &entry["controller"]) {
+            (Value::String(text), _) if figure.name == ROUTE => network.ends(text).unwrap_or(text.clone()),
+            (Value::String(text), _) => text.clone(),
+            (number, Value::String(controller)) => format!("{number} · {controller}"),
+            (number, _) => number.to_string(),
+        });
+        return format!("<td>{}</td>", escape(&words));
+    }
+    let values: Vec<f64> = entries.iter().filter_map(|entry| entry[figure.name].as_f64()).collect();
+    format!("<td class=\"n\">{}</td>", own_scale(Interval::of_runs(&values), figure.unit))
+}
+
+/// Returns a cell with its own unit, for columns whose rows differ by orders of magnitude.
+fn own_scale(found: Option<Interval>, unit: Unit) -> String {
+    let Some(found) = found else { return "\u{2013}".to_string() };
+    let counted = matches!(unit, Unit::Count | Unit::Packets);
+    if counted && found.half_width.unwrap_or(0.0) == 0.0 && found.mean.fract() == 0.0 && found.mean >= 0.0 {
+        return count(found.mean as u64);
+    }
+    match found.half_width {
+        Some(half) if half > 0.0 => {
+            let scale = scale(unit, found.mean);
+            let cell = interval_cell(Some(found), scale);
+            if scale.symbol.is_empty() { cell } else { format!("{cell} {}", scale.symbol) }
+        }
+        _ => quantity(found.mean, unit),
+    }
+}
+
+/// Returns Jain's index of each group that has one, in one sentence, which says of which flows.
+pub fn fairness(results: &Results, groups: &[Group]) -> String {
+    let scale = scale(Unit::Index, 1.0);
+    let several = groups.iter().filter_map(|g| Some((g, g.interval("fairness_jain")?)));
+    let parts: Vec<String> =
+        several.map(|(g, index)| format!("{} {}", escape(&g.name()), interval_cell(Some(index), scale))).collect();
+    if parts.is_empty() {
+        String::new()
+    } else {
+        let which = measured(results).map_or(String::new(), |link| format!(" that cross {}", escape(link)));
+        format!(
+            "<p>Jain\u{2019}s index over the flows{which}, while all of them are active: {}.</p>\n",
+            parts.join("; ")
+        )
+    }
+}
+
+/// Returns the table of flows, with one row per flow.
+pub fn flows(results: &Results, groups: &[Group]) -> String {
+    let mut out = String::new();
+    per_entry(&mut out, results, groups, "Flows", FLOW, |r| &r.flows);
+    out
+}
+
+/// Returns what each controller of a mix got, with one row per controller.
+pub fn shares(results: &Results, groups: &[Group]) -> String {
+    let mut out = String::new();
+    per_entry(&mut out, results, groups, "Share of each controller", SHARE, |r| &r.shares);
+    out
+}
+
+/// Returns the table of traffic, with one row per source.
+pub fn traffic(results: &Results, groups: &[Group]) -> String {
+    let mut out = String::new();
+    per_entry(&mut out, results, groups, "Traffic", TRAFFIC, |r| &r.traffic);
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+    use experiment::results::groups;
+
+    #[test]
+    fn every_controller_has_a_row_with_its_interval() {
+        let results = example::demo();
+        let html = comparison(&results, &groups(&results.runs));
+        assert_eq!(html.matches("<tr><th scope=\"row\">").count() % 3, 0);
+        assert!(html.contains("± "));
+    }
+
+    #[test]
+    fn a_column_that_no_run_fills_is_left_out_and_a_hole_in_it_is_a_dash() {
+        let mut results = example::demo();
+        results.runs.iter_mut().for_each(|r| r.summary.drain_rtts = None);
+        assert!(!comparison(&results, &groups(&results.runs)).contains(">Drain"));
+        results.runs[0].summary.drain_rtts = Some(4.0);
+        let html = comparison(&results, &groups(&results.runs));
+        assert!(html.contains(">Drain") && html.contains(">\u{2013}</td>"));
+    }
+
+    #[test]
+    fn a_figure_that_a_run_lacks_is_left_out() {
+        let mut results = example::single();
+        results.runs[0].summary.rtt_mean_s = None;
+        let html = comparison(&results, &groups(&results.runs));
+        assert!(!html.contains(">RTT, mean") && html.contains(">Queueing, mean"));
+    }
+
+    #[test]
+    fn fairness_is_said_of_groups_with_several_flows_only() {
+        let mut results = example::single();
+        results.runs[0].summary.fairness_jain = Some(0.75);
+        assert!(fairness(&results, &groups(&results.runs)).contains("rapid 0.7500."));
+        results.runs[0].summary.fairness_jain = None;
+        assert_eq!(fairness(&results, &groups(&results.runs)), "");
+    }
+
+    #[test]
+    fn one_replication_has_no_interval() {
+        let results = example::single();
+        assert!(!comparison(&results, &groups(&results.runs)).contains('±'));
+    }
+}

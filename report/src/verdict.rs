@@ -1,0 +1,383 @@
+//! The results in words. Every word is computed. The text says so where the replications do not establish a difference.
+
+use crate::groups::{difference, points};
+use crate::{completions, findings, ways};
+use experiment::results::figures::{SUMMARY, Unit};
+use experiment::results::numbers::{quantity, shown};
+use experiment::results::{ExpectationOutcome, Group, Interval, Results, TrafficResult, WHY_ABOVE_ALL, groups};
+
+/// A question to the results, with the words around its answer.
+struct Question {
+    metric: &'static str,
+    unit: Unit,
+    /// Whether more is better.
+    more: bool,
+    /// The words before the winner's name.
+    superlative: &'static str,
+    /// The words before the figure of a controller that has no rival.
+    topic: &'static str,
+}
+
+const QUESTIONS: [Question; 5] = [
+    Question {
+        metric: "completion_time_p50_s",
+        unit: Unit::Time,
+        more: false,
+        superlative: "The shortest median of completion times was that with",
+        topic: "Median of completion times",
+    },
+    Question {
+        metric: "completion_time_p99_s",
+        unit: Unit::Time,
+        more: false,
+        superlative: "The shortest 99th percentile of completion times was that with",
+        topic: "99th percentile of completion times",
+    },
+    Question {
+        metric: "available_share",
+        unit: Unit::Share,
+        more: true,
+        superlative: "The largest share of the available capacity was used by",
+        topic: "Share of the available capacity",
+    },
+    Question {
+        metric: "queue_delay_p99_s",
+        unit: Unit::Time,
+        more: false,
+        superlative: "The lowest 99th percentile of queueing delay was that with",
+        topic: "99th percentile of queueing delay",
+    },
+    Question {
+        metric: "loss_ratio",
+        unit: Unit::Share,
+        more: false,
+        superlative: "The fewest packets were lost by",
+        topic: "Packets lost",
+    },
+];
+
+/// Returns the answer to what the scenario asks: whether it is as expected, and what was found; where flows arrive, how long
+/// they took; where they take different ways or controllers meet, what each got; where buffers are swept, how much each
+/// controller needs; where nothing is expected and none of this is so, who did best.
+pub fn answer(results: &Results) -> String {
+    let expected = &results.expectations;
+    let missed = expected.iter().filter(|one| !one.met).count();
+    let groups = groups(&results.runs);
+    let direct = completions::sentence(&groups)
+        .or_else(|| ways::sentence(results, &groups))
+        .or_else(|| mixes(&groups))
+        .or_else(|| findings::buffers(results, &groups));
+    if results.runs.is_empty() || expected.is_empty() {
+        let best = || sentences(results, &groups).into_iter().next();
+        return direct.or_else(best).unwrap_or_else(|| NO_RUNS.to_string());
+    }
+    let lead = lead(missed, expected.len());
+    let missed: Vec<String> = expected.iter().filter(|one| !one.met).take(MOST_TOLD).map(found).collect();
+    let said: Vec<String> = std::iter::once(lead).chain(missed).collect();
+    let room = MOST_LETTERS.saturating_sub(said.iter().map(|words| words.chars().count()).sum());
+    let direct = direct.or_else(|| findings::asked(expected, &groups, room));
+    // Where nothing was missed and nothing was found, what was asked.
+    let asked: Vec<String> = match direct.is_none() && said.len() == 1 {
+        true => expected.iter().take(MOST_TOLD).map(found).collect(),
+        false => Vec::new(),
+    };
+    said.into_iter().chain(asked).chain(direct).collect::<Vec<_>>().join(" ")
+}
+
+/// Whether as many expectations as there are, one or more, are met.
+pub fn lead(missed: usize, all: usize) -> String {
+    match (missed, all) {
+        (0, 1) => "As expected.".to_string(),
+        (0, 2) => "As expected: both expectations are met.".to_string(),
+        (0, all) => format!("As expected: all {all} expectations are met."),
+        (1, 1) => "Not as expected.".to_string(),
+        (1, all) => format!("Not as expected: 1 of {all} expectations is missed."),
+        (missed, all) => format!("Not as expected: {missed} of {all} expectations are missed."),
+    }
+}
+
+/// As long an answer leaves room for a picture on the screen of a telephone. What was missed is told at any length.
+const MOST_LETTERS: usize = 260;
+
+/// What each controller got where few mixes are compared.
+fn mixes(groups: &[Group]) -> Option<String> {
+    let shares = shares(groups);
+    (1..=MOST_MIXES).contains(&shares.len()).then(|| shares.join(" "))
+}
+
+/// As many mixes as are told at first sight.
+pub const MOST_MIXES: usize = 2;
+
+/// What was found beside what was expected: `Loss of rapid: 0.02 %, expected at most 0.03 %.`
+fn found(outcome: &ExpectationOutcome) -> String {
+    let figure = SUMMARY.iter().find(|figure| figure.name == outcome.metric);
+    let label = figure.map(|figure| figure.label).filter(|label| !label.is_empty()).unwrap_or(&outcome.metric);
+    let (found, bound) = (outcome.found_in_words(), outcome.bound_in_words());
+    let of = if outcome.selected.is_empty() { String::new() } else { format!(" of {}", outcome.selected) };
+    format!("{label}{of}: {found}, expected {bound}.")
+}
+
+/// As many expectations as a reader takes in at first sight.
+const MOST_TOLD: usize = 3;
+const NO_RUNS: &str = "There are no runs.";
+
+/// Returns a paragraph of plain text.
+pub fn verdict(results: &Results) -> String {
+    let groups = groups(&results.runs);
+    let mut sentences = sentences(results, &groups);
+    sentences.extend(shares(&groups));
+    if groups.iter().any(Group::above_all) {
+        sentences.push(WHY_ABOVE_ALL.to_string());
+    }
+    sentences.join(" ")
+}
+
+/// The answers to the questions, one sentence each.
+fn sentences(results: &Results, groups: &[Group]) -> Vec<String> {
+    if groups.is_empty() {
+        vec![NO_RUNS.to_string()]
+    } else if points(results).len() > 1 {
+        QUESTIONS.iter().filter_map(|question| over_points(question, results, groups)).collect()
+    } else {
+        QUESTIONS.iter().filter_map(|question| at_one_point(question, groups)).collect()
+    }
+}
+
+/// Returns what the traffic does when the path fills, in a sentence; nothing without traffic.
+pub fn traffic(results: &Results) -> &'static str {
+    let connections =
+        |source: &TrafficResult| matches!(source.kind.as_str(), "tmix" | "sessions") || source.files_asked.is_some();
+    let mut sources = results.runs.iter().flat_map(|run| &run.traffic).peekable();
+    if sources.peek().is_none() {
+        return "";
+    }
+    let (reacts, all) = sources.fold((0, 0), |(reacts, all), one| (reacts + usize::from(connections(one)), all + 1));
+    match reacts {
+        0 => " The traffic does not react to the flows.",
+        _ if reacts == all => " The traffic is made of connections, which react to the path as the flows do.",
+        _ => " Of the traffic, connections react to the path as the flows do; the rest does not.",
+    }
+}
+
+/// Returns what each controller of a mix got, in a sentence for each mix.
+fn shares(groups: &[Group]) -> Vec<String> {
+    let sentence = |(mix, got): (&str, String)| format!("Of what the flows of {mix} got together: {got}.");
+    shared(groups).into_iter().map(sentence).collect()
+}
+
+/// Returns each mix, and what each of its controllers got of what all got: at one point its share, over several the range of
+/// its shares.
+pub fn shared<'a>(groups: &[Group<'a>]) -> Vec<(&'a str, String)> {
+    let mixes: Vec<(&Group<'a>, Vec<(&str, Interval)>)> =
+        groups.iter().map(|group| (group, group.shares())).filter(|(_, shares)| !shares.is_empty()).collect();
+    let mut names: Vec<&'a str> = Vec::new();
+    mixes.iter().map(|(group, _)| group.controller).for_each(|name| {
+        if !names.contains(&name) {
+            names.push(name);
+        }
+    });
+    let of = |mix: &'a str| {
+        let points: Vec<&Vec<(&str, Interval)>> =
+            mixes.iter().filter(|(group, _)| group.controller == mix).map(|(_, shares)| shares).collect();
+        let got = points[0].iter().map(|(name, first)| match points.len() {
+            1 => format!("{name} {}", shown(*first, Unit::Share)),
+            _ => {
+                let all = points.iter().flat_map(|point| point.iter()).filter(|(other, _)| other == name);
+                let means = all.map(|(_, share)| share.mean);
+                let (low, high) = means.fold((1.0, 0.0), |(low, high): (f64, f64), x| (low.min(x), high.max(x)));
+                format!("{name} {} to {}", quantity(low, Unit::Share), quantity(high, Unit::Share))
+            }
+        });
+        (mix, got.collect::<Vec<_>>().join(", "))
+    };
+    names.into_iter().map(of).collect()
+}
+
+/// Returns the groups that have an answer, best first.
+fn ranked<'g, 'a>(question: &Question, groups: impl Iterator<Item = &'g Group<'a>>) -> Vec<(&'g Group<'a>, Interval)>
+where
+    'a: 'g,
+{
+    let mut found: Vec<_> = groups.filter_map(|g| Some((g, g.interval(question.metric)?))).collect();
+    found.sort_by(|a, b| a.1.mean.total_cmp(&b.1.mean));
+    if question.more {
+        found.reverse();
+    }
+    found
+}
+
+fn at_one_point(question: &Question, groups: &[Group]) -> Option<String> {
+    let ranked = ranked(question, groups.iter());
+    let (best, figure) = ranked.first()?;
+    let rest = ranked[1..].iter().map(|(g, i)| format!("{} {}", g.controller, shown(*i, question.unit))).collect();
+    let against = if ranked.len() < 2 { String::new() } else { format!("; {}", findings::listed(rest)) };
+    let caveat =
+        ranked.get(1).map_or("", |(second, _)| doubt(difference(best, second, question.metric), second.runs.len()));
+    if ranked.len() > 1 && ranked.iter().all(|(_, i)| i.mean == figure.mean) {
+        return Some(format!("{}: all alike, {}.", question.topic, shown(*figure, question.unit)));
+    }
+    let lead = if ranked.len() > 1 { question.superlative.to_string() } else { format!("{}:", question.topic) };
+    Some(format!("{lead} {} ({}{against}){caveat}.", best.controller, shown(*figure, question.unit)))
+}
+
+/// Returns what the paired difference between the first two groups says against their order.
+fn doubt(difference: Option<Interval>, runs: usize) -> &'static str {
+    match difference {
+        Some(Interval { mean, half_width: Some(half) }) if mean.abs() <= half => {
+            ", though the replications do not tell the first two apart (95 %, paired by seed)"
+        }
+        Some(Interval { half_width: None, .. }) if runs < 2 => ", in a single replication",
+        Some(Interval { half_width: None, .. }) => ", in two replications, which do not tell how sure that is",
+        _ => "",
+    }
+}
+
+/// Returns how often each controller was best over the sweep points, and the range of the values that it reached.
+fn over_points(question: &Question, results: &Results, groups: &[Group]) -> Option<String> {
+    let points = points(results);
+    let mut wins: Vec<(&str, usize)> = Vec::new();
+    for point in &points {
+        let ranked = ranked(question, groups.iter().filter(|g| g.params == *point));
+        let Some((_, figure)) = ranked.first() else { continue };
+        for (group, _) in ranked.iter().filter(|(_, i)| i.mean == figure.mean) {
+            match wins.iter_mut().find(|(name, _)| *name == group.controller) {
+                Some((_, n)) => *n += 1,
+                None => wins.push((group.controller, 1)),
+            }
+        }
+    }
+    wins.sort_by_key(|(_, n)| std::cmp::Reverse(*n));
+    let range = |name: &str| {
+        let own = groups.iter().filter(|group| group.controller == name);
+        let means = || own.clone().filter_map(|group| group.interval(question.metric)).map(|interval| interval.mean);
+        let (low, high) = (means().fold(f64::INFINITY, f64::min), means().fold(f64::NEG_INFINITY, f64::max));
+        let (low, high) = (quantity(low, question.unit), quantity(high, question.unit));
+        if low == high { low } else { format!("{low} to {high}") }
+    };
+    if let ([(name, _)], true) = (&wins[..], groups.iter().all(|group| group.controller == groups[0].controller)) {
+        return Some(format!("{}: {name}, {} over {} sweep points.", question.topic, range(name), points.len()));
+    }
+    let count = points.len();
+    let part = |(name, n): &(&str, usize)| format!("{name} at {n} of {count} sweep points ({} over all)", range(name));
+    let parts: Vec<String> = wins.iter().map(part).collect();
+    let ties = wins.iter().map(|(_, n)| n).sum::<usize>() > count;
+    let tied = if ties { "; where several are best, each counts" } else { "" };
+    (!parts.is_empty()).then(|| format!("{} {}{tied}.", question.superlative, parts.join(", ")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::example;
+
+    #[test]
+    fn the_controller_with_the_largest_share_is_named_first() {
+        let mut results = example::demo();
+        for run in &mut results.runs {
+            run.summary.available_share = Some(if run.controller == "cubic" { 0.9 } else { 0.5 });
+        }
+        assert!(
+            verdict(&results).starts_with("The largest share of the available capacity was used by cubic (90.00 ± 0 %")
+        );
+    }
+
+    #[test]
+    fn an_order_that_replications_contradict_is_called_doubtful() {
+        let mut results = example::demo();
+        for run in &mut results.runs {
+            let sign = if run.replication % 2 == 0 { 1.0 } else { -1.0 };
+            run.summary.available_share = Some(match run.controller.as_str() {
+                "rapid" => 0.8 + 0.1 * sign,
+                "cubic" => 0.8 - 0.1 * sign,
+                _ => 0.1,
+            });
+        }
+        assert!(verdict(&results).contains("do not tell the first two apart"));
+    }
+
+    #[test]
+    fn a_mix_says_what_each_got_and_more_than_all_says_why() {
+        let mut results = example::single();
+        let share = |controller: &str, share: f64| experiment::results::ControllerShare {
+            controller: controller.to_string(),
+            share: Some(share),
+            ..experiment::results::ControllerShare::default()
+        };
+        results.runs[0].shares = vec![share("rapid", 0.25), share("cubic", 0.75)];
+        let words = verdict(&results);
+        assert!(words.ends_with("Of what the flows of rapid got together: rapid 25.00 %, cubic 75.00 %."), "{words}");
+        results.runs[0].summary.available_share = Some(1.01);
+        assert!(verdict(&results).ends_with(WHY_ABOVE_ALL));
+        let mut second = results.runs[0].clone();
+        second.params.insert("path.loss".to_string(), "0.1".to_string());
+        second.shares = vec![share("rapid", 0.5), share("cubic", 0.5)];
+        results.runs[0].params.insert("path.loss".to_string(), "0".to_string());
+        results.runs.push(second);
+        assert!(verdict(&results).contains("rapid 25.00 % to 50.00 %, cubic 50.00 % to 75.00 %."));
+    }
+
+    #[test]
+    fn traffic_of_connections_is_said_to_react() {
+        let mut results = example::single();
+        assert_eq!(traffic(&results), " The traffic does not react to the flows.");
+        results.runs[0].traffic[0].files_asked = Some(7);
+        assert!(traffic(&results).starts_with(" The traffic is made of connections"));
+        results.runs[0].traffic.push(TrafficResult { kind: "cbr".to_string(), ..TrafficResult::default() });
+        assert!(traffic(&results).starts_with(" Of the traffic, connections react"));
+        results.runs[0].traffic.clear();
+        assert_eq!(traffic(&results), "");
+    }
+
+    #[test]
+    fn nothing_to_report_is_said() {
+        assert_eq!(verdict(&example::empty()), "There are no runs.");
+        assert_eq!(answer(&example::empty()), "There are no runs.");
+    }
+
+    #[test]
+    fn the_answer_is_what_was_missed_and_found_else_the_expectation_else_who_did_best() {
+        let mut results = example::demo();
+        let missed = "Not as expected: 1 of 2 expectations is missed. Queueing, 99th percentile of controller = rapid: 800.0 µs, expected at most \
+                      10.00 µs.";
+        let found = " Share of available: rapid ";
+        assert!(answer(&results).starts_with(missed) && answer(&results).contains(found), "{}", answer(&results));
+        results.expectations.truncate(1);
+        assert!(
+            answer(&results).starts_with("As expected. Share of available: rapid ")
+                && answer(&results).contains(" Queueing, 99th percentile: rapid ")
+        );
+        let runs = results.runs.clone();
+        results.runs.retain(|run| run.controller == "rapid");
+        let met = "As expected. Share of available of controller = rapid: 93.00 %, expected at least 88.00 %.";
+        assert_eq!(answer(&results), met, "nothing to compare");
+        results.runs = runs;
+        results.expectations.clear();
+        assert!(verdict(&results).starts_with(&answer(&results)));
+        assert!(answer(&results).starts_with("The largest share of the available capacity was used by"));
+    }
+
+    #[test]
+    fn a_single_entry_is_not_ranked() {
+        let mut results = example::sweep();
+        results.runs.retain(|run| run.controller == "rapid");
+        let words = verdict(&results);
+        assert!(words.starts_with("Share of the available capacity: rapid, "), "{words}");
+        assert!(words.contains(" over 4 sweep points.") && !words.contains("largest") && !words.contains(" at 4 of"));
+    }
+
+    #[test]
+    fn a_sweep_counts_the_points_each_won() {
+        let mut results = example::sweep();
+        for run in &mut results.runs {
+            let small = run.params["path.buffer"] == "5 packets";
+            run.summary.available_share = Some(if (run.controller == "rapid") ^ small { 0.9 } else { 0.4 });
+        }
+        let words = verdict(&results);
+        assert!(words.contains("rapid at 3 of 4 sweep points (40.00 % to 90.00 % over all), "), "{words}");
+        assert!(!words.contains("each counts"), "{words}");
+        results.runs.iter_mut().for_each(|run| run.summary.available_share = Some(0.5));
+        let words = verdict(&results);
+        assert!(words.contains("rapid at 4 of 4 sweep points (50.00 % over all)"), "{words}");
+        assert!(words.contains("; where several are best, each counts."));
+    }
+}

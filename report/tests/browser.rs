@@ -1,0 +1,292 @@
+//! Opens the page in headless Chromium: every picture is drawn, no error is logged, nothing overflows.
+
+mod chromium;
+mod example;
+
+use chromium::{attribute, chromium, open};
+use experiment::results::Results;
+
+/// Draws `results` at `width` and checks everything that must hold for any page.
+fn check(results: &Results, width: u32, figures: &[&str]) {
+    check_page(&report::page(results), width, figures);
+}
+
+fn check_page(page: &str, width: u32, figures: &[&str]) {
+    let (dom, log) = open(page, width, "");
+    assert_eq!(attribute(&dom, "<html", "data-errors"), Some("[]"), "at {width}: {log}");
+    assert!(!log.contains("CONSOLE"), "{log}");
+    assert_eq!(attribute(&dom, "<html", "data-fits"), Some("true"), "the page is wider than {width}");
+    assert_eq!(attribute(&dom, "<html", "data-width"), Some(width.to_string().as_str()));
+    for figure in figures {
+        let drawn = attribute(&dom, &format!("<figure data-figure=\"{figure}\""), "data-drawn");
+        let points: usize = drawn.and_then(|d| d.parse().ok()).unwrap_or(0);
+        assert!(points > 0, "{figure} is not drawn at {width}: {drawn:?}");
+    }
+    let present = dom.matches("<figure data-figure=").count();
+    assert_eq!(present, figures.len(), "figures that nobody expected");
+}
+
+const DEMO: [&str; 11] =
+    ["tradeoff", "throughput", "shares", "rate", "queue", "ccdf", "rtt", "window", "losses", "stream", "stream-delay"];
+const SWEEP: [&str; 12] = [
+    "tradeoff",
+    "sweep",
+    "throughput",
+    "shares",
+    "rate",
+    "queue",
+    "ccdf",
+    "rtt",
+    "window",
+    "losses",
+    "stream",
+    "stream-delay",
+];
+
+#[test]
+fn the_demo_is_drawn_on_a_desktop_and_on_a_phone() {
+    if chromium() {
+        check(&example::demo(), 1280, &DEMO);
+        check(&example::demo(), 390, &DEMO);
+    }
+}
+
+#[test]
+fn completions_and_packets_are_drawn_on_a_desktop_and_on_a_phone() {
+    if chromium() {
+        for width in [1280, 390] {
+            let mut arrivals = vec!["completions", "sizes"];
+            arrivals.extend(DEMO);
+            check(&example::arrivals(), width, &arrivals);
+            let mut packets = DEMO[1..].to_vec();
+            packets.extend(["queues", "flight", "sequence"]);
+            check(&example::packets(), width, &packets);
+        }
+    }
+}
+
+/// Reads, in the picture of the links' queues, where the cells of the darkest shade begin and end; in that of packets, how
+/// many dots each list has.
+const LISTER: &str = r#"
+    const host = (name) => page.document.querySelector(`[data-figure="${name}"]`);
+    const rows = [...host('queues').querySelectorAll('text.y')].map((t) => t.textContent);
+    note('rows', rows.join('; '));
+    note('keys', [...host('queues').querySelectorAll('.key')].length);
+    note('csv', page.eval('Save').csv(host('queues')).split('\n')[1]);
+    const panel = host('sequence').querySelectorAll('.panel')[1];
+    note('dots', [...panel.querySelectorAll('g > path.dots')].map((p) => p.getAttribute('d').split('M').length - 1).join());
+    note('names', [...panel.querySelectorAll('.key span')].map((t) => t.textContent).join('; '));
+"#;
+
+#[test]
+fn links_have_rows_and_packets_have_dots() {
+    if !chromium() {
+        return;
+    }
+    let (dom, log) = open(&report::page(&example::packets()), 1280, LISTER);
+    let noted =
+        |name: &str| attribute(&dom, "<html", &format!("data-{name}")).unwrap_or_else(|| panic!("{name}: {log}"));
+    assert_eq!(noted("rows"), "access; west; a link with a long n…; east", "a name that is too long is cut");
+    assert_eq!(noted("keys"), "6", "shades");
+    // The first link of the example has no queue.
+    assert!(
+        noted("csv").starts_with("Queueing delay (s),rapid,access,") && noted("csv").ends_with(",0,,"),
+        "{}",
+        noted("csv")
+    );
+    assert_eq!(noted("names"), "acknowledged; sent; sent again; dropped or lost");
+    let dots: Vec<usize> = noted("dots").split(',').map(|count| count.parse().unwrap()).collect();
+    assert_eq!(dots[1..], [2, 2]);
+}
+
+#[test]
+fn a_sweep_is_drawn() {
+    if chromium() {
+        check(&example::sweep(), 1280, &SWEEP);
+    }
+}
+
+#[test]
+fn a_sweep_without_curves_offers_nothing_to_choose() {
+    if chromium() {
+        let mut results = example::sweep();
+        for run in &mut results.runs {
+            (run.series, run.streams, run.queue_delay) = Default::default();
+        }
+        check(&results, 390, &["tradeoff", "sweep"]);
+        assert!(!report::page(&results).contains("id=\"controls\""));
+    }
+}
+
+/// The outline and the class of each marker in the legends of a picture.
+fn markers<'a>(dom: &'a str, figure: &str) -> Vec<&'a str> {
+    let from = dom.split(&format!("<figure data-figure=\"{figure}\"")).nth(1).unwrap();
+    let samples = from.split("</figure>").next().unwrap().split("class=\"sample\"").skip(1);
+    let marker = |sample: &'a str| {
+        let paths = sample.split("</svg>").next().unwrap().split("<path ");
+        paths.filter(|path| path.contains("class=\"markers")).find_map(|path| path.split(" style").next())
+    };
+    samples.filter_map(marker).collect()
+}
+
+/// Two controllers, and eighteen more names of theirs.
+#[test]
+fn no_two_of_twenty_controllers_share_a_marker() {
+    if chromium() {
+        let mut results = example::sweep();
+        let own = results.runs.clone();
+        for copy in 1..10 {
+            results.runs.extend(own.iter().cloned().map(|mut run| {
+                run.controller = format!("{}-{copy}", run.controller);
+                run
+            }));
+        }
+        let (dom, _) = open(&report::page(&results), 1280, "");
+        let mut drawn = markers(&dom, "sweep");
+        assert_eq!(drawn.len(), 20);
+        drawn.sort_unstable();
+        drawn.dedup();
+        assert_eq!(drawn.len(), 20, "{drawn:?}");
+    }
+}
+
+#[test]
+fn hostile_names_are_drawn_as_text_and_run_nothing() {
+    if chromium() {
+        check(&example::hostile(), 390, &DEMO[1..]);
+    }
+}
+
+#[test]
+fn the_pictures_of_a_paper_are_drawn_on_a_desktop_and_on_a_phone() {
+    if chromium() {
+        for paper in [example::paper(), example::hostile_paper()] {
+            let page = report::paper_page(&paper);
+            check_page(&page, 1280, &["picture-0", "picture-1"]);
+            check_page(&page, 390, &["picture-0", "picture-1"]);
+        }
+    }
+}
+
+#[test]
+fn no_runs_give_a_page_without_errors() {
+    if chromium() {
+        check(&example::empty(), 390, &[]);
+    }
+}
+
+/// Acts like a reader: reads a value, zooms by key and by drag, goes back, chooses another replication. It acts where
+/// all three flows are active (after 40 s, 733 pixels from the left), so that the points seen are in proportion to
+/// time.
+const READER: &str = r#"
+    const figure = page.document.querySelector('[data-figure="throughput"]');
+    const frame = () => figure.querySelector('.frame');
+    const drawn = () => Number(figure.dataset.drawn), all = drawn();
+    const box = frame().getBoundingClientRect();
+    const pointer = (type, x) => frame().dispatchEvent(
+        new page.PointerEvent(type, { clientX: box.left + x, clientY: box.top + 20, bubbles: true, button: 0 }));
+    pointer('pointermove', 850);
+    note('value', figure.querySelector('output').textContent);
+    frame().dispatchEvent(new page.KeyboardEvent('keydown', { key: '+' }));
+    note('key', drawn() / all);
+    frame().dispatchEvent(new page.MouseEvent('dblclick'));
+    note('back', drawn() / all);
+    pointer('pointerdown', 760); pointer('pointermove', 800); pointer('pointerup', 960);
+    note('drag', drawn() / all);
+    note('button', page.document.getElementById('reset').hidden);
+    page.document.getElementById('reset').click();
+    note('again', drawn() / all);
+    const path = () => figure.querySelector('path.heavy[clip-path], g path.heavy').getAttribute('d'), before = path();
+    const select = page.document.getElementById('replication');
+    select.value = '1';
+    select.dispatchEvent(new page.Event('change'));
+    note('replaced', path() !== before);
+"#;
+
+#[test]
+fn a_reader_can_zoom_go_back_read_values_and_choose_a_replication() {
+    if !chromium() {
+        return;
+    }
+    let (dom, log) = open(&report::page(&example::demo()), 1280, READER);
+    let noted =
+        |name: &str| attribute(&dom, "<html", &format!("data-{name}")).unwrap_or_else(|| panic!("no {name}: {log}"));
+    let share = |name: &str| noted(name).parse::<f64>().unwrap();
+    assert!(noted("value").ends_with("bit/s"), "{}", noted("value"));
+    assert!((share("key") - 0.5).abs() < 0.02, "one key press shows {} of the time, not half", share("key"));
+    assert_eq!(share("back"), 1.0, "a double click shows the whole run");
+    // 200 of the 1012 pixels between the axes: a page of 1120 less its margins of 40 and the figure's of 68.
+    assert!((share("drag") - 200.0 / 1012.0).abs() < 0.02, "{}", share("drag"));
+    assert_eq!((noted("button"), share("again"), noted("replaced")), ("false", 1.0, "true"));
+    assert_eq!(attribute(&dom, "<html", "data-errors"), Some("[]"));
+}
+
+/// Reads the throughput-delay picture: where its dots are, the labels of its axes, and what its buttons save.
+const SAVER: &str = r#"
+    const host = page.document.querySelector('[data-figure="tradeoff"]');
+    const Save = page.eval('Save');
+    const axis = (c, at) => [...host.querySelectorAll('text.' + c)].map((t) => [Number(t.getAttribute(at)), Number(t.textContent)]);
+    note('xs', JSON.stringify(axis('x', 'x')));
+    note('ys', JSON.stringify(axis('y', 'y')));
+    note('titles', [...host.querySelectorAll('text.title')].map((t) => t.textContent).join('; '));
+    const circles = [...host.querySelectorAll('path.dots')].flatMap((p) => p.getAttribute('d').split('M').slice(1));
+    // A circle begins at its left end; its radius is 2.4.
+    note('dots', JSON.stringify(circles.map((d) => d.match(/[\d.]+/g).slice(0, 2).map(Number)).map(([x, y]) => [x + 2.4, y])));
+    note('csv', Save.csv(host).replaceAll('\n', '|'));
+    const svg = new page.DOMParser().parseFromString(Save.svg(host), 'image/svg+xml');
+    note('svg', [svg.querySelectorAll('parsererror').length, svg.querySelectorAll('path').length, /var\(|oklab|NaN/.test(Save.svg(host))].join());
+    note('drawn', host.querySelectorAll('path').length);
+    Save.png(host).then((blob) => page.document.documentElement.setAttribute('data-png', blob.type + ' ' + (blob.size > 5000)));
+"#;
+
+/// Returns delays and throughputs of the written table, in the order of the runs.
+fn written(results: &Results) -> Vec<(f64, f64)> {
+    let folder = tempfile::tempdir().unwrap();
+    experiment::results::write(results, folder.path()).unwrap();
+    let text = std::fs::read_to_string(folder.path().join("runs.csv")).unwrap();
+    let mut lines = text.lines().map(|line| line.split(',').collect::<Vec<_>>());
+    let head = lines.next().unwrap();
+    let column = |name: &str| head.iter().position(|column| *column == name).unwrap();
+    let (delay, throughput) = (column("queue_delay_mean_s"), column("throughput_bps"));
+    lines.map(|line| (line[delay].parse().unwrap(), line[throughput].parse().unwrap())).collect()
+}
+
+/// Two ticks give the line from a place on the axis to a value.
+fn value(ticks: &[(f64, f64)], at: f64) -> f64 {
+    let ((a, x), (b, y)) = (ticks[0], ticks[ticks.len() - 1]);
+    x + (at - a) * (y - x) / (b - a)
+}
+
+#[test]
+fn what_is_drawn_and_what_is_saved_are_the_numbers_of_the_written_table() {
+    if !chromium() {
+        return;
+    }
+    let mut results = example::demo();
+    results.runs.retain(|run| run.controller != "rapid");
+    for (number, run) in results.runs.iter_mut().enumerate() {
+        run.summary.queue_delay_mean_s = Some(1e-3 + number as f64 * 0.37e-3);
+    }
+    let expected = written(&results);
+    let (dom, log) = open(&report::page(&results), 1280, SAVER);
+    let noted = |name: &str| {
+        attribute(&dom, "<html", &format!("data-{name}"))
+            .unwrap_or_else(|| panic!("no {name}: {log}"))
+            .replace("&quot;", "\"")
+    };
+    assert_eq!(noted("titles"), "Throughput (Gbit/s); Queueing, mean (ms)");
+    let pairs = |name: &str| serde_json::from_str::<Vec<(f64, f64)>>(&noted(name)).unwrap();
+    let (xs, ys, dots) = (pairs("xs"), pairs("ys"), pairs("dots"));
+    assert_eq!(dots.len(), expected.len());
+    for ((x, y), (delay, throughput)) in dots.iter().zip(&expected) {
+        // A pixel is about 3 us and 25 Mbit/s; places are written to a tenth of one.
+        assert!((value(&xs, *x) * 1e-3 - delay).abs() < 1e-6, "{x} is {} ms, not {delay} s", value(&xs, *x));
+        assert!((value(&ys, *y) * 1e9 - throughput).abs() < 1e7, "{y} is {} Gbit/s, not {throughput}", value(&ys, *y));
+    }
+    let csv = noted("csv");
+    let rows: Vec<Vec<&str>> =
+        csv.split('|').skip(1).filter(|row| !row.is_empty()).map(|row| row.split(',').collect()).collect();
+    let saved: Vec<(f64, f64)> = rows.iter().map(|row| (row[3].parse().unwrap(), row[4].parse().unwrap())).collect();
+    assert_eq!(saved, expected);
+    assert_eq!(noted("svg"), format!("0,{},false", noted("drawn")));
+}

@@ -1,0 +1,74 @@
+//! A flow knows how long its handshake took: as long as the queues that it met.
+//!
+//! Rapid tells: its first two packets leave a tenth of the handshake's round trip apart.
+
+use crate::support;
+
+use experiment::scenario::{Buffer, Experiment, QueueSpec, Start, TrafficKind};
+use packetscale_models::units::{Rate, Span, Time};
+use simulator::{Mode, log};
+use support::{dumbbell, flow, link, traffic};
+
+const LINK: Rate = Rate::from_mbps(10);
+const RTT: Span = Span::from_millis(20);
+const START: Time = Time::from_nanos(1_000_000_000);
+
+/// One flow that starts after a second of traffic of twice the rate of the link there, and 1.5 times that of the link back.
+fn experiment(handshake_waits: bool) -> Experiment {
+    let delay = Span::from_millis(1);
+    let mut experiment = dumbbell(LINK, delay, Buffer::Unlimited, Span::from_secs(6));
+    experiment.links.push(link("return", LINK, delay));
+    let cbr = |rate, route| {
+        let mut source = traffic(TrafficKind::Cbr { rate }, 500, 1);
+        (source.route, source.stop) = (vec![route], START);
+        source
+    };
+    experiment.traffic = vec![cbr(Rate::from_mbps(20), 0), cbr(Rate::from_mbps(15), 1)];
+    let mut newcomer = flow("rapid", 1500, RTT);
+    (newcomer.start, newcomer.back, newcomer.handshake_waits) = (Start::At(START), vec![1], handshake_waits);
+    experiment.flows.push(newcomer.into());
+    experiment
+}
+
+/// How far apart the first two packets of the flow arrive at the first link, in milliseconds.
+fn first_gap_ms(experiment: &Experiment, mode: Mode) -> u64 {
+    let log = log(experiment, mode).expect("a run");
+    let arrivals: Vec<Time> = log.iter().filter(|served| served.owner == 0).map(|served| served.arrival).collect();
+    arrivals[1].since(arrivals[0]).nanos() / 1_000_000
+}
+
+/// A second there, half a second back, and 20 ms.
+#[test]
+fn a_handshake_waits_in_the_queues_there_and_back() {
+    for mode in [Mode::Fused, Mode::Stepped] {
+        assert_eq!(first_gap_ms(&experiment(true), mode), 152);
+    }
+}
+
+#[test]
+fn the_round_trip_of_the_idle_path_is_told_where_a_handshake_does_not_wait() {
+    assert_eq!(first_gap_ms(&experiment(false), Mode::Fused), 2);
+}
+
+/// Half a second back, and 20 ms: in a queue of its own nothing is ahead but the packet on the wire.
+#[test]
+fn a_newcomer_waits_for_nobody_where_each_flow_has_a_queue() {
+    let mut experiment = experiment(true);
+    experiment.links[0].queue = QueueSpec::named("fq-codel");
+    assert_eq!(first_gap_ms(&experiment, Mode::Fused), 52);
+}
+
+/// A link whose rate falls to nothing never takes another packet: the flow starts all the same.
+#[test]
+fn a_handshake_does_not_wait_for_ever() {
+    let text = r#"
+        run = { duration = "4 s" }
+        path = { rate = "10 Mbit/s", delay = "5 ms", buffer = "50 packets", rate_steps = [["1 s", "0 bit/s"]] }
+        sender = { handshake_waits = true }
+        flow = [{ controller = "newreno" }, { controller = "rapid", start = "2 s" }]
+    "#;
+    let plan =
+        experiment::scenario::Scenario::parse(text, std::path::Path::new("dead.toml"), &[]).expect("a scenario").plan();
+    let run = simulator::run(&plan[0]).expect("a run");
+    assert!(run.flows[1].sent_packets > 0, "the second flow has sent nothing");
+}

@@ -1,0 +1,60 @@
+//! How sending and receiving hosts shape what is on the wire.
+
+use crate::support;
+
+use experiment::scenario::{Buffer, Coalescing, GapModel};
+use packetscale_models::units::{Rate, Span, Time};
+use simulator;
+use simulator::{Mode, Served};
+use std::collections::BTreeMap;
+use support::{dumbbell, flow};
+
+/// One Rapid flow on an idle 1 Gbit/s path without delay between sender and link: arrivals at the link are departures.
+fn departures(gaps: GapModel) -> Vec<Served> {
+    let mut experiment = dumbbell(Rate::from_gbps(1), Span::from_millis(5), Buffer::Unlimited, Span::from_secs(1));
+    experiment.gaps = gaps;
+    experiment.flows = vec![flow("rapid", 1500, Span::from_millis(10)).into()];
+    simulator::log(&experiment, Mode::Fused).unwrap()
+}
+
+fn per_instant(log: &[Served]) -> Vec<usize> {
+    let mut groups: BTreeMap<Time, usize> = BTreeMap::new();
+    log.iter().for_each(|served| *groups.entry(served.arrival).or_default() += 1);
+    groups.into_values().collect()
+}
+
+#[test]
+fn a_perfect_host_sends_one_packet_at_a_time() {
+    let log = departures(GapModel::Perfect);
+    assert!(log.len() > 50_000, "{}", log.len());
+    assert!(per_instant(&log).iter().all(|packets| *packets == 1));
+}
+
+#[test]
+fn a_batching_host_sends_batches() {
+    let groups = per_instant(&departures(GapModel::Batch(4)));
+    // A batch that waits for its last packet longer than 100 us leaves short: only during start-up.
+    let whole = groups.iter().filter(|packets| **packets == 4).count();
+    assert!(whole > 10_000 && whole as f64 > 0.98 * groups.len() as f64, "{whole} of {}", groups.len());
+    assert!(groups.iter().all(|packets| *packets <= 4));
+}
+
+#[test]
+fn a_host_with_a_coarse_timer_sends_at_its_ticks_or_when_an_acknowledgment_wakes_it() {
+    let tick = 50_000_000;
+    let log = departures(GapModel::Timer(Span::from_picos(tick)));
+    let at_ticks = log.iter().filter(|served| served.arrival.picos() % tick == 0).count();
+    assert!(log.len() > 10_000 && at_ticks * 2 > log.len(), "{at_ticks} of {}", log.len());
+}
+
+/// 120 us of coalescence hold an acknowledgment back by at most that, and by something on average.
+#[test]
+fn coalescence_lengthens_the_round_trip_by_up_to_its_timer() {
+    let mut experiment = dumbbell(Rate::from_gbps(10), Span::from_millis(5), Buffer::Unlimited, Span::from_secs(1));
+    experiment.flows = vec![flow("rapid", 9000, Span::from_millis(10)).into()];
+    let without = simulator::run(&experiment).unwrap().summary.rtt_mean_s.unwrap();
+    experiment.receiver.coalescing = Coalescing { time: Span::from_micros(120), ..Coalescing::NONE };
+    let with = simulator::run(&experiment).unwrap().summary.rtt_mean_s.unwrap();
+    let added = with - without;
+    assert!((20e-6..=130e-6).contains(&added), "{added}");
+}

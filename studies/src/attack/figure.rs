@@ -1,0 +1,193 @@
+//! What is compared, and how much worse one is than the other.
+//!
+//! ```text
+//! times worse = (subject + floor) / (reference + floor)      where less is better
+//!             = (reference + floor) / (subject + floor)      where more is better
+//! ```
+//!
+//! The floor keeps nothing from being infinitely worse than next to nothing: a share of 0.01 % is no worse than one of 0.1 %.
+
+use experiment::results::Run;
+
+/// A part of the path's capacity below which the reference itself has nothing: such a path tells nothing of a controller.
+pub const LEAST_REFERENCE_SHARE: f64 = 0.1;
+
+/// What a controller may be bad at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Figure {
+    /// How much it gets.
+    Share,
+    /// How long packets wait.
+    Queue,
+    /// How much it loses at queues.
+    Loss,
+    /// How long a transfer takes.
+    Completion,
+    /// How evenly two of it share.
+    Fairness,
+}
+
+/// What is read off a run.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Reading {
+    /// The figure, in the unit of its metric.
+    pub value: f64,
+    /// Throughput of the flows.
+    pub throughput_bps: f64,
+    /// Mean rate of the traffic beside them.
+    pub traffic_bps: f64,
+}
+
+impl Figure {
+    /// All of them.
+    pub const ALL: [Figure; 5] = [Figure::Share, Figure::Queue, Figure::Loss, Figure::Completion, Figure::Fairness];
+
+    /// Its name, as `--figure` takes it.
+    pub fn name(self) -> &'static str {
+        match self {
+            Figure::Share => "share",
+            Figure::Queue => "queue",
+            Figure::Loss => "loss",
+            Figure::Completion => "completion",
+            Figure::Fairness => "fairness",
+        }
+    }
+
+    /// The figure of a run's summary that it is.
+    pub fn metric(self) -> &'static str {
+        match self {
+            Figure::Share => "throughput_bps",
+            Figure::Queue => "queue_delay_mean_s",
+            Figure::Loss => "drop_ratio",
+            Figure::Completion => "completion_time_mean_s",
+            Figure::Fairness => "fairness_jain",
+        }
+    }
+
+    /// Whether runs are judged from their beginning on.
+    pub fn is_of_whole_runs(self) -> bool {
+        matches!(self, Figure::Completion)
+    }
+
+    /// Reads a run of this length. A transfer that is not done takes at least the run, and two flows that never share
+    /// are as uneven as two can be.
+    pub fn read(self, run: &Run, duration_s: f64) -> Reading {
+        let worst = match self {
+            Figure::Share | Figure::Queue | Figure::Loss => 0.0,
+            Figure::Completion => duration_s,
+            Figure::Fairness => LEAST_JAIN,
+        };
+        let traffic = run.traffic.iter().filter_map(|source| source.mean_rate_bps);
+        Reading {
+            value: run.summary.metric(self.metric()).unwrap_or(worst),
+            throughput_bps: run.summary.throughput_bps.unwrap_or(0.0),
+            traffic_bps: traffic.sum(),
+        }
+    }
+
+    /// The reference when there is no other controller: all that others leave, no queue, no loss, a transfer at the path's rate,
+    /// equal shares.
+    pub fn bound(self, left_bps: f64, least_completion_s: f64) -> f64 {
+        match self {
+            Figure::Share => left_bps,
+            Figure::Queue | Figure::Loss => 0.0,
+            Figure::Completion => least_completion_s,
+            Figure::Fairness => 1.0,
+        }
+    }
+
+    /// The floor, in the unit of [`Figure::badness`].
+    pub fn floor(self, capacity_bps: f64) -> f64 {
+        match self {
+            // A hundredth of the path is as little as nothing.
+            Figure::Share => 0.01 * capacity_bps,
+            // What one packet of 1500 B takes at 12 Mbit/s.
+            Figure::Queue => 0.001,
+            Figure::Loss => 0.001,
+            Figure::Completion => 0.001,
+            Figure::Fairness => 0.02,
+        }
+    }
+
+    /// The value as an amount that grows from zero; of fairness, what is missing.
+    fn amount(self, value: f64) -> f64 {
+        if self == Figure::Fairness { 1.0 - value } else { value }
+    }
+
+    /// The value of this amount.
+    fn value(self, amount: f64) -> f64 {
+        if self == Figure::Fairness { 1.0 - amount } else { amount }
+    }
+
+    /// How many times worse the first is than the second.
+    pub fn times_worse(self, subject: f64, reference: f64, capacity_bps: f64) -> f64 {
+        let floor = self.floor(capacity_bps);
+        let (subject, reference) = (self.amount(subject) + floor, self.amount(reference) + floor);
+        if self == Figure::Share { reference / subject } else { subject / reference }
+    }
+
+    /// The value that is so many times larger in what is compared, floor included: what `slack` leaves of a difference.
+    pub fn moved(self, value: f64, by: f64, capacity_bps: f64) -> f64 {
+        let floor = self.floor(capacity_bps);
+        self.value(((self.amount(value) + floor) * by - floor).max(0.0))
+    }
+
+    /// Whether a larger value is better.
+    pub fn is_better_larger(self) -> bool {
+        matches!(self, Figure::Share | Figure::Fairness)
+    }
+
+    /// A value in words.
+    pub fn words(self, value: f64) -> String {
+        match self {
+            Figure::Share if value >= 1e6 => format!("{:.2} Mbit/s", value / 1e6),
+            Figure::Share => format!("{:.1} kbit/s", value / 1e3),
+            Figure::Queue => format!("{:.1} ms", value * 1e3),
+            Figure::Loss => format!("{:.2} %", value * 1e2),
+            Figure::Completion => format!("{value:.2} s"),
+            Figure::Fairness => format!("{value:.3}"),
+        }
+    }
+}
+
+/// Jain's index of two flows of which one has all.
+const LEAST_JAIN: f64 = 0.5;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_figure_is_one_of_a_run() {
+        for figure in Figure::ALL {
+            assert!(experiment::results::Summary::metrics().any(|name| name == figure.metric()), "{}", figure.name());
+        }
+    }
+
+    #[test]
+    fn worse_is_more_than_one() {
+        let capacity = 10e6;
+        let worse = |figure: Figure, subject, reference| figure.times_worse(subject, reference, capacity);
+        // (9 + 0.1) / (0.81 + 0.1) Mbit/s.
+        assert_eq!(worse(Figure::Share, 0.81e6, 9e6), 10.0);
+        assert!((worse(Figure::Queue, 0.099, 0.009) - 10.0).abs() < 1e-9);
+        assert!((worse(Figure::Fairness, 0.6, 0.99) - 14.0).abs() < 1e-9);
+        for figure in Figure::ALL {
+            assert_eq!(worse(figure, 0.7, 0.7), 1.0, "{}", figure.name());
+        }
+        // Nothing beside nothing is no worse, and nothing beside something not infinitely.
+        assert_eq!(worse(Figure::Share, 0.0, 0.0), 1.0);
+        assert_eq!(worse(Figure::Share, 0.0, 10e6), 101.0);
+    }
+
+    #[test]
+    fn a_value_moves_with_what_is_compared() {
+        for figure in Figure::ALL {
+            let (value, capacity) = (0.6, 10e6);
+            let moved = figure.moved(value, 1.5, capacity);
+            let times = figure.times_worse(moved, value, capacity);
+            let times = if figure == Figure::Share { 1.0 / times } else { times };
+            assert!((times - 1.5).abs() < 1e-9, "{}: {times}", figure.name());
+        }
+    }
+}

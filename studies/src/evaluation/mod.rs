@@ -1,0 +1,146 @@
+//! The questions of RFC 9743 to one controller, and to those that it would live beside.
+//!
+//! A question is a scenario whose first flows take the controller that is asked ([`questions`]). All runs of all
+//! questions are made in one pool: the longest questions need not wait for each other. What was made of it before an
+//! interruption is taken up again.
+
+mod answers;
+mod plan;
+mod questions;
+
+use answers::sections;
+use experiment::results::evaluation::{Evaluation, FILE};
+use experiment::scenario::Experiment;
+use harness::runner::{Error, Files, Keep, Made, Runner, There};
+use plan::{Task, plan};
+use serde_json::{Value, json};
+use std::io;
+use std::path::Path;
+
+/// What every controller is held against.
+const YARDSTICKS: [&str; 2] = ["cubic", "bbr"];
+
+/// What is asked.
+pub struct Asked<'a> {
+    /// The controller, by its name, or with settings as a scenario writes them.
+    pub controller: &'a str,
+    /// Only the sections of the RFC whose number begins like this; `None`: all.
+    pub only: Option<&'a str>,
+    /// The short form: fewer and shorter runs.
+    pub quick: bool,
+}
+
+impl Asked<'_> {
+    /// A name for a folder: that of the controller, or of the file that it comes in, and its settings.
+    pub fn folder_name(&self) -> String {
+        let words = |text: &str| -> Vec<String> {
+            let words = text.split(|c: char| !c.is_ascii_alphanumeric()).filter(|word| !word.is_empty());
+            words.map(str::to_string).collect()
+        };
+        let table = format!("controller = {}", self.controller).parse::<toml::Table>().ok();
+        let Some(toml::Value::Table(mut table)) = table.and_then(|mut table| table.remove("controller")) else {
+            return words(self.controller).join("-");
+        };
+        let text = |value: toml::Value| value.as_str().map_or(value.to_string(), str::to_string);
+        let (kind, file) = (table.remove("kind").map(text), table.remove("file").map(text));
+        let stem = file.and_then(|file| Path::new(&file).file_stem().map(|stem| stem.to_string_lossy().into_owned()));
+        let named = words(&stem.or(kind).unwrap_or_default());
+        let settings = table.into_iter().flat_map(|(key, value)| [words(&key), words(&text(value))].concat());
+        named.into_iter().chain(settings).collect::<Vec<_>>().join("-")
+    }
+
+    /// Makes all runs, and writes a page and its data into `folder`.
+    ///
+    /// # Errors
+    /// A controller or section that is not there, what the host refuses, or the folder that cannot be written.
+    pub fn answer(&self, runner: &Runner<'_>, folder: &Path) -> Result<Evaluation, Error> {
+        let questions = questions::read(self.only)?;
+        let contenders = self.contenders();
+        let (planned, tasks) = plan(&questions, &contenders, self.quick)?;
+        let experiments: Vec<Experiment> = tasks.iter().map(|task| task.experiment.clone()).collect();
+        let files = Files::of(&experiments)?;
+        runner.host.check(&experiments)?;
+        let names = names(&contenders, &tasks);
+        let asked = files.asked(&experiments)?;
+        let headings: Vec<&str> = questions.section.iter().map(|section| section.heading.as_str()).collect();
+        runner.may_replace(folder, there(folder, &names[0], &headings, self.quick, &asked))?;
+        runner.may_take_page(folder, FILE)?;
+        let finished = runner.finish(&experiments, &files, Keep::Figures, folder, &mut Made::new())?;
+        let runs = &finished.runs;
+        let evaluation = Evaluation {
+            version: runner.program.version().to_string(),
+            commit: runner.program.commit().map(str::to_string),
+            controller: names[0].clone(),
+            contenders: (names.iter().enumerate())
+                .map(|(number, name)| (name.clone(), colour(&tasks, number)))
+                .collect(),
+            quick: self.quick,
+            asked,
+            runs: runs.len(),
+            sections: sections(&questions, &planned, &tasks, runs, contenders.len()),
+        };
+        write(&evaluation, folder).and_then(|()| finished.written(folder, FILE)).map_err(Error::unwritable(folder))?;
+        Ok(evaluation)
+    }
+
+    /// The controller, and the yardsticks that it is not itself.
+    fn contenders(&self) -> Vec<String> {
+        let yardsticks = YARDSTICKS.iter().filter(|name| **name != self.controller);
+        std::iter::once(self.controller).chain(yardsticks.copied()).map(str::to_string).collect()
+    }
+}
+
+/// What the contenders are called: a file or a table of settings by the label of its controller.
+fn names(contenders: &[String], tasks: &[Task]) -> Vec<String> {
+    let of = |number: usize| {
+        let own = tasks.iter().find(|task| task.contender == number);
+        own.and_then(|task| task.experiment.flows.first()).map(|flow| &flow.controller)
+    };
+    let specs: Option<Vec<_>> = (0..contenders.len()).map(of).collect();
+    specs.map_or_else(|| contenders.to_vec(), |specs| experiment::scenario::controller_names(&specs))
+}
+
+/// That of the registry. The contender is the controller of the first flow; others may meet it.
+fn colour(tasks: &[Task], contender: usize) -> String {
+    let first = |task: &Task| task.experiment.flows.first().map(|flow| flow.controller.kind.clone());
+    let kind = tasks.iter().find(|task| task.contender == contender).and_then(first);
+    kind.and_then(|kind| packetscale_models::congestion::find(&kind))
+        .map(|entry| entry.colour.to_string())
+        .unwrap_or_default()
+}
+
+/// What a folder holds of evaluations, beside what is asked for.
+fn there(folder: &Path, controller: &str, headings: &[&str], quick: bool, asked: &str) -> There {
+    let Ok(there) = std::fs::read(folder.join(FILE)) else { return There::Nothing };
+    let there = serde_json::from_slice::<Value>(&there).unwrap_or_default();
+    let there = &there["evaluation"];
+    let Some(of) = there["controller"].as_str() else {
+        return There::Other(format!("a file {FILE} that is not of packetscale"));
+    };
+    let sections = there["sections"].as_array().map_or(&[][..], Vec::as_slice);
+    let answered: Vec<&str> = sections.iter().filter_map(|section| section["heading"].as_str()).collect();
+    let short = there["quick"] == true;
+    let count = if answered.len() == 1 { "1 section".to_string() } else { format!("{} sections", answered.len()) };
+    let found = format!("an evaluation{} of {of}, {count}", There::form(short, quick));
+    There::beside(there, asked, (of, answered.as_slice(), short) == (controller, headings, quick), found)
+}
+
+fn write(evaluation: &Evaluation, folder: &Path) -> io::Result<()> {
+    let json = json!({ "schema": experiment::results::SCHEMA, "evaluation": evaluation });
+    experiment::results::write_file(folder, FILE, |file| file.write_all(json.to_string().as_bytes()))?;
+    let page = report::evaluation_page(evaluation);
+    experiment::results::write_file(folder, report::PAGE, |file| file.write_all(page.as_bytes()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_folder_is_named_after_the_controller_its_file_and_its_settings() {
+        let name = |controller| Asked { controller, only: None, quick: true }.folder_name();
+        assert_eq!(name("cubic"), "cubic");
+        assert_eq!(name("{ kind = \"c\", file = \"labs/my_law.so\" }"), "my-law");
+        assert_eq!(name("{ kind = \"newreno\", beta = 0.7, abe = true }"), "newreno-abe-true-beta-0-7");
+    }
+}

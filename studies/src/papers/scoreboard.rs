@@ -1,0 +1,298 @@
+//! The scoreboard: what the store of outcomes says of each paper and figure, as a page.
+
+use crate::papers::library::{Library, Paper};
+use crate::papers::rule::by_constants;
+use crate::papers::store::{Bound, Judged, Outcome, Store, Stores};
+use experiment::results::reproduction::WORDS;
+use serde::Serialize;
+use serde_json::{Map, Value, json};
+use std::fmt::Write as _;
+
+/// The first lines of the page.
+const HEAD: &str = "\
+# Scoreboard
+
+";
+/// What follows the result, before the words of a verdict.
+const LEGEND: &str = "\
+`packetscale reproduce --scoreboard > docs/scoreboard.md` makes this page of `papers/outcomes.ndjson`. `reproduce --all` and
+`reproduce PAPER/FIGURE --store papers/outcomes.ndjson` fill that file. [Decision
+0055](decisions/0055-one-rule-judges-every-cell.md) has the rule.
+
+* **values**: printed numbers; some figures have statements only. **5, 15, 50 %**: how many of ours are that near; a
+  printed zero counts where ours prints as zero.
+* **constant**: how many values the best constants keep, one for each unit of the figure.
+* **again**: how many of *our* values a repetition with other seeds keeps, by the same rule, with ours in the place of the
+  published ones (`reproduce --all --reseed 1000`, stored in `papers/repeated.ndjson`). A published table is one run: a
+  program that does what the testbed did, in a run of its own, would keep about so many. (A value without noise, as the best
+  constant, can keep more.) The repetition may be of another build.
+* **statements**: words of the paper and orders of rows, kept of all; goals of our own are left out. **after**: how many
+  of their bounds were chosen when our value was known.
+";
+
+/// How many misses of a figure are named, the widest first.
+const NAMED: usize = 3;
+
+/// Counts of one figure or of many.
+#[derive(Clone, Copy, Default, Serialize)]
+struct Score {
+    values: usize,
+    within: [usize; 3],
+    kept: usize,
+    constant: usize,
+    /// How many of our values a repetition keeps; none: there was no repetition.
+    again: Option<usize>,
+    statements: usize,
+    held: usize,
+    after: usize,
+    explained: usize,
+}
+
+impl Stores {
+    /// Of `PAPER/FIGURE`.
+    fn score(&self, figure: &str) -> Score {
+        Score::of(self.found.of(figure), self.repeated.of(figure))
+    }
+}
+
+impl Score {
+    fn of(outcomes: &[Outcome], repeated: &[Outcome]) -> Score {
+        let count = |which: &dyn Fn(&Outcome) -> bool| outcomes.iter().filter(|outcome| which(outcome)).count();
+        let is_value = |outcome: &Outcome| outcome.published.is_some();
+        let kept = |outcome: &Outcome| outcome.verdict == Judged::Kept;
+        Score {
+            values: count(&is_value),
+            within: [0.05, 0.15, 0.5].map(|part| count(&|outcome| outcome.is_within(part))),
+            kept: count(&|outcome| is_value(outcome) && kept(outcome)),
+            constant: by_constants(outcomes.iter().filter_map(Outcome::published_within)),
+            again: again(outcomes, repeated),
+            statements: count(&|outcome| !is_value(outcome)),
+            held: count(&|outcome| !is_value(outcome) && kept(outcome)),
+            after: count(&Outcome::is_after_run),
+            explained: count(&|outcome| !kept(outcome) && !outcome.shown_by.is_empty()),
+        }
+    }
+
+    fn plus(self, other: Score) -> Score {
+        Score {
+            values: self.values + other.values,
+            within: [0, 1, 2].map(|at| self.within[at] + other.within[at]),
+            kept: self.kept + other.kept,
+            constant: self.constant + other.constant,
+            again: match (self.again, other.again) {
+                (Some(one), Some(another)) => Some(one + another),
+                (one, another) => one.or(another),
+            },
+            statements: self.statements + other.statements,
+            held: self.held + other.held,
+            after: self.after + other.after,
+            explained: self.explained + other.explained,
+        }
+    }
+
+    fn missed(&self) -> usize {
+        self.values + self.statements - self.kept - self.held
+    }
+
+    /// Its row, behind the name.
+    fn row(&self) -> String {
+        let [five, fifteen, fifty] = self.within;
+        let missed = self.missed();
+        let values = match self.values {
+            0 => "statements only | | | | | |".to_string(),
+            values => {
+                let again = self.again.map_or(String::new(), |again| again.to_string());
+                format!("{values} | {five} | {fifteen} | {fifty} | {} | {} | {again}", self.kept, self.constant)
+            }
+        };
+        format!(
+            "{values} | {} / {} | {} | {missed} | {} | {}",
+            self.held,
+            self.statements,
+            self.after,
+            self.explained,
+            missed - self.explained
+        )
+    }
+}
+
+/// How many values of a figure a repetition keeps. A cell is that of the same name; of several, that of the same number.
+fn again(outcomes: &[Outcome], repeated: &[Outcome]) -> Option<usize> {
+    let kept = |at: usize| {
+        let ours = &outcomes[at];
+        let named = |other: &&Outcome| other.cell == ours.cell;
+        let before = outcomes[..at].iter().filter(named).count();
+        repeated.iter().filter(named).nth(before).is_some_and(|again| ours.is_repeated_by(again))
+    };
+    (!repeated.is_empty()).then(|| (0..outcomes.len()).filter(|at| kept(*at)).count())
+}
+
+/// Returns the page.
+pub fn scoreboard(library: &Library, stores: &Stores) -> String {
+    let all: Vec<(String, Score)> =
+        library.papers().iter().map(|paper| (paper.name.clone(), score_of(paper, stores))).collect();
+    let total = all.iter().fold(Score::default(), |sum, (_, score)| sum.plus(*score));
+    let mut out = HEAD.to_string();
+    out.push_str(&result(library, &stores.found, total));
+    out.push_str(LEGEND);
+    for (word, means) in WORDS {
+        _ = writeln!(out, "* **{word}**: {means}.");
+    }
+    out.push('\n');
+    out.push_str(&table_head("paper"));
+    for (paper, score) in &all {
+        _ = writeln!(out, "| {paper} | {} |", score.row());
+    }
+    _ = writeln!(out, "| all | {} |\n", total.row());
+    for paper in library.papers() {
+        figures(&mut out, paper, stores);
+    }
+    misses(&mut out, library, &stores.found);
+    out.trim_end().to_string() + "\n"
+}
+
+/// The result in a few sentences.
+fn result(library: &Library, store: &Store, total: Score) -> String {
+    let (run, waiting) = progress(library, store);
+    let missed = total.missed();
+    let percent = |values: usize| 100.0 * values as f64 / total.values.max(1) as f64;
+    let rest = match waiting.len() {
+        0 => "Every figure has been run.".to_string(),
+        figures => {
+            let count: usize = waiting.iter().map(|(_, count)| count).sum();
+            format!("{figures} figures with {count} values and statements have not been run.")
+        }
+    };
+    let repeated = total.again.map_or(String::new(), |again| {
+        format!("A repetition with other seeds keeps {again} of our own values, {:.0} %.\n\n", percent(again))
+    });
+    format!(
+        "**{} of {} printed values are kept, {:.0} %; the best constants keep {}. {} of {} statements hold.** {} of the {missed}\n\
+         misses are explained by a run. {run} figures have been run. {rest}\n\n",
+        total.kept,
+        total.values,
+        percent(total.kept),
+        total.constant,
+        total.held,
+        total.statements,
+        total.explained,
+    ) + &repeated
+}
+
+/// How many figures were run, and which others have something to judge, with how much.
+fn progress(library: &Library, store: &Store) -> (usize, Vec<(String, usize)>) {
+    let mut run = 0;
+    let mut waiting = Vec::new();
+    for paper in library.papers() {
+        for figure in paper.figures() {
+            let (name, count) = (named(paper, &figure), paper.judged_in(&figure));
+            if !store.of(&name).is_empty() {
+                run += 1;
+            } else if count > 0 {
+                waiting.push((name, count));
+            }
+        }
+    }
+    (run, waiting)
+}
+
+/// Returns the scores as JSON: of all, of each paper, of each figure that was run, and what is left to run.
+pub fn scores(library: &Library, stores: &Stores) -> Value {
+    let store = &stores.found;
+    let (_, waiting) = progress(library, store);
+    let of_paper = |paper: &Paper| (paper.name.clone(), json!(score_of(paper, stores)));
+    let of_figure = |paper: &Paper| -> Vec<(String, Value)> {
+        let run = paper.figures().into_iter().map(|figure| named(paper, &figure));
+        run.filter(|name| !store.of(name).is_empty()).map(|name| (name.clone(), json!(stores.score(&name)))).collect()
+    };
+    let total = library.papers().iter().fold(Score::default(), |sum, paper| sum.plus(score_of(paper, stores)));
+    json!({
+        "all": total,
+        "papers": library.papers().iter().map(of_paper).collect::<Map<String, Value>>(),
+        "figures": library.papers().iter().flat_map(of_figure).collect::<Map<String, Value>>(),
+        "not_yet_run": waiting.into_iter().map(|(name, count)| (name, json!(count))).collect::<Map<String, Value>>(),
+    })
+}
+
+fn table_head(first: &str) -> String {
+    format!(
+        "| {first} | values | 5 % | 15 % | 50 % | kept | constant | again | statements | after | missed | explained | unexplained |\n\
+         |---|---|---|---|---|---|---|---|---|---|---|---|---|\n"
+    )
+}
+
+fn named(paper: &Paper, figure: &str) -> String {
+    format!("{}/{figure}", paper.name)
+}
+
+fn score_of(paper: &Paper, stores: &Stores) -> Score {
+    let scores = paper.figures().into_iter().map(|figure| stores.score(&named(paper, &figure)));
+    scores.fold(Score::default(), Score::plus)
+}
+
+/// The figures of a paper: those that were run, then the names of the others.
+fn figures(out: &mut String, paper: &Paper, stores: &Stores) {
+    _ = writeln!(out, "## {}\n", paper.name);
+    let (run, others): (Vec<String>, Vec<String>) =
+        paper.figures().into_iter().partition(|figure| !stores.found.of(&named(paper, figure)).is_empty());
+    if !run.is_empty() {
+        out.push_str(&table_head("figure"));
+        for figure in &run {
+            _ = writeln!(out, "| {figure} | {} |", stores.score(&named(paper, figure)).row());
+        }
+        out.push('\n');
+    }
+    let (pictures, waiting): (Vec<String>, Vec<String>) =
+        others.into_iter().partition(|figure| paper.judged_in(figure) == 0);
+    if !waiting.is_empty() {
+        let count: usize = waiting.iter().map(|figure| paper.judged_in(figure)).sum();
+        _ = writeln!(out, "Not yet run, {count} values and statements: {}.\n", waiting.join(", "));
+    }
+    if !pictures.is_empty() {
+        _ = writeln!(out, "Pictures without a value or statement: {}.\n", pictures.join(", "));
+    }
+}
+
+/// What is missed and unexplained: the widest misses of each figure.
+fn misses(out: &mut String, library: &Library, store: &Store) {
+    out.push_str("## Unexplained\n\n");
+    for paper in library.papers() {
+        for figure in paper.figures() {
+            let name = named(paper, &figure);
+            let unexplained = |outcome: &&Outcome| outcome.verdict != Judged::Kept && outcome.shown_by.is_empty();
+            let mut missed: Vec<&Outcome> = store.of(&name).iter().filter(unexplained).collect();
+            missed.sort_by(|a, b| width(b).total_cmp(&width(a)));
+            if missed.is_empty() {
+                continue;
+            }
+            let widest: Vec<String> = missed.iter().take(NAMED).map(|outcome| told(outcome)).collect();
+            let more = missed.len().saturating_sub(NAMED);
+            let more = if more == 0 { String::new() } else { format!("; {more} more") };
+            _ = writeln!(out, "* {name}: {}{more}", widest.join("; "));
+        }
+    }
+}
+
+/// How many times its bound a value is away; statements and missing values come first.
+fn width(outcome: &Outcome) -> f64 {
+    match (outcome.published_within(), outcome.ours) {
+        (Some((_, (published, bound))), Some(ours)) if bound > 0.0 => (ours - published).abs() / bound,
+        _ => f64::INFINITY,
+    }
+}
+
+fn told(outcome: &Outcome) -> String {
+    let ours = outcome.ours.map_or("nothing".to_string(), short);
+    let cell = outcome.cell.split_whitespace().collect::<Vec<_>>().join(" ");
+    match (outcome.published, &outcome.bound) {
+        (Some(published), _) => format!("{cell}: {published} printed, {ours} found"),
+        (None, Bound::Words(bound)) => format!("\"{cell}\" ({bound}): {ours} found"),
+        (None, Bound::Distance(_)) => format!("{cell}: {ours} found"),
+    }
+}
+
+/// Four significant digits.
+fn short(value: f64) -> String {
+    let before = if value == 0.0 { 0 } else { value.abs().log10().floor() as i32 };
+    format!("{value:.*}", (3 - before).clamp(0, 9) as usize)
+}

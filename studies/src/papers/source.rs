@@ -1,0 +1,99 @@
+//! A source of a figure: what must be done for it, what came of it, and which points it has.
+
+use crate::analysis::Question;
+use crate::papers::file::plain;
+use crate::papers::point::Point;
+use experiment::results::Run;
+use experiment::results::reproduction::Origin;
+use experiment::scenario::{Experiment, Scenario};
+use std::collections::BTreeMap;
+
+/// What must be done for a source.
+#[derive(Clone, Debug)]
+pub enum Task {
+    /// Runs of a scenario.
+    Simulate {
+        /// What the figure calls it.
+        name: String,
+        /// The scenario.
+        scenario: Box<Scenario>,
+        /// Its runs, in order; those that the short form leaves out are missing.
+        plan: Vec<Experiment>,
+    },
+    /// Probe streams of a scenario, read by methods.
+    Probe {
+        /// What the figure calls it.
+        name: String,
+        /// The scenario.
+        scenario: Box<Scenario>,
+        /// Its runs, in order; those that the short form leaves out are missing.
+        plan: Vec<Experiment>,
+        /// The methods, as `packetscale estimate` takes them, or `NAME: METHOD`.
+        methods: Vec<String>,
+    },
+    /// Questions to a theory.
+    Compute {
+        /// What the figure calls it.
+        name: String,
+        /// The theory, as `packetscale theory` names it.
+        theory: String,
+        /// The questions of its grid, in order; those that the short form leaves out are missing.
+        questions: Vec<GridQuestion>,
+    },
+    /// Nothing: the figures are there.
+    Recorded {
+        /// What the figure calls it.
+        name: String,
+        /// How they were found.
+        recipe: String,
+        /// Points and figures.
+        answers: Vec<Answer>,
+    },
+}
+
+/// A question to a theory at one point of a figure's grid.
+#[derive(Clone, Debug)]
+pub struct GridQuestion {
+    /// The parameters as the figure writes them.
+    pub point: BTreeMap<String, String>,
+    /// The same, read.
+    pub question: Question,
+}
+
+impl GridQuestion {
+    pub(crate) fn read(theory: &str, parameters: &toml::Table) -> Result<GridQuestion, String> {
+        let question = Question::read(theory, parameters)?;
+        Ok(GridQuestion {
+            point: parameters.iter().map(|(key, value)| (key.clone(), plain(value))).collect(),
+            question,
+        })
+    }
+
+    /// Its point with the answer, or why the theory gives none.
+    pub fn answer(&self) -> Answer {
+        (self.point.clone(), self.question.answer().map_err(|why| why.to_string()))
+    }
+}
+
+/// A point with its figures, or why there are none.
+pub type Answer = (BTreeMap<String, String>, Result<serde_json::Value, String>);
+
+/// What came of a task.
+#[derive(Clone, Debug)]
+pub enum Findings {
+    /// The runs of the plan, in order.
+    Runs(Vec<Run>),
+    /// Each point with its answer, in order, or why there is none.
+    Answers(Vec<Answer>),
+}
+
+/// A source as readings see it.
+#[derive(Clone, Debug)]
+pub(crate) struct Source {
+    pub name: String,
+    pub origin: Origin,
+    /// Its points have answers with figures of their own, rather than runs.
+    pub answers: bool,
+    /// All points, those too that the short form leaves out.
+    pub points: Vec<Point>,
+}

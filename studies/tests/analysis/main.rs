@@ -1,0 +1,3 @@
+//! Questions to the theories.
+
+mod questions;

@@ -1,0 +1,4 @@
+//! The search for the worst path.
+
+mod known;
+mod search;

@@ -1,0 +1,169 @@
+//! Whole searches, on a host whose runs are a formula: what there is to find is known exactly.
+
+use experiment::results::{HostLabel, Run, Summary};
+use experiment::scenario::{Experiment, Scenario};
+use harness::runner::{Clock, Host, Program, Refusal};
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use studies::attack::{Against, Asked, Attack, Effort, Figure, Means, Watch};
+
+static PROGRAM: Program = Program::new("1.2.3", Some("abc"));
+
+/// Cubic gets the whole rate. Vegas does, too, unless the delay grows: then it gets four packets in so much time, as its law has
+/// it. A seed below nothing changes nothing.
+struct Formula {
+    runs: AtomicUsize,
+}
+
+impl Formula {
+    fn new() -> Formula {
+        Formula { runs: AtomicUsize::new(0) }
+    }
+}
+
+impl Host for Formula {
+    fn name(&self) -> &'static str {
+        "formula"
+    }
+    fn summary(&self) -> &'static str {
+        "Runs are a formula"
+    }
+    fn label(&self) -> HostLabel {
+        HostLabel::default()
+    }
+    fn ability(&self) -> Result<String, String> {
+        Ok("always".to_string())
+    }
+    fn clock(&self) -> Clock {
+        Clock::Virtual
+    }
+    fn check(&self, _: &[Experiment]) -> Result<Vec<String>, Refusal> {
+        Ok(Vec::new())
+    }
+    fn run(&self, experiment: &Experiment) -> Result<Run, Refusal> {
+        self.runs.fetch_add(1, Ordering::SeqCst);
+        let link = &experiment.links[experiment.bottleneck];
+        let rate = link.rate.bps() as f64;
+        let grown = link.impairments.delay_steps.iter().map(|(_, delay)| *delay - link.delay);
+        let grown_s = grown.map(|span| span.as_secs_f64()).fold(0.0, f64::max);
+        let left = if experiment.controller == "vegas" && grown_s > 0.0 { 48_000.0 / grown_s } else { rate };
+        let throughput_bps = Some(left.min(rate));
+        Ok(Run { summary: Summary { throughput_bps, ..Summary::default() }, ..Run::default() })
+    }
+}
+
+/// Lets a search judge so many paths.
+struct Until {
+    most: u64,
+    ends: AtomicBool,
+    judged: AtomicU64,
+}
+
+impl Until {
+    fn paths(most: u64) -> Until {
+        Until { most, ends: AtomicBool::new(false), judged: AtomicU64::new(0) }
+    }
+}
+
+impl Watch for Until {
+    fn judged(&self, evaluations: u64, _: Option<(&'static str, f64)>) {
+        self.judged.store(evaluations, Ordering::SeqCst);
+        self.ends.fetch_or(evaluations >= self.most, Ordering::SeqCst);
+    }
+    fn shrinks(&self, _: usize, _: usize) {}
+    fn ends(&self) -> bool {
+        self.ends.load(Ordering::SeqCst)
+    }
+}
+
+fn asked(against: &Against) -> Asked<'_> {
+    let effort = Effort::Evaluations(1200);
+    Asked { controller: "vegas", against, figure: Figure::Share, effort, seed: 3, on: None }
+}
+
+fn attacked(host: &Formula, jobs: u16, watch: &Until, folder: &Path) -> Attack {
+    let against = Against::Controller("cubic".to_string());
+    let means = Means { host, program: &PROGRAM, jobs: Some(jobs), watch };
+    asked(&against).answer(&means, folder).unwrap_or_else(|error| panic!("{error}"))
+}
+
+#[test]
+fn the_only_weakness_is_found_and_written_as_a_scenario() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let host = Formula::new();
+    // An earlier search found something else.
+    let earlier = r#"{"attack":{"figure":"share","findings":[{"name":"vegas-share-loss"}]}}"#;
+    std::fs::write(folder.path().join("attack.json"), earlier).expect("written");
+    std::fs::write(folder.path().join("vegas-share-loss.toml"), "").expect("written");
+    let found = attacked(&host, 2, &Until::paths(u64::MAX), folder.path());
+    assert!(!folder.path().join("vegas-share-loss.toml").exists());
+    assert_eq!((found.evaluations, found.interrupted), (1200, false));
+    let names: Vec<&str> = found.findings.iter().map(|finding| finding.name.as_str()).collect();
+    assert_eq!(names, ["vegas-share-delay"], "nothing but a delay that grows is of any harm");
+    let finding = &found.findings[0];
+    assert!(finding.confirmed && finding.simplest);
+    assert_eq!((finding.genes["round_trip_ms"], finding.genes["buffer_bdp"]), (40.0, 1.0), "they do not matter");
+    // What is most that the table allows: (50 + 0.5) over (48 / 300 + 0.5); three quarters of that may be left.
+    assert!(finding.times_worse > 0.7 * 76.5, "{}", finding.times_worse);
+    // The file is a scenario of four seeds and two controllers that expects what was found.
+    let file = folder.path().join("vegas-share-delay.toml");
+    let scenario = Scenario::read(&file, &[]).unwrap_or_else(|error| panic!("{error}"));
+    let runs = scenario.plan().into_iter().map(|experiment| {
+        let run = host.run(&experiment).expect("a run");
+        Run { controller: experiment.controller.clone(), replication: experiment.replication, ..run }
+    });
+    let runs: Vec<Run> = runs.collect();
+    assert_eq!((runs.len(), scenario.expectations().len()), (8, 2));
+    assert!(scenario.expectations().iter().all(|expectation| expectation.check(&runs).met));
+    // And it is missed where vegas has become as good as cubic.
+    let mended = runs.iter().map(|run| Run { summary: runs[7].summary.clone(), ..run.clone() });
+    let mended: Vec<Run> = mended.collect();
+    assert!(scenario.expectations().iter().any(|expectation| !expectation.check(&mended).met));
+}
+
+#[test]
+fn the_same_seed_finds_the_same_with_any_number_of_jobs() {
+    let found = |jobs| {
+        let folder = tempfile::tempdir().expect("a temporary folder");
+        attacked(&Formula::new(), jobs, &Until::paths(u64::MAX), folder.path())
+    };
+    assert_eq!(found(1), found(4));
+}
+
+#[test]
+fn a_search_that_was_ended_keeps_what_it_found_and_goes_on() {
+    let (folder, whole) = (tempfile::tempdir().expect("a folder"), tempfile::tempdir().expect("a folder"));
+    let first = Formula::new();
+    let ended = attacked(&first, 2, &Until::paths(800), folder.path());
+    assert!(ended.interrupted && !ended.findings.is_empty());
+    assert!(ended.findings.iter().all(|finding| !finding.confirmed));
+    let (second, alone) = (Formula::new(), Formula::new());
+    let resumed = attacked(&second, 2, &Until::paths(u64::MAX), folder.path());
+    let at_once = attacked(&alone, 2, &Until::paths(u64::MAX), whole.path());
+    assert_eq!(resumed, at_once);
+    let runs = |host: Formula| host.runs.into_inner();
+    let (first, second, alone) = (runs(first), runs(second), runs(alone));
+    // Two threads may make one run twice.
+    assert!(first > 800 && second + first <= alone + 20, "{first} and {second} runs, {alone} at once");
+    let left = std::fs::read_dir(folder.path()).expect("the folder").flatten();
+    assert!(left.filter(|file| file.file_name().to_string_lossy().starts_with("judged")).count() == 0);
+}
+
+#[test]
+fn a_controller_against_itself_and_one_that_is_not_there_are_refused() {
+    let folder = tempfile::tempdir().expect("a temporary folder");
+    let refusal = |controller: &str, against: Against| {
+        let host = Formula::new();
+        let means = Means { host: &host, program: &PROGRAM, jobs: Some(1), watch: &Until::paths(1) };
+        let asked = Asked { controller, ..asked(&against) };
+        asked.answer(&means, folder.path()).map_or_else(|error| error.to_string(), |_| panic!("it was taken"))
+    };
+    let of = |name: &str| Against::Controller(name.to_string());
+    assert!(refusal("cubic", of("cubic")).starts_with("--against: found cubic, which is attacked itself"));
+    assert!(refusal("vegaz", of("cubic")).starts_with("attack vegaz: found the unknown controller \"vegaz\", perhaps"));
+    assert!(refusal("vegas", of("cubik")).starts_with("attack --against cubik: found"));
+    assert!(refusal("vegaz", Against::Bound).starts_with("attack vegaz: found"));
+    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0, "nothing is left of what was refused");
+    let _other = harness::runner::alone_in(folder.path()).expect("the folder is locked");
+    assert!(refusal("vegas", of("cubic")).contains("another command makes runs in this folder"));
+}

@@ -1,0 +1,3 @@
+//! The questions of RFC 9743.
+
+mod resume;

@@ -1,0 +1,521 @@
+//! Reads figures, refuses wrong ones, and compares them with results.
+
+use experiment::results::reproduction::{self, Origin, Verdict};
+use experiment::results::{Histogram, Run, Series, StreamRecord, Summary, TrafficResult};
+use serde_json::json;
+use std::collections::BTreeMap;
+use std::fs;
+use studies::papers::{Answer, Figure, Findings, GridQuestion, Library, Paper, Task};
+use tempfile::TempDir;
+
+const PAPER: &str =
+    "title = \"A paper\"\nauthors = [\"A. Author\"]\npublished = \"Here, 2026\"\nabout = \"Nothing.\"\n";
+
+const HEAD: &str = "title = \"Figure 1\"\nplace = \"section 1\"\nsays = \"So it is.\"\n";
+
+const SIMULATE: &str = r#"
+[[simulate]]
+name = "runs"
+scenario = '''
+[run]
+replications = 3
+
+[path]
+rate = "10 Mbit/s"
+delay = "5 ms"
+
+[[flow]]
+packet = "1000 B"
+
+[compare]
+controllers = ["newreno", "cubic"]
+
+[sweep]
+"path.buffer" = ["5 packets", "20 packets"]
+'''
+quick = { set = { "run.replications" = 1 }, only = { "path.buffer" = ["20 packets"] } }
+"#;
+
+const COMPUTE: &str = r#"
+[[compute]]
+name = "law"
+theory = "multiplexing"
+with = { flows = 10 }
+grid = { utilisation = [0.5, 0.9], arrivals = ["uniform", "exponential"] }
+"#;
+
+/// Makes a folder with one paper of one figure.
+fn folder(figure: &str) -> TempDir {
+    let folder = tempfile::tempdir().expect("a folder");
+    fs::write(folder.path().join("paper.toml"), PAPER).expect("written");
+    fs::write(folder.path().join("figure-1.toml"), figure).expect("written");
+    folder
+}
+
+fn read(figure: &str, quick: bool) -> Result<Figure, String> {
+    let folder = folder(figure);
+    let (paper, names) = Paper::read(folder.path()).expect("a paper");
+    assert_eq!(names, ["figure-1"]);
+    paper.figure("figure-1", quick).map_err(|error| error.to_string())
+}
+
+fn refusal(more: &str) -> String {
+    let text = [HEAD, SIMULATE, COMPUTE, more].concat();
+    let message = read(&text, false).expect_err("it is wrong");
+    assert_eq!(message.lines().count(), 1, "{message}");
+    message
+}
+
+/// Throughput 1, 2 or 1.5 Mbit/s by replication for newreno, 4, 6 or 5 for cubic, ten times that with the larger buffer.
+fn findings(figure: &Figure) -> Vec<Findings> {
+    let task = |task: &Task| match task {
+        Task::Simulate { plan, .. } => Findings::Runs(plan.iter().map(run).collect()),
+        Task::Compute { questions, .. } => Findings::Answers(questions.iter().map(answer).collect()),
+        Task::Probe { plan, methods, .. } => Findings::Answers(scored(plan, methods)),
+        Task::Recorded { answers, .. } => Findings::Answers(answers.clone()),
+    };
+    figure.tasks.iter().map(task).collect()
+}
+
+/// Within 10 %: 80 % and 90 % by method, a tenth of that over the wider range.
+fn scored(plan: &[experiment::scenario::Experiment], methods: &[String]) -> Vec<Answer> {
+    let score = |(at, method): (usize, &String), params: &BTreeMap<String, String>| {
+        let mut point = params.clone();
+        point.insert("method".into(), method.split(": ").next().unwrap_or_default().into());
+        let factor = if params["probe.range"] == "50 %" { 0.1 } else { 1.0 };
+        (point, Ok(serde_json::json!({ "within_10": (0.8 + 0.1 * at as f64) * factor })))
+    };
+    plan.iter().flat_map(|run| methods.iter().enumerate().map(|method| score(method, &run.params))).collect()
+}
+
+fn run(experiment: &experiment::scenario::Experiment) -> Run {
+    let base = if experiment.controller == "cubic" { [4e6, 6e6, 5e6] } else { [1e6, 2e6, 1.5e6] };
+    let factor = if experiment.params["path.buffer"] == "20 packets" { 10.0 } else { 1.0 };
+    let throughput_bps = base[experiment.replication as usize] * factor;
+    let values = vec![Some(1.0), None, Some(3.0)];
+    let file_duration = Histogram { upper_s: vec![0.1, 0.2, 0.5, 1.0], count: vec![0, 0, 3, 1] };
+    let rate = Series { metric: "rate".into(), flow: Some(0), start_s: 0.5, step_s: 1.0, values, ..Series::default() };
+    Run {
+        controller: experiment.controller.clone(),
+        colour: "#112233".to_string(),
+        seed: experiment.seed,
+        replication: experiment.replication,
+        params: experiment.params.clone(),
+        summary: Summary { throughput_bps: Some(throughput_bps), ..Summary::default() },
+        flows: vec![experiment::results::FlowResult {
+            timeouts: Some(7),
+            ..experiment::results::FlowResult::default()
+        }],
+        traffic: vec![TrafficResult { file_duration, ..TrafficResult::default() }],
+        series: vec![rate],
+        streams: [Some(4e6), None, Some(2e6), Some(1e6), Some(3e6)].map(traced).into(),
+        ..Run::default()
+    }
+}
+
+fn traced(estimate_bps: Option<f64>) -> StreamRecord {
+    StreamRecord { estimate_bps, ..StreamRecord::default() }
+}
+
+/// Made up, so that what is read off does not depend on the theory.
+fn answer(asked: &GridQuestion) -> Answer {
+    let load: f64 = asked.point["utilisation"].parse().expect("a number");
+    let answer = if asked.point["arrivals"] == "exponential" && load > 0.8 {
+        Err("unstable".to_string())
+    } else {
+        Ok(
+            json!({ "queue": 10.0 * load, "queue_se": 1.0, "none": 0.0, "wait": 3.0, "wait_half_width": 0.5, "curve": [[0.0, 1.0], [1.0, load]], "list": [1.0, 2.0] }),
+        )
+    };
+    (asked.point.clone(), answer)
+}
+
+fn outcome(more: &str) -> reproduction::Figure {
+    let figure = read(&[HEAD, SIMULATE, COMPUTE, more].concat(), false).expect("a figure");
+    let findings = findings(&figure);
+    figure.outcome(&findings)
+}
+
+fn value(more: &str) -> reproduction::Value {
+    let head = "[[value]]\nwhat = \"It\"\npublished = 2.0\nplace = \"here\"\n";
+    outcome(&format!("{head}{more}")).values.remove(0)
+}
+
+fn claim(more: &str) -> reproduction::Claim {
+    outcome(&format!("[[claim]]\nwords = \"It is so.\"\nplace = \"here\"\n{more}")).claims.remove(0)
+}
+
+#[test]
+fn ours_is_the_mean_over_replications_with_its_interval() {
+    let value = value(
+        "from = \"runs\"\nmetric = \"throughput_bps\"\nwhere = { controller = \"newreno\", \"path.buffer\" = \"5 packets\" }\ntimes = 1e-6\n",
+    );
+    // 1, 2 and 1.5: mean 1.5, deviation 0.5, t(2) = 4.303, so 4.303 * 0.5 / sqrt(3).
+    assert_eq!((value.ours, value.ratio, value.origin), (Some(1.5), Some(0.75), Origin::Simulated));
+    assert!((value.half_width.unwrap() - 1.24217).abs() < 1e-5, "{value:?}");
+}
+
+/// As everywhere (decision 0048).
+#[test]
+fn two_replications_have_no_interval() {
+    let wanted = "[[value]]\nwhat = \"It\"\npublished = 2.0\nplace = \"here\"\nfrom = \"runs\"\nmetric = \"throughput_bps\"\n\
+        where = { controller = \"newreno\", \"path.buffer\" = \"5 packets\" }\ntimes = 1e-6\n";
+    let two = SIMULATE.replace("replications = 3", "replications = 2");
+    let figure = read(&[HEAD, &two, wanted].concat(), false).expect("a figure");
+    let value = figure.outcome(&findings(&figure)).values.remove(0);
+    assert_eq!((value.ours, value.half_width), (Some(1.5), None));
+}
+
+#[test]
+fn a_standard_error_becomes_an_interval() {
+    let value = value("from = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.5, arrivals = \"uniform\" }\n");
+    assert_eq!((value.ours, value.half_width, value.origin), (Some(5.0), Some(1.96), Origin::Computed));
+}
+
+#[test]
+fn an_interval_that_an_answer_gives_itself_is_taken_as_it_is() {
+    let value = value("from = \"law\"\nmetric = \"wait\"\nwhere = { utilisation = 0.5, arrivals = \"uniform\" }\n");
+    assert_eq!((value.ours, value.half_width), (Some(3.0), Some(0.5)));
+}
+
+#[test]
+fn fields_of_flows_and_places_in_lists_can_be_read() {
+    let of_flow = value(
+        "from = \"runs\"\nmetric = \"flows.0.timeouts\"\nwhere = { controller = \"cubic\", \"path.buffer\" = \"5 packets\" }\n",
+    );
+    assert_eq!(of_flow.ours, Some(7.0));
+    let of_list = value("from = \"law\"\nmetric = \"list.1\"\nwhere = { utilisation = 0.5, arrivals = \"uniform\" }\n");
+    assert_eq!(of_list.ours, Some(2.0));
+}
+
+/// Of 1, 2, 3 and 4 Mbit/s half do not exceed 2, and three quarters 3; 51 per cent do not exceed 3 either.
+#[test]
+fn a_quantile_of_the_estimates_of_traced_streams_can_be_read() {
+    for (quantile, mbps) in [("p00", 1.0), ("p50", 2.0), ("p51", 3.0), ("p75", 3.0), ("p100", 4.0)] {
+        let found = value(&format!(
+            "from = \"runs\"\nmetric = \"estimates.{quantile}\"\ntimes = 1e-6\n\
+             where = {{ controller = \"cubic\", \"path.buffer\" = \"5 packets\" }}\n"
+        ));
+        assert_eq!(found.ours, Some(mbps), "{quantile}");
+    }
+    let unknown = "[[claim]]\nwords = \"It is so.\"\nplace = \"here\"\nfrom = \"runs\"\nmetric = \"estimates.p101\"\nat_most = 1\n";
+    assert!(refusal(unknown).contains("estimates.pNN"));
+}
+
+#[test]
+fn a_reading_is_divided_by_the_point_that_agrees_in_all_other_keys() {
+    let value = value(
+        "from = \"runs\"\nmetric = \"throughput_bps\"\nwhere = { controller = \"cubic\", \"path.buffer\" = \"20 packets\" }\n\
+         divided_by = { where = { controller = \"newreno\" } }\n",
+    );
+    // 50 over 15 Mbit/s.
+    assert!((value.ours.unwrap() - 50.0 / 15.0).abs() < 1e-12, "{value:?}");
+}
+
+#[test]
+fn a_point_without_an_answer_is_a_miss() {
+    let value =
+        value("from = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.9, arrivals = \"exponential\" }\n");
+    assert_eq!((value.ours, value.verdict), (None, Verdict::Unexpected));
+    let figure = outcome("");
+    assert_eq!(figure.sources[1].unanswered, ["unstable"]);
+}
+
+/// The other three points lie within the bound.
+#[test]
+fn one_missing_point_of_many_is_a_miss() {
+    let claim = claim("from = \"law\"\nmetric = \"queue\"\nat_most = 100\n");
+    assert_eq!((claim.found, claim.verdict), (None, Verdict::Unexpected));
+    assert!(claim.selected.ends_with("utilisation = 0.9, without a value of 4"), "{claim:?}");
+}
+
+/// Nothing was lost, so nothing can be divided by the loss.
+#[test]
+fn a_divisor_of_zero_is_a_miss() {
+    let claim = claim(
+        "from = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.5 }\nat_least = 0\n\
+         divided_by = { metric = \"none\" }\n",
+    );
+    assert_eq!((claim.found, claim.verdict), (None, Verdict::Unexpected));
+}
+
+#[test]
+fn a_reading_is_taken_from_another() {
+    let value = value(
+        "from = \"runs\"\nmetric = \"throughput_bps\"\nwhere = { controller = \"cubic\", \"path.buffer\" = \"5 packets\" }\n\
+         less = { where = { controller = \"newreno\" } }\ntimes = 1e-6\n",
+    );
+    // 5 less 1.5 Mbit/s; deviations 1 and 0.5 over sqrt(3), t(2) = 4.303: 2.48434 and 1.24217.
+    assert_eq!(value.ours, Some(3.5));
+    assert!((value.half_width.unwrap() - 2.48434f64.hypot(1.24217)).abs() < 1e-3, "{value:?}");
+}
+
+#[test]
+fn a_value_is_judged_by_the_rule_alone() {
+    let judged = |more: &str| {
+        let of = "from = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.5, arrivals = \"uniform\" }\n";
+        value(&format!("{of}{more}")).verdict
+    };
+    // 2.2 and 2.4 of 2.0.
+    assert_eq!(judged("times = 0.44\n"), Verdict::Kept);
+    assert_eq!(judged("times = 0.48\n"), Verdict::Unexpected);
+    assert_eq!(judged("times = 0.48\ndiffers = \"known\"\n"), Verdict::Differs);
+    assert_eq!(judged("times = 0.44\ndiffers = \"known\"\n"), Verdict::Unexpected);
+}
+
+/// Newreno has 1.5 and 15 Mbit/s, cubic 5 and 50; 2.0 is published, so 0.2 of 15, by another buffer, is no miss of 3.
+#[test]
+fn what_shows_a_difference_is_read_elsewhere_and_must_meet_the_same_bound() {
+    let shown = |by: &str| {
+        let of = "from = \"runs\"\nmetric = \"throughput_bps\"\ntimes = 4e-7\ndiffers = \"the buffer\"\n\
+                  where = { controller = \"newreno\", \"path.buffer\" = \"20 packets\" }\n";
+        value(&format!("{of}shown_by = {by}\n")).shown_by
+    };
+    assert_eq!(shown(r#"{ from = "runs", where = { controller = "cubic", "path.buffer" = "5 packets" } }"#), "runs");
+    assert_eq!(shown(r#"{ from = "runs", where = { "path.buffer" = "5 packets" } }"#), "");
+    assert_eq!(shown(r#""runs""#), "");
+}
+
+/// Written as 2, a value of 2.4 prints as it; written as 2.0, it does not.
+#[test]
+fn how_many_digits_are_printed_matters() {
+    let of = "[[value]]\nwhat = \"It\"\nplace = \"here\"\nfrom = \"law\"\nmetric = \"queue\"\ntimes = 0.48\n\
+              where = { utilisation = 0.5, arrivals = \"uniform\" }\n";
+    let judged = |published: &str| outcome(&format!("{of}published = {published}\n")).values[0].verdict;
+    assert_eq!((judged("2"), judged("2.0")), (Verdict::Kept, Verdict::Unexpected));
+}
+
+#[test]
+fn a_claim_holds_if_its_worst_point_does() {
+    let all = "from = \"law\"\nmetric = \"queue\"\nwhere = { arrivals = \"uniform\" }\n";
+    let kept = claim(&format!("{all}at_least = 5\nat_most = 9\n"));
+    assert_eq!((kept.verdict, kept.bound.as_str()), (Verdict::Kept, "queue at least 5 and at most 9"));
+    let broken = claim(&format!("{all}at_most = 8.5\n"));
+    assert_eq!((broken.verdict, broken.found), (Verdict::Unexpected, Some(9.0)));
+    assert!(broken.selected.contains("utilisation = 0.9") && broken.selected.contains("the worst of 2"), "{broken:?}");
+}
+
+#[test]
+fn a_claim_has_its_unit_beside_its_bounds() {
+    let of = "from = \"law\"\nmetric = \"queue\"\nwhere = { arrivals = \"uniform\" }\nat_least = 5\nafter_run = true\n";
+    let claim = claim(&format!("{of}unit = \"packets\"\n"));
+    assert_eq!(
+        (claim.unit.as_str(), claim.bound.as_str()),
+        ("packets", "queue at least 5 packets (bound set after the run)")
+    );
+}
+
+#[test]
+fn lines_are_drawn_by_key_and_by_curve() {
+    let figure = outcome(
+        "[[picture]]\ntitle = \"P\"\nx = { label = \"Buffer\" }\ny = { label = \"Rate\", unit = \"bit/s\" }\n\
+         [[picture.line]]\nfrom = \"runs\"\nx = \"path.buffer\"\ny = \"throughput_bps\"\nby = [\"controller\"]\n\
+         [[picture.line]]\nfrom = \"runs\"\ncurve = \"rate\"\nwhere = { controller = \"cubic\", \"path.buffer\" = \"5 packets\" }\n\
+         [[picture.line]]\nfrom = \"law\"\ncurve = \"curve\"\nby = [\"utilisation\"]\nwhere = { arrivals = \"uniform\" }\n\
+         [[picture.line]]\npublished = [[1, 2], [3, 4]]\n",
+    );
+    let lines = &figure.pictures[0].lines;
+    let names: Vec<&str> = lines.iter().map(|line| line.name.as_str()).collect();
+    assert_eq!(names, ["newreno", "cubic", "runs", "utilisation 0.5", "utilisation 0.9", "published"]);
+    let xs: Vec<f64> = lines[0].points.iter().map(|point| point.0).collect();
+    assert_eq!((xs, lines[0].points[1].1), (vec![5.0, 20.0], Some(15e6)));
+    assert_eq!(lines[2].points, [(0.5, Some(1.0), None), (1.5, None, None), (2.5, Some(3.0), None)]);
+    assert_eq!(lines[4].points[1], (1.0, Some(0.9), None));
+    assert_eq!((lines[5].origin, lines[5].points[0]), (Origin::Published, (1.0, Some(2.0), None)));
+}
+
+#[test]
+fn durations_of_files_are_drawn_as_the_share_that_took_at_most_so_long() {
+    let figure = outcome(
+        "[[picture]]\ntitle = \"P\"\nx = { label = \"Duration\", unit = \"s\" }\ny = { label = \"Share of files\" }\n\
+         [[picture.line]]\nfrom = \"runs\"\ncurve = \"file_duration\"\nby = [\"controller\", \"path.buffer\"]\n",
+    );
+    let points = &figure.pictures[0].lines[0].points;
+    assert_eq!(points, &[(0.2, Some(0.0), None), (0.5, Some(0.75), None), (1.0, Some(1.0), None)]);
+}
+
+#[test]
+fn the_short_form_runs_less_and_leaves_the_rest_unjudged() {
+    let claim = "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"runs\"\nmetric = \"throughput_bps\"\n\
+                 where = { \"path.buffer\" = \"5 packets\" }\nat_least = 1\n";
+    let figure = read(&[HEAD, SIMULATE, COMPUTE, claim].concat(), true).expect("a figure");
+    let Task::Simulate { plan, .. } = &figure.tasks[0] else { panic!("the first task is a simulation") };
+    assert_eq!(plan.len(), 2);
+    let outcome = figure.outcome(&findings(&figure));
+    assert_eq!(outcome.claims[0].verdict, Verdict::NotJudged);
+}
+
+#[test]
+fn a_mistake_is_named_with_its_line() {
+    let line = [HEAD, SIMULATE, COMPUTE].concat().lines().count() + 1;
+    for (more, named) in [
+        ("[[value]]\nwhat = \"W\"\n", "missing field"),
+        ("[[valu]]\n", "unknown field `valu`"),
+        ("[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\n", "found no bound"),
+        (
+            "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"lawn\"\nmetric = \"queue\"\nat_least = 1\n",
+            "found \"lawn\", expected one of runs, law",
+        ),
+        (
+            "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"runs\"\nmetric = \"throughput\"\nat_least = 1\n",
+            "metric: found \"throughput\"",
+        ),
+        (
+            "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\nwhere = { utilisation = 0.7 }\nat_least = 1\n",
+            "utilisation: found \"0.7\", expected one of 0.5, 0.9",
+        ),
+        (
+            "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\nat_least = 1\nshown_by = \"x\"\n",
+            "shown_by, from: found \"x\", expected one of runs, law",
+        ),
+        (
+            "[[claim]]\nwords = \"W\"\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\nat_least = 1\nless = {}\n\
+             shown_by = { from = \"law\", against = \"x\" }\n",
+            "shown_by, from: found \"x\", expected one of runs, law",
+        ),
+        (
+            "[[value]]\nwhat = \"W\"\npublished = 1\nplace = \"p\"\nfrom = \"law\"\nmetric = \"queue\"\n",
+            "found 4 points, expected one",
+        ),
+    ] {
+        let message = refusal(more);
+        assert!(message.contains(named), "{message}");
+        assert!(message.contains(&format!("figure-1.toml:{line}: ")), "{message}");
+    }
+}
+
+#[test]
+fn a_mistake_in_a_question_is_named_before_anything_is_computed() {
+    // The head's three lines, and an empty one before the source.
+    let refused = |compute: &str| read(&[HEAD, compute].concat(), false).expect_err("it is wrong");
+    let unknown = refused(&COMPUTE.replace("flows = 10", "flows = 10, runs-of = 3"));
+    assert!(
+        unknown.contains("figure-1.toml:5: compute \"law\": runs-of: unknown field `runs-of`, expected"),
+        "{unknown}"
+    );
+    let wrong = refused(&COMPUTE.replace("\"exponential\"", "\"gaussian\""));
+    assert!(wrong.contains("figure-1.toml:5: compute \"law\": arrivals: found \"gaussian\", expected"), "{wrong}");
+    let missing = refused(&COMPUTE.replace("flows = 10", "runs = 10"));
+    assert!(missing.contains("figure-1.toml:5: compute \"law\": missing field `flows`"), "{missing}");
+    let nowhere = refused(&COMPUTE.replace("\"multiplexing\"", "\"multiplex\""));
+    assert!(nowhere.contains("theory: found \"multiplex\", expected burstiness, multiplexing"), "{nowhere}");
+}
+
+#[test]
+fn a_mistake_in_an_inline_scenario_has_the_line_of_the_figure() {
+    let wrong = SIMULATE.replace("rate = \"10 Mbit/s\"", "rate = 10");
+    let message = read(&[HEAD, &wrong].concat(), false).expect_err("it is wrong");
+    // The line after the head's three and the eight before it.
+    assert!(message.contains("figure-1.toml:12: path.rate: found 10, a bare number"), "{message}");
+}
+
+#[test]
+fn every_paper_that_is_compiled_in_can_be_read_in_both_forms() {
+    // Recorded traces are not compiled in: figures that replay one are made from the root of the source tree.
+    std::env::set_current_dir(concat!(env!("CARGO_MANIFEST_DIR"), "/..")).expect("the root");
+    let library = Library::embedded().expect("papers");
+    assert!(library.papers().len() >= 2);
+    for paper in library.papers() {
+        assert!(!paper.figures().is_empty(), "{} has no figure", paper.name);
+        for figure in paper.figures() {
+            for quick in [false, true] {
+                paper.figure(&figure, quick).unwrap_or_else(|error| panic!("{error}"));
+            }
+        }
+    }
+    let order = library.find("multiplexing-2007").expect("a paper").1;
+    let place = |name: &str| order.iter().position(|figure| figure == name);
+    assert!(place("figure-9") < place("figure-10"), "{order:?}");
+}
+
+#[test]
+fn a_name_that_is_not_there_is_refused_with_those_that_are() {
+    let library = Library::embedded().expect("papers");
+    let said = |name: &str| library.find(name).expect_err("no such name").to_string();
+    assert!(said("nothing").contains("multiplexing-2007"), "{}", said("nothing"));
+    assert!(said("multiplexing-2007/figure-99").contains("figure-9"), "{}", said("multiplexing-2007/figure-99"));
+}
+
+const PROBE: &str = r#"
+[[probe]]
+name = "streams"
+scenario = '''
+[path]
+rate = "1 Gbit/s"
+delay = "1 ms"
+
+[probe]
+rate = "700 Mbit/s"
+streams = 10
+
+[sweep]
+"probe.range" = ["30 %", "50 %"]
+'''
+methods = ["BASS: bass+multi-rate", "combined"]
+"#;
+
+#[test]
+fn a_method_is_a_key_of_probe_streams_under_its_own_name() {
+    let claim = "[[claim]]\nwords = \"w\"\nplace = \"p\"\nfrom = \"streams\"\nmetric = \"within_10\"\n\
+        where = { method = \"BASS\", \"probe.range\" = \"30 %\" }\nat_least = 0.75\n\
+        divided_by = { where = { method = \"combined\" } }\nat_most = 0.9\n";
+    let figure = read(&[HEAD, PROBE, claim].concat(), false).unwrap_or_else(|error| panic!("{error}"));
+    let outcome = figure.outcome(&findings(&figure));
+    // 0.8 / 0.9.
+    assert!((outcome.claims[0].found.expect("a value") - 0.8 / 0.9).abs() < 1e-9, "{:?}", outcome.claims[0]);
+    assert_eq!(outcome.claims[0].verdict, Verdict::Kept);
+}
+
+#[test]
+fn probe_streams_need_a_scenario_with_some() {
+    let text = [HEAD, &PROBE.replace("[probe]\nrate = \"700 Mbit/s\"\nstreams = 10\n", SENDING)].concat();
+    let text = text.replace("\"probe.range\"", "\"path.delay\"").replace("\"30 %\", \"50 %\"", "\"1 ms\"");
+    let message = read(&text, false).expect_err("it is wrong");
+    assert!(message.contains("scenario: found no table [probe], expected one"), "{message}");
+}
+
+const SENDING: &str = "[[traffic]]\nkind = \"cbr\"\nrate = \"1 Mbit/s\"\n";
+
+const RECORDED: &str = r#"
+[[recorded]]
+name = "kept"
+data = "recorded/kept.toml"
+
+[[claim]]
+words = "Most are within 10 %."
+place = "section 1"
+from = "kept"
+metric = "within_10"
+where = { trained = "on A" }
+at_least = 0.5
+"#;
+
+/// Reads the figure with this file of recorded results beside it.
+fn with_recorded(data: &str) -> Result<reproduction::Figure, String> {
+    let folder = folder(&[HEAD, RECORDED].concat());
+    fs::create_dir(folder.path().join("recorded")).expect("a folder");
+    fs::write(folder.path().join("recorded/kept.toml"), data).expect("written");
+    let (paper, names) = Paper::read(folder.path()).expect("a paper");
+    assert_eq!(names, ["figure-1"]);
+    let figure = paper.figure("figure-1", false).map_err(|error| error.to_string())?;
+    Ok(figure.outcome(&findings(&figure)))
+}
+
+#[test]
+fn recorded_figures_are_read_with_the_command_that_found_them() {
+    let point = |trained: &str, within: f64| format!("[[point]]\ntrained = \"{trained}\"\nwithin_10 = {within}\n");
+    let data = ["recipe = \"make them\"\n".to_string(), point("on A", 0.75), point("on B", 0.25)].concat();
+    let outcome = with_recorded(&data).expect("a figure");
+    let claim = &outcome.claims[0];
+    assert_eq!((claim.found, claim.origin, claim.verdict), (Some(0.75), Origin::Recorded, Verdict::Kept));
+    assert_eq!((outcome.sources[0].recipe.as_str(), outcome.sources[0].count), ("make them", 2));
+}
+
+#[test]
+fn recorded_figures_without_a_recipe_or_with_one_point_twice_are_refused() {
+    let point = "[[point]]\ntrained = \"on A\"\nwithin_10 = 1.0\n";
+    let refusal = |data: &str| with_recorded(data).expect_err("it is wrong");
+    assert!(refusal(point).contains("recorded/kept.toml: missing field `recipe`"), "{}", refusal(point));
+    let twice = format!("recipe = \"make them\"\n{point}{point}");
+    assert!(refusal(&twice).contains("twice"), "{}", refusal(&twice));
+}

@@ -1,0 +1,6 @@
+//! Papers as data.
+
+mod curves;
+mod figures;
+mod outcomes;
+mod traces;
