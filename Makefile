@@ -1,25 +1,25 @@
 # packetscale. `make demo` does the main job, `make check` passes the tests that need nothing but Rust and a C compiler,
-# `make test` passes all of them. Each installs what it needs first.
+# `make test` passes all tests that decide about a change, `make test-long` the rest. Each but `check` installs what it needs.
 
 # Where rustup puts what setup.sh may just have installed.
 export PATH := $(HOME)/.cargo/bin:$(PATH)
 
 CARGO ?= cargo
 BIN := target/release/packetscale
+TARGET := $(or $(CARGO_TARGET_DIR),target)
 
-# The kernel's own tests. A plain `cargo test` leaves them to linux/tests/in_a_machine.rs, which runs each of them
-# in a machine of its own, in virtual time. Linted for the whole workspace, as the rest is: with other features, all of it
-# would be checked anew.
+# Programs of tests that linux/tests/in_a_machine.rs runs on a kernel of its own. A plain `cargo test` leaves them to it.
 IN_A_MACHINE := lab killed stamps tcp in_real_time probed carried
 
-.PHONY: help demo check test bench lint setup-build setup-test clean
+.PHONY: help demo check test test-long bench lint setup-build setup-test clean
 
 help:
-	@echo "make demo    build, run scenarios/bursty-10g.toml, write out/bursty-10g/report.html"
-	@echo "make check   the tests that need Rust and a C compiler, and nothing else"
-	@echo "make test    all tests: laws, theory, peers, claims, pages in a browser, real Linux TCP"
-	@echo "make bench   cost of a packet, as ratios from one run, beside ns-2 when it is installed"
-	@echo "make lint    formatting and lints"
+	@echo "make demo       build, run scenarios/bursty-10g.toml, write out/bursty-10g/report.html"
+	@echo "make check      the tests that need Rust and a C compiler, and nothing else"
+	@echo "make test       formatting, lints, all tests: laws, theory, peers, claims, pages in a browser, real Linux TCP"
+	@echo "make test-long  what takes too long for every change: regressions, many seeds, all kills, soaks"
+	@echo "make bench      cost of a packet, as ratios from one run, beside ns-2 when it is installed"
+	@echo "make lint       formatting and lints"
 
 setup-build:
 	@./setup.sh build
@@ -34,54 +34,49 @@ demo: $(BIN)
 	$(BIN) run scenarios/bursty-10g.toml --out out/bursty-10g
 	@echo "The page: out/bursty-10g/report.html"
 
-lint: setup-build
+lint:
 	$(CARGO) fmt --all --check
 	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
 	$(CARGO) clippy --locked --workspace $(addprefix --test ,$(IN_A_MACHINE)) -- --deny warnings
 
-# Without the rooms that need libelf or a release build. What needs another tool says so and is skipped.
+# Without Linux TCP as a host, which needs libelf. What needs another tool says so and is skipped.
 check:
 	$(CARGO) fmt --all --check
-	$(CARGO) test --locked --workspace --no-default-features \
-		--exclude linux --exclude conformance
-	$(CARGO) test --locked --package conformance --test walls
-
-# What runs beside other parts says what it said when it has ended: the claims, which have a build of their own, beside all the rest;
-# Python's tests beside the others, whose build they share.
-test: setup-test
-	@$(MAKE) --no-print-directory --jobs 2 lint-and-tests tests-of-claims-beside
+	$(CARGO) test --locked --workspace --no-default-features --exclude linux
 
 # Each part says how long it took. One that runs beside another must not share its parent's job slots: cargo takes them.
 timed = began=$$(date +%s); MAKEFLAGS= $(MAKE) --no-print-directory $(1) && echo "$(1) took $$(( $$(date +%s) - began )) s"
-SAID := target/said
+SAID := $(TARGET)/said
 
-.PHONY: lint-and-tests tests-timed tests-built tests tests-of-claims tests-of-python
-lint-and-tests:
+test: setup-test
+	@rm -rf $(SAID); mkdir -p $(SAID)
 	@$(call timed,lint)
 	@$(call timed,tests-built)
 	@MAKEFLAGS= $(MAKE) --no-print-directory --jobs 2 tests-timed tests-of-python-beside
+	@./conformance/skips.sh $(SAID)
 
+.PHONY: tests-timed tests-built tests tests-of-python
 tests-timed:
 	@$(call timed,tests)
 
+# What runs beside other parts prints its output when it has ended.
 %-beside:
-	@mkdir -p $(SAID)
 	@{ $(call timed,$*); } > $(SAID)/$*.txt 2>&1; ended=$$?; cat $(SAID)/$*.txt; exit $$ended
 
 tests-built:
-	$(CARGO) test --locked --workspace --exclude conformance --no-run
+	$(CARGO) test --locked --workspace --no-run
 
-# The unit and property tests, and the kernel's in virtual time, with checks on. None judges how fast this machine is.
+# All tests, the kernel's in virtual time. None judges how fast this machine is.
 tests:
-	$(CARGO) test --locked --workspace --exclude conformance
+	@PACKETSCALE_PYTHON=$(abspath $(TARGET))/python/tools/bin/python $(CARGO) test --locked --workspace -- --show-output \
+		> $(SAID)/tests.txt 2>&1; ended=$$?; cat $(SAID)/tests.txt; exit $$ended
 
 # The Python module: its wheel in a virtual environment, beside the command that the tests before it have built.
 tests-of-python:
-	PACKETSCALE=$(abspath $(or $(CARGO_TARGET_DIR),target))/debug/packetscale python/test.sh
+	PACKETSCALE=$(abspath $(TARGET))/debug/packetscale python/test.sh
 
-# Laws, theory, peers, claims: they need speed.
-tests-of-claims:
-	$(CARGO) test --locked --profile claims --package conformance
+test-long: setup-test
+	PACKETSCALE_LONG=1 $(CARGO) test --locked --workspace -- --include-ignored
 
 bench: setup-build
 	$(CARGO) bench --locked --package simulator

@@ -29,6 +29,7 @@ if [ "${1:-build}" = test ]; then
     need sysctl procps
     need ethtool ethtool
     need iperf3 iperf3
+    need slurmctld slurm-wlm
     need python3 python3
     python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing="$missing python3-venv"
 fi
@@ -45,6 +46,16 @@ if [ -n "$missing" ]; then
     $root apt-get update -qq
     # shellcheck disable=SC2086  # a list of packages
     $root env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq ca-certificates libc6-dev $missing >/dev/null
+fi
+
+# Python's packages for tests: those of the module, and two engines for sweeps.
+if [ "${1:-build}" = test ]; then
+    tools=${CARGO_TARGET_DIR:-$(dirname "$0")/target}/python/tools
+    [ -x "$tools/bin/pip" ] || python3 -m venv "$tools"
+    "$tools/bin/pip" install --quiet --requirement "$(dirname "$0")/python/tests/requirements.txt" || {
+        echo "setup: packages of python/tests/requirements.txt cannot be installed" >&2
+        exit 3
+    }
 fi
 
 # A kernel of Debian's, for the tests that boot one. Where it cannot be had they skip, and say so.

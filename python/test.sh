@@ -27,7 +27,7 @@ python3 -c 'import ensurepip, venv' 2>/dev/null || skip "python3 has no venv; on
 rm -rf "$wheels"
 if [ "$profile" = dev ] && [ $# = 0 ]; then
     # As the tests before it: the same packages with the same features.
-    "${CARGO:-cargo}" build --locked --workspace --exclude conformance --lib --tests
+    "${CARGO:-cargo}" build --locked --workspace --lib --tests
     inside=$work/inside
     rm -rf "$inside"
     mkdir -p "$inside" "$wheels"

@@ -3,7 +3,7 @@
 //! `--` choose among the cells: `queues`, a law, or in how many packets one is lost; `sample` makes the cells that are
 //! run again in tests, in the kernel of those.
 //!
-//!     cargo run --profile claims --package conformance --example beside_linux
+//!     cargo run --package conformance --example beside_linux
 
 #[path = "../tests/linux/mod.rs"]
 mod linux;

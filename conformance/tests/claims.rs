@@ -1,6 +1,8 @@
-//! Every claim is a scenario with expectations: `claims/*.toml` here, and `scenarios/*.toml`, which people start from,
-//! and `scenarios/attack/*.toml`, which a search found.
+//! Every claim is a scenario with expectations: `claims/*.toml` here, and `scenarios/*.toml`, which people start from.
 //! Each file is one test. The test reads the file, makes its runs and checks its expectations, as the command does.
+//!
+//! With `PACKETSCALE_LONG` set, two sets more: regression snapshots, whose bounds follow from what we once had
+//! (`regressions/*.toml`), and what a search found against other controllers (`scenarios/attack/*.toml`).
 
 use experiment::results::{HostLabel, Manifest, Results, SCHEMA};
 use experiment::scenario::Scenario;
@@ -8,21 +10,32 @@ use libtest_mimic::{Arguments, Failed, Trial};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 
+/// Where scenarios with expectations are, and whether every run of the tests makes them.
+const FOLDERS: [(&str, bool); 4] =
+    [("claims", true), ("../scenarios", true), ("regressions", false), ("../scenarios/attack", false)];
+
+/// If set, all are made.
+const LONG: &str = "PACKETSCALE_LONG";
+
 fn main() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR"));
-    let mut files = scenarios(&folder.join("claims"));
-    files.extend(scenarios(&folder.join("../scenarios")));
-    files.extend(scenarios(&folder.join("../scenarios/attack")));
-    files.retain(|file| !sends_probe_streams(file) && !only_asks(file));
-    assert!(files.len() > 10, "only {} scenarios: the test looks at nothing", files.len());
-    let one = |file: PathBuf| {
-        let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        Trial::test(name, move || claim(&file))
-    };
-    let mut trials: Vec<Trial> = files.into_iter().map(one).collect();
+    let mut trials = Vec::new();
+    for (place, in_every_run) in FOLDERS {
+        let mut files = scenarios(&folder.join(place));
+        files.retain(|file| !sends_probe_streams(file) && !only_asks(file));
+        assert!(files.len() > 10, "only {} scenarios in {place}: the test looks at nothing", files.len());
+        let ignored = !in_every_run && std::env::var_os(LONG).is_none();
+        trials.extend(files.into_iter().map(|file| one(file).with_ignored_flag(ignored)));
+    }
     trials.push(Trial::test("a_missed_expectation_is_refused", a_missed_expectation_is_refused));
     trials.push(Trial::test("a_claim_without_expectations_is_refused", a_claim_without_expectations_is_refused));
     libtest_mimic::run(&Arguments::from_args(), trials).exit();
+}
+
+/// The test of a file.
+fn one(file: PathBuf) -> Trial {
+    let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+    Trial::test(name, move || claim(&file))
 }
 
 /// Returns the scenario files of a folder, sorted by name.

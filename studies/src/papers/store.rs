@@ -1,5 +1,6 @@
-//! The store of outcomes: one line of JSON for each published value and each statement, as last judged. It lies beside
-//! the papers and is written figure by figure, so what was interrupted goes on where it ended.
+//! The store of outcomes, in lines of JSON: for each figure one that says what found its outcomes, then one for each
+//! published value and each statement, as last judged. So a difference between two stores shows the values that changed. It
+//! is written figure by figure, and what was interrupted goes on where it ended.
 
 use crate::papers::error::PaperError;
 use crate::papers::library::counted;
@@ -20,7 +21,8 @@ pub const REPEATED: &str = "papers/repeated.ndjson";
 #[derive(Clone, Debug, PartialEq, Deserialize, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Outcome {
-    /// `PAPER/FIGURE`.
+    /// `PAPER/FIGURE`; in the figure's line.
+    #[serde(skip)]
     pub figure: String,
     /// The value or the statement.
     pub cell: String,
@@ -33,19 +35,42 @@ pub struct Outcome {
     /// What ours must meet: of a value how far ours may be from it, of a statement its bounds.
     pub bound: Bound,
     /// Half of the last printed place of a value; 0 of a statement.
-    #[serde(default)]
+    #[serde(default, skip_serializing_if = "is_zero")]
     pub half_place: f64,
     /// How ours came about.
     pub origin: String,
     /// Whether ours meets it.
     pub verdict: Judged,
     /// The source of the figure that shows why ours misses; empty: nothing shows it.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub shown_by: String,
-    /// The commit of the program that found ours.
+    /// The commit of the program that found ours; in the figure's line.
+    #[serde(skip)]
     pub commit: String,
-    /// The digest of all that ours depends on: while it is the same, the outcome stands.
-    #[serde(default)]
+    /// The digest of all that ours depends on, in the figure's line: while it is the same, the outcome stands.
+    #[serde(skip)]
     pub depends_on: String,
+}
+
+fn is_zero(value: &f64) -> bool {
+    *value == 0.0
+}
+
+/// The line before the outcomes of a figure.
+#[derive(Clone, Debug, Default, Deserialize, Serialize)]
+#[serde(deny_unknown_fields)]
+struct Head {
+    figure: String,
+    commit: String,
+    depends_on: String,
+}
+
+/// A line of the store.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Line {
+    Head(Head),
+    Outcome(Box<Outcome>),
 }
 
 /// What found an outcome.
@@ -107,10 +132,20 @@ impl Store {
         }
         let text = fs::read_to_string(path).map_err(|error| PaperError::about(&shown, error))?;
         let mut store = Store::default();
+        let mut head = None;
         for (at, line) in text.lines().enumerate() {
-            let outcome: Outcome =
-                serde_json::from_str(line).map_err(|error| PaperError::about(&format!("{shown}:{}", at + 1), error))?;
-            store.figures.entry(outcome.figure.clone()).or_default().push(outcome);
+            let refused = |found: &str| {
+                PaperError::about(&format!("{shown}:{}", at + 1), format!("found {found}; expected a figure or an outcome"))
+            };
+            match (serde_json::from_str(line).map_err(|_| refused(line))?, &head) {
+                (Line::Head(one), _) => head = Some(one),
+                (Line::Outcome(outcome), Some(Head { figure, commit, depends_on })) => {
+                    let (figure, commit, depends_on) = (figure.clone(), commit.clone(), depends_on.clone());
+                    let outcomes = store.figures.entry(figure.clone()).or_default();
+                    outcomes.push(Outcome { figure, commit, depends_on, ..*outcome });
+                }
+                (Line::Outcome(_), None) => return Err(refused("an outcome before the first figure")),
+            }
         }
         Ok(store)
     }
@@ -142,9 +177,18 @@ impl Store {
         let mut figures: Vec<&String> = self.figures.keys().collect();
         figures.sort_by_key(|figure| counted(figure));
         let mut text = String::new();
-        for outcome in figures.into_iter().flat_map(|figure| &self.figures[figure]) {
-            text.push_str(&serde_json::to_string(outcome).map_err(|error| refused(error.into()))?);
+        let mut push = |line: serde_json::Result<String>| -> Result<(), PaperError> {
+            text.push_str(&line.map_err(|error| refused(error.into()))?);
             text.push('\n');
+            Ok(())
+        };
+        for figure in figures {
+            let outcomes = &self.figures[figure];
+            let Some(Outcome { figure, commit, depends_on, .. }) = outcomes.first().cloned() else { continue };
+            push(serde_json::to_string(&Head { figure, commit, depends_on }))?;
+            for outcome in outcomes {
+                push(serde_json::to_string(outcome))?;
+            }
         }
         let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let name = path.file_name().map_or(String::new(), |name| name.to_string_lossy().into_owned());

@@ -1,6 +1,6 @@
 //! Weaknesses that are known, in the simulator: the search must find them by itself, with a fixed number of paths and one seed. They
 //! take minutes, so `PACKETSCALE_LONG=1` asks for them: in a build that is fast,
-//! `PACKETSCALE_LONG=1 cargo test --profile claims -p studies --test attack known`.
+//! `PACKETSCALE_LONG=1 cargo test -p studies --test attack known`.
 
 use harness::runner::Program;
 use simulator::Simulator;

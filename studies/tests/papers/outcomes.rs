@@ -60,7 +60,7 @@ fn a_store_comes_back_as_it_was_written_and_replaces_a_figure() {
     store.put("rapid-2017", &Figure { values: Vec::new(), ..figure() }, by("another", "a"));
     store.write(&path).expect("written");
     let text = std::fs::read_to_string(&path).expect("a file");
-    assert_eq!((text.lines().count(), text.contains("c0ffee")), (1, false), "{text}");
+    assert_eq!((text.lines().count(), text.contains("c0ffee")), (2, false), "{text}");
 }
 
 #[test]
