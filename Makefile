@@ -39,10 +39,11 @@ lint:
 	$(CARGO) clippy --locked --workspace --all-targets -- --deny warnings
 	$(CARGO) clippy --locked --workspace $(addprefix --test ,$(IN_A_MACHINE)) -- --deny warnings
 
-# Without Linux TCP as a host, which needs libelf. What needs another tool says so and is skipped.
+# Without Linux TCP as a host, which needs libelf, and without what takes minutes. What needs another tool says so and is skipped.
 check:
 	$(CARGO) fmt --all --check
-	$(CARGO) test --locked --workspace --no-default-features --exclude linux
+	$(CARGO) test --locked --workspace --no-default-features --exclude linux --exclude conformance
+	$(CARGO) test --locked --package conformance --no-default-features --test walls
 
 # Each part says how long it took. One that runs beside another must not share its parent's job slots: cargo takes them.
 timed = began=$$(date +%s); MAKEFLAGS= $(MAKE) --no-print-directory $(1) && echo "$(1) took $$(( $$(date +%s) - began )) s"

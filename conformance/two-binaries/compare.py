@@ -51,15 +51,16 @@ THEORY = [
 def experiments(tree):
     """Names and arguments, in a fixed order. Arguments that name files are relative to the tree."""
     found = []
-    for folder in ["scenarios", "scenarios/kernel", "conformance/claims"]:
+    for folder in ["scenarios", "scenarios/kernel", "conformance/claims", "conformance/regressions"]:
         for file in sorted((tree / folder).glob("*.toml")):
-            name = f"{folder}/{file.name}"
-            if name in NOT_SIMULATED:
+            path = f"{folder}/{file.name}"
+            if path in NOT_SIMULATED:
                 continue
+            name = path.replace("claims/attack-", "regressions/")
             if "[probe]" in file.read_text():
-                found.append((name, ["estimate", "--from-simulator", name, "--json", "--out"]))
+                found.append((name, ["estimate", "--from-simulator", path, "--json", "--out"]))
             else:
-                found.append((name, ["run", name, "--json", "--no-page", "--out"]))
+                found.append((name, ["run", path, "--json", "--no-page", "--out"]))
     for figure in REPRODUCTIONS:
         found.append((f"reproduce {figure}", ["reproduce", figure, "--quick", "--json", "--out"]))
     for question in THEORY:
