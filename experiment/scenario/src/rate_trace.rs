@@ -165,6 +165,20 @@ mod tests {
         }
     }
 
+    #[test]
+    fn fuzz_rate_traces() {
+        let valid = ["1\n3\n3\n\n# a comment\n5\n", "time_s,rate_bps\n0,8e6\n0.010,0\n0.02, 16000000\n"];
+        fuzz::mutated_text(10_000, &valid, |text| {
+            for (format, repeat) in [(RateFormat::Mahimahi, true), (RateFormat::Csv, true), (RateFormat::Csv, false)] {
+                let Ok(capacity) = parse(text, format, repeat) else { continue };
+                let parts = [1, 7, 40, 1_000_000].map(|ms| Time::ZERO + Span::from_millis(ms));
+                let amounts = parts.map(|at| capacity.amount(Time::ZERO, at));
+                prop_assert!(amounts.is_sorted(), "what is carried falls: {:?}", amounts);
+            }
+            Ok(())
+        });
+    }
+
     proptest! {
         #![proptest_config(ProptestConfig { cases: 1000, rng_seed: RngSeed::Fixed(1), failure_persistence: None, ..Default::default() })]
 
