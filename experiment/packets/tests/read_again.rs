@@ -91,13 +91,13 @@ fn fuzz_captures_are_read_as_they_were_written() {
         let mut capture = Capture::new(&mut file, "test")?;
         let (end, step, links) = (begin + Span::from_secs(9), Span::from_millis(1), Vec::new());
         capture.begin(&Start { end, step, packets: true, flows: flows.clone(), links, measured: 0 })?;
-        let mut at = begin;
+        let mut since = Span::ZERO;
         // Behind the two handshakes of three packets, of which the first is at zero, and 2 ns before the flows.
         let mut expected = Vec::new();
         for (number, event) in events.iter().enumerate() {
-            at += Span::from_nanos(event.gap_ns);
-            capture.see(at, &event.event(&flows, number as u64))?;
-            expected.push((at - begin + Span::from_nanos(2), event.size(&flows)));
+            since += Span::from_nanos(event.gap_ns);
+            capture.see(begin + since, &event.event(&flows, number as u64))?;
+            expected.push((since + Span::from_nanos(2), event.size(&flows)));
         }
         capture.end(&Run::default())?;
         drop(capture);

@@ -41,7 +41,7 @@ fn are_of(kept: &BTreeMap<String, Run>, written: &BTreeMap<String, Run>) -> Resu
 fn fuzz_checkpoints() {
     let (written, folder) = (runs(), tempfile::tempdir().expect("a folder"));
     let ids: BTreeSet<&str> = written.keys().map(String::as_str).collect();
-    fuzz::mutated(1_000, &[lines(&written)], |content| {
+    fuzz::mutated(300, &[lines(&written)], |content| {
         fs::write(folder.path().join(NAME), content)?;
         let opened = Checkpoint::open(folder.path(), &ids, ids.len(), false)?;
         let Opened::Checkpoint(_, kept) = opened else { return Ok(()) };

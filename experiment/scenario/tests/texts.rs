@@ -198,7 +198,7 @@ fn written() -> Vec<String> {
 #[test]
 fn fuzz_scenarios() {
     let texts: Vec<String> = written().into_iter().chain(FILES.map(String::from)).collect();
-    fuzz::mutated_text(4_000, &texts, |text| {
+    fuzz::mutated_text(1_000, &texts, |text| {
         is_scenario_or_located_refusal(text)?;
         if let Ok(scenario) = read(text) {
             let resolved = scenario.to_toml();
