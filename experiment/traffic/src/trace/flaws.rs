@@ -23,7 +23,8 @@ impl Flaws {
         });
         let back = (self.back > 0).then(|| {
             let (packets, furthest) = (self.back, self.furthest);
-            format!("{file}: the times of {packets} packets go back, by {furthest} at most; each takes the time of the packet before")
+            let back = format!("{file}: the times of {packets} packets go back, by {furthest} at most");
+            format!("{back}; each takes the time of the packet before")
         });
         cut.into_iter().chain(back).collect()
     }

@@ -2,8 +2,8 @@
 //! Ethernet.
 //!
 //! Every link type is counted alike: the network-layer packet and 14 bytes of Ethernet header. A header that the link
-//! type puts in front is removed first. Tags (IEEE 802.1Q) count with the packet where it is replayed, as bytes of the wire; a packet that is compared
-//! with another capture ([`super::Captured`]) is without them. The preamble and the gap between
+//! type puts in front is removed first. Tags (IEEE 802.1Q) count with the packet where it is replayed, as bytes of the
+//! wire; a packet that is compared with another capture ([`super::Captured`]) is without them. The preamble and the gap between
 //! frames are not in captures and do not count. A frame check sequence does not count either, because captures rarely
 //! hold one (where one does, its 4 bytes count with the packet).
 

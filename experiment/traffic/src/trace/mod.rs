@@ -10,7 +10,8 @@
 //! All copies share one period, so their sum repeats after it. In runs longer than a period, more seconds therefore
 //! give no more evidence about the trace's statistics. More seeds do, because the offsets change.
 //!
-//! Sizes: the network-layer packet with its tags and 14 bytes of Ethernet header, whatever the link of the recording. They come from
+//! Sizes: the network-layer packet with its tags and 14 bytes of Ethernet header, whatever the link of the recording. They
+//! come from
 //! the original length, not the captured one ([`link`]).
 
 mod clock;
