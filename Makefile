@@ -11,7 +11,7 @@ TARGET := $(or $(CARGO_TARGET_DIR),target)
 # Programs of tests that linux/tests/in_a_machine.rs runs on a kernel of its own. A plain `cargo test` leaves them to it.
 IN_A_MACHINE := lab killed stamps tcp in_real_time probed carried
 
-.PHONY: help demo check test test-long bench lint setup-build setup-test clean
+.PHONY: help demo check test test-long bench fuzz lint setup-build setup-test clean
 
 help:
 	@echo "make demo       build, run scenarios/bursty-10g.toml, write out/bursty-10g/report.html"
@@ -19,6 +19,7 @@ help:
 	@echo "make test       formatting, lints, all tests: laws, theory, peers, claims, pages in a browser, real Linux TCP"
 	@echo "make test-long  what takes too long for every change: regressions, many seeds, all kills, soaks"
 	@echo "make bench      cost of a packet, as ratios from one run, beside ns-2 when it is installed"
+	@echo "make fuzz       readers of foreign bytes, FUZZ_MINUTES=2 each, from a new seed or FUZZ_SEED=N; prints what to keep"
 	@echo "make lint       formatting and lints"
 
 setup-build:
@@ -81,6 +82,25 @@ test-long: setup-test
 
 bench: setup-build
 	$(CARGO) bench --locked --package simulator
+
+# Tests called fuzz_ of the crates that read foreign bytes. Each round tries other inputs; the first failure ends it. Memory is
+# limited, so that a reader which takes too much fails as well; not where sanitizers reserve it.
+FUZZED := experiment harness live linux
+FUZZ_MINUTES ?= 2
+FUZZ_TIMES ?= 20
+FUZZ_KB := 4000000
+fuzz: setup-build
+	@for name in $(FUZZED); do \
+		test="$(CARGO) test --locked --quiet --package $$name"; $$test --no-run || exit 1; \
+		seed=$${FUZZ_SEED:-$$(od -An -N4 -tu4 /dev/urandom | tr -d ' ')}; ends=$$(( $$(date +%s) + 60 * $(FUZZ_MINUTES) )); \
+		while echo "$$name: FUZZ_SEED=$$seed"; do \
+			( [ $$name = linux ] || ulimit -v $(FUZZ_KB); FUZZ_SEED=$$seed FUZZ_TIMES=$(FUZZ_TIMES) $$test fuzz_ ) || { \
+				echo "$$name: failed with FUZZ_SEED=$$seed FUZZ_TIMES=$(FUZZ_TIMES); keep the input above in a test of its own"; \
+				exit 1; }; \
+			[ $$(date +%s) -lt $$ends ] && [ -z "$$FUZZ_SEED" ] || break; \
+			seed=$$(( (seed + 1) % 4294967296 )); \
+		done; \
+	done
 
 clean:
 	$(CARGO) clean

@@ -1,1 +1,3 @@
-//! Why we believe it. Everything is in `tests/` and `claims/`; `README.md` says what is checked against what.
+//! Why we believe it. What is checked is in `tests/`, `claims/` and `regressions/`; `README.md` says against what.
+
+pub mod fuzz;

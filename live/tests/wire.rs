@@ -1,10 +1,12 @@
 //! The wire format: round trips, datagrams of random and truncated bytes, and the test vectors of its page.
 
-use live::wire::{
+use packetscale_live::wire::{
     Acknowledgment, Begin, Begun, Body, Came, Cookie, Grant, Header, Keys, MOST_BLOCKS, Marks, Ordered, Packet,
     Purpose, Reason, Report, Source, Stamp, What, seal,
 };
 use proptest::prelude::*;
+use proptest::test_runner::TestRunner;
+use std::cell::Cell;
 
 const NOW_MS: u64 = 1_790_000_000_000;
 
@@ -194,58 +196,54 @@ fn ends_anywhere(packet: &Packet) -> bool {
     matches!(packet.body, Body::Data { .. }) || ends && packet.header.key == 0
 }
 
-/// Random bytes, behind a genuine header or not, and genuine packets with random bytes changed or cut off. Nothing
-/// panics; what is read can be written and read again.
-#[test]
-fn hostile_bytes_are_read_without_a_panic() {
-    let many: u64 = if std::env::var_os("PACKETSCALE_LONG").is_some() { 10_000_000 } else { 100_000 };
-    let mut random = packetscale_models::units::Random::new(18);
-    let (mut read, genuine) = (0u64, vectors());
-    for round in 0..many {
-        let mut datagram: Vec<u8> = match round % 3 {
-            0 => (0..random.bits() % 200).map(|_| random.bits() as u8).collect(),
-            _ => genuine[(random.bits() % genuine.len() as u64) as usize].1.clone(),
-        };
-        if round % 3 == 1 {
-            // A genuine header with its kind or any, and random bytes behind it.
-            datagram.truncate(20);
-            if random.bits().is_multiple_of(2) {
-                datagram[5] = (random.bits() % 20) as u8;
-            }
-            datagram.extend((0..random.bits() % 120).map(|_| random.bits() as u8));
-        }
-        if round % 3 == 2 {
-            if random.bits().is_multiple_of(2) {
-                datagram.truncate((random.bits() % (datagram.len() as u64 + 1)) as usize);
-            }
-            for _ in 0..random.bits() % 4 {
-                let at = (random.bits() % 200) as usize;
-                let Some(byte) = datagram.get_mut(at) else { continue };
-                *byte = random.bits() as u8;
-            }
-        }
-        if let Some(packet) = Packet::read(&datagram) {
-            read += 1;
-            if let Body::Report(report) = &packet.body {
-                assert!(report.stamps.len() <= datagram.len());
-            }
-            if let Body::Ack(ack) = &packet.body {
-                assert!(ack.came.len() + ack.blocks.len() <= datagram.len());
-            }
-            // Of more blocks than are written here the first are.
-            let all = !matches!(&packet.body, Body::Ack(ack) if ack.blocks.len() > MOST_BLOCKS);
-            if packet.header.key == 0 {
-                let again = Packet::read(&packet.write(&Keys::default(), 0));
-                assert!(if all { again == Some(packet) } else { again.is_some() }, "{again:?}");
-            }
-        }
+/// What hostile bytes are read as is no longer than they are, and can be written and read again.
+fn is_read_again(datagram: &[u8]) -> Result<bool, TestCaseError> {
+    let Some(packet) = Packet::read(datagram) else { return Ok(false) };
+    if let Body::Report(report) = &packet.body {
+        prop_assert!(report.stamps.len() <= datagram.len());
     }
-    assert!(read > many / 100, "only {read} of {many} were read: the test looks at nothing");
+    if let Body::Ack(ack) = &packet.body {
+        prop_assert!(ack.came.len() + ack.blocks.len() <= datagram.len());
+    }
+    let _ = packet.is_genuine(datagram, &keys(), NOW_MS);
+    // Of more blocks than are written here the first are.
+    let all = !matches!(&packet.body, Body::Ack(ack) if ack.blocks.len() > MOST_BLOCKS);
+    if packet.header.key == 0 {
+        let again = Packet::read(&packet.write(&Keys::default(), 0));
+        prop_assert!(if all { again == Some(packet) } else { again.is_some() }, "{again:?}");
+    }
+    Ok(true)
+}
+
+#[test]
+fn fuzz_datagrams() {
+    let (tried, read) = (Cell::new(0u32), Cell::new(0u32));
+    let genuine: Vec<Vec<u8>> = vectors().into_iter().map(|(_, datagram)| datagram).collect();
+    conformance::fuzz::mutated(50_000, &genuine, |datagram| {
+        tried.set(tried.get() + 1);
+        read.set(read.get() + u32::from(is_read_again(datagram)?));
+        Ok(())
+    });
+    let (tried, read) = (tried.get(), read.get());
+    assert!(read > tried / 20, "only {read} of {tried} were read: the test looks at nothing");
+}
+
+/// A genuine header with any kind, and random bytes behind it.
+#[test]
+fn fuzz_bodies() {
+    let genuine: Vec<Vec<u8>> = vectors().into_iter().map(|(_, datagram)| datagram[..20].to_vec()).collect();
+    let inputs = (prop::sample::select(genuine), 0..20u8, prop::collection::vec(any::<u8>(), 0..120));
+    let tried = TestRunner::new(conformance::fuzz::config(20_000)).run(&inputs, |(mut datagram, kind, body)| {
+        datagram[5] = kind;
+        datagram.extend(body);
+        is_read_again(&datagram).map(|_| ())
+    });
+    tried.unwrap_or_else(|failure| panic!("{failure}"));
 }
 
 /// The test vectors of docs/wire-format.md: names and datagrams.
 fn vectors() -> Vec<(&'static str, Vec<u8>)> {
-    let page = include_str!("../../docs/wire-format.md");
+    let page = include_str!("../../../docs/wire-format.md");
     let (_, after) = page.split_once("## Test vectors").expect("the section");
     let mut found = Vec::new();
     let mut blocks = after.split("```");

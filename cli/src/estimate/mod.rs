@@ -79,10 +79,13 @@ fn matched(arguments: &Arguments, sender: &Path) -> Result<File, Failure> {
     let receiver = arguments.received.as_deref().unwrap_or(sender);
     let mut recording = tempfile::tempfile().map_err(unspoolable)?;
     let mut out = BufWriter::new(&recording);
-    captures::write(sender, receiver, usize::from(arguments.packets), &mut out)
+    let warnings = captures::write(sender, receiver, usize::from(arguments.packets), &mut out)
         .map_err(|error| Failure::Input(error.to_string()))?
-        .and_then(|_| out.flush())
+        .and_then(|warnings| out.flush().map(|()| warnings))
         .map_err(unspoolable)?;
+    for warning in warnings {
+        let _ = writeln!(io::stderr(), "warning: {}", scenario::visible(&warning));
+    }
     drop(out);
     recording.rewind().map_err(unspoolable)?;
     Ok(recording)

@@ -20,6 +20,9 @@ const OPPORTUNITY: Bytes = Bytes::new(1500);
 const LONGEST_S: u64 = 10_000_000;
 const HIGHEST_BPS: f64 = 1e15;
 
+/// The shortest trace that begins anew: a run steps through each of its changes.
+const SHORTEST: Span = Span::from_micros(1);
+
 const HEADER: &str = "time_s,rate_bps";
 /// What a line after the first is.
 const CHANGE: &str = "a time in s, a comma and a rate in bit/s, like \"12.5,3000000\"";
@@ -61,6 +64,10 @@ fn parse(text: &str, format: RateFormat, repeat: bool) -> Result<Capacity, Fault
         RateFormat::Csv => rates(lines)?,
     };
     let period = points.last().map(|last| last.at).filter(|_| repeat);
+    if let Some(period) = period.filter(|period| (Span::from_picos(1)..SHORTEST).contains(period)) {
+        let expected = format!("{SHORTEST} or more, or repeat = false");
+        return Err(Fault { found: format!("a trace that begins anew after {period}"), expected });
+    }
     Capacity::new(points, period).ok_or_else(|| Fault {
         found: "a trace that carries nothing".to_string(),
         expected: match format {
@@ -163,6 +170,30 @@ mod tests {
             let fault = refused(text, format);
             assert!(fault.found.contains(found) && fault.expected.contains(expected), "{text:?}: {fault:?}");
         }
+    }
+
+    #[test]
+    fn a_trace_that_begins_anew_within_a_microsecond_is_refused() {
+        let text = "time_s,rate_bps\n0,1e15\n1e-12,0\n";
+        let fault = parse(text, RateFormat::Csv, true).unwrap_err();
+        assert_eq!(fault.found, "a trace that begins anew after 1 ps");
+        assert!(fault.expected.starts_with("1 us or more"), "{fault:?}");
+        assert!(parse(text, RateFormat::Csv, false).is_ok());
+        assert!(parse("time_s,rate_bps\n0,1e9\n1e-6,0\n", RateFormat::Csv, true).is_ok());
+    }
+
+    #[test]
+    fn fuzz_rate_traces() {
+        let valid = ["1\n3\n3\n\n# a comment\n5\n", "time_s,rate_bps\n0,8e6\n0.010,0\n0.02, 16000000\n"];
+        conformance::fuzz::mutated_text(2_000, &valid, |text| {
+            for (format, repeat) in [(RateFormat::Mahimahi, true), (RateFormat::Csv, true), (RateFormat::Csv, false)] {
+                let Ok(capacity) = parse(text, format, repeat) else { continue };
+                let parts = [1, 7, 40, 100].map(|ms| Time::ZERO + Span::from_millis(ms));
+                let amounts = parts.map(|at| capacity.amount(Time::ZERO, at));
+                prop_assert!(amounts.is_sorted(), "what is carried falls: {:?}", amounts);
+            }
+            Ok(())
+        });
     }
 
     proptest! {

@@ -117,6 +117,7 @@ fn point(line: &str) -> Option<(Bytes, f64)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use proptest::prelude::*;
 
     #[test]
     fn a_file_has_a_point_on_each_line() {
@@ -138,5 +139,16 @@ mod tests {
         for (text, found) in refused {
             assert_eq!(parse(text).unwrap_err().found, found);
         }
+    }
+
+    #[test]
+    fn fuzz_sizes() {
+        conformance::fuzz::mutated_text(10_000, &["# two points\nsize_bytes,share\n10,0.25\n\n30 , 1\n"], |text| {
+            if let Ok(points) = parse(text) {
+                prop_assert!(points.is_sorted_by(|one, next| one.0 < next.0 && one.1 <= next.1), "{points:?}");
+                prop_assert_eq!(points.last().map(|point| point.1), Some(1.0));
+            }
+            Ok(())
+        });
     }
 }

@@ -51,10 +51,10 @@ pub use application::Application;
 pub use draw::Draws;
 pub use error::TrafficError;
 pub use meter::{Burstiness, Meter};
-pub use offered::{cross_traffic, packets, start, starts};
+pub use offered::{cross_traffic, packets, start, starts, warnings};
 pub use plan::{available_steps, planned_rate};
 pub use superposition::Superposition;
-pub use trace::{Capture, Captured, Survey, survey};
+pub use trace::{Capture, Captured, Flaws, Survey, survey};
 
 use crate::scenario::{TrafficKind, TrafficSpec};
 use cbr::Cbr;

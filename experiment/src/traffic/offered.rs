@@ -1,11 +1,12 @@
 //! What chance decides before a run begins: when flows start, and the packets of traffic.
 
-use crate::scenario::{Experiment, FlowSpec, Start, TrafficKind};
+use crate::scenario::{Experiment, FlowSpec, Start, TraceSource, TrafficKind};
 use crate::traffic::chance::{Purpose, seed};
-use crate::traffic::{AnySource, CrossPacket, Superposition, TrafficError, open, replay};
+use crate::traffic::{AnySource, CrossPacket, Superposition, TrafficError, open, replay, survey};
 use packetscale_models::units::Time;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use std::collections::BTreeSet;
 
 /// Returns when the `index`-th flow starts, in a run with the seed `run`.
 pub fn start(flow: &FlowSpec, index: usize, run: u64) -> Time {
@@ -52,4 +53,16 @@ pub fn cross_traffic<E: From<TrafficError>>(
     alone: impl Fn(&Experiment, usize) -> Result<Vec<Vec<CrossPacket>>, E>,
 ) -> Result<Vec<Superposition<AnySource>>, E> {
     (0..experiment.traffic.len()).map(|index| packets(experiment, index, &alone)).collect()
+}
+
+/// Returns a warning for each flaw of the captures that a plan replays. A capture that cannot be read gives none here: its
+/// run refuses it.
+pub fn warnings(plan: &[Experiment]) -> Vec<String> {
+    let captures = plan.iter().flat_map(|experiment| &experiment.traffic).filter_map(|spec| match &spec.kind {
+        TrafficKind::Trace { file, source: TraceSource::Pcap, .. } => Some(file),
+        _ => None,
+    });
+    let once: BTreeSet<_> = captures.collect();
+    let flaws = once.into_iter().filter_map(|file| Some((file, survey(file, TraceSource::Pcap).ok()?.flaws)));
+    flaws.flat_map(|(file, flaws)| flaws.warnings(file)).collect()
 }

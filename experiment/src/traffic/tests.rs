@@ -287,7 +287,7 @@ fn the_recorded_trace_holds_what_another_reader_finds_in_it() {
     let TrafficKind::Trace { file, source, .. } = recorded().kind else { unreachable!() };
     let found = survey(&file, source).unwrap();
     let span = Span::from_nanos(2_922_429_342);
-    assert_eq!(found, Survey { packets: 45_000, bytes: Bytes::new(67_418_906), span });
+    assert_eq!(found, Survey { packets: 45_000, bytes: Bytes::new(67_418_906), span, flaws: Default::default() });
 }
 
 #[test]

@@ -184,3 +184,27 @@ fn change() -> impl Strategy<Value = (String, String)> {
         (1u32..1000).prop_map(|s| format!("step = \"{s}.5 s\"")).prop_map(entry("record")),
     ]
 }
+
+/// Every file of `scenarios/`.
+fn written() -> Vec<String> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../scenarios");
+    let entries = std::fs::read_dir(folder).expect("the scenarios");
+    let mut files: Vec<_> = entries.map(|entry| entry.expect("a file").path()).collect();
+    files.retain(|path| path.extension().is_some_and(|ending| ending == "toml"));
+    files.sort();
+    files.into_iter().map(|path| std::fs::read_to_string(path).expect("text")).collect()
+}
+
+#[test]
+fn fuzz_scenarios() {
+    let texts: Vec<String> = written().into_iter().chain(FILES.map(String::from)).collect();
+    conformance::fuzz::mutated_text(1_000, &texts, |text| {
+        is_scenario_or_located_refusal(text)?;
+        if let Ok(scenario) = read(text) {
+            let resolved = scenario.to_toml();
+            let again = read(&resolved).map_err(|error| TestCaseError::fail(format!("{error} in\n{resolved}")))?;
+            prop_assert_eq!(again.to_toml(), resolved);
+        }
+        Ok(())
+    });
+}

@@ -1,25 +1,26 @@
-//! Headers of IPv4 (RFC 791) and TCP (RFC 9293), with correct checksums for data of zeros.
+//! Headers of IPv4 and TCP by the crate `etherparse`, with correct checksums for data of zeros.
+
+use TcpOptionElement::{
+    MaximumSegmentSize, Noop, SelectiveAcknowledgement, SelectiveAcknowledgementPermitted, Timestamp, WindowScale,
+};
+use etherparse::checksum::Sum16BitWords;
+use etherparse::{IpEcn, IpNumber, Ipv4Header, TcpHeader, TcpOptionElement, TcpOptions};
 
 /// Bytes of a header of IPv4 without options.
-pub(crate) const IP: u32 = 20;
+pub(crate) const IP: u32 = Ipv4Header::MIN_LEN as u32;
 /// Bytes of a header of TCP without options.
-pub(crate) const TCP: u32 = 20;
+pub(crate) const TCP: u32 = TcpHeader::MIN_LEN as u32;
 /// Bytes of the longest headers: 40 bytes of options.
-pub(crate) const LONGEST: u32 = IP + TCP + 40;
+pub(crate) const LONGEST: u32 = IP + TcpHeader::MAX_LEN as u32;
 
 /// Flags of TCP, of which accurate ECN (RFC 9768) takes three as a number.
 pub(crate) const SYN: u16 = 0x002;
 pub(crate) const ACK: u16 = 0x010;
+const ECE: u16 = 0x040;
+const CWR: u16 = 0x080;
+const AE: u16 = 0x100;
 /// The lowest bit of ACE: ECE, CWR and AE follow each other.
 const ACE_SHIFT: u32 = 6;
-
-/// Kinds of TCP options, and the one that only fills.
-const NOP: u8 = 1;
-const MSS: u8 = 2;
-const WINDOW_SCALE: u8 = 3;
-const SACK_PERMITTED: u8 = 4;
-const SACK: u8 = 5;
-const TIMESTAMPS: u8 = 8;
 
 /// Where a packet comes from or goes to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -59,104 +60,96 @@ impl Headers<'_> {
 
     /// Writes the headers over `out`.
     pub(crate) fn write(&self, out: &mut Vec<u8>) {
+        let mut ip = Ipv4Header {
+            ecn: IpEcn::try_new(self.ecn).unwrap_or_default(),
+            total_len: self.length() as u16,
+            identification: self.identification,
+            dont_fragment: true,
+            time_to_live: 64,
+            protocol: IpNumber::TCP,
+            source: self.from.host,
+            destination: self.to.host,
+            ..Ipv4Header::default()
+        };
+        ip.header_checksum = ip.calc_header_checksum();
+        let mut tcp = self.tcp();
+        // The pseudo-header, and TCP's: zeros add nothing.
+        let sum = Sum16BitWords::new()
+            .add_4bytes(ip.source)
+            .add_4bytes(ip.destination)
+            .add_2bytes([0, IpNumber::TCP.0])
+            .add_2bytes((ip.total_len - IP as u16).to_be_bytes())
+            .add_slice(&tcp.to_bytes());
+        tcp.checksum = sum.ones_complement().to_be();
         out.clear();
-        let length = self.length() as u16;
-        out.extend([0x45, self.ecn]);
-        out.extend(length.to_be_bytes());
-        out.extend(self.identification.to_be_bytes());
-        // Not to be cut into fragments; 64 hops; TCP; the checksum comes later.
-        out.extend([0x40, 0, 64, 6, 0, 0]);
-        out.extend(self.from.host);
-        out.extend(self.to.host);
-        let checksum = !sum(&out[..IP as usize], 0);
-        out[10..12].copy_from_slice(&checksum.to_be_bytes());
-        self.write_tcp(out);
-        let mut pseudo = Vec::with_capacity(12);
-        pseudo.extend(self.from.host);
-        pseudo.extend(self.to.host);
-        pseudo.extend([0, 6]);
-        pseudo.extend((length - IP as u16).to_be_bytes());
-        let checksum = !sum(&out[IP as usize..], u32::from(sum(&pseudo, 0)));
-        out[IP as usize + 16..IP as usize + 18].copy_from_slice(&checksum.to_be_bytes());
+        out.extend(ip.to_bytes());
+        out.extend(tcp.to_bytes());
     }
 
-    fn write_tcp(&self, out: &mut Vec<u8>) {
-        out.extend(self.from.port.to_be_bytes());
-        out.extend(self.to.port.to_be_bytes());
-        out.extend(self.sequence.to_be_bytes());
-        out.extend(self.acknowledgment.to_be_bytes());
-        let words = (TCP + self.options.bytes.len() as u32) as u16 / 4;
-        out.extend((words << 12 | self.flags).to_be_bytes());
-        out.extend(self.window.to_be_bytes());
-        out.extend([0; 4]);
-        out.extend(&self.options.bytes);
+    fn tcp(&self) -> TcpHeader {
+        let set = |flag| self.flags & flag != 0;
+        TcpHeader {
+            source_port: self.from.port,
+            destination_port: self.to.port,
+            sequence_number: self.sequence,
+            acknowledgment_number: self.acknowledgment,
+            syn: set(SYN),
+            ack: set(ACK),
+            ece: set(ECE),
+            cwr: set(CWR),
+            // AE has the bit of the nonce sum of RFC 3540.
+            ns: set(AE),
+            window_size: self.window,
+            options: self.options.bytes.clone(),
+            ..TcpHeader::default()
+        }
     }
 }
 
 /// The options of a segment, each filled up to a multiple of four bytes.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Options {
-    bytes: Vec<u8>,
+    elements: Vec<TcpOptionElement>,
+    bytes: TcpOptions,
 }
 
 impl Options {
     pub(crate) fn clear(&mut self) -> &mut Options {
-        self.bytes.clear();
+        self.elements.clear();
+        self.bytes = TcpOptions::default();
         self
     }
 
     pub(crate) fn mss(&mut self, bytes: u16) -> &mut Options {
-        self.bytes.extend([MSS, 4]);
-        self.bytes.extend(bytes.to_be_bytes());
-        self
+        self.add(&[MaximumSegmentSize(bytes)])
     }
 
     pub(crate) fn window_scale(&mut self, shift: u8) -> &mut Options {
-        self.bytes.extend([NOP, WINDOW_SCALE, 3, shift]);
-        self
+        self.add(&[Noop, WindowScale(shift)])
     }
 
     pub(crate) fn sack_permitted(&mut self) -> &mut Options {
-        self.bytes.extend([NOP, NOP, SACK_PERMITTED, 2]);
-        self
+        self.add(&[Noop, Noop, SelectiveAcknowledgementPermitted])
     }
 
     pub(crate) fn timestamps(&mut self, value: u32, echo: u32) -> &mut Options {
-        self.bytes.extend([NOP, NOP, TIMESTAMPS, 10]);
-        self.bytes.extend(value.to_be_bytes());
-        self.bytes.extend(echo.to_be_bytes());
-        self
+        self.add(&[Noop, Noop, Timestamp(value, echo)])
     }
 
     pub(crate) fn sack(&mut self, blocks: &[(u32, u32)]) -> &mut Options {
-        if !blocks.is_empty() {
-            self.bytes.extend([NOP, NOP, SACK, 2 + 8 * blocks.len() as u8]);
-            for (start, end) in blocks {
-                self.bytes.extend(start.to_be_bytes());
-                self.bytes.extend(end.to_be_bytes());
-            }
+        let Some((first, others)) = blocks.split_first() else { return self };
+        let others = [0, 1, 2].map(|other| others.get(other).copied());
+        self.add(&[Noop, Noop, SelectiveAcknowledgement(*first, others)])
+    }
+
+    /// Adds options. Those that find no place in the 40 bytes are left out.
+    fn add(&mut self, options: &[TcpOptionElement]) -> &mut Options {
+        let before = self.elements.len();
+        self.elements.extend_from_slice(options);
+        match TcpOptions::try_from_elements(&self.elements) {
+            Ok(bytes) => self.bytes = bytes,
+            Err(_) => self.elements.truncate(before),
         }
         self
-    }
-}
-
-/// The ones' complement sum of 16-bit words (RFC 1071). The length is even.
-fn sum(bytes: &[u8], start: u32) -> u16 {
-    let words = bytes.chunks_exact(2).map(|word| u32::from(u16::from_be_bytes([word[0], word[1]])));
-    let mut sum = words.fold(start, |sum, word| sum + word);
-    while sum > 0xffff {
-        sum = (sum & 0xffff) + (sum >> 16);
-    }
-    sum as u16
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_sum_of_rfc_1071() {
-        // The example of its section 3: the sum of these bytes is ddf2.
-        assert_eq!(sum(&[0x00, 0x01, 0xf2, 0x03, 0xf4, 0xf5, 0xf6, 0xf7], 0), 0xddf2);
     }
 }

@@ -92,12 +92,14 @@ fn key(ip: &[u8]) -> Option<Key> {
     Some(Key { flow, mark, identification, data })
 }
 
-fn packets(file: &Path) -> Result<Vec<Packet>, TrafficError> {
+/// Returns the packets of a capture with data, in order of time. Adds warnings of what is wrong with it.
+fn packets(file: &Path, warnings: &mut Vec<String>) -> Result<Vec<Packet>, TrafficError> {
     let (mut capture, mut packets) = (Capture::open(file)?, Vec::new());
     while let Some(experiment::traffic::Captured { at, size, head }) = capture.next_packet()? {
         packets.extend(key(head).map(|key| Packet { key, at, size }));
     }
     packets.sort_by_key(|packet| packet.at);
+    warnings.extend(capture.flaws().warnings(file));
     Ok(packets)
 }
 
@@ -123,7 +125,7 @@ pub fn is_capture(file: &Path) -> bool {
 }
 
 /// Writes the recording of the streams that went from one capture to the other, in streams of at most `most` packets.
-/// Returns how many streams there are.
+/// Returns warnings of what is wrong with the captures and was read all the same.
 ///
 /// # Errors
 /// Files that cannot be read, or that have few packets in common; what cannot be written is the inner error.
@@ -132,8 +134,9 @@ pub fn write(
     receiver: &Path,
     most: usize,
     out: &mut dyn Write,
-) -> Result<io::Result<usize>, CaptureError> {
-    let (sent, received) = (packets(sender)?, packets(receiver)?);
+) -> Result<io::Result<Vec<String>>, CaptureError> {
+    let mut warnings = Vec::new();
+    let (sent, received) = (packets(sender, &mut warnings)?, packets(receiver, &mut warnings)?);
     let (once, arrived) = (by_key(&sent), by_key(&received));
     let mut flows: Vec<(&Flow, Vec<Sent>)> = Vec::new();
     let mut places: BTreeMap<&Flow, usize> = BTreeMap::new();
@@ -159,10 +162,10 @@ pub fn write(
             receiver.display()
         )));
     }
-    Ok(rows(&flows, most, out))
+    Ok(rows(&flows, most, out).map(|()| warnings))
 }
 
-fn rows(flows: &[(&Flow, Vec<Sent>)], most: usize, out: &mut dyn Write) -> io::Result<usize> {
+fn rows(flows: &[(&Flow, Vec<Sent>)], most: usize, out: &mut dyn Write) -> io::Result<()> {
     let mut number = 0;
     writeln!(out, "stream_id,pkt,send_gap_ns,recv_gap_ns,size_bytes")?;
     for (_, packets) in flows {
@@ -181,7 +184,7 @@ fn rows(flows: &[(&Flow, Vec<Sent>)], most: usize, out: &mut dyn Write) -> io::R
             number += usize::from(before.is_some());
         }
     }
-    Ok(number)
+    Ok(())
 }
 
 /// Packets that arrived and that none overtook: their numbers in the stream, and when they arrived.

@@ -16,6 +16,8 @@ mod line;
 mod machine;
 mod made;
 mod program;
+#[cfg(test)]
+mod resumed;
 mod shard;
 mod sweep;
 

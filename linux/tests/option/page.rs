@@ -8,7 +8,7 @@ use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 use std::sync::OnceLock;
 
 use proptest::prelude::*;
-use proptest::test_runner::{RngSeed, TestRunner};
+use proptest::test_runner::TestRunner;
 
 use super::clang;
 use super::wire::{Run, unpack};
@@ -93,9 +93,7 @@ fn said(answer: &str) -> Option<Run> {
 }
 
 fn check<S: Strategy>(cases: u32, inputs: S, law: impl Fn(S::Value) -> Result<(), TestCaseError>) {
-    let rng_seed = RngSeed::Fixed(1);
-    let config = ProptestConfig { cases, rng_seed, failure_persistence: None, ..ProptestConfig::default() };
-    let held = TestRunner::new(config).run(&inputs, law);
+    let held = TestRunner::new(conformance::fuzz::config(cases)).run(&inputs, law);
     held.unwrap_or_else(|e| panic!("{e}"));
 }
 
@@ -159,6 +157,17 @@ fn bytes_that_are_no_option_are_refused_and_never_read_beyond() {
             }
         }
         prop_assert_eq!(page.get(&option), Run::read(&option), "{:?}", option);
+        Ok(())
+    });
+}
+
+#[test]
+fn fuzz_options() {
+    let Some(page) = Page::open() else { return };
+    let runs = [vec![], vec![5], vec![0, 8191, 8192, GAP_MAX_NS], vec![120; 10]];
+    let valid = runs.map(|gap_ns| page.put(&Run { newest_ns: 0x7fff_fff0, beside: gap_ns.len() % 2 == 1, gap_ns }));
+    conformance::fuzz::mutated(3000, &valid, |option| {
+        prop_assert_eq!(page.get(option), Run::read(option), "the two readings of the page");
         Ok(())
     });
 }

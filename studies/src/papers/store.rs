@@ -135,7 +135,10 @@ impl Store {
         let mut head = None;
         for (at, line) in text.lines().enumerate() {
             let refused = |found: &str| {
-                PaperError::about(&format!("{shown}:{}", at + 1), format!("found {found}; expected a figure or an outcome"))
+                PaperError::about(
+                    &format!("{shown}:{}", at + 1),
+                    format!("found {found}; expected a figure or an outcome"),
+                )
             };
             match (serde_json::from_str(line).map_err(|_| refused(line))?, &head) {
                 (Line::Head(one), _) => head = Some(one),

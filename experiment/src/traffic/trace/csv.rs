@@ -2,10 +2,9 @@
 //! the bytes on the wire. Empty lines and lines that begin with `#` are ignored.
 
 use super::input::Input;
-use super::reader::Stamped;
+use super::stamped::Stamped;
 use crate::traffic::error::Fault;
 use packetscale_models::units::Bytes;
-use std::io::BufRead;
 
 const HEADER: &str = "time_ns,size_bytes";
 /// What some editors put before a text.
@@ -15,14 +14,14 @@ const LONGEST: usize = 1_000;
 const LARGEST: u64 = 262_144;
 
 #[derive(Debug)]
-pub(super) struct Csv<R> {
-    pub(super) input: Input<R>,
+pub(super) struct Csv {
+    pub(super) input: Input,
     line: Vec<u8>,
     number: u64,
 }
 
-impl<R: BufRead> Csv<R> {
-    pub(super) fn begin(input: Input<R>) -> Result<Csv<R>, Fault> {
+impl Csv {
+    pub(super) fn begin(input: Input) -> Result<Csv, Fault> {
         let mut csv = Csv { input, line: Vec::new(), number: 0 };
         let found = match csv.line()? {
             Some(_) if csv.line == HEADER.as_bytes() => return Ok(csv),

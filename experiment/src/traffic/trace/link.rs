@@ -2,11 +2,13 @@
 //! Ethernet.
 //!
 //! Every link type is counted alike: the network-layer packet and 14 bytes of Ethernet header. A header that the link
-//! type puts in front is removed first. Tags (IEEE 802.1Q) count with the packet. The preamble and the gap between
+//! type puts in front is removed first. Tags (IEEE 802.1Q) count with the packet where it is replayed, as bytes of the
+//! wire; a packet that is compared with another capture ([`super::Captured`]) is without them. The preamble and the gap between
 //! frames are not in captures and do not count. A frame check sequence does not count either, because captures rarely
 //! hold one (where one does, its 4 bytes count with the packet).
 
 use crate::traffic::error::Fault;
+use etherparse::{EtherType, SingleVlanSlice};
 use packetscale_models::units::Bytes;
 
 const ETHERNET_HEADER: u32 = 14;
@@ -14,36 +16,55 @@ const ETHERNET_HEADER: u32 = 14;
 /// Longest packet that is accepted: the largest snap length that libpcap allows.
 const LONGEST: u32 = 262_144;
 
-/// A link type: how many bytes it puts in front of the network-layer packet.
+/// A link type: how many bytes it puts in front of the network-layer packet, or of its tags.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Link {
     header: u32,
+    /// Where the header says what follows it, as an EtherType.
+    ether_type: Option<usize>,
 }
 
 impl Link {
     /// Returns the link type of this number.
     pub(super) fn of(number: u32, offset: u64) -> Result<Link, Fault> {
-        let header = match number {
-            1 => ETHERNET_HEADER,
+        let (header, ether_type) = match number {
+            1 => (ETHERNET_HEADER, Some(12)),
             // BSD loopback: the address family, in the host's (0) or in network byte order (108).
-            0 | 108 => 4,
+            0 | 108 => (4, None),
             // Raw IP. Systems used 12 and 14 before it had an official number.
-            12 | 14 | 101 | 228 | 229 => 0,
+            12 | 14 | 101 | 228 | 229 => (0, None),
             // Linux cooked captures, versions 1 and 2.
-            113 => 16,
-            276 => 20,
+            113 => (16, Some(14)),
+            276 => (20, Some(0)),
             _ => {
                 let known = "Ethernet (1), null (0), loopback (108), raw IP (12, 14, 101), IPv4 (228), IPv6 (229), \
                              Linux cooked (113, 276)";
                 return Err(Fault::bad(offset, format!("link type {number}"), known));
             }
         };
-        Ok(Link { header })
+        Ok(Link { header, ether_type })
     }
 
-    /// Returns what is inside the link's header.
+    /// Returns what is inside the link's header and the tags that follow it (IEEE 802.1Q, also nested).
     pub(super) fn inside(self, captured: &[u8]) -> &[u8] {
-        captured.get(self.header as usize..).unwrap_or_default()
+        captured.get(self.header as usize + self.tags(captured)..).unwrap_or_default()
+    }
+
+    /// Returns how many bytes of tags follow the header.
+    pub(super) fn tags(self, captured: &[u8]) -> usize {
+        let mut left = captured.get(self.header as usize..).unwrap_or_default();
+        let whole = left.len();
+        let field = self.ether_type.and_then(|at| captured.get(at..at + 2)?.try_into().ok());
+        let mut kind = EtherType(field.map_or(0, u16::from_be_bytes));
+        while matches!(
+            kind,
+            EtherType::VLAN_TAGGED_FRAME | EtherType::PROVIDER_BRIDGING | EtherType::VLAN_DOUBLE_TAGGED_FRAME
+        ) {
+            // Cut within the tag: nothing is inside.
+            let Ok(tag) = SingleVlanSlice::from_slice(left) else { return whole };
+            (kind, left) = (tag.ether_type(), tag.payload_slice());
+        }
+        whole - left.len()
     }
 
     /// Returns the size on the wire of a packet with these lengths from the capture: how much was on the link, and how

@@ -10,17 +10,24 @@
 //! All copies share one period, so their sum repeats after it. In runs longer than a period, more seconds therefore
 //! give no more evidence about the trace's statistics. More seeds do, because the offsets change.
 //!
-//! Sizes: the network-layer packet and 14 bytes of Ethernet header, whatever the link of the recording. They come from
+//! Sizes: the network-layer packet with its tags and 14 bytes of Ethernet header, whatever the link of the recording. They
+//! come from
 //! the original length, not the captured one ([`link`]).
 
+mod clock;
 mod csv;
+mod flaws;
 mod input;
 mod link;
 mod pcap;
 mod pcapng;
 mod reader;
+mod record;
+mod stamped;
 #[cfg(test)]
 mod tests;
+
+pub use flaws::Flaws;
 
 use super::error::Fault;
 use super::{CrossPacket, SendingTime, Source, TrafficError};
@@ -38,6 +45,8 @@ pub struct Survey {
     pub bytes: Bytes,
     /// Time from the first packet to the last.
     pub span: Span,
+    /// What is wrong with the file, and is read all the same.
+    pub flaws: Flaws,
 }
 
 impl Survey {
@@ -55,7 +64,7 @@ impl Survey {
 /// Reads a trace from beginning to end. Returns its totals.
 ///
 /// # Errors
-/// [`TrafficError`], with the packet and the byte concerned: the file cannot be read, is cut, runs backwards in time,
+/// [`TrafficError`], with the packet and the byte concerned: the file cannot be read, is damaged, runs backwards in time,
 /// has fewer than two packets, or has an unknown format or link type.
 pub fn survey(file: &Path, source: TraceSource) -> Result<Survey, TrafficError> {
     let mut reader = Reader::open(file, source)?;
@@ -69,7 +78,7 @@ pub fn survey(file: &Path, source: TraceSource) -> Result<Survey, TrafficError> 
         let found = format!("the end after {packets} packets within {span}");
         return Err(reader.fault(Fault::bad(reader.offset(), found, "two packets or more, at two instants or more")));
     }
-    Ok(Survey { packets, bytes, span })
+    Ok(Survey { packets, bytes, span, flaws: reader.flaws() })
 }
 
 /// A capture, packet by packet, with the headers of each.
@@ -91,7 +100,14 @@ impl Capture {
     /// A damaged file, with the packet and the byte.
     pub fn next_packet(&mut self) -> Result<Option<Captured<'_>>, TrafficError> {
         let Some(packet) = self.0.next()? else { return Ok(None) };
-        Ok(Some(Captured { at: packet.since_first, size: packet.size, head: self.0.head() }))
+        let (head, tags) = self.0.head();
+        let size = packet.size.saturating_sub(Bytes::new(tags));
+        Ok(Some(Captured { at: packet.since_first, size, head }))
+    }
+
+    /// Returns what was wrong with the file so far, and was read all the same.
+    pub fn flaws(&self) -> Flaws {
+        self.0.flaws()
     }
 }
 
@@ -100,9 +116,9 @@ impl Capture {
 pub struct Captured<'a> {
     /// Time since some instant before all packets, the same for all.
     pub at: Span,
-    /// Size on the wire.
+    /// Size on the wire without tags, which another capture of the packet need not have.
     pub size: Bytes,
-    /// The first captured bytes, from the network layer on.
+    /// The captured bytes, from the network layer on.
     pub head: &'a [u8],
 }
 

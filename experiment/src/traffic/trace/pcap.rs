@@ -2,71 +2,77 @@
 //! fraction, captured length, original length) and the captured bytes. The magic number says the byte order and
 //! whether the fraction counts micro- or nanoseconds.
 
-use super::input::{Input, Order};
 use super::link::Link;
-use super::reader::Stamped;
+use super::record::{Order, Records};
+use super::stamped::Stamped;
 use crate::traffic::error::Fault;
-use std::io::BufRead;
+use pcap_parser::{PcapHeader, parse_pcap_frame, parse_pcap_frame_be, parse_pcap_header};
+
+/// Bytes of the file's header, and of a packet's.
+const FILE: usize = 24;
+const PACKET: usize = 16;
 
 const MICROSECONDS: u32 = 0xa1b2_c3d4;
 const NANOSECONDS: u32 = 0xa1b2_3c4d;
 
 #[derive(Debug)]
-pub(super) struct Pcap<R> {
-    pub(super) input: Input<R>,
+pub(super) struct Pcap {
+    pub(super) records: Records,
+    header: PcapHeader,
     order: Order,
-    /// Fractions in a second.
-    resolution: u32,
     link: Link,
-    /// The first bytes of the last packet.
-    head: Vec<u8>,
 }
 
-impl<R: BufRead> Pcap<R> {
+impl Pcap {
     /// Reads the rest of the file's header, after the magic number.
-    pub(super) fn begin(mut input: Input<R>, magic: [u8; 4]) -> Result<Pcap<R>, Fault> {
-        let (order, resolution) = match (u32::from_be_bytes(magic), u32::from_le_bytes(magic)) {
-            (MICROSECONDS, _) => (Order::Big, 1_000_000),
-            (_, MICROSECONDS) => (Order::Little, 1_000_000),
-            (NANOSECONDS, _) => (Order::Big, 1_000_000_000),
-            (_, NANOSECONDS) => (Order::Little, 1_000_000_000),
+    pub(super) fn begin(mut records: Records, magic: [u8; 4]) -> Result<Pcap, Fault> {
+        let order = match (u32::from_be_bytes(magic), u32::from_le_bytes(magic)) {
+            (MICROSECONDS | NANOSECONDS, _) => Order::Big,
+            (_, MICROSECONDS | NANOSECONDS) => Order::Little,
             (other, _) => {
                 let hint = if magic[..2] == [0x1f, 0x8b] { " (gzip: unpack it first)" } else { "" };
                 let expected = "the magic number of pcap (a1b2c3d4 or a1b23c4d) or pcapng (0a0d0d0a)";
                 return Err(Fault::bad(0, format!("{other:08x}{hint}"), expected));
             }
         };
-        let header: [u8; 20] = input.array("a pcap file header")?;
-        let major = order.u16(&header, 0);
-        if major != 2 {
-            return Err(Fault::bad(4, format!("pcap version {major}"), "version 2"));
+        records.need(FILE, "a pcap file header")?;
+        let damaged = |_| Fault::bad(0, "a damaged header", "a pcap file header");
+        let (_, header) = parse_pcap_header(&records.bytes).map_err(damaged)?;
+        if header.version_major != 2 {
+            return Err(Fault::bad(4, format!("pcap version {}", header.version_major), "version 2"));
         }
         // The upper half says whether frames end with a frame check sequence.
-        let link = Link::of(order.u32(&header, 16) & 0xffff, 20)?;
-        Ok(Pcap { input, order, resolution, link, head: Vec::new() })
+        let link = Link::of(header.network.0 as u32 & 0xffff, 20)?;
+        Ok(Pcap { records, header, order, link })
     }
 
-    /// The first captured bytes of the last packet, from its network layer on.
-    pub(super) fn head(&self) -> &[u8] {
-        self.link.inside(&self.head)
+    /// The last packet's link, and its captured bytes.
+    pub(super) fn captured(&self) -> (Link, &[u8]) {
+        (self.link, self.records.bytes.get(PACKET..).unwrap_or_default())
     }
 
+    /// Returns the next packet; `None` at the end, or where the file is cut.
     pub(super) fn next(&mut self) -> Result<Option<Stamped>, Fault> {
-        if self.input.at_end()? {
+        self.records.begin();
+        if !self.records.fill(PACKET)? {
             return Ok(None);
         }
-        let offset = self.input.offset();
-        let header: [u8; 16] = self.input.array("a packet header")?;
-        let field = |at| self.order.u32(&header, at);
-        let (seconds, fraction, captured, original) = (field(0), field(4), field(8), field(12));
-        if fraction >= self.resolution {
-            let found = format!("{fraction} / {} of a second", self.resolution);
+        let offset = self.records.offset;
+        let (captured, original) = (self.order.u32(&self.records.bytes, 8), self.order.u32(&self.records.bytes, 12));
+        let size = self.link.size(original, captured, offset + 8)?;
+        if !self.records.fill(PACKET + captured as usize)? {
+            return Ok(None);
+        }
+        let parse = if self.order == Order::Big { parse_pcap_frame_be } else { parse_pcap_frame };
+        let damaged = |_| Fault::bad(offset, "a damaged packet", "a packet of pcap");
+        let (_, packet) = parse(&self.records.bytes).map_err(damaged)?;
+        let (resolution, unit_ps) =
+            if self.header.is_nanosecond_precision() { (1_000_000_000, 1_000) } else { (1_000_000, 1_000_000) };
+        if packet.ts_usec >= resolution {
+            let found = format!("{} / {resolution} of a second", packet.ts_usec);
             return Err(Fault::bad(offset + 4, found, "a fraction below one"));
         }
-        let size = self.link.size(original, captured, offset + 8)?;
-        self.input.head(u64::from(captured), &mut self.head, "the captured bytes of a packet")?;
-        let unit_ps = 1_000_000_000_000 / u64::from(self.resolution);
-        let at_ps = i128::from(seconds) * 1_000_000_000_000 + i128::from(u64::from(fraction) * unit_ps);
+        let at_ps = i128::from(packet.ts_sec) * 1_000_000_000_000 + i128::from(packet.ts_usec) * unit_ps;
         Ok(Some(Stamped { offset, at_ps, size }))
     }
 }

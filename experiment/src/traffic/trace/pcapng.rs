@@ -2,37 +2,42 @@
 //! A section header sets the byte order and forgets the interfaces. An interface description gives an interface's link
 //! type and time resolution. Later packets name the interface by number.
 
-use super::input::{Input, Order};
+use super::clock::Clock;
 use super::link::Link;
-use super::reader::Stamped;
+use super::record::{Order, Records};
+use super::stamped::Stamped;
 use crate::traffic::error::Fault;
-use std::io::BufRead;
+use pcap_parser::traits::PcapNGPacketBlock;
+use pcap_parser::{
+    Block, EPB_MAGIC, EnhancedPacketBlock, IDB_MAGIC, InterfaceDescriptionBlock, OptionCode, SHB_MAGIC, SPB_MAGIC,
+    parse_block_be, parse_block_le,
+};
+use std::ops::Range;
 
 /// Type of a section header block: the same in both byte orders.
-pub(super) const SECTION: u32 = 0x0a0d_0d0a;
-const BYTE_ORDER_MAGIC: u32 = 0x1a2b_3c4d;
-const INTERFACE: u32 = 1;
+pub(super) const SECTION: u32 = SHB_MAGIC;
+/// The obsolete packet block, which `pcap-parser` does not know.
 const PACKET: u32 = 2;
-const SIMPLE_PACKET: u32 = 3;
-const ENHANCED_PACKET: u32 = 6;
 
-/// Bytes of a block besides its body: the type, and the length twice.
+/// Bytes of a block up to its body, and those of every block: type, and length twice.
+const HEAD: usize = 8;
 const FRAME: u32 = 12;
 /// Longest block that is accepted, as in Wireshark's reader.
 const LONGEST: u32 = 16 << 20;
 
-const PS_PER_S: i128 = 1_000_000_000_000;
+/// Where the captured bytes of a packet begin in its block.
+const CAPTURED: usize = 28;
 
 #[derive(Debug)]
-pub(super) struct Pcapng<R> {
-    pub(super) input: Input<R>,
+pub(super) struct Pcapng {
+    pub(super) records: Records,
     order: Order,
     interfaces: Vec<Interface>,
-    /// The first bytes of the last packet, from its network layer on.
-    pub(super) head: Vec<u8>,
+    /// The last packet's link, and its bytes in the block.
+    captured: Option<(Link, Range<usize>)>,
 }
 
-/// An interface. Its faults matter only once a packet names it.
+/// An interface. An unknown link type matters only once a packet names it.
 #[derive(Clone, Copy, Debug)]
 struct Interface {
     link: u32,
@@ -40,221 +45,161 @@ struct Interface {
     clock: Clock,
 }
 
-/// A block that is being read.
-struct Block {
-    offset: u64,
-    length: u32,
-    /// Bytes of the body not yet read.
-    left: u32,
-}
-
-impl<R: BufRead> Pcapng<R> {
+impl Pcapng {
     /// Reads the rest of the first section header, after its type.
-    pub(super) fn begin(input: Input<R>) -> Result<Pcapng<R>, Fault> {
-        let mut pcapng = Pcapng { input, order: Order::Big, interfaces: Vec::new(), head: Vec::new() };
-        pcapng.section(0)?;
+    pub(super) fn begin(mut records: Records) -> Result<Pcapng, Fault> {
+        records.need(FRAME as usize, "a section header")?;
+        let mut pcapng = Pcapng { records, order: Order::Big, interfaces: Vec::new(), captured: None };
+        let length = pcapng.enter()?;
+        pcapng.records.need(length, "a section header")?;
+        pcapng.leave(length)?;
+        pcapng.read()?;
         Ok(pcapng)
     }
 
+    /// The last packet's link, and its captured bytes; `None` before the first.
+    pub(super) fn captured(&self) -> Option<(Link, &[u8])> {
+        let (link, captured) = self.captured.as_ref()?;
+        Some((*link, self.records.bytes.get(captured.clone())?))
+    }
+
+    /// Returns the next packet; `None` at the end, or where the file is cut.
     pub(super) fn next(&mut self) -> Result<Option<Stamped>, Fault> {
-        while !self.input.at_end()? {
-            let offset = self.input.offset();
-            let kind: [u8; 4] = self.input.array("a block type")?;
-            let kind = self.order.u32(&kind, 0);
-            if kind == SECTION {
-                self.section(offset)?;
-                continue;
+        loop {
+            self.records.begin();
+            if !self.records.fill(FRAME as usize)? {
+                return Ok(None);
             }
-            let mut block = self.enter(offset)?;
-            match kind {
-                INTERFACE => self.interface(&mut block)?,
-                ENHANCED_PACKET | PACKET => return self.packet(block, kind).map(Some),
-                SIMPLE_PACKET => {
-                    let expected = "packets with times (enhanced packet blocks)";
-                    return Err(Fault::bad(offset, "a simple packet block, which has no time", expected));
-                }
-                _ => {}
+            let length = self.enter()?;
+            if !self.records.fill(length)? {
+                return Ok(None);
             }
-            self.leave(block)?;
-        }
-        Ok(None)
-    }
-
-    fn section(&mut self, offset: u64) -> Result<(), Fault> {
-        let start: [u8; 8] = self.input.array("a section header")?;
-        self.order = match (Order::Big.u32(&start, 4), Order::Little.u32(&start, 4)) {
-            (BYTE_ORDER_MAGIC, _) => Order::Big,
-            (_, BYTE_ORDER_MAGIC) => Order::Little,
-            (other, _) => return Err(Fault::bad(offset + 8, format!("{other:08x}"), "byte-order magic 1a2b3c4d")),
-        };
-        self.interfaces.clear();
-        let mut block = self.block(offset, self.order.u32(&start, 0))?;
-        block.take(4, "a section header")?;
-        let version: [u8; 4] = self.body(&mut block, "a section header")?;
-        let major = self.order.u16(&version, 0);
-        if major != 1 {
-            return Err(Fault::bad(offset + 12, format!("pcapng version {major}"), "version 1"));
-        }
-        self.leave(block)
-    }
-
-    fn interface(&mut self, block: &mut Block) -> Result<(), Fault> {
-        let described_at = self.input.offset();
-        let fixed: [u8; 8] = self.body(block, "an interface description")?;
-        let mut interface =
-            Interface { link: u32::from(self.order.u16(&fixed, 0)), described_at, clock: Clock::default() };
-        while block.left >= 4 {
-            let at = self.input.offset();
-            let head: [u8; 4] = self.body(block, "an option")?;
-            let (code, length) = (self.order.u16(&head, 0), self.order.u16(&head, 2));
-            match (code, length) {
-                (0, _) => break,
-                (9, 1) => {
-                    let value: [u8; 4] = self.body(block, "if_tsresol")?;
-                    interface.clock.resolve(value[0], at)?;
-                }
-                (14, 8) => {
-                    let value: [u8; 8] = self.body(block, "if_tsoffset")?;
-                    interface.clock.offset_s = match self.order {
-                        Order::Big => i64::from_be_bytes(value),
-                        Order::Little => i64::from_le_bytes(value),
-                    };
-                }
-                (9 | 14, _) => {
-                    return Err(Fault::bad(
-                        at,
-                        format!("option {code} of {length} bytes"),
-                        "if_tsresol of 1, if_tsoffset of 8",
-                    ));
-                }
-                _ => {
-                    let padded = u32::from(length).next_multiple_of(4);
-                    block.take(padded, "an option")?;
-                    self.input.skip(u64::from(padded), "an option")?;
-                }
+            self.leave(length)?;
+            if let Some(packet) = self.read()? {
+                return Ok(Some(packet));
             }
         }
-        self.interfaces.push(interface);
-        Ok(())
     }
 
-    /// Reads an enhanced packet block, or its predecessor, the packet block. They differ in the width of the
-    /// interface's number.
-    fn packet(&mut self, mut block: Block, kind: u32) -> Result<Stamped, Fault> {
-        let offset = block.offset;
-        let fixed: [u8; 20] = self.body(&mut block, "a packet block")?;
-        let order = self.order;
-        let number = if kind == PACKET { u32::from(order.u16(&fixed, 0)) } else { order.u32(&fixed, 0) };
-        let Some(&interface) = self.interfaces.get(number as usize) else {
-            let expected = format!("one of the section's {}", self.interfaces.len());
-            return Err(Fault::bad(offset + 8, format!("interface {number}"), expected));
-        };
-        let link = Link::of(interface.link, interface.described_at)?;
-        let ticks = u64::from(order.u32(&fixed, 4)) << 32 | u64::from(order.u32(&fixed, 8));
-        let (captured, original) = (order.u32(&fixed, 12), order.u32(&fixed, 16));
-        let size = link.size(original, captured, offset + 20)?;
-        if captured > block.left {
-            let expected = format!("at most the {} bytes that the block has left", block.left);
-            return Err(Fault::bad(offset + 20, format!("{captured} captured bytes"), expected));
+    fn kind(&self) -> u32 {
+        self.order.u32(&self.records.bytes, 0)
+    }
+
+    /// Returns the length of the block of which the first bytes are there.
+    fn enter(&mut self) -> Result<usize, Fault> {
+        let (bytes, offset) = (&self.records.bytes, self.records.offset);
+        if self.kind() == SECTION {
+            const MAGIC: u32 = 0x1a2b_3c4d;
+            self.order = match (Order::Big.u32(bytes, HEAD), Order::Little.u32(bytes, HEAD)) {
+                (MAGIC, _) => Order::Big,
+                (_, MAGIC) => Order::Little,
+                (other, _) => return Err(Fault::bad(offset + 8, format!("{other:08x}"), "byte-order magic 1a2b3c4d")),
+            };
         }
-        block.take(captured, "the captured bytes of a packet")?;
-        self.input.head(u64::from(captured), &mut self.head, "the captured bytes of a packet")?;
-        self.head.drain(..self.head.len() - link.inside(&self.head).len());
-        self.leave(block)?;
-        Ok(Stamped { offset, at_ps: interface.clock.at_ps(ticks), size })
-    }
-
-    /// Reads the length of a block, after its type.
-    fn enter(&mut self, offset: u64) -> Result<Block, Fault> {
-        let length: [u8; 4] = self.input.array("a block length")?;
-        self.block(offset, self.order.u32(&length, 0))
-    }
-
-    fn block(&self, offset: u64, length: u32) -> Result<Block, Fault> {
+        let length = self.order.u32(bytes, 4);
         if !(FRAME..=LONGEST).contains(&length) || !length.is_multiple_of(4) {
             let expected = format!("a multiple of 4 from {FRAME} to {LONGEST}");
             return Err(Fault::bad(offset + 4, format!("a block of {length} bytes"), expected));
         }
-        Ok(Block { offset, length, left: length - FRAME })
+        Ok(length as usize)
     }
 
-    /// Reads the next N bytes of a block's body; `what` describes them in messages.
-    fn body<const N: usize>(&mut self, block: &mut Block, what: &str) -> Result<[u8; N], Fault> {
-        block.take(N as u32, what)?;
-        self.input.array(what)
+    /// Compares the two lengths of a block.
+    fn leave(&self, length: usize) -> Result<(), Fault> {
+        let again = self.order.u32(&self.records.bytes, length - 4);
+        if again as usize == length {
+            return Ok(());
+        }
+        let at = self.records.offset + length as u64 - 4;
+        Err(Fault::bad(at, format!("a block length of {again}"), format!("{length}, as in front")))
     }
 
-    /// Skips the rest of a block and checks its second length.
-    fn leave(&mut self, block: Block) -> Result<(), Fault> {
-        self.input.skip(u64::from(block.left), "the rest of a block")?;
-        let at = self.input.offset();
-        let length: [u8; 4] = self.input.array("a block length")?;
-        let length = self.order.u32(&length, 0);
-        if length != block.length {
-            return Err(Fault::bad(
-                at,
-                format!("a block length of {length}"),
-                format!("{}, as in front", block.length),
-            ));
+    /// Reads the block. Others than these are passed over.
+    fn read(&mut self) -> Result<Option<Stamped>, Fault> {
+        let offset = self.records.offset;
+        match self.kind() {
+            SECTION | IDB_MAGIC | EPB_MAGIC => {}
+            PACKET => self.modernize()?,
+            SPB_MAGIC => {
+                let expected = "packets with times (enhanced packet blocks)";
+                return Err(Fault::bad(offset, "a simple packet block, which has no time", expected));
+            }
+            _ => return Ok(None),
+        }
+        let parse = if self.order == Order::Big { parse_block_be } else { parse_block_le };
+        match parse(&self.records.bytes) {
+            Ok((_, Block::SectionHeader(section))) if section.major_version == 1 => self.interfaces.clear(),
+            Ok((_, Block::SectionHeader(section))) => {
+                return Err(Fault::bad(offset + 12, format!("pcapng version {}", section.major_version), "version 1"));
+            }
+            Ok((_, Block::InterfaceDescription(block))) => {
+                let clock = clock(&block, self.order, offset)?;
+                let link = block.linktype.0 as u32;
+                self.interfaces.push(Interface { link, described_at: offset + 8, clock });
+            }
+            Ok((_, Block::EnhancedPacket(block))) => {
+                let (link, packet) = packet(&block, &self.interfaces, offset)?;
+                self.captured = Some((link, CAPTURED..CAPTURED + block.packet_data().len()));
+                return Ok(Some(packet));
+            }
+            _ => {
+                let what = match self.kind() {
+                    SECTION => "section header",
+                    IDB_MAGIC => "interface description",
+                    _ => "packet block",
+                };
+                let expected = format!("a {what} whose fields and captured bytes are within its length");
+                return Err(Fault::bad(offset, format!("a damaged {what}"), expected));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Makes an enhanced packet block of an obsolete packet block, which differs in the width of the interface's number.
+    fn modernize(&mut self) -> Result<(), Fault> {
+        let (bytes, order) = (&mut self.records.bytes, self.order);
+        let number = match order {
+            Order::Big => order.u32(bytes, HEAD) >> 16,
+            Order::Little => order.u32(bytes, HEAD) & 0xffff,
+        };
+        let put = |value: u32| if order == Order::Big { value.to_be_bytes() } else { value.to_le_bytes() };
+        bytes[..4].copy_from_slice(&put(EPB_MAGIC));
+        if bytes.len() >= HEAD + 8 {
+            bytes[HEAD..HEAD + 4].copy_from_slice(&put(number));
         }
         Ok(())
     }
 }
 
-impl Block {
-    fn take(&mut self, count: u32, what: &str) -> Result<(), Fault> {
-        let found = || format!("a block of {} bytes", self.length);
-        self.left = self
-            .left
-            .checked_sub(count)
-            .ok_or_else(|| Fault::bad(self.offset + 4, found(), format!("room for {what} of {count} bytes")))?;
-        Ok(())
+/// Reads the options if_tsresol and if_tsoffset.
+fn clock(block: &InterfaceDescriptionBlock<'_>, order: Order, offset: u64) -> Result<Clock, Fault> {
+    let options = || block.options.iter().take_while(|option| option.code != OptionCode::EndOfOpt);
+    let told: usize = options().map(|option| 4 + option.value().len()).sum();
+    if options().count() == block.options.len() && 20 + told != block.block_len1 as usize {
+        return Err(Fault::bad(offset + 16 + told as u64, "a damaged option", "options within the block"));
     }
+    let value = |code: OptionCode, length: usize| {
+        let Some(option) = options().find(|option| option.code == code) else { return Ok(None) };
+        let bytes = option.as_bytes().ok().filter(|bytes| bytes.len() == length);
+        bytes.map(Some).ok_or_else(|| {
+            let found = format!("option {} of {} bytes", option.code.0, option.len);
+            Fault::bad(offset, found, "if_tsresol of 1, if_tsoffset of 8")
+        })
+    };
+    let resolution = value(OptionCode::IfTsresol, 1)?.map_or(6, |bytes| bytes[0]);
+    let eight = value(OptionCode::IfTsoffset, 8)?.map_or([0; 8], |bytes| bytes.try_into().unwrap_or_default());
+    let offset_s = if order == Order::Big { i64::from_be_bytes(eight) } else { i64::from_le_bytes(eight) };
+    Clock::of(resolution, offset_s)
+        .ok_or_else(|| Fault::bad(offset, format!("if_tsresol 10^-{}", resolution & 0x7f), "10^-38 or coarser"))
 }
 
-/// How an interface counts time.
-#[derive(Clone, Copy, Debug)]
-struct Clock {
-    tick: Tick,
-    offset_s: i64,
-}
-
-/// A tick of a clock.
-#[derive(Clone, Copy, Debug)]
-enum Tick {
-    /// This number of picoseconds.
-    Picoseconds(u64),
-    /// This fraction of a second, where that is not a whole number of picoseconds.
-    PartOfSecond(u128),
-}
-
-impl Default for Clock {
-    /// Microseconds, unless an option says otherwise.
-    fn default() -> Clock {
-        Clock { tick: Tick::Picoseconds(1_000_000), offset_s: 0 }
-    }
-}
-
-impl Clock {
-    /// Reads the option if_tsresol: a negative power of ten, or of two if the highest bit is set.
-    fn resolve(&mut self, option: u8, offset: u64) -> Result<(), Fault> {
-        let power = u32::from(option & 0x7f);
-        let parts = if option & 0x80 == 0 { 10u128.checked_pow(power) } else { 1u128.checked_shl(power) };
-        self.tick = match parts {
-            Some(parts) if (PS_PER_S as u128).is_multiple_of(parts) => {
-                Tick::Picoseconds((PS_PER_S as u128 / parts) as u64)
-            }
-            Some(parts) => Tick::PartOfSecond(parts),
-            None => return Err(Fault::bad(offset, format!("if_tsresol 10^-{power}"), "10^-38 or coarser")),
-        };
-        Ok(())
-    }
-
-    fn at_ps(&self, ticks: u64) -> i128 {
-        let since_epoch = match self.tick {
-            Tick::Picoseconds(ps) => i128::from(ticks) * i128::from(ps),
-            Tick::PartOfSecond(parts) => (u128::from(ticks) * PS_PER_S as u128 / parts) as i128,
-        };
-        since_epoch + i128::from(self.offset_s) * PS_PER_S
-    }
+fn packet(block: &EnhancedPacketBlock<'_>, interfaces: &[Interface], offset: u64) -> Result<(Link, Stamped), Fault> {
+    let Some(interface) = interfaces.get(block.if_id as usize) else {
+        let expected = format!("one of the section's {}", interfaces.len());
+        return Err(Fault::bad(offset + 8, format!("interface {}", block.if_id), expected));
+    };
+    let link = Link::of(interface.link, interface.described_at)?;
+    let size = link.size(block.origlen, block.caplen, offset + 20)?;
+    let ticks = u64::from(block.ts_high) << 32 | u64::from(block.ts_low);
+    Ok((link, Stamped { offset, at_ps: interface.clock.at_ps(ticks), size }))
 }

@@ -1,6 +1,7 @@
 //! Hand-made captures of every format, byte order and link type; damaged captures; replay compared with hand
 //! arithmetic.
 
+use super::link::Link;
 use super::*;
 use crate::scenario::{TrafficKind, TrafficSpec};
 use crate::traffic::{AnySource, Source, Superposition, open};
@@ -79,7 +80,8 @@ const BOTH: [Writer; 2] = [Writer { big: true }, Writer { big: false }];
 
 /// Returns all packets as (nanoseconds since the first, size), or the message.
 fn read(bytes: &[u8], source: TraceSource) -> Result<Vec<(u64, u64)>, String> {
-    let mut reader = Reader::new(Path::new("a.trace"), Cursor::new(bytes), source).map_err(|e| e.to_string())?;
+    let mut reader =
+        Reader::new(Path::new("a.trace"), Cursor::new(bytes.to_vec()), source).map_err(|e| e.to_string())?;
     let mut packets = Vec::new();
     while let Some(packet) = reader.next().map_err(|e| e.to_string())? {
         packets.push((packet.since_first.nanos(), packet.size.get()));
@@ -183,33 +185,70 @@ fn obsolete_packet_blocks_are_read_and_simple_ones_refused_for_want_of_a_time() 
 }
 
 #[test]
-fn a_file_cut_anywhere_but_between_packets_is_refused_with_the_place() {
-    for cut in 0..PCAP_BIG.len() {
-        let result = pcap(&PCAP_BIG[..cut]);
-        match cut {
-            24 => assert_eq!(result.unwrap(), []),
-            42 => assert_eq!(result.unwrap(), [(0, 60)]),
-            _ => {
-                let packet = if cut < 42 { 1 } else { 2 };
-                let message = result.unwrap_err();
-                let place = format!("a.trace: packet {packet}, byte {cut}: found the end of the file");
-                assert!(message.starts_with(&place), "{message}");
-            }
+fn a_capture_cut_in_its_header_is_refused_with_the_place() {
+    for (file, header) in [(PCAP_BIG, 24), (PCAPNG_LITTLE, 28)] {
+        for cut in 0..header {
+            let message = pcap(&file[..cut]).unwrap_err();
+            let place = format!("a.trace: packet 1, byte {cut}: found the end of the file");
+            assert!(message.starts_with(&place), "{message}");
         }
-    }
-    for cut in (0..PCAPNG_LITTLE.len()).filter(|cut| ![28, 48].contains(cut)) {
-        assert!(pcap(&PCAPNG_LITTLE[..cut]).unwrap_err().contains("the end of the file"), "{cut}");
     }
 }
 
+/// The flaws of a capture that is read to its end.
+fn flaws(bytes: &[u8]) -> Flaws {
+    let mut reader = Reader::new(Path::new("a.trace"), Cursor::new(bytes.to_vec()), TraceSource::Pcap).unwrap();
+    while reader.next().unwrap().is_some() {}
+    reader.flaws()
+}
+
 #[test]
-fn times_that_run_backwards_are_refused_with_the_packet_and_the_byte() {
-    let file = BOTH[0].pcap(0xa1b2_c3d4, 1, &[(5, 0, 60), (5, 9, 60), (5, 2, 60)]);
+fn a_capture_cut_short_is_read_up_to_the_cut_which_is_a_flaw() {
+    for (file, header, whole) in [(PCAP_BIG, 24, &[42, 60][..]), (PCAPNG_LITTLE, 28, &[84])] {
+        for cut in header..=file.len() {
+            let packets = whole.iter().filter(|end| **end <= cut).count();
+            assert_eq!(pcap(&file[..cut]).unwrap().len(), packets, "{cut}");
+            let between = cut == header || cut == 48 && header == 28 || whole.contains(&cut);
+            assert_eq!(flaws(&file[..cut]).cut, (!between).then_some((packets as u64, cut as u64)), "{cut}");
+        }
+    }
+    let warnings = flaws(&PCAP_BIG[..50]).warnings(Path::new("a.pcap"));
+    assert_eq!(warnings, ["a.pcap: byte 50: the file ends within packet 2; 1 packets are read"]);
+}
+
+#[test]
+fn a_time_a_little_before_that_of_the_packet_before_is_taken_for_it_and_is_a_flaw() {
+    let file = BOTH[0].pcap(0xa1b2_c3d4, 1, &[(5, 0, 60), (5, 9, 70), (5, 2, 80), (5, 8, 90), (5, 10, 100)]);
+    let microseconds = [(0, 60), (9_000, 70), (9_000, 80), (9_000, 90), (10_000, 100)];
+    assert_eq!(pcap(&file).unwrap(), microseconds);
+    assert_eq!(flaws(&file), Flaws { cut: None, back: 2, furthest: Span::from_micros(7) });
+    let file = BOTH[1].pcap(0xa1b2_c3d4, 1, &[(5, 0, 60), (4, 999_999, 70)]);
+    assert_eq!(pcap(&file).unwrap(), [(0, 60), (0, 70)]);
+}
+
+#[test]
+fn a_time_far_before_that_of_the_packet_before_is_refused_with_the_packet_and_the_byte() {
+    let file = BOTH[0].pcap(0xa1b2_c3d4, 1, &[(5, 0, 60), (7, 9, 60), (6, 2, 60)]);
     let message = pcap(&file).unwrap_err();
     assert_eq!(
         message,
-        "a.trace: packet 3, byte 66: found a time 7 us before the packet before; expected times in order"
+        "a.trace: packet 3, byte 66: found a time 1.000007 s before the packet before; expected times in order"
     );
+    let message = csv("time_ns,size_bytes\n9,60\n8,60\n").unwrap_err();
+    assert!(message.contains("packet 2, byte 24: found a time 1 ns before the packet before"), "{message}");
+}
+
+#[test]
+fn tags_are_passed_over_before_the_network_layer() {
+    let ethernet = [0; 12];
+    let head = |link, captured: &[u8]| Link::of(link, 0).unwrap().inside(captured).to_vec();
+    let plain = [&ethernet[..], &[0x08, 0x00, 0x45]].concat();
+    let tagged = [&ethernet[..], &[0x81, 0x00, 0, 7, 0x08, 0x00, 0x45]].concat();
+    let nested = [&ethernet[..], &[0x88, 0xa8, 0, 1, 0x81, 0x00, 0, 2, 0x86, 0xdd, 0x60]].concat();
+    assert_eq!([head(1, &plain), head(1, &tagged), head(1, &nested)], [vec![0x45], vec![0x45], vec![0x60]]);
+    let cooked = [&[0; 14][..], &[0x81, 0x00, 0, 7, 0x08, 0x00, 0x45]].concat();
+    assert_eq!(head(113, &cooked), [0x45]);
+    assert_eq!(head(1, &tagged[..16]), [0; 0], "cut in the tag");
 }
 
 #[test]
@@ -245,40 +284,66 @@ fn csv_passes_over_comments_and_names_the_line_that_is_wrong() {
     assert!(csv(&endless).unwrap_err().contains("a line over 1000 bytes"));
 }
 
-proptest! {
-    #[test]
-    fn arbitrary_bytes_never_panic_and_errors_name_the_file(bytes in prop::collection::vec(any::<u8>(), 0..400)) {
-        for source in [TraceSource::Pcap, TraceSource::Csv] {
-            if let Err(message) = read(&bytes, source) {
+/// Captures of each form, and text.
+fn corpus() -> Vec<Vec<u8>> {
+    let mut corpus =
+        vec![PCAP_BIG.to_vec(), PCAPNG_LITTLE.to_vec(), b"time_ns,size_bytes\n# why\n10,60\n25,200\n".to_vec()];
+    for writer in BOTH {
+        let clock = [(2, &b"eth0"[..]), (9, &[0x8a][..]), (14, &[0; 8][..]), (0, &[])];
+        let old = [&writer.u16(0)[..], &writer.u16(9), &[0; 12], &writer.u32(77)].concat();
+        let blocks = [
+            writer.section(),
+            writer.interface(1, &clock),
+            writer.interface(101, &[(9, &[9])]),
+            writer.enhanced(0, 5, 80),
+            writer.block(5, &[7; 24]),
+            writer.enhanced(1, 7, 1500),
+            writer.block(2, &old),
+            writer.enhanced(0, 9, 80),
+        ];
+        corpus.push(blocks.concat());
+        for magic in [0xa1b2_c3d4, 0xa1b2_3c4d] {
+            corpus.push(writer.pcap(magic, 1, &[(1, 1, 60), (1, 2, 70), (2, 0, 1514), (2, 0, 60)]));
+        }
+    }
+    corpus
+}
+
+/// Reads a file to its end. A refusal names the place; no packet comes from less than nothing, and none is early.
+fn is_read_or_refused_with_its_place(bytes: &[u8]) -> Result<(), TestCaseError> {
+    for source in [TraceSource::Pcap, TraceSource::Csv] {
+        match read(bytes, source) {
+            Ok(packets) => {
+                let least = if source == TraceSource::Csv { 4 } else { 16 };
+                prop_assert!(packets.len() * least <= bytes.len(), "{} packets", packets.len());
+                prop_assert!(packets.is_sorted_by_key(|(at, _)| *at), "times go back");
+                prop_assert!(packets.iter().all(|(_, size)| (1..=262_158).contains(size)), "{packets:?}");
+            }
+            Err(message) => {
                 prop_assert!(message.starts_with("a.trace: packet ") && message.contains("; expected "), "{message}");
             }
         }
     }
+    Ok(())
+}
 
-    #[test]
-    fn mutated_captures_never_panic_and_errors_name_the_place(
-        big: bool, nanoseconds: bool, ng: bool,
-        mutations in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..6),
-        keep in any::<prop::sample::Index>(),
-    ) {
-        let writer = Writer { big };
-        let mut file = if ng {
-            let offset = [(9, &[0x8a][..]), (14, &[0; 8][..])];
-            let packets = (0..5).map(|n| writer.enhanced(0, n, 80));
-            [writer.section(), writer.interface(1, &offset), packets.flatten().collect()].concat()
-        } else {
-            let magic = if nanoseconds { 0xa1b2_3c4d } else { 0xa1b2_c3d4 };
-            writer.pcap(magic, 1, &[(1, 1, 60), (1, 2, 70), (2, 0, 1514), (2, 0, 60)])
-        };
-        for (at, value) in mutations {
-            let at = at.index(file.len());
-            file[at] = value;
+#[test]
+fn fuzz_captures() {
+    conformance::fuzz::mutated(20_000, &corpus(), is_read_or_refused_with_its_place);
+}
+
+/// With every packet's headers, in the order in which they are stored.
+#[test]
+fn fuzz_captures_in_any_order() {
+    let name = Path::new("a.trace");
+    conformance::fuzz::mutated(10_000, &corpus(), |bytes| {
+        let reader = Reader::new(name, Cursor::new(bytes.to_vec()), TraceSource::Pcap);
+        let Ok(mut reader) = reader.map(Reader::in_any_order) else { return Ok(()) };
+        while let Ok(Some(_)) = reader.next() {
+            prop_assert!(reader.head().0.len() <= bytes.len());
         }
-        file.truncate(keep.index(file.len() + 1));
-        if let Err(message) = pcap(&file) {
-            prop_assert!(message.starts_with("a.trace: packet ") && message.contains("; expected "), "{message}");
-        }
-    }
+        Ok(())
+    });
 }
 
 /// Returns the example trace of the scenarios: nine packets, 8 x 1514 + 66 = 12178 bytes in 1.036336 ms.
@@ -302,7 +367,10 @@ fn drain(sources: Vec<AnySource>) -> Vec<(Time, u64)> {
 #[test]
 fn a_survey_counts_packets_bytes_and_span() {
     let survey = survey(&two_bursts(), TraceSource::Csv).unwrap();
-    assert_eq!(survey, Survey { packets: 9, bytes: Bytes::new(12_178), span: Span::from_nanos(1_036_336) });
+    assert_eq!(
+        survey,
+        Survey { packets: 9, bytes: Bytes::new(12_178), span: Span::from_nanos(1_036_336), flaws: Flaws::default() }
+    );
     assert_eq!(survey.period(), Span::from_nanos(1_036_336 + 129_542));
 }
 

@@ -128,6 +128,17 @@ proptest! {
     }
 }
 
+#[test]
+fn fuzz_connection_vectors() {
+    conformance::fuzz::mutated_text(10_000, &[ORIGINAL, ALTERNATE], |text| {
+        match parsed(text) {
+            Ok(vectors) => prop_assert!(vectors.len() <= text.len()),
+            Err(message) => prop_assert!(message.starts_with("FILE:") && message.contains("; expected "), "{message}"),
+        }
+        Ok(())
+    });
+}
+
 const SESSIONS: Sessions = Sessions {
     rate: Rate::from_mbps(16),
     peak: Rate::from_mbps(1),

@@ -1,0 +1,3 @@
+//! Packets, in files of other tools.
+
+mod read_again;
