@@ -1,6 +1,6 @@
 //! The wire format: round trips, datagrams of random and truncated bytes, and the test vectors of its page.
 
-use packetscale_live::wire::{
+use live::wire::{
     Acknowledgment, Begin, Begun, Body, Came, Cookie, Grant, Header, Keys, MOST_BLOCKS, Marks, Ordered, Packet,
     Purpose, Reason, Report, Source, Stamp, What, seal,
 };
@@ -243,7 +243,7 @@ fn fuzz_bodies() {
 
 /// The test vectors of docs/wire-format.md: names and datagrams.
 fn vectors() -> Vec<(&'static str, Vec<u8>)> {
-    let page = include_str!("../../../docs/wire-format.md");
+    let page = include_str!("../../docs/wire-format.md");
     let (_, after) = page.split_once("## Test vectors").expect("the section");
     let mut found = Vec::new();
     let mut blocks = after.split("```");

@@ -1,12 +1,12 @@
 //! What a capture has, as the reader of captures finds it.
 
-use packetscale_packets::{Capture, Event, FlowStart, Observer, Start};
+use harness::packets::{Capture, Event, FlowStart, Observer, Start};
 use proptest::prelude::*;
 use proptest::test_runner::TestRunner;
-use results::Run;
+use experiment::results::Run;
 use std::io::Write;
-use transport::{Ack, SackBlock, Segment};
-use units::{Bytes, Ecn, Marks, Span, Time};
+use packetscale_models::transport::{Ack, SackBlock, Segment};
+use packetscale_models::units::{Bytes, Ecn, Marks, Span, Time};
 
 /// What sizes on the wire have beside IP's packet.
 const ETHERNET: u64 = 14;
@@ -71,7 +71,7 @@ impl Seen {
 fn read(file: &[u8]) -> Vec<(Span, u64)> {
     let mut named = tempfile::NamedTempFile::new().expect("a temporary file");
     named.write_all(file).expect("written");
-    let mut capture = traffic::Capture::open(named.path()).expect("a capture");
+    let mut capture = experiment::traffic::Capture::open(named.path()).expect("a capture");
     let mut found = Vec::new();
     let mut first = None;
     while let Some(packet) = capture.next_packet().expect("whole") {
