@@ -9,9 +9,9 @@ mod top;
 mod words;
 
 use crate::{Failure, say};
-use ::tcp::{self as rapid_tcp, Error, Options};
+use ::tcp::{self as rapid_tcp, Error, Law, Options};
 use clap::{Args, Subcommand, ValueEnum};
-use rapid::Params;
+use rapid::{Params, ThesisParams};
 use serde_json::json;
 use std::io::IsTerminal;
 use std::path::PathBuf;
@@ -257,13 +257,13 @@ fn interrupted() -> Result<Arc<AtomicBool>, Failure> {
 
 fn register(load: &Load) -> Result<(), Failure> {
     let packet = Bytes::new(1500);
-    let params = match load.preset {
-        Preset::Default => Params::new(packet),
-        Preset::Thesis => Params::thesis(packet),
+    let law = match load.preset {
+        Preset::Default => Law::Default(Params { competitive: load.competitive, ..Params::new(packet) }),
+        Preset::Thesis => Law::Thesis(ThesisParams::new(packet)),
     };
     let options = Options {
         name: load.name.clone().unwrap_or(Options::default().name),
-        params: Params { competitive: load.competitive, ..params },
+        law,
         flows: load.flows,
         flows_per_user: load.flows_per_user,
         window: load.window,

@@ -1,10 +1,10 @@
 //! The compiled programs, and how they share their maps.
 //!
-//! `sender` is the congestion control. `option` negotiates, writes and reads the TCP option that returns arrival times.
+//! `sender` is the congestion control, with one law or the other. `option` negotiates, writes and reads the TCP option that returns arrival times.
 //! `stamp` records arrivals at a device. `option` and `stamp` share the map `stamps`; `option` and `sender` share the
 //! map `feedback`.
 
-use crate::options::{CONTROL, OPTION, Options, STAMP};
+use crate::options::{CONTROL, Law, OPTION, Options, STAMP};
 use crate::report::{STREAMS, records};
 use crate::wire::bytes_of;
 use crate::{Error, machine, pins};
@@ -18,6 +18,7 @@ use std::sync::{Mutex, PoisonError};
 
 // Compiled by `hosts/build-programs.sh`.
 static SENDER_OBJECT: &[u8] = include_bytes!("../objects/sender.bpf.o");
+static SENDER_THESIS_OBJECT: &[u8] = include_bytes!("../objects/sender_thesis.bpf.o");
 static OPTION_OBJECT: &[u8] = include_bytes!("../objects/option.bpf.o");
 static STAMP_OBJECT: &[u8] = include_bytes!("../objects/stamp.bpf.o");
 
@@ -102,7 +103,7 @@ pub fn listen_to_libbpf() {
 impl Programs {
     pub fn load(options: &Options) -> Result<Programs, Error> {
         listen_to_libbpf();
-        let mut sender = open(options.sender.as_deref().unwrap_or(SENDER_OBJECT))?;
+        let mut sender = open(options.sender.as_deref().unwrap_or(sender_of(&options.law)))?;
         let memory = provide(&mut sender, options)?;
         machine::has_room(memory, options)?;
         let (mut receiver, mut without_option) = (None, None);
@@ -115,7 +116,7 @@ impl Programs {
                 Err(error) => without_option = Some(error),
             }
         }
-        let sender = sender.load().map_err(failed("loading sender.bpf.o"))?;
+        let sender = sender.load().map_err(failed("loading the sender"))?;
         Ok(Programs { sender, memory, receiver, without_option })
     }
 
@@ -266,6 +267,14 @@ fn take_maps(option: &mut OpenObject, folder: &Path) -> Result<(), Error> {
     Ok(())
 }
 
+/// The sender that was compiled with this law.
+fn sender_of(law: &Law) -> &'static [u8] {
+    match law {
+        Law::Default(_) => SENDER_OBJECT,
+        Law::Thesis(_) => SENDER_THESIS_OBJECT,
+    }
+}
+
 fn open(object: &[u8]) -> Result<OpenObject, Error> {
     ObjectBuilder::default().open_memory(object).map_err(failed("opening a compiled object"))
 }
@@ -290,14 +299,13 @@ fn provide(sender: &mut OpenObject, options: &Options) -> Result<u64, Error> {
     let slots = options.flows + 1;
     let records = records(options.window);
     let mut bytes = 0;
-    let thesis = options.params.preset == rapid::Preset::Thesis;
     for mut map in sender.maps_mut() {
         let entries = match map.name().to_str() {
             Some("conns") => slots,
             Some("slots") => options.flows,
             Some("records") => slots * records,
             Some("streams") => slots * STREAMS,
-            Some("gaps") if thesis => slots,
+            Some("gaps") => slots,
             Some(CONTROL) => {
                 // The name is the first member.
                 let value = map.initial_value_mut().filter(|value| value.len() >= 16).ok_or_else(|| broken(CONTROL))?;
@@ -323,6 +331,7 @@ fn provide(sender: &mut OpenObject, options: &Options) -> Result<u64, Error> {
 fn fill(map: &MapMut<'_>, options: &Options, memory: u64) -> Result<(), libbpf_rs::Error> {
     match map.name().to_str() {
         Some("slots") => (1..=options.flows).try_for_each(|slot| map.update(&[], &slot.to_ne_bytes(), MapFlags::ANY)),
+        Some("params") => map.update(&0u32.to_ne_bytes(), &options.law.raw(), MapFlags::ANY),
         Some("config") => map.update(&0u32.to_ne_bytes(), bytes_of(&options.config(memory)), MapFlags::ANY),
         _ => Ok(()),
     }
